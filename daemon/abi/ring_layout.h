@@ -1,0 +1,187 @@
+// The shared-memory region of one training process: header, control, groups, members, ring.
+//
+// One file per process, `<pid>-<generation>.ring` in FATHOM_SHM_DIR, created and written by
+// daemon/tracer, mapped by daemon/agent (which owns the folder, writes only ControlBlock, and
+// unlinks the file when the process is gone). docs/formats/ring.md draws it and tells why.
+//
+//   offset 0        4096            8192                +64 KiB          +64 KiB
+//   +--------------+---------------+-------------------+----------------+---------------------+
+//   | RegionHeader | ControlBlock  | GroupSlot[256]    | member arena   | EventRecord[2^k]    |
+//   | written once | agent+counters| written at group  | append only    | overwritten oldest  |
+//   +--------------+---------------+ construction      +----------------+ first               |
+//                                  +-------------------+                +---------------------+
+//
+// Commit protocol (many writers, no lock; any number of readers):
+//   1. ticket = head.fetch_add(1)                       slot = ticket & (capacity - 1)
+//   2. slot.commit.store(0, relaxed); release fence     a reader sees "being written"
+//   3. write the other 56 bytes                          (relaxed)
+//   4. slot.commit.store(ticket + 1, release)            complete
+//   A reader that wants ticket t loads commit (acquire): t + 1 → copy, acquire fence, load commit
+//   again, equal → valid. Larger → overwritten (lost). Smaller with head far ahead → a writer died
+//   or sleeps in the middle of its record: skipped after a while and counted as torn.
+//
+// Full ring: the writer never waits and never looks at the reader; the oldest record is lost and
+// the reader counts it. (A flight recorder: the newest is what matters, also to an agent that
+// comes late.) Rejected alternatives and the measurement: docs/design/0001-ring.md.
+//
+// Zero-filled memory is an empty, valid ring without groups. All integers are little-endian.
+// Version: major changes break; minor ones only use reserved bytes.
+// Cost: a record is one relaxed fetch_add and one cache line written.
+#ifndef FATHOM_DAEMON_ABI_RING_LAYOUT_H_
+#define FATHOM_DAEMON_ABI_RING_LAYOUT_H_
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "daemon/abi/event_record.h"
+
+namespace fathom::abi {
+
+inline constexpr std::uint64_t kMagic = 0x31474e524d485446;  // "FTHMRNG1" in memory
+inline constexpr std::uint16_t kVersionMajor = 1;
+inline constexpr std::uint16_t kVersionMinor = 0;
+
+inline constexpr std::size_t kPageBytes = 4096;
+inline constexpr std::uint32_t kGroupSlots = 256;
+inline constexpr std::uint32_t kMemberArenaBytes = 64 * 1024;
+inline constexpr std::uint32_t kMinRecords = 1024;           //   64 KiB
+inline constexpr std::uint32_t kMaxRecords = 1024 * 1024;    //   64 MiB
+inline constexpr std::uint32_t kDefaultRecords = 16 * 1024;  //    1 MiB (FATHOM_RING_KIB=1024)
+
+inline constexpr std::size_t kNameBytes = 64;
+
+// Why the tracer did less than it could. Counters in ControlBlock::drops; never renumbered.
+enum class DropReason : std::uint8_t {
+  kReentrant = 0,         // a hook was entered from inside a hook
+  kGroupTableFull = 1,    // more than kGroupSlots groups
+  kMemberArenaFull = 2,   // members of a group not stored; size and name are
+  kSymbolMissing = 3,     // the real function could not be found; that hook is off
+  kBadSetting = 4,        // an environment variable with a bad value; its feature is off
+  kAfterFork = 5,         // events of a forked child that has no ring of its own
+  kSequenceMismatch = 6,  // the framework's tag and our own count disagree
+  kInternal = 7,          // anything that should not happen
+};
+inline constexpr std::size_t kDropReasons = 16;
+
+// Which sources are on, in RegionHeader::sources and ControlBlock::sources_enabled.
+enum SourceBit : std::uint32_t {
+  kSourceGloo = 1,
+  kSourcePython = 2,
+  kSourceNccl = 4,
+  kSourceCuda = 8,
+  kSourceNcclPlugin = 16,
+  kSourceCupti = 32,
+};
+
+// Written by the tracer before `ready` is set, then never again.
+struct RegionHeader {
+  std::uint64_t magic;
+  std::uint16_t version_major;
+  std::uint16_t version_minor;
+  std::uint32_t header_bytes;  // sizeof(RegionHeader), for additive growth
+  std::uint64_t region_bytes;  // the whole file
+  std::uint32_t record_bytes;  // sizeof(EventRecord)
+  std::uint32_t record_count;  // a power of two
+  std::uint64_t control_offset;
+  std::uint64_t groups_offset;
+  std::uint32_t group_slots;
+  std::uint32_t group_bytes;  // sizeof(GroupSlot)
+  std::uint64_t arena_offset;
+  std::uint64_t arena_bytes;
+  std::uint64_t records_offset;
+
+  std::uint32_t pid;               // in the process's own pid namespace
+  std::uint32_t generation;        // 0 for the first region of a pid, +1 after each exec or fork
+  std::uint64_t start_time_ticks;  // field 22 of /proc/self/stat: with pid, names the process
+  std::int64_t created_mono_ns;    // CLOCK_MONOTONIC and
+  std::int64_t created_wall_ns;    // CLOCK_REALTIME, read together
+  std::uint32_t rank;              // global rank; kNoPeer when unknown
+  std::uint32_t world_size;        // 0 when unknown
+  std::uint32_t local_rank;        // kNoPeer when unknown
+  std::uint32_t restart_count;     // torchrun's TORCHELASTIC_RESTART_COUNT, else 0
+  std::uint32_t sources;           // SourceBit: hooks in place
+  std::uint32_t identity_source;   // IdentitySource
+  char job[kNameBytes];            // FATHOM_JOB, or made from the launcher's variables; NUL-ended
+  char run_id[kNameBytes];         // TORCHELASTIC_RUN_ID, SLURM_JOB_ID …; may be empty
+  char tracer_version[16];
+  std::atomic<std::uint32_t> ready;  // 1 once all of the above is written (release)
+  std::uint32_t reserved;
+};
+
+enum class IdentitySource : std::uint32_t { kNone = 0, kTorchrun = 1, kSlurm = 2, kMpi = 3 };
+
+// The only page both sides write. Agent's words and tracer's words lie on different cache lines.
+struct ControlBlock {
+  // Agent → tracer.
+  alignas(64) std::atomic<std::uint32_t> sources_disabled;  // SourceBit; read relaxed at each hook
+  std::uint32_t agent_reserved0;
+  std::atomic<std::uint64_t> agent_heartbeat_ns;  // CLOCK_MONOTONIC of the agent's last look
+
+  // Tracer → agent. head is alone on its line: every writer adds to it.
+  alignas(64) std::atomic<std::uint64_t> head;          // tickets handed out
+  alignas(64) std::atomic<std::uint64_t> next_op_id;    // last op_id handed out
+  alignas(64) std::atomic<std::uint64_t> heartbeat_ns;  // time of the last API entry
+  std::atomic<std::uint32_t> group_count;               // slots used, ≤ kGroupSlots
+  std::atomic<std::uint32_t> arena_used;                // bytes of the member arena used
+  std::atomic<std::uint32_t> exiting;                   // 1: orderly exit began
+  std::uint32_t tracer_reserved0;
+  alignas(64) std::atomic<std::uint64_t> drops[kDropReasons];
+};
+
+// How the members of a group are stored in the arena.
+enum class MemberForm : std::uint32_t {
+  kUnknown = 0,  // the tracer could not learn them
+  kStrided = 1,  // first, stride in member_first, member_stride; member_count of them
+  kListed = 2,   // member_count u32 at arena[member_offset]
+};
+
+// One communicator of the process. `state`: 0 empty, 1 being written, 2 ready (release), 3 gone.
+// The progress words change all the time; they are the O(1) view of what is in flight.
+struct GroupSlot {
+  std::atomic<std::uint32_t> state;
+  std::uint32_t ordinal;      // order of construction in the process, from 0
+  std::uint32_t size;         // members
+  std::uint32_t my_rank;      // this process's rank inside the group
+  std::uint32_t member_form;  // MemberForm
+  std::uint32_t member_count;
+  std::uint32_t member_first;
+  std::uint32_t member_stride;
+  std::uint32_t member_offset;  // bytes into the arena
+  std::uint32_t backend;        // SourceBit of the source that made it
+  std::uint64_t address;        // of the framework's group object, an opaque key
+  char name[kNameBytes];  // the framework's name, equal on all members; NUL-ended, may be empty
+  char description[kNameBytes];          // e.g. "default_pg", "TENSOR"; NUL-ended, may be empty
+  std::atomic<std::uint64_t> entered;    // collectives entered at the API (count)
+  std::atomic<std::uint64_t> started;    // taken up by a worker
+  std::atomic<std::uint64_t> completed;  // ended
+  std::uint64_t reserved[7];
+};
+
+static_assert(sizeof(RegionHeader) <= kPageBytes);
+static_assert(sizeof(ControlBlock) <= kPageBytes);
+static_assert(sizeof(GroupSlot) == 256);
+static_assert(offsetof(RegionHeader, pid) == 80);
+static_assert(offsetof(RegionHeader, job) == 136);
+static_assert(offsetof(RegionHeader, ready) == 280);
+static_assert(offsetof(ControlBlock, head) == 64);
+static_assert(offsetof(ControlBlock, drops) == 256);
+static_assert(offsetof(GroupSlot, name) == 48);
+static_assert(offsetof(GroupSlot, entered) == 176);
+static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
+static_assert(std::atomic<std::uint32_t>::is_always_lock_free);
+
+inline constexpr std::size_t kControlOffset = kPageBytes;
+inline constexpr std::size_t kGroupsOffset = 2 * kPageBytes;
+inline constexpr std::size_t kArenaOffset = kGroupsOffset + kGroupSlots * sizeof(GroupSlot);
+inline constexpr std::size_t kRecordsOffset = kArenaOffset + kMemberArenaBytes;
+static_assert(kRecordsOffset % 64 == 0);
+
+// Size of the file for `records` records. Requires: records is a power of two.
+constexpr std::size_t RegionBytes(std::uint32_t records) {
+  return kRecordsOffset + std::size_t{records} * sizeof(EventRecord);
+}
+
+}  // namespace fathom::abi
+
+#endif  // FATHOM_DAEMON_ABI_RING_LAYOUT_H_

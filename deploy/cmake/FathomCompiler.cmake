@@ -1,0 +1,41 @@
+# Warnings, hardening, sanitizers and the compiler cache: one INTERFACE target that every target of
+# ours links (fathom::specs). The tracer takes the warnings but never a sanitizer: it runs in
+# processes that have none.
+add_library(fathom_warnings INTERFACE)
+target_compile_options(fathom_warnings INTERFACE
+  -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Wundef -Werror
+  $<$<CXX_COMPILER_ID:Clang>:-Wthread-safety>)
+# Debian's Abseil and gRPC headers are system headers; our own folders are not.
+target_include_directories(fathom_warnings INTERFACE ${PROJECT_SOURCE_DIR})
+add_library(fathom::warnings ALIAS fathom_warnings)
+
+add_library(fathom_specs INTERFACE)
+target_link_libraries(fathom_specs INTERFACE fathom::warnings)
+if(NOT FATHOM_SANITIZE AND CMAKE_BUILD_TYPE STREQUAL "Release")
+  target_compile_options(fathom_specs INTERFACE -fstack-protector-strong -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2)
+  target_link_options(fathom_specs INTERFACE -Wl,-z,relro,-z,now)
+endif()
+if(FATHOM_SANITIZE)
+  target_compile_options(fathom_specs INTERFACE -fsanitize=${FATHOM_SANITIZE} -fno-omit-frame-pointer -g1)
+  target_link_options(fathom_specs INTERFACE -fsanitize=${FATHOM_SANITIZE})
+  if(FATHOM_SANITIZE MATCHES "undefined")
+    target_compile_options(fathom_specs INTERFACE -fno-sanitize-recover=undefined)
+  endif()
+endif()
+if(FATHOM_FUZZ)
+  target_compile_options(fathom_specs INTERFACE -fsanitize=fuzzer-no-link)
+endif()
+add_library(fathom::specs ALIAS fathom_specs)
+
+find_program(FATHOM_CCACHE ccache)
+if(FATHOM_CCACHE)
+  # Precompiled headers are only cacheable with these; see ccache(1), PRECOMPILED HEADERS.
+  foreach(lang C CXX)
+    set(CMAKE_${lang}_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env
+        CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime ${FATHOM_CCACHE})
+  endforeach()
+endif()
+find_program(FATHOM_LLD ld.lld)
+if(FATHOM_LLD)
+  add_link_options(-fuse-ld=lld)
+endif()
