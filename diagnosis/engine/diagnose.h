@@ -1,0 +1,28 @@
+// The whole diagnosis of one job view: from irregular iterations and stalls to verdicts.
+//
+// Called by collector when Watch() was suspicious and the rows it wanted have come (or a deadline
+// has passed: then with what is there), by importers, and by the simulator. Pure.
+//
+// Model: every rule (diagnosis/rules) looks at the view and gives charges or abstains; charges of
+// several iterations are gathered as evidence per entity (methods.md 5, 7); evidence becomes
+// verdicts with a grade. An entity is never convicted on one communicator's evidence if it has
+// several, never on one iteration, and never if another explains its lateness.
+//
+// Thread-safety: pure function. Errors: none; what cannot be told is in `abstained`.
+// Cost: O(rows log rows).
+#ifndef FATHOM_DIAGNOSIS_ENGINE_DIAGNOSE_H_
+#define FATHOM_DIAGNOSIS_ENGINE_DIAGNOSE_H_
+
+#include "diagnosis/engine/config.h"
+#include "diagnosis/engine/watch.h"
+#include "diagnosis/model/job_view.h"
+#include "diagnosis/model/verdict.h"
+
+namespace fathom::diagnosis {
+
+// `suspicion` is what Watch() said of the same view.
+Diagnosis Diagnose(const JobView& view, const Suspicion& suspicion, const DiagnosisConfig& config);
+
+}  // namespace fathom::diagnosis
+
+#endif  // FATHOM_DIAGNOSIS_ENGINE_DIAGNOSE_H_

@@ -1,0 +1,47 @@
+// The cheap look at every new iteration: is the job irregular or stalled, and which rows would tell
+// why? Runs always; needs summaries and process facts only.
+//
+// Called by collector/ingest after each batch of summaries (at most a few times a second a job),
+// and by importers. Pure: the same view gives the same answer.
+//
+// Model: job iteration time = median over ranks. Irregular: > delta × median of a trailing window
+// that excludes irregular iterations, and above the job's own noise (methods.md 2; Holmes δ
+// = 1.05). The onset is found by Bayesian online change point detection (Adams & MacKay 2007). A
+// rank is stalled when it is silent for longer than stall_factor × its own iteration, with a floor.
+//
+// Thread-safety: pure functions. Cost: O(ranks × window).
+#ifndef FATHOM_DIAGNOSIS_ENGINE_WATCH_H_
+#define FATHOM_DIAGNOSIS_ENGINE_WATCH_H_
+
+#include <vector>
+
+#include "diagnosis/engine/config.h"
+#include "diagnosis/model/job_view.h"
+#include "diagnosis/model/verdict.h"
+
+namespace fathom::diagnosis {
+
+// Rows that Diagnose() would use. Empty: none needed.
+struct RowsWanted {
+  std::vector<RankId> ranks;
+  std::vector<Iteration> iterations;  // irregular ones and baseline ones for comparison
+  bool empty() const { return ranks.empty() || iterations.empty(); }
+};
+
+struct Suspicion {
+  bool slow = false;     // enough irregular iterations to ask why
+  bool stalled = false;  // some rank is stalled
+  bool settled = false;  // regular again after `slow`: open verdicts on slowness may be closed
+  Iteration onset{-1};   // first irregular iteration of the present episode
+  WallNs onset_time;
+  Nanos expected;  // baseline iteration time; 0 while it is not known
+  Nanos measured;  // median of the recent ones
+  std::vector<IrregularIteration> irregular;
+  RowsWanted rows;
+};
+
+Suspicion Watch(const JobView& view, const DiagnosisConfig& config);
+
+}  // namespace fathom::diagnosis
+
+#endif  // FATHOM_DIAGNOSIS_ENGINE_WATCH_H_

@@ -1,0 +1,58 @@
+// One communication op of one rank, and what the rank did beside communication: the rows that a
+// localisation looks at.
+//
+// Filled by the live collector (from fathom.v1.CommOp) and by importers; read by diagnosis/rules.
+//
+// Units and clocks: MonoNs of the rank's node; ranks on different nodes must never be compared by
+// it, durations may. A time that is not known is 0. An op with end not known is in flight.
+// cpu_at_enter and runqueue_at_enter are cumulative counters of the calling thread.
+// Thread-safety: plain values.
+#ifndef FATHOM_DIAGNOSIS_MODEL_COMM_OP_H_
+#define FATHOM_DIAGNOSIS_MODEL_COMM_OP_H_
+
+#include <cstdint>
+
+#include "proto/types/collective_kind.h"
+#include "proto/types/data_type.h"
+#include "proto/types/ids.h"
+#include "proto/types/time_units.h"
+
+namespace fathom::diagnosis {
+
+struct CommOp {
+  GroupId group;
+  Sequence sequence = kNoSequence;  // kNoSequence for point-to-point
+  CollectiveKind kind = CollectiveKind::kUnknown;
+  DataType data_type = DataType::kUnknown;
+  std::uint64_t bytes = 0;
+  RankId peer = kNoRank;  // global rank of the root or of the other end
+  std::uint32_t thread = 0;
+  Iteration iteration{-1};  // -1: not known
+  MonoNs enter;             // API entry: the arrival of the rank
+  MonoNs api_return;
+  MonoNs exec_start;
+  MonoNs end;         // done on this rank
+  MonoNs wait_start;  // the caller blocked on it from wait_start …
+  MonoNs wait_end;    // … to wait_end; not known if it never had to
+  Nanos cpu_at_enter;
+  Nanos runqueue_at_enter;
+  bool failed = false;
+
+  bool done() const { return end.known(); }
+  Nanos elapsed() const { return end - enter; }  // Requires: done().
+};
+
+enum class MarkKind : std::uint8_t { kGc, kDataLoader };
+
+// A stretch on a rank that the Python source marked. end not known: still open.
+struct Mark {
+  MarkKind kind = MarkKind::kGc;
+  MonoNs begin;
+  MonoNs end;
+  std::uint32_t thread = 0;
+  Iteration iteration{-1};
+};
+
+}  // namespace fathom::diagnosis
+
+#endif  // FATHOM_DIAGNOSIS_MODEL_COMM_OP_H_

@@ -1,0 +1,137 @@
+// All that diagnosis may look at for one job, as plain data: the single input of every rule.
+//
+// Built by collector/window (live) and by importers (offline). Diagnosis never asks for more by
+// itself: Watch() says which rows it would like, the caller fetches them and calls Diagnose().
+//
+// Shapes: `window` is ordered by index without gaps where data came; an iteration may lack ranks.
+// `groups` is sorted by id, `ranks` by rank. `rows` holds the ops of the iterations asked for, of
+// the ranks that answered, each sorted by enter.
+// Thread-safety: plain values; a JobView is built, then only read.
+// Cost: window O(ranks × iterations); rows only for what was asked.
+#ifndef FATHOM_DIAGNOSIS_MODEL_JOB_VIEW_H_
+#define FATHOM_DIAGNOSIS_MODEL_JOB_VIEW_H_
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "diagnosis/model/comm_op.h"
+#include "proto/types/ids.h"
+#include "proto/types/time_units.h"
+
+namespace fathom::diagnosis {
+
+struct Group {
+  GroupId id;
+  std::string name;
+  std::string description;
+  std::uint32_t size = 0;
+  std::vector<RankId> members;  // global ranks in group order; empty when not known
+  bool guessed = false;         // identity from order of construction only
+};
+
+// One communicator in one iteration of one rank. elapsed = end − enter of each op, summed.
+struct GroupIteration {
+  GroupId group;
+  std::uint32_t count = 0;
+  Nanos elapsed;
+  Nanos shortest;
+  Nanos longest;
+  Nanos first;  // elapsed of the first op of the iteration on this group
+};
+
+struct RankIteration {
+  RankId rank;
+  MonoNs begin;
+  Nanos duration;
+  Nanos cpu;       // of the training thread
+  Nanos runqueue;  // runnable, waiting for a core
+  Nanos blocked;   // in waits on communication
+  Nanos gc;
+  Nanos dataloader;
+  std::uint32_t ops = 0;
+  std::vector<GroupIteration> groups;
+};
+
+struct IterationSummary {
+  Iteration index;
+  WallNs begin;
+  std::vector<RankIteration> ranks;  // sorted by rank; those that reported
+};
+
+// An op that has not ended, as the agent sees it in the ring.
+struct OpenOp {
+  GroupId group;
+  Sequence sequence = kNoSequence;
+  CollectiveKind kind = CollectiveKind::kUnknown;
+  DataType data_type = DataType::kUnknown;
+  std::uint64_t bytes = 0;
+  RankId peer = kNoRank;
+  Nanos age;
+  bool started = false;
+};
+
+struct GroupProgress {
+  GroupId group;
+  std::uint64_t entered = 0;
+  std::uint64_t started = 0;
+  std::uint64_t completed = 0;
+};
+
+enum class ProcessState : std::uint8_t {
+  kUnknown,
+  kRunning,          // R
+  kSleeping,         // S, I
+  kUninterruptible,  // D
+  kStopped,          // T, t
+  kZombie,           // Z
+  kGone,             // no such process any more
+};
+
+// What is known of a rank besides its iterations.
+struct RankFacts {
+  RankId rank;
+  std::string node;
+  std::uint32_t pid = 0;
+  ProcessState state = ProcessState::kUnknown;
+  bool exited_orderly = false;
+  std::string wait_channel;
+  Nanos silent_for;         // since its newest record; 0 while it is active
+  Nanos cpu_while_silent;   // CPU time its training thread used in that time
+  Nanos typical_iteration;  // 0: no period known
+  std::int64_t iterations_seen = 0;
+  bool agent_reachable = true;  // false: what is said here is old
+  std::vector<OpenOp> open_ops;
+  std::vector<GroupProgress> groups;
+};
+
+struct RankRows {
+  std::vector<CommOp> ops;
+  std::vector<Mark> marks;
+};
+
+// A signal that rules rely on, and what its absence hides.
+struct SignalState {
+  enum class Level : std::uint8_t { kOff, kPartly, kOn };
+  std::string name;
+  Level level = Level::kOff;
+  std::string hides;
+};
+
+struct JobView {
+  std::string name;
+  std::uint32_t world_size = 0;
+  std::uint32_t nodes = 0;
+  WallNs now;
+  std::vector<Group> groups;
+  std::vector<RankFacts> ranks;
+  std::vector<IterationSummary> window;
+  std::map<RankId, RankRows> rows;
+  std::vector<SignalState> signals;
+  std::uint64_t records_dropped = 0;
+};
+
+}  // namespace fathom::diagnosis
+
+#endif  // FATHOM_DIAGNOSIS_MODEL_JOB_VIEW_H_

@@ -1,0 +1,139 @@
+// What diagnosis says: verdicts with their evidence, and what it declined to say.
+//
+// Produced by diagnosis/engine; collector/export turns it into fathom.v1.Report one to one. The
+// names of the enumerators on the wire are those of docs/formats/report.md (ToString).
+// Thread-safety: plain values.
+#ifndef FATHOM_DIAGNOSIS_MODEL_VERDICT_H_
+#define FATHOM_DIAGNOSIS_MODEL_VERDICT_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "proto/types/ids.h"
+#include "proto/types/time_units.h"
+
+namespace fathom::diagnosis {
+
+enum class Grade : std::uint8_t { kUnknown, kHypothesis, kSupported, kEstablished };
+
+enum class Cause : std::uint8_t {
+  kUnknown,
+  kComputeSlow,
+  kHostSlow,
+  kGc,
+  kDataLoader,
+  kMemorySlow,
+  kLinkSlow,
+  kCommunicationSlow,
+  kCommunicationHang,
+  kNonCommunicationHang,
+  kMismatch,
+  kProcessStopped,
+  kProcessDead,
+  kImbalance,
+  kRegression,
+};
+
+enum class ProblemClass : std::uint8_t {
+  kNone,
+  kCommunicationHang,
+  kCommunicationSlow,
+  kNonCommunicationHang,
+  kNonCommunicationSlow,
+};
+
+enum class EntityType : std::uint8_t {
+  kRank,
+  kGpu,
+  kHost,
+  kNic,
+  kLink,
+  kSwitch,
+  kGroup,
+  kStage,
+  kJob,
+};
+
+enum class Owner : std::uint8_t { kOperations, kInfrastructure, kAlgorithm };
+
+std::string_view ToString(Grade grade);
+std::string_view ToString(Cause cause);
+std::string_view ToString(ProblemClass problem);
+std::string_view ToString(EntityType type);
+std::string_view ToString(Owner owner);
+
+struct Entity {
+  EntityType type = EntityType::kRank;
+  std::vector<RankId> ranks;
+  std::string node;
+  std::string gpu;
+  std::string link_src;
+  std::string link_dst;
+};
+
+struct Evidence {
+  std::string statement;
+  double value = 0;
+  std::string unit;
+  double reference = 0;
+  std::string source;
+};
+
+struct Cost {
+  double slowdown = 1;  // measured / expected iteration time
+  double seconds_per_iteration = 0;
+  double gpu_hours = 0;  // lost so far, over all ranks
+};
+
+struct Verdict {
+  Grade grade = Grade::kUnknown;
+  Cause cause = Cause::kUnknown;
+  ProblemClass problem = ProblemClass::kNone;
+  Owner owner = Owner::kOperations;
+  Entity entity;
+  std::string sentence;
+  Iteration since_iteration{-1};
+  WallNs since_time;
+  Cost cost;
+  std::vector<RankId> victims;
+  std::vector<Evidence> evidence;
+  std::vector<Evidence> counter_evidence;
+  std::vector<std::string> would_change;
+  std::string action_text;
+  std::string action_command;
+  double posterior_odds = 0;  // of this culprit against "no culprit"; for ordering and the grade
+};
+
+struct Abstention {
+  std::string question;
+  std::string missing;
+};
+
+struct IrregularIteration {
+  Iteration index;
+  Nanos duration;
+  std::string kind;  // "spike", "fluctuation", "degradation", "hang"
+};
+
+struct RankTotals {
+  RankId rank;
+  std::string node;
+  Nanos compute, non_compute, communication, wait, idle, late;
+  double overlap_ratio = 0;
+};
+
+struct Diagnosis {
+  std::vector<Verdict> verdicts;  // strongest first
+  std::vector<Abstention> abstained;
+  std::vector<IrregularIteration> irregular;
+  std::vector<RankTotals> ranks;
+  std::int64_t iterations = 0;
+  Nanos median_iteration;  // of the regular ones
+  double slowdown = 1;     // now, against the baseline
+};
+
+}  // namespace fathom::diagnosis
+
+#endif  // FATHOM_DIAGNOSIS_MODEL_VERDICT_H_
