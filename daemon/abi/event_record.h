@@ -10,8 +10,12 @@
 // Model: an op is told by several records that share `op_id`. The thread that calls the API writes
 // kOpEnter before and kOpReturn after the real call; the worker that carries it out writes
 // kExecStart and kExecEnd; whoever blocks on it writes kWaitStart and kWaitEnd. Worker and waiter
-// know the op only by the address of its work object, which kOpReturn ties to `op_id`; they may
-// come before it. An op that never ends simply has no later records.
+// know the op by the address of its work object, which kOpReturn ties to `op_id`; they may come
+// before it. Where they carry an op_id it is exact. An op that never ends simply has no later
+// records. An op may be carried out in parts: then it has several kExecStart/kExecEnd pairs.
+//
+// Order: tickets follow the order of writing. One thread's records have rising time_ns, except a
+// kMark begin that is written together with its end, with the earlier time.
 //
 // Units: time_ns and extra times in CLOCK_MONOTONIC ns of the node; bytes of the caller's buffer.
 // Thread-safety and the commit protocol: ring_layout.h.
@@ -36,10 +40,14 @@ namespace fathom::abi {
 //   kWaitStart   waiter   kNone           0               none         work
 //   kWaitEnd     waiter   kNone           0               none         work
 //   kWire        worker   tag's sequence  on the wire     none         duration ns of the transport
-//   kMark        any      mark payload    0               none         MarkKind
+//   kMark        any      kNone           value           none         MarkKind
 //
 // kOpEnter.extra is 0 where the CPU clock cannot be read without a system call (then the agent
 // fills it in from /proc). kExec*, kWait* and kWire carry op_id where the tracer knows it, else 0.
+// Of a point-to-point op kExecStart is on the calling thread, when the buffer is handed to the
+// transport, kExecEnd on whatever thread sees the last byte go or come; their `work` may be 0.
+// kOpEnter.sequence is the one that is due; kOpReturn.sequence the one the framework gave.
+// kOpReturn without kFlagAsync: the op is done, and has no kExec* of its own.
 enum class RecordKind : std::uint8_t {
   kNone = 0,
   kOpEnter = 1,
@@ -68,6 +76,7 @@ enum RecordFlag : std::uint8_t {
   kFlagBytesUnknown = 2,   // bytes could not be had at the API; kWire may tell
   kFlagSequenceGuess = 4,  // counted by the tracer, not taken from the framework's tag
   kFlagFailed = 8,         // the real call threw or reported an error
+  kFlagWaitAll = 16,       // kWait*: for op_id and all ops this thread entered before it
 };
 
 inline constexpr std::uint16_t kNoGroupSlot = 0xffff;

@@ -13,7 +13,9 @@
 //
 // Commit protocol (many writers, no lock; any number of readers):
 //   1. ticket = head.fetch_add(1)                       slot = ticket & (capacity - 1)
-//   2. slot.commit.store(0, relaxed); release fence     a reader sees "being written"
+//   2. slot.commit: compare-and-swap to 0, release fence a reader sees "being written"
+//      A writer that finds 0 (on a later lap) or a newer ticket gives its record up: another
+//      writer, a whole lap away, is in the slot, and two must never mix their bytes.
 //   3. write the other 56 bytes                          (relaxed)
 //   4. slot.commit.store(ticket + 1, release)            complete
 //   A reader that wants ticket t loads commit (acquire): t + 1 → copy, acquire fence, load commit
