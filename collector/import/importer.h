@@ -1,0 +1,55 @@
+// A reader of one recording format.
+//
+// Implemented in collector/import/<format>/; listed in collector/import/recognise.cc, which decides
+// by content which importer gets which files of a job.
+//
+// Model: Recognises() sees the first kHeadBytes of a file, inflated if it was zipped, and must not
+// claim what belongs to another format. Read() gets all files of its format at once and adds what
+// they say to the recording. A file that is broken, doubtful or a duplicate becomes a note, and the
+// rest is read; only when nothing at all could be used is there an error.
+//
+// Thread-safety: an Importer is immutable; calls on different recordings may run in parallel.
+// Errors: InvalidArgument (no file usable), ResourceExhausted (a limit of ImportLimits), in one
+// line that names file and offset. Files are outside bytes: every reader is bounded by
+// ImportLimits.
+#ifndef FATHOM_COLLECTOR_IMPORT_IMPORTER_H_
+#define FATHOM_COLLECTOR_IMPORT_IMPORTER_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "collector/import/recording.h"
+
+namespace fathom::collector {
+
+inline constexpr std::size_t kHeadBytes = 64 * 1024;
+
+struct ImportLimits {
+  std::uint64_t file_bytes = std::uint64_t{16} << 30;  // of one file, inflated
+  std::uint64_t dump_bytes = std::uint64_t{1} << 30;   // of one file that is held in memory whole
+  std::uint64_t inflate_ratio = 1100;  // deflate cannot exceed 1032; more is no honest gzip
+  std::uint32_t ranks = 1 << 20;
+  std::uint32_t files = 1 << 20;
+};
+
+class Importer {
+ public:
+  virtual ~Importer() = default;
+
+  // Name of the format as `--format` takes it: "kineto", "flight-recorder", …
+  virtual std::string_view format() const = 0;
+
+  virtual bool Recognises(std::string_view path, std::string_view head) const = 0;
+
+  // Requires: every path was recognised, or the user insisted on this format.
+  virtual absl::Status Read(const std::vector<std::string>& paths, const ImportLimits& limits,
+                            Recording& recording) const = 0;
+};
+
+}  // namespace fathom::collector
+
+#endif  // FATHOM_COLLECTOR_IMPORT_IMPORTER_H_

@@ -1,0 +1,55 @@
+// What an importer makes of files: one job, in the form that diagnosis reads, and what was left
+// out.
+//
+// Filled by the importers of collector/import/<format>/, one after the other on the same Recording,
+// so that files of several formats in one folder become one job; read by `fathom analyze`.
+//
+// Model: `view` is a diagnosis::JobView as the live collector would build it, with all rows of all
+// iterations. Times that the source gives on the wall clock go into MonoNs fields as they are: all
+// times of one rank then lie on one clock, which is all that diagnosis relies on. An importer adds
+// facts; where another importer has already said something that contradicts, it keeps what is there
+// and adds a note. A group is found by its name (GroupIdOfName): PyTorch numbers groups in the
+// order in which the job made them, equal on all ranks and in all formats.
+//
+// Notes: one line each, "FILE: what was skipped and why" with the offset where there is one.
+// Thread-safety: plain values. Ownership: owns all it holds.
+#ifndef FATHOM_COLLECTOR_IMPORT_RECORDING_H_
+#define FATHOM_COLLECTOR_IMPORT_RECORDING_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "diagnosis/model/job_view.h"
+#include "proto/types/ids.h"
+
+namespace fathom::collector {
+
+// Which format a file was taken for; format empty: for none, and ignored.
+struct FileUse {
+  std::string path;
+  std::string format;
+};
+
+struct Recording {
+  std::string source;  // formats read, joined by '+': "kineto+flight-recorder"
+  diagnosis::JobView view;
+  std::vector<RankId> ranks_missing;  // of the job, but in none of the files
+  std::vector<std::string> notes;
+  std::vector<FileUse> files;
+};
+
+// The id of the group that PyTorch calls `name`. Never 0.
+GroupId GroupIdOfName(std::string_view name);
+
+// The facts of `rank`, added in order if there are none yet. The reference is valid until the next
+// call.
+diagnosis::RankFacts& FactsOf(Recording& recording, RankId rank);
+
+// The group called `name`, added in order of id if it is not there. Same validity.
+diagnosis::Group& GroupOf(Recording& recording, std::string_view name);
+
+}  // namespace fathom::collector
+
+#endif  // FATHOM_COLLECTOR_IMPORT_RECORDING_H_
