@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "diagnosis/model/comm_op.h"
+#include "diagnosis/model/rank_record.h"
 #include "proto/types/ids.h"
 #include "proto/types/time_units.h"
 
@@ -119,6 +120,15 @@ struct SignalState {
   std::string hides;
 };
 
+// The slow episode a job is in, as Watch() last saw it. Handing it back keeps the baseline and the
+// onset when the window has moved past them. onset −1: none.
+struct Episode {
+  Iteration onset{-1};
+  WallNs onset_time;
+  Nanos expected;  // iteration time before the onset
+  Nanos noise;     // and its standard deviation
+};
+
 struct JobView {
   std::string name;
   std::uint32_t world_size = 0;
@@ -130,6 +140,8 @@ struct JobView {
   std::map<RankId, RankRows> rows;
   std::vector<SignalState> signals;
   std::uint64_t records_dropped = 0;
+  std::vector<RankRecord> records;  // of a job that stopped; sorted by rank; empty live
+  Episode episode;  // Suspicion::episode of the last Watch(); optional
 };
 
 }  // namespace fathom::diagnosis
