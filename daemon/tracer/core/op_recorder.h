@@ -1,0 +1,78 @@
+// The story of an op, told by the hooks: entered, works made, taken up, ended, waited for.
+//
+// Called by daemon/tracer/interpose with plain values; knows no framework. Each function puts at
+// most one record into the ring (event_record.h says what they carry).
+//
+//   BeginOp ── real call ── EndOp          the thread that calls the API
+//      └ NoteSequence, NoteWork …          inside the real call, same thread
+//   BeginExec ── real run ── EndExec       the worker
+//   BeginWait ── real wait ── EndWait      whoever blocks
+//   FailFrame                              in place of the End, when the real call threw
+//
+// Thread-safety: thread-safe; a Frame belongs to the thread whose stack it is on.
+// Ownership: frames are the caller's and must outlive the real call.
+// Errors: never fails; drop reasons are counted in the region. Cost: hot path, no allocation, no
+// lock, no system call.
+#ifndef FATHOM_DAEMON_TRACER_CORE_OP_RECORDER_H_
+#define FATHOM_DAEMON_TRACER_CORE_OP_RECORDER_H_
+
+#include <cstdint>
+
+#include "daemon/tracer/core/tracer_state.h"
+#include "proto/types/collective_kind.h"
+#include "proto/types/data_type.h"
+
+namespace fathom::tracer {
+
+// What the caller of an op gave.
+struct OpCall {
+  CollectiveKind kind = CollectiveKind::kUnknown;
+  DataType data_type = DataType::kUnknown;
+  bool bytes_known = false;
+  std::uint32_t peer = abi::kNoPeer;
+  std::uint64_t group = 0;  // address of the framework's group object
+  std::uint64_t bytes = 0;
+};
+
+// True if this thread is inside an op: what is called now is the framework's own doing.
+inline bool InsideOp() {
+  return thread_state.frame != nullptr && thread_state.frame->type == FrameType::kOp;
+}
+// True if this thread is inside an op or a wait.
+inline bool InsideOpOrWait() {
+  return thread_state.frame != nullptr && thread_state.frame->type != FrameType::kExec;
+}
+
+void BeginOp(TracerState& state, const OpCall& call, Frame* frame);
+// `work` is the address of the object the call returned, 0 if it returned none.
+void EndOp(TracerState& state, Frame* frame, std::uint64_t work);
+
+// The framework drew the number of the op it is in; keeps the group's count in step without one.
+void NoteSequence(TracerState& state, std::uint64_t group, std::uint64_t sequence);
+// The framework made an asynchronous work for the op it is in.
+void NoteWork(TracerState& state, std::uint64_t work);
+// A point-to-point op handed `buffer` to the transport, and later made `work` for it.
+void NoteBuffer(TracerState& state, std::uint64_t buffer);
+void NoteBufferWork(TracerState& state, std::uint64_t work);
+// The transport is done with `buffer`. Nothing happens if it is not one of a point-to-point op.
+void NoteBufferDone(TracerState& state, std::uint64_t buffer);
+// `work` is no more.
+void NoteWorkGone(TracerState& state, std::uint64_t work);
+
+void BeginExec(TracerState& state, std::uint64_t work, Frame* frame);
+// The op this worker runs is over, and its waiters are about to be woken: its end is now.
+void NoteExecDone(TracerState& state, bool failed);
+void EndExec(TracerState& state, Frame* frame);
+
+// A wait for one work. False, and no frame, if the work is not one of an op that was told.
+bool BeginWait(TracerState& state, std::uint64_t work, Frame* frame);
+// A wait for all that this thread has entered (kFlagWaitAll).
+void BeginWaitAll(TracerState& state, Frame* frame);
+void EndWait(TracerState& state, Frame* frame);
+
+// Ends this thread's innermost frame, whose real call threw.
+void FailFrame();
+
+}  // namespace fathom::tracer
+
+#endif  // FATHOM_DAEMON_TRACER_CORE_OP_RECORDER_H_

@@ -1,0 +1,64 @@
+// The producer's side of the ring: puts one 64-byte record at the head.
+//
+// Called by op_recorder.cc and marks.cc on every hook; read by daemon/agent/source/ring. The
+// commit protocol is told in daemon/abi/ring_layout.h.
+//
+// Model: take a ticket; claim its slot by a compare-and-swap of `commit` to 0; write; commit.
+// Invariants and what carries them:
+//   1. A reader that sees any new word of a record then sees commit 0 or newer: release fence after
+//      the claim, acquire fence in the reader.
+//   2. A reader that sees commit = ticket + 1 sees the whole record: release store of commit.
+//   3. Two writers are never in one slot: the claim fails for the one that comes a lap late or a
+//      lap early, and its record is given up. (The reader counts the ticket as lost or torn.)
+// Thread-safety: any number of threads and processes that share the mapping; wait-free.
+// Errors: none; see invariant 3. Cost: hot path; two locked instructions and one cache line.
+#ifndef FATHOM_DAEMON_TRACER_CORE_RING_WRITER_H_
+#define FATHOM_DAEMON_TRACER_CORE_RING_WRITER_H_
+
+#include <atomic>
+#include <cstdint>
+#include <cstring>
+
+#include "daemon/abi/event_record.h"
+#include "daemon/abi/ring_layout.h"
+
+namespace fathom::tracer {
+
+// A region as this process has it mapped. All pointers null: no region.
+struct Region {
+  abi::RegionHeader* header = nullptr;
+  abi::ControlBlock* control = nullptr;
+  abi::GroupSlot* groups = nullptr;
+  std::uint8_t* arena = nullptr;
+  abi::EventRecord* records = nullptr;
+  std::uint64_t slot_mask = 0;  // record_count − 1
+};
+
+// Writes `record` (its `commit` is ignored). Requires: region is mapped. Returns false if the
+// record was given up (invariant 3).
+inline bool AppendRecord(const Region& region, const abi::EventRecord& record) {
+  static_assert(sizeof(abi::EventRecord) == 8 * sizeof(std::uint64_t));
+  std::uint64_t words[8];
+  std::memcpy(words, &record, sizeof(words));
+
+  const std::uint64_t ticket = region.control->head.fetch_add(1, std::memory_order_relaxed);
+  auto* slot = reinterpret_cast<std::uint64_t*>(&region.records[ticket & region.slot_mask]);
+  std::uint64_t seen = __atomic_load_n(slot, __ATOMIC_RELAXED);
+  const bool first_lap = ticket <= region.slot_mask;
+  if (seen > ticket || (seen == 0 && !first_lap)) return false;
+  if (!__atomic_compare_exchange_n(slot, &seen, 0, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
+    return false;
+  }
+  std::atomic_thread_fence(std::memory_order_release);
+  for (int i = 1; i < 8; ++i) __atomic_store_n(slot + i, words[i], __ATOMIC_RELAXED);
+  __atomic_store_n(slot, ticket + 1, __ATOMIC_RELEASE);
+  return true;
+}
+
+inline void CountDrop(const Region& region, abi::DropReason reason, std::uint64_t by = 1) {
+  region.control->drops[static_cast<std::uint8_t>(reason)].fetch_add(by, std::memory_order_relaxed);
+}
+
+}  // namespace fathom::tracer
+
+#endif  // FATHOM_DAEMON_TRACER_CORE_RING_WRITER_H_

@@ -1,0 +1,54 @@
+// What the tracer keeps for a thread: its kernel id, the frames of hooks it is inside of, and the
+// group Python is making on it.
+//
+// Model: a hook that calls the real function puts a Frame on its own stack and links it here. The
+// innermost frame tells nested calls of the framework from calls of the job. Frames are unlinked on
+// return, and by the unwinder when the real function throws (interpose/unwind.h).
+// Thread-safety: each thread sees its own. TLS is initial-exec and trivially initialised: reading
+// it never allocates. Validity: `epoch` ties it to one activation; a forked child starts afresh.
+// Cost: hot path.
+#ifndef FATHOM_DAEMON_TRACER_CORE_THREAD_STATE_H_
+#define FATHOM_DAEMON_TRACER_CORE_THREAD_STATE_H_
+
+#include <cstdint>
+
+#include "daemon/abi/event_record.h"
+#include "daemon/tracer/core/address_table.h"
+
+namespace fathom::tracer {
+
+enum class FrameType : std::uint8_t { kOp, kWait, kExec };
+
+// A hook in progress. `entry` is its record as begun: what its end repeats.
+struct Frame {
+  Frame* outer = nullptr;
+  FrameType type = FrameType::kOp;
+  bool saw_tag = false;     // kOp: the framework gave its sequence
+  bool ended = false;       // kExec: its end is written already
+  std::uint32_t works = 0;  // kOp: asynchronous works made inside
+  abi::EventRecord entry = {};
+};
+
+// What the Python hook says of the group that is made next on this thread.
+struct PendingGroup {
+  const char* name = nullptr;  // null: nothing pending
+  const char* description = nullptr;
+  const std::uint32_t* members = nullptr;
+  std::uint32_t member_count = 0;
+  std::uint32_t made = 0;  // groups constructed since it was announced
+};
+
+struct ThreadState {
+  Frame* frame = nullptr;  // innermost
+  std::uint32_t epoch = 0;
+  std::uint32_t thread_id = 0;
+  OpRef last_op;                                 // last collective entered here
+  std::uint16_t group_hint = abi::kNoGroupSlot;  // where to look for a group first
+  PendingGroup pending;
+};
+
+extern constinit thread_local ThreadState thread_state __attribute__((visibility("hidden")));
+
+}  // namespace fathom::tracer
+
+#endif  // FATHOM_DAEMON_TRACER_CORE_THREAD_STATE_H_

@@ -1,0 +1,69 @@
+// All that the tracer knows in a process: its phase, its region, and the tables of live objects.
+//
+// One anonymous mapping, made at activation, that the kernel empties in a forked child
+// (MADV_WIPEONFORK): the child finds phase kIdle, so it neither writes into its parent's ring nor
+// trusts its tables, even if it was made without the C library's fork. It may activate afresh.
+//
+// Model: phase goes kIdle → kActivating → kOn or kOff. Hooks do nothing unless it is kOn.
+// Thread-safety: thread-safe; words are atomic, `region` and `path` are written before kOn
+// (release) and never again. Ownership: lives until the process ends. Cost: hot path, three loads.
+#ifndef FATHOM_DAEMON_TRACER_CORE_TRACER_STATE_H_
+#define FATHOM_DAEMON_TRACER_CORE_TRACER_STATE_H_
+
+#include <atomic>
+#include <cstdint>
+
+#include "daemon/abi/ring_layout.h"
+#include "daemon/tracer/core/address_table.h"
+#include "daemon/tracer/core/region.h"
+#include "daemon/tracer/core/thread_state.h"
+
+namespace fathom::tracer {
+
+enum class Phase : std::uint32_t { kIdle = 0, kActivating = 1, kOn = 2, kOff = 3 };
+
+struct TracerState {
+  std::atomic<Phase> phase;
+  std::uint32_t epoch;    // pid of the activation
+  std::uint32_t sources;  // SourceBit the settings allow
+  Region region;
+  char path[kRegionPathBytes];
+  std::atomic<std::uint64_t> group_address[abi::kGroupSlots];  // 0: no live group in the slot
+  std::atomic<std::uint64_t> next_sequence[abi::kGroupSlots];
+  AddressTable works;
+  AddressTable buffers;
+};
+
+extern std::atomic<TracerState*> tracer_state;  // null before the first activation
+
+// Counts an event of a forked child against the parent's kAfterFork, where there is a parent.
+void CountAfterFork();
+
+// Fills in this thread's state for `state`.
+void AttachThread(const TracerState& state);
+
+// The state if the tracer is on, whatever the agent disabled since: for what must stay in step.
+inline TracerState* OnState() {
+  TracerState* state = tracer_state.load(std::memory_order_acquire);
+  if (state == nullptr) return nullptr;
+  if (state->phase.load(std::memory_order_acquire) != Phase::kOn) [[unlikely]] {
+    CountAfterFork();
+    return nullptr;
+  }
+  if (thread_state.epoch != state->epoch) [[unlikely]]
+    AttachThread(*state);
+  return state;
+}
+
+// The state if `source` is on here and now, else null.
+inline TracerState* ActiveState(abi::SourceBit source) {
+  TracerState* state = OnState();
+  if (state == nullptr) return nullptr;
+  const std::uint32_t disabled =
+      state->region.control->sources_disabled.load(std::memory_order_relaxed);
+  return (state->sources & ~disabled & source) != 0 ? state : nullptr;
+}
+
+}  // namespace fathom::tracer
+
+#endif  // FATHOM_DAEMON_TRACER_CORE_TRACER_STATE_H_

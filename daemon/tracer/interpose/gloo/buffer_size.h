@@ -1,0 +1,46 @@
+// How many bytes of which type the tensors of a call hold, asked of PyTorch's stable C interface.
+//
+// Used by op_shims.cc before the real call.
+//
+// Model: no private struct of PyTorch is read. `aoti_torch_get_numel` and `aoti_torch_get_dtype`
+// are exported C functions (torch/csrc/inductor/aoti_torch/c/shim.h) that take the address of an
+// at::Tensor. What is assumed beyond them: an at::Tensor is one pointer wide, a std::vector is
+// begin and end pointer (libstdc++), and the numbers of c10::ScalarType, which saved models hold
+// for ever. Guard: a list that is not a whole number of tensors, runs backwards or is longer than
+// kMaxTensors is not read. Docs: docs/tracer/gloo.md. Thread-safety: thread-safe once resolved.
+// Errors: known = false. Cost: hot path; two calls a tensor, about 5 ns each.
+#ifndef FATHOM_DAEMON_TRACER_INTERPOSE_GLOO_BUFFER_SIZE_H_
+#define FATHOM_DAEMON_TRACER_INTERPOSE_GLOO_BUFFER_SIZE_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "proto/types/data_type.h"
+
+namespace fathom::tracer {
+
+inline constexpr std::size_t kMaxTensors = 4096;
+
+enum class BufferForm : std::uint8_t { kNone, kTensor, kList, kListOfLists };
+
+// What a call was given: the address of a tensor, of a list of tensors, or of a list of such lists.
+struct Buffer {
+  BufferForm form = BufferForm::kNone;
+  const void* address = nullptr;
+};
+
+struct BufferSize {
+  bool known = false;
+  DataType data_type = DataType::kUnknown;  // kUnknown also where the tensors differ
+  std::uint64_t bytes = 0;
+};
+
+// Finds PyTorch's functions beside `library_code`, an address inside libtorch_cpu.
+void ResolveTensorFunctions(void* library_code);
+
+// Requires: buffer.address is what buffer.form says.
+BufferSize MeasureBuffer(const Buffer& buffer);
+
+}  // namespace fathom::tracer
+
+#endif  // FATHOM_DAEMON_TRACER_INTERPOSE_GLOO_BUFFER_SIZE_H_

@@ -1,0 +1,48 @@
+#include "daemon/tracer/python/entry.h"
+
+#include "daemon/tracer/core/marks.h"
+#include "daemon/tracer/core/tracer_state.h"
+
+#define FATHOM_EXPORT __attribute__((visibility("default")))
+
+using fathom::abi::kSourcePython;
+using fathom::abi::MarkKind;
+using fathom::tracer::PendingGroup;
+
+namespace {
+
+bool IsMark(std::uint64_t kind) { return kind > 0 && kind < fathom::abi::kMarkKindCount; }
+
+}  // namespace
+
+FATHOM_EXPORT int fathom_python_version(void) { return 1; }
+
+FATHOM_EXPORT void fathom_group_begin(const char* name, const char* description,
+                                      const std::uint32_t* members, std::uint32_t member_count) {
+  PendingGroup& pending = fathom::tracer::thread_state.pending;
+  pending = PendingGroup{};
+  pending.name = name;
+  pending.description = description;
+  pending.members = members;
+  pending.member_count = members == nullptr ? 0 : member_count;
+}
+
+FATHOM_EXPORT void fathom_group_end(void) { fathom::tracer::thread_state.pending = PendingGroup{}; }
+
+FATHOM_EXPORT std::uint64_t fathom_mark_begin(std::uint64_t kind, std::uint64_t value) {
+  if (!IsMark(kind)) return 0;
+  return fathom::tracer::BeginMark(kSourcePython, static_cast<MarkKind>(kind), value);
+}
+
+FATHOM_EXPORT void fathom_mark_end(std::uint64_t kind, std::uint64_t value, std::uint64_t pair) {
+  if (!IsMark(kind)) return;
+  fathom::tracer::EndMark(kSourcePython, static_cast<MarkKind>(kind), value, pair);
+}
+
+FATHOM_EXPORT void fathom_mark_span(std::uint64_t begin_kind, std::int64_t begin_ns,
+                                    std::uint64_t begin_value, std::uint64_t end_kind,
+                                    std::uint64_t end_value) {
+  if (!IsMark(begin_kind) || !IsMark(end_kind)) return;
+  fathom::tracer::SpanMark(kSourcePython, static_cast<MarkKind>(begin_kind), begin_ns, begin_value,
+                           static_cast<MarkKind>(end_kind), end_value);
+}

@@ -1,0 +1,30 @@
+// What libfathom.so exports for its own Python hook, which calls it through ctypes.
+//
+// Called by daemon/tracer/python/fathom_site/fathom_python/hooks.py, and by nobody else.
+// Strings are NUL-ended UTF-8 and only need to live until the group is made. Thread-safety:
+// thread-safe; begin and end of a group are on the thread that makes it.
+// Errors: none are reported; what cannot be done is counted or left out. Cost: see marks.h.
+#ifndef FATHOM_DAEMON_TRACER_PYTHON_ENTRY_H_
+#define FATHOM_DAEMON_TRACER_PYTHON_ENTRY_H_
+
+#include <cstdint>
+
+extern "C" {
+
+// Version of this interface; the hook does nothing with one it does not know.
+int fathom_python_version(void);
+
+// Announces the groups that this thread makes until fathom_group_end. No members: all ranks.
+void fathom_group_begin(const char* name, const char* description, const std::uint32_t* members,
+                        std::uint32_t member_count);
+void fathom_group_end(void);
+
+// Marks of abi::MarkKind; see core/marks.h. begin returns the pair that end takes.
+std::uint64_t fathom_mark_begin(std::uint64_t kind, std::uint64_t value);
+void fathom_mark_end(std::uint64_t kind, std::uint64_t value, std::uint64_t pair);
+void fathom_mark_span(std::uint64_t begin_kind, std::int64_t begin_ns, std::uint64_t begin_value,
+                      std::uint64_t end_kind, std::uint64_t end_value);
+
+}  // extern "C"
+
+#endif  // FATHOM_DAEMON_TRACER_PYTHON_ENTRY_H_

@@ -1,0 +1,1 @@
+"""The Python side of fathom's tracer: names of groups, garbage collection, data loading."""

@@ -1,0 +1,35 @@
+"""Tells the tracer the name, description and members of a process group while it is being made."""
+import ctypes
+import functools
+import inspect
+
+
+def patch(module, lib):
+    """Wraps torch.distributed's _new_process_group_helper, around whose call groups are constructed."""
+    real = module._new_process_group_helper
+    signature = inspect.signature(real)
+
+    @functools.wraps(real)
+    def _new_process_group_helper(*args, **kwargs):
+        keep = _announce(lib, signature, args, kwargs)
+        try:
+            return real(*args, **kwargs)
+        finally:
+            if keep is not None:
+                lib.fathom_group_end()
+
+    module._new_process_group_helper = _new_process_group_helper
+
+
+def _announce(lib, signature, args, kwargs):
+    """Announces the group; what is returned must live as long as the announcement."""
+    try:
+        given = signature.bind(*args, **kwargs).arguments
+        name = str(given.get("group_name") or "").encode()
+        description = str(given.get("group_desc") or "").encode()
+        ranks = [int(r) for r in given.get("global_ranks_in_group") or ()]
+        members = (ctypes.c_uint32 * len(ranks))(*ranks)
+        lib.fathom_group_begin(name, description, members, len(ranks))
+        return name, description, members
+    except Exception:
+        return None

@@ -1,0 +1,61 @@
+"""Reads a ring file of the tracer, from nothing but docs/formats/ring.md: the tests' own reader."""
+import struct
+from collections import namedtuple
+
+MAGIC = 0x31474E524D485446
+NONE32, NONE64 = 0xFFFFFFFF, 0xFFFFFFFFFFFFFFFF
+KINDS = ("none", "enter", "return", "exec_start", "exec_end", "wait_start", "wait_end", "wire", "mark")
+COLLECTIVES = ("unknown", "all_reduce", "all_gather", "reduce_scatter", "broadcast", "reduce", "all_to_all",
+               "gather", "scatter", "barrier", "send", "recv")
+DROPS = ("reentrant", "group_table_full", "member_arena_full", "symbol_missing", "bad_setting", "after_fork",
+         "sequence_mismatch", "internal")
+ASYNC, BYTES_UNKNOWN, SEQUENCE_GUESS, FAILED, WAIT_ALL = 1, 2, 4, 8, 16
+
+Record = namedtuple("Record", "ticket time_ns thread kind collective dtype flags group peer op sequence bytes extra")
+Group = namedtuple("Group", "state ordinal size rank form members address name description entered started completed")
+
+
+def _text(raw):
+    return raw.split(b"\0", 1)[0].decode()
+
+
+class RingFile:
+    def __init__(self, path):
+        with open(path, "rb") as file:
+            self.raw = file.read()
+        (magic, self.major, self.minor, _, self.region_bytes, record_bytes, self.record_count, control, groups, slots,
+         group_bytes, arena, _, records, self.pid, self.generation, self.start_ticks, self.created_mono_ns,
+         self.created_wall_ns, self.rank, self.world_size, self.local_rank, self.restart_count, self.sources,
+         self.identity_source) = struct.unpack_from("<QHHIQIIQQIIQQQIIQqqIIIIII", self.raw, 0)
+        assert magic == MAGIC and self.region_bytes == len(self.raw), path
+        assert (record_bytes, slots, group_bytes) == (64, 256, 256)
+        self.job, self.run_id = _text(self.raw[136:200]), _text(self.raw[200:264])
+        self.ready = struct.unpack_from("<I", self.raw, 280)[0]
+        self.head, = struct.unpack_from("<Q", self.raw, control + 64)
+        self.heartbeat_ns, self.group_count, self.arena_used, self.exiting = struct.unpack_from(
+            "<QIII", self.raw, control + 192)
+        self.drops = dict(zip(DROPS, struct.unpack_from("<8Q", self.raw, control + 256)))
+        self.groups = [self._group(groups + 256 * i, arena) for i in range(self.group_count)]
+        self.records, self.torn = self._records(records)
+
+    def _group(self, at, arena):
+        state, ordinal, size, rank, form, count, first, stride, offset, _, address = struct.unpack_from(
+            "<10IQ", self.raw, at)
+        members = {0: None, 1: [first + i * stride for i in range(count)],
+                   2: list(struct.unpack_from(f"<{count}I", self.raw, arena + offset)) if form == 2 else None}[form]
+        entered, started, completed = struct.unpack_from("<3Q", self.raw, at + 176)
+        return Group(state, ordinal, size, rank, form, members, address, _text(self.raw[at + 48:at + 112]),
+                     _text(self.raw[at + 112:at + 176]), entered, started, completed)
+
+    def _records(self, base):
+        found, torn = [], 0
+        for ticket in range(max(0, self.head - self.record_count), self.head):
+            at = base + 64 * (ticket % self.record_count)
+            commit, time_ns, tid, kind, coll, dtype, flags, group, _, peer, op, seq, size, extra = struct.unpack_from(
+                "<QqIBBBBHHIQQQQ", self.raw, at)
+            if commit != ticket + 1:
+                torn += 1
+                continue
+            found.append(Record(ticket, time_ns, tid, KINDS[kind], COLLECTIVES[coll], dtype, flags, group, peer, op,
+                                seq, size, extra))
+        return found, torn
