@@ -11,6 +11,7 @@
 #define FATHOM_DIAGNOSIS_MODEL_COMM_OP_H_
 
 #include <cstdint>
+#include <string>
 
 #include "proto/types/collective_kind.h"
 #include "proto/types/data_type.h"
@@ -37,9 +38,13 @@ struct CommOp {
   Nanos cpu_at_enter;
   Nanos runqueue_at_enter;
   bool failed = false;
+  // Runs on a device: the host only launches it, ahead of time, and the rank arrives when the
+  // kernel starts.
+  bool on_device = false;
 
   bool done() const { return end.known(); }
-  Nanos elapsed() const { return end - enter; }  // Requires: done().
+  MonoNs arrival() const { return on_device && exec_start.known() ? exec_start : enter; }
+  Nanos elapsed() const { return end - arrival(); }  // Requires: done().
 };
 
 enum class MarkKind : std::uint8_t { kGc, kDataLoader };
@@ -47,6 +52,15 @@ enum class MarkKind : std::uint8_t { kGc, kDataLoader };
 // A stretch on a rank that the Python source marked. end not known: still open.
 struct Mark {
   MarkKind kind = MarkKind::kGc;
+  MonoNs begin;
+  MonoNs end;
+  std::uint32_t thread = 0;
+  Iteration iteration{-1};
+};
+
+// A Python function that took long, seen whole; callers and callees alike.
+struct FunctionCall {
+  std::string name;  // as the source writes it: "train.py(26): log_metrics_to_remote"
   MonoNs begin;
   MonoNs end;
   std::uint32_t thread = 0;

@@ -51,6 +51,7 @@ struct RankIteration {
   Nanos blocked;   // in waits on communication
   Nanos gc;
   Nanos dataloader;
+  Nanos device;  // its device computed or copied; 0 where no device was traced
   std::uint32_t ops = 0;
   std::vector<GroupIteration> groups;
 };
@@ -110,6 +111,7 @@ struct RankFacts {
 struct RankRows {
   std::vector<CommOp> ops;
   std::vector<Mark> marks;
+  std::vector<FunctionCall> functions;  // of traces with Python stacks; empty live
 };
 
 // A signal that rules rely on, and what its absence hides.
