@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -45,8 +46,17 @@ int OpenHidden(const char* path) {
   return fd;
 }
 
+// Growing a file past RLIMIT_FSIZE would send SIGXFSZ, which ends the host by default.
+bool MayGrowTo(std::size_t bytes) {
+  rlimit limit = {};
+  if (getrlimit(RLIMIT_FSIZE, &limit) != 0) return false;
+  if (limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur >= bytes) return true;
+  errno = EFBIG;
+  return false;
+}
+
 void* MapFile(int fd, std::size_t bytes) {
-  if (fchmod(fd, 0600) != 0) return nullptr;
+  if (!MayGrowTo(bytes) || fchmod(fd, 0600) != 0) return nullptr;
   const int failed = posix_fallocate(fd, 0, static_cast<off_t>(bytes));
   if (failed != 0) {
     errno = failed;

@@ -1,0 +1,251 @@
+// A job in miniature: makes a group of libfake_gloo.so, waits for a word, does what MODE says.
+//
+//   victim LIBFAKE_GLOO MODE [ARGUMENT]
+//
+// It is run with and without libfathom.so preloaded, by preload_test.cc. After making its group it
+// prints "ready", and starts when a line comes on stdin, so that the test can map the ring first.
+#include <dlfcn.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstddef>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "tests/fakes/gloo/drive.h"
+
+extern "C" void* __libc_malloc(size_t);
+extern "C" void* __libc_calloc(size_t, size_t);
+extern "C" void* __libc_realloc(void*, size_t);
+
+namespace {
+std::atomic<unsigned long> allocations{0};
+}
+
+// Counts every allocation of the process, the tracer's included.
+extern "C" void* malloc(size_t size) {
+  allocations.fetch_add(1, std::memory_order_relaxed);
+  return __libc_malloc(size);
+}
+extern "C" void* calloc(size_t n, size_t size) {
+  allocations.fetch_add(1, std::memory_order_relaxed);
+  return __libc_calloc(n, size);
+}
+extern "C" void* realloc(void* at, size_t size) {
+  allocations.fetch_add(1, std::memory_order_relaxed);
+  return __libc_realloc(at, size);
+}
+
+namespace {
+
+constexpr std::int64_t kNumel = 256;
+const FakeGloo* fake = nullptr;
+void* group = nullptr;
+
+// An op as a job sees it: call, work done, wait, work dropped.
+void OneOp(void* on, std::int64_t numel) {
+  void* work = fake->allreduce(on, numel);
+  fake->execute(work, false);
+  fake->wait(work, false);
+  fake->drop_work(work);
+}
+
+void Ops(int count) {
+  for (int i = 0; i < count; ++i) OneOp(group, kNumel);
+}
+
+// From here on any system call but write and exit kills the process with SIGSYS.
+bool ForbidSystemCalls() {
+  sock_filter code[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_exit_group, 2, 0),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_write, 1, 0),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  const sock_fprog program = {sizeof(code) / sizeof(code[0]), code};
+  return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+         prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}
+
+int Quiet(int count) {
+  Ops(2);  // the first event of a thread is the cold path
+  if (!ForbidSystemCalls()) return 3;
+  const unsigned long before = allocations.load();
+  Ops(count);
+  const bool none = allocations.load() == before;
+  const char* said = none ? "no allocation\n" : "allocations\n";
+  const ssize_t wrote = write(1, said, strlen(said));
+  syscall(SYS_exit_group, none && wrote > 0 ? 0 : 4);
+  return 5;
+}
+
+int Reap(pid_t child) {
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+int Fork() {
+  Ops(3);
+  const pid_t child = fork();
+  if (child == 0) {
+    Ops(100);
+    _exit(7);
+  }
+  const int code = Reap(child);
+  Ops(3);
+  return code == 7 ? 0 : 1;
+}
+
+// Without the C library: no handler of ours could run.
+int RawFork() {
+  const long child = syscall(SYS_fork);
+  if (child == 0) {
+    Ops(100);
+    syscall(SYS_exit_group, 7);
+  }
+  Ops(3);
+  return Reap(static_cast<pid_t>(child)) == 7 ? 0 : 1;
+}
+
+int ForkInsideOp() {
+  const int child = fake->fork_next(group, kNumel);
+  if (child == 0) _exit(7);
+  return Reap(child) == 7 ? 0 : 1;
+}
+
+int ForkAndMakeGroup() {
+  const pid_t child = fork();
+  if (child == 0) {
+    void* own = fake->make_group(1, 2);
+    OneOp(own, kNumel);
+    printf("child ready\n");
+    fflush(stdout);
+    char line[16];
+    _exit(fgets(line, sizeof(line), stdin) != nullptr ? 7 : 8);
+  }
+  return Reap(child) == 7 ? 0 : 1;
+}
+
+int Spawn(char* self, const char* library) {
+  char* const argv[] = {self, const_cast<char*>(library), const_cast<char*>("bare"), nullptr};
+  pid_t child = 0;
+  if (posix_spawn(&child, self, nullptr, nullptr, argv, environ) != 0) return 1;
+  return Reap(child);
+}
+
+int Exec(char* self, const char* library) {
+  Ops(3);
+  char* const argv[] = {self, const_cast<char*>(library), const_cast<char*>("ops"),
+                        const_cast<char*>("5"), nullptr};
+  execv(self, argv);
+  return 1;
+}
+
+int Failures() {
+  fake->fail_next(group, 42);
+  const bool threw = fake->allreduce(group, kNumel) == reinterpret_cast<void*>(42);
+  Ops(1);
+  void* work = fake->allreduce(group, kNumel);
+  fake->execute(work, true);
+  const bool failed = !fake->wait(work, true);
+  fake->drop_work(work);
+  Ops(1);
+  return threw && failed ? 0 : 1;
+}
+
+// errno is the host's: no hook may change it, hot or cold.
+int Errno() {
+  errno = 4242;
+  void* other = fake->make_group(0, 1);
+  OneOp(other, kNumel);
+  fake->drop_group(other);
+  return errno == 4242 ? 0 : 1;
+}
+
+int Storm(int threads) {
+  std::vector<std::thread> all;
+  for (int t = 0; t < threads; ++t) {
+    all.emplace_back([] {
+      void* own = fake->make_group(0, 1);
+      for (int i = 0; i < 20; ++i) OneOp(own, kNumel);
+      fake->drop_group(own);
+    });
+  }
+  for (std::thread& thread : all) thread.join();
+  return 0;
+}
+
+int Kinds() {
+  fake->drop_work(fake->broadcast(group, 3, 1));
+  fake->monitored_barrier(group);
+  OneOp(group, 1000);
+  fake->finalize_backward();
+  fake->drop_group(group);
+  return 0;
+}
+
+int Unload(void* library) {
+  Ops(3);
+  dlclose(library);
+  void* tracer = dlopen("libfathom.so", RTLD_LAZY | RTLD_NOLOAD);
+  if (tracer != nullptr) dlclose(tracer);
+  Ops(3);
+  return 0;
+}
+
+int Run(const std::string& mode, char** argv, int count, void* library) {
+  if (mode == "ops") return Ops(count), 0;
+  if (mode == "quiet") return Quiet(count);
+  if (mode == "fork") return Fork();
+  if (mode == "raw_fork") return RawFork();
+  if (mode == "fork_inside_op") return ForkInsideOp();
+  if (mode == "fork_and_make_group") return ForkAndMakeGroup();
+  if (mode == "spawn") return Spawn(argv[0], argv[1]);
+  if (mode == "exec") return Exec(argv[0], argv[1]);
+  if (mode == "failures") return Failures();
+  if (mode == "errno") return Errno();
+  if (mode == "storm") return Storm(count);
+  if (mode == "kinds") return Kinds();
+  if (mode == "unload") return Unload(library);
+  if (mode == "underscore_exit") _exit((Ops(3), 9));
+  if (mode == "stop") return fake->stop_next(group), Ops(1), 1;
+  return 2;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc < 3) return 2;
+  const std::string mode = argv[2];
+  if (mode == "bare") return puts("nothing made") < 0;
+  if (mode == "full") {  // no space: the file may not grow
+    const rlimit none = {4096, 4096};
+    if (setrlimit(RLIMIT_FSIZE, &none) != 0) return 3;
+  }
+  void* library = dlopen(argv[1], RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) return fprintf(stderr, "%s\n", dlerror()), 2;
+  fake = static_cast<const FakeGloo*>(dlsym(library, "fake_gloo"));
+  if (mode == "failing_group") return fake->make_group(-1, 2) == nullptr ? 0 : 1;
+  group = fake->make_group(1, 4);
+  printf("ready\n");
+  fflush(stdout);
+  char line[16];
+  if (fgets(line, sizeof(line), stdin) == nullptr) return 2;
+  if (mode == "full") return Ops(3), 0;
+  return Run(mode, argv, argc > 3 ? atoi(argv[3]) : 3, library);
+}
