@@ -1,0 +1,50 @@
+// The collector's HTTP API as the command line uses it: paths in, JSON out, errors in words.
+//
+// Used by get, explain, watch, doctor, and by `run` for the report.
+// Thread-safety: thread-compatible. Errors: one line that says what to do, ready to be printed:
+// kUnavailable (nobody answers), kInternal (an answer that is not the API's), and the collector's
+// own errors: kNotFound, kInvalidArgument, kFailedPrecondition.
+#ifndef FATHOM_COLLECTOR_CLI_COLLECTOR_API_H_
+#define FATHOM_COLLECTOR_CLI_COLLECTOR_API_H_
+
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "absl/status/statusor.h"
+#include "collector/cli/http/http_client.h"
+#include "collector/cli/json_fields.h"
+
+namespace fathom::cli {
+
+class CollectorApi {
+ public:
+  explicit CollectorApi(HttpClient client) : client_(std::move(client)) {}
+
+  absl::StatusOr<Json> Jobs() const { return Fetch("/api/v1/jobs", "jobs"); }
+  absl::StatusOr<Json> Nodes() const { return Fetch("/api/v1/nodes", "nodes"); }
+  absl::StatusOr<Json> Job(std::string_view job) const { return FetchJob(job, ""); }
+  absl::StatusOr<Json> Health(std::string_view job) const { return FetchJob(job, "/health"); }
+  absl::StatusOr<Json> Report(std::string_view job) const { return FetchJob(job, "/report"); }
+  absl::StatusOr<Json> Verdicts(std::string_view job, bool active_only) const;
+  absl::StatusOr<Json> Verdict(std::string_view id) const;
+
+  const HostPort& server() const { return client_.server(); }
+
+  // The path of the event stream; `job` may be empty for all.
+  static std::string EventsPath(std::string_view job);
+
+ private:
+  // `must_have`: a field without which the answer is not this API's; empty for none.
+  absl::StatusOr<Json> Fetch(std::string_view path, const char* must_have) const;
+  absl::StatusOr<Json> FetchJob(std::string_view job, std::string_view part) const;
+
+  HttpClient client_;
+};
+
+// What to print when `server` did not answer.
+std::string UnreachableText(const HostPort& server, const absl::Status& why);
+
+}  // namespace fathom::cli
+
+#endif  // FATHOM_COLLECTOR_CLI_COLLECTOR_API_H_

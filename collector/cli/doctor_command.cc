@@ -1,0 +1,123 @@
+// `fathom doctor`: what can be traced on this machine and what cannot, and why.
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+
+#include "collector/cli/doctor/fathom_checks.h"
+#include "collector/cli/doctor/machine_checks.h"
+#include "collector/cli/doctor/python_checks.h"
+#include "collector/cli/exit_code.h"
+#include "collector/cli/get_command.h"
+#include "collector/cli/text.h"
+#include "collector/cli/verb.h"
+
+namespace fathom::cli {
+namespace {
+
+constexpr const char* kExamples =
+    "Examples:\n"
+    "  fathom doctor\n"
+    "  fathom doctor --python .venv/bin/python -o json\n"
+    "Exit code: 1 when `fathom run` could not trace here, else 0.";
+
+struct DoctorOptions {
+  CollectorOptions collector;
+  std::string python;
+  std::string format = "table";
+};
+
+std::string DefaultPython() {
+  const char* environment = std::getenv("VIRTUAL_ENV");
+  return environment != nullptr && *environment != '\0' ? Cat(environment, "/bin/python")
+                                                        : "python3";
+}
+
+Findings Examine(const CollectorApi& api, const std::string& python) {
+  const std::filesystem::path self = ThisExecutable();
+  const Installation installation = FindInstallation(self);
+  const PythonFacts facts = AskPython(python);
+  const Finding collector = CheckCollector(api);
+  const Finding agent = CheckAgent();
+  return {CheckTracer(installation, self),
+          CheckPrograms(installation),
+          CheckPythonHook(installation),
+          CheckSharedMemory("/"),
+          CheckCLibrary(facts),
+          CheckPython(facts, python),
+          CheckGloo(facts),
+          CheckGpu("/"),
+          CheckClock("/"),
+          CheckPtrace("/"),
+          CheckPerfEvents("/"),
+          collector,
+          agent,
+          CheckPorts(collector.state == "ok", agent.state == "ok")};
+}
+
+Json ToJson(const Findings& findings) {
+  Json list = Json::array();
+  for (const Finding& each : findings) {
+    list.push_back({{"name", each.name},
+                    {"state", each.state},
+                    {"why", each.why},
+                    {"hides", each.hides},
+                    {"todo", each.todo}});
+  }
+  return Json{{"checks", list}};
+}
+
+std::string ToText(const Findings& findings, const Terminal& terminal) {
+  constexpr std::size_t kNameColumns = 18;
+  const std::string indent(kNameColumns + 8, ' ');
+  const std::size_t room = static_cast<std::size_t>(std::max(terminal.columns, 60)) - indent.size();
+  std::string out;
+  for (const Finding& each : findings) {
+    const Ink ink = each.state == "ok"    ? Ink::kGreen
+                    : each.state == "off" ? Ink::kRed
+                                          : Ink::kYellow;
+    AppendTo(&out, each.name,
+             std::string(kNameColumns - std::min(kNameColumns, each.name.size()), ' '),
+             Paint(terminal, ink, each.state), std::string(8 - each.state.size(), ' '),
+             Wrap(each.why, room, indent), "\n");
+    if (!each.hides.empty())
+      AppendTo(&out, indent, Wrap("hides: " + each.hides, room, indent), "\n");
+    if (!each.todo.empty()) AppendTo(&out, indent, Wrap("do: " + each.todo, room, indent), "\n");
+  }
+  return out;
+}
+
+int Doctor(const DoctorOptions& options) {
+  absl::StatusOr<CollectorApi> api = ApiOf(options.collector);
+  if (!api.ok()) return Fail("doctor", api.status());
+  const Findings findings =
+      Examine(*api, options.python.empty() ? DefaultPython() : options.python);
+  const bool text = options.format == "table" || options.format == "wide";
+  const std::string out =
+      text ? ToText(findings, LookAtTerminal(1)) : Serialize(ToJson(findings), options.format);
+  std::fputs(out.c_str(), stdout);
+  const bool can_trace = std::none_of(findings.begin(), findings.end(), [](const Finding& each) {
+    return each.required && each.state == "off";
+  });
+  return can_trace ? kNothingFound : kFailure;
+}
+
+}  // namespace
+
+void AddDoctorVerb(CLI::App& root, Invocation* invocation) {
+  CLI::App* verb = root.add_subcommand("doctor", "Tell what can be traced here, what not, and why");
+  auto options = std::make_shared<DoctorOptions>();
+  verb->add_option("--python", options->python, "the job's Python [of VIRTUAL_ENV, or python3]")
+      ->type_name("PATH")
+      ->envname("FATHOM_PYTHON");
+  verb->add_option("-o,--output", options->format, "table, json or yaml")
+      ->type_name("FORMAT")
+      ->check(CLI::IsMember({"table", "wide", "json", "yaml"}))
+      ->capture_default_str();
+  AddCollectorOptions(*verb, &options->collector, false);
+  verb->footer(kExamples);
+  verb->callback(
+      [invocation, options] { invocation->action = [options] { return Doctor(*options); }; });
+}
+
+}  // namespace fathom::cli

@@ -1,0 +1,111 @@
+#include "collector/cli/get_command.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
+#include "collector/cli/exit_code.h"
+#include "collector/cli/render/yaml.h"
+#include "collector/cli/text.h"
+#include "collector/cli/verb.h"
+#include "collector/cli/verdict_view.h"
+
+namespace fathom::cli {
+namespace {
+
+constexpr const char* kExamples =
+    "Examples:\n"
+    "  fathom get jobs\n"
+    "  fathom get verdicts -o wide\n"
+    "  fathom get ranks --job train -o json\n"
+    "  fathom get nodes --collector-http head:7070\n"
+    "Exit code of `get verdicts`: 2 when an active verdict is established or supported.";
+
+bool AnyActiveConviction(const Json& verdicts) {
+  const std::vector<VerdictView> all = ReadVerdicts(verdicts);
+  return std::any_of(all.begin(), all.end(),
+                     [](const VerdictView& v) { return v.Convicts() && !v.closed; });
+}
+
+absl::StatusOr<Json> Fetch(const CollectorApi& api, const ListRequest& request) {
+  if (request.noun == "jobs") return api.Jobs();
+  if (request.noun == "nodes") return api.Nodes();
+  if (request.noun == "verdicts") return api.Verdicts(request.job, !request.all);
+  absl::StatusOr<std::string> job = OnlyJob(api, request.job);
+  if (!job.ok()) return job.status();
+  return api.Health(*job);
+}
+
+std::string Render(const std::string& noun, const Json& list, const ListStyle& style) {
+  if (list.empty()) return "";
+  if (noun == "jobs") return JobsTable(list, style);
+  if (noun == "nodes") return NodesTable(list, style);
+  return noun == "verdicts" ? VerdictsTable(list, style) : RanksTable(list, style);
+}
+
+int RunGet(const CollectorOptions& collector, const ListRequest& request) {
+  absl::StatusOr<CollectorApi> api = ApiOf(collector);
+  if (!api.ok()) return Fail("get", api.status());
+  ListStyle style{LookAtTerminal(1), request.format == "wide", absl::ToUnixNanos(absl::Now())};
+  std::string out;
+  absl::StatusOr<int> code = Get(*api, request, style, &out);
+  if (!code.ok()) return Fail("get", code.status());
+  std::fputs(out.c_str(), stdout);
+  if (out.empty()) std::fprintf(stderr, "no %s\n", request.noun.c_str());
+  return collector.exit_zero ? kNothingFound : *code;
+}
+
+}  // namespace
+
+absl::StatusOr<std::string> OnlyJob(const CollectorApi& api, const std::string& job) {
+  if (!job.empty()) return job;
+  absl::StatusOr<Json> jobs = api.Jobs();
+  if (!jobs.ok()) return jobs.status();
+  std::vector<std::string> names;
+  for (const Json& each : ListField(*jobs, "jobs")) names.push_back(TextField(each, "name"));
+  if (names.size() == 1) return names[0];
+  if (names.empty()) return absl::NotFoundError("the collector knows no job yet; run one traced");
+  if (names.size() > 8) names.resize(8);
+  return absl::InvalidArgumentError(
+      Cat("there are several jobs; name one with --job: ", Join(names, ", ")));
+}
+
+std::string Serialize(const Json& value, const std::string& format) {
+  if (format == "yaml") return ToYaml(value);
+  return value.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+absl::StatusOr<int> Get(const CollectorApi& api, const ListRequest& request, const ListStyle& style,
+                        std::string* out) {
+  absl::StatusOr<Json> reply = Fetch(api, request);
+  if (!reply.ok()) return reply.status();
+  const Json& list = ListField(*reply, request.noun.c_str());
+  const bool text = request.format == "table" || request.format == "wide";
+  *out = text ? Render(request.noun, list, style) : Serialize(*reply, request.format);
+  return request.noun == "verdicts" && AnyActiveConviction(list) ? kCulpritFound : kNothingFound;
+}
+
+void AddGetVerb(CLI::App& root, Invocation* invocation) {
+  CLI::App* verb = root.add_subcommand("get", "List jobs, ranks, verdicts or nodes");
+  auto collector = std::make_shared<CollectorOptions>();
+  auto request = std::make_shared<ListRequest>();
+  request->format = "table";
+  verb->add_option("NOUN", request->noun, "jobs, ranks, verdicts or nodes")
+      ->required()
+      ->check(CLI::IsMember({"jobs", "ranks", "verdicts", "nodes"}));
+  verb->add_option("-j,--job", request->job, "the job (ranks, verdicts)")->type_name("NAME");
+  verb->add_flag("-a,--all", request->all, "closed verdicts too");
+  verb->add_option("-o,--output", request->format, "table, wide, json or yaml")
+      ->type_name("FORMAT")
+      ->check(CLI::IsMember({"table", "wide", "json", "yaml"}))
+      ->capture_default_str();
+  AddCollectorOptions(*verb, collector.get(), true);
+  verb->footer(kExamples);
+  verb->callback([invocation, collector, request] {
+    invocation->action = [collector, request] { return RunGet(*collector, *request); };
+  });
+}
+
+}  // namespace fathom::cli

@@ -1,0 +1,48 @@
+#include "collector/cli/http/http_client.h"
+
+#include "collector/cli/http/socket.h"
+#include "collector/cli/text.h"
+
+namespace fathom::cli {
+
+std::string PercentEncode(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (IsAsciiAlnum(byte) || c == '-' || c == '.' || c == '_' || c == '~') {
+      out.push_back(c);
+    } else {
+      constexpr char kHex[] = "0123456789ABCDEF";
+      AppendTo(&out, "%", std::string{kHex[byte >> 4], kHex[byte & 15]});
+    }
+  }
+  return out;
+}
+
+std::string GetRequest(const HostPort& server, std::string_view target, std::string_view accept) {
+  return Cat("GET ", target, " HTTP/1.1\r\nHost: ", server.ToString(), "\r\nAccept: ", accept,
+             "\r\nUser-Agent: fathom\r\nConnection: close\r\n\r\n");
+}
+
+absl::StatusOr<HttpReply> HttpClient::Get(std::string_view target) const {
+  const Deadline deadline = In(options_.timeout);
+  absl::StatusOr<Socket> socket = Socket::Connect(server_, deadline);
+  if (!socket.ok()) return socket.status();
+  const std::string request = GetRequest(server_, target, "application/json");
+  if (absl::Status s = socket->Write(request, deadline); !s.ok()) return s;
+  ResponseParser parser(options_.limits);
+  while (!parser.done()) {
+    std::string bytes;
+    absl::StatusOr<bool> open = socket->Read(&bytes, deadline);
+    if (!open.ok()) return open.status();
+    const absl::Status fed = *open ? parser.Feed(bytes) : parser.Finish();
+    if (!fed.ok()) return fed;
+    // A peer that drips bytes for ever never lets Read() wait.
+    if (!parser.done() && std::chrono::steady_clock::now() >= deadline) {
+      return absl::DeadlineExceededError("no whole answer in time");
+    }
+  }
+  return HttpReply{parser.status(), parser.TakeBody()};
+}
+
+}  // namespace fathom::cli

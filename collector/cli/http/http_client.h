@@ -1,0 +1,54 @@
+// GET from a collector: one request, one connection, one deadline.
+//
+// Used by CollectorApi and by `fathom doctor`.
+// Thread-safety: thread-compatible. Errors: those of Socket and ResponseParser; an HTTP status that
+// is not 200 is a reply, not an error. The deadline covers resolving excepted, everything.
+#ifndef FATHOM_COLLECTOR_CLI_HTTP_HTTP_CLIENT_H_
+#define FATHOM_COLLECTOR_CLI_HTTP_HTTP_CLIENT_H_
+
+#include <chrono>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "absl/status/statusor.h"
+#include "collector/cli/http/host_port.h"
+#include "collector/cli/http/response_parser.h"
+
+namespace fathom::cli {
+
+struct HttpReply {
+  int status = 0;
+  std::string body;
+};
+
+class HttpClient {
+ public:
+  struct Options {
+    std::chrono::milliseconds timeout{5000};
+    ResponseParser::Limits limits;
+  };
+
+  explicit HttpClient(HostPort server) : HttpClient(std::move(server), Options()) {}
+  HttpClient(HostPort server, Options options)
+      : server_(std::move(server)), options_(std::move(options)) {}
+
+  // Requires: `target` is a path with its query, already percent-encoded.
+  absl::StatusOr<HttpReply> Get(std::string_view target) const;
+
+  const HostPort& server() const { return server_; }
+
+ private:
+  HostPort server_;
+  Options options_;
+};
+
+// The bytes of a GET request.
+std::string GetRequest(const HostPort& server, std::string_view target, std::string_view accept);
+
+// `text` with everything but unreserved characters as %XX.
+std::string PercentEncode(std::string_view text);
+
+}  // namespace fathom::cli
+
+#endif  // FATHOM_COLLECTOR_CLI_HTTP_HTTP_CLIENT_H_

@@ -1,0 +1,154 @@
+#include "collector/cli/render/lists.h"
+
+#include <utility>
+#include <vector>
+
+#include "collector/cli/render/quantity.h"
+#include "collector/cli/render/table.h"
+#include "collector/cli/text.h"
+#include "collector/cli/verdict_view.h"
+
+namespace fathom::cli {
+namespace {
+
+using Row = std::vector<std::string>;
+constexpr auto kLeft = Table::Align::kLeft;
+constexpr auto kRight = Table::Align::kRight;
+
+std::string Count(const Json& object, const char* name) {
+  return HasField(object, name) ? Cat(IntField(object, name)) : "";
+}
+
+std::string State(const Terminal& terminal, const std::string& state) {
+  const bool bad = state == "hung" || state == "stalled" || state == "slow";
+  return Paint(terminal, bad ? Ink::kRed : state == "ended" ? Ink::kDim : Ink::kGreen, state);
+}
+
+void AddAll(Row* row, Row more) {
+  row->insert(row->end(), std::make_move_iterator(more.begin()),
+              std::make_move_iterator(more.end()));
+}
+
+std::int64_t SumOfValues(const Json& object) {
+  std::int64_t sum = 0;
+  for (auto at = object.begin(); at != object.end(); ++at)
+    sum += IntField(object, at.key().c_str());
+  return sum;
+}
+
+Row VerdictRow(const VerdictView& v, const ListStyle& style) {
+  Row row = {v.id,
+             v.closed ? "closed" : "active",
+             v.grade,
+             v.cause,
+             v.Culprit(),
+             v.since_iteration >= 0 ? Cat(v.since_iteration) : "",
+             Times(v.slowdown)};
+  if (style.wide) {
+    AddAll(&row, {v.job, v.owner, LocalTime(v.since_unix_ns), Number(v.gpu_hours),
+                  v.victims.empty() ? "" : RankList(v.victims), v.sentence});
+  }
+  return row;
+}
+
+}  // namespace
+
+std::string JobsTable(const Json& jobs, const ListStyle& style) {
+  std::vector<Table::Column> columns = {{"NAME"},
+                                        {"STATE"},
+                                        {"RANKS", kRight},
+                                        {"ITERATION", kRight},
+                                        {"TIME", kRight},
+                                        {"SLOWDOWN", kRight},
+                                        {"VERDICTS", kRight}};
+  if (style.wide) {
+    for (const char* name : {"NODES", "BASELINE"}) columns.push_back({name, kRight});
+    for (const char* name : {"SEEN", "SENTENCE"}) columns.push_back({name, kLeft});
+  }
+  Table table(std::move(columns));
+  for (const Json& job : jobs) {
+    const std::int64_t world = IntField(job, "world_size");
+    const std::int64_t ranks = IntField(job, "ranks");
+    Row row = {TextField(job, "name"),
+               State(style.terminal, TextField(job, "state")),
+               world > 0 && world != ranks ? Cat(ranks, "/", world) : Count(job, "ranks"),
+               Count(job, "iteration"),
+               Seconds(NumberField(job, "iteration_s")),
+               Times(NumberField(job, "slowdown")),
+               Count(job, "verdicts")};
+    if (style.wide) {
+      AddAll(&row, {Count(job, "nodes"), Seconds(NumberField(job, "baseline_s")),
+                    Ago(IntField(job, "last_seen_unix_ns"), style.now_unix_ns),
+                    TextField(job, "sentence")});
+    }
+    table.Add(std::move(row));
+  }
+  return table.ToString();
+}
+
+std::string NodesTable(const Json& nodes, const ListStyle& style) {
+  std::vector<Table::Column> columns = {
+      {"NAME"}, {"CONNECTED"}, {"SUSPECT"}, {"RANKS", kRight}, {"SEEN"}};
+  if (style.wide) {
+    columns.push_back({"CPU BUSY", kRight});
+    columns.push_back({"LOAD1", kRight});
+  }
+  Table table(std::move(columns));
+  for (const Json& node : nodes) {
+    const bool connected = BoolField(node, "connected");
+    const bool suspect = BoolField(node, "suspect");
+    const Json& ranks = ListField(node, "ranks");
+    Row row = {TextField(node, "name"),
+               Paint(style.terminal, connected ? Ink::kGreen : Ink::kRed, connected ? "yes" : "no"),
+               Paint(style.terminal, suspect ? Ink::kRed : Ink::kPlain, suspect ? "yes" : "no"),
+               ranks.empty() ? Count(node, "ranks") : RankList(IntsField(node, "ranks")),
+               Ago(IntField(node, "last_seen_unix_ns"), style.now_unix_ns)};
+    if (style.wide) {
+      AddAll(&row,
+             {Number(NumberField(node, "cpu_busy_ratio")), Number(NumberField(node, "load1"))});
+    }
+    table.Add(std::move(row));
+  }
+  return table.ToString();
+}
+
+std::string VerdictsTable(const Json& verdicts, const ListStyle& style) {
+  std::vector<Table::Column> columns = {
+      {"ID"},      {"STATE"},         {"GRADE"},           {"CAUSE"},
+      {"CULPRIT"}, {"SINCE", kRight}, {"SLOWDOWN", kRight}};
+  if (style.wide) {
+    for (const char* name : {"JOB", "OWNER", "SINCE TIME", "GPU-HOURS", "VICTIMS", "SENTENCE"}) {
+      columns.push_back({name, kLeft});
+    }
+  }
+  Table table(std::move(columns));
+  for (const VerdictView& v : ReadVerdicts(verdicts)) table.Add(VerdictRow(v, style));
+  return table.ToString();
+}
+
+std::string RanksTable(const Json& ranks, const ListStyle& style) {
+  std::vector<Table::Column> columns = {
+      {"RANK", kRight},    {"NODE"},        {"PID", kRight}, {"STATE"}, {"LAST EVENT", kRight},
+      {"RECORDS", kRight}, {"LOST", kRight}};
+  if (style.wide) {
+    for (const char* name : {"TORN", "INVALID", "DROPS"}) columns.push_back({name, kRight});
+  }
+  Table table(std::move(columns));
+  for (const Json& rank : ranks) {
+    Row row = {Count(rank, "rank"),
+               TextField(rank, "node"),
+               Count(rank, "pid"),
+               TextField(rank, "state"),
+               Seconds(NumberField(rank, "last_event_age_s")),
+               Count(rank, "records_total"),
+               Count(rank, "records_lost")};
+    if (style.wide) {
+      AddAll(&row, {Count(rank, "records_torn"), Count(rank, "records_invalid"),
+                    Cat(SumOfValues(ObjectField(rank, "tracer_drops")))});
+    }
+    table.Add(std::move(row));
+  }
+  return table.ToString();
+}
+
+}  // namespace fathom::cli

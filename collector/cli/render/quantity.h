@@ -1,0 +1,25 @@
+// Numbers for people: durations, ratios, times of day, ages, with the precision that matters.
+//
+// Used by render/. Thread-safety: pure functions (times of day read TZ through localtime_r).
+#ifndef FATHOM_COLLECTOR_CLI_RENDER_QUANTITY_H_
+#define FATHOM_COLLECTOR_CLI_RENDER_QUANTITY_H_
+
+#include <cstdint>
+#include <string>
+
+namespace fathom::cli {
+
+// "830 us", "41.2 ms", "1.50 s", "3 min 20 s"; "-" for a value that is not positive.
+std::string Seconds(double seconds);
+// "2.4x"; "-" for 0.
+std::string Times(double ratio);
+// "2026-11-21 12:03:44" local time; "-" for 0.
+std::string LocalTime(std::int64_t unix_ns);
+// "3 s ago", "5 min ago", "2 h ago"; "-" for 0.
+std::string Ago(std::int64_t unix_ns, std::int64_t now_unix_ns);
+// At most four significant digits, no exponent for everyday sizes: "98.4", "0.003", "12".
+std::string Number(double value);
+
+}  // namespace fathom::cli
+
+#endif  // FATHOM_COLLECTOR_CLI_RENDER_QUANTITY_H_

@@ -1,0 +1,149 @@
+#include "collector/cli/render/verdict_card.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "collector/cli/render/quantity.h"
+#include "collector/cli/text.h"
+
+namespace fathom::cli {
+namespace {
+
+constexpr std::size_t kLabelColumns = 11;
+constexpr std::size_t kCardIndent = 8;
+constexpr std::size_t kEvidenceOnCard = 2;
+
+Ink GradeInk(const std::string& grade) {
+  const int strength = GradeStrength(grade);
+  return strength == 3 ? Ink::kRed : strength == 2 ? Ink::kYellow : Ink::kDim;
+}
+
+// Writes "label      text" lines at one indent, wrapped to the terminal.
+class Lines {
+ public:
+  Lines(const Terminal& terminal, std::size_t indent) : terminal_(terminal), indent_(indent) {}
+
+  void Add(std::string_view label, std::string_view text, Ink ink = Ink::kPlain) {
+    if (text.empty()) return;
+    const std::size_t lead = indent_ + kLabelColumns;
+    const auto columns = static_cast<std::size_t>(terminal_.columns);
+    const std::size_t room = columns > lead + 30 ? columns - lead : 30;
+    const std::string label_text = Cat(label, std::string(kLabelColumns - label.size(), ' '));
+    AppendTo(&out_, std::string(indent_, ' '), Paint(terminal_, Ink::kDim, label_text),
+             Paint(terminal_, ink, Wrap(text, room, std::string(lead, ' '))), "\n");
+  }
+
+  std::string Take() { return std::move(out_); }
+
+ private:
+  const Terminal& terminal_;
+  std::size_t indent_;
+  std::string out_;
+};
+
+std::string Join(std::vector<std::string> parts) {
+  std::string out;
+  for (const std::string& part : parts) {
+    if (!part.empty()) AppendTo(&out, out.empty() ? "" : ", ", part);
+  }
+  return out;
+}
+
+std::string CauseText(const VerdictView& v) {
+  return Cat(v.cause, v.owner.empty() ? "" : Cat(" (for ", v.owner, ")"));
+}
+
+std::string SinceText(const VerdictView& v) {
+  return Join({v.since_iteration >= 0 ? Cat("iteration ", v.since_iteration) : "",
+               v.since_unix_ns > 0 ? LocalTime(v.since_unix_ns) : ""});
+}
+
+std::string UntilText(const VerdictView& v) {
+  if (!v.closed) return "";
+  return Join(
+      {v.until_iteration >= 0 ? Cat("iteration ", v.until_iteration) : "over", v.closed_because});
+}
+
+std::string CostText(const VerdictView& v) {
+  const bool slower = v.slowdown > 1;
+  return Join({slower ? Cat(Times(v.slowdown), " the expected iteration time") : "",
+               v.seconds_per_iteration > 0
+                   ? Cat(Seconds(v.seconds_per_iteration), " lost an iteration")
+                   : "",
+               v.gpu_hours > 0 ? Cat(Number(v.gpu_hours), " GPU-hours so far") : ""});
+}
+
+std::string EvidenceText(const EvidenceView& e, bool with_source) {
+  const std::string numbers = EvidenceNumbers(e);
+  return Cat(e.statement, numbers.empty() ? "" : Cat(": ", numbers),
+             with_source && !e.source.empty() ? Cat(" [", e.source, "]") : "");
+}
+
+void AddEvidence(std::string_view label, const std::vector<EvidenceView>& evidence,
+                 std::size_t most, bool with_source, Lines* lines) {
+  for (std::size_t i = 0; i < std::min(most, evidence.size()); ++i) {
+    lines->Add(i == 0 ? label : "", EvidenceText(evidence[i], with_source));
+  }
+}
+
+void AddAction(const VerdictView& v, Lines* lines) {
+  lines->Add("do", v.action_text);
+  if (!v.action_command.empty()) lines->Add("", Cat("$ ", v.action_command), Ink::kCyan);
+}
+
+}  // namespace
+
+std::string EvidenceNumbers(const EvidenceView& e) {
+  if (e.value == 0 && e.reference == 0) return "";
+  const std::string unit = e.unit.empty() || e.unit == "ratio" ? "" : Cat(" ", e.unit);
+  const std::string reference =
+      e.reference == 0 ? "" : Cat(" (reference ", Number(e.reference), unit, ")");
+  return Cat(Number(e.value), unit, reference);
+}
+
+std::string VerdictCard(const VerdictView& v, const Terminal& terminal, std::string_view lead) {
+  const std::string sentence = v.sentence.empty() ? Cat(v.Culprit(), ": ", v.cause) : v.sentence;
+  const auto columns = static_cast<std::size_t>(std::max(terminal.columns, 40));
+  std::string out = Cat(lead,
+                        Paint(terminal, Ink::kBold,
+                              Wrap(sentence, columns - lead.size(), std::string(kCardIndent, ' '))),
+                        "\n");
+  Lines lines(terminal, kCardIndent);
+  lines.Add("grade", v.grade, GradeInk(v.grade));
+  lines.Add("cause", CauseText(v));
+  lines.Add("since", SinceText(v));
+  lines.Add("until", UntilText(v));
+  lines.Add("cost", CostText(v));
+  AddEvidence("evidence", v.evidence, kEvidenceOnCard, false, &lines);
+  AddEvidence("against", v.counter_evidence, 1, false, &lines);
+  AddAction(v, &lines);
+  return out + lines.Take();
+}
+
+std::string VerdictPage(const VerdictView& v, const Terminal& terminal) {
+  const auto columns = static_cast<std::size_t>(std::max(terminal.columns, 40));
+  std::string out = Cat(Paint(terminal, Ink::kBold, Wrap(v.sentence, columns, "")), "\n\n");
+  constexpr std::size_t kAll = 10'000;
+  Lines lines(terminal, 0);
+  lines.Add("verdict",
+            Join({v.id, v.job.empty() ? "" : Cat("job ", v.job), v.closed ? "closed" : "active"}));
+  lines.Add("culprit", v.Culprit());
+  lines.Add("grade", v.grade, GradeInk(v.grade));
+  lines.Add("cause", CauseText(v));
+  lines.Add("class", v.problem_class);
+  lines.Add("since", SinceText(v));
+  lines.Add("until", UntilText(v));
+  lines.Add("cost", CostText(v));
+  lines.Add("victims", v.victims.empty()
+                           ? ""
+                           : Cat(v.victims.size() > 1 ? "ranks " : "rank ", RankList(v.victims)));
+  AddEvidence("evidence", v.evidence, kAll, true, &lines);
+  AddEvidence("against", v.counter_evidence, kAll, true, &lines);
+  for (std::size_t i = 0; i < v.would_change.size(); ++i) {
+    lines.Add(i == 0 ? "revise if" : "", v.would_change[i]);
+  }
+  AddAction(v, &lines);
+  return out + lines.Take();
+}
+
+}  // namespace fathom::cli

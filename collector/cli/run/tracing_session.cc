@@ -1,0 +1,133 @@
+#include "collector/cli/run/tracing_session.h"
+
+#include "collector/cli/run/served_folder.h"
+#include "collector/cli/text.h"
+
+namespace fathom::cli {
+namespace {
+
+constexpr std::chrono::milliseconds kReadyTimeout{5000};
+// The agent promises to send what is left within 2 s.
+constexpr std::chrono::milliseconds kAgentGrace{3000};
+constexpr std::uint16_t kDefaultHttpPort = 7070;
+
+absl::Status Missing(std::string_view part, const Installation& installation) {
+  return absl::UnavailableError(Cat(part, " is not beside this program (",
+                                    installation.folder.string(), "); see `fathom doctor`"));
+}
+
+absl::Status CheckInstallation(const Installation& installation, bool own_collector) {
+  if (installation.tracer.empty()) return Missing("libfathom.so", installation);
+  if (installation.agent.empty()) return Missing("fathomd", installation);
+  if (own_collector && installation.collector.empty()) {
+    return Missing("fathom-collector", installation);
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<TracingSession>> TracingSession::Start(
+    const SessionOptions& options, const Installation& installation, const SignalGate& gate) {
+  const bool own = options.collector.empty();
+  if (absl::Status s = CheckInstallation(installation, own); !s.ok()) return s;
+  std::unique_ptr<TracingSession> out(new TracingSession());
+  const Deadline deadline = In(kReadyTimeout);
+  absl::StatusOr<std::unique_ptr<RunFolder>> folder = RunFolder::Make(options.shm_root);
+  if (!folder.ok()) return folder.status();
+  out->folder_ = *std::move(folder);
+  out->shm_dir_ = out->folder_->rings().string();
+  absl::Status ready =
+      own ? out->StartCollector(options, installation, gate, deadline) : out->UseTheirs(options);
+  if (ready.ok() && out->notice_.empty()) ready = out->StartAgent(installation, gate, deadline);
+  if (!ready.ok()) return ready;
+  absl::StatusOr<Environment> environment = TracedEnvironment(
+      CurrentEnvironment(), {installation.tracer.string(), installation.site.string(),
+                             out->shm_dir_, options.job, options.trace});
+  if (!environment.ok()) return environment.status();
+  out->environment_ = *std::move(environment);
+  return out;
+}
+
+absl::Status TracingSession::StartCollector(const SessionOptions& options,
+                                            const Installation& installation,
+                                            const SignalGate& gate, Deadline deadline) {
+  const std::string http = options.http.empty() ? "127.0.0.1:0" : options.http;
+  absl::StatusOr<std::unique_ptr<Companion>> collector =
+      Companion::Start({"fathom-collector",
+                        {installation.collector.string(), "--grpc", "127.0.0.1:0", "--http", http,
+                         "--store", ":memory:", "--parent-death-signal"},
+                        folder_->path() / "collector.log"},
+                       gate, deadline);
+  if (!collector.ok()) return collector.status();
+  const Listening& listening = (*collector)->listening();
+  if (!listening.contains("grpc") || !listening.contains("http")) {
+    return absl::UnavailableError("fathom-collector did not say where it listens");
+  }
+  grpc_ = listening.at("grpc").ToString();
+  http_ = listening.at("http");
+  collector_ = *std::move(collector);
+  return absl::OkStatus();
+}
+
+absl::Status TracingSession::UseTheirs(const SessionOptions& options) {
+  absl::StatusOr<HostPort> grpc = ParseHostPort(options.collector);
+  if (!grpc.ok()) return grpc.status();
+  grpc_ = grpc->ToString();
+  http_ = HostPort{grpc->host, kDefaultHttpPort};
+  if (!options.collector_http.empty()) {
+    absl::StatusOr<HostPort> http = ParseHostPort(options.collector_http);
+    if (!http.ok()) return http.status();
+    http_ = *std::move(http);
+  }
+  const std::string node_folder = NodeShmFolder();
+  if (IsServed(node_folder)) {
+    shm_dir_ = node_folder;
+    notice_ = Cat("the agent of this node serves ", node_folder,
+                  " already; it decides to which collector it reports");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status TracingSession::StartAgent(const Installation& installation, const SignalGate& gate,
+                                        Deadline deadline) {
+  absl::StatusOr<std::unique_ptr<Companion>> agent =
+      Companion::Start({"fathomd",
+                        {installation.agent.string(), "--collector", grpc_, "--http", "127.0.0.1:0",
+                         "--shm-dir", shm_dir_, "--parent-death-signal"},
+                        folder_->path() / "agent.log"},
+                       gate, deadline);
+  if (!agent.ok()) return agent.status();
+  agent_ = *std::move(agent);
+  return absl::OkStatus();
+}
+
+std::string TracingSession::OnReaped(pid_t pid, int wait_status) {
+  if (agent_ != nullptr && agent_->OnReaped(pid, wait_status)) {
+    return Cat(agent_->Obituary(), "; the command goes on, no longer watched");
+  }
+  if (collector_ != nullptr && collector_->OnReaped(pid, wait_status)) {
+    return Cat(collector_->Obituary(), "; the command goes on, without verdicts");
+  }
+  return "";
+}
+
+std::vector<int> TracingSession::output_fds() const {
+  std::vector<int> out;
+  for (const Companion* each : {collector_.get(), agent_.get()}) {
+    if (each != nullptr && each->alive()) out.push_back(each->stdout_fd());
+  }
+  return out;
+}
+
+void TracingSession::Drain() const {
+  for (const Companion* each : {collector_.get(), agent_.get()}) {
+    if (each != nullptr && each->alive()) each->Drain();
+  }
+}
+
+void TracingSession::EndAgent() {
+  if (agent_ != nullptr) agent_->Stop(kAgentGrace);
+}
+
+}  // namespace fathom::cli

@@ -1,0 +1,32 @@
+#include "collector/cli/verb.h"
+
+#include <cstdio>
+
+#include "collector/cli/exit_code.h"
+#include "collector/cli/text.h"
+
+namespace fathom::cli {
+
+void AddCollectorOptions(CLI::App& verb, CollectorOptions* options, bool with_exit_zero) {
+  verb.add_option("--collector-http", options->http, "HTTP address of the collector")
+      ->type_name("HOST:PORT")
+      ->envname("FATHOM_COLLECTOR_HTTP")
+      ->capture_default_str();
+  if (with_exit_zero) {
+    verb.add_flag("--exit-zero", options->exit_zero, "exit 0, not 2, when a culprit was found");
+  }
+}
+
+absl::StatusOr<CollectorApi> ApiOf(const CollectorOptions& options) {
+  absl::StatusOr<HostPort> server = ParseHostPort(options.http);
+  if (!server.ok()) return server.status();
+  return CollectorApi(HttpClient(*std::move(server)));
+}
+
+int Fail(const std::string& verb, const absl::Status& status) {
+  const std::string line = Printable(Message(status));
+  std::fprintf(stderr, "fathom %s: %s\n", verb.c_str(), line.c_str());
+  return kFailure;
+}
+
+}  // namespace fathom::cli
