@@ -15,8 +15,9 @@ class AsyncAllreduceWork : public ProcessGroupGloo::AsyncWork {
       : AsyncWork(nullptr, {}, type, tag, std::chrono::milliseconds(0), "gloo:all_reduce", {}) {}
 };
 
-// Works live in a pool, so that making one does not allocate; addresses come back like the heap's.
-constexpr std::uint32_t kWorks = 64;
+// Works live in a pool, so that making one does not allocate; addresses come back like the heap's,
+// but not before a test's threads are done with them.
+constexpr std::uint32_t kWorks = 8192;
 alignas(64) unsigned char works[kWorks][sizeof(AsyncAllreduceWork)];
 std::atomic<std::uint32_t> next_work{0};
 

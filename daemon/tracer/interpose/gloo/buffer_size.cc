@@ -125,6 +125,8 @@ BufferSize MeasureBuffer(const Buffer& buffer) {
   }
   if (get_dtype.load(std::memory_order_acquire) == nullptr) return size;
   switch (buffer.form) {
+    case BufferForm::kUnknown:
+      break;
     case BufferForm::kTensor:
       size.known = AddTensor(buffer.address, true, &size);
       break;

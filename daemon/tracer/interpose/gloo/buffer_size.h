@@ -21,9 +21,10 @@ namespace fathom::tracer {
 
 inline constexpr std::size_t kMaxTensors = 4096;
 
-enum class BufferForm : std::uint8_t { kNone, kTensor, kList, kListOfLists };
+enum class BufferForm : std::uint8_t { kNone, kUnknown, kTensor, kList, kListOfLists };
 
-// What a call was given: the address of a tensor, of a list of tensors, or of a list of such lists.
+// What a call was given: no buffer, one whose size cannot be told, or the address of a tensor, of a
+// list of tensors, or of a list of such lists.
 struct Buffer {
   BufferForm form = BufferForm::kNone;
   const void* address = nullptr;

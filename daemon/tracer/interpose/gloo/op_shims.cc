@@ -95,6 +95,10 @@ FATHOM_OP(Broadcast, FATHOM_GLOO_BROADCAST, (void* self, void* tensors, const vo
           ({Kind::kBroadcast, List(tensors), Root(options)}), tensors, options)
 FATHOM_OP(Allreduce, FATHOM_GLOO_ALLREDUCE, (void* self, void* tensors, const void* options),
           ({Kind::kAllReduce, List(tensors), abi::kNoPeer}), tensors, options)
+// What a sparse tensor sends depends on its values.
+FATHOM_OP(AllreduceSparse, FATHOM_GLOO_ALLREDUCE_SPARSE,
+          (void* self, void* tensors, const void* options),
+          ({Kind::kAllReduce, {BufferForm::kUnknown, tensors}, abi::kNoPeer}), tensors, options)
 FATHOM_OP(AllreduceCoalesced, FATHOM_GLOO_ALLREDUCE_COALESCED,
           (void* self, void* tensors, const void* options),
           ({Kind::kAllReduce, List(tensors), abi::kNoPeer}), tensors, options)

@@ -62,10 +62,10 @@
   FATHOM_PG                                                                              \
   "9AsyncWorkC2ESt10shared_ptrIN4gloo7ContextEESt6vectorIS6_IN2at6TensorESaIS8_EESaISA_" \
   "EENS_6OpTypeEm" FATHOM_MS "PKcRKSt8optionalISA_E"
-#define FATHOM_GLOO_EXECUTE                                                                      \
-  FATHOM_PG                                                                                      \
-      "9AsyncWork7executeERKN3c1013intrusive_ptrIS1_NS2_6detail34intrusive_target_default_null_" \
-      "typeIS1_EEEE"
+#define FATHOM_GLOO_EXECUTE                                                                  \
+  FATHOM_PG                                                                                  \
+  "9AsyncWork7executeERKN3c1013intrusive_ptrIS1_NS2_6detail34intrusive_target_default_null_" \
+  "typeIS1_EEEE"
 #define FATHOM_GLOO_WORK_DONE FATHOM_PG "9AsyncWork14finishWorkGlooEv"
 #define FATHOM_GLOO_WORK_ERROR \
   FATHOM_PG "9AsyncWork19finishWorkGlooErrorERKNSt15__exception_ptr13exception_ptrE"

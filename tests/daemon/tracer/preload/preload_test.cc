@@ -240,7 +240,7 @@ TEST(PreloadTest, KilledInsideAnOpLeavesAReadableRing) {
   ASSERT_TRUE(run.WaitFor("ready"));
   MappedRing ring(run.Rings().front());
   run.Go();
-  while (ring.control().head.load() < 1) {
+  while (ring.records().empty()) {
   }
   run.Kill(SIGKILL);
   EXPECT_EQ(run.Finish(), 128 + SIGKILL);

@@ -1,0 +1,124 @@
+// Pins the layout of the shared memory: a change here breaks every running tracer.
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "daemon/abi/ring_layout.h"
+
+namespace fathom::abi {
+namespace {
+
+template <typename T>
+std::size_t OffsetIn(const RegionHeader& header, const T& member) {
+  return static_cast<std::size_t>(reinterpret_cast<const char*>(&member) -
+                                  reinterpret_cast<const char*>(&header));
+}
+
+TEST(LayoutTest, MagicReadsAsTextInMemory) {
+  const std::uint64_t magic = kMagic;
+  char text[9] = {};
+  std::memcpy(text, &magic, 8);
+  EXPECT_STREQ(text, "FTHMRNG1");
+}
+
+TEST(LayoutTest, RecordFieldsLieWhereDocumented) {
+  EXPECT_EQ(sizeof(EventRecord), 64u);
+  EXPECT_EQ(offsetof(EventRecord, commit), 0u);
+  EXPECT_EQ(offsetof(EventRecord, time_ns), 8u);
+  EXPECT_EQ(offsetof(EventRecord, thread_id), 16u);
+  EXPECT_EQ(offsetof(EventRecord, record_kind), 20u);
+  EXPECT_EQ(offsetof(EventRecord, collective_kind), 21u);
+  EXPECT_EQ(offsetof(EventRecord, data_type), 22u);
+  EXPECT_EQ(offsetof(EventRecord, flags), 23u);
+  EXPECT_EQ(offsetof(EventRecord, group_slot), 24u);
+  EXPECT_EQ(offsetof(EventRecord, reserved), 26u);
+  EXPECT_EQ(offsetof(EventRecord, peer), 28u);
+  EXPECT_EQ(offsetof(EventRecord, op_id), 32u);
+  EXPECT_EQ(offsetof(EventRecord, sequence), 40u);
+  EXPECT_EQ(offsetof(EventRecord, bytes), 48u);
+  EXPECT_EQ(offsetof(EventRecord, extra), 56u);
+}
+
+TEST(LayoutTest, HeaderFieldsLieWhereDocumented) {
+  const RegionHeader header = {};
+  EXPECT_EQ(OffsetIn(header, header.magic), 0u);
+  EXPECT_EQ(OffsetIn(header, header.version_major), 8u);
+  EXPECT_EQ(OffsetIn(header, header.region_bytes), 16u);
+  EXPECT_EQ(OffsetIn(header, header.record_bytes), 24u);
+  EXPECT_EQ(OffsetIn(header, header.record_count), 28u);
+  EXPECT_EQ(OffsetIn(header, header.control_offset), 32u);
+  EXPECT_EQ(OffsetIn(header, header.groups_offset), 40u);
+  EXPECT_EQ(OffsetIn(header, header.arena_offset), 56u);
+  EXPECT_EQ(OffsetIn(header, header.records_offset), 72u);
+  EXPECT_EQ(OffsetIn(header, header.pid), 80u);
+  EXPECT_EQ(OffsetIn(header, header.generation), 84u);
+  EXPECT_EQ(OffsetIn(header, header.start_time_ticks), 88u);
+  EXPECT_EQ(OffsetIn(header, header.created_mono_ns), 96u);
+  EXPECT_EQ(OffsetIn(header, header.created_wall_ns), 104u);
+  EXPECT_EQ(OffsetIn(header, header.rank), 112u);
+  EXPECT_EQ(OffsetIn(header, header.world_size), 116u);
+  EXPECT_EQ(OffsetIn(header, header.local_rank), 120u);
+  EXPECT_EQ(OffsetIn(header, header.restart_count), 124u);
+  EXPECT_EQ(OffsetIn(header, header.sources), 128u);
+  EXPECT_EQ(OffsetIn(header, header.identity_source), 132u);
+  EXPECT_EQ(OffsetIn(header, header.job), 136u);
+  EXPECT_EQ(OffsetIn(header, header.run_id), 200u);
+  EXPECT_EQ(OffsetIn(header, header.tracer_version), 264u);
+  EXPECT_EQ(OffsetIn(header, header.ready), 280u);
+}
+
+TEST(LayoutTest, ControlWordsOfTheTwoSidesLieOnDifferentLines) {
+  EXPECT_EQ(offsetof(ControlBlock, sources_disabled), 0u);
+  EXPECT_EQ(offsetof(ControlBlock, agent_heartbeat_ns), 8u);
+  EXPECT_EQ(offsetof(ControlBlock, head), 64u);
+  EXPECT_EQ(offsetof(ControlBlock, next_op_id), 128u);
+  EXPECT_EQ(offsetof(ControlBlock, heartbeat_ns), 192u);
+  EXPECT_EQ(offsetof(ControlBlock, group_count), 200u);
+  EXPECT_EQ(offsetof(ControlBlock, arena_used), 204u);
+  EXPECT_EQ(offsetof(ControlBlock, exiting), 208u);
+  EXPECT_EQ(offsetof(ControlBlock, drops), 256u);
+}
+
+TEST(LayoutTest, GroupFieldsLieWhereDocumented) {
+  EXPECT_EQ(sizeof(GroupSlot), 256u);
+  EXPECT_EQ(offsetof(GroupSlot, state), 0u);
+  EXPECT_EQ(offsetof(GroupSlot, ordinal), 4u);
+  EXPECT_EQ(offsetof(GroupSlot, size), 8u);
+  EXPECT_EQ(offsetof(GroupSlot, my_rank), 12u);
+  EXPECT_EQ(offsetof(GroupSlot, member_form), 16u);
+  EXPECT_EQ(offsetof(GroupSlot, member_offset), 32u);
+  EXPECT_EQ(offsetof(GroupSlot, address), 40u);
+  EXPECT_EQ(offsetof(GroupSlot, name), 48u);
+  EXPECT_EQ(offsetof(GroupSlot, description), 112u);
+  EXPECT_EQ(offsetof(GroupSlot, entered), 176u);
+  EXPECT_EQ(offsetof(GroupSlot, completed), 192u);
+}
+
+TEST(LayoutTest, RegionsDoNotOverlap) {
+  EXPECT_EQ(kControlOffset, 4096u);
+  EXPECT_EQ(kGroupsOffset, 8192u);
+  EXPECT_EQ(kArenaOffset, 8192u + 65536u);
+  EXPECT_EQ(kRecordsOffset, 8192u + 65536u + 65536u);
+  EXPECT_EQ(RegionBytes(kDefaultRecords), kRecordsOffset + 1024u * 1024u);
+}
+
+TEST(LayoutTest, NumbersAreNeverReassigned) {
+  EXPECT_EQ(static_cast<int>(RecordKind::kOpEnter), 1);
+  EXPECT_EQ(static_cast<int>(RecordKind::kOpReturn), 2);
+  EXPECT_EQ(static_cast<int>(RecordKind::kExecStart), 3);
+  EXPECT_EQ(static_cast<int>(RecordKind::kExecEnd), 4);
+  EXPECT_EQ(static_cast<int>(RecordKind::kWaitStart), 5);
+  EXPECT_EQ(static_cast<int>(RecordKind::kWaitEnd), 6);
+  EXPECT_EQ(static_cast<int>(RecordKind::kWire), 7);
+  EXPECT_EQ(static_cast<int>(RecordKind::kMark), 8);
+  EXPECT_EQ(kFlagAsync | kFlagBytesUnknown | kFlagSequenceGuess | kFlagFailed | kFlagWaitAll, 31);
+  EXPECT_EQ(static_cast<int>(MarkKind::kGcBegin), 1);
+  EXPECT_EQ(static_cast<int>(MarkKind::kDataLoaderEnd), 4);
+  EXPECT_EQ(static_cast<int>(DropReason::kReentrant), 0);
+  EXPECT_EQ(static_cast<int>(DropReason::kInternal), 7);
+  EXPECT_EQ(static_cast<int>(kSourceGloo), 1);
+  EXPECT_EQ(static_cast<int>(kSourceCupti), 32);
+}
+
+}  // namespace
+}  // namespace fathom::abi
