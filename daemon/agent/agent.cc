@@ -1,0 +1,367 @@
+#include "daemon/agent/agent.h"
+
+#include <spdlog/spdlog.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <ctime>
+#include <thread>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "daemon/agent/session/drop_reason_name.h"
+#include "daemon/agent/session/rank_messages.h"
+#include "daemon/agent/session/rows_reply.h"
+#include "daemon/agent/version.h"
+
+namespace fathom::agent {
+namespace {
+
+constexpr std::int64_t kScanEveryNs = 250'000'000;
+constexpr std::int64_t kHealthEveryNs = 1'000'000'000;
+constexpr std::int64_t kCountersEveryNs = 5'000'000'000;
+constexpr std::int64_t kKeepRetiredNs = 60'000'000'000;
+constexpr std::size_t kMaxRetired = 64;
+constexpr int kMaxRejectionsSaid = 5;
+constexpr std::int64_t kReadyWithinNs = 5'000'000'000;
+
+std::int64_t ClockNs(clockid_t clock) {
+  timespec now{};
+  clock_gettime(clock, &now);
+  return now.tv_sec * std::int64_t{1'000'000'000} + now.tv_nsec;
+}
+
+std::string NodeName(const Settings& settings) {
+  if (!settings.node.empty()) return settings.node;
+  char name[256] = {};
+  return gethostname(name, sizeof(name) - 1) == 0 ? name : "unknown";
+}
+
+SessionSettings SessionSettingsOf(const Settings& settings, const KernelRoots& roots) {
+  SessionSettings out;
+  out.roots = roots;
+  out.pipeline.log.max_rows = settings.log_rows;
+  out.pipeline.log.max_age_ns = static_cast<std::int64_t>(settings.log_minutes * 60e9);
+  return out;
+}
+
+v1::Hello HelloOf(const std::string& node, const KernelRoots& roots) {
+  v1::Hello hello;
+  hello.set_node(node);
+  hello.set_version(kVersion);
+  const auto boot = ReadSmallFile(roots.proc + "/sys/kernel/random/boot_id");
+  if (boot.ok()) hello.set_boot_id(boot->substr(0, boot->find('\n')));
+  hello.set_protocol(1);
+  hello.set_cores(std::thread::hardware_concurrency());
+  return hello;
+}
+
+void AddSession(const RankSession& session, AgentTotals& totals) {
+  const RingCounters& ring = session.ring();
+  totals.records += ring.total;
+  totals.records_dropped["overwritten"] += ring.lost;
+  totals.records_dropped["torn"] += ring.torn;
+  totals.records_dropped["invalid"] += ring.invalid;
+  totals.records_dropped["unknown_kind"] += ring.unknown_kind;
+  for (std::size_t i = 0; i < abi::kDropReasons; ++i) {
+    const std::uint64_t count = session.control().drops[i];
+    if (count > 0) totals.records_dropped[absl::StrCat("tracer_", DropReasonName(i))] += count;
+  }
+  totals.ops += session.pipeline().joiner_counters().ops;
+  totals.iterations += static_cast<std::uint64_t>(session.pipeline().iterations_closed());
+}
+
+std::string StandingKey(const RankSession& session, const char* what, std::size_t index) {
+  return absl::StrCat(what, "/", session.name(), "/", index);
+}
+
+}  // namespace
+
+AgentWorld AgentWorld::Real() {
+  return {.mono_now = [] { return MonoNs(ClockNs(CLOCK_MONOTONIC)); },
+          .wall_now = [] { return WallNs(ClockNs(CLOCK_REALTIME)); },
+          .roots = {}};
+}
+
+Agent::Agent(Settings settings, AgentWorld world)
+    : settings_(std::move(settings)),
+      world_(std::move(world)),
+      node_(NodeName(settings_)),
+      session_settings_(SessionSettingsOf(settings_, world_.roots)),
+      directory_(settings_.shm_dir, settings_.max_rings),
+      node_facts_(world_.roots),
+      metrics_(kVersion, node_),
+      outbox_(std::size_t{settings_.buffer_mib} << 20) {}
+
+Agent::~Agent() = default;
+
+absl::Status Agent::Start() {
+  absl::Status status = MakeRingFolder(settings_.shm_dir, settings_.shared);
+  if (!status.ok()) return status;
+  if (!settings_.http.empty()) {
+    HostPort address;
+    ParseHostPort(settings_.http, address);
+    auto http = HttpServer::Start(address, {.metrics = [this] { return metrics_.Text(); },
+                                            .not_ready = [this] { return WhyNotReady(); }});
+    if (!http.ok()) return http.status();
+    http_ = *std::move(http);
+  }
+  LinkSettings link;
+  link.target = settings_.collector;
+  link.jitter_seed = static_cast<std::uint32_t>(world_.mono_now().ns);
+  link_ = std::make_unique<CollectorLink>(link, HelloOf(node_, world_.roots), outbox_);
+  link_->Start();
+  return absl::OkStatus();
+}
+
+void Agent::Run() {
+  while (!stop_.load(std::memory_order_relaxed)) {
+    std::this_thread::sleep_for(std::chrono::nanoseconds(Step().count));
+  }
+  Drain();
+}
+
+Nanos Agent::Step() {
+  const std::int64_t now = world_.mono_now().ns;
+  last_step_ns_ = now;
+  const bool scan = now >= next_scan_ns_;
+  if (scan) {
+    next_scan_ns_ = now + kScanEveryNs;
+    Scan(now);
+  }
+  const std::uint64_t records = PollAll(now);
+  if (scan) {
+    for (auto& entry : sessions_) SendSummaries(*entry.second);
+  }
+  AnswerRequests();
+  if (now >= next_health_ns_) {
+    next_health_ns_ = now + kHealthEveryNs;
+    SendHealth(now);
+    UpdateTotals();
+  }
+  if (now >= next_counters_ns_) {
+    next_counters_ns_ = now + kCountersEveryNs;
+    SendCounters();
+  }
+  // Fast enough that a quarter of the smallest ring has not been filled since the last look.
+  const bool busy = records > abi::kMinRecords / 4;
+  const double ms = busy          ? settings_.poll_min_ms
+                    : records > 0 ? (settings_.poll_min_ms + settings_.poll_max_ms) / 2
+                                  : settings_.poll_max_ms;
+  return Nanos::FromSeconds(ms / 1e3);
+}
+
+std::uint64_t Agent::PollAll(std::int64_t now_ns) {
+  std::uint64_t records = 0;
+  for (auto& [name, session] : sessions_) {
+    const absl::StatusOr<RankSession::PollResult> result = session->Poll(now_ns);
+    if (!result.ok()) {
+      spdlog::warn("ring {} cannot be read any more: {}", name,
+                   std::string(result.status().message()));
+      continue;
+    }
+    records += result->records;
+    if (!result->new_groups.empty()) Announce(*session, result->new_groups);
+  }
+  return records;
+}
+
+void Agent::Announce(const RankSession& session, const std::vector<std::uint16_t>& groups) {
+  if (!session.rank_known()) return;
+  v1::AgentMessage message;
+  *message.mutable_rank() = RankInfoOf(session);
+  outbox_.PutStanding(StandingKey(session, "1rank", 0), std::move(message));
+  for (const std::uint16_t slot : groups) AnnounceGroup(session, slot);
+}
+
+void Agent::AnnounceGroup(const RankSession& session, std::uint16_t slot) {
+  v1::AgentMessage message;
+  *message.mutable_group() = GroupInfoOf(session, slot);
+  outbox_.PutStanding(StandingKey(session, "2group", slot), std::move(message));
+}
+
+void Agent::Scan(std::int64_t now_ns) {
+  ScanResult found = directory_.Scan();
+  folder_ok_ = found.folder_ok;
+  if (!found.folder_ok && !std::exchange(said_no_folder_, true)) {
+    spdlog::error("the ring folder {} is gone", settings_.shm_dir);
+  }
+  for (const RejectedRing& ring : found.rejected) {
+    if (++rejections_said_ <= kMaxRejectionsSaid) {
+      spdlog::warn("ring {} refused: {}", ring.name, ring.reason);
+    }
+  }
+  if (found.over_limit > 0 && !std::exchange(said_over_limit_, true)) {
+    spdlog::warn("{} rings beyond the limit of {} wait their turn (--max-rings)", found.over_limit,
+                 settings_.max_rings);
+  }
+  for (OpenedRing& ring : found.opened) Open(std::move(ring));
+  for (const std::string& name : found.vanished) RetireSession(name, false, now_ns);
+  std::vector<std::string> gone;
+  for (auto& [name, session] : sessions_) {
+    if (session->IsGone(now_ns) || Superseded(*session)) gone.push_back(name);
+  }
+  for (const std::string& name : gone) RetireSession(name, true, now_ns);
+  while (!retired_.empty() &&
+         (now_ns - retired_.front().since_ns > kKeepRetiredNs || retired_.size() > kMaxRetired)) {
+    retired_.pop_front();
+  }
+}
+
+void Agent::Open(OpenedRing ring) {
+  auto session =
+      std::make_unique<RankSession>(ring.name, std::move(ring.region), session_settings_);
+  const RegionIdentity& id = session->identity();
+  spdlog::info("ring {}: job {} rank {} of {} pid {}", ring.name, id.job,
+               static_cast<std::int32_t>(id.rank), id.world_size, id.pid);
+  Announce(*session, {});
+  sessions_[ring.name] = std::move(session);
+}
+
+// After an exec the same process writes a ring of a higher generation.
+bool Agent::Superseded(const RankSession& session) const {
+  const RegionIdentity& id = session.identity();
+  return std::any_of(sessions_.begin(), sessions_.end(), [&](const auto& entry) {
+    const RegionIdentity& other = entry.second->identity();
+    return other.pid == id.pid && other.start_time_ticks == id.start_time_ticks &&
+           other.generation > id.generation;
+  });
+}
+
+void Agent::RetireSession(const std::string& name, bool remove, std::int64_t now_ns) {
+  const auto it = sessions_.find(name);
+  if (it == sessions_.end()) return;
+  std::unique_ptr<RankSession> session = std::move(it->second);
+  sessions_.erase(it);
+  const RankSession::PollResult last = session->Retire(now_ns);
+  directory_.Close(name, remove);
+  if (session->rank_known()) {
+    for (const std::uint16_t slot : last.new_groups) AnnounceGroup(*session, slot);
+    SendSummaries(*session);
+    v1::AgentMessage gone;
+    *gone.mutable_gone() = RankGoneOf(*session, world_.wall_now().ns);
+    spdlog::info("job {} rank {} pid {} {}", session->identity().job, session->identity().rank,
+                 session->identity().pid, gone.gone().how());
+    outbox_.PutDurable(std::move(gone));
+  }
+  outbox_.RemoveStanding(StandingKey(*session, "1rank", 0));
+  for (std::size_t slot = 0; slot < session->groups().size(); ++slot) {
+    outbox_.RemoveStanding(StandingKey(*session, "2group", slot));
+  }
+  AddSession(*session, ended_totals_);
+  retired_.push_back({std::move(session), now_ns});
+}
+
+void Agent::SendSummaries(RankSession& session) {
+  if (!session.rank_known()) return;
+  while (true) {
+    const ClosedIterations run = session.pipeline().TakeClosed();
+    if (run.summaries.empty()) return;
+    v1::AgentMessage message;
+    *message.mutable_summary() = SummaryBatchOf(session, run, MonoToWall());
+    outbox_.PutDurable(std::move(message));
+  }
+}
+
+std::int64_t Agent::MonoToWall() const { return world_.wall_now().ns - world_.mono_now().ns; }
+
+void Agent::SendHealth(std::int64_t now_ns) {
+  v1::AgentMessage message;
+  v1::HealthBatch& health = *message.mutable_health();
+  for (auto& entry : sessions_) {
+    RankSession& session = *entry.second;
+    session.pipeline().DropOld(now_ns);
+    if (!session.rank_known()) continue;
+    const auto facts = ReadFacts(world_.roots, session.identity().pid, session.training_thread());
+    *health.add_ranks() = RankHealthOf(session, facts.value_or(ProcessFacts{}), now_ns);
+  }
+  *health.mutable_node() = NodeHealthOf(node_facts_.Read(), node_, world_.wall_now().ns);
+  outbox_.PutMomentary(std::move(message));
+}
+
+void Agent::UpdateTotals() {
+  AgentTotals totals = ended_totals_;
+  for (const auto& entry : sessions_) AddSession(*entry.second, totals);
+  const RingCensus census = directory_.census();
+  const OutboxCounters outbox = outbox_.counters();
+  totals.rings_open = census.open;
+  totals.rings_over_limit = census.over_limit;
+  totals.rings_rejected = census.rejected_total;
+  totals.bytes_sent = outbox.bytes_sent;
+  totals.messages_dropped = outbox.dropped;
+  totals.rows_requests = totals_.rows_requests;
+  totals.streams = link_ == nullptr ? 0 : link_->streams();
+  totals.connected = connected();
+  totals.cpu_seconds = static_cast<double>(ClockNs(CLOCK_PROCESS_CPUTIME_ID)) * 1e-9;
+  totals_ = std::move(totals);
+  metrics_.Update(totals_);
+}
+
+void Agent::SendCounters() {
+  v1::AgentMessage message;
+  v1::AgentCounters& counters = *message.mutable_counters();
+  counters.set_records(totals_.records);
+  counters.mutable_records_dropped()->insert(totals_.records_dropped.begin(),
+                                             totals_.records_dropped.end());
+  counters.set_ops(totals_.ops);
+  counters.set_bytes_sent(totals_.bytes_sent);
+  counters.set_messages_dropped(totals_.messages_dropped);
+  counters.set_rings(static_cast<std::uint32_t>(totals_.rings_open));
+  outbox_.PutMomentary(std::move(message));
+}
+
+RankSession* Agent::SessionOf(const std::string& job, std::uint32_t rank) {
+  const auto is = [&](const RankSession& session) {
+    return session.identity().job == job && session.identity().rank == rank;
+  };
+  RankSession* found = nullptr;
+  for (auto& entry : sessions_) {
+    RankSession& session = *entry.second;
+    const bool newer =
+        found == nullptr || session.identity().created_mono_ns > found->identity().created_mono_ns;
+    if (is(session) && newer) found = &session;
+  }
+  for (auto it = retired_.rbegin(); found == nullptr && it != retired_.rend(); ++it) {
+    if (is(*it->session)) found = it->session.get();
+  }
+  return found;
+}
+
+void Agent::AnswerRequests() {
+  if (link_ == nullptr) return;
+  for (const v1::RowsRequest& request : link_->TakeRequests()) {
+    std::vector<RankSession*> sessions;
+    for (const std::uint32_t rank : request.ranks()) {
+      if (RankSession* session = SessionOf(request.job(), rank); session != nullptr) {
+        sessions.push_back(session);
+      }
+    }
+    ++totals_.rows_requests;
+    v1::AgentMessage message;
+    *message.mutable_rows() = AnswerRows(request, sessions, Outbox::kMaxMessageBytes);
+    outbox_.PutMomentary(std::move(message));
+  }
+}
+
+std::string Agent::WhyNotReady() const {
+  if (!folder_ok_) return absl::StrCat("the ring folder ", settings_.shm_dir, " is not there");
+  const std::int64_t age = world_.mono_now().ns - last_step_ns_;
+  return age > kReadyWithinNs ? "the poll loop stands still" : "";
+}
+
+void Agent::Drain() {
+  const std::int64_t now = world_.mono_now().ns;
+  PollAll(now);
+  Scan(now);
+  for (auto& entry : sessions_) SendSummaries(*entry.second);
+  AnswerRequests();
+  UpdateTotals();
+  SendCounters();
+  if (link_ != nullptr) {
+    link_->Stop(std::chrono::milliseconds(static_cast<std::int64_t>(settings_.linger_s * 1e3)));
+  }
+  http_.reset();
+}
+
+}  // namespace fathom::agent

@@ -1,0 +1,123 @@
+// fathomd without its command line: finds rings, turns them into ops and iterations, sends them on.
+//
+// Made by main (and by tests); Run is its one loop.
+//
+// Model: all of the work is done by the thread that calls Step, at a cadence that follows the flow
+// of records (poll_min to poll_max); only the uplink and HTTP have threads of their own, and meet
+// the loop in the Outbox, in TakeRequests and in the metrics.
+//
+//   every step     poll each ring, answer requests for rows
+//   every 250 ms   scan the folder, notice deaths, send summaries
+//   every second   health of ranks and node, metrics; every 5 s the agent's counters
+//
+// Start order: folder, HTTP, uplink, loop. Stop: loop, a last drain, uplink (linger), HTTP.
+//
+// Units: CLOCK_MONOTONIC ns. Thread-safety: Step and Drain on one thread; RequestStop from any,
+// signal handlers included.
+// Ownership: owns everything it makes.
+// Errors: Start's status; afterwards what goes wrong is logged once and counted.
+#ifndef FATHOM_DAEMON_AGENT_AGENT_H_
+#define FATHOM_DAEMON_AGENT_AGENT_H_
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "daemon/agent/config/settings.h"
+#include "daemon/agent/self_metrics/agent_metrics.h"
+#include "daemon/agent/self_metrics/http_server.h"
+#include "daemon/agent/session/rank_session.h"
+#include "daemon/agent/source/process/node_facts.h"
+#include "daemon/agent/source/ring/ring_directory.h"
+#include "daemon/agent/uplink/collector_link.h"
+#include "daemon/agent/uplink/outbox.h"
+#include "proto/types/time_units.h"
+
+namespace fathom::agent {
+
+// Clocks and kernel files, given so that tests can turn them.
+struct AgentWorld {
+  std::function<MonoNs()> mono_now;
+  std::function<WallNs()> wall_now;
+  KernelRoots roots;
+  static AgentWorld Real();
+};
+
+class Agent {
+ public:
+  Agent(Settings settings, AgentWorld world);
+  ~Agent();
+
+  absl::Status Start();
+  // Loops until RequestStop, then drains and stops.
+  void Run();
+  void RequestStop() { stop_.store(true, std::memory_order_relaxed); }
+
+  // One turn of the loop; returns how long it wants to rest.
+  Nanos Step();
+  // Retires all rings that belong to the dead, sends what is known, stops the uplink.
+  void Drain();
+
+  // Of the HTTP server; 0 when it is off.
+  std::uint16_t http_port() const { return http_ == nullptr ? 0 : http_->port(); }
+  const AgentTotals& totals() const { return totals_; }
+  bool connected() const { return link_ != nullptr && link_->connected(); }
+  std::size_t sessions() const { return sessions_.size(); }
+
+ private:
+  struct Retired {
+    std::unique_ptr<RankSession> session;
+    std::int64_t since_ns = 0;
+  };
+
+  std::uint64_t PollAll(std::int64_t now_ns);
+  void Announce(const RankSession& session, const std::vector<std::uint16_t>& groups);
+  void AnnounceGroup(const RankSession& session, std::uint16_t slot);
+  void Scan(std::int64_t now_ns);
+  void Open(OpenedRing ring);
+  bool Superseded(const RankSession& session) const;
+  void RetireSession(const std::string& name, bool remove, std::int64_t now_ns);
+  void SendSummaries(RankSession& session);
+  void SendHealth(std::int64_t now_ns);
+  void SendCounters();
+  void UpdateTotals();
+  void AnswerRequests();
+  RankSession* SessionOf(const std::string& job, std::uint32_t rank);
+  std::string WhyNotReady() const;
+  std::int64_t MonoToWall() const;
+
+  const Settings settings_;
+  const AgentWorld world_;
+  const std::string node_;
+  SessionSettings session_settings_;
+  RingDirectory directory_;
+  NodeFactsReader node_facts_;
+  AgentMetrics metrics_;
+  Outbox outbox_;
+  std::unique_ptr<HttpServer> http_;
+  std::unique_ptr<CollectorLink> link_;
+  std::map<std::string, std::unique_ptr<RankSession>> sessions_;  // by ring file name
+  std::deque<Retired> retired_;  // still asked for their rows for a while
+  AgentTotals totals_;
+  AgentTotals ended_totals_;  // of sessions that are no more
+  std::int64_t next_scan_ns_ = 0;
+  std::int64_t next_health_ns_ = 0;
+  std::int64_t next_counters_ns_ = 0;
+  bool said_over_limit_ = false;
+  bool said_no_folder_ = false;
+  int rejections_said_ = 0;
+  std::atomic<bool> stop_{false};
+  std::atomic<bool> folder_ok_{false};
+  std::atomic<std::int64_t> last_step_ns_{0};
+};
+
+}  // namespace fathom::agent
+
+#endif  // FATHOM_DAEMON_AGENT_AGENT_H_

@@ -1,0 +1,82 @@
+#include "daemon/agent/config/settings.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+#include "absl/strings/str_cat.h"
+
+namespace fathom::agent {
+namespace {
+
+absl::Status Bad(const char* name, const std::string& why) {
+  return absl::InvalidArgumentError(absl::StrCat("--", name, ": ", why));
+}
+
+absl::Status CheckAddresses(const Settings& s) {
+  HostPort address;
+  if (!ParseHostPort(s.collector, address) || address.port == 0) {
+    return Bad("collector", absl::StrCat("'", s.collector, "' is not HOST:PORT"));
+  }
+  if (s.http.empty()) return absl::OkStatus();
+  if (!ParseHostPort(s.http, address)) {
+    return Bad("http", absl::StrCat("'", s.http, "' is not HOST:PORT"));
+  }
+  if (!IsLoopback(address.host) && !s.insecure) {
+    return Bad("http", absl::StrCat(address.host,
+                                    " is not loopback and there is no TLS; bind to 127.0.0.1, or "
+                                    "say --insecure if the network is trusted"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckRanges(const Settings& s) {
+  constexpr std::array kLevels = {"trace", "debug", "info", "warn", "error", "off"};
+  if (std::find(kLevels.begin(), kLevels.end(), s.log_level) == kLevels.end()) {
+    return Bad("log-level",
+               absl::StrCat("'", s.log_level, "' is none of trace debug info warn error off"));
+  }
+  if (s.shm_dir.empty() || s.shm_dir[0] != '/') return Bad("shm-dir", "must be an absolute path");
+  if (s.max_rings == 0 || s.max_rings > 65'536) return Bad("max-rings", "must be 1 to 65536");
+  if (s.log_rows < 1024 || s.log_rows > 65'536) return Bad("log-rows", "must be 1024 to 65536");
+  if (!(s.log_minutes > 0)) return Bad("log-minutes", "must be above 0");
+  if (!(s.poll_min_ms >= 0.1) || !(s.poll_max_ms >= s.poll_min_ms) || s.poll_max_ms > 1000) {
+    return Bad("poll-min-ms", "0.1 <= poll-min-ms <= poll-max-ms <= 1000 must hold");
+  }
+  if (!(s.linger_s >= 0 && s.linger_s <= 60)) return Bad("linger-s", "must be 0 to 60");
+  if (s.buffer_mib == 0 || s.buffer_mib > 4096) return Bad("buffer-mib", "must be 1 to 4096");
+  if (s.nice > 19) return Bad("nice", "must be 0 to 19");
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+bool ParseHostPort(const std::string& text, HostPort& out) {
+  const std::size_t colon = text.rfind(':');
+  if (colon == std::string::npos || colon == 0) return false;
+  std::string host = text.substr(0, colon);
+  if (host.front() == '[') {
+    if (host.size() < 3 || host.back() != ']') return false;
+    host = host.substr(1, host.size() - 2);
+  } else if (host.find(':') != std::string::npos) {
+    return false;
+  }
+  std::uint16_t port = 0;
+  const char* begin = text.data() + colon + 1;
+  const char* end = text.data() + text.size();
+  const auto parsed = std::from_chars(begin, end, port);
+  if (parsed.ec != std::errc() || parsed.ptr != end) return false;
+  out = {host, port};
+  return true;
+}
+
+bool IsLoopback(const std::string& host) {
+  return host == "localhost" || host == "::1" || host.starts_with("127.");
+}
+
+absl::Status Validate(const Settings& settings) {
+  if (absl::Status status = CheckAddresses(settings); !status.ok()) return status;
+  return CheckRanges(settings);
+}
+
+}  // namespace fathom::agent

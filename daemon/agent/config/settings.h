@@ -1,0 +1,48 @@
+// Everything a user may set of fathomd, as one validated value.
+//
+// Made once by settings_loader from flags, environment and file; handed to Agent.
+//
+// Thread-safety: plain values. Errors: Validate says which field and why.
+#ifndef FATHOM_DAEMON_AGENT_CONFIG_SETTINGS_H_
+#define FATHOM_DAEMON_AGENT_CONFIG_SETTINGS_H_
+
+#include <cstdint>
+#include <string>
+
+#include "absl/status/status.h"
+
+namespace fathom::agent {
+
+struct Settings {
+  std::string collector = "127.0.0.1:7071";
+  std::string http = "127.0.0.1:7072";  // empty = off
+  std::string shm_dir = "/dev/shm/fathom";
+  std::string node;  // empty = the host's name
+  std::string log_level = "info";
+  bool shared = false;    // make shm_dir for all users (01777)
+  bool insecure = false;  // allow http on a non-loopback address
+  bool parent_death_signal = false;
+  double linger_s = 2;  // at SIGTERM: at most this long to send what is left
+  std::uint32_t max_rings = 256;
+  std::uint32_t log_rows = 65'536;  // op log of a rank: ops and
+  double log_minutes = 10;          // minutes kept
+  double poll_min_ms = 5;
+  double poll_max_ms = 20;
+  std::uint32_t buffer_mib = 16;  // what waits for the collector
+  std::uint32_t nice = 5;
+};
+
+struct HostPort {
+  std::string host;
+  std::uint16_t port = 0;
+};
+
+// "host:port", "[v6]:port". False if it is neither.
+bool ParseHostPort(const std::string& text, HostPort& out);
+bool IsLoopback(const std::string& host);
+
+absl::Status Validate(const Settings& settings);
+
+}  // namespace fathom::agent
+
+#endif  // FATHOM_DAEMON_AGENT_CONFIG_SETTINGS_H_

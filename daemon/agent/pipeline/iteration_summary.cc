@@ -1,0 +1,82 @@
+#include "daemon/agent/pipeline/iteration_summary.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+#include <vector>
+
+namespace fathom::agent {
+namespace {
+
+std::int64_t Overlap(std::int64_t begin, std::int64_t end, const IterationSpan& span) {
+  return std::max<std::int64_t>(0, std::min(end, span.end_ns) - std::max(begin, span.begin_ns));
+}
+
+// One wait may be for many ops: the time is counted once.
+std::int64_t Union(std::vector<std::pair<std::int64_t, std::int64_t>> waits,
+                   const IterationSpan& span) {
+  std::sort(waits.begin(), waits.end());
+  std::int64_t sum = 0;
+  std::int64_t covered = 0;
+  for (const auto& [start, end] : waits) {
+    sum += Overlap(std::max(start, covered), end, span);
+    covered = std::max(covered, end);
+  }
+  return sum;
+}
+
+void AddOp(const OpRow& row, GroupSummary& group) {
+  ++group.count;
+  if (!row.done()) return;
+  const std::int64_t elapsed = row.end_ns - row.enter_ns;
+  const bool first = group.elapsed_ns == 0;
+  group.first_ns = first ? elapsed : group.first_ns;
+  group.shortest_ns = first ? elapsed : std::min(group.shortest_ns, elapsed);
+  group.longest_ns = std::max(group.longest_ns, elapsed);
+  group.elapsed_ns += elapsed;
+}
+
+void AddThreads(const std::set<std::uint32_t>& tids, const ThreadClock& clock,
+                IterationSummary& out) {
+  for (const std::uint32_t tid : tids) {
+    const auto begin = clock.At(tid, out.span.begin_ns);
+    const auto end = clock.At(tid, out.span.end_ns);
+    if (!begin.has_value() || !end.has_value()) continue;
+    out.cpu_ns += std::max<std::int64_t>(0, end->cpu_ns - begin->cpu_ns);
+    out.runqueue_ns += std::max<std::int64_t>(0, end->runqueue_ns - begin->runqueue_ns);
+  }
+}
+
+void AddMarks(const OpLog& log, IterationSummary& out) {
+  for (auto mark = log.marks().rbegin(); mark != log.marks().rend(); ++mark) {
+    const std::int64_t end = mark->end_ns == 0 ? out.span.end_ns : mark->end_ns;
+    std::int64_t& sum = mark->kind == abi::MarkKind::kGcBegin ? out.gc_ns : out.dataloader_ns;
+    sum += Overlap(mark->begin_ns, end, out.span);
+    // Marks do not nest deeply: one that began long before the iteration has ended before it.
+    if (mark->begin_ns < out.span.begin_ns && end < out.span.begin_ns) break;
+  }
+}
+
+}  // namespace
+
+IterationSummary Summarise(const OpLog& log, const ThreadClock& clock, const IterationSpan& span) {
+  IterationSummary out;
+  out.span = span;
+  std::set<std::uint32_t> tids;
+  std::vector<std::pair<std::int64_t, std::int64_t>> waits;
+  for (std::uint64_t i = std::max(span.first_row, log.first()); i <= span.anchor_row; ++i) {
+    const OpRow& row = log.At(i);
+    ++out.ops;
+    tids.insert(row.thread_id);
+    if (row.group_slot != abi::kNoGroupSlot) AddOp(row, out.groups[row.group_slot]);
+    if (row.wait_start_ns != 0 && row.wait_end_ns != 0) {
+      waits.emplace_back(row.wait_start_ns, row.wait_end_ns);
+    }
+  }
+  out.blocked_ns = Union(std::move(waits), span);
+  AddThreads(tids, clock, out);
+  AddMarks(log, out);
+  return out;
+}
+
+}  // namespace fathom::agent

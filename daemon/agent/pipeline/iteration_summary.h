@@ -1,0 +1,56 @@
+// What one iteration of one rank comes to: the numbers that always flow to the collector.
+//
+// Computed by rank_pipeline when an iteration closes; put into fathom.v1.SummaryBatch by
+// uplink/summary_batch. docs/formats/summary.md explains each number.
+//
+// Units: ns, CLOCK_MONOTONIC of the node. An op belongs to the iteration in which it was entered
+// (API order); it counts with its whole elapsed time. Ops that have not ended count, but have no
+// elapsed time. blocked, gc and dataloader are clipped to [begin, end].
+// Thread-safety: pure. Errors: none; a CPU time that is not known is 0.
+// Cost: one pass over the iteration's rows.
+#ifndef FATHOM_DAEMON_AGENT_PIPELINE_ITERATION_SUMMARY_H_
+#define FATHOM_DAEMON_AGENT_PIPELINE_ITERATION_SUMMARY_H_
+
+#include <cstdint>
+#include <map>
+
+#include "daemon/agent/pipeline/op_log.h"
+#include "daemon/agent/pipeline/thread_clock.h"
+
+namespace fathom::agent {
+
+struct GroupSummary {
+  std::uint32_t count = 0;
+  std::int64_t elapsed_ns = 0;
+  std::int64_t shortest_ns = 0;
+  std::int64_t longest_ns = 0;
+  std::int64_t first_ns = 0;
+};
+
+struct IterationSpan {
+  std::int64_t number = 0;
+  std::uint64_t first_row = 0;
+  std::uint64_t anchor_row = 0;  // the last row
+  std::uint64_t anchor_sequence = 0;
+  std::int64_t begin_ns = 0;  // end of the anchor before; for the first one, entry of its first op
+  std::int64_t end_ns = 0;
+};
+
+struct IterationSummary {
+  IterationSpan span;
+  std::int64_t cpu_ns = 0;       // of the threads that called the API in it
+  std::int64_t runqueue_ns = 0;  // likewise
+  std::int64_t blocked_ns = 0;
+  std::int64_t gc_ns = 0;
+  std::int64_t dataloader_ns = 0;
+  std::uint32_t ops = 0;
+  std::map<std::uint16_t, GroupSummary> groups;  // by group slot
+};
+
+// Requires: span.first_row <= span.anchor_row < log.next(). Rows that the log no longer has are
+// left out.
+IterationSummary Summarise(const OpLog& log, const ThreadClock& clock, const IterationSpan& span);
+
+}  // namespace fathom::agent
+
+#endif  // FATHOM_DAEMON_AGENT_PIPELINE_ITERATION_SUMMARY_H_

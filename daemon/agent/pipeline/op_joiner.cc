@@ -1,0 +1,284 @@
+#include "daemon/agent/pipeline/op_joiner.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+namespace fathom::agent {
+namespace {
+
+using abi::EventRecord;
+using abi::RecordKind;
+
+// by_work_ holds one entry per address ever used; a framework uses few, but nothing promises it.
+constexpr std::size_t kMaxWorks = 16'384;
+constexpr std::size_t kMaxOpenUnpruned = 8'192;
+constexpr std::size_t kMaxWaitedForAtOnce = 4'096;
+
+abi::MarkKind BeginOf(abi::MarkKind end) {
+  return end == abi::MarkKind::kGcEnd ? abi::MarkKind::kGcBegin : abi::MarkKind::kDataLoaderBegin;
+}
+
+// Whether a worker's record that names its op by address alone would tell the row what it knows
+// already: then the address stands for a newer op.
+bool Told(const OpRow& row, const EventRecord& record) {
+  if (record.op_id != 0) return false;
+  switch (static_cast<RecordKind>(record.record_kind)) {
+    case RecordKind::kExecStart:
+      return row.exec_start_ns != 0 || row.done();
+    case RecordKind::kExecEnd:
+      return row.done();
+    default:
+      return false;
+  }
+}
+
+void AddWait(OpRow& row, std::int64_t start_ns, std::int64_t end_ns) {
+  if (start_ns != 0 && row.wait_start_ns == 0) row.wait_start_ns = start_ns;
+  row.wait_end_ns = std::max(row.wait_end_ns, end_ns);
+}
+
+}  // namespace
+
+OpJoiner::Outcome OpJoiner::Take(const EventRecord& record) {
+  switch (static_cast<RecordKind>(record.record_kind)) {
+    case RecordKind::kOpEnter:
+      return Enter(record);
+    case RecordKind::kOpReturn:
+      return Return(record);
+    case RecordKind::kExecStart:
+    case RecordKind::kExecEnd:
+    case RecordKind::kWaitStart:
+    case RecordKind::kWaitEnd:
+      return Worker(record);
+    case RecordKind::kWire:
+      TakeWire(record);
+      return {};
+    case RecordKind::kMark:
+      TakeMark(record);
+      return {};
+    case RecordKind::kNone:
+      return {};
+  }
+  return {};
+}
+
+OpJoiner::Outcome OpJoiner::Enter(const EventRecord& record) {
+  if (by_op_.empty()) by_op_.resize(kOpWindow);
+  OpRow row;
+  row.op_id = record.op_id;
+  row.sequence = record.sequence;
+  row.bytes = record.bytes;
+  row.enter_ns = record.time_ns;
+  row.cpu_at_enter_ns = static_cast<std::int64_t>(record.extra);
+  row.thread_id = record.thread_id;
+  row.peer = record.peer;
+  row.group_slot = record.group_slot;
+  row.kind = static_cast<CollectiveKind>(record.collective_kind);
+  row.data_type = static_cast<DataType>(record.data_type);
+  row.flags = record.flags;
+  const std::uint64_t number = log_.Add(row);
+  by_op_[record.op_id & (kOpWindow - 1)] = number + 1;
+  open_.push_back(number);
+  if (open_.size() > kMaxOpenUnpruned) PruneOpen();
+  ++counters_.ops;
+  return {Outcome::What::kEntered, number};
+}
+
+OpJoiner::Outcome OpJoiner::Return(const EventRecord& record) {
+  std::uint64_t number = 0;
+  OpRow* row = RowOfOp(record.op_id, number);
+  if (row == nullptr) {
+    ++counters_.orphans;
+    return {};
+  }
+  row->return_ns = record.time_ns;
+  row->flags |= record.flags;
+  // What could not be known at entry (the tag's number, the size) may be known now.
+  if (record.sequence != abi::kNoSequence64) row->sequence = record.sequence;
+  if (record.bytes != 0) row->bytes = record.bytes;
+  if (record.extra != 0) {
+    TakeEarly(record.extra, *row);
+    Bind(record.extra, number);
+  }
+  const bool over = row->failed() || (row->flags & abi::kFlagAsync) == 0;
+  const bool worker_seen = row->exec_start_ns != 0;
+  if (row->done()) {
+    // The worker was faster than the caller: TakeEarly has found the end.
+    const std::int64_t end_ns = std::exchange(row->end_ns, 0);
+    return Settle(number, *row, end_ns);
+  }
+  return over && !worker_seen ? Settle(number, *row, record.time_ns) : Outcome{};
+}
+
+OpJoiner::Outcome OpJoiner::Worker(const EventRecord& record) {
+  const auto kind = static_cast<RecordKind>(record.record_kind);
+  const bool waits = kind == RecordKind::kWaitStart || kind == RecordKind::kWaitEnd;
+  if (waits && (record.flags & abi::kFlagWaitAll) != 0) {
+    WaitAll(record);
+    return {};
+  }
+  std::uint64_t number = 0;
+  OpRow* row = RowOf(record, number);
+  if (row == nullptr || Told(*row, record)) {
+    if (record.op_id == 0 && record.extra != 0) {
+      KeepEarly(record);
+    } else {
+      ++counters_.orphans;
+    }
+    return {};
+  }
+  if (waits) return Wait(record, number, *row);
+  if (kind == RecordKind::kExecStart) {
+    if (row->exec_start_ns == 0) row->exec_start_ns = record.time_ns;
+    return {};
+  }
+  row->flags |= record.flags & abi::kFlagFailed;
+  if (!row->done()) return Settle(number, *row, record.time_ns);
+  row->end_ns = std::max(row->end_ns, record.time_ns);  // an op in parts ends with its last one
+  return {};
+}
+
+OpJoiner::Outcome OpJoiner::Wait(const EventRecord& record, std::uint64_t number, OpRow& row) {
+  if (static_cast<RecordKind>(record.record_kind) == RecordKind::kWaitStart) {
+    AddWait(row, record.time_ns, 0);
+    return {};
+  }
+  AddWait(row, 0, record.time_ns);
+  row.flags |= record.flags & abi::kFlagFailed;
+  // Where no worker is seen, the end of the wait is the first we hear of the op's end.
+  return row.exec_start_ns == 0 ? Settle(number, row, record.time_ns) : Outcome{};
+}
+
+void OpJoiner::WaitAll(const EventRecord& record) {
+  if (static_cast<RecordKind>(record.record_kind) == RecordKind::kWaitStart) {
+    PruneOpen();
+    std::vector<std::uint64_t>& waited = waits_for_all_[record.thread_id];
+    waited.clear();
+    for (auto it = open_.rbegin(); it != open_.rend() && waited.size() < kMaxWaitedForAtOnce;
+         ++it) {
+      OpRow* row = log_.Find(*it);
+      const bool meant = row != nullptr && !row->done() && row->thread_id == record.thread_id &&
+                         row->op_id <= record.op_id;
+      if (meant) waited.push_back(*it);
+    }
+  }
+  const auto waited = waits_for_all_.find(record.thread_id);
+  if (waited == waits_for_all_.end()) return;
+  for (const std::uint64_t number : waited->second) {
+    if (OpRow* row = log_.Find(number); row != nullptr) Wait(record, number, *row);
+  }
+  if (static_cast<RecordKind>(record.record_kind) == RecordKind::kWaitEnd) {
+    waits_for_all_.erase(waited);
+  }
+}
+
+void OpJoiner::TakeWire(const EventRecord& record) {
+  std::uint64_t number = 0;
+  OpRow* row = RowOf(record, number);
+  if (row != nullptr && (row->flags & abi::kFlagBytesUnknown) != 0) row->bytes = record.bytes;
+}
+
+void OpJoiner::TakeMark(const EventRecord& record) {
+  const auto kind = static_cast<abi::MarkKind>(record.extra);
+  if (kind == abi::MarkKind::kGcBegin || kind == abi::MarkKind::kDataLoaderBegin) {
+    log_.AddMark({.kind = kind,
+                  .begin_ns = record.time_ns,
+                  .pair_id = record.op_id,
+                  .thread_id = record.thread_id});
+    return;
+  }
+  if (kind != abi::MarkKind::kGcEnd && kind != abi::MarkKind::kDataLoaderEnd) return;
+  auto& marks = log_.marks();
+  for (auto mark = marks.rbegin(); mark != marks.rend(); ++mark) {
+    if (mark->kind == BeginOf(kind) && mark->end_ns == 0 && mark->thread_id == record.thread_id &&
+        mark->pair_id == record.op_id) {
+      mark->end_ns = record.time_ns;
+      return;
+    }
+    if (std::distance(marks.rbegin(), mark) > 64) break;
+  }
+  ++counters_.orphans;
+}
+
+OpRow* OpJoiner::RowOfOp(std::uint64_t op_id, std::uint64_t& number) {
+  if (by_op_.empty()) return nullptr;
+  const std::uint64_t found = by_op_[op_id & (kOpWindow - 1)];
+  if (found == 0) return nullptr;
+  number = found - 1;
+  OpRow* row = log_.Find(number);
+  return row != nullptr && row->op_id == op_id ? row : nullptr;
+}
+
+OpRow* OpJoiner::RowOf(const EventRecord& record, std::uint64_t& number) {
+  if (record.op_id != 0) return RowOfOp(record.op_id, number);
+  const auto it = by_work_.find(record.extra);
+  if (it == by_work_.end()) return nullptr;
+  number = it->second;
+  return log_.Find(number);
+}
+
+void OpJoiner::Bind(std::uint64_t work, std::uint64_t number) {
+  if (by_work_.size() >= kMaxWorks) {
+    absl::erase_if(by_work_, [this](const auto& entry) {
+      const OpRow* row = log_.Find(entry.second);
+      return row == nullptr || row->done();
+    });
+    if (by_work_.size() >= kMaxWorks) by_work_.clear();
+  }
+  by_work_[work] = number;
+}
+
+void OpJoiner::KeepEarly(const EventRecord& record) {
+  if (early_.size() >= kMaxUnbound) {
+    counters_.orphans += early_.size();
+    early_.clear();
+  }
+  Early& early = early_[record.extra];
+  switch (static_cast<RecordKind>(record.record_kind)) {
+    case RecordKind::kExecStart:
+      early = {.exec_start_ns = record.time_ns};
+      break;
+    case RecordKind::kExecEnd:
+      early.exec_end_ns = record.time_ns;
+      break;
+    case RecordKind::kWaitStart:
+      early.wait_start_ns = record.time_ns;
+      break;
+    default:
+      early.wait_end_ns = record.time_ns;
+      break;
+  }
+}
+
+void OpJoiner::TakeEarly(std::uint64_t work, OpRow& row) {
+  const auto it = early_.find(work);
+  if (it == early_.end()) return;
+  const Early early = it->second;
+  early_.erase(it);
+  if (early.exec_start_ns >= row.enter_ns) row.exec_start_ns = early.exec_start_ns;
+  if (early.exec_end_ns >= row.enter_ns) row.end_ns = early.exec_end_ns;
+  if (early.wait_start_ns >= row.enter_ns) AddWait(row, early.wait_start_ns, early.wait_end_ns);
+}
+
+OpJoiner::Outcome OpJoiner::Settle(std::uint64_t number, OpRow& row, std::int64_t end_ns) {
+  if (row.done()) return {};
+  row.end_ns = end_ns;
+  ++counters_.ended;
+  return {Outcome::What::kEnded, number};
+}
+
+void OpJoiner::PruneOpen() {
+  std::erase_if(open_, [this](std::uint64_t number) {
+    const OpRow* row = log_.Find(number);
+    if (row == nullptr) ++counters_.open_dropped;
+    return row == nullptr || row->done();
+  });
+}
+
+std::vector<std::uint64_t> OpJoiner::OpenRows() {
+  PruneOpen();
+  return {open_.begin(), open_.end()};
+}
+
+}  // namespace fathom::agent

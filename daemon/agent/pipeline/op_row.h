@@ -1,0 +1,55 @@
+// One communication op of one rank as the agent keeps it: joined from its ring records.
+//
+// Made by op_joiner, kept by op_log, read by iteration_summary and uplink/row_messages.
+//
+// Units: CLOCK_MONOTONIC ns of the node, 0 = not known. Bytes of the caller's buffer.
+// Thread-safety: plain values.
+#ifndef FATHOM_DAEMON_AGENT_PIPELINE_OP_ROW_H_
+#define FATHOM_DAEMON_AGENT_PIPELINE_OP_ROW_H_
+
+#include <cstdint>
+
+#include "daemon/abi/event_record.h"
+#include "proto/types/collective_kind.h"
+#include "proto/types/data_type.h"
+
+namespace fathom::agent {
+
+inline constexpr std::int64_t kNoIteration = -1;
+
+struct OpRow {
+  std::uint64_t op_id = 0;
+  std::uint64_t sequence = abi::kNoSequence64;
+  std::uint64_t bytes = 0;
+  std::int64_t enter_ns = 0;
+  std::int64_t return_ns = 0;
+  std::int64_t exec_start_ns = 0;
+  std::int64_t end_ns = 0;
+  std::int64_t wait_start_ns = 0;
+  std::int64_t wait_end_ns = 0;
+  std::int64_t cpu_at_enter_ns = 0;  // cumulative, of the calling thread; 0 = not known
+  std::int64_t runqueue_at_enter_ns = 0;
+  std::int64_t iteration = kNoIteration;  // ordinal; kNoIteration when not known
+  std::uint32_t thread_id = 0;
+  std::uint32_t peer = abi::kNoPeer;  // rank inside the group
+  std::uint16_t group_slot = abi::kNoGroupSlot;
+  CollectiveKind kind = CollectiveKind::kUnknown;
+  DataType data_type = DataType::kUnknown;
+  std::uint8_t flags = 0;  // abi::RecordFlag
+
+  bool done() const { return end_ns != 0; }
+  bool failed() const { return (flags & abi::kFlagFailed) != 0; }
+};
+
+// A stretch that the Python source marked, from a begin and an end mark.
+struct MarkRow {
+  abi::MarkKind kind = abi::MarkKind::kNone;  // the begin's kind
+  std::int64_t begin_ns = 0;
+  std::int64_t end_ns = 0;  // 0 = still open
+  std::uint64_t pair_id = 0;
+  std::uint32_t thread_id = 0;
+};
+
+}  // namespace fathom::agent
+
+#endif  // FATHOM_DAEMON_AGENT_PIPELINE_OP_ROW_H_

@@ -1,0 +1,76 @@
+#include "daemon/agent/self_metrics/agent_metrics.h"
+
+#include <prometheus/text_serializer.h>
+
+#include <sstream>
+
+namespace fathom::agent {
+namespace {
+
+prometheus::Family<prometheus::Gauge>& Gauges(prometheus::Registry& registry, const char* name,
+                                              const char* help) {
+  return prometheus::BuildGauge().Name(name).Help(help).Register(registry);
+}
+
+}  // namespace
+
+AgentMetrics::AgentMetrics(const std::string& version, const std::string& node)
+    : records_(Count("fathom_records_total", "Records read from the rings")),
+      dropped_(prometheus::BuildCounter()
+                   .Name("fathom_records_dropped_total")
+                   .Help("Records that were lost or not believed, by reason")
+                   .Register(registry_)),
+      ops_(Count("fathom_ops_total", "Communication ops joined from records")),
+      iterations_(Count("fathom_iterations_total", "Iterations summarised, over all ranks")),
+      bytes_sent_(Count("fathom_uplink_bytes_total", "Bytes of messages sent to the collector")),
+      messages_dropped_(Count("fathom_uplink_messages_dropped_total",
+                              "Messages lost because the collector was away for too long")),
+      rings_rejected_(Count("fathom_rings_rejected_total", "Ring files that were refused")),
+      streams_(Count("fathom_uplink_streams_total", "Streams opened to the collector")),
+      rows_requests_(Count("fathom_rows_requests_total", "Requests for rows answered")),
+      cpu_seconds_(Count("fathom_agent_cpu_seconds_total", "Processor time of the agent itself")),
+      rings_(Gauges(registry_, "fathom_rings", "Rings in the folder, by state")),
+      connected_(
+          Gauges(registry_, "fathom_uplink_connected", "1 while the collector answers").Add({})) {
+  Gauges(registry_, "fathom_build_info", "1; version in the label")
+      .Add({{"version", version}, {"component", "fathomd"}, {"node", node}})
+      .Set(1);
+  dropped_.Add({{"reason", "overwritten"}});
+}
+
+prometheus::Counter& AgentMetrics::Count(const std::string& name, const std::string& help) {
+  return prometheus::BuildCounter().Name(name).Help(help).Register(registry_).Add({});
+}
+
+void AgentMetrics::SetTo(prometheus::Counter& counter, double total) {
+  if (total > counter.Value()) counter.Increment(total - counter.Value());
+}
+
+void AgentMetrics::Update(const AgentTotals& totals) {
+  const auto set = [](prometheus::Counter& counter, std::uint64_t total) {
+    SetTo(counter, static_cast<double>(total));
+  };
+  set(records_, totals.records);
+  for (const auto& [reason, count] : totals.records_dropped) {
+    set(dropped_.Add({{"reason", reason}}), count);
+  }
+  set(ops_, totals.ops);
+  set(iterations_, totals.iterations);
+  set(bytes_sent_, totals.bytes_sent);
+  set(messages_dropped_, totals.messages_dropped);
+  set(rings_rejected_, totals.rings_rejected);
+  set(streams_, totals.streams);
+  set(rows_requests_, totals.rows_requests);
+  SetTo(cpu_seconds_, totals.cpu_seconds);
+  rings_.Add({{"state", "open"}}).Set(static_cast<double>(totals.rings_open));
+  rings_.Add({{"state", "over_limit"}}).Set(static_cast<double>(totals.rings_over_limit));
+  connected_.Set(totals.connected ? 1 : 0);
+}
+
+std::string AgentMetrics::Text() const {
+  std::ostringstream out;
+  prometheus::TextSerializer().Serialize(out, registry_.Collect());
+  return out.str();
+}
+
+}  // namespace fathom::agent

@@ -1,0 +1,66 @@
+// The agent's own Prometheus metrics. Listed in docs/metrics.md.
+//
+// Updated by the poll loop from counters it keeps anyway; scraped by http_server.
+//
+// Thread-safety: thread-safe (prometheus-cpp's own).
+// Ownership: owns the registry. Errors: none; a counter that would go back is left alone.
+// Cost: a few hash look-ups an update, once a second.
+#ifndef FATHOM_DAEMON_AGENT_SELF_METRICS_AGENT_METRICS_H_
+#define FATHOM_DAEMON_AGENT_SELF_METRICS_AGENT_METRICS_H_
+
+#include <prometheus/counter.h>
+#include <prometheus/gauge.h>
+#include <prometheus/registry.h>
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+namespace fathom::agent {
+
+// Cumulative since the agent's start, over all rings, those of ended processes included.
+struct AgentTotals {
+  std::uint64_t records = 0;
+  std::map<std::string, std::uint64_t> records_dropped;  // by reason
+  std::uint64_t ops = 0;
+  std::uint64_t iterations = 0;
+  std::uint64_t bytes_sent = 0;
+  std::uint64_t messages_dropped = 0;
+  std::uint64_t rings_rejected = 0;
+  std::uint64_t streams = 0;
+  std::uint64_t rows_requests = 0;
+  std::uint64_t rings_open = 0;
+  std::uint64_t rings_over_limit = 0;
+  bool connected = false;
+  double cpu_seconds = 0;
+};
+
+class AgentMetrics {
+ public:
+  AgentMetrics(const std::string& version, const std::string& node);
+
+  void Update(const AgentTotals& totals);
+  std::string Text() const;  // Prometheus text format 0.0.4
+
+ private:
+  prometheus::Counter& Count(const std::string& name, const std::string& help);
+  static void SetTo(prometheus::Counter& counter, double total);
+
+  prometheus::Registry registry_;
+  prometheus::Counter& records_;
+  prometheus::Family<prometheus::Counter>& dropped_;
+  prometheus::Counter& ops_;
+  prometheus::Counter& iterations_;
+  prometheus::Counter& bytes_sent_;
+  prometheus::Counter& messages_dropped_;
+  prometheus::Counter& rings_rejected_;
+  prometheus::Counter& streams_;
+  prometheus::Counter& rows_requests_;
+  prometheus::Counter& cpu_seconds_;
+  prometheus::Family<prometheus::Gauge>& rings_;
+  prometheus::Gauge& connected_;
+};
+
+}  // namespace fathom::agent
+
+#endif  // FATHOM_DAEMON_AGENT_SELF_METRICS_AGENT_METRICS_H_

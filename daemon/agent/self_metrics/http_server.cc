@@ -1,0 +1,78 @@
+#include "daemon/agent/self_metrics/http_server.h"
+
+#include <civetweb.h>
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+
+namespace fathom::agent {
+namespace {
+
+void Send(mg_connection* connection, int code, absl::string_view reason, absl::string_view body) {
+  const std::string head = absl::StrCat(
+      "HTTP/1.1 ", code, " ", reason,
+      "\r\nContent-Type: text/plain; version=0.0.4; charset=utf-8\r\nContent-Length: ", body.size(),
+      "\r\nX-Content-Type-Options: nosniff\r\nCache-Control: no-store\r\nConnection: close\r\n",
+      code == 405 ? "Allow: GET, HEAD\r\n" : "", "\r\n");
+  mg_write(connection, head.data(), head.size());
+  if (absl::string_view(mg_get_request_info(connection)->request_method) != "HEAD") {
+    mg_write(connection, body.data(), body.size());
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<HttpServer>> HttpServer::Start(const HostPort& address,
+                                                              HttpSources sources) {
+  std::unique_ptr<HttpServer> server(new HttpServer(std::move(sources)));
+  const std::string host = address.host == "localhost" ? "127.0.0.1" : address.host;
+  const bool v6 = host.find(':') != std::string::npos;
+  const std::string listen = absl::StrCat(v6 ? "[" : "", host, v6 ? "]:" : ":", address.port);
+  const char* options[] = {"listening_ports",    listen.c_str(), "num_threads", "2",
+                           "request_timeout_ms", "5000",         nullptr};
+  mg_callbacks callbacks{};
+  server->context_ = mg_start(&callbacks, server.get(), options);
+  if (server->context_ == nullptr) {
+    return absl::UnavailableError(absl::StrCat("cannot listen on ", listen,
+                                               ": is the port in use? choose another one with "
+                                               "--http HOST:PORT, or --http \"\" for none"));
+  }
+  mg_server_port ports[1] = {};
+  if (mg_get_server_ports(server->context_, 1, ports) == 1) {
+    server->port_ = static_cast<std::uint16_t>(ports[0].port);
+  }
+  mg_set_request_handler(server->context_, "/", &HttpServer::Handle, server.get());
+  return server;
+}
+
+HttpServer::~HttpServer() {
+  if (context_ != nullptr) mg_stop(context_);
+}
+
+int HttpServer::Handle(mg_connection* connection, void* self) {
+  return static_cast<HttpServer*>(self)->Answer(connection);
+}
+
+int HttpServer::Answer(mg_connection* connection) {
+  const mg_request_info* request = mg_get_request_info(connection);
+  const absl::string_view method = request->request_method;
+  const absl::string_view path = request->local_uri == nullptr ? "" : request->local_uri;
+  if (method != "GET" && method != "HEAD") {
+    Send(connection, 405, "Method Not Allowed", "only GET and HEAD\n");
+  } else if (path == "/metrics") {
+    Send(connection, 200, "OK", sources_.metrics());
+  } else if (path == "/healthz") {
+    Send(connection, 200, "OK", "ok\n");
+  } else if (path == "/readyz") {
+    const std::string why = sources_.not_ready();
+    Send(connection, why.empty() ? 200 : 503, why.empty() ? "OK" : "Service Unavailable",
+         why.empty() ? "ready\n" : why + "\n");
+  } else {
+    Send(connection, 404, "Not Found", "try /metrics, /healthz or /readyz\n");
+  }
+  return 1;
+}
+
+}  // namespace fathom::agent

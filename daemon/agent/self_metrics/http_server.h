@@ -1,0 +1,51 @@
+// The agent's HTTP port: /metrics, /healthz, /readyz. Read only, no state.
+//
+// Made by agent; 405 for anything but GET and HEAD, 404 for any other path.
+//
+// Thread-safety: the callbacks run on civetweb's threads and must be thread-safe.
+// Ownership: owns the listening socket and two worker threads; the destructor stops them.
+// Errors: Start returns Unavailable, naming the port, when it cannot be bound.
+#ifndef FATHOM_DAEMON_AGENT_SELF_METRICS_HTTP_SERVER_H_
+#define FATHOM_DAEMON_AGENT_SELF_METRICS_HTTP_SERVER_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "daemon/agent/config/settings.h"
+
+struct mg_context;
+struct mg_connection;
+
+namespace fathom::agent {
+
+struct HttpSources {
+  std::function<std::string()> metrics;
+  std::function<std::string()> not_ready;  // empty: ready; else why not
+};
+
+class HttpServer {
+ public:
+  static absl::StatusOr<std::unique_ptr<HttpServer>> Start(const HostPort& address,
+                                                           HttpSources sources);
+  HttpServer(const HttpServer&) = delete;
+  HttpServer& operator=(const HttpServer&) = delete;
+  ~HttpServer();
+
+  std::uint16_t port() const { return port_; }
+
+ private:
+  explicit HttpServer(HttpSources sources) : sources_(std::move(sources)) {}
+  static int Handle(mg_connection* connection, void* self);
+  int Answer(mg_connection* connection);
+
+  const HttpSources sources_;
+  mg_context* context_ = nullptr;
+  std::uint16_t port_ = 0;
+};
+
+}  // namespace fathom::agent
+
+#endif  // FATHOM_DAEMON_AGENT_SELF_METRICS_HTTP_SERVER_H_

@@ -1,0 +1,212 @@
+#include "daemon/agent/session/rank_messages.h"
+
+#include <algorithm>
+#include <limits>
+#include <set>
+#include <string>
+
+#include "daemon/agent/session/drop_reason_name.h"
+
+namespace fathom::agent {
+namespace {
+
+constexpr std::int64_t kSilentAtLeastNs = 2'000'000'000;
+constexpr int kSilentIterations = 3;
+constexpr int kMaxOpenOps = 16;
+
+std::uint32_t Micros(std::int64_t ns) {
+  const std::int64_t us = (std::max<std::int64_t>(ns, 0) + 500) / 1000;
+  return static_cast<std::uint32_t>(
+      std::min<std::int64_t>(us, std::numeric_limits<std::uint32_t>::max()));
+}
+
+void AddGroups(const RankPipeline& pipeline, const ClosedIterations& run, v1::SummaryBatch& batch) {
+  std::set<std::uint16_t> slots;
+  for (const IterationSummary& summary : run.summaries) {
+    for (const auto& entry : summary.groups) slots.insert(entry.first);
+  }
+  for (const std::uint16_t slot : slots) {
+    const GroupId id = pipeline.Group(slot).id;
+    if (id.value == 0) continue;
+    v1::GroupColumns& columns = *batch.add_groups();
+    columns.set_group(id.value);
+    for (const IterationSummary& summary : run.summaries) {
+      const auto it = summary.groups.find(slot);
+      const GroupSummary group = it == summary.groups.end() ? GroupSummary{} : it->second;
+      columns.add_count(group.count);
+      columns.add_elapsed_us(Micros(group.elapsed_ns));
+      columns.add_min_us(Micros(group.shortest_ns));
+      columns.add_max_us(Micros(group.longest_ns));
+      columns.add_first_us(Micros(group.first_ns));
+    }
+  }
+}
+
+void AddOpenOps(RankSession& session, std::int64_t now_ns, v1::RankHealth& health) {
+  const RankPipeline& pipeline = session.pipeline();
+  for (const std::uint64_t number : session.pipeline().joiner().OpenRows()) {
+    if (health.open_ops_size() >= kMaxOpenOps) break;
+    const OpRow& row = pipeline.log().At(number);
+    v1::OpenOp& op = *health.add_open_ops();
+    op.set_group(pipeline.Group(row.group_slot).id.value);
+    op.set_sequence(row.sequence);
+    op.set_kind(static_cast<std::uint32_t>(row.kind));
+    op.set_data_type(static_cast<std::uint32_t>(row.data_type));
+    op.set_bytes(row.bytes);
+    op.set_peer(pipeline.PeerToGlobal(row.group_slot, row.peer));
+    op.set_age_ns(now_ns - row.enter_ns);
+    op.set_started(row.exec_start_ns != 0);
+  }
+}
+
+void AddProgress(RankSession& session, v1::RankHealth& health) {
+  session.RefreshProgress();
+  for (std::size_t slot = 0; slot < session.progress().size(); ++slot) {
+    const GroupId id = session.pipeline().Group(static_cast<std::uint16_t>(slot)).id;
+    if (id.value == 0) continue;
+    v1::GroupProgress& progress = *health.add_groups();
+    progress.set_group(id.value);
+    progress.set_entered(session.progress()[slot].entered);
+    progress.set_started(session.progress()[slot].started);
+    progress.set_completed(session.progress()[slot].completed);
+  }
+}
+
+void AddProcess(const ProcessFacts& facts, v1::RankHealth& health) {
+  health.set_state(std::string(1, facts.state));
+  health.set_cpu_ns(facts.cpu_ns);
+  health.set_runqueue_wait_ns(facts.runqueue_wait_ns);
+  health.set_training_thread_cpu_ns(facts.training_thread_cpu_ns);
+  health.set_voluntary_switches(facts.voluntary_switches);
+  health.set_involuntary_switches(facts.involuntary_switches);
+  health.set_major_faults(facts.major_faults);
+  health.set_minor_faults(facts.minor_faults);
+  health.set_cgroup_throttled_us(facts.cgroup_throttled_us);
+  health.set_rss_bytes(facts.rss_bytes);
+  health.set_wait_channel(facts.wait_channel);
+}
+
+std::string HowItEnded(const RankSession& session) {
+  const int status = session.life().exit_code;
+  if (status > 0 && (status & 0x7f) != 0) return "killed";
+  return session.control().exiting || status >= 0 ? "exited" : "vanished";
+}
+
+}  // namespace
+
+v1::RankInfo RankInfoOf(const RankSession& session) {
+  const RegionIdentity& id = session.identity();
+  v1::RankInfo info;
+  info.set_job(id.job);
+  info.set_rank(id.rank);
+  info.set_world_size(id.world_size);
+  info.set_local_rank(id.local_rank);
+  info.set_pid(id.pid);
+  info.set_start_time_ticks(id.start_time_ticks);
+  info.set_restart_count(id.restart_count);
+  info.set_sources(id.sources);
+  info.set_tracer_version(id.tracer_version);
+  info.set_started_wall_ns(id.created_wall_ns);
+  return info;
+}
+
+v1::GroupInfo GroupInfoOf(const RankSession& session, std::uint16_t slot) {
+  const GroupFacts& facts = session.groups()[slot];
+  const GroupIdentity& identity = session.pipeline().Group(slot);
+  v1::GroupInfo info;
+  info.set_job(session.identity().job);
+  info.set_rank(session.identity().rank);
+  info.set_id(identity.id.value);
+  info.set_name(facts.name);
+  info.set_description(facts.description);
+  info.set_size(facts.size);
+  info.set_my_rank(facts.my_rank);
+  info.mutable_members()->Assign(identity.members.begin(), identity.members.end());
+  info.set_guessed(identity.guessed);
+  return info;
+}
+
+v1::RankGone RankGoneOf(const RankSession& session, std::int64_t now_wall_ns) {
+  v1::RankGone gone;
+  gone.set_job(session.identity().job);
+  gone.set_rank(session.identity().rank);
+  gone.set_pid(session.identity().pid);
+  gone.set_how(HowItEnded(session));
+  gone.set_noticed_wall_ns(now_wall_ns);
+  gone.set_orderly(session.control().exiting);
+  return gone;
+}
+
+v1::SummaryBatch SummaryBatchOf(const RankSession& session, const ClosedIterations& run,
+                                std::int64_t mono_to_wall_ns) {
+  v1::SummaryBatch batch;
+  const IterationSpan& first = run.summaries.front().span;
+  batch.set_job(session.identity().job);
+  batch.set_rank(session.identity().rank);
+  batch.set_first_iteration(first.number);
+  batch.set_anchor_group(run.anchor_group.value);
+  batch.set_first_anchor_sequence(first.anchor_sequence);
+  batch.set_first_begin_mono_ns(first.begin_ns);
+  batch.set_mono_to_wall_ns(mono_to_wall_ns);
+  batch.set_period_relearned(run.relearned);
+  for (std::size_t i = 0; i < run.summaries.size(); ++i) {
+    const IterationSummary& summary = run.summaries[i];
+    const bool last = i + 1 == run.summaries.size();
+    batch.add_anchor_step(
+        last ? 0
+             : static_cast<std::int64_t>(run.summaries[i + 1].span.anchor_sequence -
+                                         summary.span.anchor_sequence));
+    batch.add_duration_us(Micros(summary.span.end_ns - summary.span.begin_ns));
+    batch.add_cpu_us(Micros(summary.cpu_ns));
+    batch.add_runqueue_us(Micros(summary.runqueue_ns));
+    batch.add_blocked_us(Micros(summary.blocked_ns));
+    batch.add_gc_us(Micros(summary.gc_ns));
+    batch.add_dataloader_us(Micros(summary.dataloader_ns));
+    batch.add_op_count(summary.ops);
+  }
+  AddGroups(session.pipeline(), run, batch);
+  return batch;
+}
+
+v1::RankHealth RankHealthOf(RankSession& session, const ProcessFacts& facts, std::int64_t now_ns) {
+  v1::RankHealth health;
+  health.set_job(session.identity().job);
+  health.set_rank(session.identity().rank);
+  health.set_sampled_mono_ns(now_ns);
+  AddProcess(facts, health);
+  const std::int64_t age = std::max<std::int64_t>(0, now_ns - session.last_event_ns());
+  const std::int64_t typical = session.pipeline().typical_iteration_ns();
+  health.set_last_event_age_ns(age);
+  health.set_records_total(session.ring().total);
+  health.set_records_lost(session.ring().lost);
+  health.set_records_torn(session.ring().torn);
+  health.set_records_invalid(session.ring().invalid + session.ring().unknown_kind);
+  for (std::size_t i = 0; i < abi::kDropReasons; ++i) {
+    const std::uint64_t count = session.control().drops[i];
+    if (count > 0) (*health.mutable_tracer_drops())[std::string(DropReasonName(i))] += count;
+  }
+  health.set_typical_iteration_ns(typical);
+  health.set_iterations_seen(session.pipeline().iterations_closed());
+  if (age > std::max(kSilentAtLeastNs, kSilentIterations * typical)) {
+    AddProgress(session, health);
+    AddOpenOps(session, now_ns, health);
+  }
+  return health;
+}
+
+v1::NodeHealth NodeHealthOf(const NodeFacts& facts, const std::string& node,
+                            std::int64_t now_wall_ns) {
+  v1::NodeHealth health;
+  health.set_node(node);
+  health.set_sampled_wall_ns(now_wall_ns);
+  health.set_cpu_busy_ratio(facts.cpu_busy_ratio);
+  health.set_load1(facts.load1);
+  health.set_cores(facts.cores);
+  health.set_pressure_cpu_some_ratio(facts.pressure_cpu);
+  health.set_pressure_memory_some_ratio(facts.pressure_memory);
+  health.set_pressure_io_some_ratio(facts.pressure_io);
+  health.set_memory_available_bytes(facts.memory_available_bytes);
+  return health;
+}
+
+}  // namespace fathom::agent

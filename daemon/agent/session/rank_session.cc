@@ -1,0 +1,132 @@
+#include "daemon/agent/session/rank_session.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace fathom::agent {
+namespace {
+
+constexpr std::int64_t kHeartbeatEveryNs = 1'000'000'000;
+
+bool SomeNotReady(std::span<const GroupFacts> facts) {
+  return std::any_of(facts.begin(), facts.end(), [](const GroupFacts& g) { return !g.ready; });
+}
+
+}  // namespace
+
+RankSession::RankSession(std::string name, RegionReader region, const SessionSettings& settings)
+    : name_(std::move(name)),
+      settings_(settings),
+      region_(std::make_unique<RegionReader>(std::move(region))),
+      identity_(region_->identity()),
+      capacity_(region_->record_count()),
+      consumer_(std::make_unique<RingConsumer>(*region_)),
+      table_(std::make_unique<GroupTable>(*region_)),
+      sampler_(std::make_unique<ThreadSampler>(settings.roots, identity_.pid)),
+      pipeline_(settings.pipeline) {
+  if (identity_.job.empty()) identity_.job = "default";
+}
+
+absl::StatusOr<RankSession::PollResult> RankSession::Poll(std::int64_t now_ns) {
+  PollResult result;
+  if (broken_ || region_ == nullptr) return result;
+  absl::Status status = Drain(now_ns, false, result);
+  if (!status.ok()) {
+    broken_ = true;
+    return status;
+  }
+  if (result.records > 0) SampleThreads(now_ns);
+  pipeline_.Close();
+  return result;
+}
+
+absl::Status RankSession::Drain(std::int64_t now_ns, bool last_call, PollResult& result) {
+  absl::StatusOr<ControlSnapshot> control = region_->ReadControl();
+  if (!control.ok()) return control.status();
+  control_ = *control;
+  if (control_.group_count > group_facts_.size() || SomeNotReady(group_facts_)) {
+    absl::Status status = table_->Refresh(control_.group_count);
+    if (!status.ok()) return status;
+    TakeGroups(result);
+  }
+  absl::StatusOr<std::uint64_t> moved =
+      consumer_->Drain(control_.head, now_ns, settings_.max_records_per_poll, last_call,
+                       [this](std::span<const abi::EventRecord> records) {
+                         if (consumer_->counters().lost > 0 && pipeline_.log().next() == 0) {
+                           pipeline_.StartIsMissing();
+                         }
+                         pipeline_.Take(records);
+                       });
+  ring_counters_ = consumer_->counters();
+  if (!moved.ok()) return moved.status();
+  result.records = *moved;
+  if (now_ns - last_heartbeat_ns_ >= kHeartbeatEveryNs) {
+    last_heartbeat_ns_ = now_ns;
+    return region_->WriteHeartbeat(now_ns);
+  }
+  return absl::OkStatus();
+}
+
+void RankSession::TakeGroups(PollResult& result) {
+  group_facts_.assign(table_->groups().begin(), table_->groups().end());
+  group_progress_.assign(table_->progress().begin(), table_->progress().end());
+  if (!rank_known() && !group_facts_.empty() && group_facts_[0].ready) {
+    identity_.rank = group_facts_[0].my_rank;
+    identity_.world_size = group_facts_[0].size;
+  }
+  result.new_groups = pipeline_.TakeGroups(group_facts_, identity_.world_size);
+}
+
+void RankSession::RefreshProgress() {
+  if (region_ == nullptr || broken_ || group_facts_.empty()) return;
+  if (!table_->Refresh(static_cast<std::uint32_t>(group_facts_.size())).ok()) return;
+  group_progress_.assign(table_->progress().begin(), table_->progress().end());
+}
+
+void RankSession::SampleThreads(std::int64_t now_ns) {
+  if (now_ns - last_sample_ns_ < settings_.sample_every_ns) return;
+  last_sample_ns_ = now_ns;
+  for (const std::uint32_t tid : pipeline_.clock().Threads()) {
+    const std::optional<ThreadTimes> times = sampler_->Read(tid);
+    if (times.has_value()) {
+      pipeline_.clock().Add(tid, {now_ns, times->cpu_ns, times->runqueue_ns});
+    }
+  }
+}
+
+bool RankSession::IsGone(std::int64_t now_ns) {
+  const ProcessLife life = ReadLife(settings_.roots, identity_.pid, identity_.start_time_ticks);
+  if (life.alive || life.exit_code >= 0) life_ = life;
+  if (life.alive) {
+    seen_alive_ = true;
+    return false;
+  }
+  life_.alive = false;
+  const auto heartbeat = static_cast<std::int64_t>(control_.heartbeat_ns);
+  const std::int64_t last = std::max(last_event_ns(), std::min(heartbeat, now_ns));
+  return seen_alive_ || now_ns - last >= settings_.unseen_silence_ns;
+}
+
+RankSession::PollResult RankSession::Retire(std::int64_t now_ns) {
+  PollResult result;
+  if (region_ == nullptr) return result;
+  if (!broken_) (void)Drain(now_ns, true, result);
+  pipeline_.Finish();
+  consumer_.reset();
+  table_.reset();
+  sampler_.reset();
+  region_.reset();
+  return result;
+}
+
+std::int64_t RankSession::last_event_ns() const {
+  const auto newest = static_cast<std::int64_t>(ring_counters_.last_time_ns);
+  return newest != 0 ? newest : identity_.created_mono_ns;
+}
+
+std::uint32_t RankSession::training_thread() const {
+  const OpLog& log = pipeline_.log();
+  return log.empty() ? identity_.pid : log.At(log.next() - 1).thread_id;
+}
+
+}  // namespace fathom::agent

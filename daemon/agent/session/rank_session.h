@@ -1,0 +1,106 @@
+// One traced process: its ring, its pipeline, its /proc facts, from the first look to its end.
+//
+// Made by agent for each ring that ring_directory opens; polled by the agent's loop.
+//
+// Model: Poll reads the control block, refreshes the group table when it grew, drains the ring into
+// the pipeline, samples the API-calling threads, and closes iterations, in this order (each step
+// needs what the one before saw). A region that cannot be read any more (truncated) makes the
+// session broken: it stays until its process is gone, says why once, and reads no more.
+// Retire drains a last time and lets go of the region; the pipeline stays for late row requests.
+//
+// A rank that the launcher's variables did not give is taken from the first group, if that is all.
+//
+// Units: CLOCK_MONOTONIC ns. Thread-safety: single-threaded, owned by the poll loop.
+// Ownership: owns region, pipeline and samplers.
+// Errors: Poll's status is the first failure of the region; later polls return OK and do nothing.
+// Cost: an idle Poll is one system call; else see ring_consumer and rank_pipeline.
+#ifndef FATHOM_DAEMON_AGENT_SESSION_RANK_SESSION_H_
+#define FATHOM_DAEMON_AGENT_SESSION_RANK_SESSION_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "daemon/agent/pipeline/rank_pipeline.h"
+#include "daemon/agent/source/process/process_facts.h"
+#include "daemon/agent/source/process/thread_sampler.h"
+#include "daemon/agent/source/ring/group_table.h"
+#include "daemon/agent/source/ring/region_reader.h"
+#include "daemon/agent/source/ring/ring_consumer.h"
+
+namespace fathom::agent {
+
+struct SessionSettings {
+  PipelineSettings pipeline;
+  KernelRoots roots;
+  std::uint64_t max_records_per_poll = 1 << 20;
+  std::int64_t sample_every_ns = 5'000'000;
+  // A process that /proc never showed (another pid namespace) is dead after so long a silence.
+  std::int64_t unseen_silence_ns = 10'000'000'000;
+};
+
+class RankSession {
+ public:
+  RankSession(std::string name, RegionReader region, const SessionSettings& settings);
+
+  struct PollResult {
+    std::uint64_t records = 0;
+    std::vector<std::uint16_t> new_groups;  // slots
+  };
+  absl::StatusOr<PollResult> Poll(std::int64_t now_ns);
+
+  // Whether the process is gone, as /proc tells it.
+  bool IsGone(std::int64_t now_ns);
+
+  PollResult Retire(std::int64_t now_ns);
+  bool retired() const { return region_ == nullptr; }
+
+  // ring file name, who the process is; rank and world may come from its first group.
+  const std::string& name() const { return name_; }
+  const RegionIdentity& identity() const { return identity_; }
+  bool rank_known() const { return identity_.rank != abi::kNoPeer; }
+
+  RankPipeline& pipeline() { return pipeline_; }
+  const RankPipeline& pipeline() const { return pipeline_; }
+  std::span<const GroupFacts> groups() const { return group_facts_; }
+  std::span<const GroupProgress> progress() const { return group_progress_; }
+  const RingCounters& ring() const { return ring_counters_; }
+  const ControlSnapshot& control() const { return control_; }
+  const ProcessLife& life() const { return life_; }
+  std::uint64_t capacity() const { return capacity_; }
+  // Time of the newest record; before the first one, of the region's creation.
+  std::int64_t last_event_ns() const;
+  std::uint32_t training_thread() const;
+  // Reads the group table's progress words again.
+  void RefreshProgress();
+
+ private:
+  absl::Status Drain(std::int64_t now_ns, bool last_call, PollResult& result);
+  void TakeGroups(PollResult& result);
+  void SampleThreads(std::int64_t now_ns);
+
+  const std::string name_;
+  const SessionSettings settings_;
+  std::unique_ptr<RegionReader> region_;
+  RegionIdentity identity_;
+  const std::uint64_t capacity_;
+  std::unique_ptr<RingConsumer> consumer_;
+  std::unique_ptr<GroupTable> table_;
+  std::unique_ptr<ThreadSampler> sampler_;
+  RankPipeline pipeline_;
+  ControlSnapshot control_;
+  RingCounters ring_counters_;
+  std::vector<GroupFacts> group_facts_;
+  std::vector<GroupProgress> group_progress_;
+  ProcessLife life_;
+  bool broken_ = false;
+  bool seen_alive_ = false;
+  std::int64_t last_sample_ns_ = 0;
+  std::int64_t last_heartbeat_ns_ = 0;
+};
+
+}  // namespace fathom::agent
+
+#endif  // FATHOM_DAEMON_AGENT_SESSION_RANK_SESSION_H_

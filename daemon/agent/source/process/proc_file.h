@@ -1,0 +1,34 @@
+// Reads small text files of /proc and /sys and the numbers in them.
+//
+// Used by the readers in this folder; the roots are given so that tests can make fake trees.
+//
+// Thread-safety: pure. Errors: NotFound where the file is not there (the process is gone), another
+// code otherwise; numbers that are not there are nullopt.
+// Cost: three system calls a file.
+#ifndef FATHOM_DAEMON_AGENT_SOURCE_PROCESS_PROC_FILE_H_
+#define FATHOM_DAEMON_AGENT_SOURCE_PROCESS_PROC_FILE_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+
+namespace fathom::agent {
+
+// Where the kernel's files lie.
+struct KernelRoots {
+  std::string proc = "/proc";
+  std::string cgroup = "/sys/fs/cgroup";
+};
+
+// At most 64 KiB of the file.
+absl::StatusOr<std::string> ReadSmallFile(const std::string& path);
+
+// The number after `key` and blanks or colon, at the beginning of a line.
+std::optional<std::uint64_t> NumberAfter(std::string_view text, std::string_view key);
+
+}  // namespace fathom::agent
+
+#endif  // FATHOM_DAEMON_AGENT_SOURCE_PROCESS_PROC_FILE_H_

@@ -1,0 +1,120 @@
+#include "daemon/agent/source/process/process_facts.h"
+
+#include <unistd.h>
+
+#include <charconv>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/string_view.h"
+
+namespace fathom::agent {
+namespace {
+
+std::uint64_t TicksToNs(std::uint64_t ticks) {
+  static const auto kTicksPerSecond = static_cast<std::uint64_t>(sysconf(_SC_CLK_TCK));
+  return ticks * (1'000'000'000 / kTicksPerSecond);
+}
+
+std::string PidPath(const KernelRoots& roots, std::uint32_t pid, absl::string_view file) {
+  return absl::StrCat(roots.proc, "/", pid, "/", file);
+}
+
+// cpu.stat of the process's cgroup: version 2 says throttled_usec, version 1 throttled_time (ns).
+std::uint64_t ThrottledUs(const KernelRoots& roots, std::uint32_t pid) {
+  const auto cgroups = ReadSmallFile(PidPath(roots, pid, "cgroup"));
+  if (!cgroups.ok()) return 0;
+  for (absl::string_view line : absl::StrSplit(*cgroups, '\n', absl::SkipEmpty())) {
+    const std::vector<absl::string_view> parts = absl::StrSplit(line, absl::MaxSplits(':', 2));
+    if (parts.size() != 3) continue;
+    const bool unified = parts[0] == "0" && parts[1].empty();
+    const bool cpu = parts[1] == "cpu" || absl::StrContains(parts[1], "cpu,") ||
+                     absl::EndsWith(parts[1], ",cpu");
+    if (!unified && !cpu) continue;
+    const std::string folder = absl::StrCat(roots.cgroup, unified ? "" : "/cpu", parts[2]);
+    const auto stat = ReadSmallFile(absl::StrCat(folder, "/cpu.stat"));
+    if (!stat.ok()) continue;
+    if (const auto us = NumberAfter(*stat, "throttled_usec"); us.has_value()) return *us;
+    if (const auto ns = NumberAfter(*stat, "throttled_time"); ns.has_value()) return *ns / 1000;
+  }
+  return 0;
+}
+
+void ReadThread(const std::string& task, ProcessFacts& out) {
+  if (const auto sched = ReadSmallFile(absl::StrCat(task, "/schedstat")); sched.ok()) {
+    const std::vector<absl::string_view> parts =
+        absl::StrSplit(*sched, absl::ByAnyChar(" \n"), absl::SkipEmpty());
+    if (parts.size() >= 2) {
+      (void)absl::SimpleAtoi(parts[0], &out.training_thread_cpu_ns);
+      (void)absl::SimpleAtoi(parts[1], &out.runqueue_wait_ns);
+    }
+  }
+  if (const auto status = ReadSmallFile(absl::StrCat(task, "/status")); status.ok()) {
+    out.voluntary_switches = NumberAfter(*status, "voluntary_ctxt_switches").value_or(0);
+    out.involuntary_switches = NumberAfter(*status, "nonvoluntary_ctxt_switches").value_or(0);
+  }
+  if (const auto channel = ReadSmallFile(absl::StrCat(task, "/wchan")); channel.ok()) {
+    out.wait_channel = *channel == "0" ? "" : *channel;
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<StatLine> ParseStat(absl::string_view text) {
+  const std::size_t name_end = text.rfind(')');
+  if (name_end == absl::string_view::npos) return absl::InvalidArgumentError("stat: no ')'");
+  // Field 3 (state) is the first after the name.
+  const std::vector<absl::string_view> fields =
+      absl::StrSplit(text.substr(name_end + 1), absl::ByAnyChar(" \n"), absl::SkipEmpty());
+  const auto number = [&fields](std::size_t field) {
+    std::uint64_t value = 0;
+    if (field - 3 < fields.size()) (void)absl::SimpleAtoi(fields[field - 3], &value);
+    return value;
+  };
+  if (fields.size() < 22 || fields[0].size() != 1) {
+    return absl::InvalidArgumentError("stat: too few fields");
+  }
+  StatLine line;
+  line.state = fields[0][0];
+  line.minor_faults = number(10);
+  line.major_faults = number(12);
+  line.user_ticks = number(14);
+  line.system_ticks = number(15);
+  line.start_time_ticks = number(22);
+  line.rss_pages = number(24);
+  if (fields.size() >= 50) line.exit_code = static_cast<int>(number(52));
+  return line;
+}
+
+ProcessLife ReadLife(const KernelRoots& roots, std::uint32_t pid, std::uint64_t start_time_ticks) {
+  const auto text = ReadSmallFile(PidPath(roots, pid, "stat"));
+  if (!text.ok()) return {};
+  const auto line = ParseStat(*text);
+  if (!line.ok()) return {};
+  if (start_time_ticks != 0 && line->start_time_ticks != start_time_ticks) return {};
+  const bool dead = line->state == 'Z' || line->state == 'X';
+  return {.alive = !dead, .state = line->state, .exit_code = dead ? line->exit_code : -1};
+}
+
+absl::StatusOr<ProcessFacts> ReadFacts(const KernelRoots& roots, std::uint32_t pid,
+                                       std::uint32_t training_tid) {
+  const auto text = ReadSmallFile(PidPath(roots, pid, "stat"));
+  if (!text.ok()) return text.status();
+  const auto line = ParseStat(*text);
+  if (!line.ok()) return line.status();
+  ProcessFacts facts;
+  facts.state = line->state;
+  facts.cpu_ns = TicksToNs(line->user_ticks + line->system_ticks);
+  facts.minor_faults = line->minor_faults;
+  facts.major_faults = line->major_faults;
+  static const auto kPageBytes = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+  facts.rss_bytes = line->rss_pages * kPageBytes;
+  facts.cgroup_throttled_us = ThrottledUs(roots, pid);
+  ReadThread(absl::StrCat(PidPath(roots, pid, "task/"), training_tid), facts);
+  return facts;
+}
+
+}  // namespace fathom::agent

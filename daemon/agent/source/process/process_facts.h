@@ -1,0 +1,68 @@
+// What /proc tells of one traced process: whether it lives, what it does, what it has used.
+//
+// Called by the agent once a second for each rank, and at each directory scan for life alone.
+//
+// Model: a process is named by pid and start time (field 22 of stat); a pid with another start time
+// is somebody else. A zombie is dead: its exit code (field 52) tells a kill from an exit, where the
+// kernel lets us see it.
+//
+// Units: ns, cumulative since the process started. Clock ticks are turned into ns (10 ms steps).
+// Thread-safety: thread-compatible. Errors: a fact that cannot be read is 0 or empty.
+// Cost: about six small files, 60 to 100 µs a process; ReadLife one file, 15 µs.
+#ifndef FATHOM_DAEMON_AGENT_SOURCE_PROCESS_PROCESS_FACTS_H_
+#define FATHOM_DAEMON_AGENT_SOURCE_PROCESS_PROCESS_FACTS_H_
+
+#include <cstdint>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "daemon/agent/source/process/proc_file.h"
+
+namespace fathom::agent {
+
+struct ProcessLife {
+  bool alive = false;
+  char state = '?';    // R S D T t Z X I
+  int exit_code = -1;  // wait status of a zombie; -1 not known
+};
+
+struct ProcessFacts {
+  char state = '?';
+  std::uint64_t cpu_ns = 0;
+  std::uint64_t runqueue_wait_ns = 0;        // main thread
+  std::uint64_t training_thread_cpu_ns = 0;  // main thread
+  std::uint64_t voluntary_switches = 0;
+  std::uint64_t involuntary_switches = 0;
+  std::uint64_t major_faults = 0;
+  std::uint64_t minor_faults = 0;
+  std::uint64_t cgroup_throttled_us = 0;
+  std::uint64_t rss_bytes = 0;
+  std::string wait_channel;  // of the main thread; empty when it runs or may not be seen
+};
+
+// Fields of /proc/PID/stat that are used here.
+struct StatLine {
+  char state = '?';
+  std::uint64_t minor_faults = 0;
+  std::uint64_t major_faults = 0;
+  std::uint64_t user_ticks = 0;
+  std::uint64_t system_ticks = 0;
+  std::uint64_t start_time_ticks = 0;
+  std::uint64_t rss_pages = 0;
+  int exit_code = -1;
+};
+
+// The name of a command may hold blanks and parentheses; the last ')' ends it.
+absl::StatusOr<StatLine> ParseStat(absl::string_view text);
+
+// start_time_ticks 0 = any.
+ProcessLife ReadLife(const KernelRoots& roots, std::uint32_t pid, std::uint64_t start_time_ticks);
+
+// NotFound if the process is gone.
+absl::StatusOr<ProcessFacts> ReadFacts(const KernelRoots& roots, std::uint32_t pid,
+                                       std::uint32_t training_tid);
+
+}  // namespace fathom::agent
+
+#endif  // FATHOM_DAEMON_AGENT_SOURCE_PROCESS_PROCESS_FACTS_H_

@@ -1,0 +1,105 @@
+#include "daemon/agent/source/ring/group_table.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <utility>
+
+#include "daemon/agent/source/ring/byte_field.h"
+#include "daemon/agent/source/ring/region_header_check.h"
+
+namespace fathom::agent {
+namespace {
+
+using abi::GroupSlot;
+using Bytes = std::span<const unsigned char>;
+
+constexpr std::uint32_t kStateReady = 2;
+constexpr std::uint32_t kStateGone = 3;
+
+bool Believable(std::uint32_t state) { return state == kStateReady || state == kStateGone; }
+
+std::uint32_t StateOf(Bytes slot) {
+  return FieldAt<std::uint32_t>(slot, offsetof(GroupSlot, state));
+}
+
+// Each global rank is in the group once; a group with a rank twice is garbage.
+bool Distinct(std::vector<std::uint32_t> members) {
+  std::sort(members.begin(), members.end());
+  return std::adjacent_find(members.begin(), members.end()) == members.end();
+}
+
+}  // namespace
+
+absl::Status GroupTable::Refresh(std::uint32_t count) {
+  if (count == 0) return absl::OkStatus();
+  if (absl::Status status = region_.ReadGroupSlots(count, first_look_); !status.ok()) return status;
+  const bool news = groups_.size() < count || std::any_of(groups_.begin(), groups_.end(),
+                                                          [](const auto& g) { return !g.ready; });
+  if (news) {
+    absl::Status status = region_.ReadGroupSlots(count, second_look_);
+    if (!status.ok()) return status;
+  }
+  groups_.resize(std::max<std::size_t>(groups_.size(), count));
+  progress_.resize(groups_.size());
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const Bytes slot = Bytes(first_look_).subspan(i * sizeof(GroupSlot), sizeof(GroupSlot));
+    if (!groups_[i].ready && Believable(StateOf(slot))) {
+      TakeSlot(i, Bytes(second_look_).subspan(i * sizeof(GroupSlot), sizeof(GroupSlot)));
+    }
+    groups_[i].gone = groups_[i].ready && StateOf(slot) == kStateGone;
+    progress_[i] = {.entered = FieldAt<std::uint64_t>(slot, offsetof(GroupSlot, entered)),
+                    .started = FieldAt<std::uint64_t>(slot, offsetof(GroupSlot, started)),
+                    .completed = FieldAt<std::uint64_t>(slot, offsetof(GroupSlot, completed))};
+  }
+  return absl::OkStatus();
+}
+
+void GroupTable::TakeSlot(std::uint32_t index, Bytes slot) {
+  if (!Believable(StateOf(slot))) return;
+  GroupFacts facts;
+  facts.ready = true;
+  facts.ordinal = FieldAt<std::uint32_t>(slot, offsetof(GroupSlot, ordinal));
+  facts.size = FieldAt<std::uint32_t>(slot, offsetof(GroupSlot, size));
+  facts.my_rank = FieldAt<std::uint32_t>(slot, offsetof(GroupSlot, my_rank));
+  facts.backend = FieldAt<std::uint32_t>(slot, offsetof(GroupSlot, backend));
+  facts.address = FieldAt<std::uint64_t>(slot, offsetof(GroupSlot, address));
+  facts.name = TextField(slot.subspan(offsetof(GroupSlot, name), abi::kNameBytes));
+  facts.description = TextField(slot.subspan(offsetof(GroupSlot, description), abi::kNameBytes));
+  std::optional<std::vector<std::uint32_t>> members = MembersOf(slot);
+  if (members.has_value()) {
+    facts.members = *std::move(members);
+  } else {
+    ++members_rejected_;
+  }
+  groups_[index] = std::move(facts);
+}
+
+// Members, empty if the tracer could not learn them, nothing if what it wrote makes no sense.
+std::optional<std::vector<std::uint32_t>> GroupTable::MembersOf(Bytes slot) {
+  const auto form = FieldAt<std::uint32_t>(slot, offsetof(GroupSlot, member_form));
+  const auto count = FieldAt<std::uint32_t>(slot, offsetof(GroupSlot, member_count));
+  const auto size = FieldAt<std::uint32_t>(slot, offsetof(GroupSlot, size));
+  if (form == static_cast<std::uint32_t>(abi::MemberForm::kUnknown)) return std::vector<uint32_t>();
+  if (count != size || count == 0 || count > kMaxMembers) return std::nullopt;
+  std::vector<std::uint32_t> members;
+  if (form == static_cast<std::uint32_t>(abi::MemberForm::kStrided)) {
+    const auto first = FieldAt<std::uint32_t>(slot, offsetof(GroupSlot, member_first));
+    const auto stride = FieldAt<std::uint32_t>(slot, offsetof(GroupSlot, member_stride));
+    const std::uint64_t last = first + std::uint64_t{stride} * (count - 1);
+    if (last >= abi::kNoPeer || (stride == 0 && count > 1)) return std::nullopt;
+    for (std::uint32_t i = 0; i < count; ++i) members.push_back(first + i * stride);
+    return members;
+  }
+  if (form != static_cast<std::uint32_t>(abi::MemberForm::kListed)) return std::nullopt;
+  const auto offset = FieldAt<std::uint32_t>(slot, offsetof(GroupSlot, member_offset));
+  const std::uint64_t bytes = std::uint64_t{count} * sizeof(std::uint32_t);
+  if (offset + bytes > abi::kMemberArenaBytes) return std::nullopt;
+  std::vector<unsigned char> raw(bytes);
+  if (!region_.ReadArena(offset, raw).ok()) return std::nullopt;
+  members.resize(count);
+  std::memcpy(members.data(), raw.data(), raw.size());
+  return Distinct(members) ? std::optional(std::move(members)) : std::nullopt;
+}
+
+}  // namespace fathom::agent

@@ -1,0 +1,53 @@
+#include "daemon/agent/source/ring/record_validator.h"
+
+#include "daemon/abi/ring_layout.h"
+#include "proto/types/collective_kind.h"
+#include "proto/types/data_type.h"
+
+namespace fathom::agent {
+namespace {
+
+using abi::RecordKind;
+
+constexpr std::int64_t kFutureSlackNs = 1'000'000'000;
+
+bool GroupOk(std::uint16_t slot) { return slot < abi::kGroupSlots || slot == abi::kNoGroupSlot; }
+
+// Fields that must hold for the op's own records.
+bool OpFieldsOk(const abi::EventRecord& r) {
+  return r.op_id != 0 && r.collective_kind < kCollectiveKindCount && r.data_type < kDataTypeCount &&
+         GroupOk(r.group_slot);
+}
+
+bool KindFieldsOk(const abi::EventRecord& r) {
+  switch (static_cast<RecordKind>(r.record_kind)) {
+    case RecordKind::kOpEnter:
+    case RecordKind::kOpReturn:
+      return OpFieldsOk(r);
+    case RecordKind::kExecStart:
+    case RecordKind::kExecEnd:
+    case RecordKind::kWaitStart:
+    case RecordKind::kWaitEnd:
+      return (r.extra != 0 || r.op_id != 0 || (r.flags & abi::kFlagWaitAll) != 0) &&
+             GroupOk(r.group_slot);
+    case RecordKind::kWire:
+      return static_cast<std::int64_t>(r.extra) >= 0 && GroupOk(r.group_slot);
+    case RecordKind::kMark:
+      return r.extra != 0;
+    case RecordKind::kNone:
+      return false;
+  }
+  return false;
+}
+
+}  // namespace
+
+RecordVerdict ValidateRecord(const abi::EventRecord& record, std::int64_t now_ns) {
+  if (record.record_kind >= abi::kRecordKindCount) return RecordVerdict::kUnknownKind;
+  if (record.time_ns <= 0 || record.time_ns > now_ns + kFutureSlackNs) {
+    return RecordVerdict::kBadField;
+  }
+  return KindFieldsOk(record) ? RecordVerdict::kValid : RecordVerdict::kBadField;
+}
+
+}  // namespace fathom::agent

@@ -1,0 +1,181 @@
+#include "daemon/agent/source/ring/region_reader.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstddef>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "daemon/agent/source/ring/byte_field.h"
+#include "daemon/agent/source/ring/region_header_check.h"
+
+namespace fathom::agent {
+namespace {
+
+using abi::ControlBlock;
+using abi::RegionHeader;
+
+RegionIdentity IdentityOf(std::span<const unsigned char> page) {
+  const auto text = [page](std::size_t offset, std::size_t bytes) {
+    return TextField(page.subspan(offset, bytes));
+  };
+  const auto u32 = [page](std::size_t offset) { return FieldAt<std::uint32_t>(page, offset); };
+  RegionIdentity id;
+  id.pid = u32(offsetof(RegionHeader, pid));
+  id.generation = u32(offsetof(RegionHeader, generation));
+  id.start_time_ticks = FieldAt<std::uint64_t>(page, offsetof(RegionHeader, start_time_ticks));
+  id.created_mono_ns = FieldAt<std::int64_t>(page, offsetof(RegionHeader, created_mono_ns));
+  id.created_wall_ns = FieldAt<std::int64_t>(page, offsetof(RegionHeader, created_wall_ns));
+  id.rank = u32(offsetof(RegionHeader, rank));
+  id.world_size = u32(offsetof(RegionHeader, world_size));
+  id.local_rank = u32(offsetof(RegionHeader, local_rank));
+  id.restart_count = u32(offsetof(RegionHeader, restart_count));
+  id.sources = u32(offsetof(RegionHeader, sources));
+  id.job = text(offsetof(RegionHeader, job), abi::kNameBytes);
+  id.run_id = text(offsetof(RegionHeader, run_id), abi::kNameBytes);
+  id.tracer_version = text(offsetof(RegionHeader, tracer_version), 16);
+  return id;
+}
+
+}  // namespace
+
+absl::StatusOr<RegionReader> RegionReader::Open(const std::string& path) {
+  int fd = open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+  if (fd < 0 && errno == EACCES) fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+  if (fd < 0) {
+    const int error = errno;
+    if (error == ENOENT) return absl::NotFoundError(absl::StrCat(path, ": vanished"));
+    if (error == EMFILE || error == ENFILE) {
+      return absl::ResourceExhaustedError(absl::StrCat(path, ": no file descriptor left"));
+    }
+    return absl::ErrnoToStatus(error, path);
+  }
+  RegionReader reader(fd);
+  if (absl::Status status = reader.ReadHeader(); !status.ok()) {
+    return absl::Status(status.code(), absl::StrCat(path, ": ", status.message()));
+  }
+  return reader;
+}
+
+RegionReader::RegionReader(RegionReader&& other) noexcept
+    : fd_(std::exchange(other.fd_, -1)),
+      record_count_(other.record_count_),
+      identity_(std::move(other.identity_)) {}
+
+RegionReader& RegionReader::operator=(RegionReader&& other) noexcept {
+  std::swap(fd_, other.fd_);
+  record_count_ = other.record_count_;
+  identity_ = std::move(other.identity_);
+  return *this;
+}
+
+RegionReader::~RegionReader() {
+  if (fd_ >= 0) close(fd_);
+}
+
+absl::Status RegionReader::ReadHeader() {
+  struct stat info {};
+  if (fstat(fd_, &info) != 0) return absl::ErrnoToStatus(errno, "fstat");
+  if (!S_ISREG(info.st_mode)) return absl::InvalidArgumentError("not a regular file");
+  if (info.st_size == 0) return absl::UnavailableError("still empty");
+  if (static_cast<std::uint64_t>(info.st_size) < sizeof(RegionHeader)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("region header: the file has ", info.st_size, " bytes"));
+  }
+  // Twice: the first look sees `ready`, the second is sure to see all that came before it.
+  unsigned char page[sizeof(RegionHeader)];
+  for (int look = 0; look < 2; ++look) {
+    if (absl::Status status = ReadAt(0, page, sizeof(page)); !status.ok()) return status;
+    std::atomic_thread_fence(std::memory_order_acquire);
+    absl::Status status = CheckHeader(page, static_cast<std::uint64_t>(info.st_size));
+    if (!status.ok()) return status;
+  }
+  record_count_ = FieldAt<std::uint32_t>(page, offsetof(RegionHeader, record_count));
+  identity_ = IdentityOf(page);
+  return absl::OkStatus();
+}
+
+absl::Status RegionReader::ReadAt(std::uint64_t offset, void* to, std::size_t bytes) const {
+  auto* out = static_cast<unsigned char*>(to);
+  while (bytes > 0) {
+    const ssize_t got = pread(fd_, out, bytes, static_cast<off_t>(offset));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return absl::ErrnoToStatus(errno, "pread of a ring");
+    if (got == 0) return absl::DataLossError(absl::StrCat("truncated at byte ", offset));
+    out += got;
+    offset += static_cast<std::uint64_t>(got);
+    bytes -= static_cast<std::size_t>(got);
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<ControlSnapshot> RegionReader::ReadControl() const {
+  constexpr std::size_t kBytes = offsetof(ControlBlock, drops) + 8 * abi::kDropReasons;
+  unsigned char raw[kBytes];
+  if (absl::Status status = ReadAt(abi::kControlOffset, raw, kBytes); !status.ok()) return status;
+  std::atomic_thread_fence(std::memory_order_acquire);
+  const std::span<const unsigned char> bytes(raw);
+  ControlSnapshot out;
+  out.head = FieldAt<std::uint64_t>(bytes, offsetof(ControlBlock, head));
+  out.next_op_id = FieldAt<std::uint64_t>(bytes, offsetof(ControlBlock, next_op_id));
+  out.heartbeat_ns = FieldAt<std::uint64_t>(bytes, offsetof(ControlBlock, heartbeat_ns));
+  out.group_count = std::min(FieldAt<std::uint32_t>(bytes, offsetof(ControlBlock, group_count)),
+                             abi::kGroupSlots);
+  out.arena_used = std::min(FieldAt<std::uint32_t>(bytes, offsetof(ControlBlock, arena_used)),
+                            abi::kMemberArenaBytes);
+  out.exiting = FieldAt<std::uint32_t>(bytes, offsetof(ControlBlock, exiting)) != 0;
+  for (std::size_t i = 0; i < abi::kDropReasons; ++i) {
+    out.drops[i] = FieldAt<std::uint64_t>(bytes, offsetof(ControlBlock, drops) + 8 * i);
+  }
+  return out;
+}
+
+absl::StatusOr<std::uint64_t> RegionReader::ReadHead() const {
+  std::uint64_t head = 0;
+  absl::Status status =
+      ReadAt(abi::kControlOffset + offsetof(ControlBlock, head), &head, sizeof(head));
+  std::atomic_thread_fence(std::memory_order_acquire);
+  if (!status.ok()) return status;
+  return head;
+}
+
+absl::Status RegionReader::ReadRecords(std::uint32_t first, std::span<abi::EventRecord> out) const {
+  absl::Status status =
+      ReadAt(abi::kRecordsOffset + std::uint64_t{first} * sizeof(abi::EventRecord), out.data(),
+             out.size_bytes());
+  std::atomic_thread_fence(std::memory_order_acquire);
+  return status;
+}
+
+absl::Status RegionReader::ReadGroupSlots(std::uint32_t count,
+                                          std::vector<unsigned char>& out) const {
+  out.resize(std::size_t{count} * sizeof(abi::GroupSlot));
+  absl::Status status = ReadAt(abi::kGroupsOffset, out.data(), out.size());
+  std::atomic_thread_fence(std::memory_order_acquire);
+  return status;
+}
+
+absl::Status RegionReader::ReadArena(std::uint32_t offset, std::span<unsigned char> out) const {
+  return ReadAt(abi::kArenaOffset + offset, out.data(), out.size());
+}
+
+absl::Status RegionReader::WriteHeartbeat(std::int64_t mono_ns) const {
+  struct stat info {};
+  if (fstat(fd_, &info) != 0) return absl::ErrnoToStatus(errno, "fstat");
+  if (static_cast<std::uint64_t>(info.st_size) < abi::kGroupsOffset) {
+    return absl::DataLossError("truncated before the control block's end");
+  }
+  const auto value = static_cast<std::uint64_t>(mono_ns);
+  const auto at = abi::kControlOffset + offsetof(ControlBlock, agent_heartbeat_ns);
+  if (pwrite(fd_, &value, sizeof(value), static_cast<off_t>(at)) != sizeof(value)) {
+    return absl::ErrnoToStatus(errno, "pwrite of the heartbeat");
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace fathom::agent

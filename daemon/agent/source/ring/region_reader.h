@@ -1,0 +1,100 @@
+// Reads one shared-memory region (daemon/abi/ring_layout.h) of a process that may be dying, hostile
+// or half written.
+//
+// Used by ring_consumer and group_table. Opened by ring_directory.
+//
+// Model: nothing is mapped. Every access is a pread (pwrite for the heartbeat), so a file that is
+// truncated or filled with garbage under us is an error value, never a SIGBUS. Sizes and offsets
+// come from the fixed layout of our own version; the header's copies are only compared with it.
+// A pread has no order inside itself; callers that need "commit, then payload" read twice, as
+// ring_consumer explains.
+//
+// Thread-safety: thread-compatible; all const members may run concurrently.
+// Ownership: owns the file descriptor. Move-only.
+// Errors: Open: NotFound (vanished), Unavailable (tracer has not finished the header: try again),
+//   InvalidArgument (refused; the message names the field). Reads: DataLoss where the file has
+//   become too short, Internal for other errno.
+// Cost: one system call a read, about 0.3 µs plus the copy (measured: tests/bench).
+#ifndef FATHOM_DAEMON_AGENT_SOURCE_RING_REGION_READER_H_
+#define FATHOM_DAEMON_AGENT_SOURCE_RING_REGION_READER_H_
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "daemon/abi/event_record.h"
+#include "daemon/abi/ring_layout.h"
+
+namespace fathom::agent {
+
+// Who wrote the region, as its header says. Strings are cut at NUL and hold printable bytes only.
+struct RegionIdentity {
+  std::uint32_t pid = 0;
+  std::uint32_t generation = 0;
+  std::uint64_t start_time_ticks = 0;
+  std::int64_t created_mono_ns = 0;
+  std::int64_t created_wall_ns = 0;
+  std::uint32_t rank = abi::kNoPeer;
+  std::uint32_t world_size = 0;
+  std::uint32_t local_rank = abi::kNoPeer;
+  std::uint32_t restart_count = 0;
+  std::uint32_t sources = 0;
+  std::string job;
+  std::string run_id;
+  std::string tracer_version;
+};
+
+// The control block at one moment. Words are read one system call apart from the records.
+struct ControlSnapshot {
+  std::uint64_t head = 0;
+  std::uint64_t next_op_id = 0;
+  std::uint64_t heartbeat_ns = 0;
+  std::uint32_t group_count = 0;  // clamped to abi::kGroupSlots
+  std::uint32_t arena_used = 0;   // clamped to abi::kMemberArenaBytes
+  bool exiting = false;
+  std::array<std::uint64_t, abi::kDropReasons> drops{};
+};
+
+class RegionReader {
+ public:
+  static absl::StatusOr<RegionReader> Open(const std::string& path);
+
+  RegionReader(RegionReader&& other) noexcept;
+  RegionReader& operator=(RegionReader&& other) noexcept;
+  ~RegionReader();
+
+  const RegionIdentity& identity() const { return identity_; }
+  std::uint32_t record_count() const { return record_count_; }  // a power of two
+
+  absl::StatusOr<ControlSnapshot> ReadControl() const;
+  absl::StatusOr<std::uint64_t> ReadHead() const;
+
+  // Fills `out` with the slots from `first`. Requires: first + out.size() <= record_count().
+  absl::Status ReadRecords(std::uint32_t first, std::span<abi::EventRecord> out) const;
+
+  // Raw bytes of `count` group slots from slot 0. Requires: count <= abi::kGroupSlots.
+  absl::Status ReadGroupSlots(std::uint32_t count, std::vector<unsigned char>& out) const;
+
+  // Requires: offset + out.size() <= abi::kMemberArenaBytes.
+  absl::Status ReadArena(std::uint32_t offset, std::span<unsigned char> out) const;
+
+  // Tells the tracer that somebody reads. Never makes the file longer.
+  absl::Status WriteHeartbeat(std::int64_t mono_ns) const;
+
+ private:
+  explicit RegionReader(int fd) : fd_(fd) {}
+  absl::Status ReadHeader();
+  absl::Status ReadAt(std::uint64_t offset, void* to, std::size_t bytes) const;
+
+  int fd_ = -1;
+  std::uint32_t record_count_ = 0;
+  RegionIdentity identity_;
+};
+
+}  // namespace fathom::agent
+
+#endif  // FATHOM_DAEMON_AGENT_SOURCE_RING_REGION_READER_H_

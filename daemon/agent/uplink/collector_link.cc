@@ -1,0 +1,143 @@
+#include "daemon/agent/uplink/collector_link.h"
+
+#include <spdlog/spdlog.h>
+
+#include <utility>
+
+namespace fathom::agent {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+using std::chrono::system_clock;
+
+// gRPC's own back-off must not be slower than ours, which decides.
+std::shared_ptr<grpc::Channel> MakeChannel(const std::string& target) {
+  grpc::ChannelArguments arguments;
+  arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 100);
+  arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, 100);
+  arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 1000);
+  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, 20'000);
+  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, 10'000);
+  arguments.SetMaxReceiveMessageSize(4 * 1024 * 1024);
+  return grpc::CreateCustomChannel(target, grpc::InsecureChannelCredentials(), arguments);
+}
+
+}  // namespace
+
+CollectorLink::CollectorLink(LinkSettings settings, v1::Hello hello, Outbox& outbox)
+    : settings_(std::move(settings)), hello_(std::move(hello)), outbox_(outbox) {}
+
+CollectorLink::~CollectorLink() { Stop(milliseconds(0)); }
+
+void CollectorLink::Start() {
+  channel_ = MakeChannel(settings_.target);
+  stub_ = v1::AgentService::NewStub(channel_);
+  thread_ = std::thread([this] { Run(); });
+}
+
+void CollectorLink::Stop(milliseconds linger) {
+  if (!thread_.joinable()) return;
+  if (connected_) outbox_.WaitUntilEmpty(steady_clock::now() + linger);
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+    if (open_context_ != nullptr) open_context_->TryCancel();
+    stopped_.notify_all();
+  }
+  outbox_.EndStream();
+  thread_.join();
+}
+
+void CollectorLink::Run() {
+  Backoff backoff(settings_.first_backoff, settings_.max_backoff, settings_.jitter_seed);
+  while (true) {
+    const bool good = WaitForChannel() && RunStream();
+    if (good) backoff.Reset();
+    const bool refused = refused_.exchange(false);
+    if (!Sleep(refused ? settings_.refused_wait : backoff.Next())) return;
+  }
+}
+
+bool CollectorLink::WaitForChannel() {
+  if (channel_->WaitForConnected(system_clock::now() + milliseconds(250))) return true;
+  SayMissing("nobody answers");
+  return false;
+}
+
+void CollectorLink::SayMissing(const std::string& why) {
+  if (said_missing_.exchange(true)) return;
+  spdlog::warn("no collector at {} ({}); will keep trying, the job goes on", settings_.target, why);
+}
+
+bool CollectorLink::RunStream() {
+  grpc::ClientContext context;
+  const std::unique_ptr<Stream> stream = stub_->Connect(&context);
+  {
+    const std::lock_guard lock(mutex_);
+    if (stopping_) context.TryCancel();
+    open_context_ = &context;
+  }
+  greeted_ = false;
+  ++streams_;
+  outbox_.BeginStream(hello_);
+  std::thread reader([this, &stream] { ReadLoop(*stream); });
+  while (true) {
+    auto message = outbox_.Next(steady_clock::now() + std::chrono::hours(1));
+    if (!message.has_value() || !stream->Write(*message)) break;
+  }
+  context.TryCancel();
+  outbox_.EndStream();
+  reader.join();
+  const grpc::Status status = stream->Finish();
+  connected_ = false;
+  const std::lock_guard lock(mutex_);
+  open_context_ = nullptr;
+  if (!stopping_) SayMissing(status.error_message());
+  return greeted_;
+}
+
+void CollectorLink::ReadLoop(Stream& stream) {
+  v1::CollectorMessage message;
+  while (stream.Read(&message)) TakeMessage(message);
+  // The writer may be waiting for something to send.
+  outbox_.EndStream();
+}
+
+void CollectorLink::TakeMessage(const v1::CollectorMessage& message) {
+  outbox_.Acknowledge(message.acknowledged());
+  if (message.has_hello()) {
+    if (!message.hello().refused().empty()) {
+      spdlog::error("collector at {} refuses this agent: {}", settings_.target,
+                    message.hello().refused());
+      refused_ = true;
+      outbox_.EndStream();
+      return;
+    }
+    spdlog::info("connected to collector {} at {}", message.hello().version(), settings_.target);
+    said_missing_ = false;
+    greeted_ = true;
+    connected_ = true;
+  }
+  if (message.has_rows()) {
+    const std::lock_guard lock(mutex_);
+    if (requests_.size() < settings_.max_requests) {
+      requests_.push_back(message.rows());
+    } else {
+      ++requests_dropped_;
+    }
+  }
+}
+
+std::vector<v1::RowsRequest> CollectorLink::TakeRequests() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(requests_, {});
+}
+
+bool CollectorLink::Sleep(Nanos time) {
+  std::unique_lock lock(mutex_);
+  return !stopped_.wait_for(lock, std::chrono::nanoseconds(time.count),
+                            [this] { return stopping_; });
+}
+
+}  // namespace fathom::agent

@@ -1,0 +1,100 @@
+// The agent's stream to the collector: connects, keeps trying, sends the outbox, takes requests.
+//
+// Made by agent; fed through its Outbox, heard through TakeRequests. docs/formats/stream.md.
+//
+// Model: one thread owns the connection: wait for the channel, open Connect, write what the outbox
+// hands out; a second one reads while the stream is up. Whatever goes wrong ends the stream; the
+// next try comes after a back-off with jitter. That there is no collector is said once, and once
+// more when it is back; training never notices. A collector that refuses the agent is left alone
+// for `refused_wait`.
+//
+// Units: ns. Thread-safety: thread-safe.
+// Ownership: owns its threads and channel; `outbox` must outlive it. Stop (or the destructor) joins
+//   all.
+// Errors: never reported upwards, see connected() and streams().
+// Cost: two threads that sleep; one message is copied once into gRPC.
+#ifndef FATHOM_DAEMON_AGENT_UPLINK_COLLECTOR_LINK_H_
+#define FATHOM_DAEMON_AGENT_UPLINK_COLLECTOR_LINK_H_
+
+#include <grpcpp/grpcpp.h>
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "daemon/agent/uplink/backoff.h"
+#include "daemon/agent/uplink/outbox.h"
+#include "fathom/v1/agent.grpc.pb.h"
+#include "proto/types/time_units.h"
+
+namespace fathom::agent {
+
+struct LinkSettings {
+  std::string target = "127.0.0.1:7071";
+  Nanos first_backoff = Nanos::FromSeconds(0.1);
+  Nanos max_backoff = Nanos::FromSeconds(10);
+  Nanos refused_wait = Nanos::FromSeconds(60);
+  std::uint32_t jitter_seed = 1;
+  std::size_t max_requests = 64;  // rows requests that wait for the poll loop
+};
+
+class CollectorLink {
+ public:
+  // Requires: `outbox` outlives the link.
+  CollectorLink(LinkSettings settings, v1::Hello hello, Outbox& outbox);
+  CollectorLink(const CollectorLink&) = delete;
+  CollectorLink& operator=(const CollectorLink&) = delete;
+  ~CollectorLink();
+
+  void Start();
+  // Sends what is left for at most `linger`, then closes. Idempotent.
+  void Stop(std::chrono::milliseconds linger);
+
+  // Requests for rows that came since the last call.
+  std::vector<v1::RowsRequest> TakeRequests();
+
+  bool connected() const { return connected_.load(); }
+  std::uint64_t streams() const { return streams_.load(); }
+  std::uint64_t requests_dropped() const { return requests_dropped_.load(); }
+
+ private:
+  using Stream = grpc::ClientReaderWriter<v1::AgentMessage, v1::CollectorMessage>;
+
+  void Run();
+  bool WaitForChannel();
+  bool RunStream();  // true if the collector said hello
+  void ReadLoop(Stream& stream);
+  void TakeMessage(const v1::CollectorMessage& message);
+  void SayMissing(const std::string& why);
+  bool Sleep(Nanos time);  // false when stopped
+
+  const LinkSettings settings_;
+  const v1::Hello hello_;
+  Outbox& outbox_;
+  std::shared_ptr<grpc::Channel> channel_;
+  std::unique_ptr<v1::AgentService::Stub> stub_;
+  std::thread thread_;
+
+  std::mutex mutex_;
+  std::condition_variable stopped_;
+  bool stopping_ = false;
+  grpc::ClientContext* open_context_ = nullptr;  // guarded by mutex_; of the stream that is up
+  std::vector<v1::RowsRequest> requests_;
+
+  std::atomic<bool> said_missing_{false};
+  std::atomic<bool> refused_{false};
+  std::atomic<bool> greeted_{false};
+  std::atomic<bool> connected_{false};
+  std::atomic<std::uint64_t> streams_{0};
+  std::atomic<std::uint64_t> requests_dropped_{0};
+};
+
+}  // namespace fathom::agent
+
+#endif  // FATHOM_DAEMON_AGENT_UPLINK_COLLECTOR_LINK_H_

@@ -1,0 +1,94 @@
+// What is to be sent to the collector: numbered on each stream, kept until acknowledged.
+//
+// Filled by the poll loop, emptied by collector_link's writer; acknowledgements come from its
+// reader. docs/formats/stream.md.
+//
+// Model: three kinds of message.
+//   standing   who takes part (ranks, groups): said again at the beginning of every stream, because
+//              a collector may come back knowing nothing;
+//   durable    summaries and deaths: kept until acknowledged, sent again on the next stream; where
+//              they exceed the limit the oldest are dropped and counted;
+//   momentary  health, counters, answers: worth nothing later; dropped when no stream is up.
+// Numbers start at 1 on every stream (the hello) and rise by 1.
+//
+// Thread-safety: thread-safe.
+// Ownership: owns its messages; Next hands out copies.
+// Errors: none; a message above the size limit is dropped and counted.
+// Cost: one lock an operation; memory bounded by `limit_bytes` plus the standing messages.
+#ifndef FATHOM_DAEMON_AGENT_UPLINK_OUTBOX_H_
+#define FATHOM_DAEMON_AGENT_UPLINK_OUTBOX_H_
+
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "fathom/v1/agent.pb.h"
+
+namespace fathom::agent {
+
+struct OutboxCounters {
+  std::uint64_t dropped = 0;     // durable messages that were lost
+  std::uint64_t bytes_sent = 0;  // payload handed to the stream, repeats included
+  std::uint64_t sent = 0;
+  std::size_t waiting = 0;  // not acknowledged
+};
+
+class Outbox {
+ public:
+  static constexpr std::size_t kMaxMessageBytes = 4 * 1024 * 1024 - 64 * 1024;
+
+  explicit Outbox(std::size_t limit_bytes) : limit_bytes_(limit_bytes) {}
+
+  // `key` orders them: "1/rank" before "2/group". The same key again replaces.
+  void PutStanding(const std::string& key, v1::AgentMessage message);
+  void RemoveStanding(const std::string& key);
+  void PutDurable(v1::AgentMessage message);
+  void PutMomentary(v1::AgentMessage message);
+
+  // A stream begins: hello first, then what stands, then what was not acknowledged.
+  void BeginStream(const v1::Hello& hello);
+  void EndStream();
+
+  // The next message, numbered; waits until there is one. Nothing when the stream has ended, or at
+  // `deadline`.
+  std::optional<v1::AgentMessage> Next(std::chrono::steady_clock::time_point deadline);
+
+  void Acknowledge(std::uint64_t number);
+
+  // True once everything was acknowledged; waits until `deadline`.
+  bool WaitUntilEmpty(std::chrono::steady_clock::time_point deadline);
+
+  OutboxCounters counters() const;
+
+ private:
+  struct Entry {
+    v1::AgentMessage message;
+    std::size_t bytes = 0;
+    std::uint64_t number = 0;  // on this stream; 0 = not sent yet
+    bool durable = false;
+  };
+
+  void Push(v1::AgentMessage message, bool durable);
+  void Shrink();
+
+  const std::size_t limit_bytes_;
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  std::map<std::string, v1::AgentMessage> standing_;
+  std::deque<Entry> entries_;  // sent ones first
+  std::size_t sent_ = 0;       // how many entries of the front were sent
+  std::size_t bytes_ = 0;
+  std::uint64_t next_number_ = 1;
+  bool streaming_ = false;
+  OutboxCounters counters_;
+};
+
+}  // namespace fathom::agent
+
+#endif  // FATHOM_DAEMON_AGENT_UPLINK_OUTBOX_H_
