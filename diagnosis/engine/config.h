@@ -11,11 +11,56 @@
 namespace fathom::diagnosis {
 
 struct DiagnosisConfig {
-  double delta = 1.05;                    // irregular above delta × median (Holmes)
+  // Irregular iterations.
+  double delta = 1.05;           // irregular above delta × median (Holmes)
+  double noise_factor = 3.5;     // and above median + this × the job's own noise
+  double noise_floor = 0.02;     // the noise is at least this share of the median
+  double learning_noise = 0.15;  // and this much until learning_iterations are regular
+  std::int32_t learning_iterations = 30;
   std::int32_t baseline_iterations = 10;  // fewest regular iterations before anything is judged
+  std::int32_t trailing_window = 64;      // regular iterations the median is taken of
   std::int32_t min_irregular = 5;         // irregular iterations before a culprit is sought
-  double stall_factor = 5;                // silent for this many own iterations (EROICA)
-  Nanos stall_floor{3'000'000'000};       // and for at least this long
+  std::int32_t settled_iterations = 10;   // nearly all regular: the episode is over
+  std::int32_t recent_window = 20;        // iterations in which fluctuation is looked for
+  double fluctuation_share = 0.25;        // irregular share of them that is worth asking why
+  double persistent_share = 0.8;          // irregular share since the onset: a degradation
+  double change_probability = 0.9;        // of the change point (Holmes)
+
+  // Rows.
+  std::int32_t irregular_rows = 12;  // irregular iterations asked for
+  std::int32_t baseline_rows = 8;    // baseline iterations asked for
+  std::uint32_t all_ranks_up_to = 64;
+
+  // Evidence.
+  Nanos wait_floor{500'000};      // shorter waits are not followed
+  double explains_share = 0.3;    // of an iteration's excess: what counts as its cause
+  double explained_share = 0.5;   // of all excess: what the culprits must explain together
+  double consistent_share = 0.8;  // irregular iterations in which a culprit must show
+  double peer_contrast = 2.0;     // its excess against that of the ranks not accused
+  std::int32_t established_iterations = 6;
+  double established_odds = 100;
+  double supported_odds = 10;
+  double chance_share = 0.2;  // an innocent rank shows in at most this share by chance
+  double prior_rank = 0.01;   // a given rank is at fault, against nobody is
+  double prior_host = 0.003;
+  double prior_link = 0.003;
+
+  // Stalls and hangs.
+  double stall_factor = 5;              // silent for this many own iterations (EROICA)
+  Nanos stall_floor{3'000'000'000};     // and for at least this long
+  double stall_history_factor = 2;      // and longer than this × the longest iteration seen
+  Nanos startup_floor{30'000'000'000};  // before a rank has baseline_iterations behind it
+  double busy_ratio = 0.8;              // CPU share of a silent rank that counts as busy
+  double hang_supported_factor = 2;     // × the stall threshold: an idle rank's hang is supported
+  double hang_established_factor = 5;   // × the stall threshold: established
+  double busy_patience = 2.5;           // × the two above for a busy rank: it may be at work
+
+  // Jobs that stopped and left records.
+  std::int32_t same_work_ops = 16;  // ranks whose counts differ by more ops do other work
+
+  // Work that is unequal by design.
+  double innocent_share = 0.15;  // communication is blamed only if no rank has more than this
+  double imbalance_ratio = 2.0;  // own time of a stage against the median of its peers
 };
 
 }  // namespace fathom::diagnosis

@@ -31,13 +31,16 @@ struct RowsWanted {
 struct Suspicion {
   bool slow = false;     // enough irregular iterations to ask why
   bool stalled = false;  // some rank is stalled
-  bool settled = false;  // regular again after `slow`: open verdicts on slowness may be closed
+  bool settled = false;  // regular for a while: open verdicts on slowness may be closed
   Iteration onset{-1};   // first irregular iteration of the present episode
   WallNs onset_time;
-  Nanos expected;  // baseline iteration time; 0 while it is not known
-  Nanos measured;  // median of the recent ones
+  Nanos expected;                 // baseline iteration time; 0 while it is not known
+  Nanos measured;                 // median of the recent ones
+  Nanos noise;                    // standard deviation of regular iteration times
+  double change_probability = 0;  // that the onset is a change and not chance
   std::vector<IrregularIteration> irregular;
   RowsWanted rows;
+  Episode episode;  // to be handed back in JobView::episode; empty unless slow
 };
 
 Suspicion Watch(const JobView& view, const DiagnosisConfig& config);

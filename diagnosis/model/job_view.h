@@ -143,7 +143,7 @@ struct JobView {
   std::vector<SignalState> signals;
   std::uint64_t records_dropped = 0;
   std::vector<RankRecord> records;  // of a job that stopped; sorted by rank; empty live
-  Episode episode;  // Suspicion::episode of the last Watch(); optional
+  Episode episode;                  // Suspicion::episode of the last Watch(); optional
 };
 
 }  // namespace fathom::diagnosis

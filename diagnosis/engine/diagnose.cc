@@ -1,0 +1,85 @@
+#include "diagnosis/engine/diagnose.h"
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "diagnosis/engine/totals.h"
+#include "diagnosis/evidence/judge.h"
+#include "diagnosis/evidence/ledger.h"
+#include "diagnosis/graph/execution_graph.h"
+#include "diagnosis/rules/registry.h"
+
+namespace fathom::diagnosis {
+namespace {
+
+std::set<Iteration> IrregularOf(const Suspicion& suspicion) {
+  std::set<Iteration> out;
+  for (const IrregularIteration& it : suspicion.irregular) out.insert(it.index);
+  return out;
+}
+
+// The first signal of a rule that is off; empty if none is. A signal nobody named is taken as on.
+std::string MissingSignal(const JobView& view, const Rule& rule) {
+  for (std::string_view wanted : rule.signals) {
+    for (const SignalState& signal : view.signals) {
+      if (signal.name == wanted && signal.level == SignalState::Level::kOff) return signal.name;
+    }
+  }
+  return "";
+}
+
+void RunRules(const Case& c, Findings& findings) {
+  for (const Rule& rule : AllRules()) {
+    if (!rule.applies(c.suspicion)) continue;
+    const std::string missing = MissingSignal(c.view, rule);
+    if (missing.empty()) {
+      rule.examine(c, findings);
+    } else {
+      findings.abstained.push_back({std::string(rule.question), missing});
+    }
+  }
+}
+
+bool Stronger(const Verdict& a, const Verdict& b) {
+  if (a.grade != b.grade) return a.grade > b.grade;
+  if (a.cost.seconds_per_iteration != b.cost.seconds_per_iteration) {
+    return a.cost.seconds_per_iteration > b.cost.seconds_per_iteration;
+  }
+  return a.posterior_odds > b.posterior_odds;
+}
+
+// Of a stuck job the iterations before are of no more interest.
+void DropSlownessWhenStuck(std::vector<Verdict>& verdicts) {
+  const auto is_hang = [](const Verdict& v) {
+    return v.problem == ProblemClass::kCommunicationHang ||
+           v.problem == ProblemClass::kNonCommunicationHang;
+  };
+  if (std::none_of(verdicts.begin(), verdicts.end(), is_hang)) return;
+  std::erase_if(verdicts, [&](const Verdict& v) { return !is_hang(v); });
+}
+
+}  // namespace
+
+Diagnosis Diagnose(const JobView& view, const Suspicion& suspicion, const DiagnosisConfig& config) {
+  const ExecutionGraph graph(view, IrregularOf(suspicion), suspicion.onset, config);
+  const Case c{view, suspicion, graph, config};
+  Findings findings;
+  RunRules(c, findings);
+  if (suspicion.slow) JudgeSlowness(c, GatherEvidence(c, findings), findings);
+  DropSlownessWhenStuck(findings.verdicts);
+  std::stable_sort(findings.verdicts.begin(), findings.verdicts.end(), Stronger);
+  Diagnosis out;
+  out.verdicts = std::move(findings.verdicts);
+  out.abstained = std::move(findings.abstained);
+  out.irregular = suspicion.irregular;
+  out.ranks = TotalsOf(view);
+  out.iterations = static_cast<std::int64_t>(view.window.size());
+  out.median_iteration = suspicion.expected;
+  const double expected = suspicion.expected.Seconds();
+  if (expected > 0) out.slowdown = suspicion.measured.Seconds() / expected;
+  return out;
+}
+
+}  // namespace fathom::diagnosis

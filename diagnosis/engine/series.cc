@@ -1,0 +1,184 @@
+#include "diagnosis/engine/series.h"
+
+#include <algorithm>
+#include <deque>
+
+#include "diagnosis/stats/change_point.h"
+#include "diagnosis/stats/robust.h"
+
+namespace fathom::diagnosis {
+namespace {
+
+constexpr double kUpperDecileZ = 1.2816;  // of the standard normal
+constexpr double kWildFactor = 2;         // × the first median: not used to learn the noise
+constexpr double kClip = 4;               // noise units; one spike must not look like a change
+constexpr std::size_t kSlack = 3;         // points a change may lie before the first irregular one
+
+struct Level {
+  double reference = 0;
+  double noise = 0;
+
+  double Limit(const DiagnosisConfig& config) const {
+    return std::max(config.delta * reference, reference + config.noise_factor * noise);
+  }
+};
+
+Level LevelOf(const std::deque<double>& regular, const DiagnosisConfig& config) {
+  const std::vector<double> values(regular.begin(), regular.end());
+  Level level;
+  level.reference = Median(values);
+  std::vector<double> tame;
+  for (double v : values) {
+    if (v <= kWildFactor * level.reference) tame.push_back(v);
+  }
+  const double upper = (Quantile(tame, 0.9) - level.reference) / kUpperDecileZ;
+  const bool learning = values.size() < static_cast<std::size_t>(config.learning_iterations);
+  const double floor = learning ? config.learning_noise : config.noise_floor;
+  level.noise = std::max({MadSigma(tame, level.reference), upper, floor * level.reference});
+  return level;
+}
+
+// Iterations that no more than half of the job's ranks reported are left out: their median may be
+// that of a few early ones.
+std::vector<SeriesPoint> MedianOverRanks(const JobView& view) {
+  std::size_t most = 0;
+  for (const IterationSummary& it : view.window) most = std::max(most, it.ranks.size());
+  std::vector<SeriesPoint> points;
+  for (const IterationSummary& it : view.window) {
+    if (it.ranks.empty() || 2 * it.ranks.size() < most) continue;
+    std::vector<double> seconds;
+    for (const RankIteration& r : it.ranks) seconds.push_back(r.duration.Seconds());
+    points.push_back({it.index, it.begin, Median(std::move(seconds)), true});
+  }
+  return points;
+}
+
+// Judges the points that taught the baseline by what they taught.
+void JudgeLearners(JobSeries& series, std::size_t count, const DiagnosisConfig& config) {
+  std::deque<double> values;
+  for (std::size_t i = 0; i < count; ++i) values.push_back(series.points[i].seconds);
+  const Level level = LevelOf(values, config);
+  for (std::size_t i = 0; i < count; ++i) {
+    series.points[i].regular = series.points[i].seconds <= level.Limit(config);
+  }
+}
+
+Level Frozen(const Episode& episode) {
+  return {episode.expected.Seconds(), episode.noise.Seconds()};
+}
+
+}  // namespace
+
+JobSeries BuildSeries(const JobView& view, const DiagnosisConfig& config) {
+  JobSeries series;
+  series.points = MedianOverRanks(view);
+  const bool in_episode = view.episode.onset.value >= 0 && view.episode.expected.count > 0;
+  const auto learn = static_cast<std::size_t>(config.baseline_iterations);
+  if (series.points.size() < learn && !in_episode) return series;
+  const std::size_t taught = in_episode ? 0 : learn;
+  JudgeLearners(series, taught, config);
+  std::deque<double> regular;
+  Level level = in_episode ? Frozen(view.episode) : Level{};
+  bool stale = !in_episode;
+  for (std::size_t i = 0; i < series.points.size(); ++i) {
+    SeriesPoint& point = series.points[i];
+    if (stale && i >= taught) level = LevelOf(regular, config), stale = false;
+    if (i >= taught) point.regular = point.seconds <= level.Limit(config);
+    if (!point.regular || in_episode) continue;
+    regular.push_back(point.seconds);
+    if (regular.size() > static_cast<std::size_t>(config.trailing_window)) regular.pop_front();
+    stale = true;
+  }
+  if (stale) level = LevelOf(regular, config);
+  series.reference = level.reference;
+  series.noise = level.noise;
+  return series;
+}
+
+std::size_t IrregularAmongLast(const JobSeries& series, std::size_t count) {
+  const std::size_t n = series.points.size();
+  std::size_t irregular = 0;
+  for (std::size_t i = n - std::min(n, count); i < n; ++i) {
+    irregular += series.points[i].regular ? 0 : 1;
+  }
+  return irregular;
+}
+
+namespace {
+
+// The earliest irregular point from which on nearly all are irregular; points.size() if none.
+std::size_t PersistentFrom(const JobSeries& series, const DiagnosisConfig& config) {
+  const std::size_t n = series.points.size();
+  std::size_t first = n, irregular = 0;
+  for (std::size_t i = n; i-- > 0;) {
+    if (series.points[i].regular) continue;
+    ++irregular;
+    const bool nearly_all =
+        static_cast<double>(irregular) >= config.persistent_share * static_cast<double>(n - i);
+    if (nearly_all && irregular >= static_cast<std::size_t>(config.min_irregular)) first = i;
+  }
+  return first;
+}
+
+std::vector<double> Normalised(const JobSeries& series, std::size_t from) {
+  std::vector<double> values;
+  for (std::size_t i = from; i < series.points.size(); ++i) {
+    const double z = (series.points[i].seconds - series.reference) / series.noise;
+    values.push_back(std::clamp(z, -kClip, kClip));
+  }
+  return values;
+}
+
+Onset Persistent(const JobSeries& series, std::size_t first, const DiagnosisConfig& config) {
+  const ChangePointPrior prior;
+  const std::size_t n = series.points.size();
+  // Nothing before it to change from: a baseline handed back by the caller says it is slow.
+  if (first == 0) return {0, true, 1};
+  const std::size_t from = n - std::min(n, prior.longest_run);
+  const std::vector<double> start = RunStartPosterior(Normalised(series, from), prior);
+  const std::size_t low = first - std::min(first, kSlack);
+  if (low <= from) return {first, true, 1};
+  Onset onset{first, true, 0};
+  std::size_t best = low;
+  for (std::size_t i = low; i < n; ++i) {
+    onset.probability += start[i - from];
+    if (start[i - from] > start[best - from]) best = i;
+  }
+  onset.persistent = onset.probability >= config.change_probability;
+  // A spike shortly before the change belongs to the irregular points but not to the episode.
+  while (best < n && series.points[best].regular) ++best;
+  if (best < n && best > onset.first && best - onset.first <= 2 * kSlack) onset.first = best;
+  return onset;
+}
+
+Onset Fluctuating(const JobSeries& series, const DiagnosisConfig& config) {
+  const std::size_t n = series.points.size();
+  const auto window = static_cast<std::size_t>(config.recent_window);
+  const std::size_t irregular = IrregularAmongLast(series, window);
+  const double share = static_cast<double>(irregular) / static_cast<double>(window);
+  if (irregular < static_cast<std::size_t>(config.min_irregular) ||
+      share < config.fluctuation_share) {
+    return {n, false, 0};
+  }
+  std::size_t first = n - std::min(n, window);
+  while (first < n && series.points[first].regular) ++first;
+  return {first, false, share};
+}
+
+}  // namespace
+
+Onset FindOnset(const JobSeries& series, const DiagnosisConfig& config) {
+  const std::size_t n = series.points.size();
+  const auto calm = static_cast<std::size_t>(config.settled_iterations);
+  if (series.reference <= 0 || (n >= calm && IrregularAmongLast(series, calm) <= 1)) {
+    return {n, false, 0};
+  }
+  const std::size_t first = PersistentFrom(series, config);
+  if (first < n) {
+    const Onset onset = Persistent(series, first, config);
+    if (onset.persistent) return onset;
+  }
+  return Fluctuating(series, config);
+}
+
+}  // namespace fathom::diagnosis

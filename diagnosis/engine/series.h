@@ -1,0 +1,53 @@
+// The iteration times of a job as one series, each judged regular or irregular.
+//
+// Built from the summaries of a view; used by Watch() and Diagnose().
+//
+// Model: the time of an iteration is the median over the ranks that reported it. It is irregular
+// when it is above delta × reference and above reference + noise_factor × noise, where reference
+// and noise (median; the larger of scaled MAD and upper-decile spread) are taken over the trailing
+// regular iterations only. The first baseline_iterations only teach. During an episode handed back
+// by the caller its baseline stays frozen, so that a long degradation never becomes normal.
+//
+// Units: seconds. Thread-safety: plain values. Cost: O(ranks × window).
+// Source: Holmes (NSDI'25) for delta-irregularity; the noise term is ours.
+#ifndef FATHOM_DIAGNOSIS_ENGINE_SERIES_H_
+#define FATHOM_DIAGNOSIS_ENGINE_SERIES_H_
+
+#include <cstddef>
+#include <vector>
+
+#include "diagnosis/engine/config.h"
+#include "diagnosis/model/job_view.h"
+
+namespace fathom::diagnosis {
+
+struct SeriesPoint {
+  Iteration index;
+  WallNs begin;
+  double seconds = 0;
+  bool regular = true;
+};
+
+struct JobSeries {
+  std::vector<SeriesPoint> points;  // ordered by index
+  double reference = 0;             // present baseline; 0 while it is not known
+  double noise = 0;                 // its standard deviation
+};
+
+JobSeries BuildSeries(const JobView& view, const DiagnosisConfig& config);
+
+// Why a job counts as slow, and since which point. `first` = points.size(): it does not.
+struct Onset {
+  std::size_t first = 0;
+  bool persistent = false;  // else it comes and goes
+  double probability = 0;   // of a change at `first`
+};
+
+Onset FindOnset(const JobSeries& series, const DiagnosisConfig& config);
+
+// Irregular points among the last `count`.
+std::size_t IrregularAmongLast(const JobSeries& series, std::size_t count);
+
+}  // namespace fathom::diagnosis
+
+#endif  // FATHOM_DIAGNOSIS_ENGINE_SERIES_H_

@@ -1,0 +1,44 @@
+#include "diagnosis/engine/stall.h"
+
+#include <algorithm>
+#include <vector>
+
+namespace fathom::diagnosis {
+
+Nanos LongestIteration(const JobView& view) {
+  Nanos longest;
+  for (const IterationSummary& it : view.window) {
+    if (it.index.value <= 0 || it.ranks.empty()) continue;
+    std::vector<Nanos> durations;
+    for (const RankIteration& r : it.ranks) durations.push_back(r.duration);
+    std::nth_element(durations.begin(), durations.begin() + durations.size() / 2, durations.end());
+    longest = std::max(longest, durations[durations.size() / 2]);
+  }
+  return longest;
+}
+
+Nanos StallThreshold(const RankFacts& rank, Nanos longest, const DiagnosisConfig& config) {
+  const bool settled_in =
+      rank.typical_iteration.count > 0 && rank.iterations_seen >= config.baseline_iterations;
+  if (!settled_in) return config.startup_floor;
+  const Nanos own = Nanos::FromSeconds(config.stall_factor * rank.typical_iteration.Seconds());
+  const Nanos history = Nanos::FromSeconds(config.stall_history_factor * longest.Seconds());
+  return std::max({config.stall_floor, own, history});
+}
+
+bool IsDead(const RankFacts& rank) {
+  return rank.state == ProcessState::kGone || rank.state == ProcessState::kZombie;
+}
+
+bool IsStalled(const RankFacts& rank, Nanos longest, const DiagnosisConfig& config) {
+  if (IsDead(rank)) return !rank.exited_orderly;
+  return rank.silent_for > StallThreshold(rank, longest, config);
+}
+
+bool AnyStalled(const JobView& view, const DiagnosisConfig& config) {
+  const Nanos longest = LongestIteration(view);
+  return std::any_of(view.ranks.begin(), view.ranks.end(),
+                     [&](const RankFacts& r) { return IsStalled(r, longest, config); });
+}
+
+}  // namespace fathom::diagnosis

@@ -1,0 +1,33 @@
+// Which ranks have fallen silent for longer than their own history explains?
+//
+// Used by Watch() and by diagnosis/rules/hang.
+//
+// Model: a rank is stalled when nothing came from it for longer than stall_factor × its own
+// iteration, than a floor, and than stall_history_factor × the longest iteration the job has
+// shown. Before it has baseline_iterations behind it only the start-up floor counts: a slow first
+// step is not a hang. A process that is gone without having said so is stalled at once; one that
+// left in order is not. Thread-safety: pure functions. Cost: O(ranks + window).
+#ifndef FATHOM_DIAGNOSIS_ENGINE_STALL_H_
+#define FATHOM_DIAGNOSIS_ENGINE_STALL_H_
+
+#include "diagnosis/engine/config.h"
+#include "diagnosis/model/job_view.h"
+
+namespace fathom::diagnosis {
+
+// The longest job iteration of the window after the first, which is often a slow one.
+Nanos LongestIteration(const JobView& view);
+
+// How long this rank may be silent. `longest` as above.
+Nanos StallThreshold(const RankFacts& rank, Nanos longest, const DiagnosisConfig& config);
+
+// True for a process that vanished, or died and was not yet waited for.
+bool IsDead(const RankFacts& rank);
+
+bool IsStalled(const RankFacts& rank, Nanos longest, const DiagnosisConfig& config);
+
+bool AnyStalled(const JobView& view, const DiagnosisConfig& config);
+
+}  // namespace fathom::diagnosis
+
+#endif  // FATHOM_DIAGNOSIS_ENGINE_STALL_H_

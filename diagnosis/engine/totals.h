@@ -1,0 +1,21 @@
+// Sums per rank over the iterations of the window: Report.ranks.
+//
+// Used by Diagnose(). Model, on the training thread: compute (on the CPU), idle (blocked on
+// communication) and non_compute (the rest) split the span without overlap. communication and wait
+// may overlap them: elapsed time of ops, and what of it exceeds the shortest member's.
+// Units: Nanos. Thread-safety: pure. Cost: O(ranks × groups × window).
+#ifndef FATHOM_DIAGNOSIS_ENGINE_TOTALS_H_
+#define FATHOM_DIAGNOSIS_ENGINE_TOTALS_H_
+
+#include <vector>
+
+#include "diagnosis/model/job_view.h"
+#include "diagnosis/model/verdict.h"
+
+namespace fathom::diagnosis {
+
+std::vector<RankTotals> TotalsOf(const JobView& view);
+
+}  // namespace fathom::diagnosis
+
+#endif  // FATHOM_DIAGNOSIS_ENGINE_TOTALS_H_

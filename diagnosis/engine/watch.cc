@@ -1,0 +1,86 @@
+#include "diagnosis/engine/watch.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "diagnosis/engine/rows_wanted.h"
+#include "diagnosis/engine/series.h"
+#include "diagnosis/engine/stall.h"
+#include "diagnosis/stats/robust.h"
+
+namespace fathom::diagnosis {
+namespace {
+
+std::string KindOf(const JobSeries& series, std::size_t i, const Onset& onset) {
+  if (onset.persistent && i >= onset.first) return "degradation";
+  const bool before = i > 0 && !series.points[i - 1].regular;
+  const bool after = i + 1 < series.points.size() && !series.points[i + 1].regular;
+  const bool in_episode = !onset.persistent && i >= onset.first;
+  return before || after || in_episode ? "fluctuation" : "spike";
+}
+
+std::vector<IrregularIteration> Irregular(const JobSeries& series, const Onset& onset) {
+  std::vector<IrregularIteration> out;
+  for (std::size_t i = 0; i < series.points.size(); ++i) {
+    const SeriesPoint& p = series.points[i];
+    if (p.regular) continue;
+    out.push_back({p.index, Nanos::FromSeconds(p.seconds), KindOf(series, i, onset)});
+  }
+  return out;
+}
+
+// A degradation is told by its median; what comes and goes by its mean, which is what is lost.
+double Measured(const JobSeries& series, const Onset& onset, const DiagnosisConfig& config) {
+  const std::size_t n = series.points.size();
+  std::size_t count = static_cast<std::size_t>(config.recent_window);
+  if (onset.persistent) count = std::min(count, n - onset.first);
+  std::vector<double> recent;
+  double sum = 0;
+  for (std::size_t i = n - std::min(n, count); i < n; ++i) {
+    recent.push_back(series.points[i].seconds);
+    sum += series.points[i].seconds;
+  }
+  if (recent.empty()) return 0;
+  if (onset.first < n && !onset.persistent) return sum / static_cast<double>(recent.size());
+  return Median(std::move(recent));
+}
+
+void DescribeEpisode(const JobView& view, const JobSeries& series, const Onset& onset,
+                     Suspicion& out) {
+  const SeriesPoint& first = series.points[onset.first];
+  out.onset = first.index;
+  out.onset_time = first.begin;
+  // The same episode goes on: it keeps the onset it was first seen with.
+  if (view.episode.onset.value >= 0 && view.episode.onset < first.index) {
+    out.onset = view.episode.onset;
+    out.onset_time = view.episode.onset_time;
+  }
+  out.episode = {out.onset, out.onset_time, out.expected, out.noise};
+}
+
+}  // namespace
+
+Suspicion Watch(const JobView& view, const DiagnosisConfig& config) {
+  Suspicion out;
+  const JobSeries series = BuildSeries(view, config);
+  const std::size_t n = series.points.size();
+  const Onset onset = FindOnset(series, config);
+  const auto calm = static_cast<std::size_t>(config.settled_iterations);
+  out.slow = onset.first < n;
+  out.stalled = AnyStalled(view, config);
+  out.settled =
+      !out.slow && series.reference > 0 && n >= calm && IrregularAmongLast(series, calm) <= 1;
+  out.expected = Nanos::FromSeconds(series.reference);
+  out.noise = Nanos::FromSeconds(series.noise);
+  out.measured = Nanos::FromSeconds(Measured(series, onset, config));
+  out.change_probability = onset.probability;
+  out.irregular = Irregular(series, onset);
+  if (out.slow) {
+    DescribeEpisode(view, series, onset, out);
+    out.rows = RowsForSlow(view, series, onset.first, config);
+  }
+  if (out.stalled) out.rows = RowsForStall(view, config);
+  return out;
+}
+
+}  // namespace fathom::diagnosis

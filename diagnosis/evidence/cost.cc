@@ -1,0 +1,46 @@
+#include "diagnosis/evidence/cost.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace fathom::diagnosis {
+namespace {
+
+constexpr double kSecondsPerHour = 3600;
+constexpr double kShowsIfGuilty = 0.9;
+
+}  // namespace
+
+Cost CostOfSlowness(const JobView& view, const Suspicion& suspicion, double share) {
+  Cost cost;
+  const double expected = suspicion.expected.Seconds();
+  cost.seconds_per_iteration = share * std::max(0.0, suspicion.measured.Seconds() - expected);
+  cost.slowdown = expected > 0 ? 1 + cost.seconds_per_iteration / expected : 1;
+  if (view.window.empty()) return cost;
+  double lost = 0;
+  Iteration oldest = view.window.front().index;
+  for (const IrregularIteration& it : suspicion.irregular) {
+    if (it.index >= suspicion.onset) lost += std::max(0.0, it.duration.Seconds() - expected);
+  }
+  lost *= share;
+  if (suspicion.onset < oldest) {
+    lost += cost.seconds_per_iteration * static_cast<double>(oldest.value - suspicion.onset.value);
+  }
+  cost.gpu_hours = lost * view.world_size / kSecondsPerHour;
+  return cost;
+}
+
+Cost CostOfHang(const JobView& view, Nanos stuck_for) {
+  Cost cost;
+  cost.gpu_hours = stuck_for.Seconds() * view.world_size / kSecondsPerHour;
+  return cost;
+}
+
+double PosteriorOdds(double prior, std::size_t shows, std::size_t iterations, double chance) {
+  const double with = static_cast<double>(shows), without = static_cast<double>(iterations - shows);
+  const double log_ratio = with * std::log(kShowsIfGuilty / chance) +
+                           without * std::log((1 - kShowsIfGuilty) / (1 - chance));
+  return prior * std::exp(std::clamp(log_ratio, -200.0, 200.0));
+}
+
+}  // namespace fathom::diagnosis

@@ -1,0 +1,30 @@
+// What a slow job costs, and how sure a series of observations makes us.
+//
+// Used by evidence/judge. Thread-safety: pure functions. Units: seconds, hours of one rank's
+// device.
+#ifndef FATHOM_DIAGNOSIS_EVIDENCE_COST_H_
+#define FATHOM_DIAGNOSIS_EVIDENCE_COST_H_
+
+#include <cstddef>
+
+#include "diagnosis/engine/watch.h"
+#include "diagnosis/model/job_view.h"
+#include "diagnosis/model/verdict.h"
+
+namespace fathom::diagnosis {
+
+// Cost since the onset of the present episode; `share` of it is this culprit's (0 … 1).
+// Iterations that have left the window count with the present loss per iteration.
+Cost CostOfSlowness(const JobView& view, const Suspicion& suspicion, double share);
+
+// Ranks × the time the job has stood still.
+Cost CostOfHang(const JobView& view, Nanos stuck_for);
+
+// Odds of "this entity is the cause" against "nobody in particular is" after `shows` of
+// `iterations` observations. A true cause shows in 90 % of irregular iterations, another entity in
+// `chance` of them.
+double PosteriorOdds(double prior, std::size_t shows, std::size_t iterations, double chance);
+
+}  // namespace fathom::diagnosis
+
+#endif  // FATHOM_DIAGNOSIS_EVIDENCE_COST_H_

@@ -1,0 +1,316 @@
+#include "diagnosis/evidence/judge.h"
+
+#include <algorithm>
+#include <set>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "diagnosis/evidence/cost.h"
+#include "diagnosis/evidence/phrase.h"
+
+namespace fathom::diagnosis {
+namespace {
+
+constexpr double kMostly = 0.5;      // of an excess: what it is mostly made of
+constexpr double kClearlyCpu = 0.6;  // by the summaries: computing
+constexpr double kClearlyIdle = 0.4;
+
+// Means, because the agent's CPU samples smear over neighbouring iterations.
+double Mean(const std::vector<double>& values) {
+  double sum = 0;
+  for (double v : values) sum += v;
+  return values.empty() ? 0 : sum / static_cast<double>(values.size());
+}
+
+double Ratio(std::size_t part, std::size_t whole) {
+  return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
+}
+
+std::vector<const RankAccount*> Candidates(const Case& c, const Ledger& ledger) {
+  std::vector<const RankAccount*> out;
+  for (const RankAccount& account : ledger.ranks) {
+    const bool consistent = Ratio(account.shows, ledger.iterations) >= c.config.consistent_share;
+    if (consistent) out.push_back(&account);
+  }
+  return out;
+}
+
+bool Contains(const std::vector<const RankAccount*>& accounts, RankId rank) {
+  return std::any_of(accounts.begin(), accounts.end(),
+                     [&](const RankAccount* a) { return a->rank == rank; });
+}
+
+// Its excess stands out from that of every rank that is not a candidate.
+bool StandsOut(const Case& c, const Ledger& ledger, const RankAccount& account,
+               const std::vector<const RankAccount*>& candidates) {
+  for (const RankAccount& other : ledger.ranks) {
+    if (Contains(candidates, other.rank)) continue;
+    if (account.typical.total < c.config.peer_contrast * other.typical.total) return false;
+  }
+  return true;
+}
+
+double OddsOf(const Case& c, const Ledger& ledger, const RankAccount& account) {
+  const double seen = static_cast<double>(account.baseline_shows + 1) /
+                      static_cast<double>(ledger.baseline_iterations + 2);
+  const double chance = std::clamp(std::max(seen, c.config.chance_share), 0.0, 0.85);
+  return PosteriorOdds(c.config.prior_rank, account.shows, ledger.iterations, chance);
+}
+
+const RankIteration* Find(const IterationSummary& iteration, RankId rank) {
+  for (const RankIteration& r : iteration.ranks) {
+    if (r.rank == rank) return &r;
+  }
+  return nullptr;
+}
+
+// Null where the summaries do not know the CPU time of the rank.
+std::optional<SummaryShares> SharesOf(const Case& c, const RankAccount& account) {
+  std::set<Iteration> irregular;
+  for (const IrregularIteration& it : c.suspicion.irregular) irregular.insert(it.index);
+  std::vector<double> cpu, cpu_before, runqueue, runqueue_before;
+  for (const IterationSummary& it : c.view.window) {
+    const RankIteration* rank = Find(it, account.rank);
+    if (rank == nullptr) continue;
+    const bool after = it.index >= c.suspicion.onset;
+    if (after != irregular.contains(it.index)) continue;
+    (after ? cpu : cpu_before).push_back(rank->cpu.Seconds());
+    (after ? runqueue : runqueue_before).push_back(rank->runqueue.Seconds());
+  }
+  const double usual = Mean(cpu_before);
+  if (usual <= 0 || cpu.empty() || account.typical.total <= 0) return std::nullopt;
+  return SummaryShares{(Mean(cpu) - usual) / account.typical.total,
+                       (Mean(runqueue) - Mean(runqueue_before)) / account.typical.total};
+}
+
+std::vector<RankId> VictimsOf(const Case& c, const Ledger& ledger,
+                              const std::vector<const RankAccount*>& culprits) {
+  std::vector<RankId> victims;
+  for (const RankAccount& account : ledger.ranks) {
+    if (Contains(culprits, account.rank)) continue;
+    if (account.held_up >= c.config.explains_share * ledger.excess) victims.push_back(account.rank);
+  }
+  return victims;
+}
+
+Grade GradeOf(const Case& c, const Ledger& ledger, const RankAccount& account, double odds,
+              double explained, Cause cause) {
+  const bool enough =
+      ledger.iterations >= static_cast<std::size_t>(c.config.established_iterations);
+  const bool waited = account.waited_for >= c.config.explains_share * ledger.excess;
+  const bool on_chain = account.path_typical >= c.config.explains_share * ledger.excess;
+  if (enough && waited && on_chain && odds >= c.config.established_odds &&
+      explained >= c.config.explained_share && cause != Cause::kUnknown) {
+    return Grade::kEstablished;
+  }
+  if (odds >= c.config.supported_odds && (waited || on_chain)) return Grade::kSupported;
+  return Grade::kHypothesis;
+}
+
+Verdict ConvictRank(const Case& c, const Ledger& ledger, const RankAccount& account,
+                    const std::vector<const RankAccount*>& culprits, double explained) {
+  Verdict verdict;
+  verdict.cause = CauseOf(account.typical, SharesOf(c, account));
+  verdict.posterior_odds = OddsOf(c, ledger, account);
+  verdict.grade = GradeOf(c, ledger, account, verdict.posterior_odds, explained, verdict.cause);
+  verdict.problem = ClassOf(verdict.cause);
+  verdict.owner = OwnerOf(verdict.cause);
+  verdict.entity.type = EntityType::kRank;
+  verdict.entity.ranks = {account.rank};
+  if (const RankFacts* facts = FactsOf(c.view, account.rank)) verdict.entity.node = facts->node;
+  verdict.since_iteration = c.suspicion.onset;
+  verdict.since_time = c.suspicion.onset_time;
+  double all = 0;
+  for (const RankAccount* culprit : culprits) all += std::max(0.0, culprit->typical.total);
+  const double share = all > 0 ? std::max(0.0, account.typical.total) / all : 1;
+  verdict.cost = CostOfSlowness(c.view, c.suspicion, share);
+  verdict.victims = VictimsOf(c, ledger, culprits);
+  DescribeSlowRank(c, ledger, account, verdict);
+  AdviseOnRank(c.view, account.rank, verdict);
+  return verdict;
+}
+
+// All candidates share a node, all ranks of that node are candidates, and there are other nodes.
+std::string NodeOfAll(const Case& c, const Ledger& ledger,
+                      const std::vector<const RankAccount*>& candidates) {
+  std::set<std::string> accused, cleared;
+  for (const RankAccount& account : ledger.ranks) {
+    const RankFacts* facts = FactsOf(c.view, account.rank);
+    if (facts == nullptr || facts->node.empty()) return "";
+    (Contains(candidates, account.rank) ? accused : cleared).insert(facts->node);
+  }
+  if (accused.size() != 1 || cleared.empty() || cleared.contains(*accused.begin())) return "";
+  return *accused.begin();
+}
+
+Verdict ConvictHost(const Case& c, const Ledger& ledger, const std::string& node,
+                    const std::vector<const RankAccount*>& ranks) {
+  Verdict verdict;
+  verdict.cause = Cause::kHostSlow;
+  verdict.grade = Grade::kSupported;
+  verdict.problem = ClassOf(verdict.cause);
+  verdict.owner = Owner::kOperations;
+  verdict.entity.type = EntityType::kHost;
+  verdict.entity.node = node;
+  for (const RankAccount* account : ranks) verdict.entity.ranks.push_back(account->rank);
+  verdict.since_iteration = c.suspicion.onset;
+  verdict.since_time = c.suspicion.onset_time;
+  verdict.cost = CostOfSlowness(c.view, c.suspicion, 1);
+  verdict.victims = VictimsOf(c, ledger, ranks);
+  verdict.posterior_odds = PosteriorOdds(c.config.prior_host, ledger.iterations, ledger.iterations,
+                                         c.config.chance_share);
+  verdict.sentence = absl::StrFormat(
+      "Node %s very likely holds the job back since iteration %d: all of its ranks (%s) take "
+      "longer "
+      "than before and those of other nodes do not; an iteration takes %s instead of %s.",
+      node, c.suspicion.onset.value, RankList(verdict.entity.ranks),
+      Duration(c.suspicion.measured.Seconds()), Duration(ledger.expected));
+  for (const RankAccount* account : ranks) {
+    verdict.evidence.push_back(
+        {absl::StrFormat("Own time beyond the usual of rank %d.", account->rank.value),
+         account->typical.total, "s", ledger.excess, "walk_back"});
+  }
+  verdict.would_change.push_back("The same excess on ranks of another node.");
+  verdict.action_text = absl::StrCat("See what else runs on ", node, " and takes its cores.");
+  verdict.action_command = "top -b -n 1 | head -20; cat /proc/pressure/cpu";
+  return verdict;
+}
+
+const Group* FindGroup(const JobView& view, GroupId id) {
+  for (const Group& group : view.groups) {
+    if (group.id == id) return &group;
+  }
+  return nullptr;
+}
+
+bool AllInnocent(const Case& c, const Ledger& ledger) {
+  return std::all_of(ledger.ranks.begin(), ledger.ranks.end(), [&](const RankAccount& a) {
+    return a.typical.total < c.config.innocent_share * ledger.excess;
+  });
+}
+
+void JudgeGroups(const Case& c, const Ledger& ledger, Findings& findings) {
+  for (const GroupAccount& account : ledger.groups) {
+    if (Ratio(account.shows, ledger.iterations) < c.config.consistent_share) continue;
+    if (!AllInnocent(c, ledger)) continue;
+    const Group* group = FindGroup(c.view, account.group);
+    Verdict verdict;
+    verdict.cause = Cause::kCommunicationSlow;
+    verdict.grade = Grade::kSupported;
+    verdict.problem = ClassOf(verdict.cause);
+    verdict.owner = OwnerOf(verdict.cause);
+    verdict.entity.type = EntityType::kGroup;
+    if (group != nullptr) verdict.entity.ranks = group->members;
+    verdict.since_iteration = c.suspicion.onset;
+    verdict.since_time = c.suspicion.onset_time;
+    verdict.cost = CostOfSlowness(c.view, c.suspicion, 1);
+    verdict.posterior_odds =
+        PosteriorOdds(c.config.prior_link, account.shows, ledger.iterations, c.config.chance_share);
+    verdict.sentence = absl::StrFormat(
+        "Communication between ranks %s is very likely slow since iteration %d: it takes %s longer "
+        "for the same bytes, with all ranks on time; an iteration takes %s instead of %s.",
+        RankList(verdict.entity.ranks), c.suspicion.onset.value, Duration(account.typical),
+        Duration(c.suspicion.measured.Seconds()), Duration(ledger.expected));
+    verdict.evidence.push_back({"Transfer beyond the usual for the same group, kind and size.",
+                                account.typical, "s", ledger.excess, "communication_slow"});
+    verdict.would_change.push_back("A rank that comes late by as much.");
+    verdict.would_change.push_back("Times per peer: they would tell which link it is.");
+    verdict.action_text =
+        "Look at the links between the nodes of these ranks: errors, speed, load.";
+    verdict.action_command = "ss -ti; ip -s link";
+    findings.verdicts.push_back(std::move(verdict));
+  }
+}
+
+bool WaitsForCores(const Case& c, const RankAccount& account) {
+  const double needed = kMostly * account.typical.total;
+  if (account.typical.runqueue >= needed) return true;
+  if (account.typical.unsplit < needed) return false;
+  const auto shares = SharesOf(c, account);
+  return shares && shares->runqueue >= kMostly;
+}
+
+constexpr char kQuestion[] = "who holds the job back";
+
+void Abstain(Findings& findings, std::string missing) {
+  findings.abstained.push_back({kQuestion, std::move(missing)});
+}
+
+bool EnoughToJudge(const Case& c, const Ledger& ledger, Findings& findings) {
+  if (ledger.iterations < static_cast<std::size_t>(c.config.min_irregular)) {
+    Abstain(findings, absl::StrFormat("ops of more slow iterations: %d of %d are here",
+                                      ledger.iterations, c.config.min_irregular));
+    return false;
+  }
+  return ledger.baseline_iterations > 0 && ledger.expected > 0;
+}
+
+void JudgeCandidate(const Case& c, const Ledger& ledger, const RankAccount& account,
+                    const std::vector<const RankAccount*>& candidates, double explained,
+                    Findings& findings) {
+  const std::string rank = absl::StrCat("rank ", account.rank.value);
+  const double needed = c.config.explains_share * ledger.excess;
+  if (!StandsOut(c, ledger, account, candidates)) {
+    return Abstain(findings, absl::StrCat("a difference between ", rank,
+                                          " and its peers: they take longer too"));
+  }
+  if (WaitsForCores(c, account)) {
+    return Abstain(findings, absl::StrCat("who takes the cores for which ", rank,
+                                          " waits: other processes on its node are not traced"));
+  }
+  if (candidates.size() == 1 && account.path_typical < needed && account.waited_for < needed) {
+    return Abstain(findings,
+                   absl::StrCat("a wait of others for ", rank, ", which takes longer than before"));
+  }
+  Verdict verdict = ConvictRank(c, ledger, account, candidates, explained);
+  if (verdict.grade < Grade::kSupported) {
+    return Abstain(findings, absl::StrCat("more evidence against ", rank));
+  }
+  findings.verdicts.push_back(std::move(verdict));
+}
+
+}  // namespace
+
+Cause CauseOf(const Excess& typical, const std::optional<SummaryShares>& shares) {
+  const double whole = std::max(typical.total, 0.0);
+  if (whole <= 0) return Cause::kUnknown;
+  if (typical.gc >= kMostly * whole) return Cause::kGc;
+  if (typical.dataloader >= kMostly * whole) return Cause::kDataLoader;
+  const double most = std::max({typical.compute, typical.host, typical.runqueue, typical.unsplit});
+  if (most > typical.unsplit) {
+    return most == typical.compute ? Cause::kComputeSlow : Cause::kHostSlow;
+  }
+  if (!shares) return Cause::kUnknown;
+  if (shares->cpu >= kClearlyCpu) return Cause::kComputeSlow;
+  return shares->cpu <= kClearlyIdle ? Cause::kHostSlow : Cause::kUnknown;
+}
+
+void JudgeSlowness(const Case& c, const Ledger& ledger, Findings& findings) {
+  if (!EnoughToJudge(c, ledger, findings)) return;
+  const std::vector<const RankAccount*> candidates = Candidates(c, ledger);
+  if (candidates.empty()) {
+    JudgeGroups(c, ledger, findings);
+    if (findings.verdicts.empty()) {
+      Abstain(findings, "a rank or group that takes longer in most slow iterations");
+    }
+    return;
+  }
+  if (2 * candidates.size() > ledger.ranks.size()) {
+    const std::string node = NodeOfAll(c, ledger, candidates);
+    if (!node.empty()) {
+      findings.verdicts.push_back(ConvictHost(c, ledger, node, candidates));
+      return;
+    }
+    return Abstain(findings,
+                   "a difference between ranks: most take longer alike, as when something else "
+                   "uses the machine or the work itself has grown");
+  }
+  double explained = 0;
+  for (const RankAccount* account : candidates) explained += account->path_typical / ledger.excess;
+  for (const RankAccount* account : candidates) {
+    JudgeCandidate(c, ledger, *account, candidates, explained, findings);
+  }
+}
+
+}  // namespace fathom::diagnosis

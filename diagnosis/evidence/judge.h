@@ -1,0 +1,39 @@
+// From gathered evidence to verdicts with grades, or to an abstention.
+//
+// Used by engine/diagnose on slow jobs. docs/rules/README.md has the table of grades.
+//
+// Model: a rank that shows in consistent_share of the irregular iterations is a candidate. More
+// than half of all ranks as candidates, or a candidate whose peers have nearly the same excess: all
+// are slow alike, and nobody is convicted. A candidate whose time went into waiting for a core is a
+// matter of its node. Established needs enough iterations, high odds, most of the excess explained,
+// others waiting for it, and no other explanation; what falls short of one is supported.
+//
+// Thread-safety: pure. Cost: O(ranks × iterations).
+// Source: Holmes (NSDI'25) on evidence across iterations; grades are ours.
+#ifndef FATHOM_DIAGNOSIS_EVIDENCE_JUDGE_H_
+#define FATHOM_DIAGNOSIS_EVIDENCE_JUDGE_H_
+
+#include <optional>
+#include <vector>
+
+#include "diagnosis/evidence/ledger.h"
+#include "diagnosis/rules/rule.h"
+
+namespace fathom::diagnosis {
+
+// Adds verdicts and abstentions to the findings.
+void JudgeSlowness(const Case& c, const Ledger& ledger, Findings& findings);
+
+// Of a rank's excess, the shares that went into the CPU and into waiting for a core, by summaries.
+struct SummaryShares {
+  double cpu = 0;
+  double runqueue = 0;
+};
+
+// The cause that the larger part of a rank's excess speaks for. `shares` serve where the rows have
+// no CPU clock.
+Cause CauseOf(const Excess& typical, const std::optional<SummaryShares>& shares);
+
+}  // namespace fathom::diagnosis
+
+#endif  // FATHOM_DIAGNOSIS_EVIDENCE_JUDGE_H_

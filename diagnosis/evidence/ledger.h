@@ -1,0 +1,58 @@
+// The charges of all irregular iterations, gathered per entity.
+//
+// Filled by engine/diagnose from the findings of the rules; read by evidence/judge.
+//
+// Model: every irregular iteration has an excess: its time beyond the expected. A rank's share of
+// it is its own excess (or what of it lay on the chain, if more) over the iteration's. A rank
+// "shows" in an iteration where its share reaches explains_share.
+//
+// Units: seconds. Thread-safety: plain values. Cost: O(charges).
+#ifndef FATHOM_DIAGNOSIS_EVIDENCE_LEDGER_H_
+#define FATHOM_DIAGNOSIS_EVIDENCE_LEDGER_H_
+
+#include <cstddef>
+#include <map>
+#include <set>
+#include <vector>
+
+#include "diagnosis/evidence/charge.h"
+#include "diagnosis/rules/rule.h"
+
+namespace fathom::diagnosis {
+
+struct RankAccount {
+  RankId rank;
+  std::vector<double> own;         // own excess, an entry an iteration
+  std::vector<double> path;        // of that, on the chain that ends the iteration
+  std::vector<double> share;       // of the iteration's excess
+  std::size_t shows = 0;           // iterations in which the share reaches explains_share
+  std::size_t baseline_shows = 0;  // baseline iterations in which its excess was as large
+  Excess typical;                  // medians of the parts
+  double path_typical = 0;
+  double held_up = 0;                // median time beyond the usual that it waited for others
+  double waited_for = 0;             // median of what others waited for it, beyond the usual
+  std::set<GroupId> groups_waiting;  // on whose ops they waited
+};
+
+struct GroupAccount {
+  GroupId group;
+  std::vector<double> seconds;  // transfer beyond the usual
+  std::size_t shows = 0;        // iterations in which it reaches explained_share
+  double typical = 0;
+};
+
+struct Ledger {
+  std::size_t iterations = 0;  // irregular ones with rows
+  std::size_t baseline_iterations = 0;
+  double excess = 0;  // median of what they took beyond the expected
+  double expected = 0;
+  double unknown = 0;  // median time on the chain without a baseline
+  std::vector<RankAccount> ranks;
+  std::vector<GroupAccount> groups;
+};
+
+Ledger GatherEvidence(const Case& c, const Findings& findings);
+
+}  // namespace fathom::diagnosis
+
+#endif  // FATHOM_DIAGNOSIS_EVIDENCE_LEDGER_H_

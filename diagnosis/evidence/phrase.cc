@@ -1,0 +1,240 @@
+#include "diagnosis/evidence/phrase.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+
+namespace fathom::diagnosis {
+namespace {
+
+constexpr std::size_t kListed = 8;
+
+std::string Evidently(const Verdict& verdict) {
+  switch (verdict.grade) {
+    case Grade::kEstablished:
+      return "has held";
+    case Grade::kSupported:
+      return "very likely holds";
+    default:
+      return "may hold";
+  }
+}
+
+void AddEvidence(Verdict& verdict, std::string statement, double value, std::string unit,
+                 double reference, std::string source) {
+  verdict.evidence.push_back(
+      {std::move(statement), value, std::move(unit), reference, std::move(source)});
+}
+
+void AddCounter(Verdict& verdict, std::string statement, double value, std::string unit,
+                double reference, std::string source) {
+  verdict.counter_evidence.push_back(
+      {std::move(statement), value, std::move(unit), reference, std::move(source)});
+}
+
+// The largest own excess among the ranks that are not accused here.
+const RankAccount* NextLargest(const Ledger& ledger, const RankAccount& account) {
+  const RankAccount* next = nullptr;
+  for (const RankAccount& other : ledger.ranks) {
+    if (other.rank == account.rank) continue;
+    if (next == nullptr || other.typical.total > next->typical.total) next = &other;
+  }
+  return next;
+}
+
+void AddSlowEvidence(const Case& c, const Ledger& ledger, const RankAccount& account,
+                     Verdict& verdict) {
+  AddEvidence(verdict,
+              absl::StrFormat("In %d of %d slow iterations that were looked at, rank %d spent more "
+                              "time of its own than usual, enough to explain the delay.",
+                              account.shows, ledger.iterations, account.rank.value),
+              static_cast<double>(account.shows), "iterations",
+              static_cast<double>(ledger.iterations), "walk_back");
+  AddEvidence(verdict,
+              absl::StrCat("Its own time beyond the usual, against what the iteration lost."),
+              account.typical.total, "s", ledger.excess, "walk_back");
+  AddEvidence(verdict,
+              absl::StrFormat("Others waited for it %s longer than before, on %d communicator%s.",
+                              Duration(account.waited_for), account.groups_waiting.size(),
+                              account.groups_waiting.size() == 1 ? "" : "s"),
+              account.waited_for, "s", 0, "arrival");
+  AddEvidence(verdict, "Time of an iteration now, against before the onset.",
+              c.suspicion.measured.Seconds(), "s", ledger.expected, "iterations");
+}
+
+void AddSlowCounter(const Ledger& ledger, const RankAccount& account, Verdict& verdict) {
+  const RankAccount* next = NextLargest(ledger, account);
+  if (next != nullptr) {
+    AddCounter(
+        verdict,
+        absl::StrFormat("The next rank by own time beyond the usual is rank %d.", next->rank.value),
+        next->typical.total, "s", account.typical.total, "walk_back");
+  }
+  double transfer = 0;
+  for (const GroupAccount& group : ledger.groups) transfer = std::max(transfer, group.typical);
+  AddCounter(verdict, "Communication itself took longer than usual by this much.", transfer, "s",
+             ledger.excess, "communication_slow");
+  if (account.rank.value != kNoRank.value && account.shows < ledger.iterations) {
+    AddCounter(verdict, "Slow iterations in which it does not explain the delay.",
+               static_cast<double>(ledger.iterations - account.shows), "iterations",
+               static_cast<double>(ledger.iterations), "walk_back");
+  }
+}
+
+std::string Lost(double gpu_hours) {
+  if (gpu_hours >= 0.01) return absl::StrFormat("%.2f GPU-hours", gpu_hours);
+  return absl::StrFormat("%.1f GPU-seconds", gpu_hours * 3600);
+}
+
+std::string WhereToRun(const RankFacts* facts) {
+  return facts == nullptr || facts->node.empty() ? "" : absl::StrCat("on ", facts->node, ": ");
+}
+
+}  // namespace
+
+std::string Duration(double seconds) {
+  const double ms = seconds * 1e3;
+  if (std::abs(seconds) >= 10) return absl::StrFormat("%.0f s", seconds);
+  if (std::abs(seconds) >= 1) return absl::StrFormat("%.1f s", seconds);
+  if (std::abs(ms) >= 10) return absl::StrFormat("%.0f ms", ms);
+  return absl::StrFormat("%.1f ms", ms);
+}
+
+std::string RankList(const std::vector<RankId>& ranks) {
+  std::string out;
+  const std::size_t shown = std::min(ranks.size(), kListed);
+  for (std::size_t i = 0; i < shown; ++i) {
+    const bool last = i + 1 == shown && shown == ranks.size();
+    if (i > 0) absl::StrAppend(&out, last ? " and " : ", ");
+    absl::StrAppend(&out, ranks[i].value);
+  }
+  if (shown < ranks.size()) absl::StrAppend(&out, " and ", ranks.size() - shown, " others");
+  return out;
+}
+
+const RankFacts* FactsOf(const JobView& view, RankId rank) {
+  for (const RankFacts& facts : view.ranks) {
+    if (facts.rank == rank) return &facts;
+  }
+  return nullptr;
+}
+
+std::string RankName(const JobView& view, RankId rank) {
+  const RankFacts* facts = FactsOf(view, rank);
+  if (facts == nullptr || facts->node.empty()) return absl::StrCat("Rank ", rank.value);
+  return absl::StrCat("Rank ", rank.value, " on node ", facts->node);
+}
+
+std::string CauseInWords(Cause cause) {
+  switch (cause) {
+    case Cause::kComputeSlow:
+      return "computing";
+    case Cause::kHostSlow:
+      return "host time (not computing, not waiting for others)";
+    case Cause::kGc:
+      return "Python garbage collection";
+    case Cause::kDataLoader:
+      return "waiting for its data loader";
+    default:
+      return "time of its own, of unknown kind";
+  }
+}
+
+Owner OwnerOf(Cause cause) {
+  switch (cause) {
+    case Cause::kGc:
+    case Cause::kMismatch:
+    case Cause::kImbalance:
+      return Owner::kAlgorithm;
+    case Cause::kHostSlow:
+    case Cause::kDataLoader:
+    case Cause::kNonCommunicationHang:
+    case Cause::kProcessStopped:
+    case Cause::kRegression:
+      return Owner::kInfrastructure;
+    default:
+      return Owner::kOperations;
+  }
+}
+
+ProblemClass ClassOf(Cause cause) {
+  switch (cause) {
+    case Cause::kLinkSlow:
+    case Cause::kCommunicationSlow:
+      return ProblemClass::kCommunicationSlow;
+    case Cause::kCommunicationHang:
+    case Cause::kMismatch:
+      return ProblemClass::kCommunicationHang;
+    case Cause::kNonCommunicationHang:
+    case Cause::kProcessStopped:
+    case Cause::kProcessDead:
+      return ProblemClass::kNonCommunicationHang;
+    case Cause::kImbalance:
+      return ProblemClass::kNone;
+    default:
+      return ProblemClass::kNonCommunicationSlow;
+  }
+}
+
+void AdviseOnRank(const JobView& view, RankId rank, Verdict& verdict) {
+  const RankFacts* facts = FactsOf(view, rank);
+  const std::string where = WhereToRun(facts);
+  const std::string pid = facts != nullptr && facts->pid != 0 ? absl::StrCat(facts->pid) : "PID";
+  const std::string dump = absl::StrCat("py-spy dump --pid ", pid);
+  switch (verdict.cause) {
+    case Cause::kGc:
+      verdict.action_text =
+          "Python's garbage collector runs long on this rank. Find what fills its heap; "
+          "gc.freeze() after start-up, or collect at the same step on all ranks.";
+      verdict.action_command = dump;
+      break;
+    case Cause::kDataLoader:
+      verdict.action_text =
+          "Look at this rank's data loader: its storage, its shard, the number of its workers.";
+      verdict.action_command = dump;
+      break;
+    case Cause::kComputeSlow:
+      verdict.action_text =
+          "Compare the work and the clocks of this rank with a peer's: more work is a matter of "
+          "the code, the same work at lower clocks one of the machine.";
+      verdict.action_command =
+          "nvidia-smi -q -d CLOCK,PERFORMANCE,TEMPERATURE || turbostat --num_iterations 3";
+      break;
+    case Cause::kProcessStopped:
+      verdict.action_text =
+          "The process is stopped by a signal. Find who stopped it; let it go on.";
+      verdict.action_command = absl::StrCat("kill -CONT ", pid);
+      break;
+    case Cause::kProcessDead:
+      verdict.action_text = "The process is gone. Read its log and the kernel's (OOM, Xid).";
+      verdict.action_command = "dmesg --ctime | tail -50";
+      break;
+    default:
+      verdict.action_text = "Look at what the process does between its communication calls.";
+      verdict.action_command = dump;
+      break;
+  }
+  if (!where.empty()) verdict.action_text = absl::StrCat("Run it ", where, verdict.action_text);
+}
+
+void DescribeSlowRank(const Case& c, const Ledger& ledger, const RankAccount& account,
+                      Verdict& verdict) {
+  const double own = std::max(account.typical.total, account.path_typical);
+  verdict.sentence = absl::StrFormat(
+      "%s %s the job back since iteration %d: %s more %s in each slow iteration; an iteration "
+      "takes "
+      "%s instead of %s (%.1fx), %s lost so far.",
+      RankName(c.view, account.rank), Evidently(verdict), c.suspicion.onset.value, Duration(own),
+      CauseInWords(verdict.cause), Duration(c.suspicion.measured.Seconds()),
+      Duration(ledger.expected), c.suspicion.measured.Seconds() / ledger.expected,
+      Lost(verdict.cost.gpu_hours));
+  AddSlowEvidence(c, ledger, account, verdict);
+  AddSlowCounter(ledger, account, verdict);
+  verdict.would_change.push_back(absl::StrFormat(
+      "Slow iterations in which rank %d takes no longer than before.", account.rank.value));
+  verdict.would_change.push_back("The same excess on most other ranks: then it is no rank's own.");
+}
+
+}  // namespace fathom::diagnosis

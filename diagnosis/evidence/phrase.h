@@ -1,0 +1,46 @@
+// Words: the sentence of a verdict, its evidence in numbers, and what to do about it.
+//
+// Used by evidence/judge and diagnosis/rules/hang. Plain, exact, with names and numbers; commands
+// are ready to be run, and never aim at a node for what lies in the user's code.
+// Thread-safety: pure functions.
+#ifndef FATHOM_DIAGNOSIS_EVIDENCE_PHRASE_H_
+#define FATHOM_DIAGNOSIS_EVIDENCE_PHRASE_H_
+
+#include <string>
+#include <vector>
+
+#include "diagnosis/evidence/ledger.h"
+#include "diagnosis/model/job_view.h"
+#include "diagnosis/model/verdict.h"
+#include "diagnosis/rules/rule.h"
+
+namespace fathom::diagnosis {
+
+// "104 ms", "3.2 ms", "12.5 s".
+std::string Duration(double seconds);
+
+// "1", "1 and 3", "0, 1 and 3", "0, 1, 2 and 61 others".
+std::string RankList(const std::vector<RankId>& ranks);
+
+// "Rank 2 (node a)" or "Rank 2".
+std::string RankName(const JobView& view, RankId rank);
+
+const RankFacts* FactsOf(const JobView& view, RankId rank);
+
+// What the time went into, for the sentence: "host time (not computing, not waiting)".
+std::string CauseInWords(Cause cause);
+
+// Owner and class that go with a cause.
+Owner OwnerOf(Cause cause);
+ProblemClass ClassOf(Cause cause);
+
+// Action text and command for a slow or hanging rank.
+void AdviseOnRank(const JobView& view, RankId rank, Verdict& verdict);
+
+// Fills sentence, evidence, counter-evidence and would_change of a slow rank's verdict.
+void DescribeSlowRank(const Case& c, const Ledger& ledger, const RankAccount& account,
+                      Verdict& verdict);
+
+}  // namespace fathom::diagnosis
+
+#endif  // FATHOM_DIAGNOSIS_EVIDENCE_PHRASE_H_

@@ -1,0 +1,148 @@
+#include "diagnosis/graph/execution_graph.h"
+
+#include <algorithm>
+
+#include "diagnosis/stats/robust.h"
+
+namespace fathom::diagnosis {
+namespace {
+
+constexpr std::size_t kFewestSamples = 3;  // a median of fewer says little
+
+std::map<RankId, std::map<Iteration, MonoNs>> IterationBegins(const JobView& view) {
+  std::map<RankId, std::map<Iteration, MonoNs>> begins;
+  for (const IterationSummary& it : view.window) {
+    for (const RankIteration& r : it.ranks) {
+      if (r.begin.known()) begins[r.rank][it.index] = r.begin;
+    }
+  }
+  return begins;
+}
+
+// Gives `part` at most what is left, and takes it away.
+double Take(double& left, double part) {
+  const double given = std::clamp(part, 0.0, std::max(0.0, left));
+  left -= given;
+  return given;
+}
+
+}  // namespace
+
+Excess& Excess::operator+=(const Excess& other) {
+  total += other.total;
+  compute += other.compute;
+  gc += other.gc;
+  dataloader += other.dataloader;
+  runqueue += other.runqueue;
+  host += other.host;
+  unsplit += other.unsplit;
+  return *this;
+}
+
+Excess Excess::Scaled(double factor) const {
+  return {total * factor,    compute * factor, gc * factor,     dataloader * factor,
+          runqueue * factor, host * factor,    unsplit * factor};
+}
+
+ExecutionGraph::ExecutionGraph(const JobView& view, const std::set<Iteration>& irregular,
+                               Iteration onset, const DiagnosisConfig& config) {
+  const auto begins = IterationBegins(view);
+  static const std::map<Iteration, MonoNs> kNone;
+  for (const auto& [rank, rows] : view.rows) {
+    if (rows.ops.empty()) continue;
+    const auto it = begins.find(rank);
+    lines_.push_back(BuildTimeline(rank, rows, it == begins.end() ? kNone : it->second,
+                                   config.wait_floor.Seconds()));
+  }
+  instances_.emplace(lines_, view.groups);
+  PickIterations(irregular, onset);
+  LearnGaps();
+  LearnTransfers();
+}
+
+// An iteration counts when every rank that sent rows sent some for it.
+void ExecutionGraph::PickIterations(const std::set<Iteration>& irregular, Iteration onset) {
+  std::map<Iteration, std::size_t> lines;
+  for (const RankTimeline& line : lines_) {
+    for (const auto& [iteration, range] : line.iterations) ++lines[iteration];
+  }
+  for (const auto& [iteration, count] : lines) {
+    if (count < lines_.size()) continue;
+    if (irregular.contains(iteration)) {
+      if (iteration >= onset) irregular_.push_back(iteration);
+    } else if (iteration < onset || onset.value < 0) {
+      baseline_.push_back(iteration);
+    }
+  }
+}
+
+void ExecutionGraph::LearnGaps() {
+  struct Samples {
+    std::vector<double> own, cpu, runqueue, gc, dataloader;
+  };
+  std::map<GapKey, Samples> samples;
+  for (std::size_t l = 0; l < lines_.size(); ++l) {
+    for (Iteration iteration : baseline_) {
+      const auto [first, last] = lines_[l].iterations.at(iteration);
+      for (std::size_t k = first; k < last; ++k) {
+        const Gap& gap = lines_[l].gaps[k];
+        Samples& s = samples[{l, gap.key}];
+        s.own.push_back(gap.own());
+        if (gap.cpu_known) s.cpu.push_back(gap.cpu);
+        if (gap.runqueue_known) s.runqueue.push_back(gap.runqueue);
+        s.gc.push_back(gap.gc);
+        s.dataloader.push_back(gap.dataloader);
+      }
+    }
+  }
+  for (auto& [key, s] : samples) {
+    if (s.own.size() < kFewestSamples) continue;
+    usual_[key] = {Median(s.own), Median(s.cpu),        Median(s.runqueue),
+                   Median(s.gc),  Median(s.dataloader), s.cpu.size() >= kFewestSamples};
+  }
+}
+
+void ExecutionGraph::LearnTransfers() {
+  std::map<TransferKey, std::vector<double>> samples;
+  const std::set<Iteration> wanted(baseline_.begin(), baseline_.end());
+  for (const Instance& instance : instances_->all()) {
+    if (!instance.complete || !wanted.contains(instance.iteration)) continue;
+    samples[{instance.group, instance.kind, instance.bytes}].push_back(
+        instances_->TransferSeconds(instance));
+  }
+  for (auto& [key, values] : samples) {
+    if (values.size() >= kFewestSamples) transfer_[key] = Median(std::move(values));
+  }
+}
+
+const ExecutionGraph::Usual* ExecutionGraph::UsualOf(const OpRef& ref) const {
+  const auto it = usual_.find({ref.line, lines_[ref.line].gaps[ref.op].key});
+  return it == usual_.end() ? nullptr : &it->second;
+}
+
+std::optional<Excess> ExecutionGraph::GapExcess(const OpRef& ref) const {
+  const Usual* usual = UsualOf(ref);
+  if (usual == nullptr) return std::nullopt;
+  const Gap& gap = lines_[ref.line].gaps[ref.op];
+  Excess excess;
+  excess.total = gap.own() - usual->own;
+  double left = excess.total;
+  excess.gc = Take(left, gap.gc - usual->gc);
+  excess.dataloader = Take(left, gap.dataloader - usual->dataloader);
+  if (!gap.cpu_known || !usual->cpu_known) {
+    excess.unsplit = Take(left, left);
+    return excess;
+  }
+  excess.compute = Take(left, gap.cpu - usual->cpu - excess.gc);
+  excess.runqueue = Take(left, gap.runqueue - usual->runqueue);
+  excess.host = Take(left, left);
+  return excess;
+}
+
+std::optional<double> ExecutionGraph::TransferExcess(const Instance& instance) const {
+  const auto it = transfer_.find({instance.group, instance.kind, instance.bytes});
+  if (it == transfer_.end()) return std::nullopt;
+  return instances_->TransferSeconds(instance) - it->second;
+}
+
+}  // namespace fathom::diagnosis

@@ -1,0 +1,206 @@
+#include "diagnosis/graph/record_graph.h"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <utility>
+
+namespace fathom::diagnosis::records {
+namespace {
+
+enum class Presence { kInside, kDone, kAbsent, kUnknown };
+
+using Key = std::pair<GroupId, Sequence>;
+
+std::optional<std::uint64_t> Entered(const JobView& view, RankId rank, GroupId group) {
+  const RankFacts* facts = FindFacts(view, rank);
+  if (facts == nullptr) return std::nullopt;
+  for (const GroupProgress& progress : facts->groups) {
+    if (progress.group == group) return progress.entered;
+  }
+  return std::nullopt;
+}
+
+Presence PresenceOf(const JobView& view, RankId rank, const StuckInstance& instance) {
+  if (std::find(instance.inside.begin(), instance.inside.end(), rank) != instance.inside.end()) {
+    return Presence::kInside;
+  }
+  const RankRecord* record = FindRecord(view, rank);
+  if (record == nullptr || record->extent == RecordExtent::kMissing) return Presence::kUnknown;
+  const auto entered = Entered(view, rank, instance.group);
+  // A record that says nothing of the group shows at least that the op is not open there.
+  if (!entered) return Presence::kAbsent;
+  return *entered > instance.sequence.value ? Presence::kDone : Presence::kAbsent;
+}
+
+void Place(StuckInstance& instance, RankId rank, Presence presence) {
+  if (presence == Presence::kDone) instance.done.push_back(rank);
+  if (presence == Presence::kAbsent) instance.absent.push_back(rank);
+  if (presence == Presence::kUnknown) instance.unknown.push_back(rank);
+}
+
+void AddTo(StuckInstance& instance, const EnteredOp& op, RankId rank) {
+  instance.group = op.group;
+  instance.sequence = op.sequence;
+  if (instance.kind == CollectiveKind::kUnknown) instance.kind = op.kind;
+  if (instance.inside.empty() || instance.inside.back() != rank) instance.inside.push_back(rank);
+  if (op.created.known() && (!instance.since.known() || op.created < instance.since)) {
+    instance.since = op.created;
+  }
+}
+
+bool HasOpen(const RankRecord& record, GroupId group, CollectiveKind kind, RankId peer) {
+  return std::any_of(record.ops.begin(), record.ops.end(), [&](const EnteredOp& op) {
+    return op.open && op.group == group && op.kind == kind && op.peer == peer;
+  });
+}
+
+// The other end of an open send or receive, if it has not posted its side.
+void AddPointToPoint(const JobView& view, const EnteredOp& op, RankId rank,
+                     std::vector<StuckInstance>& to) {
+  if (op.peer == kNoRank) return;
+  const CollectiveKind other =
+      op.kind == CollectiveKind::kSend ? CollectiveKind::kRecv : CollectiveKind::kSend;
+  const RankRecord* peer = FindRecord(view, op.peer);
+  StuckInstance instance;
+  AddTo(instance, op, rank);
+  if (peer == nullptr || peer->extent == RecordExtent::kMissing) {
+    instance.unknown.push_back(op.peer);
+  } else if (HasOpen(*peer, op.group, other, rank)) {
+    return;  // both ends are there; the collectives around it tell more
+  } else {
+    instance.absent.push_back(op.peer);
+  }
+  to.push_back(std::move(instance));
+}
+
+bool WaitsForSomebody(const RecordGraph& graph, RankId rank) {
+  const auto waits = graph.waits.find(rank);
+  if (waits == graph.waits.end()) return false;
+  return std::any_of(waits->second.begin(), waits->second.end(), [&](std::size_t i) {
+    return graph.instances[i].held() || graph.instances[i].unrecorded();
+  });
+}
+
+bool InsideComplete(const RecordGraph& graph, RankId rank) {
+  const auto waits = graph.waits.find(rank);
+  if (waits == graph.waits.end()) return false;
+  return std::any_of(waits->second.begin(), waits->second.end(),
+                     [&](std::size_t i) { return graph.instances[i].complete(); });
+}
+
+// Ranks that wait for `ends`, directly or through others, with the ends themselves.
+std::set<RankId> Behind(const RecordGraph& graph, std::vector<RankId> ends) {
+  std::map<RankId, std::vector<std::size_t>> absent_in;
+  for (std::size_t i = 0; i < graph.instances.size(); ++i) {
+    if (!graph.instances[i].held()) continue;
+    for (const RankId rank : graph.instances[i].absent) absent_in[rank].push_back(i);
+  }
+  std::set<RankId> behind(ends.begin(), ends.end());
+  while (!ends.empty()) {
+    const RankId rank = ends.back();
+    ends.pop_back();
+    for (const std::size_t i : absent_in[rank]) {
+      for (const RankId waiter : graph.instances[i].inside) {
+        if (behind.insert(waiter).second) ends.push_back(waiter);
+      }
+    }
+  }
+  return behind;
+}
+
+// Of these ranks, those on a ring: nobody is left that no other one of them waits for.
+std::vector<RankId> Ring(const RecordGraph& graph, std::set<RankId> ranks) {
+  for (bool changed = true; changed;) {
+    std::set<RankId> waited_for;
+    for (const RankId rank : ranks) {
+      const auto waits = graph.waits.find(rank);
+      if (waits == graph.waits.end()) continue;
+      for (const std::size_t i : waits->second) {
+        const auto& absent = graph.instances[i].absent;
+        if (graph.instances[i].held()) waited_for.insert(absent.begin(), absent.end());
+      }
+    }
+    const std::size_t before = ranks.size();
+    std::erase_if(ranks, [&](RankId rank) { return !waited_for.contains(rank); });
+    changed = ranks.size() != before;
+  }
+  return {ranks.begin(), ranks.end()};
+}
+
+}  // namespace
+
+const RankRecord* FindRecord(const JobView& view, RankId rank) {
+  const auto at = std::lower_bound(view.records.begin(), view.records.end(), rank,
+                                   [](const RankRecord& r, RankId id) { return r.rank < id; });
+  return at != view.records.end() && at->rank == rank ? &*at : nullptr;
+}
+
+const RankFacts* FindFacts(const JobView& view, RankId rank) {
+  const auto at = std::lower_bound(view.ranks.begin(), view.ranks.end(), rank,
+                                   [](const RankFacts& r, RankId id) { return r.rank < id; });
+  return at != view.ranks.end() && at->rank == rank ? &*at : nullptr;
+}
+
+const Group* FindGroup(const JobView& view, GroupId id) {
+  const auto at = std::lower_bound(view.groups.begin(), view.groups.end(), id,
+                                   [](const Group& g, GroupId i) { return g.id < i; });
+  return at != view.groups.end() && at->id == id ? &*at : nullptr;
+}
+
+RecordGraph BuildRecordGraph(const JobView& view) {
+  std::map<Key, StuckInstance> collectives;
+  RecordGraph graph;
+  for (const RankRecord& record : view.records) {
+    for (const EnteredOp& op : record.ops) {
+      if (!op.open) continue;
+      if (IsPointToPoint(op.kind)) {
+        AddPointToPoint(view, op, record.rank, graph.instances);
+      } else if (op.sequence != kNoSequence) {
+        AddTo(collectives[{op.group, op.sequence}], op, record.rank);
+      }
+    }
+  }
+  for (auto& [key, instance] : collectives) {
+    const Group* group = FindGroup(view, key.first);
+    if (group == nullptr) continue;
+    for (const RankId member : group->members) {
+      Place(instance, member, PresenceOf(view, member, instance));
+    }
+    graph.instances.push_back(std::move(instance));
+  }
+  for (std::size_t i = 0; i < graph.instances.size(); ++i) {
+    for (const RankId rank : graph.instances[i].inside) graph.waits[rank].push_back(i);
+  }
+  return graph;
+}
+
+Sinks FindSinks(const RecordGraph& graph) {
+  Sinks sinks;
+  std::set<RankId> idle;
+  std::vector<RankId> ends;  // where following ends without a ring
+  for (std::size_t i = 0; i < graph.instances.size(); ++i) {
+    const StuckInstance& instance = graph.instances[i];
+    for (const RankId rank : instance.absent) {
+      if (!instance.held() || WaitsForSomebody(graph, rank)) continue;
+      if (!InsideComplete(graph, rank)) idle.insert(rank);
+    }
+    const bool waiting = std::any_of(instance.inside.begin(), instance.inside.end(),
+                                     [&](RankId r) { return WaitsForSomebody(graph, r); });
+    if (instance.complete() && !waiting) sinks.complete.push_back(i);
+    if (instance.unrecorded()) sinks.unrecorded.push_back(i);
+    const bool end = (instance.complete() && !waiting) || instance.unrecorded();
+    if (end) ends.insert(ends.end(), instance.inside.begin(), instance.inside.end());
+  }
+  ends.insert(ends.end(), idle.begin(), idle.end());
+  const std::set<RankId> explained = Behind(graph, ends);
+  std::set<RankId> rest;
+  for (const auto& [rank, waits] : graph.waits) {
+    if (!explained.contains(rank) && WaitsForSomebody(graph, rank)) rest.insert(rank);
+  }
+  sinks.idle.assign(idle.begin(), idle.end());
+  sinks.cycle = Ring(graph, std::move(rest));
+  return sinks;
+}
+
+}  // namespace fathom::diagnosis::records

@@ -1,0 +1,176 @@
+#include "diagnosis/graph/timeline.h"
+
+#include <algorithm>
+#include <functional>
+#include <tuple>
+
+namespace fathom::diagnosis {
+namespace {
+
+struct Stretch {
+  MonoNs begin;
+  MonoNs end;
+  std::size_t op = kNoOp;
+};
+
+std::uint64_t Mix(std::uint64_t seed, std::uint64_t value) {
+  return (seed ^ (value + 0x9e3779b97f4a7c15ULL + (seed << 6) + (seed >> 2))) *
+         0xff51afd7ed558ccdULL;
+}
+
+// The group's id is left out of the key: ranks of the same role have different groups.
+std::uint64_t OpKey(const CommOp& op) {
+  return Mix(Mix(static_cast<std::uint64_t>(op.kind) + 1, op.bytes),
+             static_cast<std::uint64_t>(op.data_type));
+}
+
+double Overlap(MonoNs a, MonoNs b, MonoNs c, MonoNs d) {
+  const MonoNs low = std::max(a, c), high = std::min(b, d);
+  return high > low ? (high - low).Seconds() : 0;
+}
+
+// Where the caller is known to have been blocked: traced waits, and calls that return done.
+std::vector<Stretch> TracedWaits(const RankTimeline& line, double floor) {
+  std::vector<Stretch> waits;
+  for (std::size_t k = 0; k < line.ops.size(); ++k) {
+    const CommOp& op = *line.ops[k];
+    if (op.wait_start.known()) {
+      const MonoNs open_end = std::max(line.ops.back()->enter, op.wait_start);
+      waits.push_back({op.wait_start, op.wait_end.known() ? op.wait_end : open_end, k});
+    } else if (op.api_return.known() && op.done() && op.end <= op.api_return &&
+               (op.api_return - op.enter).Seconds() > floor) {
+      waits.push_back({op.enter, op.api_return, k});
+    }
+  }
+  std::sort(waits.begin(), waits.end(),
+            [](const Stretch& a, const Stretch& b) { return a.begin < b.begin; });
+  return waits;
+}
+
+void ApplyTracedWaits(RankTimeline& line, std::size_t k, MonoNs begin,
+                      const std::vector<Stretch>& waits, double floor) {
+  Gap& gap = line.gaps[k];
+  const MonoNs end = line.ops[k]->enter;
+  MonoNs covered = begin;
+  const auto first = std::partition_point(waits.begin(), waits.end(), [&](const Stretch& s) {
+    return (begin - s.begin).count > 600'000'000'000;  // older waits cannot reach into the gap
+  });
+  for (auto it = first; it != waits.end() && it->begin < end; ++it) {
+    const double here = Overlap(std::max(it->begin, covered), it->end, begin, end);
+    if (here <= 0) continue;
+    gap.blocked += here;
+    covered = std::max(covered, std::min(it->end, end));
+    if (here < floor) continue;
+    gap.waited_op = it->op;
+    gap.waited = here;
+    gap.after_wait = (end - std::min(it->end, end)).Seconds();
+  }
+}
+
+// Without traced waits: off the CPU while an op was open is taken as blocked on it. That errs
+// towards innocence: a rank that slept while its op was still open is not charged.
+void InferWait(RankTimeline& line, std::size_t k, MonoNs begin, double floor) {
+  Gap& gap = line.gaps[k];
+  const MonoNs end = line.ops[k]->enter;
+  std::size_t last = kNoOp;
+  for (std::size_t j = k; j-- > 0 && k - j <= 64;) {
+    const CommOp& op = *line.ops[j];
+    if (!op.done() || op.end <= begin) continue;
+    if (last == kNoOp || op.end > line.ops[last]->end) last = j;
+  }
+  if (last == kNoOp) return;
+  const double open = Overlap(begin, line.ops[last]->end, begin, end);
+  const double off_cpu =
+      gap.cpu_known ? std::max(0.0, gap.wall - gap.cpu - gap.runqueue) : gap.wall;
+  gap.blocked = std::min(open, off_cpu);
+  if (gap.blocked < floor) return;
+  gap.waited_op = last;
+  gap.waited = gap.blocked;
+  gap.after_wait = std::max(0.0, (end - std::min(line.ops[last]->end, end)).Seconds());
+}
+
+void ApplyCounters(Gap& gap, const CommOp& before, const CommOp& op) {
+  if (before.thread != op.thread) return;
+  gap.cpu_known = before.cpu_at_enter.count > 0 && op.cpu_at_enter >= before.cpu_at_enter;
+  if (gap.cpu_known) gap.cpu = (op.cpu_at_enter - before.cpu_at_enter).Seconds();
+  gap.runqueue_known =
+      op.runqueue_at_enter.count > 0 && op.runqueue_at_enter >= before.runqueue_at_enter;
+  if (gap.runqueue_known)
+    gap.runqueue = (op.runqueue_at_enter - before.runqueue_at_enter).Seconds();
+}
+
+void ApplyMarks(Gap& gap, MonoNs begin, MonoNs end, const std::vector<Mark>& marks,
+                std::uint32_t thread) {
+  for (const Mark& mark : marks) {
+    if (mark.thread != 0 && thread != 0 && mark.thread != thread) continue;
+    const MonoNs until = mark.end.known() ? mark.end : end;
+    const double here = Overlap(begin, end, mark.begin, until);
+    (mark.kind == MarkKind::kGc ? gap.gc : gap.dataloader) += here;
+  }
+}
+
+// A rank's place in the iteration: what op follows what, counted where the same pair comes again.
+void AssignKeys(RankTimeline& line) {
+  for (const auto& [iteration, range] : line.iterations) {
+    std::map<std::uint64_t, std::uint64_t> seen;
+    for (std::size_t k = range.first; k < range.second; ++k) {
+      const std::uint64_t before = k == range.first ? 0 : OpKey(*line.ops[k - 1]);
+      const std::uint64_t pair = Mix(before, OpKey(*line.ops[k]));
+      line.gaps[k].key = Mix(pair, seen[pair]++);
+    }
+  }
+}
+
+void IndexIterations(RankTimeline& line) {
+  for (std::size_t k = 0; k < line.ops.size(); ++k) {
+    const Iteration it = line.ops[k]->iteration;
+    if (it.value < 0) continue;
+    auto [place, fresh] = line.iterations.try_emplace(it, k, k + 1);
+    place->second.second = k + 1;
+  }
+}
+
+// The op before op k, if nothing is missing between them.
+const CommOp* Previous(const RankTimeline& line, std::size_t k) {
+  if (k == 0) return nullptr;
+  const CommOp* before = line.ops[k - 1];
+  const std::int64_t step = line.ops[k]->iteration.value - before->iteration.value;
+  return step == 0 || step == 1 ? before : nullptr;
+}
+
+}  // namespace
+
+RankTimeline BuildTimeline(RankId rank, const RankRows& rows,
+                           const std::map<Iteration, MonoNs>& iteration_begin, double wait_floor) {
+  RankTimeline line;
+  line.rank = rank;
+  for (const CommOp& op : rows.ops) line.ops.push_back(&op);
+  std::stable_sort(line.ops.begin(), line.ops.end(),
+                   [](const CommOp* a, const CommOp* b) { return a->enter < b->enter; });
+  line.waits_traced = std::any_of(line.ops.begin(), line.ops.end(),
+                                  [](const CommOp* op) { return op->wait_start.known(); });
+  line.gaps.resize(line.ops.size());
+  IndexIterations(line);
+  AssignKeys(line);
+  const std::vector<Stretch> waits = TracedWaits(line, wait_floor);
+  for (std::size_t k = 0; k < line.ops.size(); ++k) {
+    const CommOp& op = *line.ops[k];
+    const CommOp* before = Previous(line, k);
+    MonoNs begin = before ? before->enter : op.enter;
+    const auto known = iteration_begin.find(op.iteration);
+    const bool first = !before || before->iteration != op.iteration;
+    if (first && known != iteration_begin.end() && known->second < op.enter) begin = known->second;
+    Gap& gap = line.gaps[k];
+    gap.wall = gap.after_wait = (op.enter - begin).Seconds();
+    if (before) ApplyCounters(gap, *before, op);
+    ApplyMarks(gap, begin, op.enter, rows.marks, op.thread);
+    if (waits.empty()) {
+      InferWait(line, k, begin, wait_floor);
+    } else {
+      ApplyTracedWaits(line, k, begin, waits, wait_floor);
+    }
+  }
+  return line;
+}
+
+}  // namespace fathom::diagnosis

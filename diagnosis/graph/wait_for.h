@@ -1,0 +1,51 @@
+// Who waits for whom in a job that stands still: ranks as nodes, stuck ops as edges.
+//
+// Used by rule hang. Pure.
+//
+//   rank 0 --(group 0, 41)--> rank 2        rank 2 has not entered 41 of group 0
+//   rank 1 --(group 0, 41)--> rank 2
+//   rank 2: no edge, but two come in: a sink. What it does is the answer.
+//
+// Model: a rank waits in its oldest open op. It waits for every member that has not entered the
+// same instance, and for every dead or stopped member. Whether member X has entered sequence s is
+// told without assuming where counters start: a waiter W that entered E_w ops of the group, of
+// which n came after s, has X beside it exactly if E_x ≥ E_w − n. A receive waits for a peer that
+// has no send open to it.
+//
+// Thread-safety: plain values. Cost: O(open ops × members).
+// Source: wait-for graphs of distributed deadlock detection; Mycroft (SOSP'25) for in-flight state.
+#ifndef FATHOM_DIAGNOSIS_GRAPH_WAIT_FOR_H_
+#define FATHOM_DIAGNOSIS_GRAPH_WAIT_FOR_H_
+
+#include <map>
+#include <set>
+#include <vector>
+
+#include "diagnosis/model/job_view.h"
+
+namespace fathom::diagnosis {
+
+// One collective instance that some members are stuck in.
+struct StuckInstance {
+  GroupId group;
+  Sequence sequence;
+  std::map<RankId, OpenOp> inside;  // members with the op open
+  std::vector<RankId> missing;      // alive members that have not entered it
+  std::vector<RankId> unknown;      // members of whom it cannot be told
+};
+
+struct WaitFor {
+  std::vector<StuckInstance> instances;
+  std::map<RankId, std::set<RankId>> edges;  // waiter → those it waits for
+  std::set<RankId> waiting;                  // ranks with a stuck op
+
+  // Ranks that others wait for and that wait for nobody.
+  std::vector<RankId> Sinks() const;
+};
+
+// Considers ops open for at least `stuck_after`.
+WaitFor BuildWaitFor(const JobView& view, Nanos stuck_after);
+
+}  // namespace fathom::diagnosis
+
+#endif  // FATHOM_DIAGNOSIS_GRAPH_WAIT_FOR_H_

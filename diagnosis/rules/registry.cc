@@ -1,0 +1,17 @@
+#include "diagnosis/rules/registry.h"
+
+#include "diagnosis/rules/arrival.h"
+#include "diagnosis/rules/communication_slow.h"
+#include "diagnosis/rules/hang.h"
+#include "diagnosis/rules/imbalance.h"
+#include "diagnosis/rules/walk_back.h"
+
+namespace fathom::diagnosis {
+
+const std::vector<Rule>& AllRules() {
+  static const std::vector<Rule> kRules = {ArrivalRule(), WalkBackRule(), CommunicationSlowRule(),
+                                           ImbalanceRule(), HangRule()};
+  return kRules;
+}
+
+}  // namespace fathom::diagnosis

@@ -1,0 +1,26 @@
+// Location and spread that a few wild values do not move: median, scaled MAD, quantiles.
+//
+// Used by diagnosis/engine (iteration times) and diagnosis/graph (baselines of segments).
+//
+// Units: those of the values. Empty input gives 0.
+// Thread-safety: pure functions. Cost: O(n), one copy of the values.
+// Source: Rousseeuw & Croux 1993 for the factor 1.4826 (MAD to standard deviation of a normal).
+#ifndef FATHOM_DIAGNOSIS_STATS_ROBUST_H_
+#define FATHOM_DIAGNOSIS_STATS_ROBUST_H_
+
+#include <vector>
+
+namespace fathom::diagnosis {
+
+// The middle value; of an even number, the mean of the two in the middle.
+double Median(std::vector<double> values);
+
+// 1.4826 × the median distance from `center`.
+double MadSigma(const std::vector<double>& values, double center);
+
+// Linear interpolation between order statistics. Requires: 0 ≤ q ≤ 1.
+double Quantile(std::vector<double> values, double q);
+
+}  // namespace fathom::diagnosis
+
+#endif  // FATHOM_DIAGNOSIS_STATS_ROBUST_H_

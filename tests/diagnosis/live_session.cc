@@ -1,0 +1,55 @@
+#include "tests/diagnosis/live_session.h"
+
+#include <algorithm>
+
+#include "tests/diagnosis/job_builder.h"
+
+namespace fathom::diagnosis::testing {
+namespace {
+
+void Remember(const Diagnosis& diagnosis, std::vector<Verdict>& ever) {
+  for (const Verdict& verdict : diagnosis.verdicts) {
+    const auto same = std::find_if(ever.begin(), ever.end(), [&](const Verdict& known) {
+      return NameOf(known) == NameOf(verdict);
+    });
+    if (same == ever.end()) {
+      ever.push_back(verdict);
+    } else if (verdict.grade > same->grade) {
+      *same = verdict;
+    }
+  }
+}
+
+}  // namespace
+
+LiveOutcome RunLive(const JobView& whole, const DiagnosisConfig& config, std::size_t every) {
+  LiveOutcome outcome;
+  Episode episode;
+  for (std::size_t n = every; n <= whole.window.size(); n += every) {
+    JobView view = After(whole, n);
+    view.episode = episode;
+    outcome.suspicion = Watch(view, config);
+    episode = outcome.suspicion.episode;
+    outcome.diagnosis = {};
+    if (!outcome.suspicion.slow && !outcome.suspicion.stalled) continue;
+    FillRows(whole, outcome.suspicion.rows, view);
+    outcome.diagnosis = Diagnose(view, outcome.suspicion, config);
+    Remember(outcome.diagnosis, outcome.ever);
+    if (outcome.first_verdict < 0 && !outcome.diagnosis.verdicts.empty()) {
+      outcome.first_verdict = static_cast<std::int64_t>(n);
+    }
+  }
+  return outcome;
+}
+
+std::string NameOf(const Verdict& verdict) {
+  std::string name(ToString(verdict.cause));
+  if (verdict.entity.type != EntityType::kRank) {
+    name.append(" ").append(ToString(verdict.entity.type));
+  }
+  if (verdict.entity.type == EntityType::kHost) return name.append(" ").append(verdict.entity.node);
+  for (RankId rank : verdict.entity.ranks) name.append(" ").append(std::to_string(rank.value));
+  return name;
+}
+
+}  // namespace fathom::diagnosis::testing

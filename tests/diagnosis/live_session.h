@@ -1,0 +1,33 @@
+// Goes through a played job as the collector does live: Watch() after every iteration, the rows it
+// wants, Diagnose().
+//
+// Used by the tests of diagnosis. Plain values.
+#ifndef FATHOM_TESTS_DIAGNOSIS_LIVE_SESSION_H_
+#define FATHOM_TESTS_DIAGNOSIS_LIVE_SESSION_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "diagnosis/engine/config.h"
+#include "diagnosis/engine/diagnose.h"
+#include "diagnosis/engine/watch.h"
+
+namespace fathom::diagnosis::testing {
+
+struct LiveOutcome {
+  std::vector<Verdict> ever;  // every (cause, entity) that was said at any time, at its strongest
+  Suspicion suspicion;        // the last
+  Diagnosis diagnosis;        // the last
+  std::int64_t first_verdict = -1;  // iterations done when the first one came
+};
+
+// `every`: Watch() is called after every so many iterations.
+LiveOutcome RunLive(const JobView& whole, const DiagnosisConfig& config, std::size_t every = 1);
+
+// "compute_slow 2" or "communication_slow group 0 1".
+std::string NameOf(const Verdict& verdict);
+
+}  // namespace fathom::diagnosis::testing
+
+#endif  // FATHOM_TESTS_DIAGNOSIS_LIVE_SESSION_H_
