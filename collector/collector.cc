@@ -1,0 +1,147 @@
+#include "collector/collector.h"
+
+#include <spdlog/spdlog.h>
+
+#include <atomic>
+#include <thread>
+#include <utility>
+
+#include "collector/export/prometheus_exporter.h"
+#include "collector/http/api.h"
+#include "collector/http/event_hub.h"
+#include "collector/http/http_server.h"
+#include "collector/http/job_news.h"
+#include "collector/ingest/agent_service.h"
+#include "collector/store/store.h"
+#include "collector/version.h"
+
+namespace fathom::collector {
+
+// In order of construction; destroyed in reverse.
+struct Collector::Parts {
+  Parts(const FinalizedCollectorConfig& config, DiagnosisFunctions functions,
+        const Clock& clock_in);
+  ~Parts();
+
+  absl::Status Listen(const FinalizedCollectorConfig& config);
+  void OnVerdict(VerdictChange change, const Episode& episode);
+  void OnEnded(const JobState& job);
+  PrometheusExporter::Sources Sources();
+
+  const Clock& clock;
+  std::unique_ptr<Store> store;
+  JobTable jobs;
+  SessionRegistry registry;
+  IngestCounters counters;
+  RowRequests requests;
+  EventHub events;
+  JobNews news;
+  VerdictLedger ledger;
+  Diagnoser diagnoser;
+  IngestContext ingest;
+  std::atomic<bool> serving{false};
+  std::unique_ptr<AgentService> grpc;
+  PrometheusExporter exporter;
+  Api api;
+  std::unique_ptr<HttpServer> http;
+  std::thread diagnosis_thread;
+};
+
+Collector::Parts::Parts(const FinalizedCollectorConfig& config, DiagnosisFunctions functions,
+                        const Clock& clock_in)
+    : clock(clock_in),
+      store(Store::Open(config->store)),
+      jobs(clock, {static_cast<std::size_t>(config->max_jobs),
+                   static_cast<std::size_t>(config->max_ranks)}),
+      registry(clock),
+      requests(registry, counters, clock),
+      events(static_cast<std::size_t>(config->max_event_clients)),
+      news(events, jobs, clock),
+      ledger([this](VerdictChange change, const Episode& e) { OnVerdict(change, e); }),
+      diagnoser({jobs, registry, requests, ledger, clock,
+                 [this](const std::string& job) { news.Looked(job, ledger); },
+                 [this](const JobState& job) { OnEnded(job); }},
+                std::move(functions), config->diagnosis, Nanos::FromSeconds(config->job_timeout_s)),
+      ingest{jobs, registry, requests, counters,
+             [this](const std::string& job) { diagnoser.Notify(job); }},
+      exporter(Sources()),
+      api({jobs, registry, ledger, diagnoser, *store, [this] { return exporter.Scrape(); },
+           [this] { return serving.load(); }}) {
+  for (const Episode& open : store->Verdicts("", true, Store::kMaxVerdicts)) ledger.Adopt(open);
+}
+
+Collector::Parts::~Parts() {
+  serving = false;
+  events.Stop();
+  http.reset();
+  if (grpc) grpc->SetServing(false);
+  grpc.reset();
+  diagnoser.Stop();
+  if (diagnosis_thread.joinable()) diagnosis_thread.join();
+}
+
+PrometheusExporter::Sources Collector::Parts::Sources() {
+  return {jobs,
+          registry,
+          ledger,
+          diagnoser,
+          counters,
+          *store,
+          [this] { return grpc ? grpc->streams() : 0; },
+          [this] { return events.subscribers(); },
+          [this] { return events.dropped(); },
+          kVersion};
+}
+
+absl::Status Collector::Parts::Listen(const FinalizedCollectorConfig& config) {
+  auto agents = AgentService::Start(
+      {config->grpc, config->reflection, static_cast<std::size_t>(config->max_agents), kVersion},
+      ingest);
+  if (!agents.ok()) return agents.status();
+  grpc = *std::move(agents);
+  auto server = HttpServer::Start(
+      {config->http, config.allowed_hosts(), static_cast<std::size_t>(config->max_event_clients)},
+      api, events);
+  if (!server.ok()) return server.status();
+  http = *std::move(server);
+  diagnosis_thread = std::thread([this] { diagnoser.Run(); });
+  serving = true;
+  grpc->SetServing(true);
+  return absl::OkStatus();
+}
+
+void Collector::Parts::OnVerdict(VerdictChange change, const Episode& episode) {
+  const bool was_well = store->degraded().empty();
+  const absl::Status saved = store->Save(episode);
+  if (!saved.ok() && was_well) spdlog::error("{}", store->degraded());
+  if (change != VerdictChange::kUpdated) {
+    spdlog::info("verdict {} {}: {} {}", episode.id, episode.open() ? "opened" : "closed",
+                 episode.verdict.sentence, episode.closed_because);
+  }
+  news.Verdict(episode);
+}
+
+void Collector::Parts::OnEnded(const JobState& job) {
+  const JobFigures f = job.Figures();
+  const absl::Status saved = store->Save({f.name, f.ranks, f.world_size, f.nodes, f.started,
+                                          f.last_seen, f.iteration + 1, api.ReportOf(job)});
+  if (!saved.ok()) spdlog::warn("{}", std::string(saved.message()));
+  spdlog::info("job {} ended after iteration {}", f.name, f.iteration);
+}
+
+Collector::Collector(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
+Collector::~Collector() = default;
+
+absl::StatusOr<std::unique_ptr<Collector>> Collector::Start(const FinalizedCollectorConfig& config,
+                                                            DiagnosisFunctions functions,
+                                                            const Clock& clock) {
+  auto parts = std::make_unique<Parts>(config, std::move(functions), clock);
+  if (auto status = parts->Listen(config); !status.ok()) return status;
+  return std::unique_ptr<Collector>(new Collector(std::move(parts)));
+}
+
+int Collector::grpc_port() const { return parts_->grpc->port(); }
+int Collector::http_port() const { return parts_->http->port(); }
+std::string Collector::degraded() const { return parts_->store->degraded(); }
+
+}  // namespace fathom::collector

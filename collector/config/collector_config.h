@@ -1,0 +1,57 @@
+// What can be set on the collector, and the checked form that the rest of it takes.
+//
+// CollectorConfig is filled by config/settings.h from defaults, file, environment and flags. Only
+// Finalize() makes a FinalizedCollectorConfig, so whoever holds one holds a valid one.
+// Thread-safety: plain values; the finalized one is immutable. Errors: InvalidArgument that names
+// the setting and what would do.
+#ifndef FATHOM_COLLECTOR_CONFIG_COLLECTOR_CONFIG_H_
+#define FATHOM_COLLECTOR_CONFIG_COLLECTOR_CONFIG_H_
+
+#include <absl/status/statusor.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "diagnosis/engine/config.h"
+
+namespace fathom::collector {
+
+struct CollectorConfig {
+  std::string grpc = "127.0.0.1:7071";
+  std::string http = "127.0.0.1:7070";
+  std::string store;  // empty: the default place
+  std::string log_level = "info";
+  bool insecure = false;
+  bool reflection = false;
+  std::string allowed_hosts;  // names, with commas
+  std::int64_t max_jobs = 256;
+  std::int64_t max_ranks = 200'000;
+  std::int64_t max_agents = 20'000;
+  std::int64_t max_event_clients = 32;
+  double job_timeout_s = 600;  // a job not heard of for so long has ended
+  bool parent_death_signal = false;
+  diagnosis::DiagnosisConfig diagnosis;
+};
+
+class FinalizedCollectorConfig {
+ public:
+  const CollectorConfig& operator*() const { return config_; }
+  const CollectorConfig* operator->() const { return &config_; }
+  const std::vector<std::string>& allowed_hosts() const { return allowed_hosts_; }
+
+ private:
+  friend absl::StatusOr<FinalizedCollectorConfig> Finalize(CollectorConfig config);
+  FinalizedCollectorConfig() = default;
+
+  CollectorConfig config_;
+  std::vector<std::string> allowed_hosts_;
+};
+
+// Checks addresses, ranges and that nothing but loopback is bound without `insecure`; fills in the
+// default place of the store.
+absl::StatusOr<FinalizedCollectorConfig> Finalize(CollectorConfig config);
+
+}  // namespace fathom::collector
+
+#endif  // FATHOM_COLLECTOR_CONFIG_COLLECTOR_CONFIG_H_

@@ -1,0 +1,96 @@
+#include <absl/strings/str_cat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdlib>
+#include <string_view>
+
+#include "collector/config/collector_config.h"
+#include "collector/net/listen_probe.h"
+
+namespace fathom::collector {
+namespace {
+
+absl::Status Bad(const std::string& text) { return absl::InvalidArgumentError(text); }
+
+std::string DefaultStore() {
+  if (geteuid() == 0) return "/var/lib/fathom/fathom.db";
+  if (const char* state = std::getenv("XDG_STATE_HOME"); state != nullptr && *state == '/') {
+    return absl::StrCat(state, "/fathom/fathom.db");
+  }
+  const char* home = std::getenv("HOME");
+  if (home == nullptr || *home == '\0') return ":memory:";
+  return absl::StrCat(home, "/.local/state/fathom/fathom.db");
+}
+
+absl::Status CheckAddress(const char* setting, const std::string& address, bool insecure) {
+  HostPort where;
+  if (auto status = ParseHostPort(address, where); !status.ok()) {
+    return Bad(absl::StrCat(setting, ": ", std::string(status.message())));
+  }
+  if (insecure || IsLoopback(where.host)) return absl::OkStatus();
+  return Bad(
+      absl::StrCat(setting, ": ", address,
+                   " is reachable from outside and there is no TLS yet; bind to 127.0.0.1 or "
+                   "say --insecure"));
+}
+
+absl::Status CheckRange(const char* setting, double value, double low, double high) {
+  if (value >= low && value <= high) return absl::OkStatus();
+  return Bad(absl::StrCat(setting, ": ", value, " is not between ", low, " and ", high));
+}
+
+absl::Status CheckLevel(const std::string& level) {
+  constexpr std::array<std::string_view, 6> kLevels = {"trace",   "debug", "info",
+                                                       "warning", "error", "off"};
+  for (const auto known : kLevels) {
+    if (level == known) return absl::OkStatus();
+  }
+  return Bad(
+      absl::StrCat("log_level: '", level, "' is none of trace, debug, info, warning, error, off"));
+}
+
+std::vector<std::string> SplitNames(const std::string& names) {
+  std::vector<std::string> list;
+  std::string name;
+  for (const char c : names + ",") {
+    if (c != ',' && c != ' ') {
+      name.push_back(c);
+    } else if (!name.empty()) {
+      list.push_back(std::exchange(name, {}));
+    }
+  }
+  return list;
+}
+
+absl::Status Check(const CollectorConfig& c) {
+  const diagnosis::DiagnosisConfig& d = c.diagnosis;
+  for (const absl::Status& status :
+       {CheckAddress("grpc", c.grpc, c.insecure), CheckAddress("http", c.http, c.insecure),
+        CheckLevel(c.log_level), CheckRange("max_jobs", static_cast<double>(c.max_jobs), 1, 10'000),
+        CheckRange("max_ranks", static_cast<double>(c.max_ranks), 1, 1'000'000),
+        CheckRange("max_agents", static_cast<double>(c.max_agents), 1, 100'000),
+        CheckRange("max_event_clients", static_cast<double>(c.max_event_clients), 1, 1000),
+        CheckRange("job_timeout_s", c.job_timeout_s, 1, 1e7),
+        CheckRange("diagnosis.delta", d.delta, 1.001, 100),
+        CheckRange("diagnosis.baseline_iterations", d.baseline_iterations, 3, 10'000),
+        CheckRange("diagnosis.min_irregular", d.min_irregular, 2, 10'000),
+        CheckRange("diagnosis.stall_factor", d.stall_factor, 1, 1e6),
+        CheckRange("diagnosis.stall_floor_s", d.stall_floor.Seconds(), 0.1, 86'400)}) {
+    if (!status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<FinalizedCollectorConfig> Finalize(CollectorConfig config) {
+  if (auto status = Check(config); !status.ok()) return status;
+  if (config.store.empty()) config.store = DefaultStore();
+  FinalizedCollectorConfig finalized;
+  finalized.allowed_hosts_ = SplitNames(config.allowed_hosts);
+  finalized.config_ = std::move(config);
+  return finalized;
+}
+
+}  // namespace fathom::collector

@@ -1,0 +1,194 @@
+#include "collector/config/settings.h"
+
+#include <absl/strings/numbers.h>
+#include <absl/strings/str_cat.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <numeric>
+
+namespace fathom::collector {
+namespace {
+
+using Config = CollectorConfig;
+using diagnosis::DiagnosisConfig;
+
+absl::Status Parse(const std::string& text, std::string& out) {
+  out = text;
+  return absl::OkStatus();
+}
+
+absl::Status Parse(const std::string& text, bool& out) {
+  if (absl::SimpleAtob(text, &out)) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat("'", text, "' is neither true nor false"));
+}
+
+template <typename Integer>
+absl::Status Parse(const std::string& text, Integer& out) {
+  if (absl::SimpleAtoi(text, &out)) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat("'", text, "' is not a whole number"));
+}
+
+absl::Status Parse(const std::string& text, double& out) {
+  if (absl::SimpleAtod(text, &out)) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat("'", text, "' is not a number"));
+}
+
+absl::Status Parse(const std::string& text, Nanos& out) {
+  double seconds = 0;
+  if (auto status = Parse(text, seconds); !status.ok()) return status;
+  out = Nanos::FromSeconds(seconds);
+  return absl::OkStatus();
+}
+
+std::string Show(const std::string& value) { return value; }
+std::string Show(bool value) { return value ? "true" : "false"; }
+std::string Show(Nanos value) { return absl::StrCat(value.Seconds()); }
+template <typename Number>
+std::string Show(Number value) {
+  return absl::StrCat(value);
+}
+
+template <typename T>
+Setting Of(std::string name, T Config::*field, std::string help) {
+  return {std::move(name),
+          std::move(help),
+          std::is_same_v<T, bool>,
+          false,
+          [field](Config& c, const std::string& text) { return Parse(text, c.*field); },
+          [field](const Config& c) { return Show(c.*field); }};
+}
+
+template <typename T>
+Setting Of(std::string name, T DiagnosisConfig::*field) {
+  return {"diagnosis." + std::move(name),
+          "see docs/rules/config.md",
+          false,
+          true,
+          [field](Config& c, const std::string& text) { return Parse(text, c.diagnosis.*field); },
+          [field](const Config& c) { return Show(c.diagnosis.*field); }};
+}
+
+Setting Hidden(Setting setting) {
+  setting.hidden = true;
+  return setting;
+}
+
+std::vector<Setting> ServerSettings() {
+  return {
+      Of("grpc", &Config::grpc, "HOST:PORT that agents connect to; port 0: any"),
+      Of("http", &Config::http, "HOST:PORT of page, API and metrics; port 0: any"),
+      Of("store", &Config::store, "file of the history, or :memory:"),
+      Of("log_level", &Config::log_level, "trace, debug, info, warning, error, off"),
+      Of("insecure", &Config::insecure, "allow binding to more than loopback without TLS"),
+      Of("reflection", &Config::reflection, "gRPC server reflection"),
+      Of("allowed_hosts", &Config::allowed_hosts, "more names for the Host header, with commas"),
+      Of("max_jobs", &Config::max_jobs, "jobs held at once"),
+      Of("max_ranks", &Config::max_ranks, "ranks over all jobs, 4 KiB each"),
+      Of("max_agents", &Config::max_agents, "agent streams at once"),
+      Of("max_event_clients", &Config::max_event_clients, "listeners of the event stream"),
+      Of("job_timeout_s", &Config::job_timeout_s, "a job unheard of for so long has ended"),
+      Hidden(Of("parent_death_signal", &Config::parent_death_signal, "end with the parent")),
+  };
+}
+
+std::vector<Setting> DiagnosisSettings() {
+  using D = DiagnosisConfig;
+  return {
+      Of("delta", &D::delta),
+      Of("baseline_iterations", &D::baseline_iterations),
+      Of("min_irregular", &D::min_irregular),
+      Of("stall_factor", &D::stall_factor),
+      Of("stall_floor_s", &D::stall_floor),
+  };
+}
+
+std::string Replaced(std::string text, char from, char to) {
+  std::replace(text.begin(), text.end(), from, to);
+  return text;
+}
+
+std::size_t Distance(const std::string& a, const std::string& b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t diagonal = std::exchange(row[0], i);
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t change = diagonal + (a[i - 1] != b[j - 1]);
+      diagonal = row[j];
+      row[j] = std::min({row[j] + 1, row[j - 1] + 1, change});
+    }
+  }
+  return row.back();
+}
+
+}  // namespace
+
+std::string Setting::flag() const { return "--" + Replaced(Replaced(name, '_', '-'), '.', '-'); }
+
+std::string Setting::environment() const {
+  std::string text = Replaced(name, '.', '_');
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+  return "FATHOM_" + text;
+}
+
+const std::vector<Setting>& Settings() {
+  static const std::vector<Setting> all = [] {
+    auto settings = ServerSettings();
+    const auto more = DiagnosisSettings();
+    settings.insert(settings.end(), more.begin(), more.end());
+    return settings;
+  }();
+  return all;
+}
+
+std::string Nearest(const std::string& name, const std::vector<std::string>& known) {
+  const auto best = std::min_element(known.begin(), known.end(), [&](const auto& a, const auto& b) {
+    return Distance(name, a) < Distance(name, b);
+  });
+  return best == known.end() ? "" : *best;
+}
+
+absl::Status Apply(const Texts& texts, const std::string& origin, CollectorConfig& config) {
+  std::vector<std::string> known;
+  for (const Setting& setting : Settings()) known.push_back(setting.name);
+  for (const auto& [name, text] : texts) {
+    const auto at = std::find(known.begin(), known.end(), name);
+    if (at == known.end()) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          origin, ": no setting '", name, "'; did you mean '", Nearest(name, known), "'?"));
+    }
+    const Setting& setting = Settings()[static_cast<std::size_t>(at - known.begin())];
+    if (auto status = setting.set(config, text); !status.ok()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(origin, ": ", name, ": ", std::string(status.message())));
+    }
+  }
+  return absl::OkStatus();
+}
+
+Texts LoadEnvironment() {
+  Texts texts;
+  for (const Setting& setting : Settings()) {
+    if (const char* text = std::getenv(setting.environment().c_str())) texts[setting.name] = text;
+  }
+  return texts;
+}
+
+std::string Print(const CollectorConfig& config) {
+  std::string text;
+  bool inside = false;
+  for (const Setting& setting : Settings()) {
+    const auto dot = setting.name.find('.');
+    if (dot != std::string::npos && !std::exchange(inside, true)) {
+      text += setting.name.substr(0, dot) + ":\n";
+    }
+    const std::string name = inside ? "  " + setting.name.substr(dot + 1) : setting.name;
+    const std::string value = setting.get(config);
+    text += absl::StrCat(name, ": ", value.empty() ? "\"\"" : value, "\n");
+  }
+  return text;
+}
+
+}  // namespace fathom::collector

@@ -1,0 +1,131 @@
+#include "collector/export/verdict_proto.h"
+
+#include <string>
+#include <vector>
+
+#include "fathom/v1/report.pb.h"
+
+namespace fathom::collector {
+namespace {
+
+// The enumerator whose name is `text`, or the first one.
+template <typename Enum>
+Enum Named(const std::string& text, Enum last) {
+  for (int i = 0; i <= static_cast<int>(last); ++i) {
+    if (ToString(static_cast<Enum>(i)) == text) return static_cast<Enum>(i);
+  }
+  return Enum{};
+}
+
+std::string Text(std::string_view name) { return std::string(name); }
+
+void Put(const diagnosis::Entity& entity, v1::Entity& out) {
+  out.set_type(Text(ToString(entity.type)));
+  for (const RankId rank : entity.ranks) out.add_ranks(rank.value);
+  out.set_node(entity.node);
+  out.set_gpu(entity.gpu);
+  if (entity.link_src.empty() && entity.link_dst.empty()) return;
+  out.mutable_link()->set_src(entity.link_src);
+  out.mutable_link()->set_dst(entity.link_dst);
+}
+
+diagnosis::Entity Get(const v1::Entity& entity) {
+  diagnosis::Entity out;
+  out.type = Named(entity.type(), diagnosis::EntityType::kJob);
+  for (const std::uint32_t rank : entity.ranks()) out.ranks.emplace_back(rank);
+  out.node = entity.node();
+  out.gpu = entity.gpu();
+  out.link_src = entity.link().src();
+  out.link_dst = entity.link().dst();
+  return out;
+}
+
+void Put(const diagnosis::Evidence& evidence, v1::Evidence& out) {
+  out.set_statement(evidence.statement);
+  out.set_value(evidence.value);
+  out.set_unit(evidence.unit);
+  out.set_reference(evidence.reference);
+  out.set_source(evidence.source);
+}
+
+diagnosis::Evidence Get(const v1::Evidence& evidence) {
+  return {evidence.statement(), evidence.value(), evidence.unit(), evidence.reference(),
+          evidence.source()};
+}
+
+void PutNames(const diagnosis::Verdict& verdict, v1::Verdict& out) {
+  out.set_grade(Text(ToString(verdict.grade)));
+  out.set_cause(Text(ToString(verdict.cause)));
+  out.set_class_(Text(ToString(verdict.problem)));
+  out.set_role("culprit");
+  out.set_owner(Text(ToString(verdict.owner)));
+  out.set_sentence(verdict.sentence);
+}
+
+void PutLists(const diagnosis::Verdict& verdict, v1::Verdict& out) {
+  for (const RankId rank : verdict.victims) out.add_victims(rank.value);
+  for (const auto& evidence : verdict.evidence) Put(evidence, *out.add_evidence());
+  for (const auto& evidence : verdict.counter_evidence) Put(evidence, *out.add_counter_evidence());
+  for (const auto& text : verdict.would_change) out.add_would_change(text);
+}
+
+diagnosis::Verdict GetVerdict(const v1::Verdict& in) {
+  diagnosis::Verdict verdict;
+  verdict.grade = Named(in.grade(), diagnosis::Grade::kEstablished);
+  verdict.cause = Named(in.cause(), diagnosis::Cause::kRegression);
+  verdict.problem = Named(in.class_(), diagnosis::ProblemClass::kNonCommunicationSlow);
+  verdict.owner = Named(in.owner(), diagnosis::Owner::kAlgorithm);
+  verdict.entity = Get(in.entity());
+  verdict.sentence = in.sentence();
+  verdict.since_iteration = Iteration(in.since().iteration());
+  verdict.since_time = WallNs(in.since().time_unix_ns());
+  verdict.cost = {in.cost().slowdown(), in.cost().seconds_per_iteration(), in.cost().gpu_hours()};
+  for (const std::uint32_t rank : in.victims()) verdict.victims.emplace_back(rank);
+  for (const auto& evidence : in.evidence()) verdict.evidence.push_back(Get(evidence));
+  for (const auto& evidence : in.counter_evidence()) {
+    verdict.counter_evidence.push_back(Get(evidence));
+  }
+  verdict.would_change.assign(in.would_change().begin(), in.would_change().end());
+  verdict.action_text = in.action().text();
+  verdict.action_command = in.action().command();
+  return verdict;
+}
+
+}  // namespace
+
+void ToProto(const Episode& episode, v1::Verdict& out) {
+  const diagnosis::Verdict& verdict = episode.verdict;
+  out.set_id(episode.id);
+  out.set_job(episode.job);
+  PutNames(verdict, out);
+  Put(verdict.entity, *out.mutable_entity());
+  out.mutable_since()->set_iteration(verdict.since_iteration.value);
+  out.mutable_since()->set_time_unix_ns(verdict.since_time.ns);
+  if (!episode.open()) {
+    out.mutable_until()->set_iteration(episode.until_iteration.value);
+    out.mutable_until()->set_time_unix_ns(episode.closed.ns);
+    out.set_closed_because(episode.closed_because);
+  }
+  out.mutable_cost()->set_slowdown(verdict.cost.slowdown);
+  out.mutable_cost()->set_seconds_per_iteration(verdict.cost.seconds_per_iteration);
+  out.mutable_cost()->set_gpu_hours(verdict.cost.gpu_hours);
+  PutLists(verdict, out);
+  out.mutable_action()->set_text(verdict.action_text);
+  out.mutable_action()->set_command(verdict.action_command);
+}
+
+Episode FromProto(const v1::Verdict& in) {
+  Episode episode;
+  episode.id = in.id();
+  episode.job = in.job();
+  episode.verdict = GetVerdict(in);
+  if (in.has_until()) {
+    episode.closed = WallNs(in.until().time_unix_ns());
+    episode.until_iteration = Iteration(in.until().iteration());
+    episode.closed_because = in.closed_because();
+    episode.superseded = in.closed_because().starts_with("superseded");
+  }
+  return episode;
+}
+
+}  // namespace fathom::collector

@@ -1,0 +1,123 @@
+#include "collector/http/api.h"
+
+#include <algorithm>
+#include <map>
+
+#include "collector/export/report.h"
+#include "collector/export/verdict_proto.h"
+#include "collector/http/job_json.h"
+#include "collector/http/web_bundle.h"
+#include "fathom/v1/report.pb.h"
+
+namespace fathom::collector {
+namespace {
+
+std::string VerdictJson(const Episode& episode) {
+  v1::Verdict message;
+  ToProto(episode, message);
+  return ToJson(message);
+}
+
+Response NotFound(const Request& request) {
+  return Response::Error(404,
+                         "nothing at " + request.path + "; docs/formats/http_api.md lists all");
+}
+
+}  // namespace
+
+Response Api::Answer(const Request& request) const {
+  if (request.method != "GET" && request.method != "HEAD") {
+    return Response::Error(405, "only GET is answered here");
+  }
+  const auto& at = request.segments;
+  if (at.empty()) return Page(request);
+  if (at[0] == "api") return AnswerApi(request);
+  if (at.size() == 1 && at[0] == "metrics") {
+    return {200, "text/plain; version=0.0.4; charset=utf-8", parts_.metrics(), ""};
+  }
+  if (at.size() == 1 && at[0] == "healthz") return Response::Json("{\"status\":\"ok\"}");
+  if (at.size() == 1 && at[0] == "readyz") return Ready();
+  return Page(request);
+}
+
+Response Api::AnswerApi(const Request& request) const {
+  const auto& at = request.segments;
+  if (at.size() < 3 || at[1] != "v1") return NotFound(request);
+  if (at[2] == "jobs" && at.size() == 3) return Jobs();
+  if (at[2] == "jobs") return AnswerJob(request);
+  if (at[2] == "verdicts" && at.size() == 3) return Verdicts(request);
+  if (at[2] == "verdicts" && at.size() == 4) return Verdict(at[3]);
+  if (at[2] == "nodes" && at.size() == 3) return Nodes();
+  return NotFound(request);
+}
+
+Response Api::Page(const Request& request) {
+  for (const WebFile& file : WebBundle()) {
+    if (file.path != request.path) continue;
+    const std::string etag(file.etag);
+    if (request.if_none_match == etag) return {304, std::string(file.type), "", etag};
+    return {200, std::string(file.type), std::string(file.bytes), etag};
+  }
+  return NotFound(request);
+}
+
+Response Api::Ready() const {
+  const std::string degraded = parts_.store.degraded();
+  const bool ready = parts_.ready();
+  JsonWriter json;
+  json.BeginObject().Field("ready", ready).Key("degraded").BeginArray();
+  if (!degraded.empty()) json.Value(degraded);
+  json.EndArray().EndObject();
+  Response response = Response::Json(json.Take());
+  // A store in memory does not keep the collector from doing its work: ready, but it tells.
+  response.status = ready ? 200 : 503;
+  return response;
+}
+
+Response Api::Verdicts(const Request& request) const {
+  const auto limit = request.Number("limit", 200);
+  const auto active = request.Number("active", 0);
+  if (!limit || !active || *limit < 1 || *limit > kMaxVerdicts) {
+    return Response::Error(400, "active is 0 or 1, limit a number from 1 to 1000");
+  }
+  JsonWriter json;
+  json.BeginObject().Key("verdicts").BeginArray();
+  for (const auto& e : parts_.store.Verdicts(request.Text("job"), *active != 0, *limit)) {
+    json.Raw(VerdictJson(e));
+  }
+  return Response::Json(json.EndArray().EndObject().Take());
+}
+
+Response Api::Verdict(const std::string& id) const {
+  const auto episode = parts_.store.Find(id);
+  if (!episode) return Response::Error(404, "no verdict " + id + "; see /api/v1/verdicts");
+  return Response::Json(VerdictJson(*episode));
+}
+
+Response Api::Nodes() const {
+  std::map<std::string, std::uint32_t> ranks;
+  for (const auto& job : parts_.jobs.All()) {
+    if (job->Figures().ended) continue;
+    job->Read([&](const RankTable& table, const GroupTable&, const SummaryWindow&) {
+      for (const auto& [rank, state] : table.ranks()) ranks[table.NodeOf(state)] += !state.gone;
+    });
+  }
+  const auto open = parts_.ledger.Open();
+  JsonWriter json;
+  json.BeginObject().Key("nodes").BeginArray();
+  for (const AgentFacts& agent : parts_.registry.Agents()) {
+    const bool suspect = std::any_of(open.begin(), open.end(), [&](const Episode& e) {
+      return e.verdict.entity.node == agent.node;
+    });
+    json.BeginObject().Field("name", agent.node).Field("connected", agent.connected);
+    json.Field("ranks", ranks[agent.node]).Field("last_seen_unix_ns", agent.last_seen.ns);
+    json.Field("suspect", suspect).Key("cpu_busy_ratio");
+    agent.health_known ? json.Value(agent.cpu_busy_ratio) : json.Null();
+    json.Key("load1");
+    agent.health_known ? json.Value(agent.load1) : json.Null();
+    json.EndObject();
+  }
+  return Response::Json(json.EndArray().EndObject().Take());
+}
+
+}  // namespace fathom::collector

@@ -1,0 +1,66 @@
+// Answers every request but the event stream: /api/v1, /metrics, /healthz, /readyz and the page.
+//
+// Called by HttpServer on its threads, and by tests without a socket. docs/formats/http_api.md
+// is the contract.
+//
+// Thread-safety: thread-safe (reads thread-safe parts). Ownership: refers to Parts, which outlive
+// it. Errors: JSON {"error": what to do} with 400, 404, 405 or 503. Cost: jobs and verdicts cheap;
+// …/report runs one diagnosis (some ms, 0.3 s at 10,000 ranks), …/iterations writes one number a
+// rank, iteration and series.
+#ifndef FATHOM_COLLECTOR_HTTP_API_H_
+#define FATHOM_COLLECTOR_HTTP_API_H_
+
+#include <functional>
+#include <string>
+
+#include "collector/http/request.h"
+#include "collector/ingest/session_registry.h"
+#include "collector/store/store.h"
+#include "collector/verdict/verdict_ledger.h"
+#include "collector/window/diagnoser.h"
+#include "collector/window/job_table.h"
+
+namespace fathom::collector {
+
+class Api {
+ public:
+  static constexpr std::int64_t kMaxIterations = 2000;
+  static constexpr std::int64_t kDefaultIterations = 300;
+  static constexpr std::int64_t kMaxVerdicts = 1000;
+
+  struct Parts {
+    JobTable& jobs;
+    SessionRegistry& registry;
+    VerdictLedger& ledger;
+    Diagnoser& diagnoser;
+    Store& store;
+    std::function<std::string()> metrics;  // Prometheus text
+    std::function<bool()> ready;           // everything was started
+  };
+
+  explicit Api(Parts parts) : parts_(std::move(parts)) {}
+
+  Response Answer(const Request& request) const;
+  // Job objects as they stand now, for a new listener; of all jobs when `job` is empty.
+  std::vector<std::string> JobObjects(const std::string& job) const;
+  // The report of a job of the table as proto-JSON.
+  std::string ReportOf(const JobState& job) const;
+
+ private:
+  Response AnswerApi(const Request& request) const;
+  Response Jobs() const;
+  Response AnswerJob(const Request& request) const;
+  Response Job(const JobState& job) const;
+  Response Iterations(const JobState& job, const Request& request) const;
+  Response Verdicts(const Request& request) const;
+  Response Verdict(const std::string& id) const;
+  Response Nodes() const;
+  Response Ready() const;
+  static Response Page(const Request& request);
+
+  const Parts parts_;
+};
+
+}  // namespace fathom::collector
+
+#endif  // FATHOM_COLLECTOR_HTTP_API_H_

@@ -1,0 +1,76 @@
+// The part of Api below /api/v1/jobs.
+#include "collector/export/report.h"
+#include "collector/http/api.h"
+#include "collector/http/job_json.h"
+#include "fathom/v1/report.pb.h"
+
+namespace fathom::collector {
+namespace {
+
+std::string JobObject(const JobState& job, const VerdictLedger& ledger) {
+  JsonWriter json;
+  json.BeginObject();
+  WriteJob(job.Figures(), ledger.Of(job.name()), json);
+  return json.EndObject().Take();
+}
+
+}  // namespace
+
+std::vector<std::string> Api::JobObjects(const std::string& name) const {
+  std::vector<std::string> objects;
+  for (const auto& job : parts_.jobs.All()) {
+    if (!name.empty() && job->name() != name) continue;
+    if (job->rank_count() > 0) objects.push_back(JobObject(*job, parts_.ledger));
+  }
+  return objects;
+}
+
+Response Api::Jobs() const {
+  JsonWriter json;
+  json.BeginObject().Key("jobs").BeginArray();
+  for (const std::string& object : JobObjects("")) json.Raw(object);
+  return Response::Json(json.EndArray().EndObject().Take());
+}
+
+Response Api::AnswerJob(const Request& request) const {
+  const auto& at = request.segments;
+  const std::string what = at.size() == 5 ? at[4] : "";
+  const auto job = parts_.jobs.Find(at[3]);
+  if (job == nullptr || job->rank_count() == 0) {
+    const auto stored = what == "report" ? parts_.store.FindJob(at[3]) : std::nullopt;
+    if (stored && !stored->report_json.empty()) return Response::Json(stored->report_json);
+    return Response::Error(404, "no job " + at[3] + "; see /api/v1/jobs");
+  }
+  if (at.size() == 4) return Job(*job);
+  if (what == "report") return Response::Json(ReportOf(*job));
+  if (what == "iterations") return Iterations(*job, request);
+  if (what == "health") return Response::Json(HealthJson(*job, parts_.registry.Agents()));
+  return Response::Error(404, "a job has report, iterations and health");
+}
+
+Response Api::Job(const JobState& job) const {
+  JsonWriter json;
+  json.BeginObject();
+  WriteJob(job.Figures(), parts_.ledger.Of(job.name()), json);
+  WriteMembers(
+      job, [this](std::string_view node) { return parts_.registry.Connected(node); }, json);
+  return Response::Json(json.EndObject().Take());
+}
+
+Response Api::Iterations(const JobState& job, const Request& request) const {
+  const auto after = request.Number("after", -1);
+  const auto limit = request.Number("limit", kDefaultIterations);
+  if (!after || !limit || *limit < 1 || *limit > kMaxIterations) {
+    return Response::Error(400, "after is a number, limit one from 1 to 2000");
+  }
+  return Response::Json(IterationsJson(job, *after, static_cast<std::size_t>(*limit)));
+}
+
+std::string Api::ReportOf(const JobState& job) const {
+  v1::Report report;
+  const auto fresh = parts_.diagnoser.DiagnoseNow(job);
+  BuildReport(fresh.view, fresh.diagnosis, parts_.ledger.Of(job.name()), "live", report);
+  return ToJson(report);
+}
+
+}  // namespace fathom::collector

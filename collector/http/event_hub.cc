@@ -1,0 +1,69 @@
+#include "collector/http/event_hub.h"
+
+namespace fathom::collector {
+
+Subscription::~Subscription() { hub_.Leave(this); }
+
+Subscription::Wake Subscription::Next(std::chrono::milliseconds patience, std::string& text) {
+  std::unique_lock lock(mutex_);
+  ready_.wait_for(lock, patience, [this] { return over_ || !queue_.empty(); });
+  if (over_) return Wake::kOver;
+  if (queue_.empty()) return Wake::kIdle;
+  text = *queue_.front();
+  queue_.pop_front();
+  return Wake::kEvent;
+}
+
+std::unique_ptr<Subscription> EventHub::Subscribe(const std::string& job) {
+  const std::lock_guard lock(mutex_);
+  if (stopped_ || subscriptions_.size() >= max_subscribers_) return nullptr;
+  std::unique_ptr<Subscription> subscription(new Subscription(*this, job));
+  subscriptions_.insert(subscription.get());
+  return subscription;
+}
+
+void EventHub::Leave(Subscription* subscription) {
+  const std::lock_guard lock(mutex_);
+  subscriptions_.erase(subscription);
+}
+
+std::string EventHub::Format(std::string_view type, std::string_view json) {
+  std::string text;
+  text.append("event: ").append(type).append("\ndata: ").append(json).append("\n\n");
+  return text;
+}
+
+void EventHub::Publish(std::string_view type, std::string_view job, std::string_view json) {
+  const std::lock_guard lock(mutex_);
+  if (subscriptions_.empty()) return;
+  const auto text = std::make_shared<const std::string>(Format(type, json));
+  for (Subscription* subscription : subscriptions_) {
+    if (!subscription->job_.empty() && subscription->job_ != job) continue;
+    const std::lock_guard queue_lock(subscription->mutex_);
+    if (subscription->over_) continue;
+    if (subscription->queue_.size() >= kMaxQueued) {
+      subscription->over_ = true;
+      ++dropped_;
+    } else {
+      subscription->queue_.push_back(text);
+    }
+    subscription->ready_.notify_one();
+  }
+}
+
+void EventHub::Stop() {
+  const std::lock_guard lock(mutex_);
+  stopped_ = true;
+  for (Subscription* subscription : subscriptions_) {
+    const std::lock_guard queue_lock(subscription->mutex_);
+    subscription->over_ = true;
+    subscription->ready_.notify_one();
+  }
+}
+
+std::size_t EventHub::subscribers() const {
+  const std::lock_guard lock(mutex_);
+  return subscriptions_.size();
+}
+
+}  // namespace fathom::collector

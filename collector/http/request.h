@@ -1,0 +1,47 @@
+// A request and its answer, free of the HTTP library, so that the API is tested without sockets.
+//
+// Made by HttpServer, answered by Api. Path segments and parameters are decoded.
+// Thread-safety: plain values. Errors: ParseTarget gives nothing for a target that is not sane.
+#ifndef FATHOM_COLLECTOR_HTTP_REQUEST_H_
+#define FATHOM_COLLECTOR_HTTP_REQUEST_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace fathom::collector {
+
+struct Request {
+  std::string method;
+  std::string path;                   // as it came, without the query
+  std::vector<std::string> segments;  // decoded; "/a/b" → a, b
+  std::map<std::string, std::string> parameters;
+  std::string if_none_match;
+
+  // The parameter as a number; `otherwise` if it is not given; nothing if it is no number.
+  std::optional<std::int64_t> Number(const std::string& name, std::int64_t otherwise) const;
+  std::string Text(const std::string& name) const;
+};
+
+struct Response {
+  int status = 200;
+  std::string type = "application/json";
+  std::string body;
+  std::string etag;
+
+  static Response Json(std::string body) { return {200, "application/json", std::move(body), ""}; }
+  static Response Error(int status, std::string_view text);
+};
+
+// Fills method-independent parts from a request target. Nothing: over 4 KiB, bad escapes, NUL.
+std::optional<Request> ParseTarget(std::string_view path, std::string_view query);
+
+// Whether `host` (a Host header, port allowed) names this machine's loopback or one of `allowed`.
+bool HostAllowed(std::string_view host, const std::vector<std::string>& allowed);
+
+}  // namespace fathom::collector
+
+#endif  // FATHOM_COLLECTOR_HTTP_REQUEST_H_

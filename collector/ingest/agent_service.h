@@ -1,0 +1,52 @@
+// The gRPC server that agents connect to: one bidirectional stream each, and the health service.
+//
+// Owned by Collector. The only part that sees gRPC's headers is its .cc.
+//
+//   read ─► AgentSession::OnMessage ─► read again     one message in flight a stream: back pressure
+//   rows requests ─► queue (≤ 64) ─┐
+//   acknowledgement (newest only) ─┴► one write at a time
+//
+// Threads: gRPC's own; a stream's messages are handled one after the other. Thread-safety:
+// thread-safe. Ownership: refers to the IngestContext, which outlives it. Errors: Start says which
+// address could not be bound and what to do; a broken stream ends itself alone. Bounds: messages of
+// 4 MiB, max_streams streams (more are refused with RESOURCE_EXHAUSTED), 512 MiB for buffers.
+#ifndef FATHOM_COLLECTOR_INGEST_AGENT_SERVICE_H_
+#define FATHOM_COLLECTOR_INGEST_AGENT_SERVICE_H_
+
+#include <absl/status/statusor.h>
+
+#include <cstddef>
+#include <memory>
+#include <string>
+
+#include "collector/ingest/agent_session.h"
+
+namespace fathom::collector {
+
+struct AgentServiceOptions {
+  std::string address;  // "127.0.0.1:7071"; port 0: any
+  bool reflection = false;
+  std::size_t max_streams = 20'000;
+  std::string version;  // told to agents
+};
+
+class AgentService {
+ public:
+  static absl::StatusOr<std::unique_ptr<AgentService>> Start(const AgentServiceOptions& options,
+                                                             IngestContext& context);
+  ~AgentService();  // ends all streams, within two seconds
+
+  int port() const;
+  std::size_t streams() const;
+  // The health service answers SERVING from now on.
+  void SetServing(bool serving);
+
+ private:
+  class Impl;
+  explicit AgentService(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace fathom::collector
+
+#endif  // FATHOM_COLLECTOR_INGEST_AGENT_SERVICE_H_

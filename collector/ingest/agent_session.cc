@@ -1,0 +1,128 @@
+#include "collector/ingest/agent_session.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "collector/ingest/validate.h"
+#include "collector/limits.h"
+#include "fathom/v1/agent.pb.h"
+
+namespace fathom::collector {
+
+AgentSession::AgentSession(std::uint64_t id, IngestContext& context,
+                           std::weak_ptr<RowsChannel> channel)
+    : id_(id), context_(context), channel_(std::move(channel)) {
+  ++context_.counters.streams_opened;
+}
+
+AgentSession::~AgentSession() {
+  if (node_.empty()) return;
+  context_.registry.Disconnect(id_, node_);
+  if (!context_.registry.Connected(node_)) context_.requests.OnDisconnect(node_);
+}
+
+AgentSession::Outcome AgentSession::Malformed(RejectReason reason) {
+  context_.counters.Reject(reason);
+  Outcome outcome;
+  outcome.close = ++malformed_ >= kMaxRejectsPerStream;
+  return outcome;
+}
+
+AgentSession::Outcome AgentSession::OnMessage(const v1::AgentMessage& message) {
+  ++context_.counters.messages;
+  context_.counters.bytes += message.ByteSizeLong();
+  if (node_.empty()) return Greet(message);
+  acknowledged_ = std::max(acknowledged_, message.number());
+  context_.registry.Seen(node_);
+  if (auto malformed = Validate(message)) return Malformed(*malformed);
+  // What comes late or twice after a reconnection is no misbehaviour: counted, nothing more.
+  if (auto unwanted = Take(message)) context_.counters.Reject(*unwanted);
+  return {};
+}
+
+AgentSession::Outcome AgentSession::Greet(const v1::AgentMessage& message) {
+  const auto refuse = [this](RejectReason reason, std::string why) {
+    context_.counters.Reject(reason);
+    ++context_.counters.streams_refused;
+    return Outcome{.greet = true, .refused = std::move(why), .close = true};
+  };
+  if (!message.has_hello()) return refuse(RejectReason::kNoHello, "the first message is not Hello");
+  if (auto bad = Validate(message)) return refuse(*bad, "Hello has a bad name");
+  if (message.hello().protocol() != kProtocolVersion) {
+    return refuse(RejectReason::kProtocol,
+                  "protocol " + std::to_string(message.hello().protocol()) +
+                      " is not spoken here, only " + std::to_string(kProtocolVersion));
+  }
+  if (auto bad = context_.registry.Connect(id_, message.hello(), channel_)) {
+    return refuse(*bad, "too many nodes");
+  }
+  node_ = message.hello().node();
+  acknowledged_ = message.number();
+  return {.greet = true, .refused = "", .close = false};
+}
+
+Rejection AgentSession::Take(const v1::AgentMessage& message) {
+  switch (message.body_case()) {
+    case v1::AgentMessage::kRank:
+      return TakeRank(message.rank());
+    case v1::AgentMessage::kGroup:
+      return TakeForJob(message.group());
+    case v1::AgentMessage::kGone:
+      return TakeForJob(message.gone());
+    case v1::AgentMessage::kSummary:
+      return TakeSummary(message.summary());
+    case v1::AgentMessage::kHealth:
+      return TakeHealth(message.health());
+    case v1::AgentMessage::kCounters:
+      context_.registry.Counters(node_, message.counters());
+      return std::nullopt;
+    case v1::AgentMessage::kRows: {
+      const Rejection rejected = context_.requests.OnReply(node_, message.rows());
+      if (!rejected) context_.on_change(message.rows().job());
+      return rejected;
+    }
+    case v1::AgentMessage::kHello:
+    case v1::AgentMessage::BODY_NOT_SET:
+      break;
+  }
+  return std::nullopt;
+}
+
+template <typename Message>
+Rejection AgentSession::TakeForJob(const Message& message) {
+  const auto job = context_.jobs.Find(message.job());
+  if (job == nullptr) return RejectReason::kUnknownRank;
+  const Rejection rejected = job->Apply(message, node_);
+  if (!rejected) context_.on_change(message.job());
+  return rejected;
+}
+
+Rejection AgentSession::TakeRank(const v1::RankInfo& info) {
+  const auto job = context_.jobs.FindOrAdd(info.job());
+  if (job == nullptr) return RejectReason::kTooManyJobs;
+  const auto result = job->Apply(info, node_, context_.jobs.room());
+  if (!result.rejected) context_.on_change(info.job());
+  return result.rejected;
+}
+
+Rejection AgentSession::TakeSummary(const v1::SummaryBatch& batch) {
+  const auto job = context_.jobs.Find(batch.job());
+  if (job == nullptr) return RejectReason::kUnknownRank;
+  const auto result = job->Apply(batch, node_);
+  context_.counters.summary_rows += static_cast<std::uint64_t>(result.rows);
+  context_.counters.repeated_rows += static_cast<std::uint64_t>(result.repeats);
+  context_.counters.late_rows += static_cast<std::uint64_t>(result.too_old);
+  if (result.rows > 0) context_.on_change(batch.job());
+  return result.rejected;
+}
+
+Rejection AgentSession::TakeHealth(const v1::HealthBatch& batch) {
+  if (batch.has_node()) context_.registry.Health(node_, batch.node());
+  Rejection first;
+  for (const auto& health : batch.ranks()) {
+    if (auto bad = TakeForJob(health); bad && !first) first = bad;
+  }
+  return first;
+}
+
+}  // namespace fathom::collector

@@ -1,0 +1,81 @@
+// One agent's stream, as a state machine over messages: no transport in it.
+//
+// Driven by AgentService (gRPC), by tests and by the fuzzer. First comes a valid Hello, then
+// anything; what is invalid is dropped and counted, the stream goes on; after
+// kMaxRejectsPerStream malformed messages, or without a Hello, the stream is closed. Nothing a peer
+// sends reaches further than its own stream and the jobs its node has announced.
+//
+// Thread-safety: single-threaded, one message at a time; the parts it calls are thread-safe.
+// Ownership: refers to IngestContext, which outlives it. Errors: Outcome. Cost: O(message).
+#ifndef FATHOM_COLLECTOR_INGEST_AGENT_SESSION_H_
+#define FATHOM_COLLECTOR_INGEST_AGENT_SESSION_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "collector/ingest/ingest_counters.h"
+#include "collector/ingest/row_requests.h"
+#include "collector/ingest/session_registry.h"
+#include "collector/window/job_table.h"
+
+namespace fathom::v1 {
+class AgentMessage;
+class Hello;
+class HealthBatch;
+class RankInfo;
+class SummaryBatch;
+}  // namespace fathom::v1
+
+namespace fathom::collector {
+
+inline constexpr std::uint32_t kProtocolVersion = 1;
+
+struct IngestContext {
+  JobTable& jobs;
+  SessionRegistry& registry;
+  RowRequests& requests;
+  IngestCounters& counters;
+  // Something worth a look happened to the job. Thread-safe, cheap.
+  std::function<void(const std::string& job)> on_change;
+};
+
+class AgentSession {
+ public:
+  struct Outcome {
+    bool greet = false;   // answer with a HelloReply
+    std::string refused;  // goes into it; the stream closes
+    bool close = false;
+  };
+
+  AgentSession(std::uint64_t id, IngestContext& context, std::weak_ptr<RowsChannel> channel);
+  ~AgentSession();
+  AgentSession(const AgentSession&) = delete;
+  AgentSession& operator=(const AgentSession&) = delete;
+
+  Outcome OnMessage(const v1::AgentMessage& message);
+  std::uint64_t acknowledged() const { return acknowledged_; }  // highest number taken in
+  const std::string& node() const { return node_; }             // empty before Hello
+
+ private:
+  Outcome Greet(const v1::AgentMessage& message);
+  Rejection Take(const v1::AgentMessage& message);
+  Rejection TakeRank(const v1::RankInfo& info);
+  Rejection TakeSummary(const v1::SummaryBatch& batch);
+  Rejection TakeHealth(const v1::HealthBatch& batch);
+  template <typename Message>
+  Rejection TakeForJob(const Message& message);
+  Outcome Malformed(RejectReason reason);
+
+  const std::uint64_t id_;
+  IngestContext& context_;
+  const std::weak_ptr<RowsChannel> channel_;
+  std::string node_;
+  std::uint64_t acknowledged_ = 0;
+  int malformed_ = 0;
+};
+
+}  // namespace fathom::collector
+
+#endif  // FATHOM_COLLECTOR_INGEST_AGENT_SESSION_H_

@@ -1,0 +1,113 @@
+#include "collector/ingest/agent_stream.h"
+
+#include <utility>
+
+#include "collector/limits.h"
+
+namespace fathom::collector {
+
+bool AgentStream::Outbox::Send(const v1::RowsRequest& request) {
+  const std::lock_guard lock(mutex_);
+  if (stream_ == nullptr) return false;
+  v1::CollectorMessage message;
+  *message.mutable_rows() = request;
+  return stream_->Queue(std::move(message));
+}
+
+void AgentStream::Outbox::Detach() {
+  const std::lock_guard lock(mutex_);
+  stream_ = nullptr;
+}
+
+AgentStream::AgentStream(std::uint64_t id, IngestContext& context, std::string version,
+                         std::atomic<std::size_t>& streams)
+    : outbox_(std::make_shared<Outbox>(this)),
+      session_(id, context, outbox_),
+      version_(std::move(version)),
+      streams_(streams) {
+  ++streams_;
+  StartRead(&in_);
+}
+
+AgentStream::~AgentStream() {
+  outbox_->Detach();
+  --streams_;
+}
+
+void AgentStream::Greet(const std::string& refused) {
+  v1::CollectorMessage message;
+  message.mutable_hello()->set_version(version_);
+  message.mutable_hello()->set_protocol(kProtocolVersion);
+  message.mutable_hello()->set_refused(refused);
+  Queue(std::move(message));
+}
+
+void AgentStream::OnReadDone(bool ok) {
+  if (!ok) {
+    const std::lock_guard lock(mutex_);
+    FinishLocked(grpc::Status::OK);
+    return;
+  }
+  const AgentSession::Outcome outcome = session_.OnMessage(in_);
+  if (outcome.greet) Greet(outcome.refused);
+  {
+    const std::lock_guard lock(mutex_);
+    to_acknowledge_ = session_.acknowledged();
+    if (outcome.close) {
+      const std::string why = outcome.refused.empty() ? "too many bad messages" : outcome.refused;
+      finish_with_ = grpc::Status(grpc::StatusCode::INVALID_ARGUMENT, why);
+    }
+    WriteNextLocked();
+  }
+  if (outcome.close) return;
+  in_.Clear();
+  StartRead(&in_);
+}
+
+bool AgentStream::Queue(v1::CollectorMessage message) {
+  const std::lock_guard lock(mutex_);
+  if (finished_ || finish_with_ || queue_.size() >= kMaxQueuedRequestsPerStream) return false;
+  queue_.push_back(std::move(message));
+  WriteNextLocked();
+  return true;
+}
+
+void AgentStream::WriteNextLocked() {
+  if (writing_ || finished_) return;
+  if (queue_.empty() && acknowledged_ == to_acknowledge_) {
+    if (finish_with_) FinishLocked(*finish_with_);
+    return;
+  }
+  out_.Clear();
+  if (!queue_.empty()) {
+    out_ = std::move(queue_.front());
+    queue_.pop_front();
+  }
+  acknowledged_ = to_acknowledge_;
+  out_.set_acknowledged(acknowledged_);
+  writing_ = true;
+  StartWrite(&out_);
+}
+
+void AgentStream::OnWriteDone(bool ok) {
+  const std::lock_guard lock(mutex_);
+  writing_ = false;
+  if (!ok) {
+    FinishLocked(grpc::Status::OK);
+    return;
+  }
+  WriteNextLocked();
+}
+
+void AgentStream::OnCancel() {
+  const std::lock_guard lock(mutex_);
+  FinishLocked(grpc::Status::CANCELLED);
+}
+
+void AgentStream::FinishLocked(const grpc::Status& status) {
+  if (finished_) return;
+  finished_ = true;
+  Finish(status);
+}
+
+}  // namespace fathom::collector

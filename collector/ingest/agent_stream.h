@@ -1,0 +1,73 @@
+// One agent's gRPC stream: reads feed an AgentSession, writes carry acknowledgements and requests.
+//
+// Made by AgentService for each call, deletes itself when gRPC says it is done. Included by
+// agent_service.cc only (gRPC headers).
+//
+// Thread-safety: gRPC's callbacks for one direction come one at a time; Send comes from any thread.
+// Ownership: the outbox is shared with the registry and cut off when the stream is over.
+// Errors: a stream that fails ends; the agent connects again. Cost: one message each way in flight.
+#ifndef FATHOM_COLLECTOR_INGEST_AGENT_STREAM_H_
+#define FATHOM_COLLECTOR_INGEST_AGENT_STREAM_H_
+
+#include <grpcpp/grpcpp.h>
+
+#include <atomic>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "collector/ingest/agent_session.h"
+#include "fathom/v1/agent.grpc.pb.h"
+
+namespace fathom::collector {
+
+class AgentStream final : public grpc::ServerBidiReactor<v1::AgentMessage, v1::CollectorMessage> {
+ public:
+  AgentStream(std::uint64_t id, IngestContext& context, std::string version,
+              std::atomic<std::size_t>& streams);
+  ~AgentStream() override;
+
+  void OnReadDone(bool ok) override;
+  void OnWriteDone(bool ok) override;
+  void OnCancel() override;
+  void OnDone() override { delete this; }
+
+ private:
+  // What the registry holds of a stream: stays when the stream is gone, and says no then.
+  class Outbox final : public RowsChannel {
+   public:
+    explicit Outbox(AgentStream* stream) : stream_(stream) {}
+    bool Send(const v1::RowsRequest& request) override;
+    void Detach();
+
+   private:
+    std::mutex mutex_;  // guards stream_
+    AgentStream* stream_;
+  };
+
+  bool Queue(v1::CollectorMessage message);
+  void WriteNextLocked();  // Requires: mutex_ is held
+  void FinishLocked(const grpc::Status& status);
+  void Greet(const std::string& refused);
+
+  const std::shared_ptr<Outbox> outbox_;
+  AgentSession session_;  // reads only
+  const std::string version_;
+  std::atomic<std::size_t>& streams_;
+  v1::AgentMessage in_;
+
+  std::mutex mutex_;  // guards everything below
+  v1::CollectorMessage out_;
+  std::deque<v1::CollectorMessage> queue_;
+  std::uint64_t to_acknowledge_ = 0;
+  std::uint64_t acknowledged_ = 0;
+  bool writing_ = false;
+  bool finished_ = false;
+  std::optional<grpc::Status> finish_with_;  // once the queue is empty
+};
+
+}  // namespace fathom::collector
+
+#endif  // FATHOM_COLLECTOR_INGEST_AGENT_STREAM_H_

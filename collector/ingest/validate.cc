@@ -1,0 +1,171 @@
+#include "collector/ingest/validate.h"
+
+#include <cmath>
+#include <string>
+
+#include "collector/limits.h"
+#include "fathom/v1/agent.pb.h"
+
+namespace fathom::collector {
+namespace {
+
+using enum RejectReason;
+
+bool Printable(const std::string& text, std::size_t limit) {
+  if (text.size() > limit) return false;
+  for (const char c : text) {
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) return false;
+  }
+  return true;
+}
+
+bool Name(const std::string& text) { return !text.empty() && Printable(text, kMaxNameBytes); }
+
+Rejection CheckWho(const std::string& job, std::uint32_t rank) {
+  if (!Name(job)) return kBadString;
+  if (rank >= kMaxWorldSize) return kBadRank;
+  return std::nullopt;
+}
+
+Rejection Check(const v1::Hello& hello) {
+  if (!Name(hello.node()) || !Printable(hello.version(), kMaxNameBytes)) return kBadString;
+  if (!Printable(hello.boot_id(), kMaxNameBytes)) return kBadString;
+  return std::nullopt;
+}
+
+Rejection Check(const v1::RankInfo& info) {
+  if (auto bad = CheckWho(info.job(), info.rank())) return bad;
+  if (info.world_size() == 0 || info.world_size() > kMaxWorldSize) return kBadWorldSize;
+  if (info.rank() >= info.world_size()) return kBadRank;
+  if (!Printable(info.tracer_version(), kMaxNameBytes)) return kBadString;
+  if (info.started_wall_ns() < 0) return kBadNumber;
+  return std::nullopt;
+}
+
+Rejection Check(const v1::GroupInfo& group) {
+  if (auto bad = CheckWho(group.job(), group.rank())) return bad;
+  if (group.id() == 0) return kBadNumber;
+  if (!Printable(group.name(), kMaxNameBytes)) return kBadString;
+  if (!Printable(group.description(), kMaxTextBytes)) return kBadString;
+  const auto members = static_cast<std::size_t>(group.members_size());
+  if (group.size() > kMaxWorldSize || members > kMaxWorldSize) return kTooManyMembers;
+  if (members != 0 && members != group.size()) return kTooManyMembers;
+  for (const std::uint32_t member : group.members()) {
+    if (member >= kMaxWorldSize) return kBadRank;
+  }
+  return std::nullopt;
+}
+
+Rejection Check(const v1::RankGone& gone) {
+  if (auto bad = CheckWho(gone.job(), gone.rank())) return bad;
+  return Printable(gone.how(), kMaxNameBytes) ? Rejection() : kBadString;
+}
+
+bool SameLength(const v1::GroupColumns& g, int n) {
+  return g.count_size() == n && g.elapsed_us_size() == n && g.min_us_size() == n &&
+         g.max_us_size() == n && g.first_us_size() == n;
+}
+
+bool SameLength(const v1::SummaryBatch& b, int n) {
+  return b.anchor_step_size() == n && b.cpu_us_size() == n && b.runqueue_us_size() == n &&
+         b.blocked_us_size() == n && b.gc_us_size() == n && b.dataloader_us_size() == n &&
+         b.op_count_size() == n;
+}
+
+Rejection Check(const v1::SummaryBatch& batch) {
+  if (auto bad = CheckWho(batch.job(), batch.rank())) return bad;
+  const int n = batch.duration_us_size();
+  if (n > kMaxIterationsPerBatch) return kTooManyIterations;
+  if (n == 0 || !SameLength(batch, n)) return kColumnLengths;
+  if (batch.groups_size() > kMaxGroupsPerBatch) return kTooManyGroups;
+  for (const auto& group : batch.groups()) {
+    if (!SameLength(group, n)) return kColumnLengths;
+    if (group.group() == 0) return kBadNumber;
+  }
+  constexpr std::int64_t kFar = std::int64_t{1} << 62;
+  if (batch.first_iteration() < 0 || batch.first_iteration() > kFar) return kBadNumber;
+  if (batch.first_begin_mono_ns() < 0 || batch.first_begin_mono_ns() > kFar) return kBadNumber;
+  if (batch.mono_to_wall_ns() < -kFar || batch.mono_to_wall_ns() > kFar) return kBadNumber;
+  for (const std::int64_t step : batch.anchor_step()) {
+    if (step < -kMaxAnchorStep || step > kMaxAnchorStep) return kBadNumber;
+  }
+  return std::nullopt;
+}
+
+Rejection Check(const v1::RowsReply& reply) {
+  if (reply.request_id() == 0) return kUnasked;
+  if (!Printable(reply.error(), kMaxTextBytes)) return kBadString;
+  for (const auto& rank : reply.ranks()) {
+    if (auto bad = CheckWho(reply.job(), rank.rank())) return bad;
+    if (rank.ops_size() > kMaxRowsPerRank || rank.marks_size() > kMaxRowsPerRank) {
+      return kTooManyRows;
+    }
+    if (rank.iterations_missing_size() > kMaxIterationsPerRequest) return kTooManyIterations;
+  }
+  return std::nullopt;
+}
+
+Rejection Check(const v1::RankHealth& health) {
+  if (auto bad = CheckWho(health.job(), health.rank())) return bad;
+  if (!Printable(health.state(), 8) || !Printable(health.wait_channel(), kMaxNameBytes)) {
+    return kBadString;
+  }
+  if (health.open_ops_size() > kMaxOpenOps || health.groups_size() > kMaxHealthGroups) {
+    return kTooManyGroups;
+  }
+  if (health.tracer_drops_size() > kMaxDropReasons) return kBadNumber;
+  for (const auto& [reason, count] : health.tracer_drops()) {
+    if (!Name(reason)) return kBadString;
+  }
+  const bool negative = health.last_event_age_ns() < 0 || health.typical_iteration_ns() < 0 ||
+                        health.iterations_seen() < 0;
+  return negative ? kBadNumber : Rejection();
+}
+
+Rejection Check(const v1::HealthBatch& batch) {
+  if (batch.has_node()) {
+    const auto& node = batch.node();
+    if (!Printable(node.node(), kMaxNameBytes)) return kBadString;
+    if (!std::isfinite(node.cpu_busy_ratio()) || !std::isfinite(node.load1())) return kBadNumber;
+  }
+  for (const auto& rank : batch.ranks()) {
+    if (auto bad = Check(rank)) return bad;
+  }
+  return std::nullopt;
+}
+
+Rejection Check(const v1::AgentCounters& counters) {
+  if (counters.records_dropped_size() > kMaxDropReasons) return kBadNumber;
+  for (const auto& [reason, count] : counters.records_dropped()) {
+    if (!Name(reason)) return kBadString;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+Rejection Validate(const v1::AgentMessage& message) {
+  switch (message.body_case()) {
+    case v1::AgentMessage::kHello:
+      return Check(message.hello());
+    case v1::AgentMessage::kRank:
+      return Check(message.rank());
+    case v1::AgentMessage::kGroup:
+      return Check(message.group());
+    case v1::AgentMessage::kGone:
+      return Check(message.gone());
+    case v1::AgentMessage::kSummary:
+      return Check(message.summary());
+    case v1::AgentMessage::kRows:
+      return Check(message.rows());
+    case v1::AgentMessage::kHealth:
+      return Check(message.health());
+    case v1::AgentMessage::kCounters:
+      return Check(message.counters());
+    case v1::AgentMessage::BODY_NOT_SET:
+      return std::nullopt;  // a body of a later version: ignored, acknowledged
+  }
+  return std::nullopt;
+}
+
+}  // namespace fathom::collector

@@ -1,0 +1,31 @@
+// Tells, before a server library tries, whether an address can be listened on, and why not.
+//
+// Used by AgentService and HttpServer, whose libraries report a port in use badly or not at all.
+// The probe binds and closes at once; another process may still take the port in between, then the
+// library's own failure is reported.
+// Thread-safety: thread-safe. Errors: InvalidArgument (no such address), Unavailable (in use, not
+// permitted): one line that names address, purpose and flag.
+#ifndef FATHOM_COLLECTOR_NET_LISTEN_PROBE_H_
+#define FATHOM_COLLECTOR_NET_LISTEN_PROBE_H_
+
+#include <absl/status/status.h>
+
+#include <string>
+
+namespace fathom::collector {
+
+// `purpose`: "agents (gRPC)"; `flag`: "--grpc". Requires: `address` is HOST:PORT.
+absl::Status ProbeListen(const std::string& address, const std::string& purpose,
+                         const std::string& flag);
+
+struct HostPort {
+  std::string host;  // without brackets
+  int port = 0;
+};
+// "[::1]:80", "127.0.0.1:80", "localhost:0". InvalidArgument for anything else.
+absl::Status ParseHostPort(const std::string& address, HostPort& out);
+bool IsLoopback(const std::string& host);
+
+}  // namespace fathom::collector
+
+#endif  // FATHOM_COLLECTOR_NET_LISTEN_PROBE_H_

@@ -1,0 +1,27 @@
+// The tables of the store and how an older file becomes today's.
+//
+// Used by Store when it opens a file. The version stands in SQLite's user_version; each step goes
+// from one version to the next, in one transaction. A file of a later version is refused.
+//
+//   verdicts(id, job, opened_ns, updated_ns, closed_ns, active, grade, cause, superseded, message)
+//     message: a fathom.v1.Verdict
+//   jobs(name, ranks, world_size, nodes, started_ns, last_seen_ns, iterations, report)
+//     report: fathom.v1.Report of the ended job as proto-JSON
+//
+// Thread-safety: thread-compatible. Errors: of Database; FailedPrecondition for a later version.
+#ifndef FATHOM_COLLECTOR_STORE_SCHEMA_H_
+#define FATHOM_COLLECTOR_STORE_SCHEMA_H_
+
+#include <absl/status/status.h>
+
+#include "collector/store/database.h"
+
+namespace fathom::collector {
+
+inline constexpr std::int64_t kSchemaVersion = 2;
+
+absl::Status Migrate(Database& database);
+
+}  // namespace fathom::collector
+
+#endif  // FATHOM_COLLECTOR_STORE_SCHEMA_H_

@@ -1,0 +1,203 @@
+#include "collector/verdict/job_verdicts.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <string_view>
+
+namespace fathom::collector {
+namespace {
+
+std::string KeyOf(const diagnosis::Verdict& verdict) {
+  const diagnosis::Entity& entity = verdict.entity;
+  std::string key(ToString(verdict.cause));
+  key.append("|").append(ToString(entity.type)).append("|");
+  for (const RankId rank : entity.ranks) key.append(std::to_string(rank.value)).append(",");
+  key.append("|").append(entity.node).append("|").append(entity.gpu);
+  key.append("|").append(entity.link_src).append(">").append(entity.link_dst);
+  return key;
+}
+
+// FNV-1a, 64 bits, cut to 48: ids need to be stable and short, not secret.
+std::string IdOf(const JobMoment& now, const std::string& key, Iteration onset) {
+  const std::string text = now.job + "|" + std::to_string(now.started.ns) + "|" + key + "|" +
+                           std::to_string(onset.value);
+  std::uint64_t hash = 0xcbf29ce484222325u;
+  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
+  char id[16];
+  std::snprintf(id, sizeof id, "v%012llx", static_cast<unsigned long long>(hash >> 16));
+  return id;
+}
+
+bool IsHang(const diagnosis::Verdict& verdict) {
+  using enum diagnosis::ProblemClass;
+  return verdict.problem == kCommunicationHang || verdict.problem == kNonCommunicationHang;
+}
+
+// Worth telling anew: more than rounding changed.
+bool Differs(const diagnosis::Verdict& a, const diagnosis::Verdict& b) {
+  const auto far = [](double x, double y) {
+    return std::abs(x - y) > 0.05 * std::max({std::abs(x), std::abs(y), 1e-9});
+  };
+  return a.sentence != b.sentence || a.victims != b.victims ||
+         a.evidence.size() != b.evidence.size() || far(a.cost.slowdown, b.cost.slowdown) ||
+         far(a.cost.gpu_hours, b.cost.gpu_hours);
+}
+
+}  // namespace
+
+Changes JobVerdicts::Update(const JobMoment& now, const diagnosis::Suspicion& suspicion,
+                            const diagnosis::Diagnosis* diagnosis) {
+  Changes changes;
+  if (diagnosis == nullptr) {
+    candidates_.clear();
+    CloseRegular(now, suspicion, changes);
+    return changes;
+  }
+  for (auto& [key, candidate] : candidates_) candidate.seen_now = false;
+  for (auto& [key, live] : open_) ++live.missed;
+  for (const auto& verdict : diagnosis->verdicts) See(verdict, now, changes);
+  std::erase_if(candidates_, [](const auto& entry) { return !entry.second.seen_now; });
+  CloseUnseen(now, changes);
+  return changes;
+}
+
+void JobVerdicts::See(const diagnosis::Verdict& verdict, const JobMoment& now, Changes& changes) {
+  const std::string key = KeyOf(verdict);
+  if (const auto at = open_.find(key); at != open_.end()) {
+    Refresh(at->second, verdict, now, changes);
+    return;
+  }
+  Candidate& candidate = candidates_[key];
+  candidate.verdict = verdict;
+  candidate.seen_now = true;
+  if (++candidate.seen < kOpenAfter) return;
+  candidates_.erase(key);
+  Open(key, verdict, now, changes);
+}
+
+void JobVerdicts::Open(const std::string& key, const diagnosis::Verdict& verdict,
+                       const JobMoment& now, Changes& changes) {
+  Live live;
+  live.episode.id = IdOf(now, key, verdict.since_iteration);
+  live.episode.job = now.job;
+  live.episode.verdict = verdict;
+  live.episode.opened = live.episode.updated = now.wall;
+  live.last_seen = live.last_told = now.mono;
+  // The same trouble again before anybody forgot it: the episode goes on.
+  std::erase_if(closed_, [&](const Episode& old) {
+    if (old.id != live.episode.id) return false;
+    live.episode.opened = old.opened;
+    return true;
+  });
+  changes.emplace_back(VerdictChange::kOpened, live.episode);
+  open_[key] = std::move(live);
+}
+
+void JobVerdicts::Refresh(Live& live, const diagnosis::Verdict& verdict, const JobMoment& now,
+                          Changes& changes) {
+  diagnosis::Verdict& kept = live.episode.verdict;
+  const bool lower = verdict.grade < kept.grade;
+  live.missed = 0;
+  live.last_seen = now.mono;
+  live.lower_grades = lower ? live.lower_grades + 1 : 0;
+  if (lower && live.lower_grades < kFallAfter) return;
+  const bool graded = verdict.grade != kept.grade;
+  const bool due = now.mono - live.last_told >= kUpdateGap;
+  if (!graded && !(due && Differs(verdict, kept))) return;
+  const Iteration since = kept.since_iteration;
+  const WallNs since_time = kept.since_time;
+  const double hours = kept.cost.gpu_hours;
+  kept = verdict;
+  kept.since_iteration = since;
+  kept.since_time = since_time;
+  kept.cost.gpu_hours = std::max(kept.cost.gpu_hours, hours);  // lost is lost
+  live.episode.updated = now.wall;
+  live.last_told = now.mono;
+  live.lower_grades = 0;
+  live.adopted = false;
+  changes.emplace_back(VerdictChange::kUpdated, live.episode);
+}
+
+const JobVerdicts::Live* JobVerdicts::Successor(const std::string& key) const {
+  const Live* best = nullptr;
+  for (const auto& [other, live] : open_) {
+    if (other == key || live.missed > 0) continue;
+    if (best == nullptr || best->episode.verdict.grade < live.episode.verdict.grade) best = &live;
+  }
+  return best;
+}
+
+void JobVerdicts::CloseUnseen(const JobMoment& now, Changes& changes) {
+  std::vector<std::string> unseen;
+  for (auto& [key, live] : open_) {
+    if (!live.last_seen.known()) live.last_seen = now.mono;
+    if (live.missed >= kCloseAfter && now.mono - live.last_seen >= kCloseGap) unseen.push_back(key);
+  }
+  for (const std::string& key : unseen) {
+    const Live* successor = Successor(key);
+    open_[key].episode.superseded = successor != nullptr;
+    Close(key, now,
+          successor ? "superseded by " + successor->episode.id : std::string("no longer supported"),
+          changes);
+  }
+}
+
+void JobVerdicts::CloseRegular(const JobMoment& now, const diagnosis::Suspicion& suspicion,
+                               Changes& changes) {
+  std::vector<std::string> over;
+  for (auto& [key, live] : open_) {
+    if (!live.last_seen.known()) live.last_seen = now.mono;
+    // An adopted verdict has no baseline behind it any more: it gets the longer time.
+    const bool hang = IsHang(live.episode.verdict) && !live.adopted;
+    const Nanos gap = hang || suspicion.settled ? kCloseGap : kRegularGap;
+    if (now.mono - live.last_seen >= (live.adopted ? kRegularGap * 12 : gap)) over.push_back(key);
+  }
+  for (const std::string& key : over) {
+    const bool adopted = open_[key].adopted;
+    Close(key, now, adopted ? "not seen again after the collector restarted" : "recovered",
+          changes);
+  }
+}
+
+void JobVerdicts::Close(const std::string& key, const JobMoment& now, const std::string& because,
+                        Changes& changes) {
+  Episode episode = std::move(open_[key].episode);
+  open_.erase(key);
+  episode.closed = episode.updated = now.wall;
+  episode.until_iteration = now.iteration;
+  episode.closed_because = because;
+  changes.emplace_back(VerdictChange::kClosed, episode);
+  closed_.push_back(std::move(episode));
+  if (closed_.size() > kMaxEpisodes) closed_.erase(closed_.begin());
+}
+
+Changes JobVerdicts::CloseAll(const JobMoment& now, const std::string& because) {
+  Changes changes;
+  candidates_.clear();
+  while (!open_.empty()) Close(std::string(open_.begin()->first), now, because, changes);
+  return changes;
+}
+
+void JobVerdicts::Adopt(Episode episode) {
+  Live live;
+  const std::string key = KeyOf(episode.verdict);
+  live.episode = std::move(episode);
+  live.adopted = true;
+  open_.try_emplace(key, std::move(live));
+}
+
+bool JobVerdicts::HasOpen() const { return !open_.empty(); }
+
+std::vector<Episode> JobVerdicts::Episodes() const {
+  std::vector<Episode> all;
+  for (const auto& [key, live] : open_) all.push_back(live.episode);
+  std::stable_sort(all.begin(), all.end(), [](const Episode& a, const Episode& b) {
+    if (a.verdict.grade != b.verdict.grade) return a.verdict.grade > b.verdict.grade;
+    return a.verdict.posterior_odds > b.verdict.posterior_odds;
+  });
+  all.insert(all.end(), closed_.rbegin(), closed_.rend());
+  return all;
+}
+
+}  // namespace fathom::collector

@@ -1,0 +1,93 @@
+// The life of one job's verdicts: a diagnosis says what it sees now, this says what stands.
+//
+// Owned by VerdictLedger, one a job.
+//
+//   seen twice in a row            → opened (stable id, onset kept from here on)
+//   grade, cost or sentence change → updated, at most every kUpdateGap; a grade rises at once and
+//                                    falls after kFallAfter diagnoses in a row
+//   another culprit instead of it  → closed "superseded by ID", the other one is opened
+//   not seen in kCloseAfter diagnoses and kCloseGap, or the job is regular or moves again
+//                                  → closed "recovered" or "no longer supported"
+//   job over, job restarted        → closed, saying so
+//
+// So an established verdict never turns into another one under the reader's eyes.
+// Thread-safety: thread-compatible. Cost: O(verdicts). Memory: kMaxEpisodes closed ones are kept.
+#ifndef FATHOM_COLLECTOR_VERDICT_JOB_VERDICTS_H_
+#define FATHOM_COLLECTOR_VERDICT_JOB_VERDICTS_H_
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "collector/verdict/episode.h"
+#include "diagnosis/engine/watch.h"
+
+namespace fathom::collector {
+
+// Where the job stands at the moment of a diagnosis.
+struct JobMoment {
+  std::string job;
+  WallNs started;  // of the job's first process: part of every id
+  Iteration iteration;
+  WallNs wall;
+  MonoNs mono;
+};
+
+using Changes = std::vector<std::pair<VerdictChange, Episode>>;
+
+class JobVerdicts {
+ public:
+  static constexpr int kOpenAfter = 2;  // diagnoses in a row
+  static constexpr int kFallAfter = 3;
+  static constexpr int kCloseAfter = 4;
+  static constexpr Nanos kCloseGap{2'000'000'000};
+  static constexpr Nanos kRegularGap{5'000'000'000};
+  static constexpr Nanos kUpdateGap{2'000'000'000};
+  static constexpr std::size_t kMaxEpisodes = 200;
+
+  // `diagnosis` null: Watch() found nothing to ask about.
+  Changes Update(const JobMoment& now, const diagnosis::Suspicion& suspicion,
+                 const diagnosis::Diagnosis* diagnosis);
+  Changes CloseAll(const JobMoment& now, const std::string& because);
+  // A verdict that the store still held open when the collector started.
+  void Adopt(Episode episode);
+
+  std::vector<Episode> Episodes() const;  // open ones first, each half strongest and newest first
+  bool HasOpen() const;
+
+ private:
+  struct Live {
+    Episode episode;
+    int missed = 0;        // diagnoses in a row that did not see it
+    MonoNs last_seen;      // or first update after the collector started
+    int lower_grades = 0;  // diagnoses in a row with a lower grade
+    MonoNs last_told;
+    bool adopted = false;
+  };
+  struct Candidate {
+    diagnosis::Verdict verdict;
+    int seen = 0;
+    bool seen_now = false;
+  };
+
+  void See(const diagnosis::Verdict& verdict, const JobMoment& now, Changes& changes);
+  void Refresh(Live& live, const diagnosis::Verdict& verdict, const JobMoment& now,
+               Changes& changes);
+  void Open(const std::string& key, const diagnosis::Verdict& verdict, const JobMoment& now,
+            Changes& changes);
+  void CloseUnseen(const JobMoment& now, Changes& changes);
+  void CloseRegular(const JobMoment& now, const diagnosis::Suspicion& suspicion, Changes& changes);
+  void Close(const std::string& key, const JobMoment& now, const std::string& because,
+             Changes& changes);
+  // The open verdict that explains the same trouble now, or nothing.
+  const Live* Successor(const std::string& key) const;
+
+  std::map<std::string, Live> open_;  // by entity and cause
+  std::map<std::string, Candidate> candidates_;
+  std::vector<Episode> closed_;
+};
+
+}  // namespace fathom::collector
+
+#endif  // FATHOM_COLLECTOR_VERDICT_JOB_VERDICTS_H_

@@ -1,0 +1,73 @@
+#include "collector/verdict/verdict_ledger.h"
+
+#include <algorithm>
+
+namespace fathom::collector {
+
+void VerdictLedger::Tell(const Changes& changes) const {
+  for (const auto& [change, episode] : changes) listener_(change, episode);
+}
+
+JobVerdicts& VerdictLedger::JobOf(const JobMoment& now) {
+  if (!jobs_.contains(now.job) && jobs_.size() >= kMaxJobs) {
+    jobs_.erase(std::min_element(jobs_.begin(), jobs_.end(), [](const auto& a, const auto& b) {
+      return a.second.touched < b.second.touched;
+    }));
+  }
+  Kept& kept = jobs_[now.job];
+  kept.touched = now.mono;
+  return kept.verdicts;
+}
+
+bool VerdictLedger::Update(const JobMoment& now, const diagnosis::Suspicion& suspicion,
+                           const diagnosis::Diagnosis* diagnosis) {
+  Changes changes;
+  {
+    const std::lock_guard lock(mutex_);
+    changes = JobOf(now).Update(now, suspicion, diagnosis);
+  }
+  Tell(changes);
+  return std::any_of(changes.begin(), changes.end(),
+                     [](const auto& change) { return change.first == VerdictChange::kOpened; });
+}
+
+void VerdictLedger::CloseAll(const JobMoment& now, const std::string& because) {
+  Changes changes;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto at = jobs_.find(now.job);
+    if (at != jobs_.end()) changes = at->second.verdicts.CloseAll(now, because);
+  }
+  Tell(changes);
+}
+
+void VerdictLedger::Restart(const JobMoment& now) {
+  CloseAll(now, "the job was restarted");
+  const std::lock_guard lock(mutex_);
+  const auto at = jobs_.find(now.job);
+  if (at != jobs_.end()) jobs_.erase(at);
+}
+
+void VerdictLedger::Adopt(const Episode& episode) {
+  const std::lock_guard lock(mutex_);
+  jobs_[episode.job].verdicts.Adopt(episode);
+}
+
+std::vector<Episode> VerdictLedger::Of(std::string_view job) const {
+  const std::lock_guard lock(mutex_);
+  const auto at = jobs_.find(job);
+  return at == jobs_.end() ? std::vector<Episode>() : at->second.verdicts.Episodes();
+}
+
+std::vector<Episode> VerdictLedger::Open() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<Episode> open;
+  for (const auto& [job, kept] : jobs_) {
+    for (Episode& episode : kept.verdicts.Episodes()) {
+      if (episode.open()) open.push_back(std::move(episode));
+    }
+  }
+  return open;
+}
+
+}  // namespace fathom::collector

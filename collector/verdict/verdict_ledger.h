@@ -1,0 +1,55 @@
+// The verdicts of all jobs: what stands, what is over, and who hears of a change.
+//
+// Fed by the diagnoser; read by the API, the report and the exporter. Every change goes to the
+// listener in order (store, then subscribers of events) before the call returns.
+//
+// Thread-safety: thread-safe; the listener is called without the lock. Cost: O(verdicts of a job).
+// Bounds: kMaxJobs jobs, each JobVerdicts::kMaxEpisodes; the job changed longest ago leaves first.
+#ifndef FATHOM_COLLECTOR_VERDICT_VERDICT_LEDGER_H_
+#define FATHOM_COLLECTOR_VERDICT_VERDICT_LEDGER_H_
+
+#include <functional>
+#include <map>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "collector/verdict/job_verdicts.h"
+
+namespace fathom::collector {
+
+class VerdictLedger {
+ public:
+  using Listener = std::function<void(VerdictChange, const Episode&)>;
+  static constexpr std::size_t kMaxJobs = 1024;
+
+  explicit VerdictLedger(Listener listener) : listener_(std::move(listener)) {}
+
+  // True: a verdict was opened.
+  bool Update(const JobMoment& now, const diagnosis::Suspicion& suspicion,
+              const diagnosis::Diagnosis* diagnosis);
+  void CloseAll(const JobMoment& now, const std::string& because);
+  // The job began anew: what belongs to its former life leaves the report (the store keeps it).
+  void Restart(const JobMoment& now);
+  void Adopt(const Episode& episode);
+
+  std::vector<Episode> Of(std::string_view job) const;  // open first, strongest first
+  std::vector<Episode> Open() const;                    // of all jobs
+
+ private:
+  void Tell(const Changes& changes) const;
+  JobVerdicts& JobOf(const JobMoment& now);
+
+  const Listener listener_;
+  mutable std::mutex mutex_;  // guards everything below
+  struct Kept {
+    JobVerdicts verdicts;
+    MonoNs touched;
+  };
+  std::map<std::string, Kept, std::less<>> jobs_;
+};
+
+}  // namespace fathom::collector
+
+#endif  // FATHOM_COLLECTOR_VERDICT_VERDICT_LEDGER_H_

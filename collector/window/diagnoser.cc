@@ -1,0 +1,166 @@
+#include "collector/window/diagnoser.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+#include <vector>
+
+namespace fathom::collector {
+namespace {
+
+JobMoment MomentOf(const JobFigures& figures, const Clock& clock) {
+  return {figures.name, figures.started, Iteration(figures.iteration), clock.Wall(), clock.Mono()};
+}
+
+}  // namespace
+
+Diagnoser::Diagnoser(Parts parts, DiagnosisFunctions functions, diagnosis::DiagnosisConfig config,
+                     Nanos job_timeout)
+    : parts_(std::move(parts)),
+      functions_(std::move(functions)),
+      config_(config),
+      job_timeout_(job_timeout) {}
+
+void Diagnoser::Notify(const std::string& job) {
+  const std::lock_guard lock(mutex_);
+  if (news_.insert(job).second) wake_.notify_one();
+}
+
+void Diagnoser::Stop() {
+  const std::lock_guard lock(mutex_);
+  stop_ = true;
+  wake_.notify_all();
+}
+
+void Diagnoser::Run() {
+  for (;;) {
+    const Nanos next = RunDue();
+    std::unique_lock lock(mutex_);
+    // News within the gap need no new look yet: sleep the gap out, wake early only to stop.
+    if (next > Nanos(0)) {
+      wake_.wait_for(lock, std::chrono::nanoseconds(std::min(next, kGap).count),
+                     [this] { return stop_ || !news_.empty(); });
+      if (!stop_ && !news_.empty()) {
+        wake_.wait_for(lock, std::chrono::milliseconds(10), [this] { return stop_; });
+      }
+    }
+    if (stop_) return;
+  }
+}
+
+Nanos Diagnoser::RunDue() {
+  std::set<std::string> news;
+  {
+    const std::lock_guard lock(mutex_);
+    news.swap(news_);
+  }
+  const auto jobs = parts_.jobs.All();
+  Nanos next = kIdleLook;
+  for (const auto& job : jobs) {
+    Watched& watched = watched_[job->name()];
+    watched.news = watched.news || news.contains(job->name());
+    const MonoNs now = parts_.clock.Mono();
+    const MonoNs due = watched.news ? watched.next_look : watched.idle_look;
+    if (now < due) {
+      next = std::min(next, due - now);
+      continue;
+    }
+    watched.news = false;
+    Look(job, watched);
+    const MonoNs after = parts_.clock.Mono();
+    const Nanos cost = after - now;
+    watched.next_look = now + std::max(kGap, cost * kCostFactor);
+    watched.idle_look = watched.next_look + kIdleLook;
+    const std::lock_guard lock(mutex_);
+    latencies_.look.Observe(cost);
+  }
+  std::erase_if(watched_, [&](const auto& entry) { return !parts_.jobs.Find(entry.first); });
+  return next;
+}
+
+void Diagnoser::Look(const std::shared_ptr<JobState>& job, Watched& watched) {
+  const bool ended = job->UpdateEnded(parts_.clock.Mono() - job_timeout_);
+  const JobFigures figures = job->Figures();
+  if (figures.ranks == 0) return;
+  const JobMoment moment = MomentOf(figures, parts_.clock);
+  if (watched.incarnation != 0 && watched.incarnation != figures.incarnation) {
+    parts_.ledger.Restart(moment);
+    watched = Watched();
+  }
+  watched.incarnation = figures.incarnation;
+  if (!ended) {
+    watched.ended = false;
+    LookAtRunning(job, watched, moment);
+  } else if (!watched.ended) {
+    watched.ended = true;
+    parts_.ledger.CloseAll(moment, "the job ended");
+    if (parts_.ended) parts_.ended(*job);
+  } else {
+    return;
+  }
+  if (parts_.looked) parts_.looked(job->name());
+}
+
+NodeConnected Diagnoser::Connected() const {
+  return [this](std::string_view node) { return parts_.registry.Connected(node); };
+}
+
+void Diagnoser::LookAtRunning(const std::shared_ptr<JobState>& job, Watched& watched,
+                              const JobMoment& moment) {
+  diagnosis::JobView view = job->View(Connected());
+  const diagnosis::Suspicion suspicion = functions_.watch(view, config_);
+  job->SetSuspicion(suspicion);
+  if (!suspicion.slow && !suspicion.stalled) {
+    watched.suspected = watched.rows_deadline = MonoNs();
+    watched.localized = false;
+    parts_.ledger.Update(moment, suspicion, nullptr);
+    return;
+  }
+  if (!watched.suspected.known()) watched.suspected = moment.mono;
+  if (WaitForRows(job, suspicion, watched)) return;
+  Localize(job, view, suspicion, watched, moment);
+}
+
+bool Diagnoser::WaitForRows(const std::shared_ptr<JobState>& job,
+                            const diagnosis::Suspicion& suspicion, Watched& watched) {
+  const MonoNs now = parts_.clock.Mono();
+  const int outstanding = parts_.requests.Outstanding(job->name());
+  if (watched.rows_deadline.known()) {
+    if (outstanding > 0 && now < watched.rows_deadline) return true;
+    watched.rows_deadline = MonoNs();
+    return false;
+  }
+  if (suspicion.rows.empty()) return false;
+  const int sent = parts_.requests.Ask(job, job->MissingRows(suspicion.rows), kRowsTimeout);
+  if (sent == 0) return false;
+  watched.rows_deadline = now + kRowsTimeout;
+  return true;
+}
+
+void Diagnoser::Localize(const std::shared_ptr<JobState>& job, diagnosis::JobView& view,
+                         const diagnosis::Suspicion& suspicion, Watched& watched,
+                         const JobMoment& moment) {
+  job->FillRows(suspicion.rows, view);
+  const diagnosis::Diagnosis diagnosis = functions_.diagnose(view, suspicion, config_);
+  job->SetDiagnosis(diagnosis);
+  const bool opened = parts_.ledger.Update(moment, suspicion, &diagnosis);
+  if (!opened || watched.localized) return;
+  watched.localized = true;
+  const std::lock_guard lock(mutex_);
+  latencies_.localization.Observe(parts_.clock.Mono() - watched.suspected);
+}
+
+Diagnoser::Fresh Diagnoser::DiagnoseNow(const JobState& job) const {
+  Fresh fresh{job.View(Connected()), {}};
+  const diagnosis::Suspicion suspicion = functions_.watch(fresh.view, config_);
+  job.FillRows(suspicion.rows, fresh.view);
+  fresh.diagnosis = functions_.diagnose(fresh.view, suspicion, config_);
+  return fresh;
+}
+
+Diagnoser::Latencies Diagnoser::latencies() const {
+  const std::lock_guard lock(mutex_);
+  return latencies_;
+}
+
+}  // namespace fathom::collector

@@ -1,0 +1,123 @@
+// Looks at every job after something new came: Watch(), rows if it asks for them, Diagnose(), and
+// the verdicts that follow.
+//
+// Owned by Collector, which gives it one thread (Run) and wakes it from ingest (Notify).
+//
+//   Notify ─► due (≤ 4 a second a job) ─► Watch ─┬─ nothing ─► verdicts may close
+//                                                └─ suspicion ─► rows missing? ─► ask, wait ≤ 2 s
+//                                                                └─ Diagnose ─► verdicts
+//
+// The gap between two looks at one job also grows to kCostFactor × what the last look cost, so a
+// very large job cannot take the whole thread. Localisation time is measured from the first
+// suspicion of an episode to the first verdict opened in it.
+//
+// Thread-safety: Notify, DiagnoseNow, latencies and Stop from any thread; RunDue by one thread at a
+// time. Time: injected; Run waits on real time. Errors: none; what is missing Diagnose() abstains
+// on.
+#ifndef FATHOM_COLLECTOR_WINDOW_DIAGNOSER_H_
+#define FATHOM_COLLECTOR_WINDOW_DIAGNOSER_H_
+
+#include <condition_variable>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <set>
+#include <string>
+
+#include "collector/clock.h"
+#include "collector/ingest/row_requests.h"
+#include "collector/verdict/verdict_ledger.h"
+#include "collector/window/histogram.h"
+#include "collector/window/job_table.h"
+#include "diagnosis/engine/config.h"
+#include "diagnosis/engine/watch.h"
+
+namespace fathom::collector {
+
+// The two entry points of the diagnosis library, injected.
+struct DiagnosisFunctions {
+  std::function<diagnosis::Suspicion(const diagnosis::JobView&, const diagnosis::DiagnosisConfig&)>
+      watch;
+  std::function<diagnosis::Diagnosis(const diagnosis::JobView&, const diagnosis::Suspicion&,
+                                     const diagnosis::DiagnosisConfig&)>
+      diagnose;
+};
+
+class Diagnoser {
+ public:
+  static constexpr Nanos kGap{250'000'000};
+  static constexpr std::int64_t kCostFactor = 4;
+  static constexpr Nanos kRowsTimeout{2'000'000'000};
+  static constexpr Nanos kIdleLook{1'000'000'000};  // also without news: ended jobs, silence
+
+  struct Parts {
+    JobTable& jobs;
+    SessionRegistry& registry;
+    RowRequests& requests;
+    VerdictLedger& ledger;
+    const Clock& clock;
+    // Called after each look at a job, e.g. to tell subscribers. May be empty.
+    std::function<void(const std::string& job)> looked;
+    // Called once when a job has ended, after its verdicts were closed. May be empty.
+    std::function<void(const JobState& job)> ended;
+  };
+
+  Diagnoser(Parts parts, DiagnosisFunctions functions, diagnosis::DiagnosisConfig config,
+            Nanos job_timeout);
+
+  void Notify(const std::string& job);
+  // Looks at every job that is due; when to come again.
+  Nanos RunDue();
+  void Run();  // until Stop()
+  void Stop();
+
+  struct Fresh {
+    diagnosis::JobView view;
+    diagnosis::Diagnosis diagnosis;
+  };
+  // A fresh diagnosis for a report, from the rows at hand; changes nothing.
+  Fresh DiagnoseNow(const JobState& job) const;
+
+  struct Latencies {
+    LatencyHistogram localization;  // suspicion → verdict
+    LatencyHistogram look;          // one Watch, or one Watch and Diagnose
+  };
+  Latencies latencies() const;
+
+ private:
+  struct Watched {
+    bool news = false;
+    MonoNs next_look;  // not before
+    MonoNs idle_look;  // then even without news
+    MonoNs suspected;  // since when; not known: not suspicious
+    bool localized = false;
+    MonoNs rows_deadline;  // not known: not waiting for rows
+    std::uint32_t incarnation = 0;
+    bool ended = false;
+  };
+
+  void Look(const std::shared_ptr<JobState>& job, Watched& watched);
+  void LookAtRunning(const std::shared_ptr<JobState>& job, Watched& watched,
+                     const JobMoment& moment);
+  bool WaitForRows(const std::shared_ptr<JobState>& job, const diagnosis::Suspicion& suspicion,
+                   Watched& watched);
+  void Localize(const std::shared_ptr<JobState>& job, diagnosis::JobView& view,
+                const diagnosis::Suspicion& suspicion, Watched& watched, const JobMoment& moment);
+  NodeConnected Connected() const;
+
+  Parts parts_;
+  const DiagnosisFunctions functions_;
+  const diagnosis::DiagnosisConfig config_;
+  const Nanos job_timeout_;
+  std::map<std::string, Watched> watched_;  // RunDue's thread only
+
+  mutable std::mutex mutex_;  // guards everything below
+  std::condition_variable wake_;
+  std::set<std::string> news_;
+  Latencies latencies_;
+  bool stop_ = false;
+};
+
+}  // namespace fathom::collector
+
+#endif  // FATHOM_COLLECTOR_WINDOW_DIAGNOSER_H_

@@ -1,0 +1,50 @@
+// Gives the iterations of all ranks of a job one common numbering.
+//
+// Owned by SummaryWindow. Each agent counts the iterations of each rank from the moment it found
+// that rank's period, so the counts of two ranks may differ. The boundary of an iteration is an op
+// on a communicator (anchor_group) with a sequence number (anchor_sequence) that is the same on
+// all members: two ranks that name the same (group, sequence) speak of the same iteration. The
+// first rank's own count becomes the job's.
+//
+// A sequence not seen before is placed by the distance to the nearest known one, in steps. A rank
+// whose anchor group nobody else has used keeps its own count until a group is shared (counted by
+// unanchored()).
+//
+// Thread-safety: thread-compatible. Cost: O(log known) an iteration; at most kKnownPerGroup
+// sequences a group and kGroups groups are remembered.
+#ifndef FATHOM_COLLECTOR_WINDOW_ITERATION_ALIGNER_H_
+#define FATHOM_COLLECTOR_WINDOW_ITERATION_ALIGNER_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <vector>
+
+namespace fathom::collector {
+
+class IterationAligner {
+ public:
+  // The job's number of each iteration of a batch, ascending; -1 for one that has none (it lies
+  // before the job's first). `steps[i]` is the advance from iteration i's anchor to the next one's;
+  // not positive: not known.
+  std::vector<std::int64_t> Place(std::uint64_t group, std::uint64_t first_sequence,
+                                  std::int64_t own_first, std::span<const std::int64_t> steps);
+  void Clear() { groups_.clear(), unanchored_ = 0; }
+  std::uint64_t unanchored() const { return unanchored_; }
+
+  static constexpr std::size_t kKnownPerGroup = 1024;
+  static constexpr std::size_t kGroups = 64;
+
+ private:
+  using Known = std::map<std::uint64_t, std::int64_t>;  // sequence → iteration of the job
+
+  static std::int64_t Near(const Known& known, std::uint64_t sequence, std::int64_t step);
+
+  std::map<std::uint64_t, Known> groups_;
+  std::uint64_t unanchored_ = 0;
+};
+
+}  // namespace fathom::collector
+
+#endif  // FATHOM_COLLECTOR_WINDOW_ITERATION_ALIGNER_H_

@@ -1,0 +1,181 @@
+#include "collector/window/job_state.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "collector/limits.h"
+#include "collector/window/row_conversion.h"
+#include "fathom/v1/health.pb.h"
+#include "fathom/v1/job.pb.h"
+#include "fathom/v1/row.pb.h"
+#include "fathom/v1/summary.pb.h"
+
+namespace fathom::collector {
+
+JobState::JobState(std::string name, const Clock& clock)
+    : name_(std::move(name)),
+      clock_(clock),
+      last_seen_(clock.Wall()),
+      last_seen_mono_(clock.Mono()) {}
+
+void JobState::ResetForRestart() {
+  groups_.Clear();
+  window_.Clear();
+  rows_.Clear();
+  suspicion_ = {};
+  diagnosis_ = {};
+  ended_ = false;
+}
+
+JobState::RankResult JobState::Apply(const v1::RankInfo& info, std::string_view node,
+                                     std::size_t room) {
+  const std::lock_guard lock(mutex_);
+  const auto admission = ranks_.Admit(info, node, room);
+  if (admission.restarted) ResetForRestart();
+  if (!admission.rejected) {
+    ended_ = false;
+    last_seen_ = clock_.Wall();
+    last_seen_mono_ = clock_.Mono();
+  }
+  return {admission.rejected, admission.added, admission.restarted};
+}
+
+Rejection JobState::Apply(const v1::GroupInfo& info, std::string_view node) {
+  const std::lock_guard lock(mutex_);
+  if (auto bad = ranks_.CheckOwner(RankId(info.rank()), node)) return bad;
+  return groups_.Merge(info, ranks_.ranks().size(), ranks_.world_size());
+}
+
+Rejection JobState::Apply(const v1::RankGone& gone, std::string_view node) {
+  const std::lock_guard lock(mutex_);
+  const Rejection rejected = ranks_.Gone(gone, node);
+  if (ranks_.AllGone()) {
+    for (const Nanos d : window_.TakeCompleted(true)) histogram_.Observe(d);
+  }
+  return rejected;
+}
+
+Rejection JobState::Apply(const v1::RankHealth& health, std::string_view node) {
+  const std::lock_guard lock(mutex_);
+  const Rejection rejected = ranks_.Health(health, node, clock_.Mono());
+  if (!rejected) {
+    last_seen_ = clock_.Wall();
+    last_seen_mono_ = clock_.Mono();
+  }
+  return rejected;
+}
+
+JobState::SummaryResult JobState::Apply(const v1::SummaryBatch& batch, std::string_view node) {
+  const std::lock_guard lock(mutex_);
+  if (auto bad = ranks_.CheckOwner(RankId(batch.rank()), node)) return {.rejected = bad};
+  const auto added = window_.Add(batch);
+  ranks_.Find(RankId(batch.rank()))->summary_mono = clock_.Mono();
+  for (const Nanos d : window_.TakeCompleted(false)) histogram_.Observe(d);
+  last_seen_ = clock_.Wall();
+  last_seen_mono_ = clock_.Mono();
+  return {added.rejected, added.rows, added.repeats, added.too_old};
+}
+
+void JobState::AddRankRows(const v1::RankRows& reply, const RowsAsk& ask, std::size_t& taken) {
+  const RankId rank(reply.rank());
+  std::map<std::int64_t, diagnosis::RankRows> by_iteration;
+  for (const std::int64_t iteration : ask.iterations) by_iteration[iteration];
+  const auto place = [&](std::int64_t own) -> diagnosis::RankRows* {
+    // An op in flight belongs to no finished iteration: it is kept with the newest one asked for.
+    const std::int64_t iteration =
+        own < 0 ? by_iteration.rbegin()->first : window_.JobIteration(rank, own);
+    const auto at = by_iteration.find(iteration);
+    return at == by_iteration.end() ? nullptr : &at->second;
+  };
+  const auto number = [&](std::int64_t own) { return Iteration(window_.JobIteration(rank, own)); };
+  for (const auto& op : reply.ops()) {
+    auto* rows = place(op.iteration());
+    if (rows == nullptr) continue;
+    rows->ops.push_back(ToCommOp(op, number(op.iteration())));
+    ++taken;
+  }
+  for (const auto& mark : reply.marks()) {
+    auto* rows = place(mark.iteration());
+    const auto converted = ToMark(mark, number(mark.iteration()));
+    if (rows != nullptr && converted) rows->marks.push_back(*converted);
+  }
+  for (auto& [iteration, rows] : by_iteration) rows_.Put(rank, iteration, std::move(rows));
+}
+
+std::size_t JobState::AddRows(const v1::RowsReply& reply, const RowsAsk& ask) {
+  const std::lock_guard lock(mutex_);
+  std::size_t taken = 0;
+  if (ask.iterations.empty()) return taken;
+  for (const auto& rank : reply.ranks()) {
+    const bool asked =
+        std::find(ask.ranks.begin(), ask.ranks.end(), RankId(rank.rank())) != ask.ranks.end();
+    if (asked) AddRankRows(rank, ask, taken);
+  }
+  // What the agent left out it does not have: it is not asked again.
+  for (const RankId rank : ask.ranks) {
+    for (const std::int64_t iteration : ask.iterations) {
+      if (!rows_.Has(rank, iteration)) rows_.Put(rank, iteration, {});
+    }
+  }
+  return taken;
+}
+
+void JobState::FillRows(const diagnosis::RowsWanted& wanted, diagnosis::JobView& view) const {
+  const std::lock_guard lock(mutex_);
+  view.rows = rows_.Collect(wanted.ranks, wanted.iterations);
+}
+
+std::vector<RowsAsk> JobState::MissingRows(const diagnosis::RowsWanted& wanted) const {
+  const std::lock_guard lock(mutex_);
+  // Ranks of one node that lack the same iterations and count alike share one request.
+  std::map<std::pair<std::uint32_t, std::vector<std::int64_t>>, RowsAsk> asks;
+  for (const RankId rank : wanted.ranks) {
+    const auto at = ranks_.ranks().find(rank);
+    if (at == ranks_.ranks().end() || at->second.gone) continue;
+    RowsAsk ask;
+    for (const Iteration iteration : wanted.iterations) {
+      const std::int64_t own = window_.OwnIteration(rank, iteration.value);
+      if (own < 0 || rows_.Has(rank, iteration.value)) continue;
+      if (ask.own.size() == kMaxIterationsPerRequest) break;
+      ask.iterations.push_back(iteration.value);
+      ask.own.push_back(own);
+    }
+    if (ask.own.empty()) continue;
+    auto key = std::make_pair(at->second.process.node, ask.own);
+    key.second.insert(key.second.end(), ask.iterations.begin(), ask.iterations.end());
+    RowsAsk& shared = asks[key];
+    if (shared.ranks.empty()) {
+      shared = std::move(ask);
+      shared.node = ranks_.NodeOf(at->second);
+    }
+    shared.ranks.push_back(rank);
+  }
+  std::vector<RowsAsk> list;
+  for (auto& [key, ask] : asks) list.push_back(std::move(ask));
+  return list;
+}
+
+void JobState::SetSuspicion(const diagnosis::Suspicion& suspicion) {
+  const std::lock_guard lock(mutex_);
+  suspicion_ = suspicion;
+  window_.MarkIrregular(suspicion.irregular);
+  if (suspicion.slow && suspicion.onset.value >= 0) {
+    window_.Pin(suspicion.onset.value);
+  } else {
+    window_.Unpin();
+  }
+}
+
+void JobState::SetDiagnosis(const diagnosis::Diagnosis& diagnosis) {
+  const std::lock_guard lock(mutex_);
+  diagnosis_ = diagnosis;
+  window_.MarkIrregular(diagnosis.irregular);
+}
+
+bool JobState::UpdateEnded(MonoNs deadline) {
+  const std::lock_guard lock(mutex_);
+  ended_ = ranks_.AllGone() || last_seen_mono_ < deadline;
+  return ended_;
+}
+
+}  // namespace fathom::collector

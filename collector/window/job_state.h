@@ -1,0 +1,135 @@
+// All that the collector knows of one job while it runs: ranks, communicators, the window of
+// summaries, fetched rows, and what diagnosis last said.
+//
+// Owned by JobTable (shared_ptr: the API may still read a job that was forgotten). Written by
+// collector/ingest, read by the diagnoser, the API and the exporter.
+//
+// Model: one lock a job; every public function takes it. A restart (rank_table.h) voids the
+// window, groups, rows and the last diagnosis; the incarnation number rises.
+// Units: wall time for display, the collector's monotonic clock for ages.
+// Thread-safety: thread-safe. Errors: RejectReason for what a peer sent. Cost: View() copies the
+// window, O(ranks × iterations × communicators), some 100 ns a row; all else as its parts say.
+#ifndef FATHOM_COLLECTOR_WINDOW_JOB_STATE_H_
+#define FATHOM_COLLECTOR_WINDOW_JOB_STATE_H_
+
+#include <functional>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "collector/clock.h"
+#include "collector/ingest/reject_reason.h"
+#include "collector/window/group_table.h"
+#include "collector/window/histogram.h"
+#include "collector/window/rank_table.h"
+#include "collector/window/row_cache.h"
+#include "collector/window/summary_window.h"
+#include "diagnosis/engine/watch.h"
+#include "diagnosis/model/job_view.h"
+#include "diagnosis/model/verdict.h"
+
+namespace fathom::v1 {
+class RankRows;
+class RowsReply;
+}  // namespace fathom::v1
+
+namespace fathom::collector {
+
+// Whether the agent of a node is connected now.
+using NodeConnected = std::function<bool(std::string_view node)>;
+
+// Rows to ask of one agent. `iterations` are the job's; `own` the same in the ranks' own count.
+struct RowsAsk {
+  std::string node;
+  std::vector<RankId> ranks;
+  std::vector<std::int64_t> iterations;
+  std::vector<std::int64_t> own;
+};
+
+// Numbers for lists and metrics.
+struct JobFigures {
+  std::string name;
+  std::uint32_t world_size = 0;
+  std::uint32_t ranks = 0;
+  std::uint32_t nodes = 0;
+  std::uint32_t incarnation = 0;
+  std::uint32_t restart_count = 0;
+  bool ended = false;
+  std::int64_t iteration = -1;
+  Nanos recent;    // median of the last iterations
+  Nanos baseline;  // what is expected; 0 while not known
+  double slowdown = 1;
+  bool slow = false, stalled = false;
+  WallNs started;
+  WallNs last_seen;
+};
+
+class JobState {
+ public:
+  struct SummaryResult {
+    Rejection rejected;
+    int rows = 0, repeats = 0, too_old = 0;
+  };
+  struct RankResult {
+    Rejection rejected;
+    bool added = false, restarted = false;
+  };
+
+  JobState(std::string name, const Clock& clock);
+
+  // From agents. Requires: the message is valid; `node` is the session's.
+  RankResult Apply(const v1::RankInfo& info, std::string_view node, std::size_t room);
+  Rejection Apply(const v1::GroupInfo& info, std::string_view node);
+  Rejection Apply(const v1::RankGone& gone, std::string_view node);
+  Rejection Apply(const v1::RankHealth& health, std::string_view node);
+  SummaryResult Apply(const v1::SummaryBatch& batch, std::string_view node);
+  // Rows of a reply to `ask`; ranks that were not asked for are ignored. Rows taken in.
+  std::size_t AddRows(const v1::RowsReply& reply, const RowsAsk& ask);
+
+  // For the diagnoser.
+  diagnosis::JobView View(const NodeConnected& connected) const;
+  void FillRows(const diagnosis::RowsWanted& wanted, diagnosis::JobView& view) const;
+  std::vector<RowsAsk> MissingRows(const diagnosis::RowsWanted& wanted) const;
+  void SetSuspicion(const diagnosis::Suspicion& suspicion);
+  void SetDiagnosis(const diagnosis::Diagnosis& diagnosis);
+  // Ends a job whose agents have been away since `deadline`, or whose ranks are all gone.
+  bool UpdateEnded(MonoNs deadline);
+
+  // For the API and the exporter.
+  const std::string& name() const { return name_; }
+  JobFigures Figures() const;
+  diagnosis::Suspicion suspicion() const;
+  diagnosis::Diagnosis last_diagnosis() const;
+  IterationHistogram Histogram() const;
+  std::vector<diagnosis::SignalState> SignalStates() const;
+  std::size_t rank_count() const;
+  std::size_t BytesPerRank() const;  // the largest over the ranks; 0 without ranks
+  // Calls read(ranks, groups, window) under the lock. Requires: read does not call back.
+  void Read(const std::function<void(const RankTable&, const GroupTable&, const SummaryWindow&)>&
+                read) const;
+
+ private:
+  void ResetForRestart();
+  void AddRankRows(const v1::RankRows& rows, const RowsAsk& ask, std::size_t& taken);
+  diagnosis::RankFacts FactsOf(RankId rank, const RankState& state, bool connected) const;
+  std::vector<diagnosis::SignalState> Signals() const;
+
+  const std::string name_;
+  const Clock& clock_;
+  mutable std::mutex mutex_;  // guards everything below
+  RankTable ranks_;
+  GroupTable groups_;
+  SummaryWindow window_;
+  RowCache rows_;
+  IterationHistogram histogram_;
+  diagnosis::Suspicion suspicion_;
+  diagnosis::Diagnosis diagnosis_;
+  bool ended_ = false;
+  WallNs last_seen_;
+  MonoNs last_seen_mono_;
+};
+
+}  // namespace fathom::collector
+
+#endif  // FATHOM_COLLECTOR_WINDOW_JOB_STATE_H_

@@ -1,0 +1,159 @@
+// The reading half of JobState: the view for diagnosis, and figures for lists and metrics.
+#include <algorithm>
+
+#include "collector/window/job_state.h"
+
+namespace fathom::collector {
+namespace {
+
+constexpr Nanos kHealthFresh{10'000'000'000};  // agents send every second
+constexpr std::size_t kRecentIterations = 9;
+
+using Level = diagnosis::SignalState::Level;
+
+Level LevelOf(std::size_t have, std::size_t of) {
+  if (have == 0) return Level::kOff;
+  return have >= of ? Level::kOn : Level::kPartly;
+}
+
+}  // namespace
+
+diagnosis::RankFacts JobState::FactsOf(RankId rank, const RankState& state, bool connected) const {
+  const RankHealthState& health = state.health;
+  diagnosis::RankFacts facts;
+  facts.rank = rank;
+  facts.node = ranks_.NodeOf(state);
+  facts.pid = state.process.pid;
+  facts.state = health.state;
+  facts.exited_orderly = state.exited_orderly;
+  facts.wait_channel = health.wait_channel;
+  const MonoNs now = clock_.Mono();
+  facts.silent_for = health.last_event_age;
+  if (state.gone) facts.silent_for = health.last_event_age + (now - health.received_mono);
+  if (state.summary_mono > health.received_mono) {
+    facts.silent_for = std::min(facts.silent_for, now - state.summary_mono);
+  }
+  facts.cpu_while_silent =
+      Nanos(std::max<std::int64_t>(0, health.thread_cpu_ns - health.cpu_at_silence_ns));
+  facts.typical_iteration = health.typical_iteration;
+  facts.iterations_seen = health.iterations_seen;
+  const bool fresh = !health.known || now - health.received_mono < kHealthFresh || state.gone;
+  facts.agent_reachable = connected && fresh;
+  facts.open_ops = health.open_ops;
+  facts.groups = health.groups;
+  return facts;
+}
+
+std::vector<diagnosis::SignalState> JobState::Signals() const {
+  const std::size_t world = ranks_.world_size();
+  std::size_t reporting = 0, health = 0, python = 0, gloo = 0, nccl = 0, cuda = 0;
+  for (const auto& [rank, state] : ranks_.ranks()) {
+    reporting += state.summary_mono.known();
+    health += state.health.known;
+    python += (state.process.sources & kPython) != 0;
+    gloo += (state.process.sources & kGloo) != 0;
+    nccl += (state.process.sources & kNccl) != 0;
+    cuda += (state.process.sources & kCuda) != 0;
+  }
+  const std::size_t named = groups_.with_members();
+  return {
+      {"ranks", LevelOf(ranks_.ranks().size(), world),
+       "whatever happens on ranks that are not seen"},
+      {"summaries", LevelOf(reporting, world), "iterations, and whether the job is slow"},
+      {"process_health", LevelOf(health, world), "stopped, dead and starved processes"},
+      {"communicators", LevelOf(named, std::max<std::size_t>(groups_.size(), 1)),
+       "who waits for whom"},
+      {"communication_ops", LevelOf(std::max(gloo, nccl), world), "who came late to an op"},
+      {"python_marks", LevelOf(python, world), "garbage collection and data loading as causes"},
+      {"gpu_times", LevelOf(cuda, world), "slow kernels, and late launches from slow GPUs"},
+  };
+}
+
+diagnosis::JobView JobState::View(const NodeConnected& connected) const {
+  const std::lock_guard lock(mutex_);
+  diagnosis::JobView view;
+  view.name = name_;
+  view.world_size = ranks_.world_size();
+  view.nodes = static_cast<std::uint32_t>(ranks_.nodes().size());
+  view.now = clock_.Wall();
+  view.groups = groups_.View();
+  std::vector<bool> reachable;
+  for (const auto& node : ranks_.nodes()) reachable.push_back(connected(node));
+  view.ranks.reserve(ranks_.ranks().size());
+  for (const auto& [rank, state] : ranks_.ranks()) {
+    view.ranks.push_back(FactsOf(rank, state, reachable[state.process.node]));
+    const auto& h = state.health;
+    view.records_dropped += h.records_lost + h.records_torn + h.records_invalid;
+    for (const auto& [reason, count] : h.tracer_drops) view.records_dropped += count;
+  }
+  view.window = window_.View();
+  view.signals = Signals();
+  view.episode = suspicion_.episode;
+  return view;
+}
+
+JobFigures JobState::Figures() const {
+  const std::lock_guard lock(mutex_);
+  JobFigures figures;
+  figures.name = name_;
+  figures.world_size = ranks_.world_size();
+  figures.ranks = static_cast<std::uint32_t>(ranks_.ranks().size());
+  figures.nodes = static_cast<std::uint32_t>(ranks_.nodes().size());
+  figures.incarnation = ranks_.incarnation();
+  figures.restart_count = ranks_.restart_count();
+  figures.ended = ended_;
+  figures.iteration = window_.newest();
+  figures.recent = window_.RecentDuration(kRecentIterations);
+  figures.baseline = suspicion_.expected;
+  figures.slow = suspicion_.slow;
+  figures.stalled = suspicion_.stalled;
+  if (suspicion_.expected.count > 0 && suspicion_.measured.count > 0) {
+    figures.slowdown = std::max(1.0, suspicion_.measured.Seconds() / suspicion_.expected.Seconds());
+  }
+  figures.started = WallNs(ranks_.started_wall_ns());
+  figures.last_seen = last_seen_;
+  return figures;
+}
+
+diagnosis::Suspicion JobState::suspicion() const {
+  const std::lock_guard lock(mutex_);
+  return suspicion_;
+}
+
+diagnosis::Diagnosis JobState::last_diagnosis() const {
+  const std::lock_guard lock(mutex_);
+  return diagnosis_;
+}
+
+IterationHistogram JobState::Histogram() const {
+  const std::lock_guard lock(mutex_);
+  return histogram_;
+}
+
+std::vector<diagnosis::SignalState> JobState::SignalStates() const {
+  const std::lock_guard lock(mutex_);
+  return Signals();
+}
+
+std::size_t JobState::rank_count() const {
+  const std::lock_guard lock(mutex_);
+  return ranks_.ranks().size();
+}
+
+std::size_t JobState::BytesPerRank() const {
+  const std::lock_guard lock(mutex_);
+  constexpr std::size_t kMapNode = 4 * sizeof(void*);
+  std::size_t largest = 0;
+  for (const auto& [rank, state] : ranks_.ranks()) {
+    largest = std::max(largest, sizeof(rank) + sizeof(state) + kMapNode + window_.BytesOf(rank));
+  }
+  return largest;
+}
+
+void JobState::Read(const std::function<void(const RankTable&, const GroupTable&,
+                                             const SummaryWindow&)>& read) const {
+  const std::lock_guard lock(mutex_);
+  read(ranks_, groups_, window_);
+}
+
+}  // namespace fathom::collector

@@ -1,0 +1,64 @@
+// What the collector knows of one rank besides its iterations: its process and its health.
+//
+// Owned by RankTable, one a rank. Filled from RankInfo, RankGone and RankHealth; read by the view
+// builder and the API.
+//
+// Units: ns; collector's monotonic clock for *_mono. Thread-safety: plain values under JobState's
+// lock. Cost: some 450 bytes a rank.
+#ifndef FATHOM_COLLECTOR_WINDOW_RANK_STATE_H_
+#define FATHOM_COLLECTOR_WINDOW_RANK_STATE_H_
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "diagnosis/model/job_view.h"
+
+namespace fathom::collector {
+
+// Bits of RankInfo.sources: which hooks the tracer has in place.
+enum SourceBit : std::uint32_t { kGloo = 1, kPython = 2, kNccl = 4, kCuda = 8 };
+
+struct RankProcess {
+  std::uint32_t node = 0;  // index into RankTable::nodes()
+  std::uint32_t pid = 0;
+  std::uint64_t start_ticks = 0;
+  std::int64_t started_wall_ns = 0;
+  std::uint32_t restart_count = 0;
+  std::uint32_t local_rank = 0;
+  std::uint32_t sources = 0;
+
+  bool SameProcess(const RankProcess& o) const {
+    return node == o.node && pid == o.pid && start_ticks == o.start_ticks;
+  }
+};
+
+struct RankHealthState {
+  bool known = false;
+  MonoNs received_mono;
+  diagnosis::ProcessState state = diagnosis::ProcessState::kUnknown;
+  std::string wait_channel;
+  Nanos last_event_age;
+  std::int64_t thread_cpu_ns = 0;
+  std::int64_t cpu_at_silence_ns = 0;  // thread_cpu_ns when the present silence began
+  Nanos typical_iteration;
+  std::int64_t iterations_seen = 0;
+  std::uint64_t records_total = 0, records_lost = 0, records_torn = 0, records_invalid = 0;
+  std::vector<std::pair<std::string, std::uint64_t>> tracer_drops;
+  std::vector<diagnosis::OpenOp> open_ops;
+  std::vector<diagnosis::GroupProgress> groups;
+};
+
+struct RankState {
+  RankProcess process;
+  bool gone = false;
+  bool exited_orderly = false;
+  std::string how_gone;
+  MonoNs summary_mono;  // newest batch
+  RankHealthState health;
+};
+
+}  // namespace fathom::collector
+
+#endif  // FATHOM_COLLECTOR_WINDOW_RANK_STATE_H_

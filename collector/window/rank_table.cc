@@ -1,0 +1,174 @@
+#include "collector/window/rank_table.h"
+
+#include <algorithm>
+
+#include "fathom/v1/health.pb.h"
+#include "fathom/v1/job.pb.h"
+
+namespace fathom::collector {
+namespace {
+
+diagnosis::ProcessState StateOf(const std::string& letter) {
+  using enum diagnosis::ProcessState;
+  if (letter.empty()) return kUnknown;
+  switch (letter[0]) {
+    case 'R':
+      return kRunning;
+    case 'S':
+    case 'I':
+      return kSleeping;
+    case 'D':
+      return kUninterruptible;
+    case 'T':
+    case 't':
+      return kStopped;
+    case 'Z':
+      return kZombie;
+    case 'X':
+      return kGone;
+    default:
+      return kUnknown;
+  }
+}
+
+diagnosis::OpenOp OpenOpOf(const v1::OpenOp& op) {
+  const bool kind_known = op.kind() < kCollectiveKindCount;
+  const bool type_known = op.data_type() < kDataTypeCount;
+  return {GroupId(op.group()),
+          Sequence(op.sequence()),
+          kind_known ? static_cast<CollectiveKind>(op.kind()) : CollectiveKind::kUnknown,
+          type_known ? static_cast<DataType>(op.data_type()) : DataType::kUnknown,
+          op.bytes(),
+          RankId(op.peer()),
+          Nanos(op.age_ns()),
+          op.started()};
+}
+
+void Copy(const v1::RankHealth& from, RankHealthState& to) {
+  to.state = StateOf(from.state());
+  to.wait_channel = from.wait_channel();
+  to.last_event_age = Nanos(from.last_event_age_ns());
+  to.typical_iteration = Nanos(from.typical_iteration_ns());
+  to.iterations_seen = from.iterations_seen();
+  to.records_total = from.records_total();
+  to.records_lost = from.records_lost();
+  to.records_torn = from.records_torn();
+  to.records_invalid = from.records_invalid();
+  to.tracer_drops.assign(from.tracer_drops().begin(), from.tracer_drops().end());
+  to.open_ops.clear();
+  for (const auto& op : from.open_ops()) to.open_ops.push_back(OpenOpOf(op));
+  to.groups.clear();
+  for (const auto& g : from.groups()) {
+    to.groups.push_back({GroupId(g.group()), g.entered(), g.started(), g.completed()});
+  }
+}
+
+// The silence goes on if nothing was recorded between the two samples.
+bool StillSilent(const RankHealthState& before, const v1::RankHealth& now, MonoNs received) {
+  const std::int64_t between = (received - before.received_mono).count;
+  return before.known && now.last_event_age_ns() > between;
+}
+
+}  // namespace
+
+std::uint32_t RankTable::NodeIndex(std::string_view node) {
+  const auto at = std::find(nodes_.begin(), nodes_.end(), node);
+  if (at != nodes_.end()) return static_cast<std::uint32_t>(at - nodes_.begin());
+  nodes_.emplace_back(node);
+  return static_cast<std::uint32_t>(nodes_.size() - 1);
+}
+
+bool RankTable::IsStale(const RankState* known, const RankProcess& process) const {
+  if (known != nullptr && !known->process.SameProcess(process)) {
+    return process.started_wall_ns <= known->process.started_wall_ns;
+  }
+  return process.restart_count < restart_count_ && process.started_wall_ns < started_wall_ns_;
+}
+
+bool RankTable::IsRestart(const RankState* known, const RankProcess& process,
+                          std::uint32_t world) const {
+  if (known != nullptr) return !known->process.SameProcess(process);
+  const bool later = process.started_wall_ns > started_wall_ns_;
+  return later && (process.restart_count > restart_count_ || world != world_size_);
+}
+
+void RankTable::Begin(const v1::RankInfo& info) {
+  ranks_.clear();
+  nodes_.clear();
+  world_size_ = info.world_size();
+  restart_count_ = info.restart_count();
+  started_wall_ns_ = info.started_wall_ns();
+  ++incarnation_;
+}
+
+RankTable::Admission RankTable::Admit(const v1::RankInfo& info, std::string_view node,
+                                      std::size_t room) {
+  RankProcess process{NodeIndex(node),        info.pid(),           info.start_time_ticks(),
+                      info.started_wall_ns(), info.restart_count(), info.local_rank(),
+                      info.sources()};
+  RankState* known = Find(RankId(info.rank()));
+  if (incarnation_ != 0 && IsStale(known, process)) return {.rejected = RejectReason::kStale};
+  const bool restart = incarnation_ != 0 && IsRestart(known, process, info.world_size());
+  if (restart || incarnation_ == 0) {
+    Begin(info);
+    process.node = NodeIndex(node);
+    known = nullptr;
+  } else if (info.world_size() != world_size_) {
+    ++contradictions_;
+    return {.rejected = RejectReason::kBadWorldSize};
+  }
+  if (known != nullptr) {
+    known->process.sources |= info.sources();
+    return {};
+  }
+  if (room == 0) return {false, restart, RejectReason::kTooManyRanks};
+  started_wall_ns_ = std::min(started_wall_ns_, info.started_wall_ns());
+  RankState& added = ranks_[RankId(info.rank())];
+  added = RankState();
+  added.process = process;
+  return {true, restart, std::nullopt};
+}
+
+RankState* RankTable::Find(RankId rank) {
+  const auto at = ranks_.find(rank);
+  return at == ranks_.end() ? nullptr : &at->second;
+}
+
+Rejection RankTable::CheckOwner(RankId rank, std::string_view node) const {
+  const auto at = ranks_.find(rank);
+  if (at == ranks_.end()) return RejectReason::kUnknownRank;
+  if (NodeOf(at->second) != node) return RejectReason::kNotOwner;
+  return std::nullopt;
+}
+
+Rejection RankTable::Gone(const v1::RankGone& gone, std::string_view node) {
+  if (auto bad = CheckOwner(RankId(gone.rank()), node)) return bad;
+  RankState& rank = *Find(RankId(gone.rank()));
+  if (rank.process.pid != gone.pid()) return RejectReason::kStale;
+  rank.gone = true;
+  rank.exited_orderly = gone.orderly();
+  rank.how_gone = gone.how();
+  rank.health.state = diagnosis::ProcessState::kGone;
+  return std::nullopt;
+}
+
+Rejection RankTable::Health(const v1::RankHealth& health, std::string_view node, MonoNs now) {
+  if (auto bad = CheckOwner(RankId(health.rank()), node)) return bad;
+  RankState& rank = *Find(RankId(health.rank()));
+  if (rank.gone) return std::nullopt;
+  RankHealthState& state = rank.health;
+  const auto cpu = static_cast<std::int64_t>(health.training_thread_cpu_ns());
+  if (!StillSilent(state, health, now)) state.cpu_at_silence_ns = cpu;
+  state.thread_cpu_ns = cpu;
+  Copy(health, state);
+  state.received_mono = now;
+  state.known = true;
+  return std::nullopt;
+}
+
+bool RankTable::AllGone() const {
+  return !ranks_.empty() && std::all_of(ranks_.begin(), ranks_.end(),
+                                        [](const auto& entry) { return entry.second.gone; });
+}
+
+}  // namespace fathom::collector

@@ -1,0 +1,57 @@
+#include "collector/window/row_cache.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "collector/limits.h"
+
+namespace fathom::collector {
+
+void RowCache::Put(RankId rank, std::int64_t iteration, diagnosis::RankRows rows) {
+  auto& ranks = by_iteration_[iteration];
+  const auto [at, added] = ranks.try_emplace(rank);
+  if (!added) rows_ -= Size(at->second);
+  rows_ += Size(rows);
+  at->second = std::move(rows);
+  while (rows_ > kMaxCachedRowsPerJob && by_iteration_.size() > 1) {
+    for (const auto& [r, old] : by_iteration_.begin()->second) rows_ -= Size(old);
+    by_iteration_.erase(by_iteration_.begin());
+  }
+}
+
+bool RowCache::Has(RankId rank, std::int64_t iteration) const {
+  const auto at = by_iteration_.find(iteration);
+  return at != by_iteration_.end() && at->second.contains(rank);
+}
+
+std::map<RankId, diagnosis::RankRows> RowCache::Collect(
+    const std::vector<RankId>& ranks, const std::vector<Iteration>& iterations) const {
+  std::map<RankId, diagnosis::RankRows> collected;
+  std::set<std::int64_t> wanted;
+  for (const Iteration iteration : iterations) wanted.insert(iteration.value);
+  for (const std::int64_t iteration : wanted) {
+    const auto at = by_iteration_.find(iteration);
+    if (at == by_iteration_.end()) continue;
+    for (const RankId rank : ranks) {
+      const auto rows = at->second.find(rank);
+      if (rows == at->second.end()) continue;
+      auto& into = collected[rank];
+      into.ops.insert(into.ops.end(), rows->second.ops.begin(), rows->second.ops.end());
+      into.marks.insert(into.marks.end(), rows->second.marks.begin(), rows->second.marks.end());
+    }
+  }
+  for (auto& [rank, rows] : collected) {
+    std::stable_sort(rows.ops.begin(), rows.ops.end(),
+                     [](const auto& a, const auto& b) { return a.enter < b.enter; });
+    std::stable_sort(rows.marks.begin(), rows.marks.end(),
+                     [](const auto& a, const auto& b) { return a.begin < b.begin; });
+  }
+  return collected;
+}
+
+void RowCache::Clear() {
+  by_iteration_.clear();
+  rows_ = 0;
+}
+
+}  // namespace fathom::collector

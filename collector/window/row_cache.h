@@ -1,0 +1,44 @@
+// Rows of one job that agents sent on request, kept by rank and iteration of the job.
+//
+// Owned by JobState: filled from RowsReply, read by the view builder, asked by the diagnoser what
+// is still missing. What an agent no longer has is remembered as missing, so it is not asked again.
+// When the bound is reached the oldest iteration leaves first.
+//
+// Units: iterations of the job (not the agent's own count). Thread-safety: thread-compatible.
+// Cost: memory ≤ kMaxCachedRowsPerJob rows of 150 bytes. Errors: none.
+#ifndef FATHOM_COLLECTOR_WINDOW_ROW_CACHE_H_
+#define FATHOM_COLLECTOR_WINDOW_ROW_CACHE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <vector>
+
+#include "diagnosis/model/job_view.h"
+
+namespace fathom::collector {
+
+class RowCache {
+ public:
+  // Replaces what was known of (rank, iteration). Empty `rows`: the agent has none.
+  void Put(RankId rank, std::int64_t iteration, diagnosis::RankRows rows);
+  bool Has(RankId rank, std::int64_t iteration) const;
+  // The rows of the given ranks and iterations, ops sorted by enter, marks by begin.
+  std::map<RankId, diagnosis::RankRows> Collect(const std::vector<RankId>& ranks,
+                                                const std::vector<Iteration>& iterations) const;
+  void Clear();
+  std::size_t rows() const { return rows_; }
+
+ private:
+  static std::size_t Size(const diagnosis::RankRows& rows) {
+    return rows.ops.size() + rows.marks.size() + 1;
+  }
+
+  std::map<std::int64_t, std::map<RankId, diagnosis::RankRows>> by_iteration_;
+  std::size_t rows_ = 0;
+};
+
+}  // namespace fathom::collector
+
+#endif  // FATHOM_COLLECTOR_WINDOW_ROW_CACHE_H_

@@ -1,0 +1,45 @@
+#include "collector/window/row_conversion.h"
+
+#include "fathom/v1/row.pb.h"
+
+namespace fathom::collector {
+
+diagnosis::CommOp ToCommOp(const v1::CommOp& op, Iteration iteration) {
+  diagnosis::CommOp row;
+  row.group = GroupId(op.group());
+  row.sequence = Sequence(op.sequence());
+  if (op.kind() < kCollectiveKindCount) row.kind = static_cast<CollectiveKind>(op.kind());
+  if (op.data_type() < kDataTypeCount) row.data_type = static_cast<DataType>(op.data_type());
+  row.bytes = op.bytes();
+  row.peer = RankId(op.peer());
+  row.thread = op.thread_id();
+  row.iteration = iteration;
+  row.enter = MonoNs(op.enter_ns());
+  row.api_return = MonoNs(op.return_ns());
+  row.exec_start = MonoNs(op.exec_start_ns());
+  row.end = MonoNs(op.end_ns());
+  row.wait_start = MonoNs(op.wait_start_ns());
+  row.wait_end = MonoNs(op.wait_end_ns());
+  row.cpu_at_enter = Nanos(op.cpu_at_enter_ns());
+  row.runqueue_at_enter = Nanos(op.runqueue_at_enter_ns());
+  row.failed = op.failed();
+  return row;
+}
+
+std::optional<diagnosis::Mark> ToMark(const v1::Mark& mark, Iteration iteration) {
+  diagnosis::Mark row;
+  if (mark.kind() == "gc") {
+    row.kind = diagnosis::MarkKind::kGc;
+  } else if (mark.kind() == "dataloader") {
+    row.kind = diagnosis::MarkKind::kDataLoader;
+  } else {
+    return std::nullopt;
+  }
+  row.begin = MonoNs(mark.begin_ns());
+  row.end = MonoNs(mark.end_ns());
+  row.thread = mark.thread_id();
+  row.iteration = iteration;
+  return row;
+}
+
+}  // namespace fathom::collector

@@ -1,0 +1,179 @@
+#include "collector/window/summary_window.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "fathom/v1/summary.pb.h"
+
+namespace fathom::collector {
+namespace {
+
+constexpr std::size_t kCellBytes = 24;
+constexpr std::size_t kGroupCellBytes = 10;
+constexpr std::int64_t kPinBefore = 12;  // baseline iterations held while an episode is open
+constexpr std::int64_t kPinAfter = 5;    // and the first irregular ones
+
+std::size_t SlotsFor(std::size_t columns) {
+  return std::clamp(kDetailBytesPerRank / (kCellBytes + kGroupCellBytes * columns), kMinSlots,
+                    kMaxSlots);
+}
+
+Nanos Us(std::uint32_t us) { return Nanos(std::int64_t{us} * 1000); }
+
+diagnosis::RankIteration RowOf(const v1::SummaryBatch& batch, int i, MonoNs begin) {
+  diagnosis::RankIteration row;
+  row.rank = RankId(batch.rank());
+  row.begin = begin;
+  row.duration = Us(batch.duration_us(i));
+  row.cpu = Us(batch.cpu_us(i));
+  row.runqueue = Us(batch.runqueue_us(i));
+  row.blocked = Us(batch.blocked_us(i));
+  row.gc = Us(batch.gc_us(i));
+  row.dataloader = Us(batch.dataloader_us(i));
+  row.ops = batch.op_count(i);
+  for (const auto& g : batch.groups()) {
+    if (g.count(i) == 0) continue;
+    row.groups.push_back({GroupId(g.group()), g.count(i), Us(g.elapsed_us(i)), Us(g.min_us(i)),
+                          Us(g.max_us(i)), Us(g.first_us(i))});
+  }
+  return row;
+}
+
+}  // namespace
+
+SummaryWindow::SummaryWindow() : slots_(SlotsFor(1)), begin_(slots_.size()) {}
+
+SummaryWindow::RankEntry& SummaryWindow::Entry(RankId rank) {
+  return entries_.try_emplace(rank, RankEntry{RankWindow(slots_.size())}).first->second;
+}
+
+SummaryWindow::Added SummaryWindow::Add(const v1::SummaryBatch& batch) {
+  Added added;
+  const std::vector<std::int64_t> steps(batch.anchor_step().begin(), batch.anchor_step().end());
+  const auto placed = aligner_.Place(batch.anchor_group(), batch.first_anchor_sequence(),
+                                     batch.first_iteration(), steps);
+  RankEntry& entry = Entry(RankId(batch.rank()));
+  MonoNs begin(batch.first_begin_mono_ns());
+  for (int i = 0; i < batch.duration_us_size(); ++i) {
+    const std::int64_t iteration = placed[static_cast<std::size_t>(i)];
+    if (newest() >= 0 && iteration > newest() + kMaxIterationJump) {
+      added.rejected = RejectReason::kBadNumber;
+      return added;
+    }
+    if (iteration >= 0) {
+      entry.offset = iteration - (batch.first_iteration() + i);
+      PutRow(entry, iteration, RowOf(batch, i, begin), WallNs(begin.ns + batch.mono_to_wall_ns()),
+             added);
+    } else {
+      ++added.too_old;
+    }
+    begin = begin + Us(batch.duration_us(i));
+  }
+  return added;
+}
+
+bool SummaryWindow::PutRow(RankEntry& entry, std::int64_t iteration,
+                           const diagnosis::RankIteration& row, WallNs begin, Added& added) {
+  FitSlots(entry.window.ColumnsWith(row));
+  auto slot = slots_.Find(iteration);
+  if (!slot) {
+    const std::int64_t newest_before = slots_.newest();
+    const auto claimed = slots_.Claim(iteration);
+    if (!claimed) return ++added.too_old, false;
+    if (claimed->evicted >= 0) Fold(claimed->slot, claimed->evicted);
+    for (auto& [rank, other] : entries_) other.window.ClearSlot(claimed->slot);
+    slot = claimed->slot;
+    begin_[*slot] = begin;
+    NoteStrip(iteration, begin);
+    iterations_seen_ += iteration > newest_before;
+  }
+  const bool put = entry.window.Put(*slot, row);
+  ++(put ? added.rows : added.repeats);
+  return put;
+}
+
+void SummaryWindow::FitSlots(std::size_t columns) {
+  if (columns <= widest_) return;
+  widest_ = columns;
+  const std::size_t wanted = SlotsFor(columns);
+  if (wanted >= slots_.size()) return;
+  const auto sorted = slots_.Sorted();
+  const std::size_t leave = sorted.size() > wanted ? sorted.size() - wanted : 0;
+  std::vector<std::size_t> to(slots_.size(), static_cast<std::size_t>(-1));
+  IterationSlots fewer(wanted);
+  std::vector<WallNs> begin(wanted);
+  for (std::size_t i = 0; i < sorted.size(); ++i) {
+    const std::size_t slot = *slots_.Find(sorted[i]);
+    if (i < leave) {
+      Fold(slot, sorted[i]);
+    } else {
+      to[slot] = fewer.Claim(sorted[i])->slot;
+      begin[to[slot]] = begin_[slot];
+    }
+  }
+  for (auto& [rank, entry] : entries_) entry.window.Relayout(to, wanted);
+  slots_ = std::move(fewer);
+  begin_ = std::move(begin);
+}
+
+void SummaryWindow::Fold(std::size_t slot, std::int64_t iteration) {
+  const auto cells = Cells(slot);
+  std::size_t i = 0;
+  for (auto& [rank, entry] : entries_) entry.window.Remember(iteration, cells[i++]);
+  if (StripEntry* strip = FindStrip(iteration)) strip->duration = MedianDuration(slot);
+}
+
+Nanos SummaryWindow::MedianDuration(std::size_t slot) const {
+  std::vector<std::uint32_t> all;
+  for (const auto& [rank, entry] : entries_) {
+    if (entry.window.Has(slot)) all.push_back(entry.window.duration_us(slot));
+  }
+  if (all.empty()) return Nanos();
+  const auto middle = all.begin() + static_cast<std::ptrdiff_t>(all.size() / 2);
+  std::nth_element(all.begin(), middle, all.end());
+  return Us(*middle);
+}
+
+StripEntry* SummaryWindow::FindStrip(std::int64_t iteration) {
+  const auto at = std::lower_bound(
+      strip_.begin(), strip_.end(), iteration,
+      [](const StripEntry& entry, std::int64_t wanted) { return entry.iteration < wanted; });
+  return at != strip_.end() && at->iteration == iteration ? &*at : nullptr;
+}
+
+void SummaryWindow::NoteStrip(std::int64_t iteration, WallNs begin) {
+  const auto at = std::lower_bound(
+      strip_.begin(), strip_.end(), iteration,
+      [](const StripEntry& entry, std::int64_t wanted) { return entry.iteration < wanted; });
+  strip_.insert(at, StripEntry{iteration, begin, Nanos(), false});
+  if (strip_.size() > kStripIterations) strip_.pop_front();
+}
+
+void SummaryWindow::MarkIrregular(const std::vector<diagnosis::IrregularIteration>& irregular) {
+  for (const auto& one : irregular) {
+    if (StripEntry* entry = FindStrip(one.index.value)) entry->irregular = true;
+  }
+}
+
+void SummaryWindow::Pin(std::int64_t onset) { slots_.Pin(onset - kPinBefore, onset + kPinAfter); }
+
+void SummaryWindow::Clear() {
+  slots_ = IterationSlots(SlotsFor(1));
+  begin_.assign(slots_.size(), WallNs());
+  aligner_.Clear();
+  entries_.clear();
+  strip_.clear();
+  widest_ = 1;
+  iterations_seen_ = 0;
+  completed_up_to_ = -1;
+}
+
+std::size_t SummaryWindow::BytesOf(RankId rank) const {
+  const auto at = entries_.find(rank);
+  constexpr std::size_t kMapNode = 4 * sizeof(void*);
+  if (at == entries_.end()) return 0;
+  return kMapNode + sizeof(rank) + sizeof(RankEntry) - sizeof(RankWindow) +
+         at->second.window.bytes();
+}
+
+}  // namespace fathom::collector
