@@ -1,0 +1,79 @@
+// One Flight Recorder dump, typed: what a rank recorded of its process groups and ops.
+//
+// Used by flight_recorder_importer.cc. Formats 2.3 to 2.10, pickle and JSON, NCCL and Gloo. Field
+// by field in docs/formats/flight_recorder.md.
+//
+// Model: a field that is absent or of another type than the format has stays unset; an entry that
+// names neither group nor op is skipped and counted. Nothing here knows other ranks.
+// Units: time_created_ns is the wall clock of the rank. Thread-safety: plain values.
+// Errors: ReadDump gives InvalidArgument (no dump) or ResourceExhausted, with the offset.
+#ifndef FATHOM_COLLECTOR_IMPORT_FLIGHT_RECORDER_DUMP_H_
+#define FATHOM_COLLECTOR_IMPORT_FLIGHT_RECORDER_DUMP_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "proto/types/collective_kind.h"
+#include "proto/types/data_type.h"
+
+namespace fathom::collector::flight_recorder {
+
+struct DumpEntry {
+  std::int64_t record_id = 0;
+  std::int64_t pg_id = -1;  // number of the group on this rank
+  std::string group_name;   // the same on all ranks
+  std::string description;
+  std::optional<std::int64_t> collective_seq;  // from 1, as PyTorch counts
+  std::optional<std::int64_t> op_id;           // counts point-to-point ops too
+  bool is_p2p = false;
+  bool coalesced = false;
+  std::string profiling_name;
+  CollectiveKind kind = CollectiveKind::kUnknown;
+  DataType data_type = DataType::kUnknown;
+  std::uint64_t elements = 0;            // of all inputs
+  std::optional<std::uint32_t> p2p_src;  // numbers of the members within the group
+  std::optional<std::uint32_t> p2p_dst;
+  std::int64_t created_ns = 0;
+  std::int64_t timeout_ms = 0;
+  bool open = true;  // neither retired nor completed
+};
+
+struct DumpGroup {
+  std::string name;
+  std::string description;
+  std::vector<std::uint32_t> ranks;  // empty when the dump does not say
+};
+
+struct DumpStatus {
+  std::int64_t pg_id = -1;
+  std::int64_t enqueued = -1;  // the number of the newest op: which count depends on the backend
+  std::int64_t completed = -1;
+};
+
+struct Dump {
+  std::string version;
+  bool gloo = false;
+  std::vector<DumpGroup> groups;
+  std::vector<DumpStatus> status;
+  std::vector<DumpEntry> entries;  // oldest first
+  std::uint64_t entries_skipped = 0;
+  std::vector<std::string> notes;
+};
+
+absl::StatusOr<Dump> ReadDump(std::string bytes);
+
+// Whether these first bytes of a file can be a dump.
+bool LooksLikeDump(std::string_view head);
+
+// "nccl:all_reduce" → kAllReduce. `barrier` and coalesced forms included.
+CollectiveKind KindOfProfilingName(std::string_view name);
+
+DataType DataTypeOfTorchName(std::string_view name);  // "BFloat16", "Long", …
+
+}  // namespace fathom::collector::flight_recorder
+
+#endif  // FATHOM_COLLECTOR_IMPORT_FLIGHT_RECORDER_DUMP_H_

@@ -1,0 +1,214 @@
+#include "collector/import/flight_recorder/flight_recorder_importer.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "collector/import/flight_recorder/dump.h"
+#include "collector/import/flight_recorder/dump_set.h"
+#include "collector/import/input_file.h"
+#include "collector/import/rank_name.h"
+
+namespace fathom::collector {
+namespace {
+
+using diagnosis::EnteredOp;
+using diagnosis::RankRecord;
+using diagnosis::RecordExtent;
+using flight_recorder::Dump;
+using flight_recorder::DumpEntry;
+using flight_recorder::DumpSet;
+using flight_recorder::JobGroup;
+
+struct Source {
+  std::string path;
+  Dump dump;
+};
+
+std::string FolderOf(std::string_view path) {
+  const std::size_t slash = path.rfind('/');
+  return std::string(slash == std::string_view::npos ? "." : path.substr(0, slash));
+}
+
+std::int64_t Newest(const Dump& dump) {
+  std::int64_t newest = 0;
+  for (const DumpEntry& entry : dump.entries) newest = std::max(newest, entry.created_ns);
+  return newest;
+}
+
+absl::StatusOr<Dump> ReadFile(const std::string& path, const ImportLimits& limits) {
+  bool cut = false;
+  auto bytes = ReadWhole(path, limits, &cut);
+  if (!bytes.ok()) return bytes.status();
+  auto dump = flight_recorder::ReadDump(std::move(*bytes));
+  if (dump.ok() && cut) dump->notes.push_back("the zipped file ends early");
+  return dump;
+}
+
+// Keeps the dump of a rank that reaches furthest.
+absl::Status Keep(RankId rank, Source source, std::map<RankId, Source>& sources,
+                  Recording& recording) {
+  const auto [at, first] = sources.try_emplace(rank, std::move(source));
+  if (first) return absl::OkStatus();
+  if (FolderOf(at->second.path) != FolderOf(source.path)) {
+    return absl::InvalidArgumentError(
+        absl::StrFormat("rank %d has a dump in %s and in %s: these are two jobs, name one of them",
+                        rank.value, FolderOf(at->second.path), FolderOf(source.path)));
+  }
+  if (Newest(source.dump) > Newest(at->second.dump)) std::swap(at->second, source);
+  recording.notes.push_back(
+      absl::StrFormat("%s: a second dump of rank %d, not used; %s reaches further", source.path,
+                      rank.value, at->second.path));
+  return absl::OkStatus();
+}
+
+absl::Status ReadAll(const std::vector<std::string>& paths, const ImportLimits& limits,
+                     Recording& recording, std::map<RankId, Source>& sources) {
+  for (const std::string& path : paths) {
+    const auto rank = RankOfFileName(path);
+    if (!rank || rank->value >= limits.ranks) {
+      recording.notes.push_back(path + ": skipped, its name does not end in the number of a rank");
+      continue;
+    }
+    auto dump = ReadFile(path, limits);
+    if (!dump.ok()) {
+      recording.notes.push_back(absl::StrCat(path, ": skipped: ", dump.status().message()));
+      continue;
+    }
+    for (const std::string& note : dump->notes) recording.notes.push_back(path + ": " + note);
+    if (dump->entries_skipped > 0) {
+      recording.notes.push_back(
+          absl::StrFormat("%s: %d entries skipped, no group or op", path, dump->entries_skipped));
+    }
+    const absl::Status kept = Keep(*rank, {path, std::move(*dump)}, sources, recording);
+    if (!kept.ok()) return kept;
+  }
+  return absl::OkStatus();
+}
+
+RecordExtent ExtentOf(const Dump& dump) {
+  if (dump.entries.empty()) return RecordExtent::kEmpty;
+  const bool finished = std::any_of(dump.entries.begin(), dump.entries.end(),
+                                    [](const DumpEntry& entry) { return !entry.open; });
+  return finished || dump.entries.front().record_id == 0 ? RecordExtent::kHistory
+                                                         : RecordExtent::kOpenOnly;
+}
+
+RankId PeerOf(RankId self, const DumpEntry& entry, const JobGroup& group) {
+  if (!entry.p2p_src || !entry.p2p_dst) return kNoRank;
+  const std::uint32_t other = entry.kind == CollectiveKind::kRecv ? *entry.p2p_src : *entry.p2p_dst;
+  if (other >= group.members.size()) return kNoRank;
+  return group.members[other] == self ? kNoRank : group.members[other];
+}
+
+EnteredOp OpOf(RankId self, const DumpEntry& entry, const std::string& name,
+               const JobGroup& group) {
+  EnteredOp op;
+  op.group = GroupIdOfName(name);
+  op.kind = entry.kind;
+  op.data_type = entry.data_type;
+  op.elements = entry.elements;
+  op.created = WallNs(entry.created_ns);
+  op.open = entry.open;
+  if (entry.is_p2p) {
+    op.peer = PeerOf(self, entry, group);
+  } else if (entry.collective_seq && *entry.collective_seq > 0) {
+    op.sequence = Sequence(static_cast<std::uint64_t>(*entry.collective_seq) - 1);
+  }
+  return op;
+}
+
+RankRecord& RecordOf(Recording& recording, RankId rank) {
+  auto& records = recording.view.records;
+  auto at = std::lower_bound(records.begin(), records.end(), rank,
+                             [](const RankRecord& record, RankId r) { return record.rank < r; });
+  if (at == records.end() || at->rank != rank) {
+    at = records.insert(at, RankRecord{});
+    at->rank = rank;
+  }
+  return *at;
+}
+
+void AddGroups(const DumpSet& set, Recording& recording) {
+  for (const auto& [name, from] : set.groups()) {
+    diagnosis::Group& group = GroupOf(recording, name);
+    if (group.description.empty()) group.description = from.description;
+    if (!group.members.empty() && !group.guessed) continue;  // another source knew better
+    group.members = from.members;
+    group.size = static_cast<std::uint32_t>(from.members.size());
+    group.guessed = from.guessed;
+  }
+}
+
+void AddRank(const DumpSet& set, RankId rank, const Dump& dump, Recording& recording) {
+  RankRecord record;
+  for (const DumpEntry& entry : dump.entries) {
+    const std::string name = set.NameOf(rank, entry);
+    if (name.empty() || (entry.coalesced && entry.kind == CollectiveKind::kUnknown)) continue;
+    record.ops.push_back(OpOf(rank, entry, name, set.groups().at(name)));
+  }
+  RankRecord& to = RecordOf(recording, rank);
+  to.ops = std::move(record.ops);
+  to.extent = ExtentOf(dump);
+  diagnosis::RankFacts& facts = FactsOf(recording, rank);
+  for (const auto& [name, progress] : set.ProgressOf(rank)) {
+    facts.groups.push_back(
+        {GroupIdOfName(name), progress.entered, progress.completed, progress.completed});
+  }
+}
+
+void AddSignals(const DumpSet& set, Recording& recording) {
+  const bool all = set.missing().empty();
+  const bool open_only =
+      std::none_of(recording.view.records.begin(), recording.view.records.end(),
+                   [](const RankRecord& r) { return r.extent == RecordExtent::kHistory; });
+  using Level = diagnosis::SignalState::Level;
+  recording.view.signals.push_back(
+      {"flight recorder", all && !open_only ? Level::kOn : Level::kPartly,
+       open_only ? "only ops that were open: no order of entry, no mismatch in what ended"
+       : all     ? "times: the recorder notes when an op was noticed, not how long it took"
+                 : "what the ranks without a dump had entered"});
+  if (set.hides_point_to_point()) {
+    recording.view.signals.push_back(
+        {"point-to-point ops", Level::kOff,
+         "sends and receives: Gloo counts them but does not list them"});
+  }
+}
+
+}  // namespace
+
+bool FlightRecorderImporter::Recognises(std::string_view, std::string_view head) const {
+  return flight_recorder::LooksLikeDump(head);
+}
+
+absl::Status FlightRecorderImporter::Read(const std::vector<std::string>& paths,
+                                          const ImportLimits& limits, Recording& recording) const {
+  std::map<RankId, Source> sources;
+  if (absl::Status read = ReadAll(paths, limits, recording, sources); !read.ok()) return read;
+  if (sources.empty()) {
+    return absl::InvalidArgumentError(recording.notes.empty()
+                                          ? "no Flight Recorder dump among the files"
+                                          : recording.notes.back());
+  }
+  std::map<RankId, Dump> dumps;
+  for (auto& [rank, source] : sources) {
+    recording.view.now = std::max(recording.view.now, WallNs(Newest(source.dump)));
+    dumps.emplace(rank, std::move(source.dump));
+  }
+  const DumpSet set(std::move(dumps));
+  recording.notes.insert(recording.notes.end(), set.notes().begin(), set.notes().end());
+  recording.view.world_size = std::max(recording.view.world_size, set.world_size());
+  AddGroups(set, recording);
+  for (const auto& [rank, dump] : set.dumps()) AddRank(set, rank, dump, recording);
+  for (const RankId rank : set.missing()) {
+    RecordOf(recording, rank);
+    recording.notes.push_back(absl::StrFormat("no dump of rank %d", rank.value));
+  }
+  recording.ranks_missing = set.missing();
+  AddSignals(set, recording);
+  return absl::OkStatus();
+}
+
+}  // namespace fathom::collector

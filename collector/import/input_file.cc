@@ -1,0 +1,196 @@
+#include "collector/import/input_file.h"
+
+#include <zlib.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+
+namespace fathom::collector {
+namespace {
+
+constexpr std::size_t kBlock = 256 * 1024;
+
+struct CloseFile {
+  void operator()(std::FILE* file) const { std::fclose(file); }
+};
+
+absl::Status ErrnoStatus(const std::string& path) {
+  const int error = errno;
+  const std::string message = absl::StrCat(path, ": ", std::strerror(error));
+  if (error == ENOENT) return absl::NotFoundError(message);
+  if (error == EACCES || error == EPERM) return absl::PermissionDeniedError(message);
+  return absl::UnavailableError(message);
+}
+
+}  // namespace
+
+struct InputFile::State {
+  std::string path;
+  ImportLimits limits;
+  std::unique_ptr<std::FILE, CloseFile> file;
+  bool zipped = false;
+  bool member_open = false;  // inside a gzip member
+  bool ended = false;
+  z_stream stream{};
+  std::vector<unsigned char> block = std::vector<unsigned char>(kBlock);
+  std::size_t block_at = 0;
+  std::size_t block_size = 0;
+  std::uint64_t read = 0;      // bytes of the file
+  std::uint64_t returned = 0;  // bytes given out
+
+  State() = default;
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+  ~State() {
+    if (zipped) inflateEnd(&stream);
+  }
+
+  absl::Status Fill() {
+    block_at = 0;
+    block_size = std::fread(block.data(), 1, block.size(), file.get());
+    read += block_size;
+    return block_size == 0 && std::ferror(file.get()) != 0 ? ErrnoStatus(path) : absl::OkStatus();
+  }
+
+  std::size_t left() const { return block_size - block_at; }
+
+  absl::Status Broken(std::string_view what) {
+    ended = true;
+    return absl::DataLossError(
+        absl::StrCat(path, ": offset ", read - left(), ": ", std::string(what)));
+  }
+
+  absl::Status CheckLimits() const {
+    if (returned > limits.file_bytes) {
+      return absl::ResourceExhaustedError(
+          absl::StrCat(path, ": holds more than ", limits.file_bytes, " bytes; raise the limit"));
+    }
+    if (zipped && returned > limits.inflate_ratio * read) {
+      return absl::ResourceExhaustedError(
+          absl::StrCat(path, ": inflates to more than ", limits.inflate_ratio, " times its size"));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<std::size_t> ReadPlain(char* to, std::size_t size);
+  absl::StatusOr<std::size_t> Inflate(char* to, std::size_t size);
+};
+
+absl::StatusOr<std::size_t> InputFile::State::ReadPlain(char* to, std::size_t size) {
+  if (left() == 0) {
+    if (absl::Status filled = Fill(); !filled.ok()) return filled;
+  }
+  const std::size_t count = std::min(size, left());
+  std::memcpy(to, block.data() + block_at, count);
+  block_at += count;
+  return count;
+}
+
+absl::StatusOr<std::size_t> InputFile::State::Inflate(char* to, std::size_t size) {
+  stream.next_out = reinterpret_cast<Bytef*>(to);
+  stream.avail_out = static_cast<uInt>(std::min<std::size_t>(size, kBlock));
+  const uInt wanted = stream.avail_out;
+  while (stream.avail_out == wanted) {
+    if (left() == 0) {
+      if (absl::Status filled = Fill(); !filled.ok()) return filled;
+      if (block_size == 0) {
+        if (member_open) return Broken("the zipped file ends early");
+        return std::size_t{0};
+      }
+    }
+    stream.next_in = block.data() + block_at;
+    stream.avail_in = static_cast<uInt>(left());
+    member_open = true;
+    const int result = inflate(&stream, Z_NO_FLUSH);
+    block_at = block_size - stream.avail_in;
+    if (result == Z_STREAM_END) {  // another member may follow
+      member_open = false;
+      inflateReset(&stream);
+    } else if (result != Z_OK && result != Z_BUF_ERROR) {
+      return Broken("the zipped data is broken");
+    }
+  }
+  return wanted - stream.avail_out;
+}
+
+InputFile::InputFile(std::unique_ptr<State> state) : state_(std::move(state)) {}
+InputFile::InputFile(InputFile&&) noexcept = default;
+InputFile& InputFile::operator=(InputFile&&) noexcept = default;
+InputFile::~InputFile() = default;
+
+absl::StatusOr<InputFile> InputFile::Open(const std::string& path, const ImportLimits& limits) {
+  auto state = std::make_unique<State>();
+  state->path = path;
+  state->limits = limits;
+  state->file.reset(std::fopen(path.c_str(), "rbe"));
+  if (state->file == nullptr) return ErrnoStatus(path);
+  if (absl::Status filled = state->Fill(); !filled.ok()) return filled;
+  const auto& head = state->block;
+  if (state->block_size >= 2 && head[0] == 0x1f && head[1] == 0x8b) {
+    constexpr int kGzipWindow = 15 + 16;
+    if (inflateInit2(&state->stream, kGzipWindow) != Z_OK) {
+      return absl::ResourceExhaustedError(path + ": no memory to inflate");
+    }
+    state->zipped = true;
+  }
+  return InputFile(std::move(state));
+}
+
+absl::StatusOr<std::size_t> InputFile::Read(char* to, std::size_t size) {
+  if (state_->ended || size == 0) return std::size_t{0};
+  auto count = state_->zipped ? state_->Inflate(to, size) : state_->ReadPlain(to, size);
+  if (!count.ok()) return count;
+  state_->returned += *count;
+  state_->ended = *count == 0;
+  if (absl::Status within = state_->CheckLimits(); !within.ok()) return within;
+  return count;
+}
+
+std::uint64_t InputFile::offset() const { return state_->returned; }
+
+absl::StatusOr<std::string> ReadHead(const std::string& path, const ImportLimits& limits) {
+  auto file = InputFile::Open(path, limits);
+  if (!file.ok()) return file.status();
+  std::string head(kHeadBytes, '\0');
+  std::size_t have = 0;
+  while (have < head.size()) {
+    const auto count = file->Read(head.data() + have, head.size() - have);
+    if (!count.ok() && have == 0) return count.status();
+    if (!count.ok() || *count == 0) break;
+    have += *count;
+  }
+  head.resize(have);
+  return head;
+}
+
+absl::StatusOr<std::string> ReadWhole(const std::string& path, const ImportLimits& limits,
+                                      bool* cut) {
+  auto file = InputFile::Open(path, limits);
+  if (!file.ok()) return file.status();
+  std::string bytes;
+  std::vector<char> block(kBlock);
+  while (true) {
+    const auto count = file->Read(block.data(), block.size());
+    if (!count.ok()) {
+      const bool keep = cut != nullptr && absl::IsDataLoss(count.status()) && !bytes.empty();
+      if (!keep) return count.status();
+      *cut = true;
+      return bytes;
+    }
+    if (*count == 0) return bytes;
+    if (bytes.size() + *count > limits.dump_bytes) {
+      return absl::ResourceExhaustedError(
+          absl::StrCat(path, ": more than ", limits.dump_bytes, " bytes; raise the limit"));
+    }
+    bytes.append(block.data(), *count);
+  }
+}
+
+}  // namespace fathom::collector

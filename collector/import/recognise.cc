@@ -1,0 +1,147 @@
+#include "collector/import/recognise.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <system_error>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "collector/import/importers.h"
+#include "collector/import/input_file.h"
+
+namespace fathom::collector {
+namespace {
+
+namespace fs = std::filesystem;
+
+absl::Status AddFolder(const std::string& folder, const ImportLimits& limits,
+                       std::vector<std::string>& files) {
+  std::error_code error;
+  fs::recursive_directory_iterator at(folder, fs::directory_options::skip_permission_denied, error);
+  for (; !error && at != fs::recursive_directory_iterator(); at.increment(error)) {
+    if (at.depth() >= kFolderDepth) at.disable_recursion_pending();
+    std::error_code type_error;
+    if (!at->is_regular_file(type_error) || type_error) continue;
+    if (files.size() >= limits.files) {
+      return absl::ResourceExhaustedError(
+          absl::StrCat(folder, ": more than ", limits.files, " files; name the folder of one job"));
+    }
+    files.push_back(at->path().string());
+  }
+  if (error) return absl::UnavailableError(absl::StrCat(folder, ": ", error.message()));
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<std::string>> FindFiles(const std::vector<std::string>& paths,
+                                                   const ImportLimits& limits) {
+  std::vector<std::string> files;
+  for (const std::string& path : paths) {
+    std::error_code error;
+    const fs::file_status status = fs::status(path, error);
+    if (!fs::exists(status)) return absl::NotFoundError(path + ": no such file or folder");
+    if (fs::is_directory(status)) {
+      if (absl::Status added = AddFolder(path, limits, files); !added.ok()) return added;
+    } else if (fs::is_regular_file(status)) {
+      files.push_back(path);
+    } else {
+      return absl::InvalidArgumentError(path + ": neither a file nor a folder");
+    }
+  }
+  std::sort(files.begin(), files.end());
+  files.erase(std::unique(files.begin(), files.end()), files.end());
+  return files;
+}
+
+// What belongs to a job but is no recording by itself.
+bool IsAccessory(const Importer& importer) { return importer.format() == kSideFiles; }
+
+bool Asked(const Importer& importer, std::string_view format) {
+  return format == "auto" || importer.format() == format || IsAccessory(importer);
+}
+
+// Name of the job: the folder that holds its files, past folders that name only a format.
+std::string JobName(const std::string& path) {
+  std::error_code error;
+  fs::path at = fs::weakly_canonical(path, error);
+  if (error) at = path;
+  if (!fs::is_directory(at, error)) at = at.parent_path();
+  for (const std::string_view plain : {"flight_recorder", "kineto", "stacks", "errors"}) {
+    if (at.filename() == plain) at = at.parent_path();
+  }
+  return at.filename().string();
+}
+
+std::string KnownFormats() {
+  std::vector<std::string> names;
+  for (const Importer* importer : Importers()) {
+    if (!IsAccessory(*importer)) names.emplace_back(importer->format());
+  }
+  return absl::StrJoin(names, ", ");
+}
+
+absl::Status CheckFormat(std::string_view format) {
+  if (format == "auto") return absl::OkStatus();
+  for (const Importer* importer : Importers()) {
+    if (importer->format() == format) return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat("no format '", std::string(format), "'; known are auto, ", KnownFormats()));
+}
+
+using Assigned = std::map<const Importer*, std::vector<std::string>>;
+
+Assigned Assign(const std::vector<std::string>& files, std::string_view format,
+                const ImportLimits& limits, Recording& recording) {
+  Assigned assigned;
+  for (const std::string& file : files) {
+    const auto head = ReadHead(file, limits);
+    if (!head.ok()) {
+      recording.notes.push_back(absl::StrCat(head.status().message(), "; skipped"));
+      continue;
+    }
+    const auto importers = Importers();
+    const auto taker = std::find_if(importers.begin(), importers.end(), [&](const Importer* i) {
+      return Asked(*i, format) && i->Recognises(file, *head);
+    });
+    if (taker == importers.end()) {
+      recording.files.push_back({file, ""});
+    } else {
+      recording.files.push_back({file, std::string((*taker)->format())});
+      assigned[*taker].push_back(file);
+    }
+  }
+  return assigned;
+}
+
+}  // namespace
+
+absl::StatusOr<Recording> ReadRecording(const std::vector<std::string>& paths,
+                                        std::string_view format, const ImportLimits& limits) {
+  if (absl::Status known = CheckFormat(format); !known.ok()) return known;
+  const auto files = FindFiles(paths, limits);
+  if (!files.ok()) return files.status();
+  Recording recording;
+  recording.view.name = JobName(paths.front());
+  const Assigned assigned = Assign(*files, format, limits, recording);
+  std::vector<std::string> formats;
+  for (const Importer* importer : Importers()) {
+    const auto mine = assigned.find(importer);
+    if (mine == assigned.end()) continue;
+    if (IsAccessory(*importer) && formats.empty()) continue;
+    const absl::Status read = importer->Read(mine->second, limits, recording);
+    if (!read.ok()) return read;
+    if (!IsAccessory(*importer)) formats.emplace_back(importer->format());
+  }
+  if (formats.empty()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        paths.front(), ": none of ", files->size(), " files is a recording; looked for ",
+        format == "auto" ? KnownFormats() : std::string(format)));
+  }
+  recording.source = absl::StrJoin(formats, "+");
+  return recording;
+}
+
+}  // namespace fathom::collector

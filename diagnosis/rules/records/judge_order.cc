@@ -1,0 +1,129 @@
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "diagnosis/evidence/phrase.h"
+#include "diagnosis/rules/records/situation.h"
+
+namespace fathom::diagnosis::records {
+namespace {
+
+std::string GroupName(const JobView& view, GroupId id) {
+  const Group* group = FindGroup(view, id);
+  if (group == nullptr) return "a group";
+  if (group->description.empty()) return "group " + group->name;
+  return absl::StrCat(group->description, " (", group->name, ")");
+}
+
+void AdviseOnOrder(Verdict& verdict) {
+  verdict.action_text =
+      "Compare what these ranks ran before this call with the others: a branch that only some "
+      "ranks "
+      "take, or calls in another order.";
+}
+
+Verdict Convict(const Situation& s, const std::vector<Skipped>& skipped) {
+  std::vector<RankId> ranks;
+  for (const Skipped& odd : skipped) ranks.push_back(odd.rank);
+  std::sort(ranks.begin(), ranks.end());
+  Verdict verdict = Accuse(s, Cause::kMismatch, ranks);
+  verdict.grade = Grade::kEstablished;
+  const Skipped& first = skipped.front();
+  verdict.sentence = absl::StrFormat(
+      "%s left out an op of %s that its peers entered, and went on in %s; %s wait for it in a "
+      "ring.",
+      Ranks(ranks), absl::StrJoin(first.behind, ", "), absl::StrJoin(first.ahead, ", "),
+      Ranks(verdict.victims));
+  verdict.sentence[0] = 'R';
+  for (const Skipped& odd : skipped) {
+    verdict.evidence.push_back(
+        {absl::StrFormat("Rank %d is behind in %s and not in %s: an order that no peer shares.",
+                         odd.rank.value, absl::StrJoin(odd.behind, ", "),
+                         absl::StrJoin(odd.ahead, ", ")),
+         static_cast<double>(odd.contradicts), "peers with another order", 0, "flight recorder"});
+  }
+  AddWaits(s, ranks, verdict);
+  verdict.would_change.push_back("A program in which these ranks do other work than their peers.");
+  AdviseOnOrder(verdict);
+  return verdict;
+}
+
+// In a ring that no order explains, a rank whose stack is not in communication breaks it.
+std::vector<RankId> OutsideByStack(const Situation& s) {
+  std::vector<RankId> outside;
+  for (const RankId rank : s.sinks.cycle) {
+    const RankRecord* record = FindRecord(s.view, rank);
+    if (record == nullptr || record->doing.empty()) return {};  // one unknown stack: cannot tell
+    if (!record->waiting_in_communication) outside.push_back(rank);
+  }
+  return outside;
+}
+
+Verdict ConvictRing(const Situation& s) {
+  Verdict verdict = Accuse(s, Cause::kMismatch, s.sinks.cycle);
+  verdict.grade = Grade::kHypothesis;
+  verdict.sentence = absl::StrFormat(
+      "R%s wait for one another in a ring: they entered their groups "
+      "in different orders.",
+      Ranks(s.sinks.cycle).substr(1));
+  AddWaits(s, s.sinks.cycle, verdict);
+  verdict.would_change.push_back("A stack that shows one of them outside of communication.");
+  AdviseOnOrder(verdict);
+  return verdict;
+}
+
+}  // namespace
+
+std::vector<Verdict> JudgeMismatch(const Situation& s) {
+  const auto found = FindMismatch(s.view, s.ended());
+  if (!found) return {};
+  Verdict verdict = Accuse(s, Cause::kMismatch, found->odd);
+  verdict.grade = found->majority ? Grade::kEstablished : Grade::kSupported;
+  const std::string where =
+      absl::StrFormat("as op %d of %s", found->sequence.value + 1, GroupName(s.view, found->group));
+  verdict.sentence =
+      found->majority
+          ? absl::StrFormat("%s called %s %s, where %s called %s.", Ranks(found->odd),
+                            found->odd_call, where, Ranks(found->others), found->other_call)
+          : absl::StrFormat(
+                "%s do not agree on the %s %s: %s against %s, and neither has a majority.",
+                Ranks(found->odd), found->difference, where, found->odd_call, found->other_call);
+  verdict.sentence[0] = 'R';
+  verdict.evidence.push_back(
+      {absl::StrCat("Calls at the same place differ in ", found->difference, "."),
+       static_cast<double>(found->odd.size()), "ranks", static_cast<double>(found->others.size()),
+       "flight recorder"});
+  verdict.would_change.push_back("A group whose ops are numbered differently on these ranks.");
+  AdviseOnOrder(verdict);
+  return {std::move(verdict)};
+}
+
+std::vector<Verdict> JudgeRing(const Situation& s, Findings& findings) {
+  if (s.sinks.cycle.empty()) return {};
+  const auto slack = static_cast<std::uint64_t>(s.config.same_work_ops);
+  const auto skipped = FindSkipped(s.view, s.sinks.cycle, slack);
+  if (!skipped.empty()) return {Convict(s, skipped)};
+  const std::vector<RankId> outside = OutsideByStack(s);
+  if (outside.size() == 1) {
+    Verdict verdict = Accuse(s, Cause::kNonCommunicationHang, outside);
+    verdict.grade = Grade::kSupported;
+    verdict.sentence = absl::StrFormat(
+        "Rank %d is in %s, the others of a ring of waits are in "
+        "communication.",
+        outside[0].value, FindRecord(s.view, outside[0])->doing);
+    AddWaits(s, outside, verdict);
+    verdict.would_change.push_back("Another stack of this rank, inside a communication call.");
+    return {std::move(verdict)};
+  }
+  if (2 * s.sinks.cycle.size() <= s.view.world_size || s.sinks.cycle.size() == 2) {
+    return {ConvictRing(s)};
+  }
+  findings.abstained.push_back(
+      {"who broke the order in a ring of waits",
+       "stacks of " + Ranks(s.sinks.cycle) + ", or what each of them entered before"});
+  return {};
+}
+
+}  // namespace fathom::diagnosis::records

@@ -1,0 +1,203 @@
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "diagnosis/evidence/phrase.h"
+#include "diagnosis/rules/records/situation.h"
+
+namespace fathom::diagnosis::records {
+namespace {
+
+constexpr std::uint32_t kTroubledBackoff = 2;  // doublings; one alone is an ordinary loss
+
+using Path = std::pair<RankId, RankId>;
+
+// Connections on which segments are sent again and again and nothing is confirmed.
+std::set<Path> TroubledPaths(const JobView& view) {
+  std::set<Path> troubled;
+  for (const RankRecord& record : view.records) {
+    for (const PathState& path : record.paths) {
+      if (path.backoff < kTroubledBackoff || path.unacknowledged == 0) continue;
+      troubled.insert(std::minmax(record.rank, path.peer));
+    }
+  }
+  return troubled;
+}
+
+// Ranks that are an end of every troubled path.
+std::vector<RankId> CommonEnds(const std::set<Path>& paths) {
+  std::map<RankId, std::size_t> ends;
+  for (const auto& [a, b] : paths) {
+    ++ends[a];
+    ++ends[b];
+  }
+  std::vector<RankId> common;
+  for (const auto& [rank, count] : ends) {
+    if (count == paths.size()) common.push_back(rank);
+  }
+  return common;
+}
+
+void DescribePaths(const std::set<Path>& paths, Verdict& verdict) {
+  for (const auto& [a, b] : paths) {
+    verdict.evidence.push_back(
+        {absl::StrFormat("Between ranks %d and %d segments are sent again and again, unconfirmed.",
+                         a.value, b.value),
+         1, "path", 0, "transport"});
+  }
+}
+
+void NamePaths(const Situation& s, const std::set<Path>& paths, Verdict& verdict) {
+  const std::vector<RankId> common = CommonEnds(paths);
+  DescribePaths(paths, verdict);
+  if (common.empty()) return;
+  verdict.entity.ranks = common;
+  const bool link = common.size() == 2;  // one path only: its ends cannot be told apart
+  verdict.entity.type = link ? EntityType::kLink : EntityType::kRank;
+  if (link) {
+    verdict.entity.link_src = absl::StrCat("rank ", common[0].value);
+    verdict.entity.link_dst = absl::StrCat("rank ", common[1].value);
+  }
+  verdict.grade = link ? Grade::kSupported : Grade::kEstablished;
+  verdict.sentence =
+      link ? absl::StrFormat(
+                 "All members entered %s and none got out: the path between ranks %d and "
+                 "%d moves nothing.",
+                 OpName(s.view, s.graph.instances[s.sinks.complete.front()]), common[0].value,
+                 common[1].value)
+           : absl::StrFormat(
+                 "All members entered %s and none got out: every path that moves nothing "
+                 "ends at rank %d, its link is down.",
+                 OpName(s.view, s.graph.instances[s.sinks.complete.front()]), common[0].value);
+  std::erase_if(verdict.victims, [&](RankId r) {
+    return std::find(common.begin(), common.end(), r) != common.end();
+  });
+}
+
+bool SuspectedStack(const RankRecord& record) {
+  return !record.doing.empty() && !record.waiting_in_communication;
+}
+
+}  // namespace
+
+std::vector<Verdict> JudgeUnrecorded(const Situation& s, Findings& findings) {
+  std::set<RankId> suspects;
+  for (const std::size_t i : s.sinks.unrecorded) {
+    const auto& unknown = s.graph.instances[i].unknown;
+    suspects.insert(unknown.begin(), unknown.end());
+  }
+  if (suspects.empty()) return {};
+  const std::vector<RankId> ranks(suspects.begin(), suspects.end());
+  if (2 * ranks.size() > s.view.world_size) {
+    findings.abstained.push_back({"which rank holds up the others", "records of " + Ranks(ranks)});
+    return {};
+  }
+  Verdict verdict = Accuse(s, Cause::kNonCommunicationHang, ranks);
+  verdict.grade = ranks.size() == 1 ? Grade::kSupported : Grade::kHypothesis;
+  verdict.sentence = absl::StrFormat(
+      "R%s left no record, and all ranks that did wait in ops that only %s can hold up.",
+      Ranks(ranks).substr(1), ranks.size() == 1 ? "it" : "they");
+  AddWaits(s, ranks, verdict);
+  verdict.would_change.push_back("A record of these ranks that shows them inside the op.");
+  return {std::move(verdict)};
+}
+
+std::vector<Verdict> JudgeCommunication(const Situation& s, Findings& findings) {
+  if (s.sinks.complete.empty()) return {};
+  const StuckInstance& instance = s.graph.instances[s.sinks.complete.front()];
+  const std::set<Path> paths = TroubledPaths(s.view);
+  if (instance.kind == CollectiveKind::kBarrier && paths.empty()) {
+    findings.abstained.push_back({"whether the job was stuck when the records were written",
+                                  "time or stacks: all ranks are inside the same barrier, as at an "
+                                  "orderly end"});
+    return {};
+  }
+  Verdict verdict = Accuse(s, Cause::kCommunicationHang, instance.inside);
+  verdict.entity.type = EntityType::kGroup;
+  verdict.grade = Grade::kHypothesis;
+  verdict.victims.clear();
+  for (const auto& [rank, waits] : s.graph.waits) verdict.victims.push_back(rank);
+  verdict.sentence = absl::StrFormat(
+      "All members (%s) entered %s and none got out: the communication itself is stuck.",
+      Ranks(instance.inside), OpName(s.view, instance));
+  verdict.evidence.push_back({"All members are inside the op and none has finished it.",
+                              static_cast<double>(instance.inside.size()), "ranks", 0,
+                              "flight recorder"});
+  NamePaths(s, paths, verdict);
+  if (paths.empty()) {
+    findings.abstained.push_back({"which link or rank of the group moves no bytes",
+                                  "the state of the transport (sockets, channels) on each rank"});
+  }
+  verdict.action_text = "Look at the connections between these ranks: which one moves no bytes?";
+  verdict.action_command = "ss -tinp state established";
+  verdict.would_change.push_back("Records that were written while the job still made progress.");
+  return {std::move(verdict)};
+}
+
+// Sends and receives that the source does not list leave only the stacks.
+std::vector<Verdict> JudgeStacks(const Situation& s) {
+  std::vector<RankId> suspects;
+  std::vector<RankId> waiting;
+  for (const RankRecord& record : s.view.records) {
+    if (record.waiting_in_communication) waiting.push_back(record.rank);
+    if (SuspectedStack(record)) suspects.push_back(record.rank);
+  }
+  if (suspects.empty() || waiting.empty() || suspects.size() >= waiting.size()) return {};
+  Verdict verdict = Accuse(s, Cause::kNonCommunicationHang, suspects);
+  verdict.grade = Grade::kSupported;
+  verdict.victims = waiting;
+  verdict.sentence =
+      absl::StrFormat("R%s in %s while the other ranks wait in communication.",
+                      Ranks(suspects).substr(1) + (suspects.size() == 1 ? " is" : " are"),
+                      FindRecord(s.view, suspects.front())->doing);
+  verdict.evidence.push_back({"Stacks of the others are inside a communication call.",
+                              static_cast<double>(waiting.size()), "ranks",
+                              static_cast<double>(s.view.world_size), "stacks"});
+  verdict.would_change.push_back("Another stack of this rank, inside a communication call.");
+  return {std::move(verdict)};
+}
+
+std::vector<Verdict> JudgeEnded(const Situation& s, Findings& findings) {
+  std::vector<RankId> lost_a_peer;
+  std::vector<RankId> failed;
+  std::vector<RankId> silent;
+  for (const RankRecord& record : s.view.records) {
+    if (record.ended == EndedBy::kPeerLost) lost_a_peer.push_back(record.rank);
+    if (record.ended == EndedBy::kOwnError) failed.push_back(record.rank);
+    const bool quiet = record.ended == EndedBy::kNotKnown &&
+                       (record.extent == RecordExtent::kMissing || record.output_known);
+    if (quiet) silent.push_back(record.rank);
+  }
+  if (lost_a_peer.empty() && failed.empty()) return {};
+  const std::vector<RankId>& dead = failed.empty() ? silent : failed;
+  if (dead.empty() || 2 * dead.size() > s.view.world_size) {
+    findings.abstained.push_back({"whose process died first",
+                                  "the output or exit status of each rank; those that are known "
+                                  "only lost a peer"});
+    return {};
+  }
+  Verdict verdict = Accuse(s, Cause::kProcessDead, dead);
+  verdict.grade = failed.empty() ? Grade::kSupported : Grade::kEstablished;
+  verdict.victims = lost_a_peer;
+  const RankRecord& first = *FindRecord(s.view, dead.front());
+  verdict.sentence =
+      failed.empty()
+          ? absl::StrFormat(
+                "R%s ended without a word and %s no record; %s lost their "
+                "connection to a peer.",
+                Ranks(dead).substr(1), first.extent == RecordExtent::kMissing ? "left" : "wrote",
+                Ranks(lost_a_peer))
+          : absl::StrFormat("R%s failed: %s", Ranks(dead).substr(1), first.last_words);
+  for (const RankId rank : lost_a_peer) {
+    const RankRecord& record = *FindRecord(s.view, rank);
+    verdict.evidence.push_back(
+        {absl::StrFormat("Rank %d: %s", rank.value, record.last_words), 0, "", 0, "output"});
+  }
+  verdict.would_change.push_back("An exit status of these ranks that shows they ended later.");
+  return {std::move(verdict)};
+}
+
+}  // namespace fathom::diagnosis::records

@@ -1,0 +1,116 @@
+#include "diagnosis/rules/records/situation.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "diagnosis/evidence/phrase.h"
+
+namespace fathom::diagnosis::records {
+namespace {
+
+constexpr std::size_t kWaitsShown = 3;
+
+bool Shares(const std::vector<RankId>& a, const std::vector<RankId>& b) {
+  return std::any_of(a.begin(), a.end(),
+                     [&](RankId r) { return std::find(b.begin(), b.end(), r) != b.end(); });
+}
+
+// The first instance that waits for these ranks, by time of entry.
+WallNs Since(const Situation& s, const std::vector<RankId>& ranks) {
+  WallNs since;
+  for (const StuckInstance& instance : s.graph.instances) {
+    const bool concerns = Shares(instance.absent, ranks) || Shares(instance.unknown, ranks) ||
+                          Shares(instance.inside, ranks);
+    if (!concerns || !instance.since.known() || !instance.done.empty()) continue;
+    if (!since.known() || instance.since < since) since = instance.since;
+  }
+  return since;
+}
+
+}  // namespace
+
+bool Situation::stuck() const {
+  return std::any_of(graph.instances.begin(), graph.instances.end(),
+                     [](const StuckInstance& instance) { return instance.done.empty(); });
+}
+
+bool Situation::ended() const {
+  return std::any_of(view.records.begin(), view.records.end(), [](const RankRecord& record) {
+    return record.ended == EndedBy::kPeerLost || record.ended == EndedBy::kOwnError;
+  });
+}
+
+bool Situation::point_to_point_hidden() const {
+  return std::any_of(view.signals.begin(), view.signals.end(), [](const SignalState& signal) {
+    return signal.name == "point-to-point ops" && signal.level == SignalState::Level::kOff;
+  });
+}
+
+std::vector<RankId> Situation::unrecorded() const {
+  std::vector<RankId> ranks;
+  for (const RankRecord& record : view.records) {
+    if (record.extent == RecordExtent::kMissing) ranks.push_back(record.rank);
+  }
+  return ranks;
+}
+
+std::string Ranks(const std::vector<RankId>& ranks) {
+  return absl::StrCat(ranks.size() == 1 ? "rank " : "ranks ", RankList(ranks));
+}
+
+std::string OpName(const JobView& view, const StuckInstance& instance) {
+  const Group* group = FindGroup(view, instance.group);
+  std::string name(CollectiveKindName(instance.kind));
+  if (instance.sequence != kNoSequence) absl::StrAppend(&name, " ", instance.sequence.value + 1);
+  if (group == nullptr) return name;
+  if (group->description.empty()) return absl::StrCat(name, " of group ", group->name);
+  return absl::StrCat(name, " of ", group->description, " (", group->name, ")");
+}
+
+Verdict Accuse(const Situation& s, Cause cause, std::vector<RankId> ranks) {
+  Verdict verdict;
+  verdict.cause = cause;
+  verdict.problem = ClassOf(cause);
+  verdict.owner = OwnerOf(cause);
+  verdict.entity.type = EntityType::kRank;
+  verdict.since_time = Since(s, ranks);
+  for (const auto& [rank, waits] : s.graph.waits) {
+    if (std::find(ranks.begin(), ranks.end(), rank) == ranks.end()) verdict.victims.push_back(rank);
+  }
+  if (!ranks.empty()) {
+    const RankFacts* facts = FindFacts(s.view, ranks.front());
+    if (facts != nullptr && ranks.size() == 1) verdict.entity.node = facts->node;
+    verdict.entity.ranks = ranks;
+    AdviseOnRank(s.view, ranks.front(), verdict);
+  }
+  return verdict;
+}
+
+void AddWaits(const Situation& s, const std::vector<RankId>& ranks, Verdict& verdict) {
+  std::vector<const StuckInstance*> waits;
+  for (const StuckInstance& instance : s.graph.instances) {
+    const bool held = Shares(instance.absent, ranks) || Shares(instance.unknown, ranks);
+    if (held && instance.done.empty()) waits.push_back(&instance);
+  }
+  std::stable_sort(waits.begin(), waits.end(), [](const auto* a, const auto* b) {
+    return a->inside.size() > b->inside.size();
+  });
+  for (std::size_t i = 0; i < std::min(waits.size(), kWaitsShown); ++i) {
+    const StuckInstance& wait = *waits[i];
+    std::vector<RankId> held_up_by = wait.absent;
+    held_up_by.insert(held_up_by.end(), wait.unknown.begin(), wait.unknown.end());
+    std::sort(held_up_by.begin(), held_up_by.end());
+    verdict.evidence.push_back({absl::StrFormat("%s %s in %s; not in it: %s.", Ranks(wait.inside),
+                                                wait.inside.size() == 1 ? "waits" : "wait",
+                                                OpName(s.view, wait), Ranks(held_up_by)),
+                                static_cast<double>(wait.inside.size()), "ranks",
+                                static_cast<double>(wait.inside.size() + held_up_by.size()),
+                                "flight recorder"});
+    verdict.evidence.back().statement[0] = 'R';
+  }
+}
+
+}  // namespace fathom::diagnosis::records

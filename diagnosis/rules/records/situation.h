@@ -1,0 +1,55 @@
+// What the parts of rule stopped_job look at, and the verdicts they write.
+//
+// Used by rules/stopped_job.cc and the other files of this folder. Thread-safety: pure functions.
+#ifndef FATHOM_DIAGNOSIS_RULES_RECORDS_SITUATION_H_
+#define FATHOM_DIAGNOSIS_RULES_RECORDS_SITUATION_H_
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "diagnosis/graph/record_graph.h"
+#include "diagnosis/model/job_view.h"
+#include "diagnosis/model/verdict.h"
+#include "diagnosis/rules/records/odd_one_out.h"
+#include "diagnosis/rules/rule.h"
+
+namespace fathom::diagnosis::records {
+
+// Lifetime: of one examination.
+struct Situation {
+  const JobView& view;
+  const DiagnosisConfig& config;
+  RecordGraph graph;
+  Sinks sinks;
+
+  bool stuck() const;                      // some op is open that nobody finished
+  bool ended() const;                      // some process says that it failed
+  bool point_to_point_hidden() const;      // the source lists no sends and receives, but there are
+  std::vector<RankId> unrecorded() const;  // ranks of the job without a record
+};
+
+// "rank 2", "ranks 9 and 14".
+std::string Ranks(const std::vector<RankId>& ranks);
+
+// "all_reduce 92 of default_pg (0)": counted from 1, as the source does.
+std::string OpName(const JobView& view, const StuckInstance& instance);
+
+// A verdict on these ranks with cause, class, owner, victims, since and cost filled in.
+Verdict Accuse(const Situation& s, Cause cause, std::vector<RankId> ranks);
+
+// Adds who waits where for `ranks`, the largest instances first.
+void AddWaits(const Situation& s, const std::vector<RankId>& ranks, Verdict& verdict);
+
+// Each part gives its verdicts, or none.
+std::vector<Verdict> JudgeMismatch(const Situation& s);
+std::vector<Verdict> JudgeIdle(const Situation& s, Findings& findings);
+std::vector<Verdict> JudgeRing(const Situation& s, Findings& findings);
+std::vector<Verdict> JudgeUnrecorded(const Situation& s, Findings& findings);
+std::vector<Verdict> JudgeCommunication(const Situation& s, Findings& findings);
+std::vector<Verdict> JudgeStacks(const Situation& s);
+std::vector<Verdict> JudgeEnded(const Situation& s, Findings& findings);
+
+}  // namespace fathom::diagnosis::records
+
+#endif  // FATHOM_DIAGNOSIS_RULES_RECORDS_SITUATION_H_
