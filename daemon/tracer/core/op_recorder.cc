@@ -108,7 +108,8 @@ void EndOp(TracerState& state, Frame* frame, std::uint64_t work) {
   }
   if (!frame->saw_tag && IsCollective(record)) {
     record.flags |= abi::kFlagSequenceGuess;
-    if (record.group_slot < abi::kGroupSlots) {
+    const bool took_one = (record.flags & abi::kFlagFailed) == 0;
+    if (took_one && record.group_slot < abi::kGroupSlots) {
       state.next_sequence[record.group_slot].fetch_add(1, std::memory_order_relaxed);
     }
   }
@@ -152,7 +153,7 @@ void NoteBuffer(TracerState& state, std::uint64_t buffer) {
 }
 
 void NoteBufferWork(TracerState& state, std::uint64_t work) {
-  if (!InsideOp()) return;
+  if (!InsideOp() || IsCollective(thread_state.frame->entry)) return;
   if (!state.works.Insert(work, RefOf(thread_state.frame->entry))) {
     CountDrop(state.region, abi::DropReason::kInternal);
   }
