@@ -48,6 +48,9 @@ class Importer {
   // Requires: every path was recognised, or the user insisted on this format.
   virtual absl::Status Read(const std::vector<std::string>& paths, const ImportLimits& limits,
                             Recording& recording) const = 0;
+
+  // Called once all importers have read, if this one did: joins what it read with what others did.
+  virtual void Finish(Recording&) const {}
 };
 
 }  // namespace fathom::collector

@@ -1,0 +1,223 @@
+#include "collector/import/kineto/comm_joiner.h"
+
+#include <algorithm>
+#include <map>
+#include <unordered_map>
+
+namespace fathom::collector::kineto {
+namespace {
+
+// Reduce-scatter is an all-reduce underneath in Gloo; the c10d names of the two all-gathers differ.
+bool SameKind(CollectiveKind call, CollectiveKind run) {
+  return call == run ||
+         (call == CollectiveKind::kReduceScatter && run == CollectiveKind::kAllReduce);
+}
+
+// record_param_comms lies inside the c10d op and knows more: where there is one, c10d is left out.
+bool HasParameters(const CommEvent& event) {
+  return !event.group.empty() || event.group_size != kAbsent || event.sequence != kAbsent;
+}
+
+class Joiner {
+ public:
+  explicit Joiner(const RankTrace& trace) : trace_(trace) {
+    const bool rich = std::any_of(trace.comms.begin(), trace.comms.end(), [](const auto& event) {
+      return event.part == CommPart::kCall && HasParameters(event);
+    });
+    for (const CommEvent& event : trace.comms) {
+      if (event.part != CommPart::kCall || (rich && !HasParameters(event))) continue;
+      if (event.kind == CollectiveKind::kUnknown) continue;  // init, wait, pointers to work
+      joined_.ops.push_back({.call = event});
+    }
+  }
+
+  JoinedOps Join() {
+    for (std::size_t i = 0; i < joined_.ops.size(); ++i) {
+      const CommEvent& call = joined_.ops[i].call;
+      if (call.external_id != kAbsent) by_external_id_.emplace(call.external_id, i);
+    }
+    for (const CommEvent& event : trace_.comms) {
+      if (event.part == CommPart::kCall) continue;
+      const std::size_t at = event.part == CommPart::kKernel ? CallOfKernel(event)
+                             : IsPointToPoint(event.kind)    ? CallOfMessage(event)
+                                                             : CallOfRun(event);
+      if (at == kNone) {
+        AddAlone(event);
+      } else {
+        SetRun(joined_.ops[at], event);
+      }
+    }
+    for (const JoinedOp& op : joined_.ops) joined_.calls_without_run += op.run_begin == kAbsent;
+    std::stable_sort(
+        joined_.ops.begin(), joined_.ops.end(),
+        [](const JoinedOp& a, const JoinedOp& b) { return a.call.begin < b.call.begin; });
+    return std::move(joined_);
+  }
+
+ private:
+  static constexpr std::size_t kNone = ~std::size_t{0};
+
+  static void SetRun(JoinedOp& op, const CommEvent& run) {
+    // A call can launch several kernels (coalesced ops): the op is from the first to the last.
+    op.run_begin = op.run_begin == kAbsent ? run.begin : std::min(op.run_begin, run.begin);
+    op.run_end = std::max(op.run_end, run.end);
+    op.run_thread = run.thread;
+    op.on_device = run.part == CommPart::kKernel;
+    if (op.call.group.empty()) op.call.group = run.group;
+    if (op.call.sequence == kAbsent) op.call.sequence = run.sequence;
+    if (op.call.data_type == DataType::kUnknown) op.call.data_type = run.data_type;
+    if (op.call.elements == kAbsent) op.call.elements = run.elements;
+  }
+
+  void AddAlone(const CommEvent& run) {
+    ++joined_.runs_without_call;
+    // Its call came before the trace began, or was not recorded.
+    if (run.kind == CollectiveKind::kUnknown || run.part != CommPart::kKernel) return;
+    JoinedOp op{.call = run};
+    SetRun(op, run);
+    alone_.push_back(joined_.ops.size());
+    joined_.ops.push_back(op);
+  }
+
+  bool Open(std::size_t i) const { return joined_.ops[i].run_begin == kAbsent; }
+
+  std::size_t CallOfRun(const CommEvent& run) {
+    while (first_open_ < joined_.ops.size() && !Open(first_open_)) ++first_open_;
+    std::size_t loose = kNone;
+    for (std::size_t i = first_open_; i < joined_.ops.size(); ++i) {
+      const CommEvent& call = joined_.ops[i].call;
+      if (call.begin > run.begin) break;
+      if (!Open(i) || !SameKind(call.kind, run.kind)) continue;
+      if (call.elements == run.elements) return i;
+      if (loose == kNone && call.kind != CollectiveKind::kAllReduce) loose = i;
+    }
+    return loose;
+  }
+
+  std::size_t CallOfMessage(const CommEvent& run) const {
+    const auto after = std::upper_bound(
+        joined_.ops.begin(), joined_.ops.end(), run.begin,
+        [](std::int64_t time, const JoinedOp& op) { return time < op.call.begin; });
+    for (auto at = after; at != joined_.ops.begin();) {
+      --at;
+      if (at->call.kind != run.kind || at->call.thread != run.thread) continue;
+      return at->run_begin == kAbsent ? static_cast<std::size_t>(at - joined_.ops.begin()) : kNone;
+    }
+    return kNone;
+  }
+
+  std::size_t CallOfKernel(const CommEvent& kernel) {
+    if (const auto at = by_external_id_.find(kernel.external_id);
+        kernel.external_id != kAbsent && at != by_external_id_.end()) {
+      return at->second;
+    }
+    const auto launch = trace_.launches.find(kernel.correlation);
+    if (kernel.correlation == kAbsent || launch == trace_.launches.end()) return kNone;
+    return CallAround(launch->second);
+  }
+
+  // The call with the latest begin that spans `time`.
+  std::size_t CallAround(std::int64_t time) const {
+    const auto calls = static_cast<std::ptrdiff_t>(joined_.ops.size() - alone_.size());
+    const auto after =
+        std::upper_bound(joined_.ops.begin(), joined_.ops.begin() + calls, time,
+                         [](std::int64_t t, const JoinedOp& op) { return t < op.call.begin; });
+    if (after == joined_.ops.begin()) return kNone;
+    const auto at = after - 1;
+    return at->call.end >= time ? static_cast<std::size_t>(at - joined_.ops.begin()) : kNone;
+  }
+
+  const RankTrace& trace_;
+  JoinedOps joined_;
+  std::unordered_map<std::int64_t, std::size_t> by_external_id_;
+  std::vector<std::size_t> alone_;
+  std::size_t first_open_ = 0;
+};
+
+// The gaps of the training thread between `begin` and `end`, by time.
+std::vector<Stretch> Gaps(const IntervalSet& busy, std::int64_t begin, std::int64_t end) {
+  std::vector<Stretch> gaps;
+  std::int64_t free_since = begin;
+  for (const Stretch& stretch : busy.stretches()) {
+    if (stretch.begin - free_since >= kShortestGap) gaps.push_back({free_since, stretch.begin});
+    free_since = std::max(free_since, stretch.end);
+  }
+  if (end - free_since >= kShortestGap) gaps.push_back({free_since, end});
+  return gaps;
+}
+
+void SetMessageEnd(JoinedOp& op, const IntervalSet& busy) {
+  if (op.call.kind == CollectiveKind::kRecv) {
+    op.wait_begin = op.run_begin;
+    op.wait_end = op.run_end;
+  } else if (busy.Covered(op.call.end, op.run_end) > 0) {
+    op.run_end = kAbsent;  // an isend: when the data had gone, nobody knows
+  } else {
+    op.wait_begin = op.run_begin;
+    op.wait_end = op.run_end;
+  }
+}
+
+// What a synchronous call is followed by: nothing, until the run has ended.
+bool SetWaitAfterCall(JoinedOp& op, const std::vector<std::int64_t>& begins) {
+  if (op.call.asynchronous || op.run_end <= op.call.end) return false;
+  const auto next = std::lower_bound(begins.begin(), begins.end(), op.call.end);
+  const std::int64_t free_until = next == begins.end() ? op.run_end : *next;
+  if (free_until + kLateEnd < op.run_end) return false;
+  op.wait_begin = op.call.end;
+  op.wait_end = std::min(op.run_end, free_until);
+  return true;
+}
+
+// Collectives in flight at some time of the gap that end in it, by end.
+void SetWaits(std::vector<JoinedOp*>& by_end, const std::vector<Stretch>& gaps) {
+  auto op = by_end.begin();
+  for (const Stretch& gap : gaps) {
+    while (op != by_end.end() && (*op)->run_end <= gap.begin) ++op;
+    std::int64_t waiting_since = gap.begin;
+    for (; op != by_end.end() && (*op)->run_end <= gap.end + kLateEnd; ++op) {
+      if ((*op)->call.begin > gap.begin) continue;
+      (*op)->wait_begin = waiting_since;
+      (*op)->wait_end = waiting_since = std::min((*op)->run_end, gap.end);
+    }
+  }
+}
+
+}  // namespace
+
+std::int64_t TrainingThread(const RankTrace& trace) {
+  std::map<std::int64_t, std::size_t> marks;
+  for (const StepMark& step : trace.steps) ++marks[step.thread];
+  const auto most = std::max_element(
+      marks.begin(), marks.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+  if (most != marks.end()) return most->first;
+  std::int64_t thread = kAbsent;
+  std::int64_t busiest = -1;
+  for (const auto& [candidate, ops] : trace.ops_by_thread) {
+    const std::int64_t covered = ops.busy.Covered(trace.first, trace.last);
+    if (covered > busiest) busiest = covered, thread = candidate;
+  }
+  return thread;
+}
+
+JoinedOps JoinComms(const RankTrace& trace, std::int64_t training_thread) {
+  JoinedOps joined = Joiner(trace).Join();
+  static const ThreadOps kNothing;
+  const auto found = trace.ops_by_thread.find(training_thread);
+  const ThreadOps& ops = found == trace.ops_by_thread.end() ? kNothing : found->second;
+  std::vector<JoinedOp*> by_end;
+  for (JoinedOp& op : joined.ops) {
+    if (op.run_begin == kAbsent || op.on_device || op.call.thread != training_thread) continue;
+    if (IsPointToPoint(op.call.kind)) {
+      SetMessageEnd(op, ops.busy);
+    } else if (!SetWaitAfterCall(op, ops.begins)) {
+      by_end.push_back(&op);
+    }
+  }
+  std::sort(by_end.begin(), by_end.end(),
+            [](const JoinedOp* a, const JoinedOp* b) { return a->run_end < b->run_end; });
+  SetWaits(by_end, Gaps(ops.busy, trace.first, trace.last));
+  return joined;
+}
+
+}  // namespace fathom::collector::kineto

@@ -1,0 +1,34 @@
+// Reads the traces of PyTorch's profiler (Kineto, Chrome trace format), one file a rank, as a job.
+//
+// Listed in collector/import/recognise.cc. docs/formats/kineto.md describes what is read and what
+// is guessed.
+//
+// Model: each file is streamed through TraceReader into a RankTrace; two files at a time. The rank
+// comes from distributedInfo, else from the name of the file, else from its place in the order of
+// names. A second trace of a rank, and a trace of a job of another size, are left out with a note.
+//
+// Thread-safety: as Importer says. Errors: as Importer says. Cost: inflating bounds it for .gz;
+// memory as RankTrace.
+#ifndef FATHOM_COLLECTOR_IMPORT_KINETO_KINETO_IMPORTER_H_
+#define FATHOM_COLLECTOR_IMPORT_KINETO_KINETO_IMPORTER_H_
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "collector/import/importer.h"
+
+namespace fathom::collector::kineto {
+
+class KinetoImporter final : public Importer {
+ public:
+  std::string_view format() const override { return "kineto"; }
+  bool Recognises(std::string_view path, std::string_view head) const override;
+  absl::Status Read(const std::vector<std::string>& paths, const ImportLimits& limits,
+                    Recording& recording) const override;
+  void Finish(Recording& recording) const override;  // JoinRecords
+};
+
+}  // namespace fathom::collector::kineto
+
+#endif  // FATHOM_COLLECTOR_IMPORT_KINETO_KINETO_IMPORTER_H_

@@ -1,0 +1,235 @@
+#include "collector/import/kineto/rank_rows.h"
+
+#include <algorithm>
+
+#include "collector/import/kineto/group_names.h"
+#include "collector/import/kineto/names.h"
+#include "collector/import/recording.h"
+
+namespace fathom::collector::kineto {
+namespace {
+
+using diagnosis::CommOp;
+using diagnosis::Mark;
+
+// Room for the ops of one iteration in a made-up sequence.
+constexpr std::uint64_t kOpsPerIteration = std::uint64_t{1} << 20;
+// Where a trace without a base begins at 0, which means "not known" in the view.
+constexpr std::int64_t kOwnBase = 1'000'000'000;
+
+struct StepSpan {
+  std::int64_t number = 0;
+  std::int64_t begin = 0;
+  std::int64_t end = 0;
+};
+
+// When the rank left this op for good, as far as it is known.
+std::int64_t LeftAt(const JoinedOp& op) { return op.run_end != kAbsent ? op.run_end : op.call.end; }
+
+std::vector<StepSpan> Spans(const RankTrace& trace) {
+  std::vector<StepSpan> spans;
+  for (const StepMark& step : trace.steps) {
+    if (!spans.empty() && step.number == spans.back().number) continue;  // marked twice
+    if (!spans.empty() && step.number == spans.back().number + 1) spans.back().end = step.begin;
+    spans.push_back({step.number, step.begin, step.end});
+  }
+  return spans;
+}
+
+class RankReader {
+ public:
+  explicit RankReader(const RankTrace& trace)
+      : trace_(trace), training_thread_(TrainingThread(trace)), spans_(Spans(trace)) {}
+
+  RankIterations Read() {
+    JoinedOps joined = JoinComms(trace_, training_thread_);
+    const bool named = NameGroups(trace_, joined);
+    out_.guessed_groups = named && trace_.groups.size() > 1;
+    out_.calls_without_run = joined.calls_without_run;
+    out_.runs_without_call = joined.runs_without_call;
+    SetBusy(joined);
+    AnchorIterations(joined);
+    AddIterations();
+    for (const JoinedOp& op : joined.ops) AddOp(op);
+    for (const MarkEvent& mark : trace_.marks) AddMark(mark);
+    for (const PythonCall& call : trace_.python) AddFunction(call);
+    AddMarkTimes();
+    return std::move(out_);
+  }
+
+ private:
+  // An op of the framework may wrap a wait: a Python autograd function that communicates does.
+  void SetBusy(const JoinedOps& joined) {
+    const auto found = trace_.ops_by_thread.find(training_thread_);
+    if (found == trace_.ops_by_thread.end()) return;
+    IntervalSet waits;
+    for (const JoinedOp& op : joined.ops) {
+      if (op.wait_end != kAbsent) waits.Add(op.wait_begin, op.wait_end);
+    }
+    waits.Seal();
+    busy_ = found->second.busy.Without(waits);
+  }
+
+  Iteration IterationAt(std::int64_t time) const {
+    const auto after =
+        std::upper_bound(spans_.begin(), spans_.end(), time,
+                         [](std::int64_t t, const StepSpan& span) { return t < span.begin; });
+    if (after == spans_.begin() || time >= (after - 1)->end) return Iteration(-1);
+    return Iteration((after - 1)->number);
+  }
+
+  // Moves the borders of the iterations from the marks to the ends of the last ops before them.
+  void AnchorIterations(const JoinedOps& joined) {
+    iterations_ = spans_;
+    for (std::size_t i = 0; i < spans_.size(); ++i) {
+      const std::int64_t anchor = AnchorOf(spans_[i], joined);
+      if (anchor == kAbsent) continue;
+      iterations_[i].end = anchor;
+      if (i + 1 < spans_.size() && spans_[i + 1].number == spans_[i].number + 1) {
+        iterations_[i + 1].begin = anchor;
+      }
+    }
+  }
+
+  // The end of the last collective called in the step, else of the last message.
+  std::int64_t AnchorOf(const StepSpan& span, const JoinedOps& joined) const {
+    auto op =
+        std::lower_bound(joined.ops.begin(), joined.ops.end(), span.begin,
+                         [](const JoinedOp& a, std::int64_t time) { return a.call.begin < time; });
+    std::int64_t collective = kAbsent, message = kAbsent;
+    for (; op != joined.ops.end() && op->call.begin < span.end; ++op) {
+      std::int64_t& latest = IsPointToPoint(op->call.kind) ? message : collective;
+      latest = std::max(latest, LeftAt(*op));
+    }
+    return collective != kAbsent ? collective : message;
+  }
+
+  void AddIterations() {
+    for (const StepSpan& span : iterations_) {
+      diagnosis::RankIteration& iteration = out_.iterations[span.number];
+      if (iteration.begin.known()) continue;  // the counter began again: the first run is kept
+      iteration.rank = RankId(trace_.rank);
+      iteration.begin = TimeOf(trace_, span.begin);
+      iteration.duration = Nanos(std::max<std::int64_t>(span.end - span.begin, 0));
+      iteration.cpu = Nanos(busy_.Covered(span.begin, span.end));
+      iteration.device = Nanos(trace_.device_busy.Covered(span.begin, span.end));
+    }
+  }
+
+  void AddOp(const JoinedOp& joined) {
+    const CommEvent& call = joined.call;
+    CommOp op;
+    op.iteration = IterationAt(call.begin);
+    if (call.group.empty()) {
+      ++out_.unnamed_ops;
+    } else {
+      op.group = GroupIdOfName(call.group);
+    }
+    op.sequence = SequenceOf(call, op.iteration);
+    op.kind = call.kind;
+    op.data_type = call.data_type;
+    if (call.elements > 0)
+      op.bytes = static_cast<std::uint64_t>(call.elements) * BytesOf(op.data_type);
+    if (call.peer >= 0) op.peer = PeerOf(call);
+    op.thread = static_cast<std::uint32_t>(call.thread);
+    op.enter = TimeOf(trace_, call.begin);
+    op.api_return = TimeOf(trace_, call.end);
+    if (joined.run_begin != kAbsent) op.exec_start = TimeOf(trace_, joined.run_begin);
+    if (joined.run_end != kAbsent) op.end = TimeOf(trace_, joined.run_end);
+    if (joined.wait_begin != kAbsent) op.wait_start = TimeOf(trace_, joined.wait_begin);
+    if (joined.wait_end != kAbsent) op.wait_end = TimeOf(trace_, joined.wait_end);
+    op.cpu_at_enter = Nanos(busy_.CoveredUntil(call.begin));
+    op.on_device = joined.on_device;
+    AddBlocked(joined, op.iteration);
+    out_.rows.ops.push_back(op);
+  }
+
+  Sequence SequenceOf(const CommEvent& call, Iteration iteration) {
+    if (IsPointToPoint(call.kind)) return kNoSequence;
+    if (call.sequence != kAbsent) return Sequence(static_cast<std::uint64_t>(call.sequence));
+    if (iteration.value < 0) return kNoSequence;
+    const auto base = static_cast<std::uint64_t>(iteration.value) * kOpsPerIteration;
+    return Sequence(base + counted_[{call.group, iteration.value}]++);
+  }
+
+  RankId PeerOf(const CommEvent& call) const {
+    const auto group = trace_.groups.find(call.group);
+    if (group == trace_.groups.end()) return kNoRank;
+    const auto& ranks = group->second.ranks;
+    const auto at = static_cast<std::size_t>(call.peer);
+    return at < ranks.size() ? RankId(ranks[at]) : kNoRank;
+  }
+
+  void AddBlocked(const JoinedOp& joined, Iteration iteration) {
+    const auto at = out_.iterations.find(iteration.value);
+    if (at == out_.iterations.end()) return;
+    if (joined.on_device) {
+      at->second.blocked += Nanos(joined.run_end - joined.run_begin -
+                                  trace_.device_busy.Covered(joined.run_begin, joined.run_end));
+    } else if (joined.wait_end != kAbsent) {
+      at->second.blocked += Nanos(joined.wait_end - joined.wait_begin);
+    }
+  }
+
+  void AddMark(const MarkEvent& event) {
+    Mark mark;
+    mark.kind = event.kind;
+    mark.begin = TimeOf(trace_, event.begin);
+    mark.end = TimeOf(trace_, event.end);
+    mark.thread = static_cast<std::uint32_t>(event.thread);
+    mark.iteration = IterationAt(event.begin);
+    (event.kind == diagnosis::MarkKind::kGc ? gc_ : loading_).Add(event.begin, event.end);
+    // A collection shows as `Python GC` and as a function call; one mark is enough.
+    auto& marks = out_.rows.marks;
+    const auto same = std::find_if(marks.rbegin(), marks.rend(), [&](const Mark& other) {
+      return other.kind == mark.kind && other.thread == mark.thread;
+    });
+    if (same == marks.rend() || mark.begin >= same->end) {
+      marks.push_back(mark);
+    } else {
+      same->end = std::max(same->end, mark.end);
+    }
+  }
+
+  void AddMarkTimes() {
+    gc_.Seal();
+    loading_.Seal();
+    for (const StepSpan& span : iterations_) {
+      diagnosis::RankIteration& iteration = out_.iterations[span.number];
+      iteration.gc = Nanos(gc_.Covered(span.begin, span.end));
+      iteration.dataloader = Nanos(loading_.Covered(span.begin, span.end));
+    }
+  }
+
+  void AddFunction(const PythonCall& call) {
+    diagnosis::FunctionCall function;
+    function.name = call.name;
+    function.begin = TimeOf(trace_, call.begin);
+    function.end = TimeOf(trace_, call.end);
+    function.thread = static_cast<std::uint32_t>(call.thread);
+    function.iteration = IterationAt(call.begin);
+    out_.rows.functions.push_back(std::move(function));
+  }
+
+  const RankTrace& trace_;
+  const std::int64_t training_thread_;
+  const std::vector<StepSpan> spans_;
+  std::vector<StepSpan> iterations_;
+  IntervalSet busy_;  // of the training thread, waits left out
+  IntervalSet gc_;
+  IntervalSet loading_;
+  std::map<std::pair<std::string, std::int64_t>, std::uint64_t> counted_;
+  RankIterations out_;
+};
+
+}  // namespace
+
+MonoNs TimeOf(const RankTrace& trace, std::int64_t time) {
+  std::int64_t base = trace.summary.header.base_ns;
+  if (base == 0 && trace.first < kOwnBase) base = kOwnBase - trace.first;
+  return MonoNs(base + time);
+}
+
+RankIterations ReadRank(const RankTrace& trace) { return RankReader(trace).Read(); }
+
+}  // namespace fathom::collector::kineto

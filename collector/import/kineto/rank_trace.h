@@ -1,0 +1,97 @@
+// What one trace says about its rank, distilled: the part of the events that diagnosis needs.
+//
+// Made by RankTraceBuilder from the stream of events; CommOps and JobBuilder read it.
+//
+// Model: a communication shows up as up to three events, kept apart here and joined in CommOps:
+//   kCall    on the thread that asked for it: `c10d::…` or `record_param_comms`. Its begin is the
+//            arrival of the host.
+//   kHostRun on a worker thread: `gloo:…`; for send and recv on the calling thread.
+//   kKernel  on the device: an NCCL kernel.
+// Units: ns since header.base_ns. Thread-safety: plain values.
+#ifndef FATHOM_COLLECTOR_IMPORT_KINETO_RANK_TRACE_H_
+#define FATHOM_COLLECTOR_IMPORT_KINETO_RANK_TRACE_H_
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "collector/import/kineto/interval_set.h"
+#include "collector/import/kineto/trace_event.h"
+#include "collector/import/kineto/trace_reader.h"
+#include "diagnosis/model/comm_op.h"
+#include "proto/types/collective_kind.h"
+#include "proto/types/data_type.h"
+
+namespace fathom::collector::kineto {
+
+enum class CommPart : std::uint8_t { kCall, kHostRun, kKernel };
+
+struct CommEvent {
+  CommPart part = CommPart::kCall;
+  CollectiveKind kind = CollectiveKind::kUnknown;
+  DataType data_type = DataType::kUnknown;
+  bool asynchronous = false;  // the caller said that it waits later
+  std::int64_t begin = 0;
+  std::int64_t end = 0;
+  std::int64_t thread = kAbsent;  // of a kernel: its stream
+  std::int64_t elements = kAbsent;
+  std::int64_t sequence = kAbsent;  // as PyTorch counts: from 1
+  std::int64_t peer = kAbsent;      // in the numbers of the group
+  std::int64_t external_id = kAbsent;
+  std::int64_t correlation = kAbsent;
+  std::int64_t group_size = kAbsent;
+  std::string group;  // name; empty: the event does not say
+};
+
+struct StepMark {
+  std::int64_t number = 0;
+  std::int64_t begin = 0;
+  std::int64_t end = 0;
+  std::int64_t thread = kAbsent;
+};
+
+struct MarkEvent {
+  diagnosis::MarkKind kind = diagnosis::MarkKind::kGc;
+  std::int64_t begin = 0;
+  std::int64_t end = 0;
+  std::int64_t thread = kAbsent;
+};
+
+// A Python function that took long; shorter ones are not kept.
+struct PythonCall {
+  std::string name;
+  std::int64_t begin = 0;
+  std::int64_t end = 0;
+  std::int64_t thread = kAbsent;
+};
+
+// The ops (cpu_op) of a thread.
+struct ThreadOps {
+  IntervalSet busy;
+  std::vector<std::int64_t> begins;  // of every op, nested ones too; sorted
+};
+
+struct RankTrace {
+  std::string path;
+  std::uint32_t rank = 0;
+  bool rank_guessed = false;  // from the name of the file
+  ReadSummary summary;
+  std::vector<StepMark> steps;   // by begin
+  std::vector<CommEvent> comms;  // by begin
+  std::vector<MarkEvent> marks;
+  std::vector<PythonCall> python;
+  std::map<std::int64_t, ThreadOps> ops_by_thread;
+  IntervalSet device_busy;                                  // kernels that compute, and copies
+  std::unordered_map<std::int64_t, std::int64_t> launches;  // correlation → begin of the launch
+  std::map<std::string, TraceGroup> groups;                 // by name
+  std::int64_t first = 0;                                   // of all timed events
+  std::int64_t last = 0;
+
+  bool on_device() const { return !device_busy.empty(); }
+};
+
+}  // namespace fathom::collector::kineto
+
+#endif  // FATHOM_COLLECTOR_IMPORT_KINETO_RANK_TRACE_H_

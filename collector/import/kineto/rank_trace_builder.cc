@@ -1,0 +1,179 @@
+#include "collector/import/kineto/rank_trace_builder.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <string>
+
+#include "collector/import/kineto/names.h"
+
+namespace fathom::collector::kineto {
+namespace {
+
+// 73 years: sums of a base, a time and a duration then never leave 64 bits.
+constexpr std::int64_t kFarthest = std::int64_t{1} << 61;
+constexpr std::string_view kParamComms = "record_param_comms";
+constexpr std::string_view kC10d = "c10d::";
+constexpr std::string_view kGloo = "gloo:";
+
+bool IsCommOnHost(std::string_view name) {
+  return name.starts_with(kC10d) || name.starts_with(kGloo) || name == kParamComms;
+}
+
+// "[0, 1, 2, 3]", "[0, 1, ..., 7]" for many: then nothing is known.
+std::vector<std::uint32_t> RanksOf(std::string_view text) {
+  std::vector<std::uint32_t> ranks;
+  if (text.find("...") != std::string_view::npos) return ranks;
+  const char* at = text.data();
+  const char* const end = at + text.size();
+  while (at < end) {
+    std::uint32_t rank = 0;
+    const auto [stop, error] = std::from_chars(at, end, rank);
+    if (error == std::errc{}) ranks.push_back(rank);
+    at = stop == at ? at + 1 : stop;
+  }
+  return ranks;
+}
+
+}  // namespace
+
+bool RankTraceBuilder::WantsArgs(const TraceEvent& event) {
+  if (event.phase != 'X') return false;
+  switch (CategoryOf(event.category)) {
+    case Category::kHostOp:
+    case Category::kAnnotation:
+      return IsCommOnHost(event.name);
+    case Category::kKernel:
+      return KindOfKernel(event.name).has_value();
+    case Category::kRuntime:
+      return event.name.find("aunch") != std::string_view::npos;
+    default:
+      return false;
+  }
+}
+
+void RankTraceBuilder::OnEvent(const TraceEvent& event, const EventArgs& args) {
+  if (event.phase != 'X' || !event.timed || event.duration < 0) return;
+  if (std::abs(event.begin) > kFarthest || event.duration > kFarthest) return;
+  const Category category = CategoryOf(event.category);
+  if (category != Category::kOther) {
+    trace_.first = seen_ ? std::min(trace_.first, event.begin) : event.begin;
+    trace_.last = seen_ ? std::max(trace_.last, event.end()) : event.end();
+    seen_ = true;
+  }
+  switch (category) {
+    case Category::kHostOp:
+    case Category::kAnnotation:
+      return OnHost(event, args);
+    case Category::kKernel:
+    case Category::kCopy:
+      return OnDevice(event, args);
+    case Category::kPython:
+      return OnPython(event);
+    case Category::kRuntime:
+      if (args.correlation != kAbsent) trace_.launches.emplace(args.correlation, event.begin);
+      return;
+    case Category::kOther:
+      // "Python GC" has had categories of its own.
+      if (IsCollection(event.name)) AddMark(diagnosis::MarkKind::kGc, event);
+  }
+}
+
+void RankTraceBuilder::OnHost(const TraceEvent& event, const EventArgs& args) {
+  const std::string_view name = event.name;
+  if (StepNumber(name)) return OnStep(event);
+  if (IsCollection(name)) return AddMark(diagnosis::MarkKind::kGc, event);
+  if (IsDataLoading(name)) return AddMark(diagnosis::MarkKind::kDataLoader, event);
+  if (name.starts_with(kGloo)) {
+    return AddComm(CommPart::kHostRun, KindOfName(name.substr(kGloo.size())), event, args);
+  }
+  if (name.starts_with(kC10d)) {
+    AddComm(CommPart::kCall, KindOfName(name.substr(kC10d.size())), event, args);
+  } else if (name == kParamComms) {
+    AddComm(CommPart::kCall, KindOfName(args.collective), event, args);
+  }
+  if (CategoryOf(event.category) != Category::kHostOp) return;
+  if (ops_ == nullptr || ops_thread_ != event.thread) {
+    ops_thread_ = event.thread;
+    ops_ = &trace_.ops_by_thread[event.thread];
+  }
+  ops_->busy.Add(event.begin, event.end());
+  ops_->begins.push_back(event.begin);
+}
+
+void RankTraceBuilder::OnDevice(const TraceEvent& event, const EventArgs& args) {
+  const auto kind = KindOfKernel(event.name);
+  if (!kind) return trace_.device_busy.Add(event.begin, event.end());
+  const CollectiveKind named = KindOfName(args.collective);
+  AddComm(CommPart::kKernel, named != CollectiveKind::kUnknown ? named : *kind, event, args);
+}
+
+void RankTraceBuilder::OnPython(const TraceEvent& event) {
+  if (IsCollection(event.name)) return AddMark(diagnosis::MarkKind::kGc, event);
+  if (event.duration < kLongPythonNs) return;
+  trace_.python.push_back({std::string(event.name), event.begin, event.end(), event.thread});
+}
+
+void RankTraceBuilder::OnStep(const TraceEvent& event) {
+  trace_.steps.push_back({*StepNumber(event.name), event.begin, event.end(), event.thread});
+}
+
+void RankTraceBuilder::AddMark(diagnosis::MarkKind kind, const TraceEvent& event) {
+  trace_.marks.push_back({kind, event.begin, event.end(), event.thread});
+}
+
+void RankTraceBuilder::AddComm(CommPart part, CollectiveKind kind, const TraceEvent& event,
+                               const EventArgs& args) {
+  CommEvent comm;
+  comm.part = part;
+  comm.kind = kind;
+  comm.begin = event.begin;
+  comm.end = event.end();
+  comm.thread = part == CommPart::kKernel ? args.stream : event.thread;
+  comm.data_type = DataTypeOfName(args.data_type.empty() ? args.input_type : args.data_type);
+  comm.elements = std::max(args.in_elements, args.out_elements);
+  if (comm.elements == kAbsent) comm.elements = args.input_elements;
+  comm.sequence = args.sequence;
+  comm.external_id = args.external_id;
+  comm.correlation = args.correlation;
+  comm.group_size = args.group_size;
+  comm.group = std::string(args.group_name);
+  // c10d::send(tensors, group, peer, tag), c10d::allreduce_(tensors, …, async, timeout).
+  if (IsPointToPoint(kind) && (args.concrete_known & 4U) != 0) comm.peer = args.concrete[2];
+  if (kind == CollectiveKind::kSend && args.target_rank != kAbsent) comm.peer = args.target_rank;
+  if (kind == CollectiveKind::kRecv && args.source_rank != kAbsent) comm.peer = args.source_rank;
+  comm.asynchronous = args.last_truth == 1;
+  LearnGroup(args);
+  trace_.comms.push_back(std::move(comm));
+}
+
+void RankTraceBuilder::LearnGroup(const EventArgs& args) {
+  if (args.group_name.empty()) return;
+  TraceGroup& group = trace_.groups[std::string(args.group_name)];
+  if (!group.name.empty()) return;
+  group.name = std::string(args.group_name);
+  group.description = std::string(args.group_description);
+  group.ranks = RanksOf(args.group_ranks);
+  if (args.group_size > 0) group.size = static_cast<std::uint32_t>(args.group_size);
+  if (group.size == 0) group.size = static_cast<std::uint32_t>(group.ranks.size());
+}
+
+RankTrace RankTraceBuilder::Take(ReadSummary summary) {
+  const auto by_begin = [](const auto& a, const auto& b) { return a.begin < b.begin; };
+  std::stable_sort(trace_.steps.begin(), trace_.steps.end(), by_begin);
+  std::stable_sort(trace_.comms.begin(), trace_.comms.end(), by_begin);
+  std::stable_sort(trace_.marks.begin(), trace_.marks.end(), by_begin);
+  std::stable_sort(trace_.python.begin(), trace_.python.end(), by_begin);
+  for (auto& [thread, ops] : trace_.ops_by_thread) {
+    ops.busy.Seal();
+    std::sort(ops.begins.begin(), ops.begins.end());
+  }
+  trace_.device_busy.Seal();
+  // The header knows more of a group than an event does.
+  for (const TraceGroup& group : summary.header.groups) trace_.groups[group.name] = group;
+  if (std::abs(summary.header.base_ns) > kFarthest) summary.header.base_ns = 0;
+  trace_.summary = std::move(summary);
+  return std::move(trace_);
+}
+
+}  // namespace fathom::collector::kineto

@@ -1,0 +1,52 @@
+// Sifts the events of one trace into a RankTrace.
+//
+// The sink between TraceReader and the rest of the importer.
+//
+// Model: knows every name that PyTorch has given to the same thing: categories `Kernel` and
+// `kernel`, `Operator` and `cpu_op`, `Runtime` and `cuda_runtime`; collectives as `c10d::…`,
+// `record_param_comms` with NCCL's metadata, `gloo:…` and `nccl:…` annotations, NCCL kernels with
+// or without metadata.
+//
+// Thread-safety: belongs to one thread. Ownership: owns what it has sifted until Take().
+// Errors: none; what it does not know it ignores.
+// Cost: hot path: a few comparisons of short texts an event; memory for the events it keeps.
+#ifndef FATHOM_COLLECTOR_IMPORT_KINETO_RANK_TRACE_BUILDER_H_
+#define FATHOM_COLLECTOR_IMPORT_KINETO_RANK_TRACE_BUILDER_H_
+
+#include <string_view>
+#include <utility>
+
+#include "collector/import/kineto/rank_trace.h"
+#include "collector/import/kineto/trace_reader.h"
+
+namespace fathom::collector::kineto {
+
+class RankTraceBuilder final : public TraceSink {
+ public:
+  // Python functions shorter than this are not kept: they cannot explain a slow iteration.
+  static constexpr std::int64_t kLongPythonNs = 1'000'000;
+
+  bool WantsArgs(const TraceEvent& event) override;
+  void OnEvent(const TraceEvent& event, const EventArgs& args) override;
+
+  // The sorted, sealed result. Call once, after the last event.
+  RankTrace Take(ReadSummary summary);
+
+ private:
+  void OnHost(const TraceEvent& event, const EventArgs& args);
+  void OnDevice(const TraceEvent& event, const EventArgs& args);
+  void OnPython(const TraceEvent& event);
+  void OnStep(const TraceEvent& event);
+  void AddMark(diagnosis::MarkKind kind, const TraceEvent& event);
+  void AddComm(CommPart part, CollectiveKind kind, const TraceEvent& event, const EventArgs& args);
+  void LearnGroup(const EventArgs& args);
+
+  RankTrace trace_;
+  ThreadOps* ops_ = nullptr;  // of ops_thread_: most events follow one of the same thread
+  std::int64_t ops_thread_ = kAbsent;
+  bool seen_ = false;
+};
+
+}  // namespace fathom::collector::kineto
+
+#endif  // FATHOM_COLLECTOR_IMPORT_KINETO_RANK_TRACE_BUILDER_H_

@@ -1,0 +1,202 @@
+#include "collector/import/kineto/trace_reader.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "collector/import/kineto/event_parser.h"
+#include "tests/collector/import/kineto/trace_text.h"
+
+namespace fathom::collector::kineto {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+class Listener final : public TraceSink {
+ public:
+  bool WantsArgs(const TraceEvent& event) override { return event.name == "comm"; }
+  void OnEvent(const TraceEvent& event, const EventArgs& args) override {
+    seen.push_back(absl::StrCat(std::string(1, event.phase), "|", std::string(event.category), "|",
+                                std::string(event.name), "|", event.begin, "|", event.duration, "|",
+                                event.thread, "|", args.input_elements));
+  }
+  std::vector<std::string> seen;
+};
+
+struct Heard {
+  std::vector<std::string> events;
+  ReadSummary summary;
+};
+
+Heard Hear(const std::string& text, std::size_t chunk = kChunkBytes) {
+  Listener listener;
+  auto summary = ReadTrace(SourceOf(text), listener, chunk);
+  EXPECT_TRUE(summary.ok()) << summary.status();
+  return {listener.seen, summary.ok() ? *std::move(summary) : ReadSummary{}};
+}
+
+std::vector<std::string> ManyEvents() {
+  std::vector<std::string> events;
+  for (int i = 0; i < 200; ++i) {
+    events.push_back(
+        Event("cpu_op", absl::StrCat("op", i, R"( }, {\"ph\": \"X)"), 1, i * 10, 5,
+              R"("Input Dims": [[2, 3]], "text": "}, {", "list": [{"a": 1}, {"b": 2}])"));
+    events.push_back(
+        Event("cpu_op", "comm", 2, i * 10 + 0.125, 5, R"("Input Dims": [[[2, 3, 4]], []])"));
+  }
+  return events;
+}
+
+TEST(TraceReader, ReadsTimesExactly) {
+  const Heard heard = Hear(Trace(Header(3, 4), {R"({"ph": "X", "cat": "c", "name": "n", "tid": 5,
+      "ts": 4389833215042.254, "dur": 57036.993})"}));
+  EXPECT_THAT(heard.events, ElementsAre("X|c|n|4389833215042254|57036993|5|-1"));
+  EXPECT_EQ(heard.summary.header.base_ns, 1700000000000000000);
+  EXPECT_EQ(heard.summary.header.rank, 3);
+  EXPECT_EQ(heard.summary.header.world_size, 4);
+  ASSERT_EQ(heard.summary.header.groups.size(), 1);
+  EXPECT_EQ(heard.summary.header.groups[0].ranks.size(), 4);
+  EXPECT_FALSE(heard.summary.truncated);
+}
+
+TEST(TraceReader, GivesTheSameForEveryChunkSize) {
+  const std::string text = Trace(Header(0, 2), ManyEvents());
+  const Heard whole = Hear(text);
+  EXPECT_EQ(whole.events.size(), 400);
+  EXPECT_EQ(whole.summary.skipped, 0);
+  for (const std::size_t chunk : {64U, 257U, 1000U, 4096U, 30000U}) {
+    const Heard parts = Hear(text, chunk);
+    EXPECT_EQ(parts.events, whole.events) << chunk;
+    EXPECT_EQ(parts.summary.skipped, 0) << chunk;
+    EXPECT_FALSE(parts.summary.truncated) << chunk;
+  }
+}
+
+TEST(TraceReader, ReadsEventsWhoseKeysWereSorted) {
+  std::vector<std::string> events;
+  for (int i = 0; i < 20; ++i) {
+    events.push_back(
+        absl::StrCat(R"({"args":{"Input Dims":[[7]]},"cat":"c","dur":1,"name":"comm",)",
+                     R"("ph":"X","tid":1,"ts":)", i, "}"));
+  }
+  const Heard heard = Hear(
+      absl::StrCat(R"({"baseTimeNanoseconds":5,"traceEvents":[)", absl::StrJoin(events, ","), "]}"),
+      128);
+  ASSERT_EQ(heard.events.size(), 20);
+  EXPECT_EQ(heard.events[19], "X|c|comm|19000|1000|1|7");
+}
+
+TEST(TraceReader, ReadsABareListOfEvents) {
+  const Heard heard = Hear("[" + Event("c", "a", 1, 1, 1) + "," + Event("c", "b", 1, 2, 1) + "]");
+  EXPECT_EQ(heard.events.size(), 2);
+  EXPECT_EQ(heard.summary.header.base_ns, 0);
+  EXPECT_FALSE(heard.summary.truncated);
+}
+
+TEST(TraceReader, ReadsAHeaderThatFollowsTheEvents) {
+  const std::string text = absl::StrCat("\xEF\xBB\xBF{\"traceEvents\": [", Event("c", "a", 1, 1, 1),
+                                        ", ", Event("c", "b", 1, 2, 1), "], ", Header(2, 3), "}");
+  const Heard heard = Hear(text);
+  EXPECT_EQ(heard.events.size(), 2);
+  EXPECT_EQ(heard.summary.header.rank, 2);
+  EXPECT_EQ(heard.summary.header.base_ns, 1700000000000000000);
+}
+
+TEST(TraceReader, ReadsWordsWhereNumbersAreExpected) {
+  const Heard heard = Hear(Trace("", {R"x({"ph": "X", "cat": "Trace", "ts": 1, "dur": 2,
+      "name": "PyTorch Profiler (0)", "pid": "Spans", "tid": "PyTorch Profiler"})x"}));
+  EXPECT_THAT(heard.events, ElementsAre("X|Trace|PyTorch Profiler (0)|1000|2000|-1|-1"));
+}
+
+TEST(TraceReader, KeepsTheWholeEventsOfACutFile) {
+  const std::string text = Trace(Header(0, 2), ManyEvents());
+  const Heard whole = Hear(text);
+  std::size_t before = 0;
+  for (std::size_t cut = 600; cut + 40 < text.size(); cut += 997) {
+    const Heard part = Hear(text.substr(0, cut), 4096);
+    EXPECT_TRUE(part.summary.truncated) << cut;
+    EXPECT_GE(part.events.size(), before);
+    EXPECT_TRUE(std::equal(part.events.begin(), part.events.end(), whole.events.begin())) << cut;
+    before = part.events.size();
+  }
+  EXPECT_GT(before, 390);
+}
+
+TEST(TraceReader, SkipsABrokenEventAndCountsIt) {
+  auto events = ManyEvents();
+  events[50] = R"({"ph": "X", "cat": nonsense nonsense, "name"})";
+  events[51] = R"({"ph": "X", "name": "left" "right"})";
+  for (const std::size_t chunk : {512U, 1U << 20}) {
+    const Heard heard = Hear(Trace(Header(0, 2), events), chunk);
+    EXPECT_GE(heard.summary.skipped, 1);
+    EXPECT_LE(heard.summary.skipped, 2);
+    EXPECT_EQ(heard.events.size(), 398) << chunk;
+    EXPECT_FALSE(heard.summary.truncated);
+    EXPECT_GT(heard.summary.first_skipped_at, 1000);
+  }
+}
+
+TEST(TraceReader, ReplacesBytesThatAreNoText) {
+  auto events = ManyEvents();
+  events[3] = Event("cpu_op", "bad\xff\xfename", 1, 1, 1);
+  const Heard heard = Hear(Trace(Header(0, 2), events));
+  ASSERT_EQ(heard.events.size(), 400);
+  EXPECT_EQ(heard.events[3], "X|cpu_op|bad??name|1000|1000|1|-1");
+}
+
+TEST(TraceReader, ReadsAnEmptyTrace) {
+  EXPECT_THAT(Hear(R"({"schemaVersion": 1, "traceEvents": []})").events, IsEmpty());
+  EXPECT_THAT(Hear(R"({"schemaVersion": 1, "traceEvents": [)").events, IsEmpty());
+}
+
+TEST(TraceReader, RefusesWhatIsNoTrace) {
+  Listener listener;
+  for (const std::string text :
+       {"", "{}", "not json", R"({"traceEvents": {}})", R"({"a": "\"traceEvents\": ["})"}) {
+    EXPECT_TRUE(absl::IsInvalidArgument(ReadTrace(SourceOf(text), listener).status())) << text;
+  }
+}
+
+TEST(TraceReader, PassesOnAnErrorOfTheSource) {
+  Listener listener;
+  const ByteSource broken = [](char*, std::size_t) -> absl::StatusOr<std::size_t> {
+    return absl::PermissionDeniedError("no");
+  };
+  EXPECT_TRUE(absl::IsPermissionDenied(ReadTrace(broken, listener).status()));
+}
+
+TEST(TraceReader, TakesACutArchiveForACutFile) {
+  Listener listener;
+  const std::string text = Trace(Header(0, 2), ManyEvents()).substr(0, 20000);
+  auto inner = SourceOf(text);
+  const ByteSource cut = [&](char* to, std::size_t size) -> absl::StatusOr<std::size_t> {
+    auto got = inner(to, size);
+    if (*got == 0) return absl::DataLossError("cut");
+    return got;
+  };
+  const auto summary = ReadTrace(cut, listener);
+  ASSERT_TRUE(summary.ok());
+  EXPECT_TRUE(summary->truncated);
+  EXPECT_GT(listener.seen.size(), 50);
+}
+
+TEST(ParseMicroseconds, KeepsEveryNanosecond) {
+  const auto ns = [](std::string_view text) {
+    std::int64_t value = -77;
+    return ParseMicroseconds(text, value) ? value : -77;
+  };
+  EXPECT_EQ(ns("1790857026000000"), 1790857026000000000);
+  EXPECT_EQ(ns("12.5"), 12500);
+  EXPECT_EQ(ns("12.3456789"), 12345);
+  EXPECT_EQ(ns("-3.25"), -3250);
+  EXPECT_EQ(ns("-0.5"), -500);
+  EXPECT_EQ(ns("\"17\""), 17000);
+  EXPECT_EQ(ns("1.79e3"), 1790000);
+  EXPECT_EQ(ns("nan"), -77);
+  EXPECT_EQ(ns("1e300"), -77);
+  EXPECT_EQ(ns("99999999999999999999"), -77);
+  EXPECT_EQ(ns(""), -77);
+}
+
+}  // namespace
+}  // namespace fathom::collector::kineto
