@@ -1,9 +1,12 @@
 #include "diagnosis/engine/rows_wanted.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
 #include <utility>
+
+#include "diagnosis/stats/robust.h"
 
 namespace fathom::diagnosis {
 namespace {
@@ -17,68 +20,77 @@ std::vector<RankId> AllRanks(const JobView& view) {
   return {ranks.begin(), ranks.end()};
 }
 
-// Per group, the largest spread of elapsed time among its members in one iteration: some waited
-// long, some did not, so somebody came late there.
-std::map<GroupId, Nanos> SpreadOf(const IterationSummary& iteration) {
-  std::map<GroupId, std::pair<Nanos, Nanos>> range;
+// Own time of each rank (not blocked), a list an iteration.
+using OwnTimes = std::map<RankId, std::vector<double>>;
+
+void AddOwn(const IterationSummary& iteration, OwnTimes& times) {
   for (const RankIteration& rank : iteration.ranks) {
-    for (const GroupIteration& g : rank.groups) {
-      auto [it, fresh] = range.try_emplace(g.group, g.elapsed, g.elapsed);
-      if (fresh) continue;
-      it->second.first = std::min(it->second.first, g.elapsed);
-      it->second.second = std::max(it->second.second, g.elapsed);
-    }
+    times[rank.rank].push_back((rank.duration - rank.blocked).Seconds());
   }
-  std::map<GroupId, Nanos> spread;
-  for (const auto& [group, least_most] : range)
-    spread[group] = least_most.second - least_most.first;
-  return spread;
 }
 
-std::vector<RankId> RanksOfLateGroups(const JobView& view, const SeriesPoint& worst,
-                                      const DiagnosisConfig& config) {
-  const auto it = std::find_if(view.window.begin(), view.window.end(),
-                               [&](const IterationSummary& s) { return s.index == worst.index; });
-  if (it == view.window.end()) return {};
-  std::vector<std::pair<Nanos, GroupId>> by_spread;
-  for (const auto& [group, spread] : SpreadOf(*it)) by_spread.emplace_back(spread, group);
-  std::sort(by_spread.rbegin(), by_spread.rend());
-  std::set<RankId> chosen;
-  for (const auto& [spread, id] : by_spread) {
-    for (const Group& group : view.groups) {
-      if (group.id == id) chosen.insert(group.members.begin(), group.members.end());
-      if (chosen.size() > config.all_ranks_up_to) break;
-    }
-    if (chosen.size() >= config.all_ranks_up_to) break;
+// Ranks by how much more time of their own they take now than before, most first.
+std::vector<RankId> ByOwnExcess(const JobView& view, const std::set<Iteration>& irregular,
+                                const std::set<Iteration>& baseline) {
+  OwnTimes now, before;
+  for (const IterationSummary& it : view.window) {
+    if (irregular.contains(it.index)) AddOwn(it, now);
+    if (baseline.contains(it.index)) AddOwn(it, before);
   }
-  std::vector<RankId> ranks(chosen.begin(), chosen.end());
-  if (ranks.size() > 2 * config.all_ranks_up_to) ranks.resize(2 * config.all_ranks_up_to);
+  std::vector<std::pair<double, RankId>> order;
+  for (auto& [rank, times] : now) {
+    order.emplace_back(Median(std::move(before[rank])) - Median(std::move(times)), rank);
+  }
+  std::sort(order.begin(), order.end());
+  std::vector<RankId> ranks;
+  for (const auto& [less, rank] : order) ranks.push_back(rank);
   return ranks;
+}
+
+// The most suspicious ranks, and those they talk to in their smaller groups; the rest of the limit
+// is filled by the most innocent ones, for comparison.
+std::vector<RankId> FewRanks(const JobView& view, const std::vector<RankId>& order,
+                             std::size_t limit) {
+  std::set<RankId> chosen(order.begin(), order.begin() + std::min(order.size(), limit / 4));
+  const std::set<RankId> suspects = chosen;
+  std::vector<const Group*> groups;
+  for (const Group& group : view.groups) groups.push_back(&group);
+  std::stable_sort(groups.begin(), groups.end(), [](const Group* a, const Group* b) {
+    return a->members.size() < b->members.size();
+  });
+  for (const Group* group : groups) {
+    const bool concerned = std::any_of(group->members.begin(), group->members.end(),
+                                       [&](RankId r) { return suspects.contains(r); });
+    if (!concerned || chosen.size() + group->members.size() > limit) continue;
+    chosen.insert(group->members.begin(), group->members.end());
+  }
+  for (auto it = order.rbegin(); it != order.rend() && chosen.size() < limit; ++it) {
+    chosen.insert(*it);
+  }
+  return {chosen.begin(), chosen.end()};
+}
+
+std::set<Iteration> Newest(const JobSeries& series, std::size_t from, std::size_t to, bool regular,
+                           std::int32_t count) {
+  std::set<Iteration> out;
+  for (std::size_t i = to; i-- > from && out.size() < static_cast<std::size_t>(count);) {
+    if (series.points[i].regular == regular) out.insert(series.points[i].index);
+  }
+  return out;
 }
 
 }  // namespace
 
 RowsWanted RowsForSlow(const JobView& view, const JobSeries& series, std::size_t onset,
                        const DiagnosisConfig& config) {
+  const auto irregular = Newest(series, onset, series.points.size(), false, config.irregular_rows);
+  const auto baseline = Newest(series, 0, onset, true, config.baseline_rows);
   RowsWanted wanted;
-  std::set<Iteration> iterations;
-  std::size_t taken = 0;
-  for (std::size_t i = series.points.size();
-       i-- > onset && taken < static_cast<std::size_t>(config.irregular_rows);) {
-    if (series.points[i].regular) continue;
-    iterations.insert(series.points[i].index);
-    ++taken;
-  }
-  taken = 0;
-  for (std::size_t i = onset; i-- > 0 && taken < static_cast<std::size_t>(config.baseline_rows);) {
-    if (!series.points[i].regular) continue;
-    iterations.insert(series.points[i].index);
-    ++taken;
-  }
-  wanted.iterations.assign(iterations.begin(), iterations.end());
+  std::merge(irregular.begin(), irregular.end(), baseline.begin(), baseline.end(),
+             std::back_inserter(wanted.iterations));
   wanted.ranks = AllRanks(view);
   if (wanted.ranks.size() > config.all_ranks_up_to) {
-    wanted.ranks = RanksOfLateGroups(view, series.points.back(), config);
+    wanted.ranks = FewRanks(view, ByOwnExcess(view, irregular, baseline), config.all_ranks_up_to);
   }
   return wanted;
 }

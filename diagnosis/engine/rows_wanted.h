@@ -1,8 +1,10 @@
 // Which rows would tell why a job is slow or stuck: few iterations, and as few ranks as will do.
 //
 // Used by Watch(). Model: the newest irregular iterations since the onset and the newest regular
-// ones before it; all ranks of a small job, of a large one the members of the communicators on
-// which lateness differs most (Holmes fetches progressively in the same way).
+// ones before it; all ranks of a small job, of a large one those whose own time grew most by the
+// summaries, the members of their smaller communicators, and some of the least suspicious ranks for
+// comparison. The next call asks again, so that the choice follows the evidence (Holmes fetches
+// progressively in a similar way).
 // Thread-safety: pure function. Cost: O(ranks × groups × iterations looked at).
 #ifndef FATHOM_DIAGNOSIS_ENGINE_ROWS_WANTED_H_
 #define FATHOM_DIAGNOSIS_ENGINE_ROWS_WANTED_H_

@@ -12,9 +12,12 @@
 namespace fathom::diagnosis {
 namespace {
 
-constexpr double kMostly = 0.5;      // of an excess: what it is mostly made of
-constexpr double kClearlyCpu = 0.6;  // by the summaries: computing
-constexpr double kClearlyIdle = 0.4;
+constexpr std::size_t kFewestOfNode = 2;  // slow ranks that speak for their node
+constexpr double kMostly = 0.5;           // of an excess: what it is mostly made of
+// More work on a full machine also waits longer for cores: where this share of the excess is CPU
+// time, the rest of it that is waiting for cores goes with it. On a core shared by four that is
+// all.
+constexpr double kCpuLeads = 0.22;
 
 // Means, because the agent's CPU samples smear over neighbouring iterations.
 double Mean(const std::vector<double>& values) {
@@ -104,14 +107,16 @@ Grade GradeOf(const Case& c, const Ledger& ledger, const RankAccount& account, d
       explained >= c.config.explained_share && cause != Cause::kUnknown) {
     return Grade::kEstablished;
   }
-  if (odds >= c.config.supported_odds && (waited || on_chain)) return Grade::kSupported;
+  // A second culprit that is always ready a little before the first is never waited for.
+  const bool large = account.typical.total >= c.config.explained_share * ledger.excess;
+  if (odds >= c.config.supported_odds && (waited || on_chain || large)) return Grade::kSupported;
   return Grade::kHypothesis;
 }
 
 Verdict ConvictRank(const Case& c, const Ledger& ledger, const RankAccount& account,
                     const std::vector<const RankAccount*>& culprits, double explained) {
   Verdict verdict;
-  verdict.cause = CauseOf(account.typical, SharesOf(c, account));
+  verdict.cause = CauseOf(PartsOf(account.typical, SharesOf(c, account)));
   verdict.posterior_odds = OddsOf(c, ledger, account);
   verdict.grade = GradeOf(c, ledger, account, verdict.posterior_odds, explained, verdict.cause);
   verdict.problem = ClassOf(verdict.cause);
@@ -223,14 +228,6 @@ void JudgeGroups(const Case& c, const Ledger& ledger, Findings& findings) {
   }
 }
 
-bool WaitsForCores(const Case& c, const RankAccount& account) {
-  const double needed = kMostly * account.typical.total;
-  if (account.typical.runqueue >= needed) return true;
-  if (account.typical.unsplit < needed) return false;
-  const auto shares = SharesOf(c, account);
-  return shares && shares->runqueue >= kMostly;
-}
-
 constexpr char kQuestion[] = "who holds the job back";
 
 void Abstain(Findings& findings, std::string missing) {
@@ -255,7 +252,7 @@ void JudgeCandidate(const Case& c, const Ledger& ledger, const RankAccount& acco
     return Abstain(findings, absl::StrCat("a difference between ", rank,
                                           " and its peers: they take longer too"));
   }
-  if (WaitsForCores(c, account)) {
+  if (WaitsForCores(PartsOf(account.typical, SharesOf(c, account)))) {
     return Abstain(findings, absl::StrCat("who takes the cores for which ", rank,
                                           " waits: other processes on its node are not traced"));
   }
@@ -272,18 +269,36 @@ void JudgeCandidate(const Case& c, const Ledger& ledger, const RankAccount& acco
 
 }  // namespace
 
-Cause CauseOf(const Excess& typical, const std::optional<SummaryShares>& shares) {
-  const double whole = std::max(typical.total, 0.0);
+Excess PartsOf(const Excess& typical, const std::optional<SummaryShares>& shares) {
+  Excess parts = typical;
+  if (!shares || typical.unsplit <= 0) return parts;
+  double left = typical.unsplit;
+  const auto take = [&left](double wanted) {
+    const double given = std::clamp(wanted, 0.0, left);
+    left -= given;
+    return given;
+  };
+  parts.compute += take(shares->cpu * typical.total - typical.gc - typical.compute);
+  parts.runqueue += take(shares->runqueue * typical.total - typical.runqueue);
+  parts.host += left;
+  parts.unsplit = 0;
+  return parts;
+}
+
+bool WaitsForCores(const Excess& parts) {
+  return parts.runqueue >= kMostly * parts.total && parts.compute < kCpuLeads * parts.total;
+}
+
+Cause CauseOf(const Excess& parts) {
+  const double whole = parts.total;
   if (whole <= 0) return Cause::kUnknown;
-  if (typical.gc >= kMostly * whole) return Cause::kGc;
-  if (typical.dataloader >= kMostly * whole) return Cause::kDataLoader;
-  const double most = std::max({typical.compute, typical.host, typical.runqueue, typical.unsplit});
-  if (most > typical.unsplit) {
-    return most == typical.compute ? Cause::kComputeSlow : Cause::kHostSlow;
-  }
-  if (!shares) return Cause::kUnknown;
-  if (shares->cpu >= kClearlyCpu) return Cause::kComputeSlow;
-  return shares->cpu <= kClearlyIdle ? Cause::kHostSlow : Cause::kUnknown;
+  if (parts.gc >= kMostly * whole) return Cause::kGc;
+  if (parts.dataloader >= kMostly * whole) return Cause::kDataLoader;
+  const bool cpu_leads = parts.compute >= kCpuLeads * whole;
+  const double computing = parts.compute + (cpu_leads ? parts.runqueue : 0);
+  const double most = std::max({computing, parts.host, parts.unsplit});
+  if (most == parts.unsplit) return Cause::kUnknown;
+  return most == computing ? Cause::kComputeSlow : Cause::kHostSlow;
 }
 
 void JudgeSlowness(const Case& c, const Ledger& ledger, Findings& findings) {
@@ -296,12 +311,12 @@ void JudgeSlowness(const Case& c, const Ledger& ledger, Findings& findings) {
     }
     return;
   }
+  const std::string node = NodeOfAll(c, ledger, candidates);
+  if (candidates.size() >= kFewestOfNode && !node.empty()) {
+    findings.verdicts.push_back(ConvictHost(c, ledger, node, candidates));
+    return;
+  }
   if (2 * candidates.size() > ledger.ranks.size()) {
-    const std::string node = NodeOfAll(c, ledger, candidates);
-    if (!node.empty()) {
-      findings.verdicts.push_back(ConvictHost(c, ledger, node, candidates));
-      return;
-    }
     return Abstain(findings,
                    "a difference between ranks: most take longer alike, as when something else "
                    "uses the machine or the work itself has grown");

@@ -30,9 +30,14 @@ struct SummaryShares {
   double runqueue = 0;
 };
 
-// The cause that the larger part of a rank's excess speaks for. `shares` serve where the rows have
-// no CPU clock.
-Cause CauseOf(const Excess& typical, const std::optional<SummaryShares>& shares);
+// The parts of a rank's excess, with what the rows could not split split by the summaries.
+Excess PartsOf(const Excess& typical, const std::optional<SummaryShares>& shares);
+
+// True if the excess is waiting for a core and not more work: somebody else takes the cores.
+bool WaitsForCores(const Excess& parts);
+
+// The cause that the larger part of a rank's excess speaks for.
+Cause CauseOf(const Excess& parts);
 
 }  // namespace fathom::diagnosis
 

@@ -76,7 +76,7 @@ double Instances::TransferSeconds(const Instance& instance) const {
 
 LastArrival Instances::WhoCameLast(const OpRef& waiter, double floor) const {
   const Instance* instance = Of(waiter);
-  if (instance == nullptr || !instance->complete) return {waiter, true, 0, false};
+  if (instance == nullptr || instance->members.size() < 2) return {waiter, true, 0, false};
   switch (instance->kind) {
     case CollectiveKind::kSend:
     case CollectiveKind::kRecv:

@@ -51,7 +51,7 @@ struct LastArrival {
   OpRef who;
   bool self = true;    // nobody came noticeably later than the waiter itself
   double lead_s = 0;   // how much earlier than `who` the waiter came
-  bool known = false;  // false: not all members' ops are here
+  bool known = false;  // false: no other member's op is here, or one is not done
 };
 
 class Instances {
@@ -64,7 +64,7 @@ class Instances {
   // Shortest elapsed time of the members that are done; 0 if none or if it tells nothing
   // (messages).
   double TransferSeconds(const Instance& instance) const;
-  // `floor`: a lead shorter than this many seconds is no lead.
+  // Among the members whose ops are here. `floor`: a lead shorter than this many seconds is none.
   LastArrival WhoCameLast(const OpRef& waiter, double floor) const;
 
  private:
