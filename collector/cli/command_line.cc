@@ -25,8 +25,7 @@ constexpr const char* kExamples =
     "its command.";
 
 // Promised verbs that this version does not have.
-constexpr std::array<std::string_view, 5> kLater = {"analyze", "simulate", "profile", "action",
-                                                    "export"};
+constexpr std::array<std::string_view, 4> kLater = {"simulate", "profile", "action", "export"};
 
 int Say(const std::string& line) {
   std::fprintf(stderr, "fathom: %s\n", Printable(line).c_str());
@@ -69,6 +68,7 @@ void AddVerbs(CLI::App& root, Invocation* invocation) {
   AddGetVerb(root, invocation);
   AddExplainVerb(root, invocation);
   AddWatchVerb(root, invocation);
+  AddAnalyzeVerb(root, invocation);
   AddDoctorVerb(root, invocation);
   AddCompletionVerb(root, invocation);
   AddVersionVerb(root, invocation);

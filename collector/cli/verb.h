@@ -2,7 +2,7 @@
 // to do when it was called.
 //
 // CommandLine owns one Invocation; each Add…Verb fills in its part. The verbs that are there:
-// run, get, explain, watch, doctor, completion, version.
+// run, get, explain, watch, analyze, doctor, completion, version.
 // Thread-safety: single-threaded.
 #ifndef FATHOM_COLLECTOR_CLI_VERB_H_
 #define FATHOM_COLLECTOR_CLI_VERB_H_
@@ -27,6 +27,7 @@ void AddRunVerb(CLI::App& root, Invocation* invocation);
 void AddGetVerb(CLI::App& root, Invocation* invocation);
 void AddExplainVerb(CLI::App& root, Invocation* invocation);
 void AddWatchVerb(CLI::App& root, Invocation* invocation);
+void AddAnalyzeVerb(CLI::App& root, Invocation* invocation);
 void AddDoctorVerb(CLI::App& root, Invocation* invocation);
 void AddCompletionVerb(CLI::App& root, Invocation* invocation);
 void AddVersionVerb(CLI::App& root, Invocation* invocation);

@@ -1,0 +1,156 @@
+#include "collector/cli/analyze_command.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+
+#include "collector/cli/exit_code.h"
+#include "collector/cli/get_command.h"
+#include "collector/cli/render/quantity.h"
+#include "collector/cli/render/verdict_card.h"
+#include "collector/cli/text.h"
+#include "collector/cli/verb.h"
+#include "collector/import/analysis.h"
+
+namespace fathom::cli {
+namespace {
+
+constexpr const char* kExamples =
+    "Examples:\n"
+    "  fathom analyze dumps/                    a folder with the recordings of one job\n"
+    "  fathom analyze /tmp/nccl_trace_rank_*\n"
+    "  fathom analyze dumps/ -o json > report.json\n"
+    "Recognised by content, plain or gzip. What lies beside dumps (py-spy stacks, process states,\n"
+    "sockets) is used where it is there.\n"
+    "Exit code: 2 when a verdict is established or supported, 0 when there is none.";
+
+constexpr std::size_t kNotesShown = 12;
+
+struct AnalyzeOptions {
+  std::vector<std::string> paths;
+  std::string format = "auto";
+  std::string output = "text";
+  bool exit_zero = false;
+};
+
+std::string Counted(std::size_t count, std::string_view what) {
+  return Cat(count, " ", what, count == 1 ? "" : "s");
+}
+
+std::string Headline(const Json& report, const AnalysisRemarks& remarks) {
+  const Json& job = ObjectField(report, "job");
+  const Json& iterations = ObjectField(report, "iterations");
+  const auto ranks = static_cast<std::size_t>(IntField(job, "ranks"));
+  const auto count = static_cast<std::size_t>(IntField(iterations, "count"));
+  const double median = NumberField(iterations, "median_s");
+  return Cat(TextField(job, "name"), ": ", Counted(ranks, "rank"), ", ", TextField(job, "source"),
+             ", ", Counted(remarks.files_read, "file"),
+             count > 0 ? Cat(", ", Counted(count, "iteration")) : "",
+             median > 0 ? Cat(" of ", Seconds(median)) : "", "\n");
+}
+
+void AddList(std::string_view title, const std::vector<std::string>& lines,
+             const Terminal& terminal, std::string* out) {
+  if (lines.empty()) return;
+  const auto columns = static_cast<std::size_t>(std::max(terminal.columns, 40));
+  AppendTo(out, "\n", Paint(terminal, Ink::kBold, title), "\n");
+  for (std::size_t i = 0; i < std::min(lines.size(), kNotesShown); ++i) {
+    AppendTo(out, "  ", Wrap(Printable(lines[i]), columns - 4, "    "), "\n");
+  }
+  if (lines.size() > kNotesShown) {
+    AppendTo(out, "  and ", lines.size() - kNotesShown, " more\n");
+  }
+}
+
+std::vector<std::string> Untold(const Json& report) {
+  std::vector<std::string> lines;
+  for (const Json& each : ListField(report, "abstained")) {
+    lines.push_back(Cat(TextField(each, "question"), ": it takes ", TextField(each, "missing")));
+  }
+  return lines;
+}
+
+std::vector<std::string> Coverage(const Json& report) {
+  const Json& coverage = ObjectField(report, "coverage");
+  std::vector<std::string> lines;
+  for (const Json& signal : ListField(coverage, "signals")) {
+    const std::string state = TextField(signal, "state");
+    if (state == "on") continue;
+    lines.push_back(
+        Cat(TextField(signal, "name"), " ", state, ", which hides: ", TextField(signal, "hides")));
+  }
+  const std::vector<std::int64_t> missing = IntsField(coverage, "ranks_missing");
+  if (!missing.empty()) {
+    lines.push_back(
+        Cat("no recording of ", missing.size() == 1 ? "rank " : "ranks ", RankList(missing)));
+  }
+  return lines;
+}
+
+AnalysisRemarks RemarksOf(const collector::Analysis& analysis) {
+  AnalysisRemarks remarks;
+  remarks.notes = analysis.notes;
+  for (const collector::FileUse& file : analysis.files) {
+    if (file.format.empty()) {
+      remarks.files_ignored.push_back(file.path);
+    } else {
+      ++remarks.files_read;
+    }
+  }
+  return remarks;
+}
+
+bool Convicts(const Json& report) {
+  const std::vector<VerdictView> verdicts = ReadVerdicts(ListField(report, "verdicts"));
+  return std::any_of(verdicts.begin(), verdicts.end(),
+                     [](const VerdictView& verdict) { return verdict.Convicts(); });
+}
+
+int Analyze(const AnalyzeOptions& options) {
+  const auto analysis = collector::Analyze(options.paths, options.format, collector::ImportLimits{},
+                                           diagnosis::DiagnosisConfig{});
+  if (!analysis.ok()) return Fail("analyze", analysis.status());
+  const Json report = Json::parse(analysis->report, nullptr, false);
+  if (report.is_discarded()) return Fail("analyze", absl::InternalError("the report is no JSON"));
+  const std::string out = options.output == "json"
+                              ? Serialize(report, "json")
+                              : AnalysisPage(report, RemarksOf(*analysis), LookAtTerminal(1));
+  std::fputs(out.c_str(), stdout);
+  return Convicts(report) && !options.exit_zero ? kCulpritFound : kNothingFound;
+}
+
+}  // namespace
+
+std::string AnalysisPage(const Json& report, const AnalysisRemarks& remarks,
+                         const Terminal& terminal) {
+  std::string out = Paint(terminal, Ink::kDim, Headline(report, remarks));
+  const std::vector<VerdictView> verdicts = ReadVerdicts(ListField(report, "verdicts"));
+  if (verdicts.empty()) AppendTo(&out, "\nNothing wrong was found in these recordings.\n");
+  for (const VerdictView& verdict : verdicts) {
+    AppendTo(&out, "\n", VerdictPage(verdict, terminal));
+  }
+  AddList("Not told", Untold(report), terminal, &out);
+  AddList("Coverage", Coverage(report), terminal, &out);
+  AddList("Notes", remarks.notes, terminal, &out);
+  AddList("Ignored, no recording", remarks.files_ignored, terminal, &out);
+  return out;
+}
+
+void AddAnalyzeVerb(CLI::App& root, Invocation* invocation) {
+  CLI::App* verb = root.add_subcommand("analyze", "Find the culprit in recordings of a job");
+  auto options = std::make_shared<AnalyzeOptions>();
+  verb->add_option("PATH", options->paths, "files or folders of one job")->required();
+  verb->add_option("--format", options->format, "auto, or the only format to read")
+      ->type_name("FORMAT")
+      ->capture_default_str();
+  verb->add_option("-o,--output", options->output, "text or json")
+      ->type_name("FORMAT")
+      ->check(CLI::IsMember({"text", "json"}))
+      ->capture_default_str();
+  verb->add_flag("--exit-zero", options->exit_zero, "exit with 0 even when a culprit was found");
+  verb->footer(kExamples);
+  verb->callback(
+      [invocation, options] { invocation->action = [options] { return Analyze(*options); }; });
+}
+
+}  // namespace fathom::cli

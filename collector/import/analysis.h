@@ -1,0 +1,37 @@
+// Files in, report out: the whole of `fathom analyze` but for its words on the terminal.
+//
+// Called by collector/cli/analyze_command. Model: ReadRecording(), then Watch() and Diagnose() as
+// the live collector does, then fathom.v1.Report by collector/export. Verdict ids are a hash of
+// what the verdict is about, so the same files give the same ids.
+//
+// Thread-safety: pure but for reading files. Errors: those of ReadRecording().
+#ifndef FATHOM_COLLECTOR_IMPORT_ANALYSIS_H_
+#define FATHOM_COLLECTOR_IMPORT_ANALYSIS_H_
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "collector/import/importer.h"
+#include "collector/import/recording.h"
+#include "diagnosis/engine/config.h"
+
+namespace fathom::collector {
+
+struct Analysis {
+  std::string report;  // fathom.v1.Report as proto-JSON with original names
+  std::vector<std::string> notes;
+  std::vector<FileUse> files;
+};
+
+absl::StatusOr<Analysis> Analyze(const std::vector<std::string>& paths, std::string_view format,
+                                 const ImportLimits& limits,
+                                 const diagnosis::DiagnosisConfig& config);
+
+// The report of a recording that was read already.
+std::string ReportOf(const Recording& recording, const diagnosis::DiagnosisConfig& config);
+
+}  // namespace fathom::collector
+
+#endif  // FATHOM_COLLECTOR_IMPORT_ANALYSIS_H_
