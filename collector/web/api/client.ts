@@ -1,0 +1,77 @@
+// One function for each question to the collector. Addresses are relative to the page, so that it
+// also works behind a proxy under a path.
+import { object, objects, text, type Json } from "./json";
+import { decodeGroups, decodeHealth, decodeJob, type GroupInfo, type Health, type Job } from "../model/job";
+import { decodeIterations, type Iterations } from "../model/iterations";
+import { decodeReport, type Report } from "../model/report";
+import { decodeNodes, type NodeState } from "../model/node";
+import { decodeVerdict, type Verdict } from "../model/verdict";
+
+const TIMEOUT_MS = 15_000;
+
+export class ApiError extends Error {
+  constructor(readonly status: number, message: string) {
+    super(message);
+  }
+}
+
+export class Client {
+  constructor(private readonly base = "api/v1") {}
+
+  async jobs(): Promise<Job[]> {
+    return objects((await this.get("jobs")).jobs).map(decodeJob);
+  }
+
+  async job(name: string): Promise<{ job: Job; groups: GroupInfo[] }> {
+    const answer = await this.get(`jobs/${encodeURIComponent(name)}`);
+    return { job: decodeJob(answer), groups: decodeGroups(answer) };
+  }
+
+  async report(name: string): Promise<Report> {
+    return decodeReport(await this.get(`jobs/${encodeURIComponent(name)}/report`));
+  }
+
+  async health(name: string): Promise<Health> {
+    return decodeHealth(await this.get(`jobs/${encodeURIComponent(name)}/health`));
+  }
+
+  async nodes(): Promise<NodeState[]> {
+    return decodeNodes(await this.get("nodes"));
+  }
+
+  async verdicts(job: string): Promise<Verdict[]> {
+    return objects((await this.get(`verdicts?job=${encodeURIComponent(job)}`)).verdicts).map(decodeVerdict);
+  }
+
+  async verdict(id: string): Promise<Verdict> {
+    return decodeVerdict(await this.get(`verdicts/${encodeURIComponent(id)}`));
+  }
+
+  async iterations(job: string, after: number | null, limit: number): Promise<Iterations> {
+    const from = after === null ? "" : `after=${after}&`;
+    return decodeIterations(await this.get(`jobs/${encodeURIComponent(job)}/iterations?${from}limit=${limit}`));
+  }
+
+  // The event stream; the caller reads the body.
+  events(job: string | null, signal: AbortSignal): Promise<Response> {
+    const query = job === null ? "" : `?job=${encodeURIComponent(job)}`;
+    return fetch(`${this.base}/events${query}`, {
+      signal, cache: "no-store", headers: { accept: "text/event-stream" },
+    });
+  }
+
+  private async get(path: string): Promise<Json> {
+    const abort = new AbortController();
+    const timer = setTimeout(() => abort.abort(), TIMEOUT_MS);
+    try {
+      const answer = await fetch(`${this.base}/${path}`, { signal: abort.signal, cache: "no-store" });
+      if (!answer.ok) {
+        const said = text(object(await answer.json().catch(() => null)).error);
+        throw new ApiError(answer.status, said || `the collector answered ${answer.status}`);
+      }
+      return object(await answer.json());
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+}

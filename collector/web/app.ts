@@ -1,0 +1,111 @@
+// The page's start: theme before the first paint, then route → feed → views.
+import "uplot/dist/uPlot.min.css";
+import "./style/page.css";
+import { ApiError, Client } from "./api/client";
+import { Feed } from "./model/feed";
+import { emptyPageState, headline, type PageState } from "./model/page_state";
+import { parseRoute } from "./model/route";
+import { culpritName, isActive } from "./model/verdict";
+import { rankNames } from "./text/ranks";
+import { element } from "./view/element";
+import { Header } from "./view/header";
+import { JobList } from "./view/job_list";
+import { JobPage } from "./view/job_page";
+import { applyTheme } from "./view/theme";
+import { refreshAgo } from "./view/time_text";
+
+const SECOND_MS = 1000;
+
+class App {
+  private readonly client = new Client();
+  private readonly state: PageState = emptyPageState();
+  private feed: Feed | null = null;
+  private feedJob: string | null | undefined;
+  private pending = 0;
+  private readonly main = element("main", { id: "main", tabindex: -1 });
+  private readonly header = new Header(() => this.changed(), () => this.feed?.retryNow());
+  private readonly jobPage = new JobPage();
+  private readonly jobList = new JobList();
+  private readonly problem = element("p", { class: "problem", role: "alert" });
+
+  start(): void {
+    const skip = element("a", { class: "skip", href: "#main" }, "Skip to the verdict");
+    skip.addEventListener("click", (event) => {
+      event.preventDefault();
+      this.main.focus();
+    });
+    document.body.replaceChildren(skip, this.header.node, this.main);
+    window.addEventListener("hashchange", () => void this.route());
+    window.addEventListener("online", () => this.feed?.retryNow());
+    document.addEventListener("visibilitychange", () => this.feed?.retryNow());
+    window.setInterval(() => this.tick(), SECOND_MS);
+    void this.route();
+  }
+
+  private async route(): Promise<void> {
+    const route = parseRoute(location.hash);
+    this.state.route = route;
+    this.state.problem = "";
+    if (route.view !== "verdict") this.state.selected = null;
+    if (route.view === "job") this.follow(route.job);
+    // With one job there is nothing to choose, and its feed may go on.
+    if (route.view === "home" && this.state.jobs?.length !== 1) this.follow(null);
+    if (route.view === "verdict") await this.openVerdict(route.id);
+    this.changed();
+  }
+
+  private async openVerdict(id: string): Promise<void> {
+    try {
+      const verdict = await this.client.verdict(id);
+      if (this.state.route.view !== "verdict" || this.state.route.id !== id) return;
+      this.state.selected = verdict;
+      this.follow(verdict.job);
+    } catch (error) {
+      this.state.problem = error instanceof ApiError ? error.message : "The collector does not answer.";
+    }
+  }
+
+  private follow(job: string | null): void {
+    if (this.feedJob === job) return;
+    this.feed?.stop();
+    this.feedJob = job;
+    if (job === null) this.state.current = null;
+    this.feed = new Feed(this.client, this.state, job, () => this.changed());
+    this.feed.start();
+  }
+
+  private changed(): void {
+    if (this.pending === 0) this.pending = requestAnimationFrame(() => this.render());
+  }
+
+  private tick(): void {
+    refreshAgo(document);
+    if (this.state.live === "lost") this.header.update(this.state);
+  }
+
+  private render(): void {
+    this.pending = 0;
+    const { state } = this;
+    const only = state.jobs?.length === 1 ? state.jobs[0] : undefined;
+    if (state.route.view === "home" && only) this.follow(only.name);
+    this.header.update(state);
+    this.problem.textContent = state.problem;
+    const view = state.current ? this.jobPage : this.jobList;
+    if (state.current) this.jobPage.update(state);
+    else this.jobList.update(state.jobs ?? []);
+    const shown = state.problem ? [this.problem] : state.current || state.jobs ? [view.node] : [];
+    if (shown[0] !== this.main.firstChild) this.main.replaceChildren(...shown);
+    document.title = this.title();
+  }
+
+  private title(): string {
+    const { current } = this.state;
+    if (!current) return "fathom";
+    const { verdict } = headline(this.state);
+    const found = verdict && isActive(verdict) ? `◆ ${culpritName(verdict, rankNames)} · ` : "";
+    return `${found}${current.name} · fathom`;
+  }
+}
+
+applyTheme();
+document.addEventListener("DOMContentLoaded", () => new App().start());

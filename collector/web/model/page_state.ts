@@ -1,0 +1,69 @@
+// Everything the page shows, as plain values. The feed writes it, the views read it.
+import type { LiveState } from "../api/live";
+import type { GroupInfo, Health, Job } from "./job";
+import { emptyIterations, type Iterations } from "./iterations";
+import type { NodeState } from "./node";
+import type { Report } from "./report";
+import { isActive, type Verdict } from "./verdict";
+
+export type Route = { view: "home" } | { view: "job"; job: string } | { view: "verdict"; id: string };
+
+export interface JobState {
+  name: string;
+  job: Job | null;
+  groups: GroupInfo[];
+  report: Report | null;
+  history: Verdict[]; // newest first
+  health: Health | null;
+  nodes: NodeState[];
+  iterations: Iterations;
+}
+
+export interface PageState {
+  route: Route;
+  jobs: Job[] | null; // null = not asked yet
+  current: JobState | null;
+  selected: Verdict | null; // the verdict a deep link asks for
+  live: LiveState;
+  dataMs: number; // when the newest data came in; 0 = never
+  problem: string; // what to tell the reader instead of data
+}
+
+export function emptyJobState(name: string): JobState {
+  return {
+    name, job: null, groups: [], report: null, history: [], health: null, nodes: [],
+    iterations: emptyIterations(),
+  };
+}
+
+export function emptyPageState(): PageState {
+  return { route: { view: "home" }, jobs: null, current: null, selected: null, live: "connecting", dataMs: 0, problem: "" };
+}
+
+// The verdicts on the job now, strongest first. The report knows the order; what the store has
+// opened since the report was made comes after it.
+export function activeVerdicts(state: JobState): Verdict[] {
+  const latest = new Map(state.history.map((verdict) => [verdict.id, verdict]));
+  const ordered = (state.report?.verdicts ?? []).map((verdict) => latest.get(verdict.id) ?? verdict);
+  const known = new Set(ordered.map((verdict) => verdict.id));
+  return [...ordered, ...state.history.filter((verdict) => !known.has(verdict.id))].filter(isActive);
+}
+
+export function upsertVerdict(history: Verdict[], verdict: Verdict): Verdict[] {
+  const at = history.findIndex((known) => known.id === verdict.id);
+  if (at < 0) return [verdict, ...history];
+  return history.map((known, i) => (i === at ? verdict : known));
+}
+
+// What the card at the top is about: the verdict asked for, else the strongest active one, else,
+// once the job has ended, what was found last.
+export function headline(page: PageState): { verdict: Verdict | null; others: Verdict[] } {
+  const state = page.current;
+  if (!state) return { verdict: page.selected, others: [] };
+  const active = activeVerdicts(state);
+  const selected = page.selected && (state.history.find((v) => v.id === page.selected?.id) ?? page.selected);
+  const ended = state.job?.state === "ended";
+  const last = ended ? (state.report?.verdicts[0] ?? state.history[0] ?? null) : null;
+  const verdict = selected ?? active[0] ?? last;
+  return { verdict, others: active.filter((other) => other.id !== verdict?.id) };
+}

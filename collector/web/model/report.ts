@@ -1,0 +1,39 @@
+// The report on a job (fathom.v1.Report), as far as the page needs it.
+import { number, numbers, object, objects, text } from "../api/json";
+import type { Signal } from "./job";
+import { decodeAbstentions, decodeVerdict, type Abstention, type Verdict } from "./verdict";
+
+export interface Report {
+  verdicts: Verdict[]; // strongest first
+  abstained: Abstention[];
+  iterationCount: number;
+  medianS: number;
+  irregular: { index: number; durationS: number; kind: string }[];
+  signals: Signal[];
+  ranksMissing: number[];
+  recordsDropped: number;
+}
+
+export function decodeReport(value: unknown): Report {
+  const report = object(value);
+  const iterations = object(report.iterations);
+  const coverage = object(report.coverage);
+  return {
+    verdicts: objects(report.verdicts).map(decodeVerdict),
+    abstained: decodeAbstentions(report.abstained),
+    iterationCount: number(iterations.count),
+    medianS: number(iterations.median_s),
+    irregular: objects(iterations.irregular).map((item) => ({
+      index: number(item.index, -1),
+      durationS: number(item.duration_s),
+      kind: text(item.kind),
+    })),
+    signals: objects(coverage.signals).map((signal) => ({
+      name: text(signal.name),
+      state: text(signal.state) || "off",
+      hides: text(signal.hides),
+    })),
+    ranksMissing: numbers(coverage.ranks_missing),
+    recordsDropped: number(coverage.records_dropped),
+  };
+}

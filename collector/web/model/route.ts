@@ -1,0 +1,24 @@
+// Deep links: #/ , #/job/NAME , #/verdict/ID.
+import type { Route } from "./page_state";
+
+export function parseRoute(hash: string): Route {
+  const [view, name] = hash.replace(/^#\/?/, "").split("/");
+  if (name) {
+    try {
+      const decoded = decodeURIComponent(name);
+      if (view === "job") return { view: "job", job: decoded };
+      if (view === "verdict") return { view: "verdict", id: decoded };
+    } catch {
+      // A broken escape in a pasted link: the start page is the answer to it.
+    }
+  }
+  return { view: "home" };
+}
+
+export function jobLink(name: string): string {
+  return `#/job/${encodeURIComponent(name)}`;
+}
+
+export function verdictLink(id: string): string {
+  return `#/verdict/${encodeURIComponent(id)}`;
+}

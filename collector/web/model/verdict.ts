@@ -1,0 +1,124 @@
+// A verdict as the page shows it, decoded from fathom.v1.Verdict.
+import { number, numbers, object, objects, text, texts, unixMs, type Json } from "../api/json";
+
+export interface Evidence {
+  statement: string;
+  value: number;
+  unit: string;
+  reference: number; // 0 = nothing to compare with
+  source: string;
+}
+
+export interface Moment {
+  iteration: number; // −1 = not known
+  unixMs: number; // 0 = not known
+}
+
+export interface Entity {
+  type: string;
+  ranks: number[];
+  node: string;
+  gpu: string;
+  link: string;
+}
+
+export interface Verdict {
+  id: string;
+  job: string;
+  grade: string;
+  cause: string;
+  problem: string;
+  entity: Entity;
+  sentence: string;
+  since: Moment;
+  until: Moment | null; // null while the episode lasts
+  closedBecause: string;
+  slowdown: number;
+  secondsPerIteration: number;
+  gpuHours: number;
+  owner: string;
+  victims: number[];
+  evidence: Evidence[];
+  counterEvidence: Evidence[];
+  wouldChange: string[];
+  actionText: string;
+  actionCommand: string;
+}
+
+export interface Abstention {
+  question: string;
+  missing: string;
+}
+
+function decodeEvidence(value: unknown): Evidence[] {
+  return objects(value).map((item) => ({
+    statement: text(item.statement),
+    value: number(item.value),
+    unit: text(item.unit),
+    reference: number(item.reference),
+    source: text(item.source),
+  }));
+}
+
+function decodeMoment(value: Json): Moment {
+  return { iteration: number(value.iteration, -1), unixMs: unixMs(value.time_unix_ns) };
+}
+
+function decodeEntity(value: Json): Entity {
+  const link = object(value.link);
+  const ends = [text(link.src), text(link.dst)].filter((end) => end !== "");
+  return {
+    type: text(value.type),
+    ranks: numbers(value.ranks),
+    node: text(value.node),
+    gpu: text(value.gpu),
+    link: ends.join(" → "),
+  };
+}
+
+export function decodeVerdict(value: unknown): Verdict {
+  const v = object(value);
+  const cost = object(v.cost);
+  const action = object(v.action);
+  const until = typeof v.until === "object" && v.until !== null ? decodeMoment(object(v.until)) : null;
+  return {
+    id: text(v.id),
+    job: text(v.job),
+    grade: text(v.grade) || "unknown",
+    cause: text(v.cause) || "unknown",
+    problem: text(v.class),
+    entity: decodeEntity(object(v.entity)),
+    sentence: text(v.sentence),
+    since: decodeMoment(object(v.since)),
+    until,
+    closedBecause: text(v.closed_because),
+    slowdown: number(cost.slowdown),
+    secondsPerIteration: number(cost.seconds_per_iteration),
+    gpuHours: number(cost.gpu_hours),
+    owner: text(v.owner),
+    victims: numbers(v.victims),
+    evidence: decodeEvidence(v.evidence),
+    counterEvidence: decodeEvidence(v.counter_evidence),
+    wouldChange: texts(v.would_change),
+    actionText: text(action.text),
+    actionCommand: text(action.command),
+  };
+}
+
+export function decodeAbstentions(value: unknown): Abstention[] {
+  return objects(value).map((item) => ({ question: text(item.question), missing: text(item.missing) }));
+}
+
+export function isActive(verdict: Verdict): boolean {
+  return verdict.until === null;
+}
+
+// Who it is, in the fewest words: "rank 2", "ranks 8–15", "node gpu-07", "link a → b".
+export function culpritName(verdict: Verdict, ranksText: (ranks: number[]) => string): string {
+  const { type, ranks, node, gpu, link } = verdict.entity;
+  if (type === "link" && link) return `link ${link}`;
+  if ((type === "host" || type === "nic") && node) return `${type} ${node}`;
+  if (type === "gpu" && gpu) return `gpu ${gpu}`;
+  if (type && type !== "rank" && type !== "gpu") return ranks.length ? `${type} of ${ranksText(ranks)}` : type;
+  return ranks.length ? ranksText(ranks) : type || "not known";
+}

@@ -1,0 +1,154 @@
+// Iteration time over the same iterations as the heat map above it, drawn by uPlot: the line, the
+// baseline, the onset, and the irregular ones as points.
+import uPlot from "uplot";
+import type { Iterations } from "../model/iterations";
+import { clock } from "../text/moment";
+import { seconds } from "../text/quantity";
+import { element } from "../view/element";
+import { color } from "../view/theme";
+import { GUTTER_PX, MARGIN_PX } from "./heat_map";
+
+const HEIGHT_PX = 138;
+const AXIS_PX = 40;
+
+export interface StripPicture {
+  data: Iterations;
+  from: number;
+  to: number;
+  baselineS: number;
+  onset: number; // position, −1 = none
+}
+
+export class IterationStrip {
+  readonly node = element("div", { class: "strip", role: "img" });
+  private plot: uPlot | null = null;
+  private picture: StripPicture | null = null;
+  private width = 0;
+  private theme = "";
+  private quiet = false;
+
+  constructor(private readonly onPoint: (column: number | null) => void) {
+    new ResizeObserver(() => this.fit()).observe(this.node);
+  }
+
+  show(picture: StripPicture): void {
+    this.picture = picture;
+    this.node.setAttribute("aria-label", `Iteration time of iterations ${picture.data.index[picture.from]} to ${picture.data.index[picture.to - 1]}`);
+    const theme = document.documentElement.dataset.theme ?? "";
+    if (!this.plot || this.theme !== theme) this.build(theme);
+    this.plot?.setData(this.columns(), true);
+  }
+
+  setColumn(column: number | null): void {
+    if (!this.plot || !this.picture) return;
+    this.quiet = true;
+    const left = column === null ? -10 : this.plot.valToPos(this.picture.data.index[column] ?? 0, "x");
+    this.plot.setCursor({ left, top: column === null ? -10 : 1 });
+    this.quiet = false;
+  }
+
+  private columns(): uPlot.AlignedData {
+    const { data, from, to, baselineS } = this.picture!;
+    const duration = data.durationS.slice(from, to);
+    return [
+      data.index.slice(from, to),
+      duration,
+      duration.map((value, i) => (data.irregular[from + i] ? value : null)),
+      duration.map(() => (baselineS > 0 ? baselineS : null)),
+    ];
+  }
+
+  private fit(): void {
+    const width = this.node.clientWidth;
+    if (width === 0 || width === this.width) return;
+    this.width = width;
+    if (this.plot) this.plot.setSize({ width, height: HEIGHT_PX });
+    else if (this.picture) this.show(this.picture);
+  }
+
+  private build(theme: string): void {
+    this.width = this.node.clientWidth;
+    if (this.width === 0) return;
+    this.plot?.destroy();
+    this.theme = theme;
+    this.node.replaceChildren();
+    this.plot = new uPlot(this.options(), this.columns(), this.node);
+  }
+
+  private options(): uPlot.Options {
+    const [ink, muted, line, culprit] = ["ink", "muted", "line", "culprit"].map(color) as [string, string, string, string];
+    const font = `12px ${getComputedStyle(this.node).fontFamily}`;
+    const grid = { stroke: line, width: 1 };
+    const axis = { font, stroke: muted, grid, ticks: { ...grid, size: 4 }, gap: 4 };
+    return {
+      width: this.width,
+      height: HEIGHT_PX,
+      padding: [10, MARGIN_PX, 0, 0],
+      legend: { show: false },
+      cursor: { y: false, points: { size: 7 }, drag: { x: false, y: false } },
+      scales: { x: { time: false, range: () => this.xRange() }, y: { range: () => this.yRange() } },
+      axes: [
+        { ...axis, size: AXIS_PX, space: 90, incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000], values: (_, splits) => splits.map((at) => this.tick(at)) },
+        { ...axis, size: GUTTER_PX, space: 32, values: (_, splits) => splits.map((at) => (at === 0 ? "0" : seconds(at))) },
+      ],
+      series: [
+        {},
+        { label: "iteration", stroke: ink, width: 1.5, points: { show: false }, spanGaps: false },
+        { label: "irregular", stroke: culprit, width: 0, paths: () => null, points: { show: true, size: 4, fill: culprit, stroke: culprit } },
+        { label: "baseline", stroke: muted, width: 1.5, dash: [2, 4], points: { show: false } },
+      ],
+      hooks: {
+        draw: [(plot) => this.drawOnset(plot)],
+        setCursor: [(plot) => this.pointed(plot)],
+      },
+    };
+  }
+
+  private tick(iteration: number): string {
+    const data = this.picture!.data;
+    const at = data.index.indexOf(iteration);
+    const begin = at < 0 ? 0 : (data.beginMs[at] ?? 0);
+    return `${iteration.toLocaleString("en-US")}${begin > 0 ? `\n${clock(begin)}` : ""}`;
+  }
+
+  private xRange(): [number, number] {
+    const { data, from, to } = this.picture!;
+    return [(data.index[from] ?? 0) - 0.5, (data.index[to - 1] ?? 1) + 0.5];
+  }
+
+  private yRange(): [number, number] {
+    const { data, from, to, baselineS } = this.picture!;
+    let most = baselineS * 1.2;
+    for (let i = from; i < to; i++) most = Math.max(most, data.durationS[i] ?? 0);
+    return [0, most > 0 ? most * 1.12 : 1];
+  }
+
+  private pointed(plot: uPlot): void {
+    if (this.quiet || !this.picture) return;
+    const at = plot.cursor.idx;
+    const inside = (plot.cursor.left ?? -1) >= 0 && at !== null && at !== undefined;
+    this.onPoint(inside ? this.picture.from + at : null);
+  }
+
+  private drawOnset(plot: uPlot): void {
+    const { data, from, to, onset } = this.picture!;
+    if (onset < from || onset >= to) return;
+    const ratio = uPlot.pxRatio;
+    const { ctx: c, bbox } = plot;
+    const x = Math.round(plot.valToPos(data.index[onset]! - 0.5, "x", true));
+    c.save();
+    c.strokeStyle = color("ink");
+    c.fillStyle = color("ink");
+    c.lineWidth = 1.5 * ratio;
+    c.setLineDash([5 * ratio, 3 * ratio]);
+    c.beginPath();
+    c.moveTo(x, bbox.top - 10 * ratio);
+    c.lineTo(x, bbox.top + bbox.height);
+    c.stroke();
+    c.font = `600 ${12 * ratio}px ${getComputedStyle(this.node).fontFamily}`;
+    const nearEnd = x > bbox.left + bbox.width * 0.8;
+    c.textAlign = nearEnd ? "right" : "left";
+    c.fillText(`onset ${data.index[onset]!.toLocaleString("en-US")}`, x + (nearEnd ? -6 : 6) * ratio, bbox.top + 4 * ratio);
+    c.restore();
+  }
+}

@@ -1,0 +1,49 @@
+// The bar at the top: where the reader is, whether the data is live, the theme.
+import type { PageState } from "../model/page_state";
+import { jobLink } from "../model/route";
+import { clock } from "../text/moment";
+import { button, element, Slot } from "./element";
+import { themeButton } from "./theme";
+
+const FRESH_MS = 8_000;
+
+export class Header {
+  readonly node = element("header", { class: "bar" });
+  private readonly place = new Slot(element("nav", { class: "place", "aria-label": "Jobs" }));
+  private readonly live = element("div", { class: "live", role: "status" });
+  private readonly lost = element("div", { class: "lost", role: "alert", hidden: true });
+  private readonly lostText = element("span");
+
+  constructor(onTheme: () => void, retry: () => void) {
+    const brand = element("a", { class: "brand", href: "#/", "aria-label": "fathom, all jobs" },
+      element("img", { src: "favicon.svg", alt: "", width: 20, height: 20 }), "fathom");
+    this.lost.append(this.lostText, button("Try now", retry, { class: "quiet" }));
+    this.node.append(element("div", { class: "bar-row" }, brand, this.place.node, this.live, themeButton(onTheme)), this.lost);
+  }
+
+  update(state: PageState): void {
+    const jobs = state.jobs ?? [];
+    const name = state.current?.name ?? "";
+    this.place.show([name, jobs.length], () => [
+      name !== "" && element("a", { href: jobLink(name), "aria-current": "page" }, name),
+      jobs.length > 1 && element("a", { href: "#/", class: "all" }, `all ${jobs.length} jobs`),
+    ]);
+    this.updateLive(state);
+  }
+
+  private updateLive(state: PageState): void {
+    const from = state.dataMs > 0 ? clock(state.dataMs) : "";
+    const lost = state.live === "lost";
+    const fresh = Date.now() - state.dataMs < FRESH_MS;
+    this.live.className = `live ${state.live}`;
+    const words = { connecting: "connecting", live: from ? `live · ${from}` : "live", lost: "not live" };
+    if (this.live.textContent !== words[state.live]) this.live.textContent = words[state.live];
+    this.lost.hidden = !lost;
+    document.documentElement.classList.toggle("is-lost", lost && !fresh);
+    if (!lost) return;
+    const said = from === "" ? "No connection to the collector yet. Trying again by itself."
+      : fresh ? `No live events; the data of ${from} was asked for every few seconds.`
+        : `Connection lost, data from ${from}. Trying again by itself.`;
+    if (this.lostText.textContent !== said) this.lostText.textContent = said;
+  }
+}

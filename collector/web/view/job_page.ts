@@ -1,0 +1,86 @@
+// One job: what is wrong first, then the picture of it, then what it rests on.
+import { headline, type JobState, type PageState } from "../model/page_state";
+import { jobLink, verdictLink } from "../model/route";
+import { culpritName, isActive, type Verdict } from "../model/verdict";
+import { count, plural, seconds, times } from "../text/quantity";
+import { rankNames } from "../text/ranks";
+import { abstentions, calmCard } from "./calm_card";
+import { DataHealth } from "./data_health";
+import { element, Slot } from "./element";
+import { stateMark } from "./job_list";
+import { RankTable } from "./rank_table";
+import { agoTime } from "./time_text";
+import { Timeline } from "./timeline";
+import { verdictCard } from "./verdict_card";
+import { VerdictHistory } from "./verdict_history";
+
+export class JobPage {
+  readonly node: HTMLElement;
+  private readonly line = new Slot(element("div", { class: "job-line" }));
+  private readonly card = new Slot(element("div", { class: "verdicts" }));
+  private readonly spoken = element("p", { class: "unseen", role: "status" });
+  private readonly timeline = new Timeline();
+  private readonly table = new RankTable();
+  private readonly health = new DataHealth();
+  private readonly history = new VerdictHistory();
+  private saidId = "";
+
+  constructor() {
+    this.timeline.node.append(this.table.node);
+    this.node = element("div", { class: "job-page" }, this.line.node, this.spoken, this.card.node, this.timeline.node,
+      element("div", { class: "pair" }, this.health.node, this.history.node));
+  }
+
+  update(page: PageState): void {
+    const state = page.current!;
+    const { verdict, others } = headline(page);
+    this.updateLine(state);
+    this.card.show(cardKey(state, verdict, others), () => [
+      page.selected && element("p", { class: "back" }, element("a", { href: jobLink(state.name) }, "← the job as it is now")),
+      verdict ? verdictCard(verdict, state) : calmCard(state),
+      others.length > 0 && element("ul", { class: "others", "aria-label": "Other open verdicts" }, ...others.map(otherRow)),
+      abstentions(state),
+    ]);
+    this.timeline.update(state, verdict);
+    this.table.update(state, ...this.timeline.range(), new Set(verdict?.entity.ranks ?? []));
+    this.health.update(state);
+    this.history.update(state, verdict);
+    this.announce(verdict);
+  }
+
+  private updateLine({ job, name }: JobState): void {
+    if (!job) return this.line.show(name, () => [element("h1", {}, name)]);
+    const pace = job.iterationS > 0 ? `${seconds(job.iterationS)} an iteration` : "";
+    const against = job.baselineS > 0 ? `normal ${seconds(job.baselineS)}${job.slowdown > 1.02 ? ` (${times(job.slowdown)})` : ""}` : "";
+    const figures = [plural(job.ranks, "rank"), plural(job.nodes, "node"),
+      job.iteration >= 0 ? `iteration ${count(job.iteration)}` : "", pace, against].filter((item) => item !== "");
+    const away = job.state === "ended" || job.state === "stalled" || job.state === "hung";
+    this.line.show([name, job.state, figures, away && job.lastSeenMs], () => [
+      element("h1", {}, name), stateMark(job.state),
+      element("ul", { class: "figures" }, ...figures.map((item) => element("li", {}, item)),
+        away && job.lastSeenMs > 0 && element("li", {}, "last seen ", agoTime(job.lastSeenMs)))]);
+  }
+
+  // Screen readers hear a new verdict, and nothing of the updates of a known one.
+  private announce(verdict: Verdict | null): void {
+    const id = verdict && isActive(verdict) ? verdict.id : "";
+    if (id === this.saidId) return;
+    this.saidId = id;
+    this.spoken.textContent = verdict && id ? verdict.sentence : "";
+  }
+}
+
+function otherRow(v: Verdict): HTMLElement {
+  return element("li", {}, element("span", { class: "mark", "aria-hidden": "true" }, "◆"),
+    element("a", { href: verdictLink(v.id) }, v.sentence || culpritName(v, rankNames)), element("span", { class: "how" }, v.grade));
+}
+
+function cardKey(state: JobState, verdict: Verdict | null, others: Verdict[]): unknown {
+  const culprit = verdict?.entity.ranks[0];
+  const info = state.health?.ranks.find((rank) => rank.rank === culprit);
+  const abstained = state.report?.abstained ?? [];
+  if (verdict) return [verdict, others, abstained, info?.pid, info?.node];
+  const { job, report, health, groups, history } = state;
+  return [job?.state, job?.ranks, job?.slowdown.toFixed(2), job?.baselineS, report?.iterationCount, report?.medianS,
+    report?.irregular.length, health?.signals, groups.length, history[0], abstained, job === null, report === null];
+}

@@ -1,0 +1,127 @@
+// The verdict: what a reader woken at night must know, in the order in which they ask.
+import { culpritName, isActive, type Evidence, type Verdict } from "../model/verdict";
+import type { JobState } from "../model/page_state";
+import { decimal, measured, plural, seconds, times } from "../text/quantity";
+import { rankList, rankNames } from "../text/ranks";
+import { causeText, gradeMeaning, gradeStrength, ownerText } from "../text/words";
+import { button, element, present } from "./element";
+import { agoTime, clockTime } from "./time_text";
+
+const GRADE_STEPS = 3;
+
+function gradeMark(grade: string): HTMLElement {
+  const strength = gradeStrength(grade);
+  const pips = element("span", { class: "pips", "aria-hidden": "true" });
+  for (let i = 0; i < GRADE_STEPS; i++) pips.append(element("i", { class: i < strength ? "on" : "off" }));
+  return element("span", { class: "grade", title: gradeMeaning(grade) }, pips, element("b", {}, grade),
+    element("span", { class: "meaning" }, gradeMeaning(grade)));
+}
+
+function fact(name: string, main: (Node | string)[], ...more: (Node | string | false | null)[]): HTMLElement {
+  return element("div", { class: "fact" }, element("dt", {}, name), element("dd", {},
+    element("span", { class: "main" }, ...main), ...present(more).map((line) => element("span", { class: "more" }, line))));
+}
+
+function sinceFact(v: Verdict): HTMLElement {
+  const iteration = v.since.iteration >= 0 ? `iteration ${v.since.iteration.toLocaleString("en-US")}` : "";
+  if (v.since.unixMs <= 0) return fact("Since", [iteration || "not known"]);
+  const over = v.until !== null && v.until.unixMs > 0;
+  return fact("Since", [clockTime(v.since.unixMs)], iteration,
+    over ? element("span", {}, "until ", clockTime(v.until!.unixMs)) : agoTime(v.since.unixMs));
+}
+
+function costFact(v: Verdict): HTMLElement {
+  const lost = v.secondsPerIteration > 0 ? `${seconds(v.secondsPerIteration)} lost an iteration` : "";
+  const hours = v.gpuHours > 0
+    ? element("span", { title: "time lost × ranks; on CPU jobs a rank is a process" },
+      v.gpuHours < 0.001 ? "under 0.001 GPU-hours so far" : `${decimal(v.gpuHours)} GPU-hours so far`) : null;
+  if (v.slowdown > 1) return fact("Cost", [`${times(v.slowdown)} the normal time`], lost || null, hours);
+  return fact("Cost", [lost || "not known"], hours);
+}
+
+function culpritFact(v: Verdict, state: JobState | null): HTMLElement {
+  const name = culpritName(v, rankNames);
+  const info = v.entity.ranks.length === 1 ? state?.health?.ranks.find((r) => r.rank === v.entity.ranks[0]) : undefined;
+  const node = v.entity.node || info?.node || "";
+  return fact("Culprit", [element("span", { class: "culprit-name" }, element("span", { class: "mark", "aria-hidden": "true" }, "◆"), name)],
+    node && !name.includes(node) ? `on ${node}` : null, info && info.pid > 0 ? `pid ${info.pid}` : null);
+}
+
+function victimsFact(v: Verdict): HTMLElement {
+  if (v.victims.length === 0) return fact("Victims", ["none"]);
+  return fact("Victims", [plural(v.victims.length, "rank")], rankList(v.victims));
+}
+
+function evidenceTable(title: string, rows: Evidence[], empty: string): HTMLElement {
+  const part = element("section", { class: "evidence" }, element("h3", {}, title));
+  if (rows.length === 0) {
+    part.append(element("p", { class: "none" }, empty));
+    return part;
+  }
+  const body = element("tbody");
+  for (const row of rows) {
+    const bare = row.value === 0 && row.reference === 0;
+    body.append(element("tr", {}, element("th", { scope: "row", title: row.source ? `from ${row.source}` : null }, row.statement),
+      element("td", { class: "value" }, bare ? "" : measured(row.value, row.unit)),
+      element("td", { class: "reference" }, row.reference === 0 ? "" : `against ${measured(row.reference, row.unit)}`),
+      element("td", { class: "source" }, row.source)));
+  }
+  part.append(element("table", {}, element("thead", { class: "unseen" }, element("tr", {},
+    ...["Statement", "Measured", "Reference", "Source"].map((name) => element("th", { scope: "col" }, name)))), body));
+  return part;
+}
+
+function wouldChange(v: Verdict): HTMLElement | null {
+  if (v.wouldChange.length === 0) return null;
+  return element("section", { class: "change" }, element("h3", {}, "What would change our mind"),
+    element("ul", {}, ...v.wouldChange.map((item) => element("li", {}, item))));
+}
+
+async function copy(text: string, from: HTMLElement): Promise<boolean> {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    // Without a secure context there is no clipboard: select it, so that one keystroke copies.
+    const range = document.createRange();
+    range.selectNodeContents(from);
+    getSelection()?.removeAllRanges();
+    getSelection()?.addRange(range);
+    return false;
+  }
+}
+
+function action(v: Verdict): HTMLElement | null {
+  if (!v.actionText && !v.actionCommand) return null;
+  const part = element("section", { class: "action" }, element("h3", {}, "What to do"), element("p", {}, v.actionText));
+  if (!v.actionCommand) return part;
+  const command = element("code", { tabindex: 0 }, v.actionCommand);
+  const said = element("span", { class: "unseen", role: "status" });
+  const copier = button("Copy", () => {
+    void copy(v.actionCommand, command).then((copied) => {
+      copier.textContent = copied ? "Copied" : "Selected";
+      said.textContent = copied ? "Command copied" : "Command selected; press Ctrl+C";
+      setTimeout(() => (copier.textContent = "Copy"), 2000);
+    });
+  }, { class: "copy" });
+  part.append(element("div", { class: "command" }, command, copier, said));
+  return part;
+}
+
+export function verdictCard(v: Verdict, state: JobState | null): HTMLElement {
+  const over = !isActive(v);
+  const card = element("article", { class: `card verdict ${over ? "over" : "open"}`, "data-grade": v.grade, "aria-label": "Verdict" });
+  const closed = over ? `over${v.closedBecause ? `: ${v.closedBecause}` : ""}` : "";
+  card.append(
+    element("p", { class: "kicker" }, element("span", { class: "role" }, over ? "Verdict, over" : "Culprit found"), gradeMark(v.grade),
+      element("span", { class: "owner" }, v.owner ? `for ${ownerText(v.owner)}` : "")),
+    element("h2", { class: "sentence" }, v.sentence || `${culpritName(v, rankNames)}: ${causeText(v.cause)}`),
+    element("dl", { class: "facts" }, culpritFact(v, state), fact("Cause", [causeText(v.cause)], v.cause),
+      sinceFact(v), costFact(v), victimsFact(v)));
+  if (closed) card.append(element("p", { class: "closed" }, closed));
+  card.append(element("div", { class: "reasons" }, evidenceTable("Evidence", v.evidence, "No numbers were kept."),
+    element("div", { class: "doubts" }, evidenceTable("Against it", v.counterEvidence, "Nothing measured speaks against it."), wouldChange(v) ?? "")));
+  const act = action(v);
+  if (act) card.append(act);
+  return card;
+}
