@@ -28,7 +28,7 @@ std::uint64_t NextPair(const TracerState& state) {
 }  // namespace
 
 std::uint64_t BeginMark(abi::SourceBit source, abi::MarkKind kind, std::uint64_t value) {
-  TracerState* state = ActiveState(source);
+  TracerState* state = ActiveState(source, AfterFork::kIgnore);
   if (state == nullptr) return 0;
   const std::uint64_t pair = NextPair(*state);
   Write(*state, kind, MonotonicNs(), value, pair);
@@ -36,13 +36,13 @@ std::uint64_t BeginMark(abi::SourceBit source, abi::MarkKind kind, std::uint64_t
 }
 
 void EndMark(abi::SourceBit source, abi::MarkKind kind, std::uint64_t value, std::uint64_t pair) {
-  TracerState* state = pair == 0 ? nullptr : ActiveState(source);
+  TracerState* state = pair == 0 ? nullptr : ActiveState(source, AfterFork::kIgnore);
   if (state != nullptr) Write(*state, kind, MonotonicNs(), value, pair);
 }
 
 void SpanMark(abi::SourceBit source, abi::MarkKind begin, std::int64_t begin_ns,
               std::uint64_t begin_value, abi::MarkKind end, std::uint64_t end_value) {
-  TracerState* state = ActiveState(source);
+  TracerState* state = ActiveState(source, AfterFork::kIgnore);
   if (state == nullptr) return;
   const std::uint64_t pair = NextPair(*state);
   Write(*state, begin, begin_ns, begin_value, pair);

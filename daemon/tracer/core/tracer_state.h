@@ -42,12 +42,16 @@ void CountAfterFork();
 // Fills in this thread's state for `state`.
 void AttachThread(const TracerState& state);
 
+// What becomes of an event of a forked child: communication that is not seen counts as dropped, a
+// mark does not (a data-loader worker collects garbage too, and nobody asked).
+enum class AfterFork { kCount, kIgnore };
+
 // The state if the tracer is on, whatever the agent disabled since: for what must stay in step.
-inline TracerState* OnState() {
+inline TracerState* OnState(AfterFork after_fork = AfterFork::kCount) {
   TracerState* state = tracer_state.load(std::memory_order_acquire);
   if (state == nullptr) return nullptr;
   if (state->phase.load(std::memory_order_acquire) != Phase::kOn) [[unlikely]] {
-    CountAfterFork();
+    if (after_fork == AfterFork::kCount) CountAfterFork();
     return nullptr;
   }
   if (thread_state.epoch != state->epoch) [[unlikely]]
@@ -56,8 +60,8 @@ inline TracerState* OnState() {
 }
 
 // The state if `source` is on here and now, else null.
-inline TracerState* ActiveState(abi::SourceBit source) {
-  TracerState* state = OnState();
+inline TracerState* ActiveState(abi::SourceBit source, AfterFork after_fork = AfterFork::kCount) {
+  TracerState* state = OnState(after_fork);
   if (state == nullptr) return nullptr;
   const std::uint32_t disabled =
       state->region.control->sources_disabled.load(std::memory_order_relaxed);

@@ -3,7 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <stdlib.h>
+#include <sys/mount.h>
 
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
 #include <map>
 #include <set>
 
@@ -145,7 +150,10 @@ TEST(PreloadTest, ExceptionsPassAndEndTheirRecords) {
   EXPECT_EQ(waits[2].flags, 0u) << "the frame of the failed wait was left behind";
 }
 
-TEST(PreloadTest, PreservesErrno) { EXPECT_EQ(RunVictim("errno").code, 0); }
+TEST(PreloadTest, PreservesErrno) {
+  EXPECT_EQ(RunVictim("errno").code, 0);
+  EXPECT_EQ(RunVictim("errno", "3", {"FATHOM_SHM_DIR=/nonexistent/fathom"}).code, 0);
+}
 
 TEST(PreloadTest, ForkedChildWritesNothingAndIsCounted) {
   for (const char* mode : {"fork", "raw_fork"}) {
@@ -335,6 +343,20 @@ TEST(PreloadTest, NoSpaceMeansNoRing) {
   EXPECT_EQ(run.code, 0) << "153: ended by SIGXFSZ";
   EXPECT_FALSE(run.ring);
   EXPECT_THAT(run.left, testing::IsEmpty());
+}
+
+TEST(PreloadTest, AFullFileSystemMeansNoRing) {
+  std::string folder = (std::filesystem::temp_directory_path() / "fathom-full-XXXXXX").string();
+  ASSERT_NE(mkdtemp(folder.data()), nullptr);
+  if (mount("tmpfs", folder.c_str(), "tmpfs", 0, "size=64k") != 0) {
+    std::filesystem::remove(folder);
+    GTEST_SKIP() << "may not mount a small tmpfs: " << strerror(errno);
+  }
+  Outcome run = RunVictim("ops", "3", {"FATHOM_SHM_DIR=" + folder});
+  EXPECT_EQ(run.code, 0) << "135: SIGBUS";
+  EXPECT_TRUE(std::filesystem::is_empty(folder));
+  EXPECT_EQ(umount(folder.c_str()), 0);
+  std::filesystem::remove(folder);
 }
 
 TEST(PreloadTest, BadSettingsAreCounted) {

@@ -131,7 +131,11 @@ Outcome RunVictim(const std::string& mode, const std::string& argument,
                   std::vector<std::string> environment, const std::string& preload) {
   Outcome outcome;
   VictimRun run(mode, argument, std::move(environment), preload);
-  EXPECT_TRUE(run.WaitFor("ready"));
+  if (!run.WaitFor("ready")) {
+    outcome.code = run.Finish();
+    ADD_FAILURE() << mode << " ended before it made its group, with code " << outcome.code;
+    return outcome;
+  }
   if (const auto rings = run.Rings(); !rings.empty()) {
     outcome.ring = std::make_unique<MappedRing>(rings.front());
   }
