@@ -16,16 +16,16 @@ Cost CostOfSlowness(const JobView& view, const Suspicion& suspicion, double shar
   const double expected = suspicion.expected.Seconds();
   cost.seconds_per_iteration = share * std::max(0.0, suspicion.measured.Seconds() - expected);
   cost.slowdown = expected > 0 ? 1 + cost.seconds_per_iteration / expected : 1;
-  if (view.window.empty()) return cost;
+  if (view.window.empty() || suspicion.onset.value < 0) return cost;
   double lost = 0;
-  Iteration oldest = view.window.front().index;
   for (const IrregularIteration& it : suspicion.irregular) {
     if (it.index >= suspicion.onset) lost += std::max(0.0, it.duration.Seconds() - expected);
   }
-  lost *= share;
-  if (suspicion.onset < oldest) {
-    lost += cost.seconds_per_iteration * static_cast<double>(oldest.value - suspicion.onset.value);
-  }
+  std::int64_t here = 0;
+  for (const IterationSummary& it : view.window) here += it.index >= suspicion.onset ? 1 : 0;
+  const std::int64_t all = view.window.back().index.value - suspicion.onset.value + 1;
+  lost = share * lost +
+         cost.seconds_per_iteration * static_cast<double>(std::max<std::int64_t>(0, all - here));
   cost.gpu_hours = lost * view.world_size / kSecondsPerHour;
   return cost;
 }

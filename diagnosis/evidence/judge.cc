@@ -19,13 +19,6 @@ constexpr double kMostly = 0.5;           // of an excess: what it is mostly mad
 // all.
 constexpr double kCpuLeads = 0.22;
 
-// Means, because the agent's CPU samples smear over neighbouring iterations.
-double Mean(const std::vector<double>& values) {
-  double sum = 0;
-  for (double v : values) sum += v;
-  return values.empty() ? 0 : sum / static_cast<double>(values.size());
-}
-
 double Ratio(std::size_t part, std::size_t whole) {
   return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
 }
@@ -61,32 +54,6 @@ double OddsOf(const Case& c, const Ledger& ledger, const RankAccount& account) {
   return PosteriorOdds(c.config.prior_rank, account.shows, ledger.iterations, chance);
 }
 
-const RankIteration* Find(const IterationSummary& iteration, RankId rank) {
-  for (const RankIteration& r : iteration.ranks) {
-    if (r.rank == rank) return &r;
-  }
-  return nullptr;
-}
-
-// Null where the summaries do not know the CPU time of the rank.
-std::optional<SummaryShares> SharesOf(const Case& c, const RankAccount& account) {
-  std::set<Iteration> irregular;
-  for (const IrregularIteration& it : c.suspicion.irregular) irregular.insert(it.index);
-  std::vector<double> cpu, cpu_before, runqueue, runqueue_before;
-  for (const IterationSummary& it : c.view.window) {
-    const RankIteration* rank = Find(it, account.rank);
-    if (rank == nullptr) continue;
-    const bool after = it.index >= c.suspicion.onset;
-    if (after != irregular.contains(it.index)) continue;
-    (after ? cpu : cpu_before).push_back(rank->cpu.Seconds());
-    (after ? runqueue : runqueue_before).push_back(rank->runqueue.Seconds());
-  }
-  const double usual = Mean(cpu_before);
-  if (usual <= 0 || cpu.empty() || account.typical.total <= 0) return std::nullopt;
-  return SummaryShares{(Mean(cpu) - usual) / account.typical.total,
-                       (Mean(runqueue) - Mean(runqueue_before)) / account.typical.total};
-}
-
 std::vector<RankId> VictimsOf(const Case& c, const Ledger& ledger,
                               const std::vector<const RankAccount*>& culprits) {
   std::vector<RankId> victims;
@@ -116,7 +83,7 @@ Grade GradeOf(const Case& c, const Ledger& ledger, const RankAccount& account, d
 Verdict ConvictRank(const Case& c, const Ledger& ledger, const RankAccount& account,
                     const std::vector<const RankAccount*>& culprits, double explained) {
   Verdict verdict;
-  verdict.cause = CauseOf(PartsOf(account.typical, SharesOf(c, account)));
+  verdict.cause = CauseOf(account.typical);
   verdict.posterior_odds = OddsOf(c, ledger, account);
   verdict.grade = GradeOf(c, ledger, account, verdict.posterior_odds, explained, verdict.cause);
   verdict.problem = ClassOf(verdict.cause);
@@ -252,7 +219,7 @@ void JudgeCandidate(const Case& c, const Ledger& ledger, const RankAccount& acco
     return Abstain(findings, absl::StrCat("a difference between ", rank,
                                           " and its peers: they take longer too"));
   }
-  if (WaitsForCores(PartsOf(account.typical, SharesOf(c, account)))) {
+  if (WaitsForCores(account.typical)) {
     return Abstain(findings, absl::StrCat("who takes the cores for which ", rank,
                                           " waits: other processes on its node are not traced"));
   }
@@ -268,22 +235,6 @@ void JudgeCandidate(const Case& c, const Ledger& ledger, const RankAccount& acco
 }
 
 }  // namespace
-
-Excess PartsOf(const Excess& typical, const std::optional<SummaryShares>& shares) {
-  Excess parts = typical;
-  if (!shares || typical.unsplit <= 0) return parts;
-  double left = typical.unsplit;
-  const auto take = [&left](double wanted) {
-    const double given = std::clamp(wanted, 0.0, left);
-    left -= given;
-    return given;
-  };
-  parts.compute += take(shares->cpu * typical.total - typical.gc - typical.compute);
-  parts.runqueue += take(shares->runqueue * typical.total - typical.runqueue);
-  parts.host += left;
-  parts.unsplit = 0;
-  return parts;
-}
 
 bool WaitsForCores(const Excess& parts) {
   return parts.runqueue >= kMostly * parts.total && parts.compute < kCpuLeads * parts.total;

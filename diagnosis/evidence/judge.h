@@ -13,7 +13,6 @@
 #ifndef FATHOM_DIAGNOSIS_EVIDENCE_JUDGE_H_
 #define FATHOM_DIAGNOSIS_EVIDENCE_JUDGE_H_
 
-#include <optional>
 #include <vector>
 
 #include "diagnosis/evidence/ledger.h"
@@ -23,15 +22,6 @@ namespace fathom::diagnosis {
 
 // Adds verdicts and abstentions to the findings.
 void JudgeSlowness(const Case& c, const Ledger& ledger, Findings& findings);
-
-// Of a rank's excess, the shares that went into the CPU and into waiting for a core, by summaries.
-struct SummaryShares {
-  double cpu = 0;
-  double runqueue = 0;
-};
-
-// The parts of a rank's excess, with what the rows could not split split by the summaries.
-Excess PartsOf(const Excess& typical, const std::optional<SummaryShares>& shares);
 
 // True if the excess is waiting for a core and not more work: somebody else takes the cores.
 bool WaitsForCores(const Excess& parts);

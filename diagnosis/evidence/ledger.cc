@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "diagnosis/evidence/parts.h"
 #include "diagnosis/stats/robust.h"
 
 namespace fathom::diagnosis {
@@ -120,6 +121,8 @@ Ledger GatherEvidence(const Case& c, const Findings& findings) {
   }
   for (const auto& [rank, charges] : by_rank) {
     ledger.ranks.push_back(AccountOf(rank, charges, excess, c.config));
+    Excess& typical = ledger.ranks.back().typical;
+    typical = PartsOf(typical, SharesOf(c, rank, typical.total));
     AddBaseline(findings, c.config.explains_share * ledger.excess, ledger.ranks.back());
     AddCausedWaits(findings, ledger.iterations, c.graph.baseline().size(), ledger.ranks.back());
   }

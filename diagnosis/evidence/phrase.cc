@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -10,6 +11,7 @@ namespace fathom::diagnosis {
 namespace {
 
 constexpr std::size_t kListed = 8;
+constexpr double kWorthSaying = 0.1;  // share of an excess
 
 std::string Evidently(const Verdict& verdict) {
   switch (verdict.grade) {
@@ -52,9 +54,19 @@ void AddSlowEvidence(const Case& c, const Ledger& ledger, const RankAccount& acc
                               account.shows, ledger.iterations, account.rank.value),
               static_cast<double>(account.shows), "iterations",
               static_cast<double>(ledger.iterations), "walk_back");
-  AddEvidence(verdict,
-              absl::StrCat("Its own time beyond the usual, against what the iteration lost."),
+  AddEvidence(verdict, "Its own time beyond the usual, against what the iteration lost.",
               account.typical.total, "s", ledger.excess, "walk_back");
+  const std::pair<const char*, double> parts[] = {
+      {"computing", account.typical.compute},
+      {"garbage collection", account.typical.gc},
+      {"data loader", account.typical.dataloader},
+      {"waiting for a core", account.typical.runqueue},
+      {"off the CPU, not waiting for others", account.typical.host}};
+  for (const auto& [what, seconds] : parts) {
+    if (seconds < kWorthSaying * account.typical.total) continue;
+    AddEvidence(verdict, absl::StrCat("Of that, ", what, "."), seconds, "s", account.typical.total,
+                "walk_back");
+  }
   AddEvidence(verdict,
               absl::StrFormat("Others waited for it %s longer than before, on %d communicator%s.",
                               Duration(account.waited_for), account.groups_waiting.size(),
@@ -76,7 +88,7 @@ void AddSlowCounter(const Ledger& ledger, const RankAccount& account, Verdict& v
   for (const GroupAccount& group : ledger.groups) transfer = std::max(transfer, group.typical);
   AddCounter(verdict, "Communication itself took longer than usual by this much.", transfer, "s",
              ledger.excess, "communication_slow");
-  if (account.rank.value != kNoRank.value && account.shows < ledger.iterations) {
+  if (account.shows < ledger.iterations) {
     AddCounter(verdict, "Slow iterations in which it does not explain the delay.",
                static_cast<double>(ledger.iterations - account.shows), "iterations",
                static_cast<double>(ledger.iterations), "walk_back");
@@ -86,10 +98,6 @@ void AddSlowCounter(const Ledger& ledger, const RankAccount& account, Verdict& v
 std::string Lost(double gpu_hours) {
   if (gpu_hours >= 0.01) return absl::StrFormat("%.2f GPU-hours", gpu_hours);
   return absl::StrFormat("%.1f GPU-seconds", gpu_hours * 3600);
-}
-
-std::string WhereToRun(const RankFacts* facts) {
-  return facts == nullptr || facts->node.empty() ? "" : absl::StrCat("on ", facts->node, ": ");
 }
 
 }  // namespace
@@ -180,7 +188,6 @@ ProblemClass ClassOf(Cause cause) {
 
 void AdviseOnRank(const JobView& view, RankId rank, Verdict& verdict) {
   const RankFacts* facts = FactsOf(view, rank);
-  const std::string where = WhereToRun(facts);
   const std::string pid = facts != nullptr && facts->pid != 0 ? absl::StrCat(facts->pid) : "PID";
   const std::string dump = absl::StrCat("py-spy dump --pid ", pid);
   switch (verdict.cause) {
@@ -216,7 +223,9 @@ void AdviseOnRank(const JobView& view, RankId rank, Verdict& verdict) {
       verdict.action_command = dump;
       break;
   }
-  if (!where.empty()) verdict.action_text = absl::StrCat("Run it ", where, verdict.action_text);
+  if (facts != nullptr && !facts->node.empty()) {
+    absl::StrAppend(&verdict.action_text, " Run the command on node ", facts->node, ".");
+  }
 }
 
 void DescribeSlowRank(const Case& c, const Ledger& ledger, const RankAccount& account,

@@ -158,8 +158,8 @@ void JobPlayer::Join(PlayedRank& rank, const Action& action, std::size_t op) {
   for (const auto& [other, index] : meeting.ops) {
     const CommOp& theirs = ranks_[other].ops[index];
     last = std::max(last, theirs.enter.ns);
-    meeting.broken = meeting.broken || theirs.kind != rank.ops[op].kind ||
-                     theirs.bytes != rank.ops[op].bytes;
+    meeting.broken =
+        meeting.broken || theirs.kind != rank.ops[op].kind || theirs.bytes != rank.ops[op].bytes;
   }
   meeting.broken = meeting.broken || LinkDown(action.group, rank.iteration);
   if (meeting.broken || meeting.ops.size() < groups_[action.group].members.size()) return;

@@ -1,0 +1,31 @@
+// What a rank's excess went into where the rows have no CPU clock: split by the summaries.
+//
+// Used by evidence/ledger. Model: the excess of the rank's CPU time and run-queue time in slow
+// iterations over those before the onset (means, since the agent's samples smear over neighbouring
+// iterations), as shares of its own excess. What is neither is host time.
+// Units: seconds. Thread-safety: pure functions. Cost: O(window).
+#ifndef FATHOM_DIAGNOSIS_EVIDENCE_PARTS_H_
+#define FATHOM_DIAGNOSIS_EVIDENCE_PARTS_H_
+
+#include <optional>
+
+#include "diagnosis/graph/execution_graph.h"
+#include "diagnosis/rules/rule.h"
+
+namespace fathom::diagnosis {
+
+// Per second of own excess.
+struct SummaryShares {
+  double cpu = 0;
+  double runqueue = 0;
+};
+
+// Null where the summaries do not know the CPU time of the rank, or `own_excess` is not positive.
+std::optional<SummaryShares> SharesOf(const Case& c, RankId rank, double own_excess);
+
+// `typical` with its unsplit part split.
+Excess PartsOf(const Excess& typical, const std::optional<SummaryShares>& shares);
+
+}  // namespace fathom::diagnosis
+
+#endif  // FATHOM_DIAGNOSIS_EVIDENCE_PARTS_H_

@@ -1,0 +1,177 @@
+#include "diagnosis/engine/watch.h"
+
+#include <random>
+
+#include "gtest/gtest.h"
+#include "tests/diagnosis/job_builder.h"
+
+namespace fathom::diagnosis {
+namespace {
+
+// A job of `ranks` whose iterations take these times.
+JobView JobOf(const std::vector<double>& seconds, std::uint32_t ranks = 2) {
+  JobView view;
+  view.world_size = ranks;
+  for (std::size_t i = 0; i < seconds.size(); ++i) {
+    IterationSummary it;
+    it.index = Iteration(static_cast<std::int64_t>(i));
+    it.begin = WallNs(1'000'000'000 + static_cast<std::int64_t>(i));
+    for (std::uint32_t r = 0; r < ranks; ++r) {
+      RankIteration rank;
+      rank.rank = RankId(r);
+      rank.duration = Nanos::FromSeconds(seconds[i]);
+      it.ranks.push_back(rank);
+    }
+    view.window.push_back(it);
+  }
+  for (std::uint32_t r = 0; r < ranks; ++r) {
+    RankFacts facts;
+    facts.rank = RankId(r);
+    facts.typical_iteration = Nanos::FromSeconds(0.1);
+    facts.iterations_seen = static_cast<std::int64_t>(seconds.size());
+    view.ranks.push_back(facts);
+  }
+  return view;
+}
+
+std::vector<double> Series(std::size_t count, double mean, double sigma, std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  std::normal_distribution<double> normal(mean, sigma);
+  std::vector<double> out;
+  for (std::size_t i = 0; i < count; ++i) out.push_back(std::max(mean / 2, normal(random)));
+  return out;
+}
+
+TEST(WatchTest, SaysNothingBeforeItHasABaseline) {
+  const Suspicion s = Watch(JobOf({0.1, 0.1, 5, 0.1, 9}), {});
+  EXPECT_FALSE(s.slow);
+  EXPECT_FALSE(s.settled);
+  EXPECT_EQ(s.expected.count, 0);
+  EXPECT_TRUE(s.rows.empty());
+}
+
+TEST(WatchTest, EmptyJob) {
+  const Suspicion s = Watch(JobView(), {});
+  EXPECT_FALSE(s.slow || s.stalled || s.settled);
+}
+
+TEST(WatchTest, FindsTheOnsetOfADegradation) {
+  auto times = Series(50, 0.1, 0.01, 1);
+  const auto slow = Series(8, 0.2, 0.01, 2);
+  times.insert(times.end(), slow.begin(), slow.end());
+  const Suspicion s = Watch(JobOf(times), {});
+  EXPECT_TRUE(s.slow);
+  EXPECT_EQ(s.onset.value, 50);
+  EXPECT_EQ(s.onset_time.ns, 1'000'000'050);
+  EXPECT_NEAR(s.expected.Seconds(), 0.1, 0.005);
+  EXPECT_NEAR(s.measured.Seconds(), 0.2, 0.01);
+  EXPECT_GE(s.change_probability, 0.9);
+  EXPECT_EQ(s.irregular.back().kind, "degradation");
+  EXPECT_EQ(s.rows.ranks.size(), 2u);
+  EXPECT_EQ(s.rows.iterations.size(), 16u);  // 8 slow and 8 before them
+  EXPECT_EQ(s.rows.iterations.front().value, 42);
+}
+
+TEST(WatchTest, NeedsMinIrregularIterations) {
+  auto times = Series(50, 0.1, 0.01, 1);
+  for (int i = 0; i < 4; ++i) times.push_back(0.2);
+  EXPECT_FALSE(Watch(JobOf(times), {}).slow);
+  times.push_back(0.2);
+  EXPECT_TRUE(Watch(JobOf(times), {}).slow);
+}
+
+TEST(WatchTest, ASlowFirstStepIsNoBaseline) {
+  auto times = Series(40, 0.1, 0.005, 3);
+  times[0] = 8;
+  const Suspicion s = Watch(JobOf(times), {});
+  EXPECT_FALSE(s.slow);
+  EXPECT_NEAR(s.expected.Seconds(), 0.1, 0.01);
+  EXPECT_LT(s.noise.Seconds(), 0.02);
+}
+
+TEST(WatchTest, ANoisyJobIsNotSlow) {
+  for (std::uint64_t seed = 1; seed <= 30; ++seed) {
+    const auto times = Series(600, 0.04, 0.012, seed);
+    for (std::size_t n = 10; n <= times.size(); n += 7) {
+      const std::vector<double> so_far(times.begin(), times.begin() + static_cast<long>(n));
+      EXPECT_FALSE(Watch(JobOf(so_far), {}).slow) << "seed " << seed << " after " << n;
+    }
+  }
+}
+
+TEST(WatchTest, AnEpisodeHandedBackKeepsItsBaseline) {
+  const auto slow = Series(60, 0.2, 0.01, 2);  // the window has forgotten what was before
+  JobView view = JobOf(slow);
+  EXPECT_FALSE(Watch(view, {}).slow);
+  view.episode = {Iteration(-0), WallNs(5), Nanos::FromSeconds(0.1), Nanos::FromSeconds(0.01)};
+  view.window.erase(view.window.begin(), view.window.begin() + 20);
+  const Suspicion s = Watch(view, {});
+  EXPECT_TRUE(s.slow);
+  EXPECT_EQ(s.onset.value, 0);
+  EXPECT_EQ(s.onset_time.ns, 5);
+  EXPECT_NEAR(s.expected.Seconds(), 0.1, 1e-6);
+  EXPECT_EQ(s.episode.onset.value, 0);
+}
+
+TEST(WatchTest, SettlesWhenRegularAgain) {
+  auto times = Series(40, 0.1, 0.005, 1);
+  const auto slow = Series(20, 0.2, 0.005, 2);
+  const auto well = Series(12, 0.1, 0.005, 3);
+  times.insert(times.end(), slow.begin(), slow.end());
+  EXPECT_FALSE(Watch(JobOf(times), {}).settled);
+  times.insert(times.end(), well.begin(), well.end());
+  const Suspicion s = Watch(JobOf(times), {});
+  EXPECT_TRUE(s.settled);
+  EXPECT_FALSE(s.slow);
+}
+
+TEST(WatchTest, StalledWhenSilentForLongerThanItsHistoryExplains) {
+  JobView view = JobOf(Series(40, 0.1, 0.005, 1));
+  view.ranks[1].silent_for = Nanos::FromSeconds(2.9);
+  EXPECT_FALSE(Watch(view, {}).stalled);
+  view.ranks[1].silent_for = Nanos::FromSeconds(3.1);
+  const Suspicion s = Watch(view, {});
+  EXPECT_TRUE(s.stalled);
+  EXPECT_EQ(s.rows.iterations.back().value, 40);  // the one it is stuck in
+}
+
+TEST(WatchTest, ALongCheckpointOfThePastExplainsSilence) {
+  auto times = Series(40, 0.1, 0.005, 1);
+  times[20] = 6;
+  JobView view = JobOf(times);
+  view.ranks[1].silent_for = Nanos::FromSeconds(8);
+  EXPECT_FALSE(Watch(view, {}).stalled);
+  view.ranks[1].silent_for = Nanos::FromSeconds(13);
+  EXPECT_TRUE(Watch(view, {}).stalled);
+}
+
+TEST(WatchTest, AProcessThatVanishedIsStalledAtOnceOneThatLeftIsNot) {
+  JobView view = JobOf(Series(40, 0.1, 0.005, 1));
+  view.ranks[0].state = ProcessState::kGone;
+  EXPECT_TRUE(Watch(view, {}).stalled);
+  view.ranks[0].exited_orderly = true;
+  EXPECT_FALSE(Watch(view, {}).stalled);
+}
+
+TEST(WatchTest, StartUpHasALongFloor) {
+  JobView view = JobOf({0.1, 0.1});
+  view.ranks[0].silent_for = Nanos::FromSeconds(25);
+  EXPECT_FALSE(Watch(view, {}).stalled);
+  view.ranks[0].silent_for = Nanos::FromSeconds(31);
+  EXPECT_TRUE(Watch(view, {}).stalled);
+}
+
+TEST(WatchTest, IterationsThatFewRanksReportedDoNotCount) {
+  JobView view = JobOf(Series(40, 0.1, 0.005, 1), 4);
+  for (int i = 0; i < 6; ++i) {
+    IterationSummary partly = view.window.back();
+    partly.index = Iteration(40 + i);
+    partly.ranks.resize(1);
+    partly.ranks[0].duration = Nanos::FromSeconds(3);
+    view.window.push_back(partly);
+  }
+  EXPECT_FALSE(Watch(view, {}).slow);
+}
+
+}  // namespace
+}  // namespace fathom::diagnosis

@@ -1,0 +1,106 @@
+#include "diagnosis/evidence/judge.h"
+
+#include "diagnosis/evidence/cost.h"
+#include "diagnosis/evidence/parts.h"
+#include "diagnosis/evidence/phrase.h"
+#include "gtest/gtest.h"
+
+namespace fathom::diagnosis {
+namespace {
+
+Excess Of(double compute, double gc, double dataloader, double runqueue, double host) {
+  return {compute + gc + dataloader + runqueue + host, compute, gc, dataloader, runqueue, host, 0};
+}
+
+TEST(CauseTest, IsWhatMostOfTheExcessWentInto) {
+  EXPECT_EQ(CauseOf(Of(0.10, 0, 0, 0, 0.01)), Cause::kComputeSlow);
+  EXPECT_EQ(CauseOf(Of(0.02, 0.10, 0, 0, 0)), Cause::kGc);
+  EXPECT_EQ(CauseOf(Of(0, 0, 0.10, 0.02, 0)), Cause::kDataLoader);
+  EXPECT_EQ(CauseOf(Of(0.01, 0, 0, 0.02, 0.10)), Cause::kHostSlow);
+  EXPECT_EQ(CauseOf(Excess{}), Cause::kUnknown);
+}
+
+TEST(CauseTest, MoreWorkOnAFullMachineIsMoreWork) {
+  const Excess full = Of(0.14, 0, 0, 0.20, 0.01);
+  EXPECT_FALSE(WaitsForCores(full));
+  EXPECT_EQ(CauseOf(full), Cause::kComputeSlow);
+}
+
+TEST(CauseTest, TheSameWorkThatWaitsForCoresIsSomebodyElse) {
+  EXPECT_TRUE(WaitsForCores(Of(0.01, 0, 0, 0.20, 0.02)));
+}
+
+TEST(PartsTest, SummariesSplitWhatRowsCannot) {
+  Excess typical;
+  typical.total = typical.unsplit = 0.1;
+  const Excess busy = PartsOf(typical, SummaryShares{0.9, 0.05});
+  EXPECT_NEAR(busy.compute, 0.09, 1e-9);
+  EXPECT_NEAR(busy.runqueue, 0.005, 1e-9);
+  EXPECT_NEAR(busy.host, 0.005, 1e-9);
+  EXPECT_EQ(CauseOf(PartsOf(typical, SummaryShares{-0.1, 0.02})), Cause::kHostSlow);
+  EXPECT_EQ(CauseOf(PartsOf(typical, std::nullopt)), Cause::kUnknown);
+}
+
+TEST(OddsTest, GrowWithEveryShowAndFallWithEveryMiss) {
+  EXPECT_NEAR(PosteriorOdds(0.01, 0, 0, 0.2), 0.01, 1e-12);
+  EXPECT_NEAR(PosteriorOdds(0.01, 1, 1, 0.2), 0.01 * 4.5, 1e-12);
+  EXPECT_NEAR(PosteriorOdds(0.01, 0, 1, 0.2), 0.01 * 0.125, 1e-12);
+  EXPECT_GT(PosteriorOdds(0.01, 12, 12, 0.2), 1e5);
+  EXPECT_LT(PosteriorOdds(0.01, 6, 12, 0.2), 1);
+}
+
+JobView Window(std::int64_t first, std::int64_t last) {
+  JobView view;
+  view.world_size = 8;
+  for (std::int64_t i = first; i <= last; ++i) {
+    view.window.push_back({Iteration(i), WallNs(), {}});
+  }
+  return view;
+}
+
+TEST(CostTest, SumsWhatIsInTheWindowAndEstimatesTheRest) {
+  Suspicion s;
+  s.onset = Iteration(10);
+  s.expected = Nanos::FromSeconds(0.1);
+  s.measured = Nanos::FromSeconds(0.3);
+  for (std::int64_t i = 90; i < 100; ++i) {
+    s.irregular.push_back({Iteration(i), Nanos::FromSeconds(0.3), "degradation"});
+  }
+  const Cost cost = CostOfSlowness(Window(90, 99), s, 1);
+  EXPECT_NEAR(cost.slowdown, 3, 1e-9);
+  EXPECT_NEAR(cost.seconds_per_iteration, 0.2, 1e-9);
+  EXPECT_NEAR(cost.gpu_hours, 90 * 0.2 * 8 / 3600, 1e-9);
+  EXPECT_NEAR(CostOfSlowness(Window(90, 99), s, 0.5).slowdown, 2, 1e-9);
+}
+
+TEST(PhraseTest, DurationsAndRanks) {
+  EXPECT_EQ(Duration(0.104), "104 ms");
+  EXPECT_EQ(Duration(0.0032), "3.2 ms");
+  EXPECT_EQ(Duration(2.5), "2.5 s");
+  EXPECT_EQ(Duration(125), "125 s");
+  EXPECT_EQ(RankList({RankId(1)}), "1");
+  EXPECT_EQ(RankList({RankId(0), RankId(1), RankId(3)}), "0, 1 and 3");
+  std::vector<RankId> many;
+  for (std::uint32_t r = 0; r < 64; ++r) many.push_back(RankId(r));
+  EXPECT_EQ(RankList(many), "0, 1, 2, 3, 4, 5, 6, 7 and 56 others");
+}
+
+TEST(PhraseTest, UserCodeIsNeverACaseForTheNode) {
+  JobView view;
+  RankFacts facts;
+  facts.rank = RankId(2);
+  facts.node = "a";
+  facts.pid = 77;
+  view.ranks = {facts};
+  for (Cause cause : {Cause::kHostSlow, Cause::kGc, Cause::kDataLoader}) {
+    Verdict verdict;
+    verdict.cause = cause;
+    AdviseOnRank(view, RankId(2), verdict);
+    EXPECT_EQ(verdict.action_command, "py-spy dump --pid 77");
+    EXPECT_EQ(verdict.action_text.find("cordon"), std::string::npos);
+    EXPECT_NE(verdict.action_text.find("node a"), std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace fathom::diagnosis
