@@ -10,10 +10,10 @@
 //
 // While learning again the old anchor stays in force. Three views of the stream are tried in turn:
 // all ops exactly; without small ops that come rarely (a log line's all-reduce, a checkpoint's
-// barrier); without sizes (sequence lengths that change). A job without a period never leaves
-// `learning`: the finder abstains.
-// In `tracking` each op is compared with the pattern; one that does not fit is a miss and the
-// pattern is taken up again at the next op that does; a clean period forgives all misses.
+// barrier); without sizes, where most sizes do not come again (sequence lengths that change). A job
+// without a period never leaves `learning`: the finder abstains. In `tracking` each op is compared
+// with the pattern; one that does not fit is a miss and the pattern is taken up again at the next
+// op that does; a clean period forgives all misses.
 //
 // Thread-safety: single-threaded, owned by the poll loop. Deterministic: no clock of its own.
 // Errors: none. Cost: tracking: one compare an op; learning: amortised some 100 compares an op,
@@ -70,6 +70,7 @@ class IterationFinder {
   News Learn(const PeriodRule& period_rule);
   News TryView(View view, const PeriodRule& period_rule);
   absl::flat_hash_set<std::uint64_t> RareKeys() const;
+  bool SizesChange(std::size_t period) const;
   bool RareEnough(const absl::flat_hash_set<std::uint64_t>& rare, std::size_t period) const;
   News Adopt(View view, std::vector<OpKey> period, absl::flat_hash_set<std::uint64_t> left_out);
   void Track(const OpKey& key);

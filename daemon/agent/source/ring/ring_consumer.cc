@@ -18,10 +18,10 @@ RingConsumer::RingConsumer(const RegionReader& region, std::int64_t torn_after_n
 absl::StatusOr<std::uint64_t> RingConsumer::Drain(
     std::uint64_t head, std::int64_t now_ns, std::uint64_t limit, bool last_call,
     absl::FunctionRef<void(std::span<const abi::EventRecord>)> sink) {
-  const std::uint64_t begin = next_;
+  std::uint64_t looked_at = 0;
   head_ = head;
   // A head that goes back is garbage or a file written anew; nothing in it can be told from old.
-  while (next_ < head && next_ - begin < limit) {
+  while (next_ < head && looked_at < limit) {
     SkipLost(head);
     absl::StatusOr<std::uint32_t> count = ReadBatch(head);
     if (!count.ok()) return count.status();
@@ -30,10 +30,11 @@ absl::StatusOr<std::uint64_t> RingConsumer::Drain(
     good_.clear();
     const std::uint32_t moved = Select(*count, *head_after, now_ns, last_call);
     next_ += moved;
+    looked_at += moved;
     if (!good_.empty()) sink(good_);
     if (moved < *count) break;
   }
-  return next_ - begin;
+  return looked_at;
 }
 
 void RingConsumer::SkipLost(std::uint64_t head) {
@@ -58,7 +59,7 @@ std::uint32_t RingConsumer::Select(std::uint32_t count, std::uint64_t head_after
   for (std::uint32_t i = 0; i < count; ++i) {
     const std::uint64_t ticket = next_ + i;
     const std::uint64_t want = ticket + 1;
-    const bool overwritten = head_after > ticket + capacity_ || first_look_[i].commit > want ||
+    const bool overwritten = head_after - ticket > capacity_ || first_look_[i].commit > want ||
                              second_look_[i].commit > want;
     if (overwritten) {
       ++counters_.lost;

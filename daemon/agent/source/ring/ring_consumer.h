@@ -49,9 +49,10 @@ class RingConsumer {
   // Requires: `region` outlives the consumer.
   explicit RingConsumer(const RegionReader& region, std::int64_t torn_after_ns = kTornAfterNs);
 
-  // Hands over every complete record up to `head`, at most about `limit`; returns how many tickets
-  // it moved on. `last_call`: the process is dead, incomplete records are torn at once.
-  // Requires: `head` was read from the region (ReadControl) before; now_ns is CLOCK_MONOTONIC.
+  // Hands over every complete record up to `head`, at most about `limit`; returns how many slots
+  // it is done with (those lost unread are not among them). `last_call`: the process is dead,
+  // incomplete records are torn at once. Requires: `head` was read from the region (ReadControl)
+  // before; now_ns is CLOCK_MONOTONIC.
   absl::StatusOr<std::uint64_t> Drain(
       std::uint64_t head, std::int64_t now_ns, std::uint64_t limit, bool last_call,
       absl::FunctionRef<void(std::span<const abi::EventRecord>)> sink);

@@ -1,0 +1,355 @@
+#include "daemon/agent/agent.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <memory>
+#include <set>
+
+#include "tests/fakes/fake_collector.h"
+#include "tests/fakes/ring_writer.h"
+
+namespace fathom::agent {
+namespace {
+
+using fakes::FakeCollector;
+using fakes::RecordOf;
+using fakes::RingWriter;
+using Messages = FakeCollector::Messages;
+
+constexpr std::int64_t kMs = 1'000'000;
+
+// An agent on a made-up clock and /proc, a collector, and processes that the test plays.
+class AgentTest : public testing::Test {
+ protected:
+  AgentTest() {
+    std::filesystem::create_directories(shm());
+    collector_.Start();
+    settings_.collector = collector_.target();
+    settings_.http = "";
+    settings_.shm_dir = shm();
+    settings_.node = "n1";
+    settings_.linger_s = 5;
+  }
+  ~AgentTest() override {
+    if (agent_ != nullptr) agent_->Drain();
+  }
+
+  std::string shm() const { return folder_.path() + "/shm"; }
+  void StartAgent() {
+    AgentWorld world;
+    world.mono_now = [this] { return MonoNs(now_); };
+    world.wall_now = [this] { return WallNs(now_ + 5000 * kMs); };
+    world.roots = {folder_.path() + "/proc", folder_.path() + "/cgroup"};
+    agent_ = std::make_unique<Agent>(settings_, world);
+    ASSERT_TRUE(agent_->Start().ok());
+  }
+  void Live(std::uint32_t pid, bool alive) {
+    const std::string process = folder_.path() + "/proc/" + std::to_string(pid);
+    std::filesystem::remove_all(process);
+    if (!alive) return;
+    std::filesystem::create_directories(process);
+    std::ofstream stat(process + "/stat");
+    stat << pid << " (python) S";
+    for (int field = 4; field <= 52; ++field) stat << " " << field;
+  }
+  RingWriter& Process(std::uint32_t pid, std::uint32_t rank) {
+    Live(pid, true);
+    rings_.push_back(std::make_unique<RingWriter>(
+        shm(), fakes::RingOptions{.pid = pid, .start_time_ticks = 22, .rank = rank}));
+    rings_.back()->AddGroup("0", 2, rank, {0, 1});
+    return *rings_.back();
+  }
+  void Advance(std::int64_t ns) {
+    now_ += ns;
+    agent_->Step();
+  }
+  // One training step on every ring: two collectives in 100 ms.
+  void TrainStep(bool last_hangs = false) {
+    for (auto& ring : rings_) {
+      const std::uint64_t q = sequence_;
+      WriteOp(
+          *ring,
+          {.op_id = ring->NewOpId(), .sequence = q, .enter_ns = now_, .end_ns = now_ + 30 * kMs});
+      WriteOp(*ring, {.op_id = ring->NewOpId(),
+                      .sequence = q + 1,
+                      .bytes = 4,
+                      .enter_ns = now_ + 40 * kMs,
+                      .end_ns = last_hangs ? 0 : now_ + 50 * kMs});
+    }
+    sequence_ += 2;
+    Advance(100 * kMs);
+  }
+  bool Got(const std::function<bool(const v1::AgentMessage&)>& holds) {
+    return collector_.WaitFor([&](const Messages& messages) {
+      return std::any_of(messages.begin(), messages.end(), holds);
+    });
+  }
+  bool Connected() {
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+    while (!agent_->connected() && std::chrono::steady_clock::now() < deadline) agent_->Step();
+    return agent_->connected();
+  }
+
+  fakes::RingFolder folder_;
+  FakeCollector collector_;
+  Settings settings_;
+  std::atomic<std::int64_t> now_{1000 * kMs};
+  std::vector<std::unique_ptr<RingWriter>> rings_;
+  std::unique_ptr<Agent> agent_;
+  std::uint64_t sequence_ = 0;
+};
+
+TEST_F(AgentTest, TellsWhoTakesPartAndSummarises) {
+  Process(10, 0);
+  Process(11, 1);
+  StartAgent();
+  for (int i = 0; i < 30; ++i) TrainStep();
+  Advance(300 * kMs);
+  EXPECT_TRUE(Got([](const auto& m) { return m.has_rank() && m.rank().rank() == 1; }));
+  EXPECT_TRUE(Got([](const auto& m) { return m.has_group() && m.group().members_size() == 2; }));
+  std::set<std::pair<std::uint32_t, std::int64_t>> iterations;
+  ASSERT_TRUE(collector_.WaitFor([&](const Messages& messages) {
+    for (const auto& m : messages) {
+      for (int i = 0; i < m.summary().duration_us_size(); ++i) {
+        iterations.emplace(m.summary().rank(), m.summary().first_iteration() + i);
+      }
+    }
+    return iterations.size() >= 60;
+  }));
+  EXPECT_EQ(iterations.size(), 60u);
+}
+
+TEST_F(AgentTest, SummaryColumnsHaveOneLengthAndTheRightValues) {
+  Process(10, 0);
+  StartAgent();
+  for (int i = 0; i < 30; ++i) TrainStep();
+  Advance(300 * kMs);
+  ASSERT_TRUE(Got([](const auto& m) { return m.summary().duration_us_size() > 10; }));
+  for (const auto& m : collector_.messages()) {
+    if (!m.has_summary()) continue;
+    const v1::SummaryBatch& s = m.summary();
+    const int n = s.duration_us_size();
+    for (const int size :
+         {s.anchor_step_size(), s.cpu_us_size(), s.runqueue_us_size(), s.blocked_us_size(),
+          s.gc_us_size(), s.dataloader_us_size(), s.op_count_size(), s.groups(0).count_size(),
+          s.groups(0).elapsed_us_size(), s.groups(0).first_us_size()}) {
+      EXPECT_EQ(size, n);
+    }
+    EXPECT_EQ(s.mono_to_wall_ns(), 5000 * kMs);
+    EXPECT_EQ(s.anchor_step(0), n == 1 ? 0 : 2);
+    EXPECT_EQ(s.duration_us(n - 1), 100'000u);
+    EXPECT_EQ(s.groups(0).elapsed_us(n - 1), 40'000u);
+    EXPECT_EQ(s.op_count(n - 1), 2u);
+  }
+}
+
+TEST_F(AgentTest, AnswersRequestsForRows) {
+  Process(10, 0);
+  Process(11, 1);
+  StartAgent();
+  for (int i = 0; i < 30; ++i) TrainStep();
+  Advance(300 * kMs);
+  ASSERT_TRUE(Connected());
+  v1::RowsRequest request;
+  request.set_request_id(9);
+  request.set_job("job");
+  request.add_ranks(0);
+  request.add_ranks(1);
+  request.add_iterations(20);
+  request.add_iterations(999);
+  collector_.Ask(request);
+  ASSERT_TRUE(collector_.WaitFor([&](const Messages& messages) {
+    agent_->Step();
+    return messages.back().has_rows();
+  }));
+  const v1::RowsReply rows = collector_.messages().back().rows();
+  EXPECT_EQ(rows.request_id(), 9u);
+  ASSERT_EQ(rows.ranks_size(), 2);
+  ASSERT_EQ(rows.ranks(1).ops_size(), 2);
+  EXPECT_EQ(rows.ranks(1).ops(0).iteration(), 20);
+  EXPECT_EQ(rows.ranks(1).ops(0).sequence(), 40u);
+  EXPECT_NE(rows.ranks(1).ops(0).group(), 0u);
+  ASSERT_EQ(rows.ranks(0).iterations_missing_size(), 1);
+  EXPECT_EQ(rows.ranks(0).iterations_missing(0), 999);
+}
+
+TEST_F(AgentTest, RowsAreCutWhereAskedAndUnknownRanksAreAnError) {
+  Process(10, 0);
+  StartAgent();
+  for (int i = 0; i < 30; ++i) TrainStep();
+  ASSERT_TRUE(Connected());
+  v1::RowsRequest request;
+  request.set_job("job");
+  request.add_ranks(0);
+  request.add_iterations(5);
+  request.set_max_rows_per_rank(1);
+  collector_.Ask(request);
+  request.set_job("nobody");
+  collector_.Ask(request);
+  ASSERT_TRUE(collector_.WaitFor([&](const Messages& messages) {
+    agent_->Step();
+    return messages.back().has_rows() && !messages.back().rows().error().empty();
+  }));
+  const Messages got = collector_.messages();
+  EXPECT_TRUE(got[got.size() - 2].rows().ranks(0).truncated());
+}
+
+TEST_F(AgentTest, ASilentRankTellsItsOpenOps) {
+  Process(10, 0);
+  StartAgent();
+  for (int i = 0; i < 30; ++i) TrainStep();
+  TrainStep(true);
+  ASSERT_TRUE(Connected());
+  for (int second = 0; second < 4; ++second) Advance(1000 * kMs);
+  ASSERT_TRUE(Got([](const auto& m) {
+    return m.health().ranks_size() > 0 && m.health().ranks(0).open_ops_size() > 0;
+  }));
+  for (const auto& m : collector_.messages()) {
+    if (m.health().ranks_size() == 0 || m.health().ranks(0).open_ops_size() == 0) continue;
+    const v1::RankHealth& rank = m.health().ranks(0);
+    EXPECT_GT(rank.last_event_age_ns(), 2000 * kMs);
+    EXPECT_EQ(rank.open_ops(0).sequence(), 61u);
+    EXPECT_TRUE(rank.open_ops(0).started());
+    EXPECT_GT(rank.open_ops(0).age_ns(), 2000 * kMs);
+    EXPECT_EQ(rank.groups_size(), 1);
+    EXPECT_EQ(rank.state(), "S");
+    EXPECT_EQ(rank.typical_iteration_ns(), 100 * kMs);
+  }
+}
+
+TEST_F(AgentTest, NoticesDeathAndRemovesTheRing) {
+  RingWriter& ring = Process(10, 0);
+  StartAgent();
+  TrainStep();
+  ring.WriteHalf();
+  ring.Write(RecordOf({.op_id = 99}, abi::RecordKind::kOpEnter, now_));
+  Live(10, false);
+  Advance(300 * kMs);
+  ASSERT_TRUE(Got([](const auto& m) { return m.gone().how() == "vanished"; }));
+  EXPECT_FALSE(std::filesystem::exists(ring.path()));
+  EXPECT_EQ(agent_->sessions(), 0u);
+  Advance(1000 * kMs);
+  EXPECT_EQ(agent_->totals().records, 13u);
+  EXPECT_EQ(agent_->totals().records_dropped.at("torn"), 1u);
+}
+
+TEST_F(AgentTest, AnOrderlyExitIsSaid) {
+  RingWriter& ring = Process(10, 0);
+  StartAgent();
+  Advance(300 * kMs);
+  ring.control().exiting.store(1);
+  Live(10, false);
+  Advance(300 * kMs);
+  EXPECT_TRUE(Got([](const auto& m) { return m.gone().how() == "exited" && m.gone().orderly(); }));
+}
+
+TEST_F(AgentTest, RowsOfADeadRankCanStillBeHad) {
+  Process(10, 0);
+  StartAgent();
+  for (int i = 0; i < 30; ++i) TrainStep();
+  Live(10, false);
+  Advance(300 * kMs);
+  ASSERT_TRUE(Connected());
+  v1::RowsRequest request;
+  request.set_job("job");
+  request.add_ranks(0);
+  request.add_iterations(29);
+  collector_.Ask(request);
+  ASSERT_TRUE(collector_.WaitFor([&](const Messages& messages) {
+    agent_->Step();
+    return messages.back().has_rows();
+  }));
+  EXPECT_EQ(collector_.messages().back().rows().ranks(0).ops_size(), 2);
+}
+
+TEST_F(AgentTest, AfterAnExecTheOldRingIsLetGo) {
+  RingWriter& old = Process(10, 0);
+  StartAgent();
+  Advance(300 * kMs);
+  rings_.push_back(std::make_unique<RingWriter>(
+      shm(), fakes::RingOptions{.pid = 10, .generation = 1, .start_time_ticks = 22}));
+  Advance(300 * kMs);
+  Advance(300 * kMs);
+  EXPECT_EQ(agent_->sessions(), 1u);
+  EXPECT_FALSE(std::filesystem::exists(old.path()));
+}
+
+TEST_F(AgentTest, ATruncatedRingDoesNotStopTheOthers) {
+  RingWriter& bad = Process(10, 0);
+  Process(11, 1);
+  StartAgent();
+  TrainStep();
+  bad.Truncate(abi::kPageBytes);
+  rings_.erase(rings_.begin());
+  for (int i = 0; i < 30; ++i) TrainStep();
+  Advance(300 * kMs);
+  EXPECT_TRUE(Got([](const auto& m) { return m.summary().rank() == 1; }));
+}
+
+TEST_F(AgentTest, GarbageInTheFolderIsCounted) {
+  std::ofstream(shm() + "/77-0.ring") << std::string(1 << 20, '\7');
+  StartAgent();
+  Advance(1000 * kMs);
+  EXPECT_EQ(agent_->totals().rings_rejected, 1u);
+}
+
+TEST_F(AgentTest, AVanishedRingIsLetGo) {
+  RingWriter& ring = Process(10, 0);
+  StartAgent();
+  TrainStep();
+  std::filesystem::remove(ring.path());
+  Advance(300 * kMs);
+  EXPECT_EQ(agent_->sessions(), 0u);
+  EXPECT_TRUE(Got([](const auto& m) { return m.has_gone(); }));
+}
+
+TEST_F(AgentTest, ARankThatTheLauncherDidNotGiveComesFromTheFirstGroup) {
+  Live(10, true);
+  rings_.push_back(std::make_unique<RingWriter>(
+      shm(), fakes::RingOptions{
+                 .pid = 10, .start_time_ticks = 22, .rank = abi::kNoPeer, .world_size = 0}));
+  StartAgent();
+  Advance(300 * kMs);
+  rings_[0]->AddGroup("", 4, 3);
+  Advance(300 * kMs);
+  EXPECT_TRUE(
+      Got([](const auto& m) { return m.rank().rank() == 3 && m.rank().world_size() == 4; }));
+}
+
+TEST_F(AgentTest, WritesTheHeartbeatThatTheTracerWaitsFor) {
+  RingWriter& ring = Process(10, 0);
+  StartAgent();
+  Advance(300 * kMs);
+  EXPECT_GT(ring.control().agent_heartbeat_ns.load(), 0u);
+}
+
+TEST_F(AgentTest, WithoutACollectorItWorksOnAndDelivers) {
+  collector_.Kill();
+  Process(10, 0);
+  StartAgent();
+  for (int i = 0; i < 30; ++i) TrainStep();
+  Advance(1000 * kMs);
+  EXPECT_EQ(agent_->totals().ops, 60u);
+  EXPECT_FALSE(agent_->connected());
+  collector_.Start();
+  EXPECT_TRUE(Got([](const auto& m) { return m.has_summary(); }));
+}
+
+TEST(AgentStartTest, AFolderThatCannotBeMadeIsAnError) {
+  Settings settings;
+  settings.http = "";
+  settings.shm_dir = "/proc/fathom/none";
+  Agent agent(settings, AgentWorld::Real());
+  EXPECT_FALSE(agent.Start().ok());
+}
+
+}  // namespace
+}  // namespace fathom::agent

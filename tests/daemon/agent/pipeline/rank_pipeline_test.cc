@@ -1,0 +1,189 @@
+#include "daemon/agent/pipeline/rank_pipeline.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/fakes/ring_writer.h"
+
+namespace fathom::agent {
+namespace {
+
+using fakes::FakeOp;
+using fakes::RecordsOf;
+
+constexpr std::int64_t kMs = 1'000'000;
+
+// A rank that does a bucket and a loss all-reduce a step.
+class RankPipelineTest : public testing::Test {
+ protected:
+  RankPipelineTest() : pipeline_(PipelineSettings{}) {
+    GroupFacts world;
+    world.ready = true;
+    world.name = "0";
+    world.size = 2;
+    world.members = {0, 1};
+    pipeline_.TakeGroups(std::vector{world}, 2);
+  }
+
+  void Collective(std::uint64_t bytes, std::int64_t lasts) {
+    const FakeOp op{.op_id = ++ids_,
+                    .sequence = sequence_++,
+                    .bytes = bytes,
+                    .enter_ns = now_,
+                    .end_ns = now_ + lasts};
+    pipeline_.Take(RecordsOf(op));
+    now_ += lasts;
+  }
+  void Step(std::int64_t compute = 60 * kMs) {
+    now_ += compute;
+    Collective(1 << 20, 30 * kMs);
+    Collective(4, 10 * kMs);
+  }
+  std::vector<IterationSummary> Closed() {
+    pipeline_.Close();
+    std::vector<IterationSummary> all;
+    for (auto run = pipeline_.TakeClosed(); !run.summaries.empty(); run = pipeline_.TakeClosed()) {
+      relearned_ += run.relearned;
+      all.insert(all.end(), run.summaries.begin(), run.summaries.end());
+    }
+    return all;
+  }
+
+  RankPipeline pipeline_;
+  std::int64_t now_ = 1000 * kMs;
+  std::uint64_t ids_ = 0;
+  std::uint64_t sequence_ = 0;
+  int relearned_ = 0;
+};
+
+TEST_F(RankPipelineTest, SummarisesEveryStepFromTheFirst) {
+  for (int i = 0; i < 30; ++i) Step();
+  const auto closed = Closed();
+  ASSERT_EQ(closed.size(), 30u);
+  EXPECT_EQ(closed[0].span.number, 0);
+  EXPECT_EQ(closed[29].span.number, 29);
+  const IterationSummary& s = closed[20];
+  EXPECT_EQ(s.span.end_ns - s.span.begin_ns, 100 * kMs);
+  EXPECT_EQ(s.ops, 2u);
+  const GroupSummary& g = s.groups.at(0);
+  EXPECT_EQ(g.count, 2u);
+  EXPECT_EQ(g.elapsed_ns, 40 * kMs);
+  EXPECT_EQ(g.first_ns, 30 * kMs);
+  EXPECT_EQ(g.shortest_ns, 10 * kMs);
+  EXPECT_EQ(g.longest_ns, 30 * kMs);
+  // Waits are recorded from 40 ns after entry to 10 ns after the end.
+  EXPECT_NEAR(static_cast<double>(s.blocked_ns), 40e6, 1e3);
+  EXPECT_EQ(pipeline_.typical_iteration_ns(), 100 * kMs);
+}
+
+TEST_F(RankPipelineTest, TheSlowStepIsSlow) {
+  for (int i = 0; i < 30; ++i) Step(i == 25 ? 160 * kMs : 60 * kMs);
+  const auto closed = Closed();
+  EXPECT_EQ(closed[25].span.end_ns - closed[25].span.begin_ns, 200 * kMs);
+  EXPECT_EQ(closed[26].span.end_ns - closed[26].span.begin_ns, 100 * kMs);
+}
+
+TEST_F(RankPipelineTest, RowsCarryTheirIteration) {
+  for (int i = 0; i < 30; ++i) Step();
+  const OpLog& log = pipeline_.log();
+  for (std::uint64_t i = 0; i < log.next(); ++i) {
+    EXPECT_EQ(log.At(i).iteration, static_cast<std::int64_t>(i / 2));
+  }
+}
+
+TEST_F(RankPipelineTest, StartUpOpsBelongToTheFirstIteration) {
+  Collective(123, kMs);
+  Collective(456, kMs);
+  for (int i = 0; i < 30; ++i) Step();
+  const auto closed = Closed();
+  ASSERT_EQ(closed.size(), 30u);
+  EXPECT_EQ(closed[0].ops, 4u);
+  EXPECT_EQ(closed[0].span.anchor_sequence, 3u);
+  EXPECT_EQ(closed[1].span.anchor_sequence, 5u);
+}
+
+TEST_F(RankPipelineTest, AMissingStartIsNumberedFromTheSequence) {
+  sequence_ = 200;  // a hundred steps came before
+  pipeline_.StartIsMissing();
+  for (int i = 0; i < 30; ++i) Step();
+  const auto closed = Closed();
+  ASSERT_FALSE(closed.empty());
+  EXPECT_EQ(closed[0].span.number, 100);
+}
+
+TEST_F(RankPipelineTest, AnIterationThatNeverEndsIsNotClosed) {
+  for (int i = 0; i < 30; ++i) Step();
+  Closed();
+  pipeline_.Take(RecordsOf({.op_id = ++ids_, .sequence = sequence_++, .enter_ns = now_}));
+  EXPECT_TRUE(Closed().empty());
+  EXPECT_EQ(pipeline_.joiner().OpenRows().size(), 1u);
+  EXPECT_EQ(pipeline_.iteration_in_progress(), 30);
+}
+
+TEST_F(RankPipelineTest, CpuTimeComesFromTheThreadsThatCallTheApi) {
+  for (int i = 0; i < 25; ++i) {
+    Step();
+    pipeline_.clock().Add(7, {now_, now_ / 2, now_ / 10});
+  }
+  const auto closed = Closed();
+  EXPECT_NEAR(static_cast<double>(closed[20].cpu_ns), 50e6, 1e3);
+  EXPECT_NEAR(static_cast<double>(closed[20].runqueue_ns), 10e6, 1e3);
+}
+
+TEST_F(RankPipelineTest, MarksAreClippedToTheirIteration) {
+  for (int i = 0; i < 30; ++i) {
+    abi::EventRecord mark{};
+    mark.record_kind = static_cast<std::uint8_t>(abi::RecordKind::kMark);
+    mark.thread_id = 7;
+    mark.op_id = ++ids_;
+    mark.time_ns = now_ + kMs;
+    mark.extra = static_cast<std::uint64_t>(abi::MarkKind::kDataLoaderBegin);
+    pipeline_.Take(std::vector{mark});
+    mark.time_ns = now_ + 9 * kMs;
+    mark.extra = static_cast<std::uint64_t>(abi::MarkKind::kDataLoaderEnd);
+    pipeline_.Take(std::vector{mark});
+    Step();
+  }
+  const auto closed = Closed();
+  EXPECT_EQ(closed[10].dataloader_ns, 8 * kMs);
+  EXPECT_EQ(closed[10].gc_ns, 0);
+}
+
+TEST_F(RankPipelineTest, NumbersGoOnWhenThePatternChanges) {
+  for (int i = 0; i < 30; ++i) Step();
+  const std::int64_t before = Closed().back().span.number;
+  for (int i = 0; i < 300; ++i) {
+    now_ += 50 * kMs;
+    Collective(3 << 20, 20 * kMs);
+    Collective(5 << 20, 20 * kMs);
+    Collective(16, 10 * kMs);
+  }
+  const auto closed = Closed();
+  ASSERT_FALSE(closed.empty());
+  EXPECT_EQ(relearned_, 1);
+  EXPECT_EQ(closed.front().span.number, before + 1);
+  for (std::size_t i = 1; i < closed.size(); ++i) {
+    EXPECT_EQ(closed[i].span.number, closed[i - 1].span.number + 1);
+  }
+}
+
+TEST_F(RankPipelineTest, PeersAreGlobalWhereMembersAreKnown) {
+  GroupFacts pair;
+  pair.ready = true;
+  pair.size = 2;
+  pair.members = {6, 9};
+  pipeline_.TakeGroups(std::vector{GroupFacts{}, pair}, 16);
+  EXPECT_EQ(pipeline_.PeerToGlobal(1, 1), 9u);
+  EXPECT_EQ(pipeline_.PeerToGlobal(1, 2), abi::kNoPeer);
+  EXPECT_EQ(pipeline_.PeerToGlobal(77, 0), abi::kNoPeer);
+  EXPECT_EQ(pipeline_.PeerToGlobal(0, abi::kNoPeer), abi::kNoPeer);
+}
+
+TEST_F(RankPipelineTest, AJobThatEndsEarlyIsClosedByFinish) {
+  for (int i = 0; i < 5; ++i) Step();
+  EXPECT_TRUE(Closed().empty());  // fewer than ten repeats: no period, no summary
+  pipeline_.Finish();
+  EXPECT_TRUE(pipeline_.TakeClosed().summaries.empty());
+}
+
+}  // namespace
+}  // namespace fathom::agent

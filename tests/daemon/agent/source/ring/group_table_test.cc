@@ -1,0 +1,105 @@
+#include "daemon/agent/source/ring/group_table.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/fakes/ring_writer.h"
+
+namespace fathom::agent {
+namespace {
+
+using abi::MemberForm;
+using fakes::RingFolder;
+using fakes::RingWriter;
+using Members = std::vector<std::uint32_t>;
+
+class GroupTableTest : public testing::Test {
+ protected:
+  GroupTableTest() : writer_(folder_.path(), {}), region_(*RegionReader::Open(writer_.path())) {}
+
+  const GroupFacts& Read(std::uint16_t slot) {
+    EXPECT_TRUE(table_.Refresh(slot + 1u).ok());
+    return table_.groups()[slot];
+  }
+  // A group of four whose members are told as given.
+  const GroupFacts& WithMembers(MemberForm form, std::uint32_t count, std::uint32_t first,
+                                std::uint32_t stride, std::uint32_t offset = 0) {
+    const std::uint16_t slot = writer_.AddGroup("g", 4, 0);
+    abi::GroupSlot& g = writer_.group(slot);
+    g.member_form = static_cast<std::uint32_t>(form);
+    g.member_count = count;
+    g.member_first = first;
+    g.member_stride = stride;
+    g.member_offset = offset;
+    return Read(slot);
+  }
+
+  RingFolder folder_;
+  RingWriter writer_;
+  RegionReader region_;
+  GroupTable table_{region_};
+};
+
+TEST_F(GroupTableTest, ReadsNameMembersAndProgress) {
+  const std::uint16_t slot = writer_.AddGroup("tp", 2, 1, {4, 5});
+  writer_.group(slot).entered.store(9);
+  writer_.group(slot).completed.store(8);
+  const GroupFacts& g = Read(slot);
+  EXPECT_TRUE(g.ready);
+  EXPECT_EQ(g.name, "tp");
+  EXPECT_EQ(g.my_rank, 1u);
+  EXPECT_EQ(g.members, (Members{4, 5}));
+  EXPECT_EQ(table_.progress()[slot].entered, 9u);
+  EXPECT_EQ(table_.progress()[slot].completed, 8u);
+}
+
+TEST_F(GroupTableTest, SpellsOutAStride) {
+  EXPECT_EQ(WithMembers(MemberForm::kStrided, 4, 1, 3).members, (Members{1, 4, 7, 10}));
+}
+
+TEST_F(GroupTableTest, AGroupStillBeingWrittenIsTakenInLater) {
+  const std::uint16_t slot = writer_.AddGroup("late", 2, 0);
+  writer_.group(slot).state.store(1);
+  EXPECT_FALSE(Read(slot).ready);
+  writer_.group(slot).state.store(2);
+  EXPECT_TRUE(Read(slot).ready);
+}
+
+TEST_F(GroupTableTest, AGroupThatIsGoneKeepsItsFacts) {
+  const std::uint16_t slot = writer_.AddGroup("gone", 2, 0, {0, 1});
+  EXPECT_FALSE(Read(slot).gone);
+  writer_.group(slot).state.store(3);
+  EXPECT_TRUE(Read(slot).gone);
+  EXPECT_EQ(table_.groups()[slot].members, (Members{0, 1}));
+}
+
+TEST_F(GroupTableTest, AnUnknownStateIsNotReady) {
+  const std::uint16_t slot = writer_.AddGroup("odd", 2, 0);
+  writer_.group(slot).state.store(77);
+  EXPECT_FALSE(Read(slot).ready);
+}
+
+TEST_F(GroupTableTest, MembersThatMakeNoSenseAreLeftOut) {
+  EXPECT_TRUE(WithMembers(MemberForm::kStrided, 3, 0, 1).members.empty());  // count != size
+  EXPECT_TRUE(WithMembers(MemberForm::kStrided, 4, 0, 0).members.empty());  // one rank four times
+  EXPECT_TRUE(WithMembers(MemberForm::kStrided, 4, 0xfffffff0, 9).members.empty());  // overflow
+  EXPECT_TRUE(
+      WithMembers(MemberForm::kListed, 4, 0, 0, abi::kMemberArenaBytes - 8).members.empty());
+  EXPECT_TRUE(WithMembers(MemberForm::kListed, 4, 0, 0, 0xffffffff).members.empty());
+  EXPECT_TRUE(WithMembers(MemberForm::kListed, 4, 0, 0, 0).members.empty());  // all zero: twice
+  EXPECT_TRUE(WithMembers(static_cast<MemberForm>(9), 4, 0, 1).members.empty());
+  EXPECT_EQ(table_.members_rejected(), 7u);
+}
+
+TEST_F(GroupTableTest, UnknownMembersAreNotAnError) {
+  EXPECT_TRUE(WithMembers(MemberForm::kUnknown, 0, 0, 0).members.empty());
+  EXPECT_EQ(table_.members_rejected(), 0u);
+}
+
+TEST_F(GroupTableTest, ATruncatedRegionIsAnError) {
+  writer_.AddGroup("g", 2, 0);
+  writer_.Truncate(abi::kGroupsOffset + 10);
+  EXPECT_TRUE(absl::IsDataLoss(table_.Refresh(1)));
+}
+
+}  // namespace
+}  // namespace fathom::agent

@@ -1,0 +1,73 @@
+#include "daemon/agent/source/ring/record_validator.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/fakes/ring_writer.h"
+
+namespace fathom::agent {
+namespace {
+
+using abi::RecordKind;
+using fakes::RecordOf;
+
+constexpr std::int64_t kNow = 10'000'000'000;
+
+abi::EventRecord Good(RecordKind kind) {
+  abi::EventRecord r = RecordOf({.op_id = 1, .work = 0x55}, kind, 100);
+  if (kind == RecordKind::kMark) r.extra = 1;
+  return r;
+}
+
+TEST(RecordValidatorTest, BelievesEveryKindAsTheTracerWritesIt) {
+  for (const RecordKind kind :
+       {RecordKind::kOpEnter, RecordKind::kOpReturn, RecordKind::kExecStart, RecordKind::kExecEnd,
+        RecordKind::kWaitStart, RecordKind::kWaitEnd, RecordKind::kWire, RecordKind::kMark}) {
+    EXPECT_EQ(ValidateRecord(Good(kind), kNow), RecordVerdict::kValid) << static_cast<int>(kind);
+  }
+}
+
+TEST(RecordValidatorTest, ARecordKindOfANewerTracerIsToldApart) {
+  abi::EventRecord r = Good(RecordKind::kOpEnter);
+  r.record_kind = abi::kRecordKindCount;
+  EXPECT_EQ(ValidateRecord(r, kNow), RecordVerdict::kUnknownKind);
+  r.record_kind = 0;
+  EXPECT_EQ(ValidateRecord(r, kNow), RecordVerdict::kBadField);
+}
+
+TEST(RecordValidatorTest, ChecksEachFieldOfAnOp) {
+  const auto spoiled = [](auto change) {
+    abi::EventRecord r = Good(RecordKind::kOpEnter);
+    change(r);
+    return ValidateRecord(r, kNow);
+  };
+  EXPECT_EQ(spoiled([](auto& r) { r.collective_kind = kCollectiveKindCount; }),
+            RecordVerdict::kBadField);
+  EXPECT_EQ(spoiled([](auto& r) { r.data_type = 13; }), RecordVerdict::kBadField);
+  EXPECT_EQ(spoiled([](auto& r) { r.group_slot = abi::kGroupSlots; }), RecordVerdict::kBadField);
+  EXPECT_EQ(spoiled([](auto& r) { r.group_slot = abi::kNoGroupSlot; }), RecordVerdict::kValid);
+  EXPECT_EQ(spoiled([](auto& r) { r.op_id = 0; }), RecordVerdict::kBadField);
+  EXPECT_EQ(spoiled([](auto& r) { r.time_ns = 0; }), RecordVerdict::kBadField);
+  EXPECT_EQ(spoiled([](auto& r) { r.time_ns = -5; }), RecordVerdict::kBadField);
+  EXPECT_EQ(spoiled([](auto& r) { r.time_ns = kNow + 2'000'000'000; }), RecordVerdict::kBadField);
+  EXPECT_EQ(spoiled([](auto& r) { r.time_ns = kNow + 500'000'000; }), RecordVerdict::kValid);
+}
+
+TEST(RecordValidatorTest, AWorkerRecordMustNameItsOp) {
+  abi::EventRecord r = Good(RecordKind::kExecEnd);
+  r.op_id = 0;
+  r.extra = 0;
+  EXPECT_EQ(ValidateRecord(r, kNow), RecordVerdict::kBadField);
+  r.op_id = 3;
+  EXPECT_EQ(ValidateRecord(r, kNow), RecordVerdict::kValid);
+}
+
+TEST(RecordValidatorTest, AWaitForAllNeedsNoOp) {
+  abi::EventRecord r = Good(RecordKind::kWaitStart);
+  r.op_id = 0;
+  r.extra = 0;
+  r.flags = abi::kFlagWaitAll;
+  EXPECT_EQ(ValidateRecord(r, kNow), RecordVerdict::kValid);
+}
+
+}  // namespace
+}  // namespace fathom::agent

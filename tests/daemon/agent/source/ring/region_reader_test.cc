@@ -1,0 +1,153 @@
+#include "daemon/agent/source/ring/region_reader.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <unistd.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <functional>
+
+#include "tests/fakes/ring_writer.h"
+
+namespace fathom::agent {
+namespace {
+
+using fakes::RingFolder;
+using fakes::RingOptions;
+using fakes::RingWriter;
+using testing::HasSubstr;
+
+TEST(RegionReaderTest, ReadsIdentityAndControl) {
+  const RingFolder folder;
+  RingWriter writer(folder.path(), {.pid = 42, .rank = 3, .world_size = 8, .job = "llama"});
+  writer.control().drops[2].store(5);
+  const auto reader = RegionReader::Open(writer.path());
+  ASSERT_TRUE(reader.ok()) << reader.status();
+  EXPECT_EQ(reader->identity().pid, 42u);
+  EXPECT_EQ(reader->identity().rank, 3u);
+  EXPECT_EQ(reader->identity().world_size, 8u);
+  EXPECT_EQ(reader->identity().job, "llama");
+  EXPECT_EQ(reader->record_count(), abi::kMinRecords);
+  const auto control = reader->ReadControl();
+  ASSERT_TRUE(control.ok());
+  EXPECT_EQ(control->head, 0u);
+  EXPECT_EQ(control->drops[2], 5u);
+}
+
+TEST(RegionReaderTest, WaitsForAHeaderThatIsNotReady) {
+  const RingFolder folder;
+  RingWriter writer(folder.path(), {.ready = false});
+  EXPECT_TRUE(absl::IsUnavailable(RegionReader::Open(writer.path()).status()));
+  writer.header().ready.store(1);
+  EXPECT_TRUE(RegionReader::Open(writer.path()).ok());
+}
+
+TEST(RegionReaderTest, AnEmptyFileIsNotReadyAndAMissingOneIsNotFound) {
+  const RingFolder folder;
+  const std::string path = folder.path() + "/1-0.ring";
+  EXPECT_TRUE(absl::IsNotFound(RegionReader::Open(path).status()));
+  std::ofstream(path).close();
+  EXPECT_TRUE(absl::IsUnavailable(RegionReader::Open(path).status()));
+}
+
+struct Spoil {
+  const char* field;
+  std::function<void(abi::RegionHeader&)> by;
+};
+
+class SpoiledHeaderTest : public testing::TestWithParam<Spoil> {};
+
+TEST_P(SpoiledHeaderTest, IsRefusedAndTheFieldNamed) {
+  const RingFolder folder;
+  RingWriter writer(folder.path(), {});
+  GetParam().by(writer.header());
+  const absl::Status status = RegionReader::Open(writer.path()).status();
+  EXPECT_TRUE(absl::IsInvalidArgument(status)) << status;
+  EXPECT_THAT(std::string(status.message()), HasSubstr(GetParam().field));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Fields, SpoiledHeaderTest,
+    testing::Values(Spoil{"magic", [](auto& h) { h.magic = 0x1234; }},
+                    Spoil{"version_major", [](auto& h) { h.version_major = 2; }},
+                    Spoil{"header_bytes", [](auto& h) { h.header_bytes = 8; }},
+                    Spoil{"region_bytes", [](auto& h) { h.region_bytes += 64; }},
+                    Spoil{"record_bytes", [](auto& h) { h.record_bytes = 65; }},
+                    Spoil{"record_count", [](auto& h) { h.record_count = 1025; }},
+                    Spoil{"record_count", [](auto& h) { h.record_count = 1u << 31; }},
+                    Spoil{"file's size",
+                          [](auto& h) {
+                            h.record_count *= 2;
+                            h.region_bytes = abi::RegionBytes(h.record_count);
+                          }},
+                    Spoil{"control_offset", [](auto& h) { h.control_offset = 1 << 20; }},
+                    Spoil{"groups_offset", [](auto& h) { h.groups_offset = ~0ull; }},
+                    Spoil{"group_slots", [](auto& h) { h.group_slots = 0xffff; }},
+                    Spoil{"group_bytes", [](auto& h) { h.group_bytes = 0; }},
+                    Spoil{"arena_offset", [](auto& h) { h.arena_offset = 7; }},
+                    Spoil{"arena_bytes", [](auto& h) { h.arena_bytes = ~0ull; }},
+                    Spoil{"records_offset", [](auto& h) { h.records_offset = 0; }}));
+
+TEST(RegionReaderTest, ANewerMinorVersionIsReadable) {
+  const RingFolder folder;
+  RingWriter writer(folder.path(), {});
+  writer.header().version_minor = 9;
+  writer.header().header_bytes = sizeof(abi::RegionHeader) + 64;
+  EXPECT_TRUE(RegionReader::Open(writer.path()).ok());
+}
+
+TEST(RegionReaderTest, ATruncatedFileIsRefused) {
+  const RingFolder folder;
+  RingWriter writer(folder.path(), {});
+  writer.Truncate(abi::kRecordsOffset + 64);
+  EXPECT_TRUE(absl::IsInvalidArgument(RegionReader::Open(writer.path()).status()));
+  writer.Truncate(100);
+  EXPECT_TRUE(absl::IsInvalidArgument(RegionReader::Open(writer.path()).status()));
+}
+
+TEST(RegionReaderTest, AFileTruncatedUnderUsIsAnErrorNotASignal) {
+  const RingFolder folder;
+  RingWriter writer(folder.path(), {});
+  const auto reader = RegionReader::Open(writer.path());
+  ASSERT_TRUE(reader.ok());
+  writer.Truncate(abi::kRecordsOffset);
+  std::vector<abi::EventRecord> records(8);
+  EXPECT_TRUE(absl::IsDataLoss(reader->ReadRecords(0, records)));
+  EXPECT_TRUE(reader->ReadControl().ok());
+  writer.Truncate(0);
+  EXPECT_TRUE(absl::IsDataLoss(reader->ReadControl().status()));
+  EXPECT_TRUE(absl::IsDataLoss(reader->WriteHeartbeat(1)));
+}
+
+TEST(RegionReaderTest, TheHeartbeatReachesTheTracer) {
+  const RingFolder folder;
+  RingWriter writer(folder.path(), {});
+  const auto reader = RegionReader::Open(writer.path());
+  ASSERT_TRUE(reader.ok());
+  ASSERT_TRUE(reader->WriteHeartbeat(77).ok());
+  EXPECT_EQ(writer.control().agent_heartbeat_ns.load(), 77u);
+}
+
+TEST(RegionReaderTest, ALinkIsNotFollowed) {
+  const RingFolder folder;
+  RingWriter writer(folder.path(), {});
+  const std::string link = folder.path() + "/9-0.ring";
+  ASSERT_EQ(symlink(writer.path().c_str(), link.c_str()), 0);
+  EXPECT_FALSE(RegionReader::Open(link).ok());
+}
+
+TEST(RegionReaderTest, UnprintableTextIsReplacedAndUnendedTextIsCut) {
+  const RingFolder folder;
+  RingWriter writer(folder.path(), {});
+  for (char& c : writer.header().job) c = 'j';
+  writer.header().job[1] = '\n';
+  const auto reader = RegionReader::Open(writer.path());
+  ASSERT_TRUE(reader.ok());
+  EXPECT_EQ(reader->identity().job.size(), abi::kNameBytes);
+  EXPECT_EQ(reader->identity().job.substr(0, 3), "j?j");
+}
+
+}  // namespace
+}  // namespace fathom::agent

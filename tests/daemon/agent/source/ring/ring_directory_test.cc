@@ -1,0 +1,148 @@
+#include "daemon/agent/source/ring/ring_directory.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "tests/fakes/ring_writer.h"
+
+namespace fathom::agent {
+namespace {
+
+using fakes::RingFolder;
+using fakes::RingWriter;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+TEST(ParseRingNameTest, TakesPidAndGeneration) {
+  std::uint32_t pid = 0;
+  std::uint32_t generation = 0;
+  ASSERT_TRUE(ParseRingName("1234-2.ring", pid, generation));
+  EXPECT_EQ(pid, 1234u);
+  EXPECT_EQ(generation, 2u);
+}
+
+TEST(ParseRingNameTest, RefusesAllElse) {
+  std::uint32_t pid = 0;
+  std::uint32_t generation = 0;
+  for (const char* name :
+       {"", ".ring", "1.ring", "1-.ring", "-1.ring", "a-1.ring", "1-a.ring", "1-0.ring.new",
+        ".1-0.new", "0-0.ring", "99999999999-0.ring", "1-0 .ring"}) {
+    EXPECT_FALSE(ParseRingName(name, pid, generation)) << name;
+  }
+}
+
+TEST(RingDirectoryTest, OpensNewRingsOnce) {
+  const RingFolder folder;
+  RingWriter a(folder.path(), {.pid = 10});
+  RingDirectory directory(folder.path(), 8);
+  EXPECT_THAT(directory.Scan().opened, SizeIs(1));
+  EXPECT_THAT(directory.Scan().opened, IsEmpty());
+  RingWriter b(folder.path(), {.pid = 11});
+  const ScanResult again = directory.Scan();
+  ASSERT_THAT(again.opened, SizeIs(1));
+  EXPECT_EQ(again.opened[0].name, "11-0.ring");
+}
+
+TEST(RingDirectoryTest, TellsOfVanishedFiles) {
+  const RingFolder folder;
+  RingDirectory directory(folder.path(), 8);
+  RingWriter a(folder.path(), {.pid = 10});
+  directory.Scan();
+  std::filesystem::remove(a.path());
+  EXPECT_THAT(directory.Scan().vanished, ElementsAre("10-0.ring"));
+  directory.Close("10-0.ring", true);
+  EXPECT_THAT(directory.Scan().vanished, IsEmpty());
+}
+
+TEST(RingDirectoryTest, RefusesGarbageOnceAndSaysWhy) {
+  const RingFolder folder;
+  std::ofstream(folder.path() + "/5-0.ring") << std::string(400'000, 'x');
+  std::ofstream(folder.path() + "/notes.txt") << "not a ring";
+  RingDirectory directory(folder.path(), 8);
+  const ScanResult first = directory.Scan();
+  ASSERT_THAT(first.rejected, SizeIs(1));
+  EXPECT_THAT(first.rejected[0].reason, HasSubstr("magic"));
+  EXPECT_THAT(directory.Scan().rejected, IsEmpty());
+  EXPECT_EQ(directory.census().rejected_total, 1u);
+}
+
+TEST(RingDirectoryTest, RefusesARingThatIsNotTheNamedProcess) {
+  const RingFolder folder;
+  RingWriter a(folder.path(), {.pid = 10});
+  std::filesystem::rename(a.path(), folder.path() + "/11-0.ring");
+  RingDirectory directory(folder.path(), 8);
+  const ScanResult result = directory.Scan();
+  EXPECT_THAT(result.opened, IsEmpty());
+  ASSERT_THAT(result.rejected, SizeIs(1));
+  EXPECT_THAT(result.rejected[0].reason, HasSubstr("pid"));
+}
+
+TEST(RingDirectoryTest, TriesAgainWhatIsNotReady) {
+  const RingFolder folder;
+  RingWriter a(folder.path(), {.pid = 10, .ready = false});
+  RingDirectory directory(folder.path(), 8);
+  EXPECT_THAT(directory.Scan().opened, IsEmpty());
+  a.header().ready.store(1);
+  EXPECT_THAT(directory.Scan().opened, SizeIs(1));
+}
+
+TEST(RingDirectoryTest, AMissingFolderIsSaidNotFatal) {
+  RingDirectory directory("/nonexistent/fathom", 8);
+  EXPECT_FALSE(directory.Scan().folder_ok);
+}
+
+TEST(RingDirectoryTest, TenThousandRingsAreBounded) {
+  const RingFolder folder;
+  RingWriter model(folder.path(), {.pid = 1});
+  for (int pid = 2; pid <= 10'000; ++pid) {
+    const std::string path = folder.path() + "/" + std::to_string(pid) + "-0.ring";
+    std::filesystem::create_hard_link(model.path(), path);
+  }
+  RingDirectory directory(folder.path(), 64);
+  const ScanResult result = directory.Scan();
+  // All but one are refused (their pid is not the file's): they must not eat the places.
+  EXPECT_THAT(result.opened, SizeIs(1));
+  EXPECT_EQ(directory.census().rejected_total, 9'999u);
+}
+
+TEST(RingDirectoryTest, RingsBeyondTheLimitWaitForAPlace) {
+  const RingFolder folder;
+  std::vector<std::unique_ptr<RingWriter>> writers;
+  for (std::uint32_t pid = 100; pid < 150; ++pid) {
+    writers.push_back(std::make_unique<RingWriter>(folder.path(), fakes::RingOptions{.pid = pid}));
+  }
+  RingDirectory directory(folder.path(), 20);
+  const ScanResult first = directory.Scan();
+  EXPECT_THAT(first.opened, SizeIs(20));
+  EXPECT_EQ(first.over_limit, 30u);
+  for (const OpenedRing& ring : first.opened) directory.Close(ring.name, true);
+  EXPECT_THAT(directory.Scan().opened, SizeIs(20));
+  EXPECT_EQ(directory.census().over_limit, 10u);
+}
+
+TEST(MakeRingFolderTest, MakesItPrivateOrShared) {
+  const RingFolder folder;
+  struct stat info {};
+  ASSERT_TRUE(MakeRingFolder(folder.path() + "/mine", false).ok());
+  stat((folder.path() + "/mine").c_str(), &info);
+  EXPECT_EQ(info.st_mode & 07777, 0700u);
+  ASSERT_TRUE(MakeRingFolder(folder.path() + "/ours", true).ok());
+  stat((folder.path() + "/ours").c_str(), &info);
+  EXPECT_EQ(info.st_mode & 07777, 01777u);
+  EXPECT_TRUE(MakeRingFolder(folder.path() + "/ours", true).ok());
+}
+
+TEST(MakeRingFolderTest, AFileInItsPlaceIsAnError) {
+  const RingFolder folder;
+  std::ofstream(folder.path() + "/file") << "x";
+  EXPECT_FALSE(MakeRingFolder(folder.path() + "/file", false).ok());
+}
+
+}  // namespace
+}  // namespace fathom::agent

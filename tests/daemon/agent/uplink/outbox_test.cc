@@ -1,0 +1,140 @@
+#include "daemon/agent/uplink/outbox.h"
+
+#include <gtest/gtest.h>
+
+#include "daemon/agent/uplink/backoff.h"
+
+namespace fathom::agent {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+v1::AgentMessage Summary(std::int64_t iteration, std::size_t padding = 0) {
+  v1::AgentMessage message;
+  message.mutable_summary()->set_first_iteration(iteration);
+  message.mutable_summary()->set_job(std::string(padding, 'x'));
+  return message;
+}
+v1::AgentMessage Rank(std::uint32_t rank) {
+  v1::AgentMessage message;
+  message.mutable_rank()->set_rank(rank);
+  return message;
+}
+v1::AgentMessage Health() {
+  v1::AgentMessage message;
+  message.mutable_health();
+  return message;
+}
+
+class OutboxTest : public testing::Test {
+ protected:
+  std::vector<v1::AgentMessage> TakeAll() {
+    std::vector<v1::AgentMessage> all;
+    while (auto message = box_.Next(Clock::now())) all.push_back(*message);
+    return all;
+  }
+  Outbox box_{1 << 20};
+};
+
+TEST_F(OutboxTest, NumbersFromOneAndSaysHelloFirst) {
+  box_.PutDurable(Summary(1));
+  box_.BeginStream({});
+  const auto sent = TakeAll();
+  ASSERT_EQ(sent.size(), 2u);
+  EXPECT_TRUE(sent[0].has_hello());
+  EXPECT_EQ(sent[0].number(), 1u);
+  EXPECT_TRUE(sent[1].has_summary());
+  EXPECT_EQ(sent[1].number(), 2u);
+}
+
+TEST_F(OutboxTest, SendsAgainWhatWasNotAcknowledged) {
+  box_.BeginStream({});
+  for (int i = 1; i <= 3; ++i) box_.PutDurable(Summary(i));
+  TakeAll();
+  box_.Acknowledge(2);  // hello and the first summary
+  box_.EndStream();
+  box_.BeginStream({});
+  const auto again = TakeAll();
+  ASSERT_EQ(again.size(), 3u);
+  EXPECT_EQ(again[1].summary().first_iteration(), 2);
+  EXPECT_EQ(again[2].summary().first_iteration(), 3);
+  EXPECT_EQ(again[2].number(), 3u);
+}
+
+TEST_F(OutboxTest, StandingMessagesOpenEveryStreamInOrderOfTheirKeys) {
+  box_.PutStanding("2group/a", Health());
+  box_.PutStanding("1rank/a", Rank(4));
+  for (int stream = 0; stream < 2; ++stream) {
+    box_.BeginStream({});
+    const auto sent = TakeAll();
+    ASSERT_EQ(sent.size(), 3u);
+    EXPECT_EQ(sent[1].rank().rank(), 4u);
+    EXPECT_TRUE(sent[2].has_health());
+    box_.Acknowledge(3);
+    box_.EndStream();
+  }
+  box_.RemoveStanding("1rank/a");
+  box_.BeginStream({});
+  EXPECT_EQ(TakeAll().size(), 2u);
+}
+
+TEST_F(OutboxTest, MomentaryMessagesAreNotKept) {
+  box_.PutMomentary(Health());
+  box_.BeginStream({});
+  EXPECT_EQ(TakeAll().size(), 1u);
+  box_.PutMomentary(Health());
+  EXPECT_EQ(TakeAll().size(), 1u);
+  box_.EndStream();
+  box_.BeginStream({});
+  EXPECT_EQ(TakeAll().size(), 1u);
+}
+
+TEST_F(OutboxTest, DropsTheOldestBeyondTheLimitAndCounts) {
+  Outbox small(1000);
+  for (int i = 0; i < 20; ++i) small.PutDurable(Summary(i, 100));
+  EXPECT_GT(small.counters().dropped, 5u);
+  small.BeginStream({});
+  small.Next(Clock::now());
+  const auto oldest = small.Next(Clock::now());
+  EXPECT_EQ(static_cast<std::uint64_t>(oldest->summary().first_iteration()),
+            small.counters().dropped);
+}
+
+TEST_F(OutboxTest, AMessageThatIsTooLargeIsDroppedAndCounted) {
+  box_.BeginStream({});
+  box_.PutDurable(Summary(1, Outbox::kMaxMessageBytes));
+  EXPECT_EQ(box_.counters().dropped, 1u);
+  EXPECT_EQ(TakeAll().size(), 1u);
+}
+
+TEST_F(OutboxTest, TheStreamsEndWakesTheWriter) {
+  box_.BeginStream({});
+  TakeAll();
+  box_.EndStream();
+  EXPECT_FALSE(box_.Next(Clock::now() + std::chrono::hours(1)).has_value());
+}
+
+TEST_F(OutboxTest, IsEmptyOnceAllIsAcknowledged) {
+  box_.BeginStream({});
+  box_.PutDurable(Summary(1));
+  TakeAll();
+  EXPECT_FALSE(box_.WaitUntilEmpty(Clock::now()));
+  box_.Acknowledge(100);
+  EXPECT_TRUE(box_.WaitUntilEmpty(Clock::now()));
+}
+
+TEST(BackoffTest, DoublesWithJitterUpToTheLimitAndResets) {
+  Backoff backoff(Nanos(100), Nanos(1000), 7);
+  std::int64_t whole = 100;
+  for (int i = 0; i < 40; ++i) {
+    const std::int64_t wait = backoff.Next().count;
+    EXPECT_GE(wait, whole / 2);
+    EXPECT_LE(wait, whole);
+    whole = std::min<std::int64_t>(1000, whole * 2);
+  }
+  backoff.Reset();
+  EXPECT_LE(backoff.Next().count, 100);
+}
+
+}  // namespace
+}  // namespace fathom::agent
