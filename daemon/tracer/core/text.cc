@@ -10,11 +10,15 @@ bool IsNameByte(char c) {
          c == '_' || c == '-';
 }
 
+// True for the second and later bytes of a character in UTF-8.
+bool IsContinuation(char c) { return (static_cast<unsigned char>(c) & 0xc0) == 0x80; }
+
 }  // namespace
 
 bool CopyText(char* to, std::size_t size, const char* from) {
   const std::size_t length = from == nullptr ? 0 : strnlen(from, size);
-  const std::size_t kept = length < size ? length : size - 1;
+  std::size_t kept = length < size ? length : size - 1;
+  while (kept > 0 && kept < length && IsContinuation(from[kept])) --kept;
   if (kept > 0) memcpy(to, from, kept);
   memset(to + kept, 0, size - kept);
   return kept == length;

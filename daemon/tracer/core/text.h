@@ -10,8 +10,8 @@
 
 namespace fathom::tracer {
 
-// Copies `from` (may be null) into `to` of `size` bytes, cut to fit, NUL-ended, and fills the rest
-// with zeros. Returns false if it was cut. Requires: size > 0.
+// Copies `from` (may be null) into `to` of `size` bytes, cut to fit between two UTF-8 characters,
+// NUL-ended, and fills the rest with zeros. Returns false if it was cut. Requires: size > 0.
 bool CopyText(char* to, std::size_t size, const char* from);
 
 // Appends like CopyText to what `to` holds already. Requires: `to` is NUL-ended within size.

@@ -1,6 +1,6 @@
 // The tests' own reader of a region: copies what is committed, checks nothing else.
 //
-// Used by tests/daemon/tracer/{core,preload} and ring_dump. Independent of daemon/agent.
+// Used by tests/daemon/tracer/{core,preload}. Independent of daemon/agent.
 // Thread-safety: may read while others write. Ownership: records are copies.
 #ifndef FATHOM_TESTS_DAEMON_TRACER_RING_READER_H_
 #define FATHOM_TESTS_DAEMON_TRACER_RING_READER_H_

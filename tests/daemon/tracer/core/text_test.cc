@@ -19,6 +19,16 @@ TEST(TextTest, CopyFillsAndCuts) {
   EXPECT_STREQ(to, "");
 }
 
+TEST(TextTest, CutsBetweenCharacters) {
+  char to[8];
+  EXPECT_FALSE(CopyText(to, sizeof(to), "abcdef\u00e9"));  // 8 bytes: the last does not fit
+  EXPECT_STREQ(to, "abcdef");
+  EXPECT_FALSE(CopyText(to, sizeof(to), "abcd\u20acef"));  // 4 + 3 + 2
+  EXPECT_STREQ(to, "abcd\u20ac");
+  EXPECT_FALSE(CopyText(to, sizeof(to), "\x80\x80\x80\x80\x80\x80\x80\x80\x80"));
+  EXPECT_STREQ(to, "");
+}
+
 TEST(TextTest, AppendStopsAtTheEnd) {
   char to[8] = "ab";
   EXPECT_TRUE(AppendText(to, sizeof(to), "cd"));

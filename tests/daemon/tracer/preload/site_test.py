@@ -1,0 +1,168 @@
+"""The Python start-up hook without PyTorch: a package of the same names, on the stand-in for Gloo.
+
+    site_test.py LIBFATHOM SITE LIBFAKE_GLOO
+"""
+import ast
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import textwrap
+import unittest
+
+LIBRARY, SITE, FAKE = sys.argv[1:4]
+
+# torch.distributed as far as the hook looks at it.
+C10D = f"""
+import ctypes
+class Table(ctypes.Structure):
+    _fields_ = [("make_group", ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_int, ctypes.c_int))]
+make_group = Table.in_dll(ctypes.CDLL({FAKE!r}), "fake_gloo").make_group
+def _new_process_group_helper(group_size, group_rank, global_ranks_in_group, backend, store, group_name,
+                              backend_options=None, timeout=None, pg_tag=None, device_id=None, group_desc=None):
+    if group_size < 0:
+        raise ValueError("no such size")
+    return make_group(group_rank, group_size)
+"""
+LOADER = """
+class _BaseDataLoaderIter:
+    def __init__(self): self.left = 2
+    def __next__(self):
+        if not self.left: raise StopIteration
+        self.left -= 1
+        return self.left
+"""
+
+
+class SiteTest(unittest.TestCase):
+    def setUp(self):
+        self.root = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
+        self.rings = self.root / "rings"
+        self.rings.mkdir()
+        for package in ("torch", "torch/distributed", "torch/utils", "torch/utils/data"):
+            (self.root / package).mkdir()
+            (self.root / package / "__init__.py").write_text("")
+        (self.root / "torch/distributed/distributed_c10d.py").write_text(C10D)
+        (self.root / "torch/utils/data/dataloader.py").write_text(LOADER)
+
+    def run_python(self, code, *, flags=(), **environment):
+        """Runs `code`; it can read the ring at RING, where there is one."""
+        env = {"PYTHONPATH": f"{SITE}:{self.root}:{pathlib.Path(__file__).parent}", "LD_PRELOAD": LIBRARY,
+               "FATHOM_SHM_DIR": str(self.rings), "PATH": os.environ.get("PATH", "")} | environment
+        lead = "import glob, gc\nfrom ring_file import RingFile\n" \
+               f"ring = lambda: RingFile(glob.glob({str(self.rings)!r} + '/*.ring')[0])\n"
+        run = subprocess.run([sys.executable, *flags, "-c", lead + textwrap.dedent(code)], env=env,
+                             capture_output=True, text=True)
+        self.assertEqual(run.stderr, "")
+        return run.stdout.splitlines()
+
+    def test_tells_name_members_and_description(self):
+        said = self.run_python("""
+            import torch.distributed.distributed_c10d as c
+            c._new_process_group_helper(4, 1, [], "gloo", None, "0", group_desc="default_pg")
+            c._new_process_group_helper(2, 0, [1, 3], "gloo", None, group_name="2", group_desc=None)
+            c._new_process_group_helper(3, 2, [5, 0, 1], "gloo", None, "é" * 50)
+            c.make_group(0, 2)
+            for g in ring().groups: print(g.name, g.description, g.members, g.size, g.rank)
+            """)
+        self.assertEqual(said[:2], ["0 default_pg [0, 1, 2, 3] 4 1", "2  [1, 3] 2 0"])
+        self.assertIn("[5, 0, 1] 3 2", said[2])
+        self.assertEqual(said[3], "  None 2 0", "nothing is announced outside the helper")
+
+    def test_errors_of_the_real_helper_pass(self):
+        said = self.run_python("""
+            import torch.distributed.distributed_c10d as c
+            try: c._new_process_group_helper(-1, 0, [], "gloo", None, "0")
+            except ValueError as e: print(e)
+            try: c._new_process_group_helper("nonsense")
+            except TypeError as e: print("missing" in str(e))
+            c.make_group(0, 2)
+            print(repr(ring().groups[0].name))
+            """)
+        self.assertEqual(said, ["no such size", "True", "''"])
+
+    def test_the_wrapped_modules_look_untouched(self):
+        said = self.run_python("""
+            import importlib.util, inspect, torch.distributed.distributed_c10d as c
+            print(c.__spec__.loader is c.__loader__, type(c.__loader__).__module__)
+            print(inspect.signature(c._new_process_group_helper).parameters["group_desc"].default)
+            """)
+        self.assertEqual(said, ["True _frozen_importlib_external", "None"])
+
+    def test_marks_garbage_collection_of_the_oldest_generation(self):
+        said = self.run_python("""
+            import torch.distributed.distributed_c10d as c
+            c._new_process_group_helper(2, 0, [], "gloo", None, "0")
+            gc.disable(); gc.collect(0); gc.collect()
+            for r in ring().records: print(r.kind, r.extra, r.bytes if r.extra == 1 else '', r.op)
+            """)
+        self.assertEqual(said, ["mark 1 2 1", "mark 2  1"])
+
+    def test_marks_slow_collections_of_young_generations(self):
+        said = self.run_python("""
+            import torch.distributed.distributed_c10d as c
+            c._new_process_group_helper(2, 0, [], "gloo", None, "0")
+            gc.disable()
+            heap = [[i] for i in range(2_000_000)]
+            gc.collect(0)
+            begin, end = ring().records
+            print(begin.extra, begin.bytes, end.extra, begin.op == end.op, end.time_ns - begin.time_ns >= 1_000_000)
+            """)
+        self.assertEqual(said, ["1 0 2 True True"])
+
+    def test_marks_the_wait_for_data(self):
+        said = self.run_python("""
+            import torch.distributed.distributed_c10d as c, torch.utils.data.dataloader as d
+            it = d._BaseDataLoaderIter()
+            next_batch = it.__next__
+            print(next_batch())  # before there is a ring
+            gc.disable()
+            c._new_process_group_helper(2, 0, [], "gloo", None, "0")
+            print(next_batch())
+            try: next_batch()
+            except StopIteration: print("stop")
+            for r in ring().records: print(r.kind, r.extra, r.op)
+            """)
+        self.assertEqual(said, ["1", "0", "stop", "mark 3 1", "mark 4 1", "mark 3 2", "mark 4 2"])
+
+    def test_does_nothing_when_disabled_isolated_or_not_preloaded(self):
+        code = """
+            import torch.distributed.distributed_c10d as c
+            print(hasattr(c._new_process_group_helper, "__wrapped__"))
+            """
+        self.assertEqual(self.run_python(code), ["True"])
+        self.assertEqual(self.run_python(code, FATHOM_DISABLE="1"), ["False"])
+        self.assertEqual(self.run_python(code, LD_PRELOAD=""), ["False"])
+        self.assertEqual(self.run_python(code, flags=("-S",)), ["False"])
+
+    def test_a_fork_leaves_nothing(self):
+        said = self.run_python("""
+            import os, torch.distributed.distributed_c10d as c
+            c._new_process_group_helper(2, 0, [], "gloo", None, "0")
+            gc.disable()
+            pid = os.fork()
+            if pid == 0:
+                gc.collect()
+                os._exit(0)
+            os.waitpid(pid, 0)
+            print(len(ring().records), ring().drops["after_fork"])
+            """)
+        self.assertEqual(said, ["0 0"])
+
+    def test_sources_can_be_left_out(self):
+        said = self.run_python("""
+            import torch.distributed.distributed_c10d as c
+            c._new_process_group_helper(2, 0, [], "gloo", None, "0")
+            gc.collect()
+            print(len(ring().records), len(ring().groups))
+            """, FATHOM_TRACE="gloo")
+        self.assertEqual(said, ["0 1"])
+
+    def test_is_python_3_9(self):
+        for path in pathlib.Path(SITE).rglob("*.py"):
+            ast.parse(path.read_text(), str(path), feature_version=(3, 9))
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], *sys.argv[4:]], verbosity=2)
