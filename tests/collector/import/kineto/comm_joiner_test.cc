@@ -1,0 +1,137 @@
+#include "collector/import/kineto/comm_joiner.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/collector/import/kineto/trace_text.h"
+
+namespace fathom::collector::kineto {
+namespace {
+
+std::vector<std::string> operator+(std::vector<std::string> a, const std::vector<std::string>& b) {
+  a.insert(a.end(), b.begin(), b.end());
+  return a;
+}
+
+std::string Op(double begin, double duration) {
+  return Event("cpu_op", "aten::mm", 1, begin, duration);
+}
+
+JoinedOps Join(const std::vector<std::string>& events) {
+  return JoinComms(Sift(Trace(Header(0, 2), events)), 1);
+}
+
+TEST(CommJoiner, WaitsAfterASynchronousCall) {
+  const auto joined = Join(GlooAllReduce(100, 2100, false) + std::vector{Op(2105, 50)});
+  ASSERT_EQ(joined.ops.size(), 1);
+  const JoinedOp& op = joined.ops[0];
+  EXPECT_EQ(op.run_begin, 101'000);
+  EXPECT_EQ(op.run_end, 2'100'000);
+  EXPECT_EQ(op.wait_begin, 101'000);
+  EXPECT_EQ(op.wait_end, 2'100'000);
+  EXPECT_EQ(op.call.data_type, DataType::kFloat32);
+  EXPECT_EQ(op.call.elements, 100);
+}
+
+// An op of the framework around the call hides no wait: no op begins before the run has ended.
+TEST(CommJoiner, WaitsInsideAnOpThatWrapsTheCall) {
+  const auto joined = Join(GlooAllReduce(100, 2100, false) +
+                           std::vector{Event("cpu_op", "SumForward", 1, 90, 2050)});
+  ASSERT_EQ(joined.ops.size(), 1);
+  EXPECT_EQ(joined.ops[0].wait_end, 2'100'000);
+}
+
+TEST(CommJoiner, FindsTheWaitForBucketsInTheGapAfterBackward) {
+  // Two buckets during backward; it ends at 1000, the buckets at 3000 and 3500, the host goes on
+  // with its own business until 9000.
+  const auto joined =
+      Join(std::vector{Op(0, 1000), Op(9000, 10)} + GlooAllReduce(200, 3000, true, 11, 100) +
+           GlooAllReduce(600, 3500, true, 12, 200));
+  ASSERT_EQ(joined.ops.size(), 2);
+  EXPECT_EQ(joined.ops[0].wait_begin, 1'000'000);
+  EXPECT_EQ(joined.ops[0].wait_end, 3'000'000);
+  EXPECT_EQ(joined.ops[1].wait_begin, 3'000'000);
+  EXPECT_EQ(joined.ops[1].wait_end, 3'500'000);
+}
+
+TEST(CommJoiner, AllowsARunToEndALittleAfterItsWaiterWasWoken) {
+  const auto joined =
+      Join(std::vector{Op(0, 1000), Op(2990, 500)} + GlooAllReduce(200, 3000, true));
+  ASSERT_EQ(joined.ops.size(), 1);
+  EXPECT_EQ(joined.ops[0].wait_end, 2'990'000);
+}
+
+TEST(CommJoiner, SeesNoWaitWhereTheRunWasHiddenBehindWork) {
+  const auto joined = Join(std::vector{Op(0, 5000)} + GlooAllReduce(200, 3000, true));
+  ASSERT_EQ(joined.ops.size(), 1);
+  EXPECT_EQ(joined.ops[0].wait_begin, kAbsent);
+}
+
+TEST(CommJoiner, TellsMessagesApart) {
+  const auto message = [](const char* kind, double begin, double run_end, int peer) {
+    return std::vector{
+        Event("cpu_op", absl::StrCat("c10d::", kind), 1, begin, 5,
+              absl::StrCat(R"("Concrete Inputs": ["", "", ")", peer, R"(", "0"])")),
+        Event("user_annotation", absl::StrCat("gloo:", kind[0] == 's' ? "send" : "recv"), 1,
+              begin + 4, run_end - begin - 4)};
+  };
+  const auto joined = Join(message("recv_", 100, 900, 3) + message("send", 1000, 9000, 2) +
+                           std::vector{Op(1100, 500)} + message("recv_", 2000, 2500, 3));
+  ASSERT_EQ(joined.ops.size(), 3);
+  EXPECT_EQ(joined.ops[0].call.kind, CollectiveKind::kRecv);
+  EXPECT_EQ(joined.ops[0].call.peer, 3);
+  EXPECT_EQ(joined.ops[0].wait_end, 900'000);
+  // The job went on computing: when the data of the isend had gone is not known.
+  EXPECT_EQ(joined.ops[1].call.kind, CollectiveKind::kSend);
+  EXPECT_EQ(joined.ops[1].run_end, kAbsent);
+  EXPECT_EQ(joined.ops[1].wait_end, kAbsent);
+  EXPECT_EQ(joined.ops[2].run_end, 2'500'000);
+}
+
+const char* const kComms =
+    R"("External id": 7, "Collective name": "allreduce", "In msg nelems": 64, "dtype": "BFloat16",
+       "Group size": 8, "Process Group Name": "0", "Process Group Ranks": "[0, 1]", "Seq": 41)";
+
+TEST(CommJoiner, JoinsKernelsByExternalId) {
+  const auto joined = Join({Event("cpu_op", "c10d::allreduce_", 1, 9, 30),
+                            Event("cpu_op", "record_param_comms", 1, 10, 20, kComms),
+                            Event("kernel", "ncclDevKernel_AllReduce_Sum_bf16_RING_LL(x)", 7, 500,
+                                  100, R"("External id": 7, "stream": 20, "correlation": 5)")});
+  ASSERT_EQ(joined.ops.size(), 1) << "the c10d op and the record in it are one call";
+  const JoinedOp& op = joined.ops[0];
+  EXPECT_TRUE(op.on_device);
+  EXPECT_EQ(op.call.begin, 10'000);
+  EXPECT_EQ(op.run_begin, 500'000);
+  EXPECT_EQ(op.call.sequence, 41);
+  EXPECT_EQ(op.call.group, "0");
+  EXPECT_EQ(op.call.data_type, DataType::kBFloat16);
+}
+
+TEST(CommJoiner, JoinsKernelsByTheirLaunchInOlderTraces) {
+  const auto joined = Join({Event("Operator", "record_param_comms", 1, 10, 20,
+                                  R"("Collective name": "allreduce", "Group size": 8)"),
+                            Event("Runtime", "cudaLaunchKernel", 1, 15, 2, R"("correlation": 5)"),
+                            Event("Kernel", "ncclKernel_AllReduce_RING_LL_Sum_float(ncclWorkElem)",
+                                  7, 500, 100, R"("stream": 20, "correlation": 5)")});
+  ASSERT_EQ(joined.ops.size(), 1);
+  EXPECT_EQ(joined.ops[0].run_end, 600'000);
+}
+
+TEST(CommJoiner, KeepsWhatHasNoPartner) {
+  const auto joined = Join({Event("user_annotation", "gloo:all_reduce", 11, 5, 100),
+                            Event("cpu_op", "c10d::barrier", 1, 500, 10)});
+  EXPECT_EQ(joined.runs_without_call, 1);
+  EXPECT_EQ(joined.calls_without_run, 1);
+  ASSERT_EQ(joined.ops.size(), 1);
+  EXPECT_EQ(joined.ops[0].call.kind, CollectiveKind::kBarrier);
+}
+
+TEST(TrainingThread, IsTheOneWithTheMarksElseTheBusiest) {
+  EXPECT_EQ(TrainingThread(Sift(Trace("", {Event("cpu_op", "a", 9, 0, 900), Step(0, 0, 10)}))), 1);
+  EXPECT_EQ(TrainingThread(
+                Sift(Trace("", {Event("cpu_op", "a", 9, 0, 900), Event("cpu_op", "a", 1, 0, 10)}))),
+            9);
+  EXPECT_EQ(TrainingThread(RankTrace{}), kAbsent);
+}
+
+}  // namespace
+}  // namespace fathom::collector::kineto
