@@ -60,7 +60,8 @@ struct DiagnosisConfig {
 
   // Work that is unequal by design.
   double innocent_share = 0.15;  // communication is blamed only if no rank has more than this
-  double imbalance_ratio = 2.0;  // own time of a stage against the median of its peers
+  std::int32_t imbalance_iterations = 20;  // fewest in which it must show
+  double imbalance_ratio = 2.0;            // own time of a stage against the median of its peers
 };
 
 }  // namespace fathom::diagnosis

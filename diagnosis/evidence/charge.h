@@ -18,7 +18,7 @@ struct RankCharge {
   Excess own;
   Excess path;
   bool irregular = true;  // false: in a baseline iteration, for comparison
-  double unknown = 0;     // time on the chain that has no baseline: nothing can be said of it
+  double unknown = 0;     // own time that has no baseline: nothing can be said of it
 };
 
 // The transfer of this group took `seconds` more than usual on the chain of the iteration.

@@ -23,11 +23,23 @@ double Ratio(std::size_t part, std::size_t whole) {
   return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
 }
 
+// Shows often enough, in iterations enough.
+bool Consistent(const Case& c, const Ledger& ledger, const RankAccount& account) {
+  return 2 * account.judged >= ledger.iterations &&
+         Ratio(account.shows, account.judged) >= c.config.consistent_share;
+}
+
+// Consistent ranks, without those whose excess is small beside the largest and decides nothing.
 std::vector<const RankAccount*> Candidates(const Case& c, const Ledger& ledger) {
+  double largest = 0;
+  for (const RankAccount& account : ledger.ranks) {
+    if (Consistent(c, ledger, account)) largest = std::max(largest, account.typical.total);
+  }
   std::vector<const RankAccount*> out;
   for (const RankAccount& account : ledger.ranks) {
-    const bool consistent = Ratio(account.shows, ledger.iterations) >= c.config.consistent_share;
-    if (consistent) out.push_back(&account);
+    const bool strong = account.typical.total * c.config.peer_contrast >= largest;
+    const bool decides = account.path_typical >= c.config.explains_share * ledger.excess;
+    if (Consistent(c, ledger, account) && (strong || decides)) out.push_back(&account);
   }
   return out;
 }
@@ -51,7 +63,7 @@ double OddsOf(const Case& c, const Ledger& ledger, const RankAccount& account) {
   const double seen = static_cast<double>(account.baseline_shows + 1) /
                       static_cast<double>(ledger.baseline_iterations + 2);
   const double chance = std::clamp(std::max(seen, c.config.chance_share), 0.0, 0.85);
-  return PosteriorOdds(c.config.prior_rank, account.shows, ledger.iterations, chance);
+  return PosteriorOdds(c.config.prior_rank, account.shows, account.judged, chance);
 }
 
 std::vector<RankId> VictimsOf(const Case& c, const Ledger& ledger,
@@ -66,8 +78,7 @@ std::vector<RankId> VictimsOf(const Case& c, const Ledger& ledger,
 
 Grade GradeOf(const Case& c, const Ledger& ledger, const RankAccount& account, double odds,
               double explained, Cause cause) {
-  const bool enough =
-      ledger.iterations >= static_cast<std::size_t>(c.config.established_iterations);
+  const bool enough = account.judged >= static_cast<std::size_t>(c.config.established_iterations);
   const bool waited = account.waited_for >= c.config.explains_share * ledger.excess;
   const bool on_chain = account.path_typical >= c.config.explains_share * ledger.excess;
   if (enough && waited && on_chain && odds >= c.config.established_odds &&

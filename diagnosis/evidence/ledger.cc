@@ -45,13 +45,17 @@ RankAccount AccountOf(RankId rank, const std::vector<const RankCharge*>& charges
   std::vector<double> held_up;
   for (const RankCharge* charge : charges) {
     const double whole = excess.at(charge->iteration);
+    const double needed = config.explains_share * whole;
+    const double share = std::max(charge->own.total, charge->path.total);
+    if (charge->unknown >= needed && share < needed) continue;
     own.push_back(charge->own);
     account.own.push_back(charge->own.total);
     account.path.push_back(charge->path.total);
-    account.share.push_back(std::max(charge->own.total, charge->path.total) / whole);
-    if (account.share.back() >= config.explains_share) ++account.shows;
+    account.share.push_back(share / whole);
+    if (share >= needed) ++account.shows;
     held_up.push_back(whole - charge->own.total);
   }
+  account.judged = account.own.size();
   account.typical = Typical(own);
   account.path_typical = Median(account.path);
   account.held_up = Median(std::move(held_up));
@@ -113,11 +117,9 @@ Ledger GatherEvidence(const Case& c, const Findings& findings) {
   for (const auto& [iteration, seconds] : excess) whole.push_back(seconds);
   ledger.excess = Median(std::move(whole));
   std::map<RankId, std::vector<const RankCharge*>> by_rank;
-  std::map<Iteration, double> unknown;
   for (const RankCharge& charge : findings.rank_charges) {
     if (!charge.irregular || !excess.contains(charge.iteration)) continue;
     by_rank[charge.rank].push_back(&charge);
-    unknown[charge.iteration] += charge.unknown;
   }
   for (const auto& [rank, charges] : by_rank) {
     ledger.ranks.push_back(AccountOf(rank, charges, excess, c.config));
@@ -126,9 +128,6 @@ Ledger GatherEvidence(const Case& c, const Findings& findings) {
     AddBaseline(findings, c.config.explains_share * ledger.excess, ledger.ranks.back());
     AddCausedWaits(findings, ledger.iterations, c.graph.baseline().size(), ledger.ranks.back());
   }
-  std::vector<double> gaps;
-  for (const auto& [iteration, seconds] : unknown) gaps.push_back(seconds);
-  ledger.unknown = Median(std::move(gaps));
   AddGroups(findings, excess, c.config, ledger);
   return ledger;
 }

@@ -4,7 +4,8 @@
 //
 // Model: every irregular iteration has an excess: its time beyond the expected. A rank's share of
 // it is its own excess (or what of it lay on the chain, if more) over the iteration's. A rank
-// "shows" in an iteration where its share reaches explains_share.
+// "shows" in an iteration where its share reaches explains_share. An iteration in which it spent as
+// much at a place that has no baseline says nothing of it, neither way.
 //
 // Units: seconds. Thread-safety: plain values. Cost: O(charges).
 #ifndef FATHOM_DIAGNOSIS_EVIDENCE_LEDGER_H_
@@ -25,7 +26,8 @@ struct RankAccount {
   std::vector<double> own;         // own excess, an entry an iteration
   std::vector<double> path;        // of that, on the chain that ends the iteration
   std::vector<double> share;       // of the iteration's excess
-  std::size_t shows = 0;           // iterations in which the share reaches explains_share
+  std::size_t judged = 0;          // iterations that say something of it
+  std::size_t shows = 0;           // of these, in which the share reaches explains_share
   std::size_t baseline_shows = 0;  // baseline iterations in which its excess was as large
   Excess typical;                  // medians of the parts
   double path_typical = 0;
@@ -46,7 +48,6 @@ struct Ledger {
   std::size_t baseline_iterations = 0;
   double excess = 0;  // median of what they took beyond the expected
   double expected = 0;
-  double unknown = 0;  // median time on the chain without a baseline
   std::vector<RankAccount> ranks;
   std::vector<GroupAccount> groups;
 };

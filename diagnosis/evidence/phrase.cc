@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "diagnosis/evidence/function.h"
 
 namespace fathom::diagnosis {
 namespace {
@@ -51,9 +52,9 @@ void AddSlowEvidence(const Case& c, const Ledger& ledger, const RankAccount& acc
   AddEvidence(verdict,
               absl::StrFormat("In %d of %d slow iterations that were looked at, rank %d spent more "
                               "time of its own than usual, enough to explain the delay.",
-                              account.shows, ledger.iterations, account.rank.value),
-              static_cast<double>(account.shows), "iterations",
-              static_cast<double>(ledger.iterations), "walk_back");
+                              account.shows, account.judged, account.rank.value),
+              static_cast<double>(account.shows), "iterations", static_cast<double>(account.judged),
+              "walk_back");
   AddEvidence(verdict, "Its own time beyond the usual, against what the iteration lost.",
               account.typical.total, "s", ledger.excess, "walk_back");
   const std::pair<const char*, double> parts[] = {
@@ -62,6 +63,11 @@ void AddSlowEvidence(const Case& c, const Ledger& ledger, const RankAccount& acc
       {"data loader", account.typical.dataloader},
       {"waiting for a core", account.typical.runqueue},
       {"off the CPU, not waiting for others", account.typical.host}};
+  const std::string function = FunctionOf(c, account.rank, account.typical.total);
+  if (!function.empty()) {
+    AddEvidence(verdict, absl::StrCat("Most of it lies in ", function, "."), account.typical.total,
+                "s", 0, "Python stacks");
+  }
   for (const auto& [what, seconds] : parts) {
     if (seconds < kWorthSaying * account.typical.total) continue;
     AddEvidence(verdict, absl::StrCat("Of that, ", what, "."), seconds, "s", account.typical.total,
@@ -88,10 +94,10 @@ void AddSlowCounter(const Ledger& ledger, const RankAccount& account, Verdict& v
   for (const GroupAccount& group : ledger.groups) transfer = std::max(transfer, group.typical);
   AddCounter(verdict, "Communication itself took longer than usual by this much.", transfer, "s",
              ledger.excess, "communication_slow");
-  if (account.shows < ledger.iterations) {
+  if (account.shows < account.judged) {
     AddCounter(verdict, "Slow iterations in which it does not explain the delay.",
-               static_cast<double>(ledger.iterations - account.shows), "iterations",
-               static_cast<double>(ledger.iterations), "walk_back");
+               static_cast<double>(account.judged - account.shows), "iterations",
+               static_cast<double>(account.judged), "walk_back");
   }
 }
 

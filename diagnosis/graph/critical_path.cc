@@ -65,7 +65,11 @@ class Walk {
     const OpRef waited{at.line, gap.waited_op};
     if (!InIteration(waited)) return {};
     const LastArrival last = graph_.instances().WhoCameLast(waited, floor_);
-    if (last.known && !last.self && last.who.op < frontier_[last.who.line]) return last.who;
+    if (last.known && !last.self && last.who.op < frontier_[last.who.line]) {
+      // The wait was the lead of the waiter and then the transfer, which is nobody's lateness.
+      path_.push_back({waited, true, std::min(Transfer(waited), gap.waited)});
+      return last.who;
+    }
     path_.push_back({waited, true, gap.waited});
     // The waiter came last itself: the chain goes on before its own entry into the op.
     return waited.op < at.op ? waited : Before(at);

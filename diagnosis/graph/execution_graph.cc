@@ -76,29 +76,35 @@ void ExecutionGraph::PickIterations(const std::set<Iteration>& irregular, Iterat
   }
 }
 
+std::optional<ExecutionGraph::Usual> ExecutionGraph::UsualFrom(const Samples& s) {
+  if (s.own.size() < kFewestSamples) return std::nullopt;
+  return Usual{Median(s.own), Median(s.cpu),        Median(s.runqueue),
+               Median(s.gc),  Median(s.dataloader), s.cpu.size() >= kFewestSamples};
+}
+
 void ExecutionGraph::LearnGaps() {
-  struct Samples {
-    std::vector<double> own, cpu, runqueue, gc, dataloader;
-  };
-  std::map<GapKey, Samples> samples;
+  std::map<GapKey, Samples> of_one;
+  std::map<std::uint64_t, Samples> of_all;
   for (std::size_t l = 0; l < lines_.size(); ++l) {
     for (Iteration iteration : baseline_) {
       const auto [first, last] = lines_[l].iterations.at(iteration);
       for (std::size_t k = first; k < last; ++k) {
         const Gap& gap = lines_[l].gaps[k];
-        Samples& s = samples[{l, gap.key}];
-        s.own.push_back(gap.own());
-        if (gap.cpu_known) s.cpu.push_back(gap.cpu);
-        if (gap.runqueue_known) s.runqueue.push_back(gap.runqueue);
-        s.gc.push_back(gap.gc);
-        s.dataloader.push_back(gap.dataloader);
+        for (Samples* s : {&of_one[{l, gap.key}], &of_all[gap.key]}) {
+          s->own.push_back(gap.own());
+          if (gap.cpu_known) s->cpu.push_back(gap.cpu);
+          if (gap.runqueue_known) s->runqueue.push_back(gap.runqueue);
+          s->gc.push_back(gap.gc);
+          s->dataloader.push_back(gap.dataloader);
+        }
       }
     }
   }
-  for (auto& [key, s] : samples) {
-    if (s.own.size() < kFewestSamples) continue;
-    usual_[key] = {Median(s.own), Median(s.cpu),        Median(s.runqueue),
-                   Median(s.gc),  Median(s.dataloader), s.cpu.size() >= kFewestSamples};
+  for (const auto& [key, samples] : of_one) {
+    if (const auto usual = UsualFrom(samples)) usual_[key] = *usual;
+  }
+  for (const auto& [key, samples] : of_all) {
+    if (const auto usual = UsualFrom(samples)) usual_of_all_[key] = *usual;
   }
 }
 
@@ -116,8 +122,11 @@ void ExecutionGraph::LearnTransfers() {
 }
 
 const ExecutionGraph::Usual* ExecutionGraph::UsualOf(const OpRef& ref) const {
-  const auto it = usual_.find({ref.line, lines_[ref.line].gaps[ref.op].key});
-  return it == usual_.end() ? nullptr : &it->second;
+  const std::uint64_t key = lines_[ref.line].gaps[ref.op].key;
+  const auto mine = usual_.find({ref.line, key});
+  if (mine != usual_.end()) return &mine->second;
+  const auto any = usual_of_all_.find(key);
+  return any == usual_of_all_.end() ? nullptr : &any->second;
 }
 
 std::optional<Excess> ExecutionGraph::GapExcess(const OpRef& ref) const {

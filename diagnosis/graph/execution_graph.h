@@ -5,8 +5,9 @@
 //
 // Model: nodes are the gaps (segments of local time and waits) and the ops; edges are program
 // order and the joins of graph/instances. The usual value of a gap is its median over the baseline
-// iterations of the same rank; of a transfer, its median over the baseline instances of the same
-// group, kind and size.
+// iterations of the same rank, or where that rank has too few, of all ranks (a key is the
+// same place on every rank of a role); of a transfer, its median over the baseline instances of the
+// same group, kind and size.
 //
 // Units: seconds. Thread-safety: built, then only read. Lifetime: the view must outlive it.
 // Cost: O(rows log rows).
@@ -66,6 +67,9 @@ class ExecutionGraph {
     std::uint64_t key;
     auto operator<=>(const GapKey&) const = default;
   };
+  struct Samples {
+    std::vector<double> own, cpu, runqueue, gc, dataloader;
+  };
   struct Usual {
     double own = 0, cpu = 0, runqueue = 0, gc = 0, dataloader = 0;
     bool cpu_known = false;
@@ -75,6 +79,7 @@ class ExecutionGraph {
   void PickIterations(const std::set<Iteration>& irregular, Iteration onset);
   void LearnGaps();
   void LearnTransfers();
+  static std::optional<Usual> UsualFrom(const Samples& samples);
   const Usual* UsualOf(const OpRef& ref) const;
 
   std::vector<RankTimeline> lines_;
@@ -82,6 +87,7 @@ class ExecutionGraph {
   std::vector<Iteration> irregular_;
   std::vector<Iteration> baseline_;
   std::map<GapKey, Usual> usual_;
+  std::map<std::uint64_t, Usual> usual_of_all_;  // over all ranks
   std::map<TransferKey, double> transfer_;
 };
 

@@ -10,9 +10,8 @@
 namespace fathom::diagnosis {
 namespace {
 
-constexpr double kShows = 0.9;       // of the iterations in which the stage must be the longest
-constexpr double kHeldUp = 0.25;     // of an iteration that its peers wait, at least
-constexpr std::size_t kFewest = 20;  // iterations
+constexpr double kShows = 0.9;    // of the iterations in which the stage must be the longest
+constexpr double kHeldUp = 0.25;  // of an iteration that its peers wait, at least
 
 struct Load {
   std::vector<double> own;      // not blocked, an entry an iteration
@@ -113,7 +112,7 @@ void Examine(const Case& c, Findings& out) {
   if (!IsPipeline(c.view)) return;
   const std::map<RankId, Load> loads = LoadsOf(c.view);
   for (const auto& [rank, load] : loads) {
-    if (load.own.size() < kFewest) continue;
+    if (load.own.size() < static_cast<std::size_t>(c.config.imbalance_iterations)) continue;
     if (!AlwaysLonger(loads, rank, c.config.imbalance_ratio) || !OthersWait(loads, rank)) continue;
     out.verdicts.push_back(Name(c, loads, rank));
   }

@@ -12,16 +12,18 @@ namespace {
 void ChargeOwn(const ExecutionGraph& graph, std::size_t line, RankCharge& charge) {
   const auto [first, last] = graph.lines()[line].iterations.at(charge.iteration);
   for (std::size_t k = first; k < last; ++k) {
-    if (const auto excess = graph.GapExcess({line, k})) charge.own += *excess;
+    if (const auto excess = graph.GapExcess({line, k})) {
+      charge.own += *excess;
+    } else {
+      charge.unknown += graph.lines()[line].gaps[k].own();
+    }
   }
 }
 
 // A gap's excess, but no more of it than the chain stayed in the gap.
 void ChargePath(const ExecutionGraph& graph, const PathStep& step, RankCharge& charge) {
   const auto excess = graph.GapExcess(step.ref);
-  if (!excess) {
-    charge.unknown += step.seconds;
-  } else if (excess->total > 0) {
+  if (excess && excess->total > 0) {
     charge.path += excess->Scaled(std::min(1.0, step.seconds / excess->total));
   }
 }
