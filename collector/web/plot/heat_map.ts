@@ -6,13 +6,14 @@ import { element } from "../view/element";
 import { drawMarks } from "./heat_map_marks";
 import { HeatMapInput } from "./heat_map_input";
 import { palette } from "./palette";
-import { rasterise, type Shown, type View } from "./raster";
+import { enlargeRows, rasterise, type Shown, type View } from "./raster";
 
-export const GUTTER_PX = 64; // left of the plot: rank labels here, the axis of the strip there
+export const GUTTER_PX = 76; // left of the plot: rank labels here, the axis of the strip there
 export const MARGIN_PX = 14; // right of it
 const ROW_MOST_PX = 30;
 const HEIGHT_LEAST_PX = 96;
 const HEIGHT_MOST_PX = 420;
+const THIN_MOST = 20;
 
 export interface Picture {
   data: Iterations;
@@ -23,6 +24,10 @@ export interface Picture {
   culprits: Set<number>; // global ranks
   onset: number; // position, −1 = none
 }
+
+// Rows lower than this many pixels are too thin to find; culprits among them are drawn larger.
+const THIN_PX = 5;
+const ENLARGED_PX = 8;
 
 export interface Cell {
   column: number;
@@ -54,6 +59,9 @@ export class HeatMap {
   show(picture: Picture): void {
     this.picture = picture;
     this.resize();
+    // Now and not in the next frame: the strip below draws now, and both share one time axis.
+    cancelAnimationFrame(this.pending);
+    this.draw();
   }
 
   setCursor(cell: Cell | null): void {
@@ -82,7 +90,22 @@ export class HeatMap {
     const across = (x - GUTTER_PX) / this.plotWidth();
     const down = y / this.height;
     if (!view || across < 0 || across >= 1 || down < 0 || down >= 1) return null;
-    return { column: Math.floor(view.x0 + across * (view.x1 - view.x0)), row: Math.floor(view.y0 + down * (view.y1 - view.y0)) };
+    const near = this.thinCulprits().find((row) => Math.abs(this.y(row + 0.5) - y) <= ENLARGED_PX / 2);
+    return {
+      column: Math.floor(view.x0 + across * (view.x1 - view.x0)),
+      row: near ?? Math.floor(view.y0 + down * (view.y1 - view.y0)),
+    };
+  }
+
+  // Culprit rows that would be too thin to see by themselves.
+  private thinCulprits(): number[] {
+    const { order, view, data, culprits } = this.picture!;
+    if (this.height / (view.y1 - view.y0) >= THIN_PX) return [];
+    const rows: number[] = [];
+    for (let row = view.y0; row < view.y1 && rows.length < THIN_MOST; row++) {
+      if (culprits.has(data.ranks[order[row]!]!)) rows.push(row);
+    }
+    return rows;
   }
 
   plotWidth(): number {
@@ -124,8 +147,10 @@ export class HeatMap {
     this.cells.style.width = `${this.plotWidth()}px`;
     this.cells.style.height = `${this.height}px`;
     const { data, order, view, scaleS, shown } = picture;
-    rasterise({ data, order, view, width, height, scaleS, shown, palette: palette(currentTheme()) },
-      new Uint32Array(this.image.data.buffer));
+    const pixels = new Uint32Array(this.image.data.buffer);
+    const input = { data, order, view, width, height, scaleS, shown, palette: palette(currentTheme()) };
+    rasterise(input, pixels);
+    enlargeRows(input, this.thinCulprits(), Math.round(ENLARGED_PX * ratio), pixels);
     this.cells.getContext("2d")!.putImageData(this.image, 0, 0);
     this.drawMs = performance.now() - started;
   }

@@ -11,11 +11,13 @@ export interface MarkColors {
 const LABEL_PX = 12;
 const LABEL_ROOM_PX = 16; // from one label to the next
 const CULPRIT_LABELS_MOST = 20;
+const GAPS_MOST = 40;
 
 export function drawMarks(c: CanvasRenderingContext2D, map: HeatMap, colors: MarkColors): void {
   const font = getComputedStyle(map.node).fontFamily;
   const taken = drawCulprits(c, map, colors, font);
   drawLabels(c, map, colors, font, taken);
+  drawGaps(c, map, colors);
   drawOnset(c, map, colors);
   drawSelection(c, map, colors);
   drawCursor(c, map, colors);
@@ -68,7 +70,7 @@ function drawLabels(c: CanvasRenderingContext2D, map: HeatMap, colors: MarkColor
   const stride = niceStride(Math.ceil((rows * LABEL_ROOM_PX) / map.height));
   c.fillStyle = colors.muted;
   for (let row = view.y0; row < view.y1; row++) {
-    if ((row - view.y0) % stride !== 0 && row !== view.y1 - 1) continue;
+    if ((row - view.y0) % stride !== 0) continue;
     const middle = (map.y(row) + map.y(row + 1)) / 2;
     if (taken.some((y) => Math.abs(y - middle) < LABEL_ROOM_PX)) continue;
     taken.push(middle);
@@ -79,6 +81,18 @@ function drawLabels(c: CanvasRenderingContext2D, map: HeatMap, colors: MarkColor
 
 function niceStride(least: number): number {
   return [1, 2, 4, 5, 8, 10, 16, 20, 25, 32, 50, 64, 100, 128, 200, 250, 256, 500].find((step) => step >= least) ?? least;
+}
+
+// Where the collector has no iterations between two columns: a cut through the picture.
+function drawGaps(c: CanvasRenderingContext2D, map: HeatMap, colors: MarkColors): void {
+  const { data, view } = map.picture!;
+  c.fillStyle = colors.surface;
+  let drawn = 0;
+  for (let at = view.x0 + 1; at < view.x1 && drawn < GAPS_MOST; at++) {
+    if (data.index[at] === data.index[at - 1]! + 1) continue;
+    c.fillRect(Math.round(map.x(at)) - 1, 0, 3, map.height);
+    drawn++;
+  }
 }
 
 function drawOnset(c: CanvasRenderingContext2D, map: HeatMap, colors: MarkColors): void {

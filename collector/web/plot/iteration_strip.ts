@@ -3,13 +3,15 @@
 import uPlot from "uplot";
 import type { Iterations } from "../model/iterations";
 import { clock } from "../text/moment";
-import { seconds } from "../text/quantity";
+import { count, seconds } from "../text/quantity";
 import { element } from "../view/element";
 import { color } from "../view/theme";
 import { GUTTER_PX, MARGIN_PX } from "./heat_map";
 
 const HEIGHT_PX = 138;
 const AXIS_PX = 40;
+const TICK_PX = 90;
+const TICK_STEPS = [1, 2, 5, 10, 20, 25, 50, 100, 200, 250, 500, 1000];
 
 export interface StripPicture {
   data: Iterations;
@@ -42,7 +44,7 @@ export class IterationStrip {
   setColumn(column: number | null): void {
     if (!this.plot || !this.picture) return;
     this.quiet = true;
-    const left = column === null ? -10 : this.plot.valToPos(this.picture.data.index[column] ?? 0, "x");
+    const left = column === null ? -10 : this.plot.valToPos(column, "x");
     this.plot.setCursor({ left, top: column === null ? -10 : 1 });
     this.quiet = false;
   }
@@ -51,11 +53,22 @@ export class IterationStrip {
     const { data, from, to, baselineS } = this.picture!;
     const duration = data.durationS.slice(from, to);
     return [
-      data.index.slice(from, to),
+      duration.map((_, i) => from + i),
       duration,
       duration.map((value, i) => (data.irregular[from + i] ? value : null)),
       duration.map(() => (baselineS > 0 ? baselineS : null)),
     ];
+  }
+
+  // Irregular iterations without an irregular neighbour: a line cannot show them.
+  private alone(): number[] {
+    const { data, from, to } = this.picture!;
+    const out: number[] = [];
+    for (let i = from; i < to; i++) {
+      const beside = (i > from && data.irregular[i - 1]) || (i + 1 < to && data.irregular[i + 1]);
+      if (data.irregular[i] && !beside) out.push(i - from);
+    }
+    return out;
   }
 
   private fit(): void {
@@ -88,13 +101,13 @@ export class IterationStrip {
       cursor: { y: false, points: { size: 7 }, drag: { x: false, y: false } },
       scales: { x: { time: false, range: () => this.xRange() }, y: { range: () => this.yRange() } },
       axes: [
-        { ...axis, size: AXIS_PX, space: 90, incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000], values: (_, splits) => splits.map((at) => this.tick(at)) },
+        { ...axis, size: AXIS_PX, splits: () => this.ticks(), values: (_, splits) => splits.map((at) => this.tick(at)) },
         { ...axis, size: GUTTER_PX, space: 32, values: (_, splits) => splits.map((at) => (at === 0 ? "0" : seconds(at))) },
       ],
       series: [
         {},
         { label: "iteration", stroke: ink, width: 1.5, points: { show: false }, spanGaps: false },
-        { label: "irregular", stroke: culprit, width: 0, paths: () => null, points: { show: true, size: 4, fill: culprit, stroke: culprit } },
+        { label: "irregular", stroke: culprit, width: 2, points: { show: true, size: 6, width: 0, fill: culprit, filter: (_, __, show) => (show ? this.alone() : null) } },
         { label: "baseline", stroke: muted, width: 1.5, dash: [2, 4], points: { show: false } },
       ],
       hooks: {
@@ -104,16 +117,30 @@ export class IterationStrip {
     };
   }
 
-  private tick(iteration: number): string {
-    const data = this.picture!.data;
-    const at = data.index.indexOf(iteration);
-    const begin = at < 0 ? 0 : (data.beginMs[at] ?? 0);
-    return `${iteration.toLocaleString("en-US")}${begin > 0 ? `\n${clock(begin)}` : ""}`;
+  // Round iteration numbers, as far apart as their labels need. Positions, not numbers, are drawn:
+  // iterations that the collector no longer has leave no hole, here as in the heat map above.
+  private ticks(): number[] {
+    const { data, from, to } = this.picture!;
+    const plotPx = this.width - GUTTER_PX - MARGIN_PX;
+    const most = Math.max(1, Math.floor(plotPx / TICK_PX));
+    const step = TICK_STEPS.find((size) => (to - from) / size <= most) ?? to - from;
+    const round: number[] = [];
+    for (let at = from; at < to; at++) {
+      const far = round.length === 0 || at - round[round.length - 1]! >= step * 0.8;
+      const room = ((to - at) / (to - from)) * plotPx + MARGIN_PX >= TICK_PX / 3;
+      if (data.index[at]! % step === 0 && far && room) round.push(at);
+    }
+    return round.length > 0 ? round : [from];
+  }
+
+  private tick(at: number): string {
+    const { index, beginMs } = this.picture!.data;
+    const begin = beginMs[at] ?? 0;
+    return `${count(index[at] ?? 0)}${begin > 0 ? `\n${clock(begin)}` : ""}`;
   }
 
   private xRange(): [number, number] {
-    const { data, from, to } = this.picture!;
-    return [(data.index[from] ?? 0) - 0.5, (data.index[to - 1] ?? 1) + 0.5];
+    return [this.picture!.from - 0.5, this.picture!.to - 0.5];
   }
 
   private yRange(): [number, number] {
@@ -135,7 +162,7 @@ export class IterationStrip {
     if (onset < from || onset >= to) return;
     const ratio = uPlot.pxRatio;
     const { ctx: c, bbox } = plot;
-    const x = Math.round(plot.valToPos(data.index[onset]! - 0.5, "x", true));
+    const x = Math.round(plot.valToPos(onset - 0.5, "x", true));
     c.save();
     c.strokeStyle = color("ink");
     c.fillStyle = color("ink");
@@ -148,7 +175,7 @@ export class IterationStrip {
     c.font = `600 ${12 * ratio}px ${getComputedStyle(this.node).fontFamily}`;
     const nearEnd = x > bbox.left + bbox.width * 0.8;
     c.textAlign = nearEnd ? "right" : "left";
-    c.fillText(`onset ${data.index[onset]!.toLocaleString("en-US")}`, x + (nearEnd ? -6 : 6) * ratio, bbox.top + 4 * ratio);
+    c.fillText(`onset ${count(data.index[onset]!)}`, x + (nearEnd ? -6 : 6) * ratio, bbox.top + 4 * ratio);
     c.restore();
   }
 }

@@ -2,7 +2,8 @@
 //
 // Blue and orange keep apart under protanopia, deuteranopia and tritanopia, and each arm changes
 // steadily in lightness, so that it also reads in grey. Mixed in OKLab (B. Ottosson, 2020) so that
-// equal steps look equal. One table a theme: away from the background means more.
+// equal steps look equal. One table a theme: away from the background means more. The late arm goes
+// further than the wait arm: a thousand waiting victims must not outshine the one they wait for.
 
 export const STEPS = 256; // per arm
 
@@ -25,11 +26,11 @@ interface Stops {
 
 const STOPS: Record<"light" | "dark", Stops> = {
   light: {
-    zero: "#eef0f2", late: ["#f6c49a", "#e07b23", "#a63f00", "#6e2200"], wait: ["#b5d0ea", "#5b9bd5", "#1e63a8", "#0b3a70"],
+    zero: "#eef0f2", late: ["#f6c49a", "#e07b23", "#a63f00", "#6e2200"], wait: ["#c9dcee", "#92bce2", "#5a97cf", "#2f6fad"],
     gap: "#ffffff", absent: "#ffffff", absentLine: "#c3cad1",
   },
   dark: {
-    zero: "#20262e", late: ["#70400f", "#c2651a", "#ff9a4d", "#ffd9b3"], wait: ["#1d4468", "#2f77b8", "#6fb5f2", "#cde6ff"],
+    zero: "#20262e", late: ["#70400f", "#c2651a", "#ff9a4d", "#ffd9b3"], wait: ["#1f3a52", "#265780", "#2f75ae", "#4b97d6"],
     gap: "#161a20", absent: "#161a20", absentLine: "#434c57",
   },
 };

@@ -106,6 +106,22 @@ function cellColor(input: RasterInput, left: number, right: number, top: number,
   return (lateShown ? palette.late : palette.wait)[step]!;
 }
 
+// Draws single rows again over what rasterise() made, `pixels` high with a line of gap on both
+// sides, centred on their place. For culprits among ranks that share pixels.
+export function enlargeRows(input: RasterInput, rows: number[], pixels: number, out: Uint32Array): void {
+  const { view, width, height, palette } = input;
+  const columns = cuts(view.x0, view.x1, width);
+  const columnGap = width / (view.x1 - view.x0) >= GAP_FROM_PX;
+  for (const row of rows) {
+    const middle = ((row + 0.5 - view.y0) / (view.y1 - view.y0)) * height;
+    const top = Math.min(height - pixels - 1, Math.max(1, Math.round(middle - pixels / 2)));
+    out.fill(palette.gap, (top - 1) * width, (top + pixels + 1) * width);
+    drawRow(input, columns, columnGap, row, row + 1, top, out);
+    for (let y = top + 1; y < top + pixels; y++) out.copyWithin(y * width, top * width, (top + 1) * width);
+  }
+  if (rows.length > 0) hatchAbsent(out, width, palette);
+}
+
 // Ranks that did not report are hatched: a colour would read as a value.
 function hatchAbsent(out: Uint32Array, width: number, palette: Palette): void {
   let x = 0;

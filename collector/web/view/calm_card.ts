@@ -2,10 +2,12 @@
 // not look alike.
 import type { JobState } from "../model/page_state";
 import { verdictLink } from "../model/route";
-import { count, plural, seconds, times } from "../text/quantity";
-import { signalText } from "../text/words";
+import { count, plural, seconds } from "../text/quantity";
+import { signalText, stateText } from "../text/words";
 import { element } from "./element";
 import { agoTime } from "./time_text";
+
+const SLOW_RATIO = 1.05; // diagnosis' own threshold of irregularity
 
 interface Tone {
   kind: "calm" | "uneasy" | "waiting";
@@ -17,17 +19,18 @@ function toneOf(state: JobState): Tone {
   const job = state.job;
   const ranks = plural(job?.ranks ?? 0, "rank");
   if (!job || !state.report) return { kind: "waiting", kicker: "Loading", sentence: "Asking the collector." };
-  if (job.state === "hung" || job.state === "stalled") {
-    return { kind: "uneasy", kicker: "No culprit named", sentence: `The job makes no progress, and nobody is convicted yet.` };
-  }
-  if (job.state === "slow") {
-    const by = job.slowdown > 1 ? ` It takes ${times(job.slowdown)} its normal time.` : "";
-    return { kind: "uneasy", kicker: "No culprit named", sentence: `The job is slow, and nobody is convicted yet.${by}` };
+  // The collector's own sentence, so that terminal, API and page say the same.
+  if (["hung", "stalled", "slow"].includes(job.state)) {
+    return { kind: "uneasy", kicker: "No culprit named yet", sentence: job.sentence || `The job is ${stateText(job.state)}.` };
   }
   if (job.baselineS <= 0 && state.report.medianS <= 0) {
     return { kind: "waiting", kicker: "Learning", sentence: `${ranks} seen. The normal iteration time is not known yet.` };
   }
-  if (job.state === "ended") return { kind: "calm", kicker: "No culprit", sentence: "The job has ended, and nobody held it back." };
+  if (job.state === "ended") {
+    const open = state.report.abstained.length > 0 || job.slowdown > SLOW_RATIO;
+    return open ? { kind: "uneasy", kicker: "No culprit named", sentence: "The job has ended without a verdict." }
+      : { kind: "calm", kicker: "No culprit", sentence: "The job has ended, and nobody held it back." };
+  }
   return { kind: "calm", kicker: "No culprit", sentence: `All ${ranks} keep pace.` };
 }
 

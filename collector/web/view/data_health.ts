@@ -1,6 +1,7 @@
 // What the verdict rests on: who reports, what was lost, what cannot be seen and so not be told.
 import type { AgentState, RankState, Signal } from "../model/job";
 import type { JobState } from "../model/page_state";
+import { isActive } from "../model/verdict";
 import { decimal, count, plural, span } from "../text/quantity";
 import { rankNames } from "../text/ranks";
 import { processStateText, signalText } from "../text/words";
@@ -10,6 +11,7 @@ import { agoTime } from "./time_text";
 const SILENT_S = 5;
 const RANKS_NAMED = 8;
 const NODES_NAMED = 12;
+const BUSY_RATIO = 0.9;
 const ODD_STATES = new Set(["T", "t", "D", "Z", "X", "stopped", "uninterruptible", "zombie", "gone"]);
 
 export class DataHealth {
@@ -84,14 +86,17 @@ function agentsLine(agents: AgentState[]): string {
   return there === agents.length ? `${plural(there, "agent")} connected` : `${count(there)} of ${plural(agents.length, "agent")} connected`;
 }
 
-function nodeLines({ health, nodes, job }: JobState): HTMLElement[] {
+function nodeLines({ health, nodes, job, history }: JobState): HTMLElement[] {
   const gone = (health?.agents ?? []).filter((agent) => !agent.connected && job?.state !== "ended");
   const mine = new Set((health?.agents ?? []).map((agent) => agent.node));
   const lines = gone.slice(0, NODES_NAMED).map((agent) => note("bad", `${agent.node} is away, last seen `, agoTime(agent.lastSeenMs)));
-  for (const node of nodes.filter((n) => mine.has(n.name) && n.suspect).slice(0, NODES_NAMED)) {
-    const busy = node.cpuBusyRatio >= 0 ? `; CPU ${Math.round(node.cpuBusyRatio * 100)} % busy` : "";
-    lines.push(note("bad", `${node.name} carries a culprit${busy}`));
+  const own = new Set(history.filter(isActive).map((verdict) => verdict.entity.node));
+  const busy = nodes.filter((node) => mine.has(node.name) && node.cpuBusyRatio >= BUSY_RATIO);
+  const suspect = nodes.filter((node) => mine.has(node.name) && node.suspect && !own.has(node.name));
+  for (const node of busy.slice(0, NODES_NAMED)) {
+    lines.push(note("bad", `${node.name}: CPU ${Math.round(node.cpuBusyRatio * 100)} % busy, load ${decimal(node.load1)}`));
   }
+  for (const node of suspect.slice(0, NODES_NAMED)) lines.push(note("bad", `${node.name} carries the culprit of another job`));
   return lines;
 }
 
@@ -101,5 +106,5 @@ function signalRows(signals: Signal[]): HTMLElement[] {
   const rest = signals.filter((signal) => signal.state !== "on");
   const first = on.length > 0 ? on.join(", ") : "none";
   return [row("Signals", first, ...rest.map((signal) => note(signal.state === "partly" ? "bad" : "off",
-    `${signalText(signal.name)} ${signal.state}`, signal.hides ? element("span", { class: "hides" }, ` hides: ${signal.hides}`) : "")))];
+    `${signalText(signal.name)}: ${signal.state}`, signal.hides ? element("span", { class: "hides" }, `, hides ${signal.hides}`) : "")))];
 }

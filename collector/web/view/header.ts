@@ -1,6 +1,5 @@
 // The bar at the top: where the reader is, whether the data is live, the theme.
 import type { PageState } from "../model/page_state";
-import { jobLink } from "../model/route";
 import { clock } from "../text/moment";
 import { button, element, Slot } from "./element";
 import { themeButton } from "./theme";
@@ -23,10 +22,9 @@ export class Header {
 
   update(state: PageState): void {
     const jobs = state.jobs ?? [];
-    const name = state.current?.name ?? "";
-    this.place.show([name, jobs.length], () => [
-      name !== "" && element("a", { href: jobLink(name), "aria-current": "page" }, name),
-      jobs.length > 1 && element("a", { href: "#/", class: "all" }, `all ${jobs.length} jobs`),
+    const inJob = state.current !== null;
+    this.place.show([inJob, jobs.length], () => [
+      inJob && jobs.length > 1 && element("a", { href: "#/" }, `all ${jobs.length} jobs`),
     ]);
     this.updateLive(state);
   }
@@ -39,7 +37,6 @@ export class Header {
     const words = { connecting: "connecting", live: from ? `live · ${from}` : "live", lost: "not live" };
     if (this.live.textContent !== words[state.live]) this.live.textContent = words[state.live];
     this.lost.hidden = !lost;
-    document.documentElement.classList.toggle("is-lost", lost && !fresh);
     if (!lost) return;
     const said = from === "" ? "No connection to the collector yet. Trying again by itself."
       : fresh ? `No live events; the data of ${from} was asked for every few seconds.`

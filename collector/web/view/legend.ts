@@ -10,7 +10,7 @@ const HEIGHT_PX = 10;
 export class Legend {
   readonly node: HTMLElement;
   private readonly canvas = element("canvas", { width: WIDTH_PX, height: HEIGHT_PX, "aria-hidden": "true" });
-  private readonly left = element("span");
+  private readonly left = element("span", { class: "least" });
   private readonly right = element("span");
   private shown = "";
 

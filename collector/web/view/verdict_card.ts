@@ -93,7 +93,7 @@ async function copy(text: string, from: HTMLElement): Promise<boolean> {
 
 function action(v: Verdict): HTMLElement | null {
   if (!v.actionText && !v.actionCommand) return null;
-  const part = element("section", { class: "action" }, element("h3", {}, "What to do"), element("p", {}, v.actionText));
+  const part = element("section", { class: "action" }, element("div", {}, element("h3", {}, "What to do"), element("p", {}, v.actionText)));
   if (!v.actionCommand) return part;
   const command = element("code", { tabindex: 0 }, v.actionCommand);
   const said = element("span", { class: "unseen", role: "status" });
@@ -114,7 +114,7 @@ export function verdictCard(v: Verdict, state: JobState | null): HTMLElement {
   const closed = over ? `over${v.closedBecause ? `: ${v.closedBecause}` : ""}` : "";
   card.append(
     element("p", { class: "kicker" }, element("span", { class: "role" }, over ? "Verdict, over" : "Culprit found"), gradeMark(v.grade),
-      element("span", { class: "owner" }, v.owner ? `for ${ownerText(v.owner)}` : "")),
+      element("span", { class: "owner" }, v.owner ? `owner: ${ownerText(v.owner)}` : "")),
     element("h2", { class: "sentence" }, v.sentence || `${culpritName(v, rankNames)}: ${causeText(v.cause)}`),
     element("dl", { class: "facts" }, culpritFact(v, state), fact("Cause", [causeText(v.cause)], v.cause),
       sinceFact(v), costFact(v), victimsFact(v)));

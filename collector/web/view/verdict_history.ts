@@ -31,7 +31,7 @@ export class VerdictHistory {
   update(state: JobState, shown: Verdict | null): void {
     const history = state.history.slice(0, SHOWN);
     this.slot.show([history, shown?.id], () => [history.length === 0
-      ? element("p", { class: "none" }, "None. Nothing has held this job back while it was watched.")
+      ? element("p", { class: "none" }, "None on this job.")
       : element("ol", {}, ...history.map((v) => this.row(v, v.id === shown?.id)))]);
   }
 
