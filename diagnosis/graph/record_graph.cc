@@ -27,6 +27,7 @@ Presence PresenceOf(const JobView& view, RankId rank, const StuckInstance& insta
   }
   const RankRecord* record = FindRecord(view, rank);
   if (record == nullptr || record->extent == RecordExtent::kMissing) return Presence::kUnknown;
+  if (record->cut) return Presence::kUnknown;
   const auto entered = Entered(view, rank, instance.group);
   // A record that says nothing of the group shows at least that the op is not open there.
   if (!entered) return Presence::kAbsent;

@@ -54,6 +54,7 @@ struct PathState {
 struct RankRecord {
   RankId rank;
   RecordExtent extent = RecordExtent::kMissing;
+  bool cut = false;            // its newest part is lost: what it lacks proves nothing
   std::vector<EnteredOp> ops;  // in order of entry
   EndedBy ended = EndedBy::kNotKnown;
   bool output_known = false;  // what the process wrote is at hand, be it nothing

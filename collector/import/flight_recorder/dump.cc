@@ -179,6 +179,7 @@ absl::Status ReadTree(Document& document, Dump& dump) {
   if (LooksLikePickle(document.bytes())) {
     const auto read = Unpickle(document);
     if (!read.ok()) return read.status();
+    dump.cut = read->cut_at.has_value();
     if (read->cut_at) {
       dump.notes.push_back(
           absl::StrFormat("ends early at offset %d; read up to there", *read->cut_at));
@@ -187,6 +188,7 @@ absl::Status ReadTree(Document& document, Dump& dump) {
   }
   const auto broke = ReadJson(document);
   if (!broke.ok()) return broke.status();
+  dump.cut = broke->has_value();
   if (*broke) {
     dump.notes.push_back(absl::StrFormat("broken at offset %d; read up to there", **broke));
   }

@@ -61,6 +61,7 @@ struct Dump {
   std::vector<DumpStatus> status;
   std::vector<DumpEntry> entries;  // oldest first
   std::uint64_t entries_skipped = 0;
+  bool cut = false;  // the file ended early: the newest entries are lost
   std::vector<std::string> notes;
 };
 

@@ -40,6 +40,16 @@ std::vector<std::int64_t> StatusIds(const Dump& dump) {
   return ids;
 }
 
+// A group that counted ops of which none is listed, though the ring has kept all entries.
+bool HasSilentGroup(const Dump& dump) {
+  if (dump.entries.empty() || dump.entries.front().record_id != 0) return false;
+  return std::any_of(dump.status.begin(), dump.status.end(), [&](const DumpStatus& status) {
+    return status.enqueued > 0 &&
+           std::none_of(dump.entries.begin(), dump.entries.end(),
+                        [&](const DumpEntry& entry) { return entry.pg_id == status.pg_id; });
+  });
+}
+
 bool Contains(const std::vector<RankId>& ranks, RankId rank) {
   return std::find(ranks.begin(), ranks.end(), rank) != ranks.end();
 }
@@ -142,11 +152,14 @@ void DumpSet::CompleteGuessed() {
 bool DumpSet::hides_point_to_point() const {
   const bool counted = std::any_of(groups_.begin(), groups_.end(),
                                    [](const auto& group) { return group.second.point_to_point; });
-  const bool listed = std::any_of(dumps_.begin(), dumps_.end(), [](const auto& dump) {
-    return std::any_of(dump.second.entries.begin(), dump.second.entries.end(),
-                       [](const DumpEntry& entry) { return entry.is_p2p; });
-  });
-  return counted && !listed;
+  bool listed = false;
+  bool silent_group = false;
+  for (const auto& [rank, dump] : dumps_) {
+    listed |= std::any_of(dump.entries.begin(), dump.entries.end(),
+                          [](const DumpEntry& entry) { return entry.is_p2p; });
+    silent_group |= dump.gloo && HasSilentGroup(dump);
+  }
+  return !listed && (counted || silent_group);
 }
 
 std::map<std::string, Progress> DumpSet::ProgressOf(RankId rank) const {

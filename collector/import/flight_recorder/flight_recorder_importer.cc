@@ -43,7 +43,10 @@ absl::StatusOr<Dump> ReadFile(const std::string& path, const ImportLimits& limit
   auto bytes = ReadWhole(path, limits, &cut);
   if (!bytes.ok()) return bytes.status();
   auto dump = flight_recorder::ReadDump(std::move(*bytes));
-  if (dump.ok() && cut) dump->notes.push_back("the zipped file ends early");
+  if (dump.ok() && cut) {
+    dump->cut = true;
+    dump->notes.push_back("the zipped file ends early");
+  }
   return dump;
 }
 
@@ -152,6 +155,7 @@ void AddRank(const DumpSet& set, RankId rank, const Dump& dump, Recording& recor
   RankRecord& to = RecordOf(recording, rank);
   to.ops = std::move(record.ops);
   to.extent = ExtentOf(dump);
+  to.cut = dump.cut;
   diagnosis::RankFacts& facts = FactsOf(recording, rank);
   for (const auto& [name, progress] : set.ProgressOf(rank)) {
     facts.groups.push_back(

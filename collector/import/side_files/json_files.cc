@@ -1,8 +1,11 @@
+#include <algorithm>
 #include <charconv>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "collector/import/side_files/side_files.h"
 #include "collector/import/text.h"
@@ -121,6 +124,21 @@ std::vector<Socket> SocketsOf(const Json& moment) {
   return sockets;
 }
 
+// The sockets of the moment that was recorded last.
+std::vector<Socket> NewestSockets(const Json& moments) {
+  std::vector<Socket> newest;
+  std::int64_t newest_ns = -1;
+  for (const Json& moment : moments) {
+    std::int64_t at_ns = 0;
+    for (const Json& of_rank : moment) at_ns = std::max(at_ns, IntegerAt(of_rank, "time_ns"));
+    std::vector<Socket> sockets = SocketsOf(moment);
+    if (sockets.empty() || at_ns < newest_ns) continue;
+    newest = std::move(sockets);
+    newest_ns = at_ns;
+  }
+  return newest;
+}
+
 // Which rank an end belongs to: by address and port, or by an address that only one rank has.
 std::map<std::string, RankId> Ends(const std::vector<Socket>& sockets) {
   std::map<std::string, RankId> ends;
@@ -165,8 +183,7 @@ bool AddProcesses(std::string_view text, Recording& recording) {
 bool AddSockets(std::string_view text, Recording& recording) {
   const Json json = Parse(text);
   if (!json.is_object() || json.empty()) return false;
-  std::vector<Socket> sockets;
-  for (const auto& moment : json) sockets = SocketsOf(moment);  // the last moment is the one judged
+  const std::vector<Socket> sockets = NewestSockets(json);
   const std::map<std::string, RankId> ends = Ends(sockets);
   bool any = false;
   for (const Socket& socket : sockets) {

@@ -98,12 +98,14 @@ void AddWaits(const Situation& s, const std::vector<RankId>& ranks, Verdict& ver
   std::stable_sort(waits.begin(), waits.end(), [](const auto* a, const auto* b) {
     return a->inside.size() > b->inside.size();
   });
-  for (std::size_t i = 0; i < std::min(waits.size(), kWaitsShown); ++i) {
-    const StuckInstance& wait = *waits[i];
+  std::set<std::pair<GroupId, std::vector<RankId>>> told;  // later ops of the group say no more
+  for (const StuckInstance* each : waits) {
+    const StuckInstance& wait = *each;
+    if (told.size() >= kWaitsShown || !told.insert({wait.group, wait.inside}).second) continue;
     std::vector<RankId> held_up_by = wait.absent;
     held_up_by.insert(held_up_by.end(), wait.unknown.begin(), wait.unknown.end());
     std::sort(held_up_by.begin(), held_up_by.end());
-    verdict.evidence.push_back({absl::StrFormat("%s %s in %s; not in it: %s.", Ranks(wait.inside),
+    verdict.evidence.push_back({absl::StrFormat("%s %s in %s; not in it: %s", Ranks(wait.inside),
                                                 wait.inside.size() == 1 ? "waits" : "wait",
                                                 OpName(s.view, wait), Ranks(held_up_by)),
                                 static_cast<double>(wait.inside.size()), "ranks",

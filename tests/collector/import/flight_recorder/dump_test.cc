@@ -1,0 +1,118 @@
+#include "collector/import/flight_recorder/dump.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace fathom::collector::flight_recorder {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using std::string_literals::operator""s;
+
+constexpr char kJson[] = R"({"version": "2.9",
+  "pg_config": {"7": {"name": "7", "desc": "PIPELINE", "ranks": "[4, 12]"},
+                "8": {"name": "8", "desc": "ODD", "ranks": "4-12"}},
+  "pg_status": {"3": {"last_enqueued_collective": 31, "last_completed_collective": 30},
+                "x": {"last_enqueued_collective": 1}},
+  "entries": [
+    {"record_id": 9, "pg_id": 3, "process_group": ["7", "PIPELINE"], "collective_seq_id": 29,
+     "p2p_seq_id": 2, "op_id": 31, "profiling_name": "nccl:recv 0<-1", "time_created_ns": 5,
+     "input_sizes": [[2048, 1, 5120], [3]], "input_dtypes": ["BFloat16", "Long"],
+     "state": "scheduled", "retired": false, "timeout_ms": 600000, "is_p2p": true},
+    {"record_id": 8, "pg_id": 3, "process_group": ["7", "PIPELINE"], "collective_seq_id": 29,
+     "op_id": 29, "profiling_name": "nccl:_all_gather_base", "state": "completed"},
+    {"record_id": 10}, 17]})";
+
+TEST(Dump, ReadsFieldsOfTheJsonForm) {
+  const auto dump = ReadDump(kJson);
+  ASSERT_TRUE(dump.ok()) << dump.status();
+  EXPECT_EQ(dump->version, "2.9");
+  ASSERT_EQ(dump->groups.size(), 2U);
+  EXPECT_THAT(dump->groups[0].ranks, ElementsAre(4, 12));
+  EXPECT_THAT(dump->groups[1].ranks, IsEmpty());
+  ASSERT_EQ(dump->status.size(), 1U);
+  EXPECT_EQ(dump->status[0].enqueued, 31);
+  EXPECT_EQ(dump->entries_skipped, 2U);
+  ASSERT_EQ(dump->entries.size(), 2U);
+  EXPECT_EQ(dump->entries[0].record_id, 8) << "oldest first";
+}
+
+TEST(Dump, ReadsAPointToPointEntry) {
+  const DumpEntry entry = ReadDump(kJson)->entries[1];
+  EXPECT_TRUE(entry.is_p2p);
+  EXPECT_EQ(entry.kind, CollectiveKind::kRecv);
+  EXPECT_EQ(entry.p2p_src, 1U);
+  EXPECT_EQ(entry.p2p_dst, 0U);
+  EXPECT_EQ(entry.elements, 2048U * 5120U + 3U);
+  EXPECT_EQ(entry.data_type, DataType::kBFloat16);
+  EXPECT_TRUE(entry.open);
+}
+
+TEST(Dump, WithoutRetiredTheStateTellsWhatIsOpen) {
+  EXPECT_FALSE(ReadDump(kJson)->entries[0].open);
+}
+
+TEST(Dump, KeepsTheEntriesBeforeABreak) {
+  const std::string json(kJson);
+  const auto dump = ReadDump(json.substr(0, json.find("{\"record_id\": 10")));
+  ASSERT_TRUE(dump.ok());
+  EXPECT_TRUE(dump->cut);
+  EXPECT_EQ(dump->entries.size(), 2U);
+  ASSERT_EQ(dump->notes.size(), 1U);
+  EXPECT_THAT(dump->notes[0], HasSubstr("offset"));
+}
+
+TEST(Dump, RefusesWhatIsNoDump) {
+  for (const std::string text : {"", "[]", "{}", "{\"traceEvents\": []}", "hello", "\x80\x02]."}) {
+    EXPECT_EQ(ReadDump(text).status().code(), absl::StatusCode::kInvalidArgument) << text;
+  }
+}
+
+TEST(Dump, SurvivesFieldsOfTheWrongType) {
+  const auto dump = ReadDump(
+      R"({"pg_config": 3, "pg_status": {"0": 4}, "entries": [{"profiling_name": "nccl:broadcast",
+          "process_group": ["0"], "pg_id": 1, "input_sizes": [7, [[-3]]], "input_dtypes": [3],
+          "record_id": "a", "time_created_ns": -5, "retired": "no"}]})");
+  ASSERT_TRUE(dump.ok());
+  ASSERT_EQ(dump->entries.size(), 1U);
+  EXPECT_EQ(dump->entries[0].created_ns, 0);
+  EXPECT_EQ(dump->entries[0].data_type, DataType::kUnknown);
+}
+
+TEST(Dump, SaturatesAbsurdSizes) {
+  const auto dump = ReadDump(
+      R"({"entries": [{"profiling_name": "nccl:all_reduce", "pg_id": 0,
+          "input_sizes": [[9223372036854775807, 9223372036854775807]]}]})");
+  EXPECT_EQ(dump->entries[0].elements, UINT64_MAX);
+}
+
+TEST(Dump, BoundsTheDepthOfJson) {
+  std::string deep = "{\"entries\": ";
+  for (int i = 0; i < 100'000; ++i) deep += '[';
+  EXPECT_EQ(ReadDump(deep).status().code(), absl::StatusCode::kResourceExhausted);
+}
+
+TEST(Dump, RecognisesDumpsOnly) {
+  EXPECT_TRUE(LooksLikeDump(kJson));
+  EXPECT_TRUE(LooksLikeDump("\x80\x02}q\x00(X\x07\x00\x00\x00versionX\x09\x00\x00\x00pg_config"s));
+  EXPECT_FALSE(LooksLikeDump("{\"traceEvents\": [{\"pg_config\": 1, \"entries\": 2}]}"));
+  EXPECT_FALSE(LooksLikeDump("{\"entries\": 1}"));
+  EXPECT_FALSE(LooksLikeDump(""));
+}
+
+TEST(Dump, KnowsTheNamesOfOps) {
+  EXPECT_EQ(KindOfProfilingName("nccl:all_reduce"), CollectiveKind::kAllReduce);
+  EXPECT_EQ(KindOfProfilingName("nccl:all_reduce_barrier"), CollectiveKind::kBarrier);
+  EXPECT_EQ(KindOfProfilingName("nccl:_reduce_scatter_base"), CollectiveKind::kReduceScatter);
+  EXPECT_EQ(KindOfProfilingName("nccl:all_gather_into_tensor_coalesced"),
+            CollectiveKind::kAllGather);
+  EXPECT_EQ(KindOfProfilingName("nccl:all_to_allv"), CollectiveKind::kAllToAll);
+  EXPECT_EQ(KindOfProfilingName("nccl:reduce"), CollectiveKind::kReduce);
+  EXPECT_EQ(KindOfProfilingName("gloo:recvAnySource"), CollectiveKind::kRecv);
+  EXPECT_EQ(KindOfProfilingName("nccl:coalesced"), CollectiveKind::kUnknown);
+}
+
+}  // namespace
+}  // namespace fathom::collector::flight_recorder

@@ -1,0 +1,140 @@
+// The dumps that make_dumps.py writes, each a small job whose truth is known by construction.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "collector/import/recognise.h"
+#include "diagnosis/engine/diagnose.h"
+
+namespace fathom::collector {
+namespace {
+
+using diagnosis::Cause;
+using diagnosis::Diagnosis;
+using diagnosis::EntityType;
+using diagnosis::Grade;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+struct Outcome {
+  Recording recording;
+  Diagnosis diagnosis;
+};
+
+Outcome Judge(const std::string& name) {
+  auto recording = ReadRecording({std::string(FATHOM_DUMPS) + "/" + name}, "auto", ImportLimits{});
+  EXPECT_TRUE(recording.ok()) << recording.status();
+  Outcome outcome{std::move(*recording), {}};
+  const diagnosis::DiagnosisConfig config;
+  const auto& view = outcome.recording.view;
+  outcome.diagnosis = diagnosis::Diagnose(view, diagnosis::Watch(view, config), config);
+  return outcome;
+}
+
+struct Case {
+  std::string name;
+  Cause cause;
+  std::vector<std::uint32_t> culprits;
+  Grade grade;
+};
+
+class Convicted : public ::testing::TestWithParam<Case> {};
+
+TEST_P(Convicted, RightRanksAndCause) {
+  const Outcome outcome = Judge(GetParam().name);
+  ASSERT_EQ(outcome.diagnosis.verdicts.size(), 1U);
+  const diagnosis::Verdict& verdict = outcome.diagnosis.verdicts[0];
+  std::vector<std::uint32_t> ranks;
+  for (const RankId rank : verdict.entity.ranks) ranks.push_back(rank.value);
+  EXPECT_EQ(ranks, GetParam().culprits);
+  EXPECT_EQ(verdict.cause, GetParam().cause);
+  EXPECT_EQ(verdict.grade, GetParam().grade);
+  EXPECT_THAT(verdict.sentence, Not(IsEmpty()));
+  EXPECT_THAT(verdict.evidence, Not(IsEmpty()));
+  EXPECT_THAT(verdict.would_change, Not(IsEmpty()));
+  for (const RankId rank : verdict.entity.ranks) {
+    EXPECT_THAT(verdict.victims, Not(Contains(rank)));
+  }
+}
+
+constexpr Cause kAbsent = Cause::kNonCommunicationHang;
+
+INSTANTIATE_TEST_SUITE_P(
+    Dumps, Convicted,
+    ::testing::Values(Case{"absent", kAbsent, {2}, Grade::kEstablished},
+                      Case{"absent_json", kAbsent, {2}, Grade::kEstablished},
+                      Case{"absent_protocol_0", kAbsent, {2}, Grade::kEstablished},
+                      Case{"absent_protocol_1", kAbsent, {2}, Grade::kEstablished},
+                      Case{"absent_protocol_3", kAbsent, {2}, Grade::kEstablished},
+                      Case{"absent_protocol_4", kAbsent, {2}, Grade::kEstablished},
+                      Case{"absent_protocol_5", kAbsent, {2}, Grade::kEstablished},
+                      Case{"absent_v2_3", kAbsent, {2}, Grade::kEstablished},
+                      Case{"absent_two", kAbsent, {1, 6}, Grade::kEstablished},
+                      Case{"absent_empty_dump", kAbsent, {2}, Grade::kEstablished},
+                      Case{"missing_dump", kAbsent, {2}, Grade::kSupported},
+                      Case{"truncated", kAbsent, {2}, Grade::kEstablished},
+                      Case{"hostile", kAbsent, {2}, Grade::kEstablished},
+                      Case{"duplicate", kAbsent, {2}, Grade::kEstablished},
+                      Case{"contradicting", kAbsent, {2}, Grade::kEstablished},
+                      Case{"uneven_sizes", kAbsent, {3}, Grade::kEstablished},
+                      Case{"pipeline", kAbsent, {3}, Grade::kEstablished},
+                      Case{"pipeline_gloo", kAbsent, {3}, Grade::kHypothesis},
+                      Case{"size_mismatch", Cause::kMismatch, {1}, Grade::kEstablished},
+                      Case{"kind_mismatch_of_two", Cause::kMismatch, {0, 1}, Grade::kSupported},
+                      Case{"ring_of_two", Cause::kMismatch, {0, 1}, Grade::kHypothesis}),
+    [](const auto& param) { return param.param.name; });
+
+TEST(ImportCases, WhatIsNoHangGivesNoVerdict) {
+  for (const char* name : {"healthy", "ending", "all_in_barrier", "absent_minority_inside"}) {
+    EXPECT_THAT(Judge(name).diagnosis.verdicts, IsEmpty()) << name;
+  }
+}
+
+TEST(ImportCases, AllInsideIsALeadOnTheGroupAndAsksForTheTransport) {
+  const Outcome outcome = Judge("all_inside");
+  ASSERT_EQ(outcome.diagnosis.verdicts.size(), 1U);
+  EXPECT_EQ(outcome.diagnosis.verdicts[0].cause, Cause::kCommunicationHang);
+  EXPECT_EQ(outcome.diagnosis.verdicts[0].entity.type, EntityType::kGroup);
+  EXPECT_EQ(outcome.diagnosis.verdicts[0].grade, Grade::kHypothesis);
+  ASSERT_EQ(outcome.diagnosis.abstained.size(), 1U);
+  EXPECT_THAT(outcome.diagnosis.abstained[0].missing, HasSubstr("transport"));
+}
+
+TEST(ImportCases, TheWholeChainBehindTheCulpritIsItsVictims) {
+  EXPECT_THAT(Judge("pipeline").diagnosis.verdicts[0].victims,
+              ElementsAre(RankId(0), RankId(1), RankId(2)));
+}
+
+TEST(ImportCases, NotesSayWhatWasSkippedAndWhere) {
+  EXPECT_THAT(Judge("hostile").recording.notes,
+              Contains(::testing::AllOf(HasSubstr("_dump_3"), HasSubstr("GLOBAL"),
+                                        HasSubstr("offset 18"))));
+  EXPECT_THAT(Judge("truncated").recording.notes,
+              Contains(::testing::AllOf(HasSubstr("_dump_1"), HasSubstr("ends early"))));
+  EXPECT_THAT(Judge("duplicate").recording.notes, Contains(HasSubstr("second dump of rank 2")));
+  EXPECT_THAT(Judge("contradicting").recording.notes, Contains(HasSubstr("other members")));
+  EXPECT_THAT(Judge("missing_dump").recording.ranks_missing, ElementsAre(RankId(2)));
+}
+
+TEST(ImportCases, TwoJobsInOneFolderAreToldApart) {
+  const auto recording = ReadRecording({FATHOM_DUMPS}, "auto", ImportLimits{});
+  EXPECT_EQ(recording.status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(recording.status().message()), HasSubstr("two jobs"));
+}
+
+TEST(ImportCases, ErrorsSayWhatWasLookedFor) {
+  EXPECT_EQ(ReadRecording({"/no/such"}, "auto", {}).status().code(), absl::StatusCode::kNotFound);
+  const auto none = ReadRecording({std::string(FATHOM_DUMPS) + "/../make_dumps.py"}, "auto", {});
+  EXPECT_THAT(std::string(none.status().message()), HasSubstr("looked for"));
+  const auto format = ReadRecording({FATHOM_DUMPS}, "parquetish", {});
+  EXPECT_THAT(std::string(format.status().message()), HasSubstr("known are auto"));
+}
+
+}  // namespace
+}  // namespace fathom::collector
