@@ -272,6 +272,7 @@ void Agent::SendHealth(std::int64_t now_ns) {
   for (auto& entry : sessions_) {
     RankSession& session = *entry.second;
     session.pipeline().DropOld(now_ns);
+    if (session.Silent(now_ns)) session.pipeline().Pause();
     if (!session.rank_known()) continue;
     const auto facts = ReadFacts(world_.roots, session.identity().pid, session.training_thread());
     *health.add_ranks() = RankHealthOf(session, facts.value_or(ProcessFacts{}), now_ns);

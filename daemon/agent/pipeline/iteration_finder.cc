@@ -27,10 +27,11 @@ IterationFinder::News IterationFinder::Take(const OpKey& key) {
   return Learn(rule_.period);
 }
 
-IterationFinder::News IterationFinder::Finish() {
+IterationFinder::News IterationFinder::LearnAtOnce(std::size_t min_period) {
   if (!learning_) return News::kNone;
   PeriodRule at_once = rule_.period;
   at_once.min_span_ns = 0;
+  at_once.min_period = min_period;
   return Learn(at_once);
 }
 

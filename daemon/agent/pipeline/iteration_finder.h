@@ -55,7 +55,10 @@ class IterationFinder {
   News Take(const OpKey& key);
 
   // The stream has ended: decide with what there is, without waiting for the span to fill.
-  News Finish();
+  News Finish() { return LearnAtOnce(1); }
+  // The stream has stopped for seconds, perhaps for good: as Finish, but a single op that repeats
+  // is not taken for an iteration, because a long computation may lie between two bursts of it.
+  News Pause() { return LearnAtOnce(2); }
 
   // In force; empty until first learned.
   const std::optional<Anchor>& anchor() const { return anchor_; }
@@ -67,6 +70,7 @@ class IterationFinder {
  private:
   enum class View : std::uint8_t { kExact, kWithoutRare, kSizeless };
 
+  News LearnAtOnce(std::size_t min_period);
   News Learn(const PeriodRule& period_rule);
   News TryView(View view, const PeriodRule& period_rule);
   absl::flat_hash_set<std::uint64_t> RareKeys() const;

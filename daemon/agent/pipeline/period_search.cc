@@ -58,7 +58,7 @@ double AgreementAtLag(Keys keys, std::size_t lag, std::size_t from) {
 std::optional<std::size_t> FindPeriod(Keys keys, const PeriodRule& rule) {
   const std::size_t n = keys.size();
   std::size_t candidates = 0;
-  for (std::size_t lag = 1; lag * (rule.repeats + 1) <= n; ++lag) {
+  for (std::size_t lag = rule.min_period; lag * (rule.repeats + 1) <= n; ++lag) {
     if (keys[n - 1].key != keys[n - 1 - lag].key) continue;
     if (++candidates > rule.max_candidates) return std::nullopt;
     const std::size_t run = MatchingRun(keys, lag);

@@ -27,6 +27,7 @@ struct PeriodRule {
   std::size_t repeats = 10;                  // M
   double agreement = 0.95;                   // of the window with itself at the lag
   std::int64_t min_span_ns = 1'000'000'000;  // the repeats last at least this long
+  std::size_t min_period = 1;                // shorter lags are not looked at
   std::size_t max_candidates = 256;          // lags looked at in one search
   std::uint64_t heavy_bytes = 64 * 1024;     // an op that carries data
 };

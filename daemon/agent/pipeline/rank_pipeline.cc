@@ -148,6 +148,11 @@ void RankPipeline::Close(bool last_call) {
   }
 }
 
+void RankPipeline::Pause() {
+  if (finder_.anchor().has_value()) return;
+  if (finder_.Pause() == IterationFinder::News::kLearned) LabelAgain();
+}
+
 void RankPipeline::Finish() {
   if (finder_.Finish() == IterationFinder::News::kLearned) LabelAgain();
   Close(true);

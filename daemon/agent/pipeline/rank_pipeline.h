@@ -60,6 +60,9 @@ class RankPipeline {
   // Makes the summaries of the iterations that are over. Requires: the clock's threads were sampled
   // after the newest record was written (else their CPU time is not known yet).
   void Close(bool last_call = false);
+  // No record has come for seconds: decide what is still being learned, so that a job that hangs
+  // early has iterations all the same.
+  void Pause();
   // The process is gone: decide what was still being learned and close what can be closed.
   void Finish();
 

@@ -10,8 +10,6 @@
 namespace fathom::agent {
 namespace {
 
-constexpr std::int64_t kSilentAtLeastNs = 2'000'000'000;
-constexpr int kSilentIterations = 3;
 constexpr int kMaxOpenOps = 16;
 
 std::uint32_t Micros(std::int64_t ns) {
@@ -187,7 +185,7 @@ v1::RankHealth RankHealthOf(RankSession& session, const ProcessFacts& facts, std
   }
   health.set_typical_iteration_ns(typical);
   health.set_iterations_seen(session.pipeline().iterations_closed());
-  if (age > std::max(kSilentAtLeastNs, kSilentIterations * typical)) {
+  if (session.Silent(now_ns)) {
     AddProgress(session, health);
     AddOpenOps(session, now_ns, health);
   }

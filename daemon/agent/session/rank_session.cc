@@ -7,6 +7,8 @@ namespace fathom::agent {
 namespace {
 
 constexpr std::int64_t kHeartbeatEveryNs = 1'000'000'000;
+constexpr std::int64_t kSilentAtLeastNs = 2'000'000'000;
+constexpr std::int64_t kSilentIterations = 3;
 
 bool SomeNotReady(std::span<const GroupFacts> facts) {
   return std::any_of(facts.begin(), facts.end(), [](const GroupFacts& g) { return !g.ready; });
@@ -122,6 +124,11 @@ RankSession::PollResult RankSession::Retire(std::int64_t now_ns) {
 std::int64_t RankSession::last_event_ns() const {
   const auto newest = static_cast<std::int64_t>(ring_counters_.last_time_ns);
   return newest != 0 ? newest : identity_.created_mono_ns;
+}
+
+bool RankSession::Silent(std::int64_t now_ns) const {
+  const std::int64_t typical = pipeline_.typical_iteration_ns();
+  return now_ns - last_event_ns() > std::max(kSilentAtLeastNs, kSilentIterations * typical);
 }
 
 std::uint32_t RankSession::training_thread() const {

@@ -73,6 +73,8 @@ class RankSession {
   // Time of the newest record; before the first one, of the region's creation.
   std::int64_t last_event_ns() const;
   std::uint32_t training_thread() const;
+  // No record for max(2 s, 3 typical iterations).
+  bool Silent(std::int64_t now_ns) const;
   // Reads the group table's progress words again.
   void RefreshProgress();
 

@@ -202,6 +202,15 @@ TEST_F(IterationFinderTest, AShortJobIsDecidedAtItsEnd) {
   EXPECT_EQ(finder_.period(), 3u);
 }
 
+TEST_F(IterationFinderTest, APauseDecidesUnlessItIsBetweenBurstsOfOneOp) {
+  step_ns_ = 1'000'000;
+  FeedTimes({kBucket}, 24);
+  EXPECT_EQ(finder_.Pause(), IterationFinder::News::kNone);
+  FeedTimes(kDdp, 15);
+  EXPECT_EQ(finder_.Pause(), IterationFinder::News::kLearned);
+  EXPECT_EQ(finder_.period(), 3u);
+}
+
 TEST_F(IterationFinderTest, GroupsOfOneAreNoAnchor) {
   FeedTimes({{.group = 9, .group_size = 1, .bytes = 77}}, 100);
   EXPECT_EQ(learned_, 0);
