@@ -12,11 +12,11 @@ namespace fathom::diagnosis {
 
 struct DiagnosisConfig {
   // Irregular iterations.
-  double delta = 1.05;           // irregular above delta × median (Holmes)
-  double noise_factor = 3.5;     // and above median + this × the job's own noise
-  double noise_floor = 0.02;     // the noise is at least this share of the median
-  double learning_noise = 0.15;  // and this much until learning_iterations are regular
-  std::int32_t learning_iterations = 30;
+  double delta = 1.05;                    // irregular above delta × median (Holmes)
+  double noise_factor = 3.5;              // and above median + this × the job's own noise
+  double noise_floor = 0.02;              // the noise is at least this share of the median
+  double learning_noise = 0.15;           // and this much while learning
+  std::int32_t learning_iterations = 30;  // regular iterations until then
   std::int32_t baseline_iterations = 10;  // fewest regular iterations before anything is judged
   std::int32_t trailing_window = 64;      // regular iterations the median is taken of
   std::int32_t min_irregular = 5;         // irregular iterations before a culprit is sought
@@ -27,9 +27,9 @@ struct DiagnosisConfig {
   double change_probability = 0.9;        // of the change point (Holmes)
 
   // Rows.
-  std::int32_t irregular_rows = 12;  // irregular iterations asked for
-  std::int32_t baseline_rows = 8;    // baseline iterations asked for
-  std::uint32_t all_ranks_up_to = 64;
+  std::int32_t irregular_rows = 12;    // irregular iterations asked for
+  std::int32_t baseline_rows = 8;      // baseline iterations asked for
+  std::uint32_t all_ranks_up_to = 64;  // ranks; of larger jobs rows of so many are asked for
 
   // Evidence.
   Nanos wait_floor{500'000};      // shorter waits are not followed
@@ -37,13 +37,13 @@ struct DiagnosisConfig {
   double explained_share = 0.5;   // of all excess: what the culprits must explain together
   double consistent_share = 0.8;  // irregular iterations in which a culprit must show
   double peer_contrast = 2.0;     // its excess against that of the ranks not accused
-  std::int32_t established_iterations = 6;
-  double established_odds = 100;
-  double supported_odds = 10;
+  std::int32_t established_iterations = 6;  // irregular iterations for an established verdict
+  double established_odds = 100;            // posterior odds for it
+  double supported_odds = 10;               // and for supported
   double chance_share = 0.2;  // an innocent rank shows in at most this share by chance
   double prior_rank = 0.01;   // a given rank is at fault, against nobody is
-  double prior_host = 0.003;
-  double prior_link = 0.003;
+  double prior_host = 0.003;  // the same of a node
+  double prior_link = 0.003;  // of a communicator or link
 
   // Stalls and hangs.
   double stall_factor = 5;              // silent for this many own iterations (EROICA)

@@ -179,10 +179,17 @@ JobView PlayJob(const JobSpec& spec) {
 }
 
 JobView After(const JobView& whole, std::size_t iterations) {
-  JobView view = whole;
-  view.rows.clear();
+  JobView view;
+  view.name = whole.name;
+  view.world_size = whole.world_size;
+  view.nodes = whole.nodes;
+  view.now = whole.now;
+  view.groups = whole.groups;
+  view.ranks = whole.ranks;
+  view.signals = whole.signals;
   const bool ended = iterations >= whole.window.size();
-  view.window.resize(std::min(iterations, whole.window.size()));
+  const std::size_t count = std::min(iterations, whole.window.size());
+  view.window.assign(whole.window.begin(), whole.window.begin() + static_cast<long>(count));
   if (ended) return view;
   for (RankFacts& facts : view.ranks) {
     facts.state = ProcessState::kRunning;
