@@ -5,7 +5,9 @@
 #include <utility>
 
 #include "collector/export/report.h"
+#include "collector/import/episode.h"
 #include "collector/import/recognise.h"
+#include "collector/import/short_recording.h"
 #include "diagnosis/engine/diagnose.h"
 #include "diagnosis/engine/watch.h"
 #include "fathom/v1/report.pb.h"
@@ -63,8 +65,11 @@ absl::StatusOr<Analysis> Analyze(const std::vector<std::string>& paths, std::str
                                  const diagnosis::DiagnosisConfig& config) {
   auto recording = ReadRecording(paths, format, limits);
   if (!recording.ok()) return recording.status();
+  const auto fitted =
+      ConfigForRecording(config, recording->view.window.size(), recording->view.world_size);
+  recording->view.episode = FindEpisode(recording->view, fitted);
   Analysis analysis;
-  analysis.report = ReportOf(*recording, config);
+  analysis.report = ReportOf(*recording, fitted);
   analysis.notes = std::move(recording->notes);
   analysis.files = std::move(recording->files);
   return analysis;

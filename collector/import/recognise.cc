@@ -141,6 +141,7 @@ absl::StatusOr<Recording> ReadRecording(const std::vector<std::string>& paths,
         format == "auto" ? KnownFormats() : std::string(format)));
   }
   recording.source = absl::StrJoin(formats, "+");
+  for (const auto& [importer, mine] : assigned) importer->Finish(recording);
   return recording;
 }
 

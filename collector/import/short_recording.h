@@ -5,8 +5,11 @@
 // Model: a live job has hundreds of iterations to learn from; a profiler's trace has ten or twenty,
 // and whoever records one does so because something is wrong. So the baseline is learned from the
 // first third of the recording, and a quarter of it must be irregular before a culprit is sought.
-// Never fewer than kLeastBaseline and kLeastIrregular; never more than the settings say. What a
-// verdict needs to be called established is not lowered.
+// Never fewer than kLeastBaseline and kLeastIrregular; never more than the settings say.
+// The prior that a given rank is at fault is that of a job known to be slow: half for all ranks
+// together, half for what is no rank's fault; never less than the settings say. It only weighs
+// where a slow episode was found, and dozens of ranks bring it down to the settings' own. What a
+// verdict needs to be called supported or established is not lowered.
 //
 // Thread-safety: pure function. Errors: none.
 #ifndef FATHOM_COLLECTOR_IMPORT_SHORT_RECORDING_H_
@@ -22,15 +25,20 @@ namespace fathom::collector {
 
 inline constexpr std::int32_t kLeastBaseline = 4;   // a median of fewer is moved by one wild value
 inline constexpr std::int32_t kLeastIrregular = 3;  // two may be chance
+inline constexpr std::int32_t kLeastImbalance = 8;  // in nine of ten of them a stage must lead
+inline constexpr double kRanksAtFault = 0.5;        // against: the network, the design, the data
 
 inline diagnosis::DiagnosisConfig ConfigForRecording(diagnosis::DiagnosisConfig config,
-                                                     std::size_t iterations) {
+                                                     std::size_t iterations, std::uint32_t ranks) {
   const auto count = static_cast<std::int32_t>(std::min<std::size_t>(iterations, 1 << 20));
   config.baseline_iterations =
       std::min(config.baseline_iterations, std::max(kLeastBaseline, count / 3));
   config.min_irregular = std::min(config.min_irregular, std::max(kLeastIrregular, count / 4));
   config.settled_iterations = std::min(config.settled_iterations, std::max(1, count / 3));
   config.recent_window = std::min(config.recent_window, std::max(kLeastIrregular, count));
+  config.imbalance_iterations =
+      std::min(config.imbalance_iterations, std::max(kLeastImbalance, count * 2 / 3));
+  config.prior_rank = std::max(config.prior_rank, kRanksAtFault / std::max(1U, ranks));
   return config;
 }
 
