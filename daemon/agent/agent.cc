@@ -24,6 +24,7 @@ constexpr std::int64_t kCountersEveryNs = 5'000'000'000;
 constexpr std::int64_t kKeepRetiredNs = 60'000'000'000;
 constexpr std::size_t kMaxRetired = 64;
 constexpr int kMaxRejectionsSaid = 5;
+constexpr std::int64_t kFlowingNs = 250'000'000;
 constexpr std::int64_t kReadyWithinNs = 5'000'000'000;
 
 std::int64_t ClockNs(clockid_t clock) {
@@ -144,11 +145,17 @@ Nanos Agent::Step() {
     next_counters_ns_ = now + kCountersEveryNs;
     SendCounters();
   }
-  // Fast enough that a quarter of the smallest ring has not been filled since the last look.
-  const bool busy = records > abi::kMinRecords / 4;
-  const double ms = busy          ? settings_.poll_min_ms
-                    : records > 0 ? (settings_.poll_min_ms + settings_.poll_max_ms) / 2
-                                  : settings_.poll_max_ms;
+  return Rest(records, now);
+}
+
+// Fast while records pour in, so that no ring is overrun; quick while ops flow, because the thread
+// clock is as sharp as its samples are dense; slow otherwise.
+Nanos Agent::Rest(std::uint64_t records, std::int64_t now_ns) {
+  if (records > 0) last_record_ns_ = now_ns;
+  const bool pours = records > abi::kMinRecords / 4;
+  const bool flows = now_ns - last_record_ns_ < kFlowingNs;
+  const double quick = std::min(1.5 * settings_.poll_min_ms, settings_.poll_max_ms);
+  const double ms = pours ? settings_.poll_min_ms : flows ? quick : settings_.poll_max_ms;
   return Nanos::FromSeconds(ms / 1e3);
 }
 

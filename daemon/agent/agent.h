@@ -77,6 +77,7 @@ class Agent {
     std::int64_t since_ns = 0;
   };
 
+  Nanos Rest(std::uint64_t records, std::int64_t now_ns);
   std::uint64_t PollAll(std::int64_t now_ns);
   void Announce(const RankSession& session, const std::vector<std::uint16_t>& groups);
   void AnnounceGroup(const RankSession& session, std::uint16_t slot);
@@ -110,6 +111,7 @@ class Agent {
   std::int64_t next_scan_ns_ = 0;
   std::int64_t next_health_ns_ = 0;
   std::int64_t next_counters_ns_ = 0;
+  std::int64_t last_record_ns_ = 0;
   bool said_over_limit_ = false;
   bool said_no_folder_ = false;
   int rejections_said_ = 0;
