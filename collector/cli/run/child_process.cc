@@ -65,7 +65,7 @@ Spawned Spawn(const std::vector<std::string>& argv, const Environment& environme
       if (!PutOnLead(*lead, parent, error_fd)) _exit(1);
       error_fd = 3;
     }
-    gate.RestoreInChild();
+    gate.Restore();
     execvpe(arguments[0], arguments.data(), variables.data());
     const int error = errno;
     if (write(error_fd, &error, sizeof(error)) < 0) _exit(1);

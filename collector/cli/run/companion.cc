@@ -80,7 +80,7 @@ absl::Status Companion::AwaitReady(Deadline deadline) {
 }
 
 Companion::~Companion() {
-  Stop(std::chrono::milliseconds(2000));
+  Stop(grace_);
   close(stdout_fd_);
 }
 

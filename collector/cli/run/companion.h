@@ -30,6 +30,7 @@ class Companion {
     std::string program;  // as in its ready line
     std::vector<std::string> argv;
     std::filesystem::path log;
+    std::chrono::milliseconds grace{2000};  // to end by itself, when the object goes
   };
 
   // Started and listening.
@@ -51,12 +52,17 @@ class Companion {
 
  private:
   Companion(const Plan& plan, pid_t pid, int stdout_fd)
-      : program_(plan.program), log_(plan.log), pid_(pid), stdout_fd_(stdout_fd) {}
+      : program_(plan.program),
+        log_(plan.log),
+        grace_(plan.grace),
+        pid_(pid),
+        stdout_fd_(stdout_fd) {}
   absl::Status AwaitReady(Deadline deadline);
   void ReapIfDead();
 
   std::string program_;
   std::filesystem::path log_;
+  std::chrono::milliseconds grace_;
   pid_t pid_;
   int stdout_fd_;
   Listening listening_;

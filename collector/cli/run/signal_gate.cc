@@ -9,10 +9,10 @@ SignalGate::SignalGate() {
   sigemptyset(&read_here);
   for (const int signal : kRelayedSignals) sigaddset(&read_here, signal);
   sigaddset(&read_here, SIGCHLD);
-  sigset_t blocked = read_here;
+  blocked_ = read_here;
   // A closed stderr must not end us: a write then fails with EPIPE.
-  sigaddset(&blocked, SIGPIPE);
-  sigprocmask(SIG_BLOCK, &blocked, &inherited_mask_);
+  sigaddset(&blocked_, SIGPIPE);
+  sigprocmask(SIG_BLOCK, &blocked_, &inherited_mask_);
   // With SIGCHLD ignored (as some parents leave it) children vanish without an exit code.
   struct sigaction standard {};
   standard.sa_handler = SIG_DFL;
@@ -22,7 +22,11 @@ SignalGate::SignalGate() {
 
 SignalGate::~SignalGate() {
   if (fd_ >= 0) close(fd_);
-  // The mask stays: a SIGPIPE may be pending, and we are about to exit.
+  // One still pending (a SIGPIPE of ours, an impatient second Ctrl-C) must not end us now.
+  const timespec at_once{};
+  while (sigtimedwait(&blocked_, nullptr, &at_once) > 0) {
+  }
+  Restore();
 }
 
 std::vector<signalfd_siginfo> SignalGate::Take() const {
@@ -32,7 +36,7 @@ std::vector<signalfd_siginfo> SignalGate::Take() const {
   return out;
 }
 
-void SignalGate::RestoreInChild() const {
+void SignalGate::Restore() const {
   sigaction(SIGCHLD, &inherited_child_action_, nullptr);
   sigprocmask(SIG_SETMASK, &inherited_mask_, nullptr);
 }

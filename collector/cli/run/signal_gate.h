@@ -2,7 +2,8 @@
 //
 // Used by TracedRun. Model: from construction on, the signals that a command could be sent are
 // blocked and read from a descriptor, so that none ends us before the command; a child gets mask
-// and dispositions back exactly as we were given them.
+// and dispositions back exactly as we were given them, and so does this process at destruction.
+// Signals nobody took by then are gone.
 // Thread-safety: single-threaded; must live before any thread is started. One at a time.
 // Errors: none; a descriptor that cannot be made reads as "no signals".
 #ifndef FATHOM_COLLECTOR_CLI_RUN_SIGNAL_GATE_H_
@@ -30,10 +31,11 @@ class SignalGate {
   int fd() const { return fd_; }
   // All that arrived, without waiting.
   std::vector<signalfd_siginfo> Take() const;
-  // Between fork and exec of a command: mask and dispositions as inherited. Async-signal-safe.
-  void RestoreInChild() const;
+  // Mask and dispositions as inherited: between fork and exec, and at the end. Async-signal-safe.
+  void Restore() const;
 
  private:
+  sigset_t blocked_;
   sigset_t inherited_mask_;
   struct sigaction inherited_child_action_;
   int fd_ = -1;

@@ -9,6 +9,8 @@ namespace {
 constexpr std::chrono::milliseconds kReadyTimeout{5000};
 // The agent promises to send what is left within 2 s.
 constexpr std::chrono::milliseconds kAgentGrace{3000};
+// The collector of a run keeps its history in memory: nothing is lost with it.
+constexpr std::chrono::milliseconds kCollectorGrace{300};
 constexpr std::uint16_t kDefaultHttpPort = 7070;
 
 absl::Status Missing(std::string_view part, const Installation& installation) {
@@ -57,7 +59,8 @@ absl::Status TracingSession::StartCollector(const SessionOptions& options,
       Companion::Start({"fathom-collector",
                         {installation.collector.string(), "--grpc", "127.0.0.1:0", "--http", http,
                          "--store", ":memory:", "--parent-death-signal"},
-                        folder_->path() / "collector.log"},
+                        folder_->path() / "collector.log",
+                        kCollectorGrace},
                        gate, deadline);
   if (!collector.ok()) return collector.status();
   const Listening& listening = (*collector)->listening();
@@ -95,7 +98,8 @@ absl::Status TracingSession::StartAgent(const Installation& installation, const 
       Companion::Start({"fathomd",
                         {installation.agent.string(), "--collector", grpc_, "--http", "127.0.0.1:0",
                          "--shm-dir", shm_dir_, "--parent-death-signal"},
-                        folder_->path() / "agent.log"},
+                        folder_->path() / "agent.log",
+                        kAgentGrace},
                        gate, deadline);
   if (!agent.ok()) return agent.status();
   agent_ = *std::move(agent);

@@ -1,0 +1,56 @@
+#include "collector/cli/render/verdict_card.h"
+
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+#include "tests/cli/render/golden.h"
+
+namespace fathom::cli {
+namespace {
+
+class VerdictCardTest : public testing::Test {
+ protected:
+  VerdictCardTest() { UseUtc(); }
+  const Json verdicts_ = ReadGoldenJson("verdicts.json").at("verdicts");
+};
+
+TEST_F(VerdictCardTest, CardAndPageOfAnActiveVerdict) {
+  const VerdictView verdict = ReadVerdict(verdicts_[0]);
+  ExpectGolden(VerdictCard(verdict, Terminal(), "fathom: "), "card.txt");
+  ExpectGolden(VerdictPage(verdict, Terminal()), "page.txt");
+}
+
+TEST_F(VerdictCardTest, PageOfAClosedVerdict) {
+  ExpectGolden(VerdictPage(ReadVerdict(verdicts_[1]), Terminal()), "page_closed.txt");
+}
+
+TEST_F(VerdictCardTest, ColourOnlyWhereTheTerminalTakesIt) {
+  const VerdictView verdict = ReadVerdict(verdicts_[0]);
+  EXPECT_EQ(VerdictPage(verdict, Terminal()).find('\x1b'), std::string::npos);
+  const std::string coloured = VerdictPage(verdict, Terminal{true, true, 100});
+  EXPECT_NE(coloured.find("\x1b[1;31mestablished\x1b[0m"), std::string::npos) << coloured;
+}
+
+TEST_F(VerdictCardTest, NoLineIsWiderThanANarrowTerminal) {
+  for (const int columns : {60, 80, 120}) {
+    std::istringstream lines(
+        VerdictCard(ReadVerdict(verdicts_[0]), Terminal{false, false, columns}, "fathom: "));
+    for (std::string line; std::getline(lines, line);) {
+      EXPECT_LE(DisplayWidth(line), static_cast<std::size_t>(columns)) << line;
+    }
+  }
+}
+
+TEST_F(VerdictCardTest, AnEmptyVerdictLeavesNoEmptyLines) {
+  EXPECT_EQ(VerdictCard(ReadVerdict(Json::object()), Terminal(), ""), "rank:\n");
+}
+
+TEST(EvidenceNumbersTest, ShowsValueUnitAndReference) {
+  EXPECT_EQ(EvidenceNumbers({"s", "ms", "x", 98.44, 3.2}), "98.44 ms (reference 3.2 ms)");
+  EXPECT_EQ(EvidenceNumbers({"s", "ratio", "x", 0.96, 0}), "0.96");
+  EXPECT_EQ(EvidenceNumbers({"s", "", "", 0, 0}), "");
+}
+
+}  // namespace
+}  // namespace fathom::cli
