@@ -151,7 +151,8 @@ export class HeatMap {
     const input = { data, order, view, width, height, scaleS, shown, palette: palette(currentTheme()) };
     rasterise(input, pixels);
     enlargeRows(input, this.thinCulprits(), Math.round(ENLARGED_PX * ratio), pixels);
-    this.cells.getContext("2d")!.putImageData(this.image, 0, 0);
+    // Kept in main memory: it is only ever written as a whole, from there.
+    this.cells.getContext("2d", { willReadFrequently: true })!.putImageData(this.image, 0, 0);
     this.drawMs = performance.now() - started;
   }
 

@@ -38,10 +38,9 @@ function cuts(from: number, to: number, pixels: number): Int32Array {
 
 export function rasterise(input: RasterInput, out: Uint32Array): void {
   const { view, width, height, palette } = input;
-  const columns = cuts(view.x0, view.x1, width);
+  const runs = columnRuns(view, width);
   const rows = cuts(view.y0, view.y1, height);
   const rowGap = height / (view.y1 - view.y0) >= GAP_FROM_PX;
-  const columnGap = width / (view.x1 - view.x0) >= GAP_FROM_PX;
   let source = -1;
   for (let y = 0; y < height; y++) {
     const top = rows[y]!;
@@ -54,33 +53,42 @@ export function rasterise(input: RasterInput, out: Uint32Array): void {
     if (same) {
       out.copyWithin(y * width, source * width, (source + 1) * width);
     } else {
-      drawRow(input, columns, columnGap, top, bottom, y, out);
+      drawRow(input, runs, top, bottom, y, out);
       source = y;
     }
   }
   hatchAbsent(out, width, palette);
 }
 
-function drawRow(
-  input: RasterInput, columns: Int32Array, columnGap: boolean, top: number, bottom: number, y: number, out: Uint32Array,
-): void {
-  const { width, palette } = input;
-  let last = -1;
-  let lastEnd = -1;
-  let color = palette.absent;
+// Pixels [from, to) of a row show columns [left, right); `gap` = the first pixel is a line.
+interface Run {
+  from: number;
+  to: number;
+  left: number;
+  right: number;
+  gap: boolean;
+}
+
+function columnRuns(view: View, width: number): Run[] {
+  const columns = cuts(view.x0, view.x1, width);
+  const gaps = width / (view.x1 - view.x0) >= GAP_FROM_PX;
+  const runs: Run[] = [];
   for (let x = 0; x < width; x++) {
     const left = columns[x]!;
     const right = Math.max(left + 1, columns[x + 1]!);
-    if (columnGap && x > 0 && left !== columns[x - 1]) {
-      out[y * width + x] = palette.gap;
-      continue;
-    }
-    if (left !== last || right !== lastEnd) {
-      color = cellColor(input, left, right, top, bottom);
-      last = left;
-      lastEnd = right;
-    }
-    out[y * width + x] = color;
+    const last = runs[runs.length - 1];
+    if (last && last.left === left && last.right === right) last.to = x + 1;
+    else runs.push({ from: x, to: x + 1, left, right, gap: gaps && x > 0 && left !== columns[x - 1] });
+  }
+  return runs;
+}
+
+function drawRow(input: RasterInput, runs: Run[], top: number, bottom: number, y: number, out: Uint32Array): void {
+  const start = y * input.width;
+  for (const { from, to, left, right, gap } of runs) {
+    const color = cellColor(input, left, right, top, bottom);
+    for (let x = from; x < to; x++) out[start + x] = color;
+    if (gap) out[start + from] = input.palette.gap;
   }
 }
 
@@ -110,13 +118,12 @@ function cellColor(input: RasterInput, left: number, right: number, top: number,
 // sides, centred on their place. For culprits among ranks that share pixels.
 export function enlargeRows(input: RasterInput, rows: number[], pixels: number, out: Uint32Array): void {
   const { view, width, height, palette } = input;
-  const columns = cuts(view.x0, view.x1, width);
-  const columnGap = width / (view.x1 - view.x0) >= GAP_FROM_PX;
+  const runs = columnRuns(view, width);
   for (const row of rows) {
     const middle = ((row + 0.5 - view.y0) / (view.y1 - view.y0)) * height;
     const top = Math.min(height - pixels - 1, Math.max(1, Math.round(middle - pixels / 2)));
     out.fill(palette.gap, (top - 1) * width, (top + pixels + 1) * width);
-    drawRow(input, columns, columnGap, row, row + 1, top, out);
+    drawRow(input, runs, row, row + 1, top, out);
     for (let y = top + 1; y < top + pixels; y++) out.copyWithin(y * width, top * width, (top + 1) * width);
   }
   if (rows.length > 0) hatchAbsent(out, width, palette);

@@ -5,7 +5,7 @@ import { isActive } from "../model/verdict";
 import { decimal, count, plural, span } from "../text/quantity";
 import { rankNames } from "../text/ranks";
 import { processStateText, signalText } from "../text/words";
-import { element, Slot } from "./element";
+import { Changes, element, Slot } from "./element";
 import { agoTime } from "./time_text";
 
 const SILENT_S = 5;
@@ -17,6 +17,7 @@ const ODD_STATES = new Set(["T", "t", "D", "Z", "X", "stopped", "uninterruptible
 export class DataHealth {
   readonly node: HTMLElement;
   private readonly slot = new Slot(element("div", { class: "health" }));
+  private readonly changes = new Changes();
 
   constructor() {
     this.node = element("section", { class: "panel", "aria-label": "Data health" },
@@ -25,6 +26,7 @@ export class DataHealth {
 
   update(state: JobState): void {
     const { health, nodes, report, job } = state;
+    if (!this.changes.seen(health, nodes, report, job?.state)) return;
     if (!health) return this.slot.show("none", () => [element("p", { class: "none" }, "Not known yet.")]);
     const ages = health.ranks.map((rank) => Math.floor(Math.max(0, rank.lastEventAgeS)));
     const key = [health.ranks.map((r, i) => [r.state, r.lost, ages[i]! > SILENT_S ? ages[i] : 0]), total(health.ranks) >> 10,

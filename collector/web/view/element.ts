@@ -39,6 +39,17 @@ export class Slot {
   }
 }
 
+// Whether any of the values is another one than last time; objects by identity.
+export class Changes {
+  private last: unknown[] = [];
+
+  seen(...values: unknown[]): boolean {
+    const same = values.length === this.last.length && values.every((value, i) => Object.is(value, this.last[i]));
+    this.last = values;
+    return !same;
+  }
+}
+
 // One of several choices, as buttons.
 export class Choice<T extends string> {
   readonly node: HTMLElement;

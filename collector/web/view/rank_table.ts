@@ -4,7 +4,7 @@ import { meanPerRank } from "../model/iterations";
 import type { JobState } from "../model/page_state";
 import { plural, seconds } from "../text/quantity";
 import { processStateText } from "../text/words";
-import { button, element, Slot } from "./element";
+import { button, Changes, element, Slot } from "./element";
 
 const FIRST_ROWS = 16;
 const ALL_ROWS = 2000;
@@ -13,6 +13,7 @@ export class RankTable {
   readonly node: HTMLElement;
   private readonly details: HTMLDetailsElement;
   private readonly slot = new Slot(element("div", { class: "scroll" }));
+  private readonly changes = new Changes();
   private rows = FIRST_ROWS;
   private draw: () => void = () => undefined;
 
@@ -23,6 +24,7 @@ export class RankTable {
   }
 
   update(state: JobState, from: number, to: number, culprits: Set<number>): void {
+    if (!this.changes.seen(state.iterations, state.health, from, to, [...culprits].join())) return;
     this.draw = () => {
       if (this.details.open) this.render(state, from, to, culprits);
     };

@@ -9,8 +9,9 @@ import { scaleOf, type Shown, type View } from "../plot/raster";
 import { chosenRange, positionOf, type Span } from "../plot/window_choice";
 import { clock } from "../text/moment";
 import { count, plural, seconds } from "../text/quantity";
-import { button, Choice, element } from "./element";
+import { button, Changes, Choice, element } from "./element";
 import { Legend } from "./legend";
+import { currentTheme } from "./theme";
 import { Tooltip } from "./tooltip";
 
 interface Zoom {
@@ -36,6 +37,7 @@ export class Timeline {
   private shown: Shown = "both";
   private span: Span = "auto";
   private zoom: Zoom | null = null;
+  private readonly changes = new Changes();
 
   constructor() {
     const controls = element("div", { class: "controls" },
@@ -57,7 +59,13 @@ export class Timeline {
     if (this.state?.name !== state.name) this.zoom = null;
     this.state = state;
     this.verdict = verdict;
-    this.render();
+    const ranks = verdict?.entity.ranks.join();
+    // Most updates bring no iteration; drawing 300,000 cells for them would cost the scrolling.
+    if (this.changes.seen(state.iterations, ranks, verdict?.since.iteration, this.normal(), currentTheme())) this.render();
+  }
+
+  private normal(): number {
+    return this.state?.job?.baselineS || this.state?.report?.medianS || 0;
   }
 
   // The positions on show, for those who list ranks beside it.
@@ -106,10 +114,10 @@ export class Timeline {
     let order = rowOrder(data, this.sorting, x0, x1);
     const zoomed = new Set(this.zoom?.ranks ?? []);
     if (zoomed.size > 0) order = order.filter((at) => zoomed.has(data.ranks[at]!));
-    const scaleS = scaleOf(data, x0, x1, state.job?.baselineS || state.report?.medianS || 0);
+    const scaleS = scaleOf(data, x0, x1, this.normal());
     const culprits = new Set(this.verdict?.entity.ranks ?? []);
     this.heat.show({ data, order, view: { x0, x1, y0: 0, y1: order.length }, scaleS, shown: this.shown, culprits, onset });
-    this.strip.show({ data, from: x0, to: x1, baselineS: state.job?.baselineS || state.report?.medianS || 0, onset });
+    this.strip.show({ data, from: x0, to: x1, baselineS: this.normal(), onset });
     this.legend.show(scaleS);
     this.caption.textContent = `${plural(order.length, "rank")}, iterations ${count(data.index[x0]!)} to ${count(data.index[x1 - 1]!)}`;
     this.heat.node.setAttribute("aria-label", this.summary(x0, x1));
@@ -141,7 +149,7 @@ export class Timeline {
     const box = this.strip.node.getBoundingClientRect();
     this.tooltip.show(this.iterationTitle(column), [
       ["took", seconds(data.durationS[column] ?? 0)],
-      ["normal", seconds(this.state!.job?.baselineS ?? 0)],
+      ["normal", seconds(this.normal())],
       ...(data.irregular[column] ? [["irregular", "yes"] as [string, string]] : []),
     ], box.left + this.heat.x(column + 1), box.top + 10);
   }
