@@ -68,9 +68,14 @@ Truth TruthOf(const std::filesystem::path& folder) {
 
 std::string Describe(const diagnosis::Verdict& verdict) {
   std::string text(ToString(verdict.grade));
-  text +=
-      " " + std::string(ToString(verdict.cause)) + " " + std::string(ToString(verdict.entity.type));
-  for (const RankId rank : verdict.entity.ranks) text += " " + std::to_string(rank.value);
+  text += ' ';
+  text += ToString(verdict.cause);
+  text += ' ';
+  text += ToString(verdict.entity.type);
+  for (const RankId rank : verdict.entity.ranks) {
+    text += ' ';
+    text += std::to_string(rank.value);
+  }
   return text;
 }
 
