@@ -249,6 +249,14 @@ void DescribeSlowRank(const Case& c, const Ledger& ledger, const RankAccount& ac
   AddSlowCounter(ledger, account, verdict);
   verdict.would_change.push_back(absl::StrFormat(
       "Slow iterations in which rank %d takes no longer than before.", account.rank.value));
+  for (const SignalState& signal : c.view.signals) {
+    const bool marks = signal.name == "python_marks";
+    if (!marks || signal.level == SignalState::Level::kOn) continue;
+    if (verdict.cause != Cause::kHostSlow && verdict.cause != Cause::kComputeSlow) continue;
+    verdict.would_change.push_back(
+        "Marks of the Python source, which is not on: it could be the data loader or garbage "
+        "collection.");
+  }
   verdict.would_change.push_back("The same excess on most other ranks: then it is no rank's own.");
 }
 

@@ -61,7 +61,7 @@ void Examine(const Case& c, Findings& out) {
 
 Rule ArrivalRule() {
   return {"arrival",
-          {"communication ops"},
+          {"communication_ops"},
           "for whom the others wait",
           [](const Suspicion& s) { return s.slow; },
           Examine};

@@ -28,7 +28,7 @@ void Examine(const Case& c, Findings& out) {
 
 Rule CommunicationSlowRule() {
   return {"communication_slow",
-          {"communication ops"},
+          {"communication_ops"},
           "whether the communication itself is slow",
           [](const Suspicion& s) { return s.slow; },
           Examine};

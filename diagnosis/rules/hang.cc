@@ -239,7 +239,7 @@ void Examine(const Case& c, Findings& out) {
 
 Rule HangRule() {
   return {"hang",
-          {"communication ops"},
+          {"communication_ops"},
           kQuestion,
           [](const Suspicion& s) { return s.stalled; },
           Examine};

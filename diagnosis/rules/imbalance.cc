@@ -122,7 +122,7 @@ void Examine(const Case& c, Findings& out) {
 
 Rule ImbalanceRule() {
   return {"imbalance",
-          {"communication ops"},
+          {"communication_ops"},
           "whether work is unequal by design",
           [](const Suspicion& s) { return !s.slow && !s.stalled; },
           Examine};

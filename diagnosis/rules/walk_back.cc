@@ -58,7 +58,7 @@ void Examine(const Case& c, Findings& out) {
 
 Rule WalkBackRule() {
   return {"walk_back",
-          {"communication ops"},
+          {"communication_ops"},
           "who holds the job back",
           [](const Suspicion& s) { return s.slow; },
           Examine};
