@@ -37,10 +37,12 @@ class HttpServer {
   std::uint16_t port() const { return port_; }
 
  private:
-  explicit HttpServer(HttpSources sources) : sources_(std::move(sources)) {}
+  HttpServer(HostPort address, HttpSources sources)
+      : address_(std::move(address)), sources_(std::move(sources)) {}
   static int Handle(mg_connection* connection, void* self);
   int Answer(mg_connection* connection);
 
+  const HostPort address_;
   const HttpSources sources_;
   mg_context* context_ = nullptr;
   std::uint16_t port_ = 0;
