@@ -148,7 +148,7 @@ def require_torch():
 
 
 def torchrun(script, *arguments, ranks=4):
-    return [PYTHON, "-m", "torch.distributed.run", "--nproc-per-node", str(ranks), str(script),
+    return [PYTHON, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(ranks), str(script),
             *map(str, arguments)]
 
 
