@@ -3,9 +3,10 @@
 #include <absl/strings/str_cat.h>
 #include <civetweb.h>
 
+#include <atomic>
 #include <chrono>
-#include <cstring>
 #include <string_view>
+#include <thread>
 #include <utility>
 
 #include "collector/net/listen_probe.h"
@@ -69,7 +70,18 @@ class HttpServer::Impl {
       : options_(options), api_(api), events_(events) {}
 
   ~Impl() {
-    if (context_) mg_stop(context_);
+    if (!context_) return;
+    // civetweb looks at its stop flag only between connections or every two seconds.
+    std::atomic<bool> stopped{false};
+    std::thread caller([&] {
+      while (!stopped) {
+        Touch(where_, port_);
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      }
+    });
+    mg_stop(context_);
+    stopped = true;
+    caller.join();
   }
 
   absl::Status Start() {
@@ -95,6 +107,8 @@ class HttpServer::Impl {
                               "5000",
                               "tcp_nodelay",
                               "1",
+                              "decode_url",
+                              "no",
                               nullptr};
     mg_callbacks callbacks{};
     callbacks.log_message = [](const mg_connection*, const char*) { return 1; };
@@ -121,8 +135,8 @@ class HttpServer::Impl {
   void Answer(mg_connection* connection) {
     const mg_request_info* info = mg_get_request_info(connection);
     const std::string_view method = info->request_method ? info->request_method : "";
-    const std::string_view raw = info->request_uri ? info->request_uri : "/";
-    const std::string_view path = raw.substr(0, raw.find('?'));
+    // The undecoded one: a slash in a job's name must not split it.
+    const std::string_view path = info->local_uri_raw ? info->local_uri_raw : "/";
     auto request = ParseTarget(path, info->query_string ? info->query_string : "");
     const bool head = method == "HEAD";
     if (!request) {

@@ -26,6 +26,9 @@ struct HostPort {
 absl::Status ParseHostPort(const std::string& address, HostPort& out);
 bool IsLoopback(const std::string& host);
 
+// Connects to `port` of `where.host` and hangs up: wakes a server that waits for connections.
+void Touch(const HostPort& where, int port);
+
 }  // namespace fathom::collector
 
 #endif  // FATHOM_COLLECTOR_NET_LISTEN_PROBE_H_

@@ -6,7 +6,8 @@
 // all members: two ranks that name the same (group, sequence) speak of the same iteration. The
 // first rank's own count becomes the job's.
 //
-// A sequence not seen before is placed by the distance to the nearest known one, in steps. A rank
+// Within a batch, iterations follow one another unless a known anchor says otherwise. The first of
+// a batch is placed by its anchor, or by the distance to the nearest known one in steps. A rank
 // whose anchor group nobody else has used keeps its own count until a group is shared (counted by
 // unanchored()).
 //
@@ -39,6 +40,7 @@ class IterationAligner {
  private:
   using Known = std::map<std::uint64_t, std::int64_t>;  // sequence → iteration of the job
 
+  static void Learn(Known& known, std::uint64_t sequence, std::int64_t number);
   static std::int64_t Near(const Known& known, std::uint64_t sequence, std::int64_t step);
 
   std::map<std::uint64_t, Known> groups_;

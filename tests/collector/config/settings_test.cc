@@ -1,0 +1,112 @@
+#include "collector/config/settings.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "collector/config/command_line.h"
+
+namespace fathom::collector {
+namespace {
+
+using testing::HasSubstr;
+
+struct SettingsTest : testing::Test {
+  std::string file = (std::filesystem::temp_directory_path() /
+                      ("fathom-config-" + std::to_string(getpid()) + ".yaml"))
+                         .string();
+  void TearDown() override {
+    std::filesystem::remove(file);
+    unsetenv("FATHOM_LOG_LEVEL");
+    unsetenv("FATHOM_DIAGNOSIS_DELTA");
+  }
+  void Write(const std::string& text) { std::ofstream(file) << text; }
+  static absl::StatusOr<CommandLine> Parse(std::vector<const char*> arguments) {
+    arguments.insert(arguments.begin(), "fathom-collector");
+    return ParseCommandLine(static_cast<int>(arguments.size()), arguments.data());
+  }
+  static std::string Error(const std::vector<const char*>& arguments) {
+    const auto line = Parse(arguments);
+    if (!line.ok()) return std::string(line.status().message());
+    const auto config = Finalize(line->config);
+    return config.ok() ? "" : std::string(config.status().message());
+  }
+};
+
+TEST_F(SettingsTest, FlagBeatsEnvironmentBeatsFileBeatsDefault) {
+  Write("log_level: error\nhttp: 127.0.0.1:1\ndiagnosis:\n  delta: 1.2\n  stall_factor: 9\n");
+  setenv("FATHOM_LOG_LEVEL", "debug", 1);
+  setenv("FATHOM_DIAGNOSIS_DELTA", "1.3", 1);
+  const auto line = Parse({"--config", file.c_str(), "--diagnosis-delta", "1.4"});
+  ASSERT_TRUE(line.ok()) << line.status();
+  EXPECT_EQ(line->config.http, "127.0.0.1:1");
+  EXPECT_EQ(line->config.log_level, "debug");
+  EXPECT_EQ(line->config.diagnosis.delta, 1.4);
+  EXPECT_EQ(line->config.diagnosis.stall_factor, 9);
+  EXPECT_EQ(line->config.grpc, "127.0.0.1:7071");
+}
+
+TEST_F(SettingsTest, AnUnknownKeyNamesTheNearest) {
+  Write("log_levle: info\n");
+  EXPECT_THAT(Error({"--config", file.c_str()}), HasSubstr("did you mean 'log_level'"));
+  Write("diagnosis:\n  dleta: 2\n");
+  EXPECT_THAT(Error({"--config", file.c_str()}), HasSubstr("did you mean 'diagnosis.delta'"));
+  EXPECT_THAT(Error({"--htpp", "x"}), HasSubstr("did you mean '--http'"));
+}
+
+TEST_F(SettingsTest, ErrorsNameFileAndSetting) {
+  EXPECT_THAT(Error({"--config", "/nowhere/at.yaml"}), HasSubstr("/nowhere/at.yaml"));
+  Write("http: [1, 2]\n");
+  EXPECT_THAT(Error({"--config", file.c_str()}), HasSubstr("http: a single value"));
+  Write("{{{\n");
+  EXPECT_THAT(Error({"--config", file.c_str()}), HasSubstr(file));
+  Write("- a\n");
+  EXPECT_THAT(Error({"--config", file.c_str()}), HasSubstr("NAME: VALUE"));
+  Write("max_jobs: many\n");
+  EXPECT_THAT(Error({"--config", file.c_str()}),
+              HasSubstr("max_jobs: 'many' is not a whole number"));
+  EXPECT_THAT(Error({"--max-jobs"}), HasSubstr("--max-jobs"));
+}
+
+TEST_F(SettingsTest, OnlyLoopbackWithoutInsecure) {
+  EXPECT_THAT(Error({"--http", "0.0.0.0:7070"}), HasSubstr("--insecure"));
+  EXPECT_THAT(Error({"--grpc", "[::]:7071"}), HasSubstr("--insecure"));
+  EXPECT_EQ(Error({"--http", "0.0.0.0:7070", "--insecure"}), "");
+  EXPECT_EQ(Error({"--http", "[::1]:7070", "--grpc", "localhost:0"}), "");
+  EXPECT_THAT(Error({"--http", "127.0.0.1"}), HasSubstr("HOST:PORT"));
+  EXPECT_THAT(Error({"--http", "127.0.0.1:99999"}), HasSubstr("HOST:PORT"));
+}
+
+TEST_F(SettingsTest, RangesAreChecked) {
+  EXPECT_THAT(Error({"--diagnosis-delta", "0.9"}), HasSubstr("diagnosis.delta"));
+  EXPECT_THAT(Error({"--max-ranks", "0"}), HasSubstr("max_ranks"));
+  EXPECT_THAT(Error({"--log-level", "loud"}), HasSubstr("'loud'"));
+}
+
+TEST_F(SettingsTest, WhatIsPrintedReadsBackTheSame) {
+  auto line = Parse({"--http", "127.0.0.1:5", "--diagnosis-stall-floor-s", "4.5", "--reflection"});
+  ASSERT_TRUE(line.ok());
+  const std::string printed = Print(line->config);
+  Write(printed);
+  const auto again = Parse({"--config", file.c_str()});
+  ASSERT_TRUE(again.ok()) << again.status();
+  EXPECT_EQ(Print(again->config), printed);
+  EXPECT_EQ(again->config.diagnosis.stall_floor, Nanos(4'500'000'000));
+  EXPECT_TRUE(again->config.reflection);
+}
+
+TEST_F(SettingsTest, HelpAndVersionAreTexts) {
+  const auto help = Parse({"--help"});
+  ASSERT_TRUE(help.ok());
+  EXPECT_EQ(help->ask, CommandLine::Ask::kPrintText);
+  EXPECT_THAT(help->text, HasSubstr("--grpc"));
+  EXPECT_THAT(help->text, testing::Not(HasSubstr("parent-death")));
+  EXPECT_THAT(Parse({"--version"})->text, HasSubstr("fathom-collector "));
+}
+
+}  // namespace
+}  // namespace fathom::collector

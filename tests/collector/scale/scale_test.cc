@@ -1,0 +1,157 @@
+// What large jobs cost: bytes a rank, time of a view, size and time of the API's answers, and that
+// the number of metric series does not depend on the number of ranks. Times are printed, never
+// asserted.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+
+#include "collector/export/prometheus_exporter.h"
+#include "collector/http/api.h"
+#include "collector/limits.h"
+#include "tests/collector/fake_clock.h"
+#include "tests/collector/messages.h"
+
+namespace fathom::collector {
+namespace {
+
+using testing::HasSubstr;
+
+double Milliseconds(const std::function<void()>& work) {
+  const auto start = std::chrono::steady_clock::now();
+  work();
+  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start)
+      .count();
+}
+
+struct ScaleTest : testing::Test {
+  FakeClock clock;
+  JobTable jobs{clock, {}};
+  SessionRegistry registry{clock};
+  IngestCounters counters;
+  RowRequests requests{registry, counters, clock};
+  VerdictLedger ledger{[](VerdictChange, const Episode&) {}};
+  Diagnoser diagnoser{
+      {jobs, registry, requests, ledger, clock, nullptr, nullptr},
+      {[](const auto&, const auto&) { return diagnosis::Suspicion(); },
+       [](const auto&, const auto&, const auto&) { return diagnosis::Diagnosis(); }},
+      {},
+      Nanos(1)};
+  std::unique_ptr<Store> store = Store::Open(":memory:");
+  PrometheusExporter exporter{{jobs, registry, ledger, diagnoser, counters, *store,
+                               [] { return 0; }, [] { return 0; }, [] { return 0; }, "test"}};
+  Api api{{jobs, registry, ledger, diagnoser, *store, [this] { return exporter.Scrape(); },
+           [] { return true; }}};
+
+  // World of `world` ranks, 8 a node, `iterations` each, one world and one node-local group.
+  void Feed(std::uint32_t world, int iterations) {
+    const auto job = jobs.FindOrAdd("train");
+    for (std::uint32_t r = 0; r < world; ++r) {
+      const std::string node = "node" + std::to_string(r / 8);
+      if (r % 8 == 0) registry.Connect(r, HelloFrom(node).hello(), {});
+      ASSERT_FALSE(job->Apply(RankOf(r, world), node, 1'000'000).rejected);
+      job->Apply(HealthOf(r), node);
+    }
+    // As agents do: every rank a few iterations at a time.
+    constexpr int kChunk = 20;
+    for (int first = 0; first < iterations; first += kChunk) {
+      for (std::uint32_t r = 0; r < world; ++r) {
+        ASSERT_EQ(job->Apply(Chunk(r, first, kChunk), "node" + std::to_string(r / 8)).rows, kChunk);
+      }
+    }
+  }
+  static v1::SummaryBatch Chunk(std::uint32_t rank, int first, int count) {
+    BatchShape shape;
+    shape.rank = rank;
+    shape.first = first;
+    shape.count = count;
+    shape.anchor = 1000 + static_cast<std::uint64_t>(first) * 5;
+    auto batch = Batch(shape);
+    *batch.add_groups() = batch.groups(0);
+    batch.mutable_groups(1)->set_group(100 + rank / 8);
+    return batch;
+  }
+  Response Get(const std::string& path, const std::string& query = "") {
+    auto request = *ParseTarget(path, query);
+    request.method = "GET";
+    return api.Answer(request);
+  }
+  void Print(const char* path, const std::string& query = "") {
+    Response response;
+    const double ms = Milliseconds([&] { response = Get(path, query); });
+    ASSERT_EQ(response.status, 200);
+    std::printf("[ figure ] %s: %.1f KiB in %.1f ms\n", path,
+                static_cast<double>(response.body.size()) / 1024, ms);
+  }
+  static long Series(const std::string& scrape) {
+    long series = 0;
+    for (std::size_t at = 0; at < scrape.size(); at = scrape.find('\n', at) + 1) {
+      series += scrape[at] != '#';
+    }
+    return series;
+  }
+};
+
+TEST_F(ScaleTest, AJobOfAThousandRanks) {
+  const double feed = Milliseconds([&] { Feed(1000, 400); });
+  std::printf("[ figure ] 1,000 ranks: ingest of 400,000 rows %.0f ms\n", feed);
+  const auto job = jobs.Find("train");
+  std::printf("[ figure ] 1,000 ranks: %zu bytes a rank\n", job->BytesPerRank());
+  EXPECT_LE(job->BytesPerRank(), kMaxBytesPerRank);
+  Print("/api/v1/jobs");
+  Print("/api/v1/jobs/train");
+  Print("/api/v1/jobs/train/iterations");
+  Print("/api/v1/jobs/train/health");
+  Print("/api/v1/jobs/train/report");
+  Print("/metrics");
+  diagnosis::JobView view;
+  const double ms = Milliseconds([&] { view = job->View([](std::string_view) { return true; }); });
+  std::printf("[ figure ] 1,000 ranks: view of %zu iterations in %.1f ms\n", view.window.size(),
+              ms);
+  EXPECT_EQ(view.window.back().ranks.size(), 1000u);
+}
+
+TEST_F(ScaleTest, TenThousandRanksMakeNoMoreSeriesThanAFew) {
+  Feed(8, 60);
+  const long few = Series(exporter.Scrape());
+  jobs.Find("train")->UpdateEnded(MonoNs(1ll << 62));
+  const auto job = jobs.FindOrAdd("large");
+  for (std::uint32_t r = 0; r < 10'000; ++r) {
+    const std::string node = "node" + std::to_string(r / 8);
+    if (r % 8 == 0) registry.Connect(10 + r, HelloFrom(node).hello(), {});
+    ASSERT_FALSE(job->Apply(RankOf(r, 10'000, "large"), node, 1'000'000).rejected);
+    BatchShape shape;
+    shape.job = "large";
+    shape.rank = r;
+    shape.count = 60;
+    job->Apply(Batch(shape), node);
+  }
+  std::string scrape;
+  const double ms = Milliseconds([&] { scrape = exporter.Scrape(); });
+  const long many = Series(scrape);
+  std::printf(
+      "[ figure ] 10,000 ranks on 1,250 nodes: %ld series, %.1f KiB, %.1f ms (8 ranks: %ld)\n",
+      many, static_cast<double>(scrape.size()) / 1024, ms, few);
+  constexpr long kPerJob = 5 + static_cast<long>(kIterationBuckets.size()) + 3;
+  EXPECT_LE(many, few + kPerJob + static_cast<long>(PrometheusExporter::kMaxNodes));
+  EXPECT_EQ(scrape.find("rank="), std::string::npos);
+}
+
+TEST_F(ScaleTest, AScrapeHoldsEveryNameOfTheContract) {
+  Feed(8, 60);
+  const std::string scrape = exporter.Scrape();
+  for (const char* name :
+       {"fathom_job_info", "fathom_job_iteration_seconds", "fathom_job_slowdown_ratio",
+        "fathom_job_hung", "fathom_verdict_active", "fathom_node_suspect", "fathom_records_total",
+        "fathom_records_dropped_total", "fathom_agent_last_seen_timestamp_seconds",
+        "fathom_localization_seconds", "fathom_ingest_rows_total", "fathom_actions_total",
+        "fathom_build_info"}) {
+    EXPECT_THAT(scrape, HasSubstr("# TYPE " + std::string(name) + " ")) << name;
+  }
+  EXPECT_THAT(scrape, HasSubstr("fathom_job_iteration_seconds_count{job=\"train\"} 58"));
+}
+
+}  // namespace
+}  // namespace fathom::collector

@@ -1,0 +1,220 @@
+#include <gmock/gmock.h>
+
+#include "collector/limits.h"
+#include "tests/collector/server/server_fixture.h"
+
+namespace fathom::collector {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+using ServerTest = ServerFixture;
+
+TEST_F(ServerTest, FromAnAgentsStreamToTheApi) {
+  FakeAgent agent(collector_->grpc_port(), "n0");
+  agent.Hello();
+  ASSERT_EQ(agent.WaitGreeting(), "");
+  Feed(agent, 10);
+  EXPECT_THAT(Get("/api/v1/jobs").body,
+              AllOf(HasSubstr("\"name\":\"train\""), HasSubstr("\"world_size\":2"),
+                    HasSubstr("\"state\":\"running\""), HasSubstr("\"iteration\":9")));
+  EXPECT_THAT(Get("/api/v1/jobs/train").body,
+              AllOf(HasSubstr("\"kind\":\"world\""), HasSubstr("\"ranks\":[0,1]"),
+                    HasSubstr("\"rank_info\":[{\"rank\":0,\"node\":\"n0\",\"pid\":1000")));
+  EXPECT_THAT(Get("/api/v1/jobs/train/iterations?after=5&limit=3").body,
+              AllOf(HasSubstr("\"iterations\":[7,8,9]"), HasSubstr("\"onset\":null"),
+                    HasSubstr("\"duration_us\":[100000,100000,100000]"),
+                    HasSubstr("\"late_us\":[[0,0],[0,0],[0,0]]")));
+  EXPECT_THAT(Get("/api/v1/jobs/train/report").body,
+              AllOf(HasSubstr("\"schema\":\"fathom.v1.Report\""), HasSubstr("\"verdicts\":[]"),
+                    HasSubstr("\"count\":\"10\"")));
+  EXPECT_THAT(Get("/api/v1/jobs/train/health").body,
+              AllOf(HasSubstr("\"agents\":[{\"node\":\"n0\",\"connected\":true"),
+                    HasSubstr("\"signals\":[{\"name\":\"ranks\",\"state\":\"on\"")));
+  EXPECT_THAT(Get("/api/v1/nodes").body,
+              AllOf(HasSubstr("\"name\":\"n0\""), HasSubstr("\"ranks\":2"),
+                    HasSubstr("\"suspect\":false"), HasSubstr("\"load1\":null")));
+}
+
+TEST_F(ServerTest, FromSuspicionOverRowsToVerdictReportMetricsAndBack) {
+  want_rows_ = true;
+  FakeAgent agent(collector_->grpc_port(), "n0", [](const v1::RowsRequest& request) {
+    v1::RowsReply reply;
+    for (const std::uint32_t rank : request.ranks()) {
+      auto& rows = *reply.add_ranks();
+      rows.set_rank(rank);
+      for (const std::int64_t i : request.iterations()) rows.add_ops()->set_iteration(i);
+    }
+    return std::optional(reply);
+  });
+  agent.Hello();
+  EventReader events(collector_->http_port(), "/api/v1/events?job=train");
+  ASSERT_TRUE(events.Wait("retry:"));
+  Feed(agent, 10);
+  ASSERT_TRUE(events.Wait("event: job\ndata: {\"name\":\"train\""));
+  ASSERT_TRUE(events.Wait("event: iterations\ndata: {\"job\":\"train\",\"last\":9}"));
+  slow_ = true;
+  ASSERT_TRUE(events.Wait("event: verdict\ndata: {\"id\":\"v"));
+  EXPECT_GE(agent.requests(), 1);
+  EXPECT_GT(rows_seen_, 0u);
+  EXPECT_THAT(Get("/api/v1/verdicts?job=train&active=1").body,
+              HasSubstr("\"sentence\":\"Rank 1 holds the job back.\""));
+  EXPECT_THAT(Get("/api/v1/jobs").body,
+              AllOf(HasSubstr("\"state\":\"slow\""), HasSubstr("\"slowdown\":2.5"),
+                    HasSubstr("\"verdicts\":1"), HasSubstr("Rank 1 holds the job back.")));
+  EXPECT_THAT(Get("/api/v1/nodes").body, HasSubstr("\"suspect\":true"));
+  EXPECT_THAT(Get("/metrics").body,
+              AllOf(HasSubstr("fathom_verdict_active{job=\"train\",cause=\"host_slow\","
+                              "class=\"noncommunication_slow\",grade=\"established\""),
+                    HasSubstr("fathom_node_suspect{node=\"n0\",cause=\"host_slow\""),
+                    HasSubstr("fathom_localization_seconds_count 1")));
+  const std::string report = Get("/api/v1/jobs/train/report").body;
+  const auto id = report.substr(report.find("\"id\":\"v") + 6, 13);
+  EXPECT_EQ(Get("/api/v1/verdicts/" + id).status, 200);
+  slow_ = false;
+  ASSERT_TRUE(events.Wait("\"closed_because\":\"recovered\""));
+  EXPECT_EQ(Get("/api/v1/verdicts?active=1").body, "{\"verdicts\":[]}");
+  EXPECT_THAT(Get("/api/v1/jobs/train/report").body, HasSubstr("\"until\":{"));
+}
+
+TEST_F(ServerTest, AJobThatEndedKeepsItsReport) {
+  {
+    FakeAgent agent(collector_->grpc_port(), "n0");
+    agent.Hello();
+    Feed(agent, 10);
+    for (std::uint32_t r = 0; r < 2; ++r) {
+      v1::RankGone gone;
+      gone.set_job("train");
+      gone.set_rank(r);
+      gone.set_pid(1000 + r);
+      gone.set_orderly(true);
+      agent.Send(Message(0, gone));
+    }
+    ASSERT_TRUE(agent.WaitAcknowledged());
+  }
+  EXPECT_TRUE(Eventually("/api/v1/jobs", "\"state\":\"ended\""));
+  EXPECT_TRUE(Eventually("/api/v1/nodes", "\"connected\":false"));
+  EXPECT_EQ(Get("/api/v1/jobs/train/report").status, 200);
+}
+
+TEST_F(ServerTest, SeveralJobsAtOnceDoNotMix) {
+  FakeAgent one(collector_->grpc_port(), "n0");
+  FakeAgent two(collector_->grpc_port(), "n1");
+  one.Hello();
+  two.Hello();
+  Feed(one, 5);
+  two.Send(Message(0, RankOf(0, 1, "other job/2")));
+  BatchShape shape;
+  shape.job = "other job/2";
+  shape.count = 3;
+  two.Send(Message(0, Batch(shape)));
+  ASSERT_TRUE(two.WaitAcknowledged());
+  EXPECT_THAT(Get("/api/v1/jobs/other%20job%2F2").body, HasSubstr("\"iteration\":2"));
+  EXPECT_THAT(Get("/api/v1/jobs/train").body, HasSubstr("\"iteration\":4"));
+}
+
+TEST_F(ServerTest, AHostilePeerCostsOnlyItsOwnStream) {
+  FakeAgent good(collector_->grpc_port(), "n0");
+  good.Hello();
+  FakeAgent silent(collector_->grpc_port(), "n1");
+  silent.Send(Message(0, RankOf(0, 2)));  // no Hello
+  EXPECT_THAT(silent.WaitGreeting().value_or(""), HasSubstr("Hello"));
+  EXPECT_TRUE(silent.WaitOver());
+  FakeAgent future(collector_->grpc_port(), "n2");
+  future.Hello(9);
+  EXPECT_THAT(future.WaitGreeting().value_or(""), HasSubstr("protocol 9"));
+  EXPECT_TRUE(future.WaitOver());
+  FakeAgent bad(collector_->grpc_port(), "n3");
+  bad.Hello();
+  auto batch = Batch({});
+  batch.add_gc_us(1);
+  for (int i = 0; i < kMaxRejectsPerStream + 5 && bad.Send(Message(0, batch)); ++i) {
+  }
+  EXPECT_TRUE(bad.WaitOver());
+  FakeAgent large(collector_->grpc_port(), "n4");
+  large.Hello();
+  auto info = RankOf(0, 1);
+  info.set_tracer_version(std::string(kMaxMessageBytes + 1, 'x'));
+  large.Send(Message(0, info));
+  EXPECT_TRUE(large.WaitOver());
+  Feed(good, 5);
+  EXPECT_THAT(Get("/metrics").body,
+              AllOf(HasSubstr("fathom_ingest_rejected_total{reason=\"no_hello\"} 1\n"),
+                    HasSubstr("fathom_ingest_rejected_total{reason=\"protocol\"} 1\n"),
+                    HasSubstr("fathom_ingest_rejected_total{reason=\"column_lengths\"} 1000\n"),
+                    HasSubstr("fathom_ingest_rows_total{kind=\"summary\"} 10\n")));
+}
+
+TEST_F(ServerTest, TheHealthServiceAnswers) {
+  EXPECT_TRUE(FakeAgent::Serving(collector_->grpc_port()));
+  EXPECT_EQ(Get("/healthz").body, "{\"status\":\"ok\"}");
+  EXPECT_EQ(Get("/readyz").body, "{\"ready\":true,\"degraded\":[]}");
+}
+
+TEST_F(ServerTest, ErrorsSayWhatToDo) {
+  EXPECT_EQ(Get("/api/v1/jobs/nobody").status, 404);
+  EXPECT_THAT(Get("/api/v1/jobs/nobody").body, HasSubstr("/api/v1/jobs"));
+  EXPECT_EQ(Get("/api/v1/verdicts/v0").status, 404);
+  EXPECT_EQ(Get("/api/v2/jobs").status, 404);
+  EXPECT_EQ(Get("/api/v1/verdicts?limit=x").status, 400);
+  EXPECT_EQ(Get("/%zz").status, 400);
+  EXPECT_EQ(Get("/no/such/page").status, 404);
+  EXPECT_EQ(HttpGet(collector_->http_port(), "/api/v1/jobs", "localhost", "POST").status, 405);
+  FakeAgent agent(collector_->grpc_port(), "n0");
+  agent.Hello();
+  Feed(agent, 3);
+  EXPECT_EQ(Get("/api/v1/jobs/train/iterations?limit=2001").status, 400);
+  EXPECT_EQ(Get("/api/v1/jobs/train/iterations?after=now").status, 400);
+  EXPECT_EQ(Get("/api/v1/jobs/train/nothing").status, 404);
+}
+
+TEST_F(ServerTest, EveryAnswerCarriesSecurityHeadersAndForeignHostsGetNone) {
+  for (const char* target : {"/", "/api/v1/jobs", "/metrics", "/nope", "/healthz"}) {
+    EXPECT_THAT(Get(target).head, AllOf(HasSubstr("Content-Security-Policy: default-src 'self'"),
+                                        HasSubstr("X-Content-Type-Options: nosniff"),
+                                        HasSubstr("Referrer-Policy: no-referrer")))
+        << target;
+  }
+  const int port = collector_->http_port();
+  EXPECT_EQ(HttpGet(port, "/api/v1/jobs", "attacker.example").status, 403);
+  EXPECT_EQ(HttpGet(port, "/api/v1/events", "attacker.example").status, 403);
+  EXPECT_EQ(HttpRaw(port, "GET /api/v1/jobs HTTP/1.0\r\n\r\n").status, 403) << "no Host at all";
+  EXPECT_EQ(HttpGet(port, "/api/v1/jobs", "localhost:7070").status, 200);
+}
+
+TEST_F(ServerTest, ThePageIsCachedByItsTag) {
+  const auto page = Get("/");
+  EXPECT_EQ(page.status, 200);
+  const auto at = page.head.find("ETag: ");
+  ASSERT_NE(at, std::string::npos);
+  const std::string tag = page.head.substr(at + 6, page.head.find("\r\n", at) - at - 6);
+  const auto again = HttpRaw(collector_->http_port(),
+                             "GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
+                             "If-None-Match: " +
+                                 tag + "\r\n\r\n");
+  EXPECT_EQ(again.status, 304);
+  EXPECT_EQ(again.body, "");
+}
+
+TEST_F(ServerTest, TooLargeARequestIsRefusedAndTheServerLives) {
+  const auto answer =
+      HttpRaw(collector_->http_port(), "GET /" + std::string(100'000, 'a') + " HTTP/1.1\r\n\r\n");
+  EXPECT_NE(answer.status, 200);
+  EXPECT_NE(HttpRaw(collector_->http_port(), std::string(3000, '\0')).status, 200);
+  EXPECT_EQ(Get("/healthz").status, 200);
+}
+
+TEST_F(ServerTest, ListenersOfEventsAreBoundedAndLeaveWhenItStops) {
+  std::vector<std::unique_ptr<EventReader>> readers;
+  for (int i = 0; i < 4; ++i) {
+    readers.push_back(std::make_unique<EventReader>(collector_->http_port(), "/api/v1/events"));
+    ASSERT_TRUE(readers.back()->Wait("retry:"));
+  }
+  EXPECT_EQ(Get("/api/v1/events").status, 503);
+  collector_.reset();
+  for (const auto& reader : readers) EXPECT_TRUE(reader->WaitOver());
+}
+
+}  // namespace
+}  // namespace fathom::collector

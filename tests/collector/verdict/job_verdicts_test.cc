@@ -1,0 +1,218 @@
+#include "collector/verdict/job_verdicts.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/collector/fake_clock.h"
+
+namespace fathom::collector {
+namespace {
+
+using diagnosis::Cause;
+using diagnosis::Grade;
+
+diagnosis::Verdict Slow(std::uint32_t rank, Grade grade = Grade::kSupported,
+                        Cause cause = Cause::kHostSlow) {
+  diagnosis::Verdict verdict;
+  verdict.grade = grade;
+  verdict.cause = cause;
+  verdict.problem = diagnosis::ProblemClass::kNonCommunicationSlow;
+  verdict.entity.ranks = {RankId(rank)};
+  verdict.sentence = "rank " + std::to_string(rank);
+  verdict.since_iteration = Iteration(100);
+  return verdict;
+}
+
+struct JobVerdictsTest : testing::Test {
+  FakeClock clock;
+  JobVerdicts verdicts;
+  diagnosis::Suspicion suspicion;
+  Changes all;
+
+  JobMoment Now() { return {"train", WallNs(5), Iteration(120), clock.Wall(), clock.Mono()}; }
+  Changes Diagnose(std::vector<diagnosis::Verdict> seen) {
+    diagnosis::Diagnosis diagnosis;
+    diagnosis.verdicts = std::move(seen);
+    clock.AdvanceSeconds(0.5);
+    return Keep(verdicts.Update(Now(), suspicion, &diagnosis));
+  }
+  Changes Quiet(double seconds) {
+    clock.AdvanceSeconds(seconds);
+    return Keep(verdicts.Update(Now(), suspicion, nullptr));
+  }
+  Changes Keep(Changes changes) {
+    all.insert(all.end(), changes.begin(), changes.end());
+    return changes;
+  }
+  Episode Opened(std::uint32_t rank, Grade grade = Grade::kSupported) {
+    Diagnose({Slow(rank, grade)});
+    const auto changes = Diagnose({Slow(rank, grade)});
+    EXPECT_EQ(changes.size(), 1u);
+    EXPECT_EQ(changes[0].first, VerdictChange::kOpened);
+    return changes[0].second;
+  }
+};
+
+TEST_F(JobVerdictsTest, OpensAfterTwoDiagnosesInARow) {
+  EXPECT_TRUE(Diagnose({Slow(2)}).empty());
+  EXPECT_TRUE(Diagnose({}).empty());
+  EXPECT_TRUE(Diagnose({Slow(2)}).empty()) << "not in a row";
+  const auto changes = Diagnose({Slow(2)});
+  ASSERT_EQ(changes.size(), 1u);
+  EXPECT_EQ(changes[0].second.id.size(), 13u);
+  EXPECT_TRUE(verdicts.HasOpen());
+}
+
+TEST_F(JobVerdictsTest, TheSameEpisodeHasTheSameIdAndAnotherOnsetAnother) {
+  const std::string id = Opened(2).id;
+  JobVerdicts other;
+  std::swap(other, verdicts);
+  EXPECT_EQ(Opened(2).id, id);
+  JobVerdicts third;
+  std::swap(third, verdicts);
+  auto later = Slow(2);
+  later.since_iteration = Iteration(101);
+  Diagnose({later});
+  EXPECT_NE(Diagnose({later})[0].second.id, id);
+}
+
+TEST_F(JobVerdictsTest, AnUnchangedVerdictIsNotToldAgain) {
+  Opened(2);
+  for (int i = 0; i < 20; ++i) EXPECT_TRUE(Diagnose({Slow(2)}).empty());
+}
+
+TEST_F(JobVerdictsTest, GradesRiseAtOnceAndFallSlowly) {
+  Opened(2);
+  auto changes = Diagnose({Slow(2, Grade::kEstablished)});
+  ASSERT_EQ(changes.size(), 1u);
+  EXPECT_EQ(changes[0].second.verdict.grade, Grade::kEstablished);
+  EXPECT_TRUE(Diagnose({Slow(2)}).empty());
+  EXPECT_TRUE(Diagnose({Slow(2)}).empty());
+  changes = Diagnose({Slow(2)});
+  ASSERT_EQ(changes.size(), 1u);
+  EXPECT_EQ(changes[0].second.verdict.grade, Grade::kSupported);
+}
+
+TEST_F(JobVerdictsTest, UpdatesKeepTheOnsetAndAreRare) {
+  Opened(2);
+  int updates = 0;
+  for (int i = 0; i < 20; ++i) {  // ten seconds
+    auto verdict = Slow(2);
+    verdict.cost.gpu_hours = 1.0 + i;
+    verdict.since_iteration = Iteration(100 + i);
+    for (const auto& [change, episode] : Diagnose({verdict})) {
+      ++updates;
+      EXPECT_EQ(episode.verdict.since_iteration, Iteration(100));
+    }
+  }
+  EXPECT_GE(updates, 4);
+  EXPECT_LE(updates, 5);
+}
+
+TEST_F(JobVerdictsTest, WhatWasLostStaysLost) {
+  auto dear = Slow(2);
+  dear.cost.gpu_hours = 7;
+  Diagnose({dear});
+  Diagnose({dear});
+  auto cheap = Slow(2, Grade::kEstablished);
+  cheap.cost.gpu_hours = 3;
+  EXPECT_EQ(Diagnose({cheap})[0].second.verdict.cost.gpu_hours, 7);
+}
+
+TEST_F(JobVerdictsTest, AnEstablishedVerdictIsNeverSilentlyReplaced) {
+  const std::string old_id = Opened(2, Grade::kEstablished).id;
+  all.clear();
+  for (int i = 0; i < 10; ++i) Diagnose({Slow(3, Grade::kEstablished)});
+  ASSERT_EQ(all.size(), 2u);
+  EXPECT_EQ(all[0].first, VerdictChange::kOpened);
+  EXPECT_EQ(all[1].first, VerdictChange::kClosed);
+  EXPECT_EQ(all[1].second.id, old_id);
+  EXPECT_TRUE(all[1].second.superseded);
+  EXPECT_EQ(all[1].second.closed_because, "superseded by " + all[0].second.id);
+  EXPECT_EQ(all[1].second.until_iteration, Iteration(120));
+}
+
+TEST_F(JobVerdictsTest, ABlinkDoesNotCloseIt) {
+  Opened(2);
+  Diagnose({});
+  Diagnose({});
+  EXPECT_TRUE(Diagnose({Slow(2)}).empty());
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(Diagnose({}).empty());
+  EXPECT_TRUE(verdicts.HasOpen());
+}
+
+TEST_F(JobVerdictsTest, NoLongerSupportedClosesIt) {
+  Opened(2);
+  all.clear();
+  for (int i = 0; i < 10; ++i) Diagnose({});
+  ASSERT_EQ(all.size(), 1u);
+  EXPECT_EQ(all[0].second.closed_because, "no longer supported");
+  EXPECT_FALSE(all[0].second.superseded);
+}
+
+TEST_F(JobVerdictsTest, ASettledJobClosesItAsRecovered) {
+  Opened(2);
+  suspicion.settled = true;
+  EXPECT_TRUE(Quiet(1).empty());
+  const auto changes = Quiet(1.5);
+  ASSERT_EQ(changes.size(), 1u);
+  EXPECT_EQ(changes[0].second.closed_because, "recovered");
+  EXPECT_TRUE(changes[0].second.closed.known());
+}
+
+TEST_F(JobVerdictsTest, WithoutBeingSettledItTakesLonger) {
+  Opened(2);
+  EXPECT_TRUE(Quiet(3).empty());
+  EXPECT_EQ(Quiet(2.5).size(), 1u);
+}
+
+TEST_F(JobVerdictsTest, TheSameTroubleAgainReopensTheEpisode) {
+  const auto first = Opened(2);
+  suspicion.settled = true;
+  Quiet(6);
+  EXPECT_FALSE(verdicts.HasOpen());
+  const auto again = Opened(2);
+  EXPECT_EQ(again.id, first.id);
+  EXPECT_EQ(again.opened, first.opened);
+  EXPECT_TRUE(again.open());
+  EXPECT_EQ(verdicts.Episodes().size(), 1u);
+}
+
+TEST_F(JobVerdictsTest, AdoptedOnesAreKeptForAWhileAndThenSaidToBeUnconfirmed) {
+  Episode stored;
+  stored.id = "v123456789abc";
+  stored.job = "train";
+  stored.verdict = Slow(2);
+  verdicts.Adopt(stored);
+  EXPECT_TRUE(Quiet(0).empty());
+  EXPECT_TRUE(Quiet(30).empty());
+  const auto changes = Quiet(31);
+  ASSERT_EQ(changes.size(), 1u);
+  EXPECT_EQ(changes[0].second.closed_because, "not seen again after the collector restarted");
+}
+
+TEST_F(JobVerdictsTest, AnAdoptedOneThatIsSeenAgainGoesOnUnderItsId) {
+  Episode stored;
+  stored.id = "v123456789abc";
+  stored.job = "train";
+  stored.verdict = Slow(2);
+  verdicts.Adopt(stored);
+  const auto changes = Diagnose({Slow(2, Grade::kEstablished)});
+  ASSERT_EQ(changes.size(), 1u);
+  EXPECT_EQ(changes[0].first, VerdictChange::kUpdated);
+  EXPECT_EQ(changes[0].second.id, "v123456789abc");
+}
+
+TEST_F(JobVerdictsTest, StrongestFirstThenTheClosed) {
+  Opened(2);
+  Diagnose({Slow(2), Slow(3, Grade::kEstablished)});
+  Diagnose({Slow(2), Slow(3, Grade::kEstablished)});
+  auto list = verdicts.Episodes();
+  ASSERT_EQ(list.size(), 2u);
+  EXPECT_EQ(list[0].verdict.entity.ranks[0], RankId(3));
+  verdicts.CloseAll(Now(), "the job ended");
+  EXPECT_EQ(verdicts.Episodes().size(), 2u);
+  EXPECT_FALSE(verdicts.HasOpen());
+}
+
+}  // namespace
+}  // namespace fathom::collector

@@ -1,0 +1,192 @@
+#include "collector/window/job_state.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdio>
+
+#include "collector/limits.h"
+#include "tests/collector/fake_clock.h"
+#include "tests/collector/messages.h"
+
+namespace fathom::collector {
+namespace {
+
+constexpr std::size_t kRoom = 1'000'000;
+
+struct JobStateTest : testing::Test {
+  FakeClock clock;
+  JobState job{"train", clock};
+
+  void Start(std::uint32_t world) {
+    for (std::uint32_t r = 0; r < world; ++r) {
+      ASSERT_FALSE(job.Apply(RankOf(r, world), "n0", kRoom).rejected);
+      ASSERT_FALSE(job.Apply(GroupOf(r, world), "n0"));
+    }
+  }
+  static v1::RankInfo Restarted(std::uint32_t rank, std::uint32_t world) {
+    v1::RankInfo info = RankOf(rank, world);
+    info.set_pid(9000 + rank);
+    info.set_restart_count(1);
+    info.set_started_wall_ns(FakeClock::kStart + 5'000'000'000);
+    return info;
+  }
+  diagnosis::JobView View() const {
+    return job.View([](std::string_view) { return true; });
+  }
+};
+
+TEST_F(JobStateTest, TheViewTellsRanksGroupsAndSignals) {
+  Start(4);
+  BatchShape shape;
+  shape.rank = 3;
+  ASSERT_EQ(job.Apply(Batch(shape), "n0").rows, 1);
+  const auto view = View();
+  EXPECT_EQ(view.world_size, 4u);
+  ASSERT_EQ(view.ranks.size(), 4u);
+  EXPECT_EQ(view.ranks[2].pid, 1002u);
+  EXPECT_EQ(view.ranks[2].node, "n0");
+  ASSERT_EQ(view.groups.size(), 1u);
+  EXPECT_EQ(view.groups[0].members.size(), 4u);
+  EXPECT_EQ(view.window.size(), 1u);
+  EXPECT_EQ(view.signals[0].level, diagnosis::SignalState::Level::kOn);
+  EXPECT_EQ(view.signals[1].level, diagnosis::SignalState::Level::kPartly);
+}
+
+TEST_F(JobStateTest, ARankSpeaksThroughItsOwnNodeOnly) {
+  Start(2);
+  EXPECT_EQ(job.Apply(Batch({}), "evil").rejected, RejectReason::kNotOwner);
+  EXPECT_EQ(job.Apply(HealthOf(0), "evil"), RejectReason::kNotOwner);
+  EXPECT_EQ(job.Apply(HealthOf(7), "n0"), RejectReason::kUnknownRank);
+}
+
+TEST_F(JobStateTest, ARestartVoidsWhatWasKnown) {
+  Start(2);
+  job.Apply(Batch({}), "n0");
+  const auto result = job.Apply(Restarted(1, 2), "n0", kRoom);
+  EXPECT_TRUE(result.restarted);
+  EXPECT_EQ(job.Figures().incarnation, 2u);
+  EXPECT_EQ(job.Figures().ranks, 1u);
+  EXPECT_TRUE(View().window.empty());
+  // What the old rank 0 still sends finds no such rank; the new one joins quietly.
+  EXPECT_EQ(job.Apply(Batch({}), "n0").rejected, RejectReason::kUnknownRank);
+  EXPECT_FALSE(job.Apply(Restarted(0, 2), "n0", kRoom).restarted);
+  EXPECT_EQ(job.Figures().incarnation, 2u);
+}
+
+TEST_F(JobStateTest, AnOlderProcessDoesNotRestartTheJob) {
+  Start(2);
+  ASSERT_TRUE(job.Apply(Restarted(0, 2), "n0", kRoom).restarted);
+  EXPECT_EQ(job.Apply(RankOf(0, 2), "n0", kRoom).rejected, RejectReason::kStale);
+  EXPECT_EQ(job.Apply(RankOf(1, 2), "n0", kRoom).rejected, RejectReason::kStale);
+  EXPECT_EQ(job.Figures().incarnation, 2u);
+}
+
+TEST_F(JobStateTest, TheSameProcessAnnouncedAgainIsNoRestart) {
+  Start(2);
+  job.Apply(Batch({}), "n0");
+  EXPECT_FALSE(job.Apply(RankOf(0, 2), "n0", kRoom).restarted);
+  EXPECT_EQ(View().window.size(), 1u);
+}
+
+TEST_F(JobStateTest, SilenceAndCpuWhileSilent) {
+  Start(1);
+  auto health = HealthOf(0, "R", 10'000'000);
+  health.set_training_thread_cpu_ns(1'000'000'000);
+  job.Apply(health, "n0");
+  for (int s = 1; s <= 3; ++s) {
+    clock.AdvanceSeconds(1);
+    health.set_last_event_age_ns(10'000'000 + s * 1'000'000'000ll);
+    health.set_training_thread_cpu_ns(1'000'000'000 + s * 900'000'000ll);
+    job.Apply(health, "n0");
+  }
+  auto facts = View().ranks[0];
+  EXPECT_EQ(facts.silent_for, Nanos(3'010'000'000));
+  EXPECT_EQ(facts.cpu_while_silent, Nanos(2'700'000'000));
+  clock.AdvanceSeconds(1);
+  health.set_last_event_age_ns(1'000);
+  job.Apply(health, "n0");
+  EXPECT_EQ(View().ranks[0].cpu_while_silent, Nanos(0));
+}
+
+TEST_F(JobStateTest, AnAgentThatIsAwayMakesTheRankUnreachable) {
+  Start(1);
+  job.Apply(HealthOf(0), "n0");
+  EXPECT_TRUE(View().ranks[0].agent_reachable);
+  EXPECT_FALSE(job.View([](std::string_view) { return false; }).ranks[0].agent_reachable);
+  clock.AdvanceSeconds(30);
+  EXPECT_FALSE(View().ranks[0].agent_reachable) << "connected, but says nothing any more";
+}
+
+TEST_F(JobStateTest, EndsWhenAllRanksAreGone) {
+  Start(2);
+  v1::RankGone gone;
+  gone.set_job("train");
+  gone.set_pid(1000);
+  gone.set_how("exited");
+  gone.set_orderly(true);
+  job.Apply(gone, "n0");
+  EXPECT_FALSE(job.UpdateEnded(MonoNs(0)));
+  gone.set_rank(1);
+  EXPECT_EQ(job.Apply(gone, "n0"), RejectReason::kStale) << "another process's pid";
+  gone.set_pid(1001);
+  job.Apply(gone, "n0");
+  EXPECT_TRUE(job.UpdateEnded(MonoNs(0)));
+  EXPECT_TRUE(View().ranks[1].exited_orderly);
+}
+
+TEST_F(JobStateTest, RowsAreAskedForOnceAndInTheRanksOwnCount) {
+  Start(2);
+  BatchShape shape;
+  shape.first = 4;
+  shape.count = 3;
+  job.Apply(Batch(shape), "n0");
+  shape.rank = 1;
+  shape.first = 0;
+  job.Apply(Batch(shape), "n0");
+  const diagnosis::RowsWanted wanted{{RankId(0), RankId(1)}, {Iteration(4), Iteration(5)}};
+  auto asks = job.MissingRows(wanted);
+  ASSERT_EQ(asks.size(), 2u) << "their own counts differ";
+  std::sort(asks.begin(), asks.end(), [](const auto& a, const auto& b) { return a.own < b.own; });
+  EXPECT_EQ(asks[0].own, (std::vector<std::int64_t>{0, 1}));
+  EXPECT_EQ(asks[0].ranks, std::vector<RankId>{RankId(1)});
+
+  v1::RowsReply reply;
+  auto& rows = *reply.add_ranks();
+  rows.set_rank(1);
+  auto& op = *rows.add_ops();
+  op.set_iteration(1);
+  op.set_kind(250);
+  op.set_enter_ns(5);
+  rows.add_ops()->set_iteration(77);  // not asked for
+  reply.add_ranks()->set_rank(0);     // neither
+  EXPECT_EQ(job.AddRows(reply, asks[0]), 1u);
+  EXPECT_EQ(job.MissingRows(wanted).size(), 1u);
+  diagnosis::JobView view;
+  job.FillRows(wanted, view);
+  ASSERT_EQ(view.rows[RankId(1)].ops.size(), 1u);
+  EXPECT_EQ(view.rows[RankId(1)].ops[0].iteration, Iteration(5));
+  EXPECT_EQ(view.rows[RankId(1)].ops[0].kind, CollectiveKind::kUnknown);
+}
+
+TEST_F(JobStateTest, ARankCostsLessThanItsBound) {
+  Start(8);
+  for (std::uint32_t rank = 0; rank < 8; ++rank) {
+    BatchShape shape;
+    shape.rank = rank;
+    shape.count = 600;
+    auto batch = Batch(shape);
+    for (std::uint64_t g = 1; g < 3; ++g) {
+      *batch.add_groups() = batch.groups(0);
+      batch.mutable_groups(static_cast<int>(g))->set_group(g);
+    }
+    job.Apply(batch, "n0");
+    job.Apply(HealthOf(rank), "n0");
+  }
+  const std::size_t bytes = job.BytesPerRank();
+  std::printf("[ figure ] bytes a rank, 3 communicators, window full: %zu\n", bytes);
+  EXPECT_LE(bytes, kMaxBytesPerRank);
+  EXPECT_GT(bytes, 2000u) << "the window is not full: the test says nothing";
+}
+
+}  // namespace
+}  // namespace fathom::collector
