@@ -11,9 +11,12 @@ namespace fathom::cli {
 namespace {
 
 std::string JobLine(const Json& job) {
-  return Cat("fathom: job ", TextField(job, "name"), " ", TextField(job, "state"), ", iteration ",
-             IntField(job, "iteration"), ", ", Seconds(NumberField(job, "iteration_s")),
-             " an iteration, ", IntField(job, "ranks"), " ranks\n");
+  const std::int64_t iteration = IntField(job, "iteration", -1);
+  const double duration = NumberField(job, "iteration_s");
+  return Cat("fathom: job ", TextField(job, "name"), " ", TextField(job, "state"),
+             iteration >= 0 ? Cat(", iteration ", iteration) : "",
+             duration > 0 ? Cat(", ", Seconds(duration), " an iteration") : "", ", ",
+             IntField(job, "ranks"), " ranks\n");
 }
 
 }  // namespace

@@ -20,6 +20,8 @@ TEST(WatchViewTest, ALinePerChangeOfState) {
             "fathom: job train running, iteration 12, 50.0 ms an iteration, 4 ranks\n");
   EXPECT_EQ(view.OnJob(Job("train", "running")), "");
   EXPECT_NE(view.OnJob(Job("train", "slow")), "");
+  const Json young = {{"name", "new"}, {"state", "running"}, {"iteration", "-1"}, {"ranks", 1}};
+  EXPECT_EQ(view.OnJob(young), "fathom: job new running, 1 ranks\n");
 }
 
 TEST(WatchViewTest, OtherJobsAreLeftOut) {

@@ -45,8 +45,9 @@ Row VerdictRow(const VerdictView& v, const ListStyle& style) {
              v.since_iteration >= 0 ? Cat(v.since_iteration) : "",
              Times(v.slowdown)};
   if (style.wide) {
-    AddAll(&row, {v.job, v.owner, LocalTime(v.since_unix_ns), Number(v.gpu_hours),
-                  v.victims.empty() ? "" : RankList(v.victims), v.sentence});
+    AddAll(&row,
+           {v.job, v.owner, LocalTime(v.since_unix_ns), v.gpu_hours > 0 ? GpuTime(v.gpu_hours) : "",
+            v.victims.empty() ? "" : RankList(v.victims), v.sentence});
   }
   return row;
 }
@@ -72,7 +73,7 @@ std::string JobsTable(const Json& jobs, const ListStyle& style) {
     Row row = {TextField(job, "name"),
                State(style.terminal, TextField(job, "state")),
                world > 0 && world != ranks ? Cat(ranks, "/", world) : Count(job, "ranks"),
-               Count(job, "iteration"),
+               IntField(job, "iteration", -1) >= 0 ? Count(job, "iteration") : "",
                Seconds(NumberField(job, "iteration_s")),
                Times(NumberField(job, "slowdown")),
                Count(job, "verdicts")};
@@ -117,7 +118,7 @@ std::string VerdictsTable(const Json& verdicts, const ListStyle& style) {
       {"ID"},      {"STATE"},         {"GRADE"},           {"CAUSE"},
       {"CULPRIT"}, {"SINCE", kRight}, {"SLOWDOWN", kRight}};
   if (style.wide) {
-    for (const char* name : {"JOB", "OWNER", "SINCE TIME", "GPU-HOURS", "VICTIMS", "SENTENCE"}) {
+    for (const char* name : {"JOB", "OWNER", "SINCE TIME", "GPU TIME", "VICTIMS", "SENTENCE"}) {
       columns.push_back({name, kLeft});
     }
   }

@@ -27,6 +27,12 @@ std::string Seconds(double seconds) {
   return absl::StrFormat("%d h %d min", whole / 3600, whole / 60 % 60);
 }
 
+std::string GpuTime(double hours) {
+  const bool small = hours < 0.1;
+  return absl::StrFormat("%.*f GPU-%s", hours * (small ? 3600 : 1) < 9.95 ? 2 : 1,
+                         hours * (small ? 3600 : 1), small ? "seconds" : "hours");
+}
+
 std::string Times(double ratio) {
   if (!(ratio > 0) || !std::isfinite(ratio)) return "-";
   return absl::StrFormat(ratio < 9.95 ? "%.2fx" : "%.0fx", ratio);

@@ -11,6 +11,8 @@ namespace fathom::cli {
 
 // "830 us", "41.2 ms", "1.50 s", "3 min 20 s"; "-" for a value that is not positive.
 std::string Seconds(double seconds);
+// "15.7 GPU-seconds", "3.2 GPU-hours".
+std::string GpuTime(double hours);
 // "2.4x"; "-" for 0.
 std::string Times(double ratio);
 // "2026-11-21 12:03:44" local time; "-" for 0.

@@ -70,12 +70,19 @@ std::string CostText(const VerdictView& v) {
                v.seconds_per_iteration > 0
                    ? Cat(Seconds(v.seconds_per_iteration), " lost an iteration")
                    : "",
-               v.gpu_hours > 0 ? Cat(Number(v.gpu_hours), " GPU-hours so far") : ""});
+               v.gpu_hours > 0 ? Cat(GpuTime(v.gpu_hours), " so far") : ""});
+}
+
+std::string WithUnit(double value, const std::string& unit) {
+  if (unit == "s" && value > 0) return Seconds(value);
+  return unit.empty() || unit == "ratio" ? Number(value) : Cat(Number(value), " ", unit);
 }
 
 std::string EvidenceText(const EvidenceView& e, bool with_source) {
   const std::string numbers = EvidenceNumbers(e);
-  return Cat(e.statement, numbers.empty() ? "" : Cat(": ", numbers),
+  std::string_view statement = e.statement;
+  if (!numbers.empty() && statement.ends_with('.')) statement.remove_suffix(1);
+  return Cat(statement, numbers.empty() ? "" : Cat(": ", numbers),
              with_source && !e.source.empty() ? Cat(" [", e.source, "]") : "");
 }
 
@@ -95,10 +102,9 @@ void AddAction(const VerdictView& v, Lines* lines) {
 
 std::string EvidenceNumbers(const EvidenceView& e) {
   if (e.value == 0 && e.reference == 0) return "";
-  const std::string unit = e.unit.empty() || e.unit == "ratio" ? "" : Cat(" ", e.unit);
   const std::string reference =
-      e.reference == 0 ? "" : Cat(" (reference ", Number(e.reference), unit, ")");
-  return Cat(Number(e.value), unit, reference);
+      e.reference == 0 ? "" : Cat(" (reference ", WithUnit(e.reference, e.unit), ")");
+  return Cat(WithUnit(e.value, e.unit), reference);
 }
 
 std::string VerdictCard(const VerdictView& v, const Terminal& terminal, std::string_view lead) {

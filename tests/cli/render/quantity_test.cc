@@ -23,6 +23,9 @@ TEST(QuantityTest, Seconds) {
 }
 
 TEST(QuantityTest, RatiosNumbersAndAges) {
+  EXPECT_EQ(GpuTime(0.00436), "15.7 GPU-seconds");
+  EXPECT_EQ(GpuTime(0.001), "3.60 GPU-seconds");
+  EXPECT_EQ(GpuTime(3.21), "3.21 GPU-hours");
   EXPECT_EQ(Times(0), "-");
   EXPECT_EQ(Times(2.414), "2.41x");
   EXPECT_EQ(Times(120), "120x");

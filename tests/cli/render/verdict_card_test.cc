@@ -49,6 +49,8 @@ TEST_F(VerdictCardTest, AnEmptyVerdictLeavesNoEmptyLines) {
 TEST(EvidenceNumbersTest, ShowsValueUnitAndReference) {
   EXPECT_EQ(EvidenceNumbers({"s", "ms", "x", 98.44, 3.2}), "98.44 ms (reference 3.2 ms)");
   EXPECT_EQ(EvidenceNumbers({"s", "ratio", "x", 0.96, 0}), "0.96");
+  EXPECT_EQ(EvidenceNumbers({"s", "s", "x", 0.175, 1.5}), "175 ms (reference 1.50 s)");
+  EXPECT_EQ(EvidenceNumbers({"s", "s", "x", 0, 0.2}), "0 s (reference 200 ms)");
   EXPECT_EQ(EvidenceNumbers({"s", "", "", 0, 0}), "");
 }
 
