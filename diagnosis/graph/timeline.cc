@@ -10,7 +10,36 @@ namespace {
 struct Stretch {
   MonoNs begin;
   MonoNs end;
-  std::size_t op = kNoOp;
+  std::size_t op = kNoOp;      // of a wait
+  const Mark* mark = nullptr;  // of a mark
+};
+
+// Stretches by begin, with how far any of the earlier ones reaches: so that those that touch a gap
+// are found without looking at all.
+class Stretches {
+ public:
+  explicit Stretches(std::vector<Stretch> all) : all_(std::move(all)) {
+    std::sort(all_.begin(), all_.end(),
+              [](const Stretch& a, const Stretch& b) { return a.begin < b.begin; });
+    MonoNs furthest;
+    for (const Stretch& s : all_) reach_.push_back(furthest = std::max(furthest, s.end));
+  }
+
+  bool empty() const { return all_.empty(); }
+
+  // Those that may overlap [begin, end), by begin.
+  std::pair<const Stretch*, const Stretch*> Touching(MonoNs begin, MonoNs end) const {
+    const auto from = std::partition_point(reach_.begin(), reach_.end(),
+                                           [&](MonoNs reach) { return reach <= begin; });
+    const auto to = std::partition_point(all_.begin(), all_.end(),
+                                         [&](const Stretch& s) { return s.begin < end; });
+    const auto first = all_.begin() + (from - reach_.begin());
+    return {all_.data() + (std::min(first, to) - all_.begin()), all_.data() + (to - all_.begin())};
+  }
+
+ private:
+  std::vector<Stretch> all_;
+  std::vector<MonoNs> reach_;
 };
 
 std::uint64_t Mix(std::uint64_t seed, std::uint64_t value) {
@@ -30,7 +59,7 @@ double Overlap(MonoNs a, MonoNs b, MonoNs c, MonoNs d) {
 }
 
 // Where the caller is known to have been blocked: traced waits, and calls that return done.
-std::vector<Stretch> TracedWaits(const RankTimeline& line, double floor) {
+Stretches TracedWaits(const RankTimeline& line, double floor) {
   std::vector<Stretch> waits;
   for (std::size_t k = 0; k < line.ops.size(); ++k) {
     const CommOp& op = *line.ops[k];
@@ -42,20 +71,16 @@ std::vector<Stretch> TracedWaits(const RankTimeline& line, double floor) {
       waits.push_back({op.enter, op.api_return, k});
     }
   }
-  std::sort(waits.begin(), waits.end(),
-            [](const Stretch& a, const Stretch& b) { return a.begin < b.begin; });
-  return waits;
+  return Stretches(std::move(waits));
 }
 
-void ApplyTracedWaits(RankTimeline& line, std::size_t k, MonoNs begin,
-                      const std::vector<Stretch>& waits, double floor) {
+void ApplyTracedWaits(RankTimeline& line, std::size_t k, MonoNs begin, const Stretches& waits,
+                      double floor) {
   Gap& gap = line.gaps[k];
   const MonoNs end = line.ops[k]->enter;
   MonoNs covered = begin;
-  const auto first = std::partition_point(waits.begin(), waits.end(), [&](const Stretch& s) {
-    return (begin - s.begin).count > 600'000'000'000;  // older waits cannot reach into the gap
-  });
-  for (auto it = first; it != waits.end() && it->begin < end; ++it) {
+  const auto [first, last] = waits.Touching(begin, end);
+  for (const Stretch* it = first; it < last; ++it) {
     const double here = Overlap(std::max(it->begin, covered), it->end, begin, end);
     if (here <= 0) continue;
     gap.blocked += here;
@@ -99,12 +124,20 @@ void ApplyCounters(Gap& gap, const CommOp& before, const CommOp& op) {
     gap.runqueue = (op.runqueue_at_enter - before.runqueue_at_enter).Seconds();
 }
 
-void ApplyMarks(Gap& gap, MonoNs begin, MonoNs end, const std::vector<Mark>& marks,
-                std::uint32_t thread) {
+Stretches MarkStretches(const std::vector<Mark>& marks, MonoNs last) {
+  std::vector<Stretch> stretches;
   for (const Mark& mark : marks) {
-    if (mark.thread != 0 && thread != 0 && mark.thread != thread) continue;
-    const MonoNs until = mark.end.known() ? mark.end : end;
-    const double here = Overlap(begin, end, mark.begin, until);
+    stretches.push_back({mark.begin, mark.end.known() ? mark.end : last, kNoOp, &mark});
+  }
+  return Stretches(std::move(stretches));
+}
+
+void ApplyMarks(Gap& gap, MonoNs begin, const CommOp& op, const Stretches& marks) {
+  const auto [first, last] = marks.Touching(begin, op.enter);
+  for (const Stretch* it = first; it < last; ++it) {
+    const Mark& mark = *it->mark;
+    if (mark.thread != 0 && op.thread != 0 && mark.thread != op.thread) continue;
+    const double here = Overlap(begin, op.enter, it->begin, it->end);
     (mark.kind == MarkKind::kGc ? gap.gc : gap.dataloader) += here;
   }
 }
@@ -138,6 +171,14 @@ const CommOp* Previous(const RankTimeline& line, std::size_t k) {
   return step == 0 || step == 1 ? before : nullptr;
 }
 
+MonoNs BeginOfGap(const CommOp& op, const CommOp* before,
+                  const std::map<Iteration, MonoNs>& iteration_begin) {
+  const bool first = before == nullptr || before->iteration != op.iteration;
+  const auto known = iteration_begin.find(op.iteration);
+  if (first && known != iteration_begin.end() && known->second < op.enter) return known->second;
+  return before != nullptr ? before->enter : op.enter;
+}
+
 }  // namespace
 
 RankTimeline BuildTimeline(RankId rank, const RankRows& rows,
@@ -152,18 +193,17 @@ RankTimeline BuildTimeline(RankId rank, const RankRows& rows,
   line.gaps.resize(line.ops.size());
   IndexIterations(line);
   AssignKeys(line);
-  const std::vector<Stretch> waits = TracedWaits(line, wait_floor);
+  const Stretches waits = TracedWaits(line, wait_floor);
+  const MonoNs newest = line.ops.empty() ? MonoNs() : line.ops.back()->enter;
+  const Stretches marks = MarkStretches(rows.marks, newest);
   for (std::size_t k = 0; k < line.ops.size(); ++k) {
     const CommOp& op = *line.ops[k];
     const CommOp* before = Previous(line, k);
-    MonoNs begin = before ? before->enter : op.enter;
-    const auto known = iteration_begin.find(op.iteration);
-    const bool first = !before || before->iteration != op.iteration;
-    if (first && known != iteration_begin.end() && known->second < op.enter) begin = known->second;
+    const MonoNs begin = BeginOfGap(op, before, iteration_begin);
     Gap& gap = line.gaps[k];
     gap.wall = gap.after_wait = (op.enter - begin).Seconds();
     if (before) ApplyCounters(gap, *before, op);
-    ApplyMarks(gap, begin, op.enter, rows.marks, op.thread);
+    ApplyMarks(gap, begin, op, marks);
     if (waits.empty()) {
       InferWait(line, k, begin, wait_floor);
     } else {
