@@ -47,6 +47,7 @@ IterationFinder::News IterationFinder::Learn(const PeriodRule& period_rule) {
 }
 
 IterationFinder::News IterationFinder::TryView(View view, const PeriodRule& period_rule) {
+  if (view == View::kSizeless && !SizesChange()) return News::kNone;
   absl::flat_hash_set<std::uint64_t> rare;
   if (view == View::kWithoutRare) rare = RareKeys();
   if (view == View::kWithoutRare && rare.empty()) return News::kNone;
@@ -63,7 +64,6 @@ IterationFinder::News IterationFinder::TryView(View view, const PeriodRule& peri
   const std::optional<std::size_t> lag = FindPeriod(keys, rule);
   if (!lag.has_value()) return News::kNone;
   if (view == View::kWithoutRare && !RareEnough(rare, *lag)) return News::kNone;
-  if (view == View::kSizeless && !SizesChange(*lag)) return News::kNone;
   std::vector<OpKey> period;
   for (std::size_t i = ops.size() - *lag; i < ops.size(); ++i) period.push_back(*ops[i]);
   return Adopt(view, std::move(period), std::move(rare));
@@ -94,21 +94,17 @@ absl::flat_hash_set<std::uint64_t> IterationFinder::RareKeys() const {
   return rare;
 }
 
-// Without sizes, ops of one kind on one group all look alike and repeat at any lag: that is only
-// believed of a period of several kinds, or where sizes hardly ever come again.
-bool IterationFinder::SizesChange(std::size_t period) const {
-  absl::flat_hash_set<std::uint64_t> kinds;
-  for (std::size_t i = window_.size() - period; i < window_.size(); ++i) {
-    kinds.insert(window_[i].sizeless);
-  }
-  if (kinds.size() > 1) return true;
-  absl::flat_hash_map<std::uint64_t, std::size_t> uses;
-  for (const OpKey& op : window_) ++uses[op.exact];
-  const auto repeated =
-      static_cast<std::size_t>(std::count_if(window_.begin(), window_.end(), [&](const OpKey& op) {
-        return uses[op.exact] >= rule_.period.repeats;
-      }));
-  return 2 * repeated < window_.size();
+// Without sizes, ops of one kind on one group all look alike and repeat at any lag, long before a
+// pattern of exact keys can have repeated often enough. So the sizes must be seen not to come
+// again: most ops of the later half of a long window are new against its earlier half.
+bool IterationFinder::SizesChange() const {
+  if (window_.size() < rule_.sizeless_window) return false;
+  const auto middle = window_.begin() + static_cast<std::ptrdiff_t>(window_.size() / 2);
+  absl::flat_hash_set<std::uint64_t> earlier;
+  for (auto it = window_.begin(); it != middle; ++it) earlier.insert(it->exact);
+  const auto again = std::count_if(middle, window_.end(),
+                                   [&](const OpKey& op) { return earlier.contains(op.exact); });
+  return 2 * again < window_.end() - middle;
 }
 
 bool IterationFinder::RareEnough(const absl::flat_hash_set<std::uint64_t>& rare,

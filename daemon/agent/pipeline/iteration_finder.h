@@ -36,11 +36,12 @@ namespace fathom::agent {
 
 struct FinderRule {
   PeriodRule period;
-  std::size_t relearn_misses = 200;  // K
-  std::size_t young_periods = 64;    // in these, a new op with data is proof of a wrong period
-  std::uint64_t light_bytes = 4096;  // at most this: may be left out of the pattern if rare
-  std::size_t rare_gap_periods = 4;  // a rare op comes at most once in so many periods
-  std::size_t max_window = 32'768;   // keys kept while learning
+  std::size_t relearn_misses = 200;   // K
+  std::size_t young_periods = 64;     // in these, a new op with data is proof of a wrong period
+  std::uint64_t light_bytes = 4096;   // at most this: may be left out of the pattern if rare
+  std::size_t rare_gap_periods = 4;   // a rare op comes at most once in so many periods
+  std::size_t sizeless_window = 512;  // ops that must be seen before sizes are given up
+  std::size_t max_window = 32'768;    // keys kept while learning
 };
 
 class IterationFinder {
@@ -74,7 +75,7 @@ class IterationFinder {
   News Learn(const PeriodRule& period_rule);
   News TryView(View view, const PeriodRule& period_rule);
   absl::flat_hash_set<std::uint64_t> RareKeys() const;
-  bool SizesChange(std::size_t period) const;
+  bool SizesChange() const;
   bool RareEnough(const absl::flat_hash_set<std::uint64_t>& rare, std::size_t period) const;
   News Adopt(View view, std::vector<OpKey> period, absl::flat_hash_set<std::uint64_t> left_out);
   void Track(const OpKey& key);

@@ -1,4 +1,5 @@
-// Small traces by hand, for tests.
+// Small traces written by hand: builds the JSON of a few events.
+// Used by the tests of the Kineto importer only.
 #ifndef FATHOM_TESTS_COLLECTOR_IMPORT_KINETO_TRACE_TEXT_H_
 #define FATHOM_TESTS_COLLECTOR_IMPORT_KINETO_TRACE_TEXT_H_
 

@@ -174,7 +174,7 @@ TEST_F(IterationFinderTest, ANewPatternIsLearnedAfterTwoHundredMisses) {
 }
 
 TEST_F(IterationFinderTest, ChangingSizesAreFollowedWithoutSizes) {
-  for (int i = 0; i < 120; ++i) {
+  for (int i = 0; i < 300; ++i) {
     const auto length = static_cast<std::uint64_t>(1000 + (i * 7919) % 977);
     Feed({{.kind = CollectiveKind::kAllGather, .bytes = length},
           {.kind = CollectiveKind::kReduceScatter, .bytes = length}});
@@ -182,6 +182,28 @@ TEST_F(IterationFinderTest, ChangingSizesAreFollowedWithoutSizes) {
   ASSERT_GE(learned_, 1);
   EXPECT_TRUE(finder_.anchor()->sizeless);
   EXPECT_EQ(finder_.period(), 2u);
+}
+
+TEST_F(IterationFinderTest, ASlowStartIsNotTakenForChangingSizes) {
+  // Slow steps span a second long before the exact pattern has repeated ten times: the all-reduces,
+  // alike but for their sizes, must not pass for iterations of one op.
+  step_ns_ = 100'000'000;
+  FeedTimes(kDdp, 9);
+  EXPECT_EQ(learned_, 0);
+  FeedTimes(kDdp, 20);
+  ASSERT_EQ(learned_, 1);
+  EXPECT_FALSE(finder_.anchor()->sizeless);
+  EXPECT_EQ(finder_.period(), kDdp.size());
+}
+
+TEST_F(IterationFinderTest, ManyBucketsOfDifferentSizesAreOnePattern) {
+  step_ns_ = 20'000'000;
+  std::vector<Op> step;
+  for (std::uint64_t i = 0; i < 90; ++i) step.push_back({.bytes = kMiB + 64 * i});
+  FeedTimes(step, 25);
+  ASSERT_EQ(learned_, 1);
+  EXPECT_FALSE(finder_.anchor()->sizeless);
+  EXPECT_EQ(finder_.period(), step.size());
 }
 
 TEST_F(IterationFinderTest, WhereNoKeyComesOnceTheContextTellsThemApart) {
