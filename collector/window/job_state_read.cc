@@ -87,6 +87,7 @@ diagnosis::JobView JobState::View(const NodeConnected& connected) const {
     for (const auto& [reason, count] : h.tracer_drops) view.records_dropped += count;
   }
   view.window = window_.View();
+  if (!view.window.empty()) view.iterations_seen = view.window.back().index.value + 1;
   view.signals = Signals();
   view.episode = suspicion_.episode;
   return view;

@@ -75,7 +75,7 @@ Diagnosis Diagnose(const JobView& view, const Suspicion& suspicion, const Diagno
   out.abstained = std::move(findings.abstained);
   out.irregular = suspicion.irregular;
   out.ranks = TotalsOf(view);
-  out.iterations = static_cast<std::int64_t>(view.window.size());
+  out.iterations = std::max(view.iterations_seen, static_cast<std::int64_t>(view.window.size()));
   out.median_iteration = suspicion.expected;
   const double expected = suspicion.expected.Seconds();
   if (expected > 0) out.slowdown = suspicion.measured.Seconds() / expected;

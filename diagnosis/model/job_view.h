@@ -139,6 +139,7 @@ struct JobView {
   std::vector<Group> groups;
   std::vector<RankFacts> ranks;
   std::vector<IterationSummary> window;
+  std::int64_t iterations_seen = 0;  // since the job began; 0: those of the window
   std::map<RankId, RankRows> rows;
   std::vector<SignalState> signals;
   std::uint64_t records_dropped = 0;
