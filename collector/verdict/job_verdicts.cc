@@ -132,14 +132,16 @@ void JobVerdicts::CloseUnseen(const JobMoment& now, Changes& changes) {
   std::vector<std::string> unseen;
   for (auto& [key, live] : open_) {
     if (!live.last_seen.known()) live.last_seen = now.mono;
-    if (live.missed >= kCloseAfter && now.mono - live.last_seen >= kCloseGap) unseen.push_back(key);
+    // A noisy moment is no change of mind: without a better explanation it is given time.
+    const Nanos gap = Successor(key) != nullptr ? kCloseGap : kDoubtGap;
+    if (live.missed >= kCloseAfter && now.mono - live.last_seen >= gap) unseen.push_back(key);
   }
   for (const std::string& key : unseen) {
     const Live* successor = Successor(key);
+    std::string because = "no longer supported";
+    if (successor != nullptr) because = "superseded by " + successor->episode.id;
     open_[key].episode.superseded = successor != nullptr;
-    Close(key, now,
-          successor ? "superseded by " + successor->episode.id : std::string("no longer supported"),
-          changes);
+    Close(key, now, because, changes);
   }
 }
 

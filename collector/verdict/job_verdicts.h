@@ -5,9 +5,12 @@
 //   seen twice in a row            → opened (stable id, onset kept from here on)
 //   grade, cost or sentence change → updated, at most every kUpdateGap; a grade rises at once and
 //                                    falls after kFallAfter diagnoses in a row
-//   another culprit instead of it  → closed "superseded by ID", the other one is opened
-//   not seen in kCloseAfter diagnoses and kCloseGap, or the job is regular or moves again
-//                                  → closed "recovered" or "no longer supported"
+//   not seen in kCloseAfter diagnoses and kCloseGap, while another verdict is
+//                                  → closed "superseded by ID"; the other one was opened
+//   not seen for kDoubtGap, nor any other
+//                                  → closed "no longer supported"
+//   the job is regular or moves again, for kCloseGap or kRegularGap
+//                                  → closed "recovered"
 //   job over, job restarted        → closed, saying so
 //
 // So an established verdict never turns into another one under the reader's eyes.
@@ -39,9 +42,10 @@ using Changes = std::vector<std::pair<VerdictChange, Episode>>;
 class JobVerdicts {
  public:
   static constexpr int kOpenAfter = 2;  // diagnoses in a row
-  static constexpr int kFallAfter = 3;
+  static constexpr int kFallAfter = 6;
   static constexpr int kCloseAfter = 4;
-  static constexpr Nanos kCloseGap{2'000'000'000};
+  static constexpr Nanos kCloseGap{2'000'000'000};   // another verdict explains the trouble
+  static constexpr Nanos kDoubtGap{10'000'000'000};  // none does, and the trouble goes on
   static constexpr Nanos kRegularGap{5'000'000'000};
   static constexpr Nanos kUpdateGap{2'000'000'000};
   static constexpr std::size_t kMaxEpisodes = 200;

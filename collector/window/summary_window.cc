@@ -44,15 +44,17 @@ diagnosis::RankIteration RowOf(const v1::SummaryBatch& batch, int i, MonoNs begi
 SummaryWindow::SummaryWindow() : slots_(SlotsFor(1)), begin_(slots_.size()) {}
 
 SummaryWindow::RankEntry& SummaryWindow::Entry(RankId rank) {
-  return entries_.try_emplace(rank, RankEntry{RankWindow(slots_.size())}).first->second;
+  return entries_.try_emplace(rank, RankEntry{RankWindow(slots_.size()), std::nullopt})
+      .first->second;
 }
 
 SummaryWindow::Added SummaryWindow::Add(const v1::SummaryBatch& batch) {
   Added added;
   const std::vector<std::int64_t> steps(batch.anchor_step().begin(), batch.anchor_step().end());
-  const auto placed = aligner_.Place(batch.anchor_group(), batch.first_anchor_sequence(),
-                                     batch.first_iteration(), steps);
   RankEntry& entry = Entry(RankId(batch.rank()));
+  if (batch.period_relearned()) entry.offset.reset();
+  const auto placed = aligner_.Place({batch.anchor_group(), batch.first_anchor_sequence(),
+                                      batch.first_iteration(), steps, entry.offset});
   MonoNs begin(batch.first_begin_mono_ns());
   for (int i = 0; i < batch.duration_us_size(); ++i) {
     const std::int64_t iteration = placed[static_cast<std::size_t>(i)];

@@ -20,6 +20,7 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <optional>
 #include <vector>
 
 #include "collector/ingest/reject_reason.h"
@@ -84,7 +85,7 @@ class SummaryWindow {
  private:
   struct RankEntry {
     RankWindow window;
-    std::int64_t offset = 0;  // job's iteration − own iteration
+    std::optional<std::int64_t> offset;  // job's iteration − own iteration
   };
 
   RankEntry& Entry(RankId rank);

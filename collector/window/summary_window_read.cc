@@ -118,12 +118,13 @@ Nanos SummaryWindow::RecentDuration(std::size_t iterations) const {
 
 std::int64_t SummaryWindow::OwnIteration(RankId rank, std::int64_t iteration) const {
   const auto at = entries_.find(rank);
-  return at == entries_.end() ? -1 : iteration - at->second.offset;
+  return at == entries_.end() || !at->second.offset ? -1 : iteration - *at->second.offset;
 }
 
 std::int64_t SummaryWindow::JobIteration(RankId rank, std::int64_t own) const {
   const auto at = entries_.find(rank);
-  return at == entries_.end() || own < 0 ? -1 : own + at->second.offset;
+  if (at == entries_.end() || !at->second.offset || own < 0) return -1;
+  return own + *at->second.offset;
 }
 
 std::vector<Nanos> SummaryWindow::TakeCompleted(bool job_over) {
