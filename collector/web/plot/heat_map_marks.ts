@@ -11,7 +11,7 @@ export interface MarkColors {
 const LABEL_PX = 12;
 const LABEL_ROOM_PX = 16; // from one label to the next
 const CULPRIT_LABELS_MOST = 20;
-const GAPS_MOST = 40;
+const GAPS_MOST = 8;
 
 export function drawMarks(c: CanvasRenderingContext2D, map: HeatMap, colors: MarkColors): void {
   const font = getComputedStyle(map.node).fontFamily;
@@ -83,16 +83,17 @@ function niceStride(least: number): number {
   return [1, 2, 4, 5, 8, 10, 16, 20, 25, 32, 50, 64, 100, 128, 200, 250, 256, 500].find((step) => step >= least) ?? least;
 }
 
-// Where the collector has no iterations between two columns: a cut through the picture.
+// Where the collector has no iterations between two columns: a cut through the picture. Many cuts
+// would be a pattern of their own; then the numbers on the axis have to do.
 function drawGaps(c: CanvasRenderingContext2D, map: HeatMap, colors: MarkColors): void {
   const { data, view } = map.picture!;
-  c.fillStyle = colors.surface;
-  let drawn = 0;
-  for (let at = view.x0 + 1; at < view.x1 && drawn < GAPS_MOST; at++) {
-    if (data.index[at] === data.index[at - 1]! + 1) continue;
-    c.fillRect(Math.round(map.x(at)) - 1, 0, 3, map.height);
-    drawn++;
+  const gaps: number[] = [];
+  for (let at = view.x0 + 1; at < view.x1; at++) {
+    if (data.index[at] !== data.index[at - 1]! + 1) gaps.push(at);
   }
+  if (gaps.length > GAPS_MOST) return;
+  c.fillStyle = colors.surface;
+  for (const at of gaps) c.fillRect(Math.round(map.x(at)) - 1, 0, 3, map.height);
 }
 
 function drawOnset(c: CanvasRenderingContext2D, map: HeatMap, colors: MarkColors): void {

@@ -38,7 +38,7 @@ function cuts(from: number, to: number, pixels: number): Int32Array {
 
 export function rasterise(input: RasterInput, out: Uint32Array): void {
   const { view, width, height, palette } = input;
-  const runs = columnRuns(view, width);
+  const runs = columnRuns(input);
   const rows = cuts(view.y0, view.y1, height);
   const rowGap = height / (view.y1 - view.y0) >= GAP_FROM_PX;
   let source = -1;
@@ -67,9 +67,11 @@ interface Run {
   left: number;
   right: number;
   gap: boolean;
+  empty: boolean;
 }
 
-function columnRuns(view: View, width: number): Run[] {
+function columnRuns({ view, width, data }: RasterInput): Run[] {
+  const empty = emptyColumns(data);
   const columns = cuts(view.x0, view.x1, width);
   const gaps = width / (view.x1 - view.x0) >= GAP_FROM_PX;
   const runs: Run[] = [];
@@ -78,15 +80,20 @@ function columnRuns(view: View, width: number): Run[] {
     const right = Math.max(left + 1, columns[x + 1]!);
     const last = runs[runs.length - 1];
     if (last && last.left === left && last.right === right) last.to = x + 1;
-    else runs.push({ from: x, to: x + 1, left, right, gap: gaps && x > 0 && left !== columns[x - 1] });
+    else runs.push({ from: x, to: x + 1, left, right, gap: gaps && x > 0 && left !== columns[x - 1], empty: allEmpty(empty, left, right) });
   }
   return runs;
 }
 
-function drawRow(input: RasterInput, runs: Run[], top: number, bottom: number, y: number, out: Uint32Array): void {
+function allEmpty(empty: Uint8Array, left: number, right: number): boolean {
+  for (let column = left; column < right; column++) if (!empty[column]) return false;
+  return true;
+}
+
+function drawRow(input: RasterInput, runs: readonly Run[], top: number, bottom: number, y: number, out: Uint32Array): void {
   const start = y * input.width;
-  for (const { from, to, left, right, gap } of runs) {
-    const color = cellColor(input, left, right, top, bottom);
+  for (const { from, to, left, right, gap, empty } of runs) {
+    const color = empty ? input.palette.absent : cellColor(input, left, right, top, bottom);
     for (let x = from; x < to; x++) out[start + x] = color;
     if (gap) out[start + from] = input.palette.gap;
   }
@@ -118,7 +125,7 @@ function cellColor(input: RasterInput, left: number, right: number, top: number,
 // sides, centred on their place. For culprits among ranks that share pixels.
 export function enlargeRows(input: RasterInput, rows: number[], pixels: number, out: Uint32Array): void {
   const { view, width, height, palette } = input;
-  const runs = columnRuns(view, width);
+  const runs = columnRuns(input);
   for (const row of rows) {
     const middle = ((row + 0.5 - view.y0) / (view.y1 - view.y0)) * height;
     const top = Math.min(height - pixels - 1, Math.max(1, Math.round(middle - pixels / 2)));
@@ -127,6 +134,17 @@ export function enlargeRows(input: RasterInput, rows: number[], pixels: number, 
     for (let y = top + 1; y < top + pixels; y++) out.copyWithin(y * width, top * width, (top + 1) * width);
   }
   if (rows.length > 0) hatchAbsent(out, width, palette);
+}
+
+// Columns of which nothing is kept for any rank: left empty, unlike a rank that did not report.
+function emptyColumns(data: Iterations): Uint8Array {
+  const ranks = data.ranks.length;
+  return Uint8Array.from(data.index, (_, column) => {
+    for (let at = column * ranks; at < (column + 1) * ranks; at++) {
+      if (data.late[at]! >= 0 || data.wait[at]! >= 0) return 0;
+    }
+    return 1;
+  });
 }
 
 // Ranks that did not report are hatched: a colour would read as a value.

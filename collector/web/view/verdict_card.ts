@@ -35,7 +35,7 @@ function costFact(v: Verdict): HTMLElement {
   const hours = v.gpuHours > 0
     ? element("span", { title: "time lost × ranks; on CPU jobs a rank is a process" },
       v.gpuHours < 0.001 ? "under 0.001 GPU-hours so far" : `${decimal(v.gpuHours)} GPU-hours so far`) : null;
-  if (v.slowdown > 1) return fact("Cost", [`${times(v.slowdown)} the normal time`], lost || null, hours);
+  if (v.slowdown > 1) return fact("Cost", [`${times(v.slowdown)} normal`], lost || null, hours);
   return fact("Cost", [lost || "not known"], hours);
 }
 

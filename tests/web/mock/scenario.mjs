@@ -155,7 +155,7 @@ function verdictOf(s) {
     owner: "algorithm", victims: others,
     evidence: [
       { statement: `Rank ${rank} reaches the all-reduce later than the median of its peers`, value: delay, unit: "s", reference: 0.003, source: "collective times" },
-      { statement: "The other ranks wait for it in the same iterations", value: 176, unit: "of 176 iterations", reference: 0, source: "collective times" },
+      { statement: "Irregular iterations in which it came last", value: 176, unit: "iterations", reference: 177, source: "collective times" },
       { statement: `CPU time of rank ${rank}'s training thread, against its peers`, value: 0.161, unit: "s", reference: 0.16, source: "thread cpu time" },
     ],
     counter_evidence: [

@@ -10,23 +10,25 @@ async function ready(page) {
   await page.locator(MAP).scrollIntoViewIfNeeded();
 }
 
-// The colour of a cell: share of the width and of the height of the data canvas.
-function pixel(page, across, down) {
-  return page.evaluate(([x, y]) => {
+// Waits until a cell (share of the width and of the height of the map) is more red than blue by at
+// least `least`, and less than `most`. Iterations and verdict arrive in any order.
+async function redOverBlue(page, across, down, least, most) {
+  const read = ([x, y]) => {
     const canvas = document.querySelector(".heat-map canvas");
     const at = canvas.getContext("2d").getImageData(Math.floor(canvas.width * x), Math.floor(canvas.height * y), 1, 1).data;
-    return { r: at[0], g: at[1], b: at[2] };
-  }, [across, down]);
+    return at[0] - at[2];
+  };
+  const wanted = page.waitForFunction(`(${read})([${across}, ${down}]) >= ${least} && (${read})([${across}, ${down}]) <= ${most}`, null, { timeout: 10_000 });
+  await wanted.catch(async () => assert.fail(`red − blue at ${across}, ${down} is ${await page.evaluate(read, [across, down])}, not ${least} to ${most}`));
 }
 
 test("the culprit's row is orange and marked, the victims' rows are blue", async () => {
   await withPage(named("llama-ft-4"), "", {}, async ({ page }) => {
     await page.waitForSelector(".verdict.open");
     await ready(page);
-    const [culprit, victim, before] = [await pixel(page, 0.9, 2.5 / 4), await pixel(page, 0.9, 0.5 / 4), await pixel(page, 0.02, 2.5 / 4)];
-    assert.ok(culprit.r > culprit.b + 60, JSON.stringify(culprit));
-    assert.ok(victim.b > victim.r + 40, JSON.stringify(victim));
-    assert.ok(Math.abs(before.r - before.b) < 25, JSON.stringify(before));
+    await redOverBlue(page, 0.9, 2.5 / 4, 60, 255);
+    await redOverBlue(page, 0.9, 0.5 / 4, -255, -40);
+    await redOverBlue(page, 0.02, 2.5 / 4, -25, 25);
     const marked = await page.evaluate(() => {
       const canvas = document.querySelector(".heat-map canvas.marks");
       const { data } = canvas.getContext("2d").getImageData(0, Math.floor(canvas.height * 0.5), 76, Math.floor(canvas.height * 0.25));
@@ -42,10 +44,8 @@ test("one culprit of a thousand ranks is seen on the map", async () => {
   await withPage(named("moe-pretrain-1000"), "", {}, async ({ page }) => {
     await page.waitForSelector(".verdict.open");
     await ready(page);
-    const culprit = await pixel(page, 0.95, 617.5 / 1000);
-    const victim = await pixel(page, 0.95, 0.3);
-    assert.ok(culprit.r > culprit.b + 40, JSON.stringify(culprit));
-    assert.ok(victim.b > victim.r + 40, JSON.stringify(victim));
+    await redOverBlue(page, 0.95, 617.5 / 1000, 40, 255);
+    await redOverBlue(page, 0.95, 0.3, -255, -40);
   });
 });
 

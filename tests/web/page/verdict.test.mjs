@@ -8,7 +8,7 @@ test("the culprit is what one reads first", async () => {
     assert.match(await text(page, "main"), /^llama-ft-4\s+slow[\s\S]*Culprit found\s+established[\s\S]*Rank 2 on gpu-01 holds the job back/);
     assert.match(await text(page, ".facts"), /Culprit\s+◆rank 2\s+on gpu-01\s+pid 4202/);
     assert.match(await text(page, ".facts"), /Since\s+\d\d:\d\d:\d\d\s+iteration 204\s+.*ago/);
-    assert.match(await text(page, ".facts"), /2\.05× the normal time\s+212 ms lost an iteration\s+0\.041 GPU-hours/);
+    assert.match(await text(page, ".facts"), /2\.05× normal\s+212 ms lost an iteration\s+0\.041 GPU-hours/);
     assert.match(await text(page, ".facts"), /3 ranks\s+0, 1, 3/);
     assert.match(await text(page, ".evidence"), /later than the median of its peers\s+212 ms\s+against 3\.0 ms/);
     assert.match(await text(page, ".doubts"), /Against it[\s\S]*400 µs[\s\S]*What would change our mind[\s\S]*Another rank/);
