@@ -1,3 +1,4 @@
+#include <absl/strings/numbers.h>
 #include <absl/strings/str_cat.h>
 #include <unistd.h>
 
@@ -6,6 +7,7 @@
 #include <string_view>
 
 #include "collector/config/collector_config.h"
+#include "collector/config/settings.h"
 #include "collector/net/listen_probe.h"
 
 namespace fathom::collector {
@@ -50,6 +52,18 @@ absl::Status CheckLevel(const std::string& level) {
       absl::StrCat("log_level: '", level, "' is none of trace, debug, info, warning, error, off"));
 }
 
+// Thresholds are positive numbers; what more they must be is for diagnosis to know.
+absl::Status CheckThresholds(const CollectorConfig& config) {
+  for (const Setting& setting : Settings()) {
+    double value = 0;
+    const bool threshold = setting.name.rfind("diagnosis.", 0) == 0;
+    if (!threshold || !absl::SimpleAtod(setting.get(config), &value)) continue;
+    if (auto status = CheckRange(setting.name.c_str(), value, 1e-9, 1e9); !status.ok())
+      return status;
+  }
+  return absl::OkStatus();
+}
+
 std::vector<std::string> SplitNames(const std::string& names) {
   std::vector<std::string> list;
   std::string name;
@@ -71,7 +85,7 @@ absl::Status Check(const CollectorConfig& c) {
         CheckRange("max_ranks", static_cast<double>(c.max_ranks), 1, 1'000'000),
         CheckRange("max_agents", static_cast<double>(c.max_agents), 1, 100'000),
         CheckRange("max_event_clients", static_cast<double>(c.max_event_clients), 1, 1000),
-        CheckRange("job_timeout_s", c.job_timeout_s, 1, 1e7),
+        CheckRange("job_timeout_s", c.job_timeout_s, 1, 1e7), CheckThresholds(c),
         CheckRange("diagnosis.delta", d.delta, 1.001, 100),
         CheckRange("diagnosis.baseline_iterations", d.baseline_iterations, 3, 10'000),
         CheckRange("diagnosis.min_irregular", d.min_irregular, 2, 10'000),

@@ -92,14 +92,50 @@ std::vector<Setting> ServerSettings() {
   };
 }
 
+// Every field of DiagnosisConfig; a new one is added here (a test counts them).
 std::vector<Setting> DiagnosisSettings() {
   using D = DiagnosisConfig;
   return {
       Of("delta", &D::delta),
+      Of("noise_factor", &D::noise_factor),
+      Of("noise_floor", &D::noise_floor),
+      Of("learning_noise", &D::learning_noise),
+      Of("learning_iterations", &D::learning_iterations),
       Of("baseline_iterations", &D::baseline_iterations),
+      Of("trailing_window", &D::trailing_window),
       Of("min_irregular", &D::min_irregular),
+      Of("settled_iterations", &D::settled_iterations),
+      Of("recent_window", &D::recent_window),
+      Of("fluctuation_share", &D::fluctuation_share),
+      Of("persistent_share", &D::persistent_share),
+      Of("change_probability", &D::change_probability),
+      Of("irregular_rows", &D::irregular_rows),
+      Of("baseline_rows", &D::baseline_rows),
+      Of("all_ranks_up_to", &D::all_ranks_up_to),
+      Of("wait_floor_s", &D::wait_floor),
+      Of("explains_share", &D::explains_share),
+      Of("explained_share", &D::explained_share),
+      Of("consistent_share", &D::consistent_share),
+      Of("peer_contrast", &D::peer_contrast),
+      Of("established_iterations", &D::established_iterations),
+      Of("established_odds", &D::established_odds),
+      Of("supported_odds", &D::supported_odds),
+      Of("chance_share", &D::chance_share),
+      Of("prior_rank", &D::prior_rank),
+      Of("prior_host", &D::prior_host),
+      Of("prior_link", &D::prior_link),
       Of("stall_factor", &D::stall_factor),
       Of("stall_floor_s", &D::stall_floor),
+      Of("stall_history_factor", &D::stall_history_factor),
+      Of("startup_floor_s", &D::startup_floor),
+      Of("busy_ratio", &D::busy_ratio),
+      Of("hang_supported_factor", &D::hang_supported_factor),
+      Of("hang_established_factor", &D::hang_established_factor),
+      Of("busy_patience", &D::busy_patience),
+      Of("same_work_ops", &D::same_work_ops),
+      Of("innocent_share", &D::innocent_share),
+      Of("imbalance_iterations", &D::imbalance_iterations),
+      Of("imbalance_ratio", &D::imbalance_ratio),
   };
 }
 

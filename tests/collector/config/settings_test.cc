@@ -99,6 +99,23 @@ TEST_F(SettingsTest, WhatIsPrintedReadsBackTheSame) {
   EXPECT_TRUE(again->config.reflection);
 }
 
+TEST_F(SettingsTest, EveryThresholdOfDiagnosisCanBeSet) {
+  std::ifstream header(std::string(std::getenv("FATHOM_SOURCE_DIR")) +
+                       "/diagnosis/engine/config.h");
+  ASSERT_TRUE(header);
+  std::size_t fields = 0;
+  for (std::string line; std::getline(header, line);) {
+    for (const char* type : {"  double ", "  std::int32_t ", "  std::uint32_t ", "  Nanos "}) {
+      fields += line.rfind(type, 0) == 0;
+    }
+  }
+  std::size_t settings = 0;
+  for (const Setting& setting : Settings()) settings += setting.name.rfind("diagnosis.", 0) == 0;
+  EXPECT_GT(fields, 30u);
+  EXPECT_EQ(settings, fields);
+  EXPECT_THAT(Error({"--diagnosis-supported-odds", "-1"}), HasSubstr("diagnosis.supported_odds"));
+}
+
 TEST_F(SettingsTest, HelpAndVersionAreTexts) {
   const auto help = Parse({"--help"});
   ASSERT_TRUE(help.ok());

@@ -127,8 +127,7 @@ TEST(SummaryWindow, MoreCommunicatorsMeanFewerIterationsNotMoreMemory) {
 TEST(SummaryWindow, AnAbsurdJumpIsRejected) {
   SummaryWindow window;
   window.Add(Batch(Shape(0, 0, 3)));
-  auto far = Shape(0, 3, 1);
-  far.anchor = 1'000'000'000;
+  auto far = Shape(0, 1'000'000'000, 1);
   EXPECT_EQ(window.Add(Batch(far)).rejected, RejectReason::kBadNumber);
   EXPECT_EQ(window.newest(), 2);
 }
