@@ -58,7 +58,7 @@ Changes JobVerdicts::Update(const JobMoment& now, const diagnosis::Suspicion& su
   for (auto& [key, live] : open_) ++live.missed;
   for (const auto& verdict : diagnosis->verdicts) See(verdict, now, changes);
   std::erase_if(candidates_, [](const auto& entry) { return !entry.second.seen_now; });
-  CloseUnseen(now, changes);
+  CloseUnseen(now, suspicion, changes);
   return changes;
 }
 
@@ -120,29 +120,33 @@ void JobVerdicts::Refresh(Live& live, const diagnosis::Verdict& verdict, const J
 }
 
 const JobVerdicts::Live* JobVerdicts::Successor(const std::string& key) const {
+  const bool hang = IsHang(open_.at(key).episode.verdict);
   const Live* best = nullptr;
   for (const auto& [other, live] : open_) {
-    if (other == key || live.missed > 0) continue;
+    // Being slow does not explain a hang, nor the other way round.
+    if (other == key || live.missed > 0 || IsHang(live.episode.verdict) != hang) continue;
     if (best == nullptr || best->episode.verdict.grade < live.episode.verdict.grade) best = &live;
   }
   return best;
 }
 
-void JobVerdicts::CloseUnseen(const JobMoment& now, Changes& changes) {
-  std::vector<std::string> unseen;
+void JobVerdicts::CloseUnseen(const JobMoment& now, const diagnosis::Suspicion& suspicion,
+                              Changes& changes) {
+  std::vector<std::pair<std::string, std::string>> unseen;  // key, why
   for (auto& [key, live] : open_) {
     if (!live.last_seen.known()) live.last_seen = now.mono;
+    if (live.missed < kCloseAfter) continue;
+    const bool over = IsHang(live.episode.verdict) ? !suspicion.stalled : !suspicion.slow;
+    const Live* successor = over ? nullptr : Successor(key);
     // A noisy moment is no change of mind: without a better explanation it is given time.
-    const Nanos gap = Successor(key) != nullptr ? kCloseGap : kDoubtGap;
-    if (live.missed >= kCloseAfter && now.mono - live.last_seen >= gap) unseen.push_back(key);
+    const Nanos gap = over || successor != nullptr ? kCloseGap : kDoubtGap;
+    if (now.mono - live.last_seen < gap) continue;
+    live.episode.superseded = successor != nullptr;
+    std::string why = over ? "recovered" : "no longer supported";
+    if (successor != nullptr) why = "superseded by " + successor->episode.id;
+    unseen.emplace_back(key, std::move(why));
   }
-  for (const std::string& key : unseen) {
-    const Live* successor = Successor(key);
-    std::string because = "no longer supported";
-    if (successor != nullptr) because = "superseded by " + successor->episode.id;
-    open_[key].episode.superseded = successor != nullptr;
-    Close(key, now, because, changes);
-  }
+  for (const auto& [key, why] : unseen) Close(key, now, why, changes);
 }
 
 void JobVerdicts::CloseRegular(const JobMoment& now, const diagnosis::Suspicion& suspicion,

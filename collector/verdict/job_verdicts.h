@@ -9,8 +9,8 @@
 //                                  → closed "superseded by ID"; the other one was opened
 //   not seen for kDoubtGap, nor any other
 //                                  → closed "no longer supported"
-//   the job is regular or moves again, for kCloseGap or kRegularGap
-//                                  → closed "recovered"
+//   the job is regular (or, for a hang, moves again; or, for slowness, stands), for kCloseGap or
+//   kRegularGap                    → closed "recovered"
 //   job over, job restarted        → closed, saying so
 //
 // So an established verdict never turns into another one under the reader's eyes.
@@ -80,7 +80,7 @@ class JobVerdicts {
                Changes& changes);
   void Open(const std::string& key, const diagnosis::Verdict& verdict, const JobMoment& now,
             Changes& changes);
-  void CloseUnseen(const JobMoment& now, Changes& changes);
+  void CloseUnseen(const JobMoment& now, const diagnosis::Suspicion& suspicion, Changes& changes);
   void CloseRegular(const JobMoment& now, const diagnosis::Suspicion& suspicion, Changes& changes);
   void Close(const std::string& key, const JobMoment& now, const std::string& because,
              Changes& changes);

@@ -25,8 +25,8 @@ export function button(label: string, onClick: () => void, attributes: Attribute
   return node;
 }
 
-// Rebuilds a part of the page only when what it shows has changed, so that focus, selection and
-// open details survive live updates.
+// Rebuilds a part of the page only when what it shows has changed. What the reader has opened or
+// stands on survives a rebuild where it carries data-keep.
 export class Slot {
   private shown = "";
   constructor(readonly node: HTMLElement) {}
@@ -35,7 +35,15 @@ export class Slot {
     const text = JSON.stringify(key);
     if (text === this.shown) return;
     this.shown = text;
+    const open = new Set(this.kept("details[open]").map((node) => node.dataset.keep));
+    const focused = this.kept("*").find((node) => node === document.activeElement)?.dataset.keep;
     this.node.replaceChildren(...present(build()));
+    for (const node of this.kept("details")) node.toggleAttribute("open", open.has(node.dataset.keep));
+    if (focused !== undefined) this.kept("*").find((node) => node.dataset.keep === focused)?.focus({ preventScroll: true });
+  }
+
+  private kept(what: string): HTMLElement[] {
+    return [...this.node.querySelectorAll<HTMLElement>(`${what === "*" ? "" : what}[data-keep]`)];
   }
 }
 

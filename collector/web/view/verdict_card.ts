@@ -8,6 +8,9 @@ import { button, element, present } from "./element";
 import { agoTime, clockTime } from "./time_text";
 
 const GRADE_STEPS = 3;
+const EVIDENCE_SHOWN = 3;
+const LONG_SENTENCE = 110; // characters; longer ones are set smaller
+const FEW_GPU_HOURS = 0.02;
 
 function gradeMark(grade: string): HTMLElement {
   const strength = gradeStrength(grade);
@@ -34,7 +37,7 @@ function costFact(v: Verdict): HTMLElement {
   const lost = v.secondsPerIteration > 0 ? `${seconds(v.secondsPerIteration)} lost an iteration` : "";
   const hours = v.gpuHours > 0
     ? element("span", { title: "time lost × ranks; on CPU jobs a rank is a process" },
-      v.gpuHours < 0.001 ? "under 0.001 GPU-hours so far" : `${decimal(v.gpuHours)} GPU-hours so far`) : null;
+      v.gpuHours < FEW_GPU_HOURS ? `${decimal(v.gpuHours * 3600)} GPU-seconds so far` : `${decimal(v.gpuHours)} GPU-hours so far`) : null;
   if (v.slowdown > 1) return fact("Cost", [`${times(v.slowdown)} normal`], lost || null, hours);
   return fact("Cost", [lost || "not known"], hours);
 }
@@ -52,22 +55,32 @@ function victimsFact(v: Verdict): HTMLElement {
   return fact("Victims", [plural(v.victims.length, "rank")], rankList(v.victims));
 }
 
-function evidenceTable(title: string, rows: Evidence[], empty: string): HTMLElement {
+function evidenceRow(row: Evidence): HTMLElement {
+  const bare = row.value === 0 && row.reference === 0;
+  return element("tr", {}, element("th", { scope: "row", title: row.source ? `from ${row.source}` : null }, row.statement),
+    element("td", { class: "value" }, bare ? "" : measured(row.value, row.unit)),
+    element("td", { class: "reference" }, row.reference === 0 ? "" : `against ${measured(row.reference, row.unit)}`));
+}
+
+function evidenceTable(rows: Evidence[]): HTMLElement {
+  return element("table", {}, element("thead", { class: "unseen" }, element("tr", {},
+    ...["Statement", "Measured", "Reference"].map((name) => element("th", { scope: "col" }, name)))),
+  element("tbody", {}, ...rows.map(evidenceRow)));
+}
+
+// The strongest rows at once, the rest a click away: the reader has a minute.
+function evidence(title: string, rows: Evidence[], empty: string): HTMLElement {
   const part = element("section", { class: "evidence" }, element("h3", {}, title));
   if (rows.length === 0) {
     part.append(element("p", { class: "none" }, empty));
     return part;
   }
-  const body = element("tbody");
-  for (const row of rows) {
-    const bare = row.value === 0 && row.reference === 0;
-    body.append(element("tr", {}, element("th", { scope: "row", title: row.source ? `from ${row.source}` : null }, row.statement),
-      element("td", { class: "value" }, bare ? "" : measured(row.value, row.unit)),
-      element("td", { class: "reference" }, row.reference === 0 ? "" : `against ${measured(row.reference, row.unit)}`),
-      element("td", { class: "source" }, row.source)));
+  const first = rows.length <= EVIDENCE_SHOWN + 1 ? rows.length : EVIDENCE_SHOWN;
+  part.append(evidenceTable(rows.slice(0, first)));
+  if (rows.length > first) {
+    part.append(element("details", { "data-keep": title }, element("summary", { "data-keep": `${title} more` }, `${rows.length - first} more`),
+      evidenceTable(rows.slice(first))));
   }
-  part.append(element("table", {}, element("thead", { class: "unseen" }, element("tr", {},
-    ...["Statement", "Measured", "Reference", "Source"].map((name) => element("th", { scope: "col" }, name)))), body));
   return part;
 }
 
@@ -95,7 +108,7 @@ function action(v: Verdict): HTMLElement | null {
   if (!v.actionText && !v.actionCommand) return null;
   const part = element("section", { class: "action" }, element("div", {}, element("h3", {}, "What to do"), element("p", {}, v.actionText)));
   if (!v.actionCommand) return part;
-  const command = element("code", { tabindex: 0 }, v.actionCommand);
+  const command = element("code", { tabindex: 0, "data-keep": "command" }, v.actionCommand);
   const said = element("span", { class: "unseen", role: "status" });
   const copier = button("Copy", () => {
     void copy(v.actionCommand, command).then((copied) => {
@@ -103,7 +116,7 @@ function action(v: Verdict): HTMLElement | null {
       said.textContent = copied ? "Command copied" : "Command selected; press Ctrl+C";
       setTimeout(() => (copier.textContent = "Copy"), 2000);
     });
-  }, { class: "copy" });
+  }, { class: "copy", "data-keep": "copy" });
   part.append(element("div", { class: "command" }, command, copier, said));
   return part;
 }
@@ -111,16 +124,17 @@ function action(v: Verdict): HTMLElement | null {
 export function verdictCard(v: Verdict, state: JobState | null): HTMLElement {
   const over = !isActive(v);
   const card = element("article", { class: `card verdict ${over ? "over" : "open"}`, "data-grade": v.grade, "aria-label": "Verdict" });
+  const sentence = v.sentence || `${culpritName(v, rankNames)}: ${causeText(v.cause)}`;
   const closed = over ? `over${v.closedBecause ? `: ${v.closedBecause}` : ""}` : "";
   card.append(
     element("p", { class: "kicker" }, element("span", { class: "role" }, over ? "Verdict, over" : "Culprit found"), gradeMark(v.grade),
       element("span", { class: "owner" }, v.owner ? `owner: ${ownerText(v.owner)}` : "")),
-    element("h2", { class: "sentence" }, v.sentence || `${culpritName(v, rankNames)}: ${causeText(v.cause)}`),
+    element("h2", { class: sentence.length > LONG_SENTENCE ? "sentence long" : "sentence" }, sentence),
     element("dl", { class: "facts" }, culpritFact(v, state), fact("Cause", [causeText(v.cause)], v.cause),
       sinceFact(v), costFact(v), victimsFact(v)));
   if (closed) card.append(element("p", { class: "closed" }, closed));
-  card.append(element("div", { class: "reasons" }, evidenceTable("Evidence", v.evidence, "No numbers were kept."),
-    element("div", { class: "doubts" }, evidenceTable("Against it", v.counterEvidence, "Nothing measured speaks against it."), wouldChange(v) ?? "")));
+  card.append(element("div", { class: "reasons" }, evidence("Evidence", v.evidence, "No numbers were kept."),
+    element("div", { class: "doubts" }, evidence("Against it", v.counterEvidence, "Nothing measured speaks against it."), wouldChange(v) ?? "")));
   const act = action(v);
   if (act) card.append(act);
   return card;

@@ -29,6 +29,7 @@ struct JobVerdictsTest : testing::Test {
   Changes all;
 
   JobMoment Now() { return {"train", WallNs(5), Iteration(120), clock.Wall(), clock.Mono()}; }
+  void SetUp() override { suspicion.slow = true; }
   Changes Diagnose(std::vector<diagnosis::Verdict> seen) {
     diagnosis::Diagnosis diagnosis;
     diagnosis.verdicts = std::move(seen);
@@ -128,6 +129,23 @@ TEST_F(JobVerdictsTest, AnEstablishedVerdictIsNeverSilentlyReplaced) {
   EXPECT_TRUE(all[1].second.superseded);
   EXPECT_EQ(all[1].second.closed_because, "superseded by " + all[0].second.id);
   EXPECT_EQ(all[1].second.until_iteration, Iteration(120));
+}
+
+TEST_F(JobVerdictsTest, AHangThatTurnsIntoSlownessIsOverNotReplaced) {
+  suspicion = {};
+  suspicion.stalled = true;
+  auto hang = Slow(2, Grade::kEstablished, Cause::kProcessStopped);
+  hang.problem = diagnosis::ProblemClass::kNonCommunicationHang;
+  Diagnose({hang});
+  Diagnose({hang});
+  suspicion = {};
+  suspicion.slow = true;
+  all.clear();
+  for (int i = 0; i < 10; ++i) Diagnose({Slow(2)});
+  ASSERT_EQ(all.size(), 2u);
+  EXPECT_EQ(all[0].first, VerdictChange::kOpened);
+  EXPECT_EQ(all[1].second.closed_because, "recovered");
+  EXPECT_FALSE(all[1].second.superseded) << "the report keeps it";
 }
 
 TEST_F(JobVerdictsTest, ABlinkDoesNotCloseIt) {

@@ -57,3 +57,18 @@ test("reading goes on during updates: an open table and the focus stay", async (
     assert.equal(await page.locator(".rank-table tbody tr").count(), 4);
   });
 });
+
+test("a verdict that grows while one reads keeps what was opened, and the focus", async () => {
+  const [job] = named("llama-ft-4");
+  job.verdicts[0].evidence.push(...[1, 2, 3].map((n) => ({ statement: `More of it, ${n}`, value: n, unit: "s", reference: 0, source: "" })));
+  await withPage([job], "", {}, async ({ page, collector }) => {
+    await page.click(".evidence summary");
+    await page.focus(".copy");
+    const grown = { ...job.verdicts[0], sentence: "Rank 2 on gpu-01 holds the job back still." };
+    job.verdicts = [grown];
+    collector.publish(job.name, "verdict", grown);
+    await page.waitForFunction(() => document.querySelector(".sentence").textContent.endsWith("still."));
+    assert.ok(await page.locator("text=More of it, 3").isVisible());
+    assert.ok(await page.evaluate(() => document.activeElement.classList.contains("copy")));
+  });
+});
