@@ -12,7 +12,7 @@
 //
 // Thread-safety: single-threaded, owned by the poll loop.
 // Errors: those of RegionReader; the consumer stays usable, the caller decides.
-// Cost: ≈ 60 ns a record with validation (tests/bench/ring_consumer_bench); three system calls and
+// Cost: 18 ns a record with validation (tests/bench/ring_consumer_bench); three system calls and
 //   two copies for up to kBatch records; nothing allocated after construction.
 // Source: seqlock readers, H.-J. Boehm, "Can seqlocks get along with programming language memory
 //   models?", MSPC 2012; the second copy stands in for the fence between commit and payload.
