@@ -63,13 +63,14 @@ Skipped Explain(RankId rank, const std::set<RankId>& peers,
   Skipped skipped;
   skipped.rank = rank;
   skipped.contradicts = static_cast<std::uint32_t>(peers.size());
-  for (const auto& [role, count] : counts.at(rank)) {
-    const bool behind = std::any_of(peers.begin(), peers.end(),
-                                    [&](RankId peer) { return counts.at(peer).at(role) > count; });
-    const bool behind_all = std::all_of(
-        peers.begin(), peers.end(), [&](RankId peer) { return counts.at(peer).at(role) > count; });
-    if (behind_all) skipped.behind.push_back(role.first);
-    if (!behind) skipped.ahead.push_back(role.first);
+  for (const auto& own : counts.at(rank)) {
+    const auto is_ahead = [&](RankId peer) { return counts.at(peer).at(own.first) > own.second; };
+    if (std::all_of(peers.begin(), peers.end(), is_ahead)) {
+      skipped.behind.push_back(own.first.first);
+    }
+    if (std::none_of(peers.begin(), peers.end(), is_ahead)) {
+      skipped.ahead.push_back(own.first.first);
+    }
   }
   return skipped;
 }
