@@ -134,6 +134,9 @@ std::vector<Setting> DiagnosisSettings() {
       Of("busy_patience", &D::busy_patience),
       Of("same_work_ops", &D::same_work_ops),
       Of("innocent_share", &D::innocent_share),
+      Of("link_megabytes", &D::link_megabytes),
+      Of("link_factor", &D::link_factor),
+      Of("link_contrast", &D::link_contrast),
       Of("imbalance_iterations", &D::imbalance_iterations),
       Of("imbalance_ratio", &D::imbalance_ratio),
   };

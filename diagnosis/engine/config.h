@@ -58,8 +58,13 @@ struct DiagnosisConfig {
   // Jobs that stopped and left records.
   std::int32_t same_work_ops = 16;  // ranks whose counts differ by more ops do other work
 
-  // Work that is unequal by design.
+  // Slow communication.
   double innocent_share = 0.15;  // communication is blamed only if no rank has more than this
+  double link_megabytes = 1;     // a path that carried less in either stretch measures only latency
+  double link_factor = 2;        // a slow path takes this × its earlier time per byte
+  double link_contrast = 1.5;    // and its excess is this × that of the next
+
+  // Work that is unequal by design.
   std::int32_t imbalance_iterations = 20;  // fewest in which it must show
   double imbalance_ratio = 2.0;            // own time of a stage against the median of its peers
 };

@@ -8,6 +8,7 @@
 #include "absl/strings/str_format.h"
 #include "diagnosis/evidence/cost.h"
 #include "diagnosis/evidence/phrase.h"
+#include "diagnosis/rules/link_slow.h"
 
 namespace fathom::diagnosis {
 namespace {
@@ -173,35 +174,50 @@ bool AllInnocent(const Case& c, const Ledger& ledger) {
   });
 }
 
+std::string GroupSentence(const Case& c, const Ledger& ledger, const GroupAccount& account,
+                          const std::vector<RankId>& ranks) {
+  return absl::StrFormat(
+      "Communication between ranks %s is very likely slow since iteration %d: it takes %s longer "
+      "for the same bytes, with all ranks on time; an iteration takes %s instead of %s.",
+      RankList(ranks), c.suspicion.onset.value, Duration(account.typical),
+      Duration(c.suspicion.measured.Seconds()), Duration(ledger.expected));
+}
+
+Verdict GroupVerdict(const Case& c, const Ledger& ledger, const GroupAccount& account) {
+  const Group* group = FindGroup(c.view, account.group);
+  Verdict verdict;
+  verdict.cause = Cause::kCommunicationSlow;
+  verdict.grade = Grade::kSupported;
+  verdict.problem = ClassOf(verdict.cause);
+  verdict.owner = OwnerOf(verdict.cause);
+  verdict.entity.type = EntityType::kGroup;
+  if (group != nullptr) verdict.entity.ranks = group->members;
+  verdict.since_iteration = c.suspicion.onset;
+  verdict.since_time = c.suspicion.onset_time;
+  verdict.cost = CostOfSlowness(c.view, c.suspicion, 1);
+  verdict.posterior_odds =
+      PosteriorOdds(c.config.prior_link, account.shows, ledger.iterations, c.config.chance_share);
+  verdict.sentence = GroupSentence(c, ledger, account, verdict.entity.ranks);
+  verdict.evidence.push_back({"Transfer beyond the usual for the same group, kind and size.",
+                              account.typical, "s", ledger.excess, "communication_slow"});
+  verdict.would_change.push_back("A rank that comes late by as much.");
+  return verdict;
+}
+
 void JudgeGroups(const Case& c, const Ledger& ledger, Findings& findings) {
   for (const GroupAccount& account : ledger.groups) {
     if (Ratio(account.shows, ledger.iterations) < c.config.consistent_share) continue;
     if (!AllInnocent(c, ledger)) continue;
-    const Group* group = FindGroup(c.view, account.group);
-    Verdict verdict;
-    verdict.cause = Cause::kCommunicationSlow;
-    verdict.grade = Grade::kSupported;
-    verdict.problem = ClassOf(verdict.cause);
-    verdict.owner = OwnerOf(verdict.cause);
-    verdict.entity.type = EntityType::kGroup;
-    if (group != nullptr) verdict.entity.ranks = group->members;
-    verdict.since_iteration = c.suspicion.onset;
-    verdict.since_time = c.suspicion.onset_time;
-    verdict.cost = CostOfSlowness(c.view, c.suspicion, 1);
-    verdict.posterior_odds =
-        PosteriorOdds(c.config.prior_link, account.shows, ledger.iterations, c.config.chance_share);
-    verdict.sentence = absl::StrFormat(
-        "Communication between ranks %s is very likely slow since iteration %d: it takes %s longer "
-        "for the same bytes, with all ranks on time; an iteration takes %s instead of %s.",
-        RankList(verdict.entity.ranks), c.suspicion.onset.value, Duration(account.typical),
-        Duration(c.suspicion.measured.Seconds()), Duration(ledger.expected));
-    verdict.evidence.push_back({"Transfer beyond the usual for the same group, kind and size.",
-                                account.typical, "s", ledger.excess, "communication_slow"});
-    verdict.would_change.push_back("A rank that comes late by as much.");
-    verdict.would_change.push_back("Times per peer: they would tell which link it is.");
-    verdict.action_text =
-        "Look at the links between the nodes of these ranks: errors, speed, load.";
-    verdict.action_command = "ss -ti; ip -s link";
+    Verdict verdict = GroupVerdict(c, ledger, account);
+    const auto network = FindSlowNetwork(c.view, verdict.entity.ranks, c.config);
+    if (network) {
+      NameSlowNetwork(c.view, *network, verdict);
+    } else {
+      verdict.would_change.push_back("Times per peer: they would tell which link it is.");
+      verdict.action_text =
+          "Look at the links between the nodes of these ranks: errors, speed, load.";
+      verdict.action_command = "ss -ti; ip -s link";
+    }
     findings.verdicts.push_back(std::move(verdict));
   }
 }

@@ -81,6 +81,16 @@ struct GroupProgress {
   std::uint64_t completed = 0;
 };
 
+// What a rank sent to another over one connection, in two stretches of time: up to a moment, and
+// from then on. busy: time in which data was queued or not yet confirmed.
+struct PathFlow {
+  RankId peer = kNoRank;
+  std::uint64_t bytes_before = 0;
+  std::uint64_t bytes_since = 0;
+  Nanos busy_before;
+  Nanos busy_since;
+};
+
 enum class ProcessState : std::uint8_t {
   kUnknown,
   kRunning,          // R
@@ -106,6 +116,7 @@ struct RankFacts {
   bool agent_reachable = true;  // false: what is said here is old
   std::vector<OpenOp> open_ops;
   std::vector<GroupProgress> groups;
+  std::vector<PathFlow> flows;  // to its peers, where the transport was recorded
 };
 
 struct RankRows {

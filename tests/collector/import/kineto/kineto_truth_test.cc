@@ -89,8 +89,8 @@ std::string Judge(const diagnosis::Diagnosis& diagnosis, const Truth& truth) {
     const bool device = first.entity.type == diagnosis::EntityType::kRank;
     return cause && !device ? "right" : "WRONG";
   }
-  // No trace of Gloo tells which link: the communication of the group it lies in is the right
-  // class.
+  // Without the sockets of the ranks nothing tells which link: the communication of the group it
+  // lies in is the right class.
   if (truth.causes.contains("link_slow") && first.cause == diagnosis::Cause::kCommunicationSlow &&
       first.entity.type == diagnosis::EntityType::kGroup &&
       std::includes(named.begin(), named.end(), truth.culprits.begin(), truth.culprits.end())) {

@@ -90,6 +90,30 @@ TEST(SideFiles, JoinsSocketsFromBothEnds) {
   EXPECT_EQ(recording.view.records[1].paths[0].backoff, 0U);
 }
 
+TEST(SideFiles, ComparesTwoMomentsOfASocket) {
+  const auto at = [](const char* time, const char* info) {
+    return std::string(R"({"0": {"time_ns": )") + time +
+           R"(, "tcp": [{"local": "10.0.0.1:5", "peer": "10.0.0.2:6", "info": ")" + info +
+           R"("}]}, "1": {"tcp": [{"local": "10.0.0.2:6", "peer": "10.0.0.1:5", "info": ""}]}})";
+  };
+  const char* first = "cubic bytes_acked:1000 busy:3ms";
+  const char* second = "cubic bytes_acked:5000 busy:43ms";
+  Recording recording = TwoRanks();
+  // In no order: the time decides.
+  ASSERT_TRUE(AddSockets("{\"b\": " + at("9", second) + ", \"a\": " + at("2", first) + "}", recording));
+  const auto& flows = FactsOf(recording, RankId(0)).flows;
+  ASSERT_EQ(flows.size(), 1U);
+  EXPECT_EQ(flows[0].peer, RankId(1));
+  EXPECT_EQ(flows[0].bytes_before, 1000U);
+  EXPECT_EQ(flows[0].bytes_since, 4000U);
+  EXPECT_EQ(flows[0].busy_before, Nanos(3'000'000));
+  EXPECT_EQ(flows[0].busy_since, Nanos(40'000'000));
+
+  Recording rebuilt = TwoRanks();  // counters that go back are those of a new connection
+  ASSERT_TRUE(AddSockets("{\"a\": " + at("2", second) + ", \"b\": " + at("9", first) + "}", rebuilt));
+  EXPECT_TRUE(FactsOf(rebuilt, RankId(0)).flows.empty());
+}
+
 TEST(SideFiles, RefusesBrokenText) {
   Recording recording = TwoRanks();
   for (const char* text : {"", "{", "[]", "3", "{\"0\": "}) {
