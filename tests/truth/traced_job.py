@@ -102,13 +102,14 @@ class TracedJob:
 
     def watch(self, wanted, seconds, hangs):
         """Until the job ends by itself. Ended at the latest `seconds` after its fault began (or 4
-        times that after its start); a job that hangs, a while after its verdict."""
+        times that after its start); and a while after its verdict, in which it may be withdrawn."""
         began = time.monotonic()
         while self.process.poll() is None:
             self.look(wanted)
             now = time.monotonic()
             late = now - self.fault_time > seconds if self.fault_time else now - began > 4 * seconds
-            told = hangs and self.first_right is not None and now - self.first_right > 3
+            patience = 3 if hangs else 8
+            told = self.first_right is not None and now - self.first_right > patience
             if late or told:
                 return self.end()
             time.sleep(POLL_S)
