@@ -53,6 +53,8 @@ const char* ProcessName(diagnosis::ProcessState state) {
       return "uninterruptible";
     case kStopped:
       return "stopped";
+    case kTraced:
+      return "traced";
     case kZombie:
       return "zombie";
     case kGone:

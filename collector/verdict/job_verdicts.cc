@@ -178,6 +178,27 @@ void JobVerdicts::Close(const std::string& key, const JobMoment& now, const std:
   if (closed_.size() > kMaxEpisodes) closed_.erase(closed_.begin());
 }
 
+Changes JobVerdicts::Conclude(const JobMoment& now, const diagnosis::Diagnosis& last) {
+  Changes changes;
+  // Who hung has been named; how the processes went afterwards is no news.
+  const bool explained = std::any_of(open_.begin(), open_.end(), [](const auto& entry) {
+    const diagnosis::Verdict& verdict = entry.second.episode.verdict;
+    return IsHang(verdict) && verdict.grade >= diagnosis::Grade::kSupported;
+  });
+  for (const diagnosis::Verdict& verdict : last.verdicts) {
+    if (explained) break;
+    const std::string key = KeyOf(verdict);
+    // Only deaths are news at the end; all else had its time to be seen twice.
+    const bool death = verdict.cause == diagnosis::Cause::kProcessDead ||
+                       verdict.cause == diagnosis::Cause::kMismatch;
+    if (!death || verdict.grade < diagnosis::Grade::kSupported || open_.contains(key)) continue;
+    Open(key, verdict, now, changes);
+  }
+  Changes closed = CloseAll(now, "the job ended");
+  changes.insert(changes.end(), closed.begin(), closed.end());
+  return changes;
+}
+
 Changes JobVerdicts::CloseAll(const JobMoment& now, const std::string& because) {
   Changes changes;
   candidates_.clear();

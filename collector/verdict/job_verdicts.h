@@ -53,6 +53,9 @@ class JobVerdicts {
   // `diagnosis` null: Watch() found nothing to ask about.
   Changes Update(const JobMoment& now, const diagnosis::Suspicion& suspicion,
                  const diagnosis::Diagnosis* diagnosis);
+  // The job is over: what the last diagnosis convicts somebody of is opened at once (a job that
+  // dies within one look leaves no time for a second one), then all verdicts are closed.
+  Changes Conclude(const JobMoment& now, const diagnosis::Diagnosis& last);
   Changes CloseAll(const JobMoment& now, const std::string& because);
   // A verdict that the store still held open when the collector started.
   void Adopt(Episode episode);

@@ -41,6 +41,15 @@ void VerdictLedger::CloseAll(const JobMoment& now, const std::string& because) {
   Tell(changes);
 }
 
+void VerdictLedger::Conclude(const JobMoment& now, const diagnosis::Diagnosis& last) {
+  Changes changes;
+  {
+    const std::lock_guard lock(mutex_);
+    changes = JobOf(now).Conclude(now, last);
+  }
+  Tell(changes);
+}
+
 void VerdictLedger::Restart(const JobMoment& now) {
   CloseAll(now, "the job was restarted");
   const std::lock_guard lock(mutex_);

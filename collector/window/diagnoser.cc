@@ -93,7 +93,7 @@ void Diagnoser::Look(const std::shared_ptr<JobState>& job, Watched& watched) {
     LookAtRunning(job, watched, moment);
   } else if (!watched.ended) {
     watched.ended = true;
-    parts_.ledger.CloseAll(moment, "the job ended");
+    parts_.ledger.Conclude(moment, DiagnoseNow(*job).diagnosis);
     if (parts_.ended) parts_.ended(*job);
   } else {
     return;

@@ -35,6 +35,14 @@ diagnosis::RankFacts JobState::FactsOf(RankId rank, const RankState& state, bool
   }
   facts.cpu_while_silent =
       Nanos(std::max<std::int64_t>(0, health.thread_cpu_ns - health.cpu_at_silence_ns));
+  facts.io_while_silent = health.io_bytes - std::min(health.io_bytes, health.io_at_silence);
+  facts.faults_while_silent = health.faults - std::min(health.faults, health.faults_at_silence);
+  facts.oom_kills = health.oom_kills;
+  facts.frozen = health.frozen;
+  facts.open_mark = health.open_mark;
+  facts.gone_at = state.gone_at;
+  facts.wait_status = state.wait_status;
+  facts.communication_failed = state.communication_failed;
   facts.typical_iteration = health.typical_iteration;
   facts.iterations_seen = health.iterations_seen;
   const bool fresh = !health.known || now - health.received_mono < kHealthFresh || state.gone;

@@ -9,6 +9,7 @@
 #define FATHOM_COLLECTOR_WINDOW_RANK_STATE_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -42,6 +43,11 @@ struct RankHealthState {
   Nanos last_event_age;
   std::int64_t thread_cpu_ns = 0;
   std::int64_t cpu_at_silence_ns = 0;  // thread_cpu_ns when the present silence began
+  std::uint64_t io_bytes = 0, io_at_silence = 0;  // likewise
+  std::uint64_t faults = 0, faults_at_silence = 0;
+  std::uint64_t oom_kills = 0;
+  bool frozen = false;
+  std::string open_mark;
   Nanos typical_iteration;
   std::int64_t iterations_seen = 0;
   std::uint64_t records_total = 0, records_lost = 0, records_torn = 0, records_invalid = 0;
@@ -55,6 +61,9 @@ struct RankState {
   bool gone = false;
   bool exited_orderly = false;
   std::string how_gone;
+  WallNs gone_at;                // by its node's clock
+  std::optional<int> wait_status;  // as wait(2) gives it
+  bool communication_failed = false;
   MonoNs summary_mono;  // newest batch
   RankHealthState health;
 };

@@ -20,8 +20,9 @@ diagnosis::ProcessState StateOf(const std::string& letter) {
     case 'D':
       return kUninterruptible;
     case 'T':
-    case 't':
       return kStopped;
+    case 't':
+      return kTraced;
     case 'Z':
       return kZombie;
     case 'X':
@@ -55,6 +56,11 @@ void Copy(const v1::RankHealth& from, RankHealthState& to) {
   to.records_torn = from.records_torn();
   to.records_invalid = from.records_invalid();
   to.tracer_drops.assign(from.tracer_drops().begin(), from.tracer_drops().end());
+  to.io_bytes = from.io_bytes();
+  to.faults = from.minor_faults() + from.major_faults();
+  to.oom_kills = from.oom_kills();
+  to.frozen = from.frozen();
+  to.open_mark = from.open_mark();
   to.open_ops.clear();
   for (const auto& op : from.open_ops()) to.open_ops.push_back(OpenOpOf(op));
   to.groups.clear();
@@ -145,8 +151,16 @@ Rejection RankTable::Gone(const v1::RankGone& gone, std::string_view node) {
   if (auto bad = CheckOwner(RankId(gone.rank()), node)) return bad;
   RankState& rank = *Find(RankId(gone.rank()));
   if (rank.process.pid != gone.pid()) return RejectReason::kStale;
+  // Out of an agent's sight is not dead: the facts just grow old.
+  if (gone.how() == "unseen") return std::nullopt;
   rank.gone = true;
-  rank.exited_orderly = gone.orderly();
+  rank.gone_at = WallNs(gone.noticed_wall_ns());
+  if (gone.wait_status() > 0) rank.wait_status = gone.wait_status() - 1;
+  rank.communication_failed = gone.communication_failed();
+  rank.health.open_ops.clear();
+  for (const auto& op : gone.open_ops()) rank.health.open_ops.push_back(OpenOpOf(op));
+  // Python runs its exit hooks after an exception as well: the status knows better.
+  rank.exited_orderly = gone.orderly() && rank.wait_status.value_or(0) == 0;
   rank.how_gone = gone.how();
   rank.health.state = diagnosis::ProcessState::kGone;
   return std::nullopt;
@@ -158,9 +172,14 @@ Rejection RankTable::Health(const v1::RankHealth& health, std::string_view node,
   if (rank.gone) return std::nullopt;
   RankHealthState& state = rank.health;
   const auto cpu = static_cast<std::int64_t>(health.training_thread_cpu_ns());
-  if (!StillSilent(state, health, now)) state.cpu_at_silence_ns = cpu;
+  const bool silent_before = StillSilent(state, health, now);
   state.thread_cpu_ns = cpu;
   Copy(health, state);
+  if (!silent_before) {
+    state.cpu_at_silence_ns = cpu;
+    state.io_at_silence = state.io_bytes;
+    state.faults_at_silence = state.faults;
+  }
   state.received_mono = now;
   state.known = true;
   return std::nullopt;

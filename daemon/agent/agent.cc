@@ -126,7 +126,7 @@ void Agent::Run() {
 Nanos Agent::Step() {
   const std::int64_t now = world_.mono_now().ns;
   last_step_ns_ = now;
-  const bool scan = now >= next_scan_ns_;
+  const bool scan = now >= next_scan_ns_ || SomebodyExited();
   if (scan) {
     next_scan_ns_ = now + kScanEveryNs;
     Scan(now);
@@ -216,6 +216,13 @@ void Agent::Scan(std::int64_t now_ns) {
   }
 }
 
+// At once, not at the next scan: who went first tells who took the others along, and the exit status
+// can only be read until the parent asks for it.
+bool Agent::SomebodyExited() const {
+  return std::any_of(sessions_.begin(), sessions_.end(),
+                     [](const auto& entry) { return entry.second->Exited(); });
+}
+
 void Agent::Open(OpenedRing ring) {
   auto session =
       std::make_unique<RankSession>(ring.name, std::move(ring.region), session_settings_);
@@ -247,7 +254,7 @@ void Agent::RetireSession(const std::string& name, bool remove, std::int64_t now
     for (const std::uint16_t slot : last.new_groups) AnnounceGroup(*session, slot);
     SendSummaries(*session);
     v1::AgentMessage gone;
-    *gone.mutable_gone() = RankGoneOf(*session, world_.wall_now().ns);
+    *gone.mutable_gone() = RankGoneOf(*session, now_ns, world_.wall_now().ns);
     spdlog::info("job {} rank {} pid {} {}", session->identity().job, session->identity().rank,
                  session->identity().pid, gone.gone().how());
     outbox_.PutDurable(std::move(gone));

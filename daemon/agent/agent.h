@@ -77,6 +77,7 @@ class Agent {
     std::int64_t since_ns = 0;
   };
 
+  bool SomebodyExited() const;
   Nanos Rest(std::uint64_t records, std::int64_t now_ns);
   std::uint64_t PollAll(std::int64_t now_ns);
   void Announce(const RankSession& session, const std::vector<std::uint16_t>& groups);

@@ -53,7 +53,12 @@ struct DiagnosisConfig {
   double busy_ratio = 0.8;              // CPU share of a silent rank that counts as busy
   double hang_supported_factor = 2;     // × the stall threshold: an idle rank's hang is supported
   double hang_established_factor = 5;   // × the stall threshold: established
-  double busy_patience = 2.5;           // × the two above for a busy rank: it may be at work
+  double busy_patience = 2;             // × the two above for a busy rank: it may be at work
+  double work_patience = 10;            // the same for one that sleeps, or visibly works
+  double work_bytes = 65'536;           // read and written a second: a silent rank that works
+  double work_faults = 50;              // page faults a second: likewise
+  std::int32_t order_iterations = 6;    // iterations that show a rank's usual order of ops
+  Nanos death_gap{500'000'000};         // lead of the first death over others, to be the cause
 
   // Jobs that stopped and left records.
   std::int32_t same_work_ops = 16;  // ranks whose counts differ by more ops do other work

@@ -99,7 +99,9 @@ RowsWanted RowsForStall(const JobView& view, const DiagnosisConfig& config) {
   RowsWanted wanted;
   if (view.window.empty()) return wanted;
   const std::int64_t last = view.window.back().index.value;
-  wanted.iterations = {Iteration(last), Iteration(last + 1)};
+  for (std::int64_t i = std::max<std::int64_t>(0, last - config.order_iterations + 1); i <= last + 1; ++i) {
+    wanted.iterations.push_back(Iteration(i));
+  }
   wanted.ranks = AllRanks(view);
   if (wanted.ranks.size() > config.all_ranks_up_to) wanted.ranks.resize(config.all_ranks_up_to);
   return wanted;

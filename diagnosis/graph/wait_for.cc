@@ -16,7 +16,8 @@ const RankFacts* Find(const JobView& view, RankId rank) {
 
 bool Halted(const RankFacts& facts) {
   return facts.state == ProcessState::kGone || facts.state == ProcessState::kZombie ||
-         facts.state == ProcessState::kStopped;
+         facts.state == ProcessState::kStopped || facts.state == ProcessState::kTraced ||
+         facts.frozen;
 }
 
 std::optional<std::uint64_t> Entered(const RankFacts& facts, GroupId group) {
@@ -132,6 +133,25 @@ std::vector<RankId> WaitFor::Sinks() const {
     if (it == edges.end() || it->second.empty()) sinks.push_back(rank);
   }
   return sinks;
+}
+
+std::vector<RankId> WaitFor::Ring() const {
+  std::set<RankId> ranks;
+  for (const auto& [waiter, others] : edges) ranks.insert(waiter);
+  for (bool changed = true; changed;) {
+    std::set<RankId> awaited, stuck;
+    for (RankId rank : ranks) {
+      for (RankId other : edges.at(rank)) {
+        if (!ranks.contains(other)) continue;
+        awaited.insert(other);
+        stuck.insert(rank);
+      }
+    }
+    const std::size_t before = ranks.size();
+    std::erase_if(ranks, [&](RankId r) { return !awaited.contains(r) || !stuck.contains(r); });
+    changed = ranks.size() != before;
+  }
+  return {ranks.begin(), ranks.end()};
 }
 
 WaitFor BuildWaitFor(const JobView& view, Nanos stuck_after) {

@@ -41,6 +41,8 @@ struct WaitFor {
 
   // Ranks that others wait for and that wait for nobody.
   std::vector<RankId> Sinks() const;
+  // Ranks that wait for one another in rings, without those that only wait for a ring.
+  std::vector<RankId> Ring() const;
 };
 
 // Considers ops open for at least `stuck_after`.

@@ -13,6 +13,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -96,7 +97,8 @@ enum class ProcessState : std::uint8_t {
   kRunning,          // R
   kSleeping,         // S, I
   kUninterruptible,  // D
-  kStopped,          // T, t
+  kStopped,          // T
+  kTraced,           // t: held by a debugger
   kZombie,           // Z
   kGone,             // no such process any more
 };
@@ -111,6 +113,14 @@ struct RankFacts {
   std::string wait_channel;
   Nanos silent_for;         // since its newest record; 0 while it is active
   Nanos cpu_while_silent;   // CPU time its training thread used in that time
+  std::uint64_t io_while_silent = 0;      // bytes read and written by system calls
+  std::uint64_t faults_while_silent = 0;  // page faults
+  std::string open_mark;                  // "gc", "dataloader": what it said it began
+  std::uint64_t oom_kills = 0;            // in its cgroup, ever
+  bool frozen = false;                    // its cgroup is frozen
+  WallNs gone_at;                         // its node's clock; not known while it lives
+  std::optional<int> wait_status;         // of a process that is gone, as wait(2) gives it
+  bool communication_failed = false;      // of its last ops one reported an error
   Nanos typical_iteration;  // 0: no period known
   std::int64_t iterations_seen = 0;
   bool agent_reachable = true;  // false: what is said here is old

@@ -14,8 +14,10 @@ bool SizesMustAgree(CollectiveKind kind) {
          kind == CollectiveKind::kBroadcast;
 }
 
-Call CallOf(CollectiveKind kind, std::uint64_t bytes) {
-  return {kind, SizesMustAgree(kind) ? bytes : 0};
+// An op of live rows or an open op.
+template <typename Op>
+Call CallOf(const Op& op) {
+  return {op.kind, SizesMustAgree(op.kind) ? op.bytes : 0, op.data_type, op.peer};
 }
 
 Calls CallsOf(const JobView& view) {
@@ -23,19 +25,33 @@ Calls CallsOf(const JobView& view) {
   for (const auto& [rank, rows] : view.rows) {
     for (const CommOp& op : rows.ops) {
       if (IsPointToPoint(op.kind) || op.sequence == kNoSequence) continue;
-      calls[{op.group, op.sequence}][rank] = CallOf(op.kind, op.bytes);
+      calls[{op.group, op.sequence}][rank] = CallOf(op);
     }
   }
   for (const RankFacts& facts : view.ranks) {
     for (const OpenOp& op : facts.open_ops) {
       if (IsPointToPoint(op.kind) || op.sequence == kNoSequence) continue;
-      calls[{op.group, op.sequence}][facts.rank] = CallOf(op.kind, op.bytes);
+      calls[{op.group, op.sequence}][facts.rank] = CallOf(op);
     }
   }
   return calls;
 }
 
-std::optional<Mismatch> Compare(const std::map<RankId, Call>& members) {
+// What one member does not tell cannot differ.
+void ForgetWhatSomeDoNotTell(std::map<RankId, Call>& members) {
+  bool types = true, roots = true;
+  for (const auto& [rank, call] : members) {
+    types &= call.type != DataType::kUnknown;
+    roots &= call.root != kNoRank;
+  }
+  for (auto& [rank, call] : members) {
+    if (!types) call.type = DataType::kUnknown;
+    if (!roots) call.root = kNoRank;
+  }
+}
+
+std::optional<Mismatch> Compare(std::map<RankId, Call> members) {
+  ForgetWhatSomeDoNotTell(members);
   std::map<Call, std::vector<RankId>> sides;
   for (const auto& [rank, call] : members) sides[call].push_back(rank);
   if (sides.size() < 2) return std::nullopt;

@@ -1,7 +1,7 @@
 // Do all members of a collective call the same one? Part of rule hang. docs/rules/mismatch.md.
 //
-// Model: at one sequence number of one group all members must call the same kind, and where the
-// kind demands it with the same number of bytes. The majority is right; without one both sides are
+// Model: at one sequence number of one group all members must call the same kind, with the same
+// element type and root where all tell them, and where the kind demands it of as many bytes. The majority is right; without one both sides are
 // named and nobody is accused. Open ops and, where they came, rows of the last iterations are
 // compared. Thread-safety: pure. Cost: O(ops of the last iterations).
 #ifndef FATHOM_DIAGNOSIS_RULES_MISMATCH_H_
@@ -12,6 +12,7 @@
 
 #include "diagnosis/model/job_view.h"
 #include "proto/types/collective_kind.h"
+#include "proto/types/data_type.h"
 #include "proto/types/ids.h"
 
 namespace fathom::diagnosis {
@@ -19,6 +20,8 @@ namespace fathom::diagnosis {
 struct Call {
   CollectiveKind kind = CollectiveKind::kUnknown;
   std::uint64_t bytes = 0;  // 0 where the kind does not demand equal sizes
+  DataType type = DataType::kUnknown;  // unknown where some member's is
+  RankId root = kNoRank;               // likewise
   friend auto operator<=>(const Call&, const Call&) = default;
 };
 

@@ -1,4 +1,5 @@
 """One real job under `fathom run`, watched from outside until it ends or has to be ended."""
+import http.client
 import json
 import os
 import pathlib
@@ -55,8 +56,9 @@ class TracedJob:
     final         the verdicts of the report (of the last look, when the job had to be ended)
     """
 
-    def __init__(self, fathom, command, name, environment, from_iteration):
-        self.name, self.marker = name, re.compile(rf"^iteration {from_iteration}:")
+    def __init__(self, fathom, command, name, environment, marker):
+        """`marker`: pattern of the line that the job prints when the fault begins."""
+        self.name, self.marker = name, re.compile(marker)
         self.folder = tempfile.TemporaryDirectory(prefix="fathom-truth-")
         self.report = pathlib.Path(self.folder.name) / "report.json"
         self.fault_time = self.first_right = self.url = None
@@ -88,7 +90,7 @@ class TracedJob:
         try:
             with urllib.request.urlopen(f"{self.url}api/v1/verdicts?job={self.name}", timeout=5) as reply:
                 verdicts = json.load(reply)["verdicts"]
-        except (OSError, ValueError, KeyError):
+        except (OSError, ValueError, KeyError, http.client.HTTPException):
             return False
         self.final = verdicts
         for verdict in verdicts:

@@ -47,6 +47,9 @@ OpKey RankPipeline::KeyOfRow(const OpRow& row) const {
 
 void RankPipeline::Take(std::span<const abi::EventRecord> records) {
   for (const abi::EventRecord& record : records) {
+    if (record.record_kind != static_cast<std::uint8_t>(abi::RecordKind::kMark)) {
+      newest_op_ns_ = std::max(newest_op_ns_, record.time_ns);
+    }
     const OpJoiner::Outcome outcome = joiner_.Take(record);
     if (outcome.what == OpJoiner::Outcome::What::kEntered) TakeEntry(outcome.row);
   }

@@ -86,6 +86,8 @@ class RankPipeline {
   std::int64_t iterations_closed() const { return iterations_closed_; }
   // Median duration of the newest closed iterations, 0 while none is known.
   std::int64_t typical_iteration_ns() const;
+  // Of the newest record that is no mark: a rank that only collects garbage makes no progress.
+  std::int64_t newest_op_ns() const { return newest_op_ns_; }
 
  private:
   struct PendingSpan {
@@ -118,6 +120,7 @@ class RankPipeline {
   std::deque<PendingSpan> pending_;
   std::deque<ClosedIterations> closed_;
   std::deque<std::int64_t> durations_;
+  std::int64_t newest_op_ns_ = 0;
 };
 
 }  // namespace fathom::agent

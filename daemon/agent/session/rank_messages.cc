@@ -11,6 +11,7 @@ namespace fathom::agent {
 namespace {
 
 constexpr int kMaxOpenOps = 16;
+constexpr std::uint64_t kLastOps = 16;  // among which a failed one explains the end of a process
 
 std::uint32_t Micros(std::int64_t ns) {
   const std::int64_t us = (std::max<std::int64_t>(ns, 0) + 500) / 1000;
@@ -40,7 +41,9 @@ void AddGroups(const RankPipeline& pipeline, const ClosedIterations& run, v1::Su
   }
 }
 
-void AddOpenOps(RankSession& session, std::int64_t now_ns, v1::RankHealth& health) {
+// Message: v1::RankHealth or v1::RankGone.
+template <typename Message>
+void AddOpenOps(RankSession& session, std::int64_t now_ns, Message& health) {
   const RankPipeline& pipeline = session.pipeline();
   for (const std::uint64_t number : session.pipeline().joiner().OpenRows()) {
     if (health.open_ops_size() >= kMaxOpenOps) break;
@@ -55,6 +58,14 @@ void AddOpenOps(RankSession& session, std::int64_t now_ns, v1::RankHealth& healt
     op.set_age_ns(now_ns - row.enter_ns);
     op.set_started(row.exec_start_ns != 0);
   }
+}
+
+std::string OpenMark(const OpLog& log) {
+  for (auto mark = log.marks().rbegin(); mark != log.marks().rend(); ++mark) {
+    if (mark->end_ns != 0) continue;
+    return mark->kind == abi::MarkKind::kGcBegin ? "gc" : "dataloader";
+  }
+  return "";
 }
 
 void AddProgress(RankSession& session, v1::RankHealth& health) {
@@ -82,10 +93,22 @@ void AddProcess(const ProcessFacts& facts, v1::RankHealth& health) {
   health.set_cgroup_throttled_us(facts.cgroup_throttled_us);
   health.set_rss_bytes(facts.rss_bytes);
   health.set_wait_channel(facts.wait_channel);
+  health.set_io_bytes(facts.io_bytes);
+  health.set_oom_kills(facts.oom_kills);
+  health.set_frozen(facts.frozen);
+}
+
+bool SomethingFailedLast(const OpLog& log) {
+  const std::uint64_t from = log.next() - std::min(kLastOps, log.next() - log.first());
+  for (std::uint64_t number = from; number < log.next(); ++number) {
+    if (log.At(number).failed()) return true;
+  }
+  return false;
 }
 
 std::string HowItEnded(const RankSession& session) {
   const int status = session.life().exit_code;
+  if (session.unseen()) return "unseen";
   if (status > 0 && (status & 0x7f) != 0) return "killed";
   return session.control().exiting || status >= 0 ? "exited" : "vanished";
 }
@@ -124,7 +147,8 @@ v1::GroupInfo GroupInfoOf(const RankSession& session, std::uint16_t slot) {
   return info;
 }
 
-v1::RankGone RankGoneOf(const RankSession& session, std::int64_t now_wall_ns) {
+v1::RankGone RankGoneOf(RankSession& session, std::int64_t now_ns,
+                        std::int64_t now_wall_ns) {
   v1::RankGone gone;
   gone.set_job(session.identity().job);
   gone.set_rank(session.identity().rank);
@@ -132,6 +156,9 @@ v1::RankGone RankGoneOf(const RankSession& session, std::int64_t now_wall_ns) {
   gone.set_how(HowItEnded(session));
   gone.set_noticed_wall_ns(now_wall_ns);
   gone.set_orderly(session.control().exiting);
+  gone.set_wait_status(session.life().exit_code + 1);
+  AddOpenOps(session, now_ns, gone);
+  gone.set_communication_failed(SomethingFailedLast(session.pipeline().log()));
   return gone;
 }
 
@@ -188,6 +215,7 @@ v1::RankHealth RankHealthOf(RankSession& session, const ProcessFacts& facts, std
   if (session.Silent(now_ns)) {
     AddProgress(session, health);
     AddOpenOps(session, now_ns, health);
+    health.set_open_mark(OpenMark(session.pipeline().log()));
   }
   return health;
 }

@@ -1,5 +1,9 @@
 #include "daemon/agent/session/rank_session.h"
 
+#include <poll.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -96,10 +100,21 @@ void RankSession::SampleThreads(std::int64_t now_ns) {
   }
 }
 
+RankSession::~RankSession() {
+  if (pidfd_ >= 0) close(pidfd_);
+}
+
+bool RankSession::Exited() const {
+  if (pidfd_ < 0) return false;
+  pollfd ended{pidfd_, POLLIN, 0};
+  return poll(&ended, 1, 0) == 1 && (ended.revents & POLLIN) != 0;
+}
+
 bool RankSession::IsGone(std::int64_t now_ns) {
   const ProcessLife life = ReadLife(settings_.roots, identity_.pid, identity_.start_time_ticks);
   if (life.alive || life.exit_code >= 0) life_ = life;
   if (life.alive) {
+    if (!seen_alive_) pidfd_ = static_cast<int>(syscall(SYS_pidfd_open, identity_.pid, 0));
     seen_alive_ = true;
     return false;
   }
@@ -122,7 +137,7 @@ RankSession::PollResult RankSession::Retire(std::int64_t now_ns) {
 }
 
 std::int64_t RankSession::last_event_ns() const {
-  const auto newest = static_cast<std::int64_t>(ring_counters_.last_time_ns);
+  const std::int64_t newest = pipeline_.newest_op_ns();
   return newest != 0 ? newest : identity_.created_mono_ns;
 }
 

@@ -37,13 +37,17 @@ struct SessionSettings {
   KernelRoots roots;
   std::uint64_t max_records_per_poll = 1 << 20;
   std::int64_t sample_every_ns = 5'000'000;
-  // A process that /proc never showed (another pid namespace) is dead after so long a silence.
-  std::int64_t unseen_silence_ns = 10'000'000'000;
+  // A ring whose process /proc never showed (another pid namespace) is let go after so long a
+  // silence; that says nothing of the process.
+  std::int64_t unseen_silence_ns = 600'000'000'000;
 };
 
 class RankSession {
  public:
   RankSession(std::string name, RegionReader region, const SessionSettings& settings);
+  RankSession(const RankSession&) = delete;
+  RankSession& operator=(const RankSession&) = delete;
+  ~RankSession();
 
   struct PollResult {
     std::uint64_t records = 0;
@@ -51,8 +55,13 @@ class RankSession {
   };
   absl::StatusOr<PollResult> Poll(std::int64_t now_ns);
 
-  // Whether the process is gone, as /proc tells it.
+  // Whether the process is gone, as /proc tells it, or out of sight for too long.
   bool IsGone(std::int64_t now_ns);
+  // Whether it has ended since it was last seen alive, waited for or not; false where the kernel
+  // cannot tell. One system call.
+  bool Exited() const;
+  // The process was never visible to this agent: its end cannot be known.
+  bool unseen() const { return !seen_alive_; }
 
   PollResult Retire(std::int64_t now_ns);
   bool retired() const { return region_ == nullptr; }
@@ -70,7 +79,7 @@ class RankSession {
   const ControlSnapshot& control() const { return control_; }
   const ProcessLife& life() const { return life_; }
   std::uint64_t capacity() const { return capacity_; }
-  // Time of the newest record; before the first one, of the region's creation.
+  // Time of the newest record of an op; before the first one, of the region's creation.
   std::int64_t last_event_ns() const;
   std::uint32_t training_thread() const;
   // No record for max(2 s, 3 typical iterations).
@@ -99,6 +108,7 @@ class RankSession {
   ProcessLife life_;
   bool broken_ = false;
   bool seen_alive_ = false;
+  int pidfd_ = -1;  // of a process that was seen alive
   std::int64_t last_sample_ns_ = 0;
   std::int64_t last_heartbeat_ns_ = 0;
 };

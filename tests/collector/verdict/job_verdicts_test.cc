@@ -53,6 +53,32 @@ struct JobVerdictsTest : testing::Test {
   }
 };
 
+diagnosis::Diagnosis LastWords(std::vector<diagnosis::Verdict> verdicts) {
+  diagnosis::Diagnosis diagnosis;
+  diagnosis.verdicts = std::move(verdicts);
+  return diagnosis;
+}
+
+TEST_F(JobVerdictsTest, AJobThatDiesWithinOneLookKeepsItsVerdict) {
+  const auto death = Slow(2, Grade::kEstablished, Cause::kProcessDead);
+  const auto changes = verdicts.Conclude(Now(), LastWords({death, Slow(1)}));
+  ASSERT_EQ(changes.size(), 2u) << "slowness had its time to be seen twice";
+  EXPECT_EQ(changes[0].first, VerdictChange::kOpened);
+  EXPECT_EQ(changes[1].second.closed_because, "the job ended");
+  EXPECT_EQ(changes[1].second.verdict.cause, Cause::kProcessDead);
+}
+
+TEST_F(JobVerdictsTest, HowAHungJobWasEndedIsNoNews) {
+  auto hung = Slow(2, Grade::kSupported, Cause::kNonCommunicationHang);
+  hung.problem = diagnosis::ProblemClass::kNonCommunicationHang;
+  Diagnose({hung});
+  Diagnose({hung});
+  const auto changes =
+      verdicts.Conclude(Now(), LastWords({Slow(0, Grade::kEstablished, Cause::kProcessDead)}));
+  ASSERT_EQ(changes.size(), 1u);
+  EXPECT_EQ(changes[0].second.verdict.entity.ranks, std::vector<RankId>{RankId(2)});
+}
+
 TEST_F(JobVerdictsTest, OpensAfterTwoDiagnosesInARow) {
   EXPECT_TRUE(Diagnose({Slow(2)}).empty());
   EXPECT_TRUE(Diagnose({}).empty());

@@ -117,6 +117,27 @@ TEST_F(JobStateTest, AnAgentThatIsAwayMakesTheRankUnreachable) {
   EXPECT_FALSE(View().ranks[0].agent_reachable) << "connected, but says nothing any more";
 }
 
+TEST_F(JobStateTest, AnExitWithAnErrorIsNotOrderlyAndOutOfSightIsNotDead) {
+  Start(1);
+  v1::RankGone gone;
+  gone.set_job("train");
+  gone.set_pid(1000);
+  gone.set_how("unseen");
+  EXPECT_FALSE(job.Apply(gone, "n0").has_value());
+  EXPECT_NE(View().ranks[0].state, diagnosis::ProcessState::kGone);
+  gone.set_how("exited");
+  gone.set_orderly(true);
+  gone.set_wait_status((1 << 8) + 1);
+  gone.add_open_ops()->set_sequence(41);
+  EXPECT_FALSE(job.Apply(gone, "n0").has_value());
+  const diagnosis::RankFacts facts = View().ranks[0];
+  EXPECT_EQ(facts.state, diagnosis::ProcessState::kGone);
+  EXPECT_FALSE(facts.exited_orderly);
+  EXPECT_EQ(facts.wait_status, 1 << 8);
+  ASSERT_EQ(facts.open_ops.size(), 1u);
+  EXPECT_EQ(facts.open_ops[0].sequence, Sequence(41));
+}
+
 TEST_F(JobStateTest, EndsWhenAllRanksAreGone) {
   Start(2);
   v1::RankGone gone;

@@ -24,9 +24,29 @@ std::string PidPath(const KernelRoots& roots, std::uint32_t pid, absl::string_vi
 }
 
 // cpu.stat of the process's cgroup: version 2 says throttled_usec, version 1 throttled_time (ns).
-std::uint64_t ThrottledUs(const KernelRoots& roots, std::uint32_t pid) {
+void ReadThrottling(const std::string& folder, ProcessFacts& out) {
+  const auto stat = ReadSmallFile(absl::StrCat(folder, "/cpu.stat"));
+  if (!stat.ok()) return;
+  if (const auto us = NumberAfter(*stat, "throttled_usec"); us.has_value()) {
+    out.cgroup_throttled_us = *us;
+  } else if (const auto ns = NumberAfter(*stat, "throttled_time"); ns.has_value()) {
+    out.cgroup_throttled_us = *ns / 1000;
+  }
+}
+
+// Version 2 only: version 1 counts kills in files that need the memory controller's own tree.
+void ReadEvents(const std::string& folder, ProcessFacts& out) {
+  if (const auto memory = ReadSmallFile(absl::StrCat(folder, "/memory.events")); memory.ok()) {
+    out.oom_kills = NumberAfter(*memory, "oom_kill").value_or(0);
+  }
+  if (const auto events = ReadSmallFile(absl::StrCat(folder, "/cgroup.events")); events.ok()) {
+    out.frozen = NumberAfter(*events, "frozen").value_or(0) != 0;
+  }
+}
+
+void ReadCgroup(const KernelRoots& roots, std::uint32_t pid, ProcessFacts& out) {
   const auto cgroups = ReadSmallFile(PidPath(roots, pid, "cgroup"));
-  if (!cgroups.ok()) return 0;
+  if (!cgroups.ok()) return;
   for (absl::string_view line : absl::StrSplit(*cgroups, '\n', absl::SkipEmpty())) {
     const std::vector<absl::string_view> parts = absl::StrSplit(line, absl::MaxSplits(':', 2));
     if (parts.size() != 3) continue;
@@ -35,12 +55,9 @@ std::uint64_t ThrottledUs(const KernelRoots& roots, std::uint32_t pid) {
                      absl::EndsWith(parts[1], ",cpu");
     if (!unified && !cpu) continue;
     const std::string folder = absl::StrCat(roots.cgroup, unified ? "" : "/cpu", parts[2]);
-    const auto stat = ReadSmallFile(absl::StrCat(folder, "/cpu.stat"));
-    if (!stat.ok()) continue;
-    if (const auto us = NumberAfter(*stat, "throttled_usec"); us.has_value()) return *us;
-    if (const auto ns = NumberAfter(*stat, "throttled_time"); ns.has_value()) return *ns / 1000;
+    ReadThrottling(folder, out);
+    if (unified) ReadEvents(folder, out);
   }
-  return 0;
 }
 
 void ReadThread(const std::string& task, ProcessFacts& out) {
@@ -112,7 +129,10 @@ absl::StatusOr<ProcessFacts> ReadFacts(const KernelRoots& roots, std::uint32_t p
   facts.major_faults = line->major_faults;
   static const auto kPageBytes = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
   facts.rss_bytes = line->rss_pages * kPageBytes;
-  facts.cgroup_throttled_us = ThrottledUs(roots, pid);
+  ReadCgroup(roots, pid, facts);
+  if (const auto io = ReadSmallFile(PidPath(roots, pid, "io")); io.ok()) {
+    facts.io_bytes = NumberAfter(*io, "rchar").value_or(0) + NumberAfter(*io, "wchar").value_or(0);
+  }
   ReadThread(absl::StrCat(PidPath(roots, pid, "task/"), training_tid), facts);
   return facts;
 }

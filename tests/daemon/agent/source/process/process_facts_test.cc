@@ -105,6 +105,20 @@ TEST(ReadFactsTest, ReadsAFakeTree) {
   EXPECT_GT(facts->cpu_ns, 0u);
 }
 
+TEST(ReadFactsTest, ReadsIoAndWhatItsCgroupWentThrough) {
+  FakeTree tree;
+  tree.Put("proc/7/stat", StatText('S', 100, 0));
+  tree.Put("proc/7/io", "rchar: 1000\nwchar: 500\nsyscr: 3\n");
+  tree.Put("proc/7/cgroup", "0::/job/a\n");
+  tree.Put("cgroup/job/a/memory.events", "low 0\noom 2\noom_kill 1\n");
+  tree.Put("cgroup/job/a/cgroup.events", "populated 1\nfrozen 1\n");
+  const auto facts = ReadFacts(tree.roots(), 7, 7);
+  ASSERT_TRUE(facts.ok());
+  EXPECT_EQ(facts->io_bytes, 1500u);
+  EXPECT_EQ(facts->oom_kills, 1u);
+  EXPECT_TRUE(facts->frozen);
+}
+
 TEST(ReadFactsTest, ReadsThrottlingOfVersionOneGroups) {
   FakeTree tree;
   tree.Put("proc/7/stat", StatText('R', 100, 0));

@@ -1,0 +1,149 @@
+#include "diagnosis/rules/hang/suspect.h"
+
+#include <string_view>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+
+namespace fathom::diagnosis {
+namespace {
+
+double PerSecond(double amount, const RankFacts& facts) {
+  const double silent = facts.silent_for.Seconds();
+  return silent > 0 ? amount / silent : 0;
+}
+
+bool WorksOnFilesOrMemory(const RankFacts& facts, const DiagnosisConfig& config) {
+  return PerSecond(static_cast<double>(facts.io_while_silent), facts) >= config.work_bytes ||
+         PerSecond(static_cast<double>(facts.faults_while_silent), facts) >= config.work_faults;
+}
+
+// Names of kernel functions, stable for years; a kernel that hides them gives none.
+bool InTimedSleep(const std::string& channel) {
+  return absl::StrContains(channel, "nanosleep") || absl::StrContains(channel, "schedule_timeout");
+}
+
+bool WaitsForInput(const std::string& channel) {
+  return absl::StrContains(channel, "pipe_read") || absl::StrContains(channel, "n_tty_read") ||
+         channel == "wait_woken";
+}
+
+std::string_view SignalName(int signal) {
+  switch (signal) {
+    case 2:
+      return "SIGINT";
+    case 6:
+      return "SIGABRT";
+    case 7:
+      return "SIGBUS";
+    case 8:
+      return "SIGFPE";
+    case 9:
+      return "SIGKILL";
+    case 11:
+      return "SIGSEGV";
+    case 15:
+      return "SIGTERM";
+    default:
+      return "";
+  }
+}
+
+std::string Channel(const RankFacts& facts) {
+  return facts.wait_channel.empty() ? "" : absl::StrCat(" (", facts.wait_channel, ")");
+}
+
+}  // namespace
+
+Occupation OccupationOf(const RankFacts& facts, const DiagnosisConfig& config) {
+  if (facts.frozen) return Occupation::kFrozen;
+  if (facts.open_mark == "dataloader") return Occupation::kLoadingData;
+  if (WorksOnFilesOrMemory(facts, config)) return Occupation::kWorking;
+  if (facts.state == ProcessState::kUninterruptible) return Occupation::kUninterruptible;
+  if (PerSecond(facts.cpu_while_silent.Seconds(), facts) >= config.busy_ratio) {
+    return Occupation::kLooping;
+  }
+  const std::string& channel = facts.wait_channel;
+  return InTimedSleep(channel) || WaitsForInput(channel) ? Occupation::kResting
+                                                         : Occupation::kBlocked;
+}
+
+double PatienceWith(Occupation occupation, const DiagnosisConfig& config) {
+  switch (occupation) {
+    case Occupation::kBlocked:
+    case Occupation::kFrozen:
+      return 1;
+    case Occupation::kLooping:
+    case Occupation::kUninterruptible:
+      return config.busy_patience;
+    case Occupation::kResting:
+    case Occupation::kWorking:
+    case Occupation::kLoadingData:
+      return config.work_patience;
+  }
+  return 1;
+}
+
+std::string InWords(Occupation occupation, const RankFacts& facts) {
+  switch (occupation) {
+    case Occupation::kFrozen:
+      return "is frozen by its control group";
+    case Occupation::kLoadingData:
+      return "waits for its data loader";
+    case Occupation::kWorking:
+      return "reads, writes or fills memory";
+    case Occupation::kUninterruptible:
+      return absl::StrCat("is in uninterruptible sleep", Channel(facts));
+    case Occupation::kLooping:
+      return "keeps a core busy";
+    case Occupation::kResting:
+      return WaitsForInput(facts.wait_channel) ? absl::StrCat("waits for input", Channel(facts))
+                                               : absl::StrCat("sleeps", Channel(facts));
+    case Occupation::kBlocked:
+      return absl::StrContains(facts.wait_channel, "futex")
+                 ? absl::StrCat("is blocked on a lock", Channel(facts))
+                 : absl::StrCat("is idle", Channel(facts));
+  }
+  return "is silent";
+}
+
+void DescribeSuspect(Occupation occupation, const RankFacts& facts, Verdict& verdict) {
+  const double silent = facts.silent_for.Seconds();
+  verdict.evidence.push_back({"CPU time of its training thread while silent.",
+                              facts.cpu_while_silent.Seconds(), "s", silent, "/proc"});
+  verdict.evidence.push_back({"Bytes it read and wrote while silent.",
+                              static_cast<double>(facts.io_while_silent), "B", 0, "/proc"});
+  verdict.evidence.push_back({"Pages it touched first while silent.",
+                              static_cast<double>(facts.faults_while_silent), "faults", 0,
+                              "/proc"});
+  if (facts.oom_kills > 0) {
+    verdict.evidence.push_back({"Its control group ran out of memory and had a process killed.",
+                                static_cast<double>(facts.oom_kills), "kills", 0, "cgroup"});
+  }
+  if (occupation == Occupation::kLooping || occupation == Occupation::kUninterruptible) {
+    verdict.counter_evidence.push_back({"It is busy: a long computation looks the same.",
+                                        PerSecond(facts.cpu_while_silent.Seconds(), facts), "ratio",
+                                        1, "/proc"});
+  }
+  if (occupation == Occupation::kWorking || occupation == Occupation::kResting ||
+      occupation == Occupation::kLoadingData) {
+    verdict.counter_evidence.push_back(
+        {absl::StrCat("It ", InWords(occupation, facts),
+                      ": as at a checkpoint, an evaluation or a breakpoint, which end."),
+         silent, "s", 0, "/proc"});
+  }
+}
+
+std::string EndInWords(const RankFacts& facts) {
+  if (!facts.wait_status) return "";
+  const int signal = *facts.wait_status & 0x7f;
+  if (signal == 0) return absl::StrCat("exited with status ", (*facts.wait_status >> 8) & 0xff);
+  const std::string_view name = SignalName(signal);
+  std::string words = absl::StrCat("was killed by signal ", signal);
+  if (!name.empty()) absl::StrAppend(&words, " (", std::string(name), ")");
+  if (signal == 9 && facts.oom_kills > 0) absl::StrAppend(&words, ", out of memory");
+  return words;
+}
+
+}  // namespace fathom::diagnosis

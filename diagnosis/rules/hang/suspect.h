@@ -1,0 +1,54 @@
+// What does a silent process do that others wait for? Part of rule hang. docs/rules/hang.md.
+//
+// Model: a rank outside of communication is either at work that will end (a checkpoint, an
+// evaluation, the data loader) or it hangs. Its silence alone cannot tell; what its process does
+// can, in this order:
+//   loading data    its Python source said so: slow, not hung
+//   working         it reads and writes files, or touches new memory, all the while
+//   resting         in a timed sleep, or waiting for input: somebody meant it, and it may end
+//   blocked         sleeps on a lock or on anything else, and does nothing
+//   looping         keeps a core busy and touches nothing
+//   halted          frozen by its control group, or in uninterruptible sleep
+// Each has a patience: how many times longer than an idle rank it may be silent before a verdict on
+// it is more than a hypothesis.
+//
+// Thread-safety: pure functions.
+#ifndef FATHOM_DIAGNOSIS_RULES_HANG_SUSPECT_H_
+#define FATHOM_DIAGNOSIS_RULES_HANG_SUSPECT_H_
+
+#include <cstdint>
+#include <string>
+
+#include "diagnosis/engine/config.h"
+#include "diagnosis/model/job_view.h"
+#include "diagnosis/model/verdict.h"
+
+namespace fathom::diagnosis {
+
+enum class Occupation : std::uint8_t {
+  kBlocked,
+  kLooping,
+  kFrozen,
+  kUninterruptible,
+  kResting,
+  kWorking,
+  kLoadingData,
+};
+
+Occupation OccupationOf(const RankFacts& facts, const DiagnosisConfig& config);
+
+// Factor on the time after which its silence counts as a hang.
+double PatienceWith(Occupation occupation, const DiagnosisConfig& config);
+
+// "is blocked on a lock (futex_wait_queue)": goes on after the rank's name.
+std::string InWords(Occupation occupation, const RankFacts& facts);
+
+// The numbers behind it, and what speaks against a hang, as evidence.
+void DescribeSuspect(Occupation occupation, const RankFacts& facts, Verdict& verdict);
+
+// "was killed by signal 9 (SIGKILL)", "exited with status 3"; empty if not known.
+std::string EndInWords(const RankFacts& facts);
+
+}  // namespace fathom::diagnosis
+
+#endif  // FATHOM_DIAGNOSIS_RULES_HANG_SUSPECT_H_

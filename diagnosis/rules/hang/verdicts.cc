@@ -1,0 +1,308 @@
+#include "diagnosis/rules/hang/verdicts.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "diagnosis/engine/stall.h"
+#include "diagnosis/evidence/cost.h"
+#include "diagnosis/evidence/phrase.h"
+#include "diagnosis/rules/hang/suspect.h"
+
+namespace fathom::diagnosis {
+namespace {
+
+constexpr std::size_t kWaitsShown = 3;
+constexpr double kMinutesPerHour = 60;
+
+// How long the job has been stuck: the longest wait of a rank that waits.
+Nanos StuckFor(const StuckJob& job) {
+  Nanos longest;
+  for (RankId rank : job.graph.waiting) {
+    for (const OpenOp& op : FactsOf(job.c.view, rank)->open_ops) {
+      longest = std::max(longest, op.age);
+    }
+  }
+  return longest;
+}
+
+std::vector<RankId> WaitersBeside(const WaitFor& graph, const std::vector<RankId>& culprits) {
+  std::vector<RankId> waiters;
+  for (RankId rank : graph.waiting) {
+    if (std::find(culprits.begin(), culprits.end(), rank) == culprits.end()) {
+      waiters.push_back(rank);
+    }
+  }
+  return waiters;
+}
+
+std::string GroupName(const JobView& view, GroupId id) {
+  for (const Group& group : view.groups) {
+    if (group.id != id) continue;
+    return group.description.empty() ? absl::StrCat("group ", group.name)
+                                     : absl::StrCat(group.description, " (", group.name, ")");
+  }
+  return "a group";
+}
+
+std::string Ranks(const std::vector<RankId>& ranks) {
+  return absl::StrCat(ranks.size() == 1 ? "rank " : "ranks ", RankList(ranks));
+}
+
+std::vector<RankId> Inside(const StuckInstance& stuck) {
+  std::vector<RankId> ranks;
+  for (const auto& [rank, op] : stuck.inside) ranks.push_back(rank);
+  return ranks;
+}
+
+// Who waits for whom, in which group, at which op: the largest instances first.
+void AddWaits(const StuckJob& job, Verdict& verdict) {
+  std::vector<const StuckInstance*> held;
+  for (const StuckInstance& stuck : job.graph.instances) {
+    if (!stuck.missing.empty()) held.push_back(&stuck);
+  }
+  std::stable_sort(held.begin(), held.end(), [](const auto* a, const auto* b) {
+    return a->inside.size() > b->inside.size();
+  });
+  for (std::size_t i = 0; i < std::min(kWaitsShown, held.size()); ++i) {
+    const StuckInstance& stuck = *held[i];
+    const OpenOp& op = stuck.inside.begin()->second;
+    std::string text = Ranks(Inside(stuck));
+    text[0] = 'R';
+    absl::StrAppend(&text, stuck.inside.size() == 1 ? " waits" : " wait", " in ",
+                    std::string(CollectiveKindName(op.kind)), " ", stuck.sequence.value, " of ",
+                    GroupName(job.c.view, stuck.group), " for ", Ranks(stuck.missing));
+    verdict.evidence.push_back({std::move(text), op.age.Seconds(), "s", 0, "open ops"});
+  }
+}
+
+Verdict Base(const StuckJob& job, Cause cause, std::vector<RankId> ranks) {
+  const JobView& view = job.c.view;
+  Verdict verdict;
+  verdict.cause = cause;
+  verdict.problem = ClassOf(cause);
+  verdict.owner = OwnerOf(cause);
+  verdict.entity.type = ranks.size() == 1 ? EntityType::kRank : EntityType::kGroup;
+  verdict.entity.ranks = std::move(ranks);
+  if (verdict.entity.ranks.size() == 1) {
+    const RankFacts* facts = FactsOf(view, verdict.entity.ranks.front());
+    if (facts != nullptr) verdict.entity.node = facts->node;
+  }
+  const Nanos stuck = StuckFor(job);
+  if (!view.window.empty()) {
+    verdict.since_iteration = Iteration(view.window.back().index.value + 1);
+  }
+  if (view.now.known()) verdict.since_time = view.now - stuck;
+  verdict.cost = CostOfHang(view, stuck);
+  verdict.victims = WaitersBeside(job.graph, verdict.entity.ranks);
+  if (!verdict.victims.empty()) {
+    verdict.evidence.push_back(
+        {absl::StrFormat("Ranks %s wait in communication.", RankList(verdict.victims)),
+         stuck.Seconds(), "s", 0, "open ops"});
+  }
+  AddWaits(job, verdict);
+  verdict.evidence.push_back({"GPU-hours lost in each further minute.",
+                              static_cast<double>(view.world_size) / kMinutesPerHour, "GPU-h", 0,
+                              "ranks of the job"});
+  return verdict;
+}
+
+Grade GradeOfSilence(const StuckJob& job, const RankFacts& facts, Occupation occupation) {
+  const DiagnosisConfig& config = job.c.config;
+  // What visibly works goes on, sooner or later.
+  if (occupation == Occupation::kWorking) return Grade::kHypothesis;
+  const Nanos usual = StallThreshold(facts, LongestIteration(job.c.view), config);
+  const double ratio =
+      facts.silent_for.Seconds() / (usual.Seconds() * PatienceWith(occupation, config));
+  if (ratio >= config.hang_established_factor) return Grade::kEstablished;
+  return ratio >= config.hang_supported_factor ? Grade::kSupported : Grade::kHypothesis;
+}
+
+Owner OwnerOf(Occupation occupation) {
+  switch (occupation) {
+    case Occupation::kLooping:
+      return Owner::kAlgorithm;
+    case Occupation::kUninterruptible:
+    case Occupation::kFrozen:
+      return Owner::kOperations;
+    default:
+      return Owner::kInfrastructure;
+  }
+}
+
+void AdviseToEnd(const RankFacts& facts, Verdict& verdict) {
+  const std::string pid = facts.pid != 0 ? absl::StrCat(facts.pid) : "PID";
+  verdict.action_text =
+      "Take the stacks of this process, then end it: the launcher ends the others and starts again "
+      "from the last checkpoint.";
+  verdict.action_command = absl::StrCat("py-spy dump --pid ", pid, "; kill -KILL ", pid);
+  if (!facts.node.empty()) {
+    absl::StrAppend(&verdict.action_text, " Run the command on node ", facts.node, ".");
+  }
+}
+
+std::string InWords(const Call& call) {
+  std::string words(CollectiveKindName(call.kind));
+  if (call.bytes != 0) absl::StrAppend(&words, " of ", call.bytes, " bytes");
+  if (call.type != DataType::kUnknown) absl::StrAppend(&words, " of ", std::string(DataTypeName(call.type)));
+  if (call.root != kNoRank) absl::StrAppend(&words, " with root ", call.root.value);
+  return words;
+}
+
+void AdviseToCompare(const JobView& view, Verdict& verdict) {
+  verdict.action_text = "Compare what these ranks run before this call; their code took two ways.";
+  const RankFacts* facts = FactsOf(view, verdict.entity.ranks.front());
+  verdict.action_command =
+      absl::StrCat("py-spy dump --pid ", facts != nullptr ? absl::StrCat(facts->pid) : "PID");
+}
+
+Verdict SlowLoader(const StuckJob& job, const RankFacts& facts) {
+  Verdict verdict = Base(job, Cause::kDataLoader, {facts.rank});
+  verdict.grade = GradeOfSilence(job, facts, Occupation::kBlocked);
+  verdict.sentence = absl::StrFormat(
+      "%s has waited for its data loader for %s; ranks %s wait for it.",
+      RankName(job.c.view, facts.rank), Duration(facts.silent_for.Seconds()),
+      RankList(verdict.victims));
+  verdict.evidence.push_back({"A request to the data loader is open.", facts.silent_for.Seconds(),
+                              "s", facts.typical_iteration.Seconds(), "python marks"});
+  verdict.would_change.push_back("The batch comes.");
+  AdviseOnRank(job.c.view, facts.rank, verdict);
+  return verdict;
+}
+
+}  // namespace
+
+Verdict ConvictDead(const StuckJob& job, const RankFacts& facts,
+                    const std::vector<RankId>& others_dead) {
+  Verdict verdict = Base(job, Cause::kProcessDead, {facts.rank});
+  verdict.grade = Grade::kEstablished;
+  const std::string end = EndInWords(facts);
+  verdict.sentence =
+      absl::StrFormat("The process of %s %s", RankName(job.c.view, facts.rank),
+                      end.empty() ? std::string("is gone") : end);
+  std::vector<RankId> followed = others_dead;
+  std::erase(followed, facts.rank);
+  if (!verdict.victims.empty()) {
+    absl::StrAppend(&verdict.sentence, "; ranks ", RankList(verdict.victims), " wait for it");
+  }
+  if (!followed.empty()) {
+    absl::StrAppend(&verdict.sentence, "; ", Ranks(followed), " went down after it");
+    verdict.victims.insert(verdict.victims.end(), followed.begin(), followed.end());
+    std::sort(verdict.victims.begin(), verdict.victims.end());
+    const auto last = std::unique(verdict.victims.begin(), verdict.victims.end());
+    verdict.victims.erase(last, verdict.victims.end());
+  }
+  verdict.sentence += '.';
+  if (facts.gone_at.known()) verdict.since_time = facts.gone_at;
+  if (facts.oom_kills > 0) {
+    verdict.evidence.push_back({"Its control group ran out of memory and had a process killed.",
+                                static_cast<double>(facts.oom_kills), "kills", 0, "cgroup"});
+  }
+  verdict.would_change.push_back("A process of this rank that is still there.");
+  AdviseOnRank(job.c.view, facts.rank, verdict);
+  return verdict;
+}
+
+Verdict ConvictHalted(const StuckJob& job, const RankFacts& facts) {
+  Verdict verdict = Base(job, Cause::kProcessStopped, {facts.rank});
+  const bool traced = facts.state == ProcessState::kTraced;
+  const std::string how = facts.frozen ? "frozen by its control group"
+                          : traced     ? "held by a debugger"
+                                       : "stopped by a signal";
+  verdict.grade = traced ? Grade::kHypothesis : Grade::kEstablished;
+  verdict.evidence.push_back(
+      {absl::StrCat("Its process is ", how, "."), facts.silent_for.Seconds(), "s", 0, "/proc"});
+  verdict.sentence =
+      absl::StrFormat("%s is %s and silent for %s; ranks %s wait for it.",
+                      RankName(job.c.view, facts.rank), how,
+                      Duration(facts.silent_for.Seconds()), RankList(verdict.victims));
+  verdict.would_change.push_back("The process runs again.");
+  AdviseOnRank(job.c.view, facts.rank, verdict);
+  if (facts.frozen) {
+    verdict.action_text = "Its control group is frozen. Find who froze it; let it go on.";
+    verdict.action_command = absl::StrCat("cat /proc/", facts.pid, "/cgroup");
+  }
+  return verdict;
+}
+
+Verdict ConvictAbsent(const StuckJob& job, const RankFacts& facts) {
+  const Occupation occupation = OccupationOf(facts, job.c.config);
+  if (occupation == Occupation::kLoadingData) return SlowLoader(job, facts);
+  Verdict verdict = Base(job, Cause::kNonCommunicationHang, {facts.rank});
+  verdict.grade = GradeOfSilence(job, facts, occupation);
+  verdict.owner = OwnerOf(occupation);
+  verdict.evidence.push_back({"It is silent for this long, against its usual iteration.",
+                              facts.silent_for.Seconds(), "s", facts.typical_iteration.Seconds(),
+                              "heartbeat"});
+  verdict.sentence = absl::StrFormat(
+      "%s has not entered the communication in which ranks %s have waited for %s: it %s outside of "
+      "any communication%s.",
+      RankName(job.c.view, facts.rank), RankList(verdict.victims),
+      Duration(StuckFor(job).Seconds()), InWords(occupation, facts),
+      verdict.grade == Grade::kHypothesis ? "; it may still be at work" : "");
+  DescribeSuspect(occupation, facts, verdict);
+  verdict.would_change.push_back("It enters the communication after all.");
+  AdviseToEnd(facts, verdict);
+  return verdict;
+}
+
+Verdict ConvictMismatch(const StuckJob& job, const Mismatch& found) {
+  const bool named = !found.odd.empty();
+  Verdict verdict = Base(job, Cause::kMismatch, named ? found.odd : found.others);
+  verdict.grade = named ? Grade::kEstablished : Grade::kSupported;
+  verdict.victims = named ? found.others : std::vector<RankId>{};
+  verdict.sentence =
+      named ? absl::StrFormat(
+                  "Rank%s %s called %s where ranks %s called %s (the same place in the "
+                  "order of group calls).",
+                  found.odd.size() == 1 ? "" : "s", RankList(found.odd), InWords(found.odd_call),
+                  RankList(found.others), InWords(found.other_call))
+            : absl::StrFormat("Ranks %s do not agree on a collective: %s against %s.",
+                              RankList(found.others), InWords(found.odd_call),
+                              InWords(found.other_call));
+  verdict.evidence.push_back({"Calls at the same sequence number of the group differ.",
+                              static_cast<double>(found.sequence.value), "sequence", 0,
+                              "open ops"});
+  verdict.would_change.push_back("Group calls that are numbered differently on these ranks.");
+  AdviseToCompare(job.c.view, verdict);
+  return verdict;
+}
+
+Verdict ConvictOrder(const StuckJob& job, const OrderBreak& found) {
+  const JobView& view = job.c.view;
+  Verdict verdict = Base(job, Cause::kMismatch, {found.rank});
+  verdict.grade = Grade::kSupported;
+  const auto name = [&](const OpStep& step) {
+    return absl::StrCat(std::string(CollectiveKindName(step.kind)), " of ", GroupName(view, step.group));
+  };
+  verdict.sentence = absl::StrFormat(
+      "%s entered %s where it had always entered %s: it left out an op or changed the order. "
+      "That closed a ring of waits, in which or behind which ranks %s stand.",
+      RankName(view, found.rank), name(found.did), name(found.usual), RankList(verdict.victims));
+  verdict.evidence.push_back({"Times that the other op followed in the last iterations.",
+                              static_cast<double>(found.times), "times", 0, "rows"});
+  verdict.would_change.push_back("Another rank of the ring that changed its order before.");
+  AdviseToCompare(view, verdict);
+  return verdict;
+}
+
+Verdict ConvictCommunication(const StuckJob& job, const StuckInstance& stuck) {
+  const std::vector<RankId> ranks = Inside(stuck);
+  Verdict verdict = Base(job, Cause::kCommunicationHang, ranks);
+  verdict.entity.type = EntityType::kGroup;
+  verdict.grade = Grade::kSupported;
+  verdict.victims.clear();
+  verdict.sentence = absl::StrFormat(
+      "Ranks %s have all entered the same %s and none gets out of it, for %s: the communication "
+      "itself is stuck.",
+      RankList(ranks), std::string(CollectiveKindName(stuck.inside.begin()->second.kind)),
+      Duration(StuckFor(job).Seconds()));
+  verdict.would_change.push_back("A member that is stopped, or has not entered it.");
+  verdict.action_text = "Look at the connections between these ranks: which one moves no bytes?";
+  verdict.action_command = "ss -tinp state established";
+  return verdict;
+}
+
+}  // namespace fathom::diagnosis

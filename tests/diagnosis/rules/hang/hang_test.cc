@@ -1,0 +1,128 @@
+// Cases of rule hang that played jobs do not show: facts that are old or missing in part.
+#include "diagnosis/rules/hang.h"
+
+#include "diagnosis/engine/diagnose.h"
+#include "diagnosis/engine/watch.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace fathom::diagnosis {
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::Field;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+constexpr std::uint64_t kWorld = 1, kTensor = 2;
+
+RankFacts Facts(std::uint32_t rank, double silent_s = 20) {
+  RankFacts facts;
+  facts.rank = RankId(rank);
+  facts.state = ProcessState::kSleeping;
+  facts.wait_channel = "futex_wait_queue";
+  facts.silent_for = Nanos::FromSeconds(silent_s);
+  facts.typical_iteration = Nanos::FromSeconds(0.1);
+  facts.iterations_seen = 100;
+  return facts;
+}
+
+void Open(RankFacts& facts, std::uint64_t group, std::uint64_t sequence) {
+  OpenOp op;
+  op.group = GroupId(group);
+  op.sequence = Sequence(sequence);
+  op.kind = CollectiveKind::kAllReduce;
+  op.age = facts.silent_for;
+  facts.open_ops.push_back(op);
+}
+
+// Ranks 2 and 3 wait for 0 in the group of all; 0 waits for 1 in its tensor group.
+JobView Chain() {
+  JobView view;
+  view.world_size = 4;
+  view.now = WallNs(1'000'000'000'000'000);
+  view.groups = {{GroupId(kWorld), "0", "", 4, {RankId(0), RankId(1), RankId(2), RankId(3)}},
+                 {GroupId(kTensor), "1", "TENSOR", 2, {RankId(0), RankId(1)}}};
+  view.ranks = {Facts(0), Facts(1), Facts(2), Facts(3)};
+  Open(view.ranks[0], kTensor, 10);
+  for (const std::size_t rank : {2, 3}) {
+    Open(view.ranks[rank], kWorld, 5);
+    view.ranks[rank].groups = {{GroupId(kWorld), 6, 6, 5}};
+  }
+  view.ranks[0].groups = {{GroupId(kWorld), 5, 5, 5}, {GroupId(kTensor), 11, 11, 10}};
+  view.ranks[1].groups = {{GroupId(kWorld), 5, 5, 5}, {GroupId(kTensor), 10, 10, 10}};
+  return view;
+}
+
+Diagnosis Say(const JobView& view) {
+  const DiagnosisConfig config;
+  return Diagnose(view, Watch(view, config), config);
+}
+
+TEST(HangTest, TheEndOfTheChainIsTheCulprit) {
+  const Diagnosis said = Say(Chain());
+  ASSERT_EQ(said.verdicts.size(), 1u);
+  EXPECT_THAT(said.verdicts[0].entity.ranks, ElementsAre(RankId(1)));
+  EXPECT_THAT(said.verdicts[0].evidence,
+              Contains(Field(&Evidence::statement,
+                             HasSubstr("Rank 0 waits in all_reduce 10 of TENSOR (1) for rank 1"))));
+}
+
+TEST(HangTest, ARankInsideAnOpIsNoCulpritWhenItsPeerIsNotSeen) {
+  JobView view = Chain();
+  view.ranks[1].groups.clear();
+  view.ranks[1].silent_for = Nanos::FromSeconds(1);
+  const Diagnosis said = Say(view);
+  EXPECT_THAT(said.verdicts, IsEmpty());
+  EXPECT_THAT(said.abstained, Contains(Field(&Abstention::missing, HasSubstr("rank 0 is inside"))));
+}
+
+TEST(HangTest, AnElementTypeThatDiffersIsAMismatchUnlessOneDoesNotTell) {
+  JobView view = Chain();
+  for (RankFacts& facts : view.ranks) {
+    facts.open_ops.clear();
+    Open(facts, kWorld, 5);
+    facts.open_ops[0].data_type = facts.rank == RankId(3) ? DataType::kFloat64 : DataType::kFloat32;
+  }
+  Diagnosis said = Say(view);
+  ASSERT_EQ(said.verdicts.size(), 1u);
+  EXPECT_EQ(said.verdicts[0].cause, Cause::kMismatch);
+  EXPECT_THAT(said.verdicts[0].entity.ranks, ElementsAre(RankId(3)));
+  view.ranks[0].open_ops[0].data_type = DataType::kUnknown;
+  said = Say(view);
+  ASSERT_EQ(said.verdicts.size(), 1u);
+  EXPECT_EQ(said.verdicts[0].cause, Cause::kCommunicationHang);
+}
+
+TEST(HangTest, ADataLoaderIsSlowAndNotHung) {
+  JobView view = Chain();
+  view.ranks[1].open_mark = "dataloader";
+  const Diagnosis said = Say(view);
+  ASSERT_EQ(said.verdicts.size(), 1u);
+  EXPECT_EQ(said.verdicts[0].cause, Cause::kDataLoader);
+  EXPECT_EQ(said.verdicts[0].problem, ProblemClass::kNonCommunicationSlow);
+}
+
+TEST(HangTest, WhoFreezesIsStopped) {
+  JobView view = Chain();
+  view.ranks[1].frozen = true;
+  const Diagnosis said = Say(view);
+  ASSERT_EQ(said.verdicts.size(), 1u);
+  EXPECT_EQ(said.verdicts[0].cause, Cause::kProcessStopped);
+  EXPECT_THAT(said.verdicts[0].sentence, HasSubstr("frozen by its control group"));
+}
+
+TEST(HangTest, ADeathAfterTheJobStoodStillExplainsNothing) {
+  JobView view = Chain();
+  RankFacts& dead = view.ranks[3];
+  dead.state = ProcessState::kGone;
+  dead.wait_status = 9;
+  dead.gone_at = view.now - Nanos::FromSeconds(1);
+  const Diagnosis said = Say(view);
+  EXPECT_THAT(said.verdicts, IsEmpty());
+  EXPECT_THAT(said.abstained, Contains(Field(&Abstention::missing, HasSubstr("stood still"))));
+}
+
+}  // namespace
+}  // namespace fathom::diagnosis

@@ -1,0 +1,76 @@
+#include "diagnosis/rules/hang/suspect.h"
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace fathom::diagnosis {
+namespace {
+
+using ::testing::HasSubstr;
+
+RankFacts Silent(double seconds) {
+  RankFacts facts;
+  facts.state = ProcessState::kSleeping;
+  facts.silent_for = Nanos::FromSeconds(seconds);
+  return facts;
+}
+
+Occupation Of(const RankFacts& facts) { return OccupationOf(facts, DiagnosisConfig()); }
+
+TEST(SuspectTest, ALockIsNoRest) {
+  RankFacts facts = Silent(10);
+  facts.wait_channel = "futex_wait_queue";
+  EXPECT_EQ(Of(facts), Occupation::kBlocked);
+  EXPECT_THAT(InWords(Occupation::kBlocked, facts), HasSubstr("a lock (futex_wait_queue)"));
+}
+
+TEST(SuspectTest, ATimedSleepAndAPromptMayEnd) {
+  RankFacts facts = Silent(10);
+  facts.wait_channel = "hrtimer_nanosleep";
+  EXPECT_EQ(Of(facts), Occupation::kResting);
+  facts.wait_channel = "n_tty_read";
+  EXPECT_EQ(Of(facts), Occupation::kResting);
+}
+
+TEST(SuspectTest, WhoWritesWorksThoughItIsBusy) {
+  RankFacts facts = Silent(10);
+  facts.cpu_while_silent = facts.silent_for;
+  EXPECT_EQ(Of(facts), Occupation::kLooping);
+  facts.io_while_silent = 100'000'000;
+  EXPECT_EQ(Of(facts), Occupation::kWorking);
+  facts.io_while_silent = 1000;
+  facts.faults_while_silent = 5000;
+  EXPECT_EQ(Of(facts), Occupation::kWorking);
+}
+
+TEST(SuspectTest, AFrozenGroupExplainsEverything) {
+  RankFacts facts = Silent(10);
+  facts.frozen = true;
+  facts.open_mark = "dataloader";
+  EXPECT_EQ(Of(facts), Occupation::kFrozen);
+}
+
+TEST(SuspectTest, TheMarkOfTheLoaderIsBelieved) {
+  RankFacts facts = Silent(10);
+  facts.open_mark = "dataloader";
+  EXPECT_EQ(Of(facts), Occupation::kLoadingData);
+}
+
+TEST(SuspectTest, PatienceGrowsWithWhatMayEnd) {
+  const DiagnosisConfig config;
+  EXPECT_LT(PatienceWith(Occupation::kBlocked, config), PatienceWith(Occupation::kLooping, config));
+  EXPECT_LT(PatienceWith(Occupation::kLooping, config), PatienceWith(Occupation::kResting, config));
+}
+
+TEST(SuspectTest, SaysHowAProcessEnded) {
+  RankFacts facts;
+  EXPECT_EQ(EndInWords(facts), "");
+  facts.wait_status = 3 << 8;
+  EXPECT_EQ(EndInWords(facts), "exited with status 3");
+  facts.wait_status = 9;
+  facts.oom_kills = 1;
+  EXPECT_EQ(EndInWords(facts), "was killed by signal 9 (SIGKILL), out of memory");
+}
+
+}  // namespace
+}  // namespace fathom::diagnosis

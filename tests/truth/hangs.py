@@ -1,0 +1,90 @@
+"""The hang part of tests/truth/run: real jobs that hang, and real jobs that only look like it.
+
+A hang is right when a conviction names exactly the faulty rank while the job hangs and no other rank
+is ever convicted. A confuser is right when nobody is convicted of a hang; a lead (a hypothesis) may
+stand while it lasts. A process that was stopped and goes on may be called stopped, if that verdict
+closes. A conviction is a verdict graded established or supported.
+"""
+import os
+import pathlib
+import time
+
+from judgement import convictions, ranks_of
+from traced_job import TracedJob
+
+JOBS = pathlib.Path(__file__).resolve().parent / "jobs"
+DEAD = ("process_dead",)
+STUCK = ("noncommunication_hang",)
+# Script, event, causes that are right.
+HANGS = (
+    ("ddp", "stop", ("process_stopped",)), ("ddp", "loop", STUCK), ("ddp", "mismatch", ("mismatch",)),
+    ("tensor_data", "stop", ("process_stopped",)), ("tensor_data", "loop", STUCK),
+    ("tensor_data", "mismatch", ("mismatch",)), ("pipeline", "stop", ("process_stopped",)),
+    ("pipeline", "loop", STUCK), ("hang", "lock", STUCK), ("hang", "gil", STUCK), ("hang", "sleep", STUCK),
+    ("hang", "size", ("mismatch",)), ("hang", "skip", ("mismatch",)), ("hang", "order", ("mismatch",)),
+    ("hang", "exit", DEAD), ("hang", "kill", DEAD))
+CONFUSERS = (
+    ("hang", "none"), ("hang", "checkpoint"), ("hang", "save"), ("hang", "evaluation"), ("hang", "pause"),
+    ("hang", "input"), ("hang", "loader"), ("hang", "first-step"), ("hang", "join"))
+HANG_CLASSES = ("communication_hang", "noncommunication_hang")
+FROM_ITERATION = 60
+
+
+def scenarios(names, confusers=True):
+    """(script, event, causes) rows; `names` picks events or SCRIPT/EVENT, empty all."""
+    rows = [*HANGS, *((script, event, ()) for script, event in CONFUSERS if confusers)]
+    return [row for row in rows if not names or row[1] in names or f"{row[0]}/{row[1]}" in names]
+
+
+def command(options, script, event, rank, world):
+    torchrun = [options.python, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(world)]
+    if script == "hang":
+        return [*torchrun, str(JOBS / "hang.py"), "--happens", event, "--rank", str(rank), "--from-iteration",
+                str(FROM_ITERATION), "--iterations", str(2 * FROM_ITERATION), "--seconds", str(options.confuser_seconds)]
+    return [*torchrun, str(pathlib.Path(options.data) / "torch_jobs" / f"{script}.py"), "--fault", event, "--rank",
+            str(rank), "--from-iteration", str(FROM_ITERATION), "--iterations", str(4 * FROM_ITERATION)]
+
+
+def marker(script):
+    return r"^event " if script == "hang" else rf"^iteration {FROM_ITERATION}:"
+
+
+def hang_convictions(verdicts):
+    return [v for v in convictions(verdicts) if v.get("class") in HANG_CLASSES]
+
+
+def judge_hang(rank, causes, ever):
+    accused = hang_convictions(ever)
+    if any(ranks_of(v) != {rank} for v in accused):
+        return "wrong", False
+    return ("right", accused[-1].get("cause") in causes) if accused else ("abstained", False)
+
+
+def judge_confuser(event, rank, final, ever):
+    accused = hang_convictions([*ever, *final])
+    allowed = [v for v in accused if event == "pause" and ranks_of(v) == {rank} and v["cause"] == "process_stopped"]
+    if len(allowed) != len(accused):
+        return "wrong", False
+    still_open = [v for v in final if v.get("class") in HANG_CLASSES and not v.get("until")]
+    return ("wrong" if still_open else "right"), True
+
+
+def run(options, script, event, causes, rank, world):
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("FATHOM_")}
+    environment.update(OMP_NUM_THREADS="1", PYTHONUNBUFFERED="1")
+    job = TracedJob(pathlib.Path(options.build) / "fathom", command(options, script, event, rank, world),
+                    f"{script}-{event}-{rank}", environment, marker(script))
+    began = time.monotonic()
+    try:
+        job.watch(lambda v: bool(hang_convictions([v])) and ranks_of(v) == {rank} and bool(causes), options.seconds,
+                  bool(causes))
+    finally:
+        job.close()
+    if job.url is None:
+        raise RuntimeError(f"{job.name} was not traced:\n{''.join(job.log)}")
+    ever = [*job.ever, *job.final]
+    outcome, cause_right = judge_hang(rank, causes, ever) if causes else judge_confuser(event, rank, job.final, job.ever)
+    delay = job.first_right - job.fault_time if job.first_right and job.fault_time else None
+    return {"script": script, "fault": event if causes else "none", "event": event, "rank": rank, "run": 0,
+            "outcome": outcome, "cause_right": cause_right, "seconds": delay, "exit_code": job.process.returncode,
+            "verdicts": job.final, "ever": ever, "log": "".join(job.log), "lasted": time.monotonic() - began}
