@@ -21,14 +21,48 @@ std::optional<std::uint64_t> Entered(const JobView& view, RankId rank, GroupId g
   return std::nullopt;
 }
 
-Presence PresenceOf(const JobView& view, RankId rank, const StuckInstance& instance) {
-  if (std::find(instance.inside.begin(), instance.inside.end(), rank) != instance.inside.end()) {
-    return Presence::kInside;
+bool Contains(const std::vector<RankId>& ranks, RankId rank) {
+  return std::find(ranks.begin(), ranks.end(), rank) != ranks.end();
+}
+
+// No member can complete one of these before all have entered it.
+bool Synchronises(CollectiveKind kind) {
+  return kind == CollectiveKind::kAllReduce || kind == CollectiveKind::kAllGather ||
+         kind == CollectiveKind::kReduceScatter || kind == CollectiveKind::kAllToAll ||
+         kind == CollectiveKind::kBarrier;
+}
+
+std::vector<RankId> StaleRecords(const JobView& view) {
+  std::map<GroupId, std::uint64_t> completed;  // ops of the group, by whoever got furthest
+  for (const RankRecord& record : view.records) {
+    for (const EnteredOp& op : record.ops) {
+      if (!op.completed || !Synchronises(op.kind) || op.sequence == kNoSequence) continue;
+      std::uint64_t& count = completed[op.group];
+      count = std::max(count, op.sequence.value + 1);
+    }
   }
+  std::vector<RankId> stale;
+  for (const auto& [id, count] : completed) {
+    const Group* group = FindGroup(view, id);
+    if (group == nullptr) continue;
+    for (const RankId rank : group->members) {
+      const auto entered = Entered(view, rank, id);
+      if (entered && *entered < count && !Contains(stale, rank)) stale.push_back(rank);
+    }
+  }
+  std::sort(stale.begin(), stale.end());
+  return stale;
+}
+
+Presence PresenceOf(const JobView& view, const std::vector<RankId>& stale, RankId rank,
+                    const StuckInstance& instance) {
+  if (Contains(instance.inside, rank)) return Presence::kInside;
   const RankRecord* record = FindRecord(view, rank);
   if (record == nullptr || record->extent == RecordExtent::kMissing) return Presence::kUnknown;
   if (record->cut) return Presence::kUnknown;
   const auto entered = Entered(view, rank, instance.group);
+  const bool behind = !entered || *entered <= instance.sequence.value;
+  if (behind && Contains(stale, rank)) return Presence::kUnknown;
   // A record that says nothing of the group shows at least that the op is not open there.
   if (!entered) return Presence::kAbsent;
   return *entered > instance.sequence.value ? Presence::kDone : Presence::kAbsent;
@@ -48,6 +82,38 @@ void AddTo(StuckInstance& instance, const EnteredOp& op, RankId rank) {
   if (op.created.known() && (!instance.since.known() || op.created < instance.since)) {
     instance.since = op.created;
   }
+}
+
+// Ranks whose device began each op, and the groups whose ops' beginnings are known at all.
+struct Starts {
+  std::map<Key, std::vector<RankId>> ranks;
+  std::set<GroupId> told;
+};
+
+Starts StartsOf(const JobView& view) {
+  Starts starts;
+  for (const RankRecord& record : view.records) {
+    for (const EnteredOp& op : record.ops) {
+      if (!op.started || IsPointToPoint(op.kind)) continue;
+      starts.told.insert(op.group);
+      if (op.open) starts.ranks[{op.group, op.sequence}].push_back(record.rank);
+    }
+  }
+  return starts;
+}
+
+// Takes out of the instance those whose device has not begun it. False: no device has.
+bool HoldBackQueued(const Starts& starts, StuckInstance& instance) {
+  if (!starts.told.contains(instance.group)) return true;
+  const auto began = starts.ranks.find({instance.group, instance.sequence});
+  if (began == starts.ranks.end()) return !instance.done.empty();
+  for (const RankId rank : instance.inside) {
+    if (!Contains(began->second, rank)) instance.queued.push_back(rank);
+  }
+  std::erase_if(instance.inside, [&](RankId rank) { return Contains(instance.queued, rank); });
+  instance.absent.insert(instance.absent.end(), instance.queued.begin(), instance.queued.end());
+  std::sort(instance.absent.begin(), instance.absent.end());
+  return true;
 }
 
 bool HasOpen(const RankRecord& record, GroupId group, CollectiveKind kind, RankId peer) {
@@ -149,9 +215,20 @@ const Group* FindGroup(const JobView& view, GroupId id) {
   return at != view.groups.end() && at->id == id ? &*at : nullptr;
 }
 
+const StuckInstance* LeftBehindIn(const RecordGraph& graph, RankId rank) {
+  const StuckInstance* oldest = nullptr;
+  for (const StuckInstance& instance : graph.instances) {
+    if (!Contains(instance.inside, rank) || instance.done.size() <= instance.inside.size()) continue;
+    if (oldest == nullptr || instance.sequence < oldest->sequence) oldest = &instance;
+  }
+  return oldest;
+}
+
 RecordGraph BuildRecordGraph(const JobView& view) {
   std::map<Key, StuckInstance> collectives;
   RecordGraph graph;
+  graph.stale = StaleRecords(view);
+  const Starts starts = StartsOf(view);
   for (const RankRecord& record : view.records) {
     for (const EnteredOp& op : record.ops) {
       if (!op.open) continue;
@@ -166,8 +243,9 @@ RecordGraph BuildRecordGraph(const JobView& view) {
     const Group* group = FindGroup(view, key.first);
     if (group == nullptr) continue;
     for (const RankId member : group->members) {
-      Place(instance, member, PresenceOf(view, member, instance));
+      Place(instance, member, PresenceOf(view, graph.stale, member, instance));
     }
+    if (!HoldBackQueued(starts, instance)) continue;
     graph.instances.push_back(std::move(instance));
   }
   for (std::size_t i = 0; i < graph.instances.size(); ++i) {

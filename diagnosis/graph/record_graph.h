@@ -4,6 +4,11 @@
 // op) that is open on some rank. Its members are inside (open), done (finished it), absent (their
 // record shows that they never entered) or unknown (no record). A rank waits for the absent members
 // of the instances that it is inside; following that to its end gives the sinks:
+// Where devices tell which ops they began, an op that a member's host enqueued and its device did
+// not begin while others' did is `queued`: that member is absent, whatever its host did. An op that
+// no device began holds nobody: all are held up before it.
+// A record is stale if others completed an op that it has not entered: it was written earlier, and
+// what it lacks proves nothing.
 //   idle        absent somewhere, inside nothing: it stopped coming; nothing of others holds it
 //   complete    instances that all members entered and none finished, whose ranks wait for nothing
 //               else: the communication itself does not move
@@ -31,6 +36,7 @@ struct StuckInstance {
   std::vector<RankId> absent;
   std::vector<RankId> unknown;
   std::vector<RankId> done;
+  std::vector<RankId> queued;  // of the absent: enqueued, but its device never began it
   WallNs since;  // first entry; 0 if not known
 
   bool held() const { return done.empty() && !absent.empty(); }
@@ -39,6 +45,7 @@ struct StuckInstance {
 };
 
 struct RecordGraph {
+  std::vector<RankId> stale;  // their records are older than those of others
   std::vector<StuckInstance> instances;
   std::map<RankId, std::vector<std::size_t>> waits;  // rank → instances it is inside
 };
@@ -49,6 +56,10 @@ struct Sinks {
   std::vector<std::size_t> unrecorded;
   std::vector<RankId> cycle;
 };
+
+// The oldest instance that this rank is inside of and that most of its members have finished; null if
+// there is none.
+const StuckInstance* LeftBehindIn(const RecordGraph& graph, RankId rank);
 
 RecordGraph BuildRecordGraph(const JobView& view);
 Sinks FindSinks(const RecordGraph& graph);

@@ -31,6 +31,10 @@ struct EnteredOp {
   RankId peer = kNoRank;       // global rank of the other end of a point-to-point op
   WallNs created;
   bool open = false;  // not finished when the record was written
+  // What its device did, where the source asks it: began the op; finished it (an op that is neither
+  // open nor completed ended, be it by failing).
+  bool started = false;
+  bool completed = false;
 };
 
 enum class RecordExtent : std::uint8_t {

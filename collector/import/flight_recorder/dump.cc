@@ -132,6 +132,9 @@ std::optional<DumpEntry> ReadEntry(const Value& from) {
   entry.created_ns = std::max<std::int64_t>(IntegerAt(from, "time_created_ns").value_or(0), 0);
   entry.timeout_ms = IntegerAt(from, "timeout_ms").value_or(0);
   entry.open = IsOpen(from);
+  const std::string state = TextAt(from, "state");
+  entry.completed = state == "completed";
+  entry.started = state == "started" || IntegerAt(from, "time_discovered_started_ns").has_value();
   return entry;
 }
 

@@ -115,6 +115,8 @@ EnteredOp OpOf(RankId self, const DumpEntry& entry, const std::string& name,
   op.elements = entry.elements;
   op.created = WallNs(entry.created_ns);
   op.open = entry.open;
+  op.started = entry.started;
+  op.completed = entry.completed;
   if (entry.is_p2p) {
     op.peer = PeerOf(self, entry, group);
   } else if (entry.collective_seq && *entry.collective_seq > 0) {

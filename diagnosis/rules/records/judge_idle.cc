@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <utility>
 
@@ -46,12 +47,33 @@ std::vector<RankId> HaltedMembers(const Situation& s) {
   return halted;
 }
 
+// The op that this rank enqueued and its device never began; null if there is none.
+const StuckInstance* QueuedIn(const RecordGraph& graph, RankId rank) {
+  for (const StuckInstance& instance : graph.instances) {
+    const auto& queued = instance.queued;
+    if (std::find(queued.begin(), queued.end(), rank) != queued.end()) return &instance;
+  }
+  return nullptr;
+}
+
+// Its device is inside a send or receive; both ends are there, so the graph has no edge for it.
+bool DeviceInMessage(const JobView& view, RankId rank) {
+  const RankRecord* record = FindRecord(view, rank);
+  return record != nullptr &&
+         std::any_of(record->ops.begin(), record->ops.end(), [](const EnteredOp& op) {
+           return op.open && op.started && IsPointToPoint(op.kind);
+         });
+}
+
 // Of the idle ranks, those whose stack does not show that they wait after all: in a send or receive
-// that the record does not list, or in an op that came after the record was written.
+// that the record does not list, or in an op that came after the record was written. Where the
+// device is behind, the host waits for it by right.
 std::vector<RankId> TrulyIdle(const Situation& s) {
   std::vector<RankId> idle;
   for (const RankId rank : s.sinks.idle) {
-    if (!StackInCommunication(s.view, rank)) idle.push_back(rank);
+    const bool device = QueuedIn(s.graph, rank) != nullptr;
+    if (device && DeviceInMessage(s.view, rank)) continue;
+    if (device || !StackInCommunication(s.view, rank)) idle.push_back(rank);
   }
   return idle;
 }
@@ -94,6 +116,17 @@ std::string SentenceOf(const Situation& s, const Verdict& verdict) {
           : absl::StrCat(Ranks(verdict.victims), verdict.victims.size() == 1 ? " waits" : " wait");
   std::string what =
       one ? "never came to its next collective" : "never came to their next collective";
+  const RankId first = verdict.entity.ranks.front();
+  if (const StuckInstance* queued = QueuedIn(s.graph, first); queued != nullptr) {
+    what = absl::StrCat("enqueued ", OpName(s.view, *queued),
+                        one ? ", which its device never began"
+                            : ", which their devices never began");
+  }
+  if (verdict.cause == Cause::kCommunicationHang) {
+    what = absl::StrCat(one ? "is still inside " : "are still inside ",
+                        OpName(s.view, *LeftBehindIn(s.graph, first)),
+                        ", which the others have finished");
+  }
   if (verdict.cause == Cause::kProcessStopped)
     what = one ? "is stopped by a signal" : "are stopped by signals";
   if (verdict.cause == Cause::kProcessDead) what = one ? "is dead" : "are dead";
@@ -109,11 +142,13 @@ std::string SentenceOf(const Situation& s, const Verdict& verdict) {
 }
 
 Grade GradeOf(const Situation& s, const Verdict& verdict) {
+  if (verdict.cause == Cause::kCommunicationHang) return Grade::kSupported;
   if (verdict.cause != Cause::kNonCommunicationHang) return Grade::kEstablished;
   Grade grade = Grade::kEstablished;
   for (const RankId rank : verdict.entity.ranks) {
     const RankRecord* record = FindRecord(s.view, rank);
     const RankFacts* facts = FindFacts(s.view, rank);
+    if (QueuedIn(s.graph, rank) != nullptr) grade = Grade::kSupported;
     const bool seen =
         record != nullptr && (!record->doing.empty() || record->extent == RecordExtent::kHistory);
     const bool progress = facts != nullptr && !facts->groups.empty();
@@ -156,6 +191,11 @@ std::vector<Verdict> JudgeIdle(const Situation& s, Findings& findings) {
   std::erase_if(idle, [&](RankId rank) {
     return CauseOf(FindFacts(s.view, rank)) != Cause::kNonCommunicationHang;
   });
+  std::vector<RankId> behind;
+  std::copy_if(idle.begin(), idle.end(), std::back_inserter(behind),
+               [&](RankId rank) { return LeftBehindIn(s.graph, rank) != nullptr; });
+  std::erase_if(idle, [&](RankId rank) { return LeftBehindIn(s.graph, rank) != nullptr; });
+  if (!behind.empty()) suspects[Cause::kCommunicationHang] = std::move(behind);
   // Beside a halted process the others may be idle only in what the record shows.
   if (!idle.empty() && (suspects.empty() || !s.point_to_point_hidden())) {
     suspects[Cause::kNonCommunicationHang] = std::move(idle);

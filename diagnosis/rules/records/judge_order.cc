@@ -1,10 +1,14 @@
 #include <algorithm>
+#include <map>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "diagnosis/evidence/phrase.h"
+#include "diagnosis/rules/hang/program_order.h"
 #include "diagnosis/rules/records/situation.h"
 
 namespace fathom::diagnosis::records {
@@ -74,6 +78,36 @@ Verdict ConvictRing(const Situation& s) {
   return verdict;
 }
 
+// What each rank with a history entered, in order. Ops of several groups interleave as they did on
+// the rank.
+std::map<RankId, std::vector<OpStep>> StepsOf(const JobView& view) {
+  std::map<RankId, std::vector<OpStep>> steps;
+  for (const RankRecord& record : view.records) {
+    if (record.extent != RecordExtent::kHistory || record.cut) continue;
+    for (const EnteredOp& op : record.ops) {
+      steps[record.rank].push_back({op.group, op.kind, op.elements, op.peer});
+    }
+  }
+  return steps;
+}
+
+Verdict ConvictBreak(const Situation& s, const OrderBreak& broken) {
+  Verdict verdict = Accuse(s, Cause::kMismatch, {broken.rank});
+  verdict.grade = Grade::kSupported;
+  verdict.sentence = absl::StrFormat(
+      "Rank %d entered %s of %s where it had always entered %s of %s: it left out an op or changed "
+      "the order, and closed a ring of waits.",
+      broken.rank.value, std::string(CollectiveKindName(broken.did.kind)),
+      GroupName(s.view, broken.did.group), std::string(CollectiveKindName(broken.usual.kind)),
+      GroupName(s.view, broken.usual.group));
+  verdict.evidence.push_back({"Times that the other op followed before.",
+                              static_cast<double>(broken.times), "times", 0, "flight recorder"});
+  AddWaits(s, {broken.rank}, verdict);
+  verdict.would_change.push_back("Another rank of the ring that changed its order before.");
+  AdviseOnOrder(verdict);
+  return verdict;
+}
+
 }  // namespace
 
 std::vector<Verdict> JudgeMismatch(const Situation& s) {
@@ -105,6 +139,9 @@ std::vector<Verdict> JudgeRing(const Situation& s, Findings& findings) {
   const auto slack = static_cast<std::uint64_t>(s.config.same_work_ops);
   const auto skipped = FindSkipped(s.view, s.sinks.cycle, slack);
   if (!skipped.empty()) return {Convict(s, skipped)};
+  if (const auto broken = FindOrderBreak(StepsOf(s.view), s.sinks.cycle)) {
+    return {ConvictBreak(s, *broken)};
+  }
   const std::vector<RankId> outside = OutsideByStack(s);
   if (outside.size() == 1) {
     Verdict verdict = Accuse(s, Cause::kNonCommunicationHang, outside);

@@ -77,6 +77,29 @@ void NamePaths(const Situation& s, const std::set<Path>& paths, Verdict& verdict
   });
 }
 
+// All are inside a later op, but some have not finished an earlier one that the others have.
+void NameLaggards(const Situation& s, const StuckInstance& instance, Verdict& verdict) {
+  std::vector<RankId> laggards;
+  for (const RankId rank : instance.inside) {
+    if (LeftBehindIn(s.graph, rank) != nullptr) laggards.push_back(rank);
+  }
+  if (laggards.empty() || 2 * laggards.size() >= instance.inside.size()) return;
+  const StuckInstance& earlier = *LeftBehindIn(s.graph, laggards.front());
+  verdict.grade = Grade::kSupported;
+  verdict.entity.type = EntityType::kRank;
+  verdict.sentence = absl::StrFormat("R%s not finished %s, which the others have: %s wait behind.",
+                                     Ranks(laggards).substr(1) +
+                                         (laggards.size() == 1 ? " has" : " have"),
+                                     OpName(s.view, earlier), Ranks(earlier.done));
+  verdict.evidence.push_back({"Least progress: the others have finished this op.",
+                              static_cast<double>(earlier.done.size()), "ranks",
+                              static_cast<double>(earlier.inside.size()), "flight recorder"});
+  std::erase_if(verdict.victims, [&](RankId r) {
+    return std::find(laggards.begin(), laggards.end(), r) != laggards.end();
+  });
+  verdict.entity.ranks = std::move(laggards);
+}
+
 bool SuspectedStack(const RankRecord& record) {
   return !record.doing.empty() && !record.waiting_in_communication;
 }
@@ -90,6 +113,16 @@ std::vector<Verdict> JudgeUnrecorded(const Situation& s, Findings& findings) {
     suspects.insert(unknown.begin(), unknown.end());
   }
   if (suspects.empty()) return {};
+  const auto is_stale = [&](RankId rank) {
+    return std::find(s.graph.stale.begin(), s.graph.stale.end(), rank) != s.graph.stale.end();
+  };
+  if (std::any_of(suspects.begin(), suspects.end(), is_stale)) {
+    findings.abstained.push_back(
+        {"which rank holds up the others",
+         "later records of " + Ranks(s.graph.stale) +
+             ": others completed ops that these had not entered when they were written"});
+    return {};
+  }
   const std::vector<RankId> ranks(suspects.begin(), suspects.end());
   if (2 * ranks.size() > s.view.world_size) {
     findings.abstained.push_back({"which rank holds up the others", "records of " + Ranks(ranks)});
@@ -126,6 +159,7 @@ std::vector<Verdict> JudgeCommunication(const Situation& s, Findings& findings) 
   verdict.evidence.push_back({"All members are inside the op and none has finished it.",
                               static_cast<double>(instance.inside.size()), "ranks", 0,
                               "flight recorder"});
+  NameLaggards(s, instance, verdict);
   NamePaths(s, paths, verdict);
   if (paths.empty()) {
     findings.abstained.push_back({"which link or rank of the group moves no bytes",

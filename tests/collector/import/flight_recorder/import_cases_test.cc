@@ -85,6 +85,12 @@ INSTANTIATE_TEST_SUITE_P(
                       Case{"uneven_sizes", kAbsent, {3}, Grade::kEstablished},
                       Case{"pipeline", kAbsent, {3}, Grade::kEstablished},
                       Case{"pipeline_gloo", kAbsent, {3}, Grade::kHypothesis},
+                      Case{"device_stuck", kAbsent, {3}, Grade::kSupported},
+                      Case{"device_stuck_behind_a_peer", kAbsent, {3}, Grade::kEstablished},
+                      Case{"left_behind", Cause::kCommunicationHang, {1}, Grade::kSupported},
+                      Case{"left_behind_enqueued_ahead", Cause::kCommunicationHang, {1},
+                           Grade::kSupported},
+                      Case{"skipped_in_a_pair", Cause::kMismatch, {1}, Grade::kSupported},
                       Case{"size_mismatch", Cause::kMismatch, {1}, Grade::kEstablished},
                       Case{"kind_mismatch_of_two", Cause::kMismatch, {0, 1}, Grade::kSupported},
                       Case{"ring_of_two", Cause::kMismatch, {0, 1}, Grade::kHypothesis}),
@@ -104,6 +110,20 @@ TEST(ImportCases, AllInsideIsALeadOnTheGroupAndAsksForTheTransport) {
   EXPECT_EQ(outcome.diagnosis.verdicts[0].grade, Grade::kHypothesis);
   ASSERT_EQ(outcome.diagnosis.abstained.size(), 1U);
   EXPECT_THAT(outcome.diagnosis.abstained[0].missing, HasSubstr("transport"));
+}
+
+TEST(ImportCases, ADeviceThatNeverBeganAnOpIsToldFromAHostThatNeverCame) {
+  EXPECT_THAT(Judge("device_stuck").diagnosis.verdicts[0].sentence,
+              HasSubstr("which its device never began"));
+  EXPECT_THAT(Judge("device_stuck_behind_a_peer").diagnosis.verdicts[0].victims,
+              ElementsAre(RankId(0), RankId(1), RankId(2)));
+}
+
+TEST(ImportCases, ARecordThatWasWrittenEarlierProvesNothing) {
+  const Outcome outcome = Judge("stale");
+  EXPECT_THAT(outcome.diagnosis.verdicts, IsEmpty());
+  ASSERT_EQ(outcome.diagnosis.abstained.size(), 1U);
+  EXPECT_THAT(outcome.diagnosis.abstained[0].missing, HasSubstr("later records of rank 2"));
 }
 
 TEST(ImportCases, TheWholeChainBehindTheCulpritIsItsVictims) {

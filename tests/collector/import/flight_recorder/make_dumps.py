@@ -24,7 +24,7 @@ class Rank:
         self.p2p = {name: 0 for name in groups}
 
     def call(self, group, op="all_reduce", *, open=False, size=(8,), dtype="Float", p2p=None,
-             listed=True, state=None, at=None):
+             listed=True, state=None, at=None, started=False):
         if p2p is None:
             self.seq[group] += 1
         else:
@@ -46,7 +46,7 @@ class Rank:
             "output_sizes": [list(size)],
             "output_dtypes": [dtype],
             "state": state or "scheduled",
-            "time_discovered_started_ns": None,
+            "time_discovered_started_ns": START if started else None,
             "time_discovered_completed_ns": None,
             "retired": not open,
             "timeout_ms": 600000,
@@ -122,6 +122,72 @@ def pipeline(backend="nccl", listed=True):
     return ranks
 
 
+def device_stuck():
+    """Starts are timed. The hosts run ahead; the device of rank 3 never came to op 6."""
+    ranks = world(4)
+    for rank in ranks:
+        for _ in range(5):
+            rank.call("0", state="completed", started=True)
+        rank.call("0", open=True, state="scheduled" if rank.rank == 3 else "started")
+        rank.call("0", open=True)
+    return ranks
+
+
+def device_stuck_behind_a_peer():
+    """Tensor groups 0, 1 and 2, 3. Rank 3's host never enqueued its tensor op; the device of rank 2
+    waits in that op, so the op of all that it has enqueued behind it does not begin."""
+    ranks = []
+    for r in range(4):
+        groups = {"0": ("default_pg", [0, 1, 2, 3]), str(1 + r // 2): ("TENSOR", [r // 2 * 2, r // 2 * 2 + 1])}
+        rank = Rank(r, groups)
+        tensor = str(1 + r // 2)
+        rank.call(tensor, state="completed", started=True).call("0", state="completed", started=True)
+        if r < 2:
+            rank.call(tensor, state="completed", started=True).call("0", open=True, state="started")
+        if r == 2:
+            rank.call(tensor, open=True, state="started").call("0", open=True)
+        ranks.append(rank)
+    return ranks
+
+
+def left_behind(enqueued_ahead):
+    """All entered op 5; all but rank 1 finished it and wait in op 6."""
+    ranks = world(4)
+    for rank in ranks:
+        for _ in range(4):
+            rank.call("0", state="completed")
+        rank.call("0", open=rank.rank == 1, state="scheduled" if rank.rank == 1 else "completed")
+        if rank.rank != 1 or enqueued_ahead:
+            rank.call("0", open=True)
+    return ranks
+
+
+def skipped_in_a_pair():
+    """Each iteration: tensor, data, all. Rank 1 leaves out the tensor op of its group with rank 0 and
+    waits in the op of all; 0 waits for it in the tensor group. Counts alone accuse both."""
+    ranks = []
+    for r in range(2):
+        rank = Rank(r, {"0": ("default_pg", [0, 1]), "1": ("TENSOR", [0, 1])})
+        for _ in range(5):
+            rank.call("1").call("1").call("0")
+        if r == 0:
+            rank.call("1").call("1", open=True)
+        else:
+            rank.call("1").call("0", open=True)
+        ranks.append(rank)
+    return ranks
+
+
+def stale():
+    """Rank 2 wrote its record early: others completed ops that it had not entered then."""
+    ranks = world(4)
+    for rank in ranks:
+        for _ in range(3 if rank.rank == 2 else 6):
+            rank.call("0", state="completed")
+        rank.call("0", open=True)
+    return ranks
+
+
 def main():
     shutil.rmtree(ROOT, ignore_errors=True)
     write("absent", one_absent())
@@ -131,6 +197,12 @@ def main():
     write("absent_two", one_absent(8, (1, 6)))
     write("absent_empty_dump", one_absent(), only_open=True)
     write("absent_minority_inside", one_absent(5, (1, 2, 3, 4)))
+    write("device_stuck", device_stuck())
+    write("device_stuck_behind_a_peer", device_stuck_behind_a_peer())
+    write("left_behind", left_behind(False))
+    write("left_behind_enqueued_ahead", left_behind(True))
+    write("stale", stale())
+    write("skipped_in_a_pair", skipped_in_a_pair())
     write("healthy", one_absent(4, (0, 1, 2, 3)))
 
     old = one_absent()
