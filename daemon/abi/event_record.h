@@ -15,7 +15,7 @@
 // records. An op may be carried out in parts: then it has several kExecStart/kExecEnd pairs.
 //
 // Order: tickets follow the order of writing. One thread's records have rising time_ns, except a
-// kMark begin that is written together with its end, with the earlier time.
+// kMark begin or a kSyncStart that is written together with its end, with the earlier time.
 //
 // Units: time_ns and extra times in CLOCK_MONOTONIC ns of the node; bytes of the caller's buffer.
 // Thread-safety and the commit protocol: ring_layout.h.
@@ -41,6 +41,9 @@ namespace fathom::abi {
 //   kWaitEnd     waiter   kNone           0               none         work
 //   kWire        worker   tag's sequence  on the wire     none         duration ns of the transport
 //   kMark        any      kNone           value           none         MarkKind
+//   kDeviceCalls caller   counts          counts          launches     ns; see device_calls.h
+//   kSyncStart   caller   kNone           0               none         SyncKind
+//   kSyncEnd     caller   kNone           0               none         SyncKind
 //
 // kOpEnter.extra is 0 where the CPU clock cannot be read without a system call (then the agent
 // fills it in from /proc). kExec*, kWait* and kWire carry op_id where the tracer knows it, else 0.
@@ -48,6 +51,8 @@ namespace fathom::abi {
 // transport, kExecEnd on whatever thread sees the last byte go or come; their `work` may be 0.
 // kOpEnter.sequence is the one that is due; kOpReturn.sequence the one the framework gave.
 // kOpReturn without kFlagAsync: the op is done, and has no kExec* of its own.
+// kSync*: a host thread blocks on its GPU. A thread is in one at a time, so the pair needs no
+// op_id.
 enum class RecordKind : std::uint8_t {
   kNone = 0,
   kOpEnter = 1,
@@ -58,8 +63,23 @@ enum class RecordKind : std::uint8_t {
   kWaitEnd = 6,
   kWire = 7,
   kMark = 8,
+  // 9 to 15: free for communication.
+  kDeviceCalls = 16,
+  kSyncStart = 17,
+  kSyncEnd = 18,
 };
-inline constexpr std::uint8_t kRecordKindCount = 9;
+inline constexpr std::uint8_t kRecordKindCount = 19;
+
+// What a host thread waits for in kSyncStart and kSyncEnd.
+enum class SyncKind : std::uint64_t {
+  kNone = 0,
+  kDevice = 1,  // all work of a device or context
+  kStream = 2,
+  kEvent = 3,
+  kCopy = 4,    // a copy that returns when it is done
+  kLaunch = 5,  // a launch that blocked: the queue of the GPU is full, or code is being loaded
+};
+inline constexpr std::uint64_t kSyncKindCount = 6;
 
 // What a kMark says. `bytes` holds its value, `op_id` pairs a begin with its end.
 enum class MarkKind : std::uint64_t {

@@ -36,13 +36,14 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "daemon/abi/detail_window.h"
 #include "daemon/abi/event_record.h"
 
 namespace fathom::abi {
 
 inline constexpr std::uint64_t kMagic = 0x31474e524d485446;  // "FTHMRNG1" in memory
 inline constexpr std::uint16_t kVersionMajor = 1;
-inline constexpr std::uint16_t kVersionMinor = 0;
+inline constexpr std::uint16_t kVersionMinor = 1;
 
 inline constexpr std::size_t kPageBytes = 4096;
 inline constexpr std::uint32_t kGroupSlots = 256;
@@ -117,8 +118,10 @@ enum class IdentitySource : std::uint32_t { kNone = 0, kTorchrun = 1, kSlurm = 2
 struct ControlBlock {
   // Agent → tracer.
   alignas(64) std::atomic<std::uint32_t> sources_disabled;  // SourceBit; read relaxed at each hook
-  std::uint32_t agent_reserved0;
+  std::atomic<std::uint32_t> plugin_mask;                   // PluginMask; 0: the tracer's default
   std::atomic<std::uint64_t> agent_heartbeat_ns;  // CLOCK_MONOTONIC of the agent's last look
+  std::atomic<std::uint32_t> stack_request;       // rises by 1 with each stack dump wanted
+  std::uint32_t agent_reserved1;
 
   // Tracer → agent. head is alone on its line: every writer adds to it.
   alignas(64) std::atomic<std::uint64_t> head;          // tickets handed out
@@ -129,7 +132,14 @@ struct ControlBlock {
   std::atomic<std::uint32_t> exiting;                   // 1: orderly exit began
   std::uint32_t tracer_reserved0;
   alignas(64) std::atomic<std::uint64_t> drops[kDropReasons];
+
+  alignas(64) WindowRequest window_request;  // agent → tracer
+  alignas(64) WindowState window_state;      // tracer → agent
 };
+
+// ControlBlock::plugin_mask: the event bits of the NCCL profiler plugin that are wanted now, with
+// kPluginMaskSet so that "no event" can be told from "the tracer's default".
+inline constexpr std::uint32_t kPluginMaskSet = 1u << 31;
 
 // How the members of a group are stored in the arena.
 enum class MemberForm : std::uint32_t {
@@ -167,7 +177,11 @@ static_assert(offsetof(RegionHeader, pid) == 80);
 static_assert(offsetof(RegionHeader, job) == 136);
 static_assert(offsetof(RegionHeader, ready) == 280);
 static_assert(offsetof(ControlBlock, head) == 64);
+static_assert(offsetof(ControlBlock, plugin_mask) == 4);
+static_assert(offsetof(ControlBlock, stack_request) == 16);
 static_assert(offsetof(ControlBlock, drops) == 256);
+static_assert(offsetof(ControlBlock, window_request) == 384);
+static_assert(offsetof(ControlBlock, window_state) == 448);
 static_assert(offsetof(GroupSlot, name) == 48);
 static_assert(offsetof(GroupSlot, entered) == 176);
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);

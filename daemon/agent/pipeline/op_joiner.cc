@@ -57,6 +57,9 @@ OpJoiner::Outcome OpJoiner::Take(const EventRecord& record) {
     case RecordKind::kMark:
       TakeMark(record);
       return {};
+    case RecordKind::kDeviceCalls:  // rank_pipeline keeps these
+    case RecordKind::kSyncStart:
+    case RecordKind::kSyncEnd:
     case RecordKind::kNone:
       return {};
   }

@@ -1,6 +1,7 @@
 #include "daemon/tracer/core/op_recorder.h"
 
 #include "daemon/tracer/core/clock.h"
+#include "daemon/tracer/core/device_calls.h"
 #include "daemon/tracer/core/group_table.h"
 
 namespace fathom::tracer {
@@ -71,6 +72,7 @@ void CountDoneAtReturn(const TracerState& state, const Frame& frame) {
 }  // namespace
 
 void BeginOp(TracerState& state, const OpCall& call, Frame* frame) {
+  FlushDeviceCalls(state);
   abi::EventRecord& record = frame->entry;
   abi::ControlBlock* control = state.region.control;
   const std::uint16_t slot = FindGroup(state, call.group, thread_state.group_hint);

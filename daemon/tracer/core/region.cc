@@ -17,6 +17,7 @@ namespace {
 
 constexpr std::uint32_t kMaxGenerations = 1000;
 constexpr char kVersion[] = "0.1.0";
+constexpr std::uint32_t kBuiltSources = abi::kSourceGloo | abi::kSourcePython | abi::kSourceCuda;
 
 // Field 22 of /proc/self/stat; 0 when it cannot be read. The name in field 2 may hold anything, so
 // counting starts at the last ')'.
@@ -92,7 +93,7 @@ void FillIdentity(abi::RegionHeader* header, const Settings& settings, const Ide
   header->world_size = identity.world_size;
   header->local_rank = identity.local_rank;
   header->restart_count = identity.restart_count;
-  header->sources = settings.sources & (abi::kSourceGloo | abi::kSourcePython);
+  header->sources = settings.sources & kBuiltSources;
   header->identity_source = static_cast<std::uint32_t>(identity.source);
   CopyText(header->job, sizeof(header->job), settings.job[0] != '\0' ? settings.job : identity.job);
   CopyText(header->run_id, sizeof(header->run_id), identity.run_id);

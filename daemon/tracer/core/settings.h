@@ -23,8 +23,9 @@ struct Settings {
   bool disabled = false;          // FATHOM_DISABLE: anything but "" and "0"
   const char* shm_dir = nullptr;  // FATHOM_SHM_DIR; null: bad, so no region
   std::uint32_t records = abi::kDefaultRecords;
-  std::uint32_t sources = abi::kSourceGloo | abi::kSourcePython;  // SourceBit that may be on
-  char job[abi::kNameBytes] = {};                                 // FATHOM_JOB; empty: not given
+  // SourceBit that may be on.
+  std::uint32_t sources = abi::kSourceGloo | abi::kSourcePython | abi::kSourceCuda;
+  char job[abi::kNameBytes] = {};  // FATHOM_JOB; empty: not given
   std::uint32_t bad_settings = 0;
 };
 

@@ -12,6 +12,7 @@
 
 #include <cstdint>
 
+#include "daemon/abi/device_calls.h"
 #include "daemon/abi/event_record.h"
 #include "daemon/tracer/core/address_table.h"
 
@@ -38,6 +39,17 @@ struct PendingGroup {
   std::uint32_t made = 0;  // groups constructed since it was announced
 };
 
+// The CUDA calls of a thread since its last kDeviceCalls record; see device_calls.h.
+struct DeviceThread {
+  std::uint32_t inside = 0;     // in a hooked call: what is called now is the library's own doing
+  std::uint32_t capturing = 0;  // calls go into a graph
+  std::uint32_t to_sample = 1;  // calls until the next one that is timed
+  std::uint32_t random = 0;     // state of the generator that draws it
+  std::uint32_t calls = 0;      // counted in `sum`
+  std::int64_t since_ns = 0;    // time of the first sample since the last record; 0: none yet
+  abi::DeviceCalls sum;
+};
+
 struct ThreadState {
   Frame* frame = nullptr;  // innermost
   std::uint32_t epoch = 0;
@@ -45,6 +57,7 @@ struct ThreadState {
   OpRef last_op;                                 // last collective entered here
   std::uint16_t group_hint = abi::kNoGroupSlot;  // where to look for a group first
   PendingGroup pending;
+  DeviceThread device;
 };
 
 extern constinit thread_local ThreadState thread_state __attribute__((visibility("hidden")));

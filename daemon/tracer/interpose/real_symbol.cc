@@ -6,6 +6,7 @@
 
 #include "daemon/tracer/core/text.h"
 #include "daemon/tracer/core/tracer_state.h"
+#include "daemon/tracer/interpose/loader.h"
 
 namespace fathom::tracer {
 namespace {
@@ -19,14 +20,14 @@ void* ObjectBase(void* address) {
 
 // True if `found` lies in a library that is not ours and not first in the global scope.
 bool IsReal(void* found, const char* name) {
-  if (found == nullptr || found == dlsym(RTLD_DEFAULT, name)) return false;
+  if (found == nullptr || found == LookUp(RTLD_DEFAULT, name)) return false;
   return ObjectBase(found) != ObjectBase(reinterpret_cast<void*>(&FindReal));
 }
 
 void* FindInFile(const char* path, const char* name) {
   void* handle = dlopen(path, RTLD_LAZY | RTLD_NOLOAD);
   if (handle == nullptr) return nullptr;
-  void* found = dlsym(handle, name);
+  void* found = LookUp(handle, name);
   if (IsReal(found, name)) return found;  // the handle stays: what we call must not be unloaded
   dlclose(handle);
   return nullptr;
@@ -63,9 +64,17 @@ void* FindBeside(void* address, const char* name) {
   return FindInFile(info.dli_fname, name);
 }
 
+void* FindForCaller(const char* name, void* caller) {
+  void* found = FindBeside(caller, name);
+  if (found == nullptr) found = LookUp(RTLD_NEXT, name);
+  if (found == nullptr) found = FindAnywhere(name);
+  dlerror();
+  return found;
+}
+
 void* FindReal(RealSymbol* symbol, void* caller) {
   const int saved = errno;
-  void* found = dlsym(RTLD_NEXT, symbol->name);
+  void* found = LookUp(RTLD_NEXT, symbol->name);
   if (found == nullptr) found = FindBeside(caller, symbol->name);
   if (found == nullptr) found = FindAnywhere(symbol->name);
   if (found != nullptr) {

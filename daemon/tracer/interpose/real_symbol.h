@@ -39,6 +39,10 @@ inline void* Real(RealSymbol* symbol, void* caller) {
 // Looks for `name` in the object that holds `address`, without interposition. Null if not there.
 void* FindBeside(void* address, const char* name);
 
+// Looks for `name` as the code at `caller` would be bound to it: in its own scope first. For a name
+// that more than one library of the process may define. Null if it cannot be found.
+void* FindForCaller(const char* name, void* caller);
+
 }  // namespace fathom::tracer
 
 #endif  // FATHOM_DAEMON_TRACER_INTERPOSE_REAL_SYMBOL_H_

@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include "daemon/abi/device_calls.h"
 #include "daemon/abi/ring_layout.h"
 
 namespace fathom::abi {
@@ -77,6 +78,44 @@ TEST(LayoutTest, ControlWordsOfTheTwoSidesLieOnDifferentLines) {
   EXPECT_EQ(offsetof(ControlBlock, arena_used), 204u);
   EXPECT_EQ(offsetof(ControlBlock, exiting), 208u);
   EXPECT_EQ(offsetof(ControlBlock, drops), 256u);
+  EXPECT_EQ(offsetof(ControlBlock, plugin_mask), 4u);
+  EXPECT_EQ(offsetof(ControlBlock, stack_request), 16u);
+  EXPECT_EQ(offsetof(ControlBlock, window_request), 384u);
+  EXPECT_EQ(offsetof(ControlBlock, window_state), 448u);
+}
+
+TEST(LayoutTest, WindowFieldsLieWhereDocumented) {
+  EXPECT_EQ(offsetof(WindowRequest, ticket), 0u);
+  EXPECT_EQ(offsetof(WindowRequest, group_slot), 4u);
+  EXPECT_EQ(offsetof(WindowRequest, open_sequence), 8u);
+  EXPECT_EQ(offsetof(WindowRequest, close_sequence), 16u);
+  EXPECT_EQ(offsetof(WindowRequest, deadline_ns), 24u);
+  EXPECT_EQ(offsetof(WindowRequest, sources), 32u);
+  EXPECT_EQ(offsetof(WindowRequest, plugin_mask), 36u);
+  EXPECT_EQ(offsetof(WindowState, phase), 4u);
+  EXPECT_EQ(offsetof(WindowState, opened_sequence), 8u);
+  EXPECT_EQ(offsetof(WindowState, opened_ns), 24u);
+  EXPECT_EQ(offsetof(WindowState, reason), 40u);
+  EXPECT_EQ(offsetof(WindowState, records), 48u);
+}
+
+TEST(LayoutTest, DeviceCallsComeBackAsTheyWerePacked) {
+  const DeviceCalls calls = {.launches = 0x12345678,
+                             .copies = 1,
+                             .memsets = 2,
+                             .graphs = 3,
+                             .captured = 0xffff,
+                             .events = 4,
+                             .waits = 5,
+                             .created = 6,
+                             .sampled = 0x8001,
+                             .sampled_ns = 0xfedcba98,
+                             .longest_ns = 0x76543210};
+  EventRecord record = {};
+  PackDeviceCalls(calls, record);
+  EXPECT_EQ(UnpackDeviceCalls(record), calls);
+  EXPECT_EQ(record.op_id, 0u);
+  EXPECT_EQ(record.extra, 0x76543210fedcba98u);
 }
 
 TEST(LayoutTest, GroupFieldsLieWhereDocumented) {
@@ -111,6 +150,11 @@ TEST(LayoutTest, NumbersAreNeverReassigned) {
   EXPECT_EQ(static_cast<int>(RecordKind::kWaitEnd), 6);
   EXPECT_EQ(static_cast<int>(RecordKind::kWire), 7);
   EXPECT_EQ(static_cast<int>(RecordKind::kMark), 8);
+  EXPECT_EQ(static_cast<int>(RecordKind::kDeviceCalls), 16);
+  EXPECT_EQ(static_cast<int>(RecordKind::kSyncStart), 17);
+  EXPECT_EQ(static_cast<int>(RecordKind::kSyncEnd), 18);
+  EXPECT_EQ(static_cast<int>(SyncKind::kDevice), 1);
+  EXPECT_EQ(static_cast<int>(SyncKind::kLaunch), 5);
   EXPECT_EQ(kFlagAsync | kFlagBytesUnknown | kFlagSequenceGuess | kFlagFailed | kFlagWaitAll, 31);
   EXPECT_EQ(static_cast<int>(MarkKind::kGcBegin), 1);
   EXPECT_EQ(static_cast<int>(MarkKind::kDataLoaderEnd), 4);

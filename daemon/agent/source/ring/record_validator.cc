@@ -34,6 +34,11 @@ bool KindFieldsOk(const abi::EventRecord& r) {
       return static_cast<std::int64_t>(r.extra) >= 0 && GroupOk(r.group_slot);
     case RecordKind::kMark:
       return r.extra != 0;
+    case RecordKind::kDeviceCalls:
+      return r.op_id == 0;
+    case RecordKind::kSyncStart:
+    case RecordKind::kSyncEnd:
+      return r.extra != 0 && r.extra < abi::kSyncKindCount;
     case RecordKind::kNone:
       return false;
   }

@@ -5,50 +5,27 @@
 // It is run with and without libfathom.so preloaded, by preload_test.cc. After making its group it
 // prints "ready", and starts when a line comes on stdin, so that the test can map the ring first.
 #include <dlfcn.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <cerrno>
-#include <cstddef>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "tests/daemon/tracer/quiet_process.h"
 #include "tests/fakes/gloo/drive.h"
 
-extern "C" void* __libc_malloc(size_t);
-extern "C" void* __libc_calloc(size_t, size_t);
-extern "C" void* __libc_realloc(void*, size_t);
-
 namespace {
-std::atomic<unsigned long> allocations{0};
-}
 
-// Counts every allocation of the process, the tracer's included.
-extern "C" void* malloc(size_t size) {
-  allocations.fetch_add(1, std::memory_order_relaxed);
-  return __libc_malloc(size);
-}
-extern "C" void* calloc(size_t n, size_t size) {
-  allocations.fetch_add(1, std::memory_order_relaxed);
-  return __libc_calloc(n, size);
-}
-extern "C" void* realloc(void* at, size_t size) {
-  allocations.fetch_add(1, std::memory_order_relaxed);
-  return __libc_realloc(at, size);
-}
-
-namespace {
+using fathom::tracer_test::Allocations;
+using fathom::tracer_test::ForbidSystemCalls;
 
 constexpr std::int64_t kNumel = 256;
 const FakeGloo* fake = nullptr;
@@ -66,26 +43,12 @@ void Ops(int count) {
   for (int i = 0; i < count; ++i) OneOp(group, kNumel);
 }
 
-// From here on any system call but write and exit kills the process with SIGSYS.
-bool ForbidSystemCalls() {
-  sock_filter code[] = {
-      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_exit_group, 2, 0),
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_write, 1, 0),
-      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
-      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-  };
-  const sock_fprog program = {sizeof(code) / sizeof(code[0]), code};
-  return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
-         prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
-}
-
 int Quiet(int count) {
   Ops(2);  // the first event of a thread is the cold path
   if (!ForbidSystemCalls()) return 3;
-  const unsigned long before = allocations.load();
+  const unsigned long before = Allocations();
   Ops(count);
-  const bool none = allocations.load() == before;
+  const bool none = Allocations() == before;
   const char* said = none ? "no allocation\n" : "allocations\n";
   const ssize_t wrote = write(1, said, strlen(said));
   syscall(SYS_exit_group, none && wrote > 0 ? 0 : 4);

@@ -41,14 +41,17 @@ std::string BuiltFile(const std::string& name) {
 }
 
 VictimRun::VictimRun(const std::string& mode, const std::string& argument,
-                     std::vector<std::string> environment, const std::string& preload)
+                     std::vector<std::string> environment, const std::string& preload,
+                     const std::string& program)
     : folder_(NewFolder()) {
   int in[2];
   int out[2];
   if (pipe2(in, O_CLOEXEC) != 0 || pipe2(out, O_CLOEXEC) != 0) return;
-  std::vector<std::string> argv = {BuiltFile("tests/preload_victim"),
-                                   BuiltFile("tests/libfake_gloo.so"), mode, argument};
-  environment.push_back("LD_PRELOAD=" + (preload.empty() ? BuiltFile("libfathom.so") : preload));
+  std::vector<std::string> argv = {BuiltFile(program), BuiltFile("tests/libfake_gloo.so"), mode,
+                                   argument};
+  if (preload != "none") {
+    environment.push_back("LD_PRELOAD=" + (preload.empty() ? BuiltFile("libfathom.so") : preload));
+  }
   if (!Names(environment, "FATHOM_SHM_DIR")) environment.push_back("FATHOM_SHM_DIR=" + folder_);
 
   posix_spawn_file_actions_t actions;
@@ -128,9 +131,10 @@ std::vector<std::string> VictimRun::Rings() const {
 }
 
 Outcome RunVictim(const std::string& mode, const std::string& argument,
-                  std::vector<std::string> environment, const std::string& preload) {
+                  std::vector<std::string> environment, const std::string& preload,
+                  const std::string& program) {
   Outcome outcome;
-  VictimRun run(mode, argument, std::move(environment), preload);
+  VictimRun run(mode, argument, std::move(environment), preload, program);
   if (!run.WaitFor("ready")) {
     outcome.code = run.Finish();
     ADD_FAILURE() << mode << " ended before it made its group, with code " << outcome.code;

@@ -20,9 +20,10 @@ std::string BuiltFile(const std::string& name);  // under FATHOM_BINARY_DIR
 class VictimRun {
  public:
   // Starts `victim MODE ARGUMENT` with libfathom.so preloaded, `environment` added to a bare one.
-  // FATHOM_SHM_DIR is the run's folder unless `environment` names another.
+  // FATHOM_SHM_DIR is the run's folder unless `environment` names another. `preload` "none": bare.
   explicit VictimRun(const std::string& mode, const std::string& argument = "3",
-                     std::vector<std::string> environment = {}, const std::string& preload = "");
+                     std::vector<std::string> environment = {}, const std::string& preload = "",
+                     const std::string& program = "tests/preload_victim");
   ~VictimRun();
   VictimRun(const VictimRun&) = delete;
   VictimRun& operator=(const VictimRun&) = delete;
@@ -61,7 +62,8 @@ struct Outcome {
   std::vector<std::string> left;  // files after the end
 };
 Outcome RunVictim(const std::string& mode, const std::string& argument = "3",
-                  std::vector<std::string> environment = {}, const std::string& preload = "");
+                  std::vector<std::string> environment = {}, const std::string& preload = "",
+                  const std::string& program = "tests/preload_victim");
 
 }  // namespace fathom::tracer_test
 

@@ -52,6 +52,20 @@ TEST(RecordValidatorTest, ChecksEachFieldOfAnOp) {
   EXPECT_EQ(spoiled([](auto& r) { r.time_ns = kNow + 500'000'000; }), RecordVerdict::kValid);
 }
 
+TEST(RecordValidatorTest, ChecksWhatATracerTellsOfAGpu) {
+  abi::EventRecord r = {};
+  r.time_ns = 100;
+  r.record_kind = static_cast<std::uint8_t>(RecordKind::kSyncEnd);
+  r.extra = static_cast<std::uint64_t>(abi::SyncKind::kLaunch);
+  EXPECT_EQ(ValidateRecord(r, kNow), RecordVerdict::kValid);
+  r.extra = abi::kSyncKindCount;
+  EXPECT_EQ(ValidateRecord(r, kNow), RecordVerdict::kBadField);
+  r.record_kind = static_cast<std::uint8_t>(RecordKind::kDeviceCalls);
+  EXPECT_EQ(ValidateRecord(r, kNow), RecordVerdict::kValid);
+  r.op_id = 7;
+  EXPECT_EQ(ValidateRecord(r, kNow), RecordVerdict::kBadField);
+}
+
 TEST(RecordValidatorTest, AWorkerRecordMustNameItsOp) {
   abi::EventRecord r = Good(RecordKind::kExecEnd);
   r.op_id = 0;

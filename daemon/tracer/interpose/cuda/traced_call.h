@@ -1,0 +1,64 @@
+// What every hooked CUDA function does around the real one.
+//
+// Used by runtime_shims.cc and driver_shims.cc.
+//
+// Model: a call from the job is counted (core/device_calls.h); a call the CUDA runtime makes into
+// the driver while it carries one out is not: `inside` is set for its duration. Only calls that
+// succeed count. CUDA functions throw nothing; a thread that is cancelled inside one never comes
+// back.
+// Cost: 5 ns a call that is not timed.
+#ifndef FATHOM_DAEMON_TRACER_INTERPOSE_CUDA_TRACED_CALL_H_
+#define FATHOM_DAEMON_TRACER_INTERPOSE_CUDA_TRACED_CALL_H_
+
+#include "daemon/tracer/core/clock.h"
+#include "daemon/tracer/core/device_calls.h"
+#include "daemon/tracer/core/tracer_state.h"
+
+namespace fathom::tracer {
+
+// cudaErrorSymbolNotFound and CUDA_ERROR_NOT_FOUND: what a wrapper answers that has nothing behind
+// it, as the program would have seen from the loader.
+inline constexpr int kCudaNotFound = 500;
+
+template <DeviceCall call, typename Real>
+[[gnu::noinline]] int TimedCall(TracerState& state, Real& real) {
+  const std::int64_t begin_ns = MonotonicNs();
+  const int result = real();
+  if (state.epoch == thread_state.epoch) NoteSample(state, begin_ns);
+  return result;
+}
+
+template <DeviceCall call, typename Real>
+[[gnu::noinline]] int BlockingCall(TracerState& state, Real& real) {
+  BeginSync(state, call);
+  const int result = real();
+  EndSync(state, call);
+  return result;
+}
+
+// Requires: real() calls the real function and returns its result, 0 for success.
+template <DeviceCall call, typename Real>
+inline int TracedCall(Real real) {
+  DeviceThread& device = thread_state.device;
+  if (device.inside != 0) return real();
+  TracerState* state = ActiveState(abi::kSourceCuda, AfterFork::kIgnore);
+  if (state == nullptr) return real();
+  device.inside = 1;
+  int result;
+  if constexpr (Blocks(call)) {
+    result = BlockingCall<call>(*state, real);
+  } else if (--device.to_sample == 0) [[unlikely]] {
+    result = TimedCall<call>(*state, real);
+  } else {
+    result = real();
+  }
+  device.inside = 0;
+  if constexpr (!Blocks(call) || call == DeviceCall::kBlockingCopy) {
+    if (result == 0) CountDeviceCall<call>(*state);
+  }
+  return result;
+}
+
+}  // namespace fathom::tracer
+
+#endif  // FATHOM_DAEMON_TRACER_INTERPOSE_CUDA_TRACED_CALL_H_

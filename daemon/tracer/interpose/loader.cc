@@ -1,0 +1,26 @@
+#include "daemon/tracer/interpose/loader.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+
+namespace fathom::tracer {
+
+std::atomic<DlsymFunction> real_dlsym{nullptr};
+
+// dlvsym is the one way to a dlsym behind us that does not itself go through dlsym.
+DlsymFunction FindDlsym() {
+  // x86-64 before and since dlsym moved into libc; aarch64 before.
+  static constexpr const char* kVersions[] = {"GLIBC_2.34", "GLIBC_2.2.5", "GLIBC_2.17"};
+  const int saved = errno;
+  for (const char* version : kVersions) {
+    if (void* found = dlvsym(RTLD_NEXT, "dlsym", version); found != nullptr) {
+      real_dlsym.store(reinterpret_cast<DlsymFunction>(found), std::memory_order_release);
+      break;
+    }
+    dlerror();
+  }
+  errno = saved;
+  return real_dlsym.load(std::memory_order_acquire);
+}
+
+}  // namespace fathom::tracer

@@ -1,0 +1,196 @@
+// libcuda.so.1 without a GPU: as much of the driver as a training loop calls, defined with the
+// signatures of the real header.
+#include <cuda.h>
+#include <cudaTypedefs.h>
+#include <string.h>
+
+#include <atomic>
+#include <iterator>
+
+#include "tests/fakes/cuda/virtual_gpu.h"
+
+#define FAKE extern "C" __attribute__((visibility("default")))
+
+using fake_cuda::Event;
+using fake_cuda::Graph;
+using fake_cuda::Stream;
+
+namespace {
+
+Stream default_stream;
+std::atomic<std::uint64_t> kernels{0};
+std::atomic<std::uint64_t> copies{0};
+
+Stream& Of(CUstream stream) {
+  return stream == nullptr ? default_stream : *reinterpret_cast<Stream*>(stream);
+}
+Event& Of(CUevent event) { return *reinterpret_cast<Event*>(event); }
+
+CUresult Launch(CUstream stream, unsigned blocks) {
+  kernels.fetch_add(1, std::memory_order_relaxed);
+  Of(stream).Launch(blocks);
+  return CUDA_SUCCESS;
+}
+
+CUresult Copy(CUstream stream, bool blocks) {
+  copies.fetch_add(1, std::memory_order_relaxed);
+  Of(stream).Launch(1);
+  if (blocks) Of(stream).Synchronize();
+  return CUDA_SUCCESS;
+}
+
+}  // namespace
+
+// How much the fake was really asked to do, for the victim's own report.
+FAKE unsigned long long fake_cuda_kernels() { return kernels.load(); }
+FAKE unsigned long long fake_cuda_copies() { return copies.load(); }
+
+FAKE CUresult cuInit(unsigned) { return CUDA_SUCCESS; }
+FAKE CUresult cuDriverGetVersion(int* version) {
+  *version = 13000;
+  return CUDA_SUCCESS;
+}
+FAKE CUresult cuLaunchKernel(CUfunction, unsigned x, unsigned, unsigned, unsigned, unsigned,
+                             unsigned, unsigned, CUstream stream, void**, void**) {
+  return x == 0 ? CUDA_ERROR_INVALID_VALUE : Launch(stream, x);
+}
+FAKE CUresult cuLaunchKernel_ptsz(CUfunction, unsigned x, unsigned, unsigned, unsigned, unsigned,
+                                  unsigned, unsigned, CUstream stream, void**, void**) {
+  return Launch(stream, x);
+}
+FAKE CUresult cuLaunchKernelEx(const CUlaunchConfig* config, CUfunction, void**, void**) {
+  return Launch(config->hStream, config->gridDimX);
+}
+FAKE CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr, const void*, size_t, CUstream stream) {
+  return Copy(stream, false);
+}
+FAKE CUresult cuMemcpyDtoH_v2(void*, CUdeviceptr, size_t) { return Copy(nullptr, true); }
+// The first version took 32-bit addresses and sizes: it must never be mistaken for the second.
+#undef cuMemcpyDtoH
+FAKE CUresult cuMemcpyDtoH(void*, unsigned, unsigned bytes) {
+  return bytes == 0x51515151u ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+FAKE CUresult cuMemsetD8Async(CUdeviceptr, unsigned char, size_t, CUstream stream) {
+  Of(stream).Launch(1);
+  return CUDA_SUCCESS;
+}
+FAKE CUresult cuStreamCreate(CUstream* stream, unsigned) {
+  *stream = reinterpret_cast<CUstream>(new Stream);
+  return CUDA_SUCCESS;
+}
+FAKE CUresult cuStreamSynchronize(CUstream stream) {
+  Of(stream).Synchronize();
+  return CUDA_SUCCESS;
+}
+#undef cuCtxSynchronize
+FAKE CUresult cuCtxSynchronize() {
+  default_stream.Synchronize();
+  return CUDA_SUCCESS;
+}
+FAKE CUresult cuEventCreate(CUevent* event, unsigned) {
+  *event = reinterpret_cast<CUevent>(new Event);
+  return CUDA_SUCCESS;
+}
+FAKE CUresult cuEventRecord(CUevent event, CUstream stream) {
+  Of(event).over_ns = std::max(Of(stream).free_ns, fake_cuda::NowNs());
+  return CUDA_SUCCESS;
+}
+FAKE CUresult cuEventSynchronize(CUevent event) {
+  fake_cuda::SleepUntil(Of(event).over_ns);
+  return CUDA_SUCCESS;
+}
+FAKE CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned) {
+  Of(stream).Wait(Of(event));
+  return CUDA_SUCCESS;
+}
+FAKE CUresult cuStreamBeginCapture_v2(CUstream stream, CUstreamCaptureMode) {
+  Of(stream).capture = new Graph;
+  return CUDA_SUCCESS;
+}
+FAKE CUresult cuStreamEndCapture(CUstream stream, CUgraph* graph) {
+  *graph = reinterpret_cast<CUgraph>(Of(stream).capture);
+  Of(stream).capture = nullptr;
+  return CUDA_SUCCESS;
+}
+FAKE CUresult cuGraphInstantiateWithFlags(CUgraphExec* exec, CUgraph graph, unsigned long long) {
+  *exec = reinterpret_cast<CUgraphExec>(graph);
+  return CUDA_SUCCESS;
+}
+FAKE CUresult cuGraphLaunch(CUgraphExec exec, CUstream stream) {
+  Of(stream).Run(reinterpret_cast<Graph*>(exec)->busy_ns);
+  return CUDA_SUCCESS;
+}
+
+namespace {
+
+// Which function a name means from which version on, as the driver's own table would say.
+struct Entry {
+  const char* name;
+  int since;
+  bool per_thread;
+  void* function;
+};
+#define ENTRY(name, since, per_thread, symbol) \
+  { name, since, per_thread, reinterpret_cast<void*>(&symbol) }
+
+CUresult Find(const char* name, void** function, int version, cuuint64_t flags);
+
+// A signature that no hook knows: what a later driver might bring.
+CUresult LaunchOfTheFuture(CUfunction, int) { return CUDA_ERROR_NOT_SUPPORTED; }
+
+}  // namespace
+
+#undef cuGetProcAddress
+FAKE CUresult cuGetProcAddress(const char* name, void** function, int version, cuuint64_t flags) {
+  return Find(name, function, version, flags);
+}
+FAKE CUresult cuGetProcAddress_v2(const char* name, void** function, int version, cuuint64_t flags,
+                                  CUdriverProcAddressQueryResult* status) {
+  const CUresult result = Find(name, function, version, flags);
+  if (status != nullptr) {
+    *status =
+        result == CUDA_SUCCESS ? CU_GET_PROC_ADDRESS_SUCCESS : CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
+  }
+  return result;
+}
+
+namespace {
+
+const Entry kEntries[] = {
+    ENTRY("cuInit", 2000, false, cuInit),
+    ENTRY("cuDriverGetVersion", 2020, false, cuDriverGetVersion),
+    ENTRY("cuLaunchKernel", 4000, false, cuLaunchKernel),
+    ENTRY("cuLaunchKernel", 7000, true, cuLaunchKernel_ptsz),
+    ENTRY("cuLaunchKernel", 99000, false, LaunchOfTheFuture),
+    ENTRY("cuLaunchKernelEx", 11060, false, cuLaunchKernelEx),
+    ENTRY("cuMemcpyHtoDAsync", 3020, false, cuMemcpyHtoDAsync_v2),
+    ENTRY("cuMemcpyDtoH", 2000, false, cuMemcpyDtoH),
+    ENTRY("cuMemcpyDtoH", 3020, false, cuMemcpyDtoH_v2),
+    ENTRY("cuMemsetD8Async", 3020, false, cuMemsetD8Async),
+    ENTRY("cuStreamCreate", 2000, false, cuStreamCreate),
+    ENTRY("cuStreamSynchronize", 2000, false, cuStreamSynchronize),
+    ENTRY("cuCtxSynchronize", 2000, false, cuCtxSynchronize),
+    ENTRY("cuEventCreate", 2000, false, cuEventCreate),
+    ENTRY("cuEventRecord", 2000, false, cuEventRecord),
+    ENTRY("cuEventSynchronize", 2000, false, cuEventSynchronize),
+    ENTRY("cuStreamWaitEvent", 3020, false, cuStreamWaitEvent),
+    ENTRY("cuStreamBeginCapture", 10010, false, cuStreamBeginCapture_v2),
+    ENTRY("cuStreamEndCapture", 10000, false, cuStreamEndCapture),
+    ENTRY("cuGraphInstantiateWithFlags", 11040, false, cuGraphInstantiateWithFlags),
+    ENTRY("cuGraphLaunch", 10000, false, cuGraphLaunch),
+    ENTRY("cuGetProcAddress", 11030, false, cuGetProcAddress),
+    ENTRY("cuGetProcAddress", 12000, false, cuGetProcAddress_v2),
+};
+
+// The newest function of that name that `version` may see.
+CUresult Find(const char* name, void** function, int version, cuuint64_t flags) {
+  const bool per_thread = flags == CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM;
+  *function = nullptr;
+  for (const Entry& entry : kEntries) {
+    const bool fits = entry.since <= version && (!entry.per_thread || per_thread);
+    if (fits && strcmp(entry.name, name) == 0) *function = entry.function;
+  }
+  return *function == nullptr ? CUDA_ERROR_NOT_FOUND : CUDA_SUCCESS;
+}
+
+}  // namespace

@@ -1,0 +1,74 @@
+// A GPU that does nothing but take time: streams, events and graphs on the host's clock.
+//
+// Used by driver.cc (libcuda.so.1 of the fakes). It knows nothing of the tracer.
+//
+// Model: a stream is a queue that is busy until a moment; a kernel of n blocks keeps it busy for
+// n µs, times FAKE_CUDA_THROTTLE (a clock that was turned down: 1 is full speed). Work begins when
+// the stream is free and what it was made to wait for is over. Nothing runs: waiting for a stream
+// is sleeping until its moment. At most kQueueDepth kernels may be ahead of the host; a launch
+// beyond that blocks, as on a real GPU. Units: CLOCK_MONOTONIC ns. Thread-safety: streams are for
+// one thread at a time, counters for all.
+#ifndef FATHOM_TESTS_FAKES_CUDA_VIRTUAL_GPU_H_
+#define FATHOM_TESTS_FAKES_CUDA_VIRTUAL_GPU_H_
+
+#include <time.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+
+namespace fake_cuda {
+
+inline constexpr std::uint32_t kQueueDepth = 1024;
+
+inline std::int64_t NowNs() {
+  timespec now = {};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+}
+
+inline void SleepUntil(std::int64_t moment_ns) {
+  const timespec at = {moment_ns / 1'000'000'000, moment_ns % 1'000'000'000};
+  if (moment_ns > NowNs()) clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, nullptr);
+}
+
+inline double Throttle() {
+  static const char* const text = std::getenv("FAKE_CUDA_THROTTLE");
+  static const double factor = text == nullptr ? 1.0 : std::atof(text);
+  return factor;
+}
+
+struct Graph {
+  std::uint32_t kernels = 0;
+  std::int64_t busy_ns = 0;
+};
+
+struct Event {
+  std::int64_t over_ns = 0;
+};
+
+struct Stream {
+  std::int64_t free_ns = 0;
+  std::int64_t ends[kQueueDepth] = {};  // of the newest kernels, a ring
+  std::uint64_t launched = 0;
+  Graph* capture = nullptr;  // not null: what is launched goes into it
+
+  void Run(std::int64_t busy_ns) {
+    std::int64_t& oldest = ends[launched++ % kQueueDepth];
+    if (oldest != 0) SleepUntil(oldest);
+    const auto lasts = static_cast<std::int64_t>(static_cast<double>(busy_ns) * Throttle());
+    oldest = free_ns = std::max(free_ns, NowNs()) + lasts;
+  }
+  void Launch(std::uint32_t blocks) {
+    const std::int64_t busy_ns = std::int64_t{blocks} * 1000;
+    if (capture == nullptr) return Run(busy_ns);
+    ++capture->kernels;
+    capture->busy_ns += busy_ns;
+  }
+  void Wait(const Event& event) { free_ns = std::max(free_ns, event.over_ns); }
+  void Synchronize() const { SleepUntil(free_ns); }
+};
+
+}  // namespace fake_cuda
+
+#endif  // FATHOM_TESTS_FAKES_CUDA_VIRTUAL_GPU_H_
