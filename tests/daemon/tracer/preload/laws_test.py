@@ -1,0 +1,123 @@
+"""A job runs with libfathom.so preloaded as it runs without: hosts and limits that break guests.
+
+    laws_test.py LIBFATHOM PRELOAD_VICTIM LIBFAKE_GLOO
+
+Each case runs a host bare and traced, and compares what it printed and how it ended.
+"""
+import glob
+import os
+import resource
+import shutil
+import stat
+import subprocess
+import sys
+import tempfile
+import unittest
+
+LIBFATHOM, VICTIM, FAKE_GLOO = (os.path.abspath(path) for path in sys.argv[1:4])
+
+# Ops on the stand-in for Gloo, on threads that come and go, from a host without a malloc of its own.
+OPS = """
+import ctypes, sys, threading
+P, I, B = ctypes.c_void_p, ctypes.c_int, ctypes.c_bool
+F = ctypes.CFUNCTYPE
+class Table(ctypes.Structure):
+    _fields_ = [("make_group", F(P, I, I)), ("drop_group", F(None, P)), ("allreduce", F(P, P, ctypes.c_int64)),
+                ("broadcast", P), ("monitored_barrier", P), ("execute", F(None, P, B)), ("wait", F(B, P, B)),
+                ("drop_work", F(None, P))]
+gloo = Table.in_dll(ctypes.CDLL(sys.argv[1]), "fake_gloo")
+def ops():
+    group = gloo.make_group(0, 1)
+    for _ in range(200):
+        work = gloo.allreduce(group, 64)
+        gloo.execute(work, False); gloo.wait(work, False); gloo.drop_work(work)
+    gloo.drop_group(group)
+threads = [threading.Thread(target=ops) for _ in range(8)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+print("done")
+"""
+
+
+def run(command, preload, folder, **more):
+    environment = {"FATHOM_SHM_DIR": folder, "PATH": os.environ["PATH"], **more.pop("environment", {})}
+    if preload:
+        environment["LD_PRELOAD"] = preload
+    done = subprocess.run(command, env=environment, input="go\n", capture_output=True, text=True, timeout=120, **more)
+    return done.returncode, done.stdout, done.stderr
+
+
+class Laws(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.mkdtemp(prefix="fathom-laws-")
+        os.chmod(self.folder, 0o777)
+
+    def tearDown(self):
+        shutil.rmtree(self.folder)
+
+    def same(self, command, beside="", code=0, **more):
+        """Runs bare and traced; with `beside` preloaded in both, before and after the tracer."""
+        bare = run(command, beside, self.folder, **more)
+        self.assertEqual(bare[0], code, bare)
+        for preload in {f"{beside}:{LIBFATHOM}", f"{LIBFATHOM}:{beside}"}:
+            self.assertEqual(run(command, preload.strip(":"), self.folder, **more), bare)
+
+    def victim(self, *arguments):
+        return [VICTIM, FAKE_GLOO, *arguments]
+
+    def allocator(self, name):
+        found = glob.glob(f"/usr/lib/*/{name}") + glob.glob(f"/usr/lib/{name}")
+        if not found:
+            self.skipTest(f"{name} is not installed")
+        # The victim brings a malloc of its own; Python takes the one that is preloaded.
+        self.same([sys.executable, "-c", OPS, FAKE_GLOO], found[0])
+
+    def test_beside_jemalloc(self):
+        self.allocator("libjemalloc.so.2")
+
+    def test_beside_tcmalloc(self):
+        self.allocator("libtcmalloc_minimal.so.4")
+
+    def test_ten_thousand_threads(self):
+        threads = 10_000
+        with open("/proc/sys/kernel/threads-max") as most:
+            threads = min(threads, int(most.read()) // 4)
+        self.same(self.victim("storm", str(threads)))
+
+    def test_no_address_space_for_a_ring(self):
+        def limit():
+            resource.setrlimit(resource.RLIMIT_AS, (64 << 20, 64 << 20))
+        self.same(self.victim("ops", "100"), environment={"FATHOM_RING_KIB": "65536"}, preexec_fn=limit)
+        self.assertEqual(os.listdir(self.folder), [], "a ring that cannot be mapped is taken away")
+
+    def test_a_static_host_is_left_alone(self):
+        host = "/sbin/ldconfig"
+        kind = subprocess.run(["readelf", "-lW", host], capture_output=True, text=True)
+        if kind.returncode != 0 or "INTERP" in kind.stdout:
+            self.skipTest(f"{host} is not statically linked")
+        self.same([host, "--version"])
+
+    def test_a_setuid_host_stays_out(self):
+        if os.geteuid() != 0:
+            self.skipTest("only root can make a host that is setuid to somebody else")
+        host = os.path.join(self.folder, "host")
+        shutil.copy("/bin/cat", host)
+        os.chmod(host, 0o4755 | stat.S_ISUID)
+        self.same([host, "/proc/self/comm"], user=65534)
+        maps = run([host, "/proc/self/maps"], LIBFATHOM, self.folder, user=65534)
+        self.assertNotIn("libfathom", maps[1])
+
+    def test_a_sanitized_host(self):
+        source, host = (os.path.join(self.folder, name) for name in ("host.cc", "host"))
+        with open(source, "w") as file:
+            file.write("#include <dlfcn.h>\n#include <cstdio>\n"
+                       "int main() { std::printf(\"%d\\n\", dlsym(RTLD_DEFAULT, \"malloc\") != nullptr); }\n")
+        made = subprocess.run(["g++", "-fsanitize=address", "-static-libasan", source, "-o", host, "-ldl"],
+                              capture_output=True, text=True)
+        if made.returncode != 0:
+            self.skipTest("no g++ with a static AddressSanitizer here")
+        self.same([host])
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
