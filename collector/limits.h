@@ -26,6 +26,8 @@ inline constexpr std::int64_t kMaxAnchorStep = 1'000'000'000;
 inline constexpr std::size_t kMaxGroupsPerRank = 64;       // known by name and members
 inline constexpr std::size_t kMaxGroupColumnsPerRank = 8;  // kept per iteration
 inline constexpr int kMaxOpenOps = 16;
+inline constexpr int kMaxFrames = 64;  // of a stack
+inline constexpr std::size_t kMaxFrameBytes = 200;
 inline constexpr int kMaxHealthGroups = 64;
 inline constexpr int kMaxDropReasons = 32;
 

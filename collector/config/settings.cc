@@ -135,6 +135,7 @@ std::vector<Setting> DiagnosisSettings() {
       Of("work_patience", &D::work_patience),
       Of("work_bytes", &D::work_bytes),
       Of("work_faults", &D::work_faults),
+      Of("work_functions", &D::work_functions),
       Of("order_iterations", &D::order_iterations),
       Of("death_gap_s", &D::death_gap),
       Of("same_work_ops", &D::same_work_ops),

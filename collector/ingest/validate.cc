@@ -1,5 +1,6 @@
 #include "collector/ingest/validate.h"
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 
@@ -58,6 +59,7 @@ Rejection Check(const v1::GroupInfo& group) {
 
 Rejection Check(const v1::RankGone& gone) {
   if (auto bad = CheckWho(gone.job(), gone.rank())) return bad;
+  if (gone.open_ops_size() > kMaxOpenOps) return kTooManyGroups;
   return Printable(gone.how(), kMaxNameBytes) ? Rejection() : kBadString;
 }
 
@@ -105,11 +107,19 @@ Rejection Check(const v1::RowsReply& reply) {
   return std::nullopt;
 }
 
+bool Sound(const v1::StackSample& stack) {
+  return stack.frames_size() <= kMaxFrames && Printable(stack.error(), kMaxFrameBytes) &&
+         std::all_of(stack.frames().begin(), stack.frames().end(), [](const std::string& frame) {
+           return Printable(frame, kMaxFrameBytes);
+         });
+}
+
 Rejection Check(const v1::RankHealth& health) {
   if (auto bad = CheckWho(health.job(), health.rank())) return bad;
   if (!Printable(health.state(), 8) || !Printable(health.wait_channel(), kMaxNameBytes)) {
     return kBadString;
   }
+  if (!Printable(health.open_mark(), kMaxNameBytes) || !Sound(health.stack())) return kBadString;
   if (health.open_ops_size() > kMaxOpenOps || health.groups_size() > kMaxHealthGroups) {
     return kTooManyGroups;
   }

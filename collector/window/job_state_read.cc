@@ -40,6 +40,7 @@ diagnosis::RankFacts JobState::FactsOf(RankId rank, const RankState& state, bool
   facts.oom_kills = health.oom_kills;
   facts.frozen = health.frozen;
   facts.open_mark = health.open_mark;
+  if (health.stack != nullptr) facts.stack = *health.stack;
   facts.gone_at = state.gone_at;
   facts.wait_status = state.wait_status;
   facts.communication_failed = state.communication_failed;

@@ -9,6 +9,7 @@
 #define FATHOM_COLLECTOR_WINDOW_RANK_STATE_H_
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -48,6 +49,7 @@ struct RankHealthState {
   std::uint64_t oom_kills = 0;
   bool frozen = false;
   std::string open_mark;
+  std::shared_ptr<const diagnosis::StackSeen> stack;  // null: none, as of nearly all ranks
   Nanos typical_iteration;
   std::int64_t iterations_seen = 0;
   std::uint64_t records_total = 0, records_lost = 0, records_torn = 0, records_invalid = 0;

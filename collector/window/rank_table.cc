@@ -1,6 +1,7 @@
 #include "collector/window/rank_table.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "fathom/v1/health.pb.h"
 #include "fathom/v1/job.pb.h"
@@ -45,6 +46,15 @@ diagnosis::OpenOp OpenOpOf(const v1::OpenOp& op) {
           op.started()};
 }
 
+std::shared_ptr<const diagnosis::StackSeen> StackOf(const v1::StackSample& stack) {
+  diagnosis::StackSeen seen;
+  seen.frames.assign(stack.frames().begin(), stack.frames().end());
+  seen.samples = stack.samples();
+  seen.functions = stack.functions();
+  seen.error = stack.error();
+  return std::make_shared<const diagnosis::StackSeen>(std::move(seen));
+}
+
 void Copy(const v1::RankHealth& from, RankHealthState& to) {
   to.state = StateOf(from.state());
   to.wait_channel = from.wait_channel();
@@ -61,6 +71,7 @@ void Copy(const v1::RankHealth& from, RankHealthState& to) {
   to.oom_kills = from.oom_kills();
   to.frozen = from.frozen();
   to.open_mark = from.open_mark();
+  to.stack = from.has_stack() ? StackOf(from.stack()) : nullptr;
   to.open_ops.clear();
   for (const auto& op : from.open_ops()) to.open_ops.push_back(OpenOpOf(op));
   to.groups.clear();

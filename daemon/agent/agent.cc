@@ -13,6 +13,7 @@
 #include "daemon/agent/session/drop_reason_name.h"
 #include "daemon/agent/session/rank_messages.h"
 #include "daemon/agent/session/rows_reply.h"
+#include "daemon/agent/source/stack/stack_tool.h"
 #include "daemon/agent/version.h"
 
 namespace fathom::agent {
@@ -98,6 +99,12 @@ Agent::Agent(Settings settings, AgentWorld world)
 Agent::~Agent() = default;
 
 absl::Status Agent::Start() {
+  if (!settings_.stack_tool.empty()) {
+    stacks_ = std::make_unique<StackSampler>(
+        [tool = settings_.stack_tool](std::uint32_t pid, const std::atomic<bool>& stop) {
+          return DumpPythonStack(tool, pid, stop);
+        });
+  }
   absl::Status status = MakeRingFolder(settings_.shm_dir, settings_.shared);
   if (!status.ok()) return status;
   if (!settings_.http.empty()) {
@@ -259,6 +266,7 @@ void Agent::RetireSession(const std::string& name, bool remove, std::int64_t now
                  session->identity().pid, gone.gone().how());
     outbox_.PutDurable(std::move(gone));
   }
+  if (stacks_ != nullptr) stacks_->Forget(name);
   outbox_.RemoveStanding(StandingKey(*session, "1rank", 0));
   for (std::size_t slot = 0; slot < session->groups().size(); ++slot) {
     outbox_.RemoveStanding(StandingKey(*session, "2group", slot));
@@ -289,10 +297,29 @@ void Agent::SendHealth(std::int64_t now_ns) {
     if (session.Silent(now_ns)) session.pipeline().Pause();
     if (!session.rank_known()) continue;
     const auto facts = ReadFacts(world_.roots, session.identity().pid, session.training_thread());
-    *health.add_ranks() = RankHealthOf(session, facts.value_or(ProcessFacts{}), now_ns);
+    v1::RankHealth& rank = *health.add_ranks();
+    rank = RankHealthOf(session, facts.value_or(ProcessFacts{}), now_ns);
+    if (stacks_ != nullptr) LookIntoSuspect(session, now_ns, rank);
   }
   *health.mutable_node() = NodeHealthOf(node_facts_.Read(), node_, world_.wall_now().ns);
   outbox_.PutMomentary(std::move(message));
+}
+
+// A rank that is silent and inside no op is what others wait for, or about to be.
+void Agent::LookIntoSuspect(RankSession& session, std::int64_t now_ns, v1::RankHealth& health) {
+  const bool runs = health.state() == "R" || health.state() == "S";
+  if (!session.Silent(now_ns) || health.open_ops_size() > 0 || session.unseen() || !runs) {
+    stacks_->Forget(session.name());
+    return;
+  }
+  stacks_->Want(session.name(), session.identity().pid, now_ns);
+  const std::optional<StackView> seen = stacks_->Latest(session.name());
+  if (!seen) return;
+  v1::StackSample& stack = *health.mutable_stack();
+  stack.mutable_frames()->Assign(seen->frames.begin(), seen->frames.end());
+  stack.set_samples(seen->samples);
+  stack.set_functions(seen->functions);
+  stack.set_error(seen->error);
 }
 
 void Agent::UpdateTotals() {

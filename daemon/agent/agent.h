@@ -36,6 +36,7 @@
 #include "daemon/agent/session/rank_session.h"
 #include "daemon/agent/source/process/node_facts.h"
 #include "daemon/agent/source/ring/ring_directory.h"
+#include "daemon/agent/source/stack/stack_sampler.h"
 #include "daemon/agent/uplink/collector_link.h"
 #include "daemon/agent/uplink/outbox.h"
 #include "proto/types/time_units.h"
@@ -78,6 +79,7 @@ class Agent {
   };
 
   bool SomebodyExited() const;
+  void LookIntoSuspect(RankSession& session, std::int64_t now_ns, v1::RankHealth& health);
   Nanos Rest(std::uint64_t records, std::int64_t now_ns);
   std::uint64_t PollAll(std::int64_t now_ns);
   void Announce(const RankSession& session, const std::vector<std::uint16_t>& groups);
@@ -100,6 +102,7 @@ class Agent {
   const std::string node_;
   SessionSettings session_settings_;
   RingDirectory directory_;
+  std::unique_ptr<StackSampler> stacks_;  // null: off
   NodeFactsReader node_facts_;
   AgentMetrics metrics_;
   Outbox outbox_;

@@ -57,6 +57,7 @@ struct DiagnosisConfig {
   double work_patience = 10;            // the same for one that sleeps, or visibly works
   double work_bytes = 65'536;           // read and written a second: a silent rank that works
   double work_faults = 50;              // page faults a second: likewise
+  std::int32_t work_functions = 3;      // distinct innermost functions in its stacks: it works
   std::int32_t order_iterations = 6;    // iterations that show a rank's usual order of ops
   Nanos death_gap{500'000'000};         // lead of the first death over others, to be the cause
 

@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "diagnosis/graph/wait_for.h"
 #include "diagnosis/stats/robust.h"
 
 namespace fathom::diagnosis {
@@ -103,7 +104,11 @@ RowsWanted RowsForStall(const JobView& view, const DiagnosisConfig& config) {
     wanted.iterations.push_back(Iteration(i));
   }
   wanted.ranks = AllRanks(view);
-  if (wanted.ranks.size() > config.all_ranks_up_to) wanted.ranks.resize(config.all_ranks_up_to);
+  // Of a large job only those that wait in a ring: all else is told without rows.
+  if (wanted.ranks.size() > config.all_ranks_up_to) {
+    wanted.ranks = BuildWaitFor(view, config.stall_floor).Ring();
+    if (wanted.ranks.size() > config.all_ranks_up_to) wanted.ranks.resize(config.all_ranks_up_to);
+  }
   return wanted;
 }
 

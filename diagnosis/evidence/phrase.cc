@@ -129,6 +129,9 @@ std::string RankList(const std::vector<RankId>& ranks) {
 }
 
 const RankFacts* FactsOf(const JobView& view, RankId rank) {
+  // Of a whole job every rank lies at its own place.
+  const std::size_t place = rank.value;
+  if (place < view.ranks.size() && view.ranks[place].rank == rank) return &view.ranks[place];
   for (const RankFacts& facts : view.ranks) {
     if (facts.rank == rank) return &facts;
   }

@@ -1,13 +1,19 @@
 #include "diagnosis/graph/wait_for.h"
 
 #include <algorithm>
+#include <deque>
 #include <optional>
 #include <utility>
 
 namespace fathom::diagnosis {
 namespace {
 
+constexpr std::size_t kRingStarts = 64;
+
 const RankFacts* Find(const JobView& view, RankId rank) {
+  // Of a whole job every rank lies at its own place.
+  const std::size_t place = rank.value;
+  if (place < view.ranks.size() && view.ranks[place].rank == rank) return &view.ranks[place];
   for (const RankFacts& facts : view.ranks) {
     if (facts.rank == rank) return &facts;
   }
@@ -27,13 +33,6 @@ std::optional<std::uint64_t> Entered(const RankFacts& facts, GroupId group) {
   // It says how far it is elsewhere, and nothing of this group: it has entered nothing there.
   if (!facts.groups.empty()) return 0;
   return std::nullopt;
-}
-
-const OpenOp* OpenAt(const RankFacts& facts, GroupId group, Sequence sequence) {
-  for (const OpenOp& op : facts.open_ops) {
-    if (op.group == group && op.sequence == sequence) return &op;
-  }
-  return nullptr;
 }
 
 // How many ops a waiter has entered up to and including `sequence`, by its own count.
@@ -78,26 +77,23 @@ void SortMembers(const JobView& view, StuckInstance& instance) {
 }
 
 void AddCollectives(const JobView& view, Nanos stuck_after, WaitFor& out) {
+  std::map<std::pair<GroupId, Sequence>, std::map<RankId, OpenOp>> entered;
   std::set<std::pair<GroupId, Sequence>> stuck;
   for (const RankFacts& facts : view.ranks) {
     for (const OpenOp& op : facts.open_ops) {
-      if (IsPointToPoint(op.kind) || op.age < stuck_after) continue;
-      stuck.insert({op.group, op.sequence});
+      if (IsPointToPoint(op.kind)) continue;
+      entered[{op.group, op.sequence}].emplace(facts.rank, op);
+      if (op.age >= stuck_after) stuck.insert({op.group, op.sequence});
     }
   }
   for (const auto& [group, sequence] : stuck) {
-    StuckInstance instance{group, sequence, {}, {}, {}};
-    for (const RankFacts& facts : view.ranks) {
-      if (const OpenOp* op = OpenAt(facts, group, sequence)) instance.inside[facts.rank] = *op;
-    }
+    StuckInstance instance{group, sequence, std::move(entered[{group, sequence}]), {}, {}, {}};
     SortMembers(view, instance);
+    instance.held_by = instance.missing;
     for (const auto& [waiter, op] : instance.inside) {
       out.waiting.insert(waiter);
-      out.edges[waiter].insert(instance.missing.begin(), instance.missing.end());
-      for (const auto& [other, unused] : instance.inside) {
-        const RankFacts* facts = Find(view, other);
-        if (other != waiter && Halted(*facts)) out.edges[waiter].insert(other);
-      }
+      out.inside_of[waiter].push_back(out.instances.size());
+      if (Halted(*Find(view, waiter))) instance.held_by.push_back(waiter);
     }
     out.instances.push_back(std::move(instance));
   }
@@ -116,42 +112,111 @@ void AddMessages(const JobView& view, Nanos stuck_after, WaitFor& out) {
       const RankFacts* peer = Find(view, op.peer);
       if (peer == nullptr) continue;
       if (Halted(*peer) || !Answers(*peer, facts.rank, CollectiveKind::kSend)) {
-        out.edges[facts.rank].insert(op.peer);
+        out.messages[facts.rank].insert(op.peer);
       }
     }
   }
+}
+
+// Calls `visit` for each rank that `waiter` waits for. An instance in `seen` is left out, others are
+// added to it: who came by it before has visited those.
+template <typename Visit>
+void ForEachAwaited(const WaitFor& graph, RankId waiter, std::set<std::size_t>* seen,
+                    const Visit& visit) {
+  if (const auto at = graph.inside_of.find(waiter); at != graph.inside_of.end()) {
+    for (const std::size_t i : at->second) {
+      if (seen != nullptr && !seen->insert(i).second) continue;
+      for (const RankId other : graph.instances[i].held_by) {
+        if (other != waiter) visit(other);
+      }
+    }
+  }
+  if (const auto at = graph.messages.find(waiter); at != graph.messages.end()) {
+    for (const RankId other : at->second) visit(other);
+  }
+}
+
+bool WaitsForSomebody(const WaitFor& graph, RankId rank) {
+  bool waits = false;
+  ForEachAwaited(graph, rank, nullptr, [&](RankId) { waits = true; });
+  return waits;
+}
+
+// The shortest way from `start` back to it, breadth first; empty if there is none.
+std::vector<RankId> RingThrough(const WaitFor& graph, RankId start) {
+  std::map<RankId, RankId> from;
+  std::set<std::size_t> seen;
+  std::deque<RankId> next{start};
+  while (!next.empty() && !from.contains(start)) {
+    const RankId rank = next.front();
+    next.pop_front();
+    ForEachAwaited(graph, rank, &seen, [&](RankId other) {
+      if (from.emplace(other, rank).second && other != start) next.push_back(other);
+    });
+  }
+  std::vector<RankId> ring;
+  if (!from.contains(start)) return ring;
+  RankId rank = start;
+  do {
+    ring.push_back(rank);
+    rank = from.at(rank);
+  } while (rank != start);
+  std::sort(ring.begin(), ring.end());
+  return ring;
+}
+
+// Ranks to look for rings from: those that hold up the smallest instances and wait themselves.
+std::vector<RankId> Starts(const WaitFor& graph, std::size_t count) {
+  std::vector<const StuckInstance*> by_size;
+  for (const StuckInstance& stuck : graph.instances) {
+    if (!stuck.held_by.empty()) by_size.push_back(&stuck);
+  }
+  std::stable_sort(by_size.begin(), by_size.end(), [](const auto* a, const auto* b) {
+    return a->inside.size() * a->held_by.size() < b->inside.size() * b->held_by.size();
+  });
+  std::vector<RankId> starts;
+  for (const StuckInstance* stuck : by_size) {
+    for (const RankId rank : stuck->held_by) {
+      if (starts.size() >= count) return starts;
+      if (graph.waiting.contains(rank)) starts.push_back(rank);
+    }
+  }
+  for (const auto& [receiver, senders] : graph.messages) {
+    if (starts.size() < count) starts.push_back(receiver);
+  }
+  return starts;
 }
 
 }  // namespace
 
+bool WaitFor::WaitsFor(RankId waiter, RankId other) const {
+  bool waits = false;
+  ForEachAwaited(*this, waiter, nullptr, [&](RankId rank) { waits |= rank == other; });
+  return waits;
+}
+
 std::vector<RankId> WaitFor::Sinks() const {
   std::set<RankId> awaited;
-  for (const auto& [waiter, others] : edges) awaited.insert(others.begin(), others.end());
-  std::vector<RankId> sinks;
-  for (RankId rank : awaited) {
-    const auto it = edges.find(rank);
-    if (it == edges.end() || it->second.empty()) sinks.push_back(rank);
+  for (const StuckInstance& stuck : instances) {
+    for (const RankId rank : stuck.held_by) {
+      // Nobody but itself waits for a halted rank that is alone inside.
+      if (stuck.inside.size() > 1 || !stuck.inside.contains(rank)) awaited.insert(rank);
+    }
   }
-  return sinks;
+  for (const auto& [receiver, senders] : messages) awaited.insert(senders.begin(), senders.end());
+  std::erase_if(awaited, [&](RankId rank) { return WaitsForSomebody(*this, rank); });
+  return {awaited.begin(), awaited.end()};
 }
 
 std::vector<RankId> WaitFor::Ring() const {
-  std::set<RankId> ranks;
-  for (const auto& [waiter, others] : edges) ranks.insert(waiter);
-  for (bool changed = true; changed;) {
-    std::set<RankId> awaited, stuck;
-    for (RankId rank : ranks) {
-      for (RankId other : edges.at(rank)) {
-        if (!ranks.contains(other)) continue;
-        awaited.insert(other);
-        stuck.insert(rank);
-      }
-    }
-    const std::size_t before = ranks.size();
-    std::erase_if(ranks, [&](RankId r) { return !awaited.contains(r) || !stuck.contains(r); });
-    changed = ranks.size() != before;
+  std::vector<RankId> shortest;
+  for (const RankId start : Starts(*this, kRingStarts)) {
+    std::vector<RankId> ring = RingThrough(*this, start);
+    if (ring.empty()) continue;
+    if (shortest.empty() || ring.size() < shortest.size()) shortest = std::move(ring);
+    if (shortest.size() == 2) break;
   }
-  return {ranks.begin(), ranks.end()};
+  return shortest;
 }
 
 WaitFor BuildWaitFor(const JobView& view, Nanos stuck_after) {

@@ -12,7 +12,7 @@
 // which n came after s, has X beside it exactly if E_x ≥ E_w − n. A receive waits for a peer that
 // has no send open to it.
 //
-// Thread-safety: plain values. Cost: O(open ops × members).
+// Thread-safety: plain values. Cost: O(members of the instances); Ring() that times a constant.
 // Source: wait-for graphs of distributed deadlock detection; Mycroft (SOSP'25) for in-flight state.
 #ifndef FATHOM_DIAGNOSIS_GRAPH_WAIT_FOR_H_
 #define FATHOM_DIAGNOSIS_GRAPH_WAIT_FOR_H_
@@ -32,16 +32,21 @@ struct StuckInstance {
   std::map<RankId, OpenOp> inside;  // members with the op open
   std::vector<RankId> missing;      // alive members that have not entered it
   std::vector<RankId> unknown;      // members of whom it cannot be told
+  std::vector<RankId> held_by;      // missing ones, and halted ones inside: those it waits for
 };
 
 struct WaitFor {
   std::vector<StuckInstance> instances;
-  std::map<RankId, std::set<RankId>> edges;  // waiter → those it waits for
-  std::set<RankId> waiting;                  // ranks with a stuck op
+  std::map<RankId, std::vector<std::size_t>> inside_of;  // waiter → its instances
+  std::map<RankId, std::set<RankId>> messages;           // receiver → senders it waits for
+  std::set<RankId> waiting;                              // ranks with a stuck op
+
+  bool WaitsFor(RankId waiter, RankId other) const;
 
   // Ranks that others wait for and that wait for nobody.
   std::vector<RankId> Sinks() const;
-  // Ranks that wait for one another in rings, without those that only wait for a ring.
+  // Ranks that wait for one another in a ring: a short one where there are several, because who
+  // closes them by a wrong order of its own is in all of them. Empty: there is none.
   std::vector<RankId> Ring() const;
 };
 

@@ -103,6 +103,14 @@ enum class ProcessState : std::uint8_t {
   kGone,             // no such process any more
 };
 
+// The training thread's stack of a rank that is silent outside of any op.
+struct StackSeen {
+  std::vector<std::string> frames;  // innermost first, "function (file:line)"
+  std::uint32_t samples = 0;        // in this silence
+  std::uint32_t functions = 0;      // distinct innermost functions among them
+  std::string error;                // why there is none
+};
+
 // What is known of a rank besides its iterations.
 struct RankFacts {
   RankId rank;
@@ -116,6 +124,7 @@ struct RankFacts {
   std::uint64_t io_while_silent = 0;      // bytes read and written by system calls
   std::uint64_t faults_while_silent = 0;  // page faults
   std::string open_mark;                  // "gc", "dataloader": what it said it began
+  StackSeen stack;
   std::uint64_t oom_kills = 0;            // in its cgroup, ever
   bool frozen = false;                    // its cgroup is frozen
   WallNs gone_at;                         // its node's clock; not known while it lives

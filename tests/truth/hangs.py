@@ -72,6 +72,8 @@ def judge_confuser(event, rank, final, ever):
 def run(options, script, event, causes, rank, world):
     environment = {k: v for k, v in os.environ.items() if not k.startswith("FATHOM_")}
     environment.update(OMP_NUM_THREADS="1", PYTHONUNBUFFERED="1")
+    # The agent takes py-spy from its PATH; where it is installed, it is beside Python.
+    environment["PATH"] = f"{pathlib.Path(options.python).parent}{os.pathsep}{environment['PATH']}"
     job = TracedJob(pathlib.Path(options.build) / "fathom", command(options, script, event, rank, world),
                     f"{script}-{event}-{rank}", environment, marker(script))
     began = time.monotonic()

@@ -30,6 +30,7 @@ struct Settings {
   double poll_max_ms = 20;
   std::uint32_t buffer_mib = 16;  // what waits for the collector
   std::uint32_t nice = 5;
+  std::string stack_tool = "py-spy";  // reads stacks of suspects; empty = never
 };
 
 struct HostPort {

@@ -83,6 +83,8 @@ std::vector<SettingEntry> MakeTable() {
       Number("poll-max-ms", "longest time between two looks at the rings", &S::poll_max_ms),
       Whole("buffer-mib", "MiB kept for a collector that is away", &S::buffer_mib),
       Whole("nice", "niceness of the agent itself", &S::nice),
+      Text("stack-tool", "py-spy, by name or path, for the stacks of hanging ranks; empty = never",
+           &S::stack_tool),
   };
 }
 

@@ -1,6 +1,9 @@
 #include "diagnosis/rules/hang/suspect.h"
 
+#include <algorithm>
+#include <cstddef>
 #include <string_view>
+#include <utility>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -8,6 +11,23 @@
 
 namespace fathom::diagnosis {
 namespace {
+
+constexpr std::size_t kFramesShown = 4;
+
+void DescribeStack(const StackSeen& stack, Verdict& verdict) {
+  if (!stack.error.empty()) {
+    verdict.evidence.push_back({absl::StrCat("Its stack could not be read: ", stack.error), 0, "",
+                                0, "py-spy"});
+  }
+  if (stack.frames.empty()) return;
+  std::string text = absl::StrCat("Its training thread is in ", stack.frames.front());
+  for (std::size_t i = 1; i < std::min(kFramesShown, stack.frames.size()); ++i) {
+    absl::StrAppend(&text, ", called by ", stack.frames[i]);
+  }
+  verdict.evidence.push_back({std::move(text), static_cast<double>(stack.samples), "samples",
+                              static_cast<double>(stack.functions),
+                              "py-spy, the process was not paused"});
+}
 
 double PerSecond(double amount, const RankFacts& facts) {
   const double silent = facts.silent_for.Seconds();
@@ -59,7 +79,8 @@ std::string Channel(const RankFacts& facts) {
 Occupation OccupationOf(const RankFacts& facts, const DiagnosisConfig& config) {
   if (facts.frozen) return Occupation::kFrozen;
   if (facts.open_mark == "dataloader") return Occupation::kLoadingData;
-  if (WorksOnFilesOrMemory(facts, config)) return Occupation::kWorking;
+  const bool moves = facts.stack.functions >= static_cast<std::uint32_t>(config.work_functions);
+  if (moves || WorksOnFilesOrMemory(facts, config)) return Occupation::kWorking;
   if (facts.state == ProcessState::kUninterruptible) return Occupation::kUninterruptible;
   if (PerSecond(facts.cpu_while_silent.Seconds(), facts) >= config.busy_ratio) {
     return Occupation::kLooping;
@@ -92,7 +113,7 @@ std::string InWords(Occupation occupation, const RankFacts& facts) {
     case Occupation::kLoadingData:
       return "waits for its data loader";
     case Occupation::kWorking:
-      return "reads, writes or fills memory";
+      return "works";
     case Occupation::kUninterruptible:
       return absl::StrCat("is in uninterruptible sleep", Channel(facts));
     case Occupation::kLooping:
@@ -117,6 +138,7 @@ void DescribeSuspect(Occupation occupation, const RankFacts& facts, Verdict& ver
   verdict.evidence.push_back({"Pages it touched first while silent.",
                               static_cast<double>(facts.faults_while_silent), "faults", 0,
                               "/proc"});
+  DescribeStack(facts.stack, verdict);
   if (facts.oom_kills > 0) {
     verdict.evidence.push_back({"Its control group ran out of memory and had a process killed.",
                                 static_cast<double>(facts.oom_kills), "kills", 0, "cgroup"});

@@ -4,7 +4,8 @@
 // evaluation, the data loader) or it hangs. Its silence alone cannot tell; what its process does
 // can, in this order:
 //   loading data    its Python source said so: slow, not hung
-//   working         it reads and writes files, or touches new memory, all the while
+//   working         it reads and writes files, or touches new memory, all the while, or its stacks
+//                   show it in many functions
 //   resting         in a timed sleep, or waiting for input: somebody meant it, and it may end
 //   blocked         sleeps on a lock or on anything else, and does nothing
 //   looping         keeps a core busy and touches nothing

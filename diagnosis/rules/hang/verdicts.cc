@@ -132,6 +132,10 @@ Owner OwnerOf(Occupation occupation) {
   }
 }
 
+std::string Where(const RankFacts& facts) {
+  return facts.stack.frames.empty() ? "" : absl::StrCat(", in ", facts.stack.frames.front(), ",");
+}
+
 void AdviseToEnd(const RankFacts& facts, Verdict& verdict) {
   const std::string pid = facts.pid != 0 ? absl::StrCat(facts.pid) : "PID";
   verdict.action_text =
@@ -240,7 +244,7 @@ Verdict ConvictAbsent(const StuckJob& job, const RankFacts& facts) {
       "%s has not entered the communication in which ranks %s have waited for %s: it %s outside of "
       "any communication%s.",
       RankName(job.c.view, facts.rank), RankList(verdict.victims),
-      Duration(StuckFor(job).Seconds()), InWords(occupation, facts),
+      Duration(StuckFor(job).Seconds()), absl::StrCat(InWords(occupation, facts), Where(facts)),
       verdict.grade == Grade::kHypothesis ? "; it may still be at work" : "");
   DescribeSuspect(occupation, facts, verdict);
   verdict.would_change.push_back("It enters the communication after all.");

@@ -76,7 +76,7 @@ TEST(WaitForTest, AStoppedRankIsASinkThoughItIsInside) {
   Open(b, 41);
   b.state = ProcessState::kStopped;
   const WaitFor graph = BuildWaitFor(Job({a, b}), kStuck);
-  EXPECT_TRUE(graph.edges.at(RankId(0)).contains(RankId(1)));
+  EXPECT_TRUE(graph.WaitsFor(RankId(0), RankId(1)));
 }
 
 TEST(WaitForTest, WithoutCountersNothingIsSaid) {

@@ -43,6 +43,21 @@ TEST(SuspectTest, WhoWritesWorksThoughItIsBusy) {
   EXPECT_EQ(Of(facts), Occupation::kWorking);
 }
 
+TEST(SuspectTest, StacksThatMoveAreWorkAndOneThatStaysIsNot) {
+  RankFacts facts = Silent(10);
+  facts.cpu_while_silent = facts.silent_for;
+  facts.stack = {{"spin (train.py:3)", "main (train.py:9)"}, 5, 1, ""};
+  EXPECT_EQ(Of(facts), Occupation::kLooping);
+  Verdict verdict;
+  DescribeSuspect(Occupation::kLooping, facts, verdict);
+  EXPECT_THAT(verdict.evidence,
+              testing::Contains(testing::Field(
+                  &Evidence::statement,
+                  "Its training thread is in spin (train.py:3), called by main (train.py:9)")));
+  facts.stack.functions = 4;
+  EXPECT_EQ(Of(facts), Occupation::kWorking);
+}
+
 TEST(SuspectTest, AFrozenGroupExplainsEverything) {
   RankFacts facts = Silent(10);
   facts.frozen = true;

@@ -1,0 +1,86 @@
+#include "daemon/agent/source/stack/stack_sampler.h"
+
+#include <utility>
+
+#include "absl/status/status.h"
+#include "daemon/agent/source/stack/stack_text.h"
+
+namespace fathom::agent {
+namespace {
+
+// "wait_for_flag (faults.py:101)" → "wait_for_flag (faults.py": a loop goes through several lines.
+std::string FunctionOf(const std::string& frame) { return frame.substr(0, frame.rfind(':')); }
+
+}  // namespace
+
+StackSampler::StackSampler(Tool tool) : tool_(std::move(tool)), thread_([this] { Run(); }) {}
+
+StackSampler::~StackSampler() {
+  stop_.store(true);
+  {
+    const std::lock_guard lock(mutex_);
+    wake_.notify_all();
+  }
+  thread_.join();
+}
+
+void StackSampler::Want(const std::string& ring, std::uint32_t pid, std::int64_t now_ns) {
+  const std::lock_guard lock(mutex_);
+  Kept& kept = kept_[ring];
+  const bool soon = kept.asked > 0 && now_ns - kept.asked_ns < kEveryNs;
+  if (no_tool_ || soon || kept.asked >= kMaxSamples) return;
+  kept.asked_ns = now_ns;
+  ++kept.asked;
+  queue_.push_back({ring, pid});
+  wake_.notify_one();
+}
+
+std::optional<StackView> StackSampler::Latest(const std::string& ring) const {
+  const std::lock_guard lock(mutex_);
+  const auto at = kept_.find(ring);
+  if (at == kept_.end()) return std::nullopt;
+  if (at->second.view.samples == 0 && at->second.view.error.empty()) return std::nullopt;
+  return at->second.view;
+}
+
+void StackSampler::Forget(const std::string& ring) {
+  const std::lock_guard lock(mutex_);
+  kept_.erase(ring);
+}
+
+void StackSampler::Run() {
+  std::unique_lock lock(mutex_);
+  while (!stop_.load()) {
+    if (queue_.empty()) {
+      wake_.wait(lock);
+      continue;
+    }
+    const Job job = std::move(queue_.front());
+    queue_.pop_front();
+    lock.unlock();
+    const absl::StatusOr<std::string> text = tool_(job.pid, stop_);
+    lock.lock();
+    Keep(job, text);
+  }
+}
+
+void StackSampler::Keep(const Job& job, const absl::StatusOr<std::string>& text) {
+  const auto at = kept_.find(job.ring);
+  if (at == kept_.end()) return;  // the silence ended meanwhile
+  StackView& view = at->second.view;
+  if (!text.ok()) {
+    no_tool_ = absl::IsNotFound(text.status());
+    view.error = no_tool_ ? "py-spy is not on the agent's PATH (or see --stack-tool)"
+                          : ExplainStackError(std::string(text.status().message()));
+    return;
+  }
+  std::vector<std::string> frames = ParseStack(*text, job.pid);
+  if (frames.empty()) return;
+  at->second.innermost.insert(FunctionOf(frames.front()));
+  view.frames = std::move(frames);
+  view.error.clear();
+  ++view.samples;
+  view.functions = static_cast<std::uint32_t>(at->second.innermost.size());
+}
+
+}  // namespace fathom::agent

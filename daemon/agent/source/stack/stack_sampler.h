@@ -1,0 +1,87 @@
+// Stacks of the ranks that are silent outside of any op: what do they do?
+//
+// Owned by Agent. The agent itself knows who is suspect (no record, no open op), so no message from
+// the centre is needed, and stacks are there when the verdict is. One process is looked at at a
+// time; a rank at most every kEvery, at most kMaxSamples times in one silence.
+//
+// Model: Want() queues a rank; a thread runs the tool (stack_tool.h) and keeps the newest stack, how
+// many samples there were and how many distinct innermost functions they showed: a loop stays in
+// one, work goes through many. Forget() ends a silence.
+//
+// Thread-safety: Want, Latest, Forget on the poll loop; the thread is the sampler's own.
+// Ownership: owns the thread; the destructor ends a running tool.
+// Errors: a sample that fails leaves `error`; NotFound turns sampling off for good.
+#ifndef FATHOM_DAEMON_AGENT_SOURCE_STACK_STACK_SAMPLER_H_
+#define FATHOM_DAEMON_AGENT_SOURCE_STACK_STACK_SAMPLER_H_
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+namespace fathom::agent {
+
+struct StackView {
+  std::vector<std::string> frames;  // innermost first
+  std::uint32_t samples = 0;
+  std::uint32_t functions = 0;  // distinct innermost ones
+  std::string error;
+};
+
+class StackSampler {
+ public:
+  static constexpr std::int64_t kEveryNs = 2'000'000'000;
+  static constexpr std::uint32_t kMaxSamples = 20;
+
+  // What reads the stack of a process; `stop` asks it to give up.
+  using Tool =
+      std::function<absl::StatusOr<std::string>(std::uint32_t pid, const std::atomic<bool>& stop)>;
+
+  explicit StackSampler(Tool tool);
+  StackSampler(const StackSampler&) = delete;
+  StackSampler& operator=(const StackSampler&) = delete;
+  ~StackSampler();
+
+  // `ring` names the rank's session.
+  void Want(const std::string& ring, std::uint32_t pid, std::int64_t now_ns);
+  std::optional<StackView> Latest(const std::string& ring) const;
+  void Forget(const std::string& ring);
+
+ private:
+  struct Kept {
+    StackView view;
+    std::set<std::string> innermost;
+    std::int64_t asked_ns = 0;
+    std::uint32_t asked = 0;
+  };
+  struct Job {
+    std::string ring;
+    std::uint32_t pid = 0;
+  };
+
+  void Run();
+  void Keep(const Job& job, const absl::StatusOr<std::string>& text);
+
+  const Tool tool_;
+  std::atomic<bool> stop_{false};
+  mutable std::mutex mutex_;  // guards everything below
+  std::condition_variable wake_;
+  std::deque<Job> queue_;
+  std::map<std::string, Kept> kept_;
+  bool no_tool_ = false;
+  std::thread thread_;  // last: it uses all of the above
+};
+
+}  // namespace fathom::agent
+
+#endif  // FATHOM_DAEMON_AGENT_SOURCE_STACK_STACK_SAMPLER_H_

@@ -1,0 +1,123 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <fstream>
+#include <thread>
+
+#include "daemon/agent/source/stack/stack_sampler.h"
+#include "daemon/agent/source/stack/stack_text.h"
+#include "daemon/agent/source/stack/stack_tool.h"
+#include "tests/fakes/ring_writer.h"
+
+namespace fathom::agent {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+constexpr char kDump[] = R"(Process 4711: python train.py
+Python v3.11.2 (/usr/bin/python3.11)
+
+Thread 4711 (active): "MainThread"
+    wait_for_flag (faults.py:101)
+    main (ddp.py:49)
+Thread 4720 (idle): "Thread-1"
+    run (threading.py:975)
+)";
+
+TEST(StackTextTest, TakesTheTrainingThread) {
+  EXPECT_THAT(ParseStack(kDump, 4711),
+              ElementsAre("wait_for_flag (faults.py:101)", "main (ddp.py:49)"));
+  EXPECT_THAT(ParseStack(kDump, 4720), ElementsAre("run (threading.py:975)"));
+  EXPECT_THAT(ParseStack(kDump, 1), ElementsAre("wait_for_flag (faults.py:101)", "main (ddp.py:49)"))
+      << "in another pid namespace the ids differ";
+}
+
+TEST(StackTextTest, BoundsAndCleansWhatTheProcessNames) {
+  EXPECT_THAT(ParseStack("", 1), IsEmpty());
+  std::string text = "Thread 1 (active): \"MainThread\"\n    \x1b[31m";
+  text.append(5000, 'x');
+  text += '\n';
+  for (int i = 0; i < 500; ++i) text += "    f (a.py:1)\n";
+  const auto frames = ParseStack(text, 1);
+  ASSERT_EQ(frames.size(), kMaxFrames);
+  EXPECT_EQ(frames[0].size(), kMaxFrameBytes);
+  EXPECT_EQ(frames[0][0], '?');
+}
+
+TEST(StackTextTest, SaysWhichSettingAllowsIt) {
+  EXPECT_THAT(ExplainStackError("Error: Permission Denied: Try running again"),
+              HasSubstr("ptrace_scope"));
+}
+
+template <typename Condition>
+bool Soon(Condition condition) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  while (!condition() && std::chrono::steady_clock::now() < end) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+  return condition();
+}
+
+std::uint32_t Samples(const StackSampler& sampler) {
+  const auto seen = sampler.Latest("r");
+  return seen ? seen->samples : 0;
+}
+
+TEST(StackSamplerTest, CountsTheFunctionsOfASilenceAndForgetsThem) {
+  std::atomic<int> calls{0};
+  StackSampler sampler([&](std::uint32_t, const std::atomic<bool>&) -> absl::StatusOr<std::string> {
+    const std::string name = calls.fetch_add(1) == 2 ? "g" : "f";
+    return "Thread 7 (active): \"MainThread\"\n    " + name + " (a.py:" +
+           std::to_string(calls.load()) + ")\n";
+  });
+  for (std::uint32_t i = 0; i < 3; ++i) {
+    sampler.Want("r", 7, i * StackSampler::kEveryNs);
+    sampler.Want("r", 7, i * StackSampler::kEveryNs + 1);  // too soon
+    ASSERT_TRUE(Soon([&] { return Samples(sampler) == i + 1; }));
+  }
+  EXPECT_EQ(sampler.Latest("r")->functions, 2u) << "another line of a function is the same one";
+  EXPECT_EQ(calls.load(), 3);
+  sampler.Forget("r");
+  EXPECT_FALSE(sampler.Latest("r").has_value());
+}
+
+TEST(StackSamplerTest, StopsAskingForAToolThatIsNotThere) {
+  std::atomic<int> calls{0};
+  StackSampler sampler([&](std::uint32_t pid, const std::atomic<bool>& stop) {
+    ++calls;
+    return DumpPythonStack("no-such-py-spy", pid, stop);
+  });
+  sampler.Want("r", 7, 0);
+  ASSERT_TRUE(Soon([&] { return sampler.Latest("r").has_value(); }));
+  EXPECT_THAT(sampler.Latest("r")->error, HasSubstr("not on the agent's PATH"));
+  sampler.Want("r", 7, 10 * StackSampler::kEveryNs);
+  EXPECT_EQ(calls.load(), 1);
+}
+
+TEST(StackToolTest, GivesWhatTheProgramPrintsOrWhyItFailed) {
+  fakes::RingFolder folder;
+  const std::string program = folder.path() + "/py-spy";
+  std::ofstream(program) << "#!/bin/sh\necho \"$@\"\n[ $4 = 7 ] || { echo denied >&2; exit 1; }\n";
+  ASSERT_EQ(chmod(program.c_str(), 0755), 0);
+  const std::atomic<bool> stop{false};
+  EXPECT_EQ(*DumpPythonStack(program, 7, stop), "dump --nonblocking --pid 7\n");
+  EXPECT_THAT(std::string(DumpPythonStack(program, 8, stop).status().message()),
+              HasSubstr("denied"));
+}
+
+TEST(StackToolTest, AStopEndsAProgramThatHangs) {
+  fakes::RingFolder folder;
+  const std::string program = folder.path() + "/py-spy";
+  std::ofstream(program) << "#!/bin/sh\nexec sleep 1000\n";
+  ASSERT_EQ(chmod(program.c_str(), 0755), 0);
+  const std::atomic<bool> stop{true};
+  EXPECT_TRUE(absl::IsDeadlineExceeded(DumpPythonStack(program, 7, stop).status()));
+}
+
+}  // namespace
+}  // namespace fathom::agent
