@@ -173,6 +173,11 @@ void JobVerdicts::Close(const std::string& key, const JobMoment& now, const std:
   episode.closed = episode.updated = now.wall;
   episode.until_iteration = now.iteration;
   episode.closed_because = because;
+  const Nanos lasted = now.wall - episode.verdict.since_time;
+  if (because == "recovered" && IsHang(episode.verdict) && episode.verdict.since_time.known()) {
+    // The job moved again before the verdict closed, by up to the gap that it waits.
+    episode.closed_because += " after " + std::to_string(std::llround(lasted.Seconds())) + " s";
+  }
   changes.emplace_back(VerdictChange::kClosed, episode);
   closed_.push_back(std::move(episode));
   if (closed_.size() > kMaxEpisodes) closed_.erase(closed_.begin());

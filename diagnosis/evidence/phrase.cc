@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_replace.h"
 #include "diagnosis/evidence/function.h"
 
 namespace fathom::diagnosis {
@@ -106,6 +107,37 @@ std::string Lost(double gpu_hours) {
   return absl::StrFormat("%.1f GPU-seconds", gpu_hours * 3600);
 }
 
+// What to do, and the command for it with PID for the process.
+struct Advice {
+  const char* text;
+  const char* command;
+};
+
+Advice AdviceOn(Cause cause) {
+  switch (cause) {
+    case Cause::kGc:
+      return {"Python's garbage collector runs long on this rank. Find what fills its heap; "
+              "gc.freeze() after start-up, or collect at the same step on all ranks.",
+              "py-spy dump --pid PID"};
+    case Cause::kDataLoader:
+      return {"Look at this rank's data loader: its storage, its shard, the number of its workers.",
+              "py-spy dump --pid PID"};
+    case Cause::kComputeSlow:
+      return {"Compare the work and the clocks of this rank with a peer's: more work is a matter of "
+              "the code, the same work at lower clocks one of the machine.",
+              "nvidia-smi -q -d CLOCK,PERFORMANCE,TEMPERATURE || turbostat --num_iterations 3"};
+    case Cause::kProcessStopped:
+      return {"The process is stopped by a signal. Find who stopped it; let it go on.",
+              "kill -CONT PID"};
+    case Cause::kProcessDead:
+      return {"The process is gone. Read its log and the kernel's (OOM, Xid).",
+              "dmesg --ctime | tail -50"};
+    default:
+      return {"Look at what the process does between its communication calls.",
+              "py-spy dump --pid PID"};
+  }
+}
+
 }  // namespace
 
 std::string Duration(double seconds) {
@@ -198,40 +230,9 @@ ProblemClass ClassOf(Cause cause) {
 void AdviseOnRank(const JobView& view, RankId rank, Verdict& verdict) {
   const RankFacts* facts = FactsOf(view, rank);
   const std::string pid = facts != nullptr && facts->pid != 0 ? absl::StrCat(facts->pid) : "PID";
-  const std::string dump = absl::StrCat("py-spy dump --pid ", pid);
-  switch (verdict.cause) {
-    case Cause::kGc:
-      verdict.action_text =
-          "Python's garbage collector runs long on this rank. Find what fills its heap; "
-          "gc.freeze() after start-up, or collect at the same step on all ranks.";
-      verdict.action_command = dump;
-      break;
-    case Cause::kDataLoader:
-      verdict.action_text =
-          "Look at this rank's data loader: its storage, its shard, the number of its workers.";
-      verdict.action_command = dump;
-      break;
-    case Cause::kComputeSlow:
-      verdict.action_text =
-          "Compare the work and the clocks of this rank with a peer's: more work is a matter of "
-          "the code, the same work at lower clocks one of the machine.";
-      verdict.action_command =
-          "nvidia-smi -q -d CLOCK,PERFORMANCE,TEMPERATURE || turbostat --num_iterations 3";
-      break;
-    case Cause::kProcessStopped:
-      verdict.action_text =
-          "The process is stopped by a signal. Find who stopped it; let it go on.";
-      verdict.action_command = absl::StrCat("kill -CONT ", pid);
-      break;
-    case Cause::kProcessDead:
-      verdict.action_text = "The process is gone. Read its log and the kernel's (OOM, Xid).";
-      verdict.action_command = "dmesg --ctime | tail -50";
-      break;
-    default:
-      verdict.action_text = "Look at what the process does between its communication calls.";
-      verdict.action_command = dump;
-      break;
-  }
+  const Advice advice = AdviceOn(verdict.cause);
+  verdict.action_text = advice.text;
+  verdict.action_command = absl::StrReplaceAll(advice.command, {{"PID", pid}});
   if (facts != nullptr && !facts->node.empty()) {
     absl::StrAppend(&verdict.action_text, " Run the command on node ", facts->node, ".");
   }

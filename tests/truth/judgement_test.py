@@ -2,6 +2,7 @@
 """Tests of the judge, which must not be kinder than its words."""
 import unittest
 
+from hangs import judge_confuser, judge_hang
 from judgement import judge
 
 
@@ -34,6 +35,32 @@ class Judge(unittest.TestCase):
         self.check(("abstained", True), [verdict(2, grade="hypothesis")], fault="none")
         self.check(("wrong", False), [verdict(2)], fault="none")
         self.check(("wrong", False), [], ever=[verdict(2)], fault="none")
+
+
+def hang(*ranks, grade="supported", cause="noncommunication_hang", **more):
+    return {**verdict(*ranks, grade=grade, cause=cause), "class": "noncommunication_hang", **more}
+
+
+class HangJudge(unittest.TestCase):
+    def test_a_hang_needs_its_rank_and_nobody_else_ever(self):
+        causes = ("noncommunication_hang",)
+        self.assertEqual(judge_hang(2, causes, [hang(2, grade="hypothesis"), hang(2)]), ("right", True))
+        self.assertEqual(judge_hang(2, causes, [hang(2, cause="mismatch")]), ("right", False))
+        self.assertEqual(judge_hang(2, causes, [hang(1), hang(2)]), ("wrong", False))
+        self.assertEqual(judge_hang(2, causes, [hang(1, 2)]), ("wrong", False))
+        self.assertEqual(judge_hang(2, causes, [hang(1, grade="hypothesis")]), ("abstained", False))
+
+    def test_what_is_no_hang_may_leave_a_lead_that_closes(self):
+        closed = hang(1, grade="hypothesis", until={"iteration": 70})
+        self.assertEqual(judge_confuser("checkpoint", 1, [closed], [hang(1, grade="hypothesis")])[0], "right")
+        self.assertEqual(judge_confuser("checkpoint", 1, [hang(1, grade="hypothesis")], [])[0], "wrong")
+        self.assertEqual(judge_confuser("checkpoint", 1, [closed], [hang(1)])[0], "wrong")
+
+    def test_a_process_that_was_stopped_may_be_called_so(self):
+        stopped = hang(1, grade="established", cause="process_stopped", until={"iteration": 70})
+        self.assertEqual(judge_confuser("pause", 1, [stopped], [stopped])[0], "right")
+        self.assertEqual(judge_confuser("input", 1, [stopped], [stopped])[0], "wrong")
+        self.assertEqual(judge_confuser("pause", 2, [stopped], [stopped])[0], "wrong")
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <limits>
+#include <map>
 #include <memory>
 #include <utility>
 
@@ -178,6 +179,37 @@ void ReadEntries(const Value* entries, Dump& dump) {
                    [](const auto& a, const auto& b) { return a.record_id < b.record_id; });
 }
 
+// A group that was torn down and built again counts from the beginning: of its former life nothing
+// can be compared with members that no longer remember it.
+void DropFormerLives(Dump& dump) {
+  struct Life {
+    std::int64_t newest = 0;
+    std::size_t begin = 0;  // index of its first entry
+  };
+  std::map<std::string, Life> lives;
+  const auto name_of = [](const DumpEntry& entry) {
+    return entry.group_name.empty() ? absl::StrFormat("#%d", entry.pg_id) : entry.group_name;
+  };
+  for (std::size_t i = 0; i < dump.entries.size(); ++i) {
+    const DumpEntry& entry = dump.entries[i];
+    if (entry.is_p2p || !entry.collective_seq) continue;
+    Life& life = lives[name_of(entry)];
+    if (*entry.collective_seq < life.newest) life.begin = i;
+    life.newest = *entry.collective_seq;
+  }
+  std::vector<DumpEntry> kept;
+  for (std::size_t i = 0; i < dump.entries.size(); ++i) {
+    const auto life = lives.find(name_of(dump.entries[i]));
+    if (life == lives.end() || i >= life->second.begin) kept.push_back(std::move(dump.entries[i]));
+  }
+  dump.entries = std::move(kept);
+  for (const auto& [name, life] : lives) {
+    if (life.begin == 0) continue;
+    dump.notes.push_back(absl::StrFormat(
+        "group %s was built again; its ops before that are left out", name));
+  }
+}
+
 absl::Status ReadTree(Document& document, Dump& dump) {
   if (LooksLikePickle(document.bytes())) {
     const auto read = Unpickle(document);
@@ -276,6 +308,7 @@ absl::StatusOr<Dump> ReadDump(std::string bytes) {
   ReadGroups(root->Find("pg_config"), dump);
   ReadStatus(root->Find("pg_status"), dump);
   ReadEntries(root->Find("entries"), dump);
+  DropFormerLives(dump);
   return dump;
 }
 

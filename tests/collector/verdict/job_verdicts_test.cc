@@ -68,6 +68,18 @@ TEST_F(JobVerdictsTest, AJobThatDiesWithinOneLookKeepsItsVerdict) {
   EXPECT_EQ(changes[1].second.verdict.cause, Cause::kProcessDead);
 }
 
+TEST_F(JobVerdictsTest, AHangThatEndsSaysHowLongItLasted) {
+  auto hung = Slow(2, Grade::kSupported, Cause::kNonCommunicationHang);
+  hung.problem = diagnosis::ProblemClass::kNonCommunicationHang;
+  hung.since_time = clock.Wall() - Nanos::FromSeconds(30);
+  Diagnose({hung});
+  Diagnose({hung});
+  suspicion.slow = false;
+  const auto changes = Quiet(5);
+  ASSERT_EQ(changes.size(), 1u);
+  EXPECT_EQ(changes[0].second.closed_because, "recovered after 36 s");
+}
+
 TEST_F(JobVerdictsTest, HowAHungJobWasEndedIsNoNews) {
   auto hung = Slow(2, Grade::kSupported, Cause::kNonCommunicationHang);
   hung.problem = diagnosis::ProblemClass::kNonCommunicationHang;

@@ -90,6 +90,7 @@ INSTANTIATE_TEST_SUITE_P(
                       Case{"left_behind", Cause::kCommunicationHang, {1}, Grade::kSupported},
                       Case{"left_behind_enqueued_ahead", Cause::kCommunicationHang, {1},
                            Grade::kSupported},
+                      Case{"rebuilt", kAbsent, {2}, Grade::kEstablished},
                       Case{"skipped_in_a_pair", Cause::kMismatch, {1}, Grade::kSupported},
                       Case{"size_mismatch", Cause::kMismatch, {1}, Grade::kEstablished},
                       Case{"kind_mismatch_of_two", Cause::kMismatch, {0, 1}, Grade::kSupported},
@@ -137,6 +138,7 @@ TEST(ImportCases, NotesSayWhatWasSkippedAndWhere) {
                                         HasSubstr("offset 18"))));
   EXPECT_THAT(Judge("truncated").recording.notes,
               Contains(::testing::AllOf(HasSubstr("_dump_1"), HasSubstr("ends early"))));
+  EXPECT_THAT(Judge("rebuilt").recording.notes, Contains(HasSubstr("group 0 was built again")));
   EXPECT_THAT(Judge("duplicate").recording.notes, Contains(HasSubstr("second dump of rank 2")));
   EXPECT_THAT(Judge("contradicting").recording.notes, Contains(HasSubstr("other members")));
   EXPECT_THAT(Judge("missing_dump").recording.ranks_missing, ElementsAre(RankId(2)));

@@ -178,6 +178,20 @@ def skipped_in_a_pair():
     return ranks
 
 
+def rebuilt():
+    """The group was built again after 40 ops and counts from 1; rank 2 stops coming after op 3."""
+    ranks = world(4)
+    for rank in ranks:
+        for _ in range(40):
+            rank.call("0")
+        rank.seq["0"] = 0
+        for _ in range(3):
+            rank.call("0")
+        if rank.rank != 2:
+            rank.call("0", open=True)
+    return ranks
+
+
 def stale():
     """Rank 2 wrote its record early: others completed ops that it had not entered then."""
     ranks = world(4)
@@ -202,6 +216,7 @@ def main():
     write("left_behind", left_behind(False))
     write("left_behind_enqueued_ahead", left_behind(True))
     write("stale", stale())
+    write("rebuilt", rebuilt())
     write("skipped_in_a_pair", skipped_in_a_pair())
     write("healthy", one_absent(4, (0, 1, 2, 3)))
 
