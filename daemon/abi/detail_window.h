@@ -54,8 +54,8 @@ struct WindowRequest {
   std::atomic<std::uint64_t> open_sequence;  // opens as this op, or a later one, is entered
   std::atomic<std::uint64_t> close_sequence;
   std::atomic<std::int64_t> deadline_ns;
-  std::atomic<std::uint32_t> sources;      // SourceBit: what to record
-  std::atomic<std::uint32_t> plugin_mask;  // in the window, as ControlBlock::plugin_mask
+  std::atomic<std::uint32_t> sources;  // SourceBit: what to record
+  std::uint32_t reserved0;
   std::uint64_t reserved[3];
 };
 

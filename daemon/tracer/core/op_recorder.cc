@@ -3,6 +3,7 @@
 #include "daemon/tracer/core/clock.h"
 #include "daemon/tracer/core/device_calls.h"
 #include "daemon/tracer/core/group_table.h"
+#include "daemon/tracer/core/window.h"
 
 namespace fathom::tracer {
 namespace {
@@ -90,6 +91,7 @@ void BeginOp(TracerState& state, const OpCall& call, Frame* frame) {
     record.sequence = state.next_sequence[slot].load(std::memory_order_relaxed);
     Count(state, slot, &abi::GroupSlot::entered);
   }
+  NoteEntryForWindow(state, slot, record.sequence);
   Link(frame, FrameType::kOp);
   Write(state, RecordKind::kOpEnter, record);
   control->heartbeat_ns.store(static_cast<std::uint64_t>(record.time_ns),

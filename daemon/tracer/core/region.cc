@@ -17,7 +17,8 @@ namespace {
 
 constexpr std::uint32_t kMaxGenerations = 1000;
 constexpr char kVersion[] = "0.1.0";
-constexpr std::uint32_t kBuiltSources = abi::kSourceGloo | abi::kSourcePython | abi::kSourceCuda;
+constexpr std::uint32_t kBuiltSources =
+    abi::kSourceGloo | abi::kSourcePython | abi::kSourceCuda | abi::kSourceCupti;
 
 // Field 22 of /proc/self/stat; 0 when it cannot be read. The name in field 2 may hold anything, so
 // counting starts at the last ')'.
@@ -162,6 +163,17 @@ bool CreateRegion(const Settings& settings, const Identity& identity, Region* re
   close(fd);
   errno = saved;
   return false;
+}
+
+void* MapNewFile(const char* path, std::size_t bytes) {
+  const int fd = OpenHidden(path);
+  if (fd < 0) return nullptr;
+  void* at = MapFile(fd, bytes);
+  const int saved = errno;
+  if (at == nullptr) unlink(path);
+  close(fd);
+  errno = saved;
+  return at;
 }
 
 }  // namespace fathom::tracer

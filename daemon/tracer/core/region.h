@@ -26,6 +26,10 @@ inline constexpr std::size_t kRegionPathBytes = 320;
 bool CreateRegion(const Settings& settings, const Identity& identity, Region* region,
                   char (&path)[kRegionPathBytes]);
 
+// A new file of `bytes` at `path`, its whole space reserved, mapped for writing; null with errno if
+// it cannot be had, and then there is no file. Cold path.
+void* MapNewFile(const char* path, std::size_t bytes);
+
 }  // namespace fathom::tracer
 
 #endif  // FATHOM_DAEMON_TRACER_CORE_REGION_H_

@@ -30,6 +30,10 @@ struct TracerState {
   char path[kRegionPathBytes];
   std::atomic<std::uint64_t> group_address[abi::kGroupSlots];  // 0: no live group in the slot
   std::atomic<std::uint64_t> next_sequence[abi::kGroupSlots];
+  std::atomic<std::uint32_t> window_done;    // ticket of the newest window that is over
+  std::atomic<std::uint32_t> window_ticket;  // ticket of the one that is waiting or open
+  std::atomic<bool> window_open;
+  std::atomic<bool> window_busy;  // a thread is opening or closing it
   AddressTable works;
   AddressTable buffers;
 };

@@ -5,6 +5,7 @@
 
 #include "daemon/abi/device_calls.h"
 #include "daemon/abi/ring_layout.h"
+#include "daemon/abi/window_file.h"
 
 namespace fathom::abi {
 namespace {
@@ -91,12 +92,24 @@ TEST(LayoutTest, WindowFieldsLieWhereDocumented) {
   EXPECT_EQ(offsetof(WindowRequest, close_sequence), 16u);
   EXPECT_EQ(offsetof(WindowRequest, deadline_ns), 24u);
   EXPECT_EQ(offsetof(WindowRequest, sources), 32u);
-  EXPECT_EQ(offsetof(WindowRequest, plugin_mask), 36u);
   EXPECT_EQ(offsetof(WindowState, phase), 4u);
   EXPECT_EQ(offsetof(WindowState, opened_sequence), 8u);
   EXPECT_EQ(offsetof(WindowState, opened_ns), 24u);
   EXPECT_EQ(offsetof(WindowState, reason), 40u);
   EXPECT_EQ(offsetof(WindowState, records), 48u);
+}
+
+TEST(LayoutTest, WindowFileLiesWhereDocumented) {
+  EXPECT_EQ(sizeof(WindowRecord), 32u);
+  EXPECT_EQ(offsetof(WindowRecord, duration_ns), 8u);
+  EXPECT_EQ(offsetof(WindowRecord, name), 12u);
+  EXPECT_EQ(offsetof(WindowRecord, kind), 14u);
+  EXPECT_EQ(offsetof(WindowRecord, stream), 16u);
+  EXPECT_EQ(offsetof(WindowRecord, bytes), 24u);
+  EXPECT_EQ(offsetof(WindowFileHeader, opened), 48u);
+  EXPECT_EQ(offsetof(WindowFileHeader, record_count), 96u);
+  EXPECT_EQ(kWindowNamesOffset, 4096u);
+  EXPECT_EQ(kWindowRecordsOffset, 4096u + 1024u * 128u);
 }
 
 TEST(LayoutTest, DeviceCallsComeBackAsTheyWerePacked) {

@@ -26,17 +26,25 @@ Stream& Of(CUstream stream) {
 }
 Event& Of(CUevent event) { return *reinterpret_cast<Event*>(event); }
 
+std::atomic<fake_cuda::Observer> observer{nullptr};
+
+CUresult Work(CUstream stream, unsigned blocks, fake_cuda::Work::Kind kind) {
+  const std::int64_t start_ns = Of(stream).Launch(blocks);
+  const fake_cuda::Observer tell = observer.load(std::memory_order_acquire);
+  if (tell != nullptr && start_ns != 0) tell({kind, start_ns, Of(stream).free_ns, stream});
+  return CUDA_SUCCESS;
+}
+
 CUresult Launch(CUstream stream, unsigned blocks) {
   kernels.fetch_add(1, std::memory_order_relaxed);
-  Of(stream).Launch(blocks);
-  return CUDA_SUCCESS;
+  return Work(stream, blocks, fake_cuda::Work::kKernel);
 }
 
 CUresult Copy(CUstream stream, bool blocks) {
   copies.fetch_add(1, std::memory_order_relaxed);
-  Of(stream).Launch(1);
+  const CUresult result = Work(stream, 1, fake_cuda::Work::kCopy);
   if (blocks) Of(stream).Synchronize();
-  return CUDA_SUCCESS;
+  return result;
 }
 
 }  // namespace
@@ -44,6 +52,8 @@ CUresult Copy(CUstream stream, bool blocks) {
 // How much the fake was really asked to do, for the victim's own report.
 FAKE unsigned long long fake_cuda_kernels() { return kernels.load(); }
 FAKE unsigned long long fake_cuda_copies() { return copies.load(); }
+
+FAKE void fake_cuda_observe(fake_cuda::Observer tell) { observer.store(tell); }
 
 FAKE CUresult cuInit(unsigned) { return CUDA_SUCCESS; }
 FAKE CUresult cuDriverGetVersion(int* version) {
@@ -71,8 +81,7 @@ FAKE CUresult cuMemcpyDtoH(void*, unsigned, unsigned bytes) {
   return bytes == 0x51515151u ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 FAKE CUresult cuMemsetD8Async(CUdeviceptr, unsigned char, size_t, CUstream stream) {
-  Of(stream).Launch(1);
-  return CUDA_SUCCESS;
+  return Work(stream, 1, fake_cuda::Work::kMemset);
 }
 FAKE CUresult cuStreamCreate(CUstream* stream, unsigned) {
   *stream = reinterpret_cast<CUstream>(new Stream);

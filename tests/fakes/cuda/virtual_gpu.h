@@ -38,6 +38,15 @@ inline double Throttle() {
   return factor;
 }
 
+// Told of all work as it is launched, and of the end of each call: the fake CUPTI.
+struct Work {
+  enum Kind { kKernel, kCopy, kMemset } kind;
+  std::int64_t start_ns;
+  std::int64_t end_ns;
+  const void* stream;
+};
+using Observer = void (*)(const Work& work);
+
 struct Graph {
   std::uint32_t kernels = 0;
   std::int64_t busy_ns = 0;
@@ -53,17 +62,21 @@ struct Stream {
   std::uint64_t launched = 0;
   Graph* capture = nullptr;  // not null: what is launched goes into it
 
-  void Run(std::int64_t busy_ns) {
+  // Returns when the work starts.
+  std::int64_t Run(std::int64_t busy_ns) {
     std::int64_t& oldest = ends[launched++ % kQueueDepth];
     if (oldest != 0) SleepUntil(oldest);
     const auto lasts = static_cast<std::int64_t>(static_cast<double>(busy_ns) * Throttle());
     oldest = free_ns = std::max(free_ns, NowNs()) + lasts;
+    return free_ns - lasts;
   }
-  void Launch(std::uint32_t blocks) {
+  // Returns when the work starts; 0 if it went into a graph.
+  std::int64_t Launch(std::uint32_t blocks) {
     const std::int64_t busy_ns = std::int64_t{blocks} * 1000;
     if (capture == nullptr) return Run(busy_ns);
     ++capture->kernels;
     capture->busy_ns += busy_ns;
+    return 0;
   }
   void Wait(const Event& event) { free_ns = std::max(free_ns, event.over_ns); }
   void Synchronize() const { SleepUntil(free_ns); }

@@ -4,9 +4,14 @@
 #include <cuda.h>
 #include <cudaTypedefs.h>
 #include <cuda_runtime_api.h>
+#include <cupti.h>
+#include <cupti_activity_deprecated.h>
 
+#include <cstddef>
 #include <type_traits>
 
+#include "daemon/tracer/cupti/activity_layout.h"
+#include "daemon/tracer/cupti/library.h"
 #include "daemon/tracer/interpose/cuda/hook_list.h"
 
 extern "C" cudaError_t __cudaLaunchKernel(cudaKernel_t, dim3, dim3, void**, size_t, cudaStream_t);
@@ -66,6 +71,52 @@ FATHOM_CUDA_RUNTIME_PLAIN(FATHOM_CHECK_RUNTIME)
 FATHOM_CUDA_DRIVER_PTSZ(FATHOM_CHECK_DRIVER)
 FATHOM_CUDA_DRIVER_PTDS(FATHOM_CHECK_DRIVER)
 FATHOM_CUDA_DRIVER_PLAIN(FATHOM_CHECK_DRIVER)
+
+#define FATHOM_CHECK_CUPTI(name, parameters) \
+  static_assert(Same(static_cast<int(*) parameters>(nullptr), decltype (&::name)(nullptr)), #name);
+FATHOM_CUPTI_FUNCTIONS(FATHOM_CHECK_CUPTI)
+
+// The fields of CUPTI's records, for every version the header knows.
+#define FATHOM_CHECK_SPAN(layout, record)                                                         \
+  static_assert(offsetof(record, start) == layout.start && offsetof(record, end) == layout.end && \
+                offsetof(record, streamId) == layout.stream &&                                    \
+                offsetof(record, correlationId) == layout.correlation)
+#define FATHOM_CHECK_KERNEL(record)         \
+  FATHOM_CHECK_SPAN(kKernelLayout, record); \
+  static_assert(offsetof(record, name) == kKernelLayout.name)
+FATHOM_CHECK_KERNEL(CUpti_ActivityKernel4);
+FATHOM_CHECK_KERNEL(CUpti_ActivityKernel5);
+FATHOM_CHECK_KERNEL(CUpti_ActivityKernel6);
+FATHOM_CHECK_KERNEL(CUpti_ActivityKernel7);
+FATHOM_CHECK_KERNEL(CUpti_ActivityKernel8);
+FATHOM_CHECK_KERNEL(CUpti_ActivityKernel9);
+FATHOM_CHECK_KERNEL(CUpti_ActivityKernel10);
+FATHOM_CHECK_KERNEL(CUpti_ActivityKernel11);
+FATHOM_CHECK_KERNEL(CUpti_ActivityKernel12);
+FATHOM_CHECK_KERNEL(CUpti_ActivityKernel13);
+#define FATHOM_CHECK_MEMCPY(record)                                   \
+  FATHOM_CHECK_SPAN(kMemcpyLayout, record);                           \
+  static_assert(offsetof(record, copyKind) == kMemcpyLayout.detail && \
+                offsetof(record, bytes) == kMemcpyLayout.bytes)
+FATHOM_CHECK_MEMCPY(CUpti_ActivityMemcpy3);
+FATHOM_CHECK_MEMCPY(CUpti_ActivityMemcpy4);
+FATHOM_CHECK_MEMCPY(CUpti_ActivityMemcpy5);
+FATHOM_CHECK_MEMCPY(CUpti_ActivityMemcpy6);
+#define FATHOM_CHECK_MEMSET(record)         \
+  FATHOM_CHECK_SPAN(kMemsetLayout, record); \
+  static_assert(offsetof(record, bytes) == kMemsetLayout.bytes)
+FATHOM_CHECK_MEMSET(CUpti_ActivityMemset2);
+FATHOM_CHECK_MEMSET(CUpti_ActivityMemset3);
+FATHOM_CHECK_MEMSET(CUpti_ActivityMemset4);
+#define FATHOM_CHECK_SYNC(record)         \
+  FATHOM_CHECK_SPAN(kSyncLayout, record); \
+  static_assert(offsetof(record, type) == kSyncLayout.detail)
+FATHOM_CHECK_SYNC(CUpti_ActivitySynchronization);
+FATHOM_CHECK_SYNC(CUpti_ActivitySynchronization2);
+static_assert(int{kCuptiMemcpy} == int{CUPTI_ACTIVITY_KIND_MEMCPY});
+static_assert(int{kCuptiMemset} == int{CUPTI_ACTIVITY_KIND_MEMSET});
+static_assert(int{kCuptiConcurrentKernel} == int{CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL});
+static_assert(int{kCuptiSynchronization} == int{CUPTI_ACTIVITY_KIND_SYNCHRONIZATION});
 
 }  // namespace
 }  // namespace fathom::tracer

@@ -4,6 +4,7 @@
 //   cuda_victim LIBFAKE_GLOO MODE [ARGUMENT]
 #include <cuda.h>
 #include <cudaTypedefs.h>
+#include <cupti.h>
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,6 +21,9 @@
 #include "tests/daemon/tracer/cuda/job.h"
 #include "tests/daemon/tracer/quiet_process.h"
 #include "tests/fakes/gloo/drive.h"
+
+extern "C" int fake_cupti_attached();
+extern "C" int fake_cupti_finalized();
 
 namespace {
 
@@ -57,6 +61,26 @@ int Steps(const CudaJob* job, int count) {
     Communicate();
   }
   return Report();
+}
+
+// What a window leaves behind in CUPTI.
+int Windowed(const CudaJob* job, int count) {
+  Steps(job, count);
+  job->launch(1);
+  printf("attached %d finalized %d\n", fake_cupti_attached(), fake_cupti_finalized());
+  return 0;
+}
+
+// The job's own profiler comes in the middle.
+int Profiled(const CudaJob* job, int count) {
+  Steps(job, count / 2);
+  CUpti_SubscriberHandle subscriber = nullptr;
+  const auto ignore = [](void*, CUpti_CallbackDomain, CUpti_CallbackId, const void*) {};
+  const CUptiResult result = cuptiSubscribe(&subscriber, ignore, nullptr);
+  Steps(job, count / 2);
+  printf("subscribed %d attached %d finalized %d\n", result, fake_cupti_attached(),
+         fake_cupti_finalized());
+  return 0;
 }
 
 int TwoRuntimes(const CudaJob* job) {
@@ -157,6 +181,8 @@ int Bench(const CudaJob* job, int batches) {
 
 int Run(const std::string& mode, const CudaJob* job, int count) {
   if (mode == "steps") return Steps(job, count);
+  if (mode == "window") return Windowed(job, count);
+  if (mode == "profiler") return Profiled(job, count);
   if (mode == "two_runtimes") return TwoRuntimes(job);
   if (mode == "driver") return DriverOnly();
   if (mode == "scopes") return Scopes(job);
