@@ -35,11 +35,14 @@ bool JudgeSinks(const StuckJob& job, Findings& out) {
   std::vector<Verdict> halted, absent;
   for (RankId rank : sinks) {
     const RankFacts& facts = *FactsOf(c.view, rank);
-    if (job.graph.waiting.contains(rank) && !IsHalted(facts)) {
+    if (job.graph.waiting.contains(rank) && !IsHalted(facts) && !IsDead(facts)) {
       // It is inside an op of which some members cannot be seen: no end of the chain.
       Abstain(out, absl::StrCat("who holds up the op that rank ", rank.value, " is inside of"));
     } else if (!facts.agent_reachable) {
       Abstain(out, absl::StrCat("what rank ", rank.value, " does: its agent is out of reach"));
+    } else if (IsDead(facts)) {
+      // It left in order, but others still count on it.
+      halted.push_back(ConvictDead(job, facts, {}));
     } else if (IsHalted(facts)) {
       halted.push_back(ConvictHalted(job, facts));
     } else if (IsStalled(facts, LongestIteration(c.view), c.config)) {

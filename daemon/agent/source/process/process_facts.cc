@@ -131,7 +131,10 @@ absl::StatusOr<ProcessFacts> ReadFacts(const KernelRoots& roots, std::uint32_t p
   facts.rss_bytes = line->rss_pages * kPageBytes;
   ReadCgroup(roots, pid, facts);
   if (const auto io = ReadSmallFile(PidPath(roots, pid, "io")); io.ok()) {
-    facts.io_bytes = NumberAfter(*io, "rchar").value_or(0) + NumberAfter(*io, "wchar").value_or(0);
+    // The first two grow when a call returns, the others page by page while a long one lasts.
+    for (const char* key : {"rchar", "wchar", "read_bytes", "write_bytes"}) {
+      facts.io_bytes += NumberAfter(*io, key).value_or(0);
+    }
   }
   ReadThread(absl::StrCat(PidPath(roots, pid, "task/"), training_tid), facts);
   return facts;

@@ -38,7 +38,8 @@ struct ProcessFacts {
   std::uint64_t minor_faults = 0;
   std::uint64_t cgroup_throttled_us = 0;
   std::uint64_t rss_bytes = 0;
-  std::uint64_t io_bytes = 0;  // read and written by system calls on files; 0 if not readable
+  std::uint64_t io_bytes = 0;   // a measure of reading and writing that only grows: bytes of calls
+                                // and bytes of storage, added; 0 if not readable
   std::uint64_t oom_kills = 0;  // in its cgroup, ever
   bool frozen = false;          // its cgroup is frozen
   std::string wait_channel;  // of the main thread; empty when it runs or may not be seen

@@ -104,6 +104,20 @@ TEST(HangTest, ADataLoaderIsSlowAndNotHung) {
   EXPECT_EQ(said.verdicts[0].problem, ProblemClass::kNonCommunicationSlow);
 }
 
+TEST(HangTest, ARankThatLeftInOrderBeforeItsTimeHoldsUpTheOthers) {
+  JobView view = Chain();
+  RankFacts& left = view.ranks[1];
+  left.state = ProcessState::kGone;
+  left.exited_orderly = true;
+  left.wait_status = 0;
+  left.gone_at = view.now - left.silent_for;
+  const Diagnosis said = Say(view);
+  ASSERT_EQ(said.verdicts.size(), 1u);
+  EXPECT_EQ(said.verdicts[0].cause, Cause::kProcessDead);
+  EXPECT_THAT(said.verdicts[0].entity.ranks, ElementsAre(RankId(1)));
+  EXPECT_THAT(said.verdicts[0].sentence, HasSubstr("exited with status 0; ranks 0, 2 and 3 wait"));
+}
+
 TEST(HangTest, WhoFreezesIsStopped) {
   JobView view = Chain();
   view.ranks[1].frozen = true;

@@ -108,13 +108,13 @@ TEST(ReadFactsTest, ReadsAFakeTree) {
 TEST(ReadFactsTest, ReadsIoAndWhatItsCgroupWentThrough) {
   FakeTree tree;
   tree.Put("proc/7/stat", StatText('S', 100, 0));
-  tree.Put("proc/7/io", "rchar: 1000\nwchar: 500\nsyscr: 3\n");
+  tree.Put("proc/7/io", "rchar: 1000\nwchar: 500\nsyscr: 3\nread_bytes: 7\nwrite_bytes: 4096\n");
   tree.Put("proc/7/cgroup", "0::/job/a\n");
   tree.Put("cgroup/job/a/memory.events", "low 0\noom 2\noom_kill 1\n");
   tree.Put("cgroup/job/a/cgroup.events", "populated 1\nfrozen 1\n");
   const auto facts = ReadFacts(tree.roots(), 7, 7);
   ASSERT_TRUE(facts.ok());
-  EXPECT_EQ(facts->io_bytes, 1500u);
+  EXPECT_EQ(facts->io_bytes, 5603u);
   EXPECT_EQ(facts->oom_kills, 1u);
   EXPECT_TRUE(facts->frozen);
 }
