@@ -4,7 +4,8 @@ from collections import namedtuple
 
 MAGIC = 0x31474E524D485446
 NONE32, NONE64 = 0xFFFFFFFF, 0xFFFFFFFFFFFFFFFF
-KINDS = ("none", "enter", "return", "exec_start", "exec_end", "wait_start", "wait_end", "wire", "mark")
+KINDS = ("none", "enter", "return", "exec_start", "exec_end", "wait_start", "wait_end", "wire", "mark",
+         *(f"free_{kind}" for kind in range(9, 16)), "device_calls", "sync_start", "sync_end")
 COLLECTIVES = ("unknown", "all_reduce", "all_gather", "reduce_scatter", "broadcast", "reduce", "all_to_all",
                "gather", "scatter", "barrier", "send", "recv")
 DROPS = ("reentrant", "group_table_full", "member_arena_full", "symbol_missing", "bad_setting", "after_fork",
