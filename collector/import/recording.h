@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "diagnosis/model/job_view.h"
+#include "diagnosis/tables/rank_tables.h"
 #include "proto/types/ids.h"
 
 namespace fathom::collector {
@@ -35,6 +36,7 @@ struct FileUse {
 struct Recording {
   std::string source;  // formats read, joined by '+': "kineto+flight-recorder"
   diagnosis::JobView view;
+  std::vector<diagnosis::RankTables> tables;  // by rank, of those whose work was traced
   std::vector<RankId> ranks_missing;  // of the job, but in none of the files
   std::vector<std::string> notes;
   std::vector<FileUse> files;

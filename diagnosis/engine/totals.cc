@@ -27,7 +27,8 @@ std::map<GroupId, GroupLevel> LevelsOf(const IterationSummary& iteration) {
 }
 
 void Add(const RankIteration& rank, const std::map<GroupId, GroupLevel>& levels, RankTotals& sum) {
-  const Nanos cpu = std::min(rank.cpu, rank.duration);
+  const Nanos busy = rank.device.count > 0 ? rank.device : rank.cpu;
+  const Nanos cpu = std::min(busy, rank.duration);
   const Nanos blocked = std::min(rank.blocked, rank.duration - cpu);
   sum.compute += cpu;
   sum.idle += blocked;

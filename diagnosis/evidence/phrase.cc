@@ -48,6 +48,16 @@ const RankAccount* NextLargest(const Ledger& ledger, const RankAccount& account)
   return next;
 }
 
+// Whether what the rank did was seen on its device, not on its host.
+bool SeenOnDevice(const JobView& view, RankId rank) {
+  for (const IterationSummary& iteration : view.window) {
+    for (const RankIteration& one : iteration.ranks) {
+      if (one.rank == rank && one.device.count > 0) return true;
+    }
+  }
+  return false;
+}
+
 void AddSlowEvidence(const Case& c, const Ledger& ledger, const RankAccount& account,
                      Verdict& verdict) {
   AddEvidence(verdict,
@@ -58,13 +68,19 @@ void AddSlowEvidence(const Case& c, const Ledger& ledger, const RankAccount& acc
               "walk_back");
   AddEvidence(verdict, "Its own time beyond the usual, against what the iteration lost.",
               account.typical.total, "s", ledger.excess, "walk_back");
+  const bool device = SeenOnDevice(c.view, account.rank);
   const std::pair<const char*, double> parts[] = {
-      {"computing", account.typical.compute},
+      {device ? "in kernels and copies" : "computing", account.typical.compute},
       {"garbage collection", account.typical.gc},
       {"data loader", account.typical.dataloader},
       {"waiting for a core", account.typical.runqueue},
-      {"off the CPU, not waiting for others", account.typical.host}};
-  const std::string function = FunctionOf(c, account.rank, account.typical.total);
+      {device ? "its device idle, for want of work from its host"
+              : "off the CPU, not waiting for others",
+       account.typical.host}};
+  // A host that waits for a slow device is in some function too.
+  const bool hosts = !device || verdict.cause != Cause::kComputeSlow;
+  const std::string function =
+      hosts ? FunctionOf(c, account.rank, account.typical.total) : std::string();
   if (!function.empty()) {
     AddEvidence(verdict, absl::StrCat("Most of it lies in ", function, "."), account.typical.total,
                 "s", 0, "Python stacks");

@@ -136,13 +136,17 @@ std::optional<Excess> ExecutionGraph::GapExcess(const OpRef& ref) const {
   Excess excess;
   excess.total = gap.own() - usual->own;
   double left = excess.total;
+  // What a device computed is known exactly; marks are of the host, which runs ahead of it.
+  if (gap.on_device && gap.cpu_known && usual->cpu_known) {
+    excess.compute = Take(left, gap.cpu - usual->cpu);
+  }
   excess.gc = Take(left, gap.gc - usual->gc);
   excess.dataloader = Take(left, gap.dataloader - usual->dataloader);
   if (!gap.cpu_known || !usual->cpu_known) {
     excess.unsplit = Take(left, left);
     return excess;
   }
-  excess.compute = Take(left, gap.cpu - usual->cpu - excess.gc);
+  if (!gap.on_device) excess.compute = Take(left, gap.cpu - usual->cpu - excess.gc);
   excess.runqueue = Take(left, gap.runqueue - usual->runqueue);
   excess.host = Take(left, left);
   return excess;

@@ -58,13 +58,25 @@ double Overlap(MonoNs a, MonoNs b, MonoNs c, MonoNs d) {
   return high > low ? (high - low).Seconds() : 0;
 }
 
+void AddDeviceWaits(const RankTimeline& line, const RankRows& rows, std::vector<Stretch>& waits) {
+  if (rows.device_waits.empty()) return;
+  std::map<const CommOp*, std::size_t> place;
+  for (std::size_t k = 0; k < line.ops.size(); ++k) place[line.ops[k]] = k;
+  for (const DeviceWait& wait : rows.device_waits) {
+    const bool told = wait.op < rows.ops.size();
+    waits.push_back({wait.begin, wait.end, told ? place.at(&rows.ops[wait.op]) : kNoOp});
+  }
+}
+
 // Where the caller is known to have been blocked: traced waits, and calls that return done.
-Stretches TracedWaits(const RankTimeline& line, double floor) {
+Stretches TracedWaits(const RankTimeline& line, const RankRows& rows, double floor) {
   std::vector<Stretch> waits;
+  AddDeviceWaits(line, rows, waits);
   for (std::size_t k = 0; k < line.ops.size(); ++k) {
     const CommOp& op = *line.ops[k];
+    if (op.device_known()) continue;
     if (op.wait_start.known()) {
-      const MonoNs open_end = std::max(line.ops.back()->enter, op.wait_start);
+      const MonoNs open_end = std::max(line.ops.back()->place(), op.wait_start);
       waits.push_back({op.wait_start, op.wait_end.known() ? op.wait_end : open_end, k});
     } else if (op.api_return.known() && op.done() && op.end <= op.api_return &&
                (op.api_return - op.enter).Seconds() > floor) {
@@ -77,7 +89,7 @@ Stretches TracedWaits(const RankTimeline& line, double floor) {
 void ApplyTracedWaits(RankTimeline& line, std::size_t k, MonoNs begin, const Stretches& waits,
                       double floor) {
   Gap& gap = line.gaps[k];
-  const MonoNs end = line.ops[k]->enter;
+  const MonoNs end = line.ops[k]->place();
   MonoNs covered = begin;
   const auto [first, last] = waits.Touching(begin, end);
   for (const Stretch* it = first; it < last; ++it) {
@@ -85,7 +97,7 @@ void ApplyTracedWaits(RankTimeline& line, std::size_t k, MonoNs begin, const Str
     if (here <= 0) continue;
     gap.blocked += here;
     covered = std::max(covered, std::min(it->end, end));
-    if (here < floor) continue;
+    if (here < floor || it->op == kNoOp) continue;
     gap.waited_op = it->op;
     gap.waited = here;
     gap.after_wait = (end - std::min(it->end, end)).Seconds();
@@ -96,7 +108,7 @@ void ApplyTracedWaits(RankTimeline& line, std::size_t k, MonoNs begin, const Str
 // towards innocence: a rank that slept while its op was still open is not charged.
 void InferWait(RankTimeline& line, std::size_t k, MonoNs begin, double floor) {
   Gap& gap = line.gaps[k];
-  const MonoNs end = line.ops[k]->enter;
+  const MonoNs end = line.ops[k]->place();
   std::size_t last = kNoOp;
   for (std::size_t j = k; j-- > 0 && k - j <= 64;) {
     const CommOp& op = *line.ops[j];
@@ -115,6 +127,12 @@ void InferWait(RankTimeline& line, std::size_t k, MonoNs begin, double floor) {
 }
 
 void ApplyCounters(Gap& gap, const CommOp& before, const CommOp& op) {
+  if (op.device_known()) {
+    gap.on_device = true;
+    gap.cpu_known = before.device_known() && op.device_at_arrival >= before.device_at_arrival;
+    if (gap.cpu_known) gap.cpu = (op.device_at_arrival - before.device_at_arrival).Seconds();
+    return;
+  }
   if (before.thread != op.thread) return;
   gap.cpu_known = before.cpu_at_enter.count > 0 && op.cpu_at_enter >= before.cpu_at_enter;
   if (gap.cpu_known) gap.cpu = (op.cpu_at_enter - before.cpu_at_enter).Seconds();
@@ -133,11 +151,11 @@ Stretches MarkStretches(const std::vector<Mark>& marks, MonoNs last) {
 }
 
 void ApplyMarks(Gap& gap, MonoNs begin, const CommOp& op, const Stretches& marks) {
-  const auto [first, last] = marks.Touching(begin, op.enter);
+  const auto [first, last] = marks.Touching(begin, op.place());
   for (const Stretch* it = first; it < last; ++it) {
     const Mark& mark = *it->mark;
     if (mark.thread != 0 && op.thread != 0 && mark.thread != op.thread) continue;
-    const double here = Overlap(begin, op.enter, it->begin, it->end);
+    const double here = Overlap(begin, op.place(), it->begin, it->end);
     (mark.kind == MarkKind::kGc ? gap.gc : gap.dataloader) += here;
   }
 }
@@ -175,8 +193,8 @@ MonoNs BeginOfGap(const CommOp& op, const CommOp* before,
                   const std::map<Iteration, MonoNs>& iteration_begin) {
   const bool first = before == nullptr || before->iteration != op.iteration;
   const auto known = iteration_begin.find(op.iteration);
-  if (first && known != iteration_begin.end() && known->second < op.enter) return known->second;
-  return before != nullptr ? before->enter : op.enter;
+  if (first && known != iteration_begin.end() && known->second < op.place()) return known->second;
+  return before != nullptr ? before->place() : op.place();
 }
 
 }  // namespace
@@ -187,21 +205,22 @@ RankTimeline BuildTimeline(RankId rank, const RankRows& rows,
   line.rank = rank;
   for (const CommOp& op : rows.ops) line.ops.push_back(&op);
   std::stable_sort(line.ops.begin(), line.ops.end(),
-                   [](const CommOp* a, const CommOp* b) { return a->enter < b->enter; });
+                   [](const CommOp* a, const CommOp* b) { return a->place() < b->place(); });
   line.waits_traced = std::any_of(line.ops.begin(), line.ops.end(),
-                                  [](const CommOp* op) { return op->wait_start.known(); });
+                                  [](const CommOp* op) { return op->wait_start.known(); }) ||
+                      !rows.device_waits.empty();
   line.gaps.resize(line.ops.size());
   IndexIterations(line);
   AssignKeys(line);
-  const Stretches waits = TracedWaits(line, wait_floor);
-  const MonoNs newest = line.ops.empty() ? MonoNs() : line.ops.back()->enter;
+  const Stretches waits = TracedWaits(line, rows, wait_floor);
+  const MonoNs newest = line.ops.empty() ? MonoNs() : line.ops.back()->place();
   const Stretches marks = MarkStretches(rows.marks, newest);
   for (std::size_t k = 0; k < line.ops.size(); ++k) {
     const CommOp& op = *line.ops[k];
     const CommOp* before = Previous(line, k);
     const MonoNs begin = BeginOfGap(op, before, iteration_begin);
     Gap& gap = line.gaps[k];
-    gap.wall = gap.after_wait = (op.enter - begin).Seconds();
+    gap.wall = gap.after_wait = (op.place() - begin).Seconds();
     if (before) ApplyCounters(gap, *before, op);
     ApplyMarks(gap, begin, op, marks);
     if (waits.empty()) {

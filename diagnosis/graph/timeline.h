@@ -11,6 +11,9 @@
 // communication, waited for a core, or did something nobody saw. own = wall − blocked is what the
 // rank itself is answerable for. Where waits were not traced, blocked is the time off the CPU in
 // which an op was open, at most.
+// On a device whose kernels were traced the same holds in the device's time: an op enters when its
+// kernel starts, blocked is the time in which nothing but communication ran, and `cpu` the time in
+// which the device computed or copied; the rest of own it idled, for want of work from the host.
 //
 // Units: seconds; times of the rank's own monotonic clock only.
 // Thread-safety: plain values. Lifetime: ops point into the view's rows, which must outlive it.
@@ -42,6 +45,7 @@ struct Gap {
   double dataloader = 0;
   bool cpu_known = false;
   bool runqueue_known = false;
+  bool on_device = false;         // times of the device, not of the host
   std::size_t waited_op = kNoOp;  // the last op it was blocked on for long enough to follow
   double waited = 0;              // for how long
 

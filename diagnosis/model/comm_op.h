@@ -10,6 +10,7 @@
 #ifndef FATHOM_DIAGNOSIS_MODEL_COMM_OP_H_
 #define FATHOM_DIAGNOSIS_MODEL_COMM_OP_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 
@@ -41,10 +42,26 @@ struct CommOp {
   // Runs on a device: the host only launches it, ahead of time, and the rank arrives when the
   // kernel starts.
   bool on_device = false;
+  // Of such an op, where all kernels were traced: the time the device had computed or copied, in
+  // sum, when this kernel started. Negative: not known.
+  Nanos device_at_arrival{-1};
 
   bool done() const { return end.known(); }
   MonoNs arrival() const { return on_device && exec_start.known() ? exec_start : enter; }
+  bool device_known() const { return device_at_arrival.count >= 0 && exec_start.known(); }
+  // Where the op stands in the program order of its rank: of the device where its work is known,
+  // else of the host.
+  MonoNs place() const { return device_known() ? exec_start : enter; }
   Nanos elapsed() const { return end - arrival(); }  // Requires: done().
+};
+
+// A stretch in which the device of a rank ran communication and nothing else. `op`: the one that
+// it waited for, an index into the rank's ops; kNoneWaitedFor where that cannot be told.
+struct DeviceWait {
+  static constexpr std::size_t kNoneWaitedFor = ~std::size_t{0};
+  MonoNs begin;
+  MonoNs end;
+  std::size_t op = kNoneWaitedFor;
 };
 
 enum class MarkKind : std::uint8_t { kGc, kDataLoader };

@@ -142,6 +142,7 @@ struct RankRows {
   std::vector<CommOp> ops;
   std::vector<Mark> marks;
   std::vector<FunctionCall> functions;  // of traces with Python stacks; empty live
+  std::vector<DeviceWait> device_waits;  // by begin; empty where kernels were not traced
 };
 
 // A signal that rules rely on, and what its absence hides.

@@ -25,7 +25,8 @@ std::map<RankId, Load> LoadsOf(const JobView& view) {
     for (const RankIteration& r : it.ranks) {
       if (r.duration.count <= 0) continue;
       // Work, not the wait for a core: a full machine must not pass for a design.
-      const Nanos own = r.cpu.count > 0 ? r.cpu : r.duration - r.blocked - r.runqueue;
+      const Nanos work = r.device.count > 0 ? r.device : r.cpu;
+      const Nanos own = work.count > 0 ? work : r.duration - r.blocked - r.runqueue;
       loads[r.rank].own.push_back(own.Seconds());
       loads[r.rank].blocked.push_back(r.blocked.Seconds() / r.duration.Seconds());
     }

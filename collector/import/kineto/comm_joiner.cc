@@ -13,22 +13,36 @@ bool SameKind(CollectiveKind call, CollectiveKind run) {
          (call == CollectiveKind::kReduceScatter && run == CollectiveKind::kAllReduce);
 }
 
-// record_param_comms lies inside the c10d op and knows more: where there is one, c10d is left out.
-bool HasParameters(const CommEvent& event) {
-  return !event.group.empty() || event.group_size != kAbsent || event.sequence != kAbsent;
+// A call of a collective or message; init, wait and the like are none.
+bool IsCall(const CommEvent& event) {
+  return event.part == CommPart::kCall && event.kind != CollectiveKind::kUnknown;
+}
+
+// record_param_comms lies inside the c10d op, and that beside nccl's annotation: the best told
+// source is used alone.
+CallSource BestSource(const RankTrace& trace) {
+  CallSource best = CallSource::kAnnotation;
+  for (const CommEvent& event : trace.comms) {
+    if (IsCall(event)) best = std::min(best, event.source);
+  }
+  return best;
+}
+
+// Whether a kernel that was launched for several calls can be of one of this kind.
+bool CanBeOf(CollectiveKind kernel, CollectiveKind call) {
+  return kernel == CollectiveKind::kUnknown || kernel == call;
 }
 
 class Joiner {
  public:
   explicit Joiner(const RankTrace& trace) : trace_(trace) {
-    const bool rich = std::any_of(trace.comms.begin(), trace.comms.end(), [](const auto& event) {
-      return event.part == CommPart::kCall && HasParameters(event);
-    });
+    const CallSource source = BestSource(trace);
     for (const CommEvent& event : trace.comms) {
-      if (event.part != CommPart::kCall || (rich && !HasParameters(event))) continue;
-      if (event.kind == CollectiveKind::kUnknown) continue;  // init, wait, pointers to work
-      joined_.ops.push_back({.call = event});
+      if (IsCall(event) && event.source == source) joined_.ops.push_back({.call = event});
+      const auto launch = event.part == CommPart::kKernel ? LaunchOf(event) : kAbsent;
+      if (launch != kAbsent) launches_.push_back(launch);
     }
+    std::sort(launches_.begin(), launches_.end());
   }
 
   JoinedOps Join() {
@@ -41,12 +55,13 @@ class Joiner {
       const std::size_t at = event.part == CommPart::kKernel ? CallOfKernel(event)
                              : IsPointToPoint(event.kind)    ? CallOfMessage(event)
                                                              : CallOfRun(event);
-      if (at == kNone) {
-        AddAlone(event);
-      } else {
+      if (at != kNone) {
         SetRun(joined_.ops[at], event);
+      } else if (event.part != CommPart::kKernel || !SetRunOfSeveral(event)) {
+        AddAlone(event);
       }
     }
+    MergeParts();
     for (const JoinedOp& op : joined_.ops) joined_.calls_without_run += op.run_begin == kAbsent;
     std::stable_sort(
         joined_.ops.begin(), joined_.ops.end(),
@@ -75,6 +90,9 @@ class Joiner {
     if (run.kind == CollectiveKind::kUnknown || run.part != CommPart::kKernel) return;
     JoinedOp op{.call = run};
     SetRun(op, run);
+    if (const std::int64_t launch = LaunchOf(run); launch != kAbsent) {
+      op.call.begin = op.call.end = launch;
+    }
     alone_.push_back(joined_.ops.size());
     joined_.ops.push_back(op);
   }
@@ -111,9 +129,65 @@ class Joiner {
         kernel.external_id != kAbsent && at != by_external_id_.end()) {
       return at->second;
     }
+    const std::int64_t launch = LaunchOf(kernel);
+    return launch == kAbsent ? kNone : CallAround(launch);
+  }
+
+  std::int64_t LaunchOf(const CommEvent& kernel) const {
+    if (kernel.correlation == kAbsent) return kAbsent;
     const auto launch = trace_.launches.find(kernel.correlation);
-    if (kernel.correlation == kAbsent || launch == trace_.launches.end()) return kNone;
-    return CallAround(launch->second);
+    return launch == trace_.launches.end() ? kAbsent : launch->second.begin;
+  }
+
+  // A kernel launched at the end of a group of calls: the run of all of them.
+  bool SetRunOfSeveral(const CommEvent& kernel) {
+    const std::int64_t launch = LaunchOf(kernel);
+    if (launch == kAbsent) return false;
+    const auto before = std::lower_bound(launches_.begin(), launches_.end(), launch);
+    const bool first = before == launches_.begin();
+    bool any = false;
+    const std::size_t calls = joined_.ops.size() - alone_.size();
+    for (std::size_t i = 0; i < calls; ++i) {
+      JoinedOp& op = joined_.ops[i];
+      if (op.call.begin > launch) break;
+      if (!Open(i) || !CanBeOf(kernel.kind, op.call.kind)) continue;
+      if (!first && op.call.begin <= *(before - 1)) continue;
+      SetRun(op, kernel);
+      any = true;
+    }
+    return any;
+  }
+
+  // Ops of one group are called one after the other; the same sequence again is a part of the same.
+  void MergeParts() {
+    std::map<std::pair<std::string, std::int64_t>, std::size_t> whole;
+    std::vector<JoinedOp> kept;
+    for (JoinedOp& op : joined_.ops) {
+      const bool told = !op.call.group.empty() && op.call.sequence != kAbsent;
+      if (told && !IsPointToPoint(op.call.kind)) {
+        const auto [at, fresh] =
+            whole.try_emplace({op.call.group, op.call.sequence}, kept.size());
+        if (!fresh) {
+          Merge(kept[at->second], op);
+          continue;
+        }
+      }
+      kept.push_back(std::move(op));
+    }
+    joined_.ops = std::move(kept);
+  }
+
+  static void Merge(JoinedOp& whole, const JoinedOp& part) {
+    whole.call.end = std::max(whole.call.end, part.call.end);
+    if (part.call.elements > 0) {
+      whole.call.elements = std::max<std::int64_t>(whole.call.elements, 0) + part.call.elements;
+    }
+    if (part.run_begin == kAbsent) return;
+    const bool first = whole.run_begin == kAbsent;
+    whole.run_begin = first ? part.run_begin : std::min(whole.run_begin, part.run_begin);
+    whole.run_end = std::max(whole.run_end, part.run_end);
+    whole.run_thread = part.run_thread;
+    whole.on_device = part.on_device;
   }
 
   // The call with the latest begin that spans `time`.
@@ -131,6 +205,7 @@ class Joiner {
   JoinedOps joined_;
   std::unordered_map<std::int64_t, std::size_t> by_external_id_;
   std::vector<std::size_t> alone_;
+  std::vector<std::int64_t> launches_;  // of communication kernels, sorted
   std::size_t first_open_ = 0;
 };
 
@@ -183,7 +258,45 @@ void SetWaits(std::vector<JoinedOp*>& by_end, const std::vector<Stretch>& gaps) 
   }
 }
 
+// Cuts an exposed stretch at the ends of the ops that end in it.
+void CutAtEnds(const Stretch& exposed, const JoinedOps& joined,
+               const std::vector<std::size_t>& by_end, std::vector<DeviceStretch>& waits) {
+  std::int64_t at = exposed.begin;
+  auto op = std::partition_point(by_end.begin(), by_end.end(), [&](std::size_t i) {
+    return joined.ops[i].run_end <= exposed.begin;
+  });
+  for (; op != by_end.end() && joined.ops[*op].run_end <= exposed.end; ++op) {
+    const std::int64_t end = joined.ops[*op].run_end;
+    if (end > at) waits.push_back({at, end, *op});
+    at = end;
+  }
+  if (exposed.end > at) waits.push_back({at, exposed.end, DeviceStretch::kNone});
+}
+
 }  // namespace
+
+std::vector<DeviceStretch> DeviceWaits(const JoinedOps& joined, const IntervalSet& device_busy) {
+  IntervalSet communication;
+  std::vector<std::size_t> by_end;
+  for (std::size_t i = 0; i < joined.ops.size(); ++i) {
+    const JoinedOp& op = joined.ops[i];
+    if (!op.on_device || op.run_begin == kAbsent) continue;
+    communication.Add(op.run_begin, op.run_end);
+    by_end.push_back(i);
+  }
+  communication.Seal();
+  // Of a send and a receive in one kernel the receive is what was waited for.
+  std::stable_sort(by_end.begin(), by_end.end(), [&](std::size_t a, std::size_t b) {
+    const JoinedOp& x = joined.ops[a];
+    const JoinedOp& y = joined.ops[b];
+    if (x.run_end != y.run_end) return x.run_end < y.run_end;
+    return x.call.kind == CollectiveKind::kRecv && y.call.kind != CollectiveKind::kRecv;
+  });
+  std::vector<DeviceStretch> waits;
+  const IntervalSet exposed = communication.Without(device_busy);
+  for (const Stretch& stretch : exposed.stretches()) CutAtEnds(stretch, joined, by_end, waits);
+  return waits;
+}
 
 std::int64_t TrainingThread(const RankTrace& trace) {
   std::map<std::int64_t, std::size_t> marks;

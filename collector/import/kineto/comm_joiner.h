@@ -6,14 +6,17 @@
 //   Call and run. Gloo: the first open call of the same kind and size before the run began (kinds
 //   alone where sizes are told differently); for send and recv the call on the same thread just
 //   before. NCCL: External id, else the launch of the kernel's correlation id that lies inside the
-//   call, else the order of calls of one kind.
+//   call, else (several ops launched as one kernel, when their group is closed) all open calls that
+//   the kernel can be of, begun since the launch before. Calls that bear the same group and
+//   sequence are one op.
 //   Wait. After a synchronous call, or one that does not say, the caller waits for the run to end
 //   if it begins no op before. Else a thread that waits does nothing: in a gap of the calling
 //   thread, longer than kShortestGap, the ops in flight that end inside it were waited for, one
 //   after the other, from the begin of the gap. The rest of the gap is the host's own. (DDP's wait
 //   for its buckets has no event; it is the gap at the end of backward.) The waiter is woken before
 //   the event of the run ends, so an end may lie up to kLateEnd after the gap. A recv is its own
-//   wait. The end of a `gloo:send` is the call of wait() on it, not its completion, unless nothing
+//   wait. On a device the rank waits where nothing but communication runs: DeviceWaits(). The end of
+//   a `gloo:send` is the call of wait() on it, not its completion, unless nothing
 //   else ran meanwhile.
 // Deviation: a thread that sleeps while an op is in flight looks as if it waited until the op ends.
 //
@@ -43,6 +46,15 @@ struct JoinedOp {
   bool on_device = false;
 };
 
+// A stretch in which the device ran communication and nothing else. `op`: of JoinedOps::ops, the
+// one whose end the device then waited for; kNone where none ends in the stretch.
+struct DeviceStretch {
+  static constexpr std::size_t kNone = ~std::size_t{0};
+  std::int64_t begin = 0;
+  std::int64_t end = 0;
+  std::size_t op = kNone;
+};
+
 struct JoinedOps {
   std::vector<JoinedOp> ops;  // by call.begin
   std::uint64_t calls_without_run = 0;
@@ -51,6 +63,9 @@ struct JoinedOps {
 
 // Of the ops called by any thread; waits of `training_thread` only.
 JoinedOps JoinComms(const RankTrace& trace, std::int64_t training_thread);
+
+// By begin. `device_busy`: kernels that compute, and copies; sealed.
+std::vector<DeviceStretch> DeviceWaits(const JoinedOps& joined, const IntervalSet& device_busy);
 
 // The thread that trains: the one with the step marks, else the busiest.
 std::int64_t TrainingThread(const RankTrace& trace);

@@ -154,6 +154,8 @@ constexpr IntegerKey kIntegerKeys[] = {
     {"Seq", &EventArgs::sequence},
     {"Src Rank", &EventArgs::source_rank},
     {"Dst Rank", &EventArgs::target_rank},
+    {"Rank", &EventArgs::group_rank},
+    {"bytes", &EventArgs::bytes},
 };
 constexpr TextKey kTextKeys[] = {
     {"Collective name", &EventArgs::collective},

@@ -105,7 +105,27 @@ GroupOfThread AssignThreads(const JoinedOps& joined, std::vector<const TraceGrou
 
 }  // namespace
 
+namespace {
+
+// Traces of before PyTorch 2.1 name no group and list none: if all ops tell the same size, or none
+// does, one group of all ranks is taken for theirs.
+bool NameOnly(JoinedOps& joined) {
+  const auto nameless = [](const JoinedOp& op) { return op.call.group.empty(); };
+  if (joined.ops.empty() || !std::all_of(joined.ops.begin(), joined.ops.end(), nameless)) {
+    return false;
+  }
+  const std::int64_t size = joined.ops.front().call.group_size;
+  for (const JoinedOp& op : joined.ops) {
+    if (!op.on_device || op.call.group_size != size) return false;
+  }
+  for (JoinedOp& op : joined.ops) op.call.group = kGroupOfAll;
+  return true;
+}
+
+}  // namespace
+
 bool NameGroups(const RankTrace& trace, JoinedOps& joined) {
+  if (trace.groups.empty()) return NameOnly(joined);
   const std::vector<const TraceGroup*> groups = GroupsInOrder(trace);
   const TraceGroup* const whole = Whole(trace, groups);
   const bool only = groups.size() == 1;

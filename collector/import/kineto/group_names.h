@@ -11,6 +11,9 @@
 // Send and recv run on the calling thread: the first group of all ranks, in which the numbers of
 // the group and of the job are the same.
 //
+// NCCL's events of before PyTorch 2.1 name no group either, and their header lists none: then there
+// is one group, of all ranks, if no size that an op tells contradicts.
+//
 // Thread-safety: pure function. Errors: none. Cost: O(n log n).
 #ifndef FATHOM_COLLECTOR_IMPORT_KINETO_GROUP_NAMES_H_
 #define FATHOM_COLLECTOR_IMPORT_KINETO_GROUP_NAMES_H_
@@ -19,6 +22,9 @@
 #include "collector/import/kineto/rank_trace.h"
 
 namespace fathom::collector::kineto {
+
+// Name of the group of all ranks where the trace names none.
+inline constexpr char kGroupOfAll[] = "all";
 
 // Fills call.group of the ops without one. True: something was filled, and is a guess unless the
 // rank is in one group only.

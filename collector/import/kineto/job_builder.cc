@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "collector/import/kineto/group_names.h"
 #include "collector/import/kineto/rank_rows.h"
 
 namespace fathom::collector::kineto {
@@ -48,6 +49,10 @@ void AddGroups(const RankTrace& trace, bool guessed, Recording& recording) {
                                              " than the traces before it; those are kept"));
     }
   }
+  if (!trace.groups.empty() || !guessed) return;
+  diagnosis::Group& all = GroupOf(recording, kGroupOfAll);
+  all.size = recording.view.world_size;
+  all.guessed = true;
 }
 
 void AddFacts(const RankTrace& trace, const RankIterations& read, Recording& recording) {
@@ -252,6 +257,7 @@ void AddTraces(const std::vector<RankTrace>& traces, Recording& recording) {
       steps[trace.rank].insert(number);
     }
     recording.view.rows[RankId(trace.rank)] = std::move(read.rows);
+    recording.tables.push_back(std::move(read.tables));
     recording.view.now = std::max(recording.view.now, WallNs(TimeOf(trace, trace.last).ns));
   }
   NoteClocks(traces, recording);

@@ -17,6 +17,7 @@
 #include "collector/import/kineto/record_join.h"
 #include "collector/import/kineto/trace_reader.h"
 #include "collector/import/rank_name.h"
+#include "diagnosis/clocks/alignment.h"
 
 namespace fathom::collector::kineto {
 namespace {
@@ -32,6 +33,11 @@ absl::StatusOr<RankTrace> ReadOne(const std::string& path, const ImportLimits& l
   if (!summary.ok()) return summary.status();
   RankTrace trace = builder.Take(*std::move(summary));
   trace.path = path;
+  // Made here, where two files are read at a time; the work itself is not kept.
+  if (!trace.work.device.empty()) {
+    trace.tables = diagnosis::TablesOfDevice(trace.work);
+    trace.work = {};
+  }
   return trace;
 }
 
@@ -136,6 +142,21 @@ void NoteMissing(const std::vector<RankTrace>& traces, Recording& recording) {
   }
 }
 
+// How well times of different ranks can be compared, for who draws them together.
+void AddClocks(Recording& recording) {
+  using Level = diagnosis::SignalState::Level;
+  const std::size_t ranks = recording.view.rows.size();
+  if (ranks < 2) return;
+  const diagnosis::ClockAlignment clocks = diagnosis::AlignClocks(recording.view);
+  const std::size_t aligned = clocks.offsets.size();
+  recording.view.signals.push_back(
+      {"clocks", aligned == 0 ? Level::kOff : aligned < ranks ? Level::kPartly : Level::kOn,
+       aligned == 0 ? "the order of events of different ranks"
+                    : absl::StrCat("the order of events of different ranks closer than ",
+                                   clocks.residual.count / 1000 + 1, " us; clocks are up to ",
+                                   clocks.largest.count / 1000, " us apart")});
+}
+
 }  // namespace
 
 bool KinetoImporter::Recognises(std::string_view, std::string_view head) const {
@@ -171,6 +192,9 @@ absl::Status KinetoImporter::Read(const std::vector<std::string>& paths, const I
   return absl::OkStatus();
 }
 
-void KinetoImporter::Finish(Recording& recording) const { JoinRecords(recording); }
+void KinetoImporter::Finish(Recording& recording) const {
+  JoinRecords(recording);
+  AddClocks(recording);
+}
 
 }  // namespace fathom::collector::kineto

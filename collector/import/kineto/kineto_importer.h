@@ -26,7 +26,7 @@ class KinetoImporter final : public Importer {
   bool Recognises(std::string_view path, std::string_view head) const override;
   absl::Status Read(const std::vector<std::string>& paths, const ImportLimits& limits,
                     Recording& recording) const override;
-  void Finish(Recording& recording) const override;  // JoinRecords
+  void Finish(Recording& recording) const override;  // JoinRecords, clocks
 };
 
 }  // namespace fathom::collector::kineto

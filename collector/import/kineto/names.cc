@@ -119,11 +119,15 @@ CollectiveKind KindOfName(std::string_view name) {
 }
 
 std::optional<CollectiveKind> KindOfKernel(std::string_view name) {
-  // "ncclDevKernel_AllReduce_Sum_f32_RING_LL(…)", older "ncclKernel_AllReduce_RING_LL_Sum_float".
-  const std::size_t at = name.find("nccl");
+  // "ncclDevKernel_AllReduce_Sum_f32_RING_LL(…)", older "ncclKernel_AllReduce_RING_LL_Sum_float",
+  // before NCCL 2.9 "ncclAllReduceRingLLKernel_sum_f32"; RCCL has the same names.
+  constexpr std::string_view kNccl = "nccl";
+  const std::size_t at = name.find(kNccl);
   if (at == std::string_view::npos || name.find("Kernel", at) == std::string_view::npos) {
     return std::nullopt;
   }
+  const CollectiveKind early = KindOfName(name.substr(at + kNccl.size()));
+  if (early != CollectiveKind::kUnknown && early != CollectiveKind::kSend) return early;
   const std::size_t underscore = name.find('_', at);
   if (underscore == std::string_view::npos) return CollectiveKind::kUnknown;
   const std::string_view rest = name.substr(underscore + 1);
@@ -171,6 +175,13 @@ std::optional<std::int64_t> StepNumber(std::string_view name) {
   const auto [stop, error] = std::from_chars(name.data() + kPrefix.size(), end, number);
   if (error != std::errc{} || stop != end || number < 0) return std::nullopt;
   return number;
+}
+
+bool IsLaunch(std::string_view name) {
+  for (const std::string_view part : {"aunch", "emcpy", "emset"}) {
+    if (name.find(part) != std::string_view::npos) return true;
+  }
+  return false;
 }
 
 bool IsCollection(std::string_view name) {

@@ -41,6 +41,9 @@ std::uint32_t BytesOf(DataType type);  // 0 for kUnknown
 // N of "ProfilerStep#N".
 std::optional<std::int64_t> StepNumber(std::string_view name);
 
+// Of a call of the CUDA or HIP runtime or driver: whether it puts work on a stream.
+bool IsLaunch(std::string_view name);
+
 bool IsCollection(std::string_view name);  // garbage collection
 bool IsDataLoading(std::string_view name);
 

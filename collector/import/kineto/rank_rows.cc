@@ -16,6 +16,8 @@ using diagnosis::Mark;
 constexpr std::uint64_t kOpsPerIteration = std::uint64_t{1} << 20;
 // Where a trace without a base begins at 0, which means "not known" in the view.
 constexpr std::int64_t kOwnBase = 1'000'000'000;
+// Between two kernels; what is shorter is not worth a row.
+constexpr std::int64_t kShortestDeviceWait = 5'000;
 
 struct StepSpan {
   std::int64_t number = 0;
@@ -43,14 +45,17 @@ class RankReader {
 
   RankIterations Read() {
     JoinedOps joined = JoinComms(trace_, training_thread_);
+    ChooseClock(joined);
     const bool named = NameGroups(trace_, joined);
-    out_.guessed_groups = named && trace_.groups.size() > 1;
+    out_.guessed_groups = named && trace_.groups.size() != 1;
     out_.calls_without_run = joined.calls_without_run;
     out_.runs_without_call = joined.runs_without_call;
     SetBusy(joined);
     AnchorIterations(joined);
     AddIterations();
     for (const JoinedOp& op : joined.ops) AddOp(op);
+    if (device_clock_) AddDeviceWaits(joined);
+    MakeTables(joined);
     for (const MarkEvent& mark : trace_.marks) AddMark(mark);
     for (const PythonCall& call : trace_.python) AddFunction(call);
     AddMarkTimes();
@@ -58,6 +63,36 @@ class RankReader {
   }
 
  private:
+  void MakeTables(const JoinedOps& joined) {
+    if (trace_.tables.on_device) {
+      out_.tables = trace_.tables;
+    } else {
+      IntervalSet waits;
+      for (const JoinedOp& op : joined.ops) {
+        if (op.wait_end != kAbsent) waits.Add(op.wait_begin, op.wait_end);
+      }
+      waits.Seal();
+      const Stretch span = iterations_.empty()
+                               ? Stretch{trace_.first, trace_.last}
+                               : Stretch{iterations_.front().begin, iterations_.back().end};
+      const auto seconds = [](std::int64_t ns) { return static_cast<double>(ns) * 1e-9; };
+      out_.tables =
+          diagnosis::TablesOfHost(trace_.work, seconds(span.end - span.begin),
+                                  seconds(busy_.Covered(span.begin, span.end)),
+                                  seconds(waits.Covered(span.begin, span.end)));
+    }
+    out_.tables.rank = RankId(trace_.rank);
+  }
+
+  // A rank that communicates on its device is judged in the device's time. What the host did
+  // beside it, without a kernel, has no place there.
+  void ChooseClock(JoinedOps& joined) {
+    device_clock_ = trace_.on_device() && std::any_of(joined.ops.begin(), joined.ops.end(),
+                                                      [](const auto& op) { return op.on_device; });
+    if (!device_clock_) return;
+    std::erase_if(joined.ops, [](const JoinedOp& op) { return !op.on_device; });
+  }
+
   // An op of the framework may wrap a wait: a Python autograd function that communicates does.
   void SetBusy(const JoinedOps& joined) {
     const auto found = trace_.ops_by_thread.find(training_thread_);
@@ -140,6 +175,10 @@ class RankReader {
     if (joined.wait_end != kAbsent) op.wait_end = TimeOf(trace_, joined.wait_end);
     op.cpu_at_enter = Nanos(busy_.CoveredUntil(call.begin));
     op.on_device = joined.on_device;
+    if (device_clock_) {
+      op.thread = static_cast<std::uint32_t>(training_thread_);
+      op.device_at_arrival = Nanos(trace_.device_busy.CoveredUntil(joined.run_begin));
+    }
     AddBlocked(joined, op.iteration);
     out_.rows.ops.push_back(op);
   }
@@ -153,6 +192,7 @@ class RankReader {
   }
 
   RankId PeerOf(const CommEvent& call) const {
+    if (call.peer_is_global) return RankId(static_cast<std::uint32_t>(call.peer));
     const auto group = trace_.groups.find(call.group);
     if (group == trace_.groups.end()) return kNoRank;
     const auto& ranks = group->second.ranks;
@@ -163,11 +203,22 @@ class RankReader {
   void AddBlocked(const JoinedOp& joined, Iteration iteration) {
     const auto at = out_.iterations.find(iteration.value);
     if (at == out_.iterations.end()) return;
-    if (joined.on_device) {
-      at->second.blocked += Nanos(joined.run_end - joined.run_begin -
-                                  trace_.device_busy.Covered(joined.run_begin, joined.run_end));
-    } else if (joined.wait_end != kAbsent) {
+    if (!joined.on_device && joined.wait_end != kAbsent) {
       at->second.blocked += Nanos(joined.wait_end - joined.wait_begin);
+    }
+  }
+
+  void AddDeviceWaits(const JoinedOps& joined) {
+    IntervalSet all;
+    for (const DeviceStretch& wait : DeviceWaits(joined, trace_.device_busy)) {
+      all.Add(wait.begin, wait.end);
+      if (wait.end - wait.begin < kShortestDeviceWait) continue;
+      out_.rows.device_waits.push_back(
+          {TimeOf(trace_, wait.begin), TimeOf(trace_, wait.end), wait.op});
+    }
+    all.Seal();
+    for (const StepSpan& span : iterations_) {
+      out_.iterations[span.number].blocked = Nanos(all.Covered(span.begin, span.end));
     }
   }
 
@@ -213,6 +264,7 @@ class RankReader {
 
   const RankTrace& trace_;
   const std::int64_t training_thread_;
+  bool device_clock_ = false;
   const std::vector<StepSpan> spans_;
   std::vector<StepSpan> iterations_;
   IntervalSet busy_;  // of the training thread, waits left out

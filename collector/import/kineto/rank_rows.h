@@ -1,6 +1,6 @@
 // The rows and iterations of one rank out of its trace.
 //
-// Used by JobBuilder; the model is described there.
+// Used by JobBuilder, for the view and for the tables where no device worked; the model is described there.
 // Thread-safety: pure functions. Errors: none. Cost: O(ops log ops).
 #ifndef FATHOM_COLLECTOR_IMPORT_KINETO_RANK_ROWS_H_
 #define FATHOM_COLLECTOR_IMPORT_KINETO_RANK_ROWS_H_
@@ -13,12 +13,14 @@
 #include "collector/import/kineto/comm_joiner.h"
 #include "collector/import/kineto/rank_trace.h"
 #include "diagnosis/model/job_view.h"
+#include "diagnosis/tables/rank_tables.h"
 
 namespace fathom::collector::kineto {
 
 struct RankIterations {
   diagnosis::RankRows rows;
   std::map<std::int64_t, diagnosis::RankIteration> iterations;  // by step number
+  diagnosis::RankTables tables;
   bool guessed_groups = false;
   std::uint64_t unnamed_ops = 0;  // of a group that cannot be told
   std::uint64_t calls_without_run = 0;

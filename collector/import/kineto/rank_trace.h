@@ -3,8 +3,9 @@
 // Made by RankTraceBuilder from the stream of events; CommOps and JobBuilder read it.
 //
 // Model: a communication shows up as up to three events, kept apart here and joined in CommOps:
-//   kCall    on the thread that asked for it: `c10d::…` or `record_param_comms`. Its begin is the
-//            arrival of the host.
+//   kCall    on the thread that asked for it: `record_param_comms`, `c10d::…` or `nccl:…`. Its
+//            begin is the arrival of the host. Of one op there can be all three, nested; CallSource
+//            tells them apart.
 //   kHostRun on a worker thread: `gloo:…`; for send and recv on the calling thread.
 //   kKernel  on the device: an NCCL kernel.
 // Units: ns since header.base_ns. Thread-safety: plain values.
@@ -14,13 +15,14 @@
 #include <cstdint>
 #include <map>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "collector/import/kineto/interval_set.h"
 #include "collector/import/kineto/trace_event.h"
 #include "collector/import/kineto/trace_reader.h"
+#include "collector/import/kineto/work_log.h"
 #include "diagnosis/model/comm_op.h"
+#include "diagnosis/tables/rank_tables.h"
 #include "proto/types/collective_kind.h"
 #include "proto/types/data_type.h"
 
@@ -28,8 +30,12 @@ namespace fathom::collector::kineto {
 
 enum class CommPart : std::uint8_t { kCall, kHostRun, kKernel };
 
+// Where a call was read, from the best told to the least.
+enum class CallSource : std::uint8_t { kParameters, kC10d, kAnnotation };
+
 struct CommEvent {
   CommPart part = CommPart::kCall;
+  CallSource source = CallSource::kC10d;
   CollectiveKind kind = CollectiveKind::kUnknown;
   DataType data_type = DataType::kUnknown;
   bool asynchronous = false;  // the caller said that it waits later
@@ -38,7 +44,8 @@ struct CommEvent {
   std::int64_t thread = kAbsent;  // of a kernel: its stream
   std::int64_t elements = kAbsent;
   std::int64_t sequence = kAbsent;  // as PyTorch counts: from 1
-  std::int64_t peer = kAbsent;      // in the numbers of the group
+  std::int64_t peer = kAbsent;      // in the numbers of the group, unless peer_is_global
+  bool peer_is_global = false;
   std::int64_t external_id = kAbsent;
   std::int64_t correlation = kAbsent;
   std::int64_t group_size = kAbsent;
@@ -59,7 +66,7 @@ struct MarkEvent {
   std::int64_t thread = kAbsent;
 };
 
-// A Python function that took long; shorter ones are not kept.
+// A Python function, op or annotation that took long; shorter ones are not kept.
 struct PythonCall {
   std::string name;
   std::int64_t begin = 0;
@@ -83,10 +90,12 @@ struct RankTrace {
   std::vector<MarkEvent> marks;
   std::vector<PythonCall> python;
   std::map<std::int64_t, ThreadOps> ops_by_thread;
-  IntervalSet device_busy;                                  // kernels that compute, and copies
-  std::unordered_map<std::int64_t, std::int64_t> launches;  // correlation → begin of the launch
-  std::map<std::string, TraceGroup> groups;                 // by name
-  std::int64_t first = 0;                                   // of all timed events
+  IntervalSet device_busy;  // kernels that compute, and copies
+  Launches launches;
+  diagnosis::RankWork work;                  // until tables are made of it
+  diagnosis::RankTables tables;              // where a device worked
+  std::map<std::string, TraceGroup> groups;  // by name
+  std::int64_t first = 0;                    // of all timed events
   std::int64_t last = 0;
 
   bool on_device() const { return !device_busy.empty(); }

@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
+#include <optional>
 #include <string>
+#include <utility>
 
+#include "collector/import/kineto/comm_joiner.h"
 #include "collector/import/kineto/names.h"
 
 namespace fathom::collector::kineto {
@@ -15,9 +18,11 @@ constexpr std::int64_t kFarthest = std::int64_t{1} << 61;
 constexpr std::string_view kParamComms = "record_param_comms";
 constexpr std::string_view kC10d = "c10d::";
 constexpr std::string_view kGloo = "gloo:";
+constexpr std::string_view kNccl = "nccl:";  // c10d's annotation, also where it records no op
 
 bool IsCommOnHost(std::string_view name) {
-  return name.starts_with(kC10d) || name.starts_with(kGloo) || name == kParamComms;
+  return name.starts_with(kC10d) || name.starts_with(kGloo) || name.starts_with(kNccl) ||
+         name == kParamComms;
 }
 
 // "[0, 1, 2, 3]", "[0, 1, ..., 7]" for many: then nothing is known.
@@ -44,9 +49,10 @@ bool RankTraceBuilder::WantsArgs(const TraceEvent& event) {
     case Category::kAnnotation:
       return IsCommOnHost(event.name);
     case Category::kKernel:
-      return KindOfKernel(event.name).has_value();
+    case Category::kCopy:
+      return true;
     case Category::kRuntime:
-      return event.name.find("aunch") != std::string_view::npos;
+      return IsLaunch(event.name);
     default:
       return false;
   }
@@ -71,7 +77,9 @@ void RankTraceBuilder::OnEvent(const TraceEvent& event, const EventArgs& args) {
     case Category::kPython:
       return OnPython(event);
     case Category::kRuntime:
-      if (args.correlation != kAbsent) trace_.launches.emplace(args.correlation, event.begin);
+      if (args.correlation != kAbsent) {
+        trace_.launches.emplace(args.correlation, Stretch{event.begin, event.end()});
+      }
       return;
     case Category::kOther:
       // "Python GC" has had categories of its own.
@@ -89,20 +97,32 @@ void RankTraceBuilder::OnHost(const TraceEvent& event, const EventArgs& args) {
   }
   if (name.starts_with(kC10d)) {
     AddComm(CommPart::kCall, KindOfName(name.substr(kC10d.size())), event, args);
+  } else if (name.starts_with(kNccl)) {
+    AddComm(CommPart::kCall, KindOfName(name.substr(kNccl.size())), event, args);
+    trace_.comms.back().source = CallSource::kAnnotation;
   } else if (name == kParamComms) {
     AddComm(CommPart::kCall, KindOfName(args.collective), event, args);
+    trace_.comms.back().source = CallSource::kParameters;
+  } else if (event.duration >= kLongPythonNs) {
+    long_ops_.push_back({std::string(event.name), event.begin, event.end(), event.thread});
   }
   if (CategoryOf(event.category) != Category::kHostOp) return;
   if (ops_ == nullptr || ops_thread_ != event.thread) {
     ops_thread_ = event.thread;
     ops_ = &trace_.ops_by_thread[event.thread];
   }
+  log_.AddHostOp(event);
   ops_->busy.Add(event.begin, event.end());
   ops_->begins.push_back(event.begin);
 }
 
 void RankTraceBuilder::OnDevice(const TraceEvent& event, const EventArgs& args) {
-  const auto kind = KindOfKernel(event.name);
+  const bool copy = CategoryOf(event.category) == Category::kCopy;
+  const auto kind = copy ? std::nullopt : KindOfKernel(event.name);
+  log_.AddDevice(kind   ? diagnosis::WorkKind::kCommunication
+                 : copy ? diagnosis::WorkKind::kCopy
+                        : diagnosis::WorkKind::kCompute,
+                 event, args);
   if (!kind) return trace_.device_busy.Add(event.begin, event.end());
   const CollectiveKind named = KindOfName(args.collective);
   AddComm(CommPart::kKernel, named != CollectiveKind::kUnknown ? named : *kind, event, args);
@@ -129,7 +149,8 @@ void RankTraceBuilder::AddComm(CommPart part, CollectiveKind kind, const TraceEv
   comm.kind = kind;
   comm.begin = event.begin;
   comm.end = event.end();
-  comm.thread = part == CommPart::kKernel ? args.stream : event.thread;
+  const bool kernel = part == CommPart::kKernel;
+  comm.thread = kernel && args.stream != kAbsent ? args.stream : event.thread;
   comm.data_type = DataTypeOfName(args.data_type.empty() ? args.input_type : args.data_type);
   comm.elements = std::max(args.in_elements, args.out_elements);
   if (comm.elements == kAbsent) comm.elements = args.input_elements;
@@ -140,8 +161,15 @@ void RankTraceBuilder::AddComm(CommPart part, CollectiveKind kind, const TraceEv
   comm.group = std::string(args.group_name);
   // c10d::send(tensors, group, peer, tag), c10d::allreduce_(tensors, …, async, timeout).
   if (IsPointToPoint(kind) && (args.concrete_known & 4U) != 0) comm.peer = args.concrete[2];
-  if (kind == CollectiveKind::kSend && args.target_rank != kAbsent) comm.peer = args.target_rank;
-  if (kind == CollectiveKind::kRecv && args.source_rank != kAbsent) comm.peer = args.source_rank;
+  const std::int64_t told = kind == CollectiveKind::kSend   ? args.target_rank
+                            : kind == CollectiveKind::kRecv ? args.source_rank
+                                                            : kAbsent;
+  if (told != kAbsent) {
+    comm.peer = told;
+    comm.peer_is_global = true;
+  } else if (IsPointToPoint(kind) && comm.peer == kAbsent && event.name == kParamComms) {
+    comm.peer = args.group_rank;
+  }
   comm.asynchronous = args.last_truth == 1;
   LearnGroup(args);
   trace_.comms.push_back(std::move(comm));
@@ -163,12 +191,14 @@ RankTrace RankTraceBuilder::Take(ReadSummary summary) {
   std::stable_sort(trace_.steps.begin(), trace_.steps.end(), by_begin);
   std::stable_sort(trace_.comms.begin(), trace_.comms.end(), by_begin);
   std::stable_sort(trace_.marks.begin(), trace_.marks.end(), by_begin);
+  if (trace_.python.empty()) trace_.python = std::move(long_ops_);
   std::stable_sort(trace_.python.begin(), trace_.python.end(), by_begin);
   for (auto& [thread, ops] : trace_.ops_by_thread) {
     ops.busy.Seal();
     std::sort(ops.begins.begin(), ops.begins.end());
   }
   trace_.device_busy.Seal();
+  trace_.work = log_.Take(trace_.launches, TrainingThread(trace_));
   // The header knows more of a group than an event does.
   for (const TraceGroup& group : summary.header.groups) trace_.groups[group.name] = group;
   if (std::abs(summary.header.base_ns) > kFarthest) summary.header.base_ns = 0;

@@ -15,15 +15,18 @@
 
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "collector/import/kineto/rank_trace.h"
 #include "collector/import/kineto/trace_reader.h"
+#include "collector/import/kineto/work_log.h"
 
 namespace fathom::collector::kineto {
 
 class RankTraceBuilder final : public TraceSink {
  public:
-  // Python functions shorter than this are not kept: they cannot explain a slow iteration.
+  // Python functions, ops and annotations shorter than this are not kept: they cannot explain a
+  // slow iteration.
   static constexpr std::int64_t kLongPythonNs = 1'000'000;
 
   bool WantsArgs(const TraceEvent& event) override;
@@ -42,6 +45,8 @@ class RankTraceBuilder final : public TraceSink {
   void LearnGroup(const EventArgs& args);
 
   RankTrace trace_;
+  WorkLog log_;
+  std::vector<PythonCall> long_ops_;  // stand in for Python functions where there are none
   ThreadOps* ops_ = nullptr;  // of ops_thread_: most events follow one of the same thread
   std::int64_t ops_thread_ = kAbsent;
   bool seen_ = false;

@@ -46,12 +46,14 @@ struct EventArgs {
   std::int64_t out_elements = kAbsent;
   std::int64_t group_size = kAbsent;
   std::int64_t sequence = kAbsent;
-  std::int64_t source_rank = kAbsent;
+  std::int64_t source_rank = kAbsent;  // these two in the numbers of the job
   std::int64_t target_rank = kAbsent;
+  std::int64_t group_rank = kAbsent;  // of a message: the other end, in the numbers of the group
   std::int64_t stream = kAbsent;
   std::int64_t device = kAbsent;
   std::int64_t correlation = kAbsent;
   std::int64_t external_id = kAbsent;
+  std::int64_t bytes = kAbsent;  // of a copy
   std::int64_t input_elements = kAbsent;              // product of the first Input Dims
   std::array<std::int64_t, kConcrete> concrete = {};  // numbers among Concrete Inputs
   std::uint8_t concrete_known = 0;                    // bit i: concrete[i] was a number

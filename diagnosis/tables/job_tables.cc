@@ -1,0 +1,127 @@
+#include "diagnosis/tables/job_tables.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include "diagnosis/graph/critical_path.h"
+#include "diagnosis/graph/execution_graph.h"
+#include "diagnosis/stats/robust.h"
+
+namespace fathom::diagnosis {
+namespace {
+
+double MedianOf(const IterationSummary& iteration, Nanos RankIteration::*field) {
+  std::vector<double> values;
+  for (const RankIteration& rank : iteration.ranks) values.push_back((rank.*field).Seconds());
+  return Median(std::move(values));
+}
+
+std::vector<IterationRow> IterationsOf(const JobView& view) {
+  std::vector<IterationRow> rows;
+  for (const IterationSummary& iteration : view.window) {
+    if (iteration.ranks.empty()) continue;
+    const auto longest = std::max_element(
+        iteration.ranks.begin(), iteration.ranks.end(),
+        [](const RankIteration& a, const RankIteration& b) { return a.duration < b.duration; });
+    IterationRow row;
+    row.index = iteration.index;
+    row.ranks = iteration.ranks.size();
+    row.duration = MedianOf(iteration, &RankIteration::duration);
+    row.longest = longest->duration.Seconds();
+    row.longest_rank = longest->rank;
+    row.compute = MedianOf(iteration, &RankIteration::device);
+    if (row.compute <= 0) row.compute = MedianOf(iteration, &RankIteration::cpu);
+    row.blocked = MedianOf(iteration, &RankIteration::blocked);
+    row.gc = MedianOf(iteration, &RankIteration::gc);
+    row.dataloader = MedianOf(iteration, &RankIteration::dataloader);
+    rows.push_back(row);
+  }
+  return rows;
+}
+
+using Names = std::map<GroupId, std::string>;
+
+Names NamesOf(const JobView& view) {
+  Names names;
+  for (const Group& group : view.groups) names[group.id] = group.name;
+  return names;
+}
+
+std::string NameIn(const Names& names, GroupId id) {
+  const auto at = names.find(id);
+  return at == names.end() ? "" : at->second;
+}
+
+// False: fewer than two members are done, so that nobody came last.
+bool Fill(const ExecutionGraph& graph, const Instance& instance, CollectiveRow& row) {
+  std::vector<double> elapsed;
+  double least = 0, sum = 0;
+  for (const OpRef& ref : instance.members) {
+    const RankTimeline& line = graph.lines()[ref.line];
+    const CommOp& op = *line.ops[ref.op];
+    if (!op.done()) continue;
+    const double seconds = op.elapsed().Seconds();
+    if (elapsed.empty() || seconds < least) least = seconds, row.last_rank = line.rank;
+    elapsed.push_back(seconds);
+    sum += seconds;
+  }
+  row.members = elapsed.size();
+  if (elapsed.size() < 2) return false;
+  row.wait = sum - static_cast<double>(elapsed.size()) * least;
+  row.late = Median(std::move(elapsed)) - least;
+  return true;
+}
+
+std::vector<CollectiveRow> CollectivesOf(const ExecutionGraph& graph, const Names& names) {
+  std::vector<CollectiveRow> rows;
+  for (const Instance& instance : graph.instances().all()) {
+    if (IsPointToPoint(instance.kind) || instance.members.empty()) continue;
+    const OpRef& first = instance.members.front();
+    CollectiveRow row;
+    row.group = NameIn(names, instance.group);
+    row.sequence = graph.lines()[first.line].ops[first.op]->sequence;
+    row.kind = instance.kind;
+    row.bytes = instance.bytes;
+    row.iteration = instance.iteration;
+    if (Fill(graph, instance, row)) rows.push_back(std::move(row));
+  }
+  std::sort(rows.begin(), rows.end(), [](const CollectiveRow& a, const CollectiveRow& b) {
+    return std::tie(a.iteration, a.group, a.sequence) < std::tie(b.iteration, b.group, b.sequence);
+  });
+  return rows;
+}
+
+std::vector<PathRow> PathOf(const JobView& view, const ExecutionGraph& graph, const Names& names,
+                            double floor) {
+  std::vector<PathRow> rows;
+  for (const IterationSummary& iteration : view.window) {
+    std::vector<PathStep> steps = CriticalPath(graph, iteration.index, floor);
+    std::reverse(steps.begin(), steps.end());
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+      const RankTimeline& line = graph.lines()[steps[i].ref.line];
+      const CommOp& op = *line.ops[steps[i].ref.op];
+      rows.push_back({iteration.index, i, line.rank, steps[i].transfer, op.kind,
+                      NameIn(names, op.group), steps[i].seconds});
+    }
+  }
+  return rows;
+}
+
+}  // namespace
+
+JobTables TablesOf(const JobView& view, std::vector<RankTables> ranks,
+                   const DiagnosisConfig& config) {
+  JobTables tables;
+  tables.ranks = std::move(ranks);
+  tables.iterations = IterationsOf(view);
+  const Names names = NamesOf(view);
+  const ExecutionGraph graph(view, {}, Iteration(-1), config);
+  tables.collectives = CollectivesOf(graph, names);
+  tables.path = PathOf(view, graph, names, config.wait_floor.Seconds());
+  return tables;
+}
+
+}  // namespace fathom::diagnosis

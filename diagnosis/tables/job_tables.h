@@ -1,0 +1,75 @@
+// The classic tables of a whole job: iterations, collectives and the critical path.
+//
+// Made from the view that diagnosis reads; read by collector/export/tables and by comparison.h.
+// docs/formats/tables.md defines every column.
+//
+// Model: a collective is joined across ranks as the rules join it (graph/instances), so who came
+// last and how long the others waited are told by durations, without a common clock. The critical
+// path of an iteration is that of graph/critical_path.
+//
+// Units: seconds. Thread-safety: pure functions. Errors: none; what cannot be joined is left out.
+// Cost: O(rows log rows).
+#ifndef FATHOM_DIAGNOSIS_TABLES_JOB_TABLES_H_
+#define FATHOM_DIAGNOSIS_TABLES_JOB_TABLES_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "diagnosis/engine/config.h"
+#include "diagnosis/model/job_view.h"
+#include "diagnosis/tables/rank_tables.h"
+
+namespace fathom::diagnosis {
+
+// Medians over the ranks that have the iteration.
+struct IterationRow {
+  Iteration index{-1};
+  std::size_t ranks = 0;
+  double duration = 0;
+  double longest = 0;
+  RankId longest_rank;
+  double compute = 0;  // of the device, else of the CPU
+  double blocked = 0;
+  double gc = 0;
+  double dataloader = 0;
+};
+
+struct CollectiveRow {
+  std::string group;
+  Sequence sequence = kNoSequence;
+  CollectiveKind kind = CollectiveKind::kUnknown;
+  std::uint64_t bytes = 0;
+  Iteration iteration{-1};
+  RankId last_rank;
+  double late = 0;  // the last behind the median member
+  double wait = 0;  // of all members
+  std::size_t members = 0;
+};
+
+struct PathRow {
+  Iteration iteration{-1};
+  std::size_t step = 0;  // from the begin of the iteration
+  RankId rank;
+  bool communication = false;
+  CollectiveKind kind = CollectiveKind::kUnknown;  // of the op; of local time, of the op after it
+  std::string group;
+  double seconds = 0;
+};
+
+struct JobTables {
+  std::vector<IterationRow> iterations;
+  std::vector<CollectiveRow> collectives;  // by iteration, group and sequence
+  std::vector<PathRow> path;
+  std::vector<RankTables> ranks;
+  std::vector<RankTotals> totals;  // as in the report
+};
+
+// `ranks`: of those whose work was traced, by rank.
+JobTables TablesOf(const JobView& view, std::vector<RankTables> ranks,
+                   const DiagnosisConfig& config);
+
+}  // namespace fathom::diagnosis
+
+#endif  // FATHOM_DIAGNOSIS_TABLES_JOB_TABLES_H_

@@ -1,0 +1,274 @@
+#include "diagnosis/tables/rank_tables.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include "diagnosis/stats/robust.h"
+
+namespace fathom::diagnosis {
+namespace {
+
+double Seconds(std::int64_t ns) { return static_cast<double>(ns) * 1e-9; }
+
+struct Span {
+  std::int64_t begin = 0;
+  std::int64_t end = 0;
+};
+
+// The time covered by works of some kinds, disjoint. Requires: `work` by begin.
+template <typename Wanted>
+std::vector<Span> Covered(const std::vector<DeviceWork>& work, const Wanted& wanted) {
+  std::vector<Span> spans;
+  for (const DeviceWork& one : work) {
+    if (!wanted(one.kind)) continue;
+    if (!spans.empty() && one.begin <= spans.back().end) {
+      spans.back().end = std::max(spans.back().end, one.end);
+    } else {
+      spans.push_back({one.begin, one.end});
+    }
+  }
+  return spans;
+}
+
+std::int64_t Length(const std::vector<Span>& spans) {
+  std::int64_t sum = 0;
+  for (const Span& span : spans) sum += span.end - span.begin;
+  return sum;
+}
+
+std::int64_t Common(const std::vector<Span>& a, const std::vector<Span>& b) {
+  std::int64_t sum = 0;
+  for (std::size_t i = 0, j = 0; i < a.size() && j < b.size();) {
+    sum += std::max<std::int64_t>(
+        0, std::min(a[i].end, b[j].end) - std::max(a[i].begin, b[j].begin));
+    if (a[i].end < b[j].end) {
+      ++i;
+    } else {
+      ++j;
+    }
+  }
+  return sum;
+}
+
+Breakdown BreakdownOf(const std::vector<DeviceWork>& work) {
+  Breakdown out;
+  if (work.empty()) return out;
+  const auto compute = Covered(work, [](WorkKind kind) { return kind == WorkKind::kCompute; });
+  const auto communication =
+      Covered(work, [](WorkKind kind) { return kind == WorkKind::kCommunication; });
+  const auto copies = Covered(work, [](WorkKind kind) { return kind == WorkKind::kCopy; });
+  const auto all = Covered(work, [](WorkKind) { return true; });
+  const std::int64_t span = all.back().end - all.front().begin;
+  out.span = Seconds(span);
+  out.compute = Seconds(Length(compute));
+  out.non_compute = Seconds(Length(all) - Length(compute));
+  out.idle = Seconds(span - Length(all));
+  out.communication = Seconds(Length(communication));
+  out.copies = Seconds(Length(copies));
+  out.overlap = Seconds(Common(communication, compute));
+  return out;
+}
+
+using ByStream = std::map<std::uint16_t, std::vector<const DeviceWork*>>;
+
+ByStream StreamsOf(const std::vector<DeviceWork>& work) {
+  ByStream streams;
+  for (const DeviceWork& one : work) streams[one.stream].push_back(&one);
+  return streams;
+}
+
+IdleRow IdleOf(const std::vector<const DeviceWork*>& stream) {
+  IdleRow row;
+  std::int64_t ended = stream.front()->end;
+  for (const DeviceWork* one : stream) {
+    const std::int64_t gap = one->begin - ended;
+    if (gap > 0) {
+      const bool late = one->launched() && one->launch_begin > ended;
+      double& where = late ? row.host_wait : gap < kKernelDelayNs ? row.kernel_wait : row.other;
+      where += Seconds(gap);
+    }
+    ended = std::max(ended, one->end);
+  }
+  return row;
+}
+
+// Launched and not begun, over all changes: +1 at the call, −1 at the begin.
+void AddQueue(const std::vector<const DeviceWork*>& stream, LaunchRow& row) {
+  std::vector<std::pair<std::int64_t, int>> changes;
+  for (const DeviceWork* one : stream) {
+    if (!one->launched()) continue;
+    changes.emplace_back(one->launch_begin, -1);  // sorts the call before a begin at its time
+    changes.emplace_back(one->begin, 1);
+  }
+  std::sort(changes.begin(), changes.end());
+  std::int64_t length = 0, sum = 0;
+  for (const auto& [time, change] : changes) {
+    length -= change;
+    row.queue_max = std::max(row.queue_max, length);
+    sum += length;
+  }
+  if (!changes.empty()) row.queue_mean = static_cast<double>(sum) / static_cast<double>(changes.size());
+}
+
+LaunchRow LaunchesOf(const std::vector<const DeviceWork*>& stream) {
+  LaunchRow row;
+  std::vector<double> delays;
+  double calls = 0, sum = 0;
+  for (const DeviceWork* one : stream) {
+    if (!one->launched()) continue;
+    calls += Seconds(one->launch_end - one->launch_begin);
+    delays.push_back(Seconds(one->begin - one->launch_end));
+    sum += delays.back();
+  }
+  row.count = delays.size();
+  if (delays.empty()) return row;
+  const auto count = static_cast<double>(delays.size());
+  row.call_mean = calls / count;
+  row.delay_mean = sum / count;
+  row.delay_median = Quantile(delays, 0.5);
+  row.delay_p99 = Quantile(std::move(delays), 0.99);
+  AddQueue(stream, row);
+  return row;
+}
+
+// Sums of durations with the spread about their mean (Welford).
+struct Durations {
+  std::uint64_t count = 0;
+  std::int64_t min = 0, max = 0;
+  double sum = 0, mean = 0, squares = 0;
+
+  void Add(std::int64_t ns) {
+    min = count == 0 ? ns : std::min(min, ns);
+    max = count == 0 ? ns : std::max(max, ns);
+    ++count;
+    sum += static_cast<double>(ns);
+    const double apart = static_cast<double>(ns) - mean;
+    mean += apart / static_cast<double>(count);
+    squares += apart * (static_cast<double>(ns) - mean);
+  }
+
+  KernelRow Row(const char* kind, const std::string& name) const {
+    KernelRow row{kind, name, count, sum * 1e-9, Seconds(min), Seconds(max), 0};
+    if (count > 1) row.deviation = std::sqrt(squares / static_cast<double>(count - 1)) * 1e-9;
+    return row;
+  }
+};
+
+const char* NameOf(WorkKind kind) {
+  switch (kind) {
+    case WorkKind::kCompute:
+      return "compute";
+    case WorkKind::kCommunication:
+      return "communication";
+    case WorkKind::kCopy:
+      return "copy";
+  }
+  return "";
+}
+
+void SortRows(std::vector<KernelRow>& rows) {
+  std::sort(rows.begin(), rows.end(), [](const KernelRow& a, const KernelRow& b) {
+    return std::tie(a.kind, b.sum, a.name) < std::tie(b.kind, a.sum, b.name);
+  });
+}
+
+std::vector<KernelRow> KernelsOf(const RankWork& work) {
+  std::map<std::pair<WorkKind, std::uint32_t>, Durations> sums;
+  for (const DeviceWork& one : work.device) sums[{one.kind, one.name}].Add(one.end - one.begin);
+  std::vector<KernelRow> rows;
+  for (const auto& [key, sum] : sums) {
+    rows.push_back(sum.Row(NameOf(key.first), work.names[key.second]));
+  }
+  SortRows(rows);
+  return rows;
+}
+
+// Ops of the training thread by the time they did not spend in ops that they called.
+std::vector<KernelRow> OpsOf(const RankWork& work) {
+  std::vector<HostOp> ops = work.host_ops;
+  std::sort(ops.begin(), ops.end(), [](const HostOp& a, const HostOp& b) {
+    return a.begin != b.begin ? a.begin < b.begin : a.end > b.end;
+  });
+  struct Open {
+    const HostOp* op;
+    double inner;
+  };
+  std::map<std::uint32_t, Durations> sums;
+  std::vector<Open> open;
+  const auto close = [&](std::int64_t until) {
+    while (!open.empty() && open.back().op->end <= until) {
+      const Open last = open.back();
+      open.pop_back();
+      const auto whole = static_cast<double>(last.op->end - last.op->begin);
+      sums[last.op->name].Add(static_cast<std::int64_t>(std::max(0.0, whole - last.inner)));
+      if (!open.empty()) open.back().inner += whole;
+    }
+  };
+  for (const HostOp& op : ops) {
+    close(op.begin);
+    open.push_back({&op, 0});
+  }
+  std::stable_sort(open.begin(), open.end(),
+                   [](const Open& a, const Open& b) { return a.op->end > b.op->end; });
+  if (!open.empty()) close(open.front().op->end);
+  std::vector<KernelRow> rows;
+  for (const auto& [name, sum] : sums) rows.push_back(sum.Row("op", work.names[name]));
+  SortRows(rows);
+  return rows;
+}
+
+}  // namespace
+
+RankTables TablesOfDevice(const RankWork& work) {
+  RankTables tables;
+  tables.on_device = true;
+  std::vector<DeviceWork> sorted = work.device;
+  std::sort(sorted.begin(), sorted.end(),
+            [](const DeviceWork& a, const DeviceWork& b) { return a.begin < b.begin; });
+  tables.breakdown = BreakdownOf(sorted);
+  for (const auto& [index, stream] : StreamsOf(sorted)) {
+    tables.idle.push_back(IdleOf(stream));
+    tables.launches.push_back(LaunchesOf(stream));
+    tables.idle.back().stream = tables.launches.back().stream = work.streams[index];
+  }
+  tables.kernels = KernelsOf(work);
+  for (const auto& [kind, sum] : work.copies) {
+    tables.copies.push_back({kind, sum.count, sum.bytes, sum.ns * 1e-9});
+  }
+  return tables;
+}
+
+RankTables TablesOfHost(const RankWork& work, double span, double busy, double blocked) {
+  RankTables tables;
+  Breakdown& out = tables.breakdown;
+  out.span = span;
+  out.compute = std::min(busy, span);
+  out.non_compute = std::min(blocked, span - out.compute);
+  out.idle = span - out.compute - out.non_compute;
+  out.communication = out.non_compute;
+  tables.kernels = OpsOf(work);
+  return tables;
+}
+
+void FillTotals(const std::vector<RankTables>& tables, std::vector<RankTotals>& totals) {
+  for (const RankTables& from : tables) {
+    auto at = std::lower_bound(
+        totals.begin(), totals.end(), from.rank,
+        [](const RankTotals& one, RankId rank) { return one.rank < rank; });
+    if (at == totals.end() || at->rank != from.rank) {
+      at = totals.insert(at, RankTotals{});
+      at->rank = from.rank;
+    }
+    at->compute = Nanos::FromSeconds(from.breakdown.compute);
+    at->non_compute = Nanos::FromSeconds(from.breakdown.non_compute);
+    at->idle = Nanos::FromSeconds(from.breakdown.idle);
+    if (!from.on_device) continue;
+    at->communication = Nanos::FromSeconds(from.breakdown.communication);
+    at->overlap_ratio = from.breakdown.overlap_ratio();
+  }
+}
+
+}  // namespace fathom::diagnosis

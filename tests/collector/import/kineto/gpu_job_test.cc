@@ -1,0 +1,159 @@
+// Jobs on GPUs through the importer, Watch and Diagnose: who is named, and for what.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "collector/import/episode.h"
+#include "collector/import/recognise.h"
+#include "collector/import/short_recording.h"
+#include "diagnosis/engine/diagnose.h"
+#include "diagnosis/engine/watch.h"
+#include "diagnosis/tables/job_tables.h"
+#include "tests/collector/import/kineto/gpu_job.h"
+
+namespace fathom::collector::kineto {
+namespace {
+
+using diagnosis::Cause;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+Recording Import(const std::vector<std::string>& texts) {
+  const auto folder = std::filesystem::path(::testing::TempDir()) / "gpu_job";
+  std::filesystem::remove_all(folder);
+  std::filesystem::create_directories(folder);
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    std::ofstream(folder / ("rank" + std::to_string(i) + ".json"), std::ios::binary) << texts[i];
+  }
+  auto recording = ReadRecording({folder.string()}, "auto", {});
+  std::filesystem::remove_all(folder);
+  EXPECT_TRUE(recording.ok()) << recording.status();
+  return recording.ok() ? *std::move(recording) : Recording{};
+}
+
+diagnosis::Diagnosis Judge(Recording& recording) {
+  auto& view = recording.view;
+  const auto config = ConfigForRecording({}, view.window.size(), view.world_size);
+  view.episode = FindEpisode(view, config);
+  return diagnosis::Diagnose(view, diagnosis::Watch(view, config), config);
+}
+
+std::string AllOf(const Recording& recording, const diagnosis::Diagnosis& diagnosis) {
+  std::string text;
+  for (const auto& note : recording.notes) text += "note: " + note + '\n';
+  for (const auto& one : diagnosis.abstained) {
+    text += "cannot tell: " + one.question + ": " + one.missing + '\n';
+  }
+  for (const auto& verdict : diagnosis.verdicts) {
+    text += verdict.sentence + '\n';
+    for (const auto& evidence : verdict.evidence) {
+      text += "  " + evidence.statement + ' ' + std::to_string(evidence.value) + '\n';
+    }
+  }
+  return text;
+}
+
+class GpuJobs : public ::testing::TestWithParam<TraceStyle> {
+ protected:
+  static GpuJob Job(GpuFault fault) {
+    GpuJob job;
+    job.fault = fault;
+    job.style = GetParam();
+    return job;
+  }
+
+  static void ExpectCulprit(const GpuJob& job, Cause cause) {
+    Recording recording = Import(TracesOf(job));
+    const auto diagnosis = Judge(recording);
+    ASSERT_EQ(diagnosis.verdicts.size(), 1) << AllOf(recording, diagnosis);
+    EXPECT_EQ(diagnosis.verdicts[0].cause, cause) << AllOf(recording, diagnosis);
+    EXPECT_THAT(diagnosis.verdicts[0].entity.ranks, ElementsAre(RankId(2)))
+        << AllOf(recording, diagnosis);
+    EXPECT_EQ(diagnosis.verdicts[0].since_iteration, Iteration(6));
+  }
+};
+
+TEST_P(GpuJobs, HealthyAccusesNobody) {
+  Recording recording = Import(TracesOf(Job(GpuFault::kNone)));
+  const auto diagnosis = Judge(recording);
+  EXPECT_THAT(diagnosis.verdicts, IsEmpty()) << AllOf(recording, diagnosis);
+  EXPECT_EQ(diagnosis.iterations, 14);
+}
+
+TEST_P(GpuJobs, SlowKernelsAreComputeSlow) {
+  ExpectCulprit(Job(GpuFault::kSlowGpu), Cause::kComputeSlow);
+}
+
+// Its steps are marked on the host long before the device runs them.
+TEST_P(GpuJobs, HostMayRunFarAhead) {
+  GpuJob job = Job(GpuFault::kSlowGpu);
+  job.host_waits = false;
+  ExpectCulprit(job, Cause::kComputeSlow);
+}
+
+TEST_P(GpuJobs, LateLaunchesAreHostSlow) {
+  ExpectCulprit(Job(GpuFault::kSlowHost), Cause::kHostSlow);
+}
+
+TEST_P(GpuJobs, WaitForABatchIsTheDataLoader) {
+  ExpectCulprit(Job(GpuFault::kDataLoader), Cause::kDataLoader);
+}
+
+TEST_P(GpuJobs, CollectionIsGc) { ExpectCulprit(Job(GpuFault::kCollector), Cause::kGc); }
+
+TEST_P(GpuJobs, SlowTransfersAccuseNoRank) {
+  Recording recording = Import(TracesOf(Job(GpuFault::kSlowCommunication)));
+  const auto diagnosis = Judge(recording);
+  ASSERT_EQ(diagnosis.verdicts.size(), 1) << AllOf(recording, diagnosis);
+  EXPECT_EQ(diagnosis.verdicts[0].cause, Cause::kCommunicationSlow);
+  EXPECT_EQ(diagnosis.verdicts[0].entity.type, diagnosis::EntityType::kGroup);
+}
+
+TEST_P(GpuJobs, MissingRankIsNotedAndTheRestJudged) {
+  auto texts = TracesOf(Job(GpuFault::kSlowGpu));
+  texts.pop_back();
+  Recording recording = Import(texts);
+  const auto diagnosis = Judge(recording);
+  EXPECT_THAT(recording.ranks_missing, ElementsAre(RankId(3)));
+  for (const auto& verdict : diagnosis.verdicts) {
+    EXPECT_THAT(verdict.entity.ranks, ElementsAre(RankId(2))) << AllOf(recording, diagnosis);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Styles, GpuJobs,
+                         ::testing::Values(TraceStyle::kNewest, TraceStyle::kNoSequence,
+                                           TraceStyle::kOldest));
+
+TEST(GpuTables, SplitTheSpanAndJoinCollectives) {
+  GpuJob job;
+  job.fault = GpuFault::kSlowGpu;
+  Recording recording = Import(TracesOf(job));
+  const auto tables = diagnosis::TablesOf(recording.view, recording.tables, {});
+  ASSERT_EQ(tables.ranks.size(), 4);
+  for (const auto& rank : tables.ranks) {
+    const auto& b = rank.breakdown;
+    EXPECT_NEAR(b.compute + b.non_compute + b.idle, b.span, 1e-9);
+    EXPECT_GT(b.overlap_ratio(), 0.2);
+    EXPECT_EQ(rank.launches.size(), 2);
+    ASSERT_EQ(rank.copies.size(), 2);
+    EXPECT_EQ(rank.copies[1].kind, "Memcpy HtoD");
+    EXPECT_EQ(rank.copies[1].bytes, 14 * 600'000);
+    EXPECT_NEAR(rank.copies[1].bandwidth(), 600'000 / 50e-6, 1);
+  }
+  EXPECT_GT(tables.ranks[2].breakdown.compute, 1.2 * tables.ranks[1].breakdown.compute);
+  ASSERT_EQ(tables.collectives.size(), 14 * 4);
+  for (const auto& row : tables.collectives) {
+    EXPECT_EQ(row.bytes, 4 << 20);
+    EXPECT_EQ(row.group, "0");
+    if (row.iteration >= Iteration(6)) {
+      EXPECT_EQ(row.last_rank, RankId(2));
+      EXPECT_GT(row.wait, 2.9 * row.late);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace fathom::collector::kineto
