@@ -7,9 +7,11 @@
 #include "collector/cli/exit_code.h"
 #include "collector/cli/get_command.h"
 #include "collector/cli/render/quantity.h"
+#include "collector/cli/render/time_spent.h"
 #include "collector/cli/render/verdict_card.h"
 #include "collector/cli/text.h"
 #include "collector/cli/verb.h"
+#include "collector/export/tables/table_files.h"
 #include "collector/import/analysis.h"
 
 namespace fathom::cli {
@@ -20,6 +22,8 @@ constexpr const char* kExamples =
     "  fathom analyze dumps/                    a folder with the recordings of one job\n"
     "  fathom analyze /tmp/nccl_trace_rank_*\n"
     "  fathom analyze dumps/ -o json > report.json\n"
+    "  fathom analyze traces/ --tables tables/    all tables as CSV files\n"
+    "  fathom analyze today/ --against yesterday/\n"
     "Recognised by content, plain or gzip. What lies beside dumps (py-spy stacks, process states,\n"
     "sockets) is used where it is there.\n"
     "Exit code: 2 when a verdict is established or supported, 0 when there is none.";
@@ -30,6 +34,8 @@ struct AnalyzeOptions {
   std::vector<std::string> paths;
   std::string format = "auto";
   std::string output = "text";
+  std::string tables;
+  std::vector<std::string> against;
   bool exit_zero = false;
 };
 
@@ -106,15 +112,26 @@ bool Convicts(const Json& report) {
                      [](const VerdictView& verdict) { return verdict.Convicts(); });
 }
 
+std::string PageOf(const Json& report, const collector::Analysis& analysis,
+                   const Terminal& terminal) {
+  AnalysisRemarks remarks = RemarksOf(analysis);
+  remarks.time_spent = TimeSpent(analysis.tables, terminal);
+  return AnalysisPage(report, remarks, terminal);
+}
+
 int Analyze(const AnalyzeOptions& options) {
   const auto analysis = collector::Analyze(options.paths, options.format, collector::ImportLimits{},
-                                           diagnosis::DiagnosisConfig{});
+                                           diagnosis::DiagnosisConfig{}, options.against);
   if (!analysis.ok()) return Fail("analyze", analysis.status());
+  if (!options.tables.empty()) {
+    const absl::Status written = collector::WriteTables(analysis->tables, options.tables);
+    if (!written.ok()) return Fail("analyze", written);
+  }
   const Json report = Json::parse(analysis->report, nullptr, false);
   if (report.is_discarded()) return Fail("analyze", absl::InternalError("the report is no JSON"));
   const std::string out = options.output == "json"
                               ? Serialize(report, "json")
-                              : AnalysisPage(report, RemarksOf(*analysis), LookAtTerminal(1));
+                              : PageOf(report, *analysis, LookAtTerminal(1));
   std::fputs(out.c_str(), stdout);
   return Convicts(report) && !options.exit_zero ? kCulpritFound : kNothingFound;
 }
@@ -129,6 +146,7 @@ std::string AnalysisPage(const Json& report, const AnalysisRemarks& remarks,
   for (const VerdictView& verdict : verdicts) {
     AppendTo(&out, "\n", VerdictPage(verdict, terminal));
   }
+  AppendTo(&out, remarks.time_spent);
   AddList("Not told", Untold(report), terminal, &out);
   AddList("Coverage", Coverage(report), terminal, &out);
   AddList("Notes", remarks.notes, terminal, &out);
@@ -147,6 +165,11 @@ void AddAnalyzeVerb(CLI::App& root, Invocation* invocation) {
       ->type_name("FORMAT")
       ->check(CLI::IsMember({"text", "json"}))
       ->capture_default_str();
+  verb->add_option("--tables", options->tables, "write all tables as CSV files into this folder")
+      ->type_name("DIR");
+  verb->add_option("--against", options->against,
+                   "another recording of the job: say what is slower than in it")
+      ->type_name("PATH");
   verb->add_flag("--exit-zero", options->exit_zero, "exit with 0 even when a culprit was found");
   verb->footer(kExamples);
   verb->callback(

@@ -20,6 +20,7 @@ struct AnalysisRemarks {
   std::vector<std::string> notes;
   std::size_t files_read = 0;
   std::vector<std::string> files_ignored;
+  std::string time_spent;  // of render/time_spent.h
 };
 
 // The screen for people. `report` is a fathom.v1.Report.

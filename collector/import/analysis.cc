@@ -10,6 +10,7 @@
 #include "collector/import/short_recording.h"
 #include "diagnosis/engine/diagnose.h"
 #include "diagnosis/engine/watch.h"
+#include "diagnosis/tables/comparison.h"
 #include "fathom/v1/report.pb.h"
 
 namespace fathom::collector {
@@ -48,11 +49,36 @@ void PutMissing(const Recording& recording, v1::Coverage& coverage) {
   for (const std::uint32_t rank : missing) coverage.add_ranks_missing(rank);
 }
 
-}  // namespace
-
-std::string ReportOf(const Recording& recording, const diagnosis::DiagnosisConfig& config) {
+diagnosis::Diagnosis Judge(const Recording& recording, const diagnosis::DiagnosisConfig& config) {
   const diagnosis::Suspicion suspicion = diagnosis::Watch(recording.view, config);
-  const diagnosis::Diagnosis diagnosis = diagnosis::Diagnose(recording.view, suspicion, config);
+  diagnosis::Diagnosis diagnosis = diagnosis::Diagnose(recording.view, suspicion, config);
+  diagnosis::FillTotals(recording.tables, diagnosis.ranks);
+  return diagnosis;
+}
+
+// The chance that the later iterations rank as high as they do by themselves.
+double ChanceOfSlower(const diagnosis::JobTables& before, const diagnosis::JobTables& after) {
+  std::vector<double> values = diagnosis::Durations(before);
+  const std::size_t cut = values.size();
+  for (const double seconds : diagnosis::Durations(after)) values.push_back(seconds);
+  return cut < kLeastBaseline || values.size() - cut < kLeastIrregular ? 1
+                                                                       : ChanceOfRise(values, cut);
+}
+
+absl::Status CompareWith(const std::vector<std::string>& paths, std::string_view format,
+                         const ImportLimits& limits, const diagnosis::DiagnosisConfig& config,
+                         const diagnosis::JobTables& tables, Recording& recording,
+                         diagnosis::Diagnosis& diagnosis) {
+  auto other = ReadRecording(paths, format, limits);
+  if (!other.ok()) return other.status();
+  for (std::string& note : other->notes) recording.notes.push_back("against: " + std::move(note));
+  const auto before = diagnosis::TablesOf(other->view, std::move(other->tables), config);
+  const double chance = ChanceOfSlower(before, tables);
+  diagnosis::JudgeComparison(diagnosis::Compare(tables, before, chance, config), tables, diagnosis);
+  return absl::OkStatus();
+}
+
+std::string ReportOn(const Recording& recording, const diagnosis::Diagnosis& diagnosis) {
   v1::Report report;
   BuildReport(recording.view, diagnosis, EpisodesOf(recording, diagnosis), recording.source,
               report);
@@ -60,16 +86,31 @@ std::string ReportOf(const Recording& recording, const diagnosis::DiagnosisConfi
   return ToJson(report);
 }
 
+}  // namespace
+
+std::string ReportOf(const Recording& recording, const diagnosis::DiagnosisConfig& config) {
+  return ReportOn(recording, Judge(recording, config));
+}
+
 absl::StatusOr<Analysis> Analyze(const std::vector<std::string>& paths, std::string_view format,
                                  const ImportLimits& limits,
-                                 const diagnosis::DiagnosisConfig& config) {
+                                 const diagnosis::DiagnosisConfig& config,
+                                 const std::vector<std::string>& against) {
   auto recording = ReadRecording(paths, format, limits);
   if (!recording.ok()) return recording.status();
   const auto fitted =
       ConfigForRecording(config, recording->view.window.size(), recording->view.world_size);
   recording->view.episode = FindEpisode(recording->view, fitted);
+  diagnosis::Diagnosis diagnosis = Judge(*recording, fitted);
   Analysis analysis;
-  analysis.report = ReportOf(*recording, fitted);
+  analysis.tables = diagnosis::TablesOf(recording->view, recording->tables, fitted);
+  analysis.tables.totals = diagnosis.ranks;
+  if (!against.empty()) {
+    const absl::Status compared = CompareWith(against, format, limits, fitted, analysis.tables,
+                                              *recording, diagnosis);
+    if (!compared.ok()) return compared;
+  }
+  analysis.report = ReportOn(*recording, diagnosis);
   analysis.notes = std::move(recording->notes);
   analysis.files = std::move(recording->files);
   return analysis;

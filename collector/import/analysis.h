@@ -2,7 +2,8 @@
 //
 // Called by collector/cli/analyze_command. Model: ReadRecording(), then Watch() and Diagnose() as
 // the live collector does, then fathom.v1.Report by collector/export. Verdict ids are a hash of
-// what the verdict is about, so the same files give the same ids.
+// what the verdict is about, so the same files give the same ids. `against`: paths of another
+// recording of the job; what got slower since becomes a verdict on the job (diagnosis/tables).
 //
 // Thread-safety: pure but for reading files. Errors: those of ReadRecording().
 #ifndef FATHOM_COLLECTOR_IMPORT_ANALYSIS_H_
@@ -16,18 +17,21 @@
 #include "collector/import/importer.h"
 #include "collector/import/recording.h"
 #include "diagnosis/engine/config.h"
+#include "diagnosis/tables/job_tables.h"
 
 namespace fathom::collector {
 
 struct Analysis {
   std::string report;  // fathom.v1.Report as proto-JSON with original names
+  diagnosis::JobTables tables;
   std::vector<std::string> notes;
   std::vector<FileUse> files;
 };
 
 absl::StatusOr<Analysis> Analyze(const std::vector<std::string>& paths, std::string_view format,
                                  const ImportLimits& limits,
-                                 const diagnosis::DiagnosisConfig& config);
+                                 const diagnosis::DiagnosisConfig& config,
+                                 const std::vector<std::string>& against = {});
 
 // The report of a recording that was read already.
 std::string ReportOf(const Recording& recording, const diagnosis::DiagnosisConfig& config);
