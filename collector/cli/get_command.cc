@@ -6,6 +6,7 @@
 
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
+#include "collector/cli/action_command.h"
 #include "collector/cli/exit_code.h"
 #include "collector/cli/render/yaml.h"
 #include "collector/cli/text.h"
@@ -46,6 +47,7 @@ std::string Render(const std::string& noun, const Json& list, const ListStyle& s
 }
 
 int RunGet(const CollectorOptions& collector, const ListRequest& request) {
+  if (request.noun == "actions") return GetActions(request.cordon_http, request.format);
   absl::StatusOr<CollectorApi> api = ApiOf(collector);
   if (!api.ok()) return Fail("get", api.status());
   ListStyle style{LookAtTerminal(1), request.format == "wide", absl::ToUnixNanos(absl::Now())};
@@ -88,13 +90,13 @@ absl::StatusOr<int> Get(const CollectorApi& api, const ListRequest& request, con
 }
 
 void AddGetVerb(CLI::App& root, Invocation* invocation) {
-  CLI::App* verb = root.add_subcommand("get", "List jobs, ranks, verdicts or nodes");
+  CLI::App* verb = root.add_subcommand("get", "List jobs, ranks, verdicts, nodes or actions");
   auto collector = std::make_shared<CollectorOptions>();
   auto request = std::make_shared<ListRequest>();
   request->format = "table";
-  verb->add_option("NOUN", request->noun, "jobs, ranks, verdicts or nodes")
+  verb->add_option("NOUN", request->noun, "jobs, ranks, verdicts, nodes or actions")
       ->required()
-      ->check(CLI::IsMember({"jobs", "ranks", "verdicts", "nodes"}));
+      ->check(CLI::IsMember({"jobs", "ranks", "verdicts", "nodes", "actions"}));
   verb->add_option("-j,--job", request->job, "the job (ranks, verdicts)")->type_name("NAME");
   verb->add_flag("-a,--all", request->all, "closed verdicts too");
   verb->add_option("-o,--output", request->format, "table, wide, json or yaml")
@@ -102,6 +104,10 @@ void AddGetVerb(CLI::App& root, Invocation* invocation) {
       ->check(CLI::IsMember({"table", "wide", "json", "yaml"}))
       ->capture_default_str();
   AddCollectorOptions(*verb, collector.get(), true);
+  verb->add_option("--cordon-http", request->cordon_http, "fathom-cordon's address (actions)")
+      ->type_name("HOST:PORT")
+      ->envname("FATHOM_CORDON_HTTP")
+      ->capture_default_str();
   verb->footer(kExamples);
   verb->callback([invocation, collector, request] {
     invocation->action = [collector, request] { return RunGet(*collector, *request); };

@@ -1,4 +1,5 @@
-// `fathom get jobs|ranks|verdicts|nodes`: lists what a collector knows.
+// `fathom get jobs|ranks|verdicts|nodes`: lists what a collector knows. (`get actions` asks
+// fathom-cordon; see action_command.cc.)
 //
 // Called by the verb; apart from it so that tests can call it. Writes the list to `out`.
 // Thread-safety: thread-compatible. Errors: those of CollectorApi. Result: an exit code.
@@ -14,10 +15,11 @@
 namespace fathom::cli {
 
 struct ListRequest {
-  std::string noun;    // jobs, ranks, verdicts, nodes
+  std::string noun;    // jobs, ranks, verdicts, nodes, actions
   std::string job;     // for ranks and verdicts; empty: the only job, or all
   std::string format;  // table, wide, json, yaml
   bool all = false;    // closed verdicts too
+  std::string cordon_http = "127.0.0.1:7073";
 };
 
 // Requires: noun and format are known ones.

@@ -146,8 +146,6 @@ std::string PrometheusExporter::Scrape() const {
       .Observe(latencies.localization, kLatencyBuckets);
   page.Histogram("fathom_diagnosis_look_seconds", "One look at one job.")
       .Observe(latencies.look, kLatencyBuckets);
-  page.Counter("fathom_actions_total", "Actions on nodes.")
-      .Set(0, {{"backend", "none"}, {"mode", "observe"}, {"result", "none"}});
   page.Gauge("fathom_store_degraded", "1 while history is not written to its file.")
       .Set(!sources_.store.degraded().empty());
   page.Counter("fathom_store_errors_total", "Writes to the store that failed.")

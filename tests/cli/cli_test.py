@@ -14,7 +14,7 @@ import unittest
 
 FATHOM = pathlib.Path(os.environ.get("FATHOM_BINARY_DIR", "build/release")) / "fathom"
 GOLDEN = pathlib.Path(__file__).parent / "golden"
-LATER = ("simulate", "profile", "action", "export")
+LATER = ("simulate", "profile", "export")
 
 
 def fathom(*arguments, env=None, timeout=30):
@@ -114,7 +114,7 @@ class Usage(unittest.TestCase):
             self.assertNotIn(f"\n  {verb} ", text)
 
     def test_every_verb_has_help_with_examples(self):
-        verbs = ("run", "get", "explain", "watch", "analyze", "doctor", "completion", "version")
+        verbs = ("run", "get", "explain", "watch", "analyze", "doctor", "action", "completion", "version")
         self.assertIn("Examples:", fathom("--help").stdout)
         for verb in verbs:
             run = fathom(verb, "--help")

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""docs/metrics.md must list exactly what the real collector and agent export, with the right types.
+"""docs/metrics.md must list exactly what the real collector, agent and cordon export, with the right types.
 
     metrics_page_test.py BINARY_DIR METRICS_PAGE
 """
@@ -35,7 +35,8 @@ def differences(part, listed, live):
 
 
 def main(binaries, page):
-    collector_part, agent_part = open(page).read().split("## Agent")
+    collector_part, rest = open(page).read().split("## Agent")
+    agent_part, cordon_part = rest.split("## Cordon")
     with tempfile.TemporaryDirectory() as folder:
         collector, http, line = started(
             [f"{binaries}/fathom-collector", "--grpc", "127.0.0.1:0", "--http", "127.0.0.1:0",
@@ -44,13 +45,17 @@ def main(binaries, page):
         agent, agent_http, _ = started(
             [f"{binaries}/fathomd", "--collector", grpc, "--http", "127.0.0.1:0", "--shm-dir",
              f"{folder}/rings"], "http")
+        cordon, cordon_http, _ = started(
+            [f"{binaries}/fathom-cordon", "--collector", f"http://{http}", "--http", "127.0.0.1:0", "--audit",
+             f"{folder}/audit.jsonl"], "http")
         try:
             found = list(differences("collector", dict(ROW.findall(collector_part)), exported(http)))
             found += differences("agent", dict(ROW.findall(agent_part)), exported(agent_http))
+            found += differences("cordon", dict(ROW.findall(cordon_part)), exported(cordon_http))
         finally:
-            for process in (agent, collector):
+            for process in (cordon, agent, collector):
                 process.terminate()
-            for process in (agent, collector):
+            for process in (cordon, agent, collector):
                 process.wait(timeout=20)
     print("\n".join(found) if found else "docs/metrics.md equals the live scrape")
     return 1 if found else 0

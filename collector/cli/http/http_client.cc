@@ -25,10 +25,21 @@ std::string GetRequest(const HostPort& server, std::string_view target, std::str
 }
 
 absl::StatusOr<HttpReply> HttpClient::Get(std::string_view target) const {
+  return Send(GetRequest(server_, target, "application/json"));
+}
+
+absl::StatusOr<HttpReply> HttpClient::Post(std::string_view target, std::string_view token,
+                                           std::string_view json) const {
+  return Send(Cat("POST ", target, " HTTP/1.1\r\nHost: ", server_.ToString(),
+                  "\r\nAuthorization: Bearer ", token,
+                  "\r\nContent-Type: application/json\r\nContent-Length: ", json.size(),
+                  "\r\nUser-Agent: fathom\r\nConnection: close\r\n\r\n", json));
+}
+
+absl::StatusOr<HttpReply> HttpClient::Send(const std::string& request) const {
   const Deadline deadline = In(options_.timeout);
   absl::StatusOr<Socket> socket = Socket::Connect(server_, deadline);
   if (!socket.ok()) return socket.status();
-  const std::string request = GetRequest(server_, target, "application/json");
   if (absl::Status s = socket->Write(request, deadline); !s.ok()) return s;
   ResponseParser parser(options_.limits);
   while (!parser.done()) {

@@ -1,6 +1,6 @@
-// GET from a collector: one request, one connection, one deadline.
+// A request to a collector or fathom-cordon: one connection, one deadline.
 //
-// Used by CollectorApi and by `fathom doctor`.
+// Used by CollectorApi, CordonClient and by `fathom doctor`.
 // Thread-safety: thread-compatible. Errors: those of Socket and ResponseParser; an HTTP status that
 // is not 200 is a reply, not an error. The deadline covers resolving excepted, everything.
 #ifndef FATHOM_COLLECTOR_CLI_HTTP_HTTP_CLIENT_H_
@@ -35,10 +35,15 @@ class HttpClient {
 
   // Requires: `target` is a path with its query, already percent-encoded.
   absl::StatusOr<HttpReply> Get(std::string_view target) const;
+  // `token` goes into the Authorization header, `json` is the body.
+  absl::StatusOr<HttpReply> Post(std::string_view target, std::string_view token,
+                                 std::string_view json) const;
 
   const HostPort& server() const { return server_; }
 
  private:
+  absl::StatusOr<HttpReply> Send(const std::string& request) const;
+
   HostPort server_;
   Options options_;
 };

@@ -150,8 +150,7 @@ TEST_F(ScaleTest, AScrapeHoldsEveryNameOfTheContract) {
        {"fathom_job_info", "fathom_job_iteration_seconds", "fathom_job_slowdown_ratio",
         "fathom_job_hung", "fathom_verdict_active", "fathom_node_suspect", "fathom_records_total",
         "fathom_records_dropped_total", "fathom_agent_last_seen_timestamp_seconds",
-        "fathom_localization_seconds", "fathom_ingest_rows_total", "fathom_actions_total",
-        "fathom_build_info"}) {
+        "fathom_localization_seconds", "fathom_ingest_rows_total", "fathom_build_info"}) {
     EXPECT_THAT(scrape, HasSubstr("# TYPE " + std::string(name) + " ")) << name;
   }
   EXPECT_THAT(scrape, HasSubstr("fathom_job_iteration_seconds_count{job=\"train\"} 58"));

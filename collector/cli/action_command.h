@@ -1,0 +1,17 @@
+// `fathom get actions`: what fathom-cordon has done and has been asked to do.
+//
+// Called by the verb `get`; the verb `action` itself is added through verb.h.
+// Thread-safety: single-threaded. Result: an exit code; errors go to stderr.
+#ifndef FATHOM_COLLECTOR_CLI_ACTION_COMMAND_H_
+#define FATHOM_COLLECTOR_CLI_ACTION_COMMAND_H_
+
+#include <string>
+
+namespace fathom::cli {
+
+// Requires: format is table, wide, json or yaml.
+int GetActions(const std::string& cordon_http, const std::string& format);
+
+}  // namespace fathom::cli
+
+#endif  // FATHOM_COLLECTOR_CLI_ACTION_COMMAND_H_

@@ -1,0 +1,90 @@
+// The loop of fathom-cordon: looks, asks the policy, writes the log, tells people, changes nodes.
+//
+// Made by main around the ledger that the audit log gave; Look() is called once a poll, commands
+// come from the API's threads. The only place where a decision becomes a deed:
+//
+//   look ─ advice, nodes ─► Policy::Next ─► before-notice ─► record on disk ─► back-end
+//                                                             └─ cannot be written: nothing is done
+//   the answer of the back-end: done, failed (certainly nothing changed), or neither: then the
+//   action counts as held until a later look settles it.
+//
+// Thread-safety: thread-safe. Ownership: refers to Parts, which outlive it. Errors: of a look are
+// kept and shown (Standing::problems); commands give NotFound, FailedPrecondition, or
+// ResourceExhausted when the log cannot be written.
+#ifndef FATHOM_COLLECTOR_CORDON_ACTUATOR_H_
+#define FATHOM_COLLECTOR_CORDON_ACTUATOR_H_
+
+#include <absl/status/status.h>
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "collector/clock.h"
+#include "collector/cordon/backend/backend.h"
+#include "collector/cordon/policy/policy.h"
+#include "collector/notify/notice.h"
+
+namespace fathom::cordon {
+
+class Actuator {
+ public:
+  struct Parts {
+    std::function<absl::Status(View&)> advice;
+    Backend& backend;
+    std::function<absl::Status(const Record&)> append;
+    // Tells people. For a notice before an action an error stops the action.
+    std::function<absl::Status(const collector::Notice&)> tell;
+    const collector::Clock& clock;
+  };
+  // (mode, result) → how often.
+  using Counts = std::map<std::pair<std::string, std::string>, std::uint64_t>;
+
+  struct Standing {
+    std::vector<Action> actions;
+    std::vector<Outlook> outlooks;
+    std::string paused, tripped;
+    std::vector<std::string> problems;
+    Counts counts;
+    std::size_t held = 0;
+    WallNs last_look;  // that had both advice and nodes
+  };
+
+  Actuator(Limits limits, Ledger ledger, Parts parts)
+      : parts_(std::move(parts)), policy_(std::move(limits)), ledger_(std::move(ledger)) {}
+
+  void Look();
+  Standing Stand() const;
+
+  absl::Status Approve(const std::string& action, const std::string& actor);
+  absl::Status Undo(const std::string& action, const std::string& actor);
+  // Requires: kind is kPaused, kResumed or kReset.
+  absl::Status Command(RecordKind kind, const std::string& text, const std::string& actor);
+
+ private:
+  Moment Now() const { return {parts_.clock.Wall(), parts_.clock.Mono()}; }
+  absl::Status Write(const Record& record);
+  // False: nothing more may be done in this look.
+  bool Take(const Step& step);
+  void HoldBack(const Record& record);
+  void Release(const Record& record);
+  absl::Status Tell(const Record& record);
+  void Count(const Record& record, const std::string& result);
+
+  const Parts parts_;
+  mutable std::mutex mutex_;  // guards everything below
+  Policy policy_;
+  Ledger ledger_;
+  View view_;
+  std::vector<std::string> problems_;
+  Counts counts_;
+  WallNs last_look_;
+};
+
+}  // namespace fathom::cordon
+
+#endif  // FATHOM_COLLECTOR_CORDON_ACTUATOR_H_

@@ -1,0 +1,167 @@
+#include "collector/cordon/backend/kubernetes_json.h"
+
+#include <absl/strings/str_cat.h>
+
+#include <nlohmann/json.hpp>
+
+#include "collector/cordon/backend/kubernetes.h"
+#include "collector/notify/shapes.h"
+
+namespace fathom::cordon {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr char kAnnotation[] = "fathom.dev/held-by";
+constexpr char kAnnotationPath[] = "/metadata/annotations/fathom.dev~1held-by";
+constexpr char kTaint[] = "fathom.dev/suspect";
+
+// Whole seconds: what metav1.Time takes.
+std::string Seconds(WallNs now) { return collector::Rfc3339(now).substr(0, 19) + "Z"; }
+
+const Json& At(const Json& object, const char* name) {
+  static const Json none;
+  if (!object.is_object()) return none;
+  const auto at = object.find(name);
+  return at == object.end() ? none : *at;
+}
+
+std::string Text(const Json& object, const char* name) {
+  const Json& value = At(object, name);
+  return value.is_string() ? value.get<std::string>() : "";
+}
+
+bool IsReady(const Json& node) {
+  for (const Json& condition : At(At(node, "status"), "conditions")) {
+    if (Text(condition, "type") == "Ready") return Text(condition, "status") == "True";
+  }
+  return false;
+}
+
+std::string Note(const Json& node) {
+  std::string note = At(At(node, "spec"), "unschedulable") == true ? "unschedulable" : "";
+  for (const Json& taint : At(At(node, "spec"), "taints")) {
+    note.append(note.empty() ? "" : " ").append(Text(taint, "key")).append(":");
+    note.append(Text(taint, "effect"));
+  }
+  return note;
+}
+
+Json Operation(const char* op, const std::string& path, Json value) {
+  return {{"op", op}, {"path", path}, {"value", std::move(value)}};
+}
+
+// Every patch begins so: it fits the node as it was read, or not at all.
+Json SameNode(const Json& node) {
+  Json patch = Json::array();
+  const Json& metadata = At(node, "metadata");
+  patch.push_back(
+      Operation("test", "/metadata/resourceVersion", Text(metadata, "resourceVersion")));
+  patch.push_back(Operation("test", "/metadata/uid", Text(metadata, "uid")));
+  return patch;
+}
+
+absl::StatusOr<Json> ParseNode(std::string_view text) {
+  Json node = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (Text(At(node, "metadata"), "resourceVersion").empty()) {
+    return absl::FailedPreconditionError("the answer is no node");
+  }
+  return node;
+}
+
+}  // namespace
+
+absl::Status ReadKubernetesNodes(std::string_view text, const std::string& rack_label,
+                                 std::map<std::string, NodeFact>& nodes) {
+  const Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (!At(json, "items").is_array()) {
+    return absl::InvalidArgumentError("the answer has no list of nodes");
+  }
+  for (const Json& item : At(json, "items")) {
+    const Json& metadata = At(item, "metadata");
+    NodeFact node;
+    node.name = Text(metadata, "name");
+    if (node.name.empty()) return absl::InvalidArgumentError("a node has no name");
+    node.withheld = At(At(item, "spec"), "unschedulable") == true;
+    node.healthy = IsReady(item);
+    node.owner = node.withheld ? Text(At(metadata, "annotations"), kAnnotation) : "";
+    node.note = Note(item);
+    node.rack = Text(At(metadata, "labels"), rack_label.c_str());
+    node.partitions.push_back("all");
+    nodes[node.name] = node;
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::string> HoldPatch(std::string_view text, const Hold& hold) {
+  const auto node = ParseNode(text);
+  if (!node.ok()) return node.status();
+  const Json& spec = At(*node, "spec");
+  const Json& annotations = At(At(*node, "metadata"), "annotations");
+  if (At(spec, "unschedulable") == true) {
+    return absl::FailedPreconditionError(hold.node + " is cordoned already: " + Note(*node));
+  }
+  Json patch = SameNode(*node);
+  const Json taint = {{"key", kTaint}, {"value", hold.cause}, {"effect", "NoSchedule"}};
+  if (!annotations.is_object()) {
+    patch.push_back(Operation("add", "/metadata/annotations", Json::object()));
+  }
+  patch.push_back(Operation("add", kAnnotationPath, hold.action));
+  patch.push_back(Operation("add", "/spec/unschedulable", true));
+  if (At(spec, "taints").is_array()) {
+    patch.push_back(Operation("add", "/spec/taints/-", taint));
+  } else {
+    patch.push_back(Operation("add", "/spec/taints", Json::array({taint})));
+  }
+  return patch.dump();
+}
+
+absl::StatusOr<std::string> ReleasePatch(std::string_view text, const std::string& action) {
+  const auto node = ParseNode(text);
+  if (!node.ok()) return node.status();
+  if (Text(At(At(*node, "metadata"), "annotations"), kAnnotation) != action) {
+    return absl::FailedPreconditionError("the node no longer carries our annotation");
+  }
+  Json patch = SameNode(*node);
+  patch.push_back(Operation("test", kAnnotationPath, action));
+  patch.push_back({{"op", "remove"}, {"path", kAnnotationPath}});
+  patch.push_back(Operation("add", "/spec/unschedulable", false));
+  const Json& taints = At(At(*node, "spec"), "taints");
+  for (std::size_t i = 0; taints.is_array() && i < taints.size(); ++i) {
+    if (Text(taints[i], "key") != kTaint) continue;
+    const std::string path = absl::StrCat("/spec/taints/", i);
+    patch.push_back(Operation("test", path + "/key", kTaint));
+    patch.push_back({{"op", "remove"}, {"path", path}});
+    break;
+  }
+  return patch.dump();
+}
+
+std::string ConditionPatch(const Hold& hold, bool held, WallNs now) {
+  const Json condition = {
+      {"type", "FathomSuspect"},
+      {"status", held ? "True" : "False"},
+      {"reason", held ? "Verdict" : "Released"},
+      {"message", absl::StrCat(hold.cause, " ", hold.episode, ": ", hold.sentence.substr(0, 500))},
+      {"lastTransitionTime", Seconds(now)},
+      {"lastHeartbeatTime", Seconds(now)}};
+  return Json{{"status", {{"conditions", Json::array({condition})}}}}.dump();
+}
+
+std::string EventJson(const Hold& hold, bool held, WallNs now) {
+  return Json{{"apiVersion", "v1"},
+              {"kind", "Event"},
+              {"metadata", {{"generateName", "fathom-cordon-"}, {"namespace", "default"}}},
+              {"involvedObject", {{"kind", "Node"}, {"name", hold.node}, {"uid", hold.node}}},
+              {"reason", held ? "FathomCordoned" : "FathomReleased"},
+              {"message", absl::StrCat(hold.action, " ", hold.cause, " ", hold.episode, ": ",
+                                       hold.sentence.substr(0, 500))},
+              {"type", held ? "Warning" : "Normal"},
+              {"source", {{"component", "fathom-cordon"}}},
+              {"firstTimestamp", Seconds(now)},
+              {"lastTimestamp", Seconds(now)},
+              {"count", 1}}
+      .dump();
+}
+
+}  // namespace fathom::cordon

@@ -1,0 +1,128 @@
+#include "collector/cordon/backend/webhook.h"
+
+#include <absl/strings/str_cat.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "collector/http/json_writer.h"
+
+namespace fathom::cordon {
+namespace {
+
+using Json = nlohmann::json;
+
+std::string Text(const Json& object, const char* name) {
+  const auto at = object.find(name);
+  return at != object.end() && at->is_string() ? at->get<std::string>() : "";
+}
+
+bool ReadNode(const Json& json, NodeFact& node) {
+  if (!json.is_object()) return false;
+  const auto withheld = json.find("withheld"), healthy = json.find("healthy");
+  if (withheld == json.end() || !withheld->is_boolean()) return false;
+  if (healthy == json.end() || !healthy->is_boolean()) return false;
+  node.name = Text(json, "name");
+  node.withheld = withheld->get<bool>();
+  node.healthy = healthy->get<bool>();
+  node.owner = Text(json, "owner");
+  node.note = Text(json, "note");
+  node.rack = Text(json, "rack");
+  const auto partitions = json.find("partitions");
+  if (partitions != json.end() && partitions->is_array()) {
+    for (const Json& each : *partitions) {
+      if (each.is_string()) node.partitions.push_back(each.get<std::string>());
+    }
+  }
+  return !node.name.empty();
+}
+
+}  // namespace
+
+absl::Status StatusOfHttp(int status, const std::string& text) {
+  if (status >= 200 && status < 300) return absl::OkStatus();
+  const std::string said = absl::StrCat("HTTP status ", status, ": ", text.substr(0, 200));
+  switch (status) {
+    case 400:
+    case 422:
+      return absl::FailedPreconditionError(said);
+    case 401:
+      return absl::UnauthenticatedError(said);
+    case 403:
+      return absl::PermissionDeniedError(said);
+    case 404:
+      return absl::NotFoundError(said);
+    case 409:
+      return absl::AbortedError(said);
+    case 429:
+      return absl::ResourceExhaustedError(said);
+    default:
+      return absl::UnavailableError(said);
+  }
+}
+
+absl::Status AddBearer(const std::string& token_file, std::vector<std::string>& headers) {
+  if (token_file.empty()) return absl::OkStatus();
+  std::ifstream file(token_file);
+  std::string token;
+  if (!std::getline(file, token) || token.empty()) {
+    return absl::FailedPreconditionError(token_file + ": the token cannot be read");
+  }
+  headers.push_back("Authorization: Bearer " + token);
+  return absl::OkStatus();
+}
+
+absl::Status ReadWebhookNodes(std::string_view text, std::map<std::string, NodeFact>& nodes) {
+  const Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (!json.is_object() || !json.contains("nodes") || !json["nodes"].is_array()) {
+    return absl::InvalidArgumentError("the answer has no list of nodes");
+  }
+  for (const Json& each : json["nodes"]) {
+    NodeFact node;
+    if (!ReadNode(each, node)) return absl::InvalidArgumentError("a node cannot be read");
+    nodes[node.name] = node;
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<collector::HttpAnswer> WebhookBackend::Send(const std::string& method,
+                                                           const std::string& path,
+                                                           const std::string& body) const {
+  collector::HttpCall call{method, url_ + path, {"Content-Type: application/json"}, body, 10};
+  if (auto status = AddBearer(token_file_, call.headers); !status.ok()) return status;
+  return transport_.Send(call);
+}
+
+absl::Status WebhookBackend::Nodes(std::map<std::string, NodeFact>& nodes) {
+  const auto answer = Send("GET", "/nodes", "");
+  if (!answer.ok()) return answer.status();
+  if (auto status = StatusOfHttp(answer->status, answer->body); !status.ok()) return status;
+  return ReadWebhookNodes(answer->body, nodes);
+}
+
+absl::Status WebhookBackend::Post(const std::string& path, const std::string& body) const {
+  const auto answer = Send("POST", path, body);
+  return answer.ok() ? StatusOfHttp(answer->status, answer->body) : answer.status();
+}
+
+absl::Status WebhookBackend::HoldBack(const Hold& hold) {
+  collector::JsonWriter json;
+  json.BeginObject().Field("node", std::string_view(hold.node));
+  json.Field("action", std::string_view(hold.action)).Field("cause", std::string_view(hold.cause));
+  json.Field("verdict", std::string_view(hold.episode));
+  json.Field("sentence", std::string_view(hold.sentence)).EndObject();
+  return Post("/hold", json.Take());
+}
+
+absl::Status WebhookBackend::Release(const std::string& node, const std::string& action) {
+  collector::JsonWriter json;
+  json.BeginObject().Field("node", std::string_view(node));
+  json.Field("action", std::string_view(action)).EndObject();
+  return Post("/release", json.Take());
+}
+
+std::string WebhookBackend::HoldCommand(const Hold& hold) const {
+  return absl::StrCat("ask ", url_, " to hold ", hold.node);
+}
+
+}  // namespace fathom::cordon

@@ -1,0 +1,77 @@
+// What can be set on fathom-cordon, and how it is read.
+//
+// Used by main. Scalars are flags (--max-nodes), keys of the YAML file (max_nodes) and environment
+// (FATHOM_CORDON_MAX_NODES); flag beats environment beats file beats default. Groups of nodes and
+// the list of causes are for the file only. docs/operations/cordon.md lists them all.
+// Thread-safety: plain values. Errors: InvalidArgument, one line that names the origin and, for an
+// unknown key, the nearest known one.
+#ifndef FATHOM_COLLECTOR_CORDON_CONFIG_CORDON_CONFIG_H_
+#define FATHOM_COLLECTOR_CORDON_CONFIG_CORDON_CONFIG_H_
+
+#include <absl/status/status.h>
+#include <absl/status/statusor.h>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "collector/cordon/policy/limits.h"
+
+namespace fathom::cordon {
+
+struct CordonConfig {
+  std::string collector = "http://127.0.0.1:7070";
+  std::string http = "127.0.0.1:7073";
+  std::string audit = "/var/lib/fathom-cordon/audit.jsonl";
+  std::string tokens;  // file of "NAME ROLE TOKEN" lines; empty: nobody can change anything
+  std::string backend = "slurm";
+  std::string notify;           // SHAPE=URL, with commas
+  std::string notify_key_file;  // PagerDuty's routing key
+  std::string log_level = "info";
+  bool insecure = false;
+  double poll_s = 1;
+  std::string slurm_scontrol = "scontrol";
+  std::string slurm_sinfo = "sinfo";
+  std::string slurm_rack_feature = "rack";
+  double slurm_timeout_s = 10;
+  std::string kubernetes_server;  // empty: that of the pod
+  std::string kubernetes_ca_file = "/var/run/secrets/kubernetes.io/serviceaccount/ca.crt";
+  std::string kubernetes_token_file = "/var/run/secrets/kubernetes.io/serviceaccount/token";
+  std::string kubernetes_cert_file;  // instead of a token
+  std::string kubernetes_key_file;
+  std::string kubernetes_rack_label = "topology.kubernetes.io/rack";
+  std::string webhook_url;
+  std::string webhook_token_file;
+  Limits limits;
+};
+
+struct CordonCommandLine {
+  enum class Ask { kRun, kCheckConfig, kPrintConfig, kVerifyAudit, kPrintText };
+  Ask ask = Ask::kRun;
+  std::string text;  // kPrintText: help or version
+  CordonConfig config;
+};
+
+absl::StatusOr<CordonCommandLine> ParseCordonCommandLine(int argc, const char* const* argv);
+// As YAML that --config takes. It holds no secrets: those lie in files of their own.
+std::string PrintCordonConfig(const CordonConfig& config);
+// Addresses, back-end and limits together.
+absl::Status ValidateCordonConfig(const CordonConfig& config);
+
+// One scalar setting: name, help, how text becomes a value and back.
+struct CordonSetting {
+  std::string name;
+  std::string help;
+  bool is_switch = false;
+  std::function<absl::Status(CordonConfig&, const std::string&)> set;
+  std::function<std::string(const CordonConfig&)> get;
+};
+const std::vector<CordonSetting>& CordonSettings();
+// Sets one by name. `origin` prefixes errors.
+absl::Status ApplyCordonSetting(const std::string& origin, const std::string& name,
+                                const std::string& text, CordonConfig& config);
+absl::Status LoadCordonFile(const std::string& file, CordonConfig& config);
+
+}  // namespace fathom::cordon
+
+#endif  // FATHOM_COLLECTOR_CORDON_CONFIG_CORDON_CONFIG_H_

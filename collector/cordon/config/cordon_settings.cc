@@ -1,0 +1,209 @@
+// The table of scalar settings, validation and printing.
+#include <absl/strings/numbers.h>
+#include <absl/strings/str_cat.h>
+
+#include <algorithm>
+#include <numeric>
+#include <type_traits>
+#include <utility>
+
+#include "collector/cordon/config/cordon_config.h"
+#include "collector/net/listen_probe.h"
+
+namespace fathom::cordon {
+namespace {
+
+using C = CordonConfig;
+
+absl::Status Parse(const std::string& text, std::string& out) {
+  out = text;
+  return absl::OkStatus();
+}
+
+absl::Status Parse(const std::string& text, bool& out) {
+  if (text == "true" || text == "1" || text.empty()) return out = true, absl::OkStatus();
+  if (text == "false" || text == "0") return out = false, absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat("'", text, "' is neither true nor false"));
+}
+
+absl::Status Parse(const std::string& text, int& out) {
+  if (absl::SimpleAtoi(text, &out)) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat("'", text, "' is not a whole number"));
+}
+
+absl::Status Parse(const std::string& text, double& out) {
+  if (absl::SimpleAtod(text, &out)) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat("'", text, "' is not a number"));
+}
+
+std::string Show(const std::string& value) { return value.empty() ? "\"\"" : value; }
+std::string Show(bool value) { return value ? "true" : "false"; }
+template <typename Number>
+std::string Show(Number value) {
+  return absl::StrCat(value);
+}
+
+template <typename T>
+CordonSetting Of(std::string name, T C::*field, std::string help) {
+  return {std::move(name), std::move(help), std::is_same_v<T, bool>,
+          [field](C& c, const std::string& text) { return Parse(text, c.*field); },
+          [field](const C& c) { return Show(c.*field); }};
+}
+
+template <typename T>
+CordonSetting Of(std::string name, T Limits::*field, std::string help) {
+  return {std::move(name), std::move(help), std::is_same_v<T, bool>,
+          [field](C& c, const std::string& text) { return Parse(text, c.limits.*field); },
+          [field](const C& c) { return Show(c.limits.*field); }};
+}
+
+std::vector<CordonSetting> ProcessSettings() {
+  return {
+      Of("collector", &C::collector, "URL of the collector whose verdicts are read"),
+      Of("http", &C::http, "HOST:PORT of API and metrics; port 0: any"),
+      Of("audit", &C::audit, "file of the audit log, which is also the memory"),
+      Of("tokens", &C::tokens, "file of 'NAME viewer|operator TOKEN' lines"),
+      Of("backend", &C::backend, "slurm, kubernetes or webhook"),
+      Of("notify", &C::notify, "who is told: alertmanager=URL,pagerduty=URL,slack=URL,json=URL"),
+      Of("notify_key_file", &C::notify_key_file, "file with PagerDuty's routing key"),
+      Of("log_level", &C::log_level, "trace, debug, info, warning, error, off"),
+      Of("insecure", &C::insecure, "allow binding to more than loopback without TLS"),
+      Of("poll_s", &C::poll_s, "seconds between two looks"),
+      Of("slurm_scontrol", &C::slurm_scontrol, "scontrol, or a wrapper with its rights"),
+      Of("slurm_sinfo", &C::slurm_sinfo, "sinfo"),
+      Of("slurm_rack_feature", &C::slurm_rack_feature, "node features that begin so name a rack"),
+      Of("slurm_timeout_s", &C::slurm_timeout_s, "limit of one command"),
+      Of("kubernetes_server", &C::kubernetes_server, "https://HOST:PORT; default: the pod's own"),
+      Of("kubernetes_ca_file", &C::kubernetes_ca_file, "authority of its certificate"),
+      Of("kubernetes_token_file", &C::kubernetes_token_file, "bearer token, read at each look"),
+      Of("kubernetes_cert_file", &C::kubernetes_cert_file, "client certificate, not a token"),
+      Of("kubernetes_key_file", &C::kubernetes_key_file, "its key"),
+      Of("kubernetes_rack_label", &C::kubernetes_rack_label, "the node label that names its rack"),
+      Of("webhook_url", &C::webhook_url, "base URL of the webhook back-end"),
+      Of("webhook_token_file", &C::webhook_token_file, "its bearer token"),
+  };
+}
+
+std::vector<CordonSetting> LimitSettings() {
+  using L = Limits;
+  return {
+      Of("min_age_s", &L::min_age_s, "seen established without a gap for so long"),
+      Of("second_look_s", &L::second_look_s, "from the first look to the last, at least"),
+      Of("sight_gap_s", &L::sight_gap_s, "not seen for so long: seen anew"),
+      Of("max_nodes", &L::max_nodes, "nodes held by fathom at once"),
+      Of("max_ratio", &L::max_ratio, "of all nodes, rounded down"),
+      Of("max_per_window", &L::max_per_window, "actions begun within window_s"),
+      Of("window_s", &L::window_s, "see max_per_window"),
+      Of("min_spacing_s", &L::min_spacing_s, "between two actions"),
+      Of("min_available_per_partition", &L::min_available_per_partition, "share that must stay"),
+      Of("min_available_per_job", &L::min_available_per_job, "share of a job's nodes that stays"),
+      Of("max_per_rack", &L::max_per_rack, "suspect or held nodes behind one rack or switch"),
+      Of("approval_ttl_s", &L::approval_ttl_s, "an unused approval is void after so long"),
+      Of("override_cooloff_s", &L::override_cooloff_s, "a node that a person took over is left"),
+      Of("doubt_s", &L::doubt_s, "how long a change of unclear outcome may still arrive"),
+      Of("breaker_suspects", &L::breaker_suspects, "suspect nodes at once that stop everything"),
+      Of("breaker_failures", &L::breaker_failures, "failures in a row that stop everything"),
+      Of("clock_jump_s", &L::clock_jump_s, "jump of the wall clock that stops everything"),
+      Of("auto_undo", &L::auto_undo, "undo when fathom itself took the verdict back"),
+      Of("undo_delay_s", &L::undo_delay_s, "how long it must have been taken back"),
+  };
+}
+
+std::size_t Distance(const std::string& a, const std::string& b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t diagonal = std::exchange(row[0], i);
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t change = diagonal + (a[i - 1] != b[j - 1]);
+      diagonal = row[j];
+      row[j] = std::min({row[j] + 1, row[j - 1] + 1, change});
+    }
+  }
+  return row.back();
+}
+
+absl::Status CheckAddress(const CordonConfig& config) {
+  collector::HostPort where;
+  if (auto status = collector::ParseHostPort(config.http, where); !status.ok()) {
+    return absl::InvalidArgumentError("http: " + std::string(status.message()));
+  }
+  if (config.insecure || collector::IsLoopback(where.host)) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("http: ", config.http,
+                   " is reachable from outside without TLS; bind to 127.0.0.1 or say --insecure"));
+}
+
+}  // namespace
+
+const std::vector<CordonSetting>& CordonSettings() {
+  static const std::vector<CordonSetting> all = [] {
+    auto settings = ProcessSettings();
+    const auto more = LimitSettings();
+    settings.insert(settings.end(), more.begin(), more.end());
+    return settings;
+  }();
+  return all;
+}
+
+absl::Status ApplyCordonSetting(const std::string& origin, const std::string& name,
+                                const std::string& text, CordonConfig& config) {
+  const auto& all = CordonSettings();
+  const auto at = std::find_if(all.begin(), all.end(),
+                               [&](const CordonSetting& each) { return each.name == name; });
+  if (at == all.end()) {
+    const auto near = std::min_element(all.begin(), all.end(), [&](const auto& a, const auto& b) {
+      return Distance(name, a.name) < Distance(name, b.name);
+    });
+    return absl::InvalidArgumentError(
+        absl::StrCat(origin, ": no setting '", name, "'; did you mean '", near->name, "'?"));
+  }
+  if (auto status = at->set(config, text); !status.ok()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(origin, ": ", name, ": ", std::string(status.message())));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ValidateCordonConfig(const CordonConfig& config) {
+  const bool known =
+      config.backend == "slurm" || config.backend == "kubernetes" || config.backend == "webhook";
+  if (!known) {
+    return absl::InvalidArgumentError("backend: '" + config.backend +
+                                      "' is none of slurm, kubernetes, webhook");
+  }
+  if (config.poll_s < 0.05 || config.poll_s > 60) {
+    return absl::InvalidArgumentError("poll_s: not between 0.05 and 60");
+  }
+  if (config.limits.sight_gap_s < 3 * config.poll_s) {
+    return absl::InvalidArgumentError("sight_gap_s: must be three times poll_s or more");
+  }
+  if (config.backend == "webhook" && config.webhook_url.empty()) {
+    return absl::InvalidArgumentError("webhook_url: the webhook back-end needs it");
+  }
+  if (auto status = CheckAddress(config); !status.ok()) return status;
+  return Validate(config.limits);
+}
+
+std::string PrintCordonConfig(const CordonConfig& config) {
+  std::string text;
+  for (const CordonSetting& setting : CordonSettings()) {
+    text += absl::StrCat(setting.name, ": ", setting.get(config), "\n");
+  }
+  text += "causes: [";
+  for (const std::string& cause : config.limits.causes) {
+    text += absl::StrCat(text.back() == '[' ? "" : ", ", cause);
+  }
+  text += "]\ngroups:\n";
+  for (const NodeGroup& group : config.limits.groups) {
+    text += absl::StrCat("  - {name: ", group.name, ", mode: ", std::string(ToString(group.mode)),
+                         ", nodes: [");
+    for (const std::string& pattern : group.patterns) {
+      text += absl::StrCat(text.back() == '[' ? "'" : ", '", pattern, "'");
+    }
+    text += "]}\n";
+  }
+  return text;
+}
+
+}  // namespace fathom::cordon

@@ -1,0 +1,205 @@
+#include <signal.h>
+#include <spdlog/sinks/stdout_color_sinks.h>
+#include <spdlog/spdlog.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
+#include <fstream>
+#include <iostream>
+#include <sstream>
+
+#include "collector/cordon/actuator.h"
+#include "collector/cordon/advice/advice_source.h"
+#include "collector/cordon/audit/audit_log.h"
+#include "collector/cordon/backend/kubernetes.h"
+#include "collector/cordon/backend/slurm.h"
+#include "collector/cordon/backend/webhook.h"
+#include "collector/cordon/config/cordon_config.h"
+#include "collector/cordon/serve/cordon_server.h"
+#include "collector/net/curl_transport.h"
+#include "collector/net/listen_probe.h"
+#include "collector/notify/delivery.h"
+
+namespace {
+
+using namespace fathom::cordon;  // NOLINT(google-build-using-namespace)
+using fathom::collector::CurlTransport;
+using fathom::collector::Notice;
+using fathom::collector::Receiver;
+using fathom::collector::SystemClock;
+
+int Fail(const absl::Status& status) {
+  std::cerr << "fathom-cordon: " << status.message() << "\n";
+  return 1;
+}
+
+std::string FirstLine(const std::string& file) {
+  std::ifstream stream(file);
+  std::string line;
+  std::getline(stream, line);
+  return line;
+}
+
+std::string KubernetesServer(const CordonConfig& config) {
+  if (!config.kubernetes_server.empty()) return config.kubernetes_server;
+  const char* host = std::getenv("KUBERNETES_SERVICE_HOST");
+  const char* port = std::getenv("KUBERNETES_SERVICE_PORT");
+  return std::string("https://") + (host ? host : "kubernetes.default") + ":" +
+         (port ? port : "443");
+}
+
+// Everything that lives as long as the process, in order of construction.
+class Process {
+ public:
+  Process(const CordonConfig& config, std::vector<Receiver> receivers)
+      : config_(config),
+        receivers_(std::move(receivers)),
+        cluster_({config.backend == "kubernetes" ? config.kubernetes_ca_file : "",
+                  config.kubernetes_cert_file, config.kubernetes_key_file}),
+        advice_(config.collector, outside_),
+        backend_(MakeBackend()),
+        api_(config.backend, config.tokens) {}
+
+  int Run(const sigset_t& signals) {
+    auto server = CordonServer::Start(config_.http, api_);
+    if (!server.ok()) return Fail(server.status());
+    fathom::collector::HostPort where;
+    fathom::collector::ParseHostPort(config_.http, where).IgnoreError();
+    std::printf("fathom-cordon ready http=%s:%d\n", where.host.c_str(), (*server)->port());
+    std::fflush(stdout);
+    Ledger ledger;
+    if (const absl::Status opened = OpenLog(signals, ledger); !opened.ok()) return Fail(opened);
+    if (log_ == nullptr) return 0;  // stopped while standing by
+    Actuator actuator(config_.limits, std::move(ledger),
+                      {[this](View& view) { return advice_.Read(view); }, *backend_,
+                       [this](const Record& record) { return Append(record); },
+                       [this](const Notice& notice) { return Tell(notice); }, clock_});
+    api_.Activate(actuator);
+    do {
+      actuator.Look();
+      for (const auto& problem : actuator.Stand().problems) spdlog::warn("{}", problem);
+    } while (!Stopped(signals, config_.poll_s));
+    server->reset();  // no command may reach an actuator that is going
+    return 0;
+  }
+
+ private:
+  std::unique_ptr<Backend> MakeBackend() {
+    if (config_.backend == "kubernetes") {
+      const std::string token =
+          config_.kubernetes_cert_file.empty() ? config_.kubernetes_token_file : "";
+      return std::make_unique<KubernetesBackend>(
+          KubernetesOptions{KubernetesServer(config_), token, config_.kubernetes_rack_label},
+          cluster_, clock_);
+    }
+    if (config_.backend == "webhook") {
+      return std::make_unique<WebhookBackend>(config_.webhook_url, config_.webhook_token_file,
+                                              cluster_);
+    }
+    return std::make_unique<SlurmBackend>(
+        SlurmOptions{config_.slurm_scontrol, config_.slurm_sinfo, config_.slurm_rack_feature,
+                     config_.slurm_timeout_s},
+        &RunCommand);
+  }
+
+  // True: a signal came.
+  static bool Stopped(const sigset_t& signals, double seconds) {
+    timespec wait{};
+    wait.tv_sec = static_cast<time_t>(seconds);
+    wait.tv_nsec = static_cast<long>((seconds - static_cast<double>(wait.tv_sec)) * 1e9);
+    return sigtimedwait(&signals, nullptr, &wait) > 0;
+  }
+
+  // Stands by while another fathom-cordon holds the log.
+  absl::Status OpenLog(const sigset_t& signals, Ledger& ledger) {
+    for (bool said = false;; said = true) {
+      auto log = AuditLog::Open(config_.audit, [&](const Record& record) { ledger.Fold(record); });
+      if (log.ok()) {
+        log_ = *std::move(log);
+        if (log_->cut_off() > 0) spdlog::warn("audit log: {} bytes cut off", log_->cut_off());
+        return absl::OkStatus();
+      }
+      if (!absl::IsUnavailable(log.status())) return log.status();
+      if (!said) spdlog::info("standing by: {}", std::string(log.status().message()));
+      if (Stopped(signals, config_.poll_s)) return absl::OkStatus();
+    }
+  }
+
+  absl::Status Append(const Record& record) {
+    spdlog::info("{} {} {} {} by {}: {}", std::string(ToString(record.kind)), record.action,
+                 record.node, record.cause, record.actor, record.text);
+    return log_->Append(record);
+  }
+
+  absl::Status Tell(const Notice& notice) {
+    for (const Receiver& receiver : receivers_) {
+      auto status = fathom::collector::Deliver(receiver, notice, clock_.Wall(), outside_);
+      if (!status.ok()) return status;
+    }
+    return absl::OkStatus();
+  }
+
+  const CordonConfig config_;
+  const std::vector<Receiver> receivers_;
+  const SystemClock clock_;
+  CurlTransport outside_;
+  CurlTransport cluster_;
+  AdviceSource advice_;
+  std::unique_ptr<Backend> backend_;
+  std::unique_ptr<AuditLog> log_;
+  CordonApi api_;
+};
+
+int VerifyLog(const std::string& file) {
+  std::ifstream stream(file, std::ios::binary);
+  std::ostringstream text;
+  text << stream.rdbuf();
+  if (!stream) return Fail(absl::NotFoundError(file + ": cannot be read"));
+  std::size_t records = 0;
+  const auto status = VerifyAudit(text.str(), [&](const Record&) { ++records; });
+  if (!status.ok()) return Fail(status);
+  std::cout << records << " records, the chain is whole\n";
+  return 0;
+}
+
+int Run(const CordonConfig& config) {
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGTERM);
+  sigaddset(&signals, SIGINT);
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  signal(SIGPIPE, SIG_IGN);
+  spdlog::set_default_logger(spdlog::stderr_color_mt("cordon"));
+  spdlog::set_level(spdlog::level::from_str(config.log_level));
+  spdlog::set_pattern("%Y-%m-%dT%H:%M:%S.%e %^%l%$ %v");
+  const std::string key = config.notify_key_file.empty() ? "" : FirstLine(config.notify_key_file);
+  auto receivers = fathom::collector::ParseReceivers(config.notify, key);
+  if (!receivers.ok()) return Fail(receivers.status());
+  spdlog::info("settings:\n{}", PrintCordonConfig(config));
+  return Process(config, *std::move(receivers)).Run(signals);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  using Ask = CordonCommandLine::Ask;
+  const auto line = ParseCordonCommandLine(argc, argv);
+  if (!line.ok()) return Fail(line.status());
+  switch (line->ask) {
+    case Ask::kPrintText:
+      std::cout << line->text;
+      return 0;
+    case Ask::kPrintConfig:
+      std::cout << PrintCordonConfig(line->config);
+      return 0;
+    case Ask::kCheckConfig:
+      std::cout << "settings are sound\n";
+      return 0;
+    case Ask::kVerifyAudit:
+      return VerifyLog(line->config.audit);
+    case Ask::kRun:
+      break;
+  }
+  return Run(line->config);
+}

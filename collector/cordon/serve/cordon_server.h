@@ -1,0 +1,33 @@
+// The HTTP server of fathom-cordon: sockets and limits around CordonApi.
+//
+// Owned by main. civetweb does the protocol; only the .cc sees it. Loopback by default.
+// Threads: civetweb's, four. Thread-safety: thread-safe. Ownership: refers to the API, which
+// outlives it. Errors: Start says which address and what to do. Bounds: bodies of 4 KiB.
+#ifndef FATHOM_COLLECTOR_CORDON_SERVE_CORDON_SERVER_H_
+#define FATHOM_COLLECTOR_CORDON_SERVE_CORDON_SERVER_H_
+
+#include <absl/status/statusor.h>
+
+#include <memory>
+#include <string>
+
+#include "collector/cordon/serve/cordon_api.h"
+
+namespace fathom::cordon {
+
+class CordonServer {
+ public:
+  static absl::StatusOr<std::unique_ptr<CordonServer>> Start(const std::string& address,
+                                                             const CordonApi& api);
+  ~CordonServer();
+  int port() const;
+
+ private:
+  class Impl;
+  explicit CordonServer(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace fathom::cordon
+
+#endif  // FATHOM_COLLECTOR_CORDON_SERVE_CORDON_SERVER_H_

@@ -1,0 +1,79 @@
+#include "collector/notify/delivery.h"
+
+#include <absl/strings/str_cat.h>
+
+#include <array>
+#include <sstream>
+#include <string_view>
+
+#include "collector/notify/shapes.h"
+
+namespace fathom::collector {
+namespace {
+
+constexpr std::array<std::string_view, 4> kShapes = {"alertmanager", "pagerduty", "slack", "json"};
+
+absl::StatusOr<Receiver> ParseReceiver(const std::string& text, const std::string& secret) {
+  const auto equals = text.find('=');
+  const std::string shape = text.substr(0, equals);
+  for (std::size_t i = 0; i < kShapes.size() && equals != text.npos; ++i) {
+    if (shape != kShapes[i]) continue;
+    Receiver receiver{static_cast<Shape>(i), text.substr(equals + 1), secret};
+    if (!receiver.url.starts_with("http://") && !receiver.url.starts_with("https://")) break;
+    while (receiver.url.ends_with('/')) receiver.url.pop_back();
+    if (receiver.shape == Shape::kPagerDuty && secret.empty()) {
+      return absl::InvalidArgumentError("pagerduty needs its routing key in notify_key_file");
+    }
+    return receiver;
+  }
+  return absl::InvalidArgumentError(absl::StrCat(
+      "'", text, "' is no receiver; write alertmanager=URL, pagerduty=URL, slack=URL or json=URL"));
+}
+
+std::string BodyOf(const Receiver& receiver, const Notice& notice, WallNs now) {
+  switch (receiver.shape) {
+    case Shape::kAlertmanager:
+      return AlertmanagerJson(notice, now, Receiver::kLifetime);
+    case Shape::kPagerDuty:
+      return PagerDutyJson(notice, receiver.secret);
+    case Shape::kSlack:
+      return SlackJson(notice);
+    case Shape::kPlain:
+      break;
+  }
+  return PlainJson(notice);
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<Receiver>> ParseReceivers(const std::string& text,
+                                                     const std::string& secret) {
+  std::vector<Receiver> receivers;
+  std::istringstream list(text);
+  for (std::string each; std::getline(list, each, ',');) {
+    if (each.empty()) continue;
+    auto receiver = ParseReceiver(each, secret);
+    if (!receiver.ok()) return receiver.status();
+    receivers.push_back(*std::move(receiver));
+  }
+  return receivers;
+}
+
+absl::Status Deliver(const Receiver& receiver, const Notice& notice, WallNs now,
+                     HttpTransport& transport) {
+  const bool alertmanager = receiver.shape == Shape::kAlertmanager;
+  const auto answer = transport.Send({"POST",
+                                      receiver.url + (alertmanager ? "/api/v2/alerts" : ""),
+                                      {"Content-Type: application/json"},
+                                      BodyOf(receiver, notice, now),
+                                      5});
+  if (!answer.ok()) return absl::UnavailableError(std::string(answer.status().message()));
+  if (answer->status >= 200 && answer->status < 300) return absl::OkStatus();
+  const std::string said = absl::StrCat(receiver.url, ": HTTP status ", answer->status, ": ",
+                                        answer->body.substr(0, 200));
+  const bool ours = answer->status >= 400 && answer->status < 500 && answer->status != 408 &&
+                    answer->status != 429;
+  return ours ? absl::InvalidArgumentError(said) : absl::UnavailableError(said);
+}
+
+}  // namespace fathom::collector

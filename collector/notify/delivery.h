@@ -1,0 +1,47 @@
+// One receiver of notices, and one attempt to reach it.
+//
+// Used by Notifier (verdicts, retried in the background) and by fathom-cordon (actions, where an
+// undelivered notice stops the action).
+//
+//   "alertmanager=http://127.0.0.1:9093"  POST /api/v2/alerts
+//   "pagerduty=https://events.pagerduty.com/v2/enqueue"  with the routing key in key_file
+//   "slack=https://hooks.slack.com/…", "json=https://…"  as they are
+//
+// Thread-safety: pure but for the transport. Errors: InvalidArgument (no such receiver, or it says
+// that the request is wrong: no use in trying again), Unavailable (try again).
+#ifndef FATHOM_COLLECTOR_NOTIFY_DELIVERY_H_
+#define FATHOM_COLLECTOR_NOTIFY_DELIVERY_H_
+
+#include <absl/status/status.h>
+#include <absl/status/statusor.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "collector/net/http_transport.h"
+#include "collector/notify/notice.h"
+
+namespace fathom::collector {
+
+enum class Shape : std::uint8_t { kAlertmanager, kPagerDuty, kSlack, kPlain };
+
+struct Receiver {
+  Shape shape = Shape::kPlain;
+  std::string url;
+  std::string secret;  // PagerDuty's routing key
+
+  // How long an alert at Alertmanager lives without being sent anew.
+  static constexpr Nanos kLifetime{300'000'000'000};
+};
+
+// "SHAPE=URL" with commas between several. `secret` goes to those that need one.
+absl::StatusOr<std::vector<Receiver>> ParseReceivers(const std::string& text,
+                                                     const std::string& secret);
+
+absl::Status Deliver(const Receiver& receiver, const Notice& notice, WallNs now,
+                     HttpTransport& transport);
+
+}  // namespace fathom::collector
+
+#endif  // FATHOM_COLLECTOR_NOTIFY_DELIVERY_H_

@@ -1,0 +1,134 @@
+#include "collector/notify/shapes.h"
+
+#include <cstdio>
+#include <ctime>
+#include <string_view>
+
+#include "collector/http/json_writer.h"
+
+namespace fathom::collector {
+namespace {
+
+std::string_view Name(Severity severity) {
+  switch (severity) {
+    case Severity::kCritical:
+      return "critical";
+    case Severity::kWarning:
+      return "warning";
+    case Severity::kInfo:
+      break;
+  }
+  return "info";
+}
+
+// Cut at a character's border.
+std::string Cut(const std::string& text, std::size_t most) {
+  if (text.size() <= most) return text;
+  std::size_t end = most;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
+  return text.substr(0, end);
+}
+
+void WriteLabels(const Notice& notice, JsonWriter& json) {
+  for (const auto& [name, value] : notice.labels) json.Field(name, std::string_view(value));
+}
+
+// Slack reads these three as markup.
+std::string SlackText(const std::string& text) {
+  std::string out;
+  for (const char c : text) {
+    switch (c) {
+      case '&':
+        out += "&amp;";
+        break;
+      case '<':
+        out += "&lt;";
+        break;
+      case '>':
+        out += "&gt;";
+        break;
+      default:
+        out.push_back(c);
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string Rfc3339(WallNs time) {
+  const std::time_t seconds = time.ns / 1'000'000'000;
+  const int millis = static_cast<int>(time.ns / 1'000'000 % 1000);
+  std::tm parts{};
+  gmtime_r(&seconds, &parts);
+  char text[64];
+  const std::size_t size = std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &parts);
+  std::snprintf(text + size, sizeof text - size, ".%03dZ", millis);
+  return text;
+}
+
+std::string AlertmanagerJson(const Notice& notice, WallNs now, Nanos lifetime) {
+  JsonWriter json;
+  json.BeginArray().BeginObject();
+  json.Key("labels").BeginObject();
+  json.Field("alertname", std::string_view(notice.title));
+  json.Field("severity", Name(notice.severity)).Field("episode", std::string_view(notice.key));
+  WriteLabels(notice, json);
+  json.EndObject().Key("annotations").BeginObject();
+  json.Field("summary", std::string_view(notice.summary));
+  json.Field("description", std::string_view(notice.description)).EndObject();
+  json.Field("startsAt", std::string_view(Rfc3339(notice.began)));
+  const WallNs end = notice.active() ? now + lifetime : notice.over;
+  json.Field("endsAt", std::string_view(Rfc3339(end)));
+  if (!notice.link.empty()) json.Field("generatorURL", std::string_view(notice.link));
+  json.EndObject().EndArray();
+  return json.Take();
+}
+
+std::string PagerDutyJson(const Notice& notice, const std::string& routing_key) {
+  JsonWriter json;
+  json.BeginObject().Field("routing_key", std::string_view(routing_key));
+  json.Field("event_action", notice.active() ? "trigger" : "resolve");
+  json.Field("dedup_key", std::string_view(Cut("fathom-" + notice.key, 255)));
+  json.Key("payload").BeginObject();
+  json.Field("summary", std::string_view(Cut(notice.summary, 1024)));
+  json.Field("source", "fathom").Field("severity", Name(notice.severity));
+  json.Field("timestamp", std::string_view(Rfc3339(notice.began)));
+  json.Field("component", std::string_view(notice.title));
+  json.Key("custom_details").BeginObject();
+  WriteLabels(notice, json);
+  json.Field("description", std::string_view(notice.description)).EndObject().EndObject();
+  if (!notice.link.empty()) {
+    json.Key("links").BeginArray().BeginObject();
+    json.Field("href", std::string_view(notice.link)).Field("text", "verdict");
+    json.EndObject().EndArray();
+  }
+  return json.EndObject().Take();
+}
+
+std::string SlackJson(const Notice& notice) {
+  std::string text = notice.active() ? "*" : "*over:* *";
+  text.append(SlackText(notice.title)).append("* ").append(SlackText(notice.summary));
+  if (!notice.description.empty()) text.append("\n").append(SlackText(notice.description));
+  if (!notice.link.empty()) text.append("\n<").append(SlackText(notice.link)).append("|open>");
+  JsonWriter json;
+  json.BeginObject().Field("text", std::string_view(Cut(text, 3500)));
+  return json.EndObject().Take();
+}
+
+std::string PlainJson(const Notice& notice) {
+  JsonWriter json;
+  json.BeginObject().Field("schema", "fathom.notice.v1");
+  json.Field("key", std::string_view(notice.key)).Field("title", std::string_view(notice.title));
+  json.Field("severity", Name(notice.severity)).Field("active", notice.active());
+  json.Field("summary", std::string_view(notice.summary));
+  json.Field("description", std::string_view(notice.description));
+  json.Key("labels").BeginObject();
+  WriteLabels(notice, json);
+  json.EndObject().Field("link", std::string_view(notice.link));
+  json.Field("began", std::string_view(Rfc3339(notice.began)));
+  if (!notice.active()) json.Field("over", std::string_view(Rfc3339(notice.over)));
+  return json.EndObject().Take();
+}
+
+}  // namespace fathom::collector

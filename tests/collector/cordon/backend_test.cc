@@ -1,0 +1,141 @@
+// What the back-ends read and the changes they ask for, against answers written down from real
+// servers. The real Slurm is tested in tests/integration.
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "collector/cordon/advice/advice_source.h"
+#include "collector/cordon/backend/kubernetes.h"
+#include "collector/cordon/backend/slurm.h"
+#include "collector/cordon/backend/webhook.h"
+
+namespace fathom::cordon {
+namespace {
+
+const Hold kHold{"n1", "a0123456789ab", "compute_slow", "v1", "rank 1 is slow"};
+
+TEST(SlurmTest, ReadsSinfo) {
+  std::map<std::string, NodeFact> nodes;
+  EXPECT_TRUE(ReadSinfoLine("n1|idle|debug|gpu,rack7|none", "rack", nodes));
+  EXPECT_TRUE(ReadSinfoLine("n1|idle|long|gpu,rack7|none", "rack", nodes));
+  EXPECT_TRUE(
+      ReadSinfoLine("n2|draining|debug|(null)|fathom:a1 gc v1 : reboot issued", "rack", nodes));
+  EXPECT_TRUE(ReadSinfoLine("n3|down*|debug|(null)|Not responding", "rack", nodes));
+  EXPECT_TRUE(ReadSinfoLine("n4|drained|debug|(null)|ops: a|b", "rack", nodes));
+  EXPECT_FALSE(ReadSinfoLine("sinfo: error", "rack", nodes));
+  EXPECT_TRUE(nodes["n1"].available());
+  EXPECT_EQ(nodes["n1"].partitions, (std::vector<std::string>{"debug", "long"}));
+  EXPECT_EQ(nodes["n1"].rack, "rack7");
+  EXPECT_EQ(nodes["n2"].owner, "a1");
+  EXPECT_TRUE(nodes["n2"].healthy && nodes["n2"].withheld);
+  EXPECT_FALSE(nodes["n3"].healthy);
+  EXPECT_EQ(nodes["n4"].owner, "");
+  EXPECT_EQ(nodes["n4"].note, "ops: a|b");
+}
+
+// Answers sinfo with `line`; counts what scontrol is asked.
+struct FakeSlurm {
+  std::string line = "n1|idle|debug|(null)|none";
+  int updates = 0;
+  CommandRunner Runner() {
+    return [this](const std::vector<std::string>& argv, Nanos) -> absl::StatusOr<CommandResult> {
+      if (argv[0] == "sinfo") return CommandResult{0, line + "\n", ""};
+      ++updates;
+      return CommandResult{1, "", "scontrol: error: Access/permission denied\n"};
+    };
+  }
+};
+
+TEST(SlurmTest, LeavesAReasonOfSomebodyElseAlone) {
+  for (const char* line : {"n1|drained|debug|(null)|ops: disk", "n1|idle|debug|(null)|NHC: look"}) {
+    FakeSlurm slurm{line, 0};
+    SlurmBackend backend({}, slurm.Runner());
+    EXPECT_TRUE(absl::IsFailedPrecondition(backend.HoldBack(kHold)));
+    EXPECT_TRUE(absl::IsFailedPrecondition(backend.Release("n1", "a0123456789ab")));
+    EXPECT_EQ(slurm.updates, 0);
+  }
+}
+
+TEST(SlurmTest, NeverAsksForMoreThanOneNode) {
+  FakeSlurm slurm;
+  SlurmBackend backend({}, slurm.Runner());
+  for (const char* name : {"ALL", "n[1-4]", "n1,n2", "", "-n1", "n1 State=DOWN"}) {
+    Hold hold = kHold;
+    hold.node = name;
+    EXPECT_TRUE(absl::IsInvalidArgument(backend.HoldBack(hold))) << name;
+  }
+  EXPECT_EQ(slurm.updates, 0);
+}
+
+TEST(SlurmTest, RevokedRightsAreCertainlyNotDone) {
+  FakeSlurm slurm;
+  SlurmBackend backend({}, slurm.Runner());
+  const auto status = backend.HoldBack(kHold);
+  EXPECT_TRUE(Certain(status)) << status.message();
+  EXPECT_NE(std::string(status.message()).find("permission denied"), std::string::npos);
+}
+
+const char kNode[] = R"({"metadata":{"name":"n1","uid":"u1","resourceVersion":"7",
+  "annotations":{"x":"y"}},"spec":{"taints":[{"key":"other","effect":"NoExecute"}]}})";
+
+TEST(KubernetesTest, AppendsToTaintsAndTestsWhatItRead) {
+  const auto patch = nlohmann::json::parse(*HoldPatch(kNode, kHold));
+  EXPECT_EQ(patch[0]["op"], "test");
+  EXPECT_EQ(patch[0]["path"], "/metadata/resourceVersion");
+  EXPECT_EQ(patch[0]["value"], "7");
+  EXPECT_EQ(patch[1]["value"], "u1");
+  for (const auto& operation : patch) EXPECT_NE(operation["path"], "/spec/taints");
+  EXPECT_EQ(patch.back()["path"], "/spec/taints/-");
+}
+
+TEST(KubernetesTest, ReleaseTestsTheAnnotationAndTakesOnlyOurTaint) {
+  const std::string held =
+      R"({"metadata":{"name":"n1","uid":"u1","resourceVersion":"8",
+      "annotations":{"fathom.dev/held-by":"a0123456789ab"}},"spec":{"unschedulable":true,
+      "taints":[{"key":"other"},{"key":"fathom.dev/suspect"}]}})";
+  const auto patch = nlohmann::json::parse(*ReleasePatch(held, "a0123456789ab"));
+  EXPECT_EQ(patch[2]["op"], "test");
+  EXPECT_EQ(patch[2]["value"], "a0123456789ab");
+  EXPECT_EQ(patch.back()["op"], "remove");
+  EXPECT_EQ(patch.back()["path"], "/spec/taints/1");
+  EXPECT_TRUE(absl::IsFailedPrecondition(ReleasePatch(held, "a1").status()));
+}
+
+TEST(KubernetesTest, LeavesANodeThatSomebodyElseCordonedAlone) {
+  const std::string theirs =
+      R"({"metadata":{"name":"n1","uid":"u1","resourceVersion":"7"},"spec":{"unschedulable":true}})";
+  EXPECT_TRUE(absl::IsFailedPrecondition(HoldPatch(theirs, kHold).status()));
+  EXPECT_TRUE(absl::IsFailedPrecondition(HoldPatch("<html>", kHold).status()));
+}
+
+TEST(WebhookTest, AnAnswerThatCannotBeReadIsNoEmptyCluster) {
+  std::map<std::string, NodeFact> nodes;
+  for (const char* text : {"", "{}", "[]", R"({"nodes":[{"name":"n1"}]})", "\xff"}) {
+    EXPECT_FALSE(ReadWebhookNodes(text, nodes).ok()) << text;
+  }
+  EXPECT_TRUE(
+      ReadWebhookNodes(R"({"nodes":[{"name":"n1","withheld":false,"healthy":true}]})", nodes).ok());
+  EXPECT_TRUE(nodes["n1"].available());
+}
+
+TEST(AdviceTest, ReadsVerdictsAndRefusesWhatIsNone) {
+  View view;
+  EXPECT_TRUE(ReadVerdictsJson(
+                  R"({"verdicts":[{"id":"v1","job":"j","grade":"established","cause":"gc",
+                  "entity":{"type":"rank","ranks":[3],"node":"n3"}},
+                  {"id":"v2","entity":{"type":"job"},"until":{"iteration":"3"},
+                  "closed_because":"recovered"}]})",
+                  view)
+                  .ok());
+  ASSERT_EQ(view.verdicts.size(), 2u);
+  EXPECT_EQ(view.verdicts[0].entity, "rank 3");
+  EXPECT_TRUE(view.verdicts[0].open);
+  EXPECT_FALSE(view.verdicts[1].open);
+  for (const char* text : {"{}", "null", R"({"verdicts":[{}]})", R"({"verdicts":[3]})"}) {
+    View other;
+    EXPECT_FALSE(ReadVerdictsJson(text, other).ok()) << text;
+  }
+}
+
+}  // namespace
+}  // namespace fathom::cordon
