@@ -1,0 +1,39 @@
+#!/usr/bin/env python3
+"""The systemd units parse and are as closed as they promise, by systemd's own measure (0 best, 10 worst).
+
+    systemd_units_test.py SOURCE_DIR        skips (77) without systemd-analyze
+"""
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+MOST = {"fathom-collector": 2.0, "fathom-cordon": 2.0, "fathomd": 4.0}
+
+
+def check(units):
+    for name, most in MOST.items():
+        unit = units / f"{name}.service"
+        ran = subprocess.run(["systemd-analyze", "security", "--offline=true", "--no-pager", str(unit)],
+                             capture_output=True, text=True)
+        found = re.search(r"exposure level for \S+: ([\d.]+)", ran.stdout)
+        if not found:
+            yield f"{unit.name}: {ran.stderr.strip() or ran.stdout[-200:]}"
+        elif float(found.group(1)) > most:
+            yield f"{unit.name}: exposure {found.group(1)} is above {most}"
+        for line in ran.stderr.splitlines():
+            if "Unknown" in line or "Failed to parse" in line:
+                yield f"{unit.name}: {line}"
+
+
+def main(source):
+    if not shutil.which("systemd-analyze"):
+        print("skipped: no systemd-analyze")
+        return 77
+    found = list(check(pathlib.Path(source) / "deploy/systemd"))
+    print("\n".join(found) if found else "systemd units: sound and closed")
+    return 1 if found else 0
+
+
+sys.exit(main(sys.argv[1]))
