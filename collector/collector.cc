@@ -12,6 +12,9 @@
 #include "collector/http/http_server.h"
 #include "collector/http/job_news.h"
 #include "collector/ingest/agent_service.h"
+#include "collector/net/curl_transport.h"
+#include "collector/notify/notifier.h"
+#include "collector/notify/verdict_notice.h"
 #include "collector/store/store.h"
 #include "collector/version.h"
 
@@ -36,6 +39,9 @@ struct Collector::Parts {
   RowRequests requests;
   EventHub events;
   JobNews news;
+  CurlTransport outside;
+  Notifier notifier;
+  const std::string page_url;
   VerdictLedger ledger;
   Diagnoser diagnoser;
   IngestContext ingest;
@@ -57,6 +63,8 @@ Collector::Parts::Parts(const FinalizedCollectorConfig& config, DiagnosisFunctio
       requests(registry, counters, clock),
       events(static_cast<std::size_t>(config->max_event_clients)),
       news(events, jobs, clock),
+      notifier(config.receivers(), outside, clock),
+      page_url(config->page_url),
       ledger([this](VerdictChange change, const Episode& e) { OnVerdict(change, e); }),
       diagnoser({jobs, registry, requests, ledger, clock,
                  [this](const std::string& job) { news.Looked(job, ledger); },
@@ -90,6 +98,7 @@ PrometheusExporter::Sources Collector::Parts::Sources() {
           [this] { return grpc ? grpc->streams() : 0; },
           [this] { return events.subscribers(); },
           [this] { return events.dropped(); },
+          notifier.counters(),
           kVersion};
 }
 
@@ -119,6 +128,7 @@ void Collector::Parts::OnVerdict(VerdictChange change, const Episode& episode) {
                  episode.verdict.sentence, episode.closed_because);
   }
   news.Verdict(episode);
+  if (WorthTelling(episode)) notifier.Tell(NoticeOf(episode, page_url));
 }
 
 void Collector::Parts::OnEnded(const JobState& job) {

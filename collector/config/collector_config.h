@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "collector/notify/delivery.h"
 #include "diagnosis/engine/config.h"
 
 namespace fathom::collector {
@@ -29,7 +30,10 @@ struct CollectorConfig {
   std::int64_t max_ranks = 200'000;
   std::int64_t max_agents = 20'000;
   std::int64_t max_event_clients = 32;
-  double job_timeout_s = 600;  // a job not heard of for so long has ended
+  double job_timeout_s = 600;   // a job not heard of for so long has ended
+  std::string notify;           // who hears of verdicts: SHAPE=URL, with commas
+  std::string notify_key_file;  // PagerDuty's routing key
+  std::string page_url;         // where people reach the page; goes into notices
   bool parent_death_signal = false;
   diagnosis::DiagnosisConfig diagnosis;
 };
@@ -39,6 +43,7 @@ class FinalizedCollectorConfig {
   const CollectorConfig& operator*() const { return config_; }
   const CollectorConfig* operator->() const { return &config_; }
   const std::vector<std::string>& allowed_hosts() const { return allowed_hosts_; }
+  const std::vector<Receiver>& receivers() const { return receivers_; }
 
  private:
   friend absl::StatusOr<FinalizedCollectorConfig> Finalize(CollectorConfig config);
@@ -46,6 +51,7 @@ class FinalizedCollectorConfig {
 
   CollectorConfig config_;
   std::vector<std::string> allowed_hosts_;
+  std::vector<Receiver> receivers_;
 };
 
 // Checks addresses, ranges and that nothing but loopback is bound without `insecure`; fills in the

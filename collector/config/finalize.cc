@@ -4,6 +4,8 @@
 
 #include <array>
 #include <cstdlib>
+#include <fstream>
+#include <string>
 #include <string_view>
 
 #include "collector/config/collector_config.h"
@@ -103,6 +105,11 @@ absl::StatusOr<FinalizedCollectorConfig> Finalize(CollectorConfig config) {
   if (config.store.empty()) config.store = DefaultStore();
   FinalizedCollectorConfig finalized;
   finalized.allowed_hosts_ = SplitNames(config.allowed_hosts);
+  std::string key;
+  std::getline(std::ifstream(config.notify_key_file) >> std::ws, key);
+  auto receivers = ParseReceivers(config.notify, key);
+  if (!receivers.ok()) return Bad("notify: " + std::string(receivers.status().message()));
+  finalized.receivers_ = *std::move(receivers);
   finalized.config_ = std::move(config);
   return finalized;
 }

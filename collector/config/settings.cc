@@ -88,6 +88,9 @@ std::vector<Setting> ServerSettings() {
       Of("max_agents", &Config::max_agents, "agent streams at once"),
       Of("max_event_clients", &Config::max_event_clients, "listeners of the event stream"),
       Of("job_timeout_s", &Config::job_timeout_s, "a job unheard of for so long has ended"),
+      Of("notify", &Config::notify, "who hears of verdicts: alertmanager=URL,slack=URL,json=URL,…"),
+      Of("notify_key_file", &Config::notify_key_file, "file with PagerDuty's routing key"),
+      Of("page_url", &Config::page_url, "where people reach the page; goes into notices"),
       Hidden(Of("parent_death_signal", &Config::parent_death_signal, "end with the parent")),
   };
 }

@@ -150,6 +150,10 @@ std::string PrometheusExporter::Scrape() const {
       .Set(!sources_.store.degraded().empty());
   page.Counter("fathom_store_errors_total", "Writes to the store that failed.")
       .Set(Number(sources_.store.errors()));
+  auto notices = page.Counter("fathom_notices_total", "Notices of verdicts, by what came of them.");
+  notices.Set(Number(sources_.notices.sent), {{"result", "sent"}});
+  notices.Set(Number(sources_.notices.failed), {{"result", "failed"}});
+  notices.Set(Number(sources_.notices.dropped), {{"result", "dropped"}});
   page.Gauge("fathom_event_clients", "Listeners of the event stream.")
       .Set(Number(sources_.event_clients()));
   page.Counter("fathom_event_clients_dropped_total", "Listeners dropped for being slow.")

@@ -15,6 +15,7 @@
 
 #include "collector/ingest/ingest_counters.h"
 #include "collector/ingest/session_registry.h"
+#include "collector/notify/notifier.h"
 #include "collector/store/store.h"
 #include "collector/verdict/verdict_ledger.h"
 #include "collector/window/diagnoser.h"
@@ -38,6 +39,7 @@ class PrometheusExporter {
     std::function<std::size_t()> streams;          // open agent streams
     std::function<std::size_t()> event_clients;    // listeners of events
     std::function<std::uint64_t()> event_dropped;  // listeners dropped for being slow
+    const Notifier::Counters& notices;
     std::string version;
   };
 

@@ -44,8 +44,10 @@ struct ScaleTest : testing::Test {
       {},
       Nanos(1)};
   std::unique_ptr<Store> store = Store::Open(":memory:");
+  Notifier::Counters notices;
   PrometheusExporter exporter{{jobs, registry, ledger, diagnoser, counters, *store,
-                               [] { return 0; }, [] { return 0; }, [] { return 0; }, "test"}};
+                               [] { return 0; }, [] { return 0; }, [] { return 0; }, notices,
+                               "test"}};
   Api api{{jobs, registry, ledger, diagnoser, *store, [this] { return exporter.Scrape(); },
            [] { return true; }}};
 

@@ -1,0 +1,75 @@
+// Tells receivers of verdicts in the background: one matter per episode, the newest state wins.
+//
+// Owned by Collector; fed by the verdict ledger's listener, which must not wait. For each receiver
+// and episode at most one notice waits; a newer one takes its place, so that a flood of verdicts
+// or a receiver that is away costs bounded memory and no duplicates. A notice that failed is tried
+// again after kRetry, twice as long each time up to kMaxRetry; one that the receiver calls wrong
+// is dropped and counted. While an episode lasts, Alertmanager is told anew every kRefresh.
+//
+// Threads: one of its own. Thread-safety: thread-safe. Ownership: refers to transport and clock.
+// Errors: none to the caller; see the counters. Bounds: kMaxEpisodes per receiver; beyond that new
+// ones are dropped and counted. Cost of Tell: O(receivers × log episodes).
+#ifndef FATHOM_COLLECTOR_NOTIFY_NOTIFIER_H_
+#define FATHOM_COLLECTOR_NOTIFY_NOTIFIER_H_
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "collector/clock.h"
+#include "collector/notify/delivery.h"
+
+namespace fathom::collector {
+
+class Notifier {
+ public:
+  static constexpr std::size_t kMaxEpisodes = 2000;
+  static constexpr Nanos kRetry{1'000'000'000};
+  static constexpr Nanos kMaxRetry{60'000'000'000};
+  static constexpr Nanos kRefresh{60'000'000'000};
+
+  struct Counters {
+    std::atomic<std::uint64_t> sent{0}, failed{0}, dropped{0};
+  };
+
+  Notifier(std::vector<Receiver> receivers, HttpTransport& transport, const Clock& clock);
+  ~Notifier();  // gives up what waits
+
+  void Tell(const Notice& notice);
+  const Counters& counters() const { return counters_; }
+
+ private:
+  struct Waiting {
+    Notice notice;
+    MonoNs due;
+    Nanos retry = kRetry;
+    std::uint64_t version = 0;
+  };
+  using Key = std::pair<std::size_t, std::string>;  // receiver, episode
+
+  void Run();
+  // The first that is due; false: none. `until`: when the next one is.
+  bool Next(MonoNs now, Key& key, Waiting& waiting, MonoNs& until);
+  void Settle(const Key& key, const Waiting& tried, const absl::Status& status, MonoNs now);
+
+  const std::vector<Receiver> receivers_;
+  HttpTransport& transport_;
+  const Clock& clock_;
+  Counters counters_;
+  std::mutex mutex_;  // guards everything below
+  std::condition_variable wake_;
+  std::map<Key, Waiting> waiting_;
+  std::uint64_t version_ = 0;
+  bool stop_ = false;
+  std::thread thread_;
+};
+
+}  // namespace fathom::collector
+
+#endif  // FATHOM_COLLECTOR_NOTIFY_NOTIFIER_H_
