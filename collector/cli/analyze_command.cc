@@ -9,6 +9,7 @@
 #include "collector/cli/render/quantity.h"
 #include "collector/cli/render/time_spent.h"
 #include "collector/cli/render/verdict_card.h"
+#include "collector/cli/render/what_if_block.h"
 #include "collector/cli/text.h"
 #include "collector/cli/verb.h"
 #include "collector/export/tables/table_files.h"
@@ -21,6 +22,7 @@ constexpr const char* kExamples =
     "Examples:\n"
     "  fathom analyze dumps/                    a folder with the recordings of one job\n"
     "  fathom analyze /tmp/nccl_trace_rank_*\n"
+    "  fathom analyze trace.parquet             an NDTimeline trace, with what-if figures\n"
     "  fathom analyze dumps/ -o json > report.json\n"
     "  fathom analyze traces/ --tables tables/    all tables as CSV files\n"
     "  fathom analyze today/ --against yesterday/\n"
@@ -147,6 +149,8 @@ std::string AnalysisPage(const Json& report, const AnalysisRemarks& remarks,
     AppendTo(&out, "\n", VerdictPage(verdict, terminal));
   }
   AppendTo(&out, remarks.time_spent);
+  const std::string what_if = WhatIfBlock(ObjectField(report, "what_if"), terminal);
+  if (!what_if.empty()) AppendTo(&out, "\n", what_if);
   AddList("Not told", Untold(report), terminal, &out);
   AddList("Coverage", Coverage(report), terminal, &out);
   AddList("Notes", remarks.notes, terminal, &out);

@@ -148,6 +148,10 @@ std::vector<Setting> DiagnosisSettings() {
       Of("link_contrast", &D::link_contrast),
       Of("imbalance_iterations", &D::imbalance_iterations),
       Of("imbalance_ratio", &D::imbalance_ratio),
+      Of("slow_worker_ratio", &D::slow_worker_ratio),
+      Of("straggling_slowdown", &D::straggling_slowdown),
+      Of("stage_share", &D::stage_share),
+      Of("length_correlation", &D::length_correlation),
   };
 }
 

@@ -59,6 +59,33 @@ void PutRanks(const diagnosis::Diagnosis& diagnosis, v1::Report& out) {
   }
 }
 
+void PutWhatIf(const diagnosis::WhatIf& from, v1::WhatIf& out) {
+  out.set_slowdown(from.slowdown);
+  out.set_measured_s(from.measured_s);
+  out.set_replayed_s(from.replayed_s);
+  out.set_ideal_s(from.ideal_s);
+  out.set_launch_slowdown(from.launch_slowdown);
+  out.set_worst_workers_share(from.worst_workers_share);
+  out.set_last_stage_share(from.last_stage_share);
+  v1::WhatIf::Only& only = *out.mutable_only();
+  for (const auto& worker : from.worker) {
+    auto& w = *only.add_worker();
+    w.add_ranks(worker.rank.value);
+    w.set_slowdown(worker.slowdown);
+  }
+  const auto put = [](const diagnosis::IndexSlowdown& from_one, v1::WhatIf::IndexShare& to) {
+    to.set_index(static_cast<std::uint32_t>(from_one.index));
+    to.set_slowdown(from_one.slowdown);
+  };
+  for (const auto& replica : from.replica) put(replica, *only.add_replica());
+  for (const auto& stage : from.stage) put(stage, *only.add_stage());
+  for (const auto& kind : from.kind) {
+    auto& k = *only.add_kind();
+    k.set_name(kind.name);
+    k.set_slowdown(kind.slowdown);
+  }
+}
+
 void PutCoverage(const diagnosis::JobView& view, v1::Coverage& out) {
   for (const auto& signal : view.signals) {
     auto& s = *out.add_signals();
@@ -85,6 +112,7 @@ void BuildReport(const diagnosis::JobView& view, const diagnosis::Diagnosis& dia
   for (const Episode& episode : episodes) {
     if (!episode.superseded) ToProto(episode, *out.add_verdicts());
   }
+  if (diagnosis.what_if) PutWhatIf(*diagnosis.what_if, *out.mutable_what_if());
   PutRanks(diagnosis, out);
   PutCoverage(view, *out.mutable_coverage());
   for (const auto& abstention : diagnosis.abstained) {

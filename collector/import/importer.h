@@ -32,6 +32,7 @@ struct ImportLimits {
   std::uint64_t file_bytes = std::uint64_t{16} << 30;  // of one file, inflated
   std::uint64_t dump_bytes = std::uint64_t{1} << 30;   // of one file that is held in memory whole
   std::uint64_t inflate_ratio = 1100;  // deflate cannot exceed 1032; more is no honest gzip
+  std::uint64_t table_rows = std::uint64_t{1} << 25;  // of one table; 64 bytes each in memory
   std::uint32_t ranks = 1 << 20;
   std::uint32_t files = 1 << 20;
 };

@@ -2,6 +2,7 @@
 
 #include "collector/import/flight_recorder/flight_recorder_importer.h"
 #include "collector/import/kineto/kineto_importer.h"
+#include "collector/import/ndtimeline/ndtimeline_importer.h"
 #include "collector/import/recognise.h"
 #include "collector/import/side_files/side_files_importer.h"
 
@@ -11,7 +12,9 @@ absl::Span<const Importer* const> Importers() {
   static const FlightRecorderImporter kFlightRecorder;
   static const SideFilesImporter kSideFilesImporter;
   static const kineto::KinetoImporter kKineto;
-  static const Importer* const kAll[] = {&kKineto, &kFlightRecorder, &kSideFilesImporter};
+  static const ndtimeline::NdtimelineImporter kNdtimeline;
+  static const Importer* const kAll[] = {&kKineto, &kNdtimeline, &kFlightRecorder,
+                                         &kSideFilesImporter};
   return kAll;
 }
 

@@ -73,6 +73,12 @@ struct DiagnosisConfig {
   // Work that is unequal by design.
   std::int32_t imbalance_iterations = 20;  // fewest in which it must show
   double imbalance_ratio = 2.0;            // own time of a stage against the median of its peers
+
+  // Jobs whose trace names their ops (schedules).
+  double slow_worker_ratio = 1.1;    // computing of a worker against its peers' in other replicas
+  double straggling_slowdown = 1.1;  // S above which a job's stragglers are worth a verdict
+  double stage_share = 0.5;          // of T − T_ideal that repairing the heavy stages wins back
+  double length_correlation = 0.9;   // of forward with backward computing of a micro-batch
 };
 
 }  // namespace fathom::diagnosis

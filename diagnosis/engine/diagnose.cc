@@ -1,6 +1,7 @@
 #include "diagnosis/engine/diagnose.h"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -9,6 +10,8 @@
 #include "diagnosis/evidence/judge.h"
 #include "diagnosis/evidence/ledger.h"
 #include "diagnosis/graph/execution_graph.h"
+#include "diagnosis/replay/replay.h"
+#include "diagnosis/replay/what_if.h"
 #include "diagnosis/rules/registry.h"
 
 namespace fathom::diagnosis {
@@ -60,21 +63,36 @@ void DropSlownessWhenStuck(std::vector<Verdict>& verdicts) {
   std::erase_if(verdicts, [&](const Verdict& v) { return !is_hang(v); });
 }
 
+std::optional<Replay> ReplayOf(const JobView& view, Findings& findings) {
+  if (view.schedule.empty()) return std::nullopt;
+  std::string missing;
+  auto replay = Replay::Of(view.schedule, missing);
+  if (!replay) {
+    findings.abstained.push_back({"what the job would take without its stragglers", missing});
+  }
+  return replay;
+}
+
+// Rows are what evidence is gathered from; a schedule has rules of its own.
+bool HasRows(const JobView& view) { return view.schedule.empty() || !view.rows.empty(); }
+
 }  // namespace
 
 Diagnosis Diagnose(const JobView& view, const Suspicion& suspicion, const DiagnosisConfig& config) {
   const ExecutionGraph graph(view, IrregularOf(suspicion), suspicion.onset, config);
-  const Case c{view, suspicion, graph, config};
   Findings findings;
+  const std::optional<Replay> replay = ReplayOf(view, findings);
+  const Case c{view, suspicion, graph, config, replay ? &*replay : nullptr};
   RunRules(c, findings);
-  if (suspicion.slow) JudgeSlowness(c, GatherEvidence(c, findings), findings);
+  if (suspicion.slow && HasRows(view)) JudgeSlowness(c, GatherEvidence(c, findings), findings);
   DropSlownessWhenStuck(findings.verdicts);
   std::stable_sort(findings.verdicts.begin(), findings.verdicts.end(), Stronger);
   Diagnosis out;
   out.verdicts = std::move(findings.verdicts);
   out.abstained = std::move(findings.abstained);
   out.irregular = suspicion.irregular;
-  out.ranks = TotalsOf(view);
+  out.ranks = view.schedule.empty() ? TotalsOf(view) : TotalsOfSchedule(view.schedule);
+  if (replay) out.what_if = WhatIfOf(view.schedule, *replay);
   out.iterations = std::max(view.iterations_seen, static_cast<std::int64_t>(view.window.size()));
   out.median_iteration = suspicion.expected;
   const double expected = suspicion.expected.Seconds();

@@ -16,6 +16,11 @@ namespace fathom::diagnosis {
 
 std::vector<RankTotals> TotalsOf(const JobView& view);
 
+// The same of a job that is known by its schedule, over the whole of each step: compute is what
+// computing ops cover, non_compute what communication covers of the rest, idle what nothing does.
+// wait is what communication took beyond the shortest op of its kind on the worker.
+std::vector<RankTotals> TotalsOfSchedule(const ScheduleTrace& trace);
+
 }  // namespace fathom::diagnosis
 
 #endif  // FATHOM_DIAGNOSIS_ENGINE_TOTALS_H_

@@ -19,6 +19,7 @@
 
 #include "diagnosis/model/comm_op.h"
 #include "diagnosis/model/rank_record.h"
+#include "diagnosis/model/schedule_trace.h"
 #include "proto/types/ids.h"
 #include "proto/types/time_units.h"
 
@@ -175,6 +176,7 @@ struct JobView {
   std::vector<SignalState> signals;
   std::uint64_t records_dropped = 0;
   std::vector<RankRecord> records;  // of a job that stopped; sorted by rank; empty live
+  ScheduleTrace schedule;           // of a job whose trace names its ops; empty live
   Episode episode;                  // Suspicion::episode of the last Watch(); optional
 };
 

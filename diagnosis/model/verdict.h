@@ -7,10 +7,12 @@
 #define FATHOM_DIAGNOSIS_MODEL_VERDICT_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "diagnosis/model/what_if.h"
 #include "proto/types/ids.h"
 #include "proto/types/time_units.h"
 
@@ -130,8 +132,9 @@ struct Diagnosis {
   std::vector<IrregularIteration> irregular;
   std::vector<RankTotals> ranks;
   std::int64_t iterations = 0;
-  Nanos median_iteration;  // of the regular ones
-  double slowdown = 1;     // now, against the baseline
+  Nanos median_iteration;         // of the regular ones
+  double slowdown = 1;            // now, against the baseline
+  std::optional<WhatIf> what_if;  // of jobs that can be replayed
 };
 
 }  // namespace fathom::diagnosis

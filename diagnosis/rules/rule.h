@@ -23,12 +23,15 @@
 
 namespace fathom::diagnosis {
 
+class Replay;
+
 // All that a rule may look at. Lifetime: of one call of Diagnose().
 struct Case {
   const JobView& view;
   const Suspicion& suspicion;
   const ExecutionGraph& graph;
   const DiagnosisConfig& config;
+  const Replay* replay = nullptr;  // none of jobs without a schedule
 };
 
 struct Findings {
