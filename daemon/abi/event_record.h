@@ -4,7 +4,7 @@
 //
 //   byte  0        8        16    20 21 22 23 24   26   28    32       40        48      56     64
 //        +--------+--------+-----+--+--+--+--+----+----+-----+--------+---------+-------+------+
-//        |commit  |time_ns |tid  |rk|ck|dt|fl|grp |res |peer |op_id   |sequence |bytes  |extra |
+//        |commit  |time_ns |tid  |rk|ck|dt|fl|grp |rd,r|peer |op_id   |sequence |bytes  |extra |
 //        +--------+--------+-----+--+--+--+--+----+----+-----+--------+---------+-------+------+
 //
 // Model: an op is told by several records that share `op_id`. The thread that calls the API writes
@@ -41,6 +41,8 @@ namespace fathom::abi {
 //   kWaitEnd     waiter   kNone           0               none         work
 //   kWire        worker   tag's sequence  on the wire     none         duration ns of the transport
 //   kMark        any      kNone           value           none         MarkKind
+//   kGpuStart    any      kNone           0               none         GPU clock ns, 0 = not told
+//   kGpuEnd      any      kNone           GPU clock start none         GPU clock ns, 0 = not told
 //   kDeviceCalls caller   counts          counts          launches     ns; see device_calls.h
 //   kSyncStart   caller   kNone           0               none         SyncKind
 //   kSyncEnd     caller   kNone           0               none         SyncKind
@@ -51,6 +53,8 @@ namespace fathom::abi {
 // transport, kExecEnd on whatever thread sees the last byte go or come; their `work` may be 0.
 // kOpEnter.sequence is the one that is due; kOpReturn.sequence the one the framework gave.
 // kOpReturn without kFlagAsync: the op is done, and has no kExec* of its own.
+// With kFlagDevice `extra` of kOpEnter and kOpReturn is the stream (an opaque key).
+// kGpuStart, kGpuEnd: time_ns is when the host heard of it. An op in parts has several kGpuEnd.
 // kSync*: a host thread blocks on its GPU. A thread is in one at a time, so the pair needs no
 // op_id.
 enum class RecordKind : std::uint8_t {
@@ -63,7 +67,9 @@ enum class RecordKind : std::uint8_t {
   kWaitEnd = 6,
   kWire = 7,
   kMark = 8,
-  // 9 to 15: free for communication.
+  kGpuStart = 9,
+  kGpuEnd = 10,
+  // 11 to 15: free for communication.
   kDeviceCalls = 16,
   kSyncStart = 17,
   kSyncEnd = 18,
@@ -97,6 +103,8 @@ enum RecordFlag : std::uint8_t {
   kFlagSequenceGuess = 4,  // counted by the tracer, not taken from the framework's tag
   kFlagFailed = 8,         // the real call threw or reported an error
   kFlagWaitAll = 16,       // kWait*: for op_id and all ops this thread entered before it
+  kFlagDevice = 32,        // runs on a GPU, in the order of its stream
+  kFlagCaptured = 64,      // went into a graph that is being built: it does not run now
 };
 
 inline constexpr std::uint16_t kNoGroupSlot = 0xffff;
@@ -112,7 +120,8 @@ struct EventRecord {
   std::uint8_t data_type;        // fathom::DataType
   std::uint8_t flags;            // RecordFlag bits
   std::uint16_t group_slot;      // index into the group table, or kNoGroupSlot
-  std::uint16_t reserved;        // zero
+  std::uint8_t reduction;        // of kOpEnter and kOpReturn: ncclRedOp_t + 1; 0 = none or not told
+  std::uint8_t reserved;         // zero
   std::uint32_t peer;            // rank inside the group (root or other end), or kNoPeer
   std::uint64_t op_id;           // from 1, unique in the process; 0 = not known
   std::uint64_t sequence;        // per group, or kNoSequence64

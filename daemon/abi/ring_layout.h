@@ -64,6 +64,7 @@ enum class DropReason : std::uint8_t {
   kAfterFork = 5,         // events of a forked child that has no ring of its own
   kSequenceMismatch = 6,  // the framework's tag and our own count disagree
   kInternal = 7,          // anything that should not happen
+  kPluginUnmatched = 8,   // an event of the NCCL profiler whose op is not known, or given up
 };
 inline constexpr std::size_t kDropReasons = 16;
 

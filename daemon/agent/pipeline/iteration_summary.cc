@@ -28,7 +28,7 @@ std::int64_t Union(std::vector<std::pair<std::int64_t, std::int64_t>> waits,
 void AddOp(const OpRow& row, GroupSummary& group) {
   ++group.count;
   if (!row.done()) return;
-  const std::int64_t elapsed = row.end_ns - row.enter_ns;
+  const std::int64_t elapsed = row.end_ns - row.arrival_ns();
   const bool first = group.elapsed_ns == 0;
   group.first_ns = first ? elapsed : group.first_ns;
   group.shortest_ns = first ? elapsed : std::min(group.shortest_ns, elapsed);
@@ -71,6 +71,8 @@ IterationSummary Summarise(const OpLog& log, const ThreadClock& clock, const Ite
     if (row.group_slot != abi::kNoGroupSlot) AddOp(row, out.groups[row.group_slot]);
     if (row.wait_start_ns != 0 && row.wait_end_ns != 0) {
       waits.emplace_back(row.wait_start_ns, row.wait_end_ns);
+    } else if (row.on_device() && row.exec_start_ns != 0 && row.done()) {
+      waits.emplace_back(row.exec_start_ns, row.end_ns);  // its stream did nothing else
     }
   }
   out.blocked_ns = Union(std::move(waits), span);

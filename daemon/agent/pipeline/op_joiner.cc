@@ -57,6 +57,11 @@ OpJoiner::Outcome OpJoiner::Take(const EventRecord& record) {
     case RecordKind::kMark:
       TakeMark(record);
       return {};
+    case RecordKind::kGpuStart:
+      GpuStart(record);
+      return {};
+    case RecordKind::kGpuEnd:
+      return GpuEnd(record);
     case RecordKind::kDeviceCalls:  // rank_pipeline keeps these
     case RecordKind::kSyncStart:
     case RecordKind::kSyncEnd:
@@ -73,18 +78,26 @@ OpJoiner::Outcome OpJoiner::Enter(const EventRecord& record) {
   row.sequence = record.sequence;
   row.bytes = record.bytes;
   row.enter_ns = record.time_ns;
-  row.cpu_at_enter_ns = static_cast<std::int64_t>(record.extra);
+  const bool on_device = (record.flags & abi::kFlagDevice) != 0;
+  if (!on_device) row.cpu_at_enter_ns = static_cast<std::int64_t>(record.extra);
   row.thread_id = record.thread_id;
   row.peer = record.peer;
   row.group_slot = record.group_slot;
   row.kind = static_cast<CollectiveKind>(record.collective_kind);
   row.data_type = static_cast<DataType>(record.data_type);
   row.flags = record.flags;
+  const bool end_follows = !on_device || (record.flags & abi::kFlagAsync) != 0;
+  if (!end_follows) row.end_ns = row.enter_ns;
   const std::uint64_t number = log_.Add(row);
   by_op_[record.op_id & (kOpWindow - 1)] = number + 1;
-  open_.push_back(number);
-  if (open_.size() > kMaxOpenUnpruned) PruneOpen();
   ++counters_.ops;
+  if (!end_follows) {
+    ++counters_.ended;
+    return {Outcome::What::kEntered, number};
+  }
+  open_.push_back(number);
+  if (on_device) on_device_[row.group_slot].push_back(number);
+  if (open_.size() > kMaxOpenUnpruned) PruneOpen();
   return {Outcome::What::kEntered, number};
 }
 
@@ -95,6 +108,7 @@ OpJoiner::Outcome OpJoiner::Return(const EventRecord& record) {
     ++counters_.orphans;
     return {};
   }
+  if (row->on_device()) return ReturnOfDeviceOp(record, number, *row);
   row->return_ns = record.time_ns;
   row->flags |= record.flags;
   // What could not be known at entry (the tag's number, the size) may be known now.
@@ -112,6 +126,81 @@ OpJoiner::Outcome OpJoiner::Return(const EventRecord& record) {
     return Settle(number, *row, end_ns);
   }
   return over && !worker_seen ? Settle(number, *row, record.time_ns) : Outcome{};
+}
+
+// Told only where something is to be said: it failed, went into a graph, took long, or it became
+// known whether its end will be told.
+OpJoiner::Outcome OpJoiner::ReturnOfDeviceOp(const EventRecord& record, std::uint64_t number,
+                                             OpRow& row) {
+  row.return_ns = record.time_ns;
+  row.flags = record.flags;
+  const bool over =
+      row.failed() || (row.flags & (abi::kFlagAsync | abi::kFlagCaptured)) != abi::kFlagAsync;
+  if (over) return row.exec_start_ns == 0 ? Settle(number, row, record.time_ns) : Outcome{};
+  if (row.end_ns == row.enter_ns) Reopen(number, row);
+  return {};
+}
+
+void OpJoiner::Reopen(std::uint64_t number, OpRow& row) {
+  row.end_ns = 0;
+  --counters_.ended;
+  open_.push_back(number);
+  on_device_[row.group_slot].push_back(number);
+}
+
+void OpJoiner::GpuStart(const EventRecord& record) {
+  std::uint64_t number = 0;
+  OpRow* row = RowOfOp(record.op_id, number);
+  if (row == nullptr) {
+    ++counters_.orphans;
+    return;
+  }
+  if (row->exec_start_ns != 0) return;  // the first of its parts counts
+  if (row->done()) Reopen(number, *row);
+  gpu_clock_.NoteStart(row->enter_ns, record.extra);
+  const std::int64_t told = gpu_clock_.ToHost(record.extra);
+  // Until the first end of all nothing is known of the clock but when the host heard of it.
+  row->exec_start_ns = told != 0 ? std::max(told, row->enter_ns) : record.time_ns;
+  // The host launched this op ahead of its turn: its stream was busy with what came before it.
+  device_busy_ns_ +=
+      std::max<std::int64_t>(0, row->exec_start_ns - std::max(row->enter_ns, device_end_ns_));
+  row->device_busy_ns = device_busy_ns_;
+}
+
+OpJoiner::Outcome OpJoiner::GpuEnd(const EventRecord& record) {
+  std::uint64_t number = 0;
+  OpRow* row = RowOfOp(record.op_id, number);
+  if (row == nullptr) {
+    ++counters_.orphans;
+    return {};
+  }
+  gpu_clock_.NoteEnd(record.time_ns, record.extra);
+  const std::int64_t told = gpu_clock_.ToHost(record.extra);
+  const std::int64_t end_ns = std::max(told != 0 ? told : record.time_ns, row->exec_start_ns);
+  device_end_ns_ = std::max(device_end_ns_, end_ns);
+  EndThoseBefore(*row);
+  if (!row->done()) return Settle(number, *row, end_ns);
+  row->end_ns = std::max(row->end_ns, end_ns);  // an op in parts ends with its last one
+  return {};
+}
+
+void OpJoiner::EndThoseBefore(const OpRow& row) {
+  const auto found = on_device_.find(row.group_slot);
+  if (found == on_device_.end()) return;
+  std::deque<std::uint64_t>& awaited = found->second;
+  while (!awaited.empty()) {
+    const std::uint64_t number = awaited.front();
+    OpRow* before = log_.Find(number);
+    if (before != nullptr && !before->done()) {
+      // Those that were launched together with it may still be at work: their start is later.
+      const bool earlier = before->op_id < row.op_id && before->enter_ns < row.enter_ns &&
+                           before->exec_start_ns < row.exec_start_ns;
+      if (!earlier) return;
+      Settle(number, *before, std::max(row.exec_start_ns, before->enter_ns));
+      ++counters_.ends_inferred;
+    }
+    awaited.pop_front();
+  }
 }
 
 OpJoiner::Outcome OpJoiner::Worker(const EventRecord& record) {

@@ -13,6 +13,11 @@
 // that is what a hang looks like. A wait for all ops of a thread (kFlagWaitAll) is told to each of
 // its ops that was open when it began.
 //
+// An op on a device (kFlagDevice): the call only enqueues it. kGpuStart and kGpuEnd carry the GPU's
+// clock, mapped by gpu_clock; the last kGpuEnd is its end. Where none is announced (no kFlagAsync)
+// its end is that of the call, for want of a better. A communicator carries its ops out in order:
+// one that has ended ends those entered before it whose own end was lost.
+//
 // Thread-safety: single-threaded, owned by the poll loop.
 // Errors: none; what cannot be joined is counted.
 // Cost: at most two hash operations a record; memory 512 KiB + O(open ops) + kMaxUnbound.
@@ -25,6 +30,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "daemon/abi/event_record.h"
+#include "daemon/agent/pipeline/gpu_clock.h"
 #include "daemon/agent/pipeline/op_log.h"
 
 namespace fathom::agent {
@@ -32,8 +38,9 @@ namespace fathom::agent {
 struct JoinCounters {
   std::uint64_t ops = 0;
   std::uint64_t ended = 0;
-  std::uint64_t orphans = 0;       // records whose op never showed (its entry was lost)
-  std::uint64_t open_dropped = 0;  // ops that left the log before they ended
+  std::uint64_t orphans = 0;        // records whose op never showed (its entry was lost)
+  std::uint64_t open_dropped = 0;   // ops that left the log before they ended
+  std::uint64_t ends_inferred = 0;  // ops on a device ended by a later op of their communicator
 };
 
 class OpJoiner {
@@ -56,6 +63,7 @@ class OpJoiner {
   // Numbers of the rows that are open, oldest first.
   std::vector<std::uint64_t> OpenRows();
   const JoinCounters& counters() const { return counters_; }
+  const GpuClock& gpu_clock() const { return gpu_clock_; }
 
  private:
   struct Early {
@@ -67,6 +75,11 @@ class OpJoiner {
 
   Outcome Enter(const abi::EventRecord& record);
   Outcome Return(const abi::EventRecord& record);
+  Outcome ReturnOfDeviceOp(const abi::EventRecord& record, std::uint64_t number, OpRow& row);
+  void GpuStart(const abi::EventRecord& record);
+  Outcome GpuEnd(const abi::EventRecord& record);
+  void EndThoseBefore(const OpRow& row);
+  void Reopen(std::uint64_t number, OpRow& row);
   Outcome Worker(const abi::EventRecord& record);
   Outcome Wait(const abi::EventRecord& record, std::uint64_t number, OpRow& row);
   void WaitAll(const abi::EventRecord& record);
@@ -89,6 +102,11 @@ class OpJoiner {
   // Rows that a thread's wait for all of its ops is for, from kWaitStart to kWaitEnd.
   absl::flat_hash_map<std::uint32_t, std::vector<std::uint64_t>> waits_for_all_;
   std::deque<std::uint64_t> open_;  // in entry order; holds ended ones until the next prune
+  // By group slot: rows of ops on a device, in entry order, whose end is still awaited.
+  absl::flat_hash_map<std::uint16_t, std::deque<std::uint64_t>> on_device_;
+  GpuClock gpu_clock_;
+  std::int64_t device_busy_ns_ = 1;  // 0 would mean "not known"
+  std::int64_t device_end_ns_ = 0;  // newest end of communication on the device
   JoinCounters counters_;
 };
 

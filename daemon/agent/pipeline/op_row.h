@@ -27,6 +27,10 @@ struct OpRow {
   std::int64_t end_ns = 0;
   std::int64_t wait_start_ns = 0;
   std::int64_t wait_end_ns = 0;
+  // Of an op on a device: exec_start_ns is when its stream reached it, end_ns when the GPU was
+  // done. device_busy_ns: time the device computed before it, cumulative; 0 = not known.
+  std::int64_t device_busy_ns = 0;
+  std::uint64_t stream = 0;          // opaque key
   std::int64_t cpu_at_enter_ns = 0;  // cumulative, of the calling thread; 0 = not known
   std::int64_t runqueue_at_enter_ns = 0;
   std::int64_t iteration = kNoIteration;  // ordinal; kNoIteration when not known
@@ -38,6 +42,11 @@ struct OpRow {
   std::uint8_t flags = 0;  // abi::RecordFlag
 
   bool done() const { return end_ns != 0; }
+  bool on_device() const { return (flags & abi::kFlagDevice) != 0; }
+  // When the rank came to the op: its stream, where a device carries it out.
+  std::int64_t arrival_ns() const {
+    return on_device() && exec_start_ns != 0 ? exec_start_ns : enter_ns;
+  }
   bool failed() const { return (flags & abi::kFlagFailed) != 0; }
 };
 

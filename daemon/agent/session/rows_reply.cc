@@ -22,6 +22,18 @@ void FillTimes(const ThreadClock& clock, const OpRow& row, v1::CommOp& op) {
   op.set_runqueue_at_enter_ns(point->runqueue_ns);
 }
 
+// Where a device carries communication out and tells when, a rank's timeline is the device's: it
+// comes to an op when its stream does, and is at work where the device is. No host thread is that.
+void FillArrival(const RankPipeline& pipeline, const OpRow& row, v1::CommOp& op) {
+  op.set_enter_ns(row.arrival_ns());
+  if (row.on_device() && (row.flags & abi::kFlagAsync) != 0) {
+    op.set_cpu_at_enter_ns(row.device_busy_ns);
+    return;
+  }
+  op.set_thread_id(row.thread_id);
+  FillTimes(pipeline.clock(), row, op);
+}
+
 void FillOp(const RankPipeline& pipeline, const OpRow& row, v1::CommOp& op) {
   op.set_op_id(row.op_id);
   op.set_group(pipeline.Group(row.group_slot).id.value);
@@ -30,8 +42,6 @@ void FillOp(const RankPipeline& pipeline, const OpRow& row, v1::CommOp& op) {
   op.set_data_type(static_cast<std::uint32_t>(row.data_type));
   op.set_bytes(row.bytes);
   op.set_peer(pipeline.PeerToGlobal(row.group_slot, row.peer));
-  op.set_thread_id(row.thread_id);
-  op.set_enter_ns(row.enter_ns);
   op.set_return_ns(row.return_ns);
   op.set_exec_start_ns(row.exec_start_ns);
   op.set_end_ns(row.end_ns);
@@ -39,7 +49,7 @@ void FillOp(const RankPipeline& pipeline, const OpRow& row, v1::CommOp& op) {
   op.set_wait_end_ns(row.wait_end_ns);
   op.set_failed(row.failed());
   op.set_iteration(row.iteration);
-  FillTimes(pipeline.clock(), row, op);
+  FillArrival(pipeline, row, op);
 }
 
 // Rows of an iteration are contiguous and iterations rise along the log.

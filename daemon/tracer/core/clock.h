@@ -1,7 +1,7 @@
 // The node's CLOCK_MONOTONIC in ns, read through the vDSO: no system call where the kernel's clock
 // source allows it (tsc, kvm-clock, arch_sys_counter).
 //
-// Used at every hook. Thread-safety: pure. Cost: about 25 ns.
+// Used at every hook. Thread-safety: pure. Cost: about 25 ns; CpuTicks about 8.
 #ifndef FATHOM_DAEMON_TRACER_CORE_CLOCK_H_
 #define FATHOM_DAEMON_TRACER_CORE_CLOCK_H_
 
@@ -18,6 +18,15 @@ inline std::int64_t ReadClockNs(clockid_t clock) {
 }
 
 inline std::int64_t MonotonicNs() { return ReadClockNs(CLOCK_MONOTONIC); }
+
+// A counter of this core that runs at 1 to 4 ticks a ns, to tell short calls from long ones only.
+inline std::uint64_t CpuTicks() {
+#if defined(__x86_64__)
+  return __builtin_ia32_rdtsc();
+#else
+  return static_cast<std::uint64_t>(MonotonicNs()) * 2;
+#endif
+}
 
 }  // namespace fathom::tracer
 

@@ -43,6 +43,7 @@ void SetListed(const Region& region, abi::GroupSlot* slot, const PendingGroup& p
 
 // The default group is announced without members: it has all ranks of the job.
 void SetMembers(const Region& region, abi::GroupSlot* slot, const PendingGroup& pending) {
+  if (pending.members_unknown) return;
   if (pending.member_count == 0) {
     SetStrided(slot, 0, 1, slot->size);
   } else if (pending.member_count != slot->size) {

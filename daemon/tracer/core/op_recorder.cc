@@ -10,6 +10,9 @@ namespace {
 
 using abi::RecordKind;
 
+// A call that takes longer, some 15 to 50 us, does more than put work on a stream.
+constexpr std::uint64_t kLongCallTicks = 50'000;
+
 // A frame that lies deeper than this one was left behind by a jump past its hook: it is no more.
 void Link(Frame* frame, FrameType type) {
   Frame* outer = thread_state.frame;
@@ -34,6 +37,11 @@ void Count(const TracerState& state, std::uint16_t slot,
   if (slot < abi::kGroupSlots) {
     (state.region.groups[slot].*word).fetch_add(1, std::memory_order_relaxed);
   }
+}
+
+// For words that only the caller of a communicator changes: its calls are serialised by the host.
+void AddOne(std::atomic<std::uint64_t>& word) {
+  word.store(word.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
 }
 
 bool IsCollective(const abi::EventRecord& record) {
@@ -70,12 +78,10 @@ void CountDoneAtReturn(const TracerState& state, const Frame& frame) {
   Count(state, frame.entry.group_slot, &abi::GroupSlot::completed);
 }
 
-}  // namespace
-
-void BeginOp(TracerState& state, const OpCall& call, Frame* frame) {
+// All of an op's first record but the time.
+void FillEntry(TracerState& state, const OpCall& call, Frame* frame) {
   FlushDeviceCalls(state);
   abi::EventRecord& record = frame->entry;
-  abi::ControlBlock* control = state.region.control;
   const std::uint16_t slot = FindGroup(state, call.group, thread_state.group_hint);
   const bool collective = !IsPointToPoint(call.kind);
   record.thread_id = thread_state.thread_id;
@@ -84,20 +90,98 @@ void BeginOp(TracerState& state, const OpCall& call, Frame* frame) {
   record.flags = call.bytes_known ? 0 : abi::kFlagBytesUnknown;
   record.group_slot = slot;
   record.peer = call.peer;
-  record.op_id = control->next_op_id.fetch_add(1, std::memory_order_relaxed) + 1;
+  record.op_id = state.region.control->next_op_id.fetch_add(1, std::memory_order_relaxed) + 1;
   record.sequence = abi::kNoSequence64;
   record.bytes = call.bytes;
   if (collective && slot < abi::kGroupSlots) {
     record.sequence = state.next_sequence[slot].load(std::memory_order_relaxed);
-    Count(state, slot, &abi::GroupSlot::entered);
   }
-  NoteEntryForWindow(state, slot, record.sequence);
+}
+
+void CountEntered(TracerState& state, const Frame& frame) {
+  if (IsCollective(frame.entry)) {
+    Count(state, frame.entry.group_slot, &abi::GroupSlot::entered);
+  }
+}
+
+void WriteEntry(TracerState& state, Frame* frame) {
+  const abi::EventRecord& record = frame->entry;
+  NoteEntryForWindow(state, record.group_slot, record.sequence);
   Link(frame, FrameType::kOp);
-  Write(state, RecordKind::kOpEnter, record);
-  control->heartbeat_ns.store(static_cast<std::uint64_t>(record.time_ns),
-                              std::memory_order_relaxed);
-  thread_state.group_hint = slot;
-  if (collective) thread_state.last_op = RefOf(record);
+  Write(state, RecordKind::kOpEnter, frame->entry);
+  state.region.control->heartbeat_ns.store(static_cast<std::uint64_t>(record.time_ns),
+                                           std::memory_order_relaxed);
+  thread_state.group_hint = record.group_slot;
+  if (IsCollective(record)) thread_state.last_op = RefOf(record);
+}
+
+}  // namespace
+
+void BeginOp(TracerState& state, const OpCall& call, Frame* frame) {
+  FillEntry(state, call, frame);
+  CountEntered(state, *frame);
+  WriteEntry(state, frame);
+}
+
+void BeginDeviceOp(TracerState& state, const OpCall& call, const DeviceOp& device, Frame* frame) {
+  FillEntry(state, call, frame);
+  abi::EventRecord& record = frame->entry;
+  record.flags |= abi::kFlagDevice | (device.end_follows ? abi::kFlagAsync : 0);
+  record.reduction = device.reduction;
+  record.extra = device.stream;
+  if (record.sequence != abi::kNoSequence64) {
+    AddOne(state.region.groups[record.group_slot].entered);
+  }
+  frame->end_told = device.end_follows;
+  frame->ticks = CpuTicks();
+  WriteEntry(state, frame);
+}
+
+void EndDeviceOp(TracerState& state, Frame* frame, bool failed) {
+  if (IsForkedChild(state)) return Unlink(frame);
+  abi::EventRecord& record = frame->entry;
+  if (failed) record.flags |= abi::kFlagFailed;
+  const bool captured = (record.flags & abi::kFlagCaptured) != 0;
+  const bool end_follows = (record.flags & abi::kFlagAsync) != 0 && !captured && !failed;
+  if (IsCollective(record)) {
+    if (!end_follows || frame->ended) {
+      Count(state, record.group_slot, &abi::GroupSlot::started);
+      Count(state, record.group_slot, &abi::GroupSlot::completed);
+    }
+    record.flags |= abi::kFlagSequenceGuess;
+    if (!failed && record.group_slot < abi::kGroupSlots) {
+      AddOne(state.next_sequence[record.group_slot]);
+    }
+  }
+  const bool news = failed || captured || end_follows != frame->end_told;
+  if (news || CpuTicks() - frame->ticks > kLongCallTicks) {
+    Write(state, RecordKind::kOpReturn, record);
+  }
+  Unlink(frame);
+}
+
+void NoteCaptured() {
+  if (InsideOp()) thread_state.frame->entry.flags |= abi::kFlagCaptured;
+}
+
+void NoteEndFollows() {
+  if (InsideOp()) thread_state.frame->entry.flags |= abi::kFlagAsync;
+}
+
+void NoteGpuStart(const TracerState& state, const OpRef& op, std::uint64_t gpu_ns) {
+  abi::EventRecord record = RecordOf(op, gpu_ns);
+  record.flags = abi::kFlagDevice;
+  if (IsCollective(record)) Count(state, op.group_slot, &abi::GroupSlot::started);
+  Write(state, RecordKind::kGpuStart, record);
+}
+
+void NoteGpuEnd(const TracerState& state, const OpRef& op, std::uint64_t gpu_start_ns,
+                std::uint64_t gpu_end_ns, bool first) {
+  abi::EventRecord record = RecordOf(op, gpu_end_ns);
+  record.flags = abi::kFlagDevice;
+  record.bytes = gpu_start_ns;
+  if (first && IsCollective(record)) Count(state, op.group_slot, &abi::GroupSlot::completed);
+  Write(state, RecordKind::kGpuEnd, record);
 }
 
 void EndOp(TracerState& state, Frame* frame, std::uint64_t work) {
@@ -220,7 +304,9 @@ void FailFrame() {
   TracerState* state = tracer_state.load(std::memory_order_acquire);
   if (frame == nullptr || state == nullptr) return;
   frame->entry.flags |= abi::kFlagFailed;
-  if (frame->type == FrameType::kOp) {
+  if (frame->type == FrameType::kOp && (frame->entry.flags & abi::kFlagDevice) != 0) {
+    EndDeviceOp(*state, frame, true);
+  } else if (frame->type == FrameType::kOp) {
     EndOp(*state, frame, 0);
   } else if (frame->type == FrameType::kExec) {
     EndExec(*state, frame);

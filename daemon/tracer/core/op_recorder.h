@@ -34,6 +34,13 @@ struct OpCall {
   std::uint64_t bytes = 0;
 };
 
+// What more is known of an op that runs on a GPU.
+struct DeviceOp {
+  std::uint64_t stream = 0;    // opaque key
+  std::uint8_t reduction = 0;  // as EventRecord::reduction
+  bool end_follows = false;    // something will tell when it runs: NoteGpuStart, NoteGpuEnd
+};
+
 // True if this thread is inside an op: what is called now is the framework's own doing.
 inline bool InsideOp() {
   return thread_state.frame != nullptr && thread_state.frame->type == FrameType::kOp;
@@ -46,6 +53,21 @@ inline bool InsideOpOrWait() {
 void BeginOp(TracerState& state, const OpCall& call, Frame* frame);
 // `work` is the address of the object the call returned, 0 if it returned none.
 void EndOp(TracerState& state, Frame* frame, std::uint64_t work);
+
+// An op that the call only puts on a stream of a GPU. EndDeviceOp writes a record only where it
+// says something: the call failed or took long, the op was captured, its end will be told after
+// all.
+void BeginDeviceOp(TracerState& state, const OpCall& call, const DeviceOp& device, Frame* frame);
+void EndDeviceOp(TracerState& state, Frame* frame, bool failed);
+// The op this thread is in goes into a graph that is being built.
+void NoteCaptured();
+// Its end will be told, which was not known when it was entered.
+void NoteEndFollows();
+// The GPU took up an op, or finished it (a part of it); GPU clock, 0 where it is not told. `first`:
+// count it in its group's progress.
+void NoteGpuStart(const TracerState& state, const OpRef& op, std::uint64_t gpu_ns);
+void NoteGpuEnd(const TracerState& state, const OpRef& op, std::uint64_t gpu_start_ns,
+                std::uint64_t gpu_end_ns, bool first);
 
 // The framework drew the number of the op it is in; keeps the group's count in step without one.
 void NoteSequence(TracerState& state, std::uint64_t group, std::uint64_t sequence);

@@ -45,7 +45,7 @@ inline bool AppendRecord(const Region& region, const abi::EventRecord& record) {
                              std::uint64_t{record.data_type} << 48 |
                              std::uint64_t{record.flags} << 56;
   const std::uint64_t where =
-      record.group_slot | std::uint64_t{record.reserved} << 16 | std::uint64_t{record.peer} << 32;
+      record.group_slot | std::uint64_t{record.reduction} << 16 | std::uint64_t{record.peer} << 32;
   const std::uint64_t ticket = region.control->head.fetch_add(1, std::memory_order_relaxed);
   auto* slot = reinterpret_cast<std::uint64_t*>(&region.records[ticket & region.slot_mask]);
   std::uint64_t seen = __atomic_load_n(slot, __ATOMIC_RELAXED);

@@ -24,8 +24,8 @@ struct Settings {
   const char* shm_dir = nullptr;  // FATHOM_SHM_DIR; null: bad, so no region
   std::uint32_t records = abi::kDefaultRecords;
   // SourceBit that may be on.
-  std::uint32_t sources =
-      abi::kSourceGloo | abi::kSourcePython | abi::kSourceCuda | abi::kSourceCupti;
+  std::uint32_t sources = abi::kSourceGloo | abi::kSourcePython | abi::kSourceCuda |
+                          abi::kSourceCupti | abi::kSourceNccl | abi::kSourceNcclPlugin;
   char job[abi::kNameBytes] = {};  // FATHOM_JOB; empty: not given
   std::uint32_t bad_settings = 0;
 };

@@ -25,8 +25,10 @@ struct Frame {
   Frame* outer = nullptr;
   FrameType type = FrameType::kOp;
   bool saw_tag = false;     // kOp: the framework gave its sequence
-  bool ended = false;       // kExec: its end is written already
+  bool ended = false;       // kExec: its end is written already; kOp on a GPU: counted as done
+  bool end_told = false;    // kOp on a GPU: its entry says that its end will be told
   std::uint32_t works = 0;  // kOp: asynchronous works made inside
+  std::uint64_t ticks = 0;  // kOp on a GPU: CpuTicks() at entry
   abi::EventRecord entry = {};
 };
 
@@ -36,7 +38,8 @@ struct PendingGroup {
   const char* description = nullptr;
   const std::uint32_t* members = nullptr;
   std::uint32_t member_count = 0;
-  std::uint32_t made = 0;  // groups constructed since it was announced
+  bool members_unknown = false;  // else no members means all ranks of the job
+  std::uint32_t made = 0;        // groups constructed since it was announced
 };
 
 // The CUDA calls of a thread since its last kDeviceCalls record; see device_calls.h.

@@ -33,7 +33,8 @@ TEST(LayoutTest, RecordFieldsLieWhereDocumented) {
   EXPECT_EQ(offsetof(EventRecord, data_type), 22u);
   EXPECT_EQ(offsetof(EventRecord, flags), 23u);
   EXPECT_EQ(offsetof(EventRecord, group_slot), 24u);
-  EXPECT_EQ(offsetof(EventRecord, reserved), 26u);
+  EXPECT_EQ(offsetof(EventRecord, reduction), 26u);
+  EXPECT_EQ(offsetof(EventRecord, reserved), 27u);
   EXPECT_EQ(offsetof(EventRecord, peer), 28u);
   EXPECT_EQ(offsetof(EventRecord, op_id), 32u);
   EXPECT_EQ(offsetof(EventRecord, sequence), 40u);

@@ -39,6 +39,9 @@ bool KindFieldsOk(const abi::EventRecord& r) {
     case RecordKind::kSyncStart:
     case RecordKind::kSyncEnd:
       return r.extra != 0 && r.extra < abi::kSyncKindCount;
+    case RecordKind::kGpuStart:
+    case RecordKind::kGpuEnd:
+      return OpFieldsOk(r) && r.bytes <= r.extra;
     case RecordKind::kNone:
       return false;
   }

@@ -214,5 +214,99 @@ TEST_F(OpJoinerTest, AMarksEndWithoutItsBeginIsCounted) {
   EXPECT_EQ(joiner_.counters().orphans, 1u);
 }
 
+// Ops on a GPU whose clock reads kGpu where the host's reads 0; ends are heard of 5 ns later.
+constexpr std::uint64_t kGpu = 1'700'000'000'000'000'000;
+
+class DeviceOpTest : public OpJoinerTest {
+ protected:
+  void Enter(std::uint64_t op_id, std::int64_t time, std::uint8_t flags = abi::kFlagAsync) {
+    Take({.op_id = op_id, .sequence = op_id}, RecordKind::kOpEnter, time,
+         static_cast<std::uint8_t>(flags | abi::kFlagDevice));
+  }
+  void Start(std::uint64_t op_id, std::int64_t time) {
+    Gpu(op_id, RecordKind::kGpuStart, time + 5, time);
+  }
+  void End(std::uint64_t op_id, std::int64_t time) {
+    Gpu(op_id, RecordKind::kGpuEnd, time + 5, time);
+  }
+
+ private:
+  void Gpu(std::uint64_t op_id, RecordKind kind, std::int64_t heard, std::int64_t happened) {
+    abi::EventRecord record = RecordOf({.op_id = op_id}, kind, heard);
+    record.flags = abi::kFlagDevice;
+    record.bytes = 0;
+    record.extra = kGpu + static_cast<std::uint64_t>(happened);
+    joiner_.Take(record);
+  }
+};
+
+TEST_F(DeviceOpTest, MapsTheGpusClock) {
+  Enter(1, 100);
+  Start(1, 150);
+  End(1, 400);
+  Enter(2, 500);
+  Start(2, 600);
+  End(2, 700);
+  EXPECT_EQ(Row(0).exec_start_ns, 155) << "before the first end: when the host heard of it";
+  EXPECT_EQ(Row(0).end_ns, 405);
+  EXPECT_EQ(Row(1).exec_start_ns, 605);
+  EXPECT_EQ(Row(1).end_ns, 705);
+  EXPECT_EQ(Row(1).arrival_ns(), 605);
+  EXPECT_EQ(Row(1).device_busy_ns - Row(0).device_busy_ns, 105) << "launched at 500, ran at 605";
+  EXPECT_TRUE(joiner_.OpenRows().empty());
+}
+
+TEST_F(DeviceOpTest, AnOpWithoutNewsIsOverWithItsCall) {
+  Enter(1, 100, 0);
+  EXPECT_EQ(Row(0).end_ns, 100);
+  EXPECT_EQ(Row(0).arrival_ns(), 100);
+  EXPECT_TRUE(joiner_.OpenRows().empty());
+}
+
+TEST_F(DeviceOpTest, NewsThatWereNotAnnouncedOpenItAgain) {
+  Enter(1, 100, 0);
+  Start(1, 150);
+  EXPECT_EQ(joiner_.OpenRows().size(), 1u);
+  End(1, 400);
+  EXPECT_EQ(Row(0).end_ns, 405);
+  EXPECT_EQ(joiner_.counters().ended, 1u);
+}
+
+TEST_F(DeviceOpTest, AFailedOrCapturedCallEndsItsOp) {
+  Enter(1, 100);
+  Enter(2, 110);
+  Take({.op_id = 1}, RecordKind::kOpReturn, 120, abi::kFlagDevice | abi::kFlagFailed);
+  Take({.op_id = 2}, RecordKind::kOpReturn, 130,
+       abi::kFlagDevice | abi::kFlagAsync | abi::kFlagCaptured);
+  EXPECT_EQ(Row(0).end_ns, 120);
+  EXPECT_EQ(Row(1).end_ns, 130);
+}
+
+TEST_F(DeviceOpTest, TheLastOfSeveralEndsCounts) {
+  Enter(1, 100);
+  Start(1, 150);
+  End(1, 400);
+  End(1, 420);
+  EXPECT_EQ(Row(0).end_ns, 425);
+  EXPECT_EQ(joiner_.counters().ended, 1u);
+}
+
+TEST_F(DeviceOpTest, ALostEndIsInferredFromALaterOpOfTheSameCommunicator) {
+  Enter(1, 100);
+  Start(1, 150);
+  Enter(2, 300);
+  Start(2, 500);
+  End(2, 600);
+  EXPECT_EQ(Row(0).end_ns, Row(1).exec_start_ns);
+  EXPECT_EQ(joiner_.counters().ends_inferred, 1u);
+}
+
+TEST_F(DeviceOpTest, WhatStandsStaysOpen) {
+  Enter(1, 100);
+  Start(1, 150);
+  Enter(2, 160);
+  EXPECT_EQ(joiner_.OpenRows().size(), 2u);
+}
+
 }  // namespace
 }  // namespace fathom::agent

@@ -24,8 +24,8 @@ TEST(SettingsTest, DefaultsAreOnAndCountNothing) {
   EXPECT_FALSE(settings.disabled);
   EXPECT_STREQ(settings.shm_dir, "/dev/shm/fathom");
   EXPECT_EQ(settings.records, abi::kDefaultRecords);
-  EXPECT_EQ(settings.sources,
-            abi::kSourceGloo | abi::kSourcePython | abi::kSourceCuda | abi::kSourceCupti);
+  EXPECT_EQ(settings.sources, abi::kSourceGloo | abi::kSourcePython | abi::kSourceCuda |
+                                  abi::kSourceCupti | abi::kSourceNccl | abi::kSourceNcclPlugin);
   EXPECT_STREQ(settings.job, "");
   EXPECT_EQ(settings.bad_settings, 0u);
 }

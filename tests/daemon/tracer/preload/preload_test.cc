@@ -52,7 +52,7 @@ TEST(PreloadTest, TellsAnOpFromCallToWait) {
     EXPECT_EQ(all[i].op_id, 1u);
     EXPECT_EQ(all[i].group_slot, 0u);
     EXPECT_EQ(all[i].collective_kind, static_cast<std::uint8_t>(CollectiveKind::kAllReduce));
-    EXPECT_EQ(all[i].reserved, 0u);
+    EXPECT_EQ(all[i].reduction, 0u);
     EXPECT_GE(all[i].time_ns, all[i == 0 ? 0 : i - 1].time_ns);
   }
   EXPECT_EQ(all[0].sequence, 0u);

@@ -5,14 +5,15 @@ from collections import namedtuple
 MAGIC = 0x31474E524D485446
 NONE32, NONE64 = 0xFFFFFFFF, 0xFFFFFFFFFFFFFFFF
 KINDS = ("none", "enter", "return", "exec_start", "exec_end", "wait_start", "wait_end", "wire", "mark",
-         *(f"free_{kind}" for kind in range(9, 16)), "device_calls", "sync_start", "sync_end")
+         "gpu_start", "gpu_end", *(f"free_{kind}" for kind in range(11, 16)), "device_calls", "sync_start", "sync_end")
 COLLECTIVES = ("unknown", "all_reduce", "all_gather", "reduce_scatter", "broadcast", "reduce", "all_to_all",
                "gather", "scatter", "barrier", "send", "recv")
 DROPS = ("reentrant", "group_table_full", "member_arena_full", "symbol_missing", "bad_setting", "after_fork",
-         "sequence_mismatch", "internal")
-ASYNC, BYTES_UNKNOWN, SEQUENCE_GUESS, FAILED, WAIT_ALL = 1, 2, 4, 8, 16
+         "sequence_mismatch", "internal", "plugin_unmatched")
+ASYNC, BYTES_UNKNOWN, SEQUENCE_GUESS, FAILED, WAIT_ALL, DEVICE, CAPTURED = 1, 2, 4, 8, 16, 32, 64
 
-Record = namedtuple("Record", "ticket time_ns thread kind collective dtype flags group peer op sequence bytes extra")
+Record = namedtuple("Record", "ticket time_ns thread kind collective dtype flags group reduction peer op sequence bytes "
+                    "extra")
 Group = namedtuple("Group", "state ordinal size rank form members address name description entered started completed")
 
 
@@ -35,7 +36,7 @@ class RingFile:
         self.head, = struct.unpack_from("<Q", self.raw, control + 64)
         self.heartbeat_ns, self.group_count, self.arena_used, self.exiting = struct.unpack_from(
             "<QIII", self.raw, control + 192)
-        self.drops = dict(zip(DROPS, struct.unpack_from("<8Q", self.raw, control + 256)))
+        self.drops = dict(zip(DROPS, struct.unpack_from("<9Q", self.raw, control + 256)))
         self.groups = [self._group(groups + 256 * i, arena) for i in range(self.group_count)]
         self.records, self.torn = self._records(records)
 
@@ -52,11 +53,11 @@ class RingFile:
         found, torn = [], 0
         for ticket in range(max(0, self.head - self.record_count), self.head):
             at = base + 64 * (ticket % self.record_count)
-            commit, time_ns, tid, kind, coll, dtype, flags, group, _, peer, op, seq, size, extra = struct.unpack_from(
+            commit, time_ns, tid, kind, coll, dtype, flags, group, red, peer, op, seq, size, extra = struct.unpack_from(
                 "<QqIBBBBHHIQQQQ", self.raw, at)
             if commit != ticket + 1:
                 torn += 1
                 continue
-            found.append(Record(ticket, time_ns, tid, KINDS[kind], COLLECTIVES[coll], dtype, flags, group, peer, op,
-                                seq, size, extra))
+            found.append(Record(ticket, time_ns, tid, KINDS[kind], COLLECTIVES[coll], dtype, flags, group, red & 255, peer,
+                                op, seq, size, extra))
         return found, torn

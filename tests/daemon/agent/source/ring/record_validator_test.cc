@@ -83,5 +83,18 @@ TEST(RecordValidatorTest, AWaitForAllNeedsNoOp) {
   EXPECT_EQ(ValidateRecord(r, kNow), RecordVerdict::kValid);
 }
 
+TEST(RecordValidatorTest, AGpuRecordMustNameItsOpAndEndAfterItBegan) {
+  abi::EventRecord r = Good(RecordKind::kGpuEnd);
+  r.op_id = 1;
+  r.bytes = 1'000;
+  r.extra = 2'000;
+  EXPECT_EQ(ValidateRecord(r, kNow), RecordVerdict::kValid);
+  r.bytes = 3'000;
+  EXPECT_EQ(ValidateRecord(r, kNow), RecordVerdict::kBadField);
+  r = Good(RecordKind::kGpuStart);
+  r.op_id = 0;
+  EXPECT_EQ(ValidateRecord(r, kNow), RecordVerdict::kBadField);
+}
+
 }  // namespace
 }  // namespace fathom::agent
