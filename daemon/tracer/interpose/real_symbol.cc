@@ -79,7 +79,7 @@ void* FindReal(RealSymbol* symbol, void* caller) {
   if (found == nullptr) found = FindAnywhere(symbol->name);
   if (found != nullptr) {
     symbol->found.store(found, std::memory_order_release);
-  } else if (TracerState* state = ActiveState(abi::kSourceGloo); state != nullptr) {
+  } else if (TracerState* state = OnState(AfterFork::kIgnore); state != nullptr) {
     CountDrop(state->region, abi::DropReason::kSymbolMissing);
   }
   dlerror();  // ours must not be the next one the host reads

@@ -1,0 +1,191 @@
+// Where a job makes and ends NCCL's communicators. Making one turns the tracer on.
+#include "daemon/tracer/core/activation.h"
+#include "daemon/tracer/interpose/nccl/communicators.h"
+#include "daemon/tracer/interpose/nccl/group_depth.h"
+#include "daemon/tracer/interpose/real_symbol.h"
+#include "daemon/tracer/nccl_plugin/contexts.h"
+
+namespace fathom::tracer::nccl {
+namespace {
+
+#define FATHOM_EXPORT extern "C" __attribute__((visibility("default")))
+
+// The tracer, if NCCL is to be traced. Communicators stay known while the source is silenced.
+TracerState* Begin() {
+  TracerState* state = Activate();
+  if (state == nullptr) return nullptr;
+  state = OnState();
+  if (state == nullptr || (state->sources & abi::kSourceNccl) == 0) return nullptr;
+  nccl_plugin::BeginMaking();
+  return state;
+}
+
+void Made(TracerState* state, int result, Comm* made, const Birth& birth) {
+  if (state == nullptr || made == nullptr) return;
+  if (result != kSuccess && result != kInProgress) return;
+  const bool ready = result == kSuccess && group_depth.depth == 0;
+  if (!ready) group_depth.made_communicators = group_depth.depth > 0;
+  NoteMade(*state, *made, birth, ready);
+}
+
+Birth BornFrom(const UniqueId* ids, int id_count, int size, int rank, const NcclConfig* config) {
+  Birth birth;
+  const bool told = ids != nullptr && id_count > 0 && size > 0 && rank >= 0;
+  if (!told) return birth;
+  birth.identity =
+      IdentityHash().Add(ids, sizeof(UniqueId) * static_cast<std::size_t>(id_count)).value();
+  birth.size = static_cast<std::uint32_t>(size);
+  birth.rank = static_cast<std::uint32_t>(rank);
+  birth.user_name = NameOf(config);
+  return birth;
+}
+
+// All members of the parent call this in the same order, those without a colour too.
+Birth ChildOf(TracerState* state, Comm parent, const void* what, std::size_t bytes,
+              const NcclConfig* config) {
+  Birth birth;
+  if (state == nullptr) return birth;
+  const std::uint32_t nth = DrawChild(*state, parent);
+  birth.user_name = NameOf(config);
+  const std::uint64_t identity = IdentityOf(*state, parent);
+  if (identity != 0)
+    birth.identity = IdentityHash().Add(identity).Add(nth).Add(what, bytes).value();
+  return birth;
+}
+
+// The end of a communicator. It is forgotten first: its address may be given to the next at once.
+int End(RealSymbol* symbol, void* caller, Comm comm) {
+  void* real = Real(symbol, caller);
+  if (real == nullptr) return kInternalError;
+  if (TracerState* state = OnState(); state != nullptr) NoteGone(*state, comm);
+  return reinterpret_cast<int (*)(Comm)>(real)(comm);
+}
+
+}  // namespace
+
+FATHOM_EXPORT int ncclCommInitRank(Comm* comm, int size, UniqueId id, int rank) {
+  static constinit RealSymbol symbol{"ncclCommInitRank", nullptr};
+  void* real = Real(&symbol, __builtin_return_address(0));
+  if (real == nullptr) return kInternalError;
+  TracerState* state = Begin();
+  const int result =
+      reinterpret_cast<int (*)(Comm*, int, UniqueId, int)>(real)(comm, size, id, rank);
+  Made(state, result, comm, BornFrom(&id, 1, size, rank, nullptr));
+  return result;
+}
+
+FATHOM_EXPORT int ncclCommInitRankConfig(Comm* comm, int size, UniqueId id, int rank,
+                                         NcclConfig* config) {
+  static constinit RealSymbol symbol{"ncclCommInitRankConfig", nullptr};
+  void* real = Real(&symbol, __builtin_return_address(0));
+  if (real == nullptr) return kInternalError;
+  TracerState* state = Begin();
+  const int result = reinterpret_cast<int (*)(Comm*, int, UniqueId, int, NcclConfig*)>(real)(
+      comm, size, id, rank, config);
+  Made(state, result, comm, BornFrom(&id, 1, size, rank, config));
+  return result;
+}
+
+FATHOM_EXPORT int ncclCommInitRankScalable(Comm* comm, int size, int rank, int id_count,
+                                           UniqueId* ids, NcclConfig* config) {
+  static constinit RealSymbol symbol{"ncclCommInitRankScalable", nullptr};
+  void* real = Real(&symbol, __builtin_return_address(0));
+  if (real == nullptr) return kInternalError;
+  TracerState* state = Begin();
+  const Birth birth = BornFrom(ids, id_count, size, rank, config);
+  const int result = reinterpret_cast<int (*)(Comm*, int, int, int, UniqueId*, NcclConfig*)>(real)(
+      comm, size, rank, id_count, ids, config);
+  Made(state, result, comm, birth);
+  return result;
+}
+
+// The id of this clique is the library's own and is not told: its members are all in this process.
+FATHOM_EXPORT int ncclCommInitAll(Comm* comms, int count, const int* devices) {
+  static constinit RealSymbol symbol{"ncclCommInitAll", nullptr};
+  void* real = Real(&symbol, __builtin_return_address(0));
+  if (real == nullptr) return kInternalError;
+  TracerState* state = Begin();
+  const int result = reinterpret_cast<int (*)(Comm*, int, const int*)>(real)(comms, count, devices);
+  for (int i = 0; comms != nullptr && i < count; ++i) {
+    Birth birth;
+    birth.size = static_cast<std::uint32_t>(count);
+    birth.rank = static_cast<std::uint32_t>(i);
+    Made(state, result, &comms[i], birth);
+  }
+  return result;
+}
+
+FATHOM_EXPORT int ncclCommSplit(Comm comm, int color, int key, Comm* made, NcclConfig* config) {
+  static constinit RealSymbol symbol{"ncclCommSplit", nullptr};
+  void* real = Real(&symbol, __builtin_return_address(0));
+  if (real == nullptr) return kInternalError;
+  TracerState* state = Begin();
+  const Birth birth = ChildOf(state, comm, &color, sizeof(color), config);
+  const int result = reinterpret_cast<int (*)(Comm, int, int, Comm*, NcclConfig*)>(real)(
+      comm, color, key, made, config);
+  if (color != kNoColor) Made(state, result, made, birth);
+  return result;
+}
+
+FATHOM_EXPORT int ncclCommShrink(Comm comm, int* excluded, int excluded_count, Comm* made,
+                                 NcclConfig* config, int flags) {
+  static constinit RealSymbol symbol{"ncclCommShrink", nullptr};
+  void* real = Real(&symbol, __builtin_return_address(0));
+  if (real == nullptr) return kInternalError;
+  TracerState* state = Begin();
+  const std::size_t listed =
+      excluded == nullptr || excluded_count < 0 ? 0 : static_cast<std::size_t>(excluded_count);
+  const Birth birth = ChildOf(state, comm, excluded, listed * sizeof(int), config);
+  const int result = reinterpret_cast<int (*)(Comm, int*, int, Comm*, NcclConfig*, int)>(real)(
+      comm, excluded, excluded_count, made, config, flags);
+  Made(state, result, made, birth);
+  return result;
+}
+
+// No value is known to old and new members alike: no identity.
+FATHOM_EXPORT int ncclCommGrow(Comm comm, int size, const UniqueId* id, int rank, Comm* made,
+                               NcclConfig* config) {
+  static constinit RealSymbol symbol{"ncclCommGrow", nullptr};
+  void* real = Real(&symbol, __builtin_return_address(0));
+  if (real == nullptr) return kInternalError;
+  TracerState* state = Begin();
+  Birth birth;
+  birth.user_name = NameOf(config);
+  const int result = reinterpret_cast<int (*)(Comm, int, const UniqueId*, int, Comm*, NcclConfig*)>(
+      real)(comm, size, id, rank, made, config);
+  Made(state, result, made, birth);
+  return result;
+}
+
+FATHOM_EXPORT int ncclCommDestroy(Comm comm) {
+  static constinit RealSymbol symbol{"ncclCommDestroy", nullptr};
+  return End(&symbol, __builtin_return_address(0), comm);
+}
+
+FATHOM_EXPORT int ncclCommAbort(Comm comm) {
+  static constinit RealSymbol symbol{"ncclCommAbort", nullptr};
+  return End(&symbol, __builtin_return_address(0), comm);
+}
+
+// After this the communicator carries nothing more, but is still asked and destroyed.
+FATHOM_EXPORT int ncclCommFinalize(Comm comm) {
+  static constinit RealSymbol symbol{"ncclCommFinalize", nullptr};
+  return End(&symbol, __builtin_return_address(0), comm);
+}
+
+// How a host learns that a communicator with blocking = 0 is ready: so do we.
+FATHOM_EXPORT int ncclCommGetAsyncError(Comm comm, int* error) {
+  static constinit RealSymbol symbol{"ncclCommGetAsyncError", nullptr};
+  void* real = Real(&symbol, __builtin_return_address(0));
+  if (real == nullptr) return kInternalError;
+  const int result = reinterpret_cast<int (*)(Comm, int*)>(real)(comm, error);
+  if (result != kSuccess || error == nullptr || *error != kSuccess) return result;
+  TracerState* state = OnState();
+  const auto address = reinterpret_cast<std::uint64_t>(comm);
+  if (state != nullptr && FindGroup(*state, address, abi::kNoGroupSlot) == abi::kNoGroupSlot) {
+    AnnounceReady(*state, comm);
+  }
+  return result;
+}
+
+}  // namespace fathom::tracer::nccl

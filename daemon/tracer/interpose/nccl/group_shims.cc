@@ -1,0 +1,35 @@
+// ncclGroupStart, ncclGroupEnd: inside them nothing is launched and no communicator is ready.
+#include "daemon/tracer/interpose/nccl/group_depth.h"
+
+#include "daemon/tracer/interpose/nccl/communicators.h"
+#include "daemon/tracer/interpose/real_symbol.h"
+
+namespace fathom::tracer::nccl {
+
+constinit thread_local GroupDepth group_depth;
+
+extern "C" __attribute__((visibility("default"))) int ncclGroupStart() {
+  static constinit RealSymbol real{"ncclGroupStart", nullptr};
+  void* found = Real(&real, __builtin_return_address(0));
+  if (found == nullptr) return kInternalError;
+  const int result = reinterpret_cast<int (*)()>(found)();
+  if (result == kSuccess) ++group_depth.depth;
+  return result;
+}
+
+extern "C" __attribute__((visibility("default"))) int ncclGroupEnd() {
+  static constinit RealSymbol real{"ncclGroupEnd", nullptr};
+  void* found = Real(&real, __builtin_return_address(0));
+  if (found == nullptr) return kInternalError;
+  const int result = reinterpret_cast<int (*)()>(found)();
+  GroupDepth& group = group_depth;
+  if (group.depth > 0) --group.depth;
+  if (group.depth == 0 && group.made_communicators) [[unlikely]] {
+    group.made_communicators = false;
+    TracerState* state = OnState();
+    if (state != nullptr && result == kSuccess) AnnounceReady(*state, nullptr);
+  }
+  return result;
+}
+
+}  // namespace fathom::tracer::nccl

@@ -1,0 +1,91 @@
+// The calls that move data: one shim a line of functions.h.
+#include "daemon/tracer/core/op_recorder.h"
+#include "daemon/tracer/interpose/nccl/abi.h"
+#include "daemon/tracer/interpose/nccl/communicators.h"
+#include "daemon/tracer/interpose/nccl/functions.h"
+#include "daemon/tracer/interpose/nccl/group_depth.h"
+#include "daemon/tracer/interpose/real_symbol.h"
+#include "daemon/tracer/interpose/unwind.h"
+#include "daemon/tracer/nccl_plugin/contexts.h"
+
+namespace fathom::tracer::nccl {
+namespace {
+
+using Kind = CollectiveKind;
+
+enum Share : std::uint8_t { kOnce, kOfEachMember };
+
+constexpr int kNobody = -1;
+
+// What a shim knows of its call before anything is looked up.
+struct Site {
+  Kind kind;
+  Share share;
+  std::uint8_t reduction;
+  int peer;
+  int type;
+  size_t count;
+  Comm comm;
+  Stream stream;
+};
+
+std::uint8_t ReductionOf(int op) {
+  return op >= 0 && op < 255 ? static_cast<std::uint8_t>(op + 1) : 0;
+}
+
+OpCall Describe(const TracerState& state, const Site& site, std::uint16_t slot) {
+  const ElementType element = ElementTypeOf(site.type);
+  OpCall call;
+  call.kind = site.kind;
+  call.data_type = element.type;
+  call.peer = site.peer < 0 ? abi::kNoPeer : static_cast<std::uint32_t>(site.peer);
+  call.group = reinterpret_cast<std::uint64_t>(site.comm);
+  call.bytes = site.count * element.bytes;
+  call.bytes_known = element.bytes != 0;
+  if (site.share == kOfEachMember) {
+    call.bytes_known = call.bytes_known && slot < abi::kGroupSlots;
+    call.bytes *= slot < abi::kGroupSlots ? state.region.groups[slot].size : 1;
+  }
+  return call;
+}
+
+template <typename... Args>
+[[gnu::noinline]] int Traced(TracerState& state, const Site& site, void* real, Args... args) {
+  FATHOM_ENDS_FRAME_ON_UNWIND();
+  const std::uint16_t slot = SlotOf(state, site.comm);
+  const DeviceOp device = {.stream = reinterpret_cast<std::uint64_t>(site.stream),
+                           .reduction = site.reduction,
+                           .end_follows = nccl_plugin::EndFollows(state, slot)};
+  Frame frame;
+  BeginDeviceOp(state, Describe(state, site, slot), device, &frame);
+  nccl_plugin::NoteCall(frame.entry, site.count * ElementTypeOf(site.type).bytes);
+  const int result = reinterpret_cast<int (*)(Args...)>(real)(args...);
+  if (group_depth.depth == 0) nccl_plugin::NoteReturn(&frame);
+  EndDeviceOp(state, &frame, result != kSuccess && result != kInProgress);
+  return result;
+}
+
+template <typename... Args>
+[[gnu::always_inline]] inline int Call(RealSymbol* symbol, void* caller, const Site& site,
+                                       Args... args) {
+  void* real = Real(symbol, caller);
+  if (real == nullptr) return kInternalError;
+  TracerState* state = ActiveState(abi::kSourceNccl);
+  if (state == nullptr || InsideOp()) return reinterpret_cast<int (*)(Args...)>(real)(args...);
+  return Traced<Args...>(*state, site, real, args...);
+}
+
+}  // namespace
+
+// clang-format off
+#define FATHOM_NCCL_SHIM(name, parameters, arguments, kind, share, reduction, peer)           \
+  extern "C" __attribute__((visibility("default"))) int nccl##name parameters {               \
+    static constinit RealSymbol real{"nccl" #name, nullptr};                                  \
+    const Site site = {kind, share, reduction, peer, type, count, comm, stream};              \
+    return Call(&real, __builtin_return_address(0), site, FATHOM_NCCL_STRIP arguments);       \
+  }
+// clang-format on
+#define FATHOM_NCCL_STRIP(...) __VA_ARGS__
+FATHOM_NCCL_OPS(FATHOM_NCCL_SHIM)
+
+}  // namespace fathom::tracer::nccl

@@ -1,0 +1,117 @@
+// What ties NCCL's profiler events to the communicators and ops that the API hooks know.
+//
+// Used by plugin.cc (NCCL's side) and by daemon/tracer/interpose/nccl (the job's side).
+//
+// Model: NCCL makes a context for each communicator it initialises, but never says which. A context
+// is bound to a group slot
+//   - when it was made inside the hooked call that makes the communicator, on the same thread;
+//   - else by the first event that NCCL raises inside a hooked call on that communicator.
+// Where NCCL is linked statically no call is hooked: then a context makes a slot of its own.
+// Versions 3 and 4 do not say which call an event belongs to: calls that wait for their event stand
+// in a short queue of the context, and an event takes the oldest of its kind and size. (NCCL sorts
+// the calls of a group by size, so their order says nothing; calls of one kind and size in one
+// group run in one kernel.)
+//
+// Whether the end of an op will be told (EndFollows) must not be promised wrongly: an op that never
+// ends looks like a hang. It is not promised without a bound context, with the kernel events off,
+// for a group of one (NCCL skips it), or while the last kSilentCalls calls of the group brought no
+// event (symmetric-memory kernels and copy engines have none).
+//
+// Thread-safety: thread-safe; words are atomic. A communicator's calls are the host's to serialise.
+// After a fork all is forgotten. Errors: more than kMaxContexts: no events of those. Cost: hot
+// path, a few loads; no allocation, lock or system call.
+#ifndef FATHOM_DAEMON_TRACER_NCCL_PLUGIN_CONTEXTS_H_
+#define FATHOM_DAEMON_TRACER_NCCL_PLUGIN_CONTEXTS_H_
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "daemon/tracer/core/tracer_state.h"
+#include "proto/types/collective_kind.h"
+
+namespace fathom::tracer::nccl_plugin {
+
+inline constexpr std::size_t kMaxContexts = abi::kGroupSlots;
+inline constexpr std::uint32_t kQueued = 64;
+inline constexpr std::uint32_t kSilentCalls = 64;
+
+// Event bits of NCCL's profiler interface.
+enum EventBit : std::uint32_t {
+  kColl = 2,
+  kP2p = 4,
+  kKernelChannel = 64,
+  kCollApi = 512,
+  kP2pApi = 1024,
+};
+inline constexpr std::uint32_t kDefaultEvents = kColl | kP2p | kKernelChannel;
+
+struct Context {
+  std::atomic<std::uint32_t> epoch;  // of the activation it belongs to; 0: free
+  std::atomic<std::uint16_t> slot;   // kNoGroupSlot: not bound
+  std::uint8_t version;
+  bool own_slot;  // made by this context, because no API call is hooked
+  std::uint32_t rank;
+  std::uint32_t size;  // 0: not told (version 3)
+  std::atomic<std::uint32_t> silent_calls;
+  std::atomic<std::uint32_t> queued;  // calls put into `calls` so far
+  struct Call {
+    std::atomic<std::uint64_t> op_id;  // 0: taken
+    std::atomic<std::uint64_t> bytes;  // of `count` elements
+    std::atomic<std::uint8_t> kind;
+  } calls[kQueued];
+};
+
+struct Bindings {
+  std::atomic<Context*> of_slot[abi::kGroupSlots];
+  std::atomic<int*> mask;                   // NCCL's own word, re-read at each of its calls
+  std::atomic<std::uint32_t> asked;         // ControlBlock::plugin_mask as last applied
+  std::atomic<std::uint32_t> events;        // what `mask` says now
+  std::atomic<std::uint32_t> api_hooked;    // 1: this process's NCCL calls come through our hooks
+  std::atomic<std::uint32_t> usual_events;  // without the agent's word
+};
+extern constinit Bindings bindings __attribute__((visibility("hidden")));
+
+// --- the job's side ---
+
+// This thread begins to make a communicator; BindNewest ties the context made since then, if it is
+// of that rank and size, to its slot.
+void BeginMaking();
+void BindNewest(const TracerState& state, std::uint16_t slot);
+
+// Writes the events the agent wants, or the usual ones, into NCCL's word.
+void ApplyMask(std::uint32_t asked);
+
+inline bool EndFollows(const TracerState& state, std::uint16_t slot) {
+  const abi::ControlBlock& control = *state.region.control;
+  const bool off =
+      (control.sources_disabled.load(std::memory_order_relaxed) & abi::kSourceNcclPlugin) != 0;
+  const std::uint32_t asked =
+      off ? abi::kPluginMaskSet : control.plugin_mask.load(std::memory_order_relaxed);
+  if (asked != bindings.asked.load(std::memory_order_relaxed)) [[unlikely]]
+    ApplyMask(asked);
+  if (slot >= abi::kGroupSlots) return false;
+  const Context* context = bindings.of_slot[slot].load(std::memory_order_acquire);
+  if (context == nullptr) return false;
+  return (bindings.events.load(std::memory_order_relaxed) & kKernelChannel) != 0 &&
+         context->silent_calls.load(std::memory_order_relaxed) < kSilentCalls &&
+         state.region.groups[slot].size > 1;
+}
+
+// A call begins; its op waits for its event. `bytes` of the call's `count` elements.
+void NoteCall(const abi::EventRecord& entry, std::uint64_t bytes);
+// It returned outside of a group. If it raised no event there will be none.
+void NoteReturn(Frame* frame);
+
+// --- NCCL's side ---
+
+Context* MakeContext(const TracerState& state, std::uint8_t version, std::uint32_t rank,
+                     std::uint32_t size);
+void DropContext(Context* context);
+void Bind(Context* context, std::uint16_t slot);
+// Takes the call an event of version 3 or 4 belongs to; op_id 0 if there is none.
+OpRef TakeCall(Context* context, CollectiveKind kind, std::uint64_t bytes);
+
+}  // namespace fathom::tracer::nccl_plugin
+
+#endif  // FATHOM_DAEMON_TRACER_NCCL_PLUGIN_CONTEXTS_H_

@@ -1,0 +1,159 @@
+"""libfathom.so under a training program on a stand-in for NCCL: what the ring of each rank tells."""
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+from collections import Counter, defaultdict
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "preload"))
+from fake_agent import FakeAgent  # noqa: E402
+from ring_file import ASYNC, DEVICE, NONE32, NONE64, RingFile  # noqa: E402
+
+BUILD = pathlib.Path(os.environ.get("FATHOM_BINARY_DIR", "build/release")).resolve()
+ITERATIONS = 5
+
+
+def train(*options, plugin="STATIC_PLUGIN", **environment):
+    """Rings by rank, and the program's output."""
+    with tempfile.TemporaryDirectory(dir="/dev/shm", prefix="fathom-nccl-") as folder:
+        clean = {k: v for k, v in os.environ.items() if not k.startswith(("FATHOM_", "NCCL_", "FAKE_"))}
+        if plugin:
+            clean["NCCL_PROFILER_PLUGIN"] = plugin
+        with FakeAgent(folder) as agent:
+            done = subprocess.run(
+                [BUILD / "tests/fake_train", "--spawn", "--iterations", str(ITERATIONS), *map(str, options)],
+                env={**clean, "LD_PRELOAD": str(BUILD / "libfathom.so"), "FATHOM_SHM_DIR": folder, **environment},
+                capture_output=True, text=True, timeout=120)
+            rings = {ring.rank: ring for ring in map(RingFile, agent.rings())}
+        return rings, done
+
+
+def ops(ring):
+    """[{enter, gpu_start, gpu_end}] in call order."""
+    by_op = defaultdict(dict)
+    for record in ring.records:
+        by_op[record.op].setdefault(record.kind, record)
+    return [by_op[op] for op in sorted(by_op)]
+
+
+class Calls(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.rings, cls.done = train("--tp", 2, "--pp", 2, "--dp", 2, "--ep")
+
+    def test_the_program_is_not_disturbed(self):
+        self.assertEqual((self.done.returncode, self.done.stdout, self.done.stderr),
+                         (0, f"trained {ITERATIONS} iterations\n", ""))
+        self.assertEqual(sorted(self.rings), list(range(8)))
+
+    def test_a_communicator_has_one_identity_on_all_its_members(self):
+        places = defaultdict(dict)
+        for rank, ring in self.rings.items():
+            for group in ring.groups:
+                places[group.name, group.size][group.rank] = rank
+        for (name, size), members in places.items():
+            self.assertRegex(name, "^nccl-[0-9a-f]{16}$")
+            self.assertEqual(sorted(members), list(range(size)), name)
+        members = sorted(tuple(m[i] for i in range(len(m))) for m in places.values())
+        world = [tuple(range(8))]
+        tensor = [(r, r + 1) for r in (0, 2, 4, 6)]
+        pipeline = [(r, r + 2) for r in (0, 1, 4, 5)]
+        data = [(r, r + 4) for r in range(4)]
+        self.assertEqual(members, sorted(world + tensor + pipeline + data))
+
+    def test_a_collective_has_the_same_number_everywhere(self):
+        calls = defaultdict(set)
+        for ring in self.rings.values():
+            names = [g.name for g in ring.groups]
+            for op in ops(ring):
+                call = op["enter"]
+                if call.sequence != NONE64:
+                    calls[names[call.group], call.sequence].add((call.collective, call.bytes, call.dtype, call.reduction))
+        self.assertTrue(calls)
+        self.assertEqual([c for c in calls.values() if len(c) != 1], [])
+
+    def test_every_argument_is_told(self):
+        calls = Counter((o["enter"].collective, o["enter"].bytes, o["enter"].reduction) for o in ops(self.rings[0]))
+        self.assertEqual(calls, {("all_reduce", 65536, 1): 4 * ITERATIONS, ("all_to_all", 2 * 16384, 0): 4 * ITERATIONS,
+                                 ("send", 65536, 0): 2 * ITERATIONS, ("recv", 65536, 0): 2 * ITERATIONS,
+                                 ("reduce_scatter", 2 * 131072, 1): ITERATIONS,
+                                 ("reduce_scatter", 2 * 524288, 1): ITERATIONS,
+                                 ("all_gather", 262144, 0): ITERATIONS, ("all_reduce", 4, 3): ITERATIONS})
+        for op in ops(self.rings[0]):
+            call = op["enter"]
+            self.assertTrue(call.flags & DEVICE and call.extra != 0, "its stream")
+            self.assertEqual(call.peer, 1 if call.collective in ("send", "recv") else NONE32)
+
+    def test_the_gpus_times_are_in_the_order_of_the_stream(self):
+        for ring in self.rings.values():
+            last = 0
+            for op in ops(ring):
+                self.assertEqual(set(op) - {"return"}, {"enter", "gpu_start", "gpu_end"}, op)
+                start, end = op["gpu_start"].extra, op["gpu_end"].extra
+                if op["enter"].collective != "all_to_all":  # which is several messages
+                    self.assertEqual(op["gpu_end"].bytes, start)
+                self.assertLess(start, end)
+                self.assertLessEqual(last, end)
+                last = start
+            self.assertEqual(ring.drops, dict.fromkeys(ring.drops, 0))
+
+    def test_nothing_is_left_in_flight(self):
+        for ring in self.rings.values():
+            for group in ring.groups:
+                self.assertEqual((group.started, group.completed), (group.entered, group.entered))
+                self.assertEqual(group.state, 3, "destroyed")
+
+
+class PluginVersions(unittest.TestCase):
+    """NCCL's side of each version, with what a version does not tell."""
+
+    def run_version(self, version):
+        rings, done = train("--pp", 2, "--dp", 2, FAKE_NCCL_PROFILER_VERSION=str(version))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        for ring in rings.values():
+            self.assertEqual(ring.drops["plugin_unmatched"], 0)
+            for op in ops(ring):
+                self.assertIn("gpu_end", op)
+                self.assertEqual(op["gpu_end"].collective, op["enter"].collective)
+                self.assertEqual(op["gpu_end"].extra != 0, version > 3, "3 has no clock")
+
+    def test_3(self):
+        self.run_version(3)
+
+    def test_4(self):
+        self.run_version(4)
+
+    def test_5(self):
+        self.run_version(5)
+
+
+class NoPlugin(unittest.TestCase):
+    def check(self, rings):
+        for ring in rings.values():
+            for op in ops(ring):
+                self.assertEqual(set(op) - {"return"}, {"enter"})
+                self.assertEqual(op["enter"].flags & ASYNC, 0, "no end is promised that nobody tells")
+            for group in ring.groups:
+                self.assertEqual(group.completed, group.entered)
+
+    def test_without(self):
+        rings, done = train("--tp", 2, plugin=None)
+        self.assertEqual(done.returncode, 0)
+        self.assertEqual(len(rings), 4)
+        self.check(rings)
+
+    def test_one_of_the_users_own(self):
+        self.check(train("--dp", 2, plugin="none")[0])
+
+    def test_switched_off(self):
+        rings, done = train("--dp", 2, FATHOM_TRACE="gloo,python")
+        self.assertEqual((done.returncode, [len(r.records) for r in rings.values()]), (0, [0, 0]))
+
+    def test_disabled(self):
+        self.assertEqual(train("--dp", 2, FATHOM_DISABLE="1")[0], {})
+
+
+if __name__ == "__main__":
+    unittest.main()

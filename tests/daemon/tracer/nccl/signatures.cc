@@ -1,0 +1,71 @@
+// Compares every op of the tracer's list with the real nccl.h: same parameters, as far as the
+// calling convention can tell them apart. Compiled only; a difference does not build.
+#include <nccl.h>
+
+#include <type_traits>
+
+#include "daemon/tracer/interpose/nccl/abi.h"
+#include "daemon/tracer/interpose/nccl/functions.h"
+
+namespace fathom::tracer::nccl {
+namespace {
+
+// Two parameters travel alike: both pointers, or both whole numbers of one size, or both structures
+// of one size.
+template <typename A, typename B>
+constexpr bool kAlike = (std::is_pointer_v<A> && std::is_pointer_v<B>) ||
+                        ((std::is_integral_v<A> ||
+                          std::is_enum_v<A>)&&(std::is_integral_v<B> ||
+                                               std::is_enum_v<B>)&&sizeof(A) == sizeof(B)) ||
+                        (std::is_class_v<A> && std::is_class_v<B> && sizeof(A) == sizeof(B));
+
+template <typename A, typename B>
+constexpr bool kSame = false;
+template <typename R, typename S, typename... A, typename... B>
+constexpr bool kSame<R (*)(A...), S (*)(B...)> = [] {
+  if constexpr (sizeof...(A) == sizeof...(B)) {
+    return kAlike<R, S> && (kAlike<A, B> && ...);
+  } else {
+    return false;
+  }
+}();
+
+#define FATHOM_SAME(name, real, parameters) \
+  static_assert(kSame<decltype(&::real), int(*) parameters>, #name)
+
+using Id = UniqueId;
+using Config = NcclConfig;
+
+// Those of functions.h that NCCL has had since 2.28; the variants with a configuration share
+// theirs.
+FATHOM_SAME(AllReduce, ncclAllReduce, (FATHOM_NCCL_REDUCE_PARAMETERS));
+FATHOM_SAME(Reduce, ncclReduce, (FATHOM_NCCL_ROOTED_REDUCE_PARAMETERS));
+FATHOM_SAME(ReduceScatter, ncclReduceScatter, (FATHOM_NCCL_REDUCE_PARAMETERS));
+FATHOM_SAME(Broadcast, ncclBroadcast, (FATHOM_NCCL_ROOTED_MOVE_PARAMETERS));
+FATHOM_SAME(Bcast, ncclBcast, (void*, size_t, int, int, Comm, Stream));
+FATHOM_SAME(AllGather, ncclAllGather, (FATHOM_NCCL_MOVE_PARAMETERS));
+FATHOM_SAME(AlltoAll, ncclAlltoAll, (FATHOM_NCCL_MOVE_PARAMETERS));
+FATHOM_SAME(Gather, ncclGather, (FATHOM_NCCL_ROOTED_MOVE_PARAMETERS));
+FATHOM_SAME(Scatter, ncclScatter, (FATHOM_NCCL_ROOTED_MOVE_PARAMETERS));
+FATHOM_SAME(Send, ncclSend, (const void*, size_t, int, int, Comm, Stream));
+FATHOM_SAME(Recv, ncclRecv, (void*, size_t, int, int, Comm, Stream));
+FATHOM_SAME(InitRank, ncclCommInitRank, (Comm*, int, Id, int));
+FATHOM_SAME(InitRankConfig, ncclCommInitRankConfig, (Comm*, int, Id, int, Config*));
+FATHOM_SAME(InitScalable, ncclCommInitRankScalable, (Comm*, int, int, int, Id*, Config*));
+FATHOM_SAME(InitAll, ncclCommInitAll, (Comm*, int, const int*));
+FATHOM_SAME(Split, ncclCommSplit, (Comm, int, int, Comm*, Config*));
+FATHOM_SAME(Shrink, ncclCommShrink, (Comm, int*, int, Comm*, Config*, int));
+FATHOM_SAME(Finalize, ncclCommFinalize, (Comm));
+FATHOM_SAME(Destroy, ncclCommDestroy, (Comm));
+FATHOM_SAME(Abort, ncclCommAbort, (Comm));
+FATHOM_SAME(AsyncError, ncclCommGetAsyncError, (Comm, ncclResult_t*));
+FATHOM_SAME(GroupStart, ncclGroupStart, ());
+FATHOM_SAME(GroupEnd, ncclGroupEnd, ());
+
+static_assert(offsetof(ncclConfig_t, magic) == offsetof(NcclConfig, magic));
+static_assert(offsetof(ncclConfig_t, commName) == offsetof(NcclConfig, comm_name));
+static_assert(sizeof(ncclUniqueId) == sizeof(UniqueId) && ncclInProgress == kInProgress);
+static_assert(ncclFloat8e5m2 == 11 && ncclBfloat16 == 9 && ncclFloat32 == 7);
+
+}  // namespace
+}  // namespace fathom::tracer::nccl

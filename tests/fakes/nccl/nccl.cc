@@ -1,0 +1,390 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tests/fakes/nccl/fake_nccl.h"
+#include "tests/fakes/nccl/profiler.h"
+#include "tests/fakes/nccl/rendezvous.h"
+#include "tests/fakes/nccl/stream.h"
+
+using fakes::nccl::Described;
+using fakes::nccl::Profiler;
+using fakes::nccl::Shared;
+
+struct ncclComm {
+  Shared* shared = nullptr;
+  std::string name;
+  int ranks = 0;
+  int rank = 0;
+  std::uint64_t next = 0;  // collectives so far
+  std::uint32_t children = 0;
+  std::uint64_t sends[fakes::nccl::kMaxRanks] = {};
+  std::uint64_t recvs[fakes::nccl::kMaxRanks] = {};
+  void* context = nullptr;
+};
+
+namespace {
+
+constexpr std::int64_t kLatencyNs = 30'000;
+constexpr double kBytesPerNs = 10;
+
+struct Fault {
+  int first = -1, second = -1, factor = 1;
+  std::uint64_t after = 0;
+};
+
+int Process() {
+  const char* rank = getenv("RANK");
+  return rank == nullptr ? 0 : atoi(rank);
+}
+
+const Fault& SlowLink() {
+  static const Fault fault = [] {
+    Fault f;
+    const char* text = getenv("FAKE_NCCL_SLOW_LINK");
+    unsigned long after = 0;
+    if (text != nullptr &&
+        sscanf(text, "%d:%d:%d:%lu", &f.first, &f.second, &f.factor, &after) != 4) {
+      f = Fault{};
+    }
+    f.after = after;
+    return f;
+  }();
+  return fault;
+}
+
+const Fault& Stuck() {
+  static const Fault fault = [] {
+    Fault f;
+    const char* text = getenv("FAKE_NCCL_STUCK");
+    unsigned long after = 0;
+    if (text != nullptr && sscanf(text, "%d:%lu", &f.first, &after) != 2) f = Fault{};
+    f.after = after;
+    return f;
+  }();
+  return fault;
+}
+
+struct Op {
+  ncclComm* comm;
+  Described what;
+  bool is_send = false;
+  std::uint64_t number = 0;   // of the collective, or of the message to or from that peer
+  std::uint64_t ordinal = 0;  // of all ops of this process
+  std::size_t bytes = 0;
+  cudaStream_t stream = nullptr;
+  void* call = nullptr;
+  void* task = nullptr;
+  void* channels[fakes::nccl::kChannels] = {};
+  bool over = false;
+};
+
+struct Group {
+  int depth = 0;
+  std::vector<std::unique_ptr<Op>> ops;
+};
+thread_local Group group;
+std::uint64_t ordinals = 0;
+
+int ProcessOf(const ncclComm& comm, int rank) {
+  return comm.shared->process[rank].load(std::memory_order_acquire) - 1;
+}
+
+bool Crosses(const Op& op, const Fault& link) {
+  const ncclComm& comm = *op.comm;
+  if (op.what.point_to_point) {
+    const int me = Process(), other = ProcessOf(comm, op.what.peer);
+    return (op.is_send ? me : other) == link.first && (op.is_send ? other : me) == link.second;
+  }
+  for (int r = 0; r < comm.ranks; ++r) {
+    if (ProcessOf(comm, r) == link.first && ProcessOf(comm, (r + 1) % comm.ranks) == link.second) {
+      return comm.ranks > 1;
+    }
+  }
+  return false;
+}
+
+std::int64_t TransferNs(const Op& op) {
+  const auto ns =
+      kLatencyNs + static_cast<std::int64_t>(static_cast<double>(op.bytes) / kBytesPerNs);
+  const Fault& link = SlowLink();
+  return link.first >= 0 && op.ordinal >= link.after && Crosses(op, link) ? ns * link.factor : ns;
+}
+
+bool Met(const Op& op) {
+  Shared& shared = *op.comm->shared;
+  const int me = op.comm->rank, other = op.what.peer;
+  if (!op.what.point_to_point) {
+    const auto round = op.number / fakes::nccl::kPlaces + 1;
+    return shared.arrived[op.number % fakes::nccl::kPlaces].load() >=
+           round * static_cast<std::uint64_t>(op.comm->ranks);
+  }
+  const auto& theirs = op.is_send ? shared.posted[1][me][other] : shared.posted[0][other][me];
+  return theirs.load() > op.number;
+}
+
+void Begin(Op& op) {
+  Shared& shared = *op.comm->shared;
+  const std::uint64_t now = fakes::nccl::GpuNs();
+  const int channels = op.what.point_to_point ? 1 : fakes::nccl::kChannels;
+  for (int c = 0; c < channels; ++c) {
+    op.channels[c] = Profiler::Get().StartChannel(op.comm->context, op.comm->rank, op.task, c, now);
+  }
+  while (Stuck().first == Process() && op.ordinal >= Stuck().after) fakes::nccl::PollPause();
+  if (!op.what.point_to_point) {
+    shared.arrived[op.number % fakes::nccl::kPlaces].fetch_add(1);
+  } else if (op.is_send) {
+    shared.posted[0][op.comm->rank][op.what.peer].fetch_add(1);
+  } else {
+    shared.posted[1][op.what.peer][op.comm->rank].fetch_add(1);
+  }
+}
+
+void Finish(Op& op) {
+  fakes::nccl::SleepFor(TransferNs(op));
+  const std::uint64_t now = fakes::nccl::GpuNs();
+  for (void* channel : op.channels) Profiler::Get().StopChannel(channel, now);
+  op.over = true;
+}
+
+// What one kernel does: all ops at once.
+void Execute(const std::vector<std::shared_ptr<Op>>& plan) {
+  for (const auto& op : plan) Begin(*op);
+  for (bool over = false; !over;) {
+    over = true;
+    for (const auto& op : plan) {
+      if (!op->over && Met(*op)) Finish(*op);
+      over = over && op->over;
+    }
+    if (!over) fakes::nccl::PollPause();
+  }
+}
+
+// As NCCL: the ops of a group are launched by size, one plan a communicator and stream.
+void Launch() {
+  std::vector<std::shared_ptr<Op>> ops;
+  for (auto& op : group.ops) ops.push_back(std::move(op));
+  group.ops.clear();
+  std::stable_sort(ops.begin(), ops.end(),
+                   [](const auto& a, const auto& b) { return a->bytes > b->bytes; });
+  while (!ops.empty()) {
+    std::vector<std::shared_ptr<Op>> plan;
+    const Op first = *ops.front();
+    for (const auto& op : ops) {
+      if (op->comm == first.comm && op->stream == first.stream) plan.push_back(op);
+    }
+    std::erase_if(
+        ops, [&](const auto& op) { return op->comm == first.comm && op->stream == first.stream; });
+    for (const auto& op : plan) {
+      op->task = Profiler::Get().Launch(op->comm->context, op->comm->rank, op->what, op->call);
+    }
+    first.stream->Put([plan] { Execute(plan); });
+  }
+}
+
+std::size_t ElementBytes(ncclDataType_t type) {
+  return type == ncclInt8 ? 1 : type == ncclBfloat16 ? 2 : 4;
+}
+
+const char* TypeName(ncclDataType_t type) {
+  return type == ncclInt8 ? "ncclInt8" : type == ncclBfloat16 ? "ncclBfloat16" : "ncclFloat32";
+}
+
+ncclResult_t Add(const char* function, std::size_t count, ncclDataType_t type, int peer,
+                 ncclComm_t comm, cudaStream_t stream, bool point_to_point = false) {
+  if (comm == nullptr || stream == nullptr) return ncclInvalidArgument;
+  auto op = std::make_unique<Op>();
+  op->comm = comm;
+  op->what = {function, count,  TypeName(type), ElementBytes(type),
+              peer,     stream, comm->next,     point_to_point};
+  op->is_send = strcmp(function, "Send") == 0;
+  op->number = !point_to_point ? comm->next++
+               : op->is_send   ? comm->sends[peer]++
+                               : comm->recvs[peer]++;
+  op->ordinal = ordinals++;
+  op->bytes = count * ElementBytes(type);
+  op->stream = stream;
+  if (comm->ranks > 1) {  // NCCL takes a short cut for a group of one
+    op->call = Profiler::Get().StartCall(comm->context, comm->rank, op->what);
+    Profiler::Get().StopCall(op->call);
+    group.ops.push_back(std::move(op));
+  }
+  if (group.depth == 0) Launch();
+  return ncclSuccess;
+}
+
+std::uint64_t HashOf(const std::string& name) { return std::hash<std::string>()(name); }
+
+ncclResult_t Make(ncclComm_t* out, const std::string& name, int ranks, int rank) {
+  if (ranks > fakes::nccl::kMaxRanks || rank < 0 || rank >= ranks) return ncclInvalidArgument;
+  auto comm = std::make_unique<ncclComm>();
+  comm->shared = fakes::nccl::Open(name);
+  if (comm->shared == nullptr) return ncclSystemError;
+  comm->name = name;
+  comm->ranks = ranks;
+  comm->rank = rank;
+  comm->shared->process[rank].store(Process() + 1);
+  for (int r = 0; r < ranks; ++r) {
+    while (comm->shared->process[r].load() == 0) fakes::nccl::PollPause();
+  }
+  comm->context = Profiler::Get().InitContext(HashOf(name), ranks, rank);
+  *out = comm.release();
+  return ncclSuccess;
+}
+
+}  // namespace
+
+ncclResult_t ncclGetVersion(int* version) {
+  *version = 22809;
+  return ncclSuccess;
+}
+
+ncclResult_t ncclGetUniqueId(ncclUniqueId* id) {
+  memset(id, 0, sizeof(*id));
+  snprintf(id->internal, sizeof(id->internal), "fake-nccl-%d-%lx", getpid(),
+           static_cast<unsigned long>(fakes::nccl::GpuNs()));
+  return ncclSuccess;
+}
+
+ncclResult_t ncclCommInitRank(ncclComm_t* comm, int ranks, ncclUniqueId id, int rank) {
+  return Make(comm, id.internal, ranks, rank);
+}
+
+ncclResult_t ncclCommInitRankConfig(ncclComm_t* comm, int ranks, ncclUniqueId id, int rank,
+                                    ncclConfig_t*) {
+  return Make(comm, id.internal, ranks, rank);
+}
+
+ncclResult_t ncclCommSplit(ncclComm_t comm, int color, int key, ncclComm_t* made, ncclConfig_t*) {
+  Shared::Split& split = comm->shared->splits[comm->children % 64];
+  const std::string name =
+      comm->name + "." + std::to_string(comm->children++) + "." + std::to_string(color);
+  split.key[comm->rank].store(key);
+  split.color[comm->rank].store(color + 2);
+  std::vector<std::pair<int, int>> members;
+  for (int r = 0; r < comm->ranks; ++r) {
+    while (split.color[r].load() == 0) fakes::nccl::PollPause();
+    if (split.color[r].load() == color + 2) members.emplace_back(split.key[r].load(), r);
+  }
+  *made = nullptr;
+  if (color < 0) return ncclSuccess;
+  std::sort(members.begin(), members.end());
+  const auto me = std::find(members.begin(), members.end(), std::pair(key, comm->rank));
+  return Make(made, name, static_cast<int>(members.size()), static_cast<int>(me - members.begin()));
+}
+
+ncclResult_t ncclCommShrink(ncclComm_t comm, int* excluded, int count, ncclComm_t* made,
+                            ncclConfig_t*, int) {
+  const std::string name = comm->name + ".shrunk" + std::to_string(comm->children++);
+  const auto before =
+      std::count_if(excluded, excluded + count, [&](int r) { return r < comm->rank; });
+  return Make(made, name, comm->ranks - count, comm->rank - static_cast<int>(before));
+}
+
+ncclResult_t ncclCommFinalize(ncclComm_t comm) {
+  return comm == nullptr ? ncclInvalidArgument : ncclSuccess;
+}
+
+ncclResult_t ncclCommDestroy(ncclComm_t comm) {
+  if (comm == nullptr) return ncclInvalidArgument;
+  Profiler::Get().FinalizeContext(comm->context);
+  delete comm;
+  return ncclSuccess;
+}
+
+ncclResult_t ncclCommAbort(ncclComm_t comm) { return ncclCommDestroy(comm); }
+
+ncclResult_t ncclCommGetAsyncError(ncclComm_t comm, ncclResult_t* error) {
+  *error = ncclSuccess;
+  return comm == nullptr ? ncclInvalidArgument : ncclSuccess;
+}
+
+ncclResult_t ncclCommCount(const ncclComm_t comm, int* count) {
+  *count = comm->ranks;
+  return ncclSuccess;
+}
+
+ncclResult_t ncclCommUserRank(const ncclComm_t comm, int* rank) {
+  *rank = comm->rank;
+  return ncclSuccess;
+}
+
+ncclResult_t ncclGroupStart() {
+  ++group.depth;
+  return ncclSuccess;
+}
+
+ncclResult_t ncclGroupEnd() {
+  if (--group.depth == 0) Launch();
+  return ncclSuccess;
+}
+
+ncclResult_t ncclAllReduce(const void*, void*, std::size_t count, ncclDataType_t type, ncclRedOp_t,
+                           ncclComm_t comm, cudaStream_t stream) {
+  return Add("AllReduce", count, type, -1, comm, stream);
+}
+
+ncclResult_t ncclReduce(const void*, void*, std::size_t count, ncclDataType_t type, ncclRedOp_t,
+                        int root, ncclComm_t comm, cudaStream_t stream) {
+  return Add("Reduce", count, type, root, comm, stream);
+}
+
+ncclResult_t ncclReduceScatter(const void*, void*, std::size_t count, ncclDataType_t type,
+                               ncclRedOp_t, ncclComm_t comm, cudaStream_t stream) {
+  return Add("ReduceScatter", count, type, -1, comm, stream);
+}
+
+ncclResult_t ncclBroadcast(const void*, void*, std::size_t count, ncclDataType_t type, int root,
+                           ncclComm_t comm, cudaStream_t stream) {
+  return Add("Broadcast", count, type, root, comm, stream);
+}
+
+// As in NCCL: through the other one.
+ncclResult_t ncclBcast(void* buffer, std::size_t count, ncclDataType_t type, int root,
+                       ncclComm_t comm, cudaStream_t stream) {
+  return ncclBroadcast(buffer, buffer, count, type, root, comm, stream);
+}
+
+ncclResult_t ncclAllGather(const void*, void*, std::size_t count, ncclDataType_t type,
+                           ncclComm_t comm, cudaStream_t stream) {
+  return Add("AllGather", count, type, -1, comm, stream);
+}
+
+// From 2.28 it becomes sends and receives: the user's call has no launched event of its own.
+ncclResult_t ncclAlltoAll(const void*, void*, std::size_t count, ncclDataType_t type,
+                          ncclComm_t comm, cudaStream_t stream) {
+  if (comm == nullptr || stream == nullptr) return ncclInvalidArgument;
+  ++group.depth;
+  for (int peer = 0; peer < comm->ranks; ++peer) {
+    if (peer == comm->rank) continue;
+    Add("Send", count, type, peer, comm, stream, true);
+    Add("Recv", count, type, peer, comm, stream, true);
+  }
+  if (--group.depth == 0) Launch();
+  return ncclSuccess;
+}
+
+ncclResult_t ncclSend(const void*, std::size_t count, ncclDataType_t type, int peer,
+                      ncclComm_t comm, cudaStream_t stream) {
+  return Add("Send", count, type, peer, comm, stream, true);
+}
+
+ncclResult_t ncclRecv(void*, std::size_t count, ncclDataType_t type, int peer, ncclComm_t comm,
+                      cudaStream_t stream) {
+  return Add("Recv", count, type, peer, comm, stream, true);
+}
+
+cudaStream_t FakeStreamCreate() { return new FakeStream(); }
+
+void FakeCompute(cudaStream_t stream, std::int64_t microseconds) {
+  stream->Put([microseconds] { fakes::nccl::SleepFor(microseconds * 1000); });
+}
+
+void FakeStreamSynchronize(cudaStream_t stream) { stream->Synchronize(); }
