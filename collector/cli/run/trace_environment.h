@@ -1,6 +1,7 @@
 // The environment a traced command gets: the user's own, plus what the tracer reads, nothing else.
 //
-// LD_PRELOAD and PYTHONPATH are prepended to, FATHOM_… set; every other variable is passed on byte
+// LD_PRELOAD and PYTHONPATH are prepended to, FATHOM_… set, NCCL_PROFILER_PLUGIN too where the user
+// has none; every other variable is passed on byte
 // by byte, also malformed ones.
 // Thread-safety: pure functions. Errors: kInvalidArgument when a path cannot be written into the
 // list it belongs to (LD_PRELOAD knows no quoting: no space, no colon).

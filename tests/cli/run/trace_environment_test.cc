@@ -8,6 +8,7 @@ namespace {
 
 using testing::Contains;
 using testing::ElementsAre;
+using testing::Not;
 using testing::UnorderedElementsAre;
 
 const TraceSettings kSettings = {"/opt/f/libfathom.so", "/opt/f/site", "/dev/shm/x", "train", ""};
@@ -16,7 +17,13 @@ TEST(TraceEnvironmentTest, AddsNothingButItsOwn) {
   EXPECT_THAT(*TracedEnvironment({"HOME=/h", "odd", "=x"}, kSettings),
               UnorderedElementsAre("HOME=/h", "odd", "=x", "LD_PRELOAD=/opt/f/libfathom.so",
                                    "PYTHONPATH=/opt/f/site", "FATHOM_SHM_DIR=/dev/shm/x",
-                                   "FATHOM_JOB=train"));
+                                   "FATHOM_JOB=train", "NCCL_PROFILER_PLUGIN=STATIC_PLUGIN"));
+}
+
+TEST(TraceEnvironmentTest, LeavesAProfilerOfTheUsersAlone) {
+  const auto environment = TracedEnvironment({"NCCL_PROFILER_PLUGIN=none"}, kSettings);
+  EXPECT_THAT(*environment, Contains("NCCL_PROFILER_PLUGIN=none"));
+  EXPECT_THAT(*environment, Not(Contains("NCCL_PROFILER_PLUGIN=STATIC_PLUGIN")));
 }
 
 TEST(TraceEnvironmentTest, PrependsToTheUsersOwnAndKeepsOrder) {
@@ -27,7 +34,8 @@ TEST(TraceEnvironmentTest, PrependsToTheUsersOwnAndKeepsOrder) {
                                  settings),
               ElementsAre("LD_PRELOAD=/opt/f/libfathom.so:libjemalloc.so libasan.so",
                           "PYTHONPATH=/opt/f/site:a:b", "FATHOM_JOB=train", "LD_PRELOAD_X=1",
-                          "FATHOM_SHM_DIR=/dev/shm/x", "FATHOM_TRACE=gloo"));
+                          "FATHOM_SHM_DIR=/dev/shm/x", "FATHOM_TRACE=gloo",
+                          "NCCL_PROFILER_PLUGIN=STATIC_PLUGIN"));
 }
 
 TEST(TraceEnvironmentTest, EmptyListsGetNoEmptyEntry) {
