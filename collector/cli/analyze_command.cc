@@ -12,6 +12,8 @@
 #include "collector/cli/render/what_if_block.h"
 #include "collector/cli/text.h"
 #include "collector/cli/verb.h"
+#include "collector/export/html/page.h"
+#include "collector/export/perfetto/job_trace.h"
 #include "collector/export/tables/table_files.h"
 #include "collector/import/analysis.h"
 
@@ -26,6 +28,8 @@ constexpr const char* kExamples =
     "  fathom analyze dumps/ -o json > report.json\n"
     "  fathom analyze traces/ --tables tables/    all tables as CSV files\n"
     "  fathom analyze today/ --against yesterday/\n"
+    "  fathom analyze dumps/ --html job.html    a page that opens without a network\n"
+    "  fathom analyze traces/ --perfetto job.perfetto-trace    for ui.perfetto.dev\n"
     "Recognised by content, plain or gzip. What lies beside dumps (py-spy stacks, process states,\n"
     "sockets) is used where it is there.\n"
     "Exit code: 2 when a verdict is established or supported, 0 when there is none.";
@@ -38,6 +42,8 @@ struct AnalyzeOptions {
   std::string output = "text";
   std::string tables;
   std::vector<std::string> against;
+  std::string html;
+  std::string perfetto;
   bool exit_zero = false;
 };
 
@@ -121,6 +127,17 @@ std::string PageOf(const Json& report, const collector::Analysis& analysis,
   return AnalysisPage(report, remarks, terminal);
 }
 
+absl::Status WriteFiles(const AnalyzeOptions& options, const collector::Analysis& analysis) {
+  if (!options.html.empty()) {
+    collector::PageInput page{
+        analysis.recording.view, analysis.verdicts, analysis.report, analysis.notes, {}};
+    for (const auto& file : analysis.files) page.files.emplace_back(file.path, file.format);
+    if (absl::Status s = collector::WriteHtml(page, options.html); !s.ok()) return s;
+  }
+  if (options.perfetto.empty()) return absl::OkStatus();
+  return collector::WritePerfetto(analysis.recording.view, analysis.verdicts, options.perfetto);
+}
+
 int Analyze(const AnalyzeOptions& options) {
   const auto analysis = collector::Analyze(options.paths, options.format, collector::ImportLimits{},
                                            diagnosis::DiagnosisConfig{}, options.against);
@@ -129,6 +146,7 @@ int Analyze(const AnalyzeOptions& options) {
     const absl::Status written = collector::WriteTables(analysis->tables, options.tables);
     if (!written.ok()) return Fail("analyze", written);
   }
+  if (absl::Status s = WriteFiles(options, *analysis); !s.ok()) return Fail("analyze", s);
   const Json report = Json::parse(analysis->report, nullptr, false);
   if (report.is_discarded()) return Fail("analyze", absl::InternalError("the report is no JSON"));
   const std::string out = options.output == "json"
@@ -174,6 +192,10 @@ void AddAnalyzeVerb(CLI::App& root, Invocation* invocation) {
   verb->add_option("--against", options->against,
                    "another recording of the job: say what is slower than in it")
       ->type_name("PATH");
+  verb->add_option("--html", options->html, "write a page there that opens without a network")
+      ->type_name("FILE");
+  verb->add_option("--perfetto", options->perfetto, "write a trace for Perfetto there")
+      ->type_name("FILE");
   verb->add_flag("--exit-zero", options->exit_zero, "exit with 0 even when a culprit was found");
   verb->footer(kExamples);
   verb->callback(

@@ -111,8 +111,10 @@ absl::StatusOr<Analysis> Analyze(const std::vector<std::string>& paths, std::str
     if (!compared.ok()) return compared;
   }
   analysis.report = ReportOn(*recording, diagnosis);
+  analysis.verdicts = EpisodesOf(*recording, diagnosis);
   analysis.notes = std::move(recording->notes);
   analysis.files = std::move(recording->files);
+  analysis.recording = *std::move(recording);
   return analysis;
 }
 

@@ -16,6 +16,7 @@
 #include "absl/status/statusor.h"
 #include "collector/import/importer.h"
 #include "collector/import/recording.h"
+#include "collector/verdict/episode.h"
 #include "diagnosis/engine/config.h"
 #include "diagnosis/tables/job_tables.h"
 
@@ -26,6 +27,9 @@ struct Analysis {
   diagnosis::JobTables tables;
   std::vector<std::string> notes;
   std::vector<FileUse> files;
+  // What the report was made of, for the other outputs; its notes and files have moved up here.
+  Recording recording;
+  std::vector<Episode> verdicts;  // strongest first
 };
 
 absl::StatusOr<Analysis> Analyze(const std::vector<std::string>& paths, std::string_view format,

@@ -39,6 +39,13 @@ export function times(value: number): string {
   return `${value.toFixed(2)}×`;
 }
 
+export function bytes(value: number): string {
+  const units = ["B", "KiB", "MiB", "GiB", "TiB"];
+  let at = 0;
+  for (; value >= 1024 && at < units.length - 1; at++) value /= 1024;
+  return `${decimal(value)} ${units[at]}`;
+}
+
 export function plural(value: number, one: string, many = `${one}s`): string {
   return `${count(value)} ${value === 1 ? one : many}`;
 }
