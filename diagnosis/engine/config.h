@@ -32,11 +32,13 @@ struct DiagnosisConfig {
   std::uint32_t all_ranks_up_to = 64;  // ranks; of larger jobs rows of so many are asked for
 
   // Evidence.
-  Nanos wait_floor{500'000};      // shorter waits are not followed
-  double explains_share = 0.3;    // of an iteration's excess: what counts as its cause
-  double explained_share = 0.5;   // of all excess: what the culprits must explain together
-  double consistent_share = 0.8;  // irregular iterations in which a culprit must show
-  double peer_contrast = 2.0;     // its excess against that of the ranks not accused
+  Nanos wait_floor{500'000};            // shorter waits are not followed
+  Nanos device_wait_floor{20'000};      // the same where the times are those of a device
+  double explains_share = 0.3;          // of an iteration's excess: what counts as its cause
+  double explained_share = 0.5;         // of all excess: what the culprits must explain together
+  double consistent_share = 0.8;        // irregular iterations in which a culprit must show
+  double peer_contrast = 2.0;           // its excess against that of the ranks not accused
+  std::int32_t most_culprit_nodes = 2;  // more that become slow at once have a common cause
   std::int32_t established_iterations = 6;  // irregular iterations for an established verdict
   double established_odds = 100;            // posterior odds for it
   double supported_odds = 10;               // and for supported

@@ -52,18 +52,23 @@ std::vector<RankId> ByOwnExcess(const JobView& view, const std::set<Iteration>& 
 // is filled by the most innocent ones, for comparison.
 std::vector<RankId> FewRanks(const JobView& view, const std::vector<RankId>& order,
                              std::size_t limit) {
-  std::set<RankId> chosen(order.begin(), order.begin() + std::min(order.size(), limit / 4));
-  const std::set<RankId> suspects = chosen;
+  const std::size_t suspects = std::min(order.size(), limit / 4);
+  std::set<RankId> chosen(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(suspects));
   std::vector<const Group*> groups;
-  for (const Group& group : view.groups) groups.push_back(&group);
+  for (const Group& group : view.groups) {
+    if (group.members.size() <= limit) groups.push_back(&group);
+  }
   std::stable_sort(groups.begin(), groups.end(), [](const Group* a, const Group* b) {
     return a->members.size() < b->members.size();
   });
-  for (const Group* group : groups) {
-    const bool concerned = std::any_of(group->members.begin(), group->members.end(),
-                                       [&](RankId r) { return suspects.contains(r); });
-    if (!concerned || chosen.size() + group->members.size() > limit) continue;
-    chosen.insert(group->members.begin(), group->members.end());
+  // The most suspicious one's company comes first; a quarter is left for the innocent.
+  for (std::size_t s = 0; s < suspects && chosen.size() < limit * 3 / 4; ++s) {
+    for (const Group* group : groups) {
+      const auto& members = group->members;
+      if (chosen.size() + members.size() > limit * 3 / 4) break;
+      if (std::find(members.begin(), members.end(), order[s]) == members.end()) continue;
+      chosen.insert(members.begin(), members.end());
+    }
   }
   for (auto it = order.rbegin(); it != order.rend() && chosen.size() < limit; ++it) {
     chosen.insert(*it);

@@ -8,6 +8,7 @@
 #include "absl/strings/str_format.h"
 #include "diagnosis/evidence/cost.h"
 #include "diagnosis/evidence/phrase.h"
+#include "diagnosis/evidence/shared_device.h"
 #include "diagnosis/rules/link_slow.h"
 
 namespace fathom::diagnosis {
@@ -128,6 +129,23 @@ std::string NodeOfAll(const Case& c, const Ledger& ledger,
   return *accused.begin();
 }
 
+// How many nodes the accounts are on; a rank whose node is not known counts for none.
+std::size_t NodesOf(const Case& c, const std::vector<const RankAccount*>& accounts) {
+  std::set<std::string> nodes;
+  for (const RankAccount* account : accounts) {
+    const RankFacts* facts = FactsOf(c.view, account->rank);
+    if (facts != nullptr && !facts->node.empty()) nodes.insert(facts->node);
+  }
+  return nodes.size();
+}
+
+// Devices fail one by one: so many nodes at once, or several ranks on each of two, do not.
+bool CommonCause(const Case& c, const std::vector<const RankAccount*>& candidates) {
+  const std::size_t nodes = NodesOf(c, candidates);
+  if (nodes > static_cast<std::size_t>(c.config.most_culprit_nodes)) return true;
+  return nodes > 1 && candidates.size() >= 2 * nodes;
+}
+
 Verdict ConvictHost(const Case& c, const Ledger& ledger, const std::string& node,
                     const std::vector<const RankAccount*>& ranks) {
   Verdict verdict;
@@ -204,22 +222,71 @@ Verdict GroupVerdict(const Case& c, const Ledger& ledger, const GroupAccount& ac
   return verdict;
 }
 
-void JudgeGroups(const Case& c, const Ledger& ledger, Findings& findings) {
-  for (const GroupAccount& account : ledger.groups) {
-    if (Ratio(account.shows, ledger.iterations) < c.config.consistent_share) continue;
-    if (!AllInnocent(c, ledger)) continue;
-    Verdict verdict = GroupVerdict(c, ledger, account);
-    const auto network = FindSlowNetwork(c.view, verdict.entity.ranks, c.config);
-    if (network) {
-      NameSlowNetwork(c.view, *network, verdict);
-    } else {
-      verdict.would_change.push_back("Times per peer: they would tell which link it is.");
-      verdict.action_text =
-          "Look at the links between the nodes of these ranks: errors, speed, load.";
-      verdict.action_command = "ss -ti; ip -s link";
-    }
-    findings.verdicts.push_back(std::move(verdict));
+void JudgeGroup(const Case& c, const Ledger& ledger, const GroupAccount& account,
+                Findings& findings) {
+  Verdict verdict = GroupVerdict(c, ledger, account);
+  const auto network = FindSlowNetwork(c.view, verdict.entity.ranks, c.config);
+  if (network) {
+    NameSlowNetwork(c.view, *network, verdict);
+  } else {
+    verdict.would_change.push_back("Times per peer: they would tell which link it is.");
+    verdict.action_text =
+        "Look at the links between the nodes of these ranks: errors, speed, load.";
+    verdict.action_command = "ss -ti; ip -s link";
   }
+  findings.verdicts.push_back(std::move(verdict));
+}
+
+// Several groups at once are one matter: of what they share.
+void JudgeManyGroups(const Case& c, const Ledger& ledger,
+                     const std::vector<const GroupAccount*>& slow, Findings& findings) {
+  std::set<GroupId> ids;
+  const GroupAccount* worst = slow.front();
+  for (const GroupAccount* account : slow) {
+    ids.insert(account->group);
+    if (account->typical > worst->typical) worst = account;
+  }
+  const SharedDevice shared = SharedBy(c.view, ids);
+  Verdict verdict = GroupVerdict(c, ledger, *worst);
+  verdict.entity.ranks = shared.ranks;
+  std::string what =
+      absl::StrFormat("%d communicators (ranks %s)", slow.size(), RankList(shared.ranks));
+  if (shared.rank != kNoRank) {
+    verdict.cause = Cause::kLinkSlow;
+    verdict.entity.type = EntityType::kNic;
+    verdict.entity.ranks = {shared.rank};
+    if (const RankFacts* facts = FactsOf(c.view, shared.rank)) verdict.entity.node = facts->node;
+    what = absl::StrFormat("%d communicators that have only %s in common", slow.size(),
+                           RankName(c.view, shared.rank));
+  } else if (shared.rail) {
+    verdict.cause = Cause::kLinkSlow;
+    verdict.entity.type = EntityType::kSwitch;
+    verdict.entity.link_src = absl::StrFormat("rail %d", *shared.rail);
+    absl::StrAppend(&what, ", all on GPU ", *shared.rail, " of their nodes and no other,");
+  }
+  verdict.sentence = absl::StrFormat(
+      "Communication in %s is very likely slow since iteration %d: it takes up to %s longer for "
+      "the "
+      "same bytes, with all ranks on time; an iteration takes %s instead of %s.",
+      what, c.suspicion.onset.value, Duration(worst->typical),
+      Duration(c.suspicion.measured.Seconds()), Duration(ledger.expected));
+  verdict.would_change.push_back("Times per peer: they would tell which link it is.");
+  verdict.action_text =
+      "Look at what these ranks' traffic shares: NIC, cable, leaf or spine switch.";
+  verdict.action_command = "ibdiagnet; ip -s link";
+  findings.verdicts.push_back(std::move(verdict));
+}
+
+void JudgeGroups(const Case& c, const Ledger& ledger, Findings& findings) {
+  if (!AllInnocent(c, ledger)) return;
+  std::vector<const GroupAccount*> slow;
+  for (const GroupAccount& account : ledger.groups) {
+    if (Ratio(account.shows, ledger.iterations) >= c.config.consistent_share) {
+      slow.push_back(&account);
+    }
+  }
+  if (slow.size() == 1) JudgeGroup(c, ledger, *slow.front(), findings);
+  if (slow.size() > 1) JudgeManyGroups(c, ledger, slow, findings);
 }
 
 constexpr char kQuestion[] = "who holds the job back";
@@ -298,6 +365,12 @@ void JudgeSlowness(const Case& c, const Ledger& ledger, Findings& findings) {
     return Abstain(findings,
                    "a difference between ranks: most take longer alike, as when something else "
                    "uses the machine or the work itself has grown");
+  }
+  if (CommonCause(c, candidates)) {
+    return Abstain(findings,
+                   absl::StrFormat("what %d ranks on %d nodes that became slow at once have in "
+                                   "common: more work by design, or something they share",
+                                   candidates.size(), NodesOf(c, candidates)));
   }
   double explained = 0;
   for (const RankAccount* account : candidates) explained += account->path_typical / ledger.excess;

@@ -19,6 +19,15 @@ std::map<RankId, std::map<Iteration, MonoNs>> IterationBegins(const JobView& vie
   return begins;
 }
 
+bool OnDevice(const JobView& view) {
+  for (const auto& [rank, rows] : view.rows) {
+    for (const CommOp& op : rows.ops) {
+      if (op.on_device) return true;
+    }
+  }
+  return false;
+}
+
 // Gives `part` at most what is left, and takes it away.
 double Take(double& left, double part) {
   const double given = std::clamp(part, 0.0, std::max(0.0, left));
@@ -45,14 +54,15 @@ Excess Excess::Scaled(double factor) const {
 }
 
 ExecutionGraph::ExecutionGraph(const JobView& view, const std::set<Iteration>& irregular,
-                               Iteration onset, const DiagnosisConfig& config) {
+                               Iteration onset, const DiagnosisConfig& config)
+    : wait_floor_((OnDevice(view) ? config.device_wait_floor : config.wait_floor).Seconds()) {
   const auto begins = IterationBegins(view);
   static const std::map<Iteration, MonoNs> kNone;
   for (const auto& [rank, rows] : view.rows) {
     if (rows.ops.empty()) continue;
     const auto it = begins.find(rank);
-    lines_.push_back(BuildTimeline(rank, rows, it == begins.end() ? kNone : it->second,
-                                   config.wait_floor.Seconds()));
+    lines_.push_back(
+        BuildTimeline(rank, rows, it == begins.end() ? kNone : it->second, wait_floor_));
   }
   instances_.emplace(lines_, view.groups);
   PickIterations(irregular, onset);

@@ -55,6 +55,8 @@ class ExecutionGraph {
   const Instances& instances() const { return *instances_; }
   const std::vector<Iteration>& irregular() const { return irregular_; }  // with rows of all lines
   const std::vector<Iteration>& baseline() const { return baseline_; }
+  // Shorter waits are not followed. Seconds; by the clock that the rows are of.
+  double wait_floor() const { return wait_floor_; }
 
   // What gap `op` of a line took beyond the usual; null where no baseline is known.
   std::optional<Excess> GapExcess(const OpRef& ref) const;
@@ -82,6 +84,7 @@ class ExecutionGraph {
   static std::optional<Usual> UsualFrom(const Samples& samples);
   const Usual* UsualOf(const OpRef& ref) const;
 
+  double wait_floor_ = 0;
   std::vector<RankTimeline> lines_;
   std::optional<Instances> instances_;
   std::vector<Iteration> irregular_;

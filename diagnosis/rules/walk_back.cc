@@ -29,7 +29,7 @@ void ChargePath(const ExecutionGraph& graph, const PathStep& step, RankCharge& c
 }
 
 void Examine(const Case& c, Findings& out) {
-  const double floor = c.config.wait_floor.Seconds();
+  const double floor = c.graph.wait_floor();
   for (Iteration iteration : c.graph.irregular()) {
     std::vector<RankCharge> charges;
     for (std::size_t l = 0; l < c.graph.lines().size(); ++l) {

@@ -1,0 +1,68 @@
+#include "diagnosis/graph/group_transfers.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <limits>
+#include <unordered_map>
+#include <utility>
+
+#include "diagnosis/stats/robust.h"
+
+namespace fathom::diagnosis {
+namespace {
+
+struct Least {
+  double seconds = std::numeric_limits<double>::infinity();
+  std::size_t members = 0;
+};
+
+using Places = std::unordered_map<GroupId, std::size_t>;
+
+std::vector<Least> LeastElapsed(const IterationSummary& iteration, const Places& places) {
+  std::vector<Least> least(places.size());
+  for (const RankIteration& rank : iteration.ranks) {
+    for (const GroupIteration& group : rank.groups) {
+      const auto place = places.find(group.group);
+      if (place == places.end()) continue;
+      Least& of = least[place->second];
+      of.seconds = std::min(of.seconds, group.elapsed.Seconds());
+      ++of.members;
+    }
+  }
+  return least;
+}
+
+// By place of the group; a time an iteration where at least two members reported.
+std::vector<std::vector<double>> TimesIn(const JobView& view, const Places& places,
+                                         const std::vector<Iteration>& wanted) {
+  std::vector<std::vector<double>> times(places.size());
+  for (const IterationSummary& iteration : view.window) {
+    if (!std::binary_search(wanted.begin(), wanted.end(), iteration.index)) continue;
+    const std::vector<Least> least = LeastElapsed(iteration, places);
+    for (std::size_t g = 0; g < least.size(); ++g) {
+      if (least[g].members > 1) times[g].push_back(least[g].seconds);
+    }
+  }
+  return times;
+}
+
+}  // namespace
+
+std::vector<GroupTransfers> TransfersOf(const JobView& view,
+                                        const std::vector<Iteration>& irregular,
+                                        const std::vector<Iteration>& baseline) {
+  Places places;
+  for (const Group& group : view.groups) places.emplace(group.id, places.size());
+  auto now = TimesIn(view, places, irregular);
+  auto before = TimesIn(view, places, baseline);
+  std::vector<GroupTransfers> transfers;
+  for (const Group& group : view.groups) {
+    const std::size_t g = places.at(group.id);
+    if (now[g].empty() || now[g].size() < irregular.size()) continue;
+    if (before[g].empty() || before[g].size() < baseline.size()) continue;
+    transfers.push_back({group.id, Median(std::move(before[g])), std::move(now[g])});
+  }
+  return transfers;
+}
+
+}  // namespace fathom::diagnosis
