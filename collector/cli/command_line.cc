@@ -25,7 +25,7 @@ constexpr const char* kExamples =
     "its command.";
 
 // Promised verbs that this version does not have.
-constexpr std::array<std::string_view, 3> kLater = {"simulate", "profile", "export"};
+constexpr std::array<std::string_view, 2> kLater = {"profile", "export"};
 
 int Say(const std::string& line) {
   std::fprintf(stderr, "fathom: %s\n", Printable(line).c_str());
@@ -69,6 +69,7 @@ void AddVerbs(CLI::App& root, Invocation* invocation) {
   AddExplainVerb(root, invocation);
   AddWatchVerb(root, invocation);
   AddAnalyzeVerb(root, invocation);
+  AddSimulateVerb(root, invocation);
   AddDoctorVerb(root, invocation);
   AddActionVerb(root, invocation);
   AddCompletionVerb(root, invocation);

@@ -2,7 +2,7 @@
 // to do when it was called.
 //
 // CommandLine owns one Invocation; each Add…Verb fills in its part. The verbs that are there:
-// run, get, explain, watch, analyze, doctor, action, completion, version.
+// run, get, explain, watch, analyze, simulate, doctor, action, completion, version.
 // Thread-safety: single-threaded.
 #ifndef FATHOM_COLLECTOR_CLI_VERB_H_
 #define FATHOM_COLLECTOR_CLI_VERB_H_
@@ -28,6 +28,7 @@ void AddGetVerb(CLI::App& root, Invocation* invocation);
 void AddExplainVerb(CLI::App& root, Invocation* invocation);
 void AddWatchVerb(CLI::App& root, Invocation* invocation);
 void AddAnalyzeVerb(CLI::App& root, Invocation* invocation);
+void AddSimulateVerb(CLI::App& root, Invocation* invocation);
 void AddDoctorVerb(CLI::App& root, Invocation* invocation);
 void AddActionVerb(CLI::App& root, Invocation* invocation);
 void AddCompletionVerb(CLI::App& root, Invocation* invocation);

@@ -14,7 +14,7 @@ import unittest
 
 FATHOM = pathlib.Path(os.environ.get("FATHOM_BINARY_DIR", "build/release")) / "fathom"
 GOLDEN = pathlib.Path(__file__).parent / "golden"
-LATER = ("simulate", "profile", "export")
+LATER = ("profile", "export")
 
 
 def fathom(*arguments, env=None, timeout=30):
@@ -98,6 +98,10 @@ class Usage(unittest.TestCase):
         self.fails("get", "things", saying="fathom get --help")
         self.fails("get", "jobs", "-o", "xml", saying="fathom get --help")
         self.fails("get", "jobs", "--collector-http", "nonsense", saying="HOST:PORT")
+        self.fails("simulate", saying="--list")
+        self.fails("simulate", "slow_gpu_4", saying="did you mean 'slow_gpu_4d'?")
+        self.fails("simulate", "slow_gpu_4d", "--ranks", "100", saying="replica of 32 ranks")
+        self.fails("simulate", "--experiment", "nonsense", saying="there are: scale")
         self.fails("explain", "a", "b", saying="fathom explain --help")
         self.fails("run", saying="fathom run -- ")
         self.fails("run", "--", saying="fathom run -- ")

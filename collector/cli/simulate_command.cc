@@ -1,0 +1,242 @@
+// `fathom simulate NAME|FILE.yaml`: the engine on a job that is made up, with a fault that is
+// known.
+//
+// Exit codes as of analyze: 0 nothing found, 1 failure, 2 a verdict is established or supported.
+#include <csignal>
+#include <cstdio>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <optional>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "collector/cli/analyze_command.h"
+#include "collector/cli/exit_code.h"
+#include "collector/cli/get_command.h"
+#include "collector/cli/nearest_name.h"
+#include "collector/cli/render/quantity.h"
+#include "collector/cli/text.h"
+#include "collector/cli/verb.h"
+#include "collector/import/analysis.h"
+#include "collector/simulate/cpu_time.h"
+#include "collector/simulate/experiment.h"
+#include "collector/simulate/library.h"
+#include "collector/simulate/scenario_yaml.h"
+#include "collector/simulate/score.h"
+#include "collector/simulate/session.h"
+
+namespace fathom::cli {
+namespace {
+
+constexpr const char* kExamples =
+    "Examples:\n"
+    "  fathom simulate --list                   the jobs that come with the program\n"
+    "  fathom simulate slow_gpu_4d\n"
+    "  fathom simulate my_job.yaml --ranks 8192 --seed 7\n"
+    "  fathom simulate --experiment scale --runs 20\n"
+    "Keys of a scenario: docs/formats/scenario.md. Interrupted, it prints what was done so far.\n"
+    "Exit code: 2 when a verdict is established or supported, 0 when there is none.";
+
+struct SimulateOptions {
+  std::string scenario;
+  std::string experiment;
+  std::string output = "text";
+  std::uint64_t seed = 0;
+  std::uint32_t ranks = 0;
+  std::size_t window = 48;
+  int runs = 0;
+  bool list = false;
+  bool markdown = false;
+  bool exit_zero = false;
+};
+
+volatile std::sig_atomic_t interrupted = 0;  // set by the handler, which can reach nothing else
+
+void Interrupt(int) { interrupted = 1; }
+
+// Restores what was there before.
+class InterruptGuard {
+ public:
+  InterruptGuard() : before_(std::signal(SIGINT, Interrupt)) {}
+  ~InterruptGuard() { std::signal(SIGINT, before_); }
+  InterruptGuard(const InterruptGuard&) = delete;
+  InterruptGuard& operator=(const InterruptGuard&) = delete;
+
+ private:
+  void (*before_)(int);
+};
+
+std::string AboutOf(const simulate::LibraryEntry& entry) {
+  const auto scenario = simulate::ParseScenario(entry.text, entry.name);
+  return scenario.ok() ? scenario->about : std::string(scenario.status().message());
+}
+
+int List() {
+  std::size_t widest = 0;
+  for (const auto& entry : simulate::ScenarioLibrary()) {
+    widest = std::max(widest, std::string_view(entry.name).size());
+  }
+  for (const auto& entry : simulate::ScenarioLibrary()) {
+    std::string name(entry.name);
+    name.resize(widest + 2, ' ');
+    std::fputs(Cat(name, AboutOf(entry), "\n").c_str(), stdout);
+  }
+  std::fputs("\nExperiments:", stdout);
+  for (const auto& name : simulate::ExperimentNames()) std::fputs(Cat(" ", name).c_str(), stdout);
+  std::fputs("\n", stdout);
+  return kNothingFound;
+}
+
+absl::StatusOr<simulate::Scenario> Load(const std::string& name) {
+  std::vector<std::string> names;
+  for (const auto& entry : simulate::ScenarioLibrary()) {
+    if (name == entry.name) return simulate::ParseScenario(entry.text, name);
+    names.emplace_back(entry.name);
+  }
+  std::ifstream file(name, std::ios::binary);
+  if (!file) {
+    const std::string nearest = NearestName(name, names);
+    return absl::NotFoundError(Cat("'", name, "' is neither a scenario nor a file that can be read",
+                                   nearest.empty() ? "" : Cat("; did you mean '", nearest, "'?"),
+                                   "; see --list"));
+  }
+  const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  return simulate::ParseScenario(text, name);
+}
+
+// More or fewer data-parallel replicas, so that the job has so many ranks.
+absl::Status Resize(std::uint32_t ranks, simulate::Scenario* scenario) {
+  const std::uint32_t replica = scenario->plan.WorldSize() / scenario->plan.data;
+  if (ranks % replica != 0) {
+    return absl::InvalidArgumentError(
+        Cat("--ranks ", ranks, " is no multiple of a replica of ", replica, " ranks"));
+  }
+  scenario->plan.data = ranks / replica;
+  return simulate::Finalize(*scenario);
+}
+
+Json ScoreJson(const simulate::Scenario& scenario, const simulate::Outcome& outcome,
+               const simulate::Score& score) {
+  return {{"truth", simulate::TruthOf(scenario)},
+          {"mark", std::string(simulate::ToString(score.mark))},
+          {"top1", score.top1},
+          {"all_found", score.all_found},
+          {"seed", scenario.seed},
+          {"iterations", outcome.iterations},
+          {"interrupted", outcome.interrupted},
+          {"ops_played", outcome.ops_played},
+          {"ops_fetched", outcome.fetched.ops},
+          {"fetch_rounds", outcome.fetched.rounds},
+          {"first_verdict_iteration", outcome.first_verdict},
+          {"simulating_s", outcome.simulating_s},
+          {"looking_s", outcome.looking_s},
+          {"localising_s", outcome.localising_s},
+          {"wrong", score.wrong}};
+}
+
+std::string ScoreText(const simulate::Scenario& scenario, const simulate::Outcome& outcome,
+                      const simulate::Score& score) {
+  std::string out =
+      Cat("\nTruth: ", simulate::TruthOf(scenario), "\nSaid: ", simulate::ToString(score.mark));
+  if (outcome.first_verdict >= 0) {
+    AppendTo(&out, ", first after iteration ", outcome.first_verdict, ", ",
+             Seconds(outcome.localising_s), " to localise");
+  }
+  AppendTo(&out, "\n");
+  for (const std::string& wrong : score.wrong) AppendTo(&out, "  wrong: ", wrong, "\n");
+  AppendTo(&out, "Played: ", outcome.iterations, " iterations, ", outcome.ops_played, " ops in ",
+           Seconds(outcome.simulating_s), "; looked at by the engine: ", outcome.fetched.ops,
+           " ops of ", outcome.fetched.ranks, " ranks, fetched ", outcome.fetched.rounds,
+           " times, ", Seconds(outcome.looking_s), "\n");
+  if (outcome.interrupted) AppendTo(&out, "Interrupted: this is what was done until then.\n");
+  return out;
+}
+
+int SimulateOne(const SimulateOptions& options) {
+  auto scenario = Load(options.scenario);
+  if (!scenario.ok()) return Fail("simulate", scenario.status());
+  if (options.seed != 0) scenario->seed = options.seed;
+  if (options.ranks != 0) {
+    if (absl::Status fits = Resize(options.ranks, &*scenario); !fits.ok()) {
+      return Fail("simulate", fits);
+    }
+  }
+  simulate::SessionOptions session_options;
+  session_options.window = options.window;
+  session_options.now = simulate::CpuSeconds;
+  session_options.stopped = [] { return interrupted != 0; };
+  simulate::Session session(*scenario, session_options);
+  const simulate::Outcome outcome = session.Run();
+  const simulate::Score score = simulate::ScoreOf(*scenario, outcome);
+  collector::Recording recording;
+  recording.source = "simulation";
+  recording.view = session.view();
+  Json report = Json::parse(collector::ReportOf(recording, session_options.config), nullptr, false);
+  if (report.is_discarded()) return Fail("simulate", absl::InternalError("the report is no JSON"));
+  const bool found = outcome.first_verdict >= 0;
+  if (options.output == "json") {
+    report["simulation"] = ScoreJson(*scenario, outcome, score);
+    std::fputs(Serialize(report, "json").c_str(), stdout);
+  } else {
+    std::fputs(AnalysisPage(report, {}, LookAtTerminal(1)).c_str(), stdout);
+    std::fputs(ScoreText(*scenario, outcome, score).c_str(), stdout);
+  }
+  return found && !options.exit_zero ? kCulpritFound : kNothingFound;
+}
+
+int Experiment(const SimulateOptions& options) {
+  simulate::ExperimentOptions experiment;
+  experiment.runs = options.runs;
+  experiment.seed = options.seed == 0 ? 1 : options.seed;
+  experiment.markdown = options.markdown;
+  experiment.now = simulate::CpuSeconds;
+  experiment.stopped = [] { return interrupted != 0; };
+  experiment.print = [](const std::string& text) {
+    std::fputs(text.c_str(), stdout);
+    std::fflush(stdout);
+  };
+  const absl::Status done = simulate::RunExperiment(options.experiment, experiment);
+  return done.ok() ? kNothingFound : Fail("simulate", done);
+}
+
+int Simulate(const SimulateOptions& options) {
+  if (options.list) return List();
+  const InterruptGuard guard;
+  if (!options.experiment.empty()) return Experiment(options);
+  if (options.scenario.empty()) {
+    return Fail("simulate", absl::InvalidArgumentError("name a scenario, or see --list"));
+  }
+  return SimulateOne(options);
+}
+
+}  // namespace
+
+void AddSimulateVerb(CLI::App& root, Invocation* invocation) {
+  CLI::App* verb = root.add_subcommand("simulate", "Try the engine on a job with a known fault");
+  auto options = std::make_shared<SimulateOptions>();
+  verb->add_option("SCENARIO", options->scenario, "name of a scenario, or a YAML file");
+  verb->add_flag("--list", options->list, "list scenarios and experiments");
+  verb->add_option("--seed", options->seed, "of all random numbers")->type_name("N");
+  verb->add_option("--ranks", options->ranks, "data-parallel replicas for so many ranks")
+      ->type_name("N");
+  verb->add_option("--window", options->window, "iterations that the centre keeps")
+      ->type_name("N")
+      ->capture_default_str();
+  verb->add_option("--experiment", options->experiment, "a table of many runs, or all")
+      ->type_name("NAME");
+  verb->add_option("--runs", options->runs, "of a row of the experiment")->type_name("N");
+  verb->add_flag("--markdown", options->markdown, "with the headings and text of a page");
+  verb->add_option("-o,--output", options->output, "text or json")
+      ->type_name("FORMAT")
+      ->check(CLI::IsMember({"text", "json"}))
+      ->capture_default_str();
+  verb->add_flag("--exit-zero", options->exit_zero, "exit with 0 even when a culprit was found");
+  verb->footer(kExamples);
+  verb->callback(
+      [invocation, options] { invocation->action = [options] { return Simulate(*options); }; });
+}
+
+}  // namespace fathom::cli

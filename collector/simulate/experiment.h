@@ -1,0 +1,41 @@
+// Experiments: tables of many simulated jobs, each scored against its truth, beside what papers
+// report for real clusters.
+//
+// Used by `fathom simulate --experiment NAME`; docs/experiments.md is made of their output.
+//
+// Model: a run is one job with a seed of its own; the fault's rank and, where a row does not fix
+// it, kind and plan are drawn from the seed. Every proportion comes with its 95 % Wilson interval.
+// The jobs are synthetic: figures of papers stand beside ours as anchors, not as a race on the same
+// data, and the output says so.
+//
+// Thread-safety: thread-compatible. Errors: kNotFound for a name that is none. Interrupted, rows
+// that were begun are printed with the runs that were done.
+#ifndef FATHOM_COLLECTOR_SIMULATE_EXPERIMENT_H_
+#define FATHOM_COLLECTOR_SIMULATE_EXPERIMENT_H_
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+
+namespace fathom::simulate {
+
+struct ExperimentOptions {
+  int runs = 0;  // of a row; 0: what the experiment has by default
+  std::uint64_t seed = 1;
+  bool markdown = false;  // headings and explaining sentences around the tables
+  std::function<double()> now;
+  std::function<bool()> stopped;
+  std::function<void(const std::string&)> print;
+};
+
+std::vector<std::string> ExperimentNames();
+
+// `name` "all": one after the other.
+absl::Status RunExperiment(const std::string& name, const ExperimentOptions& options);
+
+}  // namespace fathom::simulate
+
+#endif  // FATHOM_COLLECTOR_SIMULATE_EXPERIMENT_H_

@@ -1,0 +1,30 @@
+// Printing the tables of the experiments. Used by the …_tables.cc files.
+// Thread-safety: as options.print.
+#ifndef FATHOM_COLLECTOR_SIMULATE_TABLE_TEXT_H_
+#define FATHOM_COLLECTOR_SIMULATE_TABLE_TEXT_H_
+
+#include <string>
+#include <vector>
+
+#include "collector/simulate/experiment.h"
+#include "collector/simulate/trial.h"
+
+namespace fathom::simulate {
+
+using Cells = std::vector<std::string>;
+
+void PrintHeading(const ExperimentOptions& options, const Cells& cells);
+void PrintRow(const ExperimentOptions& options, const Cells& cells);
+// The first few.
+void PrintStories(const ExperimentOptions& options, const Tally& tally);
+// How many of the convictions of each grade were right.
+void PrintGrades(const ExperimentOptions& options, const Tally& tally);
+
+Cells Joined(Cells first, const Cells& then);
+Cells MarkHeading();
+Cells MarkCells(const Tally& tally);
+int RunsOr(const ExperimentOptions& options, int usual);
+
+}  // namespace fathom::simulate
+
+#endif  // FATHOM_COLLECTOR_SIMULATE_TABLE_TEXT_H_

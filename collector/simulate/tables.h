@@ -1,0 +1,23 @@
+// The tables of the experiments, one function each.
+//
+// Called by experiment. Each prints a table in Markdown, row by row as they are done, and after it
+// the runs that went wrong. Thread-safety: thread-compatible.
+#ifndef FATHOM_COLLECTOR_SIMULATE_TABLES_H_
+#define FATHOM_COLLECTOR_SIMULATE_TABLES_H_
+
+#include "collector/simulate/experiment.h"
+
+namespace fathom::simulate {
+
+void ByScale(const ExperimentOptions& options);
+void ByDimensions(const ExperimentOptions& options);
+void ByKind(const ExperimentOptions& options);
+void BySize(const ExperimentOptions& options);
+void TwoAtOnce(const ExperimentOptions& options);
+void FalseAlarms(const ExperimentOptions& options);
+void ByClass(const ExperimentOptions& options);
+void CostByScale(const ExperimentOptions& options);
+
+}  // namespace fathom::simulate
+
+#endif  // FATHOM_COLLECTOR_SIMULATE_TABLES_H_

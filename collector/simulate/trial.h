@@ -1,0 +1,50 @@
+// Many runs of one kind of job, and how often the engine was right.
+//
+// Used by experiment. Thread-safety: thread-compatible; trials run one after the other.
+#ifndef FATHOM_COLLECTOR_SIMULATE_TRIAL_H_
+#define FATHOM_COLLECTOR_SIMULATE_TRIAL_H_
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "collector/simulate/experiment.h"
+#include "collector/simulate/scenario.h"
+#include "collector/simulate/score.h"
+#include "collector/simulate/session.h"
+
+namespace fathom::simulate {
+
+struct Tally {
+  int runs = 0;
+  int top1 = 0;
+  int all_found = 0;
+  std::array<int, 4> marks{};                             // by Mark
+  std::array<int, 2> convictions{}, right_convictions{};  // [0] supported, [1] established
+  std::vector<double> localising_s;
+  std::vector<double> iterations_to_verdict;  // after the onset
+  std::array<int, 5> classes{};               // convictions by ProblemClass; [0]: runs without any
+  std::uint64_t ops_logged = 0, ops_fetched = 0;  // of runs with a verdict, until then
+  std::uint64_t rounds = 0;
+  double simulating_s = 0;
+  std::vector<std::string> stories;  // of runs that were wrong: seed, truth, what was said
+
+  int Of(Mark mark) const { return marks[static_cast<std::size_t>(mark)]; }
+  void Add(const Scenario& scenario, const Outcome& outcome);
+  void Add(const Tally& other);
+};
+
+// Runs `runs` trials, the scenario of each made by `make` of its seed. Fewer when interrupted.
+Tally RunTrials(int runs, const std::function<Scenario(std::uint64_t seed)>& make,
+                const ExperimentOptions& options);
+
+// A share with its 95 % interval, in percent: "97.2 (95.0–98.5)". Wilson 1927.
+std::string Share(int part, int whole);
+
+double MedianOf(std::vector<double> values);
+
+}  // namespace fathom::simulate
+
+#endif  // FATHOM_COLLECTOR_SIMULATE_TRIAL_H_
