@@ -23,8 +23,8 @@ int ConnectTo(int port) {
 
 }  // namespace
 
-HttpAnswer HttpRaw(int port, const std::string& bytes) {
-  HttpAnswer answer;
+RawReply HttpRaw(int port, const std::string& bytes) {
+  RawReply answer;
   const int fd = ConnectTo(port);
   if (fd < 0) return answer;
   [[maybe_unused]] const auto sent = send(fd, bytes.data(), bytes.size(), MSG_NOSIGNAL);
@@ -42,7 +42,7 @@ HttpAnswer HttpRaw(int port, const std::string& bytes) {
   return answer;
 }
 
-HttpAnswer HttpGet(int port, const std::string& target, const std::string& host,
+RawReply HttpGet(int port, const std::string& target, const std::string& host,
                    const std::string& method) {
   return HttpRaw(
       port, method + " " + target + " HTTP/1.1\r\nHost: " + host + "\r\nConnection: close\r\n\r\n");

@@ -10,16 +10,16 @@
 
 namespace fathom::collector {
 
-struct HttpAnswer {
+struct RawReply {
   int status = 0;
   std::string head;
   std::string body;
 };
 
-HttpAnswer HttpGet(int port, const std::string& target, const std::string& host = "127.0.0.1",
+RawReply HttpGet(int port, const std::string& target, const std::string& host = "127.0.0.1",
                    const std::string& method = "GET");
 // Sends bytes as they are and reads until the other side closes.
-HttpAnswer HttpRaw(int port, const std::string& bytes);
+RawReply HttpRaw(int port, const std::string& bytes);
 
 class EventReader {
  public:

@@ -84,7 +84,7 @@ class ServerFixture : public testing::Test {
     ASSERT_TRUE(agent.WaitAcknowledged());
   }
 
-  HttpAnswer Get(const std::string& target) { return HttpGet(collector_->http_port(), target); }
+  RawReply Get(const std::string& target) { return HttpGet(collector_->http_port(), target); }
 
   // Asks again until the body holds `text`.
   bool Eventually(const std::string& target, const std::string& text) {
