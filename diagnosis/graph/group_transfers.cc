@@ -32,7 +32,12 @@ std::vector<Least> LeastElapsed(const IterationSummary& iteration, const Places&
   return least;
 }
 
-// By place of the group; a time an iteration where at least two members reported.
+// Whoever did not report may be the one that came last.
+bool AllReported(const Least& least, const Group& group) {
+  return least.members > 1 && least.members >= group.size;
+}
+
+// In the order of the view's groups; a time an iteration where all members reported.
 std::vector<std::vector<double>> TimesIn(const JobView& view, const Places& places,
                                          const std::vector<Iteration>& wanted) {
   std::vector<std::vector<double>> times(places.size());
@@ -40,7 +45,7 @@ std::vector<std::vector<double>> TimesIn(const JobView& view, const Places& plac
     if (!std::binary_search(wanted.begin(), wanted.end(), iteration.index)) continue;
     const std::vector<Least> least = LeastElapsed(iteration, places);
     for (std::size_t g = 0; g < least.size(); ++g) {
-      if (least[g].members > 1) times[g].push_back(least[g].seconds);
+      if (AllReported(least[g], view.groups[g])) times[g].push_back(least[g].seconds);
     }
   }
   return times;

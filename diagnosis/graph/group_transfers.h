@@ -24,7 +24,7 @@ struct GroupTransfers {
   std::vector<double> times;  // one an irregular iteration, in their order
 };
 
-// Groups that two members or more reported in all iterations. Both lists: ordered by index.
+// Groups of which every member reported every iteration. Both lists: ordered by index.
 std::vector<GroupTransfers> TransfersOf(const JobView& view,
                                         const std::vector<Iteration>& irregular,
                                         const std::vector<Iteration>& baseline);
