@@ -67,7 +67,7 @@ class Transparent(RunTest):
         plain = set(run(["env", "-0"], env=env).stdout.split(b"\0"))
         traced = set(self.traced("env", "-0", env=env).stdout.split(b"\0"))
         added = {e.split(b"=")[0] for e in traced - plain}
-        self.assertEqual(added, {b"LD_PRELOAD", b"PYTHONPATH", b"FATHOM_SHM_DIR", b"FATHOM_JOB"})
+        self.assertEqual(added, {b"LD_PRELOAD", b"PYTHONPATH", b"FATHOM_SHM_DIR", b"FATHOM_JOB", b"NCCL_PROFILER_PLUGIN"})
         self.assertEqual({e for e in plain - traced}, {b"PYTHONPATH=/mine"})
         self.assertTrue(any(e.startswith(b"PYTHONPATH=") and e.endswith(b":/mine") for e in traced))
 
