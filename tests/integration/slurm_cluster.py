@@ -78,6 +78,8 @@ class SlurmCluster:
                     return
             except (subprocess.SubprocessError, IndexError):
                 pass
+            if any(p.poll() is not None for p in self.processes):
+                break
             time.sleep(0.2)
         logs = "".join(p.read_text()[-600:] for p in sorted(self.folder.glob("*.log")))
         raise RuntimeError("Slurm did not come up: " + logs)
@@ -115,6 +117,8 @@ class SlurmCluster:
         lines.append(f"PartitionName=train Nodes={','.join(self.nodes)} Default=YES State=UP")
         (self.folder / "state").mkdir()
         (self.folder / "slurm.conf").write_text("\n".join(lines) + "\n")
+        # Autodetection asks for a mounted hierarchy, which a container may lack; nothing here uses one.
+        (self.folder / "cgroup.conf").write_text("CgroupPlugin=cgroup/v1\n")
 
     def _run(self, *argv):
         with open(self.folder / f"{argv[0]}-{len(self.processes)}.log", "wb") as log:

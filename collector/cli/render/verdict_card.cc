@@ -75,6 +75,7 @@ std::string CostText(const VerdictView& v) {
 
 std::string WithUnit(double value, const std::string& unit) {
   if (unit == "s" && value > 0) return Seconds(value);
+  if (unit == "s" && value < 0) return Cat("-", Seconds(-value));
   return unit.empty() || unit == "ratio" ? Number(value) : Cat(Number(value), " ", unit);
 }
 

@@ -51,6 +51,7 @@ TEST(EvidenceNumbersTest, ShowsValueUnitAndReference) {
   EXPECT_EQ(EvidenceNumbers({"s", "ratio", "x", 0.96, 0}), "0.96");
   EXPECT_EQ(EvidenceNumbers({"s", "s", "x", 0.175, 1.5}), "175 ms (reference 1.50 s)");
   EXPECT_EQ(EvidenceNumbers({"s", "s", "x", 0, 0.2}), "0 s (reference 200 ms)");
+  EXPECT_EQ(EvidenceNumbers({"s", "s", "x", -0.001066, 0.107}), "-1.07 ms (reference 107 ms)");
   EXPECT_EQ(EvidenceNumbers({"s", "", "", 0, 0}), "");
 }
 
