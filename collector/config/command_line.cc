@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "collector/config/nearest.h"
 #include "collector/config/settings.h"
 #include "collector/version.h"
 

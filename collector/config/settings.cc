@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <numeric>
+#include <utility>
+
+#include "collector/config/nearest.h"
 
 namespace fathom::collector {
 namespace {
@@ -162,20 +164,6 @@ std::string Replaced(std::string text, char from, char to) {
   return text;
 }
 
-std::size_t Distance(const std::string& a, const std::string& b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = std::exchange(row[0], i);
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t change = diagonal + (a[i - 1] != b[j - 1]);
-      diagonal = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, change});
-    }
-  }
-  return row.back();
-}
-
 }  // namespace
 
 std::string Setting::flag() const { return "--" + Replaced(Replaced(name, '_', '-'), '.', '-'); }
@@ -195,13 +183,6 @@ const std::vector<Setting>& Settings() {
     return settings;
   }();
   return all;
-}
-
-std::string Nearest(const std::string& name, const std::vector<std::string>& known) {
-  const auto best = std::min_element(known.begin(), known.end(), [&](const auto& a, const auto& b) {
-    return Distance(name, a) < Distance(name, b);
-  });
-  return best == known.end() ? "" : *best;
 }
 
 absl::Status Apply(const Texts& texts, const std::string& origin, CollectorConfig& config) {

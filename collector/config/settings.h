@@ -41,9 +41,6 @@ Texts LoadEnvironment();
 absl::Status LoadFile(const std::string& file, Texts& texts);
 std::string Print(const CollectorConfig& config);  // as a YAML file that LoadFile reads
 
-// The known name with the smallest edit distance.
-std::string Nearest(const std::string& name, const std::vector<std::string>& known);
-
 }  // namespace fathom::collector
 
 #endif  // FATHOM_COLLECTOR_CONFIG_SETTINGS_H_

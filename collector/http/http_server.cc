@@ -3,13 +3,11 @@
 #include <absl/strings/str_cat.h>
 #include <civetweb.h>
 
-#include <atomic>
 #include <chrono>
 #include <string_view>
-#include <thread>
 #include <utility>
 
-#include "collector/net/listen_probe.h"
+#include "collector/http/listener.h"
 
 namespace fathom::collector {
 namespace {
@@ -43,11 +41,6 @@ std::string Reason(int status) {
   }
 }
 
-std::string HeaderOf(mg_connection* connection, const char* name) {
-  const char* value = mg_get_header(connection, name);
-  return value ? value : "";
-}
-
 bool Write(mg_connection* connection, std::string_view text) {
   return mg_write(connection, text.data(), text.size()) == static_cast<int>(text.size());
 }
@@ -69,70 +62,26 @@ class HttpServer::Impl {
   Impl(const HttpOptions& options, const Api& api, EventHub& events)
       : options_(options), api_(api), events_(events) {}
 
-  ~Impl() {
-    if (!context_) return;
-    // civetweb looks at its stop flag only between connections or every two seconds.
-    std::atomic<bool> stopped{false};
-    std::thread caller([&] {
-      while (!stopped) {
-        Touch(where_, port_);
-        std::this_thread::sleep_for(std::chrono::milliseconds(20));
-      }
-    });
-    mg_stop(context_);
-    stopped = true;
-    caller.join();
-  }
-
   absl::Status Start() {
-    if (auto status = ParseHostPort(options_.address, where_); !status.ok()) return status;
-    if (auto status = ProbeListen(options_.address, "HTTP", "--http"); !status.ok()) return status;
-    const bool v6 = where_.host.find(':') != std::string::npos;
-    const std::string host = where_.host == "localhost" ? "127.0.0.1" : where_.host;
-    const std::string listen = absl::StrCat(v6 ? "[" : "", host, v6 ? "]:" : ":", where_.port);
-    const std::string threads = std::to_string(options_.max_event_clients + 8);
-    const char* settings[] = {"listening_ports",
-                              listen.c_str(),
-                              "num_threads",
-                              threads.c_str(),
-                              "request_timeout_ms",
-                              "10000",
-                              "max_request_size",
-                              "16384",
-                              "connection_queue",
-                              "64",
-                              "enable_keep_alive",
-                              "yes",
-                              "keep_alive_timeout_ms",
-                              "5000",
-                              "tcp_nodelay",
-                              "1",
-                              "decode_url",
-                              "no",
-                              nullptr};
-    mg_callbacks callbacks{};
-    callbacks.log_message = [](const mg_connection*, const char*) { return 1; };
-    mg_init_library(0);
-    context_ = mg_start(&callbacks, this, settings);
-    mg_server_port ports[4];
-    if (!context_ || mg_get_server_ports(context_, 4, ports) < 1) {
-      return absl::UnavailableError(absl::StrCat("cannot listen on ", options_.address,
-                                                 " for HTTP; choose another with --http"));
-    }
-    port_ = ports[0].port;
-    mg_set_request_handler(context_, "**", &Impl::Handle, this);
+    const Listener::Settings settings = {
+        {"num_threads", std::to_string(options_.max_event_clients + 8)},
+        {"connection_queue", "64"},
+        {"enable_keep_alive", "yes"},
+        {"keep_alive_timeout_ms", "5000"},
+        {"tcp_nodelay", "1"}};
+    auto started = Listener::Start(options_.address, settings,
+                                    [this](const auto& listener, mg_connection* connection) {
+                                      Answer(listener, connection);
+                                    });
+    if (!started.ok()) return started.status();
+    listener_ = *std::move(started);
     return absl::OkStatus();
   }
 
-  int port() const { return port_; }
+  int port() const { return listener_->port(); }
 
  private:
-  static int Handle(mg_connection* connection, void* self) {
-    static_cast<Impl*>(self)->Answer(connection);
-    return 1;
-  }
-
-  void Answer(mg_connection* connection) {
+  void Answer(const Listener& listener, mg_connection* connection) {
     const mg_request_info* info = mg_get_request_info(connection);
     const std::string_view method = info->request_method ? info->request_method : "";
     // The undecoded one: a slash in a job's name must not split it.
@@ -143,8 +92,7 @@ class HttpServer::Impl {
       Send(connection, Response::Error(400, "the address of the request is malformed"), head);
       return;
     }
-    if (IsLoopback(where_.host) &&
-        !HostAllowed(HeaderOf(connection, "Host"), options_.allowed_hosts)) {
+    if (!listener.HostIsServed(connection, options_.allowed_hosts)) {
       Send(connection, Response::Error(403, "this host name is not served; see allowed_hosts"),
            head);
       return;
@@ -185,9 +133,7 @@ class HttpServer::Impl {
   const HttpOptions options_;
   const Api& api_;
   EventHub& events_;
-  HostPort where_;
-  mg_context* context_ = nullptr;
-  int port_ = 0;
+  std::unique_ptr<Listener> listener_;
 };
 
 HttpServer::HttpServer(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}

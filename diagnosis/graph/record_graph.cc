@@ -25,18 +25,11 @@ bool Contains(const std::vector<RankId>& ranks, RankId rank) {
   return std::find(ranks.begin(), ranks.end(), rank) != ranks.end();
 }
 
-// No member can complete one of these before all have entered it.
-bool Synchronises(CollectiveKind kind) {
-  return kind == CollectiveKind::kAllReduce || kind == CollectiveKind::kAllGather ||
-         kind == CollectiveKind::kReduceScatter || kind == CollectiveKind::kAllToAll ||
-         kind == CollectiveKind::kBarrier;
-}
-
 std::vector<RankId> StaleRecords(const JobView& view) {
   std::map<GroupId, std::uint64_t> completed;  // ops of the group, by whoever got furthest
   for (const RankRecord& record : view.records) {
     for (const EnteredOp& op : record.ops) {
-      if (!op.completed || !Synchronises(op.kind) || op.sequence == kNoSequence) continue;
+      if (!op.completed || !IsSynchronising(op.kind) || op.sequence == kNoSequence) continue;
       std::uint64_t& count = completed[op.group];
       count = std::max(count, op.sequence.value + 1);
     }

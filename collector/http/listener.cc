@@ -1,0 +1,77 @@
+#include "collector/http/listener.h"
+
+#include <absl/strings/str_cat.h>
+#include <civetweb.h>
+
+#include <atomic>
+#include <chrono>
+#include <thread>
+
+#include "collector/http/request.h"
+
+namespace fathom::collector {
+
+std::string HeaderOf(mg_connection* connection, const char* name) {
+  const char* value = mg_get_header(connection, name);
+  return value != nullptr ? value : "";
+}
+
+absl::StatusOr<std::unique_ptr<Listener>> Listener::Start(const std::string& address,
+                                                          const Settings& settings,
+                                                          Handle handle) {
+  std::unique_ptr<Listener> listener(new Listener(std::move(handle)));
+  HostPort& where = listener->where_;
+  if (auto status = ParseHostPort(address, where); !status.ok()) return status;
+  if (auto status = ProbeListen(address, "HTTP", "--http"); !status.ok()) return status;
+  const bool v6 = where.host.find(':') != std::string::npos;
+  const std::string host = where.host == "localhost" ? "127.0.0.1" : where.host;
+  const std::string listen = absl::StrCat(v6 ? "[" : "", host, v6 ? "]:" : ":", where.port);
+  std::vector<const char*> texts = {"listening_ports",    listen.c_str(), "request_timeout_ms",
+                                    "10000",              "decode_url",   "no",
+                                    "max_request_size",   "16384"};
+  for (const auto& [name, value] : settings) {
+    texts.push_back(name.c_str());
+    texts.push_back(value.c_str());
+  }
+  texts.push_back(nullptr);
+  mg_callbacks callbacks{};
+  callbacks.log_message = [](const mg_connection*, const char*) { return 1; };
+  mg_init_library(0);
+  listener->context_ = mg_start(&callbacks, listener.get(), texts.data());
+  mg_server_port ports[4];
+  if (!listener->context_ || mg_get_server_ports(listener->context_, 4, ports) < 1) {
+    return absl::UnavailableError(
+        absl::StrCat("cannot listen on ", address, " for HTTP; choose another with --http"));
+  }
+  listener->port_ = ports[0].port;
+  mg_set_request_handler(listener->context_, "**", &Listener::Call, listener.get());
+  return listener;
+}
+
+Listener::~Listener() {
+  if (context_ == nullptr) return;
+  // civetweb looks at its stop flag only between connections or every two seconds.
+  std::atomic<bool> stopped{false};
+  std::thread caller([this, &stopped] {
+    while (!stopped) {
+      Touch(where_, port_);
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
+  });
+  mg_stop(context_);
+  stopped = true;
+  caller.join();
+}
+
+bool Listener::HostIsServed(mg_connection* connection,
+                            const std::vector<std::string>& allowed) const {
+  return !IsLoopback(where_.host) || HostAllowed(HeaderOf(connection, "Host"), allowed);
+}
+
+int Listener::Call(mg_connection* connection, void* self) {
+  const auto* listener = static_cast<const Listener*>(self);
+  listener->handle_(*listener, connection);
+  return 1;
+}
+
+}  // namespace fathom::collector
