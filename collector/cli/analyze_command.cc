@@ -139,10 +139,11 @@ absl::Status WriteFiles(const AnalyzeOptions& options, const collector::Analysis
 }
 
 int Analyze(const AnalyzeOptions& options) {
-  const auto analysis = collector::Analyze(options.paths, options.format, collector::ImportLimits{},
-                                           diagnosis::DiagnosisConfig{}, options.against);
+  auto analysis = collector::Analyze(options.paths, options.format, collector::ImportLimits{},
+                                     diagnosis::DiagnosisConfig{}, options.against);
   if (!analysis.ok()) return Fail("analyze", analysis.status());
   if (!options.tables.empty()) {
+    FillGraphTables(analysis->recording.view, analysis->config, analysis->tables);
     const absl::Status written = collector::WriteTables(analysis->tables, options.tables);
     if (!written.ok()) return Fail("analyze", written);
   }

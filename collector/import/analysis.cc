@@ -72,16 +72,16 @@ absl::Status CompareWith(const std::vector<std::string>& paths, std::string_view
   auto other = ReadRecording(paths, format, limits);
   if (!other.ok()) return other.status();
   for (std::string& note : other->notes) recording.notes.push_back("against: " + std::move(note));
-  const auto before = diagnosis::TablesOf(other->view, std::move(other->tables), config);
+  const auto before = diagnosis::TablesOf(other->view, std::move(other->tables));
   const double chance = ChanceOfSlower(before, tables);
   diagnosis::JudgeComparison(diagnosis::Compare(tables, before, chance, config), tables, diagnosis);
   return absl::OkStatus();
 }
 
-std::string ReportOn(const Recording& recording, const diagnosis::Diagnosis& diagnosis) {
+std::string ReportOn(const Recording& recording, const diagnosis::Diagnosis& diagnosis,
+                     const std::vector<Episode>& episodes) {
   v1::Report report;
-  BuildReport(recording.view, diagnosis, EpisodesOf(recording, diagnosis), recording.source,
-              report);
+  BuildReport(recording.view, diagnosis, episodes, recording.source, report);
   PutMissing(recording, *report.mutable_coverage());
   return ToJson(report);
 }
@@ -89,7 +89,8 @@ std::string ReportOn(const Recording& recording, const diagnosis::Diagnosis& dia
 }  // namespace
 
 std::string ReportOf(const Recording& recording, const diagnosis::DiagnosisConfig& config) {
-  return ReportOn(recording, Judge(recording, config));
+  const diagnosis::Diagnosis diagnosis = Judge(recording, config);
+  return ReportOn(recording, diagnosis, EpisodesOf(recording, diagnosis));
 }
 
 absl::StatusOr<Analysis> Analyze(const std::vector<std::string>& paths, std::string_view format,
@@ -103,15 +104,16 @@ absl::StatusOr<Analysis> Analyze(const std::vector<std::string>& paths, std::str
   recording->view.episode = FindEpisode(recording->view, fitted);
   diagnosis::Diagnosis diagnosis = Judge(*recording, fitted);
   Analysis analysis;
-  analysis.tables = diagnosis::TablesOf(recording->view, recording->tables, fitted);
+  analysis.tables = diagnosis::TablesOf(recording->view, recording->tables);
   analysis.tables.totals = diagnosis.ranks;
   if (!against.empty()) {
     const absl::Status compared = CompareWith(against, format, limits, fitted, analysis.tables,
                                               *recording, diagnosis);
     if (!compared.ok()) return compared;
   }
-  analysis.report = ReportOn(*recording, diagnosis);
+  analysis.config = fitted;
   analysis.verdicts = EpisodesOf(*recording, diagnosis);
+  analysis.report = ReportOn(*recording, diagnosis, analysis.verdicts);
   analysis.notes = std::move(recording->notes);
   analysis.files = std::move(recording->files);
   analysis.recording = *std::move(recording);

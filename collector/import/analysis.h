@@ -24,7 +24,8 @@ namespace fathom::collector {
 
 struct Analysis {
   std::string report;  // fathom.v1.Report as proto-JSON with original names
-  diagnosis::JobTables tables;
+  diagnosis::JobTables tables;  // without those of FillGraphTables()
+  diagnosis::DiagnosisConfig config;  // fitted to the length of the recording
   std::vector<std::string> notes;
   std::vector<FileUse> files;
   // What the report was made of, for the other outputs; its notes and files have moved up here.

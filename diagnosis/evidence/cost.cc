@@ -36,6 +36,15 @@ Cost CostOfHang(const JobView& view, Nanos stuck_for) {
   return cost;
 }
 
+Cost CostOfSteps(const JobView& view, std::size_t steps, double step_s, double repaired_s) {
+  Cost cost;
+  cost.slowdown = step_s / repaired_s;
+  cost.seconds_per_iteration = step_s - repaired_s;
+  cost.gpu_hours = cost.seconds_per_iteration * static_cast<double>(steps) * view.world_size /
+                   kSecondsPerHour;
+  return cost;
+}
+
 double PosteriorOdds(double prior, std::size_t shows, std::size_t iterations, double chance) {
   const double with = static_cast<double>(shows), without = static_cast<double>(iterations - shows);
   const double log_ratio = with * std::log(kShowsIfGuilty / chance) +

@@ -1,6 +1,6 @@
 // What a slow job costs, and how sure a series of observations makes us.
 //
-// Used by evidence/judge. Thread-safety: pure functions. Units: seconds, hours of one rank's
+// Used by evidence/judge and by the rules that give verdicts. Thread-safety: pure functions. Units: seconds, hours of one rank's
 // device.
 #ifndef FATHOM_DIAGNOSIS_EVIDENCE_COST_H_
 #define FATHOM_DIAGNOSIS_EVIDENCE_COST_H_
@@ -19,6 +19,10 @@ Cost CostOfSlowness(const JobView& view, const Suspicion& suspicion, double shar
 
 // Ranks × the time the job has stood still.
 Cost CostOfHang(const JobView& view, Nanos stuck_for);
+
+// Of `steps` steps that took `step_s` each, in the mean, and would have taken `repaired_s`.
+// Requires: repaired_s > 0.
+Cost CostOfSteps(const JobView& view, std::size_t steps, double step_s, double repaired_s);
 
 // Odds of "this entity is the cause" against "nobody in particular is" after `shows` of
 // `iterations` observations. A true cause shows in 90 % of irregular iterations, another entity in

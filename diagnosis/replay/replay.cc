@@ -163,7 +163,10 @@ std::vector<double> Replay::StepTimes(const Lengths& lengths) const {
 }
 
 double Replay::MeanStep(const Lengths& lengths, std::size_t from) const {
-  const std::vector<double> steps = StepTimes(lengths);
+  return MeanOf(StepTimes(lengths), from);
+}
+
+double Replay::MeanOf(const std::vector<double>& steps, std::size_t from) {
   const auto first = steps.begin() + static_cast<std::ptrdiff_t>(std::min(from, steps.size() - 1));
   return std::accumulate(first, steps.end(), 0.0) / static_cast<double>(steps.end() - first);
 }

@@ -61,6 +61,9 @@ class Replay {
   // Their mean, from the step at index `from` on.
   double MeanStep(const Lengths& lengths, std::size_t from = 0) const;
 
+  // The same of step times that are there. Requires: not empty.
+  static double MeanOf(const std::vector<double>& steps, std::size_t from);
+
  private:
   Replay(Schedule schedule, Dependencies dependencies);
   // Ends ops that are joined.

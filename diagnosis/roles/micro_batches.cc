@@ -108,9 +108,9 @@ Lengths Levelled(const Schedule& schedule, const Lengths& lengths) {
   return out;
 }
 
-std::optional<double> CorrelationOfLengths(const Schedule& schedule, const Lengths& lengths) {
+std::optional<double> CorrelationOfLengths(const Schedule& schedule, const Lengths& lengths,
+                                           const Lengths& level) {
   const std::size_t lanes = schedule.lanes();
-  const Lengths level = Levelled(schedule, lengths);
   const auto parts = EqualWork(schedule);
   std::vector<std::pair<double, double>> pairs;
   for (const auto& [part, forward] : parts) {

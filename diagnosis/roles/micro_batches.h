@@ -17,8 +17,10 @@
 
 namespace fathom::diagnosis {
 
-// Of forward with backward computing, over all pairs; none with fewer than kFewestPairs.
-std::optional<double> CorrelationOfLengths(const Schedule& schedule, const Lengths& lengths);
+// Of forward with backward computing, each against `level`, which is Levelled(schedule, lengths),
+// over all pairs; none with fewer than kFewestPairs.
+std::optional<double> CorrelationOfLengths(const Schedule& schedule, const Lengths& lengths,
+                                           const Lengths& level);
 
 // `lengths` with the computing of each step levelled: all micro-batches and replicas of a stage,
 // chunk and direction take their mean, times what is constant for the worker.

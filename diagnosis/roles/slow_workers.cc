@@ -114,15 +114,18 @@ class Finder {
     for (const SlowWorker& slow : out_.workers) {
       RepairByPeers(schedule, slow.replica, slow.stage, out_.repaired);
     }
+    if (out_.workers.empty()) return;
+    const std::vector<double> all_repaired = replay_.StepTimes(out_.repaired);
+    const std::vector<double> recorded = replay_.StepTimes(replay_.recorded());
     std::vector<SlowWorker> kept;
     for (SlowWorker slow : out_.workers) {
-      const double all = replay_.MeanStep(out_.repaired, slow.since);
+      const double all = Replay::MeanOf(all_repaired, slow.since);
       const Lengths without = replay_.Only(
           [&](const PlannedOp& op, std::size_t replica) {
             return replica == slow.replica && static_cast<std::size_t>(op.stage) == slow.stage;
           },
           out_.repaired);
-      slow.step_s = replay_.MeanStep(replay_.recorded(), slow.since);
+      slow.step_s = Replay::MeanOf(recorded, slow.since);
       slow.repaired_s = slow.step_s - (replay_.MeanStep(without, slow.since) - all);
       const double part = (slow.step_s - slow.repaired_s) / std::max(1e-12, slow.step_s - all);
       const auto found = static_cast<double>(out_.workers.size());

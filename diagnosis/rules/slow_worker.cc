@@ -14,8 +14,6 @@
 namespace fathom::diagnosis {
 namespace {
 
-constexpr double kSecondsPerHour = 3600;
-
 RankId RankOf(const ScheduleTrace& trace, std::size_t replica, std::size_t stage) {
   for (const Worker& worker : trace.workers) {
     if (static_cast<std::size_t>(worker.replica) == replica &&
@@ -26,9 +24,7 @@ RankId RankOf(const ScheduleTrace& trace, std::size_t replica, std::size_t stage
   return kNoRank;
 }
 
-Grade GradeOf(const Case& c, const SlowWorker& slow) {
-  const double odds =
-      PosteriorOdds(c.config.prior_rank, slow.shows, slow.steps, c.config.chance_share);
+Grade GradeOf(const Case& c, const SlowWorker& slow, double odds) {
   const auto enough = static_cast<std::size_t>(std::max(1, c.config.established_iterations));
   const bool contrasted = c.replay->schedule().stages > 1;
   const bool costly = slow.step_s >= c.config.delta * slow.repaired_s;
@@ -79,19 +75,16 @@ void Describe(const Case& c, const SlowWorker& slow, Verdict& verdict) {
 Verdict Convict(const Case& c, const SlowWorker& slow) {
   Verdict verdict;
   verdict.cause = Cause::kComputeSlow;
-  verdict.grade = GradeOf(c, slow);
+  verdict.posterior_odds =
+      PosteriorOdds(c.config.prior_rank, slow.shows, slow.steps, c.config.chance_share);
+  verdict.grade = GradeOf(c, slow, verdict.posterior_odds);
   verdict.problem = ClassOf(verdict.cause);
   verdict.owner = OwnerOf(verdict.cause);
   const RankId rank = RankOf(c.view.schedule, slow.replica, slow.stage);
   verdict.entity.type = EntityType::kRank;
   verdict.entity.ranks = {rank};
   verdict.since_iteration = Iteration(c.replay->schedule().steps[slow.since]);
-  verdict.cost.slowdown = slow.step_s / slow.repaired_s;
-  verdict.cost.seconds_per_iteration = slow.step_s - slow.repaired_s;
-  verdict.cost.gpu_hours = verdict.cost.seconds_per_iteration * static_cast<double>(slow.steps) *
-                           c.view.world_size / kSecondsPerHour;
-  verdict.posterior_odds =
-      PosteriorOdds(c.config.prior_rank, slow.shows, slow.steps, c.config.chance_share);
+  verdict.cost = CostOfSteps(c.view, slow.steps, slow.step_s, slow.repaired_s);
   for (const Worker& worker : c.view.schedule.workers) {
     if (worker.rank != rank) verdict.victims.push_back(worker.rank);
   }

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "diagnosis/evidence/cost.h"
 #include "diagnosis/evidence/phrase.h"
 #include "diagnosis/replay/replay.h"
 #include "diagnosis/roles/micro_batches.h"
@@ -19,7 +20,6 @@ namespace {
 
 constexpr double kShows = 0.9;    // of steps and replicas in which the stage must be heavier
 constexpr double kHeavier = 1.1;  // by so much
-constexpr double kSecondsPerHour = 3600;
 
 using Stages = std::vector<std::size_t>;
 
@@ -118,10 +118,7 @@ Verdict OfDesign(const Case& c, EntityType type, double base_s, double repaired_
   verdict.owner = OwnerOf(verdict.cause);
   verdict.entity.type = type;
   verdict.since_iteration = Iteration(schedule.steps.front());
-  verdict.cost.slowdown = base_s / repaired_s;
-  verdict.cost.seconds_per_iteration = base_s - repaired_s;
-  verdict.cost.gpu_hours = (base_s - repaired_s) * static_cast<double>(schedule.steps.size()) *
-                           c.view.world_size / kSecondsPerHour;
+  verdict.cost = CostOfSteps(c.view, schedule.steps.size(), base_s, repaired_s);
   verdict.action_command = absl::StrCat("fathom get ranks ", c.view.name, " -o wide");
   return verdict;
 }
@@ -190,8 +187,9 @@ void Examine(const Case& c, Findings& out) {
       out.verdicts.push_back(NameStages(c, heavy, loads, base, base_s));
     }
   }
-  const double level_s = c.replay->MeanStep(Levelled(schedule, base));
-  const auto correlation = CorrelationOfLengths(schedule, base);
+  const Lengths level = Levelled(schedule, base);
+  const double level_s = c.replay->MeanStep(level);
+  const auto correlation = CorrelationOfLengths(schedule, base, level);
   if (correlation && *correlation >= c.config.length_correlation &&
       base_s >= c.config.delta * level_s) {
     out.verdicts.push_back(NameLengths(c, *correlation, base_s, level_s));

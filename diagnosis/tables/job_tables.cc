@@ -112,16 +112,18 @@ std::vector<PathRow> PathOf(const JobView& view, const ExecutionGraph& graph, co
 
 }  // namespace
 
-JobTables TablesOf(const JobView& view, std::vector<RankTables> ranks,
-                   const DiagnosisConfig& config) {
+JobTables TablesOf(const JobView& view, std::vector<RankTables> ranks) {
   JobTables tables;
   tables.ranks = std::move(ranks);
   tables.iterations = IterationsOf(view);
+  return tables;
+}
+
+void FillGraphTables(const JobView& view, const DiagnosisConfig& config, JobTables& tables) {
   const Names names = NamesOf(view);
   const ExecutionGraph graph(view, {}, Iteration(-1), config);
   tables.collectives = CollectivesOf(graph, names);
   tables.path = PathOf(view, graph, names, config.wait_floor.Seconds());
-  return tables;
 }
 
 }  // namespace fathom::diagnosis

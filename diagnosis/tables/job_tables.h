@@ -60,15 +60,18 @@ struct PathRow {
 
 struct JobTables {
   std::vector<IterationRow> iterations;
-  std::vector<CollectiveRow> collectives;  // by iteration, group and sequence
-  std::vector<PathRow> path;
+  std::vector<CollectiveRow> collectives;  // by iteration, group and sequence; FillGraphTables()
+  std::vector<PathRow> path;               // FillGraphTables()
   std::vector<RankTables> ranks;
   std::vector<RankTotals> totals;  // as in the report
 };
 
 // `ranks`: of those whose work was traced, by rank.
-JobTables TablesOf(const JobView& view, std::vector<RankTables> ranks,
-                   const DiagnosisConfig& config);
+JobTables TablesOf(const JobView& view, std::vector<RankTables> ranks);
+
+// Adds the collectives and the critical path, for which all rows are joined anew: for who asks for
+// these tables only.
+void FillGraphTables(const JobView& view, const DiagnosisConfig& config, JobTables& tables);
 
 }  // namespace fathom::diagnosis
 

@@ -65,12 +65,13 @@ class RankTracks {
   void WriteIterations() {
     Lanes lanes(writer_, NextBase(), process_, "iterations");
     for (const auto& summary : view_.window) {
-      for (const auto& row : summary.ranks) {
-        if (row.rank != rank_ || !row.begin.known()) continue;
-        const std::string name = absl::StrCat("iteration ", summary.index.value);
-        lanes.Put({name, "iteration", row.begin.ns, row.begin.ns + row.duration.count, 0, {}});
-        last_ = std::max(last_, row.begin.ns + row.duration.count);
-      }
+      const auto row = std::lower_bound(
+          summary.ranks.begin(), summary.ranks.end(), rank_,
+          [](const diagnosis::RankIteration& each, RankId rank) { return each.rank < rank; });
+      if (row == summary.ranks.end() || row->rank != rank_ || !row->begin.known()) continue;
+      const std::string name = absl::StrCat("iteration ", summary.index.value);
+      lanes.Put({name, "iteration", row->begin.ns, row->begin.ns + row->duration.count, 0, {}});
+      last_ = std::max(last_, row->begin.ns + row->duration.count);
     }
     lanes.Finish();
   }

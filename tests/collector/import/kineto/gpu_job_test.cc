@@ -131,7 +131,8 @@ TEST(GpuTables, SplitTheSpanAndJoinCollectives) {
   GpuJob job;
   job.fault = GpuFault::kSlowGpu;
   Recording recording = Import(TracesOf(job));
-  const auto tables = diagnosis::TablesOf(recording.view, recording.tables, {});
+  auto tables = diagnosis::TablesOf(recording.view, recording.tables);
+  diagnosis::FillGraphTables(recording.view, {}, tables);
   ASSERT_EQ(tables.ranks.size(), 4);
   for (const auto& rank : tables.ranks) {
     const auto& b = rank.breakdown;
