@@ -1,13 +1,16 @@
 // Writes JSON text straight into a string: no tree, no header-only library.
 //
-// Used by collector/http for the API's own objects (messages go through export/report.h). Commas
-// and quotes are its business; balancing Begin and End is the caller's.
+// Used by collector/http for the API's own objects (messages go through export/report.h), by
+// export/html, notify and cordon. Commas and quotes are its business; balancing Begin and End is
+// the caller's. What comes out is always UTF-8: bytes that are not become U+FFFD, so that whatever
+// a node, a person or a server said can be read again.
 // Thread-safety: thread-compatible. Errors: none; a number that is not finite becomes null.
 // Cost: amortised O(1) a value.
 #ifndef FATHOM_COLLECTOR_HTTP_JSON_WRITER_H_
 #define FATHOM_COLLECTOR_HTTP_JSON_WRITER_H_
 
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -51,6 +54,9 @@ class JsonWriter {
   std::string out_;
   bool first_ = true;  // no comma before the next value
 };
+
+// At most `most` bytes of `text`, cut at the border of a character.
+std::string CutText(const std::string& text, std::size_t most);
 
 // {"error": text}
 std::string ErrorJson(std::string_view text);

@@ -21,14 +21,6 @@ std::string_view Name(Severity severity) {
   return "info";
 }
 
-// Cut at a character's border.
-std::string Cut(const std::string& text, std::size_t most) {
-  if (text.size() <= most) return text;
-  std::size_t end = most;
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
-  return text.substr(0, end);
-}
-
 void WriteLabels(const Notice& notice, JsonWriter& json) {
   for (const auto& [name, value] : notice.labels) json.Field(name, std::string_view(value));
 }
@@ -89,9 +81,9 @@ std::string PagerDutyJson(const Notice& notice, const std::string& routing_key) 
   JsonWriter json;
   json.BeginObject().Field("routing_key", std::string_view(routing_key));
   json.Field("event_action", notice.active() ? "trigger" : "resolve");
-  json.Field("dedup_key", std::string_view(Cut("fathom-" + notice.key, 255)));
+  json.Field("dedup_key", std::string_view(CutText("fathom-" + notice.key, 255)));
   json.Key("payload").BeginObject();
-  json.Field("summary", std::string_view(Cut(notice.summary, 1024)));
+  json.Field("summary", std::string_view(CutText(notice.summary, 1024)));
   json.Field("source", "fathom").Field("severity", Name(notice.severity));
   json.Field("timestamp", std::string_view(Rfc3339(notice.began)));
   json.Field("component", std::string_view(notice.title));
@@ -112,7 +104,7 @@ std::string SlackJson(const Notice& notice) {
   if (!notice.description.empty()) text.append("\n").append(SlackText(notice.description));
   if (!notice.link.empty()) text.append("\n<").append(SlackText(notice.link)).append("|open>");
   JsonWriter json;
-  json.BeginObject().Field("text", std::string_view(Cut(text, 3500)));
+  json.BeginObject().Field("text", std::string_view(CutText(text, 3500)));
   return json.EndObject().Take();
 }
 

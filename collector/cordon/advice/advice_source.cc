@@ -4,6 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "collector/http/json_writer.h"
+
 namespace fathom::cordon {
 namespace {
 
@@ -22,7 +24,7 @@ std::string EntityName(const Json& entity) {
     for (const Json& rank : *ranks) name.append(" ").append(rank.dump());
   }
   if (const std::string gpu = Text(entity, "gpu"); !gpu.empty()) name.append(" gpu ").append(gpu);
-  return name.substr(0, 200);
+  return collector::CutText(name, 200);
 }
 
 bool ReadVerdict(const Json& json, VerdictFact& fact) {

@@ -13,7 +13,7 @@
 // Condition and event are for information: if they fail, the hold stands.
 //
 // Rights needed: nodes get, list, patch; nodes/status patch; events create.
-// Thread-safety, errors: see backend.h. Measured facts: a real API server of 1.20.
+// Thread-safety, errors: see backend.h. Not yet run against a real server.
 #ifndef FATHOM_COLLECTOR_CORDON_BACKEND_KUBERNETES_H_
 #define FATHOM_COLLECTOR_CORDON_BACKEND_KUBERNETES_H_
 

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "collector/cordon/backend/kubernetes.h"
+#include "collector/http/json_writer.h"
 #include "collector/notify/shapes.h"
 
 namespace fathom::cordon {
@@ -24,6 +25,11 @@ const Json& At(const Json& object, const char* name) {
   if (!object.is_object()) return none;
   const auto at = object.find(name);
   return at == object.end() ? none : *at;
+}
+
+// Never throws: what is no UTF-8 is replaced.
+std::string TextOf(const Json& json) {
+  return json.dump(-1, ' ', /*ensure_ascii=*/false, Json::error_handler_t::replace);
 }
 
 std::string Text(const Json& object, const char* name) {
@@ -113,7 +119,7 @@ absl::StatusOr<std::string> HoldPatch(std::string_view text, const Hold& hold) {
   } else {
     patch.push_back(Operation("add", "/spec/taints", Json::array({taint})));
   }
-  return patch.dump();
+  return TextOf(patch);
 }
 
 absl::StatusOr<std::string> ReleasePatch(std::string_view text, const std::string& action) {
@@ -134,7 +140,7 @@ absl::StatusOr<std::string> ReleasePatch(std::string_view text, const std::strin
     patch.push_back({{"op", "remove"}, {"path", path}});
     break;
   }
-  return patch.dump();
+  return TextOf(patch);
 }
 
 std::string ConditionPatch(const Hold& hold, bool held, WallNs now) {
@@ -142,26 +148,25 @@ std::string ConditionPatch(const Hold& hold, bool held, WallNs now) {
       {"type", "FathomSuspect"},
       {"status", held ? "True" : "False"},
       {"reason", held ? "Verdict" : "Released"},
-      {"message", absl::StrCat(hold.cause, " ", hold.episode, ": ", hold.sentence.substr(0, 500))},
+      {"message", absl::StrCat(hold.cause, " ", hold.episode, ": ", collector::CutText(hold.sentence, 500))},
       {"lastTransitionTime", Seconds(now)},
       {"lastHeartbeatTime", Seconds(now)}};
-  return Json{{"status", {{"conditions", Json::array({condition})}}}}.dump();
+  return TextOf(Json{{"status", {{"conditions", Json::array({condition})}}}});
 }
 
 std::string EventJson(const Hold& hold, bool held, WallNs now) {
-  return Json{{"apiVersion", "v1"},
-              {"kind", "Event"},
-              {"metadata", {{"generateName", "fathom-cordon-"}, {"namespace", "default"}}},
-              {"involvedObject", {{"kind", "Node"}, {"name", hold.node}, {"uid", hold.node}}},
-              {"reason", held ? "FathomCordoned" : "FathomReleased"},
-              {"message", absl::StrCat(hold.action, " ", hold.cause, " ", hold.episode, ": ",
-                                       hold.sentence.substr(0, 500))},
-              {"type", held ? "Warning" : "Normal"},
-              {"source", {{"component", "fathom-cordon"}}},
-              {"firstTimestamp", Seconds(now)},
-              {"lastTimestamp", Seconds(now)},
-              {"count", 1}}
-      .dump();
+  return TextOf(Json{{"apiVersion", "v1"},
+                 {"kind", "Event"},
+                 {"metadata", {{"generateName", "fathom-cordon-"}, {"namespace", "default"}}},
+                 {"involvedObject", {{"kind", "Node"}, {"name", hold.node}, {"uid", hold.node}}},
+                 {"reason", held ? "FathomCordoned" : "FathomReleased"},
+                 {"message", absl::StrCat(hold.action, " ", hold.cause, " ", hold.episode, ": ",
+                                          collector::CutText(hold.sentence, 500))},
+                 {"type", held ? "Warning" : "Normal"},
+                 {"source", {{"component", "fathom-cordon"}}},
+                 {"firstTimestamp", Seconds(now)},
+                 {"lastTimestamp", Seconds(now)},
+                 {"count", 1}});
 }
 
 }  // namespace fathom::cordon

@@ -3,10 +3,10 @@
 #include <absl/strings/str_cat.h>
 
 #include <algorithm>
-#include <numeric>
 #include <type_traits>
 #include <utility>
 
+#include "collector/config/nearest.h"
 #include "collector/cordon/config/cordon_config.h"
 #include "collector/net/listen_probe.h"
 
@@ -21,8 +21,7 @@ absl::Status Parse(const std::string& text, std::string& out) {
 }
 
 absl::Status Parse(const std::string& text, bool& out) {
-  if (text == "true" || text == "1" || text.empty()) return out = true, absl::OkStatus();
-  if (text == "false" || text == "0") return out = false, absl::OkStatus();
+  if (absl::SimpleAtob(text, &out)) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrCat("'", text, "' is neither true nor false"));
 }
 
@@ -109,20 +108,6 @@ std::vector<CordonSetting> LimitSettings() {
   };
 }
 
-std::size_t Distance(const std::string& a, const std::string& b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = std::exchange(row[0], i);
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t change = diagonal + (a[i - 1] != b[j - 1]);
-      diagonal = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, change});
-    }
-  }
-  return row.back();
-}
-
 absl::Status CheckAddress(const CordonConfig& config) {
   collector::HostPort where;
   if (auto status = collector::ParseHostPort(config.http, where); !status.ok()) {
@@ -152,11 +137,11 @@ absl::Status ApplyCordonSetting(const std::string& origin, const std::string& na
   const auto at = std::find_if(all.begin(), all.end(),
                                [&](const CordonSetting& each) { return each.name == name; });
   if (at == all.end()) {
-    const auto near = std::min_element(all.begin(), all.end(), [&](const auto& a, const auto& b) {
-      return Distance(name, a.name) < Distance(name, b.name);
-    });
-    return absl::InvalidArgumentError(
-        absl::StrCat(origin, ": no setting '", name, "'; did you mean '", near->name, "'?"));
+    std::vector<std::string> known;
+    for (const CordonSetting& each : all) known.push_back(each.name);
+    return absl::InvalidArgumentError(absl::StrCat(origin, ": no setting '", name,
+                                                   "'; did you mean '",
+                                                   collector::Nearest(name, known), "'?"));
   }
   if (auto status = at->set(config, text); !status.ok()) {
     return absl::InvalidArgumentError(

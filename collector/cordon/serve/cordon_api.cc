@@ -46,7 +46,7 @@ std::string ReasonOf(const std::string& body) {
   const auto json = nlohmann::json::parse(body, nullptr, /*allow_exceptions=*/false);
   if (!json.is_object()) return "";
   const auto at = json.find("reason");
-  return at != json.end() && at->is_string() ? at->get<std::string>().substr(0, 500) : "";
+  return at != json.end() && at->is_string() ? collector::CutText(at->get<std::string>(), 500) : "";
 }
 
 }  // namespace

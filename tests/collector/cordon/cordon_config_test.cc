@@ -54,6 +54,12 @@ TEST(CordonConfigTest, SaysWhatIsWrong) {
   EXPECT_NE(said("http: 0.0.0.0:1\n").find("--insecure"), std::string::npos);
 }
 
+TEST(CordonConfigTest, AnEmptyValueSwitchesNothingOn) {
+  CordonConfig config;
+  EXPECT_FALSE(ApplyCordonSetting("environment", "insecure", "", config).ok());
+  EXPECT_FALSE(config.insecure);
+}
+
 TEST(CordonConfigTest, WhatIsPrintedCanBeRead) {
   const auto line =
       Parse("groups: [{name: g, mode: approve, nodes: ['a*', 'b']}]\nauto_undo: true\n");
