@@ -41,7 +41,7 @@ bool KindFieldsOk(const abi::EventRecord& r) {
       return r.extra != 0 && r.extra < abi::kSyncKindCount;
     case RecordKind::kGpuStart:
     case RecordKind::kGpuEnd:
-      return OpFieldsOk(r) && r.bytes <= r.extra;
+      return OpFieldsOk(r) && (r.extra == 0 || r.bytes <= r.extra);  // 0: the end was not told
     case RecordKind::kNone:
       return false;
   }

@@ -91,6 +91,8 @@ TEST(RecordValidatorTest, AGpuRecordMustNameItsOpAndEndAfterItBegan) {
   EXPECT_EQ(ValidateRecord(r, kNow), RecordVerdict::kValid);
   r.bytes = 3'000;
   EXPECT_EQ(ValidateRecord(r, kNow), RecordVerdict::kBadField);
+  r.extra = 0;  // the plugin was told when it began and not when it ended
+  EXPECT_EQ(ValidateRecord(r, kNow), RecordVerdict::kValid);
   r = Good(RecordKind::kGpuStart);
   r.op_id = 0;
   EXPECT_EQ(ValidateRecord(r, kNow), RecordVerdict::kBadField);
