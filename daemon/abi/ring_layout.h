@@ -119,7 +119,7 @@ enum class IdentitySource : std::uint32_t { kNone = 0, kTorchrun = 1, kSlurm = 2
 struct ControlBlock {
   // Agent → tracer.
   alignas(64) std::atomic<std::uint32_t> sources_disabled;  // SourceBit; read relaxed at each hook
-  std::atomic<std::uint32_t> plugin_mask;                   // PluginMask; 0: the tracer's default
+  std::atomic<std::uint32_t> plugin_mask;                   // kPluginMaskSet | events; 0: default
   std::atomic<std::uint64_t> agent_heartbeat_ns;  // CLOCK_MONOTONIC of the agent's last look
   std::atomic<std::uint32_t> stack_request;       // rises by 1 with each stack dump wanted
   std::uint32_t agent_reserved1;

@@ -2,12 +2,16 @@
 //
 // Model: a job is stuck when a rank has been silent for longer than its history explains
 // (engine/stall) and others wait in ops as old. The wait-for graph is followed to its sinks:
-//   process gone → process_dead; stopped by a signal → process_stopped; alive but not in the op
-//   that the others wait in → noncommunication_hang; other kind or size at the same sequence →
-//   mismatch, the odd one out named; all inside and none done → communication_hang of the group.
-// A rank that is busy may only be at a checkpoint: its grade grows with the time it is silent.
+//   process gone → process_dead; stopped by a signal, frozen or traced → process_stopped; alive but
+//   not in the op that the others wait in → noncommunication_hang, unless its data loader is at
+//   work; other kind, size, type or root at the same sequence → mismatch, the odd one out named; a
+//   ring of waits → mismatch, by the order of who broke with its own; all inside and none done →
+//   communication_hang of the group.
+// Deaths are asked for first, for a job that died is not silent for long (hang/death.h). A rank that
+// may be at work (hang/suspect.h) is given more patience: its grade grows with the time it is
+// silent.
 //
-// Thread-safety: pure. Cost: O(open ops × members).
+// Thread-safety: pure. Cost: that of the wait-for graph (graph/wait_for.h).
 // Source: methods of Mycroft (SOSP'25) and MegaScale (NSDI'24) for the classes; grades are ours.
 #ifndef FATHOM_DIAGNOSIS_RULES_HANG_H_
 #define FATHOM_DIAGNOSIS_RULES_HANG_H_

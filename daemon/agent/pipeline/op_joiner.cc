@@ -62,7 +62,7 @@ OpJoiner::Outcome OpJoiner::Take(const EventRecord& record) {
       return {};
     case RecordKind::kGpuEnd:
       return GpuEnd(record);
-    case RecordKind::kDeviceCalls:  // rank_pipeline keeps these
+    case RecordKind::kDeviceCalls:  // nobody reads these yet
     case RecordKind::kSyncStart:
     case RecordKind::kSyncEnd:
     case RecordKind::kNone:

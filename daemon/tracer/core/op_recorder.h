@@ -1,9 +1,12 @@
 // The story of an op, told by the hooks: entered, works made, taken up, ended, waited for.
 //
 // Called by daemon/tracer/interpose with plain values; knows no framework. Each function puts at
-// most one record into the ring (event_record.h says what they carry).
+// most one record of the op into the ring (event_record.h says what they carry); BeginOp and
+// BeginDeviceOp put the CUDA calls made since the last one (device_calls.h) before it.
 //
 //   BeginOp ── real call ── EndOp          the thread that calls the API
+//   BeginDeviceOp ── call ── EndDeviceOp   the same, of an op that a GPU carries out
+//   NoteGpuStart, NoteGpuEnd               when the profiler tells of it, on any thread
 //      └ NoteSequence, NoteWork …          inside the real call, same thread
 //   BeginExec ── real run ── EndExec       the worker
 //   BeginWait ── real wait ── EndWait      whoever blocks

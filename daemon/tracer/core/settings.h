@@ -1,7 +1,7 @@
 // What the environment asks of the tracer: FATHOM_* read once into a checked value.
 //
-// Read by activation.cc when the process makes its first group. The table of variables is in
-// docs/tracer/README.md.
+// Read by activation.cc when the process makes its first group, and by interpose/cuda at the first
+// CUDA look-up. The table of variables is in docs/tracer/README.md.
 //
 // Model: a bad value turns its own feature off, or back to the default, and is counted in
 // `bad_settings` (later DropReason::kBadSetting); it never ends or alters the host.

@@ -3,13 +3,14 @@
 // Model: a rank outside of communication is either at work that will end (a checkpoint, an
 // evaluation, the data loader) or it hangs. Its silence alone cannot tell; what its process does
 // can, in this order:
+//   frozen          by its control group
 //   loading data    its Python source said so: slow, not hung
 //   working         it reads and writes files, or touches new memory, all the while, or its stacks
 //                   show it in many functions
+//   uninterruptible in the kernel (state D)
+//   looping         keeps a core busy and touches nothing
 //   resting         in a timed sleep, or waiting for input: somebody meant it, and it may end
 //   blocked         sleeps on a lock or on anything else, and does nothing
-//   looping         keeps a core busy and touches nothing
-//   halted          frozen by its control group, or in uninterruptible sleep
 // Each has a patience: how many times longer than an idle rank it may be silent before a verdict on
 // it is more than a hypothesis.
 //
