@@ -9,6 +9,7 @@ lives in one temporary folder; every process is ended by its own id.
 import os
 import pathlib
 import shutil
+import signal
 import socket
 import subprocess
 import tempfile
@@ -37,8 +38,9 @@ def free_ports(count):
 
 
 class SlurmCluster:
-    def __init__(self, nodes, features=None):
-        self.nodes, self.features = nodes, features or {}
+    def __init__(self, nodes, features=None, settings=()):
+        """`settings`: more lines of slurm.conf."""
+        self.nodes, self.features, self.settings = nodes, features or {}, settings
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="fathom-slurm-"))
         self.processes = []
         self.environment = {**os.environ, "PATH": PATH, "SLURM_CONF": str(self.folder / "slurm.conf")}
@@ -60,10 +62,16 @@ class SlurmCluster:
 
     def state(self, node):
         """(state, reason) as sinfo tells them; "idle*" for a moment after a node was freed."""
-        out = subprocess.run(["sinfo", "-h", "-N", "-n", node, "-o", "%T|%E"], env=self.environment,
-                             check=True, timeout=30, capture_output=True, text=True).stdout
-        state, reason = out.splitlines()[0].split("|", 1)
+        state, reason = self._output("sinfo", "-h", "-N", "-n", node, "-o", "%T|%E").splitlines()[0].split("|", 1)
         return state, reason
+
+    def jobs(self):
+        """Ids of the jobs that have not ended."""
+        return self._output("squeue", "-h", "-o", "%A").split()
+
+    def _output(self, *argv):
+        return subprocess.run(argv, env=self.environment, check=True, timeout=30, capture_output=True,
+                              text=True).stdout
 
     def _start(self):
         self._munge()
@@ -109,7 +117,7 @@ class SlurmCluster:
             f"SlurmctldPidFile={self.folder}/slurmctld.pid", "ReturnToService=1",
             "ProctrackType=proctrack/linuxproc", "TaskPlugin=task/none",
             "JobAcctGatherType=jobacct_gather/none", "SelectType=select/cons_tres",
-            "SchedulerType=sched/builtin", "SwitchType=switch/none",
+            "SchedulerType=sched/builtin", "SwitchType=switch/none", "KillWait=5", *self.settings,
         ]
         for node, port in zip(self.nodes, ports[1:]):
             feature = f" Feature={self.features[node]}" if node in self.features else ""
@@ -123,9 +131,34 @@ class SlurmCluster:
     def _run(self, *argv):
         with open(self.folder / f"{argv[0]}-{len(self.processes)}.log", "wb") as log:
             self.processes.append(subprocess.Popen([str(a) for a in argv], env=self.environment,
-                                                   stdin=subprocess.DEVNULL, stdout=log, stderr=log))
+                                                   stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+                                                   process_group=0))  # Ctrl-C is for us alone
+
+    def _cancel_jobs(self):
+        """A slurmd that ends leaves its jobs running; so they go first."""
+        if not self.processes or self.processes[-1].poll() is not None:
+            return  # it never came up, or is gone
+        try:
+            for job in self.jobs():
+                subprocess.run(["scancel", job], env=self.environment, timeout=30, capture_output=True)
+            deadline = time.monotonic() + 20
+            while self.jobs() and time.monotonic() < deadline:
+                time.sleep(0.1)
+        except (subprocess.SubprocessError, OSError):
+            pass  # no controller any more: _kill_steps does what is left
+
+    def _kill_steps(self):
+        """Processes that carry our slurm.conf in their environment: a step that did not end."""
+        mark = f"SLURM_CONF={self.folder}/slurm.conf".encode()
+        for entry in filter(str.isdigit, os.listdir("/proc")):
+            try:
+                if int(entry) != os.getpid() and mark in pathlib.Path(f"/proc/{entry}/environ").read_bytes().split(b"\0"):
+                    os.kill(int(entry), signal.SIGKILL)
+            except OSError:
+                continue
 
     def close(self):
+        self._cancel_jobs()
         for process in reversed(self.processes):
             process.terminate()
         for process in reversed(self.processes):
@@ -134,4 +167,5 @@ class SlurmCluster:
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
+        self._kill_steps()
         shutil.rmtree(self.folder, ignore_errors=True)
