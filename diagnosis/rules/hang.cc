@@ -1,6 +1,7 @@
 #include "diagnosis/rules/hang.h"
 
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "diagnosis/graph/wait_for.h"
 #include "diagnosis/rules/hang/death.h"
 #include "diagnosis/rules/hang/program_order.h"
+#include "diagnosis/rules/hang/stuck_communication.h"
 #include "diagnosis/rules/hang/verdicts.h"
 #include "diagnosis/rules/mismatch.h"
 
@@ -18,6 +20,7 @@ namespace fathom::diagnosis {
 namespace {
 
 constexpr char kQuestion[] = "why the job stands still";
+constexpr std::size_t kStuckAtOnce = 3;  // communicators; more share a cause that is none of them
 
 void Abstain(Findings& out, std::string missing) {
   out.abstained.push_back({kQuestion, std::move(missing)});
@@ -28,33 +31,62 @@ bool IsHalted(const RankFacts& facts) {
          facts.frozen;
 }
 
+// What the ranks that the others wait for turn out to be.
+struct Ends {
+  std::vector<Verdict> halted, absent;
+  std::set<const StuckInstance*> stuck;  // ops that some of them are inside of, with all members
+  std::vector<RankId> inside;            // of an op of which some members cannot be seen
+};
+
+void JudgeSink(const StuckJob& job, RankId rank, Ends& ends, Findings& out) {
+  const Case& c = job.c;
+  const RankFacts& facts = *FactsOf(c.view, rank);
+  if (job.graph.waiting.contains(rank) && !IsHalted(facts) && !IsDead(facts)) {
+    const StuckInstance* stuck = StuckAround(c.view, job.graph, rank);
+    if (stuck != nullptr) {
+      ends.stuck.insert(stuck);
+    } else {
+      ends.inside.push_back(rank);
+    }
+  } else if (!facts.agent_reachable) {
+    Abstain(out, absl::StrCat("what rank ", rank.value, " does: its agent is out of reach"));
+  } else if (IsDead(facts)) {
+    // It left in order, but others still count on it.
+    ends.halted.push_back(ConvictDead(job, facts, {}));
+  } else if (IsHalted(facts)) {
+    ends.halted.push_back(ConvictHalted(job, facts));
+  } else if (IsStalled(facts, LongestIteration(c.view), c.config)) {
+    ends.absent.push_back(ConvictAbsent(job, facts));
+  }
+}
+
+void JudgeStuck(const StuckJob& job, const std::set<const StuckInstance*>& stuck, Findings& out) {
+  if (stuck.size() > kStuckAtOnce) {
+    return Abstain(out, absl::StrCat("what ", stuck.size(),
+                                     " communicators that are stuck at once have in common"));
+  }
+  for (const StuckInstance& instance : job.graph.instances) {
+    if (stuck.contains(&instance)) out.verdicts.push_back(ConvictCommunication(job, instance));
+  }
+}
+
 // Verdicts on the ranks that the others wait for. False: there are none.
 bool JudgeSinks(const StuckJob& job, Findings& out) {
-  const Case& c = job.c;
   const std::vector<RankId> sinks = job.graph.Sinks();
-  std::vector<Verdict> halted, absent;
-  for (RankId rank : sinks) {
-    const RankFacts& facts = *FactsOf(c.view, rank);
-    if (job.graph.waiting.contains(rank) && !IsHalted(facts) && !IsDead(facts)) {
-      // It is inside an op of which some members cannot be seen: no end of the chain.
-      Abstain(out, absl::StrCat("who holds up the op that rank ", rank.value, " is inside of"));
-    } else if (!facts.agent_reachable) {
-      Abstain(out, absl::StrCat("what rank ", rank.value, " does: its agent is out of reach"));
-    } else if (IsDead(facts)) {
-      // It left in order, but others still count on it.
-      halted.push_back(ConvictDead(job, facts, {}));
-    } else if (IsHalted(facts)) {
-      halted.push_back(ConvictHalted(job, facts));
-    } else if (IsStalled(facts, LongestIteration(c.view), c.config)) {
-      absent.push_back(ConvictAbsent(job, facts));
-    }
+  Ends ends;
+  for (RankId rank : sinks) JudgeSink(job, rank, ends, out);
+  if (!ends.inside.empty()) {
+    Abstain(out, absl::StrCat("who holds up the op that rank ", RankList(ends.inside),
+                              " is inside of"));
   }
-  std::vector<Verdict>& chosen = halted.empty() ? absent : halted;
-  if (2 * chosen.size() > c.view.ranks.size() && c.view.ranks.size() > 1) {
+  std::vector<Verdict>& chosen = ends.halted.empty() ? ends.absent : ends.halted;
+  const std::size_t ranks = job.c.view.ranks.size();
+  if (2 * chosen.size() > ranks && ranks > 1) {
     Abstain(out, "what most ranks do at the same time: they are all outside of communication");
     return true;
   }
   for (Verdict& verdict : chosen) out.verdicts.push_back(std::move(verdict));
+  JudgeStuck(job, ends.stuck, out);
   return !sinks.empty();
 }
 
@@ -86,8 +118,10 @@ void JudgeInside(const StuckJob& job, Findings& out) {
     if (!stuck.unknown.empty() || stuck.inside.size() < 2) {
       Abstain(out, absl::StrCat("whether ranks ", RankList(stuck.unknown),
                                 " have entered the op that others are stuck in"));
-    } else {
+    } else if (HoldsItselfUp(job.c.view, stuck)) {
       out.verdicts.push_back(ConvictCommunication(job, stuck));
+    } else {
+      Abstain(out, "what keeps some members from beginning an op that all have entered");
     }
     return;
   }

@@ -297,7 +297,6 @@ Verdict ConvictCommunication(const StuckJob& job, const StuckInstance& stuck) {
   Verdict verdict = Base(job, Cause::kCommunicationHang, ranks);
   verdict.entity.type = EntityType::kGroup;
   verdict.grade = Grade::kSupported;
-  verdict.victims.clear();
   verdict.sentence = absl::StrFormat(
       "Ranks %s have all entered the same %s and none gets out of it, for %s: the communication "
       "itself is stuck.",

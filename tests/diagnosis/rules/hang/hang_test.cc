@@ -69,6 +69,37 @@ TEST(HangTest, TheEndOfTheChainIsTheCulprit) {
                              HasSubstr("Rank 0 waits in all_reduce 10 of TENSOR (1) for rank 1"))));
 }
 
+// Rank 1 has come to the tensor group too: the others still wait for both, who wait for nobody.
+JobView BothInside() {
+  JobView view = Chain();
+  Open(view.ranks[1], kTensor, 10);
+  view.ranks[1].groups[1] = {GroupId(kTensor), 11, 11, 10};
+  return view;
+}
+
+TEST(HangTest, AnOpThatAllHaveEnteredAndThatOthersWaitBehindIsStuckItself) {
+  const Diagnosis said = Say(BothInside());
+  ASSERT_EQ(said.verdicts.size(), 1u);
+  EXPECT_EQ(said.verdicts[0].cause, Cause::kCommunicationHang);
+  EXPECT_THAT(said.verdicts[0].entity.ranks, ElementsAre(RankId(0), RankId(1)));
+  EXPECT_THAT(said.verdicts[0].victims, ElementsAre(RankId(2), RankId(3)));
+}
+
+TEST(HangTest, AMemberWhoseDeviceHasNotBegunTheOpMayBeWhatKeepsIt) {
+  JobView view = BothInside();
+  view.ranks[0].open_ops[0].started = true;
+  const Diagnosis said = Say(view);
+  EXPECT_THAT(said.verdicts, IsEmpty());
+  EXPECT_THAT(said.abstained, Contains(Field(&Abstention::missing, HasSubstr("is inside of"))));
+}
+
+TEST(HangTest, AnOlderOpenOpOfAnotherGroupMayKeepAMemberFromBeginning) {
+  JobView view = BothInside();
+  Open(view.ranks[1], kWorld, 4);
+  view.ranks[1].open_ops.back().age += Nanos::FromSeconds(1);
+  EXPECT_THAT(Say(view).verdicts, IsEmpty());
+}
+
 TEST(HangTest, ARankInsideAnOpIsNoCulpritWhenItsPeerIsNotSeen) {
   JobView view = Chain();
   view.ranks[1].groups.clear();

@@ -1,0 +1,26 @@
+// Which op holds itself up: one that all of its members have entered, so that nobody is late, and
+// that nothing else keeps any of them from carrying out. Part of rule hang. docs/rules/hang.md.
+//
+// Model: an op whose members are all inside may still wait: on a device, ops of one stream go one
+// after the other, so a member whose device has not begun it may be held up in an older op, of this
+// communicator or another, or by its device. The communication itself is left where every member
+// has begun it, or none is known to have and none has anything older open.
+//
+// Thread-safety: pure functions. Cost: O(members × open ops).
+#ifndef FATHOM_DIAGNOSIS_RULES_HANG_STUCK_COMMUNICATION_H_
+#define FATHOM_DIAGNOSIS_RULES_HANG_STUCK_COMMUNICATION_H_
+
+#include "diagnosis/graph/wait_for.h"
+#include "diagnosis/model/job_view.h"
+
+namespace fathom::diagnosis {
+
+bool HoldsItselfUp(const JobView& view, const StuckInstance& stuck);
+
+// The first instance with `rank` inside that holds itself up; null: there is none. Lifetime: of the
+// graph.
+const StuckInstance* StuckAround(const JobView& view, const WaitFor& graph, RankId rank);
+
+}  // namespace fathom::diagnosis
+
+#endif  // FATHOM_DIAGNOSIS_RULES_HANG_STUCK_COMMUNICATION_H_
