@@ -97,6 +97,7 @@ bool Actuator::Take(const Step& step) {
       Release(record);
       break;
     case Step::Change::kNone:
+      if (record.kind == RecordKind::kRelinquished) Forget(record);
       if (WorthTelling(record.kind)) Tell(record).IgnoreError();
       Count(record, std::string(ToString(record.kind)));
       break;
@@ -130,6 +131,12 @@ void Actuator::Release(const Record& record) {
       Followed(record, RecordKind::kUndone, parts_.clock.Wall(), "the node is free again");
   Write(result).IgnoreError();
   Tell(result).IgnoreError();
+}
+
+void Actuator::Forget(const Record& record) {
+  const absl::Status status = parts_.backend.Forget(record.node, record.action);
+  if (!status.ok())
+    problems_.push_back("what is left of ours on " + record.node + ": " + Text(status));
 }
 
 absl::Status Actuator::Tell(const Record& record) {

@@ -72,6 +72,7 @@ class Actuator {
   bool Take(const Step& step);
   void HoldBack(const Record& record);
   void Release(const Record& record);
+  void Forget(const Record& record);
   absl::Status Tell(const Record& record);
   void Count(const Record& record, const std::string& result);
 

@@ -4,130 +4,42 @@
 The collector is a stand-in that serves verdicts; everything else is real. Skips (77) where Slurm is
 not installed.
 """
-import http.server
 import json
-import os
-import pathlib
-import re
-import shutil
 import subprocess
 import sys
-import tempfile
-import threading
 import time
 import unittest
 import urllib.error
 import urllib.request
 
+import cordon_case
 import harness
 import slurm_cluster
 
-TOKEN = "0123456789abcdef0123456789abcdef"
 
-
-class Collector(http.server.ThreadingHTTPServer):
-    """Serves the verdicts it is given."""
-
-    def __init__(self):
-        self.verdicts = []
-        outer = self
-
-        class Handler(http.server.BaseHTTPRequestHandler):
-            def do_GET(self):
-                active = "active=1" in self.path
-                verdicts = [v for v in outer.verdicts if not (active and "until" in v)]
-                body = json.dumps({"verdicts": verdicts} if "/verdicts" in self.path else
-                                  {"rank_info": [{"node": v["entity"]["node"]} for v in verdicts]}).encode()
-                self.send_response(200)
-                self.send_header("Content-Length", str(len(body)))
-                self.end_headers()
-                self.wfile.write(body)
-
-            def log_message(self, *_):
-                pass
-
-        super().__init__(("127.0.0.1", 0), Handler)
-        threading.Thread(target=self.serve_forever, daemon=True).start()
-
-    @property
-    def url(self):
-        return f"http://127.0.0.1:{self.server_address[1]}"
-
-    def accuse(self, node, identity, cause="compute_slow"):
-        self.verdicts.append({"id": identity, "job": "job-" + identity, "grade": "established", "cause": cause,
-                              "entity": {"type": "rank", "ranks": [1], "node": node},
-                              "sentence": f"{node} holds the job back"})
-
-
-class CordonSlurmTest(unittest.TestCase):
+class CordonSlurmTest(cordon_case.CordonCase):
     @classmethod
     def setUpClass(cls):
-        cls.slurm = slurm_cluster.SlurmCluster(["n1", "n2", "n3", "n4"])
+        prolog = harness.ROOT / "deploy/slurm/task_prolog"
+        cls.slurm = slurm_cluster.SlurmCluster(["n1", "n2", "n3", "n4"], settings=[f"TaskProlog={prolog}"])
         cls.slurm.__enter__()
 
     @classmethod
     def tearDownClass(cls):
         cls.slurm.close()
 
-    def setUp(self):
-        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="fathom-cordon-"))
-        self.addCleanup(shutil.rmtree, self.folder)
-        self.collector = Collector()
-        self.addCleanup(self.collector.server_close)
-        self.addCleanup(self.collector.shutdown)
-        (self.folder / "tokens").write_text(f"ann operator {TOKEN}\nbob viewer {TOKEN[::-1]}\n")
-        (self.folder / "tokens").chmod(0o600)
-        (self.folder / "ann").write_text(TOKEN)
-        (self.folder / "bob").write_text(TOKEN[::-1])
-        self.processes = []
-        self.addCleanup(self.free_all)
-
-    def free_all(self):
-        for process in self.processes:
-            process.kill()
-            process.wait()
-            process.stdout.close()
+    def end_all(self):
+        super().end_all()
         for node in self.slurm.nodes:
             if self.state(node)[0] != "idle":
                 self.slurm.scontrol("update", f"NodeName={node}", "State=RESUME", check=False)
 
-    def start(self, mode, *more):
-        config = self.folder / "cordon.yaml"
-        config.write_text(f"groups: [{{name: all, mode: {mode}, nodes: ['*']}}]\n"
-                          "min_age_s: 0.3\nsecond_look_s: 0.2\npoll_s: 0.1\nmax_ratio: 0.5\nmin_spacing_s: 0\n"
-                          "min_available_per_partition: 0.5\ndoubt_s: 2\n")
-        with open(self.folder / "log", "ab") as log:
-            process = subprocess.Popen(
-                [harness.BUILD / "fathom-cordon", "--config", config, "--collector", self.collector.url, "--http",
-                 "127.0.0.1:0", "--audit", self.folder / "audit.jsonl", "--tokens", self.folder / "tokens", *more],
-                env=self.slurm.environment, stdout=subprocess.PIPE, stderr=log, text=True)
-        self.processes.append(process)
-        self.http = re.search(r"http=(\S+)", process.stdout.readline()).group(1)
-        return process
-
-    def fathom(self, *arguments, who="ann"):
-        return subprocess.run([harness.BUILD / "fathom", *arguments], capture_output=True, text=True, timeout=30,
-                              env=harness.environment(FATHOM_CORDON_HTTP=self.http,
-                                                      FATHOM_CORDON_TOKEN_FILE=str(self.folder / who)))
-
-    def actions(self):
-        run = self.fathom("get", "actions", "-o", "json")
-        return json.loads(run.stdout)["actions"] if run.returncode == 0 else []  # a standby has none
-
-    def wait_phase(self, phase):
-        return harness.wait_for(lambda: [a for a in self.actions() if a["phase"] == phase])[0]
-
-    def metric(self, name):
-        with urllib.request.urlopen(f"http://{self.http}/metrics", timeout=10) as answer:
-            return answer.read().decode()
+    def start(self, mode, *more, **options):
+        return super().start(mode, *more, environment=self.slurm.environment, **options)
 
     def state(self, node):
         """State and reason once the node answers again."""
         return harness.wait_for(lambda: (lambda s: s if "*" not in s[0] else None)(self.slurm.state(node)))
-
-    def looks(self, seconds=1.5):
-        """Long enough for a dozen looks: what was to happen has happened."""
-        time.sleep(seconds)
 
     def test_auto_drains_with_our_reason_and_undo_frees(self):
         self.start("auto")
@@ -136,7 +48,7 @@ class CordonSlurmTest(unittest.TestCase):
         action = self.wait_phase("acted")
         self.assertLess(time.monotonic() - began, 10)
         self.assertEqual(self.state("n2"), ("drained", f"fathom:{action['id']} compute_slow v1"))
-        self.assertIn('fathom_actions_total{backend="slurm",mode="auto",result="done"} 1', self.metric(""))
+        self.assertIn('fathom_actions_total{backend="slurm",mode="auto",result="done"} 1', self.metrics())
         self.assertEqual(self.fathom("action", "undo", action["id"]).returncode, 0)
         self.wait_phase("undone")
         self.assertEqual(self.state("n2"), ("idle", "none"))
@@ -243,6 +155,39 @@ class CordonSlurmTest(unittest.TestCase):
         harness.wait_for(lambda: "link_slow never cordons" in self.fathom("action", "plan").stdout)
         self.looks(0.5)
         self.assertEqual(self.state("n1")[0], "idle")
+
+    def traced(self, settings, **wishes):
+        """What the environment of a Slurm task holds of the tracer, with the site's settings and a job's wishes."""
+        shm = self.folder / "shm"
+        shm.mkdir(exist_ok=True)
+        file = self.folder / "slurm.env"
+        file.write_text(f"FATHOM_LIBRARY={harness.BUILD}/libfathom.so\nFATHOM_SITE={harness.BUILD}/fathom_site\n"
+                        f"FATHOM_SHM_DIR={shm}\n{settings}")
+        environment = {k: v for k, v in self.slurm.environment.items() if k not in ("LD_PRELOAD", "PYTHONPATH")}
+        run = subprocess.run(["srun", "-n1", "env"], capture_output=True, text=True, timeout=60,
+                             env={**environment, "FATHOM_SLURM_SETTINGS": str(file), **wishes})
+        self.assertEqual(run.returncode, 0, run.stderr)
+        names = ("LD_PRELOAD", "PYTHONPATH", "FATHOM_SHM_DIR", "FATHOM_JOB", "NCCL_PROFILER_PLUGIN")
+        lines = [line.split("=", 1) for line in run.stdout.splitlines() if line.startswith(names)]
+        return {name: value for name, value in lines}
+
+    def test_the_task_prolog_switches_the_tracer_on_for_who_asks(self):
+        library, site = f"{harness.BUILD}/libfathom.so", f"{harness.BUILD}/fathom_site"
+        self.assertEqual(self.traced(""), {})
+        on = self.traced("", FATHOM="1")
+        self.assertRegex(on.pop("FATHOM_JOB"), r"^slurm-\d+$")
+        self.assertEqual(on, {"LD_PRELOAD": library, "PYTHONPATH": site, "FATHOM_SHM_DIR": str(self.folder / "shm"),
+                              "NCCL_PROFILER_PLUGIN": "STATIC_PLUGIN"})
+        libc = "libc.so.6"
+        mine = self.traced("FATHOM_TASKS=all\n", LD_PRELOAD=libc, PYTHONPATH="/mine", NCCL_PROFILER_PLUGIN="p")
+        self.assertEqual((mine["LD_PRELOAD"], mine["PYTHONPATH"], mine["NCCL_PROFILER_PLUGIN"]),
+                         (f"{library}:{libc}", f"{site}:/mine", "p"))
+
+    def test_the_task_prolog_never_harms_a_task(self):
+        self.assertEqual(self.traced("FATHOM_TASKS=all\n", FATHOM="0"), {})
+        self.assertEqual(self.traced("FATHOM_LIBRARY=/nowhere/libfathom.so\n", FATHOM="1"), {})
+        self.assertEqual(self.traced(f"FATHOM_SHM_DIR={self.folder}/nobody\n", FATHOM="1"), {})
+        self.assertEqual(self.traced("this is ( no shell\n", FATHOM="1"), {})
 
 
 if __name__ == "__main__":

@@ -31,6 +31,11 @@ class Backend {
   virtual absl::Status Nodes(std::map<std::string, NodeFact>& nodes) = 0;
   virtual absl::Status HoldBack(const Hold& hold) = 0;
   virtual absl::Status Release(const std::string& node, const std::string& action) = 0;
+  // A person has taken the node over: removes what is left of ours and hinders them. By default
+  // nothing is left.
+  virtual absl::Status Forget(const std::string& /*node*/, const std::string& /*action*/) {
+    return absl::OkStatus();
+  }
   // What a person can type instead; for advice and for when fathom cannot act.
   virtual std::string HoldCommand(const Hold& hold) const = 0;
 };

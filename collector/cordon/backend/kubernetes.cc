@@ -2,6 +2,8 @@
 
 #include <absl/strings/str_cat.h>
 
+#include <algorithm>
+
 #include "collector/cordon/backend/kubernetes_json.h"
 #include "collector/cordon/backend/webhook.h"
 
@@ -16,13 +18,20 @@ constexpr char kStrategic[] = "application/strategic-merge-patch+json";
 absl::StatusOr<std::string> KubernetesBackend::Send(const std::string& method,
                                                     const std::string& path,
                                                     const std::string& type,
-                                                    const std::string& body) const {
+                                                    const std::string& body) {
+  if (not_before_.known() && clock_.Mono() < not_before_) {
+    return absl::ResourceExhaustedError("the API server asked to be left alone for a while");
+  }
   collector::HttpCall call{method, options_.server + path, {}, body, 10};
   if (!type.empty()) call.headers.push_back("Content-Type: " + type);
   call.headers.push_back("Accept: application/json");
+  call.headers.push_back("User-Agent: fathom-cordon/" FATHOM_VERSION);
   if (auto status = AddBearer(options_.token_file, call.headers); !status.ok()) return status;
   const auto answer = transport_.Send(call);
   if (!answer.ok()) return answer.status();
+  if (answer->retry_after_s > 0 && (answer->status == 429 || answer->status == 503)) {
+    not_before_ = clock_.Mono() + std::min(Nanos::FromSeconds(answer->retry_after_s), kMaxWait);
+  }
   if (auto status = StatusOfHttp(answer->status, answer->body); !status.ok()) return status;
   return answer->body;
 }
@@ -33,35 +42,49 @@ absl::Status KubernetesBackend::Nodes(std::map<std::string, NodeFact>& nodes) {
   return ReadKubernetesNodes(*body, options_.rack_label, nodes);
 }
 
-absl::Status KubernetesBackend::HoldBack(const Hold& hold) {
-  if (!PlainNodeName(hold.node)) return absl::InvalidArgumentError("no name of a node");
-  const std::string path = "/api/v1/nodes/" + hold.node;
-  const auto before = Send("GET", path, "", "");
-  if (!before.ok()) {
-    return Certain(before.status())
-               ? before.status()
-               : absl::FailedPreconditionError(std::string(before.status().message()));
+absl::Status KubernetesBackend::Change(const std::string& node, const PatchOf& patch_of) {
+  if (!PlainNodeName(node)) return absl::InvalidArgumentError("no name of a node");
+  const std::string path = "/api/v1/nodes/" + node;
+  for (int left = kTries;; --left) {
+    const auto before = Send("GET", path, "", "");
+    if (!before.ok()) {  // whatever it was, nothing has been changed
+      return Certain(before.status())
+                 ? before.status()
+                 : absl::FailedPreconditionError(std::string(before.status().message()));
+    }
+    const auto patch = patch_of(*before);
+    if (!patch.ok()) return patch.status();
+    const auto done = Send("PATCH", path, kPatch, *patch);
+    if (done.ok()) return absl::OkStatus();
+    const bool raced = absl::IsAborted(done.status()) || absl::IsFailedPrecondition(done.status());
+    if (!raced || left == 1) return done.status();
   }
-  const auto patch = HoldPatch(*before, hold);
-  if (!patch.ok()) return patch.status();
-  if (const auto done = Send("PATCH", path, kPatch, *patch); !done.ok()) return done.status();
+}
+
+absl::Status KubernetesBackend::HoldBack(const Hold& hold) {
+  const absl::Status done =
+      Change(hold.node, [&](const std::string& node) { return HoldPatch(node, hold); });
+  if (!done.ok() && !absl::IsAlreadyExists(done)) return done;
   Inform(hold, true);
   return absl::OkStatus();
 }
 
 absl::Status KubernetesBackend::Release(const std::string& node, const std::string& action) {
-  if (!PlainNodeName(node)) return absl::InvalidArgumentError("no name of a node");
-  const std::string path = "/api/v1/nodes/" + node;
-  const auto before = Send("GET", path, "", "");
-  if (!before.ok()) return before.status();
-  const auto patch = ReleasePatch(*before, action);
-  if (!patch.ok()) return patch.status();
-  if (const auto done = Send("PATCH", path, kPatch, *patch); !done.ok()) return done.status();
-  Inform({node, action, "released", "", "fathom let the node go"}, false);
-  return absl::OkStatus();
+  const absl::Status done =
+      Change(node, [&](const std::string& json) { return ReleasePatch(json, action); });
+  if (done.ok()) Inform({node, action, "released", "", "fathom let the node go"}, false);
+  return done;
 }
 
-void KubernetesBackend::Inform(const Hold& hold, bool held) const {
+absl::Status KubernetesBackend::Forget(const std::string& node, const std::string& action) {
+  const absl::Status done =
+      Change(node, [&](const std::string& json) { return ForgetPatch(json, action); });
+  if (absl::IsFailedPrecondition(done) || absl::IsNotFound(done)) return absl::OkStatus();
+  if (done.ok()) Inform({node, action, "released", "", "a person took the node over"}, false);
+  return done;
+}
+
+void KubernetesBackend::Inform(const Hold& hold, bool held) {
   const WallNs now = clock_.Wall();
   Send("PATCH", absl::StrCat("/api/v1/nodes/", hold.node, "/status"), kStrategic,
        ConditionPatch(hold, held, now))

@@ -7,16 +7,21 @@
 //
 // The change itself is one JSON patch with `test` on metadata.resourceVersion and on what it
 // replaces, so that it applies to the node that was read and to no other state of it: 409 and 422
-// mean that somebody was faster. The list of taints is never replaced, only appended to, because a
-// merge patch of it would wipe other people's taints. Undo tests our annotation and our taint's
-// place in the list. A node that anybody else has cordoned is left alone.
-// Condition and event are for information: if they fail, the hold stands.
+// mean that somebody was faster; then the node is read and judged anew, kTries times at most. The
+// list of taints is never replaced, only our own place in it, because a merge patch of it would
+// wipe other people's taints. Undo tests our annotation and our taint's place in the list. A node
+// that anybody else has cordoned is left alone. When a person has uncordoned a node of ours, Forget
+// takes away our annotation and taint, which would still keep work from it. Condition and event are
+// for information: if they fail, the hold stands. A server that says Retry-After (429, 503) is not
+// asked again before, for kMaxWait at most.
 //
 // Rights needed: nodes get, list, patch; nodes/status patch; events create.
-// Thread-safety, errors: see backend.h. Not yet run against a real server.
+// Thread-safety, errors: see backend.h. Run against a local server that answers as a real 1.20 was
+// measured to; not yet against a cluster.
 #ifndef FATHOM_COLLECTOR_CORDON_BACKEND_KUBERNETES_H_
 #define FATHOM_COLLECTOR_CORDON_BACKEND_KUBERNETES_H_
 
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -38,29 +43,40 @@ class KubernetesBackend final : public Backend {
                     const collector::Clock& clock)
       : options_(std::move(options)), transport_(transport), clock_(clock) {}
 
+  static constexpr int kTries = 3;
+  static constexpr Nanos kMaxWait{60'000'000'000};
+
   std::string name() const override { return "kubernetes"; }
   absl::Status Nodes(std::map<std::string, NodeFact>& nodes) override;
   absl::Status HoldBack(const Hold& hold) override;
   absl::Status Release(const std::string& node, const std::string& action) override;
+  absl::Status Forget(const std::string& node, const std::string& action) override;
   std::string HoldCommand(const Hold& hold) const override;
 
  private:
+  // From the node as it is now to the patch that changes it; an error: it must not be changed.
+  using PatchOf = std::function<absl::StatusOr<std::string>(const std::string& node_json)>;
+
   absl::StatusOr<std::string> Send(const std::string& method, const std::string& path,
-                                   const std::string& type, const std::string& body) const;
-  void Inform(const Hold& hold, bool held) const;
+                                   const std::string& type, const std::string& body);
+  absl::Status Change(const std::string& node, const PatchOf& patch_of);
+  void Inform(const Hold& hold, bool held);
 
   const KubernetesOptions options_;
   collector::HttpTransport& transport_;
   const collector::Clock& clock_;
+  MonoNs not_before_;  // unknown: no wait was asked for
 };
 
 // Of an answer of GET /api/v1/nodes. Errors: InvalidArgument.
 absl::Status ReadKubernetesNodes(std::string_view json, const std::string& rack_label,
                                  std::map<std::string, NodeFact>& nodes);
 // The JSON patches, from the node as it was read. Errors: FailedPrecondition (not free, not ours),
-// InvalidArgument (no node).
+// AlreadyExists (it carries our tag: the answer to an earlier try was lost).
 absl::StatusOr<std::string> HoldPatch(std::string_view node_json, const Hold& hold);
 absl::StatusOr<std::string> ReleasePatch(std::string_view node_json, const std::string& action);
+// Only what is left of ours on a node that a person has uncordoned.
+absl::StatusOr<std::string> ForgetPatch(std::string_view node_json, const std::string& action);
 
 }  // namespace fathom::cordon
 

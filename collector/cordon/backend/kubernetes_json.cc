@@ -67,6 +67,17 @@ Json SameNode(const Json& node) {
   return patch;
 }
 
+// Where our taint stands in the list; -1: nowhere. An API server takes no second one of its kind.
+int OurTaint(const Json& spec) {
+  const Json& taints = At(spec, "taints");
+  for (std::size_t i = 0; taints.is_array() && i < taints.size(); ++i) {
+    if (Text(taints[i], "key") == kTaint && Text(taints[i], "effect") == "NoSchedule") {
+      return static_cast<int>(i);
+    }
+  }
+  return -1;
+}
+
 absl::StatusOr<Json> ParseNode(std::string_view text) {
   Json node = Json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (Text(At(node, "metadata"), "resourceVersion").empty()) {
@@ -105,6 +116,7 @@ absl::StatusOr<std::string> HoldPatch(std::string_view text, const Hold& hold) {
   const Json& spec = At(*node, "spec");
   const Json& annotations = At(At(*node, "metadata"), "annotations");
   if (At(spec, "unschedulable") == true) {
+    if (Text(annotations, kAnnotation) == hold.action) return absl::AlreadyExistsError(hold.node);
     return absl::FailedPreconditionError(hold.node + " is cordoned already: " + Note(*node));
   }
   Json patch = SameNode(*node);
@@ -114,7 +126,9 @@ absl::StatusOr<std::string> HoldPatch(std::string_view text, const Hold& hold) {
   }
   patch.push_back(Operation("add", kAnnotationPath, hold.action));
   patch.push_back(Operation("add", "/spec/unschedulable", true));
-  if (At(spec, "taints").is_array()) {
+  if (const int at = OurTaint(spec); at >= 0) {
+    patch.push_back(Operation("replace", absl::StrCat("/spec/taints/", at), taint));
+  } else if (At(spec, "taints").is_array()) {
     patch.push_back(Operation("add", "/spec/taints/-", taint));
   } else {
     patch.push_back(Operation("add", "/spec/taints", Json::array({taint})));
@@ -122,51 +136,67 @@ absl::StatusOr<std::string> HoldPatch(std::string_view text, const Hold& hold) {
   return TextOf(patch);
 }
 
+namespace {
+
+// Takes away annotation and taint; nothing else of the node.
+absl::StatusOr<Json> WithoutOurs(const Json& node, const std::string& action) {
+  if (Text(At(At(node, "metadata"), "annotations"), kAnnotation) != action) {
+    return absl::FailedPreconditionError("the node no longer carries our annotation");
+  }
+  Json patch = SameNode(node);
+  patch.push_back(Operation("test", kAnnotationPath, action));
+  patch.push_back({{"op", "remove"}, {"path", kAnnotationPath}});
+  if (const int at = OurTaint(At(node, "spec")); at >= 0) {
+    const std::string path = absl::StrCat("/spec/taints/", at);
+    patch.push_back(Operation("test", path + "/key", kTaint));
+    patch.push_back({{"op", "remove"}, {"path", path}});
+  }
+  return patch;
+}
+
+}  // namespace
+
 absl::StatusOr<std::string> ReleasePatch(std::string_view text, const std::string& action) {
   const auto node = ParseNode(text);
   if (!node.ok()) return node.status();
-  if (Text(At(At(*node, "metadata"), "annotations"), kAnnotation) != action) {
-    return absl::FailedPreconditionError("the node no longer carries our annotation");
-  }
-  Json patch = SameNode(*node);
-  patch.push_back(Operation("test", kAnnotationPath, action));
-  patch.push_back({{"op", "remove"}, {"path", kAnnotationPath}});
-  patch.push_back(Operation("add", "/spec/unschedulable", false));
-  const Json& taints = At(At(*node, "spec"), "taints");
-  for (std::size_t i = 0; taints.is_array() && i < taints.size(); ++i) {
-    if (Text(taints[i], "key") != kTaint) continue;
-    const std::string path = absl::StrCat("/spec/taints/", i);
-    patch.push_back(Operation("test", path + "/key", kTaint));
-    patch.push_back({{"op", "remove"}, {"path", path}});
-    break;
-  }
-  return TextOf(patch);
+  auto patch = WithoutOurs(*node, action);
+  if (!patch.ok()) return patch.status();
+  patch->push_back(Operation("add", "/spec/unschedulable", false));
+  return TextOf(*patch);
+}
+
+absl::StatusOr<std::string> ForgetPatch(std::string_view text, const std::string& action) {
+  const auto node = ParseNode(text);
+  if (!node.ok()) return node.status();
+  const auto patch = WithoutOurs(*node, action);
+  return patch.ok() ? absl::StatusOr<std::string>(TextOf(*patch)) : patch.status();
 }
 
 std::string ConditionPatch(const Hold& hold, bool held, WallNs now) {
-  const Json condition = {
-      {"type", "FathomSuspect"},
-      {"status", held ? "True" : "False"},
-      {"reason", held ? "Verdict" : "Released"},
-      {"message", absl::StrCat(hold.cause, " ", hold.episode, ": ", collector::CutText(hold.sentence, 500))},
-      {"lastTransitionTime", Seconds(now)},
-      {"lastHeartbeatTime", Seconds(now)}};
+  const Json condition = {{"type", "FathomSuspect"},
+                          {"status", held ? "True" : "False"},
+                          {"reason", held ? "Verdict" : "Released"},
+                          {"message", absl::StrCat(hold.cause, " ", hold.episode, ": ",
+                                                   collector::CutText(hold.sentence, 500))},
+                          {"lastTransitionTime", Seconds(now)},
+                          {"lastHeartbeatTime", Seconds(now)}};
   return TextOf(Json{{"status", {{"conditions", Json::array({condition})}}}});
 }
 
 std::string EventJson(const Hold& hold, bool held, WallNs now) {
-  return TextOf(Json{{"apiVersion", "v1"},
-                 {"kind", "Event"},
-                 {"metadata", {{"generateName", "fathom-cordon-"}, {"namespace", "default"}}},
-                 {"involvedObject", {{"kind", "Node"}, {"name", hold.node}, {"uid", hold.node}}},
-                 {"reason", held ? "FathomCordoned" : "FathomReleased"},
-                 {"message", absl::StrCat(hold.action, " ", hold.cause, " ", hold.episode, ": ",
-                                          collector::CutText(hold.sentence, 500))},
-                 {"type", held ? "Warning" : "Normal"},
-                 {"source", {{"component", "fathom-cordon"}}},
-                 {"firstTimestamp", Seconds(now)},
-                 {"lastTimestamp", Seconds(now)},
-                 {"count", 1}});
+  return TextOf(
+      Json{{"apiVersion", "v1"},
+           {"kind", "Event"},
+           {"metadata", {{"generateName", "fathom-cordon-"}, {"namespace", "default"}}},
+           {"involvedObject", {{"kind", "Node"}, {"name", hold.node}, {"uid", hold.node}}},
+           {"reason", held ? "FathomCordoned" : "FathomReleased"},
+           {"message", absl::StrCat(hold.action, " ", hold.cause, " ", hold.episode, ": ",
+                                    collector::CutText(hold.sentence, 500))},
+           {"type", held ? "Warning" : "Normal"},
+           {"source", {{"component", "fathom-cordon"}}},
+           {"firstTimestamp", Seconds(now)},
+           {"lastTimestamp", Seconds(now)},
+           {"count", 1}});
 }
 
 }  // namespace fathom::cordon

@@ -92,13 +92,25 @@ TEST(KubernetesTest, ReleaseTestsTheAnnotationAndTakesOnlyOurTaint) {
   const std::string held =
       R"({"metadata":{"name":"n1","uid":"u1","resourceVersion":"8",
       "annotations":{"fathom.dev/held-by":"a0123456789ab"}},"spec":{"unschedulable":true,
-      "taints":[{"key":"other"},{"key":"fathom.dev/suspect"}]}})";
+      "taints":[{"key":"other"},{"key":"fathom.dev/suspect","effect":"NoSchedule"}]}})";
   const auto patch = nlohmann::json::parse(*ReleasePatch(held, "a0123456789ab"));
   EXPECT_EQ(patch[2]["op"], "test");
   EXPECT_EQ(patch[2]["value"], "a0123456789ab");
-  EXPECT_EQ(patch.back()["op"], "remove");
-  EXPECT_EQ(patch.back()["path"], "/spec/taints/1");
+  EXPECT_EQ(patch[5]["op"], "remove");
+  EXPECT_EQ(patch[5]["path"], "/spec/taints/1");
+  EXPECT_EQ(patch.back()["path"], "/spec/unschedulable");
   EXPECT_TRUE(absl::IsFailedPrecondition(ReleasePatch(held, "a1").status()));
+  const auto forget = nlohmann::json::parse(*ForgetPatch(held, "a0123456789ab"));
+  for (const auto& operation : forget) EXPECT_NE(operation["path"], "/spec/unschedulable");
+}
+
+TEST(KubernetesTest, OurTaintIsNeverThereTwice) {
+  const std::string left =
+      R"({"metadata":{"name":"n1","uid":"u1","resourceVersion":"7","annotations":{}},"spec":{
+      "taints":[{"key":"other"},{"key":"fathom.dev/suspect","effect":"NoSchedule"}]}})";
+  const auto patch = nlohmann::json::parse(*HoldPatch(left, kHold));
+  EXPECT_EQ(patch.back()["op"], "replace");
+  EXPECT_EQ(patch.back()["path"], "/spec/taints/1");
 }
 
 TEST(KubernetesTest, LeavesANodeThatSomebodyElseCordonedAlone) {

@@ -1,0 +1,141 @@
+#!/usr/bin/python3
+"""deploy/k8s: shapes, references, rights and closedness; its arguments under the real binaries.
+
+    kubernetes_manifests_test.py SOURCE_DIR BINARY_DIR
+"""
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import yaml
+
+import kubernetes_shapes
+
+SOURCE, BUILD = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
+K8S = SOURCE / "deploy/k8s"
+WORKLOADS = ("DaemonSet", "StatefulSet", "Deployment")
+AGENT_CAPABILITIES = {"SYS_PTRACE", "DAC_READ_SEARCH", "DAC_OVERRIDE", "FOWNER"}
+
+
+def documents(path):
+    return [d for d in yaml.safe_load_all(path.read_text()) if d]
+
+
+def built(folder):
+    """What kustomize would print: (file, object) of all that is listed."""
+    for name in yaml.safe_load((folder / "kustomization.yaml").read_text())["resources"]:
+        path = folder / name
+        yield from built(path) if path.is_dir() else [(path, d) for d in documents(path)]
+
+
+class ManifestsTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.all = list(built(K8S))
+        cls.pods = {t["metadata"]["name"]: t for _, t in cls.all if t["kind"] in WORKLOADS}
+
+    def named(self, kind):
+        return {(t["metadata"].get("namespace"), t["metadata"]["name"]): t for _, t in self.all if t["kind"] == kind}
+
+    def containers(self, init=True):
+        for name, thing in self.pods.items():
+            pod = thing["spec"]["template"]["spec"]
+            for container in pod["containers"] + (pod.get("initContainers", []) if init else []):
+                yield name, pod, container
+
+    def test_every_file_is_listed_and_of_a_known_shape(self):
+        listed = {path for path, _ in self.all}
+        there = {p for p in K8S.rglob("*.yaml") if p.name not in ("kustomization.yaml", "job_patch.yaml")}
+        self.assertEqual(listed, there)
+        found = [m for path, t in self.all for m in kubernetes_shapes.misfits_of_object(t, path.name)]
+        self.assertEqual(found, [])
+        patch = documents(K8S / "job_patch.yaml")[0]["spec"]["template"]
+        self.assertEqual(list(kubernetes_shapes.misfits(patch, kubernetes_shapes.TEMPLATE, "job_patch")), [])
+
+    def test_the_shape_check_finds_a_misspelt_field(self):
+        bad = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "x"}, "automountServiceToken": True}
+        self.assertEqual(list(kubernetes_shapes.misfits_of_object(bad, "f")), ["f.automountServiceToken: no such field"])
+
+    def test_names_that_are_referred_to_exist(self):
+        accounts, claims = self.named("ServiceAccount"), self.named("PersistentVolumeClaim")
+        for name, thing in self.pods.items():
+            space, template = thing["metadata"]["namespace"], thing["spec"]["template"]
+            self.assertIn((None, space), self.named("Namespace"))
+            self.assertIn((space, template["spec"]["serviceAccountName"]), accounts)
+            self.assertEqual(thing["spec"]["selector"]["matchLabels"].items() - template["metadata"]["labels"].items(), set())
+            volumes = {v["name"]: v for v in template["spec"].get("volumes", [])}
+            volumes.update({c["metadata"]["name"]: c for c in thing["spec"].get("volumeClaimTemplates", [])})
+            for volume in volumes.values():
+                if "configMap" in volume:
+                    self.assertIn((space, volume["configMap"]["name"]), self.named("ConfigMap"))
+                if "persistentVolumeClaim" in volume:
+                    self.assertIn((space, volume["persistentVolumeClaim"]["claimName"]), claims)
+            for _, pod, container in self.containers():
+                if pod is template["spec"]:
+                    for mount in container.get("volumeMounts", []):
+                        self.assertIn(mount["name"], volumes, name)
+
+    def test_services_and_policies_meet_the_ports_of_pods(self):
+        ports = {n: {p["name"]: p["containerPort"] for p in c.get("ports", [])}
+                 for n, _, c in self.containers(init=False)}
+        for (_, name), service in self.named("Service").items():
+            for port in service["spec"]["ports"]:
+                self.assertEqual(ports[name][port["targetPort"]], port["port"])
+        for (_, name), policy in self.named("NetworkPolicy").items():
+            self.assertEqual(set(policy["spec"]["policyTypes"]), {"Ingress", "Egress"})
+            let_in = {p["port"] for rule in policy["spec"]["ingress"] for p in rule["ports"]}
+            self.assertEqual(let_in, set(ports[name].values()))
+            self.assertTrue(all(rule.get("from") for rule in policy["spec"]["ingress"]), "open to everybody")
+
+    def test_probes_are_of_the_right_kind(self):
+        for name, _, container in self.containers(init=False):
+            named = {p["name"] for p in container["ports"]}
+            for probe, path in (("livenessProbe", "/healthz"), ("readinessProbe", "/readyz")):
+                self.assertEqual(container[probe]["httpGet"]["path"], path, name)
+                self.assertIn(container[probe]["httpGet"]["port"], named)
+
+    def test_closed_as_far_as_each_part_can_be(self):
+        for name, pod, container in self.containers():
+            security = container["securityContext"]
+            self.assertFalse(security["allowPrivilegeEscalation"])
+            self.assertTrue(security["readOnlyRootFilesystem"])
+            self.assertEqual(security["capabilities"]["drop"], ["ALL"])
+            self.assertEqual(pod["securityContext"]["seccompProfile"], {"type": "RuntimeDefault"})
+            added = set(security["capabilities"].get("add", []))
+            if name == "fathomd":
+                self.assertEqual(added, AGENT_CAPABILITIES if container["name"] == "fathomd" else set())
+                continue
+            self.assertEqual(added, set())
+            self.assertTrue(pod["securityContext"]["runAsNonRoot"])
+            self.assertFalse(pod.get("hostPID", False))
+            self.assertFalse([v for v in pod.get("volumes", []) if "hostPath" in v])
+        levels = {n: t["metadata"]["labels"]["pod-security.kubernetes.io/enforce"] for (_, n), t in self.named("Namespace").items()}
+        self.assertEqual(levels, {"fathom": "restricted", "fathom-agent": "privileged"})
+
+    def test_only_cordon_has_rights_and_a_token(self):
+        tokens = {n for n, t in self.pods.items() if t["spec"]["template"]["spec"]["automountServiceAccountToken"]}
+        self.assertEqual(tokens, {"fathom-cordon"})
+        for kind in ("ClusterRoleBinding", "RoleBinding"):
+            for binding in self.named(kind).values():
+                self.assertEqual(binding["subjects"], [{"kind": "ServiceAccount", "name": "fathom-cordon", "namespace": "fathom"}])
+        for kind in ("ClusterRole", "Role"):
+            for role in self.named(kind).values():
+                self.assertNotIn("*", str(role["rules"]))
+
+    def test_the_real_binaries_take_the_arguments(self):
+        with tempfile.TemporaryDirectory() as folder:
+            text = self.named("ConfigMap")[("fathom", "fathom-cordon")]["data"]["cordon.yaml"]
+            config = pathlib.Path(folder) / "cordon.yaml"
+            config.write_text(text)
+            for name, _, container in self.containers(init=False):
+                program = BUILD / pathlib.Path(container["command"][0]).name
+                arguments = [a.replace("/etc/fathom", folder) for a in container["args"]]
+                ran = subprocess.run([program, *arguments, "--check-config"], capture_output=True, text=True, timeout=30)
+                self.assertEqual(ran.returncode, 0, f"{name}: {ran.stderr}")
+        self.assertIn("mode: observe", text)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
