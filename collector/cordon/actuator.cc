@@ -184,6 +184,11 @@ Actuator::Standing Actuator::Stand() const {
   return standing;
 }
 
+std::vector<std::string> Actuator::Problems() const {
+  const std::lock_guard lock(mutex_);
+  return problems_;
+}
+
 absl::Status Actuator::Approve(const std::string& action, const std::string& actor) {
   const std::lock_guard lock(mutex_);
   const auto record = policy_.Approve(ledger_, action, actor, parts_.clock.Wall());

@@ -59,6 +59,8 @@ class Actuator {
 
   void Look();
   Standing Stand() const;
+  // What went wrong in the last look; cheap, asked at each.
+  std::vector<std::string> Problems() const;
 
   absl::Status Approve(const std::string& action, const std::string& actor);
   absl::Status Undo(const std::string& action, const std::string& actor);

@@ -34,13 +34,6 @@ int Fail(const absl::Status& status) {
   return 1;
 }
 
-std::string FirstLine(const std::string& file) {
-  std::ifstream stream(file);
-  std::string line;
-  std::getline(stream, line);
-  return line;
-}
-
 std::string KubernetesServer(const CordonConfig& config) {
   if (!config.kubernetes_server.empty()) return config.kubernetes_server;
   const char* host = std::getenv("KUBERNETES_SERVICE_HOST");
@@ -78,7 +71,7 @@ class Process {
     api_.Activate(actuator);
     do {
       actuator.Look();
-      for (const auto& problem : actuator.Stand().problems) spdlog::warn("{}", problem);
+      for (const auto& problem : actuator.Problems()) spdlog::warn("{}", problem);
     } while (!Stopped(signals, config_.poll_s));
     server->reset();  // no command may reach an actuator that is going
     return 0;
@@ -173,8 +166,7 @@ int Run(const CordonConfig& config) {
   spdlog::set_default_logger(spdlog::stderr_color_mt("cordon"));
   spdlog::set_level(spdlog::level::from_str(config.log_level));
   spdlog::set_pattern("%Y-%m-%dT%H:%M:%S.%e %^%l%$ %v");
-  const std::string key = config.notify_key_file.empty() ? "" : FirstLine(config.notify_key_file);
-  auto receivers = fathom::collector::ParseReceivers(config.notify, key);
+  auto receivers = CordonReceivers(config);
   if (!receivers.ok()) return Fail(receivers.status());
   spdlog::info("settings:\n{}", PrintCordonConfig(config));
   return Process(config, *std::move(receivers)).Run(signals);

@@ -7,8 +7,9 @@
 // is dropped and counted. While an episode lasts, Alertmanager is told anew every kRefresh.
 //
 // Threads: one of its own. Thread-safety: thread-safe. Ownership: refers to transport and clock.
-// Errors: none to the caller; see the counters. Bounds: kMaxEpisodes per receiver; beyond that new
-// ones are dropped and counted. Cost of Tell: O(receivers × log episodes).
+// Errors: none to the caller; see the counters. Bounds: kMaxEpisodes for each receiver, over all of
+// them together; beyond that new ones are dropped and counted. Cost of Tell: O(receivers × log
+// episodes).
 #ifndef FATHOM_COLLECTOR_NOTIFY_NOTIFIER_H_
 #define FATHOM_COLLECTOR_NOTIFY_NOTIFIER_H_
 

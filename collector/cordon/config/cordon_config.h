@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "collector/cordon/policy/limits.h"
+#include "collector/notify/delivery.h"
 
 namespace fathom::cordon {
 
@@ -55,8 +56,10 @@ struct CordonCommandLine {
 absl::StatusOr<CordonCommandLine> ParseCordonCommandLine(int argc, const char* const* argv);
 // As YAML that --config takes. It holds no secrets: those lie in files of their own.
 std::string PrintCordonConfig(const CordonConfig& config);
-// Addresses, back-end and limits together.
+// Addresses, back-end, log level, receivers and limits together.
 absl::Status ValidateCordonConfig(const CordonConfig& config);
+// Who is told; reads the key file.
+absl::StatusOr<std::vector<collector::Receiver>> CordonReceivers(const CordonConfig& config);
 
 // One scalar setting: name, help, how text becomes a value and back.
 struct CordonSetting {

@@ -3,6 +3,7 @@
 #include <absl/strings/str_cat.h>
 
 #include <algorithm>
+#include <fstream>
 #include <type_traits>
 #include <utility>
 
@@ -119,6 +120,14 @@ absl::Status CheckAddress(const CordonConfig& config) {
                    " is reachable from outside without TLS; bind to 127.0.0.1 or say --insecure"));
 }
 
+absl::Status CheckLevel(const std::string& level) {
+  for (const char* known : {"trace", "debug", "info", "warning", "error", "off"}) {
+    if (level == known) return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat("log_level: '", level, "' is none of trace, debug, info, warning, error, off"));
+}
+
 }  // namespace
 
 const std::vector<CordonSetting>& CordonSettings() {
@@ -166,8 +175,18 @@ absl::Status ValidateCordonConfig(const CordonConfig& config) {
   if (config.backend == "webhook" && config.webhook_url.empty()) {
     return absl::InvalidArgumentError("webhook_url: the webhook back-end needs it");
   }
+  if (auto status = CheckLevel(config.log_level); !status.ok()) return status;
+  if (const auto receivers = CordonReceivers(config); !receivers.ok()) return receivers.status();
   if (auto status = CheckAddress(config); !status.ok()) return status;
   return Validate(config.limits);
+}
+
+absl::StatusOr<std::vector<collector::Receiver>> CordonReceivers(const CordonConfig& config) {
+  std::string key;
+  std::getline(std::ifstream(config.notify_key_file) >> std::ws, key);
+  auto receivers = collector::ParseReceivers(config.notify, key);
+  if (receivers.ok()) return receivers;
+  return absl::InvalidArgumentError("notify: " + std::string(receivers.status().message()));
 }
 
 std::string PrintCordonConfig(const CordonConfig& config) {

@@ -3,7 +3,7 @@
 // Read by the policy; filled from the settings file by config/. Every default is on the careful
 // side: out of the box nothing is ever done (mode observe).
 //
-// Units: seconds, ratios 0 to 1, counts of nodes. docs/operations/cordon.md explains each.
+// Units: seconds, ratios 0 to 1, counts of nodes. docs/operations/cordon.md lists all settings.
 // Thread-safety: plain values. Errors: Validate gives InvalidArgument naming the field.
 #ifndef FATHOM_COLLECTOR_CORDON_POLICY_LIMITS_H_
 #define FATHOM_COLLECTOR_CORDON_POLICY_LIMITS_H_

@@ -133,7 +133,7 @@ Response CordonApi::Ready(const Actuator* actuator) const {
   if (actuator == nullptr) {
     json.Value("standby: another fathom-cordon holds the audit log");
   } else {
-    for (const std::string& problem : actuator->Stand().problems) json.Value(Quoted(problem));
+    for (const std::string& problem : actuator->Problems()) json.Value(Quoted(problem));
   }
   Response response = Response::Json(json.EndArray().EndObject().Take());
   if (actuator == nullptr) response.status = 503;

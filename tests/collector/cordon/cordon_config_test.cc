@@ -52,6 +52,8 @@ TEST(CordonConfigTest, SaysWhatIsWrong) {
   EXPECT_NE(said("causes: [link_slow]\n").find("never cordons"), std::string::npos);
   EXPECT_NE(said("max_ratio: 2\n").find("max_ratio"), std::string::npos);
   EXPECT_NE(said("http: 0.0.0.0:1\n").find("--insecure"), std::string::npos);
+  EXPECT_NE(said("log_level: loud\n").find("log_level"), std::string::npos);
+  EXPECT_NE(said("notify: carrier-pigeon=coo\n").find("notify: "), std::string::npos);
 }
 
 TEST(CordonConfigTest, AnEmptyValueSwitchesNothingOn) {
