@@ -70,6 +70,15 @@ TEST_F(PolicyTest, NotWhileTheJobHasANetworkVerdict) {
   EXPECT_NE(hindrance_.find("link_slow in the same job"), std::string::npos) << hindrance_;
 }
 
+TEST_F(PolicyTest, EnoughNodesOfTheJobStay) {
+  view_.job_nodes["job"] = {"n1", "n2", "n3", "n4"};
+  view_.nodes["n2"].withheld = true;
+  EXPECT_EQ(Begun(), "n1");  // two of four stay
+  view_.nodes["n3"].healthy = false;
+  EXPECT_EQ(Begun(), "");
+  EXPECT_NE(hindrance_.find("job job has 2 of 4 nodes available"), std::string::npos) << hindrance_;
+}
+
 TEST_F(PolicyTest, NotWhenTwoSuspectsShareARack) {
   view_.nodes["n1"].rack = view_.nodes["n2"].rack = "rack1";
   view_.verdicts.push_back(
