@@ -94,8 +94,10 @@ enum class MarkKind : std::uint64_t {
   kGcEnd = 2,            // bytes = objects collected
   kDataLoaderBegin = 3,  // the training thread asks its DataLoader for a batch
   kDataLoaderEnd = 4,
+  kFunctionBegin = 5,  // a function that is timed; bytes = its number in function_names
+  kFunctionEnd = 6,    // the same
 };
-inline constexpr std::uint64_t kMarkKindCount = 5;
+inline constexpr std::uint64_t kMarkKindCount = 7;
 
 enum RecordFlag : std::uint8_t {
   kFlagAsync = 1,          // the call returned before the op was done

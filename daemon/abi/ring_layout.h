@@ -43,7 +43,7 @@ namespace fathom::abi {
 
 inline constexpr std::uint64_t kMagic = 0x31474e524d485446;  // "FTHMRNG1" in memory
 inline constexpr std::uint16_t kVersionMajor = 1;
-inline constexpr std::uint16_t kVersionMinor = 1;
+inline constexpr std::uint16_t kVersionMinor = 2;
 
 inline constexpr std::size_t kPageBytes = 4096;
 inline constexpr std::uint32_t kGroupSlots = 256;
@@ -53,6 +53,8 @@ inline constexpr std::uint32_t kMaxRecords = 1024 * 1024;    //   64 MiB
 inline constexpr std::uint32_t kDefaultRecords = 16 * 1024;  //    1 MiB (FATHOM_RING_KIB=1024)
 
 inline constexpr std::size_t kNameBytes = 64;
+inline constexpr std::uint32_t kFunctionNames = 32;
+inline constexpr std::size_t kFunctionNameBytes = 96;
 
 // Why the tracer did less than it could. Counters in ControlBlock::drops; never renumbered.
 enum class DropReason : std::uint8_t {
@@ -136,6 +138,12 @@ struct ControlBlock {
 
   alignas(64) WindowRequest window_request;  // agent → tracer
   alignas(64) WindowState window_state;      // tracer → agent
+
+  // Tracer → agent: functions that marks speak of (MarkKind::kFunctionBegin), NUL-ended. Those
+  // below function_count are complete (release) and stay.
+  alignas(64) std::atomic<std::uint32_t> function_count;
+  std::uint32_t reserved1[127];
+  char function_names[kFunctionNames][kFunctionNameBytes];
 };
 
 // ControlBlock::plugin_mask: the event bits of the NCCL profiler plugin that are wanted now, with
@@ -183,6 +191,8 @@ static_assert(offsetof(ControlBlock, stack_request) == 16);
 static_assert(offsetof(ControlBlock, drops) == 256);
 static_assert(offsetof(ControlBlock, window_request) == 384);
 static_assert(offsetof(ControlBlock, window_state) == 448);
+static_assert(offsetof(ControlBlock, function_count) == 512);
+static_assert(offsetof(ControlBlock, function_names) == 1024);
 static_assert(offsetof(GroupSlot, name) == 48);
 static_assert(offsetof(GroupSlot, entered) == 176);
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);

@@ -9,6 +9,7 @@
 #include <new>
 
 #include "daemon/tracer/core/clock.h"
+#include "daemon/tracer/core/function_names.h"
 #include "daemon/tracer/core/identity.h"
 #include "daemon/tracer/core/settings.h"
 
@@ -50,6 +51,7 @@ Phase TurnOn(TracerState* state) {
   if (settings.bad_settings != 0) {
     CountDrop(state->region, abi::DropReason::kBadSetting, settings.bad_settings);
   }
+  PublishFunctions(*state->region.control);
   last_control.store(state->region.control, std::memory_order_release);
   return Phase::kOn;
 }

@@ -1,5 +1,6 @@
 #include "daemon/tracer/python/entry.h"
 
+#include "daemon/tracer/core/function_names.h"
 #include "daemon/tracer/core/marks.h"
 #include "daemon/tracer/core/tracer_state.h"
 
@@ -15,7 +16,7 @@ bool IsMark(std::uint64_t kind) { return kind > 0 && kind < fathom::abi::kMarkKi
 
 }  // namespace
 
-FATHOM_EXPORT int fathom_python_version(void) { return 1; }
+FATHOM_EXPORT int fathom_python_version(void) { return 2; }
 
 FATHOM_EXPORT void fathom_group_begin(const char* name, const char* description,
                                       const std::uint32_t* members, std::uint32_t member_count) {
@@ -45,4 +46,8 @@ FATHOM_EXPORT void fathom_mark_span(std::uint64_t begin_kind, std::int64_t begin
   if (!IsMark(begin_kind) || !IsMark(end_kind)) return;
   fathom::tracer::SpanMark(kSourcePython, static_cast<MarkKind>(begin_kind), begin_ns, begin_value,
                            static_cast<MarkKind>(end_kind), end_value);
+}
+
+FATHOM_EXPORT std::uint32_t fathom_function(const char* name) {
+  return name == nullptr ? fathom::tracer::kNoFunction : fathom::tracer::RegisterFunction(name);
 }

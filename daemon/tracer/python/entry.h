@@ -25,6 +25,9 @@ void fathom_mark_end(std::uint64_t kind, std::uint64_t value, std::uint64_t pair
 void fathom_mark_span(std::uint64_t begin_kind, std::int64_t begin_ns, std::uint64_t begin_value,
                       std::uint64_t end_kind, std::uint64_t end_value);
 
+// The number of a function for marks of kind kFunctionBegin and kFunctionEnd; ~0: no room.
+std::uint32_t fathom_function(const char* name);
+
 }  // extern "C"
 
 #endif  // FATHOM_DAEMON_TRACER_PYTHON_ENTRY_H_

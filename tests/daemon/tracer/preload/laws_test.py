@@ -8,6 +8,7 @@ import glob
 import os
 import resource
 import shutil
+import signal
 import stat
 import subprocess
 import sys
@@ -83,6 +84,13 @@ class Laws(unittest.TestCase):
         with open("/proc/sys/kernel/threads-max") as most:
             threads = min(threads, int(most.read()) // 4)
         self.same(self.victim("storm", str(threads)))
+
+    def test_a_thread_is_cancelled_inside_an_op(self):
+        self.same(self.victim("cancel"))
+
+    def test_abort_and_exit_while_a_thread_is_inside_an_op(self):
+        self.same(self.victim("abort"), code=-signal.SIGABRT)
+        self.same(self.victim("exit_inside_op"), code=6)
 
     def test_no_address_space_for_a_ring(self):
         def limit():

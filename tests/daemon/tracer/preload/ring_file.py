@@ -37,6 +37,8 @@ class RingFile:
         self.heartbeat_ns, self.group_count, self.arena_used, self.exiting = struct.unpack_from(
             "<QIII", self.raw, control + 192)
         self.drops = dict(zip(DROPS, struct.unpack_from("<9Q", self.raw, control + 256)))
+        functions, = struct.unpack_from("<I", self.raw, control + 512)
+        self.functions = [_text(self.raw[at:at + 96]) for at in range(control + 1024, control + 1024 + 96 * functions, 96)]
         self.groups = [self._group(groups + 256 * i, arena) for i in range(self.group_count)]
         self.records, self.torn = self._records(records)
 

@@ -34,10 +34,29 @@ class _BaseDataLoaderIter:
         return self.left
 """
 
+# What the hook wraps of PyTorch, as far as it looks at it.
+PHASES = {
+    "torch.autograd": "import time\ndef backward(): time.sleep(0.001)\n",
+    "torch.cuda": "import time\ndef synchronize(): time.sleep(0.001)\n",
+    "torch.serialization": "def save(what, where): pass\ndef load(where): pass\n",
+    "torch.optim.optimizer": """
+        import time
+        before, after = [], []
+        register_optimizer_step_pre_hook, register_optimizer_step_post_hook = before.append, after.append
+        class Optimizer:
+            def step(self):
+                for hook in before: hook(self, (), {})
+                time.sleep(0.001)
+                for hook in after: hook(self, (), {})
+        """,
+}
+
 
 class SiteTest(unittest.TestCase):
     def setUp(self):
-        self.root = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.root = pathlib.Path(folder.name)
         self.rings = self.root / "rings"
         self.rings.mkdir()
         for package in ("torch", "torch/distributed", "torch/utils", "torch/utils/data"):
@@ -49,7 +68,7 @@ class SiteTest(unittest.TestCase):
     def run_python(self, code, *, flags=(), **environment):
         """Runs `code`; it can read the ring at RING, where there is one."""
         env = {"PYTHONPATH": f"{SITE}:{self.root}:{pathlib.Path(__file__).parent}", "LD_PRELOAD": LIBRARY,
-               "FATHOM_SHM_DIR": str(self.rings), "PATH": os.environ.get("PATH", "")} | environment
+               "FATHOM_SHM_DIR": str(self.rings), "PATH": os.environ.get("PATH", ""), **environment}
         lead = "import glob, gc\nfrom ring_file import RingFile\n" \
                f"ring = lambda: RingFile(glob.glob({str(self.rings)!r} + '/*.ring')[0])\n"
         run = subprocess.run([sys.executable, *flags, "-c", lead + textwrap.dedent(code)], env=env,
@@ -125,6 +144,74 @@ class SiteTest(unittest.TestCase):
             for r in ring().records: print(r.kind, r.extra, r.op)
             """)
         self.assertEqual(said, ["1", "0", "stop", "mark 3 1", "mark 4 1", "mark 3 2", "mark 4 2"])
+
+    def test_times_the_functions_that_the_user_names(self):
+        (self.root / "mine.py").write_text(textwrap.dedent("""
+            import time
+            def slow(): time.sleep(0.002)
+            def quick(): pass
+            def fails(): time.sleep(0.002); raise ValueError("mine")
+            class Job:
+                def step(self): time.sleep(0.002); return 5
+                @staticmethod
+                def fixed(): return quick()
+            """))
+        said = self.run_python("""
+            import mine
+            from mine import slow
+            import torch.distributed.distributed_c10d as c
+            def of_the_script(): import time; time.sleep(0.002)
+            c._new_process_group_helper(2, 0, [], "gloo", None, "0")
+            gc.disable()
+            slow(); mine.quick(); print(mine.Job().step()); mine.Job.fixed(); of_the_script()
+            try: mine.fails()
+            except ValueError as e: print(e)
+            names, records = ring().functions, ring().records
+            begins = [r for r in records if r.extra == 5]
+            ends = [r for r in records if r.extra == 6]
+            print(sorted({names[r.bytes] for r in begins} - {"mine:fails"}))
+            print([r.op for r in begins] == [r.op for r in ends], all(
+                2_000_000 <= e.time_ns - b.time_ns < 1_000_000_000 for b, e in zip(begins, ends)))
+            """, FATHOM_FUNCTIONS="mine:slow, mine:quick,mine:Job.step,mine:fails,mine:absent,mine:Job.fixed,"
+                                  "__main__:of_the_script,nonsense,no.such:module")
+        self.assertEqual(said, ["5", "mine", "['__main__:of_the_script', 'mine:Job.step', 'mine:slow']", "True True"])
+
+    def test_short_calls_are_added_up(self):
+        (self.root / "mine.py").write_text("import time\ndef short(): time.sleep(0.00001)\n")
+        said = self.run_python("""
+            import mine, time
+            import torch.distributed.distributed_c10d as c
+            c._new_process_group_helper(2, 0, [], "gloo", None, "0")
+            gc.disable()
+            began = time.monotonic_ns()
+            for _ in range(200): mine.short()
+            took = time.monotonic_ns() - began
+            records = ring().records
+            told = sum(e.time_ns - b.time_ns for b, e in zip(records[::2], records[1::2]))
+            print(len(records) < 400, took * 0.5 < told <= took)
+            """, FATHOM_FUNCTIONS="mine:short")
+        self.assertEqual(said, ["True True"])
+
+    def test_phases_of_a_step(self):
+        for name, text in PHASES.items():
+            path = self.root / (name.replace(".", "/") + ".py")
+            if name in ("torch.autograd", "torch.cuda"):
+                path = path.with_suffix("") / "__init__.py"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            (path.parent / "__init__.py").touch()
+            path.write_text(textwrap.dedent(text))
+        said = self.run_python("""
+            import torch.distributed.distributed_c10d as c
+            c._new_process_group_helper(2, 0, [], "gloo", None, "0")
+            gc.disable()
+            import torch.autograd, torch.cuda, torch.serialization, torch.optim.optimizer as o
+            torch.autograd.backward(); torch.cuda.synchronize(); torch.serialization.save(1, 2)
+            o.Optimizer().step()
+            names = ring().functions
+            for r in ring().records:
+                if r.extra == 5: print(names[r.bytes])
+            """)
+        self.assertEqual(said, ["backward", "torch.cuda.synchronize", "checkpoint (torch.save)", "optimizer.step"])
 
     def test_does_nothing_when_disabled_isolated_or_not_preloaded(self):
         code = """

@@ -5,6 +5,7 @@
 // It is run with and without libfathom.so preloaded, by preload_test.cc. After making its group it
 // prints "ready", and starts when a line comes on stdin, so that the test can map the ring first.
 #include <dlfcn.h>
+#include <pthread.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -171,6 +172,31 @@ int Unload(void* library) {
   return 0;
 }
 
+// A thread that is held inside an op, in a call that pthread_cancel ends.
+pthread_t HoldInsideOp() {
+  pthread_t held = {};
+  pthread_create(
+      &held, nullptr,
+      [](void*) -> void* {
+        void* own = fake->make_group(0, 2);
+        OneOp(own, kNumel);
+        fake->stop_next(own);
+        OneOp(own, kNumel);
+        return nullptr;
+      },
+      nullptr);
+  usleep(50'000);
+  return held;
+}
+
+int Cancel() {
+  const pthread_t held = HoldInsideOp();
+  void* result = nullptr;
+  if (pthread_cancel(held) != 0 || pthread_join(held, &result) != 0) return 1;
+  Ops(3);
+  return result == PTHREAD_CANCELED ? 0 : 1;
+}
+
 int Run(const std::string& mode, char** argv, int count, void* library) {
   if (mode == "ops") return Ops(count), 0;
   if (mode == "quiet") return Quiet(count);
@@ -186,6 +212,9 @@ int Run(const std::string& mode, char** argv, int count, void* library) {
   if (mode == "kinds") return Kinds();
   if (mode == "unload") return Unload(library);
   if (mode == "underscore_exit") _exit((Ops(3), 9));
+  if (mode == "cancel") return Cancel();
+  if (mode == "abort") return HoldInsideOp(), Ops(3), abort(), 1;
+  if (mode == "exit_inside_op") return HoldInsideOp(), Ops(3), exit(6), 1;
   if (mode == "stop") return fake->stop_next(group), Ops(1), 1;
   return 2;
 }

@@ -3,6 +3,8 @@ import ctypes
 import functools
 import inspect
 
+from . import functions
+
 
 def patch(module, lib):
     """Wraps torch.distributed's _new_process_group_helper, around whose call groups are constructed."""
@@ -12,6 +14,7 @@ def patch(module, lib):
     @functools.wraps(real)
     def _new_process_group_helper(*args, **kwargs):
         keep = _announce(lib, signature, args, kwargs)
+        _trace_script(lib)
         try:
             return real(*args, **kwargs)
         finally:
@@ -19,6 +22,13 @@ def patch(module, lib):
                 lib.fathom_group_end()
 
     module._new_process_group_helper = _new_process_group_helper
+
+
+def _trace_script(lib):
+    try:
+        functions.trace_main(lib)
+    except Exception:
+        pass
 
 
 def _announce(lib, signature, args, kwargs):

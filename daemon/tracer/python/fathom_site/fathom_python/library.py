@@ -2,7 +2,7 @@
 import ctypes
 import os
 
-VERSION = 1
+VERSION = 2
 
 
 def preloaded():
@@ -32,6 +32,8 @@ def load():
         lib.fathom_mark_end.restype = None
         lib.fathom_mark_span.argtypes = [u64, ctypes.c_int64, u64, u64, u64]
         lib.fathom_mark_span.restype = None
+        lib.fathom_function.argtypes = [ctypes.c_char_p]
+        lib.fathom_function.restype = ctypes.c_uint32
         return lib
     except (AttributeError, OSError):
         return None

@@ -2,7 +2,8 @@
 import os
 import sys
 
-from . import library
+from . import library, phases
+from .functions import named
 
 GROUPS = "torch.distributed.distributed_c10d"
 LOADER = "torch.utils.data.dataloader"
@@ -12,17 +13,17 @@ def install():
     """Registers the hook. Nothing happens where the tracer is absent or FATHOM_DISABLE is set."""
     if os.environ.get("FATHOM_DISABLE", "0") not in ("", "0") or not library.preloaded():
         return
-    sys.meta_path.insert(0, _Watcher())
+    sys.meta_path.insert(0, _Watcher({GROUPS, LOADER, phases.OPTIMIZER, *phases.PHASES, *(m for m, _ in named())}))
 
 
 class _Watcher:
     """Answers for no module itself: it lets the other finders find, and wraps the loader they give."""
 
-    def __init__(self):
-        self._busy = set()
+    def __init__(self, names):
+        self._names, self._busy = names, set()
 
     def find_spec(self, name, path=None, target=None):
-        if name not in (GROUPS, LOADER) or name in self._busy:
+        if name not in self._names or name in self._busy:
             return None
         self._busy.add(name)
         try:
@@ -71,9 +72,18 @@ def _act(name, module):
 
             groups.patch(module, lib)
             marks.watch_gc(lib)
-        else:
+        elif name == LOADER:
             from . import marks
 
             marks.patch_loader(module, lib)
+        elif name == phases.OPTIMIZER:
+            phases.watch_optimizer(lib, module)
+        elif name in phases.PHASES:
+            phases.patch(lib, name, module)
+        from . import functions
+
+        for wanted, qualname in named():
+            if wanted == name:
+                functions.trace(lib, module, qualname)
     except Exception:
         pass

@@ -1,0 +1,191 @@
+"""Marks for Python functions: the phases of a training step, and those that the user names.
+
+A call of 0.1 ms or longer leaves a begin and an end, both written when it is over. Shorter calls
+are added up, and told as one stretch that ends with the last of them.
+"""
+import functools
+import importlib
+import os
+import sys
+import time
+import types
+
+# abi::MarkKind of daemon/abi/event_record.h
+FUNCTION_BEGIN, FUNCTION_END = 5, 6
+NONE = 0xFFFFFFFF
+SHORT_NS = 100_000
+MAX_NAMED = 20  # of the user's; the table in the ring holds 32 with ours
+
+_late = []  # told of torch.compiler once torch is there
+
+
+def named():
+    """What the user wants traced: FATHOM_FUNCTIONS=module:qualname,… as (module, qualname) pairs."""
+    pairs = []
+    for word in os.environ.get("FATHOM_FUNCTIONS", "").split(","):
+        module, colon, qualname = word.strip().partition(":")
+        if colon and module and qualname:
+            pairs.append((module, qualname))
+    return pairs[:MAX_NAMED]
+
+
+def timed(lib, label, real):
+    """`real` in a wrapper that tells how long its calls take."""
+    index = lib.fathom_function(label.encode())
+    if index == NONE:
+        return real
+    clock, span = time.monotonic_ns, lib.fathom_mark_span
+    short, compiling = 0, _never
+
+    @functools.wraps(real)
+    def traced(*args, **kwargs):
+        nonlocal short
+        if compiling():  # Dynamo takes this as true: the compiled graph is the one without us
+            return real(*args, **kwargs)
+        began = clock()
+        try:
+            return real(*args, **kwargs)
+        finally:
+            short += clock() - began
+            if short >= SHORT_NS:
+                took, short = short, 0
+                span(FUNCTION_BEGIN, clock() - took, index, FUNCTION_END, index)
+
+    def torch_is_there(is_compiling):
+        nonlocal compiling
+        compiling = is_compiling
+
+    _late.append(torch_is_there)
+    _tell_of_torch()
+    return traced
+
+
+def bracketed(lib, label, real):
+    """`real` in a wrapper that marks its begin at once: for what is long and may hang."""
+    index = lib.fathom_function(label.encode())
+    if index == NONE:
+        return real
+    begin, end = lib.fathom_mark_begin, lib.fathom_mark_end
+
+    @functools.wraps(real)
+    def traced(*args, **kwargs):
+        pair = begin(FUNCTION_BEGIN, index)
+        try:
+            return real(*args, **kwargs)
+        finally:
+            end(FUNCTION_END, index, pair)
+
+    return traced
+
+
+def patch(lib, owner, name, label, wrap=timed):
+    """Puts a wrapper in place of `owner.name`, a function or a method. False: nothing such there."""
+    holder = getattr(owner, "__dict__", {})
+    real = holder.get(name)
+    kind = type(real) if isinstance(real, (staticmethod, classmethod)) else None
+    function = real.__func__ if kind else real if real is not None else getattr(owner, name, None)
+    if not callable(function) or isinstance(function, type) or hasattr(function, "_fathom"):
+        return False
+    traced = wrap(lib, label, function)
+    if traced is function:
+        return False
+    traced._fathom = True
+    setattr(owner, name, kind(traced) if kind else traced)
+    return True
+
+
+def trace(lib, module, qualname):
+    """Traces a function of an imported module; once, wherever it is called from."""
+    *path, name = qualname.split(".")
+    owner = module
+    for step in path:
+        owner = getattr(owner, step, None)
+    label = "%s:%s" % (module.__name__, qualname)
+    function = getattr(owner, name, None)
+    function = getattr(function, "__func__", function)
+    if isinstance(function, types.FunctionType) and hasattr(sys, "monitoring"):
+        return _Monitor.of(lib).add(function.__code__, label)
+    return patch(lib, owner, name, label) if owner is not None else False
+
+
+def trace_main(lib):
+    """Functions of the script itself: they are there when the first process group is made."""
+    main = sys.modules.get("__main__")
+    spec = getattr(main, "__spec__", None)
+    for module, qualname in named():
+        if main is not None and module in ("__main__", getattr(spec, "name", None)):
+            trace(lib, main, qualname)
+
+
+def _never():
+    return False
+
+
+def _tell_of_torch():
+    compiler = sys.modules.get("torch.compiler")
+    is_compiling = getattr(compiler, "is_compiling", None)
+    if is_compiling is None:
+        return
+    while _late:
+        _late.pop()(is_compiling)
+
+
+class _Monitor:
+    """sys.monitoring on the code objects that are traced, and on no other (Python 3.12 and later).
+
+    A call that ends by an exception is not told: that event cannot be had for single functions.
+    """
+
+    _one = None
+
+    @classmethod
+    def of(cls, lib):
+        if cls._one is None:
+            cls._one = cls(lib)
+        return cls._one
+
+    def __init__(self, lib):
+        self._lib, self._codes, self._tool = lib, {}, None
+        for tool in (3, 4):  # without a meaning of their own
+            try:
+                sys.monitoring.use_tool_id(tool, "fathom")
+            except ValueError:
+                continue
+            self._tool = tool
+            self._register()
+            return
+
+    def _register(self):
+        events, codes = sys.monitoring.events, self._codes
+        clock, span, short_ns = time.monotonic_ns, self._lib.fathom_mark_span, SHORT_NS
+        local = __import__("threading").local()
+
+        def on_start(code, offset):
+            try:
+                local.began[code] = clock()
+            except AttributeError:
+                local.began = {code: clock()}
+
+        def on_return(code, offset, value):
+            try:
+                state = codes[code]
+                state[1] += clock() - local.began.pop(code)
+                if state[1] >= short_ns:
+                    took, state[1] = state[1], 0
+                    span(FUNCTION_BEGIN, clock() - took, state[0], FUNCTION_END, state[0])
+            except (AttributeError, KeyError):
+                pass
+
+        sys.monitoring.register_callback(self._tool, events.PY_START, on_start)
+        sys.monitoring.register_callback(self._tool, events.PY_RETURN, on_return)
+
+    def add(self, code, label):
+        if self._tool is None or code in self._codes:
+            return False
+        index = self._lib.fathom_function(label.encode())
+        if index == NONE:
+            return False
+        self._codes[code] = [index, 0]
+        events = sys.monitoring.events
+        sys.monitoring.set_local_events(self._tool, code, events.PY_START | events.PY_RETURN)
+        return True

@@ -1,0 +1,54 @@
+"""The phases of a training step in PyTorch, and what makes a training thread wait by itself."""
+import time
+
+from . import functions
+
+# module → the functions of it that are traced: attribute path, label, long (marked at once)
+PHASES = {
+    "torch._tensor": (("Tensor.item", "Tensor.item", False),),
+    "torch.autograd": (("backward", "backward", False),),
+    "torch.cuda": (("synchronize", "torch.cuda.synchronize", False),),
+    "torch.nn.parallel.distributed": (("DistributedDataParallel.forward", "forward", False),),
+    "torch.distributed.fsdp.fully_sharded_data_parallel": (("FullyShardedDataParallel.forward", "forward", False),),
+    "torch.serialization": (("save", "checkpoint (torch.save)", True), ("load", "checkpoint (torch.load)", True)),
+    "torch.distributed.checkpoint.state_dict_saver": (
+        ("save", "checkpoint (torch.distributed.checkpoint.save)", True),
+        ("async_save", "checkpoint (torch.distributed.checkpoint.async_save)", True),
+    ),
+    "torch.distributed.checkpoint.state_dict_loader": (
+        ("load", "checkpoint (torch.distributed.checkpoint.load)", True),
+    ),
+}
+OPTIMIZER = "torch.optim.optimizer"
+
+
+def patch(lib, name, module):
+    """Wraps what PHASES names in a module that was just executed."""
+    for path, label, is_long in PHASES[name]:
+        owner = module
+        *steps, last = path.split(".")
+        for step in steps:
+            owner = getattr(owner, step, None)
+        if owner is not None:
+            functions.patch(lib, owner, last, label, functions.bracketed if is_long else functions.timed)
+
+
+def watch_optimizer(lib, module):
+    """Times every optimizer's step by PyTorch's own hooks (2.0 and later)."""
+    before = getattr(module, "register_optimizer_step_pre_hook", None)
+    after = getattr(module, "register_optimizer_step_post_hook", None)
+    index = lib.fathom_function(b"optimizer.step")
+    if before is None or after is None or index == functions.NONE:
+        return
+    clock, span, began = time.monotonic_ns, lib.fathom_mark_span, {}
+
+    def on_begin(optimizer, args, kwargs):
+        began[id(optimizer)] = clock()
+
+    def on_end(optimizer, args, kwargs):
+        since = began.pop(id(optimizer), None)
+        if since is not None and clock() - since >= functions.SHORT_NS:
+            span(functions.FUNCTION_BEGIN, since, index, functions.FUNCTION_END, index)
+
+    before(on_begin)
+    after(on_end)
