@@ -71,6 +71,7 @@ TEST_F(PolicyTest, NotWhileTheJobHasANetworkVerdict) {
 }
 
 TEST_F(PolicyTest, EnoughNodesOfTheJobStay) {
+  limits_.min_available_per_partition = 0;
   view_.job_nodes["job"] = {"n1", "n2", "n3", "n4"};
   view_.nodes["n2"].withheld = true;
   EXPECT_EQ(Begun(), "n1");  // two of four stay
