@@ -13,7 +13,7 @@ import parts
 from parts import NODES, SLOW_RANK, Failed, Parts, get_json, wait_for
 
 FIRST_SLOW = 80  # iteration; fathom wants some ten healthy ones, and a job's first are unlike the rest
-VERDICT_S = 300  # on a busy machine iterations take long
+VERDICT_S = 600  # on a very busy machine iterations take ten times as long
 
 
 def say(text=""):
