@@ -99,7 +99,13 @@ class Story:
             return given
         variables = " ".join(f"{k}={v}" for k, v in self.parts.person.items())
         say(f"in a second terminal type:\n  {variables} \\\n  {parts.BUILD}/{command}")
-        return wait_for(f"your {verb}", lambda: self.parts.actions(phase), 1800)[1]
+        return wait_for(f"your {verb}", lambda: self.done_by_hand(phase), 1800)[1]
+
+    def done_by_hand(self, phase):
+        withdrawn = self.parts.actions("withdrawn")
+        if withdrawn:
+            raise Failed("fathom took its advice back before you answered: " + str(withdrawn[0].get("text", "")))
+        return self.parts.actions(phase)
 
     def approve(self):
         self.stage("a person approves")
