@@ -35,7 +35,7 @@ void ByScale(const ExperimentOptions& options) {
   for (const auto& row : kRows) {
     const std::uint32_t ranks = row.first;
     const Tally t = RunTrials(
-        RunsOr(options, ranks > 4096 ? 60 : 100),
+        RunsOr(options, ranks > 4096 ? 5 : 10),
         [ranks](std::uint64_t seed) {
           return WithFault(DrawJob(ranks, 4, seed), DrawRankKind(seed), kUsualFactor);
         },
@@ -44,6 +44,7 @@ void ByScale(const ExperimentOptions& options) {
     all.Add(t);
   }
   PrintGrades(options, all);
+  PrintWorst(options, all);
   PrintStories(options, all);
 }
 
@@ -54,7 +55,7 @@ void ByDimensions(const ExperimentOptions& options) {
   for (const auto& row : kRows) {
     const int dimensions = row.first;
     const Tally t = RunTrials(
-        RunsOr(options, 100),
+        RunsOr(options, 20),
         [dimensions](std::uint64_t seed) {
           return WithFault(DrawJob(kUsualRanks, dimensions, seed), DrawRankKind(seed),
                            kUsualFactor);
@@ -64,6 +65,7 @@ void ByDimensions(const ExperimentOptions& options) {
     all.Add(t);
   }
   PrintGrades(options, all);
+  PrintWorst(options, all);
   PrintStories(options, all);
 }
 
@@ -75,7 +77,7 @@ void ByKind(const ExperimentOptions& options) {
     const int dimensions = kind == FaultKind::kExpertImbalance ? 6 : 4;
     const double factor = OfNetwork(kind) ? kNetworkFactor : kUsualFactor;
     const Tally t = RunTrials(
-        RunsOr(options, 30),
+        RunsOr(options, 5),
         [=](std::uint64_t seed) {
           return WithFault(DrawJob(kUsualRanks, dimensions, seed), kind, factor);
         },
@@ -84,6 +86,7 @@ void ByKind(const ExperimentOptions& options) {
     all.Add(t);
   }
   PrintGrades(options, all);
+  PrintWorst(options, all);
   PrintStories(options, all);
 }
 
@@ -92,7 +95,7 @@ void BySize(const ExperimentOptions& options) {
   Tally all;
   for (double factor : {1.05, 1.1, 1.2, 1.5, 2.0}) {
     const Tally t = RunTrials(
-        RunsOr(options, 60),
+        RunsOr(options, 10),
         [factor](std::uint64_t seed) {
           return WithFault(DrawJob(kUsualRanks, 4, seed), FaultKind::kSlowGpu, factor);
         },
@@ -100,6 +103,7 @@ void BySize(const ExperimentOptions& options) {
     PrintRow(options, Joined({absl::StrFormat("%.2f", factor)}, MarkCells(t)));
     all.Add(t);
   }
+  PrintWorst(options, all);
   PrintStories(options, all);
 }
 
@@ -109,7 +113,7 @@ void TwoAtOnce(const ExperimentOptions& options) {
   Tally all;
   for (double factor : {1.4, 1.3, 1.2}) {
     const Tally t = RunTrials(
-        RunsOr(options, 60),
+        RunsOr(options, 10),
         [factor](std::uint64_t seed) {
           Scenario job = WithFault(DrawJob(kUsualRanks, 4, seed), DrawRankKind(seed), kUsualFactor);
           job.faults.push_back(DrawFault(job, FaultKind::kSlowGpu, factor, seed + 7777));
@@ -120,6 +124,7 @@ void TwoAtOnce(const ExperimentOptions& options) {
                        Share(t.all_found, t.runs), absl::StrCat(t.Of(Mark::kWrong))});
     all.Add(t);
   }
+  PrintWorst(options, all);
   PrintStories(options, all);
 }
 

@@ -51,7 +51,9 @@ constexpr char kPage[] =
     "harder than anything played here in ways nobody has modelled. None of this has run on a "
     "GPU.\n\n"
     "Shares come with 95 % intervals (Wilson). *Top-1 right*: the first verdict of the last look "
-    "names the device at fault, with a cause that fits. *Abstained*: nobody was convicted. "
+    "names the device at fault, with a cause that fits. *Slowed by 5 % or more*: of the runs whose "
+    "iterations the fault makes irregular by Holmes' count; the others are faults that cost less. "
+    "*Abstained*: nobody was convicted. "
     "*Wide*: an entity that holds the device and more. *Wrong*: at any time of the run somebody "
     "else was convicted (grade established or supported).\n";
 

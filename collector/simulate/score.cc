@@ -78,6 +78,18 @@ Mark Against(const Layout& layout, const Fault& fault, const Verdict& verdict) {
   return wide ? Mark::kWide : Mark::kWrong;
 }
 
+double SlowdownOf(const Scenario& scenario, const Outcome& outcome) {
+  double well = 0, bad = 0, well_count = 0, bad_count = 0;
+  for (std::size_t i = 0; i < outcome.iteration_s.size(); ++i) {
+    const bool active = std::any_of(
+        scenario.faults.begin(), scenario.faults.end(),
+        [&](const Fault& fault) { return fault.ActiveIn(static_cast<std::int64_t>(i)); });
+    (active ? bad : well) += outcome.iteration_s[i];
+    (active ? bad_count : well_count) += 1;
+  }
+  return well > 0 && bad > 0 ? bad / bad_count / (well / well_count) : 1;
+}
+
 Mark AgainstDesign(const Verdict& verdict) {
   return verdict.cause == Cause::kImbalance || verdict.cause == Cause::kRegression ? Mark::kRight
                                                                                    : Mark::kWrong;
@@ -122,6 +134,7 @@ Score ScoreOf(const Scenario& scenario, const Outcome& outcome) {
     score.mark = any ? std::max(score.mark, mark) : mark;
     any = true;
   }
+  score.slowdown = SlowdownOf(scenario, outcome);
   const auto& last = outcome.diagnosis.verdicts;
   score.top1 =
       last.empty() ? scenario.faults.empty() : MarkOf(scenario, last.front()) == Mark::kRight;

@@ -28,6 +28,7 @@ struct Score {
   Mark mark = Mark::kAbstained;    // of all that was ever said; the worst of it counts
   bool top1 = false;               // the first verdict of the last diagnosis is right
   bool all_found = false;          // every fault has a right verdict
+  double slowdown = 1;             // of iterations in which a fault is active, by their means
   std::vector<std::string> wrong;  // subjects and sentences of the wrong ones
 };
 

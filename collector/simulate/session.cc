@@ -84,6 +84,7 @@ void Session::PlayNext() {
   }
   view_.window.push_back(observer_.Summarise(iteration, begin));
   begins_[iteration + 1] = player_.end();
+  outcome_.iteration_s.push_back(player_.end() - begin);
   if (view_.window.size() > options_.window) {
     begins_.erase(view_.window.front().index.value);
     view_.window.erase(view_.window.begin());

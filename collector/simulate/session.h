@@ -46,7 +46,8 @@ struct Outcome {
   std::int64_t iterations = 0;  // played
   bool interrupted = false;
   bool hung = false;
-  std::uint64_t ops_played = 0;  // a full log of all ranks holds so many
+  std::vector<double> iteration_s;  // how long each took
+  std::uint64_t ops_played = 0;     // a full log of all ranks holds so many
   std::uint64_t ops_until_verdict = 0;
   diagnosis::Suspicion suspicion;
   diagnosis::Diagnosis diagnosis;        // of the last look

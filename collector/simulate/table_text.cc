@@ -41,11 +41,23 @@ Cells Joined(Cells first, const Cells& then) {
   return first;
 }
 
-Cells MarkHeading() { return {"runs", "top-1 right, %", "abstained", "wide", "wrong"}; }
+Cells MarkHeading() {
+  return {"runs",      "top-1 right, %", "slowed by 5 % or more: top-1 right, %",
+          "abstained", "wide",           "wrong"};
+}
 
 Cells MarkCells(const Tally& t) {
-  return {absl::StrCat(t.runs), Share(t.top1, t.runs), absl::StrCat(t.Of(Mark::kAbstained)),
-          absl::StrCat(t.Of(Mark::kWide)), absl::StrCat(t.Of(Mark::kWrong))};
+  return {absl::StrCat(t.runs),
+          Share(t.top1, t.runs),
+          Share(t.slowed_top1, t.slowed),
+          absl::StrCat(t.Of(Mark::kAbstained)),
+          absl::StrCat(t.Of(Mark::kWide)),
+          absl::StrCat(t.Of(Mark::kWrong))};
+}
+
+void PrintWorst(const ExperimentOptions& options, const Tally& tally) {
+  if (tally.worst.empty()) return;
+  options.print(absl::StrCat("\nThe costliest run that was not told right: ", tally.worst, ".\n"));
 }
 
 int RunsOr(const ExperimentOptions& options, int usual) {

@@ -17,6 +17,8 @@ void PrintHeading(const ExperimentOptions& options, const Cells& cells);
 void PrintRow(const ExperimentOptions& options, const Cells& cells);
 // The first few.
 void PrintStories(const ExperimentOptions& options, const Tally& tally);
+// The run with the largest slowdown among those whose first verdict was not right.
+void PrintWorst(const ExperimentOptions& options, const Tally& tally);
 // How many of the convictions of each grade were right.
 void PrintGrades(const ExperimentOptions& options, const Tally& tally);
 

@@ -14,6 +14,18 @@ std::size_t ClassIndex(diagnosis::ProblemClass problem) {
   return static_cast<std::size_t>(problem);
 }
 
+std::string InWords(const Scenario& scenario, const Outcome& outcome, const Score& score) {
+  std::string text = absl::StrFormat(
+      "seed %d, %d ranks, %s, iterations %.1f %% longer: ", scenario.seed,
+      scenario.plan.WorldSize(), TruthOf(scenario), 100 * (score.slowdown - 1));
+  const diagnosis::Diagnosis& last = outcome.diagnosis;
+  if (!last.verdicts.empty()) return text + "said " + Subject(last.verdicts.front());
+  if (!last.abstained.empty()) {
+    return text + "nothing said, for want of " + last.abstained.front().missing;
+  }
+  return text + "nothing said, for no iteration stood out from the noise";
+}
+
 }  // namespace
 
 void Tally::Add(const Scenario& scenario, const Outcome& outcome) {
@@ -22,6 +34,12 @@ void Tally::Add(const Scenario& scenario, const Outcome& outcome) {
   top1 += score.top1;
   all_found += score.all_found;
   ++marks[static_cast<std::size_t>(score.mark)];
+  slowed += score.slowdown >= kIrregular;
+  slowed_top1 += score.slowdown >= kIrregular && score.top1;
+  if (!score.top1 && score.slowdown > worst_slowdown) {
+    worst_slowdown = score.slowdown;
+    worst = InWords(scenario, outcome, score);
+  }
   for (const diagnosis::Verdict& verdict : outcome.ever) {
     const std::size_t grade = verdict.grade == diagnosis::Grade::kEstablished;
     ++convictions[grade];
@@ -48,6 +66,12 @@ void Tally::Add(const Tally& other) {
   runs += other.runs;
   top1 += other.top1;
   all_found += other.all_found;
+  slowed += other.slowed;
+  slowed_top1 += other.slowed_top1;
+  if (other.worst_slowdown > worst_slowdown) {
+    worst_slowdown = other.worst_slowdown;
+    worst = other.worst;
+  }
   for (std::size_t i = 0; i < marks.size(); ++i) marks[i] += other.marks[i];
   for (std::size_t i = 0; i < 2; ++i) {
     convictions[i] += other.convictions[i];

@@ -66,7 +66,7 @@ void ByClass(const ExperimentOptions& options) {
                                 {"a host is slow", FaultKind::kSlowHost, 1.4}};
   for (const ClassRow& row : kRows) {
     const Tally t = RunTrials(
-        RunsOr(options, 30),
+        RunsOr(options, 5),
         [&row](std::uint64_t seed) {
           Scenario job = DrawJob(512, 4, seed);
           job.faults = {DrawFault(job, row.kind, row.factor, seed)};
@@ -88,7 +88,7 @@ void CostByScale(const ExperimentOptions& options) {
   for (const auto& row : kRows) {
     const std::uint32_t ranks = row.first;
     const Tally t = RunTrials(
-        RunsOr(options, ranks > 8192 ? 1 : 5),
+        RunsOr(options, ranks > 8192 ? 1 : 3),
         [ranks](std::uint64_t seed) {
           Scenario job = DrawJob(ranks, 4, seed);
           job.faults = {DrawFault(job, FaultKind::kSlowGpu, 1.4, seed)};

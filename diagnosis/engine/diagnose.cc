@@ -5,11 +5,14 @@
 #include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "diagnosis/engine/totals.h"
 #include "diagnosis/evidence/judge.h"
 #include "diagnosis/evidence/ledger.h"
 #include "diagnosis/graph/execution_graph.h"
+#include "diagnosis/ranking/ranking.h"
 #include "diagnosis/replay/replay.h"
 #include "diagnosis/replay/what_if.h"
 #include "diagnosis/rules/registry.h"
@@ -73,6 +76,32 @@ std::optional<Replay> ReplayOf(const JobView& view, Findings& findings) {
   return replay;
 }
 
+bool IsAbout(const Verdict& verdict, const RankedDevice& device) {
+  return std::any_of(device.ranks.begin(), device.ranks.end(), [&](RankId rank) {
+    const auto& ranks = verdict.entity.ranks;
+    return std::find(ranks.begin(), ranks.end(), rank) != ranks.end();
+  });
+}
+
+// Who would be the culprit if those that are convicted were not.
+void AddRunnerUp(const std::vector<RankedDevice>& ranking, double least_odds,
+                 std::vector<Verdict>& verdicts) {
+  for (const RankedDevice& device : ranking) {
+    if (device.posterior_odds < least_odds) return;
+    const bool convicted = std::any_of(verdicts.begin(), verdicts.end(), [&](const Verdict& v) {
+      return IsAbout(v, device);
+    });
+    if (convicted) continue;
+    for (Verdict& verdict : verdicts) {
+      verdict.counter_evidence.push_back(
+          {absl::StrCat("Next in the ranking of suspects by posterior odds is ",
+                        DeviceInWords(device)),
+           device.posterior_odds, "to 1", verdict.posterior_odds, "ranking"});
+    }
+    return;
+  }
+}
+
 // Rows are what evidence is gathered from; a schedule has rules of its own.
 bool HasRows(const JobView& view) { return view.schedule.empty() || !view.rows.empty(); }
 
@@ -84,10 +113,14 @@ Diagnosis Diagnose(const JobView& view, const Suspicion& suspicion, const Diagno
   const std::optional<Replay> replay = ReplayOf(view, findings);
   const Case c{view, suspicion, graph, config, replay ? &*replay : nullptr};
   RunRules(c, findings);
-  if (suspicion.slow && HasRows(view)) JudgeSlowness(c, GatherEvidence(c, findings), findings);
+  Diagnosis out;
+  if (suspicion.slow && HasRows(view)) {
+    const Ledger ledger = GatherEvidence(c, findings);
+    JudgeSlowness(c, ledger, findings);
+    AddRunnerUp(RankDevices(view, ledger, config), config.supported_odds, findings.verdicts);
+  }
   DropSlownessWhenStuck(findings.verdicts);
   std::stable_sort(findings.verdicts.begin(), findings.verdicts.end(), Stronger);
-  Diagnosis out;
   out.verdicts = std::move(findings.verdicts);
   out.abstained = std::move(findings.abstained);
   out.irregular = suspicion.irregular;

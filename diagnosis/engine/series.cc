@@ -73,6 +73,7 @@ JobSeries BuildSeries(const JobView& view, const DiagnosisConfig& config) {
   JobSeries series;
   series.points = MedianOverRanks(view);
   const bool in_episode = view.episode.onset.value >= 0 && view.episode.expected.count > 0;
+  if (in_episode) series.episode = view.episode.onset;
   const auto learn = static_cast<std::size_t>(config.baseline_iterations);
   if (series.points.size() < learn && !in_episode) return series;
   const std::size_t taught = in_episode ? 0 : learn;

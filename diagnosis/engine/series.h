@@ -32,6 +32,7 @@ struct JobSeries {
   std::vector<SeriesPoint> points;  // ordered by index
   double reference = 0;             // present baseline; 0 while it is not known
   double noise = 0;                 // its standard deviation
+  Iteration episode{-1};            // onset of the one handed back by the caller; −1: none
 };
 
 JobSeries BuildSeries(const JobView& view, const DiagnosisConfig& config);

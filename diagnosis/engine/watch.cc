@@ -1,10 +1,12 @@
 #include "diagnosis/engine/watch.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "diagnosis/engine/rows_wanted.h"
 #include "diagnosis/engine/series.h"
+#include "diagnosis/engine/shift.h"
 #include "diagnosis/engine/stall.h"
 #include "diagnosis/stats/robust.h"
 
@@ -45,6 +47,18 @@ double Measured(const JobSeries& series, const Onset& onset, const DiagnosisConf
   return Median(std::move(recent));
 }
 
+// A small lasting step is told by many points together, none of which is irregular by itself.
+Onset FindSmallOnset(JobSeries& series, const DiagnosisConfig& config) {
+  const std::size_t n = series.points.size();
+  const std::optional<Shift> shift = FindShift(series, config);
+  if (!shift) return {n, false, 0};
+  series.reference = shift->before;
+  for (std::size_t i = shift->first; i < n; ++i) {
+    series.points[i].regular = series.points[i].seconds <= shift->limit;
+  }
+  return {shift->first, true, 1};
+}
+
 void DescribeEpisode(const JobView& view, const JobSeries& series, const Onset& onset,
                      Suspicion& out) {
   const SeriesPoint& first = series.points[onset.first];
@@ -62,9 +76,10 @@ void DescribeEpisode(const JobView& view, const JobSeries& series, const Onset& 
 
 Suspicion Watch(const JobView& view, const DiagnosisConfig& config) {
   Suspicion out;
-  const JobSeries series = BuildSeries(view, config);
+  JobSeries series = BuildSeries(view, config);
   const std::size_t n = series.points.size();
-  const Onset onset = FindOnset(series, config);
+  Onset onset = FindOnset(series, config);
+  if (onset.first == n) onset = FindSmallOnset(series, config);
   const auto calm = static_cast<std::size_t>(config.settled_iterations);
   out.slow = onset.first < n;
   out.stalled = AnyStalled(view, config);

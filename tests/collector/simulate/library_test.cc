@@ -23,7 +23,6 @@ Mark ExpectedOf(const std::string& name) {
       {"expert_imbalance", Mark::kAbstained},
       {"growth", Mark::kAbstained},
       {"slow_gpu_ddp", Mark::kAbstained},
-      {"slow_gpu_fsdp", Mark::kAbstained},
       {"slow_nic", Mark::kWide},
   };
   const auto found = kExpected.find(name);

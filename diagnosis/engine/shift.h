@@ -1,0 +1,43 @@
+// A step in the iteration time that is too small to make a single iteration irregular, and that many
+// iterations tell all the same. Part of Watch(), for quiet jobs only.
+//
+//   0.371 0.372 0.371 0.372 | 0.386 0.387 0.385 0.386      4 %: below delta, far above the noise
+//
+// Model: the window is split where the means before and after differ most, in units of their
+// standard error. It is a step if both sides are quiet, lie apart point by point, differ by delta or
+// more, and a straight line would not explain as much. During an episode handed back by the caller
+// the side before is its baseline.
+//
+// Units: seconds. Thread-safety: pure. Cost: O(points log points).
+// Source: least-squares estimate of one change in mean (Hinkley 1970), on clipped values.
+#ifndef FATHOM_DIAGNOSIS_ENGINE_SHIFT_H_
+#define FATHOM_DIAGNOSIS_ENGINE_SHIFT_H_
+
+#include <cstddef>
+#include <optional>
+
+#include "diagnosis/engine/config.h"
+#include "diagnosis/engine/series.h"
+
+namespace fathom::diagnosis {
+
+// docs/rules/config.md says why.
+struct ShiftThresholds {
+  double delta = 1.01;           // the step is looked into from this × on
+  double sigmas = 8;             // standard errors that it must measure
+  double noise = 0.01;           // of the median, in jobs at most as noisy as this
+  std::size_t iterations = 10;   // since the step, at least
+};
+
+struct Shift {
+  std::size_t first = 0;  // point from which on iterations take longer
+  double before = 0;      // median until then
+  double limit = 0;       // halfway: above it a point since then counts as irregular
+};
+
+std::optional<Shift> FindShift(const JobSeries& series, const DiagnosisConfig& config,
+                               const ShiftThresholds& thresholds = {});
+
+}  // namespace fathom::diagnosis
+
+#endif  // FATHOM_DIAGNOSIS_ENGINE_SHIFT_H_

@@ -1,0 +1,89 @@
+#include "diagnosis/engine/shift.h"
+
+#include <cmath>
+#include <random>
+#include <vector>
+
+#include "gtest/gtest.h"
+
+namespace fathom::diagnosis {
+namespace {
+
+constexpr std::size_t kBefore = 60, kAfter = 16;
+
+// `noise` and `step` as shares of 0.1 s; `drift`: how much it grows over the whole series.
+JobSeries SeriesOf(double noise, double step, std::uint64_t seed, double drift = 0) {
+  std::mt19937_64 random(seed);
+  std::normal_distribution<double> normal(0, noise);
+  JobSeries series;
+  for (std::size_t i = 0; i < kBefore + kAfter; ++i) {
+    const double grown = drift * static_cast<double>(i) / (kBefore + kAfter);
+    const double times = 1 + normal(random) + grown + (i < kBefore ? 0 : step);
+    series.points.push_back({Iteration(static_cast<std::int64_t>(i)), WallNs(), 0.1 * times, true});
+  }
+  series.reference = 0.1;
+  series.noise = 0.002;
+  return series;
+}
+
+TEST(ShiftTest, ASmallStepOfAQuietJobIsSeenWhereItIs) {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    const auto shift = FindShift(SeriesOf(0.003, 0.03, seed), {});
+    ASSERT_TRUE(shift) << seed;
+    EXPECT_EQ(shift->first, kBefore) << seed;
+    EXPECT_NEAR(shift->before, 0.1, 0.0005);
+    EXPECT_NEAR(shift->limit, 0.1015, 0.0005);
+  }
+}
+
+struct Silent {
+  const char* why;
+  double noise, step, drift;
+};
+
+class NoShiftTest : public ::testing::TestWithParam<Silent> {};
+
+TEST_P(NoShiftTest, IsNotTakenForAStep) {
+  const Silent& test = GetParam();
+  for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+    const JobSeries series = SeriesOf(test.noise, test.step, seed, test.drift);
+    EXPECT_FALSE(FindShift(series, {})) << test.why << ", seed " << seed;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, NoShiftTest,
+                         ::testing::Values(Silent{"healthy", 0.003, 0, 0},
+                                           Silent{"too small a step", 0.001, 0.008, 0},
+                                           Silent{"a noisy job", 0.03, 0.04, 0},
+                                           Silent{"a slow drift", 0.003, 0, 0.02}));
+
+TEST(ShiftTest, NeedsABaselineAndIterationsSince) {
+  JobSeries series = SeriesOf(0.003, 0.03, 1);
+  series.points.resize(kBefore + 5);
+  EXPECT_FALSE(FindShift(series, {}));
+  JobSeries young = SeriesOf(0.003, 0.03, 1);
+  young.points.erase(young.points.begin(), young.points.begin() + 41);
+  EXPECT_FALSE(FindShift(young, {}));
+  EXPECT_FALSE(FindShift(JobSeries(), {}));
+}
+
+TEST(ShiftTest, OneSpikeIsNoStep) {
+  JobSeries series = SeriesOf(0.003, 0, 1);
+  for (std::size_t i = kBefore + 2; i < kBefore + 5; ++i) series.points[i].seconds = 0.5;
+  EXPECT_FALSE(FindShift(series, {}));
+}
+
+TEST(ShiftTest, InAnEpisodeItGoesOnAgainstTheBaselineFromBefore) {
+  JobSeries series = SeriesOf(0.003, 0.03, 1);
+  series.episode = Iteration(kBefore);
+  series.points.erase(series.points.begin(), series.points.begin() + kBefore - 4);
+  const auto shift = FindShift(series, {});
+  ASSERT_TRUE(shift);
+  EXPECT_EQ(series.points[shift->first].index.value, static_cast<std::int64_t>(kBefore));
+  JobSeries well = SeriesOf(0.003, 0, 1);
+  well.episode = Iteration(kBefore);
+  EXPECT_FALSE(FindShift(well, {}));
+}
+
+}  // namespace
+}  // namespace fathom::diagnosis
