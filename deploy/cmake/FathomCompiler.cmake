@@ -5,12 +5,20 @@ add_library(fathom_warnings INTERFACE)
 target_compile_options(fathom_warnings INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Wundef -Werror
   $<$<CXX_COMPILER_ID:Clang>:-Wthread-safety>)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+  # GCC 12 accuses std::string's own inlined copies (GCC bugs 105329 and 105651); the sanitizers
+  # find the real ones.
+  target_compile_options(fathom_warnings INTERFACE
+    $<$<COMPILE_LANGUAGE:CXX>:-Wno-array-bounds -Wno-restrict -Wno-stringop-overflow -Wno-stringop-overread>)
+endif()
 # Debian's Abseil and gRPC headers are system headers; our own folders are not.
 target_include_directories(fathom_warnings INTERFACE ${PROJECT_SOURCE_DIR})
 add_library(fathom::warnings ALIAS fathom_warnings)
 
 add_library(fathom_specs INTERFACE)
 target_link_libraries(fathom_specs INTERFACE fathom::warnings)
+# Everywhere, so that every target can take the same precompiled headers.
+target_compile_options(fathom_specs INTERFACE -pthread)
 if(NOT FATHOM_SANITIZE AND CMAKE_BUILD_TYPE STREQUAL "Release")
   target_compile_options(fathom_specs INTERFACE -fstack-protector-strong -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2)
   target_link_options(fathom_specs INTERFACE -Wl,-z,relro,-z,now)

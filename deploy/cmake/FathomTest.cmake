@@ -5,10 +5,17 @@ if(FATHOM_TESTS)
   find_package(benchmark CONFIG QUIET)
 endif()
 
+# Test code is compiled more often than it runs; what it tests keeps the preset's optimisation.
+if(CMAKE_BUILD_TYPE STREQUAL "Release")
+  set(FATHOM_TEST_OPTIMISATION -O1)
+endif()
+
 function(fathom_test name)
   cmake_parse_arguments(A "" "TIMEOUT" "SOURCES;LIBS;LABELS;ARGS" ${ARGN})
   add_executable(${name} ${A_SOURCES})
   target_link_libraries(${name} PRIVATE fathom::specs ${A_LIBS} GTest::gmock GTest::gtest_main)
+  target_compile_options(${name} PRIVATE ${FATHOM_TEST_OPTIMISATION})
+  fathom_precompiled(${name} test)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
   add_test(NAME ${name} COMMAND ${name} ${A_ARGS})
   if(NOT A_TIMEOUT)
