@@ -15,6 +15,16 @@ std::vector<EvidenceView> ReadEvidence(const Json& list) {
   return out;
 }
 
+std::vector<WaitStepView> ReadWaits(const Json& list) {
+  std::vector<WaitStepView> out;
+  for (const Json& item : list) {
+    out.push_back({IntField(item, "hop", 1), IntsField(item, "ranks"), TextField(item, "group"),
+                   TextField(item, "op"), IntField(item, "groups", 1), IntField(item, "number", -1),
+                   NumberField(item, "waited_s")});
+  }
+  return out;
+}
+
 void ReadEntity(const Json& entity, VerdictView* out) {
   out->entity_type = TextField(entity, "type");
   out->ranks = IntsField(entity, "ranks");
@@ -86,6 +96,7 @@ VerdictView ReadVerdict(const Json& verdict) {
   out.gpu_hours = NumberField(cost, "gpu_hours");
   out.evidence = ReadEvidence(ListField(verdict, "evidence"));
   out.counter_evidence = ReadEvidence(ListField(verdict, "counter_evidence"));
+  out.waits = ReadWaits(ListField(verdict, "waits"));
   for (const Json& item : ListField(verdict, "would_change")) {
     if (item.is_string()) out.would_change.push_back(Printable(item.get_ref<const std::string&>()));
   }

@@ -21,6 +21,16 @@ struct EvidenceView {
   double reference = 0;
 };
 
+// A step of the chain behind the culprit of a job that stands still.
+struct WaitStepView {
+  std::int64_t hop = 1;
+  std::vector<std::int64_t> ranks;
+  std::string group, op;
+  std::int64_t groups = 1;
+  std::int64_t number = -1;  // -1: none
+  double waited_s = 0;       // 0: not known
+};
+
 struct VerdictView {
   std::string id, job, grade, cause, problem_class, role, sentence, owner, closed_because;
   std::string entity_type, node, gpu, link_src, link_dst;
@@ -33,6 +43,7 @@ struct VerdictView {
   double seconds_per_iteration = 0;
   double gpu_hours = 0;
   std::vector<EvidenceView> evidence, counter_evidence;
+  std::vector<WaitStepView> waits;
   std::vector<std::string> would_change;
   std::string action_text, action_command;
 

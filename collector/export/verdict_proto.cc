@@ -53,6 +53,37 @@ diagnosis::Evidence Get(const v1::Evidence& evidence) {
           evidence.source()};
 }
 
+void Put(const diagnosis::WaitStep& step, v1::WaitStep& out) {
+  out.set_hop(static_cast<std::uint32_t>(step.hop));
+  for (const RankId rank : step.waiting) out.add_ranks(rank.value);
+  for (const RankId rank : step.for_ranks) out.add_for_ranks(rank.value);
+  out.set_group(step.group);
+  out.set_groups(static_cast<std::uint32_t>(step.groups));
+  out.set_op(Text(CollectiveKindName(step.kind)));
+  out.set_number(step.number);
+  out.set_waited_s(step.waited.Seconds());
+}
+
+CollectiveKind KindNamed(const std::string& name) {
+  for (std::uint8_t i = 0; i < kCollectiveKindCount; ++i) {
+    if (CollectiveKindName(CollectiveKind{i}) == name) return CollectiveKind{i};
+  }
+  return CollectiveKind::kUnknown;
+}
+
+diagnosis::WaitStep Get(const v1::WaitStep& in) {
+  diagnosis::WaitStep step;
+  step.hop = static_cast<int>(in.hop());
+  for (const std::uint32_t rank : in.ranks()) step.waiting.emplace_back(rank);
+  for (const std::uint32_t rank : in.for_ranks()) step.for_ranks.emplace_back(rank);
+  step.group = in.group();
+  step.groups = static_cast<int>(in.groups());
+  step.kind = KindNamed(in.op());
+  step.number = in.number();
+  step.waited = Nanos::FromSeconds(in.waited_s());
+  return step;
+}
+
 void PutNames(const diagnosis::Verdict& verdict, v1::Verdict& out) {
   out.set_grade(Text(ToString(verdict.grade)));
   out.set_cause(Text(ToString(verdict.cause)));
@@ -67,6 +98,7 @@ void PutLists(const diagnosis::Verdict& verdict, v1::Verdict& out) {
   for (const auto& evidence : verdict.evidence) Put(evidence, *out.add_evidence());
   for (const auto& evidence : verdict.counter_evidence) Put(evidence, *out.add_counter_evidence());
   for (const auto& text : verdict.would_change) out.add_would_change(text);
+  for (const auto& step : verdict.waits) Put(step, *out.add_waits());
 }
 
 diagnosis::Verdict GetVerdict(const v1::Verdict& in) {
@@ -85,6 +117,7 @@ diagnosis::Verdict GetVerdict(const v1::Verdict& in) {
   for (const auto& evidence : in.counter_evidence()) {
     verdict.counter_evidence.push_back(Get(evidence));
   }
+  for (const auto& step : in.waits()) verdict.waits.push_back(Get(step));
   verdict.would_change.assign(in.would_change().begin(), in.would_change().end());
   verdict.action_text = in.action().text();
   verdict.action_command = in.action().command();

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "diagnosis/model/what_if.h"
+#include "proto/types/collective_kind.h"
 #include "proto/types/ids.h"
 #include "proto/types/time_units.h"
 
@@ -89,6 +90,19 @@ struct Cost {
   double gpu_hours = 0;  // lost so far, over all ranks
 };
 
+constexpr std::int64_t kNoWaitNumber = -1;
+
+// One step of the chain behind a culprit: ranks that wait in an op for ranks nearer to it.
+struct WaitStep {
+  int hop = 1;  // 1: they wait for the culprit itself
+  std::vector<RankId> waiting, for_ranks;
+  std::string group;                    // description or name
+  int groups = 0;                       // like it, told as one
+  CollectiveKind kind = CollectiveKind::kUnknown;
+  std::int64_t number = kNoWaitNumber;  // of the op, as the source counts; of all groups the same
+  Nanos waited;                         // the longest; 0: not known
+};
+
 struct Verdict {
   Grade grade = Grade::kUnknown;
   Cause cause = Cause::kUnknown;
@@ -100,6 +114,7 @@ struct Verdict {
   WallNs since_time;
   Cost cost;
   std::vector<RankId> victims;
+  std::vector<WaitStep> waits;  // of a job that stands still; nearest the culprit first
   std::vector<Evidence> evidence;
   std::vector<Evidence> counter_evidence;
   std::vector<std::string> would_change;

@@ -94,6 +94,30 @@ void AddEvidence(std::string_view label, const std::vector<EvidenceView>& eviden
   }
 }
 
+constexpr std::int64_t kHopsDrawn = 20;
+
+std::string RankNames(const std::vector<std::int64_t>& ranks) {
+  return Cat(ranks.size() > 1 ? "ranks " : "rank ", RankList(ranks));
+}
+
+// "<- ranks 0, 1, 3 in all_reduce 41 of default_pg, 12 s": one arrow a hop behind the culprit.
+std::string WaitText(const WaitStepView& step) {
+  std::string out;
+  for (std::int64_t hop = 0; hop < std::min(step.hop, kHopsDrawn); ++hop) out += "<- ";
+  AppendTo(&out, RankNames(step.ranks), " in ", step.op);
+  if (step.number >= 0) AppendTo(&out, " ", step.number);
+  if (!step.group.empty()) AppendTo(&out, " of ", step.group);
+  if (step.groups > 1) AppendTo(&out, " (", step.groups, " groups)");
+  if (step.waited_s > 0) AppendTo(&out, ", ", Seconds(step.waited_s));
+  return out;
+}
+
+void AddWaits(const VerdictView& v, Lines* lines) {
+  if (v.waits.empty()) return;
+  lines->Add("who waits", v.Culprit());
+  for (const WaitStepView& step : v.waits) lines->Add("", WaitText(step));
+}
+
 void AddAction(const VerdictView& v, Lines* lines) {
   lines->Add("do", v.action_text);
   if (!v.action_command.empty()) lines->Add("", Cat("$ ", v.action_command), Ink::kCyan);
@@ -141,9 +165,8 @@ std::string VerdictPage(const VerdictView& v, const Terminal& terminal) {
   lines.Add("since", SinceText(v));
   lines.Add("until", UntilText(v));
   lines.Add("cost", CostText(v));
-  lines.Add("victims", v.victims.empty()
-                           ? ""
-                           : Cat(v.victims.size() > 1 ? "ranks " : "rank ", RankList(v.victims)));
+  lines.Add("victims", v.victims.empty() ? "" : RankNames(v.victims));
+  AddWaits(v, &lines);
   AddEvidence("evidence", v.evidence, kAll, true, &lines);
   AddEvidence("against", v.counter_evidence, kAll, true, &lines);
   for (std::size_t i = 0; i < v.would_change.size(); ++i) {

@@ -22,6 +22,18 @@ export interface Entity {
   link: string;
 }
 
+// Ranks that wait in an op for the culprit (hop 1) or for ranks of the hop before.
+export interface WaitStep {
+  hop: number;
+  ranks: number[];
+  forRanks: number[];
+  group: string;
+  groups: number;
+  op: string;
+  number: number; // −1 = none
+  seconds: number; // 0 = not known
+}
+
 export interface Verdict {
   id: string;
   job: string;
@@ -38,6 +50,7 @@ export interface Verdict {
   gpuHours: number;
   owner: string;
   victims: number[];
+  waits: WaitStep[]; // of a job that stands still; nearest the culprit first
   evidence: Evidence[];
   counterEvidence: Evidence[];
   wouldChange: string[];
@@ -57,6 +70,19 @@ function decodeEvidence(value: unknown): Evidence[] {
     unit: text(item.unit),
     reference: number(item.reference),
     source: text(item.source),
+  }));
+}
+
+function decodeWaits(value: unknown): WaitStep[] {
+  return objects(value).map((item) => ({
+    hop: Math.max(1, number(item.hop, 1)),
+    ranks: numbers(item.ranks),
+    forRanks: numbers(item.for_ranks),
+    group: text(item.group),
+    groups: number(item.groups, 1),
+    op: text(item.op),
+    number: number(item.number, -1),
+    seconds: number(item.waited_s),
   }));
 }
 
@@ -97,6 +123,7 @@ export function decodeVerdict(value: unknown): Verdict {
     gpuHours: number(cost.gpu_hours),
     owner: text(v.owner),
     victims: numbers(v.victims),
+    waits: decodeWaits(v.waits),
     evidence: decodeEvidence(v.evidence),
     counterEvidence: decodeEvidence(v.counter_evidence),
     wouldChange: texts(v.would_change),

@@ -6,6 +6,7 @@ import { rankList, rankNames } from "../text/ranks";
 import { causeText, gradeMeaning, gradeStrength, ownerText } from "../text/words";
 import { button, element, present } from "./element";
 import { agoTime, clockTime } from "./time_text";
+import { waitChain } from "./wait_chain";
 
 const GRADE_STEPS = 3;
 const EVIDENCE_SHOWN = 3;
@@ -133,6 +134,7 @@ export function verdictCard(v: Verdict, state: JobState | null): HTMLElement {
     element("dl", { class: "facts" }, culpritFact(v, state), fact("Cause", [causeText(v.cause)], v.cause),
       sinceFact(v), costFact(v), victimsFact(v)));
   if (closed) card.append(element("p", { class: "closed" }, closed));
+  if (v.waits.length > 0) card.append(waitChain(v));
   card.append(element("div", { class: "reasons" }, evidence("Evidence", v.evidence, "No numbers were kept."),
     element("div", { class: "doubts" }, evidence("Against it", v.counterEvidence, "Nothing measured speaks against it."), wouldChange(v) ?? "")));
   const act = action(v);

@@ -9,6 +9,7 @@
 #include "diagnosis/engine/stall.h"
 #include "diagnosis/evidence/cost.h"
 #include "diagnosis/evidence/phrase.h"
+#include "diagnosis/evidence/wait_chain.h"
 #include "diagnosis/rules/hang/suspect.h"
 
 namespace fathom::diagnosis {
@@ -57,6 +58,24 @@ std::vector<RankId> Inside(const StuckInstance& stuck) {
   return ranks;
 }
 
+// The stuck ops as waits, receives among them.
+std::vector<Wait> WaitsOf(const WaitFor& graph) {
+  std::vector<Wait> waits;
+  for (const StuckInstance& stuck : graph.instances) {
+    if (stuck.inside.empty()) continue;
+    const OpenOp& first = stuck.inside.begin()->second;
+    Wait wait{stuck.group, first.kind, kNoWaitNumber, {}, Inside(stuck), stuck.held_by};
+    if (stuck.sequence != kNoSequence) wait.number = static_cast<std::int64_t>(stuck.sequence.value);
+    for (const auto& [rank, op] : stuck.inside) wait.waited = std::max(wait.waited, op.age);
+    waits.push_back(std::move(wait));
+  }
+  for (const auto& [receiver, senders] : graph.messages) {
+    waits.push_back({{}, CollectiveKind::kRecv, kNoWaitNumber, {}, {receiver},
+                     {senders.begin(), senders.end()}});
+  }
+  return waits;
+}
+
 // Who waits for whom, in which group, at which op: the largest instances first.
 void AddWaits(const StuckJob& job, Verdict& verdict) {
   std::vector<const StuckInstance*> held;
@@ -103,6 +122,7 @@ Verdict Base(const StuckJob& job, Cause cause, std::vector<RankId> ranks) {
          stuck.Seconds(), "s", 0, "open ops"});
   }
   AddWaits(job, verdict);
+  verdict.waits = ChainBehind(verdict.entity.ranks, WaitsOf(job.graph), view.groups);
   verdict.evidence.push_back({"GPU-hours lost in each further minute.",
                               static_cast<double>(view.world_size) / kMinutesPerHour, "GPU-h", 0,
                               "ranks of the job"});

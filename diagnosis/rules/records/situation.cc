@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "diagnosis/evidence/phrase.h"
+#include "diagnosis/evidence/wait_chain.h"
 
 namespace fathom::diagnosis::records {
 namespace {
@@ -28,6 +29,18 @@ WallNs Since(const Situation& s, const std::vector<RankId>& ranks) {
     if (!since.known() || instance.since < since) since = instance.since;
   }
   return since;
+}
+
+std::vector<Wait> WaitsOf(const RecordGraph& graph) {
+  std::vector<Wait> waits;
+  for (const StuckInstance& stuck : graph.instances) {
+    if (!stuck.done.empty()) continue;
+    Wait wait{stuck.group, stuck.kind, kNoWaitNumber, {}, stuck.inside, stuck.absent};
+    wait.held_by.insert(wait.held_by.end(), stuck.unknown.begin(), stuck.unknown.end());
+    if (stuck.sequence != kNoSequence) wait.number = static_cast<std::int64_t>(stuck.sequence.value) + 1;
+    waits.push_back(std::move(wait));
+  }
+  return waits;
 }
 
 }  // namespace
@@ -80,6 +93,7 @@ Verdict Accuse(const Situation& s, Cause cause, std::vector<RankId> ranks) {
   for (const auto& [rank, waits] : s.graph.waits) {
     if (std::find(ranks.begin(), ranks.end(), rank) == ranks.end()) verdict.victims.push_back(rank);
   }
+  verdict.waits = ChainBehind(ranks, WaitsOf(s.graph), s.view.groups);
   if (!ranks.empty()) {
     const RankFacts* facts = FindFacts(s.view, ranks.front());
     if (facts != nullptr && ranks.size() == 1) verdict.entity.node = facts->node;

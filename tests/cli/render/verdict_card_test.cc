@@ -25,6 +25,21 @@ TEST_F(VerdictCardTest, PageOfAClosedVerdict) {
   ExpectGolden(VerdictPage(ReadVerdict(verdicts_[1]), Terminal()), "page_closed.txt");
 }
 
+TEST_F(VerdictCardTest, PageTellsWhoWaitsForWhom) {
+  Json verdict = verdicts_[0];
+  verdict["waits"] = Json::parse(R"([
+    {"hop": 1, "ranks": [3], "for_ranks": [2], "group": "TENSOR", "groups": 1, "op": "all_reduce",
+     "number": "41", "waited_s": 12.5},
+    {"hop": 2, "ranks": [0, 1, 4, 5], "for_ranks": [3], "group": "DATA", "groups": 2,
+     "op": "all_gather", "number": "-1"}])");
+  const std::string page = VerdictPage(ReadVerdict(verdict), Terminal());
+  EXPECT_NE(page.find("who waits  rank 2 on node0\n"
+                      "           <- rank 3 in all_reduce 41 of TENSOR, 12.5 s\n"
+                      "           <- <- ranks 0, 1, 4, 5 in all_gather of DATA (2 groups)\n"),
+            std::string::npos)
+      << page;
+}
+
 TEST_F(VerdictCardTest, ColourOnlyWhereTheTerminalTakesIt) {
   const VerdictView verdict = ReadVerdict(verdicts_[0]);
   EXPECT_EQ(VerdictPage(verdict, Terminal()).find('\x1b'), std::string::npos);

@@ -110,3 +110,21 @@ test("hostile text stays text", async () => {
     assert.equal(await page.locator("main img").count(), 0);
   });
 });
+
+test("who waits for whom is a picture: culprit, those in its group, those behind them", async () => {
+  const job = new Scenario({ name: "hung-8", ranks: 8, culprits: [2], fault: "process_stopped" });
+  const found = { ...job.verdicts[0], class: "noncommunication_hang", waits: [
+    { hop: 1, ranks: [3], for_ranks: [2], group: "TENSOR", groups: 1, op: "all_reduce", number: "41", waited_s: 12.5 },
+    { hop: 2, ranks: [0, 1, 4, 5, 6, 7], for_ranks: [3], group: "DATA", groups: 2, op: "all_gather", number: "-1", waited_s: 0 },
+  ] };
+  job.verdicts = [found];
+  await withPage([job], "", {}, async ({ page }) => {
+    await page.waitForSelector(".chain svg");
+    const boxes = await page.$$eval(".wait-box", (all) => all.map((box) => [...box.querySelectorAll("text")].map((line) => line.textContent)));
+    assert.deepEqual(boxes, [["◆ rank 2", "holds the others up"], ["rank 3", "all_reduce 41 of TENSOR", "1 rank, for 12.5 s"],
+      ["ranks 0, 1, 4–7", "all_gather of 2 × DATA", "6 ranks"]]);
+    assert.equal(await page.locator(".wait-arrow").count(), 2);
+    const columns = await page.$$eval(".wait-box", (all) => all.map((box) => box.getBoundingClientRect().left));
+    assert.ok(columns[0] < columns[1] && columns[1] < columns[2], `left to right: ${columns}`);
+  });
+});
