@@ -6,6 +6,7 @@
 
 #include "collector/cli/exit_code.h"
 #include "collector/cli/get_command.h"
+#include "collector/cli/reading_progress.h"
 #include "collector/cli/render/quantity.h"
 #include "collector/cli/render/time_spent.h"
 #include "collector/cli/render/verdict_card.h"
@@ -45,6 +46,8 @@ struct AnalyzeOptions {
   std::string html;
   std::string perfetto;
   bool exit_zero = false;
+  bool quiet = false;
+  double limit_gib = 0;  // 0: the importers' own limits
 };
 
 std::string Counted(std::size_t count, std::string_view what) {
@@ -138,9 +141,36 @@ absl::Status WriteFiles(const AnalyzeOptions& options, const collector::Analysis
   return collector::WritePerfetto(analysis.recording.view, analysis.verdicts, options.perfetto);
 }
 
+collector::ImportLimits LimitsOf(const AnalyzeOptions& options) {
+  collector::ImportLimits limits;
+  if (options.limit_gib > 0) {
+    const auto bytes = static_cast<std::uint64_t>(options.limit_gib * 1073741824.0);
+    limits.file_bytes = limits.dump_bytes = limits.archive_bytes = bytes;
+  }
+  return limits;
+}
+
+std::vector<std::string> AllPaths(const AnalyzeOptions& options) {
+  std::vector<std::string> paths = options.paths;
+  paths.insert(paths.end(), options.against.begin(), options.against.end());
+  return paths;
+}
+
+absl::StatusOr<collector::Analysis> Read(const AnalyzeOptions& options) {
+  ReadingProgress progress(AllPaths(options), !options.quiet && LookAtTerminal(2).interactive);
+  collector::ImportLimits limits = LimitsOf(options);
+  limits.bytes_read = &progress.bytes_read();
+  limits.stop = &progress.interrupted();
+  return collector::Analyze(options.paths, options.format, limits, diagnosis::DiagnosisConfig{},
+                            options.against);
+}
+
 int Analyze(const AnalyzeOptions& options) {
-  auto analysis = collector::Analyze(options.paths, options.format, collector::ImportLimits{},
-                                     diagnosis::DiagnosisConfig{}, options.against);
+  auto analysis = Read(options);
+  if (absl::IsCancelled(analysis.status())) {
+    std::fputs("fathom analyze: interrupted\n", stderr);
+    return kInterrupted;
+  }
   if (!analysis.ok()) return Fail("analyze", analysis.status());
   if (!options.tables.empty()) {
     FillGraphTables(analysis->recording.view, analysis->config, analysis->tables);
@@ -150,9 +180,8 @@ int Analyze(const AnalyzeOptions& options) {
   if (absl::Status s = WriteFiles(options, *analysis); !s.ok()) return Fail("analyze", s);
   const Json report = Json::parse(analysis->report, nullptr, false);
   if (report.is_discarded()) return Fail("analyze", absl::InternalError("the report is no JSON"));
-  const std::string out = options.output == "json"
-                              ? Serialize(report, "json")
-                              : PageOf(report, *analysis, LookAtTerminal(1));
+  const std::string out = options.output == "json" ? Serialize(report, "json")
+                                                   : PageOf(report, *analysis, LookAtTerminal(1));
   std::fputs(out.c_str(), stdout);
   return Convicts(report) && !options.exit_zero ? kCulpritFound : kNothingFound;
 }
@@ -197,6 +226,11 @@ void AddAnalyzeVerb(CLI::App& root, Invocation* invocation) {
       ->type_name("FILE");
   verb->add_option("--perfetto", options->perfetto, "write a trace for Perfetto there")
       ->type_name("FILE");
+  verb->add_option("--limit-gib", options->limit_gib,
+                   "largest file and largest archive to read, inflated [16; dumps 1]")
+      ->type_name("GIB")
+      ->check(CLI::PositiveNumber);
+  verb->add_flag("--quiet", options->quiet, "no progress on the terminal");
   verb->add_flag("--exit-zero", options->exit_zero, "exit with 0 even when a culprit was found");
   verb->footer(kExamples);
   verb->callback(

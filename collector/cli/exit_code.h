@@ -11,6 +11,7 @@ namespace fathom::cli {
 inline constexpr int kNothingFound = 0;
 inline constexpr int kFailure = 1;
 inline constexpr int kCulpritFound = 2;
+inline constexpr int kInterrupted = 130;  // as a shell shows SIGINT
 
 }  // namespace fathom::cli
 

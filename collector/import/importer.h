@@ -9,12 +9,13 @@
 // rest is read; only when nothing at all could be used is there an error.
 //
 // Thread-safety: an Importer is immutable; calls on different recordings may run in parallel.
-// Errors: InvalidArgument (no file usable), ResourceExhausted (a limit of ImportLimits), in one
-// line that names file and offset. Files are outside bytes: every reader is bounded by
-// ImportLimits.
+// Errors: InvalidArgument (no file usable), ResourceExhausted (a limit of ImportLimits), Cancelled
+// (ImportLimits.stop), in one line that names file and offset. Files are outside bytes: every
+// reader is bounded by ImportLimits.
 #ifndef FATHOM_COLLECTOR_IMPORT_IMPORTER_H_
 #define FATHOM_COLLECTOR_IMPORT_IMPORTER_H_
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -32,9 +33,13 @@ struct ImportLimits {
   std::uint64_t file_bytes = std::uint64_t{16} << 30;  // of one file, inflated
   std::uint64_t dump_bytes = std::uint64_t{1} << 30;   // of one file that is held in memory whole
   std::uint64_t inflate_ratio = 1100;  // deflate cannot exceed 1032; more is no honest gzip
-  std::uint64_t table_rows = std::uint64_t{1} << 25;  // of one table; 64 bytes each in memory
+  std::uint64_t table_rows = std::uint64_t{1} << 25;      // of one table; 64 bytes each in memory
+  std::uint64_t archive_bytes = std::uint64_t{16} << 30;  // of all files of one archive, unpacked
   std::uint32_t ranks = 1 << 20;
   std::uint32_t files = 1 << 20;
+  // Grows by what is read of files as they lie on disk, for a progress bar; may be null.
+  std::atomic<std::uint64_t>* bytes_read = nullptr;
+  const std::atomic<bool>* stop = nullptr;  // set: reading ends with Cancelled; may be null
 };
 
 class Importer {

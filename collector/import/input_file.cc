@@ -1,11 +1,13 @@
 #include "collector/import/input_file.h"
 
 #include <zlib.h>
+#include <zstd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <initializer_list>
 #include <utility>
 #include <vector>
 
@@ -16,6 +18,14 @@ namespace fathom::collector {
 namespace {
 
 constexpr std::size_t kBlock = 256 * 1024;
+// A frame may ask for any window; zstd's own tools refuse more than this too.
+constexpr int kLargestWindowLog = 27;
+
+enum class Packing : std::uint8_t { kNone, kGzip, kZstd };
+
+struct FreeZstd {
+  void operator()(ZSTD_DCtx* context) const { ZSTD_freeDCtx(context); }
+};
 
 struct CloseFile {
   void operator()(std::FILE* file) const { std::fclose(file); }
@@ -35,10 +45,11 @@ struct InputFile::State {
   std::string path;
   ImportLimits limits;
   std::unique_ptr<std::FILE, CloseFile> file;
-  bool zipped = false;
-  bool member_open = false;  // inside a gzip member
+  Packing packing = Packing::kNone;
+  bool member_open = false;  // inside a gzip member or a zstd frame
   bool ended = false;
   z_stream stream{};
+  std::unique_ptr<ZSTD_DCtx, FreeZstd> zstd;
   std::vector<unsigned char> block = std::vector<unsigned char>(kBlock);
   std::size_t block_at = 0;
   std::size_t block_size = 0;
@@ -49,13 +60,14 @@ struct InputFile::State {
   State(const State&) = delete;
   State& operator=(const State&) = delete;
   ~State() {
-    if (zipped) inflateEnd(&stream);
+    if (packing == Packing::kGzip) inflateEnd(&stream);
   }
 
   absl::Status Fill() {
     block_at = 0;
     block_size = std::fread(block.data(), 1, block.size(), file.get());
     read += block_size;
+    if (limits.bytes_read != nullptr) *limits.bytes_read += block_size;
     return block_size == 0 && std::ferror(file.get()) != 0 ? ErrnoStatus(path) : absl::OkStatus();
   }
 
@@ -70,9 +82,9 @@ struct InputFile::State {
   absl::Status CheckLimits() const {
     if (returned > limits.file_bytes) {
       return absl::ResourceExhaustedError(
-          absl::StrCat(path, ": holds more than ", limits.file_bytes, " bytes; raise the limit"));
+          absl::StrCat(path, ": holds more than ", limits.file_bytes, " bytes; see --limit-gib"));
     }
-    if (zipped && returned > limits.inflate_ratio * read) {
+    if (packing != Packing::kNone && returned > limits.inflate_ratio * read) {
       return absl::ResourceExhaustedError(
           absl::StrCat(path, ": inflates to more than ", limits.inflate_ratio, " times its size"));
     }
@@ -81,6 +93,8 @@ struct InputFile::State {
 
   absl::StatusOr<std::size_t> ReadPlain(char* to, std::size_t size);
   absl::StatusOr<std::size_t> Inflate(char* to, std::size_t size);
+  absl::StatusOr<std::size_t> Unzstd(char* to, std::size_t size);
+  absl::Status Begin();  // the first block is there: tells the packing
 };
 
 absl::StatusOr<std::size_t> InputFile::State::ReadPlain(char* to, std::size_t size) {
@@ -120,6 +134,43 @@ absl::StatusOr<std::size_t> InputFile::State::Inflate(char* to, std::size_t size
   return wanted - stream.avail_out;
 }
 
+absl::StatusOr<std::size_t> InputFile::State::Unzstd(char* to, std::size_t size) {
+  ZSTD_outBuffer out{to, size, 0};
+  while (out.pos == 0) {
+    if (left() == 0) {
+      if (absl::Status filled = Fill(); !filled.ok()) return filled;
+      if (block_size == 0) {
+        if (member_open) return Broken("the compressed file ends early");
+        return std::size_t{0};
+      }
+    }
+    ZSTD_inBuffer in{block.data() + block_at, left(), 0};
+    const std::size_t result = ZSTD_decompressStream(zstd.get(), &out, &in);
+    block_at += in.pos;
+    if (ZSTD_isError(result) != 0) return Broken("the compressed data is broken");
+    member_open = result != 0;
+  }
+  return out.pos;
+}
+
+absl::Status InputFile::State::Begin() {
+  const auto starts = [this](std::initializer_list<unsigned char> magic) {
+    return block_size >= magic.size() && std::equal(magic.begin(), magic.end(), block.begin());
+  };
+  const absl::Status no_memory = absl::ResourceExhaustedError(path + ": no memory to inflate");
+  if (starts({0x1f, 0x8b})) {
+    constexpr int kGzipWindow = 15 + 16;
+    if (inflateInit2(&stream, kGzipWindow) != Z_OK) return no_memory;
+    packing = Packing::kGzip;
+  } else if (starts({0x28, 0xb5, 0x2f, 0xfd})) {
+    zstd.reset(ZSTD_createDCtx());
+    if (zstd == nullptr) return no_memory;
+    ZSTD_DCtx_setParameter(zstd.get(), ZSTD_d_windowLogMax, kLargestWindowLog);
+    packing = Packing::kZstd;
+  }
+  return absl::OkStatus();
+}
+
 InputFile::InputFile(std::unique_ptr<State> state) : state_(std::move(state)) {}
 InputFile::InputFile(InputFile&&) noexcept = default;
 InputFile& InputFile::operator=(InputFile&&) noexcept = default;
@@ -132,20 +183,17 @@ absl::StatusOr<InputFile> InputFile::Open(const std::string& path, const ImportL
   state->file.reset(std::fopen(path.c_str(), "rbe"));
   if (state->file == nullptr) return ErrnoStatus(path);
   if (absl::Status filled = state->Fill(); !filled.ok()) return filled;
-  const auto& head = state->block;
-  if (state->block_size >= 2 && head[0] == 0x1f && head[1] == 0x8b) {
-    constexpr int kGzipWindow = 15 + 16;
-    if (inflateInit2(&state->stream, kGzipWindow) != Z_OK) {
-      return absl::ResourceExhaustedError(path + ": no memory to inflate");
-    }
-    state->zipped = true;
-  }
+  if (absl::Status begun = state->Begin(); !begun.ok()) return begun;
   return InputFile(std::move(state));
 }
 
 absl::StatusOr<std::size_t> InputFile::Read(char* to, std::size_t size) {
   if (state_->ended || size == 0) return std::size_t{0};
-  auto count = state_->zipped ? state_->Inflate(to, size) : state_->ReadPlain(to, size);
+  const std::atomic<bool>* stop = state_->limits.stop;
+  if (stop != nullptr && *stop) return absl::CancelledError(state_->path + ": interrupted");
+  auto count = state_->packing == Packing::kGzip   ? state_->Inflate(to, size)
+               : state_->packing == Packing::kZstd ? state_->Unzstd(to, size)
+                                                   : state_->ReadPlain(to, size);
   if (!count.ok()) return count;
   state_->returned += *count;
   state_->ended = *count == 0;
@@ -156,7 +204,9 @@ absl::StatusOr<std::size_t> InputFile::Read(char* to, std::size_t size) {
 std::uint64_t InputFile::offset() const { return state_->returned; }
 
 absl::StatusOr<std::string> ReadHead(const std::string& path, const ImportLimits& limits) {
-  auto file = InputFile::Open(path, limits);
+  ImportLimits uncounted = limits;  // the file will be read again
+  uncounted.bytes_read = nullptr;
+  auto file = InputFile::Open(path, uncounted);
   if (!file.ok()) return file.status();
   std::string head(kHeadBytes, '\0');
   std::size_t have = 0;
@@ -187,7 +237,7 @@ absl::StatusOr<std::string> ReadWhole(const std::string& path, const ImportLimit
     if (*count == 0) return bytes;
     if (bytes.size() + *count > limits.dump_bytes) {
       return absl::ResourceExhaustedError(
-          absl::StrCat(path, ": more than ", limits.dump_bytes, " bytes; raise the limit"));
+          absl::StrCat(path, ": more than ", limits.dump_bytes, " bytes; see --limit-gib"));
     }
     bytes.append(block.data(), *count);
   }

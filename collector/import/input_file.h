@@ -1,10 +1,11 @@
-// Reading files that may be zipped: plain or gzip, told by content.
+// Reading files that may be compressed: plain, gzip or zstd, told by content.
 //
 // Used by all importers and by recognise.cc. Streams; nothing is held beyond one block.
 //
 // Thread-safety: an InputFile belongs to one thread. Errors: NotFound, PermissionDenied, DataLoss
-// (gzip broken or cut: what was inflated before has been returned), ResourceExhausted (limits);
-// messages start with the path. Cost: inflating runs at some 400 MB/s a core of output.
+// (compressed data broken or cut: what was inflated before has been returned), ResourceExhausted
+// (limits); messages start with the path. Cost: inflating gzip runs at some 400 MB/s a core of
+// output.
 #ifndef FATHOM_COLLECTOR_IMPORT_INPUT_FILE_H_
 #define FATHOM_COLLECTOR_IMPORT_INPUT_FILE_H_
 
@@ -40,8 +41,8 @@ class InputFile {
 // The first bytes of the file, at most kHeadBytes.
 absl::StatusOr<std::string> ReadHead(const std::string& path, const ImportLimits& limits);
 
-// The whole file, at most limits.dump_bytes. `cut`, if given, is set when a gzip file ended early;
-// then what could be inflated is returned.
+// The whole file, at most limits.dump_bytes. `cut`, if given, is set when a compressed file ended
+// early; then what could be inflated is returned.
 absl::StatusOr<std::string> ReadWhole(const std::string& path, const ImportLimits& limits,
                                       bool* cut = nullptr);
 

@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <system_error>
 #include <utility>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "collector/import/archive/unpacked_archive.h"
 #include "collector/import/importers.h"
 #include "collector/import/input_file.h"
 
@@ -91,6 +93,41 @@ absl::Status CheckFormat(std::string_view format) {
       absl::StrCat("no format '", std::string(format), "'; known are auto, ", KnownFormats()));
 }
 
+using Archives = std::vector<std::unique_ptr<UnpackedArchive>>;
+
+// Puts what archives hold in their place.
+absl::Status OpenArchives(std::vector<std::string>& files, const ImportLimits& limits,
+                          Recording& recording, Archives& archives) {
+  std::vector<std::string> out;
+  for (std::string& file : files) {
+    const auto head = ReadHead(file, limits);
+    if (!head.ok() || !IsArchive(*head)) {
+      out.push_back(std::move(file));
+      continue;
+    }
+    auto archive = UnpackedArchive::Unpack(file, limits);
+    if (absl::IsInvalidArgument(archive.status())) {  // looks like one, is none
+      recording.notes.push_back(absl::StrCat(archive.status().message(), "; left out"));
+      continue;
+    }
+    if (!archive.ok()) return archive.status();
+    out.insert(out.end(), (*archive)->files().begin(), (*archive)->files().end());
+    recording.notes.insert(recording.notes.end(), (*archive)->notes().begin(),
+                           (*archive)->notes().end());
+    archives.push_back(*std::move(archive));
+  }
+  files = std::move(out);
+  return absl::OkStatus();
+}
+
+// People know the archive, not the folder it was unpacked in.
+void ShowArchives(const Archives& archives, Recording& recording) {
+  for (const auto& archive : archives) {
+    for (std::string& note : recording.notes) note = archive->Shown(note);
+    for (FileUse& file : recording.files) file.path = archive->Shown(file.path);
+  }
+}
+
 using Assigned = std::map<const Importer*, std::vector<std::string>>;
 
 Assigned Assign(const std::vector<std::string>& files, std::string_view format,
@@ -116,16 +153,9 @@ Assigned Assign(const std::vector<std::string>& files, std::string_view format,
   return assigned;
 }
 
-}  // namespace
-
-absl::StatusOr<Recording> ReadRecording(const std::vector<std::string>& paths,
-                                        std::string_view format, const ImportLimits& limits) {
-  if (absl::Status known = CheckFormat(format); !known.ok()) return known;
-  const auto files = FindFiles(paths, limits);
-  if (!files.ok()) return files.status();
-  Recording recording;
-  recording.view.name = JobName(paths.front());
-  const Assigned assigned = Assign(*files, format, limits, recording);
+absl::Status ReadFiles(const std::vector<std::string>& files, const std::string& named,
+                       std::string_view format, const ImportLimits& limits, Recording& recording) {
+  const Assigned assigned = Assign(files, format, limits, recording);
   std::vector<std::string> formats;
   for (const Importer* importer : Importers()) {
     const auto mine = assigned.find(importer);
@@ -136,12 +166,34 @@ absl::StatusOr<Recording> ReadRecording(const std::vector<std::string>& paths,
     if (!IsAccessory(*importer)) formats.emplace_back(importer->format());
   }
   if (formats.empty()) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        paths.front(), ": none of ", files->size(), " files is a recording; looked for ",
-        format == "auto" ? KnownFormats() : std::string(format)));
+    return absl::InvalidArgumentError(
+        absl::StrCat(named, ": none of ", files.size(), " files is a recording; looked for ",
+                     format == "auto" ? KnownFormats() : std::string(format)));
   }
   recording.source = absl::StrJoin(formats, "+");
   for (const auto& [importer, mine] : assigned) importer->Finish(recording);
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<Recording> ReadRecording(const std::vector<std::string>& paths,
+                                        std::string_view format, const ImportLimits& limits) {
+  if (absl::Status known = CheckFormat(format); !known.ok()) return known;
+  auto files = FindFiles(paths, limits);
+  if (!files.ok()) return files.status();
+  Recording recording;
+  recording.view.name = JobName(paths.front());
+  Archives archives;
+  if (absl::Status s = OpenArchives(*files, limits, recording, archives); !s.ok()) return s;
+  absl::Status read = ReadFiles(*files, paths.front(), format, limits, recording);
+  // A file left out because of the interruption is no finding about the file.
+  if (limits.stop != nullptr && *limits.stop) read = absl::CancelledError("interrupted");
+  ShowArchives(archives, recording);
+  for (const auto& archive : archives) {
+    if (!read.ok()) return absl::Status(read.code(), archive->Shown(std::string(read.message())));
+  }
+  if (!read.ok()) return read;
   return recording;
 }
 

@@ -1,0 +1,179 @@
+#include "collector/import/archive/unpacked_archive.h"
+
+#include <archive.h>
+#include <archive_entry.h>
+#include <stdlib.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+
+namespace fathom::collector {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kBlock = 256 * 1024;
+constexpr std::size_t kMostNotes = 8;
+
+struct FreeArchive {
+  void operator()(archive* a) const { archive_read_free(a); }
+};
+struct CloseFile {
+  void operator()(std::FILE* file) const { std::fclose(file); }
+};
+using Reader = std::unique_ptr<archive, FreeArchive>;
+
+std::string WhyOf(archive* a) {
+  const char* text = archive_error_string(a);
+  return text == nullptr ? "not readable" : text;
+}
+
+absl::StatusOr<Reader> OpenReader(const std::string& path) {
+  Reader reader(archive_read_new());
+  archive_read_support_filter_all(reader.get());
+  archive_read_support_format_tar(reader.get());
+  archive_read_support_format_zip(reader.get());
+  if (archive_read_open_filename(reader.get(), path.c_str(), kBlock) != ARCHIVE_OK) {
+    return absl::InvalidArgumentError(absl::StrCat(path, ": ", WhyOf(reader.get())));
+  }
+  return reader;
+}
+
+// Below the folder, whatever the archive says.
+fs::path Inside(const char* name) {
+  fs::path out;
+  for (const fs::path& part : fs::path(name == nullptr ? "" : name).relative_path()) {
+    if (part.empty() || part == "." || part == "..") continue;
+    out /= part;
+  }
+  return out;
+}
+
+}  // namespace
+
+bool IsArchive(std::string_view head) {
+  constexpr std::size_t kUstarAt = 257;
+  // Of what only libarchive inflates here, nothing more is seen than that it is packed.
+  for (const std::string_view magic : {std::string_view("PK\x03\x04"), std::string_view("BZh"),
+                                       std::string_view("\xfd\x37zXZ\x00", 6)}) {
+    if (head.starts_with(magic)) return true;
+  }
+  return head.size() > kUstarAt + 5 && head.substr(kUstarAt, 5) == "ustar";
+}
+
+absl::StatusOr<std::unique_ptr<UnpackedArchive>> UnpackedArchive::Unpack(
+    const std::string& path, const ImportLimits& limits) {
+  std::error_code error;
+  const fs::path parent = fs::temp_directory_path(error);
+  std::string folder = ((error ? fs::path("/tmp") : parent) / "fathom-archive-XXXXXX").string();
+  if (mkdtemp(folder.data()) == nullptr) {
+    return absl::UnavailableError(
+        absl::StrCat(path, ": no folder to unpack it in: ", folder, ": ", std::strerror(errno)));
+  }
+  std::unique_ptr<UnpackedArchive> out(new UnpackedArchive(path, folder));
+  if (absl::Status filled = out->Fill(limits); !filled.ok()) return filled;
+  return out;
+}
+
+UnpackedArchive::~UnpackedArchive() {
+  std::error_code ignored;
+  fs::remove_all(folder_, ignored);
+}
+
+std::string UnpackedArchive::Shown(const std::string& text) const {
+  return absl::StrReplaceAll(text, {{folder_, path_}});
+}
+
+// Counts what comes out of one archive against the limits.
+namespace {
+class Budget {
+ public:
+  Budget(const std::string& path, const ImportLimits& limits) : path_(path), limits_(limits) {
+    std::error_code error;
+    size_ = fs::file_size(path, error);
+    if (error) size_ = 0;
+  }
+
+  absl::Status Spend(std::size_t bytes) {
+    if (limits_.stop != nullptr && *limits_.stop) {
+      return absl::CancelledError(path_ + ": interrupted");
+    }
+    spent_ += bytes;
+    if (spent_ > limits_.archive_bytes) {
+      return absl::ResourceExhaustedError(absl::StrCat(
+          path_, ": unpacks to more than ", limits_.archive_bytes, " bytes; see --limit-gib"));
+    }
+    if (spent_ > UnpackedArchive::kRatioFrom && spent_ / limits_.inflate_ratio > size_) {
+      return absl::ResourceExhaustedError(
+          absl::StrCat(path_, ": unpacks to more than ", limits_.inflate_ratio, " times its size"));
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  const std::string& path_;
+  const ImportLimits& limits_;
+  std::uint64_t size_ = 0;
+  std::uint64_t spent_ = 0;
+};
+
+// DataLoss: the archive breaks off here.
+absl::Status CopyMember(archive* reader, const fs::path& to, Budget& budget) {
+  std::error_code error;
+  fs::create_directories(to.parent_path(), error);
+  const std::unique_ptr<std::FILE, CloseFile> file(std::fopen(to.c_str(), "wbxe"));
+  if (file == nullptr) {
+    return absl::UnavailableError(absl::StrCat(to.string(), ": ", std::strerror(errno)));
+  }
+  std::vector<char> block(kBlock);
+  while (true) {
+    const la_ssize_t count = archive_read_data(reader, block.data(), block.size());
+    if (count == 0) return absl::OkStatus();
+    if (count < 0) return absl::DataLossError(WhyOf(reader));
+    const auto bytes = static_cast<std::size_t>(count);
+    if (absl::Status s = budget.Spend(bytes); !s.ok()) return s;
+    if (std::fwrite(block.data(), 1, bytes, file.get()) != bytes) {
+      return absl::ResourceExhaustedError(
+          absl::StrCat(to.string(), ": ", std::strerror(errno), "; TMPDIR may name a larger disk"));
+    }
+  }
+}
+}  // namespace
+
+absl::Status UnpackedArchive::Fill(const ImportLimits& limits) {
+  auto reader = OpenReader(path_);
+  if (!reader.ok()) return reader.status();
+  Budget budget(path_, limits);
+  archive_entry* entry = nullptr;
+  while (true) {
+    const int next = archive_read_next_header(reader->get(), &entry);
+    if (next == ARCHIVE_EOF) return absl::OkStatus();
+    if (next == ARCHIVE_FATAL) {
+      notes_.push_back(absl::StrCat(path_, ": breaks off: ", WhyOf(reader->get())));
+      return absl::OkStatus();
+    }
+    const fs::path name = Inside(archive_entry_pathname(entry));
+    if (archive_entry_filetype(entry) != AE_IFREG || name.empty()) continue;
+    if (files_.size() >= limits.files) {
+      return absl::ResourceExhaustedError(
+          absl::StrCat(path_, ": more than ", limits.files, " files"));
+    }
+    const fs::path to = fs::path(folder_) / name;
+    const absl::Status copied = CopyMember(reader->get(), to, budget);
+    if (absl::IsResourceExhausted(copied) || absl::IsCancelled(copied)) return copied;
+    if (copied.ok() || absl::IsDataLoss(copied)) files_.push_back(to.string());
+    if (!copied.ok() && notes_.size() < kMostNotes) {
+      notes_.push_back(absl::StrCat(path_, "/", name.string(), ": ", copied.message()));
+    }
+  }
+}
+
+}  // namespace fathom::collector
