@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <system_error>
 
 #include "collector/cli/exit_code.h"
 #include "collector/cli/run/traced_run.h"
@@ -16,12 +17,12 @@ constexpr const char* kExamples =
     "Examples:\n"
     "  fathom run -- torchrun --nproc-per-node 4 train.py\n"
     "  fathom run --report report.json --hold -- python train.py\n"
+    "  fathom run --record recording/ -- python train.py\n"
     "  fathom run --job big --collector head:7071 -- srun python train.py\n"
     "The command's input, output, signals and exit code pass through; verdicts appear on stderr.";
 
 struct RunFlags {
   RunOptions options;
-  std::string record;
 };
 
 absl::Status CheckAddress(const std::string& text) {
@@ -35,14 +36,16 @@ bool CanWrite(const std::filesystem::path& file) {
          !std::filesystem::is_directory(file);
 }
 
+bool CanRecord(const std::filesystem::path& folder) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  return !error && access(folder.c_str(), W_OK | X_OK) == 0;
+}
+
 absl::Status Validate(const RunFlags& flags, const Invocation& invocation) {
   if (!invocation.has_command || invocation.command.empty()) {
     return absl::InvalidArgumentError(
         "put the command behind --, as in: fathom run -- torchrun --nproc-per-node 4 train.py");
-  }
-  if (!flags.record.empty()) {
-    return absl::InvalidArgumentError(
-        "--record is not in this version; --report FILE keeps the verdicts");
   }
   const SessionOptions& session = flags.options.session;
   for (const std::string& text : {session.collector, session.collector_http, session.http}) {
@@ -51,6 +54,9 @@ absl::Status Validate(const RunFlags& flags, const Invocation& invocation) {
   if (!session.collector.empty() && !session.http.empty()) {
     return absl::InvalidArgumentError(
         "--http is for the collector that run starts itself; with --collector leave it out");
+  }
+  if (!session.record.empty() && !CanRecord(session.record)) {
+    return absl::InvalidArgumentError(Cat("no recording can be kept in ", session.record));
   }
   const std::string& report = flags.options.report;
   if (!report.empty() && !CanWrite(report)) {
@@ -90,11 +96,14 @@ void AddRunVerb(CLI::App& root, Invocation* invocation) {
   verb->add_option("--report", flags->options.report, "write the report (JSON) there at the end")
       ->type_name("FILE")
       ->envname("FATHOM_REPORT");
+  verb->add_option("--record", session.record,
+                   "keep a recording there, for `fathom analyze DIR` later")
+      ->type_name("DIR")
+      ->envname("FATHOM_RECORD");
   verb->add_flag("--hold", flags->options.hold, "keep the page up after the command, until Ctrl-C");
   verb->add_option("--trace", session.trace, "what is traced: a list of gloo, python")
       ->type_name("LIST")
       ->envname("FATHOM_TRACE");
-  verb->add_option("--record", flags->record)->group("");  // hidden: promised, not built
   verb->footer(kExamples);
   verb->callback([invocation, flags] {
     invocation->action = [invocation, flags] { return Run(*flags, *invocation); };

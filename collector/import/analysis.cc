@@ -27,9 +27,12 @@ std::string IdOf(const std::string& job, const diagnosis::Verdict& verdict) {
   return id;
 }
 
+// A recording that was judged as it was read keeps what was told then; what a comparison found is
+// new all the same.
 std::vector<Episode> EpisodesOf(const Recording& recording, const diagnosis::Diagnosis& diagnosis) {
-  std::vector<Episode> episodes;
+  std::vector<Episode> episodes = recording.episodes;
   for (const diagnosis::Verdict& verdict : diagnosis.verdicts) {
+    if (recording.replayed && verdict.cause != diagnosis::Cause::kRegression) continue;
     Episode episode;
     episode.id = IdOf(recording.view.name, verdict);
     episode.job = recording.view.name;
@@ -99,16 +102,18 @@ absl::StatusOr<Analysis> Analyze(const std::vector<std::string>& paths, std::str
                                  const std::vector<std::string>& against) {
   auto recording = ReadRecording(paths, format, limits);
   if (!recording.ok()) return recording.status();
-  const auto fitted =
-      ConfigForRecording(config, recording->view.window.size(), recording->view.world_size);
-  recording->view.episode = FindEpisode(recording->view, fitted);
+  diagnosis::DiagnosisConfig fitted = config;
+  if (!recording->replayed) {
+    fitted = ConfigForRecording(config, recording->view.window.size(), recording->view.world_size);
+    recording->view.episode = FindEpisode(recording->view, fitted);
+  }
   diagnosis::Diagnosis diagnosis = Judge(*recording, fitted);
   Analysis analysis;
   analysis.tables = diagnosis::TablesOf(recording->view, recording->tables);
   analysis.tables.totals = diagnosis.ranks;
   if (!against.empty()) {
-    const absl::Status compared = CompareWith(against, format, limits, fitted, analysis.tables,
-                                              *recording, diagnosis);
+    const absl::Status compared =
+        CompareWith(against, format, limits, fitted, analysis.tables, *recording, diagnosis);
     if (!compared.ok()) return compared;
   }
   analysis.config = fitted;

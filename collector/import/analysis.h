@@ -1,9 +1,11 @@
 // Files in, report out: the whole of `fathom analyze` but for its words on the terminal.
 //
 // Called by collector/cli/analyze_command. Model: ReadRecording(), then Watch() and Diagnose() as
-// the live collector does, then fathom.v1.Report by collector/export. Verdict ids are a hash of
-// what the verdict is about, so the same files give the same ids. `against`: paths of another
-// recording of the job; what got slower since becomes a verdict on the job (diagnosis/tables).
+// the live collector does, then fathom.v1.Report by collector/export. A recording of fathom's own
+// was judged as it was read (Recording::replayed), and its verdicts are those. Verdict ids are a
+// hash of what the verdict is about, so the same files give the same ids. `against`: paths of
+// another recording of the job; what got slower since becomes a verdict on the job
+// (diagnosis/tables).
 //
 // Thread-safety: pure but for reading files. Errors: those of ReadRecording().
 #ifndef FATHOM_COLLECTOR_IMPORT_ANALYSIS_H_
@@ -23,8 +25,8 @@
 namespace fathom::collector {
 
 struct Analysis {
-  std::string report;  // fathom.v1.Report as proto-JSON with original names
-  diagnosis::JobTables tables;  // without those of FillGraphTables()
+  std::string report;                 // fathom.v1.Report as proto-JSON with original names
+  diagnosis::JobTables tables;        // without those of FillGraphTables()
   diagnosis::DiagnosisConfig config;  // fitted to the length of the recording
   std::vector<std::string> notes;
   std::vector<FileUse> files;

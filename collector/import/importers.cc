@@ -1,5 +1,6 @@
 #include "collector/import/importers.h"
 
+#include "collector/import/fathom/fathom_importer.h"
 #include "collector/import/flight_recorder/flight_recorder_importer.h"
 #include "collector/import/kineto/kineto_importer.h"
 #include "collector/import/ndtimeline/ndtimeline_importer.h"
@@ -9,11 +10,12 @@
 namespace fathom::collector {
 
 absl::Span<const Importer* const> Importers() {
+  static const FathomImporter kFathom;
   static const FlightRecorderImporter kFlightRecorder;
   static const SideFilesImporter kSideFilesImporter;
   static const kineto::KinetoImporter kKineto;
   static const ndtimeline::NdtimelineImporter kNdtimeline;
-  static const Importer* const kAll[] = {&kKineto, &kNdtimeline, &kFlightRecorder,
+  static const Importer* const kAll[] = {&kFathom, &kKineto, &kNdtimeline, &kFlightRecorder,
                                          &kSideFilesImporter};
   return kAll;
 }

@@ -21,6 +21,7 @@
 #include <string_view>
 #include <vector>
 
+#include "collector/verdict/episode.h"
 #include "diagnosis/model/job_view.h"
 #include "diagnosis/tables/rank_tables.h"
 #include "proto/types/ids.h"
@@ -37,9 +38,12 @@ struct Recording {
   std::string source;  // formats read, joined by '+': "kineto+flight-recorder"
   diagnosis::JobView view;
   std::vector<diagnosis::RankTables> tables;  // by rank, of those whose work was traced
-  std::vector<RankId> ranks_missing;  // of the job, but in none of the files
+  std::vector<RankId> ranks_missing;          // of the job, but in none of the files
   std::vector<std::string> notes;
   std::vector<FileUse> files;
+  // A recording that was judged as it was read, like a live job: its verdicts, strongest first.
+  bool replayed = false;
+  std::vector<Episode> episodes;
 };
 
 // The id of the group that PyTorch calls `name`. Never 0.

@@ -1,8 +1,14 @@
 #include "collector/window/row_conversion.h"
 
 #include "fathom/v1/row.pb.h"
+#include "fathom/v1/summary.pb.h"
 
 namespace fathom::collector {
+namespace {
+
+Nanos Us(std::uint32_t us) { return Nanos(std::int64_t{us} * 1000); }
+
+}  // namespace
 
 diagnosis::CommOp ToCommOp(const v1::CommOp& op, Iteration iteration) {
   diagnosis::CommOp row;
@@ -39,6 +45,25 @@ std::optional<diagnosis::Mark> ToMark(const v1::Mark& mark, Iteration iteration)
   row.end = MonoNs(mark.end_ns());
   row.thread = mark.thread_id();
   row.iteration = iteration;
+  return row;
+}
+
+diagnosis::RankIteration ToRankIteration(const v1::SummaryBatch& batch, int i, MonoNs begin) {
+  diagnosis::RankIteration row;
+  row.rank = RankId(batch.rank());
+  row.begin = begin;
+  row.duration = Us(batch.duration_us(i));
+  row.cpu = Us(batch.cpu_us(i));
+  row.runqueue = Us(batch.runqueue_us(i));
+  row.blocked = Us(batch.blocked_us(i));
+  row.gc = Us(batch.gc_us(i));
+  row.dataloader = Us(batch.dataloader_us(i));
+  row.ops = batch.op_count(i);
+  for (const auto& g : batch.groups()) {
+    if (g.count(i) == 0) continue;
+    row.groups.push_back({GroupId(g.group()), g.count(i), Us(g.elapsed_us(i)), Us(g.min_us(i)),
+                          Us(g.max_us(i)), Us(g.first_us(i))});
+  }
   return row;
 }
 

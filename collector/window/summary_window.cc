@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "collector/window/row_conversion.h"
 #include "fathom/v1/summary.pb.h"
 
 namespace fathom::collector {
@@ -19,25 +20,6 @@ std::size_t SlotsFor(std::size_t columns) {
 }
 
 Nanos Us(std::uint32_t us) { return Nanos(std::int64_t{us} * 1000); }
-
-diagnosis::RankIteration RowOf(const v1::SummaryBatch& batch, int i, MonoNs begin) {
-  diagnosis::RankIteration row;
-  row.rank = RankId(batch.rank());
-  row.begin = begin;
-  row.duration = Us(batch.duration_us(i));
-  row.cpu = Us(batch.cpu_us(i));
-  row.runqueue = Us(batch.runqueue_us(i));
-  row.blocked = Us(batch.blocked_us(i));
-  row.gc = Us(batch.gc_us(i));
-  row.dataloader = Us(batch.dataloader_us(i));
-  row.ops = batch.op_count(i);
-  for (const auto& g : batch.groups()) {
-    if (g.count(i) == 0) continue;
-    row.groups.push_back({GroupId(g.group()), g.count(i), Us(g.elapsed_us(i)), Us(g.min_us(i)),
-                          Us(g.max_us(i)), Us(g.first_us(i))});
-  }
-  return row;
-}
 
 }  // namespace
 
@@ -64,8 +46,8 @@ SummaryWindow::Added SummaryWindow::Add(const v1::SummaryBatch& batch) {
     }
     if (iteration >= 0) {
       entry.offset = iteration - (batch.first_iteration() + i);
-      PutRow(entry, iteration, RowOf(batch, i, begin), WallNs(begin.ns + batch.mono_to_wall_ns()),
-             added);
+      PutRow(entry, iteration, ToRankIteration(batch, i, begin),
+             WallNs(begin.ns + batch.mono_to_wall_ns()), added);
     } else {
       ++added.too_old;
     }

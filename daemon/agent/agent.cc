@@ -115,6 +115,12 @@ absl::Status Agent::Start() {
     if (!http.ok()) return http.status();
     http_ = *std::move(http);
   }
+  if (!settings_.record.empty()) {
+    auto recorder = Recorder::Open(settings_.record, std::uint64_t{settings_.record_gib} << 30,
+                                   HelloOf(node_, world_.roots), Moment());
+    if (!recorder.ok()) return recorder.status();
+    recorder_ = *std::move(recorder);
+  }
   LinkSettings link;
   link.target = settings_.collector;
   link.jitter_seed = static_cast<std::uint32_t>(world_.mono_now().ns);
@@ -185,6 +191,7 @@ void Agent::Announce(const RankSession& session, const std::vector<std::uint16_t
   if (!session.rank_known()) return;
   v1::AgentMessage message;
   *message.mutable_rank() = RankInfoOf(session);
+  Record(message);
   outbox_.PutStanding(StandingKey(session, "1rank", 0), std::move(message));
   for (const std::uint16_t slot : groups) AnnounceGroup(session, slot);
 }
@@ -192,6 +199,7 @@ void Agent::Announce(const RankSession& session, const std::vector<std::uint16_t
 void Agent::AnnounceGroup(const RankSession& session, std::uint16_t slot) {
   v1::AgentMessage message;
   *message.mutable_group() = GroupInfoOf(session, slot);
+  Record(message);
   outbox_.PutStanding(StandingKey(session, "2group", slot), std::move(message));
 }
 
@@ -223,8 +231,8 @@ void Agent::Scan(std::int64_t now_ns) {
   }
 }
 
-// At once, not at the next scan: who went first tells who took the others along, and the exit status
-// can only be read until the parent asks for it.
+// At once, not at the next scan: who went first tells who took the others along, and the exit
+// status can only be read until the parent asks for it.
 bool Agent::SomebodyExited() const {
   return std::any_of(sessions_.begin(), sessions_.end(),
                      [](const auto& entry) { return entry.second->Exited(); });
@@ -264,9 +272,12 @@ void Agent::RetireSession(const std::string& name, bool remove, std::int64_t now
     *gone.mutable_gone() = RankGoneOf(*session, now_ns, world_.wall_now().ns);
     spdlog::info("job {} rank {} pid {} {}", session->identity().job, session->identity().rank,
                  session->identity().pid, gone.gone().how());
+    if (recorder_ != nullptr) recorder_->TakeAll(*session, Moment());
+    Record(gone);
     outbox_.PutDurable(std::move(gone));
   }
   if (stacks_ != nullptr) stacks_->Forget(name);
+  if (recorder_ != nullptr) recorder_->Forget(*session);
   outbox_.RemoveStanding(StandingKey(*session, "1rank", 0));
   for (std::size_t slot = 0; slot < session->groups().size(); ++slot) {
     outbox_.RemoveStanding(StandingKey(*session, "2group", slot));
@@ -277,13 +288,21 @@ void Agent::RetireSession(const std::string& name, bool remove, std::int64_t now
 
 void Agent::SendSummaries(RankSession& session) {
   if (!session.rank_known()) return;
+  std::uint64_t closed_rows = 0;
   while (true) {
     const ClosedIterations run = session.pipeline().TakeClosed();
-    if (run.summaries.empty()) return;
+    if (run.summaries.empty()) break;
+    closed_rows = run.summaries.back().span.anchor_row + 1;
     v1::AgentMessage message;
     *message.mutable_summary() = SummaryBatchOf(session, run, MonoToWall());
+    Record(message);
     outbox_.PutDurable(std::move(message));
   }
+  if (recorder_ != nullptr) recorder_->TakeRows(session, closed_rows, Moment());
+}
+
+void Agent::Record(const v1::AgentMessage& message) {
+  if (recorder_ != nullptr) recorder_->Put(message, Moment());
 }
 
 std::int64_t Agent::MonoToWall() const { return world_.wall_now().ns - world_.mono_now().ns; }
@@ -302,6 +321,8 @@ void Agent::SendHealth(std::int64_t now_ns) {
     if (stacks_ != nullptr) LookIntoSuspect(session, now_ns, rank);
   }
   *health.mutable_node() = NodeHealthOf(node_facts_.Read(), node_, world_.wall_now().ns);
+  Record(message);
+  if (recorder_ != nullptr) recorder_->Tick(MonoNs(now_ns));
   outbox_.PutMomentary(std::move(message));
 }
 
@@ -350,6 +371,7 @@ void Agent::SendCounters() {
   counters.set_bytes_sent(totals_.bytes_sent);
   counters.set_messages_dropped(totals_.messages_dropped);
   counters.set_rings(static_cast<std::uint32_t>(totals_.rings_open));
+  Record(message);
   outbox_.PutMomentary(std::move(message));
 }
 
@@ -400,6 +422,10 @@ void Agent::Drain() {
   AnswerRequests();
   UpdateTotals();
   SendCounters();
+  if (recorder_ != nullptr) {
+    for (const auto& entry : sessions_) recorder_->TakeAll(*entry.second, Moment());
+    recorder_->Close();
+  }
   if (link_ != nullptr) {
     link_->Stop(std::chrono::milliseconds(static_cast<std::int64_t>(settings_.linger_s * 1e3)));
   }

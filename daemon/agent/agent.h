@@ -31,6 +31,7 @@
 
 #include "absl/status/status.h"
 #include "daemon/agent/config/settings.h"
+#include "daemon/agent/recorder/recorder.h"
 #include "daemon/agent/self_metrics/agent_metrics.h"
 #include "daemon/agent/self_metrics/http_server.h"
 #include "daemon/agent/session/rank_session.h"
@@ -96,6 +97,9 @@ class Agent {
   RankSession* SessionOf(const std::string& job, std::uint32_t rank);
   std::string WhyNotReady() const;
   std::int64_t MonoToWall() const;
+  // Into the recording, where there is one.
+  void Record(const v1::AgentMessage& message);
+  RecordingMoment Moment() const { return {world_.mono_now(), world_.wall_now()}; }
 
   const Settings settings_;
   const AgentWorld world_;
@@ -108,6 +112,7 @@ class Agent {
   Outbox outbox_;
   std::unique_ptr<HttpServer> http_;
   std::unique_ptr<CollectorLink> link_;
+  std::unique_ptr<Recorder> recorder_;                            // none unless asked for
   std::map<std::string, std::unique_ptr<RankSession>> sessions_;  // by ring file name
   std::deque<Retired> retired_;  // still asked for their rows for a while
   AgentTotals totals_;

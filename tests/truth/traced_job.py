@@ -56,15 +56,17 @@ class TracedJob:
     final         the verdicts of the report (of the last look, when the job had to be ended)
     """
 
-    def __init__(self, fathom, command, name, environment, marker):
+    def __init__(self, fathom, command, name, environment, marker, recorded=False):
         """`marker`: pattern of the line that the job prints when the fault begins."""
-        self.name, self.marker = name, re.compile(marker)
+        self.fathom, self.name, self.marker = fathom, name, re.compile(marker)
         self.folder = tempfile.TemporaryDirectory(prefix="fathom-truth-")
+        self.recording = pathlib.Path(self.folder.name) / "recording"
         self.report = pathlib.Path(self.folder.name) / "report.json"
         self.fault_time = self.first_right = self.url = None
         self.ever, self.final, self.seen, self.log = [], [], set(), []
         self.process = subprocess.Popen(
-            [fathom, "run", "--job", name, "--report", self.report, "--", *command], env=environment,
+            [fathom, "run", "--job", name, "--report", self.report, *(["--record", self.recording] if recorded else []),
+             "--", *command], env=environment,
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
         self.readers = [threading.Thread(target=self.read_output, daemon=True),
                         threading.Thread(target=self.read_errors, daemon=True)]
@@ -138,6 +140,15 @@ class TracedJob:
             self.process.wait()
         for reader in self.readers:
             reader.join(timeout=5)
+
+    def judged_again(self):
+        """The verdicts of `fathom analyze` on the recording of this run; None if it cannot be read."""
+        done = subprocess.run([self.fathom, "analyze", self.recording, "-o", "json", "--exit-zero"],
+                              capture_output=True, text=True, timeout=120)
+        if done.returncode != 0:
+            self.log.append(done.stderr)
+            return None
+        return json.loads(done.stdout)["verdicts"]
 
     def close(self):
         if self.process.poll() is None:

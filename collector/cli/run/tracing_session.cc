@@ -41,7 +41,9 @@ absl::StatusOr<std::unique_ptr<TracingSession>> TracingSession::Start(
   out->shm_dir_ = out->folder_->rings().string();
   absl::Status ready =
       own ? out->StartCollector(options, installation, gate, deadline) : out->UseTheirs(options);
-  if (ready.ok() && out->notice_.empty()) ready = out->StartAgent(installation, gate, deadline);
+  if (ready.ok() && out->notice_.empty()) {
+    ready = out->StartAgent(options, installation, gate, deadline);
+  }
   if (!ready.ok()) return ready;
   absl::StatusOr<Environment> environment = TracedEnvironment(
       CurrentEnvironment(), {installation.tracer.string(), installation.site.string(),
@@ -87,20 +89,26 @@ absl::Status TracingSession::UseTheirs(const SessionOptions& options) {
   if (IsServed(node_folder)) {
     shm_dir_ = node_folder;
     notice_ = Cat("the agent of this node serves ", node_folder,
-                  " already; it decides to which collector it reports");
+                  " already; it decides to which collector it reports",
+                  options.record.empty() ? "" : " and whether it records");
   }
   return absl::OkStatus();
 }
 
-absl::Status TracingSession::StartAgent(const Installation& installation, const SignalGate& gate,
+absl::Status TracingSession::StartAgent(const SessionOptions& options,
+                                        const Installation& installation, const SignalGate& gate,
                                         Deadline deadline) {
-  absl::StatusOr<std::unique_ptr<Companion>> agent =
-      Companion::Start({"fathomd",
-                        {installation.agent.string(), "--collector", grpc_, "--http", "127.0.0.1:0",
-                         "--shm-dir", shm_dir_, "--parent-death-signal"},
-                        folder_->path() / "agent.log",
-                        kAgentGrace},
-                       gate, deadline);
+  std::vector<std::string> argv = {installation.agent.string(),
+                                   "--collector",
+                                   grpc_,
+                                   "--http",
+                                   "127.0.0.1:0",
+                                   "--shm-dir",
+                                   shm_dir_,
+                                   "--parent-death-signal"};
+  if (!options.record.empty()) argv.insert(argv.end(), {"--record", options.record});
+  absl::StatusOr<std::unique_ptr<Companion>> agent = Companion::Start(
+      {"fathomd", std::move(argv), folder_->path() / "agent.log", kAgentGrace}, gate, deadline);
   if (!agent.ok()) return agent.status();
   agent_ = *std::move(agent);
   return absl::OkStatus();

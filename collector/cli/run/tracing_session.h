@@ -30,6 +30,7 @@ struct SessionOptions {
   std::string collector;       // gRPC HOST:PORT of the user's collector; empty: our own
   std::string collector_http;  // its HTTP address; empty: the same host, port 7070
   std::string http;            // where our own collector serves; empty: a free port on loopback
+  std::string record;          // folder for the agent's recording; empty: none
   std::filesystem::path shm_root = "/dev/shm";
 };
 
@@ -60,8 +61,8 @@ class TracingSession {
   TracingSession() = default;
   absl::Status StartCollector(const SessionOptions& options, const Installation& installation,
                               const SignalGate& gate, Deadline deadline);
-  absl::Status StartAgent(const Installation& installation, const SignalGate& gate,
-                          Deadline deadline);
+  absl::Status StartAgent(const SessionOptions& options, const Installation& installation,
+                          const SignalGate& gate, Deadline deadline);
   absl::Status UseTheirs(const SessionOptions& options);
 
   std::unique_ptr<RunFolder> folder_;

@@ -82,6 +82,8 @@ std::vector<SettingEntry> MakeTable() {
       Number("poll-min-ms", "shortest time between two looks at the rings", &S::poll_min_ms),
       Number("poll-max-ms", "longest time between two looks at the rings", &S::poll_max_ms),
       Whole("buffer-mib", "MiB kept for a collector that is away", &S::buffer_mib),
+      Text("record", "folder to keep a recording in, for `fathom analyze`", &S::record),
+      Whole("record-gib", "GiB of a recording after which ops are left out", &S::record_gib),
       Whole("nice", "niceness of the agent itself", &S::nice),
       Text("stack-tool", "py-spy, by name or path, for the stacks of hanging ranks; empty = never",
            &S::stack_tool),

@@ -131,6 +131,19 @@ void AddInFlight(RankPipeline& pipeline, std::size_t max_rows, v1::RankRows& out
 
 }  // namespace
 
+v1::RowsReply RowsBetween(const RankSession& session, std::uint64_t first, std::uint64_t last) {
+  v1::RowsReply reply;
+  reply.set_job(session.identity().job);
+  v1::RankRows& out = *reply.add_ranks();
+  out.set_rank(session.identity().rank);
+  const OpLog& log = session.pipeline().log();
+  for (std::uint64_t i = first; i < last; ++i) {
+    FillOp(session.pipeline(), log.At(i), *out.add_ops());
+  }
+  if (first < last) AddMarks(log, first, last, out);
+  return reply;
+}
+
 v1::RowsReply AnswerRows(const v1::RowsRequest& request, std::span<RankSession* const> sessions,
                          std::size_t max_bytes) {
   v1::RowsReply reply;

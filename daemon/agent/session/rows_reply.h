@@ -1,6 +1,6 @@
 // Answers a request for rows from the op logs of the ranks asked for.
 //
-// Used by agent for each fathom.v1.RowsRequest of the collector.
+// Used by agent for each fathom.v1.RowsRequest of the collector, and by recorder.
 //
 // Model: of each rank the ops of the iterations asked for, or those in flight, ordered by entry,
 // with global peers and the CPU and run-queue time of the caller filled in where they are known.
@@ -13,6 +13,7 @@
 #define FATHOM_DAEMON_AGENT_SESSION_ROWS_REPLY_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 
 #include "daemon/agent/session/rank_session.h"
@@ -23,6 +24,10 @@ namespace fathom::agent {
 // `sessions` are those of the job's ranks asked for, one a rank.
 v1::RowsReply AnswerRows(const v1::RowsRequest& request, std::span<RankSession* const> sessions,
                          std::size_t max_bytes);
+
+// The ops [first, last) of the session's log and the marks that touch them, unasked.
+// Requires: both lie in the log.
+v1::RowsReply RowsBetween(const RankSession& session, std::uint64_t first, std::uint64_t last);
 
 }  // namespace fathom::agent
 

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <zstd.h>
 
 #include <atomic>
 #include <csignal>
@@ -13,6 +14,8 @@
 #include <memory>
 #include <set>
 
+#include "fathom/v1/recording.pb.h"
+#include "proto/types/recording_format.h"
 #include "tests/fakes/fake_collector.h"
 #include "tests/fakes/ring_writer.h"
 
@@ -349,6 +352,76 @@ TEST_F(AgentTest, WritesTheHeartbeatThatTheTracerWaitsFor) {
   StartAgent();
   Advance(300 * kMs);
   EXPECT_GT(ring.control().agent_heartbeat_ns.load(), 0u);
+}
+
+// All entries of the one recording in the folder.
+std::vector<v1::RecordingEntry> Recorded(const std::string& folder) {
+  std::vector<v1::RecordingEntry> entries;
+  for (const auto& file : std::filesystem::directory_iterator(folder)) {
+    std::ifstream in(file.path(), std::ios::binary);
+    const std::string bytes{std::istreambuf_iterator<char>(in), {}};
+    std::string_view rest = bytes;
+    while (!rest.empty()) {
+      EXPECT_TRUE(rest.starts_with(kRecordingMagic));
+      const RecordingBlockSize size = FromHeader(rest);
+      std::string raw(size.raw, '\0');
+      rest.remove_prefix(kRecordingHeaderBytes);
+      EXPECT_EQ(ZSTD_decompress(raw.data(), raw.size(), rest.data(), size.stored), raw.size());
+      rest.remove_prefix(size.stored);
+      v1::RecordingBlock block;
+      EXPECT_TRUE(block.ParseFromString(raw));
+      entries.insert(entries.end(), block.entries().begin(), block.entries().end());
+    }
+  }
+  return entries;
+}
+
+TEST_F(AgentTest, RecordsWhatItSaysAndEveryOpOnce) {
+  settings_.record = folder_.path() + "/recording";
+  Process(10, 0);
+  Process(11, 1);
+  StartAgent();
+  for (int i = 0; i < 30; ++i) TrainStep(i == 29);
+  Advance(300 * kMs);
+  Live(11, false);
+  Advance(300 * kMs);
+  agent_->Drain();
+  std::map<std::uint32_t, std::map<std::uint64_t, int>> seen;  // by rank and sequence
+  std::set<int> bodies;
+  std::int64_t newest = 0, in_flight = 0;
+  for (const v1::RecordingEntry& entry : Recorded(settings_.record)) {
+    EXPECT_GE(entry.wall_ns(), newest);
+    newest = entry.wall_ns();
+    EXPECT_EQ(entry.wall_ns() - entry.mono_ns(), 5000 * kMs);
+    bodies.insert(entry.message().body_case());
+    for (const auto& rank : entry.message().rows().ranks()) {
+      for (const auto& op : rank.ops()) {
+        ++seen[rank.rank()][op.sequence()];
+        in_flight += op.end_ns() == 0;
+      }
+    }
+  }
+  EXPECT_EQ(*bodies.begin(), v1::AgentMessage::kHello);
+  for (const int body :
+       {v1::AgentMessage::kRank, v1::AgentMessage::kGroup, v1::AgentMessage::kSummary,
+        v1::AgentMessage::kHealth, v1::AgentMessage::kGone, v1::AgentMessage::kCounters}) {
+    EXPECT_TRUE(bodies.contains(body)) << body;
+  }
+  ASSERT_EQ(seen.size(), 2u);
+  for (const auto& [rank, ops] : seen) {
+    EXPECT_EQ(ops.size(), 60u);
+    for (const auto& [sequence, times] : ops) EXPECT_EQ(times, 1) << sequence;
+  }
+  EXPECT_EQ(in_flight, 2) << "the op that hangs, on both ranks";
+}
+
+TEST_F(AgentTest, AFolderThatCannotBeMadeIsSaidAtTheStart) {
+  settings_.record = "/proc/no/such/folder";
+  AgentWorld world = AgentWorld::Real();
+  Agent agent(settings_, world);
+  const absl::Status started = agent.Start();
+  EXPECT_FALSE(started.ok());
+  EXPECT_THAT(std::string(started.message()), testing::HasSubstr("cannot record to /proc/no"));
 }
 
 TEST_F(AgentTest, WithoutACollectorItWorksOnAndDelivers) {

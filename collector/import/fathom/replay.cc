@@ -1,0 +1,152 @@
+#include "collector/import/fathom/replay.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "collector/ingest/validate.h"
+#include "diagnosis/engine/diagnose.h"
+#include "fathom/v1/agent.pb.h"
+
+namespace fathom::collector {
+namespace {
+
+constexpr Nanos kJobTimeout = Nanos::FromSeconds(600);  // the collector's own default
+
+}  // namespace
+
+// Stands at the newest entry.
+class Replay::ReplayClock final : public Clock {
+ public:
+  WallNs Wall() const override { return WallNs(now_); }
+  MonoNs Mono() const override { return MonoNs(now_); }
+  void MoveTo(std::int64_t wall_ns) { now_ = std::max(now_, wall_ns); }
+  void Advance(Nanos by) { now_ += by.count; }
+
+ private:
+  std::int64_t now_ = 1;  // 0 means: not known
+};
+
+struct Replay::Parts {
+  explicit Parts(const ImportLimits& limits)
+      : jobs(clock, {.max_jobs = 256, .max_ranks = limits.ranks}),
+        registry(clock),
+        requests(registry, counters, clock),
+        ledger([](VerdictChange, const Episode&) {}),
+        diagnoser({jobs, registry, requests, ledger, clock, nullptr, nullptr},
+                  {diagnosis::Watch,
+                   [this](const diagnosis::JobView& view, const diagnosis::Suspicion& suspicion,
+                          const diagnosis::DiagnosisConfig& config) {
+                     return DiagnoseWithRows(view, suspicion, config);
+                   }},
+                  diagnosis::DiagnosisConfig{}, kJobTimeout),
+        context{jobs, registry, requests, counters,
+                [this](const std::string& job) { diagnoser.Notify(job); }} {}
+
+  diagnosis::Diagnosis DiagnoseWithRows(diagnosis::JobView view,
+                                        const diagnosis::Suspicion& suspicion,
+                                        const diagnosis::DiagnosisConfig& config) {
+    const auto whole = wholes.find(view.name);
+    if (whole != wholes.end()) view.rows = whole->second.Rows(suspicion.rows);
+    return diagnosis::Diagnose(view, suspicion, config);
+  }
+
+  ReplayClock clock;
+  JobTable jobs;
+  SessionRegistry registry;
+  IngestCounters counters;
+  RowRequests requests;
+  VerdictLedger ledger;
+  Diagnoser diagnoser;
+  IngestContext context;
+  std::map<std::string, WholeJob, std::less<>> wholes;
+  std::map<std::string, std::uint32_t, std::less<>> incarnations;
+};
+
+Replay::Replay(const ImportLimits& limits) : parts_(std::make_unique<Parts>(limits)) {}
+
+Replay::~Replay() { sessions_.clear(); }  // they refer to parts_
+
+absl::Status Replay::Add(std::size_t file, const v1::RecordingEntry& entry) {
+  auto& session = sessions_[file];
+  if (session == nullptr) {
+    session =
+        std::make_unique<AgentSession>(file + 1, parts_->context, std::weak_ptr<RowsChannel>());
+  }
+  parts_->clock.MoveTo(entry.wall_ns());
+  if (parts_->clock.Mono() >= next_look_) Look();
+  if (entry.message().has_rows()) {
+    KeepRows(entry.message().rows());
+    return absl::OkStatus();
+  }
+  const auto outcome = session->OnMessage(entry.message());
+  if (!outcome.refused.empty()) return absl::InvalidArgumentError(outcome.refused);
+  if (outcome.close) return absl::InvalidArgumentError("too many messages make no sense");
+  if (Validate(entry.message())) {
+    ++rejected_;
+  } else {
+    Keep(entry);
+  }
+  return absl::OkStatus();
+}
+
+void Replay::Keep(const v1::RecordingEntry& entry) {
+  const v1::AgentMessage& message = entry.message();
+  if (message.has_rank()) {
+    const std::string& name = message.rank().job();
+    const auto job = parts_->jobs.Find(name);
+    if (job == nullptr) return;
+    const std::uint32_t incarnation = job->Figures().incarnation;
+    WholeJob& whole = parts_->wholes[name];
+    if (std::exchange(parts_->incarnations[name], incarnation) != incarnation) whole.Clear();
+    whole.SetClock(RankId(message.rank().rank()), entry.wall_ns() - entry.mono_ns());
+  }
+  if (!message.has_summary()) return;
+  const auto whole = parts_->wholes.find(message.summary().job());
+  if (whole != parts_->wholes.end()) whole->second.Add(message.summary());
+}
+
+void Replay::KeepRows(const v1::RowsReply& reply) {
+  v1::AgentMessage message;
+  *message.mutable_rows() = reply;
+  message.mutable_rows()->set_request_id(1);  // asked for by nobody, checked all the same
+  const auto whole = parts_->wholes.find(reply.job());
+  if (Validate(message) || whole == parts_->wholes.end()) {
+    ++rejected_;
+    return;
+  }
+  for (const v1::RankRows& rows : reply.ranks()) whole->second.Add(rows);
+}
+
+void Replay::Look() {
+  const MonoNs now = parts_->clock.Mono();
+  if (!first_.known()) first_ = now;
+  next_look_ = now + std::max(kLook, Nanos((now - first_).count / kLooksAnEpoch));
+  parts_->diagnoser.RunDue();
+}
+
+std::vector<ReplayedJob> Replay::Finish() {
+  parts_->diagnoser.RunDue();
+  // What came in the last moment waits for the gap between two looks.
+  parts_->clock.Advance(kLook + kLook);
+  parts_->diagnoser.RunDue();
+  std::vector<ReplayedJob> out;
+  for (const auto& job : parts_->jobs.All()) {
+    if (job->rank_count() == 0) continue;
+    ReplayedJob replayed;
+    replayed.name = job->name();
+    replayed.view = job->View([](std::string_view) { return true; });
+    WholeJob& whole = parts_->wholes[job->name()];
+    whole.TakeInto(replayed.view);
+    replayed.forgotten = whole.forgotten();
+    replayed.incarnations = job->Figures().incarnation;
+    replayed.episodes = parts_->ledger.Of(job->name());
+    out.push_back(std::move(replayed));
+  }
+  std::stable_sort(out.begin(), out.end(), [](const ReplayedJob& a, const ReplayedJob& b) {
+    return a.view.ranks.size() > b.view.ranks.size();
+  });
+  return out;
+}
+
+}  // namespace fathom::collector

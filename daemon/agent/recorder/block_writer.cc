@@ -1,0 +1,118 @@
+#include "daemon/agent/recorder/block_writer.h"
+
+#include <fcntl.h>
+#include <spdlog/spdlog.h>
+#include <unistd.h>
+#include <zstd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "proto/types/recording_format.h"
+
+namespace fathom::agent {
+namespace {
+
+constexpr int kLevel = 3;  // zstd's own default
+
+// Header and frame; empty when the compressor refuses.
+std::string Pack(const std::string& raw) {
+  const std::unique_ptr<ZSTD_CCtx, std::size_t (*)(ZSTD_CCtx*)> context(ZSTD_createCCtx(),
+                                                                        ZSTD_freeCCtx);
+  if (context == nullptr) return "";
+  ZSTD_CCtx_setParameter(context.get(), ZSTD_c_compressionLevel, kLevel);
+  ZSTD_CCtx_setParameter(context.get(), ZSTD_c_checksumFlag, 1);
+  std::string out(kRecordingHeaderBytes + ZSTD_compressBound(raw.size()), '\0');
+  const std::size_t stored =
+      ZSTD_compress2(context.get(), out.data() + kRecordingHeaderBytes,
+                     out.size() - kRecordingHeaderBytes, raw.data(), raw.size());
+  if (ZSTD_isError(stored) != 0) return "";
+  out.resize(kRecordingHeaderBytes + stored);
+  const RecordingHeader header =
+      ToHeader({static_cast<std::uint32_t>(stored), static_cast<std::uint32_t>(raw.size())});
+  std::memcpy(out.data(), header.data(), header.size());
+  return out;
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<BlockWriter>> BlockWriter::Open(const std::string& path) {
+  const int descriptor =
+      open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0644);
+  if (descriptor < 0) {
+    return absl::UnavailableError(
+        absl::StrCat("cannot record to ", path, ": ", std::strerror(errno)));
+  }
+  return std::unique_ptr<BlockWriter>(new BlockWriter(path, descriptor));
+}
+
+BlockWriter::BlockWriter(std::string path, int descriptor)
+    : path_(std::move(path)), descriptor_(descriptor), thread_([this] { Run(); }) {}
+
+BlockWriter::~BlockWriter() {
+  Close();
+  close(descriptor_);
+}
+
+void BlockWriter::Append(std::string raw) {
+  const std::lock_guard lock(mutex_);
+  if (failed_ || waiting_bytes_ + raw.size() > kMaxWaitingBytes) {
+    ++blocks_dropped_;
+    return;
+  }
+  waiting_bytes_ += raw.size();
+  waiting_.push_back(std::move(raw));
+  changed_.notify_one();
+}
+
+void BlockWriter::Close() {
+  if (!thread_.joinable()) return;
+  {
+    const std::lock_guard lock(mutex_);
+    closing_ = true;
+    changed_.notify_one();
+  }
+  thread_.join();
+}
+
+void BlockWriter::Run() {
+  while (true) {
+    std::string raw;
+    {
+      std::unique_lock lock(mutex_);
+      changed_.wait(lock, [this] { return closing_ || !waiting_.empty(); });
+      if (waiting_.empty()) return;
+      raw = std::move(waiting_.front());
+      waiting_.pop_front();
+      waiting_bytes_ -= raw.size();
+    }
+    if (failed_) {
+      ++blocks_dropped_;
+    } else {
+      Write(raw);
+    }
+  }
+}
+
+void BlockWriter::Write(const std::string& raw) {
+  const std::string block = Pack(raw);
+  if (block.empty()) return Fail("the compressor failed");
+  std::string_view rest = block;
+  while (!rest.empty()) {
+    const ssize_t written = write(descriptor_, rest.data(), rest.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return Fail(std::strerror(errno));
+    rest.remove_prefix(static_cast<std::size_t>(written));
+  }
+  bytes_written_ += block.size();
+}
+
+void BlockWriter::Fail(const std::string& why) {
+  failed_ = true;
+  ++blocks_dropped_;
+  spdlog::error("recording to {} ends here: {}", path_, why);
+}
+
+}  // namespace fathom::agent
