@@ -35,7 +35,17 @@ std::vector<diagnosis::RankTotals> Shown(const diagnosis::JobTables& tables) {
   return shown;
 }
 
+// Files of communication alone do not tell what was computed: no rank has any, then.
+bool ComputeIsKnown(const diagnosis::JobTables& tables) {
+  return std::any_of(tables.totals.begin(), tables.totals.end(),
+                     [](const auto& rank) { return rank.compute.count > 0; });
+}
+
 std::string RankLines(const diagnosis::JobTables& tables) {
+  const bool known = ComputeIsKnown(tables);
+  const auto share = [known](double part, double whole) {
+    return known ? Share(part, whole) : std::string("-");
+  };
   Table table({{"  RANK", kRight},
                {"COMPUTE", kRight},
                {"NON-COMPUTE", kRight},
@@ -46,8 +56,8 @@ std::string RankLines(const diagnosis::JobTables& tables) {
   for (const auto& rank : Shown(tables)) {
     const double compute = rank.compute.Seconds(), other = rank.non_compute.Seconds();
     const double span = compute + other + rank.idle.Seconds();
-    table.Add({Cat("  ", rank.rank.value), Share(compute, span), Share(other, span),
-               Share(rank.idle.Seconds(), span), Share(rank.overlap_ratio, 1),
+    table.Add({Cat("  ", rank.rank.value), share(compute, span), share(other, span),
+               share(rank.idle.Seconds(), span), share(rank.overlap_ratio, 1),
                Seconds(rank.wait.Seconds()), Seconds(rank.late.Seconds())});
   }
   std::string lines = table.ToString();

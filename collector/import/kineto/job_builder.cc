@@ -10,13 +10,12 @@
 #include "absl/strings/str_join.h"
 #include "collector/import/kineto/group_names.h"
 #include "collector/import/kineto/rank_rows.h"
+#include "collector/import/op_summaries.h"
 
 namespace fathom::collector::kineto {
 namespace {
 
 using diagnosis::CommOp;
-using diagnosis::GroupIteration;
-using diagnosis::RankIteration;
 using Level = diagnosis::SignalState::Level;
 
 // Ops at the edges of a trace that some members recorded and others did not.
@@ -213,27 +212,6 @@ void DropContradictions(Recording& recording) {
   }
 }
 
-GroupIteration& GroupIn(RankIteration& iteration, GroupId id) {
-  for (GroupIteration& group : iteration.groups) {
-    if (group.group == id) return group;
-  }
-  iteration.groups.push_back({});
-  iteration.groups.back().group = id;
-  return iteration.groups.back();
-}
-
-void Count(const CommOp& op, RankIteration& iteration) {
-  ++iteration.ops;
-  if (!op.done() || op.group == GroupId()) return;
-  GroupIteration& group = GroupIn(iteration, op.group);
-  const Nanos elapsed = op.elapsed();
-  if (group.count == 0) group.first = group.shortest = group.longest = elapsed;
-  group.shortest = std::min(group.shortest, elapsed);
-  group.longest = std::max(group.longest, elapsed);
-  group.elapsed += elapsed;
-  ++group.count;
-}
-
 }  // namespace
 
 void AddTraces(const std::vector<RankTrace>& traces, Recording& recording) {
@@ -266,23 +244,6 @@ void AddTraces(const std::vector<RankTrace>& traces, Recording& recording) {
   AddWindow(std::move(by_number), recording);
   SummariseOps(recording.view);
   AddSignals(counts, traces.size(), recording);
-}
-
-void SummariseOps(diagnosis::JobView& view) {
-  std::map<std::pair<RankId, Iteration>, RankIteration*> at;
-  for (auto& summary : view.window) {
-    for (RankIteration& iteration : summary.ranks) {
-      iteration.groups.clear();
-      iteration.ops = 0;
-      at[{iteration.rank, summary.index}] = &iteration;
-    }
-  }
-  for (const auto& [rank, rows] : view.rows) {
-    for (const CommOp& op : rows.ops) {
-      const auto found = at.find({rank, op.iteration});
-      if (found != at.end()) Count(op, *found->second);
-    }
-  }
 }
 
 }  // namespace fathom::collector::kineto

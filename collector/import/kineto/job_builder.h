@@ -31,10 +31,6 @@ namespace fathom::collector::kineto {
 // Requires: one trace a rank.
 void AddTraces(const std::vector<RankTrace>& traces, Recording& recording);
 
-// Fills RankIteration::groups and ops of every iteration from the rows. Call again when rows were
-// given other groups.
-void SummariseOps(diagnosis::JobView& view);
-
 }  // namespace fathom::collector::kineto
 
 #endif  // FATHOM_COLLECTOR_IMPORT_KINETO_JOB_BUILDER_H_

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "collector/import/kineto/job_builder.h"
+#include "collector/import/op_summaries.h"
 
 namespace fathom::collector::kineto {
 namespace {

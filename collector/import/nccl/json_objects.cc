@@ -1,0 +1,46 @@
+#include "collector/import/nccl/json_objects.h"
+
+#include <limits>
+#include <utility>
+
+namespace fathom::collector::nccl {
+
+static_assert(ObjectSplitter::kPadding >= simdjson::SIMDJSON_PADDING);
+
+absl::Status ForEachObject(ByteSource source, std::size_t chunk_bytes, FileRecord& record,
+                           const std::function<bool(const simdjson::dom::object&)>& take) {
+  ObjectSplitter splitter(std::move(source), chunk_bytes);
+  simdjson::dom::parser parser;
+  while (true) {
+    const auto text = splitter.Next();
+    if (!text.ok()) return text.status();
+    if (text->empty()) break;
+    ++record.objects;
+    simdjson::dom::object object;
+    const bool parsed =
+        parser.parse(text->data(), text->size(), false).get(object) == simdjson::SUCCESS;
+    if (parsed && take(object)) continue;
+    if (record.skipped++ == 0) record.first_skipped_at = splitter.offset();
+  }
+  record.skipped += splitter.given_up();
+  record.cut = splitter.cut();
+  return absl::OkStatus();
+}
+
+std::int64_t IntegerIn(const simdjson::dom::object& from, std::string_view key,
+                       std::int64_t otherwise) {
+  std::int64_t value = 0;
+  return from[key].get(value) == simdjson::SUCCESS ? value : otherwise;
+}
+
+std::string_view TextIn(const simdjson::dom::object& from, std::string_view key) {
+  std::string_view value;
+  return from[key].get(value) == simdjson::SUCCESS ? value : std::string_view();
+}
+
+std::int64_t SmallIn(const simdjson::dom::object& from, std::string_view key) {
+  const std::int64_t value = IntegerIn(from, key);
+  return value >= 0 && value <= std::numeric_limits<std::int32_t>::max() ? value : kUnknown;
+}
+
+}  // namespace fathom::collector::nccl
