@@ -40,6 +40,7 @@ if(FATHOM_CCACHE)
   # Precompiled headers are only cacheable with these; see ccache(1), PRECOMPILED HEADERS.
   foreach(lang C CXX)
     set(CMAKE_${lang}_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env
+        CCACHE_DEPEND=1  # a miss costs no run of the preprocessor
         CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime ${FATHOM_CCACHE})
   endforeach()
 endif()
