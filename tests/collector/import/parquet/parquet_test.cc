@@ -133,7 +133,8 @@ TEST(ThriftReaderTest, LengthsBeyondTheBytesAreRefused) {
 }
 
 TEST(ThriftReaderTest, DeepNestingIsRefused) {
-  ThriftReader deep(std::string(200, '\x1c'));
+  const std::string nested(200, '\x1c');
+  ThriftReader deep(nested);
   deep.Skip(ThriftType::kStruct);
   EXPECT_FALSE(deep.ok());
 }
