@@ -135,7 +135,7 @@ class Usage(unittest.TestCase):
             self.assertEqual(run.returncode, 0)
             for word in ("explain", "verdicts", "collector"):
                 self.assertIn(word, run.stdout, shell)
-            self.assertIn("--record", run.stdout)
+            self.assertIn("record", run.stdout)
         check = subprocess.run(["bash", "-n"], input=fathom("completion", "bash").stdout, text=True)
         self.assertEqual(check.returncode, 0)
 
