@@ -8,6 +8,7 @@ namespace {
 
 constexpr double kSecondsPerHour = 3600;
 constexpr double kShowsIfGuilty = 0.9;
+constexpr double kMostChance = 0.85;
 
 }  // namespace
 
@@ -50,6 +51,12 @@ double PosteriorOdds(double prior, std::size_t shows, std::size_t iterations, do
   const double log_ratio = with * std::log(kShowsIfGuilty / chance) +
                            without * std::log((1 - kShowsIfGuilty) / (1 - chance));
   return prior * std::exp(std::clamp(log_ratio, -200.0, 200.0));
+}
+
+double ChanceToShow(const Ledger& ledger, const RankAccount& account, double least) {
+  const double seen = static_cast<double>(account.baseline_shows + 1) /
+                      static_cast<double>(ledger.baseline_iterations + 2);
+  return std::min(std::max(seen, least), kMostChance);
 }
 
 }  // namespace fathom::diagnosis

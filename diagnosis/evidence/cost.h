@@ -1,13 +1,14 @@
 // What a slow job costs, and how sure a series of observations makes us.
 //
-// Used by evidence/judge and by the rules that give verdicts. Thread-safety: pure functions. Units: seconds, hours of one rank's
-// device.
+// Used by evidence/judge, ranking and the rules that give verdicts. Thread-safety: pure functions.
+// Units: seconds, hours of one rank's device.
 #ifndef FATHOM_DIAGNOSIS_EVIDENCE_COST_H_
 #define FATHOM_DIAGNOSIS_EVIDENCE_COST_H_
 
 #include <cstddef>
 
 #include "diagnosis/engine/watch.h"
+#include "diagnosis/evidence/ledger.h"
 #include "diagnosis/model/job_view.h"
 #include "diagnosis/model/verdict.h"
 
@@ -28,6 +29,10 @@ Cost CostOfSteps(const JobView& view, std::size_t steps, double step_s, double r
 // `iterations` observations. A true cause shows in 90 % of irregular iterations, another entity in
 // `chance` of them.
 double PosteriorOdds(double prior, std::size_t shows, std::size_t iterations, double chance);
+
+// How often this rank shows in an iteration without being at fault: as often as it did before, but
+// at least `least`, and no more than 85 %: who shows ever so often may still show more often.
+double ChanceToShow(const Ledger& ledger, const RankAccount& account, double least);
 
 }  // namespace fathom::diagnosis
 

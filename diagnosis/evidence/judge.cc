@@ -9,6 +9,7 @@
 #include "diagnosis/evidence/cost.h"
 #include "diagnosis/evidence/phrase.h"
 #include "diagnosis/evidence/shared_device.h"
+#include "diagnosis/model/lookup.h"
 #include "diagnosis/rules/link_slow.h"
 
 namespace fathom::diagnosis {
@@ -62,9 +63,7 @@ bool StandsOut(const Case& c, const Ledger& ledger, const RankAccount& account,
 }
 
 double OddsOf(const Case& c, const Ledger& ledger, const RankAccount& account) {
-  const double seen = static_cast<double>(account.baseline_shows + 1) /
-                      static_cast<double>(ledger.baseline_iterations + 2);
-  const double chance = std::clamp(std::max(seen, c.config.chance_share), 0.0, 0.85);
+  const double chance = ChanceToShow(ledger, account, c.config.chance_share);
   return PosteriorOdds(c.config.prior_rank, account.shows, account.judged, chance);
 }
 
@@ -177,13 +176,6 @@ Verdict ConvictHost(const Case& c, const Ledger& ledger, const std::string& node
   verdict.action_text = absl::StrCat("See what else runs on ", node, " and takes its cores.");
   verdict.action_command = "top -b -n 1 | head -20; cat /proc/pressure/cpu";
   return verdict;
-}
-
-const Group* FindGroup(const JobView& view, GroupId id) {
-  for (const Group& group : view.groups) {
-    if (group.id == id) return &group;
-  }
-  return nullptr;
 }
 
 bool AllInnocent(const Case& c, const Ledger& ledger) {

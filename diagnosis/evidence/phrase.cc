@@ -8,6 +8,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_replace.h"
 #include "diagnosis/evidence/function.h"
+#include "diagnosis/model/lookup.h"
 
 namespace fathom::diagnosis {
 namespace {
@@ -176,14 +177,11 @@ std::string RankList(const std::vector<RankId>& ranks) {
   return out;
 }
 
-const RankFacts* FactsOf(const JobView& view, RankId rank) {
-  // Of a whole job every rank lies at its own place.
-  const std::size_t place = rank.value;
-  if (place < view.ranks.size() && view.ranks[place].rank == rank) return &view.ranks[place];
-  for (const RankFacts& facts : view.ranks) {
-    if (facts.rank == rank) return &facts;
-  }
-  return nullptr;
+std::string GroupName(const JobView& view, GroupId id) {
+  const Group* group = FindGroup(view, id);
+  if (group == nullptr) return "a group";
+  return group->description.empty() ? absl::StrCat("group ", group->name)
+                                    : absl::StrCat(group->description, " (", group->name, ")");
 }
 
 std::string RankName(const JobView& view, RankId rank) {

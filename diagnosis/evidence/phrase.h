@@ -25,7 +25,8 @@ std::string RankList(const std::vector<RankId>& ranks);
 // "Rank 2 (node a)" or "Rank 2".
 std::string RankName(const JobView& view, RankId rank);
 
-const RankFacts* FactsOf(const JobView& view, RankId rank);
+// "TENSOR (1)", "group 1", "a group" where it is not known.
+std::string GroupName(const JobView& view, GroupId id);
 
 // What the time went into, for the sentence: "host time (not computing, not waiting)".
 std::string CauseInWords(Cause cause);

@@ -6,6 +6,8 @@
 #include <string>
 #include <utility>
 
+#include "diagnosis/model/lookup.h"
+
 namespace fathom::diagnosis {
 namespace {
 
@@ -14,11 +16,10 @@ constexpr std::size_t kStepsTold = 12;
 
 using Likeness = std::pair<std::string, CollectiveKind>;
 
-std::string NameOf(const std::vector<Group>& groups, GroupId id) {
-  const auto at = std::find_if(groups.begin(), groups.end(),
-                               [id](const Group& group) { return group.id == id; });
-  if (at == groups.end()) return "";
-  return at->description.empty() ? at->name : at->description;
+std::string NameOf(const JobView& view, GroupId id) {
+  const Group* group = FindGroup(view, id);
+  if (group == nullptr) return "";
+  return group->description.empty() ? group->name : group->description;
 }
 
 std::vector<RankId> Among(const std::vector<RankId>& ranks, const std::set<RankId>& set, bool in) {
@@ -54,7 +55,7 @@ void Extend(const Wait& wait, const std::vector<RankId>& waiting,
 }
 
 // The steps of one hop; takes the waits that it tells out of `open`.
-std::vector<WaitStep> Hop(int hop, const std::set<RankId>& reached, const std::vector<Group>& groups,
+std::vector<WaitStep> Hop(const JobView& view, int hop, const std::set<RankId>& reached,
                           std::vector<const Wait*>& open) {
   std::map<Likeness, Draft> drafts;
   std::erase_if(open, [&](const Wait* wait) {
@@ -62,7 +63,7 @@ std::vector<WaitStep> Hop(int hop, const std::set<RankId>& reached, const std::v
     if (for_ranks.empty()) return false;
     const std::vector<RankId> waiting = Among(wait->inside, reached, false);
     if (waiting.empty()) return true;
-    const std::string name = NameOf(groups, wait->group);
+    const std::string name = NameOf(view, wait->group);
     Draft& draft = drafts[{name, wait->kind}];
     draft.step.group = name;
     draft.step.hop = hop;
@@ -86,15 +87,14 @@ std::vector<WaitStep> Hop(int hop, const std::set<RankId>& reached, const std::v
 
 }  // namespace
 
-std::vector<WaitStep> ChainBehind(const std::vector<RankId>& culprits,
-                                  const std::vector<Wait>& waits,
-                                  const std::vector<Group>& groups) {
+std::vector<WaitStep> ChainBehind(const JobView& view, const std::vector<RankId>& culprits,
+                                  const std::vector<Wait>& waits) {
   std::vector<const Wait*> open;
   for (const Wait& wait : waits) open.push_back(&wait);
   std::set<RankId> reached(culprits.begin(), culprits.end());
   std::vector<WaitStep> chain;
   for (int hop = 1; chain.size() < kStepsTold; ++hop) {
-    const std::vector<WaitStep> steps = Hop(hop, reached, groups, open);
+    const std::vector<WaitStep> steps = Hop(view, hop, reached, open);
     if (steps.empty()) break;
     for (const WaitStep& step : steps) reached.insert(step.waiting.begin(), step.waiting.end());
     chain.insert(chain.end(), steps.begin(), steps.end());

@@ -7,9 +7,9 @@
 //
 // Model: hop 1 are the ranks inside an op that a culprit holds up, hop n + 1 those inside an op that
 // a rank of hop n holds up. Ops of one hop, one kind and groups of one description are one step, so
-// that 64 tensor groups are one box and not 64. A rank stands in its nearest hop. A rank that waits in
-// several ops of a hop (what it launched ahead) needs one step: those that name no further rank are
-// left out, the widest are kept.
+// that 64 tensor groups are one box and not 64. A rank stands in its nearest hop. A rank that waits
+// in several ops of a hop (what it launched ahead) needs one step: those that name no further rank
+// are left out, the widest are kept.
 //
 // Thread-safety: pure functions. Cost: O(hops × waits × members).
 #ifndef FATHOM_DIAGNOSIS_EVIDENCE_WAIT_CHAIN_H_
@@ -33,8 +33,8 @@ struct Wait {
 };
 
 // Nearest first, of one hop the largest first; empty where nobody waits for `culprits`.
-std::vector<WaitStep> ChainBehind(const std::vector<RankId>& culprits,
-                                  const std::vector<Wait>& waits, const std::vector<Group>& groups);
+std::vector<WaitStep> ChainBehind(const JobView& view, const std::vector<RankId>& culprits,
+                                  const std::vector<Wait>& waits);
 
 }  // namespace fathom::diagnosis
 

@@ -5,6 +5,8 @@
 #include <set>
 #include <utility>
 
+#include "diagnosis/model/lookup.h"
+
 namespace fathom::diagnosis::records {
 namespace {
 
@@ -13,7 +15,7 @@ enum class Presence { kInside, kDone, kAbsent, kUnknown };
 using Key = std::pair<GroupId, Sequence>;
 
 std::optional<std::uint64_t> Entered(const JobView& view, RankId rank, GroupId group) {
-  const RankFacts* facts = FindFacts(view, rank);
+  const RankFacts* facts = FactsOf(view, rank);
   if (facts == nullptr) return std::nullopt;
   for (const GroupProgress& progress : facts->groups) {
     if (progress.group == group) return progress.entered;
@@ -194,18 +196,6 @@ const RankRecord* FindRecord(const JobView& view, RankId rank) {
   const auto at = std::lower_bound(view.records.begin(), view.records.end(), rank,
                                    [](const RankRecord& r, RankId id) { return r.rank < id; });
   return at != view.records.end() && at->rank == rank ? &*at : nullptr;
-}
-
-const RankFacts* FindFacts(const JobView& view, RankId rank) {
-  const auto at = std::lower_bound(view.ranks.begin(), view.ranks.end(), rank,
-                                   [](const RankFacts& r, RankId id) { return r.rank < id; });
-  return at != view.ranks.end() && at->rank == rank ? &*at : nullptr;
-}
-
-const Group* FindGroup(const JobView& view, GroupId id) {
-  const auto at = std::lower_bound(view.groups.begin(), view.groups.end(), id,
-                                   [](const Group& g, GroupId i) { return g.id < i; });
-  return at != view.groups.end() && at->id == id ? &*at : nullptr;
 }
 
 const StuckInstance* LeftBehindIn(const RecordGraph& graph, RankId rank) {

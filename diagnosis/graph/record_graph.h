@@ -64,10 +64,8 @@ const StuckInstance* LeftBehindIn(const RecordGraph& graph, RankId rank);
 RecordGraph BuildRecordGraph(const JobView& view);
 Sinks FindSinks(const RecordGraph& graph);
 
-// The record, facts, group of that identity; null if there is none.
+// The record of that rank; null if there is none.
 const RankRecord* FindRecord(const JobView& view, RankId rank);
-const RankFacts* FindFacts(const JobView& view, RankId rank);
-const Group* FindGroup(const JobView& view, GroupId id);
 
 }  // namespace fathom::diagnosis::records
 

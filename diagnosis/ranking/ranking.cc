@@ -9,21 +9,19 @@
 #include "absl/strings/str_cat.h"
 #include "diagnosis/evidence/cost.h"
 #include "diagnosis/evidence/phrase.h"
+#include "diagnosis/model/lookup.h"
 #include "diagnosis/stats/robust.h"
 
 namespace fathom::diagnosis {
 namespace {
 
 constexpr std::size_t kFewestUsers = 2;  // that show, for a shared device to stand for them
-constexpr double kMostChance = 0.85;     // who shows ever so often may still show more often
 constexpr double kMostLog = 200;
 
 // Evidence that others share: without the prior of the device.
 double LogEvidence(const DiagnosisConfig& config, const Ledger& ledger,
                    const RankAccount& account) {
-  const double seen = static_cast<double>(account.baseline_shows + 1) /
-                      static_cast<double>(ledger.baseline_iterations + 2);
-  const double chance = std::clamp(seen, config.chance_share, kMostChance);
+  const double chance = ChanceToShow(ledger, account, config.chance_share);
   return std::log(PosteriorOdds(1, account.shows, account.judged, chance));
 }
 
@@ -74,9 +72,8 @@ void AddNodes(const DiagnosisConfig& config, const RankingThresholds& thresholds
 void AddGroups(const JobView& view, const Ledger& ledger, const DiagnosisConfig& config,
                std::vector<RankedDevice>& out) {
   for (const GroupAccount& account : ledger.groups) {
-    const auto group = std::find_if(view.groups.begin(), view.groups.end(),
-                                    [&](const Group& g) { return g.id == account.group; });
-    if (group == view.groups.end()) continue;
+    const Group* group = FindGroup(view, account.group);
+    if (group == nullptr) continue;
     const double odds = PosteriorOdds(config.prior_link, account.shows, ledger.iterations,
                                       config.chance_share);
     out.push_back({EntityType::kGroup, group->members, "", odds, account.typical / ledger.excess});

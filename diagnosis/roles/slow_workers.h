@@ -16,7 +16,8 @@
 // that is told apart by nothing in the trace.
 //
 // Units: seconds, ratios; steps are indices. Thread-safety: pure function. Errors: none.
-// Cost: O(ops × replicas), two replays, and one more for each worker found. Source: peers as in Greyhound (ATC'25).
+// Cost: O(ops × replicas), two replays, and one more for each worker found.
+// Source: peers as in Greyhound (ATC'25).
 #ifndef FATHOM_DIAGNOSIS_ROLES_SLOW_WORKERS_H_
 #define FATHOM_DIAGNOSIS_ROLES_SLOW_WORKERS_H_
 

@@ -10,6 +10,7 @@
 #include "diagnosis/engine/stall.h"
 #include "diagnosis/evidence/phrase.h"
 #include "diagnosis/graph/wait_for.h"
+#include "diagnosis/model/lookup.h"
 #include "diagnosis/rules/hang/death.h"
 #include "diagnosis/rules/hang/program_order.h"
 #include "diagnosis/rules/hang/stuck_communication.h"

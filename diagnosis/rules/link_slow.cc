@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "diagnosis/evidence/phrase.h"
+#include "diagnosis/model/lookup.h"
 
 namespace fathom::diagnosis {
 namespace {

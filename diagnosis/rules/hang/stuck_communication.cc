@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "diagnosis/evidence/phrase.h"
+#include "diagnosis/model/lookup.h"
 
 namespace fathom::diagnosis {
 namespace {

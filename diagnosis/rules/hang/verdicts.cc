@@ -10,6 +10,7 @@
 #include "diagnosis/evidence/cost.h"
 #include "diagnosis/evidence/phrase.h"
 #include "diagnosis/evidence/wait_chain.h"
+#include "diagnosis/model/lookup.h"
 #include "diagnosis/rules/hang/suspect.h"
 
 namespace fathom::diagnosis {
@@ -37,15 +38,6 @@ std::vector<RankId> WaitersBeside(const WaitFor& graph, const std::vector<RankId
     }
   }
   return waiters;
-}
-
-std::string GroupName(const JobView& view, GroupId id) {
-  for (const Group& group : view.groups) {
-    if (group.id != id) continue;
-    return group.description.empty() ? absl::StrCat("group ", group.name)
-                                     : absl::StrCat(group.description, " (", group.name, ")");
-  }
-  return "a group";
 }
 
 std::string Ranks(const std::vector<RankId>& ranks) {
@@ -122,7 +114,7 @@ Verdict Base(const StuckJob& job, Cause cause, std::vector<RankId> ranks) {
          stuck.Seconds(), "s", 0, "open ops"});
   }
   AddWaits(job, verdict);
-  verdict.waits = ChainBehind(verdict.entity.ranks, WaitsOf(job.graph), view.groups);
+  verdict.waits = ChainBehind(view, verdict.entity.ranks, WaitsOf(job.graph));
   verdict.evidence.push_back({"GPU-hours lost in each further minute.",
                               static_cast<double>(view.world_size) / kMinutesPerHour, "GPU-h", 0,
                               "ranks of the job"});

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "diagnosis/evidence/phrase.h"
+#include "diagnosis/model/lookup.h"
 #include "diagnosis/rules/records/situation.h"
 
 namespace fathom::diagnosis::records {
@@ -84,7 +85,7 @@ void DescribeDoing(const Situation& s, RankId rank, Verdict& verdict) {
     verdict.evidence.push_back(
         {absl::StrFormat("Rank %d is in %s.", rank.value, record->doing), 0, "", 0, "stacks"});
   }
-  const RankFacts* facts = FindFacts(s.view, rank);
+  const RankFacts* facts = FactsOf(s.view, rank);
   if (facts == nullptr || facts->state == ProcessState::kUnknown) return;
   const auto state = [&]() -> std::string_view {
     switch (facts->state) {
@@ -147,7 +148,7 @@ Grade GradeOf(const Situation& s, const Verdict& verdict) {
   Grade grade = Grade::kEstablished;
   for (const RankId rank : verdict.entity.ranks) {
     const RankRecord* record = FindRecord(s.view, rank);
-    const RankFacts* facts = FindFacts(s.view, rank);
+    const RankFacts* facts = FactsOf(s.view, rank);
     if (QueuedIn(s.graph, rank) != nullptr) grade = Grade::kSupported;
     const bool seen =
         record != nullptr && (!record->doing.empty() || record->extent == RecordExtent::kHistory);
@@ -177,7 +178,7 @@ Verdict Convict(const Situation& s, Cause cause, std::vector<RankId> ranks) {
 std::vector<Verdict> JudgeIdle(const Situation& s, Findings& findings) {
   std::map<Cause, std::vector<RankId>> suspects;
   for (const RankId rank : HaltedMembers(s)) {
-    suspects[CauseOf(FindFacts(s.view, rank))].push_back(rank);
+    suspects[CauseOf(FactsOf(s.view, rank))].push_back(rank);
   }
   std::vector<RankId> idle = TrulyIdle(s);
   // Most of the job outside of communication is no hang of each of them.
@@ -189,7 +190,7 @@ std::vector<Verdict> JudgeIdle(const Situation& s, Findings& findings) {
     return {};
   }
   std::erase_if(idle, [&](RankId rank) {
-    return CauseOf(FindFacts(s.view, rank)) != Cause::kNonCommunicationHang;
+    return CauseOf(FactsOf(s.view, rank)) != Cause::kNonCommunicationHang;
   });
   std::vector<RankId> behind;
   std::copy_if(idle.begin(), idle.end(), std::back_inserter(behind),

@@ -14,13 +14,6 @@
 namespace fathom::diagnosis::records {
 namespace {
 
-std::string GroupName(const JobView& view, GroupId id) {
-  const Group* group = FindGroup(view, id);
-  if (group == nullptr) return "a group";
-  if (group->description.empty()) return "group " + group->name;
-  return absl::StrCat(group->description, " (", group->name, ")");
-}
-
 void AdviseOnOrder(Verdict& verdict) {
   verdict.action_text =
       "Compare what these ranks ran before this call with the others: a branch that only some "

@@ -8,6 +8,7 @@
 #include "absl/strings/str_format.h"
 #include "diagnosis/evidence/phrase.h"
 #include "diagnosis/evidence/wait_chain.h"
+#include "diagnosis/model/lookup.h"
 
 namespace fathom::diagnosis::records {
 namespace {
@@ -93,9 +94,9 @@ Verdict Accuse(const Situation& s, Cause cause, std::vector<RankId> ranks) {
   for (const auto& [rank, waits] : s.graph.waits) {
     if (std::find(ranks.begin(), ranks.end(), rank) == ranks.end()) verdict.victims.push_back(rank);
   }
-  verdict.waits = ChainBehind(ranks, WaitsOf(s.graph), s.view.groups);
+  verdict.waits = ChainBehind(s.view, ranks, WaitsOf(s.graph));
   if (!ranks.empty()) {
-    const RankFacts* facts = FindFacts(s.view, ranks.front());
+    const RankFacts* facts = FactsOf(s.view, ranks.front());
     if (facts != nullptr && ranks.size() == 1) verdict.entity.node = facts->node;
     verdict.entity.ranks = ranks;
     AdviseOnRank(s.view, ranks.front(), verdict);

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "diagnosis/graph/record_graph.h"
+#include "diagnosis/model/lookup.h"
 #include "diagnosis/rules/records/odd_one_out.h"
 
 namespace fathom::diagnosis::records {
