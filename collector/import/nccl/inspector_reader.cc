@@ -6,8 +6,6 @@
 #include <tuple>
 #include <utility>
 
-#include "absl/status/status.h"
-#include "absl/strings/str_cat.h"
 #include "collector/import/nccl/json_objects.h"
 
 namespace fathom::collector::nccl {
@@ -51,11 +49,7 @@ class Reader {
     return line["proxy_trace"].error() == simdjson::SUCCESS;  // known, of no use here
   }
 
-  std::vector<CommPart> TakeParts() {
-    std::vector<CommPart> out;
-    for (auto& [key, part] : parts_) out.push_back(std::move(part));
-    return out;
-  }
+  std::vector<CommPart> TakeParts() { return TakeValues(parts_); }
   bool full() const { return ops_ > max_ops_; }
 
  private:
@@ -131,16 +125,11 @@ class Reader {
 
 absl::StatusOr<FileRecord> ReadInspector(ByteSource source, std::uint64_t max_ops,
                                          std::size_t chunk_bytes) {
-  FileRecord record;
   Reader reader(max_ops);
-  const ByteSource until_full = [&](char* to, std::size_t size) -> absl::StatusOr<std::size_t> {
-    if (!reader.full()) return source(to, size);
-    return absl::ResourceExhaustedError(absl::StrCat("holds more than ", max_ops, " ops"));
-  };
-  const absl::Status read = ForEachObject(until_full, chunk_bytes, record,
-                                          [&](const object& line) { return reader.Take(line); });
-  if (!read.ok()) return read;
-  record.parts = reader.TakeParts();
+  auto record = ReadObjects(
+      source, chunk_bytes, max_ops, [&] { return reader.full(); },
+      [&](const object& line) { return reader.Take(line); });
+  if (record.ok()) record->parts = reader.TakeParts();
   return record;
 }
 

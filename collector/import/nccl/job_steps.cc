@@ -9,11 +9,13 @@
 
 #include "absl/strings/str_cat.h"
 #include "collector/import/nccl/step_finder.h"
+#include "diagnosis/stats/robust.h"
 
 namespace fathom::collector::nccl {
 namespace {
 
 using diagnosis::CommOp;
+using diagnosis::Median;
 
 // The shared collectives of one rank, in the order in which it ran them.
 using Line = std::vector<const CommOp*>;
@@ -59,13 +61,6 @@ std::vector<std::uint64_t> KeysOf(const Line& line) {
     keys.push_back(key ^ (key >> 29));
   }
   return keys;
-}
-
-double Median(std::vector<double> values) {
-  if (values.empty()) return 0;
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
 }
 
 // The first op of the stretch that ends an iteration.

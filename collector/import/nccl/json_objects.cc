@@ -1,15 +1,23 @@
 #include "collector/import/nccl/json_objects.h"
 
 #include <limits>
-#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
 
 namespace fathom::collector::nccl {
 
 static_assert(ObjectSplitter::kPadding >= simdjson::SIMDJSON_PADDING);
 
-absl::Status ForEachObject(ByteSource source, std::size_t chunk_bytes, FileRecord& record,
-                           const std::function<bool(const simdjson::dom::object&)>& take) {
-  ObjectSplitter splitter(std::move(source), chunk_bytes);
+absl::StatusOr<FileRecord> ReadObjects(const ByteSource& source, std::size_t chunk_bytes,
+                                       std::uint64_t max_ops, const std::function<bool()>& full,
+                                       const std::function<bool(const simdjson::dom::object&)>& take) {
+  const auto until_full = [&](char* to, std::size_t size) -> absl::StatusOr<std::size_t> {
+    if (!full()) return source(to, size);
+    return absl::ResourceExhaustedError(absl::StrCat("holds more than ", max_ops, " ops"));
+  };
+  FileRecord record;
+  ObjectSplitter splitter(until_full, chunk_bytes);
   simdjson::dom::parser parser;
   while (true) {
     const auto text = splitter.Next();
@@ -24,7 +32,7 @@ absl::Status ForEachObject(ByteSource source, std::size_t chunk_bytes, FileRecor
   }
   record.skipped += splitter.given_up();
   record.cut = splitter.cut();
-  return absl::OkStatus();
+  return record;
 }
 
 std::int64_t IntegerIn(const simdjson::dom::object& from, std::string_view key,

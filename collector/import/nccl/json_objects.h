@@ -12,15 +12,28 @@
 #include <cstdint>
 #include <functional>
 #include <string_view>
+#include <utility>
+#include <vector>
 
-#include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "collector/import/nccl/object_splitter.h"
 #include "collector/import/nccl/op_record.h"
 
 namespace fathom::collector::nccl {
 
-absl::Status ForEachObject(ByteSource source, std::size_t chunk_bytes, FileRecord& record,
-                           const std::function<bool(const simdjson::dom::object&)>& take);
+// Gives `take` the objects until full() says that there are more than `max_ops` ops, which is
+// ResourceExhausted. The parts are left to the caller.
+absl::StatusOr<FileRecord> ReadObjects(const ByteSource& source, std::size_t chunk_bytes,
+                                       std::uint64_t max_ops, const std::function<bool()>& full,
+                                       const std::function<bool(const simdjson::dom::object&)>& take);
+
+// What stands in a map of parts, in its order.
+template <typename Map>
+std::vector<CommPart> TakeValues(Map& parts) {
+  std::vector<CommPart> out;
+  for (auto& [key, part] : parts) out.push_back(std::move(part));
+  return out;
+}
 
 // The field, or `otherwise` where it is absent or of another type.
 std::int64_t IntegerIn(const simdjson::dom::object& from, std::string_view key,

@@ -6,12 +6,9 @@
 #include <fstream>
 #include <string>
 
-#include "collector/import/episode.h"
 #include "collector/import/recognise.h"
-#include "collector/import/short_recording.h"
-#include "diagnosis/engine/diagnose.h"
-#include "diagnosis/engine/watch.h"
 #include "diagnosis/tables/job_tables.h"
+#include "tests/collector/import/judged_recording.h"
 #include "tests/collector/import/kineto/gpu_job.h"
 
 namespace fathom::collector::kineto {
@@ -32,28 +29,6 @@ Recording Import(const std::vector<std::string>& texts) {
   std::filesystem::remove_all(folder);
   EXPECT_TRUE(recording.ok()) << recording.status();
   return recording.ok() ? *std::move(recording) : Recording{};
-}
-
-diagnosis::Diagnosis Judge(Recording& recording) {
-  auto& view = recording.view;
-  const auto config = ConfigForRecording({}, view.window.size(), view.world_size);
-  view.episode = FindEpisode(view, config);
-  return diagnosis::Diagnose(view, diagnosis::Watch(view, config), config);
-}
-
-std::string AllOf(const Recording& recording, const diagnosis::Diagnosis& diagnosis) {
-  std::string text;
-  for (const auto& note : recording.notes) text += "note: " + note + '\n';
-  for (const auto& one : diagnosis.abstained) {
-    text += "cannot tell: " + one.question + ": " + one.missing + '\n';
-  }
-  for (const auto& verdict : diagnosis.verdicts) {
-    text += verdict.sentence + '\n';
-    for (const auto& evidence : verdict.evidence) {
-      text += "  " + evidence.statement + ' ' + std::to_string(evidence.value) + '\n';
-    }
-  }
-  return text;
 }
 
 class GpuJobs : public ::testing::TestWithParam<TraceStyle> {

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "absl/strings/str_replace.h"
+#include "tests/collector/import/judged_recording.h"
 #include "tests/collector/import/nccl/nccl_job.h"
 
 namespace fathom::collector::nccl {

@@ -11,11 +11,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "collector/import/episode.h"
 #include "collector/import/recognise.h"
-#include "collector/import/short_recording.h"
-#include "diagnosis/engine/diagnose.h"
-#include "diagnosis/engine/watch.h"
 
 namespace fathom::collector::nccl {
 namespace {
@@ -186,23 +182,6 @@ Recording ReadJob(const std::vector<std::string>& texts) {
   auto recording = ReadTexts(texts, "file");
   EXPECT_TRUE(recording.ok()) << recording.status();
   return recording.ok() ? *std::move(recording) : Recording{};
-}
-
-diagnosis::Diagnosis Judge(Recording& recording) {
-  auto& view = recording.view;
-  const auto config = ConfigForRecording({}, view.window.size(), view.world_size);
-  view.episode = FindEpisode(view, config);
-  return diagnosis::Diagnose(view, diagnosis::Watch(view, config), config);
-}
-
-std::string AllOf(const Recording& recording, const diagnosis::Diagnosis& diagnosis) {
-  std::string text;
-  for (const auto& note : recording.notes) absl::StrAppend(&text, "note: ", note, "\n");
-  for (const auto& one : diagnosis.abstained) {
-    absl::StrAppend(&text, "cannot tell: ", one.question, ": ", one.missing, "\n");
-  }
-  for (const auto& verdict : diagnosis.verdicts) absl::StrAppend(&text, verdict.sentence, "\n");
-  return text;
 }
 
 }  // namespace fathom::collector::nccl

@@ -15,7 +15,6 @@
 
 #include "absl/status/statusor.h"
 #include "collector/import/recording.h"
-#include "diagnosis/model/verdict.h"
 
 namespace fathom::collector::nccl {
 
@@ -55,8 +54,6 @@ std::string InspectorLine(const NcclJob& job, int rank, const std::string& comm,
 // Writes the texts as `name`0, `name`1, … into a fresh folder and reads them as one job.
 absl::StatusOr<Recording> ReadTexts(const std::vector<std::string>& texts, const std::string& name);
 Recording ReadJob(const std::vector<std::string>& texts);  // fails the test if it cannot
-diagnosis::Diagnosis Judge(Recording& recording);
-std::string AllOf(const Recording& recording, const diagnosis::Diagnosis& diagnosis);
 
 }  // namespace fathom::collector::nccl
 

@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_replace.h"
 #include "collector/import/nccl/profiler_trace_importer.h"
+#include "tests/collector/import/judged_recording.h"
 #include "tests/collector/import/nccl/nccl_job.h"
 
 namespace fathom::collector::nccl {
