@@ -7,8 +7,8 @@
 //
 // Times are as the view has them: of ranks on different nodes they are as good as the clocks of
 // these nodes. Ops still in flight end at the rank's last known moment and say so.
-// Thread-safety: pure but for the file. Errors: those of the file. Cost: O(rows + ranks × iterations ×
-// log ranks), streaming.
+// Thread-safety: pure but for the file. Errors: those of the file.
+// Cost: O(rows + ranks × iterations × log ranks), streaming.
 #ifndef FATHOM_COLLECTOR_EXPORT_PERFETTO_JOB_TRACE_H_
 #define FATHOM_COLLECTOR_EXPORT_PERFETTO_JOB_TRACE_H_
 

@@ -57,43 +57,7 @@ fs::path Inside(const char* name) {
   return out;
 }
 
-}  // namespace
-
-bool IsArchive(std::string_view head) {
-  constexpr std::size_t kUstarAt = 257;
-  // Of what only libarchive inflates here, nothing more is seen than that it is packed.
-  for (const std::string_view magic : {std::string_view("PK\x03\x04"), std::string_view("BZh"),
-                                       std::string_view("\xfd\x37zXZ\x00", 6)}) {
-    if (head.starts_with(magic)) return true;
-  }
-  return head.size() > kUstarAt + 5 && head.substr(kUstarAt, 5) == "ustar";
-}
-
-absl::StatusOr<std::unique_ptr<UnpackedArchive>> UnpackedArchive::Unpack(
-    const std::string& path, const ImportLimits& limits) {
-  std::error_code error;
-  const fs::path parent = fs::temp_directory_path(error);
-  std::string folder = ((error ? fs::path("/tmp") : parent) / "fathom-archive-XXXXXX").string();
-  if (mkdtemp(folder.data()) == nullptr) {
-    return absl::UnavailableError(
-        absl::StrCat(path, ": no folder to unpack it in: ", folder, ": ", std::strerror(errno)));
-  }
-  std::unique_ptr<UnpackedArchive> out(new UnpackedArchive(path, folder));
-  if (absl::Status filled = out->Fill(limits); !filled.ok()) return filled;
-  return out;
-}
-
-UnpackedArchive::~UnpackedArchive() {
-  std::error_code ignored;
-  fs::remove_all(folder_, ignored);
-}
-
-std::string UnpackedArchive::Shown(const std::string& text) const {
-  return absl::StrReplaceAll(text, {{folder_, path_}});
-}
-
 // Counts what comes out of one archive against the limits.
-namespace {
 class Budget {
  public:
   Budget(const std::string& path, const ImportLimits& limits) : path_(path), limits_(limits) {
@@ -146,7 +110,41 @@ absl::Status CopyMember(archive* reader, const fs::path& to, Budget& budget) {
     }
   }
 }
+
 }  // namespace
+
+bool IsArchive(std::string_view head) {
+  constexpr std::size_t kUstarAt = 257;
+  // Of what only libarchive inflates here, nothing more is seen than that it is packed.
+  for (const std::string_view magic : {std::string_view("PK\x03\x04"), std::string_view("BZh"),
+                                       std::string_view("\xfd\x37zXZ\x00", 6)}) {
+    if (head.starts_with(magic)) return true;
+  }
+  return head.size() > kUstarAt + 5 && head.substr(kUstarAt, 5) == "ustar";
+}
+
+absl::StatusOr<std::unique_ptr<UnpackedArchive>> UnpackedArchive::Unpack(
+    const std::string& path, const ImportLimits& limits) {
+  std::error_code error;
+  const fs::path parent = fs::temp_directory_path(error);
+  std::string folder = ((error ? fs::path("/tmp") : parent) / "fathom-archive-XXXXXX").string();
+  if (mkdtemp(folder.data()) == nullptr) {
+    return absl::UnavailableError(
+        absl::StrCat(path, ": no folder to unpack it in: ", folder, ": ", std::strerror(errno)));
+  }
+  std::unique_ptr<UnpackedArchive> out(new UnpackedArchive(path, folder));
+  if (absl::Status filled = out->Fill(limits); !filled.ok()) return filled;
+  return out;
+}
+
+UnpackedArchive::~UnpackedArchive() {
+  std::error_code ignored;
+  fs::remove_all(folder_, ignored);
+}
+
+std::string UnpackedArchive::Shown(const std::string& text) const {
+  return absl::StrReplaceAll(text, {{folder_, path_}});
+}
 
 absl::Status UnpackedArchive::Fill(const ImportLimits& limits) {
   auto reader = OpenReader(path_);

@@ -4,17 +4,12 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "collector/config/collector_config.h"
 #include "collector/ingest/validate.h"
 #include "diagnosis/engine/diagnose.h"
 #include "fathom/v1/agent.pb.h"
 
 namespace fathom::collector {
-namespace {
-
-constexpr Nanos kJobTimeout = Nanos::FromSeconds(600);  // the collector's own default
-
-}  // namespace
-
 // Stands at the newest entry.
 class Replay::ReplayClock final : public Clock {
  public:
@@ -29,7 +24,7 @@ class Replay::ReplayClock final : public Clock {
 
 struct Replay::Parts {
   explicit Parts(const ImportLimits& limits)
-      : jobs(clock, {.max_jobs = 256, .max_ranks = limits.ranks}),
+      : jobs(clock, {.max_ranks = limits.ranks}),
         registry(clock),
         requests(registry, counters, clock),
         ledger([](VerdictChange, const Episode&) {}),
@@ -39,7 +34,7 @@ struct Replay::Parts {
                           const diagnosis::DiagnosisConfig& config) {
                      return DiagnoseWithRows(view, suspicion, config);
                    }},
-                  diagnosis::DiagnosisConfig{}, kJobTimeout),
+                  diagnosis::DiagnosisConfig{}, Nanos::FromSeconds(CollectorConfig{}.job_timeout_s)),
         context{jobs, registry, requests, counters,
                 [this](const std::string& job) { diagnoser.Notify(job); }} {}
 
