@@ -4,29 +4,18 @@ A call of 0.1 ms or longer leaves a begin and an end, both written when it is ov
 are added up, and told as one stretch that ends with the last of them.
 """
 import functools
-import importlib
-import os
 import sys
 import time
 import types
+
+from .settings import named
 
 # abi::MarkKind of daemon/abi/event_record.h
 FUNCTION_BEGIN, FUNCTION_END = 5, 6
 NONE = 0xFFFFFFFF
 SHORT_NS = 100_000
-MAX_NAMED = 20  # of the user's; the table in the ring holds 32 with ours
 
 _late = []  # told of torch.compiler once torch is there
-
-
-def named():
-    """What the user wants traced: FATHOM_FUNCTIONS=module:qualname,… as (module, qualname) pairs."""
-    pairs = []
-    for word in os.environ.get("FATHOM_FUNCTIONS", "").split(","):
-        module, colon, qualname = word.strip().partition(":")
-        if colon and module and qualname:
-            pairs.append((module, qualname))
-    return pairs[:MAX_NAMED]
 
 
 def timed(lib, label, real):

@@ -1,5 +1,4 @@
 """libfathom.so as it is mapped in this process, through ctypes."""
-import ctypes
 import os
 
 VERSION = 2
@@ -17,6 +16,8 @@ def load():
     PyDLL keeps the interpreter lock: the calls take well under a microsecond.
     """
     try:
+        import ctypes  # not at start-up: most processes never load it
+
         lib = ctypes.PyDLL(None)
         lib.fathom_python_version.restype = ctypes.c_int
         if lib.fathom_python_version() != VERSION:

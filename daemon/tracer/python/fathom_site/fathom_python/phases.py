@@ -1,8 +1,4 @@
 """The phases of a training step in PyTorch, and what makes a training thread wait by itself."""
-import time
-
-from . import functions
-
 # module → the functions of it that are traced: attribute path, label, long (marked at once)
 PHASES = {
     "torch._tensor": (("Tensor.item", "Tensor.item", False),),
@@ -24,6 +20,8 @@ OPTIMIZER = "torch.optim.optimizer"
 
 def patch(lib, name, module):
     """Wraps what PHASES names in a module that was just executed."""
+    from . import functions
+
     for path, label, is_long in PHASES[name]:
         owner = module
         *steps, last = path.split(".")
@@ -35,6 +33,10 @@ def patch(lib, name, module):
 
 def watch_optimizer(lib, module):
     """Times every optimizer's step by PyTorch's own hooks (2.0 and later)."""
+    import time
+
+    from . import functions
+
     before = getattr(module, "register_optimizer_step_pre_hook", None)
     after = getattr(module, "register_optimizer_step_post_hook", None)
     index = lib.fathom_function(b"optimizer.step")

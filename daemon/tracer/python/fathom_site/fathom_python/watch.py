@@ -3,7 +3,7 @@ import os
 import sys
 
 from . import library, phases
-from .functions import named
+from .settings import named
 
 GROUPS = "torch.distributed.distributed_c10d"
 LOADER = "torch.utils.data.dataloader"
