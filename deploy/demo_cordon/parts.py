@@ -79,17 +79,7 @@ class Parts:
         """Jobs, then Slurm, then the rest in the order in which it must be told."""
         if self.slurm is not None:
             self.slurm.close()
-        for process in reversed(self.processes):
-            if process.poll() is None:
-                process.terminate()
-        for process in reversed(self.processes):
-            try:
-                process.wait(timeout=15)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
-            if process.stdout is not None:
-                process.stdout.close()
+        slurm_cluster.end_all(self.processes, seconds=15)
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def start(self, name, *argv, pipe=False, environment=None):

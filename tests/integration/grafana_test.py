@@ -22,7 +22,7 @@ import urllib.request
 import yaml
 
 import harness
-from slurm_cluster import free_ports
+from slurm_cluster import end_all, free_ports
 
 ROOT = harness.ROOT
 DASHBOARDS = sorted((ROOT / "deploy/grafana/dashboards").glob("*.json"))
@@ -54,16 +54,7 @@ class GrafanaTest(unittest.TestCase):
 
     @classmethod
     def end(cls):
-        for process in reversed(cls.processes):
-            process.terminate()
-        for process in reversed(cls.processes):
-            try:
-                process.wait(timeout=15)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
-            if process.stdout:
-                process.stdout.close()
+        end_all(cls.processes, seconds=15)
 
     @classmethod
     def run_process(cls, *argv, env=None, pipe=False):

@@ -27,6 +27,20 @@ def why_not_here():
     return "" if os.geteuid() == 0 else "slurmd must be run as root"
 
 
+def end_all(processes, seconds):
+    """Asks all to end, the youngest first, and kills who has not after so long."""
+    for process in reversed(processes):
+        process.terminate()
+    for process in reversed(processes):
+        try:
+            process.wait(timeout=seconds)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+        if process.stdout is not None:
+            process.stdout.close()
+
+
 def free_ports(count):
     sockets = [socket.socket() for _ in range(count)]
     for each in sockets:
@@ -159,13 +173,6 @@ class SlurmCluster:
 
     def close(self):
         self._cancel_jobs()
-        for process in reversed(self.processes):
-            process.terminate()
-        for process in reversed(self.processes):
-            try:
-                process.wait(timeout=10)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
+        end_all(self.processes, seconds=10)
         self._kill_steps()
         shutil.rmtree(self.folder, ignore_errors=True)
