@@ -3,6 +3,7 @@
 #include <spdlog/spdlog.h>
 
 #include <atomic>
+#include <mutex>
 #include <thread>
 #include <utility>
 
@@ -29,6 +30,7 @@ struct Collector::Parts {
   absl::Status Listen(const FinalizedCollectorConfig& config);
   void OnVerdict(VerdictChange change, const Episode& episode);
   void OnEnded(const JobState& job);
+  std::string PageUrl();
   PrometheusExporter::Sources Sources();
 
   const Clock& clock;
@@ -41,7 +43,8 @@ struct Collector::Parts {
   JobNews news;
   CurlTransport outside;
   Notifier notifier;
-  const std::string page_url;
+  std::mutex page_url_mutex;
+  std::string page_url;  // guarded by it
   VerdictLedger ledger;
   Diagnoser diagnoser;
   IngestContext ingest;
@@ -128,7 +131,12 @@ void Collector::Parts::OnVerdict(VerdictChange change, const Episode& episode) {
                  episode.verdict.sentence, episode.closed_because);
   }
   news.Verdict(episode);
-  if (WorthTelling(episode)) notifier.Tell(NoticeOf(episode, page_url));
+  if (WorthTelling(episode)) notifier.Tell(NoticeOf(episode, PageUrl()));
+}
+
+std::string Collector::Parts::PageUrl() {
+  const std::lock_guard lock(page_url_mutex);
+  return page_url;
 }
 
 void Collector::Parts::OnEnded(const JobState& job) {
@@ -148,6 +156,12 @@ absl::StatusOr<std::unique_ptr<Collector>> Collector::Start(const FinalizedColle
   auto parts = std::make_unique<Parts>(config, std::move(functions), clock);
   if (auto status = parts->Listen(config); !status.ok()) return status;
   return std::unique_ptr<Collector>(new Collector(std::move(parts)));
+}
+
+void Collector::Reload(const FinalizedCollectorConfig& config) {
+  parts_->notifier.Use(config.receivers());
+  const std::lock_guard lock(parts_->page_url_mutex);
+  parts_->page_url = config->page_url;
 }
 
 int Collector::grpc_port() const { return parts_->grpc->port(); }

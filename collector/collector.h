@@ -6,6 +6,9 @@
 //
 // Start: what others depend on first; the ready line may be printed once Start has returned. Stop
 // (the destructor): events, HTTP, gRPC (≤ 2 s), diagnoser, then the parts.
+// Reload takes what may change while it runs, from settings read anew: notify, notify_key_file and
+// page_url.
+//
 // Threads: one for the diagnoser, gRPC's, civetweb's. Thread-safety: the public functions are.
 // Errors: Start gives one line that says which address and what to do.
 #ifndef FATHOM_COLLECTOR_COLLECTOR_H_
@@ -28,6 +31,8 @@ class Collector {
                                                           DiagnosisFunctions functions,
                                                           const Clock& clock);
   ~Collector();
+
+  void Reload(const FinalizedCollectorConfig& config);
 
   int grpc_port() const;
   int http_port() const;

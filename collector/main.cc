@@ -1,21 +1,24 @@
-#include <signal.h>
 #include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/spdlog.h>
 #include <sys/prctl.h>
 
 #include <cstdio>
+#include <functional>
 #include <iostream>
 
 #include "collector/collector.h"
 #include "collector/config/command_line.h"
 #include "collector/config/settings.h"
 #include "collector/net/listen_probe.h"
+#include "collector/stop_signals.h"
 #include "diagnosis/engine/diagnose.h"
 #include "diagnosis/engine/watch.h"
 
 namespace {
 
 using namespace fathom::collector;  // NOLINT(google-build-using-namespace)
+
+using ReadSettings = std::function<absl::StatusOr<FinalizedCollectorConfig>()>;
 
 int Fail(const absl::Status& status) {
   std::cerr << "fathom-collector: " << status.message() << "\n";
@@ -28,17 +31,6 @@ void SetUpLogging(const std::string& level) {
   spdlog::set_pattern("%Y-%m-%dT%H:%M:%S.%e %^%l%$ %v");
 }
 
-// Before any thread is made, so that only main's wait sees the signals.
-sigset_t BlockSignals() {
-  sigset_t signals;
-  sigemptyset(&signals);
-  sigaddset(&signals, SIGTERM);
-  sigaddset(&signals, SIGINT);
-  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
-  signal(SIGPIPE, SIG_IGN);
-  return signals;
-}
-
 void PrintReady(const FinalizedCollectorConfig& config, const Collector& collector) {
   HostPort grpc, http;
   ParseHostPort(config->grpc, grpc).IgnoreError();
@@ -48,8 +40,24 @@ void PrintReady(const FinalizedCollectorConfig& config, const Collector& collect
   std::fflush(stdout);
 }
 
-int Run(const FinalizedCollectorConfig& config) {
-  const sigset_t signals = BlockSignals();
+// SIGHUP: settings are read as at the start. An error leaves everything as it was.
+void Reload(const ReadSettings& read, FinalizedCollectorConfig& held, Collector& collector) {
+  const auto anew = read();
+  if (!anew.ok()) {
+    spdlog::error("settings not read again, the old ones hold: {}",
+                  std::string(anew.status().message()));
+    return;
+  }
+  spdlog::set_level(spdlog::level::from_str((*anew)->log_level));
+  collector.Reload(*anew);
+  spdlog::info("settings read again");
+  for (const std::string& name : NeedRestart(*held, **anew)) {
+    spdlog::warn("{} has changed and takes effect with a restart only", name);
+  }
+}
+
+int Run(const ReadSettings& read, FinalizedCollectorConfig config) {
+  const StopSignals signals;
   if (config->parent_death_signal) prctl(PR_SET_PDEATHSIG, SIGTERM);
   SetUpLogging(config->log_level);
   const SystemClock clock;
@@ -59,9 +67,9 @@ int Run(const FinalizedCollectorConfig& config) {
   if (const auto why = (*collector)->degraded(); !why.empty()) spdlog::error("{}", why);
   spdlog::info("settings:\n{}", Print(*config));
   PrintReady(config, **collector);
-  int signal = 0;
-  sigwait(&signals, &signal);
-  spdlog::info("signal {}: stopping", signal);
+  while (signals.Wait() == StopSignals::Came::kReload) Reload(read, config, **collector);
+  spdlog::info("stopping");
+  if (!config->parent_death_signal) signals.Insist();  // else the parent has ways of its own
   return 0;
 }
 
@@ -78,5 +86,10 @@ int main(int argc, char** argv) {
   if (!config.ok()) return Fail(config.status());
   if (line->ask == CommandLine::Ask::kPrintConfig) std::cout << Print(**config);
   if (line->ask == CommandLine::Ask::kCheckConfig) std::cout << "settings are sound\n";
-  return line->ask == CommandLine::Ask::kRun ? Run(*config) : 0;
+  if (line->ask != CommandLine::Ask::kRun) return 0;
+  const auto read = [&]() -> absl::StatusOr<FinalizedCollectorConfig> {
+    const auto again = ParseCommandLine(argc, argv);
+    return again.ok() ? Finalize(again->config) : again.status();
+  };
+  return Run(read, *config);
 }

@@ -57,6 +57,7 @@ Setting Of(std::string name, T Config::*field, std::string help) {
           std::move(help),
           std::is_same_v<T, bool>,
           false,
+          false,
           [field](Config& c, const std::string& text) { return Parse(text, c.*field); },
           [field](const Config& c) { return Show(c.*field); }};
 }
@@ -67,6 +68,7 @@ Setting Of(std::string name, T DiagnosisConfig::*field) {
           "see docs/rules/config.md",
           false,
           true,
+          false,
           [field](Config& c, const std::string& text) { return Parse(text, c.diagnosis.*field); },
           [field](const Config& c) { return Show(c.diagnosis.*field); }};
 }
@@ -76,12 +78,22 @@ Setting Hidden(Setting setting) {
   return setting;
 }
 
+Setting Reloads(Setting setting) {
+  setting.reloads = true;
+  return setting;
+}
+
+Setting Masked(Setting setting) {
+  setting.get = [get = setting.get](const Config& c) { return MaskedReceivers(get(c)); };
+  return setting;
+}
+
 std::vector<Setting> ServerSettings() {
   return {
       Of("grpc", &Config::grpc, "HOST:PORT that agents connect to; port 0: any"),
       Of("http", &Config::http, "HOST:PORT of page, API and metrics; port 0: any"),
       Of("store", &Config::store, "file of the history, or :memory:"),
-      Of("log_level", &Config::log_level, "trace, debug, info, warning, error, off"),
+      Reloads(Of("log_level", &Config::log_level, "trace, debug, info, warning, error, off")),
       Of("insecure", &Config::insecure, "allow binding to more than loopback without TLS"),
       Of("reflection", &Config::reflection, "gRPC server reflection"),
       Of("allowed_hosts", &Config::allowed_hosts, "more names for the Host header, with commas"),
@@ -90,9 +102,11 @@ std::vector<Setting> ServerSettings() {
       Of("max_agents", &Config::max_agents, "agent streams at once"),
       Of("max_event_clients", &Config::max_event_clients, "listeners of the event stream"),
       Of("job_timeout_s", &Config::job_timeout_s, "a job unheard of for so long has ended"),
-      Of("notify", &Config::notify, "who hears of verdicts: alertmanager=URL,slack=URL,json=URL,…"),
-      Of("notify_key_file", &Config::notify_key_file, "file with PagerDuty's routing key"),
-      Of("page_url", &Config::page_url, "where people reach the page; goes into notices"),
+      Masked(Reloads(Of("notify", &Config::notify,
+                        "who hears of verdicts: alertmanager=URL,slack=URL,json=URL,…"))),
+      Reloads(
+          Of("notify_key_file", &Config::notify_key_file, "file with PagerDuty's routing key")),
+      Reloads(Of("page_url", &Config::page_url, "where people reach the page; goes into notices")),
       Hidden(Of("parent_death_signal", &Config::parent_death_signal, "end with the parent")),
   };
 }
@@ -224,6 +238,14 @@ std::string Print(const CollectorConfig& config) {
     text += absl::StrCat(name, ": ", value.empty() ? "\"\"" : value, "\n");
   }
   return text;
+}
+
+std::vector<std::string> NeedRestart(const CollectorConfig& held, const CollectorConfig& anew) {
+  std::vector<std::string> names;
+  for (const Setting& setting : Settings()) {
+    if (!setting.reloads && setting.get(held) != setting.get(anew)) names.push_back(setting.name);
+  }
+  return names;
 }
 
 }  // namespace fathom::collector

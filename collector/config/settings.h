@@ -24,6 +24,7 @@ struct Setting {
   std::string help;
   bool is_switch = false;
   bool hidden = false;
+  bool reloads = false;  // SIGHUP takes it; everything else needs a restart
   std::function<absl::Status(CollectorConfig&, const std::string&)> set;
   std::function<std::string(const CollectorConfig&)> get;
 
@@ -39,7 +40,11 @@ using Texts = std::map<std::string, std::string>;  // by setting name
 absl::Status Apply(const Texts& texts, const std::string& origin, CollectorConfig& config);
 Texts LoadEnvironment();
 absl::Status LoadFile(const std::string& file, Texts& texts);
-std::string Print(const CollectorConfig& config);  // as a YAML file that LoadFile reads
+// As a YAML file that LoadFile reads, but for the receivers, which are secrets and shown as far as
+// the host.
+std::string Print(const CollectorConfig& config);
+// The settings that differ and do not reload.
+std::vector<std::string> NeedRestart(const CollectorConfig& held, const CollectorConfig& anew);
 
 }  // namespace fathom::collector
 

@@ -53,6 +53,11 @@ Record Followed(const Record& record, RecordKind kind, WallNs now, std::string t
 
 }  // namespace
 
+void Actuator::Use(Limits limits) {
+  const std::lock_guard lock(mutex_);
+  policy_.Use(std::move(limits));
+}
+
 void Actuator::Look() {
   View view;
   std::vector<std::string> problems;

@@ -58,6 +58,8 @@ class Actuator {
       : parts_(std::move(parts)), policy_(std::move(limits)), ledger_(std::move(ledger)) {}
 
   void Look();
+  // From the next look on. What was done under others stands, and can be undone.
+  void Use(Limits limits);
   Standing Stand() const;
   // What went wrong in the last look; cheap, asked at each.
   std::vector<std::string> Problems() const;

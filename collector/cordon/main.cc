@@ -1,11 +1,10 @@
-#include <signal.h>
 #include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/spdlog.h>
 
 #include <cstdio>
 #include <cstdlib>
-#include <ctime>
 #include <fstream>
+#include <functional>
 #include <iostream>
 #include <sstream>
 
@@ -20,6 +19,7 @@
 #include "collector/net/curl_transport.h"
 #include "collector/net/listen_probe.h"
 #include "collector/notify/delivery.h"
+#include "collector/stop_signals.h"
 
 namespace {
 
@@ -27,7 +27,9 @@ using namespace fathom::cordon;  // NOLINT(google-build-using-namespace)
 using fathom::collector::CurlTransport;
 using fathom::collector::Notice;
 using fathom::collector::Receiver;
+using fathom::collector::StopSignals;
 using fathom::collector::SystemClock;
+using ReadLine = std::function<absl::StatusOr<CordonCommandLine>()>;
 
 int Fail(const absl::Status& status) {
   std::cerr << "fathom-cordon: " << status.message() << "\n";
@@ -45,8 +47,9 @@ std::string KubernetesServer(const CordonConfig& config) {
 // Everything that lives as long as the process, in order of construction.
 class Process {
  public:
-  Process(const CordonConfig& config, std::vector<Receiver> receivers)
-      : config_(config),
+  Process(const ReadLine& read, const CordonConfig& config, std::vector<Receiver> receivers)
+      : read_(read),
+        config_(config),
         receivers_(std::move(receivers)),
         cluster_({config.backend == "kubernetes" ? config.kubernetes_ca_file : "",
                   config.kubernetes_cert_file, config.kubernetes_key_file}),
@@ -54,7 +57,7 @@ class Process {
         backend_(MakeBackend()),
         api_(config.backend, config.tokens) {}
 
-  int Run(const sigset_t& signals) {
+  int Run(const StopSignals& signals) {
     auto server = CordonServer::Start(config_.http, api_);
     if (!server.ok()) return Fail(server.status());
     fathom::collector::HostPort where;
@@ -63,7 +66,7 @@ class Process {
     std::fflush(stdout);
     Ledger ledger;
     if (const absl::Status opened = OpenLog(signals, ledger); !opened.ok()) return Fail(opened);
-    if (log_ == nullptr) return 0;  // stopped while standing by
+    if (log_ == nullptr) return 0;  // stopped while standing by; no look was made
     Actuator actuator(config_.limits, std::move(ledger),
                       {[this](View& view) { return advice_.Read(view); }, *backend_,
                        [this](const Record& record) { return Append(record); },
@@ -72,7 +75,8 @@ class Process {
     do {
       actuator.Look();
       for (const auto& problem : actuator.Problems()) spdlog::warn("{}", problem);
-    } while (!Stopped(signals, config_.poll_s));
+    } while (!Stopped(signals, [&] { actuator.Use(config_.limits); }));
+    signals.Insist();
     server->reset();  // no command may reach an actuator that is going
     return 0;
   }
@@ -96,16 +100,35 @@ class Process {
         &RunCommand);
   }
 
-  // True: a signal came.
-  static bool Stopped(const sigset_t& signals, double seconds) {
-    timespec wait{};
-    wait.tv_sec = static_cast<time_t>(seconds);
-    wait.tv_nsec = static_cast<long>((seconds - static_cast<double>(wait.tv_sec)) * 1e9);
-    return sigtimedwait(&signals, nullptr, &wait) > 0;
+  // Waits for the next look. True: the process is to stop.
+  bool Stopped(const StopSignals& signals, const std::function<void()>& changed) {
+    const auto came = signals.Wait(fathom::Nanos::FromSeconds(config_.poll_s));
+    if (came == StopSignals::Came::kReload && Reload()) changed();
+    return came == StopSignals::Came::kStop;
+  }
+
+  // SIGHUP: limits, groups and modes, receivers and the log level are taken. An error leaves
+  // everything as it was.
+  bool Reload() {
+    const auto anew = read_();
+    auto receivers = anew.ok() ? CordonReceivers(anew->config) : anew.status();
+    if (!receivers.ok()) {
+      spdlog::error("settings not read again, the old ones hold: {}",
+                    std::string(receivers.status().message()));
+      return false;
+    }
+    for (const std::string& name : NeedRestart(config_, anew->config)) {
+      spdlog::warn("{} has changed and takes effect with a restart only", name);
+    }
+    receivers_ = *std::move(receivers);
+    config_.limits = anew->config.limits;
+    spdlog::set_level(spdlog::level::from_str(anew->config.log_level));
+    spdlog::info("settings read again:\n{}", PrintCordonConfig(anew->config));
+    return true;
   }
 
   // Stands by while another fathom-cordon holds the log.
-  absl::Status OpenLog(const sigset_t& signals, Ledger& ledger) {
+  absl::Status OpenLog(const StopSignals& signals, Ledger& ledger) {
     for (bool said = false;; said = true) {
       auto log = AuditLog::Open(config_.audit, [&](const Record& record) { ledger.Fold(record); });
       if (log.ok()) {
@@ -115,7 +138,7 @@ class Process {
       }
       if (!absl::IsUnavailable(log.status())) return log.status();
       if (!said) spdlog::info("standing by: {}", std::string(log.status().message()));
-      if (Stopped(signals, config_.poll_s)) return absl::OkStatus();
+      if (Stopped(signals, [] {})) return absl::OkStatus();
     }
   }
 
@@ -133,8 +156,9 @@ class Process {
     return absl::OkStatus();
   }
 
-  const CordonConfig config_;
-  const std::vector<Receiver> receivers_;
+  const ReadLine read_;
+  CordonConfig config_;
+  std::vector<Receiver> receivers_;
   const SystemClock clock_;
   CurlTransport outside_;
   CurlTransport cluster_;
@@ -156,27 +180,23 @@ int VerifyLog(const std::string& file) {
   return 0;
 }
 
-int Run(const CordonConfig& config) {
-  sigset_t signals;
-  sigemptyset(&signals);
-  sigaddset(&signals, SIGTERM);
-  sigaddset(&signals, SIGINT);
-  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
-  signal(SIGPIPE, SIG_IGN);
+int Run(const ReadLine& read, const CordonConfig& config) {
+  const StopSignals signals;
   spdlog::set_default_logger(spdlog::stderr_color_mt("cordon"));
   spdlog::set_level(spdlog::level::from_str(config.log_level));
   spdlog::set_pattern("%Y-%m-%dT%H:%M:%S.%e %^%l%$ %v");
   auto receivers = CordonReceivers(config);
   if (!receivers.ok()) return Fail(receivers.status());
   spdlog::info("settings:\n{}", PrintCordonConfig(config));
-  return Process(config, *std::move(receivers)).Run(signals);
+  return Process(read, config, *std::move(receivers)).Run(signals);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
   using Ask = CordonCommandLine::Ask;
-  const auto line = ParseCordonCommandLine(argc, argv);
+  const ReadLine read = [argc, argv] { return ParseCordonCommandLine(argc, argv); };
+  const auto line = read();
   if (!line.ok()) return Fail(line.status());
   switch (line->ask) {
     case Ask::kPrintText:
@@ -193,5 +213,5 @@ int main(int argc, char** argv) {
     case Ask::kRun:
       break;
   }
-  return Run(line->config);
+  return Run(read, line->config);
 }

@@ -6,6 +6,7 @@
 #include <sstream>
 #include <string_view>
 
+#include "collector/net/masked_url.h"
 #include "collector/notify/shapes.h"
 
 namespace fathom::collector {
@@ -18,16 +19,17 @@ absl::StatusOr<Receiver> ParseReceiver(const std::string& text, const std::strin
   const std::string shape = text.substr(0, equals);
   for (std::size_t i = 0; i < kShapes.size() && equals != text.npos; ++i) {
     if (shape != kShapes[i]) continue;
-    Receiver receiver{static_cast<Shape>(i), text.substr(equals + 1), secret};
+    Receiver receiver{static_cast<Shape>(i), text.substr(equals + 1), ""};
     if (!receiver.url.starts_with("http://") && !receiver.url.starts_with("https://")) break;
     while (receiver.url.ends_with('/')) receiver.url.pop_back();
+    if (receiver.shape == Shape::kPagerDuty) receiver.secret = secret;
     if (receiver.shape == Shape::kPagerDuty && secret.empty()) {
       return absl::InvalidArgumentError("pagerduty needs its routing key in notify_key_file");
     }
     return receiver;
   }
   return absl::InvalidArgumentError(absl::StrCat(
-      "'", text, "' is no receiver; write alertmanager=URL, pagerduty=URL, slack=URL or json=URL"));
+      "'", MaskedReceivers(text), "' is no receiver; write alertmanager=URL, pagerduty=URL, slack=URL or json=URL"));
 }
 
 std::string BodyOf(const Receiver& receiver, const Notice& notice, WallNs now) {
@@ -59,6 +61,18 @@ absl::StatusOr<std::vector<Receiver>> ParseReceivers(const std::string& text,
   return receivers;
 }
 
+std::string MaskedReceivers(const std::string& text) {
+  std::string masked;
+  std::istringstream list(text);
+  for (std::string each; std::getline(list, each, ',');) {
+    const auto equals = each.find('=');
+    if (!masked.empty()) masked += ",";
+    masked += each.substr(0, equals);
+    if (equals != each.npos) masked.append("=").append(MaskedUrl(each.substr(equals + 1)));
+  }
+  return masked;
+}
+
 absl::Status Deliver(const Receiver& receiver, const Notice& notice, WallNs now,
                      HttpTransport& transport) {
   const bool alertmanager = receiver.shape == Shape::kAlertmanager;
@@ -69,7 +83,7 @@ absl::Status Deliver(const Receiver& receiver, const Notice& notice, WallNs now,
                                       5});
   if (!answer.ok()) return absl::UnavailableError(std::string(answer.status().message()));
   if (answer->status >= 200 && answer->status < 300) return absl::OkStatus();
-  const std::string said = absl::StrCat(receiver.url, ": HTTP status ", answer->status, ": ",
+  const std::string said = absl::StrCat(MaskedUrl(receiver.url), ": HTTP status ", answer->status, ": ",
                                         answer->body.substr(0, 200));
   const bool ours = answer->status >= 400 && answer->status < 500 && answer->status != 408 &&
                     answer->status != 429;

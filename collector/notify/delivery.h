@@ -7,6 +7,9 @@
 //   "pagerduty=https://events.pagerduty.com/v2/enqueue"  with the routing key in key_file
 //   "slack=https://hooks.slack.com/…", "json=https://…"  as they are
 //
+// Slack's address is itself a secret, and others may carry a password: nothing is printed or said
+// of a receiver but through MaskedReceivers and MaskedUrl.
+//
 // Thread-safety: pure but for the transport. Errors: InvalidArgument (no such receiver, or it says
 // that the request is wrong: no use in trying again), Unavailable (try again).
 #ifndef FATHOM_COLLECTOR_NOTIFY_DELIVERY_H_
@@ -31,6 +34,8 @@ struct Receiver {
   std::string url;
   std::string secret;  // PagerDuty's routing key
 
+  bool operator==(const Receiver&) const = default;
+
   // How long an alert at Alertmanager lives without being sent anew.
   static constexpr Nanos kLifetime{300'000'000'000};
 };
@@ -38,6 +43,9 @@ struct Receiver {
 // "SHAPE=URL" with commas between several. `secret` goes to those that need one.
 absl::StatusOr<std::vector<Receiver>> ParseReceivers(const std::string& text,
                                                      const std::string& secret);
+
+// `text` as ParseReceivers takes it, fit for a log: the addresses as far as the host.
+std::string MaskedReceivers(const std::string& text);
 
 absl::Status Deliver(const Receiver& receiver, const Notice& notice, WallNs now,
                      HttpTransport& transport);

@@ -5,9 +5,10 @@
 
 namespace fathom::collector {
 
-Notifier::Notifier(std::vector<Receiver> receivers, HttpTransport& transport, const Clock& clock)
-    : receivers_(std::move(receivers)), transport_(transport), clock_(clock) {
-  if (!receivers_.empty()) thread_ = std::thread([this] { Run(); });
+Notifier::Notifier(const std::vector<Receiver>& receivers, HttpTransport& transport,
+                   const Clock& clock)
+    : transport_(transport), clock_(clock) {
+  Use(receivers);
 }
 
 Notifier::~Notifier() {
@@ -19,11 +20,23 @@ Notifier::~Notifier() {
   if (thread_.joinable()) thread_.join();
 }
 
-void Notifier::Tell(const Notice& notice) {
-  if (receivers_.empty()) return;
+void Notifier::Use(const std::vector<Receiver>& receivers) {
   const std::lock_guard lock(mutex_);
-  for (std::size_t i = 0; i < receivers_.size(); ++i) {
-    const Key key{i, notice.key};
+  std::map<Id, Receiver> now;
+  for (const Receiver& each : receivers) {
+    const auto same = std::find_if(receivers_.begin(), receivers_.end(),
+                                   [&](const auto& known) { return known.second == each; });
+    now.emplace(same == receivers_.end() ? next_id_++ : same->first, each);
+  }
+  receivers_ = std::move(now);
+  std::erase_if(waiting_, [&](const auto& each) { return !receivers_.contains(each.first.first); });
+  if (!receivers_.empty() && !thread_.joinable()) thread_ = std::thread([this] { Run(); });
+}
+
+void Notifier::Tell(const Notice& notice) {
+  const std::lock_guard lock(mutex_);
+  for (const auto& [id, receiver] : receivers_) {
+    const Key key{id, notice.key};
     const bool known = waiting_.contains(key);
     if (!known && waiting_.size() >= kMaxEpisodes * receivers_.size()) {
       ++counters_.dropped;
@@ -53,7 +66,7 @@ void Notifier::Settle(const Key& key, const Waiting& tried, const absl::Status& 
   if (status.ok()) {
     ++counters_.sent;
     const bool refresh =
-        tried.notice.active() && receivers_[key.first].shape == Shape::kAlertmanager;
+        tried.notice.active() && receivers_.at(key.first).shape == Shape::kAlertmanager;
     if (!refresh) {
       waiting_.erase(at);
       return;
@@ -82,9 +95,9 @@ void Notifier::Run() {
       wake_.wait_for(lock, std::chrono::nanoseconds(std::max<std::int64_t>(left.count, 1'000'000)));
       continue;
     }
+    const Receiver receiver = receivers_.at(key.first);
     lock.unlock();
-    const absl::Status status =
-        Deliver(receivers_[key.first], waiting.notice, clock_.Wall(), transport_);
+    const absl::Status status = Deliver(receiver, waiting.notice, clock_.Wall(), transport_);
     lock.lock();
     Settle(key, waiting, status, clock_.Mono());
   }

@@ -6,7 +6,10 @@
 // again after kRetry, twice as long each time up to kMaxRetry; one that the receiver calls wrong
 // is dropped and counted. While an episode lasts, Alertmanager is told anew every kRefresh.
 //
-// Threads: one of its own. Thread-safety: thread-safe. Ownership: refers to transport and clock.
+// Use() takes other receivers while it runs: what waits for one that stays is kept, what waits for
+// one that goes is given up, and a new one hears of each episode from its next change on.
+//
+// Threads: one of its own, once there is a receiver. Thread-safety: thread-safe. Ownership: refers to transport and clock.
 // Errors: none to the caller; see the counters. Bounds: kMaxEpisodes for each receiver, over all of
 // them together; beyond that new ones are dropped and counted. Cost of Tell: O(receivers × log
 // episodes).
@@ -39,10 +42,11 @@ class Notifier {
     std::atomic<std::uint64_t> sent{0}, failed{0}, dropped{0};
   };
 
-  Notifier(std::vector<Receiver> receivers, HttpTransport& transport, const Clock& clock);
+  Notifier(const std::vector<Receiver>& receivers, HttpTransport& transport, const Clock& clock);
   ~Notifier();  // gives up what waits
 
   void Tell(const Notice& notice);
+  void Use(const std::vector<Receiver>& receivers);
   const Counters& counters() const { return counters_; }
 
  private:
@@ -52,19 +56,21 @@ class Notifier {
     Nanos retry = kRetry;
     std::uint64_t version = 0;
   };
-  using Key = std::pair<std::size_t, std::string>;  // receiver, episode
+  using Id = std::uint64_t;                // of a receiver, for as long as it stays
+  using Key = std::pair<Id, std::string>;  // receiver, episode
 
   void Run();
   // The first that is due; false: none. `until`: when the next one is.
   bool Next(MonoNs now, Key& key, Waiting& waiting, MonoNs& until);
   void Settle(const Key& key, const Waiting& tried, const absl::Status& status, MonoNs now);
 
-  const std::vector<Receiver> receivers_;
   HttpTransport& transport_;
   const Clock& clock_;
   Counters counters_;
   std::mutex mutex_;  // guards everything below
   std::condition_variable wake_;
+  std::map<Id, Receiver> receivers_;
+  Id next_id_ = 0;
   std::map<Key, Waiting> waiting_;
   std::uint64_t version_ = 0;
   bool stop_ = false;

@@ -129,9 +129,10 @@ absl::Status Agent::Start() {
   return absl::OkStatus();
 }
 
-void Agent::Run() {
+void Agent::Run(const std::function<void()>& between) {
   while (!stop_.load(std::memory_order_relaxed)) {
     std::this_thread::sleep_for(std::chrono::nanoseconds(Step().count));
+    between();
   }
   Drain();
 }

@@ -58,8 +58,8 @@ class Agent {
   ~Agent();
 
   absl::Status Start();
-  // Loops until RequestStop, then drains and stops.
-  void Run();
+  // Loops until RequestStop, then drains and stops. `between` is called after each turn.
+  void Run(const std::function<void()>& between = [] {});
   void RequestStop() { stop_.store(true, std::memory_order_relaxed); }
 
   // One turn of the loop; returns how long it wants to rest.

@@ -4,14 +4,18 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <ctime>
+#include <functional>
 #include <string>
 #include <vector>
 
 #include "daemon/agent/agent.h"
 #include "daemon/agent/config/settings_loader.h"
+#include "daemon/agent/config/settings_table.h"
 #include "daemon/agent/version.h"
 
 namespace {
@@ -19,12 +23,29 @@ namespace {
 using fathom::agent::Agent;
 using fathom::agent::Invocation;
 using fathom::agent::Settings;
+using ReadSettings = std::function<absl::StatusOr<Invocation>()>;
 
-Agent* running_agent = nullptr;  // for the signal handler alone
+// For the signal handlers alone.
+Agent* running_agent = nullptr;
+std::atomic<std::int64_t> first_signal{0};
+std::atomic<bool> reload_asked{false};
+std::atomic<bool> insists{true};  // a second signal ends the process at once
+constexpr std::int64_t kSameSignal = 1'000'000'000;  // `timeout` sends one twice
 
-void OnSignal(int) {
-  if (running_agent != nullptr) running_agent->RequestStop();
+std::int64_t MonotonicNow() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
 }
+
+void OnSignal(int number) {
+  const std::int64_t first = first_signal;
+  if (first == 0) first_signal = MonotonicNow();
+  if (running_agent != nullptr) running_agent->RequestStop();
+  if (first != 0 && insists && MonotonicNow() - first > kSameSignal) _exit(128 + number);
+}
+
+void OnHangUp(int) { reload_asked = true; }
 
 std::optional<std::string> FromEnvironment(const std::string& name) {
   const char* value = std::getenv(name.c_str());
@@ -49,11 +70,31 @@ void SetUpProcess(const Settings& settings) {
   std::signal(SIGPIPE, SIG_IGN);
 }
 
-int RunAgent(const Settings& settings) {
+// SIGHUP: settings are read as at the start; the log level is taken, the rest needs a restart,
+// which costs the jobs nothing. An error leaves everything as it was.
+void ReadAgain(const ReadSettings& read, const Settings& held) {
+  if (!reload_asked.exchange(false)) return;
+  const auto anew = read();
+  if (!anew.ok()) {
+    spdlog::error("settings not read again, the old ones hold: {}",
+                  std::string(anew.status().message()));
+    return;
+  }
+  spdlog::set_level(spdlog::level::from_str(anew->settings.log_level));
+  spdlog::info("settings read again");
+  for (const auto& entry : fathom::agent::SettingsTable()) {
+    if (entry.name == "log-level" || entry.get(held) == entry.get(anew->settings)) continue;
+    spdlog::warn("{} has changed and takes effect with a restart only", entry.name);
+  }
+}
+
+int RunAgent(const ReadSettings& read, const Settings& settings) {
   Agent agent(settings, fathom::agent::AgentWorld::Real());
   running_agent = &agent;
   std::signal(SIGTERM, OnSignal);
   std::signal(SIGINT, OnSignal);
+  std::signal(SIGHUP, OnHangUp);
+  insists = !settings.parent_death_signal;  // else the parent has ways of its own
   SetUpProcess(settings);
   const absl::Status status = agent.Start();
   if (!status.ok()) {
@@ -68,9 +109,7 @@ int RunAgent(const Settings& settings) {
     std::printf("fathomd ready\n");
   }
   std::fflush(stdout);
-  agent.Run();
-  std::signal(SIGTERM, SIG_IGN);
-  std::signal(SIGINT, SIG_IGN);
+  agent.Run([&] { ReadAgain(read, settings); });
   running_agent = nullptr;
   return 0;
 }
@@ -78,8 +117,11 @@ int RunAgent(const Settings& settings) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const auto invocation =
-      fathom::agent::LoadSettings(std::vector<std::string>(argv + 1, argv + argc), FromEnvironment);
+  const ReadSettings read = [argc, argv] {
+    return fathom::agent::LoadSettings(std::vector<std::string>(argv + 1, argv + argc),
+                                       FromEnvironment);
+  };
+  const auto invocation = read();
   if (!invocation.ok()) {
     std::fprintf(stderr, "fathomd: %s\n", std::string(invocation.status().message()).c_str());
     return 1;
@@ -98,7 +140,7 @@ int main(int argc, char** argv) {
       std::puts("fathomd: the settings are good");
       return 0;
     case Invocation::What::kRun:
-      return RunAgent(invocation->settings);
+      return RunAgent(read, invocation->settings);
   }
   return 1;
 }

@@ -2,6 +2,7 @@
 """fathom-cordon with the webhook back-end: its three requests, malformed answers, a flood of verdicts."""
 import http.server
 import json
+import signal
 import threading
 import unittest
 
@@ -71,6 +72,23 @@ class CordonWebhookTest(cordon_case.CordonCase):
         self.wait_phase("undone")
         self.assertEqual(self.service.posts[1][:2], ("/release", {"node": "n2", "action": action}))
         self.assertFalse(self.service.nodes["n2"]["withheld"])
+
+    def test_sighup_takes_modes_and_keeps_the_old_on_an_error(self):
+        process = self.start("observe")
+        config, log = self.folder / "cordon.yaml", self.folder / "log"
+        self.collector.accuse("n2", "v1")
+        self.wait_phase("observed")
+        held = config.read_text()
+        config.write_text("groups: [{name: all, mode: yolo, nodes: ['*']}]\n")
+        process.send_signal(signal.SIGHUP)
+        harness.wait_for(lambda: "the old ones hold" in log.read_text())
+        self.looks()
+        self.assertEqual(self.service.posts, [])
+        config.write_text(held.replace("mode: observe", "mode: auto").replace(self.BACKEND, "backend: slurm\n"))
+        process.send_signal(signal.SIGHUP)
+        self.wait_phase("acted")
+        self.assertEqual([path for path, _, _ in self.service.posts], ["/hold"])
+        self.assertIn("backend has changed and takes effect with a restart only", log.read_text())
 
     def test_malformed_answers_are_no_empty_cluster(self):
         self.service.words = b'{"nodes": [{"name": "n1"}]}'

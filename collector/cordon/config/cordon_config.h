@@ -56,6 +56,9 @@ struct CordonCommandLine {
 absl::StatusOr<CordonCommandLine> ParseCordonCommandLine(int argc, const char* const* argv);
 // As YAML that --config takes. It holds no secrets: those lie in files of their own.
 std::string PrintCordonConfig(const CordonConfig& config);
+// The settings that differ and that SIGHUP does not take: those of the process but for notify,
+// notify_key_file and log_level.
+std::vector<std::string> NeedRestart(const CordonConfig& held, const CordonConfig& anew);
 // Addresses, back-end, log level, receivers and limits together.
 absl::Status ValidateCordonConfig(const CordonConfig& config);
 // Who is told; reads the key file.
@@ -66,6 +69,7 @@ struct CordonSetting {
   std::string name;
   std::string help;
   bool is_switch = false;
+  bool reloads = false;  // SIGHUP takes it
   std::function<absl::Status(CordonConfig&, const std::string&)> set;
   std::function<std::string(const CordonConfig&)> get;
 };

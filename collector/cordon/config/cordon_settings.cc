@@ -10,6 +10,7 @@
 #include "collector/config/nearest.h"
 #include "collector/cordon/config/cordon_config.h"
 #include "collector/net/listen_probe.h"
+#include "collector/net/masked_url.h"
 
 namespace fathom::cordon {
 namespace {
@@ -45,17 +46,30 @@ std::string Show(Number value) {
 
 template <typename T>
 CordonSetting Of(std::string name, T C::*field, std::string help) {
-  return {std::move(name), std::move(help), std::is_same_v<T, bool>,
+  return {std::move(name), std::move(help), std::is_same_v<T, bool>, false,
           [field](C& c, const std::string& text) { return Parse(text, c.*field); },
           [field](const C& c) { return Show(c.*field); }};
 }
 
 template <typename T>
 CordonSetting Of(std::string name, T Limits::*field, std::string help) {
-  return {std::move(name), std::move(help), std::is_same_v<T, bool>,
+  return {std::move(name), std::move(help), std::is_same_v<T, bool>, true,
           [field](C& c, const std::string& text) { return Parse(text, c.limits.*field); },
           [field](const C& c) { return Show(c.limits.*field); }};
 }
+
+CordonSetting Reloads(CordonSetting setting) {
+  setting.reloads = true;
+  return setting;
+}
+
+// Shown as far as the host: what follows may be a secret.
+CordonSetting Masked(CordonSetting setting, std::string (*mask)(const std::string&)) {
+  setting.get = [get = setting.get, mask](const C& c) { return mask(get(c)); };
+  return setting;
+}
+
+std::string MaskedBase(const std::string& url) { return collector::MaskedUrl(url); }
 
 std::vector<CordonSetting> ProcessSettings() {
   return {
@@ -64,9 +78,11 @@ std::vector<CordonSetting> ProcessSettings() {
       Of("audit", &C::audit, "file of the audit log, which is also the memory"),
       Of("tokens", &C::tokens, "file of 'NAME viewer|operator TOKEN' lines"),
       Of("backend", &C::backend, "slurm, kubernetes or webhook"),
-      Of("notify", &C::notify, "who is told: alertmanager=URL,pagerduty=URL,slack=URL,json=URL"),
-      Of("notify_key_file", &C::notify_key_file, "file with PagerDuty's routing key"),
-      Of("log_level", &C::log_level, "trace, debug, info, warning, error, off"),
+      Masked(Reloads(Of("notify", &C::notify,
+                        "who is told: alertmanager=URL,pagerduty=URL,slack=URL,json=URL")),
+             &collector::MaskedReceivers),
+      Reloads(Of("notify_key_file", &C::notify_key_file, "file with PagerDuty's routing key")),
+      Reloads(Of("log_level", &C::log_level, "trace, debug, info, warning, error, off")),
       Of("insecure", &C::insecure, "allow binding to more than loopback without TLS"),
       Of("poll_s", &C::poll_s, "seconds between two looks"),
       Of("slurm_scontrol", &C::slurm_scontrol, "scontrol, or a wrapper with its rights"),
@@ -79,7 +95,7 @@ std::vector<CordonSetting> ProcessSettings() {
       Of("kubernetes_cert_file", &C::kubernetes_cert_file, "client certificate, not a token"),
       Of("kubernetes_key_file", &C::kubernetes_key_file, "its key"),
       Of("kubernetes_rack_label", &C::kubernetes_rack_label, "the node label that names its rack"),
-      Of("webhook_url", &C::webhook_url, "base URL of the webhook back-end"),
+      Masked(Of("webhook_url", &C::webhook_url, "base URL of the webhook back-end"), &MaskedBase),
       Of("webhook_token_file", &C::webhook_token_file, "its bearer token"),
   };
 }
@@ -187,6 +203,14 @@ absl::StatusOr<std::vector<collector::Receiver>> CordonReceivers(const CordonCon
   auto receivers = collector::ParseReceivers(config.notify, key);
   if (receivers.ok()) return receivers;
   return absl::InvalidArgumentError("notify: " + std::string(receivers.status().message()));
+}
+
+std::vector<std::string> NeedRestart(const CordonConfig& held, const CordonConfig& anew) {
+  std::vector<std::string> names;
+  for (const CordonSetting& setting : CordonSettings()) {
+    if (!setting.reloads && setting.get(held) != setting.get(anew)) names.push_back(setting.name);
+  }
+  return names;
 }
 
 std::string PrintCordonConfig(const CordonConfig& config) {

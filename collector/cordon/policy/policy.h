@@ -55,7 +55,7 @@ class Policy {
   std::vector<Step> Next(const Ledger& ledger, const View& view, Moment now);
   // What stands since the last look, for `fathom action plan`. Changes nothing.
   std::vector<Outlook> Outlooks(const Ledger& ledger, const View& view, WallNs now) const;
-  const Limits& limits() const { return limits_; }
+  void Use(Limits limits) { limits_ = std::move(limits); }
 
   // Commands of people. `actor` is who; each gives the record to write.
   absl::StatusOr<Record> Approve(const Ledger& ledger, const std::string& action,
@@ -73,7 +73,7 @@ class Policy {
   void Consider(const VerdictFact& verdict, const Scene& scene, std::vector<Step>& steps) const;
   bool Willing(const Action* action, Mode mode, WallNs now) const;
 
-  const Limits limits_;
+  Limits limits_;
   Sightings sightings_;
   std::map<std::string, MonoNs> undo_tried_;
   Moment last_;

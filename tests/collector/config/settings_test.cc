@@ -99,6 +99,26 @@ TEST_F(SettingsTest, WhatIsPrintedReadsBackTheSame) {
   EXPECT_TRUE(again->config.reflection);
 }
 
+TEST_F(SettingsTest, SecretsAreNotPrinted) {
+  const auto line = Parse({"--notify",
+                           "slack=https://hooks.slack.com/services/T0/B0/hush,"
+                           "alertmanager=http://ann:hush@am:9093,json=https://x/?key=hush"});
+  ASSERT_TRUE(line.ok());
+  const std::string printed = Print(line->config);
+  EXPECT_THAT(printed, testing::Not(HasSubstr("hush")));
+  EXPECT_THAT(printed, HasSubstr("notify: slack=https://hooks.slack.com/***,"
+                                 "alertmanager=http://***@am:9093,json=https://x/***\n"));
+}
+
+TEST_F(SettingsTest, TellsWhatNeedsARestart) {
+  const auto held = Parse({"--http", "127.0.0.1:1", "--page-url", "http://a"});
+  const auto anew = Parse({"--http", "127.0.0.1:2", "--page-url", "http://b", "--log-level",
+                           "debug", "--diagnosis-delta", "1.3"});
+  ASSERT_TRUE(held.ok() && anew.ok());
+  EXPECT_THAT(NeedRestart(held->config, anew->config),
+              testing::ElementsAre("http", "diagnosis.delta"));
+}
+
 TEST_F(SettingsTest, EveryThresholdOfDiagnosisCanBeSet) {
   std::ifstream header(std::string(std::getenv("FATHOM_SOURCE_DIR")) +
                        "/diagnosis/engine/config.h");

@@ -77,6 +77,23 @@ TEST(NotifierTest, WhatTheReceiverCallsWrongIsNotTriedAgain) {
   EXPECT_EQ(notifier.counters().failed, 0u);
 }
 
+TEST(NotifierTest, OtherReceiversWhileItRuns) {
+  SystemClock clock;
+  FakeTransport transport;
+  transport.Answer({0, 0});
+  Notifier notifier(*ParseReceivers("json=http://goes,slack=http://stays", ""), transport, clock);
+  notifier.Tell(Of("v1", "kept"));
+  transport.WaitFor(2);
+  notifier.Use(*ParseReceivers("slack=http://stays,pagerduty=http://comes", "key"));
+  EXPECT_TRUE(Reaches(notifier.counters().sent, 1));  // the retry of the one that stays
+  notifier.Tell(Of("v2", "both"));
+  EXPECT_TRUE(Reaches(notifier.counters().sent, 3));
+  EXPECT_NE(transport.WaitFor(5).back().find("both"), std::string::npos);
+  notifier.Use({});
+  notifier.Tell(Of("v3", "nobody"));
+  EXPECT_EQ(transport.WaitFor(5).size(), 5u);
+}
+
 TEST(NotifierTest, AFloodIsBoundedAndEndsQuickly) {
   SystemClock clock;
   FakeTransport transport;

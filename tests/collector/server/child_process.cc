@@ -92,6 +92,21 @@ int ChildProcess::Wait() {
   return code_;
 }
 
-std::string ChildProcess::Errors() { return ReadAll(err_); }
+bool ChildProcess::Says(const std::string& text) {
+  const auto deadline = std::chrono::steady_clock::now() + kPatience;
+  while (said_.find(text) == std::string::npos) {
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
+        deadline - std::chrono::steady_clock::now());
+    pollfd ready{err_, POLLIN, 0};
+    char bytes[4096];
+    if (left.count() <= 0 || poll(&ready, 1, static_cast<int>(left.count())) <= 0) return false;
+    const ssize_t n = read(err_, bytes, sizeof bytes);
+    if (n <= 0) return false;
+    said_.append(bytes, static_cast<std::size_t>(n));
+  }
+  return true;
+}
+
+std::string ChildProcess::Errors() { return said_ += ReadAll(err_); }
 
 }  // namespace fathom::collector

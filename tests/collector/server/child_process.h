@@ -27,6 +27,8 @@ class ChildProcess {
   void Signal(int number) const;
   // Waits for the end (at most ten seconds): exit code, or 128 + signal; -1: still running.
   int Wait();
+  // Reads stderr until `text` is there; false: not within ten seconds.
+  bool Says(const std::string& text);
   // All of stderr. Requires: Wait() has returned.
   std::string Errors();
 
@@ -35,6 +37,7 @@ class ChildProcess {
   int out_ = -1;
   int err_ = -1;
   int code_ = -1;
+  std::string said_;  // of stderr, so far
   int grpc_port_ = 0;
   int http_port_ = 0;
 };

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -9,6 +10,7 @@
 #include <fstream>
 #include <thread>
 
+#include "collector/stop_signals.h"
 #include "tests/collector/messages.h"
 #include "tests/collector/server/child_process.h"
 #include "tests/collector/server/fake_agent.h"
@@ -19,6 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using testing::AllOf;
+using testing::AnyOf;
 using testing::HasSubstr;
 
 struct ProcessTest : testing::Test {
@@ -198,6 +201,61 @@ TEST_F(ProcessTest, EndsWithItsParentWhenAsked) {
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
   EXPECT_FALSE(alive());
+}
+
+TEST_F(ProcessTest, SighupTakesWhatItCanAndKeepsTheOldOnAnError) {
+  fs::create_directories(folder);
+  const std::string file = (folder / "collector.yaml").string();
+  const auto write = [&](const std::string& text) { std::ofstream(file) << text; };
+  write("log_level: warning\n");
+  ChildProcess collector(
+      {"--grpc", "127.0.0.1:0", "--http", "127.0.0.1:0", "--store", store, "--config", file});
+  ASSERT_TRUE(collector.WaitReady());
+  write("log_levle: info\n");
+  collector.Signal(SIGHUP);
+  ASSERT_TRUE(collector.Says("did you mean 'log_level'"));
+  EXPECT_EQ(HttpGet(collector.http_port(), "/readyz").status, 200);
+  write("log_level: info\nmax_jobs: 7\nnotify: json=http://ann:hush@127.0.0.1:1/token\n");
+  collector.Signal(SIGHUP);
+  ASSERT_TRUE(collector.Says("max_jobs has changed and takes effect with a restart"));
+  FakeAgent agent(collector.grpc_port(), "n0");
+  agent.Hello();
+  ASSERT_TRUE(agent.WaitAcknowledged());
+  FeedStopped(agent);
+  EXPECT_TRUE(Eventually(collector.http_port(), "/metrics",
+                         "fathom_notices_total{result=\"failed\"} 1"));
+  collector.Signal(SIGTERM);
+  EXPECT_EQ(collector.Wait(), 0);
+  const std::string said = collector.Errors();
+  EXPECT_THAT(said, AllOf(HasSubstr("old ones hold"), HasSubstr("settings read again"),
+                          HasSubstr("stopping")));
+  EXPECT_THAT(said, testing::Not(AnyOf(HasSubstr("hush"), HasSubstr("token"))));
+}
+
+TEST(StopSignalsTest, ASecondOneEndsTheProcessAtOnce) {
+  const pid_t pid = fork();
+  if (pid == 0) {
+    const StopSignals signals;
+    if (signals.Wait(Nanos::FromSeconds(20)) != StopSignals::Came::kStop) _exit(1);
+    signals.Insist();
+    for (;;) pause();  // a stop that hangs
+  }
+  const auto ended = [&](int* status, int ms) {
+    for (int i = 0; i < ms / 10; ++i) {
+      if (waitpid(pid, status, WNOHANG) == pid) return true;
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    return false;
+  };
+  int status = 0;
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  kill(pid, SIGTERM);
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  kill(pid, SIGTERM);  // as `timeout` does: the same one twice
+  EXPECT_FALSE(ended(&status, 1500));
+  kill(pid, SIGTERM);
+  ASSERT_TRUE(ended(&status, 10'000));
+  EXPECT_EQ(WEXITSTATUS(status), 128 + SIGTERM);
 }
 
 }  // namespace

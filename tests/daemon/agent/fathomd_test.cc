@@ -11,6 +11,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -56,6 +57,14 @@ class Program {
   // What came on stdout up to the end of the first line.
   std::string FirstLine() { return ReadUntil(out_, true); }
   std::string AllErrors() { return ReadUntil(err_, false); }
+  // Reads stderr line by line until one has `text`; false: it ended, or kept silent.
+  bool Says(const std::string& text) const {
+    for (std::string line = "-"; !line.empty();) {
+      line = ReadUntil(err_, true);
+      if (line.find(text) != std::string::npos) return true;
+    }
+    return false;
+  }
   void Signal(int signal) const { kill(pid_, signal); }
   // The exit code; 128 + signal if it was killed.
   int Wait() {
@@ -131,6 +140,23 @@ TEST_F(FathomdTest, BadSettingsAreOneLineAndExitOne) {
   Program agent(Arguments({"--htpp", "x"}));
   EXPECT_EQ(agent.Wait(), 1);
   EXPECT_THAT(agent.AllErrors(), HasSubstr("did you mean 'http'?"));
+}
+
+TEST_F(FathomdTest, SighupTakesTheLogLevelAndKeepsTheOldOnAnError) {
+  const std::string file = folder_.path() + "/agent.yaml";
+  const auto write = [&](const std::string& text) { std::ofstream(file) << text; };
+  write("log_level: warn\n");
+  Program agent(Arguments({"--http", "", "--config", file}));
+  EXPECT_EQ(agent.FirstLine(), "fathomd ready");
+  write("log_levle: info\n");
+  agent.Signal(SIGHUP);
+  EXPECT_TRUE(agent.Says("did you mean 'log-level'"));
+  write("log_level: info\nlinger_s: 7\n");
+  agent.Signal(SIGHUP);
+  EXPECT_TRUE(agent.Says("settings read again"));
+  EXPECT_TRUE(agent.Says("linger-s has changed and takes effect with a restart only"));
+  agent.Signal(SIGTERM);
+  EXPECT_EQ(agent.Wait(), 0);
 }
 
 TEST_F(FathomdTest, ChecksItsSettingsWithoutRunning) {
