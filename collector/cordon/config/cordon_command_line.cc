@@ -71,6 +71,7 @@ absl::StatusOr<CordonCommandLine> ParseCordonCommandLine(int argc, const char* c
   using Ask = CordonCommandLine::Ask;
   CLI::App app("fathom-cordon holds nodes back on the collector's advice; it observes by default.",
                "fathom-cordon");
+  app.footer("Every setting is also a key of --config FILE and FATHOM_CORDON_<NAME>.");
   Given given;
   Declare(app, given);
   CordonCommandLine line;

@@ -80,6 +80,7 @@ absl::StatusOr<Parsed> ParseFlags(const std::vector<std::string>& arguments) {
                         : app.add_option("--" + entry.name, texts.back().second, entry.meaning);
     options[&entry] = option->group(group);
   }
+  app.footer("Every setting is also a key of --config FILE and FATHOM_<NAME>.");
   bool check = false;
   bool print = false;
   bool version = false;
