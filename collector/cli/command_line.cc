@@ -25,7 +25,7 @@ constexpr const char* kExamples =
     "its command.";
 
 // Promised verbs that this version does not have.
-constexpr std::array<std::string_view, 2> kLater = {"profile", "export"};
+constexpr std::array<std::string_view, 1> kLater = {"profile"};
 
 int Say(const std::string& line) {
   std::fprintf(stderr, "fathom: %s\n", Printable(line).c_str());
@@ -72,6 +72,7 @@ void AddVerbs(CLI::App& root, Invocation* invocation) {
   AddSimulateVerb(root, invocation);
   AddDoctorVerb(root, invocation);
   AddActionVerb(root, invocation);
+  AddExportVerb(root, invocation);
   AddCompletionVerb(root, invocation);
   AddVersionVerb(root, invocation);
 }

@@ -21,7 +21,8 @@ struct VerbWords {
 };
 
 std::vector<std::string> ArgumentWords(const std::string& verb) {
-  if (verb == "get") return {"jobs", "ranks", "verdicts", "nodes"};
+  if (verb == "get") return {"jobs", "ranks", "verdicts", "nodes", "actions"};
+  if (verb == "export") return {"bundle"};
   if (verb == "completion") return {"bash", "zsh", "fish"};
   return {};
 }

@@ -14,7 +14,7 @@ import unittest
 
 FATHOM = pathlib.Path(os.environ.get("FATHOM_BINARY_DIR", "build/release")) / "fathom"
 GOLDEN = pathlib.Path(__file__).parent / "golden"
-LATER = ("profile", "export")
+LATER = ("profile",)
 
 
 def fathom(*arguments, env=None, timeout=30):

@@ -1,0 +1,200 @@
+#include "collector/cli/bundle/support_bundle.h"
+
+#include <sys/utsname.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+
+#include "collector/cli/collector_api.h"
+#include "collector/cli/doctor/captured_process.h"
+#include "collector/cli/doctor/examination.h"
+#include "collector/cli/get_command.h"
+#include "collector/cli/http/http_client.h"
+#include "collector/cli/run/installation.h"
+#include "collector/cli/text.h"
+
+namespace fathom::cli {
+namespace {
+
+constexpr std::chrono::milliseconds kPatience{10'000};
+constexpr const char* kReadMe =
+    "A support bundle of fathom.\n\n"
+    "Secrets were taken out: words of token and key files, values called token, secret, password\n"
+    "and the like, addresses beyond the host. Names of jobs, nodes, users, files and hosts are\n"
+    "still in here, and a program may have logged what nobody could know to be secret: look\n"
+    "through it before you send it.\n\n"
+    "missing.txt says what could not be had, and why.\n";
+
+// The end of a file; only regular ones, so that nothing waits for a pipe.
+absl::StatusOr<std::string> TailOf(const std::string& path, std::size_t most) {
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error)) {
+    return absl::NotFoundError(error ? error.message() : "no regular file");
+  }
+  std::ifstream stream(path, std::ios::binary | std::ios::ate);
+  if (!stream) return absl::PermissionDeniedError("cannot be read");
+  const auto size = static_cast<std::size_t>(stream.tellg());
+  const std::size_t from = size > most ? size - most : 0;
+  stream.seekg(static_cast<std::streamoff>(from));
+  std::string text(size - from, '\0');
+  stream.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<std::size_t>(stream.gcount()));
+  return text;
+}
+
+std::string NameOf(const std::string& path) {
+  return std::filesystem::path(path).filename().string();
+}
+
+std::string Indented(const std::string& body) {
+  const Json json = Json::parse(body, nullptr, /*allow_exceptions=*/false);
+  return json.is_discarded() ? body : Serialize(json, "json");
+}
+
+}  // namespace
+
+void SupportBundle::Put(const std::string& name, std::string text) {
+  const auto taken = [&](const std::string& wanted) {
+    return std::any_of(files_.begin(), files_.end(),
+                       [&](const auto& file) { return file.first == wanted; });
+  };
+  std::string free = name;
+  for (int n = 2; taken(free); ++n) free = Cat(name, ".", n);
+  files_.emplace_back(std::move(free), std::move(text));
+}
+
+void SupportBundle::Miss(const std::string& what, const std::string& why) {
+  missing_.push_back(Cat(what, ": ", why));
+}
+
+void SupportBundle::Ask(const std::string& server, const std::string& path,
+                        const std::string& name) {
+  const absl::StatusOr<HostPort> where = ParseHostPort(server);
+  if (!where.ok()) return Miss(name, Message(where.status()));
+  const absl::StatusOr<HttpReply> reply = HttpClient(*where).Get(path);
+  if (!reply.ok()) return Miss(name, Message(reply.status()));
+  Put(name, Cat(reply->status == 200 ? "" : Cat("HTTP status ", reply->status, "\n"),
+                Indented(reply->body)));
+}
+
+void SupportBundle::GatherVersions() {
+  const Installation installation = FindInstallation(ThisExecutable());
+  std::string text = Cat("fathom ", FATHOM_VERSION, "\n");
+  for (const char* name : {"fathomd", "fathom-collector", "fathom-cordon"}) {
+    const auto run = Capture({(installation.folder / name).string(), "--version"}, {}, kPatience);
+    AppendTo(&text, run.ok() ? run->out : Cat(name, ": ", Message(run.status()), "\n"));
+  }
+  utsname system{};
+  uname(&system);
+  AppendTo(&text, system.sysname, " ", system.release, " ", system.machine, " on ",
+           system.nodename, "\n");
+  const auto release = TailOf("/etc/os-release", kLogBytes);
+  Put("versions.txt", Cat(text, release.ok() ? *release : ""));
+}
+
+void SupportBundle::GatherSettings() {
+  for (const std::string& path : sources_.settings) {
+    const auto text = TailOf(path, kLogBytes);
+    if (!text.ok()) {
+      Miss(path, Message(text.status()));
+      continue;
+    }
+    redaction_.KnowFilesOf(*text);
+    Put(Cat("settings/", NameOf(path)), *text);
+  }
+}
+
+void SupportBundle::GatherEnvironment() {
+  std::string text;
+  for (const std::string& each : sources_.environment) {
+    const std::string_view name = std::string_view(each).substr(0, each.find('='));
+    const std::string_view value = std::string_view(each).substr(
+        std::min(name.size() + 1, each.size()));
+    if (IsSecretName(name)) redaction_.Know(value);
+    redaction_.KnowFilesOf(each);
+    const bool ours = name.starts_with("FATHOM_") || name.starts_with("SLURM_JOB") ||
+                      name == "LD_PRELOAD" || name == "LANG" || name == "TZ";
+    if (ours) AppendTo(&text, each, "\n");
+  }
+  Put("environment.txt", std::move(text));
+}
+
+void SupportBundle::GatherCollector() {
+  const std::string& server = sources_.collector_http;
+  Ask(server, "/readyz", "collector/readyz.json");
+  if (!missing_.empty() && missing_.back().starts_with("collector/readyz")) return;
+  Ask(server, "/metrics", "collector/metrics.txt");
+  Ask(server, "/api/v1/nodes", "collector/nodes.json");
+  Ask(server, "/api/v1/verdicts?limit=1000", "collector/verdicts.json");
+  Ask(server, "/api/v1/jobs", "collector/jobs.json");
+  const auto where = ParseHostPort(server);
+  const auto jobs = CollectorApi(HttpClient(*where)).Jobs();
+  if (!jobs.ok()) return;
+  std::size_t number = 0;
+  for (const Json& job : ListField(*jobs, "jobs")) {
+    if (++number > kMaxJobs) return Miss("collector/jobs", "there are more");
+    const std::string path = Cat("/api/v1/jobs/", PercentEncode(TextField(job, "name")));
+    Ask(server, Cat(path, "/health"), Cat("collector/jobs/", number, "_health.json"));
+    Ask(server, Cat(path, "/report"), Cat("collector/jobs/", number, "_report.json"));
+  }
+}
+
+void SupportBundle::GatherAgent() {
+  Ask(sources_.agent_http, "/readyz", "agent/readyz.json");
+  Ask(sources_.agent_http, "/metrics", "agent/metrics.txt");
+}
+
+void SupportBundle::GatherCordon() {
+  Ask(sources_.cordon_http, "/readyz", "cordon/readyz.json");
+  Ask(sources_.cordon_http, "/metrics", "cordon/metrics.txt");
+  Ask(sources_.cordon_http, "/api/v1/plan", "cordon/plan.json");
+  Ask(sources_.cordon_http, "/api/v1/actions", "cordon/actions.json");
+}
+
+void SupportBundle::GatherLogs() {
+  for (const char* unit : {"fathomd", "fathom-collector", "fathom-cordon"}) {
+    const auto run = Capture({"journalctl", "--no-pager", "--quiet", "--lines=400", "-u", unit},
+                             sources_.environment, kPatience);
+    const std::string name = Cat("logs/journal_", unit, ".txt");
+    if (run.ok() && run->exit_code == 0 && !run->out.empty()) {
+      Put(name, run->out);
+    } else {
+      Miss(name, run.ok() ? "the journal has nothing of it" : Message(run.status()));
+    }
+  }
+  for (const std::string& path : sources_.logs) {
+    auto text = TailOf(path, kLogBytes);
+    text.ok() ? Put(Cat("logs/", NameOf(path)), *std::move(text))
+              : Miss(path, Message(text.status()));
+  }
+}
+
+void SupportBundle::GatherDoctor() {
+  const auto where = ParseHostPort(sources_.collector_http);
+  if (!where.ok()) return Miss("doctor.json", Message(where.status()));
+  Put("doctor.json",
+      Serialize(ToJson(Examine(CollectorApi(HttpClient(*where)), sources_.python)), "json"));
+}
+
+void SupportBundle::Gather() {
+  GatherVersions();
+  GatherSettings();
+  GatherEnvironment();
+  GatherCollector();
+  GatherAgent();
+  GatherCordon();
+  GatherLogs();
+  GatherDoctor();
+}
+
+std::vector<std::pair<std::string, std::string>> SupportBundle::Files() const {
+  std::vector<std::pair<std::string, std::string>> files{{"README.txt", kReadMe}};
+  for (const auto& [name, text] : files_) files.emplace_back(name, redaction_.Applied(text));
+  files.emplace_back("missing.txt", redaction_.Applied(Join(missing_, "\n") + "\n"));
+  return files;
+}
+
+}  // namespace fathom::cli
