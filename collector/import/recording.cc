@@ -4,6 +4,12 @@
 
 namespace fathom::collector {
 
+void Describe(std::string_view description, diagnosis::Group& group) {
+  if (group.description.empty() && description != "undefined") {
+    group.description = std::string(description);
+  }
+}
+
 GroupId GroupIdOfName(std::string_view name) {
   std::uint64_t hash = 0xcbf29ce484222325;  // FNV-1a
   for (const char c : name) {

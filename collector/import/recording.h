@@ -46,6 +46,10 @@ struct Recording {
   std::vector<Episode> episodes;
 };
 
+// Fills the description of a group that has none yet. PyTorch writes "undefined" where it was given
+// none, which is none.
+void Describe(std::string_view description, diagnosis::Group& group);
+
 // The id of the group that PyTorch calls `name`. Never 0.
 GroupId GroupIdOfName(std::string_view name);
 

@@ -16,10 +16,14 @@ constexpr std::size_t kStepsTold = 12;
 
 using Likeness = std::pair<std::string, CollectiveKind>;
 
-std::string NameOf(const JobView& view, GroupId id) {
+std::string DescriptionOf(const JobView& view, GroupId id) {
   const Group* group = FindGroup(view, id);
-  if (group == nullptr) return "";
-  return group->description.empty() ? group->name : group->description;
+  return group == nullptr ? "" : group->description;
+}
+
+std::string NumberOf(const JobView& view, GroupId id) {
+  const Group* group = FindGroup(view, id);
+  return group == nullptr || group->name.empty() ? "" : "group " + group->name;
 }
 
 std::vector<RankId> Among(const std::vector<RankId>& ranks, const std::set<RankId>& set, bool in) {
@@ -63,11 +67,12 @@ std::vector<WaitStep> Hop(const JobView& view, int hop, const std::set<RankId>& 
     if (for_ranks.empty()) return false;
     const std::vector<RankId> waiting = Among(wait->inside, reached, false);
     if (waiting.empty()) return true;
-    const std::string name = NameOf(view, wait->group);
-    Draft& draft = drafts[{name, wait->kind}];
-    draft.step.group = name;
+    const std::string description = DescriptionOf(view, wait->group);
+    Draft& draft = drafts[{description, wait->kind}];
     draft.step.hop = hop;
     Extend(*wait, waiting, for_ranks, draft);
+    draft.step.group = draft.step.groups > 1 || !description.empty() ? description
+                                                                     : NumberOf(view, wait->group);
     return true;
   });
   std::vector<WaitStep> out;

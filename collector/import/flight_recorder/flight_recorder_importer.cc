@@ -139,7 +139,7 @@ RankRecord& RecordOf(Recording& recording, RankId rank) {
 void AddGroups(const DumpSet& set, Recording& recording) {
   for (const auto& [name, from] : set.groups()) {
     diagnosis::Group& group = GroupOf(recording, name);
-    if (group.description.empty()) group.description = from.description;
+    Describe(from.description, group);
     if (!group.members.empty() && !group.guessed) continue;  // another source knew better
     group.members = from.members;
     group.size = static_cast<std::uint32_t>(from.members.size());

@@ -37,7 +37,7 @@ void AddSignal(Recording& recording, std::string name, Level level, std::string 
 void AddGroups(const RankTrace& trace, bool guessed, Recording& recording) {
   for (const auto& [name, from] : trace.groups) {
     diagnosis::Group& group = GroupOf(recording, name);
-    if (group.description.empty()) group.description = from.description;
+    Describe(from.description, group);
     if (group.size == 0) group.size = from.size;
     group.guessed = group.guessed || guessed;
     std::vector<RankId> members(from.ranks.begin(), from.ranks.end());

@@ -49,7 +49,7 @@ TEST(WaitChainTest, WhoWaitsForAWaiterIsAHopFurther) {
       ChainBehind(Job(), Ranks({2}), {In(1, 5, {0, 1}, {3}), In(4, 41, {3}, {2})});
   ASSERT_THAT(chain, SizeIs(2));
   EXPECT_EQ(chain[0].waiting, Ranks({3}));
-  EXPECT_EQ(chain[0].group, "3") << "the name where there is no description";
+  EXPECT_EQ(chain[0].group, "group 3") << "the name where there is no description";
   EXPECT_EQ(chain[1].hop, 2);
   EXPECT_EQ(chain[1].waiting, Ranks({0, 1}));
   EXPECT_EQ(chain[1].for_ranks, Ranks({3}));
