@@ -15,6 +15,7 @@
 #include "collector/import/kineto/job_builder.h"
 #include "collector/import/kineto/rank_trace_builder.h"
 #include "collector/import/kineto/record_join.h"
+#include "collector/import/kineto/step_search.h"
 #include "collector/import/kineto/trace_reader.h"
 #include "collector/import/rank_name.h"
 #include "diagnosis/clocks/alignment.h"
@@ -187,6 +188,7 @@ absl::Status KinetoImporter::Read(const std::vector<std::string>& paths, const I
   if (traces.empty()) {
     return failed.ok() ? absl::InvalidArgumentError("no usable Kineto trace") : failed;
   }
+  if (std::string how = MarkSteps(traces); !how.empty()) recording.notes.push_back(std::move(how));
   AddTraces(traces, recording);
   NoteMissing(traces, recording);
   return absl::OkStatus();

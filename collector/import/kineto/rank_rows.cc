@@ -23,6 +23,7 @@ struct StepSpan {
   std::int64_t number = 0;
   std::int64_t begin = 0;
   std::int64_t end = 0;
+  std::int64_t anchor = kAbsent;
 };
 
 // When the rank left this op for good, as far as it is known.
@@ -33,7 +34,7 @@ std::vector<StepSpan> Spans(const RankTrace& trace) {
   for (const StepMark& step : trace.steps) {
     if (!spans.empty() && step.number == spans.back().number) continue;  // marked twice
     if (!spans.empty() && step.number == spans.back().number + 1) spans.back().end = step.begin;
-    spans.push_back({step.number, step.begin, step.end});
+    spans.push_back({step.number, step.begin, step.end, step.anchor});
   }
   return spans;
 }
@@ -116,6 +117,9 @@ class RankReader {
   // Moves the borders of the iterations from the marks to the ends of the last ops before them.
   void AnchorIterations(const JoinedOps& joined) {
     iterations_ = spans_;
+    if (!spans_.empty() && spans_.front().anchor != kAbsent) {
+      iterations_.front().begin = spans_.front().anchor;
+    }
     for (std::size_t i = 0; i < spans_.size(); ++i) {
       const std::int64_t anchor = AnchorOf(spans_[i], joined);
       if (anchor == kAbsent) continue;

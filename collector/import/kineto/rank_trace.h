@@ -57,6 +57,7 @@ struct StepMark {
   std::int64_t begin = 0;
   std::int64_t end = 0;
   std::int64_t thread = kAbsent;
+  std::int64_t anchor = kAbsent;  // end of the last op before it, where it was put behind that op
 };
 
 struct MarkEvent {

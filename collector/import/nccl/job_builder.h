@@ -9,7 +9,7 @@
 // distance ever seen between a kernel's end and the moment the plugin heard of it.
 //
 // Iterations: the ops of the communicator of all ranks, in the order that all ranks share, repeat
-// with a period (step_finder.h); an iteration ends with the op after which the ranks take longest
+// with a period (repetition.h); an iteration ends with the op after which the ranks take longest
 // until the next one. Without such a period there are no iterations and no verdict on who is slow.
 //
 // Thread-safety: pure. Errors: InvalidArgument where ranks cannot be told (job_ranks.h).

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "collector/import/nccl/step_finder.h"
+#include "collector/import/repetition.h"
 #include "diagnosis/stats/robust.h"
 
 namespace fathom::collector::nccl {
@@ -64,7 +64,7 @@ std::vector<std::uint64_t> KeysOf(const Line& line) {
 }
 
 // The first op of the stretch that ends an iteration.
-std::size_t FirstBorder(const Lines& lines, const Stretch& stretch) {
+std::size_t FirstBorder(const Lines& lines, const Repetition& stretch) {
   std::size_t best = stretch.begin;
   double longest = -1;
   for (std::size_t phase = 0; phase < stretch.period; ++phase) {

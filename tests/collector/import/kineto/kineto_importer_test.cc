@@ -11,6 +11,7 @@
 namespace fathom::collector::kineto {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -169,6 +170,65 @@ TEST_F(KinetoImporterTest, SaysWhenThereAreNoSteps) {
   ASSERT_TRUE(Read().ok());
   EXPECT_THAT(recording_.notes, ElementsAre(HasSubstr("no ProfilerStep marks")));
   EXPECT_THAT(recording_.view.window, IsEmpty());
+}
+
+// Six iterations of 10 ms with three all-reduces of different sizes and no mark; the rank comes
+// `late_ms` later to each, and all leave together.
+std::vector<std::string> UnmarkedSteps(double late_ms, int first_op = 0) {
+  std::vector<std::string> events;
+  for (int op = first_op; op < 18; ++op) {
+    const double begin = 10'000.0 * (op / 3) + 2000.0 * (op % 3);
+    events.push_back(Event("cpu_op", "aten::mm", 1, begin, 100 + late_ms * 1000));
+    for (auto& event : GlooAllReduce(begin + 200 + late_ms * 1000, begin + 1500, false, 11,
+                                     100 + op % 3)) {
+      events.push_back(event);
+    }
+  }
+  return events;
+}
+
+TEST_F(KinetoImporterTest, TellsIterationsByWhatRepeatsWhereNoneIsMarked) {
+  Write("rank0.json", Trace(Header(0, 2), UnmarkedSteps(0)));
+  Write("rank1.json", Trace(Header(1, 2), UnmarkedSteps(0.5)));
+  ASSERT_TRUE(Read().ok());
+  EXPECT_THAT(recording_.notes, ElementsAre(HasSubstr("told by the 3 collectives that repeat")));
+  ASSERT_EQ(recording_.view.window.size(), 5) << "between the last ops of six iterations";
+  for (const auto& iteration : recording_.view.window) {
+    ASSERT_EQ(iteration.ranks.size(), 2);
+    EXPECT_EQ(iteration.ranks[0].duration, Nanos(10'000'000));
+    EXPECT_EQ(iteration.ranks[1].ops, 3u);
+  }
+}
+
+TEST_F(KinetoImporterTest, DoesNotCompareRanksThatBeganAtDifferentOps) {
+  Write("rank0.json", Trace(Header(0, 2), UnmarkedSteps(0)));
+  Write("rank1.json", Trace(Header(1, 2), UnmarkedSteps(0, 3)));
+  ASSERT_TRUE(Read().ok());
+  EXPECT_THAT(recording_.notes, Contains(HasSubstr("the traces begin at different ops")));
+  EXPECT_THAT(recording_.view.window, IsEmpty());
+}
+
+TEST_F(KinetoImporterTest, DoesNotTellIterationsWhereRanksRanOtherOps) {
+  std::vector<std::string> other;
+  for (int i = 0; i < 18; ++i) {
+    for (auto& event : GlooAllReduce(1000.0 * i, 1000.0 * i + 900, false, 11, 7)) {
+      other.push_back(event);
+    }
+  }
+  Write("rank0.json", Trace(Header(0, 2), UnmarkedSteps(0)));
+  Write("rank1.json", Trace(Header(1, 2), other));
+  ASSERT_TRUE(Read().ok());
+  EXPECT_THAT(recording_.notes, Contains(HasSubstr("ranks ran different collectives")));
+  EXPECT_THAT(recording_.view.window, IsEmpty());
+}
+
+TEST_F(KinetoImporterTest, ADescriptionThatSaysUndefinedIsNone) {
+  std::string header = Header(0, 1);
+  header.replace(header.find("default_pg"), 10, "undefined");
+  Write("rank0.json", Trace(header, {Event("cpu_op", "aten::mm", 1, 1, 1)}));
+  ASSERT_TRUE(Read().ok());
+  ASSERT_EQ(recording_.view.groups.size(), 1);
+  EXPECT_EQ(recording_.view.groups[0].description, "");
 }
 
 TEST_F(KinetoImporterTest, ReadsDeviceTraces) {

@@ -1,12 +1,12 @@
-#include "collector/import/nccl/step_finder.h"
+#include "collector/import/repetition.h"
 
 #include <algorithm>
 
-namespace fathom::collector::nccl {
+namespace fathom::collector {
 namespace {
 
 // The stretch around the middle in which every op equals the one `lag` ops later.
-Stretch Around(std::span<const std::uint64_t> keys, std::size_t lag) {
+Repetition Around(std::span<const std::uint64_t> keys, std::size_t lag) {
   const std::size_t middle = (keys.size() - lag) / 2;
   std::size_t begin = middle, end = middle;
   while (begin > 0 && keys[begin - 1] == keys[begin - 1 + lag]) --begin;
@@ -16,14 +16,14 @@ Stretch Around(std::span<const std::uint64_t> keys, std::size_t lag) {
 
 }  // namespace
 
-std::optional<Stretch> FindPeriod(std::span<const std::uint64_t> keys) {
+std::optional<Repetition> FindPeriod(std::span<const std::uint64_t> keys) {
   const std::size_t longest = std::min(kLongestPeriod, keys.size() / kLeastPeriods);
   for (std::size_t lag = 1; lag <= longest; ++lag) {
-    const Stretch found = Around(keys, lag);
+    const Repetition found = Around(keys, lag);
     const std::size_t covered = found.end - found.begin;
     if (covered >= kLeastPeriods * lag && covered * 2 >= keys.size()) return found;
   }
   return std::nullopt;
 }
 
-}  // namespace fathom::collector::nccl
+}  // namespace fathom::collector

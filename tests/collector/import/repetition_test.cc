@@ -1,10 +1,10 @@
-#include "collector/import/nccl/step_finder.h"
+#include "collector/import/repetition.h"
 
 #include <gtest/gtest.h>
 
 #include <vector>
 
-namespace fathom::collector::nccl {
+namespace fathom::collector {
 namespace {
 
 using Keys = std::vector<std::uint64_t>;
@@ -59,4 +59,4 @@ TEST(FindPeriod, ALostOpEndsTheStretch) {
 }
 
 }  // namespace
-}  // namespace fathom::collector::nccl
+}  // namespace fathom::collector

@@ -1,6 +1,6 @@
 // Where a recording without step marks repeats itself: how many ops make one iteration.
 //
-// Used by JobBuilder, on the ops of the communicator that all ranks share.
+// Used by the importers of Kineto traces and of NCCL's recorders, on ops that all ranks share.
 //
 // Model: the smallest period of the stretch around the middle of the recording, if the stretch
 // covers half of it and holds kLeastPeriods periods. What comes before and after (start-up, the
@@ -9,27 +9,27 @@
 // Thread-safety: pure. Errors: no period is an answer.
 // Cost: O(n + kLongestPeriod), more only where the middle repeats at several lags.
 // Source: autocorrelation of op keys: Greyhound; exact repeats: EROICA.
-#ifndef FATHOM_COLLECTOR_IMPORT_NCCL_STEP_FINDER_H_
-#define FATHOM_COLLECTOR_IMPORT_NCCL_STEP_FINDER_H_
+#ifndef FATHOM_COLLECTOR_IMPORT_REPETITION_H_
+#define FATHOM_COLLECTOR_IMPORT_REPETITION_H_
 
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
 
-namespace fathom::collector::nccl {
+namespace fathom::collector {
 
 inline constexpr std::size_t kLeastPeriods = 4;
 inline constexpr std::size_t kLongestPeriod = 8192;
 
-struct Stretch {
+struct Repetition {
   std::size_t period = 0;
   std::size_t begin = 0;  // [begin, end) repeats with that period
   std::size_t end = 0;
 };
 
-std::optional<Stretch> FindPeriod(std::span<const std::uint64_t> keys);
+std::optional<Repetition> FindPeriod(std::span<const std::uint64_t> keys);
 
-}  // namespace fathom::collector::nccl
+}  // namespace fathom::collector
 
-#endif  // FATHOM_COLLECTOR_IMPORT_NCCL_STEP_FINDER_H_
+#endif  // FATHOM_COLLECTOR_IMPORT_REPETITION_H_
