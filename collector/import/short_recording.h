@@ -26,6 +26,7 @@ namespace fathom::collector {
 inline constexpr std::int32_t kLeastBaseline = 4;   // a median of fewer is moved by one wild value
 inline constexpr std::int32_t kLeastIrregular = 3;  // two may be chance
 inline constexpr std::int32_t kLeastImbalance = 8;  // in nine of ten of them a stage must lead
+inline constexpr std::int32_t kLeastAlwaysLate = 3;  // a lead, no verdict: two may be chance
 inline constexpr double kRanksAtFault = 0.5;        // against: the network, the design, the data
 
 inline diagnosis::DiagnosisConfig ConfigForRecording(diagnosis::DiagnosisConfig config,
@@ -38,6 +39,7 @@ inline diagnosis::DiagnosisConfig ConfigForRecording(diagnosis::DiagnosisConfig 
   config.recent_window = std::min(config.recent_window, std::max(kLeastIrregular, count));
   config.imbalance_iterations =
       std::min(config.imbalance_iterations, std::max(kLeastImbalance, count * 2 / 3));
+  config.always_late_iterations = kLeastAlwaysLate;
   config.prior_rank = std::max(config.prior_rank, kRanksAtFault / std::max(1U, ranks));
   return config;
 }

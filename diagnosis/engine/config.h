@@ -76,6 +76,11 @@ struct DiagnosisConfig {
   std::int32_t imbalance_iterations = 20;  // fewest in which it must show
   double imbalance_ratio = 2.0;            // own time of a stage against the median of its peers
 
+  // A rank of equals that is late in all of a recording.
+  std::int32_t always_late_iterations = 0;  // fewest in which; 0: not asked, live there is a past
+  double always_late_ratio = 2.0;           // own time against the median of the others
+  double always_late_wait = 0.25;           // of an iteration that each of the others waits
+
   // Jobs whose trace names their ops (schedules).
   double slow_worker_ratio = 1.1;    // computing of a worker against its peers' in other replicas
   double straggling_slowdown = 1.1;  // S above which a job's stragglers are worth a verdict

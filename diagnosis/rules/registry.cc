@@ -1,5 +1,6 @@
 #include "diagnosis/rules/registry.h"
 
+#include "diagnosis/rules/always_late.h"
 #include "diagnosis/rules/arrival.h"
 #include "diagnosis/rules/communication_slow.h"
 #include "diagnosis/rules/hang.h"
@@ -14,7 +15,8 @@ namespace fathom::diagnosis {
 const std::vector<Rule>& AllRules() {
   static const std::vector<Rule> kRules = {
       ArrivalRule(), WalkBackRule(),   CommunicationSlowRule(), ImbalanceRule(),
-      HangRule(),    StoppedJobRule(), SlowWorkerRule(),        UnequalWorkRule()};
+      HangRule(),    StoppedJobRule(), SlowWorkerRule(),        UnequalWorkRule(),
+      AlwaysLateRule()};
   return kRules;
 }
 

@@ -1,0 +1,95 @@
+// A recording in which one rank is late from the first iteration on.
+#include "diagnosis/rules/always_late.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "diagnosis/engine/diagnose.h"
+
+namespace fathom::diagnosis {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+struct Recorded {
+  int iterations = 6;
+  int late_in = 6;  // of them, the last ones
+  double late_ms = 60;
+  double cpu_share = 0.9;  // of the late rank's own time
+  bool messages = false;
+  DiagnosisConfig config = [] {
+    DiagnosisConfig of_recordings;
+    of_recordings.always_late_iterations = 3;
+    return of_recordings;
+  }();
+};
+
+// Four ranks with 20 ms of their own; rank 2 takes longer, and the others wait for it.
+JobView ViewOf(const Recorded& job) {
+  JobView view;
+  view.world_size = 4;
+  for (std::uint32_t rank = 0; rank < 4; ++rank) {
+    RankFacts facts;
+    facts.rank = RankId(rank);
+    view.ranks.push_back(facts);
+    CommOp op;
+    op.kind = job.messages ? CollectiveKind::kSend : CollectiveKind::kAllReduce;
+    view.rows[RankId(rank)].ops.push_back(op);
+  }
+  for (int i = 0; i < job.iterations; ++i) {
+    IterationSummary summary;
+    summary.index = Iteration(i);
+    const double late = i >= job.iterations - job.late_in ? job.late_ms : 0;
+    for (std::uint32_t rank = 0; rank < 4; ++rank) {
+      RankIteration row;
+      row.rank = RankId(rank);
+      row.duration = Nanos::FromSeconds((25 + late) * 1e-3);
+      const double own = rank == 2 ? 20 + late : 20;
+      row.blocked = row.duration - Nanos::FromSeconds(own * 1e-3);
+      row.cpu = Nanos::FromSeconds((20 + (rank == 2 ? late * job.cpu_share : 0)) * 1e-3);
+      summary.ranks.push_back(row);
+    }
+    view.window.push_back(summary);
+  }
+  return view;
+}
+
+Diagnosis JudgedOf(const Recorded& job) {
+  return Diagnose(ViewOf(job), Suspicion{}, job.config);
+}
+
+TEST(AlwaysLate, IsALeadOnTheRankAndItsCause) {
+  const Diagnosis found = JudgedOf({});
+  ASSERT_THAT(found.verdicts, SizeIs(1));
+  const Verdict& lead = found.verdicts[0];
+  EXPECT_EQ(lead.grade, Grade::kHypothesis);
+  EXPECT_EQ(lead.cause, Cause::kComputeSlow);
+  EXPECT_THAT(lead.entity.ranks, ElementsAre(RankId(2)));
+  EXPECT_THAT(lead.victims, ElementsAre(RankId(0), RankId(1), RankId(3)));
+  EXPECT_NEAR(lead.cost.seconds_per_iteration, 0.060, 1e-6);
+  EXPECT_THAT(lead.sentence, HasSubstr("Rank 2 was late in 6 of 6 recorded iterations"));
+}
+
+TEST(AlwaysLate, TimeThatIsNoWorkIsTheHosts) {
+  const Diagnosis found = JudgedOf({.cpu_share = 0.1});
+  ASSERT_THAT(found.verdicts, SizeIs(1));
+  EXPECT_EQ(found.verdicts[0].cause, Cause::kHostSlow);
+}
+
+TEST(AlwaysLate, SaysNothingOfLessThanItsThresholds) {
+  EXPECT_THAT(JudgedOf({.late_ms = 0}).verdicts, IsEmpty()) << "healthy";
+  EXPECT_THAT(JudgedOf({.late_ms = 15}).verdicts, IsEmpty()) << "not twice the others' time";
+  EXPECT_THAT(JudgedOf({.late_in = 5}).verdicts, IsEmpty()) << "not from the first on";
+  EXPECT_THAT(JudgedOf({.iterations = 2, .late_in = 2}).verdicts, IsEmpty()) << "too short";
+}
+
+TEST(AlwaysLate, LeavesPipelinesAndLiveJobsAlone) {
+  EXPECT_THAT(JudgedOf({.messages = true}).verdicts, IsEmpty());
+  EXPECT_THAT(JudgedOf({.config = {}}).verdicts, IsEmpty());
+}
+
+}  // namespace
+}  // namespace fathom::diagnosis
