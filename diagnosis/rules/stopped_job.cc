@@ -1,5 +1,6 @@
 #include "diagnosis/rules/stopped_job.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "diagnosis/rules/records/situation.h"
@@ -15,6 +16,38 @@ std::vector<Verdict> JudgeStuck(const Situation& s, Findings& findings) {
   if (verdicts.empty()) verdicts = records::JudgeRing(s, findings);
   if (verdicts.empty()) verdicts = records::JudgeUnrecorded(s, findings);
   if (verdicts.empty()) verdicts = records::JudgeCommunication(s, findings);
+  return verdicts;
+}
+
+// A rank that lost a peer, or gave up waiting, did so inside its newest op, which its record then
+// shows as ended. What it was stuck in before is what counts.
+bool ReopenFailed(RankRecord& record) {
+  if (record.ended != EndedBy::kPeerLost && record.ended != EndedBy::kTimeout) return false;
+  if (record.ops.empty() || record.ops.back().open || record.ops.back().completed) return false;
+  record.ops.back().open = true;
+  return true;
+}
+
+// Some process gave up: the records are read as they were before it. Never more than supported, for
+// the op that a process failed in is told by order alone.
+std::vector<Verdict> JudgeBefore(const Situation& s, Findings& findings) {
+  JobView before;
+  before.name = s.view.name;
+  before.world_size = s.view.world_size;
+  before.nodes = s.view.nodes;
+  before.now = s.view.now;
+  before.groups = s.view.groups;
+  before.ranks = s.view.ranks;
+  before.signals = s.view.signals;
+  before.records = s.view.records;
+  bool any = false;
+  for (RankRecord& record : before.records) any = ReopenFailed(record) || any;
+  if (!any) return {};
+  Situation earlier{before, s.config, records::BuildRecordGraph(before), {}};
+  earlier.sinks = records::FindSinks(earlier.graph);
+  if (!earlier.stuck()) return {};
+  std::vector<Verdict> verdicts = JudgeStuck(earlier, findings);
+  for (Verdict& verdict : verdicts) verdict.grade = std::min(verdict.grade, Grade::kSupported);
   return verdicts;
 }
 
@@ -40,6 +73,7 @@ void ExamineStoppedJob(const JobView& view, const DiagnosisConfig& config, Findi
     verdicts = records::JudgeMismatch(s);
     if (verdicts.empty()) verdicts = records::JudgeEnded(s, findings);
   }
+  if (verdicts.empty() && s.ended()) verdicts = JudgeBefore(s, findings);
   if (verdicts.empty() && s.stuck()) verdicts = JudgeStuck(s, findings);
   if (verdicts.empty()) verdicts = records::JudgeStacks(s);
   AskForRecords(s, verdicts, findings);

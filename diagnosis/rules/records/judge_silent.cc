@@ -194,6 +194,16 @@ std::vector<Verdict> JudgeStacks(const Situation& s) {
   return {std::move(verdict)};
 }
 
+// A dead peer shows at once. Who still waited when it wrote its record had lost none: then somebody
+// else left first, and who wrote nothing may be stopped as well as dead.
+bool SomebodyWaitsOn(const JobView& view) {
+  return std::any_of(view.records.begin(), view.records.end(), [](const RankRecord& record) {
+    return record.ended == EndedBy::kNotKnown &&
+           std::any_of(record.ops.begin(), record.ops.end(),
+                       [](const EnteredOp& op) { return op.open; });
+  });
+}
+
 std::vector<Verdict> JudgeEnded(const Situation& s, Findings& findings) {
   std::vector<RankId> lost_a_peer;
   std::vector<RankId> failed;
@@ -206,6 +216,7 @@ std::vector<Verdict> JudgeEnded(const Situation& s, Findings& findings) {
     if (quiet) silent.push_back(record.rank);
   }
   if (lost_a_peer.empty() && failed.empty()) return {};
+  if (failed.empty() && SomebodyWaitsOn(s.view)) return {};
   const std::vector<RankId>& dead = failed.empty() ? silent : failed;
   if (dead.empty() || 2 * dead.size() > s.view.world_size) {
     findings.abstained.push_back({"whose process died first",
@@ -220,10 +231,10 @@ std::vector<Verdict> JudgeEnded(const Situation& s, Findings& findings) {
   verdict.sentence =
       failed.empty()
           ? absl::StrFormat(
-                "R%s ended without a word and %s no record; %s lost their "
+                "R%s ended without a word and %s no record; %s lost %s "
                 "connection to a peer.",
                 Ranks(dead).substr(1), first.extent == RecordExtent::kMissing ? "left" : "wrote",
-                Ranks(lost_a_peer))
+                Ranks(lost_a_peer), lost_a_peer.size() == 1 ? "its" : "their")
           : absl::StrFormat("R%s failed: %s", Ranks(dead).substr(1), first.last_words);
   for (const RankId rank : lost_a_peer) {
     const RankRecord& record = *FindRecord(s.view, rank);

@@ -1,0 +1,100 @@
+// Records of processes that gave up, written after the op they were stuck in had failed.
+#include "diagnosis/rules/stopped_job.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+namespace fathom::diagnosis {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+const GroupId kAll{1}, kPair{2};
+
+struct Left {
+  RankId rank;
+  std::vector<std::pair<GroupId, int>> ops;  // group and number of each, in order of entry
+  bool last_open = false;
+  EndedBy ended = EndedBy::kNotKnown;
+};
+
+// Four ranks; ranks 0 and 1 are a group of their own besides.
+JobView ViewOf(const std::vector<Left>& left) {
+  JobView view;
+  view.world_size = 4;
+  view.groups = {{kAll, "0", "default_pg", 4, {RankId(0), RankId(1), RankId(2), RankId(3)}, false},
+                 {kPair, "1", "", 2, {RankId(0), RankId(1)}, false}};
+  for (const Left& from : left) {
+    RankRecord record;
+    record.rank = from.rank;
+    record.extent = RecordExtent::kHistory;
+    record.ended = from.ended;
+    record.output_known = from.ended != EndedBy::kNotKnown;
+    RankFacts facts;
+    facts.rank = from.rank;
+    for (const auto& [group, number] : from.ops) {
+      EnteredOp op;
+      op.group = group;
+      op.sequence = Sequence(static_cast<std::uint64_t>(number));
+      op.kind = CollectiveKind::kAllReduce;
+      record.ops.push_back(op);
+      auto progress = std::find_if(facts.groups.begin(), facts.groups.end(),
+                                   [&](const auto& p) { return p.group == op.group; });
+      if (progress == facts.groups.end()) {
+        progress = facts.groups.insert(progress, GroupProgress{group, 0, 0, 0});
+      }
+      progress->entered = op.sequence.value + 1;
+    }
+    if (from.last_open) record.ops.back().open = true;
+    view.records.push_back(std::move(record));
+    view.ranks.push_back(std::move(facts));
+  }
+  return view;
+}
+
+std::vector<Verdict> JudgedOf(const std::vector<Left>& left) {
+  Findings findings;
+  ExamineStoppedJob(ViewOf(left), DiagnosisConfig{}, findings);
+  return findings.verdicts;
+}
+
+TEST(StoppedJob, AWaitThatEndedByALostPeerWasAWaitAllTheSame) {
+  const auto verdicts = JudgedOf({{RankId(0), {{kAll, 0}, {kAll, 1}}, false, EndedBy::kPeerLost},
+                                  {RankId(1), {{kAll, 0}, {kAll, 1}}, false, EndedBy::kPeerLost},
+                                  {RankId(2), {{kAll, 0}}, false, EndedBy::kNotKnown},
+                                  {RankId(3), {{kAll, 0}, {kAll, 1}}, true}});
+  ASSERT_THAT(verdicts, SizeIs(1));
+  EXPECT_THAT(verdicts[0].entity.ranks, ElementsAre(RankId(2)));
+  EXPECT_EQ(verdicts[0].cause, Cause::kNonCommunicationHang);
+  EXPECT_EQ(verdicts[0].grade, Grade::kSupported) << "the failed op is told by order alone";
+}
+
+// Rank 1 went to the op of all before that of its pair, and its record shows the former as ended.
+TEST(StoppedJob, ARankThatGaveUpInsideAnOpIsNotIdle) {
+  const auto verdicts = JudgedOf(
+      {{RankId(0), {{kPair, 0}, {kAll, 0}, {kPair, 1}}, true},
+       {RankId(1), {{kPair, 0}, {kAll, 0}, {kAll, 1}}, false, EndedBy::kPeerLost},
+       {RankId(2), {{kAll, 0}, {kAll, 1}}, false, EndedBy::kPeerLost},
+       {RankId(3), {{kAll, 0}, {kAll, 1}}, true}});
+  for (const Verdict& verdict : verdicts) {
+    EXPECT_NE(verdict.cause, Cause::kNonCommunicationHang) << verdict.sentence;
+    EXPECT_LE(verdict.grade, Grade::kSupported);
+  }
+}
+
+TEST(StoppedJob, NothingOpenAndNobodyLostIsNoVerdict) {
+  EXPECT_THAT(JudgedOf({{RankId(0), {{kAll, 0}}},
+                        {RankId(1), {{kAll, 0}}},
+                        {RankId(2), {{kAll, 0}}},
+                        {RankId(3), {{kAll, 0}}}}),
+              IsEmpty());
+}
+
+}  // namespace
+}  // namespace fathom::diagnosis
