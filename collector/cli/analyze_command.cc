@@ -7,6 +7,7 @@
 #include "collector/cli/exit_code.h"
 #include "collector/cli/get_command.h"
 #include "collector/cli/reading_progress.h"
+#include "collector/cli/render/nothing_found.h"
 #include "collector/cli/render/quantity.h"
 #include "collector/cli/render/time_spent.h"
 #include "collector/cli/render/verdict_card.h"
@@ -17,6 +18,7 @@
 #include "collector/export/perfetto/job_trace.h"
 #include "collector/export/tables/table_files.h"
 #include "collector/import/analysis.h"
+#include "diagnosis/tables/comparison.h"
 
 namespace fathom::cli {
 namespace {
@@ -36,6 +38,7 @@ constexpr const char* kExamples =
     "Exit code: 2 when a verdict is established or supported, 0 when there is none.";
 
 constexpr std::size_t kNotesShown = 12;
+constexpr std::size_t kIterationsForSpread = 7;  // of fewer, no tenth is anything
 
 struct AnalyzeOptions {
   std::vector<std::string> paths;
@@ -123,10 +126,20 @@ bool Convicts(const Json& report) {
                      [](const VerdictView& verdict) { return verdict.Convicts(); });
 }
 
+void SetSpread(const diagnosis::JobTables& tables, AnalysisRemarks& remarks) {
+  std::vector<double> durations = diagnosis::Durations(tables);
+  if (durations.size() < kIterationsForSpread) return;
+  std::sort(durations.begin(), durations.end());
+  const std::size_t tenth = durations.size() / 10;
+  remarks.shortest = durations[tenth];
+  remarks.longest = durations[durations.size() - 1 - tenth];
+}
+
 std::string PageOf(const Json& report, const collector::Analysis& analysis,
                    const Terminal& terminal) {
   AnalysisRemarks remarks = RemarksOf(analysis);
   remarks.time_spent = TimeSpent(analysis.tables, terminal);
+  SetSpread(analysis.tables, remarks);
   return AnalysisPage(report, remarks, terminal);
 }
 
@@ -192,7 +205,11 @@ std::string AnalysisPage(const Json& report, const AnalysisRemarks& remarks,
                          const Terminal& terminal) {
   std::string out = Paint(terminal, Ink::kDim, Headline(report, remarks));
   const std::vector<VerdictView> verdicts = ReadVerdicts(ListField(report, "verdicts"));
-  if (verdicts.empty()) AppendTo(&out, "\nNothing wrong was found in these recordings.\n");
+  if (verdicts.empty()) {
+    const auto columns = static_cast<std::size_t>(std::max(terminal.columns, 40));
+    const std::string words = NothingFound(report, remarks.shortest, remarks.longest);
+    AppendTo(&out, "\n", Wrap(words, columns, ""), "\n");
+  }
   for (const VerdictView& verdict : verdicts) {
     AppendTo(&out, "\n", VerdictPage(verdict, terminal));
   }

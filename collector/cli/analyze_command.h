@@ -21,6 +21,8 @@ struct AnalysisRemarks {
   std::size_t files_read = 0;
   std::vector<std::string> files_ignored;
   std::string time_spent;  // of render/time_spent.h
+  double shortest = 0;     // iterations, seconds: 8 of 10 lie between these; 0: not known
+  double longest = 0;
 };
 
 // The screen for people. `report` is a fathom.v1.Report.

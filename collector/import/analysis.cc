@@ -4,6 +4,7 @@
 #include <set>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "collector/export/report.h"
 #include "collector/import/episode.h"
 #include "collector/import/recognise.h"
@@ -68,6 +69,19 @@ double ChanceOfSlower(const diagnosis::JobTables& before, const diagnosis::JobTa
                                                                        : ChanceOfRise(values, cut);
 }
 
+// What a recording is too short for is not told as if it were not there.
+void AbstainOnShort(const Recording& recording, diagnosis::Diagnosis& diagnosis) {
+  const diagnosis::JobView& view = recording.view;
+  const std::size_t count = view.window.size();
+  constexpr auto kLeast = static_cast<std::size_t>(kLeastBaseline + kLeastIrregular);
+  const bool other = !view.schedule.empty() || !view.records.empty();
+  if (recording.replayed || count >= kLeast || (count == 0 && other)) return;
+  diagnosis.abstained.push_back(
+      {"whether the job became slower",
+       absl::StrCat(kLeast, " iterations or more; ", count == 0 ? "none" : absl::StrCat(count),
+                    count == 1 ? " is known" : " are known")});
+}
+
 absl::Status CompareWith(const std::vector<std::string>& paths, std::string_view format,
                          const ImportLimits& limits, const diagnosis::DiagnosisConfig& config,
                          const diagnosis::JobTables& tables, Recording& recording,
@@ -108,6 +122,7 @@ absl::StatusOr<Analysis> Analyze(const std::vector<std::string>& paths, std::str
     recording->view.episode = FindEpisode(recording->view, fitted);
   }
   diagnosis::Diagnosis diagnosis = Judge(*recording, fitted);
+  AbstainOnShort(*recording, diagnosis);
   Analysis analysis;
   analysis.tables = diagnosis::TablesOf(recording->view, recording->tables);
   analysis.tables.totals = diagnosis.ranks;

@@ -287,6 +287,19 @@ void Abstain(Findings& findings, std::string missing) {
   findings.abstained.push_back({kQuestion, std::move(missing)});
 }
 
+// Where all that are known only wait, the one they wait for may be of those that are not.
+std::string NobodyTakesLonger(const Case& c, const Ledger& ledger) {
+  std::vector<RankId> unknown;
+  for (std::uint32_t rank = 0; rank < c.view.world_size; ++rank) {
+    if (!c.view.rows.contains(RankId(rank))) unknown.emplace_back(rank);
+  }
+  if (unknown.empty() || ledger.ranks.empty()) {
+    return "a rank or group that takes longer in most slow iterations";
+  }
+  return absl::StrCat("the ops of ", unknown.size() == 1 ? "rank " : "ranks ", RankList(unknown),
+                      ": none of the other ranks takes longer by itself in most slow iterations");
+}
+
 bool EnoughToJudge(const Case& c, const Ledger& ledger, Findings& findings) {
   if (ledger.iterations < static_cast<std::size_t>(c.config.min_irregular)) {
     Abstain(findings, absl::StrFormat("ops of more slow iterations: %d of %d are here",
@@ -343,9 +356,7 @@ void JudgeSlowness(const Case& c, const Ledger& ledger, Findings& findings) {
   const std::vector<const RankAccount*> candidates = Candidates(c, ledger);
   if (candidates.empty()) {
     JudgeGroups(c, ledger, findings);
-    if (findings.verdicts.empty()) {
-      Abstain(findings, "a rank or group that takes longer in most slow iterations");
-    }
+    if (findings.verdicts.empty()) Abstain(findings, NobodyTakesLonger(c, ledger));
     return;
   }
   const std::string node = NodeOfAll(c, ledger, candidates);

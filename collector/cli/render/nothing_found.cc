@@ -1,0 +1,54 @@
+#include "collector/cli/render/nothing_found.h"
+
+#include <algorithm>
+
+#include "collector/cli/render/quantity.h"
+#include "collector/cli/text.h"
+
+namespace fathom::cli {
+namespace {
+
+// Where iterations vary less, any change worth a verdict stands out.
+constexpr double kWorthTelling = 1.2;
+
+// The first iteration of a slow stretch, of the kind that Watch() gave it.
+const Json* FirstOf(const Json& report, std::string_view kind) {
+  const Json& irregular = ListField(ObjectField(report, "iterations"), "irregular");
+  const auto first = std::find_if(irregular.begin(), irregular.end(), [&](const Json& each) {
+    return TextField(each, "kind") == kind;
+  });
+  return first == irregular.end() ? nullptr : &*first;
+}
+
+bool HoldsRecords(const Json& report) {
+  const Json& signals = ListField(ObjectField(report, "coverage"), "signals");
+  return std::any_of(signals.begin(), signals.end(), [](const Json& signal) {
+    return TextField(signal, "name") == "flight recorder" && TextField(signal, "state") != "off";
+  });
+}
+
+}  // namespace
+
+std::string NothingFound(const Json& report, double shortest, double longest) {
+  const bool untold = !ListField(report, "abstained").empty();
+  if (const Json* first = FirstOf(report, "degradation"); first != nullptr && untold) {
+    return Cat("The job became slower at iteration ", IntField(*first, "index"),
+               ", and who holds it back could not be told: see Not told.");
+  }
+  if (FirstOf(report, "fluctuation") != nullptr && untold) {
+    return "Some iterations took longer, and who held the job back could not be told: see Not "
+           "told.";
+  }
+  const bool no_iterations = IntField(ObjectField(report, "iterations"), "count") == 0;
+  if (no_iterations && untold && !HoldsRecords(report)) {
+    return "Whether anything is wrong cannot be told from these recordings: see Not told.";
+  }
+  std::string out = "Nothing wrong was found in these recordings.";
+  if (shortest > 0 && longest >= kWorthTelling * shortest) {
+    out += Cat(" Iterations vary by themselves: 8 of 10 took ", Seconds(shortest), " to ",
+               Seconds(longest), "; what adds less does not stand out.");
+  }
+  return out;
+}
+
+}  // namespace fathom::cli

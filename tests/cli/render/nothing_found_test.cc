@@ -1,0 +1,43 @@
+#include "collector/cli/render/nothing_found.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace fathom::cli {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+Json Report(const std::string& text) { return Json::parse(text); }
+
+TEST(NothingFound, SaysWhenTheJobIsSlowAndNobodyCouldBeNamed) {
+  const std::string line = NothingFound(
+      Report(R"({"iterations": {"count": "9", "irregular": [{"index": "5", "kind": "spike"},
+                 {"index": "7", "kind": "degradation"}]},
+                 "abstained": [{"question": "who", "missing": "ops"}]})"),
+      0.05, 0.1);
+  EXPECT_THAT(line, HasSubstr("became slower at iteration 7"));
+  EXPECT_THAT(line, Not(HasSubstr("Nothing wrong")));
+}
+
+TEST(NothingFound, SaysWhenNothingCanBeTold) {
+  const std::string no_times =
+      R"({"iterations": {"count": "0"}, "abstained": [{"question": "who", "missing": "times"}],
+          "coverage": {"signals": [{"name": "summaries", "state": "off"}]}})";
+  EXPECT_THAT(NothingFound(Report(no_times), 0, 0), HasSubstr("cannot be told"));
+  const std::string dumps =
+      R"({"iterations": {"count": "0"}, "abstained": [{"question": "what", "missing": "a record"}],
+          "coverage": {"signals": [{"name": "flight recorder", "state": "on"}]}})";
+  EXPECT_THAT(NothingFound(Report(dumps), 0, 0), HasSubstr("Nothing wrong"));
+}
+
+TEST(NothingFound, TellsHowMuchIterationsVaryWhereThatHidesSomething) {
+  const Json report = Report(R"({"iterations": {"count": "9"}})");
+  EXPECT_THAT(NothingFound(report, 0.05, 0.09), HasSubstr("8 of 10 took 50.0 ms to 90.0 ms"));
+  EXPECT_EQ(NothingFound(report, 0.05, 0.055), "Nothing wrong was found in these recordings.");
+  EXPECT_EQ(NothingFound(report, 0, 0), "Nothing wrong was found in these recordings.");
+}
+
+}  // namespace
+}  // namespace fathom::cli
