@@ -11,7 +11,8 @@ static_assert(ObjectSplitter::kPadding >= simdjson::SIMDJSON_PADDING);
 
 absl::StatusOr<FileRecord> ReadObjects(const ByteSource& source, std::size_t chunk_bytes,
                                        std::uint64_t max_ops, const std::function<bool()>& full,
-                                       const std::function<bool(const simdjson::dom::object&)>& take) {
+                                       const std::function<bool(const simdjson::dom::object&)>& take,
+                                       bool (*needless)(std::string_view text)) {
   const auto until_full = [&](char* to, std::size_t size) -> absl::StatusOr<std::size_t> {
     if (!full()) return source(to, size);
     return absl::ResourceExhaustedError(absl::StrCat("holds more than ", max_ops, " ops"));
@@ -27,7 +28,7 @@ absl::StatusOr<FileRecord> ReadObjects(const ByteSource& source, std::size_t chu
     simdjson::dom::object object;
     const bool parsed =
         parser.parse(text->data(), text->size(), false).get(object) == simdjson::SUCCESS;
-    if (parsed && take(object)) continue;
+    if (parsed ? take(object) : needless != nullptr && needless(*text)) continue;
     if (record.skipped++ == 0) record.first_skipped_at = splitter.offset();
   }
   record.skipped += splitter.given_up();

@@ -22,10 +22,12 @@
 namespace fathom::collector::nccl {
 
 // Gives `take` the objects until full() says that there are more than `max_ops` ops, which is
-// ResourceExhausted. The parts are left to the caller.
+// ResourceExhausted. The parts are left to the caller. An object that does not parse and of whose
+// text needless() says that nobody wants it is not counted.
 absl::StatusOr<FileRecord> ReadObjects(const ByteSource& source, std::size_t chunk_bytes,
                                        std::uint64_t max_ops, const std::function<bool()>& full,
-                                       const std::function<bool(const simdjson::dom::object&)>& take);
+                                       const std::function<bool(const simdjson::dom::object&)>& take,
+                                       bool (*needless)(std::string_view text) = nullptr);
 
 // What stands in a map of parts, in its order.
 template <typename Map>

@@ -14,6 +14,7 @@ using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 using ::testing::SizeIs;
 
 class ProfilerClocks : public ::testing::TestWithParam<bool> {
@@ -71,6 +72,34 @@ TEST(ProfilerTrace, ACutTraceIsReadAsFarAsItGoes) {
   const Recording recording = ReadJob(files);
   EXPECT_THAT(recording.notes, Contains(HasSubstr("file2: ends early")));
   EXPECT_GT(recording.view.rows.at(RankId(2)).ops.size(), 70u);
+}
+
+// As NCCL 2.28 prints them: types without quotes, streams as hexadecimal numbers.
+TEST(ProfilerTrace, EventsOfTheApiThatAreNoJsonArePassedOver) {
+  auto files = ProfilerFiles(NcclJob{});
+  const std::string api =
+      "[\n{\"name\": \"AllReduce\", \"cat\": \"COLL_API\", \"ph\": \"b\", \"id\": 0, \"pid\": 4100, "
+      "\"tid\": 1, \"ts\": 0.000000, \"args\": {\"count\": 7, \"datatype\": ncclFloat32, "
+      "\"root\": 0, \"GraphCaptured\":0, \"Stream\": 0x4142e90}},\n"
+      "{\"name\": \"KernelLaunch\", \"cat\": \"KERNEL_LAUNCH\", \"ph\": \"b\", \"id\": 0, \"pid\": "
+      "4100, \"tid\": 1, \"ts\": 0.000000, \"args\": {\"groupId\": 0, \"Stream\": 0x262ca50}},\n";
+  for (auto& file : files) file.replace(0, 2, api);
+  const Recording recording = ReadJob(files);
+  EXPECT_THAT(recording.notes, Not(Contains(HasSubstr("make no sense"))));
+  EXPECT_THAT(recording.view.window, SizeIs(39));
+}
+
+TEST(ProfilerTrace, AKernelThatHadNotEndedIsNotTimed) {
+  NcclJob job;
+  job.gpu_clocks = false;
+  auto files = ProfilerFiles(job);
+  const std::size_t kernel = files[0].rfind("\"KernelCh\", \"cat\": \"GPU\", \"ph\": \"e\"");
+  const std::size_t time = files[0].find("\"ts\": ", kernel) + 6;
+  files[0].replace(time, files[0].find('}', time) - time, "0.000000");
+  const Recording recording = ReadJob(files);
+  EXPECT_THAT(recording.notes, Contains(HasSubstr("have no times of their kernels")));
+  EXPECT_EQ(recording.view.rows.at(RankId(0)).ops.size() + 1,
+            recording.view.rows.at(RankId(1)).ops.size());
 }
 
 TEST(ProfilerTrace, OpsOfAPidThatSeveralRanksShareAreLaidToNone) {
