@@ -74,10 +74,11 @@ void AbstainOnShort(const Recording& recording, diagnosis::Diagnosis& diagnosis)
   const diagnosis::JobView& view = recording.view;
   const std::size_t count = view.window.size();
   constexpr auto kLeast = static_cast<std::size_t>(kLeastBaseline + kLeastIrregular);
-  const bool other = !view.schedule.empty() || !view.records.empty();
-  if (recording.replayed || count >= kLeast || (count == 0 && other)) return;
+  // Dumps alone are asked why the job stands still, and not for its iterations.
+  const bool other = count == 0 && view.rows.empty() && !view.records.empty();
+  if (recording.replayed || count >= kLeast || !view.schedule.empty() || other) return;
   diagnosis.abstained.push_back(
-      {"whether the job became slower",
+      {kWhetherSlower,
        absl::StrCat(kLeast, " iterations or more; ", count == 0 ? "none" : absl::StrCat(count),
                     count == 1 ? " is known" : " are known")});
 }

@@ -24,6 +24,9 @@
 
 namespace fathom::collector {
 
+// The question of an abstention: the recording is too short, or tells no iterations.
+inline constexpr char kWhetherSlower[] = "whether the job became slower";
+
 struct Analysis {
   std::string report;                 // fathom.v1.Report as proto-JSON with original names
   diagnosis::JobTables tables;        // without those of FillGraphTables()

@@ -4,6 +4,7 @@
 
 #include "collector/cli/render/quantity.h"
 #include "collector/cli/text.h"
+#include "collector/import/analysis.h"
 
 namespace fathom::cli {
 namespace {
@@ -18,6 +19,13 @@ const Json* FirstOf(const Json& report, std::string_view kind) {
     return TextField(each, "kind") == kind;
   });
   return first == irregular.end() ? nullptr : &*first;
+}
+
+bool Asks(const Json& report, std::string_view question) {
+  const Json& abstained = ListField(report, "abstained");
+  return std::any_of(abstained.begin(), abstained.end(), [&](const Json& each) {
+    return TextField(each, "question") == question;
+  });
 }
 
 bool HoldsRecords(const Json& report) {
@@ -42,6 +50,10 @@ std::string NothingFound(const Json& report, double shortest, double longest) {
   const bool no_iterations = IntField(ObjectField(report, "iterations"), "count") == 0;
   if (no_iterations && untold && !HoldsRecords(report)) {
     return "Whether anything is wrong cannot be told from these recordings: see Not told.";
+  }
+  if (Asks(report, collector::kWhetherSlower)) {
+    return Cat("Nothing wrong was found, but ", collector::kWhetherSlower,
+               " could not be told: see Not told.");
   }
   std::string out = "Nothing wrong was found in these recordings.";
   if (shortest > 0 && longest >= kWorthTelling * shortest) {

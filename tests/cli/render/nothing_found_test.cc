@@ -32,6 +32,13 @@ TEST(NothingFound, SaysWhenNothingCanBeTold) {
   EXPECT_THAT(NothingFound(Report(dumps), 0, 0), HasSubstr("Nothing wrong"));
 }
 
+TEST(NothingFound, SaysWhenARecordingIsTooShort) {
+  const std::string short_one =
+      R"({"iterations": {"count": "3"},
+          "abstained": [{"question": "whether the job became slower", "missing": "7"}]})";
+  EXPECT_THAT(NothingFound(Report(short_one), 0, 0), HasSubstr("could not be told"));
+}
+
 TEST(NothingFound, TellsHowMuchIterationsVaryWhereThatHidesSomething) {
   const Json report = Report(R"({"iterations": {"count": "9"}})");
   EXPECT_THAT(NothingFound(report, 0.05, 0.09), HasSubstr("8 of 10 took 50.0 ms to 90.0 ms"));
