@@ -77,7 +77,7 @@ Collector::Parts::Parts(const FinalizedCollectorConfig& config, DiagnosisFunctio
              [this](const std::string& job) { diagnoser.Notify(job); }},
       exporter(Sources()),
       api({jobs, registry, ledger, diagnoser, *store, [this] { return exporter.Scrape(); },
-           [this] { return serving.load(); }}) {
+           [this] { return serving.load(); }, clock, config->node_history}) {
   for (const Episode& open : store->Verdicts("", true, Store::kMaxVerdicts)) ledger.Adopt(open);
 }
 

@@ -55,6 +55,10 @@ absl::StatusOr<Json> CollectorApi::Verdicts(std::string_view job, bool active_on
   return Fetch(Cat("/api/v1/verdicts", query), "verdicts");
 }
 
+absl::StatusOr<Json> CollectorApi::Node(std::string_view name) const {
+  return Fetch(Cat("/api/v1/nodes/", PercentEncode(name)), "verdicts");
+}
+
 absl::StatusOr<Json> CollectorApi::Verdict(std::string_view id) const {
   return Fetch(Cat("/api/v1/verdicts/", PercentEncode(id)), "");
 }

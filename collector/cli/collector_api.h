@@ -23,6 +23,7 @@ class CollectorApi {
 
   absl::StatusOr<Json> Jobs() const { return Fetch("/api/v1/jobs", "jobs"); }
   absl::StatusOr<Json> Nodes() const { return Fetch("/api/v1/nodes", "nodes"); }
+  absl::StatusOr<Json> Node(std::string_view name) const;
   absl::StatusOr<Json> Job(std::string_view job) const { return FetchJob(job, ""); }
   absl::StatusOr<Json> Health(std::string_view job) const { return FetchJob(job, "/health"); }
   absl::StatusOr<Json> Report(std::string_view job) const { return FetchJob(job, "/report"); }

@@ -22,6 +22,7 @@ constexpr const char* kExamples =
     "  fathom get verdicts -o wide\n"
     "  fathom get ranks --job train -o json\n"
     "  fathom get nodes --collector-http head:7070\n"
+    "  fathom get verdicts --node n17\n"
     "Exit code of `get verdicts`: 2 when an active verdict is established or supported.";
 
 bool AnyActiveConviction(const Json& verdicts) {
@@ -33,6 +34,7 @@ bool AnyActiveConviction(const Json& verdicts) {
 absl::StatusOr<Json> Fetch(const CollectorApi& api, const ListRequest& request) {
   if (request.noun == "jobs") return api.Jobs();
   if (request.noun == "nodes") return api.Nodes();
+  if (request.noun == "verdicts" && !request.node.empty()) return api.Node(request.node);
   if (request.noun == "verdicts") return api.Verdicts(request.job, !request.all);
   absl::StatusOr<std::string> job = OnlyJob(api, request.job);
   if (!job.ok()) return job.status();
@@ -98,6 +100,7 @@ void AddGetVerb(CLI::App& root, Invocation* invocation) {
       ->required()
       ->check(CLI::IsMember({"jobs", "ranks", "verdicts", "nodes", "actions"}));
   verb->add_option("-j,--job", request->job, "the job (ranks, verdicts)")->type_name("NAME");
+  verb->add_option("--node", request->node, "verdicts on this node, of all jobs")->type_name("NAME");
   verb->add_flag("-a,--all", request->all, "closed verdicts too");
   verb->add_option("-o,--output", request->format, "table, wide, json or yaml")
       ->type_name("FORMAT")

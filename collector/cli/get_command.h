@@ -17,6 +17,7 @@ namespace fathom::cli {
 struct ListRequest {
   std::string noun;    // jobs, ranks, verdicts, nodes, actions
   std::string job;     // for ranks and verdicts; empty: the only job, or all
+  std::string node;    // for verdicts: those on this node, of all jobs; closed ones too
   std::string format;  // table, wide, json, yaml
   bool all = false;    // closed verdicts too
   std::string cordon_http = "127.0.0.1:7073";

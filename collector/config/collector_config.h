@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "collector/notify/delivery.h"
+#include "collector/store/node_history.h"
 #include "diagnosis/engine/config.h"
 
 namespace fathom::collector {
@@ -34,6 +35,7 @@ struct CollectorConfig {
   std::string notify;           // who hears of verdicts: SHAPE=URL, with commas
   std::string notify_key_file;  // PagerDuty's routing key
   std::string page_url;         // where people reach the page; goes into notices
+  NodeHistorySettings node_history;
   bool parent_death_signal = false;
   diagnosis::DiagnosisConfig diagnosis;
 };

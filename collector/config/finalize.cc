@@ -87,6 +87,8 @@ absl::Status Check(const CollectorConfig& c) {
         CheckRange("max_ranks", static_cast<double>(c.max_ranks), 1, 1'000'000),
         CheckRange("max_agents", static_cast<double>(c.max_agents), 1, 100'000),
         CheckRange("max_event_clients", static_cast<double>(c.max_event_clients), 1, 1000),
+        CheckRange("repeat_days", c.node_history.days, 0.01, 3650),
+        CheckRange("repeat_jobs", static_cast<double>(c.node_history.repeat_jobs), 1, 1000),
         CheckRange("job_timeout_s", c.job_timeout_s, 1, 1e7), CheckThresholds(c),
         CheckRange("diagnosis.delta", d.delta, 1.001, 100),
         CheckRange("diagnosis.baseline_iterations", d.baseline_iterations, 3, 10'000),

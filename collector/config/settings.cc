@@ -73,6 +73,19 @@ Setting Of(std::string name, T DiagnosisConfig::*field) {
           [field](const Config& c) { return Show(c.diagnosis.*field); }};
 }
 
+template <typename T>
+Setting Of(std::string name, T NodeHistorySettings::*field, std::string help) {
+  return {std::move(name),
+          std::move(help),
+          false,
+          false,
+          false,
+          [field](Config& c, const std::string& text) {
+            return Parse(text, c.node_history.*field);
+          },
+          [field](const Config& c) { return Show(c.node_history.*field); }};
+}
+
 Setting Hidden(Setting setting) {
   setting.hidden = true;
   return setting;
@@ -107,6 +120,8 @@ std::vector<Setting> ServerSettings() {
       Reloads(
           Of("notify_key_file", &Config::notify_key_file, "file with PagerDuty's routing key")),
       Reloads(Of("page_url", &Config::page_url, "where people reach the page; goes into notices")),
+      Of("repeat_days", &NodeHistorySettings::days, "how far back jobs count against a node"),
+      Of("repeat_jobs", &NodeHistorySettings::repeat_jobs, "so many make it a repeat offender"),
       Hidden(Of("parent_death_signal", &Config::parent_death_signal, "end with the parent")),
   };
 }

@@ -122,6 +122,12 @@ void BuildReport(const diagnosis::JobView& view, const diagnosis::Diagnosis& dia
   }
 }
 
+std::string VerdictJson(const Episode& episode) {
+  v1::Verdict message;
+  ToProto(episode, message);
+  return ToJson(message);
+}
+
 std::string ToJson(const google::protobuf::Message& message) {
   google::protobuf::util::JsonPrintOptions options;
   options.preserve_proto_field_names = true;

@@ -1,22 +1,11 @@
 #include "collector/http/api.h"
 
-#include <algorithm>
-#include <map>
-
 #include "collector/export/report.h"
-#include "collector/export/verdict_proto.h"
 #include "collector/http/job_json.h"
 #include "collector/http/web_bundle.h"
-#include "fathom/v1/report.pb.h"
 
 namespace fathom::collector {
 namespace {
-
-std::string VerdictJson(const Episode& episode) {
-  v1::Verdict message;
-  ToProto(episode, message);
-  return ToJson(message);
-}
 
 Response NotFound(const Request& request) {
   return Response::Error(404,
@@ -48,6 +37,7 @@ Response Api::AnswerApi(const Request& request) const {
   if (at[2] == "verdicts" && at.size() == 3) return Verdicts(request);
   if (at[2] == "verdicts" && at.size() == 4) return Verdict(at[3]);
   if (at[2] == "nodes" && at.size() == 3) return Nodes();
+  if (at[2] == "nodes" && at.size() == 4) return Node(at[3]);
   return NotFound(request);
 }
 
@@ -92,32 +82,6 @@ Response Api::Verdict(const std::string& id) const {
   const auto episode = parts_.store.Find(id);
   if (!episode) return Response::Error(404, "no verdict " + id + "; see /api/v1/verdicts");
   return Response::Json(VerdictJson(*episode));
-}
-
-Response Api::Nodes() const {
-  std::map<std::string, std::uint32_t> ranks;
-  for (const auto& job : parts_.jobs.All()) {
-    if (job->Figures().ended) continue;
-    job->Read([&](const RankTable& table, const GroupTable&, const SummaryWindow&) {
-      for (const auto& [rank, state] : table.ranks()) ranks[table.NodeOf(state)] += !state.gone;
-    });
-  }
-  const auto open = parts_.ledger.Open();
-  JsonWriter json;
-  json.BeginObject().Key("nodes").BeginArray();
-  for (const AgentFacts& agent : parts_.registry.Agents()) {
-    const bool suspect = std::any_of(open.begin(), open.end(), [&](const Episode& e) {
-      return e.verdict.entity.node == agent.node;
-    });
-    json.BeginObject().Field("name", agent.node).Field("connected", agent.connected);
-    json.Field("ranks", ranks[agent.node]).Field("last_seen_unix_ns", agent.last_seen.ns);
-    json.Field("suspect", suspect).Key("cpu_busy_ratio");
-    agent.health_known ? json.Value(agent.cpu_busy_ratio) : json.Null();
-    json.Key("load1");
-    agent.health_known ? json.Value(agent.load1) : json.Null();
-    json.EndObject();
-  }
-  return Response::Json(json.EndArray().EndObject().Take());
 }
 
 }  // namespace fathom::collector

@@ -13,8 +13,10 @@
 #include <functional>
 #include <string>
 
+#include "collector/clock.h"
 #include "collector/http/request.h"
 #include "collector/ingest/session_registry.h"
+#include "collector/store/node_history.h"
 #include "collector/store/store.h"
 #include "collector/verdict/verdict_ledger.h"
 #include "collector/window/diagnoser.h"
@@ -36,6 +38,8 @@ class Api {
     Store& store;
     std::function<std::string()> metrics;  // Prometheus text
     std::function<bool()> ready;           // everything was started
+    const Clock& clock;
+    NodeHistorySettings node_history;
   };
 
   explicit Api(Parts parts) : parts_(std::move(parts)) {}
@@ -55,6 +59,7 @@ class Api {
   Response Verdicts(const Request& request) const;
   Response Verdict(const std::string& id) const;
   Response Nodes() const;
+  Response Node(const std::string& name) const;
   Response Ready() const;
   static Response Page(const Request& request);
 

@@ -25,6 +25,11 @@ CREATE TABLE jobs(
     R"sql(
 ALTER TABLE verdicts ADD COLUMN superseded INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE jobs ADD COLUMN report TEXT NOT NULL DEFAULT '';
+)sql",
+    // NULL: not looked up in the message yet (Store does).
+    R"sql(
+ALTER TABLE verdicts ADD COLUMN node TEXT;
+CREATE INDEX verdicts_by_node ON verdicts(node, opened_ns);
 )sql"};
 
 }  // namespace

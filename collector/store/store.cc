@@ -42,7 +42,11 @@ void MakeFolder(const std::string& file) {
 std::unique_ptr<Store> Store::Open(const std::string& file) {
   if (file != kInMemory) MakeFolder(file);
   auto database = OpenSound(file);
-  if (database.ok()) return std::unique_ptr<Store>(new Store(*std::move(database), file, ""));
+  if (database.ok()) {
+    std::unique_ptr<Store> store(new Store(*std::move(database), file, ""));
+    store->FillNodes();
+    return store;
+  }
   const std::string why = absl::StrCat("cannot use the store ", database.status().message(),
                                        "; history is kept in memory only");
   return std::unique_ptr<Store>(new Store(OpenInMemory(), file, why));
@@ -61,11 +65,12 @@ absl::Status Store::Save(const Episode& episode) {
   if (!database_) return Note(absl::UnavailableError("no memory"));
   Statement put = database_->Prepare(
       "INSERT OR REPLACE INTO verdicts(id, job, opened_ns, updated_ns, closed_ns, active, grade, "
-      "cause, message, superseded) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+      "cause, message, superseded, node) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
   put.Bind(1, episode.id).Bind(2, episode.job).Bind(3, episode.opened.ns);
   put.Bind(4, episode.updated.ns).Bind(5, episode.closed.ns);
   put.Bind(6, std::int64_t{episode.open()}).Bind(7, message.grade()).Bind(8, message.cause());
   put.BindBlob(9, message.SerializeAsString()).Bind(10, std::int64_t{episode.superseded});
+  put.Bind(11, episode.verdict.entity.node);
   absl::Status status = put.Run();
   if (status.ok() && ++writes_ % kTrimEvery == 0) status = Trim();
   return Note(std::move(status));
@@ -117,6 +122,55 @@ std::vector<Episode> Store::Verdicts(const std::string& job, bool only_active, s
   rows.Bind(1, job).Bind(2, std::int64_t{only_active}).Bind(3, limit);
   while (rows.Step()) found.push_back(EpisodeOf(rows));
   return found;
+}
+
+std::vector<Episode> Store::VerdictsOnNode(const std::string& node, std::int64_t limit) {
+  const std::lock_guard lock(mutex_);
+  std::vector<Episode> found;
+  if (!database_ || node.empty()) return found;
+  Statement rows = database_->Prepare(
+      absl::StrCat(kSelectVerdicts, "WHERE node = ? ORDER BY opened_ns DESC, id LIMIT ?"));
+  rows.Bind(1, node).Bind(2, limit);
+  while (rows.Step()) found.push_back(EpisodeOf(rows));
+  return found;
+}
+
+NodeRecords Store::NodeRecordsSince(WallNs since) {
+  const std::lock_guard lock(mutex_);
+  NodeRecords records;
+  if (!database_) return records;
+  std::string causes;
+  for (const auto cause : kNodeCauses) {
+    absl::StrAppend(&causes, causes.empty() ? "'" : ", '", std::string(cause), "'");
+  }
+  Statement rows = database_->Prepare(absl::StrCat(
+      "SELECT node, COUNT(DISTINCT job), MAX(opened_ns) FROM verdicts WHERE node <> '' AND "
+      "opened_ns >= ? AND superseded = 0 AND grade = 'established' AND cause IN (",
+      causes, ") GROUP BY node"));
+  rows.Bind(1, since.ns);
+  while (rows.Step()) records[rows.Text(0)] = {rows.Integer(1), WallNs(rows.Integer(2))};
+  return records;
+}
+
+// Rows of a file that an earlier fathom wrote.
+void Store::FillNodes() {
+  std::vector<std::pair<std::string, std::string>> nodes;
+  Statement rows = database_->Prepare("SELECT id, message FROM verdicts WHERE node IS NULL");
+  while (rows.Step()) {
+    v1::Verdict message;
+    message.ParseFromString(rows.Text(1));
+    nodes.emplace_back(rows.Text(0), message.entity().node());
+  }
+  if (nodes.empty()) return;
+  absl::Status status = database_->Execute("BEGIN IMMEDIATE");
+  for (const auto& [id, node] : nodes) {
+    if (!status.ok()) break;
+    status = database_->Prepare("UPDATE verdicts SET node = ? WHERE id = ?")
+                 .Bind(1, node)
+                 .Bind(2, id)
+                 .Run();
+  }
+  Note(status.ok() ? database_->Execute("COMMIT") : status).IgnoreError();
 }
 
 std::optional<Episode> Store::Find(const std::string& id) {

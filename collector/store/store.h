@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "collector/store/database.h"
+#include "collector/store/node_history.h"
 #include "collector/verdict/episode.h"
 
 namespace fathom::collector {
@@ -48,6 +49,9 @@ class Store {
 
   // Newest first; empty `job`: of all jobs.
   std::vector<Episode> Verdicts(const std::string& job, bool only_active, std::int64_t limit);
+  std::vector<Episode> VerdictsOnNode(const std::string& node, std::int64_t limit);
+  // Of the nodes that anything counts against since then. Cost: an index scan of the verdicts since.
+  NodeRecords NodeRecordsSince(WallNs since);
   std::optional<Episode> Find(const std::string& id);
   std::optional<StoredJob> FindJob(const std::string& name);
 
@@ -61,6 +65,7 @@ class Store {
 
   absl::Status Note(absl::Status status);
   absl::Status Trim();
+  void FillNodes();
   static Episode EpisodeOf(const Statement& row);
 
   mutable std::mutex mutex_;  // guards everything below

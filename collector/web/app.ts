@@ -11,6 +11,8 @@ import { element } from "./view/element";
 import { Header } from "./view/header";
 import { JobList } from "./view/job_list";
 import { JobPage } from "./view/job_page";
+import { NodeList } from "./view/node_list";
+import { NodePage } from "./view/node_page";
 import { applyTheme } from "./view/theme";
 import { refreshAgo } from "./view/time_text";
 
@@ -26,6 +28,8 @@ class App {
   private readonly header = new Header(() => this.changed(), () => this.feed?.retryNow());
   private readonly jobPage = new JobPage();
   private readonly jobList = new JobList();
+  private readonly nodeList = new NodeList();
+  private readonly nodePage = new NodePage();
   private readonly problem = element("p", { class: "problem", role: "alert" });
 
   start(): void {
@@ -50,8 +54,16 @@ class App {
     if (route.view === "job") this.follow(route.job);
     // With one job there is nothing to choose, and its feed may go on.
     if (route.view === "home" && this.state.jobs?.length !== 1) this.follow(null);
+    if (route.view === "nodes" || route.view === "node") this.lookAtNodes();
     if (route.view === "verdict") await this.openVerdict(route.id);
     this.changed();
+  }
+
+  private lookAtNodes(): void {
+    const { route, node } = this.state;
+    if (route.view !== "node" || node?.node.name !== route.node) this.state.node = null;
+    if (this.feedJob === null) this.feed?.moved();
+    else this.follow(null);
   }
 
   private async openVerdict(id: string): Promise<void> {
@@ -90,15 +102,25 @@ class App {
     if (state.route.view === "home" && only) this.follow(only.name);
     this.header.update(state);
     this.problem.textContent = state.problem;
-    const view = state.current ? this.jobPage : this.jobList;
-    if (state.current) this.jobPage.update(state);
-    else this.jobList.update(state.jobs ?? []);
-    const shown = state.problem ? [this.problem] : state.current || state.jobs ? [view.node] : [];
+    const view = this.view();
+    const shown = state.problem ? [this.problem] : view ? [view.node] : [];
     if (shown[0] !== this.main.firstChild) this.main.replaceChildren(...shown);
     document.title = this.title();
   }
 
+  // The view that the route asks for, brought up to date; null while nothing is known.
+  private view(): { node: HTMLElement } | null {
+    const { state } = this;
+    if (state.route.view === "nodes") return state.nodes && this.nodeList.update(state.nodes);
+    if (state.route.view === "node") return state.node && this.nodePage.update(state.node);
+    if (state.current) return this.jobPage.update(state);
+    return state.jobs && this.jobList.update(state.jobs);
+  }
+
   private title(): string {
+    const { route } = this.state;
+    if (route.view === "nodes") return "nodes · fathom";
+    if (route.view === "node") return `${route.node} · fathom`;
     const { current } = this.state;
     if (!current) return "fathom";
     const { verdict } = headline(this.state);

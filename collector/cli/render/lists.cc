@@ -24,6 +24,14 @@ std::string State(const Terminal& terminal, const std::string& state) {
   return Paint(terminal, bad ? Ink::kRed : state == "ended" ? Ink::kDim : Ink::kGreen, state);
 }
 
+// In how many jobs of late; those that come again and again stand out.
+std::string Convicted(const Json& node, const Terminal& terminal) {
+  const std::int64_t jobs = IntField(node, "convicted_jobs");
+  if (jobs == 0) return "";
+  const bool again = BoolField(node, "repeat_offender");
+  return Paint(terminal, again ? Ink::kRed : Ink::kPlain, Cat(jobs, jobs == 1 ? " job" : " jobs"));
+}
+
 void AddAll(Row* row, Row more) {
   row->insert(row->end(), std::make_move_iterator(more.begin()),
               std::make_move_iterator(more.end()));
@@ -89,7 +97,7 @@ std::string JobsTable(const Json& jobs, const ListStyle& style) {
 
 std::string NodesTable(const Json& nodes, const ListStyle& style) {
   std::vector<Table::Column> columns = {
-      {"NAME"}, {"CONNECTED"}, {"SUSPECT"}, {"RANKS", kRight}, {"SEEN"}};
+      {"NAME"}, {"CONNECTED"}, {"SUSPECT"}, {"CONVICTED", kRight}, {"RANKS", kRight}, {"SEEN"}};
   if (style.wide) {
     columns.push_back({"CPU BUSY", kRight});
     columns.push_back({"LOAD1", kRight});
@@ -102,6 +110,7 @@ std::string NodesTable(const Json& nodes, const ListStyle& style) {
     Row row = {TextField(node, "name"),
                Paint(style.terminal, connected ? Ink::kGreen : Ink::kRed, connected ? "yes" : "no"),
                Paint(style.terminal, suspect ? Ink::kRed : Ink::kPlain, suspect ? "yes" : "no"),
+               Convicted(node, style.terminal),
                ranks.empty() ? Count(node, "ranks") : RankList(IntsField(node, "ranks")),
                Ago(IntField(node, "last_seen_unix_ns"), style.now_unix_ns)};
     if (style.wide) {

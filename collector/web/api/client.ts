@@ -4,7 +4,7 @@ import { object, objects, text, type Json } from "./json";
 import { decodeGroups, decodeHealth, decodeJob, type GroupInfo, type Health, type Job } from "../model/job";
 import { decodeIterations, type Iterations } from "../model/iterations";
 import { decodeReport, type Report } from "../model/report";
-import { decodeNodes, type NodeState } from "../model/node";
+import { decodeNodeHistory, decodeNodes, type NodeHistory, type NodeState } from "../model/node";
 import { decodeVerdict, type Verdict } from "../model/verdict";
 
 const TIMEOUT_MS = 15_000;
@@ -37,6 +37,10 @@ export class Client {
 
   async nodes(): Promise<NodeState[]> {
     return decodeNodes(await this.get("nodes"));
+  }
+
+  async node(name: string): Promise<NodeHistory> {
+    return decodeNodeHistory(await this.get(`nodes/${encodeURIComponent(name)}`));
   }
 
   async verdicts(job: string): Promise<Verdict[]> {

@@ -20,6 +20,7 @@ export class Feed {
   private readonly report = new Paced(() => this.attempt(() => this.loadReport()), 1000);
   private readonly health = new Paced(() => this.attempt(() => this.loadHealth()), 2000);
   private readonly jobs = new Paced(() => this.attempt(() => this.loadJobs()), 1000);
+  private readonly nodes = new Paced(() => this.attempt(() => this.loadNodes()), 1000);
   private interval = 0;
   private stopped = false;
   private reload = true; // the whole window, not only what is new
@@ -47,7 +48,12 @@ export class Feed {
     this.stopped = true;
     clearInterval(this.interval);
     this.live.stop();
-    for (const task of [this.iterations, this.report, this.health, this.jobs]) task.stop();
+    for (const task of [this.iterations, this.report, this.health, this.jobs, this.nodes]) task.stop();
+  }
+
+  // The reader went to another view that the same feed serves.
+  moved(): void {
+    this.refresh();
   }
 
   retryNow(): void {
@@ -57,7 +63,7 @@ export class Feed {
   private refresh(): void {
     if (document.hidden && this.state.dataMs > 0) return;
     this.jobs.request();
-    if (this.job === null) return;
+    if (this.job === null) return this.nodes.request();
     this.report.request();
     this.health.request();
     this.iterations.request();
@@ -130,6 +136,20 @@ export class Feed {
     if (this.stopped || !this.state.current) return;
     Object.assign(this.state.current, { health, nodes });
     this.arrived();
+  }
+
+  private async loadNodes(): Promise<void> {
+    const { route } = this.state;
+    if (route.view === "nodes") {
+      const nodes = await this.client.nodes();
+      if (!this.stopped) this.state.nodes = nodes;
+    } else if (route.view === "node") {
+      const node = await this.client.node(route.node);
+      if (!this.stopped) this.state.node = node;
+    } else {
+      return;
+    }
+    if (!this.stopped) this.arrived();
   }
 
   private async loadIterations(): Promise<void> {

@@ -2,11 +2,12 @@
 import type { LiveState } from "../api/live";
 import type { GroupInfo, Health, Job } from "./job";
 import { emptyIterations, type Iterations } from "./iterations";
-import type { NodeState } from "./node";
+import type { NodeHistory, NodeState } from "./node";
 import type { Report } from "./report";
 import { isActive, type Verdict } from "./verdict";
 
-export type Route = { view: "home" } | { view: "job"; job: string } | { view: "verdict"; id: string };
+export type Route = { view: "home" } | { view: "job"; job: string } | { view: "verdict"; id: string }
+  | { view: "nodes" } | { view: "node"; node: string };
 
 export interface JobState {
   name: string;
@@ -23,6 +24,8 @@ export interface PageState {
   route: Route;
   jobs: Job[] | null; // null = not asked yet
   current: JobState | null;
+  nodes: NodeState[] | null;
+  node: NodeHistory | null; // the one that is looked at
   selected: Verdict | null; // the verdict a deep link asks for
   live: LiveState;
   dataMs: number; // when the newest data came in; 0 = never
@@ -37,7 +40,7 @@ export function emptyJobState(name: string): JobState {
 }
 
 export function emptyPageState(): PageState {
-  return { route: { view: "home" }, jobs: null, current: null, selected: null, live: "connecting", dataMs: 0, problem: "" };
+  return { route: { view: "home" }, jobs: null, current: null, nodes: null, node: null, selected: null, live: "connecting", dataMs: 0, problem: "" };
 }
 
 // The verdicts on the job now, strongest first. The report knows the order; what the store has

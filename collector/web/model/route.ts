@@ -1,12 +1,14 @@
-// Deep links: #/ , #/job/NAME , #/verdict/ID.
+// Deep links: #/ , #/job/NAME , #/verdict/ID , #/nodes , #/node/NAME.
 import type { Route } from "./page_state";
 
 export function parseRoute(hash: string): Route {
   const [view, name] = hash.replace(/^#\/?/, "").split("/");
+  if (view === "nodes") return { view: "nodes" };
   if (name) {
     try {
       const decoded = decodeURIComponent(name);
       if (view === "job") return { view: "job", job: decoded };
+      if (view === "node") return { view: "node", node: decoded };
       if (view === "verdict") return { view: "verdict", id: decoded };
     } catch {
       // A broken escape in a pasted link: the start page is the answer to it.
@@ -17,6 +19,10 @@ export function parseRoute(hash: string): Route {
 
 export function jobLink(name: string): string {
   return `#/job/${encodeURIComponent(name)}`;
+}
+
+export function nodeLink(name: string): string {
+  return `#/node/${encodeURIComponent(name)}`;
 }
 
 export function verdictLink(id: string): string {

@@ -8,7 +8,7 @@ const FRESH_MS = 8_000;
 
 export class Header {
   readonly node = element("header", { class: "bar" });
-  private readonly place = new Slot(element("nav", { class: "place", "aria-label": "Jobs" }));
+  private readonly place = new Slot(element("nav", { class: "place", "aria-label": "Jobs and nodes" }));
   private readonly live = element("div", { class: "live", role: "status" });
   private readonly lost = element("div", { class: "lost", role: "alert", hidden: true });
   private readonly lostText = element("span");
@@ -22,9 +22,12 @@ export class Header {
 
   update(state: PageState): void {
     const jobs = state.jobs ?? [];
-    const inJob = state.current !== null;
-    this.place.show([inJob, jobs.length], () => [
-      inJob && jobs.length > 1 && element("a", { href: "#/" }, `all ${jobs.length} jobs`),
+    const { view } = state.route;
+    const onNodes = view === "nodes" || view === "node";
+    const away = onNodes || state.current !== null;
+    this.place.show([away, view, jobs.length], () => [
+      away && (onNodes || jobs.length > 1) && element("a", { href: "#/" }, jobs.length > 1 ? `all ${jobs.length} jobs` : "jobs"),
+      view !== "nodes" && element("a", { href: "#/nodes" }, "nodes"),
     ]);
     this.updateLive(state);
   }

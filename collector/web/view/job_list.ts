@@ -26,9 +26,10 @@ export class JobList {
       element("div", { class: "panel-head" }, element("h1", {}, "Jobs")), this.slot.node);
   }
 
-  update(jobs: Job[]): void {
+  update(jobs: Job[]): this {
     const sorted = [...jobs].sort((a, b) => urgency(a) - urgency(b) || b.lastSeenMs - a.lastSeenMs || a.name.localeCompare(b.name));
     this.slot.show(sorted, () => [sorted.length === 0 ? this.none() : this.table(sorted)]);
+    return this;
   }
 
   private none(): HTMLElement {
@@ -50,7 +51,7 @@ export class JobList {
       element("th", { scope: "row" }, element("a", { href: jobLink(job.name) }, job.name)),
       cell("", stateMark(job.state)), cell("say", job.sentence), cell("num", count(job.ranks)),
       cell("num", job.iteration >= 0 ? count(job.iteration) : "–"), cell("num", job.iterationS > 0 ? seconds(job.iterationS) : "–"),
-      cell("num", job.slowdown > 0 && job.baselineS > 0 ? times(job.slowdown) : "–"),
-      cell("num", job.lastSeenMs > 0 ? agoTime(job.lastSeenMs) : "–"));
+      cell("num key", job.slowdown > 0 && job.baselineS > 0 ? times(job.slowdown) : "–"),
+      cell("num key", job.lastSeenMs > 0 ? agoTime(job.lastSeenMs) : "–"));
   }
 }

@@ -31,7 +31,7 @@ export class JobPage {
       element("div", { class: "pair" }, this.health.node, this.history.node));
   }
 
-  update(page: PageState): void {
+  update(page: PageState): this {
     const state = page.current!;
     const { verdict, others } = headline(page);
     this.updateLine(state);
@@ -46,6 +46,7 @@ export class JobPage {
     this.health.update(state);
     this.history.update(state, verdict);
     this.announce(verdict);
+    return this;
   }
 
   private updateLine({ job, name }: JobState): void {
@@ -79,7 +80,8 @@ function cardKey(state: JobState, verdict: Verdict | null, others: Verdict[]): u
   const culprit = verdict?.entity.ranks[0];
   const info = state.health?.ranks.find((rank) => rank.rank === culprit);
   const abstained = state.report?.abstained ?? [];
-  if (verdict) return [verdict, others, abstained, info?.pid, info?.node];
+  const node = state.nodes.find((known) => known.name === verdict?.entity.node);
+  if (verdict) return [verdict, others, abstained, info?.pid, info?.node, node?.convictedJobs];
   const { job, report, health, groups, history } = state;
   return [job?.state, job?.ranks, job?.slowdown.toFixed(2), job?.baselineS, report?.iterationCount, report?.medianS,
     report?.irregular.length, health?.signals, groups.length, history[0], abstained, job === null, report === null];

@@ -1,5 +1,6 @@
 // The verdict: what a reader woken at night must know, in the order in which they ask.
 import { culpritName, isActive, type Evidence, type Verdict } from "../model/verdict";
+import { nodeLink } from "../model/route";
 import type { JobState } from "../model/page_state";
 import { decimal, measured, plural, seconds, times } from "../text/quantity";
 import { rankList, rankNames } from "../text/ranks";
@@ -47,8 +48,12 @@ function culpritFact(v: Verdict, state: JobState | null): HTMLElement {
   const name = culpritName(v, rankNames);
   const info = v.entity.ranks.length === 1 ? state?.health?.ranks.find((r) => r.rank === v.entity.ranks[0]) : undefined;
   const node = v.entity.node || info?.node || "";
+  const known = state?.nodes.find((each) => each.name === node);
+  const again = known && known.convictedJobs > 1 ? `convicted in ${plural(known.convictedJobs, "job")} of late` : null;
   return fact("Culprit", [element("span", { class: "culprit-name" }, element("span", { class: "mark", "aria-hidden": "true" }, "◆"), name)],
-    node && !name.includes(node) ? `on ${node}` : null, info && info.pid > 0 ? `pid ${info.pid}` : null);
+    known ? element("span", {}, name.includes(node) ? "" : "on ", element("a", { href: nodeLink(node) }, name.includes(node) ? "its history" : node))
+      : node && !name.includes(node) ? `on ${node}` : null,
+    again, info && info.pid > 0 ? `pid ${info.pid}` : null);
 }
 
 function victimsFact(v: Verdict): HTMLElement {

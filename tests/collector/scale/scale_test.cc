@@ -49,7 +49,7 @@ struct ScaleTest : testing::Test {
                                [] { return 0; }, [] { return 0; }, [] { return 0; }, notices,
                                "test"}};
   Api api{{jobs, registry, ledger, diagnoser, *store, [this] { return exporter.Scrape(); },
-           [] { return true; }}};
+           [] { return true; }, clock, {}}};
 
   // World of `world` ranks, 8 a node, `iterations` each, one world and one node-local group.
   void Feed(std::uint32_t world, int iterations) {

@@ -34,7 +34,10 @@ TEST_F(ServerTest, FromAnAgentsStreamToTheApi) {
                     HasSubstr("\"signals\":[{\"name\":\"ranks\",\"state\":\"on\"")));
   EXPECT_THAT(Get("/api/v1/nodes").body,
               AllOf(HasSubstr("\"name\":\"n0\""), HasSubstr("\"ranks\":2"),
-                    HasSubstr("\"suspect\":false"), HasSubstr("\"load1\":null")));
+                    HasSubstr("\"suspect\":false"), HasSubstr("\"load1\":null"),
+                    HasSubstr("\"convicted_jobs\":0,\"last_convicted_unix_ns\":0"),
+                    HasSubstr("\"repeat_days\":30,\"repeat_jobs\":3")));
+  EXPECT_EQ(Get("/api/v1/nodes/n7").status, 404);
 }
 
 TEST_F(ServerTest, FromSuspicionOverRowsToVerdictReportMetricsAndBack) {
@@ -64,6 +67,9 @@ TEST_F(ServerTest, FromSuspicionOverRowsToVerdictReportMetricsAndBack) {
               AllOf(HasSubstr("\"state\":\"slow\""), HasSubstr("\"slowdown\":2.5"),
                     HasSubstr("\"verdicts\":1"), HasSubstr("Rank 1 holds the job back.")));
   EXPECT_THAT(Get("/api/v1/nodes").body, HasSubstr("\"suspect\":true"));
+  EXPECT_THAT(Get("/api/v1/nodes/n0").body,
+              AllOf(HasSubstr("\"convicted_jobs\":1,"), HasSubstr("\"repeat_offender\":false"),
+                    HasSubstr("\"sentence\":\"Rank 1 holds the job back.\"")));
   EXPECT_THAT(Get("/metrics").body,
               AllOf(HasSubstr("fathom_verdict_active{job=\"train\",cause=\"host_slow\","
                               "class=\"noncommunication_slow\",grade=\"established\""),

@@ -102,6 +102,48 @@ TEST_F(StoreTest, JobsKeepTheirReport) {
   EXPECT_FALSE(store->FindJob("other"));
 }
 
+Episode Convicting(const std::string& id, const std::string& job, std::int64_t opened) {
+  Episode episode = Sample(id, opened);
+  episode.job = job;
+  episode.verdict.cause = diagnosis::Cause::kComputeSlow;
+  return episode;
+}
+
+TEST_F(StoreTest, ANodeIsHeldToAccountOncePerJobForWhatIsItsOwn) {
+  const auto store = Store::Open(":memory:");
+  std::vector<Episode> episodes = {Convicting("v1", "a", 100), Convicting("v2", "a", 110),
+                                   Convicting("v3", "b", 120), Convicting("v4", "c", 130),
+                                   Convicting("v5", "d", 140), Convicting("v6", "e", 150),
+                                   Convicting("v7", "old", 10), Convicting("v8", "f", 160)};
+  episodes[3].verdict.cause = diagnosis::Cause::kGc;              // follows the script
+  episodes[4].verdict.grade = diagnosis::Grade::kSupported;       // not sure enough
+  episodes[5].superseded = true;                                  // fathom changed its mind
+  episodes[7].verdict.entity.node = "n1";
+  for (const Episode& episode : episodes) ASSERT_TRUE(store->Save(episode).ok());
+  const NodeRecords records = store->NodeRecordsSince(WallNs(50));
+  ASSERT_EQ(records.size(), 2u);
+  EXPECT_EQ(records.at("n0").convicted_jobs, 2);
+  EXPECT_EQ(records.at("n0").last_convicted, WallNs(120));
+  EXPECT_EQ(records.at("n1").convicted_jobs, 1);
+  EXPECT_EQ(store->NodeRecordsSince(WallNs(5)).at("n0").convicted_jobs, 3);
+  EXPECT_EQ(store->VerdictsOnNode("n0", 100).size(), 7u);
+  EXPECT_EQ(store->VerdictsOnNode("n0", 1)[0].id, "v6");
+  EXPECT_TRUE(store->VerdictsOnNode("", 100).empty());
+}
+
+TEST_F(StoreTest, VerdictsOfAnEarlierFathomCountToo) {
+  { ASSERT_TRUE(Store::Open(file)->Save(Convicting("v1", "a", 100)).ok()); }
+  sqlite3* db = nullptr;
+  ASSERT_EQ(sqlite3_open(file.c_str(), &db), SQLITE_OK);
+  ASSERT_EQ(sqlite3_exec(db, "DROP INDEX verdicts_by_node; ALTER TABLE verdicts DROP COLUMN node;"
+                             "PRAGMA user_version=2", nullptr, nullptr, nullptr), SQLITE_OK);
+  sqlite3_close(db);
+  const auto store = Store::Open(file);
+  EXPECT_EQ(store->degraded(), "");
+  EXPECT_EQ(store->NodeRecordsSince(WallNs(1)).at("n0").convicted_jobs, 1);
+  EXPECT_EQ(store->VerdictsOnNode("n0", 9).size(), 1u);
+}
+
 TEST_F(StoreTest, HistoryIsBoundedAndOpenVerdictsStay) {
   const auto store = Store::Open(":memory:");
   Episode open = Sample("open", 1);

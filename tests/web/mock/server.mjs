@@ -80,6 +80,7 @@ export class MockCollector {
     if (what === "jobs" && !name) return { jobs: jobs.map((job) => job.job()) };
     if (what === "verdicts" && name) return verdicts.find((verdict) => verdict.id === name);
     if (what === "verdicts") return { verdicts: verdicts.filter((verdict) => verdict.job === query.get("job")) };
+    if (what === "nodes" && name) return this.node(name, verdicts);
     if (what === "nodes") return { nodes: jobs.flatMap((job) => nodesOf(job)) };
     const job = what === "jobs" ? this.jobs.get(name) : undefined;
     if (!job) return undefined;
@@ -87,6 +88,12 @@ export class MockCollector {
     if (part === "report") return job.report();
     if (part === "health") return job.health();
     return job.iterations(Number(query.get("after") ?? -1), Number(query.get("limit") ?? 300));
+  }
+
+  node(name, verdicts) {
+    const node = [...this.jobs.values()].flatMap((job) => nodesOf(job)).find((known) => known.name === name);
+    const mine = verdicts.filter((verdict) => verdict.entity.node === name);
+    return node && { ...node, repeat_days: 30, repeat_jobs: 3, verdicts: mine };
   }
 
   events(url, request, response) {
@@ -106,5 +113,6 @@ function nodesOf(job) {
   const suspects = new Set(job.active().map((verdict) => verdict.entity.node));
   return job.health().agents.map(({ node }) => ({
     name: node, connected: true, ranks: Math.ceil(job.ranks / job.nodes), last_seen_unix_ns: 0, suspect: suspects.has(node), cpu_busy_ratio: 0.62, load1: 3.1,
+    convicted_jobs: job.convictedJobs ?? 0, last_convicted_unix_ns: 0, repeat_offender: (job.convictedJobs ?? 0) >= 3,
   }));
 }
