@@ -33,6 +33,16 @@ class Zeros(io.RawIOBase):
         return bytes(count)
 
 
+def stored_zstd(data):
+    """A zstd frame of raw blocks, as its format allows: Python has no compressor for it."""
+    frame, block = [b"\x28\xb5\x2f\xfd", b"\x00", b"\x38"], 1 << 17  # no size, a window of 128 KiB
+    for at in range(0, max(len(data), 1), block):
+        piece = data[at:at + block]
+        last = at + block >= len(data)
+        frame += [(len(piece) << 3 | last).to_bytes(3, "little"), piece]
+    return b"".join(frame)
+
+
 class Inputs(unittest.TestCase):
     def setUp(self):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="fathom-inputs-"))
@@ -70,7 +80,9 @@ class Inputs(unittest.TestCase):
         with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as out:
             for file in (DATA / RECORDING).rglob("*"):
                 out.write(file, file.relative_to(DATA))
-        for archive in [*archives, packed]:
+        zstd = self.folder / "job.tar.zst"
+        zstd.write_bytes(stored_zstd(archives[0].read_bytes()))
+        for archive in [*archives, packed, zstd]:
             with self.subTest(archive.name):
                 self.assertEqual(self.verdicts(archive), expected)
 
