@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <functional>
-#include <map>
+#include <string>
+#include <utility>
+#include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "diagnosis/evidence/phrase.h"
 #include "diagnosis/stats/robust.h"
