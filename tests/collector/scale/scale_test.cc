@@ -32,7 +32,7 @@ double Milliseconds(const std::function<void()>& work) {
 
 struct ScaleTest : testing::Test {
   FakeClock clock;
-  JobTable jobs{clock, {}};
+  JobTable jobs{clock, {1000, 200'000}};
   SessionRegistry registry{clock};
   IngestCounters counters;
   RowRequests requests{registry, counters, clock};
@@ -143,6 +143,32 @@ TEST_F(ScaleTest, TenThousandRanksMakeNoMoreSeriesThanAFew) {
   constexpr long kPerJob = 5 + static_cast<long>(kIterationBuckets.size()) + 3;
   EXPECT_LE(many, few + kPerJob + static_cast<long>(PrometheusExporter::kMaxNodes));
   EXPECT_EQ(scrape.find("rank="), std::string::npos);
+}
+
+TEST_F(ScaleTest, AScrapeOfAThousandJobs) {
+  for (int j = 0; j < 1000; ++j) {
+    const std::string name = "job" + std::to_string(j);
+    const auto job = jobs.FindOrAdd(name);
+    ASSERT_NE(job, nullptr) << name;
+    for (std::uint32_t r = 0; r < 4; ++r) {
+      ASSERT_FALSE(job->Apply(RankOf(r, 4, name), "node0", 1'000'000).rejected);
+      BatchShape shape;
+      shape.job = name;
+      shape.rank = r;
+      shape.count = 60;
+      job->Apply(Batch(shape), "node0");
+    }
+  }
+  std::string scrape;
+  const double ms = Milliseconds([&] { scrape = exporter.Scrape(); });
+  std::printf("[ figure ] 1,000 jobs: %ld series, %.1f KiB, %.1f ms\n", Series(scrape),
+              static_cast<double>(scrape.size()) / 1024, ms);
+  std::size_t told = 0;
+  for (auto at = scrape.find("fathom_job_info{"); at != scrape.npos; ++told) {
+    at = scrape.find("fathom_job_info{", at + 1);
+  }
+  EXPECT_EQ(told, PrometheusExporter::kMaxJobs);
+  EXPECT_LT(ms, 1000);  // the goal is 100; a test machine may be busy
 }
 
 TEST_F(ScaleTest, AScrapeHoldsEveryNameOfTheContract) {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { named, withPage } from "./open.mjs";
+import { named, Scenario, withPage } from "./open.mjs";
 
 const MEASURE_MS = 4000;
 const SANE_FRAME_MS = 1500; // only a page that hangs is a failure; the figures are for people
@@ -39,6 +39,22 @@ for (const name of ["llama-ft-4", "moe-pretrain-1000"]) {
     });
   });
 }
+
+test("10,000 ranks: first paint, and frames while scrolling under two updates a second (printed)", async () => {
+  const job = new Scenario({ name: "huge-10000", ranks: 10_000, nodes: 1250, culprits: [6170], delayUs: 84_000 });
+  job.endAt(Date.now());
+  await withPage([job], "", {}, async ({ page, collector }) => {
+    await page.waitForFunction(() => document.querySelector(".heat-map canvas")?.width > 300, null, { timeout: 60_000 });
+    const paint = await page.evaluate(() => performance.getEntriesByName("first-contentful-paint")[0]?.startTime ?? 0);
+    const ticking = setInterval(() => collector.advance("huge-10000"), 500);
+    const { frames, tasks } = await page.evaluate(SCROLL, MEASURE_MS).finally(() => clearInterval(ticking));
+    const at = (share) => frames[Math.min(frames.length - 1, Math.floor(frames.length * share))].toFixed(1);
+    console.log(`10,000 ranks, software rendering: first paint ${paint.toFixed(0)} ms; ${frames.length} frames in ${MEASURE_MS / 1000} s, ` +
+      `p50 ${at(0.5)} ms, p95 ${at(0.95)} ms, longest ${at(1)} ms; ${tasks.length} tasks over 50 ms`);
+    assert.ok(paint > 0 && frames.length > 4);
+    assert.match(await page.locator(".sentence").first().innerText(), /Rank 6170/);
+  });
+});
 
 test("memory stays bounded over many updates", async () => {
   await withPage(named("llama-ft-4"), "", {}, async ({ page, collector }) => {
