@@ -39,7 +39,6 @@ class AuditLog {
   absl::Status Append(const Record& record);
   // What a crash had left at the end and was cut off, in bytes.
   std::int64_t cut_off() const { return cut_off_; }
-  std::uint64_t size() const { return sequence_; }
 
  private:
   AuditLog(std::string file, int fd) : file_(std::move(file)), fd_(fd) {}

@@ -27,7 +27,6 @@ struct Hold {
 class Backend {
  public:
   virtual ~Backend() = default;
-  virtual std::string name() const = 0;
   virtual absl::Status Nodes(std::map<std::string, NodeFact>& nodes) = 0;
   virtual absl::Status HoldBack(const Hold& hold) = 0;
   virtual absl::Status Release(const std::string& node, const std::string& action) = 0;

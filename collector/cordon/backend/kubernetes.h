@@ -46,7 +46,6 @@ class KubernetesBackend final : public Backend {
   static constexpr int kTries = 3;
   static constexpr Nanos kMaxWait{60'000'000'000};
 
-  std::string name() const override { return "kubernetes"; }
   absl::Status Nodes(std::map<std::string, NodeFact>& nodes) override;
   absl::Status HoldBack(const Hold& hold) override;
   absl::Status Release(const std::string& node, const std::string& action) override;

@@ -36,7 +36,6 @@ class SlurmBackend final : public Backend {
   SlurmBackend(SlurmOptions options, CommandRunner run)
       : options_(std::move(options)), run_(std::move(run)) {}
 
-  std::string name() const override { return "slurm"; }
   absl::Status Nodes(std::map<std::string, NodeFact>& nodes) override;
   absl::Status HoldBack(const Hold& hold) override;
   absl::Status Release(const std::string& node, const std::string& action) override;

@@ -26,7 +26,6 @@ class WebhookBackend final : public Backend {
   WebhookBackend(std::string url, std::string token_file, collector::HttpTransport& transport)
       : url_(std::move(url)), token_file_(std::move(token_file)), transport_(transport) {}
 
-  std::string name() const override { return "webhook"; }
   absl::Status Nodes(std::map<std::string, NodeFact>& nodes) override;
   absl::Status HoldBack(const Hold& hold) override;
   absl::Status Release(const std::string& node, const std::string& action) override;

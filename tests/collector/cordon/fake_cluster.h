@@ -24,7 +24,6 @@ class FakeCluster final : public Backend {
  public:
   enum class Fault { kNone, kRefused, kLostBefore, kLostAfter, kLate, kCrashBefore, kCrashAfter };
 
-  std::string name() const override { return "fake"; }
   absl::Status Nodes(std::map<std::string, NodeFact>& out) override;
   absl::Status HoldBack(const Hold& hold) override;
   absl::Status Release(const std::string& node, const std::string& action) override;
