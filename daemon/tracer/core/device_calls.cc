@@ -67,7 +67,8 @@ std::uint32_t AddNs(std::uint32_t sum, std::int64_t ns) {
 
 }  // namespace
 
-void WriteDeviceCalls(const TracerState& state) { Flush(state, MonotonicNs()); }
+void WriteDeviceCalls(const TracerState& state, std::int64_t now_ns) { Flush(state, now_ns); }
+void WriteDeviceCallsNow(const TracerState& state) { Flush(state, MonotonicNs()); }
 
 void NoteSample(const TracerState& state, std::int64_t begin_ns) {
   DeviceThread& device = thread_state.device;

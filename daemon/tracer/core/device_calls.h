@@ -45,10 +45,11 @@ inline constexpr std::int64_t kStallNs = 1'000'000;
 inline constexpr std::int64_t kFlushNs = 100'000'000;
 
 // Writes what this thread has counted. Requires: it has counted something.
-void WriteDeviceCalls(const TracerState& state);
+void WriteDeviceCalls(const TracerState& state, std::int64_t now_ns);
+void WriteDeviceCallsNow(const TracerState& state);
 
-inline void FlushDeviceCalls(const TracerState& state) {
-  if (thread_state.device.calls != 0) WriteDeviceCalls(state);
+inline void FlushDeviceCalls(const TracerState& state, std::int64_t now_ns) {
+  if (thread_state.device.calls != 0) WriteDeviceCalls(state, now_ns);
 }
 
 // A call that was timed, from `begin_ns` to now; draws the next one.
@@ -88,7 +89,7 @@ inline void CountDeviceCall(const TracerState& state) {
     ++sum.created;
   }
   if (++device.calls >= kFlushCalls) [[unlikely]]
-    WriteDeviceCalls(state);
+    WriteDeviceCallsNow(state);
 }
 
 }  // namespace fathom::tracer

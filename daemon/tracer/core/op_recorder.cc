@@ -26,8 +26,9 @@ void Unlink(Frame* frame) { thread_state.frame = frame->outer; }
 // The real call forked, and this is the child coming back from it: there is nothing to write to.
 bool IsForkedChild(const TracerState& state) { return state.epoch != thread_state.epoch; }
 
-void Write(const TracerState& state, RecordKind kind, abi::EventRecord& record) {
-  record.time_ns = MonotonicNs();
+void Write(const TracerState& state, RecordKind kind, abi::EventRecord& record,
+           std::int64_t now_ns = MonotonicNs()) {
+  record.time_ns = now_ns;
   record.record_kind = static_cast<std::uint8_t>(kind);
   AppendRecord(state.region, record);
 }
@@ -78,11 +79,23 @@ void CountDoneAtReturn(const TracerState& state, const Frame& frame) {
   Count(state, frame.entry.group_slot, &abi::GroupSlot::completed);
 }
 
+// The same of an op on a GPU.
+void CountDoneOnDevice(const TracerState& state, const Frame& frame) {
+  const std::uint16_t slot = frame.entry.group_slot;
+  if (slot >= abi::kGroupSlots) return;
+  if (frame.alone) {
+    AddOne(state.region.groups[slot].started);
+    AddOne(state.region.groups[slot].completed);
+    return;
+  }
+  Count(state, slot, &abi::GroupSlot::started);
+  Count(state, slot, &abi::GroupSlot::completed);
+}
+
 // All of an op's first record but the time.
-void FillEntry(TracerState& state, const OpCall& call, Frame* frame) {
-  FlushDeviceCalls(state);
+void FillEntry(TracerState& state, const OpCall& call, std::uint16_t slot, Frame* frame) {
   abi::EventRecord& record = frame->entry;
-  const std::uint16_t slot = FindGroup(state, call.group, thread_state.group_hint);
+  record = {};
   const bool collective = !IsPointToPoint(call.kind);
   record.thread_id = thread_state.thread_id;
   record.collective_kind = static_cast<std::uint8_t>(call.kind);
@@ -108,7 +121,9 @@ void WriteEntry(TracerState& state, Frame* frame) {
   const abi::EventRecord& record = frame->entry;
   NoteEntryForWindow(state, record.group_slot, record.sequence);
   Link(frame, FrameType::kOp);
-  Write(state, RecordKind::kOpEnter, frame->entry);
+  const std::int64_t now_ns = MonotonicNs();
+  FlushDeviceCalls(state, now_ns);
+  Write(state, RecordKind::kOpEnter, frame->entry, now_ns);
   state.region.control->heartbeat_ns.store(static_cast<std::uint64_t>(record.time_ns),
                                            std::memory_order_relaxed);
   thread_state.group_hint = record.group_slot;
@@ -118,13 +133,13 @@ void WriteEntry(TracerState& state, Frame* frame) {
 }  // namespace
 
 void BeginOp(TracerState& state, const OpCall& call, Frame* frame) {
-  FillEntry(state, call, frame);
+  FillEntry(state, call, FindGroup(state, call.group, thread_state.group_hint), frame);
   CountEntered(state, *frame);
   WriteEntry(state, frame);
 }
 
 void BeginDeviceOp(TracerState& state, const OpCall& call, const DeviceOp& device, Frame* frame) {
-  FillEntry(state, call, frame);
+  FillEntry(state, call, device.group_slot, frame);
   abi::EventRecord& record = frame->entry;
   record.flags |= abi::kFlagDevice | (device.end_follows ? abi::kFlagAsync : 0);
   record.reduction = device.reduction;
@@ -144,10 +159,7 @@ void EndDeviceOp(TracerState& state, Frame* frame, bool failed) {
   const bool captured = (record.flags & abi::kFlagCaptured) != 0;
   const bool end_follows = (record.flags & abi::kFlagAsync) != 0 && !captured && !failed;
   if (IsCollective(record)) {
-    if (!end_follows || frame->ended) {
-      Count(state, record.group_slot, &abi::GroupSlot::started);
-      Count(state, record.group_slot, &abi::GroupSlot::completed);
-    }
+    if (!end_follows || frame->ended) CountDoneOnDevice(state, *frame);
     record.flags |= abi::kFlagSequenceGuess;
     if (!failed && record.group_slot < abi::kGroupSlots) {
       AddOne(state.next_sequence[record.group_slot]);

@@ -33,12 +33,13 @@ struct OpCall {
   DataType data_type = DataType::kUnknown;
   bool bytes_known = false;
   std::uint32_t peer = abi::kNoPeer;
-  std::uint64_t group = 0;  // address of the framework's group object
+  std::uint64_t group = 0;  // address of the framework's group object; for BeginOp
   std::uint64_t bytes = 0;
 };
 
 // What more is known of an op that runs on a GPU.
 struct DeviceOp {
+  std::uint16_t group_slot = abi::kNoGroupSlot;
   std::uint64_t stream = 0;    // opaque key
   std::uint8_t reduction = 0;  // as EventRecord::reduction
   bool end_follows = false;    // something will tell when it runs: NoteGpuStart, NoteGpuEnd

@@ -27,9 +27,10 @@ struct Frame {
   bool saw_tag = false;     // kOp: the framework gave its sequence
   bool ended = false;       // kExec: its end is written already; kOp on a GPU: counted as done
   bool end_told = false;    // kOp on a GPU: its entry says that its end will be told
+  bool alone = false;       // kOp on a GPU: no other thread counts its group's progress
   std::uint32_t works = 0;  // kOp: asynchronous works made inside
   std::uint64_t ticks = 0;  // kOp on a GPU: CpuTicks() at entry
-  abi::EventRecord entry = {};
+  abi::EventRecord entry;   // filled by whatever begins the frame: clearing it twice costs 10 ns
 };
 
 // What the Python hook says of the group that is made next on this thread.

@@ -98,6 +98,12 @@ inline bool EndFollows(const TracerState& state, std::uint16_t slot) {
          state.region.groups[slot].size > 1;
 }
 
+// Whether NCCL tells of this group's ops, on threads of its own.
+inline bool IsBound(std::uint16_t slot) {
+  return slot < abi::kGroupSlots &&
+         bindings.of_slot[slot].load(std::memory_order_acquire) != nullptr;
+}
+
 // A call begins; its op waits for its event. `bytes` of the call's `count` elements.
 void NoteCall(const abi::EventRecord& entry, std::uint64_t bytes);
 // It returned outside of a group. If it raised no event there will be none.

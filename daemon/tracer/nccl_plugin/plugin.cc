@@ -98,12 +98,12 @@ OpRef TellUnseen(TracerState& state, Context* context, const Launched& event) {
   call.data_type = event.element.type;
   call.bytes_known = event.element.bytes != 0;
   call.peer = event.peer;
-  call.group = reinterpret_cast<std::uint64_t>(context);
   const bool to_each =
       event.kind == CollectiveKind::kReduceScatter || event.kind == CollectiveKind::kAllToAll;
   call.bytes = event.count * event.element.bytes * (to_each ? context->size : 1);
   Frame frame;
-  BeginDeviceOp(state, call, {.end_follows = true}, &frame);
+  const std::uint16_t slot = context->slot.load(std::memory_order_relaxed);
+  BeginDeviceOp(state, call, {.group_slot = slot, .end_follows = true}, &frame);
   EndDeviceOp(state, &frame, false);
   return {frame.entry.op_id, frame.entry.group_slot, frame.entry.collective_kind};
 }

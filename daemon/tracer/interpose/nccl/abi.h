@@ -57,7 +57,7 @@ struct ElementType {
 };
 
 inline ElementType ElementTypeOf(int nccl_type) {
-  constexpr ElementType kTypes[] = {
+  static constexpr ElementType kTypes[] = {
       {DataType::kInt8, 1},     {DataType::kUint8, 1},      {DataType::kInt32, 4},
       {DataType::kUint32, 4},   {DataType::kInt64, 8},      {DataType::kUint64, 8},
       {DataType::kFloat16, 2},  {DataType::kFloat32, 4},    {DataType::kFloat64, 8},

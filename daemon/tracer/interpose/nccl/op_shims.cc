@@ -39,7 +39,6 @@ OpCall Describe(const TracerState& state, const Site& site, std::uint16_t slot) 
   call.kind = site.kind;
   call.data_type = element.type;
   call.peer = site.peer < 0 ? abi::kNoPeer : static_cast<std::uint32_t>(site.peer);
-  call.group = reinterpret_cast<std::uint64_t>(site.comm);
   call.bytes = site.count * element.bytes;
   call.bytes_known = element.bytes != 0;
   if (site.share == kOfEachMember) {
@@ -53,7 +52,8 @@ template <typename... Args>
 [[gnu::noinline]] int Traced(TracerState& state, const Site& site, void* real, Args... args) {
   FATHOM_ENDS_FRAME_ON_UNWIND();
   const std::uint16_t slot = SlotOf(state, site.comm);
-  const DeviceOp device = {.stream = reinterpret_cast<std::uint64_t>(site.stream),
+  const DeviceOp device = {.group_slot = slot,
+                           .stream = reinterpret_cast<std::uint64_t>(site.stream),
                            .reduction = site.reduction,
                            .end_follows = nccl_plugin::EndFollows(state, slot)};
   Frame frame;
@@ -61,6 +61,7 @@ template <typename... Args>
   nccl_plugin::NoteCall(frame.entry, site.count * ElementTypeOf(site.type).bytes);
   const int result = reinterpret_cast<int (*)(Args...)>(real)(args...);
   if (group_depth.depth == 0) nccl_plugin::NoteReturn(&frame);
+  frame.alone = !nccl_plugin::IsBound(slot);
   EndDeviceOp(state, &frame, result != kSuccess && result != kInProgress);
   return result;
 }
