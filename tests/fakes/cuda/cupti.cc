@@ -63,7 +63,7 @@ void AddKernel(const fake_cuda::Work& work) {
   record.end = static_cast<uint64_t>(work.end_ns);
   record.streamId = work.stream == nullptr ? 7 : 13;
   record.correlationId = 5;
-  record.name = "fake_kernel";
+  record.name = work.name;
   Add(record);
 }
 

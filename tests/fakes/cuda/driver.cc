@@ -2,6 +2,8 @@
 // signatures of the real header.
 #include <cuda.h>
 #include <cudaTypedefs.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <atomic>
@@ -28,10 +30,44 @@ Event& Of(CUevent event) { return *reinterpret_cast<Event*>(event); }
 
 std::atomic<fake_cuda::Observer> observer{nullptr};
 
+std::atomic<const fake_cuda::Executor*> executor{nullptr};
+
+// FAKE_CUDA_SLOW_LAUNCH=RANK:MICROSECONDS:AFTER: from its AFTER-th launch on each takes so much
+// longer on the host of that rank.
+void DawdleAtLaunch() {
+  static int rank = -1, microseconds = 0, after = 0;
+  static const bool wanted = [] {
+    const char* text = getenv("FAKE_CUDA_SLOW_LAUNCH");
+    const char* own = getenv("RANK");
+    return text != nullptr && own != nullptr &&
+           sscanf(text, "%d:%d:%d", &rank, &microseconds, &after) == 3 && rank == atoi(own);
+  }();
+  if (!wanted || kernels.load() < static_cast<std::uint64_t>(after)) return;
+  const std::int64_t until_ns = fake_cuda::NowNs() + std::int64_t{microseconds} * 1000;
+  fake_cuda::SleepUntil(until_ns);
+}
+
+void TellOfKernel(void* kernel, void* stream, std::int64_t start_ns, std::int64_t end_ns) {
+  const fake_cuda::Observer tell = observer.load(std::memory_order_acquire);
+  if (tell == nullptr) return;
+  tell({fake_cuda::Work::kKernel, start_ns, end_ns, stream, static_cast<const char*>(kernel)});
+}
+
+bool RunElsewhere(CUfunction function, CUstream stream, unsigned blocks) {
+  const fake_cuda::Executor* other = executor.load(std::memory_order_acquire);
+  if (other == nullptr || stream == nullptr) return false;
+  kernels.fetch_add(1, std::memory_order_relaxed);
+  DawdleAtLaunch();
+  const double busy_ns = blocks * 1000.0 * fake_cuda::Throttle();
+  other->run(stream, static_cast<std::int64_t>(busy_ns), function, TellOfKernel);
+  return true;
+}
+
 CUresult Work(CUstream stream, unsigned blocks, fake_cuda::Work::Kind kind) {
   const std::int64_t start_ns = Of(stream).Launch(blocks);
   const fake_cuda::Observer tell = observer.load(std::memory_order_acquire);
-  if (tell != nullptr && start_ns != 0) tell({kind, start_ns, Of(stream).free_ns, stream});
+  if (tell != nullptr && start_ns != 0)
+    tell({kind, start_ns, Of(stream).free_ns, stream, "fake_kernel"});
   return CUDA_SUCCESS;
 }
 
@@ -55,13 +91,16 @@ FAKE unsigned long long fake_cuda_copies() { return copies.load(); }
 
 FAKE void fake_cuda_observe(fake_cuda::Observer tell) { observer.store(tell); }
 
+FAKE void fake_cuda_execute_by(const fake_cuda::Executor* other) { executor.store(other); }
+
 FAKE CUresult cuInit(unsigned) { return CUDA_SUCCESS; }
 FAKE CUresult cuDriverGetVersion(int* version) {
   *version = 13000;
   return CUDA_SUCCESS;
 }
-FAKE CUresult cuLaunchKernel(CUfunction, unsigned x, unsigned, unsigned, unsigned, unsigned,
-                             unsigned, unsigned, CUstream stream, void**, void**) {
+FAKE CUresult cuLaunchKernel(CUfunction function, unsigned x, unsigned, unsigned, unsigned,
+                             unsigned, unsigned, unsigned, CUstream stream, void**, void**) {
+  if (x != 0 && RunElsewhere(function, stream, x)) return CUDA_SUCCESS;
   return x == 0 ? CUDA_ERROR_INVALID_VALUE : Launch(stream, x);
 }
 FAKE CUresult cuLaunchKernel_ptsz(CUfunction, unsigned x, unsigned, unsigned, unsigned, unsigned,
@@ -88,6 +127,8 @@ FAKE CUresult cuStreamCreate(CUstream* stream, unsigned) {
   return CUDA_SUCCESS;
 }
 FAKE CUresult cuStreamSynchronize(CUstream stream) {
+  const fake_cuda::Executor* other = executor.load(std::memory_order_acquire);
+  if (other != nullptr && stream != nullptr) return other->synchronize(stream), CUDA_SUCCESS;
   Of(stream).Synchronize();
   return CUDA_SUCCESS;
 }

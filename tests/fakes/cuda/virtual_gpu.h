@@ -44,8 +44,17 @@ struct Work {
   std::int64_t start_ns;
   std::int64_t end_ns;
   const void* stream;
+  const char* name = "fake_kernel";
 };
 using Observer = void (*)(const Work& work);
+
+// Runs the kernels of streams that are not ours: another simulator, whose streams are threads.
+// There a function handle is the kernel's name.
+struct Executor {
+  using Done = void (*)(void* kernel, void* stream, std::int64_t start_ns, std::int64_t end_ns);
+  void (*run)(void* stream, std::int64_t busy_ns, void* kernel, Done done);
+  void (*synchronize)(void* stream);
+};
 
 struct Graph {
   std::uint32_t kernels = 0;

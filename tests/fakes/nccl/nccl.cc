@@ -387,4 +387,13 @@ void FakeCompute(cudaStream_t stream, std::int64_t microseconds) {
   stream->Put([microseconds] { fakes::nccl::SleepFor(microseconds * 1000); });
 }
 
+void FakeComputeThen(cudaStream_t stream, std::int64_t busy_ns,
+                     void (*then)(void* user, std::int64_t busy_ns), void* user) {
+  stream->Put([=] {
+    // Less than a wake-up costs: it would only load the machine.
+    if (busy_ns >= 50'000) fakes::nccl::SleepFor(busy_ns);
+    then(user, busy_ns);
+  });
+}
+
 void FakeStreamSynchronize(cudaStream_t stream) { stream->Synchronize(); }

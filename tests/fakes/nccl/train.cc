@@ -1,11 +1,12 @@
 // A training program in miniature: tensor, pipeline, data and expert parallel, on libnccl.so.2.
 //
-//   fake_train --spawn [--tp N] [--pp N] [--dp N] [--ep] [--iterations N] [--micro N]
+//   fake_train --spawn [--tp N] [--pp N] [--dp N] [--ep] [--iterations N] [--micro N] [--small N]
 //              [--fault KIND --rank R --at ITERATION --ms N]
 //
 // It starts one process a rank, each with RANK, WORLD_SIZE and LOCAL_RANK, and ends with the worst
 // of their codes. Rank order: tensor fastest, then pipeline, then data. It knows of no tracer.
-//   --fault slow_gpu   the rank's kernels take N ms more an iteration
+//   --small N          elementwise kernels after each large one (default 3)
+//   --fault slow_gpu   one of the rank's kernels takes N ms more an iteration
 //           slow_host  the rank sleeps N ms before it launches its gradients' reduction
 //           hang       the rank sleeps for ever at iteration `at`
 // Faults of the fabric are the library's: see fake_nccl.h.
@@ -18,21 +19,15 @@
 #include <unistd.h>
 
 #include <filesystem>
-#include <fstream>
 #include <string>
 #include <vector>
 
-#include "tests/fakes/nccl/fake_nccl.h"
+#include "tests/fakes/nccl/trainer.h"
 
 namespace {
 
-struct Options {
+struct Options : fakes::Training {
   bool spawn = false;
-  int tp = 1, pp = 1, dp = 2;
-  bool ep = false;
-  int iterations = 100, micro = 2;
-  std::string fault;
-  int rank = -1, at = 0, ms = 0;
 };
 
 Options Parse(int argc, char** argv) {
@@ -54,6 +49,8 @@ Options Parse(int argc, char** argv) {
       o.iterations = number();
     else if (name == "--micro")
       o.micro = number();
+    else if (name == "--small")
+      o.small = number();
     else if (name == "--fault" && i + 1 < argc)
       o.fault = argv[++i];
     else if (name == "--rank")
@@ -68,116 +65,9 @@ Options Parse(int argc, char** argv) {
   return o;
 }
 
-void Check(ncclResult_t result, const char* what) {
-  if (result == ncclSuccess) return;
-  fprintf(stderr, "fake_train: %s failed with %d\n", what, result);
-  exit(3);
-}
-#define CHECK(call) Check(call, #call)
-
-// Rank 0 makes the id and leaves it in a file; the others read it.
-ncclUniqueId ShareId(int rank) {
-  const std::string path = std::string(getenv("FAKE_NCCL_DIR")) + "/id";
-  ncclUniqueId id = {};
-  if (rank == 0) {
-    CHECK(ncclGetUniqueId(&id));
-    std::ofstream(path + ".new", std::ios::binary).write(id.internal, sizeof(id.internal));
-    std::filesystem::rename(path + ".new", path);
-    return id;
-  }
-  while (!std::filesystem::exists(path)) usleep(1000);
-  std::ifstream(path, std::ios::binary).read(id.internal, sizeof(id.internal));
-  return id;
-}
-
-class Trainer {
- public:
-  Trainer(const Options& o, int rank, int world) : o_(o), rank_(rank), stream_(FakeStreamCreate()) {
-    tp_rank_ = rank % o.tp;
-    stage_ = rank / o.tp % o.pp;
-    replica_ = rank / (o.tp * o.pp);
-    CHECK(ncclCommInitRank(&world_, world, ShareId(rank), rank));
-    CHECK(ncclCommSplit(world_, rank / o.tp, rank, &tensor_, nullptr));
-    CHECK(ncclCommSplit(world_, replica_ * o.tp + tp_rank_, rank, &pipeline_, nullptr));
-    CHECK(ncclCommSplit(world_, stage_ * o.tp + tp_rank_, rank, &data_, nullptr));
-  }
-
-  void Iterate(int iteration) {
-    const bool faulty = iteration >= o_.at && rank_ == o_.rank;
-    usleep(1000);  // the next batch
-    for (int m = 0; m < o_.micro; ++m) Forward();
-    if (faulty && o_.fault == "slow_gpu") FakeCompute(stream_, o_.ms * 1000);
-    for (int m = 0; m < o_.micro; ++m) Backward();
-    if (faulty && o_.fault == "hang") pause();
-    if (faulty && o_.fault == "slow_host") {
-      FakeStreamSynchronize(stream_);
-      usleep(static_cast<unsigned>(o_.ms) * 1000);
-    }
-    Reduce();
-    FakeStreamSynchronize(stream_);  // the loss is printed
-  }
-
-  void End() {
-    for (ncclComm_t comm : {data_, pipeline_, tensor_, world_}) {
-      CHECK(ncclCommFinalize(comm));
-      CHECK(ncclCommDestroy(comm));
-    }
-  }
-
- private:
-  static constexpr std::size_t kActivations = 32 << 10;
-  static constexpr std::size_t kGradients = 512 << 10;
-
-  void Forward() {
-    if (stage_ > 0) Receive(stage_ - 1);
-    Layer(1500);
-    if (stage_ + 1 < o_.pp) Send(stage_ + 1);
-  }
-
-  void Backward() {
-    if (stage_ + 1 < o_.pp) Receive(stage_ + 1);
-    Layer(3000);
-    if (stage_ > 0) Send(stage_ - 1);
-  }
-
-  void Layer(int microseconds) {
-    FakeCompute(stream_, microseconds);
-    if (o_.tp > 1)
-      CHECK(ncclAllReduce(nullptr, nullptr, kActivations, ncclBfloat16, ncclSum, tensor_, stream_));
-    if (o_.ep && o_.dp > 1)
-      CHECK(ncclAlltoAll(nullptr, nullptr, kActivations / 4, ncclBfloat16, data_, stream_));
-  }
-
-  void Send(int to) {
-    CHECK(ncclSend(nullptr, kActivations, ncclBfloat16, to, pipeline_, stream_));
-  }
-  void Receive(int from) {
-    CHECK(ncclRecv(nullptr, kActivations, ncclBfloat16, from, pipeline_, stream_));
-  }
-
-  void Reduce() {
-    if (o_.dp > 1) {
-      CHECK(ncclGroupStart());  // two buckets at once, the small one first
-      CHECK(ncclReduceScatter(nullptr, nullptr, kGradients / 16, ncclFloat32, ncclSum, data_,
-                              stream_));
-      CHECK(ncclReduceScatter(nullptr, nullptr, kGradients / 4, ncclFloat32, ncclSum, data_,
-                              stream_));
-      CHECK(ncclGroupEnd());
-      CHECK(ncclAllGather(nullptr, nullptr, kGradients / 4, ncclBfloat16, data_, stream_));
-    }
-    CHECK(ncclAllReduce(nullptr, nullptr, 1, ncclFloat32, ncclMax, world_, stream_));
-  }
-
-  const Options o_;
-  const int rank_;
-  int tp_rank_ = 0, stage_ = 0, replica_ = 0;
-  cudaStream_t stream_;
-  ncclComm_t world_ = nullptr, tensor_ = nullptr, pipeline_ = nullptr, data_ = nullptr;
-};
-
 int Train(const Options& o) {
   const int rank = atoi(getenv("RANK"));
-  Trainer trainer(o, rank, atoi(getenv("WORLD_SIZE")));
+  fakes::Trainer trainer(o, rank, atoi(getenv("WORLD_SIZE")));
   for (int i = 0; i < o.iterations; ++i) trainer.Iterate(i);
   trainer.End();
   if (rank == 0) printf("trained %d iterations\n", o.iterations);

@@ -1,0 +1,65 @@
+#include "tests/fakes/nccl/gpu.h"
+
+#ifdef FAKE_TRAIN_WITH_CUDA
+
+#include <cuda_runtime_api.h>
+
+#include "tests/fakes/cuda/virtual_gpu.h"
+
+// Of libnccl.so.2 (fake_nccl.h, which names CUDA's types for itself) and of libcuda.so.1.
+extern "C" {
+void FakeComputeThen(void* stream, std::int64_t busy_ns,
+                     void (*then)(void* user, std::int64_t busy_ns), void* user);
+void FakeStreamSynchronize(void* stream);
+void fake_cuda_execute_by(const fake_cuda::Executor* other);
+}
+
+namespace fakes {
+namespace {
+
+struct Kernel {
+  void* name;
+  void* stream;
+  fake_cuda::Executor::Done done;
+};
+
+void Over(void* user, std::int64_t busy_ns) {
+  const auto* kernel = static_cast<const Kernel*>(user);
+  const std::int64_t now_ns = fake_cuda::NowNs();
+  kernel->done(kernel->name, kernel->stream, now_ns - busy_ns, now_ns);
+  delete kernel;
+}
+
+void Run(void* stream, std::int64_t busy_ns, void* name, fake_cuda::Executor::Done done) {
+  FakeComputeThen(stream, busy_ns, Over, new Kernel{name, stream, done});
+}
+
+constexpr fake_cuda::Executor kExecutor = {Run, FakeStreamSynchronize};
+
+}  // namespace
+
+void Launch(void* stream, const char* name, std::int64_t microseconds) {
+  static const bool ready = (fake_cuda_execute_by(&kExecutor), true);
+  static_cast<void>(ready);
+  const dim3 grid = {static_cast<unsigned>(microseconds), 1, 1};
+  cudaLaunchKernel(name, grid, {1, 1, 1}, nullptr, 0, static_cast<cudaStream_t>(stream));
+}
+
+void Synchronize(void* stream) { cudaStreamSynchronize(static_cast<cudaStream_t>(stream)); }
+
+}  // namespace fakes
+
+#else
+
+#include "tests/fakes/nccl/fake_nccl.h"
+
+namespace fakes {
+
+void Launch(void* stream, const char*, std::int64_t microseconds) {
+  FakeCompute(static_cast<cudaStream_t>(stream), microseconds);
+}
+void Synchronize(void* stream) { FakeStreamSynchronize(static_cast<cudaStream_t>(stream)); }
+
+}  // namespace fakes
+
+#endif

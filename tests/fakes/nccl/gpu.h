@@ -1,0 +1,21 @@
+// The GPU of the training program in miniature: kernels with names on the streams of the stand-in
+// for NCCL.
+//
+// Used by train.cc. Where the CUDA stand-ins are built (tests/fakes/cuda) kernels go through
+// cudaLaunchKernel and waits through cudaStreamSynchronize, as in a real program; the driver hands
+// them to the stream's thread. Where they are not, they go to the stream at once.
+// Units: µs. Thread-safety: one thread a stream.
+#ifndef FATHOM_TESTS_FAKES_NCCL_GPU_H_
+#define FATHOM_TESTS_FAKES_NCCL_GPU_H_
+
+#include <cstdint>
+
+namespace fakes {
+
+// `name` must live as long as the program.
+void Launch(void* stream, const char* name, std::int64_t microseconds);
+void Synchronize(void* stream);
+
+}  // namespace fakes
+
+#endif  // FATHOM_TESTS_FAKES_NCCL_GPU_H_

@@ -1,0 +1,129 @@
+#include "tests/fakes/nccl/trainer.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "tests/fakes/nccl/gpu.h"
+
+namespace fakes {
+namespace {
+
+constexpr std::size_t kActivations = 32 << 10;
+constexpr std::size_t kGradients = 512 << 10;
+
+void Check(ncclResult_t result, const char* what) {
+  if (result == ncclSuccess) return;
+  fprintf(stderr, "fake_train: %s failed with %d\n", what, result);
+  exit(3);
+}
+#define CHECK(call) Check(call, #call)
+
+// Rank 0 makes the id and leaves it in a file; the others read it.
+ncclUniqueId ShareId(int rank) {
+  const std::string path = std::string(getenv("FAKE_NCCL_DIR")) + "/id";
+  ncclUniqueId id = {};
+  if (rank == 0) {
+    CHECK(ncclGetUniqueId(&id));
+    std::ofstream(path + ".new", std::ios::binary).write(id.internal, sizeof(id.internal));
+    std::filesystem::rename(path + ".new", path);
+    return id;
+  }
+  while (!std::filesystem::exists(path)) usleep(1000);
+  std::ifstream(path, std::ios::binary).read(id.internal, sizeof(id.internal));
+  return id;
+}
+
+}  // namespace
+
+Trainer::Trainer(const Training& o, int rank, int world)
+    : o_(o), rank_(rank), stream_(FakeStreamCreate()) {
+  tp_rank_ = rank % o.tp;
+  stage_ = rank / o.tp % o.pp;
+  replica_ = rank / (o.tp * o.pp);
+  CHECK(ncclCommInitRank(&world_, world, ShareId(rank), rank));
+  CHECK(ncclCommSplit(world_, rank / o.tp, rank, &tensor_, nullptr));
+  CHECK(ncclCommSplit(world_, replica_ * o.tp + tp_rank_, rank, &pipeline_, nullptr));
+  CHECK(ncclCommSplit(world_, stage_ * o.tp + tp_rank_, rank, &data_, nullptr));
+}
+
+void Trainer::Iterate(int iteration) {
+  const bool faulty = iteration >= o_.at && rank_ == o_.rank;
+  usleep(1000);  // the next batch
+  for (int m = 0; m < o_.micro; ++m) Forward();
+  // The same launches, of which one kernel takes longer.
+  throttled_us_ = faulty && o_.fault == "slow_gpu" ? o_.ms * 1000 / o_.micro : 0;
+  for (int m = 0; m < o_.micro; ++m) Backward();
+  if (faulty && o_.fault == "hang") pause();
+  if (faulty && o_.fault == "slow_host") {
+    fakes::Synchronize(stream_);
+    usleep(static_cast<unsigned>(o_.ms) * 1000);
+  }
+  Reduce();
+  fakes::Synchronize(stream_);  // the loss is printed
+}
+
+void Trainer::End() {
+  for (ncclComm_t comm : {data_, pipeline_, tensor_, world_}) {
+    CHECK(ncclCommFinalize(comm));
+    CHECK(ncclCommDestroy(comm));
+  }
+}
+
+void Trainer::Forward() {
+  if (stage_ > 0) Receive(stage_ - 1);
+  Layer("gemm_forward", 1500);
+  if (stage_ + 1 < o_.pp) Send(stage_ + 1);
+}
+
+void Trainer::Backward() {
+  if (stage_ + 1 < o_.pp) Receive(stage_ + 1);
+  Layer("gemm_backward", 3000 + throttled_us_);
+  if (stage_ > 0) Send(stage_ - 1);
+}
+
+void Trainer::Layer(const char* kernel, int microseconds) {
+  fakes::Launch(stream_, kernel, microseconds);
+  for (int i = 0; i < o_.small; ++i) fakes::Launch(stream_, "elementwise", 10);
+  if (o_.tp > 1)
+    CHECK(ncclAllReduce(nullptr, nullptr, kActivations, ncclBfloat16, ncclSum, tensor_, stream_));
+  if (o_.ep && o_.dp > 1)
+    CHECK(ncclAlltoAll(nullptr, nullptr, kActivations / 4, ncclBfloat16, data_, stream_));
+}
+
+void Trainer::Send(int to) {
+  CHECK(ncclSend(nullptr, kActivations, ncclBfloat16, to, pipeline_, stream_));
+}
+
+void Trainer::Receive(int from) {
+  CHECK(ncclRecv(nullptr, kActivations, ncclBfloat16, from, pipeline_, stream_));
+}
+
+void Trainer::Reduce() {
+  if (o_.dp > 1) {
+    CHECK(ncclGroupStart());  // two buckets at once, the small one first
+    CHECK(
+        ncclReduceScatter(nullptr, nullptr, kGradients / 16, ncclFloat32, ncclSum, data_, stream_));
+    CHECK(
+        ncclReduceScatter(nullptr, nullptr, kGradients / 4, ncclFloat32, ncclSum, data_, stream_));
+    CHECK(ncclGroupEnd());
+    CHECK(ncclAllGather(nullptr, nullptr, kGradients / 4, ncclBfloat16, data_, stream_));
+  }
+  CHECK(ncclAllReduce(nullptr, nullptr, 1, ncclFloat32, ncclMax, world_, stream_));
+}
+
+}  // namespace fakes
+
+void* fake_trainer_new() {
+  fakes::Training training;
+  const int world = atoi(getenv("WORLD_SIZE"));
+  training.dp = world;
+  return new fakes::Trainer(training, atoi(getenv("RANK")), world);
+}
+
+void fake_trainer_iterate(void* trainer, int iteration) {
+  static_cast<fakes::Trainer*>(trainer)->Iterate(iteration);
+}
