@@ -13,6 +13,7 @@
 #include "collector/http/http_server.h"
 #include "collector/http/job_news.h"
 #include "collector/ingest/agent_service.h"
+#include "collector/ingest/window_requests.h"
 #include "collector/net/curl_transport.h"
 #include "collector/notify/notifier.h"
 #include "collector/notify/verdict_notice.h"
@@ -39,6 +40,7 @@ struct Collector::Parts {
   SessionRegistry registry;
   IngestCounters counters;
   RowRequests requests;
+  WindowRequests windows;
   EventHub events;
   JobNews news;
   CurlTransport outside;
@@ -64,6 +66,7 @@ Collector::Parts::Parts(const FinalizedCollectorConfig& config, DiagnosisFunctio
                    static_cast<std::size_t>(config->max_ranks)}),
       registry(clock),
       requests(registry, counters, clock),
+      windows(registry),
       events(static_cast<std::size_t>(config->max_event_clients)),
       news(events, jobs, clock),
       notifier(config.receivers(), outside, clock),
@@ -77,7 +80,8 @@ Collector::Parts::Parts(const FinalizedCollectorConfig& config, DiagnosisFunctio
              [this](const std::string& job) { diagnoser.Notify(job); }},
       exporter(Sources()),
       api({jobs, registry, ledger, diagnoser, *store, [this] { return exporter.Scrape(); },
-           [this] { return serving.load(); }, clock, config->node_history}) {
+           [this] { return serving.load(); }, clock, config->node_history,
+           [this](JobState& job, const WindowWish& wish) { return windows.Ask(job, wish); }}) {
   for (const Episode& open : store->Verdicts("", true, Store::kMaxVerdicts)) ledger.Adopt(open);
 }
 

@@ -44,6 +44,9 @@ inline constexpr std::size_t kStripIterations = 2000;     // per job: index, beg
 inline constexpr std::size_t kMaxSlots = 96;
 inline constexpr std::size_t kMinSlots = 20;
 
+// A window of detail.
+inline constexpr int kMaxActivitySums = 128;
+
 // Sessions.
 inline constexpr int kMaxRejectsPerStream = 1000;  // then the stream is closed
 inline constexpr std::size_t kMaxQueuedRequestsPerStream = 64;

@@ -27,7 +27,11 @@ std::string UnreachableText(const HostPort& server, const absl::Status& why) {
 }
 
 absl::StatusOr<Json> CollectorApi::Fetch(std::string_view path, const char* must_have) const {
-  absl::StatusOr<HttpReply> reply = client_.Get(path);
+  return Read(client_.Get(path), must_have);
+}
+
+absl::StatusOr<Json> CollectorApi::Read(const absl::StatusOr<HttpReply>& reply,
+                                        const char* must_have) const {
   if (!reply.ok()) {
     if (absl::IsUnavailable(reply.status()) || absl::IsDeadlineExceeded(reply.status())) {
       return absl::UnavailableError(UnreachableText(server(), reply.status()));
@@ -46,6 +50,13 @@ absl::StatusOr<Json> CollectorApi::Fetch(std::string_view path, const char* must
 
 absl::StatusOr<Json> CollectorApi::FetchJob(std::string_view job, std::string_view part) const {
   return Fetch(Cat("/api/v1/jobs/", PercentEncode(job), part), "");
+}
+
+absl::StatusOr<Json> CollectorApi::AskProfile(std::string_view job, std::int64_t seconds,
+                                              std::string_view ranks) const {
+  const std::string path = Cat("/api/v1/jobs/", PercentEncode(job), "/profile?seconds=", seconds,
+                               ranks.empty() ? "" : Cat("&ranks=", PercentEncode(ranks)));
+  return Read(client_.Post(path, "", "{}"), "ranks");
 }
 
 absl::StatusOr<Json> CollectorApi::Verdicts(std::string_view job, bool active_only) const {

@@ -1,12 +1,13 @@
 // The collector's HTTP API as the command line uses it: paths in, JSON out, errors in words.
 //
-// Used by get, explain, watch, doctor, and by `run` for the report.
+// Used by get, explain, watch, profile, doctor, and by `run` for the report.
 // Thread-safety: thread-compatible. Errors: one line that says what to do, ready to be printed:
 // kUnavailable (nobody answers), kInternal (an answer that is not the API's), and the collector's
 // own errors: kNotFound, kInvalidArgument, kFailedPrecondition.
 #ifndef FATHOM_COLLECTOR_CLI_COLLECTOR_API_H_
 #define FATHOM_COLLECTOR_CLI_COLLECTOR_API_H_
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -27,6 +28,10 @@ class CollectorApi {
   absl::StatusOr<Json> Job(std::string_view job) const { return FetchJob(job, ""); }
   absl::StatusOr<Json> Health(std::string_view job) const { return FetchJob(job, "/health"); }
   absl::StatusOr<Json> Report(std::string_view job) const { return FetchJob(job, "/report"); }
+  // The newest window of detail of a job; AskProfile opens one.
+  absl::StatusOr<Json> Profile(std::string_view job) const { return FetchJob(job, "/profile"); }
+  absl::StatusOr<Json> AskProfile(std::string_view job, std::int64_t seconds,
+                                  std::string_view ranks) const;
   absl::StatusOr<Json> Verdicts(std::string_view job, bool active_only) const;
   absl::StatusOr<Json> Verdict(std::string_view id) const;
 
@@ -38,6 +43,7 @@ class CollectorApi {
  private:
   // `must_have`: a field without which the answer is not this API's; empty for none.
   absl::StatusOr<Json> Fetch(std::string_view path, const char* must_have) const;
+  absl::StatusOr<Json> Read(const absl::StatusOr<HttpReply>& reply, const char* must_have) const;
   absl::StatusOr<Json> FetchJob(std::string_view job, std::string_view part) const;
 
   HttpClient client_;

@@ -1,9 +1,7 @@
 #include "collector/cli/command_line.h"
 
 #include <algorithm>
-#include <array>
 #include <cstdio>
-#include <string_view>
 
 #include "CLI/CLI.hpp"
 #include "collector/cli/doctor/fathom_checks.h"
@@ -24,9 +22,6 @@ constexpr const char* kExamples =
     "Exit codes: 0 nothing found, 1 usage or failure, 2 a culprit was found; `run` returns that of "
     "its command.";
 
-// Promised verbs that this version does not have.
-constexpr std::array<std::string_view, 1> kLater = {"profile"};
-
 int Say(const std::string& line) {
   std::fprintf(stderr, "fathom: %s\n", Printable(line).c_str());
   return kFailure;
@@ -42,9 +37,6 @@ int UsageError(const CLI::App& root, const std::vector<std::string>& arguments,
   if (verb[0] == '-') return Say(Cat(error.what(), "; see fathom --help"));
   if (std::find(names.begin(), names.end(), verb) != names.end()) {
     return Say(Cat(verb, ": ", error.what(), "; see fathom ", verb, " --help"));
-  }
-  if (std::find(kLater.begin(), kLater.end(), verb) != kLater.end()) {
-    return Say(Cat("'", verb, "' is not in this version; see fathom --help"));
   }
   const std::string nearest = NearestName(verb, names);
   return Say(Cat("there is no verb '", verb, "'",
@@ -71,6 +63,7 @@ void AddVerbs(CLI::App& root, Invocation* invocation) {
   AddAnalyzeVerb(root, invocation);
   AddSimulateVerb(root, invocation);
   AddDoctorVerb(root, invocation);
+  AddProfileVerb(root, invocation);
   AddActionVerb(root, invocation);
   AddExportVerb(root, invocation);
   AddCompletionVerb(root, invocation);

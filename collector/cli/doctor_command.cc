@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "collector/cli/doctor/examination.h"
+#include "collector/cli/doctor/job_sources.h"
 #include "collector/cli/exit_code.h"
 #include "collector/cli/get_command.h"
 #include "collector/cli/text.h"
@@ -16,11 +17,13 @@ constexpr const char* kExamples =
     "Examples:\n"
     "  fathom doctor\n"
     "  fathom doctor --python .venv/bin/python -o json\n"
+    "  fathom doctor --job train\n"
     "Exit code: 1 when `fathom run` could not trace here, else 0.";
 
 struct DoctorOptions {
   CollectorOptions collector;
   std::string python;
+  std::string job;
   std::string format = "table";
 };
 
@@ -44,9 +47,20 @@ std::string ToText(const Findings& findings, const Terminal& terminal) {
   return out;
 }
 
+int LookAtJob(const CollectorApi& api, const DoctorOptions& options) {
+  const absl::StatusOr<Json> health = api.Health(options.job);
+  if (!health.ok()) return Fail("doctor", health.status());
+  const bool text = options.format == "table" || options.format == "wide";
+  const std::string out =
+      text ? JobSourcesTable(*health) : Serialize(JobSourcesJson(*health), options.format);
+  std::fputs(out.c_str(), stdout);
+  return kNothingFound;
+}
+
 int Doctor(const DoctorOptions& options) {
   absl::StatusOr<CollectorApi> api = ApiOf(options.collector);
   if (!api.ok()) return Fail("doctor", api.status());
+  if (!options.job.empty()) return LookAtJob(*api, options);
   const Findings findings =
       Examine(*api, options.python.empty() ? DefaultPython() : options.python);
   const bool text = options.format == "table" || options.format == "wide";
@@ -67,6 +81,8 @@ void AddDoctorVerb(CLI::App& root, Invocation* invocation) {
   verb->add_option("--python", options->python, "the job's Python [of VIRTUAL_ENV, or python3]")
       ->type_name("PATH")
       ->envname("FATHOM_PYTHON");
+  verb->add_option("-j,--job", options->job, "what is traced on each rank of a running job")
+      ->type_name("NAME");
   verb->add_option("-o,--output", options->format, "table, json or yaml")
       ->type_name("FORMAT")
       ->check(CLI::IsMember({"table", "wide", "json", "yaml"}))

@@ -15,10 +15,12 @@ Response NotFound(const Request& request) {
 }  // namespace
 
 Response Api::Answer(const Request& request) const {
-  if (request.method != "GET" && request.method != "HEAD") {
+  const auto& at = request.segments;
+  const bool profile = at.size() == 5 && at[0] == "api" && at[2] == "jobs" && at[4] == "profile";
+  const bool posts = request.method == "POST" && profile;
+  if (request.method != "GET" && request.method != "HEAD" && !posts) {
     return Response::Error(405, "only GET is answered here");
   }
-  const auto& at = request.segments;
   if (at.empty()) return Page(request);
   if (at[0] == "api") return AnswerApi(request);
   if (at.size() == 1 && at[0] == "metrics") {

@@ -1,12 +1,12 @@
 // Answers every request but the event stream: /api/v1, /metrics, /healthz, /readyz and the page.
 //
 // Called by HttpServer on its threads, and by tests without a socket. docs/formats/http_api.md
-// is the contract.
+// is the contract. One path takes POST: a window of detail (jobs/JOB/profile).
 //
 // Thread-safety: thread-safe (reads thread-safe parts). Ownership: refers to Parts, which outlive
-// it. Errors: JSON {"error": what to do} with 400, 404, 405 or 503. Cost: jobs and verdicts cheap;
-// …/report runs one diagnosis (some ms, 0.3 s at 10,000 ranks), …/iterations writes one number a
-// rank, iteration and series.
+// it. Errors: JSON {"error": what to do} with 400, 404, 405, 409, 415 or 503. Cost: jobs and
+// verdicts cheap; …/report runs one diagnosis (some ms, 0.3 s at 10,000 ranks), …/iterations writes
+// one number a rank, iteration and series.
 #ifndef FATHOM_COLLECTOR_HTTP_API_H_
 #define FATHOM_COLLECTOR_HTTP_API_H_
 
@@ -40,6 +40,8 @@ class Api {
     std::function<bool()> ready;           // everything was started
     const Clock& clock;
     NodeHistorySettings node_history;
+    // Opens a window of detail; empty: not offered.
+    std::function<absl::Status(JobState&, const WindowWish&)> profile{};
   };
 
   explicit Api(Parts parts) : parts_(std::move(parts)) {}
@@ -56,6 +58,7 @@ class Api {
   Response AnswerJob(const Request& request) const;
   Response Job(const JobState& job) const;
   Response Iterations(const JobState& job, const Request& request) const;
+  Response Profile(JobState& job, const Request& request) const;
   Response Verdicts(const Request& request) const;
   Response Verdict(const std::string& id) const;
   Response Nodes() const;

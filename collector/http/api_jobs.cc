@@ -2,6 +2,7 @@
 #include "collector/export/report.h"
 #include "collector/http/api.h"
 #include "collector/http/job_json.h"
+#include "collector/http/profile_json.h"
 #include "fathom/v1/report.pb.h"
 
 namespace fathom::collector {
@@ -44,8 +45,9 @@ Response Api::AnswerJob(const Request& request) const {
   if (at.size() == 4) return Job(*job);
   if (what == "report") return Response::Json(ReportOf(*job));
   if (what == "iterations") return Iterations(*job, request);
+  if (what == "profile") return Profile(*job, request);
   if (what == "health") return Response::Json(HealthJson(*job, parts_.registry.Agents()));
-  return Response::Error(404, "a job has report, iterations and health");
+  return Response::Error(404, "a job has report, iterations, health and profile");
 }
 
 Response Api::Job(const JobState& job) const {
@@ -55,6 +57,22 @@ Response Api::Job(const JobState& job) const {
   WriteMembers(
       job, [this](std::string_view node) { return parts_.registry.Connected(node); }, json);
   return Response::Json(json.EndObject().Take());
+}
+
+// A page of another origin can send a POST, but not one of JSON.
+Response Api::Profile(JobState& job, const Request& request) const {
+  if (request.method != "POST") return Response::Json(ProfileJson(job));
+  if (request.content_type != "application/json") {
+    return Response::Error(415, "a POST needs Content-Type: application/json");
+  }
+  const auto wish = ParseWish(request);
+  if (!wish) {
+    return Response::Error(400, "seconds is a number from 1 to 300, ranks a list like 0,3,5");
+  }
+  if (!parts_.profile) return Response::Error(503, "this collector opens no windows");
+  const absl::Status asked = parts_.profile(job, *wish);
+  if (!asked.ok()) return Response::Error(409, std::string(asked.message()));
+  return Response::Json(ProfileJson(job));
 }
 
 Response Api::Iterations(const JobState& job, const Request& request) const {

@@ -34,6 +34,10 @@ std::string Reason(int status) {
       return "Not Found";
     case 405:
       return "Method Not Allowed";
+    case 409:
+      return "Conflict";
+    case 415:
+      return "Unsupported Media Type";
     case 503:
       return "Service Unavailable";
     default:
@@ -99,6 +103,7 @@ class HttpServer::Impl {
     }
     request->method = method;
     request->if_none_match = HeaderOf(connection, "If-None-Match");
+    request->content_type = HeaderOf(connection, "Content-Type");
     if (request->path == "/api/v1/events" && method == "GET") {
       StreamEvents(connection, request->Text("job"));
       return;

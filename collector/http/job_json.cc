@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <set>
+#include <utility>
 
 #include "collector/export/group_kind.h"
 
@@ -110,6 +111,23 @@ void WriteSignal(const diagnosis::SignalState& signal, JsonWriter& json) {
   json.Field("hides", signal.hides).EndObject();
 }
 
+// What is traced on the rank, by which source. on: it has told something; ready: its hooks are in
+// place and nothing has come; off: it is switched off, or has refused.
+void WriteSources(const RankState& state, JsonWriter& json) {
+  constexpr std::pair<const char*, std::uint32_t> kSources[] = {
+      {"gloo", kGloo}, {"nccl", kNccl},        {"nccl_plugin", kNcclPlugin},
+      {"cuda", kCuda}, {"gpu_window", kCupti}, {"python", kPython}};
+  const std::string why = state.health.trouble ? state.health.trouble->window_refused : "";
+  json.Key("sources").BeginObject();
+  for (const auto& [name, bit] : kSources) {
+    const bool seen = (state.health.sources_seen & bit) != 0;
+    const bool hooked = (state.process.sources & bit) != 0;
+    const bool refused = bit == kCupti && !why.empty();
+    json.Field(name, seen && !refused ? "on" : hooked && !refused ? "ready" : "off");
+  }
+  json.EndObject().Field("window_refused", why);
+}
+
 void WriteRankHealth(RankId rank, const RankState& state, const std::string& node,
                      JsonWriter& json) {
   const RankHealthState& health = state.health;
@@ -120,8 +138,12 @@ void WriteRankHealth(RankId rank, const RankState& state, const std::string& nod
   json.Field("records_torn", health.records_torn);
   json.Field("records_invalid", health.records_invalid);
   json.Key("tracer_drops").BeginObject();
-  for (const auto& [reason, count] : health.tracer_drops) json.Field(reason, count);
-  json.EndObject().EndObject();
+  if (health.trouble != nullptr) {
+    for (const auto& [reason, count] : health.trouble->tracer_drops) json.Field(reason, count);
+  }
+  json.EndObject();
+  WriteSources(state, json);
+  json.EndObject();
 }
 
 }  // namespace

@@ -20,6 +20,7 @@ struct Request {
   std::vector<std::string> segments;  // decoded; "/a/b" → a, b
   std::map<std::string, std::string> parameters;
   std::string if_none_match;
+  std::string content_type;
 
   // The parameter as a number; `otherwise` if it is not given; nothing if it is no number.
   std::optional<std::int64_t> Number(const std::string& name, std::int64_t otherwise) const;

@@ -81,6 +81,8 @@ Rejection AgentSession::Take(const v1::AgentMessage& message) {
       if (!rejected) context_.on_change(message.rows().job());
       return rejected;
     }
+    case v1::AgentMessage::kWindow:
+      return TakeForJob(message.window());
     case v1::AgentMessage::kHello:
     case v1::AgentMessage::BODY_NOT_SET:
       break;

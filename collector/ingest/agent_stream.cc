@@ -14,6 +14,14 @@ bool AgentStream::Outbox::Send(const v1::RowsRequest& request) {
   return stream_->Queue(std::move(message));
 }
 
+bool AgentStream::Outbox::SendWindow(const v1::WindowRequest& request) {
+  const std::lock_guard lock(mutex_);
+  if (stream_ == nullptr) return false;
+  v1::CollectorMessage message;
+  *message.mutable_window() = request;
+  return stream_->Queue(std::move(message));
+}
+
 void AgentStream::Outbox::Detach() {
   const std::lock_guard lock(mutex_);
   stream_ = nullptr;

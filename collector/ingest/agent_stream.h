@@ -40,6 +40,7 @@ class AgentStream final : public grpc::ServerBidiReactor<v1::AgentMessage, v1::C
    public:
     explicit Outbox(AgentStream* stream) : stream_(stream) {}
     bool Send(const v1::RowsRequest& request) override;
+    bool SendWindow(const v1::WindowRequest& request) override;
     void Detach();
 
    private:

@@ -26,6 +26,7 @@ class AgentCounters;
 class Hello;
 class NodeHealth;
 class RowsRequest;
+class WindowRequest;
 }  // namespace fathom::v1
 
 namespace fathom::collector {
@@ -36,6 +37,7 @@ class RowsChannel {
   virtual ~RowsChannel() = default;
   // False: the queue is full or the stream is over.
   virtual bool Send(const v1::RowsRequest& request) = 0;
+  virtual bool SendWindow(const v1::WindowRequest& request) = 0;
 };
 
 struct AgentFacts {

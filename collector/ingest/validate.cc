@@ -102,6 +102,9 @@ Rejection Check(const v1::RowsReply& reply) {
     if (rank.ops_size() > kMaxRowsPerRank || rank.marks_size() > kMaxRowsPerRank) {
       return kTooManyRows;
     }
+    for (const auto& mark : rank.marks()) {
+      if (!Printable(mark.name(), kMaxNameBytes)) return kBadString;
+    }
     if (rank.iterations_missing_size() > kMaxIterationsPerRequest) return kTooManyIterations;
   }
   return std::nullopt;
@@ -119,6 +122,7 @@ Rejection Check(const v1::RankHealth& health) {
   if (!Printable(health.state(), 8) || !Printable(health.wait_channel(), kMaxNameBytes)) {
     return kBadString;
   }
+  if (!Printable(health.window_refused(), kMaxNameBytes)) return kBadString;
   if (!Printable(health.open_mark(), kMaxNameBytes) || !Sound(health.stack())) return kBadString;
   if (health.open_ops_size() > kMaxOpenOps || health.groups_size() > kMaxHealthGroups) {
     return kTooManyGroups;
@@ -140,6 +144,30 @@ Rejection Check(const v1::HealthBatch& batch) {
   }
   for (const auto& rank : batch.ranks()) {
     if (auto bad = Check(rank)) return bad;
+  }
+  return std::nullopt;
+}
+
+Rejection Check(const v1::RankWindow& window) {
+  if (window.rank() >= kMaxWorldSize) return kBadRank;
+  if (!Printable(window.state(), kMaxNameBytes)) return kBadString;
+  if (!Printable(window.reason(), kMaxTextBytes)) return kBadString;
+  if (window.sums_size() > kMaxActivitySums) return kTooManyRows;
+  if (window.busy_ns() < 0 || window.closed_ns() < window.opened_ns()) return kBadNumber;
+  for (const auto& sum : window.sums()) {
+    if (!Printable(sum.kind(), kMaxNameBytes) || !Printable(sum.name(), kMaxNameBytes)) {
+      return kBadString;
+    }
+    if (sum.total_ns() < 0 || sum.longest_ns() < 0) return kBadNumber;
+  }
+  return std::nullopt;
+}
+
+Rejection Check(const v1::WindowReply& reply) {
+  if (reply.request_id() == 0) return kUnasked;
+  if (!Name(reply.job())) return kBadString;
+  for (const auto& window : reply.ranks()) {
+    if (auto bad = Check(window)) return bad;
   }
   return std::nullopt;
 }
@@ -168,6 +196,8 @@ Rejection Validate(const v1::AgentMessage& message) {
       return Check(message.summary());
     case v1::AgentMessage::kRows:
       return Check(message.rows());
+    case v1::AgentMessage::kWindow:
+      return Check(message.window());
     case v1::AgentMessage::kHealth:
       return Check(message.health());
     case v1::AgentMessage::kCounters:

@@ -9,6 +9,7 @@
 #include "fathom/v1/job.pb.h"
 #include "fathom/v1/row.pb.h"
 #include "fathom/v1/summary.pb.h"
+#include "fathom/v1/window.pb.h"
 
 namespace fathom::collector {
 
@@ -22,6 +23,7 @@ void JobState::ResetForRestart() {
   groups_.Clear();
   window_.Clear();
   rows_.Clear();
+  detail_.Clear();
   suspicion_ = {};
   diagnosis_ = {};
   ended_ = false;
@@ -76,6 +78,28 @@ JobState::SummaryResult JobState::Apply(const v1::SummaryBatch& batch, std::stri
   return {added.rejected, added.rows, added.repeats, added.too_old};
 }
 
+Rejection JobState::Apply(const v1::WindowReply& reply, std::string_view node) {
+  const std::lock_guard lock(mutex_);
+  for (const auto& window : reply.ranks()) {
+    if (auto bad = ranks_.CheckOwner(RankId(window.rank()), node)) return bad;
+  }
+  return detail_.Take(reply);
+}
+
+absl::StatusOr<JobState::WindowOrders> JobState::PlanWindow(std::uint64_t id,
+                                                            const WindowWish& wish) {
+  const std::lock_guard lock(mutex_);
+  auto asks = detail_.Plan(id, wish, ranks_, window_, window_.RecentDuration(kRecentIterations),
+                           clock_.Mono());
+  if (!asks.ok()) return asks.status();
+  return WindowOrders{*std::move(asks), detail_.patience()};
+}
+
+void JobState::RefuseWindow(std::uint64_t id, const WindowAsk& ask, const std::string& why) {
+  const std::lock_guard lock(mutex_);
+  detail_.Refuse(id, ask, why);
+}
+
 void JobState::AddRankRows(const v1::RankRows& reply, const RowsAsk& ask, std::size_t& taken) {
   const RankId rank(reply.rank());
   std::map<std::int64_t, diagnosis::RankRows> by_iteration;
@@ -98,6 +122,8 @@ void JobState::AddRankRows(const v1::RankRows& reply, const RowsAsk& ask, std::s
     auto* rows = place(mark.iteration());
     const auto converted = ToMark(mark, number(mark.iteration()));
     if (rows != nullptr && converted) rows->marks.push_back(*converted);
+    const auto call = ToFunctionCall(mark, number(mark.iteration()));
+    if (rows != nullptr && call) rows->functions.push_back(*call);
   }
   for (auto& [iteration, rows] : by_iteration) rows_.Put(rank, iteration, std::move(rows));
 }

@@ -20,6 +20,7 @@
 
 #include "collector/clock.h"
 #include "collector/ingest/reject_reason.h"
+#include "collector/window/detail_windows.h"
 #include "collector/window/group_table.h"
 #include "collector/window/histogram.h"
 #include "collector/window/rank_table.h"
@@ -32,6 +33,7 @@
 namespace fathom::v1 {
 class RankRows;
 class RowsReply;
+class WindowReply;
 }  // namespace fathom::v1
 
 namespace fathom::collector {
@@ -84,6 +86,7 @@ class JobState {
   Rejection Apply(const v1::RankGone& gone, std::string_view node);
   Rejection Apply(const v1::RankHealth& health, std::string_view node);
   SummaryResult Apply(const v1::SummaryBatch& batch, std::string_view node);
+  Rejection Apply(const v1::WindowReply& reply, std::string_view node);
   // Rows of a reply to `ask`; ranks that were not asked for are ignored. Rows taken in.
   std::size_t AddRows(const v1::RowsReply& reply, const RowsAsk& ask);
 
@@ -95,6 +98,15 @@ class JobState {
   void SetDiagnosis(const diagnosis::Diagnosis& diagnosis);
   // Ends a job whose agents have been away since `deadline`, or whose ranks are all gone.
   bool UpdateEnded(MonoNs deadline);
+
+  // A window of detail, on a person's request: what to tell which agent.
+  struct WindowOrders {
+    std::vector<WindowAsk> asks;
+    Nanos patience;
+  };
+  absl::StatusOr<WindowOrders> PlanWindow(std::uint64_t id, const WindowWish& wish);
+  void RefuseWindow(std::uint64_t id, const WindowAsk& ask, const std::string& why);
+  DetailWindows detail() const;  // a copy
 
   // For the API and the exporter.
   const std::string& name() const { return name_; }
@@ -110,6 +122,8 @@ class JobState {
                 read) const;
 
  private:
+  static constexpr std::size_t kRecentIterations = 9;
+
   void ResetForRestart();
   void AddRankRows(const v1::RankRows& rows, const RowsAsk& ask, std::size_t& taken);
   diagnosis::RankFacts FactsOf(RankId rank, const RankState& state, bool connected) const;
@@ -122,6 +136,7 @@ class JobState {
   GroupTable groups_;
   SummaryWindow window_;
   RowCache rows_;
+  DetailWindows detail_;
   IterationHistogram histogram_;
   diagnosis::Suspicion suspicion_;
   diagnosis::Diagnosis diagnosis_;

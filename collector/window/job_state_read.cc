@@ -7,13 +7,19 @@ namespace fathom::collector {
 namespace {
 
 constexpr Nanos kHealthFresh{10'000'000'000};  // agents send every second
-constexpr std::size_t kRecentIterations = 9;
 
 using Level = diagnosis::SignalState::Level;
 
 Level LevelOf(std::size_t have, std::size_t of) {
   if (have == 0) return Level::kOff;
   return have >= of ? Level::kOn : Level::kPartly;
+}
+
+void Tell(const RankTrouble& trouble, diagnosis::RankFacts& facts) {
+  facts.open_mark = trouble.open_mark;
+  if (trouble.stack != nullptr) facts.stack = *trouble.stack;
+  facts.open_ops = trouble.open_ops;
+  facts.groups = trouble.groups;
 }
 
 }  // namespace
@@ -39,8 +45,6 @@ diagnosis::RankFacts JobState::FactsOf(RankId rank, const RankState& state, bool
   facts.faults_while_silent = health.faults - std::min(health.faults, health.faults_at_silence);
   facts.oom_kills = health.oom_kills;
   facts.frozen = health.frozen;
-  facts.open_mark = health.open_mark;
-  if (health.stack != nullptr) facts.stack = *health.stack;
   facts.gone_at = state.gone_at;
   facts.wait_status = state.wait_status;
   facts.communication_failed = state.communication_failed;
@@ -48,21 +52,23 @@ diagnosis::RankFacts JobState::FactsOf(RankId rank, const RankState& state, bool
   facts.iterations_seen = health.iterations_seen;
   const bool fresh = !health.known || now - health.received_mono < kHealthFresh || state.gone;
   facts.agent_reachable = connected && fresh;
-  facts.open_ops = health.open_ops;
-  facts.groups = health.groups;
+  if (health.trouble != nullptr) Tell(*health.trouble, facts);
   return facts;
 }
 
 std::vector<diagnosis::SignalState> JobState::Signals() const {
   const std::size_t world = ranks_.world_size();
-  std::size_t reporting = 0, health = 0, python = 0, gloo = 0, nccl = 0, cuda = 0;
+  std::size_t reporting = 0, health = 0, python = 0, gloo = 0, nccl = 0;
+  std::size_t timed = 0, launches = 0, windows = 0;
   for (const auto& [rank, state] : ranks_.ranks()) {
     reporting += state.summary_mono.known();
     health += state.health.known;
     python += (state.process.sources & kPython) != 0;
     gloo += (state.process.sources & kGloo) != 0;
     nccl += (state.process.sources & kNccl) != 0;
-    cuda += (state.process.sources & kCuda) != 0;
+    timed += (state.health.sources_seen & kNcclPlugin) != 0;
+    launches += (state.health.sources_seen & kCuda) != 0;
+    windows += (state.health.sources_seen & kCupti) != 0;
   }
   const std::size_t named = groups_.with_members();
   return {
@@ -74,7 +80,10 @@ std::vector<diagnosis::SignalState> JobState::Signals() const {
        "who waits for whom"},
       {"communication_ops", LevelOf(std::max(gloo, nccl), world), "who came late to an op"},
       {"python_marks", LevelOf(python, world), "garbage collection and data loading as causes"},
-      {"gpu_times", LevelOf(cuda, world), "slow kernels, and late launches from slow GPUs"},
+      {"gpu_times", LevelOf(timed, world), "when a GPU came to an op: slow GPUs, slow transfers"},
+      {"gpu_launches", LevelOf(launches, world), "hosts that launch too slowly for their GPU"},
+      {"gpu_kernels", LevelOf(windows, world),
+       "which kernel takes the time; `fathom profile` opens a window"},
   };
 }
 
@@ -93,11 +102,13 @@ diagnosis::JobView JobState::View(const NodeConnected& connected) const {
     view.ranks.push_back(FactsOf(rank, state, reachable[state.process.node]));
     const auto& h = state.health;
     view.records_dropped += h.records_lost + h.records_torn + h.records_invalid;
-    for (const auto& [reason, count] : h.tracer_drops) view.records_dropped += count;
+    if (h.trouble == nullptr) continue;
+    for (const auto& [reason, count] : h.trouble->tracer_drops) view.records_dropped += count;
   }
   view.window = window_.View();
   if (!view.window.empty()) view.iterations_seen = view.window.back().index.value + 1;
   view.signals = Signals();
+  view.device_windows = detail_.View();
   view.episode = suspicion_.episode;
   return view;
 }
@@ -143,6 +154,11 @@ IterationHistogram JobState::Histogram() const {
 std::vector<diagnosis::SignalState> JobState::SignalStates() const {
   const std::lock_guard lock(mutex_);
   return Signals();
+}
+
+DetailWindows JobState::detail() const {
+  const std::lock_guard lock(mutex_);
+  return detail_;
 }
 
 std::size_t JobState::rank_count() const {

@@ -4,7 +4,7 @@
 // builder and the API.
 //
 // Units: ns; collector's monotonic clock for *_mono. Thread-safety: plain values under JobState's
-// lock. Cost: some 450 bytes a rank.
+// lock. Cost: some 300 bytes a rank, besides what a rank in trouble tells.
 #ifndef FATHOM_COLLECTOR_WINDOW_RANK_STATE_H_
 #define FATHOM_COLLECTOR_WINDOW_RANK_STATE_H_
 
@@ -20,7 +20,14 @@
 namespace fathom::collector {
 
 // Bits of RankInfo.sources: which hooks the tracer has in place.
-enum SourceBit : std::uint32_t { kGloo = 1, kPython = 2, kNccl = 4, kCuda = 8 };
+enum SourceBit : std::uint32_t {
+  kGloo = 1,
+  kPython = 2,
+  kNccl = 4,
+  kCuda = 8,
+  kNcclPlugin = 16,
+  kCupti = 32,
+};
 
 struct RankProcess {
   std::uint32_t node = 0;  // index into RankTable::nodes()
@@ -36,6 +43,16 @@ struct RankProcess {
   }
 };
 
+// What only a rank that is silent, is gone, lost records or refused a window has to tell.
+struct RankTrouble {
+  std::string open_mark;
+  std::string window_refused;  // why its newest window of detail did not open
+  std::shared_ptr<const diagnosis::StackSeen> stack;  // null: none
+  std::vector<std::pair<std::string, std::uint64_t>> tracer_drops;
+  std::vector<diagnosis::OpenOp> open_ops;
+  std::vector<diagnosis::GroupProgress> groups;
+};
+
 struct RankHealthState {
   bool known = false;
   MonoNs received_mono;
@@ -48,22 +65,18 @@ struct RankHealthState {
   std::uint64_t faults = 0, faults_at_silence = 0;
   std::uint64_t oom_kills = 0;
   bool frozen = false;
-  std::string open_mark;
-  std::shared_ptr<const diagnosis::StackSeen> stack;  // null: none, as of nearly all ranks
   Nanos typical_iteration;
   std::int64_t iterations_seen = 0;
+  std::uint32_t sources_seen = 0;  // SourceBit: something has come from these
   std::uint64_t records_total = 0, records_lost = 0, records_torn = 0, records_invalid = 0;
-  std::vector<std::pair<std::string, std::uint64_t>> tracer_drops;
-  std::vector<diagnosis::OpenOp> open_ops;
-  std::vector<diagnosis::GroupProgress> groups;
+  std::unique_ptr<const RankTrouble> trouble;  // null: nothing of it, as of nearly all ranks
 };
 
 struct RankState {
   RankProcess process;
   bool gone = false;
   bool exited_orderly = false;
-  std::string how_gone;
-  WallNs gone_at;                // by its node's clock
+  WallNs gone_at;                  // by its node's clock
   std::optional<int> wait_status;  // as wait(2) gives it
   bool communication_failed = false;
   MonoNs summary_mono;  // newest batch

@@ -46,6 +46,13 @@ diagnosis::OpenOp OpenOpOf(const v1::OpenOp& op) {
           op.started()};
 }
 
+template <typename Message>
+std::vector<diagnosis::OpenOp> OpenOpsOf(const Message& message) {
+  std::vector<diagnosis::OpenOp> ops;
+  for (const auto& op : message.open_ops()) ops.push_back(OpenOpOf(op));
+  return ops;
+}
+
 std::shared_ptr<const diagnosis::StackSeen> StackOf(const v1::StackSample& stack) {
   diagnosis::StackSeen seen;
   seen.frames.assign(stack.frames().begin(), stack.frames().end());
@@ -55,6 +62,25 @@ std::shared_ptr<const diagnosis::StackSeen> StackOf(const v1::StackSample& stack
   return std::make_shared<const diagnosis::StackSeen>(std::move(seen));
 }
 
+bool Troubled(const v1::RankHealth& health) {
+  return !health.open_mark().empty() || !health.window_refused().empty() || health.has_stack() ||
+         !health.tracer_drops().empty() || !health.open_ops().empty() || !health.groups().empty();
+}
+
+std::unique_ptr<const RankTrouble> TroubleOf(const v1::RankHealth& health) {
+  if (!Troubled(health)) return nullptr;
+  auto trouble = std::make_unique<RankTrouble>();
+  trouble->open_mark = health.open_mark();
+  trouble->window_refused = health.window_refused();
+  if (health.has_stack()) trouble->stack = StackOf(health.stack());
+  trouble->tracer_drops.assign(health.tracer_drops().begin(), health.tracer_drops().end());
+  trouble->open_ops = OpenOpsOf(health);
+  for (const auto& g : health.groups()) {
+    trouble->groups.push_back({GroupId(g.group()), g.entered(), g.started(), g.completed()});
+  }
+  return trouble;
+}
+
 void Copy(const v1::RankHealth& from, RankHealthState& to) {
   to.state = StateOf(from.state());
   to.wait_channel = from.wait_channel();
@@ -62,22 +88,23 @@ void Copy(const v1::RankHealth& from, RankHealthState& to) {
   to.typical_iteration = Nanos(from.typical_iteration_ns());
   to.iterations_seen = from.iterations_seen();
   to.records_total = from.records_total();
+  to.sources_seen = from.sources_seen();
   to.records_lost = from.records_lost();
   to.records_torn = from.records_torn();
   to.records_invalid = from.records_invalid();
-  to.tracer_drops.assign(from.tracer_drops().begin(), from.tracer_drops().end());
   to.io_bytes = from.io_bytes();
   to.faults = from.minor_faults() + from.major_faults();
   to.oom_kills = from.oom_kills();
   to.frozen = from.frozen();
-  to.open_mark = from.open_mark();
-  to.stack = from.has_stack() ? StackOf(from.stack()) : nullptr;
-  to.open_ops.clear();
-  for (const auto& op : from.open_ops()) to.open_ops.push_back(OpenOpOf(op));
-  to.groups.clear();
-  for (const auto& g : from.groups()) {
-    to.groups.push_back({GroupId(g.group()), g.entered(), g.started(), g.completed()});
-  }
+  to.trouble = TroubleOf(from);
+}
+
+// What it was in when it went, in place of what it told last.
+void NoteLastOps(const v1::RankGone& gone, RankHealthState& health) {
+  auto trouble = health.trouble ? std::make_unique<RankTrouble>(*health.trouble)
+                                : std::make_unique<RankTrouble>();
+  trouble->open_ops = OpenOpsOf(gone);
+  health.trouble = std::move(trouble);
 }
 
 // The silence goes on if nothing was recorded between the two samples.
@@ -168,11 +195,9 @@ Rejection RankTable::Gone(const v1::RankGone& gone, std::string_view node) {
   rank.gone_at = WallNs(gone.noticed_wall_ns());
   if (gone.wait_status() > 0) rank.wait_status = gone.wait_status() - 1;
   rank.communication_failed = gone.communication_failed();
-  rank.health.open_ops.clear();
-  for (const auto& op : gone.open_ops()) rank.health.open_ops.push_back(OpenOpOf(op));
+  NoteLastOps(gone, rank.health);
   // Python runs its exit hooks after an exception as well: the status knows better.
   rank.exited_orderly = gone.orderly() && rank.wait_status.value_or(0) == 0;
-  rank.how_gone = gone.how();
   rank.health.state = diagnosis::ProcessState::kGone;
   return std::nullopt;
 }

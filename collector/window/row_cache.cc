@@ -38,6 +38,8 @@ std::map<RankId, diagnosis::RankRows> RowCache::Collect(
       auto& into = collected[rank];
       into.ops.insert(into.ops.end(), rows->second.ops.begin(), rows->second.ops.end());
       into.marks.insert(into.marks.end(), rows->second.marks.begin(), rows->second.marks.end());
+      const auto& functions = rows->second.functions;
+      into.functions.insert(into.functions.end(), functions.begin(), functions.end());
     }
   }
   for (auto& [rank, rows] : collected) {

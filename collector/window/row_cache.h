@@ -32,7 +32,7 @@ class RowCache {
 
  private:
   static std::size_t Size(const diagnosis::RankRows& rows) {
-    return rows.ops.size() + rows.marks.size() + 1;
+    return rows.ops.size() + rows.marks.size() + rows.functions.size() + 1;
   }
 
   std::map<std::int64_t, std::map<RankId, diagnosis::RankRows>> by_iteration_;

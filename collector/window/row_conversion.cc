@@ -29,6 +29,9 @@ diagnosis::CommOp ToCommOp(const v1::CommOp& op, Iteration iteration) {
   row.cpu_at_enter = Nanos(op.cpu_at_enter_ns());
   row.runqueue_at_enter = Nanos(op.runqueue_at_enter_ns());
   row.failed = op.failed();
+  row.launches = op.launches();
+  row.launching = Nanos(op.launch_ns());
+  row.device_wait = Nanos(op.gpu_wait_ns());
   return row;
 }
 
@@ -65,6 +68,18 @@ diagnosis::RankIteration ToRankIteration(const v1::SummaryBatch& batch, int i, M
                           Us(g.max_us(i)), Us(g.first_us(i))});
   }
   return row;
+}
+
+std::optional<diagnosis::FunctionCall> ToFunctionCall(const v1::Mark& mark, Iteration iteration) {
+  const bool told = mark.kind() == "function" && !mark.name().empty() && mark.end_ns() > 0;
+  if (!told) return std::nullopt;
+  diagnosis::FunctionCall call;
+  call.name = mark.name();
+  call.begin = MonoNs(mark.begin_ns());
+  call.end = MonoNs(mark.end_ns());
+  call.thread = mark.thread_id();
+  call.iteration = iteration;
+  return call;
 }
 
 }  // namespace fathom::collector

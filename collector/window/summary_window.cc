@@ -26,7 +26,7 @@ Nanos Us(std::uint32_t us) { return Nanos(std::int64_t{us} * 1000); }
 SummaryWindow::SummaryWindow() : slots_(SlotsFor(1)), begin_(slots_.size()) {}
 
 SummaryWindow::RankEntry& SummaryWindow::Entry(RankId rank) {
-  return entries_.try_emplace(rank, RankEntry{RankWindow(slots_.size()), std::nullopt})
+  return entries_.try_emplace(rank, RankEntry{RankWindow(slots_.size()), std::nullopt, {}})
       .first->second;
 }
 
@@ -53,7 +53,35 @@ SummaryWindow::Added SummaryWindow::Add(const v1::SummaryBatch& batch) {
     }
     begin = begin + Us(batch.duration_us(i));
   }
+  NoteAnchor(batch, placed.back(), entry.anchor);
   return added;
+}
+
+// The step of a batch's last iteration is not told; that of an iteration before it is, or follows
+// from the batch before.
+void SummaryWindow::NoteAnchor(const v1::SummaryBatch& batch, std::int64_t last_placed,
+                               Anchor& anchor) {
+  const GroupId group(batch.anchor_group());
+  if (last_placed < 0) return;
+  Anchor now{group, batch.first_anchor_sequence(), last_placed, 0};
+  for (int i = 0; i + 1 < batch.anchor_step_size(); ++i) {
+    now.sequence += static_cast<std::uint64_t>(batch.anchor_step(i));
+    if (batch.anchor_step(i) > 0) now.step = static_cast<std::uint64_t>(batch.anchor_step(i));
+  }
+  const bool follows = anchor.group == group && anchor.iteration < now.iteration &&
+                       anchor.sequence < now.sequence && anchor.iteration >= 0;
+  if (now.step == 0 && follows) {
+    now.step = (now.sequence - anchor.sequence) /
+               static_cast<std::uint64_t>(now.iteration - anchor.iteration);
+  }
+  if (now.step == 0 && anchor.group == group) now.step = anchor.step;
+  if (now.iteration >= anchor.iteration || anchor.group != group) anchor = now;
+}
+
+std::optional<SummaryWindow::Anchor> SummaryWindow::AnchorOf(RankId rank) const {
+  const auto at = entries_.find(rank);
+  if (at == entries_.end() || at->second.anchor.iteration < 0) return std::nullopt;
+  return at->second.anchor;
 }
 
 bool SummaryWindow::PutRow(RankEntry& entry, std::int64_t iteration,

@@ -71,6 +71,16 @@ class SummaryWindow {
   std::int64_t OwnIteration(RankId rank, std::int64_t iteration) const;
   std::int64_t JobIteration(RankId rank, std::int64_t own) const;
 
+  // The newest boundary of a rank: its op on its anchor's communicator, and how far the sequence
+  // moves an iteration (0: not known).
+  struct Anchor {
+    GroupId group;
+    std::uint64_t sequence = 0;
+    std::int64_t iteration = -1;  // of the job, that it closed
+    std::uint64_t step = 0;
+  };
+  std::optional<Anchor> AnchorOf(RankId rank) const;
+
   void MarkIrregular(const std::vector<diagnosis::IrregularIteration>& irregular);
   void Pin(std::int64_t onset);
   void Unpin() { slots_.Unpin(); }
@@ -86,9 +96,11 @@ class SummaryWindow {
   struct RankEntry {
     RankWindow window;
     std::optional<std::int64_t> offset;  // job's iteration − own iteration
+    Anchor anchor{};
   };
 
   RankEntry& Entry(RankId rank);
+  static void NoteAnchor(const v1::SummaryBatch& batch, std::int64_t last_placed, Anchor& anchor);
   bool PutRow(RankEntry& entry, std::int64_t iteration, const diagnosis::RankIteration& row,
               WallNs begin, Added& added);
   void FitSlots(std::size_t columns);

@@ -1,8 +1,7 @@
 // What a kDeviceCalls record holds: the CUDA calls one thread made since its last such record.
 //
-// Packed by daemon/tracer/core/device_calls.cc, unpacked by its tests only so far: the agent takes
-// the records and does not use them yet. Why a sum and not a record a launch:
-// docs/design/0007-device-calls.md.
+// Packed by daemon/tracer/core/device_calls.cc, unpacked by daemon/agent/pipeline/device_calls.cc.
+// Why a sum and not a record a launch: docs/design/0007-device-calls.md.
 //
 //   field      63      48 47      32 31      16 15       0
 //   peer                            | kernel launches      |

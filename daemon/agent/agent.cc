@@ -27,6 +27,7 @@ constexpr std::size_t kMaxRetired = 64;
 constexpr int kMaxRejectionsSaid = 5;
 constexpr std::int64_t kFlowingNs = 250'000'000;
 constexpr std::int64_t kReadyWithinNs = 5'000'000'000;
+constexpr std::int64_t kMaxWindowPatienceNs = 600'000'000'000;
 
 std::int64_t ClockNs(clockid_t clock) {
   timespec now{};
@@ -43,6 +44,7 @@ std::string NodeName(const Settings& settings) {
 SessionSettings SessionSettingsOf(const Settings& settings, const KernelRoots& roots) {
   SessionSettings out;
   out.roots = roots;
+  out.folder = settings.shm_dir;
   out.pipeline.log.max_rows = settings.log_rows;
   out.pipeline.log.max_age_ns = static_cast<std::int64_t>(settings.log_minutes * 60e9);
   return out;
@@ -147,9 +149,13 @@ Nanos Agent::Step() {
   }
   const std::uint64_t records = PollAll(now);
   if (scan) {
-    for (auto& entry : sessions_) SendSummaries(*entry.second);
+    for (auto& entry : sessions_) {
+      SendSummaries(*entry.second);
+      ReportWindow(*entry.second, now);
+    }
   }
   AnswerRequests();
+  OrderWindows(now);
   if (now >= next_health_ns_) {
     next_health_ns_ = now + kHealthEveryNs;
     SendHealth(now);
@@ -269,6 +275,7 @@ void Agent::RetireSession(const std::string& name, bool remove, std::int64_t now
   if (session->rank_known()) {
     for (const std::uint16_t slot : last.new_groups) AnnounceGroup(*session, slot);
     SendSummaries(*session);
+    ReportWindow(*session, now_ns);
     v1::AgentMessage gone;
     *gone.mutable_gone() = RankGoneOf(*session, now_ns, world_.wall_now().ns);
     spdlog::info("job {} rank {} pid {} {}", session->identity().job, session->identity().rank,
@@ -407,6 +414,45 @@ void Agent::AnswerRequests() {
     *message.mutable_rows() = AnswerRows(request, sessions, Outbox::kMaxMessageBytes);
     outbox_.PutMomentary(std::move(message));
   }
+}
+
+void Agent::OrderWindows(std::int64_t now_ns) {
+  if (link_ == nullptr) return;
+  for (const v1::WindowRequest& request : link_->TakeWindowRequests()) {
+    WindowOrder order;
+    order.open_sequence = request.open_sequence();
+    order.close_sequence = request.close_sequence();
+    order.deadline_ns =
+        now_ns + std::clamp<std::int64_t>(request.patience_ns(), 0, kMaxWindowPatienceNs);
+    order.sources = abi::kSourceCupti;
+    for (const std::uint32_t rank : request.ranks()) {
+      RankSession* session = SessionOf(request.job(), rank);
+      const absl::Status asked =
+          session == nullptr
+              ? absl::NotFoundError("not on this node")
+              : session->AskWindow(request.request_id(), GroupId(request.group()), order);
+      if (asked.ok()) continue;
+      v1::RankWindow refused;
+      refused.set_rank(rank);
+      refused.set_state("refused");
+      refused.set_reason(std::string(asked.message()));
+      SendWindow(request.job(), request.request_id(), std::move(refused));
+    }
+  }
+}
+
+void Agent::ReportWindow(RankSession& session, std::int64_t now_ns) {
+  const std::optional<WindowOutcome> outcome = session.TakeWindow(now_ns);
+  if (!outcome || !session.rank_known()) return;
+  SendWindow(session.identity().job, outcome->request_id, RankWindowOf(session, *outcome));
+}
+
+void Agent::SendWindow(const std::string& job, std::uint64_t request_id, v1::RankWindow window) {
+  v1::AgentMessage message;
+  message.mutable_window()->set_request_id(request_id);
+  message.mutable_window()->set_job(job);
+  *message.mutable_window()->add_ranks() = std::move(window);
+  outbox_.PutDurable(std::move(message));
 }
 
 std::string Agent::WhyNotReady() const {

@@ -94,6 +94,9 @@ class Agent {
   void SendCounters();
   void UpdateTotals();
   void AnswerRequests();
+  void OrderWindows(std::int64_t now_ns);
+  void ReportWindow(RankSession& session, std::int64_t now_ns);
+  void SendWindow(const std::string& job, std::uint64_t request_id, v1::RankWindow window);
   RankSession* SessionOf(const std::string& job, std::uint32_t rank);
   std::string WhyNotReady() const;
   std::int64_t MonoToWall() const;

@@ -8,6 +8,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_replace.h"
 #include "diagnosis/evidence/function.h"
+#include "diagnosis/evidence/kernel.h"
 #include "diagnosis/model/lookup.h"
 
 namespace fathom::diagnosis {
@@ -59,6 +60,30 @@ bool SeenOnDevice(const JobView& view, RankId rank) {
   return false;
 }
 
+// Which kernel, or that it was the launches, where that was recorded.
+void AddDeviceEvidence(const Case& c, const RankAccount& account, Verdict& verdict) {
+  const double excess = account.typical.total;
+  if (verdict.cause == Cause::kComputeSlow) {
+    const auto kernel = SlowKernelOf(c, account.rank, excess);
+    if (!kernel) return;
+    AddEvidence(verdict,
+                absl::StrFormat("Kernel %s takes %.1f times as long as on %d peers that launch it "
+                                "as often (%.0f times an iteration).",
+                                kernel->name, kernel->seconds / std::max(kernel->peers, 1e-9),
+                                kernel->compared, kernel->launches),
+                kernel->seconds, "s", kernel->peers, "GPU window");
+  } else if (verdict.cause == Cause::kHostSlow) {
+    const auto launches = SlowLaunchesOf(c, account.rank, excess);
+    if (!launches) return;
+    AddEvidence(verdict,
+                absl::StrFormat("Its host spends that much longer launching: %.0f kernels an "
+                                "iteration (%.0f before), %s each.",
+                                launches->launches, launches->launches_before,
+                                Duration(launches->seconds / launches->launches)),
+                launches->seconds, "s", launches->before, "CUDA calls");
+  }
+}
+
 void AddSlowEvidence(const Case& c, const Ledger& ledger, const RankAccount& account,
                      Verdict& verdict) {
   AddEvidence(verdict,
@@ -91,6 +116,7 @@ void AddSlowEvidence(const Case& c, const Ledger& ledger, const RankAccount& acc
     AddEvidence(verdict, absl::StrCat("Of that, ", what, "."), seconds, "s", account.typical.total,
                 "walk_back");
   }
+  AddDeviceEvidence(c, account, verdict);
   AddEvidence(verdict,
               absl::StrFormat("Others waited for it %s longer than before, on %d communicator%s.",
                               Duration(account.waited_for), account.groups_waiting.size(),

@@ -38,6 +38,10 @@ struct CommOp {
   MonoNs wait_end;    // … to wait_end; not known if it never had to
   Nanos cpu_at_enter;
   Nanos runqueue_at_enter;
+  // What the process asked of its device since it entered the op before; 0 where not traced.
+  std::uint64_t launches = 0;
+  Nanos launching;    // host time in launches, copies and the like
+  Nanos device_wait;  // host time blocked on the device
   bool failed = false;
   // Runs on a device: the host only launches it, ahead of time, and the rank arrives when the
   // kernel starts.

@@ -13,6 +13,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -142,8 +143,29 @@ struct RankFacts {
 struct RankRows {
   std::vector<CommOp> ops;
   std::vector<Mark> marks;
-  std::vector<FunctionCall> functions;  // of traces with Python stacks; empty live
+  // Of traces with Python stacks; live those that the user named.
+  std::vector<FunctionCall> functions;
   std::vector<DeviceWait> device_waits;  // by begin; empty where kernels were not traced
+};
+
+// All activities of one kind and name on a device, in a window of detail.
+struct ActivitySum {
+  std::string kind;  // "kernel", "copy", "memset", "sync"
+  std::string name;  // of the kernel
+  std::uint64_t count = 0;
+  Nanos total;
+  Nanos longest;
+  std::uint64_t bytes = 0;
+};
+
+// What a rank's device did in a few iterations, every kernel counted.
+struct DeviceWindow {
+  Iteration first{-1};
+  std::int64_t iterations = 0;
+  Nanos lasted;
+  Nanos busy;              // a kernel, a copy or a memset ran
+  std::uint64_t lost = 0;  // records that did not fit
+  std::vector<ActivitySum> sums;
 };
 
 // A signal that rules rely on, and what its absence hides.
@@ -173,6 +195,8 @@ struct JobView {
   std::vector<IterationSummary> window;
   std::int64_t iterations_seen = 0;  // since the job began; 0: those of the window
   std::map<RankId, RankRows> rows;
+  // Of ranks that were asked for one, never null; often empty.
+  std::map<RankId, std::shared_ptr<const DeviceWindow>> device_windows;
   std::vector<SignalState> signals;
   std::uint64_t records_dropped = 0;
   std::vector<RankRecord> records;  // of a job that stopped; sorted by rank; empty live

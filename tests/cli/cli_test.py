@@ -14,7 +14,6 @@ import unittest
 
 FATHOM = pathlib.Path(os.environ.get("FATHOM_BINARY_DIR", "build/release")) / "fathom"
 GOLDEN = pathlib.Path(__file__).parent / "golden"
-LATER = ("profile",)
 
 
 def fathom(*arguments, env=None, timeout=30):
@@ -110,14 +109,8 @@ class Usage(unittest.TestCase):
         self.fails("run", "--report", "/no/such/folder/r.json", "--", "true", saying="cannot be written")
         self.fails("run", "--collector", "h:1", "--http", "h:2", "--", "true", saying="leave it out")
 
-    def test_verbs_of_later_versions_do_not_pretend(self):
-        text = fathom("--help").stdout
-        for verb in LATER:
-            self.fails(verb, saying=f"'{verb}' is not in this version")
-            self.assertNotIn(f"\n  {verb} ", text)
-
     def test_every_verb_has_help_with_examples(self):
-        verbs = ("run", "get", "explain", "watch", "analyze", "doctor", "action", "completion", "version")
+        verbs = ("run", "get", "explain", "watch", "analyze", "doctor", "profile", "action", "completion", "version")
         self.assertIn("Examples:", fathom("--help").stdout)
         for verb in verbs:
             run = fathom(verb, "--help")

@@ -96,7 +96,7 @@ Finding CheckGpu(const fs::path& root) {
   const bool device =
       fs::exists(root / "dev/nvidia0", ignored) || fs::exists(root / "dev/nvidiactl", ignored);
   out.why = Cat(device ? "a GPU is here" : "no GPU here",
-                "; the sources for CUDA and NCCL are not in this version");
+                "; the sources for CUDA and NCCL have not run on a GPU yet");
   out.hides = "kernels, GPU times, NCCL collectives; Gloo groups of GPU jobs are seen";
   return out;
 }

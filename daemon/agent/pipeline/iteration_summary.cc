@@ -50,8 +50,10 @@ void AddThreads(const std::set<std::uint32_t>& tids, const ThreadClock& clock,
 void AddMarks(const OpLog& log, IterationSummary& out) {
   for (auto mark = log.marks().rbegin(); mark != log.marks().rend(); ++mark) {
     const std::int64_t end = mark->end_ns == 0 ? out.span.end_ns : mark->end_ns;
-    std::int64_t& sum = mark->kind == abi::MarkKind::kGcBegin ? out.gc_ns : out.dataloader_ns;
-    sum += Overlap(mark->begin_ns, end, out.span);
+    if (mark->kind != abi::MarkKind::kFunctionBegin) {
+      std::int64_t& sum = mark->kind == abi::MarkKind::kGcBegin ? out.gc_ns : out.dataloader_ns;
+      sum += Overlap(mark->begin_ns, end, out.span);
+    }
     // Marks do not nest deeply: one that began long before the iteration has ended before it.
     if (mark->begin_ns < out.span.begin_ns && end < out.span.begin_ns) break;
   }

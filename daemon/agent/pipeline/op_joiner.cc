@@ -4,6 +4,8 @@
 #include <iterator>
 #include <utility>
 
+#include "daemon/abi/ring_layout.h"
+
 namespace fathom::agent {
 namespace {
 
@@ -16,6 +18,7 @@ constexpr std::size_t kMaxOpenUnpruned = 8'192;
 constexpr std::size_t kMaxWaitedForAtOnce = 4'096;
 
 abi::MarkKind BeginOf(abi::MarkKind end) {
+  if (end == abi::MarkKind::kFunctionEnd) return abi::MarkKind::kFunctionBegin;
   return end == abi::MarkKind::kGcEnd ? abi::MarkKind::kGcBegin : abi::MarkKind::kDataLoaderBegin;
 }
 
@@ -55,16 +58,21 @@ OpJoiner::Outcome OpJoiner::Take(const EventRecord& record) {
       TakeWire(record);
       return {};
     case RecordKind::kMark:
+      sources_seen_ |= abi::kSourcePython;
       TakeMark(record);
       return {};
     case RecordKind::kGpuStart:
+      sources_seen_ |= abi::kSourceNcclPlugin;
       GpuStart(record);
       return {};
     case RecordKind::kGpuEnd:
       return GpuEnd(record);
-    case RecordKind::kDeviceCalls:  // nobody reads these yet
+    case RecordKind::kDeviceCalls:
     case RecordKind::kSyncStart:
     case RecordKind::kSyncEnd:
+      sources_seen_ |= abi::kSourceCuda;
+      device_calls_.Take(record);
+      return {};
     case RecordKind::kNone:
       return {};
   }
@@ -79,6 +87,8 @@ OpJoiner::Outcome OpJoiner::Enter(const EventRecord& record) {
   row.bytes = record.bytes;
   row.enter_ns = record.time_ns;
   const bool on_device = (record.flags & abi::kFlagDevice) != 0;
+  sources_seen_ |= on_device ? abi::kSourceNccl : abi::kSourceGloo;
+  row.device_calls = device_calls_.totals();
   if (!on_device) row.cpu_at_enter_ns = static_cast<std::int64_t>(record.extra);
   row.thread_id = record.thread_id;
   row.peer = record.peer;
@@ -273,14 +283,20 @@ void OpJoiner::TakeWire(const EventRecord& record) {
 
 void OpJoiner::TakeMark(const EventRecord& record) {
   const auto kind = static_cast<abi::MarkKind>(record.extra);
-  if (kind == abi::MarkKind::kGcBegin || kind == abi::MarkKind::kDataLoaderBegin) {
+  if (kind == abi::MarkKind::kGcBegin || kind == abi::MarkKind::kDataLoaderBegin ||
+      kind == abi::MarkKind::kFunctionBegin) {
+    const bool function = kind == abi::MarkKind::kFunctionBegin;
     log_.AddMark({.kind = kind,
                   .begin_ns = record.time_ns,
                   .pair_id = record.op_id,
-                  .thread_id = record.thread_id});
+                  .thread_id = record.thread_id,
+                  .function = function ? static_cast<std::uint32_t>(record.bytes) : 0});
     return;
   }
-  if (kind != abi::MarkKind::kGcEnd && kind != abi::MarkKind::kDataLoaderEnd) return;
+  if (kind != abi::MarkKind::kGcEnd && kind != abi::MarkKind::kDataLoaderEnd &&
+      kind != abi::MarkKind::kFunctionEnd) {
+    return;
+  }
   auto& marks = log_.marks();
   for (auto mark = marks.rbegin(); mark != marks.rend(); ++mark) {
     if (mark->kind == BeginOf(kind) && mark->end_ns == 0 && mark->thread_id == record.thread_id &&

@@ -30,6 +30,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "daemon/abi/event_record.h"
+#include "daemon/agent/pipeline/device_calls.h"
 #include "daemon/agent/pipeline/gpu_clock.h"
 #include "daemon/agent/pipeline/op_log.h"
 
@@ -64,6 +65,8 @@ class OpJoiner {
   std::vector<std::uint64_t> OpenRows();
   const JoinCounters& counters() const { return counters_; }
   const GpuClock& gpu_clock() const { return gpu_clock_; }
+  // abi::SourceBit of those that something has come from.
+  std::uint32_t sources_seen() const { return sources_seen_; }
 
  private:
   struct Early {
@@ -105,6 +108,8 @@ class OpJoiner {
   // By group slot: rows of ops on a device, in entry order, whose end is still awaited.
   absl::flat_hash_map<std::uint16_t, std::deque<std::uint64_t>> on_device_;
   GpuClock gpu_clock_;
+  DeviceCallSums device_calls_;
+  std::uint32_t sources_seen_ = 0;
   std::int64_t device_busy_ns_ = 1;  // 0 would mean "not known"
   std::int64_t device_end_ns_ = 0;  // newest end of communication on the device
   JoinCounters counters_;

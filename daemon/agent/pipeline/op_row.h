@@ -10,6 +10,7 @@
 #include <cstdint>
 
 #include "daemon/abi/event_record.h"
+#include "daemon/agent/pipeline/device_calls.h"
 #include "proto/types/collective_kind.h"
 #include "proto/types/data_type.h"
 
@@ -31,6 +32,7 @@ struct OpRow {
   // done. device_busy_ns: time the device computed before it, cumulative; 0 = not known.
   std::int64_t device_busy_ns = 0;
   std::uint64_t stream = 0;          // opaque key
+  DeviceTotals device_calls;         // when it was entered
   std::int64_t cpu_at_enter_ns = 0;  // cumulative, of the calling thread; 0 = not known
   std::int64_t runqueue_at_enter_ns = 0;
   std::int64_t iteration = kNoIteration;  // ordinal; kNoIteration when not known
@@ -57,6 +59,7 @@ struct MarkRow {
   std::int64_t end_ns = 0;  // 0 = still open
   std::uint64_t pair_id = 0;
   std::uint32_t thread_id = 0;
+  std::uint32_t function = 0;  // of a function: its number in the process's table
 };
 
 }  // namespace fathom::agent

@@ -78,6 +78,7 @@ class RankPipeline {
   const OpLog& log() const { return log_; }
   OpJoiner& joiner() { return joiner_; }
   const JoinCounters& joiner_counters() const { return joiner_.counters(); }
+  std::uint32_t sources_seen() const { return joiner_.sources_seen(); }
   ThreadClock& clock() { return clock_; }
   const ThreadClock& clock() const { return clock_; }
   const IterationFinder& finder() const { return finder_; }

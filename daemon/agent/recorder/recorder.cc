@@ -62,7 +62,7 @@ void Recorder::Put(const v1::AgentMessage& message, RecordingMoment now) {
   if (block_bytes_ >= kBlockBytes) Seal();
 }
 
-void Recorder::TakeRows(const RankSession& session, std::uint64_t end, RecordingMoment now) {
+void Recorder::TakeRows(RankSession& session, std::uint64_t end, RecordingMoment now) {
   const OpLog& log = session.pipeline().log();
   // Without a period nothing closes: what is about to leave the log is taken as it is.
   const std::uint64_t held = log.next() - log.first();
@@ -70,11 +70,11 @@ void Recorder::TakeRows(const RankSession& session, std::uint64_t end, Recording
   TakeUpTo(session, end, now);
 }
 
-void Recorder::TakeAll(const RankSession& session, RecordingMoment now) {
+void Recorder::TakeAll(RankSession& session, RecordingMoment now) {
   TakeUpTo(session, session.pipeline().log().next(), now);
 }
 
-void Recorder::TakeUpTo(const RankSession& session, std::uint64_t end, RecordingMoment now) {
+void Recorder::TakeUpTo(RankSession& session, std::uint64_t end, RecordingMoment now) {
   if (writer_->bytes_written() > limit_bytes_) {
     if (!std::exchange(said_full_, true)) {
       spdlog::warn("{} is full (--record-gib): ops are left out from here on, summaries go on",

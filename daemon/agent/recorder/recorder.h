@@ -3,12 +3,12 @@
 // Made by agent when --record names a folder; read back by `fathom analyze`.
 // docs/formats/recording.md.
 //
-// Model: every message that goes to the outbox is put here too, with the time. The rows of a rank
-// follow its summaries: TakeRows writes the log's rows that were not written yet, up to and with
-// the newest iteration that closed; TakeAll the rest, at the end. A row is written once. Entries
-// gather in a block, which goes to disk after kBlockBytes or kBlockAge, whatever comes first.
-// Past `limit_bytes` rows are left out, summaries and health go on: who was late in an op can no
-// longer be told then, but everything else can.
+// Model: every message that goes to the outbox unasked is put here too, with the time. The rows of
+// a rank follow its summaries: TakeRows writes the log's rows that were not written yet, up to and
+// with the newest iteration that closed; TakeAll the rest, at the end. A row is written once.
+// Entries gather in a block, which goes to disk after kBlockBytes or kBlockAge, whatever comes
+// first. Past `limit_bytes` rows are left out, summaries and health go on: who was late in an op
+// can no longer be told then, but everything else can.
 //
 // Units: ns of CLOCK_MONOTONIC and of the wall. Thread-safety: single-threaded, the poll loop; the
 // disk is the writer's thread.
@@ -48,8 +48,8 @@ class Recorder {
 
   void Put(const v1::AgentMessage& message, RecordingMoment now);
   // `end`: the log's row behind the newest iteration that closed; 0: none did since the last call.
-  void TakeRows(const RankSession& session, std::uint64_t end, RecordingMoment now);
-  void TakeAll(const RankSession& session, RecordingMoment now);
+  void TakeRows(RankSession& session, std::uint64_t end, RecordingMoment now);
+  void TakeAll(RankSession& session, RecordingMoment now);
   // The session is no more: its rows were all taken.
   void Forget(const RankSession& session) { next_row_.erase(session.name()); }
   // Hands the block over if it is old enough. Requires: called every second or so.
@@ -61,7 +61,7 @@ class Recorder {
 
  private:
   Recorder(std::string path, std::uint64_t limit_bytes, std::unique_ptr<BlockWriter> writer);
-  void TakeUpTo(const RankSession& session, std::uint64_t end, RecordingMoment now);
+  void TakeUpTo(RankSession& session, std::uint64_t end, RecordingMoment now);
   void Seal();
 
   const std::string path_;

@@ -60,9 +60,25 @@ void AddOpenOps(RankSession& session, std::int64_t now_ns, Message& health) {
   }
 }
 
-std::string OpenMark(const OpLog& log) {
+const char* ActivityKindName(abi::ActivityKind kind) {
+  switch (kind) {
+    case abi::ActivityKind::kKernel:
+      return "kernel";
+    case abi::ActivityKind::kCopy:
+      return "copy";
+    case abi::ActivityKind::kMemset:
+      return "memset";
+    default:
+      return "sync";
+  }
+}
+
+// What a mark says it is in now. Of functions only those that are long are told while they last.
+std::string OpenMark(RankSession& session) {
+  const OpLog& log = session.pipeline().log();
   for (auto mark = log.marks().rbegin(); mark != log.marks().rend(); ++mark) {
     if (mark->end_ns != 0) continue;
+    if (mark->kind == abi::MarkKind::kFunctionBegin) return session.FunctionName(mark->function);
     return mark->kind == abi::MarkKind::kGcBegin ? "gc" : "dataloader";
   }
   return "";
@@ -212,12 +228,41 @@ v1::RankHealth RankHealthOf(RankSession& session, const ProcessFacts& facts, std
   }
   health.set_typical_iteration_ns(typical);
   health.set_iterations_seen(session.pipeline().iterations_closed());
+  const std::uint32_t windows =
+      session.window().ever_closed() ? std::uint32_t{abi::kSourceCupti} : 0;
+  health.set_sources_seen(session.pipeline().sources_seen() | windows);
+  health.set_window_refused(session.window().last_refusal());
   if (session.Silent(now_ns)) {
     AddProgress(session, health);
     AddOpenOps(session, now_ns, health);
-    health.set_open_mark(OpenMark(session.pipeline().log()));
+    health.set_open_mark(OpenMark(session));
   }
   return health;
+}
+
+v1::RankWindow RankWindowOf(const RankSession& session, const WindowOutcome& outcome) {
+  v1::RankWindow window;
+  window.set_rank(session.identity().rank);
+  window.set_state(outcome.closed ? "closed" : "refused");
+  window.set_reason(outcome.reason);
+  window.set_opened_sequence(outcome.state.opened_sequence);
+  window.set_closed_sequence(outcome.state.closed_sequence);
+  window.set_opened_ns(outcome.state.opened_ns);
+  window.set_closed_ns(outcome.state.closed_ns);
+  window.set_records(outcome.state.records);
+  window.set_lost(outcome.lost);
+  window.set_busy_ns(outcome.sums.busy_ns);
+  window.set_clock_residual_ns(outcome.clock_residual_ns);
+  for (const ActivitySum& sum : outcome.sums.sums) {
+    v1::ActivitySum& out = *window.add_sums();
+    out.set_kind(ActivityKindName(sum.kind));
+    out.set_name(sum.name);
+    out.set_count(sum.count);
+    out.set_total_ns(sum.total_ns);
+    out.set_longest_ns(sum.longest_ns);
+    out.set_bytes(sum.bytes);
+  }
+  return window;
 }
 
 v1::NodeHealth NodeHealthOf(const NodeFacts& facts, const std::string& node,

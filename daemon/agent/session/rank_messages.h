@@ -28,6 +28,7 @@ v1::SummaryBatch SummaryBatchOf(const RankSession& session, const ClosedIteratio
 // A silent rank (no record for max(2 s, 3 typical iterations)) also tells its open ops and
 // progress.
 v1::RankHealth RankHealthOf(RankSession& session, const ProcessFacts& facts, std::int64_t now_ns);
+v1::RankWindow RankWindowOf(const RankSession& session, const WindowOutcome& outcome);
 v1::NodeHealth NodeHealthOf(const NodeFacts& facts, const std::string& node,
                             std::int64_t now_wall_ns);
 

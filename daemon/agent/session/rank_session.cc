@@ -29,7 +29,8 @@ RankSession::RankSession(std::string name, RegionReader region, const SessionSet
       consumer_(std::make_unique<RingConsumer>(*region_)),
       table_(std::make_unique<GroupTable>(*region_)),
       sampler_(std::make_unique<ThreadSampler>(settings.roots, identity_.pid)),
-      pipeline_(settings.pipeline) {
+      pipeline_(settings.pipeline),
+      window_(settings.folder) {
   if (identity_.job.empty()) identity_.job = "default";
 }
 
@@ -128,12 +129,35 @@ RankSession::PollResult RankSession::Retire(std::int64_t now_ns) {
   PollResult result;
   if (region_ == nullptr) return result;
   if (!broken_) (void)Drain(now_ns, true, result);
+  (void)FunctionName(abi::kFunctionNames - 1);  // while the table can be read
   pipeline_.Finish();
   consumer_.reset();
   table_.reset();
   sampler_.reset();
   region_.reset();
   return result;
+}
+
+absl::Status RankSession::AskWindow(std::uint64_t request_id, GroupId group, WindowOrder order) {
+  if (region_ == nullptr || broken_) return absl::NotFoundError("its ring cannot be read any more");
+  for (std::size_t slot = 0; slot < group_facts_.size(); ++slot) {
+    if (pipeline_.Group(static_cast<std::uint16_t>(slot)).id != group) continue;
+    order.group_slot = static_cast<std::uint32_t>(slot);
+    return window_.Ask(*region_, request_id, order);
+  }
+  return absl::NotFoundError("not a member of that communicator");
+}
+
+std::optional<WindowOutcome> RankSession::TakeWindow(std::int64_t now_ns) {
+  return region_ == nullptr ? window_.Abandon(identity_) : window_.Look(*region_, now_ns);
+}
+
+std::string RankSession::FunctionName(std::uint32_t number) {
+  if (number >= function_names_.size() && number < abi::kFunctionNames && region_ != nullptr) {
+    auto names = region_->ReadFunctionNames();
+    if (names.ok()) function_names_ = *std::move(names);
+  }
+  return number < function_names_.size() ? function_names_[number] : "";
 }
 
 std::int64_t RankSession::last_event_ns() const {

@@ -24,6 +24,7 @@
 
 #include "absl/status/status.h"
 #include "daemon/agent/pipeline/rank_pipeline.h"
+#include "daemon/agent/session/window_watch.h"
 #include "daemon/agent/source/process/process_facts.h"
 #include "daemon/agent/source/process/thread_sampler.h"
 #include "daemon/agent/source/ring/group_table.h"
@@ -33,6 +34,7 @@
 namespace fathom::agent {
 
 struct SessionSettings {
+  std::string folder;  // of the rings
   PipelineSettings pipeline;
   KernelRoots roots;
   std::uint64_t max_records_per_poll = 1 << 20;
@@ -87,6 +89,16 @@ class RankSession {
   // Reads the group table's progress words again.
   void RefreshProgress();
 
+  // Asks the process for a window of detail: `order` with the slot of `group` filled in. Errors:
+  // NotFound where the process is not in that group, and those of WindowWatch.
+  absl::Status AskWindow(std::uint64_t request_id, GroupId group, WindowOrder order);
+  // What became of it, once; also when the process is gone.
+  std::optional<WindowOutcome> TakeWindow(std::int64_t now_ns);
+  const WindowWatch& window() const { return window_; }
+  // Of the function with this number; empty where it has none. Reads the table again where the
+  // number is new.
+  std::string FunctionName(std::uint32_t number);
+
  private:
   absl::Status Drain(std::int64_t now_ns, bool last_call, PollResult& result);
   void TakeGroups(PollResult& result);
@@ -101,6 +113,8 @@ class RankSession {
   std::unique_ptr<GroupTable> table_;
   std::unique_ptr<ThreadSampler> sampler_;
   RankPipeline pipeline_;
+  WindowWatch window_;
+  std::vector<std::string> function_names_;
   ControlSnapshot control_;
   RingCounters ring_counters_;
   std::vector<GroupFacts> group_facts_;

@@ -11,8 +11,8 @@ namespace {
 
 constexpr std::size_t kDefaultRows = 20'000;
 constexpr int kMaxIterations = 64;
-// A CommOp with every field set, as varints: about 150 bytes at worst.
-constexpr std::size_t kRowBytes = 150;
+// A CommOp with every field set, as varints: about 180 bytes at worst.
+constexpr std::size_t kRowBytes = 180;
 
 void FillTimes(const ThreadClock& clock, const OpRow& row, v1::CommOp& op) {
   op.set_cpu_at_enter_ns(row.cpu_at_enter_ns);
@@ -34,7 +34,16 @@ void FillArrival(const RankPipeline& pipeline, const OpRow& row, v1::CommOp& op)
   FillTimes(pipeline.clock(), row, op);
 }
 
-void FillOp(const RankPipeline& pipeline, const OpRow& row, v1::CommOp& op) {
+// What the process asked of its GPU between two ops.
+void FillDeviceCalls(const OpRow* before, const OpRow& row, v1::CommOp& op) {
+  if (before == nullptr) return;
+  op.set_launches(row.device_calls.launches - before->device_calls.launches);
+  op.set_launch_ns(row.device_calls.launch_ns - before->device_calls.launch_ns);
+  op.set_gpu_wait_ns(row.device_calls.waiting_ns - before->device_calls.waiting_ns);
+}
+
+void FillOp(const RankPipeline& pipeline, std::uint64_t number, v1::CommOp& op) {
+  const OpRow& row = pipeline.log().At(number);
   op.set_op_id(row.op_id);
   op.set_group(pipeline.Group(row.group_slot).id.value);
   op.set_sequence(row.sequence);
@@ -49,6 +58,7 @@ void FillOp(const RankPipeline& pipeline, const OpRow& row, v1::CommOp& op) {
   op.set_wait_end_ns(row.wait_end_ns);
   op.set_failed(row.failed());
   op.set_iteration(row.iteration);
+  FillDeviceCalls(number == 0 ? nullptr : pipeline.log().Find(number - 1), row, op);
   FillArrival(pipeline, row, op);
 }
 
@@ -70,9 +80,11 @@ std::pair<std::uint64_t, std::uint64_t> RowsOf(const OpLog& log, std::int64_t it
   return {find(iteration), find(iteration + 1)};
 }
 
-v1::Mark MarkOf(const MarkRow& mark, std::int64_t iteration) {
+v1::Mark MarkOf(RankSession& session, const MarkRow& mark, std::int64_t iteration) {
   v1::Mark out;
-  out.set_kind(mark.kind == abi::MarkKind::kGcBegin ? "gc" : "dataloader");
+  const bool function = mark.kind == abi::MarkKind::kFunctionBegin;
+  if (function) out.set_name(session.FunctionName(mark.function));
+  out.set_kind(function ? "function" : mark.kind == abi::MarkKind::kGcBegin ? "gc" : "dataloader");
   out.set_begin_ns(mark.begin_ns);
   out.set_end_ns(mark.end_ns);
   out.set_thread_id(mark.thread_id);
@@ -81,7 +93,8 @@ v1::Mark MarkOf(const MarkRow& mark, std::int64_t iteration) {
 }
 
 // Marks that touch the stretch of the log's rows [first, last).
-void AddMarks(const OpLog& log, std::uint64_t first, std::uint64_t last, v1::RankRows& out) {
+void AddMarks(RankSession& session, std::uint64_t first, std::uint64_t last, v1::RankRows& out) {
+  const OpLog& log = session.pipeline().log();
   // An iteration begins where the one before ended: with the op before its first one.
   const OpRow& before = log.At(first > log.first() ? first - 1 : first);
   const std::int64_t begin = std::max(before.end_ns, before.enter_ns);
@@ -89,12 +102,13 @@ void AddMarks(const OpLog& log, std::uint64_t first, std::uint64_t last, v1::Ran
   const std::int64_t end = std::max(anchor.end_ns, anchor.enter_ns);
   for (const MarkRow& mark : log.marks()) {
     const bool over = mark.end_ns != 0 && mark.end_ns <= begin;
-    if (!over && mark.begin_ns < end) *out.add_marks() = MarkOf(mark, anchor.iteration);
+    if (!over && mark.begin_ns < end) *out.add_marks() = MarkOf(session, mark, anchor.iteration);
   }
 }
 
-void AddIterations(const v1::RowsRequest& request, const RankPipeline& pipeline,
-                   std::size_t max_rows, v1::RankRows& out) {
+void AddIterations(const v1::RowsRequest& request, RankSession& session, std::size_t max_rows,
+                   v1::RankRows& out) {
+  const RankPipeline& pipeline = session.pipeline();
   std::set<std::int64_t> wanted;
   for (int i = 0; i < std::min(request.iterations_size(), kMaxIterations); ++i) {
     wanted.insert(request.iterations(i));
@@ -113,9 +127,9 @@ void AddIterations(const v1::RowsRequest& request, const RankPipeline& pipeline,
         out.set_truncated(true);
         return;
       }
-      FillOp(pipeline, log.At(i), *out.add_ops());
+      FillOp(pipeline, i, *out.add_ops());
     }
-    AddMarks(log, first, last, out);
+    AddMarks(session, first, last, out);
   }
 }
 
@@ -125,22 +139,21 @@ void AddInFlight(RankPipeline& pipeline, std::size_t max_rows, v1::RankRows& out
       out.set_truncated(true);
       return;
     }
-    FillOp(pipeline, pipeline.log().At(number), *out.add_ops());
+    FillOp(pipeline, number, *out.add_ops());
   }
 }
 
 }  // namespace
 
-v1::RowsReply RowsBetween(const RankSession& session, std::uint64_t first, std::uint64_t last) {
+v1::RowsReply RowsBetween(RankSession& session, std::uint64_t first, std::uint64_t last) {
   v1::RowsReply reply;
   reply.set_job(session.identity().job);
   v1::RankRows& out = *reply.add_ranks();
   out.set_rank(session.identity().rank);
-  const OpLog& log = session.pipeline().log();
   for (std::uint64_t i = first; i < last; ++i) {
-    FillOp(session.pipeline(), log.At(i), *out.add_ops());
+    FillOp(session.pipeline(), i, *out.add_ops());
   }
-  if (first < last) AddMarks(log, first, last, out);
+  if (first < last) AddMarks(session, first, last, out);
   return reply;
 }
 
@@ -162,7 +175,7 @@ v1::RowsReply AnswerRows(const v1::RowsRequest& request, std::span<RankSession* 
     if (request.in_flight_only()) {
       AddInFlight(session->pipeline(), max_rows, out);
     } else {
-      AddIterations(request, session->pipeline(), max_rows, out);
+      AddIterations(request, *session, max_rows, out);
     }
   }
   return reply;

@@ -27,7 +27,7 @@ v1::RowsReply AnswerRows(const v1::RowsRequest& request, std::span<RankSession* 
 
 // The ops [first, last) of the session's log and the marks that touch them, unasked.
 // Requires: both lie in the log.
-v1::RowsReply RowsBetween(const RankSession& session, std::uint64_t first, std::uint64_t last);
+v1::RowsReply RowsBetween(RankSession& session, std::uint64_t first, std::uint64_t last);
 
 }  // namespace fathom::agent
 

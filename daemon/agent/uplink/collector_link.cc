@@ -119,19 +119,28 @@ void CollectorLink::TakeMessage(const v1::CollectorMessage& message) {
     greeted_ = true;
     connected_ = true;
   }
-  if (message.has_rows()) {
-    const std::lock_guard lock(mutex_);
-    if (requests_.size() < settings_.max_requests) {
-      requests_.push_back(message.rows());
-    } else {
-      ++requests_dropped_;
-    }
+  if (message.has_rows()) Keep(message.rows(), requests_);
+  if (message.has_window()) Keep(message.window(), windows_);
+}
+
+template <typename Request>
+void CollectorLink::Keep(const Request& request, std::vector<Request>& waiting) {
+  const std::lock_guard lock(mutex_);
+  if (waiting.size() < settings_.max_requests) {
+    waiting.push_back(request);
+  } else {
+    ++requests_dropped_;
   }
 }
 
 std::vector<v1::RowsRequest> CollectorLink::TakeRequests() {
   const std::lock_guard lock(mutex_);
   return std::exchange(requests_, {});
+}
+
+std::vector<v1::WindowRequest> CollectorLink::TakeWindowRequests() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(windows_, {});
 }
 
 bool CollectorLink::Sleep(Nanos time) {

@@ -41,7 +41,7 @@ struct LinkSettings {
   Nanos max_backoff = Nanos::FromSeconds(10);
   Nanos refused_wait = Nanos::FromSeconds(60);
   std::uint32_t jitter_seed = 1;
-  std::size_t max_requests = 64;  // rows requests that wait for the poll loop
+  std::size_t max_requests = 64;  // of each kind, that wait for the poll loop
 };
 
 class CollectorLink {
@@ -58,6 +58,8 @@ class CollectorLink {
 
   // Requests for rows that came since the last call.
   std::vector<v1::RowsRequest> TakeRequests();
+  // And for windows of detail.
+  std::vector<v1::WindowRequest> TakeWindowRequests();
 
   bool connected() const { return connected_.load(); }
   std::uint64_t streams() const { return streams_.load(); }
@@ -71,6 +73,8 @@ class CollectorLink {
   bool RunStream();  // true if the collector said hello
   void ReadLoop(Stream& stream);
   void TakeMessage(const v1::CollectorMessage& message);
+  template <typename Request>
+  void Keep(const Request& request, std::vector<Request>& waiting);
   void SayMissing(const std::string& why);
   bool Sleep(Nanos time);  // false when stopped
 
@@ -86,6 +90,7 @@ class CollectorLink {
   bool stopping_ = false;
   grpc::ClientContext* open_context_ = nullptr;  // guarded by mutex_; of the stream that is up
   std::vector<v1::RowsRequest> requests_;
+  std::vector<v1::WindowRequest> windows_;
 
   std::atomic<bool> said_missing_{false};
   std::atomic<bool> refused_{false};

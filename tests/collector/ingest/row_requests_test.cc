@@ -18,6 +18,7 @@ struct Channel final : RowsChannel {
   }
   bool full = false;
   std::vector<v1::RowsRequest> sent;
+  bool SendWindow(const v1::WindowRequest&) override { return false; }
 };
 
 struct RowRequestsTest : testing::Test {

@@ -28,9 +28,10 @@ std::shared_ptr<grpc::Channel> ChannelTo(int port) {
 
 class FakeAgent::Impl {
  public:
-  Impl(int port, std::string node, Answer answer)
+  Impl(int port, std::string node, Answer answer, WindowAnswer window)
       : node_(std::move(node)),
         answer_(std::move(answer)),
+        window_(std::move(window)),
         stub_(v1::AgentService::NewStub(ChannelTo(port))),
         stream_(stub_->Connect(&context_)),
         reader_([this] { Read(); }) {}
@@ -73,6 +74,7 @@ class FakeAgent::Impl {
         requests_ += message.has_rows();
       }
       changed_.notify_all();
+      if (message.has_window() && window_) AnswerWindow(message.window());
       if (!message.has_rows() || !answer_) continue;
       if (auto reply = answer_(message.rows())) {
         reply->set_request_id(message.rows().request_id());
@@ -85,7 +87,18 @@ class FakeAgent::Impl {
     changed_.notify_all();
   }
 
+  void AnswerWindow(const v1::WindowRequest& request) {
+    v1::AgentMessage message;
+    message.mutable_window()->set_request_id(request.request_id());
+    message.mutable_window()->set_job(request.job());
+    for (const std::uint32_t rank : request.ranks()) {
+      *message.mutable_window()->add_ranks() = window_(rank);
+    }
+    Send(std::move(message));
+  }
+
   const Answer answer_;
+  const WindowAnswer window_;
   grpc::ClientContext context_;
   std::unique_ptr<v1::AgentService::Stub> stub_;
   std::unique_ptr<grpc::ClientReaderWriter<v1::AgentMessage, v1::CollectorMessage>> stream_;
@@ -93,8 +106,8 @@ class FakeAgent::Impl {
   std::thread reader_;
 };
 
-FakeAgent::FakeAgent(int port, std::string node, Answer answer)
-    : impl_(std::make_unique<Impl>(port, std::move(node), std::move(answer))) {}
+FakeAgent::FakeAgent(int port, std::string node, Answer answer, WindowAnswer window)
+    : impl_(std::make_unique<Impl>(port, std::move(node), std::move(answer), std::move(window))) {}
 FakeAgent::~FakeAgent() = default;
 
 bool FakeAgent::Send(v1::AgentMessage message) { return impl_->Send(std::move(message)); }

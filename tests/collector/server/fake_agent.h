@@ -1,9 +1,9 @@
 // An agent as the collector sees one: a gRPC client that says hello, sends what it is told to and
-// answers requests for rows.
+// answers requests for rows and for windows of detail.
 //
 // Used by the server tests. Only the .cc sees gRPC.
 // Thread-safety: Send and Wait from the test's thread; a reader thread answers requests.
-// Ownership: the answering function must be set before Connect. Errors: Send gives false once the
+// Ownership: the answering functions are the agent's. Errors: Send gives false once the
 // stream is over.
 #ifndef FATHOM_TESTS_COLLECTOR_SERVER_FAKE_AGENT_H_
 #define FATHOM_TESTS_COLLECTOR_SERVER_FAKE_AGENT_H_
@@ -22,7 +22,9 @@ class FakeAgent {
  public:
   using Answer = std::function<std::optional<v1::RowsReply>(const v1::RowsRequest&)>;
 
-  FakeAgent(int port, std::string node, Answer answer = nullptr);
+  using WindowAnswer = std::function<v1::RankWindow(std::uint32_t rank)>;
+
+  FakeAgent(int port, std::string node, Answer answer = nullptr, WindowAnswer window = nullptr);
   ~FakeAgent();
 
   // Numbers the message itself. False: the stream is over.

@@ -158,6 +158,44 @@ TEST_F(ServerTest, TheHealthServiceAnswers) {
   EXPECT_EQ(Get("/readyz").body, "{\"ready\":true,\"degraded\":[]}");
 }
 
+v1::RankWindow WindowOf(std::uint32_t rank) {
+  v1::RankWindow window;
+  window.set_rank(rank);
+  window.set_state(rank == 0 ? "refused" : "closed");
+  window.set_reason(rank == 0 ? "other_profiler" : "");
+  auto& sum = *window.add_sums();
+  sum.set_kind("kernel");
+  sum.set_name("gemm");
+  sum.set_count(12);
+  return window;
+}
+
+RawReply Post(int port, const std::string& target, const std::string& type = "application/json") {
+  return HttpRaw(port, "POST " + target + " HTTP/1.1\r\nHost: localhost\r\nContent-Type: " + type +
+                           "\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}");
+}
+
+TEST_F(ServerTest, AWindowOfDetailIsAskedOfTheAgentAndShown) {
+  const int port = collector_->http_port();
+  const std::string profile = "/api/v1/jobs/train/profile";
+  FakeAgent agent(collector_->grpc_port(), "n0", nullptr, WindowOf);
+  agent.Hello();
+  agent.Send(Message(0, RankOf(0, 2)));
+  ASSERT_TRUE(agent.WaitAcknowledged());
+  EXPECT_EQ(Post(port, profile).status, 409) << "no iteration is known";
+  Feed(agent, 10);
+  EXPECT_THAT(Get(profile).body, AllOf(HasSubstr("\"id\":0"), HasSubstr("\"ranks\":[]")));
+  EXPECT_EQ(Post(port, profile, "text/plain").status, 415) << "a form of another origin";
+  EXPECT_EQ(Post(port, profile + "?seconds=0").status, 400);
+  EXPECT_EQ(Post(port, profile + "?ranks=a").status, 400);
+  EXPECT_EQ(Post(port, "/api/v1/jobs/train/report").status, 405);
+  ASSERT_EQ(Post(port, profile + "?seconds=1").status, 200);
+  ASSERT_TRUE(Eventually(profile, "\"state\":\"closed\""));
+  EXPECT_THAT(Get(profile).body,
+              AllOf(HasSubstr("\"iterations\":10"), HasSubstr("\"reason\":\"other_profiler\""),
+                    HasSubstr("\"name\":\"gemm\",\"count\":12")));
+}
+
 TEST_F(ServerTest, ErrorsSayWhatToDo) {
   EXPECT_EQ(Get("/api/v1/jobs/nobody").status, 404);
   EXPECT_THAT(Get("/api/v1/jobs/nobody").body, HasSubstr("/api/v1/jobs"));

@@ -16,6 +16,7 @@ struct Channel final : RowsChannel {
     return true;
   }
   std::vector<v1::RowsRequest> sent;
+  bool SendWindow(const v1::WindowRequest&) override { return false; }
 };
 
 // Answers by script: what Watch says next, and a verdict on rank 1 from Diagnose.

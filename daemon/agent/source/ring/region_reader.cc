@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cerrno>
 #include <cstddef>
+#include <cstring>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -40,6 +41,27 @@ RegionIdentity IdentityOf(std::span<const unsigned char> page) {
   id.run_id = text(offsetof(RegionHeader, run_id), abi::kNameBytes);
   id.tracer_version = text(offsetof(RegionHeader, tracer_version), 16);
   return id;
+}
+
+// All but asked_ticket, which stands elsewhere.
+WindowSnapshot WindowOf(std::span<const unsigned char> state) {
+  const auto u32 = [state](std::size_t at) { return FieldAt<std::uint32_t>(state, at); };
+  const auto u64 = [state](std::size_t at) { return FieldAt<std::uint64_t>(state, at); };
+  const auto i64 = [state](std::size_t at) { return FieldAt<std::int64_t>(state, at); };
+  WindowSnapshot out;
+  out.ticket = u32(offsetof(abi::WindowState, ticket));
+  const std::uint32_t phase = u32(offsetof(abi::WindowState, phase));
+  if (phase < abi::kWindowPhaseCount) out.phase = static_cast<abi::WindowPhase>(phase);
+  const std::uint32_t reason = u32(offsetof(abi::WindowState, reason));
+  out.reason = reason < abi::kWindowReasonCount ? static_cast<abi::WindowReason>(reason)
+                                                : abi::WindowReason::kFailed;
+  out.opened_sequence = u64(offsetof(abi::WindowState, opened_sequence));
+  out.closed_sequence = u64(offsetof(abi::WindowState, closed_sequence));
+  out.opened_ns = i64(offsetof(abi::WindowState, opened_ns));
+  out.closed_ns = i64(offsetof(abi::WindowState, closed_ns));
+  out.records = u64(offsetof(abi::WindowState, records));
+  out.lost = u32(offsetof(abi::WindowState, lost));
+  return out;
 }
 
 }  // namespace
@@ -164,18 +186,80 @@ absl::Status RegionReader::ReadArena(std::uint32_t offset, std::span<unsigned ch
   return ReadAt(abi::kArenaOffset + offset, out.data(), out.size());
 }
 
-absl::Status RegionReader::WriteHeartbeat(std::int64_t mono_ns) const {
+absl::Status RegionReader::WriteControl(std::size_t offset, const void* from,
+                                        std::size_t bytes) const {
   struct stat info {};
   if (fstat(fd_, &info) != 0) return absl::ErrnoToStatus(errno, "fstat");
   if (static_cast<std::uint64_t>(info.st_size) < abi::kGroupsOffset) {
     return absl::DataLossError("truncated before the control block's end");
   }
-  const auto value = static_cast<std::uint64_t>(mono_ns);
-  const auto at = abi::kControlOffset + offsetof(ControlBlock, agent_heartbeat_ns);
-  if (pwrite(fd_, &value, sizeof(value), static_cast<off_t>(at)) != sizeof(value)) {
-    return absl::ErrnoToStatus(errno, "pwrite of the heartbeat");
+  const auto at = static_cast<off_t>(abi::kControlOffset + offset);
+  if (pwrite(fd_, from, bytes, at) != static_cast<ssize_t>(bytes)) {
+    return absl::ErrnoToStatus(errno, "pwrite of a control word");
   }
   return absl::OkStatus();
+}
+
+absl::Status RegionReader::WriteHeartbeat(std::int64_t mono_ns) const {
+  const auto value = static_cast<std::uint64_t>(mono_ns);
+  return WriteControl(offsetof(ControlBlock, agent_heartbeat_ns), &value, sizeof(value));
+}
+
+absl::StatusOr<std::vector<std::string>> RegionReader::ReadFunctionNames() const {
+  std::uint32_t count = 0;
+  absl::Status status =
+      ReadAt(abi::kControlOffset + offsetof(ControlBlock, function_count), &count, sizeof(count));
+  if (!status.ok()) return status;
+  std::atomic_thread_fence(std::memory_order_acquire);
+  std::vector<unsigned char> raw(std::size_t{std::min(count, abi::kFunctionNames)} *
+                                 abi::kFunctionNameBytes);
+  status =
+      ReadAt(abi::kControlOffset + offsetof(ControlBlock, function_names), raw.data(), raw.size());
+  if (!status.ok()) return status;
+  std::vector<std::string> names;
+  for (std::size_t at = 0; at < raw.size(); at += abi::kFunctionNameBytes) {
+    names.push_back(TextField(std::span(raw).subspan(at, abi::kFunctionNameBytes)));
+  }
+  return names;
+}
+
+absl::StatusOr<WindowSnapshot> RegionReader::ReadWindow() const {
+  unsigned char raw[sizeof(abi::WindowState)];
+  // Twice: the first look sees the phase, the second is sure to see all that came before it.
+  for (int look = 0; look < 2; ++look) {
+    absl::Status status =
+        ReadAt(abi::kControlOffset + offsetof(ControlBlock, window_state), raw, sizeof(raw));
+    if (!status.ok()) return status;
+    std::atomic_thread_fence(std::memory_order_acquire);
+  }
+  WindowSnapshot out = WindowOf(raw);
+  constexpr std::size_t kAsked =
+      offsetof(ControlBlock, window_request) + offsetof(abi::WindowRequest, ticket);
+  absl::Status status =
+      ReadAt(abi::kControlOffset + kAsked, &out.asked_ticket, sizeof(out.asked_ticket));
+  if (!status.ok()) return status;
+  return out;
+}
+
+absl::Status RegionReader::WriteWindowOrder(std::uint32_t ticket, const WindowOrder& order) const {
+  using abi::WindowRequest;
+  constexpr std::size_t kRequest = offsetof(ControlBlock, window_request);
+  constexpr std::size_t kAfterTicket = offsetof(WindowRequest, group_slot);
+  constexpr std::size_t kEnd = offsetof(WindowRequest, sources) + sizeof(std::uint32_t);
+  unsigned char raw[kEnd] = {};
+  const auto put = [&raw](std::size_t at, auto value) {
+    std::memcpy(raw + at, &value, sizeof(value));
+  };
+  put(offsetof(WindowRequest, group_slot), order.group_slot);
+  put(offsetof(WindowRequest, open_sequence), order.open_sequence);
+  put(offsetof(WindowRequest, close_sequence), order.close_sequence);
+  put(offsetof(WindowRequest, deadline_ns), order.deadline_ns);
+  put(offsetof(WindowRequest, sources), order.sources);
+  absl::Status status =
+      WriteControl(kRequest + kAfterTicket, raw + kAfterTicket, kEnd - kAfterTicket);
+  if (!status.ok()) return status;
+  std::atomic_thread_fence(std::memory_order_release);
+  return WriteControl(kRequest + offsetof(WindowRequest, ticket), &ticket, sizeof(ticket));
 }
 
 }  // namespace fathom::agent

@@ -3,10 +3,10 @@
 //
 // Used by ring_consumer and group_table. Opened by ring_directory.
 //
-// Model: nothing is mapped. Every access is a pread (pwrite for the heartbeat), so a file that is
-// truncated or filled with garbage under us is an error value, never a SIGBUS. Sizes and offsets
-// come from the fixed layout of our own version; the header's copies are only compared with it.
-// A pread has no order inside itself; callers that need "commit, then payload" read twice, as
+// Model: nothing is mapped. Every access is a pread (pwrite for the agent's own words), so a file
+// that is truncated or filled with garbage under us is an error value, never a SIGBUS. Sizes and
+// offsets come from the fixed layout of our own version; the header's copies are only compared with
+// it. A pread has no order inside itself; callers that need "commit, then payload" read twice, as
 // ring_consumer explains.
 //
 // Thread-safety: thread-compatible; all const members may run concurrently.
@@ -59,6 +59,27 @@ struct ControlSnapshot {
   std::array<std::uint64_t, abi::kDropReasons> drops{};
 };
 
+// abi::WindowRequest without its ticket, and abi::WindowState, as values.
+struct WindowOrder {
+  std::uint32_t group_slot = 0;
+  std::uint64_t open_sequence = 0;
+  std::uint64_t close_sequence = 0;
+  std::int64_t deadline_ns = 0;
+  std::uint32_t sources = 0;
+};
+struct WindowSnapshot {
+  std::uint32_t asked_ticket = 0;  // of the newest request, taken up or not
+  std::uint32_t ticket = 0;
+  abi::WindowPhase phase = abi::WindowPhase::kNone;
+  abi::WindowReason reason = abi::WindowReason::kNone;
+  std::uint64_t opened_sequence = 0;
+  std::uint64_t closed_sequence = 0;
+  std::int64_t opened_ns = 0;
+  std::int64_t closed_ns = 0;
+  std::uint64_t records = 0;
+  std::uint32_t lost = 0;
+};
+
 class RegionReader {
  public:
   static absl::StatusOr<RegionReader> Open(const std::string& path);
@@ -85,10 +106,20 @@ class RegionReader {
   // Tells the tracer that somebody reads. Never makes the file longer.
   absl::Status WriteHeartbeat(std::int64_t mono_ns) const;
 
+  // Names of the functions that marks speak of, by number.
+  absl::StatusOr<std::vector<std::string>> ReadFunctionNames() const;
+
+  absl::StatusOr<WindowSnapshot> ReadWindow() const;
+  // Asks for a window under `ticket`: the fields first, the ticket last. Never makes the file
+  // longer.
+  absl::Status WriteWindowOrder(std::uint32_t ticket, const WindowOrder& order) const;
+
  private:
   explicit RegionReader(int fd) : fd_(fd) {}
   absl::Status ReadHeader();
   absl::Status ReadAt(std::uint64_t offset, void* to, std::size_t bytes) const;
+  // Requires: inside the control block.
+  absl::Status WriteControl(std::size_t offset, const void* from, std::size_t bytes) const;
 
   int fd_ = -1;
   std::uint32_t record_count_ = 0;

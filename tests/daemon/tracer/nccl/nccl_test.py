@@ -12,7 +12,9 @@ from fake_agent import FakeAgent  # noqa: E402
 from ring_file import ASYNC, DEVICE, NONE32, NONE64, RingFile  # noqa: E402
 
 BUILD = pathlib.Path(os.environ.get("FATHOM_BINARY_DIR", "build/release")).resolve()
+WITH_CUDA = (BUILD / "tests/fake_cuda/libcuda.so.1").exists()
 ITERATIONS = 5
+LAUNCHES = 2 * 2 * 4  # of an iteration: forward and backward of two micro-batches, a large kernel and three small ones
 
 
 def train(*options, plugin="STATIC_PLUGIN", **environment):
@@ -34,7 +36,8 @@ def ops(ring):
     """[{enter, gpu_start, gpu_end}] in call order."""
     by_op = defaultdict(dict)
     for record in ring.records:
-        by_op[record.op].setdefault(record.kind, record)
+        if record.kind not in ("device_calls", "sync_start", "sync_end"):
+            by_op[record.op].setdefault(record.kind, record)
     return [by_op[op] for op in sorted(by_op)]
 
 
@@ -98,6 +101,17 @@ class Calls(unittest.TestCase):
                 self.assertLessEqual(last, end)
                 last = start
             self.assertEqual(ring.drops, dict.fromkeys(ring.drops, 0))
+
+    @unittest.skipUnless(WITH_CUDA, "no CUDA headers: kernels do not go through CUDA's calls")
+    def test_launches_and_waits_stand_before_the_ops_that_they_led_to(self):
+        for ring in self.rings.values():
+            calls = [r for r in ring.records if r.kind == "device_calls"]
+            self.assertEqual(sum(r.peer for r in calls), LAUNCHES * ITERATIONS)
+            self.assertEqual(sum(r.kind == "sync_start" for r in ring.records), ITERATIONS)
+            self.assertEqual(sum(r.kind == "sync_end" for r in ring.records), ITERATIONS)
+            for record, after in zip(ring.records, ring.records[1:]):
+                if record.kind == "device_calls" and after.kind == "enter":
+                    self.assertEqual(record.time_ns, after.time_ns, "one reading of the clock for both")
 
     def test_nothing_is_left_in_flight(self):
         for ring in self.rings.values():
