@@ -11,15 +11,21 @@ from harness import BUILD, DATA, RunTest, end, environment, run, start, torchrun
 
 FATHOM = str(BUILD / "fathom")
 SCRIPT = DATA / "torch_jobs/ddp.py"
+FUNCTION = "faults:log_metrics_to_remote"  # what the script does slowly; the user names it
 
 
 def job_environment():
-    return environment(OMP_NUM_THREADS="1", PYTHONUNBUFFERED="1")
+    return environment(OMP_NUM_THREADS="1", PYTHONUNBUFFERED="1", FATHOM_FUNCTIONS=f"faults:wait_for_flag,{FUNCTION}")
 
 
 def convicted(report):
     return {(v["cause"], v["class"], tuple(v["entity"]["ranks"])) for v in report["verdicts"]
             if v["grade"] in ("established", "supported")}
+
+
+def functions_named(report):
+    return {e["statement"] for v in report["verdicts"] for e in v["evidence"] if e["source"] == "Python stacks"
+            and v["grade"] in ("established", "supported")}
 
 
 class Record(RunTest):
@@ -53,6 +59,8 @@ class Record(RunTest):
         # On a crowded machine nothing may have been told; then nothing is told again.
         self.assertEqual(convicted(again), convicted(live))
         self.assertLessEqual({ranks for _, _, ranks in convicted(live)}, {(2,)}, live["verdicts"])
+        said = {f"Most of it lies in {FUNCTION}."} if convicted(live) else set()
+        self.assertEqual(functions_named(live), said)
         # A copy that was cut off, as after a crash, is read up to there.
         file = next(self.recording.iterdir())
         cut = self.folder / "cut.fathom"
