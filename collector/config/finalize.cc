@@ -54,13 +54,17 @@ absl::Status CheckLevel(const std::string& level) {
       absl::StrCat("log_level: '", level, "' is none of trace, debug, info, warning, error, off"));
 }
 
-// Thresholds are positive numbers; what more they must be is for diagnosis to know.
+// Thresholds are positive numbers, or 0 where that is the default: a rule that is not asked. What
+// more they must be is for diagnosis to know.
 absl::Status CheckThresholds(const CollectorConfig& config) {
+  const CollectorConfig defaults;
   for (const Setting& setting : Settings()) {
-    double value = 0;
+    double value = 0, usual = 0;
     const bool threshold = setting.name.rfind("diagnosis.", 0) == 0;
     if (!threshold || !absl::SimpleAtod(setting.get(config), &value)) continue;
-    if (auto status = CheckRange(setting.name.c_str(), value, 1e-9, 1e9); !status.ok())
+    const bool may_be_off = absl::SimpleAtod(setting.get(defaults), &usual) && usual == 0;
+    const double low = may_be_off ? 0 : 1e-9;
+    if (auto status = CheckRange(setting.name.c_str(), value, low, 1e9); !status.ok())
       return status;
   }
   return absl::OkStatus();
