@@ -25,8 +25,10 @@ void Count(const CommOp& op, RankIteration& iteration) {
   if (!op.done() || op.group == GroupId()) return;
   GroupIteration& group = GroupIn(iteration, op.group);
   const Nanos elapsed = op.elapsed();
-  if (group.count == 0) group.first = group.shortest = group.longest = elapsed;
-  group.shortest = std::min(group.shortest, elapsed);
+  if (group.count == 0) group.first = group.longest = elapsed;
+  if (op.kind != CollectiveKind::kRecv) {
+    group.shortest = group.shortest == Nanos() ? elapsed : std::min(group.shortest, elapsed);
+  }
   group.longest = std::max(group.longest, elapsed);
   group.elapsed += elapsed;
   ++group.count;

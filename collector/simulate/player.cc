@@ -18,10 +18,10 @@ double HostWait(double least_us, std::uint64_t random) {
 
 }  // namespace
 
-void GroupSums::Add(double seconds) {
-  if (count == 0) first = shortest = seconds;
+void GroupSums::Add(double seconds, bool receive) {
+  if (count == 0) first = seconds;
+  if (!receive) shortest = shortest > 0 ? std::min(shortest, seconds) : seconds;
   elapsed += seconds;
-  shortest = std::min(shortest, seconds);
   longest = std::max(longest, seconds);
   ++count;
 }
@@ -219,7 +219,7 @@ void Player::Receive(std::uint32_t stage, const Step& step) {
     GroupSums& sum = sums_[static_cast<std::size_t>(Dimension::kPipeline)][first + i];
     sum.entered += time_[first + i] < kForever;
     sum.ended += end < kForever;
-    sum.Add(end - time_[first + i]);
+    sum.Add(end - time_[first + i], true);
     blocked_[first + i] += end - time_[first + i];
     time_[first + i] = end;
   }

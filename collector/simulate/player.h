@@ -33,14 +33,14 @@ namespace fathom::simulate {
 // What a rank did on one communicator in the iteration. Seconds.
 struct GroupSums {
   double elapsed = 0;
-  double shortest = 0;
+  double shortest = 0;  // of what is no receive
   double longest = 0;
   double first = 0;
   std::uint32_t count = 0;
   std::uint32_t entered = 0;  // of them; fewer than count where the rank hangs
   std::uint32_t ended = 0;
 
-  void Add(double seconds);
+  void Add(double seconds, bool receive = false);
 };
 
 // An op as it was seen on a rank; true clock.

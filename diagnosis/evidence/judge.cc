@@ -7,10 +7,10 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "diagnosis/evidence/cost.h"
+#include "diagnosis/evidence/judge_alike.h"
+#include "diagnosis/evidence/judge_groups.h"
 #include "diagnosis/evidence/phrase.h"
-#include "diagnosis/evidence/shared_device.h"
 #include "diagnosis/model/lookup.h"
-#include "diagnosis/rules/link_slow.h"
 
 namespace fathom::diagnosis {
 namespace {
@@ -178,109 +178,6 @@ Verdict ConvictHost(const Case& c, const Ledger& ledger, const std::string& node
   return verdict;
 }
 
-bool AllInnocent(const Case& c, const Ledger& ledger) {
-  return std::all_of(ledger.ranks.begin(), ledger.ranks.end(), [&](const RankAccount& a) {
-    return a.typical.total < c.config.innocent_share * ledger.excess;
-  });
-}
-
-std::string GroupSentence(const Case& c, const Ledger& ledger, const GroupAccount& account,
-                          const std::vector<RankId>& ranks) {
-  return absl::StrFormat(
-      "Communication between ranks %s is very likely slow since iteration %d: it takes %s longer "
-      "for the same bytes, with all ranks on time; an iteration takes %s instead of %s.",
-      RankList(ranks), c.suspicion.onset.value, Duration(account.typical),
-      Duration(c.suspicion.measured.Seconds()), Duration(ledger.expected));
-}
-
-Verdict GroupVerdict(const Case& c, const Ledger& ledger, const GroupAccount& account) {
-  const Group* group = FindGroup(c.view, account.group);
-  Verdict verdict;
-  verdict.cause = Cause::kCommunicationSlow;
-  verdict.grade = Grade::kSupported;
-  verdict.problem = ClassOf(verdict.cause);
-  verdict.owner = OwnerOf(verdict.cause);
-  verdict.entity.type = EntityType::kGroup;
-  if (group != nullptr) verdict.entity.ranks = group->members;
-  verdict.since_iteration = c.suspicion.onset;
-  verdict.since_time = c.suspicion.onset_time;
-  verdict.cost = CostOfSlowness(c.view, c.suspicion, 1);
-  verdict.posterior_odds =
-      PosteriorOdds(c.config.prior_link, account.shows, ledger.iterations, c.config.chance_share);
-  verdict.sentence = GroupSentence(c, ledger, account, verdict.entity.ranks);
-  verdict.evidence.push_back({"Transfer beyond the usual for the same group, kind and size.",
-                              account.typical, "s", ledger.excess, "communication_slow"});
-  verdict.would_change.push_back("A rank that comes late by as much.");
-  return verdict;
-}
-
-void JudgeGroup(const Case& c, const Ledger& ledger, const GroupAccount& account,
-                Findings& findings) {
-  Verdict verdict = GroupVerdict(c, ledger, account);
-  const auto network = FindSlowNetwork(c.view, verdict.entity.ranks, c.config);
-  if (network) {
-    NameSlowNetwork(c.view, *network, verdict);
-  } else {
-    verdict.would_change.push_back("Times per peer: they would tell which link it is.");
-    verdict.action_text =
-        "Look at the links between the nodes of these ranks: errors, speed, load.";
-    verdict.action_command = "ss -ti; ip -s link";
-  }
-  findings.verdicts.push_back(std::move(verdict));
-}
-
-// Several groups at once are one matter: of what they share.
-void JudgeManyGroups(const Case& c, const Ledger& ledger,
-                     const std::vector<const GroupAccount*>& slow, Findings& findings) {
-  std::set<GroupId> ids;
-  const GroupAccount* worst = slow.front();
-  for (const GroupAccount* account : slow) {
-    ids.insert(account->group);
-    if (account->typical > worst->typical) worst = account;
-  }
-  const SharedDevice shared = SharedBy(c.view, ids);
-  Verdict verdict = GroupVerdict(c, ledger, *worst);
-  verdict.entity.ranks = shared.ranks;
-  std::string what =
-      absl::StrFormat("%d communicators (ranks %s)", slow.size(), RankList(shared.ranks));
-  if (shared.rank != kNoRank) {
-    verdict.cause = Cause::kLinkSlow;
-    verdict.entity.type = EntityType::kNic;
-    verdict.entity.ranks = {shared.rank};
-    if (const RankFacts* facts = FactsOf(c.view, shared.rank)) verdict.entity.node = facts->node;
-    what = absl::StrFormat("%d communicators that have only %s in common", slow.size(),
-                           RankName(c.view, shared.rank));
-  } else if (shared.rail) {
-    verdict.cause = Cause::kLinkSlow;
-    verdict.entity.type = EntityType::kSwitch;
-    verdict.entity.link_src = absl::StrFormat("rail %d", *shared.rail);
-    absl::StrAppend(&what, ", all on GPU ", *shared.rail, " of their nodes and no other,");
-  }
-  verdict.sentence = absl::StrFormat(
-      "Communication in %s is very likely slow since iteration %d: it takes up to %s longer for "
-      "the "
-      "same bytes, with all ranks on time; an iteration takes %s instead of %s.",
-      what, c.suspicion.onset.value, Duration(worst->typical),
-      Duration(c.suspicion.measured.Seconds()), Duration(ledger.expected));
-  verdict.would_change.push_back("Times per peer: they would tell which link it is.");
-  verdict.action_text =
-      "Look at what these ranks' traffic shares: NIC, cable, leaf or spine switch.";
-  verdict.action_command = "ibdiagnet; ip -s link";
-  findings.verdicts.push_back(std::move(verdict));
-}
-
-void JudgeGroups(const Case& c, const Ledger& ledger, Findings& findings) {
-  if (!AllInnocent(c, ledger)) return;
-  std::vector<const GroupAccount*> slow;
-  for (const GroupAccount& account : ledger.groups) {
-    if (Ratio(account.shows, ledger.iterations) >= c.config.consistent_share) {
-      slow.push_back(&account);
-    }
-  }
-  if (slow.size() == 1) JudgeGroup(c, ledger, *slow.front(), findings);
-  if (slow.size() > 1) JudgeManyGroups(c, ledger, slow, findings);
-}
-
 constexpr char kQuestion[] = "who holds the job back";
 
 void Abstain(Findings& findings, std::string missing) {
@@ -365,6 +262,10 @@ void JudgeSlowness(const Case& c, const Ledger& ledger, Findings& findings) {
     return;
   }
   if (2 * candidates.size() > ledger.ranks.size()) {
+    if (auto verdict = JudgeAlike(c, ledger, candidates, NodesOf(c, candidates))) {
+      findings.verdicts.push_back(*std::move(verdict));
+      return;
+    }
     return Abstain(findings,
                    "a difference between ranks: most take longer alike, as when something else "
                    "uses the machine or the work itself has grown");

@@ -3,8 +3,8 @@
 // Used by engine/diagnose on slow jobs. docs/rules/README.md has the table of grades.
 //
 // Model: a rank that shows in consistent_share of the irregular iterations is a candidate. More
-// than half of all ranks as candidates, or a candidate whose peers have nearly the same excess: all
-// are slow alike, and nobody is convicted. A candidate whose time went into waiting for a core is a
+// than half of all ranks as candidates: all are slow alike, which judge_alike looks into, and no
+// device is convicted, nor is a candidate whose peers have nearly the same excess. A candidate whose time went into waiting for a core is a
 // matter of its node. Established needs enough iterations, high odds, most of the excess explained,
 // others waiting for it, and no other explanation; what falls short of one is supported.
 //

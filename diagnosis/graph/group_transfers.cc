@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <cstddef>
 #include <limits>
+#include <set>
 #include <unordered_map>
 #include <utility>
 
+#include "diagnosis/graph/message_groups.h"
 #include "diagnosis/stats/robust.h"
 
 namespace fathom::diagnosis {
@@ -56,6 +58,7 @@ std::vector<std::vector<double>> TimesIn(const JobView& view, const Places& plac
 std::vector<GroupTransfers> TransfersOf(const JobView& view,
                                         const std::vector<Iteration>& irregular,
                                         const std::vector<Iteration>& baseline) {
+  const std::set<GroupId> messages = MessageGroups(view);
   Places places;
   for (const Group& group : view.groups) places.emplace(group.id, places.size());
   auto now = TimesIn(view, places, irregular);
@@ -63,6 +66,7 @@ std::vector<GroupTransfers> TransfersOf(const JobView& view,
   std::vector<GroupTransfers> transfers;
   for (const Group& group : view.groups) {
     const std::size_t g = places.at(group.id);
+    if (messages.contains(group.id)) continue;
     if (now[g].empty() || now[g].size() < irregular.size()) continue;
     if (before[g].empty() || before[g].size() < baseline.size()) continue;
     transfers.push_back({group.id, Median(std::move(before[g])), std::move(now[g])});

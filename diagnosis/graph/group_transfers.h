@@ -5,8 +5,8 @@
 //
 // Model: in ops in which all leave together, elapsed = wait + transfer, and the member that comes
 // last waits for nobody. So the smallest elapsed sum among the members bounds the transfers of an
-// iteration from above, and no lateness of any rank lengthens it. For groups that carry messages it
-// is the waiting of the busiest member, which a slow rank does not lengthen either.
+// iteration from above, and no lateness of any rank lengthens it. Groups that carry messages are left
+// out: their members wait for one another by turns, longer when anything in a stage takes longer.
 //
 // Units: seconds. Thread-safety: pure. Cost: O(ranks × groups × iterations asked for).
 #ifndef FATHOM_DIAGNOSIS_GRAPH_GROUP_TRANSFERS_H_
@@ -24,7 +24,7 @@ struct GroupTransfers {
   std::vector<double> times;  // one an irregular iteration, in their order
 };
 
-// Groups of which every member reported every iteration. Both lists: ordered by index.
+// Groups without messages, of which every member reported every iteration. Both lists: ordered by index.
 std::vector<GroupTransfers> TransfersOf(const JobView& view,
                                         const std::vector<Iteration>& irregular,
                                         const std::vector<Iteration>& baseline);

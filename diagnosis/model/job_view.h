@@ -40,7 +40,7 @@ struct GroupIteration {
   GroupId group;
   std::uint32_t count = 0;
   Nanos elapsed;
-  Nanos shortest;
+  Nanos shortest;  // of what is no receive: one of what is at hand takes no time; 0: none such
   Nanos longest;
   Nanos first;  // elapsed of the first op of the iteration on this group
 };

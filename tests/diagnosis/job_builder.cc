@@ -47,11 +47,13 @@ void AddGroups(const PlayedRank& rank, int iteration, RankIteration& out) {
     if (op.iteration.value != iteration || !op.done()) continue;
     GroupIteration& g = groups[op.group];
     const Nanos elapsed = op.elapsed();
-    if (g.count == 0) g.shortest = g.first = elapsed;
+    if (g.count == 0) g.first = elapsed;
+    if (op.kind != CollectiveKind::kRecv) {
+      g.shortest = g.shortest == Nanos() ? elapsed : std::min(g.shortest, elapsed);
+    }
     g.group = op.group;
     ++g.count;
     g.elapsed += elapsed;
-    g.shortest = std::min(g.shortest, elapsed);
     g.longest = std::max(g.longest, elapsed);
     ++out.ops;
   }

@@ -31,7 +31,9 @@ void AddOp(const OpRow& row, GroupSummary& group) {
   const std::int64_t elapsed = row.end_ns - row.arrival_ns();
   const bool first = group.elapsed_ns == 0;
   group.first_ns = first ? elapsed : group.first_ns;
-  group.shortest_ns = first ? elapsed : std::min(group.shortest_ns, elapsed);
+  if (row.kind != CollectiveKind::kRecv) {
+    group.shortest_ns = group.shortest_ns == 0 ? elapsed : std::min(group.shortest_ns, elapsed);
+  }
   group.longest_ns = std::max(group.longest_ns, elapsed);
   group.elapsed_ns += elapsed;
 }

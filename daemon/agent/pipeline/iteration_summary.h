@@ -22,7 +22,7 @@ namespace fathom::agent {
 struct GroupSummary {
   std::uint32_t count = 0;
   std::int64_t elapsed_ns = 0;
-  std::int64_t shortest_ns = 0;
+  std::int64_t shortest_ns = 0;  // of what is no receive; 0: all were
   std::int64_t longest_ns = 0;
   std::int64_t first_ns = 0;
 };
