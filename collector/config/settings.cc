@@ -153,6 +153,7 @@ std::vector<Setting> DiagnosisSettings() {
       Of("consistent_share", &D::consistent_share),
       Of("peer_contrast", &D::peer_contrast),
       Of("most_culprit_nodes", &D::most_culprit_nodes),
+      Of("alike_ratio", &D::alike_ratio),
       Of("established_iterations", &D::established_iterations),
       Of("established_odds", &D::established_odds),
       Of("supported_odds", &D::supported_odds),

@@ -39,6 +39,7 @@ struct DiagnosisConfig {
   double consistent_share = 0.8;        // irregular iterations in which a culprit must show
   double peer_contrast = 2.0;           // its excess against that of the ranks not accused
   std::int32_t most_culprit_nodes = 2;  // more that become slow at once have a common cause
+  double alike_ratio = 1.2;                 // members of one group within it have one cause
   std::int32_t established_iterations = 6;  // irregular iterations for an established verdict
   double established_odds = 100;            // posterior odds for it
   double supported_odds = 10;               // and for supported

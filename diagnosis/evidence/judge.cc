@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "diagnosis/evidence/common_cause.h"
 #include "diagnosis/evidence/cost.h"
 #include "diagnosis/evidence/judge_alike.h"
 #include "diagnosis/evidence/judge_groups.h"
@@ -33,12 +34,12 @@ bool Consistent(const Case& c, const Ledger& ledger, const RankAccount& account)
 }
 
 // Consistent ranks, without those whose excess is small beside the largest and decides nothing.
-std::vector<const RankAccount*> Candidates(const Case& c, const Ledger& ledger) {
+Accounts Candidates(const Case& c, const Ledger& ledger) {
   double largest = 0;
   for (const RankAccount& account : ledger.ranks) {
     if (Consistent(c, ledger, account)) largest = std::max(largest, account.typical.total);
   }
-  std::vector<const RankAccount*> out;
+  Accounts out;
   for (const RankAccount& account : ledger.ranks) {
     const bool strong = account.typical.total * c.config.peer_contrast >= largest;
     const bool decides = account.path_typical >= c.config.explains_share * ledger.excess;
@@ -47,14 +48,14 @@ std::vector<const RankAccount*> Candidates(const Case& c, const Ledger& ledger) 
   return out;
 }
 
-bool Contains(const std::vector<const RankAccount*>& accounts, RankId rank) {
+bool Contains(const Accounts& accounts, RankId rank) {
   return std::any_of(accounts.begin(), accounts.end(),
                      [&](const RankAccount* a) { return a->rank == rank; });
 }
 
 // Its excess stands out from that of every rank that is not a candidate.
 bool StandsOut(const Case& c, const Ledger& ledger, const RankAccount& account,
-               const std::vector<const RankAccount*>& candidates) {
+               const Accounts& candidates) {
   for (const RankAccount& other : ledger.ranks) {
     if (Contains(candidates, other.rank)) continue;
     if (account.typical.total < c.config.peer_contrast * other.typical.total) return false;
@@ -68,7 +69,7 @@ double OddsOf(const Case& c, const Ledger& ledger, const RankAccount& account) {
 }
 
 std::vector<RankId> VictimsOf(const Case& c, const Ledger& ledger,
-                              const std::vector<const RankAccount*>& culprits) {
+                              const Accounts& culprits) {
   std::vector<RankId> victims;
   for (const RankAccount& account : ledger.ranks) {
     if (Contains(culprits, account.rank)) continue;
@@ -93,7 +94,7 @@ Grade GradeOf(const Case& c, const Ledger& ledger, const RankAccount& account, d
 }
 
 Verdict ConvictRank(const Case& c, const Ledger& ledger, const RankAccount& account,
-                    const std::vector<const RankAccount*>& culprits, double explained) {
+                    const Accounts& culprits, double explained) {
   Verdict verdict;
   verdict.cause = CauseOf(account.typical);
   verdict.posterior_odds = OddsOf(c, ledger, account);
@@ -115,38 +116,8 @@ Verdict ConvictRank(const Case& c, const Ledger& ledger, const RankAccount& acco
   return verdict;
 }
 
-// All candidates share a node, all ranks of that node are candidates, and there are other nodes.
-std::string NodeOfAll(const Case& c, const Ledger& ledger,
-                      const std::vector<const RankAccount*>& candidates) {
-  std::set<std::string> accused, cleared;
-  for (const RankAccount& account : ledger.ranks) {
-    const RankFacts* facts = FactsOf(c.view, account.rank);
-    if (facts == nullptr || facts->node.empty()) return "";
-    (Contains(candidates, account.rank) ? accused : cleared).insert(facts->node);
-  }
-  if (accused.size() != 1 || cleared.empty() || cleared.contains(*accused.begin())) return "";
-  return *accused.begin();
-}
-
-// How many nodes the accounts are on; a rank whose node is not known counts for none.
-std::size_t NodesOf(const Case& c, const std::vector<const RankAccount*>& accounts) {
-  std::set<std::string> nodes;
-  for (const RankAccount* account : accounts) {
-    const RankFacts* facts = FactsOf(c.view, account->rank);
-    if (facts != nullptr && !facts->node.empty()) nodes.insert(facts->node);
-  }
-  return nodes.size();
-}
-
-// Devices fail one by one: so many nodes at once, or several ranks on each of two, do not.
-bool CommonCause(const Case& c, const std::vector<const RankAccount*>& candidates) {
-  const std::size_t nodes = NodesOf(c, candidates);
-  if (nodes > static_cast<std::size_t>(c.config.most_culprit_nodes)) return true;
-  return nodes > 1 && candidates.size() >= 2 * nodes;
-}
-
 Verdict ConvictHost(const Case& c, const Ledger& ledger, const std::string& node,
-                    const std::vector<const RankAccount*>& ranks) {
+                    const Accounts& ranks) {
   Verdict verdict;
   verdict.cause = Cause::kHostSlow;
   verdict.grade = Grade::kSupported;
@@ -207,7 +178,7 @@ bool EnoughToJudge(const Case& c, const Ledger& ledger, Findings& findings) {
 }
 
 void JudgeCandidate(const Case& c, const Ledger& ledger, const RankAccount& account,
-                    const std::vector<const RankAccount*>& candidates, double explained,
+                    const Accounts& candidates, double explained,
                     Findings& findings) {
   const std::string rank = absl::StrCat("rank ", account.rank.value);
   const double needed = c.config.explains_share * ledger.excess;
@@ -230,6 +201,43 @@ void JudgeCandidate(const Case& c, const Ledger& ledger, const RankAccount& acco
   findings.verdicts.push_back(std::move(verdict));
 }
 
+void JudgeMost(const Case& c, const Ledger& ledger, const Accounts& candidates,
+               Findings& findings) {
+  if (auto verdict = JudgeAlike(c, ledger, candidates, NodesOf(c.view, candidates))) {
+    findings.verdicts.push_back(*std::move(verdict));
+    return;
+  }
+  Abstain(findings,
+          "a difference between ranks: most take longer alike, as when something else "
+          "uses the machine or the work itself has grown");
+}
+
+// Several that became slow at once are one matter: of what they share. False: they share nothing.
+bool JudgeTogether(const Case& c, const Ledger& ledger, const Accounts& candidates,
+                   Findings& findings) {
+  const Group* shared = CommunicatorOfAll(c, candidates);
+  const std::string node = NodeOfAll(c.view, ledger, candidates);
+  // More work for one replica is more computing; a host that fails is not.
+  const bool more_work =
+      shared != nullptr && CauseOf(candidates.front()->typical) == Cause::kComputeSlow;
+  if (candidates.size() >= kFewestOfNode && !node.empty() && !more_work) {
+    findings.verdicts.push_back(ConvictHost(c, ledger, node, candidates));
+  } else if (2 * candidates.size() > ledger.ranks.size()) {
+    JudgeMost(c, ledger, candidates, findings);
+  } else if (shared != nullptr) {
+    Abstain(findings, absl::StrCat("what the ranks of ", GroupName(c.view, shared->id),
+                                   ", which take longer alike at once, have in common: "
+                                   "more work for all of them, or something they share"));
+  } else if (OnManyNodes(c, candidates)) {
+    Abstain(findings, absl::StrFormat("what %d ranks on %d nodes that became slow at once have in "
+                                      "common: more work by design, or something they share",
+                                      candidates.size(), NodesOf(c.view, candidates)));
+  } else {
+    return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 bool WaitsForCores(const Excess& parts) {
@@ -250,32 +258,13 @@ Cause CauseOf(const Excess& parts) {
 
 void JudgeSlowness(const Case& c, const Ledger& ledger, Findings& findings) {
   if (!EnoughToJudge(c, ledger, findings)) return;
-  const std::vector<const RankAccount*> candidates = Candidates(c, ledger);
+  const Accounts candidates = Candidates(c, ledger);
   if (candidates.empty()) {
     JudgeGroups(c, ledger, findings);
     if (findings.verdicts.empty()) Abstain(findings, NobodyTakesLonger(c, ledger));
     return;
   }
-  const std::string node = NodeOfAll(c, ledger, candidates);
-  if (candidates.size() >= kFewestOfNode && !node.empty()) {
-    findings.verdicts.push_back(ConvictHost(c, ledger, node, candidates));
-    return;
-  }
-  if (2 * candidates.size() > ledger.ranks.size()) {
-    if (auto verdict = JudgeAlike(c, ledger, candidates, NodesOf(c, candidates))) {
-      findings.verdicts.push_back(*std::move(verdict));
-      return;
-    }
-    return Abstain(findings,
-                   "a difference between ranks: most take longer alike, as when something else "
-                   "uses the machine or the work itself has grown");
-  }
-  if (CommonCause(c, candidates)) {
-    return Abstain(findings,
-                   absl::StrFormat("what %d ranks on %d nodes that became slow at once have in "
-                                   "common: more work by design, or something they share",
-                                   candidates.size(), NodesOf(c, candidates)));
-  }
+  if (JudgeTogether(c, ledger, candidates, findings)) return;
   double explained = 0;
   for (const RankAccount* account : candidates) explained += account->path_typical / ledger.excess;
   for (const RankAccount* account : candidates) {

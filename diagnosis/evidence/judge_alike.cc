@@ -14,8 +14,6 @@
 namespace fathom::diagnosis {
 namespace {
 
-using Accounts = std::vector<const RankAccount*>;
-
 double MedianPart(const Accounts& slow, double Excess::*part) {
   std::vector<double> values;
   for (const RankAccount* account : slow) values.push_back(account->typical.*part);

@@ -12,8 +12,8 @@
 
 #include <cstddef>
 #include <optional>
-#include <vector>
 
+#include "diagnosis/evidence/common_cause.h"
 #include "diagnosis/evidence/ledger.h"
 #include "diagnosis/rules/rule.h"
 
@@ -21,7 +21,7 @@ namespace fathom::diagnosis {
 
 // `slow`: the ranks that show, on so many nodes. None: it cannot be told.
 std::optional<Verdict> JudgeAlike(const Case& c, const Ledger& ledger,
-                                  const std::vector<const RankAccount*>& slow, std::size_t nodes);
+                                  const Accounts& slow, std::size_t nodes);
 
 }  // namespace fathom::diagnosis
 

@@ -19,7 +19,7 @@
 namespace fathom::diagnosis {
 namespace {
 
-using Accounts = std::vector<const GroupAccount*>;
+using SlowAccounts = std::vector<const GroupAccount*>;
 
 bool AllInnocent(const Case& c, const Ledger& ledger) {
   return std::all_of(ledger.ranks.begin(), ledger.ranks.end(), [&](const RankAccount& a) {
@@ -27,8 +27,8 @@ bool AllInnocent(const Case& c, const Ledger& ledger) {
   });
 }
 
-Accounts SlowGroups(const Case& c, const Ledger& ledger) {
-  Accounts slow;
+SlowAccounts SlowGroups(const Case& c, const Ledger& ledger) {
+  SlowAccounts slow;
   for (const GroupAccount& account : ledger.groups) {
     const double shows = static_cast<double>(account.shows);
     if (shows >= c.config.consistent_share * static_cast<double>(ledger.iterations)) {
@@ -150,7 +150,7 @@ std::string NameShared(const Case& c, const SharedDevice& shared, std::size_t gr
   return what;
 }
 
-Verdict JudgeMany(const Case& c, const Ledger& ledger, const Accounts& slow) {
+Verdict JudgeMany(const Case& c, const Ledger& ledger, const SlowAccounts& slow) {
   std::set<GroupId> ids;
   const GroupAccount* worst = slow.front();
   for (const GroupAccount* account : slow) {
@@ -173,7 +173,7 @@ Verdict JudgeMany(const Case& c, const Ledger& ledger, const Accounts& slow) {
 
 void JudgeGroups(const Case& c, const Ledger& ledger, Findings& findings) {
   if (!AllInnocent(c, ledger)) return;
-  const Accounts slow = SlowGroups(c, ledger);
+  const SlowAccounts slow = SlowGroups(c, ledger);
   if (slow.size() == 1) findings.verdicts.push_back(JudgeOne(c, ledger, *slow.front()));
   if (slow.size() > 1) findings.verdicts.push_back(JudgeMany(c, ledger, slow));
 }

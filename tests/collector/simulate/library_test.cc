@@ -21,6 +21,7 @@ namespace {
 Mark ExpectedOf(const std::string& name) {
   static const std::map<std::string, Mark> kExpected = {
       {"expert_imbalance", Mark::kAbstained},
+      {"long_replica", Mark::kAbstained},
       {"slow_gpu_ddp", Mark::kAbstained},
   };
   const auto found = kExpected.find(name);

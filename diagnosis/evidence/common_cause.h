@@ -1,0 +1,38 @@
+// What several ranks that became slow at once have in common, so that none of them is convicted.
+//
+// Used by evidence/judge. Model: devices fail one by one. Slow ranks on more nodes than
+// most_culprit_nodes, or several on each of two, have a common cause. So have the members of one
+// communicator smaller than the job that take longer alike (alike_ratio): a replica with longer
+// sequences, a busy expert, a stage with more work look like that, and no device does.
+//
+// Thread-safety: pure. Cost: O(ranks + members of all groups).
+#ifndef FATHOM_DIAGNOSIS_EVIDENCE_COMMON_CAUSE_H_
+#define FATHOM_DIAGNOSIS_EVIDENCE_COMMON_CAUSE_H_
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "diagnosis/evidence/ledger.h"
+#include "diagnosis/rules/rule.h"
+
+namespace fathom::diagnosis {
+
+using Accounts = std::vector<const RankAccount*>;
+
+// How many nodes the accounts are on; a rank whose node is not known counts for none.
+std::size_t NodesOf(const JobView& view, const Accounts& accounts);
+
+// The node of all of them, if all ranks of that node are among them and there are other nodes.
+std::string NodeOfAll(const JobView& view, const Ledger& ledger, const Accounts& accounts);
+
+// True where so many nodes do not fail at once.
+bool OnManyNodes(const Case& c, const Accounts& accounts);
+
+// The communicator that holds all of them, of which they are half or more, and whose members take
+// longer alike. Null: none; the one with all ranks of the job does not count.
+const Group* CommunicatorOfAll(const Case& c, const Accounts& accounts);
+
+}  // namespace fathom::diagnosis
+
+#endif  // FATHOM_DIAGNOSIS_EVIDENCE_COMMON_CAUSE_H_
