@@ -26,6 +26,12 @@ struct DiagnosisConfig {
   double persistent_share = 0.8;          // irregular share since the onset: a degradation
   double change_probability = 0.9;        // of the change point (Holmes)
 
+  // Small lasting steps of quiet jobs.
+  double shift_delta = 1.01;           // the step is looked into from this × on
+  double shift_sigmas = 8;             // standard errors that it must measure
+  double shift_noise = 0.01;           // of the median, in jobs at most as noisy as this
+  std::int32_t shift_iterations = 10;  // since the step, at least
+
   // Rows.
   std::int32_t irregular_rows = 12;    // irregular iterations asked for
   std::int32_t baseline_rows = 8;      // baseline iterations asked for
@@ -47,6 +53,8 @@ struct DiagnosisConfig {
   double prior_rank = 0.01;   // a given rank is at fault, against nobody is
   double prior_host = 0.003;  // the same of a node
   double prior_link = 0.003;  // of a communicator or link
+  double shared_decay = 0.5;  // n users of a device tell as much as n to this power times one
+  std::int32_t ranked_devices = 5;  // length of the list of suspects, at most
 
   // Stalls and hangs.
   double stall_factor = 5;              // silent for this many own iterations (EROICA)
@@ -61,6 +69,7 @@ struct DiagnosisConfig {
   double work_bytes = 65'536;           // read and written a second: a silent rank that works
   double work_faults = 50;              // page faults a second: likewise
   std::int32_t work_functions = 3;      // distinct innermost functions in its stacks: it works
+  std::int32_t stuck_at_once = 3;       // stuck communicators, most that each are their own cause
   std::int32_t order_iterations = 6;    // iterations that show a rank's usual order of ops
   Nanos death_gap{500'000'000};         // lead of the first death over others, to be the cause
 

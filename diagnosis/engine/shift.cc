@@ -53,12 +53,12 @@ Side SideOf(const std::vector<double>& values) {
           static_cast<double>(values.size())};
 }
 
-bool IsStep(const Side& before, const Side& after, const ShiftThresholds& thresholds) {
+bool IsStep(const Side& before, const Side& after, const DiagnosisConfig& config) {
   const double sigma = std::max(before.sigma, after.sigma);
   const double error = sigma * std::sqrt(1 / before.count + 1 / after.count);
-  return sigma <= thresholds.noise * before.median &&
-         after.median >= thresholds.delta * before.median &&
-         after.median - before.median >= thresholds.sigmas * error;
+  return sigma <= config.shift_noise * before.median &&
+         after.median >= config.shift_delta * before.median &&
+         after.median - before.median >= config.shift_sigmas * error;
 }
 
 // Nearly all points of the stretch are on their side of the limit.
@@ -98,15 +98,14 @@ bool BetterThanALine(const std::vector<double>& earlier, const std::vector<doubl
   return step <= kOfLine * SpreadOf(all).about_line;
 }
 
-std::optional<Shift> GoesOn(const JobSeries& series, const DiagnosisConfig& config,
-                            const ShiftThresholds& thresholds) {
+std::optional<Shift> GoesOn(const JobSeries& series, const DiagnosisConfig& config) {
   const std::size_t n = series.points.size();
-  const std::size_t count = thresholds.iterations;
+  const std::size_t count = static_cast<std::size_t>(config.shift_iterations);
   if (n < count) return std::nullopt;
   const std::vector<double> recent = Seconds(series, n - count, n);
   const Side after = SideOf(recent);
   const Side before{series.reference, after.sigma, after.count};
-  if (!IsStep(before, after, thresholds)) return std::nullopt;
+  if (!IsStep(before, after, config)) return std::nullopt;
   Shift shift{0, before.median, (before.median + after.median) / 2};
   if (!Apart(recent, shift.limit, true, config.persistent_share)) return std::nullopt;
   while (series.points[shift.first].index < series.episode) ++shift.first;
@@ -115,18 +114,17 @@ std::optional<Shift> GoesOn(const JobSeries& series, const DiagnosisConfig& conf
 
 }  // namespace
 
-std::optional<Shift> FindShift(const JobSeries& series, const DiagnosisConfig& config,
-                               const ShiftThresholds& thresholds) {
+std::optional<Shift> FindShift(const JobSeries& series, const DiagnosisConfig& config) {
   if (series.reference <= 0) return std::nullopt;
-  if (series.episode.value >= 0) return GoesOn(series, config, thresholds);
+  if (series.episode.value >= 0) return GoesOn(series, config);
   const std::size_t n = series.points.size();
   const auto low = static_cast<std::size_t>(config.learning_iterations);
-  const std::size_t least = thresholds.iterations;
+  const std::size_t least = static_cast<std::size_t>(config.shift_iterations);
   if (n < low + least) return std::nullopt;
   const std::size_t split = BestSplit(Seconds(series, 0, n), low, n - least + 1);
   const std::vector<double> earlier = Seconds(series, 0, split), later = Seconds(series, split, n);
   const Side before = SideOf(earlier), after = SideOf(later);
-  if (!IsStep(before, after, thresholds)) return std::nullopt;
+  if (!IsStep(before, after, config)) return std::nullopt;
   const Shift shift{split, before.median, (before.median + after.median) / 2};
   const bool apart = BetterThanALine(earlier, later) &&
                      Apart(earlier, shift.limit, false, config.persistent_share) &&

@@ -21,22 +21,13 @@
 
 namespace fathom::diagnosis {
 
-// docs/rules/config.md says why.
-struct ShiftThresholds {
-  double delta = 1.01;           // the step is looked into from this × on
-  double sigmas = 8;             // standard errors that it must measure
-  double noise = 0.01;           // of the median, in jobs at most as noisy as this
-  std::size_t iterations = 10;   // since the step, at least
-};
-
 struct Shift {
   std::size_t first = 0;  // point from which on iterations take longer
   double before = 0;      // median until then
   double limit = 0;       // halfway: above it a point since then counts as irregular
 };
 
-std::optional<Shift> FindShift(const JobSeries& series, const DiagnosisConfig& config,
-                               const ShiftThresholds& thresholds = {});
+std::optional<Shift> FindShift(const JobSeries& series, const DiagnosisConfig& config);
 
 }  // namespace fathom::diagnosis
 

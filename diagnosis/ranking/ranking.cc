@@ -58,12 +58,12 @@ void AddRanks(const JobView& view, const Ledger& ledger, const DiagnosisConfig& 
   }
 }
 
-void AddNodes(const DiagnosisConfig& config, const RankingThresholds& thresholds,
-              const std::map<std::string, Node>& nodes, std::vector<RankedDevice>& out) {
+void AddNodes(const DiagnosisConfig& config, const std::map<std::string, Node>& nodes,
+              std::vector<RankedDevice>& out) {
   for (const auto& [name, node] : nodes) {
     if (node.shows < kFewestUsers) continue;
     const auto users = static_cast<double>(node.users.size());
-    const double evidence = node.log_evidence / users * std::pow(users, thresholds.shared_decay);
+    const double evidence = node.log_evidence / users * std::pow(users, config.shared_decay);
     out.push_back(
         {EntityType::kHost, node.users, name, Odds(config.prior_host, evidence), node.share});
   }
@@ -88,17 +88,16 @@ bool MoreSuspicious(const RankedDevice& a, const RankedDevice& b) {
 }  // namespace
 
 std::vector<RankedDevice> RankDevices(const JobView& view, const Ledger& ledger,
-                                      const DiagnosisConfig& config,
-                                      const RankingThresholds& thresholds) {
+                                      const DiagnosisConfig& config) {
   std::vector<RankedDevice> all;
   if (ledger.iterations == 0 || ledger.excess <= 0) return all;
   std::map<std::string, Node> nodes;
   AddRanks(view, ledger, config, nodes, all);
-  AddNodes(config, thresholds, nodes, all);
+  AddNodes(config, nodes, all);
   AddGroups(view, ledger, config, all);
   std::erase_if(all, [](const RankedDevice& device) { return device.posterior_odds <= 1; });
   std::stable_sort(all.begin(), all.end(), MoreSuspicious);
-  all.resize(std::min(all.size(), thresholds.devices));
+  all.resize(std::min(all.size(), static_cast<std::size_t>(config.ranked_devices)));
   return all;
 }
 

@@ -26,12 +26,6 @@
 
 namespace fathom::diagnosis {
 
-// docs/rules/ranking.md says why.
-struct RankingThresholds {
-  double shared_decay = 0.5;  // n users tell as much as n to this power times one
-  std::size_t devices = 5;    // length of the list, at most
-};
-
 struct RankedDevice {
   EntityType type = EntityType::kRank;
   std::vector<RankId> ranks;  // its users
@@ -42,8 +36,7 @@ struct RankedDevice {
 
 // Empty: too little evidence against anybody.
 std::vector<RankedDevice> RankDevices(const JobView& view, const Ledger& ledger,
-                                      const DiagnosisConfig& config,
-                                      const RankingThresholds& thresholds = {});
+                                      const DiagnosisConfig& config);
 
 // "rank 3 on node-07", "node node-07", "the communicator of ranks 0 to 3".
 std::string DeviceInWords(const RankedDevice& device);
