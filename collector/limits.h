@@ -27,6 +27,7 @@ inline constexpr std::size_t kMaxGroupsPerRank = 64;       // known by name and 
 inline constexpr std::size_t kMaxGroupColumnsPerRank = 8;  // kept per iteration
 inline constexpr int kMaxOpenOps = 16;
 inline constexpr int kMaxFrames = 64;  // of a stack
+inline constexpr int kMaxSockets = 256;  // of a rank
 inline constexpr std::size_t kMaxFrameBytes = 200;
 inline constexpr int kMaxHealthGroups = 64;
 inline constexpr int kMaxDropReasons = 32;

@@ -4,6 +4,7 @@
 
 #include "collector/cli/exit_code.h"
 #include "collector/cli/get_command.h"
+#include "collector/cli/render/folded_stacks.h"
 #include "collector/cli/render/verdict_card.h"
 #include "collector/cli/text.h"
 #include "collector/cli/verb.h"
@@ -16,12 +17,14 @@ constexpr const char* kExamples =
     "  fathom explain            the strongest active verdict\n"
     "  fathom explain v-12\n"
     "  fathom explain v-12 -o json\n"
+    "  fathom explain v-12 --stacks > stacks.folded\n"
     "Exit code: 2 when the verdict is established or supported, 0 when it is weaker.";
 
 struct ExplainOptions {
   CollectorOptions collector;
   std::string id;
   std::string format = "table";
+  bool stacks = false;
 };
 
 // The strongest active verdict; of equal ones the newest, which the collector lists first.
@@ -59,9 +62,13 @@ int Explain(const ExplainOptions& options) {
   absl::StatusOr<Json> found = Find(*api, options.id);
   if (!found.ok()) return Fail("explain", found.status());
   const VerdictView verdict = ReadVerdict(*found);
+  if (options.stacks && verdict.stacks.empty()) {
+    return Fail("explain", absl::NotFoundError(Cat("verdict ", verdict.id, " has no stacks")));
+  }
   const bool text = options.format == "table" || options.format == "wide";
-  const std::string out =
-      text ? VerdictPage(verdict, LookAtTerminal(1)) : Serialize(*found, options.format);
+  const std::string out = options.stacks ? FoldedStacks(verdict)
+                          : text         ? VerdictPage(verdict, LookAtTerminal(1))
+                                         : Serialize(*found, options.format);
   std::fputs(out.c_str(), stdout);
   return verdict.Convicts() && !options.collector.exit_zero ? kCulpritFound : kNothingFound;
 }
@@ -76,6 +83,8 @@ void AddExplainVerb(CLI::App& root, Invocation* invocation) {
       ->type_name("FORMAT")
       ->check(CLI::IsMember({"table", "wide", "json", "yaml"}))
       ->capture_default_str();
+  verb->add_flag("--stacks", options->stacks,
+                 "print the stacks of a hang folded, for a flame graph tool");
   AddCollectorOptions(*verb, &options->collector, true);
   verb->footer(kExamples);
   verb->callback(

@@ -15,6 +15,24 @@ std::vector<EvidenceView> ReadEvidence(const Json& list) {
   return out;
 }
 
+std::vector<StackView> ReadStacks(const Json& list) {
+  std::vector<StackView> out;
+  if (!list.is_array()) return out;
+  for (const Json& item : list) {
+    StackView stack;
+    stack.ranks = IntsField(item, "ranks");
+    for (const Json& frame : ListField(item, "frames")) {
+      if (frame.is_string()) stack.frames.push_back(Printable(frame.get_ref<const std::string&>()));
+    }
+    stack.differs_at = IntField(item, "differs_at", -1);
+    stack.culprit = BoolField(item, "culprit");
+    stack.source = TextField(item, "source");
+    stack.pause_s = NumberField(item, "pause_s");
+    out.push_back(std::move(stack));
+  }
+  return out;
+}
+
 std::vector<WaitStepView> ReadWaits(const Json& list) {
   std::vector<WaitStepView> out;
   for (const Json& item : list) {
@@ -97,6 +115,7 @@ VerdictView ReadVerdict(const Json& verdict) {
   out.evidence = ReadEvidence(ListField(verdict, "evidence"));
   out.counter_evidence = ReadEvidence(ListField(verdict, "counter_evidence"));
   out.waits = ReadWaits(ListField(verdict, "waits"));
+  out.stacks = ReadStacks(ListField(verdict, "stacks"));
   for (const Json& item : ListField(verdict, "would_change")) {
     if (item.is_string()) out.would_change.push_back(Printable(item.get_ref<const std::string&>()));
   }

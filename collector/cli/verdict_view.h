@@ -31,6 +31,16 @@ struct WaitStepView {
   double waited_s = 0;       // 0: not known
 };
 
+// Ranks with the same stack.
+struct StackView {
+  std::vector<std::int64_t> ranks;
+  std::vector<std::string> frames;  // innermost first
+  std::int64_t differs_at = -1;     // in frames; -1: nowhere
+  bool culprit = false;
+  std::string source;
+  double pause_s = 0;  // 0: it was not stopped
+};
+
 struct VerdictView {
   std::string id, job, grade, cause, problem_class, role, sentence, owner, closed_because;
   std::string entity_type, node, gpu, link_src, link_dst;
@@ -44,6 +54,7 @@ struct VerdictView {
   double gpu_hours = 0;
   std::vector<EvidenceView> evidence, counter_evidence;
   std::vector<WaitStepView> waits;
+  std::vector<StackView> stacks;
   std::vector<std::string> would_change;
   std::string action_text, action_command;
 

@@ -64,6 +64,26 @@ void Put(const diagnosis::WaitStep& step, v1::WaitStep& out) {
   out.set_waited_s(step.waited.Seconds());
 }
 
+void Put(const diagnosis::StackCluster& cluster, v1::StackCluster& out) {
+  for (const RankId rank : cluster.ranks) out.add_ranks(rank.value);
+  out.mutable_frames()->Assign(cluster.frames.begin(), cluster.frames.end());
+  out.set_differs_at(cluster.differs_at);
+  out.set_culprit(cluster.culprit);
+  out.set_source(cluster.source);
+  out.set_pause_s(cluster.pause.Seconds());
+}
+
+diagnosis::StackCluster Get(const v1::StackCluster& in) {
+  diagnosis::StackCluster cluster;
+  for (const std::uint32_t rank : in.ranks()) cluster.ranks.emplace_back(rank);
+  cluster.frames.assign(in.frames().begin(), in.frames().end());
+  cluster.differs_at = in.differs_at();
+  cluster.culprit = in.culprit();
+  cluster.source = in.source();
+  cluster.pause = Nanos::FromSeconds(in.pause_s());
+  return cluster;
+}
+
 CollectiveKind KindNamed(const std::string& name) {
   for (std::uint8_t i = 0; i < kCollectiveKindCount; ++i) {
     if (CollectiveKindName(CollectiveKind{i}) == name) return CollectiveKind{i};
@@ -99,6 +119,7 @@ void PutLists(const diagnosis::Verdict& verdict, v1::Verdict& out) {
   for (const auto& evidence : verdict.counter_evidence) Put(evidence, *out.add_counter_evidence());
   for (const auto& text : verdict.would_change) out.add_would_change(text);
   for (const auto& step : verdict.waits) Put(step, *out.add_waits());
+  for (const auto& cluster : verdict.stacks) Put(cluster, *out.add_stacks());
 }
 
 diagnosis::Verdict GetVerdict(const v1::Verdict& in) {
@@ -118,6 +139,7 @@ diagnosis::Verdict GetVerdict(const v1::Verdict& in) {
     verdict.counter_evidence.push_back(Get(evidence));
   }
   for (const auto& step : in.waits()) verdict.waits.push_back(Get(step));
+  for (const auto& cluster : in.stacks()) verdict.stacks.push_back(Get(cluster));
   verdict.would_change.assign(in.would_change().begin(), in.would_change().end());
   verdict.action_text = in.action().text();
   verdict.action_command = in.action().command();

@@ -112,6 +112,7 @@ Rejection Check(const v1::RowsReply& reply) {
 
 bool Sound(const v1::StackSample& stack) {
   return stack.frames_size() <= kMaxFrames && Printable(stack.error(), kMaxFrameBytes) &&
+         Printable(stack.source(), kMaxFrameBytes) &&
          std::all_of(stack.frames().begin(), stack.frames().end(), [](const std::string& frame) {
            return Printable(frame, kMaxFrameBytes);
          });
@@ -124,6 +125,13 @@ Rejection Check(const v1::RankHealth& health) {
   }
   if (!Printable(health.window_refused(), kMaxNameBytes)) return kBadString;
   if (!Printable(health.open_mark(), kMaxNameBytes) || !Sound(health.stack())) return kBadString;
+  if (health.sockets_size() > kMaxSockets) return kTooManyGroups;
+  for (const auto& socket : health.sockets()) {
+    if (!Printable(socket.local(), kMaxNameBytes) || !Printable(socket.peer(), kMaxNameBytes)) {
+      return kBadString;
+    }
+    if (socket.since_received_ns() < 0) return kBadNumber;
+  }
   if (health.open_ops_size() > kMaxOpenOps || health.groups_size() > kMaxHealthGroups) {
     return kTooManyGroups;
   }
@@ -132,7 +140,8 @@ Rejection Check(const v1::RankHealth& health) {
     if (!Name(reason)) return kBadString;
   }
   const bool negative = health.last_event_age_ns() < 0 || health.typical_iteration_ns() < 0 ||
-                        health.iterations_seen() < 0;
+                        health.iterations_seen() < 0 || health.recent_pause_ns() < 0 ||
+                        health.longest_pause_ns() < 0;
   return negative ? kBadNumber : Rejection();
 }
 

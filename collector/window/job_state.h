@@ -127,6 +127,7 @@ class JobState {
   void ResetForRestart();
   void AddRankRows(const v1::RankRows& rows, const RowsAsk& ask, std::size_t& taken);
   diagnosis::RankFacts FactsOf(RankId rank, const RankState& state, bool connected) const;
+  void JoinSockets(diagnosis::JobView& view) const;
   std::vector<diagnosis::SignalState> Signals() const;
 
   const std::string name_;

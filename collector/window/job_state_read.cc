@@ -1,5 +1,9 @@
 // The reading half of JobState: the view for diagnosis, and figures for lists and metrics.
 #include <algorithm>
+#include <map>
+#include <string_view>
+#include <span>
+#include <utility>
 
 #include "collector/window/job_state.h"
 
@@ -22,6 +26,11 @@ void Tell(const RankTrouble& trouble, diagnosis::RankFacts& facts) {
   facts.groups = trouble.groups;
 }
 
+std::span<const RankSocket> SocketsOf(const RankState& state) {
+  if (state.health.trouble == nullptr) return {};
+  return state.health.trouble->sockets;
+}
+
 }  // namespace
 
 diagnosis::RankFacts JobState::FactsOf(RankId rank, const RankState& state, bool connected) const {
@@ -40,7 +49,9 @@ diagnosis::RankFacts JobState::FactsOf(RankId rank, const RankState& state, bool
     facts.silent_for = std::min(facts.silent_for, now - state.summary_mono);
   }
   facts.cpu_while_silent =
-      Nanos(std::max<std::int64_t>(0, health.thread_cpu_ns - health.cpu_at_silence_ns));
+      Nanos(std::max<std::int64_t>(0, health.cpu_ns - health.cpu_at_silence_ns));
+  facts.starved_while_silent =
+      Nanos(std::max<std::int64_t>(0, health.runqueue_ns - health.runqueue_at_silence_ns));
   facts.io_while_silent = health.io_bytes - std::min(health.io_bytes, health.io_at_silence);
   facts.faults_while_silent = health.faults - std::min(health.faults, health.faults_at_silence);
   facts.oom_kills = health.oom_kills;
@@ -50,10 +61,31 @@ diagnosis::RankFacts JobState::FactsOf(RankId rank, const RankState& state, bool
   facts.communication_failed = state.communication_failed;
   facts.typical_iteration = health.typical_iteration;
   facts.iterations_seen = health.iterations_seen;
+  facts.recent_pause = health.recent_pause;
+  facts.longest_pause = health.longest_pause;
   const bool fresh = !health.known || now - health.received_mono < kHealthFresh || state.gone;
   facts.agent_reachable = connected && fresh;
   if (health.trouble != nullptr) Tell(*health.trouble, facts);
   return facts;
+}
+
+// Matches the connections of ranks by both ends: the one's local address is the other's peer.
+void JobState::JoinSockets(diagnosis::JobView& view) const {
+  std::map<std::pair<std::string_view, std::string_view>, RankId> ends;
+  for (const auto& [rank, state] : ranks_.ranks()) {
+    for (const RankSocket& socket : SocketsOf(state)) {
+      ends.emplace(std::pair(std::string_view(socket.local), std::string_view(socket.peer)), rank);
+    }
+  }
+  if (ends.empty()) return;
+  for (diagnosis::RankFacts& facts : view.ranks) {
+    for (const RankSocket& socket : SocketsOf(ranks_.ranks().at(facts.rank))) {
+      const auto other = ends.find({socket.peer, socket.local});
+      if (other == ends.end() || other->second == facts.rank) continue;
+      facts.paths.push_back(socket.state);
+      facts.paths.back().peer = other->second;
+    }
+  }
 }
 
 std::vector<diagnosis::SignalState> JobState::Signals() const {
@@ -105,6 +137,7 @@ diagnosis::JobView JobState::View(const NodeConnected& connected) const {
     if (h.trouble == nullptr) continue;
     for (const auto& [reason, count] : h.trouble->tracer_drops) view.records_dropped += count;
   }
+  JoinSockets(view);
   view.window = window_.View();
   if (!view.window.empty()) view.iterations_seen = view.window.back().index.value + 1;
   view.signals = Signals();

@@ -43,6 +43,12 @@ struct RankProcess {
   }
 };
 
+// A connection of a rank that is stuck in an op; `state.peer` is told only where both ends are seen.
+struct RankSocket {
+  std::string local, peer;
+  diagnosis::PathState state;
+};
+
 // What only a rank that is silent, is gone, lost records or refused a window has to tell.
 struct RankTrouble {
   std::string open_mark;
@@ -51,6 +57,7 @@ struct RankTrouble {
   std::vector<std::pair<std::string, std::uint64_t>> tracer_drops;
   std::vector<diagnosis::OpenOp> open_ops;
   std::vector<diagnosis::GroupProgress> groups;
+  std::vector<RankSocket> sockets;
 };
 
 struct RankHealthState {
@@ -59,14 +66,16 @@ struct RankHealthState {
   diagnosis::ProcessState state = diagnosis::ProcessState::kUnknown;
   std::string wait_channel;
   Nanos last_event_age;
-  std::int64_t thread_cpu_ns = 0;
-  std::int64_t cpu_at_silence_ns = 0;  // thread_cpu_ns when the present silence began
+  std::int64_t cpu_ns = 0;
+  std::int64_t cpu_at_silence_ns = 0;  // cpu_ns when the present silence began
+  std::int64_t runqueue_ns = 0, runqueue_at_silence_ns = 0;  // likewise
   std::uint64_t io_bytes = 0, io_at_silence = 0;  // likewise
   std::uint64_t faults = 0, faults_at_silence = 0;
   std::uint64_t oom_kills = 0;
   bool frozen = false;
   Nanos typical_iteration;
   std::int64_t iterations_seen = 0;
+  Nanos recent_pause, longest_pause;
   std::uint32_t sources_seen = 0;  // SourceBit: something has come from these
   std::uint64_t records_total = 0, records_lost = 0, records_torn = 0, records_invalid = 0;
   std::unique_ptr<const RankTrouble> trouble;  // null: nothing of it, as of nearly all ranks

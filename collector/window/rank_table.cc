@@ -59,12 +59,27 @@ std::shared_ptr<const diagnosis::StackSeen> StackOf(const v1::StackSample& stack
   seen.samples = stack.samples();
   seen.functions = stack.functions();
   seen.error = stack.error();
+  seen.source = stack.source();
+  seen.pause = Nanos(std::int64_t{stack.pause_us()} * 1000);
   return std::make_shared<const diagnosis::StackSeen>(std::move(seen));
+}
+
+RankSocket SocketOf(const v1::Socket& from) {
+  RankSocket to{from.local(), from.peer(), {}};
+  to.state.peer = kNoRank;
+  to.state.backoff = from.backoff();
+  to.state.unacknowledged = from.unacknowledged();
+  to.state.since_received = Nanos(from.since_received_ns());
+  to.state.queued = from.queued();
+  to.state.unread = from.unread();
+  to.state.probes = from.probes();
+  return to;
 }
 
 bool Troubled(const v1::RankHealth& health) {
   return !health.open_mark().empty() || !health.window_refused().empty() || health.has_stack() ||
-         !health.tracer_drops().empty() || !health.open_ops().empty() || !health.groups().empty();
+         !health.tracer_drops().empty() || !health.open_ops().empty() || !health.groups().empty() ||
+         !health.sockets().empty();
 }
 
 std::unique_ptr<const RankTrouble> TroubleOf(const v1::RankHealth& health) {
@@ -78,6 +93,7 @@ std::unique_ptr<const RankTrouble> TroubleOf(const v1::RankHealth& health) {
   for (const auto& g : health.groups()) {
     trouble->groups.push_back({GroupId(g.group()), g.entered(), g.started(), g.completed()});
   }
+  for (const auto& socket : health.sockets()) trouble->sockets.push_back(SocketOf(socket));
   return trouble;
 }
 
@@ -87,6 +103,8 @@ void Copy(const v1::RankHealth& from, RankHealthState& to) {
   to.last_event_age = Nanos(from.last_event_age_ns());
   to.typical_iteration = Nanos(from.typical_iteration_ns());
   to.iterations_seen = from.iterations_seen();
+  to.recent_pause = Nanos(from.recent_pause_ns());
+  to.longest_pause = Nanos(from.longest_pause_ns());
   to.records_total = from.records_total();
   to.sources_seen = from.sources_seen();
   to.records_lost = from.records_lost();
@@ -207,12 +225,15 @@ Rejection RankTable::Health(const v1::RankHealth& health, std::string_view node,
   RankState& rank = *Find(RankId(health.rank()));
   if (rank.gone) return std::nullopt;
   RankHealthState& state = rank.health;
-  const auto cpu = static_cast<std::int64_t>(health.training_thread_cpu_ns());
+  // Of the process: work may be handed to a thread that the training thread waits for.
+  state.cpu_ns =
+      static_cast<std::int64_t>(std::max(health.cpu_ns(), health.training_thread_cpu_ns()));
+  state.runqueue_ns = static_cast<std::int64_t>(health.runqueue_wait_ns());
   const bool silent_before = StillSilent(state, health, now);
-  state.thread_cpu_ns = cpu;
   Copy(health, state);
   if (!silent_before) {
-    state.cpu_at_silence_ns = cpu;
+    state.cpu_at_silence_ns = state.cpu_ns;
+    state.runqueue_at_silence_ns = state.runqueue_ns;
     state.io_at_silence = state.io_bytes;
     state.faults_at_silence = state.faults;
   }

@@ -13,7 +13,7 @@
 #include "daemon/agent/session/drop_reason_name.h"
 #include "daemon/agent/session/rank_messages.h"
 #include "daemon/agent/session/rows_reply.h"
-#include "daemon/agent/source/stack/stack_tool.h"
+#include "daemon/agent/source/stack/stack_reader.h"
 #include "daemon/agent/version.h"
 
 namespace fathom::agent {
@@ -94,6 +94,7 @@ Agent::Agent(Settings settings, AgentWorld world)
       node_(NodeName(settings_)),
       session_settings_(SessionSettingsOf(settings_, world_.roots)),
       directory_(settings_.shm_dir, settings_.max_rings),
+      sockets_(world_.roots, EstablishedSockets),
       node_facts_(world_.roots),
       metrics_(kVersion, node_),
       outbox_(std::size_t{settings_.buffer_mib} << 20) {}
@@ -102,10 +103,9 @@ Agent::~Agent() = default;
 
 absl::Status Agent::Start() {
   if (!settings_.stack_tool.empty()) {
-    stacks_ = std::make_unique<StackSampler>(
-        [tool = settings_.stack_tool](std::uint32_t pid, const std::atomic<bool>& stop) {
-          return DumpPythonStack(tool, pid, stop);
-        });
+    stacks_ = std::make_unique<StackWatch>(
+        [reader = std::make_shared<StackReader>(settings_.stack_tool)](
+            std::uint32_t pid, const std::atomic<bool>& stop) { return reader->Read(pid, stop); });
   }
   absl::Status status = MakeRingFolder(settings_.shm_dir, settings_.shared);
   if (!status.ok()) return status;
@@ -326,29 +326,13 @@ void Agent::SendHealth(std::int64_t now_ns) {
     const auto facts = ReadFacts(world_.roots, session.identity().pid, session.training_thread());
     v1::RankHealth& rank = *health.add_ranks();
     rank = RankHealthOf(session, facts.value_or(ProcessFacts{}), now_ns);
-    if (stacks_ != nullptr) LookIntoSuspect(session, now_ns, rank);
+    if (stacks_ != nullptr) stacks_->Look(session, now_ns, rank);
+    sockets_.Look(session.identity().pid, now_ns, rank);
   }
   *health.mutable_node() = NodeHealthOf(node_facts_.Read(), node_, world_.wall_now().ns);
   Record(message);
   if (recorder_ != nullptr) recorder_->Tick(MonoNs(now_ns));
   outbox_.PutMomentary(std::move(message));
-}
-
-// A rank that is silent and inside no op is what others wait for, or about to be.
-void Agent::LookIntoSuspect(RankSession& session, std::int64_t now_ns, v1::RankHealth& health) {
-  const bool runs = health.state() == "R" || health.state() == "S";
-  if (!session.Silent(now_ns) || health.open_ops_size() > 0 || session.unseen() || !runs) {
-    stacks_->Forget(session.name());
-    return;
-  }
-  stacks_->Want(session.name(), session.identity().pid, now_ns);
-  const std::optional<StackView> seen = stacks_->Latest(session.name());
-  if (!seen) return;
-  v1::StackSample& stack = *health.mutable_stack();
-  stack.mutable_frames()->Assign(seen->frames.begin(), seen->frames.end());
-  stack.set_samples(seen->samples);
-  stack.set_functions(seen->functions);
-  stack.set_error(seen->error);
 }
 
 void Agent::UpdateTotals() {

@@ -35,9 +35,10 @@
 #include "daemon/agent/self_metrics/agent_metrics.h"
 #include "daemon/agent/self_metrics/http_server.h"
 #include "daemon/agent/session/rank_session.h"
+#include "daemon/agent/session/socket_watch.h"
+#include "daemon/agent/session/stack_watch.h"
 #include "daemon/agent/source/process/node_facts.h"
 #include "daemon/agent/source/ring/ring_directory.h"
-#include "daemon/agent/source/stack/stack_sampler.h"
 #include "daemon/agent/uplink/collector_link.h"
 #include "daemon/agent/uplink/outbox.h"
 #include "proto/types/time_units.h"
@@ -80,7 +81,6 @@ class Agent {
   };
 
   bool SomebodyExited() const;
-  void LookIntoSuspect(RankSession& session, std::int64_t now_ns, v1::RankHealth& health);
   Nanos Rest(std::uint64_t records, std::int64_t now_ns);
   std::uint64_t PollAll(std::int64_t now_ns);
   void Announce(const RankSession& session, const std::vector<std::uint16_t>& groups);
@@ -109,7 +109,8 @@ class Agent {
   const std::string node_;
   SessionSettings session_settings_;
   RingDirectory directory_;
-  std::unique_ptr<StackSampler> stacks_;  // null: off
+  std::unique_ptr<StackWatch> stacks_;  // null: off
+  SocketWatch sockets_;
   NodeFactsReader node_facts_;
   AgentMetrics metrics_;
   Outbox outbox_;

@@ -20,9 +20,11 @@ Nanos LongestIteration(const JobView& view) {
 Nanos StallThreshold(const RankFacts& rank, Nanos longest, const DiagnosisConfig& config) {
   const bool settled_in =
       rank.typical_iteration.count > 0 && rank.iterations_seen >= config.baseline_iterations;
-  if (!settled_in) return config.startup_floor;
-  const Nanos own = Nanos::FromSeconds(config.stall_factor * rank.typical_iteration.Seconds());
-  const Nanos history = Nanos::FromSeconds(config.stall_history_factor * longest.Seconds());
+  if (!settled_in && rank.recent_pause.count == 0) return config.startup_floor;
+  const Nanos usual = settled_in ? rank.typical_iteration : rank.recent_pause;
+  const Nanos own = Nanos::FromSeconds(config.stall_factor * usual.Seconds());
+  const Nanos seen = std::max(longest, rank.longest_pause);
+  const Nanos history = Nanos::FromSeconds(config.stall_history_factor * seen.Seconds());
   return std::max({config.stall_floor, own, history});
 }
 

@@ -105,12 +105,14 @@ enum class ProcessState : std::uint8_t {
   kGone,             // no such process any more
 };
 
-// The training thread's stack of a rank that is silent outside of any op.
+// The main thread's stack of a rank that is silent: a suspect, or a sample of those that wait.
 struct StackSeen {
   std::vector<std::string> frames;  // innermost first, "function (file:line)"
   std::uint32_t samples = 0;        // in this silence
   std::uint32_t functions = 0;      // distinct innermost functions among them
   std::string error;                // why there is none
+  std::string source;               // "py-spy", "native"
+  Nanos pause;                      // its thread was stopped so long for a sample; 0: it was not
 };
 
 // What is known of a rank besides its iterations.
@@ -122,7 +124,8 @@ struct RankFacts {
   bool exited_orderly = false;
   std::string wait_channel;
   Nanos silent_for;         // since its newest record; 0 while it is active
-  Nanos cpu_while_silent;   // CPU time its training thread used in that time
+  Nanos cpu_while_silent;   // CPU time its process used in that time
+  Nanos starved_while_silent;             // its training thread was runnable, and waited for a core
   std::uint64_t io_while_silent = 0;      // bytes read and written by system calls
   std::uint64_t faults_while_silent = 0;  // page faults
   std::string open_mark;                  // "gc", "dataloader": what it said it began
@@ -134,10 +137,13 @@ struct RankFacts {
   bool communication_failed = false;      // of its last ops one reported an error
   Nanos typical_iteration;  // 0: no period known
   std::int64_t iterations_seen = 0;
+  Nanos recent_pause;   // the longest between two of its latest ops; 0: too few are known
+  Nanos longest_pause;  // the longest that is remembered
   bool agent_reachable = true;  // false: what is said here is old
   std::vector<OpenOp> open_ops;
   std::vector<GroupProgress> groups;
   std::vector<PathFlow> flows;  // to its peers, where the transport was recorded
+  std::vector<PathState> paths;  // to its peers, live, of a rank that is stuck in an op
 };
 
 struct RankRows {

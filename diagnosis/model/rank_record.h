@@ -47,12 +47,15 @@ enum class RecordExtent : std::uint8_t {
 // How the process ended by its own account.
 enum class EndedBy : std::uint8_t { kNotKnown, kPeerLost, kTimeout, kOwnError };
 
-// A connection to another rank as the transport saw it when the record was written.
+// A connection to another rank as the transport saw it when the record was written, or now.
 struct PathState {
   RankId peer;
   std::uint32_t backoff = 0;         // doublings of the retransmission timer
   std::uint64_t unacknowledged = 0;  // segments sent and not confirmed
   Nanos since_received;
+  std::uint64_t queued = 0;  // bytes written and not confirmed
+  std::uint64_t unread = 0;  // bytes received that its process has not read
+  std::uint32_t probes = 0;  // sent to a receiver that lets nothing more in
 };
 
 struct RankRecord {

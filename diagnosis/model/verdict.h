@@ -103,6 +103,16 @@ struct WaitStep {
   Nanos waited;                         // the longest; 0: not known
 };
 
+// Ranks whose stacks are the same, line numbers apart.
+struct StackCluster {
+  std::vector<RankId> ranks;
+  std::vector<std::string> frames;  // innermost first, of one of them
+  int differs_at = -1;  // in frames, from the outermost, against the largest other cluster; -1: none
+  bool culprit = false;
+  std::string source;  // "py-spy", "native"
+  Nanos pause;         // the longest for which a thread was stopped to read it; 0: it was not
+};
+
 struct Verdict {
   Grade grade = Grade::kUnknown;
   Cause cause = Cause::kUnknown;
@@ -115,6 +125,7 @@ struct Verdict {
   Cost cost;
   std::vector<RankId> victims;
   std::vector<WaitStep> waits;  // of a job that stands still; nearest the culprit first
+  std::vector<StackCluster> stacks;  // likewise; the culprit's first
   std::vector<Evidence> evidence;
   std::vector<Evidence> counter_evidence;
   std::vector<std::string> would_change;

@@ -21,7 +21,6 @@ namespace fathom::diagnosis {
 namespace {
 
 constexpr char kQuestion[] = "why the job stands still";
-constexpr std::size_t kStuckAtOnce = 3;  // communicators; more share a cause that is none of them
 
 void Abstain(Findings& out, std::string missing) {
   out.abstained.push_back({kQuestion, std::move(missing)});
@@ -62,7 +61,7 @@ void JudgeSink(const StuckJob& job, RankId rank, Ends& ends, Findings& out) {
 }
 
 void JudgeStuck(const StuckJob& job, const std::set<const StuckInstance*>& stuck, Findings& out) {
-  if (stuck.size() > kStuckAtOnce) {
+  if (stuck.size() > static_cast<std::size_t>(job.c.config.stuck_at_once)) {
     return Abstain(out, absl::StrCat("what ", stuck.size(),
                                      " communicators that are stuck at once have in common"));
   }
@@ -99,6 +98,23 @@ std::map<RankId, std::vector<OpStep>> StepsOf(const JobView& view) {
     }
   }
   return steps;
+}
+
+bool Is(const OpStep& step, const Call& call) {
+  return step.kind == call.kind && (call.bytes == 0 || step.bytes == call.bytes) &&
+         (call.root == kNoRank || step.peer == call.root);
+}
+
+// Without a majority, the one that left its own usual order; where it is not exactly one, as it was.
+Mismatch WithHabits(const JobView& view, Mismatch found) {
+  if (!found.odd.empty()) return found;
+  const auto broken = FindOrderBreak(StepsOf(view), found.others);
+  if (!broken || broken->did.group != found.group) return found;
+  if (!Is(broken->did, found.odd_call)) std::swap(found.odd_call, found.other_call);
+  found.odd = {broken->rank};
+  std::erase(found.others, broken->rank);
+  found.habit = broken->times;
+  return found;
 }
 
 void JudgeRing(const StuckJob& job, Findings& out) {
@@ -167,7 +183,7 @@ void Examine(const Case& c, Findings& out) {
   const WaitFor graph = BuildWaitFor(c.view, c.config.stall_floor);
   const StuckJob job{c, graph};
   if (const auto mismatch = FindMismatch(c.view)) {
-    out.verdicts.push_back(ConvictMismatch(job, *mismatch));
+    out.verdicts.push_back(ConvictMismatch(job, WithHabits(c.view, *mismatch)));
   } else if (JudgeTheDead(job, out)) {
     return;
   } else if (graph.waiting.empty()) {

@@ -1,12 +1,13 @@
 // Do all members of a collective call the same one? Part of rule hang. docs/rules/mismatch.md.
 //
 // Model: at one sequence number of one group all members must call the same kind, with the same
-// element type and root where all tell them, and where the kind demands it of as many bytes. The majority is right; without one both sides are
-// named and nobody is accused. Open ops and, where they came, rows of the last iterations are
+// element type and root where all tell them, and where the kind demands it of as many bytes. The majority is right; without one the
+// only one that left its own usual order is odd; else both sides are named and nobody is accused. Open ops and, where they came, rows of the last iterations are
 // compared. Thread-safety: pure. Cost: O(ops of the last iterations).
 #ifndef FATHOM_DIAGNOSIS_RULES_MISMATCH_H_
 #define FATHOM_DIAGNOSIS_RULES_MISMATCH_H_
 
+#include <cstddef>
 #include <optional>
 #include <vector>
 
@@ -32,6 +33,9 @@ struct Mismatch {
   std::vector<RankId> others;  // the rest; all if there is no majority
   Call odd_call;
   Call other_call;
+  // There was no majority: the odd one left its own usual order here, the others kept theirs. How
+  // often the usual op followed before; 0: told by majority.
+  std::size_t habit = 0;
 };
 
 // The mismatch at the lowest sequence, if there is one.

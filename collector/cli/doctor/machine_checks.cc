@@ -70,7 +70,7 @@ Finding CheckPtrace(const fs::path& root) {
   out.state = open && scope != "3" ? "ok" : "partly";
   out.why = scope.empty() ? "no Yama: own processes may be inspected" : Cat("ptrace_scope ", scope);
   if (out.state != "ok") {
-    out.hides = "stacks of hung ranks taken from outside (not part of this version)";
+    out.hides = "stacks of hung ranks";
     out.todo = "sysctl kernel.yama.ptrace_scope=0, or run the agent as root";
   }
   return out;

@@ -118,6 +118,29 @@ void AddWaits(const VerdictView& v, Lines* lines) {
   for (const WaitStepView& step : v.waits) lines->Add("", WaitText(step));
 }
 
+constexpr std::size_t kStacksOnPage = 4;
+constexpr std::size_t kFramesOnPage = 12;
+
+// "rank 2 (culprit), py-spy, paused 0.08 ms"
+std::string StackTitle(const StackView& stack) {
+  const std::string pause = stack.pause_s > 0 ? Cat(", paused for ", Seconds(stack.pause_s)) : "";
+  return Cat(RankNames(stack.ranks), stack.culprit ? " (culprit)" : "", ", ", stack.source, pause);
+}
+
+// Innermost first; ">" marks the frame in which it first differs from most others.
+void AddStacks(const VerdictView& v, Lines* lines) {
+  for (std::size_t i = 0; i < std::min(kStacksOnPage, v.stacks.size()); ++i) {
+    const StackView& stack = v.stacks[i];
+    lines->Add(i == 0 ? "stacks" : "", StackTitle(stack));
+    const auto differs = static_cast<std::size_t>(std::max<std::int64_t>(stack.differs_at, 0));
+    const std::size_t shown = std::min(stack.frames.size(), std::max(kFramesOnPage, differs + 1));
+    for (std::size_t frame = 0; frame < shown; ++frame) {
+      const bool marked = static_cast<std::int64_t>(frame) == stack.differs_at;
+      lines->Add("", Cat(marked ? "  > " : "    ", stack.frames[frame]));
+    }
+  }
+}
+
 void AddAction(const VerdictView& v, Lines* lines) {
   lines->Add("do", v.action_text);
   if (!v.action_command.empty()) lines->Add("", Cat("$ ", v.action_command), Ink::kCyan);
@@ -167,6 +190,7 @@ std::string VerdictPage(const VerdictView& v, const Terminal& terminal) {
   lines.Add("cost", CostText(v));
   lines.Add("victims", v.victims.empty() ? "" : RankNames(v.victims));
   AddWaits(v, &lines);
+  AddStacks(v, &lines);
   AddEvidence("evidence", v.evidence, kAll, true, &lines);
   AddEvidence("against", v.counter_evidence, kAll, true, &lines);
   for (std::size_t i = 0; i < v.would_change.size(); ++i) {

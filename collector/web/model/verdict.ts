@@ -34,6 +34,15 @@ export interface WaitStep {
   seconds: number; // 0 = not known
 }
 
+// Ranks with the same stack.
+export interface StackCluster {
+  ranks: number[];
+  frames: string[]; // innermost first
+  culprit: boolean;
+  source: string;
+  pauseSeconds: number; // 0 = it was not stopped
+}
+
 export interface Verdict {
   id: string;
   job: string;
@@ -51,6 +60,7 @@ export interface Verdict {
   owner: string;
   victims: number[];
   waits: WaitStep[]; // of a job that stands still; nearest the culprit first
+  stacks: StackCluster[]; // likewise; the culprit's first
   evidence: Evidence[];
   counterEvidence: Evidence[];
   wouldChange: string[];
@@ -83,6 +93,16 @@ function decodeWaits(value: unknown): WaitStep[] {
     op: text(item.op),
     number: number(item.number, -1),
     seconds: number(item.waited_s),
+  }));
+}
+
+function decodeStacks(value: unknown): StackCluster[] {
+  return objects(value).map((item) => ({
+    ranks: numbers(item.ranks),
+    frames: texts(item.frames),
+    culprit: item.culprit === true,
+    source: text(item.source),
+    pauseSeconds: number(item.pause_s),
   }));
 }
 
@@ -124,6 +144,7 @@ export function decodeVerdict(value: unknown): Verdict {
     owner: text(v.owner),
     victims: numbers(v.victims),
     waits: decodeWaits(v.waits),
+    stacks: decodeStacks(v.stacks),
     evidence: decodeEvidence(v.evidence),
     counterEvidence: decodeEvidence(v.counter_evidence),
     wouldChange: texts(v.would_change),

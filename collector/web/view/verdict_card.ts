@@ -7,6 +7,7 @@ import { rankList, rankNames } from "../text/ranks";
 import { causeText, gradeMeaning, gradeStrength, ownerText } from "../text/words";
 import { button, element, present } from "./element";
 import { agoTime, clockTime } from "./time_text";
+import { stackFlame } from "./stack_flame";
 import { waitChain } from "./wait_chain";
 
 const GRADE_STEPS = 3;
@@ -140,6 +141,7 @@ export function verdictCard(v: Verdict, state: JobState | null): HTMLElement {
       sinceFact(v), costFact(v), victimsFact(v)));
   if (closed) card.append(element("p", { class: "closed" }, closed));
   if (v.waits.length > 0) card.append(waitChain(v));
+  if (v.stacks.length > 0) card.append(stackFlame(v));
   card.append(element("div", { class: "reasons" }, evidence("Evidence", v.evidence, "No numbers were kept."),
     element("div", { class: "doubts" }, evidence("Against it", v.counterEvidence, "Nothing measured speaks against it."), wouldChange(v) ?? "")));
   const act = action(v);

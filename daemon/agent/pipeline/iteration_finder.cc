@@ -80,8 +80,9 @@ absl::flat_hash_set<std::uint64_t> IterationFinder::RareKeys() const {
     ++use.count;
     use.bytes = op.bytes;
   }
+  // What the median op's key counts, not the median key: start-up leaves many keys that came once.
   std::vector<std::size_t> counts;
-  for (const auto& entry : uses) counts.push_back(entry.second.count);
+  for (const OpKey& op : window_) counts.push_back(uses[op.exact].count);
   if (counts.empty()) return {};
   std::nth_element(counts.begin(), counts.begin() + counts.size() / 2, counts.end());
   const std::size_t usual = counts[counts.size() / 2];

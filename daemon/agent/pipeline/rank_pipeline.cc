@@ -58,6 +58,7 @@ void RankPipeline::Take(std::span<const abi::EventRecord> records) {
 void RankPipeline::TakeEntry(std::uint64_t row_number) {
   OpRow& row = log_.At(row_number);
   clock_.Watch(row.thread_id);
+  rhythm_.Take(row.enter_ns);
   const OpKey key = KeyOfRow(row);
   const bool is_anchor = matcher_.has_value() && matcher_->Take(key);
   if (matcher_.has_value()) row.iteration = next_number_;

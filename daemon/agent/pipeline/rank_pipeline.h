@@ -28,6 +28,7 @@
 #include "daemon/agent/pipeline/iteration_summary.h"
 #include "daemon/agent/pipeline/op_joiner.h"
 #include "daemon/agent/pipeline/op_log.h"
+#include "daemon/agent/pipeline/rhythm.h"
 #include "daemon/agent/pipeline/thread_clock.h"
 #include "daemon/agent/source/ring/group_table.h"
 
@@ -87,6 +88,7 @@ class RankPipeline {
   std::int64_t iterations_closed() const { return iterations_closed_; }
   // Median duration of the newest closed iterations, 0 while none is known.
   std::int64_t typical_iteration_ns() const;
+  const Rhythm& rhythm() const { return rhythm_; }
   // Of the newest record that is no mark: a rank that only collects garbage makes no progress.
   std::int64_t newest_op_ns() const { return newest_op_ns_; }
 
@@ -122,6 +124,7 @@ class RankPipeline {
   std::deque<ClosedIterations> closed_;
   std::deque<std::int64_t> durations_;
   std::int64_t newest_op_ns_ = 0;
+  Rhythm rhythm_;
 };
 
 }  // namespace fathom::agent

@@ -232,6 +232,8 @@ v1::RankHealth RankHealthOf(RankSession& session, const ProcessFacts& facts, std
       session.window().ever_closed() ? std::uint32_t{abi::kSourceCupti} : 0;
   health.set_sources_seen(session.pipeline().sources_seen() | windows);
   health.set_window_refused(session.window().last_refusal());
+  health.set_recent_pause_ns(session.pipeline().rhythm().Recent());
+  health.set_longest_pause_ns(session.pipeline().rhythm().History());
   if (session.Silent(now_ns)) {
     AddProgress(session, health);
     AddOpenOps(session, now_ns, health);

@@ -16,17 +16,21 @@ constexpr std::size_t kFramesShown = 4;
 
 void DescribeStack(const StackSeen& stack, Verdict& verdict) {
   if (!stack.error.empty()) {
-    verdict.evidence.push_back({absl::StrCat("Its stack could not be read: ", stack.error), 0, "",
-                                0, "py-spy"});
+    verdict.evidence.push_back(
+        {absl::StrCat("Its stack could not be read: ", stack.error), 0, "", 0, "stacks"});
   }
   if (stack.frames.empty()) return;
   std::string text = absl::StrCat("Its training thread is in ", stack.frames.front());
   for (std::size_t i = 1; i < std::min(kFramesShown, stack.frames.size()); ++i) {
     absl::StrAppend(&text, ", called by ", stack.frames[i]);
   }
+  const std::string how =
+      stack.pause.count == 0
+          ? "the process was not paused"
+          : absl::StrFormat("its thread was paused for %.2f ms", 1e3 * stack.pause.Seconds());
   verdict.evidence.push_back({std::move(text), static_cast<double>(stack.samples), "samples",
                               static_cast<double>(stack.functions),
-                              "py-spy, the process was not paused"});
+                              absl::StrCat(stack.source, ", ", how)});
 }
 
 double PerSecond(double amount, const RankFacts& facts) {
@@ -46,7 +50,17 @@ bool InTimedSleep(const std::string& channel) {
 
 bool WaitsForInput(const std::string& channel) {
   return absl::StrContains(channel, "pipe_read") || absl::StrContains(channel, "n_tty_read") ||
-         channel == "wait_woken";
+         absl::StrContains(channel, "ep_poll") || channel == "wait_woken";
+}
+
+// For a process that it started: a script that uploads a checkpoint, a compiler.
+bool WaitsForChild(const std::string& channel) {
+  return channel == "do_wait" || absl::StrContains(channel, "kernel_wait4");
+}
+
+bool WaitsForThread(const RankFacts& facts) {
+  return absl::StrContains(facts.wait_channel, "futex") && facts.open_ops.empty() &&
+         PerSecond(facts.cpu_while_silent.Seconds(), facts) >= kHelperRatio;
 }
 
 std::string_view SignalName(int signal) {
@@ -82,12 +96,15 @@ Occupation OccupationOf(const RankFacts& facts, const DiagnosisConfig& config) {
   const bool moves = facts.stack.functions >= static_cast<std::uint32_t>(config.work_functions);
   if (moves || WorksOnFilesOrMemory(facts, config)) return Occupation::kWorking;
   if (facts.state == ProcessState::kUninterruptible) return Occupation::kUninterruptible;
-  if (PerSecond(facts.cpu_while_silent.Seconds(), facts) >= config.busy_ratio) {
+  if (WaitsForThread(facts)) return Occupation::kResting;
+  // What waits for a core would run if it could.
+  const Nanos runs = facts.cpu_while_silent + facts.starved_while_silent;
+  if (PerSecond(runs.Seconds(), facts) >= config.busy_ratio) {
     return Occupation::kLooping;
   }
   const std::string& channel = facts.wait_channel;
-  return InTimedSleep(channel) || WaitsForInput(channel) ? Occupation::kResting
-                                                         : Occupation::kBlocked;
+  const bool rests = InTimedSleep(channel) || WaitsForInput(channel) || WaitsForChild(channel);
+  return rests ? Occupation::kResting : Occupation::kBlocked;
 }
 
 double PatienceWith(Occupation occupation, const DiagnosisConfig& config) {
@@ -119,6 +136,10 @@ std::string InWords(Occupation occupation, const RankFacts& facts) {
     case Occupation::kLooping:
       return "keeps a core busy";
     case Occupation::kResting:
+      if (WaitsForChild(facts.wait_channel)) {
+        return absl::StrCat("waits for a process that it started", Channel(facts));
+      }
+      if (WaitsForThread(facts)) return "waits for another thread of its own, which works,";
       return WaitsForInput(facts.wait_channel) ? absl::StrCat("waits for input", Channel(facts))
                                                : absl::StrCat("sleeps", Channel(facts));
     case Occupation::kBlocked:
@@ -131,7 +152,7 @@ std::string InWords(Occupation occupation, const RankFacts& facts) {
 
 void DescribeSuspect(Occupation occupation, const RankFacts& facts, Verdict& verdict) {
   const double silent = facts.silent_for.Seconds();
-  verdict.evidence.push_back({"CPU time of its training thread while silent.",
+  verdict.evidence.push_back({"CPU time of its process while silent.",
                               facts.cpu_while_silent.Seconds(), "s", silent, "/proc"});
   verdict.evidence.push_back({"Bytes it read and wrote while silent.",
                               static_cast<double>(facts.io_while_silent), "B", 0, "/proc"});

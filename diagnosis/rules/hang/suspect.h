@@ -8,8 +8,9 @@
 //   working         it reads and writes files, or touches new memory, all the while, or its stacks
 //                   show it in many functions
 //   uninterruptible in the kernel (state D)
-//   looping         keeps a core busy and touches nothing
-//   resting         in a timed sleep, or waiting for input: somebody meant it, and it may end
+//   looping         keeps a core busy, or would if it got one, and touches nothing
+//   resting         in a timed sleep, or waiting for input, for a process that it started, or for a
+//                   thread of its own that works: somebody meant it, and it may end
 //   blocked         sleeps on a lock or on anything else, and does nothing
 // Each has a patience: how many times longer than an idle rank it may be silent before a verdict on
 // it is more than a hypothesis.
@@ -26,6 +27,11 @@
 #include "diagnosis/model/verdict.h"
 
 namespace fathom::diagnosis {
+
+// Share of a core that a process uses while its training thread waits on a futex, with no op of its own
+// in flight, from which on another thread does the work it waits for. A deadlocked process uses some
+// hundredths at most; the threads of communication that spin do so for ops in flight.
+inline constexpr double kHelperRatio = 0.1;
 
 enum class Occupation : std::uint8_t {
   kBlocked,

@@ -9,6 +9,8 @@
 #include "diagnosis/engine/stall.h"
 #include "diagnosis/evidence/cost.h"
 #include "diagnosis/evidence/phrase.h"
+#include "diagnosis/evidence/stack_clusters.h"
+#include "diagnosis/evidence/troubled_paths.h"
 #include "diagnosis/evidence/wait_chain.h"
 #include "diagnosis/model/lookup.h"
 #include "diagnosis/rules/hang/suspect.h"
@@ -114,6 +116,7 @@ Verdict Base(const StuckJob& job, Cause cause, std::vector<RankId> ranks) {
          stuck.Seconds(), "s", 0, "open ops"});
   }
   AddWaits(job, verdict);
+  verdict.stacks = ClusterStacks(view, verdict.entity.ranks);
   verdict.waits = ChainBehind(view, verdict.entity.ranks, WaitsOf(job.graph));
   verdict.evidence.push_back({"GPU-hours lost in each further minute.",
                               static_cast<double>(view.world_size) / kMinutesPerHour, "GPU-h", 0,
@@ -145,7 +148,12 @@ Owner OwnerOf(Occupation occupation) {
 }
 
 std::string Where(const RankFacts& facts) {
-  return facts.stack.frames.empty() ? "" : absl::StrCat(", in ", facts.stack.frames.front(), ",");
+  // The innermost frame that has a name: those of libc's own functions are stripped.
+  const auto& frames = facts.stack.frames;
+  const auto named = std::find_if(frames.begin(), frames.end(), [](const std::string& frame) {
+    return !frame.starts_with("? (");
+  });
+  return named == frames.end() ? "" : absl::StrCat(", in ", *named, ",");
 }
 
 void AdviseToEnd(const RankFacts& facts, Verdict& verdict) {
@@ -172,6 +180,48 @@ void AdviseToCompare(const JobView& view, Verdict& verdict) {
   const RankFacts* facts = FactsOf(view, verdict.entity.ranks.front());
   verdict.action_command =
       absl::StrCat("py-spy dump --pid ", facts != nullptr ? absl::StrCat(facts->pid) : "PID");
+}
+
+std::string NameOf(RankId rank) { return absl::StrCat("rank ", rank.value); }
+
+void DescribePaths(const TroubledPaths& found, Verdict& verdict) {
+  for (const auto& [a, b] : found.paths) {
+    verdict.evidence.push_back(
+        {absl::StrFormat("Between ranks %d and %d bytes are sent again and again, unconfirmed.",
+                         a.value, b.value),
+         1, "path", 0, "sock_diag"});
+  }
+  for (const RankId rank : found.deaf) {
+    verdict.evidence.push_back({absl::StrFormat("Rank %d does not read what has arrived for it.",
+                                                rank.value),
+                                1, "rank", 0, "sock_diag"});
+  }
+}
+
+// Narrows the group down to the link, or the rank at which the links that move nothing meet.
+void NamePaths(const JobView& view, const std::vector<RankId>& members, Verdict& verdict) {
+  const TroubledPaths found = FindTroubledPaths(view, members);
+  DescribePaths(found, verdict);
+  const std::vector<RankId> ends = CommonEnds(found.paths);
+  const bool one_deaf = found.paths.empty() && found.deaf.size() == 1;
+  if (!one_deaf && (ends.empty() || !found.deaf.empty())) return;
+  const std::vector<RankId> named = one_deaf ? std::vector{*found.deaf.begin()} : ends;
+  verdict.entity.ranks = named;
+  verdict.entity.type = named.size() == 2 ? EntityType::kLink : EntityType::kRank;
+  if (named.size() == 2) {
+    verdict.entity.link_src = NameOf(named[0]);
+    verdict.entity.link_dst = NameOf(named[1]);
+    absl::StrAppend(&verdict.sentence, " The path between ranks ", named[0].value, " and ",
+                    named[1].value, " moves nothing.");
+  } else {
+    absl::StrAppend(&verdict.sentence, one_deaf ? " What the others sent lies unread at rank "
+                                                : " Every path that moves nothing ends at rank ",
+                    named[0].value, ".");
+  }
+  verdict.victims = members;
+  std::erase_if(verdict.victims, [&](RankId rank) {
+    return std::find(named.begin(), named.end(), rank) != named.end();
+  });
 }
 
 Verdict SlowLoader(const StuckJob& job, const RankFacts& facts) {
@@ -267,7 +317,7 @@ Verdict ConvictAbsent(const StuckJob& job, const RankFacts& facts) {
 Verdict ConvictMismatch(const StuckJob& job, const Mismatch& found) {
   const bool named = !found.odd.empty();
   Verdict verdict = Base(job, Cause::kMismatch, named ? found.odd : found.others);
-  verdict.grade = named ? Grade::kEstablished : Grade::kSupported;
+  verdict.grade = named && found.habit == 0 ? Grade::kEstablished : Grade::kSupported;
   verdict.victims = named ? found.others : std::vector<RankId>{};
   verdict.sentence =
       named ? absl::StrFormat(
@@ -281,6 +331,10 @@ Verdict ConvictMismatch(const StuckJob& job, const Mismatch& found) {
   verdict.evidence.push_back({"Calls at the same sequence number of the group differ.",
                               static_cast<double>(found.sequence.value), "sequence", 0,
                               "open ops"});
+  if (found.habit > 0) {
+    verdict.evidence.push_back({"Times that it called what the others called before; they did so now too.",
+                                static_cast<double>(found.habit), "times", 0, "rows"});
+  }
   verdict.would_change.push_back("Group calls that are numbered differently on these ranks.");
   AdviseToCompare(job.c.view, verdict);
   return verdict;
@@ -315,6 +369,7 @@ Verdict ConvictCommunication(const StuckJob& job, const StuckInstance& stuck) {
       RankList(ranks), std::string(CollectiveKindName(stuck.inside.begin()->second.kind)),
       Duration(StuckFor(job).Seconds()));
   verdict.would_change.push_back("A member that is stopped, or has not entered it.");
+  NamePaths(job.c.view, ranks, verdict);
   verdict.action_text = "Look at the connections between these ranks: which one moves no bytes?";
   verdict.action_command = "ss -tinp state established";
   return verdict;

@@ -6,39 +6,21 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "diagnosis/evidence/phrase.h"
+#include "diagnosis/evidence/troubled_paths.h"
 #include "diagnosis/rules/records/situation.h"
 
 namespace fathom::diagnosis::records {
 namespace {
 
-constexpr std::uint32_t kTroubledBackoff = 2;  // doublings; one alone is an ordinary loss
-
-using Path = std::pair<RankId, RankId>;
-
 // Connections on which segments are sent again and again and nothing is confirmed.
-std::set<Path> TroubledPaths(const JobView& view) {
+std::set<Path> PathsThatMoveNothing(const JobView& view) {
   std::set<Path> troubled;
   for (const RankRecord& record : view.records) {
     for (const PathState& path : record.paths) {
-      if (path.backoff < kTroubledBackoff || path.unacknowledged == 0) continue;
-      troubled.insert(std::minmax(record.rank, path.peer));
+      if (IsTroubled(path)) troubled.insert(std::minmax(record.rank, path.peer));
     }
   }
   return troubled;
-}
-
-// Ranks that are an end of every troubled path.
-std::vector<RankId> CommonEnds(const std::set<Path>& paths) {
-  std::map<RankId, std::size_t> ends;
-  for (const auto& [a, b] : paths) {
-    ++ends[a];
-    ++ends[b];
-  }
-  std::vector<RankId> common;
-  for (const auto& [rank, count] : ends) {
-    if (count == paths.size()) common.push_back(rank);
-  }
-  return common;
 }
 
 void DescribePaths(const std::set<Path>& paths, Verdict& verdict) {
@@ -141,7 +123,7 @@ std::vector<Verdict> JudgeUnrecorded(const Situation& s, Findings& findings) {
 std::vector<Verdict> JudgeCommunication(const Situation& s, Findings& findings) {
   if (s.sinks.complete.empty()) return {};
   const StuckInstance& instance = s.graph.instances[s.sinks.complete.front()];
-  const std::set<Path> paths = TroubledPaths(s.view);
+  const std::set<Path> paths = PathsThatMoveNothing(s.view);
   if (instance.kind == CollectiveKind::kBarrier && paths.empty()) {
     findings.abstained.push_back({"whether the job was stuck when the records were written",
                                   "time or stacks: all ranks are inside the same barrier, as at an "

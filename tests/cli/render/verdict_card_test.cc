@@ -1,5 +1,7 @@
 #include "collector/cli/render/verdict_card.h"
 
+#include "collector/cli/render/folded_stacks.h"
+
 #include <gtest/gtest.h>
 
 #include <sstream>
@@ -38,6 +40,23 @@ TEST_F(VerdictCardTest, PageTellsWhoWaitsForWhom) {
                       "           <- <- ranks 0, 1, 4, 5 in all_gather of DATA (2 groups)\n"),
             std::string::npos)
       << page;
+}
+
+TEST_F(VerdictCardTest, PageMarksTheFrameInWhichTheCulpritDiffers) {
+  Json verdict = verdicts_[0];
+  verdict["stacks"] = Json::parse(R"json([
+    {"ranks": [2], "frames": ["get (queue.py:3)", "main (a;b.py:9)"], "differs_at": 0,
+     "culprit": true, "source": "native", "pause_s": 0.00008},
+    {"ranks": [0, 1, 3], "frames": ["all_reduce (t.py:1)", "main (a;b.py:9)"], "differs_at": 0,
+     "source": "py-spy"}])json");
+  const VerdictView read = ReadVerdict(verdict);
+  const std::string page = VerdictPage(read, Terminal());
+  EXPECT_NE(page.find("rank 2 (culprit), native, paused for 80"), std::string::npos) << page;
+  EXPECT_NE(page.find("  > get (queue.py:3)\n               main (a;b.py:9)\n"), std::string::npos)
+      << page;
+  EXPECT_EQ(FoldedStacks(read),
+            "rank 2;main (a,b.py:9);get (queue.py:3) 1\n"
+            "ranks 0, 1, 3;main (a,b.py:9);all_reduce (t.py:1) 3\n");
 }
 
 TEST_F(VerdictCardTest, ColourOnlyWhereTheTerminalTakesIt) {

@@ -88,20 +88,51 @@ TEST_F(JobStateTest, TheSameProcessAnnouncedAgainIsNoRestart) {
   EXPECT_EQ(View().window.size(), 1u);
 }
 
+TEST_F(JobStateTest, ConnectionsAreMatchedByBothEnds) {
+  Start(3);
+  const auto put = [&](std::uint32_t rank, const char* local, const char* peer) {
+    auto health = HealthOf(rank, "S", 0);
+    auto& socket = *health.add_sockets();
+    socket.set_local(local);
+    socket.set_peer(peer);
+    socket.set_backoff(rank + 3);
+    job.Apply(health, "n0");
+  };
+  put(0, "10.0.0.1:5", "10.0.0.2:6");
+  put(1, "10.0.0.2:6", "10.0.0.1:5");
+  put(2, "10.0.0.3:7", "10.9.9.9:8");
+  const auto view = View();
+  ASSERT_EQ(view.ranks[0].paths.size(), 1u);
+  EXPECT_EQ(view.ranks[0].paths[0].peer, RankId(1));
+  EXPECT_EQ(view.ranks[0].paths[0].backoff, 3u);
+  EXPECT_EQ(view.ranks[1].paths.at(0).peer, RankId(0));
+  EXPECT_TRUE(view.ranks[2].paths.empty()) << "whoever that is, it is no rank";
+}
+
 TEST_F(JobStateTest, SilenceAndCpuWhileSilent) {
   Start(1);
   auto health = HealthOf(0, "R", 10'000'000);
   health.set_training_thread_cpu_ns(1'000'000'000);
+  health.set_runqueue_wait_ns(5'000'000'000);
+  health.set_recent_pause_ns(70'000'000);
+  health.set_longest_pause_ns(90'000'000);
   job.Apply(health, "n0");
   for (int s = 1; s <= 3; ++s) {
     clock.AdvanceSeconds(1);
     health.set_last_event_age_ns(10'000'000 + s * 1'000'000'000ll);
     health.set_training_thread_cpu_ns(1'000'000'000 + s * 900'000'000ll);
+    health.set_runqueue_wait_ns(5'000'000'000 + s * 50'000'000ll);
     job.Apply(health, "n0");
   }
   auto facts = View().ranks[0];
   EXPECT_EQ(facts.silent_for, Nanos(3'010'000'000));
   EXPECT_EQ(facts.cpu_while_silent, Nanos(2'700'000'000));
+  EXPECT_EQ(facts.starved_while_silent, Nanos(150'000'000));
+  EXPECT_EQ(facts.recent_pause, Nanos(70'000'000));
+  EXPECT_EQ(facts.longest_pause, Nanos(90'000'000));
+  health.set_cpu_ns(9'000'000'000);  // another thread of the process works
+  job.Apply(health, "n0");
+  EXPECT_EQ(View().ranks[0].cpu_while_silent, Nanos(8'000'000'000));
   clock.AdvanceSeconds(1);
   health.set_last_event_age_ns(1'000);
   job.Apply(health, "n0");

@@ -153,6 +153,17 @@ TEST(WatchTest, AProcessThatVanishedIsStalledAtOnceOneThatLeftIsNot) {
   EXPECT_FALSE(Watch(view, {}).stalled);
 }
 
+TEST(WatchTest, AJobWithoutAPeriodIsMeasuredByItsLongestPause) {
+  JobView view = JobOf({0.1, 0.1});
+  view.ranks[0].recent_pause = Nanos::FromSeconds(0.8);
+  view.ranks[0].silent_for = Nanos::FromSeconds(3.9);
+  EXPECT_FALSE(Watch(view, {}).stalled);
+  view.ranks[0].silent_for = Nanos::FromSeconds(4.1);
+  EXPECT_TRUE(Watch(view, {}).stalled);
+  view.ranks[0].longest_pause = Nanos::FromSeconds(5);  // a checkpoint of some while ago
+  EXPECT_FALSE(Watch(view, {}).stalled);
+}
+
 TEST(WatchTest, StartUpHasALongFloor) {
   JobView view = JobOf({0.1, 0.1});
   view.ranks[0].silent_for = Nanos::FromSeconds(25);

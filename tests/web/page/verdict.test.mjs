@@ -128,3 +128,19 @@ test("who waits for whom is a picture: culprit, those in its group, those behind
     assert.ok(columns[0] < columns[1] && columns[1] < columns[2], `left to right: ${columns}`);
   });
 });
+
+test("stacks are a flame graph: shared frames once, the culprit's own way marked, names never markup", async () => {
+  const job = new Scenario({ name: "hung-4", culprits: [2], fault: "process_stopped" });
+  job.verdicts = [{ ...job.verdicts[0], class: "noncommunication_hang", stacks: [
+    { ranks: [2], frames: ["get (queue.py:3)", "main (job.py:88)"], differs_at: 0, culprit: true, source: "native", pause_s: 0.00008 },
+    { ranks: [0, 1, 3], frames: ["<b>all_reduce</b> (t.py:9)", "main (job.py:90)"], differs_at: 0, source: "py-spy", pause_s: 0 },
+  ] }];
+  await withPage([job], "", {}, async ({ page }) => {
+    await page.waitForSelector(".flame svg");
+    const frames = await page.$$eval(".frame", (all) => all.map((f) => [f.querySelector("title").textContent, f.classList.contains("culprit"),
+      Number(f.querySelector("rect").getAttribute("width"))]));
+    assert.deepEqual(frames, [["main (job.py)\nranks 0–3", false, 899], ["get (queue.py)\nrank 2", true, 224],
+      ["<b>all_reduce</b> (t.py)\nranks 0, 1, 3", false, 674]]);
+    assert.match(await text(page, ".stacks"), /rank 2 \(culprit\): native, paused for 80 µs\s*ranks 0, 1, 3: py-spy, not paused/);
+  });
+});

@@ -73,9 +73,13 @@ void ReadThread(const std::string& task, ProcessFacts& out) {
     out.voluntary_switches = NumberAfter(*status, "voluntary_ctxt_switches").value_or(0);
     out.involuntary_switches = NumberAfter(*status, "nonvoluntary_ctxt_switches").value_or(0);
   }
-  if (const auto channel = ReadSmallFile(absl::StrCat(task, "/wchan")); channel.ok()) {
-    out.wait_channel = *channel == "0" ? "" : *channel;
-  }
+}
+
+// Empty when it runs.
+absl::StatusOr<std::string> WaitChannel(const std::string& task) {
+  auto channel = ReadSmallFile(absl::StrCat(task, "/wchan"));
+  if (channel.ok() && *channel == "0") channel->clear();
+  return channel;
 }
 
 }  // namespace
@@ -136,7 +140,12 @@ absl::StatusOr<ProcessFacts> ReadFacts(const KernelRoots& roots, std::uint32_t p
       facts.io_bytes += NumberAfter(*io, key).value_or(0);
     }
   }
-  ReadThread(absl::StrCat(PidPath(roots, pid, "task/"), training_tid), facts);
+  const std::string tasks = PidPath(roots, pid, "task/");
+  ReadThread(absl::StrCat(tasks, training_tid), facts);
+  facts.wait_channel = WaitChannel(absl::StrCat(tasks, training_tid)).value_or("");
+  if (training_tid != pid && absl::StrContains(facts.wait_channel, "futex")) {
+    facts.wait_channel = WaitChannel(absl::StrCat(tasks, pid)).value_or(facts.wait_channel);
+  }
   return facts;
 }
 

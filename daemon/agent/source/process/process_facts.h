@@ -4,7 +4,9 @@
 //
 // Model: a process is named by pid and start time (field 22 of stat); a pid with another start time
 // is somebody else. A zombie is dead: its exit code (field 52) tells a kill from an exit, where the
-// kernel lets us see it.
+// kernel lets us see it. The training thread is the one that called the last op; where that one waits
+// on a futex (as a thread of autograd does between two steps) the main thread tells what the process
+// waits for.
 //
 // Units: ns, cumulative since the process started. Clock ticks are turned into ns (10 ms steps).
 // Thread-safety: thread-compatible. Errors: a fact that cannot be read is 0 or empty.
@@ -30,8 +32,8 @@ struct ProcessLife {
 struct ProcessFacts {
   char state = '?';
   std::uint64_t cpu_ns = 0;
-  std::uint64_t runqueue_wait_ns = 0;        // main thread
-  std::uint64_t training_thread_cpu_ns = 0;  // main thread
+  std::uint64_t runqueue_wait_ns = 0;        // training thread
+  std::uint64_t training_thread_cpu_ns = 0;  // training thread
   std::uint64_t voluntary_switches = 0;
   std::uint64_t involuntary_switches = 0;
   std::uint64_t major_faults = 0;
@@ -42,7 +44,7 @@ struct ProcessFacts {
                                 // and bytes of storage, added; 0 if not readable
   std::uint64_t oom_kills = 0;  // in its cgroup, ever
   bool frozen = false;          // its cgroup is frozen
-  std::string wait_channel;  // of the main thread; empty when it runs or may not be seen
+  std::string wait_channel;  // of the training thread; empty when it runs or may not be seen
 };
 
 // Fields of /proc/PID/stat that are used here.

@@ -2,17 +2,9 @@
 
 #include <utility>
 
-#include "absl/status/status.h"
 #include "daemon/agent/source/stack/stack_text.h"
 
 namespace fathom::agent {
-namespace {
-
-// "wait_for_flag (faults.py:101)" → "wait_for_flag (faults.py": a loop goes through several lines.
-std::string FunctionOf(const std::string& frame) { return frame.substr(0, frame.rfind(':')); }
-
-}  // namespace
-
 StackSampler::StackSampler(Tool tool) : tool_(std::move(tool)), thread_([this] { Run(); }) {}
 
 StackSampler::~StackSampler() {
@@ -24,11 +16,12 @@ StackSampler::~StackSampler() {
   thread_.join();
 }
 
-void StackSampler::Want(const std::string& ring, std::uint32_t pid, std::int64_t now_ns) {
+void StackSampler::Want(const std::string& ring, std::uint32_t pid, std::uint32_t most,
+                        std::int64_t now_ns) {
   const std::lock_guard lock(mutex_);
   Kept& kept = kept_[ring];
   const bool soon = kept.asked > 0 && now_ns - kept.asked_ns < kEveryNs;
-  if (no_tool_ || soon || kept.asked >= kMaxSamples) return;
+  if (soon || kept.asked >= most) return;
   kept.asked_ns = now_ns;
   ++kept.asked;
   queue_.push_back({ring, pid});
@@ -58,26 +51,23 @@ void StackSampler::Run() {
     const Job job = std::move(queue_.front());
     queue_.pop_front();
     lock.unlock();
-    const absl::StatusOr<std::string> text = tool_(job.pid, stop_);
+    absl::StatusOr<StackReading> reading = tool_(job.pid, stop_);
     lock.lock();
-    Keep(job, text);
+    Keep(job, std::move(reading));
   }
 }
 
-void StackSampler::Keep(const Job& job, const absl::StatusOr<std::string>& text) {
+void StackSampler::Keep(const Job& job, absl::StatusOr<StackReading> reading) {
   const auto at = kept_.find(job.ring);
   if (at == kept_.end()) return;  // the silence ended meanwhile
   StackView& view = at->second.view;
-  if (!text.ok()) {
-    no_tool_ = absl::IsNotFound(text.status());
-    view.error = no_tool_ ? "py-spy is not on the agent's PATH (or see --stack-tool)"
-                          : ExplainStackError(std::string(text.status().message()));
+  if (!reading.ok()) {
+    view.error = CleanFrame(std::string(reading.status().message()));
     return;
   }
-  std::vector<std::string> frames = ParseStack(*text, job.pid);
-  if (frames.empty()) return;
-  at->second.innermost.insert(FunctionOf(frames.front()));
-  view.frames = std::move(frames);
+  if (reading->frames.empty()) return;
+  if (reading->source == "py-spy") at->second.innermost.insert(FunctionOf(reading->frames.front()));
+  view.newest = *std::move(reading);
   view.error.clear();
   ++view.samples;
   view.functions = static_cast<std::uint32_t>(at->second.innermost.size());

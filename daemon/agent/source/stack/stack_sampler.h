@@ -1,16 +1,16 @@
-// Stacks of the ranks that are silent outside of any op: what do they do?
+// Stacks of ranks that are silent: what do they do?
 //
-// Owned by Agent. The agent itself knows who is suspect (no record, no open op), so no message from
-// the centre is needed, and stacks are there when the verdict is. One process is looked at at a
-// time; a rank at most every kEvery, at most kMaxSamples times in one silence.
+// Owned by session/stack_watch, which says whose. One process is looked at at a time; a rank at most
+// every kEvery, at most so many times in one silence as is asked for.
 //
-// Model: Want() queues a rank; a thread runs the tool (stack_tool.h) and keeps the newest stack, how
-// many samples there were and how many distinct innermost functions they showed: a loop stays in
-// one, work goes through many. Forget() ends a silence.
+// Model: Want() queues a rank; a thread runs the tool (stack_reader.h) and keeps the newest stack,
+// how many samples there were and how many distinct innermost Python functions they showed: a loop
+// stays in one, work goes through many. (Of native frames that says nothing: the interpreter goes
+// through many in any loop.) Forget() ends a silence.
 //
 // Thread-safety: Want, Latest, Forget on the poll loop; the thread is the sampler's own.
 // Ownership: owns the thread; the destructor ends a running tool.
-// Errors: a sample that fails leaves `error`; NotFound turns sampling off for good.
+// Errors: a sample that fails leaves `error`, and the stack of the one before.
 #ifndef FATHOM_DAEMON_AGENT_SOURCE_STACK_STACK_SAMPLER_H_
 #define FATHOM_DAEMON_AGENT_SOURCE_STACK_STACK_SAMPLER_H_
 
@@ -28,32 +28,32 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "daemon/agent/source/stack/stack_reading.h"
 
 namespace fathom::agent {
 
 struct StackView {
-  std::vector<std::string> frames;  // innermost first
+  StackReading newest;
   std::uint32_t samples = 0;
-  std::uint32_t functions = 0;  // distinct innermost ones
+  std::uint32_t functions = 0;  // distinct innermost ones; 0: not known
   std::string error;
 };
 
 class StackSampler {
  public:
   static constexpr std::int64_t kEveryNs = 2'000'000'000;
-  static constexpr std::uint32_t kMaxSamples = 20;
 
   // What reads the stack of a process; `stop` asks it to give up.
   using Tool =
-      std::function<absl::StatusOr<std::string>(std::uint32_t pid, const std::atomic<bool>& stop)>;
+      std::function<absl::StatusOr<StackReading>(std::uint32_t pid, const std::atomic<bool>& stop)>;
 
   explicit StackSampler(Tool tool);
   StackSampler(const StackSampler&) = delete;
   StackSampler& operator=(const StackSampler&) = delete;
   ~StackSampler();
 
-  // `ring` names the rank's session.
-  void Want(const std::string& ring, std::uint32_t pid, std::int64_t now_ns);
+  // `ring` names the rank's session; nothing happens if it was looked at `most` times.
+  void Want(const std::string& ring, std::uint32_t pid, std::uint32_t most, std::int64_t now_ns);
   std::optional<StackView> Latest(const std::string& ring) const;
   void Forget(const std::string& ring);
 
@@ -70,7 +70,7 @@ class StackSampler {
   };
 
   void Run();
-  void Keep(const Job& job, const absl::StatusOr<std::string>& text);
+  void Keep(const Job& job, absl::StatusOr<StackReading> reading);
 
   const Tool tool_;
   std::atomic<bool> stop_{false};
@@ -78,7 +78,6 @@ class StackSampler {
   std::condition_variable wake_;
   std::deque<Job> queue_;
   std::map<std::string, Kept> kept_;
-  bool no_tool_ = false;
   std::thread thread_;  // last: it uses all of the above
 };
 

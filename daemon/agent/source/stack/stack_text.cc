@@ -46,6 +46,15 @@ std::vector<std::string> ParseStack(std::string_view text, std::uint32_t thread_
   return by_id.empty() ? by_name : by_id;
 }
 
+std::string CleanFrame(std::string_view frame) { return Clean(frame, kMaxFrameBytes); }
+
+std::string FunctionOf(std::string_view frame) {
+  const std::size_t colon = frame.rfind(':');
+  const bool line = colon != std::string_view::npos && colon + 1 < frame.size() &&
+                    std::isdigit(static_cast<unsigned char>(frame[colon + 1])) != 0;
+  return line ? std::string(frame.substr(0, colon)).append(1, ')') : std::string(frame);
+}
+
 std::string ExplainStackError(std::string_view output) {
   if (Has(output, "ermission denied") || Has(output, "Permission Denied") ||
       Has(output, "not permitted")) {

@@ -1,6 +1,6 @@
 // Reads what `py-spy dump` prints: the stack of the main thread of a Python process.
 //
-// Used by stack_sampler. The names in it come from the process that was looked at, so everything is
+// Used by stack_reader and stack_sampler. The names in it come from the process that was looked at, so everything is
 // bounded and cleaned.
 //
 //   Thread 4711 (active): "MainThread"
@@ -24,6 +24,13 @@ inline constexpr std::size_t kMaxFrameBytes = 200;
 
 // Innermost first, "function (file:line)". The thread with this id, else the one named MainThread.
 std::vector<std::string> ParseStack(std::string_view text, std::uint32_t thread_id);
+
+// Bounded, without control characters.
+std::string CleanFrame(std::string_view frame);
+
+// The frame without what differs from sample to sample of one function: its line.
+// "wait (faults.py:101)" → "wait (faults.py)".
+std::string FunctionOf(std::string_view frame);
 
 // What a failure of the tool means for the reader, with the setting that would allow it.
 std::string ExplainStackError(std::string_view output);

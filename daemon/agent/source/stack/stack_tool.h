@@ -1,6 +1,6 @@
 // Runs py-spy on one process and collects what it prints.
 //
-// Used by stack_sampler, on its thread. `py-spy dump --nonblocking` reads the memory of the process
+// Used by stack_reader, on the sampler's thread. `py-spy dump --nonblocking` reads the memory of the process
 // and never stops it, so a stack may be torn (then the next sample is not); nothing is written to it.
 //
 // Thread-safety: thread-compatible. Errors: NotFound without the program, DeadlineExceeded, Internal

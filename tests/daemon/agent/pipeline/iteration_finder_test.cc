@@ -73,6 +73,18 @@ TEST_F(IterationFinderTest, FindsTheStepOfADdpJobAfterStartUp) {
   EXPECT_EQ(finder_.misses_total(), 0u);
 }
 
+TEST_F(IterationFinderTest, KeysOfTheStartUpDoNotHideThatALogLineIsRare) {
+  Feed(kStartUp);
+  Feed({{.bytes = 3 * kMiB}, kLoss});
+  for (int i = 0; i < 40; ++i) {
+    Feed(kDdp);
+    if (i % 10 == 9) Feed({{.kind = CollectiveKind::kBarrier}});
+  }
+  Feed(kDdp);
+  finder_.Pause();
+  EXPECT_EQ(finder_.period(), 3u);
+}
+
 TEST_F(IterationFinderTest, NeedsTenRepeats) {
   Feed(kStartUp);
   FeedTimes(kDdp, 10);

@@ -85,6 +85,101 @@ TEST(HangTest, AnOpThatAllHaveEnteredAndThatOthersWaitBehindIsStuckItself) {
   EXPECT_THAT(said.verdicts[0].victims, ElementsAre(RankId(2), RankId(3)));
 }
 
+PathState PathTo(std::uint32_t peer, std::uint32_t backoff, std::uint64_t queued) {
+  PathState path;
+  path.peer = RankId(peer);
+  path.backoff = backoff;
+  path.queued = queued;
+  return path;
+}
+
+TEST(HangTest, ThePathThatMovesNothingIsNamedInsteadOfTheGroup) {
+  JobView view = BothInside();
+  view.ranks[0].paths = {PathTo(1, 5, 1000)};
+  view.ranks[1].paths = {PathTo(0, 1, 1000)};
+  const Diagnosis said = Say(view);
+  ASSERT_EQ(said.verdicts.size(), 1u);
+  EXPECT_EQ(said.verdicts[0].cause, Cause::kCommunicationHang);
+  EXPECT_EQ(said.verdicts[0].entity.type, EntityType::kLink);
+  EXPECT_EQ(said.verdicts[0].entity.link_src, "rank 0");
+  EXPECT_THAT(said.verdicts[0].sentence, HasSubstr("between ranks 0 and 1 moves nothing"));
+}
+
+TEST(HangTest, PathsThatMeetAtARankNameIt) {
+  JobView view = BothInside();
+  view.groups[1] = {GroupId(kTensor), "1", "TENSOR", 3, {RankId(0), RankId(1), RankId(2)}};
+  view.ranks[2].open_ops.clear();
+  Open(view.ranks[2], kTensor, 10);
+  view.ranks[2].groups = {{GroupId(kWorld), 5, 5, 5}, {GroupId(kTensor), 11, 11, 10}};
+  view.ranks[3].groups[0] = {GroupId(kWorld), 6, 6, 5};
+  view.ranks[0].paths = {PathTo(2, 4, 1000), PathTo(1, 0, 0)};
+  view.ranks[2].paths = {PathTo(1, 4, 1000)};
+  const Diagnosis said = Say(view);
+  ASSERT_EQ(said.verdicts.size(), 1u);
+  EXPECT_THAT(said.verdicts[0].entity.ranks, ElementsAre(RankId(2)));
+  EXPECT_THAT(said.verdicts[0].sentence, HasSubstr("ends at rank 2"));
+  EXPECT_THAT(said.verdicts[0].victims, ElementsAre(RankId(0), RankId(1)));
+}
+
+TEST(HangTest, ARankThatDoesNotReadIsNotTheLink) {
+  JobView view = BothInside();
+  view.ranks[0].paths = {PathTo(1, 5, 1000)};
+  view.ranks[1].paths = {PathTo(0, 0, 0)};
+  view.ranks[1].paths[0].unread = 4000;
+  const Diagnosis said = Say(view);
+  ASSERT_EQ(said.verdicts.size(), 1u);
+  EXPECT_THAT(said.verdicts[0].entity.ranks, ElementsAre(RankId(1)));
+  EXPECT_THAT(said.verdicts[0].sentence, HasSubstr("lies unread at rank 1"));
+}
+
+TEST(HangTest, OneRetransmissionIsAnOrdinaryLoss) {
+  JobView view = BothInside();
+  view.ranks[0].paths = {PathTo(1, 1, 1000)};
+  EXPECT_THAT(Say(view).verdicts.at(0).entity.ranks, ElementsAre(RankId(0), RankId(1)));
+}
+
+// Rank 1 has called broadcasts in its tensor group where rank 0 called, as ever, an all-reduce.
+JobView TwoAgainstEachOther() {
+  JobView view = BothInside();
+  view.ranks[1].open_ops[0].kind = CollectiveKind::kBroadcast;
+  for (const std::uint32_t rank : {0u, 1u}) {
+    for (std::uint64_t i = 0; i <= 20; ++i) {
+      CommOp op;
+      op.group = GroupId(i % 2 == 0 ? kTensor : kWorld);
+      op.sequence = Sequence(i / 2);
+      const bool odd = rank == 1 && i == 20;
+      op.kind = odd ? CollectiveKind::kBroadcast : CollectiveKind::kAllReduce;
+      view.rows[RankId(rank)].ops.push_back(op);
+    }
+  }
+  return view;
+}
+
+TEST(HangTest, OfTwoThatDisagreeTheOneThatLeftItsHabitIsNamed) {
+  const Diagnosis said = Say(TwoAgainstEachOther());
+  ASSERT_EQ(said.verdicts.size(), 1u);
+  EXPECT_EQ(said.verdicts[0].cause, Cause::kMismatch);
+  EXPECT_EQ(said.verdicts[0].grade, Grade::kSupported);
+  EXPECT_THAT(said.verdicts[0].entity.ranks, ElementsAre(RankId(1)));
+  EXPECT_THAT(said.verdicts[0].sentence, HasSubstr("Rank 1 called broadcast where ranks 0 called"));
+}
+
+TEST(HangTest, OfTwoThatDisagreeWithoutAHabitBothAreNamed) {
+  JobView view = TwoAgainstEachOther();
+  view.rows.clear();
+  EXPECT_THAT(Say(view).verdicts.at(0).entity.ranks, ElementsAre(RankId(0), RankId(1)));
+}
+
+TEST(HangTest, StacksComeWithTheVerdict) {
+  JobView view = Chain();
+  view.ranks[1].stack.frames = {"get (queue.py:1)", "main (job.py:2)"};
+  view.ranks[0].stack.frames = {"all_reduce (torch.py:1)", "main (job.py:9)"};
+  const Diagnosis said = Say(view);
+  ASSERT_EQ(said.verdicts.at(0).stacks.size(), 2u);
+  EXPECT_TRUE(said.verdicts[0].stacks[0].culprit);
+  EXPECT_EQ(said.verdicts[0].stacks[0].differs_at, 0);
+}
+
 TEST(HangTest, AMemberWhoseDeviceHasNotBegunTheOpMayBeWhatKeepsIt) {
   JobView view = BothInside();
   view.ranks[0].open_ops[0].started = true;

@@ -30,6 +30,31 @@ TEST(SuspectTest, ATimedSleepAndAPromptMayEnd) {
   EXPECT_EQ(Of(facts), Occupation::kResting);
   facts.wait_channel = "n_tty_read";
   EXPECT_EQ(Of(facts), Occupation::kResting);
+  facts.wait_channel = "do_wait";
+  EXPECT_EQ(Of(facts), Occupation::kResting);
+  EXPECT_THAT(InWords(Occupation::kResting, facts), HasSubstr("a process that it started"));
+}
+
+TEST(SuspectTest, WhoWaitsForAThreadThatWorksRestsUnlessItsOwnOpsMaySpin) {
+  RankFacts facts = Silent(10);
+  facts.wait_channel = "futex_wait_queue";
+  facts.cpu_while_silent = Nanos::FromSeconds(3);
+  EXPECT_EQ(Of(facts), Occupation::kResting);
+  EXPECT_THAT(InWords(Occupation::kResting, facts), HasSubstr("another thread of its own"));
+  facts.open_ops.resize(1);
+  EXPECT_EQ(Of(facts), Occupation::kBlocked);
+  facts.open_ops.clear();
+  facts.cpu_while_silent = Nanos::FromSeconds(0.5);
+  EXPECT_EQ(Of(facts), Occupation::kBlocked);
+}
+
+TEST(SuspectTest, WhatWaitsForACoreIsNotIdle) {
+  RankFacts facts = Silent(10);
+  facts.state = ProcessState::kRunning;
+  facts.cpu_while_silent = Nanos::FromSeconds(4);
+  EXPECT_EQ(Of(facts), Occupation::kBlocked);
+  facts.starved_while_silent = Nanos::FromSeconds(5.5);
+  EXPECT_EQ(Of(facts), Occupation::kLooping);
 }
 
 TEST(SuspectTest, WhoWritesWorksThoughItIsBusy) {
@@ -46,7 +71,7 @@ TEST(SuspectTest, WhoWritesWorksThoughItIsBusy) {
 TEST(SuspectTest, StacksThatMoveAreWorkAndOneThatStaysIsNot) {
   RankFacts facts = Silent(10);
   facts.cpu_while_silent = facts.silent_for;
-  facts.stack = {{"spin (train.py:3)", "main (train.py:9)"}, 5, 1, ""};
+  facts.stack = {{"spin (train.py:3)", "main (train.py:9)"}, 5, 1, "", "py-spy", Nanos()};
   EXPECT_EQ(Of(facts), Occupation::kLooping);
   Verdict verdict;
   DescribeSuspect(Occupation::kLooping, facts, verdict);

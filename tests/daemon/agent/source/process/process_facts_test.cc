@@ -103,6 +103,9 @@ TEST(ReadFactsTest, ReadsAFakeTree) {
   EXPECT_EQ(facts->cgroup_throttled_us, 1234u);
   EXPECT_EQ(facts->wait_channel, "futex_wait_queue");
   EXPECT_GT(facts->cpu_ns, 0u);
+  tree.Put("proc/7/task/7/wchan", "do_wait");
+  EXPECT_EQ(ReadFacts(tree.roots(), 7, 9)->wait_channel, "do_wait")
+      << "a thread of autograd rests, the main one waits for something";
 }
 
 TEST(ReadFactsTest, ReadsIoAndWhatItsCgroupWentThrough) {

@@ -68,35 +68,42 @@ std::uint32_t Samples(const StackSampler& sampler) {
   return seen ? seen->samples : 0;
 }
 
+TEST(StackTextTest, AFunctionIsAFrameWithoutItsLine) {
+  EXPECT_EQ(FunctionOf("wait (faults.py:101)"), "wait (faults.py)");
+  EXPECT_EQ(FunctionOf("c10d::wait (libtorch.so)"), "c10d::wait (libtorch.so)");
+}
+
 TEST(StackSamplerTest, CountsTheFunctionsOfASilenceAndForgetsThem) {
   std::atomic<int> calls{0};
-  StackSampler sampler([&](std::uint32_t, const std::atomic<bool>&) -> absl::StatusOr<std::string> {
+  StackSampler sampler([&](std::uint32_t, const std::atomic<bool>&) {
     const std::string name = calls.fetch_add(1) == 2 ? "g" : "f";
-    return "Thread 7 (active): \"MainThread\"\n    " + name + " (a.py:" +
-           std::to_string(calls.load()) + ")\n";
+    return StackReading{{name + " (a.py:" + std::to_string(calls.load()) + ")"}, "py-spy", {}};
   });
   for (std::uint32_t i = 0; i < 3; ++i) {
-    sampler.Want("r", 7, i * StackSampler::kEveryNs);
-    sampler.Want("r", 7, i * StackSampler::kEveryNs + 1);  // too soon
+    sampler.Want("r", 7, 3, i * StackSampler::kEveryNs);
+    sampler.Want("r", 7, 3, i * StackSampler::kEveryNs + 1);  // too soon
     ASSERT_TRUE(Soon([&] { return Samples(sampler) == i + 1; }));
   }
   EXPECT_EQ(sampler.Latest("r")->functions, 2u) << "another line of a function is the same one";
-  EXPECT_EQ(calls.load(), 3);
+  sampler.Want("r", 7, 3, 9 * StackSampler::kEveryNs);
+  EXPECT_EQ(calls.load(), 3) << "no more than asked for";
   sampler.Forget("r");
   EXPECT_FALSE(sampler.Latest("r").has_value());
 }
 
-TEST(StackSamplerTest, StopsAskingForAToolThatIsNotThere) {
+TEST(StackSamplerTest, NativeFramesTellNothingOfWorkAndAFailureKeepsTheStackBefore) {
   std::atomic<int> calls{0};
-  StackSampler sampler([&](std::uint32_t pid, const std::atomic<bool>& stop) {
-    ++calls;
-    return DumpPythonStack("no-such-py-spy", pid, stop);
+  StackSampler sampler([&](std::uint32_t, const std::atomic<bool>&) -> absl::StatusOr<StackReading> {
+    if (calls.fetch_add(1) == 1) return absl::NotFoundError("the process is gone\n");
+    return StackReading{{"f (libc.so.6)"}, "native", Nanos(90'000)};
   });
-  sampler.Want("r", 7, 0);
-  ASSERT_TRUE(Soon([&] { return sampler.Latest("r").has_value(); }));
-  EXPECT_THAT(sampler.Latest("r")->error, HasSubstr("not on the agent's PATH"));
-  sampler.Want("r", 7, 10 * StackSampler::kEveryNs);
-  EXPECT_EQ(calls.load(), 1);
+  sampler.Want("r", 7, 9, 0);
+  ASSERT_TRUE(Soon([&] { return Samples(sampler) == 1; }));
+  EXPECT_EQ(sampler.Latest("r")->functions, 0u);
+  sampler.Want("r", 7, 9, StackSampler::kEveryNs);
+  ASSERT_TRUE(Soon([&] { return !sampler.Latest("r")->error.empty(); }));
+  EXPECT_EQ(sampler.Latest("r")->error, "the process is gone?");
+  EXPECT_THAT(sampler.Latest("r")->newest.frames, ElementsAre("f (libc.so.6)"));
 }
 
 TEST(StackToolTest, GivesWhatTheProgramPrintsOrWhyItFailed) {

@@ -1,0 +1,37 @@
+#include "daemon/agent/session/stack_watch.h"
+
+#include <optional>
+
+namespace fathom::agent {
+
+bool StackWatch::Chosen(const std::string& job, const std::string& ring) {
+  std::set<std::string>& chosen = victims_[job];
+  if (chosen.size() < kVictims) chosen.insert(ring);
+  return chosen.contains(ring);
+}
+
+void StackWatch::Forget(const std::string& ring) {
+  sampler_.Forget(ring);
+  for (auto& [job, rings] : victims_) rings.erase(ring);
+}
+
+void StackWatch::Look(const RankSession& session, std::int64_t now_ns, v1::RankHealth& health) {
+  const bool runs = health.state() == "R" || health.state() == "S";
+  const bool waits = health.open_ops_size() > 0;
+  if (!session.Silent(now_ns) || session.unseen() || !runs) return Forget(session.name());
+  if (waits && !Chosen(health.job(), session.name())) return sampler_.Forget(session.name());
+  sampler_.Want(session.name(), session.identity().pid, waits ? kVictimSamples : kSuspectSamples,
+                now_ns);
+  const std::optional<StackView> seen = sampler_.Latest(session.name());
+  if (!seen) return;
+  v1::StackSample& stack = *health.mutable_stack();
+  const StackReading& newest = seen->newest;
+  stack.mutable_frames()->Assign(newest.frames.begin(), newest.frames.end());
+  stack.set_samples(seen->samples);
+  stack.set_functions(seen->functions);
+  stack.set_error(seen->error);
+  stack.set_source(newest.source);
+  stack.set_pause_us(static_cast<std::uint32_t>((newest.pause.count + 999) / 1000));
+}
+
+}  // namespace fathom::agent

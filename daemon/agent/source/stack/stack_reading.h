@@ -1,0 +1,22 @@
+// One look at the stack of a process, whichever tool took it.
+//
+// Made by stack_reader and native_stack, kept by stack_sampler. Thread-safety: plain value.
+#ifndef FATHOM_DAEMON_AGENT_SOURCE_STACK_STACK_READING_H_
+#define FATHOM_DAEMON_AGENT_SOURCE_STACK_STACK_READING_H_
+
+#include <string>
+#include <vector>
+
+#include "proto/types/time_units.h"
+
+namespace fathom::agent {
+
+struct StackReading {
+  std::vector<std::string> frames;  // innermost first: "function (file:line)", "function (file)"
+  std::string source;               // "py-spy", "native"
+  Nanos pause;                      // the thread was stopped for so long; 0: it was not
+};
+
+}  // namespace fathom::agent
+
+#endif  // FATHOM_DAEMON_AGENT_SOURCE_STACK_STACK_READING_H_

@@ -1,0 +1,151 @@
+// Real connections of this process on loopback, as the kernel shows them; and who is asked for them.
+#include "daemon/agent/source/socket/tcp_sockets.h"
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <optional>
+#include <thread>
+
+#include "daemon/agent/session/socket_watch.h"
+
+namespace fathom::agent {
+namespace {
+
+using ::testing::IsEmpty;
+
+// Two ends of one connection.
+class Connection {
+ public:
+  Connection() {
+    const int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof(address);
+    EXPECT_EQ(bind(listener, reinterpret_cast<sockaddr*>(&address), size), 0);
+    EXPECT_EQ(listen(listener, 1), 0);
+    getsockname(listener, reinterpret_cast<sockaddr*>(&address), &size);
+    sender = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    EXPECT_EQ(connect(sender, reinterpret_cast<sockaddr*>(&address), size), 0);
+    receiver = accept4(listener, nullptr, nullptr, SOCK_CLOEXEC);
+    close(listener);
+    to = "127.0.0.1:" + std::to_string(ntohs(address.sin_port));
+  }
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+  ~Connection() {
+    close(sender);
+    close(receiver);
+  }
+
+  void Fill() const {
+    fcntl(sender, F_SETFL, O_NONBLOCK);
+    const std::string block(1 << 16, 'x');
+    for (int pause = 0; pause < 5;) {
+      if (write(sender, block.data(), block.size()) > 0) continue;
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+      ++pause;
+    }
+  }
+
+  int sender = -1, receiver = -1;
+  std::string to;  // address of the receiver
+};
+
+std::optional<TcpSocket> Find(const std::string& local, const std::string& peer) {
+  const auto all = EstablishedSockets();
+  if (!all.ok()) return std::nullopt;
+  for (const TcpSocket& socket : *all) {
+    if ((local.empty() || socket.local == local) && (peer.empty() || socket.peer == peer)) {
+      return socket;
+    }
+  }
+  return std::nullopt;
+}
+
+class TcpSocketsTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (const auto all = EstablishedSockets(); !all.ok()) GTEST_SKIP() << all.status();
+  }
+};
+
+TEST_F(TcpSocketsTest, BothEndsNameEachOtherAndBelongToTheProcess) {
+  const Connection connection;
+  const auto sender = Find("", connection.to);
+  ASSERT_TRUE(sender.has_value());
+  const auto receiver = Find(connection.to, sender->local);
+  ASSERT_TRUE(receiver.has_value());
+  EXPECT_EQ(sender->backoff, 0u);
+  const auto mine = SocketsOf(KernelRoots(), static_cast<std::uint32_t>(getpid()));
+  ASSERT_TRUE(mine.ok());
+  EXPECT_TRUE(mine->contains(sender->inode));
+  EXPECT_TRUE(mine->contains(receiver->inode));
+}
+
+TEST_F(TcpSocketsTest, AReceiverThatDoesNotReadLeavesBytesAtBothEndsAndTheTimerDoubles) {
+  const Connection connection;
+  connection.Fill();
+  std::optional<TcpSocket> sender;
+  for (int i = 0; i < 300 && (!sender || sender->backoff < 2); ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    sender = Find("", connection.to);
+  }
+  ASSERT_TRUE(sender.has_value());
+  EXPECT_GE(sender->backoff, 2u);
+  EXPECT_GT(sender->queued, 0u);
+  EXPECT_GT(Find(connection.to, sender->local)->unread, 0u);
+}
+
+TEST_F(TcpSocketsTest, AProcessThatIsGoneHasNone) {
+  EXPECT_TRUE(absl::IsNotFound(SocketsOf(KernelRoots(), 1u << 22).status()));
+}
+
+v1::RankHealth StuckFor(std::int64_t ns) {
+  v1::RankHealth health;
+  health.add_open_ops()->set_age_ns(ns);
+  return health;
+}
+
+TEST(SocketWatchTest, OnlyRanksThatAreStuckInAnOpAreLookedAtAndTheyShareADump) {
+  const Connection connection;
+  int dumps = 0;
+  SocketWatch watch({}, [&] {
+    ++dumps;
+    return EstablishedSockets();
+  });
+  const auto self = static_cast<std::uint32_t>(getpid());
+  v1::RankHealth flowing = StuckFor(SocketWatch::kStuckNs - 1);
+  watch.Look(self, 0, flowing);
+  EXPECT_THAT(flowing.sockets(), IsEmpty());
+  EXPECT_EQ(dumps, 0);
+  v1::RankHealth first = StuckFor(SocketWatch::kStuckNs), second = first;
+  watch.Look(self, 0, first);
+  watch.Look(self, 1, second);
+  EXPECT_EQ(dumps, 1);
+  EXPECT_GE(first.sockets_size(), 2);
+  EXPECT_EQ(first.sockets_size(), second.sockets_size());
+}
+
+TEST(SocketWatchTest, AKernelThatRefusesIsNotAskedAgain) {
+  int dumps = 0;
+  SocketWatch watch({}, [&]() -> absl::StatusOr<std::vector<TcpSocket>> {
+    ++dumps;
+    return absl::PermissionDeniedError("no");
+  });
+  for (int i = 0; i < 3; ++i) {
+    v1::RankHealth health = StuckFor(SocketWatch::kStuckNs);
+    watch.Look(1, i * SocketWatch::kEveryNs, health);
+    EXPECT_THAT(health.sockets(), IsEmpty());
+  }
+  EXPECT_EQ(dumps, 1);
+}
+
+}  // namespace
+}  // namespace fathom::agent
