@@ -1,8 +1,8 @@
 // The reading half of JobState: the view for diagnosis, and figures for lists and metrics.
 #include <algorithm>
 #include <map>
-#include <string_view>
 #include <span>
+#include <string_view>
 #include <utility>
 
 #include "collector/window/job_state.h"
@@ -61,8 +61,8 @@ diagnosis::RankFacts JobState::FactsOf(RankId rank, const RankState& state, bool
   facts.communication_failed = state.communication_failed;
   facts.typical_iteration = health.typical_iteration;
   facts.iterations_seen = health.iterations_seen;
-  facts.recent_pause = health.recent_pause;
-  facts.longest_pause = health.longest_pause;
+  facts.recent_pause = Nanos(std::int64_t{health.recent_pause_ms} * 1'000'000);
+  facts.longest_pause = Nanos(std::int64_t{health.longest_pause_ms} * 1'000'000);
   const bool fresh = !health.known || now - health.received_mono < kHealthFresh || state.gone;
   facts.agent_reachable = connected && fresh;
   if (health.trouble != nullptr) Tell(*health.trouble, facts);

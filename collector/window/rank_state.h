@@ -71,11 +71,11 @@ struct RankHealthState {
   std::int64_t runqueue_ns = 0, runqueue_at_silence_ns = 0;  // likewise
   std::uint64_t io_bytes = 0, io_at_silence = 0;  // likewise
   std::uint64_t faults = 0, faults_at_silence = 0;
-  std::uint64_t oom_kills = 0;
+  std::uint32_t oom_kills = 0;
   bool frozen = false;
   Nanos typical_iteration;
   std::int64_t iterations_seen = 0;
-  Nanos recent_pause, longest_pause;
+  std::int32_t recent_pause_ms = 0, longest_pause_ms = 0;
   std::uint32_t sources_seen = 0;  // SourceBit: something has come from these
   std::uint64_t records_total = 0, records_lost = 0, records_torn = 0, records_invalid = 0;
   std::unique_ptr<const RankTrouble> trouble;  // null: nothing of it, as of nearly all ranks

@@ -1,6 +1,7 @@
 #include "collector/window/rank_table.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "fathom/v1/health.pb.h"
@@ -97,14 +98,20 @@ std::unique_ptr<const RankTrouble> TroubleOf(const v1::RankHealth& health) {
   return trouble;
 }
 
+// Rounded up: a pause that was seen is not none.
+std::int32_t MillisOf(std::int64_t ns) {
+  constexpr std::int64_t kMostMs = std::numeric_limits<std::int32_t>::max();
+  return static_cast<std::int32_t>(std::min(ns / 1'000'000 + (ns % 1'000'000 != 0), kMostMs));
+}
+
 void Copy(const v1::RankHealth& from, RankHealthState& to) {
   to.state = StateOf(from.state());
   to.wait_channel = from.wait_channel();
   to.last_event_age = Nanos(from.last_event_age_ns());
   to.typical_iteration = Nanos(from.typical_iteration_ns());
   to.iterations_seen = from.iterations_seen();
-  to.recent_pause = Nanos(from.recent_pause_ns());
-  to.longest_pause = Nanos(from.longest_pause_ns());
+  to.recent_pause_ms = MillisOf(from.recent_pause_ns());
+  to.longest_pause_ms = MillisOf(from.longest_pause_ns());
   to.records_total = from.records_total();
   to.sources_seen = from.sources_seen();
   to.records_lost = from.records_lost();
@@ -112,7 +119,7 @@ void Copy(const v1::RankHealth& from, RankHealthState& to) {
   to.records_invalid = from.records_invalid();
   to.io_bytes = from.io_bytes();
   to.faults = from.minor_faults() + from.major_faults();
-  to.oom_kills = from.oom_kills();
+  to.oom_kills = static_cast<std::uint32_t>(from.oom_kills());
   to.frozen = from.frozen();
   to.trouble = TroubleOf(from);
 }

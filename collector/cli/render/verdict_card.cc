@@ -136,7 +136,7 @@ void AddStacks(const VerdictView& v, Lines* lines) {
     const std::size_t shown = std::min(stack.frames.size(), std::max(kFramesOnPage, differs + 1));
     for (std::size_t frame = 0; frame < shown; ++frame) {
       const bool marked = static_cast<std::int64_t>(frame) == stack.differs_at;
-      lines->Add("", Cat(marked ? "  > " : "    ", stack.frames[frame]));
+      lines->Add("", Cat(marked ? "> " : "| ", stack.frames[frame]));
     }
   }
 }

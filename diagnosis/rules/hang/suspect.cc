@@ -139,7 +139,7 @@ std::string InWords(Occupation occupation, const RankFacts& facts) {
       if (WaitsForChild(facts.wait_channel)) {
         return absl::StrCat("waits for a process that it started", Channel(facts));
       }
-      if (WaitsForThread(facts)) return "waits for another thread of its own, which works,";
+      if (WaitsForThread(facts)) return "waits for another thread of its own that works";
       return WaitsForInput(facts.wait_channel) ? absl::StrCat("waits for input", Channel(facts))
                                                : absl::StrCat("sleeps", Channel(facts));
     case Occupation::kBlocked:

@@ -52,7 +52,7 @@ TEST_F(VerdictCardTest, PageMarksTheFrameInWhichTheCulpritDiffers) {
   const VerdictView read = ReadVerdict(verdict);
   const std::string page = VerdictPage(read, Terminal());
   EXPECT_NE(page.find("rank 2 (culprit), native, paused for 80"), std::string::npos) << page;
-  EXPECT_NE(page.find("  > get (queue.py:3)\n               main (a;b.py:9)\n"), std::string::npos)
+  EXPECT_NE(page.find("> get (queue.py:3)\n           | main (a;b.py:9)\n"), std::string::npos)
       << page;
   EXPECT_EQ(FoldedStacks(read),
             "rank 2;main (a,b.py:9);get (queue.py:3) 1\n"
