@@ -1,6 +1,8 @@
 #include "diagnosis/evidence/common_cause.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <numeric>
 #include <set>
 
 #include "diagnosis/model/lookup.h"
@@ -19,6 +21,18 @@ bool Alike(const Accounts& accounts, double ratio) {
         return a->typical.total < b->typical.total;
       });
   return (*most)->typical.total <= ratio * (*least)->typical.total;
+}
+
+// Where the members of the group stand among the accounts.
+std::vector<std::size_t> PlacesOf(const Accounts& accounts, const Group& group) {
+  std::vector<std::size_t> places;
+  for (std::size_t i = 0; i < accounts.size(); ++i) {
+    const RankId rank = accounts[i]->rank;
+    if (std::find(group.members.begin(), group.members.end(), rank) != group.members.end()) {
+      places.push_back(i);
+    }
+  }
+  return places;
 }
 
 }  // namespace
@@ -49,16 +63,20 @@ bool OnManyNodes(const Case& c, const Accounts& accounts) {
   return nodes > 1 && accounts.size() >= 2 * nodes;
 }
 
-const Group* CommunicatorOfAll(const Case& c, const Accounts& accounts) {
-  if (accounts.size() < 2 || !Alike(accounts, c.config.alike_ratio)) return nullptr;
+bool WorkTogether(const Case& c, const Accounts& accounts) {
+  if (accounts.size() < 2 || !Alike(accounts, c.config.alike_ratio)) return false;
+  std::vector<std::size_t> block(accounts.size());
+  std::iota(block.begin(), block.end(), std::size_t{0});
   for (const Group& group : c.view.groups) {
-    const std::size_t size = group.members.size();
-    if (size >= c.view.world_size || size > 2 * accounts.size()) continue;
-    const auto inside = std::count_if(group.members.begin(), group.members.end(),
-                                      [&](RankId rank) { return Contains(accounts, rank); });
-    if (static_cast<std::size_t>(inside) == accounts.size()) return &group;
+    if (group.members.size() >= c.view.world_size) continue;
+    const std::vector<std::size_t> inside = PlacesOf(accounts, group);
+    if (inside.size() < 2 || 2 * inside.size() <= group.members.size()) continue;
+    const std::size_t into = block[inside.front()];
+    for (const std::size_t place : inside) {
+      std::replace(block.begin(), block.end(), std::size_t{block[place]}, into);
+    }
   }
-  return nullptr;
+  return std::all_of(block.begin(), block.end(), [&](std::size_t b) { return b == block.front(); });
 }
 
 }  // namespace fathom::diagnosis

@@ -1,11 +1,12 @@
 // What several ranks that became slow at once have in common, so that none of them is convicted.
 //
 // Used by evidence/judge. Model: devices fail one by one. Slow ranks on more nodes than
-// most_culprit_nodes, or several on each of two, have a common cause. So have the members of one
-// communicator smaller than the job that take longer alike (alike_ratio): a replica with longer
-// sequences, a busy expert, a stage with more work look like that, and no device does.
+// most_culprit_nodes, or several on each of two, have a common cause. So have slow ranks that work
+// together and take longer alike (alike_ratio): communicators, smaller than the job, of which more
+// than half are slow tie them into one block. A replica with longer sequences, a busy expert, a stage
+// with more work look like that, and no device does.
 //
-// Thread-safety: pure. Cost: O(ranks + members of all groups).
+// Thread-safety: pure. Cost: O(ranks + members of all groups × slow ranks).
 #ifndef FATHOM_DIAGNOSIS_EVIDENCE_COMMON_CAUSE_H_
 #define FATHOM_DIAGNOSIS_EVIDENCE_COMMON_CAUSE_H_
 
@@ -29,9 +30,8 @@ std::string NodeOfAll(const JobView& view, const Ledger& ledger, const Accounts&
 // True where so many nodes do not fail at once.
 bool OnManyNodes(const Case& c, const Accounts& accounts);
 
-// The communicator that holds all of them, of which they are half or more, and whose members take
-// longer alike. Null: none; the one with all ranks of the job does not count.
-const Group* CommunicatorOfAll(const Case& c, const Accounts& accounts);
+// True where communicators tie all of them together and they take longer alike; never of one rank.
+bool WorkTogether(const Case& c, const Accounts& accounts);
 
 }  // namespace fathom::diagnosis
 

@@ -201,6 +201,12 @@ void JudgeCandidate(const Case& c, const Ledger& ledger, const RankAccount& acco
   findings.verdicts.push_back(std::move(verdict));
 }
 
+std::vector<RankId> RanksOf(const Accounts& accounts) {
+  std::vector<RankId> ranks;
+  for (const RankAccount* account : accounts) ranks.push_back(account->rank);
+  return ranks;
+}
+
 void JudgeMost(const Case& c, const Ledger& ledger, const Accounts& candidates,
                Findings& findings) {
   if (auto verdict = JudgeAlike(c, ledger, candidates, NodesOf(c.view, candidates))) {
@@ -215,19 +221,19 @@ void JudgeMost(const Case& c, const Ledger& ledger, const Accounts& candidates,
 // Several that became slow at once are one matter: of what they share. False: they share nothing.
 bool JudgeTogether(const Case& c, const Ledger& ledger, const Accounts& candidates,
                    Findings& findings) {
-  const Group* shared = CommunicatorOfAll(c, candidates);
+  const bool together = WorkTogether(c, candidates);
   const std::string node = NodeOfAll(c.view, ledger, candidates);
   // More work for one replica is more computing; a host that fails is not.
   const bool more_work =
-      shared != nullptr && CauseOf(candidates.front()->typical) == Cause::kComputeSlow;
+      together && CauseOf(candidates.front()->typical) == Cause::kComputeSlow;
   if (candidates.size() >= kFewestOfNode && !node.empty() && !more_work) {
     findings.verdicts.push_back(ConvictHost(c, ledger, node, candidates));
   } else if (2 * candidates.size() > ledger.ranks.size()) {
     JudgeMost(c, ledger, candidates, findings);
-  } else if (shared != nullptr) {
-    Abstain(findings, absl::StrCat("what the ranks of ", GroupName(c.view, shared->id),
-                                   ", which take longer alike at once, have in common: "
-                                   "more work for all of them, or something they share"));
+  } else if (together) {
+    Abstain(findings, absl::StrCat("what ranks ", RankList(RanksOf(candidates)),
+                                   ", which work together and take longer alike at once, have in "
+                                   "common: more work for all of them, or something they share"));
   } else if (OnManyNodes(c, candidates)) {
     Abstain(findings, absl::StrFormat("what %d ranks on %d nodes that became slow at once have in "
                                       "common: more work by design, or something they share",
