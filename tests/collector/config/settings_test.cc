@@ -84,6 +84,7 @@ TEST_F(SettingsTest, OnlyLoopbackWithoutInsecure) {
 TEST_F(SettingsTest, RangesAreChecked) {
   EXPECT_THAT(Error({"--diagnosis-delta", "0.9"}), HasSubstr("diagnosis.delta"));
   EXPECT_THAT(Error({"--max-ranks", "0"}), HasSubstr("max_ranks"));
+  EXPECT_EQ(Error({}), "") << "the defaults";
   EXPECT_THAT(Error({"--log-level", "loud"}), HasSubstr("'loud'"));
 }
 
