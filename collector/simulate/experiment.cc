@@ -36,8 +36,9 @@ constexpr ExperimentEntry kExperiments[] = {
      FalseAlarms},
     {"classes", "The four classes of C4", "512 ranks, 4-D. Verdicts counted, not runs.", ByClass},
     {"cost", "Time and data by scale",
-     "A slow GPU, 4-D. CPU time of the engine on one core, without the network; the collector "
-     "fetches rows once and keeps them.",
+     "A GPU half as fast, 4-D. CPU time of the engine on one core, without the network; the "
+     "collector fetches rows once and keeps them. The more ranks, the more often a pause of one of "
+     "them lengthens an iteration, so that smaller faults drown. Told: runs with a verdict.",
      CostByScale},
 };
 

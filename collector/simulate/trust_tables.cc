@@ -80,7 +80,7 @@ void ByClass(const ExperimentOptions& options) {
 }
 
 void CostByScale(const ExperimentOptions& options) {
-  PrintHeading(options, {"ranks", "runs", "localising: one look, CPU ms (median)", "Holmes, s",
+  PrintHeading(options, {"ranks", "runs", "told", "localising: one look, CPU ms (median)", "Holmes, s",
                          "slow iterations until the verdict (median)",
                          "ops fetched of ops logged until then, %", "rounds", "ops simulated, M"});
   constexpr std::pair<std::uint32_t, const char*> kRows[] = {
@@ -91,14 +91,19 @@ void CostByScale(const ExperimentOptions& options) {
         RunsOr(options, ranks > 8192 ? 1 : 3),
         [ranks](std::uint64_t seed) {
           Scenario job = DrawJob(ranks, 4, seed);
-          job.faults = {DrawFault(job, FaultKind::kSlowGpu, 1.4, seed)};
+          job.faults = {DrawFault(job, FaultKind::kSlowGpu, 2, seed)};
           job.iterations = 46;
           return job;
         },
         options);
+    if (t.localising_s.empty()) {
+      PrintRow(options, {absl::StrCat(ranks), absl::StrCat(t.runs), "0", "–", row.second, "–", "–",
+                         "–", "–"});
+      continue;
+    }
     const double logged = std::max(1.0, static_cast<double>(t.ops_logged));
     PrintRow(options,
-             {absl::StrCat(ranks), absl::StrCat(t.runs),
+             {absl::StrCat(ranks), absl::StrCat(t.runs), absl::StrCat(t.localising_s.size()),
               absl::StrFormat("%.0f", 1e3 * MedianOf(t.localising_s)), row.second,
               absl::StrFormat("%.0f", MedianOf(t.iterations_to_verdict)),
               absl::StrFormat("%.3f", 100 * static_cast<double>(t.ops_fetched) / logged),
