@@ -128,4 +128,34 @@ void TwoAtOnce(const ExperimentOptions& options) {
   PrintStories(options, all);
 }
 
+void ByShape(const ExperimentOptions& options) {
+  PrintHeading(options, Joined({"what was the matter"}, MarkHeading()));
+  struct Row {
+    const char* name;
+    std::vector<FaultKind> kinds;
+    double factor;
+  };
+  const Row rows[] = {
+      {"a rank", {FaultKind::kSlowGpu, FaultKind::kSlowMemory, FaultKind::kSlowProcess,
+                  FaultKind::kGarbage, FaultKind::kDataLoader}, 1.5},
+      {"a host", {FaultKind::kSlowHost}, 1.5},
+      {"the network", {FaultKind::kSlowNic, FaultKind::kSlowNvlink, FaultKind::kSlowPath,
+                       FaultKind::kSlowLeaf}, kNetworkFactor},
+      {"unequal work", {FaultKind::kStageImbalance, FaultKind::kSequenceImbalance}, 2},
+      {"more work for all", {FaultKind::kGrowth}, 1.5}};
+  Tally all;
+  for (const Row& row : rows) {
+    const Tally t = RunTrials(
+        RunsOr(options, 40),
+        [&row](std::uint64_t seed) {
+          return WithFault(DrawShape(seed), row.kinds[seed % row.kinds.size()], row.factor);
+        },
+        options);
+    PrintRow(options, Joined({row.name}, MarkCells(t)));
+    all.Add(t);
+  }
+  PrintGrades(options, all);
+  PrintStories(options, all);
+}
+
 }  // namespace fathom::simulate

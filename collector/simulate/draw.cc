@@ -1,5 +1,6 @@
 #include "collector/simulate/draw.h"
 
+#include <initializer_list>
 #include <iterator>
 
 #include "collector/simulate/random.h"
@@ -8,7 +9,7 @@ namespace fathom::simulate {
 namespace {
 
 // What the numbers are drawn for; part of their keys.
-enum Purpose : std::uint64_t { kRank = 21, kKind };
+enum Purpose : std::uint64_t { kRank = 21, kKind, kTensor, kPipeline, kContext, kData, kExpert, kBatches };
 
 // Pauses are as long as so much of the drawn jobs' iteration, which is about 0.3 s.
 constexpr double kIterationMs = 300;
@@ -33,6 +34,28 @@ Scenario DrawJob(std::uint32_t ranks, int dimensions, std::uint64_t seed) {
   job.model.layers = 8;
   job.model.micro_batches = 8;
   job.cluster.nodes_per_leaf = 16;
+  return job;
+}
+
+Scenario DrawShape(std::uint64_t seed) {
+  const auto pick = [seed](Purpose what, std::initializer_list<std::uint32_t> from) {
+    return from.begin()[Mix(seed, what) % from.size()];
+  };
+  Scenario job;
+  job.name = "drawn";
+  job.seed = seed;
+  job.iterations = 52;
+  job.plan.tensor = pick(kTensor, {1, 2, 4, 8});
+  job.plan.pipeline = pick(kPipeline, {1, 1, 2, 4});
+  job.plan.context = pick(kContext, {1, 1, 2});
+  job.plan.data = pick(kData, {4, 8, 16});
+  job.plan.sequence_parallel = job.plan.tensor > 1;
+  job.model.layers = 2 * job.plan.pipeline;
+  job.model.micro_batches = job.plan.pipeline * pick(kBatches, {1, 2, 4});
+  if (pick(kExpert, {0, 0, 1}) > 0) {
+    job.plan.expert = 2;
+    job.model.experts = 8;
+  }
   return job;
 }
 

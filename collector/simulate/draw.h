@@ -14,6 +14,9 @@ namespace fathom::simulate {
 // routing of tokens that varies). Requires: ranks a multiple of 128.
 Scenario DrawJob(std::uint32_t ranks, int dimensions, std::uint64_t seed);
 
+// A job of up to 1,024 ranks with drawn dimensions, each of them possibly absent.
+Scenario DrawShape(std::uint64_t seed);
+
 // A fault of the kind at a rank drawn from the seed. `factor`: how much longer the slow part takes;
 // a pause lasts as long as it would add to an iteration.
 Fault DrawFault(const Scenario& job, FaultKind kind, double factor, std::uint64_t seed);

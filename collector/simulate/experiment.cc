@@ -32,6 +32,13 @@ constexpr ExperimentEntry kExperiments[] = {
      "A slow GPU among 512, 4-D. An iteration is irregular from 1.05 times the usual on.", BySize},
     {"two", "Two faults at once", "512 ranks, 4-D; one drawn fault of 1.4 and a slow GPU.",
      TwoAtOnce},
+    {"shapes", "Jobs of all shapes",
+     "4 to 1,024 ranks: tensor parallelism of 1 to 8, pipelines of 1 to 4, context of 1 or 2, data of "
+     "4 to 16, experts in a third; drawn. Network faults take 6 times as long, unequal work is twice "
+     "as much, all else 1.5 times. To abstain on unequal work is no mistake: what counts is that "
+     "nobody is convicted wrongly. Where a replica is one rank, nothing tells more work for it from "
+     "a slow device: it is told as one and counts as wrong.",
+     ByShape},
     {"healthy", "False alarms", "52 iterations each; any conviction at any time counts.",
      FalseAlarms},
     {"classes", "The four classes of C4", "512 ranks, 4-D. Verdicts counted, not runs.", ByClass},

@@ -14,6 +14,7 @@ void ByDimensions(const ExperimentOptions& options);
 void ByKind(const ExperimentOptions& options);
 void BySize(const ExperimentOptions& options);
 void TwoAtOnce(const ExperimentOptions& options);
+void ByShape(const ExperimentOptions& options);
 void FalseAlarms(const ExperimentOptions& options);
 void ByClass(const ExperimentOptions& options);
 void CostByScale(const ExperimentOptions& options);
