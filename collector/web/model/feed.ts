@@ -142,14 +142,21 @@ export class Feed {
     const { route } = this.state;
     if (route.view === "nodes") {
       const nodes = await this.client.nodes();
-      if (!this.stopped) this.state.nodes = nodes;
+      if (this.leftFrom(route)) return;
+      this.state.nodes = nodes;
     } else if (route.view === "node") {
       const node = await this.client.node(route.node);
-      if (!this.stopped) this.state.node = node;
+      if (this.leftFrom(route)) return;
+      this.state.node = node;
     } else {
       return;
     }
-    if (!this.stopped) this.arrived();
+    this.arrived();
+  }
+
+  // What was asked for is not what the reader looks at any more.
+  private leftFrom(route: PageState["route"]): boolean {
+    return this.stopped || this.state.route !== route;
   }
 
   private async loadIterations(): Promise<void> {

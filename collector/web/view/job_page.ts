@@ -80,7 +80,7 @@ function cardKey(state: JobState, verdict: Verdict | null, others: Verdict[]): u
   const culprit = verdict?.entity.ranks[0];
   const info = state.health?.ranks.find((rank) => rank.rank === culprit);
   const abstained = state.report?.abstained ?? [];
-  const node = state.nodes.find((known) => known.name === verdict?.entity.node);
+  const node = state.nodes.find((known) => known.name === (verdict?.entity.node || info?.node));
   if (verdict) return [verdict, others, abstained, info?.pid, info?.node, node?.convictedJobs];
   const { job, report, health, groups, history } = state;
   return [job?.state, job?.ranks, job?.slowdown.toFixed(2), job?.baselineS, report?.iterationCount, report?.medianS,
