@@ -45,7 +45,7 @@ struct DiagnosisConfig {
   double consistent_share = 0.8;        // irregular iterations in which a culprit must show
   double peer_contrast = 2.0;           // its excess against that of the ranks not accused
   std::int32_t most_culprit_nodes = 2;  // more that become slow at once have a common cause
-  double alike_ratio = 1.2;                 // members of one group within it have one cause
+  double alike_ratio = 1.2;             // ranks that work together within it have one cause
   std::int32_t established_iterations = 6;  // irregular iterations for an established verdict
   double established_odds = 100;            // posterior odds for it
   double supported_odds = 10;               // and for supported
@@ -53,7 +53,7 @@ struct DiagnosisConfig {
   double prior_rank = 0.01;   // a given rank is at fault, against nobody is
   double prior_host = 0.003;  // the same of a node
   double prior_link = 0.003;  // of a communicator or link
-  double shared_decay = 0.5;  // n users of a device tell as much as n to this power times one
+  double shared_decay = 0.5;        // n users of a device tell as much as n to this power times one
   std::int32_t ranked_devices = 5;  // length of the list of suspects, at most
 
   // Stalls and hangs.

@@ -10,11 +10,6 @@
 namespace fathom::diagnosis {
 namespace {
 
-bool Contains(const Accounts& accounts, RankId rank) {
-  return std::any_of(accounts.begin(), accounts.end(),
-                     [&](const RankAccount* account) { return account->rank == rank; });
-}
-
 bool Alike(const Accounts& accounts, double ratio) {
   const auto [least, most] = std::minmax_element(
       accounts.begin(), accounts.end(), [](const RankAccount* a, const RankAccount* b) {
@@ -36,6 +31,17 @@ std::vector<std::size_t> PlacesOf(const Accounts& accounts, const Group& group) 
 }
 
 }  // namespace
+
+bool Contains(const Accounts& accounts, RankId rank) {
+  return std::any_of(accounts.begin(), accounts.end(),
+                     [&](const RankAccount* account) { return account->rank == rank; });
+}
+
+std::vector<RankId> RanksOf(const Accounts& accounts) {
+  std::vector<RankId> ranks;
+  for (const RankAccount* account : accounts) ranks.push_back(account->rank);
+  return ranks;
+}
 
 std::size_t NodesOf(const JobView& view, const Accounts& accounts) {
   std::set<std::string> nodes;

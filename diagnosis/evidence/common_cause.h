@@ -21,6 +21,9 @@ namespace fathom::diagnosis {
 
 using Accounts = std::vector<const RankAccount*>;
 
+bool Contains(const Accounts& accounts, RankId rank);
+std::vector<RankId> RanksOf(const Accounts& accounts);
+
 // How many nodes the accounts are on; a rank whose node is not known counts for none.
 std::size_t NodesOf(const JobView& view, const Accounts& accounts);
 

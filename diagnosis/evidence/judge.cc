@@ -1,8 +1,9 @@
 #include "diagnosis/evidence/judge.h"
 
 #include <algorithm>
-#include <set>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -11,6 +12,7 @@
 #include "diagnosis/evidence/judge_alike.h"
 #include "diagnosis/evidence/judge_groups.h"
 #include "diagnosis/evidence/phrase.h"
+#include "diagnosis/evidence/slow_verdict.h"
 #include "diagnosis/model/lookup.h"
 
 namespace fathom::diagnosis {
@@ -48,11 +50,6 @@ Accounts Candidates(const Case& c, const Ledger& ledger) {
   return out;
 }
 
-bool Contains(const Accounts& accounts, RankId rank) {
-  return std::any_of(accounts.begin(), accounts.end(),
-                     [&](const RankAccount* a) { return a->rank == rank; });
-}
-
 // Its excess stands out from that of every rank that is not a candidate.
 bool StandsOut(const Case& c, const Ledger& ledger, const RankAccount& account,
                const Accounts& candidates) {
@@ -68,8 +65,7 @@ double OddsOf(const Case& c, const Ledger& ledger, const RankAccount& account) {
   return PosteriorOdds(c.config.prior_rank, account.shows, account.judged, chance);
 }
 
-std::vector<RankId> VictimsOf(const Case& c, const Ledger& ledger,
-                              const Accounts& culprits) {
+std::vector<RankId> VictimsOf(const Case& c, const Ledger& ledger, const Accounts& culprits) {
   std::vector<RankId> victims;
   for (const RankAccount& account : ledger.ranks) {
     if (Contains(culprits, account.rank)) continue;
@@ -95,21 +91,14 @@ Grade GradeOf(const Case& c, const Ledger& ledger, const RankAccount& account, d
 
 Verdict ConvictRank(const Case& c, const Ledger& ledger, const RankAccount& account,
                     const Accounts& culprits, double explained) {
-  Verdict verdict;
-  verdict.cause = CauseOf(account.typical);
-  verdict.posterior_odds = OddsOf(c, ledger, account);
-  verdict.grade = GradeOf(c, ledger, account, verdict.posterior_odds, explained, verdict.cause);
-  verdict.problem = ClassOf(verdict.cause);
-  verdict.owner = OwnerOf(verdict.cause);
-  verdict.entity.type = EntityType::kRank;
-  verdict.entity.ranks = {account.rank};
-  if (const RankFacts* facts = FactsOf(c.view, account.rank)) verdict.entity.node = facts->node;
-  verdict.since_iteration = c.suspicion.onset;
-  verdict.since_time = c.suspicion.onset_time;
   double all = 0;
   for (const RankAccount* culprit : culprits) all += std::max(0.0, culprit->typical.total);
   const double share = all > 0 ? std::max(0.0, account.typical.total) / all : 1;
-  verdict.cost = CostOfSlowness(c.view, c.suspicion, share);
+  Verdict verdict = SlowVerdict(c, CauseOf(account.typical), EntityType::kRank, share);
+  verdict.posterior_odds = OddsOf(c, ledger, account);
+  verdict.grade = GradeOf(c, ledger, account, verdict.posterior_odds, explained, verdict.cause);
+  verdict.entity.ranks = {account.rank};
+  if (const RankFacts* facts = FactsOf(c.view, account.rank)) verdict.entity.node = facts->node;
   verdict.victims = VictimsOf(c, ledger, culprits);
   DescribeSlowRank(c, ledger, account, verdict);
   AdviseOnRank(c.view, account.rank, verdict);
@@ -118,24 +107,16 @@ Verdict ConvictRank(const Case& c, const Ledger& ledger, const RankAccount& acco
 
 Verdict ConvictHost(const Case& c, const Ledger& ledger, const std::string& node,
                     const Accounts& ranks) {
-  Verdict verdict;
-  verdict.cause = Cause::kHostSlow;
-  verdict.grade = Grade::kSupported;
-  verdict.problem = ClassOf(verdict.cause);
+  Verdict verdict = SlowVerdict(c, Cause::kHostSlow, EntityType::kHost);
   verdict.owner = Owner::kOperations;
-  verdict.entity.type = EntityType::kHost;
   verdict.entity.node = node;
-  for (const RankAccount* account : ranks) verdict.entity.ranks.push_back(account->rank);
-  verdict.since_iteration = c.suspicion.onset;
-  verdict.since_time = c.suspicion.onset_time;
-  verdict.cost = CostOfSlowness(c.view, c.suspicion, 1);
+  verdict.entity.ranks = RanksOf(ranks);
   verdict.victims = VictimsOf(c, ledger, ranks);
   verdict.posterior_odds = PosteriorOdds(c.config.prior_host, ledger.iterations, ledger.iterations,
                                          c.config.chance_share);
   verdict.sentence = absl::StrFormat(
       "Node %s very likely holds the job back since iteration %d: all of its ranks (%s) take "
-      "longer "
-      "than before and those of other nodes do not; an iteration takes %s instead of %s.",
+      "longer than before and those of other nodes do not; an iteration takes %s instead of %s.",
       node, c.suspicion.onset.value, RankList(verdict.entity.ranks),
       Duration(c.suspicion.measured.Seconds()), Duration(ledger.expected));
   for (const RankAccount* account : ranks) {
@@ -178,8 +159,7 @@ bool EnoughToJudge(const Case& c, const Ledger& ledger, Findings& findings) {
 }
 
 void JudgeCandidate(const Case& c, const Ledger& ledger, const RankAccount& account,
-                    const Accounts& candidates, double explained,
-                    Findings& findings) {
+                    const Accounts& candidates, double explained, Findings& findings) {
   const std::string rank = absl::StrCat("rank ", account.rank.value);
   const double needed = c.config.explains_share * ledger.excess;
   if (!StandsOut(c, ledger, account, candidates)) {
@@ -199,12 +179,6 @@ void JudgeCandidate(const Case& c, const Ledger& ledger, const RankAccount& acco
     return Abstain(findings, absl::StrCat("more evidence against ", rank));
   }
   findings.verdicts.push_back(std::move(verdict));
-}
-
-std::vector<RankId> RanksOf(const Accounts& accounts) {
-  std::vector<RankId> ranks;
-  for (const RankAccount* account : accounts) ranks.push_back(account->rank);
-  return ranks;
 }
 
 void JudgeMost(const Case& c, const Ledger& ledger, const Accounts& candidates,

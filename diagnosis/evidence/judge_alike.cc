@@ -6,9 +6,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "diagnosis/evidence/cost.h"
 #include "diagnosis/evidence/judge.h"
 #include "diagnosis/evidence/phrase.h"
+#include "diagnosis/evidence/slow_verdict.h"
 #include "diagnosis/stats/robust.h"
 
 namespace fathom::diagnosis {
@@ -37,16 +37,9 @@ bool Alike(const Accounts& slow, double median, double contrast) {
 Verdict Describe(const Case& c, const Ledger& ledger, const Accounts& slow, const Excess& parts,
                  std::size_t nodes) {
   const Cause most = CauseOf(parts);
-  Verdict verdict;
   // What feeds all ranks is a cause of its own; more computing for all is what was asked for.
-  verdict.cause = most == Cause::kDataLoader ? most : Cause::kRegression;
-  verdict.grade = Grade::kSupported;
-  verdict.problem = ClassOf(verdict.cause);
-  verdict.owner = OwnerOf(verdict.cause);
-  verdict.entity.type = EntityType::kJob;
-  verdict.since_iteration = c.suspicion.onset;
-  verdict.since_time = c.suspicion.onset_time;
-  verdict.cost = CostOfSlowness(c.view, c.suspicion, 1);
+  const Cause cause = most == Cause::kDataLoader ? most : Cause::kRegression;
+  Verdict verdict = SlowVerdict(c, cause, EntityType::kJob);
   verdict.sentence = absl::StrFormat(
       "All ranks take longer alike since iteration %d: about %s more of their own each%s; an "
       "iteration takes %s instead of %s. That is no single device.",

@@ -13,6 +13,7 @@
 #include "diagnosis/evidence/phrase.h"
 #include "diagnosis/evidence/shared_device.h"
 #include "diagnosis/evidence/slow_messages.h"
+#include "diagnosis/evidence/slow_verdict.h"
 #include "diagnosis/model/lookup.h"
 #include "diagnosis/rules/link_slow.h"
 
@@ -40,16 +41,8 @@ SlowAccounts SlowGroups(const Case& c, const Ledger& ledger) {
 
 Verdict GroupVerdict(const Case& c, const Ledger& ledger, const GroupAccount& account) {
   const Group* group = FindGroup(c.view, account.group);
-  Verdict verdict;
-  verdict.cause = Cause::kCommunicationSlow;
-  verdict.grade = Grade::kSupported;
-  verdict.problem = ClassOf(verdict.cause);
-  verdict.owner = OwnerOf(verdict.cause);
-  verdict.entity.type = EntityType::kGroup;
+  Verdict verdict = SlowVerdict(c, Cause::kCommunicationSlow, EntityType::kGroup);
   if (group != nullptr) verdict.entity.ranks = group->members;
-  verdict.since_iteration = c.suspicion.onset;
-  verdict.since_time = c.suspicion.onset_time;
-  verdict.cost = CostOfSlowness(c.view, c.suspicion, 1);
   verdict.posterior_odds =
       PosteriorOdds(c.config.prior_link, account.shows, ledger.iterations, c.config.chance_share);
   verdict.evidence.push_back({"Transfer beyond the usual for the same group, kind and size.",

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "absl/strings/str_cat.h"
 #include "diagnosis/model/lookup.h"
 
 namespace fathom::diagnosis {
@@ -51,6 +52,18 @@ std::vector<RankId> CommonEnds(const std::set<Path>& paths) {
     if (count == paths.size()) common.push_back(rank);
   }
   return common;
+}
+
+void NameEnds(const std::vector<RankId>& ends, Verdict& verdict) {
+  verdict.entity.ranks = ends;
+  verdict.entity.type = ends.size() == 2 ? EntityType::kLink : EntityType::kRank;
+  if (ends.size() == 2) {
+    verdict.entity.link_src = absl::StrCat("rank ", ends[0].value);
+    verdict.entity.link_dst = absl::StrCat("rank ", ends[1].value);
+  }
+  std::erase_if(verdict.victims, [&](RankId rank) {
+    return std::find(ends.begin(), ends.end(), rank) != ends.end();
+  });
 }
 
 }  // namespace fathom::diagnosis

@@ -19,6 +19,7 @@
 
 #include "diagnosis/model/job_view.h"
 #include "diagnosis/model/rank_record.h"
+#include "diagnosis/model/verdict.h"
 
 namespace fathom::diagnosis {
 
@@ -38,6 +39,10 @@ TroubledPaths FindTroubledPaths(const JobView& view, const std::vector<RankId>& 
 
 // Ranks that are an end of every path.
 std::vector<RankId> CommonEnds(const std::set<Path>& paths);
+
+// The verdict's entity: the link between two ends, or the one rank. Victims are all others.
+// Requires: one or two ends.
+void NameEnds(const std::vector<RankId>& ends, Verdict& verdict);
 
 }  // namespace fathom::diagnosis
 

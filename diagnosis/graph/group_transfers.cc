@@ -39,15 +39,18 @@ bool AllReported(const Least& least, const Group& group) {
   return least.members > 1 && least.members >= group.size;
 }
 
-// In the order of the view's groups; a time an iteration where all members reported.
-std::vector<std::vector<double>> TimesIn(const JobView& view, const Places& places,
+// In the order of the groups; a time an iteration where all members reported.
+std::vector<std::vector<double>> TimesIn(const JobView& view,
+                                         const std::vector<const Group*>& groups,
                                          const std::vector<Iteration>& wanted) {
-  std::vector<std::vector<double>> times(places.size());
+  Places places;
+  for (const Group* group : groups) places.emplace(group->id, places.size());
+  std::vector<std::vector<double>> times(groups.size());
   for (const IterationSummary& iteration : view.window) {
     if (!std::binary_search(wanted.begin(), wanted.end(), iteration.index)) continue;
     const std::vector<Least> least = LeastElapsed(iteration, places);
     for (std::size_t g = 0; g < least.size(); ++g) {
-      if (AllReported(least[g], view.groups[g])) times[g].push_back(least[g].seconds);
+      if (AllReported(least[g], *groups[g])) times[g].push_back(least[g].seconds);
     }
   }
   return times;
@@ -59,17 +62,17 @@ std::vector<GroupTransfers> TransfersOf(const JobView& view,
                                         const std::vector<Iteration>& irregular,
                                         const std::vector<Iteration>& baseline) {
   const std::set<GroupId> messages = MessageGroups(view);
-  Places places;
-  for (const Group& group : view.groups) places.emplace(group.id, places.size());
-  auto now = TimesIn(view, places, irregular);
-  auto before = TimesIn(view, places, baseline);
-  std::vector<GroupTransfers> transfers;
+  std::vector<const Group*> groups;
   for (const Group& group : view.groups) {
-    const std::size_t g = places.at(group.id);
-    if (messages.contains(group.id)) continue;
+    if (!messages.contains(group.id)) groups.push_back(&group);
+  }
+  auto now = TimesIn(view, groups, irregular);
+  auto before = TimesIn(view, groups, baseline);
+  std::vector<GroupTransfers> transfers;
+  for (std::size_t g = 0; g < groups.size(); ++g) {
     if (now[g].empty() || now[g].size() < irregular.size()) continue;
     if (before[g].empty() || before[g].size() < baseline.size()) continue;
-    transfers.push_back({group.id, Median(std::move(before[g])), std::move(now[g])});
+    transfers.push_back({groups[g]->id, Median(std::move(before[g])), std::move(now[g])});
   }
   return transfers;
 }

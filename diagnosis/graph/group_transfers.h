@@ -24,7 +24,8 @@ struct GroupTransfers {
   std::vector<double> times;  // one an irregular iteration, in their order
 };
 
-// Groups without messages, of which every member reported every iteration. Both lists: ordered by index.
+// Groups without messages, of which every member reported every iteration. Both lists: ordered by
+// index.
 std::vector<GroupTransfers> TransfersOf(const JobView& view,
                                         const std::vector<Iteration>& irregular,
                                         const std::vector<Iteration>& baseline);

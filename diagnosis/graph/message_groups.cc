@@ -1,5 +1,6 @@
 #include "diagnosis/graph/message_groups.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -50,6 +51,13 @@ std::set<GroupId> MessageGroups(const JobView& view) {
     }
   }
   return found;
+}
+
+bool CarriesMessages(const JobView& view) {
+  return std::any_of(view.rows.begin(), view.rows.end(), [](const auto& entry) {
+    return std::any_of(entry.second.ops.begin(), entry.second.ops.end(),
+                       [](const CommOp& op) { return IsPointToPoint(op.kind); });
+  });
 }
 
 }  // namespace fathom::diagnosis

@@ -1,7 +1,7 @@
 // Which groups carry messages between two ranks, as those of a pipeline do, rather than collectives
 // of all their members.
 //
-// Used by graph/group_transfers and evidence/slow_messages. Model: a group is seen to carry messages
+// Used by graph/group_transfers, evidence/slow_messages, rules/imbalance and rules/always_late. Model: a group is seen to carry messages
 // where rows hold a send or a receive on it. Rows of large jobs are those of a few ranks, so groups
 // of the same shape (size, and one distance between neighbouring ranks) count likewise, unless a
 // group of that shape is seen with collectives only.
@@ -17,6 +17,10 @@
 namespace fathom::diagnosis {
 
 std::set<GroupId> MessageGroups(const JobView& view);
+
+// True where the rows hold any message: ranks are stages of a pipeline and do unequal work; other
+// jobs give every rank equal work.
+bool CarriesMessages(const JobView& view);
 
 }  // namespace fathom::diagnosis
 

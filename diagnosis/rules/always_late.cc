@@ -8,7 +8,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "diagnosis/evidence/cost.h"
 #include "diagnosis/evidence/phrase.h"
+#include "diagnosis/graph/message_groups.h"
 #include "diagnosis/stats/robust.h"
 
 namespace fathom::diagnosis {
@@ -42,7 +44,9 @@ struct Shown {
   std::size_t of = 0;
 };
 
+// Gives up on a rank that was on time too often.
 Shown LateIn(const JobView& view, RankId rank, const DiagnosisConfig& config) {
+  const double spare = (1 - kShows) * static_cast<double>(view.window.size());
   Shown shown;
   for (const IterationSummary& it : view.window) {
     std::vector<double> others;
@@ -59,6 +63,7 @@ Shown LateIn(const JobView& view, RankId rank, const DiagnosisConfig& config) {
     if (own < 0 || others.empty()) continue;
     ++shown.of;
     shown.late += all_wait && own >= config.always_late_ratio * Median(std::move(others));
+    if (static_cast<double>(shown.of - shown.late) > spare) return {};
   }
   return shown;
 }
@@ -101,10 +106,8 @@ Verdict Lead(const Case& c, RankId rank, const Shown& shown) {
   }
   verdict.since_iteration = c.view.window.front().index;
   verdict.since_time = c.view.window.front().begin;
-  verdict.cost.seconds_per_iteration = beyond;
-  verdict.cost.slowdown = duration > beyond ? duration / (duration - beyond) : 1;
-  verdict.cost.gpu_hours =
-      beyond * static_cast<double>(c.view.window.size()) * c.view.world_size / 3600;
+  verdict.cost = CostOfSteps(c.view, c.view.window.size(), duration, duration - beyond);
+  if (duration <= beyond) verdict.cost.slowdown = 1;
   const std::string into = verdict.cause == Cause::kUnknown
                                ? std::string()
                                : absl::StrCat(", most of it ", CauseInWords(verdict.cause));
@@ -121,16 +124,9 @@ Verdict Lead(const Case& c, RankId rank, const Shown& shown) {
   return verdict;
 }
 
-bool HasMessages(const JobView& view) {
-  return std::any_of(view.rows.begin(), view.rows.end(), [](const auto& entry) {
-    return std::any_of(entry.second.ops.begin(), entry.second.ops.end(),
-                       [](const CommOp& op) { return IsPointToPoint(op.kind); });
-  });
-}
-
 void Examine(const Case& c, Findings& out) {
   const auto least = static_cast<std::size_t>(std::max(c.config.always_late_iterations, 0));
-  if (least == 0 || c.view.window.size() < least || HasMessages(c.view)) return;
+  if (least == 0 || c.view.window.size() < least || CarriesMessages(c.view)) return;
   for (const auto& [rank, rows] : c.view.rows) {
     const Shown shown = LateIn(c.view, rank, c.config);
     if (shown.of < least) continue;

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_format.h"
 #include "diagnosis/evidence/phrase.h"
+#include "diagnosis/graph/message_groups.h"
 #include "diagnosis/stats/robust.h"
 
 namespace fathom::diagnosis {
@@ -32,17 +33,6 @@ std::map<RankId, Load> LoadsOf(const JobView& view) {
     }
   }
   return loads;
-}
-
-// Stages are the members of groups that carry messages; other jobs give every rank equal work.
-bool IsPipeline(const JobView& view) {
-  for (const auto& [rank, rows] : view.rows) {
-    if (std::any_of(rows.ops.begin(), rows.ops.end(),
-                    [](const CommOp& op) { return IsPointToPoint(op.kind); })) {
-      return true;
-    }
-  }
-  return false;
 }
 
 double MedianOfOthers(const std::map<RankId, Load>& loads, RankId rank, std::size_t iteration) {
@@ -110,7 +100,7 @@ Verdict Name(const Case& c, const std::map<RankId, Load>& loads, RankId rank) {
 }
 
 void Examine(const Case& c, Findings& out) {
-  if (!IsPipeline(c.view)) return;
+  if (!CarriesMessages(c.view)) return;
   const std::map<RankId, Load> loads = LoadsOf(c.view);
   for (const auto& [rank, load] : loads) {
     if (load.own.size() < static_cast<std::size_t>(c.config.imbalance_iterations)) continue;

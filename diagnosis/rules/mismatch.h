@@ -1,8 +1,9 @@
 // Do all members of a collective call the same one? Part of rule hang. docs/rules/mismatch.md.
 //
 // Model: at one sequence number of one group all members must call the same kind, with the same
-// element type and root where all tell them, and where the kind demands it of as many bytes. The majority is right; without one the
-// only one that left its own usual order is odd; else both sides are named and nobody is accused. Open ops and, where they came, rows of the last iterations are
+// element type and root where all tell them, and where the kind demands it of as many bytes. The
+// majority is right; without one the only one that left its own usual order is odd; else both sides
+// are named and nobody is accused. Open ops and, where they came, rows of the last iterations are
 // compared. Thread-safety: pure. Cost: O(ops of the last iterations).
 #ifndef FATHOM_DIAGNOSIS_RULES_MISMATCH_H_
 #define FATHOM_DIAGNOSIS_RULES_MISMATCH_H_

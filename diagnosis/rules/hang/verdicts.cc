@@ -182,8 +182,6 @@ void AdviseToCompare(const JobView& view, Verdict& verdict) {
       absl::StrCat("py-spy dump --pid ", facts != nullptr ? absl::StrCat(facts->pid) : "PID");
 }
 
-std::string NameOf(RankId rank) { return absl::StrCat("rank ", rank.value); }
-
 void DescribePaths(const TroubledPaths& found, Verdict& verdict) {
   for (const auto& [a, b] : found.paths) {
     verdict.evidence.push_back(
@@ -206,11 +204,9 @@ void NamePaths(const JobView& view, const std::vector<RankId>& members, Verdict&
   const bool one_deaf = found.paths.empty() && found.deaf.size() == 1;
   if (!one_deaf && (ends.empty() || !found.deaf.empty())) return;
   const std::vector<RankId> named = one_deaf ? std::vector{*found.deaf.begin()} : ends;
-  verdict.entity.ranks = named;
-  verdict.entity.type = named.size() == 2 ? EntityType::kLink : EntityType::kRank;
+  verdict.victims = members;
+  NameEnds(named, verdict);
   if (named.size() == 2) {
-    verdict.entity.link_src = NameOf(named[0]);
-    verdict.entity.link_dst = NameOf(named[1]);
     absl::StrAppend(&verdict.sentence, " The path between ranks ", named[0].value, " and ",
                     named[1].value, " moves nothing.");
   } else {
@@ -218,10 +214,6 @@ void NamePaths(const JobView& view, const std::vector<RankId>& members, Verdict&
                                                 : " Every path that moves nothing ends at rank ",
                     named[0].value, ".");
   }
-  verdict.victims = members;
-  std::erase_if(verdict.victims, [&](RankId rank) {
-    return std::find(named.begin(), named.end(), rank) != named.end();
-  });
 }
 
 Verdict SlowLoader(const StuckJob& job, const RankFacts& facts) {

@@ -36,13 +36,8 @@ void NamePaths(const Situation& s, const std::set<Path>& paths, Verdict& verdict
   const std::vector<RankId> common = CommonEnds(paths);
   DescribePaths(paths, verdict);
   if (common.empty()) return;
-  verdict.entity.ranks = common;
+  NameEnds(common, verdict);
   const bool link = common.size() == 2;  // one path only: its ends cannot be told apart
-  verdict.entity.type = link ? EntityType::kLink : EntityType::kRank;
-  if (link) {
-    verdict.entity.link_src = absl::StrCat("rank ", common[0].value);
-    verdict.entity.link_dst = absl::StrCat("rank ", common[1].value);
-  }
   verdict.grade = link ? Grade::kSupported : Grade::kEstablished;
   verdict.sentence =
       link ? absl::StrFormat(
@@ -54,9 +49,6 @@ void NamePaths(const Situation& s, const std::set<Path>& paths, Verdict& verdict
                  "All members entered %s and none got out: every path that moves nothing "
                  "ends at rank %d, its link is down.",
                  OpName(s.view, s.graph.instances[s.sinks.complete.front()]), common[0].value);
-  std::erase_if(verdict.victims, [&](RankId r) {
-    return std::find(common.begin(), common.end(), r) != common.end();
-  });
 }
 
 // All are inside a later op, but some have not finished an earlier one that the others have.
