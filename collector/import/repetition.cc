@@ -1,6 +1,10 @@
 #include "collector/import/repetition.h"
 
 #include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "diagnosis/stats/robust.h"
 
 namespace fathom::collector {
 namespace {
@@ -24,6 +28,24 @@ std::optional<Repetition> FindPeriod(std::span<const std::uint64_t> keys) {
     if (covered >= kLeastPeriods * lag && covered * 2 >= keys.size()) return found;
   }
   return std::nullopt;
+}
+
+std::size_t FirstBorder(const Repetition& found, std::size_t lines,
+                        const std::function<double(std::size_t line, std::size_t op)>& gap) {
+  std::size_t best = found.begin;
+  double longest = 0;
+  for (std::size_t phase = 0; phase < found.period; ++phase) {
+    double sum = 0;
+    for (std::size_t line = 0; line < lines; ++line) {
+      std::vector<double> gaps;
+      for (std::size_t i = found.begin + phase; i + 1 < found.end; i += found.period) {
+        gaps.push_back(gap(line, i));
+      }
+      sum += diagnosis::Median(std::move(gaps));
+    }
+    if (phase == 0 || sum > longest) longest = sum, best = found.begin + phase;
+  }
+  return best;
 }
 
 }  // namespace fathom::collector

@@ -5,7 +5,8 @@
 // Model: a live job has hundreds of iterations to learn from; a profiler's trace has ten or twenty,
 // and whoever records one does so because something is wrong. So the baseline is learned from the
 // first third of the recording, and a quarter of it must be irregular before a culprit is sought.
-// Never fewer than kLeastBaseline and kLeastIrregular; never more than the settings say.
+// Never fewer than kLeastBaseline and kLeastIrregular; never more than the settings say. The rule
+// always_late, which is not asked of live jobs, is asked here.
 // The prior that a given rank is at fault is that of a job known to be slow: half for all ranks
 // together, half for what is no rank's fault; never less than the settings say. It only weighs
 // where a slow episode was found, and dozens of ranks bring it down to the settings' own. What a
@@ -39,7 +40,7 @@ inline diagnosis::DiagnosisConfig ConfigForRecording(diagnosis::DiagnosisConfig 
   config.recent_window = std::min(config.recent_window, std::max(kLeastIrregular, count));
   config.imbalance_iterations =
       std::min(config.imbalance_iterations, std::max(kLeastImbalance, count * 2 / 3));
-  config.always_late_iterations = kLeastAlwaysLate;
+  if (config.always_late_iterations == 0) config.always_late_iterations = kLeastAlwaysLate;
   config.prior_rank = std::max(config.prior_rank, kRanksAtFault / std::max(1U, ranks));
   return config;
 }

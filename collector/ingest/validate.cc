@@ -162,7 +162,9 @@ Rejection Check(const v1::RankWindow& window) {
   if (!Printable(window.state(), kMaxNameBytes)) return kBadString;
   if (!Printable(window.reason(), kMaxTextBytes)) return kBadString;
   if (window.sums_size() > kMaxActivitySums) return kTooManyRows;
-  if (window.busy_ns() < 0 || window.closed_ns() < window.opened_ns()) return kBadNumber;
+  if (window.busy_ns() < 0 || window.opened_ns() < 0 || window.closed_ns() < window.opened_ns()) {
+    return kBadNumber;
+  }
   for (const auto& sum : window.sums()) {
     if (!Printable(sum.kind(), kMaxNameBytes) || !Printable(sum.name(), kMaxNameBytes)) {
       return kBadString;

@@ -1,4 +1,5 @@
 // Is the culprit named? By scale, dimensions, kind and size of the fault, and two at once.
+#include <span>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -15,6 +16,26 @@ constexpr double kUsualFactor = 1.4;
 // A transfer is a small part of these jobs' iterations: a fault that matters is a large one.
 constexpr double kNetworkFactor = 6;
 constexpr std::uint32_t kUsualRanks = 512;
+
+struct ShapeRow {
+  const char* name;
+  std::span<const FaultKind> kinds;
+  double factor;
+};
+
+constexpr FaultKind kOfRank[] = {FaultKind::kSlowGpu, FaultKind::kSlowMemory,
+                                 FaultKind::kSlowProcess, FaultKind::kGarbage,
+                                 FaultKind::kDataLoader};
+constexpr FaultKind kOfHost[] = {FaultKind::kSlowHost};
+constexpr FaultKind kNetwork[] = {FaultKind::kSlowNic, FaultKind::kSlowNvlink,
+                                  FaultKind::kSlowPath, FaultKind::kSlowLeaf};
+constexpr FaultKind kUnequal[] = {FaultKind::kStageImbalance, FaultKind::kSequenceImbalance};
+constexpr FaultKind kMore[] = {FaultKind::kGrowth};
+constexpr ShapeRow kShapeRows[] = {{"a rank", kOfRank, 1.5},
+                                   {"a host", kOfHost, 1.5},
+                                   {"the network", kNetwork, kNetworkFactor},
+                                   {"unequal work", kUnequal, 2},
+                                   {"more work for all", kMore, 1.5}};
 
 Scenario WithFault(Scenario job, FaultKind kind, double factor) {
   job.faults = {DrawFault(job, kind, factor, job.seed)};
@@ -130,21 +151,8 @@ void TwoAtOnce(const ExperimentOptions& options) {
 
 void ByShape(const ExperimentOptions& options) {
   PrintHeading(options, Joined({"what was the matter"}, MarkHeading()));
-  struct Row {
-    const char* name;
-    std::vector<FaultKind> kinds;
-    double factor;
-  };
-  const Row rows[] = {
-      {"a rank", {FaultKind::kSlowGpu, FaultKind::kSlowMemory, FaultKind::kSlowProcess,
-                  FaultKind::kGarbage, FaultKind::kDataLoader}, 1.5},
-      {"a host", {FaultKind::kSlowHost}, 1.5},
-      {"the network", {FaultKind::kSlowNic, FaultKind::kSlowNvlink, FaultKind::kSlowPath,
-                       FaultKind::kSlowLeaf}, kNetworkFactor},
-      {"unequal work", {FaultKind::kStageImbalance, FaultKind::kSequenceImbalance}, 2},
-      {"more work for all", {FaultKind::kGrowth}, 1.5}};
   Tally all;
-  for (const Row& row : rows) {
+  for (const ShapeRow& row : kShapeRows) {
     const Tally t = RunTrials(
         RunsOr(options, 40),
         [&row](std::uint64_t seed) {

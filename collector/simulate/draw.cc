@@ -9,7 +9,16 @@ namespace fathom::simulate {
 namespace {
 
 // What the numbers are drawn for; part of their keys.
-enum Purpose : std::uint64_t { kRank = 21, kKind, kTensor, kPipeline, kContext, kData, kExpert, kBatches };
+enum Purpose : std::uint64_t {
+  kRank = 21,
+  kKind,
+  kTensor,
+  kPipeline,
+  kContext,
+  kData,
+  kExpert,
+  kBatches,
+};
 
 // Pauses are as long as so much of the drawn jobs' iteration, which is about 0.3 s.
 constexpr double kIterationMs = 300;

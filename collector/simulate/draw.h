@@ -14,7 +14,7 @@ namespace fathom::simulate {
 // routing of tokens that varies). Requires: ranks a multiple of 128.
 Scenario DrawJob(std::uint32_t ranks, int dimensions, std::uint64_t seed);
 
-// A job of up to 1,024 ranks with drawn dimensions, each of them possibly absent.
+// A job of up to 1,024 ranks with drawn dimensions, each but data possibly absent.
 Scenario DrawShape(std::uint64_t seed);
 
 // A fault of the kind at a rank drawn from the seed. `factor`: how much longer the slow part takes;

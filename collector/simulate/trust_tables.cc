@@ -80,8 +80,8 @@ void ByClass(const ExperimentOptions& options) {
 }
 
 void CostByScale(const ExperimentOptions& options) {
-  PrintHeading(options, {"ranks", "runs", "told", "localising: one look, CPU ms (median)", "Holmes, s",
-                         "slow iterations until the verdict (median)",
+  PrintHeading(options, {"ranks", "runs", "told", "localising: one look, CPU ms (median)",
+                         "Holmes, s", "slow iterations until the verdict (median)",
                          "ops fetched of ops logged until then, %", "rounds", "ops simulated, M"});
   constexpr std::pair<std::uint32_t, const char*> kRows[] = {
       {512, "–"}, {2048, "15.5"}, {8192, "30.3"}, {32768, "–"}, {131072, "–"}};

@@ -59,8 +59,6 @@ struct RankWindowState {
 
 class DetailWindows {
  public:
-  static constexpr double kMaxSeconds = 300;
-
   // Begins a window under `id`. FailedPrecondition: no iteration is known yet, or one is under way.
   absl::StatusOr<std::vector<WindowAsk>> Plan(std::uint64_t id, const WindowWish& wish,
                                               const RankTable& ranks, const SummaryWindow& window,
@@ -75,12 +73,12 @@ class DetailWindows {
   std::int64_t first_iteration() const { return first_; }
   std::int64_t iterations() const { return count_; }
   Nanos patience() const { return patience_; }
-  bool UnderWay(MonoNs now) const;
   const std::map<RankId, RankWindowState>& ranks() const { return ranks_; }
-  // Those that closed, for diagnosis.
+  // Those that closed and were not cut short, for diagnosis.
   std::map<RankId, std::shared_ptr<const diagnosis::DeviceWindow>> View() const;
 
  private:
+  bool UnderWay(MonoNs now) const;
   void Schedule(double seconds, Nanos iteration_time, std::int64_t newest, MonoNs now);
   std::vector<WindowAsk> Asks(const WindowWish& wish, const RankTable& ranks,
                               const SummaryWindow& window);

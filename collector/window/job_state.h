@@ -1,11 +1,11 @@
 // All that the collector knows of one job while it runs: ranks, communicators, the window of
-// summaries, fetched rows, and what diagnosis last said.
+// summaries, fetched rows, the newest window of detail, and what diagnosis last said.
 //
 // Owned by JobTable (shared_ptr: the API may still read a job that was forgotten). Written by
 // collector/ingest, read by the diagnoser, the API and the exporter.
 //
 // Model: one lock a job; every public function takes it. A restart (rank_table.h) voids the
-// window, groups, rows and the last diagnosis; the incarnation number rises.
+// window, groups, rows, detail and the last diagnosis; the incarnation number rises.
 // Units: wall time for display, the collector's monotonic clock for ages.
 // Thread-safety: thread-safe. Errors: RejectReason for what a peer sent. Cost: View() copies the
 // window, O(ranks × iterations × communicators), some 100 ns a row; all else as its parts say.

@@ -78,7 +78,7 @@ struct RankHealthState {
   std::int32_t recent_pause_ms = 0, longest_pause_ms = 0;
   std::uint32_t sources_seen = 0;  // SourceBit: something has come from these
   std::uint64_t records_total = 0, records_lost = 0, records_torn = 0, records_invalid = 0;
-  std::unique_ptr<const RankTrouble> trouble;  // null: nothing of it, as of nearly all ranks
+  std::unique_ptr<RankTrouble> trouble;  // null: nothing of it, as of nearly all ranks
 };
 
 struct RankState {

@@ -83,7 +83,7 @@ bool Troubled(const v1::RankHealth& health) {
          !health.sockets().empty();
 }
 
-std::unique_ptr<const RankTrouble> TroubleOf(const v1::RankHealth& health) {
+std::unique_ptr<RankTrouble> TroubleOf(const v1::RankHealth& health) {
   if (!Troubled(health)) return nullptr;
   auto trouble = std::make_unique<RankTrouble>();
   trouble->open_mark = health.open_mark();
@@ -126,10 +126,9 @@ void Copy(const v1::RankHealth& from, RankHealthState& to) {
 
 // What it was in when it went, in place of what it told last.
 void NoteLastOps(const v1::RankGone& gone, RankHealthState& health) {
-  auto trouble = health.trouble ? std::make_unique<RankTrouble>(*health.trouble)
-                                : std::make_unique<RankTrouble>();
-  trouble->open_ops = OpenOpsOf(gone);
-  health.trouble = std::move(trouble);
+  if (!health.trouble && gone.open_ops().empty()) return;
+  if (!health.trouble) health.trouble = std::make_unique<RankTrouble>();
+  health.trouble->open_ops = OpenOpsOf(gone);
 }
 
 // The silence goes on if nothing was recorded between the two samples.

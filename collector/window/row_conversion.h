@@ -21,9 +21,9 @@ class SummaryBatch;
 namespace fathom::collector {
 
 diagnosis::CommOp ToCommOp(const v1::CommOp& op, Iteration iteration);
-// Nothing for a kind of mark that this version does not know.
 // Of a function that was timed; nothing for other marks.
 std::optional<diagnosis::FunctionCall> ToFunctionCall(const v1::Mark& mark, Iteration iteration);
+// Nothing for a kind of mark that this version does not know.
 std::optional<diagnosis::Mark> ToMark(const v1::Mark& mark, Iteration iteration);
 
 // Column `i` of a batch, which begins at `begin`. Requires: the batch is valid.

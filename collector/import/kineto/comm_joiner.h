@@ -44,6 +44,9 @@ struct JoinedOp {
   std::int64_t wait_begin = kAbsent;
   std::int64_t wait_end = kAbsent;
   bool on_device = false;
+
+  // When the rank left it for good, as far as it is known.
+  std::int64_t left() const { return run_end != kAbsent ? run_end : call.end; }
 };
 
 // A stretch in which the device ran communication and nothing else. `op`: of JoinedOps::ops, the

@@ -2,11 +2,11 @@
 //
 // Used by KinetoImporter after all files are read.
 //
-// Model: an op belongs to the iteration N whose mark, ProfilerStep#N, spans its call. The iteration
-// itself is taken from the end of the last collective before the mark to the end of the last
-// collective within it, as a live job's is: ranks leave those together, while their marks lie apart
-// by as much as one waits for another, and what a rank does after its last op of a step delays the
-// first op of the next. Without collectives the last message, else the mark is the border.
+// Model: an op belongs to the iteration N whose mark, ProfilerStep#N or one that MarkSteps() put,
+// spans its call. The iteration itself is taken from the end of the last collective before the mark
+// to the end of the last collective within it, as a live job's is: ranks leave those together, while
+// their marks lie apart by as much as one waits for another, and what a rank does after its last op
+// of a step delays the first op of the next. Without collectives the last message, else the mark is the border.
 // Sequence: `Seq` of the trace where it is given, else (iteration, order in it), which is equal on
 // all members as long as they run the same program. A group whose identity was guessed is marked
 // so.

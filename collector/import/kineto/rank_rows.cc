@@ -23,18 +23,14 @@ struct StepSpan {
   std::int64_t number = 0;
   std::int64_t begin = 0;
   std::int64_t end = 0;
-  std::int64_t anchor = kAbsent;
 };
-
-// When the rank left this op for good, as far as it is known.
-std::int64_t LeftAt(const JoinedOp& op) { return op.run_end != kAbsent ? op.run_end : op.call.end; }
 
 std::vector<StepSpan> Spans(const RankTrace& trace) {
   std::vector<StepSpan> spans;
   for (const StepMark& step : trace.steps) {
     if (!spans.empty() && step.number == spans.back().number) continue;  // marked twice
     if (!spans.empty() && step.number == spans.back().number + 1) spans.back().end = step.begin;
-    spans.push_back({step.number, step.begin, step.end, step.anchor});
+    spans.push_back({step.number, step.begin, step.end});
   }
   return spans;
 }
@@ -117,8 +113,8 @@ class RankReader {
   // Moves the borders of the iterations from the marks to the ends of the last ops before them.
   void AnchorIterations(const JoinedOps& joined) {
     iterations_ = spans_;
-    if (!spans_.empty() && spans_.front().anchor != kAbsent) {
-      iterations_.front().begin = spans_.front().anchor;
+    if (!spans_.empty() && trace_.steps.front().anchor != kAbsent) {
+      iterations_.front().begin = trace_.steps.front().anchor;
     }
     for (std::size_t i = 0; i < spans_.size(); ++i) {
       const std::int64_t anchor = AnchorOf(spans_[i], joined);
@@ -138,7 +134,7 @@ class RankReader {
     std::int64_t collective = kAbsent, message = kAbsent;
     for (; op != joined.ops.end() && op->call.begin < span.end; ++op) {
       std::int64_t& latest = IsPointToPoint(op->call.kind) ? message : collective;
-      latest = std::max(latest, LeftAt(*op));
+      latest = std::max(latest, op->left());
     }
     return collective != kAbsent ? collective : message;
   }

@@ -43,7 +43,7 @@ Line LineOf(const RankTrace& trace) {
     if (op.call.sequence != kAbsent) call.number = {op.call.group, op.call.sequence};
     call.called = op.call.begin;
     call.came = TimeOf(trace, device ? op.run_begin : op.call.begin).ns;
-    call.ended = op.run_end == kAbsent ? op.call.end : op.run_end;
+    call.ended = op.left();
     call.left = TimeOf(trace, call.ended).ns;
     line.push_back(std::move(call));
   }
@@ -102,21 +102,10 @@ bool Overlap(const std::vector<Line>& lines, const Repetition& found) {
 }
 
 // The first op of the stretch that ends an iteration.
-std::size_t FirstBorder(const std::vector<Line>& lines, const Repetition& found) {
-  std::size_t best = found.begin;
-  double longest = 0;
-  for (std::size_t phase = 0; phase < found.period; ++phase) {
-    double sum = 0;
-    for (const Line& line : lines) {
-      std::vector<double> gaps;
-      for (std::size_t i = found.begin + phase; i + 1 < found.end; i += found.period) {
-        gaps.push_back(static_cast<double>(line[i + 1].came - line[i].left));
-      }
-      sum += diagnosis::Median(std::move(gaps));
-    }
-    if (phase == 0 || sum > longest) longest = sum, best = found.begin + phase;
-  }
-  return best;
+std::size_t BorderOf(const std::vector<Line>& lines, const Repetition& found) {
+  return FirstBorder(found, lines.size(), [&](std::size_t line, std::size_t op) {
+    return static_cast<double>(lines[line][op + 1].came - lines[line][op].left);
+  });
 }
 
 void Mark(const Line& line, const Repetition& found, std::size_t border, RankTrace& trace) {
@@ -134,9 +123,12 @@ constexpr char kUntold[] = "no trace marks its iterations, and they cannot be to
 }  // namespace
 
 std::string MarkSteps(std::vector<RankTrace>& traces) {
+  const bool marked = std::any_of(traces.begin(), traces.end(), [](const RankTrace& trace) {
+    return !trace.steps.empty();
+  });
+  if (marked) return {};
   std::vector<Line> lines;
   for (const RankTrace& trace : traces) {
-    if (!trace.steps.empty()) return {};
     lines.push_back(LineOf(trace));
     if (lines.back().empty()) return {};
   }
@@ -159,7 +151,7 @@ std::string MarkSteps(std::vector<RankTrace>& traces) {
   if (!numbered && !Overlap(lines, *found)) {
     return absl::StrCat(kUntold, "the traces begin at different ops, or their clocks are apart");
   }
-  const std::size_t border = FirstBorder(lines, *found);
+  const std::size_t border = BorderOf(lines, *found);
   for (std::size_t i = 0; i < traces.size(); ++i) Mark(lines[i], *found, border, traces[i]);
   return absl::StrCat("no trace marks its iterations: they are told by the ", found->period,
                       found->period == 1 ? " collective" : " collectives", " that repeat");

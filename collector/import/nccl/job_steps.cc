@@ -64,21 +64,12 @@ std::vector<std::uint64_t> KeysOf(const Line& line) {
 }
 
 // The first op of the stretch that ends an iteration.
-std::size_t FirstBorder(const Lines& lines, const Repetition& stretch) {
-  std::size_t best = stretch.begin;
-  double longest = -1;
-  for (std::size_t phase = 0; phase < stretch.period; ++phase) {
-    double sum = 0;
-    for (const auto& [rank, line] : lines) {
-      std::vector<double> gaps;
-      for (std::size_t i = stretch.begin + phase; i + 1 < stretch.end; i += stretch.period) {
-        gaps.push_back((line[i + 1]->arrival() - line[i]->end).Seconds());
-      }
-      sum += Median(std::move(gaps));
-    }
-    if (sum > longest) longest = sum, best = stretch.begin + phase;
-  }
-  return best;
+std::size_t BorderOf(const Lines& lines, const Repetition& stretch) {
+  std::vector<const Line*> all;
+  for (const auto& [rank, line] : lines) all.push_back(&line);
+  return FirstBorder(stretch, all.size(), [&](std::size_t line, std::size_t op) {
+    return ((*all[line])[op + 1]->arrival() - (*all[line])[op]->end).Seconds();
+  });
 }
 
 // The time in which at least one op ran, by iteration. Ops are sorted by enter.
@@ -149,7 +140,7 @@ void AddIterations(GroupId world, Recording& recording) {
                                            "iterations are not known"));
     return;
   }
-  const std::size_t from = FirstBorder(lines, *stretch);
+  const std::size_t from = BorderOf(lines, *stretch);
   for (const auto& [rank, line] : lines) {
     std::vector<MonoNs> borders;
     for (std::size_t i = from; i < stretch->end; i += stretch->period) {

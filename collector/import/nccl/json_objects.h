@@ -1,7 +1,7 @@
 // The objects of a file, parsed one after the other.
 //
 // Used by inspector_reader.cc and profiler_trace_reader.cc. An object that does not parse, or that
-// the callback refuses, is counted in the record and left out.
+// the callback refuses, is counted in the record and left out; what is needless is not counted.
 //
 // Thread-safety: pure. Errors: those of the source. Cost: one pass; memory of one object.
 #ifndef FATHOM_COLLECTOR_IMPORT_NCCL_JSON_OBJECTS_H_
