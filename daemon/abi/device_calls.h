@@ -22,6 +22,9 @@
 
 namespace fathom::abi {
 
+// A timed call that took so long blocked: the tracer tells it by itself, as a wait.
+inline constexpr std::int64_t kStallNs = 1'000'000;
+
 struct DeviceCalls {
   std::uint32_t launches = 0;
   std::uint16_t copies = 0;

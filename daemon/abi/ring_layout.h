@@ -1,7 +1,7 @@
 // The shared-memory region of one training process: header, control, groups, members, ring.
 //
 // One file per process, `<pid>-<generation>.ring` in FATHOM_SHM_DIR, created and written by
-// daemon/tracer, mapped by daemon/agent (which owns the folder, writes only ControlBlock, and
+// daemon/tracer, read by daemon/agent (which owns the folder, writes only ControlBlock, and
 // unlinks the file when the process is gone). docs/formats/ring.md draws it and tells why.
 //
 //   offset 0        4096            8192                +64 KiB          +64 KiB
@@ -70,7 +70,7 @@ enum class DropReason : std::uint8_t {
 };
 inline constexpr std::size_t kDropReasons = 16;
 
-// Which sources are on, in RegionHeader::sources and ControlBlock::sources_enabled.
+// Sources: those in place (RegionHeader::sources), those silenced (ControlBlock::sources_disabled).
 enum SourceBit : std::uint32_t {
   kSourceGloo = 1,
   kSourcePython = 2,
@@ -123,8 +123,6 @@ struct ControlBlock {
   alignas(64) std::atomic<std::uint32_t> sources_disabled;  // SourceBit; read relaxed at each hook
   std::atomic<std::uint32_t> plugin_mask;                   // kPluginMaskSet | events; 0: default
   std::atomic<std::uint64_t> agent_heartbeat_ns;  // CLOCK_MONOTONIC of the agent's last look
-  std::atomic<std::uint32_t> stack_request;       // rises by 1 with each stack dump wanted
-  std::uint32_t agent_reserved1;
 
   // Tracer → agent. head is alone on its line: every writer adds to it.
   alignas(64) std::atomic<std::uint64_t> head;          // tickets handed out
@@ -187,7 +185,6 @@ static_assert(offsetof(RegionHeader, job) == 136);
 static_assert(offsetof(RegionHeader, ready) == 280);
 static_assert(offsetof(ControlBlock, head) == 64);
 static_assert(offsetof(ControlBlock, plugin_mask) == 4);
-static_assert(offsetof(ControlBlock, stack_request) == 16);
 static_assert(offsetof(ControlBlock, drops) == 256);
 static_assert(offsetof(ControlBlock, window_request) == 384);
 static_assert(offsetof(ControlBlock, window_state) == 448);

@@ -91,14 +91,15 @@ void ReadAgain(const ReadSettings& read, const Settings& held) {
 int RunAgent(const ReadSettings& read, const Settings& settings) {
   Agent agent(settings, fathom::agent::AgentWorld::Real());
   running_agent = &agent;
+  insists = !settings.parent_death_signal;  // else the parent has ways of its own
   std::signal(SIGTERM, OnSignal);
   std::signal(SIGINT, OnSignal);
   std::signal(SIGHUP, OnHangUp);
-  insists = !settings.parent_death_signal;  // else the parent has ways of its own
   SetUpProcess(settings);
   const absl::Status status = agent.Start();
   if (!status.ok()) {
     std::fprintf(stderr, "fathomd: %s\n", std::string(status.message()).c_str());
+    running_agent = nullptr;
     return 1;
   }
   spdlog::info("fathomd {} reads {}, collector {}", fathom::agent::kVersion, settings.shm_dir,

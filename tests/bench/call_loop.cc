@@ -3,8 +3,8 @@
 //   call_loop LIBRARY CALL CALLS
 //
 // LIBRARY is a copy of the NCCL that does nothing (nccl_bench_calls.cc; CALL is one of its symbols)
-// or of the stand-in for PyTorch's Gloo (CALL is anything: an all-reduce from its call to the end of
-// its work).
+// or of the stand-in for PyTorch's Gloo (CALL is anything: an all-reduce from its call to the end
+// of its work).
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>

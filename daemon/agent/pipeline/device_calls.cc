@@ -7,8 +7,7 @@
 namespace fathom::agent {
 namespace {
 
-constexpr std::uint32_t kStallNs = 1'000'000;  // the tracer tells these calls one by one
-constexpr double kNewest = 0.2;                // weight of a stretch in the running mean
+constexpr double kNewest = 0.2;  // weight of a stretch in the running mean
 
 }  // namespace
 
@@ -29,7 +28,7 @@ void DeviceCallSums::TakeCalls(const abi::EventRecord& record) {
   const abi::DeviceCalls calls = abi::UnpackDeviceCalls(record);
   const std::uint64_t launches = std::uint64_t{calls.launches} + calls.graphs;
   const std::uint64_t all = launches + calls.copies + calls.memsets + calls.events + calls.waits;
-  const bool stalled = calls.longest_ns >= kStallNs;
+  const bool stalled = calls.longest_ns >= abi::kStallNs;
   const std::uint32_t told = stalled ? std::min(calls.longest_ns, calls.sampled_ns) : 0;
   const int timed = calls.sampled - (stalled ? 1 : 0);
   if (timed > 0) {

@@ -1,6 +1,6 @@
 // One communication op of one rank as the agent keeps it: joined from its ring records.
 //
-// Made by op_joiner, kept by op_log, read by iteration_summary and uplink/row_messages.
+// Made by op_joiner, kept by op_log, read by iteration_summary and session/rows_reply.
 //
 // Units: CLOCK_MONOTONIC ns of the node, 0 = not known. Bytes of the caller's buffer.
 // Thread-safety: plain values.
@@ -61,6 +61,12 @@ struct MarkRow {
   std::uint32_t thread_id = 0;
   std::uint32_t function = 0;  // of a function: its number in the process's table
 };
+
+// What a begin mark is of, as messages write it.
+inline const char* MarkName(abi::MarkKind begin) {
+  if (begin == abi::MarkKind::kFunctionBegin) return "function";
+  return begin == abi::MarkKind::kGcBegin ? "gc" : "dataloader";
+}
 
 }  // namespace fathom::agent
 

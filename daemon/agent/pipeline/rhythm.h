@@ -1,15 +1,16 @@
 // How long a rank pauses between two ops, known before its iterations are.
 //
 // Owned by rank_pipeline; tells a stall on jobs whose period is not learned yet, or that have none,
-// and remembers a long pause (a checkpoint, an evaluation) when its iteration has left every window.
+// and remembers a long pause (a checkpoint, an evaluation) when its iteration has left every
+// window.
 //
 // Model: it is known once kOps ops have come over kSpanNs without a pause longer than all that came
-// before it: so the burst of a start-up (a broadcast of the weights) and the first step that compiles
-// after it are no rhythm. From then on each pause is history, for one to two times kHistoryOps ops,
-// and the longest of the last kSlots seconds with ops is the recent one.
+// before it: so the burst of a start-up (a broadcast of the weights) and the first step that
+// compiles after it are no rhythm. From then on each pause is history, for one to two times
+// kHistoryOps ops, and the longest of the last kSlots seconds with ops is the recent one.
 //
-// Units: CLOCK_MONOTONIC ns. Thread-safety: thread-compatible. Errors: times that run backwards make
-// no pause. Cost: O(1) an op; Recent O(kSlots).
+// Units: CLOCK_MONOTONIC ns. Thread-safety: thread-compatible. Errors: times that run backwards
+// make no pause. Cost: O(1) an op; Recent O(kSlots).
 #ifndef FATHOM_DAEMON_AGENT_PIPELINE_RHYTHM_H_
 #define FATHOM_DAEMON_AGENT_PIPELINE_RHYTHM_H_
 

@@ -79,7 +79,7 @@ std::string OpenMark(RankSession& session) {
   for (auto mark = log.marks().rbegin(); mark != log.marks().rend(); ++mark) {
     if (mark->end_ns != 0) continue;
     if (mark->kind == abi::MarkKind::kFunctionBegin) return session.FunctionName(mark->function);
-    return mark->kind == abi::MarkKind::kGcBegin ? "gc" : "dataloader";
+    return MarkName(mark->kind);
   }
   return "";
 }

@@ -129,7 +129,7 @@ RankSession::PollResult RankSession::Retire(std::int64_t now_ns) {
   PollResult result;
   if (region_ == nullptr) return result;
   if (!broken_) (void)Drain(now_ns, true, result);
-  (void)FunctionName(abi::kFunctionNames - 1);  // while the table can be read
+  ReadFunctionNames();  // while the table can be read
   pipeline_.Finish();
   consumer_.reset();
   table_.reset();
@@ -152,11 +152,14 @@ std::optional<WindowOutcome> RankSession::TakeWindow(std::int64_t now_ns) {
   return region_ == nullptr ? window_.Abandon(identity_) : window_.Look(*region_, now_ns);
 }
 
+void RankSession::ReadFunctionNames() {
+  if (region_ == nullptr) return;
+  auto names = region_->ReadFunctionNames();
+  if (names.ok()) function_names_ = *std::move(names);
+}
+
 std::string RankSession::FunctionName(std::uint32_t number) {
-  if (number >= function_names_.size() && number < abi::kFunctionNames && region_ != nullptr) {
-    auto names = region_->ReadFunctionNames();
-    if (names.ok()) function_names_ = *std::move(names);
-  }
+  if (number >= function_names_.size() && number < abi::kFunctionNames) ReadFunctionNames();
   return number < function_names_.size() ? function_names_[number] : "";
 }
 

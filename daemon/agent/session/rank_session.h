@@ -103,6 +103,7 @@ class RankSession {
   absl::Status Drain(std::int64_t now_ns, bool last_call, PollResult& result);
   void TakeGroups(PollResult& result);
   void SampleThreads(std::int64_t now_ns);
+  void ReadFunctionNames();
 
   const std::string name_;
   const SessionSettings settings_;

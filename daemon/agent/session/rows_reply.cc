@@ -82,9 +82,10 @@ std::pair<std::uint64_t, std::uint64_t> RowsOf(const OpLog& log, std::int64_t it
 
 v1::Mark MarkOf(RankSession& session, const MarkRow& mark, std::int64_t iteration) {
   v1::Mark out;
-  const bool function = mark.kind == abi::MarkKind::kFunctionBegin;
-  if (function) out.set_name(session.FunctionName(mark.function));
-  out.set_kind(function ? "function" : mark.kind == abi::MarkKind::kGcBegin ? "gc" : "dataloader");
+  if (mark.kind == abi::MarkKind::kFunctionBegin) {
+    out.set_name(session.FunctionName(mark.function));
+  }
+  out.set_kind(MarkName(mark.kind));
   out.set_begin_ns(mark.begin_ns);
   out.set_end_ns(mark.end_ns);
   out.set_thread_id(mark.thread_id);

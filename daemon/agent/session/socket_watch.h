@@ -4,8 +4,8 @@
 // message from the centre is needed. All ranks of the node share one dump, at most every kEveryNs.
 // Which rank is at the other end is told by the collector, who sees both ends.
 //
-// Thread-safety: the poll loop's. Errors: a kernel that refuses the dump leaves no sockets, and is not
-// asked again. Cost: none while ops flow; else see tcp_sockets.h.
+// Thread-safety: the poll loop's. Errors: a kernel that refuses the dump leaves no sockets, and is
+// not asked again. Cost: none while ops flow; else see tcp_sockets.h.
 #ifndef FATHOM_DAEMON_AGENT_SESSION_SOCKET_WATCH_H_
 #define FATHOM_DAEMON_AGENT_SESSION_SOCKET_WATCH_H_
 

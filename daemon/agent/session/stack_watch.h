@@ -1,9 +1,9 @@
 // Whose stacks are looked at while a job stands still: the suspects, and a sample of their victims.
 //
 // Owned by Agent. The agent itself knows who is suspect (silent outside of any op) and who waits
-// (silent inside one), so no message from the centre is needed, and stacks are there when the verdict
-// is. A suspect is looked at up to kSuspectSamples times, which tells a loop from work; of the ranks
-// of a job that wait, kVictims a node, kVictimSamples times each, to compare with.
+// (silent inside one), so no message from the centre is needed, and stacks are there when the
+// verdict is. A suspect is looked at up to kSuspectSamples times, which tells a loop from work; of
+// the ranks of a job that wait, kVictims a node, kVictimSamples times each, to compare with.
 //
 // Thread-safety: the poll loop's. Ownership: owns the sampler.
 // Errors: a stack that cannot be read goes up as an error in words. Cost: see stack_sampler.

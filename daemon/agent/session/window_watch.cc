@@ -14,14 +14,15 @@ using abi::WindowPhase;
 
 constexpr std::int64_t kGraceNs = 1'000'000'000;  // detail_window.h: then a request is over
 
-}  // namespace
-
+// "no_source", "other_profiler" …, as messages and pages write it; empty for kNone.
 const char* WindowReasonName(abi::WindowReason reason) {
   constexpr const char* kNames[] = {"",         "no_source", "other_profiler", "deadline",
                                     "no_space", "unsafe",    "failed"};
   static_assert(std::size(kNames) == abi::kWindowReasonCount);
   return kNames[static_cast<std::size_t>(reason)];
 }
+
+}  // namespace
 
 absl::Status WindowWatch::Ask(const RegionReader& region, std::uint64_t request_id,
                               const WindowOrder& order) {

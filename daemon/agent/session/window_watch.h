@@ -11,7 +11,8 @@
 // Ownership: refers to nothing; the region is handed in.
 // Errors: Ask: those of RegionReader, FailedPrecondition while another window is open. What goes
 // wrong later is an outcome with a reason.
-// Cost: nothing while no window is wanted; else two system calls a look.
+// Cost: nothing while no window is wanted; else two system calls a look, and at the end one reading
+// of the side file.
 #ifndef FATHOM_DAEMON_AGENT_SESSION_WINDOW_WATCH_H_
 #define FATHOM_DAEMON_AGENT_SESSION_WINDOW_WATCH_H_
 
@@ -35,9 +36,6 @@ struct WindowOutcome {
   std::uint64_t lost = 0;
   std::int64_t clock_residual_ns = 0;
 };
-
-// "no_source", "other_profiler" …, as messages and pages write it; empty for kNone.
-const char* WindowReasonName(abi::WindowReason reason);
 
 class WindowWatch {
  public:

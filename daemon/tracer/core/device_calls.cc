@@ -42,16 +42,6 @@ void WriteSync(const TracerState& state, RecordKind kind, abi::SyncKind what,
   AppendRecord(state.region, record);
 }
 
-void Flush(const TracerState& state, std::int64_t now_ns) {
-  DeviceThread& device = thread_state.device;
-  abi::EventRecord record = RecordAt(RecordKind::kDeviceCalls, now_ns);
-  PackDeviceCalls(device.sum, record);
-  AppendRecord(state.region, record);
-  device.sum = {};
-  device.calls = 0;
-  device.since_ns = 0;
-}
-
 // Marsaglia's xorshift, 32 bits (2003): a state of 0 would stay 0.
 std::uint32_t NextRandom(std::uint32_t state) {
   if (state == 0) state = 0x9e3779b9U ^ thread_state.thread_id;
@@ -67,8 +57,17 @@ std::uint32_t AddNs(std::uint32_t sum, std::int64_t ns) {
 
 }  // namespace
 
-void WriteDeviceCalls(const TracerState& state, std::int64_t now_ns) { Flush(state, now_ns); }
-void WriteDeviceCallsNow(const TracerState& state) { Flush(state, MonotonicNs()); }
+void WriteDeviceCalls(const TracerState& state, std::int64_t now_ns) {
+  DeviceThread& device = thread_state.device;
+  abi::EventRecord record = RecordAt(RecordKind::kDeviceCalls, now_ns);
+  PackDeviceCalls(device.sum, record);
+  AppendRecord(state.region, record);
+  device.sum = {};
+  device.calls = 0;
+  device.since_ns = 0;
+}
+
+void WriteDeviceCallsNow(const TracerState& state) { WriteDeviceCalls(state, MonotonicNs()); }
 
 void NoteSample(const TracerState& state, std::int64_t begin_ns) {
   DeviceThread& device = thread_state.device;
@@ -80,9 +79,9 @@ void NoteSample(const TracerState& state, std::int64_t begin_ns) {
   if (took_ns > device.sum.longest_ns) device.sum.longest_ns = AddNs(0, took_ns);
   ++device.sum.sampled;
   if (device.since_ns == 0) device.since_ns = now_ns;
-  const bool stalled = took_ns >= kStallNs;
+  const bool stalled = took_ns >= abi::kStallNs;
   if (device.calls != 0 && (stalled || now_ns - device.since_ns >= kFlushNs)) {
-    Flush(state, stalled ? begin_ns : now_ns);
+    WriteDeviceCalls(state, stalled ? begin_ns : now_ns);
   }
   if (!stalled) return;
   WriteSync(state, RecordKind::kSyncStart, abi::SyncKind::kLaunch, begin_ns);
@@ -91,7 +90,7 @@ void NoteSample(const TracerState& state, std::int64_t begin_ns) {
 
 void BeginSync(const TracerState& state, DeviceCall call) {
   const std::int64_t now_ns = MonotonicNs();
-  if (thread_state.device.calls != 0) Flush(state, now_ns);
+  FlushDeviceCalls(state, now_ns);
   WriteSync(state, RecordKind::kSyncStart, KindOf(call), now_ns);
 }
 

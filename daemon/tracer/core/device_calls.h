@@ -41,7 +41,6 @@ constexpr bool Blocks(DeviceCall call) { return call >= DeviceCall::kSyncDevice;
 
 inline constexpr std::uint32_t kFlushCalls = 4096;
 inline constexpr std::uint32_t kSampleMask = 31;  // the next sample is 1 to 32 calls away
-inline constexpr std::int64_t kStallNs = 1'000'000;
 inline constexpr std::int64_t kFlushNs = 100'000'000;
 
 // Writes what this thread has counted. Requires: it has counted something.

@@ -76,13 +76,14 @@ void Begin(TracerState& state, const Wish& wish) {
   }
   abi::WindowState& told = state.region.control->window_state;
   state.window_ticket.store(wish.ticket, std::memory_order_relaxed);
-  told.ticket.store(wish.ticket, std::memory_order_relaxed);
+  Tell(told, WindowPhase::kWaiting);
   told.opened_ns.store(0, std::memory_order_relaxed);
   told.closed_ns.store(0, std::memory_order_relaxed);
   told.records.store(0, std::memory_order_relaxed);
   told.lost.store(0, std::memory_order_relaxed);
   told.reason.store(0, std::memory_order_relaxed);
-  Tell(told, WindowPhase::kWaiting);
+  // Last: who sees the new ticket no longer sees the old window's phase.
+  told.ticket.store(wish.ticket, std::memory_order_release);
 }
 
 void Step(TracerState& state, const Wish& wish, std::uint16_t slot, std::uint64_t sequence) {

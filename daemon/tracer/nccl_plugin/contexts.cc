@@ -8,10 +8,6 @@ namespace {
 constinit Context contexts[kMaxContexts];
 constinit thread_local Context* newest = nullptr;
 
-Context* ContextOf(std::uint16_t slot) {
-  return slot < abi::kGroupSlots ? bindings.of_slot[slot].load(std::memory_order_acquire) : nullptr;
-}
-
 // Contexts of a forked child's parent are not its own.
 bool Claim(Context& context, std::uint32_t epoch) {
   std::uint32_t seen = context.epoch.load(std::memory_order_relaxed);

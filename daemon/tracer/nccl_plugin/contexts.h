@@ -72,6 +72,11 @@ struct Bindings {
 };
 extern constinit Bindings bindings __attribute__((visibility("hidden")));
 
+// Null where none is bound.
+inline Context* ContextOf(std::uint16_t slot) {
+  return slot < abi::kGroupSlots ? bindings.of_slot[slot].load(std::memory_order_acquire) : nullptr;
+}
+
 // --- the job's side ---
 
 // This thread begins to make a communicator; BindNewest ties the context made since then, if it is
@@ -90,8 +95,7 @@ inline bool EndFollows(const TracerState& state, std::uint16_t slot) {
       off ? abi::kPluginMaskSet : control.plugin_mask.load(std::memory_order_relaxed);
   if (asked != bindings.asked.load(std::memory_order_relaxed)) [[unlikely]]
     ApplyMask(asked);
-  if (slot >= abi::kGroupSlots) return false;
-  const Context* context = bindings.of_slot[slot].load(std::memory_order_acquire);
+  const Context* context = ContextOf(slot);
   if (context == nullptr) return false;
   return (bindings.events.load(std::memory_order_relaxed) & kKernelChannel) != 0 &&
          context->silent_calls.load(std::memory_order_relaxed) < kSilentCalls &&
@@ -99,10 +103,7 @@ inline bool EndFollows(const TracerState& state, std::uint16_t slot) {
 }
 
 // Whether NCCL tells of this group's ops, on threads of its own.
-inline bool IsBound(std::uint16_t slot) {
-  return slot < abi::kGroupSlots &&
-         bindings.of_slot[slot].load(std::memory_order_acquire) != nullptr;
-}
+inline bool IsBound(std::uint16_t slot) { return ContextOf(slot) != nullptr; }
 
 // A call begins; its op waits for its event. `bytes` of the call's `count` elements.
 void NoteCall(const abi::EventRecord& entry, std::uint64_t bytes);

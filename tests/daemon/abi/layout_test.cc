@@ -81,7 +81,6 @@ TEST(LayoutTest, ControlWordsOfTheTwoSidesLieOnDifferentLines) {
   EXPECT_EQ(offsetof(ControlBlock, exiting), 208u);
   EXPECT_EQ(offsetof(ControlBlock, drops), 256u);
   EXPECT_EQ(offsetof(ControlBlock, plugin_mask), 4u);
-  EXPECT_EQ(offsetof(ControlBlock, stack_request), 16u);
   EXPECT_EQ(offsetof(ControlBlock, window_request), 384u);
   EXPECT_EQ(offsetof(ControlBlock, window_state), 448u);
 }

@@ -89,7 +89,7 @@ ncclResult_t ncclRecv(void* buffer, std::size_t count, ncclDataType_t type, int 
 // The GPU.
 cudaStream_t FakeStreamCreate();
 void FakeCompute(cudaStream_t stream, std::int64_t microseconds);
-// The same, and calls `then` on the stream's thread when it is over.
+// The same, but below 50 µs it does not sleep; calls `then` on the stream's thread when it is over.
 void FakeComputeThen(cudaStream_t stream, std::int64_t busy_ns,
                      void (*then)(void* user, std::int64_t busy_ns), void* user);
 void FakeStreamSynchronize(cudaStream_t stream);

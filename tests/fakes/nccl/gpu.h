@@ -1,7 +1,7 @@
 // The GPU of the training program in miniature: kernels with names on the streams of the stand-in
 // for NCCL.
 //
-// Used by train.cc. Where the CUDA stand-ins are built (tests/fakes/cuda) kernels go through
+// Used by trainer.cc. Where the CUDA stand-ins are built (tests/fakes/cuda) kernels go through
 // cudaLaunchKernel and waits through cudaStreamSynchronize, as in a real program; the driver hands
 // them to the stream's thread. Where they are not, they go to the stream at once.
 // Units: µs. Thread-safety: one thread a stream.

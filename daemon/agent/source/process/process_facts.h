@@ -4,9 +4,9 @@
 //
 // Model: a process is named by pid and start time (field 22 of stat); a pid with another start time
 // is somebody else. A zombie is dead: its exit code (field 52) tells a kill from an exit, where the
-// kernel lets us see it. The training thread is the one that called the last op; where that one waits
-// on a futex (as a thread of autograd does between two steps) the main thread tells what the process
-// waits for.
+// kernel lets us see it. The training thread is the one that called the last op; where that one
+// waits on a futex (as a thread of autograd does between two steps) the main thread tells what the
+// process waits for.
 //
 // Units: ns, cumulative since the process started. Clock ticks are turned into ns (10 ms steps).
 // Thread-safety: thread-compatible. Errors: a fact that cannot be read is 0 or empty.
@@ -44,7 +44,9 @@ struct ProcessFacts {
                                 // and bytes of storage, added; 0 if not readable
   std::uint64_t oom_kills = 0;  // in its cgroup, ever
   bool frozen = false;          // its cgroup is frozen
-  std::string wait_channel;  // of the training thread; empty when it runs or may not be seen
+  // Of the training thread, or of the main one while that waits on a futex; empty when it runs or
+  // may not be seen.
+  std::string wait_channel;
 };
 
 // Fields of /proc/PID/stat that are used here.

@@ -1,7 +1,7 @@
 // Reads one trivially copyable field at a given offset of a byte copy of shared memory.
 //
-// Used by the ring source, which copies first and looks afterwards; the ABI's structs hold atomics
-// and so cannot be copied themselves.
+// Used by the ring and window sources, which copy first and look afterwards; the ABI's structs hold
+// atomics and so cannot be copied themselves.
 //
 // Thread-safety: pure. Errors: none; the caller has checked the bounds.
 #ifndef FATHOM_DAEMON_AGENT_SOURCE_RING_BYTE_FIELD_H_

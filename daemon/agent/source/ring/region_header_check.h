@@ -1,6 +1,7 @@
 // Decides whether a region's header describes a region that this build can read.
 //
-// Used by region_reader and by the fuzzer. Trusts nothing but `file_bytes`.
+// Used by region_reader and by the fuzzer; TextField also by group_table and window_file. Trusts
+// nothing but `file_bytes`.
 //
 // Thread-safety: a pure function. Errors: Unavailable while `ready` is not set; InvalidArgument
 // with the field's name, its value and what was expected.

@@ -60,7 +60,6 @@ WindowSnapshot WindowOf(std::span<const unsigned char> state) {
   out.opened_ns = i64(offsetof(abi::WindowState, opened_ns));
   out.closed_ns = i64(offsetof(abi::WindowState, closed_ns));
   out.records = u64(offsetof(abi::WindowState, records));
-  out.lost = u32(offsetof(abi::WindowState, lost));
   return out;
 }
 
@@ -224,21 +223,24 @@ absl::StatusOr<std::vector<std::string>> RegionReader::ReadFunctionNames() const
 }
 
 absl::StatusOr<WindowSnapshot> RegionReader::ReadWindow() const {
-  unsigned char raw[sizeof(abi::WindowState)];
-  // Twice: the first look sees the phase, the second is sure to see all that came before it.
-  for (int look = 0; look < 2; ++look) {
-    absl::Status status =
-        ReadAt(abi::kControlOffset + offsetof(ControlBlock, window_state), raw, sizeof(raw));
+  constexpr std::size_t kRequest = offsetof(ControlBlock, window_request);
+  constexpr std::size_t kState = offsetof(ControlBlock, window_state) - kRequest;
+  unsigned char raw[kState + sizeof(abi::WindowState)];
+  // Twice: what the first look sees of ticket and phase, the second is sure to see all that came
+  // before. Where they change in between, the rest may be of either: then it tells no phase.
+  WindowSnapshot looks[2];
+  for (WindowSnapshot& look : looks) {
+    absl::Status status = ReadAt(abi::kControlOffset + kRequest, raw, sizeof(raw));
     if (!status.ok()) return status;
     std::atomic_thread_fence(std::memory_order_acquire);
+    const std::span<const unsigned char> bytes(raw);
+    look = WindowOf(bytes.subspan(kState));
+    look.asked_ticket = FieldAt<std::uint32_t>(bytes, offsetof(abi::WindowRequest, ticket));
   }
-  WindowSnapshot out = WindowOf(raw);
-  constexpr std::size_t kAsked =
-      offsetof(ControlBlock, window_request) + offsetof(abi::WindowRequest, ticket);
-  absl::Status status =
-      ReadAt(abi::kControlOffset + kAsked, &out.asked_ticket, sizeof(out.asked_ticket));
-  if (!status.ok()) return status;
-  return out;
+  if (looks[0].ticket != looks[1].ticket || looks[0].phase != looks[1].phase) {
+    looks[1].phase = abi::WindowPhase::kNone;
+  }
+  return looks[1];
 }
 
 absl::Status RegionReader::WriteWindowOrder(std::uint32_t ticket, const WindowOrder& order) const {

@@ -1,7 +1,7 @@
 // Reads one shared-memory region (daemon/abi/ring_layout.h) of a process that may be dying, hostile
 // or half written.
 //
-// Used by ring_consumer and group_table. Opened by ring_directory.
+// Used by ring_consumer, group_table, rank_session and window_watch. Opened by ring_directory.
 //
 // Model: nothing is mapped. Every access is a pread (pwrite for the agent's own words), so a file
 // that is truncated or filled with garbage under us is an error value, never a SIGBUS. Sizes and
@@ -59,7 +59,7 @@ struct ControlSnapshot {
   std::array<std::uint64_t, abi::kDropReasons> drops{};
 };
 
-// abi::WindowRequest without its ticket, and abi::WindowState, as values.
+// abi::WindowRequest without its ticket, and abi::WindowState without `lost`, as values.
 struct WindowOrder {
   std::uint32_t group_slot = 0;
   std::uint64_t open_sequence = 0;
@@ -77,7 +77,6 @@ struct WindowSnapshot {
   std::int64_t opened_ns = 0;
   std::int64_t closed_ns = 0;
   std::uint64_t records = 0;
-  std::uint32_t lost = 0;
 };
 
 class RegionReader {
@@ -109,6 +108,7 @@ class RegionReader {
   // Names of the functions that marks speak of, by number.
   absl::StatusOr<std::vector<std::string>> ReadFunctionNames() const;
 
+  // Phase kNone where ticket or phase changed while it was read. Two system calls.
   absl::StatusOr<WindowSnapshot> ReadWindow() const;
   // Asks for a window under `ticket`: the fields first, the ticket last. Never makes the file
   // longer.

@@ -93,9 +93,10 @@ int TakeFrame(Dwfl_Frame* frame, void* arg) {
   if (!interrupted && !unwinding.frames.empty()) --pc;
   Dwfl_Module* module = dwfl_addrmodule(unwinding.dwfl, pc);
   const char* symbol = module == nullptr ? nullptr : dwfl_module_addrname(module, pc);
-  const char* file = module == nullptr ? nullptr
-                                       : dwfl_module_info(module, nullptr, nullptr, nullptr, nullptr,
-                                                          nullptr, nullptr, nullptr);
+  const char* file = nullptr;
+  if (module != nullptr) {
+    file = dwfl_module_info(module, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr);
+  }
   const std::string name = symbol == nullptr ? std::string("?") : Readable(symbol);
   unwinding.frames.push_back(CleanFrame(absl::StrCat(name, " (", FileOf(file), ")")));
   return unwinding.frames.size() < kMaxFrames ? DWARF_CB_OK : DWARF_CB_ABORT;

@@ -11,16 +11,19 @@ namespace fathom::agent {
 
 absl::StatusOr<StackReading> StackReader::ReadPython(std::uint32_t pid,
                                                      const std::atomic<bool>& stop) {
-  if (missing_) return absl::NotFoundError("py-spy is not on the agent's PATH (--stack-tool)");
-  const absl::StatusOr<std::string> text = DumpPythonStack(program_, pid, stop);
-  if (!text.ok()) {
+  if (!missing_) {
+    const absl::StatusOr<std::string> text = DumpPythonStack(program_, pid, stop);
+    if (text.ok()) {
+      StackReading out{ParseStack(*text, pid), "py-spy", {}};
+      if (out.frames.empty()) return absl::InternalError("py-spy saw no Python frame");
+      return out;
+    }
     missing_ = absl::IsNotFound(text.status());
-    return missing_ ? ReadPython(pid, stop)
-                    : absl::InternalError(ExplainStackError(std::string(text.status().message())));
+    if (!missing_) {
+      return absl::InternalError(ExplainStackError(std::string(text.status().message())));
+    }
   }
-  StackReading out{ParseStack(*text, pid), "py-spy", {}};
-  if (out.frames.empty()) return absl::InternalError("py-spy saw no Python frame");
-  return out;
+  return absl::NotFoundError("py-spy is not on the agent's PATH (--stack-tool)");
 }
 
 absl::StatusOr<StackReading> StackReader::Read(std::uint32_t pid, const std::atomic<bool>& stop) {

@@ -1,7 +1,7 @@
 // Stacks of ranks that are silent: what do they do?
 //
-// Owned by session/stack_watch, which says whose. One process is looked at at a time; a rank at most
-// every kEvery, at most so many times in one silence as is asked for.
+// Owned by session/stack_watch, which says whose. One process is looked at at a time; a rank at
+// most every kEvery, at most so many times in one silence as is asked for.
 //
 // Model: Want() queues a rank; a thread runs the tool (stack_reader.h) and keeps the newest stack,
 // how many samples there were and how many distinct innermost Python functions they showed: a loop

@@ -1,7 +1,7 @@
 // Reads what `py-spy dump` prints: the stack of the main thread of a Python process.
 //
-// Used by stack_reader and stack_sampler. The names in it come from the process that was looked at, so everything is
-// bounded and cleaned.
+// Used by stack_reader, stack_sampler and native_stack. The names in it come from the process that
+// was looked at, so everything is bounded and cleaned.
 //
 //   Thread 4711 (active): "MainThread"
 //       wait_for_flag (faults.py:101)

@@ -1,7 +1,7 @@
 // Registers and stack of one thread of another process, copied in one short pause.
 //
-// Used by native_stack. Only this thread is stopped (PTRACE_SEIZE and PTRACE_INTERRUPT: no signal is
-// sent, the other threads run on), for as long as the copy takes; it is unwound afterwards.
+// Used by native_stack. Only this thread is stopped (PTRACE_SEIZE and PTRACE_INTERRUPT: no signal
+// is sent, the other threads run on), for as long as the copy takes; it is unwound afterwards.
 //
 // Model: a thread of ours of its own is the tracer, so that whatever goes wrong the kernel lets go
 // of the other one when ours ends. A signal that arrives in the pause is handed on.

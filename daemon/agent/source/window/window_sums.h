@@ -2,9 +2,9 @@
 //
 // Used by session/window_watch; the sums go to the collector, the records stay and are dropped.
 //
-// Model: a name is worth a line of its own while there is room; the `kMaxSums` with the largest
-// total time are kept, the others are one line a kind with an empty name. Waits of the host (kSync)
-// are no work of the GPU and do not count as busy.
+// Model: a name is worth a line of its own while there is room; the kMaxWindowSums with the
+// largest total time are kept, the others are one line a kind with an empty name. Waits of the host
+// (kSync) are no work of the GPU and do not count as busy.
 // Units: ns. Thread-safety: pure. Errors: none. Cost: O(records log records).
 #ifndef FATHOM_DAEMON_AGENT_SOURCE_WINDOW_WINDOW_SUMS_H_
 #define FATHOM_DAEMON_AGENT_SOURCE_WINDOW_WINDOW_SUMS_H_

@@ -1,6 +1,6 @@
 """Start-up hook of fathom: first on PYTHONPATH, run by Python's own `site`.
 
-Registers an import hook that waits for torch.distributed, then runs the sitecustomize that would
+Registers an import hook that waits for the modules it knows, then runs the sitecustomize that would
 have run without this folder. Does nothing in a process without libfathom.so.
 """
 import importlib.machinery
