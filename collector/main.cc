@@ -41,7 +41,7 @@ void PrintReady(const FinalizedCollectorConfig& config, const Collector& collect
 }
 
 // SIGHUP: settings are read as at the start. An error leaves everything as it was.
-void Reload(const ReadSettings& read, FinalizedCollectorConfig& held, Collector& collector) {
+void Reload(const ReadSettings& read, const FinalizedCollectorConfig& held, Collector& collector) {
   const auto anew = read();
   if (!anew.ok()) {
     spdlog::error("settings not read again, the old ones hold: {}",
@@ -56,7 +56,7 @@ void Reload(const ReadSettings& read, FinalizedCollectorConfig& held, Collector&
   }
 }
 
-int Run(const ReadSettings& read, FinalizedCollectorConfig config) {
+int Run(const ReadSettings& read, const FinalizedCollectorConfig& config) {
   const StopSignals signals;
   if (config->parent_death_signal) prctl(PR_SET_PDEATHSIG, SIGTERM);
   SetUpLogging(config->log_level);

@@ -1,6 +1,6 @@
 // The collector's HTTP API as the command line uses it: paths in, JSON out, errors in words.
 //
-// Used by get, explain, watch, profile, doctor, and by `run` for the report.
+// Used by get, explain, watch, profile, doctor, export, and by `run` for the report.
 // Thread-safety: thread-compatible. Errors: one line that says what to do, ready to be printed:
 // kUnavailable (nobody answers), kInternal (an answer that is not the API's), and the collector's
 // own errors: kNotFound, kInvalidArgument, kFailedPrecondition.

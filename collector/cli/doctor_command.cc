@@ -50,9 +50,9 @@ std::string ToText(const Findings& findings, const Terminal& terminal) {
 int LookAtJob(const CollectorApi& api, const DoctorOptions& options) {
   const absl::StatusOr<Json> health = api.Health(options.job);
   if (!health.ok()) return Fail("doctor", health.status());
-  const bool text = options.format == "table" || options.format == "wide";
-  const std::string out =
-      text ? JobSourcesTable(*health) : Serialize(JobSourcesJson(*health), options.format);
+  const std::string out = IsText(options.format)
+                              ? JobSourcesTable(*health)
+                              : Serialize(JobSourcesJson(*health), options.format);
   std::fputs(out.c_str(), stdout);
   return kNothingFound;
 }
@@ -63,9 +63,8 @@ int Doctor(const DoctorOptions& options) {
   if (!options.job.empty()) return LookAtJob(*api, options);
   const Findings findings =
       Examine(*api, options.python.empty() ? DefaultPython() : options.python);
-  const bool text = options.format == "table" || options.format == "wide";
-  const std::string out =
-      text ? ToText(findings, LookAtTerminal(1)) : Serialize(ToJson(findings), options.format);
+  const std::string out = IsText(options.format) ? ToText(findings, LookAtTerminal(1))
+                                                 : Serialize(ToJson(findings), options.format);
   std::fputs(out.c_str(), stdout);
   const bool can_trace = std::none_of(findings.begin(), findings.end(), [](const Finding& each) {
     return each.required && each.state == "off";
@@ -78,15 +77,10 @@ int Doctor(const DoctorOptions& options) {
 void AddDoctorVerb(CLI::App& root, Invocation* invocation) {
   CLI::App* verb = root.add_subcommand("doctor", "Tell what can be traced here, what not, and why");
   auto options = std::make_shared<DoctorOptions>();
-  verb->add_option("--python", options->python, "the job's Python [of VIRTUAL_ENV, or python3]")
-      ->type_name("PATH")
-      ->envname("FATHOM_PYTHON");
+  AddPythonOption(*verb, &options->python);
   verb->add_option("-j,--job", options->job, "what is traced on each rank of a running job")
       ->type_name("NAME");
-  verb->add_option("-o,--output", options->format, "table, json or yaml")
-      ->type_name("FORMAT")
-      ->check(CLI::IsMember({"table", "wide", "json", "yaml"}))
-      ->capture_default_str();
+  AddFormatOption(*verb, &options->format, "table, json or yaml");
   AddCollectorOptions(*verb, &options->collector, false);
   verb->footer(kExamples);
   verb->callback(

@@ -65,10 +65,9 @@ int Explain(const ExplainOptions& options) {
   if (options.stacks && verdict.stacks.empty()) {
     return Fail("explain", absl::NotFoundError(Cat("verdict ", verdict.id, " has no stacks")));
   }
-  const bool text = options.format == "table" || options.format == "wide";
-  const std::string out = options.stacks ? FoldedStacks(verdict)
-                          : text         ? VerdictPage(verdict, LookAtTerminal(1))
-                                         : Serialize(*found, options.format);
+  const std::string out = options.stacks           ? FoldedStacks(verdict)
+                          : IsText(options.format) ? VerdictPage(verdict, LookAtTerminal(1))
+                                                   : Serialize(*found, options.format);
   std::fputs(out.c_str(), stdout);
   return verdict.Convicts() && !options.collector.exit_zero ? kCulpritFound : kNothingFound;
 }
@@ -79,10 +78,7 @@ void AddExplainVerb(CLI::App& root, Invocation* invocation) {
   CLI::App* verb = root.add_subcommand("explain", "Show all evidence of a verdict");
   auto options = std::make_shared<ExplainOptions>();
   verb->add_option("VERDICT", options->id, "its id; without one, the strongest active verdict");
-  verb->add_option("-o,--output", options->format, "table, json or yaml")
-      ->type_name("FORMAT")
-      ->check(CLI::IsMember({"table", "wide", "json", "yaml"}))
-      ->capture_default_str();
+  AddFormatOption(*verb, &options->format, "table, json or yaml");
   verb->add_flag("--stacks", options->stacks,
                  "print the stacks of a hang folded, for a flame graph tool");
   AddCollectorOptions(*verb, &options->collector, true);

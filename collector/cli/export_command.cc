@@ -100,9 +100,7 @@ void AddExportVerb(CLI::App& root, Invocation* invocation) {
   address("--collector-http", s.collector_http, "FATHOM_COLLECTOR_HTTP", "the collector");
   address("--agent-http", s.agent_http, "FATHOM_AGENT_HTTP", "this node's fathomd");
   address("--cordon-http", s.cordon_http, "FATHOM_CORDON_HTTP", "fathom-cordon");
-  verb->add_option("--python", s.python, "the job's Python [of VIRTUAL_ENV, or python3]")
-      ->type_name("PATH")
-      ->envname("FATHOM_PYTHON");
+  AddPythonOption(*verb, &s.python);
   verb->footer(kExamples);
   verb->callback(
       [invocation, request] { invocation->action = [request] { return Export(*request); }; });

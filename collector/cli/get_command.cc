@@ -86,8 +86,8 @@ absl::StatusOr<int> Get(const CollectorApi& api, const ListRequest& request, con
   absl::StatusOr<Json> reply = Fetch(api, request);
   if (!reply.ok()) return reply.status();
   const Json& list = ListField(*reply, request.noun.c_str());
-  const bool text = request.format == "table" || request.format == "wide";
-  *out = text ? Render(request.noun, list, style) : Serialize(*reply, request.format);
+  *out = IsText(request.format) ? Render(request.noun, list, style)
+                                : Serialize(*reply, request.format);
   return request.noun == "verdicts" && AnyActiveConviction(list) ? kCulpritFound : kNothingFound;
 }
 
@@ -100,12 +100,10 @@ void AddGetVerb(CLI::App& root, Invocation* invocation) {
       ->required()
       ->check(CLI::IsMember({"jobs", "ranks", "verdicts", "nodes", "actions"}));
   verb->add_option("-j,--job", request->job, "the job (ranks, verdicts)")->type_name("NAME");
-  verb->add_option("--node", request->node, "verdicts on this node, of all jobs")->type_name("NAME");
+  verb->add_option("--node", request->node, "verdicts on this node, of all jobs")
+      ->type_name("NAME");
   verb->add_flag("-a,--all", request->all, "closed verdicts too");
-  verb->add_option("-o,--output", request->format, "table, wide, json or yaml")
-      ->type_name("FORMAT")
-      ->check(CLI::IsMember({"table", "wide", "json", "yaml"}))
-      ->capture_default_str();
+  AddFormatOption(*verb, &request->format, "table, wide, json or yaml");
   AddCollectorOptions(*verb, collector.get(), true);
   verb->add_option("--cordon-http", request->cordon_http, "fathom-cordon's address (actions)")
       ->type_name("HOST:PORT")

@@ -93,4 +93,12 @@ std::vector<std::int64_t> IntsField(const Json& object, const char* name) {
   return out;
 }
 
+std::vector<std::string> TextsField(const Json& object, const char* name) {
+  std::vector<std::string> out;
+  for (const Json& value : ListField(object, name)) {
+    if (value.is_string()) out.push_back(Printable(value.get_ref<const std::string&>()));
+  }
+  return out;
+}
+
 }  // namespace fathom::cli

@@ -28,6 +28,8 @@ const Json& ListField(const Json& object, const char* name);
 const Json& ObjectField(const Json& object, const char* name);
 bool HasField(const Json& object, const char* name);
 std::vector<std::int64_t> IntsField(const Json& object, const char* name);
+// The texts of a list, as TextField reads one; what is no text is left out.
+std::vector<std::string> TextsField(const Json& object, const char* name);
 
 // Every C0 and C1 control character and DEL as '?', so that text cannot drive a terminal.
 std::string Printable(std::string_view text);

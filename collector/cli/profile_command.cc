@@ -1,4 +1,5 @@
 // `fathom profile`: opens a window of detail on the GPUs of a job, waits for it, shows it.
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <memory>
@@ -33,10 +34,9 @@ struct ProfileRequest {
 };
 
 bool AnyIn(const Json& profile, const char* state) {
-  for (const Json& rank : ListField(profile, "ranks")) {
-    if (TextField(rank, "state") == state) return true;
-  }
-  return false;
+  const Json& ranks = ListField(profile, "ranks");
+  return std::any_of(ranks.begin(), ranks.end(),
+                     [&](const Json& rank) { return TextField(rank, "state") == state; });
 }
 
 absl::StatusOr<Json> WaitFor(const CollectorApi& api, const std::string& job, Json profile,
@@ -73,9 +73,8 @@ int RunProfile(const CollectorOptions& collector, const ProfileRequest& request)
   if (ListField(*profile, "ranks").empty()) {
     return Fail("profile", absl::NotFoundError("no window was opened on this job yet"));
   }
-  const bool text = request.format == "table" || request.format == "wide";
-  const std::string out =
-      text ? ProfileTable(*profile, request.activities) : Serialize(*profile, request.format);
+  const std::string out = IsText(request.format) ? ProfileTable(*profile, request.activities)
+                                                 : Serialize(*profile, request.format);
   std::fputs(out.c_str(), stdout);
   return AnyIn(*profile, "closed") ? kNothingFound : kFailure;
 }
@@ -95,10 +94,7 @@ void AddProfileVerb(CLI::App& root, Invocation* invocation) {
   verb->add_option("--top", request->activities, "activities shown of each rank")
       ->capture_default_str();
   verb->add_flag("--last", request->last, "show the newest window, open none");
-  verb->add_option("-o,--output", request->format, "table, wide, json or yaml")
-      ->type_name("FORMAT")
-      ->check(CLI::IsMember({"table", "wide", "json", "yaml"}))
-      ->capture_default_str();
+  AddFormatOption(*verb, &request->format, "table, wide, json or yaml");
   AddCollectorOptions(*verb, collector.get(), false);
   verb->footer(kExamples);
   verb->callback([invocation, collector, request] {

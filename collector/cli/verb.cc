@@ -17,6 +17,21 @@ void AddCollectorOptions(CLI::App& verb, CollectorOptions* options, bool with_ex
   }
 }
 
+void AddFormatOption(CLI::App& verb, std::string* format, const std::string& help) {
+  verb.add_option("-o,--output", *format, help)
+      ->type_name("FORMAT")
+      ->check(CLI::IsMember({"table", "wide", "json", "yaml"}))
+      ->capture_default_str();
+}
+
+bool IsText(const std::string& format) { return format == "table" || format == "wide"; }
+
+void AddPythonOption(CLI::App& verb, std::string* python) {
+  verb.add_option("--python", *python, "the job's Python [of VIRTUAL_ENV, or python3]")
+      ->type_name("PATH")
+      ->envname("FATHOM_PYTHON");
+}
+
 absl::StatusOr<CollectorApi> ApiOf(const CollectorOptions& options) {
   absl::StatusOr<HostPort> server = ParseHostPort(options.http);
   if (!server.ok()) return server.status();

@@ -2,8 +2,8 @@
 // to do when it was called.
 //
 // CommandLine owns one Invocation; each Add…Verb fills in its part. The verbs that are there:
-// run, get, explain, watch, analyze, simulate, doctor, profile, action, export, completion, version.
-// Thread-safety: single-threaded.
+// run, get, explain, watch, analyze, simulate, doctor, profile, action, export, completion,
+// version. Thread-safety: single-threaded.
 #ifndef FATHOM_COLLECTOR_CLI_VERB_H_
 #define FATHOM_COLLECTOR_CLI_VERB_H_
 
@@ -42,6 +42,9 @@ struct CollectorOptions {
   bool exit_zero = false;
 };
 void AddCollectorOptions(CLI::App& verb, CollectorOptions* options, bool with_exit_zero);
+void AddFormatOption(CLI::App& verb, std::string* format, const std::string& help);
+bool IsText(const std::string& format);  // table or wide
+void AddPythonOption(CLI::App& verb, std::string* python);
 // Errors: kInvalidArgument for an address that is none.
 absl::StatusOr<CollectorApi> ApiOf(const CollectorOptions& options);
 

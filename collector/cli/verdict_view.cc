@@ -17,13 +17,10 @@ std::vector<EvidenceView> ReadEvidence(const Json& list) {
 
 std::vector<StackView> ReadStacks(const Json& list) {
   std::vector<StackView> out;
-  if (!list.is_array()) return out;
   for (const Json& item : list) {
     StackView stack;
     stack.ranks = IntsField(item, "ranks");
-    for (const Json& frame : ListField(item, "frames")) {
-      if (frame.is_string()) stack.frames.push_back(Printable(frame.get_ref<const std::string&>()));
-    }
+    stack.frames = TextsField(item, "frames");
     stack.differs_at = IntField(item, "differs_at", -1);
     stack.culprit = BoolField(item, "culprit");
     stack.source = TextField(item, "source");
@@ -77,6 +74,10 @@ std::string RankList(std::vector<std::int64_t> ranks) {
   return out;
 }
 
+std::string RankNames(const std::vector<std::int64_t>& ranks) {
+  return Cat(ranks.size() > 1 ? "ranks " : "rank ", RankList(ranks));
+}
+
 std::string VerdictView::Culprit() const {
   std::string out = entity_type.empty() ? "rank" : entity_type;
   if (entity_type == "link") return Cat("link ", link_src, " -> ", link_dst);
@@ -116,9 +117,7 @@ VerdictView ReadVerdict(const Json& verdict) {
   out.counter_evidence = ReadEvidence(ListField(verdict, "counter_evidence"));
   out.waits = ReadWaits(ListField(verdict, "waits"));
   out.stacks = ReadStacks(ListField(verdict, "stacks"));
-  for (const Json& item : ListField(verdict, "would_change")) {
-    if (item.is_string()) out.would_change.push_back(Printable(item.get_ref<const std::string&>()));
-  }
+  out.would_change = TextsField(verdict, "would_change");
   out.action_text = TextField(ObjectField(verdict, "action"), "text");
   out.action_command = TextField(ObjectField(verdict, "action"), "command");
   return out;

@@ -74,6 +74,8 @@ int GradeStrength(const std::string& grade);
 
 // "0-3, 7" from {0,1,2,3,7}.
 std::string RankList(std::vector<std::int64_t> ranks);
+// "ranks 0-3, 7", "rank 2".
+std::string RankNames(const std::vector<std::int64_t>& ranks);
 
 }  // namespace fathom::cli
 

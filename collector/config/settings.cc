@@ -97,7 +97,7 @@ Setting Reloads(Setting setting) {
 }
 
 Setting Masked(Setting setting) {
-  setting.get = [get = setting.get](const Config& c) { return MaskedReceivers(get(c)); };
+  setting.show = [get = setting.get](const Config& c) { return MaskedReceivers(get(c)); };
   return setting;
 }
 
@@ -260,7 +260,7 @@ std::string Print(const CollectorConfig& config) {
       text += setting.name.substr(0, dot) + ":\n";
     }
     const std::string name = inside ? "  " + setting.name.substr(dot + 1) : setting.name;
-    const std::string value = setting.get(config);
+    const std::string value = setting.show ? setting.show(config) : setting.get(config);
     text += absl::StrCat(name, ": ", value.empty() ? "\"\"" : value, "\n");
   }
   return text;

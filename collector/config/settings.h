@@ -27,6 +27,7 @@ struct Setting {
   bool reloads = false;  // SIGHUP takes it; everything else needs a restart
   std::function<absl::Status(CollectorConfig&, const std::string&)> set;
   std::function<std::string(const CollectorConfig&)> get;
+  std::function<std::string(const CollectorConfig&)> show = {};  // what may be printed; empty: get
 
   std::string flag() const;         // "--log-level"
   std::string environment() const;  // "FATHOM_LOG_LEVEL"

@@ -28,8 +28,10 @@ absl::StatusOr<Receiver> ParseReceiver(const std::string& text, const std::strin
     }
     return receiver;
   }
-  return absl::InvalidArgumentError(absl::StrCat(
-      "'", MaskedReceivers(text), "' is no receiver; write alertmanager=URL, pagerduty=URL, slack=URL or json=URL"));
+  return absl::InvalidArgumentError(
+      absl::StrCat("'", MaskedReceivers(text),
+                   "' is no receiver; write alertmanager=URL, pagerduty=URL, slack=URL or "
+                   "json=URL"));
 }
 
 std::string BodyOf(const Receiver& receiver, const Notice& notice, WallNs now) {
@@ -83,8 +85,8 @@ absl::Status Deliver(const Receiver& receiver, const Notice& notice, WallNs now,
                                       5});
   if (!answer.ok()) return absl::UnavailableError(std::string(answer.status().message()));
   if (answer->status >= 200 && answer->status < 300) return absl::OkStatus();
-  const std::string said = absl::StrCat(MaskedUrl(receiver.url), ": HTTP status ", answer->status, ": ",
-                                        answer->body.substr(0, 200));
+  const std::string said = absl::StrCat(MaskedUrl(receiver.url), ": HTTP status ", answer->status,
+                                        ": ", answer->body.substr(0, 200));
   const bool ours = answer->status >= 400 && answer->status < 500 && answer->status != 408 &&
                     answer->status != 429;
   return ours ? absl::InvalidArgumentError(said) : absl::UnavailableError(said);

@@ -9,7 +9,8 @@
 // Use() takes other receivers while it runs: what waits for one that stays is kept, what waits for
 // one that goes is given up, and a new one hears of each episode from its next change on.
 //
-// Threads: one of its own, once there is a receiver. Thread-safety: thread-safe. Ownership: refers to transport and clock.
+// Threads: one of its own, once there is a receiver. Thread-safety: thread-safe. Ownership: refers
+// to transport and clock.
 // Errors: none to the caller; see the counters. Bounds: kMaxEpisodes for each receiver, over all of
 // them together; beyond that new ones are dropped and counted. Cost of Tell: O(receivers × log
 // episodes).

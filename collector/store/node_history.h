@@ -1,14 +1,14 @@
 // What is held against a node over all jobs: in how many different ones fathom was sure that this
 // node held the job back. A node that comes back again and again is worth more than an undo.
 //
-// Filled by Store::NodeRecords, served by the API. Model: only what speaks of the node itself
+// Filled by Store::NodeRecordsSince, served by the API. Model: only what speaks of the node itself
 // counts, so that a script that is slow wherever it runs does not make its nodes suspects:
 //
 //   counted   established, not superseded, of a cause in kNodeCauses, opened within the window
 //   per job   once, however often: a restart is the same job
 //
-// Units: wall time; windows in days. Thread-safety: plain values. docs/operations/nodes.md gives the
-// reasons.
+// Units: wall time; windows in days. Thread-safety: plain values. docs/operations/nodes.md gives
+// the reasons.
 #ifndef FATHOM_COLLECTOR_STORE_NODE_HISTORY_H_
 #define FATHOM_COLLECTOR_STORE_NODE_HISTORY_H_
 

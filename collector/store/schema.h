@@ -3,8 +3,10 @@
 // Used by Store when it opens a file. The version stands in SQLite's user_version; each step goes
 // from one version to the next, in one transaction. A file of a later version is refused.
 //
-//   verdicts(id, job, opened_ns, updated_ns, closed_ns, active, grade, cause, superseded, message)
+//   verdicts(id, job, opened_ns, updated_ns, closed_ns, active, grade, cause, superseded, message,
+//            node)
 //     message: a fathom.v1.Verdict
+//     node: its entity's, '' where it has none; NULL until Store has looked it up
 //   jobs(name, ranks, world_size, nodes, started_ns, last_seen_ns, iterations, report)
 //     report: fathom.v1.Report of the ended job as proto-JSON
 //

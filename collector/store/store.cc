@@ -170,7 +170,9 @@ void Store::FillNodes() {
                  .Bind(2, id)
                  .Run();
   }
-  Note(status.ok() ? database_->Execute("COMMIT") : status).IgnoreError();
+  if (status.ok()) status = database_->Execute("COMMIT");
+  if (!status.ok()) database_->Execute("ROLLBACK").IgnoreError();
+  Note(std::move(status)).IgnoreError();
 }
 
 std::optional<Episode> Store::Find(const std::string& id) {

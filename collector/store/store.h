@@ -50,7 +50,8 @@ class Store {
   // Newest first; empty `job`: of all jobs.
   std::vector<Episode> Verdicts(const std::string& job, bool only_active, std::int64_t limit);
   std::vector<Episode> VerdictsOnNode(const std::string& node, std::int64_t limit);
-  // Of the nodes that anything counts against since then. Cost: an index scan of the verdicts since.
+  // Of the nodes that anything counts against since then. Cost: an index scan of the verdicts
+  // since.
   NodeRecords NodeRecordsSince(WallNs since);
   std::optional<Episode> Find(const std::string& id);
   std::optional<StoredJob> FindJob(const std::string& name);

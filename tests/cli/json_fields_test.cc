@@ -26,6 +26,12 @@ TEST(JsonFieldsTest, WrongTypesReadAsDefaults) {
   EXPECT_TRUE(ObjectField(Json::parse(R"({"x":[]})"), "x").empty());
 }
 
+TEST(JsonFieldsTest, OfAListOnlyTheTextsAreReadAndNoControl) {
+  const Json object = Json::parse(R"({"x":["a",1,null,["b"],"c\u0007d",""],"y":"e"})");
+  EXPECT_EQ(TextsField(object, "x"), (std::vector<std::string>{"a", "c?d", ""}));
+  EXPECT_EQ(TextsField(object, "y"), std::vector<std::string>{});
+}
+
 TEST(JsonFieldsTest, PrintableTakesTheControlAway) {
   EXPECT_EQ(Printable("a\x1b]0;t\x07\nb\x7f\xc2\x9b\xc3\xa4"), "a?]0;t??b??\xc3\xa4");
 }

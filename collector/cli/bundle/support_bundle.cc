@@ -70,14 +70,19 @@ void SupportBundle::Miss(const std::string& what, const std::string& why) {
   missing_.push_back(Cat(what, ": ", why));
 }
 
-void SupportBundle::Ask(const std::string& server, const std::string& path,
-                        const std::string& name) {
+std::optional<std::string> SupportBundle::Ask(const std::string& server, const std::string& path,
+                                              const std::string& name) {
   const absl::StatusOr<HostPort> where = ParseHostPort(server);
-  if (!where.ok()) return Miss(name, Message(where.status()));
-  const absl::StatusOr<HttpReply> reply = HttpClient(*where).Get(path);
-  if (!reply.ok()) return Miss(name, Message(reply.status()));
-  Put(name, Cat(reply->status == 200 ? "" : Cat("HTTP status ", reply->status, "\n"),
-                Indented(reply->body)));
+  absl::StatusOr<HttpReply> reply =
+      where.ok() ? HttpClient(*where).Get(path) : absl::StatusOr<HttpReply>(where.status());
+  if (!reply.ok()) {
+    Miss(name, Message(reply.status()));
+    return std::nullopt;
+  }
+  const bool good = reply->status == 200;
+  Put(name, Cat(good ? "" : Cat("HTTP status ", reply->status, "\n"), Indented(reply->body)));
+  if (!good) return std::nullopt;
+  return std::move(reply->body);
 }
 
 void SupportBundle::GatherVersions() {
@@ -124,17 +129,17 @@ void SupportBundle::GatherEnvironment() {
 
 void SupportBundle::GatherCollector() {
   const std::string& server = sources_.collector_http;
+  const std::size_t missed = missing_.size();
   Ask(server, "/readyz", "collector/readyz.json");
-  if (!missing_.empty() && missing_.back().starts_with("collector/readyz")) return;
+  if (missing_.size() > missed) return;  // nobody answers; one that is not ready does
   Ask(server, "/metrics", "collector/metrics.txt");
   Ask(server, "/api/v1/nodes", "collector/nodes.json");
   Ask(server, "/api/v1/verdicts?limit=1000", "collector/verdicts.json");
-  Ask(server, "/api/v1/jobs", "collector/jobs.json");
-  const auto where = ParseHostPort(server);
-  const auto jobs = CollectorApi(HttpClient(*where)).Jobs();
-  if (!jobs.ok()) return;
+  const auto body = Ask(server, "/api/v1/jobs", "collector/jobs.json");
+  if (!body) return;
+  const Json jobs = Json::parse(*body, nullptr, /*allow_exceptions=*/false);
   std::size_t number = 0;
-  for (const Json& job : ListField(*jobs, "jobs")) {
+  for (const Json& job : ListField(jobs, "jobs")) {
     if (++number > kMaxJobs) return Miss("collector/jobs", "there are more");
     const std::string path = Cat("/api/v1/jobs/", PercentEncode(TextField(job, "name")));
     Ask(server, Cat(path, "/health"), Cat("collector/jobs/", number, "_health.json"));

@@ -2,14 +2,16 @@
 // what `fathom doctor` says; with secrets taken out.
 //
 // Used by `fathom export bundle`. Gathers everything first, because what is learnt late (a token's
-// file named in a log) must be missing from what came early; then gives it, redacted.
+// file named in the environment) must be missing from what came early; then gives it, redacted.
+// Only settings and environment may name a token's file: logs are not searched for one.
 //
-// Bounds: kLogBytes of each log, from its end; kMaxJobs jobs. Reads only; asks only the addresses it
-// is given. Thread-safety: single-threaded. Errors: none; what could not be had is listed in
+// Bounds: kLogBytes of each log, from its end; kMaxJobs jobs. Reads only; asks only the addresses
+// it is given. Thread-safety: single-threaded. Errors: none; what could not be had is listed in
 // missing.txt, with the reason. Cost: some seconds.
 #ifndef FATHOM_COLLECTOR_CLI_BUNDLE_SUPPORT_BUNDLE_H_
 #define FATHOM_COLLECTOR_CLI_BUNDLE_SUPPORT_BUNDLE_H_
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -49,8 +51,10 @@ class SupportBundle {
   void GatherCordon();
   void GatherLogs();
   void GatherDoctor();
-  // A reply of `server` into file `name`.
-  void Ask(const std::string& server, const std::string& path, const std::string& name);
+  // A reply of `server` into file `name`, whatever its status; missing where there is none. The
+  // body of one of status 200.
+  std::optional<std::string> Ask(const std::string& server, const std::string& path,
+                                 const std::string& name);
   void Put(const std::string& name, std::string text);
   void Miss(const std::string& what, const std::string& why);
 

@@ -1,7 +1,7 @@
 // Runs a small program to its end and keeps what it wrote.
 //
-// Used by the checks of `doctor` and by the support bundle. Model: stdin is empty; what runs longer than the deadline is
-// killed. Output beyond 64 KiB is dropped.
+// Used by the checks of `doctor` and by the support bundle. Model: stdin is empty; what runs longer
+// than the deadline is killed. Output beyond 64 KiB is dropped.
 // Thread-safety: single-threaded. Errors: kNotFound (cannot be started), kDeadlineExceeded.
 #ifndef FATHOM_COLLECTOR_CLI_DOCTOR_CAPTURED_PROCESS_H_
 #define FATHOM_COLLECTOR_CLI_DOCTOR_CAPTURED_PROCESS_H_

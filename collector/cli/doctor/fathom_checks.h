@@ -1,7 +1,8 @@
 // Checks of fathom itself: are its parts beside us, does the tracer load, are ports and collector
 // there.
 //
-// Used by doctor_command. Thread-safety: single-threaded. Errors: all become findings.
+// Used by doctor/examination, and by CommandLine for the probe. Thread-safety: single-threaded.
+// Errors: all become findings.
 #ifndef FATHOM_COLLECTOR_CLI_DOCTOR_FATHOM_CHECKS_H_
 #define FATHOM_COLLECTOR_CLI_DOCTOR_FATHOM_CHECKS_H_
 

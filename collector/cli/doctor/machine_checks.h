@@ -1,6 +1,6 @@
 // Checks of the machine: shared memory, clock, and what the kernel lets us look at.
 //
-// Used by doctor_command. `root` is "/" but in tests.
+// Used by doctor/examination. `root` is "/" but in tests.
 // Thread-safety: pure but for reading files. Errors: a file that is not there is part of a finding.
 #ifndef FATHOM_COLLECTOR_CLI_DOCTOR_MACHINE_CHECKS_H_
 #define FATHOM_COLLECTOR_CLI_DOCTOR_MACHINE_CHECKS_H_

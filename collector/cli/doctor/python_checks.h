@@ -1,6 +1,6 @@
 // Checks of the Python that jobs run with: its C library, PyTorch, and whether Gloo can be hooked.
 //
-// Used by doctor_command. Model: Python is asked where torch lies, without importing it; the
+// Used by doctor/examination. Model: Python is asked where torch lies, without importing it; the
 // library's dynamic symbols are then read from the file.
 // Thread-safety: single-threaded. Errors: all become findings.
 #ifndef FATHOM_COLLECTOR_CLI_DOCTOR_PYTHON_CHECKS_H_

@@ -1,6 +1,6 @@
 // A request to a collector or fathom-cordon: one connection, one deadline.
 //
-// Used by CollectorApi, CordonClient and by `fathom doctor`.
+// Used by CollectorApi, CordonClient, `fathom doctor` and the support bundle.
 // Thread-safety: thread-compatible. Errors: those of Socket and ResponseParser; an HTTP status that
 // is not 200 is a reply, not an error. The deadline covers resolving excepted, everything.
 #ifndef FATHOM_COLLECTOR_CLI_HTTP_HTTP_CLIENT_H_

@@ -19,7 +19,7 @@ std::string FoldedStacks(const VerdictView& verdict) {
   std::string out;
   for (const StackView& stack : verdict.stacks) {
     if (stack.ranks.empty()) continue;
-    AppendTo(&out, stack.ranks.size() > 1 ? "ranks " : "rank ", RankList(stack.ranks));
+    AppendTo(&out, RankNames(stack.ranks));
     for (auto frame = stack.frames.rbegin(); frame != stack.frames.rend(); ++frame) {
       AppendTo(&out, ";", Frame(*frame));
     }

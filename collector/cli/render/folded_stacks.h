@@ -1,5 +1,5 @@
-// Stacks of a verdict as folded stacks, the text that flame graph tools read: one line a cluster, its
-// ranks as the root, frames from the outermost in, and how many ranks stand there.
+// Stacks of a verdict as folded stacks, the text that flame graph tools read: one line a cluster,
+// its ranks as the root, frames from the outermost in, and how many ranks stand there.
 //
 //   ranks 0-1;main (job.py:90);share (job.py:70);all_reduce (torch.py:9) 2
 //

@@ -1,6 +1,6 @@
 // A table of text: headings, columns as wide as their widest cell, two spaces between.
 //
-// Used by get and doctor. Cells may hold UTF-8 and the escapes of Paint.
+// Used by get, doctor, profile and analyze. Cells may hold UTF-8 and the escapes of Paint.
 // Thread-safety: thread-compatible. Errors: none. Requires: rows as long as the headings.
 #ifndef FATHOM_COLLECTOR_CLI_RENDER_TABLE_H_
 #define FATHOM_COLLECTOR_CLI_RENDER_TABLE_H_

@@ -96,10 +96,6 @@ void AddEvidence(std::string_view label, const std::vector<EvidenceView>& eviden
 
 constexpr std::int64_t kHopsDrawn = 20;
 
-std::string RankNames(const std::vector<std::int64_t>& ranks) {
-  return Cat(ranks.size() > 1 ? "ranks " : "rank ", RankList(ranks));
-}
-
 // "<- ranks 0, 1, 3 in all_reduce 41 of default_pg, 12 s": one arrow a hop behind the culprit.
 std::string WaitText(const WaitStepView& step) {
   std::string out;

@@ -1,6 +1,6 @@
 // Where the other parts of fathom lie: the agent, the collector, the tracer and its Python hook.
 //
-// Used by `fathom run` and `fathom doctor`.
+// Used by `fathom run`, `fathom doctor` and `fathom export bundle`.
 // Model: two layouts are known, tried in this order from the folder of the running executable:
 //   built      DIR/{fathom,fathomd,fathom-collector,libfathom.so,fathom_site/}
 //   installed  PREFIX/bin/…, PREFIX/lib[/…]/libfathom.so, PREFIX/share/fathom/site/

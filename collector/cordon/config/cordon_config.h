@@ -54,7 +54,8 @@ struct CordonCommandLine {
 };
 
 absl::StatusOr<CordonCommandLine> ParseCordonCommandLine(int argc, const char* const* argv);
-// As YAML that --config takes. It holds no secrets: those lie in files of their own.
+// As YAML that --config takes, but for notify and webhook_url, which are shown as far as the host.
+// Other secrets lie in files of their own.
 std::string PrintCordonConfig(const CordonConfig& config);
 // The settings that differ and that SIGHUP does not take: those of the process but for notify,
 // notify_key_file and log_level.
@@ -72,6 +73,7 @@ struct CordonSetting {
   bool reloads = false;  // SIGHUP takes it
   std::function<absl::Status(CordonConfig&, const std::string&)> set;
   std::function<std::string(const CordonConfig&)> get;
+  std::function<std::string(const CordonConfig&)> show = {};  // what may be printed; empty: get
 };
 const std::vector<CordonSetting>& CordonSettings();
 // Sets one by name. `origin` prefixes errors.

@@ -65,7 +65,7 @@ CordonSetting Reloads(CordonSetting setting) {
 
 // Shown as far as the host: what follows may be a secret.
 CordonSetting Masked(CordonSetting setting, std::string (*mask)(const std::string&)) {
-  setting.get = [get = setting.get, mask](const C& c) { return mask(get(c)); };
+  setting.show = [get = setting.get, mask](const C& c) { return mask(get(c)); };
   return setting;
 }
 
@@ -216,7 +216,8 @@ std::vector<std::string> NeedRestart(const CordonConfig& held, const CordonConfi
 std::string PrintCordonConfig(const CordonConfig& config) {
   std::string text;
   for (const CordonSetting& setting : CordonSettings()) {
-    text += absl::StrCat(setting.name, ": ", setting.get(config), "\n");
+    const std::string value = setting.show ? setting.show(config) : setting.get(config);
+    text += absl::StrCat(setting.name, ": ", value, "\n");
   }
   text += "causes: [";
   for (const std::string& cause : config.limits.causes) {

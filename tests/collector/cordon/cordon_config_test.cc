@@ -4,6 +4,8 @@
 
 #include <cstdlib>
 #include <fstream>
+#include <string>
+#include <vector>
 
 namespace fathom::cordon {
 namespace {
@@ -69,6 +71,20 @@ TEST(CordonConfigTest, WhatIsPrintedCanBeRead) {
   const auto again = Parse(PrintCordonConfig(line->config));
   ASSERT_TRUE(again.ok()) << again.status().message();
   EXPECT_EQ(PrintCordonConfig(again->config), PrintCordonConfig(line->config));
+}
+
+TEST(CordonConfigTest, AChangeBehindTheHostOfTheWebhookIsSeenAndNotPrinted) {
+  CordonConfig held;
+  held.webhook_url = "https://drain.example/hooks/hush-1";
+  CordonConfig anew = held;
+  anew.webhook_url = "https://drain.example/hooks/hush-2";
+  EXPECT_EQ(NeedRestart(held, anew), std::vector<std::string>{"webhook_url"});
+  EXPECT_EQ(NeedRestart(held, held), std::vector<std::string>{});
+  for (const CordonConfig& each : {held, anew}) {
+    const std::string printed = PrintCordonConfig(each);
+    EXPECT_NE(printed.find("webhook_url: https://drain.example"), std::string::npos) << printed;
+    EXPECT_EQ(printed.find("hush"), std::string::npos) << printed;
+  }
 }
 
 }  // namespace
