@@ -4,6 +4,7 @@ import { jobLink } from "../model/route";
 import { count, seconds, times } from "../text/quantity";
 import { stateText } from "../text/words";
 import { element, Slot } from "./element";
+import { cell, gridHead } from "./grid";
 import { agoTime } from "./time_text";
 
 const ORDER = ["hung", "stalled", "slow", "running", "ended"];
@@ -41,12 +42,11 @@ export class JobList {
     const head: [string, string][] = [["job", ""], ["state", ""], ["what is known", "say"], ["ranks", "num"], ["iteration", "num"],
       ["takes", "num"], ["against normal", "num"], ["last seen", "num"]];
     return element("table", { class: "grid" },
-      element("thead", {}, element("tr", {}, ...head.map(([name, kind]) => element("th", { scope: "col", class: kind || null }, name)))),
+      gridHead(head),
       element("tbody", {}, ...jobs.map((job) => this.row(job))));
   }
 
   private row(job: Job): HTMLElement {
-    const cell = (kind: string, ...content: (Node | string)[]): HTMLElement => element("td", { class: kind || null }, ...content);
     return element("tr", {},
       element("th", { scope: "row" }, element("a", { href: jobLink(job.name) }, job.name)),
       cell("", stateMark(job.state)), cell("say", job.sentence), cell("num", count(job.ranks)),

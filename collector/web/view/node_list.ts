@@ -3,6 +3,7 @@ import type { NodeState } from "../model/node";
 import { nodeLink } from "../model/route";
 import { count, decimal, plural } from "../text/quantity";
 import { element, Slot } from "./element";
+import { cell, gridHead } from "./grid";
 import { agoTime } from "./time_text";
 
 function urgency(node: NodeState): number {
@@ -35,12 +36,11 @@ function table(nodes: NodeState[]): HTMLElement {
   const head: [string, string][] = [["node", ""], ["state", ""], ["convicted in", "num"], ["last time", "num"], ["ranks", "num"],
     ["CPU busy", "num"], ["last seen", "num"]];
   return element("table", { class: "grid" },
-    element("thead", {}, element("tr", {}, ...head.map(([name, kind]) => element("th", { scope: "col", class: kind || null }, name)))),
+    gridHead(head),
     element("tbody", {}, ...nodes.map(row)));
 }
 
 function row(node: NodeState): HTMLElement {
-  const cell = (kind: string, ...content: (Node | string)[]): HTMLElement => element("td", { class: kind || null }, ...content);
   const convicted = node.convictedJobs > 0 ? plural(node.convictedJobs, "job") : "–";
   return element("tr", {},
     element("th", { scope: "row" }, element("a", { href: nodeLink(node.name) }, node.name)),

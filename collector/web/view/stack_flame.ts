@@ -4,8 +4,8 @@ import type { StackCluster, Verdict } from "../model/verdict";
 import { seconds } from "../text/quantity";
 import { rankNames } from "../text/ranks";
 import { element } from "./element";
+import { draw } from "./svg";
 
-const SVG = "http://www.w3.org/2000/svg";
 const WIDTH = 900, ROW = 21, LETTER = 6.6, DEEPEST = 40;
 
 interface Place {
@@ -13,13 +13,6 @@ interface Place {
   ranks: number[];
   culprit: boolean; // only culprits stand here
   children: Map<string, Place>;
-}
-
-function draw(tag: string, attributes: Record<string, string | number>, ...children: (Node | string)[]): SVGElement {
-  const node = document.createElementNS(SVG, tag);
-  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, String(value));
-  node.append(...children);
-  return node;
 }
 
 // "get (queue.py:3)" → "get (queue.py)": lines of one function are one place.

@@ -4,22 +4,15 @@ import { culpritName, type Verdict, type WaitStep } from "../model/verdict";
 import { plural, seconds } from "../text/quantity";
 import { rankNames } from "../text/ranks";
 import { element } from "./element";
+import { draw } from "./svg";
 
 const BOX = { width: 236, height: 62, columnGap: 64, rowGap: 14 };
-const SVG = "http://www.w3.org/2000/svg";
 const LETTERS = 27; // that fit a line of a box, capitals too
 
 interface Placed {
   x: number;
   y: number;
   step: WaitStep | null; // null: the culprit
-}
-
-function draw(tag: string, attributes: Record<string, string | number>, ...children: (Node | string)[]): SVGElement {
-  const node = document.createElementNS(SVG, tag);
-  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, String(value));
-  node.append(...children);
-  return node;
 }
 
 function cut(text: string): string {
