@@ -7,6 +7,8 @@
 #include <string>
 #include <utility>
 
+#include "collector/import/kineto/names.h"
+
 namespace fathom::collector::kineto {
 namespace {
 
@@ -43,6 +45,20 @@ bool ParseInteger(std::string_view token, std::int64_t& to) {
   if (error != std::errc{} || end == token.data()) return false;
   to = parsed;
   return true;
+}
+
+// "25166", "stream 7": threads were printed as text before PyTorch 1.11. Other words are no number.
+void ParseThread(std::string_view token, std::int64_t& to) {
+  if (token.empty() || token.front() != '"') {
+    ParseInteger(token, to);
+    return;
+  }
+  std::string_view text = Unquoted(token);
+  constexpr std::string_view kStream = "stream ";
+  if (text.starts_with(kStream)) text.remove_prefix(kStream.size());
+  if (!text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos) {
+    ParseInteger(text, to);
+  }
 }
 
 bool Token(value& from, std::string_view& token) {
@@ -134,6 +150,18 @@ bool TextInto(value& from, std::string_view& to) {
   return true;
 }
 
+// Text, or the whole of a list of numbers, as it stands: both are met for ranks.
+bool ListInto(value& from, std::string_view& to) {
+  std::string_view token;
+  if (!Token(from, token)) return true;
+  to = Unquoted(token);
+  if (token.front() != '[') return true;
+  const char* end = token.data();
+  while (*end != ']' && *end != '}' && *end != '\0') ++end;  // parsed text has one of them
+  to = {token.data(), static_cast<std::size_t>(end - token.data())};
+  return true;
+}
+
 struct IntegerKey {
   std::string_view name;
   std::int64_t EventArgs::*to;
@@ -162,7 +190,6 @@ constexpr TextKey kTextKeys[] = {
     {"dtype", &EventArgs::data_type},
     {"Process Group Name", &EventArgs::group_name},
     {"Process Group Description", &EventArgs::group_description},
-    {"Process Group Ranks", &EventArgs::group_ranks},
 };
 
 bool ParseArg(std::string_view key, value& from, EventArgs& args) {
@@ -177,21 +204,9 @@ bool ParseArg(std::string_view key, value& from, EventArgs& args) {
     if (Token(from, token)) args.input_elements = FirstProduct(token.data());
     return true;
   }
+  if (KeyIs(key, "Process Group Ranks")) return ListInto(from, args.group_ranks);
   if (KeyIs(key, "Input type")) return ParseInputTypes(from, args);
   if (KeyIs(key, "Concrete Inputs")) return ParseConcrete(from, args);
-  return true;
-}
-
-bool ParseRanks(value& list, std::vector<std::uint32_t>& ranks) {
-  simdjson::ondemand::array array;
-  if (list.get_array().get(array) != simdjson::SUCCESS) return true;
-  for (auto element : array) {
-    std::uint64_t rank = 0;
-    if (element.get_uint64().get(rank) != simdjson::SUCCESS) return false;
-    if (rank < std::numeric_limits<std::uint32_t>::max()) {
-      ranks.push_back(static_cast<std::uint32_t>(rank));
-    }
-  }
   return true;
 }
 
@@ -209,10 +224,10 @@ bool ParseGroup(object& from, TraceGroup& group) {
       group.name = std::to_string(number);  // a bare number in some versions
     }
     if (key == "pg_desc" && TextInto(item, text)) group.description = std::string(text);
-    if (key == "pg_size" && IntegerInto(item, number) && number > 0) {
+    if ((key == "pg_size" || key == "group_size") && IntegerInto(item, number) && number > 0) {
       group.size = static_cast<std::uint32_t>(number);
     }
-    if (key == "ranks" && !ParseRanks(item, group.ranks)) return false;
+    if (key == "ranks" && ListInto(item, text)) group.ranks = RanksOfText(text);
   }
   if (!group.ranks.empty()) group.size = static_cast<std::uint32_t>(group.ranks.size());
   return true;
@@ -294,7 +309,7 @@ bool ParseEvent(object& from, TraceEvent& event) {
     } else if (key == "dur") {
       ParseMicroseconds(token, event.duration);
     } else if (key == "tid") {
-      if (token.front() != '"') ParseInteger(token, event.thread);
+      ParseThread(token, event.thread);
     } else if (key == "ph") {
       const std::string_view phase = Unquoted(token);
       event.phase = phase.empty() ? '\0' : phase.front();

@@ -120,7 +120,9 @@ CollectiveKind KindOfName(std::string_view name) {
 
 std::optional<CollectiveKind> KindOfKernel(std::string_view name) {
   // "ncclDevKernel_AllReduce_Sum_f32_RING_LL(…)", older "ncclKernel_AllReduce_RING_LL_Sum_float",
-  // before NCCL 2.9 "ncclAllReduceRingLLKernel_sum_f32"; RCCL has the same names.
+  // before NCCL 2.9 "ncclAllReduceRingLLKernel_sum_f32"; RCCL has the same names, and the kernels
+  // of MSCCL, which tell no kind.
+  if (name.find("mscclKernel") != std::string_view::npos) return CollectiveKind::kUnknown;
   constexpr std::string_view kNccl = "nccl";
   const std::size_t at = name.find(kNccl);
   if (at == std::string_view::npos || name.find("Kernel", at) == std::string_view::npos) {
@@ -175,6 +177,20 @@ std::optional<std::int64_t> StepNumber(std::string_view name) {
   const auto [stop, error] = std::from_chars(name.data() + kPrefix.size(), end, number);
   if (error != std::errc{} || stop != end || number < 0) return std::nullopt;
   return number;
+}
+
+std::vector<std::uint32_t> RanksOfText(std::string_view text) {
+  std::vector<std::uint32_t> ranks;
+  if (text.find("...") != std::string_view::npos) return ranks;
+  const char* at = text.data();
+  const char* const end = at + text.size();
+  while (at < end) {
+    std::uint32_t rank = 0;
+    const auto [stop, error] = std::from_chars(at, end, rank);
+    if (error == std::errc{}) ranks.push_back(rank);
+    at = stop == at ? at + 1 : stop;
+  }
+  return ranks;
 }
 
 bool IsLaunch(std::string_view name) {

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "proto/types/collective_kind.h"
 #include "proto/types/data_type.h"
@@ -40,6 +41,9 @@ std::uint32_t BytesOf(DataType type);  // 0 for kUnknown
 
 // N of "ProfilerStep#N".
 std::optional<std::int64_t> StepNumber(std::string_view name);
+
+// "[0, 1, 2, 3]". "[0, 1, ..., 7]", as printed for many, tells nothing.
+std::vector<std::uint32_t> RanksOfText(std::string_view text);
 
 // Of a call of the CUDA or HIP runtime or driver: whether it puts work on a stream.
 bool IsLaunch(std::string_view name);

@@ -1,8 +1,8 @@
 #include "collector/import/kineto/rank_trace_builder.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cstdlib>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <utility>
@@ -15,6 +15,7 @@ namespace {
 
 // 73 years: sums of a base, a time and a duration then never leave 64 bits.
 constexpr std::int64_t kFarthest = std::int64_t{1} << 61;
+constexpr std::uint32_t kMostRanks = 1 << 20;
 constexpr std::string_view kParamComms = "record_param_comms";
 constexpr std::string_view kC10d = "c10d::";
 constexpr std::string_view kGloo = "gloo:";
@@ -25,19 +26,18 @@ bool IsCommOnHost(std::string_view name) {
          name == kParamComms;
 }
 
-// "[0, 1, 2, 3]", "[0, 1, ..., 7]" for many: then nothing is known.
-std::vector<std::uint32_t> RanksOf(std::string_view text) {
-  std::vector<std::uint32_t> ranks;
-  if (text.find("...") != std::string_view::npos) return ranks;
-  const char* at = text.data();
-  const char* const end = at + text.size();
-  while (at < end) {
-    std::uint32_t rank = 0;
-    const auto [stop, error] = std::from_chars(at, end, rank);
-    if (error == std::errc{}) ranks.push_back(rank);
-    at = stop == at ? at + 1 : stop;
+// The header lists the groups of a rank, an event that of an op; either may know less. A list of
+// all ranks is often left empty.
+void Complete(const TraceGroup& from_header, std::int64_t world, TraceGroup& group) {
+  TraceGroup known = from_header;
+  if (known.ranks.empty()) known.ranks = group.ranks;
+  if (known.description.empty()) known.description = group.description;
+  if (known.size == 0) known.size = group.size;
+  if (known.ranks.empty() && known.size <= kMostRanks && known.size == world) {
+    known.ranks.resize(known.size);
+    std::iota(known.ranks.begin(), known.ranks.end(), 0U);
   }
-  return ranks;
+  group = std::move(known);
 }
 
 }  // namespace
@@ -118,7 +118,9 @@ void RankTraceBuilder::OnHost(const TraceEvent& event, const EventArgs& args) {
 
 void RankTraceBuilder::OnDevice(const TraceEvent& event, const EventArgs& args) {
   const bool copy = CategoryOf(event.category) == Category::kCopy;
-  const auto kind = copy ? std::nullopt : KindOfKernel(event.name);
+  auto kind = copy ? std::nullopt : KindOfKernel(event.name);
+  // Libraries beside NCCL name their kernels as they like; PyTorch tells which op launched it.
+  if (!copy && !kind && !args.collective.empty()) kind = KindOfName(args.collective);
   log_.AddDevice(kind   ? diagnosis::WorkKind::kCommunication
                  : copy ? diagnosis::WorkKind::kCopy
                         : diagnosis::WorkKind::kCompute,
@@ -160,7 +162,8 @@ void RankTraceBuilder::AddComm(CommPart part, CollectiveKind kind, const TraceEv
   comm.group_size = args.group_size;
   comm.group = std::string(args.group_name);
   // c10d::send(tensors, group, peer, tag), c10d::allreduce_(tensors, …, async, timeout).
-  if (IsPointToPoint(kind) && (args.concrete_known & 4U) != 0) comm.peer = args.concrete[2];
+  const bool peer_told = (args.concrete_known & 4U) != 0 && event.name.starts_with(kC10d);
+  if (IsPointToPoint(kind) && peer_told) comm.peer = args.concrete[2];
   const std::int64_t told = kind == CollectiveKind::kSend   ? args.target_rank
                             : kind == CollectiveKind::kRecv ? args.source_rank
                                                             : kAbsent;
@@ -181,7 +184,7 @@ void RankTraceBuilder::LearnGroup(const EventArgs& args) {
   if (!group.name.empty()) return;
   group.name = std::string(args.group_name);
   group.description = std::string(args.group_description);
-  group.ranks = RanksOf(args.group_ranks);
+  group.ranks = RanksOfText(args.group_ranks);
   if (args.group_size > 0) group.size = static_cast<std::uint32_t>(args.group_size);
   if (group.size == 0) group.size = static_cast<std::uint32_t>(group.ranks.size());
 }
@@ -199,8 +202,9 @@ RankTrace RankTraceBuilder::Take(ReadSummary summary) {
   }
   trace_.device_busy.Seal();
   trace_.work = log_.Take(trace_.launches, TrainingThread(trace_));
-  // The header knows more of a group than an event does.
-  for (const TraceGroup& group : summary.header.groups) trace_.groups[group.name] = group;
+  for (const TraceGroup& group : summary.header.groups) {
+    Complete(group, summary.header.world_size, trace_.groups[group.name]);
+  }
   if (std::abs(summary.header.base_ns) > kFarthest) summary.header.base_ns = 0;
   trace_.summary = std::move(summary);
   return std::move(trace_);

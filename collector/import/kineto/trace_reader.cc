@@ -15,14 +15,28 @@ namespace {
 
 constexpr std::size_t kNowhere = std::string::npos;
 constexpr std::string_view kEventsKey = "\"traceEvents\"";
-// A chunk with more broken events than this is no trace any more; its rest is dropped.
-constexpr int kBrokenPerChunk = 64;
+// What most writers begin an event with, whatever the first one began with.
+constexpr std::string_view kPhaseKey = "\"ph\"";
+// Parsed at a time behind a broken event, so that many of them cost no more than one.
+constexpr std::size_t kPieceBytes = 8192;
 
 bool IsSpace(char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; }
 
 std::size_t SkipSpace(std::string_view text, std::size_t at) {
   while (at < text.size() && IsSpace(text[at])) ++at;
   return at;
+}
+
+// Kineto printed `"Process Group Description": , ` where there was none. Puts a 0 where a value is
+// missing; false if none is. A quote before the colon ends a string, so this is no text of one.
+bool FillMissing(char* at, char* const end) {
+  constexpr std::string_view kMissing = "\": ,";
+  bool any = false;
+  while ((at = std::search(at, end, kMissing.begin(), kMissing.end())) != end) {
+    at[2] = '0';
+    any = true;
+  }
+  return any;
 }
 
 class Reader {
@@ -106,13 +120,14 @@ class Reader {
   }
 
   absl::Status BeginAt(std::size_t head_end, std::size_t open) {
-    ParseHeaderText(std::string(Text().substr(0, head_end)) + "\"\":0}", 0);
+    ParseHeaderText(std::string(Text().substr(0, head_end)) + "\"\":0}");
     Drop(open);
     return absl::OkStatus();
   }
 
-  void ParseHeaderText(const std::string& text, std::size_t skip) {
-    const simdjson::padded_string padded(text.data() + skip, text.size() - skip);
+  void ParseHeaderText(std::string text) {
+    FillMissing(text.data(), text.data() + text.size());
+    const simdjson::padded_string padded(text);
     simdjson::ondemand::document document;
     simdjson::ondemand::object object;
     if (parser_.iterate(padded).get(document) == simdjson::SUCCESS &&
@@ -130,14 +145,15 @@ class Reader {
   }
 
   void LearnKey() {
-    if (!key_.empty() || size_ == 0) return;
+    if (!keys_.empty() || size_ == 0) return;
     const std::size_t open = SkipSpace(Text(), 1);
     if (open >= size_ || buffer_[open] != '{') return;
     const std::size_t quote = SkipSpace(Text(), open + 1);
     if (quote >= size_ || buffer_[quote] != '"') return;
     const std::size_t end = Text().find('"', quote + 1);
     if (end == kNowhere || end == quote + 1) return;
-    key_ = std::string(Text().substr(quote, end - quote + 1));
+    keys_ = {std::string(Text().substr(quote, end - quote + 1))};
+    if (keys_.front() != kPhaseKey) keys_.emplace_back(kPhaseKey);
   }
 
   // The place of `expected` if it stands before `at`, spaces apart; else kNowhere.
@@ -153,11 +169,19 @@ class Reader {
     return Before(comma, '}') == kNowhere ? kNowhere : comma;
   }
 
-  std::size_t LastCut(std::size_t limit) const {
-    if (key_.empty()) return kNowhere;
+  std::size_t LastCut(std::size_t limit) {
+    for (std::size_t i = 0; i < keys_.size(); ++i) {
+      const std::size_t cut = LastCutAt(keys_[i], limit);
+      if (cut == kNowhere) continue;
+      std::swap(keys_[0], keys_[i]);  // what comes next begins alike
+      return cut;
+    }
+    return kNowhere;
+  }
+
+  std::size_t LastCutAt(std::string_view key, std::size_t limit) const {
     const std::string_view text = Text().substr(0, limit);
-    for (std::size_t at = text.rfind(key_); at != kNowhere && at > 0;
-         at = text.rfind(key_, at - 1)) {
+    for (std::size_t at = text.rfind(key); at != kNowhere && at > 0; at = text.rfind(key, at - 1)) {
       const std::size_t cut = CutBefore(at);
       if (cut != kNowhere) return cut;
     }
@@ -165,8 +189,14 @@ class Reader {
   }
 
   std::size_t NextCut(std::size_t from, std::size_t limit) const {
+    std::size_t next = kNowhere;
+    for (const std::string& key : keys_) next = std::min(next, NextCutAt(key, from, limit));
+    return next;
+  }
+
+  std::size_t NextCutAt(std::string_view key, std::size_t from, std::size_t limit) const {
     const std::string_view text = Text().substr(0, limit);
-    for (std::size_t at = text.find(key_, from); at != kNowhere; at = text.find(key_, at + 1)) {
+    for (std::size_t at = text.find(key, from); at != kNowhere; at = text.find(key, at + 1)) {
       const std::size_t cut = CutBefore(at);
       if (cut != kNowhere && cut > from) return cut;
     }
@@ -175,17 +205,31 @@ class Reader {
 
   // The events of [from, cut): buffer_[from] is a comma or '[', buffer_[cut] a comma.
   void ParseChunk(std::size_t from, std::size_t cut) {
-    buffer_[cut] = ']';
-    for (int broken = 0; from < cut;) {
-      buffer_[from] = '[';
+    for (std::size_t piece = cut - from; from < cut;) {
+      std::size_t to = piece < cut - from ? NextCut(from + piece, cut) : cut;
+      if (to == kNowhere) to = cut;
       std::size_t failed = from;
-      if (ParseArray(from, cut + 1, failed)) break;
+      if (ParsePiece(from, to, failed)) {
+        from = to;
+        continue;
+      }
+      piece = kPieceBytes;
+      if (FillMissing(buffer_.data() + failed, buffer_.data() + cut)) {
+        while (failed > from && buffer_[failed] != ',') --failed;
+        from = failed;
+        continue;
+      }
       Skipped(failed);
-      const std::size_t next = NextCut(failed + 1, cut);
-      if (next == kNowhere || ++broken > kBrokenPerChunk) break;
-      from = next;
+      from = std::min(NextCut(failed + 1, cut), cut);
     }
-    buffer_[cut] = ',';
+  }
+
+  bool ParsePiece(std::size_t from, std::size_t to, std::size_t& failed) {
+    buffer_[from] = '[';
+    buffer_[to] = ']';
+    const bool parsed = ParseArray(from, to + 1, failed);
+    buffer_[to] = ',';
+    return parsed;
   }
 
   void Skipped(std::size_t at) {
@@ -206,8 +250,7 @@ class Reader {
     char* const text = buffer_.data() + from;
     auto error = parser_.iterate(text, to - from, room).get(document);
     if (error == simdjson::UTF8_ERROR) {
-      std::replace_if(
-          text, text + (to - from), [](char c) { return (c & 0x80) != 0; }, '?');
+      std::replace_if(text, text + (to - from), [](char c) { return (c & 0x80) != 0; }, '?');
       error = parser_.iterate(text, to - from, room).get(document);
     }
     return error == simdjson::SUCCESS;
@@ -247,6 +290,7 @@ class Reader {
     std::string text = "{\"e\":" + std::string(Text());
     while (!text.empty() && (IsSpace(text.back()) || text.back() == '\0')) text.pop_back();
     if (text.ends_with(']')) text.push_back('}');  // a bare list of events
+    FillMissing(text.data(), text.data() + text.size());
     size_ = text.size();
     buffer_.assign(text.begin(), text.end());
     buffer_.resize(size_ + simdjson::SIMDJSON_PADDING);
@@ -287,7 +331,7 @@ class Reader {
   std::size_t size_ = 0;
   std::uint64_t dropped_ = 0;  // bytes before buffer_[0]
   bool ended_ = false;
-  std::string key_;  // first key of the first event, with its quotes
+  std::vector<std::string> keys_;  // what events begin with, quotes included; the likelier first
   ReadSummary summary_;
 };
 

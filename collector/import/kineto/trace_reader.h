@@ -3,12 +3,13 @@
 // Used by KinetoImporter, its fuzzer and its benchmark.
 //
 // Model: the bytes are cut into chunks of about kChunkBytes where one event ends and the next
-// begins. A cut looks like `}, {"KEY"` with KEY the first key of the first event: such a text
-// cannot lie inside a JSON string, since the quote before KEY would end it. Each chunk is parsed as
-// an array of its own by simdjson on demand. What stands before and after the events is parsed as
-// one small document.
-// An event that cannot be parsed is skipped up to the next cut and counted; bytes that are no UTF-8
-// are replaced by '?'; a file that ends early yields all whole events and `truncated`.
+// begins. A cut looks like `}, {"KEY"` with KEY "ph" or the first key of the first event (Kineto
+// begins names of processes with another key than events): such a text cannot lie inside a JSON
+// string, since the quote before KEY would end it. Each chunk is parsed as an array of its own by
+// simdjson on demand. What stands before and after the events is parsed as one small document.
+// A value that is missing (`"KEY": ,`) counts as 0. An event that cannot be parsed is skipped up to
+// the next cut and counted; bytes that are no UTF-8 are replaced by '?'; a file that ends early
+// yields all whole events and `truncated`.
 //
 // Thread-safety: a TraceReader belongs to one thread. Ownership: the sink outlives Read().
 // Errors: InvalidArgument (no `traceEvents`), ResourceExhausted (an event or a header larger than

@@ -116,6 +116,53 @@ TEST(CommJoiner, JoinsKernelsByTheirLaunchInOlderTraces) {
   EXPECT_EQ(joined.ops[0].run_end, 600'000);
 }
 
+// A library beside NCCL; what PyTorch copied from the call onto the kernel tells what it is.
+TEST(CommJoiner, TakesAKernelWithACollectivesNameForItsRun) {
+  const auto joined = Join({Event("cpu_op", "record_param_comms", 1, 10, 20, kComms),
+                            Event("kernel", "void oneshot_reduce<c10::BFloat16>()", 7, 500, 100,
+                                  absl::StrCat(kComms, R"(, "stream": 20, "correlation": 5)"))});
+  ASSERT_EQ(joined.ops.size(), 1);
+  EXPECT_EQ(joined.ops[0].run_end, 600'000);
+}
+
+// Before PyTorch 2.2 the third of the concrete inputs was the address of the group.
+TEST(CommJoiner, TakesNoAddressForAPeer) {
+  const auto joined = Join({Event("cpu_op", "record_param_comms", 1, 10, 20,
+                                  R"("Collective name": "send", "Group size": 8, "Rank": 3,
+      "Concrete Inputs": ["", "4", "140538064364672", "3", "send", "[]", "[]"])")});
+  ASSERT_EQ(joined.ops.size(), 1);
+  EXPECT_EQ(joined.ops[0].call.peer, 3);
+}
+
+std::vector<std::uint32_t> RanksOfGroup(std::string_view header, std::string_view event) {
+  const std::string text = absl::StrCat(
+      R"({"distributedInfo": {"backend": "nccl", "rank": 0, "world_size": 4, "pg_config": [)",
+      std::string(header), R"(]}, "traceEvents": [)",
+      Event("cpu_op", "record_param_comms", 1, 1, 1,
+            absl::StrCat(R"("Collective name": "allreduce", "Process Group Name": "g", )",
+                         R"("Process Group Ranks": )", std::string(event))),
+      "]}");
+  const RankTrace trace = Sift(text);
+  const auto group = trace.groups.find("g");
+  return group == trace.groups.end() ? std::vector<std::uint32_t>{} : group->second.ranks;
+}
+
+TEST(RankTrace, ReadsTheRanksOfAGroupInEveryForm) {
+  const std::vector<std::uint32_t> two = {0, 2}, all = {0, 1, 2, 3};
+  EXPECT_EQ(RanksOfGroup("", R"("[0, 2]")"), two);
+  EXPECT_EQ(RanksOfGroup("", "[0, 2]"), two) << "PyTorch 2.1 and 2.2 wrote a list";
+  EXPECT_EQ(RanksOfGroup("", R"("[0, 1, ...]")").size(), 0);
+  EXPECT_EQ(RanksOfGroup(R"({"pg_name": "g", "ranks": [0, 2], "pg_size": 2})", R"("[0, ...]")"),
+            two);
+  EXPECT_EQ(RanksOfGroup(R"({"pg_name": "g", "ranks": "[0, 2]", "pg_size": 2})", R"("[0, ...]")"),
+            two)
+      << "traces taken on demand write the list as text";
+  EXPECT_EQ(RanksOfGroup(R"({"pg_name": "g", "ranks": [], "group_size": 4})", R"("[0, ...]")"), all)
+      << "a group of all ranks lists none";
+  EXPECT_EQ(RanksOfGroup(R"({"pg_name": "g", "pg_desc": "undefined"})", R"("[0, 2]")"), two)
+      << "what the header lacks, the event told";
+}
+
 TEST(CommJoiner, KeepsWhatHasNoPartner) {
   const auto joined = Join({Event("user_annotation", "gloo:all_reduce", 11, 5, 100),
                             Event("cpu_op", "c10d::barrier", 1, 500, 10)});

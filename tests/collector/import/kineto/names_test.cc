@@ -36,6 +36,13 @@ TEST(Names, KnowKernelsOfNccl) {
             CollectiveKind::kReduceScatter);
   EXPECT_EQ(KindOfKernel("ncclDevKernel_SendRecv(ncclDevKernelArgsStorage<4096ul>)"),
             CollectiveKind::kUnknown);
+  EXPECT_EQ(
+      KindOfKernel("ncclSymkDevKernel_AllReduce_RSxLDMC_AGxSTMC_sum_bf16(ncclSymkDevWorkArgs4K)"),
+      CollectiveKind::kAllReduce);
+  EXPECT_EQ(KindOfKernel("ncclDevKernel_Generic_4(ncclDevKernelArgsStorage<4096ul>)"),
+            CollectiveKind::kUnknown);
+  EXPECT_EQ(KindOfKernel("mscclKernel_Sum_hip_bfloat16_Simple_false(ncclDevComm*, mscclAlgo*)"),
+            CollectiveKind::kUnknown);
   EXPECT_FALSE(KindOfKernel("ampere_sgemm_128x64_tn"));
   EXPECT_FALSE(KindOfKernel("nccl:all_reduce"));
 }

@@ -86,6 +86,63 @@ TEST(TraceReader, ReadsEventsWhoseKeysWereSorted) {
   EXPECT_EQ(heard.events[19], "X|c|comm|19000|1000|1|7");
 }
 
+// Kineto names processes and threads first, with another first key than events have.
+TEST(TraceReader, NeedsNoMoreMemoryWhereNamesComeFirst) {
+  const std::string head =
+      R"({"traceEvents": [{"name": "process_name", "ph": "M", "pid": 7, "tid": 0, "args": {"name": "p"}})";
+  const std::string event = ",\n" + Event("kernel", "gemm", 7, 1, 1, std::string(2000, ' '));
+  std::size_t left = 5 * kLargestPiece / 2 / event.size();
+  std::string part = head;
+  const ByteSource source = [&](char* to, std::size_t size) -> absl::StatusOr<std::size_t> {
+    if (part.empty() && left > 0) part = --left > 0 ? event : "]}";
+    const std::size_t count = std::min(size, part.size());
+    part.copy(to, count);
+    part.erase(0, count);
+    return count;
+  };
+  class Counter final : public TraceSink {
+    bool WantsArgs(const TraceEvent&) override { return false; }
+    void OnEvent(const TraceEvent&, const EventArgs&) override {}
+  } counter;
+  const std::size_t events = left;
+  const auto summary = ReadTrace(source, counter);
+  ASSERT_TRUE(summary.ok()) << summary.status();
+  EXPECT_EQ(summary->events, events);
+}
+
+// As Kineto printed every kernel of a group without a description.
+TEST(TraceReader, TakesAMissingValueForNone) {
+  auto events = ManyEvents();
+  for (std::size_t i = 1; i < events.size(); i += 2) {
+    events[i] = Event("cpu_op", "comm", 2, 1, 5,
+                      R"("Process Group Description": , "Input Dims": [[2, 3]])");
+  }
+  for (const std::size_t chunk : {512U, 30000U, 1U << 20}) {
+    const Heard heard = Hear(Trace(R"("pg_desc": , "host_name": "n1")", events), chunk);
+    EXPECT_EQ(heard.summary.skipped, 0) << chunk;
+    EXPECT_EQ(heard.summary.header.host, "n1");
+    ASSERT_EQ(heard.events.size(), 400) << chunk;
+    EXPECT_EQ(heard.events[399], "X|cpu_op|comm|1000|5000|2|6");
+  }
+}
+
+TEST(TraceReader, SkipsHowEverManyEventsAreBroken) {
+  auto events = ManyEvents();
+  for (std::size_t i = 0; i < events.size(); i += 2) events[i] = R"({"ph": "X", "name": "a" "b"})";
+  const Heard heard = Hear(Trace(Header(0, 2), events));
+  EXPECT_EQ(heard.summary.skipped, 200);
+  EXPECT_EQ(heard.events.size(), 200);
+}
+
+TEST(TraceReader, ReadsThreadsPrintedAsText) {
+  const Heard heard = Hear(Trace(
+      "", {R"({"ph": "X", "cat": "c", "name": "n", "tid": "25166", "ts": 1, "dur": 2})",
+           R"({"ph": "X", "cat": "Kernel", "name": "k", "tid": "stream 16", "ts": 1, "dur": 2})",
+           R"({"ph": "X", "cat": "c", "name": "n", "tid": "7 dwarfs", "ts": 1, "dur": 2})"}));
+  EXPECT_THAT(heard.events, ElementsAre("X|c|n|1000|2000|25166|-1", "X|Kernel|k|1000|2000|16|-1",
+                                        "X|c|n|1000|2000|-1|-1"));
+}
+
 TEST(TraceReader, ReadsABareListOfEvents) {
   const Heard heard = Hear("[" + Event("c", "a", 1, 1, 1) + "," + Event("c", "b", 1, 2, 1) + "]");
   EXPECT_EQ(heard.events.size(), 2);
