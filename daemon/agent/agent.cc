@@ -346,6 +346,10 @@ void Agent::UpdateTotals() {
   totals.bytes_sent = outbox.bytes_sent;
   totals.messages_dropped = outbox.dropped;
   totals.rows_requests = totals_.rows_requests;
+  if (recorder_ != nullptr) {
+    totals.recording_ops_dropped = recorder_->rows_dropped();
+    totals.recording_blocks_dropped = recorder_->writer().blocks_dropped();
+  }
   totals.streams = link_ == nullptr ? 0 : link_->streams();
   totals.connected = connected();
   totals.cpu_seconds = static_cast<double>(ClockNs(CLOCK_PROCESS_CPUTIME_ID)) * 1e-9;

@@ -75,15 +75,17 @@ void Recorder::TakeAll(RankSession& session, RecordingMoment now) {
 }
 
 void Recorder::TakeUpTo(RankSession& session, std::uint64_t end, RecordingMoment now) {
+  std::uint64_t& next = next_row_[session.name()];
+  const std::uint64_t oldest = session.pipeline().log().first();
+  if (oldest > next) rows_dropped_ += oldest - std::exchange(next, oldest);
   if (writer_->bytes_written() > limit_bytes_) {
     if (!std::exchange(said_full_, true)) {
       spdlog::warn("{} is full (--record-gib): ops are left out from here on, summaries go on",
                    path_);
     }
+    if (end > next) rows_dropped_ += end - std::exchange(next, end);
     return;
   }
-  std::uint64_t& next = next_row_[session.name()];
-  next = std::max(next, session.pipeline().log().first());
   while (next < end) {
     const std::uint64_t last = std::min(end, next + kRowsPerEntry);
     v1::AgentMessage message;

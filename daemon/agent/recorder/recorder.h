@@ -7,8 +7,8 @@
 // a rank follow its summaries: TakeRows writes the log's rows that were not written yet, up to and
 // with the newest iteration that closed; TakeAll the rest, at the end. A row is written once.
 // Entries gather in a block, which goes to disk after kBlockBytes or kBlockAge, whatever comes
-// first. Past `limit_bytes` rows are left out, summaries and health go on: who was late in an op
-// can no longer be told then, but everything else can.
+// first. Past `limit_bytes` rows are left out and counted, summaries and health go on: who was late
+// in an op can no longer be told then, but everything else can.
 //
 // Units: ns of CLOCK_MONOTONIC and of the wall. Thread-safety: single-threaded, the poll loop; the
 // disk is the writer's thread.
@@ -58,6 +58,8 @@ class Recorder {
 
   const std::string& path() const { return path_; }
   const BlockWriter& writer() const { return *writer_; }
+  // Rows that are not in the file: it is full, or they left the log before they were taken.
+  std::uint64_t rows_dropped() const { return rows_dropped_; }
 
  private:
   Recorder(std::string path, std::uint64_t limit_bytes, std::unique_ptr<BlockWriter> writer);
@@ -71,6 +73,7 @@ class Recorder {
   std::size_t block_bytes_ = 0;
   MonoNs block_since_;
   std::map<std::string, std::uint64_t> next_row_;  // by name of the session
+  std::uint64_t rows_dropped_ = 0;
   bool said_full_ = false;
 };
 

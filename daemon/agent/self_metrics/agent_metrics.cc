@@ -28,6 +28,10 @@ AgentMetrics::AgentMetrics(const std::string& version, const std::string& node)
       rings_rejected_(Count("fathom_rings_rejected_total", "Ring files that were refused")),
       streams_(Count("fathom_uplink_streams_total", "Streams opened to the collector")),
       rows_requests_(Count("fathom_rows_requests_total", "Requests for rows answered")),
+      recording_ops_dropped_(
+          Count("fathom_recording_ops_dropped_total", "Ops that are not in the recording")),
+      recording_blocks_dropped_(Count("fathom_recording_blocks_dropped_total",
+                                      "Blocks of the recording that did not reach the disk")),
       cpu_seconds_(Count("fathom_agent_cpu_seconds_total", "Processor time of the agent itself")),
       rings_(Gauges(registry_, "fathom_rings", "Rings in the folder, by state")),
       connected_(
@@ -61,6 +65,8 @@ void AgentMetrics::Update(const AgentTotals& totals) {
   set(rings_rejected_, totals.rings_rejected);
   set(streams_, totals.streams);
   set(rows_requests_, totals.rows_requests);
+  set(recording_ops_dropped_, totals.recording_ops_dropped);
+  set(recording_blocks_dropped_, totals.recording_blocks_dropped);
   SetTo(cpu_seconds_, totals.cpu_seconds);
   rings_.Add({{"state", "open"}}).Set(static_cast<double>(totals.rings_open));
   rings_.Add({{"state", "over_limit"}}).Set(static_cast<double>(totals.rings_over_limit));

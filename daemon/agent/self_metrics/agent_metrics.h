@@ -29,6 +29,8 @@ struct AgentTotals {
   std::uint64_t rings_rejected = 0;
   std::uint64_t streams = 0;
   std::uint64_t rows_requests = 0;
+  std::uint64_t recording_ops_dropped = 0;
+  std::uint64_t recording_blocks_dropped = 0;
   std::uint64_t rings_open = 0;
   std::uint64_t rings_over_limit = 0;
   bool connected = false;
@@ -56,6 +58,8 @@ class AgentMetrics {
   prometheus::Counter& rings_rejected_;
   prometheus::Counter& streams_;
   prometheus::Counter& rows_requests_;
+  prometheus::Counter& recording_ops_dropped_;
+  prometheus::Counter& recording_blocks_dropped_;
   prometheus::Counter& cpu_seconds_;
   prometheus::Family<prometheus::Gauge>& rings_;
   prometheus::Gauge& connected_;

@@ -415,6 +415,19 @@ TEST_F(AgentTest, RecordsWhatItSaysAndEveryOpOnce) {
   EXPECT_EQ(in_flight, 2) << "the op that hangs, on both ranks";
 }
 
+TEST_F(AgentTest, CountsTheOpsThatAFullRecordingLeavesOut) {
+  settings_.record = folder_.path() + "/recording";
+  settings_.record_gib = 0;  // full as soon as something is in it
+  Process(10, 0);
+  Process(11, 1);
+  StartAgent();
+  std::uint64_t given = 0;
+  for (; agent_->totals().recording_ops_dropped == 0 && given < 2000; ++given) TrainStep(false);
+  EXPECT_GT(agent_->totals().recording_ops_dropped, 0u);
+  EXPECT_LE(agent_->totals().recording_ops_dropped, 4 * given);
+  EXPECT_EQ(agent_->totals().recording_blocks_dropped, 0u);
+}
+
 TEST_F(AgentTest, AFolderThatCannotBeMadeIsSaidAtTheStart) {
   settings_.record = "/proc/no/such/folder";
   AgentWorld world = AgentWorld::Real();
