@@ -1,6 +1,7 @@
 #include "diagnosis/evidence/judge.h"
 
 #include <algorithm>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -138,9 +139,11 @@ void Abstain(Findings& findings, std::string missing) {
 
 // Where all that are known only wait, the one they wait for may be of those that are not.
 std::string NobodyTakesLonger(const Case& c, const Ledger& ledger) {
+  std::set<RankId> known;
+  for (const RankAccount& account : ledger.ranks) known.insert(account.rank);
   std::vector<RankId> unknown;
   for (std::uint32_t rank = 0; rank < c.view.world_size; ++rank) {
-    if (!c.view.rows.contains(RankId(rank))) unknown.emplace_back(rank);
+    if (!known.contains(RankId(rank))) unknown.emplace_back(rank);
   }
   if (unknown.empty() || ledger.ranks.empty()) {
     return "a rank or group that takes longer in most slow iterations";
@@ -198,8 +201,7 @@ bool JudgeTogether(const Case& c, const Ledger& ledger, const Accounts& candidat
   const bool together = WorkTogether(c, candidates);
   const std::string node = NodeOfAll(c.view, ledger, candidates);
   // More work for one replica is more computing; a host that fails is not.
-  const bool more_work =
-      together && CauseOf(candidates.front()->typical) == Cause::kComputeSlow;
+  const bool more_work = together && CauseOf(candidates.front()->typical) == Cause::kComputeSlow;
   if (candidates.size() >= kFewestOfNode && !node.empty() && !more_work) {
     findings.verdicts.push_back(ConvictHost(c, ledger, node, candidates));
   } else if (2 * candidates.size() > ledger.ranks.size()) {

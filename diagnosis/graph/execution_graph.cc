@@ -65,25 +65,34 @@ ExecutionGraph::ExecutionGraph(const JobView& view, const std::set<Iteration>& i
         BuildTimeline(rank, rows, it == begins.end() ? kNone : it->second, wait_floor_));
   }
   instances_.emplace(lines_, view.groups);
-  PickIterations(irregular, onset);
+  PickIterations(irregular, onset, static_cast<std::size_t>(config.min_irregular));
   LearnGaps();
   LearnTransfers();
 }
 
-// An iteration counts when every rank that sent rows sent some for it.
-void ExecutionGraph::PickIterations(const std::set<Iteration>& irregular, Iteration onset) {
-  std::map<Iteration, std::size_t> lines;
+// An iteration counts when every rank that sent rows sent some for it. If those are too few, it is
+// enough that every rank did whose rows have not ended before, and half of all.
+void ExecutionGraph::PickIterations(const std::set<Iteration>& irregular, Iteration onset,
+                                    std::size_t enough) {
+  std::map<Iteration, std::size_t> lines, ended;
   for (const RankTimeline& line : lines_) {
     for (const auto& [iteration, range] : line.iterations) ++lines[iteration];
+    if (!line.iterations.empty()) ++ended[line.iterations.rbegin()->first];
   }
+  std::vector<Iteration> of_some;
+  std::size_t gone = 0;
   for (const auto& [iteration, count] : lines) {
-    if (count < lines_.size()) continue;
+    const bool of_all = count == lines_.size();
+    const bool of_rest = count + gone == lines_.size() && 2 * count >= lines_.size();
+    if (const auto last = ended.find(iteration); last != ended.end()) gone += last->second;
     if (irregular.contains(iteration)) {
-      if (iteration >= onset) irregular_.push_back(iteration);
-    } else if (iteration < onset || onset.value < 0) {
+      if (of_all && iteration >= onset) irregular_.push_back(iteration);
+      if (of_rest && iteration >= onset) of_some.push_back(iteration);
+    } else if (of_all && (iteration < onset || onset.value < 0)) {
       baseline_.push_back(iteration);
     }
   }
+  if (irregular_.size() < enough) irregular_ = std::move(of_some);
 }
 
 std::optional<ExecutionGraph::Usual> ExecutionGraph::UsualFrom(const Samples& s) {

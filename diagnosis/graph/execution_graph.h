@@ -53,8 +53,10 @@ class ExecutionGraph {
 
   const std::vector<RankTimeline>& lines() const { return lines_; }
   const Instances& instances() const { return *instances_; }
-  const std::vector<Iteration>& irregular() const { return irregular_; }  // with rows of all lines
-  const std::vector<Iteration>& baseline() const { return baseline_; }
+  // With rows of all lines; if those are fewer than config.min_irregular, also those that only
+  // ranks lack whose rows have ended before: a recording that was cut short.
+  const std::vector<Iteration>& irregular() const { return irregular_; }
+  const std::vector<Iteration>& baseline() const { return baseline_; }  // with rows of all lines
   // Shorter waits are not followed. Seconds; by the clock that the rows are of.
   double wait_floor() const { return wait_floor_; }
 
@@ -78,7 +80,7 @@ class ExecutionGraph {
   };
   using TransferKey = std::tuple<GroupId, CollectiveKind, std::uint64_t>;
 
-  void PickIterations(const std::set<Iteration>& irregular, Iteration onset);
+  void PickIterations(const std::set<Iteration>& irregular, Iteration onset, std::size_t enough);
   void LearnGaps();
   void LearnTransfers();
   static std::optional<Usual> UsualFrom(const Samples& samples);

@@ -18,7 +18,9 @@ void Lay(Blame& blame, const std::pair<RankId, GroupId>& key, double seconds) {
 void ExamineLine(const Case& c, std::size_t line, Iteration iteration, Blame& blame) {
   const RankTimeline& timeline = c.graph.lines()[line];
   const double floor = c.graph.wait_floor();
-  const auto [first, last] = timeline.iterations.at(iteration);
+  const auto range = timeline.iterations.find(iteration);
+  if (range == timeline.iterations.end()) return;
+  const auto [first, last] = range->second;
   std::map<std::pair<RankId, GroupId>, double> sum;
   for (std::size_t k = first; k < last; ++k) {
     const Gap& gap = timeline.gaps[k];
@@ -35,7 +37,9 @@ void ExamineLine(const Case& c, std::size_t line, Iteration iteration, Blame& bl
 void ExamineEnd(const Case& c, Iteration iteration, Blame& blame) {
   for (std::size_t l = 0; l < c.graph.lines().size(); ++l) {
     const RankTimeline& timeline = c.graph.lines()[l];
-    const OpRef end{l, timeline.iterations.at(iteration).second - 1};
+    const auto range = timeline.iterations.find(iteration);
+    if (range == timeline.iterations.end()) continue;
+    const OpRef end{l, range->second.second - 1};
     const LastArrival arrival = c.graph.instances().WhoCameLast(end, c.graph.wait_floor());
     if (!arrival.known || arrival.self || arrival.lead_s <= 0) continue;
     Lay(blame, {c.graph.lines()[arrival.who.line].rank, timeline.ops[end.op]->group},

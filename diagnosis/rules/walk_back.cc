@@ -31,15 +31,17 @@ void ChargePath(const ExecutionGraph& graph, const PathStep& step, RankCharge& c
 void Examine(const Case& c, Findings& out) {
   const double floor = c.graph.wait_floor();
   for (Iteration iteration : c.graph.irregular()) {
-    std::vector<RankCharge> charges;
+    std::map<std::size_t, RankCharge> charges;  // by line
     for (std::size_t l = 0; l < c.graph.lines().size(); ++l) {
-      charges.push_back({iteration, c.graph.lines()[l].rank, {}, {}, true, 0});
-      ChargeOwn(c.graph, l, charges.back());
+      if (!c.graph.lines()[l].iterations.contains(iteration)) continue;
+      charges[l] = {iteration, c.graph.lines()[l].rank, {}, {}, true, 0};
+      ChargeOwn(c.graph, l, charges[l]);
     }
     for (const PathStep& step : CriticalPath(c.graph, iteration, floor)) {
-      if (!step.transfer) ChargePath(c.graph, step, charges[step.ref.line]);
+      const auto charge = charges.find(step.ref.line);
+      if (!step.transfer && charge != charges.end()) ChargePath(c.graph, step, charge->second);
     }
-    out.rank_charges.insert(out.rank_charges.end(), charges.begin(), charges.end());
+    for (auto& [line, charge] : charges) out.rank_charges.push_back(std::move(charge));
   }
   for (Iteration iteration : c.graph.baseline()) {
     for (std::size_t l = 0; l < c.graph.lines().size(); ++l) {

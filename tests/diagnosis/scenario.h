@@ -5,6 +5,7 @@
 #ifndef FATHOM_TESTS_DIAGNOSIS_SCENARIO_H_
 #define FATHOM_TESTS_DIAGNOSIS_SCENARIO_H_
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -28,12 +29,13 @@ struct Scenario {
   JobSpec job;
   std::uint64_t seeds = 3;  // played with seeds seed … seed + seeds − 1
   std::vector<std::string> signals_off;
-  std::vector<std::uint32_t> rows_withheld;  // ranks whose rows never come
-  std::vector<std::uint32_t> unreachable;    // ranks whose agent is out of reach
-  bool offline = false;                      // Diagnose() once, at the end, with all rows
-  std::vector<ExpectedVerdict> verdicts;     // exactly these, ever; none: silence
-  std::vector<std::string> abstained;        // parts of what must be said to be missing
-  std::optional<bool> slow, settled;         // of the last Watch()
+  std::vector<std::uint32_t> rows_withheld;     // ranks whose rows never come
+  std::map<std::uint32_t, int> recording_ends;  // iterations that a rank's recording holds
+  std::vector<std::uint32_t> unreachable;       // ranks whose agent is out of reach
+  bool offline = false;                         // Diagnose() once, at the end, with all rows
+  std::vector<ExpectedVerdict> verdicts;        // exactly these, ever; none: silence
+  std::vector<std::string> abstained;           // parts of what must be said to be missing
+  std::optional<bool> slow, settled;            // of the last Watch()
 };
 
 // Throws YAML::Exception or std::runtime_error on a file that is not a scenario.

@@ -14,9 +14,22 @@ namespace {
 
 using ::testing::HasSubstr;
 
+// As if the rank's recording had been cut there.
+void EndRecording(std::uint32_t rank, int iterations, JobView& view) {
+  const auto later = [&](const auto& row) { return row.iteration.value >= iterations; };
+  RankRows& rows = view.rows[RankId(rank)];
+  std::erase_if(rows.ops, later);
+  std::erase_if(rows.marks, later);
+  for (IterationSummary& it : view.window) {
+    if (it.index.value < iterations) continue;
+    std::erase_if(it.ranks, [&](const RankIteration& r) { return r.rank == RankId(rank); });
+  }
+}
+
 JobView ViewOf(const Scenario& scenario, const JobSpec& job) {
   JobView view = PlayJob(job);
   for (std::uint32_t rank : scenario.rows_withheld) view.rows.erase(RankId(rank));
+  for (const auto& [rank, end] : scenario.recording_ends) EndRecording(rank, end, view);
   for (RankFacts& facts : view.ranks) {
     const auto& gone = scenario.unreachable;
     if (std::find(gone.begin(), gone.end(), facts.rank.value) == gone.end()) continue;

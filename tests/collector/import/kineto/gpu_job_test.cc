@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -96,6 +97,30 @@ TEST_P(GpuJobs, MissingRankIsNotedAndTheRestJudged) {
   for (const auto& verdict : diagnosis.verdicts) {
     EXPECT_THAT(verdict.entity.ranks, ElementsAre(RankId(2))) << AllOf(recording, diagnosis);
   }
+}
+
+// The profiler of an innocent rank was stopped when the fault began.
+TEST_P(GpuJobs, CutTraceSpoilsNoLaterIteration) {
+  auto texts = TracesOf(Job(GpuFault::kSlowGpu));
+  texts[3].resize(texts[3].find("ProfilerStep#7"));
+  Recording recording = Import(texts);
+  const auto diagnosis = Judge(recording);
+  ASSERT_EQ(diagnosis.verdicts.size(), 1) << AllOf(recording, diagnosis);
+  EXPECT_THAT(diagnosis.verdicts[0].entity.ranks, ElementsAre(RankId(2)));
+  const auto& signals = recording.view.signals;
+  const auto told = std::find_if(signals.begin(), signals.end(),
+                                 [](const auto& signal) { return signal.name == "recording"; });
+  ASSERT_NE(told, signals.end());
+  EXPECT_EQ(told->hides, "what rank 3 did after iteration 6: its recording ends there");
+}
+
+// Of the guilty rank nothing is known since the fault began, and nobody else is to blame.
+TEST_P(GpuJobs, CutTraceOfTheCulpritAccusesNobody) {
+  auto texts = TracesOf(Job(GpuFault::kSlowGpu));
+  texts[2].resize(texts[2].find("ProfilerStep#6"));
+  Recording recording = Import(texts);
+  const auto diagnosis = Judge(recording);
+  EXPECT_THAT(diagnosis.verdicts, IsEmpty()) << AllOf(recording, diagnosis);
 }
 
 INSTANTIATE_TEST_SUITE_P(Styles, GpuJobs,
