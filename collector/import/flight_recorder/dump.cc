@@ -26,6 +26,22 @@ std::optional<std::int64_t> IntegerAt(const Value& dict, std::string_view key) {
   return value == nullptr ? std::nullopt : value->Integer();
 }
 
+template <typename T>
+std::optional<T> ParseNumber(std::string_view text) {
+  T value{};
+  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || stop != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+// PyTorch writes the numbers of `pg_status` as text into JSON, and as numbers into pickles.
+std::int64_t CountAt(const Value& dict, std::string_view key) {
+  const Value* value = dict.Find(key);
+  if (value == nullptr) return -1;
+  const auto text = value->Text();
+  return (text ? ParseNumber<std::int64_t>(*text) : value->Integer()).value_or(-1);
+}
+
 std::string TextAt(const Value& dict, std::string_view key) {
   const Value* value = dict.Find(key);
   return value == nullptr ? std::string() : std::string(value->Text().value_or(""));
@@ -34,14 +50,6 @@ std::string TextAt(const Value& dict, std::string_view key) {
 bool TrueAt(const Value& dict, std::string_view key) {
   const Value* value = dict.Find(key);
   return value != nullptr && value->Bool().value_or(false);
-}
-
-template <typename T>
-std::optional<T> ParseNumber(std::string_view text) {
-  T value{};
-  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || stop != text.data() + text.size()) return std::nullopt;
-  return value;
 }
 
 // "[0, 1, 2]". PyTorch writes the list as text; anything else gives nothing.
@@ -135,7 +143,9 @@ std::optional<DumpEntry> ReadEntry(const Value& from) {
   entry.open = IsOpen(from);
   const std::string state = TextAt(from, "state");
   entry.completed = state == "completed";
-  entry.started = state == "started" || IntegerAt(from, "time_discovered_started_ns").has_value();
+  // In JSON a time that is not known is 0.
+  entry.started =
+      state == "started" || IntegerAt(from, "time_discovered_started_ns").value_or(0) > 0;
   return entry;
 }
 
@@ -158,8 +168,8 @@ void ReadStatus(const Value* status, Dump& dump) {
                         : ParseNumber<std::int64_t>(key.Text().value_or(""));
     if (!id) continue;
     const Value& from = *status->items[i + 1];
-    dump.status.push_back({*id, IntegerAt(from, "last_enqueued_collective").value_or(-1),
-                           IntegerAt(from, "last_completed_collective").value_or(-1)});
+    dump.status.push_back({*id, CountAt(from, "last_enqueued_collective"),
+                           CountAt(from, "last_completed_collective")});
   }
 }
 
@@ -205,8 +215,8 @@ void DropFormerLives(Dump& dump) {
   dump.entries = std::move(kept);
   for (const auto& [name, life] : lives) {
     if (life.begin == 0) continue;
-    dump.notes.push_back(absl::StrFormat(
-        "group %s was built again; its ops before that are left out", name));
+    dump.notes.push_back(
+        absl::StrFormat("group %s was built again; its ops before that are left out", name));
   }
 }
 

@@ -39,6 +39,29 @@ TEST(Dump, ReadsFieldsOfTheJsonForm) {
   EXPECT_EQ(dump->entries[0].record_id, 8) << "oldest first";
 }
 
+// As dump_json() of PyTorch writes it: counts as text, and 0 for a time that is not known.
+TEST(Dump, ReadsCountsAndTimesOfTheJsonForm) {
+  const auto dump = ReadDump(R"({"version": "2.9", "nccl_version": "2.26.6",
+  "pg_config": {"0": {"name": "0", "desc": "default_pg", "ranks": "[0, 1]"}},
+  "pg_status": {"0": {"last_enqueued_collective": "31", "last_started_collective": "30",
+                      "last_completed_collective": "-1"}},
+  "entries": [
+    {"record_id": 1, "pg_id": 0, "process_group": ["0", "default_pg"], "collective_seq_id": 30,
+     "op_id": 30, "profiling_name": "nccl:all_reduce", "state": "started", "retired": false,
+     "time_discovered_started_ns": 7, "time_discovered_completed_ns": 0, "is_p2p": false},
+    {"record_id": 2, "pg_id": 0, "process_group": ["0", "default_pg"], "collective_seq_id": 31,
+     "op_id": 31, "profiling_name": "nccl:all_reduce", "state": "scheduled", "retired": false,
+     "time_discovered_started_ns": 0, "time_discovered_completed_ns": 0, "is_p2p": false}]})");
+  ASSERT_TRUE(dump.ok()) << dump.status();
+  ASSERT_EQ(dump->status.size(), 1U);
+  EXPECT_EQ(dump->status[0].enqueued, 31);
+  EXPECT_EQ(dump->status[0].completed, -1);
+  ASSERT_EQ(dump->entries.size(), 2U);
+  EXPECT_TRUE(dump->entries[0].started);
+  EXPECT_FALSE(dump->entries[1].started);
+  EXPECT_TRUE(dump->entries[1].open);
+}
+
 TEST(Dump, ReadsAPointToPointEntry) {
   const DumpEntry entry = ReadDump(kJson)->entries[1];
   EXPECT_TRUE(entry.is_p2p);
