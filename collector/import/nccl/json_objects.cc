@@ -1,5 +1,6 @@
 #include "collector/import/nccl/json_objects.h"
 
+#include <cmath>
 #include <limits>
 
 #include "absl/status/status.h"
@@ -9,10 +10,11 @@ namespace fathom::collector::nccl {
 
 static_assert(ObjectSplitter::kPadding >= simdjson::SIMDJSON_PADDING);
 
-absl::StatusOr<FileRecord> ReadObjects(const ByteSource& source, std::size_t chunk_bytes,
-                                       std::uint64_t max_ops, const std::function<bool()>& full,
-                                       const std::function<bool(const simdjson::dom::object&)>& take,
-                                       bool (*needless)(std::string_view text)) {
+absl::StatusOr<FileRecord> ReadObjects(
+    const ByteSource& source, std::size_t chunk_bytes, std::uint64_t max_ops,
+    const std::function<bool()>& full,
+    const std::function<bool(const simdjson::dom::object&)>& take,
+    bool (*needless)(std::string_view text)) {
   const auto until_full = [&](char* to, std::size_t size) -> absl::StatusOr<std::size_t> {
     if (!full()) return source(to, size);
     return absl::ResourceExhaustedError(absl::StrCat("holds more than ", max_ops, " ops"));
@@ -39,7 +41,11 @@ absl::StatusOr<FileRecord> ReadObjects(const ByteSource& source, std::size_t chu
 std::int64_t IntegerIn(const simdjson::dom::object& from, std::string_view key,
                        std::int64_t otherwise) {
   std::int64_t value = 0;
-  return from[key].get(value) == simdjson::SUCCESS ? value : otherwise;
+  if (from[key].get(value) == simdjson::SUCCESS) return value;
+  constexpr double kExact = 9007199254740992;  // 2^53
+  double real = 0;
+  if (from[key].get(real) != simdjson::SUCCESS || !(std::abs(real) < kExact)) return otherwise;
+  return std::llround(real);
 }
 
 std::string_view TextIn(const simdjson::dom::object& from, std::string_view key) {

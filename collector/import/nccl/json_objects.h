@@ -24,10 +24,11 @@ namespace fathom::collector::nccl {
 // Gives `take` the objects until full() says that there are more than `max_ops` ops, which is
 // ResourceExhausted. The parts are left to the caller. An object that does not parse and of whose
 // text needless() says that nobody wants it is not counted.
-absl::StatusOr<FileRecord> ReadObjects(const ByteSource& source, std::size_t chunk_bytes,
-                                       std::uint64_t max_ops, const std::function<bool()>& full,
-                                       const std::function<bool(const simdjson::dom::object&)>& take,
-                                       bool (*needless)(std::string_view text) = nullptr);
+absl::StatusOr<FileRecord> ReadObjects(
+    const ByteSource& source, std::size_t chunk_bytes, std::uint64_t max_ops,
+    const std::function<bool()>& full,
+    const std::function<bool(const simdjson::dom::object&)>& take,
+    bool (*needless)(std::string_view text) = nullptr);
 
 // What stands in a map of parts, in its order.
 template <typename Map>
@@ -37,7 +38,7 @@ std::vector<CommPart> TakeValues(Map& parts) {
   return out;
 }
 
-// The field, or `otherwise` where it is absent or of another type.
+// The field, a decimal rounded, or `otherwise` where it is absent or of another type.
 std::int64_t IntegerIn(const simdjson::dom::object& from, std::string_view key,
                        std::int64_t otherwise = kUnknown);
 std::string_view TextIn(const simdjson::dom::object& from, std::string_view key);

@@ -16,6 +16,7 @@ using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 using ::testing::SizeIs;
 
 const diagnosis::SignalState* SignalOf(const Recording& recording, std::string_view name) {
@@ -50,6 +51,19 @@ TEST_P(InspectorVersions, ALateRankIsNamedWithoutACause) {
   EXPECT_EQ(diagnosis.verdicts[0].cause, diagnosis::Cause::kUnknown)
       << "the files know nothing of what a rank does between collectives";
   EXPECT_EQ(diagnosis.verdicts[0].since_iteration, Iteration(19));
+}
+
+// RCCL's Inspector and builds of 2.28 print the length of an op as a decimal.
+TEST_P(InspectorVersions, LengthsMayBeDecimals) {
+  const Recording whole = ReadJob(InspectorFiles(job_));
+  auto files = InspectorFiles(job_);
+  for (std::string& text : files) {
+    text = absl::StrReplaceAll(text, {{R"(,"coll_timing_source")", R"(.0,"coll_timing_source")"}});
+  }
+  const Recording decimal = ReadJob(files);
+  ASSERT_EQ(decimal.tables.size(), whole.tables.size());
+  ASSERT_THAT(whole.tables[0].kernels, Not(IsEmpty()));
+  EXPECT_EQ(decimal.tables[0].kernels[0].sum, whole.tables[0].kernels[0].sum);
 }
 
 TEST_P(InspectorVersions, SlowTransfersAccuseNoRank) {
