@@ -5,13 +5,15 @@
 #include <utility>
 
 #include "absl/strings/str_format.h"
+#include "collector/import/group_claims.h"
 
 namespace fathom::collector::flight_recorder {
 namespace {
 
 constexpr std::string_view kDefaultGroup = "default_pg";
 
-std::optional<std::uint64_t> AsNumber(const std::string& text) {
+std::optional<std::uint64_t> AsNumber(const std::string& name) {
+  const std::string text = name.substr(0, name.find(' '));  // as told apart from others
   std::uint64_t value = 0;
   const char* end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, value);
@@ -31,6 +33,24 @@ std::vector<std::string> InOrderOfCreation(const Dump& dump) {
   std::vector<std::string> names;
   for (auto& [number, name] : numbered) names.push_back(std::move(name));
   return names;
+}
+
+void NameGroupsApart(std::map<RankId, Dump>& dumps) {
+  std::vector<GroupClaim> claims;
+  for (const auto& [rank, dump] : dumps) {
+    for (const DumpGroup& group : dump.groups) {
+      claims.push_back({rank.value, group.name, group.ranks});
+    }
+  }
+  for (const auto& [of, name] : NamesApart(std::move(claims))) {
+    Dump& dump = dumps.at(RankId(of.first));
+    for (DumpGroup& group : dump.groups) {
+      if (group.name == of.second) group.name = name;
+    }
+    for (DumpEntry& entry : dump.entries) {
+      if (entry.group_name == of.second) entry.group_name = name;
+    }
+  }
 }
 
 std::vector<std::int64_t> StatusIds(const Dump& dump) {
@@ -57,6 +77,7 @@ bool Contains(const std::vector<RankId>& ranks, RankId rank) {
 }  // namespace
 
 DumpSet::DumpSet(std::map<RankId, Dump> dumps) : dumps_(std::move(dumps)) {
+  NameGroupsApart(dumps_);
   for (const auto& [rank, dump] : dumps_) NameGroups(rank, dump);
   for (const auto& [rank, dump] : dumps_) AddConfig(rank, dump);
   for (const auto& [rank, dump] : dumps_) AddEntries(rank, dump);

@@ -11,6 +11,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "collector/import/group_claims.h"
 #include "collector/import/input_file.h"
 #include "collector/import/kineto/job_builder.h"
 #include "collector/import/kineto/rank_trace_builder.h"
@@ -133,6 +134,25 @@ std::vector<RankTrace> KeepOneJob(std::vector<RankTrace> traces, const ImportLim
   return kept;
 }
 
+void NameGroupsApart(std::vector<RankTrace>& traces) {
+  std::vector<GroupClaim> claims;
+  for (const RankTrace& trace : traces) {
+    for (const auto& [name, group] : trace.groups) {
+      claims.push_back({trace.rank, name, group.ranks});
+    }
+  }
+  for (const auto& [of, name] : NamesApart(std::move(claims))) {
+    const auto trace = std::find_if(traces.begin(), traces.end(),
+                                    [&](const RankTrace& t) { return t.rank == of.first; });
+    auto group = trace->groups.extract(of.second);
+    group.key() = group.mapped().name = name;
+    trace->groups.insert(std::move(group));
+    for (CommEvent& comm : trace->comms) {
+      if (comm.group == of.second) comm.group = name;
+    }
+  }
+}
+
 // A rank that had a trace is no longer missing, whatever another importer thought.
 void NoteMissing(const std::vector<RankTrace>& traces, Recording& recording) {
   std::set<RankId> have;
@@ -151,7 +171,10 @@ void AddClocks(Recording& recording) {
   const diagnosis::ClockAlignment clocks = diagnosis::AlignClocks(recording.view);
   const std::size_t aligned = clocks.offsets.size();
   recording.view.signals.push_back(
-      {"clocks", aligned == 0 ? Level::kOff : aligned < ranks ? Level::kPartly : Level::kOn,
+      {"clocks",
+       aligned == 0      ? Level::kOff
+       : aligned < ranks ? Level::kPartly
+                         : Level::kOn,
        aligned == 0 ? "the order of events of different ranks"
                     : absl::StrCat("the order of events of different ranks closer than ",
                                    clocks.residual.count / 1000 + 1, " us; clocks are up to ",
@@ -188,6 +211,7 @@ absl::Status KinetoImporter::Read(const std::vector<std::string>& paths, const I
   if (traces.empty()) {
     return failed.ok() ? absl::InvalidArgumentError("no usable Kineto trace") : failed;
   }
+  NameGroupsApart(traces);
   if (std::string how = MarkSteps(traces); !how.empty()) recording.notes.push_back(std::move(how));
   AddTraces(traces, recording);
   NoteMissing(traces, recording);

@@ -68,6 +68,7 @@ constexpr Cause kAbsent = Cause::kNonCommunicationHang;
 INSTANTIATE_TEST_SUITE_P(
     Dumps, Convicted,
     ::testing::Values(Case{"absent", kAbsent, {2}, Grade::kEstablished},
+                      Case{"shared_name", kAbsent, {1, 3}, Grade::kEstablished},
                       Case{"absent_json", kAbsent, {2}, Grade::kEstablished},
                       Case{"absent_protocol_0", kAbsent, {2}, Grade::kEstablished},
                       Case{"absent_protocol_1", kAbsent, {2}, Grade::kEstablished},

@@ -71,6 +71,17 @@ class Rank:
                 "nccl_version": "2.27.3", "pg_status": status, "entries": entries}
 
 
+def as_json(dump):
+    """As PyTorch's dump_json() writes it: counts as text, 0 for a time that is not known."""
+    for status in dump["pg_status"].values():
+        status.update((key, str(count)) for key, count in status.items())
+    for entry in dump["entries"]:
+        for key in ("time_discovered_started_ns", "time_discovered_completed_ns"):
+            entry[key] = entry[key] or 0
+        del entry["frames"]
+    return dump
+
+
 def write(case, ranks, protocol=2, name="_dump_{}", **options):
     folder = ROOT / case
     folder.mkdir(parents=True, exist_ok=True)
@@ -78,7 +89,7 @@ def write(case, ranks, protocol=2, name="_dump_{}", **options):
         path = folder / name.format(rank.rank)
         dump = rank.dump(**options)
         if protocol == "json":
-            path.write_text(json.dumps(dump))
+            path.write_text(json.dumps(as_json(dump)))
         else:
             path.write_bytes(pickle.dumps(dump, protocol=protocol))
     return folder
@@ -96,6 +107,20 @@ def one_absent(n=4, absent=(2,), calls=5, **extra):
             rank.call("0", **extra)
         if rank.rank not in absent:
             rank.call("0", open=True, **extra)
+    return ranks
+
+
+def shared_name():
+    """Two pairs, each of which calls its group "1" and does other work on it. Ranks 1 and 3 do not come
+    to the sixth op of theirs."""
+    ranks = [Rank(r, {"0": ("default_pg", [0, 1, 2, 3]), "1": ("TENSOR", [r // 2 * 2, r // 2 * 2 + 1])})
+             for r in range(4)]
+    for rank in ranks:
+        op = "all_reduce" if rank.rank < 2 else "_all_gather_base"
+        for _ in range(5):
+            rank.call("1", op)
+        if rank.rank in (0, 2):
+            rank.call("1", op, open=True)
     return ranks
 
 
@@ -207,6 +232,7 @@ def main():
     write("absent", one_absent())
     for protocol in (0, 1, 3, 4, 5):
         write(f"absent_protocol_{protocol}", one_absent(), protocol=protocol)
+    write("shared_name", shared_name())
     write("absent_json", one_absent(), protocol="json", name="nccl_trace_rank_{}.json")
     write("absent_two", one_absent(8, (1, 6)))
     write("absent_empty_dump", one_absent(), only_open=True)
