@@ -44,11 +44,25 @@ struct Shown {
   std::size_t of = 0;
 };
 
+double LongestOf(const IterationSummary& it) {
+  double longest = 0;
+  for (const RankIteration& r : it.ranks) longest = std::max(longest, r.duration.Seconds());
+  return longest;
+}
+
+// A first iteration that took longest of all holds the start of whatever recorded it.
+bool StartsWithTheRecorder(const JobView& view) {
+  const double first = LongestOf(view.window.front());
+  return std::all_of(view.window.begin() + 1, view.window.end(),
+                     [&](const IterationSummary& it) { return LongestOf(it) < first; });
+}
+
 // Gives up on a rank that was on time too often.
 Shown LateIn(const JobView& view, RankId rank, const DiagnosisConfig& config) {
   const double spare = (1 - kShows) * static_cast<double>(view.window.size());
   Shown shown;
-  for (const IterationSummary& it : view.window) {
+  for (std::size_t i = StartsWithTheRecorder(view) ? 1 : 0; i < view.window.size(); ++i) {
+    const IterationSummary& it = view.window[i];
     std::vector<double> others;
     double own = -1;
     bool all_wait = true;
@@ -57,7 +71,8 @@ Shown LateIn(const JobView& view, RankId rank, const DiagnosisConfig& config) {
         own = OwnTime(r);
       } else {
         others.push_back(OwnTime(r));
-        all_wait = all_wait && r.blocked.Seconds() >= config.always_late_wait * r.duration.Seconds();
+        all_wait =
+            all_wait && r.blocked.Seconds() >= config.always_late_wait * r.duration.Seconds();
       }
     }
     if (own < 0 || others.empty()) continue;
@@ -78,8 +93,8 @@ Cause CauseOfLateness(const JobView& view, RankId rank, double beyond) {
   }
   if (mostly(Worked)) return Cause::kComputeSlow;
   const auto& ranks = view.window.front().ranks;
-  const bool told = std::any_of(ranks.begin(), ranks.end(),
-                                [](const RankIteration& r) { return Worked(r) > 0; });
+  const bool told =
+      std::any_of(ranks.begin(), ranks.end(), [](const RankIteration& r) { return Worked(r) > 0; });
   return told ? Cause::kHostSlow : Cause::kUnknown;
 }
 
@@ -112,14 +127,16 @@ Verdict Lead(const Case& c, RankId rank, const Shown& shown) {
                                ? std::string()
                                : absl::StrCat(", most of it ", CauseInWords(verdict.cause));
   verdict.sentence = absl::StrFormat(
-      "%s was late in %d of %d recorded iterations, from the first on: %s of its own more than "
+      "%s was late in %d of %d recorded iterations, from the %s on: %s of its own more than "
       "the others%s. No time before is recorded, so this may be how the work is divided.",
-      RankName(c.view, rank), shown.late, shown.of, Duration(beyond), into);
+      RankName(c.view, rank), shown.late, c.view.window.size(),
+      StartsWithTheRecorder(c.view) ? "second" : "first", Duration(beyond), into);
   verdict.evidence.push_back({"Iterations in which it was late and each of the others waited.",
                               static_cast<double>(shown.late), "iterations",
                               static_cast<double>(shown.of), "iterations"});
-  verdict.would_change.push_back("A recording in which this rank takes no longer than the others: "
-                                 "compare with it (--against).");
+  verdict.would_change.push_back(
+      "A recording in which this rank takes no longer than the others: "
+      "compare with it (--against).");
   AdviseOnRank(c.view, rank, verdict);
   return verdict;
 }

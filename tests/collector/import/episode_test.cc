@@ -47,6 +47,11 @@ TEST(FindEpisode, FindsAStepInNoise) {
   EXPECT_LT(limit, 76);
 }
 
+TEST(FindEpisode, LeavesOutTheStartOfTheProfiler) {
+  EXPECT_EQ(OnsetOf({290, 62, 63, 46, 56, 47, 40, 78, 80, 76, 91, 80, 126}), Iteration(17));
+  EXPECT_EQ(OnsetOf({290, 62, 63, 46, 56, 47, 40, 61, 44, 58, 49, 63, 51}), Iteration(-1));
+}
+
 TEST(FindEpisode, IsSilentWithoutAStep) {
   EXPECT_EQ(OnsetOf({62, 63, 46, 56, 47, 40, 61, 44, 58, 49, 63, 51}), Iteration(-1));
   EXPECT_EQ(OnsetOf({62, 63, 46, 56, 47, 40, 61, 44, 258, 49, 63, 51}), Iteration(-1));

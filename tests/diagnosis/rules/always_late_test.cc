@@ -19,6 +19,7 @@ struct Recorded {
   int late_in = 6;  // of them, the last ones
   double late_ms = 60;
   double cpu_share = 0.9;  // of the late rank's own time
+  double start_ms = 0;     // that starting the profiler takes of the first iteration, on all ranks
   bool messages = false;
   DiagnosisConfig config = [] {
     DiagnosisConfig of_recordings;
@@ -46,8 +47,9 @@ JobView ViewOf(const Recorded& job) {
     for (std::uint32_t rank = 0; rank < 4; ++rank) {
       RankIteration row;
       row.rank = RankId(rank);
-      row.duration = Nanos::FromSeconds((25 + late) * 1e-3);
-      const double own = rank == 2 ? 20 + late : 20;
+      const double start = i == 0 ? job.start_ms : 0;
+      row.duration = Nanos::FromSeconds((25 + late + start) * 1e-3);
+      const double own = (rank == 2 ? 20 + late : 20) + start;
       row.blocked = row.duration - Nanos::FromSeconds(own * 1e-3);
       row.cpu = Nanos::FromSeconds((20 + (rank == 2 ? late * job.cpu_share : 0)) * 1e-3);
       summary.ranks.push_back(row);
@@ -59,6 +61,15 @@ JobView ViewOf(const Recorded& job) {
 
 Diagnosis JudgedOf(const Recorded& job) {
   return Diagnose(ViewOf(job), Suspicion{}, job.config);
+}
+
+TEST(AlwaysLate, StartOfTheProfilerHidesNoLead) {
+  const Diagnosis found = JudgedOf({.late_in = 5, .start_ms = 300});
+  ASSERT_THAT(found.verdicts, SizeIs(1));
+  EXPECT_THAT(found.verdicts[0].entity.ranks, ElementsAre(RankId(2)));
+  EXPECT_THAT(found.verdicts[0].sentence,
+              HasSubstr("late in 5 of 6 recorded iterations, from the second on"));
+  EXPECT_THAT(JudgedOf({.late_in = 5}).verdicts, IsEmpty()) << "on time in an ordinary iteration";
 }
 
 TEST(AlwaysLate, IsALeadOnTheRankAndItsCause) {
