@@ -1,7 +1,6 @@
 // Debian's Chromium, driven by playwright-core from collector/web/node_modules.
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -20,21 +19,17 @@ export class Browser {
   static async open() {
     const { chromium } = createRequire(join(WEB, "package.json"))("playwright-core");
     const browser = new Browser();
-    browser.folder = mkdtempSync(join(tmpdir(), "fathom-chromium-"));
-    browser.chromium = chromium;
-    browser.contexts = [];
+    browser.chromium = await chromium.launch({ executablePath: CHROMIUM, headless: true, args: FLAGS });
     return browser;
   }
 
-  // A window with a profile of its own. Everything the page complains about lands in `complaints`.
+  // A window that shares nothing with others. Everything the page complains about lands in `complaints`.
   async page({ width = 1440, height = 900, dark = false, touch = false, scale = 1 } = {}) {
-    const profile = mkdtempSync(join(this.folder, "profile-"));
-    const context = await this.chromium.launchPersistentContext(profile, {
-      executablePath: CHROMIUM, headless: true, args: FLAGS, viewport: { width, height }, colorScheme: dark ? "dark" : "light",
-      hasTouch: touch, isMobile: touch, deviceScaleFactor: scale, timezoneId: "UTC", locale: "en-US",
+    const context = await this.chromium.newContext({
+      viewport: { width, height }, colorScheme: dark ? "dark" : "light", hasTouch: touch, isMobile: touch, deviceScaleFactor: scale,
+      timezoneId: "UTC", locale: "en-US",
     });
-    this.contexts.push(context);
-    const page = context.pages()[0] ?? (await context.newPage());
+    const page = await context.newPage();
     const complaints = [];
     page.on("console", (message) => ["error", "warning"].includes(message.type()) && complaints.push(message.text()));
     page.on("pageerror", (error) => complaints.push(String(error)));
@@ -42,7 +37,6 @@ export class Browser {
   }
 
   async close() {
-    for (const context of this.contexts) await context.close();
-    rmSync(this.folder, { recursive: true, force: true });
+    await this.chromium.close();
   }
 }
