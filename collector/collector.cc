@@ -9,6 +9,7 @@
 
 #include "collector/export/prometheus_exporter.h"
 #include "collector/http/api.h"
+#include "collector/http/cordon_mirror.h"
 #include "collector/http/event_hub.h"
 #include "collector/http/http_server.h"
 #include "collector/http/job_news.h"
@@ -25,7 +26,7 @@ namespace fathom::collector {
 // In order of construction; destroyed in reverse.
 struct Collector::Parts {
   Parts(const FinalizedCollectorConfig& config, DiagnosisFunctions functions,
-        const Clock& clock_in);
+        const Clock& clock_in, const std::string& cordon_http);
   ~Parts();
 
   absl::Status Listen(const FinalizedCollectorConfig& config);
@@ -33,6 +34,7 @@ struct Collector::Parts {
   void OnEnded(const JobState& job);
   std::string PageUrl();
   PrometheusExporter::Sources Sources();
+  int AskForRows(const std::shared_ptr<JobState>& job, const diagnosis::RowsWanted& wanted);
 
   const Clock& clock;
   std::unique_ptr<Store> store;
@@ -53,13 +55,15 @@ struct Collector::Parts {
   std::atomic<bool> serving{false};
   std::unique_ptr<AgentService> grpc;
   PrometheusExporter exporter;
+  CurlTransport to_cordon;  // its own: a slow one must not hold notices up
+  CordonMirror cordon;
   Api api;
   std::unique_ptr<HttpServer> http;
   std::thread diagnosis_thread;
 };
 
 Collector::Parts::Parts(const FinalizedCollectorConfig& config, DiagnosisFunctions functions,
-                        const Clock& clock_in)
+                        const Clock& clock_in, const std::string& cordon_http)
     : clock(clock_in),
       store(Store::Open(config->store)),
       jobs(clock, {static_cast<std::size_t>(config->max_jobs),
@@ -79,9 +83,12 @@ Collector::Parts::Parts(const FinalizedCollectorConfig& config, DiagnosisFunctio
       ingest{jobs, registry, requests, counters,
              [this](const std::string& job) { diagnoser.Notify(job); }},
       exporter(Sources()),
+      cordon(cordon_http, to_cordon, clock),
       api({jobs, registry, ledger, diagnoser, *store, [this] { return exporter.Scrape(); },
            [this] { return serving.load(); }, clock, config->node_history,
-           [this](JobState& job, const WindowWish& wish) { return windows.Ask(job, wish); }}) {
+           [this](JobState& job, const WindowWish& wish) { return windows.Ask(job, wish); },
+           [this](const auto& job, const auto& wanted) { return AskForRows(job, wanted); },
+           [this] { return cordon.Json(); }}) {
   for (const Episode& open : store->Verdicts("", true, Store::kMaxVerdicts)) ledger.Adopt(open);
 }
 
@@ -107,6 +114,14 @@ PrometheusExporter::Sources Collector::Parts::Sources() {
           [this] { return events.dropped(); },
           notifier.counters(),
           kVersion};
+}
+
+// One question at a time: a page that asks again waits for the answers to the first.
+int Collector::Parts::AskForRows(const std::shared_ptr<JobState>& job,
+                                 const diagnosis::RowsWanted& wanted) {
+  const int open = requests.Outstanding(job->name());
+  return open > 0 ? open
+                  : requests.Ask(job, job->MissingRows(wanted), Diagnoser::kRowsTimeout);
 }
 
 absl::Status Collector::Parts::Listen(const FinalizedCollectorConfig& config) {
@@ -156,8 +171,9 @@ Collector::~Collector() = default;
 
 absl::StatusOr<std::unique_ptr<Collector>> Collector::Start(const FinalizedCollectorConfig& config,
                                                             DiagnosisFunctions functions,
-                                                            const Clock& clock) {
-  auto parts = std::make_unique<Parts>(config, std::move(functions), clock);
+                                                            const Clock& clock,
+                                                            const std::string& cordon_http) {
+  auto parts = std::make_unique<Parts>(config, std::move(functions), clock, cordon_http);
   if (auto status = parts->Listen(config); !status.ok()) return status;
   return std::unique_ptr<Collector>(new Collector(std::move(parts)));
 }

@@ -8,6 +8,7 @@
 // (the destructor): events, HTTP, gRPC (≤ 2 s), diagnoser, then the parts.
 // Reload takes what may change while it runs, from settings read anew: notify, notify_key_file and
 // page_url.
+// `cordon_http` is the address of a fathom-cordon whose actions the page shows; empty: none.
 //
 // Threads: one for the diagnoser, gRPC's, civetweb's. Thread-safety: the public functions are.
 // Errors: Start gives one line that says which address and what to do.
@@ -29,7 +30,8 @@ class Collector {
  public:
   static absl::StatusOr<std::unique_ptr<Collector>> Start(const FinalizedCollectorConfig& config,
                                                           DiagnosisFunctions functions,
-                                                          const Clock& clock);
+                                                          const Clock& clock,
+                                                          const std::string& cordon_http = "");
   ~Collector();
 
   void Reload(const FinalizedCollectorConfig& config);

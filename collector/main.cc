@@ -3,6 +3,7 @@
 #include <sys/prctl.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <functional>
 #include <iostream>
 
@@ -56,13 +57,20 @@ void Reload(const ReadSettings& read, const FinalizedCollectorConfig& held, Coll
   }
 }
 
+// The variable that the command line reads too: one place says where fathom-cordon is.
+std::string CordonAddress() {
+  const char* address = std::getenv("FATHOM_CORDON_HTTP");
+  return address == nullptr ? "" : address;
+}
+
 int Run(const ReadSettings& read, const FinalizedCollectorConfig& config) {
   const StopSignals signals;
   if (config->parent_death_signal) prctl(PR_SET_PDEATHSIG, SIGTERM);
   SetUpLogging(config->log_level);
   const SystemClock clock;
   auto collector =
-      Collector::Start(config, {&fathom::diagnosis::Watch, &fathom::diagnosis::Diagnose}, clock);
+      Collector::Start(config, {&fathom::diagnosis::Watch, &fathom::diagnosis::Diagnose}, clock,
+                       CordonAddress());
   if (!collector.ok()) return Fail(collector.status());
   if (const auto why = (*collector)->degraded(); !why.empty()) spdlog::error("{}", why);
   spdlog::info("settings:\n{}", Print(*config));

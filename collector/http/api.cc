@@ -38,6 +38,7 @@ Response Api::AnswerApi(const Request& request) const {
   if (at[2] == "jobs") return AnswerJob(request);
   if (at[2] == "verdicts" && at.size() == 3) return Verdicts(request);
   if (at[2] == "verdicts" && at.size() == 4) return Verdict(at[3]);
+  if (at[2] == "actions" && at.size() == 3) return Actions();
   if (at[2] == "nodes" && at.size() == 3) return Nodes();
   if (at[2] == "nodes" && at.size() == 4) return Node(at[3]);
   return NotFound(request);

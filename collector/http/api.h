@@ -4,14 +4,17 @@
 // is the contract. One path takes POST: a window of detail (jobs/JOB/profile).
 //
 // Thread-safety: thread-safe (reads thread-safe parts). Ownership: refers to Parts, which outlive
-// it. Errors: JSON {"error": what to do} with 400, 404, 405, 409, 415 or 503. Cost: jobs and
-// verdicts cheap; …/report runs one diagnosis (some ms, 0.3 s at 10,000 ranks), …/iterations writes
-// one number a rank, iteration and series.
+// it; …/pictures asks agents for rows through them. Errors: JSON {"error": what to do} with 400, 404,
+// 405, 409, 415 or 503. Cost: jobs and verdicts cheap; …/report runs one diagnosis (some ms, 0.3 s
+// at 10,000 ranks), …/iterations writes one number a rank, iteration and series; …/pictures,
+// …/perfetto and …/communicators copy the job's window first.
 #ifndef FATHOM_COLLECTOR_HTTP_API_H_
 #define FATHOM_COLLECTOR_HTTP_API_H_
 
 #include <functional>
+#include <memory>
 #include <string>
+#include <vector>
 
 #include "collector/clock.h"
 #include "collector/http/request.h"
@@ -21,6 +24,7 @@
 #include "collector/verdict/verdict_ledger.h"
 #include "collector/window/diagnoser.h"
 #include "collector/window/job_table.h"
+#include "diagnosis/engine/watch.h"
 
 namespace fathom::collector {
 
@@ -42,6 +46,10 @@ class Api {
     NodeHistorySettings node_history;
     // Opens a window of detail; empty: not offered.
     std::function<absl::Status(JobState&, const WindowWish&)> profile{};
+    // Asks agents for rows that are missing; how many answers are on their way. Empty: none.
+    std::function<int(const std::shared_ptr<JobState>&, const diagnosis::RowsWanted&)> rows{};
+    // What fathom-cordon did and would do, as JSON. Empty: there is none.
+    std::function<std::string()> actions{};
   };
 
   explicit Api(Parts parts) : parts_(std::move(parts)) {}
@@ -59,8 +67,13 @@ class Api {
   Response Job(const JobState& job) const;
   Response Iterations(const JobState& job, const Request& request) const;
   Response Profile(JobState& job, const Request& request) const;
+  Response Pictures(const std::shared_ptr<JobState>& job, const Request& request) const;
+  Response Perfetto(const JobState& job) const;
+  Response Communicators(const JobState& job, const Request& request) const;
+  NodeConnected Connected() const;
   Response Verdicts(const Request& request) const;
   Response Verdict(const std::string& id) const;
+  Response Actions() const;
   Response Nodes() const;
   Response Node(const std::string& name) const;
   Response Ready() const;

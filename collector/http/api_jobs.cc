@@ -47,15 +47,19 @@ Response Api::AnswerJob(const Request& request) const {
   if (what == "iterations") return Iterations(*job, request);
   if (what == "profile") return Profile(*job, request);
   if (what == "health") return Response::Json(HealthJson(*job, parts_.registry.Agents()));
-  return Response::Error(404, "a job has report, iterations, health and profile");
+  if (what == "pictures") return Pictures(job, request);
+  if (what == "perfetto") return Perfetto(*job);
+  if (what == "communicators") return Communicators(*job, request);
+  return Response::Error(404,
+                         "a job has report, iterations, health, profile, pictures, perfetto and "
+                         "communicators");
 }
 
 Response Api::Job(const JobState& job) const {
   JsonWriter json;
   json.BeginObject();
   WriteJob(job.Figures(), parts_.ledger.Of(job.name()), json);
-  WriteMembers(
-      job, [this](std::string_view node) { return parts_.registry.Connected(node); }, json);
+  WriteMembers(job, Connected(), json);
   return Response::Json(json.EndObject().Take());
 }
 

@@ -128,9 +128,10 @@ class Parts:
         wait_for("Alertmanager", lambda: listens(self.alertmanager + "/-/ready"))
 
     def start_fathom(self):
+        self.cordon = f"127.0.0.1:{slurm_cluster.free_ports(1)[0]}"  # the page shows what it does
         collector = self.start("collector", BUILD / "fathom-collector", "--store", self.folder / "fathom.db", "--grpc",
                                "127.0.0.1:0", "--http", "127.0.0.1:0", "--notify", f"alertmanager={self.alertmanager}",
-                               pipe=True)
+                               pipe=True, environment={**self.environment, "FATHOM_CORDON_HTTP": self.cordon})
         grpc, self.collector = self.ready(collector, "grpc", "http")
         for node in NODES:
             agent = self.start(f"agent-{node}", BUILD / "fathomd", "--node", node, "--shm-dir",
@@ -143,10 +144,10 @@ class Parts:
             (self.folder / name).write_text(text)
             (self.folder / name).chmod(0o600)
         cordon = self.start("cordon", BUILD / "fathom-cordon", "--config", self.folder / "cordon.yaml", "--collector",
-                            f"http://{self.collector}", "--http", "127.0.0.1:0", "--audit",
+                            f"http://{self.collector}", "--http", self.cordon, "--audit",
                             self.folder / "audit.jsonl", "--tokens", self.folder / "tokens", "--notify",
                             f"alertmanager={self.alertmanager}", pipe=True, environment=self.slurm.environment)
-        self.cordon = self.ready(cordon, "http")[0]
+        self.ready(cordon, "http")
         self.person = {"FATHOM_COLLECTOR_HTTP": self.collector, "FATHOM_CORDON_HTTP": self.cordon,
                        "FATHOM_CORDON_TOKEN_FILE": str(self.folder / "token")}
 

@@ -2,9 +2,13 @@
 """fathom-cordon with the webhook back-end: its three requests, malformed answers, a flood of verdicts."""
 import http.server
 import json
+import re
 import signal
+import subprocess
 import threading
 import unittest
+import urllib.error
+import urllib.request
 
 import cordon_case
 import harness
@@ -72,6 +76,37 @@ class CordonWebhookTest(cordon_case.CordonCase):
         self.wait_phase("undone")
         self.assertEqual(self.service.posts[1][:2], ("/release", {"node": "n2", "action": action}))
         self.assertFalse(self.service.nodes["n2"]["withheld"])
+
+    def test_the_collector_shows_what_was_done_and_can_change_nothing(self):
+        self.start("approve")
+        self.collector.accuse("n2", "v1")
+        action = self.wait_phase("advised")["id"]
+        process = subprocess.Popen(
+            [harness.BUILD / "fathom-collector", "--store", ":memory:", "--grpc", "127.0.0.1:0", "--http", "127.0.0.1:0"],
+            env=harness.environment(FATHOM_CORDON_HTTP=self.http), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        self.processes.append(process)
+        address = re.search(r" http=(\S+)", process.stdout.readline()).group(1)
+
+        def shown():
+            with urllib.request.urlopen(f"http://{address}/api/v1/actions", timeout=10) as answer:
+                return json.load(answer)
+        harness.wait_for(lambda: shown()["state"] == "on")
+        ledger = shown()
+        self.assertEqual([(a["id"], a["node"], a["phase"], a["verdict"]) for a in ledger["actions"]],
+                         [(action, "n2", "advised", "v1")])
+        self.assertEqual([p["action"] for p in ledger["plan"]], [action])
+        self.fathom("action", "pause", "--reason", "rack 7")
+        harness.wait_for(lambda: shown()["paused"] == "ann: rack 7")
+        post = urllib.request.Request(f"http://{address}/api/v1/actions/{action}/approve", b"{}",
+                                      {"Content-Type": "application/json", "Authorization": "Bearer " + cordon_case.TOKEN})
+        with self.assertRaises(urllib.error.HTTPError) as refused:
+            urllib.request.urlopen(post, timeout=10)
+        refused.exception.close()
+        self.assertEqual(refused.exception.code, 405)
+        self.assertEqual(self.actions()[0]["phase"], "advised")
+        self.processes[0].kill()
+        harness.wait_for(lambda: shown()["state"] == "away")
+        self.assertEqual(shown()["actions"][0]["id"], action, "what was known stays")
 
     def test_sighup_takes_modes_and_keeps_the_old_on_an_error(self):
         process = self.start("observe")

@@ -19,12 +19,8 @@ using diagnosis::JobView;
 
 constexpr std::int64_t kBeforeOnset = 3;  // iterations: well before, yet alike
 constexpr std::int64_t kAfterOnset = 8;   // the slowest of these is shown
+constexpr std::size_t kVictimsDrawn = 4;  // of each verdict
 constexpr double kWholeIteration = 0.8;   // a function as long as this says nothing about where
-
-struct Picture {
-  Iteration iteration{-1};
-  std::string_view why;
-};
 
 struct Stretch {
   std::string_view name;
@@ -61,48 +57,13 @@ Iteration SlowestAfter(const JobView& view, Iteration onset) {
   return slowest;
 }
 
-std::vector<Picture> Choose(const JobView& view, const std::vector<Episode>& verdicts) {
-  if (view.window.empty()) return {};
-  std::vector<Picture> wanted;
-  const Iteration first = view.window.front().index, last = view.window.back().index;
-  const Iteration onset = verdicts.empty() ? Iteration(-1) : verdicts[0].verdict.since_iteration;
-  if (onset >= first && onset <= last) {
-    wanted.push_back({SlowestAfter(view, onset), "slow"});
-    wanted.push_back({Iteration(std::max(onset.value - kBeforeOnset, first.value)), "before"});
-  } else {
-    wanted.push_back({view.window[view.window.size() / 2].index, "middle"});
+// The newest iteration of the window that is not after `wanted`, else its first.
+Iteration KeptAt(const JobView& view, std::int64_t wanted) {
+  Iteration kept = view.window.front().index;
+  for (const auto& summary : view.window) {
+    if (summary.index.value <= wanted) kept = summary.index;
   }
-  wanted.push_back({last, "newest"});
-  std::vector<Picture> chosen;
-  for (const Picture& picture : wanted) {
-    const bool known = std::any_of(chosen.begin(), chosen.end(), [&](const Picture& other) {
-      return other.iteration == picture.iteration;
-    });
-    if (!known && HasRows(view, picture.iteration)) chosen.push_back(picture);
-  }
-  return chosen;
-}
-
-// Those that verdicts name, then ranks from everywhere.
-std::set<RankId> RanksToDraw(const JobView& view, const std::vector<Episode>& verdicts) {
-  std::set<RankId> chosen;
-  const auto take = [&](RankId rank) {
-    if (chosen.size() < kMostRanksDrawn && view.rows.contains(rank)) chosen.insert(rank);
-  };
-  for (const Episode& episode : verdicts) {
-    const auto& ranks = episode.verdict.entity.ranks;
-    for (std::size_t i = 0; i < std::min(ranks.size(), kMostRanksDrawn / 2); ++i) take(ranks[i]);
-  }
-  for (const Episode& episode : verdicts) {
-    const auto& victims = episode.verdict.victims;
-    for (std::size_t i = 0; i < std::min<std::size_t>(victims.size(), 4); ++i) take(victims[i]);
-  }
-  const std::size_t stride = std::max<std::size_t>(1, view.rows.size() / kMostRanksDrawn);
-  std::size_t at = 0;
-  for (const auto& [rank, rows] : view.rows) {
-    if (at++ % stride == 0) take(rank);
-  }
-  return chosen;
+  return kept;
 }
 
 Line LineOf(const JobView& view, RankId rank, const diagnosis::IterationSummary& summary) {
@@ -219,8 +180,11 @@ class PictureWriter {
     const auto summary =
         std::find_if(view_.window.begin(), view_.window.end(),
                      [&](const auto& each) { return each.index == picture.iteration; });
+    if (summary == view_.window.end()) return;
     std::vector<Line> lines;
-    for (const RankId rank : ranks) lines.push_back(LineOf(view_, rank, *summary));
+    for (const RankId rank : ranks) {
+      if (view_.rows.contains(rank)) lines.push_back(LineOf(view_, rank, *summary));
+    }
     std::erase_if(lines, [](const Line& line) { return line.begin == 0; });
     if (lines.empty()) return;
     const bool aligned = AlignClocks(view_, lines);
@@ -233,6 +197,7 @@ class PictureWriter {
     }
     json_.BeginObject().Field("index", picture.iteration.value).Field("why", picture.why);
     json_.Field("duration_us", (end - origin_) / 1000).Field("aligned", aligned);
+    json_.Field("whole", Whole(lines));
     json_.Key("ranks").BeginArray();
     for (const Line& line : lines) WriteLine(line);
     json_.EndArray().EndObject();
@@ -244,6 +209,19 @@ class PictureWriter {
   }
 
  private:
+  bool Whole(const std::vector<Line>& lines) const {
+    std::set<GroupId> used;
+    for (const Line& line : lines) {
+      for (const CommOp* op : line.ops) used.insert(op->group);
+    }
+    for (const auto& group : view_.groups) {
+      if (used.erase(group.id) == 0) continue;
+      const auto there = [&](RankId rank) { return view_.rows.contains(rank); };
+      if (group.members.empty() || !std::ranges::all_of(group.members, there)) return false;
+    }
+    return used.empty();
+  }
+
   std::int64_t Us(std::int64_t ns, const Line& line) const {
     return (ns + line.shift - origin_) / 1000;
   }
@@ -284,14 +262,62 @@ class PictureWriter {
 
 }  // namespace
 
-void WritePictures(const JobView& view, const std::vector<Episode>& verdicts, JsonWriter& json) {
-  const std::set<RankId> ranks = RanksToDraw(view, verdicts);
+std::vector<Picture> WorthAPicture(const JobView& view, const std::vector<Episode>& verdicts) {
+  if (view.window.empty()) return {};
+  std::vector<Picture> wanted;
+  const Iteration first = view.window.front().index, last = view.window.back().index;
+  const Iteration onset = verdicts.empty() ? Iteration(-1) : verdicts[0].verdict.since_iteration;
+  if (onset >= first && onset <= last) {
+    wanted.push_back({SlowestAfter(view, onset), "slow"});
+    wanted.push_back({KeptAt(view, onset.value - kBeforeOnset), "before"});
+  } else {
+    wanted.push_back({view.window[view.window.size() / 2].index, "middle"});
+  }
+  wanted.push_back({last, "newest"});
+  std::vector<Picture> chosen;
+  for (const Picture& picture : wanted) {
+    const bool known = std::any_of(chosen.begin(), chosen.end(), [&](const Picture& other) {
+      return other.iteration == picture.iteration;
+    });
+    if (!known) chosen.push_back(picture);
+  }
+  return chosen;
+}
+
+std::set<RankId> RanksToDraw(const std::vector<RankId>& available,
+                             const std::vector<Episode>& verdicts,
+                             const std::vector<RankId>& first) {
+  std::set<RankId> chosen;
+  const auto take = [&](const std::vector<RankId>& ranks, std::size_t most) {
+    for (std::size_t i = 0; i < std::min(ranks.size(), most); ++i) {
+      if (chosen.size() == kMostRanksDrawn) return;
+      if (std::ranges::binary_search(available, ranks[i])) chosen.insert(ranks[i]);
+    }
+  };
+  take(first, kMostRanksDrawn);
+  for (const Episode& episode : verdicts) take(episode.verdict.entity.ranks, kMostRanksDrawn / 2);
+  for (const Episode& episode : verdicts) take(episode.verdict.victims, kVictimsDrawn);
+  const std::size_t stride = std::max<std::size_t>(1, available.size() / kMostRanksDrawn);
+  for (std::size_t at = 0; at < available.size(); at += stride) take({available[at]}, 1);
+  return chosen;
+}
+
+void WritePictures(const JobView& view, const std::vector<Picture>& pictures,
+                   const std::set<RankId>& ranks, JsonWriter& json) {
   PictureWriter writer(view, json);
   json.BeginObject().Key("iterations").BeginArray();
-  for (const Picture& picture : Choose(view, verdicts)) writer.Write(picture, ranks);
+  for (const Picture& picture : pictures) {
+    if (HasRows(view, picture.iteration)) writer.Write(picture, ranks);
+  }
   json.EndArray();
   writer.WriteNames();
   json.EndObject();
+}
+
+void WritePictures(const JobView& view, const std::vector<Episode>& verdicts, JsonWriter& json) {
+  std::vector<RankId> available;
+  for (const auto& [rank, rows] : view.rows) available.push_back(rank);
+  WritePictures(view, WorthAPicture(view, verdicts), RanksToDraw(available, verdicts, {}), json);
 }
 
 }  // namespace fathom::collector

@@ -1,7 +1,10 @@
 #include "collector/export/perfetto/job_trace.h"
 
 #include <algorithm>
+#include <cstdio>
+#include <cstdlib>
 #include <map>
+#include <memory>
 #include <set>
 #include <utility>
 
@@ -214,18 +217,35 @@ void WriteVerdicts(const JobView& view, const std::vector<Episode>& verdicts, Tr
   }
 }
 
+absl::Status WriteAll(const JobView& view, const std::vector<Episode>& verdicts,
+                      TraceWriter& writer) {
+  WriteVerdicts(view, verdicts, writer);
+  std::set<RankId> ranks;
+  for (const auto& facts : view.ranks) ranks.insert(facts.rank);
+  for (const auto& [rank, rows] : view.rows) ranks.insert(rank);
+  for (const RankId rank : ranks) RankTracks(view, rank, writer).Write();
+  return writer.Close();
+}
+
 }  // namespace
 
 absl::Status WritePerfetto(const JobView& view, const std::vector<Episode>& verdicts,
                            const std::string& path) {
-  auto writer = TraceWriter::Create(path);
-  if (!writer.ok()) return writer.status();
-  WriteVerdicts(view, verdicts, **writer);
-  std::set<RankId> ranks;
-  for (const auto& facts : view.ranks) ranks.insert(facts.rank);
-  for (const auto& [rank, rows] : view.rows) ranks.insert(rank);
-  for (const RankId rank : ranks) RankTracks(view, rank, **writer).Write();
-  return (*writer)->Close();
+  const auto writer = TraceWriter::Create(path);
+  return writer.ok() ? WriteAll(view, verdicts, **writer) : writer.status();
+}
+
+absl::StatusOr<std::string> PerfettoBytes(const JobView& view,
+                                          const std::vector<Episode>& verdicts) {
+  char* bytes = nullptr;
+  std::size_t size = 0;
+  std::FILE* stream = open_memstream(&bytes, &size);
+  if (stream == nullptr) return absl::ResourceExhaustedError("no memory for the trace");
+  const absl::Status status =
+      WriteAll(view, verdicts, *TraceWriter::Into(stream, "trace in memory"));
+  const std::unique_ptr<char, decltype(&std::free)> owner(bytes, &std::free);
+  if (!status.ok()) return status;
+  return std::string(bytes, size);
 }
 
 }  // namespace fathom::collector

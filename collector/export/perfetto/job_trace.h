@@ -1,4 +1,5 @@
-// A job as a Perfetto trace: `fathom analyze --perfetto FILE`. docs/formats/perfetto.md.
+// A job as a Perfetto trace: `fathom analyze --perfetto FILE`, and the page's download of a job
+// that runs. docs/formats/perfetto.md.
 //
 // Model: every rank is a process; in it a track for its iterations, one for each communicator (more
 // where its ops overlap), one for calls of each thread, one for garbage collection, data loading
@@ -16,6 +17,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "collector/verdict/episode.h"
 #include "diagnosis/model/job_view.h"
 
@@ -23,6 +25,9 @@ namespace fathom::collector {
 
 absl::Status WritePerfetto(const diagnosis::JobView& view, const std::vector<Episode>& verdicts,
                            const std::string& path);
+// The same bytes in memory.
+absl::StatusOr<std::string> PerfettoBytes(const diagnosis::JobView& view,
+                                          const std::vector<Episode>& verdicts);
 
 }  // namespace fathom::collector
 

@@ -68,7 +68,11 @@ absl::StatusOr<std::unique_ptr<TraceWriter>> TraceWriter::Create(const std::stri
   if (file == nullptr) {
     return absl::UnavailableError(absl::StrCat(path, ": ", std::strerror(errno)));
   }
-  return std::unique_ptr<TraceWriter>(new TraceWriter(path, file));
+  return Into(file, path);
+}
+
+std::unique_ptr<TraceWriter> TraceWriter::Into(std::FILE* stream, const std::string& name) {
+  return std::unique_ptr<TraceWriter>(new TraceWriter(name, stream));
 }
 
 void TraceWriter::Write(const std::string& body) {

@@ -48,6 +48,8 @@ struct Slice {
 class TraceWriter {
  public:
   static absl::StatusOr<std::unique_ptr<TraceWriter>> Create(const std::string& path);
+  // Into an open stream, which it closes; `name` is for its errors.
+  static std::unique_ptr<TraceWriter> Into(std::FILE* stream, const std::string& name);
 
   void Add(const Track& track);
   // Requires: begins come in order of time, after the ends of what ended before (Lanes does so).

@@ -110,6 +110,7 @@ TEST_F(ScaleTest, AJobOfAThousandRanks) {
   Print("/api/v1/jobs/train");
   Print("/api/v1/jobs/train/iterations");
   Print("/api/v1/jobs/train/health");
+  Print("/api/v1/jobs/train/communicators");
   Print("/api/v1/jobs/train/report");
   Print("/metrics");
   diagnosis::JobView view;

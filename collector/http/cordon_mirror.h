@@ -1,0 +1,57 @@
+// What fathom-cordon did and would do, read from its own API and shown as it is.
+//
+// Used by Api (/api/v1/actions), so that a browser needs one address only and the page's policy of
+// one origin holds. Reads, never asks for a change: the collector has no token of fathom-cordon,
+// and whoever approves or undoes does it with their own (`fathom action`).
+//
+// Model: asked at most once in kFresh, by one thread at a time; others get the last answer. When
+// fathom-cordon does not answer, what was known of it stays, with the reason and the time it is
+// from.
+//
+// Thread-safety: thread-safe. Ownership: refers to transport and clock. Errors: said in the answer.
+// Cost: two requests a second at most, of at most kPatienceS each; the newest kMostActions are
+// kept.
+#ifndef FATHOM_COLLECTOR_HTTP_CORDON_MIRROR_H_
+#define FATHOM_COLLECTOR_HTTP_CORDON_MIRROR_H_
+
+#include <absl/status/statusor.h>
+
+#include <mutex>
+#include <string>
+
+#include "collector/clock.h"
+#include "collector/net/http_transport.h"
+
+namespace fathom::collector {
+
+class CordonMirror {
+ public:
+  static constexpr Nanos kFresh{1'000'000'000};
+  static constexpr double kPatienceS = 2;
+  static constexpr std::size_t kMostActions = 500;
+
+  // `address`: HOST:PORT or a URL; empty: there is no fathom-cordon.
+  CordonMirror(const std::string& address, HttpTransport& transport, const Clock& clock);
+
+  // The whole answer of /api/v1/actions.
+  std::string Json();
+
+ private:
+  absl::StatusOr<std::string> Ask();  // the fields that fathom-cordon gave, without braces
+  absl::StatusOr<std::string> Get(const std::string& path);
+  std::string Answer(const std::string& state, const std::string& why) const;
+
+  const std::string url_;
+  HttpTransport& transport_;
+  const Clock& clock_;
+  std::mutex mutex_;  // guards everything below
+  bool asking_ = false;
+  MonoNs asked_;
+  std::string known_;  // fields of the last good answer
+  WallNs known_at_;
+  std::string answer_;
+};
+
+}  // namespace fathom::collector
+
+#endif  // FATHOM_COLLECTOR_HTTP_CORDON_MIRROR_H_
