@@ -2,11 +2,14 @@
 import "uplot/dist/uPlot.min.css";
 import "./style/page.css";
 import { ApiError, Client } from "./api/client";
+import { fileName, saveAs } from "./api/download";
 import { Feed } from "./model/feed";
-import { emptyPageState, headline, type PageState } from "./model/page_state";
+import { defaultLook, parseLook, withLook, type Look } from "./model/look";
+import { emptyPageState, headline, type PageState, type Route } from "./model/page_state";
 import { parseRoute } from "./model/route";
 import { culpritName, isActive } from "./model/verdict";
 import { rankNames } from "./text/ranks";
+import { ActionList } from "./view/action_list";
 import { element } from "./view/element";
 import { Header } from "./view/header";
 import { JobList } from "./view/job_list";
@@ -26,10 +29,12 @@ class App {
   private pending = 0;
   private readonly main = element("main", { id: "main", tabindex: -1 });
   private readonly header = new Header(() => this.changed(), () => this.feed?.retryNow());
-  private readonly jobPage = new JobPage();
+  private readonly look = (change: Partial<Look>): void => this.looked(change);
+  private readonly jobPage = new JobPage(this.look, { again: () => this.feed?.askAgain(), trace: () => this.trace() });
   private readonly jobList = new JobList();
   private readonly nodeList = new NodeList();
   private readonly nodePage = new NodePage();
+  private readonly actionList = new ActionList(this.look);
   private readonly problem = element("p", { class: "problem", role: "alert" });
 
   start(): void {
@@ -48,15 +53,54 @@ class App {
 
   private async route(): Promise<void> {
     const route = parseRoute(location.hash);
+    this.takeLook(route);
     this.state.route = route;
     this.state.problem = "";
     if (route.view !== "verdict") this.state.selected = null;
     if (route.view === "job") this.follow(route.job);
     // With one job there is nothing to choose, and its feed may go on.
     if (route.view === "home" && this.state.jobs?.length !== 1) this.follow(null);
-    if (route.view === "nodes" || route.view === "node") this.lookAtNodes();
+    if (route.view === "nodes" || route.view === "node" || route.view === "actions") this.lookAtNodes();
     if (route.view === "verdict") await this.openVerdict(route.id);
+    this.feed?.looked();
     this.changed();
+  }
+
+  // A link says how to look; within one job what the reader chose goes on.
+  private takeLook(route: Route): void {
+    const asked = parseLook(location.hash);
+    const before = this.jobOf(this.state.route);
+    const goesOn = before !== null && this.jobOf(route) === before;
+    if (asked || !goesOn) this.state.look = asked ?? defaultLook();
+    else this.keepLook();
+  }
+
+  // A verdict is taken for one on the job at hand: links lead there from its page.
+  private jobOf(route: Route): string | null {
+    if (route.view === "job") return route.job;
+    const here = route.view === "verdict" || (route.view === "home" && this.state.jobs?.length === 1);
+    return here ? this.feedJob ?? null : null;
+  }
+
+  private looked(change: Partial<Look>): void {
+    this.state.look = { ...this.state.look, ...change };
+    this.keepLook();
+    this.feed?.looked();
+    this.changed();
+  }
+
+  // Into the address, without a step in the history: going back leads to the view before.
+  private keepLook(): void {
+    const hash = withLook(location.hash, this.state.look);
+    if (hash !== location.hash) history.replaceState(null, "", hash);
+  }
+
+  private async trace(): Promise<string> {
+    const { current } = this.state;
+    if (!current) throw new Error("no job is on show");
+    const name = fileName(current.name, "pftrace");
+    saveAs(await this.client.perfetto(current.name), name);
+    return name;
   }
 
   private lookAtNodes(): void {
@@ -113,13 +157,14 @@ class App {
     const { state } = this;
     if (state.route.view === "nodes") return state.nodes && this.nodeList.update(state.nodes);
     if (state.route.view === "node") return state.node && this.nodePage.update(state.node);
+    if (state.route.view === "actions") return state.ledger && this.actionList.update(state.ledger, state.look);
     if (state.current) return this.jobPage.update(state);
     return state.jobs && this.jobList.update(state.jobs);
   }
 
   private title(): string {
     const { route } = this.state;
-    if (route.view === "nodes") return "nodes · fathom";
+    if (route.view === "nodes" || route.view === "actions") return `${route.view} · fathom`;
     if (route.view === "node") return `${route.node} · fathom`;
     const { current } = this.state;
     if (!current) return "fathom";

@@ -4,6 +4,7 @@ import "uplot/dist/uPlot.min.css";
 import "./style/page.css";
 import "./style/recorded.css";
 import { decodeRecorded, type Recorded } from "./model/recorded";
+import { defaultLook, parseLook, withLook, type Look } from "./model/look";
 import { parseRoute, verdictLink } from "./model/route";
 import { culpritName, type Verdict } from "./model/verdict";
 import { plural, seconds } from "./text/quantity";
@@ -20,7 +21,7 @@ import { verdictCard } from "./view/verdict_card";
 
 class RecordedPage {
   private readonly card = new Slot(element("div", { class: "verdicts" }));
-  private readonly timeline = new Timeline();
+  private readonly timeline = new Timeline((change) => this.looked(change));
   private readonly table = new RankTable();
   private readonly ops: OpTimeline;
   private readonly totals: TotalsTable;
@@ -64,6 +65,11 @@ class RecordedPage {
     return asked ?? verdicts[0] ?? null;
   }
 
+  private looked(change: Partial<Look>): void {
+    history.replaceState(null, "", withLook(location.hash, { ...(parseLook(location.hash) ?? defaultLook()), ...change }));
+    this.update();
+  }
+
   private update(): void {
     const { state } = this.recorded;
     const verdict = this.shown();
@@ -73,8 +79,9 @@ class RecordedPage {
       others.length > 0 && element("ul", { class: "others", "aria-label": "Other verdicts" }, ...others.map(other)),
       abstentions(state),
     ]);
-    this.timeline.update(state, verdict);
-    this.table.update(state, ...this.timeline.range(), new Set(verdict?.entity.ranks ?? []));
+    const look = parseLook(location.hash) ?? defaultLook();
+    this.timeline.update(state, verdict, look);
+    this.table.update(state, ...this.timeline.range(), this.timeline.rows(), look.sort !== "rank", new Set(verdict?.entity.ranks ?? []));
     this.ops.update();
     this.totals.update();
     const found = verdict ? `◆ ${culpritName(verdict, rankNames)} · ` : "";

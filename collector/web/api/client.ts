@@ -1,13 +1,17 @@
 // One function for each question to the collector. Addresses are relative to the page, so that it
 // also works behind a proxy under a path.
 import { object, objects, text, type Json } from "./json";
+import { decodeLedger, type ActionLedger } from "../model/action";
+import { decodeCommunicators, type Communicators } from "../model/communicator";
 import { decodeGroups, decodeHealth, decodeJob, type GroupInfo, type Health, type Job } from "../model/job";
 import { decodeIterations, type Iterations } from "../model/iterations";
 import { decodeReport, type Report } from "../model/report";
 import { decodeNodeHistory, decodeNodes, type NodeHistory, type NodeState } from "../model/node";
+import { decodeLivePictures, type LivePictures } from "../model/picture";
 import { decodeVerdict, type Verdict } from "../model/verdict";
 
 const TIMEOUT_MS = 15_000;
+const TRACE_TIMEOUT_MS = 60_000;
 
 export class ApiError extends Error {
   constructor(readonly status: number, message: string) {
@@ -56,6 +60,25 @@ export class Client {
     return decodeIterations(await this.get(`jobs/${encodeURIComponent(job)}/iterations?${from}limit=${limit}`));
   }
 
+  async actions(): Promise<ActionLedger> {
+    return decodeLedger(await this.get("actions"));
+  }
+
+  async communicators(job: string): Promise<Communicators> {
+    return decodeCommunicators(await this.get(`jobs/${encodeURIComponent(job)}/communicators`));
+  }
+
+  // Without iterations those that are worth a picture.
+  async pictures(job: string, iterations: number[], rank: number | null): Promise<LivePictures> {
+    const query = [iterations.length === 0 ? "" : `iteration=${iterations.join(",")}`, rank === null ? "" : `rank=${rank}`].filter((part) => part !== "");
+    return decodeLivePictures(await this.get(`jobs/${encodeURIComponent(job)}/pictures${query.length > 0 ? `?${query.join("&")}` : ""}`));
+  }
+
+  // The trace for Perfetto.
+  async perfetto(job: string): Promise<Blob> {
+    return (await this.ask(`jobs/${encodeURIComponent(job)}/perfetto`, TRACE_TIMEOUT_MS)).blob();
+  }
+
   // The event stream; the caller reads the body.
   events(job: string | null, signal: AbortSignal): Promise<Response> {
     const query = job === null ? "" : `?job=${encodeURIComponent(job)}`;
@@ -65,17 +88,13 @@ export class Client {
   }
 
   private async get(path: string): Promise<Json> {
-    const abort = new AbortController();
-    const timer = setTimeout(() => abort.abort(), TIMEOUT_MS);
-    try {
-      const answer = await fetch(`${this.base}/${path}`, { signal: abort.signal, cache: "no-store" });
-      if (!answer.ok) {
-        const said = text(object(await answer.json().catch(() => null)).error);
-        throw new ApiError(answer.status, said || `the collector answered ${answer.status}`);
-      }
-      return object(await answer.json());
-    } finally {
-      clearTimeout(timer);
-    }
+    return object(await (await this.ask(path, TIMEOUT_MS)).json());
+  }
+
+  private async ask(path: string, timeoutMs: number): Promise<Response> {
+    const answer = await fetch(`${this.base}/${path}`, { signal: AbortSignal.timeout(timeoutMs), cache: "no-store" });
+    if (answer.ok) return answer;
+    const said = text(object(await answer.json().catch(() => null)).error);
+    throw new ApiError(answer.status, said || `the collector answered ${answer.status}`);
   }
 }

@@ -5,6 +5,7 @@ import type { ServerEvent } from "../api/event_parser";
 import { Live, type LiveState } from "../api/live";
 import { decodeJob } from "./job";
 import { mergeIterations } from "./iterations";
+import { OpenParts } from "./open_parts";
 import { Paced } from "./paced";
 import { emptyJobState, upsertVerdict, type PageState } from "./page_state";
 import { decodeVerdict } from "./verdict";
@@ -21,6 +22,8 @@ export class Feed {
   private readonly health = new Paced(() => this.attempt(() => this.loadHealth()), 2000);
   private readonly jobs = new Paced(() => this.attempt(() => this.loadJobs()), 1000);
   private readonly nodes = new Paced(() => this.attempt(() => this.loadNodes()), 1000);
+  private readonly actions = new Paced(() => this.attempt(() => this.loadActions()), 1000);
+  private readonly opened: OpenParts;
   private interval = 0;
   private stopped = false;
   private reload = true; // the whole window, not only what is new
@@ -31,6 +34,7 @@ export class Feed {
     private readonly job: string | null,
     private readonly changed: () => void,
   ) {
+    this.opened = new OpenParts(client, state, (task) => this.attempt(task), () => this.arrived());
     this.live = new Live(client, job, {
       onState: (live) => this.onLive(live),
       onEvent: (event) => this.onEvent(event),
@@ -48,12 +52,22 @@ export class Feed {
     this.stopped = true;
     clearInterval(this.interval);
     this.live.stop();
-    for (const task of [this.iterations, this.report, this.health, this.jobs, this.nodes]) task.stop();
+    for (const task of [this.iterations, this.report, this.health, this.jobs, this.nodes, this.actions]) task.stop();
+    this.opened.stop();
   }
 
   // The reader went to another view that the same feed serves.
   moved(): void {
     this.refresh();
+  }
+
+  // The reader opened a part, or asks for another iteration.
+  looked(): void {
+    if (this.job !== null) this.opened.looked();
+  }
+
+  askAgain(): void {
+    this.opened.again();
   }
 
   retryNow(): void {
@@ -63,7 +77,9 @@ export class Feed {
   private refresh(): void {
     if (document.hidden && this.state.dataMs > 0) return;
     this.jobs.request();
+    this.actions.request();
     if (this.job === null) return this.nodes.request();
+    this.opened.refresh();
     this.report.request();
     this.health.request();
     this.iterations.request();
@@ -118,6 +134,13 @@ export class Feed {
     this.state.jobs = jobs;
     const mine = jobs.find((job) => job.name === this.job);
     if (this.state.current && mine) this.state.current.job = mine;
+    this.arrived();
+  }
+
+  private async loadActions(): Promise<void> {
+    const ledger = await this.client.actions();
+    if (this.stopped) return;
+    this.state.ledger = ledger;
     this.arrived();
   }
 

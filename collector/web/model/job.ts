@@ -49,7 +49,8 @@ export interface Health {
 export interface GroupInfo {
   id: string;
   name: string;
-  ranks: number[];
+  kind: string; // world, tensor, pipeline, expert, context, data, unknown
+  ranks: number[]; // in the communicator's order
 }
 
 export function decodeJob(value: unknown): Job {
@@ -74,6 +75,7 @@ export function decodeGroups(value: unknown): GroupInfo[] {
   return objects(object(value).groups).map((group) => ({
     id: text(group.id),
     name: text(group.description) || text(group.name),
+    kind: text(group.kind),
     ranks: numbers(group.ranks),
   }));
 }

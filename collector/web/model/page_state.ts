@@ -1,13 +1,17 @@
 // Everything the page shows, as plain values. The feed writes it, the views read it.
 import type { LiveState } from "../api/live";
+import type { ActionLedger } from "./action";
+import type { Communicators } from "./communicator";
 import type { GroupInfo, Health, Job } from "./job";
 import { emptyIterations, type Iterations } from "./iterations";
+import { defaultLook, type Look } from "./look";
 import type { NodeHistory, NodeState } from "./node";
+import type { LivePictures } from "./picture";
 import type { Report } from "./report";
 import { isActive, type Verdict } from "./verdict";
 
 export type Route = { view: "home" } | { view: "job"; job: string } | { view: "verdict"; id: string }
-  | { view: "nodes" } | { view: "node"; node: string };
+  | { view: "nodes" } | { view: "node"; node: string } | { view: "actions" };
 
 export interface JobState {
   name: string;
@@ -18,14 +22,19 @@ export interface JobState {
   health: Health | null;
   nodes: NodeState[];
   iterations: Iterations;
+  communicators: Communicators | null; // asked for while that part is open
+  pictures: LivePictures | null; // likewise
+  picturesProblem: string; // why there are none
 }
 
 export interface PageState {
   route: Route;
+  look: Look;
   jobs: Job[] | null; // null = not asked yet
   current: JobState | null;
   nodes: NodeState[] | null;
   node: NodeHistory | null; // the one that is looked at
+  ledger: ActionLedger | null;
   selected: Verdict | null; // the verdict a deep link asks for
   live: LiveState;
   dataMs: number; // when the newest data came in; 0 = never
@@ -35,12 +44,15 @@ export interface PageState {
 export function emptyJobState(name: string): JobState {
   return {
     name, job: null, groups: [], report: null, history: [], health: null, nodes: [],
-    iterations: emptyIterations(),
+    iterations: emptyIterations(), communicators: null, pictures: null, picturesProblem: "",
   };
 }
 
 export function emptyPageState(): PageState {
-  return { route: { view: "home" }, jobs: null, current: null, nodes: null, node: null, selected: null, live: "connecting", dataMs: 0, problem: "" };
+  return {
+    route: { view: "home" }, look: defaultLook(), jobs: null, current: null, nodes: null, node: null, ledger: null, selected: null,
+    live: "connecting", dataMs: 0, problem: "",
+  };
 }
 
 // The verdicts on the job now, strongest first. The report knows the order; what the store has

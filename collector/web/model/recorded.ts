@@ -1,41 +1,10 @@
 // What a saved page was made of: the JSON that `fathom analyze --html` puts into it.
-import { list, number, numbers, object, objects, text, texts, type Json } from "../api/json";
+import { number, numbers, object, objects, text, texts, type Json } from "../api/json";
 import { decodeIterations } from "./iterations";
 import type { Job } from "./job";
 import { emptyJobState, type JobState } from "./page_state";
+import { decodePictures, type OneIteration } from "./picture";
 import { decodeReport } from "./report";
-
-// One op of one rank, µs from the begin of the picture.
-export interface RecordedOp {
-  kind: string;
-  beginUs: number;
-  endUs: number;
-  waitedUs: number; // the first part of it
-  group: string;
-  bytes: number;
-  open: boolean; // had not ended
-}
-
-export interface RecordedStretch {
-  name: string;
-  beginUs: number;
-  endUs: number;
-}
-
-export interface RankLine {
-  rank: number;
-  ops: RecordedOp[];
-  stretches: RecordedStretch[]; // garbage collection, data loading, long functions
-  cut: boolean; // more ops than the page keeps
-}
-
-export interface OneIteration {
-  index: number;
-  why: string;
-  durationUs: number;
-  aligned: boolean; // ranks of several nodes, put together by the ends of shared collectives
-  lines: RankLine[];
-}
 
 export interface RankTotals {
   rank: number;
@@ -55,34 +24,6 @@ export interface Recorded {
   pictures: OneIteration[];
   notes: string[];
   files: { path: string; format: string }[];
-}
-
-function decodeLine(line: Json, kinds: string[], groups: string[]): RankLine {
-  return {
-    rank: number(line.rank),
-    ops: list(line.ops).map((op) => {
-      const [kind, group, beginUs, endUs, waitedUs, bytes, open] = numbers(op);
-      return {
-        kind: kinds[kind ?? 0] ?? "unknown", group: groups[group ?? 0] ?? "", beginUs: beginUs ?? 0, endUs: endUs ?? 0,
-        waitedUs: waitedUs ?? 0, bytes: bytes ?? 0, open: open === 1,
-      };
-    }),
-    stretches: objects(line.stretches).map((s) => ({ name: text(s.name), beginUs: number(s.begin_us), endUs: number(s.end_us) })),
-    cut: line.cut === true,
-  };
-}
-
-function decodePictures(value: unknown): OneIteration[] {
-  const data = object(value);
-  const kinds = list(data.kinds).map(text);
-  const groups = list(data.groups).map(text);
-  return objects(data.iterations).map((one) => ({
-    index: number(one.index, -1),
-    why: text(one.why),
-    durationUs: number(one.duration_us),
-    aligned: one.aligned === true,
-    lines: objects(one.ranks).map((line) => decodeLine(line, kinds, groups)),
-  }));
 }
 
 // A recording is a job that has ended; its figures stand in the report.
@@ -110,7 +51,7 @@ export function decodeRecorded(value: unknown): Recorded {
   state.iterations = decodeIterations(data.iterations);
   const irregular = new Set(state.report.irregular.map((one) => one.index));
   state.iterations.irregular = state.iterations.index.map((index) => irregular.has(index));
-  state.groups = objects(object(report.job).groups).map((group) => ({ id: text(group.id), name: text(group.name), ranks: numbers(group.ranks) }));
+  state.groups = objects(object(report.job).groups).map((group) => ({ id: text(group.id), name: text(group.name), kind: text(group.kind), ranks: numbers(group.ranks) }));
   state.health = {
     ranks: objects(data.ranks).map((rank) => ({
       rank: number(rank.rank), node: text(rank.node), pid: number(rank.pid), state: text(rank.state), lastEventAgeS: -1, records: 0, lost: 0, drops: [],

@@ -1,12 +1,14 @@
 // The rank × time heat map: draws itself on two canvases (data; marks and cursor), answers mouse,
 // pen and keyboard. It knows nothing of jobs; the timeline feeds it and hears what was pointed at.
 import type { Iterations } from "../model/iterations";
+import type { Shown } from "../model/look";
 import { color, currentTheme } from "../view/theme";
 import { element } from "../view/element";
 import { drawMarks } from "./heat_map_marks";
 import { HeatMapInput } from "./heat_map_input";
 import { palette } from "./palette";
-import { enlargeRows, rasterise, type Shown, type View } from "./raster";
+import type { Band } from "./order";
+import { enlargeRows, rasterise, type View } from "./raster";
 
 export const GUTTER_PX = 76; // left of the plot: rank labels here, the axis of the strip there
 export const MARGIN_PX = 14; // right of it
@@ -18,6 +20,7 @@ const THIN_MOST = 20;
 export interface Picture {
   data: Iterations;
   order: Int32Array;
+  bands: Band[]; // of the rows in view; none where they are in plain order
   view: View;
   scaleS: number;
   shown: Shown;
@@ -47,12 +50,12 @@ export class HeatMap {
   private image: ImageData | null = null;
   private pending = 0;
 
-  constructor(onPoint: (cell: Cell | null, byKey: boolean) => void, onZoom: (view: View | null) => void) {
+  constructor(onPoint: (cell: Cell | null, byKey: boolean) => void, onZoom: (view: View | null) => void, onPick: (cell: Cell) => void) {
     this.node = element("div", {
       class: "heat-map", tabindex: 0, role: "application", "aria-roledescription": "heat map",
       "aria-describedby": "heat-map-keys",
     }, this.cells, this.marks);
-    new HeatMapInput(this, onPoint, onZoom);
+    new HeatMapInput(this, onPoint, onZoom, onPick);
     new ResizeObserver(() => this.resize()).observe(this.node);
   }
 

@@ -12,6 +12,7 @@ export class HeatMapInput {
     private readonly map: HeatMap,
     private readonly onPoint: (cell: Cell | null, byKey: boolean) => void,
     private readonly onZoom: (view: View | null) => void,
+    private readonly onPick: (cell: Cell) => void,
   ) {
     const node = map.node;
     node.addEventListener("pointermove", (event) => this.move(event));
@@ -50,9 +51,11 @@ export class HeatMapInput {
   private up(event: PointerEvent): void {
     if (!this.from) return;
     const chosen = this.map.selection;
+    const { cell } = this.from;
     this.cancel();
     if (this.map.node.hasPointerCapture(event.pointerId)) this.map.node.releasePointerCapture(event.pointerId);
     if (chosen) this.onZoom(chosen);
+    else this.onPick(cell);
   }
 
   private cancel(): void {
@@ -67,6 +70,7 @@ export class HeatMapInput {
     const next = moved(cell, event.key, event.shiftKey ? PAGE_CELLS : 1, view);
     if (next) this.onPoint(clamp(next, view), true);
     else if (event.key === "+" || event.key === "Enter") this.onZoom(around(cell, view));
+    else if (event.key === "i") this.onPick(cell);
     else if (event.key === "-" || event.key === "Escape") this.onZoom(null);
     else return;
     event.preventDefault();

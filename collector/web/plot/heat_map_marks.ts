@@ -12,11 +12,13 @@ const LABEL_PX = 12;
 const LABEL_ROOM_PX = 16; // from one label to the next
 const CULPRIT_LABELS_MOST = 20;
 const GAPS_MOST = 8;
+const BAND_LINE_ROOM_PX = 6; // more bands than this allows would be nothing but lines
 
 export function drawMarks(c: CanvasRenderingContext2D, map: HeatMap, colors: MarkColors): void {
   const font = getComputedStyle(map.node).fontFamily;
   const taken = drawCulprits(c, map, colors, font);
-  drawLabels(c, map, colors, font, taken);
+  if (map.picture!.bands.length > 0) drawBands(c, map, colors, font, taken);
+  else drawLabels(c, map, colors, font, taken);
   drawGaps(c, map, colors);
   drawOnset(c, map, colors);
   drawSelection(c, map, colors);
@@ -77,6 +79,30 @@ function drawLabels(c: CanvasRenderingContext2D, map: HeatMap, colors: MarkColor
     const rank = data.ranks[order[row]!]!;
     label(c, rows <= 32 ? `rank ${rank}` : String(rank), middle, map.height, `${LABEL_PX}px ${font}`);
   }
+}
+
+// Rows that belong together: a line between them, their name beside them as far as there is room.
+function drawBands(c: CanvasRenderingContext2D, map: HeatMap, colors: MarkColors, font: string, taken: number[]): void {
+  const { bands } = map.picture!;
+  const lines = bands.length <= map.height / BAND_LINE_ROOM_PX;
+  c.font = `${LABEL_PX}px ${font}`;
+  for (const { from, to, label: name } of bands) {
+    const [top, bottom] = [map.y(from), map.y(to)];
+    c.fillStyle = colors.ink;
+    if (lines && from > 0) c.fillRect(GUTTER_PX, Math.round(top) - 0.5, map.width - GUTTER_PX - MARGIN_PX, 1);
+    const middle = (top + bottom) / 2;
+    if (taken.some((y) => Math.abs(y - middle) < LABEL_ROOM_PX)) continue;
+    taken.push(middle);
+    c.fillStyle = colors.muted;
+    label(c, fitting(c, name, GUTTER_PX - 14), middle, map.height, c.font);
+  }
+}
+
+// The end of a name tells more than its begin: nodes of a cluster share that.
+function fitting(c: CanvasRenderingContext2D, name: string, width: number): string {
+  let text = name;
+  for (let cut = 1; c.measureText(text).width > width && cut < name.length; cut++) text = `…${name.slice(cut)}`;
+  return text;
 }
 
 function niceStride(least: number): number {

@@ -4,9 +4,8 @@
 // and the largest wait among them, and the late one wins unless the wait is more than twice as
 // large: one late rank among many waiting ones must not vanish between its neighbours.
 import type { Iterations } from "../model/iterations";
+import type { Shown } from "../model/look";
 import { STEPS, type Palette } from "./palette";
-
-export type Shown = "both" | "late" | "wait";
 
 // Half-open ranges: columns are positions in Iterations.index, rows positions in `order`.
 export interface View {

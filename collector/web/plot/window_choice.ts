@@ -1,7 +1,6 @@
 // Which iterations are on show before the reader zooms.
 import type { Iterations } from "../model/iterations";
-
-export type Span = "auto" | "100" | "300" | "all";
+import type { Span } from "../model/look";
 
 const AUTO_LEAST = 300;
 const BEFORE_ONSET = 60;

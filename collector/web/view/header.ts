@@ -1,4 +1,5 @@
 // The bar at the top: where the reader is, whether the data is live, the theme.
+import { waits, type ActionLedger } from "../model/action";
 import type { PageState } from "../model/page_state";
 import { clock } from "../text/moment";
 import { button, element, Slot } from "./element";
@@ -23,11 +24,13 @@ export class Header {
   update(state: PageState): void {
     const jobs = state.jobs ?? [];
     const { view } = state.route;
-    const onNodes = view === "nodes" || view === "node";
+    const onNodes = view === "nodes" || view === "node" || view === "actions";
     const away = onNodes || state.current !== null;
-    this.place.show([away, view, jobs.length], () => [
+    const actions = actionsLink(state.ledger);
+    this.place.show([away, view, jobs.length, actions], () => [
       away && (onNodes || jobs.length > 1) && element("a", { href: "#/" }, jobs.length > 1 ? `all ${jobs.length} jobs` : "jobs"),
       view !== "nodes" && element("a", { href: "#/nodes" }, "nodes"),
+      actions && view !== "actions" && element("a", { href: "#/actions" }, ...actionsText(actions)),
     ]);
     this.updateLive(state);
   }
@@ -46,4 +49,15 @@ export class Header {
         : `Connection lost, data from ${from}. Trying again by itself.`;
     if (this.lostText.textContent !== said) this.lostText.textContent = said;
   }
+}
+
+// Null where there is no fathom-cordon; else what about it needs a person.
+function actionsLink(ledger: ActionLedger | null): { waiting: number; stopped: string } | null {
+  if (!ledger || ledger.state === "off") return null;
+  return { waiting: ledger.actions.filter(waits).length, stopped: ledger.paused ? "paused" : ledger.tripped ? "stopped" : "" };
+}
+
+function actionsText({ waiting, stopped }: { waiting: number; stopped: string }): (Node | string)[] {
+  if (waiting === 0) return [stopped ? `actions (${stopped})` : "actions"];
+  return [`actions (${waiting}`, element("span", { class: "long" }, " to approve"), stopped ? `, ${stopped})` : ")"];
 }

@@ -1,13 +1,17 @@
 // One job: what is wrong first, then the picture of it, then what it rests on.
 import { headline, type JobState, type PageState } from "../model/page_state";
+import { defaultLook, type Look, type Part } from "../model/look";
 import { jobLink, verdictLink } from "../model/route";
 import { culpritName, isActive, type Verdict } from "../model/verdict";
 import { count, plural, seconds, times } from "../text/quantity";
 import { rankNames } from "../text/ranks";
+import { actionKey } from "./action_state";
 import { abstentions, calmCard } from "./calm_card";
+import { CommunicatorMatrix } from "./communicator_matrix";
 import { DataHealth } from "./data_health";
 import { element, Slot } from "./element";
 import { stateMark } from "./job_list";
+import { LiveIteration, type LiveAsks } from "./live_iteration";
 import { RankTable } from "./rank_table";
 import { agoTime } from "./time_text";
 import { Timeline } from "./timeline";
@@ -19,30 +23,40 @@ export class JobPage {
   private readonly line = new Slot(element("div", { class: "job-line" }));
   private readonly card = new Slot(element("div", { class: "verdicts" }));
   private readonly spoken = element("p", { class: "unseen", role: "status" });
-  private readonly timeline = new Timeline();
+  private readonly timeline: Timeline;
+  private readonly iteration: LiveIteration;
+  private readonly communicators: CommunicatorMatrix;
   private readonly table = new RankTable();
   private readonly health = new DataHealth();
   private readonly history = new VerdictHistory();
   private saidId = "";
+  private look = defaultLook();
 
-  constructor() {
+  constructor(onLook: (change: Partial<Look>) => void, asks: LiveAsks) {
+    this.timeline = new Timeline(onLook, (iteration, rank) => onLook({ iteration, rank, open: [...new Set<Part>([...this.look.open, "iteration"])] }));
+    this.iteration = new LiveIteration(onLook, asks);
+    this.communicators = new CommunicatorMatrix(onLook);
     this.timeline.node.append(this.table.node);
     this.node = element("div", { class: "job-page" }, this.line.node, this.spoken, this.card.node, this.timeline.node,
-      element("div", { class: "pair" }, this.health.node, this.history.node));
+      this.iteration.node, this.communicators.node, element("div", { class: "pair" }, this.health.node, this.history.node));
   }
 
   update(page: PageState): this {
     const state = page.current!;
     const { verdict, others } = headline(page);
     this.updateLine(state);
-    this.card.show(cardKey(state, verdict, others), () => [
+    this.card.show([page.selected?.id, cardKey(state, verdict, others), actionKey(verdict, page.ledger)], () => [
       page.selected && element("p", { class: "back" }, element("a", { href: jobLink(state.name) }, "← the job as it is now")),
-      verdict ? verdictCard(verdict, state) : calmCard(state),
+      verdict ? verdictCard(verdict, state, page.ledger) : calmCard(state),
       others.length > 0 && element("ul", { class: "others", "aria-label": "Other open verdicts" }, ...others.map(otherRow)),
       abstentions(state),
     ]);
-    this.timeline.update(state, verdict);
-    this.table.update(state, ...this.timeline.range(), new Set(verdict?.entity.ranks ?? []));
+    const culprits = new Set(verdict?.entity.ranks ?? []);
+    const look = (this.look = page.look);
+    this.timeline.update(state, verdict, look);
+    this.table.update(state, ...this.timeline.range(), this.timeline.rows(), look.sort !== "rank", culprits);
+    this.iteration.update(state, look, culprits);
+    this.communicators.update(state, look, culprits);
     this.health.update(state);
     this.history.update(state, verdict);
     this.announce(verdict);

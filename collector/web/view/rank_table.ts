@@ -1,7 +1,9 @@
 // Every rank's means over the iterations on show: the heat map as numbers, for those who want to
-// read, sort out, or cannot see it. The latest ranks first; long jobs are cut, and say so.
+// read, sort out, or cannot see it. The ranks of the picture, in its order where one was chosen, else
+// the latest first; long jobs are cut, and say so.
 import { meanPerRank } from "../model/iterations";
 import type { JobState } from "../model/page_state";
+import { placementOf, placeText } from "../model/placement";
 import { plural, seconds } from "../text/quantity";
 import { processStateText } from "../text/words";
 import { button, Changes, element, Slot } from "./element";
@@ -23,26 +25,31 @@ export class RankTable {
     this.node = this.details;
   }
 
-  update(state: JobState, from: number, to: number, culprits: Set<number>): void {
-    if (!this.changes.seen(state.iterations, state.health, from, to, [...culprits].join())) return;
+  // `rows`: the ranks on show; `ordered`: in an order that the reader chose.
+  update(state: JobState, from: number, to: number, rows: number[], ordered: boolean, culprits: Set<number>): void {
+    if (!this.changes.seen(state.iterations, state.health, state.groups, from, to, ordered, rows.length, rows[0], rows[rows.length - 1], [...culprits].join())) return;
     this.draw = () => {
-      if (this.details.open) this.render(state, from, to, culprits);
+      if (this.details.open) this.render(state, from, to, rows, ordered, culprits);
     };
     this.draw();
   }
 
-  private render(state: JobState, from: number, to: number, culprits: Set<number>): void {
+  private render(state: JobState, from: number, to: number, rows: number[], ordered: boolean, culprits: Set<number>): void {
     const data = state.iterations;
     const [late, wait, cpu, blocked] = (["late", "wait", "cpu", "blocked"] as const).map((q) => meanPerRank(data, q, from, to));
-    const order = [...data.ranks.keys()].sort((a, b) => late![b]! - late![a]! || a - b).slice(0, this.rows);
+    const position = new Map(data.ranks.map((rank, at) => [rank, at]));
+    const all = rows.flatMap((rank) => position.get(rank) ?? []);
+    const order = (ordered ? all : all.sort((a, b) => late![b]! - late![a]! || a - b)).slice(0, this.rows);
+    const placement = placementOf(state);
+    const placed = (["stage", "data"] as const).filter((subject) => placement[subject].size > 0);
     const info = new Map(state.health?.ranks.map((rank) => [rank.rank, rank]));
     const lines = order.map((at) => {
       const rank = data.ranks[at]!;
       const known = info.get(rank);
-      return [`${culprits.has(rank) ? "◆ " : ""}${rank}`, known?.node ?? "", known ? String(known.pid) : "",
-        known ? processStateText(known.state) : "", ...[late, wait, cpu, blocked].map((means) => seconds(means![at]!))];
+      return [`${culprits.has(rank) ? "◆ " : ""}${rank}`, known?.node ?? "", ...placed.map((subject) => placeText(placement, subject, rank)),
+        known ? String(known.pid) : "", known ? processStateText(known.state) : "", ...[late, wait, cpu, blocked].map((means) => seconds(means![at]!))];
     });
-    this.slot.show([lines, data.ranks.length], () => [table(lines), this.more(data.ranks.length)]);
+    this.slot.show([lines, all.length, placed], () => [table(lines, placed.map((subject) => PLACES[subject])), this.more(all.length)]);
   }
 
   private more(ranks: number): HTMLElement | null {
@@ -54,10 +61,14 @@ export class RankTable {
   }
 }
 
-function table(lines: string[][]): HTMLElement {
-  const head = ["rank", "node", "pid", "process", "came late", "waited", "CPU", "blocked"];
+const PLACES = { stage: "stage", data: "data rank" };
+
+function table(lines: string[][], places: string[]): HTMLElement {
+  const numbers = ["pid", "came late", "waited", "CPU", "blocked", ...places];
+  const head = ["rank", "node", ...places, "pid", "process", "came late", "waited", "CPU", "blocked"];
+  const kind = head.map((name) => (numbers.includes(name) ? "num" : null));
   return element("table", { class: "grid" },
-    element("thead", {}, element("tr", {}, ...head.map((name, i) => element("th", { scope: "col", class: i >= 4 || i === 2 ? "num" : null }, name)))),
+    element("thead", {}, element("tr", {}, ...head.map((name, i) => element("th", { scope: "col", class: kind[i] }, name)))),
     element("tbody", {}, ...lines.map((cells) => element("tr", { class: cells[0]!.startsWith("◆") ? "culprit" : null },
-      ...cells.map((cell, i) => element("td", { class: i >= 4 || i === 2 ? "num" : null }, cell))))));
+      ...cells.map((cell, i) => element("td", { class: kind[i] }, cell))))));
 }

@@ -1,11 +1,14 @@
 // The verdict: what a reader woken at night must know, in the order in which they ask.
+import type { ActionLedger } from "../model/action";
 import { culpritName, isActive, type Evidence, type Verdict } from "../model/verdict";
 import { nodeLink } from "../model/route";
 import type { JobState } from "../model/page_state";
 import { decimal, measured, plural, seconds, times } from "../text/quantity";
 import { rankList, rankNames } from "../text/ranks";
 import { causeText, gradeMeaning, gradeStrength, ownerText } from "../text/words";
-import { button, element, present } from "./element";
+import { actionState } from "./action_state";
+import { commandLine } from "./command_line";
+import { element, present } from "./element";
 import { agoTime, clockTime } from "./time_text";
 import { stackFlame } from "./stack_flame";
 import { waitChain } from "./wait_chain";
@@ -97,38 +100,15 @@ function wouldChange(v: Verdict): HTMLElement | null {
     element("ul", {}, ...v.wouldChange.map((item) => element("li", {}, item))));
 }
 
-async function copy(text: string, from: HTMLElement): Promise<boolean> {
-  try {
-    await navigator.clipboard.writeText(text);
-    return true;
-  } catch {
-    // Without a secure context there is no clipboard: select it, so that one keystroke copies.
-    const range = document.createRange();
-    range.selectNodeContents(from);
-    getSelection()?.removeAllRanges();
-    getSelection()?.addRange(range);
-    return false;
-  }
-}
-
 function action(v: Verdict): HTMLElement | null {
   if (!v.actionText && !v.actionCommand) return null;
   const part = element("section", { class: "action" }, element("div", {}, element("h3", {}, "What to do"), element("p", {}, v.actionText)));
   if (!v.actionCommand) return part;
-  const command = element("code", { tabindex: 0, "data-keep": "command" }, v.actionCommand);
-  const said = element("span", { class: "unseen", role: "status" });
-  const copier = button("Copy", () => {
-    void copy(v.actionCommand, command).then((copied) => {
-      copier.textContent = copied ? "Copied" : "Selected";
-      said.textContent = copied ? "Command copied" : "Command selected; press Ctrl+C";
-      setTimeout(() => (copier.textContent = "Copy"), 2000);
-    });
-  }, { class: "copy", "data-keep": "copy" });
-  part.append(element("div", { class: "command" }, command, copier, said));
+  part.append(commandLine(v.actionCommand));
   return part;
 }
 
-export function verdictCard(v: Verdict, state: JobState | null): HTMLElement {
+export function verdictCard(v: Verdict, state: JobState | null, ledger: ActionLedger | null = null): HTMLElement {
   const over = !isActive(v);
   const card = element("article", { class: `card verdict ${over ? "over" : "open"}`, "data-grade": v.grade, "aria-label": "Verdict" });
   const sentence = v.sentence || `${culpritName(v, rankNames)}: ${causeText(v.cause)}`;
@@ -146,5 +126,7 @@ export function verdictCard(v: Verdict, state: JobState | null): HTMLElement {
     element("div", { class: "doubts" }, evidence("Against it", v.counterEvidence, "Nothing measured speaks against it."), wouldChange(v) ?? "")));
   const act = action(v);
   if (act) card.append(act);
+  const onNode = actionState(v, ledger);
+  if (onNode) card.append(onNode);
   return card;
 }

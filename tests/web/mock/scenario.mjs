@@ -84,9 +84,60 @@ export class Scenario {
   detail() {
     return {
       ...this.job(),
-      groups: [{ id: "1", name: "default_pg", description: "world", ranks: [...Array(this.ranks).keys()] }],
+      groups: this.groups(),
       rank_info: [...Array(this.ranks).keys()].map((rank) => ({ rank, node: this.node(rank), pid: 4200 + rank, state: "running" })),
     };
+  }
+
+  // The world, and with `grid` = {pp, dp, tp} the groups of each dimension; tensor-parallel ranks are
+  // neighbours, pipeline stages lie furthest apart.
+  groups() {
+    const world = { id: "1", name: "default_pg", description: "world", kind: "world", ranks: [...Array(this.ranks).keys()] };
+    if (!this.grid) return [world];
+    const { pp, dp, tp } = this.grid;
+    const rank = (p, d, t) => (p * dp + d) * tp + t;
+    const range = (n) => [...Array(n).keys()];
+    const group = (kind, name, ranks) => ({ id: `${kind}-${ranks[0]}`, name, description: "", kind, ranks });
+    return [world,
+      ...range(pp).flatMap((p) => range(dp).map((d) => group("tensor", `tp ${p}.${d}`, range(tp).map((t) => rank(p, d, t))))),
+      ...range(pp).flatMap((p) => range(tp).map((t) => group("data", `dp ${p}.${t}`, range(dp).map((d) => rank(p, d, t))))),
+      ...range(dp).flatMap((d) => range(tp).map((t) => group("pipeline", `pp ${d}.${t}`, range(pp).map((p) => rank(p, d, t))))),
+    ];
+  }
+
+  // A culprit comes late in each communicator it is in, the other members wait there.
+  communicators() {
+    const fault = this.active().length > 0 ? this.delayUs : 0;
+    return {
+      job: this.name, first: this.last - 21, last: this.last - 2, iterations: 20, links: this.links ?? [],
+      groups: this.groups().map((group) => {
+        const hit = group.ranks.some((rank) => this.culprits.includes(rank));
+        const quiet = (this.quiet ?? []).includes(group.id);
+        return {
+          ...group, members_known: true, ops: quiet ? 0 : group.kind === "world" ? 1 : 12,
+          late_us: group.ranks.map((rank) => (quiet ? null : this.culprits.includes(rank) ? fault : 300)),
+          wait_us: group.ranks.map((rank) => (quiet ? null : hit && !this.culprits.includes(rank) ? fault : 900)),
+        };
+      }),
+    };
+  }
+
+  // The iteration asked for, or two that are worth a picture: before the fault and in it.
+  pictures(iterations, rank) {
+    const worth = [[Math.max(0, this.onset + 4), "slow"], [Math.max(0, this.onset - 3), "before"], [this.last - 2, "newest"]];
+    const chosen = iterations.length === 0 ? worth : iterations.map((index) => [index, "chosen"]);
+    const ranks = [...new Set([...(rank === null ? [] : [rank]), ...this.culprits, ...Array(Math.min(8, this.ranks)).keys()])].sort((a, b) => a - b);
+    const one = ([index, why]) => {
+      const slow = index >= this.onset && this.fault ? this.delayUs : 0;
+      const line = (r) => {
+        const late = this.culprits.includes(r) ? slow : 0;
+        const begin = 120_000 + late;
+        return { rank: r, cut: false, stretches: [], ops: [[0, 0, begin, 160_000 + slow, slow - late, 8 << 20, 0], [1, 0, 165_000 + slow, 190_000 + slow, 0, 4096, 0]] };
+      };
+      return { index, why, duration_us: BASE_S * 1e6 + slow, aligned: this.nodes > 1, whole: ranks.length === this.ranks, ranks: ranks.map(line) };
+    };
+    const kept = [...Array(40).keys()].map((i) => this.last - 41 + i);
+    return { job: this.name, asked: 0, kept, wanted: chosen.map(([index, why]) => ({ index, why })), pictures: { kinds: ["all_reduce", "broadcast"], groups: ["world"], iterations: chosen.map(one) } };
   }
 
   iterations(after, limit) {
@@ -175,6 +226,18 @@ export function closedVerdict(s, id, agoIterations) {
   };
 }
 
+// What fathom-cordon would say of the verdict of `s`, in this phase.
+export function ledgerOf(s, phase, more = {}) {
+  const [verdict] = s.verdicts;
+  const key = { node: verdict.entity.node, entity: `rank ${s.culprits[0]}`, cause: verdict.cause, verdict: verdict.id, job: s.name, mode: "approve" };
+  const action = { ...key, id: "a0123456789ab", phase, actor: "fathom-cordon", text: "", changed_unix_ns: s.timeMs(s.last) * 1e6, evidence: verdict.sentence, ...more.action };
+  const { action: _, hindrance = "", ...ledger } = more;
+  return {
+    state: "on", why: "", where: "http://127.0.0.1:7073", known_unix_ns: s.timeMs(s.last) * 1e6, backend: "slurm", paused: "", tripped: "", held: 0,
+    last_look_unix_ns: 0, problems: [], actions: [action], plan: [{ ...key, action: action.id, phase, hindrance, evidence: verdict.sentence }], ...ledger,
+  };
+}
+
 export function scenarios() {
   const four = new Scenario({ name: "llama-ft-4", losing: 3, abstained: [{ question: "whether the network is slow as well", missing: "link counters of gpu-01" }] });
   four.history = [closedVerdict(four, "llama-ft-4-v0", 320)];
@@ -184,5 +247,6 @@ export function scenarios() {
     sentence: "Rank 11 on a100-02 is stopped (SIGSTOP), and 15 ranks wait for it.", grade: "established" });
   const puzzled = new Scenario({ name: "puzzled-8", ranks: 8, fault: "unknown", culprits: [], convicted: false,
     abstained: [{ question: "who holds the job back", missing: "rows of rank 5: its agent is away" }] });
-  return [four, thousand, healthy, hung, puzzled];
+  const grid = new Scenario({ name: "grid-32", prefix: "b200", ranks: 32, nodes: 4, grid: { pp: 4, dp: 4, tp: 2 }, culprits: [13], fault: "compute_slow", onset: 320, quiet: ["pipeline-3"] });
+  return [four, thousand, healthy, hung, puzzled, grid];
 }

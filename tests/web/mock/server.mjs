@@ -20,6 +20,7 @@ export class MockCollector {
     this.listeners = new Set();
     this.port = 0;
     this.requests = [];
+    this.ledger = { state: "off", why: "", where: "", known_unix_ns: 0 };
   }
 
   async start(port = 0) {
@@ -69,15 +70,23 @@ export class MockCollector {
 
   body(url) {
     const page = TYPES[url.pathname];
+    if (url.pathname.endsWith("/perfetto")) return this.trace(url);
     if (page) return [page[1], 200, readFileSync(join(this.site, page[0]))];
     const value = this.api(url.pathname.split("/").slice(3).map(decodeURIComponent), url.searchParams);
     return ["application/json", value ? 200 : 404, JSON.stringify(value ?? { error: `nothing at ${url.pathname}; see /api/v1/jobs` })];
+  }
+
+  trace(url) {
+    const job = this.jobs.get(decodeURIComponent(url.pathname.split("/")[4]));
+    return job && !job.noTrace ? ["application/octet-stream", 200, Buffer.from(`trace of ${job.name}`)]
+      : ["application/json", 503, JSON.stringify({ error: "no memory for the trace" })];
   }
 
   api([what, name, part], query) {
     const jobs = [...this.jobs.values()];
     const verdicts = jobs.flatMap((job) => [...job.verdicts, ...(job.history ?? [])]);
     if (what === "jobs" && !name) return { jobs: jobs.map((job) => job.job()) };
+    if (what === "actions") return this.ledger;
     if (what === "verdicts" && name) return verdicts.find((verdict) => verdict.id === name);
     if (what === "verdicts") return { verdicts: verdicts.filter((verdict) => verdict.job === query.get("job")) };
     if (what === "nodes" && name) return this.node(name, verdicts);
@@ -87,6 +96,8 @@ export class MockCollector {
     if (!part) return job.detail();
     if (part === "report") return job.report();
     if (part === "health") return job.health();
+    if (part === "communicators") return job.communicators();
+    if (part === "pictures") return job.pictures((query.get("iteration") ?? "").split(",").filter(Boolean).map(Number), query.has("rank") ? Number(query.get("rank")) : null);
     return job.iterations(Number(query.get("after") ?? -1), Number(query.get("limit") ?? 300));
   }
 

@@ -56,7 +56,7 @@ test("pointing at a cell shows its numbers", async () => {
     await page.mouse.move(box.x + box.width * 0.9, box.y + box.height * 2.5 / 4);
     await page.waitForSelector(".tooltip:not([hidden])");
     assert.match(await text(page, ".tooltip"), /rank 2 · iteration 3\d\d · \d\d:\d\d:\d\d\s+came late by\s+2\d\d ms\s+waited\s+\S+ (ms|µs)\s+CPU\s+1\d\d ms\s+blocked/);
-    const tip = await page.locator(".tooltip").boundingBox();
+    const tip = await page.locator(".timeline .tooltip").boundingBox();
     assert.ok(tip.x >= 0 && tip.x + tip.width <= 1440, "inside the window");
     await page.mouse.move(5, 5);
     await page.waitForSelector(".tooltip", { state: "hidden" });
@@ -107,7 +107,7 @@ test("dragging zooms in, a button leads back", async () => {
 test("the latest ranks come first when asked", async () => {
   await withPage(named("moe-pretrain-1000"), "", {}, async ({ page }) => {
     await ready(page);
-    await page.click("text=Latest first");
+    await page.selectOption("[aria-label='Order of ranks']", "suspicion");
     await page.focus(MAP);
     await page.keyboard.press("End");
     assert.match(await page.locator(".timeline [role=status]").textContent(), /^rank 617 /);

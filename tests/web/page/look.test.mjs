@@ -64,7 +64,7 @@ const CONTRAST = () => {
 
 for (const dark of [false, true]) {
   test(`every text has a contrast of 4.5 or more, ${dark ? "dark" : "light"}`, async () => {
-    for (const hash of ["#/job/llama-ft-4", "#/job/hung-16", "#/job/healthy-8", "#/job/puzzled-8", "#/verdict/llama-ft-4-v0", "#/"]) {
+    for (const hash of ["#/job/llama-ft-4", "#/job/hung-16", "#/job/healthy-8", "#/job/puzzled-8", "#/verdict/llama-ft-4-v0", "#/", "#/job/grid-32?open=iteration,communicators&sort=node"]) {
       await withPage(named(), hash, { dark }, async ({ page }) => {
         await page.waitForSelector(".health-row, .jobs tbody tr");
         const { low, texts } = await page.evaluate(CONTRAST);

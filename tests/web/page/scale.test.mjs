@@ -65,7 +65,7 @@ test("memory stays bounded over many updates", async () => {
       await page.waitForFunction((n) => document.querySelector(".caption").textContent.endsWith(`to ${n}`), last);
     }
     await page.click("text=All");
-    const caption = await page.locator(".caption").innerText();
+    const caption = await page.locator(".timeline .caption").innerText();
     const [from, to] = caption.match(/iterations ([\d,]+) to ([\d,]+)/).slice(1).map((n) => Number(n.replaceAll(",", "")));
     assert.ok(to - from < 2000, caption);
   });

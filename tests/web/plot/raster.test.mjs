@@ -4,7 +4,6 @@ import { load } from "../load.mjs";
 
 const { rasterise, enlargeRows, scaleOf } = await load("plot/raster.ts");
 const { palette } = await load("plot/palette.ts");
-const { rowOrder } = await load("plot/order.ts");
 
 const colors = palette("light");
 
@@ -69,12 +68,6 @@ test("noise of a healthy job does not fill the scale; a fault sets it", () => {
   const faulty = job(4, 100, () => 0.212, () => 0.002);
   const scale = scaleOf(faulty, 0, 100, 0.2);
   assert.ok(scale >= 0.212 && scale <= 0.4, String(scale));
-});
-
-test("latest first", () => {
-  const data = job(3, 5, (_, r) => [0.01, 0.09, 0.05][r], () => 0);
-  assert.deepEqual([...rowOrder(data, "late", 0, 5)], [1, 2, 0]);
-  assert.deepEqual([...rowOrder(data, "rank", 0, 5)], [0, 1, 2]);
 });
 
 test("cost of a picture (printed, not asserted)", () => {

@@ -1,0 +1,86 @@
+// What fathom-cordon did to nodes and would do, as the collector passes it on (/api/v1/actions).
+import { number, object, objects, text, texts, unixMs } from "../api/json";
+
+export interface Action {
+  id: string;
+  node: string;
+  entity: string;
+  cause: string;
+  verdict: string;
+  job: string;
+  mode: string;
+  phase: string; // observed, advised, approved, acting, acted, undoing, undone, relinquished, failed, withdrawn
+  actor: string; // who took the last step
+  text: string; // why
+  changedMs: number;
+  evidence: string; // the verdict's sentence
+}
+
+// A verdict that could lead to an action, and what stands in the way.
+export interface Outlook {
+  action: string;
+  node: string;
+  cause: string;
+  verdict: string;
+  job: string;
+  mode: string;
+  phase: string;
+  hindrance: string; // empty: it would begin now
+}
+
+export interface ActionLedger {
+  state: string; // off: no fathom-cordon; on; away: it does not answer
+  why: string;
+  where: string;
+  knownMs: number; // when the rest is from; 0 = never
+  backend: string;
+  held: number;
+  paused: string; // why; empty: it is not
+  tripped: string; // likewise
+  problems: string[];
+  actions: Action[]; // newest first
+  plan: Outlook[];
+}
+
+export function decodeLedger(value: unknown): ActionLedger {
+  const answer = object(value);
+  return {
+    state: text(answer.state) || "off",
+    why: text(answer.why),
+    where: text(answer.where),
+    knownMs: unixMs(answer.known_unix_ns),
+    backend: text(answer.backend),
+    held: number(answer.held),
+    paused: text(answer.paused),
+    tripped: text(answer.tripped),
+    problems: texts(answer.problems),
+    actions: objects(answer.actions).map((a) => ({
+      id: text(a.id), node: text(a.node), entity: text(a.entity), cause: text(a.cause), verdict: text(a.verdict), job: text(a.job),
+      mode: text(a.mode), phase: text(a.phase), actor: text(a.actor), text: text(a.text), changedMs: unixMs(a.changed_unix_ns), evidence: text(a.evidence),
+    })),
+    plan: objects(answer.plan).map((p) => ({
+      action: text(p.action), node: text(p.node), cause: text(p.cause), verdict: text(p.verdict), job: text(p.job), mode: text(p.mode),
+      phase: text(p.phase), hindrance: text(p.hindrance),
+    })),
+  };
+}
+
+// A person can approve it.
+export function waits(action: Action): boolean {
+  return action.phase === "advised" && action.mode === "approve";
+}
+
+// fathom holds the node back, or may do so: it can be undone.
+export function holds(action: Action): boolean {
+  return action.phase === "acted" || action.phase === "acting";
+}
+
+export function actionOn(ledger: ActionLedger | null, verdict: string): Action | undefined {
+  return ledger?.actions.find((action) => action.verdict === verdict);
+}
+
+// The command that changes its state; empty: there is none.
+export function commandOf(action: Action): string {
+  if (waits(action)) return `fathom action approve ${action.id}`;
+  return holds(action) ? `fathom action undo ${action.id}` : "";
+}

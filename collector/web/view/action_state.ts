@@ -1,0 +1,56 @@
+// What fathom-cordon did or would do about one verdict, for its card, and the words for it.
+import { actionOn, commandOf, holds, waits, type Action, type ActionLedger } from "../model/action";
+import type { Verdict } from "../model/verdict";
+import { commandLine } from "./command_line";
+import { element, present } from "./element";
+import { agoTime } from "./time_text";
+
+// Phase and mode in the words of whoever must decide.
+export function phaseText(action: Action): string {
+  if (waits(action)) return "waits for approval";
+  return PHASES[action.phase] ?? action.phase;
+}
+
+const PHASES: Record<string, string> = {
+  observed: "observed only", advised: "advised", approved: "approved", acting: "under way", acted: "held back", undoing: "being undone",
+  undone: "undone", relinquished: "taken over by a person", failed: "failed", withdrawn: "withdrawn",
+};
+
+export function phaseMark(action: Action): HTMLElement {
+  const kind = waits(action) ? "due" : action.phase === "failed" ? "failed" : holds(action) ? "held" : "ended";
+  return element("span", { class: `state ${kind}` }, element("i", { "aria-hidden": "true" }), phaseText(action));
+}
+
+// What stops every action: said wherever actions are shown.
+export function brakes(ledger: ActionLedger): HTMLElement[] {
+  const lines: string[] = [];
+  if (ledger.paused) lines.push(`Paused: ${ledger.paused}`);
+  if (ledger.tripped) lines.push(`The breaker stopped all actions: ${ledger.tripped}`);
+  if (ledger.state === "away") lines.push(`fathom-cordon does not answer: ${ledger.why}${ledger.knownMs > 0 ? ". What follows may be old" : ""}`);
+  return lines.map((line) => element("p", { class: "brake" }, line));
+}
+
+export function actionKey(v: Verdict | null, ledger: ActionLedger | null): unknown {
+  if (!v || !ledger) return null;
+  const plan = ledger.plan.find((each) => each.verdict === v.id);
+  return [ledger.state, ledger.why, ledger.paused, ledger.tripped, actionOn(ledger, v.id), plan?.hindrance, plan?.mode];
+}
+
+export function actionState(v: Verdict, ledger: ActionLedger | null): HTMLElement | null {
+  if (!ledger || ledger.state === "off") return null;
+  const action = actionOn(ledger, v.id);
+  const plan = ledger.plan.find((each) => each.verdict === v.id);
+  if (!action && !plan) return null;
+  const node = action?.node || plan?.node || v.entity.node;
+  const hindrance = plan?.hindrance ? element("p", {}, `In the way: ${plan.hindrance}`) : null;
+  const command = action ? commandOf(action) : "";
+  return element("section", { class: "action-state", "aria-label": "Action on the node" },
+    element("h3", {}, "Action on ", element("a", { href: "#/actions" }, node)),
+    ...present(action ? [done(action), hindrance] : [element("p", {}, "Nothing was done yet."), hindrance]),
+    ...brakes(ledger), command ? commandLine(command, " action") : "");
+}
+
+function done(action: Action): HTMLElement {
+  const how = action.text ? ` · ${action.text}` : "";
+  return element("p", {}, phaseMark(action), ` by ${action.actor}, `, agoTime(action.changedMs), how);
+}
