@@ -2,10 +2,13 @@
 // known.
 //
 // Exit codes as of analyze: 0 nothing found, 1 failure, 2 a verdict is established or supported.
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
-#include <fstream>
-#include <iterator>
 #include <memory>
 #include <optional>
 #include <sstream>
@@ -13,11 +16,14 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
 #include "collector/cli/analyze_command.h"
 #include "collector/cli/exit_code.h"
 #include "collector/cli/get_command.h"
-#include "collector/cli/nearest_name.h"
 #include "collector/cli/render/quantity.h"
+#include "collector/cli/run/child_process.h"
+#include "collector/cli/run/installation.h"
+#include "collector/cli/scenario_choice.h"
 #include "collector/cli/text.h"
 #include "collector/cli/verb.h"
 #include "collector/import/analysis.h"
@@ -37,6 +43,7 @@ constexpr const char* kExamples =
     "  fathom simulate slow_gpu_4d\n"
     "  fathom simulate my_job.yaml --ranks 8192 --seed 7\n"
     "  fathom simulate --experiment scale --runs 20\n"
+    "  fathom simulate slow_gpu_4d --collector 127.0.0.1:7071   agents of it, to a collector\n"
     "Keys of a scenario: docs/formats/scenario.md. Interrupted, it prints what was done so far.\n"
     "Exit code: 2 when a verdict is established or supported, 0 when there is none.";
 
@@ -44,6 +51,8 @@ struct SimulateOptions {
   std::string scenario;
   std::string experiment;
   std::string output = "text";
+  std::string collector, collector_http, job;
+  double pace_s = 0;
   std::uint64_t seed = 0;
   std::uint32_t ranks = 0;
   std::size_t window = 48;
@@ -90,34 +99,6 @@ int List() {
   return kNothingFound;
 }
 
-absl::StatusOr<simulate::Scenario> Load(const std::string& name) {
-  std::vector<std::string> names;
-  for (const auto& entry : simulate::ScenarioLibrary()) {
-    if (name == entry.name) return simulate::ParseScenario(entry.text, name);
-    names.emplace_back(entry.name);
-  }
-  std::ifstream file(name, std::ios::binary);
-  if (!file) {
-    const std::string nearest = NearestName(name, names);
-    return absl::NotFoundError(Cat("'", name, "' is neither a scenario nor a file that can be read",
-                                   nearest.empty() ? "" : Cat("; did you mean '", nearest, "'?"),
-                                   "; see --list"));
-  }
-  const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  return simulate::ParseScenario(text, name);
-}
-
-// More or fewer data-parallel replicas, so that the job has so many ranks.
-absl::Status Resize(std::uint32_t ranks, simulate::Scenario* scenario) {
-  const std::uint32_t replica = scenario->plan.WorldSize() / scenario->plan.data;
-  if (ranks % replica != 0) {
-    return absl::InvalidArgumentError(
-        Cat("--ranks ", ranks, " is no multiple of a replica of ", replica, " ranks"));
-  }
-  scenario->plan.data = ranks / replica;
-  return simulate::Finalize(*scenario);
-}
-
 Json ScoreJson(const simulate::Scenario& scenario, const simulate::Outcome& outcome,
                const simulate::Score& score) {
   return {{"truth", simulate::TruthOf(scenario)},
@@ -156,14 +137,8 @@ std::string ScoreText(const simulate::Scenario& scenario, const simulate::Outcom
 }
 
 int SimulateOne(const SimulateOptions& options) {
-  auto scenario = Load(options.scenario);
+  const auto scenario = ChooseScenario(options.scenario, options.seed, options.ranks);
   if (!scenario.ok()) return Fail("simulate", scenario.status());
-  if (options.seed != 0) scenario->seed = options.seed;
-  if (options.ranks != 0) {
-    if (absl::Status fits = Resize(options.ranks, &*scenario); !fits.ok()) {
-      return Fail("simulate", fits);
-    }
-  }
   simulate::SessionOptions session_options;
   session_options.window = options.window;
   session_options.now = simulate::CpuSeconds;
@@ -187,6 +162,45 @@ int SimulateOne(const SimulateOptions& options) {
   return found && !options.exit_zero ? kCulpritFound : kNothingFound;
 }
 
+// Its exit code. An interruption from the terminal reaches it as well: it ends by itself.
+int RunToItsEnd(std::vector<std::string> line) {
+  std::vector<char*> argv;
+  for (std::string& word : line) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  pid_t pid = -1;
+  const int error = posix_spawn(&pid, argv[0], nullptr, nullptr, argv.data(), environ);
+  if (error != 0) return Fail("simulate", absl::ErrnoToStatus(error, line.front()));
+  int status = 0;
+  while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+  }
+  return ExitCodeOfStatus(status);
+}
+
+// The same options for fathom-fleet, which speaks gRPC.
+int Fleet(const SimulateOptions& options) {
+  const Installation here = FindInstallation(ThisExecutable());
+  if (here.fleet.empty()) {
+    return Fail("simulate", absl::UnavailableError(Cat("fathom-fleet is not beside this program (",
+                                                       here.folder.string(), ")")));
+  }
+  std::vector<std::string> line = {here.fleet.string()};
+  const auto add = [&line](const char* name, const std::string& value) {
+    if (!value.empty() && value != "0") line.insert(line.end(), {name, value});
+  };
+  if (options.experiment.empty()) line.push_back(options.scenario);
+  add("--experiment", options.experiment.empty() ? "" : "endtoend");
+  add("--collector", options.collector);
+  add("--collector-http", options.collector_http);
+  add("--job", options.job);
+  add("--pace", options.pace_s > 0 ? absl::StrCat(options.pace_s) : "");
+  add("--seed", Cat(options.seed));
+  add("--ranks", Cat(options.ranks));
+  add("--runs", Cat(options.runs));
+  add("--output", options.output);
+  if (options.exit_zero) line.push_back("--exit-zero");
+  return RunToItsEnd(line);
+}
+
 int Experiment(const SimulateOptions& options) {
   simulate::ExperimentOptions experiment;
   experiment.runs = options.runs;
@@ -198,6 +212,7 @@ int Experiment(const SimulateOptions& options) {
     std::fputs(text.c_str(), stdout);
     std::fflush(stdout);
   };
+  experiment.end_to_end = [&options] { return Fleet(options) == kNothingFound; };
   const absl::Status done = simulate::RunExperiment(options.experiment, experiment);
   return done.ok() ? kNothingFound : Fail("simulate", done);
 }
@@ -209,6 +224,7 @@ int Simulate(const SimulateOptions& options) {
   if (options.scenario.empty()) {
     return Fail("simulate", absl::InvalidArgumentError("name a scenario, or see --list"));
   }
+  if (!options.collector.empty()) return Fleet(options);
   return SimulateOne(options);
 }
 
@@ -225,6 +241,15 @@ void AddSimulateVerb(CLI::App& root, Invocation* invocation) {
   verb->add_option("--window", options->window, "iterations that the centre keeps")
       ->type_name("N")
       ->capture_default_str();
+  verb->add_option("--collector", options->collector,
+                   "play its agents to this collector (gRPC), as fast as the job would run")
+      ->type_name("HOST:PORT");
+  verb->add_option("--collector-http", options->collector_http, "where its verdicts are read")
+      ->type_name("HOST:PORT");
+  verb->add_option("--job", options->job, "name of the job at the collector")->type_name("NAME");
+  verb->add_option("--pace", options->pace_s,
+                   "seconds between iterations from the first fault on, at a collector")
+      ->type_name("S");
   verb->add_option("--experiment", options->experiment, "a table of many runs, or all")
       ->type_name("NAME");
   verb->add_option("--runs", options->runs, "of a row of the experiment")->type_name("N");

@@ -47,6 +47,14 @@ constexpr ExperimentEntry kExperiments[] = {
      "collector fetches rows once and keeps them. The more ranks, the more often a pause of one of "
      "them lengthens an iteration, so that smaller faults drown. Told: runs with a verdict.",
      CostByScale},
+    {"endtoend", "Localisation over gRPC",
+     "As above, but every node has an agent that speaks gRPC to a fathom-collector of its own "
+     "process, all on one machine. Iterations come every 3 s from the fault on. Localising: from "
+     "the first summary of the iteration that decided until the verdict comes as an event over "
+     "HTTP; so it holds ingest, the look, the rows, the store. Bytes are Protobuf's; a full log "
+     "has an op in as many bytes as a row that was fetched, until the verdict. As in process: the "
+     "engine without a network convicts the same ranks for the same cause.",
+     OverTheNetwork},
 };
 
 constexpr char kPage[] =

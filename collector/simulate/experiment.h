@@ -29,6 +29,8 @@ struct ExperimentOptions {
   std::function<double()> now;
   std::function<bool()> stopped;
   std::function<void(const std::string&)> print;
+  // Prints the table over gRPC, which another program makes; false when it cannot. May be empty.
+  std::function<bool()> end_to_end;
 };
 
 std::vector<std::string> ExperimentNames();

@@ -76,6 +76,7 @@ void Session::PlayNext() {
   const double begin = begins_[iteration];
   const std::uint64_t before = player_.ops_played();
   player_.Play(iteration, begin);
+  outcome_.begin_s.push_back(begin);
   outcome_.ops_played += player_.ops_played() - before;
   if (std::isinf(player_.end())) {
     Hang();
@@ -83,6 +84,7 @@ void Session::PlayNext() {
     return;
   }
   view_.window.push_back(observer_.Summarise(iteration, begin));
+  if (options_.played) options_.played(view_.window.back());
   begins_[iteration + 1] = player_.end();
   outcome_.iteration_s.push_back(player_.end() - begin);
   if (view_.window.size() > options_.window) {

@@ -34,6 +34,8 @@ struct SessionOptions {
   std::function<double()> now;
   // Asked before every iteration: true ends the session early. May be empty.
   std::function<bool()> stopped;
+  // Told of every iteration that ended. May be empty.
+  std::function<void(const diagnosis::IterationSummary&)> played;
 };
 
 struct Fetched {
@@ -47,6 +49,7 @@ struct Outcome {
   bool interrupted = false;
   bool hung = false;
   std::vector<double> iteration_s;  // how long each took
+  std::vector<double> begin_s;      // when each began, and the one in which the job hangs
   std::uint64_t ops_played = 0;     // a full log of all ranks holds so many
   std::uint64_t ops_until_verdict = 0;
   diagnosis::Suspicion suspicion;
@@ -69,6 +72,8 @@ class Session {
   Outcome Run();
   // As the engine saw it last, rows included.
   const diagnosis::JobView& view() const { return view_; }
+  // Rows that were fetched at any time.
+  const std::set<std::pair<RankId, Iteration>>& at_hand() const { return at_hand_; }
 
  private:
   void PlayNext();
@@ -83,7 +88,7 @@ class Session {
   Player player_;
   const Observer observer_;
   diagnosis::JobView view_;
-  std::set<std::pair<RankId, Iteration>> at_hand_;  // rows that were fetched
+  std::set<std::pair<RankId, Iteration>> at_hand_;
   std::map<std::int64_t, double> begins_;  // of the iterations in the window, and the next one
   Outcome outcome_;
 };

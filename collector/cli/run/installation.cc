@@ -34,6 +34,7 @@ Installation FindInstallation(const fs::path& executable) {
   out.folder = here;
   out.agent = FirstExisting({here / "fathomd"});
   out.collector = FirstExisting({here / "fathom-collector"});
+  out.fleet = FirstExisting({here / "fathom-fleet"});
   out.tracer = FirstExisting({here / "libfathom.so", prefix / FATHOM_LIBDIR / "libfathom.so",
                               prefix / "lib/libfathom.so"});
   out.site = FirstExisting({here / "fathom_site", prefix / "share/fathom/site"});
