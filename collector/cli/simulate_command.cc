@@ -9,6 +9,8 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
+#include <fstream>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <sstream>
@@ -30,9 +32,11 @@
 #include "collector/simulate/cpu_time.h"
 #include "collector/simulate/experiment.h"
 #include "collector/simulate/library.h"
+#include "collector/simulate/plot_files.h"
 #include "collector/simulate/scenario_yaml.h"
 #include "collector/simulate/score.h"
 #include "collector/simulate/session.h"
+#include "collector/simulate/table_plot.h"
 
 namespace fathom::cli {
 namespace {
@@ -52,6 +56,7 @@ struct SimulateOptions {
   std::string experiment;
   std::string output = "text";
   std::string collector, collector_http, job;
+  std::string svg, plot;
   double pace_s = 0;
   std::uint64_t seed = 0;
   std::uint32_t ranks = 0;
@@ -197,6 +202,8 @@ int Fleet(const SimulateOptions& options) {
   add("--ranks", Cat(options.ranks));
   add("--runs", Cat(options.runs));
   add("--output", options.output);
+  add("--svg", options.svg);
+  if (options.markdown) line.push_back("--markdown");
   if (options.exit_zero) line.push_back("--exit-zero");
   return RunToItsEnd(line);
 }
@@ -212,13 +219,28 @@ int Experiment(const SimulateOptions& options) {
     std::fputs(text.c_str(), stdout);
     std::fflush(stdout);
   };
+  if (!options.svg.empty()) experiment.plot = simulate::PlotsInto(options.svg);
   experiment.end_to_end = [&options] { return Fleet(options) == kNothingFound; };
   const absl::Status done = simulate::RunExperiment(options.experiment, experiment);
   return done.ok() ? kNothingFound : Fail("simulate", done);
 }
 
+// The plots of a page that was printed before.
+int PlotPage(const SimulateOptions& options) {
+  std::ifstream file(options.plot, std::ios::binary);
+  if (!file || options.svg.empty()) {
+    return Fail("simulate", absl::InvalidArgumentError(
+                                Cat("--plot needs a page that can be read, and --svg DIR")));
+  }
+  const std::string page{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  const auto write = simulate::PlotsInto(options.svg);
+  for (const simulate::NamedPlot& plot : simulate::PlotsOfPage(page)) write(plot.name, plot.svg);
+  return kNothingFound;
+}
+
 int Simulate(const SimulateOptions& options) {
   if (options.list) return List();
+  if (!options.plot.empty()) return PlotPage(options);
   const InterruptGuard guard;
   if (!options.experiment.empty()) return Experiment(options);
   if (options.scenario.empty()) {
@@ -254,6 +276,9 @@ void AddSimulateVerb(CLI::App& root, Invocation* invocation) {
       ->type_name("NAME");
   verb->add_option("--runs", options->runs, "of a row of the experiment")->type_name("N");
   verb->add_flag("--markdown", options->markdown, "with the headings and text of a page");
+  verb->add_option("--svg", options->svg, "folder for the plots of experiments")->type_name("DIR");
+  verb->add_option("--plot", options->plot, "draw the plots of this page of experiments again")
+      ->type_name("FILE");
   verb->add_option("-o,--output", options->output, "text or json")
       ->type_name("FORMAT")
       ->check(CLI::IsMember({"text", "json"}))

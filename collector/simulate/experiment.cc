@@ -2,6 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "collector/simulate/table_plot.h"
 #include "collector/simulate/tables.h"
 
 namespace fathom::simulate {
@@ -33,10 +34,13 @@ constexpr ExperimentEntry kExperiments[] = {
     {"two", "Two faults at once", "512 ranks, 4-D; one drawn fault of 1.4 and a slow GPU.",
      TwoAtOnce},
     {"shapes", "Jobs of all shapes",
-     "4 to 1,024 ranks: tensor parallelism of 1 to 8, pipelines of 1 to 4, context of 1 or 2, data of "
-     "4 to 16, experts in a third; drawn. Network faults take 6 times as long, unequal work is twice "
+     "4 to 1,024 ranks: tensor parallelism of 1 to 8, pipelines of 1 to 4, context of 1 or 2, data "
+     "of "
+     "4 to 16, experts in a third; drawn. Network faults take 6 times as long, unequal work is "
+     "twice "
      "as much, all else 1.5 times. To abstain on unequal work is no mistake: what counts is that "
-     "nobody is convicted wrongly. Where a replica is one rank, nothing tells more work for it from "
+     "nobody is convicted wrongly. Where a replica is one rank, nothing tells more work for it "
+     "from "
      "a slow device: it is told as one and counts as wrong.",
      ByShape},
     {"healthy", "False alarms", "52 iterations each; any conviction at any time counts.",
@@ -61,7 +65,8 @@ constexpr char kPage[] =
     "# Experiments\n\n"
     "Is the engine right about jobs whose truth is known? Each table is what the command above it "
     "prints; the whole page is\n\n"
-    "    fathom simulate --experiment all --markdown > docs/experiments.md\n\n"
+    "    fathom simulate --experiment all --markdown --svg docs/images/experiments \\\n"
+    "        > docs/experiments.md\n\n"
     "**The jobs are synthetic** ([how they are played](formats/scenario.md)). Figures of papers "
     "stand beside ours as anchors: Holmes (NSDI'25) measured on traces of real clusters, which are "
     "harder than anything played here in ways nobody has modelled. None of this has run on a "
@@ -82,6 +87,21 @@ std::vector<std::string> ExperimentNames() {
   return names;
 }
 
+void PrintAndPlot(const std::string& name, const ExperimentOptions& options,
+                  const std::function<void(const ExperimentOptions&)>& table) {
+  std::string printed;
+  ExperimentOptions heard = options;
+  heard.print = [&](const std::string& text) {
+    printed += text;
+    options.print(text);
+  };
+  table(heard);
+  for (const NamedPlot& plot : PlotsOf(name, printed)) {
+    if (options.plot) options.plot(plot.name, plot.svg);
+    if (options.markdown) options.print(LinkTo(plot));
+  }
+}
+
 absl::Status RunExperiment(const std::string& name, const ExperimentOptions& options) {
   bool found = false;
   if (options.markdown && name == "all") options.print(kPage);
@@ -93,7 +113,7 @@ absl::Status RunExperiment(const std::string& name, const ExperimentOptions& opt
     if (options.markdown) {
       options.print(absl::StrCat("    fathom simulate --experiment ", entry.name, "\n\n"));
     }
-    entry.run(options);
+    PrintAndPlot(entry.name, options, entry.run);
     if (options.stopped && options.stopped()) {
       options.print("\nInterrupted: the last row holds the runs that were done.\n");
       return absl::OkStatus();

@@ -29,11 +29,17 @@ struct ExperimentOptions {
   std::function<double()> now;
   std::function<bool()> stopped;
   std::function<void(const std::string&)> print;
+  // Gets the plots of a table, once it is printed; by the name of their files. May be empty.
+  std::function<void(const std::string& name, const std::string& svg)> plot;
   // Prints the table over gRPC, which another program makes; false when it cannot. May be empty.
   std::function<bool()> end_to_end;
 };
 
 std::vector<std::string> ExperimentNames();
+
+// Runs `table` with these options, and afterwards draws and links what it printed.
+void PrintAndPlot(const std::string& name, const ExperimentOptions& options,
+                  const std::function<void(const ExperimentOptions&)>& table);
 
 // `name` "all": one after the other.
 absl::Status RunExperiment(const std::string& name, const ExperimentOptions& options);

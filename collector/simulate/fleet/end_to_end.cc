@@ -21,6 +21,7 @@ constexpr std::int64_t kIterations = 46;
 // Longer than a localisation takes, so that it is known which iteration a verdict is about. Large
 // jobs have such iterations.
 constexpr double kPaceS = 3;
+constexpr double kLingerS = 30;
 
 struct Row {
   int runs = 0, told = 0, right = 0, as_in_process = 0;
@@ -49,7 +50,10 @@ absl::StatusOr<PlayOutcome> Play(const Scenario& job, const Rehearsal& rehearsal
   absl::Status connected = fleet.Connect(std::chrono::steady_clock::now() + kConnectTimeout);
   if (!connected.ok()) return connected;
   LivePlay play(job, rehearsal, rows, fleet, watch,
-                {.job = job.name, .pace_s = kPaceS, .until_verdict = true,
+                {.job = job.name,
+                 .pace_s = kPaceS,
+                 .linger_s = kLingerS,
+                 .until_verdict = true,
                  .stopped = options.stopped});
   return play.Run();
 }
@@ -116,9 +120,9 @@ absl::Status EndToEnd(const ExperimentOptions& options, std::uint32_t ranks,
                       const cli::SignalGate& gate) {
   PrintHeading(options,
                {"ranks", "runs", "told", "right, %", "as in process", "localising, s (median)",
-                "Holmes, s", "slow iterations until the verdict",
-                "rounds", "requests", "rows moved, MB", "of a full log, %",
-                "summary, bytes a rank and iteration", "rows and summaries of a full log, %"});
+                "Holmes, s", "slow iterations until the verdict", "rounds", "requests",
+                "rows moved, MB", "of a full log, %", "summary, bytes a rank and iteration",
+                "rows and summaries of a full log, %"});
   constexpr std::pair<std::uint32_t, const char*> kRows[] = {
       {512, "–"}, {2048, "15.5"}, {8192, "30.3"}};
   for (const auto& [scale, holmes] : kRows) {

@@ -120,8 +120,8 @@ absl::Status Fleet::Connect(std::chrono::steady_clock::time_point deadline) {
       if (!parts_->trouble.ok()) return parts_->trouble;
       if (parts_->greeted == parts_->calls.size()) return absl::OkStatus();
     }
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(
-        deadline - std::chrono::steady_clock::now());
+    const auto left =
+        std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
     if (left.count() <= 0) return absl::DeadlineExceededError("the collector does not answer");
     pollfd wanted{parts_->wake, POLLIN, 0};
     poll(&wanted, 1, static_cast<int>(left.count()));

@@ -29,12 +29,12 @@
 namespace fathom::simulate {
 
 struct Traffic {
-  std::uint64_t summaries = 0;      // bytes
-  std::uint64_t rows = 0;           // replies
-  std::uint64_t row_requests = 0;   // bytes of the requests
-  std::uint64_t others = 0;         // what tells of nodes, ranks, communicators, health
-  std::uint64_t requests = 0;       // how many
-  std::uint64_t ops = 0;            // in the replies
+  std::uint64_t summaries = 0;     // bytes
+  std::uint64_t rows = 0;          // replies
+  std::uint64_t row_requests = 0;  // bytes of the requests
+  std::uint64_t others = 0;        // what tells of nodes, ranks, communicators, health
+  std::uint64_t requests = 0;      // how many
+  std::uint64_t ops = 0;           // in the replies
 };
 
 class Fleet {

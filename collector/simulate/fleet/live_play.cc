@@ -40,8 +40,8 @@ std::size_t OnsetOf(const Scenario& scenario) {
 
 }  // namespace
 
-LivePlay::LivePlay(const Scenario& scenario, const Rehearsal& rehearsal, RowLog& rows,
-                   Fleet& fleet, VerdictWatch& verdicts, PlaySettings settings)
+LivePlay::LivePlay(const Scenario& scenario, const Rehearsal& rehearsal, RowLog& rows, Fleet& fleet,
+                   VerdictWatch& verdicts, PlaySettings settings)
     : scenario_(scenario),
       rehearsal_(rehearsal),
       rows_(rows),

@@ -21,6 +21,7 @@
 #include "collector/simulate/fleet/agent_messages.h"
 #include "collector/simulate/fleet/end_to_end.h"
 #include "collector/simulate/fleet/live_play.h"
+#include "collector/simulate/plot_files.h"
 #include "collector/simulate/score.h"
 #include "collector/simulate/trial.h"
 
@@ -35,6 +36,8 @@ struct Options {
   std::string output = "text";
   std::uint64_t seed = 0;
   std::uint32_t ranks = 0;
+  std::string svg;
+  bool markdown = false;
   double pace_s = 0;  // 0: as the job runs
   int runs = 0;
   bool exit_zero = false;
@@ -167,7 +170,12 @@ int Experiment(const Options& options, const std::function<bool()>& stopped,
     std::fputs(text.c_str(), stdout);
     std::fflush(stdout);
   };
-  const absl::Status done = EndToEnd(experiment, options.ranks, gate);
+  experiment.markdown = options.markdown;
+  if (!options.svg.empty()) experiment.plot = PlotsInto(options.svg);
+  absl::Status done;
+  PrintAndPlot("endtoend", experiment, [&](const ExperimentOptions& heard) {
+    done = EndToEnd(heard, options.ranks, gate);
+  });
   return done.ok() ? cli::kNothingFound : Fail(done);
 }
 
@@ -187,6 +195,8 @@ void Describe(CLI::App& app, Options& o) {
   app.add_option("--seed", o.seed, "of all random numbers");
   app.add_option("--ranks", o.ranks, "so many ranks");
   app.add_option("--experiment", o.experiment, "endtoend")->check(CLI::IsMember({"endtoend"}));
+  app.add_option("--svg", o.svg, "folder for its plot");
+  app.add_flag("--markdown", o.markdown, "with the link to its plot");
   app.add_option("--runs", o.runs, "of a row of the experiment");
   app.add_option("-o,--output", o.output, "text or json")->check(CLI::IsMember({"text", "json"}));
   app.add_flag("--exit-zero", o.exit_zero, "exit with 0 even when a culprit was told");

@@ -16,8 +16,8 @@ constexpr std::chrono::milliseconds kGrace{3000};
 absl::StatusOr<std::unique_ptr<OwnCollector>> OwnCollector::Start(const cli::SignalGate& gate) {
   const cli::Installation here = cli::FindInstallation(cli::ThisExecutable());
   if (here.collector.empty()) {
-    return absl::UnavailableError(absl::StrCat("fathom-collector is not beside this program (",
-                                               here.folder.string(), ")"));
+    return absl::UnavailableError(
+        absl::StrCat("fathom-collector is not beside this program (", here.folder.string(), ")"));
   }
   std::unique_ptr<OwnCollector> own(new OwnCollector());
   auto folder = cli::RunFolder::Make("/dev/shm");

@@ -27,7 +27,8 @@ void RowLog::Make(std::int64_t iteration, const std::vector<std::uint32_t>& rank
   const double begin = rehearsal_.outcome.begin_s[static_cast<std::size_t>(iteration)];
   player_.Play(iteration, begin, ranks);
   for (std::uint32_t rank : ranks) {
-    observer_.AddRows(iteration, rank, begin, BusyBefore(iteration, rank), rows_[{iteration, rank}]);
+    observer_.AddRows(iteration, rank, begin, BusyBefore(iteration, rank),
+                      rows_[{iteration, rank}]);
   }
 }
 

@@ -35,8 +35,8 @@ class FleetTest : public testing::Test {
     config.store = ":memory:";
     const auto finalized = Finalize(config);
     ASSERT_TRUE(finalized.ok()) << finalized.status();
-    auto started = collector::Collector::Start(
-        *finalized, {&diagnosis::Watch, &diagnosis::Diagnose}, clock_);
+    auto started =
+        collector::Collector::Start(*finalized, {&diagnosis::Watch, &diagnosis::Diagnose}, clock_);
     ASSERT_TRUE(started.ok()) << started.status();
     collector_ = *std::move(started);
   }
