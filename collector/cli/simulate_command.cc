@@ -32,6 +32,7 @@
 #include "collector/simulate/cpu_time.h"
 #include "collector/simulate/experiment.h"
 #include "collector/simulate/library.h"
+#include "collector/simulate/operator_log.h"
 #include "collector/simulate/plot_files.h"
 #include "collector/simulate/scenario_yaml.h"
 #include "collector/simulate/score.h"
@@ -56,7 +57,7 @@ struct SimulateOptions {
   std::string experiment;
   std::string output = "text";
   std::string collector, collector_http, job;
-  std::string svg, plot;
+  std::string svg, plot, operators;
   double pace_s = 0;
   std::uint64_t seed = 0;
   std::uint32_t ranks = 0;
@@ -225,6 +226,20 @@ int Experiment(const SimulateOptions& options) {
   return done.ok() ? kNothingFound : Fail("simulate", done);
 }
 
+constexpr std::uint32_t kRanksInLog = 32;
+
+// The log of ops that a forest can learn from.
+int WriteLog(const SimulateOptions& options) {
+  const auto scenario = ChooseScenario(options.scenario, options.seed, options.ranks);
+  if (!scenario.ok()) return Fail("simulate", scenario.status());
+  std::ofstream file(options.operators, std::ios::binary | std::ios::trunc);
+  simulate::WriteOperators(*scenario, kRanksInLog, [&](const std::string& line) { file << line; });
+  file.close();
+  if (file) return kNothingFound;
+  return Fail("simulate",
+              absl::UnavailableError(Cat("'", options.operators, "' cannot be written")));
+}
+
 // The plots of a page that was printed before.
 int PlotPage(const SimulateOptions& options) {
   std::ifstream file(options.plot, std::ios::binary);
@@ -246,6 +261,7 @@ int Simulate(const SimulateOptions& options) {
   if (options.scenario.empty()) {
     return Fail("simulate", absl::InvalidArgumentError("name a scenario, or see --list"));
   }
+  if (!options.operators.empty()) return WriteLog(options);
   if (!options.collector.empty()) return Fleet(options);
   return SimulateOne(options);
 }
@@ -276,6 +292,9 @@ void AddSimulateVerb(CLI::App& root, Invocation* invocation) {
       ->type_name("NAME");
   verb->add_option("--runs", options->runs, "of a row of the experiment")->type_name("N");
   verb->add_flag("--markdown", options->markdown, "with the headings and text of a page");
+  verb->add_option("--operators", options->operators,
+                   "write its ops, each with whether it is abnormal, and stop")
+      ->type_name("FILE");
   verb->add_option("--svg", options->svg, "folder for the plots of experiments")->type_name("DIR");
   verb->add_option("--plot", options->plot, "draw the plots of this page of experiments again")
       ->type_name("FILE");

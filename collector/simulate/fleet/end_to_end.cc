@@ -1,5 +1,8 @@
 #include "collector/simulate/fleet/end_to_end.h"
 
+#include <algorithm>
+#include <cstdlib>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -139,6 +142,10 @@ absl::Status EndToEnd(const ExperimentOptions& options, std::uint32_t ranks,
     }
     PrintRow(options, CellsOf(scale, row, holmes));
   }
+  double load = 0;
+  getloadavg(&load, 1);
+  options.print(absl::StrFormat("\nOn %d cores, with a load of %.1f at the end.\n",
+                                std::thread::hardware_concurrency(), load));
   return absl::OkStatus();
 }
 
