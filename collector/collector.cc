@@ -13,6 +13,7 @@
 #include "collector/http/event_hub.h"
 #include "collector/http/http_server.h"
 #include "collector/http/job_news.h"
+#include "collector/http/login/login.h"
 #include "collector/ingest/agent_service.h"
 #include "collector/ingest/window_requests.h"
 #include "collector/net/curl_transport.h"
@@ -26,7 +27,8 @@ namespace fathom::collector {
 // In order of construction; destroyed in reverse.
 struct Collector::Parts {
   Parts(const FinalizedCollectorConfig& config, DiagnosisFunctions functions,
-        const Clock& clock_in, const std::string& cordon_http);
+        const Clock& clock_in, std::unique_ptr<Login> login_in,
+        const std::string& cordon_http);
   ~Parts();
 
   absl::Status Listen(const FinalizedCollectorConfig& config);
@@ -37,6 +39,7 @@ struct Collector::Parts {
   int AskForRows(const std::shared_ptr<JobState>& job, const diagnosis::RowsWanted& wanted);
 
   const Clock& clock;
+  std::unique_ptr<Login> login;
   std::unique_ptr<Store> store;
   JobTable jobs;
   SessionRegistry registry;
@@ -63,8 +66,10 @@ struct Collector::Parts {
 };
 
 Collector::Parts::Parts(const FinalizedCollectorConfig& config, DiagnosisFunctions functions,
-                        const Clock& clock_in, const std::string& cordon_http)
+                        const Clock& clock_in, std::unique_ptr<Login> login_in,
+                        const std::string& cordon_http)
     : clock(clock_in),
+      login(std::move(login_in)),
       store(Store::Open(config->store)),
       jobs(clock, {static_cast<std::size_t>(config->max_jobs),
                    static_cast<std::size_t>(config->max_ranks)}),
@@ -113,6 +118,7 @@ PrometheusExporter::Sources Collector::Parts::Sources() {
           [this] { return events.subscribers(); },
           [this] { return events.dropped(); },
           notifier.counters(),
+          [this] { return login->failures(); },
           kVersion};
 }
 
@@ -132,7 +138,7 @@ absl::Status Collector::Parts::Listen(const FinalizedCollectorConfig& config) {
   grpc = *std::move(agents);
   auto server = HttpServer::Start(
       {config->http, config.allowed_hosts(), static_cast<std::size_t>(config->max_event_clients)},
-      api, events);
+      api, events, *login);
   if (!server.ok()) return server.status();
   http = *std::move(server);
   diagnosis_thread = std::thread([this] { diagnoser.Run(); });
@@ -173,15 +179,20 @@ absl::StatusOr<std::unique_ptr<Collector>> Collector::Start(const FinalizedColle
                                                             DiagnosisFunctions functions,
                                                             const Clock& clock,
                                                             const std::string& cordon_http) {
-  auto parts = std::make_unique<Parts>(config, std::move(functions), clock, cordon_http);
+  auto login = Login::Make(config->login, clock);
+  if (!login.ok()) return login.status();
+  auto parts = std::make_unique<Parts>(config, std::move(functions), clock, *std::move(login),
+                                       cordon_http);
   if (auto status = parts->Listen(config); !status.ok()) return status;
   return std::unique_ptr<Collector>(new Collector(std::move(parts)));
 }
 
-void Collector::Reload(const FinalizedCollectorConfig& config) {
+absl::Status Collector::Reload(const FinalizedCollectorConfig& config) {
+  if (auto status = parts_->login->Use(config->login); !status.ok()) return status;
   parts_->notifier.Use(config.receivers());
   const std::lock_guard lock(parts_->page_url_mutex);
   parts_->page_url = config->page_url;
+  return absl::OkStatus();
 }
 
 int Collector::grpc_port() const { return parts_->grpc->port(); }

@@ -6,8 +6,8 @@
 //
 // Start: what others depend on first; the ready line may be printed once Start has returned. Stop
 // (the destructor): events, HTTP, gRPC (≤ 2 s), diagnoser, then the parts.
-// Reload takes what may change while it runs, from settings read anew: notify, notify_key_file and
-// page_url.
+// Reload takes what may change while it runs, from settings read anew: who may do what, notify,
+// notify_key_file and page_url. An error leaves everything as it was.
 // `cordon_http` is the address of a fathom-cordon whose actions the page shows; empty: none.
 //
 // Threads: one for the diagnoser, gRPC's, civetweb's. Thread-safety: the public functions are.
@@ -34,7 +34,7 @@ class Collector {
                                                           const std::string& cordon_http = "");
   ~Collector();
 
-  void Reload(const FinalizedCollectorConfig& config);
+  absl::Status Reload(const FinalizedCollectorConfig& config);
 
   int grpc_port() const;
   int http_port() const;

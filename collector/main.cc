@@ -49,8 +49,11 @@ void Reload(const ReadSettings& read, const FinalizedCollectorConfig& held, Coll
                   std::string(anew.status().message()));
     return;
   }
+  if (const auto taken = collector.Reload(*anew); !taken.ok()) {
+    spdlog::error("settings not read again, the old ones hold: {}", std::string(taken.message()));
+    return;
+  }
   spdlog::set_level(spdlog::level::from_str((*anew)->log_level));
-  collector.Reload(*anew);
   spdlog::info("settings read again");
   for (const std::string& name : NeedRestart(*held, **anew)) {
     spdlog::warn("{} has changed and takes effect with a restart only", name);

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "collector/http/login/login.h"
 #include "collector/notify/delivery.h"
 #include "collector/store/node_history.h"
 #include "diagnosis/engine/config.h"
@@ -35,6 +36,7 @@ struct CollectorConfig {
   std::string notify;           // who hears of verdicts: SHAPE=URL, with commas
   std::string notify_key_file;  // PagerDuty's routing key
   std::string page_url;         // where people reach the page; goes into notices
+  LoginOptions login{.local_owner = true};
   NodeHistorySettings node_history;
   bool parent_death_signal = false;
   diagnosis::DiagnosisConfig diagnosis;
@@ -56,7 +58,7 @@ class FinalizedCollectorConfig {
   std::vector<Receiver> receivers_;
 };
 
-// Checks addresses, ranges and that nothing but loopback is bound without `insecure`; fills in the
+// Checks addresses, ranges, that tokens can be read, and that nothing but loopback is bound without `insecure`; fills in the
 // default place of the store.
 absl::StatusOr<FinalizedCollectorConfig> Finalize(CollectorConfig config);
 

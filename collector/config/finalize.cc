@@ -109,6 +109,9 @@ absl::Status Check(const CollectorConfig& c) {
 absl::StatusOr<FinalizedCollectorConfig> Finalize(CollectorConfig config) {
   if (auto status = Check(config); !status.ok()) return status;
   if (config.store.empty()) config.store = DefaultStore();
+  if (const auto login = Login::Make(config.login, SystemClock()); !login.ok()) {
+    return login.status();
+  }
   FinalizedCollectorConfig finalized;
   finalized.allowed_hosts_ = SplitNames(config.allowed_hosts);
   std::string key;

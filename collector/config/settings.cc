@@ -86,6 +86,17 @@ Setting Of(std::string name, T NodeHistorySettings::*field, std::string help) {
           [field](const Config& c) { return Show(c.node_history.*field); }};
 }
 
+template <typename T>
+Setting Of(std::string name, T LoginOptions::*field, std::string help) {
+  return {std::move(name),
+          std::move(help),
+          std::is_same_v<T, bool>,
+          false,
+          true,
+          [field](Config& c, const std::string& text) { return Parse(text, c.login.*field); },
+          [field](const Config& c) { return Show(c.login.*field); }};
+}
+
 Setting Hidden(Setting setting) {
   setting.hidden = true;
   return setting;
@@ -120,6 +131,13 @@ std::vector<Setting> ServerSettings() {
       Reloads(
           Of("notify_key_file", &Config::notify_key_file, "file with PagerDuty's routing key")),
       Reloads(Of("page_url", &Config::page_url, "where people reach the page; goes into notices")),
+      Of("tokens", &LoginOptions::token_file,
+         "file of 'NAME viewer|operator sha256:HEX [YYYY-MM-DD]' lines"),
+      Of("proxy_header", &LoginOptions::proxy_header, "in which a reverse proxy names the person"),
+      Of("proxy_peers", &LoginOptions::proxy_peers, "its addresses or networks, with commas"),
+      Of("proxy_operators", &LoginOptions::proxy_operators,
+         "who of those may change something, with commas; *: all"),
+      Of("open_reading", &LoginOptions::open_reading, "reading needs no login"),
       Of("repeat_days", &NodeHistorySettings::days, "how far back jobs count against a node"),
       Of("repeat_jobs", &NodeHistorySettings::repeat_jobs, "so many make it a repeat offender"),
       Hidden(Of("parent_death_signal", &Config::parent_death_signal, "end with the parent")),

@@ -25,6 +25,7 @@ namespace {
 
 using namespace fathom::cordon;  // NOLINT(google-build-using-namespace)
 using fathom::collector::CurlTransport;
+using fathom::collector::Login;
 using fathom::collector::Notice;
 using fathom::collector::Receiver;
 using fathom::collector::StopSignals;
@@ -47,7 +48,8 @@ std::string KubernetesServer(const CordonConfig& config) {
 // Everything that lives as long as the process, in order of construction.
 class Process {
  public:
-  Process(const ReadLine& read, const CordonConfig& config, std::vector<Receiver> receivers)
+  Process(const ReadLine& read, const CordonConfig& config, std::vector<Receiver> receivers,
+          std::unique_ptr<Login> login)
       : read_(read),
         config_(config),
         receivers_(std::move(receivers)),
@@ -55,10 +57,11 @@ class Process {
                   config.kubernetes_cert_file, config.kubernetes_key_file}),
         advice_(config.collector, outside_),
         backend_(MakeBackend()),
-        api_(config.backend, config.tokens) {}
+        login_(std::move(login)),
+        api_(config.backend, *login_) {}
 
   int Run(const StopSignals& signals) {
-    auto server = CordonServer::Start(config_.http, api_);
+    auto server = CordonServer::Start(config_.http, api_, *login_);
     if (!server.ok()) return Fail(server.status());
     fathom::collector::HostPort where;
     fathom::collector::ParseHostPort(config_.http, where).IgnoreError();
@@ -107,7 +110,7 @@ class Process {
     return came == StopSignals::Came::kStop;
   }
 
-  // SIGHUP: limits, groups and modes, receivers and the log level are taken. An error leaves
+  // SIGHUP: limits, groups and modes, receivers, who may do what and the log level are taken. An error leaves
   // everything as it was.
   bool Reload() {
     const auto anew = read_();
@@ -119,6 +122,11 @@ class Process {
     }
     for (const std::string& name : NeedRestart(config_, anew->config)) {
       spdlog::warn("{} has changed and takes effect with a restart only", name);
+    }
+    if (const auto taken = login_->Use(anew->config.login); !taken.ok()) {
+      spdlog::error("settings not read again, the old ones hold: {}",
+                    std::string(taken.message()));
+      return false;
     }
     receivers_ = *std::move(receivers);
     config_.limits = anew->config.limits;
@@ -165,6 +173,7 @@ class Process {
   AdviceSource advice_;
   std::unique_ptr<Backend> backend_;
   std::unique_ptr<AuditLog> log_;
+  std::unique_ptr<Login> login_;
   CordonApi api_;
 };
 
@@ -187,8 +196,11 @@ int Run(const ReadLine& read, const CordonConfig& config) {
   spdlog::set_pattern("%Y-%m-%dT%H:%M:%S.%e %^%l%$ %v");
   auto receivers = CordonReceivers(config);
   if (!receivers.ok()) return Fail(receivers.status());
+  static const SystemClock clock;
+  auto login = Login::Make(config.login, clock);
+  if (!login.ok()) return Fail(login.status());
   spdlog::info("settings:\n{}", PrintCordonConfig(config));
-  return Process(read, config, *std::move(receivers)).Run(signals);
+  return Process(read, config, *std::move(receivers), *std::move(login)).Run(signals);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include "collector/export/metric_page.h"
 #include "collector/http/job_json.h"
+#include "collector/http/login/login_metric.h"
 
 namespace fathom::collector {
 namespace {
@@ -158,6 +159,7 @@ std::string PrometheusExporter::Scrape() const {
       .Set(Number(sources_.event_clients()));
   page.Counter("fathom_event_clients_dropped_total", "Listeners dropped for being slow.")
       .Set(Number(sources_.event_dropped()));
+  WriteLoginFailures(sources_.login_failures(), page);
   page.Gauge("fathom_build_info", "The version that runs; the value is 1.")
       .Set(1, {{"version", sources_.version}, {"component", "collector"}});
   return page.Text();

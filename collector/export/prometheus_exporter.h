@@ -13,6 +13,7 @@
 #include <functional>
 #include <string>
 
+#include "collector/http/login/login.h"
 #include "collector/ingest/ingest_counters.h"
 #include "collector/ingest/session_registry.h"
 #include "collector/notify/notifier.h"
@@ -40,6 +41,7 @@ class PrometheusExporter {
     std::function<std::size_t()> event_clients;    // listeners of events
     std::function<std::uint64_t()> event_dropped;  // listeners dropped for being slow
     const Notifier::Counters& notices;
+    std::function<Login::Failures()> login_failures;
     std::string version;
   };
 

@@ -2,32 +2,41 @@
 
 #include <absl/strings/str_cat.h>
 #include <civetweb.h>
+#include <spdlog/spdlog.h>
 
 #include <chrono>
 #include <string_view>
 #include <utility>
 
+#include "collector/http/json_writer.h"
 #include "collector/http/listener.h"
+#include "collector/http/login/sign_in.h"
 
 namespace fathom::collector {
 namespace {
 
-constexpr char kSecurityHeaders[] =
-    "Content-Security-Policy: default-src 'self'; frame-ancestors 'none'; base-uri 'none'; "
-    "form-action 'none'\r\n"
-    "X-Content-Type-Options: nosniff\r\n"
-    "Referrer-Policy: no-referrer\r\n"
-    "Cross-Origin-Resource-Policy: same-origin\r\n"
-    "Cache-Control: no-cache\r\n";
+// A document with a form may send it here and says so by its referrer; others do neither.
+std::string SecurityHeaders(bool form) {
+  return absl::StrCat(
+      "Content-Security-Policy: default-src 'self'; frame-ancestors 'none'; base-uri 'none'; "
+      "form-action ",
+      form ? "'self'" : "'none'", "\r\nX-Content-Type-Options: nosniff\r\nReferrer-Policy: ",
+      form ? "same-origin" : "no-referrer",
+      "\r\nCross-Origin-Resource-Policy: same-origin\r\nCache-Control: no-cache\r\n");
+}
 
 std::string Reason(int status) {
   switch (status) {
     case 200:
       return "OK";
+    case 303:
+      return "See Other";
     case 304:
       return "Not Modified";
     case 400:
       return "Bad Request";
+    case 401:
+      return "Unauthorized";
     case 403:
       return "Forbidden";
     case 404:
@@ -38,6 +47,8 @@ std::string Reason(int status) {
       return "Conflict";
     case 415:
       return "Unsupported Media Type";
+    case 429:
+      return "Too Many Requests";
     case 503:
       return "Service Unavailable";
     default:
@@ -55,16 +66,32 @@ void Send(mg_connection* connection, const Response& response, bool head_only) {
                                   "\r\nContent-Length: ", response.body.size(), "\r\n");
   if (response.status == 405) head.append("Allow: GET, HEAD\r\n");
   if (!response.etag.empty()) head.append("ETag: " + response.etag + "\r\n");
-  head.append(kSecurityHeaders).append("\r\n");
+  if (response.status == 401) head.append("WWW-Authenticate: Bearer\r\n");
+  if (response.status == 429) head.append("Retry-After: 60\r\n");
+  head.append(response.headers).append(SecurityHeaders(response.form)).append("\r\n");
   if (Write(connection, head) && !head_only) Write(connection, response.body);
+}
+
+Response Refused(const absl::Status& why) {
+  const int status = absl::IsUnauthenticated(why)        ? 401
+                     : absl::IsPermissionDenied(why)     ? 403
+                     : absl::IsResourceExhausted(why)    ? 429
+                                                         : 503;
+  return Response::Error(status, std::string(why.message()));
+}
+
+Role Needed(const Request& request) {
+  if (request.method == "POST") return Role::kOperator;
+  const std::string first = request.segments.empty() ? "" : request.segments.front();
+  return first == "api" || first == "metrics" ? Role::kViewer : Role::kNobody;
 }
 
 }  // namespace
 
 class HttpServer::Impl {
  public:
-  Impl(const HttpOptions& options, const Api& api, EventHub& events)
-      : options_(options), api_(api), events_(events) {}
+  Impl(const HttpOptions& options, const Api& api, EventHub& events, Login& login)
+      : options_(options), api_(api), events_(events), login_(login) {}
 
   absl::Status Start() {
     const Listener::Settings settings = {
@@ -104,11 +131,54 @@ class HttpServer::Impl {
     request->method = method;
     request->if_none_match = HeaderOf(connection, "If-None-Match");
     request->content_type = HeaderOf(connection, "Content-Type");
-    if (request->path == "/api/v1/events" && method == "GET") {
-      StreamEvents(connection, request->Text("job"));
-      return;
+    if (method == "POST") request->body = BodyOf(connection, Request::kMaxBody);
+    AnswerPerson(listener, connection, *request);
+  }
+
+  void AnswerPerson(const Listener& listener, mg_connection* connection, Request& request) {
+    const bool head = request.method == "HEAD";
+    const bool post = request.method == "POST";
+    if (post && !SameOrigin(HeaderOf(connection, "Origin"), HeaderOf(connection, "Host"),
+                            options_.allowed_hosts)) {
+      return Send(connection, Response::Error(403, "sent by a page of somebody else"), head);
     }
-    Send(connection, api_.Answer(*request), head);
+    const auto who = listener.CredentialsOf(connection, login_.proxy_header());
+    const std::string only = request.segments.size() == 1 ? request.segments.front() : "";
+    if (only == "login") return Send(connection, SignIn(who, request), head);
+    if (only == "logout" && post) return Send(connection, SignedIn("", "", false), head);
+    if (const Role needed = Needed(request); needed != Role::kNobody) {
+      const auto person = login_.Admit(who, needed);
+      if (!person.ok()) return Send(connection, Refused(person.status()), head);
+      request.person = *person;
+    }
+    request.token = who.token;
+    if (request.path == "/api/v1/events" && request.method == "GET") {
+      return StreamEvents(connection, request.Text("job"));
+    }
+    const Response response = api_.Answer(request);
+    if (post) {
+      spdlog::info("{} from {}: POST {} -> {}", request.person.name, who.peer.address,
+                   CutText(request.path, 200), response.status);
+    }
+    Send(connection, response, head);
+  }
+
+  Response SignIn(Credentials who, const Request& request) const {
+    if (request.method != "POST") return SignInPage(200, "", request.Text("at"));
+    auto fields = FormFields(request.body);
+    who.token = fields["token"];
+    if (who.token.empty()) return SignInPage(401, "Give a token.", fields["at"]);
+    const auto person = login_.Admit(who, Role::kViewer);
+    if (person.ok() && !person->name.empty()) {
+      spdlog::info("{} signed in from {}", person->name, who.peer.address);
+      return SignedIn(who.token, fields["at"], options_.tls);
+    }
+    const Response refused = Refused(person.status());
+    return SignInPage(person.ok() ? 404 : refused.status,
+                      person.ok()               ? "No login is set up here: everybody may read."
+                      : refused.status == 429   ? "Too many wrong tokens from here; wait a minute."
+                                                : "This token is not taken.",
+                      fields["at"]);
   }
 
   void StreamEvents(mg_connection* connection, const std::string& job) {
@@ -118,8 +188,8 @@ class HttpServer::Impl {
       return;
     }
     std::string text =
-        absl::StrCat("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n", kSecurityHeaders,
-                     "Connection: close\r\n\r\n", "retry: 2000\n\n");
+        absl::StrCat("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n",
+                     SecurityHeaders(false), "Connection: close\r\n\r\n", "retry: 2000\n\n");
     for (const auto& object : api_.JobObjects(job)) text += EventHub::Format("job", object);
     while (Write(connection, text)) {
       const std::chrono::milliseconds patience(options_.heartbeat_ms);
@@ -138,6 +208,7 @@ class HttpServer::Impl {
   const HttpOptions options_;
   const Api& api_;
   EventHub& events_;
+  Login& login_;
   std::unique_ptr<Listener> listener_;
 };
 
@@ -145,8 +216,9 @@ HttpServer::HttpServer(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 HttpServer::~HttpServer() = default;
 
 absl::StatusOr<std::unique_ptr<HttpServer>> HttpServer::Start(const HttpOptions& options,
-                                                              const Api& api, EventHub& events) {
-  auto impl = std::make_unique<Impl>(options, api, events);
+                                                              const Api& api, EventHub& events,
+                                                              Login& login) {
+  auto impl = std::make_unique<Impl>(options, api, events, login);
   if (auto status = impl->Start(); !status.ok()) return status;
   return std::unique_ptr<HttpServer>(new HttpServer(std::move(impl)));
 }

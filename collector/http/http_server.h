@@ -2,9 +2,14 @@
 //
 // Owned by Collector. civetweb does the protocol; only the .cc sees it.
 //
+// Who may: /healthz, /readyz, the page's own files (they hold no data) and /login are for everybody;
+// everything else that is read needs a viewer, every POST an operator (login/login.h). A POST that a
+// browser sends must come from a page of this server. Each POST leaves a line in the log with the
+// person's name and what came of it.
+//
 // Threads: civetweb's, max_event_clients + 8; a listener of events holds one for as long as it
-// stays. Thread-safety: thread-safe. Ownership: refers to Api and EventHub, which outlive it; Stop
-// the hub first, so that its listeners leave. Errors: Start says which address and what to do.
+// stays. Thread-safety: thread-safe. Ownership: refers to Api, EventHub and Login, which
+// outlive it; Stop the hub first, so that its listeners leave. Errors: Start says which address and what to do.
 // Bounds: requests of 16 KiB, 10 s for a request or a stuck write, 64 waiting connections; a
 // listener gets a comment line every 10 s so that dead ones are noticed.
 #ifndef FATHOM_COLLECTOR_HTTP_HTTP_SERVER_H_
@@ -18,6 +23,7 @@
 
 #include "collector/http/api.h"
 #include "collector/http/event_hub.h"
+#include "collector/http/login/login.h"
 
 namespace fathom::collector {
 
@@ -26,12 +32,14 @@ struct HttpOptions {
   std::vector<std::string> allowed_hosts;
   std::size_t max_event_clients = 32;
   int heartbeat_ms = 10'000;
+  bool tls = false;  // the cookie is for TLS only
 };
 
 class HttpServer {
  public:
   static absl::StatusOr<std::unique_ptr<HttpServer>> Start(const HttpOptions& options,
-                                                           const Api& api, EventHub& events);
+                                                           const Api& api, EventHub& events,
+                                                           Login& login);
   ~HttpServer();  // waits for the requests at hand
 
   int port() const;

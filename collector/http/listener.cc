@@ -3,10 +3,12 @@
 #include <absl/strings/str_cat.h>
 #include <civetweb.h>
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <thread>
 
+#include "collector/http/login/sign_in.h"
 #include "collector/http/request.h"
 
 namespace fathom::collector {
@@ -14,6 +16,28 @@ namespace fathom::collector {
 std::string HeaderOf(mg_connection* connection, const char* name) {
   const char* value = mg_get_header(connection, name);
   return value != nullptr ? value : "";
+}
+
+std::string BodyOf(mg_connection* connection, std::size_t most) {
+  std::string body;
+  std::array<char, 1024> buffer;
+  while (body.size() <= most) {
+    const int got = mg_read(connection, buffer.data(), buffer.size());
+    if (got <= 0) return body;
+    body.append(buffer.data(), static_cast<std::size_t>(got));
+  }
+  return "";
+}
+
+Credentials Listener::CredentialsOf(mg_connection* connection,
+                                    const std::string& proxy_header) const {
+  const mg_request_info* info = mg_get_request_info(connection);
+  Credentials who;
+  who.peer = {info->remote_addr, info->remote_port, port_};
+  who.token = TokenOfBearer(HeaderOf(connection, "Authorization"));
+  if (who.token.empty()) who.token = TokenOfCookie(HeaderOf(connection, "Cookie"));
+  if (!proxy_header.empty()) who.proxy_user = HeaderOf(connection, proxy_header.c_str());
+  return who;
 }
 
 absl::StatusOr<std::unique_ptr<Listener>> Listener::Start(const std::string& address,

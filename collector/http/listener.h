@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "collector/http/login/login.h"
 #include "collector/net/listen_probe.h"
 
 struct mg_connection;
@@ -42,6 +43,9 @@ class Listener {
   // somebody else that had its name resolved to this machine).
   bool HostIsServed(mg_connection* connection, const std::vector<std::string>& allowed) const;
 
+  // What the request says about whoever sent it. `proxy_header`: see LoginOptions; may be empty.
+  Credentials CredentialsOf(mg_connection* connection, const std::string& proxy_header) const;
+
  private:
   explicit Listener(Handle handle) : handle_(std::move(handle)) {}
   static int Call(mg_connection* connection, void* self);
@@ -54,6 +58,8 @@ class Listener {
 
 // Empty where the request has no such header.
 std::string HeaderOf(mg_connection* connection, const char* name);
+// The body, if it has at most `most` bytes; else empty.
+std::string BodyOf(mg_connection* connection, std::size_t most);
 
 }  // namespace fathom::collector
 

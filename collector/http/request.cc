@@ -86,6 +86,16 @@ std::optional<Request> ParseTarget(std::string_view path, std::string_view query
   return request;
 }
 
+bool SameOrigin(std::string_view origin, std::string_view host,
+                const std::vector<std::string>& allowed) {
+  if (origin.empty()) return true;
+  const auto slashes = origin.find("//");
+  if (slashes == origin.npos) return false;  // "null": an opaque one
+  const std::string_view from = origin.substr(slashes + 2);
+  const std::string_view name = from.substr(0, from.find(':'));
+  return from == host || std::find(allowed.begin(), allowed.end(), name) != allowed.end();
+}
+
 bool HostAllowed(std::string_view host, const std::vector<std::string>& allowed) {
   std::string_view name = host;
   if (name.starts_with('[')) {

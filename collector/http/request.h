@@ -12,15 +12,22 @@
 #include <string_view>
 #include <vector>
 
+#include "collector/http/login/person.h"
+
 namespace fathom::collector {
 
 struct Request {
+  static constexpr std::size_t kMaxBody = 4096;
+
   std::string method;
   std::string path;                   // as it came, without the query
   std::vector<std::string> segments;  // decoded; "/a/b" → a, b
   std::map<std::string, std::string> parameters;
   std::string if_none_match;
   std::string content_type;
+  std::string body;   // of a POST, at most kMaxBody; empty where it is longer
+  Person person;      // who sent it; Api is asked only what that role may
+  std::string token;  // that they sent, for passing on to fathom-cordon
 
   // The parameter as a number; `otherwise` if it is not given; nothing if it is no number.
   std::optional<std::int64_t> Number(const std::string& name, std::int64_t otherwise) const;
@@ -32,6 +39,8 @@ struct Response {
   std::string type = "application/json";
   std::string body;
   std::string etag;
+  std::string headers{};  // more of them, each with its line end
+  bool form = false;      // a document with a form that may be sent here
 
   static Response Json(std::string body) { return {200, "application/json", std::move(body), ""}; }
   static Response Error(int status, std::string_view text);
@@ -39,6 +48,11 @@ struct Response {
 
 // Fills method-independent parts from a request target. Nothing: over 4 KiB, bad escapes, NUL.
 std::optional<Request> ParseTarget(std::string_view path, std::string_view query);
+
+// Whether a POST that says it comes from a page of `origin` comes from one that `host` served. True
+// where it says nothing: no browser sent it.
+bool SameOrigin(std::string_view origin, std::string_view host,
+                const std::vector<std::string>& allowed);
 
 // Whether `host` (a Host header, port allowed) names this machine's loopback or one of `allowed`.
 bool HostAllowed(std::string_view host, const std::vector<std::string>& allowed);

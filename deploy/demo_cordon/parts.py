@@ -3,6 +3,7 @@
 Used by demo.py. Everything listens on loopback on free ports, writes into one temporary folder, and
 ends with `Parts.close`, by its own process id, whatever happened before.
 """
+import hashlib
 import json
 import os
 import pathlib
@@ -140,7 +141,8 @@ class Parts:
 
     def start_cordon(self):
         token = secrets.token_hex(16)
-        for name, text in (("token", token), ("tokens", f"you operator {token}\n"), ("cordon.yaml", CORDON)):
+        known = f"you operator sha256:{hashlib.sha256(token.encode()).hexdigest()}\n"
+        for name, text in (("token", token), ("tokens", known), ("cordon.yaml", CORDON)):
             (self.folder / name).write_text(text)
             (self.folder / name).chmod(0o600)
         cordon = self.start("cordon", BUILD / "fathom-cordon", "--config", self.folder / "cordon.yaml", "--collector",

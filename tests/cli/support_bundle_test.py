@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """`fathom export bundle` beside a real collector, agent and fathom-cordon: all is in it, no secret is."""
+import hashlib
 import os
 import pathlib
 import re
@@ -55,7 +56,9 @@ class SupportBundleTest(unittest.TestCase):
 
     def test_all_is_there_and_no_secret_is(self):
         key = self.write("key", SECRETS["routing"] + "\n")
-        tokens = self.write("tokens", f"ann operator {SECRETS['operator']}\n")
+        digest = hashlib.sha256(SECRETS["operator"].encode()).hexdigest()
+        tokens = self.write("tokens", f"ann operator sha256:{digest}\n")
+        self.environment["FATHOM_TOKEN_FILE"] = str(self.write("mine", SECRETS["operator"] + "\n"))
         collector_yaml = self.write("collector.yaml", f"notify: slack=https://hooks.slack.com/services/{SECRETS['slack']}"
                                     f",json=http://ann:{SECRETS['user']}@127.0.0.1:1/x,pagerduty=http://127.0.0.1:1\n"
                                     f"notify_key_file: {key}\nhttp: 127.0.0.1:0\ngrpc: 127.0.0.1:0\nstore: ':memory:'\n")

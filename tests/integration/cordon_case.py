@@ -2,6 +2,7 @@
 
     class CordonSlurmTest(cordon_case.CordonCase): ...
 """
+import hashlib
 import http.server
 import json
 import pathlib
@@ -17,6 +18,10 @@ import urllib.request
 import harness
 
 TOKEN = "0123456789abcdef0123456789abcdef"
+
+
+def hashed(token):
+    return "sha256:" + hashlib.sha256(token.encode()).hexdigest()
 
 
 class Collector(http.server.ThreadingHTTPServer):
@@ -66,7 +71,7 @@ class CordonCase(unittest.TestCase):
         self.collector = Collector()
         self.addCleanup(self.collector.server_close)
         self.addCleanup(self.collector.shutdown)
-        (self.folder / "tokens").write_text(f"ann operator {TOKEN}\nbob viewer {TOKEN[::-1]}\n")
+        (self.folder / "tokens").write_text(f"ann operator {hashed(TOKEN)}\nbob viewer {hashed(TOKEN[::-1])}\n")
         (self.folder / "tokens").chmod(0o600)
         (self.folder / "ann").write_text(TOKEN)
         (self.folder / "bob").write_text(TOKEN[::-1])

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "collector/cordon/policy/limits.h"
+#include "collector/http/login/login.h"
 #include "collector/notify/delivery.h"
 
 namespace fathom::cordon {
@@ -24,7 +25,7 @@ struct CordonConfig {
   std::string collector = "http://127.0.0.1:7070";
   std::string http = "127.0.0.1:7073";
   std::string audit = "/var/lib/fathom-cordon/audit.jsonl";
-  std::string tokens;  // file of "NAME ROLE TOKEN" lines; empty: nobody can change anything
+  collector::LoginOptions login{.open_reading = true};  // without tokens nobody changes anything
   std::string backend = "slurm";
   std::string notify;           // SHAPE=URL, with commas
   std::string notify_key_file;  // PagerDuty's routing key
@@ -57,8 +58,8 @@ absl::StatusOr<CordonCommandLine> ParseCordonCommandLine(int argc, const char* c
 // As YAML that --config takes, but for notify and webhook_url, which are shown as far as the host.
 // Other secrets lie in files of their own.
 std::string PrintCordonConfig(const CordonConfig& config);
-// The settings that differ and that SIGHUP does not take: those of the process but for notify,
-// notify_key_file and log_level.
+// The settings that differ and that SIGHUP does not take: those of the process but for
+// notify, notify_key_file, log_level and who may do what.
 std::vector<std::string> NeedRestart(const CordonConfig& held, const CordonConfig& anew);
 // Addresses, back-end, log level, receivers and limits together.
 absl::Status ValidateCordonConfig(const CordonConfig& config);

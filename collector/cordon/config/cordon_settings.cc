@@ -16,6 +16,7 @@ namespace fathom::cordon {
 namespace {
 
 using C = CordonConfig;
+using Login = collector::LoginOptions;
 
 absl::Status Parse(const std::string& text, std::string& out) {
   out = text;
@@ -58,6 +59,13 @@ CordonSetting Of(std::string name, T Limits::*field, std::string help) {
           [field](const C& c) { return Show(c.limits.*field); }};
 }
 
+template <typename T>
+CordonSetting Of(std::string name, T collector::LoginOptions::*field, std::string help) {
+  return {std::move(name), std::move(help), std::is_same_v<T, bool>, true,
+          [field](C& c, const std::string& text) { return Parse(text, c.login.*field); },
+          [field](const C& c) { return Show(c.login.*field); }};
+}
+
 CordonSetting Reloads(CordonSetting setting) {
   setting.reloads = true;
   return setting;
@@ -76,7 +84,12 @@ std::vector<CordonSetting> ProcessSettings() {
       Of("collector", &C::collector, "URL of the collector whose verdicts are read"),
       Of("http", &C::http, "HOST:PORT of API and metrics; port 0: any"),
       Of("audit", &C::audit, "file of the audit log, which is also the memory"),
-      Of("tokens", &C::tokens, "file of 'NAME viewer|operator TOKEN' lines"),
+      Of("tokens", &Login::token_file,
+         "file of 'NAME viewer|operator sha256:HEX [YYYY-MM-DD]' lines"),
+      Of("proxy_header", &Login::proxy_header, "in which a reverse proxy names the person"),
+      Of("proxy_peers", &Login::proxy_peers, "its addresses or networks, with commas"),
+      Of("proxy_operators", &Login::proxy_operators, "who of those may change something; *: all"),
+      Of("open_reading", &Login::open_reading, "reading needs no login"),
       Of("backend", &C::backend, "slurm, kubernetes or webhook"),
       Masked(Reloads(Of("notify", &C::notify,
                         "who is told: alertmanager=URL,pagerduty=URL,slack=URL,json=URL")),
@@ -190,6 +203,10 @@ absl::Status ValidateCordonConfig(const CordonConfig& config) {
   }
   if (config.backend == "webhook" && config.webhook_url.empty()) {
     return absl::InvalidArgumentError("webhook_url: the webhook back-end needs it");
+  }
+  const collector::SystemClock clock;
+  if (const auto login = collector::Login::Make(config.login, clock); !login.ok()) {
+    return login.status();
   }
   if (auto status = CheckLevel(config.log_level); !status.ok()) return status;
   if (const auto receivers = CordonReceivers(config); !receivers.ok()) return receivers.status();

@@ -2,9 +2,9 @@
 
 #include <nlohmann/json.hpp>
 
-#include "collector/cordon/serve/tokens.h"
 #include "collector/export/metric_page.h"
 #include "collector/http/json_writer.h"
+#include "collector/http/login/login_metric.h"
 
 namespace fathom::cordon {
 namespace {
@@ -25,6 +25,8 @@ int StatusOf(const absl::Status& status) {
       return 404;
     case absl::StatusCode::kFailedPrecondition:
       return 409;
+    case absl::StatusCode::kResourceExhausted:
+      return 429;
     default:
       return 503;
   }
@@ -56,6 +58,10 @@ Response CordonApi::Answer(const CordonRequest& request) const {
   const Segments& path = request.line.segments;
   if (path == Segments{"healthz"}) return Response::Json(R"({"status":"ok"})");
   if (path == Segments{"readyz"}) return Ready(actuator);
+  const bool reads = request.line.method == "GET" || request.line.method == "HEAD";
+  const auto person =
+      login_.Admit(request.who, reads ? collector::Role::kViewer : collector::Role::kOperator);
+  if (!person.ok()) return Refused(person.status());
   if (path == Segments{"metrics"}) {
     return {200, "text/plain; version=0.0.4; charset=utf-8", Metrics(actuator), ""};
   }
@@ -66,30 +72,29 @@ Response CordonApi::Answer(const CordonRequest& request) const {
     return Response::Error(503, "standby: another fathom-cordon holds the audit log");
   }
   const bool list = path.size() == 3 && (path[2] == "actions" || path[2] == "plan");
-  if (list && (request.line.method == "GET" || request.line.method == "HEAD")) {
+  if (list && reads) {
     return path[2] == "plan" ? Plan(*actuator) : Actions(*actuator);
   }
   if (request.line.method != "POST") return Response::Error(405, "only GET lists and POST");
-  return Change(*actuator, request);
+  return Change(*actuator, request, person->name);
 }
 
-Response CordonApi::Change(Actuator& actuator, const CordonRequest& request) const {
-  const auto person = OperatorOf(tokens_file_, request.token);
-  if (!person.ok()) return Refused(person.status());
+Response CordonApi::Change(Actuator& actuator, const CordonRequest& request,
+                           const std::string& person) const {
   const Segments& path = request.line.segments;
-  const std::string reason = ReasonOf(request.body);
+  const std::string reason = ReasonOf(request.line.body);
   absl::Status status = absl::NotFoundError("there is no such command");
   if (path.size() == 5 && path[2] == "actions" && path[4] == "approve") {
-    status = actuator.Approve(path[3], *person);
+    status = actuator.Approve(path[3], person);
   } else if (path.size() == 5 && path[2] == "actions" && path[4] == "undo") {
-    status = actuator.Undo(path[3], *person);
+    status = actuator.Undo(path[3], person);
   } else if (path.size() == 3 && path[2] == "pause") {
     if (reason.empty()) return Response::Error(400, "a pause needs a reason");
-    status = actuator.Command(RecordKind::kPaused, *person + ": " + reason, *person);
+    status = actuator.Command(RecordKind::kPaused, person + ": " + reason, person);
   } else if (path.size() == 3 && path[2] == "resume") {
-    status = actuator.Command(RecordKind::kResumed, reason, *person);
+    status = actuator.Command(RecordKind::kResumed, reason, person);
   } else if (path.size() == 3 && path[2] == "reset") {
-    status = actuator.Command(RecordKind::kReset, reason, *person);
+    status = actuator.Command(RecordKind::kReset, reason, person);
   }
   return status.ok() ? Response::Json(R"({"done":true})") : Refused(status);
 }
@@ -163,6 +168,7 @@ std::string CordonApi::Metrics(const Actuator* actuator) const {
   page.Gauge("fathom_cordon_last_look_timestamp_seconds",
              "The last look at which collector and back-end both answered.")
       .Set(static_cast<double>(s.last_look.ns) * 1e-9);
+  collector::WriteLoginFailures(login_.failures(), page);
   page.Gauge("fathom_build_info", "The version that runs; the value is 1.")
       .Set(1, {{"version", FATHOM_VERSION}, {"component", "cordon"}});
   return page.Text();

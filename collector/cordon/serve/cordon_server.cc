@@ -3,32 +3,12 @@
 #include <absl/strings/str_cat.h>
 #include <civetweb.h>
 
-#include <array>
 #include <string_view>
 
 #include "collector/http/listener.h"
 
 namespace fathom::cordon {
 namespace {
-
-constexpr std::size_t kMaxBody = 4096;
-
-std::string TokenOf(mg_connection* connection) {
-  constexpr std::string_view kBearer = "Bearer ";
-  const std::string header = collector::HeaderOf(connection, "Authorization");
-  return header.starts_with(kBearer) ? header.substr(kBearer.size()) : "";
-}
-
-std::string BodyOf(mg_connection* connection) {
-  std::string body;
-  std::array<char, 1024> buffer;
-  while (body.size() < kMaxBody) {
-    const int got = mg_read(connection, buffer.data(), buffer.size());
-    if (got <= 0) break;
-    body.append(buffer.data(), static_cast<std::size_t>(got));
-  }
-  return body;
-}
 
 void Send(mg_connection* connection, const collector::Response& response, bool head_only) {
   const std::string head = absl::StrCat(
@@ -44,7 +24,7 @@ void Send(mg_connection* connection, const collector::Response& response, bool h
 
 class CordonServer::Impl {
  public:
-  explicit Impl(const CordonApi& api) : api_(api) {}
+  Impl(const CordonApi& api, const collector::Login& login) : api_(api), login_(login) {}
 
   absl::Status Start(const std::string& address) {
     auto started =
@@ -71,12 +51,16 @@ class CordonServer::Impl {
       return Send(connection, collector::Response::Error(403, "this host is not served"), false);
     }
     line->method = info->request_method != nullptr ? info->request_method : "";
-    const std::string body = line->method == "POST" ? BodyOf(connection) : "";
+    if (line->method == "POST") {
+      line->body = collector::BodyOf(connection, collector::Request::kMaxBody);
+    }
     const bool head = line->method == "HEAD";
-    Send(connection, api_.Answer({*std::move(line), TokenOf(connection), body}), head);
+    const auto who = listener.CredentialsOf(connection, login_.proxy_header());
+    Send(connection, api_.Answer({*std::move(line), who}), head);
   }
 
   const CordonApi& api_;
+  const collector::Login& login_;
   std::unique_ptr<collector::Listener> listener_;
 };
 
@@ -85,8 +69,9 @@ CordonServer::~CordonServer() = default;
 int CordonServer::port() const { return impl_->port(); }
 
 absl::StatusOr<std::unique_ptr<CordonServer>> CordonServer::Start(const std::string& address,
-                                                                  const CordonApi& api) {
-  auto impl = std::make_unique<Impl>(api);
+                                                                  const CordonApi& api,
+                                                                  const collector::Login& login) {
+  auto impl = std::make_unique<Impl>(api, login);
   if (auto status = impl->Start(address); !status.ok()) return status;
   return std::unique_ptr<CordonServer>(new CordonServer(std::move(impl)));
 }

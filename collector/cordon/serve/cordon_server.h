@@ -1,8 +1,8 @@
 // The HTTP server of fathom-cordon: sockets and limits around CordonApi.
 //
 // Owned by main. civetweb does the protocol; only the .cc sees it. Loopback by default.
-// Threads: civetweb's, four. Thread-safety: thread-safe. Ownership: refers to the API, which
-// outlives it. Errors: Start says which address and what to do. Bounds: bodies of 4 KiB.
+// Threads: civetweb's, four. Thread-safety: thread-safe. Ownership: refers to API and
+// login, which outlive it. Errors: Start says which address and what to do. Bounds: bodies of 4 KiB.
 #ifndef FATHOM_COLLECTOR_CORDON_SERVE_CORDON_SERVER_H_
 #define FATHOM_COLLECTOR_CORDON_SERVE_CORDON_SERVER_H_
 
@@ -18,7 +18,8 @@ namespace fathom::cordon {
 class CordonServer {
  public:
   static absl::StatusOr<std::unique_ptr<CordonServer>> Start(const std::string& address,
-                                                             const CordonApi& api);
+                                                             const CordonApi& api,
+                                                             const collector::Login& login);
   ~CordonServer();
   int port() const;
 

@@ -94,6 +94,7 @@ export class Client {
   private async ask(path: string, timeoutMs: number): Promise<Response> {
     const answer = await fetch(`${this.base}/${path}`, { signal: AbortSignal.timeout(timeoutMs), cache: "no-store" });
     if (answer.ok) return answer;
+    if (answer.status === 401) location.assign(`login?at=${encodeURIComponent(location.hash)}`);
     const said = text(object(await answer.json().catch(() => null)).error);
     throw new ApiError(answer.status, said || `the collector answered ${answer.status}`);
   }

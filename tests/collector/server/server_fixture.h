@@ -23,8 +23,7 @@ class ServerFixture : public testing::Test {
  protected:
   void SetUp() override { Start(":memory:"); }
 
-  void Start(const std::string& store) {
-    CollectorConfig config;
+  void Start(const std::string& store, CollectorConfig config = {}) {
     config.grpc = config.http = "127.0.0.1:0";
     config.store = store;
     config.max_event_clients = 4;

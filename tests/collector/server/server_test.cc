@@ -1,4 +1,8 @@
 #include <gmock/gmock.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <fstream>
 
 #include "collector/limits.h"
 #include "tests/collector/server/server_fixture.h"
@@ -194,6 +198,84 @@ TEST_F(ServerTest, AWindowOfDetailIsAskedOfTheAgentAndShown) {
   EXPECT_THAT(Get(profile).body,
               AllOf(HasSubstr("\"iterations\":10"), HasSubstr("\"reason\":\"other_profiler\""),
                     HasSubstr("\"name\":\"gemm\",\"count\":12")));
+}
+
+struct LoginServerTest : ServerTest {
+  static constexpr char kAnn[] = "ann-0123456789abcdef";
+  static constexpr char kBob[] = "bob-0123456789abcdef";
+  const std::string tokens = testing::TempDir() + "fathom-server-tokens-" + std::to_string(getpid());
+
+  void SetUp() override {
+    std::ofstream(tokens) << "ann operator sha256:"
+                             "4aebd70d3e9413c91f66417e4fea3d65096e0723b1d5b84093132287a974a2bd\n"
+                             "bob viewer sha256:"
+                             "f1e8bc0747cb7af2a3e467b91e0f2725de75233957cdd633698b325b4913b244\n";
+    chmod(tokens.c_str(), 0600);
+    CollectorConfig config;
+    config.login.token_file = tokens;
+    Start(":memory:", config);
+  }
+  void TearDown() override { unlink(tokens.c_str()); }
+
+  RawReply Ask(const std::string& method, const std::string& target, const std::string& headers,
+               const std::string& body = "") const {
+    return HttpRaw(collector_->http_port(),
+                   method + " " + target + " HTTP/1.1\r\nHost: localhost\r\n" + headers +
+                       "Content-Length: " + std::to_string(body.size()) +
+                       "\r\nConnection: close\r\n\r\n" + body);
+  }
+  static std::string Bearer(const std::string& token) {
+    return "Authorization: Bearer " + token + "\r\n";
+  }
+};
+
+TEST_F(LoginServerTest, WithoutATokenOnlyHealthAndThePageAreServed) {
+  for (const char* open : {"/healthz", "/readyz", "/login"}) EXPECT_EQ(Get(open).status, 200);
+  EXPECT_NE(Get("/").status, 401) << "the page holds no data";
+  for (const char* closed : {"/api/v1/jobs", "/api/v1/events", "/metrics", "/api/v1/no/such"}) {
+    const RawReply refused = Get(closed);
+    EXPECT_EQ(refused.status, 401) << closed;
+    EXPECT_THAT(refused.head, HasSubstr("WWW-Authenticate: Bearer"));
+  }
+  EXPECT_EQ(Ask("GET", "/api/v1/jobs", Bearer("wrong-0123456789")).status, 401);
+  EXPECT_EQ(Ask("GET", "/api/v1/jobs", Bearer(kBob)).status, 200);
+  EXPECT_THAT(Ask("GET", "/metrics", Bearer(kBob)).body,
+              HasSubstr("fathom_login_failures_total{reason=\"token\"} 1"));
+}
+
+TEST_F(LoginServerTest, OnlyAnOperatorOpensAWindow) {
+  FakeAgent agent(collector_->grpc_port(), "n0", nullptr, WindowOf);
+  agent.Hello();
+  Feed(agent, 10);
+  const auto open = [&](const std::string& headers) {
+    const std::string json = "Content-Type: application/json\r\n";
+    return Ask("POST", "/api/v1/jobs/train/profile?seconds=1", headers + json, "{}").status;
+  };
+  EXPECT_EQ(open(""), 401) << "also from the same user on the same machine";
+  EXPECT_EQ(open(Bearer(kBob)), 403);
+  EXPECT_EQ(open(Bearer(kAnn) + "Origin: http://elsewhere\r\n"), 403);
+  EXPECT_EQ(open(Bearer(kAnn) + "Origin: null\r\n"), 403);
+  EXPECT_EQ(open(Bearer(kAnn) + "Origin: http://localhost\r\n"), 200);
+}
+
+TEST_F(LoginServerTest, ThePageSignsInByAFormAndKeepsACookie) {
+  const std::string form = "Content-Type: application/x-www-form-urlencoded\r\n";
+  const RawReply page = Get("/login?at=%23/job/train");
+  EXPECT_THAT(page.head, AllOf(HasSubstr("form-action 'self'"), HasSubstr("same-origin")));
+  EXPECT_THAT(page.body, HasSubstr("value=\"#/job/train\""));
+  EXPECT_EQ(Ask("POST", "/login", form, "token=wrong-0123456789&at=").status, 401);
+  EXPECT_EQ(Ask("POST", "/login", form + "Origin: http://elsewhere\r\n",
+                std::string("token=") + kBob)
+                .status,
+            403);
+  const RawReply in =
+      Ask("POST", "/login", form, std::string("token=") + kBob + "&at=%23%2Fjob%2Ftrain");
+  EXPECT_EQ(in.status, 303);
+  EXPECT_THAT(in.head,
+              AllOf(HasSubstr("Location: ./#/job/train"), HasSubstr("HttpOnly; SameSite=Strict")));
+  const std::string cookie = std::string("Cookie: fathom_token=") + kBob + "\r\n";
+  EXPECT_EQ(Ask("GET", "/api/v1/jobs", cookie).status, 200);
+  EXPECT_THAT(Ask("POST", "/logout", cookie).head, HasSubstr("fathom_token=; Path=/; Max-Age=0"));
 }
 
 TEST_F(ServerTest, ErrorsSayWhatToDo) {
