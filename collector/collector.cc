@@ -132,12 +132,14 @@ int Collector::Parts::AskForRows(const std::shared_ptr<JobState>& job,
 
 absl::Status Collector::Parts::Listen(const FinalizedCollectorConfig& config) {
   auto agents = AgentService::Start(
-      {config->grpc, config->reflection, static_cast<std::size_t>(config->max_agents), kVersion},
+      {config->grpc, config->reflection, static_cast<std::size_t>(config->max_agents), kVersion,
+       config->tls},
       ingest);
   if (!agents.ok()) return agents.status();
   grpc = *std::move(agents);
   auto server = HttpServer::Start(
-      {config->http, config.allowed_hosts(), static_cast<std::size_t>(config->max_event_clients)},
+      {config->http, config.allowed_hosts(), static_cast<std::size_t>(config->max_event_clients),
+       10'000, config->tls},
       api, events, *login);
   if (!server.ok()) return server.status();
   http = *std::move(server);

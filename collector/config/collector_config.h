@@ -16,6 +16,7 @@
 #include "collector/http/login/login.h"
 #include "collector/notify/delivery.h"
 #include "collector/store/node_history.h"
+#include "daemon/service/tls_files.h"
 #include "diagnosis/engine/config.h"
 
 namespace fathom::collector {
@@ -37,6 +38,7 @@ struct CollectorConfig {
   std::string notify_key_file;  // PagerDuty's routing key
   std::string page_url;         // where people reach the page; goes into notices
   LoginOptions login{.local_owner = true};
+  service::TlsFiles tls;  // of both ports; who must show a certificate are agents only
   NodeHistorySettings node_history;
   bool parent_death_signal = false;
   diagnosis::DiagnosisConfig diagnosis;
@@ -58,7 +60,7 @@ class FinalizedCollectorConfig {
   std::vector<Receiver> receivers_;
 };
 
-// Checks addresses, ranges, that tokens can be read, and that nothing but loopback is bound without `insecure`; fills in the
+// Checks addresses, ranges, that tokens and the files of TLS can be read, and that nothing but loopback is bound without `insecure`; fills in the
 // default place of the store.
 absl::StatusOr<FinalizedCollectorConfig> Finalize(CollectorConfig config);
 

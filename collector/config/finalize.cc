@@ -27,16 +27,17 @@ std::string DefaultStore() {
   return absl::StrCat(home, "/.local/state/fathom/fathom.db");
 }
 
-absl::Status CheckAddress(const char* setting, const std::string& address, bool insecure) {
+// `closed`: TLS, and whoever connects must show who it is.
+absl::Status CheckAddress(const char* setting, const std::string& address, bool closed,
+                          const char* what_closes) {
   HostPort where;
   if (auto status = ParseHostPort(address, where); !status.ok()) {
     return Bad(absl::StrCat(setting, ": ", std::string(status.message())));
   }
-  if (insecure || IsLoopback(where.host)) return absl::OkStatus();
-  return Bad(
-      absl::StrCat(setting, ": ", address,
-                   " is reachable from outside and there is no TLS yet; bind to 127.0.0.1 or "
-                   "say --insecure"));
+  if (closed || IsLoopback(where.host)) return absl::OkStatus();
+  return Bad(absl::StrCat(setting, ": ", address,
+                          " is reachable from outside; bind to 127.0.0.1, set ", what_closes,
+                          ", or say --insecure"));
 }
 
 absl::Status CheckRange(const char* setting, double value, double low, double high) {
@@ -86,7 +87,11 @@ std::vector<std::string> SplitNames(const std::string& names) {
 absl::Status Check(const CollectorConfig& c) {
   const diagnosis::DiagnosisConfig& d = c.diagnosis;
   for (const absl::Status& status :
-       {CheckAddress("grpc", c.grpc, c.insecure), CheckAddress("http", c.http, c.insecure),
+       {service::CheckTlsFiles(c.tls, service::TlsNames(), SystemClock().Wall()),
+        CheckAddress("grpc", c.grpc, c.insecure || (c.tls.on() && !c.tls.peer_ca_file.empty()),
+                     "tls_cert, tls_key and tls_client_ca"),
+        CheckAddress("http", c.http, c.insecure || (c.tls.on() && c.login.on()),
+                     "tls_cert, tls_key and tokens"),
         CheckLevel(c.log_level), CheckRange("max_jobs", static_cast<double>(c.max_jobs), 1, 10'000),
         CheckRange("max_ranks", static_cast<double>(c.max_ranks), 1, 1'000'000),
         CheckRange("max_agents", static_cast<double>(c.max_agents), 1, 100'000),

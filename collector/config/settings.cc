@@ -97,6 +97,16 @@ Setting Of(std::string name, T LoginOptions::*field, std::string help) {
           [field](const Config& c) { return Show(c.login.*field); }};
 }
 
+Setting Of(std::string name, std::string service::TlsFiles::*field, std::string help) {
+  return {std::move(name),
+          std::move(help),
+          false,
+          false,
+          false,
+          [field](Config& c, const std::string& text) { return Parse(text, c.tls.*field); },
+          [field](const Config& c) { return Show(c.tls.*field); }};
+}
+
 Setting Hidden(Setting setting) {
   setting.hidden = true;
   return setting;
@@ -118,7 +128,7 @@ std::vector<Setting> ServerSettings() {
       Of("http", &Config::http, "HOST:PORT of page, API and metrics; port 0: any"),
       Of("store", &Config::store, "file of the history, or :memory:"),
       Reloads(Of("log_level", &Config::log_level, "trace, debug, info, warning, error, off")),
-      Of("insecure", &Config::insecure, "allow binding to more than loopback without TLS"),
+      Of("insecure", &Config::insecure, "allow more than loopback without TLS and login"),
       Of("reflection", &Config::reflection, "gRPC server reflection"),
       Of("allowed_hosts", &Config::allowed_hosts, "more names for the Host header, with commas"),
       Of("max_jobs", &Config::max_jobs, "jobs held at once"),
@@ -131,6 +141,10 @@ std::vector<Setting> ServerSettings() {
       Reloads(
           Of("notify_key_file", &Config::notify_key_file, "file with PagerDuty's routing key")),
       Reloads(Of("page_url", &Config::page_url, "where people reach the page; goes into notices")),
+      Of("tls_cert", &service::TlsFiles::cert_file, "certificate (PEM) of both ports; turns TLS on"),
+      Of("tls_key", &service::TlsFiles::key_file, "its key"),
+      Of("tls_client_ca", &service::TlsFiles::peer_ca_file,
+         "authority of agents' certificates; then they must show one"),
       Of("tokens", &LoginOptions::token_file,
          "file of 'NAME viewer|operator sha256:HEX [YYYY-MM-DD]' lines"),
       Of("proxy_header", &LoginOptions::proxy_header, "in which a reverse proxy names the person"),

@@ -55,13 +55,14 @@ class Process {
         receivers_(std::move(receivers)),
         cluster_({config.backend == "kubernetes" ? config.kubernetes_ca_file : "",
                   config.kubernetes_cert_file, config.kubernetes_key_file}),
-        advice_(config.collector, outside_),
+        collector_({config.collector_ca_file, "", ""}),
+        advice_(config.collector, config.collector_token_file, collector_),
         backend_(MakeBackend()),
         login_(std::move(login)),
         api_(config.backend, *login_) {}
 
   int Run(const StopSignals& signals) {
-    auto server = CordonServer::Start(config_.http, api_, *login_);
+    auto server = CordonServer::Start(config_.http, config_.tls, api_, *login_);
     if (!server.ok()) return Fail(server.status());
     fathom::collector::HostPort where;
     fathom::collector::ParseHostPort(config_.http, where).IgnoreError();
@@ -170,6 +171,7 @@ class Process {
   const SystemClock clock_;
   CurlTransport outside_;
   CurlTransport cluster_;
+  CurlTransport collector_;
   AdviceSource advice_;
   std::unique_ptr<Backend> backend_;
   std::unique_ptr<AuditLog> log_;

@@ -100,7 +100,7 @@ class HttpServer::Impl {
         {"enable_keep_alive", "yes"},
         {"keep_alive_timeout_ms", "5000"},
         {"tcp_nodelay", "1"}};
-    auto started = Listener::Start(options_.address, settings,
+    auto started = Listener::Start(options_.address, options_.tls, settings,
                                     [this](const auto& listener, mg_connection* connection) {
                                       Answer(listener, connection);
                                     });
@@ -171,7 +171,7 @@ class HttpServer::Impl {
     const auto person = login_.Admit(who, Role::kViewer);
     if (person.ok() && !person->name.empty()) {
       spdlog::info("{} signed in from {}", person->name, who.peer.address);
-      return SignedIn(who.token, fields["at"], options_.tls);
+      return SignedIn(who.token, fields["at"], options_.tls.on());
     }
     const Response refused = Refused(person.status());
     return SignInPage(person.ok() ? 404 : refused.status,

@@ -32,7 +32,7 @@ struct HttpOptions {
   std::vector<std::string> allowed_hosts;
   std::size_t max_event_clients = 32;
   int heartbeat_ms = 10'000;
-  bool tls = false;  // the cookie is for TLS only
+  service::TlsFiles tls{};
 };
 
 class HttpServer {

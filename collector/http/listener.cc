@@ -41,6 +41,7 @@ Credentials Listener::CredentialsOf(mg_connection* connection,
 }
 
 absl::StatusOr<std::unique_ptr<Listener>> Listener::Start(const std::string& address,
+                                                          const service::TlsFiles& tls,
                                                           const Settings& settings,
                                                           Handle handle) {
   std::unique_ptr<Listener> listener(new Listener(std::move(handle)));
@@ -49,7 +50,13 @@ absl::StatusOr<std::unique_ptr<Listener>> Listener::Start(const std::string& add
   if (auto status = ProbeListen(address, "HTTP", "--http"); !status.ok()) return status;
   const bool v6 = where.host.find(':') != std::string::npos;
   const std::string host = where.host == "localhost" ? "127.0.0.1" : where.host;
-  const std::string listen = absl::StrCat(v6 ? "[" : "", host, v6 ? "]:" : ":", where.port);
+  const std::string listen =
+      absl::StrCat(v6 ? "[" : "", host, v6 ? "]:" : ":", where.port, tls.on() ? "s" : "");
+  if (tls.on()) {
+    auto made = ServerTls::Make(tls);
+    if (!made.ok()) return made.status();
+    listener->tls_ = *std::move(made);
+  }
   std::vector<const char*> texts = {"listening_ports",    listen.c_str(), "request_timeout_ms",
                                     "10000",              "decode_url",   "no",
                                     "max_request_size",   "16384"};
@@ -60,7 +67,8 @@ absl::StatusOr<std::unique_ptr<Listener>> Listener::Start(const std::string& add
   texts.push_back(nullptr);
   mg_callbacks callbacks{};
   callbacks.log_message = [](const mg_connection*, const char*) { return 1; };
-  mg_init_library(0);
+  if (listener->tls_) callbacks.external_ssl_ctx = &Listener::GiveTls;
+  mg_init_library(listener->tls_ ? MG_FEATURES_SSL : 0);
   listener->context_ = mg_start(&callbacks, listener.get(), texts.data());
   mg_server_port ports[4];
   if (!listener->context_ || mg_get_server_ports(listener->context_, 4, ports) < 1) {
@@ -90,6 +98,11 @@ Listener::~Listener() {
 bool Listener::HostIsServed(mg_connection* connection,
                             const std::vector<std::string>& allowed) const {
   return !IsLoopback(where_.host) || HostAllowed(HeaderOf(connection, "Host"), allowed);
+}
+
+int Listener::GiveTls(void** context, void* self) {
+  *context = static_cast<const Listener*>(self)->tls_->context();
+  return 1;
 }
 
 int Listener::Call(mg_connection* connection, void* self) {

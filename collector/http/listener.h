@@ -3,8 +3,8 @@
 // Used by HttpServer of the collector and by CordonServer; each answers requests in its own way.
 //
 // Model: `handle` is called for every request on one of civetweb's threads and writes the answer
-// itself. Thread-safety: handle must be; the rest is thread-compatible. Ownership: owns the
-// threads; handle must outlive them. Errors: InvalidArgument (no address), Unavailable (cannot
+// itself. With `tls`, HTTPS only. Thread-safety: handle must be; the rest is thread-compatible. Ownership: owns the
+// threads; handle must outlive them. Errors: InvalidArgument (no address, bad files of TLS), Unavailable (cannot
 // listen, with what to do). Stop path: the destructor, which waits for answers under way.
 #ifndef FATHOM_COLLECTOR_HTTP_LISTENER_H_
 #define FATHOM_COLLECTOR_HTTP_LISTENER_H_
@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "collector/http/login/login.h"
+#include "collector/http/server_tls.h"
 #include "collector/net/listen_probe.h"
 
 struct mg_connection;
@@ -32,6 +33,7 @@ class Listener {
 
   // `settings` are those that differ from one server to the other.
   static absl::StatusOr<std::unique_ptr<Listener>> Start(const std::string& address,
+                                                         const service::TlsFiles& tls,
                                                          const Settings& settings, Handle handle);
   ~Listener();
   Listener(const Listener&) = delete;
@@ -49,8 +51,10 @@ class Listener {
  private:
   explicit Listener(Handle handle) : handle_(std::move(handle)) {}
   static int Call(mg_connection* connection, void* self);
+  static int GiveTls(void** context, void* self);
 
   const Handle handle_;
+  std::unique_ptr<ServerTls> tls_;  // null: none
   HostPort where_;
   mg_context* context_ = nullptr;
   int port_ = 0;

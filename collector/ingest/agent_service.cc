@@ -3,6 +3,7 @@
 #include <absl/strings/str_cat.h>
 #include <grpcpp/ext/proto_server_reflection_plugin.h>
 #include <grpcpp/health_check_service_interface.h>
+#include <grpcpp/security/tls_credentials_options.h>
 
 #include <chrono>
 #include <utility>
@@ -17,6 +18,22 @@ namespace {
 constexpr int kKeepaliveMs = 20'000;  // a node that vanished is noticed within half a minute
 constexpr int kKeepaliveTimeoutMs = 10'000;
 constexpr std::size_t kBufferBytes = 512u << 20;
+
+constexpr unsigned kTlsRefresh_s = 10;
+
+std::shared_ptr<grpc::ServerCredentials> Credentials(const service::TlsFiles& tls) {
+  if (!tls.on()) return grpc::InsecureServerCredentials();
+  grpc::experimental::TlsServerCredentialsOptions options(
+      std::make_shared<grpc::experimental::FileWatcherCertificateProvider>(
+          tls.key_file, tls.cert_file, tls.peer_ca_file, kTlsRefresh_s));
+  options.watch_identity_key_cert_pairs();
+  options.set_cert_request_type(GRPC_SSL_DONT_REQUEST_CLIENT_CERTIFICATE);
+  if (!tls.peer_ca_file.empty()) {
+    options.watch_root_certs();
+    options.set_cert_request_type(GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY);
+  }
+  return grpc::experimental::TlsServerCredentials(options);
+}
 
 class Refusal final : public grpc::ServerBidiReactor<v1::AgentMessage, v1::CollectorMessage> {
  public:
@@ -67,7 +84,7 @@ class AgentService::Impl final : public v1::AgentService::CallbackService {
 
  private:
   void Configure(grpc::ServerBuilder& builder) {
-    builder.AddListeningPort(options_.address, grpc::InsecureServerCredentials(), &port_);
+    builder.AddListeningPort(options_.address, Credentials(options_.tls), &port_);
     builder.RegisterService(this);
     builder.SetMaxReceiveMessageSize(static_cast<int>(kMaxMessageBytes));
     // Without this a second collector would silently share the port.

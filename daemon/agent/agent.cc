@@ -125,6 +125,7 @@ absl::Status Agent::Start() {
   }
   LinkSettings link;
   link.target = settings_.collector;
+  link.tls = CollectorTls(settings_);
   link.jitter_seed = static_cast<std::uint32_t>(world_.mono_now().ns);
   link_ = std::make_unique<CollectorLink>(link, HelloOf(node_, world_.roots), outbox_);
   link_->Start();

@@ -2,6 +2,7 @@
 
 #include <absl/strings/str_cat.h>
 
+#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "collector/http/json_writer.h"
@@ -74,9 +75,16 @@ absl::Status ReadJobJson(std::string_view text, std::set<std::string>& nodes) {
 }
 
 absl::Status AdviceSource::Get(const std::string& path, std::string& body) {
-  const auto answer = transport_.Send({"GET", url_ + path, {}, "", 5});
+  std::vector<std::string> headers;
+  std::string token;
+  if (std::ifstream(token_file_) >> token) headers.push_back("Authorization: Bearer " + token);
+  const auto answer = transport_.Send({"GET", url_ + path, headers, "", 5});
   if (!answer.ok()) return answer.status();
   if (answer->status == 404) return absl::NotFoundError(path);
+  if (answer->status == 401) {
+    return absl::UnavailableError(
+        absl::StrCat(url_, " asks for a login; give a viewer's token with collector_token_file"));
+  }
   if (answer->status != 200) {
     return absl::UnavailableError(absl::StrCat(url_, path, ": HTTP status ", answer->status));
   }

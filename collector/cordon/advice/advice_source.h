@@ -24,8 +24,10 @@ class AdviceSource {
  public:
   static constexpr std::size_t kMaxJobs = 64;
 
-  AdviceSource(std::string collector_url, collector::HttpTransport& transport)
-      : url_(std::move(collector_url)), transport_(transport) {}
+  // `token_file` may be empty; it is read at each look.
+  AdviceSource(std::string collector_url, std::string token_file,
+               collector::HttpTransport& transport)
+      : url_(std::move(collector_url)), token_file_(std::move(token_file)), transport_(transport) {}
 
   // Fills verdicts and job_nodes; verdicts_known tells whether all of it is there.
   absl::Status Read(View& view);
@@ -36,6 +38,7 @@ class AdviceSource {
   absl::Status ReadJob(const std::string& job, View& view);
 
   const std::string url_;
+  const std::string token_file_;
   collector::HttpTransport& transport_;
 };
 

@@ -18,11 +18,15 @@
 #include "collector/cordon/policy/limits.h"
 #include "collector/http/login/login.h"
 #include "collector/notify/delivery.h"
+#include "daemon/service/tls_files.h"
 
 namespace fathom::cordon {
 
 struct CordonConfig {
   std::string collector = "http://127.0.0.1:7070";
+  std::string collector_ca_file;     // authority of its certificate; empty: the system's
+  std::string collector_token_file;  // a viewer's, where the collector has a login
+  service::TlsFiles tls;             // of `http`
   std::string http = "127.0.0.1:7073";
   std::string audit = "/var/lib/fathom-cordon/audit.jsonl";
   collector::LoginOptions login{.open_reading = true};  // without tokens nobody changes anything

@@ -66,6 +66,12 @@ CordonSetting Of(std::string name, T collector::LoginOptions::*field, std::strin
           [field](const C& c) { return Show(c.login.*field); }};
 }
 
+CordonSetting Of(std::string name, std::string service::TlsFiles::*field, std::string help) {
+  return {std::move(name), std::move(help), false, false,
+          [field](C& c, const std::string& text) { return Parse(text, c.tls.*field); },
+          [field](const C& c) { return Show(c.tls.*field); }};
+}
+
 CordonSetting Reloads(CordonSetting setting) {
   setting.reloads = true;
   return setting;
@@ -82,8 +88,12 @@ std::string MaskedBase(const std::string& url) { return collector::MaskedUrl(url
 std::vector<CordonSetting> ProcessSettings() {
   return {
       Of("collector", &C::collector, "URL of the collector whose verdicts are read"),
+      Of("collector_ca_file", &C::collector_ca_file, "authority of its certificate"),
+      Of("collector_token_file", &C::collector_token_file, "a viewer's token, if it has a login"),
       Of("http", &C::http, "HOST:PORT of API and metrics; port 0: any"),
       Of("audit", &C::audit, "file of the audit log, which is also the memory"),
+      Of("tls_cert", &service::TlsFiles::cert_file, "certificate (PEM) of `http`; turns TLS on"),
+      Of("tls_key", &service::TlsFiles::key_file, "its key"),
       Of("tokens", &Login::token_file,
          "file of 'NAME viewer|operator sha256:HEX [YYYY-MM-DD]' lines"),
       Of("proxy_header", &Login::proxy_header, "in which a reverse proxy names the person"),
@@ -96,7 +106,7 @@ std::vector<CordonSetting> ProcessSettings() {
              &collector::MaskedReceivers),
       Reloads(Of("notify_key_file", &C::notify_key_file, "file with PagerDuty's routing key")),
       Reloads(Of("log_level", &C::log_level, "trace, debug, info, warning, error, off")),
-      Of("insecure", &C::insecure, "allow binding to more than loopback without TLS"),
+      Of("insecure", &C::insecure, "allow more than loopback without TLS and login"),
       Of("poll_s", &C::poll_s, "seconds between two looks"),
       Of("slurm_scontrol", &C::slurm_scontrol, "scontrol, or a wrapper with its rights"),
       Of("slurm_sinfo", &C::slurm_sinfo, "sinfo"),
@@ -143,10 +153,12 @@ absl::Status CheckAddress(const CordonConfig& config) {
   if (auto status = collector::ParseHostPort(config.http, where); !status.ok()) {
     return absl::InvalidArgumentError("http: " + std::string(status.message()));
   }
-  if (config.insecure || collector::IsLoopback(where.host)) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      absl::StrCat("http: ", config.http,
-                   " is reachable from outside without TLS; bind to 127.0.0.1 or say --insecure"));
+  const bool closed = config.tls.on() && config.login.on() && !config.login.open_reading;
+  if (closed || config.insecure || collector::IsLoopback(where.host)) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(
+      "http: ", config.http,
+      " is reachable from outside; bind to 127.0.0.1, set tls_cert, tls_key, tokens and "
+      "open_reading: false, or say --insecure"));
 }
 
 absl::Status CheckLevel(const std::string& level) {
@@ -205,6 +217,9 @@ absl::Status ValidateCordonConfig(const CordonConfig& config) {
     return absl::InvalidArgumentError("webhook_url: the webhook back-end needs it");
   }
   const collector::SystemClock clock;
+  if (auto s = service::CheckTlsFiles(config.tls, service::TlsNames(), clock.Wall()); !s.ok()) {
+    return s;
+  }
   if (const auto login = collector::Login::Make(config.login, clock); !login.ok()) {
     return login.status();
   }

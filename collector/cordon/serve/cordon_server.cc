@@ -26,9 +26,9 @@ class CordonServer::Impl {
  public:
   Impl(const CordonApi& api, const collector::Login& login) : api_(api), login_(login) {}
 
-  absl::Status Start(const std::string& address) {
+  absl::Status Start(const std::string& address, const service::TlsFiles& tls) {
     auto started =
-        collector::Listener::Start(address, {{"num_threads", "4"}},
+        collector::Listener::Start(address, tls, {{"num_threads", "4"}},
                                    [this](const auto& listener, mg_connection* connection) {
                                      Answer(listener, connection);
                                    });
@@ -69,10 +69,11 @@ CordonServer::~CordonServer() = default;
 int CordonServer::port() const { return impl_->port(); }
 
 absl::StatusOr<std::unique_ptr<CordonServer>> CordonServer::Start(const std::string& address,
+                                                                  const service::TlsFiles& tls,
                                                                   const CordonApi& api,
                                                                   const collector::Login& login) {
   auto impl = std::make_unique<Impl>(api, login);
-  if (auto status = impl->Start(address); !status.ok()) return status;
+  if (auto status = impl->Start(address, tls); !status.ok()) return status;
   return std::unique_ptr<CordonServer>(new CordonServer(std::move(impl)));
 }
 

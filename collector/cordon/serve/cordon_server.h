@@ -18,6 +18,7 @@ namespace fathom::cordon {
 class CordonServer {
  public:
   static absl::StatusOr<std::unique_ptr<CordonServer>> Start(const std::string& address,
+                                                             const service::TlsFiles& tls,
                                                              const CordonApi& api,
                                                              const collector::Login& login);
   ~CordonServer();

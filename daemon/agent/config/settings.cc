@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <chrono>
 
 #include "absl/strings/str_cat.h"
 
@@ -28,6 +29,16 @@ absl::Status CheckAddresses(const Settings& s) {
                                     "say --insecure if the network is trusted"));
   }
   return absl::OkStatus();
+}
+
+absl::Status CheckTls(const Settings& s) {
+  if (s.collector_ca.empty() && !s.collector_cert.empty()) {
+    return Bad("collector-ca", "is needed with --collector-cert");
+  }
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  return service::CheckTlsFiles(CollectorTls(s),
+                                {"--collector-cert", "--collector-key", "--collector-ca"},
+                                WallNs(std::chrono::nanoseconds(now).count()));
 }
 
 absl::Status CheckRanges(const Settings& s) {
@@ -75,8 +86,13 @@ bool IsLoopback(const std::string& host) {
   return host == "localhost" || host == "::1" || host.starts_with("127.");
 }
 
+service::TlsFiles CollectorTls(const Settings& settings) {
+  return {settings.collector_cert, settings.collector_key, settings.collector_ca};
+}
+
 absl::Status Validate(const Settings& settings) {
   if (absl::Status status = CheckAddresses(settings); !status.ok()) return status;
+  if (absl::Status status = CheckTls(settings); !status.ok()) return status;
   return CheckRanges(settings);
 }
 

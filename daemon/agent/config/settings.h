@@ -10,11 +10,15 @@
 #include <string>
 
 #include "absl/status/status.h"
+#include "daemon/service/tls_files.h"
 
 namespace fathom::agent {
 
 struct Settings {
   std::string collector = "127.0.0.1:7071";
+  std::string collector_ca;    // authority of the collector's certificate; empty = no TLS
+  std::string collector_cert;  // the agent's own, where the collector asks for one
+  std::string collector_key;
   std::string http = "127.0.0.1:7072";  // empty = off
   std::string shm_dir = "/dev/shm/fathom";
   std::string node;  // empty = the host's name
@@ -44,7 +48,10 @@ struct HostPort {
 bool ParseHostPort(const std::string& text, HostPort& out);
 bool IsLoopback(const std::string& host);
 
+// Ranges and addresses; the files of TLS are read.
 absl::Status Validate(const Settings& settings);
+// For the connection to the collector.
+service::TlsFiles CollectorTls(const Settings& settings);
 
 }  // namespace fathom::agent
 

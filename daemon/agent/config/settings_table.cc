@@ -67,6 +67,11 @@ std::vector<SettingEntry> MakeTable() {
   using S = Settings;
   return {
       Text("collector", "HOST:PORT of the collector's gRPC", &S::collector),
+      Text("collector-ca", "authority of the collector's certificate; turns TLS on",
+           &S::collector_ca),
+      Text("collector-cert", "this agent's certificate, where the collector asks for one",
+           &S::collector_cert),
+      Text("collector-key", "its key", &S::collector_key),
       Text("http", "HOST:PORT for /metrics, /healthz, /readyz; port 0 = any, empty = off",
            &S::http),
       Text("shm-dir", "folder of the rings", &S::shm_dir),

@@ -1,5 +1,6 @@
 #include "daemon/agent/uplink/collector_link.h"
 
+#include <grpcpp/security/tls_credentials_options.h>
 #include <spdlog/spdlog.h>
 
 #include <utility>
@@ -11,8 +12,25 @@ using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 using std::chrono::system_clock;
 
+constexpr unsigned kTlsRefresh_s = 10;
+
+std::shared_ptr<grpc::ChannelCredentials> Credentials(const service::TlsFiles& tls) {
+  if (tls.peer_ca_file.empty()) return grpc::InsecureChannelCredentials();
+  using grpc::experimental::FileWatcherCertificateProvider;
+  grpc::experimental::TlsChannelCredentialsOptions options;
+  options.set_certificate_provider(
+      tls.cert_file.empty()
+          ? std::make_shared<FileWatcherCertificateProvider>(tls.peer_ca_file, kTlsRefresh_s)
+          : std::make_shared<FileWatcherCertificateProvider>(tls.key_file, tls.cert_file,
+                                                             tls.peer_ca_file, kTlsRefresh_s));
+  options.watch_root_certs();
+  if (!tls.cert_file.empty()) options.watch_identity_key_cert_pairs();
+  return grpc::experimental::TlsCredentials(options);
+}
+
 // gRPC's own back-off must not be slower than ours, which decides.
-std::shared_ptr<grpc::Channel> MakeChannel(const std::string& target) {
+std::shared_ptr<grpc::Channel> MakeChannel(const std::string& target,
+                                           const service::TlsFiles& tls) {
   grpc::ChannelArguments arguments;
   arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 100);
   arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, 100);
@@ -20,7 +38,7 @@ std::shared_ptr<grpc::Channel> MakeChannel(const std::string& target) {
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, 20'000);
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, 10'000);
   arguments.SetMaxReceiveMessageSize(4 * 1024 * 1024);
-  return grpc::CreateCustomChannel(target, grpc::InsecureChannelCredentials(), arguments);
+  return grpc::CreateCustomChannel(target, Credentials(tls), arguments);
 }
 
 }  // namespace
@@ -31,7 +49,7 @@ CollectorLink::CollectorLink(LinkSettings settings, v1::Hello hello, Outbox& out
 CollectorLink::~CollectorLink() { Stop(milliseconds(0)); }
 
 void CollectorLink::Start() {
-  channel_ = MakeChannel(settings_.target);
+  channel_ = MakeChannel(settings_.target, settings_.tls);
   stub_ = v1::AgentService::NewStub(channel_);
   thread_ = std::thread([this] { Run(); });
 }
@@ -61,6 +79,9 @@ void CollectorLink::Run() {
 
 bool CollectorLink::WaitForChannel() {
   if (channel_->WaitForConnected(system_clock::now() + milliseconds(250))) return true;
+  // A handshake that failed says why on the stream that it did not carry.
+  const bool failed = channel_->GetState(false) == GRPC_CHANNEL_TRANSIENT_FAILURE;
+  if (failed && !settings_.tls.peer_ca_file.empty()) return true;
   SayMissing("nobody answers");
   return false;
 }

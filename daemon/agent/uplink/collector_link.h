@@ -6,7 +6,8 @@
 // hands out; a second one reads while the stream is up. Whatever goes wrong ends the stream; the
 // next try comes after a back-off with jitter. That there is no collector is said once, and once
 // more when it is back; training never notices. A collector that refuses the agent is left alone
-// for `refused_wait`.
+// for `refused_wait`. With TLS the collector must show a certificate of its authority that names the
+// host of `target`; files that change are taken within ten seconds.
 //
 // Units: ns. Thread-safety: thread-safe.
 // Ownership: owns its threads and channel; `outbox` must outlive it. Stop (or the destructor) joins
@@ -30,6 +31,7 @@
 
 #include "daemon/agent/uplink/backoff.h"
 #include "daemon/agent/uplink/outbox.h"
+#include "daemon/service/tls_files.h"
 #include "fathom/v1/agent.grpc.pb.h"
 #include "proto/types/time_units.h"
 
@@ -37,6 +39,7 @@ namespace fathom::agent {
 
 struct LinkSettings {
   std::string target = "127.0.0.1:7071";
+  service::TlsFiles tls{};  // with peer_ca_file: TLS
   Nanos first_backoff = Nanos::FromSeconds(0.1);
   Nanos max_backoff = Nanos::FromSeconds(10);
   Nanos refused_wait = Nanos::FromSeconds(60);

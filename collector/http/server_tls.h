@@ -1,0 +1,37 @@
+// The TLS of an HTTP server: TLS 1.2 or newer, and a certificate that is taken anew when its files
+// change.
+//
+// Owned by Listener, which hands the context to civetweb.
+//
+// Model: each handshake looks at the files' times, at most once a second; new files that are good are
+// used from then on, bad ones leave the old in force and say so in the log.
+//
+// Thread-safety: thread-safe. Ownership: owns the context, which must outlive all connections.
+// Errors: those of CheckTlsFiles; Unavailable where the system's OpenSSL cannot be loaded by civetweb.
+#ifndef FATHOM_COLLECTOR_HTTP_SERVER_TLS_H_
+#define FATHOM_COLLECTOR_HTTP_SERVER_TLS_H_
+
+#include <absl/status/statusor.h>
+
+#include <memory>
+
+#include "daemon/service/tls_files.h"
+
+namespace fathom::collector {
+
+class ServerTls {
+ public:
+  static absl::StatusOr<std::unique_ptr<ServerTls>> Make(const service::TlsFiles& files);
+  ~ServerTls();
+
+  void* context() const;  // SSL_CTX
+
+ private:
+  class Impl;
+  explicit ServerTls(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace fathom::collector
+
+#endif  // FATHOM_COLLECTOR_HTTP_SERVER_TLS_H_
