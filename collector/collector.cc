@@ -63,6 +63,7 @@ struct Collector::Parts {
   Api api;
   std::unique_ptr<HttpServer> http;
   std::thread diagnosis_thread;
+  std::uint64_t turns_seen = 0;  // of the diagnoser, by Turned
 };
 
 Collector::Parts::Parts(const FinalizedCollectorConfig& config, DiagnosisFunctions functions,
@@ -195,6 +196,11 @@ absl::Status Collector::Reload(const FinalizedCollectorConfig& config) {
   const std::lock_guard lock(parts_->page_url_mutex);
   parts_->page_url = config->page_url;
   return absl::OkStatus();
+}
+
+bool Collector::Turned() {
+  const std::uint64_t turns = parts_->diagnoser.turns();
+  return std::exchange(parts_->turns_seen, turns) != turns;
 }
 
 int Collector::grpc_port() const { return parts_->grpc->port(); }

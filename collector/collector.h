@@ -36,6 +36,9 @@ class Collector {
 
   absl::Status Reload(const FinalizedCollectorConfig& config);
 
+  // Whether the diagnoser has come around since the last call.
+  bool Turned();
+
   int grpc_port() const;
   int http_port() const;
   std::string degraded() const;  // why the store is not in its file; empty: all is well

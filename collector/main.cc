@@ -12,6 +12,7 @@
 #include "collector/config/settings.h"
 #include "collector/net/listen_probe.h"
 #include "collector/stop_signals.h"
+#include "daemon/service/notify_socket.h"
 #include "diagnosis/engine/diagnose.h"
 #include "diagnosis/engine/watch.h"
 
@@ -19,6 +20,8 @@ namespace {
 
 using namespace fathom::collector;  // NOLINT(google-build-using-namespace)
 
+using fathom::service::NotifySocket;
+constexpr fathom::Nanos kRest{60'000'000'000};  // between two looks while nobody watches
 using ReadSettings = std::function<absl::StatusOr<FinalizedCollectorConfig>()>;
 
 int Fail(const absl::Status& status) {
@@ -68,6 +71,7 @@ std::string CordonAddress() {
 
 int Run(const ReadSettings& read, const FinalizedCollectorConfig& config) {
   const StopSignals signals;
+  NotifySocket manager(config->parent_death_signal);
   if (config->parent_death_signal) prctl(PR_SET_PDEATHSIG, SIGTERM);
   SetUpLogging(config->log_level);
   const SystemClock clock;
@@ -78,7 +82,17 @@ int Run(const ReadSettings& read, const FinalizedCollectorConfig& config) {
   if (const auto why = (*collector)->degraded(); !why.empty()) spdlog::error("{}", why);
   spdlog::info("settings:\n{}", Print(*config));
   PrintReady(config, **collector);
-  while (signals.Wait() == StopSignals::Came::kReload) Reload(read, config, **collector);
+  manager.Ready();
+  for (auto came = StopSignals::Came::kNothing; came != StopSignals::Came::kStop;) {
+    came = signals.Wait(manager.patience().count > 0 ? manager.patience() : kRest);
+    if (came == StopSignals::Came::kReload) {
+      manager.Reloading();
+      Reload(read, config, **collector);
+      manager.Ready();
+    }
+    if ((*collector)->Turned()) manager.Alive();
+  }
+  manager.Stopping();
   spdlog::info("stopping");
   if (!config->parent_death_signal) signals.Insist();  // else the parent has ways of its own
   return 0;

@@ -20,6 +20,7 @@
 #include "collector/net/listen_probe.h"
 #include "collector/notify/delivery.h"
 #include "collector/stop_signals.h"
+#include "daemon/service/notify_socket.h"
 
 namespace {
 
@@ -30,6 +31,7 @@ using fathom::collector::Notice;
 using fathom::collector::Receiver;
 using fathom::collector::StopSignals;
 using fathom::collector::SystemClock;
+using fathom::service::NotifySocket;
 using ReadLine = std::function<absl::StatusOr<CordonCommandLine>()>;
 
 int Fail(const absl::Status& status) {
@@ -68,6 +70,7 @@ class Process {
     fathom::collector::ParseHostPort(config_.http, where).IgnoreError();
     std::printf("fathom-cordon ready http=%s:%d\n", where.host.c_str(), (*server)->port());
     std::fflush(stdout);
+    manager_.Ready();  // also a standby is
     Ledger ledger;
     if (const absl::Status opened = OpenLog(signals, ledger); !opened.ok()) return Fail(opened);
     if (log_ == nullptr) return 0;  // stopped while standing by; no look was made
@@ -80,6 +83,7 @@ class Process {
       actuator.Look();
       for (const auto& problem : actuator.Problems()) spdlog::warn("{}", problem);
     } while (!Stopped(signals, [&] { actuator.Use(config_.limits); }));
+    manager_.Stopping();
     signals.Insist();
     server->reset();  // no command may reach an actuator that is going
     return 0;
@@ -106,8 +110,13 @@ class Process {
 
   // Waits for the next look. True: the process is to stop.
   bool Stopped(const StopSignals& signals, const std::function<void()>& changed) {
+    manager_.Alive();
     const auto came = signals.Wait(fathom::Nanos::FromSeconds(config_.poll_s));
-    if (came == StopSignals::Came::kReload && Reload()) changed();
+    if (came == StopSignals::Came::kReload) {
+      manager_.Reloading();
+      if (Reload()) changed();
+      manager_.Ready();
+    }
     return came == StopSignals::Came::kStop;
   }
 
@@ -166,6 +175,7 @@ class Process {
   }
 
   const ReadLine read_;
+  NotifySocket manager_;
   CordonConfig config_;
   std::vector<Receiver> receivers_;
   const SystemClock clock_;

@@ -35,6 +35,7 @@ void Diagnoser::Stop() {
 void Diagnoser::Run() {
   for (;;) {
     const Nanos next = RunDue();
+    ++turns_;
     std::unique_lock lock(mutex_);
     // News within the gap need no new look yet: sleep the gap out, wake early only to stop.
     if (next > Nanos(0)) {

@@ -17,6 +17,7 @@
 #ifndef FATHOM_COLLECTOR_WINDOW_DIAGNOSER_H_
 #define FATHOM_COLLECTOR_WINDOW_DIAGNOSER_H_
 
+#include <atomic>
 #include <condition_variable>
 #include <functional>
 #include <map>
@@ -69,6 +70,9 @@ class Diagnoser {
   // Looks at every job that is due; when to come again.
   Nanos RunDue();
   void Run();  // until Stop()
+  // How often Run has come around: it rests for some milliseconds at most, so one that stands still
+  // hangs.
+  std::uint64_t turns() const { return turns_; }
   void Stop();
 
   struct Fresh {
@@ -106,6 +110,7 @@ class Diagnoser {
   NodeConnected Connected() const;
 
   Parts parts_;
+  std::atomic<std::uint64_t> turns_{0};
   const DiagnosisFunctions functions_;
   const diagnosis::DiagnosisConfig config_;
   const Nanos job_timeout_;

@@ -132,11 +132,12 @@ absl::Status Agent::Start() {
   return absl::OkStatus();
 }
 
-void Agent::Run(const std::function<void()>& between) {
+void Agent::Run(const std::function<void()>& between, const std::function<void()>& stopping) {
   while (!stop_.load(std::memory_order_relaxed)) {
     std::this_thread::sleep_for(std::chrono::nanoseconds(Step().count));
     between();
   }
+  stopping();
   Drain();
 }
 

@@ -59,8 +59,10 @@ class Agent {
   ~Agent();
 
   absl::Status Start();
-  // Loops until RequestStop, then drains and stops. `between` is called after each turn.
-  void Run(const std::function<void()>& between = [] {});
+  // Loops until RequestStop, then drains and stops. `between` is called after each turn, `stopping`
+  // before the drain.
+  void Run(
+      const std::function<void()>& between = [] {}, const std::function<void()>& stopping = [] {});
   void RequestStop() { stop_.store(true, std::memory_order_relaxed); }
 
   // One turn of the loop; returns how long it wants to rest.

@@ -17,12 +17,14 @@
 #include "daemon/agent/config/settings_loader.h"
 #include "daemon/agent/config/settings_table.h"
 #include "daemon/agent/version.h"
+#include "daemon/service/notify_socket.h"
 
 namespace {
 
 using fathom::agent::Agent;
 using fathom::agent::Invocation;
 using fathom::agent::Settings;
+using fathom::service::NotifySocket;
 using ReadSettings = std::function<absl::StatusOr<Invocation>()>;
 
 // For the signal handlers alone.
@@ -72,9 +74,11 @@ void SetUpProcess(const Settings& settings) {
 
 // SIGHUP: settings are read as at the start; the log level is taken, the rest needs a restart,
 // which costs the jobs nothing. An error leaves everything as it was.
-void ReadAgain(const ReadSettings& read, const Settings& held) {
+void ReadAgain(const ReadSettings& read, const Settings& held, NotifySocket& manager) {
   if (!reload_asked.exchange(false)) return;
+  manager.Reloading();
   const auto anew = read();
+  manager.Ready();
   if (!anew.ok()) {
     spdlog::error("settings not read again, the old ones hold: {}",
                   std::string(anew.status().message()));
@@ -89,6 +93,7 @@ void ReadAgain(const ReadSettings& read, const Settings& held) {
 }
 
 int RunAgent(const ReadSettings& read, const Settings& settings) {
+  NotifySocket manager(settings.parent_death_signal);
   Agent agent(settings, fathom::agent::AgentWorld::Real());
   running_agent = &agent;
   insists = !settings.parent_death_signal;  // else the parent has ways of its own
@@ -110,7 +115,13 @@ int RunAgent(const ReadSettings& read, const Settings& settings) {
     std::printf("fathomd ready\n");
   }
   std::fflush(stdout);
-  agent.Run([&] { ReadAgain(read, settings); });
+  manager.Ready();
+  agent.Run(
+      [&] {
+        ReadAgain(read, settings, manager);
+        manager.Alive();
+      },
+      [&] { manager.Stopping(); });
   running_agent = nullptr;
   return 0;
 }
