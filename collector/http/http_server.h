@@ -24,6 +24,7 @@
 #include "collector/http/api.h"
 #include "collector/http/event_hub.h"
 #include "collector/http/login/login.h"
+#include "daemon/service/tls_files.h"
 
 namespace fathom::collector {
 

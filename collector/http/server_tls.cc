@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include <chrono>
+#include <filesystem>
 #include <mutex>
 #include <utility>
 
@@ -47,15 +48,20 @@ Context NewContext() {
   return context;
 }
 
-// Debian's civetweb opens OpenSSL by these names, and says nothing where it cannot.
-absl::Status CheckLibraries() {
-  for (const char* name : {"libssl.so", "libcrypto.so"}) {
-    void* library = dlopen(name, RTLD_LAZY);
-    if (library == nullptr) {
-      return absl::UnavailableError(absl::StrCat(
-          "tls_cert: HTTP needs ", name, " for TLS; install Debian's package libssl-dev"));
+// Of openssl_names.c; they stay loaded. Beside the program, or where they are installed.
+absl::Status LoadStandIns() {
+  std::error_code error;
+  const auto here = std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
+  for (const char* name : {"libfathom_ssl.so", "libfathom_crypto.so"}) {
+    bool loaded = false;
+    for (const auto& folder : {here, here.parent_path(), here.parent_path() / FATHOM_LIBDIR}) {
+      loaded = loaded || dlopen((folder / name).c_str(), RTLD_NOW) != nullptr;
     }
-    dlclose(library);
+    if (!loaded) {
+      return absl::UnavailableError(absl::StrCat("tls_cert: HTTP needs ", name, " for TLS: it is "
+                                                 "neither beside this program nor in ",
+                                                 (here.parent_path() / FATHOM_LIBDIR).string()));
+    }
   }
   return absl::OkStatus();
 }
@@ -68,7 +74,7 @@ class ServerTls::Impl {
       : files_(std::move(files)), context_(NewContext()), fresh_(NewContext()) {}
 
   absl::Status Start() {
-    if (auto status = CheckLibraries(); !status.ok()) return status;
+    if (auto status = LoadStandIns(); !status.ok()) return status;
     stamp_ = Stamp();
     if (auto status = Load(files_, fresh_.get()); !status.ok()) return status;
     SSL_CTX_set_cert_cb(context_.get(), &Impl::OnHandshake, this);

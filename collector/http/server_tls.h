@@ -7,7 +7,7 @@
 // used from then on, bad ones leave the old in force and say so in the log.
 //
 // Thread-safety: thread-safe. Ownership: owns the context, which must outlive all connections.
-// Errors: those of CheckTlsFiles; Unavailable where the system's OpenSSL cannot be loaded by civetweb.
+// Errors: those of CheckTlsFiles; Unavailable where the stand-ins of openssl_names.c are not there.
 #ifndef FATHOM_COLLECTOR_HTTP_SERVER_TLS_H_
 #define FATHOM_COLLECTOR_HTTP_SERVER_TLS_H_
 

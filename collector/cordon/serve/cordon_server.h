@@ -12,6 +12,7 @@
 #include <string>
 
 #include "collector/cordon/serve/cordon_api.h"
+#include "daemon/service/tls_files.h"
 
 namespace fathom::cordon {
 

@@ -40,11 +40,11 @@ class Pki:
     def _run(self, *arguments):
         subprocess.run(["openssl", *arguments], cwd=self.folder, check=True, capture_output=True, timeout=30)
 
-    def sign(self, name, days=2):
-        """Files of a certificate for that name and for 127.0.0.1; days=-1: it has expired."""
+    def sign(self, name, days=2, host="IP:127.0.0.1"):
+        """Files of a certificate for that name and for that host; days=-1: it has expired."""
         self._run("req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-subj", f"/CN={name}",
                   "-keyout", f"{name}.key", "-out", f"{name}.csr")
-        (self.folder / "san").write_text("subjectAltName=IP:127.0.0.1\n")
+        (self.folder / "san").write_text(f"subjectAltName={host}\n")
         self._run("x509", "-req", "-in", f"{name}.csr", "-CA", "ca.crt", "-CAkey", "ca.key", "-days", str(days),
                   "-extfile", "san", "-out", f"{name}.crt")
         return self.folder / f"{name}.crt", self.folder / f"{name}.key"

@@ -1,0 +1,133 @@
+#!/usr/bin/env python3
+"""TLS between real programs, with certificates that openssl made: right ones work on every port, all
+others are refused with the path and the reason."""
+import hashlib
+import http.client
+import shutil
+import ssl
+import sys
+import unittest
+
+import daemon_case
+import harness
+
+sys.path.insert(0, str(harness.HERE / "fakes"))
+from kubernetes_server import Pki  # noqa: E402
+
+TOKEN = "0123456789abcdef0123456789abcdef"
+
+
+class TlsTest(daemon_case.DaemonCase):
+    def setUp(self):
+        super().setUp()
+        self.pki = Pki(self.folder)
+        self.cert, self.key = self.pki.sign("server")
+        self.ca = str(self.pki.authority)
+
+    def collector(self, *more, cert=None, key=None):
+        return self.start("fathom-collector", "--tls-cert", cert or self.cert, "--tls-key", key or self.key, *more)
+
+    def jobs(self, collector, ca=None):
+        return self.fathom("get", "nodes", "--collector-http", "https://" + collector.where["http"],
+                           FATHOM_CA_FILE=str(ca or self.ca))
+
+    def serial(self, address):
+        """Of the certificate that is shown there."""
+        host, port = address.split(":")
+        connection = http.client.HTTPSConnection(host, int(port), timeout=10,
+                                                 context=ssl.create_default_context(cafile=self.ca))
+        connection.connect()
+        shown = connection.sock.getpeercert()["serialNumber"]
+        connection.close()
+        return shown
+
+    def test_page_api_and_command_line(self):
+        collector = self.collector()
+        run = self.jobs(collector)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        plain = self.fathom("get", "nodes", "--collector-http", collector.where["http"])
+        self.assertEqual(plain.returncode, 1)
+        other = self.folder / "other"
+        other.mkdir()
+        stranger = self.jobs(collector, Pki(other).authority)
+        self.assertIn("the certificate of 127.0.0.1:", stranger.stderr)
+        self.assertEqual(stranger.returncode, 1)
+
+    def test_a_name_that_is_not_the_servers(self):
+        cert, key = self.pki.sign("elsewhere", host="DNS:elsewhere")
+        run = self.jobs(self.collector(cert=cert, key=key))
+        self.assertRegex(run.stderr, "IP address mismatch|[Hh]ostname mismatch")
+
+    def test_files_that_are_wrong_are_named_at_the_start(self):
+        expired, its_key = self.pki.sign("old", days=-1)
+        (self.folder / "text").write_text("no certificate")
+        for program, arguments, words in (
+                ("fathom-collector", ("--tls-cert", expired, "--tls-key", its_key), f"tls_cert: {expired}: expired at "),
+                ("fathom-collector", ("--tls-cert", self.cert, "--tls-key", its_key),
+                 f"tls_key: {its_key}: does not belong to {self.cert}"),
+                ("fathom-collector", ("--tls-cert", "/nowhere.crt", "--tls-key", its_key),
+                 "tls_cert: /nowhere.crt: No such file"),
+                ("fathom-collector", ("--tls-cert", self.folder / "text", "--tls-key", its_key), "holds no certificate"),
+                ("fathom-collector", ("--tls-cert", self.cert), "one is of no use without the other"),
+                ("fathom-cordon", ("--tls-cert", expired, "--tls-key", its_key), f"tls_cert: {expired}: expired at "),
+                ("fathomd", ("--collector-ca", "/nowhere.ca"), "--collector-ca: /nowhere.ca: No such file"),
+                ("fathomd", ("--collector-ca", self.ca, "--collector-cert", expired, "--collector-key", its_key),
+                 f"--collector-cert: {expired}: expired at ")):
+            with self.subTest(words):
+                self.assertIn(words, self.refused(program, *arguments))
+
+    def test_agents_show_a_certificate_where_one_is_asked_for(self):
+        collector = self.collector("--tls-client-ca", self.ca)
+        cert, key = self.pki.sign("agent")
+        trusted = self.start("fathomd", "--collector", collector.where["grpc"], "--collector-ca", self.ca,
+                             "--collector-cert", cert, "--collector-key", key)
+        self.wait_log(trusted, "connected to collector")
+        nameless = self.start("fathomd", "--collector", collector.where["grpc"], "--collector-ca", self.ca)
+        self.wait_log(nameless, "no collector at")
+        self.assertNotIn("connected to collector", nameless.log())
+
+    def test_an_agent_trusts_only_its_authority_and_the_right_name(self):
+        cert, key = self.pki.sign("elsewhere", host="DNS:elsewhere")
+        collector = self.collector(cert=cert, key=key)
+        agent = self.start("fathomd", "--collector", collector.where["grpc"], "--collector-ca", self.ca)
+        self.wait_log(agent, "no collector at")
+        self.assertNotIn("connected to collector", agent.log())
+
+    def test_a_renewed_certificate_is_shown_without_a_restart_and_a_bad_one_is_not(self):
+        collector = self.collector()
+        first = self.serial(collector.where["http"])
+        (self.folder / "server.crt").write_text("half a certificate")
+        harness.wait_for(lambda: self.serial(collector.where["http"]) == first and
+                         "the old certificate holds" in collector.log())
+        self.pki.sign("server")
+        harness.wait_for(lambda: self.serial(collector.where["http"]) != first)
+
+    def test_cordon_reads_a_collector_behind_tls_and_login(self):
+        digest = hashlib.sha256(TOKEN.encode()).hexdigest()
+        (self.folder / "tokens").write_text(f"cordon viewer sha256:{digest}\nann operator sha256:{digest[::-1]}\n")
+        (self.folder / "tokens").chmod(0o600)
+        (self.folder / "mine").write_text(TOKEN)
+        collector = self.collector("--tokens", self.folder / "tokens")
+        url = "https://" + collector.where["http"]
+        seeing = ("--collector", url, "--collector-ca-file", self.ca, "--collector-token-file", self.folder / "mine")
+        cordon = self.start("fathom-cordon", *seeing, "--tls-cert", self.cert, "--tls-key", self.key)
+        plan = self.fathom("action", "plan", "--cordon-http", "https://" + cordon.where["http"], FATHOM_CA_FILE=self.ca)
+        self.assertEqual(plan.returncode, 0, plan.stderr)
+        harness.wait_for(lambda: "webhook" in cordon.log() or "127.0.0.1:1" in cordon.log())
+        self.assertNotIn("asks for a login", cordon.log())
+        blind = self.start("fathom-cordon", *seeing[:4], "--audit", self.folder / "other.jsonl")
+        self.wait_log(blind, "asks for a login")
+
+    def test_other_than_loopback_needs_tls_and_a_login(self):
+        (self.folder / "tokens").write_text("")
+        (self.folder / "tokens").chmod(0o600)
+        tls = ("--tls-cert", self.cert, "--tls-key", self.key)
+        for arguments in (("--http", "0.0.0.0:0", *tls), ("--http", "0.0.0.0:0", "--tokens", self.folder / "tokens"),
+                          ("--grpc", "0.0.0.0:0", *tls)):
+            self.assertIn("reachable from outside", self.refused("fathom-collector", *arguments))
+        self.start("fathom-collector", *tls, "--tls-client-ca", self.ca, "--tokens", self.folder / "tokens", "--grpc",
+                   "0.0.0.0:0", "--http", "0.0.0.0:0")
+
+
+if __name__ == "__main__":
+    sys.exit(harness.SKIPPED) if not shutil.which("openssl") else unittest.main()
