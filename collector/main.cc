@@ -1,4 +1,3 @@
-#include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/spdlog.h>
 #include <sys/prctl.h>
 
@@ -12,6 +11,7 @@
 #include "collector/config/settings.h"
 #include "collector/net/listen_probe.h"
 #include "collector/stop_signals.h"
+#include "daemon/service/log_lines.h"
 #include "daemon/service/notify_socket.h"
 #include "diagnosis/engine/diagnose.h"
 #include "diagnosis/engine/watch.h"
@@ -20,6 +20,7 @@ namespace {
 
 using namespace fathom::collector;  // NOLINT(google-build-using-namespace)
 
+using fathom::service::LogLines;
 using fathom::service::NotifySocket;
 constexpr fathom::Nanos kRest{60'000'000'000};  // between two looks while nobody watches
 using ReadSettings = std::function<absl::StatusOr<FinalizedCollectorConfig>()>;
@@ -27,12 +28,6 @@ using ReadSettings = std::function<absl::StatusOr<FinalizedCollectorConfig>()>;
 int Fail(const absl::Status& status) {
   std::cerr << "fathom-collector: " << status.message() << "\n";
   return 1;
-}
-
-void SetUpLogging(const std::string& level) {
-  spdlog::set_default_logger(spdlog::stderr_color_mt("collector"));
-  spdlog::set_level(spdlog::level::from_str(level));
-  spdlog::set_pattern("%Y-%m-%dT%H:%M:%S.%e %^%l%$ %v");
 }
 
 void PrintReady(const FinalizedCollectorConfig& config, const Collector& collector) {
@@ -56,7 +51,7 @@ void Reload(const ReadSettings& read, const FinalizedCollectorConfig& held, Coll
     spdlog::error("settings not read again, the old ones hold: {}", std::string(taken.message()));
     return;
   }
-  spdlog::set_level(spdlog::level::from_str((*anew)->log_level));
+  LogLines::Take("collector", (*anew)->log_format, (*anew)->log_level);
   spdlog::info("settings read again");
   for (const std::string& name : NeedRestart(*held, **anew)) {
     spdlog::warn("{} has changed and takes effect with a restart only", name);
@@ -73,7 +68,7 @@ int Run(const ReadSettings& read, const FinalizedCollectorConfig& config) {
   const StopSignals signals;
   NotifySocket manager(config->parent_death_signal);
   if (config->parent_death_signal) prctl(PR_SET_PDEATHSIG, SIGTERM);
-  SetUpLogging(config->log_level);
+  LogLines::SetUp("collector", config->log_format, config->log_level);
   const SystemClock clock;
   auto collector =
       Collector::Start(config, {&fathom::diagnosis::Watch, &fathom::diagnosis::Diagnose}, clock,

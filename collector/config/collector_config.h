@@ -26,6 +26,7 @@ struct CollectorConfig {
   std::string http = "127.0.0.1:7070";
   std::string store;  // empty: the default place
   std::string log_level = "info";
+  std::string log_format = "text";
   bool insecure = false;
   bool reflection = false;
   std::string allowed_hosts;  // names, with commas

@@ -11,6 +11,7 @@
 #include "collector/config/collector_config.h"
 #include "collector/config/settings.h"
 #include "collector/net/listen_probe.h"
+#include "daemon/service/log_lines.h"
 
 namespace fathom::collector {
 namespace {
@@ -43,6 +44,12 @@ absl::Status CheckAddress(const char* setting, const std::string& address, bool 
 absl::Status CheckRange(const char* setting, double value, double low, double high) {
   if (value >= low && value <= high) return absl::OkStatus();
   return Bad(absl::StrCat(setting, ": ", value, " is not between ", low, " and ", high));
+}
+
+absl::Status CheckFormat(const std::string& format) {
+  service::LogLines::Format known{};
+  if (service::LogLines::Parse(format, known)) return absl::OkStatus();
+  return Bad(absl::StrCat("log_format: '", format, "' is none of text, logfmt, json"));
 }
 
 absl::Status CheckLevel(const std::string& level) {
@@ -92,7 +99,8 @@ absl::Status Check(const CollectorConfig& c) {
                      "tls_cert, tls_key and tls_client_ca"),
         CheckAddress("http", c.http, c.insecure || (c.tls.on() && c.login.on()),
                      "tls_cert, tls_key and tokens"),
-        CheckLevel(c.log_level), CheckRange("max_jobs", static_cast<double>(c.max_jobs), 1, 10'000),
+        CheckLevel(c.log_level), CheckFormat(c.log_format),
+        CheckRange("max_jobs", static_cast<double>(c.max_jobs), 1, 10'000),
         CheckRange("max_ranks", static_cast<double>(c.max_ranks), 1, 1'000'000),
         CheckRange("max_agents", static_cast<double>(c.max_agents), 1, 100'000),
         CheckRange("max_event_clients", static_cast<double>(c.max_event_clients), 1, 1000),

@@ -128,6 +128,7 @@ std::vector<Setting> ServerSettings() {
       Of("http", &Config::http, "HOST:PORT of page, API and metrics; port 0: any"),
       Of("store", &Config::store, "file of the history, or :memory:"),
       Reloads(Of("log_level", &Config::log_level, "trace, debug, info, warning, error, off")),
+      Reloads(Of("log_format", &Config::log_format, "text, logfmt or json")),
       Of("insecure", &Config::insecure, "allow more than loopback without TLS and login"),
       Of("reflection", &Config::reflection, "gRPC server reflection"),
       Of("allowed_hosts", &Config::allowed_hosts, "more names for the Host header, with commas"),

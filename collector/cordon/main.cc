@@ -1,4 +1,3 @@
-#include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/spdlog.h>
 
 #include <cstdio>
@@ -20,6 +19,7 @@
 #include "collector/net/listen_probe.h"
 #include "collector/notify/delivery.h"
 #include "collector/stop_signals.h"
+#include "daemon/service/log_lines.h"
 #include "daemon/service/notify_socket.h"
 
 namespace {
@@ -31,6 +31,7 @@ using fathom::collector::Notice;
 using fathom::collector::Receiver;
 using fathom::collector::StopSignals;
 using fathom::collector::SystemClock;
+using fathom::service::LogLines;
 using fathom::service::NotifySocket;
 using ReadLine = std::function<absl::StatusOr<CordonCommandLine>()>;
 
@@ -140,7 +141,7 @@ class Process {
     }
     receivers_ = *std::move(receivers);
     config_.limits = anew->config.limits;
-    spdlog::set_level(spdlog::level::from_str(anew->config.log_level));
+    LogLines::Take("cordon", anew->config.log_format, anew->config.log_level);
     spdlog::info("settings read again:\n{}", PrintCordonConfig(anew->config));
     return true;
   }
@@ -203,9 +204,7 @@ int VerifyLog(const std::string& file) {
 
 int Run(const ReadLine& read, const CordonConfig& config) {
   const StopSignals signals;
-  spdlog::set_default_logger(spdlog::stderr_color_mt("cordon"));
-  spdlog::set_level(spdlog::level::from_str(config.log_level));
-  spdlog::set_pattern("%Y-%m-%dT%H:%M:%S.%e %^%l%$ %v");
+  LogLines::SetUp("cordon", config.log_format, config.log_level);
   auto receivers = CordonReceivers(config);
   if (!receivers.ok()) return Fail(receivers.status());
   static const SystemClock clock;

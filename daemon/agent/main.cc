@@ -1,4 +1,3 @@
-#include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/spdlog.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -17,6 +16,7 @@
 #include "daemon/agent/config/settings_loader.h"
 #include "daemon/agent/config/settings_table.h"
 #include "daemon/agent/version.h"
+#include "daemon/service/log_lines.h"
 #include "daemon/service/notify_socket.h"
 
 namespace {
@@ -24,6 +24,7 @@ namespace {
 using fathom::agent::Agent;
 using fathom::agent::Invocation;
 using fathom::agent::Settings;
+using fathom::service::LogLines;
 using fathom::service::NotifySocket;
 using ReadSettings = std::function<absl::StatusOr<Invocation>()>;
 
@@ -56,9 +57,7 @@ std::optional<std::string> FromEnvironment(const std::string& name) {
 
 void SetUpProcess(const Settings& settings) {
   // stdout is for the ready line alone.
-  spdlog::set_default_logger(spdlog::stderr_color_mt("fathomd"));
-  spdlog::set_level(spdlog::level::from_str(settings.log_level));
-  spdlog::set_pattern("%Y-%m-%dT%H:%M:%S.%e%z fathomd %l %v");
+  LogLines::SetUp("fathomd", settings.log_format, settings.log_level);
   if (settings.parent_death_signal) {
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     if (getppid() == 1) raise(SIGTERM);  // the parent was gone before we asked
@@ -72,7 +71,7 @@ void SetUpProcess(const Settings& settings) {
   std::signal(SIGPIPE, SIG_IGN);
 }
 
-// SIGHUP: settings are read as at the start; the log level is taken, the rest needs a restart,
+// SIGHUP: settings are read as at the start; log level and format are taken, the rest needs a restart,
 // which costs the jobs nothing. An error leaves everything as it was.
 void ReadAgain(const ReadSettings& read, const Settings& held, NotifySocket& manager) {
   if (!reload_asked.exchange(false)) return;
@@ -84,10 +83,11 @@ void ReadAgain(const ReadSettings& read, const Settings& held, NotifySocket& man
                   std::string(anew.status().message()));
     return;
   }
-  spdlog::set_level(spdlog::level::from_str(anew->settings.log_level));
+  LogLines::Take("fathomd", anew->settings.log_format, anew->settings.log_level);
   spdlog::info("settings read again");
   for (const auto& entry : fathom::agent::SettingsTable()) {
-    if (entry.name == "log-level" || entry.get(held) == entry.get(anew->settings)) continue;
+    const bool taken = entry.name == "log-level" || entry.name == "log-format";
+    if (taken || entry.get(held) == entry.get(anew->settings)) continue;
     spdlog::warn("{} has changed and takes effect with a restart only", entry.name);
   }
 }

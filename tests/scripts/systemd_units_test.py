@@ -15,6 +15,11 @@ MOST = {"fathom-collector": 2.0, "fathom-cordon": 2.0, "fathomd": 4.0}
 def check(units):
     for name, most in MOST.items():
         unit = units / f"{name}.service"
+        text = unit.read_text()
+        for needed in (r"^Type=notify$", r"^NotifyAccess=main$", r"^WatchdogSec=\d+$", r"^Restart=on-failure$",
+                       r"^RestrictAddressFamilies=.*\bAF_UNIX\b"):
+            if not re.search(needed, text, re.M):
+                yield f"{unit.name}: no line {needed}; the daemon speaks to the manager over AF_UNIX"
         ran = subprocess.run(["systemd-analyze", "security", "--offline=true", "--no-pager", str(unit)],
                              capture_output=True, text=True)
         found = re.search(r"exposure level for \S+: ([\d.]+)", ran.stdout)

@@ -34,6 +34,7 @@ struct CordonConfig {
   std::string notify;           // SHAPE=URL, with commas
   std::string notify_key_file;  // PagerDuty's routing key
   std::string log_level = "info";
+  std::string log_format = "text";
   bool insecure = false;
   double poll_s = 1;
   std::string slurm_scontrol = "scontrol";

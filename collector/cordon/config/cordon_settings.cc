@@ -11,6 +11,7 @@
 #include "collector/cordon/config/cordon_config.h"
 #include "collector/net/listen_probe.h"
 #include "collector/net/masked_url.h"
+#include "daemon/service/log_lines.h"
 
 namespace fathom::cordon {
 namespace {
@@ -106,6 +107,7 @@ std::vector<CordonSetting> ProcessSettings() {
              &collector::MaskedReceivers),
       Reloads(Of("notify_key_file", &C::notify_key_file, "file with PagerDuty's routing key")),
       Reloads(Of("log_level", &C::log_level, "trace, debug, info, warning, error, off")),
+      Reloads(Of("log_format", &C::log_format, "text, logfmt or json")),
       Of("insecure", &C::insecure, "allow more than loopback without TLS and login"),
       Of("poll_s", &C::poll_s, "seconds between two looks"),
       Of("slurm_scontrol", &C::slurm_scontrol, "scontrol, or a wrapper with its rights"),
@@ -224,6 +226,11 @@ absl::Status ValidateCordonConfig(const CordonConfig& config) {
     return login.status();
   }
   if (auto status = CheckLevel(config.log_level); !status.ok()) return status;
+  service::LogLines::Format format{};
+  if (!service::LogLines::Parse(config.log_format, format)) {
+    return absl::InvalidArgumentError("log_format: '" + config.log_format +
+                                      "' is none of text, logfmt, json");
+  }
   if (const auto receivers = CordonReceivers(config); !receivers.ok()) return receivers.status();
   if (auto status = CheckAddress(config); !status.ok()) return status;
   return Validate(config.limits);

@@ -6,6 +6,7 @@
 #include <chrono>
 
 #include "absl/strings/str_cat.h"
+#include "daemon/service/log_lines.h"
 
 namespace fathom::agent {
 namespace {
@@ -46,6 +47,10 @@ absl::Status CheckRanges(const Settings& s) {
   if (std::find(kLevels.begin(), kLevels.end(), s.log_level) == kLevels.end()) {
     return Bad("log-level",
                absl::StrCat("'", s.log_level, "' is none of trace debug info warn error off"));
+  }
+  service::LogLines::Format format{};
+  if (!service::LogLines::Parse(s.log_format, format)) {
+    return Bad("log-format", absl::StrCat("'", s.log_format, "' is none of text, logfmt, json"));
   }
   if (s.shm_dir.empty() || s.shm_dir[0] != '/') return Bad("shm-dir", "must be an absolute path");
   if (s.max_rings == 0 || s.max_rings > 65'536) return Bad("max-rings", "must be 1 to 65536");

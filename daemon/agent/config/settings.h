@@ -23,6 +23,7 @@ struct Settings {
   std::string shm_dir = "/dev/shm/fathom";
   std::string node;  // empty = the host's name
   std::string log_level = "info";
+  std::string log_format = "text";
   std::string record;  // folder for a recording; empty = none
   std::uint32_t record_gib = 8;
   bool shared = false;    // make shm_dir for all users (01777)

@@ -78,6 +78,7 @@ std::vector<SettingEntry> MakeTable() {
       Switch("shared", "make the folder for all users", &S::shared),
       Text("node", "name of this node (default: the host's)", &S::node),
       Text("log-level", "trace, debug, info, warn, error or off", &S::log_level),
+      Text("log-format", "text, logfmt or json", &S::log_format),
       Switch("insecure", "allow a non-loopback --http without TLS", &S::insecure),
       Switch("parent-death-signal", "end with the parent process", &S::parent_death_signal, true),
       Number("linger-s", "at the end, seconds to send what is left", &S::linger_s),
