@@ -11,6 +11,8 @@
 #include "collector/config/settings.h"
 #include "collector/net/listen_probe.h"
 #include "collector/stop_signals.h"
+#include "collector/version.h"
+#include "daemon/service/build_commit.h"
 #include "daemon/service/log_lines.h"
 #include "daemon/service/notify_socket.h"
 #include "diagnosis/engine/diagnose.h"
@@ -75,6 +77,7 @@ int Run(const ReadSettings& read, const FinalizedCollectorConfig& config) {
                        CordonAddress());
   if (!collector.ok()) return Fail(collector.status());
   if (const auto why = (*collector)->degraded(); !why.empty()) spdlog::error("{}", why);
+  spdlog::info("fathom-collector {} ({})", kVersion, fathom::service::kBuildCommit);
   spdlog::info("settings:\n{}", Print(*config));
   PrintReady(config, **collector);
   manager.Ready();

@@ -5,6 +5,7 @@
 #include "collector/config/nearest.h"
 #include "collector/config/settings.h"
 #include "collector/version.h"
+#include "daemon/service/build_commit.h"
 
 namespace fathom::collector {
 namespace {
@@ -84,7 +85,7 @@ absl::StatusOr<CommandLine> ParseCommandLine(int argc, const char* const* argv) 
   }
   if (parsed.version) {
     line.ask = CommandLine::Ask::kPrintText;
-    line.text = std::string("fathom-collector ") + kVersion + "\n";
+    line.text = std::string("fathom-collector ") + kVersion + " (" + service::kBuildCommit + ")\n";
     return line;
   }
   if (auto status = Merge(parsed, line.config); !status.ok()) return status;

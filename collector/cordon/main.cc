@@ -19,6 +19,7 @@
 #include "collector/net/listen_probe.h"
 #include "collector/notify/delivery.h"
 #include "collector/stop_signals.h"
+#include "daemon/service/build_commit.h"
 #include "daemon/service/log_lines.h"
 #include "daemon/service/notify_socket.h"
 
@@ -210,6 +211,7 @@ int Run(const ReadLine& read, const CordonConfig& config) {
   static const SystemClock clock;
   auto login = Login::Make(config.login, clock);
   if (!login.ok()) return Fail(login.status());
+  spdlog::info("fathom-cordon " FATHOM_VERSION " ({})", fathom::service::kBuildCommit);
   spdlog::info("settings:\n{}", PrintCordonConfig(config));
   return Process(read, config, *std::move(receivers), *std::move(login)).Run(signals);
 }

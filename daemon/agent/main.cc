@@ -16,6 +16,7 @@
 #include "daemon/agent/config/settings_loader.h"
 #include "daemon/agent/config/settings_table.h"
 #include "daemon/agent/version.h"
+#include "daemon/service/build_commit.h"
 #include "daemon/service/log_lines.h"
 #include "daemon/service/notify_socket.h"
 
@@ -107,8 +108,8 @@ int RunAgent(const ReadSettings& read, const Settings& settings) {
     running_agent = nullptr;
     return 1;
   }
-  spdlog::info("fathomd {} reads {}, collector {}", fathom::agent::kVersion, settings.shm_dir,
-               settings.collector);
+  spdlog::info("fathomd {} ({}) reads {}, collector {}", fathom::agent::kVersion,
+               fathom::service::kBuildCommit, settings.shm_dir, settings.collector);
   if (agent.http_port() != 0) {
     std::printf("fathomd ready http=127.0.0.1:%u\n", unsigned{agent.http_port()});
   } else {
@@ -143,7 +144,7 @@ int main(int argc, char** argv) {
       std::fputs(invocation->text.c_str(), stdout);
       return 0;
     case Invocation::What::kVersion:
-      std::printf("fathomd %s\n", fathom::agent::kVersion);
+      std::printf("fathomd %s (%s)\n", fathom::agent::kVersion, fathom::service::kBuildCommit);
       return 0;
     case Invocation::What::kPrint:
       std::fputs(fathom::agent::PrintSettings(invocation->settings).c_str(), stdout);

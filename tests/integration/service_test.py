@@ -6,6 +6,7 @@ import re
 import shlex
 import signal
 import socket
+import subprocess
 import unittest
 
 import daemon_case
@@ -70,6 +71,13 @@ class ServiceTest(daemon_case.DaemonCase):
         manager.socket.settimeout(1)
         with self.assertRaises(TimeoutError):
             manager.socket.recv(4096)
+
+    def test_the_version_names_its_commit_also_in_the_log(self):
+        for program in DAEMONS:
+            with self.subTest(program):
+                said = subprocess.run([harness.BUILD / program, "--version"], capture_output=True, text=True).stdout
+                self.assertRegex(said, program + r" \d+\.\d+\.\d+ \((unknown|[0-9a-f]{12,}(-dirty)?)\)\n")
+                self.wait_log(self.start(program), said.strip())
 
     def lines(self, program, form):
         process = self.start(program, "--log-format", form)

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "collector/cordon/config/cordon_config.h"
+#include "daemon/service/build_commit.h"
 
 namespace fathom::cordon {
 namespace {
@@ -86,7 +87,7 @@ absl::StatusOr<CordonCommandLine> ParseCordonCommandLine(int argc, const char* c
   }
   if (given.version) {
     line.ask = Ask::kPrintText;
-    line.text = "fathom-cordon " FATHOM_VERSION "\n";
+    line.text = std::string("fathom-cordon " FATHOM_VERSION " (") + service::kBuildCommit + ")\n";
     return line;
   }
   if (given.check) line.ask = Ask::kCheckConfig;
