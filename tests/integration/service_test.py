@@ -8,6 +8,8 @@ import signal
 import socket
 import subprocess
 import unittest
+import urllib.error
+import urllib.request
 
 import daemon_case
 import harness
@@ -71,6 +73,29 @@ class ServiceTest(daemon_case.DaemonCase):
         manager.socket.settimeout(1)
         with self.assertRaises(TimeoutError):
             manager.socket.recv(4096)
+
+    def test_sighup_takes_who_may_do_what_and_keeps_the_old_on_an_error(self):
+        tokens, config = self.folder / "tokens", self.folder / "settings.yaml"
+        tokens.write_text(f"ann viewer sha256:{'0' * 64}\n")
+        tokens.chmod(0o600)
+
+        def reads(process, path):
+            return urllib.request.urlopen(f"http://{process.where['http']}{path}", timeout=10).status
+
+        for program, path in (("fathom-collector", "/api/v1/jobs"), ("fathom-cordon", "/api/v1/plan")):
+            with self.subTest(program):
+                config.write_text(f"tokens: {tokens}\nopen_reading: false\n")
+                process = self.start(program, "--config", config)
+                with self.assertRaisesRegex(urllib.error.HTTPError, "401"):
+                    reads(process, path)
+                config.write_text(f"tokens: {tokens}\nopen_reading: true\n")
+                process.send_signal(signal.SIGHUP)
+                self.wait_log(process, "settings read again")
+                self.assertEqual(reads(process, path), 200)
+                config.write_text("tokens: /nowhere\nopen_reading: false\n")
+                process.send_signal(signal.SIGHUP)
+                self.wait_log(process, "/nowhere: the tokens cannot be read")
+                self.assertEqual(reads(process, path), 200)
 
     def test_the_version_names_its_commit_also_in_the_log(self):
         for program in DAEMONS:

@@ -3,6 +3,7 @@
 others are refused with the path and the reason."""
 import hashlib
 import http.client
+import json
 import shutil
 import ssl
 import sys
@@ -27,10 +28,6 @@ class TlsTest(daemon_case.DaemonCase):
     def collector(self, *more, cert=None, key=None):
         return self.start("fathom-collector", "--tls-cert", cert or self.cert, "--tls-key", key or self.key, *more)
 
-    def jobs(self, collector, ca=None):
-        return self.fathom("get", "nodes", "--collector-http", "https://" + collector.where["http"],
-                           FATHOM_CA_FILE=str(ca or self.ca))
-
     def serial(self, address):
         """Of the certificate that is shown there."""
         host, port = address.split(":")
@@ -40,23 +37,6 @@ class TlsTest(daemon_case.DaemonCase):
         shown = connection.sock.getpeercert()["serialNumber"]
         connection.close()
         return shown
-
-    def test_page_api_and_command_line(self):
-        collector = self.collector()
-        run = self.jobs(collector)
-        self.assertEqual(run.returncode, 0, run.stderr)
-        plain = self.fathom("get", "nodes", "--collector-http", collector.where["http"])
-        self.assertEqual(plain.returncode, 1)
-        other = self.folder / "other"
-        other.mkdir()
-        stranger = self.jobs(collector, Pki(other).authority)
-        self.assertIn("the certificate of 127.0.0.1:", stranger.stderr)
-        self.assertEqual(stranger.returncode, 1)
-
-    def test_a_name_that_is_not_the_servers(self):
-        cert, key = self.pki.sign("elsewhere", host="DNS:elsewhere")
-        run = self.jobs(self.collector(cert=cert, key=key))
-        self.assertRegex(run.stderr, "IP address mismatch|[Hh]ostname mismatch")
 
     def test_files_that_are_wrong_are_named_at_the_start(self):
         expired, its_key = self.pki.sign("old", days=-1)
@@ -86,6 +66,14 @@ class TlsTest(daemon_case.DaemonCase):
         self.wait_log(nameless, "no collector at")
         self.assertNotIn("connected to collector", nameless.log())
 
+    def test_an_agent_without_a_certificate_where_none_is_asked_for(self):
+        collector = self.collector()
+        agent = self.start("fathomd", "--collector", collector.where["grpc"], "--collector-ca", self.ca)
+        self.wait_log(agent, "connected to collector")
+        plain = self.start("fathomd", "--collector", collector.where["grpc"])
+        self.wait_log(plain, "no collector at")
+        self.assertNotIn("connected to collector", plain.log())
+
     def test_an_agent_trusts_only_its_authority_and_the_right_name(self):
         cert, key = self.pki.sign("elsewhere", host="DNS:elsewhere")
         collector = self.collector(cert=cert, key=key)
@@ -111,8 +99,12 @@ class TlsTest(daemon_case.DaemonCase):
         url = "https://" + collector.where["http"]
         seeing = ("--collector", url, "--collector-ca-file", self.ca, "--collector-token-file", self.folder / "mine")
         cordon = self.start("fathom-cordon", *seeing, "--tls-cert", self.cert, "--tls-key", self.key)
-        plan = self.fathom("action", "plan", "--cordon-http", "https://" + cordon.where["http"], FATHOM_CA_FILE=self.ca)
-        self.assertEqual(plan.returncode, 0, plan.stderr)
+        host, port = cordon.where["http"].split(":")
+        asks = http.client.HTTPSConnection(host, int(port), timeout=10,
+                                           context=ssl.create_default_context(cafile=self.ca))
+        asks.request("GET", "/api/v1/plan")
+        self.assertIn("plan", json.load(asks.getresponse()))
+        asks.close()
         harness.wait_for(lambda: "webhook" in cordon.log() or "127.0.0.1:1" in cordon.log())
         self.assertNotIn("asks for a login", cordon.log())
         blind = self.start("fathom-cordon", *seeing[:4], "--audit", self.folder / "other.jsonl")

@@ -50,6 +50,12 @@ class CordonServer::Impl {
     if (!listener.HostIsServed(connection, {})) {
       return Send(connection, collector::Response::Error(403, "this host is not served"), false);
     }
+    // Only the command line and servers send commands here; no page does.
+    if (!collector::SameOrigin(collector::HeaderOf(connection, "Origin"),
+                               collector::HeaderOf(connection, "Host"), {})) {
+      return Send(connection, collector::Response::Error(403, "sent by a page of somebody else"),
+                  false);
+    }
     line->method = info->request_method != nullptr ? info->request_method : "";
     if (line->method == "POST") {
       line->body = collector::BodyOf(connection, collector::Request::kMaxBody);
