@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <map>
+#include <string>
+#include <utility>
 
 #include "absl/strings/str_format.h"
 #include "diagnosis/evidence/phrase.h"
 #include "diagnosis/graph/message_groups.h"
+#include "diagnosis/graph/pipelines.h"
 #include "diagnosis/stats/robust.h"
 
 namespace fathom::diagnosis {
@@ -52,40 +55,67 @@ bool AlwaysLonger(const std::map<RankId, Load>& loads, RankId rank, double ratio
   return static_cast<double>(shows) >= kShows * static_cast<double>(load.own.size());
 }
 
-bool OthersWait(const std::map<RankId, Load>& loads, RankId rank) {
-  return std::all_of(loads.begin(), loads.end(), [&](const auto& entry) {
-    return entry.first == rank || Median(entry.second.blocked) >= kHeldUp;
-  });
+std::vector<RankId> AlwaysLongest(const Case& c, const std::map<RankId, Load>& loads) {
+  std::vector<RankId> heavy;
+  for (const auto& [rank, load] : loads) {
+    if (load.own.size() < static_cast<std::size_t>(c.config.imbalance_iterations)) continue;
+    if (AlwaysLonger(loads, rank, c.config.imbalance_ratio)) heavy.push_back(rank);
+  }
+  return heavy;
 }
 
-Verdict Name(const Case& c, const std::map<RankId, Load>& loads, RankId rank) {
-  const double own = Median(loads.at(rank).own);
-  std::vector<double> others;
-  Verdict verdict;
-  for (const auto& [other, load] : loads) {
-    if (other == rank) continue;
-    others.push_back(Median(load.own));
-    verdict.victims.push_back(other);
+std::vector<RankId> OthersThan(const std::vector<RankId>& heavy,
+                               const std::map<RankId, Load>& loads) {
+  std::vector<RankId> others;
+  for (const auto& [rank, load] : loads) {
+    if (std::find(heavy.begin(), heavy.end(), rank) == heavy.end()) others.push_back(rank);
   }
-  const double usual = Median(others);
-  const double mean =
-      (own + usual * static_cast<double>(others.size())) / static_cast<double>(others.size() + 1);
+  return others;
+}
+
+bool AllWait(const std::map<RankId, Load>& loads, const std::vector<RankId>& ranks) {
+  return std::all_of(ranks.begin(), ranks.end(),
+                     [&](RankId rank) { return Median(loads.at(rank).blocked) >= kHeldUp; });
+}
+
+double MedianOwn(const std::map<RankId, Load>& loads, const std::vector<RankId>& ranks) {
+  std::vector<double> own;
+  for (const RankId rank : ranks) own.push_back(Median(loads.at(rank).own));
+  return Median(std::move(own));
+}
+
+void Price(const JobView& view, double own, double mean, Cost& cost) {
+  cost.slowdown = own / mean;
+  cost.seconds_per_iteration = own - mean;
+  cost.gpu_hours = (own - mean) * static_cast<double>(view.window.size()) * view.world_size / 3600;
+}
+
+std::string Sentence(const std::vector<RankId>& stage, double own, double usual) {
+  return absl::StrFormat(
+      "The stage on rank%s %s has %.1f times the work of the others in every iteration, from the "
+      "start%s: %s against %s. That is how the model is cut, not a fault of a device.",
+      stage.size() == 1 ? "" : "s", RankList(stage), own / usual,
+      stage.size() == 1 ? "" : " and in every replica", Duration(own), Duration(usual));
+}
+
+Verdict Name(const Case& c, const std::map<RankId, Load>& loads, const std::vector<RankId>& stage,
+             std::vector<RankId> others) {
+  const double own = MedianOwn(loads, stage);
+  const double usual = MedianOwn(loads, others);
+  const auto heavy = static_cast<double>(stage.size());
+  const auto light = static_cast<double>(others.size());
+  Verdict verdict;
   verdict.cause = Cause::kImbalance;
   verdict.grade = Grade::kSupported;
   verdict.problem = ClassOf(verdict.cause);
   verdict.owner = OwnerOf(verdict.cause);
   verdict.entity.type = EntityType::kStage;
-  verdict.entity.ranks = {rank};
+  verdict.entity.ranks = stage;
+  verdict.victims = std::move(others);
   verdict.since_iteration = c.view.window.front().index;
   verdict.since_time = c.view.window.front().begin;
-  verdict.cost.slowdown = own / mean;
-  verdict.cost.seconds_per_iteration = own - mean;
-  verdict.cost.gpu_hours =
-      (own - mean) * static_cast<double>(c.view.window.size()) * c.view.world_size / 3600;
-  verdict.sentence = absl::StrFormat(
-      "The stage on rank %d has %.1f times the work of the others in every iteration, from the "
-      "start: %s against %s. That is how the model is cut, not a fault of a device.",
-      rank.value, own / usual, Duration(own), Duration(usual));
+  Price(c.view, own, (heavy * own + light * usual) / (heavy + light), verdict.cost);
+  verdict.sentence = Sentence(stage, own, usual);
   verdict.evidence.push_back(
       {"Time of its own in an iteration, against its peers'.", own, "s", usual, "iterations"});
   verdict.counter_evidence.push_back({"Iterations that were slower than the job's usual.",
@@ -102,11 +132,11 @@ Verdict Name(const Case& c, const std::map<RankId, Load>& loads, RankId rank) {
 void Examine(const Case& c, Findings& out) {
   if (!CarriesMessages(c.view)) return;
   const std::map<RankId, Load> loads = LoadsOf(c.view);
-  for (const auto& [rank, load] : loads) {
-    if (load.own.size() < static_cast<std::size_t>(c.config.imbalance_iterations)) continue;
-    if (!AlwaysLonger(loads, rank, c.config.imbalance_ratio) || !OthersWait(loads, rank)) continue;
-    out.verdicts.push_back(Name(c, loads, rank));
-  }
+  const std::vector<RankId> heavy = AlwaysLongest(c, loads);
+  std::vector<RankId> others = OthersThan(heavy, loads);
+  if (heavy.empty() || others.empty() || !AllWait(loads, others)) return;
+  if (!Pipelines(c.view).AreOneStage(heavy)) return;
+  out.verdicts.push_back(Name(c, loads, heavy, std::move(others)));
 }
 
 }  // namespace

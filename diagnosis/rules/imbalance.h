@@ -1,9 +1,10 @@
 // Rule imbalance: work that is unequal by design, from the start. docs/rules/imbalance.md.
 //
-// Model: one rank of a pipeline takes imbalance_ratio × the own time of its peers in nearly every
-// iteration of the window, and had it in the first half of the window as in the second; the others
-// wait for it. That is the model's cut, not a device. Speaks only on jobs that are not slow against
-// their own past, with messages between ranks (a pipeline), and grades supported at most.
+// Model: one stage of all pipelines, which may be several ranks, takes imbalance_ratio × the own time
+// of its peers in nearly every iteration of the window, and the others wait for it. That is the
+// model's cut, not a device: which would be slow in one replica only. Speaks only on jobs that are
+// not slow against their own past, with messages between ranks (graph/pipelines), and grades
+// supported at most.
 //
 // Thread-safety: pure. Cost: O(ranks × window).
 // Source: What-if (OSDI'25) on the last pipeline stage.

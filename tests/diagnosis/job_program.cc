@@ -123,11 +123,12 @@ void WriteTensorData(const JobSpec& spec, std::uint32_t rank, Writer& w) {
 
 class Stage {
  public:
-  Stage(const JobSpec& spec, std::uint32_t rank, Writer& w) : spec_(spec), rank_(rank), w_(w) {}
+  Stage(const JobSpec& spec, std::uint32_t rank, Writer& w)
+      : spec_(spec), rank_(rank), stages_(spec.ranks / spec.replicas), w_(w) {}
 
   void Run() {
     w_.Loader();
-    const int ahead = static_cast<int>(spec_.ranks - 1 - rank_);
+    const int ahead = static_cast<int>(stages_ - 1 - rank_ % stages_);
     int held = 0;
     for (int m = 0; m < spec_.micro_batches; ++m) {
       Forward();
@@ -136,30 +137,31 @@ class Stage {
     }
     for (; held > 0; --held) Backward();
     w_.WaitSends();
+    if (spec_.replicas > 1) w_.Call(1 + rank_ % stages_, kBucket);
     w_.BeforeStep();
     w_.Loss();
     w_.Work(0.02);
   }
 
  private:
-  double Share() const {
-    const bool last = rank_ + 1 == spec_.ranks;
-    return (last ? spec_.last_stage_times : 1) / spec_.micro_batches;
-  }
+  bool First() const { return rank_ % stages_ == 0; }
+  bool Last() const { return rank_ % stages_ + 1 == stages_; }
+  double Share() const { return (Last() ? spec_.last_stage_times : 1) / spec_.micro_batches; }
   void Forward() {
-    if (rank_ > 0) w_.Recv(rank_ - 1);
+    if (!First()) w_.Recv(rank_ - 1);
     w_.ExtraCompute(1.0 / spec_.micro_batches);
     w_.Work(0.35 * Share());
-    if (rank_ + 1 < spec_.ranks) w_.Send(rank_ + 1);
+    if (!Last()) w_.Send(rank_ + 1);
   }
   void Backward() {
-    if (rank_ + 1 < spec_.ranks) w_.Recv(rank_ + 1);
+    if (!Last()) w_.Recv(rank_ + 1);
     w_.Work(0.6 * Share());
-    if (rank_ > 0) w_.Send(rank_ - 1);
+    if (!First()) w_.Send(rank_ - 1);
   }
 
   const JobSpec& spec_;
   std::uint32_t rank_;
+  std::uint32_t stages_;
   Writer& w_;
 };
 
@@ -173,23 +175,30 @@ Group MakeGroup(std::uint64_t id, std::string description, std::vector<RankId> m
   return group;
 }
 
+std::vector<RankId> EveryNth(std::uint32_t first, std::uint32_t end, std::uint32_t step) {
+  std::vector<RankId> ranks;
+  for (std::uint32_t rank = first; rank < end; rank += step) ranks.push_back(RankId(rank));
+  return ranks;
+}
+
 }  // namespace
 
 std::vector<Group> GroupsOf(const JobSpec& spec) {
   std::vector<Group> groups;
-  std::vector<RankId> all;
-  for (std::uint32_t r = 0; r < spec.ranks; ++r) all.push_back(RankId(r));
-  groups.push_back(MakeGroup(0, "default_pg", all));
+  groups.push_back(MakeGroup(0, "default_pg", EveryNth(0, spec.ranks, 1)));
+  const auto add = [&](const char* what, std::uint32_t from, std::uint32_t to, std::uint32_t step) {
+    groups.push_back(MakeGroup(groups.size(), what, EveryNth(from, to, step)));
+  };
+  if (spec.type == JobType::kPipeline && spec.replicas > 1) {
+    const std::uint32_t stages = spec.ranks / spec.replicas;
+    for (std::uint32_t stage = 0; stage < stages; ++stage) add("DATA", stage, spec.ranks, stages);
+  }
   if (spec.type != JobType::kTensorData) return groups;
   for (std::uint32_t first = 0; first < spec.ranks; first += spec.tensor) {
-    std::vector<RankId> members;
-    for (std::uint32_t r = first; r < first + spec.tensor; ++r) members.push_back(RankId(r));
-    groups.push_back(MakeGroup(groups.size(), "TENSOR", members));
+    add("TENSOR", first, first + spec.tensor, 1);
   }
   for (std::uint32_t first = 0; first < spec.tensor; ++first) {
-    std::vector<RankId> members;
-    for (std::uint32_t r = first; r < spec.ranks; r += spec.tensor) members.push_back(RankId(r));
-    groups.push_back(MakeGroup(groups.size(), "DATA", members));
+    add("DATA", first, spec.ranks, spec.tensor);
   }
   return groups;
 }

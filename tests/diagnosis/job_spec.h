@@ -44,6 +44,7 @@ struct JobSpec {
   std::uint32_t ranks = 4;
   std::uint32_t ranks_per_node = 4;
   std::uint32_t tensor = 2;     // ranks in a tensor group
+  std::uint32_t replicas = 1;   // of a pipeline: rank = replica × stages + stage
   int micro_batches = 4;        // of a pipeline
   double last_stage_times = 1;  // work of the last stage against the others
   int iterations = 60;

@@ -70,6 +70,7 @@ void ReadJob(const YAML::Node& node, JobSpec& job, const std::string& where) {
         {"ranks", Into(job.ranks)},
         {"ranks_per_node", Into(job.ranks_per_node)},
         {"tensor", Into(job.tensor)},
+        {"replicas", Into(job.replicas)},
         {"micro_batches", Into(job.micro_batches)},
         {"last_stage_times", Into(job.last_stage_times)},
         {"iterations", Into(job.iterations)},
