@@ -10,6 +10,7 @@
 #include "collector/import/recognise.h"
 #include "collector/import/short_recording.h"
 #include "diagnosis/engine/diagnose.h"
+#include "diagnosis/engine/totals.h"
 #include "diagnosis/engine/watch.h"
 #include "diagnosis/tables/comparison.h"
 #include "fathom/v1/report.pb.h"
@@ -56,6 +57,7 @@ void PutMissing(const Recording& recording, v1::Coverage& coverage) {
 diagnosis::Diagnosis Judge(const Recording& recording, const diagnosis::DiagnosisConfig& config) {
   const diagnosis::Suspicion suspicion = diagnosis::Watch(recording.view, config);
   diagnosis::Diagnosis diagnosis = diagnosis::Diagnose(recording.view, suspicion, config);
+  diagnosis.ranks = diagnosis::TotalsOf(recording.view);
   diagnosis::FillTotals(recording.tables, diagnosis.ranks);
   return diagnosis;
 }

@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "diagnosis/engine/totals.h"
+
 namespace fathom::collector {
 namespace {
 
@@ -156,6 +158,7 @@ Diagnoser::Fresh Diagnoser::DiagnoseNow(const JobState& job) const {
   const diagnosis::Suspicion suspicion = functions_.watch(fresh.view, config_);
   job.FillRows(suspicion.rows, fresh.view);
   fresh.diagnosis = functions_.diagnose(fresh.view, suspicion, config_);
+  fresh.diagnosis.ranks = diagnosis::TotalsOf(fresh.view);
   return fresh;
 }
 

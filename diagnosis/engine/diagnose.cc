@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "diagnosis/engine/totals.h"
 #include "diagnosis/evidence/judge.h"
 #include "diagnosis/evidence/ledger.h"
 #include "diagnosis/graph/execution_graph.h"
@@ -124,7 +123,6 @@ Diagnosis Diagnose(const JobView& view, const Suspicion& suspicion, const Diagno
   out.verdicts = std::move(findings.verdicts);
   out.abstained = std::move(findings.abstained);
   out.irregular = suspicion.irregular;
-  out.ranks = view.schedule.empty() ? TotalsOf(view) : TotalsOfSchedule(view.schedule);
   if (replay) out.what_if = WhatIfOf(view.schedule, *replay);
   out.iterations = std::max(view.iterations_seen, static_cast<std::int64_t>(view.window.size()));
   out.median_iteration = suspicion.expected;

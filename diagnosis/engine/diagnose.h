@@ -20,7 +20,7 @@
 
 namespace fathom::diagnosis {
 
-// `suspicion` is what Watch() said of the same view.
+// `suspicion` is what Watch() said of the same view. Leaves `ranks` to TotalsOf() (engine/totals).
 Diagnosis Diagnose(const JobView& view, const Suspicion& suspicion, const DiagnosisConfig& config);
 
 }  // namespace fathom::diagnosis

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <map>
 #include <set>
 #include <utility>
 
@@ -13,34 +12,48 @@ namespace fathom::diagnosis {
 namespace {
 
 std::vector<RankId> AllRanks(const JobView& view) {
-  std::set<RankId> ranks;
-  for (const RankFacts& r : view.ranks) ranks.insert(r.rank);
+  std::vector<RankId> ranks;
+  for (const RankFacts& r : view.ranks) ranks.push_back(r.rank);
   if (!view.window.empty()) {
-    for (const RankIteration& r : view.window.back().ranks) ranks.insert(r.rank);
+    for (const RankIteration& r : view.window.back().ranks) ranks.push_back(r.rank);
   }
-  return {ranks.begin(), ranks.end()};
+  std::sort(ranks.begin(), ranks.end());
+  ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
+  return ranks;
 }
 
-// Own time of each rank (not blocked), a list an iteration.
-using OwnTimes = std::map<RankId, std::vector<double>>;
+// Own time of a rank (not blocked), an entry an iteration.
+struct OwnTimes {
+  RankId rank;
+  std::vector<double> now, before;
+};
 
-void AddOwn(const IterationSummary& iteration, OwnTimes& times) {
+// Requires: `times` is sorted by rank, as iterations are.
+void AddOwn(const IterationSummary& iteration, std::vector<double> OwnTimes::*to,
+            std::vector<OwnTimes>& times) {
+  std::size_t place = 0;
   for (const RankIteration& rank : iteration.ranks) {
-    times[rank.rank].push_back((rank.duration - rank.blocked).Seconds());
+    while (place < times.size() && times[place].rank < rank.rank) ++place;
+    if (place == times.size()) return;
+    if (times[place].rank != rank.rank) continue;
+    (times[place].*to).push_back((rank.duration - rank.blocked).Seconds());
   }
 }
 
 // Ranks by how much more time of their own they take now than before, most first.
-std::vector<RankId> ByOwnExcess(const JobView& view, const std::set<Iteration>& irregular,
+std::vector<RankId> ByOwnExcess(const JobView& view, const std::vector<RankId>& all,
+                                const std::set<Iteration>& irregular,
                                 const std::set<Iteration>& baseline) {
-  OwnTimes now, before;
+  std::vector<OwnTimes> times;
+  for (const RankId rank : all) times.push_back({rank, {}, {}});
   for (const IterationSummary& it : view.window) {
-    if (irregular.contains(it.index)) AddOwn(it, now);
-    if (baseline.contains(it.index)) AddOwn(it, before);
+    if (irregular.contains(it.index)) AddOwn(it, &OwnTimes::now, times);
+    if (baseline.contains(it.index)) AddOwn(it, &OwnTimes::before, times);
   }
   std::vector<std::pair<double, RankId>> order;
-  for (auto& [rank, times] : now) {
-    order.emplace_back(Median(std::move(before[rank])) - Median(std::move(times)), rank);
+  for (OwnTimes& own : times) {
+    if (own.now.empty()) continue;
+    order.emplace_back(Median(std::move(own.before)) - Median(std::move(own.now)), own.rank);
   }
   std::sort(order.begin(), order.end());
   std::vector<RankId> ranks;
@@ -96,7 +109,8 @@ RowsWanted RowsForSlow(const JobView& view, const JobSeries& series, std::size_t
              std::back_inserter(wanted.iterations));
   wanted.ranks = AllRanks(view);
   if (wanted.ranks.size() > config.all_ranks_up_to) {
-    wanted.ranks = FewRanks(view, ByOwnExcess(view, irregular, baseline), config.all_ranks_up_to);
+    const auto order = ByOwnExcess(view, wanted.ranks, irregular, baseline);
+    wanted.ranks = FewRanks(view, order, config.all_ranks_up_to);
   }
   return wanted;
 }
@@ -105,9 +119,8 @@ RowsWanted RowsForStall(const JobView& view, const DiagnosisConfig& config) {
   RowsWanted wanted;
   if (view.window.empty()) return wanted;
   const std::int64_t last = view.window.back().index.value;
-  for (std::int64_t i = std::max<std::int64_t>(0, last - config.order_iterations + 1); i <= last + 1; ++i) {
-    wanted.iterations.push_back(Iteration(i));
-  }
+  const std::int64_t first = std::max<std::int64_t>(0, last - config.order_iterations + 1);
+  for (std::int64_t i = first; i <= last + 1; ++i) wanted.iterations.push_back(Iteration(i));
   wanted.ranks = AllRanks(view);
   // Of a large job only those that wait in a ring: all else is told without rows.
   if (wanted.ranks.size() > config.all_ranks_up_to) {

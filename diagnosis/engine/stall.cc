@@ -38,6 +38,12 @@ bool IsStalled(const RankFacts& rank, Nanos longest, const DiagnosisConfig& conf
 }
 
 bool AnyStalled(const JobView& view, const DiagnosisConfig& config) {
+  // No threshold is below its floor, and the history of a large job takes long to look through.
+  const Nanos floor = std::min(config.stall_floor, config.startup_floor);
+  const bool silent = std::any_of(view.ranks.begin(), view.ranks.end(), [&](const RankFacts& r) {
+    return IsDead(r) || r.silent_for > floor;
+  });
+  if (!silent) return false;
   const Nanos longest = LongestIteration(view);
   return std::any_of(view.ranks.begin(), view.ranks.end(),
                      [&](const RankFacts& r) { return IsStalled(r, longest, config); });

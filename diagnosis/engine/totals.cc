@@ -3,32 +3,15 @@
 #include <algorithm>
 #include <array>
 #include <limits>
-#include <map>
 
-#include "diagnosis/stats/robust.h"
+#include "diagnosis/engine/group_levels.h"
+#include "diagnosis/model/lookup.h"
 
 namespace fathom::diagnosis {
 namespace {
 
-struct GroupLevel {
-  Nanos shortest;
-  Nanos median;
-};
-
-std::map<GroupId, GroupLevel> LevelsOf(const IterationSummary& iteration) {
-  std::map<GroupId, std::vector<double>> elapsed;
-  for (const RankIteration& rank : iteration.ranks) {
-    for (const GroupIteration& g : rank.groups) elapsed[g.group].push_back(g.elapsed.Seconds());
-  }
-  std::map<GroupId, GroupLevel> levels;
-  for (auto& [group, values] : elapsed) {
-    const double least = *std::min_element(values.begin(), values.end());
-    levels[group] = {Nanos::FromSeconds(least), Nanos::FromSeconds(Median(std::move(values)))};
-  }
-  return levels;
-}
-
-void Add(const RankIteration& rank, const std::map<GroupId, GroupLevel>& levels, RankTotals& sum) {
+// `entry`: of the rank's first group.
+void Add(const RankIteration& rank, const GroupLevels& levels, std::size_t entry, RankTotals& sum) {
   const Nanos busy = rank.device.count > 0 ? rank.device : rank.cpu;
   const Nanos cpu = std::min(busy, rank.duration);
   const Nanos blocked = std::min(rank.blocked, rank.duration - cpu);
@@ -37,7 +20,7 @@ void Add(const RankIteration& rank, const std::map<GroupId, GroupLevel>& levels,
   sum.non_compute += rank.duration - cpu - blocked;
   Nanos late;
   for (const GroupIteration& g : rank.groups) {
-    const GroupLevel& level = levels.at(g.group);
+    const GroupLevel& level = levels.Of(entry++);
     sum.communication += g.elapsed;
     sum.wait += g.elapsed - level.shortest;
     late = std::max(late, level.median - g.elapsed);
@@ -45,30 +28,36 @@ void Add(const RankIteration& rank, const std::map<GroupId, GroupLevel>& levels,
   sum.late += late;
 }
 
-}  // namespace
-
-std::vector<RankTotals> TotalsOf(const JobView& view) {
-  std::map<RankId, RankTotals> sums;
-  for (const IterationSummary& iteration : view.window) {
-    const auto levels = LevelsOf(iteration);
-    for (const RankIteration& rank : iteration.ranks) Add(rank, levels, sums[rank.rank]);
-  }
-  for (const RankFacts& facts : view.ranks) {
-    if (const auto it = sums.find(facts.rank); it != sums.end()) it->second.node = facts.node;
-  }
-  std::vector<RankTotals> out;
-  for (auto& [rank, sum] : sums) {
-    sum.rank = rank;
-    const double communication = sum.communication.Seconds();
-    if (communication > 0) {
-      sum.overlap_ratio = std::clamp(1 - sum.idle.Seconds() / communication, 0.0, 1.0);
-    }
-    out.push_back(sum);
-  }
-  return out;
+// Of the rank, with a place for it where it has none; `place`: where it most likely is.
+RankTotals& SumOf(std::vector<RankTotals>& sums, RankId rank, std::size_t place) {
+  if (place < sums.size() && sums[place].rank == rank) return sums[place];
+  const auto at = std::lower_bound(sums.begin(), sums.end(), rank,
+                                   [](const RankTotals& s, RankId id) { return s.rank < id; });
+  if (at != sums.end() && at->rank == rank) return *at;
+  RankTotals sum;
+  sum.rank = rank;
+  return *sums.insert(at, sum);
 }
 
-namespace {
+std::vector<RankTotals> TotalsOfWindow(const JobView& view) {
+  std::vector<RankTotals> sums;
+  GroupLevels levels;
+  for (const IterationSummary& iteration : view.window) {
+    levels.Learn(iteration);
+    std::size_t entry = 0, place = 0;
+    for (const RankIteration& rank : iteration.ranks) {
+      Add(rank, levels, entry, SumOf(sums, rank.rank, place++));
+      entry += rank.groups.size();
+    }
+  }
+  for (RankTotals& sum : sums) {
+    if (const RankFacts* facts = FactsOf(view, sum.rank)) sum.node = facts->node;
+    const double communication = sum.communication.Seconds();
+    if (communication <= 0) continue;
+    sum.overlap_ratio = std::clamp(1 - sum.idle.Seconds() / communication, 0.0, 1.0);
+  }
+  return sums;
+}
 
 struct Covered {
   double computing = 0;
@@ -111,8 +100,6 @@ std::vector<std::array<double, kOpKinds>> ShortestOps(const ScheduleTrace& trace
   return shortest;
 }
 
-}  // namespace
-
 std::vector<RankTotals> TotalsOfSchedule(const ScheduleTrace& trace) {
   const auto shortest = ShortestOps(trace);
   std::vector<double> step_s(trace.steps.size());
@@ -145,6 +132,12 @@ std::vector<RankTotals> TotalsOfSchedule(const ScheduleTrace& trace) {
   std::sort(out.begin(), out.end(),
             [](const RankTotals& a, const RankTotals& b) { return a.rank < b.rank; });
   return out;
+}
+
+}  // namespace
+
+std::vector<RankTotals> TotalsOf(const JobView& view) {
+  return view.schedule.empty() ? TotalsOfWindow(view) : TotalsOfSchedule(view.schedule);
 }
 
 }  // namespace fathom::diagnosis

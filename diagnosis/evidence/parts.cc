@@ -14,10 +14,9 @@ double Mean(const std::vector<double>& values) {
 }
 
 const RankIteration* Find(const IterationSummary& iteration, RankId rank) {
-  for (const RankIteration& r : iteration.ranks) {
-    if (r.rank == rank) return &r;
-  }
-  return nullptr;
+  const auto at = std::lower_bound(iteration.ranks.begin(), iteration.ranks.end(), rank,
+                                   [](const RankIteration& r, RankId id) { return r.rank < id; });
+  return at != iteration.ranks.end() && at->rank == rank ? &*at : nullptr;
 }
 
 }  // namespace

@@ -9,12 +9,13 @@ namespace {
 
 constexpr std::size_t kFewestSamples = 3;  // a median of fewer says little
 
-std::map<RankId, std::map<Iteration, MonoNs>> IterationBegins(const JobView& view) {
-  std::map<RankId, std::map<Iteration, MonoNs>> begins;
+// Of one rank. Rows are of few ranks of a large job: the others are passed over.
+std::map<Iteration, MonoNs> IterationBegins(const JobView& view, RankId rank) {
+  std::map<Iteration, MonoNs> begins;
   for (const IterationSummary& it : view.window) {
-    for (const RankIteration& r : it.ranks) {
-      if (r.begin.known()) begins[r.rank][it.index] = r.begin;
-    }
+    const auto at = std::lower_bound(it.ranks.begin(), it.ranks.end(), rank,
+                                     [](const RankIteration& r, RankId id) { return r.rank < id; });
+    if (at != it.ranks.end() && at->rank == rank && at->begin.known()) begins[it.index] = at->begin;
   }
   return begins;
 }
@@ -56,13 +57,9 @@ Excess Excess::Scaled(double factor) const {
 ExecutionGraph::ExecutionGraph(const JobView& view, const std::set<Iteration>& irregular,
                                Iteration onset, const DiagnosisConfig& config)
     : wait_floor_((OnDevice(view) ? config.device_wait_floor : config.wait_floor).Seconds()) {
-  const auto begins = IterationBegins(view);
-  static const std::map<Iteration, MonoNs> kNone;
   for (const auto& [rank, rows] : view.rows) {
     if (rows.ops.empty()) continue;
-    const auto it = begins.find(rank);
-    lines_.push_back(
-        BuildTimeline(rank, rows, it == begins.end() ? kNone : it->second, wait_floor_));
+    lines_.push_back(BuildTimeline(rank, rows, IterationBegins(view, rank), wait_floor_));
   }
   instances_.emplace(lines_, view.groups);
   PickIterations(irregular, onset, static_cast<std::size_t>(config.min_irregular));

@@ -156,7 +156,7 @@ struct Diagnosis {
   std::vector<Verdict> verdicts;  // strongest first
   std::vector<Abstention> abstained;
   std::vector<IrregularIteration> irregular;
-  std::vector<RankTotals> ranks;
+  std::vector<RankTotals> ranks;  // for reports; else empty
   std::int64_t iterations = 0;
   Nanos median_iteration;         // of the regular ones
   double slowdown = 1;            // now, against the baseline
