@@ -1,8 +1,8 @@
 // What the members of each communicator took in one iteration: the shortest and the median.
 //
-// Used by engine/totals. Model: the groups of an iteration's ranks are numbered in the order in which
-// they stand there (entry 0 is the first group of the first rank). Ranks stay in the same groups, so
-// an entry is looked up only where it names another group than the entry before it in time.
+// Used by engine/totals. Model: the groups of an iteration's ranks are its entries, in the order in
+// which they stand there (0 is the first group of the first rank). Ranks stay in the same groups,
+// so an entry is looked up only where it names another group than in the iteration before.
 //
 // Units: Nanos. Thread-safety: one thread. Cost: O(entries) an iteration, without allocation once
 // the groups are known.
@@ -34,11 +34,11 @@ class GroupLevels {
  private:
   std::size_t NumberOf(GroupId group, std::size_t entry);
 
-  std::unordered_map<GroupId, std::size_t> known_;
-  std::vector<GroupId> groups_;        // of each entry
-  std::vector<std::size_t> numbers_;   // of the group of each entry
+  std::unordered_map<GroupId, std::size_t> known_;  // their numbers
+  std::vector<GroupId> groups_;                     // of each entry
+  std::vector<std::size_t> numbers_;                // of each entry
   std::vector<std::vector<std::int64_t>> elapsed_;  // ns, by number; empty between calls
-  std::vector<GroupLevel> levels_;     // by number
+  std::vector<GroupLevel> levels_;                  // by number
 };
 
 }  // namespace fathom::diagnosis
