@@ -64,7 +64,7 @@ Nanos Diagnoser::RunDue() {
     watched.news = watched.news || news.contains(job->name());
     const MonoNs now = parts_.clock.Mono();
     const MonoNs due = watched.news ? watched.next_look : watched.idle_look;
-    if (now < due) {
+    if (now < due && !RowsAreIn(*job, watched)) {
       next = std::min(next, due - now);
       continue;
     }
@@ -79,6 +79,11 @@ Nanos Diagnoser::RunDue() {
   }
   std::erase_if(watched_, [&](const auto& entry) { return !parts_.jobs.Find(entry.first); });
   return next;
+}
+
+// The look that asked for them is not over yet: its second half is not kept waiting.
+bool Diagnoser::RowsAreIn(const JobState& job, const Watched& watched) {
+  return watched.rows_deadline.known() && parts_.requests.Outstanding(job.name()) == 0;
 }
 
 void Diagnoser::Look(const std::shared_ptr<JobState>& job, Watched& watched) {

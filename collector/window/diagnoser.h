@@ -8,8 +8,9 @@
 //                                                                └─ Diagnose ─► verdicts
 //
 // The gap between two looks at one job also grows to kCostFactor × what the last look cost, so a
-// very large job cannot take the whole thread. Localisation time is measured from the first
-// suspicion of an episode to the first verdict opened in it.
+// very large job cannot take the whole thread. Rows that were asked for end the gap once all are
+// in. Localisation time is measured from the first suspicion of an episode to the first verdict
+// opened in it.
 //
 // Thread-safety: Notify, DiagnoseNow, latencies and Stop from any thread; RunDue by one thread at a
 // time. Time: injected; Run waits on real time. Errors: none; what is missing Diagnose() abstains
@@ -100,6 +101,7 @@ class Diagnoser {
     bool ended = false;
   };
 
+  bool RowsAreIn(const JobState& job, const Watched& watched);
   void Look(const std::shared_ptr<JobState>& job, Watched& watched);
   void LookAtRunning(const std::shared_ptr<JobState>& job, Watched& watched,
                      const JobMoment& moment);

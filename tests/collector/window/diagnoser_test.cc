@@ -128,6 +128,19 @@ TEST_F(DiagnoserTest, FromSuspicionOverRowsToAVerdict) {
   EXPECT_NEAR(diagnoser.latencies().localization.sum_s, 0.6, 1e-6);
 }
 
+TEST_F(DiagnoserTest, RowsThatAreInAreNotKeptWaitingByTheGap) {
+  BeSlow(true);
+  Look();
+  ASSERT_EQ(channel->sent.size(), 1u);
+  diagnoser.RunDue();
+  EXPECT_EQ(diagnosed, 0) << "nothing has come";
+  Answer();
+  diagnoser.RunDue();
+  EXPECT_EQ(diagnosed, 1) << "no time has passed since it asked";
+  diagnoser.RunDue();
+  EXPECT_EQ(diagnosed, 1) << "the next look keeps its distance";
+}
+
 TEST_F(DiagnoserTest, WithoutAnAnswerItGoesOnWithWhatIsThere) {
   BeSlow(true);
   Look();
