@@ -101,6 +101,7 @@ void Diagnoser::Look(const std::shared_ptr<JobState>& job, Watched& watched) {
     LookAtRunning(job, watched, moment);
   } else if (!watched.ended) {
     watched.ended = true;
+    watched.rows_deadline = MonoNs();
     parts_.ledger.Conclude(moment, DiagnoseNow(*job).diagnosis);
     if (parts_.ended) parts_.ended(*job);
   } else {
