@@ -71,7 +71,8 @@ Finding CheckPtrace(const fs::path& root) {
   out.why = scope.empty() ? "no Yama: own processes may be inspected" : Cat("ptrace_scope ", scope);
   if (out.state != "ok") {
     out.hides = "stacks of hung ranks";
-    out.todo = "sysctl kernel.yama.ptrace_scope=0, or run the agent as root";
+    out.todo = scope == "3" ? "boot with a lower kernel.yama.ptrace_scope: 3 cannot be undone"
+                            : "sysctl kernel.yama.ptrace_scope=0, or run the agent as root";
   }
   return out;
 }

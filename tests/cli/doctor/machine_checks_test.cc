@@ -50,6 +50,7 @@ TEST_F(MachineChecksTest, Ptrace) {
   EXPECT_EQ(CheckPtrace(root_).state, "ok");
   Write("proc/sys/kernel/yama/ptrace_scope", "3");
   EXPECT_EQ(CheckPtrace(root_).state, "partly");
+  EXPECT_NE(CheckPtrace(root_).todo.find("boot"), std::string::npos);
   Write("proc/sys/kernel/yama/ptrace_scope", "1");
   EXPECT_EQ(CheckPtrace(root_).state, geteuid() == 0 ? "ok" : "partly");
 }

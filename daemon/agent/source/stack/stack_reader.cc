@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "daemon/agent/source/stack/native_stack.h"
+#include "daemon/agent/source/stack/ptrace_permission.h"
 #include "daemon/agent/source/stack/stack_text.h"
 #include "daemon/agent/source/stack/stack_tool.h"
 
@@ -30,10 +31,10 @@ absl::StatusOr<StackReading> StackReader::Read(std::uint32_t pid, const std::ato
   absl::StatusOr<StackReading> python = ReadPython(pid, stop);
   if (python.ok() || stop.load()) return python;
   absl::StatusOr<StackReading> native = ReadNativeStack(pid, pid);
-  if (native.ok() || absl::IsPermissionDenied(native.status()) ||
-      absl::IsNotFound(native.status())) {
-    return native;
+  if (absl::IsPermissionDenied(native.status())) {
+    return absl::PermissionDeniedError(ExplainRefusal(KernelRoots(), pid));
   }
+  if (native.ok() || absl::IsNotFound(native.status())) return native;
   return absl::InternalError(
       absl::StrCat(python.status().message(), "; natively: ", native.status().message()));
 }

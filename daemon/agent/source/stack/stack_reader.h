@@ -5,7 +5,7 @@
 // Model: py-spy first, which never stops the process. Where it is not installed, or the process is
 // no Python, or it fails, the native stack of the main thread (native_stack.h, a pause below a
 // millisecond). Whoever may not read the one may not read the other: then the error says which
-// setting allows it.
+// rule forbids it, and what would allow it (ptrace_permission.h).
 //
 // Thread-safety: one caller. Errors: PermissionDenied, NotFound (the process is gone), or what both
 // failed with. Cost: py-spy is a process of 0.1 to 0.5 s of CPU time.
