@@ -22,7 +22,11 @@ HANGS = (
     ("tensor_data", "mismatch", ("mismatch",)), ("pipeline", "stop", ("process_stopped",)),
     ("pipeline", "loop", STUCK), ("hang", "lock", STUCK), ("hang", "gil", STUCK), ("hang", "sleep", STUCK),
     ("hang", "size", ("mismatch",)), ("hang", "skip", ("mismatch",)), ("hang", "order", ("mismatch",)),
-    ("hang", "exit", DEAD), ("hang", "kill", DEAD))
+    ("hang", "exit", DEAD), ("hang", "kill", DEAD),
+    *(("ways_to_hang", event, STUCK) for event in ("monitored", "waitpid", "fifo", "store")),
+    ("ways_to_hang", "worker", ("dataloader", *STUCK)),
+    *(("ways_to_hang", event, ("mismatch",)) for event in (
+        "except-barrier", "root", "object", "ahead", "new-group", "alike", "wrong-peer", "send-more", "swapped")))
 CONFUSERS = (
     ("hang", "none"), ("hang", "checkpoint"), ("hang", "save"), ("hang", "evaluation"), ("hang", "pause"),
     ("hang", "input"), ("hang", "loader"), ("hang", "first-step"), ("hang", "join"))
@@ -38,6 +42,9 @@ def scenarios(names, confusers=True):
 
 def command(options, script, event, rank, world):
     torchrun = [options.python, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(world)]
+    if script == "ways_to_hang":
+        return [*torchrun, str(JOBS / "ways_to_hang.py"), "--happens", event, "--rank", str(rank), "--from-iteration",
+                str(FROM_ITERATION), "--iterations", str(2 * FROM_ITERATION)]
     if script == "hang":
         return [*torchrun, str(JOBS / "hang.py"), "--happens", event, "--rank", str(rank), "--from-iteration",
                 str(FROM_ITERATION), "--iterations", str(2 * FROM_ITERATION), "--seconds", str(options.confuser_seconds)]
@@ -46,7 +53,7 @@ def command(options, script, event, rank, world):
 
 
 def marker(script):
-    return r"^event " if script == "hang" else rf"^iteration {FROM_ITERATION}:"
+    return r"^event " if script in ("hang", "ways_to_hang") else rf"^iteration {FROM_ITERATION}:"
 
 
 def hang_convictions(verdicts):
