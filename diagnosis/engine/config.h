@@ -69,7 +69,11 @@ struct DiagnosisConfig {
   double work_bytes = 65'536;           // read and written a second: a silent rank that works
   double work_faults = 50;              // page faults a second: likewise
   std::int32_t work_functions = 3;      // distinct innermost functions in its stacks: it works
+  double helper_ratio = 0.1;            // of a core: another thread of a waiting process works
   std::int32_t stuck_at_once = 3;       // stuck communicators, most that each are their own cause
+  std::int32_t common_ops = 3;          // stuck ops that share one rank, fewest to name it
+  std::int32_t path_backoff = 2;        // doublings of a path's timer from which on it is in trouble
+  Nanos message_gap{100'000'000};       // what a rank records so long after a send: it went on
   std::int32_t order_iterations = 6;    // iterations that show a rank's usual order of ops
   Nanos death_gap{500'000'000};         // lead of the first death over others, to be the cause
 

@@ -124,7 +124,7 @@ RowsWanted RowsForStall(const JobView& view, const DiagnosisConfig& config) {
   wanted.ranks = AllRanks(view);
   // Of a large job only those that wait in a ring: all else is told without rows.
   if (wanted.ranks.size() > config.all_ranks_up_to) {
-    wanted.ranks = BuildWaitFor(view, config.stall_floor).Ring();
+    wanted.ranks = BuildWaitFor(view, config.stall_floor, config.message_gap).Ring();
     if (wanted.ranks.size() > config.all_ranks_up_to) wanted.ranks.resize(config.all_ranks_up_to);
   }
   return wanted;

@@ -3,35 +3,31 @@
 #include <algorithm>
 #include <map>
 
-#include "absl/strings/str_cat.h"
-#include "diagnosis/model/lookup.h"
-
 namespace fathom::diagnosis {
 namespace {
 
+using Sockets = std::map<RankId, const std::vector<PathState>*>;
+
+bool IsTroubled(const PathState& path, const DiagnosisConfig& config) {
+  return path.backoff >= static_cast<std::uint32_t>(config.path_backoff) &&
+         (path.unacknowledged > 0 || path.queued > 0);
+}
+
 // Bytes from `sender` lie at `rank`, and its process does not take them.
-bool LeavesUnread(const JobView& view, RankId rank, RankId sender) {
-  const RankFacts* facts = FactsOf(view, rank);
-  return facts != nullptr &&
-         std::any_of(facts->paths.begin(), facts->paths.end(), [&](const PathState& path) {
+bool LeavesUnread(const Sockets& sockets, RankId rank, RankId sender) {
+  const auto at = sockets.find(rank);
+  return at != sockets.end() &&
+         std::any_of(at->second->begin(), at->second->end(), [&](const PathState& path) {
            return path.peer == sender && path.unread > 0;
          });
 }
 
-}  // namespace
-
-bool IsTroubled(const PathState& path) {
-  return path.backoff >= kTroubledBackoff && (path.unacknowledged > 0 || path.queued > 0);
-}
-
-TroubledPaths FindTroubledPaths(const JobView& view, const std::vector<RankId>& ranks) {
+TroubledPaths FindIn(const Sockets& sockets, const DiagnosisConfig& config) {
   TroubledPaths found;
-  for (const RankId rank : ranks) {
-    const RankFacts* facts = FactsOf(view, rank);
-    if (facts == nullptr) continue;
-    for (const PathState& path : facts->paths) {
-      if (!IsTroubled(path) || path.peer == rank) continue;
-      if (LeavesUnread(view, path.peer, rank)) {
+  for (const auto& [rank, paths] : sockets) {
+    for (const PathState& path : *paths) {
+      if (!IsTroubled(path, config) || path.peer == rank) continue;
+      if (LeavesUnread(sockets, path.peer, rank)) {
         found.deaf.insert(path.peer);
       } else {
         found.paths.insert(std::minmax(rank, path.peer));
@@ -41,29 +37,32 @@ TroubledPaths FindTroubledPaths(const JobView& view, const std::vector<RankId>& 
   return found;
 }
 
-std::vector<RankId> CommonEnds(const std::set<Path>& paths) {
-  std::map<RankId, std::size_t> ends;
-  for (const auto& [a, b] : paths) {
-    ++ends[a];
-    ++ends[b];
+}  // namespace
+
+TroubledPaths TroubledPaths::Among(const std::vector<RankId>& ranks) const {
+  const auto has = [&](RankId rank) {
+    return std::binary_search(ranks.begin(), ranks.end(), rank);
+  };
+  TroubledPaths some;
+  for (const Path& path : paths) {
+    if (has(path.first) && has(path.second)) some.paths.insert(path);
   }
-  std::vector<RankId> common;
-  for (const auto& [rank, count] : ends) {
-    if (count == paths.size()) common.push_back(rank);
+  for (const RankId rank : deaf) {
+    if (has(rank)) some.deaf.insert(rank);
   }
-  return common;
+  return some;
 }
 
-void NameEnds(const std::vector<RankId>& ends, Verdict& verdict) {
-  verdict.entity.ranks = ends;
-  verdict.entity.type = ends.size() == 2 ? EntityType::kLink : EntityType::kRank;
-  if (ends.size() == 2) {
-    verdict.entity.link_src = absl::StrCat("rank ", ends[0].value);
-    verdict.entity.link_dst = absl::StrCat("rank ", ends[1].value);
-  }
-  std::erase_if(verdict.victims, [&](RankId rank) {
-    return std::find(ends.begin(), ends.end(), rank) != ends.end();
-  });
+TroubledPaths FindTroubledPaths(const JobView& view, const DiagnosisConfig& config) {
+  Sockets sockets;
+  for (const RankFacts& facts : view.ranks) sockets[facts.rank] = &facts.paths;
+  return FindIn(sockets, config);
+}
+
+TroubledPaths FindRecordedTrouble(const JobView& view, const DiagnosisConfig& config) {
+  Sockets sockets;
+  for (const RankRecord& record : view.records) sockets[record.rank] = &record.paths;
+  return FindIn(sockets, config);
 }
 
 }  // namespace fathom::diagnosis

@@ -117,7 +117,7 @@ bool HasOpen(const RankRecord& record, GroupId group, CollectiveKind kind, RankI
   });
 }
 
-// The other end of an open send or receive, if it has not posted its side.
+// An open send or receive, whose other end has posted its side or not.
 void AddPointToPoint(const JobView& view, const EnteredOp& op, RankId rank,
                      std::vector<StuckInstance>& to) {
   if (op.peer == kNoRank) return;
@@ -129,7 +129,9 @@ void AddPointToPoint(const JobView& view, const EnteredOp& op, RankId rank,
   if (peer == nullptr || peer->extent == RecordExtent::kMissing) {
     instance.unknown.push_back(op.peer);
   } else if (HasOpen(*peer, op.group, other, rank)) {
-    return;  // both ends are there; the collectives around it tell more
+    if (op.kind == CollectiveKind::kRecv) return;  // the sender's side stands for both
+    instance.inside.push_back(op.peer);
+    std::sort(instance.inside.begin(), instance.inside.end());
   } else {
     instance.absent.push_back(op.peer);
   }

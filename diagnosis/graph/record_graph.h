@@ -30,7 +30,7 @@ namespace fathom::diagnosis::records {
 
 struct StuckInstance {
   GroupId group;
-  Sequence sequence = kNoSequence;  // kNoSequence: point-to-point between inside and absent
+  Sequence sequence = kNoSequence;  // kNoSequence: point-to-point; both inside, or one absent
   CollectiveKind kind = CollectiveKind::kUnknown;
   std::vector<RankId> inside;
   std::vector<RankId> absent;

@@ -9,6 +9,7 @@ namespace fathom::diagnosis {
 namespace {
 
 constexpr std::size_t kRingStarts = 64;
+constexpr std::size_t kOpenOpsTold = 16;  // of a rank, by its agent; more may be open
 
 const RankFacts* Find(const JobView& view, RankId rank) {
   // Of a whole job every rank lies at its own place.
@@ -104,16 +105,28 @@ bool Answers(const RankFacts& peer, RankId waiter, CollectiveKind wanted) {
                      [&](const OpenOp& op) { return op.kind == wanted && op.peer == waiter; });
 }
 
-void AddMessages(const JobView& view, Nanos stuck_after, WaitFor& out) {
+// Whether the rank has done nothing since it entered the op.
+bool IsHeldBy(const OpenOp& op, const RankFacts& facts, Nanos message_gap) {
+  return op.kind == CollectiveKind::kRecv || op.age <= facts.silent_for + message_gap;
+}
+
+void AddMessage(const JobView& view, const RankFacts& facts, const OpenOp& op, WaitFor& out) {
+  out.waiting.insert(facts.rank);
+  const RankFacts* peer = Find(view, op.peer);
+  if (peer == nullptr) return;
+  const bool receives = op.kind == CollectiveKind::kRecv;
+  const CollectiveKind wanted = receives ? CollectiveKind::kSend : CollectiveKind::kRecv;
+  const bool answered = Answers(*peer, facts.rank, wanted);
+  out.messages.push_back({facts.rank, op, answered});
+  const bool known = receives || peer->open_ops.size() < kOpenOpsTold;
+  if (Halted(*peer) || (!answered && known)) out.unanswered[facts.rank].insert(op.peer);
+}
+
+void AddMessages(const JobView& view, Nanos stuck_after, Nanos message_gap, WaitFor& out) {
   for (const RankFacts& facts : view.ranks) {
     for (const OpenOp& op : facts.open_ops) {
-      if (op.kind != CollectiveKind::kRecv || op.age < stuck_after) continue;
-      out.waiting.insert(facts.rank);
-      const RankFacts* peer = Find(view, op.peer);
-      if (peer == nullptr) continue;
-      if (Halted(*peer) || !Answers(*peer, facts.rank, CollectiveKind::kSend)) {
-        out.messages[facts.rank].insert(op.peer);
-      }
+      if (!IsPointToPoint(op.kind) || op.age < stuck_after) continue;
+      if (IsHeldBy(op, facts, message_gap)) AddMessage(view, facts, op, out);
     }
   }
 }
@@ -131,7 +144,7 @@ void ForEachAwaited(const WaitFor& graph, RankId waiter, std::set<std::size_t>* 
       }
     }
   }
-  if (const auto at = graph.messages.find(waiter); at != graph.messages.end()) {
+  if (const auto at = graph.unanswered.find(waiter); at != graph.unanswered.end()) {
     for (const RankId other : at->second) visit(other);
   }
 }
@@ -181,8 +194,8 @@ std::vector<RankId> Starts(const WaitFor& graph, std::size_t count) {
       if (graph.waiting.contains(rank)) starts.push_back(rank);
     }
   }
-  for (const auto& [receiver, senders] : graph.messages) {
-    if (starts.size() < count) starts.push_back(receiver);
+  for (const auto& [rank, peers] : graph.unanswered) {
+    if (starts.size() < count) starts.push_back(rank);
   }
   return starts;
 }
@@ -195,6 +208,11 @@ bool WaitFor::WaitsFor(RankId waiter, RankId other) const {
   return waits;
 }
 
+bool WaitFor::WaitsInMessage(RankId waiter, RankId other) const {
+  const auto at = unanswered.find(waiter);
+  return at != unanswered.end() && at->second.contains(other);
+}
+
 std::vector<RankId> WaitFor::Sinks() const {
   std::set<RankId> awaited;
   for (const StuckInstance& stuck : instances) {
@@ -203,7 +221,7 @@ std::vector<RankId> WaitFor::Sinks() const {
       if (stuck.inside.size() > 1 || !stuck.inside.contains(rank)) awaited.insert(rank);
     }
   }
-  for (const auto& [receiver, senders] : messages) awaited.insert(senders.begin(), senders.end());
+  for (const auto& [rank, peers] : unanswered) awaited.insert(peers.begin(), peers.end());
   std::erase_if(awaited, [&](RankId rank) { return WaitsForSomebody(*this, rank); });
   return {awaited.begin(), awaited.end()};
 }
@@ -219,10 +237,10 @@ std::vector<RankId> WaitFor::Ring() const {
   return shortest;
 }
 
-WaitFor BuildWaitFor(const JobView& view, Nanos stuck_after) {
+WaitFor BuildWaitFor(const JobView& view, Nanos stuck_after, Nanos message_gap) {
   WaitFor out;
   AddCollectives(view, stuck_after, out);
-  AddMessages(view, stuck_after, out);
+  AddMessages(view, stuck_after, message_gap, out);
   return out;
 }
 

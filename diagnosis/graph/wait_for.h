@@ -10,7 +10,10 @@
 // same instance, and for every dead or stopped member. Whether member X has entered sequence s is
 // told without assuming where counters start: a waiter W that entered E_w ops of the group, of
 // which n came after s, has X beside it exactly if E_x ≥ E_w − n. A receive waits for a peer that
-// has no send open to it.
+// has no send open to it, a send for one that has no receive open from it: what is sent at once, or
+// into a buffer, is over and not open. A rank that recorded anything later than `message_gap` after
+// it entered a send went on and is not held by it. Of a peer with as many open ops as an agent
+// tells, it is not known.
 //
 // Thread-safety: plain values. Cost: O(members of the instances); Ring() that times a constant.
 // Source: wait-for graphs of distributed deadlock detection; Mycroft (SOSP'25) for in-flight state.
@@ -35,13 +38,22 @@ struct StuckInstance {
   std::vector<RankId> held_by;      // missing ones, and halted ones inside: those it waits for
 };
 
+// A send or receive that a rank is stuck in.
+struct StuckMessage {
+  RankId rank;
+  OpenOp op;
+  bool answered = false;  // the other end is there too
+};
+
 struct WaitFor {
   std::vector<StuckInstance> instances;
   std::map<RankId, std::vector<std::size_t>> inside_of;  // waiter → its instances
-  std::map<RankId, std::set<RankId>> messages;           // receiver → senders it waits for
-  std::set<RankId> waiting;                              // ranks with a stuck op
+  std::vector<StuckMessage> messages;
+  std::map<RankId, std::set<RankId>> unanswered;  // rank → peers it waits for in messages
+  std::set<RankId> waiting;                       // ranks with a stuck op
 
   bool WaitsFor(RankId waiter, RankId other) const;
+  bool WaitsInMessage(RankId waiter, RankId other) const;
 
   // Ranks that others wait for and that wait for nobody.
   std::vector<RankId> Sinks() const;
@@ -51,7 +63,7 @@ struct WaitFor {
 };
 
 // Considers ops open for at least `stuck_after`.
-WaitFor BuildWaitFor(const JobView& view, Nanos stuck_after);
+WaitFor BuildWaitFor(const JobView& view, Nanos stuck_after, Nanos message_gap);
 
 }  // namespace fathom::diagnosis
 

@@ -1,5 +1,6 @@
 #include "diagnosis/rules/hang.h"
 
+#include <algorithm>
 #include <map>
 #include <set>
 #include <string>
@@ -12,6 +13,7 @@
 #include "diagnosis/graph/wait_for.h"
 #include "diagnosis/model/lookup.h"
 #include "diagnosis/rules/hang/death.h"
+#include "diagnosis/rules/hang/order_words.h"
 #include "diagnosis/rules/hang/program_order.h"
 #include "diagnosis/rules/hang/stuck_communication.h"
 #include "diagnosis/rules/hang/verdicts.h"
@@ -60,7 +62,22 @@ void JudgeSink(const StuckJob& job, RankId rank, Ends& ends, Findings& out) {
   }
 }
 
+// All that is stuck has one rank or node in common. False: it has not.
+bool JudgePlace(const StuckJob& job, const std::set<const StuckInstance*>& stuck, Findings& out) {
+  const TroubledPaths found = FindTroubledPaths(job.c.view, job.c.config);
+  const std::vector<Piece> pieces = StuckPieces(found, stuck);
+  const bool paths_only = pieces.size() == found.paths.size();
+  if (!found.deaf.empty() || pieces.size() < 2) return false;
+  const auto fewest = static_cast<std::size_t>(job.c.config.common_ops);
+  if (!paths_only && pieces.size() < fewest) return false;
+  const MeetingPlace place = WhereTheyMeet(job.c.view, pieces);
+  if (place.kind == MeetingPlace::Kind::kNone) return false;
+  out.verdicts.push_back(ConvictPlace(job, place, found));
+  return true;
+}
+
 void JudgeStuck(const StuckJob& job, const std::set<const StuckInstance*>& stuck, Findings& out) {
+  if (stuck.empty() || JudgePlace(job, stuck, out)) return;
   if (stuck.size() > static_cast<std::size_t>(job.c.config.stuck_at_once)) {
     return Abstain(out, absl::StrCat("what ", stuck.size(),
                                      " communicators that are stuck at once have in common"));
@@ -70,14 +87,46 @@ void JudgeStuck(const StuckJob& job, const std::set<const StuckInstance*>& stuck
   }
 }
 
+// Paths that move nothing under messages. False: there are none.
+bool JudgeMessagePaths(const StuckJob& job, Findings& out) {
+  const TroubledPaths found = FindTroubledPaths(job.c.view, job.c.config);
+  if (!found.deaf.empty()) return false;
+  const MeetingPlace place = WhereTheyMeet(job.c.view, PiecesOf(found));
+  if (place.kind == MeetingPlace::Kind::kNone) return false;
+  out.verdicts.push_back(ConvictPlace(job, place, found));
+  return true;
+}
+
+bool IsAnswered(const WaitFor& graph, RankId rank) {
+  return std::any_of(graph.messages.begin(), graph.messages.end(), [&](const StuckMessage& message) {
+    return message.rank == rank && message.answered;
+  });
+}
+
+// Ranks that wait for nobody that is known, inside of an op.
+void JudgeHeldInside(const StuckJob& job, const std::vector<RankId>& inside, bool alone,
+                     Findings& out) {
+  if (alone && JudgeMessagePaths(job, out)) return;
+  const bool messages = std::all_of(inside.begin(), inside.end(), [&](RankId rank) {
+    return IsAnswered(job.graph, rank);
+  });
+  const std::string ranks =
+      absl::StrCat(inside.size() == 1 ? "rank " : "ranks ", RankList(inside),
+                   inside.size() == 1 ? " is inside of" : " are inside of");
+  Abstain(out, messages ? absl::StrCat("why the message that ", ranks,
+                                       " does not move: both ends are there (their tags, or the "
+                                       "state of the transport)")
+                        : absl::StrCat("who holds up the op that ", ranks));
+}
+
 // Verdicts on the ranks that the others wait for. False: there are none.
 bool JudgeSinks(const StuckJob& job, Findings& out) {
   const std::vector<RankId> sinks = job.graph.Sinks();
   Ends ends;
   for (RankId rank : sinks) JudgeSink(job, rank, ends, out);
   if (!ends.inside.empty()) {
-    Abstain(out, absl::StrCat("who holds up the op that rank ", RankList(ends.inside),
-                              " is inside of"));
+    const bool alone = ends.halted.empty() && ends.absent.empty() && ends.stuck.empty();
+    JudgeHeldInside(job, ends.inside, alone, out);
   }
   std::vector<Verdict>& chosen = ends.halted.empty() ? ends.absent : ends.halted;
   const std::size_t ranks = job.c.view.ranks.size();
@@ -90,14 +139,11 @@ bool JudgeSinks(const StuckJob& job, Findings& out) {
   return !sinks.empty();
 }
 
-std::map<RankId, std::vector<OpStep>> StepsOf(const JobView& view) {
-  std::map<RankId, std::vector<OpStep>> steps;
-  for (const auto& [rank, rows] : view.rows) {
-    for (const CommOp& op : rows.ops) {
-      steps[rank].push_back({op.group, op.kind, op.bytes, op.peer});
-    }
-  }
-  return steps;
+bool AnyMessage(const WaitFor& graph, const std::vector<RankId>& ring) {
+  return std::any_of(ring.begin(), ring.end(), [&](RankId waiter) {
+    return std::any_of(ring.begin(), ring.end(),
+                       [&](RankId other) { return graph.WaitsInMessage(waiter, other); });
+  });
 }
 
 bool Is(const OpStep& step, const Call& call) {
@@ -108,7 +154,7 @@ bool Is(const OpStep& step, const Call& call) {
 // Without a majority, the one that left its own usual order; where it is not exactly one, as it was.
 Mismatch WithHabits(const JobView& view, Mismatch found) {
   if (!found.odd.empty()) return found;
-  const auto broken = FindOrderBreak(StepsOf(view), found.others);
+  const auto broken = FindOrderBreak(OrdersOf(view), found.others);
   if (!broken || broken->did.group != found.group) return found;
   if (!Is(broken->did, found.odd_call)) std::swap(found.odd_call, found.other_call);
   found.odd = {broken->rank};
@@ -117,32 +163,51 @@ Mismatch WithHabits(const JobView& view, Mismatch found) {
   return found;
 }
 
+// Both of two ranks are inside a message that the other does not answer.
+bool OfMessages(const WaitFor& graph, const std::vector<RankId>& ring) {
+  return ring.size() == 2 && graph.WaitsInMessage(ring[0], ring[1]) &&
+         graph.WaitsInMessage(ring[1], ring[0]);
+}
+
 void JudgeRing(const StuckJob& job, Findings& out) {
   const std::vector<RankId> ring = job.graph.Ring();
-  const auto broken = FindOrderBreak(StepsOf(job.c.view), ring);
+  if (ring.empty()) {
+    return Abstain(out, "why what has come together does not move: both ends of each message that "
+                        "is stuck are there (their tags, or the state of the transport)");
+  }
+  const auto broken = FindOrderBreak(OrdersOf(job.c.view), ring);
   if (broken) {
     out.verdicts.push_back(ConvictOrder(job, *broken));
-  } else {
-    Abstain(out, absl::StrCat("an end of the chain of waits: ranks ", RankList(ring),
-                              " wait for one another in a circle, and not exactly one of them has "
-                              "left its usual order of ops"));
+    return;
   }
+  const bool messages = OfMessages(job.graph, ring);
+  if (messages || AnyMessage(job.graph, ring)) {
+    out.verdicts.push_back(
+        ConvictMessages(job, ring, messages ? Grade::kSupported : Grade::kHypothesis));
+  }
+  if (messages) return;
+  Abstain(out, absl::StrCat("an end of the chain of waits: ranks ", RankList(ring),
+                            " wait for one another in a circle, and not exactly one of them has "
+                            "left its usual order of ops"));
 }
 
 void JudgeInside(const StuckJob& job, Findings& out) {
-  for (const StuckInstance& stuck : job.graph.instances) {
-    if (!stuck.missing.empty()) continue;
-    if (!stuck.unknown.empty() || stuck.inside.size() < 2) {
-      Abstain(out, absl::StrCat("whether ranks ", RankList(stuck.unknown),
-                                " have entered the op that others are stuck in"));
-    } else if (HoldsItselfUp(job.c.view, stuck)) {
-      out.verdicts.push_back(ConvictCommunication(job, stuck));
-    } else {
-      Abstain(out, "what keeps some members from beginning an op that all have entered");
-    }
-    return;
+  const StuckInstance* first = nullptr;
+  std::set<const StuckInstance*> stuck;
+  for (const StuckInstance& instance : job.graph.instances) {
+    if (!instance.missing.empty()) continue;
+    if (first == nullptr) first = &instance;
+    if (HoldsItselfUp(job.c.view, instance)) stuck.insert(&instance);
   }
-  JudgeRing(job, out);
+  if (!stuck.empty()) return JudgeStuck(job, stuck, out);
+  if (JudgeMessagePaths(job, out)) return;
+  if (first == nullptr) return JudgeRing(job, out);
+  if (!first->unknown.empty() || first->inside.size() < 2) {
+    Abstain(out, absl::StrCat("whether ranks ", RankList(first->unknown),
+                              " have entered the op that others are stuck in"));
+  } else {
+    Abstain(out, "what keeps some members from beginning an op that all have entered");
+  }
 }
 
 // Whether ranks waited for longer than usual when the first of these died.
@@ -180,7 +245,7 @@ bool JudgeTheDead(const StuckJob& job, Findings& out) {
 }
 
 void Examine(const Case& c, Findings& out) {
-  const WaitFor graph = BuildWaitFor(c.view, c.config.stall_floor);
+  const WaitFor graph = BuildWaitFor(c.view, c.config.stall_floor, c.config.message_gap);
   const StuckJob job{c, graph};
   if (const auto mismatch = FindMismatch(c.view)) {
     out.verdicts.push_back(ConvictMismatch(job, WithHabits(c.view, *mismatch)));

@@ -1,6 +1,7 @@
 #include "diagnosis/rules/hang/stuck_communication.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "diagnosis/model/lookup.h"
 
@@ -14,6 +15,12 @@ bool MayHoldUp(const OpenOp& op, const OpenOp& other) {
 }
 
 }  // namespace
+
+std::vector<RankId> Inside(const StuckInstance& stuck) {
+  std::vector<RankId> ranks;
+  for (const auto& [rank, op] : stuck.inside) ranks.push_back(rank);
+  return ranks;
+}
 
 bool HoldsItselfUp(const JobView& view, const StuckInstance& stuck) {
   if (!stuck.held_by.empty() || !stuck.unknown.empty() || stuck.inside.size() < 2) return false;
@@ -35,6 +42,18 @@ const StuckInstance* StuckAround(const JobView& view, const WaitFor& graph, Rank
     if (HoldsItselfUp(view, graph.instances[i])) return &graph.instances[i];
   }
   return nullptr;
+}
+
+std::vector<Piece> StuckPieces(const TroubledPaths& found,
+                               const std::set<const StuckInstance*>& stuck) {
+  std::vector<Piece> pieces = PiecesOf(found);
+  std::set<Piece> known(pieces.begin(), pieces.end());
+  for (const StuckInstance* instance : stuck) {
+    Piece members = Inside(*instance);
+    if (!found.Among(members).paths.empty() || !known.insert(members).second) continue;
+    pieces.push_back(std::move(members));
+  }
+  return pieces;
 }
 
 }  // namespace fathom::diagnosis

@@ -10,16 +10,28 @@
 #ifndef FATHOM_DIAGNOSIS_RULES_HANG_STUCK_COMMUNICATION_H_
 #define FATHOM_DIAGNOSIS_RULES_HANG_STUCK_COMMUNICATION_H_
 
+#include <set>
+#include <vector>
+
+#include "diagnosis/evidence/meeting_place.h"
+#include "diagnosis/evidence/troubled_paths.h"
 #include "diagnosis/graph/wait_for.h"
 #include "diagnosis/model/job_view.h"
 
 namespace fathom::diagnosis {
+
+std::vector<RankId> Inside(const StuckInstance& stuck);
 
 bool HoldsItselfUp(const JobView& view, const StuckInstance& stuck);
 
 // The first instance with `rank` inside that holds itself up; null: there is none. Lifetime: of the
 // graph.
 const StuckInstance* StuckAround(const JobView& view, const WaitFor& graph, RankId rank);
+
+// What does not move when these ops hold themselves up: the paths of the job that move nothing, and
+// the members of those ops of which no path tells more.
+std::vector<Piece> StuckPieces(const TroubledPaths& found,
+                               const std::set<const StuckInstance*>& stuck);
 
 }  // namespace fathom::diagnosis
 

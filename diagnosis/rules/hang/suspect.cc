@@ -50,7 +50,8 @@ bool InTimedSleep(const std::string& channel) {
 
 bool WaitsForInput(const std::string& channel) {
   return absl::StrContains(channel, "pipe_read") || absl::StrContains(channel, "n_tty_read") ||
-         absl::StrContains(channel, "ep_poll") || channel == "wait_woken";
+         absl::StrContains(channel, "ep_poll") ||
+         absl::StrContains(channel, "poll_schedule") || channel == "wait_woken";
 }
 
 // For a process that it started: a script that uploads a checkpoint, a compiler.
@@ -58,9 +59,11 @@ bool WaitsForChild(const std::string& channel) {
   return channel == "do_wait" || absl::StrContains(channel, "kernel_wait4");
 }
 
-bool WaitsForThread(const RankFacts& facts) {
-  return absl::StrContains(facts.wait_channel, "futex") && facts.open_ops.empty() &&
-         PerSecond(facts.cpu_while_silent.Seconds(), facts) >= kHelperRatio;
+bool OnFutex(const RankFacts& facts) { return absl::StrContains(facts.wait_channel, "futex"); }
+
+bool WaitsForThread(const RankFacts& facts, const DiagnosisConfig& config) {
+  return OnFutex(facts) && facts.open_ops.empty() &&
+         PerSecond(facts.cpu_while_silent.Seconds(), facts) >= config.helper_ratio;
 }
 
 std::string_view SignalName(int signal) {
@@ -96,7 +99,7 @@ Occupation OccupationOf(const RankFacts& facts, const DiagnosisConfig& config) {
   const bool moves = facts.stack.functions >= static_cast<std::uint32_t>(config.work_functions);
   if (moves || WorksOnFilesOrMemory(facts, config)) return Occupation::kWorking;
   if (facts.state == ProcessState::kUninterruptible) return Occupation::kUninterruptible;
-  if (WaitsForThread(facts)) return Occupation::kResting;
+  if (WaitsForThread(facts, config)) return Occupation::kResting;
   // What waits for a core would run if it could.
   const Nanos runs = facts.cpu_while_silent + facts.starved_while_silent;
   if (PerSecond(runs.Seconds(), facts) >= config.busy_ratio) {
@@ -139,11 +142,11 @@ std::string InWords(Occupation occupation, const RankFacts& facts) {
       if (WaitsForChild(facts.wait_channel)) {
         return absl::StrCat("waits for a process that it started", Channel(facts));
       }
-      if (WaitsForThread(facts)) return "waits for another thread of its own that works";
+      if (OnFutex(facts)) return "waits for another thread of its own that works";
       return WaitsForInput(facts.wait_channel) ? absl::StrCat("waits for input", Channel(facts))
                                                : absl::StrCat("sleeps", Channel(facts));
     case Occupation::kBlocked:
-      return absl::StrContains(facts.wait_channel, "futex")
+      return OnFutex(facts)
                  ? absl::StrCat("is blocked on a lock", Channel(facts))
                  : absl::StrCat("is idle", Channel(facts));
   }

@@ -28,11 +28,6 @@
 
 namespace fathom::diagnosis {
 
-// Share of a core that a process uses while its training thread waits on a futex, with no op of its
-// own in flight, from which on another thread does the work it waits for. A deadlocked process uses
-// some hundredths at most; the threads of communication that spin do so for ops in flight.
-inline constexpr double kHelperRatio = 0.1;
-
 enum class Occupation : std::uint8_t {
   kBlocked,
   kLooping,

@@ -6,13 +6,16 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 #include "diagnosis/engine/stall.h"
 #include "diagnosis/evidence/cost.h"
+#include "diagnosis/evidence/meeting_place.h"
 #include "diagnosis/evidence/phrase.h"
 #include "diagnosis/evidence/stack_clusters.h"
-#include "diagnosis/evidence/troubled_paths.h"
 #include "diagnosis/evidence/wait_chain.h"
 #include "diagnosis/model/lookup.h"
+#include "diagnosis/rules/hang/order_words.h"
+#include "diagnosis/rules/hang/stuck_communication.h"
 #include "diagnosis/rules/hang/suspect.h"
 
 namespace fathom::diagnosis {
@@ -46,12 +49,6 @@ std::string Ranks(const std::vector<RankId>& ranks) {
   return absl::StrCat(ranks.size() == 1 ? "rank " : "ranks ", RankList(ranks));
 }
 
-std::vector<RankId> Inside(const StuckInstance& stuck) {
-  std::vector<RankId> ranks;
-  for (const auto& [rank, op] : stuck.inside) ranks.push_back(rank);
-  return ranks;
-}
-
 // The stuck ops as waits, receives among them.
 std::vector<Wait> WaitsOf(const WaitFor& graph) {
   std::vector<Wait> waits;
@@ -63,11 +60,29 @@ std::vector<Wait> WaitsOf(const WaitFor& graph) {
     for (const auto& [rank, op] : stuck.inside) wait.waited = std::max(wait.waited, op.age);
     waits.push_back(std::move(wait));
   }
-  for (const auto& [receiver, senders] : graph.messages) {
-    waits.push_back({{}, CollectiveKind::kRecv, kNoWaitNumber, {}, {receiver},
-                     {senders.begin(), senders.end()}});
+  for (const StuckMessage& message : graph.messages) {
+    if (!graph.WaitsInMessage(message.rank, message.op.peer)) continue;
+    waits.push_back(
+        {{}, message.op.kind, kNoWaitNumber, message.op.age, {message.rank}, {message.op.peer}});
   }
   return waits;
+}
+
+// "rank 0 is in send to rank 1": the message in which it waits for another of the ring, or its op.
+std::string WaitInWords(const StuckJob& job, RankId rank, const std::vector<RankId>& ring) {
+  const auto in_ring = [&](RankId other) {
+    return std::find(ring.begin(), ring.end(), other) != ring.end();
+  };
+  for (const StuckMessage& message : job.graph.messages) {
+    if (message.rank != rank || message.answered || !in_ring(message.op.peer)) continue;
+    const OpStep step{message.op.group, message.op.kind, message.op.bytes, message.op.peer};
+    return absl::StrCat("rank ", rank.value, " is in ", InWords(job.c.view, step));
+  }
+  const auto at = job.graph.inside_of.find(rank);
+  if (at == job.graph.inside_of.end()) return absl::StrCat("rank ", rank.value, " waits");
+  const StuckInstance& stuck = job.graph.instances[at->second.front()];
+  const OpStep step{stuck.group, stuck.inside.at(rank).kind, 0, kNoRank};
+  return absl::StrCat("rank ", rank.value, " is in ", InWords(job.c.view, step));
 }
 
 // Who waits for whom, in which group, at which op: the largest instances first.
@@ -196,24 +211,27 @@ void DescribePaths(const TroubledPaths& found, Verdict& verdict) {
   }
 }
 
-// Narrows the group down to the link, or the rank at which the links that move nothing meet.
-void NamePaths(const JobView& view, const std::vector<RankId>& members, Verdict& verdict) {
-  const TroubledPaths found = FindTroubledPaths(view, members);
-  DescribePaths(found, verdict);
-  const std::vector<RankId> ends = CommonEnds(found.paths);
+// Where the op does not move, as far as the sockets of its members show.
+MeetingPlace PlaceOf(const JobView& view, const TroubledPaths& found) {
   const bool one_deaf = found.paths.empty() && found.deaf.size() == 1;
-  if (!one_deaf && (ends.empty() || !found.deaf.empty())) return;
-  const std::vector<RankId> named = one_deaf ? std::vector{*found.deaf.begin()} : ends;
-  verdict.victims = members;
-  NameEnds(named, verdict);
-  if (named.size() == 2) {
-    absl::StrAppend(&verdict.sentence, " The path between ranks ", named[0].value, " and ",
-                    named[1].value, " moves nothing.");
-  } else {
-    absl::StrAppend(&verdict.sentence, one_deaf ? " What the others sent lies unread at rank "
-                                                : " Every path that moves nothing ends at rank ",
-                    named[0].value, ".");
+  if (one_deaf) return {MeetingPlace::Kind::kRank, {*found.deaf.begin()}, {}};
+  return found.deaf.empty() ? WhereTheyMeet(view, PiecesOf(found)) : MeetingPlace{};
+}
+
+// Narrows a verdict down to where paths meet.
+void AddPlace(const StuckJob& job, const MeetingPlace& place, const TroubledPaths& found,
+              Verdict& verdict) {
+  DescribePaths(found, verdict);
+  if (place.kind == MeetingPlace::Kind::kNone) {
+    verdict.action_text = "Look at the connections between these ranks: which one moves no bytes?";
+    verdict.action_command = "ss -tinp state established";
+    return;
   }
+  NamePlace(job.c.view, place, verdict);
+  absl::StrAppend(&verdict.sentence, " ",
+                  found.deaf.empty() ? InWords(place)
+                                     : absl::StrCat("What the others sent lies unread at rank ",
+                                                    place.ranks[0].value, "."));
 }
 
 Verdict SlowLoader(const StuckJob& job, const RankFacts& facts) {
@@ -336,23 +354,45 @@ Verdict ConvictOrder(const StuckJob& job, const OrderBreak& found) {
   const JobView& view = job.c.view;
   Verdict verdict = Base(job, Cause::kMismatch, {found.rank});
   verdict.grade = Grade::kSupported;
-  const auto name = [&](const OpStep& step) {
-    return absl::StrCat(std::string(CollectiveKindName(step.kind)), " of ", GroupName(view, step.group));
-  };
   verdict.sentence = absl::StrFormat(
       "%s entered %s where it had always entered %s: it left out an op or changed the order. "
       "That closed a ring of waits, in which or behind which ranks %s stand.",
-      RankName(view, found.rank), name(found.did), name(found.usual), RankList(verdict.victims));
+      RankName(view, found.rank), InWords(view, found.did), InWords(view, found.usual),
+      RankList(verdict.victims));
   verdict.evidence.push_back({"Times that the other op followed in the last iterations.",
                               static_cast<double>(found.times), "times", 0, "rows"});
+  AddOrders(view, OrdersOf(view), job.graph.Ring(), "rows", verdict);
   verdict.would_change.push_back("Another rank of the ring that changed its order before.");
+  AdviseToCompare(view, verdict);
+  return verdict;
+}
+
+Verdict ConvictMessages(const StuckJob& job, const std::vector<RankId>& ring, Grade grade) {
+  const JobView& view = job.c.view;
+  Verdict verdict = Base(job, Cause::kMismatch, ring);
+  verdict.grade = grade;
+  std::vector<std::string> waits;
+  for (const RankId rank : ring) {
+    if (waits.size() < kWaitsShown) waits.push_back(WaitInWords(job, rank, ring));
+  }
+  verdict.sentence = absl::StrFormat(
+      "Ranks %s wait for one another in sends and receives that cannot meet: %s.", RankList(ring),
+      absl::StrJoin(waits, ", "));
+  AddOrders(view, OrdersOf(view), ring, "rows", verdict);
+  verdict.counter_evidence.push_back(
+      {"One of the two orders is right; which one, these ranks' habits do not show.",
+       static_cast<double>(ring.size()), "ranks", 0, "rows"});
+  verdict.would_change.push_back("A message of theirs that is still on its way.");
   AdviseToCompare(view, verdict);
   return verdict;
 }
 
 Verdict ConvictCommunication(const StuckJob& job, const StuckInstance& stuck) {
   const std::vector<RankId> ranks = Inside(stuck);
-  Verdict verdict = Base(job, Cause::kCommunicationHang, ranks);
+  const TroubledPaths found = FindTroubledPaths(job.c.view, job.c.config).Among(ranks);
+  const MeetingPlace place = PlaceOf(job.c.view, found);
+  const bool whole = place.kind == MeetingPlace::Kind::kNone;
+  Verdict verdict = Base(job, Cause::kCommunicationHang, whole ? ranks : place.ranks);
   verdict.entity.type = EntityType::kGroup;
   verdict.grade = Grade::kSupported;
   verdict.sentence = absl::StrFormat(
@@ -361,9 +401,17 @@ Verdict ConvictCommunication(const StuckJob& job, const StuckInstance& stuck) {
       RankList(ranks), std::string(CollectiveKindName(stuck.inside.begin()->second.kind)),
       Duration(StuckFor(job).Seconds()));
   verdict.would_change.push_back("A member that is stopped, or has not entered it.");
-  NamePaths(job.c.view, ranks, verdict);
-  verdict.action_text = "Look at the connections between these ranks: which one moves no bytes?";
-  verdict.action_command = "ss -tinp state established";
+  AddPlace(job, place, found, verdict);
+  return verdict;
+}
+
+Verdict ConvictPlace(const StuckJob& job, const MeetingPlace& place, const TroubledPaths& found) {
+  Verdict verdict = Base(job, Cause::kCommunicationHang, place.ranks);
+  verdict.grade = Grade::kSupported;
+  verdict.sentence = absl::StrFormat("Ranks %s have waited in communication for %s.",
+                                     RankList({job.graph.waiting.begin(), job.graph.waiting.end()}),
+                                     Duration(StuckFor(job).Seconds()));
+  AddPlace(job, place, found, verdict);
   return verdict;
 }
 

@@ -7,6 +7,8 @@
 
 #include <vector>
 
+#include "diagnosis/evidence/meeting_place.h"
+#include "diagnosis/evidence/troubled_paths.h"
 #include "diagnosis/graph/wait_for.h"
 #include "diagnosis/model/job_view.h"
 #include "diagnosis/model/verdict.h"
@@ -31,7 +33,12 @@ Verdict ConvictHalted(const StuckJob& job, const RankFacts& facts);
 Verdict ConvictAbsent(const StuckJob& job, const RankFacts& facts);
 Verdict ConvictMismatch(const StuckJob& job, const Mismatch& found);
 Verdict ConvictOrder(const StuckJob& job, const OrderBreak& found);
+// Ranks that wait for one another in a ring with sends and receives in it: they called them in
+// orders that cannot meet.
+Verdict ConvictMessages(const StuckJob& job, const std::vector<RankId>& ring, Grade grade);
 Verdict ConvictCommunication(const StuckJob& job, const StuckInstance& stuck);
+// All that is stuck in the job meets at `place`. Requires: not kNone.
+Verdict ConvictPlace(const StuckJob& job, const MeetingPlace& place, const TroubledPaths& found);
 
 }  // namespace fathom::diagnosis
 

@@ -8,6 +8,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "diagnosis/evidence/phrase.h"
+#include "diagnosis/rules/hang/order_words.h"
 #include "diagnosis/rules/hang/program_order.h"
 #include "diagnosis/rules/records/situation.h"
 
@@ -58,23 +59,10 @@ std::vector<RankId> OutsideByStack(const Situation& s) {
   return outside;
 }
 
-Verdict ConvictRing(const Situation& s) {
-  Verdict verdict = Accuse(s, Cause::kMismatch, s.sinks.cycle);
-  verdict.grade = Grade::kHypothesis;
-  verdict.sentence = absl::StrFormat(
-      "R%s wait for one another in a ring: they entered their groups "
-      "in different orders.",
-      Ranks(s.sinks.cycle).substr(1));
-  AddWaits(s, s.sinks.cycle, verdict);
-  verdict.would_change.push_back("A stack that shows one of them outside of communication.");
-  AdviseOnOrder(verdict);
-  return verdict;
-}
-
 // What each rank with a history entered, in order. Ops of several groups interleave as they did on
 // the rank.
-std::map<RankId, std::vector<OpStep>> StepsOf(const JobView& view) {
-  std::map<RankId, std::vector<OpStep>> steps;
+Orders StepsOf(const JobView& view) {
+  Orders steps;
   for (const RankRecord& record : view.records) {
     if (record.extent != RecordExtent::kHistory || record.cut) continue;
     for (const EnteredOp& op : record.ops) {
@@ -88,15 +76,55 @@ Verdict ConvictBreak(const Situation& s, const OrderBreak& broken) {
   Verdict verdict = Accuse(s, Cause::kMismatch, {broken.rank});
   verdict.grade = Grade::kSupported;
   verdict.sentence = absl::StrFormat(
-      "Rank %d entered %s of %s where it had always entered %s of %s: it left out an op or changed "
-      "the order, and closed a ring of waits.",
-      broken.rank.value, std::string(CollectiveKindName(broken.did.kind)),
-      GroupName(s.view, broken.did.group), std::string(CollectiveKindName(broken.usual.kind)),
-      GroupName(s.view, broken.usual.group));
+      "Rank %d entered %s where it had always entered %s: it left out an op or changed the order, and "
+      "closed a ring of waits.",
+      broken.rank.value, InWords(s.view, broken.did), InWords(s.view, broken.usual));
   verdict.evidence.push_back({"Times that the other op followed before.",
                               static_cast<double>(broken.times), "times", 0, "flight recorder"});
   AddWaits(s, {broken.rank}, verdict);
+  AddOrders(s.view, StepsOf(s.view), s.sinks.cycle, "flight recorder", verdict);
   verdict.would_change.push_back("Another rank of the ring that changed its order before.");
+  AdviseOnOrder(verdict);
+  return verdict;
+}
+
+// The message in which `rank` waits for the other; null: it does not.
+const StuckInstance* MessageFor(const Situation& s, RankId rank, RankId other) {
+  for (const StuckInstance& instance : s.graph.instances) {
+    const bool here = instance.inside == std::vector{rank} && instance.absent == std::vector{other};
+    if (here && IsPointToPoint(instance.kind)) return &instance;
+  }
+  return nullptr;
+}
+
+// Two ranks of which each is inside a message that the other does not answer: they called their
+// sends and receives in orders that cannot meet.
+std::string MessagesInWords(const Situation& s) {
+  const std::vector<RankId>& ring = s.sinks.cycle;
+  if (ring.size() != 2) return "";
+  const StuckInstance* one = MessageFor(s, ring[0], ring[1]);
+  const StuckInstance* two = MessageFor(s, ring[1], ring[0]);
+  if (one == nullptr || two == nullptr) return "";
+  return absl::StrFormat(
+      "Ranks %d and %d wait for one another in messages that cannot meet: the one is in %s, the "
+      "other in %s.",
+      ring[0].value, ring[1].value, InWords(s.view, OpStep{one->group, one->kind, 0, ring[1]}),
+      InWords(s.view, OpStep{two->group, two->kind, 0, ring[0]}));
+}
+
+Verdict ConvictRing(const Situation& s) {
+  Verdict verdict = Accuse(s, Cause::kMismatch, s.sinks.cycle);
+  const std::string messages = MessagesInWords(s);
+  verdict.grade = messages.empty() ? Grade::kHypothesis : Grade::kSupported;
+  verdict.sentence = messages;
+  if (messages.empty()) {
+    verdict.sentence = absl::StrFormat(
+        "R%s wait for one another in a ring: they entered their groups in different orders.",
+        Ranks(s.sinks.cycle).substr(1));
+  }
+  AddWaits(s, s.sinks.cycle, verdict);
+  AddOrders(s.view, StepsOf(s.view), s.sinks.cycle, "flight recorder", verdict);
+  verdict.would_change.push_back("A stack that shows one of them outside of communication.");
   AdviseOnOrder(verdict);
   return verdict;
 }

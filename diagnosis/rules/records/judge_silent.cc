@@ -5,23 +5,13 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "diagnosis/evidence/meeting_place.h"
 #include "diagnosis/evidence/phrase.h"
 #include "diagnosis/evidence/troubled_paths.h"
 #include "diagnosis/rules/records/situation.h"
 
 namespace fathom::diagnosis::records {
 namespace {
-
-// Connections on which segments are sent again and again and nothing is confirmed.
-std::set<Path> PathsThatMoveNothing(const JobView& view) {
-  std::set<Path> troubled;
-  for (const RankRecord& record : view.records) {
-    for (const PathState& path : record.paths) {
-      if (IsTroubled(path)) troubled.insert(std::minmax(record.rank, path.peer));
-    }
-  }
-  return troubled;
-}
 
 void DescribePaths(const std::set<Path>& paths, Verdict& verdict) {
   for (const auto& [a, b] : paths) {
@@ -32,23 +22,18 @@ void DescribePaths(const std::set<Path>& paths, Verdict& verdict) {
   }
 }
 
-void NamePaths(const Situation& s, const std::set<Path>& paths, Verdict& verdict) {
-  const std::vector<RankId> common = CommonEnds(paths);
-  DescribePaths(paths, verdict);
-  if (common.empty()) return;
-  NameEnds(common, verdict);
-  const bool link = common.size() == 2;  // one path only: its ends cannot be told apart
+// Narrows the verdict down to where the paths that move nothing meet. False: they do not.
+bool NamePaths(const Situation& s, const TroubledPaths& found, Verdict& verdict) {
+  DescribePaths(found.paths, verdict);
+  const MeetingPlace place = found.deaf.empty() ? WhereTheyMeet(s.view, PiecesOf(found)) : MeetingPlace{};
+  if (place.kind == MeetingPlace::Kind::kNone) return false;
+  NamePlace(s.view, place, verdict);
+  const bool link = place.kind == MeetingPlace::Kind::kLink;
   verdict.grade = link ? Grade::kSupported : Grade::kEstablished;
-  verdict.sentence =
-      link ? absl::StrFormat(
-                 "All members entered %s and none got out: the path between ranks %d and "
-                 "%d moves nothing.",
-                 OpName(s.view, s.graph.instances[s.sinks.complete.front()]), common[0].value,
-                 common[1].value)
-           : absl::StrFormat(
-                 "All members entered %s and none got out: every path that moves nothing "
-                 "ends at rank %d, its link is down.",
-                 OpName(s.view, s.graph.instances[s.sinks.complete.front()]), common[0].value);
+  verdict.sentence = absl::StrFormat(
+      "All members entered %s and none got out. %s",
+      OpName(s.view, s.graph.instances[s.sinks.complete.front()]), InWords(place));
+  return true;
 }
 
 // All are inside a later op, but some have not finished an earlier one that the others have.
@@ -115,8 +100,8 @@ std::vector<Verdict> JudgeUnrecorded(const Situation& s, Findings& findings) {
 std::vector<Verdict> JudgeCommunication(const Situation& s, Findings& findings) {
   if (s.sinks.complete.empty()) return {};
   const StuckInstance& instance = s.graph.instances[s.sinks.complete.front()];
-  const std::set<Path> paths = PathsThatMoveNothing(s.view);
-  if (instance.kind == CollectiveKind::kBarrier && paths.empty()) {
+  const TroubledPaths found = FindRecordedTrouble(s.view, s.config);
+  if (instance.kind == CollectiveKind::kBarrier && found.paths.empty()) {
     findings.abstained.push_back({"whether the job was stuck when the records were written",
                                   "time or stacks: all ranks are inside the same barrier, as at an "
                                   "orderly end"});
@@ -134,13 +119,15 @@ std::vector<Verdict> JudgeCommunication(const Situation& s, Findings& findings) 
                               static_cast<double>(instance.inside.size()), "ranks", 0,
                               "flight recorder"});
   NameLaggards(s, instance, verdict);
-  NamePaths(s, paths, verdict);
-  if (paths.empty()) {
+  const bool named = NamePaths(s, found, verdict);
+  if (found.paths.empty()) {
     findings.abstained.push_back({"which link or rank of the group moves no bytes",
                                   "the state of the transport (sockets, channels) on each rank"});
   }
-  verdict.action_text = "Look at the connections between these ranks: which one moves no bytes?";
-  verdict.action_command = "ss -tinp state established";
+  if (!named) {
+    verdict.action_text = "Look at the connections between these ranks: which one moves no bytes?";
+    verdict.action_command = "ss -tinp state established";
+  }
   verdict.would_change.push_back("Records that were written while the job still made progress.");
   return {std::move(verdict)};
 }

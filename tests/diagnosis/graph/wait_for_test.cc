@@ -10,6 +10,7 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
 const Nanos kStuck = Nanos::FromSeconds(3);
+const Nanos kGap = Nanos::FromSeconds(0.1);
 
 RankFacts Facts(std::uint32_t rank, std::uint64_t entered) {
   RankFacts facts;
@@ -43,13 +44,13 @@ TEST(WaitForTest, TheOneThatHasNotEnteredIsTheSink) {
   auto a = Facts(0, 42), b = Facts(1, 42), c = Facts(2, 41);
   Open(a, 41);
   Open(b, 41);
-  EXPECT_THAT(BuildWaitFor(Job({a, b, c}), kStuck).Sinks(), ElementsAre(RankId(2)));
+  EXPECT_THAT(BuildWaitFor(Job({a, b, c}), kStuck, kGap).Sinks(), ElementsAre(RankId(2)));
 }
 
 TEST(WaitForTest, CountersMayStartAnywhere) {
   auto a = Facts(0, 142), b = Facts(1, 141);
   Open(a, 41);
-  EXPECT_THAT(BuildWaitFor(Job({a, b}), kStuck).Sinks(), ElementsAre(RankId(1)));
+  EXPECT_THAT(BuildWaitFor(Job({a, b}), kStuck, kGap).Sinks(), ElementsAre(RankId(1)));
 }
 
 TEST(WaitForTest, LaterOpenOpsAreNotMistakenForTheStuckOne) {
@@ -58,7 +59,7 @@ TEST(WaitForTest, LaterOpenOpsAreNotMistakenForTheStuckOne) {
   Open(a, 42);
   Open(a, 43);
   Open(b, 41);
-  const WaitFor graph = BuildWaitFor(Job({a, b}), kStuck);
+  const WaitFor graph = BuildWaitFor(Job({a, b}), kStuck, kGap);
   ASSERT_FALSE(graph.instances.empty());
   EXPECT_THAT(graph.instances[0].missing, IsEmpty());               // both are in 41
   EXPECT_THAT(graph.instances[1].missing, ElementsAre(RankId(1)));  // 42 is not entered by 1
@@ -67,7 +68,7 @@ TEST(WaitForTest, LaterOpenOpsAreNotMistakenForTheStuckOne) {
 TEST(WaitForTest, YoungOpsAreNotStuck) {
   auto a = Facts(0, 42), b = Facts(1, 41);
   Open(a, 41, 1);
-  EXPECT_THAT(BuildWaitFor(Job({a, b}), kStuck).waiting, IsEmpty());
+  EXPECT_THAT(BuildWaitFor(Job({a, b}), kStuck, kGap).waiting, IsEmpty());
 }
 
 TEST(WaitForTest, AStoppedRankIsASinkThoughItIsInside) {
@@ -75,7 +76,7 @@ TEST(WaitForTest, AStoppedRankIsASinkThoughItIsInside) {
   Open(a, 41);
   Open(b, 41);
   b.state = ProcessState::kStopped;
-  const WaitFor graph = BuildWaitFor(Job({a, b}), kStuck);
+  const WaitFor graph = BuildWaitFor(Job({a, b}), kStuck, kGap);
   EXPECT_TRUE(graph.WaitsFor(RankId(0), RankId(1)));
 }
 
@@ -83,7 +84,7 @@ TEST(WaitForTest, WithoutCountersNothingIsSaid) {
   auto a = Facts(0, 42), b = Facts(1, 41);
   Open(a, 41);
   b.groups.clear();
-  const WaitFor graph = BuildWaitFor(Job({a, b}), kStuck);
+  const WaitFor graph = BuildWaitFor(Job({a, b}), kStuck, kGap);
   EXPECT_THAT(graph.Sinks(), IsEmpty());
   EXPECT_THAT(graph.instances[0].unknown, ElementsAre(RankId(1)));
 }
@@ -95,12 +96,12 @@ TEST(WaitForTest, AReceiveWaitsForAPeerThatDoesNotSend) {
   recv.peer = RankId(1);
   recv.age = Nanos::FromSeconds(20);
   a.open_ops = {recv};
-  EXPECT_THAT(BuildWaitFor(Job({a, b}), kStuck).Sinks(), ElementsAre(RankId(1)));
+  EXPECT_THAT(BuildWaitFor(Job({a, b}), kStuck, kGap).Sinks(), ElementsAre(RankId(1)));
   OpenOp send = recv;
   send.kind = CollectiveKind::kSend;
   send.peer = RankId(0);
   b.open_ops = {send};
-  EXPECT_THAT(BuildWaitFor(Job({a, b}), kStuck).Sinks(), IsEmpty());
+  EXPECT_THAT(BuildWaitFor(Job({a, b}), kStuck, kGap).Sinks(), IsEmpty());
 }
 
 }  // namespace

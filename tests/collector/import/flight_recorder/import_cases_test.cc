@@ -95,12 +95,34 @@ INSTANTIATE_TEST_SUITE_P(
                       Case{"skipped_in_a_pair", Cause::kMismatch, {1}, Grade::kSupported},
                       Case{"size_mismatch", Cause::kMismatch, {1}, Grade::kEstablished},
                       Case{"kind_mismatch_of_two", Cause::kMismatch, {0, 1}, Grade::kSupported},
-                      Case{"ring_of_two", Cause::kMismatch, {0, 1}, Grade::kHypothesis}),
+                      Case{"ring_of_two", Cause::kMismatch, {0, 1}, Grade::kHypothesis},
+                      Case{"both_send", Cause::kMismatch, {1}, Grade::kSupported},
+                      Case{"both_receive_at_once", Cause::kMismatch, {0, 1}, Grade::kSupported},
+                      Case{"receives_from_another", Cause::kMismatch, {0}, Grade::kSupported}),
     [](const auto& param) { return param.param.name; });
 
 TEST(ImportCases, WhatIsNoHangGivesNoVerdict) {
   for (const char* name : {"healthy", "ending", "all_in_barrier", "absent_minority_inside"}) {
     EXPECT_THAT(Judge(name).diagnosis.verdicts, IsEmpty()) << name;
+  }
+}
+
+TEST(ImportCases, MessagesThatCannotMeetAreToldWithBothOrders) {
+  const diagnosis::Verdict verdict = Judge("both_send").diagnosis.verdicts.at(0);
+  EXPECT_THAT(verdict.sentence,
+              HasSubstr("entered send to rank 0 where it had always entered recv from rank 0"));
+  const auto statement = [](const std::string& text) {
+    return Contains(::testing::Field(&diagnosis::Evidence::statement, HasSubstr(text)));
+  };
+  EXPECT_THAT(verdict.evidence, statement("Rank 0 entered last: "));
+  EXPECT_THAT(verdict.evidence, statement("then send to rank 0."));
+  EXPECT_THAT(Judge("both_receive_at_once").diagnosis.verdicts.at(0).sentence,
+              HasSubstr("the one is in recv from rank 1, the other in recv from rank 0"));
+}
+
+TEST(ImportCases, AMessageWithBothEndsAccusesNobody) {
+  for (const auto& verdict : Judge("message_on_its_way").diagnosis.verdicts) {
+    EXPECT_EQ(verdict.grade, Grade::kHypothesis) << verdict.sentence;
   }
 }
 

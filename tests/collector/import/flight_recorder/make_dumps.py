@@ -147,6 +147,38 @@ def pipeline(backend="nccl", listed=True):
     return ranks
 
 
+def messages():
+    """Neighbours exchange, the even one sends first. In the last round an order cannot meet."""
+    def rank(r, rounds=5, first=None, peer=None, history=True):
+        me = Rank(r, {"0": ("default_pg", [0, 1, 2, 3])})
+        ends = f"{r}->{r ^ 1}", f"{r}<-{r ^ 1}"
+        steps = [("send", ends[0]), ("recv", ends[1])] if r % 2 == 0 else [("recv", ends[1]), ("send", ends[0])]
+        for _ in range(rounds):
+            for op, both in steps:
+                me.call("0", op, p2p=both, listed=history)
+            me.call("0", listed=history)
+        if first:
+            sends = first == "send"
+            me.call("0", first, p2p=f"{r}{'->' if sends else '<-'}{r ^ 1 if peer is None else peer}", open=True)
+        return me
+
+    def done(r, **options):  # has exchanged, and waits in the sum
+        me = rank(r, **options)
+        both = [("send", "->"), ("recv", "<-")]
+        for op, arrow in both if r % 2 == 0 else reversed(both):
+            me.call("0", op, p2p=f"{r}{arrow}{r ^ 1}")
+        return me.call("0", open=True)
+
+    both_send = [rank(0, first="send"), rank(1, first="send"), done(2), done(3)]
+    # Of the first exchange nobody has a habit.
+    unknown = [rank(0, 0, "recv"), rank(1, 0, "recv"), done(2, rounds=0), done(3, rounds=0)]
+    wrong_peer = [rank(0, first="recv", peer=3), rank(1, first="recv"), done(2), done(3)]
+    # Both ends are there: the message itself does not move.
+    on_its_way = [rank(0, first="send"), rank(1, first="recv"), done(2), done(3)]
+    return {"both_send": both_send, "both_receive_at_once": unknown, "receives_from_another": wrong_peer,
+            "message_on_its_way": on_its_way}
+
+
 def device_stuck():
     """Starts are timed. The hosts run ahead; the device of rank 3 never came to op 6."""
     ranks = world(4)
@@ -296,6 +328,8 @@ def main():
         groups = {"0": ("default_pg", [0, 1]), "1": ("A", [0, 1]), "2": ("B", [0, 1])}
         ring.append(Rank(r, groups).call("1").call("2").call("1" if r == 0 else "2", open=True))
     write("ring_of_two", ring)
+    for case, ranks in messages().items():
+        write(case, ranks)
 
 
 if __name__ == "__main__":

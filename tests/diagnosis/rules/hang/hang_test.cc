@@ -118,7 +118,7 @@ TEST(HangTest, PathsThatMeetAtARankNameIt) {
   ASSERT_EQ(said.verdicts.size(), 1u);
   EXPECT_THAT(said.verdicts[0].entity.ranks, ElementsAre(RankId(2)));
   EXPECT_THAT(said.verdicts[0].sentence, HasSubstr("ends at rank 2"));
-  EXPECT_THAT(said.verdicts[0].victims, ElementsAre(RankId(0), RankId(1)));
+  EXPECT_THAT(said.verdicts[0].victims, ElementsAre(RankId(0), RankId(1), RankId(3)));
 }
 
 TEST(HangTest, ARankThatDoesNotReadIsNotTheLink) {
@@ -185,7 +185,7 @@ TEST(HangTest, AMemberWhoseDeviceHasNotBegunTheOpMayBeWhatKeepsIt) {
   view.ranks[0].open_ops[0].started = true;
   const Diagnosis said = Say(view);
   EXPECT_THAT(said.verdicts, IsEmpty());
-  EXPECT_THAT(said.abstained, Contains(Field(&Abstention::missing, HasSubstr("is inside of"))));
+  EXPECT_THAT(said.abstained, Contains(Field(&Abstention::missing, HasSubstr("ranks 0 and 1 are inside of"))));
 }
 
 TEST(HangTest, AnOlderOpenOpOfAnotherGroupMayKeepAMemberFromBeginning) {
