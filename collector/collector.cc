@@ -126,9 +126,9 @@ PrometheusExporter::Sources Collector::Parts::Sources() {
 // One question at a time: a page that asks again waits for the answers to the first.
 int Collector::Parts::AskForRows(const std::shared_ptr<JobState>& job,
                                  const diagnosis::RowsWanted& wanted) {
-  const int open = requests.Outstanding(job->name());
-  return open > 0 ? open
-                  : requests.Ask(job, job->MissingRows(wanted), Diagnoser::kRowsTimeout);
+  const int open = requests.Outstanding(job->name(), RowsFor::kPage);
+  if (open > 0) return open;
+  return requests.Ask(job, job->MissingRows(wanted, RowsFor::kPage), Diagnoser::kRowsTimeout);
 }
 
 absl::Status Collector::Parts::Listen(const FinalizedCollectorConfig& config) {

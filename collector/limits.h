@@ -36,6 +36,7 @@ inline constexpr int kMaxDropReasons = 32;
 inline constexpr int kMaxRowsPerRank = 20'000;
 inline constexpr int kMaxIterationsPerRequest = 64;  // row.proto
 inline constexpr std::size_t kMaxCachedRowsPerJob = 500'000;
+inline constexpr std::size_t kMaxShownRowsPerJob = 100'000;  // four pictures of 16 ranks
 
 // The window of summaries: what one rank may cost, everything counted (architecture, section 5).
 inline constexpr std::size_t kMaxBytesPerRank = 4096;

@@ -18,6 +18,7 @@ namespace fathom::collector {
 namespace {
 
 constexpr std::int64_t kDefaultCommunicatorIterations = 20;
+constexpr std::size_t kLateReports = 8;   // iterations; a rank that is further behind is stuck
 constexpr std::size_t kMostPictures = 4;  // in one answer
 
 std::vector<RankId> RanksOf(const diagnosis::JobView& view) {
@@ -26,10 +27,17 @@ std::vector<RankId> RanksOf(const diagnosis::JobView& view) {
   return ranks;
 }
 
-// Ranks report an iteration at different moments: the newest few may lack some.
+// Ranks report an iteration at different moments: the newest few may lack some, and an agent asked
+// too early would say that it has nothing.
 void DropUnsettled(diagnosis::JobView& view) {
-  const std::size_t some = std::min(view.window.size(), kSettlingIterations);
-  view.window.resize(view.window.size() - some);
+  std::size_t most = 0;
+  for (const auto& summary : view.window) most = std::max(most, summary.ranks.size());
+  std::size_t left = view.window.size() - std::min(view.window.size(), kSettlingIterations);
+  for (std::size_t i = 0; i < kLateReports && left > 0; ++i) {
+    if (view.window[left - 1].ranks.size() == most) break;
+    --left;
+  }
+  view.window.resize(left);
 }
 
 diagnosis::RowsWanted WantedFor(const std::vector<Picture>& pictures,
@@ -93,7 +101,7 @@ Response Api::Pictures(const std::shared_ptr<JobState>& job, const Request& requ
   const auto ranks = RanksToDraw(RanksOf(view), verdicts, first);
   const auto wanted = WantedFor(*pictures, ranks);
   const int asked = parts_.rows && !wanted.empty() ? parts_.rows(job, wanted) : 0;
-  job->FillRows(wanted, view);
+  job->FillShownRows(wanted, view);
   JsonWriter json;
   json.BeginObject().Field("job", job->name()).Field("asked", asked).Key("kept").BeginArray();
   for (const auto& summary : view.window) json.Value(summary.index.value);
@@ -108,7 +116,7 @@ Response Api::Perfetto(const JobState& job) const {
   diagnosis::JobView view = job.View(Connected());
   diagnosis::RowsWanted wanted{RanksOf(view), {}};
   for (const auto& summary : view.window) wanted.iterations.push_back(summary.index);
-  job.FillRows(wanted, view);
+  job.FillShownRows(wanted, view);
   auto bytes = PerfettoBytes(view, parts_.ledger.Of(job.name()));
   if (!bytes.ok()) return Response::Error(503, std::string(bytes.status().message()));
   return {200, "application/octet-stream", *std::move(bytes), ""};

@@ -22,7 +22,8 @@ std::vector<RowsAsk> Pieces(const RowsAsk& ask) {
       pieces.push_back({ask.node,
                         {at(ask.ranks, r), at(ask.ranks, r_end)},
                         {at(ask.iterations, i), at(ask.iterations, i_end)},
-                        {at(ask.own, i), at(ask.own, i_end)}});
+                        {at(ask.own, i), at(ask.own, i_end)},
+                        ask.whom});
     }
   }
   return pieces;
@@ -84,14 +85,14 @@ void RowRequests::OnDisconnect(std::string_view node) {
   std::erase_if(open_, [&](const auto& entry) { return entry.second.ask.node == node; });
 }
 
-int RowRequests::Outstanding(std::string_view job) {
+int RowRequests::Outstanding(std::string_view job, RowsFor whom) {
   const std::lock_guard lock(mutex_);
   const MonoNs now = clock_.Mono();
   counters_.row_requests_expired +=
       std::erase_if(open_, [&](const auto& entry) { return entry.second.deadline <= now; });
   return static_cast<int>(std::count_if(open_.begin(), open_.end(), [&](const auto& entry) {
     const auto owner = entry.second.job.lock();
-    return owner != nullptr && owner->name() == job;
+    return owner != nullptr && owner->name() == job && entry.second.ask.whom == whom;
   }));
 }
 

@@ -40,7 +40,7 @@ class RowRequests {
   // The agent went away: its requests will not be answered.
   void OnDisconnect(std::string_view node);
   // Requests of the job that may still be answered. Drops those past their deadline.
-  int Outstanding(std::string_view job);
+  int Outstanding(std::string_view job, RowsFor whom = RowsFor::kDiagnosis);
 
  private:
   struct Open {

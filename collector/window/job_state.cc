@@ -23,6 +23,7 @@ void JobState::ResetForRestart() {
   groups_.Clear();
   window_.Clear();
   rows_.Clear();
+  shown_.Clear();
   detail_.Clear();
   suspicion_ = {};
   diagnosis_ = {};
@@ -125,7 +126,8 @@ void JobState::AddRankRows(const v1::RankRows& reply, const RowsAsk& ask, std::s
     const auto call = ToFunctionCall(mark, number(mark.iteration()));
     if (rows != nullptr && call) rows->functions.push_back(*call);
   }
-  for (auto& [iteration, rows] : by_iteration) rows_.Put(rank, iteration, std::move(rows));
+  RowCache& cache = ask.whom == RowsFor::kPage ? shown_ : rows_;
+  for (auto& [iteration, rows] : by_iteration) cache.Put(rank, iteration, std::move(rows));
 }
 
 std::size_t JobState::AddRows(const v1::RowsReply& reply, const RowsAsk& ask) {
@@ -138,9 +140,10 @@ std::size_t JobState::AddRows(const v1::RowsReply& reply, const RowsAsk& ask) {
     if (asked) AddRankRows(rank, ask, taken);
   }
   // What the agent left out it does not have: it is not asked again.
+  RowCache& cache = ask.whom == RowsFor::kPage ? shown_ : rows_;
   for (const RankId rank : ask.ranks) {
     for (const std::int64_t iteration : ask.iterations) {
-      if (!rows_.Has(rank, iteration)) rows_.Put(rank, iteration, {});
+      if (!cache.Has(rank, iteration)) cache.Put(rank, iteration, {});
     }
   }
   return taken;
@@ -151,8 +154,33 @@ void JobState::FillRows(const diagnosis::RowsWanted& wanted, diagnosis::JobView&
   view.rows = rows_.Collect(wanted.ranks, wanted.iterations);
 }
 
-std::vector<RowsAsk> JobState::MissingRows(const diagnosis::RowsWanted& wanted) const {
+void JobState::FillShownRows(const diagnosis::RowsWanted& wanted, diagnosis::JobView& view) const {
   const std::lock_guard lock(mutex_);
+  view.rows.clear();
+  for (const RankId rank : wanted.ranks) {
+    std::vector<Iteration> judged, shown;
+    for (const Iteration iteration : wanted.iterations) {
+      (rows_.Has(rank, iteration.value) ? judged : shown).push_back(iteration);
+    }
+    for (auto& [r, rows] : rows_.Collect({rank}, judged)) view.rows[r] = std::move(rows);
+    for (auto& [r, rows] : shown_.Collect({rank}, shown)) {
+      auto& into = view.rows[r];
+      into.ops.insert(into.ops.end(), rows.ops.begin(), rows.ops.end());
+      into.marks.insert(into.marks.end(), rows.marks.begin(), rows.marks.end());
+      into.functions.insert(into.functions.end(), rows.functions.begin(), rows.functions.end());
+      std::ranges::stable_sort(into.ops, {}, &diagnosis::CommOp::enter);
+      std::ranges::stable_sort(into.marks, {}, &diagnosis::Mark::begin);
+    }
+  }
+}
+
+std::vector<RowsAsk> JobState::MissingRows(const diagnosis::RowsWanted& wanted,
+                                           RowsFor whom) const {
+  const std::lock_guard lock(mutex_);
+  const auto has = [&](RankId rank, std::int64_t iteration) {
+    return rows_.Has(rank, iteration) ||
+           (whom == RowsFor::kPage && shown_.Has(rank, iteration));
+  };
   // Ranks of one node that lack the same iterations and count alike share one request.
   std::map<std::pair<std::uint32_t, std::vector<std::int64_t>>, RowsAsk> asks;
   for (const RankId rank : wanted.ranks) {
@@ -161,7 +189,7 @@ std::vector<RowsAsk> JobState::MissingRows(const diagnosis::RowsWanted& wanted) 
     RowsAsk ask;
     for (const Iteration iteration : wanted.iterations) {
       const std::int64_t own = window_.OwnIteration(rank, iteration.value);
-      if (own < 0 || rows_.Has(rank, iteration.value)) continue;
+      if (own < 0 || has(rank, iteration.value)) continue;
       if (ask.own.size() == kMaxIterationsPerRequest) break;
       ask.iterations.push_back(iteration.value);
       ask.own.push_back(own);
@@ -173,6 +201,7 @@ std::vector<RowsAsk> JobState::MissingRows(const diagnosis::RowsWanted& wanted) 
     if (shared.ranks.empty()) {
       shared = std::move(ask);
       shared.node = ranks_.NodeOf(at->second);
+      shared.whom = whom;
     }
     shared.ranks.push_back(rank);
   }

@@ -20,6 +20,7 @@
 
 #include "collector/clock.h"
 #include "collector/ingest/reject_reason.h"
+#include "collector/limits.h"
 #include "collector/window/detail_windows.h"
 #include "collector/window/group_table.h"
 #include "collector/window/histogram.h"
@@ -41,12 +42,17 @@ namespace fathom::collector {
 // Whether the agent of a node is connected now.
 using NodeConnected = std::function<bool(std::string_view node)>;
 
+// Who rows are for. What a reader of the page asks for is kept apart: diagnosis judges only what it
+// asked for itself, at a moment of its choice.
+enum class RowsFor : std::uint8_t { kDiagnosis, kPage };
+
 // Rows to ask of one agent. `iterations` are the job's; `own` the same in the ranks' own count.
 struct RowsAsk {
   std::string node;
   std::vector<RankId> ranks;
   std::vector<std::int64_t> iterations;
   std::vector<std::int64_t> own;
+  RowsFor whom = RowsFor::kDiagnosis;
 };
 
 // Numbers for lists and metrics.
@@ -93,7 +99,8 @@ class JobState {
   // For the diagnoser.
   diagnosis::JobView View(const NodeConnected& connected) const;
   void FillRows(const diagnosis::RowsWanted& wanted, diagnosis::JobView& view) const;
-  std::vector<RowsAsk> MissingRows(const diagnosis::RowsWanted& wanted) const;
+  std::vector<RowsAsk> MissingRows(const diagnosis::RowsWanted& wanted,
+                                   RowsFor whom = RowsFor::kDiagnosis) const;
   void SetSuspicion(const diagnosis::Suspicion& suspicion);
   void SetDiagnosis(const diagnosis::Diagnosis& diagnosis);
   // Ends a job whose agents have been away since `deadline`, or whose ranks are all gone.
@@ -107,6 +114,9 @@ class JobState {
   absl::StatusOr<WindowOrders> PlanWindow(std::uint64_t id, const WindowWish& wish);
   void RefuseWindow(std::uint64_t id, const WindowAsk& ask, const std::string& why);
   DetailWindows detail() const;  // a copy
+
+  // For the page: rows of either kind.
+  void FillShownRows(const diagnosis::RowsWanted& wanted, diagnosis::JobView& view) const;
 
   // For the API and the exporter.
   const std::string& name() const { return name_; }
@@ -136,7 +146,8 @@ class JobState {
   RankTable ranks_;
   GroupTable groups_;
   SummaryWindow window_;
-  RowCache rows_;
+  RowCache rows_{kMaxCachedRowsPerJob};
+  RowCache shown_{kMaxShownRowsPerJob};  // what only the page asked for
   DetailWindows detail_;
   IterationHistogram histogram_;
   diagnosis::Suspicion suspicion_;

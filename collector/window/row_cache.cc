@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "collector/limits.h"
-
 namespace fathom::collector {
 
 void RowCache::Put(RankId rank, std::int64_t iteration, diagnosis::RankRows rows) {
@@ -13,7 +11,7 @@ void RowCache::Put(RankId rank, std::int64_t iteration, diagnosis::RankRows rows
   if (!added) rows_ -= Size(at->second);
   rows_ += Size(rows);
   at->second = std::move(rows);
-  while (rows_ > kMaxCachedRowsPerJob && by_iteration_.size() > 1) {
+  while (rows_ > most_ && by_iteration_.size() > 1) {
     for (const auto& [r, old] : by_iteration_.begin()->second) rows_ -= Size(old);
     by_iteration_.erase(by_iteration_.begin());
   }

@@ -5,7 +5,7 @@
 // When the bound is reached the oldest iteration leaves first.
 //
 // Units: iterations of the job (not the agent's own count). Thread-safety: thread-compatible.
-// Cost: memory ≤ kMaxCachedRowsPerJob rows of 150 bytes. Errors: none.
+// Cost: memory ≤ the bound × 150 bytes. Errors: none.
 #ifndef FATHOM_COLLECTOR_WINDOW_ROW_CACHE_H_
 #define FATHOM_COLLECTOR_WINDOW_ROW_CACHE_H_
 
@@ -21,6 +21,8 @@ namespace fathom::collector {
 
 class RowCache {
  public:
+  explicit RowCache(std::size_t most) : most_(most) {}
+
   // Replaces what was known of (rank, iteration). Empty `rows`: the agent has none.
   void Put(RankId rank, std::int64_t iteration, diagnosis::RankRows rows);
   bool Has(RankId rank, std::int64_t iteration) const;
@@ -36,6 +38,7 @@ class RowCache {
   }
 
   std::map<std::int64_t, std::map<RankId, diagnosis::RankRows>> by_iteration_;
+  const std::size_t most_;
   std::size_t rows_ = 0;
 };
 

@@ -1,6 +1,8 @@
 // The views that a reader opens: one iteration op by op, its trace, communicators, actions.
 #include <gmock/gmock.h>
 
+#include <atomic>
+
 #include "proto/types/collective_kind.h"
 #include "tests/collector/server/server_fixture.h"
 
@@ -48,7 +50,8 @@ TEST_F(ViewsTest, OneIterationIsAskedOfTheAgentAndDrawn) {
   EXPECT_THAT(Get("/api/v1/jobs/train/pictures").body,
               AllOf(HasSubstr("\"asked\":0,\"kept\":[0,1,2,3,4,5,6,7]"),
                     HasSubstr("\"kinds\":[\"all_reduce\"]"), HasSubstr("\"whole\":true")));
-  ASSERT_TRUE(Eventually("/api/v1/jobs/train/pictures?iteration=2&rank=1", "\"why\":\"chosen\""));
+  ASSERT_TRUE(Eventually("/api/v1/jobs/train/pictures?iteration=2&rank=1",
+                         "\"why\":\"chosen\",\"duration_us\""));
   EXPECT_THAT(Get("/api/v1/jobs/train/pictures?iteration=2").body,
               AllOf(HasSubstr("\"index\":2"),
                     HasSubstr("\"rank\":0,\"cut\":false,\"ops\":[[0,0,60000,80000,15000,4096,0]]"),
@@ -79,12 +82,36 @@ TEST_F(ViewsTest, AnAgentThatHasNothingIsAskedOnceAndTheAnswerIsEmpty) {
   EXPECT_EQ(agent.requests(), 1);
 }
 
+// Asked too early an agent has nothing, and an op in flight is kept with an iteration it is not of:
+// what a reader of the page did must not be what diagnosis judges by.
+TEST_F(ViewsTest, WhatThePageAskedForIsNotWhatDiagnosisJudges) {
+  want_rows_ = true;
+  std::atomic<int> asked{0};
+  FakeAgent agent(collector_->grpc_port(), "n0", [&](const v1::RowsRequest& request) {
+    v1::RowsReply reply = Rows(request);
+    if (++asked == 1) {
+      for (auto& rows : *reply.mutable_ranks()) rows.clear_ops();
+    }
+    return std::optional(reply);
+  });
+  agent.Hello();
+  EventReader events(collector_->http_port(), "/api/v1/events?job=train");
+  Feed(agent, 10);
+  ASSERT_TRUE(Eventually("/api/v1/jobs/train/pictures?iteration=2,3", "\"asked\":0"));
+  ASSERT_EQ(agent.requests(), 1);
+  slow_ = true;
+  ASSERT_TRUE(events.Wait("event: verdict\ndata: {\"id\":\"v"));
+  EXPECT_GE(rows_seen_, 4u);  // in each look
+  EXPECT_THAT(Get("/api/v1/jobs/train/pictures?iteration=2,3").body, HasSubstr("\"index\":3"));
+}
+
 TEST_F(ViewsTest, TheTraceHoldsRanksAndOpsThatAreAtHand) {
   FakeAgent agent(collector_->grpc_port(), "n0",
                   [](const v1::RowsRequest& request) { return std::optional(Rows(request)); });
   agent.Hello();
   Feed(agent, 10);
-  ASSERT_TRUE(Eventually("/api/v1/jobs/train/pictures?iteration=2", "\"why\":\"chosen\""));
+  ASSERT_TRUE(Eventually("/api/v1/jobs/train/pictures?iteration=2",
+                         "\"why\":\"chosen\",\"duration_us\""));
   const RawReply trace = Get("/api/v1/jobs/train/perfetto");
   EXPECT_EQ(trace.status, 200);
   EXPECT_THAT(trace.head, HasSubstr("application/octet-stream"));
