@@ -2,11 +2,11 @@
 
 #include <cstdio>
 #include <cstdlib>
-#include <fstream>
 
 #include "collector/cli/cordon_client.h"
 #include "collector/cli/exit_code.h"
 #include "collector/cli/get_command.h"
+#include "collector/cli/http/access.h"
 #include "collector/cli/render/action_lists.h"
 #include "collector/cli/text.h"
 #include "collector/cli/verb.h"
@@ -20,7 +20,7 @@ constexpr const char* kExamples =
     "  fathom action approve a0123456789ab\n"
     "  fathom action undo a0123456789ab\n"
     "  fathom action pause --reason 'maintenance of rack 7'\n"
-    "Changes need a token of an operator: --token-file, or FATHOM_CORDON_TOKEN_FILE.";
+    "Changes need a token of an operator: --token-file, or FATHOM_TOKEN_FILE.";
 
 struct ActionRequest {
   std::string http = "127.0.0.1:7073";
@@ -30,25 +30,18 @@ struct ActionRequest {
   std::string reason;
 };
 
-absl::StatusOr<CordonClient> ClientOf(const std::string& http) {
-  absl::StatusOr<HostPort> server = ParseHostPort(http);
-  if (!server.ok()) return server.status();
-  return CordonClient(*server);
+// fathom-cordon may have tokens of its own; else a person has one for both.
+std::string TokenFile() {
+  const char* own = std::getenv("FATHOM_CORDON_TOKEN_FILE");
+  return own != nullptr ? own : AccessFromEnvironment().token_file;
 }
 
-absl::StatusOr<std::string> TokenFrom(const std::string& file) {
-  if (file.empty()) {
-    return absl::InvalidArgumentError(
-        "a token is needed; give its file with --token-file or FATHOM_CORDON_TOKEN_FILE");
-  }
-  std::ifstream stream(file);
-  std::string token;
-  stream >> token;
-  if (token.empty()) return absl::NotFoundError(Cat(file, " holds no token"));
-  for (const char c : token) {
-    if (c < '!' || c > '~') return absl::InvalidArgumentError(Cat(file, " holds no plain token"));
-  }
-  return token;
+absl::StatusOr<CordonClient> ClientOf(const std::string& http, const std::string& token_file) {
+  Access access = AccessFromEnvironment();
+  access.token_file = token_file.empty() ? TokenFile() : token_file;
+  absl::StatusOr<HostPort> server = ServerOf(http, access);
+  if (!server.ok()) return server.status();
+  return CordonClient(*server);
 }
 
 int Show(const absl::StatusOr<Json>& answer, const std::string& format, bool plan) {
@@ -63,17 +56,19 @@ int Show(const absl::StatusOr<Json>& answer, const std::string& format, bool pla
 }
 
 int RunPlan(const ActionRequest& request) {
-  const auto client = ClientOf(request.http);
+  const auto client = ClientOf(request.http, request.token_file);
   if (!client.ok()) return Fail("action", client.status());
   return Show(client->Plan(), request.format, true);
 }
 
 int RunCommand(const ActionRequest& request, const std::string& path, const std::string& said) {
-  const auto client = ClientOf(request.http);
+  if (request.token_file.empty() && TokenFile().empty()) {
+    return Fail("action", absl::InvalidArgumentError("a token is needed; give its file with "
+                                                     "--token-file or FATHOM_TOKEN_FILE"));
+  }
+  const auto client = ClientOf(request.http, request.token_file);
   if (!client.ok()) return Fail("action", client.status());
-  const auto token = TokenFrom(request.token_file);
-  if (!token.ok()) return Fail("action", token.status());
-  const absl::Status done = client->Command(path, *token, request.reason);
+  const absl::Status done = client->Command(path, request.reason);
   if (!done.ok()) return Fail("action", done);
   std::printf("%s\n", said.c_str());
   return kNothingFound;
@@ -84,14 +79,15 @@ void AddAddress(CLI::App& verb, ActionRequest* request) {
       ->type_name("HOST:PORT")
       ->envname("FATHOM_CORDON_HTTP")
       ->capture_default_str();
+  verb.add_option("--token-file", request->token_file,
+                  "file with your token [of FATHOM_CORDON_TOKEN_FILE, or FATHOM_TOKEN_FILE]")
+      ->type_name("PATH");
 }
 
 CLI::App* AddChange(CLI::App& verb, const char* name, const char* help,
                     const std::shared_ptr<ActionRequest>& request) {
   CLI::App* change = verb.add_subcommand(name, help);
   AddAddress(*change, request.get());
-  change->add_option("--token-file", request->token_file, "file with an operator's token")
-      ->envname("FATHOM_CORDON_TOKEN_FILE");
   return change;
 }
 
@@ -120,7 +116,7 @@ void AddAboutAll(CLI::App& verb, const char* name, const char* help, bool needs_
 }  // namespace
 
 int GetActions(const std::string& cordon_http, const std::string& format) {
-  const auto client = ClientOf(cordon_http);
+  const auto client = ClientOf(cordon_http, "");
   if (!client.ok()) return Fail("get", client.status());
   return Show(client->Actions(), format, false);
 }

@@ -56,7 +56,7 @@ absl::StatusOr<Json> CollectorApi::AskProfile(std::string_view job, std::int64_t
                                               std::string_view ranks) const {
   const std::string path = Cat("/api/v1/jobs/", PercentEncode(job), "/profile?seconds=", seconds,
                                ranks.empty() ? "" : Cat("&ranks=", PercentEncode(ranks)));
-  return Read(client_.Post(path, "", "{}"), "ranks");
+  return Read(client_.Post(path, "{}"), "ranks");
 }
 
 absl::StatusOr<Json> CollectorApi::Verdicts(std::string_view job, bool active_only) const {

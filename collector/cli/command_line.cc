@@ -9,6 +9,7 @@
 #include "collector/cli/nearest_name.h"
 #include "collector/cli/text.h"
 #include "collector/cli/verb.h"
+#include "daemon/service/build_commit.h"
 
 namespace fathom::cli {
 namespace {
@@ -55,7 +56,7 @@ void SplitCommand(std::vector<std::string>* arguments, Invocation* invocation) {
 void AddVerbs(CLI::App& root, Invocation* invocation) {
   root.require_subcommand(1);
   root.footer(kExamples);
-  root.set_version_flag("--version", "fathom " FATHOM_VERSION);
+  root.set_version_flag("--version", Cat("fathom " FATHOM_VERSION " (", service::kBuildCommit, ")"));
   AddRunVerb(root, invocation);
   AddGetVerb(root, invocation);
   AddExplainVerb(root, invocation);

@@ -26,11 +26,10 @@ absl::StatusOr<Json> CordonClient::Fetch(std::string_view path, const char* must
       Cat("what answers at ", client_.server().ToString(), " is not fathom-cordon"));
 }
 
-absl::Status CordonClient::Command(std::string_view path, const std::string& token,
-                                   const std::string& reason) const {
+absl::Status CordonClient::Command(std::string_view path, const std::string& reason) const {
   const std::string body =
       Json{{"reason", reason}}.dump(-1, ' ', false, Json::error_handler_t::replace);
-  return Read(client_.Post(Cat("/api/v1/", path), token, body)).status();
+  return Read(client_.Post(Cat("/api/v1/", path), body)).status();
 }
 
 }  // namespace fathom::cli

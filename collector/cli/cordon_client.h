@@ -23,8 +23,7 @@ class CordonClient {
   absl::StatusOr<Json> Actions() const { return Fetch("/api/v1/actions", "actions"); }
   absl::StatusOr<Json> Plan() const { return Fetch("/api/v1/plan", "plan"); }
   // `path` below /api/v1/: "pause", "actions/ID/undo".
-  absl::Status Command(std::string_view path, const std::string& token,
-                       const std::string& reason) const;
+  absl::Status Command(std::string_view path, const std::string& reason) const;
 
  private:
   absl::StatusOr<Json> Fetch(std::string_view path, const char* must_have) const;

@@ -26,7 +26,7 @@ struct RunFlags {
 };
 
 absl::Status CheckAddress(const std::string& text) {
-  return text.empty() ? absl::OkStatus() : ParseHostPort(text).status();
+  return text.empty() ? absl::OkStatus() : ServerOf(text, Access()).status();
 }
 
 bool CanWrite(const std::filesystem::path& file) {

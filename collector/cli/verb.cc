@@ -9,9 +9,15 @@ namespace fathom::cli {
 
 void AddCollectorOptions(CLI::App& verb, CollectorOptions* options, bool with_exit_zero) {
   verb.add_option("--collector-http", options->http, "HTTP address of the collector")
-      ->type_name("HOST:PORT")
+      ->type_name("[https://]HOST:PORT")
       ->envname("FATHOM_COLLECTOR_HTTP")
       ->capture_default_str();
+  verb.add_option("--token-file", options->access.token_file, "file with your token, where one is asked for")
+      ->type_name("PATH")
+      ->envname("FATHOM_TOKEN_FILE");
+  verb.add_option("--ca-file", options->access.ca_file, "authority of the collector's certificate")
+      ->type_name("PATH")
+      ->envname("FATHOM_CA_FILE");
   if (with_exit_zero) {
     verb.add_flag("--exit-zero", options->exit_zero, "exit 0, not 2, when a culprit was found");
   }
@@ -33,7 +39,7 @@ void AddPythonOption(CLI::App& verb, std::string* python) {
 }
 
 absl::StatusOr<CollectorApi> ApiOf(const CollectorOptions& options) {
-  absl::StatusOr<HostPort> server = ParseHostPort(options.http);
+  absl::StatusOr<HostPort> server = ServerOf(options.http, options.access);
   if (!server.ok()) return server.status();
   return CollectorApi(HttpClient(*std::move(server)));
 }

@@ -14,6 +14,7 @@
 
 #include "CLI/App.hpp"
 #include "collector/cli/collector_api.h"
+#include "collector/cli/http/access.h"
 
 namespace fathom::cli {
 
@@ -39,13 +40,14 @@ void AddVersionVerb(CLI::App& root, Invocation* invocation);
 // Options that several verbs share.
 struct CollectorOptions {
   std::string http = "127.0.0.1:7070";
+  Access access;
   bool exit_zero = false;
 };
 void AddCollectorOptions(CLI::App& verb, CollectorOptions* options, bool with_exit_zero);
 void AddFormatOption(CLI::App& verb, std::string* format, const std::string& help);
 bool IsText(const std::string& format);  // table or wide
 void AddPythonOption(CLI::App& verb, std::string* python);
-// Errors: kInvalidArgument for an address that is none.
+// Errors: kInvalidArgument for an address that is none, kNotFound for a file without a token.
 absl::StatusOr<CollectorApi> ApiOf(const CollectorOptions& options);
 
 // "fathom VERB: message" on stderr, one line; returns kFailure.

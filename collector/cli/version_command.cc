@@ -3,6 +3,7 @@
 
 #include "collector/cli/exit_code.h"
 #include "collector/cli/verb.h"
+#include "daemon/service/build_commit.h"
 
 namespace fathom::cli {
 
@@ -11,7 +12,7 @@ void AddVersionVerb(CLI::App& root, Invocation* invocation) {
   verb->footer("Examples:\n  fathom version");
   verb->callback([invocation] {
     invocation->action = [] {
-      std::puts("fathom " FATHOM_VERSION);
+      std::printf("fathom " FATHOM_VERSION " (%s)\n", service::kBuildCommit);
       return kNothingFound;
     };
   });

@@ -120,7 +120,7 @@ class Usage(unittest.TestCase):
     def test_version(self):
         run = fathom("version")
         self.assertEqual(run.returncode, 0)
-        self.assertRegex(run.stdout, r"^fathom \d+\.\d+\.\d+\n$")
+        self.assertRegex(run.stdout, r"^fathom \d+\.\d+\.\d+ \((unknown|[0-9a-f]{12,}(-dirty)?)\)\n$")
 
     def test_completions_know_the_verbs_and_parse(self):
         for shell in ("bash", "zsh", "fish"):

@@ -28,6 +28,10 @@ class TlsTest(daemon_case.DaemonCase):
     def collector(self, *more, cert=None, key=None):
         return self.start("fathom-collector", "--tls-cert", cert or self.cert, "--tls-key", key or self.key, *more)
 
+    def jobs(self, collector, ca=None):
+        return self.fathom("get", "nodes", "--collector-http", "https://" + collector.where["http"],
+                           FATHOM_CA_FILE=str(ca or self.ca))
+
     def serial(self, address):
         """Of the certificate that is shown there."""
         host, port = address.split(":")
@@ -37,6 +41,23 @@ class TlsTest(daemon_case.DaemonCase):
         shown = connection.sock.getpeercert()["serialNumber"]
         connection.close()
         return shown
+
+    def test_page_api_and_command_line(self):
+        collector = self.collector()
+        run = self.jobs(collector)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        plain = self.fathom("get", "nodes", "--collector-http", collector.where["http"])
+        self.assertEqual(plain.returncode, 1)
+        other = self.folder / "other"
+        other.mkdir()
+        stranger = self.jobs(collector, Pki(other).authority)
+        self.assertIn("the certificate of 127.0.0.1:", stranger.stderr)
+        self.assertEqual(stranger.returncode, 1)
+
+    def test_a_name_that_is_not_the_servers(self):
+        cert, key = self.pki.sign("elsewhere", host="DNS:elsewhere")
+        run = self.jobs(self.collector(cert=cert, key=key))
+        self.assertRegex(run.stderr, "IP address mismatch|[Hh]ostname mismatch")
 
     def test_files_that_are_wrong_are_named_at_the_start(self):
         expired, its_key = self.pki.sign("old", days=-1)

@@ -12,9 +12,11 @@
 #include "collector/cli/doctor/captured_process.h"
 #include "collector/cli/doctor/examination.h"
 #include "collector/cli/get_command.h"
+#include "collector/cli/http/access.h"
 #include "collector/cli/http/http_client.h"
 #include "collector/cli/run/installation.h"
 #include "collector/cli/text.h"
+#include "daemon/service/build_commit.h"
 
 namespace fathom::cli {
 namespace {
@@ -72,7 +74,7 @@ void SupportBundle::Miss(const std::string& what, const std::string& why) {
 
 std::optional<std::string> SupportBundle::Ask(const std::string& server, const std::string& path,
                                               const std::string& name) {
-  const absl::StatusOr<HostPort> where = ParseHostPort(server);
+  const absl::StatusOr<HostPort> where = ServerOf(server, AccessFromEnvironment());
   absl::StatusOr<HttpReply> reply =
       where.ok() ? HttpClient(*where).Get(path) : absl::StatusOr<HttpReply>(where.status());
   if (!reply.ok()) {
@@ -87,7 +89,7 @@ std::optional<std::string> SupportBundle::Ask(const std::string& server, const s
 
 void SupportBundle::GatherVersions() {
   const Installation installation = FindInstallation(ThisExecutable());
-  std::string text = Cat("fathom ", FATHOM_VERSION, "\n");
+  std::string text = Cat("fathom ", FATHOM_VERSION, " (", service::kBuildCommit, ")\n");
   for (const char* name : {"fathomd", "fathom-collector", "fathom-cordon"}) {
     const auto run = Capture({(installation.folder / name).string(), "--version"}, {}, kPatience);
     AppendTo(&text, run.ok() ? run->out : Cat(name, ": ", Message(run.status()), "\n"));
@@ -178,7 +180,7 @@ void SupportBundle::GatherLogs() {
 }
 
 void SupportBundle::GatherDoctor() {
-  const auto where = ParseHostPort(sources_.collector_http);
+  const auto where = ServerOf(sources_.collector_http, AccessFromEnvironment());
   if (!where.ok()) return Miss("doctor.json", Message(where.status()));
   Put("doctor.json",
       Serialize(ToJson(Examine(CollectorApi(HttpClient(*where)), sources_.python)), "json"));

@@ -19,20 +19,26 @@ std::string PercentEncode(std::string_view text) {
   return out;
 }
 
+namespace {
+
+std::string Authorization(const HostPort& server) {
+  return server.token.empty() ? "" : Cat("\r\nAuthorization: Bearer ", server.token);
+}
+
+}  // namespace
+
 std::string GetRequest(const HostPort& server, std::string_view target, std::string_view accept) {
   return Cat("GET ", target, " HTTP/1.1\r\nHost: ", server.ToString(), "\r\nAccept: ", accept,
-             "\r\nUser-Agent: fathom\r\nConnection: close\r\n\r\n");
+             Authorization(server), "\r\nUser-Agent: fathom\r\nConnection: close\r\n\r\n");
 }
 
 absl::StatusOr<HttpReply> HttpClient::Get(std::string_view target) const {
   return Send(GetRequest(server_, target, "application/json"));
 }
 
-absl::StatusOr<HttpReply> HttpClient::Post(std::string_view target, std::string_view token,
-                                           std::string_view json) const {
+absl::StatusOr<HttpReply> HttpClient::Post(std::string_view target, std::string_view json) const {
   return Send(Cat("POST ", target, " HTTP/1.1\r\nHost: ", server_.ToString(),
-                  "\r\nAuthorization: Bearer ", token,
-                  "\r\nContent-Type: application/json\r\nContent-Length: ", json.size(),
+                  Authorization(server_), "\r\nContent-Type: application/json\r\nContent-Length: ", json.size(),
                   "\r\nUser-Agent: fathom\r\nConnection: close\r\n\r\n", json));
 }
 

@@ -35,9 +35,7 @@ class HttpClient {
 
   // Requires: `target` is a path with its query, already percent-encoded.
   absl::StatusOr<HttpReply> Get(std::string_view target) const;
-  // `token` goes into the Authorization header, `json` is the body.
-  absl::StatusOr<HttpReply> Post(std::string_view target, std::string_view token,
-                                 std::string_view json) const;
+  absl::StatusOr<HttpReply> Post(std::string_view target, std::string_view json) const;
 
   const HostPort& server() const { return server_; }
 
@@ -48,7 +46,7 @@ class HttpClient {
   Options options_;
 };
 
-// The bytes of a GET request.
+// The bytes of a GET request, with the server's token.
 std::string GetRequest(const HostPort& server, std::string_view target, std::string_view accept);
 
 // `text` with everything but unreserved characters as %XX.

@@ -71,8 +71,17 @@ absl::StatusOr<Socket> Socket::Connect(const HostPort& to, Deadline deadline) {
   absl::Status last = absl::UnavailableError("no address");
   for (const addrinfo* at = list; at != nullptr; at = at->ai_next) {
     absl::StatusOr<int> fd = ConnectOne(*at, deadline);
-    if (fd.ok()) return Socket(*fd);
-    last = fd.status();
+    if (!fd.ok()) {
+      last = fd.status();
+      continue;
+    }
+    Socket socket(*fd);
+    if (!to.tls) return socket;
+    auto tls = TlsStream::Open(
+        *fd, to, [&](short events) { return Await(*fd, events, deadline); });
+    if (!tls.ok()) return tls.status();
+    socket.tls_ = *std::move(tls);
+    return socket;
   }
   return last;
 }
@@ -82,6 +91,9 @@ Socket::~Socket() {
 }
 
 absl::Status Socket::Write(std::string_view bytes, Deadline deadline) {
+  if (tls_) {
+    return tls_->Write(bytes, [&](short events) { return Await(fd_, events, deadline); });
+  }
   while (!bytes.empty()) {
     const ssize_t sent = send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
     if (sent >= 0) {
@@ -101,6 +113,7 @@ absl::StatusOr<bool> Socket::Read(std::string* out, Deadline deadline) {
 }
 
 absl::StatusOr<bool> Socket::ReadAvailable(std::string* out) {
+  if (tls_) return tls_->ReadAvailable(out);
   std::array<char, kReadBytes> buffer;
   for (;;) {
     const ssize_t got = recv(fd_, buffer.data(), buffer.size(), 0);

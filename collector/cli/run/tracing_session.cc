@@ -1,5 +1,6 @@
 #include "collector/cli/run/tracing_session.h"
 
+#include "collector/cli/http/access.h"
 #include "collector/cli/run/served_folder.h"
 #include "collector/cli/text.h"
 
@@ -79,12 +80,12 @@ absl::Status TracingSession::UseTheirs(const SessionOptions& options) {
   absl::StatusOr<HostPort> grpc = ParseHostPort(options.collector);
   if (!grpc.ok()) return grpc.status();
   grpc_ = grpc->ToString();
-  http_ = HostPort{grpc->host, kDefaultHttpPort};
-  if (!options.collector_http.empty()) {
-    absl::StatusOr<HostPort> http = ParseHostPort(options.collector_http);
-    if (!http.ok()) return http.status();
-    http_ = *std::move(http);
-  }
+  absl::StatusOr<HostPort> http = ServerOf(
+      options.collector_http.empty() ? HostPort{grpc->host, kDefaultHttpPort}.ToString()
+                                     : options.collector_http,
+      AccessFromEnvironment());
+  if (!http.ok()) return http.status();
+  http_ = *std::move(http);
   const std::string node_folder = NodeShmFolder();
   if (IsServed(node_folder)) {
     shm_dir_ = node_folder;
