@@ -12,7 +12,7 @@ import tempfile
 import unittest
 
 BUILD = pathlib.Path(os.environ["FATHOM_BINARY_DIR"])
-SECRETS = {name: f"hush{number}hush{number}hush" for number, name in enumerate(
+SECRETS = {name: f"hush{number}hush{number}hush{number}hush" for number, name in enumerate(
     ("routing", "operator", "slack", "user", "variable", "logged", "bearer", "settings"))}
 
 
