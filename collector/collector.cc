@@ -27,8 +27,7 @@ namespace fathom::collector {
 // In order of construction; destroyed in reverse.
 struct Collector::Parts {
   Parts(const FinalizedCollectorConfig& config, DiagnosisFunctions functions,
-        const Clock& clock_in, std::unique_ptr<Login> login_in,
-        const std::string& cordon_http);
+        const Clock& clock_in, std::unique_ptr<Login> login_in);
   ~Parts();
 
   absl::Status Listen(const FinalizedCollectorConfig& config);
@@ -67,8 +66,7 @@ struct Collector::Parts {
 };
 
 Collector::Parts::Parts(const FinalizedCollectorConfig& config, DiagnosisFunctions functions,
-                        const Clock& clock_in, std::unique_ptr<Login> login_in,
-                        const std::string& cordon_http)
+                        const Clock& clock_in, std::unique_ptr<Login> login_in)
     : clock(clock_in),
       login(std::move(login_in)),
       store(Store::Open(config->store)),
@@ -89,7 +87,8 @@ Collector::Parts::Parts(const FinalizedCollectorConfig& config, DiagnosisFunctio
       ingest{jobs, registry, requests, counters,
              [this](const std::string& job) { diagnoser.Notify(job); }},
       exporter(Sources()),
-      cordon(cordon_http, to_cordon, clock),
+      to_cordon({config->cordon_ca_file, "", ""}),
+      cordon(config->cordon_http, config->cordon_token_file, to_cordon, clock),
       api({jobs, registry, ledger, diagnoser, *store, [this] { return exporter.Scrape(); },
            [this] { return serving.load(); }, clock, config->node_history,
            [this](JobState& job, const WindowWish& wish) { return windows.Ask(job, wish); },
@@ -180,12 +179,10 @@ Collector::~Collector() = default;
 
 absl::StatusOr<std::unique_ptr<Collector>> Collector::Start(const FinalizedCollectorConfig& config,
                                                             DiagnosisFunctions functions,
-                                                            const Clock& clock,
-                                                            const std::string& cordon_http) {
+                                                            const Clock& clock) {
   auto login = Login::Make(config->login, clock);
   if (!login.ok()) return login.status();
-  auto parts = std::make_unique<Parts>(config, std::move(functions), clock, *std::move(login),
-                                       cordon_http);
+  auto parts = std::make_unique<Parts>(config, std::move(functions), clock, *std::move(login));
   if (auto status = parts->Listen(config); !status.ok()) return status;
   return std::unique_ptr<Collector>(new Collector(std::move(parts)));
 }

@@ -30,8 +30,7 @@ class Collector {
  public:
   static absl::StatusOr<std::unique_ptr<Collector>> Start(const FinalizedCollectorConfig& config,
                                                           DiagnosisFunctions functions,
-                                                          const Clock& clock,
-                                                          const std::string& cordon_http = "");
+                                                          const Clock& clock);
   ~Collector();
 
   absl::Status Reload(const FinalizedCollectorConfig& config);

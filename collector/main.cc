@@ -2,7 +2,6 @@
 #include <sys/prctl.h>
 
 #include <cstdio>
-#include <cstdlib>
 #include <functional>
 #include <iostream>
 
@@ -60,12 +59,6 @@ void Reload(const ReadSettings& read, const FinalizedCollectorConfig& held, Coll
   }
 }
 
-// The variable that the command line reads too: one place says where fathom-cordon is.
-std::string CordonAddress() {
-  const char* address = std::getenv("FATHOM_CORDON_HTTP");
-  return address == nullptr ? "" : address;
-}
-
 int Run(const ReadSettings& read, const FinalizedCollectorConfig& config) {
   const StopSignals signals;
   NotifySocket manager(config->parent_death_signal);
@@ -73,8 +66,7 @@ int Run(const ReadSettings& read, const FinalizedCollectorConfig& config) {
   LogLines::SetUp("collector", config->log_format, config->log_level);
   const SystemClock clock;
   auto collector =
-      Collector::Start(config, {&fathom::diagnosis::Watch, &fathom::diagnosis::Diagnose}, clock,
-                       CordonAddress());
+      Collector::Start(config, {&fathom::diagnosis::Watch, &fathom::diagnosis::Diagnose}, clock);
   if (!collector.ok()) return Fail(collector.status());
   if (const auto why = (*collector)->degraded(); !why.empty()) spdlog::error("{}", why);
   spdlog::info("fathom-collector {} ({})", kVersion, fathom::service::kBuildCommit);

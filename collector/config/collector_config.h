@@ -38,6 +38,9 @@ struct CollectorConfig {
   std::string notify;           // who hears of verdicts: SHAPE=URL, with commas
   std::string notify_key_file;  // PagerDuty's routing key
   std::string page_url;         // where people reach the page; goes into notices
+  std::string cordon_http;        // of a fathom-cordon whose actions the page shows; empty: none
+  std::string cordon_token_file;  // a viewer's, where it has a login
+  std::string cordon_ca_file;     // authority of its certificate; empty: the system's
   LoginOptions login{.local_owner = true};
   service::TlsFiles tls;  // of both ports; who must show a certificate are agents only
   NodeHistorySettings node_history;
@@ -61,8 +64,8 @@ class FinalizedCollectorConfig {
   std::vector<Receiver> receivers_;
 };
 
-// Checks addresses, ranges, that tokens and the files of TLS can be read, and that nothing but loopback is bound without `insecure`; fills in the
-// default place of the store.
+// Checks addresses, ranges, that tokens and the files of TLS can be read, and that nothing but
+// loopback is bound without `insecure`; fills in the default place of the store.
 absl::StatusOr<FinalizedCollectorConfig> Finalize(CollectorConfig config);
 
 }  // namespace fathom::collector

@@ -142,6 +142,9 @@ std::vector<Setting> ServerSettings() {
       Reloads(
           Of("notify_key_file", &Config::notify_key_file, "file with PagerDuty's routing key")),
       Reloads(Of("page_url", &Config::page_url, "where people reach the page; goes into notices")),
+      Of("cordon_http", &Config::cordon_http, "fathom-cordon whose actions the page shows"),
+      Of("cordon_token_file", &Config::cordon_token_file, "a viewer's token, if it has a login"),
+      Of("cordon_ca_file", &Config::cordon_ca_file, "authority of its certificate"),
       Of("tls_cert", &service::TlsFiles::cert_file, "certificate (PEM) of both ports; turns TLS on"),
       Of("tls_key", &service::TlsFiles::key_file, "its key"),
       Of("tls_client_ca", &service::TlsFiles::peer_ca_file,

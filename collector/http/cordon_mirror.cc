@@ -3,8 +3,10 @@
 #include <absl/strings/str_cat.h>
 
 #include <algorithm>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <utility>
+#include <vector>
 
 #include "collector/http/json_writer.h"
 #include "collector/net/masked_url.h"
@@ -43,9 +45,12 @@ std::string Dump(const Tree& tree) {
 
 }  // namespace
 
-CordonMirror::CordonMirror(const std::string& address, HttpTransport& transport,
-                           const Clock& clock)
-    : url_(UrlOf(address)), transport_(transport), clock_(clock) {
+CordonMirror::CordonMirror(const std::string& address, std::string token_file,
+                           HttpTransport& transport, const Clock& clock)
+    : url_(UrlOf(address)),
+      token_file_(std::move(token_file)),
+      transport_(transport),
+      clock_(clock) {
   answer_ = url_.empty() ? Answer("off", "") : Answer("away", "not asked yet");
 }
 
@@ -87,9 +92,15 @@ absl::StatusOr<std::string> CordonMirror::Ask() {
 }
 
 absl::StatusOr<std::string> CordonMirror::Get(const std::string& path) {
-  auto answer = transport_.Send({"GET", url_ + path, {}, "", kPatienceS});
+  std::vector<std::string> headers;
+  std::string token;
+  if (std::ifstream(token_file_) >> token) headers.push_back("Authorization: Bearer " + token);
+  auto answer = transport_.Send({"GET", url_ + path, headers, "", kPatienceS});
   if (!answer.ok()) return answer.status();
   if (answer->status == 200) return std::move(answer->body);
+  if (answer->status == 401) {
+    return absl::UnavailableError("it asks for a login: give a viewer's token, cordon_token_file");
+  }
   const Tree said = Tree::parse(answer->body, nullptr, /*allow_exceptions=*/false);
   const auto error = said.is_object() ? said.find("error") : said.end();
   if (error != said.end() && error->is_string()) {

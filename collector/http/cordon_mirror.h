@@ -1,8 +1,8 @@
 // What fathom-cordon did and would do, read from its own API and shown as it is.
 //
 // Used by Api (/api/v1/actions), so that a browser needs one address only and the page's policy of
-// one origin holds. Reads, never asks for a change: the collector has no token of fathom-cordon,
-// and whoever approves or undoes does it with their own (`fathom action`).
+// one origin holds. Reads, never asks for a change: where fathom-cordon has a login the collector
+// shows a viewer's token, and whoever approves or undoes does it with their own (`fathom action`).
 //
 // Model: asked at most once in kFresh, by one thread at a time; others get the last answer. When
 // fathom-cordon does not answer, what was known of it stays, with the reason and the time it is
@@ -30,8 +30,10 @@ class CordonMirror {
   static constexpr double kPatienceS = 2;
   static constexpr std::size_t kMostActions = 500;
 
-  // `address`: HOST:PORT or a URL; empty: there is no fathom-cordon.
-  CordonMirror(const std::string& address, HttpTransport& transport, const Clock& clock);
+  // `address`: HOST:PORT or a URL; empty: there is no fathom-cordon. `token_file` may be empty; it
+  // is read at each question.
+  CordonMirror(const std::string& address, std::string token_file, HttpTransport& transport,
+               const Clock& clock);
 
   // The whole answer of /api/v1/actions.
   std::string Json();
@@ -42,6 +44,7 @@ class CordonMirror {
   std::string Answer(const std::string& state, const std::string& why) const;
 
   const std::string url_;
+  const std::string token_file_;
   HttpTransport& transport_;
   const Clock& clock_;
   std::mutex mutex_;  // guards everything below

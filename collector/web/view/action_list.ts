@@ -55,7 +55,7 @@ function fits(action: Action, find: string): boolean {
 
 function notConnected(): HTMLElement[] {
   return [element("h1", { class: "sentence long" }, "No fathom-cordon is connected."),
-    element("p", { class: "none" }, "The collector shows its actions where ", element("code", {}, "FATHOM_CORDON_HTTP=HOST:PORT"), " names it at its start.")];
+    element("p", { class: "none" }, "The collector shows its actions where its setting ", element("code", {}, "cordon_http: HOST:PORT"), " names it.")];
 }
 
 function standing(ledger: ActionLedger): Node[] {

@@ -2,7 +2,9 @@
 
 #include <gmock/gmock.h>
 
+#include <fstream>
 #include <map>
+#include <vector>
 
 #include "tests/collector/fake_clock.h"
 
@@ -19,7 +21,8 @@ class FakeCordon final : public HttpTransport {
   absl::StatusOr<HttpAnswer> Send(const HttpCall& call) override {
     ++calls;
     EXPECT_EQ(call.method, "GET");
-    EXPECT_TRUE(call.headers.empty() && call.body.empty());
+    EXPECT_TRUE(call.body.empty());
+    headers = call.headers;
     const auto at = answers.find(call.url);
     if (at == answers.end()) return absl::UnavailableError("Connection refused");
     return at->second;
@@ -31,6 +34,7 @@ class FakeCordon final : public HttpTransport {
 
   inline static const std::string kBase = "http://127.0.0.1:7073/api/v1/";
   std::map<std::string, HttpAnswer> answers;
+  std::vector<std::string> headers;  // of the last call
   int calls = 0;
 };
 
@@ -38,13 +42,27 @@ class CordonMirrorTest : public testing::Test {
  protected:
   FakeCordon cordon_;
   FakeClock clock_;
-  CordonMirror mirror_{"127.0.0.1:7073", cordon_, clock_};
+  CordonMirror mirror_{"127.0.0.1:7073", "", cordon_, clock_};
 };
 
 TEST_F(CordonMirrorTest, WithoutAnAddressNobodyIsAsked) {
-  CordonMirror none("", cordon_, clock_);
+  CordonMirror none("", "", cordon_, clock_);
   EXPECT_THAT(none.Json(), HasSubstr(R"("state":"off")"));
   EXPECT_EQ(cordon_.calls, 0);
+}
+
+TEST_F(CordonMirrorTest, ShowsATokenOnlyWhereOneIsGiven) {
+  cordon_.Answer(R"({"actions":[]})");
+  mirror_.Json();
+  EXPECT_THAT(cordon_.headers, testing::IsEmpty());
+  const std::string file = testing::TempDir() + "/cordon_viewer.token";
+  std::ofstream(file) << "0123456789abcdef0123\n";
+  CordonMirror viewer("127.0.0.1:7073", file, cordon_, clock_);
+  viewer.Json();
+  EXPECT_THAT(cordon_.headers, testing::ElementsAre("Authorization: Bearer 0123456789abcdef0123"));
+  cordon_.answers[FakeCordon::kBase + "actions"] = {401, R"({"error":"who?"})", 0};
+  clock_.Advance(CordonMirror::kFresh);
+  EXPECT_THAT(viewer.Json(), HasSubstr("cordon_token_file"));
 }
 
 TEST_F(CordonMirrorTest, ShowsActionsNewestFirstAndThePlan) {

@@ -47,7 +47,7 @@ struct ScaleTest : testing::Test {
   Notifier::Counters notices;
   PrometheusExporter exporter{{jobs, registry, ledger, diagnoser, counters, *store,
                                [] { return 0; }, [] { return 0; }, [] { return 0; }, notices,
-                               "test"}};
+                               [] { return Login::Failures(); }, "test"}};
   Api api{{jobs, registry, ledger, diagnoser, *store, [this] { return exporter.Scrape(); },
            [] { return true; }, clock, {}}};
 

@@ -83,7 +83,7 @@ test("without a fathom-cordon nothing speaks of actions; its page says how to co
     assert.equal(await page.locator(".action-state, .place a[href='#/actions']").count(), 0);
     await page.goto(`${collector.url}#/actions`);
     await page.waitForSelector("[aria-label=fathom-cordon]");
-    assert.match(await text(page, "[aria-label=fathom-cordon]"), /No fathom-cordon is connected[\s\S]*FATHOM_CORDON_HTTP=HOST:PORT/);
+    assert.match(await text(page, "[aria-label=fathom-cordon]"), /No fathom-cordon is connected[\s\S]*cordon_http: HOST:PORT/);
   });
 });
 
