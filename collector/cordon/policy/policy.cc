@@ -230,7 +230,7 @@ std::vector<Outlook> Policy::Outlooks(const Ledger& ledger, const View& view, Wa
     }
     if (look.hindrance.empty()) look.hindrance = WhyNotNow(verdict, scene);
     if (look.hindrance.empty() && !Willing(known, mode, now)) {
-      look.hindrance = mode == Mode::kApprove ? "waits for `fathom action approve`"
+      look.hindrance = mode == Mode::kApprove ? "waits for a person: fathom action approve"
                                               : "mode " + look.mode + " does not act";
     }
     outlooks.push_back(std::move(look));
