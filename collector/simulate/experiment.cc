@@ -57,7 +57,9 @@ constexpr ExperimentEntry kExperiments[] = {
      "the first summary of the iteration that decided until the verdict comes as an event over "
      "HTTP; so it holds ingest, the look, the rows, the store. Bytes are Protobuf's; a full log "
      "has an op in as many bytes as a row that was fetched, until the verdict. As in process: the "
-     "engine without a network convicts the same ranks for the same cause.",
+     "engine without a network convicts the same ranks for the same cause. Goals: 1 s at 8,192 "
+     "ranks, and 0.1 % of a full log. A machine with other work makes it slower by many times: a "
+     "look that waits for a core holds up the next.",
      OverTheNetwork},
 };
 
