@@ -26,8 +26,8 @@ namespace fathom::collector {
 
 // In order of construction; destroyed in reverse.
 struct Collector::Parts {
-  Parts(const FinalizedCollectorConfig& config, DiagnosisFunctions functions,
-        const Clock& clock_in, std::unique_ptr<Login> login_in);
+  Parts(const FinalizedCollectorConfig& config, DiagnosisFunctions functions, const Clock& clock_in,
+        std::unique_ptr<Login> login_in);
   ~Parts();
 
   absl::Status Listen(const FinalizedCollectorConfig& config);
@@ -131,16 +131,16 @@ int Collector::Parts::AskForRows(const std::shared_ptr<JobState>& job,
 }
 
 absl::Status Collector::Parts::Listen(const FinalizedCollectorConfig& config) {
-  auto agents = AgentService::Start(
-      {config->grpc, config->reflection, static_cast<std::size_t>(config->max_agents), kVersion,
-       config->tls},
-      ingest);
+  auto agents =
+      AgentService::Start({config->grpc, config->reflection,
+                           static_cast<std::size_t>(config->max_agents), kVersion, config->tls},
+                          ingest);
   if (!agents.ok()) return agents.status();
   grpc = *std::move(agents);
-  auto server = HttpServer::Start(
-      {config->http, config.allowed_hosts(), static_cast<std::size_t>(config->max_event_clients),
-       10'000, config->tls},
-      api, events, *login);
+  auto server =
+      HttpServer::Start({config->http, config.allowed_hosts(),
+                         static_cast<std::size_t>(config->max_event_clients), 10'000, config->tls},
+                        api, events, *login);
   if (!server.ok()) return server.status();
   http = *std::move(server);
   diagnosis_thread = std::thread([this] { diagnoser.Run(); });

@@ -56,7 +56,8 @@ void SplitCommand(std::vector<std::string>* arguments, Invocation* invocation) {
 void AddVerbs(CLI::App& root, Invocation* invocation) {
   root.require_subcommand(1);
   root.footer(kExamples);
-  root.set_version_flag("--version", Cat("fathom " FATHOM_VERSION " (", service::kBuildCommit, ")"));
+  root.set_version_flag("--version",
+                        Cat("fathom " FATHOM_VERSION " (", service::kBuildCommit, ")"));
   AddRunVerb(root, invocation);
   AddGetVerb(root, invocation);
   AddExplainVerb(root, invocation);

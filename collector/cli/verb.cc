@@ -12,7 +12,8 @@ void AddCollectorOptions(CLI::App& verb, CollectorOptions* options, bool with_ex
       ->type_name("[https://]HOST:PORT")
       ->envname("FATHOM_COLLECTOR_HTTP")
       ->capture_default_str();
-  verb.add_option("--token-file", options->access.token_file, "file with your token, where one is asked for")
+  verb.add_option("--token-file", options->access.token_file,
+                  "file with your token, where one is asked for")
       ->type_name("PATH")
       ->envname("FATHOM_TOKEN_FILE");
   verb.add_option("--ca-file", options->access.ca_file, "authority of the collector's certificate")

@@ -34,10 +34,10 @@ struct CollectorConfig {
   std::int64_t max_ranks = 200'000;
   std::int64_t max_agents = 20'000;
   std::int64_t max_event_clients = 32;
-  double job_timeout_s = 600;   // a job not heard of for so long has ended
-  std::string notify;           // who hears of verdicts: SHAPE=URL, with commas
-  std::string notify_key_file;  // PagerDuty's routing key
-  std::string page_url;         // where people reach the page; goes into notices
+  double job_timeout_s = 600;     // a job not heard of for so long has ended
+  std::string notify;             // who hears of verdicts: SHAPE=URL, with commas
+  std::string notify_key_file;    // PagerDuty's routing key
+  std::string page_url;           // where people reach the page; goes into notices
   std::string cordon_http;        // of a fathom-cordon whose actions the page shows; empty: none
   std::string cordon_token_file;  // a viewer's, where it has a login
   std::string cordon_ca_file;     // authority of its certificate; empty: the system's

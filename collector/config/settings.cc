@@ -75,15 +75,14 @@ Setting Of(std::string name, T DiagnosisConfig::*field) {
 
 template <typename T>
 Setting Of(std::string name, T NodeHistorySettings::*field, std::string help) {
-  return {std::move(name),
-          std::move(help),
-          false,
-          false,
-          false,
-          [field](Config& c, const std::string& text) {
-            return Parse(text, c.node_history.*field);
-          },
-          [field](const Config& c) { return Show(c.node_history.*field); }};
+  return {
+      std::move(name),
+      std::move(help),
+      false,
+      false,
+      false,
+      [field](Config& c, const std::string& text) { return Parse(text, c.node_history.*field); },
+      [field](const Config& c) { return Show(c.node_history.*field); }};
 }
 
 template <typename T>
@@ -139,13 +138,13 @@ std::vector<Setting> ServerSettings() {
       Of("job_timeout_s", &Config::job_timeout_s, "a job unheard of for so long has ended"),
       Masked(Reloads(Of("notify", &Config::notify,
                         "who hears of verdicts: alertmanager=URL,slack=URL,json=URL,…"))),
-      Reloads(
-          Of("notify_key_file", &Config::notify_key_file, "file with PagerDuty's routing key")),
+      Reloads(Of("notify_key_file", &Config::notify_key_file, "file with PagerDuty's routing key")),
       Reloads(Of("page_url", &Config::page_url, "where people reach the page; goes into notices")),
       Of("cordon_http", &Config::cordon_http, "fathom-cordon whose actions the page shows"),
       Of("cordon_token_file", &Config::cordon_token_file, "a viewer's token, if it has a login"),
       Of("cordon_ca_file", &Config::cordon_ca_file, "authority of its certificate"),
-      Of("tls_cert", &service::TlsFiles::cert_file, "certificate (PEM) of both ports; turns TLS on"),
+      Of("tls_cert", &service::TlsFiles::cert_file,
+         "certificate (PEM) of both ports; turns TLS on"),
       Of("tls_key", &service::TlsFiles::key_file, "its key"),
       Of("tls_client_ca", &service::TlsFiles::peer_ca_file,
          "authority of agents' certificates; then they must show one"),

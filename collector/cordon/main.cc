@@ -122,8 +122,8 @@ class Process {
     return came == StopSignals::Came::kStop;
   }
 
-  // SIGHUP: limits, groups and modes, receivers, who may do what and the log level are taken. An error leaves
-  // everything as it was.
+  // SIGHUP: limits, groups and modes, receivers, who may do what and the log level are taken. An
+  // error leaves everything as it was.
   bool Reload() {
     const auto anew = read_();
     auto receivers = anew.ok() ? CordonReceivers(anew->config) : anew.status();
@@ -136,8 +136,7 @@ class Process {
       spdlog::warn("{} has changed and takes effect with a restart only", name);
     }
     if (const auto taken = login_->Use(anew->config.login); !taken.ok()) {
-      spdlog::error("settings not read again, the old ones hold: {}",
-                    std::string(taken.message()));
+      spdlog::error("settings not read again, the old ones hold: {}", std::string(taken.message()));
       return false;
     }
     receivers_ = *std::move(receivers);

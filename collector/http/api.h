@@ -4,9 +4,9 @@
 // is the contract. One path takes POST: a window of detail (jobs/JOB/profile).
 //
 // Thread-safety: thread-safe (reads thread-safe parts). Ownership: refers to Parts, which outlive
-// it; …/pictures asks agents for rows through them. Errors: JSON {"error": what to do} with 400, 404,
-// 405, 409, 415 or 503. Cost: jobs and verdicts cheap; …/report runs one diagnosis (some ms, 0.3 s
-// at 10,000 ranks), …/iterations writes one number a rank, iteration and series; …/pictures,
+// it; …/pictures asks agents for rows through them. Errors: JSON {"error": what to do} with 400,
+// 404, 405, 409, 415 or 503. Cost: jobs and verdicts cheap; …/report runs one diagnosis (some ms,
+// 0.3 s at 10,000 ranks), …/iterations writes one number a rank, iteration and series; …/pictures,
 // …/perfetto and …/communicators copy the job's window first.
 #ifndef FATHOM_COLLECTOR_HTTP_API_H_
 #define FATHOM_COLLECTOR_HTTP_API_H_

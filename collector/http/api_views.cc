@@ -127,8 +127,7 @@ Response Api::Communicators(const JobState& job, const Request& request) const {
   if (!last || *last < 1 || *last > static_cast<std::int64_t>(kMaxSlots)) {
     return Response::Error(400, "last is a number from 1 to 96");
   }
-  return Response::Json(
-      CommunicatorsJson(job.View(Connected()), static_cast<std::size_t>(*last)));
+  return Response::Json(CommunicatorsJson(job.View(Connected()), static_cast<std::size_t>(*last)));
 }
 
 Response Api::Actions() const {

@@ -73,10 +73,10 @@ void Send(mg_connection* connection, const Response& response, bool head_only) {
 }
 
 Response Refused(const absl::Status& why) {
-  const int status = absl::IsUnauthenticated(why)        ? 401
-                     : absl::IsPermissionDenied(why)     ? 403
-                     : absl::IsResourceExhausted(why)    ? 429
-                                                         : 503;
+  const int status = absl::IsUnauthenticated(why)     ? 401
+                     : absl::IsPermissionDenied(why)  ? 403
+                     : absl::IsResourceExhausted(why) ? 429
+                                                      : 503;
   return Response::Error(status, std::string(why.message()));
 }
 
@@ -100,10 +100,9 @@ class HttpServer::Impl {
         {"enable_keep_alive", "yes"},
         {"keep_alive_timeout_ms", "5000"},
         {"tcp_nodelay", "1"}};
-    auto started = Listener::Start(options_.address, options_.tls, settings,
-                                    [this](const auto& listener, mg_connection* connection) {
-                                      Answer(listener, connection);
-                                    });
+    auto started = Listener::Start(
+        options_.address, options_.tls, settings,
+        [this](const auto& listener, mg_connection* connection) { Answer(listener, connection); });
     if (!started.ok()) return started.status();
     listener_ = *std::move(started);
     return absl::OkStatus();
@@ -175,9 +174,9 @@ class HttpServer::Impl {
     }
     const Response refused = Refused(person.status());
     return SignInPage(person.ok() ? 404 : refused.status,
-                      person.ok()               ? "No login is set up here: everybody may read."
-                      : refused.status == 429   ? "Too many wrong tokens from here; wait a minute."
-                                                : "This token is not taken.",
+                      person.ok()             ? "No login is set up here: everybody may read."
+                      : refused.status == 429 ? "Too many wrong tokens from here; wait a minute."
+                                              : "This token is not taken.",
                       fields["at"]);
   }
 

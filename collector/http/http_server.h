@@ -2,16 +2,16 @@
 //
 // Owned by Collector. civetweb does the protocol; only the .cc sees it.
 //
-// Who may: /healthz, /readyz, the page's own files (they hold no data) and /login are for everybody;
-// everything else that is read needs a viewer, every POST an operator (login/login.h). A POST that a
-// browser sends must come from a page of this server. Each POST leaves a line in the log with the
-// person's name and what came of it.
+// Who may: /healthz, /readyz, the page's own files (they hold no data) and /login are for
+// everybody; everything else that is read needs a viewer, every POST an operator (login/login.h). A
+// POST that a browser sends must come from a page of this server. Each POST leaves a line in the
+// log with the person's name and what came of it.
 //
 // Threads: civetweb's, max_event_clients + 8; a listener of events holds one for as long as it
 // stays. Thread-safety: thread-safe. Ownership: refers to Api, EventHub and Login, which
-// outlive it; Stop the hub first, so that its listeners leave. Errors: Start says which address and what to do.
-// Bounds: requests of 16 KiB, 10 s for a request or a stuck write, 64 waiting connections; a
-// listener gets a comment line every 10 s so that dead ones are noticed.
+// outlive it; Stop the hub first, so that its listeners leave. Errors: Start says which address and
+// what to do. Bounds: requests of 16 KiB, 10 s for a request or a stuck write, 64 waiting
+// connections; a listener gets a comment line every 10 s so that dead ones are noticed.
 #ifndef FATHOM_COLLECTOR_HTTP_HTTP_SERVER_H_
 #define FATHOM_COLLECTOR_HTTP_HTTP_SERVER_H_
 

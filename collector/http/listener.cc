@@ -42,8 +42,7 @@ Credentials Listener::CredentialsOf(mg_connection* connection,
 
 absl::StatusOr<std::unique_ptr<Listener>> Listener::Start(const std::string& address,
                                                           const service::TlsFiles& tls,
-                                                          const Settings& settings,
-                                                          Handle handle) {
+                                                          const Settings& settings, Handle handle) {
   std::unique_ptr<Listener> listener(new Listener(std::move(handle)));
   HostPort& where = listener->where_;
   if (auto status = ParseHostPort(address, where); !status.ok()) return status;
@@ -57,9 +56,9 @@ absl::StatusOr<std::unique_ptr<Listener>> Listener::Start(const std::string& add
     if (!made.ok()) return made.status();
     listener->tls_ = *std::move(made);
   }
-  std::vector<const char*> texts = {"listening_ports",    listen.c_str(), "request_timeout_ms",
-                                    "10000",              "decode_url",   "no",
-                                    "max_request_size",   "16384"};
+  std::vector<const char*> texts = {
+      "listening_ports", listen.c_str(), "request_timeout_ms", "10000",
+      "decode_url",      "no",           "max_request_size",   "16384"};
   for (const auto& [name, value] : settings) {
     texts.push_back(name.c_str());
     texts.push_back(value.c_str());

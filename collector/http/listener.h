@@ -3,9 +3,10 @@
 // Used by HttpServer of the collector and by CordonServer; each answers requests in its own way.
 //
 // Model: `handle` is called for every request on one of civetweb's threads and writes the answer
-// itself. With `tls`, HTTPS only. Thread-safety: handle must be; the rest is thread-compatible. Ownership: owns the
-// threads; handle must outlive them. Errors: InvalidArgument (no address, bad files of TLS), Unavailable (cannot
-// listen, with what to do). Stop path: the destructor, which waits for answers under way.
+// itself. With `tls`, HTTPS only. Thread-safety: handle must be; the rest is thread-compatible.
+// Ownership: owns the threads; handle must outlive them. Errors: InvalidArgument (no address, bad
+// files of TLS), Unavailable (cannot listen, with what to do). Stop path: the destructor, which
+// waits for answers under way.
 #ifndef FATHOM_COLLECTOR_HTTP_LISTENER_H_
 #define FATHOM_COLLECTOR_HTTP_LISTENER_H_
 

@@ -33,13 +33,13 @@ std::int64_t ChangedAt(const std::string& file) {
 }
 
 absl::Status Load(const service::TlsFiles& files, SSL_CTX* context) {
-  if (auto status = CheckTlsFiles(files, service::TlsNames(), SystemClock().Wall()); !status.ok()) return status;
+  if (auto status = CheckTlsFiles(files, service::TlsNames(), SystemClock().Wall()); !status.ok())
+    return status;
   if (SSL_CTX_use_certificate_chain_file(context, files.cert_file.c_str()) == 1 &&
       SSL_CTX_use_PrivateKey_file(context, files.key_file.c_str(), SSL_FILETYPE_PEM) == 1) {
     return absl::OkStatus();
   }
-  return absl::InvalidArgumentError(
-      absl::StrCat("tls_cert: ", files.cert_file, ": ", LastError()));
+  return absl::InvalidArgumentError(absl::StrCat("tls_cert: ", files.cert_file, ": ", LastError()));
 }
 
 Context NewContext() {
@@ -58,7 +58,8 @@ absl::Status LoadStandIns() {
       loaded = loaded || dlopen((folder / name).c_str(), RTLD_NOW) != nullptr;
     }
     if (!loaded) {
-      return absl::UnavailableError(absl::StrCat("tls_cert: HTTP needs ", name, " for TLS: it is "
+      return absl::UnavailableError(absl::StrCat("tls_cert: HTTP needs ", name,
+                                                 " for TLS: it is "
                                                  "neither beside this program nor in ",
                                                  (here.parent_path() / FATHOM_LIBDIR).string()));
     }

@@ -3,8 +3,8 @@
 //
 // Owned by Listener, which hands the context to civetweb.
 //
-// Model: each handshake looks at the files' times, at most once a second; new files that are good are
-// used from then on, bad ones leave the old in force and say so in the log.
+// Model: each handshake looks at the files' times, at most once a second; new files that are good
+// are used from then on, bad ones leave the old in force and say so in the log.
 //
 // Thread-safety: thread-safe. Ownership: owns the context, which must outlive all connections.
 // Errors: those of CheckTlsFiles; Unavailable where the stand-ins of openssl_names.c are not there.

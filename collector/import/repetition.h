@@ -1,5 +1,5 @@
-// Where a recording without step marks repeats itself: how many ops make one iteration, and which of
-// them ends it.
+// Where a recording without step marks repeats itself: how many ops make one iteration, and which
+// of them ends it.
 //
 // Used by the importers of Kineto traces and of NCCL's recorders, on ops that all ranks share.
 //
@@ -34,8 +34,8 @@ struct Repetition {
 
 std::optional<Repetition> FindPeriod(std::span<const std::uint64_t> keys);
 
-// The first op of the stretch that ends an iteration. `gap`: from the end of op `op` of a line to the
-// arrival at its next one, in any unit.
+// The first op of the stretch that ends an iteration. `gap`: from the end of op `op` of a line to
+// the arrival at its next one, in any unit.
 std::size_t FirstBorder(const Repetition& found, std::size_t lines,
                         const std::function<double(std::size_t line, std::size_t op)>& gap);
 

@@ -24,11 +24,11 @@
 
 namespace fathom::collector {
 
-inline constexpr std::int32_t kLeastBaseline = 4;   // a median of fewer is moved by one wild value
-inline constexpr std::int32_t kLeastIrregular = 3;  // two may be chance
-inline constexpr std::int32_t kLeastImbalance = 8;  // in nine of ten of them a stage must lead
+inline constexpr std::int32_t kLeastBaseline = 4;    // a median of fewer is moved by one wild value
+inline constexpr std::int32_t kLeastIrregular = 3;   // two may be chance
+inline constexpr std::int32_t kLeastImbalance = 8;   // in nine of ten of them a stage must lead
 inline constexpr std::int32_t kLeastAlwaysLate = 3;  // a lead, no verdict: two may be chance
-inline constexpr double kRanksAtFault = 0.5;        // against: the network, the design, the data
+inline constexpr double kRanksAtFault = 0.5;         // against: the network, the design, the data
 
 inline diagnosis::DiagnosisConfig ConfigForRecording(diagnosis::DiagnosisConfig config,
                                                      std::size_t iterations, std::uint32_t ranks) {

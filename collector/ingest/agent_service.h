@@ -9,8 +9,8 @@
 // Threads: gRPC's own; a stream's messages are handled one after the other. Thread-safety:
 // thread-safe. Ownership: refers to the IngestContext, which outlives it. Errors: Start says which
 // address could not be bound and what to do; a broken stream ends itself alone. Bounds: messages of
-// 4 MiB, max_streams streams (more are refused with RESOURCE_EXHAUSTED), 512 MiB for buffers. Files of TLS that change are taken within ten
-// seconds.
+// 4 MiB, max_streams streams (more are refused with RESOURCE_EXHAUSTED), 512 MiB for buffers. Files
+// of TLS that change are taken within ten seconds.
 #ifndef FATHOM_COLLECTOR_INGEST_AGENT_SERVICE_H_
 #define FATHOM_COLLECTOR_INGEST_AGENT_SERVICE_H_
 
@@ -29,7 +29,7 @@ struct AgentServiceOptions {
   std::string address;  // "127.0.0.1:7071"; port 0: any
   bool reflection = false;
   std::size_t max_streams = 20'000;
-  std::string version;  // told to agents
+  std::string version;      // told to agents
   service::TlsFiles tls{};  // with peer_ca_file agents must show a certificate of that authority
 };
 

@@ -113,9 +113,8 @@ Rejection Check(const v1::RowsReply& reply) {
 bool Sound(const v1::StackSample& stack) {
   return stack.frames_size() <= kMaxFrames && Printable(stack.error(), kMaxFrameBytes) &&
          Printable(stack.source(), kMaxFrameBytes) &&
-         std::all_of(stack.frames().begin(), stack.frames().end(), [](const std::string& frame) {
-           return Printable(frame, kMaxFrameBytes);
-         });
+         std::all_of(stack.frames().begin(), stack.frames().end(),
+                     [](const std::string& frame) { return Printable(frame, kMaxFrameBytes); });
 }
 
 Rejection Check(const v1::RankHealth& health) {

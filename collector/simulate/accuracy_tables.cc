@@ -27,8 +27,8 @@ constexpr FaultKind kOfRank[] = {FaultKind::kSlowGpu, FaultKind::kSlowMemory,
                                  FaultKind::kSlowProcess, FaultKind::kGarbage,
                                  FaultKind::kDataLoader};
 constexpr FaultKind kOfHost[] = {FaultKind::kSlowHost};
-constexpr FaultKind kNetwork[] = {FaultKind::kSlowNic, FaultKind::kSlowNvlink,
-                                  FaultKind::kSlowPath, FaultKind::kSlowLeaf};
+constexpr FaultKind kNetwork[] = {FaultKind::kSlowNic, FaultKind::kSlowNvlink, FaultKind::kSlowPath,
+                                  FaultKind::kSlowLeaf};
 constexpr FaultKind kUnequal[] = {FaultKind::kStageImbalance, FaultKind::kSequenceImbalance};
 constexpr FaultKind kMore[] = {FaultKind::kGrowth};
 constexpr ShapeRow kShapeRows[] = {{"a rank", kOfRank, 1.5},

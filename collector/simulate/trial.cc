@@ -15,9 +15,9 @@ std::size_t ClassIndex(diagnosis::ProblemClass problem) {
 }
 
 std::string InWords(const Scenario& scenario, const Outcome& outcome, const Score& score) {
-  std::string text = absl::StrFormat(
-      "seed %d, %d ranks, %s, iterations %.1f %% longer: ", scenario.seed,
-      scenario.plan.WorldSize(), TruthOf(scenario), 100 * (score.slowdown - 1));
+  std::string text =
+      absl::StrFormat("seed %d, %d ranks, %s, iterations %.1f %% longer: ", scenario.seed,
+                      scenario.plan.WorldSize(), TruthOf(scenario), 100 * (score.slowdown - 1));
   const diagnosis::Diagnosis& last = outcome.diagnosis;
   if (!last.verdicts.empty()) return text + "said " + Subject(last.verdicts.front());
   if (!last.abstained.empty()) {

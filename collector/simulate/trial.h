@@ -24,10 +24,10 @@ struct Tally {
   int runs = 0;
   int top1 = 0;
   int all_found = 0;
-  int slowed = 0, slowed_top1 = 0;   // iterations are irregular by Holmes' count; of these top-1
-  double worst_slowdown = 0;         // of a run in which top-1 was not right
-  std::string worst;                 // that run in words
-  std::array<int, 4> marks{};                             // by Mark
+  int slowed = 0, slowed_top1 = 0;  // iterations are irregular by Holmes' count; of these top-1
+  double worst_slowdown = 0;        // of a run in which top-1 was not right
+  std::string worst;                // that run in words
+  std::array<int, 4> marks{};       // by Mark
   std::array<int, 2> convictions{}, right_convictions{};  // [0] supported, [1] established
   std::vector<double> localising_s;
   std::vector<double> iterations_to_verdict;  // after the onset

@@ -178,8 +178,7 @@ std::vector<RowsAsk> JobState::MissingRows(const diagnosis::RowsWanted& wanted,
                                            RowsFor whom) const {
   const std::lock_guard lock(mutex_);
   const auto has = [&](RankId rank, std::int64_t iteration) {
-    return rows_.Has(rank, iteration) ||
-           (whom == RowsFor::kPage && shown_.Has(rank, iteration));
+    return rows_.Has(rank, iteration) || (whom == RowsFor::kPage && shown_.Has(rank, iteration));
   };
   // Ranks of one node that lack the same iterations and count alike share one request.
   std::map<std::pair<std::uint32_t, std::vector<std::int64_t>>, RowsAsk> asks;

@@ -43,7 +43,8 @@ struct RankProcess {
   }
 };
 
-// A connection of a rank that is stuck in an op; `state.peer` is told only where both ends are seen.
+// A connection of a rank that is stuck in an op; `state.peer` is told only where both ends are
+// seen.
 struct RankSocket {
   std::string local, peer;
   diagnosis::PathState state;
@@ -69,7 +70,7 @@ struct RankHealthState {
   std::int64_t cpu_ns = 0;
   std::int64_t cpu_at_silence_ns = 0;  // cpu_ns when the present silence began
   std::int64_t runqueue_ns = 0, runqueue_at_silence_ns = 0;  // likewise
-  std::uint64_t io_bytes = 0, io_at_silence = 0;  // likewise
+  std::uint64_t io_bytes = 0, io_at_silence = 0;             // likewise
   std::uint64_t faults = 0, faults_at_silence = 0;
   std::uint32_t oom_kills = 0;
   bool frozen = false;

@@ -33,7 +33,7 @@ using ReadSettings = std::function<absl::StatusOr<Invocation>()>;
 Agent* running_agent = nullptr;
 std::atomic<std::int64_t> first_signal{0};
 std::atomic<bool> reload_asked{false};
-std::atomic<bool> insists{true};  // a second signal ends the process at once
+std::atomic<bool> insists{true};                     // a second signal ends the process at once
 constexpr std::int64_t kSameSignal = 1'000'000'000;  // `timeout` sends one twice
 
 std::int64_t MonotonicNow() {
@@ -72,8 +72,8 @@ void SetUpProcess(const Settings& settings) {
   std::signal(SIGPIPE, SIG_IGN);
 }
 
-// SIGHUP: settings are read as at the start; log level and format are taken, the rest needs a restart,
-// which costs the jobs nothing. An error leaves everything as it was.
+// SIGHUP: settings are read as at the start; log level and format are taken, the rest needs a
+// restart, which costs the jobs nothing. An error leaves everything as it was.
 void ReadAgain(const ReadSettings& read, const Settings& held, NotifySocket& manager) {
   if (!reload_asked.exchange(false)) return;
   manager.Reloading();

@@ -3,9 +3,9 @@
 // Used by the mains of fathomd, fathom-collector and fathom-cordon. Header only.
 //
 // Model: one line an event, whatever is in its message: line ends and other control characters are
-// escaped in logfmt and JSON. In text a further line of an event begins with four spaces, so that no
-// message looks like an event of its own. Fields: time (RFC 3339, UTC, ms),
-// level, component, message.
+// escaped in logfmt and JSON. In text a further line of an event begins with four spaces, so that
+// no message looks like an event of its own. Fields: time (RFC 3339, UTC, ms), level, component,
+// message.
 //
 // Thread-safety: Set is called once or by main only; the formatter by spdlog under its lock.
 // Errors: none; bytes that are not UTF-8 become '?'. Cost: a copy of the message.
@@ -56,9 +56,8 @@ class LogLines final : public spdlog::formatter {
       : component_(std::move(component)), format_(format) {}
 
   void format(const spdlog::details::log_msg& event, spdlog::memory_buf_t& out) override {
-    const std::string line =
-        Line(Time(event.time), Text(spdlog::level::to_string_view(event.level)),
-             Text(event.payload));
+    const std::string line = Line(
+        Time(event.time), Text(spdlog::level::to_string_view(event.level)), Text(event.payload));
     out.append(line.data(), line.data() + line.size());
   }
   std::unique_ptr<spdlog::formatter> clone() const override {

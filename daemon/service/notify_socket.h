@@ -8,8 +8,8 @@
 // speaks when half of WATCHDOG_USEC has gone by: a loop that stands still is restarted by the
 // manager.
 //
-// Units: ns of CLOCK_MONOTONIC. Thread-safety: single-threaded, owned by main. Errors: none; a manager
-// that does not listen is not our trouble. Cost of Alive: a clock call, seldom a datagram.
+// Units: ns of CLOCK_MONOTONIC. Thread-safety: single-threaded, owned by main. Errors: none; a
+// manager that does not listen is not our trouble. Cost of Alive: a clock call, seldom a datagram.
 #ifndef FATHOM_DAEMON_SERVICE_NOTIFY_SOCKET_H_
 #define FATHOM_DAEMON_SERVICE_NOTIFY_SOCKET_H_
 
@@ -31,8 +31,8 @@ namespace fathom::service {
 
 class NotifySocket {
  public:
-  // Takes the variables away, so that no child speaks for us. `companion`: of another program, whose
-  // service it is.
+  // Takes the variables away, so that no child speaks for us. `companion`: of another program,
+  // whose service it is.
   explicit NotifySocket(bool companion = false) {
     path_ = Take("NOTIFY_SOCKET");
     if (companion) path_.clear();

@@ -47,8 +47,8 @@ absl::Status ReadCertificate(const std::string& setting, const std::string& path
   return out ? absl::OkStatus() : Bad(setting, path, "holds no certificate (PEM)");
 }
 
-absl::Status CheckTime(const std::string& setting, const std::string& path,
-                       const X509& certificate, WallNs now) {
+absl::Status CheckTime(const std::string& setting, const std::string& path, const X509& certificate,
+                       WallNs now) {
   const std::int64_t now_s = now.ns / 1'000'000'000;
   const ASN1_TIME* begin = X509_get0_notBefore(&certificate);
   const ASN1_TIME* end = X509_get0_notAfter(&certificate);

@@ -3,8 +3,9 @@
 // Used by the settings of the three daemons, and by their servers.
 //
 // Times: the wall clock, against the certificate's own. Thread-safety: plain values; pure but for
-// reading the files. Errors: InvalidArgument, one line with the setting, the path and the reason: not
-// there, not readable, not PEM, not yet valid, expired, a key that belongs to another certificate.
+// reading the files. Errors: InvalidArgument, one line with the setting, the path and the reason:
+// not there, not readable, not PEM, not yet valid, expired, a key that belongs to another
+// certificate.
 #ifndef FATHOM_DAEMON_SERVICE_TLS_FILES_H_
 #define FATHOM_DAEMON_SERVICE_TLS_FILES_H_
 

@@ -9,8 +9,8 @@
 // from the lowest rank of each set of ranks that share collectives; residual is the median distance
 // of single collectives from it.
 //
-// Units: ns; local time − offset = time on the clock of the reference. Thread-safety: pure function.
-// Errors: none; a rank that shares too few collectives with any other is not aligned.
+// Units: ns; local time − offset = time on the clock of the reference. Thread-safety: pure
+// function. Errors: none; a rank that shares too few collectives with any other is not aligned.
 // Cost: O(members of all collectives × log).
 #ifndef FATHOM_DIAGNOSIS_CLOCKS_ALIGNMENT_H_
 #define FATHOM_DIAGNOSIS_CLOCKS_ALIGNMENT_H_

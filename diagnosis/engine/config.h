@@ -49,10 +49,10 @@ struct DiagnosisConfig {
   std::int32_t established_iterations = 6;  // irregular iterations for an established verdict
   double established_odds = 100;            // posterior odds for it
   double supported_odds = 10;               // and for supported
-  double chance_share = 0.2;  // an innocent rank shows in at most this share by chance
-  double prior_rank = 0.01;   // a given rank is at fault, against nobody is
-  double prior_host = 0.003;  // the same of a node
-  double prior_link = 0.003;  // of a communicator or link
+  double chance_share = 0.2;        // an innocent rank shows in at most this share by chance
+  double prior_rank = 0.01;         // a given rank is at fault, against nobody is
+  double prior_host = 0.003;        // the same of a node
+  double prior_link = 0.003;        // of a communicator or link
   double shared_decay = 0.5;        // n users of a device tell as much as n to this power times one
   std::int32_t ranked_devices = 5;  // length of the list of suspects, at most
 
@@ -72,10 +72,10 @@ struct DiagnosisConfig {
   double helper_ratio = 0.1;            // of a core: another thread of a waiting process works
   std::int32_t stuck_at_once = 3;       // stuck communicators, most that each are their own cause
   std::int32_t common_ops = 3;          // stuck ops that share one rank, fewest to name it
-  std::int32_t path_backoff = 2;        // doublings of a path's timer from which on it is in trouble
-  Nanos message_gap{100'000'000};       // what a rank records so long after a send: it went on
-  std::int32_t order_iterations = 6;    // iterations that show a rank's usual order of ops
-  Nanos death_gap{500'000'000};         // lead of the first death over others, to be the cause
+  std::int32_t path_backoff = 2;      // doublings of a path's timer from which on it is in trouble
+  Nanos message_gap{100'000'000};     // what a rank records so long after a send: it went on
+  std::int32_t order_iterations = 6;  // iterations that show a rank's usual order of ops
+  Nanos death_gap{500'000'000};       // lead of the first death over others, to be the cause
 
   // Jobs that stopped and left records.
   std::int32_t same_work_ops = 16;  // ranks whose counts differ by more ops do other work

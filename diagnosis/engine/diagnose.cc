@@ -87,9 +87,8 @@ void AddRunnerUp(const std::vector<RankedDevice>& ranking, double least_odds,
                  std::vector<Verdict>& verdicts) {
   for (const RankedDevice& device : ranking) {
     if (device.posterior_odds < least_odds) return;
-    const bool convicted = std::any_of(verdicts.begin(), verdicts.end(), [&](const Verdict& v) {
-      return IsAbout(v, device);
-    });
+    const bool convicted = std::any_of(verdicts.begin(), verdicts.end(),
+                                       [&](const Verdict& v) { return IsAbout(v, device); });
     if (convicted) continue;
     for (Verdict& verdict : verdicts) {
       verdict.counter_evidence.push_back(

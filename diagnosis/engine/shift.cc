@@ -63,8 +63,8 @@ bool IsStep(const Side& before, const Side& after, const DiagnosisConfig& config
 
 // Nearly all points of the stretch are on their side of the limit.
 bool Apart(const std::vector<double>& values, double limit, bool above, double share) {
-  const auto right = std::count_if(values.begin(), values.end(),
-                                   [&](double v) { return (v > limit) == above; });
+  const auto right =
+      std::count_if(values.begin(), values.end(), [&](double v) { return (v > limit) == above; });
   return static_cast<double>(right) >= share * static_cast<double>(values.size());
 }
 

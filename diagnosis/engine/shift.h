@@ -1,12 +1,12 @@
-// A step in the iteration time that is too small to make a single iteration irregular, and that many
-// iterations tell all the same. Part of Watch(), for quiet jobs only.
+// A step in the iteration time that is too small to make a single iteration irregular, and that
+// many iterations tell all the same. Part of Watch(), for quiet jobs only.
 //
 //   0.371 0.372 0.371 0.372 | 0.386 0.387 0.385 0.386      4 %: below delta, far above the noise
 //
 // Model: the window is split where the means before and after differ most, in units of their
-// standard error. It is a step if both sides are quiet, lie apart point by point, differ by delta or
-// more, and a straight line would not explain as much. During an episode handed back by the caller
-// the side before is its baseline.
+// standard error. It is a step if both sides are quiet, lie apart point by point, differ by delta
+// or more, and a straight line would not explain as much. During an episode handed back by the
+// caller the side before is its baseline.
 //
 // Units: seconds. Thread-safety: pure. Cost: O(points log points).
 // Source: least-squares estimate of one change in mean (Hinkley 1970), on clipped values.

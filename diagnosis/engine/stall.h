@@ -3,12 +3,12 @@
 // Used by Watch() and by diagnosis/rules/hang.
 //
 // Model: a rank is stalled when nothing came from it for longer than stall_factor × its own
-// iteration, than a floor, and than stall_history_factor × the longest iteration that the job and the
-// longest pause that the rank has shown. Before it has baseline_iterations behind it, or without a
-// period, the longest pause among its latest ops stands for its iteration; where too few ops are
-// known only the start-up floor counts: a slow first step is not a hang. A process that is gone
-// without having said so is stalled at once; one that left in order is not.
-// Thread-safety: pure functions. Cost: O(ranks + window).
+// iteration, than a floor, and than stall_history_factor × the longest iteration that the job and
+// the longest pause that the rank has shown. Before it has baseline_iterations behind it, or
+// without a period, the longest pause among its latest ops stands for its iteration; where too few
+// ops are known only the start-up floor counts: a slow first step is not a hang. A process that is
+// gone without having said so is stalled at once; one that left in order is not. Thread-safety:
+// pure functions. Cost: O(ranks + window).
 #ifndef FATHOM_DIAGNOSIS_ENGINE_STALL_H_
 #define FATHOM_DIAGNOSIS_ENGINE_STALL_H_
 

@@ -11,10 +11,10 @@ namespace fathom::diagnosis {
 namespace {
 
 bool Alike(const Accounts& accounts, double ratio) {
-  const auto [least, most] = std::minmax_element(
-      accounts.begin(), accounts.end(), [](const RankAccount* a, const RankAccount* b) {
-        return a->typical.total < b->typical.total;
-      });
+  const auto [least, most] = std::minmax_element(accounts.begin(), accounts.end(),
+                                                 [](const RankAccount* a, const RankAccount* b) {
+                                                   return a->typical.total < b->typical.total;
+                                                 });
   return (*most)->typical.total <= ratio * (*least)->typical.total;
 }
 

@@ -41,8 +41,8 @@ Cost CostOfSteps(const JobView& view, std::size_t steps, double step_s, double r
   Cost cost;
   cost.slowdown = step_s / repaired_s;
   cost.seconds_per_iteration = step_s - repaired_s;
-  cost.gpu_hours = cost.seconds_per_iteration * static_cast<double>(steps) * view.world_size /
-                   kSecondsPerHour;
+  cost.gpu_hours =
+      cost.seconds_per_iteration * static_cast<double>(steps) * view.world_size / kSecondsPerHour;
   return cost;
 }
 

@@ -4,9 +4,10 @@
 //
 // Model: a rank that shows in consistent_share of the irregular iterations is a candidate. More
 // than half of all ranks as candidates: all are slow alike, which judge_alike looks into, and no
-// device is convicted, nor is a candidate whose peers have nearly the same excess. A candidate whose time went into waiting for a core is a
-// matter of its node. Established needs enough iterations, high odds, most of the excess explained,
-// others waiting for it, and no other explanation; what falls short of one is supported.
+// device is convicted, nor is a candidate whose peers have nearly the same excess. A candidate
+// whose time went into waiting for a core is a matter of its node. Established needs enough
+// iterations, high odds, most of the excess explained, others waiting for it, and no other
+// explanation; what falls short of one is supported.
 //
 // Thread-safety: pure. Cost: O(ranks × iterations).
 // Source: Holmes (NSDI'25) on evidence across iterations; grades are ours.

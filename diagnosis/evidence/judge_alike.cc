@@ -21,9 +21,9 @@ double MedianPart(const Accounts& slow, double Excess::*part) {
 }
 
 Excess MedianOf(const Accounts& slow) {
-  return {MedianPart(slow, &Excess::total),      MedianPart(slow, &Excess::compute),
-          MedianPart(slow, &Excess::gc),         MedianPart(slow, &Excess::dataloader),
-          MedianPart(slow, &Excess::runqueue),   MedianPart(slow, &Excess::host),
+  return {MedianPart(slow, &Excess::total),    MedianPart(slow, &Excess::compute),
+          MedianPart(slow, &Excess::gc),       MedianPart(slow, &Excess::dataloader),
+          MedianPart(slow, &Excess::runqueue), MedianPart(slow, &Excess::host),
           MedianPart(slow, &Excess::unsplit)};
 }
 
@@ -73,9 +73,9 @@ std::optional<Verdict> JudgeAlike(const Case& c, const Ledger& ledger, const Acc
     verdict.action_text = "Look at the storage and the network that feed all loaders.";
     verdict.action_command = "nfsiostat 1 3; iostat -x 1 3";
   } else {
-    verdict.action_text = absl::StrCat(
-        "See what changed for all at iteration ", c.suspicion.onset.value,
-        ": length of sequences, batch size, code, software versions, a power limit.");
+    verdict.action_text =
+        absl::StrCat("See what changed for all at iteration ", c.suspicion.onset.value,
+                     ": length of sequences, batch size, code, software versions, a power limit.");
     verdict.action_command = absl::StrCat("fathom get ranks ", c.view.name, " -o wide");
   }
   return verdict;

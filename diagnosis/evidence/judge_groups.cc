@@ -107,9 +107,9 @@ bool NarrowByMessages(const Case& c, Verdict& verdict) {
 
 Verdict JudgeOne(const Case& c, const Ledger& ledger, const GroupAccount& account) {
   Verdict verdict = GroupVerdict(c, ledger, account);
-  verdict.sentence = SlowSentence(c, ledger,
-                                  absl::StrCat("between ranks ", RankList(verdict.entity.ranks)),
-                                  Duration(account.typical));
+  verdict.sentence =
+      SlowSentence(c, ledger, absl::StrCat("between ranks ", RankList(verdict.entity.ranks)),
+                   Duration(account.typical));
   if (const auto network = FindSlowNetwork(c.view, verdict.entity.ranks, c.config)) {
     NameSlowNetwork(c.view, *network, verdict);
   } else if (!NarrowByMessages(c, verdict)) {
@@ -155,9 +155,9 @@ Verdict JudgeMany(const Case& c, const Ledger& ledger, const SlowAccounts& slow)
   verdict.sentence =
       SlowSentence(c, ledger, where, absl::StrCat("up to ", Duration(worst->typical)));
   if (verdict.entity.type != EntityType::kGroup || !NarrowByMessages(c, verdict)) {
-    AskForTimesPerPeer(verdict,
-                       "Look at what these ranks' traffic shares: NIC, cable, leaf or spine switch.",
-                       "ibdiagnet; ip -s link");
+    AskForTimesPerPeer(
+        verdict, "Look at what these ranks' traffic shares: NIC, cable, leaf or spine switch.",
+        "ibdiagnet; ip -s link");
   }
   return verdict;
 }

@@ -1,10 +1,10 @@
 // From the charges of communicators to a verdict on the network.
 //
-// Used by evidence/judge where no rank shows. Model: a communicator that shows in consistent_share of
-// the irregular iterations is slow. One: times per socket narrow it down where there are any
+// Used by evidence/judge where no rank shows. Model: a communicator that shows in consistent_share
+// of the irregular iterations is slow. One: times per socket narrow it down where there are any
 // (rules/link_slow), else the messages of its members (evidence/slow_messages). Several are one
-// matter: of what they share (evidence/shared_device), else narrowed by messages likewise. Supported
-// at most. Silent where any rank has more own excess than innocent_share.
+// matter: of what they share (evidence/shared_device), else narrowed by messages likewise.
+// Supported at most. Silent where any rank has more own excess than innocent_share.
 //
 // Thread-safety: pure. Cost: O(groups × iterations + ranks).
 // Source: Holmes (NSDI'25): all copies abnormal: the communication itself.

@@ -36,12 +36,12 @@ Set Common(const Set& a, const Set& b) {
 }
 
 struct Shared {
-  Piece ranks;             // in every piece
-  Nodes nodes;             // likewise; empty where a rank's is not known
-  std::set<RankId> ends;   // of any piece
-  bool all_cross = true;   // every piece lies on several nodes
+  Piece ranks;            // in every piece
+  Nodes nodes;            // likewise; empty where a rank's is not known
+  std::set<RankId> ends;  // of any piece
+  bool all_cross = true;  // every piece lies on several nodes
   bool some_cross = false;
-  bool all_pairs = true;   // every piece has two ends
+  bool all_pairs = true;  // every piece has two ends
 };
 
 Shared Compare(const JobView& view, const std::vector<Piece>& pieces) {
@@ -100,7 +100,8 @@ MeetingPlace WhereTheyMeet(const JobView& view, const std::vector<Piece>& pieces
 }
 
 std::string InWords(const MeetingPlace& place) {
-  constexpr char kEither[] = "moves nothing; which of its two ends is at fault, one path does not show.";
+  constexpr char kEither[] =
+      "moves nothing; which of its two ends is at fault, one path does not show.";
   switch (place.kind) {
     case Kind::kNone:
       return "";
@@ -146,15 +147,16 @@ void NamePlace(const JobView& view, const MeetingPlace& place, Verdict& verdict)
       place.kind == Kind::kLink
           ? "Another path of one of its ends that moves nothing: that end is then at fault."
           : "A path that moves nothing and does not end there.");
-  verdict.action_text = place.kind == Kind::kLink
-                            ? "Look at the connections between these ranks: which one moves no bytes?"
-                            : "Look at the network of this rank's node: its interfaces, its cable, "
-                              "its port, its firewall.";
+  verdict.action_text =
+      place.kind == Kind::kLink
+          ? "Look at the connections between these ranks: which one moves no bytes?"
+          : "Look at the network of this rank's node: its interfaces, its cable, "
+            "its port, its firewall.";
   if (!entity.node.empty()) {
     absl::StrAppend(&verdict.action_text, " Run the command on node ", entity.node, ".");
   }
-  verdict.action_command =
-      place.kind == Kind::kLink ? "ss -tinp state established" : "ip -s link; ss -tinp state established";
+  verdict.action_command = place.kind == Kind::kLink ? "ss -tinp state established"
+                                                     : "ip -s link; ss -tinp state established";
 }
 
 }  // namespace fathom::diagnosis

@@ -159,16 +159,18 @@ struct Advice {
 Advice AdviceOn(Cause cause) {
   switch (cause) {
     case Cause::kGc:
-      return {"Python's garbage collector runs long on this rank. Find what fills its heap; "
-              "gc.freeze() after start-up, or collect at the same step on all ranks.",
-              "py-spy dump --pid PID"};
+      return {
+          "Python's garbage collector runs long on this rank. Find what fills its heap; "
+          "gc.freeze() after start-up, or collect at the same step on all ranks.",
+          "py-spy dump --pid PID"};
     case Cause::kDataLoader:
       return {"Look at this rank's data loader: its storage, its shard, the number of its workers.",
               "py-spy dump --pid PID"};
     case Cause::kComputeSlow:
-      return {"Compare the work and the clocks of this rank with a peer's: more work is a matter of "
-              "the code, the same work at lower clocks one of the machine.",
-              "nvidia-smi -q -d CLOCK,PERFORMANCE,TEMPERATURE || turbostat --num_iterations 3"};
+      return {
+          "Compare the work and the clocks of this rank with a peer's: more work is a matter of "
+          "the code, the same work at lower clocks one of the machine.",
+          "nvidia-smi -q -d CLOCK,PERFORMANCE,TEMPERATURE || turbostat --num_iterations 3"};
     case Cause::kProcessStopped:
       return {"The process is stopped by a signal. Find who stopped it; let it go on.",
               "kill -CONT PID"};

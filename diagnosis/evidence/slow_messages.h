@@ -1,10 +1,10 @@
 // Which members of a slow communicator are slow in their messages to other ranks as well: the
 // communicator is slow as a whole, the messages tell whose port it is.
 //
-// Used by evidence/judge_groups. Model: of the messages that a rank sends in an iteration the shortest
-// waited least, so it is near the pure transfer. A member whose shortest takes link_factor × its
-// usual (medians of irregular and baseline iterations), and longer by the wait floor, shows; all
-// others must stay below link_contrast ×. Its neighbour in the pipeline may show too but is no
+// Used by evidence/judge_groups. Model: of the messages that a rank sends in an iteration the
+// shortest waited least, so it is near the pure transfer. A member whose shortest takes link_factor
+// × its usual (medians of irregular and baseline iterations), and longer by the wait floor, shows;
+// all others must stay below link_contrast ×. Its neighbour in the pipeline may show too but is no
 // member. Nothing is told where a member sends no messages, lies in between, or more than half of
 // the members show.
 //

@@ -61,11 +61,10 @@ std::vector<StackCluster> ClusterStacks(const JobView& view, const std::vector<R
   }
   std::vector<StackCluster> clusters;
   for (auto& [key, cluster] : found) clusters.push_back(std::move(cluster));
-  std::stable_sort(clusters.begin(), clusters.end(),
-                   [](const StackCluster& a, const StackCluster& b) {
-                     return std::pair(a.culprit, a.ranks.size()) >
-                            std::pair(b.culprit, b.ranks.size());
-                   });
+  std::stable_sort(
+      clusters.begin(), clusters.end(), [](const StackCluster& a, const StackCluster& b) {
+        return std::pair(a.culprit, a.ranks.size()) > std::pair(b.culprit, b.ranks.size());
+      });
   clusters.resize(std::min(clusters.size(), kMostClusters));
   MarkDifferences(clusters);
   return clusters;

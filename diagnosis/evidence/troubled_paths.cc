@@ -17,9 +17,8 @@ bool IsTroubled(const PathState& path, const DiagnosisConfig& config) {
 bool LeavesUnread(const Sockets& sockets, RankId rank, RankId sender) {
   const auto at = sockets.find(rank);
   return at != sockets.end() &&
-         std::any_of(at->second->begin(), at->second->end(), [&](const PathState& path) {
-           return path.peer == sender && path.unread > 0;
-         });
+         std::any_of(at->second->begin(), at->second->end(),
+                     [&](const PathState& path) { return path.peer == sender && path.unread > 0; });
 }
 
 TroubledPaths FindIn(const Sockets& sockets, const DiagnosisConfig& config) {

@@ -71,8 +71,8 @@ std::vector<WaitStep> Hop(const JobView& view, int hop, const std::set<RankId>& 
     Draft& draft = drafts[{description, wait->kind}];
     draft.step.hop = hop;
     Extend(*wait, waiting, for_ranks, draft);
-    draft.step.group = draft.step.groups > 1 || !description.empty() ? description
-                                                                     : NumberOf(view, wait->group);
+    draft.step.group =
+        draft.step.groups > 1 || !description.empty() ? description : NumberOf(view, wait->group);
     return true;
   });
   std::vector<WaitStep> out;

@@ -5,11 +5,11 @@
 //
 //   rank 9 <- ranks 8, 10, 11 in all_reduce 41 of TENSOR <- ranks 0-7, 12-15 in barrier 3 of WORLD
 //
-// Model: hop 1 are the ranks inside an op that a culprit holds up, hop n + 1 those inside an op that
-// a rank of hop n holds up. Ops of one hop, one kind and groups of one description are one step, so
-// that 64 tensor groups are one box and not 64. A rank stands in its nearest hop. A rank that waits
-// in several ops of a hop (what it launched ahead) needs one step: those that name no further rank
-// are left out, the widest are kept.
+// Model: hop 1 are the ranks inside an op that a culprit holds up, hop n + 1 those inside an op
+// that a rank of hop n holds up. Ops of one hop, one kind and groups of one description are one
+// step, so that 64 tensor groups are one box and not 64. A rank stands in its nearest hop. A rank
+// that waits in several ops of a hop (what it launched ahead) needs one step: those that name no
+// further rank are left out, the widest are kept.
 //
 // Thread-safety: pure functions. Cost: O(hops × waits × members).
 #ifndef FATHOM_DIAGNOSIS_EVIDENCE_WAIT_CHAIN_H_

@@ -5,8 +5,9 @@
 //
 // Model: in ops in which all leave together, elapsed = wait + transfer, and the member that comes
 // last waits for nobody. So the smallest elapsed sum among the members bounds the transfers of an
-// iteration from above, and no lateness of any rank lengthens it. Groups that carry messages are left
-// out: their members wait for one another by turns, longer when anything in a stage takes longer.
+// iteration from above, and no lateness of any rank lengthens it. Groups that carry messages are
+// left out: their members wait for one another by turns, longer when anything in a stage takes
+// longer.
 //
 // Units: seconds. Thread-safety: pure. Cost: O(ranks × groups × iterations asked for).
 #ifndef FATHOM_DIAGNOSIS_GRAPH_GROUP_TRANSFERS_H_

@@ -203,7 +203,8 @@ const RankRecord* FindRecord(const JobView& view, RankId rank) {
 const StuckInstance* LeftBehindIn(const RecordGraph& graph, RankId rank) {
   const StuckInstance* oldest = nullptr;
   for (const StuckInstance& instance : graph.instances) {
-    if (!Contains(instance.inside, rank) || instance.done.size() <= instance.inside.size()) continue;
+    if (!Contains(instance.inside, rank) || instance.done.size() <= instance.inside.size())
+      continue;
     if (oldest == nullptr || instance.sequence < oldest->sequence) oldest = &instance;
   }
   return oldest;

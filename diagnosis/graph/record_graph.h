@@ -37,7 +37,7 @@ struct StuckInstance {
   std::vector<RankId> unknown;
   std::vector<RankId> done;
   std::vector<RankId> queued;  // of the absent: enqueued, but its device never began it
-  WallNs since;  // first entry; 0 if not known
+  WallNs since;                // first entry; 0 if not known
 
   bool held() const { return done.empty() && !absent.empty(); }
   bool complete() const { return done.empty() && absent.empty() && unknown.empty(); }
@@ -57,8 +57,8 @@ struct Sinks {
   std::vector<RankId> cycle;
 };
 
-// The oldest instance that this rank is inside of and that most of its members have finished; null if
-// there is none.
+// The oldest instance that this rank is inside of and that most of its members have finished; null
+// if there is none.
 const StuckInstance* LeftBehindIn(const RecordGraph& graph, RankId rank);
 
 RecordGraph BuildRecordGraph(const JobView& view);

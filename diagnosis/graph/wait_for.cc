@@ -131,8 +131,8 @@ void AddMessages(const JobView& view, Nanos stuck_after, Nanos message_gap, Wait
   }
 }
 
-// Calls `visit` for each rank that `waiter` waits for. An instance in `seen` is left out, others are
-// added to it: who came by it before has visited those.
+// Calls `visit` for each rank that `waiter` waits for. An instance in `seen` is left out, others
+// are added to it: who came by it before has visited those.
 template <typename Visit>
 void ForEachAwaited(const WaitFor& graph, RankId waiter, std::set<std::size_t>* seen,
                     const Visit& visit) {

@@ -123,26 +123,26 @@ struct RankFacts {
   ProcessState state = ProcessState::kUnknown;
   bool exited_orderly = false;
   std::string wait_channel;
-  Nanos silent_for;         // since its newest record; 0 while it is active
-  Nanos cpu_while_silent;   // CPU time its process used in that time
+  Nanos silent_for;                       // since its newest record; 0 while it is active
+  Nanos cpu_while_silent;                 // CPU time its process used in that time
   Nanos starved_while_silent;             // its training thread was runnable, and waited for a core
   std::uint64_t io_while_silent = 0;      // bytes read and written by system calls
   std::uint64_t faults_while_silent = 0;  // page faults
   std::string open_mark;                  // "gc", "dataloader": what it said it began
   StackSeen stack;
-  std::uint64_t oom_kills = 0;            // in its cgroup, ever
-  bool frozen = false;                    // its cgroup is frozen
-  WallNs gone_at;                         // its node's clock; not known while it lives
-  std::optional<int> wait_status;         // of a process that is gone, as wait(2) gives it
-  bool communication_failed = false;      // of its last ops one reported an error
-  Nanos typical_iteration;  // 0: no period known
+  std::uint64_t oom_kills = 0;        // in its cgroup, ever
+  bool frozen = false;                // its cgroup is frozen
+  WallNs gone_at;                     // its node's clock; not known while it lives
+  std::optional<int> wait_status;     // of a process that is gone, as wait(2) gives it
+  bool communication_failed = false;  // of its last ops one reported an error
+  Nanos typical_iteration;            // 0: no period known
   std::int64_t iterations_seen = 0;
-  Nanos recent_pause;   // the longest between two of its latest ops; 0: too few are known
-  Nanos longest_pause;  // the longest that is remembered
+  Nanos recent_pause;           // the longest between two of its latest ops; 0: too few are known
+  Nanos longest_pause;          // the longest that is remembered
   bool agent_reachable = true;  // false: what is said here is old
   std::vector<OpenOp> open_ops;
   std::vector<GroupProgress> groups;
-  std::vector<PathFlow> flows;  // to its peers, where the transport was recorded
+  std::vector<PathFlow> flows;   // to its peers, where the transport was recorded
   std::vector<PathState> paths;  // to its peers, live, of a rank that is stuck in an op
 };
 

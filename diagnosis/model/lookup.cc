@@ -9,11 +9,12 @@ namespace {
 // By bisection, which finds it where `all` is sorted; then one by one.
 template <typename Item, typename Id>
 const Item* Find(const std::vector<Item>& all, Id Item::*id, Id wanted) {
-  const auto sorted = std::lower_bound(all.begin(), all.end(), wanted,
-                                       [id](const Item& item, Id value) { return item.*id < value; });
+  const auto sorted =
+      std::lower_bound(all.begin(), all.end(), wanted,
+                       [id](const Item& item, Id value) { return item.*id < value; });
   if (sorted != all.end() && (*sorted).*id == wanted) return &*sorted;
-  const auto any = std::find_if(all.begin(), all.end(),
-                                [&](const Item& item) { return item.*id == wanted; });
+  const auto any =
+      std::find_if(all.begin(), all.end(), [&](const Item& item) { return item.*id == wanted; });
   return any != all.end() ? &*any : nullptr;
 }
 

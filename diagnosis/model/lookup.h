@@ -1,7 +1,7 @@
 // Finds a rank's facts or a group of a job by its identity.
 //
-// Used throughout diagnosis. Ranks and groups mostly come sorted, and a whole job's ranks lie each at
-// its own place; both are used and neither is required.
+// Used throughout diagnosis. Ranks and groups mostly come sorted, and a whole job's ranks lie each
+// at its own place; both are used and neither is required.
 //
 // Thread-safety: pure functions. Errors: null where there is none. Lifetime: of the view.
 // Cost: O(1) for ranks of a whole job, O(log n) for what is sorted, else O(n).

@@ -96,8 +96,8 @@ constexpr std::int64_t kNoWaitNumber = -1;
 struct WaitStep {
   int hop = 1;  // 1: they wait for the culprit itself
   std::vector<RankId> waiting, for_ranks;
-  std::string group;                    // description or name
-  int groups = 0;                       // like it, told as one
+  std::string group;  // description or name
+  int groups = 0;     // like it, told as one
   CollectiveKind kind = CollectiveKind::kUnknown;
   std::int64_t number = kNoWaitNumber;  // of the op, as the source counts; of all groups the same
   Nanos waited;                         // the longest; 0: not known
@@ -107,7 +107,8 @@ struct WaitStep {
 struct StackCluster {
   std::vector<RankId> ranks;
   std::vector<std::string> frames;  // innermost first, of one of them
-  int differs_at = -1;  // in frames, from the outermost, against the largest other cluster; -1: none
+  int differs_at =
+      -1;  // in frames, from the outermost, against the largest other cluster; -1: none
   bool culprit = false;
   std::string source;  // "py-spy", "native"
   Nanos pause;         // the longest for which a thread was stopped to read it; 0: it was not
@@ -124,7 +125,7 @@ struct Verdict {
   WallNs since_time;
   Cost cost;
   std::vector<RankId> victims;
-  std::vector<WaitStep> waits;  // of a job that stands still; nearest the culprit first
+  std::vector<WaitStep> waits;       // of a job that stands still; nearest the culprit first
   std::vector<StackCluster> stacks;  // likewise; the culprit's first
   std::vector<Evidence> evidence;
   std::vector<Evidence> counter_evidence;

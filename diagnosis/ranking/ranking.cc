@@ -74,8 +74,8 @@ void AddGroups(const JobView& view, const Ledger& ledger, const DiagnosisConfig&
   for (const GroupAccount& account : ledger.groups) {
     const Group* group = FindGroup(view, account.group);
     if (group == nullptr) continue;
-    const double odds = PosteriorOdds(config.prior_link, account.shows, ledger.iterations,
-                                      config.chance_share);
+    const double odds =
+        PosteriorOdds(config.prior_link, account.shows, ledger.iterations, config.chance_share);
     out.push_back({EntityType::kGroup, group->members, "", odds, account.typical / ledger.excess});
   }
 }

@@ -1,15 +1,15 @@
-// Which device is at fault, most likely first: ranks, nodes and communicators by posterior odds over
-// all slow iterations.
+// Which device is at fault, most likely first: ranks, nodes and communicators by posterior odds
+// over all slow iterations.
 //
 // Used by engine/diagnose on slow jobs, after the rules have charged and the ledger has gathered.
-// Verdicts have tests of their own (evidence/judge); the list is what to look at when there is none,
-// and what comes next when there is one. docs/rules/ranking.md.
+// Verdicts have tests of their own (evidence/judge); the list is what to look at when there is
+// none, and what comes next when there is one. docs/rules/ranking.md.
 //
 // Model: every device has a prior by its kind. A rank's evidence is in how many slow iterations it
 // shows, against how often it did before. A node gathers that of its ranks: those that do not show
 // speak against it as loud as the others for it, and many users count less than as many witnesses
-// (shared_decay). A node stands for its ranks only where two or more of them show. What is as likely
-// guilty as not (odds of 1) or less is left out.
+// (shared_decay). A node stands for its ranks only where two or more of them show. What is as
+// likely guilty as not (odds of 1) or less is left out.
 //
 // Thread-safety: pure. Cost: O(ranks + groups) of the ledger.
 // Source: Holmes (NSDI'25), maximum a posteriori with a topology-aware decay; formulas are ours.

@@ -98,21 +98,19 @@ bool JudgeMessagePaths(const StuckJob& job, Findings& out) {
 }
 
 bool IsAnswered(const WaitFor& graph, RankId rank) {
-  return std::any_of(graph.messages.begin(), graph.messages.end(), [&](const StuckMessage& message) {
-    return message.rank == rank && message.answered;
-  });
+  return std::any_of(
+      graph.messages.begin(), graph.messages.end(),
+      [&](const StuckMessage& message) { return message.rank == rank && message.answered; });
 }
 
 // Ranks that wait for nobody that is known, inside of an op.
 void JudgeHeldInside(const StuckJob& job, const std::vector<RankId>& inside, bool alone,
                      Findings& out) {
   if (alone && JudgeMessagePaths(job, out)) return;
-  const bool messages = std::all_of(inside.begin(), inside.end(), [&](RankId rank) {
-    return IsAnswered(job.graph, rank);
-  });
-  const std::string ranks =
-      absl::StrCat(inside.size() == 1 ? "rank " : "ranks ", RankList(inside),
-                   inside.size() == 1 ? " is inside of" : " are inside of");
+  const bool messages = std::all_of(inside.begin(), inside.end(),
+                                    [&](RankId rank) { return IsAnswered(job.graph, rank); });
+  const std::string ranks = absl::StrCat(inside.size() == 1 ? "rank " : "ranks ", RankList(inside),
+                                         inside.size() == 1 ? " is inside of" : " are inside of");
   Abstain(out, messages ? absl::StrCat("why the message that ", ranks,
                                        " does not move: both ends are there (their tags, or the "
                                        "state of the transport)")
@@ -151,7 +149,8 @@ bool Is(const OpStep& step, const Call& call) {
          (call.root == kNoRank || step.peer == call.root);
 }
 
-// Without a majority, the one that left its own usual order; where it is not exactly one, as it was.
+// Without a majority, the one that left its own usual order; where it is not exactly one, as it
+// was.
 Mismatch WithHabits(const JobView& view, Mismatch found) {
   if (!found.odd.empty()) return found;
   const auto broken = FindOrderBreak(OrdersOf(view), found.others);
@@ -172,8 +171,9 @@ bool OfMessages(const WaitFor& graph, const std::vector<RankId>& ring) {
 void JudgeRing(const StuckJob& job, Findings& out) {
   const std::vector<RankId> ring = job.graph.Ring();
   if (ring.empty()) {
-    return Abstain(out, "why what has come together does not move: both ends of each message that "
-                        "is stuck are there (their tags, or the state of the transport)");
+    return Abstain(out,
+                   "why what has come together does not move: both ends of each message that "
+                   "is stuck are there (their tags, or the state of the transport)");
   }
   const auto broken = FindOrderBreak(OrdersOf(job.c.view), ring);
   if (broken) {
@@ -233,8 +233,8 @@ bool StoodStillBefore(const StuckJob& job, const std::vector<RankId>& dead) {
 bool JudgeTheDead(const StuckJob& job, Findings& out) {
   const Deaths deaths = JudgeDeaths(job.c.view, job.c.config);
   if (StoodStillBefore(job, deaths.dead)) {
-    Abstain(out, absl::StrCat("why the job stood still before ranks ", RankList(deaths.dead),
-                              " died"));
+    Abstain(out,
+            absl::StrCat("why the job stood still before ranks ", RankList(deaths.dead), " died"));
     return true;
   }
   for (RankId rank : deaths.culprits) {

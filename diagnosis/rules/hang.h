@@ -7,8 +7,8 @@
 //   work; other kind, size, type or root at the same sequence → mismatch, the odd one out named; a
 //   ring of waits → mismatch, by the order of who broke with its own; all inside and none done →
 //   communication_hang of the group.
-// Deaths are asked for first, for a job that died is not silent for long (hang/death.h). A rank that
-// may be at work (hang/suspect.h) is given more patience: its grade grows with the time it is
+// Deaths are asked for first, for a job that died is not silent for long (hang/death.h). A rank
+// that may be at work (hang/suspect.h) is given more patience: its grade grows with the time it is
 // silent.
 //
 // Thread-safety: pure. Cost: that of the wait-for graph (graph/wait_for.h).

@@ -1,9 +1,9 @@
 // Rule imbalance: work that is unequal by design, from the start. docs/rules/imbalance.md.
 //
 // Model: one stage of all pipelines, which may be several ranks, takes imbalance_ratio × the own
-// time of its peers in nearly every iteration of the window, and the others wait for it. That is the
-// model's cut, not a device: which would be slow in one replica only. Speaks only on jobs that are
-// not slow against their own past, with messages between ranks (graph/pipelines), and grades
+// time of its peers in nearly every iteration of the window, and the others wait for it. That is
+// the model's cut, not a device: which would be slow in one replica only. Speaks only on jobs that
+// are not slow against their own past, with messages between ranks (graph/pipelines), and grades
 // supported at most.
 //
 // Thread-safety: pure. Cost: O(ranks × window).

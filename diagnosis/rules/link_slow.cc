@@ -108,7 +108,8 @@ void NameSlowNetwork(const JobView& view, const SlowNetwork& network, Verdict& v
   std::string where;
   if (network.end != kNoRank) {
     const RankFacts* facts = FactsOf(view, network.end);
-    verdict.entity = {EntityType::kNic, {network.end}, facts != nullptr ? facts->node : "", "", "", ""};
+    verdict.entity = {
+        EntityType::kNic, {network.end}, facts != nullptr ? facts->node : "", "", "", ""};
     where = absl::StrCat("what goes to and from rank ", network.end.value, " is slow");
   } else {
     verdict.entity = {EntityType::kLink,
@@ -123,9 +124,9 @@ void NameSlowNetwork(const JobView& view, const SlowNetwork& network, Verdict& v
                   absl::StrFormat("%s a megabyte instead of %s.", Duration(worst.since_s_per_mb),
                                   Duration(worst.before_s_per_mb)));
   AddPaths(network, verdict);
-  verdict.action_text = absl::StrCat(
-      "Look at the network device and link of rank ",
-      network.end != kNoRank ? network.end.value : worst.src.value, ": speed, errors, drops, limits.");
+  verdict.action_text = absl::StrCat("Look at the network device and link of rank ",
+                                     network.end != kNoRank ? network.end.value : worst.src.value,
+                                     ": speed, errors, drops, limits.");
   verdict.action_command = "ip -s link; ethtool -S DEVICE; tc -s qdisc; ss -ti";
 }
 

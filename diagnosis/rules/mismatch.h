@@ -21,7 +21,7 @@ namespace fathom::diagnosis {
 
 struct Call {
   CollectiveKind kind = CollectiveKind::kUnknown;
-  std::uint64_t bytes = 0;  // 0 where the kind does not demand equal sizes
+  std::uint64_t bytes = 0;             // 0 where the kind does not demand equal sizes
   DataType type = DataType::kUnknown;  // unknown where some member's is
   RankId root = kNoRank;               // likewise
   friend auto operator<=>(const Call&, const Call&) = default;

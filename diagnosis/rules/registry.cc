@@ -14,9 +14,8 @@ namespace fathom::diagnosis {
 
 const std::vector<Rule>& AllRules() {
   static const std::vector<Rule> kRules = {
-      ArrivalRule(), WalkBackRule(),   CommunicationSlowRule(), ImbalanceRule(),
-      HangRule(),    StoppedJobRule(), SlowWorkerRule(),        UnequalWorkRule(),
-      AlwaysLateRule()};
+      ArrivalRule(),    WalkBackRule(),   CommunicationSlowRule(), ImbalanceRule(), HangRule(),
+      StoppedJobRule(), SlowWorkerRule(), UnequalWorkRule(),       AlwaysLateRule()};
   return kRules;
 }
 

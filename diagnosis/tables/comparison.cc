@@ -49,9 +49,8 @@ std::vector<PartChange> PartsOf(const JobTables& after, const JobTables& before,
   for (auto& [what, change] : changes) {
     if (change.growth() >= kWorthNaming * growth) parts.push_back(std::move(change));
   }
-  std::sort(parts.begin(), parts.end(), [](const PartChange& a, const PartChange& b) {
-    return a.growth() > b.growth();
-  });
+  std::sort(parts.begin(), parts.end(),
+            [](const PartChange& a, const PartChange& b) { return a.growth() > b.growth(); });
   if (parts.size() > kPartsNamed) parts.resize(kPartsNamed);
   return parts;
 }
@@ -95,12 +94,14 @@ void Describe(const Comparison& comparison, Verdict& verdict) {
                     kind.after, "s", kind.before, "comparison"});
   }
   for (const PartChange& part : comparison.parts) {
-    verdict.evidence.push_back({absl::StrCat("Per iteration, mean over the ranks: ", part.what, "."),
-                                part.after, "s", part.before, "comparison"});
+    verdict.evidence.push_back(
+        {absl::StrCat("Per iteration, mean over the ranks: ", part.what, "."), part.after, "s",
+         part.before, "comparison"});
   }
   verdict.would_change.push_back("A second pair of recordings in which the difference is gone.");
   verdict.action_text =
-      "Compare what changed between the two runs: code, libraries, settings, nodes. The verdicts on "
+      "Compare what changed between the two runs: code, libraries, settings, nodes. The verdicts "
+      "on "
       "this recording alone say whether one rank is behind it.";
 }
 
@@ -121,11 +122,11 @@ Comparison Compare(const JobTables& after, const JobTables& before, double chanc
   comparison.chance = chance;
   comparison.slower = comparison.before > 0 && chance < kRegressionChance &&
                       comparison.after > config.delta * comparison.before;
-  comparison.kinds = {KindChange("compute", &Breakdown::compute, after, before),
-                      KindChange("communication, with the waits in it", &Breakdown::communication,
-                                 after, before),
-                      KindChange("copies", &Breakdown::copies, after, before),
-                      KindChange("idle", &Breakdown::idle, after, before)};
+  comparison.kinds = {
+      KindChange("compute", &Breakdown::compute, after, before),
+      KindChange("communication, with the waits in it", &Breakdown::communication, after, before),
+      KindChange("copies", &Breakdown::copies, after, before),
+      KindChange("idle", &Breakdown::idle, after, before)};
   if (comparison.slower) {
     comparison.parts = PartsOf(after, before, comparison.after - comparison.before);
   }
@@ -141,8 +142,7 @@ void JudgeComparison(const Comparison& comparison, const JobTables& after, Diagn
   if (!comparison.slower) return;
   Verdict verdict;
   verdict.cause = Cause::kRegression;
-  verdict.grade =
-      comparison.chance < kEstablishedChance ? Grade::kEstablished : Grade::kSupported;
+  verdict.grade = comparison.chance < kEstablishedChance ? Grade::kEstablished : Grade::kSupported;
   verdict.problem = ProblemClass::kNone;
   verdict.owner = OwnerOf(verdict.cause);
   verdict.entity.type = EntityType::kJob;

@@ -42,8 +42,8 @@ std::int64_t Length(const std::vector<Span>& spans) {
 std::int64_t Common(const std::vector<Span>& a, const std::vector<Span>& b) {
   std::int64_t sum = 0;
   for (std::size_t i = 0, j = 0; i < a.size() && j < b.size();) {
-    sum += std::max<std::int64_t>(
-        0, std::min(a[i].end, b[j].end) - std::max(a[i].begin, b[j].begin));
+    sum +=
+        std::max<std::int64_t>(0, std::min(a[i].end, b[j].end) - std::max(a[i].begin, b[j].begin));
     if (a[i].end < b[j].end) {
       ++i;
     } else {
@@ -110,7 +110,8 @@ void AddQueue(const std::vector<const DeviceWork*>& stream, LaunchRow& row) {
     row.queue_max = std::max(row.queue_max, length);
     sum += length;
   }
-  if (!changes.empty()) row.queue_mean = static_cast<double>(sum) / static_cast<double>(changes.size());
+  if (!changes.empty())
+    row.queue_mean = static_cast<double>(sum) / static_cast<double>(changes.size());
 }
 
 LaunchRow LaunchesOf(const std::vector<const DeviceWork*>& stream) {
@@ -255,9 +256,8 @@ RankTables TablesOfHost(const RankWork& work, double span, double busy, double b
 
 void FillTotals(const std::vector<RankTables>& tables, std::vector<RankTotals>& totals) {
   for (const RankTables& from : tables) {
-    auto at = std::lower_bound(
-        totals.begin(), totals.end(), from.rank,
-        [](const RankTotals& one, RankId rank) { return one.rank < rank; });
+    auto at = std::lower_bound(totals.begin(), totals.end(), from.rank,
+                               [](const RankTotals& one, RankId rank) { return one.rank < rank; });
     if (at == totals.end() || at->rank != from.rank) {
       at = totals.insert(at, RankTotals{});
       at->rank = from.rank;

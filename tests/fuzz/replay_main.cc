@@ -29,9 +29,20 @@ std::size_t Below(std::mt19937_64& random, std::size_t bound) {
 // One change: bytes flipped, lost, doubled, cut off, replaced by what breaks parsers, or by a piece
 // of another input.
 void Change(const std::vector<Bytes>& corpus, std::mt19937_64& random, Bytes& input) {
-  static const std::vector<std::string> kAwkward = {
-      "-1", "0", "18446744073709551615", "9223372036854775808", "1e999", "nan", "\"", "{", "}", "[",
-      "\\u0000", std::string(4, '\0'), "\xff\xff\xff\x7f", "\xff\xff\xff\xff\xff\xff\xff\xff"};
+  static const std::vector<std::string> kAwkward = {"-1",
+                                                    "0",
+                                                    "18446744073709551615",
+                                                    "9223372036854775808",
+                                                    "1e999",
+                                                    "nan",
+                                                    "\"",
+                                                    "{",
+                                                    "}",
+                                                    "[",
+                                                    "\\u0000",
+                                                    std::string(4, '\0'),
+                                                    "\xff\xff\xff\x7f",
+                                                    "\xff\xff\xff\xff\xff\xff\xff\xff"};
   const std::size_t at = Below(random, input.size() + 1);
   const auto here = input.begin() + static_cast<std::ptrdiff_t>(at);
   const std::size_t some = Below(random, std::min<std::size_t>(input.size() - at, 64) + 1);

@@ -13,9 +13,9 @@ namespace fathom::cli {
 namespace {
 
 constexpr std::string_view kGone = "***";
-constexpr std::array<std::string_view, 9> kNames = {
-    "token", "secret", "password", "passwd",    "authorization",
-    "apikey", "api_key", "credential", "routing_key"};
+constexpr std::array<std::string_view, 9> kNames = {"token",   "secret",        "password",
+                                                    "passwd",  "authorization", "apikey",
+                                                    "api_key", "credential",    "routing_key"};
 constexpr std::size_t kLongestLine = 2048;  // std::regex recurses for each character
 
 void ReplaceAll(std::string& text, std::string_view from) {

@@ -96,8 +96,8 @@ void SupportBundle::GatherVersions() {
   }
   utsname system{};
   uname(&system);
-  AppendTo(&text, system.sysname, " ", system.release, " ", system.machine, " on ",
-           system.nodename, "\n");
+  AppendTo(&text, system.sysname, " ", system.release, " ", system.machine, " on ", system.nodename,
+           "\n");
   const auto release = TailOf("/etc/os-release", kLogBytes);
   Put("versions.txt", Cat(text, release.ok() ? *release : ""));
 }
@@ -118,8 +118,8 @@ void SupportBundle::GatherEnvironment() {
   std::string text;
   for (const std::string& each : sources_.environment) {
     const std::string_view name = std::string_view(each).substr(0, each.find('='));
-    const std::string_view value = std::string_view(each).substr(
-        std::min(name.size() + 1, each.size()));
+    const std::string_view value =
+        std::string_view(each).substr(std::min(name.size() + 1, each.size()));
     if (IsSecretName(name)) redaction_.Know(value);
     redaction_.KnowFilesOf(each);
     const bool ours = name.starts_with("FATHOM_") || name.starts_with("SLURM_JOB") ||

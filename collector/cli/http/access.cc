@@ -15,7 +15,9 @@ std::string Variable(const char* name) {
 
 }  // namespace
 
-Access AccessFromEnvironment() { return {Variable("FATHOM_TOKEN_FILE"), Variable("FATHOM_CA_FILE")}; }
+Access AccessFromEnvironment() {
+  return {Variable("FATHOM_TOKEN_FILE"), Variable("FATHOM_CA_FILE")};
+}
 
 absl::StatusOr<std::string> TokenFrom(const std::string& file) {
   std::ifstream stream(file);

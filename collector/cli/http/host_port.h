@@ -1,7 +1,8 @@
 // HOST:PORT as it is given on the command line: "127.0.0.1:7070", "[::1]:7070", "node7:7070".
 //
 // Used by every verb that talks to a collector or hands an address to one.
-// What goes beyond HOST:PORT comes from access.h. Thread-safety: plain value. Errors: kInvalidArgument with a message that says what is expected.
+// What goes beyond HOST:PORT comes from access.h. Thread-safety: plain value. Errors:
+// kInvalidArgument with a message that says what is expected.
 #ifndef FATHOM_COLLECTOR_CLI_HTTP_HOST_PORT_H_
 #define FATHOM_COLLECTOR_CLI_HTTP_HOST_PORT_H_
 
@@ -18,7 +19,7 @@ struct HostPort {
   std::uint16_t port = 0;  // 0 = any free one, where something is to listen
   std::string token{};     // shown to whoever is there; empty = none
   bool tls = false;
-  std::string ca_file{};   // whose certificates are believed; empty = the system's authorities
+  std::string ca_file{};  // whose certificates are believed; empty = the system's authorities
 
   // "host:port", an IPv6 host in brackets.
   std::string ToString() const;

@@ -38,8 +38,8 @@ absl::StatusOr<HttpReply> HttpClient::Get(std::string_view target) const {
 
 absl::StatusOr<HttpReply> HttpClient::Post(std::string_view target, std::string_view json) const {
   return Send(Cat("POST ", target, " HTTP/1.1\r\nHost: ", server_.ToString(),
-                  Authorization(server_), "\r\nContent-Type: application/json\r\nContent-Length: ", json.size(),
-                  "\r\nUser-Agent: fathom\r\nConnection: close\r\n\r\n", json));
+                  Authorization(server_), "\r\nContent-Type: application/json\r\nContent-Length: ",
+                  json.size(), "\r\nUser-Agent: fathom\r\nConnection: close\r\n\r\n", json));
 }
 
 absl::StatusOr<HttpReply> HttpClient::Send(const std::string& request) const {

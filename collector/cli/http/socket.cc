@@ -77,8 +77,7 @@ absl::StatusOr<Socket> Socket::Connect(const HostPort& to, Deadline deadline) {
     }
     Socket socket(*fd);
     if (!to.tls) return socket;
-    auto tls = TlsStream::Open(
-        *fd, to, [&](short events) { return Await(*fd, events, deadline); });
+    auto tls = TlsStream::Open(*fd, to, [&](short events) { return Await(*fd, events, deadline); });
     if (!tls.ok()) return tls.status();
     socket.tls_ = *std::move(tls);
     return socket;

@@ -1,8 +1,10 @@
-// A TCP connection, with TLS where the address says so, and a deadline on everything that could wait.
+// A TCP connection, with TLS where the address says so, and a deadline on everything that could
+// wait.
 //
 // Used by HttpClient and EventSubscription. Deadlines are of std::chrono::steady_clock.
 // Thread-safety: thread-compatible. Ownership: Socket owns its descriptor (close-on-exec).
-// Errors: kUnavailable (nobody there, or gone), kDeadlineExceeded, kInvalidArgument (no such host), those of TlsStream.
+// Errors: kUnavailable (nobody there, or gone), kDeadlineExceeded, kInvalidArgument (no such host),
+// those of TlsStream.
 #ifndef FATHOM_COLLECTOR_CLI_HTTP_SOCKET_H_
 #define FATHOM_COLLECTOR_CLI_HTTP_SOCKET_H_
 

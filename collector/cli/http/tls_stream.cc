@@ -39,10 +39,9 @@ absl::Status TlsStream::SetUp(int fd, const HostPort& to) {
   context_.reset(SSL_CTX_new(TLS_client_method()));
   SSL_CTX_set_min_proto_version(context_.get(), TLS1_2_VERSION);
   SSL_CTX_set_verify(context_.get(), SSL_VERIFY_PEER, nullptr);
-  const bool trusted =
-      to.ca_file.empty()
-          ? SSL_CTX_set_default_verify_paths(context_.get()) == 1
-          : SSL_CTX_load_verify_locations(context_.get(), to.ca_file.c_str(), nullptr) == 1;
+  const bool trusted = to.ca_file.empty() ? SSL_CTX_set_default_verify_paths(context_.get()) == 1
+                                          : SSL_CTX_load_verify_locations(
+                                                context_.get(), to.ca_file.c_str(), nullptr) == 1;
   if (!trusted) {
     return absl::InvalidArgumentError(Cat(to.ca_file, " holds no certificate: ", LastError()));
   }

@@ -23,9 +23,8 @@ const Json* FirstOf(const Json& report, std::string_view kind) {
 
 bool Asks(const Json& report, std::string_view question) {
   const Json& abstained = ListField(report, "abstained");
-  return std::any_of(abstained.begin(), abstained.end(), [&](const Json& each) {
-    return TextField(each, "question") == question;
-  });
+  return std::any_of(abstained.begin(), abstained.end(),
+                     [&](const Json& each) { return TextField(each, "question") == question; });
 }
 
 bool HoldsRecords(const Json& report) {

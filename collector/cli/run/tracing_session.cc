@@ -80,10 +80,10 @@ absl::Status TracingSession::UseTheirs(const SessionOptions& options) {
   absl::StatusOr<HostPort> grpc = ParseHostPort(options.collector);
   if (!grpc.ok()) return grpc.status();
   grpc_ = grpc->ToString();
-  absl::StatusOr<HostPort> http = ServerOf(
-      options.collector_http.empty() ? HostPort{grpc->host, kDefaultHttpPort}.ToString()
-                                     : options.collector_http,
-      AccessFromEnvironment());
+  absl::StatusOr<HostPort> http =
+      ServerOf(options.collector_http.empty() ? HostPort{grpc->host, kDefaultHttpPort}.ToString()
+                                              : options.collector_http,
+               AccessFromEnvironment());
   if (!http.ok()) return http.status();
   http_ = *std::move(http);
   const std::string node_folder = NodeShmFolder();

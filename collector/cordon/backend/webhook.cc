@@ -41,7 +41,8 @@ bool ReadNode(const Json& json, NodeFact& node) {
 
 absl::Status StatusOfHttp(int status, const std::string& text) {
   if (status >= 200 && status < 300) return absl::OkStatus();
-  const std::string said = absl::StrCat("HTTP status ", status, ": ", collector::CutText(text, 200));
+  const std::string said =
+      absl::StrCat("HTTP status ", status, ": ", collector::CutText(text, 200));
   switch (status) {
     case 400:
     case 422:

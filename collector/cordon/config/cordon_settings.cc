@@ -48,27 +48,39 @@ std::string Show(Number value) {
 
 template <typename T>
 CordonSetting Of(std::string name, T C::*field, std::string help) {
-  return {std::move(name), std::move(help), std::is_same_v<T, bool>, false,
+  return {std::move(name),
+          std::move(help),
+          std::is_same_v<T, bool>,
+          false,
           [field](C& c, const std::string& text) { return Parse(text, c.*field); },
           [field](const C& c) { return Show(c.*field); }};
 }
 
 template <typename T>
 CordonSetting Of(std::string name, T Limits::*field, std::string help) {
-  return {std::move(name), std::move(help), std::is_same_v<T, bool>, true,
+  return {std::move(name),
+          std::move(help),
+          std::is_same_v<T, bool>,
+          true,
           [field](C& c, const std::string& text) { return Parse(text, c.limits.*field); },
           [field](const C& c) { return Show(c.limits.*field); }};
 }
 
 template <typename T>
 CordonSetting Of(std::string name, T collector::LoginOptions::*field, std::string help) {
-  return {std::move(name), std::move(help), std::is_same_v<T, bool>, true,
+  return {std::move(name),
+          std::move(help),
+          std::is_same_v<T, bool>,
+          true,
           [field](C& c, const std::string& text) { return Parse(text, c.login.*field); },
           [field](const C& c) { return Show(c.login.*field); }};
 }
 
 CordonSetting Of(std::string name, std::string service::TlsFiles::*field, std::string help) {
-  return {std::move(name), std::move(help), false, false,
+  return {std::move(name),
+          std::move(help),
+          false,
+          false,
           [field](C& c, const std::string& text) { return Parse(text, c.tls.*field); },
           [field](const C& c) { return Show(c.tls.*field); }};
 }

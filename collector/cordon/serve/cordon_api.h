@@ -8,8 +8,8 @@
 //
 // A POST is for operators; what is read, but for health, for viewers where open_reading is off.
 //
-// Thread-safety: thread-safe. Ownership: refers to the login, and to the actuator, which comes with Activate and must
-// outlive it; before that this is a standby: it answers health, metrics and 503.
+// Thread-safety: thread-safe. Ownership: refers to the login, and to the actuator, which comes with
+// Activate and must outlive it; before that this is a standby: it answers health, metrics and 503.
 // Errors: JSON {"error"} with 400, 401, 403, 404, 405, 409, 429, 503.
 #ifndef FATHOM_COLLECTOR_CORDON_SERVE_CORDON_API_H_
 #define FATHOM_COLLECTOR_CORDON_SERVE_CORDON_API_H_

@@ -27,11 +27,9 @@ class CordonServer::Impl {
   Impl(const CordonApi& api, const collector::Login& login) : api_(api), login_(login) {}
 
   absl::Status Start(const std::string& address, const service::TlsFiles& tls) {
-    auto started =
-        collector::Listener::Start(address, tls, {{"num_threads", "4"}},
-                                   [this](const auto& listener, mg_connection* connection) {
-                                     Answer(listener, connection);
-                                   });
+    auto started = collector::Listener::Start(
+        address, tls, {{"num_threads", "4"}},
+        [this](const auto& listener, mg_connection* connection) { Answer(listener, connection); });
     if (!started.ok()) return started.status();
     listener_ = *std::move(started);
     return absl::OkStatus();

@@ -2,7 +2,8 @@
 //
 // Owned by main. civetweb does the protocol; only the .cc sees it. Loopback by default.
 // Threads: civetweb's, four. Thread-safety: thread-safe. Ownership: refers to API and
-// login, which outlive it. Errors: Start says which address and what to do. Bounds: bodies of 4 KiB.
+// login, which outlive it. Errors: Start says which address and what to do. Bounds: bodies of 4
+// KiB.
 #ifndef FATHOM_COLLECTOR_CORDON_SERVE_CORDON_SERVER_H_
 #define FATHOM_COLLECTOR_CORDON_SERVE_CORDON_SERVER_H_
 

@@ -76,8 +76,7 @@ class Csv {
 };
 
 std::string Ranks(const JobTables& tables) {
-  Csv csv(
-      "rank,node,compute_s,non_compute_s,idle_s,communication_s,wait_s,overlap_ratio,late_s");
+  Csv csv("rank,node,compute_s,non_compute_s,idle_s,communication_s,wait_s,overlap_ratio,late_s");
   for (const auto& rank : tables.totals) {
     csv.Count(rank.rank.value).Text(rank.node).Seconds(rank.compute.Seconds());
     csv.Seconds(rank.non_compute.Seconds()).Seconds(rank.idle.Seconds());

@@ -47,8 +47,7 @@ absl::Status Login::Load(const LoginOptions& options) {
   tokens_ = std::move(tokens);
   stamp_ = stamp;
   proxies_ = *std::move(proxies);
-  operators_ =
-      absl::StrSplit(options.proxy_operators, absl::ByAnyChar(", "), absl::SkipEmpty());
+  operators_ = absl::StrSplit(options.proxy_operators, absl::ByAnyChar(", "), absl::SkipEmpty());
   return absl::OkStatus();
 }
 
@@ -117,8 +116,7 @@ Person Login::OfProxy(const std::string& user) const {
 // Nobody where the file is not set and the person not known: the caller says what is needed.
 absl::StatusOr<Person> Login::Who(const Credentials& who) {
   if (!who.token.empty()) return OfToken(who);
-  if (!who.proxy_user.empty() && !options_.proxy_header.empty() &&
-      proxies_.Has(who.peer.address)) {
+  if (!who.proxy_user.empty() && !options_.proxy_header.empty() && proxies_.Has(who.peer.address)) {
     return OfProxy(who.proxy_user);
   }
   return Person{"", options_.open_reading || !options_.on() ? Role::kViewer : Role::kNobody};
@@ -148,8 +146,7 @@ absl::StatusOr<Person> Login::Admit(const Credentials& who, Role needed) {
                       : "nobody may change anything: no file of tokens is set");
   }
   ++failures_.role;
-  return absl::PermissionDeniedError(person->name +
-                                     " is a viewer and may not change anything");
+  return absl::PermissionDeniedError(person->name + " is a viewer and may not change anything");
 }
 
 std::string Login::proxy_header() const {

@@ -45,8 +45,8 @@ struct LoginOptions {
   std::string proxy_header{};     // with the person's name: "X-Forwarded-User"
   std::string proxy_peers{};      // addresses and networks of the proxy, with commas
   std::string proxy_operators{};  // names, with commas; whoever else the proxy names is a viewer
-  bool open_reading = false;    // reading needs no login
-  bool local_owner = false;     // see above
+  bool open_reading = false;      // reading needs no login
+  bool local_owner = false;       // see above
 
   bool on() const { return !token_file.empty() || !proxy_header.empty(); }
 };

@@ -34,8 +34,8 @@ std::string KernelText(const std::string& address, int port) {
 bool LoopbackWithPort(const std::string& text, int port) {
   const bool loopback = text.starts_with("00000000000000000000000001000000:") ||
                         (text.size() == 13 && text.substr(6, 2) == "7F");
-  return loopback && text.ends_with(absl::AsciiStrToUpper(
-                         absl::StrCat(":", absl::Hex(port, absl::kZeroPad4))));
+  return loopback &&
+         text.ends_with(absl::AsciiStrToUpper(absl::StrCat(":", absl::Hex(port, absl::kZeroPad4))));
 }
 
 }  // namespace
@@ -49,8 +49,7 @@ bool Networks::Read(const std::string& address, std::array<unsigned char, 16>& b
 absl::StatusOr<Networks> Networks::Parse(const std::string& list) {
   Networks all;
   for (const auto each : absl::StrSplit(list, absl::ByAnyChar(", "), absl::SkipEmpty())) {
-    const std::pair<std::string, std::string> parts =
-        absl::StrSplit(each, absl::MaxSplits('/', 1));
+    const std::pair<std::string, std::string> parts = absl::StrSplit(each, absl::MaxSplits('/', 1));
     Network network;
     const bool v4 = parts.first.find(':') == std::string::npos;
     const int most = v4 ? 32 : 128;
@@ -84,8 +83,8 @@ bool Networks::Has(const std::string& address) const {
   return false;
 }
 
-// Columns of /proc/net/tcp (proc(5)): sl, local_address, rem_address, st, queues, timer, retransmits,
-// uid. Where two users' connections fit, nobody is told apart.
+// Columns of /proc/net/tcp (proc(5)): sl, local_address, rem_address, st, queues, timer,
+// retransmits, uid. Where two users' connections fit, nobody is told apart.
 std::optional<uid_t> LoopbackOwner(const Peer& peer, const std::string& folder) {
   if (!IsLoopback(peer.address)) return std::nullopt;
   const std::string from = KernelText(peer.address, peer.port);

@@ -25,11 +25,12 @@ constexpr std::string_view kPage =
 
 // A fragment of the page's own address, in characters that need no escape anywhere.
 std::string Fragment(const std::string& text) {
-  const bool plain = text.starts_with("#/") && text.size() < 1024 &&
-                     std::all_of(text.begin(), text.end(), [](unsigned char c) {
-                       return std::isalnum(c) != 0 || std::string_view("#/%-._~").find(
-                                                          static_cast<char>(c)) != std::string::npos;
-                     });
+  const bool plain =
+      text.starts_with("#/") && text.size() < 1024 &&
+      std::all_of(text.begin(), text.end(), [](unsigned char c) {
+        return std::isalnum(c) != 0 ||
+               std::string_view("#/%-._~").find(static_cast<char>(c)) != std::string::npos;
+      });
   return plain ? text : "";
 }
 

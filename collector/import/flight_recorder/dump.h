@@ -39,7 +39,7 @@ struct DumpEntry {
   std::optional<std::uint32_t> p2p_dst;
   std::int64_t created_ns = 0;
   std::int64_t timeout_ms = 0;
-  bool open = true;  // neither retired nor completed
+  bool open = true;        // neither retired nor completed
   bool started = false;    // by the device; only where starts are timed
   bool completed = false;  // likewise; Gloo never says so
 };

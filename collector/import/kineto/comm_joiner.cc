@@ -165,8 +165,7 @@ class Joiner {
     for (JoinedOp& op : joined_.ops) {
       const bool told = !op.call.group.empty() && op.call.sequence != kAbsent;
       if (told && !IsPointToPoint(op.call.kind)) {
-        const auto [at, fresh] =
-            whole.try_emplace({op.call.group, op.call.sequence}, kept.size());
+        const auto [at, fresh] = whole.try_emplace({op.call.group, op.call.sequence}, kept.size());
         if (!fresh) {
           Merge(kept[at->second], op);
           continue;

@@ -15,9 +15,9 @@
 //   after the other, from the begin of the gap. The rest of the gap is the host's own. (DDP's wait
 //   for its buckets has no event; it is the gap at the end of backward.) The waiter is woken before
 //   the event of the run ends, so an end may lie up to kLateEnd after the gap. A recv is its own
-//   wait. On a device the rank waits where nothing but communication runs: DeviceWaits(). The end of
-//   a `gloo:send` is the call of wait() on it, not its completion, unless nothing
-//   else ran meanwhile.
+//   wait. On a device the rank waits where nothing but communication runs: DeviceWaits(). The end
+//   of a `gloo:send` is the call of wait() on it, not its completion, unless nothing else ran
+//   meanwhile.
 // Deviation: a thread that sleeps while an op is in flight looks as if it waited until the op ends.
 //
 // Units: ns since the base of the trace. Thread-safety: pure function.

@@ -4,12 +4,12 @@
 //
 // Model: an op belongs to the iteration N whose mark, ProfilerStep#N or one that MarkSteps() put,
 // spans its call. The iteration itself is taken from the end of the last collective before the mark
-// to the end of the last collective within it, as a live job's is: ranks leave those together, while
-// their marks lie apart by as much as one waits for another, and what a rank does after its last op
-// of a step delays the first op of the next. Without collectives the last message, else the mark is the border.
-// Sequence: `Seq` of the trace where it is given, else (iteration, order in it), which is equal on
-// all members as long as they run the same program. A group whose identity was guessed is marked
-// so.
+// to the end of the last collective within it, as a live job's is: ranks leave those together,
+// while their marks lie apart by as much as one waits for another, and what a rank does after its
+// last op of a step delays the first op of the next. Without collectives the last message, else the
+// mark is the border. Sequence: `Seq` of the trace where it is given, else (iteration, order in
+// it), which is equal on all members as long as they run the same program. A group whose identity
+// was guessed is marked so.
 //
 // What stands in for what a live job measures:
 //   cpu       time the training thread was inside ops (cpu_op), with time without a core

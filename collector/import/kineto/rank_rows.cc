@@ -73,10 +73,9 @@ class RankReader {
                                ? Stretch{trace_.first, trace_.last}
                                : Stretch{iterations_.front().begin, iterations_.back().end};
       const auto seconds = [](std::int64_t ns) { return static_cast<double>(ns) * 1e-9; };
-      out_.tables =
-          diagnosis::TablesOfHost(trace_.work, seconds(span.end - span.begin),
-                                  seconds(busy_.Covered(span.begin, span.end)),
-                                  seconds(waits.Covered(span.begin, span.end)));
+      out_.tables = diagnosis::TablesOfHost(trace_.work, seconds(span.end - span.begin),
+                                            seconds(busy_.Covered(span.begin, span.end)),
+                                            seconds(waits.Covered(span.begin, span.end)));
     }
     out_.tables.rank = RankId(trace_.rank);
   }

@@ -47,7 +47,7 @@ class RankTraceBuilder final : public TraceSink {
   RankTrace trace_;
   WorkLog log_;
   std::vector<PythonCall> long_ops_;  // stand in for Python functions where there are none
-  ThreadOps* ops_ = nullptr;  // of ops_thread_: most events follow one of the same thread
+  ThreadOps* ops_ = nullptr;          // of ops_thread_: most events follow one of the same thread
   std::int64_t ops_thread_ = kAbsent;
   bool seen_ = false;
 };

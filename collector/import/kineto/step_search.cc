@@ -14,12 +14,12 @@ namespace fathom::collector::kineto {
 namespace {
 
 struct Call {
-  std::uint64_t key = 0;                         // kind and size
-  std::pair<std::string, std::int64_t> number;   // group and sequence, where both are told
-  std::int64_t called = 0;                       // on the clock of the trace
-  std::int64_t ended = 0;                        // likewise
-  std::int64_t came = 0;                         // wall clock
-  std::int64_t left = 0;                         // wall clock
+  std::uint64_t key = 0;                        // kind and size
+  std::pair<std::string, std::int64_t> number;  // group and sequence, where both are told
+  std::int64_t called = 0;                      // on the clock of the trace
+  std::int64_t ended = 0;                       // likewise
+  std::int64_t came = 0;                        // wall clock
+  std::int64_t left = 0;                        // wall clock
 };
 using Line = std::vector<Call>;
 
@@ -123,9 +123,8 @@ constexpr char kUntold[] = "no trace marks its iterations, and they cannot be to
 }  // namespace
 
 std::string MarkSteps(std::vector<RankTrace>& traces) {
-  const bool marked = std::any_of(traces.begin(), traces.end(), [](const RankTrace& trace) {
-    return !trace.steps.empty();
-  });
+  const bool marked = std::any_of(traces.begin(), traces.end(),
+                                  [](const RankTrace& trace) { return !trace.steps.empty(); });
   if (marked) return {};
   std::vector<Line> lines;
   for (const RankTrace& trace : traces) {

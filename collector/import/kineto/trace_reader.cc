@@ -250,7 +250,8 @@ class Reader {
     char* const text = buffer_.data() + from;
     auto error = parser_.iterate(text, to - from, room).get(document);
     if (error == simdjson::UTF8_ERROR) {
-      std::replace_if(text, text + (to - from), [](char c) { return (c & 0x80) != 0; }, '?');
+      std::replace_if(
+          text, text + (to - from), [](char c) { return (c & 0x80) != 0; }, '?');
       error = parser_.iterate(text, to - from, room).get(document);
     }
     return error == simdjson::SUCCESS;

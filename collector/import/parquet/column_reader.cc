@@ -97,7 +97,8 @@ class ChunkReader {
         if (!plain.ok()) return plain;
         std::vector<std::uint32_t> words;
         for (const std::string_view text : values.texts) words.push_back(WordOf(text));
-        Append(*levels, [](std::size_t i) { return i; }, values, words);
+        Append(
+            *levels, [](std::size_t i) { return i; }, values, words);
         return absl::OkStatus();
       }
       case Encoding::kPlainDictionary:

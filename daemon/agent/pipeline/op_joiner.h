@@ -111,7 +111,7 @@ class OpJoiner {
   DeviceCallSums device_calls_;
   std::uint32_t sources_seen_ = 0;
   std::int64_t device_busy_ns_ = 1;  // 0 would mean "not known"
-  std::int64_t device_end_ns_ = 0;  // newest end of communication on the device
+  std::int64_t device_end_ns_ = 0;   // newest end of communication on the device
   JoinCounters counters_;
 };
 

@@ -163,8 +163,7 @@ v1::GroupInfo GroupInfoOf(const RankSession& session, std::uint16_t slot) {
   return info;
 }
 
-v1::RankGone RankGoneOf(RankSession& session, std::int64_t now_ns,
-                        std::int64_t now_wall_ns) {
+v1::RankGone RankGoneOf(RankSession& session, std::int64_t now_ns, std::int64_t now_wall_ns) {
   v1::RankGone gone;
   gone.set_job(session.identity().job);
   gone.set_rank(session.identity().rank);

@@ -19,8 +19,7 @@ namespace fathom::agent {
 v1::RankInfo RankInfoOf(const RankSession& session);
 // Requires: the group in `slot` has an identity.
 v1::GroupInfo GroupInfoOf(const RankSession& session, std::uint16_t slot);
-v1::RankGone RankGoneOf(RankSession& session, std::int64_t now_ns,
-                        std::int64_t now_wall_ns);
+v1::RankGone RankGoneOf(RankSession& session, std::int64_t now_ns, std::int64_t now_wall_ns);
 // Requires: run.summaries is not empty.
 v1::SummaryBatch SummaryBatchOf(const RankSession& session, const ClosedIterations& run,
                                 std::int64_t mono_to_wall_ns);

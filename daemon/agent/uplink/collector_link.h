@@ -6,8 +6,8 @@
 // hands out; a second one reads while the stream is up. Whatever goes wrong ends the stream; the
 // next try comes after a back-off with jitter. That there is no collector is said once, and once
 // more when it is back; training never notices. A collector that refuses the agent is left alone
-// for `refused_wait`. With TLS the collector must show a certificate of its authority that names the
-// host of `target`; files that change are taken within ten seconds.
+// for `refused_wait`. With TLS the collector must show a certificate of its authority that names
+// the host of `target`; files that change are taken within ten seconds.
 //
 // Units: ns. Thread-safety: thread-safe.
 // Ownership: owns its threads and channel; `outbox` must outlive it. Stop (or the destructor) joins

@@ -33,9 +33,8 @@ Deaths JudgeDeaths(const JobView& view, const DiagnosisConfig& config) {
   for (const RankFacts& facts : view.ranks) {
     if (IsDead(facts) && !facts.exited_orderly) dead.push_back(&facts);
   }
-  std::stable_sort(dead.begin(), dead.end(), [](const RankFacts* a, const RankFacts* b) {
-    return a->gone_at < b->gone_at;
-  });
+  std::stable_sort(dead.begin(), dead.end(),
+                   [](const RankFacts* a, const RankFacts* b) { return a->gone_at < b->gone_at; });
   for (const RankFacts* facts : dead) out.dead.push_back(facts->rank);
   std::vector<const RankFacts*> own;
   std::copy_if(dead.begin(), dead.end(), std::back_inserter(own),
@@ -48,8 +47,8 @@ Deaths JudgeDeaths(const JobView& view, const DiagnosisConfig& config) {
   if (OrderedFromOutside(*dead.front()) && !killed) {
     out.missing = "a death that was not ordered from outside: the job was ended by a signal";
   } else if (own.empty()) {
-    out.missing = absl::StrCat("why communication failed: ranks ", RankList(out.dead),
-                               " died inside of it");
+    out.missing =
+        absl::StrCat("why communication failed: ranks ", RankList(out.dead), " died inside of it");
   } else if (own.size() > 1 && own[1]->gone_at - own[0]->gone_at < config.death_gap) {
     out.missing = absl::StrCat("which of ranks ", RankList(out.dead),
                                " died first: they went at the same time");

@@ -2,7 +2,8 @@
 //
 //   Rank 0 entered last: recv from rank 1, then all_reduce of WORLD (0), then send to rank 1.
 //
-// Used by rules hang (rows) and stopped_job (records). Thread-safety: pure functions. Cost: O(ranks).
+// Used by rules hang (rows) and stopped_job (records). Thread-safety: pure functions. Cost:
+// O(ranks).
 #ifndef FATHOM_DIAGNOSIS_RULES_HANG_ORDER_WORDS_H_
 #define FATHOM_DIAGNOSIS_RULES_HANG_ORDER_WORDS_H_
 

@@ -42,14 +42,15 @@ struct OpStep {
 struct OrderBreak {
   RankId rank;
   OpStep did;
-  OpStep usual;            // what followed each time before
-  std::size_t times = 0;   // how often it did
+  OpStep usual;           // what followed each time before
+  std::size_t times = 0;  // how often it did
 };
 
 inline constexpr std::size_t kContext = 32;  // ops
 inline constexpr std::size_t kTail = 48;     // last ops of a rank that are looked at
 
-// The one of `ring` that broke its order. `steps`: ops of each rank in order of entry, oldest first.
+// The one of `ring` that broke its order. `steps`: ops of each rank in order of entry, oldest
+// first.
 std::optional<OrderBreak> FindOrderBreak(const std::map<RankId, std::vector<OpStep>>& steps,
                                          const std::vector<RankId>& ring);
 

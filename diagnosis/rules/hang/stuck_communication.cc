@@ -29,9 +29,8 @@ bool HoldsItselfUp(const JobView& view, const StuckInstance& stuck) {
   if (begun > 0 && static_cast<std::size_t>(begun) < stuck.inside.size()) return false;
   return std::all_of(stuck.inside.begin(), stuck.inside.end(), [&](const auto& member) {
     const auto& open = FactsOf(view, member.first)->open_ops;
-    return std::none_of(open.begin(), open.end(), [&](const OpenOp& other) {
-      return MayHoldUp(member.second, other);
-    });
+    return std::none_of(open.begin(), open.end(),
+                        [&](const OpenOp& other) { return MayHoldUp(member.second, other); });
   });
 }
 

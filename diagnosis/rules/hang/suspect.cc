@@ -50,8 +50,8 @@ bool InTimedSleep(const std::string& channel) {
 
 bool WaitsForInput(const std::string& channel) {
   return absl::StrContains(channel, "pipe_read") || absl::StrContains(channel, "n_tty_read") ||
-         absl::StrContains(channel, "ep_poll") ||
-         absl::StrContains(channel, "poll_schedule") || channel == "wait_woken";
+         absl::StrContains(channel, "ep_poll") || absl::StrContains(channel, "poll_schedule") ||
+         channel == "wait_woken";
 }
 
 // For a process that it started: a script that uploads a checkpoint, a compiler.
@@ -146,9 +146,8 @@ std::string InWords(Occupation occupation, const RankFacts& facts) {
       return WaitsForInput(facts.wait_channel) ? absl::StrCat("waits for input", Channel(facts))
                                                : absl::StrCat("sleeps", Channel(facts));
     case Occupation::kBlocked:
-      return OnFutex(facts)
-                 ? absl::StrCat("is blocked on a lock", Channel(facts))
-                 : absl::StrCat("is idle", Channel(facts));
+      return OnFutex(facts) ? absl::StrCat("is blocked on a lock", Channel(facts))
+                            : absl::StrCat("is idle", Channel(facts));
   }
   return "is silent";
 }

@@ -56,7 +56,8 @@ std::vector<Wait> WaitsOf(const WaitFor& graph) {
     if (stuck.inside.empty()) continue;
     const OpenOp& first = stuck.inside.begin()->second;
     Wait wait{stuck.group, first.kind, kNoWaitNumber, {}, Inside(stuck), stuck.held_by};
-    if (stuck.sequence != kNoSequence) wait.number = static_cast<std::int64_t>(stuck.sequence.value);
+    if (stuck.sequence != kNoSequence)
+      wait.number = static_cast<std::int64_t>(stuck.sequence.value);
     for (const auto& [rank, op] : stuck.inside) wait.waited = std::max(wait.waited, op.age);
     waits.push_back(std::move(wait));
   }
@@ -185,7 +186,8 @@ void AdviseToEnd(const RankFacts& facts, Verdict& verdict) {
 std::string InWords(const Call& call) {
   std::string words(CollectiveKindName(call.kind));
   if (call.bytes != 0) absl::StrAppend(&words, " of ", call.bytes, " bytes");
-  if (call.type != DataType::kUnknown) absl::StrAppend(&words, " of ", std::string(DataTypeName(call.type)));
+  if (call.type != DataType::kUnknown)
+    absl::StrAppend(&words, " of ", std::string(DataTypeName(call.type)));
   if (call.root != kNoRank) absl::StrAppend(&words, " with root ", call.root.value);
   return words;
 }
@@ -205,9 +207,9 @@ void DescribePaths(const TroubledPaths& found, Verdict& verdict) {
          1, "path", 0, "sock_diag"});
   }
   for (const RankId rank : found.deaf) {
-    verdict.evidence.push_back({absl::StrFormat("Rank %d does not read what has arrived for it.",
-                                                rank.value),
-                                1, "rank", 0, "sock_diag"});
+    verdict.evidence.push_back(
+        {absl::StrFormat("Rank %d does not read what has arrived for it.", rank.value), 1, "rank",
+         0, "sock_diag"});
   }
 }
 
@@ -237,10 +239,10 @@ void AddPlace(const StuckJob& job, const MeetingPlace& place, const TroubledPath
 Verdict SlowLoader(const StuckJob& job, const RankFacts& facts) {
   Verdict verdict = Base(job, Cause::kDataLoader, {facts.rank});
   verdict.grade = GradeOfSilence(job, facts, Occupation::kBlocked);
-  verdict.sentence = absl::StrFormat(
-      "%s has waited for its data loader for %s; ranks %s wait for it.",
-      RankName(job.c.view, facts.rank), Duration(facts.silent_for.Seconds()),
-      RankList(verdict.victims));
+  verdict.sentence =
+      absl::StrFormat("%s has waited for its data loader for %s; ranks %s wait for it.",
+                      RankName(job.c.view, facts.rank), Duration(facts.silent_for.Seconds()),
+                      RankList(verdict.victims));
   verdict.evidence.push_back({"A request to the data loader is open.", facts.silent_for.Seconds(),
                               "s", facts.typical_iteration.Seconds(), "python marks"});
   verdict.would_change.push_back("The batch comes.");
@@ -255,9 +257,8 @@ Verdict ConvictDead(const StuckJob& job, const RankFacts& facts,
   Verdict verdict = Base(job, Cause::kProcessDead, {facts.rank});
   verdict.grade = Grade::kEstablished;
   const std::string end = EndInWords(facts);
-  verdict.sentence =
-      absl::StrFormat("The process of %s %s", RankName(job.c.view, facts.rank),
-                      end.empty() ? std::string("is gone") : end);
+  verdict.sentence = absl::StrFormat("The process of %s %s", RankName(job.c.view, facts.rank),
+                                     end.empty() ? std::string("is gone") : end);
   std::vector<RankId> followed = others_dead;
   std::erase(followed, facts.rank);
   if (!verdict.victims.empty()) {
@@ -290,10 +291,9 @@ Verdict ConvictHalted(const StuckJob& job, const RankFacts& facts) {
   verdict.grade = traced ? Grade::kHypothesis : Grade::kEstablished;
   verdict.evidence.push_back(
       {absl::StrCat("Its process is ", how, "."), facts.silent_for.Seconds(), "s", 0, "/proc"});
-  verdict.sentence =
-      absl::StrFormat("%s is %s and silent for %s; ranks %s wait for it.",
-                      RankName(job.c.view, facts.rank), how,
-                      Duration(facts.silent_for.Seconds()), RankList(verdict.victims));
+  verdict.sentence = absl::StrFormat(
+      "%s is %s and silent for %s; ranks %s wait for it.", RankName(job.c.view, facts.rank), how,
+      Duration(facts.silent_for.Seconds()), RankList(verdict.victims));
   verdict.would_change.push_back("The process runs again.");
   AdviseOnRank(job.c.view, facts.rank, verdict);
   if (facts.frozen) {
@@ -342,8 +342,9 @@ Verdict ConvictMismatch(const StuckJob& job, const Mismatch& found) {
                               static_cast<double>(found.sequence.value), "sequence", 0,
                               "open ops"});
   if (found.habit > 0) {
-    verdict.evidence.push_back({"Times that it called what the others called before; they did so now too.",
-                                static_cast<double>(found.habit), "times", 0, "rows"});
+    verdict.evidence.push_back(
+        {"Times that it called what the others called before; they did so now too.",
+         static_cast<double>(found.habit), "times", 0, "rows"});
   }
   verdict.would_change.push_back("Group calls that are numbered differently on these ranks.");
   AdviseToCompare(job.c.view, verdict);
@@ -375,9 +376,9 @@ Verdict ConvictMessages(const StuckJob& job, const std::vector<RankId>& ring, Gr
   for (const RankId rank : ring) {
     if (waits.size() < kWaitsShown) waits.push_back(WaitInWords(job, rank, ring));
   }
-  verdict.sentence = absl::StrFormat(
-      "Ranks %s wait for one another in sends and receives that cannot meet: %s.", RankList(ring),
-      absl::StrJoin(waits, ", "));
+  verdict.sentence =
+      absl::StrFormat("Ranks %s wait for one another in sends and receives that cannot meet: %s.",
+                      RankList(ring), absl::StrJoin(waits, ", "));
   AddOrders(view, OrdersOf(view), ring, "rows", verdict);
   verdict.counter_evidence.push_back(
       {"One of the two orders is right; which one, these ranks' habits do not show.",

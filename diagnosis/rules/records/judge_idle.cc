@@ -119,9 +119,9 @@ std::string SentenceOf(const Situation& s, const Verdict& verdict) {
       one ? "never came to its next collective" : "never came to their next collective";
   const RankId first = verdict.entity.ranks.front();
   if (const StuckInstance* queued = QueuedIn(s.graph, first); queued != nullptr) {
-    what = absl::StrCat("enqueued ", OpName(s.view, *queued),
-                        one ? ", which its device never began"
-                            : ", which their devices never began");
+    what =
+        absl::StrCat("enqueued ", OpName(s.view, *queued),
+                     one ? ", which its device never began" : ", which their devices never began");
   }
   if (verdict.cause == Cause::kCommunicationHang) {
     what = absl::StrCat(one ? "is still inside " : "are still inside ",

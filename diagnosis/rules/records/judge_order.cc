@@ -76,7 +76,8 @@ Verdict ConvictBreak(const Situation& s, const OrderBreak& broken) {
   Verdict verdict = Accuse(s, Cause::kMismatch, {broken.rank});
   verdict.grade = Grade::kSupported;
   verdict.sentence = absl::StrFormat(
-      "Rank %d entered %s where it had always entered %s: it left out an op or changed the order, and "
+      "Rank %d entered %s where it had always entered %s: it left out an op or changed the order, "
+      "and "
       "closed a ring of waits.",
       broken.rank.value, InWords(s.view, broken.did), InWords(s.view, broken.usual));
   verdict.evidence.push_back({"Times that the other op followed before.",

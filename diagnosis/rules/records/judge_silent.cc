@@ -25,14 +25,15 @@ void DescribePaths(const std::set<Path>& paths, Verdict& verdict) {
 // Narrows the verdict down to where the paths that move nothing meet. False: they do not.
 bool NamePaths(const Situation& s, const TroubledPaths& found, Verdict& verdict) {
   DescribePaths(found.paths, verdict);
-  const MeetingPlace place = found.deaf.empty() ? WhereTheyMeet(s.view, PiecesOf(found)) : MeetingPlace{};
+  const MeetingPlace place =
+      found.deaf.empty() ? WhereTheyMeet(s.view, PiecesOf(found)) : MeetingPlace{};
   if (place.kind == MeetingPlace::Kind::kNone) return false;
   NamePlace(s.view, place, verdict);
   const bool link = place.kind == MeetingPlace::Kind::kLink;
   verdict.grade = link ? Grade::kSupported : Grade::kEstablished;
-  verdict.sentence = absl::StrFormat(
-      "All members entered %s and none got out. %s",
-      OpName(s.view, s.graph.instances[s.sinks.complete.front()]), InWords(place));
+  verdict.sentence =
+      absl::StrFormat("All members entered %s and none got out. %s",
+                      OpName(s.view, s.graph.instances[s.sinks.complete.front()]), InWords(place));
   return true;
 }
 
@@ -46,10 +47,10 @@ void NameLaggards(const Situation& s, const StuckInstance& instance, Verdict& ve
   const StuckInstance& earlier = *LeftBehindIn(s.graph, laggards.front());
   verdict.grade = Grade::kSupported;
   verdict.entity.type = EntityType::kRank;
-  verdict.sentence = absl::StrFormat("R%s not finished %s, which the others have: %s wait behind.",
-                                     Ranks(laggards).substr(1) +
-                                         (laggards.size() == 1 ? " has" : " have"),
-                                     OpName(s.view, earlier), Ranks(earlier.done));
+  verdict.sentence =
+      absl::StrFormat("R%s not finished %s, which the others have: %s wait behind.",
+                      Ranks(laggards).substr(1) + (laggards.size() == 1 ? " has" : " have"),
+                      OpName(s.view, earlier), Ranks(earlier.done));
   verdict.evidence.push_back({"Least progress: the others have finished this op.",
                               static_cast<double>(earlier.done.size()), "ranks",
                               static_cast<double>(earlier.inside.size()), "flight recorder"});

@@ -38,7 +38,8 @@ std::vector<Wait> WaitsOf(const RecordGraph& graph) {
     if (!stuck.done.empty()) continue;
     Wait wait{stuck.group, stuck.kind, kNoWaitNumber, {}, stuck.inside, stuck.absent};
     wait.held_by.insert(wait.held_by.end(), stuck.unknown.begin(), stuck.unknown.end());
-    if (stuck.sequence != kNoSequence) wait.number = static_cast<std::int64_t>(stuck.sequence.value) + 1;
+    if (stuck.sequence != kNoSequence)
+      wait.number = static_cast<std::int64_t>(stuck.sequence.value) + 1;
     waits.push_back(std::move(wait));
   }
   return waits;

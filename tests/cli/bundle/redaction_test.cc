@@ -19,7 +19,8 @@ TEST(RedactionTest, WhatLooksLikeASecretGoes) {
   EXPECT_EQ(Applied("a eyJhbGci.eyJzdWIi.c2ln b"), "a *** b");
   EXPECT_EQ(Applied("slack=https://hooks.slack.com/services/T/B/hush"),
             "slack=https://hooks.slack.com/***");
-  EXPECT_EQ(Applied("at postgres://ann:hush@db:5432/x, then"), "at postgres://***@db:5432/***, then");
+  EXPECT_EQ(Applied("at postgres://ann:hush@db:5432/x, then"),
+            "at postgres://***@db:5432/***, then");
   EXPECT_EQ(Applied("a\n-----BEGIN RSA PRIVATE KEY-----\nhush\n-----END RSA PRIVATE KEY-----\nb\n"),
             "a\n***\nb\n");
 }

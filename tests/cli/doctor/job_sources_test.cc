@@ -26,7 +26,9 @@ TEST(JobSourcesTest, TellsTheTierOfEachRankAndWhatIsHidden) {
 
 TEST(JobSourcesTest, JsonHasTheSame) {
   const Json json = JobSourcesJson(Health());
-  const auto tier = [&](std::size_t rank) { return json["ranks"][rank]["tier"].get<std::string>(); };
+  const auto tier = [&](std::size_t rank) {
+    return json["ranks"][rank]["tier"].get<std::string>();
+  };
   EXPECT_EQ(tier(0), "1");
   EXPECT_EQ(tier(1), "0");
   EXPECT_EQ(tier(2), "2");

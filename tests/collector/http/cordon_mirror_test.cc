@@ -98,8 +98,8 @@ TEST_F(CordonMirrorTest, WhatIsNotFathomCordonIsNotShown) {
   for (const char* body : {"", "<html>", "[]", "{}", R"({"actions":{}})", "null"}) {
     cordon_.Answer(body);
     clock_.Advance(CordonMirror::kFresh);
-    EXPECT_THAT(mirror_.Json(), AllOf(HasSubstr("\"state\":\"away\""),
-                                      HasSubstr("is not fathom-cordon")))
+    EXPECT_THAT(mirror_.Json(),
+                AllOf(HasSubstr("\"state\":\"away\""), HasSubstr("is not fathom-cordon")))
         << body;
   }
   cordon_.answers[FakeCordon::kBase + "actions"] = {503, R"({"error":"standby"})", 0};
@@ -109,9 +109,9 @@ TEST_F(CordonMirrorTest, WhatIsNotFathomCordonIsNotShown) {
 
 TEST_F(CordonMirrorTest, AnswersCannotSayWhatIsForTheCollectorToSay) {
   cordon_.Answer(R"({"actions":[],"state":"off","why":"x","where":"http://elsewhere"})");
-  EXPECT_THAT(mirror_.Json(), AllOf(HasSubstr(R"("state":"on")"),
-                                    HasSubstr(R"("where":"http://127.0.0.1:7073")"),
-                                    Not(HasSubstr("elsewhere"))));
+  EXPECT_THAT(mirror_.Json(),
+              AllOf(HasSubstr(R"("state":"on")"), HasSubstr(R"("where":"http://127.0.0.1:7073")"),
+                    Not(HasSubstr("elsewhere"))));
 }
 
 TEST_F(CordonMirrorTest, TheNewestOfManyAreKeptAndBytesThatAreNoTextDoNoHarm) {

@@ -13,19 +13,19 @@ std::string Quoted(std::string_view text) {
 
 TEST(JsonWriterTest, CharactersStayAsTheyAre) {
   EXPECT_EQ(Quoted("a\"b\\c\n\x01"), R"("a\"b\\c\u000a\u0001")");
-  for (const char* text : {"\xC3\xA9", "\xE2\x82\xAC", "\xED\x9F\xBF", "\xF0\x9F\x98\x80",
-                           "\xF4\x8F\xBF\xBF"}) {
+  for (const char* text :
+       {"\xC3\xA9", "\xE2\x82\xAC", "\xED\x9F\xBF", "\xF0\x9F\x98\x80", "\xF4\x8F\xBF\xBF"}) {
     EXPECT_EQ(Quoted(text), '"' + std::string(text) + '"');
   }
 }
 
 TEST(JsonWriterTest, BytesThatAreNoCharacterAreReplaced) {
   const std::string sign = "\xEF\xBF\xBD";
-  EXPECT_EQ(Quoted("a\x80z"), '"' + ("a" + sign + "z") + '"');       // no lead
-  EXPECT_EQ(Quoted("\xE2\x82"), '"' + (sign + sign) + '"');          // cut off
-  EXPECT_EQ(Quoted("\xC0\xAF"), '"' + (sign + sign) + '"');          // overlong
+  EXPECT_EQ(Quoted("a\x80z"), '"' + ("a" + sign + "z") + '"');          // no lead
+  EXPECT_EQ(Quoted("\xE2\x82"), '"' + (sign + sign) + '"');             // cut off
+  EXPECT_EQ(Quoted("\xC0\xAF"), '"' + (sign + sign) + '"');             // overlong
   EXPECT_EQ(Quoted("\xED\xA0\x80"), '"' + (sign + sign + sign) + '"');  // surrogate
-  EXPECT_EQ(Quoted("\xC3\""), '"' + (sign + "\\\"") + '"');          // the quote is not eaten
+  EXPECT_EQ(Quoted("\xC3\""), '"' + (sign + "\\\"") + '"');             // the quote is not eaten
 }
 
 TEST(CutTextTest, CutsAtTheBorderOfACharacter) {

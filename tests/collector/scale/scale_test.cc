@@ -48,8 +48,15 @@ struct ScaleTest : testing::Test {
   PrometheusExporter exporter{{jobs, registry, ledger, diagnoser, counters, *store,
                                [] { return 0; }, [] { return 0; }, [] { return 0; }, notices,
                                [] { return Login::Failures(); }, "test"}};
-  Api api{{jobs, registry, ledger, diagnoser, *store, [this] { return exporter.Scrape(); },
-           [] { return true; }, clock, {}}};
+  Api api{{jobs,
+           registry,
+           ledger,
+           diagnoser,
+           *store,
+           [this] { return exporter.Scrape(); },
+           [] { return true; },
+           clock,
+           {}}};
 
   // World of `world` ranks, 8 a node, `iterations` each, one world and one node-local group.
   void Feed(std::uint32_t world, int iterations) {

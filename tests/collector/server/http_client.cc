@@ -43,7 +43,7 @@ RawReply HttpRaw(int port, const std::string& bytes) {
 }
 
 RawReply HttpGet(int port, const std::string& target, const std::string& host,
-                   const std::string& method) {
+                 const std::string& method) {
   return HttpRaw(
       port, method + " " + target + " HTTP/1.1\r\nHost: " + host + "\r\nConnection: close\r\n\r\n");
 }

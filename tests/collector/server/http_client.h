@@ -17,7 +17,7 @@ struct RawReply {
 };
 
 RawReply HttpGet(int port, const std::string& target, const std::string& host = "127.0.0.1",
-                   const std::string& method = "GET");
+                 const std::string& method = "GET");
 // Sends bytes as they are and reads until the other side closes.
 RawReply HttpRaw(int port, const std::string& bytes);
 

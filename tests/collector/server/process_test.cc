@@ -222,8 +222,8 @@ TEST_F(ProcessTest, SighupTakesWhatItCanAndKeepsTheOldOnAnError) {
   agent.Hello();
   ASSERT_TRUE(agent.WaitAcknowledged());
   FeedStopped(agent);
-  EXPECT_TRUE(Eventually(collector.http_port(), "/metrics",
-                         "fathom_notices_total{result=\"failed\"} 1"));
+  EXPECT_TRUE(
+      Eventually(collector.http_port(), "/metrics", "fathom_notices_total{result=\"failed\"} 1"));
   collector.Signal(SIGTERM);
   EXPECT_EQ(collector.Wait(), 0);
   const std::string said = collector.Errors();

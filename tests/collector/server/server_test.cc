@@ -203,7 +203,8 @@ TEST_F(ServerTest, AWindowOfDetailIsAskedOfTheAgentAndShown) {
 struct LoginServerTest : ServerTest {
   static constexpr char kAnn[] = "ann-0123456789abcdef";
   static constexpr char kBob[] = "bob-0123456789abcdef";
-  const std::string tokens = testing::TempDir() + "fathom-server-tokens-" + std::to_string(getpid());
+  const std::string tokens =
+      testing::TempDir() + "fathom-server-tokens-" + std::to_string(getpid());
 
   void SetUp() override {
     std::ofstream(tokens) << "ann operator sha256:"
@@ -219,10 +220,10 @@ struct LoginServerTest : ServerTest {
 
   RawReply Ask(const std::string& method, const std::string& target, const std::string& headers,
                const std::string& body = "") const {
-    return HttpRaw(collector_->http_port(),
-                   method + " " + target + " HTTP/1.1\r\nHost: localhost\r\n" + headers +
-                       "Content-Length: " + std::to_string(body.size()) +
-                       "\r\nConnection: close\r\n\r\n" + body);
+    return HttpRaw(collector_->http_port(), method + " " + target +
+                                                " HTTP/1.1\r\nHost: localhost\r\n" + headers +
+                                                "Content-Length: " + std::to_string(body.size()) +
+                                                "\r\nConnection: close\r\n\r\n" + body);
   }
   static std::string Bearer(const std::string& token) {
     return "Authorization: Bearer " + token + "\r\n";
@@ -264,10 +265,10 @@ TEST_F(LoginServerTest, ThePageSignsInByAFormAndKeepsACookie) {
   EXPECT_THAT(page.head, AllOf(HasSubstr("form-action 'self'"), HasSubstr("same-origin")));
   EXPECT_THAT(page.body, HasSubstr("value=\"#/job/train\""));
   EXPECT_EQ(Ask("POST", "/login", form, "token=wrong-0123456789&at=").status, 401);
-  EXPECT_EQ(Ask("POST", "/login", form + "Origin: http://elsewhere\r\n",
-                std::string("token=") + kBob)
-                .status,
-            403);
+  EXPECT_EQ(
+      Ask("POST", "/login", form + "Origin: http://elsewhere\r\n", std::string("token=") + kBob)
+          .status,
+      403);
   const RawReply in =
       Ask("POST", "/login", form, std::string("token=") + kBob + "&at=%23%2Fjob%2Ftrain");
   EXPECT_EQ(in.status, 303);

@@ -110,13 +110,13 @@ TEST_F(ViewsTest, TheTraceHoldsRanksAndOpsThatAreAtHand) {
                   [](const v1::RowsRequest& request) { return std::optional(Rows(request)); });
   agent.Hello();
   Feed(agent, 10);
-  ASSERT_TRUE(Eventually("/api/v1/jobs/train/pictures?iteration=2",
-                         "\"why\":\"chosen\",\"duration_us\""));
+  ASSERT_TRUE(
+      Eventually("/api/v1/jobs/train/pictures?iteration=2", "\"why\":\"chosen\",\"duration_us\""));
   const RawReply trace = Get("/api/v1/jobs/train/perfetto");
   EXPECT_EQ(trace.status, 200);
   EXPECT_THAT(trace.head, HasSubstr("application/octet-stream"));
-  EXPECT_THAT(trace.body, AllOf(HasSubstr("rank 0 on n0"), HasSubstr("rank 1 on n0"),
-                                HasSubstr("all_reduce")));
+  EXPECT_THAT(trace.body,
+              AllOf(HasSubstr("rank 0 on n0"), HasSubstr("rank 1 on n0"), HasSubstr("all_reduce")));
 }
 
 TEST_F(ViewsTest, CommunicatorsTellWhoCameLateAndWhoWaited) {

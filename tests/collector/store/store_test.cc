@@ -111,13 +111,13 @@ Episode Convicting(const std::string& id, const std::string& job, std::int64_t o
 
 TEST_F(StoreTest, ANodeIsHeldToAccountOncePerJobForWhatIsItsOwn) {
   const auto store = Store::Open(":memory:");
-  std::vector<Episode> episodes = {Convicting("v1", "a", 100), Convicting("v2", "a", 110),
-                                   Convicting("v3", "b", 120), Convicting("v4", "c", 130),
-                                   Convicting("v5", "d", 140), Convicting("v6", "e", 150),
+  std::vector<Episode> episodes = {Convicting("v1", "a", 100),  Convicting("v2", "a", 110),
+                                   Convicting("v3", "b", 120),  Convicting("v4", "c", 130),
+                                   Convicting("v5", "d", 140),  Convicting("v6", "e", 150),
                                    Convicting("v7", "old", 10), Convicting("v8", "f", 160)};
-  episodes[3].verdict.cause = diagnosis::Cause::kGc;              // follows the script
-  episodes[4].verdict.grade = diagnosis::Grade::kSupported;       // not sure enough
-  episodes[5].superseded = true;                                  // fathom changed its mind
+  episodes[3].verdict.cause = diagnosis::Cause::kGc;         // follows the script
+  episodes[4].verdict.grade = diagnosis::Grade::kSupported;  // not sure enough
+  episodes[5].superseded = true;                             // fathom changed its mind
   episodes[7].verdict.entity.node = "n1";
   for (const Episode& episode : episodes) ASSERT_TRUE(store->Save(episode).ok());
   const NodeRecords records = store->NodeRecordsSince(WallNs(50));
@@ -135,8 +135,11 @@ TEST_F(StoreTest, VerdictsOfAnEarlierFathomCountToo) {
   { ASSERT_TRUE(Store::Open(file)->Save(Convicting("v1", "a", 100)).ok()); }
   sqlite3* db = nullptr;
   ASSERT_EQ(sqlite3_open(file.c_str(), &db), SQLITE_OK);
-  ASSERT_EQ(sqlite3_exec(db, "DROP INDEX verdicts_by_node; ALTER TABLE verdicts DROP COLUMN node;"
-                             "PRAGMA user_version=2", nullptr, nullptr, nullptr), SQLITE_OK);
+  ASSERT_EQ(sqlite3_exec(db,
+                         "DROP INDEX verdicts_by_node; ALTER TABLE verdicts DROP COLUMN node;"
+                         "PRAGMA user_version=2",
+                         nullptr, nullptr, nullptr),
+            SQLITE_OK);
   sqlite3_close(db);
   const auto store = Store::Open(file);
   EXPECT_EQ(store->degraded(), "");

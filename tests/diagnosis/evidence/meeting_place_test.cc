@@ -46,17 +46,28 @@ INSTANTIATE_TEST_SUITE_P(
         MeetingCase{"nothing", {"a", "b"}, {}, Kind::kNone, {}},
         MeetingCase{"one_path_is_a_link", {"a", "b"}, {{0, 1}}, Kind::kLink, {0, 1}},
         MeetingCase{"two_paths_of_one_rank", {"a", "b", "c"}, {{0, 1}, {1, 2}}, Kind::kRank, {1}},
-        MeetingCase{"all_paths_of_one_rank", {"a", "b", "c", "d"}, {{0, 2}, {1, 2}, {2, 3}}, Kind::kRank, {2}},
+        MeetingCase{"all_paths_of_one_rank",
+                    {"a", "b", "c", "d"},
+                    {{0, 2}, {1, 2}, {2, 3}},
+                    Kind::kRank,
+                    {2}},
         MeetingCase{"nodes_not_known", {"", "", ""}, {{0, 1}, {1, 2}}, Kind::kRank, {1}},
         MeetingCase{"all_on_one_node", {"a", "a", "a"}, {{0, 1}, {1, 2}}, Kind::kRank, {1}},
         MeetingCase{"two_paths_apart", {"a", "b", "c", "d"}, {{0, 1}, {2, 3}}, Kind::kNone, {}},
         MeetingCase{"a_ring_of_paths", {"a", "b", "c"}, {{0, 1}, {1, 2}, {0, 2}}, Kind::kNone, {}},
         // Rank 0 is in both, and so is the node of 1 and 2.
-        MeetingCase{"two_nodes_in_common", {"a", "b", "b"}, {{0, 1}, {0, 2}}, Kind::kLink, {0, 1, 2}},
-        MeetingCase{"a_node_of_several_ranks", {"a", "a", "b", "c"}, {{0, 2}, {1, 3}}, Kind::kNode, {0, 1}},
-        MeetingCase{"between_two_nodes", {"a", "a", "b", "b"}, {{0, 2}, {1, 3}}, Kind::kLink, {0, 1, 2, 3}},
+        MeetingCase{
+            "two_nodes_in_common", {"a", "b", "b"}, {{0, 1}, {0, 2}}, Kind::kLink, {0, 1, 2}},
+        MeetingCase{
+            "a_node_of_several_ranks", {"a", "a", "b", "c"}, {{0, 2}, {1, 3}}, Kind::kNode, {0, 1}},
+        MeetingCase{
+            "between_two_nodes", {"a", "a", "b", "b"}, {{0, 2}, {1, 3}}, Kind::kLink, {0, 1, 2, 3}},
         MeetingCase{"one_op", {"a", "b", "c"}, {{0, 1, 2}}, Kind::kNone, {}},
-        MeetingCase{"ops_of_one_rank", {"a", "b", "c", "d"}, {{0, 1}, {0, 2}, {0, 1, 2, 3}}, Kind::kRank, {0}},
+        MeetingCase{"ops_of_one_rank",
+                    {"a", "b", "c", "d"},
+                    {{0, 1}, {0, 2}, {0, 1, 2, 3}},
+                    Kind::kRank,
+                    {0}},
         MeetingCase{"ops_of_two_ranks", {"a", "b", "c"}, {{0, 1}, {0, 1, 2}}, Kind::kNone, {}}),
     [](const auto& param) { return param.param.name; });
 

@@ -30,8 +30,7 @@ const Frames kWaitsElsewhere = {"all_reduce (torch.py:9)", "share (job.py:71)", 
 const Frames kStuck = {"get (queue.py:3)", "work (job.py:20)", "main (job.py:88)"};
 
 TEST(StackClustersTest, TheOddOneComesFirstWithTheFrameInWhichItDiffers) {
-  const auto clusters =
-      ClusterStacks(ViewOf({kWaits, kWaitsElsewhere, {}, kStuck}), {RankId(3)});
+  const auto clusters = ClusterStacks(ViewOf({kWaits, kWaitsElsewhere, {}, kStuck}), {RankId(3)});
   ASSERT_EQ(clusters.size(), 2u);
   EXPECT_TRUE(clusters[0].culprit);
   EXPECT_THAT(clusters[0].ranks, ElementsAre(RankId(3)));

@@ -20,14 +20,17 @@ std::vector<RankId> Ranks(std::initializer_list<std::uint32_t> values) {
 
 Wait In(std::uint64_t group, std::int64_t number, std::initializer_list<std::uint32_t> inside,
         std::initializer_list<std::uint32_t> held_by, double waited_s = 1) {
-  return {GroupId(group), CollectiveKind::kAllReduce, number, Nanos::FromSeconds(waited_s),
+  return {GroupId(group), CollectiveKind::kAllReduce,
+          number,         Nanos::FromSeconds(waited_s),
           Ranks(inside),  Ranks(held_by)};
 }
 
 JobView Job() {
   JobView view;
-  view.groups = {{GroupId(1), "0", "WORLD", 8, {}}, {GroupId(2), "1", "TENSOR", 2, {}},
-          {GroupId(3), "2", "TENSOR", 2, {}}, {GroupId(4), "3", "", 2, {}}};
+  view.groups = {{GroupId(1), "0", "WORLD", 8, {}},
+                 {GroupId(2), "1", "TENSOR", 2, {}},
+                 {GroupId(3), "2", "TENSOR", 2, {}},
+                 {GroupId(4), "3", "", 2, {}}};
   return view;
 }
 
@@ -45,8 +48,7 @@ TEST(WaitChainTest, FollowsTheWaitingOutwards) {
 }
 
 TEST(WaitChainTest, WhoWaitsForAWaiterIsAHopFurther) {
-  const auto chain =
-      ChainBehind(Job(), Ranks({2}), {In(1, 5, {0, 1}, {3}), In(4, 41, {3}, {2})});
+  const auto chain = ChainBehind(Job(), Ranks({2}), {In(1, 5, {0, 1}, {3}), In(4, 41, {3}, {2})});
   ASSERT_THAT(chain, SizeIs(2));
   EXPECT_EQ(chain[0].waiting, Ranks({3}));
   EXPECT_EQ(chain[0].group, "group 3") << "the name where there is no description";
@@ -73,8 +75,8 @@ TEST(WaitChainTest, OpsLaunchedAheadAddNoStep) {
 }
 
 TEST(WaitChainTest, ARingEnds) {
-  const auto chain = ChainBehind(
-      Job(), Ranks({0}), {In(2, 1, {1}, {0}), In(3, 1, {2}, {1}), In(4, 1, {0}, {2})});
+  const auto chain =
+      ChainBehind(Job(), Ranks({0}), {In(2, 1, {1}, {0}), In(3, 1, {2}, {1}), In(4, 1, {0}, {2})});
   ASSERT_THAT(chain, SizeIs(2));
   EXPECT_EQ(chain[1].waiting, Ranks({2}));
 }

@@ -38,7 +38,8 @@ TEST(GroupTransfersTest, TheMemberThatWaitsForNobodyTellsTheTransfer) {
   const auto found = Transfers(Job({{5, 2, 9}, {2, 8, 3}, {40, 30, 50}, {31, 60, 33}}));
   ASSERT_EQ(found.size(), 1U);
   EXPECT_DOUBLE_EQ(found[0].usual, 0.002);
-  EXPECT_THAT(found[0].times, ::testing::ElementsAre(::testing::DoubleEq(0.03), ::testing::DoubleEq(0.031)));
+  EXPECT_THAT(found[0].times,
+              ::testing::ElementsAre(::testing::DoubleEq(0.03), ::testing::DoubleEq(0.031)));
 }
 
 TEST(GroupTransfersTest, ALateMemberDoesNotLengthenIt) {

@@ -1,4 +1,5 @@
-// Who is how suspicious, as a table of cases: what each rank showed, and the list that must come out.
+// Who is how suspicious, as a table of cases: what each rank showed, and the list that must come
+// out.
 #include "diagnosis/ranking/ranking.h"
 
 #include <string>
@@ -29,11 +30,7 @@ const RankingCase kCases[] = {
     {"MissingSignalRowsOfOneIteration", {0, 0, 1, 0, 0, 0, 0, 0}, {}, 1, {}},
     {"ConfuserShowedAsOftenBefore", {0, 0, 9, 0, 0, 0, 0, 0}, {0, 0, 8, 0, 0, 0, 0, 0}, 10, {}},
     {"ConfuserAllRanksOfOneNode", {10, 10, 10, 10, 0, 0, 0, 0}, {}, 10, {"node a"}},
-    {"TwoOfANodeAreNotTheNode",
-     {10, 10, 0, 0, 0, 0, 0, 0},
-     {},
-     10,
-     {"rank 0 on a", "rank 1 on a"}},
+    {"TwoOfANodeAreNotTheNode", {10, 10, 0, 0, 0, 0, 0, 0}, {}, 10, {"rank 0 on a", "rank 1 on a"}},
     {"Healthy", {1, 0, 2, 1, 0, 1, 0, 1}, {1, 0, 1, 1, 0, 0, 1, 1}, 10, {}},
 };
 

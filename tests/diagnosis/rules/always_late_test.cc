@@ -59,9 +59,7 @@ JobView ViewOf(const Recorded& job) {
   return view;
 }
 
-Diagnosis JudgedOf(const Recorded& job) {
-  return Diagnose(ViewOf(job), Suspicion{}, job.config);
-}
+Diagnosis JudgedOf(const Recorded& job) { return Diagnose(ViewOf(job), Suspicion{}, job.config); }
 
 TEST(AlwaysLate, StartOfTheProfilerHidesNoLead) {
   const Diagnosis found = JudgedOf({.late_in = 5, .start_ms = 300});

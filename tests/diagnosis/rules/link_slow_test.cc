@@ -35,13 +35,15 @@ std::optional<SlowNetwork> Find(const std::vector<Path>& paths) {
 }
 
 TEST(LinkSlow, DeviceOfTheRankThatAllSlowPathsShare) {
-  const auto found = Find({{0, 3, 400, 800}, {1, 0, 400, 2400}, {2, 1, 400, 2000}, {3, 2, 400, 900}});
+  const auto found =
+      Find({{0, 3, 400, 800}, {1, 0, 400, 2400}, {2, 1, 400, 2000}, {3, 2, 400, 900}});
   ASSERT_TRUE(found);
   EXPECT_EQ(found->end, RankId(1));
 }
 
 TEST(LinkSlow, PathThatStandsOutAlone) {
-  const auto found = Find({{0, 3, 400, 800}, {1, 0, 400, 2400}, {2, 1, 400, 900}, {3, 2, 400, 900}});
+  const auto found =
+      Find({{0, 3, 400, 800}, {1, 0, 400, 2400}, {2, 1, 400, 900}, {3, 2, 400, 900}});
   ASSERT_TRUE(found);
   EXPECT_EQ(found->end, kNoRank);
   EXPECT_EQ(found->paths.front().src, RankId(1));

@@ -77,11 +77,11 @@ TEST(StoppedJob, AWaitThatEndedByALostPeerWasAWaitAllTheSame) {
 
 // Rank 1 went to the op of all before that of its pair, and its record shows the former as ended.
 TEST(StoppedJob, ARankThatGaveUpInsideAnOpIsNotIdle) {
-  const auto verdicts = JudgedOf(
-      {{RankId(0), {{kPair, 0}, {kAll, 0}, {kPair, 1}}, true},
-       {RankId(1), {{kPair, 0}, {kAll, 0}, {kAll, 1}}, false, EndedBy::kPeerLost},
-       {RankId(2), {{kAll, 0}, {kAll, 1}}, false, EndedBy::kPeerLost},
-       {RankId(3), {{kAll, 0}, {kAll, 1}}, true}});
+  const auto verdicts =
+      JudgedOf({{RankId(0), {{kPair, 0}, {kAll, 0}, {kPair, 1}}, true},
+                {RankId(1), {{kPair, 0}, {kAll, 0}, {kAll, 1}}, false, EndedBy::kPeerLost},
+                {RankId(2), {{kAll, 0}, {kAll, 1}}, false, EndedBy::kPeerLost},
+                {RankId(3), {{kAll, 0}, {kAll, 1}}, true}});
   for (const Verdict& verdict : verdicts) {
     EXPECT_NE(verdict.cause, Cause::kNonCommunicationHang) << verdict.sentence;
     EXPECT_LE(verdict.grade, Grade::kSupported);

@@ -2,13 +2,14 @@
 //
 // Used by stack_reader where the kernel refused; the answer stands in the verdict's evidence.
 //
-// Model: reading another process's memory or registers needs leave to trace it (PTRACE_MODE_ATTACH).
-// The kernel says only "not permitted"; which of its rules stands in the way is told from files:
+// Model: reading another process's memory or registers needs leave to trace it
+// (PTRACE_MODE_ATTACH). The kernel says only "not permitted"; which of its rules stands in the way
+// is told from files:
 //   yama ptrace_scope 3           nobody, until the next boot
-//   CAP_SYS_PTRACE is there       a seccomp filter, or the process's user namespace is not below ours
-//   another user                  needs CAP_SYS_PTRACE, or the agent as that user
-//   yama ptrace_scope 1, 2        only descendants, or only with CAP_SYS_PTRACE
-//   none of these                 a seccomp filter, or a process that is not dumpable
+//   CAP_SYS_PTRACE is there       a seccomp filter, or the process's user namespace is not below
+//   ours another user                  needs CAP_SYS_PTRACE, or the agent as that user yama
+//   ptrace_scope 1, 2        only descendants, or only with CAP_SYS_PTRACE none of these a seccomp
+//   filter, or a process that is not dumpable
 //
 // Thread-safety: pure. Errors: what cannot be read is taken as not in the way. Cost: three files.
 // Source: ptrace(2), Documentation/admin-guide/LSM/Yama.rst.

@@ -74,10 +74,11 @@
 
 // Functions that make a communicator, end one, bracket a group, or ask how one is. Their shims are
 // written out in comm_shims.cc and group_shims.cc.
-#define FATHOM_NCCL_CONTROL(X)                                                                   \
-  X(CommInitRank)                                                                                \
-  X(CommInitRankConfig) X(CommInitRankScalable) X(CommInitAll) X(CommSplit) X(CommShrink)        \
-      X(CommGrow) X(CommFinalize) X(CommDestroy) X(CommAbort) X(CommGetAsyncError) X(GroupStart) \
-          X(GroupEnd)
+// clang-format off
+#define FATHOM_NCCL_CONTROL(X)                                                       \
+  X(CommInitRank) X(CommInitRankConfig) X(CommInitRankScalable) X(CommInitAll)       \
+  X(CommSplit) X(CommShrink) X(CommGrow) X(CommFinalize) X(CommDestroy) X(CommAbort) \
+  X(CommGetAsyncError) X(GroupStart) X(GroupEnd)
+// clang-format on
 
 #endif  // FATHOM_DAEMON_TRACER_INTERPOSE_NCCL_FUNCTIONS_H_

@@ -21,11 +21,9 @@ namespace fs = std::filesystem;
 using testing::HasSubstr;
 
 constexpr char kAnn[] = "ann-0123456789abcdef";  // its hash and bob's: printf %s TOKEN | sha256sum
-constexpr char kAnnHash[] = 
-    "4aebd70d3e9413c91f66417e4fea3d65096e0723b1d5b84093132287a974a2bd";
+constexpr char kAnnHash[] = "4aebd70d3e9413c91f66417e4fea3d65096e0723b1d5b84093132287a974a2bd";
 constexpr char kBob[] = "bob-0123456789abcdef";
-constexpr char kBobHash[] = 
-    "f1e8bc0747cb7af2a3e467b91e0f2725de75233957cdd633698b325b4913b244";
+constexpr char kBobHash[] = "f1e8bc0747cb7af2a3e467b91e0f2725de75233957cdd633698b325b4913b244";
 
 std::string Line(const std::string& name, const std::string& role, const std::string& hash,
                  const std::string& day = "") {
@@ -180,13 +178,12 @@ TEST_F(LoginTest, TheOwnerOfAConnectionIsReadFromTheKernelsTable) {
   const fs::path folder = file.string() + "-net";
   fs::create_directory(folder);
   const std::string rest = " 00000000:00000000 00:00000000 00000000  ";
-  std::ofstream(folder / "tcp")
-      << "  sl  local_address rem_address   st\n"
-      << "   0: 0100007F:9C40 0100007F:1B9E 01" << rest << "1000 0 5\n"
-      << "   1: 0100007F:9C41 0200000A:1B9E 01" << rest << "1001 0 5\n"
-      << "   2: 0100007F:9C42 0100007F:1B9E 06" << rest << "1002 0 5\n"
-      << "   3: 0100007F:9C43 0100007F:1B9E 01" << rest << "1003 0 5\n"
-      << "   4: 0100007F:9C43 0200007F:1B9E 01" << rest << "1004 0 5\n";
+  std::ofstream(folder / "tcp") << "  sl  local_address rem_address   st\n"
+                                << "   0: 0100007F:9C40 0100007F:1B9E 01" << rest << "1000 0 5\n"
+                                << "   1: 0100007F:9C41 0200000A:1B9E 01" << rest << "1001 0 5\n"
+                                << "   2: 0100007F:9C42 0100007F:1B9E 06" << rest << "1002 0 5\n"
+                                << "   3: 0100007F:9C43 0100007F:1B9E 01" << rest << "1003 0 5\n"
+                                << "   4: 0100007F:9C43 0200007F:1B9E 01" << rest << "1004 0 5\n";
   std::ofstream(folder / "tcp6") << "   0: 00000000000000000000000001000000:9C40 "
                                     "00000000000000000000000001000000:1B9E 01"
                                  << rest << "1005 0 5\n";

@@ -110,8 +110,7 @@ class Player {
     rank.device = start + length;
   }
 
-  void Copy(Rank& rank, const char* kind, double start, double length, int bytes,
-            int correlation) {
+  void Copy(Rank& rank, const char* kind, double start, double length, int bytes, int correlation) {
     Add(rank, Old() ? "Memcpy" : "gpu_memcpy", kind, kComputeStream, start, length,
         absl::StrCat(OnDevice(rank, kComputeStream, correlation, 1), R"(, "bytes": )", bytes));
     rank.device = start + length;
@@ -125,8 +124,7 @@ class Player {
   void Forward(Rank& rank, int step) {
     rank.step_begin = rank.host;
     rank.reductions.clear();
-    OnHost(rank, "user_annotation",
-           "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__",
+    OnHost(rank, "user_annotation", "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__",
            Faulty(rank, step, GpuFault::kDataLoader) ? 60'000 : 200);
     if (Faulty(rank, step, GpuFault::kSlowHost)) {
       OnHost(rank, "python_function", "train.py(88): log_metrics", 60'000);

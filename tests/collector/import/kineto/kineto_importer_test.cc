@@ -179,8 +179,8 @@ std::vector<std::string> UnmarkedSteps(double late_ms, int first_op = 0) {
   for (int op = first_op; op < 18; ++op) {
     const double begin = 10'000.0 * (op / 3) + 2000.0 * (op % 3);
     events.push_back(Event("cpu_op", "aten::mm", 1, begin, 100 + late_ms * 1000));
-    for (auto& event : GlooAllReduce(begin + 200 + late_ms * 1000, begin + 1500, false, 11,
-                                     100 + op % 3)) {
+    for (auto& event :
+         GlooAllReduce(begin + 200 + late_ms * 1000, begin + 1500, false, 11, 100 + op % 3)) {
       events.push_back(event);
     }
   }

@@ -78,7 +78,8 @@ TEST(ProfilerTrace, ACutTraceIsReadAsFarAsItGoes) {
 TEST(ProfilerTrace, EventsOfTheApiThatAreNoJsonArePassedOver) {
   auto files = ProfilerFiles(NcclJob{});
   const std::string api =
-      "[\n{\"name\": \"AllReduce\", \"cat\": \"COLL_API\", \"ph\": \"b\", \"id\": 0, \"pid\": 4100, "
+      "[\n{\"name\": \"AllReduce\", \"cat\": \"COLL_API\", \"ph\": \"b\", \"id\": 0, \"pid\": "
+      "4100, "
       "\"tid\": 1, \"ts\": 0.000000, \"args\": {\"count\": 7, \"datatype\": ncclFloat32, "
       "\"root\": 0, \"GraphCaptured\":0, \"Stream\": 0x4142e90}},\n"
       "{\"name\": \"KernelLaunch\", \"cat\": \"KERNEL_LAUNCH\", \"ph\": \"b\", \"id\": 0, \"pid\": "

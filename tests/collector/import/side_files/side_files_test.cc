@@ -100,7 +100,8 @@ TEST(SideFiles, ComparesTwoMomentsOfASocket) {
   const char* second = "cubic bytes_acked:5000 busy:43ms";
   Recording recording = TwoRanks();
   // In no order: the time decides.
-  ASSERT_TRUE(AddSockets("{\"b\": " + at("9", second) + ", \"a\": " + at("2", first) + "}", recording));
+  ASSERT_TRUE(
+      AddSockets("{\"b\": " + at("9", second) + ", \"a\": " + at("2", first) + "}", recording));
   const auto& flows = FactsOf(recording, RankId(0)).flows;
   ASSERT_EQ(flows.size(), 1U);
   EXPECT_EQ(flows[0].peer, RankId(1));
@@ -110,7 +111,8 @@ TEST(SideFiles, ComparesTwoMomentsOfASocket) {
   EXPECT_EQ(flows[0].busy_since, Nanos(40'000'000));
 
   Recording rebuilt = TwoRanks();  // counters that go back are those of a new connection
-  ASSERT_TRUE(AddSockets("{\"a\": " + at("2", second) + ", \"b\": " + at("9", first) + "}", rebuilt));
+  ASSERT_TRUE(
+      AddSockets("{\"a\": " + at("2", second) + ", \"b\": " + at("9", first) + "}", rebuilt));
   EXPECT_TRUE(FactsOf(rebuilt, RankId(0)).flows.empty());
 }
 

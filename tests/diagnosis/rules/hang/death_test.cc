@@ -10,7 +10,8 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-constexpr int kKilled = 9, kAborted = 6, kTerminated = 15, kStatusThree = 3 << 8, kStatusOne = 1 << 8;
+constexpr int kKilled = 9, kAborted = 6, kTerminated = 15, kStatusThree = 3 << 8,
+              kStatusOne = 1 << 8;
 
 RankFacts Dead(std::uint32_t rank, double at_s, std::optional<int> status, bool inside = false) {
   RankFacts facts;

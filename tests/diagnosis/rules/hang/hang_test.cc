@@ -185,7 +185,8 @@ TEST(HangTest, AMemberWhoseDeviceHasNotBegunTheOpMayBeWhatKeepsIt) {
   view.ranks[0].open_ops[0].started = true;
   const Diagnosis said = Say(view);
   EXPECT_THAT(said.verdicts, IsEmpty());
-  EXPECT_THAT(said.abstained, Contains(Field(&Abstention::missing, HasSubstr("ranks 0 and 1 are inside of"))));
+  EXPECT_THAT(said.abstained,
+              Contains(Field(&Abstention::missing, HasSubstr("ranks 0 and 1 are inside of"))));
 }
 
 TEST(HangTest, AnOlderOpenOpOfAnotherGroupMayKeepAMemberFromBeginning) {

@@ -118,11 +118,13 @@ TEST(MessagesTest, TheOneThatLeftItsOrderIsNamedAlone) {
   const Verdict said = Only(view);
   EXPECT_EQ(said.cause, Cause::kMismatch);
   EXPECT_THAT(said.entity.ranks, ElementsAre(RankId(1)));
-  EXPECT_THAT(said.sentence, HasSubstr("send to rank 0 where it had always entered recv from rank 0"));
+  EXPECT_THAT(said.sentence,
+              HasSubstr("send to rank 0 where it had always entered recv from rank 0"));
   const auto statement = [](const char* text) {
     return Contains(Field(&Evidence::statement, HasSubstr(text)));
   };
-  EXPECT_THAT(said.evidence, statement("Rank 0 entered last: recv from rank 1, then send to rank 1"));
+  EXPECT_THAT(said.evidence,
+              statement("Rank 0 entered last: recv from rank 1, then send to rank 1"));
   EXPECT_THAT(said.evidence, statement("then send to rank 0"));
 }
 
@@ -191,7 +193,8 @@ TEST(MessagesTest, OnePathNamesTheLinkAndNeitherEnd) {
   EXPECT_EQ(said.entity.type, EntityType::kLink);
   EXPECT_THAT(said.entity.ranks, ElementsAre(RankId(0), RankId(1)));
   EXPECT_THAT(said.entity.node, IsEmpty());
-  EXPECT_THAT(said.sentence, HasSubstr("which of its two ends is at fault, one path does not show"));
+  EXPECT_THAT(said.sentence,
+              HasSubstr("which of its two ends is at fault, one path does not show"));
 }
 
 TEST(MessagesTest, AllPathsOfARankNameItsNetwork) {

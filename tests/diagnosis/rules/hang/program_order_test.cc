@@ -12,8 +12,8 @@ namespace {
 std::vector<OpStep> Ops(std::string_view letters) {
   std::vector<OpStep> ops;
   for (const char letter : letters) {
-    ops.push_back({GroupId(static_cast<std::uint64_t>(letter)), CollectiveKind::kAllReduce, 4,
-                   kNoRank});
+    ops.push_back(
+        {GroupId(static_cast<std::uint64_t>(letter)), CollectiveKind::kAllReduce, 4, kNoRank});
   }
   return ops;
 }

@@ -1,5 +1,5 @@
-// A large job of tensor, expert, pipeline and data groups in which one rank hangs: is it still named,
-// and what does that cost? Times are printed, never asserted.
+// A large job of tensor, expert, pipeline and data groups in which one rank hangs: is it still
+// named, and what does that cost? Times are printed, never asserted.
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -45,7 +45,8 @@ class LargeJob {
       moved = false;
       const std::vector<std::uint64_t> least = Least(entered);
       for (std::uint32_t r = 0; r < place_.size(); ++r) {
-        if ((skipped < 0 && r == kCulprit) || !Complete(r, step[r], skipped, entered[r], least)) continue;
+        if ((skipped < 0 && r == kCulprit) || !Complete(r, step[r], skipped, entered[r], least))
+          continue;
         step[r] += 1;
         Enter(r, step[r], skipped, entered[r]);
         moved = true;
@@ -78,7 +79,8 @@ class LargeJob {
   std::size_t GroupOf(std::uint64_t kind, std::uint64_t number, const char* name, std::uint32_t r) {
     const auto [at, added] = index_.try_emplace({kind, number}, view_.groups.size());
     if (added) {
-      view_.groups.push_back({GroupId(view_.groups.size() + 1), std::to_string(number), name, 0, {}, false});
+      view_.groups.push_back(
+          {GroupId(view_.groups.size() + 1), std::to_string(number), name, 0, {}, false});
     }
     Group& group = view_.groups[at->second];
     group.members.push_back(RankId(r));
@@ -207,8 +209,8 @@ TEST_P(HangScaleTest, TheCulpritIsNamedWhateverItDid) {
     const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
     std::printf("%-12s %7u %8zu %12zu %8.1f\n", fault.name, GetParam(), job.view().groups.size(),
                 suspicion.rows.ranks.size(), took.count());
-    ASSERT_EQ(said.verdicts.size(), 1u) << fault.name << ": "
-                                        << (said.abstained.empty() ? "" : said.abstained[0].missing);
+    ASSERT_EQ(said.verdicts.size(), 1u)
+        << fault.name << ": " << (said.abstained.empty() ? "" : said.abstained[0].missing);
     EXPECT_EQ(said.verdicts[0].cause, fault.cause) << fault.name;
     EXPECT_THAT(said.verdicts[0].entity.ranks, ElementsAre(RankId(kCulprit))) << fault.name;
   }

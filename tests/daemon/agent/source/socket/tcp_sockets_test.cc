@@ -1,4 +1,5 @@
-// Real connections of this process on loopback, as the kernel shows them; and who is asked for them.
+// Real connections of this process on loopback, as the kernel shows them; and who is asked for
+// them.
 #include "daemon/agent/source/socket/tcp_sockets.h"
 
 #include <arpa/inet.h>

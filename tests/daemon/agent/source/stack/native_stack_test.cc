@@ -77,7 +77,8 @@ class NativeStackTest : public ::testing::Test {
  protected:
   NativeStackTest() {
     EXPECT_EQ(pipe2(pipe_, O_CLOEXEC), 0);
-    if (const auto self = ReadNativeStack(1u << 22, 1u << 22); absl::IsUnimplemented(self.status())) {
+    if (const auto self = ReadNativeStack(1u << 22, 1u << 22);
+        absl::IsUnimplemented(self.status())) {
       skip_ = true;
     }
   }
@@ -204,9 +205,9 @@ TEST_F(NativeStackTest, WhereItIsForbiddenItSaysWhichSettingAllowsIt) {
 TEST_F(NativeStackTest, ReadsPythonWherePySpyIsAbsent) {
   const char* arguments[] = {"python3", "-c", "import time; time.sleep(1000)", nullptr};
   pid_t pid = -1;
-  ASSERT_EQ(posix_spawnp(&pid, "python3", nullptr, nullptr, const_cast<char* const*>(arguments),
-                         environ),
-            0);
+  ASSERT_EQ(
+      posix_spawnp(&pid, "python3", nullptr, nullptr, const_cast<char* const*>(arguments), environ),
+      0);
   const Child python(pid);
   StackReader reader("no-such-py-spy");
   const std::atomic<bool> stop{false};

@@ -41,7 +41,8 @@ class PtracePermissionTest : public ::testing::TestWithParam<Case> {
   void WriteStatus(const std::string& who, int user, const std::string& caps, int seccomp) {
     const std::string id = std::to_string(user);
     Write(who + "/status", "Name:\tx\nUid:\t" + id + "\t" + id + "\t" + id + "\t" + id +
-                               "\nCapEff:\t" + caps + "\nSeccomp:\t" + std::to_string(seccomp) + "\n");
+                               "\nCapEff:\t" + caps + "\nSeccomp:\t" + std::to_string(seccomp) +
+                               "\n");
   }
 
   fs::path root_;
@@ -49,7 +50,8 @@ class PtracePermissionTest : public ::testing::TestWithParam<Case> {
 
 TEST_P(PtracePermissionTest, NamesTheRuleThatForbidsIt) {
   const Case& c = GetParam();
-  if (c.scope != nullptr) Write("sys/kernel/yama/ptrace_scope", std::string(c.scope).append(1, '\n'));
+  if (c.scope != nullptr)
+    Write("sys/kernel/yama/ptrace_scope", std::string(c.scope).append(1, '\n'));
   WriteStatus("self", c.agent_user, c.agent_capabilities, c.agent_seccomp);
   WriteStatus("42", c.job_user, "0000000000000000", 0);
   const std::string said = ExplainRefusal({root_, root_}, 42);
@@ -57,12 +59,14 @@ TEST_P(PtracePermissionTest, NamesTheRuleThatForbidsIt) {
   EXPECT_THAT(said, HasSubstr(c.says));
 }
 
-constexpr char kNone[] = "0000000000000000", kTrace[] = "0000000000080000", kAll[] = "000001ffffffffff";
+constexpr char kNone[] = "0000000000000000", kTrace[] = "0000000000080000",
+               kAll[] = "000001ffffffffff";
 
 INSTANTIATE_TEST_SUITE_P(
     All, PtracePermissionTest,
     ::testing::Values(
-        Case{"yama_1", "1", 1000, kNone, 0, 1000, "ptrace_scope is 1 (descendants only): set it to 0"},
+        Case{"yama_1", "1", 1000, kNone, 0, 1000,
+             "ptrace_scope is 1 (descendants only): set it to 0"},
         Case{"yama_2", "2", 1000, kNone, 0, 1000, "ptrace_scope is 2 (CAP_SYS_PTRACE only)"},
         Case{"yama_3", "3", 0, kAll, 0, 1000, "until the next boot"},
         Case{"another_user", "0", 65534, kNone, 0, 1000,

@@ -33,7 +33,8 @@ TEST(StackTextTest, TakesTheTrainingThread) {
   EXPECT_THAT(ParseStack(kDump, 4711),
               ElementsAre("wait_for_flag (faults.py:101)", "main (ddp.py:49)"));
   EXPECT_THAT(ParseStack(kDump, 4720), ElementsAre("run (threading.py:975)"));
-  EXPECT_THAT(ParseStack(kDump, 1), ElementsAre("wait_for_flag (faults.py:101)", "main (ddp.py:49)"))
+  EXPECT_THAT(ParseStack(kDump, 1),
+              ElementsAre("wait_for_flag (faults.py:101)", "main (ddp.py:49)"))
       << "in another pid namespace the ids differ";
 }
 
@@ -93,10 +94,11 @@ TEST(StackSamplerTest, CountsTheFunctionsOfASilenceAndForgetsThem) {
 
 TEST(StackSamplerTest, NativeFramesTellNothingOfWorkAndAFailureKeepsTheStackBefore) {
   std::atomic<int> calls{0};
-  StackSampler sampler([&](std::uint32_t, const std::atomic<bool>&) -> absl::StatusOr<StackReading> {
-    if (calls.fetch_add(1) == 1) return absl::NotFoundError("the process is gone\n");
-    return StackReading{{"f (libc.so.6)"}, "native", Nanos(90'000)};
-  });
+  StackSampler sampler(
+      [&](std::uint32_t, const std::atomic<bool>&) -> absl::StatusOr<StackReading> {
+        if (calls.fetch_add(1) == 1) return absl::NotFoundError("the process is gone\n");
+        return StackReading{{"f (libc.so.6)"}, "native", Nanos(90'000)};
+      });
   sampler.Want("r", 7, 9, 0);
   ASSERT_TRUE(Soon([&] { return Samples(sampler) == 1; }));
   EXPECT_EQ(sampler.Latest("r")->functions, 0u);
