@@ -72,6 +72,31 @@ TEST(WatchTest, FindsTheOnsetOfADegradation) {
   EXPECT_EQ(s.rows.iterations.front().value, 42);
 }
 
+// The longer it lasts, the less a spike before it and the regular iterations between weigh.
+TEST(WatchTest, ASpikeSomeTimeBeforeADegradationIsNotItsOnset) {
+  auto times = Series(80, 0.1, 0.005, 1);
+  times[63] = 0.3;
+  Episode episode;
+  for (int slow = 1; slow <= 120; ++slow) {
+    times.push_back(0.25 + 0.001 * (slow % 7));
+    JobView view = JobOf(times);
+    view.episode = episode;
+    const Suspicion live = Watch(view, {});
+    episode = live.episode;
+    const Suspicion later = Watch(JobOf(times), {});
+    ASSERT_EQ(live.slow, slow >= 5);
+    ASSERT_EQ(live.onset.value, slow >= 5 ? 80 : -1) << "live, after " << slow;
+    ASSERT_EQ(later.onset.value, slow >= 5 ? 80 : -1) << "all at once, after " << slow;
+  }
+}
+
+TEST(WatchTest, ADegradationThatGetsWorseBeganWhenItBegan) {
+  auto times = Series(60, 0.1, 0.005, 1);
+  for (int i = 0; i < 20; ++i) times.push_back(0.2);
+  for (int i = 0; i < 40; ++i) times.push_back(0.4);
+  EXPECT_EQ(Watch(JobOf(times), {}).onset.value, 60);
+}
+
 TEST(WatchTest, NeedsMinIrregularIterations) {
   auto times = Series(50, 0.1, 0.01, 1);
   for (int i = 0; i < 4; ++i) times.push_back(0.2);
