@@ -14,6 +14,7 @@ from ring_file import ASYNC, DEVICE, NONE32, NONE64, RingFile  # noqa: E402
 BUILD = pathlib.Path(os.environ.get("FATHOM_BINARY_DIR", "build/release")).resolve()
 WITH_CUDA = (BUILD / "tests/fake_cuda/libcuda.so.1").exists()
 ITERATIONS = 5
+LAUNCH_BLOCKED = 5  # SyncKind::kLaunch
 LAUNCHES = 2 * 2 * 4  # of an iteration: forward and backward of two micro-batches, a large kernel and three small ones
 
 
@@ -107,8 +108,9 @@ class Calls(unittest.TestCase):
         for ring in self.rings.values():
             calls = [r for r in ring.records if r.kind == "device_calls"]
             self.assertEqual(sum(r.peer for r in calls), LAUNCHES * ITERATIONS)
-            self.assertEqual(sum(r.kind == "sync_start" for r in ring.records), ITERATIONS)
-            self.assertEqual(sum(r.kind == "sync_end" for r in ring.records), ITERATIONS)
+            # A launch that lost its core for long is told as one that blocked: not counted here.
+            waits = Counter(r.kind for r in ring.records if r.kind.startswith("sync_") and r.extra != LAUNCH_BLOCKED)
+            self.assertEqual(waits, {"sync_start": ITERATIONS, "sync_end": ITERATIONS})
             for record, after in zip(ring.records, ring.records[1:]):
                 if record.kind == "device_calls" and after.kind == "enter":
                     self.assertEqual(record.time_ns, after.time_ns, "one reading of the clock for both")
