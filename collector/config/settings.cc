@@ -1,13 +1,9 @@
 #include "collector/config/settings.h"
 
-#include <absl/strings/numbers.h>
 #include <absl/strings/str_cat.h>
 
-#include <algorithm>
 #include <cstdlib>
 #include <utility>
-
-#include "collector/config/nearest.h"
 
 namespace fathom::collector {
 namespace {
@@ -15,110 +11,20 @@ namespace {
 using Config = CollectorConfig;
 using diagnosis::DiagnosisConfig;
 
-absl::Status Parse(const std::string& text, std::string& out) {
-  out = text;
-  return absl::OkStatus();
-}
-
-absl::Status Parse(const std::string& text, bool& out) {
-  if (absl::SimpleAtob(text, &out)) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat("'", text, "' is neither true nor false"));
-}
-
-template <typename Integer>
-absl::Status Parse(const std::string& text, Integer& out) {
-  if (absl::SimpleAtoi(text, &out)) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat("'", text, "' is not a whole number"));
-}
-
-absl::Status Parse(const std::string& text, double& out) {
-  if (absl::SimpleAtod(text, &out)) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat("'", text, "' is not a number"));
-}
-
-absl::Status Parse(const std::string& text, Nanos& out) {
-  double seconds = 0;
-  if (auto status = Parse(text, seconds); !status.ok()) return status;
-  out = Nanos::FromSeconds(seconds);
-  return absl::OkStatus();
-}
-
-std::string Show(const std::string& value) { return value; }
-std::string Show(bool value) { return value ? "true" : "false"; }
-std::string Show(Nanos value) { return absl::StrCat(value.Seconds()); }
-template <typename Number>
-std::string Show(Number value) {
-  return absl::StrCat(value);
-}
-
 template <typename T>
 Setting Of(std::string name, T Config::*field, std::string help) {
-  return {std::move(name),
-          std::move(help),
-          std::is_same_v<T, bool>,
-          false,
-          false,
-          [field](Config& c, const std::string& text) { return Parse(text, c.*field); },
-          [field](const Config& c) { return Show(c.*field); }};
+  return MakeSetting(std::move(name), field, std::move(help));
+}
+
+template <typename Part, typename T>
+Setting Of(std::string name, Part Config::*part, T Part::*field, std::string help) {
+  return MakeSetting(std::move(name), part, field, std::move(help));
 }
 
 template <typename T>
 Setting Of(std::string name, T DiagnosisConfig::*field) {
-  return {"diagnosis." + std::move(name),
-          "see docs/rules/config.md",
-          false,
-          true,
-          false,
-          [field](Config& c, const std::string& text) { return Parse(text, c.diagnosis.*field); },
-          [field](const Config& c) { return Show(c.diagnosis.*field); }};
-}
-
-template <typename T>
-Setting Of(std::string name, T NodeHistorySettings::*field, std::string help) {
-  return {
-      std::move(name),
-      std::move(help),
-      false,
-      false,
-      false,
-      [field](Config& c, const std::string& text) { return Parse(text, c.node_history.*field); },
-      [field](const Config& c) { return Show(c.node_history.*field); }};
-}
-
-template <typename T>
-Setting Of(std::string name, T LoginOptions::*field, std::string help) {
-  return {std::move(name),
-          std::move(help),
-          std::is_same_v<T, bool>,
-          false,
-          true,
-          [field](Config& c, const std::string& text) { return Parse(text, c.login.*field); },
-          [field](const Config& c) { return Show(c.login.*field); }};
-}
-
-Setting Of(std::string name, std::string service::TlsFiles::*field, std::string help) {
-  return {std::move(name),
-          std::move(help),
-          false,
-          false,
-          false,
-          [field](Config& c, const std::string& text) { return Parse(text, c.tls.*field); },
-          [field](const Config& c) { return Show(c.tls.*field); }};
-}
-
-Setting Hidden(Setting setting) {
-  setting.hidden = true;
-  return setting;
-}
-
-Setting Reloads(Setting setting) {
-  setting.reloads = true;
-  return setting;
-}
-
-Setting Masked(Setting setting) {
-  setting.show = [get = setting.get](const Config& c) { return MaskedReceivers(get(c)); };
-  return setting;
+  return Hidden(
+      Of("diagnosis." + std::move(name), &Config::diagnosis, field, "see docs/rules/config.md"));
 }
 
 std::vector<Setting> ServerSettings() {
@@ -137,26 +43,32 @@ std::vector<Setting> ServerSettings() {
       Of("max_event_clients", &Config::max_event_clients, "listeners of the event stream"),
       Of("job_timeout_s", &Config::job_timeout_s, "a job unheard of for so long has ended"),
       Masked(Reloads(Of("notify", &Config::notify,
-                        "who hears of verdicts: alertmanager=URL,slack=URL,json=URL,…"))),
+                        "who hears of verdicts: alertmanager=URL,slack=URL,json=URL,…")),
+             &MaskedReceivers),
       Reloads(Of("notify_key_file", &Config::notify_key_file, "file with PagerDuty's routing key")),
       Reloads(Of("page_url", &Config::page_url, "where people reach the page; goes into notices")),
       Of("cordon_http", &Config::cordon_http, "fathom-cordon whose actions the page shows"),
       Of("cordon_token_file", &Config::cordon_token_file, "a viewer's token, if it has a login"),
       Of("cordon_ca_file", &Config::cordon_ca_file, "authority of its certificate"),
-      Of("tls_cert", &service::TlsFiles::cert_file,
+      Of("tls_cert", &Config::tls, &service::TlsFiles::cert_file,
          "certificate (PEM) of both ports; turns TLS on"),
-      Of("tls_key", &service::TlsFiles::key_file, "its key"),
-      Of("tls_client_ca", &service::TlsFiles::peer_ca_file,
+      Of("tls_key", &Config::tls, &service::TlsFiles::key_file, "its key"),
+      Of("tls_client_ca", &Config::tls, &service::TlsFiles::peer_ca_file,
          "authority of agents' certificates; then they must show one"),
-      Of("tokens", &LoginOptions::token_file,
-         "file of 'NAME viewer|operator sha256:HEX [YYYY-MM-DD]' lines"),
-      Of("proxy_header", &LoginOptions::proxy_header, "in which a reverse proxy names the person"),
-      Of("proxy_peers", &LoginOptions::proxy_peers, "its addresses or networks, with commas"),
-      Of("proxy_operators", &LoginOptions::proxy_operators,
-         "who of those may change something, with commas; *: all"),
-      Of("open_reading", &LoginOptions::open_reading, "reading needs no login"),
-      Of("repeat_days", &NodeHistorySettings::days, "how far back jobs count against a node"),
-      Of("repeat_jobs", &NodeHistorySettings::repeat_jobs, "so many make it a repeat offender"),
+      Reloads(Of("tokens", &Config::login, &LoginOptions::token_file,
+                 "file of 'NAME viewer|operator sha256:HEX [YYYY-MM-DD]' lines")),
+      Reloads(Of("proxy_header", &Config::login, &LoginOptions::proxy_header,
+                 "in which a reverse proxy names the person")),
+      Reloads(Of("proxy_peers", &Config::login, &LoginOptions::proxy_peers,
+                 "its addresses or networks, with commas")),
+      Reloads(Of("proxy_operators", &Config::login, &LoginOptions::proxy_operators,
+                 "who of those may change something, with commas; *: all")),
+      Reloads(Of("open_reading", &Config::login, &LoginOptions::open_reading,
+                 "reading needs no login")),
+      Of("repeat_days", &Config::node_history, &NodeHistorySettings::days,
+         "how far back jobs count against a node"),
+      Of("repeat_jobs", &Config::node_history, &NodeHistorySettings::repeat_jobs,
+         "so many make it a repeat offender"),
       Hidden(Of("parent_death_signal", &Config::parent_death_signal, "end with the parent")),
   };
 }
@@ -238,21 +150,7 @@ std::vector<Setting> DiagnosisSettings() {
   };
 }
 
-std::string Replaced(std::string text, char from, char to) {
-  std::replace(text.begin(), text.end(), from, to);
-  return text;
-}
-
 }  // namespace
-
-std::string Setting::flag() const { return "--" + Replaced(Replaced(name, '_', '-'), '.', '-'); }
-
-std::string Setting::environment() const {
-  std::string text = Replaced(name, '.', '_');
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
-  return "FATHOM_" + text;
-}
 
 const std::vector<Setting>& Settings() {
   static const std::vector<Setting> all = [] {
@@ -265,19 +163,9 @@ const std::vector<Setting>& Settings() {
 }
 
 absl::Status Apply(const Texts& texts, const std::string& origin, CollectorConfig& config) {
-  std::vector<std::string> known;
-  for (const Setting& setting : Settings()) known.push_back(setting.name);
   for (const auto& [name, text] : texts) {
-    const auto at = std::find(known.begin(), known.end(), name);
-    if (at == known.end()) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          origin, ": no setting '", name, "'; did you mean '", Nearest(name, known), "'?"));
-    }
-    const Setting& setting = Settings()[static_cast<std::size_t>(at - known.begin())];
-    if (auto status = setting.set(config, text); !status.ok()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat(origin, ": ", name, ": ", std::string(status.message())));
-    }
+    auto status = ApplySetting(Settings(), origin, name, text, config);
+    if (!status.ok()) return status;
   }
   return absl::OkStatus();
 }
@@ -285,7 +173,8 @@ absl::Status Apply(const Texts& texts, const std::string& origin, CollectorConfi
 Texts LoadEnvironment() {
   Texts texts;
   for (const Setting& setting : Settings()) {
-    if (const char* text = std::getenv(setting.environment().c_str())) texts[setting.name] = text;
+    const char* text = std::getenv(setting.variable("FATHOM_").c_str());
+    if (text != nullptr) texts[setting.name] = text;
   }
   return texts;
 }
@@ -299,18 +188,13 @@ std::string Print(const CollectorConfig& config) {
       text += setting.name.substr(0, dot) + ":\n";
     }
     const std::string name = inside ? "  " + setting.name.substr(dot + 1) : setting.name;
-    const std::string value = setting.show ? setting.show(config) : setting.get(config);
-    text += absl::StrCat(name, ": ", value.empty() ? "\"\"" : value, "\n");
+    text += absl::StrCat(name, ": ", setting.Printed(config), "\n");
   }
   return text;
 }
 
 std::vector<std::string> NeedRestart(const CollectorConfig& held, const CollectorConfig& anew) {
-  std::vector<std::string> names;
-  for (const Setting& setting : Settings()) {
-    if (!setting.reloads && setting.get(held) != setting.get(anew)) names.push_back(setting.name);
-  }
-  return names;
+  return ChangedForRestart(Settings(), held, anew);
 }
 
 }  // namespace fathom::collector

@@ -1,4 +1,4 @@
-// Every setting by name: how it is read from text, shown, and where its text came from.
+// The settings of fathom-collector (config/setting.h), and where their texts came from.
 //
 // One table serves flags (--log-level), the YAML file (log_level; diagnosis.delta inside
 // `diagnosis:`) and the environment (FATHOM_LOG_LEVEL, FATHOM_DIAGNOSIS_DELTA). Flag beats
@@ -10,28 +10,16 @@
 
 #include <absl/status/status.h>
 
-#include <functional>
 #include <map>
 #include <string>
 #include <vector>
 
 #include "collector/config/collector_config.h"
+#include "collector/config/setting.h"
 
 namespace fathom::collector {
 
-struct Setting {
-  std::string name;  // "log_level", "diagnosis.delta"
-  std::string help;
-  bool is_switch = false;
-  bool hidden = false;
-  bool reloads = false;  // SIGHUP takes it; everything else needs a restart
-  std::function<absl::Status(CollectorConfig&, const std::string&)> set;
-  std::function<std::string(const CollectorConfig&)> get;
-  std::function<std::string(const CollectorConfig&)> show = {};  // what may be printed; empty: get
-
-  std::string flag() const;         // "--log-level"
-  std::string environment() const;  // "FATHOM_LOG_LEVEL"
-};
+using Setting = SettingOf<CollectorConfig>;
 
 const std::vector<Setting>& Settings();
 

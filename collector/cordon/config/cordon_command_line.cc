@@ -1,7 +1,5 @@
 // Flags and environment of fathom-cordon; the only place of it that sees CLI11.
 #include <CLI/CLI.hpp>
-#include <algorithm>
-#include <cctype>
 #include <cstdlib>
 #include <map>
 
@@ -17,19 +15,6 @@ struct Given {
   bool check = false, print = false, verify = false, version = false;
 };
 
-std::string Flag(const std::string& name) {
-  std::string flag = "--" + name;
-  std::replace(flag.begin(), flag.end(), '_', '-');
-  return flag;
-}
-
-std::string Variable(const std::string& name) {
-  std::string text = "FATHOM_CORDON_" + name;
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
-  return text;
-}
-
 void Declare(CLI::App& app, Given& given) {
   for (const CordonSetting& setting : CordonSettings()) {
     const auto take = [&given, name = setting.name](const std::string& text) {
@@ -37,9 +22,9 @@ void Declare(CLI::App& app, Given& given) {
     };
     if (setting.is_switch) {
       app.add_flag_callback(
-          Flag(setting.name), [take] { take("true"); }, setting.help);
+          setting.flag(), [take] { take("true"); }, setting.help);
     } else {
-      app.add_option_function<std::string>(Flag(setting.name), take, setting.help);
+      app.add_option_function<std::string>(setting.flag(), take, setting.help);
     }
   }
   app.add_option("--config", given.file, "YAML file of settings, groups and causes");
@@ -54,13 +39,14 @@ absl::Status Gather(const Given& given, CordonConfig& config) {
     if (auto status = LoadCordonFile(given.file, config); !status.ok()) return status;
   }
   for (const CordonSetting& setting : CordonSettings()) {
-    const char* text = std::getenv(Variable(setting.name).c_str());
+    const char* text = std::getenv(setting.variable("FATHOM_CORDON_").c_str());
     if (text == nullptr) continue;
-    auto status = ApplyCordonSetting("environment", setting.name, text, config);
+    auto status =
+        collector::ApplySetting(CordonSettings(), "environment", setting.name, text, config);
     if (!status.ok()) return status;
   }
   for (const auto& [name, text] : given.texts) {
-    auto status = ApplyCordonSetting("command line", name, text, config);
+    auto status = collector::ApplySetting(CordonSettings(), "command line", name, text, config);
     if (!status.ok()) return status;
   }
   return ValidateCordonConfig(config);

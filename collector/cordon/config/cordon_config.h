@@ -11,10 +11,10 @@
 #include <absl/status/status.h>
 #include <absl/status/statusor.h>
 
-#include <functional>
 #include <string>
 #include <vector>
 
+#include "collector/config/setting.h"
 #include "collector/cordon/policy/limits.h"
 #include "collector/http/login/login.h"
 #include "collector/notify/delivery.h"
@@ -71,20 +71,8 @@ absl::Status ValidateCordonConfig(const CordonConfig& config);
 // Who is told; reads the key file.
 absl::StatusOr<std::vector<collector::Receiver>> CordonReceivers(const CordonConfig& config);
 
-// One scalar setting: name, help, how text becomes a value and back.
-struct CordonSetting {
-  std::string name;
-  std::string help;
-  bool is_switch = false;
-  bool reloads = false;  // SIGHUP takes it
-  std::function<absl::Status(CordonConfig&, const std::string&)> set;
-  std::function<std::string(const CordonConfig&)> get;
-  std::function<std::string(const CordonConfig&)> show = {};  // what may be printed; empty: get
-};
+using CordonSetting = collector::SettingOf<CordonConfig>;
 const std::vector<CordonSetting>& CordonSettings();
-// Sets one by name. `origin` prefixes errors.
-absl::Status ApplyCordonSetting(const std::string& origin, const std::string& name,
-                                const std::string& text, CordonConfig& config);
 absl::Status LoadCordonFile(const std::string& file, CordonConfig& config);
 
 }  // namespace fathom::cordon

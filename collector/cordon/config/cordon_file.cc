@@ -49,7 +49,7 @@ absl::Status ReadEntry(const std::string& file, const std::string& key, const YA
     return absl::OkStatus();
   }
   if (!value.IsScalar()) return Bad(file, key + ": a single value is expected here");
-  return ApplyCordonSetting(file, key, value.as<std::string>(), config);
+  return collector::ApplySetting(CordonSettings(), file, key, value.as<std::string>(), config);
 }
 
 }  // namespace

@@ -1,13 +1,9 @@
 // The table of scalar settings, validation and printing.
-#include <absl/strings/numbers.h>
 #include <absl/strings/str_cat.h>
 
-#include <algorithm>
 #include <fstream>
-#include <type_traits>
 #include <utility>
 
-#include "collector/config/nearest.h"
 #include "collector/cordon/config/cordon_config.h"
 #include "collector/net/listen_probe.h"
 #include "collector/net/masked_url.h"
@@ -19,83 +15,22 @@ namespace {
 using C = CordonConfig;
 using Login = collector::LoginOptions;
 
-absl::Status Parse(const std::string& text, std::string& out) {
-  out = text;
-  return absl::OkStatus();
-}
-
-absl::Status Parse(const std::string& text, bool& out) {
-  if (absl::SimpleAtob(text, &out)) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat("'", text, "' is neither true nor false"));
-}
-
-absl::Status Parse(const std::string& text, int& out) {
-  if (absl::SimpleAtoi(text, &out)) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat("'", text, "' is not a whole number"));
-}
-
-absl::Status Parse(const std::string& text, double& out) {
-  if (absl::SimpleAtod(text, &out)) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat("'", text, "' is not a number"));
-}
-
-std::string Show(const std::string& value) { return value.empty() ? "\"\"" : value; }
-std::string Show(bool value) { return value ? "true" : "false"; }
-template <typename Number>
-std::string Show(Number value) {
-  return absl::StrCat(value);
-}
-
 template <typename T>
 CordonSetting Of(std::string name, T C::*field, std::string help) {
-  return {std::move(name),
-          std::move(help),
-          std::is_same_v<T, bool>,
-          false,
-          [field](C& c, const std::string& text) { return Parse(text, c.*field); },
-          [field](const C& c) { return Show(c.*field); }};
+  return collector::MakeSetting(std::move(name), field, std::move(help));
+}
+
+template <typename Part, typename T>
+CordonSetting Of(std::string name, Part C::*part, T Part::*field, std::string help) {
+  return collector::MakeSetting(std::move(name), part, field, std::move(help));
 }
 
 template <typename T>
 CordonSetting Of(std::string name, T Limits::*field, std::string help) {
-  return {std::move(name),
-          std::move(help),
-          std::is_same_v<T, bool>,
-          true,
-          [field](C& c, const std::string& text) { return Parse(text, c.limits.*field); },
-          [field](const C& c) { return Show(c.limits.*field); }};
+  return Reloads(Of(std::move(name), &C::limits, field, std::move(help)));
 }
 
-template <typename T>
-CordonSetting Of(std::string name, T collector::LoginOptions::*field, std::string help) {
-  return {std::move(name),
-          std::move(help),
-          std::is_same_v<T, bool>,
-          true,
-          [field](C& c, const std::string& text) { return Parse(text, c.login.*field); },
-          [field](const C& c) { return Show(c.login.*field); }};
-}
-
-CordonSetting Of(std::string name, std::string service::TlsFiles::*field, std::string help) {
-  return {std::move(name),
-          std::move(help),
-          false,
-          false,
-          [field](C& c, const std::string& text) { return Parse(text, c.tls.*field); },
-          [field](const C& c) { return Show(c.tls.*field); }};
-}
-
-CordonSetting Reloads(CordonSetting setting) {
-  setting.reloads = true;
-  return setting;
-}
-
-// Shown as far as the host: what follows may be a secret.
-CordonSetting Masked(CordonSetting setting, std::string (*mask)(const std::string&)) {
-  setting.show = [get = setting.get, mask](const C& c) { return mask(get(c)); };
-  return setting;
-}
-
+// As far as the host.
 std::string MaskedBase(const std::string& url) { return collector::MaskedUrl(url); }
 
 std::vector<CordonSetting> ProcessSettings() {
@@ -105,14 +40,18 @@ std::vector<CordonSetting> ProcessSettings() {
       Of("collector_token_file", &C::collector_token_file, "a viewer's token, if it has a login"),
       Of("http", &C::http, "HOST:PORT of API and metrics; port 0: any"),
       Of("audit", &C::audit, "file of the audit log, which is also the memory"),
-      Of("tls_cert", &service::TlsFiles::cert_file, "certificate (PEM) of `http`; turns TLS on"),
-      Of("tls_key", &service::TlsFiles::key_file, "its key"),
-      Of("tokens", &Login::token_file,
-         "file of 'NAME viewer|operator sha256:HEX [YYYY-MM-DD]' lines"),
-      Of("proxy_header", &Login::proxy_header, "in which a reverse proxy names the person"),
-      Of("proxy_peers", &Login::proxy_peers, "its addresses or networks, with commas"),
-      Of("proxy_operators", &Login::proxy_operators, "who of those may change something; *: all"),
-      Of("open_reading", &Login::open_reading, "reading needs no login"),
+      Of("tls_cert", &C::tls, &service::TlsFiles::cert_file,
+         "certificate (PEM) of `http`; turns TLS on"),
+      Of("tls_key", &C::tls, &service::TlsFiles::key_file, "its key"),
+      Reloads(Of("tokens", &C::login, &Login::token_file,
+                 "file of 'NAME viewer|operator sha256:HEX [YYYY-MM-DD]' lines")),
+      Reloads(Of("proxy_header", &C::login, &Login::proxy_header,
+                 "in which a reverse proxy names the person")),
+      Reloads(Of("proxy_peers", &C::login, &Login::proxy_peers,
+                 "its addresses or networks, with commas")),
+      Reloads(Of("proxy_operators", &C::login, &Login::proxy_operators,
+                 "who of those may change something; *: all")),
+      Reloads(Of("open_reading", &C::login, &Login::open_reading, "reading needs no login")),
       Of("backend", &C::backend, "slurm, kubernetes or webhook"),
       Masked(Reloads(Of("notify", &C::notify,
                         "who is told: alertmanager=URL,pagerduty=URL,slack=URL,json=URL")),
@@ -195,25 +134,6 @@ const std::vector<CordonSetting>& CordonSettings() {
   return all;
 }
 
-absl::Status ApplyCordonSetting(const std::string& origin, const std::string& name,
-                                const std::string& text, CordonConfig& config) {
-  const auto& all = CordonSettings();
-  const auto at = std::find_if(all.begin(), all.end(),
-                               [&](const CordonSetting& each) { return each.name == name; });
-  if (at == all.end()) {
-    std::vector<std::string> known;
-    for (const CordonSetting& each : all) known.push_back(each.name);
-    return absl::InvalidArgumentError(absl::StrCat(origin, ": no setting '", name,
-                                                   "'; did you mean '",
-                                                   collector::Nearest(name, known), "'?"));
-  }
-  if (auto status = at->set(config, text); !status.ok()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(origin, ": ", name, ": ", std::string(status.message())));
-  }
-  return absl::OkStatus();
-}
-
 absl::Status ValidateCordonConfig(const CordonConfig& config) {
   const bool known =
       config.backend == "slurm" || config.backend == "kubernetes" || config.backend == "webhook";
@@ -257,18 +177,13 @@ absl::StatusOr<std::vector<collector::Receiver>> CordonReceivers(const CordonCon
 }
 
 std::vector<std::string> NeedRestart(const CordonConfig& held, const CordonConfig& anew) {
-  std::vector<std::string> names;
-  for (const CordonSetting& setting : CordonSettings()) {
-    if (!setting.reloads && setting.get(held) != setting.get(anew)) names.push_back(setting.name);
-  }
-  return names;
+  return collector::ChangedForRestart(CordonSettings(), held, anew);
 }
 
 std::string PrintCordonConfig(const CordonConfig& config) {
   std::string text;
   for (const CordonSetting& setting : CordonSettings()) {
-    const std::string value = setting.show ? setting.show(config) : setting.get(config);
-    text += absl::StrCat(setting.name, ": ", value, "\n");
+    text += absl::StrCat(setting.name, ": ", setting.Printed(config), "\n");
   }
   text += "causes: [";
   for (const std::string& cause : config.limits.causes) {

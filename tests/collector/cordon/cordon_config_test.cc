@@ -60,7 +60,8 @@ TEST(CordonConfigTest, SaysWhatIsWrong) {
 
 TEST(CordonConfigTest, AnEmptyValueSwitchesNothingOn) {
   CordonConfig config;
-  EXPECT_FALSE(ApplyCordonSetting("environment", "insecure", "", config).ok());
+  EXPECT_FALSE(
+      collector::ApplySetting(CordonSettings(), "environment", "insecure", "", config).ok());
   EXPECT_FALSE(config.insecure);
 }
 
