@@ -67,6 +67,14 @@ Level Frozen(const Episode& episode) {
   return {episode.expected.Seconds(), episode.noise.Seconds()};
 }
 
+// Irregular points [i, i + count) among those there are.
+std::size_t IrregularFrom(const JobSeries& series, std::size_t i, std::size_t count) {
+  const std::size_t end = std::min(series.points.size(), i + count);
+  std::size_t irregular = 0;
+  for (; i < end; ++i) irregular += series.points[i].regular ? 0 : 1;
+  return irregular;
+}
+
 }  // namespace
 
 JobSeries BuildSeries(const JobView& view, const DiagnosisConfig& config) {
@@ -98,35 +106,23 @@ JobSeries BuildSeries(const JobView& view, const DiagnosisConfig& config) {
 
 std::size_t IrregularAmongLast(const JobSeries& series, std::size_t count) {
   const std::size_t n = series.points.size();
-  std::size_t irregular = 0;
-  for (std::size_t i = n - std::min(n, count); i < n; ++i) {
-    irregular += series.points[i].regular ? 0 : 1;
-  }
-  return irregular;
+  return IrregularFrom(series, n - std::min(n, count), count);
 }
 
 namespace {
-
-// Irregular points [i, i + count) among those there are.
-std::size_t IrregularFrom(const JobSeries& series, std::size_t i, std::size_t count) {
-  const std::size_t end = std::min(series.points.size(), i + count);
-  std::size_t irregular = 0;
-  for (; i < end; ++i) irregular += series.points[i].regular ? 0 : 1;
-  return irregular;
-}
 
 // The earliest irregular point from which on nearly all are irregular, at once and to the end: a
 // spike some time before is not where it began. points.size() if none.
 std::size_t PersistentFrom(const JobSeries& series, const DiagnosisConfig& config) {
   const std::size_t n = series.points.size();
   const auto least = static_cast<std::size_t>(std::max(1, config.min_irregular));
+  const auto nearly_all = [&](std::size_t of_them, std::size_t points) {
+    return static_cast<double>(of_them) >= config.persistent_share * static_cast<double>(points);
+  };
   std::size_t first = n, irregular = 0;
   for (std::size_t i = n; i-- > 0;) {
     if (series.points[i].regular) continue;
     ++irregular;
-    const auto nearly_all = [&](std::size_t of_them, std::size_t points) {
-      return static_cast<double>(of_them) >= config.persistent_share * static_cast<double>(points);
-    };
     if (irregular < least || !nearly_all(irregular, n - i)) continue;
     if (nearly_all(IrregularFrom(series, i, least), least)) first = i;
   }

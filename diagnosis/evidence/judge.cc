@@ -148,7 +148,7 @@ std::string NobodyTakesLonger(const Case& c, const Ledger& ledger) {
   if (unknown.empty() || ledger.ranks.empty()) {
     return "a rank or group that takes longer in most slow iterations";
   }
-  return absl::StrCat("the ops of ", unknown.size() == 1 ? "rank " : "ranks ", RankList(unknown),
+  return absl::StrCat("the ops of ", RanksInWords(unknown),
                       ": none of the other ranks takes longer by itself in most slow iterations");
 }
 

@@ -17,11 +17,6 @@ using Nodes = std::set<std::string>;
 
 constexpr std::size_t kEnds = 2;
 
-std::string NodeOf(const JobView& view, RankId rank) {
-  const RankFacts* facts = FactsOf(view, rank);
-  return facts == nullptr ? "" : facts->node;
-}
-
 Nodes NodesOf(const JobView& view, const Piece& piece) {
   Nodes nodes;
   for (const RankId rank : piece) nodes.insert(NodeOf(view, rank));
@@ -89,14 +84,15 @@ MeetingPlace WhereTheyMeet(const JobView& view, const std::vector<Piece>& pieces
             {shared.ends.begin(), shared.ends.end()},
             {shared.nodes.begin(), shared.nodes.end()}};
   }
-  if (shared.ranks.size() == 1) {
-    const std::string node = NodeOf(view, shared.ranks.front());
-    return {Kind::kRank, shared.ranks, {node}};
-  }
+  if (shared.ranks.size() == 1) return {Kind::kRank, shared.ranks, {}};
   if (shared.ranks.empty() && shared.all_cross && shared.nodes.size() == 1) {
     return OnNode(view, shared);
   }
   return {};
+}
+
+MeetingPlace WherePathsMeet(const JobView& view, const TroubledPaths& found) {
+  return found.deaf.empty() ? WhereTheyMeet(view, PiecesOf(found)) : MeetingPlace{};
 }
 
 std::string InWords(const MeetingPlace& place) {
@@ -129,34 +125,35 @@ void NamePlace(const JobView& view, const MeetingPlace& place, Verdict& verdict)
   Entity& entity = verdict.entity;
   entity = {};
   entity.ranks = place.ranks;
-  if (place.kind == Kind::kLink) {
-    entity.type = EntityType::kLink;
-    const auto end = [&](std::size_t i) {
-      return place.nodes.empty() ? absl::StrCat("rank ", place.ranks[i].value) : place.nodes[i];
-    };
-    entity.link_src = end(0);
-    entity.link_dst = end(1);
-  } else {
-    entity.type = place.kind == Kind::kRank ? EntityType::kRank : EntityType::kHost;
-    entity.node = place.kind == Kind::kRank ? NodeOf(view, place.ranks[0]) : place.nodes[0];
-  }
   std::erase_if(verdict.victims, [&](RankId rank) {
     return std::binary_search(place.ranks.begin(), place.ranks.end(), rank);
   });
-  verdict.would_change.push_back(
-      place.kind == Kind::kLink
-          ? "Another path of one of its ends that moves nothing: that end is then at fault."
-          : "A path that moves nothing and does not end there.");
-  verdict.action_text =
-      place.kind == Kind::kLink
-          ? "Look at the connections between these ranks: which one moves no bytes?"
-          : "Look at the network of this rank's node: its interfaces, its cable, "
-            "its port, its firewall.";
-  if (!entity.node.empty()) {
-    absl::StrAppend(&verdict.action_text, " Run the command on node ", entity.node, ".");
+  if (place.kind == Kind::kLink) {
+    const auto end = [&](std::size_t i) {
+      return place.nodes.empty() ? absl::StrCat("rank ", place.ranks[i].value) : place.nodes[i];
+    };
+    entity.type = EntityType::kLink;
+    entity.link_src = end(0);
+    entity.link_dst = end(1);
+    verdict.would_change.push_back(
+        "Another path of one of its ends that moves nothing: that end is then at fault.");
+    AdviseOnConnections(verdict);
+  } else {
+    const bool rank = place.kind == Kind::kRank;
+    entity.type = rank ? EntityType::kRank : EntityType::kHost;
+    entity.node = rank ? NodeOf(view, place.ranks[0]) : place.nodes[0];
+    verdict.would_change.push_back("A path that moves nothing and does not end there.");
+    verdict.action_text =
+        "Look at the network of this rank's node: its interfaces, its cable, its port, its "
+        "firewall.";
+    verdict.action_command = "ip -s link; ss -tinp state established";
+    AdviseWhereToRun(entity.node, verdict);
   }
-  verdict.action_command = place.kind == Kind::kLink ? "ss -tinp state established"
-                                                     : "ip -s link; ss -tinp state established";
+}
+
+void AdviseOnConnections(Verdict& verdict) {
+  verdict.action_text = "Look at the connections between these ranks: which one moves no bytes?";
+  verdict.action_command = "ss -tinp state established";
 }
 
 }  // namespace fathom::diagnosis

@@ -33,18 +33,24 @@ struct MeetingPlace {
   enum class Kind : std::uint8_t { kNone, kLink, kRank, kNode };
   Kind kind = Kind::kNone;
   std::vector<RankId> ranks;       // the two ends, the rank, or the ends on the node; sorted
-  std::vector<std::string> nodes;  // of a link between nodes the two; of a rank or node that one
+  std::vector<std::string> nodes;  // of a link between nodes the two; of a node that one
 };
 
 std::vector<Piece> PiecesOf(const TroubledPaths& found);
 
 MeetingPlace WhereTheyMeet(const JobView& view, const std::vector<Piece>& pieces);
 
-// "All paths that move nothing end at rank 2: its network is down." kNone: empty.
+// Of the paths alone. kNone where some rank is deaf: then its process is at fault, not a path.
+MeetingPlace WherePathsMeet(const JobView& view, const TroubledPaths& found);
+
+// "All that is stuck ends at rank 2: its network is down." kNone: empty.
 std::string InWords(const MeetingPlace& place);
 
 // Entity, victims and what to do of a verdict on `place`. Requires: not kNone.
 void NamePlace(const JobView& view, const MeetingPlace& place, Verdict& verdict);
+
+// What to do where it is not known which end of a connection is at fault, or which connection.
+void AdviseOnConnections(Verdict& verdict);
 
 }  // namespace fathom::diagnosis
 

@@ -4,6 +4,8 @@
 #include <set>
 #include <vector>
 
+#include "diagnosis/model/lookup.h"
+
 namespace fathom::diagnosis {
 namespace {
 
@@ -13,12 +15,6 @@ double Mean(const std::vector<double>& values) {
   return values.empty() ? 0 : sum / static_cast<double>(values.size());
 }
 
-const RankIteration* Find(const IterationSummary& iteration, RankId rank) {
-  const auto at = std::lower_bound(iteration.ranks.begin(), iteration.ranks.end(), rank,
-                                   [](const RankIteration& r, RankId id) { return r.rank < id; });
-  return at != iteration.ranks.end() && at->rank == rank ? &*at : nullptr;
-}
-
 }  // namespace
 
 std::optional<SummaryShares> SharesOf(const Case& c, RankId rank, double own_excess) {
@@ -26,7 +22,7 @@ std::optional<SummaryShares> SharesOf(const Case& c, RankId rank, double own_exc
   for (const IrregularIteration& it : c.suspicion.irregular) irregular.insert(it.index);
   std::vector<double> cpu, cpu_before, runqueue, runqueue_before;
   for (const IterationSummary& it : c.view.window) {
-    const RankIteration* mine = Find(it, rank);
+    const RankIteration* mine = RankIn(it, rank);
     if (mine == nullptr) continue;
     const bool after = it.index >= c.suspicion.onset;
     if (after != irregular.contains(it.index)) continue;

@@ -205,6 +205,10 @@ std::string RankList(const std::vector<RankId>& ranks) {
   return out;
 }
 
+std::string RanksInWords(const std::vector<RankId>& ranks) {
+  return absl::StrCat(ranks.size() == 1 ? "rank " : "ranks ", RankList(ranks));
+}
+
 std::string GroupName(const JobView& view, GroupId id) {
   const Group* group = FindGroup(view, id);
   if (group == nullptr) return "a group";
@@ -213,9 +217,9 @@ std::string GroupName(const JobView& view, GroupId id) {
 }
 
 std::string RankName(const JobView& view, RankId rank) {
-  const RankFacts* facts = FactsOf(view, rank);
-  if (facts == nullptr || facts->node.empty()) return absl::StrCat("Rank ", rank.value);
-  return absl::StrCat("Rank ", rank.value, " on node ", facts->node);
+  const std::string node = NodeOf(view, rank);
+  if (node.empty()) return absl::StrCat("Rank ", rank.value);
+  return absl::StrCat("Rank ", rank.value, " on node ", node);
 }
 
 std::string CauseInWords(Cause cause) {
@@ -275,9 +279,12 @@ void AdviseOnRank(const JobView& view, RankId rank, Verdict& verdict) {
   const Advice advice = AdviceOn(verdict.cause);
   verdict.action_text = advice.text;
   verdict.action_command = absl::StrReplaceAll(advice.command, {{"PID", pid}});
-  if (facts != nullptr && !facts->node.empty()) {
-    absl::StrAppend(&verdict.action_text, " Run the command on node ", facts->node, ".");
-  }
+  AdviseWhereToRun(NodeOf(view, rank), verdict);
+}
+
+void AdviseWhereToRun(const std::string& node, Verdict& verdict) {
+  if (node.empty()) return;
+  absl::StrAppend(&verdict.action_text, " Run the command on node ", node, ".");
 }
 
 void DescribeSlowRank(const Case& c, const Ledger& ledger, const RankAccount& account,
@@ -285,8 +292,7 @@ void DescribeSlowRank(const Case& c, const Ledger& ledger, const RankAccount& ac
   const double own = std::max(account.typical.total, account.path_typical);
   verdict.sentence = absl::StrFormat(
       "%s %s the job back since iteration %d: %s more %s in each slow iteration; an iteration "
-      "takes "
-      "%s instead of %s (%.1fx), %s lost so far.",
+      "takes %s instead of %s (%.1fx), %s lost so far.",
       RankName(c.view, account.rank), Evidently(verdict), c.suspicion.onset.value, Duration(own),
       CauseInWords(verdict.cause), Duration(c.suspicion.measured.Seconds()),
       Duration(ledger.expected), c.suspicion.measured.Seconds() / ledger.expected,

@@ -1,6 +1,6 @@
 // Words: the sentence of a verdict, its evidence in numbers, and what to do about it.
 //
-// Used by evidence/judge and diagnosis/rules/hang. Plain, exact, with names and numbers; commands
+// Used by evidence, ranking, tables and the rules. Plain, exact, with names and numbers; commands
 // are ready to be run, and never aim at a node for what lies in the user's code.
 // Thread-safety: pure functions.
 #ifndef FATHOM_DIAGNOSIS_EVIDENCE_PHRASE_H_
@@ -22,6 +22,9 @@ std::string Duration(double seconds);
 // "1", "1 and 3", "0, 1 and 3", "0, 1, 2 and 61 others".
 std::string RankList(const std::vector<RankId>& ranks);
 
+// "rank 2", "ranks 9 and 14".
+std::string RanksInWords(const std::vector<RankId>& ranks);
+
 // "Rank 2 (node a)" or "Rank 2".
 std::string RankName(const JobView& view, RankId rank);
 
@@ -37,6 +40,9 @@ ProblemClass ClassOf(Cause cause);
 
 // Action text and command for a slow or hanging rank.
 void AdviseOnRank(const JobView& view, RankId rank, Verdict& verdict);
+
+// Adds to the action text on which node to run its command; nothing where `node` is empty.
+void AdviseWhereToRun(const std::string& node, Verdict& verdict);
 
 // Fills sentence, evidence, counter-evidence and would_change of a slow rank's verdict.
 void DescribeSlowRank(const Case& c, const Ledger& ledger, const RankAccount& account,

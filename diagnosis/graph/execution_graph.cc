@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "diagnosis/model/lookup.h"
 #include "diagnosis/stats/robust.h"
 
 namespace fathom::diagnosis {
@@ -13,9 +14,8 @@ constexpr std::size_t kFewestSamples = 3;  // a median of fewer says little
 std::map<Iteration, MonoNs> IterationBegins(const JobView& view, RankId rank) {
   std::map<Iteration, MonoNs> begins;
   for (const IterationSummary& it : view.window) {
-    const auto at = std::lower_bound(it.ranks.begin(), it.ranks.end(), rank,
-                                     [](const RankIteration& r, RankId id) { return r.rank < id; });
-    if (at != it.ranks.end() && at->rank == rank && at->begin.known()) begins[it.index] = at->begin;
+    const RankIteration* mine = RankIn(it, rank);
+    if (mine != nullptr && mine->begin.known()) begins[it.index] = mine->begin;
   }
   return begins;
 }

@@ -5,21 +5,13 @@
 #include <optional>
 #include <utility>
 
+#include "diagnosis/model/lookup.h"
+
 namespace fathom::diagnosis {
 namespace {
 
 constexpr std::size_t kRingStarts = 64;
 constexpr std::size_t kOpenOpsTold = 16;  // of a rank, by its agent; more may be open
-
-const RankFacts* Find(const JobView& view, RankId rank) {
-  // Of a whole job every rank lies at its own place.
-  const std::size_t place = rank.value;
-  if (place < view.ranks.size() && view.ranks[place].rank == rank) return &view.ranks[place];
-  for (const RankFacts& facts : view.ranks) {
-    if (facts.rank == rank) return &facts;
-  }
-  return nullptr;
-}
 
 bool Halted(const RankFacts& facts) {
   return facts.state == ProcessState::kGone || facts.state == ProcessState::kZombie ||
@@ -49,23 +41,21 @@ std::optional<std::uint64_t> EnteredUpTo(const RankFacts& waiter, GroupId group,
 }
 
 std::vector<RankId> MembersOf(const JobView& view, GroupId id) {
-  for (const Group& group : view.groups) {
-    if (group.id != id) continue;
-    if (!group.members.empty()) return group.members;
-    if (group.size != view.world_size) return {};
-    std::vector<RankId> all;
-    for (std::uint32_t r = 0; r < view.world_size; ++r) all.push_back(RankId(r));
-    return all;
-  }
-  return {};
+  const Group* group = FindGroup(view, id);
+  if (group == nullptr) return {};
+  if (!group->members.empty()) return group->members;
+  if (group->size != view.world_size) return {};
+  std::vector<RankId> all;
+  for (std::uint32_t r = 0; r < view.world_size; ++r) all.push_back(RankId(r));
+  return all;
 }
 
 void SortMembers(const JobView& view, StuckInstance& instance) {
-  const RankFacts* waiter = Find(view, instance.inside.begin()->first);
+  const RankFacts* waiter = FactsOf(view, instance.inside.begin()->first);
   const auto needed = EnteredUpTo(*waiter, instance.group, instance.sequence);
   for (RankId member : MembersOf(view, instance.group)) {
     if (instance.inside.contains(member)) continue;
-    const RankFacts* facts = Find(view, member);
+    const RankFacts* facts = FactsOf(view, member);
     const auto has = facts == nullptr ? std::nullopt : Entered(*facts, instance.group);
     if (facts != nullptr && Halted(*facts)) {
       instance.missing.push_back(member);
@@ -94,7 +84,7 @@ void AddCollectives(const JobView& view, Nanos stuck_after, WaitFor& out) {
     for (const auto& [waiter, op] : instance.inside) {
       out.waiting.insert(waiter);
       out.inside_of[waiter].push_back(out.instances.size());
-      if (Halted(*Find(view, waiter))) instance.held_by.push_back(waiter);
+      if (Halted(*FactsOf(view, waiter))) instance.held_by.push_back(waiter);
     }
     out.instances.push_back(std::move(instance));
   }
@@ -112,7 +102,7 @@ bool IsHeldBy(const OpenOp& op, const RankFacts& facts, Nanos message_gap) {
 
 void AddMessage(const JobView& view, const RankFacts& facts, const OpenOp& op, WaitFor& out) {
   out.waiting.insert(facts.rank);
-  const RankFacts* peer = Find(view, op.peer);
+  const RankFacts* peer = FactsOf(view, op.peer);
   if (peer == nullptr) return;
   const bool receives = op.kind == CollectiveKind::kRecv;
   const CollectiveKind wanted = receives ? CollectiveKind::kSend : CollectiveKind::kRecv;

@@ -6,13 +6,17 @@
 namespace fathom::diagnosis {
 namespace {
 
+template <typename Item, typename Id>
+const Item* Bisect(const std::vector<Item>& all, Id Item::*id, Id wanted) {
+  const auto at = std::lower_bound(all.begin(), all.end(), wanted,
+                                   [id](const Item& item, Id value) { return item.*id < value; });
+  return at != all.end() && (*at).*id == wanted ? &*at : nullptr;
+}
+
 // By bisection, which finds it where `all` is sorted; then one by one.
 template <typename Item, typename Id>
 const Item* Find(const std::vector<Item>& all, Id Item::*id, Id wanted) {
-  const auto sorted =
-      std::lower_bound(all.begin(), all.end(), wanted,
-                       [id](const Item& item, Id value) { return item.*id < value; });
-  if (sorted != all.end() && (*sorted).*id == wanted) return &*sorted;
+  if (const Item* sorted = Bisect(all, id, wanted)) return sorted;
   const auto any =
       std::find_if(all.begin(), all.end(), [&](const Item& item) { return item.*id == wanted; });
   return any != all.end() ? &*any : nullptr;
@@ -28,6 +32,15 @@ const RankFacts* FactsOf(const JobView& view, RankId rank) {
 
 const Group* FindGroup(const JobView& view, GroupId id) {
   return Find(view.groups, &Group::id, id);
+}
+
+std::string NodeOf(const JobView& view, RankId rank) {
+  const RankFacts* facts = FactsOf(view, rank);
+  return facts == nullptr ? "" : facts->node;
+}
+
+const RankIteration* RankIn(const IterationSummary& iteration, RankId rank) {
+  return Bisect(iteration.ranks, &RankIteration::rank, rank);
 }
 
 }  // namespace fathom::diagnosis

@@ -1,12 +1,14 @@
-// Finds a rank's facts or a group of a job by its identity.
+// Finds a rank's facts, a group of a job, or a rank in an iteration by its identity.
 //
-// Used throughout diagnosis. Ranks and groups mostly come sorted, and a whole job's ranks lie each
-// at its own place; both are used and neither is required.
+// Used throughout diagnosis. Ranks and groups of a view mostly come sorted, and a whole job's ranks
+// lie each at its own place; both are used and neither is required.
 //
 // Thread-safety: pure functions. Errors: null where there is none. Lifetime: of the view.
 // Cost: O(1) for ranks of a whole job, O(log n) for what is sorted, else O(n).
 #ifndef FATHOM_DIAGNOSIS_MODEL_LOOKUP_H_
 #define FATHOM_DIAGNOSIS_MODEL_LOOKUP_H_
+
+#include <string>
 
 #include "diagnosis/model/job_view.h"
 
@@ -14,6 +16,12 @@ namespace fathom::diagnosis {
 
 const RankFacts* FactsOf(const JobView& view, RankId rank);
 const Group* FindGroup(const JobView& view, GroupId id);
+
+// Empty where it is not known.
+std::string NodeOf(const JobView& view, RankId rank);
+
+// Null where the rank did not report. Requires: iteration.ranks sorted by rank. Cost: O(log n).
+const RankIteration* RankIn(const IterationSummary& iteration, RankId rank);
 
 }  // namespace fathom::diagnosis
 

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <map>
 #include <string>
-#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "diagnosis/evidence/cost.h"
@@ -44,8 +43,7 @@ struct Node {
 void AddRanks(const JobView& view, const Ledger& ledger, const DiagnosisConfig& config,
               std::map<std::string, Node>& nodes, std::vector<RankedDevice>& out) {
   for (const RankAccount& account : ledger.ranks) {
-    const RankFacts* facts = FactsOf(view, account.rank);
-    const std::string node = facts == nullptr ? "" : facts->node;
+    const std::string node = NodeOf(view, account.rank);
     const double evidence = LogEvidence(config, ledger, account), share = Median(account.share);
     out.push_back(
         {EntityType::kRank, {account.rank}, node, Odds(config.prior_rank, evidence), share});

@@ -57,11 +57,11 @@ bool StartsWithTheRecorder(const JobView& view) {
                      [&](const IterationSummary& it) { return LongestOf(it) < first; });
 }
 
-// Gives up on a rank that was on time too often.
-Shown LateIn(const JobView& view, RankId rank, const DiagnosisConfig& config) {
+// Looks at the window from its iteration `first` on. Gives up on a rank that was on time too often.
+Shown LateIn(const JobView& view, std::size_t first, RankId rank, const DiagnosisConfig& config) {
   const double spare = (1 - kShows) * static_cast<double>(view.window.size());
   Shown shown;
-  for (std::size_t i = StartsWithTheRecorder(view) ? 1 : 0; i < view.window.size(); ++i) {
+  for (std::size_t i = first; i < view.window.size(); ++i) {
     const IterationSummary& it = view.window[i];
     std::vector<double> others;
     double own = -1;
@@ -106,7 +106,7 @@ double MedianDuration(const JobView& view) {
   return Median(std::move(durations));
 }
 
-Verdict Lead(const Case& c, RankId rank, const Shown& shown) {
+Verdict Lead(const Case& c, std::size_t first, RankId rank, const Shown& shown) {
   const double beyond = Beyond(c.view, rank, OwnTime);
   const double duration = MedianDuration(c.view);
   Verdict verdict;
@@ -129,8 +129,8 @@ Verdict Lead(const Case& c, RankId rank, const Shown& shown) {
   verdict.sentence = absl::StrFormat(
       "%s was late in %d of %d recorded iterations, from the %s on: %s of its own more than "
       "the others%s. No time before is recorded, so this may be how the work is divided.",
-      RankName(c.view, rank), shown.late, c.view.window.size(),
-      StartsWithTheRecorder(c.view) ? "second" : "first", Duration(beyond), into);
+      RankName(c.view, rank), shown.late, c.view.window.size(), first > 0 ? "second" : "first",
+      Duration(beyond), into);
   verdict.evidence.push_back({"Iterations in which it was late and each of the others waited.",
                               static_cast<double>(shown.late), "iterations",
                               static_cast<double>(shown.of), "iterations"});
@@ -144,11 +144,12 @@ Verdict Lead(const Case& c, RankId rank, const Shown& shown) {
 void Examine(const Case& c, Findings& out) {
   const auto least = static_cast<std::size_t>(std::max(c.config.always_late_iterations, 0));
   if (least == 0 || c.view.window.size() < least || CarriesMessages(c.view)) return;
+  const std::size_t first = StartsWithTheRecorder(c.view) ? 1 : 0;
   for (const auto& [rank, rows] : c.view.rows) {
-    const Shown shown = LateIn(c.view, rank, c.config);
+    const Shown shown = LateIn(c.view, first, rank, c.config);
     if (shown.of < least) continue;
     if (static_cast<double>(shown.late) < kShows * static_cast<double>(shown.of)) continue;
-    out.verdicts.push_back(Lead(c, rank, shown));
+    out.verdicts.push_back(Lead(c, first, rank, shown));
   }
 }
 

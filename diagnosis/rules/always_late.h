@@ -9,8 +9,9 @@
 // Speaks only on jobs that are not slow against their own past and exchange no messages (a
 // pipeline has a rule of its own), and only where always_late_iterations is set.
 //
-// Thread-safety: pure. Cost: O(ranks²) an iteration that is looked at: for ranks that are on time
-// the first few, for a late one the window.
+// Thread-safety: pure. Cost: O(ranks × window + ops) once, then O(ranks) for each rank with rows
+// and each iteration that is looked at: of a rank that is on time the first tenth, of a late one
+// the window.
 #ifndef FATHOM_DIAGNOSIS_RULES_ALWAYS_LATE_H_
 #define FATHOM_DIAGNOSIS_RULES_ALWAYS_LATE_H_
 

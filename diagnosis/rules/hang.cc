@@ -1,7 +1,6 @@
 #include "diagnosis/rules/hang.h"
 
 #include <algorithm>
-#include <map>
 #include <set>
 #include <string>
 #include <utility>
@@ -57,44 +56,48 @@ void JudgeSink(const StuckJob& job, RankId rank, Ends& ends, Findings& out) {
     ends.halted.push_back(ConvictDead(job, facts, {}));
   } else if (IsHalted(facts)) {
     ends.halted.push_back(ConvictHalted(job, facts));
-  } else if (IsStalled(facts, LongestIteration(c.view), c.config)) {
+  } else if (IsStalled(facts, job.longest_iteration, c.config)) {
     ends.absent.push_back(ConvictAbsent(job, facts));
   }
 }
 
-// All that is stuck has one rank or node in common. False: it has not.
-bool JudgePlace(const StuckJob& job, const std::set<const StuckInstance*>& stuck, Findings& out) {
-  const TroubledPaths found = FindTroubledPaths(job.c.view, job.c.config);
-  const std::vector<Piece> pieces = StuckPieces(found, stuck);
-  const bool paths_only = pieces.size() == found.paths.size();
-  if (!found.deaf.empty() || pieces.size() < 2) return false;
-  const auto fewest = static_cast<std::size_t>(job.c.config.common_ops);
-  if (!paths_only && pieces.size() < fewest) return false;
-  const MeetingPlace place = WhereTheyMeet(job.c.view, pieces);
+// What does not move has one place in common. False: it has not.
+bool JudgeMeeting(const StuckJob& job, const MeetingPlace& place, const TroubledPaths& found,
+                  Findings& out) {
   if (place.kind == MeetingPlace::Kind::kNone) return false;
   out.verdicts.push_back(ConvictPlace(job, place, found));
   return true;
 }
 
+// All that is stuck has one rank or node in common. False: it has not.
+bool JudgePlace(const StuckJob& job, const std::set<const StuckInstance*>& stuck,
+                const TroubledPaths& found, Findings& out) {
+  const std::vector<Piece> pieces = StuckPieces(found, stuck);
+  const bool paths_only = pieces.size() == found.paths.size();
+  if (!found.deaf.empty() || pieces.size() < 2) return false;
+  const auto fewest = static_cast<std::size_t>(job.c.config.common_ops);
+  if (!paths_only && pieces.size() < fewest) return false;
+  return JudgeMeeting(job, WhereTheyMeet(job.c.view, pieces), found, out);
+}
+
 void JudgeStuck(const StuckJob& job, const std::set<const StuckInstance*>& stuck, Findings& out) {
-  if (stuck.empty() || JudgePlace(job, stuck, out)) return;
+  if (stuck.empty()) return;
+  const TroubledPaths found = FindTroubledPaths(job.c.view, job.c.config);
+  if (JudgePlace(job, stuck, found, out)) return;
   if (stuck.size() > static_cast<std::size_t>(job.c.config.stuck_at_once)) {
     return Abstain(out, absl::StrCat("what ", stuck.size(),
                                      " communicators that are stuck at once have in common"));
   }
   for (const StuckInstance& instance : job.graph.instances) {
-    if (stuck.contains(&instance)) out.verdicts.push_back(ConvictCommunication(job, instance));
+    if (!stuck.contains(&instance)) continue;
+    out.verdicts.push_back(ConvictCommunication(job, instance, found));
   }
 }
 
 // Paths that move nothing under messages. False: there are none.
 bool JudgeMessagePaths(const StuckJob& job, Findings& out) {
   const TroubledPaths found = FindTroubledPaths(job.c.view, job.c.config);
-  if (!found.deaf.empty()) return false;
-  const MeetingPlace place = WhereTheyMeet(job.c.view, PiecesOf(found));
-  if (place.kind == MeetingPlace::Kind::kNone) return false;
-  out.verdicts.push_back(ConvictPlace(job, place, found));
-  return true;
+  return JudgeMeeting(job, WherePathsMeet(job.c.view, found), found, out);
 }
 
 bool IsAnswered(const WaitFor& graph, RankId rank) {
@@ -109,8 +112,8 @@ void JudgeHeldInside(const StuckJob& job, const std::vector<RankId>& inside, boo
   if (alone && JudgeMessagePaths(job, out)) return;
   const bool messages = std::all_of(inside.begin(), inside.end(),
                                     [&](RankId rank) { return IsAnswered(job.graph, rank); });
-  const std::string ranks = absl::StrCat(inside.size() == 1 ? "rank " : "ranks ", RankList(inside),
-                                         inside.size() == 1 ? " is inside of" : " are inside of");
+  const std::string ranks =
+      absl::StrCat(RanksInWords(inside), inside.size() == 1 ? " is inside of" : " are inside of");
   Abstain(out, messages ? absl::StrCat("why the message that ", ranks,
                                        " does not move: both ends are there (their tags, or the "
                                        "state of the transport)")
@@ -175,15 +178,16 @@ void JudgeRing(const StuckJob& job, Findings& out) {
                    "why what has come together does not move: both ends of each message that "
                    "is stuck are there (their tags, or the state of the transport)");
   }
-  const auto broken = FindOrderBreak(OrdersOf(job.c.view), ring);
+  const Orders orders = OrdersOf(job.c.view);
+  const auto broken = FindOrderBreak(orders, ring);
   if (broken) {
-    out.verdicts.push_back(ConvictOrder(job, *broken));
+    out.verdicts.push_back(ConvictOrder(job, *broken, ring, orders));
     return;
   }
   const bool messages = OfMessages(job.graph, ring);
   if (messages || AnyMessage(job.graph, ring)) {
     out.verdicts.push_back(
-        ConvictMessages(job, ring, messages ? Grade::kSupported : Grade::kHypothesis));
+        ConvictMessages(job, ring, orders, messages ? Grade::kSupported : Grade::kHypothesis));
   }
   if (messages) return;
   Abstain(out, absl::StrCat("an end of the chain of waits: ranks ", RankList(ring),
@@ -246,7 +250,7 @@ bool JudgeTheDead(const StuckJob& job, Findings& out) {
 
 void Examine(const Case& c, Findings& out) {
   const WaitFor graph = BuildWaitFor(c.view, c.config.stall_floor, c.config.message_gap);
-  const StuckJob job{c, graph};
+  const StuckJob job{c, graph, LongestIteration(c.view)};
   if (const auto mismatch = FindMismatch(c.view)) {
     out.verdicts.push_back(ConvictMismatch(job, WithHabits(c.view, *mismatch)));
   } else if (JudgeTheDead(job, out)) {

@@ -5,13 +5,16 @@
 //   process gone → process_dead; stopped by a signal, frozen or traced → process_stopped; alive but
 //   not in the op that the others wait in → noncommunication_hang, unless its data loader is at
 //   work; other kind, size, type or root at the same sequence → mismatch, the odd one out named; a
-//   ring of waits → mismatch, by the order of who broke with its own; all inside and none done →
-//   communication_hang of the group.
+//   ring of waits → mismatch, by the order of who broke with its own; a ring of messages that do
+//   not meet → mismatch of the ring; all inside and none done → communication_hang of the group;
+//   all that is stuck meets at one link, rank or node → communication_hang of that place.
 // Deaths are asked for first, for a job that died is not silent for long (hang/death.h). A rank
 // that may be at work (hang/suspect.h) is given more patience: its grade grows with the time it is
 // silent.
 //
-// Thread-safety: pure. Cost: that of the wait-for graph (graph/wait_for.h).
+// Thread-safety: pure. Cost: O(ranks × window) for what the history explains, and that of the
+// wait-for graph, of comparing calls and of the verdicts (graph/wait_for.h, rules/mismatch.h,
+// hang/verdicts.h); for a ring also that of its orders (hang/order_words.h, hang/program_order.h).
 // Source: methods of Mycroft (SOSP'25) and MegaScale (NSDI'24) for the classes; grades are ours.
 #ifndef FATHOM_DIAGNOSIS_RULES_HANG_H_
 #define FATHOM_DIAGNOSIS_RULES_HANG_H_

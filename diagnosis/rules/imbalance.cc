@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_format.h"
+#include "diagnosis/evidence/cost.h"
 #include "diagnosis/evidence/phrase.h"
 #include "diagnosis/graph/message_groups.h"
 #include "diagnosis/graph/pipelines.h"
@@ -84,12 +85,6 @@ double MedianOwn(const std::map<RankId, Load>& loads, const std::vector<RankId>&
   return Median(std::move(own));
 }
 
-void Price(const JobView& view, double own, double mean, Cost& cost) {
-  cost.slowdown = own / mean;
-  cost.seconds_per_iteration = own - mean;
-  cost.gpu_hours = (own - mean) * static_cast<double>(view.window.size()) * view.world_size / 3600;
-}
-
 std::string Sentence(const std::vector<RankId>& stage, double own, double usual) {
   return absl::StrFormat(
       "The stage on rank%s %s has %.1f times the work of the others in every iteration, from the "
@@ -114,7 +109,8 @@ Verdict Name(const Case& c, const std::map<RankId, Load>& loads, const std::vect
   verdict.victims = std::move(others);
   verdict.since_iteration = c.view.window.front().index;
   verdict.since_time = c.view.window.front().begin;
-  Price(c.view, own, (heavy * own + light * usual) / (heavy + light), verdict.cost);
+  const double mean = (heavy * own + light * usual) / (heavy + light);
+  verdict.cost = CostOfSteps(c.view, c.view.window.size(), own, mean);
   verdict.sentence = Sentence(stage, own, usual);
   verdict.evidence.push_back(
       {"Time of its own in an iteration, against its peers'.", own, "s", usual, "iterations"});

@@ -6,7 +6,7 @@
 // are not slow against their own past, with messages between ranks (graph/pipelines), and grades
 // supported at most.
 //
-// Thread-safety: pure. Cost: O(ranks × window).
+// Thread-safety: pure. Cost: O(ranks² × window).
 // Source: What-if (OSDI'25) on the last pipeline stage.
 #ifndef FATHOM_DIAGNOSIS_RULES_IMBALANCE_H_
 #define FATHOM_DIAGNOSIS_RULES_IMBALANCE_H_

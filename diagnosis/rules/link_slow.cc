@@ -107,9 +107,7 @@ void NameSlowNetwork(const JobView& view, const SlowNetwork& network, Verdict& v
   verdict.cause = Cause::kLinkSlow;
   std::string where;
   if (network.end != kNoRank) {
-    const RankFacts* facts = FactsOf(view, network.end);
-    verdict.entity = {
-        EntityType::kNic, {network.end}, facts != nullptr ? facts->node : "", "", "", ""};
+    verdict.entity = {EntityType::kNic, {network.end}, NodeOf(view, network.end), "", "", ""};
     where = absl::StrCat("what goes to and from rank ", network.end.value, " is slow");
   } else {
     verdict.entity = {EntityType::kLink,

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "diagnosis/evidence/phrase.h"
 #include "diagnosis/rules/records/situation.h"
 
 namespace fathom::diagnosis {
@@ -58,7 +59,7 @@ void AskForRecords(const Situation& s, const std::vector<Verdict>& verdicts, Fin
     if (verdict.entity.ranks == missing) return;  // that is what the verdict is about
   }
   findings.abstained.push_back(
-      {"what " + records::Ranks(missing) + " did last", "a record of " + records::Ranks(missing)});
+      {"what " + RanksInWords(missing) + " did last", "a record of " + RanksInWords(missing)});
 }
 
 }  // namespace

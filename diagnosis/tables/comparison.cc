@@ -101,8 +101,7 @@ void Describe(const Comparison& comparison, Verdict& verdict) {
   verdict.would_change.push_back("A second pair of recordings in which the difference is gone.");
   verdict.action_text =
       "Compare what changed between the two runs: code, libraries, settings, nodes. The verdicts "
-      "on "
-      "this recording alone say whether one rank is behind it.";
+      "on this recording alone say whether one rank is behind it.";
 }
 
 }  // namespace

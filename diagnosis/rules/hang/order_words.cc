@@ -1,7 +1,6 @@
 #include "diagnosis/rules/hang/order_words.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -43,7 +42,7 @@ std::string InWords(const JobView& view, const OpStep& step) {
 }
 
 void AddOrders(const JobView& view, const Orders& orders, const std::vector<RankId>& ranks,
-               std::string source, Verdict& verdict) {
+               const std::string& source, Verdict& verdict) {
   std::size_t shown = 0;
   for (const RankId rank : ranks) {
     const auto at = orders.find(rank);

@@ -3,7 +3,7 @@
 //   Rank 0 entered last: recv from rank 1, then all_reduce of WORLD (0), then send to rank 1.
 //
 // Used by rules hang (rows) and stopped_job (records). Thread-safety: pure functions. Cost:
-// O(ranks).
+// OrdersOf O(ops in the rows), else O(ranks).
 #ifndef FATHOM_DIAGNOSIS_RULES_HANG_ORDER_WORDS_H_
 #define FATHOM_DIAGNOSIS_RULES_HANG_ORDER_WORDS_H_
 
@@ -28,7 +28,7 @@ std::string InWords(const JobView& view, const OpStep& step);
 // The last ops of each of `ranks` as evidence, the first ranks of many. A rank of which none are
 // known is left out.
 void AddOrders(const JobView& view, const Orders& orders, const std::vector<RankId>& ranks,
-               std::string source, Verdict& verdict);
+               const std::string& source, Verdict& verdict);
 
 }  // namespace fathom::diagnosis
 

@@ -1,5 +1,6 @@
 // Which op holds itself up: one that all of its members have entered, so that nobody is late, and
-// that nothing else keeps any of them from carrying out. Part of rule hang. docs/rules/hang.md.
+// that nothing else keeps any of them from carrying out. And what does not move then, in pieces.
+// Part of rule hang. docs/rules/hang.md.
 //
 // Model: an op whose members are all inside may still wait: on a device, ops of one stream go one
 // after the other, so a member whose device has not begun it may be held up in an older op, of this

@@ -45,10 +45,6 @@ std::vector<RankId> WaitersBeside(const WaitFor& graph, const std::vector<RankId
   return waiters;
 }
 
-std::string Ranks(const std::vector<RankId>& ranks) {
-  return absl::StrCat(ranks.size() == 1 ? "rank " : "ranks ", RankList(ranks));
-}
-
 // The stuck ops as waits, receives among them.
 std::vector<Wait> WaitsOf(const WaitFor& graph) {
   std::vector<Wait> waits;
@@ -98,11 +94,11 @@ void AddWaits(const StuckJob& job, Verdict& verdict) {
   for (std::size_t i = 0; i < std::min(kWaitsShown, held.size()); ++i) {
     const StuckInstance& stuck = *held[i];
     const OpenOp& op = stuck.inside.begin()->second;
-    std::string text = Ranks(Inside(stuck));
+    std::string text = RanksInWords(Inside(stuck));
     text[0] = 'R';
     absl::StrAppend(&text, stuck.inside.size() == 1 ? " waits" : " wait", " in ",
                     std::string(CollectiveKindName(op.kind)), " ", stuck.sequence.value, " of ",
-                    GroupName(job.c.view, stuck.group), " for ", Ranks(stuck.missing));
+                    GroupName(job.c.view, stuck.group), " for ", RanksInWords(stuck.missing));
     verdict.evidence.push_back({std::move(text), op.age.Seconds(), "s", 0, "open ops"});
   }
 }
@@ -116,8 +112,7 @@ Verdict Base(const StuckJob& job, Cause cause, std::vector<RankId> ranks) {
   verdict.entity.type = ranks.size() == 1 ? EntityType::kRank : EntityType::kGroup;
   verdict.entity.ranks = std::move(ranks);
   if (verdict.entity.ranks.size() == 1) {
-    const RankFacts* facts = FactsOf(view, verdict.entity.ranks.front());
-    if (facts != nullptr) verdict.entity.node = facts->node;
+    verdict.entity.node = NodeOf(view, verdict.entity.ranks.front());
   }
   const Nanos stuck = StuckFor(job);
   if (!view.window.empty()) {
@@ -144,7 +139,7 @@ Grade GradeOfSilence(const StuckJob& job, const RankFacts& facts, Occupation occ
   const DiagnosisConfig& config = job.c.config;
   // What visibly works goes on, sooner or later.
   if (occupation == Occupation::kWorking) return Grade::kHypothesis;
-  const Nanos usual = StallThreshold(facts, LongestIteration(job.c.view), config);
+  const Nanos usual = StallThreshold(facts, job.longest_iteration, config);
   const double ratio =
       facts.silent_for.Seconds() / (usual.Seconds() * PatienceWith(occupation, config));
   if (ratio >= config.hang_established_factor) return Grade::kEstablished;
@@ -178,9 +173,7 @@ void AdviseToEnd(const RankFacts& facts, Verdict& verdict) {
       "Take the stacks of this process, then end it: the launcher ends the others and starts again "
       "from the last checkpoint.";
   verdict.action_command = absl::StrCat("py-spy dump --pid ", pid, "; kill -KILL ", pid);
-  if (!facts.node.empty()) {
-    absl::StrAppend(&verdict.action_text, " Run the command on node ", facts.node, ".");
-  }
+  AdviseWhereToRun(facts.node, verdict);
 }
 
 std::string InWords(const Call& call) {
@@ -217,7 +210,7 @@ void DescribePaths(const TroubledPaths& found, Verdict& verdict) {
 MeetingPlace PlaceOf(const JobView& view, const TroubledPaths& found) {
   const bool one_deaf = found.paths.empty() && found.deaf.size() == 1;
   if (one_deaf) return {MeetingPlace::Kind::kRank, {*found.deaf.begin()}, {}};
-  return found.deaf.empty() ? WhereTheyMeet(view, PiecesOf(found)) : MeetingPlace{};
+  return WherePathsMeet(view, found);
 }
 
 // Narrows a verdict down to where paths meet.
@@ -225,8 +218,7 @@ void AddPlace(const StuckJob& job, const MeetingPlace& place, const TroubledPath
               Verdict& verdict) {
   DescribePaths(found, verdict);
   if (place.kind == MeetingPlace::Kind::kNone) {
-    verdict.action_text = "Look at the connections between these ranks: which one moves no bytes?";
-    verdict.action_command = "ss -tinp state established";
+    AdviseOnConnections(verdict);
     return;
   }
   NamePlace(job.c.view, place, verdict);
@@ -265,7 +257,7 @@ Verdict ConvictDead(const StuckJob& job, const RankFacts& facts,
     absl::StrAppend(&verdict.sentence, "; ranks ", RankList(verdict.victims), " wait for it");
   }
   if (!followed.empty()) {
-    absl::StrAppend(&verdict.sentence, "; ", Ranks(followed), " went down after it");
+    absl::StrAppend(&verdict.sentence, "; ", RanksInWords(followed), " went down after it");
     verdict.victims.insert(verdict.victims.end(), followed.begin(), followed.end());
     std::sort(verdict.victims.begin(), verdict.victims.end());
     const auto last = std::unique(verdict.victims.begin(), verdict.victims.end());
@@ -351,7 +343,8 @@ Verdict ConvictMismatch(const StuckJob& job, const Mismatch& found) {
   return verdict;
 }
 
-Verdict ConvictOrder(const StuckJob& job, const OrderBreak& found) {
+Verdict ConvictOrder(const StuckJob& job, const OrderBreak& found, const std::vector<RankId>& ring,
+                     const Orders& orders) {
   const JobView& view = job.c.view;
   Verdict verdict = Base(job, Cause::kMismatch, {found.rank});
   verdict.grade = Grade::kSupported;
@@ -362,13 +355,14 @@ Verdict ConvictOrder(const StuckJob& job, const OrderBreak& found) {
       RankList(verdict.victims));
   verdict.evidence.push_back({"Times that the other op followed in the last iterations.",
                               static_cast<double>(found.times), "times", 0, "rows"});
-  AddOrders(view, OrdersOf(view), job.graph.Ring(), "rows", verdict);
+  AddOrders(view, orders, ring, "rows", verdict);
   verdict.would_change.push_back("Another rank of the ring that changed its order before.");
   AdviseToCompare(view, verdict);
   return verdict;
 }
 
-Verdict ConvictMessages(const StuckJob& job, const std::vector<RankId>& ring, Grade grade) {
+Verdict ConvictMessages(const StuckJob& job, const std::vector<RankId>& ring, const Orders& orders,
+                        Grade grade) {
   const JobView& view = job.c.view;
   Verdict verdict = Base(job, Cause::kMismatch, ring);
   verdict.grade = grade;
@@ -379,7 +373,7 @@ Verdict ConvictMessages(const StuckJob& job, const std::vector<RankId>& ring, Gr
   verdict.sentence =
       absl::StrFormat("Ranks %s wait for one another in sends and receives that cannot meet: %s.",
                       RankList(ring), absl::StrJoin(waits, ", "));
-  AddOrders(view, OrdersOf(view), ring, "rows", verdict);
+  AddOrders(view, orders, ring, "rows", verdict);
   verdict.counter_evidence.push_back(
       {"One of the two orders is right; which one, these ranks' habits do not show.",
        static_cast<double>(ring.size()), "ranks", 0, "rows"});
@@ -388,10 +382,11 @@ Verdict ConvictMessages(const StuckJob& job, const std::vector<RankId>& ring, Gr
   return verdict;
 }
 
-Verdict ConvictCommunication(const StuckJob& job, const StuckInstance& stuck) {
+Verdict ConvictCommunication(const StuckJob& job, const StuckInstance& stuck,
+                             const TroubledPaths& found) {
   const std::vector<RankId> ranks = Inside(stuck);
-  const TroubledPaths found = FindTroubledPaths(job.c.view, job.c.config).Among(ranks);
-  const MeetingPlace place = PlaceOf(job.c.view, found);
+  const TroubledPaths among = found.Among(ranks);
+  const MeetingPlace place = PlaceOf(job.c.view, among);
   const bool whole = place.kind == MeetingPlace::Kind::kNone;
   Verdict verdict = Base(job, Cause::kCommunicationHang, whole ? ranks : place.ranks);
   verdict.entity.type = EntityType::kGroup;
@@ -402,7 +397,7 @@ Verdict ConvictCommunication(const StuckJob& job, const StuckInstance& stuck) {
       RankList(ranks), std::string(CollectiveKindName(stuck.inside.begin()->second.kind)),
       Duration(StuckFor(job).Seconds()));
   verdict.would_change.push_back("A member that is stopped, or has not entered it.");
-  AddPlace(job, place, found, verdict);
+  AddPlace(job, place, among, verdict);
   return verdict;
 }
 

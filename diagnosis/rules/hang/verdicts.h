@@ -1,7 +1,8 @@
 // The verdicts of rule hang: one function a way to hang, each with its sentence, evidence, grade,
 // owner and what to do. docs/rules/hang.md.
 //
-// Thread-safety: pure functions. Cost: O(ranks + open ops).
+// Thread-safety: pure functions. Cost: O(open ops + paths + waiting ranks × accused), and that of
+// the chain of waits and the clusters of stacks (evidence/wait_chain.h, evidence/stack_clusters.h).
 #ifndef FATHOM_DIAGNOSIS_RULES_HANG_VERDICTS_H_
 #define FATHOM_DIAGNOSIS_RULES_HANG_VERDICTS_H_
 
@@ -12,6 +13,7 @@
 #include "diagnosis/graph/wait_for.h"
 #include "diagnosis/model/job_view.h"
 #include "diagnosis/model/verdict.h"
+#include "diagnosis/rules/hang/order_words.h"
 #include "diagnosis/rules/hang/program_order.h"
 #include "diagnosis/rules/mismatch.h"
 #include "diagnosis/rules/rule.h"
@@ -22,6 +24,7 @@ namespace fathom::diagnosis {
 struct StuckJob {
   const Case& c;
   const WaitFor& graph;
+  Nanos longest_iteration;  // that the job has shown: engine/stall
 };
 
 // `others_dead`: ranks whose processes went too.
@@ -32,11 +35,16 @@ Verdict ConvictHalted(const StuckJob& job, const RankFacts& facts);
 // Alive and outside of the communication that others wait in: hung, or only slow.
 Verdict ConvictAbsent(const StuckJob& job, const RankFacts& facts);
 Verdict ConvictMismatch(const StuckJob& job, const Mismatch& found);
-Verdict ConvictOrder(const StuckJob& job, const OrderBreak& found);
+// `ring`: the ranks that wait for one another. `orders`: of the rows.
+Verdict ConvictOrder(const StuckJob& job, const OrderBreak& found, const std::vector<RankId>& ring,
+                     const Orders& orders);
 // Ranks that wait for one another in a ring with sends and receives in it: they called them in
 // orders that cannot meet.
-Verdict ConvictMessages(const StuckJob& job, const std::vector<RankId>& ring, Grade grade);
-Verdict ConvictCommunication(const StuckJob& job, const StuckInstance& stuck);
+Verdict ConvictMessages(const StuckJob& job, const std::vector<RankId>& ring, const Orders& orders,
+                        Grade grade);
+// `found`: of all ranks.
+Verdict ConvictCommunication(const StuckJob& job, const StuckInstance& stuck,
+                             const TroubledPaths& found);
 // All that is stuck in the job meets at `place`. Requires: not kNone.
 Verdict ConvictPlace(const StuckJob& job, const MeetingPlace& place, const TroubledPaths& found);
 

@@ -109,12 +109,12 @@ void DescribeDoing(const Situation& s, RankId rank, Verdict& verdict) {
 }
 
 std::string SentenceOf(const Situation& s, const Verdict& verdict) {
-  const std::string who = Ranks(verdict.entity.ranks);
+  const std::string who = RanksInWords(verdict.entity.ranks);
   const bool one = verdict.entity.ranks.size() == 1;
-  const std::string waiting =
-      verdict.victims.empty()
-          ? std::string("nobody else waits")
-          : absl::StrCat(Ranks(verdict.victims), verdict.victims.size() == 1 ? " waits" : " wait");
+  const std::string waiting = verdict.victims.empty()
+                                  ? std::string("nobody else waits")
+                                  : absl::StrCat(RanksInWords(verdict.victims),
+                                                 verdict.victims.size() == 1 ? " waits" : " wait");
   std::string what =
       one ? "never came to its next collective" : "never came to their next collective";
   const RankId first = verdict.entity.ranks.front();
@@ -186,7 +186,8 @@ std::vector<Verdict> JudgeIdle(const Situation& s, Findings& findings) {
   if (suspects.empty() && most) {
     findings.abstained.push_back(
         {"which rank holds up the others",
-         "what " + Ranks(idle) + " do: more than half of the job is outside of communication"});
+         "what " + RanksInWords(idle) +
+             " do: more than half of the job is outside of communication"});
     return {};
   }
   std::erase_if(idle, [&](RankId rank) {

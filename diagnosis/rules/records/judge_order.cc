@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,8 +17,7 @@ namespace {
 void AdviseOnOrder(Verdict& verdict) {
   verdict.action_text =
       "Compare what these ranks ran before this call with the others: a branch that only some "
-      "ranks "
-      "take, or calls in another order.";
+      "ranks take, or calls in another order.";
 }
 
 Verdict Convict(const Situation& s, const std::vector<Skipped>& skipped) {
@@ -32,8 +30,8 @@ Verdict Convict(const Situation& s, const std::vector<Skipped>& skipped) {
   verdict.sentence = absl::StrFormat(
       "%s left out an op of %s that its peers entered, and went on in %s; %s wait for it in a "
       "ring.",
-      Ranks(ranks), absl::StrJoin(first.behind, ", "), absl::StrJoin(first.ahead, ", "),
-      Ranks(verdict.victims));
+      RanksInWords(ranks), absl::StrJoin(first.behind, ", "), absl::StrJoin(first.ahead, ", "),
+      RanksInWords(verdict.victims));
   verdict.sentence[0] = 'R';
   for (const Skipped& odd : skipped) {
     verdict.evidence.push_back(
@@ -72,18 +70,17 @@ Orders StepsOf(const JobView& view) {
   return steps;
 }
 
-Verdict ConvictBreak(const Situation& s, const OrderBreak& broken) {
+Verdict ConvictBreak(const Situation& s, const OrderBreak& broken, const Orders& steps) {
   Verdict verdict = Accuse(s, Cause::kMismatch, {broken.rank});
   verdict.grade = Grade::kSupported;
   verdict.sentence = absl::StrFormat(
       "Rank %d entered %s where it had always entered %s: it left out an op or changed the order, "
-      "and "
-      "closed a ring of waits.",
+      "and closed a ring of waits.",
       broken.rank.value, InWords(s.view, broken.did), InWords(s.view, broken.usual));
   verdict.evidence.push_back({"Times that the other op followed before.",
                               static_cast<double>(broken.times), "times", 0, "flight recorder"});
   AddWaits(s, {broken.rank}, verdict);
-  AddOrders(s.view, StepsOf(s.view), s.sinks.cycle, "flight recorder", verdict);
+  AddOrders(s.view, steps, s.sinks.cycle, "flight recorder", verdict);
   verdict.would_change.push_back("Another rank of the ring that changed its order before.");
   AdviseOnOrder(verdict);
   return verdict;
@@ -113,7 +110,7 @@ std::string MessagesInWords(const Situation& s) {
       InWords(s.view, OpStep{two->group, two->kind, 0, ring[0]}));
 }
 
-Verdict ConvictRing(const Situation& s) {
+Verdict ConvictRing(const Situation& s, const Orders& steps) {
   Verdict verdict = Accuse(s, Cause::kMismatch, s.sinks.cycle);
   const std::string messages = MessagesInWords(s);
   verdict.grade = messages.empty() ? Grade::kHypothesis : Grade::kSupported;
@@ -121,10 +118,10 @@ Verdict ConvictRing(const Situation& s) {
   if (messages.empty()) {
     verdict.sentence = absl::StrFormat(
         "R%s wait for one another in a ring: they entered their groups in different orders.",
-        Ranks(s.sinks.cycle).substr(1));
+        RanksInWords(s.sinks.cycle).substr(1));
   }
   AddWaits(s, s.sinks.cycle, verdict);
-  AddOrders(s.view, StepsOf(s.view), s.sinks.cycle, "flight recorder", verdict);
+  AddOrders(s.view, steps, s.sinks.cycle, "flight recorder", verdict);
   verdict.would_change.push_back("A stack that shows one of them outside of communication.");
   AdviseOnOrder(verdict);
   return verdict;
@@ -141,11 +138,12 @@ std::vector<Verdict> JudgeMismatch(const Situation& s) {
       absl::StrFormat("as op %d of %s", found->sequence.value + 1, GroupName(s.view, found->group));
   verdict.sentence =
       found->majority
-          ? absl::StrFormat("%s called %s %s, where %s called %s.", Ranks(found->odd),
-                            found->odd_call, where, Ranks(found->others), found->other_call)
+          ? absl::StrFormat("%s called %s %s, where %s called %s.", RanksInWords(found->odd),
+                            found->odd_call, where, RanksInWords(found->others), found->other_call)
           : absl::StrFormat(
                 "%s do not agree on the %s %s: %s against %s, and neither has a majority.",
-                Ranks(found->odd), found->difference, where, found->odd_call, found->other_call);
+                RanksInWords(found->odd), found->difference, where, found->odd_call,
+                found->other_call);
   verdict.sentence[0] = 'R';
   verdict.evidence.push_back(
       {absl::StrCat("Calls at the same place differ in ", found->difference, "."),
@@ -161,27 +159,27 @@ std::vector<Verdict> JudgeRing(const Situation& s, Findings& findings) {
   const auto slack = static_cast<std::uint64_t>(s.config.same_work_ops);
   const auto skipped = FindSkipped(s.view, s.sinks.cycle, slack);
   if (!skipped.empty()) return {Convict(s, skipped)};
-  if (const auto broken = FindOrderBreak(StepsOf(s.view), s.sinks.cycle)) {
-    return {ConvictBreak(s, *broken)};
+  const Orders steps = StepsOf(s.view);
+  if (const auto broken = FindOrderBreak(steps, s.sinks.cycle)) {
+    return {ConvictBreak(s, *broken, steps)};
   }
   const std::vector<RankId> outside = OutsideByStack(s);
   if (outside.size() == 1) {
     Verdict verdict = Accuse(s, Cause::kNonCommunicationHang, outside);
     verdict.grade = Grade::kSupported;
-    verdict.sentence = absl::StrFormat(
-        "Rank %d is in %s, the others of a ring of waits are in "
-        "communication.",
-        outside[0].value, FindRecord(s.view, outside[0])->doing);
+    verdict.sentence =
+        absl::StrFormat("Rank %d is in %s, the others of a ring of waits are in communication.",
+                        outside[0].value, FindRecord(s.view, outside[0])->doing);
     AddWaits(s, outside, verdict);
     verdict.would_change.push_back("Another stack of this rank, inside a communication call.");
     return {std::move(verdict)};
   }
   if (2 * s.sinks.cycle.size() <= s.view.world_size || s.sinks.cycle.size() == 2) {
-    return {ConvictRing(s)};
+    return {ConvictRing(s, steps)};
   }
   findings.abstained.push_back(
       {"who broke the order in a ring of waits",
-       "stacks of " + Ranks(s.sinks.cycle) + ", or what each of them entered before"});
+       "stacks of " + RanksInWords(s.sinks.cycle) + ", or what each of them entered before"});
   return {};
 }
 

@@ -1,9 +1,7 @@
 #include <algorithm>
-#include <map>
 #include <set>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "diagnosis/evidence/meeting_place.h"
 #include "diagnosis/evidence/phrase.h"
@@ -25,8 +23,7 @@ void DescribePaths(const std::set<Path>& paths, Verdict& verdict) {
 // Narrows the verdict down to where the paths that move nothing meet. False: they do not.
 bool NamePaths(const Situation& s, const TroubledPaths& found, Verdict& verdict) {
   DescribePaths(found.paths, verdict);
-  const MeetingPlace place =
-      found.deaf.empty() ? WhereTheyMeet(s.view, PiecesOf(found)) : MeetingPlace{};
+  const MeetingPlace place = WherePathsMeet(s.view, found);
   if (place.kind == MeetingPlace::Kind::kNone) return false;
   NamePlace(s.view, place, verdict);
   const bool link = place.kind == MeetingPlace::Kind::kLink;
@@ -49,8 +46,8 @@ void NameLaggards(const Situation& s, const StuckInstance& instance, Verdict& ve
   verdict.entity.type = EntityType::kRank;
   verdict.sentence =
       absl::StrFormat("R%s not finished %s, which the others have: %s wait behind.",
-                      Ranks(laggards).substr(1) + (laggards.size() == 1 ? " has" : " have"),
-                      OpName(s.view, earlier), Ranks(earlier.done));
+                      RanksInWords(laggards).substr(1) + (laggards.size() == 1 ? " has" : " have"),
+                      OpName(s.view, earlier), RanksInWords(earlier.done));
   verdict.evidence.push_back({"Least progress: the others have finished this op.",
                               static_cast<double>(earlier.done.size()), "ranks",
                               static_cast<double>(earlier.inside.size()), "flight recorder"});
@@ -79,20 +76,21 @@ std::vector<Verdict> JudgeUnrecorded(const Situation& s, Findings& findings) {
   if (std::any_of(suspects.begin(), suspects.end(), is_stale)) {
     findings.abstained.push_back(
         {"which rank holds up the others",
-         "later records of " + Ranks(s.graph.stale) +
+         "later records of " + RanksInWords(s.graph.stale) +
              ": others completed ops that these had not entered when they were written"});
     return {};
   }
   const std::vector<RankId> ranks(suspects.begin(), suspects.end());
   if (2 * ranks.size() > s.view.world_size) {
-    findings.abstained.push_back({"which rank holds up the others", "records of " + Ranks(ranks)});
+    findings.abstained.push_back(
+        {"which rank holds up the others", "records of " + RanksInWords(ranks)});
     return {};
   }
   Verdict verdict = Accuse(s, Cause::kNonCommunicationHang, ranks);
   verdict.grade = ranks.size() == 1 ? Grade::kSupported : Grade::kHypothesis;
   verdict.sentence = absl::StrFormat(
       "R%s left no record, and all ranks that did wait in ops that only %s can hold up.",
-      Ranks(ranks).substr(1), ranks.size() == 1 ? "it" : "they");
+      RanksInWords(ranks).substr(1), ranks.size() == 1 ? "it" : "they");
   AddWaits(s, ranks, verdict);
   verdict.would_change.push_back("A record of these ranks that shows them inside the op.");
   return {std::move(verdict)};
@@ -115,7 +113,7 @@ std::vector<Verdict> JudgeCommunication(const Situation& s, Findings& findings) 
   for (const auto& [rank, waits] : s.graph.waits) verdict.victims.push_back(rank);
   verdict.sentence = absl::StrFormat(
       "All members (%s) entered %s and none got out: the communication itself is stuck.",
-      Ranks(instance.inside), OpName(s.view, instance));
+      RanksInWords(instance.inside), OpName(s.view, instance));
   verdict.evidence.push_back({"All members are inside the op and none has finished it.",
                               static_cast<double>(instance.inside.size()), "ranks", 0,
                               "flight recorder"});
@@ -125,10 +123,7 @@ std::vector<Verdict> JudgeCommunication(const Situation& s, Findings& findings) 
     findings.abstained.push_back({"which link or rank of the group moves no bytes",
                                   "the state of the transport (sockets, channels) on each rank"});
   }
-  if (!named) {
-    verdict.action_text = "Look at the connections between these ranks: which one moves no bytes?";
-    verdict.action_command = "ss -tinp state established";
-  }
+  if (!named) AdviseOnConnections(verdict);
   verdict.would_change.push_back("Records that were written while the job still made progress.");
   return {std::move(verdict)};
 }
@@ -147,7 +142,7 @@ std::vector<Verdict> JudgeStacks(const Situation& s) {
   verdict.victims = waiting;
   verdict.sentence =
       absl::StrFormat("R%s in %s while the other ranks wait in communication.",
-                      Ranks(suspects).substr(1) + (suspects.size() == 1 ? " is" : " are"),
+                      RanksInWords(suspects).substr(1) + (suspects.size() == 1 ? " is" : " are"),
                       FindRecord(s.view, suspects.front())->doing);
   verdict.evidence.push_back({"Stacks of the others are inside a communication call.",
                               static_cast<double>(waiting.size()), "ranks",
@@ -193,11 +188,11 @@ std::vector<Verdict> JudgeEnded(const Situation& s, Findings& findings) {
   verdict.sentence =
       failed.empty()
           ? absl::StrFormat(
-                "R%s ended without a word and %s no record; %s lost %s "
-                "connection to a peer.",
-                Ranks(dead).substr(1), first.extent == RecordExtent::kMissing ? "left" : "wrote",
-                Ranks(lost_a_peer), lost_a_peer.size() == 1 ? "its" : "their")
-          : absl::StrFormat("R%s failed: %s", Ranks(dead).substr(1), first.last_words);
+                "R%s ended without a word and %s no record; %s lost %s connection to a peer.",
+                RanksInWords(dead).substr(1),
+                first.extent == RecordExtent::kMissing ? "left" : "wrote",
+                RanksInWords(lost_a_peer), lost_a_peer.size() == 1 ? "its" : "their")
+          : absl::StrFormat("R%s failed: %s", RanksInWords(dead).substr(1), first.last_words);
   for (const RankId rank : lost_a_peer) {
     const RankRecord& record = *FindRecord(s.view, rank);
     verdict.evidence.push_back(

@@ -72,10 +72,6 @@ std::vector<RankId> Situation::unrecorded() const {
   return ranks;
 }
 
-std::string Ranks(const std::vector<RankId>& ranks) {
-  return absl::StrCat(ranks.size() == 1 ? "rank " : "ranks ", RankList(ranks));
-}
-
 std::string OpName(const JobView& view, const StuckInstance& instance) {
   const Group* group = FindGroup(view, instance.group);
   std::string name(CollectiveKindName(instance.kind));
@@ -121,12 +117,12 @@ void AddWaits(const Situation& s, const std::vector<RankId>& ranks, Verdict& ver
     std::vector<RankId> held_up_by = wait.absent;
     held_up_by.insert(held_up_by.end(), wait.unknown.begin(), wait.unknown.end());
     std::sort(held_up_by.begin(), held_up_by.end());
-    verdict.evidence.push_back({absl::StrFormat("%s %s in %s; not in it: %s", Ranks(wait.inside),
-                                                wait.inside.size() == 1 ? "waits" : "wait",
-                                                OpName(s.view, wait), Ranks(held_up_by)),
-                                static_cast<double>(wait.inside.size()), "ranks",
-                                static_cast<double>(wait.inside.size() + held_up_by.size()),
-                                "flight recorder"});
+    verdict.evidence.push_back(
+        {absl::StrFormat("%s %s in %s; not in it: %s", RanksInWords(wait.inside),
+                         wait.inside.size() == 1 ? "waits" : "wait", OpName(s.view, wait),
+                         RanksInWords(held_up_by)),
+         static_cast<double>(wait.inside.size()), "ranks",
+         static_cast<double>(wait.inside.size() + held_up_by.size()), "flight recorder"});
     verdict.evidence.back().statement[0] = 'R';
   }
 }

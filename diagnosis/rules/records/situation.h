@@ -4,7 +4,6 @@
 #ifndef FATHOM_DIAGNOSIS_RULES_RECORDS_SITUATION_H_
 #define FATHOM_DIAGNOSIS_RULES_RECORDS_SITUATION_H_
 
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,9 +27,6 @@ struct Situation {
   bool point_to_point_hidden() const;      // the source lists no sends and receives, but there are
   std::vector<RankId> unrecorded() const;  // ranks of the job without a record
 };
-
-// "rank 2", "ranks 9 and 14".
-std::string Ranks(const std::vector<RankId>& ranks);
 
 // "all_reduce 92 of default_pg (0)": counted from 1, as the source does.
 std::string OpName(const JobView& view, const StuckInstance& instance);

@@ -2,20 +2,13 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tests/diagnosis/graph/add_group.h"
 
 namespace fathom::diagnosis {
 namespace {
 
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
-
-void AddGroup(JobView& view, std::uint64_t id, std::initializer_list<std::uint32_t> members) {
-  Group group;
-  group.id = GroupId(id);
-  group.size = static_cast<std::uint32_t>(members.size());
-  for (std::uint32_t member : members) group.members.push_back(RankId(member));
-  view.groups.push_back(group);
-}
 
 void AddOp(JobView& view, std::uint32_t rank, std::uint64_t group, CollectiveKind kind) {
   CommOp op;

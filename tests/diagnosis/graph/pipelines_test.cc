@@ -1,19 +1,12 @@
 #include "diagnosis/graph/pipelines.h"
 
 #include "gtest/gtest.h"
+#include "tests/diagnosis/graph/add_group.h"
 
 namespace fathom::diagnosis {
 namespace {
 
 using Ranks = std::vector<RankId>;
-
-void AddGroup(JobView& view, std::uint64_t id, std::initializer_list<std::uint32_t> members) {
-  Group group;
-  group.id = GroupId(id);
-  group.size = static_cast<std::uint32_t>(members.size());
-  for (std::uint32_t member : members) group.members.push_back(RankId(member));
-  view.groups.push_back(group);
-}
 
 void Send(JobView& view, std::uint64_t group, std::uint32_t from, RankId to) {
   CommOp op;

@@ -1,10 +1,9 @@
 // Cases of rule hang that played jobs do not show: facts that are old or missing in part.
 #include "diagnosis/rules/hang.h"
 
-#include "diagnosis/engine/diagnose.h"
-#include "diagnosis/engine/watch.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tests/diagnosis/rules/hang/hang_job.h"
 
 namespace fathom::diagnosis {
 namespace {
@@ -16,17 +15,6 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 constexpr std::uint64_t kWorld = 1, kTensor = 2;
-
-RankFacts Facts(std::uint32_t rank, double silent_s = 20) {
-  RankFacts facts;
-  facts.rank = RankId(rank);
-  facts.state = ProcessState::kSleeping;
-  facts.wait_channel = "futex_wait_queue";
-  facts.silent_for = Nanos::FromSeconds(silent_s);
-  facts.typical_iteration = Nanos::FromSeconds(0.1);
-  facts.iterations_seen = 100;
-  return facts;
-}
 
 void Open(RankFacts& facts, std::uint64_t group, std::uint64_t sequence) {
   OpenOp op;
@@ -55,11 +43,6 @@ JobView Chain() {
   return view;
 }
 
-Diagnosis Say(const JobView& view) {
-  const DiagnosisConfig config;
-  return Diagnose(view, Watch(view, config), config);
-}
-
 TEST(HangTest, TheEndOfTheChainIsTheCulprit) {
   const Diagnosis said = Say(Chain());
   ASSERT_EQ(said.verdicts.size(), 1u);
@@ -83,14 +66,6 @@ TEST(HangTest, AnOpThatAllHaveEnteredAndThatOthersWaitBehindIsStuckItself) {
   EXPECT_EQ(said.verdicts[0].cause, Cause::kCommunicationHang);
   EXPECT_THAT(said.verdicts[0].entity.ranks, ElementsAre(RankId(0), RankId(1)));
   EXPECT_THAT(said.verdicts[0].victims, ElementsAre(RankId(2), RankId(3)));
-}
-
-PathState PathTo(std::uint32_t peer, std::uint32_t backoff, std::uint64_t queued) {
-  PathState path;
-  path.peer = RankId(peer);
-  path.backoff = backoff;
-  path.queued = queued;
-  return path;
 }
 
 TEST(HangTest, ThePathThatMovesNothingIsNamedInsteadOfTheGroup) {

@@ -2,11 +2,10 @@
 #include <string>
 #include <vector>
 
-#include "diagnosis/engine/diagnose.h"
-#include "diagnosis/engine/watch.h"
 #include "diagnosis/rules/hang.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tests/diagnosis/rules/hang/hang_job.h"
 
 namespace fathom::diagnosis {
 namespace {
@@ -21,15 +20,10 @@ using ::testing::IsEmpty;
 constexpr std::uint64_t kWorld = 1, kFirstPair = 2, kSecondPair = 3;
 constexpr CollectiveKind kSend = CollectiveKind::kSend, kRecv = CollectiveKind::kRecv;
 
-RankFacts Facts(std::uint32_t rank) {
-  RankFacts facts;
-  facts.rank = RankId(rank);
+// On a node of its own, after five ops of the group of all.
+RankFacts Member(std::uint32_t rank) {
+  RankFacts facts = Facts(rank);
   facts.node = "node" + std::to_string(rank);
-  facts.state = ProcessState::kSleeping;
-  facts.wait_channel = "futex_wait_queue";
-  facts.silent_for = Nanos::FromSeconds(20);
-  facts.typical_iteration = Nanos::FromSeconds(0.1);
-  facts.iterations_seen = 100;
   facts.groups = {{GroupId(kWorld), 5, 5, 5}};
   return facts;
 }
@@ -60,7 +54,7 @@ JobView Job() {
   view.groups = {{GroupId(kWorld), "0", "", 4, {RankId(0), RankId(1), RankId(2), RankId(3)}},
                  {GroupId(kFirstPair), "1", "PAIR", 2, {RankId(0), RankId(1)}},
                  {GroupId(kSecondPair), "2", "PAIR", 2, {RankId(0), RankId(2)}}};
-  view.ranks = {Facts(0), Facts(1), Facts(2), Facts(3)};
+  view.ranks = {Member(0), Member(1), Member(2), Member(3)};
   Open(view.ranks[2], CollectiveKind::kAllReduce);
   Open(view.ranks[3], CollectiveKind::kAllReduce);
   return view;
@@ -82,11 +76,6 @@ void AddHabits(JobView& view) {
     now.peer = RankId(1 - rank);
     view.rows[RankId(rank)].ops.push_back(now);
   }
-}
-
-Diagnosis Say(const JobView& view) {
-  const DiagnosisConfig config;
-  return Diagnose(view, Watch(view, config), config);
 }
 
 Verdict Only(const JobView& view) {
@@ -178,11 +167,7 @@ TEST(MessagesTest, AMessageWithBothEndsThereAccusesNobody) {
 }
 
 void Cut(JobView& view, std::uint32_t from, std::uint32_t to, std::uint32_t backoff = 5) {
-  PathState path;
-  path.peer = RankId(to);
-  path.backoff = backoff;
-  path.queued = 1000;
-  view.ranks[from].paths.push_back(path);
+  view.ranks[from].paths.push_back(PathTo(to, backoff, 1000));
 }
 
 TEST(MessagesTest, OnePathNamesTheLinkAndNeitherEnd) {
