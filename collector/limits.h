@@ -1,8 +1,8 @@
 // Bounds on what a peer may make the collector hold: one place, so that the worst case can be added
 // up (docs/design/0003-collector.md does).
 //
-// Used by collector/ingest (validation) and collector/window. Sizes in bytes where not said
-// otherwise. Thread-safety: constants.
+// Used by collector/ingest (validation), collector/window and collector/http. Sizes in bytes where
+// not said otherwise. Thread-safety: constants.
 #ifndef FATHOM_COLLECTOR_LIMITS_H_
 #define FATHOM_COLLECTOR_LIMITS_H_
 
@@ -45,6 +45,7 @@ inline constexpr std::size_t kHistoryIterations = 300;    // 4 bytes each, for d
 inline constexpr std::size_t kStripIterations = 2000;     // per job: index, begin, duration
 inline constexpr std::size_t kMaxSlots = 96;
 inline constexpr std::size_t kMinSlots = 20;
+inline constexpr std::size_t kSettlingIterations = 2;  // the newest: slower agents may yet report
 
 // A window of detail.
 inline constexpr int kMaxActivitySums = 128;

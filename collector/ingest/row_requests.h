@@ -1,8 +1,9 @@
 // Asks agents for rows and takes in their answers: request ids, deadlines, partial answers.
 //
-// Used by the diagnoser (Ask, Outstanding) and by sessions (OnReply). An answer counts only if it
-// carries an open request's id, comes from the node that was asked and names its job; it goes
-// straight to the job's row cache. What has not come by the deadline is given up and counted.
+// Used by the diagnoser and, for the page, by Collector (Ask, Outstanding), and by sessions
+// (OnReply, OnDisconnect). An answer counts only if it carries an open request's id, comes from the
+// node that was asked and names its job; it goes straight to one of the job's two row caches, by
+// whom it is for. What has not come by the deadline is given up and counted.
 //
 // Thread-safety: thread-safe. Ownership: jobs are held weakly. Errors: kUnasked.
 // Cost: O(log open requests); at most kMaxOpen are open. A request names at most

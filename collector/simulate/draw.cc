@@ -81,6 +81,13 @@ Fault DrawFault(const Scenario& job, FaultKind kind, double factor, std::uint64_
   return fault;
 }
 
+Scenario DrawCostJob(std::uint32_t ranks, std::uint64_t seed) {
+  Scenario job = DrawJob(ranks, 4, seed);
+  job.faults = {DrawFault(job, FaultKind::kSlowGpu, 2, seed)};
+  job.iterations = 46;
+  return job;
+}
+
 FaultKind DrawRankKind(std::uint64_t seed) {
   constexpr FaultKind kKinds[] = {FaultKind::kSlowGpu, FaultKind::kSlowMemory,
                                   FaultKind::kSlowProcess, FaultKind::kGarbage,

@@ -35,13 +35,11 @@ constexpr ExperimentEntry kExperiments[] = {
      TwoAtOnce},
     {"shapes", "Jobs of all shapes",
      "4 to 1,024 ranks: tensor parallelism of 1 to 8, pipelines of 1 to 4, context of 1 or 2, data "
-     "of "
-     "4 to 16, experts in a third; drawn. Network faults take 6 times as long, unequal work is "
-     "twice "
-     "as much, all else 1.5 times. To abstain on unequal work is no mistake: what counts is that "
-     "nobody is convicted wrongly. Where a replica is one rank, nothing tells more work for it "
-     "from "
-     "a slow device: it is told as one and counts as wrong.",
+     "of 4 to 16, experts in a third; drawn. Network faults take 6 times as long, unequal work is "
+     "twice as much, all else 1.5 times. To abstain on unequal work is no mistake: what counts is "
+     "that nobody is convicted wrongly. Where a replica is one rank, nothing tells more work for "
+     "it "
+     "from a slow device: it is told as one and counts as wrong.",
      ByShape},
     {"healthy", "False alarms", "52 iterations each; any conviction at any time counts.",
      FalseAlarms},
@@ -76,9 +74,8 @@ constexpr char kPage[] =
     "Shares come with 95 % intervals (Wilson). *Top-1 right*: the first verdict of the last look "
     "names the device at fault, with a cause that fits. *Slowed by 5 % or more*: of the runs whose "
     "iterations the fault makes irregular by Holmes' count; the others are faults that cost less. "
-    "*Abstained*: nobody was convicted. "
-    "*Wide*: an entity that holds the device and more. *Wrong*: at any time of the run somebody "
-    "else was convicted (grade established or supported).\n";
+    "*Abstained*: nobody was convicted. *Wide*: an entity that holds the device and more. *Wrong*: "
+    "at any time of the run somebody else was convicted (grade established or supported).\n";
 
 }  // namespace
 

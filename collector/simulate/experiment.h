@@ -1,7 +1,8 @@
 // Experiments: tables of many simulated jobs, each scored against its truth, beside what papers
 // report for real clusters.
 //
-// Used by `fathom simulate --experiment NAME`; docs/experiments.md is made of their output.
+// Used by `fathom simulate --experiment NAME` and, for the table over gRPC, by fathom-fleet;
+// docs/experiments.md is made of their output.
 //
 // Model: a run is one job with a seed of its own; the fault's rank and, where a row does not fix
 // it, kind and plan are drawn from the seed. Every proportion comes with its 95 % Wilson interval.

@@ -1,6 +1,7 @@
 // Where each rank stands: its place in the parallel plan, its communicators, its node and leaf.
 //
-// Built from a scenario; used by program, wires, player and observer.
+// Built from a scenario; used by program, wires, slowness, player, observer, score and the agents
+// of fathom-fleet.
 //
 // Model: ranks are numbered as Megatron-LM does by default, tensor fastest, then context, data,
 // pipeline. A slice is all ranks of one pipeline stage; they run the same program. Within a slice

@@ -1,10 +1,10 @@
 // What agents would have seen of a played iteration: summaries of all ranks, rows of the ranks that
 // are asked for, and the state of ranks that hang. The only way from the simulator to diagnosis.
 //
-// Used by session. Model: a rank's one line of time is its computing stream, as GPU activity shows
-// it: an op arrives when its kernel starts, the stream waits for a collective or a message until
-// its kernel ends, and the busy clock counts computing. Nothing of plan, faults or true time gets
-// through; all times are on the clock of the rank's node, which is off and drifts.
+// Used by session and row_log. Model: a rank's one line of time is its computing stream, as GPU
+// activity shows it: an op arrives when its kernel starts, the stream waits for a collective or a
+// message until its kernel ends, and the busy clock counts computing. Nothing of plan, faults or
+// true time gets through; all times are on the clock of the rank's node, which is off and drifts.
 //
 // Thread-safety: thread-compatible. Cost: O(ranks × dimensions) a summary; rows by the op.
 #ifndef FATHOM_COLLECTOR_SIMULATE_OBSERVER_H_

@@ -1,12 +1,14 @@
 // The play itself: one iteration of all ranks, as max-plus arithmetic over whole stages.
 //
-// Used by session. Model: each rank has one computing stream whose time moves on. All ranks of a
-// stage run the same program in step, so a step is a loop over arrays: computing adds noise and
-// faults to each rank; a collective lifts all members of a group to their latest arrival plus the
-// transfer; launched collectives run on a second stream that is waited for later; a stage that
-// waits for a message lets the others go on. The collective over all ranks ends the iteration at
-// one moment, so that a single number carries over to the next one, and any iteration can be played
-// again with the same outcome: rows are not kept but made when somebody asks.
+// Used by session, observer, operator_log and row_log.
+//
+// Model: each rank has one computing stream whose time moves on. All ranks of a stage run the same
+// program in step, so a step is a loop over arrays: computing adds noise and faults to each rank; a
+// collective lifts all members of a group to their latest arrival plus the transfer; launched
+// collectives run on a second stream that is waited for later; a stage that waits for a message
+// lets the others go on. The collective over all ranks ends the iteration at one moment, so that a
+// single number carries over to the next one, and any iteration can be played again with the same
+// outcome: rows are not kept but made when somebody asks.
 //
 // Units: seconds since the job began, on one true clock; what is written down is shifted to the
 // clock of each rank's node (Clocks). An op that never ends has an end of +infinity.

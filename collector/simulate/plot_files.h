@@ -1,15 +1,19 @@
-// Writes plots to a folder, as NAME.svg.
+// Where programs put the experiments: tables on stdout, plots in a folder as NAME.svg.
 //
 // Used by `fathom simulate` and fathom-fleet. Thread-safety: thread-compatible. Errors: a file that
 // cannot be written is told on stderr, once each.
 #ifndef FATHOM_COLLECTOR_SIMULATE_PLOT_FILES_H_
 #define FATHOM_COLLECTOR_SIMULATE_PLOT_FILES_H_
 
+#include <cstdint>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <functional>
 #include <string>
+
+#include "collector/simulate/cpu_time.h"
+#include "collector/simulate/experiment.h"
 
 namespace fathom::simulate {
 
@@ -25,6 +29,19 @@ inline std::function<void(const std::string&, const std::string&)> PlotsInto(
     file.close();
     if (!file) std::fprintf(stderr, "fathom: %s cannot be written\n", path.c_str());
   };
+}
+
+// `seed` 0: the usual one. `folder`: of the plots; empty: none are made.
+inline ExperimentOptions ExperimentOnStdout(std::uint64_t seed, const std::string& folder) {
+  ExperimentOptions options;
+  if (seed != 0) options.seed = seed;
+  options.now = CpuSeconds;
+  options.print = [](const std::string& text) {
+    std::fputs(text.c_str(), stdout);
+    std::fflush(stdout);
+  };
+  if (!folder.empty()) options.plot = PlotsInto(folder);
+  return options;
 }
 
 }  // namespace fathom::simulate

@@ -54,7 +54,6 @@ Session::Session(const Scenario& scenario, SessionOptions options)
   view_.nodes = player_.layout().nodes();
   view_.groups = player_.layout().Groups();
   view_.ranks = observer_.FreshFacts();
-  begins_[0] = 0;
 }
 
 Outcome Session::Run() {
@@ -73,7 +72,7 @@ Outcome Session::Run() {
 void Session::PlayNext() {
   const double start = options_.now();
   const std::int64_t iteration = outcome_.iterations;
-  const double begin = begins_[iteration];
+  const double begin = next_begin_;
   const std::uint64_t before = player_.ops_played();
   player_.Play(iteration, begin);
   outcome_.begin_s.push_back(begin);
@@ -85,12 +84,9 @@ void Session::PlayNext() {
   }
   view_.window.push_back(observer_.Summarise(iteration, begin));
   if (options_.played) options_.played(view_.window.back());
-  begins_[iteration + 1] = player_.end();
+  next_begin_ = player_.end();
   outcome_.iteration_s.push_back(player_.end() - begin);
-  if (view_.window.size() > options_.window) {
-    begins_.erase(view_.window.front().index.value);
-    view_.window.erase(view_.window.begin());
-  }
+  if (view_.window.size() > options_.window) view_.window.erase(view_.window.begin());
   view_.iterations_seen = ++outcome_.iterations;
   view_.now = observer_.Wall(player_.end());
   outcome_.simulating_s += options_.now() - start;
@@ -99,7 +95,7 @@ void Session::PlayNext() {
 void Session::Hang() {
   outcome_.hung = true;
   const std::int64_t iteration = outcome_.iterations;
-  const double begin = begins_[iteration], typical = Typical(view_);
+  const double begin = outcome_.begin_s.back(), typical = Typical(view_);
   const double now = begin + typical + scenario_.stuck_s;
   for (std::uint32_t from = 0; from < view_.world_size; from += kRanksAtOnce) {
     std::vector<std::uint32_t> watched;
@@ -121,7 +117,7 @@ void Session::Fetch(const diagnosis::RowsWanted& wanted) {
   const std::set<Iteration> iterations(wanted.iterations.begin(), wanted.iterations.end());
   for (const auto& summary : view_.window) {
     if (iterations.contains(summary.index)) {
-      const double begin = begins_.at(summary.index.value);
+      const double begin = outcome_.begin_s[static_cast<std::size_t>(summary.index.value)];
       player_.Play(summary.index.value, begin, ranks);
       for (std::size_t i = 0; i < ranks.size(); ++i) {
         observer_.AddRows(summary.index.value, ranks[i], begin, busy[i],
@@ -131,7 +127,7 @@ void Session::Fetch(const diagnosis::RowsWanted& wanted) {
     for (std::size_t i = 0; i < ranks.size(); ++i) busy[i] += summary.ranks[ranks[i]].cpu;
   }
   if (outcome_.hung && iterations.contains(Iteration(outcome_.iterations))) {
-    const double begin = begins_.at(outcome_.iterations);
+    const double begin = outcome_.begin_s.back();
     player_.Play(outcome_.iterations, begin, ranks);
     for (std::size_t i = 0; i < ranks.size(); ++i) {
       observer_.AddRows(outcome_.iterations, ranks[i], begin, busy[i],

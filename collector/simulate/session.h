@@ -2,9 +2,10 @@
 // every iteration go to Watch(); when that is suspicious, the rows it wants are fetched and
 // Diagnose() is called.
 //
-// Used by `fathom simulate` and by the experiments. Model: JobView keeps the last `window`
-// iterations. Rows are made when they are asked for, by playing their iterations again. What is
-// asked for is counted against what a full log would hold.
+// Used by `fathom simulate`, by the experiments and by rehearsal, before agents play to a
+// collector. Model: JobView keeps the last `window` iterations. Rows are made when they are asked
+// for, by playing their iterations again. What is asked for is counted against what a full log
+// would hold.
 //
 // Thread-safety: thread-compatible; one Session, one thread. Memory: the window.
 #ifndef FATHOM_COLLECTOR_SIMULATE_SESSION_H_
@@ -12,7 +13,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <set>
 #include <utility>
 #include <vector>
@@ -89,7 +89,7 @@ class Session {
   const Observer observer_;
   diagnosis::JobView view_;
   std::set<std::pair<RankId, Iteration>> at_hand_;
-  std::map<std::int64_t, double> begins_;  // of the iterations in the window, and the next one
+  double next_begin_ = 0;  // of the iteration to be played
   Outcome outcome_;
 };
 

@@ -1,4 +1,4 @@
-// Printing the tables of the experiments. Used by the …_tables.cc files.
+// Printing the tables of the experiments. Used by the …_tables.cc files and by the table over gRPC.
 // Thread-safety: as options.print.
 #ifndef FATHOM_COLLECTOR_SIMULATE_TABLE_TEXT_H_
 #define FATHOM_COLLECTOR_SIMULATE_TABLE_TEXT_H_

@@ -1,13 +1,21 @@
 // The tables of the experiments, one function each.
 //
-// Called by experiment. Each prints a table in Markdown, row by row as they are done, and after it
-// the runs that went wrong. Thread-safety: thread-compatible.
+// Called by experiment; HolmesSeconds by the table over gRPC too. Each prints a table in Markdown,
+// row by row as they are done, and after it the runs that went wrong.
+// Thread-safety: thread-compatible.
 #ifndef FATHOM_COLLECTOR_SIMULATE_TABLES_H_
 #define FATHOM_COLLECTOR_SIMULATE_TABLES_H_
+
+#include <cstdint>
 
 #include "collector/simulate/experiment.h"
 
 namespace fathom::simulate {
+
+// How long Holmes took to localise at so many ranks (NSDI'25), as a cell.
+constexpr const char* HolmesSeconds(std::uint32_t ranks) {
+  return ranks == 2048 ? "15.5" : ranks == 8192 ? "30.3" : "–";
+}
 
 void ByScale(const ExperimentOptions& options);
 void ByDimensions(const ExperimentOptions& options);

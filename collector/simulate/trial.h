@@ -1,6 +1,7 @@
 // Many runs of one kind of job, and how often the engine was right.
 //
-// Used by experiment. Thread-safety: thread-compatible; trials run one after the other.
+// Used by the …_tables.cc files; MedianOf and Share by the table over gRPC and fathom-fleet too.
+// Thread-safety: thread-compatible; trials run one after the other.
 #ifndef FATHOM_COLLECTOR_SIMULATE_TRIAL_H_
 #define FATHOM_COLLECTOR_SIMULATE_TRIAL_H_
 

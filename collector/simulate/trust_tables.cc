@@ -1,6 +1,6 @@
 // Is anybody accused who should not be, is the class of the problem right, and what does it cost?
 #include <algorithm>
-#include <utility>
+#include <cstdint>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -83,28 +83,20 @@ void CostByScale(const ExperimentOptions& options) {
   PrintHeading(options, {"ranks", "runs", "told", "localising: one look, CPU ms (median)",
                          "Holmes, s", "slow iterations until the verdict (median)",
                          "ops fetched of ops logged until then, %", "rounds", "ops simulated, M"});
-  constexpr std::pair<std::uint32_t, const char*> kRows[] = {
-      {512, "–"}, {2048, "15.5"}, {8192, "30.3"}, {32768, "–"}, {131072, "–"}};
-  for (const auto& row : kRows) {
-    const std::uint32_t ranks = row.first;
+  for (const std::uint32_t ranks : {512, 2048, 8192, 32768, 131072}) {
+    const char* const holmes = HolmesSeconds(ranks);
     const Tally t = RunTrials(
         RunsOr(options, ranks > 8192 ? 1 : 3),
-        [ranks](std::uint64_t seed) {
-          Scenario job = DrawJob(ranks, 4, seed);
-          job.faults = {DrawFault(job, FaultKind::kSlowGpu, 2, seed)};
-          job.iterations = 46;
-          return job;
-        },
-        options);
+        [ranks](std::uint64_t seed) { return DrawCostJob(ranks, seed); }, options);
     if (t.localising_s.empty()) {
-      PrintRow(options, {absl::StrCat(ranks), absl::StrCat(t.runs), "0", "–", row.second, "–", "–",
-                         "–", "–"});
+      PrintRow(options,
+               {absl::StrCat(ranks), absl::StrCat(t.runs), "0", "–", holmes, "–", "–", "–", "–"});
       continue;
     }
     const double logged = std::max(1.0, static_cast<double>(t.ops_logged));
     PrintRow(options,
              {absl::StrCat(ranks), absl::StrCat(t.runs), absl::StrCat(t.localising_s.size()),
-              absl::StrFormat("%.0f", 1e3 * MedianOf(t.localising_s)), row.second,
+              absl::StrFormat("%.0f", 1e3 * MedianOf(t.localising_s)), holmes,
               absl::StrFormat("%.0f", MedianOf(t.iterations_to_verdict)),
               absl::StrFormat("%.3f", 100 * static_cast<double>(t.ops_fetched) / logged),
               absl::StrFormat("%.1f", t.runs > 0 ? static_cast<double>(t.rounds) / t.runs : 0.0),

@@ -1,7 +1,8 @@
 // Looks at every job after something new came: Watch(), rows if it asks for them, Diagnose(), and
 // the verdicts that follow.
 //
-// Owned by Collector, which gives it one thread (Run) and wakes it from ingest (Notify).
+// Owned by Collector, which gives it one thread (Run) and wakes it from ingest (Notify), and by
+// Replay, which calls RunDue() itself. Read by the API and the exporter.
 //
 //   Notify ─► due (≤ 4 a second a job) ─► Watch ─┬─ nothing ─► verdicts may close
 //                                                └─ suspicion ─► rows missing? ─► ask, wait ≤ 2 s
@@ -12,9 +13,9 @@
 // in. Localisation time is measured from the first suspicion of an episode to the first verdict
 // opened in it.
 //
-// Thread-safety: Notify, DiagnoseNow, latencies and Stop from any thread; RunDue by one thread at a
-// time. Time: injected; Run waits on real time. Errors: none; what is missing Diagnose() abstains
-// on.
+// Thread-safety: Notify, DiagnoseNow, latencies, turns and Stop from any thread; RunDue by one
+// thread at a time. Time: injected; Run waits on real time. Errors: none; what is missing
+// Diagnose() abstains on.
 #ifndef FATHOM_COLLECTOR_WINDOW_DIAGNOSER_H_
 #define FATHOM_COLLECTOR_WINDOW_DIAGNOSER_H_
 
@@ -71,8 +72,8 @@ class Diagnoser {
   // Looks at every job that is due; when to come again.
   Nanos RunDue();
   void Run();  // until Stop()
-  // How often Run has come around: it rests for some milliseconds at most, so one that stands still
-  // hangs.
+  // How often Run has come around: it rests for little more than kGap at most, so one that stands
+  // still for long hangs.
   std::uint64_t turns() const { return turns_; }
   void Stop();
 
@@ -88,6 +89,8 @@ class Diagnoser {
     LatencyHistogram look;          // one Watch, or one Watch and Diagnose
   };
   Latencies latencies() const;
+
+  NodeConnected Connected() const;
 
  private:
   struct Watched {
@@ -109,7 +112,6 @@ class Diagnoser {
                    Watched& watched);
   void Localize(const std::shared_ptr<JobState>& job, diagnosis::JobView& view,
                 const diagnosis::Suspicion& suspicion, Watched& watched, const JobMoment& moment);
-  NodeConnected Connected() const;
 
   Parts parts_;
   std::atomic<std::uint64_t> turns_{0};

@@ -126,7 +126,7 @@ void JobState::AddRankRows(const v1::RankRows& reply, const RowsAsk& ask, std::s
     const auto call = ToFunctionCall(mark, number(mark.iteration()));
     if (rows != nullptr && call) rows->functions.push_back(*call);
   }
-  RowCache& cache = ask.whom == RowsFor::kPage ? shown_ : rows_;
+  RowCache& cache = CacheOf(ask.whom);
   for (auto& [iteration, rows] : by_iteration) cache.Put(rank, iteration, std::move(rows));
 }
 
@@ -140,7 +140,7 @@ std::size_t JobState::AddRows(const v1::RowsReply& reply, const RowsAsk& ask) {
     if (asked) AddRankRows(rank, ask, taken);
   }
   // What the agent left out it does not have: it is not asked again.
-  RowCache& cache = ask.whom == RowsFor::kPage ? shown_ : rows_;
+  RowCache& cache = CacheOf(ask.whom);
   for (const RankId rank : ask.ranks) {
     for (const std::int64_t iteration : ask.iterations) {
       if (!cache.Has(rank, iteration)) cache.Put(rank, iteration, {});
@@ -156,22 +156,7 @@ void JobState::FillRows(const diagnosis::RowsWanted& wanted, diagnosis::JobView&
 
 void JobState::FillShownRows(const diagnosis::RowsWanted& wanted, diagnosis::JobView& view) const {
   const std::lock_guard lock(mutex_);
-  view.rows.clear();
-  for (const RankId rank : wanted.ranks) {
-    std::vector<Iteration> judged, shown;
-    for (const Iteration iteration : wanted.iterations) {
-      (rows_.Has(rank, iteration.value) ? judged : shown).push_back(iteration);
-    }
-    for (auto& [r, rows] : rows_.Collect({rank}, judged)) view.rows[r] = std::move(rows);
-    for (auto& [r, rows] : shown_.Collect({rank}, shown)) {
-      auto& into = view.rows[r];
-      into.ops.insert(into.ops.end(), rows.ops.begin(), rows.ops.end());
-      into.marks.insert(into.marks.end(), rows.marks.begin(), rows.marks.end());
-      into.functions.insert(into.functions.end(), rows.functions.begin(), rows.functions.end());
-      std::ranges::stable_sort(into.ops, {}, &diagnosis::CommOp::enter);
-      std::ranges::stable_sort(into.marks, {}, &diagnosis::Mark::begin);
-    }
-  }
+  view.rows = rows_.Collect(wanted.ranks, wanted.iterations, &shown_);
 }
 
 std::vector<RowsAsk> JobState::MissingRows(const diagnosis::RowsWanted& wanted,

@@ -135,6 +135,7 @@ class JobState {
   static constexpr std::size_t kRecentIterations = 9;
 
   void ResetForRestart();
+  RowCache& CacheOf(RowsFor whom) { return whom == RowsFor::kPage ? shown_ : rows_; }
   void AddRankRows(const v1::RankRows& rows, const RowsAsk& ask, std::size_t& taken);
   diagnosis::RankFacts FactsOf(RankId rank, const RankState& state, bool connected) const;
   void JoinSockets(diagnosis::JobView& view) const;

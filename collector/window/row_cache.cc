@@ -17,27 +17,30 @@ void RowCache::Put(RankId rank, std::int64_t iteration, diagnosis::RankRows rows
   }
 }
 
-bool RowCache::Has(RankId rank, std::int64_t iteration) const {
+const diagnosis::RankRows* RowCache::Find(RankId rank, std::int64_t iteration) const {
   const auto at = by_iteration_.find(iteration);
-  return at != by_iteration_.end() && at->second.contains(rank);
+  if (at == by_iteration_.end()) return nullptr;
+  const auto rows = at->second.find(rank);
+  return rows == at->second.end() ? nullptr : &rows->second;
 }
 
-std::map<RankId, diagnosis::RankRows> RowCache::Collect(
-    const std::vector<RankId>& ranks, const std::vector<Iteration>& iterations) const {
+std::map<RankId, diagnosis::RankRows> RowCache::Collect(const std::vector<RankId>& ranks,
+                                                        const std::vector<Iteration>& iterations,
+                                                        const RowCache* beside) const {
   std::map<RankId, diagnosis::RankRows> collected;
   std::set<std::int64_t> wanted;
   for (const Iteration iteration : iterations) wanted.insert(iteration.value);
   for (const std::int64_t iteration : wanted) {
-    const auto at = by_iteration_.find(iteration);
-    if (at == by_iteration_.end()) continue;
+    const bool there = beside != nullptr && beside->HasIteration(iteration);
+    if (!there && !HasIteration(iteration)) continue;
     for (const RankId rank : ranks) {
-      const auto rows = at->second.find(rank);
-      if (rows == at->second.end()) continue;
+      const diagnosis::RankRows* rows = Find(rank, iteration);
+      if (rows == nullptr && there) rows = beside->Find(rank, iteration);
+      if (rows == nullptr) continue;
       auto& into = collected[rank];
-      into.ops.insert(into.ops.end(), rows->second.ops.begin(), rows->second.ops.end());
-      into.marks.insert(into.marks.end(), rows->second.marks.begin(), rows->second.marks.end());
-      const auto& functions = rows->second.functions;
-      into.functions.insert(into.functions.end(), functions.begin(), functions.end());
+      into.ops.insert(into.ops.end(), rows->ops.begin(), rows->ops.end());
+      into.marks.insert(into.marks.end(), rows->marks.begin(), rows->marks.end());
+      into.functions.insert(into.functions.end(), rows->functions.begin(), rows->functions.end());
     }
   }
   for (auto& [rank, rows] : collected) {

@@ -1,8 +1,9 @@
 // Rows of one job that agents sent on request, kept by rank and iteration of the job.
 //
-// Owned by JobState: filled from RowsReply, read by the view builder, asked by the diagnoser what
-// is still missing. What an agent no longer has is remembered as missing, so it is not asked again.
-// When the bound is reached the oldest iteration leaves first.
+// Owned by JobState, two a job: of what diagnosis asked for, and of what only the page did. Filled
+// from RowsReply, read for views, asked what is still missing. What an agent no longer has is
+// remembered as missing, so it is not asked again. When the bound is reached the oldest iteration
+// leaves first.
 //
 // Units: iterations of the job (not the agent's own count). Thread-safety: thread-compatible.
 // Cost: memory ≤ the bound × 150 bytes. Errors: none.
@@ -25,14 +26,19 @@ class RowCache {
 
   // Replaces what was known of (rank, iteration). Empty `rows`: the agent has none.
   void Put(RankId rank, std::int64_t iteration, diagnosis::RankRows rows);
-  bool Has(RankId rank, std::int64_t iteration) const;
-  // The rows of the given ranks and iterations, ops sorted by enter, marks by begin.
+  // Null: nothing was put. Valid until the next Put or Clear.
+  const diagnosis::RankRows* Find(RankId rank, std::int64_t iteration) const;
+  bool Has(RankId rank, std::int64_t iteration) const { return Find(rank, iteration) != nullptr; }
+  // The rows of the given ranks and iterations, ops sorted by enter, marks by begin. What is not
+  // here is taken from `beside`; may be null.
   std::map<RankId, diagnosis::RankRows> Collect(const std::vector<RankId>& ranks,
-                                                const std::vector<Iteration>& iterations) const;
+                                                const std::vector<Iteration>& iterations,
+                                                const RowCache* beside = nullptr) const;
   void Clear();
   std::size_t rows() const { return rows_; }
 
  private:
+  bool HasIteration(std::int64_t iteration) const { return by_iteration_.contains(iteration); }
   static std::size_t Size(const diagnosis::RankRows& rows) {
     return rows.ops.size() + rows.marks.size() + rows.functions.size() + 1;
   }

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "collector/limits.h"
 #include "collector/window/summary_window.h"
 
 namespace fathom::collector {
@@ -128,9 +129,8 @@ std::int64_t SummaryWindow::JobIteration(RankId rank, std::int64_t own) const {
 }
 
 std::vector<Nanos> SummaryWindow::TakeCompleted(bool job_over) {
-  constexpr std::int64_t kSettling = 2;  // iterations for slower agents to report
   std::vector<Nanos> durations;
-  const std::int64_t up_to = job_over ? newest() : newest() - kSettling;
+  const std::int64_t up_to = job_over ? newest() : newest() - std::int64_t{kSettlingIterations};
   for (const std::int64_t iteration : slots_.Sorted()) {
     if (iteration <= completed_up_to_ || iteration > up_to) continue;
     durations.push_back(MedianDuration(*slots_.Find(iteration)));

@@ -53,6 +53,7 @@ def features_of(log):
     _, key = np.unique(np.stack([pattern, kind, size, place], 1), axis=0, return_inverse=True)
     key = key.ravel()
     before = iteration < ONSET
+    window_mean = elapsed[before].mean()
     rows = np.zeros((len(log), len(FEATURES)))
     robust = np.zeros((len(log), 2))
     order = np.argsort(key, kind="stable")
@@ -66,7 +67,7 @@ def features_of(log):
                              (elapsed[at] - well.mean()) / spread, np.full(len(at), low),
                              np.full(len(at), high), np.full(len(at), high - low), rank[at],
                              size[at], pattern[at], kind[at], iteration_us[at],
-                             np.full(len(at), elapsed[before].mean())], 1)
+                             np.full(len(at), window_mean)], 1)
     free = ((elapsed - robust[:, 0]) / robust[:, 1] > 3.5) & (elapsed > 1.25 * robust[:, 0])
     now = ~before
     return rows[now], label[now] > 0.5, free[now], rows[before]
@@ -106,7 +107,8 @@ def figures(told, labels):
 
 
 def cell(told, labels):
-    return "{:.3f} ({:.3f}, {:.3f})".format(*[figures(told, labels)[i] for i in (2, 0, 1)])
+    precision, recall, f1 = figures(told, labels)
+    return f"{f1:.3f} ({precision:.3f}, {recall:.3f})"
 
 
 def row_of(name, fathom, folder, forest, learned_on, seeds, model):

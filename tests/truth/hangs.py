@@ -42,12 +42,10 @@ def scenarios(names, confusers=True):
 
 def command(options, script, event, rank, world):
     torchrun = [options.python, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(world)]
-    if script == "ways_to_hang":
-        return [*torchrun, str(JOBS / "ways_to_hang.py"), "--happens", event, "--rank", str(rank), "--from-iteration",
-                str(FROM_ITERATION), "--iterations", str(2 * FROM_ITERATION)]
-    if script == "hang":
-        return [*torchrun, str(JOBS / "hang.py"), "--happens", event, "--rank", str(rank), "--from-iteration",
-                str(FROM_ITERATION), "--iterations", str(2 * FROM_ITERATION), "--seconds", str(options.confuser_seconds)]
+    if script in ("hang", "ways_to_hang"):
+        job = [*torchrun, str(JOBS / f"{script}.py"), "--happens", event, "--rank", str(rank), "--from-iteration",
+               str(FROM_ITERATION), "--iterations", str(2 * FROM_ITERATION)]
+        return [*job, "--seconds", str(options.confuser_seconds)] if script == "hang" else job
     return [*torchrun, str(pathlib.Path(options.data) / "torch_jobs" / f"{script}.py"), "--fault", event, "--rank",
             str(rank), "--from-iteration", str(FROM_ITERATION), "--iterations", str(4 * FROM_ITERATION)]
 

@@ -12,8 +12,8 @@ namespace {
 
 constexpr std::string_view kDefaultGroup = "default_pg";
 
-std::optional<std::uint64_t> AsNumber(const std::string& name) {
-  const std::string text = name.substr(0, name.find(' '));  // as told apart from others
+std::optional<std::uint64_t> AsNumber(std::string_view name) {
+  const std::string_view text = name.substr(0, name.find(' '));  // as told apart from others
   std::uint64_t value = 0;
   const char* end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, value);

@@ -1,6 +1,7 @@
 // What the names in a trace mean: categories, collectives, element types.
 //
-// Used by RankTraceBuilder. Names as met in PyTorch 1.8 to 2.13; docs/formats/kineto.md lists them.
+// Used by RankTraceBuilder, event_parser and rank_rows. Names as met in PyTorch 1.8 to 2.13;
+// docs/formats/kineto.md lists them.
 //
 // Thread-safety: pure functions. Errors: kOther, kUnknown. Cost: hot path for CategoryOf.
 #ifndef FATHOM_COLLECTOR_IMPORT_KINETO_NAMES_H_

@@ -1,7 +1,8 @@
 // The rows and iterations of one rank out of its trace.
 //
 // Used by JobBuilder, for the view and for the tables where no device worked; the model is
-// described there. Thread-safety: pure functions. Errors: none. Cost: O(ops log ops).
+// described there. TimeOf() by step_search too. Thread-safety: pure functions. Errors: none.
+// Cost: O(ops log ops).
 #ifndef FATHOM_COLLECTOR_IMPORT_KINETO_RANK_ROWS_H_
 #define FATHOM_COLLECTOR_IMPORT_KINETO_RANK_ROWS_H_
 

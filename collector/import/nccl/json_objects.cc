@@ -40,11 +40,12 @@ absl::StatusOr<FileRecord> ReadObjects(
 
 std::int64_t IntegerIn(const simdjson::dom::object& from, std::string_view key,
                        std::int64_t otherwise) {
+  const auto element = from[key];
   std::int64_t value = 0;
-  if (from[key].get(value) == simdjson::SUCCESS) return value;
+  if (element.get(value) == simdjson::SUCCESS) return value;
   constexpr double kExact = 9007199254740992;  // 2^53
   double real = 0;
-  if (from[key].get(real) != simdjson::SUCCESS || !(std::abs(real) < kExact)) return otherwise;
+  if (element.get(real) != simdjson::SUCCESS || !(std::abs(real) < kExact)) return otherwise;
   return std::llround(real);
 }
 

@@ -10,6 +10,9 @@ constexpr std::uint32_t kHooks = 2 | 4;
 constexpr std::uint32_t kSeen = kHooks | 16;
 constexpr std::uint64_t kBootTicks = 77;
 
+// No real node should be called so.
+std::string FleetNodeName(std::uint32_t node) { return "sim-" + NodeName(node); }
+
 std::uint32_t Us(Nanos time) { return static_cast<std::uint32_t>((time.count + 500) / 1000); }
 
 std::string StateLetter(diagnosis::ProcessState state) {
@@ -39,8 +42,6 @@ void AddOpenOp(const diagnosis::OpenOp& from, v1::RankHealth& health) {
 }
 
 }  // namespace
-
-std::string FleetNodeName(std::uint32_t node) { return "sim-" + NodeName(node); }
 
 std::vector<std::string> FleetNodes(const Scenario& scenario) {
   std::vector<std::string> names;

@@ -1,9 +1,10 @@
 // What the agents of a simulated job tell a collector, as messages.
 //
-// Used by live_play and row_log. Model: an agent tells of its ranks and of their communicators at
-// the start, of each iteration in a batch of one, of the state of its ranks in between. A row says
-// not that its times are a device's: to the collector the job is one whose host and device run in
-// step.
+// Used by live_play and row_log; FleetNodes by fathom-fleet and its experiment.
+//
+// Model: an agent tells of its ranks and of their communicators at the start, of each iteration in
+// a batch of one, of the state of its ranks in between. A row says not that its times are a
+// device's: to the collector the job is one whose host and device run in step.
 //
 // Units: as the messages have them. `wall_shift` is added to wall times, so that the job is of
 // today. Thread-safety: pure functions.
@@ -20,8 +21,7 @@
 
 namespace fathom::simulate {
 
-// A node of the fleet: no real node should be called so.
-std::string FleetNodeName(std::uint32_t node);
+// The names of the job's nodes.
 std::vector<std::string> FleetNodes(const Scenario& scenario);
 
 v1::RankInfo ToRankInfo(const std::string& job, const diagnosis::RankFacts& facts,

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstdlib>
 #include <thread>
-#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -14,13 +13,13 @@
 #include "collector/simulate/fleet/own_collector.h"
 #include "collector/simulate/score.h"
 #include "collector/simulate/table_text.h"
+#include "collector/simulate/tables.h"
 #include "collector/simulate/trial.h"
 
 namespace fathom::simulate {
 namespace {
 
 constexpr std::chrono::seconds kConnectTimeout{30};
-constexpr std::int64_t kIterations = 46;
 // Longer than a localisation takes, so that it is known which iteration a verdict is about. Large
 // jobs have such iterations.
 constexpr double kPaceS = 3;
@@ -34,13 +33,6 @@ struct Row {
   std::uint64_t ops_logged = 0;
   std::uint64_t summaries = 0;  // told until then, a rank's each
 };
-
-Scenario JobOf(std::uint32_t ranks, std::uint64_t seed) {
-  Scenario job = DrawJob(ranks, 4, seed);
-  job.faults = {DrawFault(job, FaultKind::kSlowGpu, 2, seed)};
-  job.iterations = kIterations;
-  return job;
-}
 
 absl::StatusOr<PlayOutcome> Play(const Scenario& job, const Rehearsal& rehearsal,
                                  const ExperimentOptions& options, const cli::SignalGate& gate) {
@@ -61,10 +53,9 @@ absl::StatusOr<PlayOutcome> Play(const Scenario& job, const Rehearsal& rehearsal
   return play.Run();
 }
 
-bool AsInProcess(const Rehearsal& rehearsal, const cli::VerdictView& told) {
+bool AsInProcess(const Rehearsal& rehearsal, const diagnosis::Verdict& told) {
   for (const diagnosis::Verdict& verdict : rehearsal.outcome.ever) {
-    const diagnosis::Verdict live = ToVerdict(told);
-    if (verdict.cause == live.cause && verdict.entity.ranks == live.entity.ranks) return true;
+    if (verdict.cause == told.cause && verdict.entity.ranks == told.entity.ranks) return true;
   }
   return false;
 }
@@ -72,19 +63,14 @@ bool AsInProcess(const Rehearsal& rehearsal, const cli::VerdictView& told) {
 void Add(const Scenario& job, const Rehearsal& rehearsal, const PlayOutcome& outcome, Row& row) {
   ++row.runs;
   if (outcome.verdict_iteration < 0) return;
-  const cli::VerdictView& told = outcome.convictions.front().verdict;
+  const diagnosis::Verdict told = ToVerdict(outcome.convictions.front().verdict);
   ++row.told;
-  row.right += MarkOf(job, ToVerdict(told)) == Mark::kRight;
+  row.right += MarkOf(job, told) == Mark::kRight;
   row.as_in_process += AsInProcess(rehearsal, told);
   row.localising_s.push_back(outcome.localising_s);
   row.iterations.push_back(
       static_cast<double>(outcome.verdict_iteration + 1 - job.faults.front().from));
-  const Traffic& t = outcome.until_verdict;
-  row.traffic.summaries += t.summaries;
-  row.traffic.rows += t.rows;
-  row.traffic.row_requests += t.row_requests;
-  row.traffic.requests += t.requests;
-  row.traffic.ops += t.ops;
+  row.traffic += outcome.until_verdict;
   row.rounds += static_cast<std::uint64_t>(outcome.rounds);
   const auto iterations = static_cast<std::uint64_t>(outcome.verdict_iteration + 1);
   row.ops_logged += rehearsal.outcome.ops_played /
@@ -96,7 +82,7 @@ std::string Percent(double part, double whole) {
   return absl::StrFormat("%.3f", whole > 0 ? 100 * part / whole : 0.0);
 }
 
-Cells CellsOf(std::uint32_t ranks, const Row& row, const char* holmes) {
+Cells CellsOf(std::uint32_t ranks, const Row& row) {
   const double ops = static_cast<double>(row.traffic.ops), runs = std::max(1, row.told);
   const double op_bytes = ops > 0 ? static_cast<double>(row.traffic.rows) / ops : 0;
   const double moved = static_cast<double>(row.traffic.rows + row.traffic.row_requests);
@@ -107,7 +93,7 @@ Cells CellsOf(std::uint32_t ranks, const Row& row, const char* holmes) {
           Share(row.right, row.runs),
           absl::StrCat(row.as_in_process),
           absl::StrFormat("%.2f", MedianOf(row.localising_s)),
-          holmes,
+          HolmesSeconds(ranks),
           absl::StrFormat("%.0f", MedianOf(row.iterations)),
           absl::StrFormat("%.1f", static_cast<double>(row.rounds) / runs),
           absl::StrFormat("%.0f", static_cast<double>(row.traffic.requests) / runs),
@@ -126,21 +112,19 @@ absl::Status EndToEnd(const ExperimentOptions& options, std::uint32_t ranks,
                 "Holmes, s", "slow iterations until the verdict", "rounds", "requests",
                 "rows moved, MB", "of a full log, %", "summary, bytes a rank and iteration",
                 "rows and summaries of a full log, %"});
-  constexpr std::pair<std::uint32_t, const char*> kRows[] = {
-      {512, "–"}, {2048, "15.5"}, {8192, "30.3"}};
-  for (const auto& [scale, holmes] : kRows) {
+  for (const std::uint32_t scale : {512, 2048, 8192}) {
     if (ranks != 0 && ranks != scale) continue;
     Row row;
     for (int i = 0; i < RunsOr(options, 3); ++i) {
       if (options.stopped && options.stopped()) break;
-      const Scenario job = JobOf(scale, options.seed + static_cast<std::uint64_t>(i));
+      const Scenario job = DrawCostJob(scale, options.seed + static_cast<std::uint64_t>(i));
       const Rehearsal rehearsal = Rehearse(job, options.now, options.stopped);
       if (rehearsal.outcome.interrupted) break;
       const auto outcome = Play(job, rehearsal, options, gate);
       if (!outcome.ok()) return outcome.status();
       if (!outcome->interrupted) Add(job, rehearsal, *outcome, row);
     }
-    PrintRow(options, CellsOf(scale, row, holmes));
+    PrintRow(options, CellsOf(scale, row));
   }
   double load = 0;
   getloadavg(&load, 1);

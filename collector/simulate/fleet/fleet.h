@@ -1,8 +1,8 @@
 // All simulated agents of a job, connected to one collector: a stream a node.
 //
-// Used by live_play. Model: what is sent is queued and written by gRPC's threads; what the
-// collector asks for waits for TakeRequests(). One thread uses a Fleet and sleeps on wake_fd()
-// meanwhile.
+// Used by live_play; made by fathom-fleet and its experiment. Model: what is sent is queued and
+// written by gRPC's threads; what the collector asks for waits for TakeRequests(). One thread uses
+// a Fleet and sleeps on wake_fd() meanwhile.
 //
 //   Send ─► a queue a stream ─► collector ─► requests ─► TakeRequests
 //                                         └► acknowledgements ─► Quiet
@@ -35,6 +35,16 @@ struct Traffic {
   std::uint64_t others = 0;        // what tells of nodes, ranks, communicators, health
   std::uint64_t requests = 0;      // how many
   std::uint64_t ops = 0;           // in the replies
+
+  Traffic& operator+=(const Traffic& more) {
+    summaries += more.summaries;
+    rows += more.rows;
+    row_requests += more.row_requests;
+    others += more.others;
+    requests += more.requests;
+    ops += more.ops;
+    return *this;
+  }
 };
 
 class Fleet {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "collector/simulate/fleet/agent_messages.h"
+#include "collector/simulate/layout.h"
 
 namespace fathom::simulate {
 namespace {
@@ -48,9 +49,7 @@ LivePlay::LivePlay(const Scenario& scenario, const Rehearsal& rehearsal, RowLog&
       fleet_(fleet),
       verdicts_(verdicts),
       settings_(std::move(settings)),
-      nodes_((scenario.plan.WorldSize() + scenario.cluster.gpus_per_node - 1) /
-             scenario.cluster.gpus_per_node),
-      started_(steady_clock::now()),
+      nodes_(Layout(scenario).nodes()),
       wall_shift_(ShiftToToday(rehearsal)),
       busy_(rehearsal.ranks.size()),
       now_(rehearsal.ranks) {

@@ -90,7 +90,6 @@ class LivePlay {
   VerdictWatch& verdicts_;
   const PlaySettings settings_;
   const std::uint32_t nodes_;
-  const Time started_;
   Nanos wall_shift_;
   std::vector<Nanos> busy_;                // a rank: its CPU time so far
   std::vector<diagnosis::RankFacts> now_;  // as health tells it

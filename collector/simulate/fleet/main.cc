@@ -161,17 +161,10 @@ int PlayTo(const Options& options, const std::function<bool()>& stopped) {
 
 int Experiment(const Options& options, const std::function<bool()>& stopped,
                const cli::SignalGate& gate) {
-  ExperimentOptions experiment;
+  ExperimentOptions experiment = ExperimentOnStdout(options.seed, options.svg);
   experiment.runs = options.runs;
-  experiment.seed = options.seed == 0 ? 1 : options.seed;
-  experiment.now = CpuSeconds;
-  experiment.stopped = stopped;
-  experiment.print = [](const std::string& text) {
-    std::fputs(text.c_str(), stdout);
-    std::fflush(stdout);
-  };
   experiment.markdown = options.markdown;
-  if (!options.svg.empty()) experiment.plot = PlotsInto(options.svg);
+  experiment.stopped = stopped;
   absl::Status done;
   PrintAndPlot("endtoend", experiment, [&](const ExperimentOptions& heard) {
     done = EndToEnd(heard, options.ranks, gate);

@@ -1,8 +1,8 @@
 // A simulated job played once in this process, before its agents play it to a collector.
 //
-// Used by live_play, row_log and the experiment. Model: the engine is beside it, as in `simulate`:
-// the rehearsal tells what a collector will see, what it will probably ask for, and what the
-// verdict is when nothing crosses a network.
+// Used by live_play, row_log, fathom-fleet and its experiment. Model: the engine is beside it, as
+// in `simulate`: the rehearsal tells what a collector will see, what it will probably ask for, and
+// what the verdict is when nothing crosses a network.
 //
 // Thread-safety: plain values. Memory: the summaries of all iterations, some 350 bytes a rank and
 // iteration.

@@ -1,8 +1,9 @@
 // The rows that the agents of a simulated job hold: what a collector may ask for.
 //
-// Used by live_play. Model: a real agent keeps the rows of minutes. Here an iteration is played
-// again for those asked for, which takes longer than reading a log: so the rows that a trial run of
-// the engine wanted are made before, and what is asked for beyond them is counted.
+// Used by live_play; made by fathom-fleet and its experiment. Model: a real agent keeps the rows of
+// minutes. Here an iteration is played again for those asked for, which takes longer than reading a
+// log: so the rows that a trial run of the engine wanted are made before, and what is asked for
+// beyond them is counted.
 //
 // Units: seconds of the simulated job. Thread-safety: thread-compatible. Memory: the rows that were
 // made. Errors: a request for ranks or iterations that are not there is answered without them.

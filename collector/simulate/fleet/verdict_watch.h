@@ -1,7 +1,8 @@
 // What a collector says of a job while simulated agents play it: its verdict events, with the
 // moment at which each came.
 //
-// Used by live_play. Model: a subscription to the collector's events, read when fd() is readable.
+// Used by live_play; made and its verdicts scored by fathom-fleet and its experiment.
+// Model: a subscription to the collector's events, read when fd() is readable.
 // Times: std::chrono::steady_clock. Thread-safety: of one thread. Errors: Open says who does not
 // answer; a stream that breaks later is taken up again.
 #ifndef FATHOM_COLLECTOR_SIMULATE_FLEET_VERDICT_WATCH_H_

@@ -32,7 +32,7 @@ BIG = 1 << 16  # elements of a message
 
 class Batches(Dataset):
     def __init__(self, job):
-        self.job, self.lock = job, threading.Lock()
+        self.job = job
 
     def __len__(self):
         return self.job.args.iterations
@@ -220,7 +220,6 @@ def main():
     parser.add_argument("--rank", type=int, default=1)
     parser.add_argument("--from-iteration", type=int, default=40)
     parser.add_argument("--iterations", type=int, default=100)
-    parser.add_argument("--seconds", type=float, default=20, help="unused: these events do not end")
     parser.add_argument("--pace", type=float, default=0.02, help="s slept in each iteration, to spare the machine")
     parser.add_argument("--dumps", help="folder for Flight Recorder dumps")
     args = parser.parse_args()
