@@ -66,7 +66,7 @@ class RecordedPage {
   }
 
   private looked(change: Partial<Look>): void {
-    history.replaceState(null, "", withLook(location.hash, { ...(parseLook(location.hash) ?? defaultLook()), ...change }));
+    history.replaceState(null, "", withLook(location.hash, { ...look(), ...change }));
     this.update();
   }
 
@@ -79,14 +79,18 @@ class RecordedPage {
       others.length > 0 && element("ul", { class: "others", "aria-label": "Other verdicts" }, ...others.map(other)),
       abstentions(state),
     ]);
-    const look = parseLook(location.hash) ?? defaultLook();
-    this.timeline.update(state, verdict, look);
-    this.table.update(state, ...this.timeline.range(), this.timeline.rows(), look.sort !== "rank", new Set(verdict?.entity.ranks ?? []));
+    const now = look();
+    this.timeline.update(state, verdict, now);
+    this.table.update(state, ...this.timeline.range(), this.timeline.rows(), now.sort !== "rank", new Set(verdict?.entity.ranks ?? []));
     this.ops.update();
     this.totals.update();
     const found = verdict ? `◆ ${culpritName(verdict, rankNames)} · ` : "";
     document.title = `${found}${state.name} · fathom`;
   }
+}
+
+function look(): Look {
+  return parseLook(location.hash) ?? defaultLook();
 }
 
 function other(v: Verdict): HTMLElement {

@@ -4,7 +4,6 @@ import { number, object, objects, text, texts, unixMs } from "../api/json";
 export interface Action {
   id: string;
   node: string;
-  entity: string;
   cause: string;
   verdict: string;
   job: string;
@@ -18,13 +17,10 @@ export interface Action {
 
 // A verdict that could lead to an action, and what stands in the way.
 export interface Outlook {
-  action: string;
   node: string;
   cause: string;
   verdict: string;
-  job: string;
   mode: string;
-  phase: string;
   hindrance: string; // empty: it would begin now
 }
 
@@ -55,12 +51,11 @@ export function decodeLedger(value: unknown): ActionLedger {
     tripped: text(answer.tripped),
     problems: texts(answer.problems),
     actions: objects(answer.actions).map((a) => ({
-      id: text(a.id), node: text(a.node), entity: text(a.entity), cause: text(a.cause), verdict: text(a.verdict), job: text(a.job),
+      id: text(a.id), node: text(a.node), cause: text(a.cause), verdict: text(a.verdict), job: text(a.job),
       mode: text(a.mode), phase: text(a.phase), actor: text(a.actor), text: text(a.text), changedMs: unixMs(a.changed_unix_ns), evidence: text(a.evidence),
     })),
     plan: objects(answer.plan).map((p) => ({
-      action: text(p.action), node: text(p.node), cause: text(p.cause), verdict: text(p.verdict), job: text(p.job), mode: text(p.mode),
-      phase: text(p.phase), hindrance: text(p.hindrance),
+      node: text(p.node), cause: text(p.cause), verdict: text(p.verdict), mode: text(p.mode), hindrance: text(p.hindrance),
     })),
   };
 }
@@ -77,6 +72,10 @@ export function holds(action: Action): boolean {
 
 export function actionOn(ledger: ActionLedger | null, verdict: string): Action | undefined {
   return ledger?.actions.find((action) => action.verdict === verdict);
+}
+
+export function planOn(ledger: ActionLedger, verdict: string): Outlook | undefined {
+  return ledger.plan.find((each) => each.verdict === verdict);
 }
 
 // The command that changes its state; empty: there is none.

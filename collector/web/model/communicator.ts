@@ -1,7 +1,6 @@
 // Communicators with who came late and who waited in each, over the newest iterations.
-import { boolean, list, number, numbers, object, objects, text } from "../api/json";
-
-const MICROSECONDS = 1e-6;
+import { boolean, number, numbers, object, objects, text } from "../api/json";
+import { decodeMatrix } from "./iterations";
 
 export interface Communicator {
   id: string;
@@ -31,14 +30,6 @@ export interface Communicators {
   links: LinkState[];
 }
 
-function seconds(value: unknown, count: number): Float32Array {
-  const cells = new Float32Array(count).fill(NaN);
-  list(value).slice(0, count).forEach((cell, i) => {
-    if (typeof cell === "number") cells[i] = cell * MICROSECONDS;
-  });
-  return cells;
-}
-
 export function decodeCommunicators(value: unknown): Communicators {
   const answer = object(value);
   return {
@@ -50,7 +41,7 @@ export function decodeCommunicators(value: unknown): Communicators {
       return {
         id: text(group.id), name: text(group.description) || text(group.name) || text(group.id), kind: text(group.kind),
         membersKnown: boolean(group.members_known), ops: number(group.ops), ranks,
-        late: seconds(group.late_us, ranks.length), wait: seconds(group.wait_us, ranks.length),
+        late: decodeMatrix([group.late_us], 1, ranks.length), wait: decodeMatrix([group.wait_us], 1, ranks.length),
       };
     }),
     links: objects(answer.links).map((link) => ({

@@ -30,7 +30,8 @@ export function emptyIterations(): Iterations {
   };
 }
 
-function decodeMatrix(value: unknown, rows: number, columns: number): Float32Array {
+// µs as they come → s; NaN where there is no number.
+export function decodeMatrix(value: unknown, rows: number, columns: number): Float32Array {
   const cells = new Float32Array(rows * columns).fill(NaN);
   list(value).slice(0, rows).forEach((row, i) => {
     list(row).slice(0, columns).forEach((cell, j) => {

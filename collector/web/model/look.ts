@@ -5,8 +5,10 @@ export const SORTINGS = ["rank", "suspicion", "node", "stage", "data"] as const;
 export type Sorting = (typeof SORTINGS)[number];
 export const SUBJECTS = ["suspects", "node", "stage", "data"] as const;
 export type Subject = (typeof SUBJECTS)[number];
-export type Shown = "both" | "late" | "wait";
-export type Span = "auto" | "100" | "300" | "all";
+const SHOWN = ["both", "late", "wait"] as const;
+export type Shown = (typeof SHOWN)[number];
+const SPANS = ["auto", "100", "300", "all"] as const;
+export type Span = (typeof SPANS)[number];
 export const PARTS = ["iteration", "communicators"] as const;
 export type Part = (typeof PARTS)[number];
 
@@ -55,8 +57,8 @@ export function parseLook(hash: string): Look | null {
   return {
     sort: oneOf(query.get("sort"), SORTINGS, "rank"),
     only: parseOnly(query.get("only")),
-    shown: oneOf(query.get("show"), ["both", "late", "wait"] as const, "both"),
-    span: oneOf(query.get("span"), ["auto", "100", "300", "all"] as const, "auto"),
+    shown: oneOf(query.get("show"), SHOWN, "both"),
+    span: oneOf(query.get("span"), SPANS, "auto"),
     open: PARTS.filter((part) => open.includes(part)),
     iteration: whole(query.get("iteration")),
     rank: whole(query.get("rank")),

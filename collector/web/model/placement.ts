@@ -1,6 +1,6 @@
 // Where each rank stands in the job: its node, its pipeline stage, its place among its data-parallel
 // peers. Told from the members of the communicators, in their order; −1 where no communicator says.
-import type { Subject } from "./look";
+import type { Only, Subject } from "./look";
 import type { JobState } from "./page_state";
 import { activeVerdicts } from "./page_state";
 import type { GroupInfo } from "./job";
@@ -37,12 +37,17 @@ export function placementOf(state: JobState): Placement {
   };
 }
 
-// What the subject says of a rank, as text; empty = nothing.
-export function placeText(placement: Placement, subject: Subject, rank: number): string {
-  if (subject === "suspects") return placement.suspects.has(rank) ? "yes" : "";
+// Where the rank stands, as text; empty = not known.
+export function placeText(placement: Placement, subject: Exclude<Subject, "suspects">, rank: number): string {
   if (subject === "node") return placement.node.get(rank) ?? "";
   const place = placement[subject].get(rank);
   return place === undefined ? "" : String(place);
+}
+
+// Whether the rank is one of those chosen.
+export function isAmong(placement: Placement, only: Only, rank: number): boolean {
+  if (only.subject === "suspects") return placement.suspects.has(rank);
+  return placeText(placement, only.subject, rank) === only.value;
 }
 
 // Values to choose from, in their natural order.

@@ -1,7 +1,7 @@
 // What a saved page was made of: the JSON that `fathom analyze --html` puts into it.
-import { number, numbers, object, objects, text, texts, type Json } from "../api/json";
+import { number, object, objects, text, texts, type Json } from "../api/json";
 import { decodeIterations } from "./iterations";
-import type { Job } from "./job";
+import { decodeGroups, type Job } from "./job";
 import { emptyJobState, type JobState } from "./page_state";
 import { decodePictures, type OneIteration } from "./picture";
 import { decodeReport } from "./report";
@@ -51,7 +51,7 @@ export function decodeRecorded(value: unknown): Recorded {
   state.iterations = decodeIterations(data.iterations);
   const irregular = new Set(state.report.irregular.map((one) => one.index));
   state.iterations.irregular = state.iterations.index.map((index) => irregular.has(index));
-  state.groups = objects(object(report.job).groups).map((group) => ({ id: text(group.id), name: text(group.name), kind: text(group.kind), ranks: numbers(group.ranks) }));
+  state.groups = decodeGroups(report.job);
   state.health = {
     ranks: objects(data.ranks).map((rank) => ({
       rank: number(rank.rank), node: text(rank.node), pid: number(rank.pid), state: text(rank.state), lastEventAgeS: -1, records: 0, lost: 0, drops: [],

@@ -1,7 +1,7 @@
 // Which rank stands in which row, and where rows belong together.
 import { meanPerRank, type Iterations } from "../model/iterations";
 import type { Look, Sorting } from "../model/look";
-import { natural, placeText, type Placement } from "../model/placement";
+import { isAmong, natural, placeText, type Placement } from "../model/placement";
 
 // Rows [from, to) of one node, stage or place.
 export interface Band {
@@ -35,9 +35,7 @@ export function narrowed({ order, bands }: Rows, keep: (at: number) => boolean):
 
 function chosen(data: Iterations, only: Look["only"], placement: Placement): Int32Array {
   const all = Int32Array.from(data.ranks, (_, i) => i);
-  if (!only) return all;
-  const wanted = only.subject === "suspects" ? "yes" : only.value;
-  return all.filter((at) => placeText(placement, only.subject, data.ranks[at]!) === wanted);
+  return only ? all.filter((at) => isAmong(placement, only, data.ranks[at]!)) : all;
 }
 
 // Those that verdicts name first, then the latest.

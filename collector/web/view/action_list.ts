@@ -7,7 +7,7 @@ import { count, plural } from "../text/quantity";
 import { causeText } from "../text/words";
 import { brakes, phaseMark, phaseText } from "./action_state";
 import { commandLine } from "./command_line";
-import { element, present, Slot } from "./element";
+import { element, Slot } from "./element";
 import { agoTime, clockTime } from "./time_text";
 
 const SHOWN = 100;
@@ -58,13 +58,13 @@ function notConnected(): HTMLElement[] {
     element("p", { class: "none" }, "The collector shows its actions where its setting ", element("code", {}, "cordon_http: HOST:PORT"), " names it.")];
 }
 
-function standing(ledger: ActionLedger): Node[] {
+function standing(ledger: ActionLedger): (Node | null)[] {
   const known = ledger.knownMs > 0;
   const held = ledger.held === 0 ? "fathom holds no node back." : `fathom holds ${plural(ledger.held, "node")} back.`;
   const from = ledger.state === "away" && known ? element("p", { class: "none" }, "Known from ", agoTime(ledger.knownMs)) : null;
-  return present([element("h1", { class: "sentence long" }, known ? held : "fathom-cordon has not answered yet."), ...brakes(ledger),
+  return [element("h1", { class: "sentence long" }, known ? held : "fathom-cordon has not answered yet."), ...brakes(ledger),
     ...ledger.problems.map((problem) => element("p", { class: "brake" }, problem)), from,
-    element("p", { class: "none" }, `fathom-cordon at ${ledger.where}${ledger.backend ? `, back-end ${ledger.backend}` : ""}. Approving and undoing takes an operator's token, at a terminal.`)]) as Node[];
+    element("p", { class: "none" }, `fathom-cordon at ${ledger.where}${ledger.backend ? `, back-end ${ledger.backend}` : ""}. Approving and undoing takes an operator's token, at a terminal.`)];
 }
 
 function planned(plan: Outlook[]): HTMLElement[] {

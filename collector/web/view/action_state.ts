@@ -1,5 +1,5 @@
 // What fathom-cordon did or would do about one verdict, for its card, and the words for it.
-import { actionOn, commandOf, holds, waits, type Action, type ActionLedger } from "../model/action";
+import { actionOn, commandOf, holds, planOn, waits, type Action, type ActionLedger } from "../model/action";
 import type { Verdict } from "../model/verdict";
 import { commandLine } from "./command_line";
 import { element, present } from "./element";
@@ -32,14 +32,14 @@ export function brakes(ledger: ActionLedger): HTMLElement[] {
 
 export function actionKey(v: Verdict | null, ledger: ActionLedger | null): unknown {
   if (!v || !ledger) return null;
-  const plan = ledger.plan.find((each) => each.verdict === v.id);
+  const plan = planOn(ledger, v.id);
   return [ledger.state, ledger.why, ledger.paused, ledger.tripped, actionOn(ledger, v.id), plan?.hindrance, plan?.mode];
 }
 
 export function actionState(v: Verdict, ledger: ActionLedger | null): HTMLElement | null {
   if (!ledger || ledger.state === "off") return null;
   const action = actionOn(ledger, v.id);
-  const plan = ledger.plan.find((each) => each.verdict === v.id);
+  const plan = planOn(ledger, v.id);
   if (!action && !plan) return null;
   const node = action?.node || plan?.node || v.entity.node;
   const hindrance = plan?.hindrance ? element("p", {}, `In the way: ${plan.hindrance}`) : null;

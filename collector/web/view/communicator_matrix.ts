@@ -3,7 +3,7 @@
 import { mostAt, type Communicator, type Communicators } from "../model/communicator";
 import type { Look } from "../model/look";
 import type { JobState } from "../model/page_state";
-import { placementOf, placeText } from "../model/placement";
+import { isAmong, placementOf } from "../model/placement";
 import { drawStrip, type StripLayout } from "../plot/communicator_strip";
 import { bytes, count, decimal, plural, seconds } from "../text/quantity";
 import { button, Changes, element, Slot } from "./element";
@@ -35,7 +35,7 @@ export class CommunicatorMatrix {
   }
 
   update(state: JobState, look: Look, culprits: Set<number>): void {
-    if (!this.part.update(look, "communicators")) return;
+    if (!this.part.update(look)) return;
     if (!this.changes.seen(state.communicators, look.only, this.rows, [...culprits].join(), currentTheme())) return;
     const known = state.communicators;
     if (!known) return this.slot.show("asking", () => [element("p", { class: "none" }, "Asking the collector.")]);
@@ -44,8 +44,9 @@ export class CommunicatorMatrix {
     this.part.caption.textContent = caption(known, groups.length, look);
     const strips = rows.map((group) => ({ group, canvas: this.strip(group) }));
     const layout = layoutOf(known, groups);
-    this.slot.node.replaceChildren(table(strips, culprits), this.more(groups.length, state, look, culprits) ?? "", ...notes(known, groups, layout));
-    this.redraw = () => this.paint(strips, layout, culprits);
+    const scaleS = scaleOf(rows);
+    this.slot.node.replaceChildren(table(strips, culprits, scaleS), this.more(groups.length, state, look, culprits) ?? "", ...notes(known, groups, layout));
+    this.redraw = () => this.paint(strips, layout, scaleS, culprits);
     this.redraw();
   }
 
@@ -56,8 +57,7 @@ export class CommunicatorMatrix {
     const sorted = [...groups].sort((a, b) => most.get(b)! - most.get(a)! || b.ranks.length - a.ranks.length);
     if (!only) return sorted;
     const placement = placementOf(state);
-    const wanted = only.subject === "suspects" ? "yes" : only.value;
-    return sorted.filter((group) => group.ranks.some((rank) => placeText(placement, only.subject, rank) === wanted));
+    return sorted.filter((group) => group.ranks.some((rank) => isAmong(placement, only, rank)));
   }
 
   private strip(group: Communicator): HTMLCanvasElement {
@@ -66,11 +66,10 @@ export class CommunicatorMatrix {
     return canvas;
   }
 
-  private paint(strips: { group: Communicator; canvas: HTMLCanvasElement }[], layout: StripLayout, culprits: Set<number>): void {
+  private paint(strips: { group: Communicator; canvas: HTMLCanvasElement }[], layout: StripLayout, scaleS: number, culprits: Set<number>): void {
     const colors = { line: color("line"), culprit: color("culprit") };
-    const scale = scaleOf(strips.map(({ group }) => group));
     for (const { group, canvas } of strips) {
-      drawStrip(canvas, group, layout, scale, currentTheme(), colors, culprits);
+      drawStrip(canvas, group, layout, scaleS, currentTheme(), colors, culprits);
       canvas.onpointermove = (event) => this.point(event, group, canvas, layout);
     }
   }
@@ -120,9 +119,9 @@ function longest(group: Communicator): string {
   return at < 0 ? "nobody waited" : `rank ${group.ranks[at]} waited ${seconds(group.wait[at]!)}`;
 }
 
-function table(strips: { group: Communicator; canvas: HTMLCanvasElement }[], culprits: Set<number>): HTMLElement {
+function table(strips: { group: Communicator; canvas: HTMLCanvasElement }[], culprits: Set<number>, scaleS: number): HTMLElement {
   if (strips.length === 0) return element("p", { class: "none" }, "No communicator fits.");
-  const much = scaleOf(strips.map(({ group }) => group)) * MUCH_SHARE;
+  const much = scaleS * MUCH_SHARE;
   return element("table", { class: "grid communicators" },
     gridHead([["communicator", ""], ["members", "num"], ["ops an iteration", "num"], ["came latest", ""], ["waited longest", ""], ["each member", "wide"]]),
     element("tbody", {}, ...strips.map(({ group, canvas }) => row(group, canvas, culprits, much))));

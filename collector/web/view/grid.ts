@@ -1,4 +1,4 @@
-// What the lists of jobs and of nodes are made of: a kind ("num", "say", …) is a class, "" is none.
+// What the page's lists and tables are made of: a kind ("num", "say", …) is a class, "" is none.
 import { element } from "./element";
 
 export function gridHead(columns: [name: string, kind: string][]): HTMLElement {

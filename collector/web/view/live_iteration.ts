@@ -3,9 +3,8 @@
 import type { Look } from "../model/look";
 import type { JobState } from "../model/page_state";
 import type { OneIteration } from "../model/picture";
-import { count } from "../text/quantity";
-import { button, Changes, Choice, element } from "./element";
-import { OpPicture, pictureCaption } from "./op_picture";
+import { button, Changes, element } from "./element";
+import { iterationChoice, OpPicture, pictureCaption } from "./op_picture";
 import { Part } from "./part";
 
 export interface LiveAsks {
@@ -22,6 +21,7 @@ export class LiveIteration {
   private readonly none = element("p", { class: "none" });
   private readonly changes = new Changes();
   private shown = -1; // index of the iteration on show
+  private culprits = new Set<number>();
 
   constructor(private readonly onLook: (change: Partial<Look>) => void, private readonly asks: LiveAsks) {
     const trace = button("Perfetto trace", () => void this.download(trace), { class: "quiet" });
@@ -32,14 +32,15 @@ export class LiveIteration {
   }
 
   update(state: JobState, look: Look, culprits: Set<number>): void {
-    if (!this.part.update(look, "iteration")) return;
+    if (!this.part.update(look)) return;
     if (!this.changes.seen(state.pictures, state.picturesProblem, [...culprits].join())) return;
     const pictures = state.pictures?.pictures ?? [];
     this.none.textContent = this.why(state, pictures);
     this.none.hidden = this.none.textContent === "";
     this.picture.node.hidden = pictures.length === 0;
+    this.culprits = culprits;
     this.choose(pictures);
-    this.draw(pictures, culprits);
+    this.draw(pictures);
   }
 
   private why(state: JobState, pictures: OneIteration[]): string {
@@ -51,23 +52,20 @@ export class LiveIteration {
   }
 
   private choose(pictures: OneIteration[]): void {
-    if (!pictures.some((one) => one.index === this.shown)) this.shown = pictures[0]?.index ?? -1;
+    const kept = Math.max(0, pictures.findIndex((one) => one.index === this.shown));
+    this.shown = pictures[kept]?.index ?? -1;
     this.choice.hidden = pictures.length < 2;
     if (pictures.length < 2) return;
-    this.choice.replaceChildren(new Choice<string>("Which iteration", pictures.map((one) => [String(one.index), `${count(one.index)} · ${one.why}`]),
-      String(this.shown), (value) => {
-        this.shown = Number(value);
-        this.draw(pictures, this.culprits);
-      }).node);
+    this.choice.replaceChildren(iterationChoice(pictures, kept, (at) => {
+      this.shown = pictures[at]!.index;
+      this.draw(pictures);
+    }));
   }
 
-  private culprits = new Set<number>();
-
-  private draw(pictures: OneIteration[], culprits: Set<number>): void {
-    this.culprits = culprits;
+  private draw(pictures: OneIteration[]): void {
     const picture = pictures.find((one) => one.index === this.shown);
     this.part.caption.textContent = picture ? pictureCaption(picture) : "";
-    if (picture) this.picture.show(picture, culprits);
+    if (picture) this.picture.show(picture, this.culprits);
   }
 
   private anew(): void {

@@ -2,7 +2,7 @@
 // in which it did its own work.
 import type { OneIteration, PictureOp, RankLine } from "../model/picture";
 import { bytes, count, plural, seconds } from "../text/quantity";
-import { element } from "./element";
+import { Choice, element } from "./element";
 import { draw } from "./svg";
 import { Tooltip } from "./tooltip";
 
@@ -80,6 +80,12 @@ export class OpPicture {
     node.addEventListener("pointermove", (event) => this.tooltip.show(title, rows, event.clientX + 8, event.clientY));
     node.addEventListener("pointerleave", () => this.tooltip.hide());
   }
+}
+
+// The choice between them, the one at `shown` chosen.
+export function iterationChoice(pictures: OneIteration[], shown: number, onChoose: (at: number) => void): HTMLElement {
+  return new Choice<string>("Which iteration", pictures.map((one, i) => [String(i), `${count(one.index)} · ${one.why}`]), String(shown),
+    (at) => onChoose(Number(at))).node;
 }
 
 // What the picture shows, and how far it can be trusted.

@@ -1,8 +1,7 @@
 // The iterations that a saved page holds op by op, with the choice between them.
 import type { OneIteration } from "../model/picture";
-import { count } from "../text/quantity";
-import { Choice, element } from "./element";
-import { OpPicture, pictureCaption } from "./op_picture";
+import { element } from "./element";
+import { iterationChoice, OpPicture, pictureCaption } from "./op_picture";
 
 export class OpTimeline {
   readonly node: HTMLElement;
@@ -11,14 +10,13 @@ export class OpTimeline {
   private shown = 0;
 
   constructor(private readonly pictures: OneIteration[], private readonly culprits: () => Set<number>) {
-    const choice = pictures.length > 1 && new Choice<string>("Which iteration",
-      pictures.map((one, i) => [String(i), `${count(one.index)} · ${one.why}`]), "0", (value) => {
-        this.shown = Number(value);
-        this.update();
-      });
+    const choice = pictures.length > 1 && iterationChoice(pictures, this.shown, (at) => {
+      this.shown = at;
+      this.update();
+    });
     this.node = element("section", { class: "panel", "aria-label": "One iteration" },
       element("div", { class: "panel-head" }, element("h2", {}, "One iteration, op by op"), this.caption,
-        choice ? element("div", { class: "controls" }, choice.node) : null), this.picture.node);
+        choice && element("div", { class: "controls" }, choice)), this.picture.node);
   }
 
   update(): void {

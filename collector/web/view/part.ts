@@ -8,7 +8,7 @@ export class Part {
   readonly caption = element("span", { class: "caption" });
   private look: Look | null = null;
 
-  constructor(name: PartName, title: string, onLook: (change: Partial<Look>) => void, ...content: Node[]) {
+  constructor(private readonly name: PartName, title: string, onLook: (change: Partial<Look>) => void, ...content: Node[]) {
     this.node = element("details", { class: "panel part", "aria-label": title },
       element("summary", {}, element("h2", {}, title), this.caption), ...content);
     this.node.addEventListener("toggle", () => {
@@ -19,9 +19,9 @@ export class Part {
   }
 
   // Whether it is open.
-  update(look: Look, name: PartName): boolean {
+  update(look: Look): boolean {
     this.look = look;
-    const open = look.open.includes(name);
+    const open = look.open.includes(this.name);
     if (this.node.open !== open) this.node.open = open;
     return open;
   }

@@ -7,6 +7,7 @@ import { placementOf, placeText } from "../model/placement";
 import { plural, seconds } from "../text/quantity";
 import { processStateText } from "../text/words";
 import { button, Changes, element, Slot } from "./element";
+import { cell, gridHead } from "./grid";
 
 const FIRST_ROWS = 16;
 const ALL_ROWS = 2000;
@@ -25,9 +26,10 @@ export class RankTable {
     this.node = this.details;
   }
 
-  // `rows`: the ranks on show; `ordered`: in an order that the reader chose.
+  // `rows`: the ranks on show, another array whenever they or their order changed; `ordered`: in an
+  // order that the reader chose.
   update(state: JobState, from: number, to: number, rows: number[], ordered: boolean, culprits: Set<number>): void {
-    if (!this.changes.seen(state.iterations, state.health, state.groups, from, to, ordered, rows.length, rows[0], rows[rows.length - 1], [...culprits].join())) return;
+    if (!this.changes.seen(state.iterations, state.health, state.groups, from, to, ordered, rows, [...culprits].join())) return;
     this.draw = () => {
       if (this.details.open) this.render(state, from, to, rows, ordered, culprits);
     };
@@ -66,9 +68,8 @@ const PLACES = { stage: "stage", data: "data rank" };
 function table(lines: string[][], places: string[]): HTMLElement {
   const numbers = ["pid", "came late", "waited", "CPU", "blocked", ...places];
   const head = ["rank", "node", ...places, "pid", "process", "came late", "waited", "CPU", "blocked"];
-  const kind = head.map((name) => (numbers.includes(name) ? "num" : null));
-  return element("table", { class: "grid" },
-    element("thead", {}, element("tr", {}, ...head.map((name, i) => element("th", { scope: "col", class: kind[i] }, name)))),
+  const columns = head.map((name): [string, string] => [name, numbers.includes(name) ? "num" : ""]);
+  return element("table", { class: "grid" }, gridHead(columns),
     element("tbody", {}, ...lines.map((cells) => element("tr", { class: cells[0]!.startsWith("◆") ? "culprit" : null },
-      ...cells.map((cell, i) => element("td", { class: kind[i] }, cell))))));
+      ...cells.map((content, i) => cell(columns[i]![1], content))))));
 }

@@ -39,6 +39,7 @@ export class Timeline {
   private look = defaultLook();
   private placement: Placement | null = null;
   private zoom: Zoom | null = null;
+  private shownRows: number[] = []; // another array whenever the picture is another one
   private readonly ranks: RankChoice;
   private readonly shownChoice: Choice<Shown>;
   private readonly spanChoice: Choice<Span>;
@@ -59,7 +60,7 @@ export class Timeline {
     const controls = element("div", { class: "controls" }, this.shownChoice.node, this.ranks.sort.node, this.ranks.subject.node, this.ranks.value.node,
       this.spanChoice.node, this.reset);
     const keys = element("p", { class: "unseen", id: "heat-map-keys" },
-      "Arrow keys move, plus zooms in, minus or Escape zooms out, i shows the iteration op by op. Every rank's means are in the table below.");
+      `Arrow keys move, plus zooms in, minus or Escape zooms out${onIteration ? ", i shows the iteration op by op" : ""}. Every rank's means are in the table below.`);
     this.plots = element("div", { class: "plots" }, this.legend.node, this.heat.node, this.strip.node);
     this.node = element("section", { class: "panel timeline", "aria-label": "Ranks over time" },
       element("div", { class: "panel-head" }, element("h2", {}, "Ranks over time"), this.caption, controls),
@@ -96,22 +97,19 @@ export class Timeline {
 
   // The ranks on show, in their order.
   rows(): number[] {
-    const picture = this.heat.picture;
-    return picture && !this.plots.hidden ? Array.from(picture.order, (at) => picture.data.ranks[at]!) : [];
-  }
-
-  private set(change: () => void): void {
-    change();
-    this.render();
+    return this.shownRows;
   }
 
   private zoomTo(view: View | null): void {
     const picture = this.heat.picture;
-    if (!view || !picture) return this.set(() => (this.zoom = null));
-    const { data, order } = picture;
-    const ranks = Array.from(order.slice(view.y0, view.y1), (at) => data.ranks[at]!);
-    const all = ranks.length === data.ranks.length;
-    this.set(() => (this.zoom = { first: data.index[view.x0]!, last: data.index[view.x1 - 1]!, ranks: all ? [] : ranks }));
+    this.zoom = null;
+    if (view && picture) {
+      const { data, order } = picture;
+      const ranks = Array.from(order.slice(view.y0, view.y1), (at) => data.ranks[at]!);
+      const all = ranks.length === data.ranks.length;
+      this.zoom = { first: data.index[view.x0]!, last: data.index[view.x1 - 1]!, ranks: all ? [] : ranks };
+    }
+    this.render();
   }
 
   private columns(onset: number | null): [number, number] {
@@ -140,6 +138,7 @@ export class Timeline {
     if (zoomed.size > 0) rows = narrowed(rows, (at) => zoomed.has(data.ranks[at]!));
     const { order, bands } = rows;
     if (order.length === 0) return this.nothing(`No rank is ${onlyText(this.look.only)}.`);
+    this.shownRows = Array.from(order, (at) => data.ranks[at]!);
     this.empty.hidden = true;
     this.plots.hidden = false;
     const scaleS = scaleOf(data, x0, x1, this.normal());
@@ -153,6 +152,7 @@ export class Timeline {
   }
 
   private nothing(why: string): void {
+    this.shownRows = [];
     this.empty.textContent = why;
     this.empty.hidden = false;
     this.plots.hidden = true;

@@ -2,6 +2,7 @@
 import type { RankTotals } from "../model/recorded";
 import { plural, seconds } from "../text/quantity";
 import { button, element, Slot } from "./element";
+import { cell, gridHead } from "./grid";
 
 const FIRST_ROWS = 16;
 
@@ -31,11 +32,10 @@ export class TotalsTable {
     const columns = COLUMNS.filter(([, value]) => this.totals.some((rank) => value(rank) !== 0));
     this.slot.show([this.all, [...culprits]], () => [
       element("table", { class: "grid" },
-        element("thead", {}, element("tr", {}, ...["rank", "node"].map((name) => element("th", { scope: "col" }, name)),
-          ...columns.map(([name]) => element("th", { scope: "col", class: "num" }, name)))),
+        gridHead([["rank", ""], ["node", ""], ...columns.map(([name]): [string, string] => [name, "num"])]),
         element("tbody", {}, ...shown.map((rank) => element("tr", { class: culprits.has(rank.rank) ? "culprit" : null },
-          element("td", {}, `${culprits.has(rank.rank) ? "◆ " : ""}${rank.rank}`), element("td", {}, rank.node),
-          ...columns.map(([, value]) => element("td", { class: "num" }, seconds(value(rank)))))))),
+          cell("", `${culprits.has(rank.rank) ? "◆ " : ""}${rank.rank}`), cell("", rank.node),
+          ...columns.map(([, value]) => cell("num", seconds(value(rank)))))))),
       shown.length < order.length && button(`Show all ${plural(order.length, "rank")}`, () => {
         this.all = true;
         this.update();

@@ -9,12 +9,7 @@ const ACTION = "a0123456789ab";
 // A page whose collector knows a fathom-cordon, opened at `hash`.
 async function withLedger(phase, more, hash, options, look) {
   const jobs = named("grid-32");
-  const ledger = ledgerOf(jobs[0], phase, more);
-  await withPage(jobs, "#/nodes", options, async (opened) => {
-    opened.collector.ledger = ledger;
-    await opened.page.goto(`${opened.collector.url}${hash}`);
-    await look(opened);
-  });
+  await withPage(jobs, hash, { ...options, ledger: ledgerOf(jobs[0], phase, more) }, look);
 }
 
 test("an action that waits: on the card, who, what stands in the way, the command to type", async () => {

@@ -1,12 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { named, text, withPage } from "./open.mjs";
+import { mapReady, named, text, withPage } from "./open.mjs";
 
 const MAP = ".heat-map";
 
 async function ready(page) {
-  await page.waitForSelector(`${MAP} canvas`);
-  await page.waitForFunction(() => document.querySelector(".heat-map canvas").width > 300);
+  await mapReady(page);
   await page.locator(MAP).scrollIntoViewIfNeeded();
 }
 

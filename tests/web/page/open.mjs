@@ -20,9 +20,11 @@ export function named(...names) {
 
 export { Scenario };
 
-// Opens `hash` on a collector with these jobs, runs `test`, and holds the page to a clean console.
+// Opens `hash` on a collector with these jobs (and, as `options.ledger`, what a fathom-cordon says),
+// runs `test`, and holds the page to a clean console.
 export async function withPage(jobs, hash, options, test) {
   const collector = await new MockCollector(SITE, jobs).start();
+  if (options.ledger) collector.ledger = options.ledger;
   const { page, complaints, context } = await browser.page(options);
   const requested = [];
   page.on("request", (request) => requested.push(request.url()));
@@ -37,6 +39,11 @@ export async function withPage(jobs, hash, options, test) {
     await context.close();
     await collector.stop().catch(() => undefined);
   }
+}
+
+// Until the heat map is drawn in its size.
+export async function mapReady(page, options = {}) {
+  await page.waitForFunction(() => document.querySelector(".heat-map canvas")?.width > 300, null, options);
 }
 
 export async function text(page, selector) {

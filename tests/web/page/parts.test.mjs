@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { named, text, withPage } from "./open.mjs";
+import { mapReady, named, text, withPage } from "./open.mjs";
 
 const ITERATION = "[aria-label='One iteration, op by op']";
 const COMMUNICATORS = "[aria-label='Who waits in which communicator']";
@@ -18,7 +18,7 @@ test("one iteration: opened, the slow one with its culprit and those that wait; 
     assert.match(await text(page, ".op-row.culprit .op-rank"), /rank 2/);
     assert.match(await page.getAttribute(".op-row:not(.culprit)", "aria-label"), /rank 0: 2 ops, waited 212 ms/);
     await page.click("text=201 · before");
-    await page.waitForFunction(() => /^iteration 201,/.test(document.querySelector("[data-part], .part .caption").textContent));
+    await page.waitForFunction(() => /^iteration 201,/.test(document.querySelector(".part .caption").textContent));
     assert.match(await page.getAttribute(".op-row:not(.culprit)", "aria-label"), /waited 0 ms/);
     assert.equal(await page.evaluate(() => location.hash.split("?")[1]), "open=iteration");
     const before = asked(collector, "pictures").length;
@@ -30,7 +30,7 @@ test("one iteration: opened, the slow one with its culprit and those that wait; 
 
 test("a cell of the map opens its iteration, with its rank among those drawn; so does the key i", async () => {
   await withPage(named("moe-pretrain-1000"), "", {}, async ({ page }) => {
-    await page.waitForFunction(() => document.querySelector(".heat-map canvas")?.width > 300);
+    await mapReady(page);
     await page.locator(".heat-map").scrollIntoViewIfNeeded();
     const box = await page.locator(".heat-map").boundingBox();
     await page.mouse.click(box.x + box.width * 0.9, box.y + box.height * 0.3);
@@ -61,9 +61,9 @@ test("agents that answer late: the page says so, and asks until the ops are ther
 });
 
 test("an iteration that is not kept is said", async () => {
-  await withPage(named("llama-ft-4"), "", { refused: true }, async ({ page, collector }) => {
-    collector.jobs.get("llama-ft-4").pictures = () => undefined;
-    await page.goto(`${collector.url}#/job/llama-ft-4?open=iteration&iteration=3`);
+  const jobs = named("llama-ft-4");
+  jobs[0].pictures = () => undefined;
+  await withPage(jobs, "#/job/llama-ft-4?open=iteration&iteration=3", { refused: true }, async ({ page }) => {
     await page.waitForFunction(() => /^No picture: nothing at/.test(document.querySelector(".part .none")?.textContent ?? ""));
   });
 });

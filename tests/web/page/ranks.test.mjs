@@ -1,14 +1,14 @@
 // Order and choice of ranks: what a person does to find a node's, a stage's or the suspects' rows.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { named, text, withPage } from "./open.mjs";
+import { mapReady, named, text, withPage } from "./open.mjs";
 
 const hash = (page) => page.evaluate(() => location.hash);
 const first = (page) => page.evaluate(() => document.querySelector(".rank-table tbody tr")?.textContent ?? "");
 
 // Reads the whole table, opened, as cells.
 async function table(page) {
-  await page.waitForFunction(() => document.querySelector(".heat-map canvas")?.width > 300);
+  await mapReady(page);
   if (!(await page.locator(".rank-table[open]").count())) await page.click("text=The same as a table");
   await page.waitForSelector(".rank-table tbody tr");
   return page.evaluate(() => [...document.querySelectorAll(".rank-table tbody tr")].map((row) => [...row.cells].map((cell) => cell.textContent)));
@@ -30,6 +30,20 @@ test("by pipeline stage, then only one data-parallel rank; the link shows the sa
     await page.waitForFunction(() => /^8 ranks of data-parallel rank 2,/.test(document.querySelector(".caption")?.textContent ?? ""));
     assert.equal(await page.inputValue("[aria-label='Order of ranks']"), "stage");
     assert.equal(await page.inputValue("[aria-label='Which of them']"), "2");
+  });
+});
+
+test("from one order to another, both from rank 0 to rank 31: the table follows at once", async () => {
+  await withPage(named("grid-32"), "#/job/grid-32?sort=stage", { refused: true }, async ({ page, collector }) => {
+    const ranks = async () => (await table(page)).map(([rank]) => Number(rank.replace("◆ ", "")));
+    await page.waitForSelector("[aria-label='Order of ranks'] option[value=stage]:not([disabled])", { state: "attached" });
+    assert.deepEqual(await ranks(), [...Array(16).keys()], "the first rows of stages 0 and 1");
+    await page.waitForFunction(() => document.querySelector(".rank-table tbody tr").cells[1].textContent === "b200-01");
+    await collector.stop(); // so that nothing new comes, which would draw the table anyway
+    await page.waitForSelector(".lost[role=alert]:not([hidden])");
+    await page.selectOption("[aria-label='Order of ranks']", "data");
+    await page.waitForFunction(() => document.querySelectorAll(".rank-table tbody tr")[2].cells[0].textContent === "8");
+    assert.deepEqual(await ranks(), [0, 1, 8, 9, 16, 17, 24, 25, 2, 3, 10, 11, 18, 19, 26, 27]);
   });
 });
 
@@ -61,7 +75,7 @@ test("suspects first, and only suspects; what a verdict opened from there keeps"
 
 test("what the job has no communicators for is said, and nobody under suspicion is no empty picture", async () => {
   await withPage(named("healthy-8"), "", {}, async ({ page }) => {
-    await page.waitForFunction(() => document.querySelector(".heat-map canvas")?.width > 300);
+    await mapReady(page);
     const stage = page.locator("[aria-label='Order of ranks'] option[value=stage]");
     assert.equal(await stage.textContent(), "By pipeline stage (not known)");
     assert.equal(await stage.isDisabled(), true);
@@ -80,7 +94,8 @@ test("the names of stages stand beside the map, with lines between them", async 
       for (let y = 0; y < canvas.height; y++) if (data[y * 4 + 3] > 100 && data[y * 4] < 60) rows.push(y);
       return { rows, height: canvas.height };
     });
-    await page.waitForFunction(() => document.querySelector(".heat-map canvas")?.width > 300 && document.querySelector("[aria-label='Order of ranks'] option[value=stage]:not([disabled])"));
+    await mapReady(page);
+    await page.waitForSelector("[aria-label='Order of ranks'] option[value=stage]:not([disabled])", { state: "attached" });
     await page.waitForTimeout(200);
     const { rows, height } = await dark();
     for (const share of [1 / 4, 1 / 2, 3 / 4]) assert.ok(rows.some((y) => Math.abs(y - share * height) <= 2), `a line at ${share}: ${rows}`);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { named, Scenario, withPage } from "./open.mjs";
+import { mapReady, named, Scenario, withPage } from "./open.mjs";
 
 const MEASURE_MS = 4000;
 const SANE_FRAME_MS = 1500; // only a page that hangs is a failure; the figures are for people
@@ -26,7 +26,7 @@ const SCROLL = (lengthMs) => new Promise((resolve) => {
 for (const name of ["llama-ft-4", "moe-pretrain-1000"]) {
   test(`${name}: frames while scrolling under ten updates a second (printed)`, async () => {
     await withPage(named(name), "", {}, async ({ page, collector }) => {
-      await page.waitForFunction(() => document.querySelector(".heat-map canvas")?.width > 300);
+      await mapReady(page);
       const ticking = setInterval(() => collector.advance(name), 100);
       const { frames, tasks } = await page.evaluate(SCROLL, MEASURE_MS).finally(() => clearInterval(ticking));
       const at = (share) => frames[Math.min(frames.length - 1, Math.floor(frames.length * share))].toFixed(1);
@@ -44,7 +44,7 @@ test("10,000 ranks: first paint, and frames while scrolling under two updates a 
   const job = new Scenario({ name: "huge-10000", ranks: 10_000, nodes: 1250, culprits: [6170], delayUs: 84_000 });
   job.endAt(Date.now());
   await withPage([job], "", {}, async ({ page, collector }) => {
-    await page.waitForFunction(() => document.querySelector(".heat-map canvas")?.width > 300, null, { timeout: 60_000 });
+    await mapReady(page, { timeout: 60_000 });
     const paint = await page.evaluate(() => performance.getEntriesByName("first-contentful-paint")[0]?.startTime ?? 0);
     const ticking = setInterval(() => collector.advance("huge-10000"), 500);
     const { frames, tasks } = await page.evaluate(SCROLL, MEASURE_MS).finally(() => clearInterval(ticking));
