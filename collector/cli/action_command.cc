@@ -1,12 +1,10 @@
 #include "collector/cli/action_command.h"
 
 #include <cstdio>
-#include <cstdlib>
 
 #include "collector/cli/cordon_client.h"
 #include "collector/cli/exit_code.h"
 #include "collector/cli/get_command.h"
-#include "collector/cli/http/access.h"
 #include "collector/cli/render/action_lists.h"
 #include "collector/cli/text.h"
 #include "collector/cli/verb.h"
@@ -24,22 +22,14 @@ constexpr const char* kExamples =
 
 struct ActionRequest {
   std::string http = "127.0.0.1:7073";
-  std::string token_file;
+  Access access;
   std::string format = "table";
   std::string id;
   std::string reason;
 };
 
-// fathom-cordon may have tokens of its own; else a person has one for both.
-std::string TokenFile() {
-  const char* own = std::getenv("FATHOM_CORDON_TOKEN_FILE");
-  return own != nullptr ? own : AccessFromEnvironment().token_file;
-}
-
-absl::StatusOr<CordonClient> ClientOf(const std::string& http, const std::string& token_file) {
-  Access access = AccessFromEnvironment();
-  access.token_file = token_file.empty() ? TokenFile() : token_file;
-  absl::StatusOr<HostPort> server = ServerOf(http, access);
+absl::StatusOr<CordonClient> ClientOf(const std::string& http, const Access& given) {
+  absl::StatusOr<HostPort> server = ServerOf(http, given.OrElse(CordonAccess()));
   if (!server.ok()) return server.status();
   return CordonClient(*server);
 }
@@ -56,17 +46,17 @@ int Show(const absl::StatusOr<Json>& answer, const std::string& format, bool pla
 }
 
 int RunPlan(const ActionRequest& request) {
-  const auto client = ClientOf(request.http, request.token_file);
+  const auto client = ClientOf(request.http, request.access);
   if (!client.ok()) return Fail("action", client.status());
   return Show(client->Plan(), request.format, true);
 }
 
 int RunCommand(const ActionRequest& request, const std::string& path, const std::string& said) {
-  if (request.token_file.empty() && TokenFile().empty()) {
+  if (request.access.OrElse(CordonAccess()).token_file.empty()) {
     return Fail("action", absl::InvalidArgumentError("a token is needed; give its file with "
                                                      "--token-file or FATHOM_TOKEN_FILE"));
   }
-  const auto client = ClientOf(request.http, request.token_file);
+  const auto client = ClientOf(request.http, request.access);
   if (!client.ok()) return Fail("action", client.status());
   const absl::Status done = client->Command(path, request.reason);
   if (!done.ok()) return Fail("action", done);
@@ -79,7 +69,7 @@ void AddAddress(CLI::App& verb, ActionRequest* request) {
       ->type_name("HOST:PORT")
       ->envname("FATHOM_CORDON_HTTP")
       ->capture_default_str();
-  verb.add_option("--token-file", request->token_file,
+  verb.add_option("--token-file", request->access.token_file,
                   "file with your token [of FATHOM_CORDON_TOKEN_FILE, or FATHOM_TOKEN_FILE]")
       ->type_name("PATH");
 }
@@ -115,8 +105,8 @@ void AddAboutAll(CLI::App& verb, const char* name, const char* help, bool needs_
 
 }  // namespace
 
-int GetActions(const std::string& cordon_http, const std::string& format) {
-  const auto client = ClientOf(cordon_http, "");
+int GetActions(const std::string& cordon_http, const Access& access, const std::string& format) {
+  const auto client = ClientOf(cordon_http, access);
   if (!client.ok()) return Fail("get", client.status());
   return Show(client->Actions(), format, false);
 }

@@ -7,10 +7,12 @@
 
 #include <string>
 
+#include "collector/cli/http/access.h"
+
 namespace fathom::cli {
 
-// Requires: format is table, wide, json or yaml.
-int GetActions(const std::string& cordon_http, const std::string& format);
+// Requires: format is table, wide, json or yaml. `access`: what the command line names.
+int GetActions(const std::string& cordon_http, const Access& access, const std::string& format);
 
 }  // namespace fathom::cli
 

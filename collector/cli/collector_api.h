@@ -1,9 +1,9 @@
 // The collector's HTTP API as the command line uses it: paths in, JSON out, errors in words.
 //
-// Used by get, explain, watch, profile, doctor, export, and by `run` for the report.
-// Thread-safety: thread-compatible. Errors: one line that says what to do, ready to be printed:
-// kUnavailable (nobody answers), kInternal (an answer that is not the API's), and the collector's
-// own errors: kNotFound, kInvalidArgument, kFailedPrecondition.
+// Used by get, explain, watch, profile, doctor, export, by `run` for the report, and by
+// fathom-fleet for the path of events. Thread-safety: thread-compatible. Errors: one line that says
+// what to do, ready to be printed: kUnavailable (nobody answers), kInternal (an answer that is not
+// the API's), and the collector's own errors: kNotFound, kInvalidArgument, kFailedPrecondition.
 #ifndef FATHOM_COLLECTOR_CLI_COLLECTOR_API_H_
 #define FATHOM_COLLECTOR_CLI_COLLECTOR_API_H_
 

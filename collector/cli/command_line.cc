@@ -9,7 +9,7 @@
 #include "collector/cli/nearest_name.h"
 #include "collector/cli/text.h"
 #include "collector/cli/verb.h"
-#include "daemon/service/build_commit.h"
+#include "collector/cli/version_command.h"
 
 namespace fathom::cli {
 namespace {
@@ -56,8 +56,7 @@ void SplitCommand(std::vector<std::string>* arguments, Invocation* invocation) {
 void AddVerbs(CLI::App& root, Invocation* invocation) {
   root.require_subcommand(1);
   root.footer(kExamples);
-  root.set_version_flag("--version",
-                        Cat("fathom " FATHOM_VERSION " (", service::kBuildCommit, ")"));
+  root.set_version_flag("--version", VersionText());
   AddRunVerb(root, invocation);
   AddGetVerb(root, invocation);
   AddExplainVerb(root, invocation);

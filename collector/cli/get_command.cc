@@ -49,7 +49,9 @@ std::string Render(const std::string& noun, const Json& list, const ListStyle& s
 }
 
 int RunGet(const CollectorOptions& collector, const ListRequest& request) {
-  if (request.noun == "actions") return GetActions(request.cordon_http, request.format);
+  if (request.noun == "actions") {
+    return GetActions(request.cordon_http, collector.access, request.format);
+  }
   absl::StatusOr<CollectorApi> api = ApiOf(collector);
   if (!api.ok()) return Fail("get", api.status());
   ListStyle style{LookAtTerminal(1), request.format == "wide", absl::ToUnixNanos(absl::Now())};

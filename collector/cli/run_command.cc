@@ -25,8 +25,14 @@ struct RunFlags {
   RunOptions options;
 };
 
-absl::Status CheckAddress(const std::string& text) {
-  return text.empty() ? absl::OkStatus() : ServerOf(text, Access()).status();
+// Only the collector's HTTP address may be a URL.
+absl::Status CheckAddresses(const SessionOptions& session) {
+  for (const std::string& text : {session.collector, session.http}) {
+    if (text.empty()) continue;
+    if (absl::Status s = ParseHostPort(text).status(); !s.ok()) return s;
+  }
+  if (session.collector_http.empty()) return absl::OkStatus();
+  return ServerOf(session.collector_http, Access()).status();
 }
 
 bool CanWrite(const std::filesystem::path& file) {
@@ -48,9 +54,7 @@ absl::Status Validate(const RunFlags& flags, const Invocation& invocation) {
         "put the command behind --, as in: fathom run -- torchrun --nproc-per-node 4 train.py");
   }
   const SessionOptions& session = flags.options.session;
-  for (const std::string& text : {session.collector, session.collector_http, session.http}) {
-    if (absl::Status s = CheckAddress(text); !s.ok()) return s;
-  }
+  if (absl::Status s = CheckAddresses(session); !s.ok()) return s;
   if (!session.collector.empty() && !session.http.empty()) {
     return absl::InvalidArgumentError(
         "--http is for the collector that run starts itself; with --collector leave it out");

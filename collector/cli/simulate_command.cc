@@ -210,17 +210,10 @@ int Fleet(const SimulateOptions& options) {
 }
 
 int Experiment(const SimulateOptions& options) {
-  simulate::ExperimentOptions experiment;
+  auto experiment = simulate::ExperimentOnStdout(options.seed, options.svg);
   experiment.runs = options.runs;
-  experiment.seed = options.seed == 0 ? 1 : options.seed;
   experiment.markdown = options.markdown;
-  experiment.now = simulate::CpuSeconds;
   experiment.stopped = [] { return interrupted != 0; };
-  experiment.print = [](const std::string& text) {
-    std::fputs(text.c_str(), stdout);
-    std::fflush(stdout);
-  };
-  if (!options.svg.empty()) experiment.plot = simulate::PlotsInto(options.svg);
   experiment.end_to_end = [&options] { return Fleet(options) == kNothingFound; };
   const absl::Status done = simulate::RunExperiment(options.experiment, experiment);
   return done.ok() ? kNothingFound : Fail("simulate", done);

@@ -13,12 +13,11 @@ void AddCollectorOptions(CLI::App& verb, CollectorOptions* options, bool with_ex
       ->envname("FATHOM_COLLECTOR_HTTP")
       ->capture_default_str();
   verb.add_option("--token-file", options->access.token_file,
-                  "file with your token, where one is asked for")
-      ->type_name("PATH")
-      ->envname("FATHOM_TOKEN_FILE");
-  verb.add_option("--ca-file", options->access.ca_file, "authority of the collector's certificate")
-      ->type_name("PATH")
-      ->envname("FATHOM_CA_FILE");
+                  "file with your token, where one is asked for [of FATHOM_TOKEN_FILE]")
+      ->type_name("PATH");
+  verb.add_option("--ca-file", options->access.ca_file,
+                  "authority of the server's certificate [of FATHOM_CA_FILE]")
+      ->type_name("PATH");
   if (with_exit_zero) {
     verb.add_flag("--exit-zero", options->exit_zero, "exit 0, not 2, when a culprit was found");
   }
@@ -40,7 +39,8 @@ void AddPythonOption(CLI::App& verb, std::string* python) {
 }
 
 absl::StatusOr<CollectorApi> ApiOf(const CollectorOptions& options) {
-  absl::StatusOr<HostPort> server = ServerOf(options.http, options.access);
+  absl::StatusOr<HostPort> server =
+      ServerOf(options.http, options.access.OrElse(AccessFromEnvironment()));
   if (!server.ok()) return server.status();
   return CollectorApi(HttpClient(*std::move(server)));
 }

@@ -40,7 +40,7 @@ void AddVersionVerb(CLI::App& root, Invocation* invocation);
 // Options that several verbs share.
 struct CollectorOptions {
   std::string http = "127.0.0.1:7070";
-  Access access;
+  Access access;  // what the command line names; the rest is the environment's
   bool exit_zero = false;
 };
 void AddCollectorOptions(CLI::App& verb, CollectorOptions* options, bool with_exit_zero);

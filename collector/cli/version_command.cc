@@ -1,18 +1,22 @@
-// `fathom version`.
+#include "collector/cli/version_command.h"
+
 #include <cstdio>
 
 #include "collector/cli/exit_code.h"
+#include "collector/cli/text.h"
 #include "collector/cli/verb.h"
 #include "daemon/service/build_commit.h"
 
 namespace fathom::cli {
+
+std::string VersionText() { return Cat("fathom " FATHOM_VERSION " (", service::kBuildCommit, ")"); }
 
 void AddVersionVerb(CLI::App& root, Invocation* invocation) {
   CLI::App* verb = root.add_subcommand("version", "Print the version");
   verb->footer("Examples:\n  fathom version");
   verb->callback([invocation] {
     invocation->action = [] {
-      std::printf("fathom " FATHOM_VERSION " (%s)\n", service::kBuildCommit);
+      std::puts(VersionText().c_str());
       return kNothingFound;
     };
   });

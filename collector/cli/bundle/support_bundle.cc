@@ -13,10 +13,9 @@
 #include "collector/cli/doctor/examination.h"
 #include "collector/cli/get_command.h"
 #include "collector/cli/http/access.h"
-#include "collector/cli/http/http_client.h"
 #include "collector/cli/run/installation.h"
 #include "collector/cli/text.h"
-#include "daemon/service/build_commit.h"
+#include "collector/cli/version_command.h"
 
 namespace fathom::cli {
 namespace {
@@ -58,6 +57,13 @@ std::string Indented(const std::string& body) {
 
 }  // namespace
 
+// An agent asks for no token, so it is shown none.
+SupportBundle::SupportBundle(BundleSources sources)
+    : sources_(std::move(sources)),
+      collector_(ServerOf(sources_.collector_http, AccessFromEnvironment())),
+      agent_(ServerOf(sources_.agent_http, {"", AccessFromEnvironment().ca_file})),
+      cordon_(ServerOf(sources_.cordon_http, CordonAccess())) {}
+
 void SupportBundle::Put(const std::string& name, std::string text) {
   const auto taken = [&](const std::string& wanted) {
     return std::any_of(files_.begin(), files_.end(),
@@ -72,24 +78,22 @@ void SupportBundle::Miss(const std::string& what, const std::string& why) {
   missing_.push_back(Cat(what, ": ", why));
 }
 
-std::optional<std::string> SupportBundle::Ask(const std::string& server, const std::string& path,
-                                              const std::string& name) {
-  const absl::StatusOr<HostPort> where = ServerOf(server, AccessFromEnvironment());
+std::optional<HttpReply> SupportBundle::Ask(const Server& server, const std::string& path,
+                                            const std::string& name) {
   absl::StatusOr<HttpReply> reply =
-      where.ok() ? HttpClient(*where).Get(path) : absl::StatusOr<HttpReply>(where.status());
+      server.ok() ? HttpClient(*server).Get(path) : absl::StatusOr<HttpReply>(server.status());
   if (!reply.ok()) {
     Miss(name, Message(reply.status()));
     return std::nullopt;
   }
   const bool good = reply->status == 200;
   Put(name, Cat(good ? "" : Cat("HTTP status ", reply->status, "\n"), Indented(reply->body)));
-  if (!good) return std::nullopt;
-  return std::move(reply->body);
+  return *std::move(reply);
 }
 
 void SupportBundle::GatherVersions() {
   const Installation installation = FindInstallation(ThisExecutable());
-  std::string text = Cat("fathom ", FATHOM_VERSION, " (", service::kBuildCommit, ")\n");
+  std::string text = Cat(VersionText(), "\n");
   for (const char* name : {"fathomd", "fathom-collector", "fathom-cordon"}) {
     const auto run = Capture({(installation.folder / name).string(), "--version"}, {}, kPatience);
     AppendTo(&text, run.ok() ? run->out : Cat(name, ": ", Message(run.status()), "\n"));
@@ -130,35 +134,33 @@ void SupportBundle::GatherEnvironment() {
 }
 
 void SupportBundle::GatherCollector() {
-  const std::string& server = sources_.collector_http;
-  const std::size_t missed = missing_.size();
-  Ask(server, "/readyz", "collector/readyz.json");
-  if (missing_.size() > missed) return;  // nobody answers; one that is not ready does
-  Ask(server, "/metrics", "collector/metrics.txt");
-  Ask(server, "/api/v1/nodes", "collector/nodes.json");
-  Ask(server, "/api/v1/verdicts?limit=1000", "collector/verdicts.json");
-  const auto body = Ask(server, "/api/v1/jobs", "collector/jobs.json");
-  if (!body) return;
-  const Json jobs = Json::parse(*body, nullptr, /*allow_exceptions=*/false);
+  // One that is not ready answers too.
+  if (!Ask(collector_, "/readyz", "collector/readyz.json")) return;
+  Ask(collector_, "/metrics", "collector/metrics.txt");
+  Ask(collector_, "/api/v1/nodes", "collector/nodes.json");
+  Ask(collector_, "/api/v1/verdicts?limit=1000", "collector/verdicts.json");
+  const auto reply = Ask(collector_, "/api/v1/jobs", "collector/jobs.json");
+  if (!reply || reply->status != 200) return;
+  const Json jobs = Json::parse(reply->body, nullptr, /*allow_exceptions=*/false);
   std::size_t number = 0;
   for (const Json& job : ListField(jobs, "jobs")) {
     if (++number > kMaxJobs) return Miss("collector/jobs", "there are more");
     const std::string path = Cat("/api/v1/jobs/", PercentEncode(TextField(job, "name")));
-    Ask(server, Cat(path, "/health"), Cat("collector/jobs/", number, "_health.json"));
-    Ask(server, Cat(path, "/report"), Cat("collector/jobs/", number, "_report.json"));
+    Ask(collector_, Cat(path, "/health"), Cat("collector/jobs/", number, "_health.json"));
+    Ask(collector_, Cat(path, "/report"), Cat("collector/jobs/", number, "_report.json"));
   }
 }
 
 void SupportBundle::GatherAgent() {
-  Ask(sources_.agent_http, "/readyz", "agent/readyz.json");
-  Ask(sources_.agent_http, "/metrics", "agent/metrics.txt");
+  Ask(agent_, "/readyz", "agent/readyz.json");
+  Ask(agent_, "/metrics", "agent/metrics.txt");
 }
 
 void SupportBundle::GatherCordon() {
-  Ask(sources_.cordon_http, "/readyz", "cordon/readyz.json");
-  Ask(sources_.cordon_http, "/metrics", "cordon/metrics.txt");
-  Ask(sources_.cordon_http, "/api/v1/plan", "cordon/plan.json");
-  Ask(sources_.cordon_http, "/api/v1/actions", "cordon/actions.json");
+  Ask(cordon_, "/readyz", "cordon/readyz.json");
+  Ask(cordon_, "/metrics", "cordon/metrics.txt");
+  Ask(cordon_, "/api/v1/plan", "cordon/plan.json");
+  Ask(cordon_, "/api/v1/actions", "cordon/actions.json");
 }
 
 void SupportBundle::GatherLogs() {
@@ -180,10 +182,9 @@ void SupportBundle::GatherLogs() {
 }
 
 void SupportBundle::GatherDoctor() {
-  const auto where = ServerOf(sources_.collector_http, AccessFromEnvironment());
-  if (!where.ok()) return Miss("doctor.json", Message(where.status()));
+  if (!collector_.ok()) return Miss("doctor.json", Message(collector_.status()));
   Put("doctor.json",
-      Serialize(ToJson(Examine(CollectorApi(HttpClient(*where)), sources_.python)), "json"));
+      Serialize(ToJson(Examine(CollectorApi(HttpClient(*collector_)), sources_.python)), "json"));
 }
 
 void SupportBundle::Gather() {

@@ -18,6 +18,7 @@
 
 #include "absl/status/statusor.h"
 #include "collector/cli/bundle/redaction.h"
+#include "collector/cli/http/http_client.h"
 #include "collector/cli/run/trace_environment.h"
 
 namespace fathom::cli {
@@ -35,7 +36,7 @@ class SupportBundle {
   static constexpr std::size_t kLogBytes = 1 << 20;
   static constexpr std::size_t kMaxJobs = 20;
 
-  explicit SupportBundle(BundleSources sources) : sources_(std::move(sources)) {}
+  explicit SupportBundle(BundleSources sources);
 
   void Gather();
   // (name, text), redacted.
@@ -43,6 +44,9 @@ class SupportBundle {
   const std::vector<std::string>& missing() const { return missing_; }
 
  private:
+  // Where one is, and what is shown there; not ok: it cannot be asked.
+  using Server = absl::StatusOr<HostPort>;
+
   void GatherVersions();
   void GatherSettings();
   void GatherEnvironment();
@@ -51,14 +55,14 @@ class SupportBundle {
   void GatherCordon();
   void GatherLogs();
   void GatherDoctor();
-  // A reply of `server` into file `name`, whatever its status; missing where there is none. The
-  // body of one of status 200.
-  std::optional<std::string> Ask(const std::string& server, const std::string& path,
-                                 const std::string& name);
+  // The reply of `server`, whatever its status, also into file `name`; missing where there is none.
+  std::optional<HttpReply> Ask(const Server& server, const std::string& path,
+                               const std::string& name);
   void Put(const std::string& name, std::string text);
   void Miss(const std::string& what, const std::string& why);
 
   const BundleSources sources_;
+  const Server collector_, agent_, cordon_;
   Redaction redaction_;
   std::vector<std::pair<std::string, std::string>> files_;
   std::vector<std::string> missing_;

@@ -16,14 +16,18 @@ namespace fathom::cli {
 struct Access {
   std::string token_file;  // FATHOM_TOKEN_FILE
   std::string ca_file;     // FATHOM_CA_FILE
+
+  // What is not named here is that of `usual`.
+  Access OrElse(const Access& usual) const;
 };
 Access AccessFromEnvironment();
+// fathom-cordon may have tokens of its own, in FATHOM_CORDON_TOKEN_FILE; else a person has one for
+// both.
+Access CordonAccess();
 
 // HOST:PORT, or https://HOST:PORT for TLS, with what to show there. A token file that is not set is
 // no error.
 absl::StatusOr<HostPort> ServerOf(std::string_view address, const Access& access);
-// The first word of the file. Requires: `file` is not empty.
-absl::StatusOr<std::string> TokenFrom(const std::string& file);
 
 }  // namespace fathom::cli
 

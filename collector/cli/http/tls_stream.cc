@@ -1,6 +1,5 @@
 #include "collector/cli/http/tls_stream.h"
 
-#include <arpa/inet.h>
 #include <openssl/err.h>
 #include <openssl/x509v3.h>
 #include <poll.h>
@@ -19,12 +18,6 @@ std::string LastError() {
   return reason != nullptr ? reason : "the connection broke off";
 }
 
-bool IsAddress(const std::string& host) {
-  std::array<unsigned char, 16> bytes;
-  return inet_pton(AF_INET, host.c_str(), bytes.data()) == 1 ||
-         inet_pton(AF_INET6, host.c_str(), bytes.data()) == 1;
-}
-
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<TlsStream>> TlsStream::Open(int fd, const HostPort& to,
@@ -36,20 +29,20 @@ absl::StatusOr<std::unique_ptr<TlsStream>> TlsStream::Open(int fd, const HostPor
 }
 
 absl::Status TlsStream::SetUp(int fd, const HostPort& to) {
-  context_.reset(SSL_CTX_new(TLS_client_method()));
-  SSL_CTX_set_min_proto_version(context_.get(), TLS1_2_VERSION);
-  SSL_CTX_set_verify(context_.get(), SSL_VERIFY_PEER, nullptr);
-  const bool trusted = to.ca_file.empty() ? SSL_CTX_set_default_verify_paths(context_.get()) == 1
+  const std::unique_ptr<SSL_CTX, decltype(&SSL_CTX_free)> context(SSL_CTX_new(TLS_client_method()),
+                                                                  &SSL_CTX_free);
+  SSL_CTX_set_min_proto_version(context.get(), TLS1_2_VERSION);
+  SSL_CTX_set_verify(context.get(), SSL_VERIFY_PEER, nullptr);
+  const bool trusted = to.ca_file.empty() ? SSL_CTX_set_default_verify_paths(context.get()) == 1
                                           : SSL_CTX_load_verify_locations(
-                                                context_.get(), to.ca_file.c_str(), nullptr) == 1;
+                                                context.get(), to.ca_file.c_str(), nullptr) == 1;
   if (!trusted) {
     return absl::InvalidArgumentError(Cat(to.ca_file, " holds no certificate: ", LastError()));
   }
-  connection_.reset(SSL_new(context_.get()));
+  connection_.reset(SSL_new(context.get()));
   SSL_set_fd(connection_.get(), fd);
-  if (IsAddress(to.host)) {
-    X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(connection_.get()), to.host.c_str());
-  } else {
+  if (X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(connection_.get()), to.host.c_str()) != 1) {
+    // A name, no address.
     SSL_set1_host(connection_.get(), to.host.c_str());
     SSL_set_tlsext_host_name(connection_.get(), to.host.c_str());
   }

@@ -34,16 +34,14 @@ class TlsStream {
   absl::StatusOr<bool> ReadAvailable(std::string* out);
 
  private:
-  using Context = std::unique_ptr<SSL_CTX, decltype(&SSL_CTX_free)>;
   using Connection = std::unique_ptr<SSL, decltype(&SSL_free)>;
 
-  TlsStream() : context_(nullptr, &SSL_CTX_free), connection_(nullptr, &SSL_free) {}
+  TlsStream() : connection_(nullptr, &SSL_free) {}
   absl::Status SetUp(int fd, const HostPort& to);
   absl::Status Handshake(const HostPort& to, const Wait& wait);
   // Waits for what the last call wanted. Not ok: it failed for good.
   absl::Status Retry(int result, const Wait& wait);
 
-  Context context_;
   Connection connection_;
 };
 

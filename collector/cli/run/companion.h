@@ -1,10 +1,11 @@
 // A process of ours beside the command: the agent or the collector.
 //
-// Used by TracingSession. Model: started -> says where it listens (ready line on stdout) -> runs ->
-// stopped by SIGTERM, or found dead. Its stderr goes to a log file, whose last line explains a
-// death. It never shares the terminal's process group and dies with us.
-// Ownership: owns process and pipe; the destructor ends it (SIGKILL when SIGTERM is not enough).
-// Thread-safety: single-threaded. Errors: kUnavailable, with the reason in its own words.
+// Used by TracingSession, and by fathom-fleet for a collector of its own. Model: started -> says
+// where it listens (ready line on stdout) -> runs -> stopped by SIGTERM, or found dead. Its stderr
+// goes to a log file, whose last line explains a death. It never shares the terminal's process
+// group and dies with us. Ownership: owns process and pipe; the destructor ends it (SIGKILL when
+// SIGTERM is not enough). Thread-safety: single-threaded. Errors: kUnavailable, with the reason in
+// its own words.
 #ifndef FATHOM_COLLECTOR_CLI_RUN_COMPANION_H_
 #define FATHOM_COLLECTOR_CLI_RUN_COMPANION_H_
 

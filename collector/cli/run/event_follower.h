@@ -1,10 +1,10 @@
 // Keeps a subscription to a collector's events alive inside a poll loop.
 //
-// Used by `run` and `watch`. Model: Tick() when next_try() has come, Receive() when fd() is
-// readable; a lost stream is taken up again after a back-off of 0.2 to 5 s. Connecting may take up
-// to kConnectTimeout on a server that does not answer, everything else never waits.
-// Times: std::chrono::steady_clock, passed in. Thread-safety: single-threaded. Errors: none; the
-// last one is kept for whoever wants to tell.
+// Used by `run`, `watch` and fathom-fleet. Model: Tick() when next_try() has come, Receive() when
+// fd() is readable; a lost stream is taken up again after a back-off of 0.2 to 5 s. Connecting may
+// take up to kConnectTimeout on a server that does not answer, everything else never waits. Times:
+// std::chrono::steady_clock, passed in. Thread-safety: single-threaded. Errors: none; the last one
+// is kept for whoever wants to tell.
 #ifndef FATHOM_COLLECTOR_CLI_RUN_EVENT_FOLLOWER_H_
 #define FATHOM_COLLECTOR_CLI_RUN_EVENT_FOLLOWER_H_
 

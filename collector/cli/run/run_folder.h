@@ -5,9 +5,10 @@
 //     rings/          FATHOM_SHM_DIR of the command
 //     agent.log, collector.log
 //
-// Used by TracingSession. Ownership: the folder and all in it go with the object. What a run that
-// was killed left behind is found by its free lock and removed by the next run of the same user.
-// Thread-safety: single-threaded. Errors: kUnavailable, saying what to do.
+// Used by TracingSession, and by fathom-fleet for a collector of its own. Ownership: the folder and
+// all in it go with the object. What a run that was killed left behind is found by its free lock
+// and removed by the next run of the same user. Thread-safety: single-threaded. Errors:
+// kUnavailable, saying what to do.
 #ifndef FATHOM_COLLECTOR_CLI_RUN_RUN_FOLDER_H_
 #define FATHOM_COLLECTOR_CLI_RUN_RUN_FOLDER_H_
 

@@ -1,11 +1,11 @@
 // Signals, while `fathom run` stands between a terminal and its command.
 //
-// Used by TracedRun. Model: from construction on, the signals that a command could be sent are
-// blocked and read from a descriptor, so that none ends us before the command; a child gets mask
-// and dispositions back exactly as we were given them, and so does this process at destruction.
-// Signals nobody took by then are gone.
-// Thread-safety: single-threaded; must live before any thread is started. One at a time.
-// Errors: none; a descriptor that cannot be made reads as "no signals".
+// Used by TracedRun, by doctor's captured processes and by fathom-fleet, which is told to end by
+// what it takes. Model: from construction on, the signals that a command could be sent are blocked
+// and read from a descriptor, so that none ends us before the command; a child gets mask and
+// dispositions back exactly as we were given them, and so does this process at destruction. Signals
+// nobody took by then are gone. Thread-safety: single-threaded; must live before any thread is
+// started. One at a time. Errors: none; a descriptor that cannot be made reads as "no signals".
 #ifndef FATHOM_COLLECTOR_CLI_RUN_SIGNAL_GATE_H_
 #define FATHOM_COLLECTOR_CLI_RUN_SIGNAL_GATE_H_
 

@@ -1,10 +1,9 @@
 // Turns verdicts as they come into what a person wants to read on stderr, and no more.
 //
-// Used by `run` and `watch`. Model: per verdict id it remembers what was said. A new verdict is a
-// card; another grade is a line; another cause or culprit is a card again; a closed one is a line;
-// everything else (fresher numbers) is silence.
-// Every text is whole lines, each begun with "fathom: " or indented.
-// Thread-safety: single-threaded. Errors: none.
+// Used by `run`, `watch` and fathom-fleet. Model: per verdict id it remembers what was said. A new
+// verdict is a card; another grade is a line; another cause or culprit is a card again; a closed
+// one is a line; everything else (fresher numbers) is silence. Every text is whole lines, each
+// begun with "fathom: " or indented. Thread-safety: single-threaded. Errors: none.
 #ifndef FATHOM_COLLECTOR_CLI_RUN_VERDICT_NARRATOR_H_
 #define FATHOM_COLLECTOR_CLI_RUN_VERDICT_NARRATOR_H_
 
