@@ -62,7 +62,7 @@ struct Collector::Parts {
   Api api;
   std::unique_ptr<HttpServer> http;
   std::thread diagnosis_thread;
-  std::uint64_t turns_seen = 0;  // of the diagnoser, by Turned
+  std::atomic<std::uint64_t> turns_seen{0};  // of the diagnoser, by Turned
 };
 
 Collector::Parts::Parts(const FinalizedCollectorConfig& config, DiagnosisFunctions functions,
@@ -138,8 +138,10 @@ absl::Status Collector::Parts::Listen(const FinalizedCollectorConfig& config) {
   if (!agents.ok()) return agents.status();
   grpc = *std::move(agents);
   auto server =
-      HttpServer::Start({config->http, config.allowed_hosts(),
-                         static_cast<std::size_t>(config->max_event_clients), 10'000, config->tls},
+      HttpServer::Start({.address = config->http,
+                         .allowed_hosts = config.allowed_hosts(),
+                         .max_event_clients = static_cast<std::size_t>(config->max_event_clients),
+                         .tls = config->tls},
                         api, events, *login);
   if (!server.ok()) return server.status();
   http = *std::move(server);
@@ -197,7 +199,7 @@ absl::Status Collector::Reload(const FinalizedCollectorConfig& config) {
 
 bool Collector::Turned() {
   const std::uint64_t turns = parts_->diagnoser.turns();
-  return std::exchange(parts_->turns_seen, turns) != turns;
+  return parts_->turns_seen.exchange(turns) != turns;
 }
 
 int Collector::grpc_port() const { return parts_->grpc->port(); }

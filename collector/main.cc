@@ -23,7 +23,6 @@ using namespace fathom::collector;  // NOLINT(google-build-using-namespace)
 
 using fathom::service::LogLines;
 using fathom::service::NotifySocket;
-constexpr fathom::Nanos kRest{60'000'000'000};  // between two looks while nobody watches
 using ReadSettings = std::function<absl::StatusOr<FinalizedCollectorConfig>()>;
 
 int Fail(const absl::Status& status) {
@@ -43,12 +42,8 @@ void PrintReady(const FinalizedCollectorConfig& config, const Collector& collect
 // SIGHUP: settings are read as at the start. An error leaves everything as it was.
 void Reload(const ReadSettings& read, const FinalizedCollectorConfig& held, Collector& collector) {
   const auto anew = read();
-  if (!anew.ok()) {
-    spdlog::error("settings not read again, the old ones hold: {}",
-                  std::string(anew.status().message()));
-    return;
-  }
-  if (const auto taken = collector.Reload(*anew); !taken.ok()) {
+  const absl::Status taken = anew.ok() ? collector.Reload(*anew) : anew.status();
+  if (!taken.ok()) {
     spdlog::error("settings not read again, the old ones hold: {}", std::string(taken.message()));
     return;
   }
@@ -74,7 +69,8 @@ int Run(const ReadSettings& read, const FinalizedCollectorConfig& config) {
   PrintReady(config, **collector);
   manager.Ready();
   for (auto came = StopSignals::Came::kNothing; came != StopSignals::Came::kStop;) {
-    came = signals.Wait(manager.patience().count > 0 ? manager.patience() : kRest);
+    const fathom::Nanos patience = manager.patience();
+    came = patience.count > 0 ? signals.Wait(patience) : signals.Wait();
     if (came == StopSignals::Came::kReload) {
       manager.Reloading();
       Reload(read, config, **collector);

@@ -1,8 +1,7 @@
 // The signals of a daemon: SIGTERM and SIGINT stop it, a second one ends it at once, SIGHUP makes
 // it read its settings again.
 //
-// Used by the mains of fathom-collector and fathom-cordon. Header only: they share no library that
-// knows processes.
+// Used by the mains of fathom-collector and fathom-cordon. Header only.
 //
 // Model: the constructor blocks the three before any thread is made, so that only Wait sees them.
 // After the first stop signal, Insist() lets the next one end the process without further ado, for

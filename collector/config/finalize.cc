@@ -1,13 +1,14 @@
 #include <absl/strings/numbers.h>
 #include <absl/strings/str_cat.h>
+#include <absl/strings/str_split.h>
 #include <unistd.h>
 
-#include <array>
 #include <cstdlib>
 #include <fstream>
 #include <string>
-#include <string_view>
+#include <utility>
 
+#include "collector/clock.h"
 #include "collector/config/collector_config.h"
 #include "collector/config/settings.h"
 #include "collector/net/listen_probe.h"
@@ -28,38 +29,9 @@ std::string DefaultStore() {
   return absl::StrCat(home, "/.local/state/fathom/fathom.db");
 }
 
-// `closed`: TLS, and whoever connects must show who it is.
-absl::Status CheckAddress(const char* setting, const std::string& address, bool closed,
-                          const char* what_closes) {
-  HostPort where;
-  if (auto status = ParseHostPort(address, where); !status.ok()) {
-    return Bad(absl::StrCat(setting, ": ", std::string(status.message())));
-  }
-  if (closed || IsLoopback(where.host)) return absl::OkStatus();
-  return Bad(absl::StrCat(setting, ": ", address,
-                          " is reachable from outside; bind to 127.0.0.1, set ", what_closes,
-                          ", or say --insecure"));
-}
-
 absl::Status CheckRange(const char* setting, double value, double low, double high) {
   if (value >= low && value <= high) return absl::OkStatus();
   return Bad(absl::StrCat(setting, ": ", value, " is not between ", low, " and ", high));
-}
-
-absl::Status CheckFormat(const std::string& format) {
-  service::LogLines::Format known{};
-  if (service::LogLines::Parse(format, known)) return absl::OkStatus();
-  return Bad(absl::StrCat("log_format: '", format, "' is none of text, logfmt, json"));
-}
-
-absl::Status CheckLevel(const std::string& level) {
-  constexpr std::array<std::string_view, 6> kLevels = {"trace",   "debug", "info",
-                                                       "warning", "error", "off"};
-  for (const auto known : kLevels) {
-    if (level == known) return absl::OkStatus();
-  }
-  return Bad(
-      absl::StrCat("log_level: '", level, "' is none of trace, debug, info, warning, error, off"));
 }
 
 // Thresholds are positive numbers, or 0 where that is the default: a rule that is not asked. What
@@ -78,19 +50,6 @@ absl::Status CheckThresholds(const CollectorConfig& config) {
   return absl::OkStatus();
 }
 
-std::vector<std::string> SplitNames(const std::string& names) {
-  std::vector<std::string> list;
-  std::string name;
-  for (const char c : names + ",") {
-    if (c != ',' && c != ' ') {
-      name.push_back(c);
-    } else if (!name.empty()) {
-      list.push_back(std::exchange(name, {}));
-    }
-  }
-  return list;
-}
-
 absl::Status Check(const CollectorConfig& c) {
   const diagnosis::DiagnosisConfig& d = c.diagnosis;
   for (const absl::Status& status :
@@ -99,7 +58,7 @@ absl::Status Check(const CollectorConfig& c) {
                      "tls_cert, tls_key and tls_client_ca"),
         CheckAddress("http", c.http, c.insecure || (c.tls.on() && c.login.on()),
                      "tls_cert, tls_key and tokens"),
-        CheckLevel(c.log_level), CheckFormat(c.log_format),
+        service::CheckLog(c.log_level, c.log_format),
         CheckRange("max_jobs", static_cast<double>(c.max_jobs), 1, 10'000),
         CheckRange("max_ranks", static_cast<double>(c.max_ranks), 1, 1'000'000),
         CheckRange("max_agents", static_cast<double>(c.max_agents), 1, 100'000),
@@ -122,11 +81,10 @@ absl::Status Check(const CollectorConfig& c) {
 absl::StatusOr<FinalizedCollectorConfig> Finalize(CollectorConfig config) {
   if (auto status = Check(config); !status.ok()) return status;
   if (config.store.empty()) config.store = DefaultStore();
-  if (const auto login = Login::Make(config.login, SystemClock()); !login.ok()) {
-    return login.status();
-  }
+  if (auto status = Login::Check(config.login); !status.ok()) return status;
   FinalizedCollectorConfig finalized;
-  finalized.allowed_hosts_ = SplitNames(config.allowed_hosts);
+  finalized.allowed_hosts_ =
+      absl::StrSplit(config.allowed_hosts, absl::ByAnyChar(", "), absl::SkipEmpty());
   std::string key;
   std::getline(std::ifstream(config.notify_key_file) >> std::ws, key);
   auto receivers = ParseReceivers(config.notify, key);

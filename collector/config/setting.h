@@ -1,7 +1,7 @@
 // One setting of a program: how text becomes its value and back, and what may be shown of it.
 //
 // Used by the tables of fathom-collector (config/settings) and fathom-cordon (cordon/config).
-// Header only: they share no library.
+// Header only.
 //
 // Model: a program has one list of settings of its Config. "log_level" is a key of the YAML file,
 // the flag --log-level and the variable PREFIX_LOG_LEVEL. A setting is a member of the Config or of

@@ -116,7 +116,12 @@ class Process {
     const auto came = signals.Wait(fathom::Nanos::FromSeconds(config_.poll_s));
     if (came == StopSignals::Came::kReload) {
       manager_.Reloading();
-      if (Reload()) changed();
+      if (const auto taken = Reload(); taken.ok()) {
+        changed();
+      } else {
+        spdlog::error("settings not read again, the old ones hold: {}",
+                      std::string(taken.message()));
+      }
       manager_.Ready();
     }
     return came == StopSignals::Came::kStop;
@@ -124,26 +129,19 @@ class Process {
 
   // SIGHUP: limits, groups and modes, receivers, who may do what and the log level are taken. An
   // error leaves everything as it was.
-  bool Reload() {
+  absl::Status Reload() {
     const auto anew = read_();
     auto receivers = anew.ok() ? CordonReceivers(anew->config) : anew.status();
-    if (!receivers.ok()) {
-      spdlog::error("settings not read again, the old ones hold: {}",
-                    std::string(receivers.status().message()));
-      return false;
-    }
+    if (!receivers.ok()) return receivers.status();
     for (const std::string& name : NeedRestart(config_, anew->config)) {
       spdlog::warn("{} has changed and takes effect with a restart only", name);
     }
-    if (const auto taken = login_->Use(anew->config.login); !taken.ok()) {
-      spdlog::error("settings not read again, the old ones hold: {}", std::string(taken.message()));
-      return false;
-    }
+    if (auto status = login_->Use(anew->config.login); !status.ok()) return status;
     receivers_ = *std::move(receivers);
     config_.limits = anew->config.limits;
     LogLines::Take("cordon", anew->config.log_format, anew->config.log_level);
     spdlog::info("settings read again:\n{}", PrintCordonConfig(anew->config));
-    return true;
+    return absl::OkStatus();
   }
 
   // Stands by while another fathom-cordon holds the log.

@@ -70,7 +70,6 @@ class Api {
   Response Pictures(const std::shared_ptr<JobState>& job, const Request& request) const;
   Response Perfetto(const JobState& job) const;
   Response Communicators(const JobState& job, const Request& request) const;
-  NodeConnected Connected() const;
   Response Verdicts(const Request& request) const;
   Response Verdict(const std::string& id) const;
   Response Actions() const;

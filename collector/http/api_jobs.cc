@@ -59,7 +59,7 @@ Response Api::Job(const JobState& job) const {
   JsonWriter json;
   json.BeginObject();
   WriteJob(job.Figures(), parts_.ledger.Of(job.name()), json);
-  WriteMembers(job, Connected(), json);
+  WriteMembers(job, parts_.diagnoser.Connected(), json);
   return Response::Json(json.EndObject().Take());
 }
 

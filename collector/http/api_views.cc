@@ -77,17 +77,13 @@ void WriteWanted(const std::vector<Picture>& pictures, JsonWriter& json) {
 
 }  // namespace
 
-NodeConnected Api::Connected() const {
-  return [this](std::string_view node) { return parts_.registry.Connected(node); };
-}
-
 Response Api::Pictures(const std::shared_ptr<JobState>& job, const Request& request) const {
   auto pictures = ParsePictures(request.Text("iteration"));
   const auto rank = request.Number("rank", -1);
   if (!pictures || !rank || *rank >= static_cast<std::int64_t>(kMaxWorldSize)) {
     return Response::Error(400, "iteration is a number or up to four, rank a number");
   }
-  diagnosis::JobView view = job->View(Connected());
+  diagnosis::JobView view = job->View(parts_.diagnoser.Connected());
   DropUnsettled(view);
   for (const Picture& picture : *pictures) {
     if (Holds(view, picture.iteration)) continue;
@@ -113,7 +109,7 @@ Response Api::Pictures(const std::shared_ptr<JobState>& job, const Request& requ
 }
 
 Response Api::Perfetto(const JobState& job) const {
-  diagnosis::JobView view = job.View(Connected());
+  diagnosis::JobView view = job.View(parts_.diagnoser.Connected());
   diagnosis::RowsWanted wanted{RanksOf(view), {}};
   for (const auto& summary : view.window) wanted.iterations.push_back(summary.index);
   job.FillShownRows(wanted, view);
@@ -127,7 +123,8 @@ Response Api::Communicators(const JobState& job, const Request& request) const {
   if (!last || *last < 1 || *last > static_cast<std::int64_t>(kMaxSlots)) {
     return Response::Error(400, "last is a number from 1 to 96");
   }
-  return Response::Json(CommunicatorsJson(job.View(Connected()), static_cast<std::size_t>(*last)));
+  return Response::Json(
+      CommunicatorsJson(job.View(parts_.diagnoser.Connected()), static_cast<std::size_t>(*last)));
 }
 
 Response Api::Actions() const {

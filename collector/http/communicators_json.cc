@@ -8,6 +8,7 @@
 
 #include "collector/export/group_kind.h"
 #include "collector/http/json_writer.h"
+#include "collector/limits.h"
 
 namespace fathom::collector {
 namespace {

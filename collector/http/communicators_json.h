@@ -3,7 +3,7 @@
 // Used by Api (jobs/JOB/communicators). Model: in an iteration and a communicator, a member's
 // elapsed time less the shortest is its wait; the median less its own, if positive, how late it
 // came (docs/rules/arrival.md). Both are means over the iterations in which the member reported.
-// The newest kSettling iterations may still lack ranks and are left out.
+// The newest kSettlingIterations may still lack ranks and are left out.
 //
 // Units: µs. Thread-safety: pure function. Errors: none; what nobody reported is null.
 // Cost: O(iterations × ranks × communicators of a rank × log members).
@@ -16,8 +16,6 @@
 #include "diagnosis/model/job_view.h"
 
 namespace fathom::collector {
-
-inline constexpr std::size_t kSettlingIterations = 2;
 
 std::string CommunicatorsJson(const diagnosis::JobView& view, std::size_t iterations);
 

@@ -3,13 +3,12 @@
 #include <absl/strings/str_cat.h>
 
 #include <algorithm>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <utility>
-#include <vector>
 
 #include "collector/http/json_writer.h"
 #include "collector/net/masked_url.h"
+#include "collector/net/token_file.h"
 
 namespace fathom::collector {
 namespace {
@@ -92,10 +91,7 @@ absl::StatusOr<std::string> CordonMirror::Ask() {
 }
 
 absl::StatusOr<std::string> CordonMirror::Get(const std::string& path) {
-  std::vector<std::string> headers;
-  std::string token;
-  if (std::ifstream(token_file_) >> token) headers.push_back("Authorization: Bearer " + token);
-  auto answer = transport_.Send({"GET", url_ + path, headers, "", kPatienceS});
+  auto answer = transport_.Send({"GET", url_ + path, BearerHeaders(token_file_), "", kPatienceS});
   if (!answer.ok()) return answer.status();
   if (answer->status == 200) return std::move(answer->body);
   if (answer->status == 401) {

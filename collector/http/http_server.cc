@@ -72,12 +72,11 @@ void Send(mg_connection* connection, const Response& response, bool head_only) {
   if (Write(connection, head) && !head_only) Write(connection, response.body);
 }
 
-Response Refused(const absl::Status& why) {
-  const int status = absl::IsUnauthenticated(why)     ? 401
-                     : absl::IsPermissionDenied(why)  ? 403
-                     : absl::IsResourceExhausted(why) ? 429
-                                                      : 503;
-  return Response::Error(status, std::string(why.message()));
+int StatusOf(const absl::Status& why) {
+  return absl::IsUnauthenticated(why)     ? 401
+         : absl::IsPermissionDenied(why)  ? 403
+         : absl::IsResourceExhausted(why) ? 429
+                                          : 503;
 }
 
 Role Needed(const Request& request) {
@@ -134,7 +133,7 @@ class HttpServer::Impl {
     AnswerPerson(listener, connection, *request);
   }
 
-  void AnswerPerson(const Listener& listener, mg_connection* connection, Request& request) {
+  void AnswerPerson(const Listener& listener, mg_connection* connection, const Request& request) {
     const bool head = request.method == "HEAD";
     const bool post = request.method == "POST";
     if (post && !SameOrigin(HeaderOf(connection, "Origin"), HeaderOf(connection, "Host"),
@@ -145,18 +144,21 @@ class HttpServer::Impl {
     const std::string only = request.segments.size() == 1 ? request.segments.front() : "";
     if (only == "login") return Send(connection, SignIn(who, request), head);
     if (only == "logout" && post) return Send(connection, SignedIn("", "", false), head);
+    Person person;
     if (const Role needed = Needed(request); needed != Role::kNobody) {
-      const auto person = login_.Admit(who, needed);
-      if (!person.ok()) return Send(connection, Refused(person.status()), head);
-      request.person = *person;
+      const auto admitted = login_.Admit(who, needed);
+      if (!admitted.ok()) {
+        const absl::Status& why = admitted.status();
+        return Send(connection, Response::Error(StatusOf(why), std::string(why.message())), head);
+      }
+      person = *admitted;
     }
-    request.token = who.token;
     if (request.path == "/api/v1/events" && request.method == "GET") {
       return StreamEvents(connection, request.Text("job"));
     }
     const Response response = api_.Answer(request);
     if (post) {
-      spdlog::info("{} from {}: POST {} -> {}", request.person.name, who.peer.address,
+      spdlog::info("{} from {}: POST {} -> {}", person.name, who.peer.address,
                    CutText(request.path, 200), response.status);
     }
     Send(connection, response, head);
@@ -172,11 +174,13 @@ class HttpServer::Impl {
       spdlog::info("{} signed in from {}", person->name, who.peer.address);
       return SignedIn(who.token, fields["at"], options_.tls.on());
     }
-    const Response refused = Refused(person.status());
-    return SignInPage(person.ok() ? 404 : refused.status,
-                      person.ok()             ? "No login is set up here: everybody may read."
-                      : refused.status == 429 ? "Too many wrong tokens from here; wait a minute."
-                                              : "This token is not taken.",
+    if (person.ok()) {
+      return SignInPage(404, "No login is set up here: everybody may read.", fields["at"]);
+    }
+    const int status = StatusOf(person.status());
+    return SignInPage(status,
+                      status == 429 ? "Too many wrong tokens from here; wait a minute."
+                                    : "This token is not taken.",
                       fields["at"]);
   }
 

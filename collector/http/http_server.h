@@ -2,10 +2,10 @@
 //
 // Owned by Collector. civetweb does the protocol; only the .cc sees it.
 //
-// Who may: /healthz, /readyz, the page's own files (they hold no data) and /login are for
-// everybody; everything else that is read needs a viewer, every POST an operator (login/login.h). A
-// POST that a browser sends must come from a page of this server. Each POST leaves a line in the
-// log with the person's name and what came of it.
+// Who may: /healthz, /readyz, the page's own files (they hold no data), /login and POST /logout are
+// for everybody; everything else that is read needs a viewer, every other POST an operator
+// (login/login.h). A POST that a browser sends must come from a page of this server. Each POST that
+// needs an operator leaves a line in the log with the person's name and what came of it.
 //
 // Threads: civetweb's, max_event_clients + 8; a listener of events holds one for as long as it
 // stays. Thread-safety: thread-safe. Ownership: refers to Api, EventHub and Login, which

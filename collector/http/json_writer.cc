@@ -5,32 +5,10 @@
 #include <cmath>
 #include <cstdio>
 
+#include "daemon/service/utf8.h"
+
 namespace fathom::collector {
 namespace {
-
-bool Within(unsigned char byte, unsigned char least, unsigned char most) {
-  return byte >= least && byte <= most;
-}
-
-// Bytes of the character of UTF-8 that `text` begins with; 0 if it begins with none. RFC 3629,
-// section 4: no overlong forms, no surrogates, nothing above U+10FFFF. Requires: text not empty.
-std::size_t CharacterLength(std::string_view text) {
-  const auto at = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned char lead = at(0);
-  if (lead < 0x80) return 1;
-  const std::size_t length = Within(lead, 0xC2, 0xDF)   ? 2
-                             : Within(lead, 0xE0, 0xEF) ? 3
-                             : Within(lead, 0xF0, 0xF4) ? 4
-                                                        : 0;
-  if (length == 0 || text.size() < length) return 0;
-  const unsigned char least = lead == 0xE0 ? 0xA0 : lead == 0xF0 ? 0x90 : 0x80;
-  const unsigned char most = lead == 0xED ? 0x9F : lead == 0xF4 ? 0x8F : 0xBF;
-  if (!Within(at(1), least, most)) return 0;
-  for (std::size_t i = 2; i < length; ++i) {
-    if (!Within(at(i), 0x80, 0xBF)) return 0;
-  }
-  return length;
-}
 
 constexpr std::string_view kReplacement = "\xEF\xBF\xBD";  // U+FFFD
 
@@ -86,7 +64,7 @@ void JsonWriter::Quote(std::string_view text) {
   for (std::size_t length = 0; !text.empty(); text.remove_prefix(length)) {
     const char c = text.front();
     const auto byte = static_cast<unsigned char>(c);
-    const std::size_t whole = CharacterLength(text);
+    const std::size_t whole = service::CharacterLength(text);
     length = std::max<std::size_t>(whole, 1);
     if (whole == 0) {
       out_.append(kReplacement);

@@ -45,6 +45,12 @@ std::vector<std::string_view> Split(std::string_view text, char separator) {
   return parts;
 }
 
+// Without the port; an IPv6 address keeps its brackets.
+std::string_view HostName(std::string_view host) {
+  return host.starts_with('[') ? host.substr(0, host.find(']') + 1)
+                               : host.substr(0, host.find(':'));
+}
+
 }  // namespace
 
 std::optional<std::int64_t> Request::Number(const std::string& name, std::int64_t otherwise) const {
@@ -92,17 +98,11 @@ bool SameOrigin(std::string_view origin, std::string_view host,
   const auto slashes = origin.find("//");
   if (slashes == origin.npos) return false;  // "null": an opaque one
   const std::string_view from = origin.substr(slashes + 2);
-  const std::string_view name = from.substr(0, from.find(':'));
-  return from == host || std::find(allowed.begin(), allowed.end(), name) != allowed.end();
+  return from == host || std::find(allowed.begin(), allowed.end(), HostName(from)) != allowed.end();
 }
 
 bool HostAllowed(std::string_view host, const std::vector<std::string>& allowed) {
-  std::string_view name = host;
-  if (name.starts_with('[')) {
-    name = name.substr(0, name.find(']') + 1);
-  } else {
-    name = name.substr(0, name.find(':'));
-  }
+  const std::string_view name = HostName(host);
   constexpr std::array<std::string_view, 3> kLoopback = {"localhost", "127.0.0.1", "[::1]"};
   return std::find(kLoopback.begin(), kLoopback.end(), name) != kLoopback.end() ||
          std::find(allowed.begin(), allowed.end(), name) != allowed.end();

@@ -1,7 +1,8 @@
 // A request and its answer, free of the HTTP library, so that the API is tested without sockets.
 //
-// Made by HttpServer, answered by Api. Path segments and parameters are decoded.
-// Thread-safety: plain values. Errors: ParseTarget gives nothing for a target that is not sane.
+// Made by HttpServer, which asks Api only what whoever sent it may, and by CordonServer. Path
+// segments and parameters are decoded. Thread-safety: plain values. Errors: ParseTarget gives
+// nothing for a target that is not sane.
 #ifndef FATHOM_COLLECTOR_HTTP_REQUEST_H_
 #define FATHOM_COLLECTOR_HTTP_REQUEST_H_
 
@@ -11,8 +12,6 @@
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include "collector/http/login/person.h"
 
 namespace fathom::collector {
 
@@ -25,9 +24,7 @@ struct Request {
   std::map<std::string, std::string> parameters;
   std::string if_none_match;
   std::string content_type;
-  std::string body;   // of a POST, at most kMaxBody; empty where it is longer
-  Person person;      // who sent it; Api is asked only what that role may
-  std::string token;  // that they sent, for passing on to fathom-cordon
+  std::string body;  // of a POST, at most kMaxBody; empty where it is longer
 
   // The parameter as a number; `otherwise` if it is not given; nothing if it is no number.
   std::optional<std::int64_t> Number(const std::string& name, std::int64_t otherwise) const;

@@ -1,6 +1,7 @@
 // HTTP and HTTPS through libcurl: verified certificates, one kept connection, no redirects.
 //
-// Made in main by whoever speaks to Alertmanager, a webhook, Kubernetes or the collector.
+// Made by Collector for receivers of notices and for fathom-cordon, and by the main of
+// fathom-cordon for receivers, Kubernetes or a webhook, and the collector.
 //
 // TLS: the system's authorities or `ca_file`; TLS 1.2 at least; host names are always checked.
 // Client certificate where given. Environment proxies are not used.

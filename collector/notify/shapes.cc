@@ -1,13 +1,14 @@
 #include "collector/notify/shapes.h"
 
-#include <cstdio>
-#include <ctime>
 #include <string_view>
 
 #include "collector/http/json_writer.h"
+#include "daemon/service/rfc3339.h"
 
 namespace fathom::collector {
 namespace {
+
+using service::Rfc3339;
 
 std::string_view Name(Severity severity) {
   switch (severity) {
@@ -47,17 +48,6 @@ std::string SlackText(const std::string& text) {
 }
 
 }  // namespace
-
-std::string Rfc3339(WallNs time) {
-  const std::time_t seconds = time.ns / 1'000'000'000;
-  const int millis = static_cast<int>(time.ns / 1'000'000 % 1000);
-  std::tm parts{};
-  gmtime_r(&seconds, &parts);
-  char text[64];
-  const std::size_t size = std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &parts);
-  std::snprintf(text + size, sizeof text - size, ".%03dZ", millis);
-  return text;
-}
 
 std::string AlertmanagerJson(const Notice& notice, WallNs now, Nanos lifetime) {
   JsonWriter json;

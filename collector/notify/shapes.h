@@ -19,9 +19,6 @@ std::string PagerDutyJson(const Notice& notice, const std::string& routing_key);
 std::string SlackJson(const Notice& notice);
 std::string PlainJson(const Notice& notice);
 
-// RFC 3339 in UTC with milliseconds.
-std::string Rfc3339(WallNs time);
-
 }  // namespace fathom::collector
 
 #endif  // FATHOM_COLLECTOR_NOTIFY_SHAPES_H_

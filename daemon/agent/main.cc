@@ -87,8 +87,7 @@ void ReadAgain(const ReadSettings& read, const Settings& held, NotifySocket& man
   LogLines::Take("fathomd", anew->settings.log_format, anew->settings.log_level);
   spdlog::info("settings read again");
   for (const auto& entry : fathom::agent::SettingsTable()) {
-    const bool taken = entry.name == "log-level" || entry.name == "log-format";
-    if (taken || entry.get(held) == entry.get(anew->settings)) continue;
+    if (entry.reloads || entry.get(held) == entry.get(anew->settings)) continue;
     spdlog::warn("{} has changed and takes effect with a restart only", entry.name);
   }
 }

@@ -39,14 +39,6 @@ std::string Day(const ASN1_TIME* time) {
   return text;
 }
 
-absl::Status ReadCertificate(const std::string& setting, const std::string& path,
-                             Certificate& out) {
-  File file(nullptr, &std::fclose);
-  if (auto status = Open(setting, path, file); !status.ok()) return status;
-  out.reset(PEM_read_X509(file.get(), nullptr, nullptr, nullptr));
-  return out ? absl::OkStatus() : Bad(setting, path, "holds no certificate (PEM)");
-}
-
 absl::Status CheckTime(const std::string& setting, const std::string& path, const X509& certificate,
                        WallNs now) {
   const std::int64_t now_s = now.ns / 1'000'000'000;
@@ -68,8 +60,11 @@ absl::Status CheckKey(const TlsFiles& files, const TlsNames& names, X509& certif
 
 absl::Status CheckCertificate(const std::string& setting, const std::string& path, WallNs now,
                               Certificate& out) {
-  auto status = ReadCertificate(setting, path, out);
-  return status.ok() ? CheckTime(setting, path, *out, now) : status;
+  File file(nullptr, &std::fclose);
+  if (auto status = Open(setting, path, file); !status.ok()) return status;
+  out.reset(PEM_read_X509(file.get(), nullptr, nullptr, nullptr));
+  if (!out) return Bad(setting, path, "holds no certificate (PEM)");
+  return CheckTime(setting, path, *out, now);
 }
 
 }  // namespace
@@ -86,12 +81,6 @@ absl::Status CheckTlsFiles(const TlsFiles& files, const TlsNames& names, WallNs 
   }
   if (files.peer_ca_file.empty()) return absl::OkStatus();
   return CheckCertificate(names.peer_ca, files.peer_ca_file, now, certificate);
-}
-
-WallNs ExpiryOf(const std::string& cert_file) {
-  Certificate certificate(nullptr, &X509_free);
-  if (!ReadCertificate("", cert_file, certificate).ok()) return WallNs(0);
-  return WallNs(Seconds(X509_get0_notAfter(certificate.get())) * 1'000'000'000);
 }
 
 }  // namespace fathom::service

@@ -33,8 +33,6 @@ struct TlsNames {
 
 // Each file that is set; certificate and key both or neither.
 absl::Status CheckTlsFiles(const TlsFiles& files, const TlsNames& names, WallNs now);
-// Until when the certificate is good; 0 where it cannot be read.
-WallNs ExpiryOf(const std::string& cert_file);
 
 }  // namespace fathom::service
 

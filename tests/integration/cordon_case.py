@@ -2,26 +2,16 @@
 
     class CordonSlurmTest(cordon_case.CordonCase): ...
 """
-import hashlib
 import http.server
 import json
-import pathlib
 import re
-import shutil
 import subprocess
-import tempfile
 import threading
 import time
-import unittest
 import urllib.request
 
 import harness
-
-TOKEN = "0123456789abcdef0123456789abcdef"
-
-
-def hashed(token):
-    return "sha256:" + hashlib.sha256(token.encode()).hexdigest()
+from harness import TOKEN, hashed
 
 
 class Collector(http.server.ThreadingHTTPServer):
@@ -59,30 +49,21 @@ class Collector(http.server.ThreadingHTTPServer):
                               "sentence": f"{node} holds the job back"})
 
 
-class CordonCase(unittest.TestCase):
+class CordonCase(harness.ProcessCase):
     """Each test has a folder, a collector, an operator (ann) and a viewer (bob) of its own."""
     LIMITS = ("min_age_s: 0.3\nsecond_look_s: 0.2\npoll_s: 0.1\nmax_ratio: 0.5\nmin_spacing_s: 0\n"
               "min_available_per_partition: 0.5\ndoubt_s: 2\n")
     BACKEND = ""  # lines of the settings file
 
     def setUp(self):
-        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="fathom-cordon-"))
-        self.addCleanup(shutil.rmtree, self.folder)
         self.collector = Collector()
         self.addCleanup(self.collector.server_close)
         self.addCleanup(self.collector.shutdown)
+        super().setUp()  # last: what reads the collector ends before it
         (self.folder / "tokens").write_text(f"ann operator {hashed(TOKEN)}\nbob viewer {hashed(TOKEN[::-1])}\n")
         (self.folder / "tokens").chmod(0o600)
         (self.folder / "ann").write_text(TOKEN)
         (self.folder / "bob").write_text(TOKEN[::-1])
-        self.processes = []
-        self.addCleanup(self.end_all)
-
-    def end_all(self):
-        for process in self.processes:
-            process.kill()
-            process.wait()
-            process.stdout.close()
 
     def start(self, mode, *more, environment=None, audit="audit.jsonl", **options):
         """fathom-cordon in that mode for all nodes; `self.http` is its address."""

@@ -5,12 +5,10 @@ What it cordons, what it leaves alone, what it undoes, and how it bears a server
 expired, forbids, or answers wrongly. Every version of every node is watched: at no instant may a
 foreign taint be missing.
 """
-import http.client
 import json
 import pathlib
 import resource
 import shutil
-import ssl
 import subprocess
 import sys
 import tempfile
@@ -19,7 +17,8 @@ import unittest
 import cordon_case
 import harness
 from fakes.kubernetes_objects import JSON_PATCH, MERGE_PATCH, STRATEGIC
-from fakes.kubernetes_server import KubernetesServer, Pki, rules_of
+from fakes.kubernetes_server import KubernetesServer, rules_of
+from pki import Pki
 
 OURS, ADMIN = "system:serviceaccount:fathom:fathom-cordon", "admin"
 # The rights that are shipped: too few or too many fail a test.
@@ -65,8 +64,7 @@ class KubernetesCase(cordon_case.CordonCase):
 
     def ask(self, method, path, body=None, form=MERGE_PATCH, token="secret-of-admin"):
         """Over the wire, as kubectl would: (code, answer)."""
-        connection = http.client.HTTPSConnection("127.0.0.1", self.server.port, timeout=10,
-                                                 context=ssl.create_default_context(cafile=str(self.pki.authority)))
+        connection = self.pki.connect(f"127.0.0.1:{self.server.port}")
         connection.request(method, path, json.dumps(body) if body is not None else None,
                            {"Authorization": f"Bearer {token}", "Content-Type": form})
         answer = connection.getresponse()
@@ -119,8 +117,7 @@ class ServerTest(KubernetesCase):
         self.assertEqual((gone["type"], gone["object"]["code"]), ("ERROR", 410))
 
     def watch(self, version, count):
-        connection = http.client.HTTPSConnection("127.0.0.1", self.server.port, timeout=10,
-                                                 context=ssl.create_default_context(cafile=str(self.pki.authority)))
+        connection = self.pki.connect(f"127.0.0.1:{self.server.port}")
         connection.request("GET", f"/api/v1/nodes?watch=1&resourceVersion={version}",
                            headers={"Authorization": "Bearer secret-of-admin"})
         answer = connection.getresponse()

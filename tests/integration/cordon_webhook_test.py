@@ -98,7 +98,7 @@ class CordonWebhookTest(cordon_case.CordonCase):
         self.fathom("action", "pause", "--reason", "rack 7")
         harness.wait_for(lambda: shown()["paused"] == "ann: rack 7")
         post = urllib.request.Request(f"http://{address}/api/v1/actions/{action}/approve", b"{}",
-                                      {"Content-Type": "application/json", "Authorization": "Bearer " + cordon_case.TOKEN})
+                                      {"Content-Type": "application/json", "Authorization": "Bearer " + harness.TOKEN})
         with self.assertRaises(urllib.error.HTTPError) as refused:
             urllib.request.urlopen(post, timeout=10)
         refused.exception.close()

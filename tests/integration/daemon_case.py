@@ -2,31 +2,13 @@
 
     class TlsTest(daemon_case.DaemonCase): ...
 """
-import pathlib
 import re
-import shutil
 import subprocess
-import tempfile
-import unittest
 
 import harness
 
 
-class DaemonCase(unittest.TestCase):
-    """Each test has a folder of its own; what it started ends with it."""
-
-    def setUp(self):
-        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="fathom-daemon-"))
-        self.addCleanup(shutil.rmtree, self.folder)
-        self.processes = []
-        self.addCleanup(self.end_all)
-
-    def end_all(self):
-        for process in self.processes:
-            process.kill()
-            process.wait()
-            process.stdout.close()
-
+class DaemonCase(harness.ProcessCase):
     def settings(self, program):
         """What every test needs, as variables, which flags beat: free ports, files in the folder."""
         own = {"fathom-collector": {"FATHOM_GRPC": "127.0.0.1:0", "FATHOM_STORE": ":memory:"},

@@ -1,9 +1,10 @@
-"""What the integration tests of `fathom run` share: where things are, and how to start them.
+"""What the integration tests share: where things are, how to start them, and that they end.
 
 FATHOM_BINARY_DIR  the build (default build/release)
 FATHOM_PYTHON      a Python with torch (default .venv/bin/python)
 FATHOM_DATA_DIR    real scripts and recordings (default ../shared/data)
 """
+import hashlib
 import os
 import pathlib
 import shutil
@@ -20,12 +21,18 @@ BUILD = pathlib.Path(os.environ.get("FATHOM_BINARY_DIR", ROOT / "build/release")
 PYTHON = os.environ.get("FATHOM_PYTHON", str(ROOT / ".venv/bin/python"))
 DATA = pathlib.Path(os.environ.get("FATHOM_DATA_DIR", ROOT.parent / "shared/data"))
 SKIPPED = 77  # the exit code that CTest knows as "skipped"
+TOKEN = "0123456789abcdef0123456789abcdef"
 
 
 def environment(**more):
     """Ours without any setting of fathom."""
     clean = {k: v for k, v in os.environ.items() if not k.startswith("FATHOM_")}
     return {**clean, **more}
+
+
+def hashed(token):
+    """As a file of tokens names it."""
+    return "sha256:" + hashlib.sha256(token.encode()).hexdigest()
 
 
 def wait_for(condition, seconds=20):
@@ -150,6 +157,22 @@ def require_torch():
 def torchrun(script, *arguments, ranks=4):
     return [PYTHON, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(ranks), str(script),
             *map(str, arguments)]
+
+
+class ProcessCase(unittest.TestCase):
+    """Each test has a folder of its own; what is in `processes` ends with it, before the folder goes."""
+
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="fathom-test-"))
+        self.addCleanup(shutil.rmtree, self.folder)
+        self.processes = []
+        self.addCleanup(self.end_all)
+
+    def end_all(self):
+        for process in self.processes:
+            process.kill()
+            process.wait()
+            process.stdout.close()
 
 
 class RunTest(unittest.TestCase):

@@ -1,21 +1,15 @@
 #!/usr/bin/env python3
 """TLS between real programs, with certificates that openssl made: right ones work on every port, all
 others are refused with the path and the reason."""
-import hashlib
-import http.client
 import json
 import shutil
-import ssl
 import sys
 import unittest
 
 import daemon_case
 import harness
-
-sys.path.insert(0, str(harness.HERE / "fakes"))
-from kubernetes_server import Pki  # noqa: E402
-
-TOKEN = "0123456789abcdef0123456789abcdef"
+from harness import TOKEN, hashed
+from pki import Pki
 
 
 class TlsTest(daemon_case.DaemonCase):
@@ -34,9 +28,7 @@ class TlsTest(daemon_case.DaemonCase):
 
     def serial(self, address):
         """Of the certificate that is shown there."""
-        host, port = address.split(":")
-        connection = http.client.HTTPSConnection(host, int(port), timeout=10,
-                                                 context=ssl.create_default_context(cafile=self.ca))
+        connection = self.pki.connect(address)
         connection.connect()
         shown = connection.sock.getpeercert()["serialNumber"]
         connection.close()
@@ -112,17 +104,14 @@ class TlsTest(daemon_case.DaemonCase):
         harness.wait_for(lambda: self.serial(collector.where["http"]) != first)
 
     def test_cordon_reads_a_collector_behind_tls_and_login(self):
-        digest = hashlib.sha256(TOKEN.encode()).hexdigest()
-        (self.folder / "tokens").write_text(f"cordon viewer sha256:{digest}\nann operator sha256:{digest[::-1]}\n")
+        (self.folder / "tokens").write_text(f"cordon viewer {hashed(TOKEN)}\nann operator {hashed(TOKEN[::-1])}\n")
         (self.folder / "tokens").chmod(0o600)
         (self.folder / "mine").write_text(TOKEN)
         collector = self.collector("--tokens", self.folder / "tokens")
         url = "https://" + collector.where["http"]
         seeing = ("--collector", url, "--collector-ca-file", self.ca, "--collector-token-file", self.folder / "mine")
         cordon = self.start("fathom-cordon", *seeing, "--tls-cert", self.cert, "--tls-key", self.key)
-        host, port = cordon.where["http"].split(":")
-        asks = http.client.HTTPSConnection(host, int(port), timeout=10,
-                                           context=ssl.create_default_context(cafile=self.ca))
+        asks = self.pki.connect(cordon.where["http"])
         asks.request("GET", "/api/v1/plan")
         self.assertIn("plan", json.load(asks.getresponse()))
         asks.close()

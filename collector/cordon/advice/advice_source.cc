@@ -2,10 +2,10 @@
 
 #include <absl/strings/str_cat.h>
 
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "collector/http/json_writer.h"
+#include "collector/net/token_file.h"
 
 namespace fathom::cordon {
 namespace {
@@ -75,10 +75,8 @@ absl::Status ReadJobJson(std::string_view text, std::set<std::string>& nodes) {
 }
 
 absl::Status AdviceSource::Get(const std::string& path, std::string& body) {
-  std::vector<std::string> headers;
-  std::string token;
-  if (std::ifstream(token_file_) >> token) headers.push_back("Authorization: Bearer " + token);
-  const auto answer = transport_.Send({"GET", url_ + path, headers, "", 5});
+  const auto answer =
+      transport_.Send({"GET", url_ + path, collector::BearerHeaders(token_file_), "", 5});
   if (!answer.ok()) return answer.status();
   if (answer->status == 404) return absl::NotFoundError(path);
   if (answer->status == 401) {

@@ -6,7 +6,7 @@
 
 #include "collector/cordon/backend/kubernetes.h"
 #include "collector/http/json_writer.h"
-#include "collector/notify/shapes.h"
+#include "daemon/service/rfc3339.h"
 
 namespace fathom::cordon {
 namespace {
@@ -18,7 +18,7 @@ constexpr char kAnnotationPath[] = "/metadata/annotations/fathom.dev~1held-by";
 constexpr char kTaint[] = "fathom.dev/suspect";
 
 // Whole seconds: what metav1.Time takes.
-std::string Seconds(WallNs now) { return collector::Rfc3339(now).substr(0, 19) + "Z"; }
+std::string Seconds(WallNs now) { return service::Rfc3339(now).substr(0, 19) + "Z"; }
 
 const Json& At(const Json& object, const char* name) {
   static const Json none;

@@ -4,6 +4,7 @@
 #include <fstream>
 #include <utility>
 
+#include "collector/clock.h"
 #include "collector/cordon/config/cordon_config.h"
 #include "collector/net/listen_probe.h"
 #include "collector/net/masked_url.h"
@@ -101,25 +102,10 @@ std::vector<CordonSetting> LimitSettings() {
   };
 }
 
-absl::Status CheckAddress(const CordonConfig& config) {
-  collector::HostPort where;
-  if (auto status = collector::ParseHostPort(config.http, where); !status.ok()) {
-    return absl::InvalidArgumentError("http: " + std::string(status.message()));
-  }
+absl::Status CheckHttp(const CordonConfig& config) {
   const bool closed = config.tls.on() && config.login.on() && !config.login.open_reading;
-  if (closed || config.insecure || collector::IsLoopback(where.host)) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat(
-      "http: ", config.http,
-      " is reachable from outside; bind to 127.0.0.1, set tls_cert, tls_key, tokens and "
-      "open_reading: false, or say --insecure"));
-}
-
-absl::Status CheckLevel(const std::string& level) {
-  for (const char* known : {"trace", "debug", "info", "warning", "error", "off"}) {
-    if (level == known) return absl::OkStatus();
-  }
-  return absl::InvalidArgumentError(
-      absl::StrCat("log_level: '", level, "' is none of trace, debug, info, warning, error, off"));
+  return collector::CheckAddress("http", config.http, closed || config.insecure,
+                                 "tls_cert, tls_key, tokens and open_reading: false");
 }
 
 }  // namespace
@@ -150,21 +136,12 @@ absl::Status ValidateCordonConfig(const CordonConfig& config) {
   if (config.backend == "webhook" && config.webhook_url.empty()) {
     return absl::InvalidArgumentError("webhook_url: the webhook back-end needs it");
   }
-  const collector::SystemClock clock;
-  if (auto s = service::CheckTlsFiles(config.tls, service::TlsNames(), clock.Wall()); !s.ok()) {
-    return s;
-  }
-  if (const auto login = collector::Login::Make(config.login, clock); !login.ok()) {
-    return login.status();
-  }
-  if (auto status = CheckLevel(config.log_level); !status.ok()) return status;
-  service::LogLines::Format format{};
-  if (!service::LogLines::Parse(config.log_format, format)) {
-    return absl::InvalidArgumentError("log_format: '" + config.log_format +
-                                      "' is none of text, logfmt, json");
-  }
+  const WallNs now = collector::SystemClock().Wall();
+  if (auto s = service::CheckTlsFiles(config.tls, service::TlsNames(), now); !s.ok()) return s;
+  if (auto status = collector::Login::Check(config.login); !status.ok()) return status;
+  if (auto s = service::CheckLog(config.log_level, config.log_format); !s.ok()) return s;
   if (const auto receivers = CordonReceivers(config); !receivers.ok()) return receivers.status();
-  if (auto status = CheckAddress(config); !status.ok()) return status;
+  if (auto status = CheckHttp(config); !status.ok()) return status;
   return Validate(config.limits);
 }
 

@@ -13,27 +13,25 @@ namespace {
 
 constexpr uid_t kUnmapped = 65'534;  // every user that a user namespace does not know
 
+absl::StatusOr<Person> LocalOwner(const Peer& peer) {
+  const auto uid = LoopbackOwner(peer);
+  if (uid && *uid != kUnmapped && (*uid == geteuid() || *uid == 0)) {
+    return Person{absl::StrCat("uid ", *uid), Role::kOperator};
+  }
+  return absl::PermissionDeniedError(
+      "changes are for operators: set tokens, or ask on the same machine as its own user");
+}
+
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<Login>> Login::Make(const LoginOptions& options,
-                                                   const Clock& clock) {
-  std::unique_ptr<Login> login(new Login(options, clock));
-  if (auto status = login->Load(options); !status.ok()) return status;
-  return login;
-}
-
-absl::Status Login::Use(const LoginOptions& options) {
-  const std::lock_guard lock(mutex_);
-  return Load(options);
-}
-
-absl::Status Login::Load(const LoginOptions& options) {
-  TokenList tokens;
-  const Stamp stamp = StampOf(options.token_file);
+absl::StatusOr<Login::Rules> Login::Read(const LoginOptions& options) {
+  Rules rules;
+  rules.options = options;
+  rules.stamp = StampOf(options.token_file);
   if (!options.token_file.empty()) {
     auto list = TokenList::Load(options.token_file);
     if (!list.ok()) return list.status();
-    tokens = *std::move(list);
+    rules.tokens = *std::move(list);
   }
   auto proxies = Networks::Parse(options.proxy_peers);
   if (!proxies.ok()) {
@@ -43,11 +41,26 @@ absl::Status Login::Load(const LoginOptions& options) {
     return absl::InvalidArgumentError(
         "proxy_header: anybody could send it; give the proxy's address with proxy_peers");
   }
-  options_ = options;
-  tokens_ = std::move(tokens);
-  stamp_ = stamp;
-  proxies_ = *std::move(proxies);
-  operators_ = absl::StrSplit(options.proxy_operators, absl::ByAnyChar(", "), absl::SkipEmpty());
+  rules.proxies = *std::move(proxies);
+  rules.operators =
+      absl::StrSplit(options.proxy_operators, absl::ByAnyChar(", "), absl::SkipEmpty());
+  return rules;
+}
+
+absl::Status Login::Check(const LoginOptions& options) { return Read(options).status(); }
+
+absl::StatusOr<std::unique_ptr<Login>> Login::Make(const LoginOptions& options,
+                                                   const Clock& clock) {
+  auto rules = Read(options);
+  if (!rules.ok()) return rules.status();
+  return std::unique_ptr<Login>(new Login(*std::move(rules), clock));
+}
+
+absl::Status Login::Use(const LoginOptions& options) {
+  const std::lock_guard lock(mutex_);
+  auto rules = Read(options);
+  if (!rules.ok()) return rules.status();
+  rules_ = *std::move(rules);
   return absl::OkStatus();
 }
 
@@ -59,17 +72,17 @@ Login::Stamp Login::StampOf(const std::string& file) {
 }
 
 absl::Status Login::Freshen() {
-  const Stamp now = StampOf(options_.token_file);
+  const Stamp now = StampOf(rules_.options.token_file);
   if (now == Stamp{}) {
-    return absl::FailedPreconditionError(options_.token_file +
+    return absl::FailedPreconditionError(rules_.options.token_file +
                                          ": the file of tokens is gone; nobody can sign in");
   }
-  if (now == stamp_) return absl::OkStatus();
-  stamp_ = now;
-  auto list = TokenList::Load(options_.token_file);
+  if (now == rules_.stamp) return absl::OkStatus();
+  rules_.stamp = now;
+  auto list = TokenList::Load(rules_.options.token_file);
   if (list.ok()) {
-    tokens_ = *std::move(list);
-    spdlog::info("{} read again: {} tokens", options_.token_file, tokens_.size());
+    rules_.tokens = *std::move(list);
+    spdlog::info("{} read again: {} tokens", rules_.options.token_file, rules_.tokens.size());
   } else {
     spdlog::error("the tokens read before hold: {}", std::string(list.status().message()));
   }
@@ -98,52 +111,47 @@ absl::Status Login::Wrong(const Peer& peer, const absl::Status& why) {
 }
 
 absl::StatusOr<Person> Login::OfToken(const Credentials& who) {
-  if (options_.token_file.empty()) {
+  if (rules_.options.token_file.empty()) {
     return Wrong(who.peer, absl::UnauthenticatedError("no tokens are taken here"));
   }
   if (auto status = Freshen(); !status.ok()) return status;
-  auto person = tokens_.Who(who.token, clock_.Wall());
+  auto person = rules_.tokens.Who(who.token, clock_.Wall());
   if (!person.ok()) return Wrong(who.peer, person.status());
   return person;
 }
 
 Person Login::OfProxy(const std::string& user) const {
   const auto is = [&](const std::string& name) { return name == user || name == "*"; };
-  const bool may_change = std::any_of(operators_.begin(), operators_.end(), is);
+  const bool may_change = std::any_of(rules_.operators.begin(), rules_.operators.end(), is);
   return {user, may_change ? Role::kOperator : Role::kViewer};
 }
 
 // Nobody where the file is not set and the person not known: the caller says what is needed.
 absl::StatusOr<Person> Login::Who(const Credentials& who) {
   if (!who.token.empty()) return OfToken(who);
-  if (!who.proxy_user.empty() && !options_.proxy_header.empty() && proxies_.Has(who.peer.address)) {
+  if (!who.proxy_user.empty() && !rules_.options.proxy_header.empty() &&
+      rules_.proxies.Has(who.peer.address)) {
     return OfProxy(who.proxy_user);
   }
-  return Person{"", options_.open_reading || !options_.on() ? Role::kViewer : Role::kNobody};
-}
-
-absl::StatusOr<Person> Login::LocalOwner(const Peer& peer) const {
-  const auto uid = LoopbackOwner(peer);
-  if (uid && *uid != kUnmapped && (*uid == geteuid() || *uid == 0)) {
-    return Person{absl::StrCat("uid ", *uid), Role::kOperator};
-  }
-  return absl::PermissionDeniedError(
-      "changes are for operators: set token_file, or ask on the same machine as its own user");
+  return Person{
+      "", rules_.options.open_reading || !rules_.options.on() ? Role::kViewer : Role::kNobody};
 }
 
 absl::StatusOr<Person> Login::Admit(const Credentials& who, Role needed) {
-  const std::lock_guard lock(mutex_);
-  if (!options_.on() && options_.local_owner) {
+  std::unique_lock lock(mutex_);
+  if (!rules_.options.on() && rules_.options.local_owner) {
     if (needed == Role::kViewer) return Person{"", Role::kViewer};
+    lock.unlock();  // the kernel's table can be long
     return LocalOwner(who.peer);
   }
   auto person = Who(who);
   if (!person.ok() || person->role >= needed) return person;
   if (person->name.empty()) {
     return absl::UnauthenticatedError(
-        options_.on() ? "sign in: a token is needed (FATHOM_TOKEN_FILE, Authorization: Bearer, or "
-                        "the page's /login)"
-                      : "nobody may change anything: no file of tokens is set");
+        rules_.options.on()
+            ? "sign in: a token is needed (FATHOM_TOKEN_FILE, Authorization: Bearer, or "
+              "the page's /login)"
+            : "nobody may change anything: no file of tokens is set");
   }
   ++failures_.role;
   return absl::PermissionDeniedError(person->name + " is a viewer and may not change anything");
@@ -151,7 +159,7 @@ absl::StatusOr<Person> Login::Admit(const Credentials& who, Role needed) {
 
 std::string Login::proxy_header() const {
   const std::lock_guard lock(mutex_);
-  return options_.proxy_header;
+  return rules_.options.proxy_header;
 }
 
 Login::Failures Login::failures() const {

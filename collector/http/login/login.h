@@ -18,19 +18,19 @@
 //
 // Thread-safety: thread-safe. Errors: Unauthenticated (sign in), PermissionDenied (a viewer),
 // ResourceExhausted (too many wrong tokens), FailedPrecondition (no file of tokens).
-// Cost: a stat and a SHA-256 a request.
+// Cost: a stat and a SHA-256 a request; for a change by local_owner the kernel's table of TCP
+// connections is read, while others go on.
 #ifndef FATHOM_COLLECTOR_HTTP_LOGIN_LOGIN_H_
 #define FATHOM_COLLECTOR_HTTP_LOGIN_LOGIN_H_
 
 #include <absl/status/statusor.h>
 
-#include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "collector/clock.h"
@@ -71,6 +71,8 @@ class Login {
   };
 
   // Fails where the file of tokens or the addresses cannot be understood.
+  static absl::Status Check(const LoginOptions& options);
+  // The same, and somebody to ask.
   static absl::StatusOr<std::unique_ptr<Login>> Make(const LoginOptions& options,
                                                      const Clock& clock);
 
@@ -92,23 +94,27 @@ class Login {
     bool operator==(const Stamp&) const = default;
   };
 
-  Login(const LoginOptions& options, const Clock& clock) : options_(options), clock_(clock) {}
-  absl::Status Load(const LoginOptions& options);
+  // What options say, with their files.
+  struct Rules {
+    LoginOptions options;
+    TokenList tokens;
+    Stamp stamp;
+    Networks proxies;
+    std::vector<std::string> operators;
+  };
+
+  Login(Rules rules, const Clock& clock) : clock_(clock), rules_(std::move(rules)) {}
+  static absl::StatusOr<Rules> Read(const LoginOptions& options);
   absl::StatusOr<Person> Who(const Credentials& who);
-  absl::StatusOr<Person> LocalOwner(const Peer& peer) const;
   absl::StatusOr<Person> OfToken(const Credentials& who);
   Person OfProxy(const std::string& user) const;
   absl::Status Freshen();
   absl::Status Wrong(const Peer& peer, const absl::Status& why);
   static Stamp StampOf(const std::string& file);
 
-  mutable std::mutex mutex_;  // guards all below
-  LoginOptions options_;
   const Clock& clock_;
-  TokenList tokens_;
-  Stamp stamp_;
-  Networks proxies_;
-  std::vector<std::string> operators_;
+  mutable std::mutex mutex_;  // guards all below
+  Rules rules_;
   std::map<std::string, Bucket> buckets_;  // by address
   Failures failures_;
 };

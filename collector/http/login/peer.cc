@@ -6,6 +6,7 @@
 #include <absl/strings/str_split.h>
 #include <arpa/inet.h>
 
+#include <algorithm>
 #include <cstring>
 #include <fstream>
 #include <set>

@@ -1,6 +1,6 @@
 // Who asks, and what they may do.
 //
-// Made by Login; carried in a Request. Thread-safety: plain values.
+// Made by Login; asked for by whoever answers a request. Thread-safety: plain values.
 #ifndef FATHOM_COLLECTOR_HTTP_LOGIN_PERSON_H_
 #define FATHOM_COLLECTOR_HTTP_LOGIN_PERSON_H_
 

@@ -4,8 +4,7 @@
 #include <strings.h>
 
 #include <algorithm>
-
-#include "collector/http/login/token_list.h"
+#include <cctype>
 
 namespace fathom::collector {
 namespace {

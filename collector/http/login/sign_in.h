@@ -1,6 +1,7 @@
 // The sign-in page: a form without a script, and the cookie that it leaves behind.
 //
-// Used by HttpServer of the collector.
+// Used by HttpServer of the collector. Listener, and so fathom-cordon too, reads tokens of requests
+// here.
 //
 //   GET  /login?at=#/job/NAME   the form
 //   POST /login                 token=…&at=…: sets the cookie, on to the page
@@ -12,6 +13,7 @@
 #ifndef FATHOM_COLLECTOR_HTTP_LOGIN_SIGN_IN_H_
 #define FATHOM_COLLECTOR_HTTP_LOGIN_SIGN_IN_H_
 
+#include <map>
 #include <string>
 #include <string_view>
 

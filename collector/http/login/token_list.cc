@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cerrno>
 #include <cstring>
 #include <ctime>
@@ -18,6 +19,9 @@ namespace {
 
 constexpr std::string_view kHash = "sha256:";
 constexpr std::int64_t kDay_s = 86'400;
+// A token of 16 random characters is beyond guessing; a shorter one is nobody's.
+constexpr std::size_t kMinToken = 16;
+constexpr std::size_t kMaxToken = 512;
 
 absl::Status Bad(const std::string& text) { return absl::InvalidArgumentError(text); }
 
@@ -45,15 +49,16 @@ bool ReadDay(const std::string& text, WallNs& until) {
   return true;
 }
 
-}  // namespace
-
+// Whether it is made of what goes into a header and a cookie unchanged, and is of a fit length.
 bool IsToken(std::string_view text) {
   constexpr std::string_view kMore = "-._~+/=";
-  return text.size() >= TokenList::kMinToken && text.size() <= TokenList::kMaxToken &&
+  return text.size() >= kMinToken && text.size() <= kMaxToken &&
          std::all_of(text.begin(), text.end(), [&](unsigned char c) {
            return std::isalnum(c) != 0 || kMore.find(static_cast<char>(c)) != kMore.npos;
          });
 }
+
+}  // namespace
 
 absl::Status TokenList::ParseLine(const std::string& line, Entry& entry) {
   std::istringstream words(line);

@@ -1,8 +1,9 @@
 // The static tokens of people: a file of lines "NAME viewer|operator sha256:HEX [YYYY-MM-DD]".
 //
 // Used by Login. The file holds hashes only, so that reading it gives nobody a token. '#' begins a
-// comment line. The date is the last day on which the token is good, in UTC. A name may stand on
-// several lines, as while a token is being replaced.
+// comment line. A token has 16 to 512 characters that go into a header and a cookie unchanged. The
+// date is the last day on which the token is good, in UTC. A name may stand on several lines, as
+// while a token is being replaced.
 //
 // Thread-safety: immutable. Errors: InvalidArgument with file, line and what to write instead;
 // FailedPrecondition for a file that is not there, or that everybody can read.
@@ -27,9 +28,6 @@ namespace fathom::collector {
 class TokenList {
  public:
   using Digest = std::array<unsigned char, 32>;
-  // A token of 16 random characters is beyond guessing; a shorter one is nobody's.
-  static constexpr std::size_t kMinToken = 16;
-  static constexpr std::size_t kMaxToken = 512;
 
   static absl::StatusOr<TokenList> Load(const std::string& file);
   // `origin` prefixes errors.
@@ -49,9 +47,6 @@ class TokenList {
 
   std::vector<Entry> entries_;
 };
-
-// Whether it is made of what goes into a header and a cookie unchanged, and is of a fit length.
-bool IsToken(std::string_view text);
 
 }  // namespace fathom::collector
 

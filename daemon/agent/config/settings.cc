@@ -48,8 +48,7 @@ absl::Status CheckRanges(const Settings& s) {
     return Bad("log-level",
                absl::StrCat("'", s.log_level, "' is none of trace debug info warn error off"));
   }
-  service::LogLines::Format format{};
-  if (!service::LogLines::Parse(s.log_format, format)) {
+  if (!service::LogLines::FormatOf(s.log_format)) {
     return Bad("log-format", absl::StrCat("'", s.log_format, "' is none of text, logfmt, json"));
   }
   if (s.shm_dir.empty() || s.shm_dir[0] != '/') return Bad("shm-dir", "must be an absolute path");

@@ -63,6 +63,11 @@ SettingEntry Number(std::string name, std::string meaning, double Settings::*fie
           .get = [field](const Settings& s) { return absl::StrCat(s.*field); }};
 }
 
+SettingEntry Reloads(SettingEntry entry) {
+  entry.reloads = true;
+  return entry;
+}
+
 std::vector<SettingEntry> MakeTable() {
   using S = Settings;
   return {
@@ -77,8 +82,8 @@ std::vector<SettingEntry> MakeTable() {
       Text("shm-dir", "folder of the rings", &S::shm_dir),
       Switch("shared", "make the folder for all users", &S::shared),
       Text("node", "name of this node (default: the host's)", &S::node),
-      Text("log-level", "trace, debug, info, warn, error or off", &S::log_level),
-      Text("log-format", "text, logfmt or json", &S::log_format),
+      Reloads(Text("log-level", "trace, debug, info, warn, error or off", &S::log_level)),
+      Reloads(Text("log-format", "text, logfmt or json", &S::log_format)),
       Switch("insecure", "allow a non-loopback --http without TLS", &S::insecure),
       Switch("parent-death-signal", "end with the parent process", &S::parent_death_signal, true),
       Number("linger-s", "at the end, seconds to send what is left", &S::linger_s),

@@ -19,6 +19,7 @@ struct SettingEntry {
   std::string meaning;
   bool is_switch = false;  // a flag without a value
   bool hidden = false;
+  bool reloads = false;  // SIGHUP takes it; everything else needs a restart
   std::function<absl::Status(Settings&, const std::string&)> set;
   std::function<std::string(const Settings&)> get;
 };

@@ -48,6 +48,13 @@ RawReply HttpGet(int port, const std::string& target, const std::string& host,
       port, method + " " + target + " HTTP/1.1\r\nHost: " + host + "\r\nConnection: close\r\n\r\n");
 }
 
+RawReply HttpRequest(int port, const std::string& method, const std::string& target,
+                     const std::string& headers, const std::string& body) {
+  return HttpRaw(port, method + " " + target + " HTTP/1.1\r\nHost: localhost\r\n" + headers +
+                           "Content-Length: " + std::to_string(body.size()) +
+                           "\r\nConnection: close\r\n\r\n" + body);
+}
+
 EventReader::EventReader(int port, const std::string& target) : fd_(ConnectTo(port)) {
   const std::string request = "GET " + target + " HTTP/1.1\r\nHost: localhost\r\n\r\n";
   over_ = fd_ < 0 || send(fd_, request.data(), request.size(), MSG_NOSIGNAL) < 0;

@@ -18,6 +18,9 @@ struct RawReply {
 
 RawReply HttpGet(int port, const std::string& target, const std::string& host = "127.0.0.1",
                  const std::string& method = "GET");
+// `headers`: each with its end of line; Host, Content-Length and Connection are added.
+RawReply HttpRequest(int port, const std::string& method, const std::string& target,
+                     const std::string& headers, const std::string& body = "");
 // Sends bytes as they are and reads until the other side closes.
 RawReply HttpRaw(int port, const std::string& bytes);
 

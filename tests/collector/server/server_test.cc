@@ -6,6 +6,7 @@
 
 #include "collector/limits.h"
 #include "tests/collector/server/server_fixture.h"
+#include "tests/collector/tokens.h"
 
 namespace fathom::collector {
 namespace {
@@ -175,8 +176,7 @@ v1::RankWindow WindowOf(std::uint32_t rank) {
 }
 
 RawReply Post(int port, const std::string& target, const std::string& type = "application/json") {
-  return HttpRaw(port, "POST " + target + " HTTP/1.1\r\nHost: localhost\r\nContent-Type: " + type +
-                           "\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}");
+  return HttpRequest(port, "POST", target, "Content-Type: " + type + "\r\n", "{}");
 }
 
 TEST_F(ServerTest, AWindowOfDetailIsAskedOfTheAgentAndShown) {
@@ -201,16 +201,12 @@ TEST_F(ServerTest, AWindowOfDetailIsAskedOfTheAgentAndShown) {
 }
 
 struct LoginServerTest : ServerTest {
-  static constexpr char kAnn[] = "ann-0123456789abcdef";
-  static constexpr char kBob[] = "bob-0123456789abcdef";
   const std::string tokens =
       testing::TempDir() + "fathom-server-tokens-" + std::to_string(getpid());
 
   void SetUp() override {
-    std::ofstream(tokens) << "ann operator sha256:"
-                             "4aebd70d3e9413c91f66417e4fea3d65096e0723b1d5b84093132287a974a2bd\n"
-                             "bob viewer sha256:"
-                             "f1e8bc0747cb7af2a3e467b91e0f2725de75233957cdd633698b325b4913b244\n";
+    std::ofstream(tokens) << TokenLine("ann", "operator", kAnnHash)
+                          << TokenLine("bob", "viewer", kBobHash);
     chmod(tokens.c_str(), 0600);
     CollectorConfig config;
     config.login.token_file = tokens;
@@ -220,10 +216,7 @@ struct LoginServerTest : ServerTest {
 
   RawReply Ask(const std::string& method, const std::string& target, const std::string& headers,
                const std::string& body = "") const {
-    return HttpRaw(collector_->http_port(), method + " " + target +
-                                                " HTTP/1.1\r\nHost: localhost\r\n" + headers +
-                                                "Content-Length: " + std::to_string(body.size()) +
-                                                "\r\nConnection: close\r\n\r\n" + body);
+    return HttpRequest(collector_->http_port(), method, target, headers, body);
   }
   static std::string Bearer(const std::string& token) {
     return "Authorization: Bearer " + token + "\r\n";

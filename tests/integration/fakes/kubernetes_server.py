@@ -11,7 +11,6 @@ import json
 import re
 import socket
 import ssl
-import subprocess
 import threading
 import time
 import urllib.parse
@@ -27,31 +26,6 @@ def rules_of(path):
     """(verb, resource) of every rule of the roles in a manifest."""
     rules = [r for d in yaml.safe_load_all(path.read_text()) for r in d.get("rules", [])]
     return {(verb, resource) for r in rules for resource in r["resources"] for verb in r["verbs"]}
-
-
-class Pki:
-    """An authority and what it signs, with openssl."""
-
-    def __init__(self, folder):
-        self.folder = folder
-        self._run("req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-subj", "/CN=ca",
-                  "-keyout", "ca.key", "-out", "ca.crt", "-days", "2")
-
-    def _run(self, *arguments):
-        subprocess.run(["openssl", *arguments], cwd=self.folder, check=True, capture_output=True, timeout=30)
-
-    def sign(self, name, days=2, host="IP:127.0.0.1"):
-        """Files of a certificate for that name and for that host; days=-1: it has expired."""
-        self._run("req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-subj", f"/CN={name}",
-                  "-keyout", f"{name}.key", "-out", f"{name}.csr")
-        (self.folder / "san").write_text(f"subjectAltName={host}\n")
-        self._run("x509", "-req", "-in", f"{name}.csr", "-CA", "ca.crt", "-CAkey", "ca.key", "-days", str(days),
-                  "-extfile", "san", "-out", f"{name}.crt")
-        return self.folder / f"{name}.crt", self.folder / f"{name}.key"
-
-    @property
-    def authority(self):
-        return self.folder / "ca.crt"
 
 
 class Fault:

@@ -13,22 +13,13 @@
 
 #include "collector/http/login/sign_in.h"
 #include "tests/collector/fake_clock.h"
+#include "tests/collector/tokens.h"
 
 namespace fathom::collector {
 namespace {
 
 namespace fs = std::filesystem;
 using testing::HasSubstr;
-
-constexpr char kAnn[] = "ann-0123456789abcdef";  // its hash and bob's: printf %s TOKEN | sha256sum
-constexpr char kAnnHash[] = "4aebd70d3e9413c91f66417e4fea3d65096e0723b1d5b84093132287a974a2bd";
-constexpr char kBob[] = "bob-0123456789abcdef";
-constexpr char kBobHash[] = "f1e8bc0747cb7af2a3e467b91e0f2725de75233957cdd633698b325b4913b244";
-
-std::string Line(const std::string& name, const std::string& role, const std::string& hash,
-                 const std::string& day = "") {
-  return name + " " + role + " sha256:" + hash + " " + day + "\n";
-}
 
 struct LoginTest : testing::Test {
   fs::path file = fs::temp_directory_path() / ("fathom-tokens-" + std::to_string(getpid()));
@@ -47,7 +38,8 @@ struct LoginTest : testing::Test {
     login = *std::move(made);
   }
   void MakeUsual() {
-    Write("# people\n" + Line("ann", "operator", kAnnHash) + Line("bob", "viewer", kBobHash));
+    Write("# people\n" + TokenLine("ann", "operator", kAnnHash) +
+          TokenLine("bob", "viewer", kBobHash));
     options.token_file = file;
     Make();
   }
@@ -78,7 +70,7 @@ TEST_F(LoginTest, ReadingCanBeOpenAndAWrongTokenIsStillWrong) {
 }
 
 TEST_F(LoginTest, ATokenIsGoodUntilTheEndOfItsDay) {
-  Write(Line("ann", "operator", kAnnHash, "2026-09-21"));  // the clock begins at 14:13:20
+  Write(TokenLine("ann", "operator", kAnnHash, "2026-09-21"));  // the clock begins at 14:13:20
   options.token_file = file;
   Make();
   clock.AdvanceSeconds(35'199);
@@ -90,7 +82,7 @@ TEST_F(LoginTest, ATokenIsGoodUntilTheEndOfItsDay) {
 
 TEST_F(LoginTest, TheFileIsReadAnewWhenItChangesAndAGoneOneLetsNobodyIn) {
   MakeUsual();
-  Write(Line("bob", "operator", kBobHash, "2100-01-01"));
+  Write(TokenLine("bob", "operator", kBobHash, "2100-01-01"));
   EXPECT_FALSE(Ask(kAnn, Role::kViewer).ok()) << "taken out: void at once";
   EXPECT_TRUE(Ask(kBob, Role::kOperator).ok());
   Write("bob operator nonsense-that-is-not-a-hash-at-all\n");
@@ -101,18 +93,18 @@ TEST_F(LoginTest, TheFileIsReadAnewWhenItChangesAndAGoneOneLetsNobodyIn) {
 
 TEST_F(LoginTest, AFileThatIsWrongIsRefusedWithItsLine) {
   const std::pair<std::string, std::string> cases[] = {
-      {Line("ann", "root", kAnnHash), ":1: the role 'root'"},
+      {TokenLine("ann", "root", kAnnHash), ":1: the role 'root'"},
       {"\nann operator " + std::string(kAnn) + "\n", ":2: the third word must be sha256:"},
       {"ann operator sha256:12\n", "64 hex digits"},
-      {Line("ann", "viewer", kAnnHash, "tomorrow"), "'tomorrow' is not a day"},
-      {Line("ann", "viewer", kAnnHash, "2030-12-31 x"), "a word too many"},
+      {TokenLine("ann", "viewer", kAnnHash, "tomorrow"), "'tomorrow' is not a day"},
+      {TokenLine("ann", "viewer", kAnnHash, "2030-12-31 x"), "a word too many"},
       {"ann\n", "neither viewer nor operator"}};
   for (const auto& [text, words] : cases) {
     const auto list = TokenList::Parse(text, "tokens");
     ASSERT_FALSE(list.ok()) << text;
     EXPECT_THAT(std::string(list.status().message()), HasSubstr(words));
   }
-  Write(Line("ann", "operator", kAnnHash));
+  Write(TokenLine("ann", "operator", kAnnHash));
   fs::permissions(file, fs::perms(0644));
   EXPECT_THAT(std::string(TokenList::Load(file).status().message()), HasSubstr("chmod 0640"));
   EXPECT_FALSE(TokenList::Load("/nowhere/tokens").ok());

@@ -3,10 +3,11 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
+
+#include "tests/fakes/ring_writer.h"
 
 namespace fathom::agent {
 namespace {
@@ -26,13 +27,6 @@ struct Case {
 
 class PtracePermissionTest : public ::testing::TestWithParam<Case> {
  protected:
-  PtracePermissionTest() {
-    static int number = 0;
-    root_ = fs::path(::testing::TempDir()) /
-            ("ptrace_" + std::to_string(getpid()) + "_" + std::to_string(++number));
-  }
-  ~PtracePermissionTest() override { fs::remove_all(root_); }
-
   void Write(const std::string& file, const std::string& text) {
     fs::create_directories((root_ / file).parent_path());
     std::ofstream(root_ / file) << text;
@@ -45,7 +39,8 @@ class PtracePermissionTest : public ::testing::TestWithParam<Case> {
                                "\n");
   }
 
-  fs::path root_;
+  fakes::RingFolder folder_;
+  const fs::path root_ = folder_.path();
 };
 
 TEST_P(PtracePermissionTest, NamesTheRuleThatForbidsIt) {

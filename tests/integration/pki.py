@@ -1,0 +1,34 @@
+"""Certificates for the tests: an authority, what it signs, and connections that trust it."""
+import http.client
+import ssl
+import subprocess
+
+
+class Pki:
+    """An authority and what it signs, with openssl."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        self._run("req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-subj", "/CN=ca",
+                  "-keyout", "ca.key", "-out", "ca.crt", "-days", "2")
+
+    def _run(self, *arguments):
+        subprocess.run(["openssl", *arguments], cwd=self.folder, check=True, capture_output=True, timeout=30)
+
+    def sign(self, name, days=2, host="IP:127.0.0.1"):
+        """Files of a certificate for that name and for that host; days=-1: it has expired."""
+        self._run("req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-subj", f"/CN={name}",
+                  "-keyout", f"{name}.key", "-out", f"{name}.csr")
+        (self.folder / "san").write_text(f"subjectAltName={host}\n")
+        self._run("x509", "-req", "-in", f"{name}.csr", "-CA", "ca.crt", "-CAkey", "ca.key", "-days", str(days),
+                  "-extfile", "san", "-out", f"{name}.crt")
+        return self.folder / f"{name}.crt", self.folder / f"{name}.key"
+
+    @property
+    def authority(self):
+        return self.folder / "ca.crt"
+
+    def connect(self, address):
+        """An HTTPS connection to HOST:PORT that trusts this authority."""
+        return http.client.HTTPSConnection(address, timeout=10,
+                                           context=ssl.create_default_context(cafile=str(self.authority)))
