@@ -20,9 +20,8 @@ constexpr const char* kExamples =
     "Examples:\n"
     "  fathom watch\n"
     "  fathom watch train --collector-http head:7070\n"
-    "On a terminal the view is redrawn; elsewhere each change is a line. With a JOB it ends when "
-    "the\n"
-    "job does. Exit code: 2 when a verdict was established or supported.";
+    "On a terminal the view is redrawn; elsewhere each change is a line. With a JOB it ends\n"
+    "when the job does. Exit code: 2 when a verdict was established or supported.";
 constexpr std::chrono::milliseconds kRedraw{250};
 
 using Clock = std::chrono::steady_clock;

@@ -38,8 +38,7 @@ constexpr ExperimentEntry kExperiments[] = {
      "of 4 to 16, experts in a third; drawn. Network faults take 6 times as long, unequal work is "
      "twice as much, all else 1.5 times. To abstain on unequal work is no mistake: what counts is "
      "that nobody is convicted wrongly. Where a replica is one rank, nothing tells more work for "
-     "it "
-     "from a slow device: it is told as one and counts as wrong.",
+     "it from a slow device: it is told as one and counts as wrong.",
      ByShape},
     {"healthy", "False alarms", "52 iterations each; any conviction at any time counts.",
      FalseAlarms},
