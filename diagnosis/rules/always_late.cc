@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -62,25 +64,37 @@ Shown LateIn(const JobView& view, std::size_t first, RankId rank, const Diagnosi
   const double spare = (1 - kShows) * static_cast<double>(view.window.size());
   Shown shown;
   for (std::size_t i = first; i < view.window.size(); ++i) {
-    const IterationSummary& it = view.window[i];
     std::vector<double> others;
     double own = -1;
-    bool all_wait = true;
-    for (const RankIteration& r : it.ranks) {
+    for (const RankIteration& r : view.window[i].ranks) {
       if (r.rank == rank) {
         own = OwnTime(r);
       } else {
         others.push_back(OwnTime(r));
-        all_wait =
-            all_wait && r.blocked.Seconds() >= config.always_late_wait * r.duration.Seconds();
       }
     }
     if (own < 0 || others.empty()) continue;
     ++shown.of;
-    shown.late += all_wait && own >= config.always_late_ratio * Median(std::move(others));
+    shown.late += own >= config.always_late_ratio * Median(std::move(others));
     if (static_cast<double>(shown.of - shown.late) > spare) return {};
   }
   return shown;
+}
+
+// Ranks that do not wait for their share of the time. Over all iterations: who is late after the
+// last op of an iteration makes the others wait in the next one.
+std::set<RankId> DoNotWait(const JobView& view, std::size_t first, const DiagnosisConfig& config) {
+  std::map<RankId, double> spare;
+  for (std::size_t i = first; i < view.window.size(); ++i) {
+    for (const RankIteration& r : view.window[i].ranks) {
+      spare[r.rank] += r.blocked.Seconds() - config.always_late_wait * r.duration.Seconds();
+    }
+  }
+  std::set<RankId> ranks;
+  for (const auto& [rank, seconds] : spare) {
+    if (seconds < 0) ranks.insert(rank);
+  }
+  return ranks;
 }
 
 Cause CauseOfLateness(const JobView& view, RankId rank, double beyond) {
@@ -131,9 +145,9 @@ Verdict Lead(const Case& c, std::size_t first, RankId rank, const Shown& shown) 
       "the others%s. No time before is recorded, so this may be how the work is divided.",
       RankName(c.view, rank), shown.late, c.view.window.size(), first > 0 ? "second" : "first",
       Duration(beyond), into);
-  verdict.evidence.push_back({"Iterations in which it was late and each of the others waited.",
-                              static_cast<double>(shown.late), "iterations",
-                              static_cast<double>(shown.of), "iterations"});
+  verdict.evidence.push_back(
+      {"Iterations in which it took so much longer; each of the others waited.",
+       static_cast<double>(shown.late), "iterations", static_cast<double>(shown.of), "iterations"});
   verdict.would_change.push_back(
       "A recording in which this rank takes no longer than the others: "
       "compare with it (--against).");
@@ -145,7 +159,9 @@ void Examine(const Case& c, Findings& out) {
   const auto least = static_cast<std::size_t>(std::max(c.config.always_late_iterations, 0));
   if (least == 0 || c.view.window.size() < least || CarriesMessages(c.view)) return;
   const std::size_t first = StartsWithTheRecorder(c.view) ? 1 : 0;
+  const std::set<RankId> busy = DoNotWait(c.view, first, c.config);
   for (const auto& [rank, rows] : c.view.rows) {
+    if (busy.size() > 1 || (busy.size() == 1 && !busy.contains(rank))) continue;
     const Shown shown = LateIn(c.view, first, rank, c.config);
     if (shown.of < least) continue;
     if (static_cast<double>(shown.late) < kShows * static_cast<double>(shown.of)) continue;

@@ -3,9 +3,10 @@
 //
 // Model: own time of a rank in an iteration is what it was not blocked in communication and did not
 // wait for a core. One rank has always_late_ratio × the median of the others in nearly every
-// iteration, and each of the others waits always_late_wait of it. A recording that shows no other
-// time cannot tell a fault from a division of work, so this is a lead and never more. What its own
-// time went into beyond the others' is the cause that the lead names.
+// iteration, and each of the others waits always_late_wait of the time, be it in the iterations
+// after. A recording that shows no other time cannot tell a fault from a division of work, so this
+// is a lead and never more. What its own time went into beyond the others' is the cause that the
+// lead names.
 // Speaks only on jobs that are not slow against their own past and exchange no messages (a
 // pipeline has a rule of its own), and only where always_late_iterations is set.
 //

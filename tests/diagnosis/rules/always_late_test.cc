@@ -21,6 +21,7 @@ struct Recorded {
   double cpu_share = 0.9;  // of the late rank's own time
   double start_ms = 0;     // that starting the profiler takes of the first iteration, on all ranks
   bool messages = false;
+  bool waits_next = false;  // the others wait twice as long in every other iteration, else not
   DiagnosisConfig config = [] {
     DiagnosisConfig of_recordings;
     of_recordings.always_late_iterations = 3;
@@ -48,7 +49,8 @@ JobView ViewOf(const Recorded& job) {
       RankIteration row;
       row.rank = RankId(rank);
       const double start = i == 0 ? job.start_ms : 0;
-      row.duration = Nanos::FromSeconds((25 + late + start) * 1e-3);
+      const double wait = !job.waits_next || rank == 2 ? late : i % 2 == 1 ? 2 * late : 0;
+      row.duration = Nanos::FromSeconds((25 + wait + start) * 1e-3);
       const double own = (rank == 2 ? 20 + late : 20) + start;
       row.blocked = row.duration - Nanos::FromSeconds(own * 1e-3);
       row.cpu = Nanos::FromSeconds((20 + (rank == 2 ? late * job.cpu_share : 0)) * 1e-3);
@@ -80,6 +82,24 @@ TEST(AlwaysLate, IsALeadOnTheRankAndItsCause) {
   EXPECT_THAT(lead.victims, ElementsAre(RankId(0), RankId(1), RankId(3)));
   EXPECT_NEAR(lead.cost.seconds_per_iteration, 0.060, 1e-6);
   EXPECT_THAT(lead.sentence, HasSubstr("Rank 2 was late in 6 of 6 recorded iterations"));
+}
+
+TEST(AlwaysLate, TheOthersMayWaitInTheNextIteration) {
+  const Diagnosis found = JudgedOf({.waits_next = true});
+  ASSERT_THAT(found.verdicts, SizeIs(1));
+  EXPECT_THAT(found.verdicts[0].entity.ranks, ElementsAre(RankId(2)));
+}
+
+TEST(AlwaysLate, NobodyWhereTheOthersHardlyWait) {
+  JobView view = ViewOf({});
+  for (IterationSummary& it : view.window) {
+    for (RankIteration& r : it.ranks) {
+      if (r.rank != RankId(1)) continue;
+      r.duration = r.duration - r.blocked;
+      r.blocked = Nanos{};
+    }
+  }
+  EXPECT_THAT(Diagnose(view, Suspicion{}, Recorded{}.config).verdicts, IsEmpty());
 }
 
 TEST(AlwaysLate, TimeThatIsNoWorkIsTheHosts) {
