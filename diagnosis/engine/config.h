@@ -92,8 +92,8 @@ struct DiagnosisConfig {
 
   // A rank of equals that is late in all of a recording.
   std::int32_t always_late_iterations = 0;  // fewest in which; 0: not asked, live there is a past
-  double always_late_ratio = 2.0;           // own time against the median of the others
-  double always_late_wait = 0.25;           // of an iteration that each of the others waits
+  double always_late_ratio = 1.5;           // own time against the median of the others
+  double always_late_wait = 0.25;           // of the time that each of the others waits
 
   // Jobs whose trace names their ops (schedules).
   double slow_worker_ratio = 1.1;    // computing of a worker against its peers' in other replicas

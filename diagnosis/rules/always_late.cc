@@ -18,7 +18,8 @@
 namespace fathom::diagnosis {
 namespace {
 
-constexpr double kShows = 0.9;   // of the iterations
+constexpr double kShows = 0.9;   // of the pairs of iterations
+constexpr double kFewPairs = 2;  // of two, twice the time; of four, half as much again
 constexpr double kMostly = 0.5;  // of the time beyond the others', to be its cause
 
 double OwnTime(const RankIteration& r) { return (r.duration - r.blocked - r.runqueue).Seconds(); }
@@ -26,25 +27,38 @@ double Worked(const RankIteration& r) { return (r.device.count > 0 ? r.device : 
 
 using Part = std::function<double(const RankIteration&)>;
 
-// Of one rank against the median of the others, the median over the iterations that have it.
-double Beyond(const JobView& view, RankId rank, const Part& part) {
-  std::vector<double> beyond;
-  for (const IterationSummary& it : view.window) {
+// What a rank took in two iterations in a row, and the median of the others. Two: who is late
+// behind the last communication of an iteration makes the others wait in the next, and may be told
+// to have taken the time in either.
+struct Pair {
+  double mine = 0;
+  double others = 0;
+};
+
+std::vector<Pair> PairsOf(const JobView& view, std::size_t first, RankId rank, const Part& part) {
+  std::vector<Pair> pairs;
+  for (std::size_t i = first; i + 1 < view.window.size(); ++i) {
+    std::map<RankId, std::vector<double>> took;
+    for (const RankIteration& r : view.window[i].ranks) took[r.rank].push_back(part(r));
+    for (const RankIteration& r : view.window[i + 1].ranks) took[r.rank].push_back(part(r));
     std::vector<double> others;
-    const RankIteration* mine = nullptr;
-    for (const RankIteration& r : it.ranks) {
-      if (r.rank == rank) mine = &r;
-      if (r.rank != rank) others.push_back(part(r));
+    double mine = -1;
+    for (const auto& [of, times] : took) {
+      if (times.size() != 2) continue;
+      if (of == rank) mine = times[0] + times[1];
+      if (of != rank) others.push_back(times[0] + times[1]);
     }
-    if (mine != nullptr && !others.empty()) beyond.push_back(part(*mine) - Median(others));
+    if (mine >= 0 && !others.empty()) pairs.push_back({mine, Median(std::move(others))});
   }
-  return Median(std::move(beyond));
+  return pairs;
 }
 
-struct Shown {
-  std::size_t late = 0;
-  std::size_t of = 0;
-};
+// What it takes more in an iteration.
+double Beyond(const std::vector<Pair>& pairs) {
+  std::vector<double> beyond;
+  for (const Pair& pair : pairs) beyond.push_back((pair.mine - pair.others) / 2);
+  return Median(std::move(beyond));
+}
 
 double LongestOf(const IterationSummary& it) {
   double longest = 0;
@@ -59,26 +73,25 @@ bool StartsWithTheRecorder(const JobView& view) {
                      [&](const IterationSummary& it) { return LongestOf(it) < first; });
 }
 
-// Looks at the window from its iteration `first` on. Gives up on a rank that was on time too often.
-Shown LateIn(const JobView& view, std::size_t first, RankId rank, const DiagnosisConfig& config) {
-  const double spare = (1 - kShows) * static_cast<double>(view.window.size());
-  Shown shown;
+// A few pairs of iterations may be chance, so they must show more.
+bool AlwaysLonger(const std::vector<Pair>& pairs, const DiagnosisConfig& config) {
+  const auto count = static_cast<double>(pairs.size());
+  const double ratio = std::max(config.always_late_ratio, 1 + kFewPairs / count);
+  const auto longer = std::count_if(pairs.begin(), pairs.end(), [&](const Pair& pair) {
+    return pair.mine >= ratio * pair.others;
+  });
+  return static_cast<double>(longer) >= kShows * count;
+}
+
+// The rank that took most time of its own.
+RankId LongestOwn(const JobView& view, std::size_t first) {
+  std::map<RankId, double> own;
   for (std::size_t i = first; i < view.window.size(); ++i) {
-    std::vector<double> others;
-    double own = -1;
-    for (const RankIteration& r : view.window[i].ranks) {
-      if (r.rank == rank) {
-        own = OwnTime(r);
-      } else {
-        others.push_back(OwnTime(r));
-      }
-    }
-    if (own < 0 || others.empty()) continue;
-    ++shown.of;
-    shown.late += own >= config.always_late_ratio * Median(std::move(others));
-    if (static_cast<double>(shown.of - shown.late) > spare) return {};
+    for (const RankIteration& r : view.window[i].ranks) own[r.rank] += OwnTime(r);
   }
-  return shown;
+  const auto longest = std::max_element(
+      own.begin(), own.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+  return longest == own.end() ? kNoRank : longest->first;
 }
 
 // Ranks that do not wait for their share of the time. Over all iterations: who is late after the
@@ -97,9 +110,9 @@ std::set<RankId> DoNotWait(const JobView& view, std::size_t first, const Diagnos
   return ranks;
 }
 
-Cause CauseOfLateness(const JobView& view, RankId rank, double beyond) {
+Cause CauseOfLateness(const JobView& view, std::size_t first, RankId rank, double beyond) {
   const auto mostly = [&](const Part& part) {
-    return Beyond(view, rank, part) >= kMostly * beyond;
+    return Beyond(PairsOf(view, first, rank, part)) >= kMostly * beyond;
   };
   if (mostly([](const RankIteration& r) { return r.gc.Seconds(); })) return Cause::kGc;
   if (mostly([](const RankIteration& r) { return r.dataloader.Seconds(); })) {
@@ -120,12 +133,12 @@ double MedianDuration(const JobView& view) {
   return Median(std::move(durations));
 }
 
-Verdict Lead(const Case& c, std::size_t first, RankId rank, const Shown& shown) {
-  const double beyond = Beyond(c.view, rank, OwnTime);
+Verdict Lead(const Case& c, std::size_t first, RankId rank, const std::vector<Pair>& pairs) {
+  const double beyond = Beyond(pairs);
   const double duration = MedianDuration(c.view);
   Verdict verdict;
   verdict.grade = Grade::kHypothesis;
-  verdict.cause = CauseOfLateness(c.view, rank, beyond);
+  verdict.cause = CauseOfLateness(c.view, first, rank, beyond);
   verdict.problem = ClassOf(verdict.cause);
   verdict.owner = OwnerOf(verdict.cause);
   verdict.entity.ranks = {rank};
@@ -141,13 +154,18 @@ Verdict Lead(const Case& c, std::size_t first, RankId rank, const Shown& shown) 
                                ? std::string()
                                : absl::StrCat(", most of it ", CauseInWords(verdict.cause));
   verdict.sentence = absl::StrFormat(
-      "%s was late in %d of %d recorded iterations, from the %s on: %s of its own more than "
-      "the others%s. No time before is recorded, so this may be how the work is divided.",
-      RankName(c.view, rank), shown.late, c.view.window.size(), first > 0 ? "second" : "first",
+      "%s was late all through the recorded iterations, from the %s of %d on: %s of its own in "
+      "each "
+      "beyond the others%s. No time before is recorded, so this may be how the work is divided.",
+      RankName(c.view, rank), first > 0 ? "second" : "first", c.view.window.size(),
       Duration(beyond), into);
+  const Pair& least = *std::min_element(
+      pairs.begin(), pairs.end(),
+      [](const Pair& a, const Pair& b) { return a.mine * b.others < b.mine * a.others; });
   verdict.evidence.push_back(
-      {"Iterations in which it took so much longer; each of the others waited.",
-       static_cast<double>(shown.late), "iterations", static_cast<double>(shown.of), "iterations"});
+      {"Its own time in the two iterations in a row that show it least, and "
+       "the others'; each of the others waited.",
+       least.mine, "s", least.others, "iterations"});
   verdict.would_change.push_back(
       "A recording in which this rank takes no longer than the others: "
       "compare with it (--against).");
@@ -159,14 +177,13 @@ void Examine(const Case& c, Findings& out) {
   const auto least = static_cast<std::size_t>(std::max(c.config.always_late_iterations, 0));
   if (least == 0 || c.view.window.size() < least || CarriesMessages(c.view)) return;
   const std::size_t first = StartsWithTheRecorder(c.view) ? 1 : 0;
-  const std::set<RankId> busy = DoNotWait(c.view, first, c.config);
-  for (const auto& [rank, rows] : c.view.rows) {
-    if (busy.size() > 1 || (busy.size() == 1 && !busy.contains(rank))) continue;
-    const Shown shown = LateIn(c.view, first, rank, c.config);
-    if (shown.of < least) continue;
-    if (static_cast<double>(shown.late) < kShows * static_cast<double>(shown.of)) continue;
-    out.verdicts.push_back(Lead(c, first, rank, shown));
-  }
+  const RankId rank = LongestOwn(c.view, first);
+  std::set<RankId> busy = DoNotWait(c.view, first, c.config);
+  busy.erase(rank);
+  if (!busy.empty() || !c.view.rows.contains(rank)) return;
+  const std::vector<Pair> pairs = PairsOf(c.view, first, rank, OwnTime);
+  if (pairs.size() + 1 < least || !AlwaysLonger(pairs, c.config)) return;
+  out.verdicts.push_back(Lead(c, first, rank, pairs));
 }
 
 }  // namespace

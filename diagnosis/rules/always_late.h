@@ -2,17 +2,16 @@
 // docs/rules/always_late.md.
 //
 // Model: own time of a rank in an iteration is what it was not blocked in communication and did not
-// wait for a core. One rank has always_late_ratio × the median of the others in nearly every
-// iteration, and each of the others waits always_late_wait of the time, be it in the iterations
-// after. A recording that shows no other time cannot tell a fault from a division of work, so this
-// is a lead and never more. What its own time went into beyond the others' is the cause that the
-// lead names.
+// wait for a core. The rank that took most has always_late_ratio × the median of the others (more
+// where few iterations are known) in nearly all pairs of iterations in a row, and each of the
+// others waits always_late_wait of all the time. Pairs and sums, because who is late behind the
+// last communication of an iteration makes the others wait in the next. A recording that shows no
+// other time cannot tell a fault from a division of work, so this is a lead and never more. What
+// its own time went into beyond the others' is the cause that the lead names.
 // Speaks only on jobs that are not slow against their own past and exchange no messages (a
 // pipeline has a rule of its own), and only where always_late_iterations is set.
 //
-// Thread-safety: pure. Cost: O(ranks × window + ops) once, then O(ranks) for each rank with rows
-// and each iteration that is looked at: of a rank that is on time the first tenth, of a late one
-// the window.
+// Thread-safety: pure. Cost: O(ranks × window × log ranks), for at most one rank.
 #ifndef FATHOM_DIAGNOSIS_RULES_ALWAYS_LATE_H_
 #define FATHOM_DIAGNOSIS_RULES_ALWAYS_LATE_H_
 

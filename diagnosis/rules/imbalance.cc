@@ -56,10 +56,17 @@ bool AlwaysLonger(const std::map<RankId, Load>& loads, RankId rank, double ratio
   return static_cast<double>(shows) >= kShows * static_cast<double>(load.own.size());
 }
 
+// A recording of few iterations still gives a lead.
+std::int32_t FewestIterations(const DiagnosisConfig& config) {
+  return config.always_late_iterations > 0
+             ? std::min(config.always_late_iterations, config.imbalance_iterations)
+             : config.imbalance_iterations;
+}
+
 std::vector<RankId> AlwaysLongest(const Case& c, const std::map<RankId, Load>& loads) {
   std::vector<RankId> heavy;
   for (const auto& [rank, load] : loads) {
-    if (load.own.size() < static_cast<std::size_t>(c.config.imbalance_iterations)) continue;
+    if (load.own.size() < static_cast<std::size_t>(FewestIterations(c.config))) continue;
     if (AlwaysLonger(loads, rank, c.config.imbalance_ratio)) heavy.push_back(rank);
   }
   return heavy;
@@ -85,12 +92,23 @@ double MedianOwn(const std::map<RankId, Load>& loads, const std::vector<RankId>&
   return Median(std::move(own));
 }
 
+Grade GradeOf(const std::map<RankId, Load>& loads, const std::vector<RankId>& stage,
+              const DiagnosisConfig& config) {
+  const bool few = std::any_of(stage.begin(), stage.end(), [&](RankId rank) {
+    return loads.at(rank).own.size() < static_cast<std::size_t>(config.imbalance_iterations);
+  });
+  return few ? Grade::kHypothesis : Grade::kSupported;
+}
+
 std::string Sentence(const std::vector<RankId>& stage, double own, double usual) {
+  const bool alone = stage.size() == 1;
   return absl::StrFormat(
-      "The stage on rank%s %s has %.1f times the work of the others in every iteration, from the "
-      "start%s: %s against %s. That is how the model is cut, not a fault of a device.",
-      stage.size() == 1 ? "" : "s", RankList(stage), own / usual,
-      stage.size() == 1 ? "" : " and in every replica", Duration(own), Duration(usual));
+      "The stage on %s has %.1f times the work of the others in every iteration, from the start%s: "
+      "%s against %s. %s",
+      RanksInWords(stage), own / usual, alone ? "" : " and in every replica", Duration(own),
+      Duration(usual),
+      alone ? "That is how the model is cut; or its device was slow before the first of them."
+            : "That is how the model is cut, not a fault of a device.");
 }
 
 Verdict Name(const Case& c, const std::map<RankId, Load>& loads, const std::vector<RankId>& stage,
@@ -101,7 +119,7 @@ Verdict Name(const Case& c, const std::map<RankId, Load>& loads, const std::vect
   const auto light = static_cast<double>(others.size());
   Verdict verdict;
   verdict.cause = Cause::kImbalance;
-  verdict.grade = Grade::kSupported;
+  verdict.grade = GradeOf(loads, stage, c.config);
   verdict.problem = ClassOf(verdict.cause);
   verdict.owner = OwnerOf(verdict.cause);
   verdict.entity.type = EntityType::kStage;

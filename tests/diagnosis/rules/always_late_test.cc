@@ -68,8 +68,8 @@ TEST(AlwaysLate, StartOfTheProfilerHidesNoLead) {
   ASSERT_THAT(found.verdicts, SizeIs(1));
   EXPECT_THAT(found.verdicts[0].entity.ranks, ElementsAre(RankId(2)));
   EXPECT_THAT(found.verdicts[0].sentence,
-              HasSubstr("late in 5 of 6 recorded iterations, from the second on"));
-  EXPECT_THAT(JudgedOf({.late_in = 5}).verdicts, IsEmpty()) << "on time in an ordinary iteration";
+              HasSubstr("late all through the recorded iterations, from the second of 6 on"));
+  EXPECT_THAT(JudgedOf({.late_in = 4}).verdicts, IsEmpty()) << "on time in ordinary iterations";
 }
 
 TEST(AlwaysLate, IsALeadOnTheRankAndItsCause) {
@@ -81,7 +81,9 @@ TEST(AlwaysLate, IsALeadOnTheRankAndItsCause) {
   EXPECT_THAT(lead.entity.ranks, ElementsAre(RankId(2)));
   EXPECT_THAT(lead.victims, ElementsAre(RankId(0), RankId(1), RankId(3)));
   EXPECT_NEAR(lead.cost.seconds_per_iteration, 0.060, 1e-6);
-  EXPECT_THAT(lead.sentence, HasSubstr("Rank 2 was late in 6 of 6 recorded iterations"));
+  EXPECT_THAT(
+      lead.sentence,
+      HasSubstr("Rank 2 was late all through the recorded iterations, from the first of 6"));
 }
 
 TEST(AlwaysLate, TheOthersMayWaitInTheNextIteration) {
@@ -110,9 +112,15 @@ TEST(AlwaysLate, TimeThatIsNoWorkIsTheHosts) {
 
 TEST(AlwaysLate, SaysNothingOfLessThanItsThresholds) {
   EXPECT_THAT(JudgedOf({.late_ms = 0}).verdicts, IsEmpty()) << "healthy";
-  EXPECT_THAT(JudgedOf({.late_ms = 15}).verdicts, IsEmpty()) << "not twice the others' time";
-  EXPECT_THAT(JudgedOf({.late_in = 5}).verdicts, IsEmpty()) << "not from the first on";
+  EXPECT_THAT(JudgedOf({.late_ms = 8}).verdicts, IsEmpty()) << "not half as much again";
+  EXPECT_THAT(JudgedOf({.late_in = 4}).verdicts, IsEmpty()) << "not from the first on";
   EXPECT_THAT(JudgedOf({.iterations = 2, .late_in = 2}).verdicts, IsEmpty()) << "too short";
+}
+
+TEST(AlwaysLate, FewIterationsMustShowMore) {
+  EXPECT_THAT(JudgedOf({.iterations = 3, .late_in = 3, .late_ms = 15}).verdicts, IsEmpty());
+  EXPECT_THAT(JudgedOf({.iterations = 3, .late_in = 3, .late_ms = 25}).verdicts, SizeIs(1));
+  EXPECT_THAT(JudgedOf({.late_ms = 15}).verdicts, SizeIs(1));
 }
 
 TEST(AlwaysLate, LeavesPipelinesAndLiveJobsAlone) {

@@ -101,6 +101,21 @@ std::string Judge(const diagnosis::Diagnosis& diagnosis, const Truth& truth) {
   return first.cause == diagnosis::Cause::kUnknown ? "abstained" : "WRONG";
 }
 
+// The recording as if the profiler had been started in the first slow iteration.
+void CutBefore(Iteration first, diagnosis::JobView& view) {
+  std::erase_if(view.window, [&](const auto& it) { return it.index < first; });
+  for (auto& [rank, rows] : view.rows) {
+    std::erase_if(rows.ops, [&](const auto& op) { return op.iteration < first; });
+  }
+}
+
+diagnosis::Diagnosis DiagnosisOf(diagnosis::JobView& view, diagnosis::Suspicion& suspicion) {
+  const auto config = ConfigForRecording({}, view.window.size(), view.world_size);
+  view.episode = FindEpisode(view, config);
+  suspicion = diagnosis::Watch(view, config);
+  return diagnosis::Diagnose(view, suspicion, config);
+}
+
 class Truths : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(Truths, AreNotContradicted) {
@@ -109,10 +124,8 @@ TEST_P(Truths, AreNotContradicted) {
   ASSERT_TRUE(recording.ok()) << recording.status();
   auto& view = recording->view;
   ASSERT_FALSE(view.window.empty());
-  const auto config = ConfigForRecording({}, view.window.size(), view.world_size);
-  view.episode = FindEpisode(view, config);
-  const auto suspicion = diagnosis::Watch(view, config);
-  const auto diagnosis = diagnosis::Diagnose(view, suspicion, config);
+  diagnosis::Suspicion suspicion;
+  const diagnosis::Diagnosis diagnosis = DiagnosisOf(view, suspicion);
   const std::string result = Judge(diagnosis, TruthOf(folder));
   const std::string said = diagnosis.verdicts.empty() ? "-" : Describe(diagnosis.verdicts.front());
   std::printf("%-26s %-10s %4.0f -> %4.0f ms, onset %3ld  %s\n", GetParam().c_str(), result.c_str(),
@@ -124,6 +137,29 @@ TEST_P(Truths, AreNotContradicted) {
   }
   for (const auto& note : recording->notes) std::printf("%38s note: %s\n", "", note.c_str());
   EXPECT_NE(result, "WRONG") << said;
+}
+
+// Nothing before is recorded, so a lead is all there can be: on the right rank, or none.
+TEST_P(Truths, GiveALeadWhereTheRecordingBeganAfterTheFault) {
+  const auto folder = DataFolder() / GetParam();
+  const auto json = nlohmann::json::parse(std::ifstream(folder / "truth.json"));
+  if (!json.contains("first_faulty_iteration") || json["first_faulty_iteration"].is_null()) {
+    GTEST_SKIP() << "no fault, or one from the start";
+  }
+  auto recording = ReadRecording({folder.string()}, "auto", {});
+  ASSERT_TRUE(recording.ok()) << recording.status();
+  CutBefore(Iteration(json["first_faulty_iteration"].get<std::int64_t>()), recording->view);
+  diagnosis::Suspicion suspicion;
+  const diagnosis::Diagnosis diagnosis = DiagnosisOf(recording->view, suspicion);
+  const Truth truth = TruthOf(folder);
+  const bool network = truth.causes.contains("link_slow");
+  EXPECT_EQ(diagnosis.verdicts.size(), network ? 0U : 1U) << "what a network was is not known";
+  for (const diagnosis::Verdict& verdict : diagnosis.verdicts) {
+    EXPECT_EQ(verdict.grade, diagnosis::Grade::kHypothesis) << Describe(verdict);
+    std::set<std::uint32_t> named;
+    for (const RankId rank : verdict.entity.ranks) named.insert(rank.value);
+    EXPECT_EQ(named, truth.culprits) << Describe(verdict);
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Recordings, Truths, ::testing::ValuesIn(TimedRuns()),
