@@ -40,6 +40,14 @@ def scenarios(names, confusers=True):
     return [row for row in rows if not names or row[1] in names or f"{row[0]}/{row[1]}" in names]
 
 
+def ranks_in(text, world):
+    """The ranks of a list like 0,2; of an empty one all of the job. A rank that the job lacks is an error."""
+    ranks = [int(r) for r in text.split(",")] if text else list(range(world))
+    if not all(0 <= r < world for r in ranks):
+        raise SystemExit(f"--ranks {text}: the job has ranks 0 to {world - 1}")
+    return ranks
+
+
 def command(options, script, event, rank, world):
     torchrun = [options.python, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(world)]
     if script in ("hang", "ways_to_hang"):
@@ -58,10 +66,16 @@ def hang_convictions(verdicts):
     return [v for v in convictions(verdicts) if v.get("class") in HANG_CLASSES]
 
 
+def names_fault(verdict, rank, causes):
+    """A conviction of exactly this rank, of a hang or of one of these causes (a loader that hangs is slow)."""
+    return (verdict in convictions([verdict]) and ranks_of(verdict) == {rank}
+            and (verdict.get("class") in HANG_CLASSES or verdict.get("cause") in causes))
+
+
 def judge_hang(rank, causes, ever):
-    accused = hang_convictions(ever)
-    if any(ranks_of(v) != {rank} for v in accused):
+    if any(ranks_of(v) != {rank} for v in convictions(ever)):
         return "wrong", False
+    accused = [v for v in ever if names_fault(v, rank, causes)]
     return ("right", accused[-1].get("cause") in causes) if accused else ("abstained", False)
 
 
@@ -81,10 +95,9 @@ def run(options, script, event, causes, rank, world):
     environment["PATH"] = f"{pathlib.Path(options.python).parent}{os.pathsep}{environment['PATH']}"
     job = TracedJob(pathlib.Path(options.build) / "fathom", command(options, script, event, rank, world),
                     f"{script}-{event}-{rank}", environment, marker(script))
-    began = time.monotonic()
+    began, load = time.monotonic(), os.getloadavg()[0]
     try:
-        job.watch(lambda v: bool(hang_convictions([v])) and ranks_of(v) == {rank} and bool(causes), options.seconds,
-                  bool(causes))
+        job.watch(lambda v: bool(causes) and names_fault(v, rank, causes), options.seconds, bool(causes))
     finally:
         job.close()
     if job.url is None:
@@ -94,4 +107,5 @@ def run(options, script, event, causes, rank, world):
     delay = job.first_right - job.fault_time if job.first_right and job.fault_time else None
     return {"script": script, "fault": event if causes else "none", "event": event, "rank": rank, "run": 0,
             "outcome": outcome, "cause_right": cause_right, "seconds": delay, "exit_code": job.process.returncode,
-            "verdicts": job.final, "ever": ever, "log": "".join(job.log), "lasted": time.monotonic() - began}
+            "verdicts": job.final, "ever": ever, "log": "".join(job.log), "lasted": time.monotonic() - began,
+            "world": world, "load": load}

@@ -2,7 +2,7 @@
 """Tests of the judge, which must not be kinder than its words."""
 import unittest
 
-from hangs import judge_confuser, judge_hang
+from hangs import judge_confuser, judge_hang, ranks_in
 from judgement import judge
 
 
@@ -41,6 +41,15 @@ def hang(*ranks, grade="supported", cause="noncommunication_hang", **more):
     return {**verdict(*ranks, grade=grade, cause=cause), "class": "noncommunication_hang", **more}
 
 
+class Ranks(unittest.TestCase):
+    def test_each_rank_of_the_job_and_none_that_it_lacks(self):
+        self.assertEqual(ranks_in("", 8), list(range(8)))
+        self.assertEqual(ranks_in("5,0", 8), [5, 0])
+        for text in ("4", "0,-1"):
+            with self.assertRaises(SystemExit):
+                ranks_in(text, 4)
+
+
 class HangJudge(unittest.TestCase):
     def test_a_hang_needs_its_rank_and_nobody_else_ever(self):
         causes = ("noncommunication_hang",)
@@ -49,6 +58,12 @@ class HangJudge(unittest.TestCase):
         self.assertEqual(judge_hang(2, causes, [hang(1), hang(2)]), ("wrong", False))
         self.assertEqual(judge_hang(2, causes, [hang(1, 2)]), ("wrong", False))
         self.assertEqual(judge_hang(2, causes, [hang(1, grade="hypothesis")]), ("abstained", False))
+
+    def test_a_loader_that_hangs_is_called_slow_and_slowness_of_others_is_wrong_too(self):
+        slow = {**verdict(2, cause="dataloader"), "class": "noncommunication_slow"}
+        self.assertEqual(judge_hang(2, ("dataloader",), [slow]), ("right", True))
+        self.assertEqual(judge_hang(2, ("mismatch",), [slow]), ("abstained", False))
+        self.assertEqual(judge_hang(2, ("mismatch",), [{**slow, "entity": {"ranks": [1]}}, hang(2)]), ("wrong", False))
 
     def test_what_is_no_hang_may_leave_a_lead_that_closes(self):
         closed = hang(1, grade="hypothesis", until={"iteration": 70})
