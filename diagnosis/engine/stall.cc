@@ -4,6 +4,15 @@
 #include <vector>
 
 namespace fathom::diagnosis {
+namespace {
+
+// Whether what is known of the rank is of now. Of a job out of reach the last word stands; death
+// stands in any case.
+bool IsOfNow(const RankFacts& rank, bool any_in_reach) {
+  return rank.agent_reachable || !any_in_reach || IsDead(rank);
+}
+
+}  // namespace
 
 Nanos LongestIteration(const JobView& view) {
   Nanos longest;
@@ -37,6 +46,11 @@ bool IsStalled(const RankFacts& rank, Nanos longest, const DiagnosisConfig& conf
   return rank.silent_for > StallThreshold(rank, longest, config);
 }
 
+bool AnyInReach(const JobView& view) {
+  return std::any_of(view.ranks.begin(), view.ranks.end(),
+                     [](const RankFacts& rank) { return rank.agent_reachable; });
+}
+
 bool AnyStalled(const JobView& view, const DiagnosisConfig& config) {
   // No threshold is below its floor, and the history of a large job takes long to look through.
   const Nanos floor = std::min(config.stall_floor, config.startup_floor);
@@ -45,8 +59,10 @@ bool AnyStalled(const JobView& view, const DiagnosisConfig& config) {
   });
   if (!silent) return false;
   const Nanos longest = LongestIteration(view);
-  return std::any_of(view.ranks.begin(), view.ranks.end(),
-                     [&](const RankFacts& r) { return IsStalled(r, longest, config); });
+  const bool in_reach = AnyInReach(view);
+  return std::any_of(view.ranks.begin(), view.ranks.end(), [&](const RankFacts& r) {
+    return IsOfNow(r, in_reach) && IsStalled(r, longest, config);
+  });
 }
 
 }  // namespace fathom::diagnosis

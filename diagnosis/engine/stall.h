@@ -28,6 +28,11 @@ bool IsDead(const RankFacts& rank);
 
 bool IsStalled(const RankFacts& rank, Nanos longest, const DiagnosisConfig& config);
 
+// Whether anything that is known of the job is of now: of one rank at least.
+bool AnyInReach(const JobView& view);
+
+// A rank whose agent is out of reach counts only where all are: its silence is old, and the job may
+// have moved on.
 bool AnyStalled(const JobView& view, const DiagnosisConfig& config);
 
 }  // namespace fathom::diagnosis

@@ -74,7 +74,8 @@ void AddCollectives(const JobView& view, Nanos stuck_after, WaitFor& out) {
     for (const OpenOp& op : facts.open_ops) {
       if (IsPointToPoint(op.kind)) continue;
       entered[{op.group, op.sequence}].emplace(facts.rank, op);
-      if (op.age >= stuck_after) stuck.insert({op.group, op.sequence});
+      const bool of_now = facts.agent_reachable;  // it may have come out since
+      if (of_now && op.age >= stuck_after) stuck.insert({op.group, op.sequence});
     }
   }
   for (const auto& [group, sequence] : stuck) {
@@ -114,6 +115,7 @@ void AddMessage(const JobView& view, const RankFacts& facts, const OpenOp& op, W
 
 void AddMessages(const JobView& view, Nanos stuck_after, Nanos message_gap, WaitFor& out) {
   for (const RankFacts& facts : view.ranks) {
+    if (!facts.agent_reachable) continue;
     for (const OpenOp& op : facts.open_ops) {
       if (!IsPointToPoint(op.kind) || op.age < stuck_after) continue;
       if (IsHeldBy(op, facts, message_gap)) AddMessage(view, facts, op, out);

@@ -32,6 +32,22 @@ bool IsHalted(const RankFacts& facts) {
          facts.frozen;
 }
 
+// ": the agent of node a is out of reach", of the nodes of those ranks; empty if all are in reach.
+std::string OutOfReach(const JobView& view, const std::vector<RankId>& ranks) {
+  std::set<std::string> nodes;
+  for (const RankId rank : ranks) {
+    const RankFacts* facts = FactsOf(view, rank);
+    if (facts != nullptr && !facts->agent_reachable) nodes.insert(facts->node);
+  }
+  if (nodes.empty()) return "";
+  if (nodes.size() > 1) {
+    return absl::StrCat(": the agents of ", nodes.size(), " nodes are out of reach, ",
+                        *nodes.begin(), " and others");
+  }
+  return absl::StrCat(": the agent of ", nodes.begin()->empty() ? "its node" : *nodes.begin(),
+                      " is out of reach");
+}
+
 // What the ranks that the others wait for turn out to be.
 struct Ends {
   std::vector<Verdict> halted, absent;
@@ -50,7 +66,7 @@ void JudgeSink(const StuckJob& job, RankId rank, Ends& ends, Findings& out) {
       ends.inside.push_back(rank);
     }
   } else if (!facts.agent_reachable) {
-    Abstain(out, absl::StrCat("what rank ", rank.value, " does: its agent is out of reach"));
+    Abstain(out, absl::StrCat("what rank ", rank.value, " does", OutOfReach(c.view, {rank})));
   } else if (IsDead(facts)) {
     // It left in order, but others still count on it.
     ends.halted.push_back(ConvictDead(job, facts, {}));
@@ -106,6 +122,20 @@ bool IsAnswered(const WaitFor& graph, RankId rank) {
       [&](const StuckMessage& message) { return message.rank == rank && message.answered; });
 }
 
+// Members of their ops of which it is not known whether they have entered.
+std::vector<RankId> UnknownBeside(const WaitFor& graph, const std::vector<RankId>& inside) {
+  std::vector<RankId> unknown;
+  for (const RankId rank : inside) {
+    const auto at = graph.inside_of.find(rank);
+    if (at == graph.inside_of.end()) continue;
+    for (const std::size_t i : at->second) {
+      const auto& members = graph.instances[i].unknown;
+      unknown.insert(unknown.end(), members.begin(), members.end());
+    }
+  }
+  return unknown;
+}
+
 // Ranks that wait for nobody that is known, inside of an op.
 void JudgeHeldInside(const StuckJob& job, const std::vector<RankId>& inside, bool alone,
                      Findings& out) {
@@ -117,7 +147,8 @@ void JudgeHeldInside(const StuckJob& job, const std::vector<RankId>& inside, boo
   Abstain(out, messages ? absl::StrCat("why the message that ", ranks,
                                        " does not move: both ends are there (their tags, or the "
                                        "state of the transport)")
-                        : absl::StrCat("who holds up the op that ", ranks));
+                        : absl::StrCat("who holds up the op that ", ranks,
+                                       OutOfReach(job.c.view, UnknownBeside(job.graph, inside))));
 }
 
 // Verdicts on the ranks that the others wait for. False: there are none.
@@ -207,8 +238,10 @@ void JudgeInside(const StuckJob& job, Findings& out) {
   if (JudgeMessagePaths(job, out)) return;
   if (first == nullptr) return JudgeRing(job, out);
   if (!first->unknown.empty() || first->inside.size() < 2) {
-    Abstain(out, absl::StrCat("whether ranks ", RankList(first->unknown),
-                              " have entered the op that others are stuck in"));
+    const bool one = first->unknown.size() == 1;
+    Abstain(out, absl::StrCat(one ? "whether rank " : "whether ranks ", RankList(first->unknown),
+                              one ? " has" : " have", " entered the op that others are stuck in",
+                              OutOfReach(job.c.view, first->unknown)));
   } else {
     Abstain(out, "what keeps some members from beginning an op that all have entered");
   }
@@ -256,7 +289,8 @@ void Examine(const Case& c, Findings& out) {
   } else if (JudgeTheDead(job, out)) {
     return;
   } else if (graph.waiting.empty()) {
-    Abstain(out, "a rank that waits in communication for longer than usual");
+    Abstain(out, AnyInReach(c.view) ? "a rank that waits in communication for longer than usual"
+                                    : "what any rank does: no agent of the job is in reach");
   } else if (!JudgeSinks(job, out)) {
     JudgeInside(job, out);
   }

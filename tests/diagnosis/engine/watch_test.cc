@@ -178,6 +178,22 @@ TEST(WatchTest, AProcessThatVanishedIsStalledAtOnceOneThatLeftIsNot) {
   EXPECT_FALSE(Watch(view, {}).stalled);
 }
 
+TEST(WatchTest, SilenceOfARankOutOfReachIsOldUnlessAllAre) {
+  JobView view = JobOf(Series(40, 0.1, 0.005, 1));
+  view.ranks[0].silent_for = Nanos::FromSeconds(9);
+  view.ranks[0].agent_reachable = false;
+  EXPECT_FALSE(Watch(view, {}).stalled) << "the job may have moved on since";
+  view.ranks[1].silent_for = Nanos::FromSeconds(9);
+  EXPECT_TRUE(Watch(view, {}).stalled);
+  view.ranks[1].silent_for = {};
+  view.ranks[1].agent_reachable = false;
+  EXPECT_TRUE(Watch(view, {}).stalled) << "the last word stands";
+  view.ranks[1].agent_reachable = true;
+  view.ranks[0].silent_for = {};
+  view.ranks[0].state = ProcessState::kGone;
+  EXPECT_TRUE(Watch(view, {}).stalled) << "dead is dead";
+}
+
 TEST(WatchTest, AJobWithoutAPeriodIsMeasuredByItsLongestPause) {
   JobView view = JobOf({0.1, 0.1});
   view.ranks[0].recent_pause = Nanos::FromSeconds(0.8);

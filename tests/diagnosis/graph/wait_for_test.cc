@@ -71,6 +71,18 @@ TEST(WaitForTest, YoungOpsAreNotStuck) {
   EXPECT_THAT(BuildWaitFor(Job({a, b}), kStuck, kGap).waiting, IsEmpty());
 }
 
+TEST(WaitForTest, WhatARankOutOfReachWasInsideOfIsOldAndThatItEnteredStands) {
+  auto a = Facts(0, 42), b = Facts(1, 50), c = Facts(2, 42);
+  Open(a, 41);
+  a.agent_reachable = false;
+  EXPECT_THAT(BuildWaitFor(Job({a, b}), kStuck, kGap).waiting, IsEmpty()) << "the job went on";
+  Open(c, 41);
+  const WaitFor graph = BuildWaitFor(Job({a, c}), kStuck, kGap);
+  ASSERT_EQ(graph.instances.size(), 1u);
+  EXPECT_TRUE(graph.instances[0].inside.contains(RankId(0)));
+  EXPECT_THAT(graph.instances[0].unknown, IsEmpty());
+}
+
 TEST(WaitForTest, AStoppedRankIsASinkThoughItIsInside) {
   auto a = Facts(0, 42), b = Facts(1, 42);
   Open(a, 41);

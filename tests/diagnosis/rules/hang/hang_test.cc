@@ -52,6 +52,30 @@ TEST(HangTest, TheEndOfTheChainIsTheCulprit) {
                              HasSubstr("Rank 0 waits in all_reduce 10 of TENSOR (1) for rank 1"))));
 }
 
+TEST(HangTest, OfRanksOutOfReachItNamesTheNodeAndNobody) {
+  JobView view = Chain();
+  for (RankFacts& facts : view.ranks) facts.node = facts.rank < RankId(2) ? "n0" : "n1";
+  view.ranks[1].agent_reachable = false;
+  Diagnosis said = Say(view);
+  EXPECT_THAT(said.verdicts, IsEmpty()) << "0 waits for 1, and of 1 nothing is known";
+  EXPECT_THAT(said.abstained,
+              Contains(Field(&Abstention::missing,
+                             "who holds up the op that rank 0 is inside of: the agent of n0 is out "
+                             "of reach")));
+  for (RankFacts& facts : view.ranks) facts.agent_reachable = false;
+  said = Say(view);
+  EXPECT_THAT(said.verdicts, IsEmpty());
+  EXPECT_THAT(said.abstained, Contains(Field(&Abstention::missing, HasSubstr("no agent of"))));
+}
+
+TEST(HangTest, ACulpritInReachIsNamedThoughOthersAreOutOfReach) {
+  JobView view = Chain();
+  view.ranks[0].agent_reachable = view.ranks[3].agent_reachable = false;
+  const Diagnosis said = Say(view);
+  ASSERT_EQ(said.verdicts.size(), 1u);
+  EXPECT_THAT(said.verdicts[0].entity.ranks, ElementsAre(RankId(1)));
+}
+
 // Rank 1 has come to the tensor group too: the others still wait for both, who wait for nobody.
 JobView BothInside() {
   JobView view = Chain();
