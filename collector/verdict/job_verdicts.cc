@@ -34,6 +34,16 @@ bool IsHang(const diagnosis::Verdict& verdict) {
   return verdict.problem == kCommunicationHang || verdict.problem == kNonCommunicationHang;
 }
 
+// The node of a culprit that cannot be seen now; null if all can.
+const std::string* OutOfSight(const diagnosis::Verdict& verdict, const JobMoment& now) {
+  for (const RankId rank : verdict.entity.ranks) {
+    if (const auto at = now.out_of_sight.find(rank); at != now.out_of_sight.end()) {
+      return &at->second;
+    }
+  }
+  return nullptr;
+}
+
 // Worth telling anew: more than rounding changed.
 bool Differs(const diagnosis::Verdict& a, const diagnosis::Verdict& b) {
   const auto far = [](double x, double y) {
@@ -103,8 +113,8 @@ void JobVerdicts::Refresh(Live& live, const diagnosis::Verdict& verdict, const J
   live.lower_grades = lower ? live.lower_grades + 1 : 0;
   if (lower && live.lower_grades < kFallAfter) return;
   const bool graded = verdict.grade != kept.grade;
-  const bool due = now.mono - live.last_told >= kUpdateGap;
-  if (!graded && !(due && Differs(verdict, kept))) return;
+  const bool due = live.out_of_sight || now.mono - live.last_told >= kUpdateGap;
+  if (!graded && !live.out_of_sight && !(due && Differs(verdict, kept))) return;
   const Iteration since = kept.since_iteration;
   const WallNs since_time = kept.since_time;
   const double hours = kept.cost.gpu_hours;
@@ -115,7 +125,7 @@ void JobVerdicts::Refresh(Live& live, const diagnosis::Verdict& verdict, const J
   live.episode.updated = now.wall;
   live.last_told = now.mono;
   live.lower_grades = 0;
-  live.adopted = false;
+  live.adopted = live.out_of_sight = false;
   changes.emplace_back(VerdictChange::kUpdated, live.episode);
 }
 
@@ -138,6 +148,7 @@ void JobVerdicts::CloseUnseen(const JobMoment& now, const diagnosis::Suspicion& 
     if (live.missed < kCloseAfter) continue;
     const bool over = IsHang(live.episode.verdict) ? !suspicion.stalled : !suspicion.slow;
     const Live* successor = over ? nullptr : Successor(key);
+    if (!over && successor == nullptr && KeepUnseen(live, now, changes)) continue;
     // A noisy moment is no change of mind: without a better explanation it is given time.
     const Nanos gap = over || successor != nullptr ? kCloseGap : kDoubtGap;
     if (now.mono - live.last_seen < gap) continue;
@@ -147,6 +158,21 @@ void JobVerdicts::CloseUnseen(const JobMoment& now, const diagnosis::Suspicion& 
     unseen.emplace_back(key, std::move(why));
   }
   for (const auto& [key, why] : unseen) Close(key, now, why, changes);
+}
+
+bool JobVerdicts::KeepUnseen(Live& live, const JobMoment& now, Changes& changes) {
+  diagnosis::Verdict& verdict = live.episode.verdict;
+  const std::string* node = IsHang(verdict) ? OutOfSight(verdict, now) : nullptr;
+  if (node == nullptr) return false;
+  if (live.out_of_sight) return true;
+  live.out_of_sight = true;
+  verdict.counter_evidence.push_back(
+      {"The agent of " + *node + " is out of reach: this is what was known last.", 0, "", 0,
+       "agents"});
+  live.episode.updated = now.wall;
+  live.last_told = now.mono;
+  changes.emplace_back(VerdictChange::kUpdated, live.episode);
+  return true;
 }
 
 void JobVerdicts::CloseRegular(const JobMoment& now, const diagnosis::Suspicion& suspicion,

@@ -8,7 +8,9 @@
 //   not seen in kCloseAfter diagnoses and kCloseGap, while another verdict is
 //                                  → closed "superseded by ID"; the other one was opened
 //   not seen for kDoubtGap, nor any other
-//                                  → closed "no longer supported"
+//                                  → closed "no longer supported"; but a hang whose culprit is
+//                                  out of sight while the job stands still stays as it was last
+//                                  known, and says so: nothing speaks against it
 //   the job is regular (or, for a hang, moves again; or, for slowness, stands), for kCloseGap or
 //   kRegularGap                    → closed "recovered"
 //   job over, job restarted        → closed, saying so
@@ -35,6 +37,8 @@ struct JobMoment {
   Iteration iteration;
   WallNs wall;
   MonoNs mono;
+  // Nodes by those ranks whose agents are out of reach: nothing is known of them now.
+  std::map<RankId, std::string> out_of_sight;
 };
 
 using Changes = std::vector<std::pair<VerdictChange, Episode>>;
@@ -71,6 +75,7 @@ class JobVerdicts {
     int lower_grades = 0;  // diagnoses in a row with a lower grade
     MonoNs last_told;
     bool adopted = false;
+    bool out_of_sight = false;  // and it says so
   };
   struct Candidate {
     diagnosis::Verdict verdict;
@@ -84,6 +89,8 @@ class JobVerdicts {
   void Open(const std::string& key, const diagnosis::Verdict& verdict, const JobMoment& now,
             Changes& changes);
   void CloseUnseen(const JobMoment& now, const diagnosis::Suspicion& suspicion, Changes& changes);
+  // A hang that nothing refutes: the job stands still, and its culprit cannot be seen.
+  bool KeepUnseen(Live& live, const JobMoment& now, Changes& changes);
   void CloseRegular(const JobMoment& now, const diagnosis::Suspicion& suspicion, Changes& changes);
   void Close(const std::string& key, const JobMoment& now, const std::string& because,
              Changes& changes);

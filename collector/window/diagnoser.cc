@@ -2,16 +2,33 @@
 
 #include <algorithm>
 #include <chrono>
+#include <map>
+#include <string>
 #include <utility>
 #include <vector>
 
+#include "diagnosis/engine/stall.h"
 #include "diagnosis/engine/totals.h"
 
 namespace fathom::collector {
 namespace {
 
 JobMoment MomentOf(const JobFigures& figures, const Clock& clock) {
-  return {figures.name, figures.started, Iteration(figures.iteration), clock.Wall(), clock.Mono()};
+  JobMoment moment;
+  moment.job = figures.name;
+  moment.started = figures.started;
+  moment.iteration = Iteration(figures.iteration);
+  moment.wall = clock.Wall();
+  moment.mono = clock.Mono();
+  return moment;
+}
+
+std::map<RankId, std::string> OutOfSight(const diagnosis::JobView& view) {
+  std::map<RankId, std::string> ranks;
+  for (const diagnosis::RankFacts& facts : view.ranks) {
+    if (!facts.agent_reachable && !diagnosis::IsDead(facts)) ranks.emplace(facts.rank, facts.node);
+  }
+  return ranks;
 }
 
 }  // namespace
@@ -152,7 +169,9 @@ void Diagnoser::Localize(const std::shared_ptr<JobState>& job, diagnosis::JobVie
   job->FillRows(suspicion.rows, view);
   const diagnosis::Diagnosis diagnosis = functions_.diagnose(view, suspicion, config_);
   job->SetDiagnosis(diagnosis);
-  const bool opened = parts_.ledger.Update(moment, suspicion, &diagnosis);
+  JobMoment now = moment;
+  now.out_of_sight = OutOfSight(view);
+  const bool opened = parts_.ledger.Update(now, suspicion, &diagnosis);
   if (!opened || watched.localized) return;
   watched.localized = true;
   const std::lock_guard lock(mutex_);

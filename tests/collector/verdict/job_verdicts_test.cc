@@ -28,7 +28,11 @@ struct JobVerdictsTest : testing::Test {
   diagnosis::Suspicion suspicion;
   Changes all;
 
-  JobMoment Now() { return {"train", WallNs(5), Iteration(120), clock.Wall(), clock.Mono()}; }
+  std::map<RankId, std::string> out_of_sight;
+
+  JobMoment Now() {
+    return {"train", WallNs(5), Iteration(120), clock.Wall(), clock.Mono(), out_of_sight};
+  }
   void SetUp() override { suspicion.slow = true; }
   Changes Diagnose(std::vector<diagnosis::Verdict> seen) {
     diagnosis::Diagnosis diagnosis;
@@ -202,6 +206,46 @@ TEST_F(JobVerdictsTest, NoLongerSupportedClosesIt) {
   ASSERT_EQ(all.size(), 1u);
   EXPECT_EQ(all[0].second.closed_because, "no longer supported");
   EXPECT_FALSE(all[0].second.superseded);
+}
+
+diagnosis::Verdict Hung(std::uint32_t rank) {
+  auto verdict = Slow(rank, Grade::kSupported, Cause::kNonCommunicationHang);
+  verdict.problem = diagnosis::ProblemClass::kNonCommunicationHang;
+  return verdict;
+}
+
+TEST_F(JobVerdictsTest, AHangWhoseCulpritGoesOutOfSightStaysUntilItsJobMovesOrItIsSeenOtherwise) {
+  suspicion = {};
+  suspicion.stalled = true;
+  Diagnose({Hung(2)});
+  Diagnose({Hung(2)});
+  out_of_sight = {{RankId(2), "n1"}, {RankId(3), "n1"}};
+  all.clear();
+  for (int i = 0; i < 60; ++i) Diagnose({});
+  ASSERT_EQ(all.size(), 1u) << "said once";
+  EXPECT_EQ(all[0].first, VerdictChange::kUpdated);
+  const auto& doubt = all[0].second.verdict.counter_evidence;
+  ASSERT_EQ(doubt.size(), 1u);
+  EXPECT_EQ(doubt[0].statement, "The agent of n1 is out of reach: this is what was known last.");
+  out_of_sight.clear();
+  ASSERT_EQ(Diagnose({Hung(2)}).size(), 1u) << "seen again, and no doubt any more";
+  EXPECT_TRUE(all.back().second.verdict.counter_evidence.empty());
+  for (int i = 0; i < 25; ++i) Diagnose({});
+  EXPECT_EQ(all.back().second.closed_because, "no longer supported");
+}
+
+TEST_F(JobVerdictsTest, OutOfSightKeepsNeitherSlownessNorAHangOfOthersNorOneThatIsOver) {
+  suspicion.stalled = true;
+  out_of_sight = {{RankId(2), "n1"}};
+  for (int i = 0; i < 2; ++i) Diagnose({Slow(2), Hung(1), Hung(2)});
+  all.clear();
+  for (int i = 0; i < 30; ++i) Diagnose({});
+  ASSERT_EQ(all.size(), 3u);  // two closed, one says what it does not know
+  EXPECT_TRUE(verdicts.HasOpen());
+  suspicion.stalled = false;
+  Diagnose({});
+  EXPECT_FALSE(verdicts.HasOpen());
+  EXPECT_EQ(all.back().second.closed_because, "recovered");
 }
 
 TEST_F(JobVerdictsTest, ASettledJobClosesItAsRecovered) {
