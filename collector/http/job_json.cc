@@ -66,9 +66,11 @@ const char* ProcessName(diagnosis::ProcessState state) {
   return "unknown";
 }
 
-void WriteRankHead(RankId rank, const RankState& state, const std::string& node, JsonWriter& json) {
+void WriteRankHead(RankId rank, const RankState& state, const std::string& node, bool in_reach,
+                   JsonWriter& json) {
   json.Field("rank", rank.value).Field("node", node).Field("pid", state.process.pid);
-  json.Field("state", state.gone ? "gone" : ProcessName(state.health.state));
+  const char* alive = in_reach ? ProcessName(state.health.state) : "unknown";
+  json.Field("state", state.gone ? "gone" : alive);
 }
 
 using Series = std::uint64_t HeatCell::*;
@@ -128,12 +130,16 @@ void WriteSources(const RankState& state, JsonWriter& json) {
   json.EndObject().Field("window_refused", why);
 }
 
-void WriteRankHealth(RankId rank, const RankState& state, const std::string& node,
-                     JsonWriter& json) {
+void WriteRankHealth(const JobState& job, RankId rank, const RankState& state,
+                     const std::string& node, bool connected, JsonWriter& json) {
   const RankHealthState& health = state.health;
+  const bool in_reach = job.InReach(state, connected);
   json.BeginObject();
-  WriteRankHead(rank, state, node, json);
-  json.Field("last_event_age_s", health.last_event_age.Seconds());
+  WriteRankHead(rank, state, node, in_reach, json);
+  // Whatever it did since its agent's last word was not seen.
+  const bool old = health.known && !in_reach && !state.gone;
+  const Nanos unseen = old ? job.HeardAgo(state) : Nanos();
+  json.Field("last_event_age_s", (health.last_event_age + unseen).Seconds());
   json.Field("records_total", health.records_total).Field("records_lost", health.records_lost);
   json.Field("records_torn", health.records_torn);
   json.Field("records_invalid", health.records_invalid);
@@ -188,8 +194,9 @@ void WriteMembers(const JobState& job, const NodeConnected& connected, JsonWrite
     for (const auto& node : ranks.nodes()) there.push_back(connected(node));
     for (const auto& [rank, state] : ranks.ranks()) {
       json.BeginObject();
-      WriteRankHead(rank, state, ranks.NodeOf(state), json);
-      json.Field("agent_connected", static_cast<bool>(there[state.process.node])).EndObject();
+      const bool there_now = there[state.process.node];
+      WriteRankHead(rank, state, ranks.NodeOf(state), job.InReach(state, there_now), json);
+      json.Field("agent_connected", there_now).EndObject();
     }
     json.EndArray();
   });
@@ -229,12 +236,16 @@ std::string IterationsJson(const JobState& job, std::int64_t after, std::size_t 
 
 std::string HealthJson(const JobState& job, const std::vector<AgentFacts>& agents) {
   JsonWriter json;
-  std::set<std::string> nodes;
+  std::set<std::string> nodes, connected;
+  for (const AgentFacts& agent : agents) {
+    if (agent.connected) connected.insert(agent.node);
+  }
   json.BeginObject().Key("ranks").BeginArray();
   job.Read([&](const RankTable& ranks, const GroupTable&, const SummaryWindow&) {
     nodes.insert(ranks.nodes().begin(), ranks.nodes().end());
     for (const auto& [rank, state] : ranks.ranks()) {
-      WriteRankHealth(rank, state, ranks.NodeOf(state), json);
+      const std::string& node = ranks.NodeOf(state);
+      WriteRankHealth(job, rank, state, node, connected.contains(node), json);
     }
   });
   json.EndArray().Key("agents").BeginArray();

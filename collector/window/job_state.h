@@ -126,6 +126,13 @@ class JobState {
   IterationHistogram Histogram() const;
   std::vector<diagnosis::SignalState> SignalStates() const;
   std::size_t rank_count() const;
+  // Whether what is known of a rank is of now: its agent is connected, and told of it lately, or it
+  // is gone. Of another its last state is old.
+  bool InReach(const RankState& state, bool connected) const;
+  // Since its agent last told of it.
+  Nanos HeardAgo(const RankState& state) const {
+    return clock_.Mono() - state.health.received_mono;
+  }
   std::size_t BytesPerRank() const;  // the largest over the ranks; 0 without ranks
   // Calls read(ranks, groups, window) under the lock. Requires: read does not call back.
   void Read(const std::function<void(const RankTable&, const GroupTable&, const SummaryWindow&)>&

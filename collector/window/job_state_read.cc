@@ -63,10 +63,14 @@ diagnosis::RankFacts JobState::FactsOf(RankId rank, const RankState& state, bool
   facts.iterations_seen = health.iterations_seen;
   facts.recent_pause = Nanos(std::int64_t{health.recent_pause_ms} * 1'000'000);
   facts.longest_pause = Nanos(std::int64_t{health.longest_pause_ms} * 1'000'000);
-  const bool fresh = !health.known || now - health.received_mono < kHealthFresh || state.gone;
-  facts.agent_reachable = connected && fresh;
+  facts.agent_reachable = InReach(state, connected);
   if (health.trouble != nullptr) Tell(*health.trouble, facts);
   return facts;
+}
+
+bool JobState::InReach(const RankState& state, bool connected) const {
+  const bool fresh = !state.health.known || HeardAgo(state) < kHealthFresh;
+  return connected && (fresh || state.gone);
 }
 
 // Matches the connections of ranks by both ends: the one's local address is the other's peer.

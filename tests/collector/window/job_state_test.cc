@@ -4,6 +4,7 @@
 
 #include <cstdio>
 
+#include "collector/http/job_json.h"
 #include "collector/limits.h"
 #include "tests/collector/fake_clock.h"
 #include "tests/collector/messages.h"
@@ -146,6 +147,15 @@ TEST_F(JobStateTest, AnAgentThatIsAwayMakesTheRankUnreachable) {
   EXPECT_FALSE(job.View([](std::string_view) { return false; }).ranks[0].agent_reachable);
   clock.AdvanceSeconds(30);
   EXPECT_FALSE(View().ranks[0].agent_reachable) << "connected, but says nothing any more";
+  AgentFacts agent;
+  agent.node = "n0";
+  agent.connected = true;
+  const std::string said = HealthJson(job, {agent});
+  EXPECT_NE(said.find(R"("state":"unknown","last_event_age_s":30.)"), std::string::npos) << said;
+  job.Apply(HealthOf(0), "n0");
+  EXPECT_NE(HealthJson(job, {agent}).find(R"("state":"sleeping")"), std::string::npos);
+  agent.connected = false;
+  EXPECT_NE(HealthJson(job, {agent}).find(R"("state":"unknown")"), std::string::npos);
 }
 
 TEST_F(JobStateTest, AnExitWithAnErrorIsNotOrderlyAndOutOfSightIsNotDead) {
