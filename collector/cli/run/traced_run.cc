@@ -165,9 +165,10 @@ void TracedRun::OnCommandStatus(int wait_status) {
 void TracedRun::OnEvents() {
   follower_->Tick(Clock::now());
   for (const ServerEvent& event : follower_->Receive(Clock::now())) {
-    if (event.name != "verdict") continue;
-    const Json verdict = Json::parse(event.data, nullptr, /*allow_exceptions=*/false);
-    if (verdict.is_object()) WriteStderr(narrator_.OnVerdict(ReadVerdict(verdict)));
+    const Json told = Json::parse(event.data, nullptr, /*allow_exceptions=*/false);
+    if (!told.is_object()) continue;
+    if (event.name == "verdict") WriteStderr(narrator_.OnVerdict(ReadVerdict(told)));
+    if (event.name == "job") WriteStderr(narrator_.OnJob(told, Clock::now()));
   }
 }
 

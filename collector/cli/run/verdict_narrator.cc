@@ -51,6 +51,22 @@ std::string VerdictNarrator::OnVerdict(const VerdictView& verdict) {
               Cat("now ", verdict.grade, " (was ", before.grade, "): ", verdict.sentence));
 }
 
+std::string VerdictNarrator::OnJob(const Json& job, std::chrono::steady_clock::time_point now) {
+  const std::string state = TextField(job, "state");
+  if (state == "ended") return "";
+  if (state != "stalled") {
+    silent_since_.reset();
+    silence_told_ = false;
+    return "";
+  }
+  if (!silent_since_) silent_since_ = now;
+  if (silence_told_ || now - *silent_since_ < kSilence) return "";
+  silence_told_ = true;
+  return Line(terminal_, Cat("some rank has been silent for ", kSilence.count(),
+                             " s longer than its job explains, and nobody can be named for it; "
+                             "the page tells what is missing"));
+}
+
 std::string VerdictNarrator::Summary(const Json& report) const {
   const std::int64_t ranks = IntField(ObjectField(report, "job"), "ranks");
   if (!report.empty() && ranks == 0) {
@@ -70,7 +86,9 @@ std::string VerdictNarrator::Conclusion(const Json& report, const std::string& m
   const std::string suffix = report.empty() ? "" : Cat(" (", measured, ")");
   if (verdicts.empty()) {
     const std::string where = report.empty() ? "; no report came back" : Cat(" in ", measured);
-    return Line(terminal_, Cat("no culprit found", where));
+    const char* silent =
+        silence_told_ ? "; some rank was silent until the end, and why could not be told" : "";
+    return Line(terminal_, Cat("no culprit found", where, silent));
   }
   const VerdictView& first = verdicts.front();
   if (!first.Convicts()) {

@@ -75,6 +75,32 @@ TEST(VerdictNarratorTest, SummaryOfAHealthyJob) {
             "fathom: no culprit found in 260 iterations, median 41.2 ms\n");
 }
 
+TEST(VerdictNarratorTest, SilenceThatNobodyIsNamedForIsToldOnceAndAtTheEnd) {
+  VerdictNarrator narrator((Terminal()));
+  const std::chrono::steady_clock::time_point begin;
+  const auto hear = [&](const char* state, int second) {
+    return narrator.OnJob(Json{{"state", state}}, begin + std::chrono::seconds(second));
+  };
+  EXPECT_EQ(hear("stalled", 0), "");
+  EXPECT_EQ(hear("stalled", 19), "");
+  EXPECT_EQ(hear("running", 20), "");
+  EXPECT_EQ(hear("stalled", 21), "") << "a new silence";
+  EXPECT_THAT(hear("stalled", 42), HasSubstr("silent for 20 s longer"));
+  EXPECT_EQ(hear("stalled", 90), "");
+  EXPECT_EQ(hear("ended", 91), "");
+  EXPECT_THAT(narrator.Summary(Report("[]")), HasSubstr("silent until the end"));
+  EXPECT_EQ(hear("running", 92), "");
+  EXPECT_THAT(narrator.Summary(Report("[]")), Not(HasSubstr("silent")));
+}
+
+TEST(VerdictNarratorTest, AHangThatIsNamedIsNoUnexplainedSilence) {
+  VerdictNarrator narrator((Terminal()));
+  for (int s = 0; s < 100; ++s) {
+    EXPECT_EQ(narrator.OnJob(Json{{"state", "hung"}}, {}), "");
+  }
+  EXPECT_THAT(narrator.Summary(Report("[]")), Not(HasSubstr("silent")));
+}
+
 TEST(VerdictNarratorTest, SummaryNamesTheStrongestAndCountsTheOthers) {
   const std::string text =
       VerdictNarrator(Terminal())
