@@ -20,6 +20,16 @@ bool Printable(const std::string& text, std::size_t limit) {
   return true;
 }
 
+// Bounds on numbers, so that what is worked out from two of them is a number still.
+constexpr std::int64_t kFarIteration = std::int64_t{1} << 60;
+constexpr std::int64_t kLongNs = std::int64_t{1} << 57;  // of a duration: four years
+constexpr std::int64_t kFarMonoNs = std::int64_t{1} << 61;
+constexpr std::int64_t kFarWallNs = std::int64_t{1} << 62;  // the year 2116
+
+bool Within(std::int64_t number, std::int64_t most) { return number >= -most && number <= most; }
+bool Duration(std::int64_t ns) { return ns >= 0 && ns <= kLongNs; }
+bool Counted(std::uint64_t ns) { return ns <= static_cast<std::uint64_t>(kFarMonoNs); }
+
 bool Name(const std::string& text) { return !text.empty() && Printable(text, kMaxNameBytes); }
 
 Rejection CheckWho(const std::string& job, std::uint32_t rank) {
@@ -39,7 +49,7 @@ Rejection Check(const v1::RankInfo& info) {
   if (info.world_size() == 0 || info.world_size() > kMaxWorldSize) return kBadWorldSize;
   if (info.rank() >= info.world_size()) return kBadRank;
   if (!Printable(info.tracer_version(), kMaxNameBytes)) return kBadString;
-  if (info.started_wall_ns() < 0) return kBadNumber;
+  if (info.started_wall_ns() < 0 || info.started_wall_ns() > kFarWallNs) return kBadNumber;
   return std::nullopt;
 }
 
@@ -57,9 +67,16 @@ Rejection Check(const v1::GroupInfo& group) {
   return std::nullopt;
 }
 
+template <typename Message>
+bool SoundAges(const Message& message) {
+  return std::all_of(message.open_ops().begin(), message.open_ops().end(),
+                     [](const v1::OpenOp& op) { return Within(op.age_ns(), kLongNs); });
+}
+
 Rejection Check(const v1::RankGone& gone) {
   if (auto bad = CheckWho(gone.job(), gone.rank())) return bad;
   if (gone.open_ops_size() > kMaxOpenOps) return kTooManyGroups;
+  if (!SoundAges(gone) || !Within(gone.noticed_wall_ns(), kFarWallNs)) return kBadNumber;
   return Printable(gone.how(), kMaxNameBytes) ? Rejection() : kBadString;
 }
 
@@ -84,14 +101,29 @@ Rejection Check(const v1::SummaryBatch& batch) {
     if (!SameLength(group, n)) return kColumnLengths;
     if (group.group() == 0) return kBadNumber;
   }
-  constexpr std::int64_t kFar = std::int64_t{1} << 62;
-  if (batch.first_iteration() < 0 || batch.first_iteration() > kFar) return kBadNumber;
-  if (batch.first_begin_mono_ns() < 0 || batch.first_begin_mono_ns() > kFar) return kBadNumber;
-  if (batch.mono_to_wall_ns() < -kFar || batch.mono_to_wall_ns() > kFar) return kBadNumber;
+  if (batch.first_iteration() < 0 || batch.first_iteration() > kFarIteration) return kBadNumber;
+  if (batch.first_begin_mono_ns() < 0 || batch.first_begin_mono_ns() > kFarMonoNs) {
+    return kBadNumber;
+  }
+  if (!Within(batch.mono_to_wall_ns(), kFarWallNs)) return kBadNumber;
   for (const std::int64_t step : batch.anchor_step()) {
     if (step < -kMaxAnchorStep || step > kMaxAnchorStep) return kBadNumber;
   }
   return std::nullopt;
+}
+
+bool Sound(const v1::CommOp& op) {
+  for (const std::int64_t ns : {op.enter_ns(), op.return_ns(), op.exec_start_ns(), op.end_ns(),
+                                op.wait_start_ns(), op.wait_end_ns(), op.cpu_at_enter_ns(),
+                                op.runqueue_at_enter_ns(), op.launch_ns(), op.gpu_wait_ns()}) {
+    if (!Within(ns, kFarMonoNs)) return false;
+  }
+  return Within(op.iteration(), kFarIteration);
+}
+
+bool Sound(const v1::Mark& mark) {
+  return Within(mark.begin_ns(), kFarMonoNs) && Within(mark.end_ns(), kFarMonoNs) &&
+         Within(mark.iteration(), kFarIteration);
 }
 
 Rejection Check(const v1::RowsReply& reply) {
@@ -102,8 +134,12 @@ Rejection Check(const v1::RowsReply& reply) {
     if (rank.ops_size() > kMaxRowsPerRank || rank.marks_size() > kMaxRowsPerRank) {
       return kTooManyRows;
     }
+    for (const auto& op : rank.ops()) {
+      if (!Sound(op)) return kBadNumber;
+    }
     for (const auto& mark : rank.marks()) {
       if (!Printable(mark.name(), kMaxNameBytes)) return kBadString;
+      if (!Sound(mark)) return kBadNumber;
     }
     if (rank.iterations_missing_size() > kMaxIterationsPerRequest) return kTooManyIterations;
   }
@@ -129,7 +165,7 @@ Rejection Check(const v1::RankHealth& health) {
     if (!Printable(socket.local(), kMaxNameBytes) || !Printable(socket.peer(), kMaxNameBytes)) {
       return kBadString;
     }
-    if (socket.since_received_ns() < 0) return kBadNumber;
+    if (!Duration(socket.since_received_ns())) return kBadNumber;
   }
   if (health.open_ops_size() > kMaxOpenOps || health.groups_size() > kMaxHealthGroups) {
     return kTooManyGroups;
@@ -138,10 +174,13 @@ Rejection Check(const v1::RankHealth& health) {
   for (const auto& [reason, count] : health.tracer_drops()) {
     if (!Name(reason)) return kBadString;
   }
-  const bool negative = health.last_event_age_ns() < 0 || health.typical_iteration_ns() < 0 ||
-                        health.iterations_seen() < 0 || health.recent_pause_ns() < 0 ||
-                        health.longest_pause_ns() < 0;
-  return negative ? kBadNumber : Rejection();
+  const bool sound = Duration(health.last_event_age_ns()) &&
+                     Duration(health.typical_iteration_ns()) &&
+                     Duration(health.recent_pause_ns()) && Duration(health.longest_pause_ns()) &&
+                     Counted(health.cpu_ns()) && Counted(health.training_thread_cpu_ns()) &&
+                     Counted(health.runqueue_wait_ns()) && SoundAges(health) &&
+                     health.iterations_seen() >= 0 && health.iterations_seen() <= kFarIteration;
+  return sound ? Rejection() : kBadNumber;
 }
 
 Rejection Check(const v1::HealthBatch& batch) {
@@ -161,14 +200,15 @@ Rejection Check(const v1::RankWindow& window) {
   if (!Printable(window.state(), kMaxNameBytes)) return kBadString;
   if (!Printable(window.reason(), kMaxTextBytes)) return kBadString;
   if (window.sums_size() > kMaxActivitySums) return kTooManyRows;
-  if (window.busy_ns() < 0 || window.opened_ns() < 0 || window.closed_ns() < window.opened_ns()) {
+  if (window.opened_ns() < 0 || window.closed_ns() < window.opened_ns() ||
+      window.closed_ns() > kFarMonoNs || !Duration(window.busy_ns())) {
     return kBadNumber;
   }
   for (const auto& sum : window.sums()) {
     if (!Printable(sum.kind(), kMaxNameBytes) || !Printable(sum.name(), kMaxNameBytes)) {
       return kBadString;
     }
-    if (sum.total_ns() < 0 || sum.longest_ns() < 0) return kBadNumber;
+    if (!Duration(sum.total_ns()) || !Duration(sum.longest_ns())) return kBadNumber;
   }
   return std::nullopt;
 }

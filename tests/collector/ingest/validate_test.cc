@@ -99,6 +99,65 @@ TEST(Validate, GroupsNameTheirMembersOrNobody) {
   EXPECT_EQ(Validate(Message(2, group)), kBadNumber);
 }
 
+struct BadNumber {
+  const char* what;
+  std::function<void(v1::CommOp&, v1::Mark&)> spoil;
+};
+
+// What is worked out from two numbers of a peer must not overflow.
+TEST(Validate, NumbersOfARowAreOnesToReckonWith) {
+  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+  constexpr std::int64_t kLeast = std::numeric_limits<std::int64_t>::min();
+  const BadNumber cases[] = {
+      {"enter", [](auto& op, auto&) { op.set_enter_ns(kLeast); }},
+      {"return", [](auto& op, auto&) { op.set_return_ns(kMost); }},
+      {"start", [](auto& op, auto&) { op.set_exec_start_ns(kMost); }},
+      {"end", [](auto& op, auto&) { op.set_end_ns(kMost); }},
+      {"wait start", [](auto& op, auto&) { op.set_wait_start_ns(kLeast); }},
+      {"wait end", [](auto& op, auto&) { op.set_wait_end_ns(kMost); }},
+      {"cpu", [](auto& op, auto&) { op.set_cpu_at_enter_ns(kLeast); }},
+      {"run queue", [](auto& op, auto&) { op.set_runqueue_at_enter_ns(kMost); }},
+      {"launches", [](auto& op, auto&) { op.set_launch_ns(kMost); }},
+      {"wait for the GPU", [](auto& op, auto&) { op.set_gpu_wait_ns(kMost); }},
+      {"iteration", [](auto& op, auto&) { op.set_iteration(kMost); }},
+      {"mark's begin", [](auto&, auto& mark) { mark.set_begin_ns(kLeast); }},
+      {"mark's end", [](auto&, auto& mark) { mark.set_end_ns(kMost); }},
+      {"mark's iteration", [](auto&, auto& mark) { mark.set_iteration(kMost); }},
+  };
+  for (const auto& one : cases) {
+    v1::AgentMessage message;
+    v1::RowsReply& reply = *message.mutable_rows();
+    reply.set_request_id(1);
+    reply.set_job("job");
+    v1::RankRows& rank = *reply.add_ranks();
+    rank.add_ops()->set_iteration(-1);
+    rank.add_marks();
+    EXPECT_FALSE(Validate(message));
+    one.spoil(*rank.mutable_ops(0), *rank.mutable_marks(0));
+    EXPECT_EQ(Validate(message), kBadNumber) << one.what;
+  }
+}
+
+TEST(Validate, NumbersOfHealthAreOnesToReckonWith) {
+  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+  const std::function<void(v1::RankHealth&)> spoilt[] = {
+      [](auto& h) { h.set_last_event_age_ns(kMost); },
+      [](auto& h) { h.set_typical_iteration_ns(kMost); },
+      [](auto& h) { h.set_iterations_seen(kMost); },
+      [](auto& h) { h.set_cpu_ns(~std::uint64_t{0}); },
+      [](auto& h) { h.set_runqueue_wait_ns(std::uint64_t{1} << 63); },
+      [](auto& h) { h.set_training_thread_cpu_ns(~std::uint64_t{0}); },
+      [](auto& h) { h.add_open_ops()->set_age_ns(-kMost); },
+      [](auto& h) { h.add_sockets()->set_since_received_ns(kMost); },
+  };
+  for (const auto& spoil : spoilt) {
+    auto health = HealthOf(0);
+    EXPECT_FALSE(Validate(Message(2, health)));
+    spoil(health);
+    EXPECT_EQ(Validate(Message(2, health)), kBadNumber) << health.ShortDebugString();
+  }
+}
+
 TEST(Validate, HealthIsFiniteAndNotNegative) {
   auto health = HealthOf(0);
   health.set_last_event_age_ns(-1);
