@@ -19,6 +19,7 @@ namespace {
 
 constexpr std::string_view kHash = "sha256:";
 constexpr std::int64_t kDay_s = 86'400;
+constexpr std::int64_t kForever_s = 9'000'000'000;  // 2255: what is later does not fit a WallNs
 // A token of 16 random characters is beyond guessing; a shorter one is nobody's.
 constexpr std::size_t kMinToken = 16;
 constexpr std::size_t kMaxToken = 512;
@@ -45,7 +46,8 @@ bool ReadDay(const std::string& text, WallNs& until) {
   tm day{};
   const char* rest = strptime(text.c_str(), "%Y-%m-%d", &day);
   if (rest == nullptr || *rest != '\0' || text.size() != 10) return false;
-  until = WallNs((std::int64_t{timegm(&day)} + kDay_s) * 1'000'000'000);
+  const std::int64_t end_s = std::int64_t{timegm(&day)} + kDay_s;
+  until = WallNs(std::clamp<std::int64_t>(end_s, 1, kForever_s) * 1'000'000'000);
   return true;
 }
 

@@ -80,6 +80,18 @@ TEST_F(LoginTest, ATokenIsGoodUntilTheEndOfItsDay) {
               HasSubstr("ann is out of date"));
 }
 
+TEST_F(LoginTest, ADayBeyondWhatTheClockCountsIsStillToCome) {
+  options.token_file = file;
+  for (const char* day : {"2263-01-01", "2500-01-01", "2999-12-31", "9999-12-31"}) {
+    Write(TokenLine("ann", "operator", kAnnHash, day));
+    Make();
+    EXPECT_TRUE(Ask(kAnn, Role::kOperator).ok()) << day;
+  }
+  Write(TokenLine("ann", "operator", kAnnHash, "0001-01-01"));
+  Make();
+  EXPECT_FALSE(Ask(kAnn, Role::kOperator).ok());
+}
+
 TEST_F(LoginTest, TheFileIsReadAnewWhenItChangesAndAGoneOneLetsNobodyIn) {
   MakeUsual();
   Write(TokenLine("bob", "operator", kBobHash, "2100-01-01"));
