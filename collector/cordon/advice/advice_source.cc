@@ -22,7 +22,7 @@ std::string EntityName(const Json& entity) {
   std::string name = Text(entity, "type");
   const auto ranks = entity.find("ranks");
   if (ranks != entity.end() && ranks->is_array()) {
-    for (const Json& rank : *ranks) name.append(" ").append(rank.dump());
+    for (const Json& rank : *ranks) name.append(" ").append(rank.is_number() ? rank.dump() : "?");
   }
   if (const std::string gpu = Text(entity, "gpu"); !gpu.empty()) name.append(" gpu ").append(gpu);
   return collector::CutText(name, 200);

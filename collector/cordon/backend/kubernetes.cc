@@ -30,7 +30,8 @@ absl::StatusOr<std::string> KubernetesBackend::Send(const std::string& method,
   const auto answer = transport_.Send(call);
   if (!answer.ok()) return answer.status();
   if (answer->retry_after_s > 0 && (answer->status == 429 || answer->status == 503)) {
-    not_before_ = clock_.Mono() + std::min(Nanos::FromSeconds(answer->retry_after_s), kMaxWait);
+    not_before_ =
+        clock_.Mono() + Nanos::FromSeconds(std::min(answer->retry_after_s, kMaxWait.Seconds()));
   }
   if (auto status = StatusOfHttp(answer->status, answer->body); !status.ok()) return status;
   return answer->body;

@@ -8,6 +8,7 @@
 #include "collector/cordon/backend/kubernetes.h"
 #include "collector/cordon/backend/slurm.h"
 #include "collector/cordon/backend/webhook.h"
+#include "tests/collector/fake_clock.h"
 
 namespace fathom::cordon {
 namespace {
@@ -120,6 +121,29 @@ TEST(KubernetesTest, LeavesANodeThatSomebodyElseCordonedAlone) {
   EXPECT_TRUE(absl::IsFailedPrecondition(HoldPatch("<html>", kHold).status()));
 }
 
+// Asks to be left alone for longer than 64 bits count nanoseconds.
+struct BusyServer final : collector::HttpTransport {
+  absl::StatusOr<collector::HttpAnswer> Send(const collector::HttpCall&) override {
+    ++calls;
+    return collector::HttpAnswer{429, "", 1e12};
+  }
+  int calls = 0;
+};
+
+TEST(KubernetesTest, LeavesABusyServerAloneForAMinuteAtMost) {
+  BusyServer server;
+  collector::FakeClock clock;
+  KubernetesBackend backend({}, server, clock);
+  std::map<std::string, NodeFact> nodes;
+  EXPECT_FALSE(backend.Nodes(nodes).ok());
+  clock.AdvanceSeconds(59);
+  EXPECT_FALSE(backend.Nodes(nodes).ok());
+  EXPECT_EQ(server.calls, 1);
+  clock.AdvanceSeconds(2);
+  EXPECT_FALSE(backend.Nodes(nodes).ok());
+  EXPECT_EQ(server.calls, 2);
+}
+
 TEST(WebhookTest, AnAnswerThatCannotBeReadIsNoEmptyCluster) {
   std::map<std::string, NodeFact> nodes;
   for (const char* text : {"", "{}", "[]", R"({"nodes":[{"name":"n1"}]})", "\xff"}) {
@@ -141,6 +165,11 @@ TEST(AdviceTest, ReadsVerdictsAndRefusesWhatIsNone) {
                   .ok());
   ASSERT_EQ(view.verdicts.size(), 2u);
   EXPECT_EQ(view.verdicts[0].entity, "rank 3");
+  View deep;
+  const std::string brackets = std::string(2'000'000, '[') + std::string(2'000'000, ']');
+  EXPECT_TRUE(
+      ReadVerdictsJson(R"({"verdicts":[{"id":"v1","entity":{"ranks":[)" + brackets + "]}}]}", deep)
+          .ok());
   EXPECT_TRUE(view.verdicts[0].open);
   EXPECT_FALSE(view.verdicts[1].open);
   for (const char* text : {"{}", "null", R"({"verdicts":[{}]})", R"({"verdicts":[3]})"}) {

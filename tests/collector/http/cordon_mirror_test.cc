@@ -75,6 +75,12 @@ TEST_F(CordonMirrorTest, ShowsActionsNewestFirstAndThePlan) {
   EXPECT_LT(json.find("\"a2\""), json.find("\"a1\""));
 }
 
+TEST_F(CordonMirrorTest, AnAnswerOfBracketsIsNoDanger) {
+  const std::string deep = std::string(2'000'000, '[') + std::string(2'000'000, ']');
+  cordon_.Answer(R"({"actions":[{"id":"a1","x":)" + deep + "}]}");
+  EXPECT_THAT(mirror_.Json(), AllOf(HasSubstr(R"("state":"on")"), HasSubstr(R"("id":"a1")")));
+}
+
 TEST_F(CordonMirrorTest, ManyReadersCostOneQuestionASecond) {
   cordon_.Answer(R"({"actions":[]})");
   for (int i = 0; i < 100; ++i) mirror_.Json();
