@@ -52,8 +52,8 @@ bool SetRegisters(Dwfl_Thread* thread, void* arg) {
 
 bool ReadWord(Dwfl*, Dwarf_Addr at, Dwarf_Word* word, void* arg) {
   const ThreadSnapshot& of = static_cast<Unwinding*>(arg)->snapshot;
-  const std::uint64_t offset = at - of.stack_at;
-  if (at >= of.stack_at && offset + sizeof(*word) <= of.stack.size()) {
+  const std::uint64_t offset = at - of.stack_at;  // huge where it lies before the stack
+  if (offset < of.stack.size() && of.stack.size() - offset >= sizeof(*word)) {
     std::memcpy(word, of.stack.data() + offset, sizeof(*word));
     return true;
   }
@@ -131,18 +131,20 @@ void Report(Dwfl* dwfl, std::uint32_t pid) {
 absl::StatusOr<StackReading> ReadNativeStack(std::uint32_t pid, std::uint32_t thread) {
   absl::StatusOr<ThreadSnapshot> snapshot = SnapshotThread(thread);
   if (!snapshot.ok()) return snapshot.status();
+  // All that libdw keeps a pointer to, and follows until dwfl_end, is made before it.
+  Dwfl_Thread_Callbacks threads{};
+  threads.next_thread = NextThread;
+  threads.memory_read = ReadWord;
+  threads.set_initial_registers = SetRegisters;
+  Unwinding unwinding{*std::move(snapshot), nullptr, {}};
   Dwfl_Callbacks files{};
   files.find_elf = NoOtherFile;
   files.find_debuginfo = NoDebugFile;
   files.section_address = dwfl_offline_section_address;
   const std::unique_ptr<Dwfl, decltype(&dwfl_end)> dwfl(dwfl_begin(&files), &dwfl_end);
   if (dwfl == nullptr) return absl::InternalError("libdw does not start");
-  Unwinding unwinding{*std::move(snapshot), dwfl.get(), {}};
+  unwinding.dwfl = dwfl.get();
   Report(dwfl.get(), pid);
-  Dwfl_Thread_Callbacks threads{};
-  threads.next_thread = NextThread;
-  threads.memory_read = ReadWord;
-  threads.set_initial_registers = SetRegisters;
   if (!dwfl_attach_state(dwfl.get(), nullptr, static_cast<pid_t>(thread), &threads, &unwinding)) {
     return absl::UnavailableError(absl::StrCat("cannot be unwound: ", dwfl_errmsg(-1)));
   }
