@@ -6,11 +6,14 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 
 namespace fathom::service {
 namespace {
+
+constexpr long long kLongest_us = 1'000'000'000'000;  // eleven days
 
 std::string Take(const char* name) {
   const char* value = std::getenv(name);
@@ -33,7 +36,8 @@ NotifySocket::NotifySocket(bool companion) {
   const std::string pid = Take("WATCHDOG_PID");
   const std::string period = Take("WATCHDOG_USEC");
   const bool ours = pid.empty() || std::strtoll(pid.c_str(), nullptr, 10) == getpid();
-  if (ours && !path_.empty()) half_ = Nanos(std::strtoll(period.c_str(), nullptr, 10) * 500);
+  const long long period_us = std::min(std::strtoll(period.c_str(), nullptr, 10), kLongest_us);
+  if (ours && !path_.empty() && period_us > 0) half_ = Nanos(period_us * 500);
   if (path_.size() >= sizeof(sockaddr_un{}.sun_path)) path_.clear();
   if (!path_.empty()) fd_ = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 }

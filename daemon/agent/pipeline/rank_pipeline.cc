@@ -7,6 +7,7 @@ namespace {
 
 constexpr std::size_t kDurationsKept = 51;
 constexpr std::size_t kMaxPending = 4096;
+constexpr std::uint64_t kFarIteration = std::uint64_t{1} << 60;  // no job gets there
 
 }  // namespace
 
@@ -114,7 +115,8 @@ std::int64_t RankPipeline::FirstNumber(std::uint64_t first_anchor_row,
     if (matcher.Take(KeyOfRow(log_.At(i)))) last = log_.At(i).sequence;
   }
   const std::uint64_t step = last > first ? (last - first) / (anchors - 1) : 0;
-  return step == 0 ? 0 : static_cast<std::int64_t>(first / step);
+  const std::uint64_t number = step == 0 ? 0 : first / step;
+  return number < kFarIteration ? static_cast<std::int64_t>(number) : 0;
 }
 
 bool RankPipeline::AllEnded(const IterationSpan& span) const {

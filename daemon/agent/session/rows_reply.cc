@@ -1,6 +1,7 @@
 #include "daemon/agent/session/rows_reply.h"
 
 #include <algorithm>
+#include <limits>
 #include <set>
 #include <vector>
 
@@ -116,10 +117,11 @@ void AddIterations(const v1::RowsRequest& request, RankSession& session, std::si
   }
   const OpLog& log = pipeline.log();
   for (const std::int64_t iteration : wanted) {
-    const auto [first, last] = RowsOf(log, iteration);
+    const bool possible = iteration >= 0 && iteration < std::numeric_limits<std::int64_t>::max();
+    const auto [first, last] = RowsOf(log, possible ? iteration : -2);
     // The oldest iteration in the log may have lost its beginning.
     const bool cut = first == log.first() && log.first() != 0;
-    if (iteration < 0 || first == last || cut) {
+    if (!possible || first == last || cut) {
       out.add_iterations_missing(iteration);
       continue;
     }

@@ -12,10 +12,12 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <limits>
 #include <memory>
 #include <span>
 
 #include "daemon/agent/pipeline/rank_pipeline.h"
+#include "daemon/agent/session/rank_messages.h"
 #include "daemon/agent/session/rank_session.h"
 #include "daemon/agent/session/rows_reply.h"
 #include "daemon/agent/source/ring/region_reader.h"
@@ -69,9 +71,17 @@ void ReadAll(const std::string& path) {
   agent::RankSession session("1-0.ring", *std::move(region), settings);
   (void)session.Poll(kNow);
   session.RefreshProgress();
+  (void)agent::RankHealthOf(session, {}, kNow);
   session.Retire(kNow + 1);
+  for (auto run = session.pipeline().TakeClosed(); !run.summaries.empty();
+       run = session.pipeline().TakeClosed()) {
+    (void)agent::SummaryBatchOf(session, run, kNow);
+  }
+  (void)session.IsGone(kNow + 2);
+  (void)agent::RankGoneOf(session, kNow + 2, kNow);
   fathom::v1::RowsRequest request;
   for (int i = 0; i < 4; ++i) request.add_iterations(i);
+  request.add_iterations(std::numeric_limits<std::int64_t>::max());
   agent::RankSession* const sessions[] = {&session};
   (void)agent::AnswerRows(request, sessions, 1 << 20);
   request.set_in_flight_only(true);

@@ -10,6 +10,9 @@ namespace {
 using abi::RecordKind;
 
 constexpr std::int64_t kFutureSlackNs = 1'000'000'000;
+// Of a count of nanoseconds whose origin is not ours (a GPU's clock, a thread's time on a core):
+// the difference of two such counts fits 64 bits.
+constexpr std::uint64_t kFarNs = std::uint64_t{1} << 62;
 
 bool GroupOk(std::uint16_t slot) { return slot < abi::kGroupSlots || slot == abi::kNoGroupSlot; }
 
@@ -22,6 +25,7 @@ bool OpFieldsOk(const abi::EventRecord& r) {
 bool KindFieldsOk(const abi::EventRecord& r) {
   switch (static_cast<RecordKind>(r.record_kind)) {
     case RecordKind::kOpEnter:
+      return OpFieldsOk(r) && ((r.flags & abi::kFlagDevice) != 0 || r.extra <= kFarNs);
     case RecordKind::kOpReturn:
       return OpFieldsOk(r);
     case RecordKind::kExecStart:
@@ -41,7 +45,8 @@ bool KindFieldsOk(const abi::EventRecord& r) {
       return r.extra != 0 && r.extra < abi::kSyncKindCount;
     case RecordKind::kGpuStart:
     case RecordKind::kGpuEnd:
-      return OpFieldsOk(r) && (r.extra == 0 || r.bytes <= r.extra);  // 0: the end was not told
+      return OpFieldsOk(r) && r.extra <= kFarNs &&
+             (r.extra == 0 || r.bytes <= r.extra);  // 0: the end was not told
     case RecordKind::kNone:
       return false;
   }

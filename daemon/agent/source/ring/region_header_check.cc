@@ -17,6 +17,11 @@ absl::Status Refuse(const char* field, std::uint64_t got, std::uint64_t want) {
       absl::StrCat("region header: ", field, " is ", got, ", expected ", want));
 }
 
+absl::Status Impossible(const char* field, std::uint64_t got) {
+  return absl::InvalidArgumentError(
+      absl::StrCat("region header: ", field, " is ", got, ", which no clock tells"));
+}
+
 template <typename T>
 absl::Status Expect(std::span<const unsigned char> page, std::size_t offset, const char* field,
                     std::uint64_t want) {
@@ -44,6 +49,15 @@ absl::Status CheckLayout(std::span<const unsigned char> page) {
     if (!status.ok()) return status;
   }
   return absl::OkStatus();
+}
+
+// Points in time that ages can be reckoned from.
+absl::Status CheckTimes(std::span<const unsigned char> page) {
+  constexpr std::uint64_t kFarNs = std::uint64_t{1} << 62;
+  const auto mono = FieldAt<std::uint64_t>(page, offsetof(RegionHeader, created_mono_ns));
+  if (mono > kFarNs) return Impossible("created_mono_ns", mono);
+  const auto wall = FieldAt<std::uint64_t>(page, offsetof(RegionHeader, created_wall_ns));
+  return wall > kFarNs ? Impossible("created_wall_ns", wall) : absl::OkStatus();
 }
 
 absl::Status CheckSize(std::span<const unsigned char> page, std::uint64_t file_bytes) {
@@ -75,7 +89,9 @@ absl::Status CheckHeader(std::span<const unsigned char> page, std::uint64_t file
   if (header < sizeof(RegionHeader) || header > abi::kPageBytes) {
     return Refuse("header_bytes", header, sizeof(RegionHeader));
   }
-  if (const absl::Status status = CheckLayout(page); !status.ok()) return status;
+  for (const absl::Status& status : {CheckLayout(page), CheckTimes(page)}) {
+    if (!status.ok()) return status;
+  }
   return CheckSize(page, file_bytes);
 }
 

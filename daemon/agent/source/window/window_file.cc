@@ -40,6 +40,20 @@ bool Is(Bytes bytes, std::size_t offset, T wanted) {
   return FieldAt<T>(bytes, offset) == wanted;
 }
 
+// Times beyond it are garbage; within it, sums and differences of them fit 64 bits.
+constexpr std::int64_t kFarNs = std::int64_t{1} << 61;
+
+bool Plausible(std::int64_t ns) { return ns >= 0 && ns <= kFarNs; }
+bool Plausible(const abi::ClockPair& pair) {
+  return Plausible(pair.mono_ns) && Plausible(pair.cupti_ns);
+}
+
+abi::ClockPair PairAt(Bytes bytes, std::size_t offset) {
+  return {FieldAt<std::int64_t>(bytes, offset + offsetof(abi::ClockPair, mono_ns)),
+          FieldAt<std::int64_t>(bytes, offset + offsetof(abi::ClockPair, cupti_ns)),
+          FieldAt<std::int64_t>(bytes, offset + offsetof(abi::ClockPair, width_ns))};
+}
+
 absl::Status CheckHeader(Bytes bytes, std::uint32_t ticket) {
   const auto bad = [](const char* field) {
     return absl::InvalidArgumentError(absl::StrCat("window file: field ", field));
@@ -52,6 +66,8 @@ absl::Status CheckHeader(Bytes bytes, std::uint32_t ticket) {
   if (FieldAt<std::uint32_t>(bytes, offsetof(WindowFileHeader, ready)) == 0) {
     return absl::UnavailableError("window file: not complete");
   }
+  if (!Plausible(PairAt(bytes, offsetof(WindowFileHeader, opened)))) return bad("opened");
+  if (!Plausible(PairAt(bytes, offsetof(WindowFileHeader, closed)))) return bad("closed");
   return absl::OkStatus();
 }
 
@@ -69,8 +85,9 @@ std::vector<std::string> NamesOf(Bytes bytes) {
 
 Activity ActivityOf(Bytes record, std::int64_t to_mono_ns, std::size_t names) {
   Activity activity;
-  activity.begin_ns =
-      FieldAt<std::int64_t>(record, offsetof(abi::WindowRecord, start_ns)) + to_mono_ns;
+  const auto start_ns = FieldAt<std::int64_t>(record, offsetof(abi::WindowRecord, start_ns));
+  if (!Plausible(start_ns)) return activity;
+  activity.begin_ns = start_ns + to_mono_ns;
   activity.end_ns =
       activity.begin_ns + FieldAt<std::uint32_t>(record, offsetof(abi::WindowRecord, duration_ns));
   const auto kind = FieldAt<std::uint8_t>(record, offsetof(abi::WindowRecord, kind));
@@ -80,12 +97,6 @@ Activity ActivityOf(Bytes record, std::int64_t to_mono_ns, std::size_t names) {
   if (activity.name >= names) activity.name = abi::kNoWindowName;
   activity.bytes = FieldAt<std::uint64_t>(record, offsetof(abi::WindowRecord, bytes));
   return activity;
-}
-
-abi::ClockPair PairAt(Bytes bytes, std::size_t offset) {
-  return {FieldAt<std::int64_t>(bytes, offset + offsetof(abi::ClockPair, mono_ns)),
-          FieldAt<std::int64_t>(bytes, offset + offsetof(abi::ClockPair, cupti_ns)),
-          FieldAt<std::int64_t>(bytes, offset + offsetof(abi::ClockPair, width_ns))};
 }
 
 }  // namespace

@@ -47,6 +47,14 @@ TEST(DeviceCallSumsTest, ACallThatBlockedCountsWithItsOwnLength) {
   EXPECT_EQ(sums.totals().waiting_ns, 0);
 }
 
+TEST(DeviceCallSumsTest, GarbageMakesLongSumsAndNoOverflow) {
+  DeviceCallSums sums;
+  for (int i = 0; i < 3; ++i) {
+    sums.Take(Calls({.launches = ~0u, .sampled = 1, .sampled_ns = ~0u, .longest_ns = 0}));
+  }
+  EXPECT_EQ(sums.totals().launch_ns, std::int64_t{1} << 61);
+}
+
 TEST(DeviceCallSumsTest, WaitsArePairedByThread) {
   DeviceCallSums sums;
   const auto wait = [](abi::RecordKind kind, std::int64_t time_ns, std::uint32_t thread) {

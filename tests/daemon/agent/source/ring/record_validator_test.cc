@@ -66,6 +66,23 @@ TEST(RecordValidatorTest, ChecksWhatATracerTellsOfAGpu) {
   EXPECT_EQ(ValidateRecord(r, kNow), RecordVerdict::kBadField);
 }
 
+TEST(RecordValidatorTest, ClocksOfOthersTellNumbersToReckonWith) {
+  constexpr std::uint64_t kFar = (std::uint64_t{1} << 62) + 1;
+  for (const RecordKind kind : {RecordKind::kOpEnter, RecordKind::kGpuStart, RecordKind::kGpuEnd}) {
+    abi::EventRecord r = Good(kind);
+    r.op_id = 1;
+    r.bytes = 1;
+    r.extra = kFar - 1;
+    EXPECT_EQ(ValidateRecord(r, kNow), RecordVerdict::kValid) << static_cast<int>(kind);
+    r.extra = kFar;
+    EXPECT_EQ(ValidateRecord(r, kNow), RecordVerdict::kBadField) << static_cast<int>(kind);
+  }
+  abi::EventRecord r = Good(RecordKind::kOpEnter);
+  r.flags = abi::kFlagDevice;  // then it is a stream's key
+  r.extra = ~std::uint64_t{0};
+  EXPECT_EQ(ValidateRecord(r, kNow), RecordVerdict::kValid);
+}
+
 TEST(RecordValidatorTest, AWorkerRecordMustNameItsOp) {
   abi::EventRecord r = Good(RecordKind::kExecEnd);
   r.op_id = 0;

@@ -88,7 +88,10 @@ INSTANTIATE_TEST_SUITE_P(
                     Spoil{"group_bytes", [](auto& h) { h.group_bytes = 0; }},
                     Spoil{"arena_offset", [](auto& h) { h.arena_offset = 7; }},
                     Spoil{"arena_bytes", [](auto& h) { h.arena_bytes = ~0ull; }},
-                    Spoil{"records_offset", [](auto& h) { h.records_offset = 0; }}));
+                    Spoil{"records_offset", [](auto& h) { h.records_offset = 0; }},
+                    Spoil{"created_mono_ns", [](auto& h) { h.created_mono_ns = -(1ll << 62); }},
+                    Spoil{"created_wall_ns",
+                          [](auto& h) { h.created_wall_ns = (1ll << 62) + 1; }}));
 
 TEST(RegionReaderTest, ANewerMinorVersionIsReadable) {
   const RingFolder folder;

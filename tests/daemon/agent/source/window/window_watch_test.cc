@@ -6,6 +6,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -98,6 +99,24 @@ TEST(WindowFileTest, WhatDoesNotFitBecomesOneLineAKind) {
   ASSERT_EQ(sums.sums.size(), kMaxWindowSums + 1);
   EXPECT_EQ(sums.sums.back().name, "");
   EXPECT_EQ(sums.sums.back().count, 100 - kMaxWindowSums);
+}
+
+TEST(WindowFileTest, BelievesNoTimeThatNoClockTells) {
+  constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max() - kOffset;
+  const RingFolder folder;
+  const std::string path = folder.path() + "/1-0-1.window";
+  SideFile file(1);
+  file.Add(ActivityKind::kKernel, abi::kNoWindowName, kNever, 300);
+  file.Add(ActivityKind::kKernel, abi::kNoWindowName, -kNever, 300);
+  file.Add(ActivityKind::kKernel, abi::kNoWindowName, 1'000'100, 300);
+  file.Save(path);
+  const auto contents = ReadWindowFile(path, 1);
+  ASSERT_TRUE(contents.ok()) << contents.status();
+  ASSERT_EQ(contents->activities.size(), 1u);
+  EXPECT_EQ(contents->activities[0].begin_ns, 1'000'100);
+  file.header().opened.cupti_ns = -kNever;
+  file.Save(path);
+  EXPECT_FALSE(ReadWindowFile(path, 1).ok());
 }
 
 TEST(WindowFileTest, BelievesNoCount) {
