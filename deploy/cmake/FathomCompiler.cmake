@@ -26,9 +26,20 @@ endif()
 if(FATHOM_SANITIZE)
   target_compile_options(fathom_specs INTERFACE -fsanitize=${FATHOM_SANITIZE} -fno-omit-frame-pointer -g1)
   target_link_options(fathom_specs INTERFACE -fsanitize=${FATHOM_SANITIZE})
+  # What no sanitizer sees: front() of an empty vector whose memory is still its own, an optional's
+  # value where there is none.
+  target_compile_definitions(fathom_specs INTERFACE $<$<COMPILE_LANGUAGE:CXX>:_GLIBCXX_ASSERTIONS>)
   if(FATHOM_SANITIZE MATCHES "undefined")
-    target_compile_options(fathom_specs INTERFACE -fno-sanitize-recover=undefined)
+    # A double cast to an integer that cannot hold it is undefined too, but not of that group.
+    target_compile_options(fathom_specs INTERFACE
+      -fsanitize=float-cast-overflow -fno-sanitize-recover=undefined,float-cast-overflow)
   endif()
+endif()
+if(FATHOM_SANITIZE MATCHES "thread")
+  # Where this macro is set, Protobuf's headers add members to a class that Debian's library, built
+  # without, does not have. libstdc++ goes by a macro of its own, which this would leave unset.
+  target_compile_options(fathom_specs INTERFACE -U__SANITIZE_THREAD__)
+  target_compile_definitions(fathom_specs INTERFACE _GLIBCXX_TSAN=1)
 endif()
 if(FATHOM_FUZZ)
   target_compile_options(fathom_specs INTERFACE -fsanitize=fuzzer-no-link)

@@ -21,6 +21,9 @@ function(fathom_test name)
   if(NOT A_TIMEOUT)
     set(A_TIMEOUT 120)
   endif()
+  if(FATHOM_SANITIZE)
+    math(EXPR A_TIMEOUT "5 * ${A_TIMEOUT}")  # unoptimised, each access watched
+  endif()
   set_tests_properties(${name} PROPERTIES TIMEOUT ${A_TIMEOUT} LABELS "unit;${A_LABELS}"
     ENVIRONMENT "FATHOM_BINARY_DIR=${CMAKE_BINARY_DIR};FATHOM_SOURCE_DIR=${PROJECT_SOURCE_DIR}")
 endfunction()
