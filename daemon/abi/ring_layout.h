@@ -126,7 +126,7 @@ struct ControlBlock {
 
   // Tracer → agent. head is alone on its line: every writer adds to it.
   alignas(64) std::atomic<std::uint64_t> head;          // tickets handed out
-  alignas(64) std::atomic<std::uint64_t> next_op_id;    // last op_id handed out
+  alignas(64) std::atomic<std::uint64_t> next_op_id;    // last number of a pair of marks
   alignas(64) std::atomic<std::uint64_t> heartbeat_ns;  // time of the last API entry
   std::atomic<std::uint32_t> group_count;               // slots used, ≤ kGroupSlots
   std::atomic<std::uint32_t> arena_used;                // bytes of the member arena used

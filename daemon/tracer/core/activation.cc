@@ -51,6 +51,7 @@ Phase TurnOn(TracerState* state) {
   if (settings.bad_settings != 0) {
     CountDrop(state->region, abi::DropReason::kBadSetting, settings.bad_settings);
   }
+  AllowCarriedClock();
   PublishFunctions(*state->region.control);
   last_control.store(state->region.control, std::memory_order_release);
   return Phase::kOn;

@@ -1,7 +1,8 @@
 // The node's CLOCK_MONOTONIC in ns, read through the vDSO: no system call where the kernel's clock
 // source allows it (tsc, kvm-clock, arch_sys_counter).
 //
-// Used at every hook. Thread-safety: pure. Cost: about 25 ns; CpuTicks about 8.
+// Used where time is rarely read; records use thread_clock.h. Thread-safety: pure. Cost: 25 to 55
+// ns; CpuTicks 8 to 20.
 #ifndef FATHOM_DAEMON_TRACER_CORE_CLOCK_H_
 #define FATHOM_DAEMON_TRACER_CORE_CLOCK_H_
 

@@ -1,7 +1,5 @@
 #include "daemon/tracer/core/device_calls.h"
 
-#include "daemon/tracer/core/clock.h"
-
 namespace fathom::tracer {
 namespace {
 
@@ -67,11 +65,11 @@ void WriteDeviceCalls(const TracerState& state, std::int64_t now_ns) {
   device.since_ns = 0;
 }
 
-void WriteDeviceCallsNow(const TracerState& state) { WriteDeviceCalls(state, MonotonicNs()); }
+void WriteDeviceCallsNow(const TracerState& state) { WriteDeviceCalls(state, NowNs()); }
 
 void NoteSample(const TracerState& state, std::int64_t begin_ns) {
   DeviceThread& device = thread_state.device;
-  const std::int64_t now_ns = MonotonicNs();
+  const std::int64_t now_ns = NowNs();
   const std::int64_t took_ns = now_ns - begin_ns;
   device.random = NextRandom(device.random);
   device.to_sample = 1 + (device.random >> 8 & kSampleMask);
@@ -89,14 +87,14 @@ void NoteSample(const TracerState& state, std::int64_t begin_ns) {
 }
 
 void BeginSync(const TracerState& state, DeviceCall call) {
-  const std::int64_t now_ns = MonotonicNs();
+  const std::int64_t now_ns = NowNs();
   FlushDeviceCalls(state, now_ns);
   WriteSync(state, RecordKind::kSyncStart, KindOf(call), now_ns);
 }
 
 void EndSync(const TracerState& state, DeviceCall call) {
   if (state.epoch != thread_state.epoch) return;  // the call forked, and this is the child
-  WriteSync(state, RecordKind::kSyncEnd, KindOf(call), MonotonicNs());
+  WriteSync(state, RecordKind::kSyncEnd, KindOf(call), NowNs());
 }
 
 }  // namespace fathom::tracer

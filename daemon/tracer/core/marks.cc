@@ -1,6 +1,5 @@
 #include "daemon/tracer/core/marks.h"
 
-#include "daemon/tracer/core/clock.h"
 #include "daemon/tracer/core/tracer_state.h"
 
 namespace fathom::tracer {
@@ -31,13 +30,13 @@ std::uint64_t BeginMark(abi::SourceBit source, abi::MarkKind kind, std::uint64_t
   TracerState* state = ActiveState(source, AfterFork::kIgnore);
   if (state == nullptr) return 0;
   const std::uint64_t pair = NextPair(*state);
-  Write(*state, kind, MonotonicNs(), value, pair);
+  Write(*state, kind, NowNs(), value, pair);
   return pair;
 }
 
 void EndMark(abi::SourceBit source, abi::MarkKind kind, std::uint64_t value, std::uint64_t pair) {
   TracerState* state = pair == 0 ? nullptr : ActiveState(source, AfterFork::kIgnore);
-  if (state != nullptr) Write(*state, kind, MonotonicNs(), value, pair);
+  if (state != nullptr) Write(*state, kind, NowNs(), value, pair);
 }
 
 void SpanMark(abi::SourceBit source, abi::MarkKind begin, std::int64_t begin_ns,
@@ -46,7 +45,7 @@ void SpanMark(abi::SourceBit source, abi::MarkKind begin, std::int64_t begin_ns,
   if (state == nullptr) return;
   const std::uint64_t pair = NextPair(*state);
   Write(*state, begin, begin_ns, begin_value, pair);
-  Write(*state, end, MonotonicNs(), end_value, pair);
+  Write(*state, end, NowNs(), end_value, pair);
 }
 
 }  // namespace fathom::tracer

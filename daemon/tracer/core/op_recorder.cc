@@ -1,6 +1,5 @@
 #include "daemon/tracer/core/op_recorder.h"
 
-#include "daemon/tracer/core/clock.h"
 #include "daemon/tracer/core/device_calls.h"
 #include "daemon/tracer/core/group_table.h"
 #include "daemon/tracer/core/window.h"
@@ -26,9 +25,9 @@ void Unlink(Frame* frame) { thread_state.frame = frame->outer; }
 // The real call forked, and this is the child coming back from it: there is nothing to write to.
 bool IsForkedChild(const TracerState& state) { return state.epoch != thread_state.epoch; }
 
-void Write(const TracerState& state, RecordKind kind, abi::EventRecord& record,
-           std::int64_t now_ns = MonotonicNs()) {
-  record.time_ns = now_ns;
+// One copy for all that is not an entry: what is small stays in the cache.
+[[gnu::noinline]] void Write(const TracerState& state, RecordKind kind, abi::EventRecord& record) {
+  record.time_ns = NowNs();
   record.record_kind = static_cast<std::uint8_t>(kind);
   AppendRecord(state.region, record);
 }
@@ -49,16 +48,21 @@ bool IsCollective(const abi::EventRecord& record) {
   return !IsPointToPoint(static_cast<CollectiveKind>(record.collective_kind));
 }
 
-abi::EventRecord RecordOf(const OpRef& op, std::uint64_t work) {
-  abi::EventRecord record = {};
+// Every field but `commit`, time and kind, each once and in place: a copy of the whole would wait
+// for the narrow stores before it.
+void FillRecord(abi::EventRecord& record, const OpRef& op, std::uint64_t work) {
   record.thread_id = thread_state.thread_id;
   record.collective_kind = op.kind;
+  record.data_type = 0;
+  record.flags = 0;
   record.group_slot = op.group_slot;
+  record.reduction = 0;
+  record.reserved = 0;
   record.peer = abi::kNoPeer;
   record.op_id = op.op_id;
   record.sequence = abi::kNoSequence64;
+  record.bytes = 0;
   record.extra = work;
-  return record;
 }
 
 OpRef RefOf(const abi::EventRecord& record) {
@@ -92,39 +96,37 @@ void CountDoneOnDevice(const TracerState& state, const Frame& frame) {
   Count(state, slot, &abi::GroupSlot::completed);
 }
 
-// All of an op's first record but the time.
-void FillEntry(TracerState& state, const OpCall& call, std::uint16_t slot, Frame* frame) {
-  abi::EventRecord& record = frame->entry;
-  record = {};
-  const bool collective = !IsPointToPoint(call.kind);
+// All of an op's first record but its time and its op_id, which is its ticket + 1.
+[[gnu::always_inline]] inline void FillEntry(const TracerState& state, const OpCall& call,
+                                             std::uint16_t slot, abi::EventRecord& record) {
+  const bool counted = !IsPointToPoint(call.kind) && slot < abi::kGroupSlots;
   record.thread_id = thread_state.thread_id;
+  record.record_kind = static_cast<std::uint8_t>(RecordKind::kOpEnter);
   record.collective_kind = static_cast<std::uint8_t>(call.kind);
   record.data_type = static_cast<std::uint8_t>(call.data_type);
   record.flags = call.bytes_known ? 0 : abi::kFlagBytesUnknown;
   record.group_slot = slot;
+  record.reduction = 0;
+  record.reserved = 0;
   record.peer = call.peer;
-  record.op_id = state.region.control->next_op_id.fetch_add(1, std::memory_order_relaxed) + 1;
-  record.sequence = abi::kNoSequence64;
+  record.sequence =
+      counted ? state.next_sequence[slot].load(std::memory_order_relaxed) : abi::kNoSequence64;
   record.bytes = call.bytes;
-  if (collective && slot < abi::kGroupSlots) {
-    record.sequence = state.next_sequence[slot].load(std::memory_order_relaxed);
-  }
+  record.extra = 0;
 }
 
-void CountEntered(TracerState& state, const Frame& frame) {
-  if (IsCollective(frame.entry)) {
-    Count(state, frame.entry.group_slot, &abi::GroupSlot::entered);
-  }
-}
-
-void WriteEntry(TracerState& state, Frame* frame) {
-  const abi::EventRecord& record = frame->entry;
+[[gnu::always_inline]] inline void WriteEntry(TracerState& state, Frame* frame) {
+  abi::EventRecord& record = frame->entry;
   NoteEntryForWindow(state, record.group_slot, record.sequence);
   Link(frame, FrameType::kOp);
-  const std::int64_t now_ns = MonotonicNs();
-  FlushDeviceCalls(state, now_ns);
-  Write(state, RecordKind::kOpEnter, frame->entry, now_ns);
-  state.region.control->heartbeat_ns.store(static_cast<std::uint64_t>(record.time_ns),
+  const Moment now = Now();
+  frame->ticks = now.ticks;
+  FlushDeviceCalls(state, now.ns);
+  record.time_ns = now.ns;
+  const std::uint64_t ticket = TakeTicket(state.region);
+  record.op_id = ticket + 1;
+  FillSlot(state.region, ticket, record);
+  state.region.control->heartbeat_ns.store(static_cast<std::uint64_t>(now.ns),
                                            std::memory_order_relaxed);
   thread_state.group_hint = record.group_slot;
   if (IsCollective(record)) thread_state.last_op = RefOf(record);
@@ -133,14 +135,16 @@ void WriteEntry(TracerState& state, Frame* frame) {
 }  // namespace
 
 void BeginOp(TracerState& state, const OpCall& call, Frame* frame) {
-  FillEntry(state, call, FindGroup(state, call.group, thread_state.group_hint), frame);
-  CountEntered(state, *frame);
+  FillEntry(state, call, FindGroup(state, call.group, thread_state.group_hint), frame->entry);
+  if (frame->entry.sequence != abi::kNoSequence64) {
+    AddOne(state.region.groups[frame->entry.group_slot].entered);
+  }
   WriteEntry(state, frame);
 }
 
 void BeginDeviceOp(TracerState& state, const OpCall& call, const DeviceOp& device, Frame* frame) {
-  FillEntry(state, call, device.group_slot, frame);
   abi::EventRecord& record = frame->entry;
+  FillEntry(state, call, device.group_slot, record);
   record.flags |= abi::kFlagDevice | (device.end_follows ? abi::kFlagAsync : 0);
   record.reduction = device.reduction;
   record.extra = device.stream;
@@ -148,7 +152,6 @@ void BeginDeviceOp(TracerState& state, const OpCall& call, const DeviceOp& devic
     AddOne(state.region.groups[record.group_slot].entered);
   }
   frame->end_told = device.end_follows;
-  frame->ticks = CpuTicks();
   WriteEntry(state, frame);
 }
 
@@ -166,7 +169,7 @@ void EndDeviceOp(TracerState& state, Frame* frame, bool failed) {
     }
   }
   const bool news = failed || captured || end_follows != frame->end_told;
-  if (news || CpuTicks() - frame->ticks > kLongCallTicks) {
+  if (news || CpuTicks() - frame->ticks > kLongCallTicks) [[unlikely]] {
     Write(state, RecordKind::kOpReturn, record);
   }
   Unlink(frame);
@@ -181,7 +184,8 @@ void NoteEndFollows() {
 }
 
 void NoteGpuStart(const TracerState& state, const OpRef& op, std::uint64_t gpu_ns) {
-  abi::EventRecord record = RecordOf(op, gpu_ns);
+  abi::EventRecord record;
+  FillRecord(record, op, gpu_ns);
   record.flags = abi::kFlagDevice;
   if (IsCollective(record)) Count(state, op.group_slot, &abi::GroupSlot::started);
   Write(state, RecordKind::kGpuStart, record);
@@ -189,7 +193,8 @@ void NoteGpuStart(const TracerState& state, const OpRef& op, std::uint64_t gpu_n
 
 void NoteGpuEnd(const TracerState& state, const OpRef& op, std::uint64_t gpu_start_ns,
                 std::uint64_t gpu_end_ns, bool first) {
-  abi::EventRecord record = RecordOf(op, gpu_end_ns);
+  abi::EventRecord record;
+  FillRecord(record, op, gpu_end_ns);
   record.flags = abi::kFlagDevice;
   record.bytes = gpu_start_ns;
   if (first && IsCollective(record)) Count(state, op.group_slot, &abi::GroupSlot::completed);
@@ -238,7 +243,8 @@ void NoteWork(TracerState& state, std::uint64_t work) {
   }
   // A collective carried out in several works counts once for each, so that in flight stays
   // entered − completed.
-  if (frame->works++ > 0) Count(state, frame->entry.group_slot, &abi::GroupSlot::entered);
+  const std::uint16_t slot = frame->entry.group_slot;
+  if (frame->works++ > 0 && slot < abi::kGroupSlots) AddOne(state.region.groups[slot].entered);
 }
 
 void NoteBuffer(TracerState& state, std::uint64_t buffer) {
@@ -248,7 +254,8 @@ void NoteBuffer(TracerState& state, std::uint64_t buffer) {
   }
   const OpRef op = RefOf(thread_state.frame->entry);
   if (!state.buffers.Insert(buffer, op)) CountDrop(state.region, abi::DropReason::kInternal);
-  abi::EventRecord record = RecordOf(op, 0);
+  abi::EventRecord record;
+  FillRecord(record, op, 0);
   Write(state, RecordKind::kExecStart, record);
 }
 
@@ -264,14 +271,15 @@ void NoteBufferDone(TracerState& state, std::uint64_t buffer) {
   const OpRef op = state.buffers.Lookup(buffer);
   if (op.op_id == 0) return;
   state.buffers.Remove(buffer);
-  abi::EventRecord record = RecordOf(op, 0);
+  abi::EventRecord record;
+  FillRecord(record, op, 0);
   Write(state, RecordKind::kExecEnd, record);
 }
 
 void NoteWorkGone(TracerState& state, std::uint64_t work) { state.works.Remove(work); }
 
 void BeginExec(TracerState& state, std::uint64_t work, Frame* frame) {
-  frame->entry = RecordOf(state.works.Lookup(work), work);
+  FillRecord(frame->entry, state.works.Lookup(work), work);
   Count(state, frame->entry.group_slot, &abi::GroupSlot::started);
   Link(frame, FrameType::kExec);
   Write(state, RecordKind::kExecStart, frame->entry);
@@ -292,14 +300,14 @@ void NoteExecDone(TracerState& state, bool failed) {
 bool BeginWait(TracerState& state, std::uint64_t work, Frame* frame) {
   const OpRef op = state.works.Lookup(work);
   if (op.op_id == 0) return false;
-  frame->entry = RecordOf(op, work);
+  FillRecord(frame->entry, op, work);
   Link(frame, FrameType::kWait);
   Write(state, RecordKind::kWaitStart, frame->entry);
   return true;
 }
 
 void BeginWaitAll(TracerState& state, Frame* frame) {
-  frame->entry = RecordOf(thread_state.last_op, 0);
+  FillRecord(frame->entry, thread_state.last_op, 0);
   frame->entry.flags = abi::kFlagWaitAll;
   Link(frame, FrameType::kWait);
   Write(state, RecordKind::kWaitStart, frame->entry);

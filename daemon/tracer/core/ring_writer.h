@@ -35,23 +35,38 @@ struct Region {
   std::uint64_t slot_mask = 0;  // record_count − 1
 };
 
-// Writes `record` (its `commit` is ignored). Requires: region is mapped. Returns false if the
-// record was given up (invariant 3).
 static_assert(std::endian::native == std::endian::little);
-inline bool AppendRecord(const Region& region, const abi::EventRecord& record) {
-  // The narrow fields were just stored one by one: loading them as one word would stall.
-  const std::uint64_t what = record.thread_id | std::uint64_t{record.record_kind} << 32 |
+
+// So many records ahead the ring's memory is asked for, so that a burst finds it in the cache; not
+// fewer, because another thread may be writing there.
+inline constexpr std::uint64_t kPrefetchRecords = 4;
+
+// The next ticket. Its record must be given to FillSlot, or counts as torn.
+inline std::uint64_t TakeTicket(const Region& region) {
+  return region.control->head.fetch_add(1, std::memory_order_relaxed);
+}
+
+// Writes `record` (its `commit` is ignored) for `ticket`. Requires: region is mapped. Returns false
+// if the record was given up (invariant 3).
+[[gnu::always_inline]] inline bool FillSlot(const Region& region, std::uint64_t ticket,
+                                            const abi::EventRecord& record) {
+  // The narrow fields were just stored one by one. Loading them as one word would stall: the empty
+  // statements keep the compiler from it.
+  std::uint64_t thread = record.thread_id, group = record.group_slot;
+  __asm__("" : "+r"(thread), "+r"(group));
+  const std::uint64_t what = thread | std::uint64_t{record.record_kind} << 32 |
                              std::uint64_t{record.collective_kind} << 40 |
                              std::uint64_t{record.data_type} << 48 |
                              std::uint64_t{record.flags} << 56;
   const std::uint64_t where =
-      record.group_slot | std::uint64_t{record.reduction} << 16 | std::uint64_t{record.peer} << 32;
-  const std::uint64_t ticket = region.control->head.fetch_add(1, std::memory_order_relaxed);
+      group | std::uint64_t{record.reduction} << 16 | std::uint64_t{record.peer} << 32;
   auto* slot = reinterpret_cast<std::uint64_t*>(&region.records[ticket & region.slot_mask]);
   std::uint64_t seen = __atomic_load_n(slot, __ATOMIC_RELAXED);
   const bool first_lap = ticket <= region.slot_mask;
-  if (seen > ticket || (seen == 0 && !first_lap)) return false;
-  if (!__atomic_compare_exchange_n(slot, &seen, 0, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
+  if (seen > ticket || (seen == 0 && !first_lap)) [[unlikely]]
+    return false;
+  if (!__atomic_compare_exchange_n(slot, &seen, 0, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+      [[unlikely]] {
     return false;
   }
   std::atomic_thread_fence(std::memory_order_release);
@@ -63,7 +78,12 @@ inline bool AppendRecord(const Region& region, const abi::EventRecord& record) {
   __atomic_store_n(slot + 6, record.bytes, __ATOMIC_RELAXED);
   __atomic_store_n(slot + 7, record.extra, __ATOMIC_RELAXED);
   __atomic_store_n(slot, ticket + 1, __ATOMIC_RELEASE);
+  __builtin_prefetch(&region.records[(ticket + kPrefetchRecords) & region.slot_mask], 1);
   return true;
+}
+
+inline bool AppendRecord(const Region& region, const abi::EventRecord& record) {
+  return FillSlot(region, TakeTicket(region), record);
 }
 
 inline void CountDrop(const Region& region, abi::DropReason reason, std::uint64_t by = 1) {

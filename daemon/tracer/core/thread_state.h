@@ -15,6 +15,7 @@
 #include "daemon/abi/device_calls.h"
 #include "daemon/abi/event_record.h"
 #include "daemon/tracer/core/address_table.h"
+#include "daemon/tracer/core/thread_clock.h"
 
 namespace fathom::tracer {
 
@@ -61,10 +62,15 @@ struct ThreadState {
   OpRef last_op;                                 // last collective entered here
   std::uint16_t group_hint = abi::kNoGroupSlot;  // where to look for a group first
   PendingGroup pending;
+  ThreadClock clock;
   DeviceThread device;
 };
 
 extern constinit thread_local ThreadState thread_state __attribute__((visibility("hidden")));
+
+// Now, CLOCK_MONOTONIC, as this thread's records tell it.
+inline Moment Now() { return Now(thread_state.clock); }
+inline std::int64_t NowNs() { return Now().ns; }
 
 }  // namespace fathom::tracer
 

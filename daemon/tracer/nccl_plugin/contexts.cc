@@ -44,9 +44,7 @@ void ApplyMask(std::uint32_t asked) {
   bindings.asked.store(asked, std::memory_order_relaxed);
 }
 
-void NoteCall(const abi::EventRecord& entry, std::uint64_t bytes) {
-  Context* context = ContextOf(entry.group_slot);
-  if (context == nullptr) return;
+void QueueCall(Context* context, const abi::EventRecord& entry, std::uint64_t bytes) {
   // Not exact beside the events that set it to 0: it only has to grow while none come.
   context->silent_calls.store(context->silent_calls.load(std::memory_order_relaxed) + 1,
                               std::memory_order_relaxed);
@@ -56,10 +54,6 @@ void NoteCall(const abi::EventRecord& entry, std::uint64_t bytes) {
   call.bytes.store(bytes, std::memory_order_relaxed);
   call.kind.store(entry.collective_kind, std::memory_order_relaxed);
   call.op_id.store(entry.op_id, std::memory_order_release);
-}
-
-void NoteReturn(Frame* frame) {
-  if (frame->end_told && frame->works == 0) frame->entry.flags &= ~abi::kFlagAsync;
 }
 
 Context* MakeContext(const TracerState& state, std::uint8_t version, std::uint32_t rank,

@@ -105,10 +105,16 @@ inline bool EndFollows(const TracerState& state, std::uint16_t slot) {
 // Whether NCCL tells of this group's ops, on threads of its own.
 inline bool IsBound(std::uint16_t slot) { return ContextOf(slot) != nullptr; }
 
+void QueueCall(Context* context, const abi::EventRecord& entry, std::uint64_t bytes);
 // A call begins; its op waits for its event. `bytes` of the call's `count` elements.
-void NoteCall(const abi::EventRecord& entry, std::uint64_t bytes);
+inline void NoteCall(const abi::EventRecord& entry, std::uint64_t bytes) {
+  Context* context = ContextOf(entry.group_slot);
+  if (context != nullptr) QueueCall(context, entry, bytes);
+}
 // It returned outside of a group. If it raised no event there will be none.
-void NoteReturn(Frame* frame);
+inline void NoteReturn(Frame* frame) {
+  if (frame->end_told && frame->works == 0) frame->entry.flags &= ~abi::kFlagAsync;
+}
 
 // --- NCCL's side ---
 

@@ -10,7 +10,6 @@
 #ifndef FATHOM_DAEMON_TRACER_INTERPOSE_CUDA_TRACED_CALL_H_
 #define FATHOM_DAEMON_TRACER_INTERPOSE_CUDA_TRACED_CALL_H_
 
-#include "daemon/tracer/core/clock.h"
 #include "daemon/tracer/core/device_calls.h"
 #include "daemon/tracer/core/tracer_state.h"
 
@@ -22,7 +21,7 @@ inline constexpr int kCudaNotFound = 500;
 
 template <DeviceCall call, typename Real>
 [[gnu::noinline]] int TimedCall(TracerState& state, Real& real) {
-  const std::int64_t begin_ns = MonotonicNs();
+  const std::int64_t begin_ns = NowNs();
   const int result = real();
   if (state.epoch == thread_state.epoch) NoteSample(state, begin_ns);
   return result;

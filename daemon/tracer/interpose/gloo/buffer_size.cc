@@ -137,7 +137,11 @@ BufferSize MeasureBuffer(const Buffer& buffer) {
       size.known = AddListOfLists(buffer.address, &size);
       break;
   }
-  return size.known ? size : BufferSize{};
+  if (!size.known) [[unlikely]] {  // no copy of the whole where it is known: it would stall
+    size.data_type = DataType::kUnknown;
+    size.bytes = 0;
+  }
+  return size;
 }
 
 }  // namespace fathom::tracer

@@ -33,8 +33,8 @@ std::uint8_t ReductionOf(int op) {
   return op >= 0 && op < 255 ? static_cast<std::uint8_t>(op + 1) : 0;
 }
 
-OpCall Describe(const TracerState& state, const Site& site, std::uint16_t slot) {
-  const ElementType element = ElementTypeOf(site.type);
+[[gnu::always_inline]] inline OpCall Describe(const TracerState& state, const Site& site,
+                                              ElementType element, std::uint16_t slot) {
   OpCall call;
   call.kind = site.kind;
   call.data_type = element.type;
@@ -48,21 +48,31 @@ OpCall Describe(const TracerState& state, const Site& site, std::uint16_t slot) 
   return call;
 }
 
-template <typename... Args>
-[[gnu::noinline]] int Traced(TracerState& state, const Site& site, void* real, Args... args) {
-  FATHOM_ENDS_FRAME_ON_UNWIND();
+// One copy for all shims: what is small stays in the cache.
+[[gnu::noinline]] void Begin(TracerState& state, const Site& site, Frame* frame) {
   const std::uint16_t slot = SlotOf(state, site.comm);
   const DeviceOp device = {.group_slot = slot,
                            .stream = reinterpret_cast<std::uint64_t>(site.stream),
                            .reduction = site.reduction,
                            .end_follows = nccl_plugin::EndFollows(state, slot)};
+  const ElementType element = ElementTypeOf(site.type);
+  BeginDeviceOp(state, Describe(state, site, element, slot), device, frame);
+  nccl_plugin::NoteCall(frame->entry, site.count * element.bytes);
+}
+
+[[gnu::noinline]] void End(TracerState& state, Frame* frame, int result) {
+  if (group_depth.depth == 0) nccl_plugin::NoteReturn(frame);
+  frame->alone = !nccl_plugin::IsBound(frame->entry.group_slot);
+  EndDeviceOp(state, frame, result != kSuccess && result != kInProgress);
+}
+
+template <typename... Args>
+[[gnu::noinline]] int Traced(TracerState& state, const Site& site, void* real, Args... args) {
+  FATHOM_ENDS_FRAME_ON_UNWIND();
   Frame frame;
-  BeginDeviceOp(state, Describe(state, site, slot), device, &frame);
-  nccl_plugin::NoteCall(frame.entry, site.count * ElementTypeOf(site.type).bytes);
+  Begin(state, site, &frame);
   const int result = reinterpret_cast<int (*)(Args...)>(real)(args...);
-  if (group_depth.depth == 0) nccl_plugin::NoteReturn(&frame);
-  frame.alone = !nccl_plugin::IsBound(slot);
-  EndDeviceOp(state, &frame, result != kSuccess && result != kInProgress);
+  End(state, &frame, result);
   return result;
 }
 
