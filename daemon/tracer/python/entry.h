@@ -1,6 +1,6 @@
 // What libfathom.so exports for its own Python hook, which calls it through ctypes.
 //
-// Called by daemon/tracer/python/fathom_site/fathom_python/hooks.py, and by nobody else.
+// Called by daemon/tracer/python/fathom_site/fathom_python/library.py, and by nobody else.
 // Strings are NUL-ended UTF-8 and only need to live until the group is made. Thread-safety:
 // thread-safe; begin and end of a group are on the thread that makes it.
 // Errors: none are reported; what cannot be done is counted or left out. Cost: see marks.h.
@@ -27,6 +27,13 @@ void fathom_mark_span(std::uint64_t begin_kind, std::int64_t begin_ns, std::uint
 
 // The number of a function for marks of kind kFunctionBegin and kFunctionEnd; ~0: no room.
 std::uint32_t fathom_function(const char* name);
+
+// A new reference to a builtin function of this process's Python, null where that cannot be made.
+// Python's lock must be held. `which`: 0 enter, 1 leave (no arguments, time `function`); 2, 3 the
+// callbacks of sys.monitoring for PY_START and PY_RETURN (`function` does not count).
+void* fathom_python_builtin(std::uint32_t which, std::uint32_t function);
+// Lets these callbacks time the code object at `code`, which must stay. 0: no room.
+int fathom_python_watch(const void* code, std::uint32_t function);
 
 }  // extern "C"
 

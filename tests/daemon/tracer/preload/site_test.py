@@ -192,6 +192,55 @@ class SiteTest(unittest.TestCase):
             """, FATHOM_FUNCTIONS="mine:short")
         self.assertEqual(said, ["True True"])
 
+    def test_a_function_that_calls_itself(self):
+        (self.root / "mine.py").write_text(textwrap.dedent("""
+            import time
+            def deep(n):
+                time.sleep(0.002)
+                if n: deep(n - 1)
+            """))
+        said = self.run_python("""
+            import mine, sys
+            import torch.distributed.distributed_c10d as c
+            c._new_process_group_helper(2, 0, [], "gloo", None, "0")
+            gc.disable()
+            mine.deep(4)
+            records = ring().records
+            took = (records[1].time_ns - records[0].time_ns) / 1e6
+            # What watches the code object cannot pair calls, and tells the innermost.
+            print(len(records), took >= (2 if hasattr(sys, "monitoring") else 10), took < 1000)
+            """, FATHOM_FUNCTIONS="mine:deep")
+        self.assertEqual(said, ["2 True True"])
+
+    def test_a_python_without_cpythons_functions_is_timed_all_the_same(self):
+        (self.root / "mine.py").write_text("import time\ndef slow(): time.sleep(0.002)\ndef quick(): pass\n")
+        said = self.run_python("""
+            from fathom_python import library
+            library.builtins = lambda *given: None
+            import mine
+            import torch.distributed.distributed_c10d as c
+            c._new_process_group_helper(2, 0, [], "gloo", None, "0")
+            gc.disable()
+            mine.slow(); mine.quick()
+            begin, end = ring().records
+            print(ring().functions[begin.bytes], begin.extra, end.extra, end.time_ns - begin.time_ns >= 2_000_000)
+            """, FATHOM_FUNCTIONS="mine:slow,mine:quick")
+        self.assertEqual(said, ["mine:slow 5 6 True"])
+
+    def test_no_builtin_is_made_of_nonsense(self):
+        said = self.run_python("""
+            from fathom_python import library
+            import ctypes
+            lib = library.load()
+            print(library.builtins(lib, 9, 0), library.builtins(lib, 0, 1, 99), lib.fathom_python_watch(len, 99))
+            enter, leave = library.builtins(lib, library.ENTER, library.LEAVE)
+            start, back = library.builtins(lib, library.ON_START, library.ON_RETURN)
+            print(leave(), enter(), leave(), leave(), start(), start(1, 2), back(1, 2, 3))
+            try: enter(1)
+            except TypeError: print("no arguments")
+            """)
+        self.assertEqual(said, ["None None 0", "None None None None None None None", "no arguments"])
+
     def test_phases_of_a_step(self):
         for name, text in PHASES.items():
             path = self.root / (name.replace(".", "/") + ".py")

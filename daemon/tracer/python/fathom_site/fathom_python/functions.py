@@ -5,9 +5,11 @@ are added up, and told as one stretch that ends with the last of them.
 """
 import functools
 import sys
+import threading
 import time
 import types
 
+from . import library
 from .settings import named
 
 # abi::MarkKind of daemon/abi/event_record.h
@@ -23,22 +25,19 @@ def timed(lib, label, real):
     index = lib.fathom_function(label.encode())
     if index == NONE:
         return real
-    clock, span = time.monotonic_ns, lib.fathom_mark_span
-    short, compiling = 0, _never
+    compiling = None
+    enter, leave = library.builtins(lib, library.ENTER, library.LEAVE, index) or _stopwatch(lib, index)
 
     @functools.wraps(real)
     def traced(*args, **kwargs):
-        nonlocal short
-        if compiling():  # Dynamo takes this as true: the compiled graph is the one without us
+        # Dynamo takes this as true: the compiled graph is the one without us
+        if compiling is not None and compiling():
             return real(*args, **kwargs)
-        began = clock()
+        enter()
         try:
             return real(*args, **kwargs)
         finally:
-            short += clock() - began
-            if short >= SHORT_NS:
-                took, short = short, 0
-                span(FUNCTION_BEGIN, clock() - took, index, FUNCTION_END, index)
+            leave()
 
     def torch_is_there(is_compiling):
         nonlocal compiling
@@ -47,6 +46,31 @@ def timed(lib, label, real):
     _late.append(torch_is_there)
     _tell_of_torch()
     return traced
+
+
+def _stopwatch(lib, index):
+    """What library.builtins gives, in Python: for an interpreter without CPython's functions."""
+    clock, span = time.monotonic_ns, lib.fathom_mark_span
+    local, short = threading.local(), 0
+
+    def enter():
+        depth = getattr(local, "depth", 0)
+        local.depth = depth + 1
+        if depth == 0:
+            local.began = clock()
+
+    def leave():
+        nonlocal short
+        local.depth -= 1
+        if local.depth:
+            return
+        now = clock()
+        short += now - local.began
+        if short >= SHORT_NS:
+            took, short = short, 0
+            span(FUNCTION_BEGIN, now - took, index, FUNCTION_END, index)
+
+    return enter, leave
 
 
 def bracketed(lib, label, real):
@@ -106,10 +130,6 @@ def trace_main(lib):
             trace(lib, main, qualname)
 
 
-def _never():
-    return False
-
-
 def _tell_of_torch():
     compiler = sys.modules.get("torch.compiler")
     is_compiling = getattr(compiler, "is_compiling", None)
@@ -134,7 +154,7 @@ class _Monitor:
         return cls._one
 
     def __init__(self, lib):
-        self._lib, self._codes, self._tool = lib, {}, None
+        self._lib, self._codes, self._tool, self._native = lib, {}, None, False
         for tool in (3, 4):  # without a meaning of their own
             try:
                 sys.monitoring.use_tool_id(tool, "fathom")
@@ -145,9 +165,15 @@ class _Monitor:
             return
 
     def _register(self):
-        events, codes = sys.monitoring.events, self._codes
-        clock, span, short_ns = time.monotonic_ns, self._lib.fathom_mark_span, SHORT_NS
-        local = __import__("threading").local()
+        events = sys.monitoring.events
+        pair = library.builtins(self._lib, library.ON_START, library.ON_RETURN)
+        self._native = pair is not None
+        on_start, on_return = pair or self._callbacks()
+        sys.monitoring.register_callback(self._tool, events.PY_START, on_start)
+        sys.monitoring.register_callback(self._tool, events.PY_RETURN, on_return)
+
+    def _callbacks(self):
+        clock, span, codes, local = time.monotonic_ns, self._lib.fathom_mark_span, self._codes, threading.local()
 
         def on_start(code, offset):
             try:
@@ -159,20 +185,19 @@ class _Monitor:
             try:
                 state = codes[code]
                 state[1] += clock() - local.began.pop(code)
-                if state[1] >= short_ns:
+                if state[1] >= SHORT_NS:
                     took, state[1] = state[1], 0
                     span(FUNCTION_BEGIN, clock() - took, state[0], FUNCTION_END, state[0])
             except (AttributeError, KeyError):
                 pass
 
-        sys.monitoring.register_callback(self._tool, events.PY_START, on_start)
-        sys.monitoring.register_callback(self._tool, events.PY_RETURN, on_return)
+        return on_start, on_return
 
     def add(self, code, label):
         if self._tool is None or code in self._codes:
             return False
         index = self._lib.fathom_function(label.encode())
-        if index == NONE:
+        if index == NONE or (self._native and not self._lib.fathom_python_watch(code, index)):
             return False
         self._codes[code] = [index, 0]
         events = sys.monitoring.events
