@@ -4,6 +4,7 @@ libfathom.so as it would be on GPUs, agent, collector, verdict."""
 import json
 import pathlib
 import sys
+import tempfile
 import unittest
 import urllib.request
 
@@ -15,6 +16,12 @@ TRAINER = str(BUILD / "tests/fake_nccl/libfake_trainer.so")
 LOOP = str(pathlib.Path(__file__).resolve().parent / "jobs/gpu_loop.py")
 WITH_CUDA = (BUILD / "tests/fake_cuda/libcuda.so.1").exists()
 PATIENCE_S = 90
+# As much of PyTorch as the start-up hook looks at, for jobs that run without it.
+STAND_IN = {
+    **{f"torch/{package}__init__.py": "" for package in ("", "distributed/", "utils/", "utils/data/")},
+    "torch/distributed/distributed_c10d.py": "def _new_process_group_helper(): pass\n",
+    "torch/utils/data/dataloader.py": "class _BaseDataLoaderIter:\n    def __next__(self): return self.read()\n",
+}
 
 
 class Nccl(RunTest):
@@ -108,6 +115,19 @@ class Nccl(RunTest):
         self.check(report, ("host_slow",), [1])
         self.assertTrue(any("augment:resize" in e["statement"] or "augment:normalise" in e["statement"]
                             for e in evidence(report)), evidence(report))
+
+    def test_garbage_collection_and_a_slow_loader_have_their_own_names(self):
+        jobs, folder = pathlib.Path(LOOP).parent, tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        for name, text in STAND_IN.items():
+            module = pathlib.Path(folder.name) / name
+            module.parent.mkdir(parents=True, exist_ok=True)
+            module.write_text(text)
+        for work, cause in (("collects", "gc"), ("loads", "dataloader")):
+            with self.subTest(work):
+                report = self.report_of_command([sys.executable, LOOP, TRAINER, "4", work], convicts,
+                                                PYTHONPATH=f"{jobs}:{folder.name}")
+                self.check(report, (cause,), [1])
 
     def test_a_slow_host(self):
         self.verdict_of("--dp", 4, "--fault", "slow_host", "--rank", 1, "--at", 120, "--ms", 60,

@@ -1,12 +1,17 @@
-"""What a training script does to its data on the host. On rank 1 it becomes slow."""
-import os
+"""What a training script does to its data on the host. On one rank it becomes slow."""
 import time
+
+from slow_rank import is_slow
 
 
 def resize(iteration):
-    if os.environ["RANK"] == "1" and iteration >= 120:
+    if is_slow(iteration):
         time.sleep(0.06)
 
 
 def normalise(iteration):
     resize(iteration)
+
+
+def before(iteration):
+    normalise(iteration)
