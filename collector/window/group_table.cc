@@ -63,6 +63,15 @@ void GroupTable::MergePlace(const v1::GroupInfo& info, Entry& entry) {
   entry.places.clear();
 }
 
+RankId GroupTable::MemberAt(GroupId group, std::uint32_t place) const {
+  const auto found = groups_.find(group);
+  if (found == groups_.end()) return kNoRank;
+  const std::vector<RankId>& members = found->second.group.members;
+  if (!members.empty()) return place < members.size() ? members[place] : kNoRank;
+  const auto at = found->second.places.find(place);
+  return at == found->second.places.end() ? kNoRank : at->second;
+}
+
 std::vector<diagnosis::Group> GroupTable::View() const {
   std::vector<diagnosis::Group> view;
   view.reserve(groups_.size());

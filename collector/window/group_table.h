@@ -28,6 +28,8 @@ class GroupTable {
   // Requires: the message is valid. `ranks`: ranks of the job known so far.
   Rejection Merge(const v1::GroupInfo& info, std::size_t ranks, std::uint32_t world_size);
   std::vector<diagnosis::Group> View() const;  // sorted by id
+  // The member at `place` of a group, also while not all are known; kNoRank where it is not.
+  RankId MemberAt(GroupId group, std::uint32_t place) const;
   std::size_t size() const { return groups_.size(); }
   std::size_t with_members() const;
   std::uint64_t contradictions() const { return contradictions_; }

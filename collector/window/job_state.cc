@@ -12,6 +12,29 @@
 #include "fathom/v1/window.pb.h"
 
 namespace fathom::collector {
+namespace {
+
+// Agents tell a peer by its place where they do not know the group's members. Message: one that has
+// `group`, `peer` and `place_of_peer`.
+template <typename Message>
+RankId PeerOf(const GroupTable& groups, const Message& op) {
+  if (op.place_of_peer() == 0) return RankId(op.peer());
+  return groups.MemberAt(GroupId(op.group()), op.place_of_peer() - 1);
+}
+
+// `message`, or its copy in `named` with the peers of its open ops named. Message: v1::RankHealth
+// or v1::RankGone.
+template <typename Message>
+const Message& WithPeers(const GroupTable& groups, const Message& message, Message& named) {
+  const bool by_place = std::any_of(message.open_ops().begin(), message.open_ops().end(),
+                                    [](const v1::OpenOp& op) { return op.place_of_peer() != 0; });
+  if (!by_place) return message;
+  named = message;
+  for (v1::OpenOp& op : *named.mutable_open_ops()) op.set_peer(PeerOf(groups, op).value);
+  return named;
+}
+
+}  // namespace
 
 JobState::JobState(std::string name, const Clock& clock)
     : name_(std::move(name)),
@@ -51,7 +74,8 @@ Rejection JobState::Apply(const v1::GroupInfo& info, std::string_view node) {
 
 Rejection JobState::Apply(const v1::RankGone& gone, std::string_view node) {
   const std::lock_guard lock(mutex_);
-  const Rejection rejected = ranks_.Gone(gone, node);
+  v1::RankGone named;
+  const Rejection rejected = ranks_.Gone(WithPeers(groups_, gone, named), node);
   if (ranks_.AllGone()) {
     for (const Nanos d : window_.TakeCompleted(true)) histogram_.Observe(d);
   }
@@ -60,7 +84,8 @@ Rejection JobState::Apply(const v1::RankGone& gone, std::string_view node) {
 
 Rejection JobState::Apply(const v1::RankHealth& health, std::string_view node) {
   const std::lock_guard lock(mutex_);
-  const Rejection rejected = ranks_.Health(health, node, clock_.Mono());
+  v1::RankHealth named;
+  const Rejection rejected = ranks_.Health(WithPeers(groups_, health, named), node, clock_.Mono());
   if (!rejected) {
     last_seen_ = clock_.Wall();
     last_seen_mono_ = clock_.Mono();
@@ -117,6 +142,7 @@ void JobState::AddRankRows(const v1::RankRows& reply, const RowsAsk& ask, std::s
     auto* rows = place(op.iteration());
     if (rows == nullptr) continue;
     rows->ops.push_back(ToCommOp(op, number(op.iteration())));
+    rows->ops.back().peer = PeerOf(groups_, op);
     ++taken;
   }
   for (const auto& mark : reply.marks()) {

@@ -75,6 +75,14 @@ class RankPipeline {
   // The identity of the group in `slot`; id 0 where it is not known.
   const GroupIdentity& Group(std::uint16_t slot) const;
   std::uint32_t PeerToGlobal(std::uint16_t slot, std::uint32_t peer) const;
+  // Who the peer of `row` is, in a message that has `peer` and `place_of_peer`: its rank, else its
+  // place in a group whose members only the collector can put together.
+  template <typename Message>
+  void TellPeer(const OpRow& row, Message& message) const {
+    const std::uint32_t rank = PeerToGlobal(row.group_slot, row.peer);
+    message.set_peer(rank);
+    if (rank == abi::kNoPeer && row.peer != abi::kNoPeer) message.set_place_of_peer(row.peer + 1);
+  }
 
   const OpLog& log() const { return log_; }
   OpJoiner& joiner() { return joiner_; }

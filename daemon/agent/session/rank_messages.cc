@@ -54,7 +54,7 @@ void AddOpenOps(RankSession& session, std::int64_t now_ns, Message& health) {
     op.set_kind(static_cast<std::uint32_t>(row.kind));
     op.set_data_type(static_cast<std::uint32_t>(row.data_type));
     op.set_bytes(row.bytes);
-    op.set_peer(pipeline.PeerToGlobal(row.group_slot, row.peer));
+    pipeline.TellPeer(row, op);
     op.set_age_ns(now_ns - row.enter_ns);
     op.set_started(row.exec_start_ns != 0);
   }

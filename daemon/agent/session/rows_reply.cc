@@ -51,7 +51,7 @@ void FillOp(const RankPipeline& pipeline, std::uint64_t number, v1::CommOp& op) 
   op.set_kind(static_cast<std::uint32_t>(row.kind));
   op.set_data_type(static_cast<std::uint32_t>(row.data_type));
   op.set_bytes(row.bytes);
-  op.set_peer(pipeline.PeerToGlobal(row.group_slot, row.peer));
+  pipeline.TellPeer(row, op);
   op.set_return_ns(row.return_ns);
   op.set_exec_start_ns(row.exec_start_ns);
   op.set_end_ns(row.end_ns);

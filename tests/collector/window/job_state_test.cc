@@ -179,6 +179,37 @@ TEST_F(JobStateTest, AnExitWithAnErrorIsNotOrderlyAndOutOfSightIsNotDead) {
   EXPECT_EQ(facts.open_ops[0].sequence, Sequence(41));
 }
 
+// A split communicator that nobody announced: each member knows its own place in it only.
+TEST_F(JobStateTest, APeerToldByItsPlaceIsNamedByTheMembersOwnReports) {
+  Start(4);
+  constexpr std::uint64_t kSplit = 77;
+  const auto place = [&](std::uint32_t rank, std::uint32_t at) {
+    v1::GroupInfo info = GroupOf(rank, 4);
+    info.set_id(kSplit);
+    info.set_name("nccl-1");
+    info.set_size(3);
+    info.set_my_rank(at);
+    info.clear_members();
+    ASSERT_FALSE(job.Apply(info, "n0"));
+  };
+  const auto peer_of = [&](std::uint32_t at) {
+    v1::RankHealth health = HealthOf(1);
+    v1::OpenOp& op = *health.add_open_ops();
+    op.set_group(kSplit);
+    op.set_peer(kNoRank.value);
+    op.set_place_of_peer(at + 1);
+    EXPECT_FALSE(job.Apply(health, "n0"));
+    return View().ranks[1].open_ops[0].peer;
+  };
+  place(1, 0);
+  place(3, 2);
+  EXPECT_EQ(peer_of(2), RankId(3)) << "not all members are known yet";
+  EXPECT_EQ(peer_of(1), kNoRank);
+  place(0, 1);
+  EXPECT_EQ(peer_of(1), RankId(0));
+  EXPECT_EQ(peer_of(3), kNoRank) << "no such place";
+}
+
 TEST_F(JobStateTest, EndsWhenAllRanksAreGone) {
   Start(2);
   v1::RankGone gone;
@@ -219,6 +250,9 @@ TEST_F(JobStateTest, RowsAreAskedForOnceAndInTheRanksOwnCount) {
   op.set_iteration(1);
   op.set_kind(250);
   op.set_enter_ns(5);
+  op.set_group(kWorldGroup);
+  op.set_peer(kNoRank.value);
+  op.set_place_of_peer(1);
   rows.add_ops()->set_iteration(77);  // not asked for
   reply.add_ranks()->set_rank(0);     // neither
   EXPECT_EQ(job.AddRows(reply, asks[0]), 1u);
@@ -228,6 +262,7 @@ TEST_F(JobStateTest, RowsAreAskedForOnceAndInTheRanksOwnCount) {
   ASSERT_EQ(view.rows[RankId(1)].ops.size(), 1u);
   EXPECT_EQ(view.rows[RankId(1)].ops[0].iteration, Iteration(5));
   EXPECT_EQ(view.rows[RankId(1)].ops[0].kind, CollectiveKind::kUnknown);
+  EXPECT_EQ(view.rows[RankId(1)].ops[0].peer, RankId(0));
 }
 
 TEST_F(JobStateTest, ARankCostsLessThanItsBound) {

@@ -178,6 +178,32 @@ TEST_F(RankPipelineTest, PeersAreGlobalWhereMembersAreKnown) {
   EXPECT_EQ(pipeline_.PeerToGlobal(0, abi::kNoPeer), abi::kNoPeer);
 }
 
+TEST_F(RankPipelineTest, APeerInAGroupWithoutMembersIsToldByItsPlace) {
+  struct {
+    void set_peer(std::uint32_t rank) { peer = rank; }
+    void set_place_of_peer(std::uint32_t at) { place = at; }
+    std::uint32_t peer = 0, place = 0;
+  } told;
+  GroupFacts pair, split;
+  pair.ready = split.ready = true;
+  pair.size = split.size = 2;
+  pair.members = {6, 9};
+  split.name = "nccl-1";
+  pipeline_.TakeGroups(std::vector{GroupFacts{}, pair, split}, 16);
+  OpRow row;
+  row.group_slot = 1;
+  row.peer = 1;
+  pipeline_.TellPeer(row, told);
+  EXPECT_EQ(std::pair(told.peer, told.place), std::pair(9u, 0u));
+  row.group_slot = 2;
+  pipeline_.TellPeer(row, told);
+  EXPECT_EQ(std::pair(told.peer, told.place), std::pair(abi::kNoPeer, 2u));
+  told.place = 0;
+  row.peer = abi::kNoPeer;
+  pipeline_.TellPeer(row, told);
+  EXPECT_EQ(std::pair(told.peer, told.place), std::pair(abi::kNoPeer, 0u));
+}
+
 TEST_F(RankPipelineTest, AJobThatEndsEarlyIsClosedByFinish) {
   for (int i = 0; i < 5; ++i) Step();
   EXPECT_TRUE(Closed().empty());  // fewer than ten repeats: no period, no summary
