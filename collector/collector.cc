@@ -10,6 +10,7 @@
 #include "collector/export/prometheus_exporter.h"
 #include "collector/http/api.h"
 #include "collector/http/cordon_mirror.h"
+#include "collector/http/cordon_relay.h"
 #include "collector/http/event_hub.h"
 #include "collector/http/http_server.h"
 #include "collector/http/job_news.h"
@@ -35,6 +36,8 @@ struct Collector::Parts {
   void OnEnded(const JobState& job);
   std::string PageUrl();
   PrometheusExporter::Sources Sources();
+  std::string Actions(const Request& request);
+  Response Command(const Request& request);
   int AskForRows(const std::shared_ptr<JobState>& job, const diagnosis::RowsWanted& wanted);
 
   const Clock& clock;
@@ -59,6 +62,8 @@ struct Collector::Parts {
   PrometheusExporter exporter;
   CurlTransport to_cordon;  // its own: a slow one must not hold notices up
   CordonMirror cordon;
+  CurlTransport for_people;  // its own: a command may take long, and the page is to go on
+  CordonRelay relay;
   Api api;
   std::unique_ptr<HttpServer> http;
   std::thread diagnosis_thread;
@@ -89,11 +94,14 @@ Collector::Parts::Parts(const FinalizedCollectorConfig& config, DiagnosisFunctio
       exporter(Sources()),
       to_cordon({config->cordon_ca_file, "", ""}),
       cordon(config->cordon_http, config->cordon_token_file, to_cordon, clock),
+      for_people({config->cordon_ca_file, "", ""}),
+      relay(config->cordon_http, config->cordon_changes, for_people),
       api({jobs, registry, ledger, diagnoser, *store, [this] { return exporter.Scrape(); },
            [this] { return serving.load(); }, clock, config->node_history,
            [this](JobState& job, const WindowWish& wish) { return windows.Ask(job, wish); },
            [this](const auto& job, const auto& wanted) { return AskForRows(job, wanted); },
-           [this] { return cordon.Json(); }}) {
+           [this](const Request& request) { return Actions(request); },
+           [this](const Request& request) { return Command(request); }}) {
   for (const Episode& open : store->Verdicts("", true, Store::kMaxVerdicts)) ledger.Adopt(open);
 }
 
@@ -128,6 +136,18 @@ int Collector::Parts::AskForRows(const std::shared_ptr<JobState>& job,
   const int open = requests.Outstanding(job->name(), RowsFor::kPage);
   if (open > 0) return open;
   return requests.Ask(job, job->MissingRows(wanted, RowsFor::kPage), Diagnoser::kRowsTimeout);
+}
+
+std::string Collector::Parts::Actions(const Request& request) {
+  std::string text = cordon.Json();
+  text.insert(text.size() - 1, ",\"you\":" + relay.You(request));
+  return text;
+}
+
+Response Collector::Parts::Command(const Request& request) {
+  Response response = relay.Pass(request);
+  cordon.Forget();
+  return response;
 }
 
 absl::Status Collector::Parts::Listen(const FinalizedCollectorConfig& config) {

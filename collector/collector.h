@@ -8,7 +8,8 @@
 // (the destructor): events, HTTP, gRPC (≤ 2 s), diagnoser, then the parts.
 // Reload takes what may change while it runs, from settings read anew: who may do what, notify,
 // notify_key_file and page_url. An error leaves everything as it was.
-// `cordon_http` is the address of a fathom-cordon whose actions the page shows; empty: none.
+// `cordon_http` is the address of a fathom-cordon whose actions the page shows; empty: none. With
+// `cordon_changes` operators tell it what to do through the page.
 //
 // Threads: one for the diagnoser, gRPC's, civetweb's. Thread-safety: the public functions are.
 // Errors: Start gives one line that says which address and what to do.

@@ -41,6 +41,7 @@ struct CollectorConfig {
   std::string cordon_http;        // of a fathom-cordon whose actions the page shows; empty: none
   std::string cordon_token_file;  // a viewer's, where it has a login
   std::string cordon_ca_file;     // authority of its certificate; empty: the system's
+  bool cordon_changes = false;  // operators approve and undo through the page, each by their token
   LoginOptions login{.local_owner = true};
   service::TlsFiles tls;  // of both ports; who must show a certificate are agents only
   NodeHistorySettings node_history;

@@ -11,6 +11,7 @@
 #include "collector/clock.h"
 #include "collector/config/collector_config.h"
 #include "collector/config/settings.h"
+#include "collector/http/cordon_address.h"
 #include "collector/net/listen_probe.h"
 #include "daemon/service/log_lines.h"
 
@@ -50,6 +51,20 @@ absl::Status CheckThresholds(const CollectorConfig& config) {
   return absl::OkStatus();
 }
 
+// People's tokens go to fathom-cordon then.
+absl::Status CheckChanges(const CollectorConfig& c) {
+  if (!c.cordon_changes) return absl::OkStatus();
+  if (c.cordon_http.empty()) return Bad("cordon_changes: name the fathom-cordon with cordon_http");
+  if (c.login.token_file.empty()) {
+    return Bad(
+        "cordon_changes: people sign in with tokens that fathom-cordon takes too; set tokens");
+  }
+  if (c.insecure || CordonIsPrivate(c.cordon_http)) return absl::OkStatus();
+  return Bad(
+      "cordon_changes: people's tokens would cross the network in clear; give cordon_http as "
+      "https://HOST:PORT, or say --insecure");
+}
+
 absl::Status Check(const CollectorConfig& c) {
   const diagnosis::DiagnosisConfig& d = c.diagnosis;
   for (const absl::Status& status :
@@ -58,7 +73,7 @@ absl::Status Check(const CollectorConfig& c) {
                      "tls_cert, tls_key and tls_client_ca"),
         CheckAddress("http", c.http, c.insecure || (c.tls.on() && c.login.on()),
                      "tls_cert, tls_key and tokens"),
-        service::CheckLog(c.log_level, c.log_format),
+        service::CheckLog(c.log_level, c.log_format), CheckChanges(c),
         CheckRange("max_jobs", static_cast<double>(c.max_jobs), 1, 10'000),
         CheckRange("max_ranks", static_cast<double>(c.max_ranks), 1, 1'000'000),
         CheckRange("max_agents", static_cast<double>(c.max_agents), 1, 100'000),

@@ -50,6 +50,8 @@ std::vector<Setting> ServerSettings() {
       Of("cordon_http", &Config::cordon_http, "fathom-cordon whose actions the page shows"),
       Of("cordon_token_file", &Config::cordon_token_file, "a viewer's token, if it has a login"),
       Of("cordon_ca_file", &Config::cordon_ca_file, "authority of its certificate"),
+      Of("cordon_changes", &Config::cordon_changes,
+         "operators approve and undo through the page, each by their own token"),
       Of("tls_cert", &Config::tls, &service::TlsFiles::cert_file,
          "certificate (PEM) of both ports; turns TLS on"),
       Of("tls_key", &Config::tls, &service::TlsFiles::key_file, "its key"),

@@ -12,13 +12,17 @@ Response NotFound(const Request& request) {
                          "nothing at " + request.path + "; docs/formats/http_api.md lists all");
 }
 
+bool TakesPost(const std::vector<std::string>& at) {
+  if (at.size() < 4 || at[0] != "api" || at[1] != "v1") return false;
+  return at[2] == "actions" || (at.size() == 5 && at[2] == "jobs" && at[4] == "profile");
+}
+
 }  // namespace
 
 Response Api::Answer(const Request& request) const {
   const auto& at = request.segments;
-  const bool profile = at.size() == 5 && at[0] == "api" && at[2] == "jobs" && at[4] == "profile";
-  const bool posts = request.method == "POST" && profile;
-  if (request.method != "GET" && request.method != "HEAD" && !posts) {
+  const bool reads = request.method == "GET" || request.method == "HEAD";
+  if (!reads && !(request.method == "POST" && TakesPost(at))) {
     return Response::Error(405, "only GET is answered here");
   }
   if (at.empty()) return Page(request);
@@ -38,7 +42,7 @@ Response Api::AnswerApi(const Request& request) const {
   if (at[2] == "jobs") return AnswerJob(request);
   if (at[2] == "verdicts" && at.size() == 3) return Verdicts(request);
   if (at[2] == "verdicts" && at.size() == 4) return Verdict(at[3]);
-  if (at[2] == "actions" && at.size() == 3) return Actions();
+  if (at[2] == "actions") return Actions(request);
   if (at[2] == "nodes" && at.size() == 3) return Nodes();
   if (at[2] == "nodes" && at.size() == 4) return Node(at[3]);
   return NotFound(request);

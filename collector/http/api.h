@@ -1,13 +1,14 @@
 // Answers every request but the event stream: /api/v1, /metrics, /healthz, /readyz and the page.
 //
 // Called by HttpServer on its threads, and by tests without a socket. docs/formats/http_api.md
-// is the contract. One path takes POST: a window of detail (jobs/JOB/profile).
+// is the contract. POST: a window of detail (jobs/JOB/profile), and what fathom-cordon is told by a
+// person (actions/…).
 //
 // Thread-safety: thread-safe (reads thread-safe parts). Ownership: refers to Parts, which outlive
 // it; …/pictures asks agents for rows through them. Errors: JSON {"error": what to do} with 400,
-// 404, 405, 409, 415 or 503. Cost: jobs and verdicts cheap; …/report runs one diagnosis (some ms,
-// 0.3 s at 10,000 ranks), …/iterations writes one number a rank, iteration and series; …/pictures,
-// …/perfetto and …/communicators copy the job's window first.
+// 403, 404, 405, 409, 415, 429 or 503. Cost: jobs and verdicts cheap; …/report runs one diagnosis
+// (some ms, 0.3 s at 10,000 ranks), …/iterations writes one number a rank, iteration and series;
+// …/pictures, …/perfetto and …/communicators copy the job's window first.
 #ifndef FATHOM_COLLECTOR_HTTP_API_H_
 #define FATHOM_COLLECTOR_HTTP_API_H_
 
@@ -48,8 +49,10 @@ class Api {
     std::function<absl::Status(JobState&, const WindowWish&)> profile{};
     // Asks agents for rows that are missing; how many answers are on their way. Empty: none.
     std::function<int(const std::shared_ptr<JobState>&, const diagnosis::RowsWanted&)> rows{};
-    // What fathom-cordon did and would do, as JSON. Empty: there is none.
-    std::function<std::string()> actions{};
+    // What fathom-cordon did and would do, as JSON, and who asks. Empty: there is none.
+    std::function<std::string(const Request&)> actions{};
+    // Tells fathom-cordon what a person wants. Set where `actions` is.
+    std::function<Response(const Request&)> command{};
   };
 
   explicit Api(Parts parts) : parts_(std::move(parts)) {}
@@ -72,7 +75,7 @@ class Api {
   Response Communicators(const JobState& job, const Request& request) const;
   Response Verdicts(const Request& request) const;
   Response Verdict(const std::string& id) const;
-  Response Actions() const;
+  Response Actions(const Request& request) const;
   Response Nodes() const;
   Response Node(const std::string& name) const;
   Response Ready() const;

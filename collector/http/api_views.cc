@@ -127,9 +127,14 @@ Response Api::Communicators(const JobState& job, const Request& request) const {
       CommunicatorsJson(job.View(parts_.diagnoser.Connected()), static_cast<std::size_t>(*last)));
 }
 
-Response Api::Actions() const {
+Response Api::Actions(const Request& request) const {
+  if (request.method == "POST") {
+    if (!parts_.command) return Response::Error(404, "there is no fathom-cordon here");
+    return parts_.command(request);
+  }
+  if (request.segments.size() > 3) return Response::Error(404, "commands are sent by POST");
   if (!parts_.actions) return Response::Json(R"({"state":"off"})");
-  return Response::Json(parts_.actions());
+  return Response::Json(parts_.actions(request));
 }
 
 }  // namespace fathom::collector

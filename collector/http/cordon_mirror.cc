@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "collector/http/cordon_address.h"
 #include "collector/http/json_writer.h"
 #include "collector/net/masked_url.h"
 #include "collector/net/token_file.h"
@@ -14,11 +15,6 @@ namespace fathom::collector {
 namespace {
 
 using Tree = nlohmann::json;
-
-std::string UrlOf(const std::string& address) {
-  const bool whole = address.empty() || address.find("://") != std::string::npos;
-  return whole ? address : "http://" + address;
-}
 
 absl::Status NotCordon() {
   return absl::UnavailableError("what answers there is not fathom-cordon");
@@ -54,11 +50,16 @@ std::string Dump(const Tree& tree) {
 
 CordonMirror::CordonMirror(const std::string& address, std::string token_file,
                            HttpTransport& transport, const Clock& clock)
-    : url_(UrlOf(address)),
+    : url_(CordonUrl(address)),
       token_file_(std::move(token_file)),
       transport_(transport),
       clock_(clock) {
   answer_ = url_.empty() ? Answer("off", "") : Answer("away", "not asked yet");
+}
+
+void CordonMirror::Forget() {
+  const std::lock_guard lock(mutex_);
+  asked_ = MonoNs();
 }
 
 std::string CordonMirror::Json() {
@@ -93,7 +94,7 @@ absl::StatusOr<std::string> CordonMirror::Ask() {
   if (!all["actions"].is_array() || !planned["plan"].is_array()) return NotCordon();
   Shorten(all["actions"]);
   all["plan"] = std::move(planned["plan"]);
-  for (const char* own : {"state", "why", "where", "known_unix_ns"}) all.erase(own);
+  for (const char* own : {"state", "why", "where", "known_unix_ns", "you"}) all.erase(own);
   const std::string text = Dump(all);
   return text.substr(1, text.size() - 2);
 }

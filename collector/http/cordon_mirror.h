@@ -2,7 +2,8 @@
 //
 // Used by Api (/api/v1/actions), so that a browser needs one address only and the page's policy of
 // one origin holds. Reads, never asks for a change: where fathom-cordon has a login the collector
-// shows a viewer's token, and whoever approves or undoes does it with their own (`fathom action`).
+// shows a viewer's token, and whoever approves or undoes does it with their own (CordonRelay,
+// `fathom action`).
 //
 // Model: asked at most once in kFresh, by one thread at a time; others get the last answer. When
 // fathom-cordon does not answer, what was known of it stays, with the reason and the time it is
@@ -37,6 +38,8 @@ class CordonMirror {
 
   // The whole answer of /api/v1/actions.
   std::string Json();
+  // The next Json asks again: something was changed just now.
+  void Forget();
 
  private:
   absl::StatusOr<std::string> Ask();  // the fields that fathom-cordon gave, without braces

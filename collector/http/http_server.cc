@@ -130,10 +130,10 @@ class HttpServer::Impl {
     request->if_none_match = HeaderOf(connection, "If-None-Match");
     request->content_type = HeaderOf(connection, "Content-Type");
     if (method == "POST") request->body = BodyOf(connection, Request::kMaxBody);
-    AnswerPerson(listener, connection, *request);
+    AnswerPerson(listener, connection, *std::move(request));
   }
 
-  void AnswerPerson(const Listener& listener, mg_connection* connection, const Request& request) {
+  void AnswerPerson(const Listener& listener, mg_connection* connection, Request request) {
     const bool head = request.method == "HEAD";
     const bool post = request.method == "POST";
     if (post && !SameOrigin(HeaderOf(connection, "Origin"), HeaderOf(connection, "Host"),
@@ -144,21 +144,21 @@ class HttpServer::Impl {
     const std::string only = request.segments.size() == 1 ? request.segments.front() : "";
     if (only == "login") return Send(connection, SignIn(who, request), head);
     if (only == "logout" && post) return Send(connection, SignedIn("", "", false), head);
-    Person person;
     if (const Role needed = Needed(request); needed != Role::kNobody) {
       const auto admitted = login_.Admit(who, needed);
       if (!admitted.ok()) {
         const absl::Status& why = admitted.status();
         return Send(connection, Response::Error(StatusOf(why), std::string(why.message())), head);
       }
-      person = *admitted;
+      request.person = *admitted;
+      request.token = who.token;
     }
     if (request.path == "/api/v1/events" && request.method == "GET") {
       return StreamEvents(connection, request.Text("job"));
     }
     const Response response = api_.Answer(request);
     if (post) {
-      spdlog::info("{} from {}: POST {} -> {}", person.name, who.peer.address,
+      spdlog::info("{} from {}: POST {} -> {}", request.person.name, who.peer.address,
                    CutText(request.path, 200), response.status);
     }
     Send(connection, response, head);

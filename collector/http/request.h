@@ -13,6 +13,8 @@
 #include <string_view>
 #include <vector>
 
+#include "collector/http/login/person.h"
+
 namespace fathom::collector {
 
 struct Request {
@@ -24,7 +26,9 @@ struct Request {
   std::map<std::string, std::string> parameters;
   std::string if_none_match;
   std::string content_type;
-  std::string body;  // of a POST, at most kMaxBody; empty where it is longer
+  std::string body;   // of a POST, at most kMaxBody; empty where it is longer
+  Person person;      // who asks, where that was looked at
+  std::string token;  // with which they signed in; empty: without one
 
   // The parameter as a number; `otherwise` if it is not given; nothing if it is no number.
   std::optional<std::int64_t> Number(const std::string& name, std::int64_t otherwise) const;

@@ -4,12 +4,14 @@ import "./style/page.css";
 import { ApiError, Client } from "./api/client";
 import { fileName, saveAs } from "./api/download";
 import { Feed } from "./model/feed";
+import { deedPath, type Deed } from "./model/deed";
 import { defaultLook, parseLook, withLook, type Look } from "./model/look";
 import { emptyPageState, headline, type PageState, type Route } from "./model/page_state";
 import { parseRoute } from "./model/route";
 import { culpritName, isActive } from "./model/verdict";
 import { rankNames } from "./text/ranks";
 import { ActionList } from "./view/action_list";
+import { DeedDialog } from "./view/deed_dialog";
 import { element } from "./view/element";
 import { Header } from "./view/header";
 import { JobList } from "./view/job_list";
@@ -30,11 +32,13 @@ class App {
   private readonly main = element("main", { id: "main", tabindex: -1 });
   private readonly header = new Header(() => this.changed(), () => this.feed?.retryNow());
   private readonly look = (change: Partial<Look>): void => this.looked(change);
-  private readonly jobPage = new JobPage(this.look, { again: () => this.feed?.askAgain(), trace: () => this.trace() });
+  private readonly dialog = new DeedDialog((deed, reason) => this.tell(deed, reason));
+  private readonly onDeed = (deed: Deed): void => this.dialog.open(deed, this.state.ledger!);
+  private readonly jobPage = new JobPage(this.look, { again: () => this.feed?.askAgain(), trace: () => this.trace() }, this.onDeed);
   private readonly jobList = new JobList();
   private readonly nodeList = new NodeList();
   private readonly nodePage = new NodePage();
-  private readonly actionList = new ActionList(this.look);
+  private readonly actionList = new ActionList(this.look, this.onDeed);
   private readonly problem = element("p", { class: "problem", role: "alert" });
 
   start(): void {
@@ -43,7 +47,7 @@ class App {
       event.preventDefault();
       this.main.focus();
     });
-    document.body.replaceChildren(skip, this.header.node, this.main);
+    document.body.replaceChildren(skip, this.header.node, this.main, this.dialog.node);
     window.addEventListener("hashchange", () => void this.route());
     window.addEventListener("online", () => this.feed?.retryNow());
     document.addEventListener("visibilitychange", () => this.feed?.retryNow());
@@ -103,6 +107,14 @@ class App {
     return name;
   }
 
+  private async tell(deed: Deed, reason: string): Promise<void> {
+    try {
+      await this.client.tell(deedPath(deed), reason);
+    } finally {
+      this.feed?.acted();
+    }
+  }
+
   private lookAtNodes(): void {
     const { route, node } = this.state;
     if (route.view !== "node" || node?.node.name !== route.node) this.state.node = null;
@@ -136,6 +148,7 @@ class App {
 
   private tick(): void {
     refreshAgo(document);
+    this.feed?.tick();
     if (this.state.live === "lost") this.header.update(this.state);
   }
 
@@ -145,6 +158,7 @@ class App {
     const only = state.jobs?.length === 1 ? state.jobs[0] : undefined;
     if (state.route.view === "home" && only) this.follow(only.name);
     this.header.update(state);
+    this.dialog.update(state.ledger);
     this.problem.textContent = state.problem;
     const view = this.view();
     const shown = state.problem ? [this.problem] : view ? [view.node] : [];

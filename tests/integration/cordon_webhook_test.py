@@ -77,19 +77,14 @@ class CordonWebhookTest(cordon_case.CordonCase):
         self.assertEqual(self.service.posts[1][:2], ("/release", {"node": "n2", "action": action}))
         self.assertFalse(self.service.nodes["n2"]["withheld"])
 
-    def test_the_collector_shows_what_was_done_and_can_change_nothing(self):
+    def test_the_collector_shows_what_was_done_and_changes_nothing_by_itself(self):
         self.start("approve")
         self.collector.accuse("n2", "v1")
         action = self.wait_phase("advised")["id"]
-        process = subprocess.Popen(
-            [harness.BUILD / "fathom-collector", "--store", ":memory:", "--grpc", "127.0.0.1:0", "--http", "127.0.0.1:0"],
-            env=harness.environment(FATHOM_CORDON_HTTP=self.http), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-        self.processes.append(process)
-        address = re.search(r" http=(\S+)", process.stdout.readline()).group(1)
+        address = self.start_page()
 
         def shown():
-            with urllib.request.urlopen(f"http://{address}/api/v1/actions", timeout=10) as answer:
-                return json.load(answer)
+            return self.ask(address, "")[1]
         harness.wait_for(lambda: shown()["state"] == "on")
         ledger = shown()
         self.assertEqual([(a["id"], a["node"], a["phase"], a["verdict"]) for a in ledger["actions"]],
@@ -97,16 +92,71 @@ class CordonWebhookTest(cordon_case.CordonCase):
         self.assertEqual([p["action"] for p in ledger["plan"]], [action])
         self.fathom("action", "pause", "--reason", "rack 7")
         harness.wait_for(lambda: shown()["paused"] == "ann: rack 7")
-        post = urllib.request.Request(f"http://{address}/api/v1/actions/{action}/approve", b"{}",
-                                      {"Content-Type": "application/json", "Authorization": "Bearer " + harness.TOKEN})
-        with self.assertRaises(urllib.error.HTTPError) as refused:
-            urllib.request.urlopen(post, timeout=10)
-        refused.exception.close()
-        self.assertEqual(refused.exception.code, 405)
+        code, said = self.ask(address, f"/{action}/approve", harness.TOKEN, {})
+        self.assertEqual(code, 403)
+        self.assertIn("cordon_changes", said["error"])
         self.assertEqual(self.actions()[0]["phase"], "advised")
         self.processes[0].kill()
         harness.wait_for(lambda: shown()["state"] == "away")
         self.assertEqual(shown()["actions"][0]["id"], action, "what was known stays")
+
+    def test_a_person_approves_and_undoes_through_the_collector_under_their_own_name(self):
+        self.start("approve")
+        self.collector.accuse("n2", "v1")
+        action = self.wait_phase("advised")["id"]
+        eve = "eve-0123456789abcdef"  # an operator of the collector alone
+        known = self.folder / "page.tokens"
+        known.write_text((self.folder / "tokens").read_text() + f"eve operator {harness.hashed(eve)}\n")
+        known.chmod(0o600)
+        address = self.start_page(FATHOM_CORDON_CHANGES="true", FATHOM_TOKENS=str(known))
+        ann, bob = harness.TOKEN, harness.TOKEN[::-1]
+        for token, origin, code, words in ((None, None, 401, "sign in"), (bob, None, 403, "bob is a viewer"),
+                                           (eve, None, 403, "does not take your token"), (ann, "http://elsewhere", 403, "somebody else")):
+            got, said = self.ask(address, f"/{action}/approve", token, {}, origin)
+            self.assertEqual((got, words in said["error"]), (code, True), said)
+        self.assertEqual(self.actions()[0]["phase"], "advised")
+        self.assertEqual(self.ask(address, f"/{action}/approve", ann, {}, f"http://{address}"), (200, {"done": True}))
+        self.wait_phase("acted")
+        self.assertTrue(self.service.nodes["n2"]["withheld"])
+        code, said = self.ask(address, f"/{action}/approve", ann, {})
+        self.assertEqual(code, 409)
+        self.assertRegex(said["error"], r"is acted \(by fathom-cordon\); only an advised one can be approved")
+        self.assertEqual(self.ask(address, "/pause", ann, {})[0], 400)
+        self.assertEqual(self.ask(address, "/pause", ann, {"reason": "rack 7"})[0], 200)
+        ledger = self.ask(address, "", ann)[1]
+        self.assertEqual((ledger["paused"], ledger["you"]), ("ann: rack 7", {"name": "ann", "changes": "on"}))
+        self.assertEqual(self.ask(address, f"/{action}/undo", ann, {})[0], 200)
+        self.wait_phase("undone")
+        self.assertEqual(self.ask(address, "/resume", ann, {})[0], 200)
+        log = [json.loads(line) for line in (self.folder / "audit.jsonl").read_text().splitlines()]
+        by_people = [(record["kind"], record["actor"]) for record in log if record["actor"] != "fathom-cordon"]
+        self.assertEqual(by_people, [("approved", "ann"), ("paused", "ann"), ("undo_intended", "ann"), ("undone", "ann"), ("resumed", "ann")])
+        self.assertIn(f"ann from 127.0.0.1: POST /api/v1/actions/{action}/approve -> 200", (self.folder / "page.log").read_text())
+        self.processes[0].kill()
+        self.processes[0].wait()
+        code, said = self.ask(address, "/pause", ann, {"reason": "x"})
+        self.assertEqual((code, "not known whether" in said["error"]), (503, True))
+
+    def start_page(self, **settings):
+        """A real collector that shows this fathom-cordon; its address."""
+        with open(self.folder / "page.log", "wb") as log:
+            process = subprocess.Popen(
+                [harness.BUILD / "fathom-collector", "--store", ":memory:", "--grpc", "127.0.0.1:0", "--http", "127.0.0.1:0"],
+                env=harness.environment(FATHOM_CORDON_HTTP=self.http, **settings), stdout=subprocess.PIPE, stderr=log, text=True)
+        self.processes.append(process)
+        return re.search(r" http=(\S+)", process.stdout.readline()).group(1)
+
+    def ask(self, address, path, token=None, body=None, origin=None):
+        """Status and answer of the collector below /api/v1/actions; a body is sent by POST."""
+        headers = {"Content-Type": "application/json", "Authorization": f"Bearer {token}", "Origin": origin}
+        given = {k: v for k, v in headers.items() if v is not None and (k != "Authorization" or token)}
+        request = urllib.request.Request(f"http://{address}/api/v1/actions{path}", None if body is None else json.dumps(body).encode(), given)
+        try:
+            with urllib.request.urlopen(request, timeout=20) as answer:
+                return answer.status, json.load(answer)
+        except urllib.error.HTTPError as refused:
+            with refused:
+                return refused.code, json.load(refused)
 
     def test_sighup_takes_modes_and_keeps_the_old_on_an_error(self):
         process = self.start("observe")

@@ -51,6 +51,12 @@ Record Whole(RecordKind kind, WallNs now, std::string text) {
   return record;
 }
 
+// For whoever acts on what it was a moment ago.
+std::string AsItIs(const Action& action) {
+  return absl::StrCat("action ", action.id, " is ", std::string(ToString(action.phase)), " (by ",
+                      action.actor, ")");
+}
+
 bool Begins(const std::vector<Step>& steps) {
   return std::any_of(steps.begin(), steps.end(),
                      [](const Step& s) { return s.change == Step::Change::kHold; });
@@ -249,9 +255,8 @@ absl::StatusOr<Record> Policy::Approve(const Ledger& ledger, const std::string& 
         std::string(group == nullptr ? "observe" : ToString(group->mode)), ", not approve"));
   }
   if (action->phase != Phase::kAdvised) {
-    return absl::FailedPreconditionError(absl::StrCat("action ", id, " is ",
-                                                      std::string(ToString(action->phase)),
-                                                      "; only an advised one can be approved"));
+    return absl::FailedPreconditionError(
+        absl::StrCat(AsItIs(*action), "; only an advised one can be approved"));
   }
   Record record = Of(*action, RecordKind::kApproved, now, "");
   record.actor = actor;
@@ -263,9 +268,8 @@ absl::StatusOr<Record> Policy::Undo(const Ledger& ledger, const std::string& id,
   const Action* action = ledger.Find(id);
   if (action == nullptr) return absl::NotFoundError("there is no action " + id);
   if (action->phase != Phase::kActed && action->phase != Phase::kActing) {
-    return absl::FailedPreconditionError(absl::StrCat("action ", id, " is ",
-                                                      std::string(ToString(action->phase)),
-                                                      "; fathom does not hold ", action->node));
+    return absl::FailedPreconditionError(
+        absl::StrCat(AsItIs(*action), "; fathom does not hold ", action->node));
   }
   Record record = Of(*action, RecordKind::kUndoIntended, now, "undo was asked for");
   record.actor = actor;

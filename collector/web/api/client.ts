@@ -12,6 +12,7 @@ import { decodeVerdict, type Verdict } from "../model/verdict";
 
 const TIMEOUT_MS = 15_000;
 const TRACE_TIMEOUT_MS = 60_000;
+const COMMAND_TIMEOUT_MS = 20_000; // longer than the collector waits for fathom-cordon
 
 export class ApiError extends Error {
   constructor(readonly status: number, message: string) {
@@ -64,6 +65,11 @@ export class Client {
     return decodeLedger(await this.get("actions"));
   }
 
+  // Tells fathom-cordon what the reader wants; an error says what came of it.
+  async tell(path: string, reason: string): Promise<void> {
+    await this.ask(path, COMMAND_TIMEOUT_MS, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify({ reason }) });
+  }
+
   async communicators(job: string): Promise<Communicators> {
     return decodeCommunicators(await this.get(`jobs/${encodeURIComponent(job)}/communicators`));
   }
@@ -91,8 +97,8 @@ export class Client {
     return object(await (await this.ask(path, TIMEOUT_MS)).json());
   }
 
-  private async ask(path: string, timeoutMs: number): Promise<Response> {
-    const answer = await fetch(`${this.base}/${path}`, { signal: AbortSignal.timeout(timeoutMs), cache: "no-store" });
+  private async ask(path: string, timeoutMs: number, more: RequestInit = {}): Promise<Response> {
+    const answer = await fetch(`${this.base}/${path}`, { ...more, signal: AbortSignal.timeout(timeoutMs), cache: "no-store" });
     if (answer.ok) return answer;
     if (answer.status === 401) location.assign(`login?at=${encodeURIComponent(location.hash)}`);
     const said = text(object(await answer.json().catch(() => null)).error);

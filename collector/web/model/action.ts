@@ -24,6 +24,12 @@ export interface Outlook {
   hindrance: string; // empty: it would begin now
 }
 
+// Who the reader is, and whether their commands are passed on to fathom-cordon.
+export interface Reader {
+  name: string;
+  changes: string; // on; off: never here; sign_in, viewer, no_token: not theirs
+}
+
 export interface ActionLedger {
   state: string; // off: no fathom-cordon; on; away: it does not answer
   why: string;
@@ -36,10 +42,15 @@ export interface ActionLedger {
   problems: string[];
   actions: Action[]; // newest first
   plan: Outlook[];
+  you: Reader;
 }
+
+// The page has its own way to it, or shows the command by itself.
+const BY_COMMAND = /: fathom action approve$/;
 
 export function decodeLedger(value: unknown): ActionLedger {
   const answer = object(value);
+  const you = object(answer.you);
   return {
     state: text(answer.state) || "off",
     why: text(answer.why),
@@ -55,8 +66,9 @@ export function decodeLedger(value: unknown): ActionLedger {
       mode: text(a.mode), phase: text(a.phase), actor: text(a.actor), text: text(a.text), changedMs: unixMs(a.changed_unix_ns), evidence: text(a.evidence),
     })),
     plan: objects(answer.plan).map((p) => ({
-      node: text(p.node), cause: text(p.cause), verdict: text(p.verdict), mode: text(p.mode), hindrance: text(p.hindrance),
+      node: text(p.node), cause: text(p.cause), verdict: text(p.verdict), mode: text(p.mode), hindrance: text(p.hindrance).replace(BY_COMMAND, ""),
     })),
+    you: { name: text(you.name), changes: text(you.changes) || "off" },
   };
 }
 
@@ -76,10 +88,4 @@ export function actionOn(ledger: ActionLedger | null, verdict: string): Action |
 
 export function planOn(ledger: ActionLedger, verdict: string): Outlook | undefined {
   return ledger.plan.find((each) => each.verdict === verdict);
-}
-
-// The command that changes its state; empty: there is none.
-export function commandOf(action: Action): string {
-  if (waits(action)) return `fathom action approve ${action.id}`;
-  return holds(action) ? `fathom action undo ${action.id}` : "";
 }

@@ -14,6 +14,7 @@ const CELLS_KEPT = 300_000; // ranks × iterations
 const ITERATIONS_LEAST = 300;
 const ITERATIONS_MOST = 2000; // the API's limit
 const REFRESH_MS = 5_000; // health and report also change without an event
+const ACTED_MS = 10_000; // what the reader asked of fathom-cordon shows within so long
 
 export class Feed {
   private readonly live: Live;
@@ -25,6 +26,7 @@ export class Feed {
   private readonly actions = new Paced(() => this.attempt(() => this.loadActions()), 1000);
   private readonly opened: OpenParts;
   private interval = 0;
+  private actedMs = 0;
   private stopped = false;
   private reload = true; // the whole window, not only what is new
 
@@ -64,6 +66,16 @@ export class Feed {
   // The reader opened a part, or asks for another iteration.
   looked(): void {
     if (this.job !== null) this.opened.looked();
+  }
+
+  // The reader changed something: what comes of it is asked for at once and each second.
+  acted(): void {
+    this.actedMs = Date.now();
+    this.actions.request();
+  }
+
+  tick(): void {
+    if (Date.now() - this.actedMs < ACTED_MS) this.actions.request();
   }
 
   askAgain(): void {

@@ -1,12 +1,13 @@
-// What fathom-cordon did to nodes, and would do: who, when, which node, why, and the command that
-// approves or undoes it. Nothing is changed from here: that takes an operator's token, at a terminal.
-import { commandOf, type Action, type ActionLedger, type Outlook } from "../model/action";
+// What fathom-cordon did to nodes, and would do: who, when, which node, why, and what approves or
+// undoes it: a button for whoever may, else the command.
+import { type Action, type ActionLedger, type Outlook } from "../model/action";
+import { deedOn } from "../model/deed";
 import type { Look } from "../model/look";
 import { nodeLink, verdictLink } from "../model/route";
 import { count, plural } from "../text/quantity";
 import { causeText } from "../text/words";
 import { brakes, phaseMark, phaseText } from "./action_state";
-import { commandLine } from "./command_line";
+import { deedButton, readerText, type OnDeed } from "./deed_button";
 import { element, Slot } from "./element";
 import { agoTime, clockTime } from "./time_text";
 
@@ -21,7 +22,7 @@ export class ActionList {
   private readonly caption = element("p", { class: "caption", role: "status" });
   private readonly actions: HTMLElement;
 
-  constructor(onLook: (change: Partial<Look>) => void) {
+  constructor(onLook: (change: Partial<Look>) => void, private readonly onDeed: OnDeed) {
     this.field.addEventListener("input", () => onLook({ find: this.field.value }));
     this.actions = element("section", { class: "panel", "aria-label": "Actions on nodes" },
       element("div", { class: "panel-head" }, element("h2", {}, "Actions on nodes"), this.caption, element("div", { class: "controls" }, this.field)), this.list.node);
@@ -32,16 +33,16 @@ export class ActionList {
     if (this.field.value !== look.find) this.field.value = look.find;
     const off = ledger.state === "off";
     this.head.node.className = `card node-card ${ledger.state !== "on" || ledger.paused || ledger.tripped || ledger.problems.length > 0 ? "uneasy" : "calm"}`;
-    this.head.show([ledger.state, ledger.why, ledger.where, ledger.backend, ledger.held, ledger.paused, ledger.tripped, ledger.problems, off || ledger.state === "away" && ledger.knownMs],
-      () => (off ? notConnected() : standing(ledger)));
+    this.head.show([ledger.state, ledger.why, ledger.where, ledger.backend, ledger.held, ledger.paused, ledger.tripped, ledger.problems, ledger.you, off || ledger.state === "away" && ledger.knownMs],
+      () => (off ? notConnected() : standing(ledger, this.onDeed)));
     this.plan.node.hidden = ledger.plan.length === 0;
     this.plan.show(ledger.plan, () => planned(ledger.plan));
     this.actions.hidden = off;
     const found = ledger.actions.filter((action) => fits(action, look.find));
     this.caption.textContent = look.find ? `${count(found.length)} of ${count(ledger.actions.length)}` : plural(ledger.actions.length, "action");
-    this.list.show([found.slice(0, SHOWN), ledger.actions.length], () => [found.length === 0
+    this.list.show([found.slice(0, SHOWN), ledger.actions.length, ledger.you, ledger.state], () => [found.length === 0
       ? element("p", { class: "none" }, ledger.actions.length === 0 ? "None so far." : "None of them fits the filter.")
-      : element("ol", {}, ...found.slice(0, SHOWN).map(row)),
+      : element("ol", {}, ...found.slice(0, SHOWN).map((action) => row(action, ledger, this.onDeed))),
     found.length > SHOWN && element("p", { class: "caption" }, `the newest ${SHOWN}; the filter finds the others`)]);
     return this;
   }
@@ -58,13 +59,21 @@ function notConnected(): HTMLElement[] {
     element("p", { class: "none" }, "The collector shows its actions where its setting ", element("code", {}, "cordon_http: HOST:PORT"), " names it.")];
 }
 
-function standing(ledger: ActionLedger): (Node | null)[] {
+function standing(ledger: ActionLedger, onDeed: OnDeed): (Node | null)[] {
   const known = ledger.knownMs > 0;
   const held = ledger.held === 0 ? "fathom holds no node back." : `fathom holds ${plural(ledger.held, "node")} back.`;
   const from = ledger.state === "away" && known ? element("p", { class: "none" }, "Known from ", agoTime(ledger.knownMs)) : null;
   return [element("h1", { class: "sentence long" }, known ? held : "fathom-cordon has not answered yet."), ...brakes(ledger),
     ...ledger.problems.map((problem) => element("p", { class: "brake" }, problem)), from,
-    element("p", { class: "none" }, `fathom-cordon at ${ledger.where}${ledger.backend ? `, back-end ${ledger.backend}` : ""}. Approving and undoing takes an operator's token, at a terminal.`)];
+    element("p", { class: "none" }, `fathom-cordon at ${ledger.where}${ledger.backend ? `, back-end ${ledger.backend}` : ""}. `, ...readerText(ledger)),
+    ...stops(ledger, onDeed)];
+}
+
+// A pause and its end; closing the breaker. Who may not sees no row of commands for them.
+function stops(ledger: ActionLedger, onDeed: OnDeed): HTMLElement[] {
+  if (ledger.you.changes !== "on") return [];
+  const kinds = [ledger.paused ? "resume" as const : "pause" as const, ...(ledger.tripped ? ["reset" as const] : [])];
+  return kinds.map((kind) => deedButton({ kind }, ledger, onDeed));
 }
 
 function planned(plan: Outlook[]): HTMLElement[] {
@@ -76,8 +85,8 @@ function planned(plan: Outlook[]): HTMLElement[] {
       element("p", { class: "how" }, each.hindrance ? `in the way: ${each.hindrance}` : "nothing stands in the way")))))];
 }
 
-function row(action: Action): HTMLElement {
-  const command = commandOf(action);
+function row(action: Action, ledger: ActionLedger, onDeed: OnDeed): HTMLElement {
+  const deed = deedOn(action);
   const evidence = element("a", { href: verdictLink(action.verdict) }, action.evidence || `verdict ${action.verdict}`);
   const details = [causeText(action.cause), `mode ${action.mode}`, action.job ? `job ${action.job}` : "", action.id];
   return element("li", {},
@@ -85,5 +94,5 @@ function row(action: Action): HTMLElement {
     element("p", { class: "what" }, element("a", { href: nodeLink(action.node) }, action.node), " ", phaseMark(action),
       ` by ${action.actor || "–"}${action.text ? `: ${action.text}` : ""}`),
     element("p", { class: "how" }, "because: ", evidence), element("p", { class: "how" }, details.filter((part) => part !== "").join(" · ")),
-    command ? element("div", { class: "how" }, commandLine(command, ` ${action.id}`)) : "");
+    deed ? element("div", { class: "how" }, deedButton(deed, ledger, onDeed, ` ${action.id}`)) : "");
 }

@@ -1,7 +1,8 @@
 // What fathom-cordon did or would do about one verdict, for its card, and the words for it.
-import { actionOn, commandOf, holds, planOn, waits, type Action, type ActionLedger } from "../model/action";
+import { actionOn, holds, planOn, waits, type Action, type ActionLedger } from "../model/action";
+import { deedOn } from "../model/deed";
 import type { Verdict } from "../model/verdict";
-import { commandLine } from "./command_line";
+import { deedButton, type OnDeed } from "./deed_button";
 import { element, present } from "./element";
 import { agoTime } from "./time_text";
 
@@ -33,21 +34,21 @@ export function brakes(ledger: ActionLedger): HTMLElement[] {
 export function actionKey(v: Verdict | null, ledger: ActionLedger | null): unknown {
   if (!v || !ledger) return null;
   const plan = planOn(ledger, v.id);
-  return [ledger.state, ledger.why, ledger.paused, ledger.tripped, actionOn(ledger, v.id), plan?.hindrance, plan?.mode];
+  return [ledger.state, ledger.why, ledger.paused, ledger.tripped, ledger.you, actionOn(ledger, v.id), plan?.hindrance, plan?.mode];
 }
 
-export function actionState(v: Verdict, ledger: ActionLedger | null): HTMLElement | null {
+export function actionState(v: Verdict, ledger: ActionLedger | null, onDeed: OnDeed): HTMLElement | null {
   if (!ledger || ledger.state === "off") return null;
   const action = actionOn(ledger, v.id);
   const plan = planOn(ledger, v.id);
   if (!action && !plan) return null;
   const node = action?.node || plan?.node || v.entity.node;
   const hindrance = plan?.hindrance ? element("p", {}, `In the way: ${plan.hindrance}`) : null;
-  const command = action ? commandOf(action) : "";
+  const deed = action ? deedOn(action) : null;
   return element("section", { class: "action-state", "aria-label": "Action on the node" },
     element("h3", {}, "Action on ", element("a", { href: "#/actions" }, node)),
     ...present(action ? [done(action), hindrance] : [element("p", {}, "Nothing was done yet."), hindrance]),
-    ...brakes(ledger), command ? commandLine(command, " action") : "");
+    ...brakes(ledger), deed ? deedButton(deed, ledger, onDeed, " action") : "");
 }
 
 function done(action: Action): HTMLElement {

@@ -9,6 +9,7 @@ import { actionKey } from "./action_state";
 import { abstentions, calmCard } from "./calm_card";
 import { CommunicatorMatrix } from "./communicator_matrix";
 import { DataHealth } from "./data_health";
+import type { OnDeed } from "./deed_button";
 import { element, Slot } from "./element";
 import { stateMark } from "./job_list";
 import { LiveIteration, type LiveAsks } from "./live_iteration";
@@ -32,7 +33,7 @@ export class JobPage {
   private saidId = "";
   private look = defaultLook();
 
-  constructor(onLook: (change: Partial<Look>) => void, asks: LiveAsks) {
+  constructor(onLook: (change: Partial<Look>) => void, asks: LiveAsks, private readonly onDeed: OnDeed) {
     this.timeline = new Timeline(onLook, (iteration, rank) => onLook({ iteration, rank, open: [...new Set<Part>([...this.look.open, "iteration"])] }));
     this.iteration = new LiveIteration(onLook, asks);
     this.communicators = new CommunicatorMatrix(onLook);
@@ -47,7 +48,7 @@ export class JobPage {
     this.updateLine(state);
     this.card.show([page.selected?.id, cardKey(state, verdict, others), actionKey(verdict, page.ledger)], () => [
       page.selected && element("p", { class: "back" }, element("a", { href: jobLink(state.name) }, "← the job as it is now")),
-      verdict ? verdictCard(verdict, state, page.ledger) : calmCard(state),
+      verdict ? verdictCard(verdict, state, { ledger: page.ledger, onDeed: this.onDeed }) : calmCard(state),
       others.length > 0 && element("ul", { class: "others", "aria-label": "Other open verdicts" }, ...others.map(otherRow)),
       abstentions(state),
     ]);

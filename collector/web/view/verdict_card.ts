@@ -8,6 +8,7 @@ import { rankList, rankNames } from "../text/ranks";
 import { causeText, gradeMeaning, gradeStrength, ownerText } from "../text/words";
 import { actionState } from "./action_state";
 import { commandLine } from "./command_line";
+import type { OnDeed } from "./deed_button";
 import { element, present } from "./element";
 import { agoTime, clockTime } from "./time_text";
 import { stackFlame } from "./stack_flame";
@@ -108,7 +109,8 @@ function action(v: Verdict): HTMLElement | null {
   return part;
 }
 
-export function verdictCard(v: Verdict, state: JobState | null, ledger: ActionLedger | null = null): HTMLElement {
+// `actions`: what fathom-cordon does about it; a saved page knows nothing of that.
+export function verdictCard(v: Verdict, state: JobState | null, actions: { ledger: ActionLedger | null; onDeed: OnDeed } | null = null): HTMLElement {
   const over = !isActive(v);
   const card = element("article", { class: `card verdict ${over ? "over" : "open"}`, "data-grade": v.grade, "aria-label": "Verdict" });
   const sentence = v.sentence || `${culpritName(v, rankNames)}: ${causeText(v.cause)}`;
@@ -126,7 +128,7 @@ export function verdictCard(v: Verdict, state: JobState | null, ledger: ActionLe
     element("div", { class: "doubts" }, evidence("Against it", v.counterEvidence, "Nothing measured speaks against it."), wouldChange(v) ?? "")));
   const act = action(v);
   if (act) card.append(act);
-  const onNode = actionState(v, ledger);
+  const onNode = actions && actionState(v, actions.ledger, actions.onDeed);
   if (onNode) card.append(onNode);
   return card;
 }

@@ -81,6 +81,20 @@ TEST_F(SettingsTest, OnlyLoopbackWithoutInsecure) {
   EXPECT_THAT(Error({"--http", "127.0.0.1:99999"}), HasSubstr("HOST:PORT"));
 }
 
+TEST_F(SettingsTest, PeoplesTokensGoToAFathomCordonOverTlsOrOnThisMachineOnly) {
+  Write("ann operator sha256:" + std::string(64, 'a') + "\n");
+  std::filesystem::permissions(file, std::filesystem::perms(0600));
+  const auto error = [&](const char* cordon, const char* more) {
+    return Error({"--cordon-changes", "--tokens", file.c_str(), "--cordon-http", cordon, more});
+  };
+  EXPECT_EQ(error("127.0.0.1:7073", "--reflection"), "");
+  EXPECT_EQ(error("https://head:7073", "--reflection"), "");
+  EXPECT_THAT(error("head:7073", "--reflection"), HasSubstr("cross the network in clear"));
+  EXPECT_EQ(error("head:7073", "--insecure"), "");
+  EXPECT_THAT(error("", "--reflection"), HasSubstr("cordon_http"));
+  EXPECT_THAT(Error({"--cordon-changes", "--cordon-http", "127.0.0.1:1"}), HasSubstr("set tokens"));
+}
+
 TEST_F(SettingsTest, RangesAreChecked) {
   EXPECT_THAT(Error({"--diagnosis-delta", "0.9"}), HasSubstr("diagnosis.delta"));
   EXPECT_THAT(Error({"--max-ranks", "0"}), HasSubstr("max_ranks"));

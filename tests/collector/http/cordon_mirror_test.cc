@@ -88,6 +88,9 @@ TEST_F(CordonMirrorTest, ManyReadersCostOneQuestionASecond) {
   clock_.Advance(CordonMirror::kFresh);
   mirror_.Json();
   EXPECT_EQ(cordon_.calls, 4);
+  mirror_.Forget();
+  mirror_.Json();
+  EXPECT_EQ(cordon_.calls, 6) << "after a change it is asked at once";
 }
 
 TEST_F(CordonMirrorTest, WhatWasKnownStaysWhenNobodyAnswers) {
@@ -114,10 +117,11 @@ TEST_F(CordonMirrorTest, WhatIsNotFathomCordonIsNotShown) {
 }
 
 TEST_F(CordonMirrorTest, AnswersCannotSayWhatIsForTheCollectorToSay) {
-  cordon_.Answer(R"({"actions":[],"state":"off","why":"x","where":"http://elsewhere"})");
+  cordon_.Answer(
+      R"({"actions":[],"state":"off","why":"x","where":"http://elsewhere","you":{"changes":"on"}})");
   EXPECT_THAT(mirror_.Json(),
               AllOf(HasSubstr(R"("state":"on")"), HasSubstr(R"("where":"http://127.0.0.1:7073")"),
-                    Not(HasSubstr("elsewhere"))));
+                    Not(HasSubstr("elsewhere")), Not(HasSubstr("\"you\""))));
 }
 
 TEST_F(CordonMirrorTest, TheNewestOfManyAreKeptAndBytesThatAreNoTextDoNoHarm) {

@@ -252,6 +252,38 @@ TEST_F(LoginServerTest, OnlyAnOperatorOpensAWindow) {
   EXPECT_EQ(open(Bearer(kAnn) + "Origin: http://localhost\r\n"), 200);
 }
 
+// Nobody answers where fathom-cordon should be: what is refused before that is refused here.
+TEST_F(LoginServerTest, OnlyAnOperatorFromThePageItselfTellsFathomCordon) {
+  collector_.reset();
+  CollectorConfig config;
+  config.login.token_file = tokens;
+  config.cordon_http = "127.0.0.1:1";
+  config.cordon_changes = true;
+  Start(":memory:", config);
+  const std::string json = "Content-Type: application/json\r\n";
+  const auto approve = [&](const std::string& headers) {
+    return Ask("POST", "/api/v1/actions/a1/approve", headers, "{}");
+  };
+  EXPECT_EQ(approve(json).status, 401);
+  EXPECT_EQ(approve(Bearer("wrong-0123456789") + json).status, 401);
+  EXPECT_THAT(approve(Bearer(kBob) + json).body, HasSubstr("bob is a viewer"));
+  EXPECT_EQ(approve(Bearer(kBob) + json).status, 403);
+  EXPECT_EQ(approve(Bearer(kAnn) + json + "Origin: http://elsewhere\r\n").status, 403);
+  EXPECT_EQ(approve(Bearer(kAnn)).status, 415);
+  const std::string cookie = std::string("Cookie: fathom_token=") + kAnn + "\r\n";
+  for (const std::string& way : {Bearer(kAnn), cookie + "Origin: http://localhost\r\n"}) {
+    const RawReply away = approve(way + json);
+    EXPECT_EQ(away.status, 503);
+    EXPECT_THAT(away.body, HasSubstr("did not answer"));
+  }
+  const auto you = [&](const std::string& headers) {
+    return Ask("GET", "/api/v1/actions", headers).body;
+  };
+  EXPECT_THAT(you(cookie), HasSubstr(R"("you":{"name":"ann","changes":"on"})"));
+  EXPECT_THAT(you(Bearer(kBob)), HasSubstr(R"("you":{"name":"bob","changes":"viewer"})"));
+  EXPECT_EQ(Ask("GET", "/api/v1/actions/a1/approve", cookie).status, 404);
+}
+
 TEST_F(LoginServerTest, ThePageSignsInByAFormAndKeepsACookie) {
   const std::string form = "Content-Type: application/x-www-form-urlencoded\r\n";
   const RawReply page = Get("/login?at=%23/job/train");

@@ -149,7 +149,8 @@ TEST_F(ViewsTest, CommunicatorsTellWhoCameLateAndWhoWaited) {
 
 TEST_F(ViewsTest, WithoutAFathomCordonThatIsSaid) {
   EXPECT_THAT(Get("/api/v1/actions").body,
-              AllOf(HasSubstr("\"state\":\"off\""), Not(HasSubstr("\"actions\""))));
+              AllOf(HasSubstr("\"state\":\"off\""), Not(HasSubstr("\"actions\"")),
+                    HasSubstr("\"changes\":\"off\"")));
 }
 
 }  // namespace

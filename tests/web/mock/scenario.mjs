@@ -234,7 +234,7 @@ export function ledgerOf(s, phase, more = {}) {
   const { action: _, hindrance = "", ...ledger } = more;
   return {
     state: "on", why: "", where: "http://127.0.0.1:7073", known_unix_ns: s.timeMs(s.last) * 1e6, backend: "slurm", paused: "", tripped: "", held: 0,
-    last_look_unix_ns: 0, problems: [], actions: [action], plan: [{ ...key, action: action.id, phase, hindrance, evidence: verdict.sentence }], ...ledger,
+    last_look_unix_ns: 0, problems: [], you: { name: "", changes: "off" }, actions: [action], plan: [{ ...key, action: action.id, phase, hindrance, evidence: verdict.sentence }], ...ledger,
   };
 }
 

@@ -21,6 +21,8 @@ export class MockCollector {
     this.port = 0;
     this.requests = [];
     this.ledger = { state: "off", why: "", where: "", known_unix_ns: 0 };
+    this.commands = []; // what the reader told fathom-cordon
+    this.onCommand = () => [200, { done: true }];
   }
 
   async start(port = 0) {
@@ -63,9 +65,22 @@ export class MockCollector {
     const url = new URL(request.url, this.url);
     this.requests.push(url.pathname + url.search);
     if (url.pathname === "/api/v1/events") return this.events(url, request, response);
+    if (request.method === "POST") return void this.command(url, request, response);
     const [type, status, body] = this.body(url);
     response.writeHead(status, { ...HEADERS, "content-type": type });
     response.end(body);
+  }
+
+  // What the collector takes by POST is fathom-cordon's to answer: onCommand(path, body) does.
+  async command(url, request, response) {
+    let body = "";
+    for await (const piece of request) body += piece;
+    const path = url.pathname.replace("/api/v1/actions/", "");
+    this.commands.push({ path, body: JSON.parse(body), type: request.headers["content-type"], origin: request.headers.origin });
+    const answer = await this.onCommand(path, JSON.parse(body));
+    if (!answer) return response.destroy();
+    response.writeHead(answer[0], { ...HEADERS, "content-type": "application/json" });
+    response.end(JSON.stringify(answer[1]));
   }
 
   body(url) {

@@ -32,7 +32,7 @@ export async function withPage(jobs, hash, options, test) {
     await page.goto(collector.url + hash);
     await page.waitForSelector(".card .sentence, .jobs, .problem");
     await test({ page, collector, complaints, context, requested });
-    const serious = complaints.filter((text) => !(options.refused && /ERR_CONNECTION_REFUSED|ERR_|404|503/.test(text)));
+    const serious = complaints.filter((text) => !(options.refused && /ERR_CONNECTION_REFUSED|ERR_|404|409|503/.test(text)));
     assert.deepEqual(serious, [], "the console stays empty");
     assert.deepEqual(requested.filter((url) => !url.startsWith(collector.url)), [], "nothing is loaded from elsewhere");
   } finally {
