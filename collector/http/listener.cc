@@ -52,7 +52,7 @@ absl::StatusOr<std::unique_ptr<Listener>> Listener::Start(const std::string& add
   const std::string listen =
       absl::StrCat(v6 ? "[" : "", host, v6 ? "]:" : ":", where.port, tls.on() ? "s" : "");
   if (tls.on()) {
-    auto made = ServerTls::Make(tls);
+    auto made = service::ServerTls::Make(tls);
     if (!made.ok()) return made.status();
     listener->tls_ = *std::move(made);
   }

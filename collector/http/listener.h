@@ -19,8 +19,8 @@
 #include <vector>
 
 #include "collector/http/login/login.h"
-#include "collector/http/server_tls.h"
 #include "collector/net/listen_probe.h"
+#include "daemon/service/server_tls.h"
 
 struct mg_connection;
 struct mg_context;
@@ -55,7 +55,7 @@ class Listener {
   static int GiveTls(void** context, void* self);
 
   const Handle handle_;
-  std::unique_ptr<ServerTls> tls_;  // null: none
+  std::unique_ptr<service::ServerTls> tls_;  // null: none
   HostPort where_;
   mg_context* context_ = nullptr;
   int port_ = 0;

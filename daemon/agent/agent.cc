@@ -113,8 +113,10 @@ absl::Status Agent::Start() {
   if (!settings_.http.empty()) {
     HostPort address;
     ParseHostPort(settings_.http, address);
-    auto http = HttpServer::Start(address, {.metrics = [this] { return metrics_.Text(); },
-                                            .not_ready = [this] { return WhyNotReady(); }});
+    auto http = HttpServer::Start(address,
+                                  {.metrics = [this] { return metrics_.Text(); },
+                                   .not_ready = [this] { return WhyNotReady(); }},
+                                  HttpTls(settings_));
     if (!http.ok()) return http.status();
     http_ = *std::move(http);
   }

@@ -28,7 +28,9 @@ class Pki:
     def authority(self):
         return self.folder / "ca.crt"
 
-    def connect(self, address):
-        """An HTTPS connection to HOST:PORT that trusts this authority."""
-        return http.client.HTTPSConnection(address, timeout=10,
-                                           context=ssl.create_default_context(cafile=str(self.authority)))
+    def connect(self, address, cert=None, key=None):
+        """An HTTPS connection to HOST:PORT that trusts this authority, and shows a certificate if there is one."""
+        context = ssl.create_default_context(cafile=str(self.authority))
+        if cert:
+            context.load_cert_chain(cert, key)
+        return http.client.HTTPSConnection(address, timeout=10, context=context)

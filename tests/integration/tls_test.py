@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 """TLS between real programs, with certificates that openssl made: right ones work on every port, all
 others are refused with the path and the reason."""
+import http.client
 import json
 import shutil
+import ssl
 import sys
 import unittest
 
@@ -65,7 +67,11 @@ class TlsTest(daemon_case.DaemonCase):
                 ("fathom-cordon", ("--tls-cert", expired, "--tls-key", its_key), f"tls_cert: {expired}: expired at "),
                 ("fathomd", ("--collector-ca", "/nowhere.ca"), "--collector-ca: /nowhere.ca: No such file"),
                 ("fathomd", ("--collector-ca", self.ca, "--collector-cert", expired, "--collector-key", its_key),
-                 f"--collector-cert: {expired}: expired at ")):
+                 f"--collector-cert: {expired}: expired at "),
+                ("fathomd", ("--http-cert", expired, "--http-key", its_key), f"--http-cert: {expired}: expired at "),
+                ("fathomd", ("--http-cert", self.cert, "--http-key", its_key),
+                 f"--http-key: {its_key}: does not belong to {self.cert}"),
+                ("fathomd", ("--http", "0.0.0.0:0", "--http-cert", self.cert, "--http-key", self.key), "--http-client-ca")):
             with self.subTest(words):
                 self.assertIn(words, self.refused(program, *arguments))
 
@@ -102,6 +108,48 @@ class TlsTest(daemon_case.DaemonCase):
                          "the old certificate holds" in collector.log())
         self.pki.sign("server")
         harness.wait_for(lambda: self.serial(collector.where["http"]) != first)
+
+    def metrics(self, agent, *certificate, pki=None):
+        """The agent's own metrics over TLS; what was wrong where they do not come."""
+        connection = (pki or self.pki).connect(agent.where["http"], *certificate)
+        try:
+            connection.request("GET", "/metrics")
+            return connection.getresponse().read().decode()
+        except (ssl.SSLError, ConnectionError, http.client.HTTPException) as error:
+            return f"refused: {error}"
+        finally:
+            connection.close()
+
+    def test_the_agents_own_http_over_tls(self):
+        agent = self.start("fathomd", "--http-cert", self.cert, "--http-key", self.key)
+        self.assertIn("fathom_build_info", self.metrics(agent))
+        other = self.folder / "other"
+        other.mkdir()
+        self.assertIn("CERTIFICATE_VERIFY_FAILED", self.metrics(agent, pki=Pki(other)))
+        plain = http.client.HTTPConnection(agent.where["http"], timeout=10)
+        with self.assertRaises((ConnectionError, http.client.HTTPException)):
+            plain.request("GET", "/metrics")
+            plain.getresponse()
+        plain.close()
+        first = self.serial(agent.where["http"])
+        (self.folder / "server.crt").write_text("half a certificate")
+        harness.wait_for(lambda: self.serial(agent.where["http"]) == first and "the old certificate holds" in agent.log())
+        self.pki.sign("server")
+        harness.wait_for(lambda: self.serial(agent.where["http"]) != first)
+
+    def test_the_agents_own_http_for_those_who_show_a_certificate(self):
+        agent = self.start("fathomd", "--http-cert", self.cert, "--http-key", self.key, "--http-client-ca", self.ca,
+                           "--http", "0.0.0.0:0")
+        agent.where["http"] = agent.where["http"].replace("0.0.0.0", "127.0.0.1")
+        mine = self.pki.sign("prometheus")
+        for _ in range(3):
+            self.assertIn("fathom_build_info", self.metrics(agent, *mine))
+        self.assertIn("refused", self.metrics(agent))
+        other = self.folder / "other"
+        other.mkdir()
+        self.assertIn("refused", self.metrics(agent, *Pki(other).sign("stranger")))
+        self.assertIn("refused", self.metrics(agent, *self.pki.sign("late", days=-1)))
+        self.assertIn("fathom_build_info", self.metrics(agent, *mine), "and the others go on")
 
     def test_cordon_reads_a_collector_behind_tls_and_login(self):
         (self.folder / "tokens").write_text(f"cordon viewer {hashed(TOKEN)}\nann operator {hashed(TOKEN[::-1])}\n")

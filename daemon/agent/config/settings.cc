@@ -24,10 +24,12 @@ absl::Status CheckAddresses(const Settings& s) {
   if (!ParseHostPort(s.http, address)) {
     return Bad("http", absl::StrCat("'", s.http, "' is not HOST:PORT"));
   }
-  if (!IsLoopback(address.host) && !s.insecure) {
+  const bool closed = !s.http_cert.empty() && !s.http_client_ca.empty();
+  if (!IsLoopback(address.host) && !closed && !s.insecure) {
     return Bad("http", absl::StrCat(address.host,
-                                    " is not loopback and there is no TLS; bind to 127.0.0.1, or "
-                                    "say --insecure if the network is trusted"));
+                                    " is not loopback; bind to 127.0.0.1, set --http-cert, "
+                                    "--http-key and --http-client-ca, or say --insecure if the "
+                                    "network is trusted"));
   }
   return absl::OkStatus();
 }
@@ -36,10 +38,14 @@ absl::Status CheckTls(const Settings& s) {
   if (s.collector_ca.empty() && !s.collector_cert.empty()) {
     return Bad("collector-ca", "is needed with --collector-cert");
   }
+  if (s.http_cert.empty() && !s.http_client_ca.empty()) {
+    return Bad("http-cert", "is needed with --http-client-ca");
+  }
   const auto now = std::chrono::system_clock::now().time_since_epoch();
-  return service::CheckTlsFiles(CollectorTls(s),
-                                {"--collector-cert", "--collector-key", "--collector-ca"},
-                                WallNs(std::chrono::nanoseconds(now).count()));
+  const WallNs wall(std::chrono::nanoseconds(now).count());
+  const absl::Status uplink = service::CheckTlsFiles(
+      CollectorTls(s), {"--collector-cert", "--collector-key", "--collector-ca"}, wall);
+  return uplink.ok() ? service::CheckTlsFiles(HttpTls(s), HttpTlsNames(), wall) : uplink;
 }
 
 absl::Status CheckRanges(const Settings& s) {
@@ -93,6 +99,12 @@ bool IsLoopback(const std::string& host) {
 service::TlsFiles CollectorTls(const Settings& settings) {
   return {settings.collector_cert, settings.collector_key, settings.collector_ca};
 }
+
+service::TlsFiles HttpTls(const Settings& settings) {
+  return {settings.http_cert, settings.http_key, settings.http_client_ca};
+}
+
+service::TlsNames HttpTlsNames() { return {"--http-cert", "--http-key", "--http-client-ca"}; }
 
 absl::Status Validate(const Settings& settings) {
   if (absl::Status status = CheckAddresses(settings); !status.ok()) return status;

@@ -20,6 +20,9 @@ struct Settings {
   std::string collector_cert;  // the agent's own, where the collector asks for one
   std::string collector_key;
   std::string http = "127.0.0.1:7072";  // empty = off
+  std::string http_cert;                // of http; turns TLS on
+  std::string http_key;
+  std::string http_client_ca;  // authority of whoever reads it; empty = anybody
   std::string shm_dir = "/dev/shm/fathom";
   std::string node;  // empty = the host's name
   std::string log_level = "info";
@@ -27,7 +30,7 @@ struct Settings {
   std::string record;  // folder for a recording; empty = none
   std::uint32_t record_gib = 8;
   bool shared = false;    // make shm_dir for all users (01777)
-  bool insecure = false;  // allow http on a non-loopback address
+  bool insecure = false;  // allow http on a non-loopback address without certificates
   bool parent_death_signal = false;
   double linger_s = 2;  // at SIGTERM: at most this long to send what is left
   std::uint32_t max_rings = 256;
@@ -53,6 +56,9 @@ bool IsLoopback(const std::string& host);
 absl::Status Validate(const Settings& settings);
 // For the connection to the collector.
 service::TlsFiles CollectorTls(const Settings& settings);
+// For the agent's own HTTP, and what its settings are called.
+service::TlsFiles HttpTls(const Settings& settings);
+service::TlsNames HttpTlsNames();
 
 }  // namespace fathom::agent
 

@@ -53,14 +53,26 @@ void Knock(const std::string& host, std::uint16_t port) {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<HttpServer>> HttpServer::Start(const HostPort& address,
-                                                              HttpSources sources) {
+                                                              HttpSources sources,
+                                                              const service::TlsFiles& tls) {
   std::unique_ptr<HttpServer> server(new HttpServer(address, std::move(sources)));
+  if (tls.on()) {
+    const auto clients = tls.peer_ca_file.empty() ? service::ServerTls::Clients::kAnybody
+                                                  : service::ServerTls::Clients::kCertified;
+    auto made = service::ServerTls::Make(tls, HttpTlsNames(), clients);
+    if (!made.ok()) return made.status();
+    server->tls_ = *std::move(made);
+  }
   const std::string host = address.host == "localhost" ? "127.0.0.1" : address.host;
   const bool v6 = host.find(':') != std::string::npos;
-  const std::string listen = absl::StrCat(v6 ? "[" : "", host, v6 ? "]:" : ":", address.port);
+  const std::string listen =
+      absl::StrCat(v6 ? "[" : "", host, v6 ? "]:" : ":", address.port, tls.on() ? "s" : "");
   const char* options[] = {"listening_ports",    listen.c_str(), "num_threads", "2",
                            "request_timeout_ms", "5000",         nullptr};
   mg_callbacks callbacks{};
+  callbacks.log_message = [](const mg_connection*, const char*) { return 1; };
+  if (server->tls_) callbacks.external_ssl_ctx = &HttpServer::GiveTls;
+  mg_init_library(server->tls_ ? MG_FEATURES_SSL : 0);
   server->context_ = mg_start(&callbacks, server.get(), options);
   if (server->context_ == nullptr) {
     return absl::UnavailableError(absl::StrCat("cannot listen on ", listen,
@@ -89,6 +101,11 @@ HttpServer::~HttpServer() {
   mg_stop(context_);
   stopped = true;
   waker.join();
+}
+
+int HttpServer::GiveTls(void** context, void* self) {
+  *context = static_cast<HttpServer*>(self)->tls_->context();
+  return 1;
 }
 
 int HttpServer::Handle(mg_connection* connection, void* self) {

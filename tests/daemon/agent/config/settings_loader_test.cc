@@ -77,6 +77,9 @@ TEST_F(SettingsLoaderTest, FilesThatAreNoMapsAreRefused) {
 TEST_F(SettingsLoaderTest, AnOpenBindNeedsToBeMeant) {
   EXPECT_THAT(Error({"--http", "0.0.0.0:7072"}), HasSubstr("--insecure"));
   EXPECT_TRUE(Load({"--http", "0.0.0.0:7072", "--insecure"}).ok());
+  EXPECT_THAT(Error({"--http", "0.0.0.0:7072", "--http-cert", "/a"}),
+              HasSubstr("--http-client-ca"));
+  EXPECT_THAT(Error({"--http-client-ca", "/nowhere.ca"}), HasSubstr("--http-cert"));
   EXPECT_TRUE(Load({"--http", "[::1]:7072"}).ok());
   EXPECT_TRUE(Load({"--http", ""}).ok());
 }

@@ -1,4 +1,4 @@
-#include "collector/http/server_tls.h"
+#include "daemon/service/server_tls.h"
 
 #include <absl/strings/str_cat.h>
 #include <dlfcn.h>
@@ -7,14 +7,13 @@
 #include <spdlog/spdlog.h>
 #include <sys/stat.h>
 
+#include <array>
 #include <chrono>
 #include <filesystem>
 #include <mutex>
 #include <utility>
 
-#include "collector/clock.h"
-
-namespace fathom::collector {
+namespace fathom::service {
 namespace {
 
 using Context = std::unique_ptr<SSL_CTX, decltype(&SSL_CTX_free)>;
@@ -32,24 +31,30 @@ std::int64_t ChangedAt(const std::string& file) {
   return std::int64_t{facts.st_mtim.tv_sec} * 1'000'000'000 + facts.st_mtim.tv_nsec;
 }
 
-absl::Status Load(const service::TlsFiles& files, SSL_CTX* context) {
-  if (auto status = CheckTlsFiles(files, service::TlsNames(), SystemClock().Wall()); !status.ok())
-    return status;
-  if (SSL_CTX_use_certificate_chain_file(context, files.cert_file.c_str()) == 1 &&
-      SSL_CTX_use_PrivateKey_file(context, files.key_file.c_str(), SSL_FILETYPE_PEM) == 1) {
-    return absl::OkStatus();
-  }
-  return absl::InvalidArgumentError(absl::StrCat("tls_cert: ", files.cert_file, ": ", LastError()));
+// With `clients` also whom they are asked for.
+absl::Status Load(const TlsFiles& files, const TlsNames& names, bool clients, SSL_CTX* context) {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  const WallNs wall(std::chrono::nanoseconds(now).count());
+  if (auto status = CheckTlsFiles(files, names, wall); !status.ok()) return status;
+  const bool good =
+      SSL_CTX_use_certificate_chain_file(context, files.cert_file.c_str()) == 1 &&
+      SSL_CTX_use_PrivateKey_file(context, files.key_file.c_str(), SSL_FILETYPE_PEM) == 1 &&
+      (!clients || SSL_CTX_load_verify_file(context, files.peer_ca_file.c_str()) == 1);
+  if (good) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat(names.cert, ": ", files.cert_file, ": ", LastError()));
 }
 
 Context NewContext() {
   Context context(SSL_CTX_new(TLS_server_method()), &SSL_CTX_free);
   SSL_CTX_set_min_proto_version(context.get(), TLS1_2_VERSION);
+  constexpr unsigned char kOwn[] = "fathom";  // sessions with certified clients need a name
+  SSL_CTX_set_session_id_context(context.get(), kOwn, sizeof kOwn - 1);
   return context;
 }
 
 // Of openssl_names.c; they stay loaded. Beside the program, or where they are installed.
-absl::Status LoadStandIns() {
+absl::Status LoadStandIns(const std::string& setting) {
   std::error_code error;
   const auto here = std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
   for (const char* name : {"libfathom_ssl.so", "libfathom_crypto.so"}) {
@@ -58,7 +63,7 @@ absl::Status LoadStandIns() {
       loaded = loaded || dlopen((folder / name).c_str(), RTLD_NOW) != nullptr;
     }
     if (!loaded) {
-      return absl::UnavailableError(absl::StrCat("tls_cert: HTTP needs ", name,
+      return absl::UnavailableError(absl::StrCat(setting, ": HTTP needs ", name,
                                                  " for TLS: it is "
                                                  "neither beside this program nor in ",
                                                  (here.parent_path() / FATHOM_LIBDIR).string()));
@@ -71,22 +76,31 @@ absl::Status LoadStandIns() {
 
 class ServerTls::Impl {
  public:
-  explicit Impl(service::TlsFiles files)
-      : files_(std::move(files)), context_(NewContext()), fresh_(NewContext()) {}
+  Impl(TlsFiles files, TlsNames names, Clients clients)
+      : files_(std::move(files)),
+        names_(std::move(names)),
+        clients_(clients == Clients::kCertified),
+        context_(NewContext()),
+        fresh_(NewContext()) {}
 
   absl::Status Start() {
-    if (auto status = LoadStandIns(); !status.ok()) return status;
+    if (auto status = LoadStandIns(names_.cert); !status.ok()) return status;
     stamp_ = Stamp();
-    if (auto status = Load(files_, fresh_.get()); !status.ok()) return status;
+    if (auto status = Load(files_, names_, clients_, fresh_.get()); !status.ok()) return status;
     SSL_CTX_set_cert_cb(context_.get(), &Impl::OnHandshake, this);
+    if (clients_) {
+      SSL_CTX_set_verify(context_.get(), SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT,
+                         nullptr);
+    }
     return absl::OkStatus();
   }
 
   SSL_CTX* context() const { return context_.get(); }
 
  private:
-  std::pair<std::int64_t, std::int64_t> Stamp() const {
-    return {ChangedAt(files_.cert_file), ChangedAt(files_.key_file)};
+  std::array<std::int64_t, 3> Stamp() const {
+    return {ChangedAt(files_.cert_file), ChangedAt(files_.key_file),
+            clients_ ? ChangedAt(files_.peer_ca_file) : 0};
   }
 
   static int OnHandshake(SSL* connection, void* self) {
@@ -104,7 +118,7 @@ class ServerTls::Impl {
     if (stamp == stamp_) return;
     stamp_ = stamp;
     Context anew = NewContext();
-    if (auto status = Load(files_, anew.get()); !status.ok()) {
+    if (auto status = Load(files_, names_, clients_, anew.get()); !status.ok()) {
       spdlog::error("the old certificate holds: {}", std::string(status.message()));
       return;
     }
@@ -112,11 +126,13 @@ class ServerTls::Impl {
     spdlog::info("{} read again", files_.cert_file);
   }
 
-  const service::TlsFiles files_;
+  const TlsFiles files_;
+  const TlsNames names_;
+  const bool clients_;
   const Context context_;  // what civetweb holds; each handshake takes the fresh one's certificate
   std::mutex mutex_;       // guards all below
   Context fresh_;
-  std::pair<std::int64_t, std::int64_t> stamp_;
+  std::array<std::int64_t, 3> stamp_{};
   std::chrono::steady_clock::time_point next_look_{};
 };
 
@@ -124,10 +140,11 @@ ServerTls::ServerTls(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 ServerTls::~ServerTls() = default;
 void* ServerTls::context() const { return impl_->context(); }
 
-absl::StatusOr<std::unique_ptr<ServerTls>> ServerTls::Make(const service::TlsFiles& files) {
-  auto impl = std::make_unique<Impl>(files);
+absl::StatusOr<std::unique_ptr<ServerTls>> ServerTls::Make(const TlsFiles& files,
+                                                           const TlsNames& names, Clients clients) {
+  auto impl = std::make_unique<Impl>(files, names, clients);
   if (auto status = impl->Start(); !status.ok()) return status;
   return std::unique_ptr<ServerTls>(new ServerTls(std::move(impl)));
 }
 
-}  // namespace fathom::collector
+}  // namespace fathom::service
