@@ -16,7 +16,8 @@ constexpr int kStays_s = 12 * 3600;  // a working day
 constexpr std::string_view kPage =
     "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\">"
     "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">"
-    "<meta name=\"color-scheme\" content=\"light dark\"><title>fathom: sign in</title></head>"
+    "<meta name=\"color-scheme\" content=\"light dark\"><title>fathom: sign in</title>"
+    "<link rel=\"icon\" href=\"favicon.svg\" type=\"image/svg+xml\"></head>"
     "<body><h1>fathom</h1><p role=\"alert\">$WHY</p><form method=\"post\" action=\"login\">"
     "<input type=\"hidden\" name=\"at\" value=\"$AT\"><p><label>Token <input type=\"password\" "
     "name=\"token\" autocomplete=\"current-password\" required autofocus></label> "

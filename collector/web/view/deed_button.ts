@@ -30,8 +30,8 @@ function whyNot(ledger: ActionLedger): (Node | string)[] {
 }
 
 function rightText(name: string, changes: string): (Node | string)[] {
-  if (changes === "viewer") return [`This is for operators; you are ${name}, a viewer.`];
-  if (changes === "sign_in") return [signIn("Sign in as an operator"), " to do it here."];
+  if (changes === "viewer") return [`Approving and undoing is for operators; you are ${name}, a viewer.`];
+  if (changes === "sign_in") return [signIn("Sign in as an operator"), " to approve and undo here."];
   if (changes === "no_token") return [`fathom-cordon wants to see a token of your own, ${name}: `, signIn("sign in with it"), "."];
   return [];
 }

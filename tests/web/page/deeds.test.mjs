@@ -135,8 +135,8 @@ test("no answer is not taken for a no: the dialog says what is not known", async
 });
 
 for (const [you, reason, button] of [
-  [{ name: "bob", changes: "viewer" }, /This is for operators; you are bob, a viewer\./, true],
-  [{ name: "", changes: "sign_in" }, /Sign in as an operator to do it here\./, false],
+  [{ name: "bob", changes: "viewer" }, /Approving and undoing is for operators; you are bob, a viewer\./, true],
+  [{ name: "", changes: "sign_in" }, /Sign in as an operator to approve and undo here\./, false],
   [{ name: "eve", changes: "no_token" }, /fathom-cordon wants to see a token of your own, eve: sign in with it\./, true],
 ]) {
   test(`${you.changes}: the reason stands there, and the command`, async () => {
