@@ -2,7 +2,7 @@
 """From a slow node to a drained one and back: what `deploy/demo cordon` runs after the build.
 
 Real Slurm, real Alertmanager, real PyTorch job, all on this machine; exit code 0 only if every
-stage did what it says. --hold leaves approving and undoing to you, in a second terminal.
+stage did what it says. --hold leaves approving and undoing to you, on the page or in a second terminal.
 """
 import json
 import signal
@@ -98,7 +98,8 @@ class Story:
             say(self.parts.fathom("action", verb, self.action["id"]))
             return given
         variables = " ".join(f"{k}={v}" for k, v in self.parts.person.items())
-        say(f"in a second terminal type:\n  {variables} \\\n  {parts.BUILD}/{command}")
+        say(f"on the page, http://{self.parts.collector}/login, with the token {self.parts.token.read_text()},\n"
+            f"or in a second terminal:\n  {variables} \\\n  {parts.BUILD}/{command}")
         return wait_for(f"your {verb}", lambda: self.done_by_hand(phase), 1800)[1]
 
     def done_by_hand(self, phase):

@@ -128,11 +128,25 @@ class Parts:
         self.alertmanager = f"http://127.0.0.1:{port}"
         wait_for("Alertmanager", lambda: listens(self.alertmanager + "/-/ready"))
 
+    def name_a_person(self):
+        """An operator, "you", whom collector and fathom-cordon know by the same token."""
+        self.token = self.folder / "token"
+        secret = secrets.token_hex(16)
+        self.write("token", secret)
+        self.write("tokens", f"you operator sha256:{hashlib.sha256(secret.encode()).hexdigest()}\n")
+
+    def write(self, name, text):
+        (self.folder / name).write_text(text)
+        (self.folder / name).chmod(0o600)
+
     def start_fathom(self):
+        self.name_a_person()
         self.cordon = f"127.0.0.1:{slurm_cluster.free_ports(1)[0]}"  # the page shows what it does
         collector = self.start("collector", BUILD / "fathom-collector", "--store", self.folder / "fathom.db", "--grpc",
                                "127.0.0.1:0", "--http", "127.0.0.1:0", "--notify", f"alertmanager={self.alertmanager}",
-                               pipe=True, environment={**self.environment, "FATHOM_CORDON_HTTP": self.cordon})
+                               pipe=True, environment={**self.environment, "FATHOM_CORDON_HTTP": self.cordon,
+                                                       "FATHOM_CORDON_CHANGES": "true", "FATHOM_OPEN_READING": "true",
+                                                       "FATHOM_TOKENS": str(self.folder / "tokens")})
         grpc, self.collector = self.ready(collector, "grpc", "http")
         for node in NODES:
             agent = self.start(f"agent-{node}", BUILD / "fathomd", "--node", node, "--shm-dir",
@@ -140,18 +154,14 @@ class Parts:
             self.ready(agent, "http")
 
     def start_cordon(self):
-        token = secrets.token_hex(16)
-        known = f"you operator sha256:{hashlib.sha256(token.encode()).hexdigest()}\n"
-        for name, text in (("token", token), ("tokens", known), ("cordon.yaml", CORDON)):
-            (self.folder / name).write_text(text)
-            (self.folder / name).chmod(0o600)
+        self.write("cordon.yaml", CORDON)
         cordon = self.start("cordon", BUILD / "fathom-cordon", "--config", self.folder / "cordon.yaml", "--collector",
                             f"http://{self.collector}", "--http", self.cordon, "--audit",
                             self.folder / "audit.jsonl", "--tokens", self.folder / "tokens", "--notify",
                             f"alertmanager={self.alertmanager}", pipe=True, environment=self.slurm.environment)
         self.ready(cordon, "http")
         self.person = {"FATHOM_COLLECTOR_HTTP": self.collector, "FATHOM_CORDON_HTTP": self.cordon,
-                       "FATHOM_CORDON_TOKEN_FILE": str(self.folder / "token")}
+                       "FATHOM_CORDON_TOKEN_FILE": str(self.token)}
 
     def start_job(self, first_slow):
         environment = {**self.slurm.environment, "FATHOM": "1", "OMP_NUM_THREADS": "1", "PYTHONUNBUFFERED": "1",
