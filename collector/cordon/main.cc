@@ -97,7 +97,8 @@ class Process {
       const std::string token =
           config_.kubernetes_cert_file.empty() ? config_.kubernetes_token_file : "";
       return std::make_unique<KubernetesBackend>(
-          KubernetesOptions{KubernetesServer(config_), token, config_.kubernetes_rack_label},
+          KubernetesOptions{KubernetesServer(config_), token, config_.kubernetes_rack_label,
+                            config_.kubernetes_watch},
           cluster_, clock_);
     }
     if (config_.backend == "webhook") {

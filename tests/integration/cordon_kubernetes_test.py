@@ -23,7 +23,8 @@ from pki import Pki
 OURS, ADMIN = "system:serviceaccount:fathom:fathom-cordon", "admin"
 # The rights that are shipped: too few or too many fail a test.
 CLUSTER_RULES = rules_of(harness.ROOT / "deploy/k8s/cordon/rbac.yaml")
-EVERYTHING = CLUSTER_RULES | {("watch", "nodes"), ("delete", "nodes")}
+WATCH = ("watch", "nodes")
+EVERYTHING = CLUSTER_RULES | {("delete", "nodes")}
 FOREIGN = {"key": "site/rack-work", "effect": "NoExecute"}
 NODES = ["n1", "n2", "n3", "n4"]
 
@@ -154,7 +155,7 @@ class CordonKubernetesTest(KubernetesCase):
                          {"Ready": "True", "FathomSuspect": "False"})
         self.assertTrue(all(r["agent"].startswith("fathom-cordon/") for r in self.ours()))
         used = {(r["verb"], r["resource"]) for r in self.ours()}
-        self.assertEqual(used, CLUSTER_RULES)  # every right is needed, and no other was asked for
+        self.assertEqual(used, CLUSTER_RULES - {WATCH})  # every right is needed, and no other was asked for
 
     def test_somebody_faster_is_seen_and_left_alone(self):
         self.server.fault("patch", "nodes", "before", then=lambda: self.as_person("n1", {"spec": {"unschedulable": True}}))
@@ -313,6 +314,83 @@ class CordonKubernetesTest(KubernetesCase):
         verify = subprocess.run([harness.BUILD / "fathom-cordon", "--verify-audit", "--audit",
                                  self.folder / "audit.jsonl"], capture_output=True)
         self.assertEqual(verify.returncode, 0)
+
+
+class CordonKubernetesWatchTest(KubernetesCase):
+    """Looks that ask for changes instead of all nodes."""
+
+    def start(self, mode, *more, **options):
+        return super().start(mode, "--kubernetes-watch", *more, **options)
+
+    def watches(self):
+        return len(self.ours("watch"))
+
+    def wait_watches(self, more):
+        count = self.watches() + more
+        harness.wait_for(lambda: self.watches() >= count)
+
+    def test_holds_and_lets_go_by_what_it_watched_and_lists_after_its_own_changes(self):
+        self.start("auto")
+        self.wait_watches(2)
+        self.assertEqual(len(self.ours("list")), 1)
+        self.collector.accuse("n2", "v1")
+        action = self.wait_phase("acted")
+        self.wait_watches(2)
+        self.assertEqual(len(self.ours("list")), 2)
+        self.assertEqual(self.fathom("action", "undo", action["id"]).returncode, 0)
+        self.wait_phase("undone")
+        self.assertFalse(self.cordoned("n2"))
+        self.assertEqual({(r["verb"], r["resource"]) for r in self.ours()}, CLUSTER_RULES)
+
+    def test_what_people_do_is_seen_in_the_watch(self):
+        self.start("auto")
+        self.collector.accuse("n2", "v1")
+        self.wait_phase("acted")
+        self.wait_watches(2)
+        before = len(self.ours())
+        self.as_person("n2", {"spec": {"unschedulable": None}})
+        self.wait_phase("relinquished")
+        asked = [r["verb"] for r in self.ours()[before:]]
+        self.assertNotIn("list", asked[:asked.index("get")])  # what is left of ours goes away only then
+        self.server.objects.delete("n1")
+        self.as_person("n3", {"spec": {"unschedulable": True}})
+        self.wait_watches(3)
+        for node, name in (("n1", "v2"), ("n3", "v3")):
+            self.collector.accuse(node, name)
+        self.looks(3)
+        self.assertEqual([a["node"] for a in self.actions() if a["phase"] == "acted"], [])
+
+    def test_a_forgotten_version_is_listed_anew_at_once(self):
+        def forget():
+            self.server.objects.keep = 1
+            for value in "123":
+                self.as_person("n1", {"metadata": {"annotations": {"a": value}}})
+        self.start("auto")
+        self.wait_watches(1)
+        self.server.fault("watch", "nodes", "before", then=forget)  # an ERROR of code 410 in the stream
+        harness.wait_for(lambda: len(self.ours("list")) == 2)
+        self.server.fault("watch", "nodes", "status", code=410)
+        harness.wait_for(lambda: len(self.ours("list")) == 3)
+        self.assertNotIn("Expired", (self.folder / "log").read_text())
+        self.wait_watches(2)
+        self.server.objects.keep = 1000
+        self.collector.accuse("n4", "v1")
+        self.wait_phase("acted")
+
+    def test_an_error_is_said_and_listed_after(self):
+        self.start("auto")
+        self.wait_watches(1)
+        self.server.fault("watch", "nodes", "status", code=500)
+        harness.wait_for(lambda: len(self.ours("list")) == 2)
+        self.problem("HTTP status 500")
+
+    def test_without_the_right_to_watch_every_look_lists(self):
+        self.server.rules[OURS].discard(WATCH)
+        self.start("auto")
+        self.collector.accuse("n1", "v1")
+        self.wait_phase("acted")
+        self.assertEqual(self.watches(), 1)
+        self.assertIn("nodes are listed at each look", (self.folder / "log").read_text())
 
 
 if __name__ == "__main__":

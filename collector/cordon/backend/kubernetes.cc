@@ -1,6 +1,7 @@
 #include "collector/cordon/backend/kubernetes.h"
 
 #include <absl/strings/str_cat.h>
+#include <spdlog/spdlog.h>
 
 #include <algorithm>
 
@@ -38,14 +39,41 @@ absl::StatusOr<std::string> KubernetesBackend::Send(const std::string& method,
 }
 
 absl::Status KubernetesBackend::Nodes(std::map<std::string, NodeFact>& nodes) {
+  const bool goes_on = !version_.empty() && clock_.Mono() - listed_ < kRelist;
+  absl::Status status = goes_on ? Watch() : List();
+  const bool anew = absl::IsOutOfRange(status) || (goes_on && absl::IsPermissionDenied(status));
+  if (anew) status = List();
+  if (!status.ok() || !watches_) version_.clear();
+  if (status.ok()) nodes = known_;
+  return status;
+}
+
+absl::Status KubernetesBackend::List() {
   const auto body = Send("GET", "/api/v1/nodes", "", "");
   if (!body.ok()) return body.status();
-  return ReadKubernetesNodes(*body, options_.rack_label, nodes);
+  known_.clear();
+  listed_ = clock_.Mono();
+  return ReadKubernetesNodes(*body, options_.rack_label, known_, &version_);
+}
+
+absl::Status KubernetesBackend::Watch() {
+  const auto body = Send("GET",
+                         absl::StrCat("/api/v1/nodes?watch=1&allowWatchBookmarks=true"
+                                      "&timeoutSeconds=1&resourceVersion=",
+                                      collector::PercentEncoded(version_)),
+                         "", "");
+  if (absl::IsPermissionDenied(body.status())) {
+    spdlog::warn("nodes are listed at each look: {}", std::string(body.status().message()));
+    watches_ = false;
+  }
+  if (!body.ok()) return body.status();
+  return ReadKubernetesEvents(*body, options_.rack_label, known_, version_);
 }
 
 absl::Status KubernetesBackend::Change(const std::string& node, const PatchOf& patch_of) {
   if (!PlainNodeName(node)) return absl::InvalidArgumentError("no name of a node");
   const std::string path = "/api/v1/nodes/" + node;
+  version_.clear();
   for (int left = kTries;; --left) {
     const auto before = Send("GET", path, "", "");
     if (!before.ok()) {  // whatever it was, nothing has been changed

@@ -15,7 +15,12 @@
 // for information: if they fail, the hold stands. A server that says Retry-After (429, 503) is not
 // asked again before, for kMaxWait at most.
 //
-// Rights needed: nodes get, list, patch; nodes/status patch; events create.
+// Looks list all nodes. With `watch` only the first does: the next ask for the changes since its
+// resourceVersion, during one second (a look takes that long then), and it is listed anew when that
+// version is forgotten (410), after each change of our own, so that its effect is surely seen,
+// after any error, and every kRelist. Where the right to watch is missing every look lists.
+//
+// Rights needed: nodes get, list, patch; nodes/status patch; events create; to watch, nodes watch.
 // Thread-safety, errors: see backend.h. Run against a local server that answers as a real 1.20 was
 // measured to; not yet against a cluster.
 #ifndef FATHOM_COLLECTOR_CORDON_BACKEND_KUBERNETES_H_
@@ -35,16 +40,21 @@ struct KubernetesOptions {
   std::string server;      // https://HOST:PORT
   std::string token_file;  // empty: a client certificate in the transport
   std::string rack_label;
+  bool watch = false;
 };
 
 class KubernetesBackend final : public Backend {
  public:
   KubernetesBackend(KubernetesOptions options, collector::HttpTransport& transport,
                     const collector::Clock& clock)
-      : options_(std::move(options)), transport_(transport), clock_(clock) {}
+      : options_(std::move(options)),
+        transport_(transport),
+        clock_(clock),
+        watches_(options_.watch) {}
 
   static constexpr int kTries = 3;
   static constexpr Nanos kMaxWait{60'000'000'000};
+  static constexpr Nanos kRelist{600'000'000'000};
 
   absl::Status Nodes(std::map<std::string, NodeFact>& nodes) override;
   absl::Status HoldBack(const Hold& hold) override;
@@ -58,6 +68,8 @@ class KubernetesBackend final : public Backend {
 
   absl::StatusOr<std::string> Send(const std::string& method, const std::string& path,
                                    const std::string& type, const std::string& body);
+  absl::Status List();
+  absl::Status Watch();
   absl::Status Change(const std::string& node, const PatchOf& patch_of);
   void Inform(const Hold& hold, bool held);
 
@@ -65,11 +77,21 @@ class KubernetesBackend final : public Backend {
   collector::HttpTransport& transport_;
   const collector::Clock& clock_;
   MonoNs not_before_;  // unknown: no wait was asked for
+  bool watches_;       // as long as it may
+  std::map<std::string, NodeFact> known_;
+  std::string version_;  // of known_; empty: to be listed anew
+  MonoNs listed_;
 };
 
-// Of an answer of GET /api/v1/nodes. Errors: InvalidArgument.
+// Of an answer of GET /api/v1/nodes, with the resourceVersion that it is from. Errors:
+// InvalidArgument.
 absl::Status ReadKubernetesNodes(std::string_view json, const std::string& rack_label,
-                                 std::map<std::string, NodeFact>& nodes);
+                                 std::map<std::string, NodeFact>& nodes,
+                                 std::string* version = nullptr);
+// The lines of a watch that has ended, folded into `nodes` and `version`. Errors: OutOfRange (the
+// version is forgotten), Unavailable (the server's own), InvalidArgument (no events).
+absl::Status ReadKubernetesEvents(std::string_view lines, const std::string& rack_label,
+                                  std::map<std::string, NodeFact>& nodes, std::string& version);
 // The JSON patches, from the node as it was read. Errors: FailedPrecondition (not free, not ours),
 // AlreadyExists (it carries our tag: the answer to an earlier try was lost).
 absl::StatusOr<std::string> HoldPatch(std::string_view node_json, const Hold& hold);

@@ -2,6 +2,7 @@
 
 #include <absl/strings/str_cat.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "collector/cordon/backend/kubernetes.h"
@@ -86,27 +87,68 @@ absl::StatusOr<Json> ParseNode(std::string_view text) {
   return node;
 }
 
+NodeFact FactOf(const Json& item, const std::string& rack_label) {
+  const Json& metadata = At(item, "metadata");
+  NodeFact node;
+  node.name = Text(metadata, "name");
+  node.withheld = At(At(item, "spec"), "unschedulable") == true;
+  node.healthy = IsReady(item);
+  node.owner = node.withheld ? Text(At(metadata, "annotations"), kAnnotation) : "";
+  node.note = Note(item);
+  node.rack = Text(At(metadata, "labels"), rack_label.c_str());
+  node.partitions.push_back("all");
+  return node;
+}
+
+// The server's own error in a watch.
+absl::Status WatchError(const Json& status) {
+  const std::string said = "the watch of nodes ended: " + Text(status, "message");
+  return At(status, "code") == 410 ? absl::OutOfRangeError(said) : absl::UnavailableError(said);
+}
+
+absl::Status FoldEvent(std::string_view line, const std::string& rack_label,
+                       std::map<std::string, NodeFact>& nodes, std::string& version) {
+  const Json event = Json::parse(line, nullptr, /*allow_exceptions=*/false);
+  const std::string type = Text(event, "type");
+  const Json& object = At(event, "object");
+  if (type == "ERROR") return WatchError(object);
+  const std::string at = Text(At(object, "metadata"), "resourceVersion");
+  const bool known = type == "ADDED" || type == "MODIFIED" || type == "DELETED";
+  const NodeFact node = FactOf(object, rack_label);
+  if (at.empty() || (known ? node.name.empty() : type != "BOOKMARK")) {
+    return absl::InvalidArgumentError("the watch of nodes answers with what is no event");
+  }
+  version = at;
+  if (type == "DELETED") nodes.erase(node.name);
+  if (known && type != "DELETED") nodes[node.name] = node;
+  return absl::OkStatus();
+}
+
 }  // namespace
 
+absl::Status ReadKubernetesEvents(std::string_view lines, const std::string& rack_label,
+                                  std::map<std::string, NodeFact>& nodes, std::string& version) {
+  while (!lines.empty()) {
+    const std::string_view line = lines.substr(0, lines.find('\n'));
+    lines.remove_prefix(std::min(line.size() + 1, lines.size()));
+    if (line.empty()) continue;
+    if (auto status = FoldEvent(line, rack_label, nodes, version); !status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
 absl::Status ReadKubernetesNodes(std::string_view text, const std::string& rack_label,
-                                 std::map<std::string, NodeFact>& nodes) {
+                                 std::map<std::string, NodeFact>& nodes, std::string* version) {
   const Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (!At(json, "items").is_array()) {
     return absl::InvalidArgumentError("the answer has no list of nodes");
   }
   for (const Json& item : At(json, "items")) {
-    const Json& metadata = At(item, "metadata");
-    NodeFact node;
-    node.name = Text(metadata, "name");
+    const NodeFact node = FactOf(item, rack_label);
     if (node.name.empty()) return absl::InvalidArgumentError("a node has no name");
-    node.withheld = At(At(item, "spec"), "unschedulable") == true;
-    node.healthy = IsReady(item);
-    node.owner = node.withheld ? Text(At(metadata, "annotations"), kAnnotation) : "";
-    node.note = Note(item);
-    node.rack = Text(At(metadata, "labels"), rack_label.c_str());
-    node.partitions.push_back("all");
     nodes[node.name] = node;
   }
+  if (version != nullptr) *version = Text(At(json, "metadata"), "resourceVersion");
   return absl::OkStatus();
 }
 

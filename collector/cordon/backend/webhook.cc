@@ -55,6 +55,8 @@ absl::Status StatusOfHttp(int status, const std::string& text) {
       return absl::NotFoundError(said);
     case 409:
       return absl::AbortedError(said);
+    case 410:
+      return absl::OutOfRangeError(said);
     case 429:
       return absl::ResourceExhaustedError(said);
     default:

@@ -47,6 +47,7 @@ struct CordonConfig {
   std::string kubernetes_cert_file;  // instead of a token
   std::string kubernetes_key_file;
   std::string kubernetes_rack_label = "topology.kubernetes.io/rack";
+  bool kubernetes_watch = false;  // ask for changes, do not list at each look
   std::string webhook_url;
   std::string webhook_token_file;
   Limits limits;

@@ -72,6 +72,7 @@ std::vector<CordonSetting> ProcessSettings() {
       Of("kubernetes_cert_file", &C::kubernetes_cert_file, "client certificate, not a token"),
       Of("kubernetes_key_file", &C::kubernetes_key_file, "its key"),
       Of("kubernetes_rack_label", &C::kubernetes_rack_label, "the node label that names its rack"),
+      Of("kubernetes_watch", &C::kubernetes_watch, "ask for changes only; a look takes a second"),
       Masked(Of("webhook_url", &C::webhook_url, "base URL of the webhook back-end"), &MaskedBase),
       Of("webhook_token_file", &C::webhook_token_file, "its bearer token"),
   };

@@ -144,6 +144,42 @@ TEST(KubernetesTest, LeavesABusyServerAloneForAMinuteAtMost) {
   EXPECT_EQ(server.calls, 2);
 }
 
+std::string Event(const std::string& type, const std::string& name, int version,
+                  const std::string& spec = "{}") {
+  return R"({"type":")" + type + R"(","object":{"metadata":{"name":")" + name +
+         R"(","resourceVersion":")" + std::to_string(version) + R"("},"spec":)" + spec + "}}\n";
+}
+
+TEST(KubernetesTest, AWatchIsFoldedIntoWhatWasListed) {
+  std::map<std::string, NodeFact> nodes;
+  std::string version;
+  ASSERT_TRUE(ReadKubernetesNodes(R"({"metadata":{"resourceVersion":"5"},"items":[
+      {"metadata":{"name":"n1"}},{"metadata":{"name":"n2"}}]})",
+                                  "rack", nodes, &version)
+                  .ok());
+  EXPECT_EQ(version, "5");
+  const std::string lines = Event("MODIFIED", "n1", 6, R"({"unschedulable":true})") +
+                            Event("DELETED", "n2", 7) + Event("ADDED", "n3", 8) +
+                            Event("BOOKMARK", "", 11);
+  ASSERT_TRUE(ReadKubernetesEvents(lines, "rack", nodes, version).ok());
+  EXPECT_EQ(version, "11");
+  EXPECT_TRUE(nodes["n1"].withheld);
+  EXPECT_EQ(nodes.size(), 2u);
+  EXPECT_TRUE(nodes.contains("n3"));
+  ASSERT_TRUE(ReadKubernetesEvents("", "rack", nodes, version).ok()) << "nothing has changed";
+  const std::string gone =
+      R"({"type":"ERROR","object":{"kind":"Status","code":410,"message":"too old"}})";
+  EXPECT_TRUE(absl::IsOutOfRange(ReadKubernetesEvents(gone, "rack", nodes, version)));
+  const std::string broken = R"({"type":"ERROR","object":{"kind":"Status","code":500}})";
+  EXPECT_TRUE(absl::IsUnavailable(ReadKubernetesEvents(broken, "rack", nodes, version)));
+  for (const std::string& text :
+       {std::string("<html>"), Event("ADDED", "", 12), Event("SOMETHING", "n1", 12),
+        std::string(R"({"type":"ADDED","object":{"metadata":{"name":"n1"}}})")}) {
+    EXPECT_TRUE(absl::IsInvalidArgument(ReadKubernetesEvents(text, "rack", nodes, version)))
+        << text;
+  }
+}
+
 TEST(WebhookTest, AnAnswerThatCannotBeReadIsNoEmptyCluster) {
   std::map<std::string, NodeFact> nodes;
   for (const char* text : {"", "{}", "[]", R"({"nodes":[{"name":"n1"}]})", "\xff"}) {

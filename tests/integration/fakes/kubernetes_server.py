@@ -120,7 +120,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def act(self, verb, found, query, body):
         objects = self.server.objects
         if verb == "watch":
-            self.watch(int(query.get("resourceVersion", 0)))
+            self.watch(int(query.get("resourceVersion", 0)), float(query.get("timeoutSeconds", "inf")),
+                       "allowWatchBookmarks" in query)
             return 0, None
         if verb == "list":
             return 200, objects.list()
@@ -142,11 +143,12 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.retry_after = 0
         self.wfile.write(head.encode() + b"\r\n" + text)
 
-    def watch(self, version):
-        """A line for each change; an ERROR of code 410 where the version is forgotten."""
+    def watch(self, version, seconds, bookmarks):
+        """A line for each change; an ERROR of code 410 where the version is forgotten. Ends after so many seconds."""
+        until = time.monotonic() + seconds
         self.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: close\r\n\r\n")
         self.close_connection = True
-        while not self.server.stopping.is_set():
+        while not self.server.stopping.is_set() and time.monotonic() < until:
             try:
                 changes = self.server.objects.since(version, 0.2)
             except Refused as gone:
@@ -155,6 +157,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
                 return
             for version, kind, node in changes:
                 self.wfile.write(json.dumps({"type": kind, "object": node}).encode() + b"\n")
+        if bookmarks:
+            mark = {"kind": "Node", "metadata": {"resourceVersion": str(version)}}
+            self.wfile.write(json.dumps({"type": "BOOKMARK", "object": mark}).encode() + b"\n")
 
 
 class Listener(http.server.ThreadingHTTPServer):
