@@ -16,6 +16,7 @@
 #include "collector/http/login/login.h"
 #include "collector/notify/delivery.h"
 #include "collector/store/node_history.h"
+#include "collector/window/look_schedule.h"
 #include "daemon/service/tls_files.h"
 #include "diagnosis/engine/config.h"
 
@@ -34,7 +35,8 @@ struct CollectorConfig {
   std::int64_t max_ranks = 200'000;
   std::int64_t max_agents = 20'000;
   std::int64_t max_event_clients = 32;
-  double job_timeout_s = 600;     // a job not heard of for so long has ended
+  double job_timeout_s = 600;  // a job not heard of for so long has ended
+  LookPace looks;
   std::string notify;             // who hears of verdicts: SHAPE=URL, with commas
   std::string notify_key_file;    // PagerDuty's routing key
   std::string page_url;           // where people reach the page; goes into notices

@@ -66,6 +66,8 @@ class JobVerdicts {
 
   std::vector<Episode> Episodes() const;  // open ones first, each half strongest and newest first
   bool HasOpen() const;
+  // A verdict was seen once and opens when it is seen again.
+  bool Waits() const { return !candidates_.empty(); }
 
  private:
   struct Live {

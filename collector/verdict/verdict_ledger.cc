@@ -62,6 +62,12 @@ void VerdictLedger::Adopt(const Episode& episode) {
   jobs_[episode.job].verdicts.Adopt(episode);
 }
 
+bool VerdictLedger::Waits(std::string_view job) const {
+  const std::lock_guard lock(mutex_);
+  const auto at = jobs_.find(job);
+  return at != jobs_.end() && at->second.verdicts.Waits();
+}
+
 std::vector<Episode> VerdictLedger::Of(std::string_view job) const {
   const std::lock_guard lock(mutex_);
   const auto at = jobs_.find(job);

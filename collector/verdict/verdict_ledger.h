@@ -38,6 +38,8 @@ class VerdictLedger {
 
   std::vector<Episode> Of(std::string_view job) const;  // open first, strongest first
   std::vector<Episode> Open() const;                    // of all jobs
+  // A verdict on the job was seen once and opens when it is seen again.
+  bool Waits(std::string_view job) const;
 
  private:
   void Tell(const Changes& changes) const;

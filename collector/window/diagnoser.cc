@@ -31,14 +31,20 @@ std::map<RankId, std::string> OutOfSight(const diagnosis::JobView& view) {
   return ranks;
 }
 
+bool NewestIsIrregular(const diagnosis::JobView& view, const diagnosis::Suspicion& suspicion) {
+  return !view.window.empty() && !suspicion.irregular.empty() &&
+         suspicion.irregular.back().index == view.window.back().index;
+}
+
 }  // namespace
 
 Diagnoser::Diagnoser(Parts parts, DiagnosisFunctions functions, diagnosis::DiagnosisConfig config,
-                     Nanos job_timeout)
+                     Nanos job_timeout, const LookPace& pace)
     : parts_(std::move(parts)),
       functions_(std::move(functions)),
       config_(config),
-      job_timeout_(job_timeout) {}
+      job_timeout_(job_timeout),
+      pace_(pace) {}
 
 void Diagnoser::Notify(const std::string& job) {
   const std::lock_guard lock(mutex_);
@@ -58,7 +64,7 @@ void Diagnoser::Run() {
     std::unique_lock lock(mutex_);
     // News within the gap need no new look yet: sleep the gap out, wake early only to stop.
     if (next > Nanos(0)) {
-      wake_.wait_for(lock, std::chrono::nanoseconds(std::min(next, kGap).count),
+      wake_.wait_for(lock, std::chrono::nanoseconds(std::min(next, LookSchedule::kGap).count),
                      [this] { return stop_ || !news_.empty(); });
       if (!stop_ && !news_.empty()) {
         wake_.wait_for(lock, std::chrono::milliseconds(10), [this] { return stop_; });
@@ -75,32 +81,42 @@ Nanos Diagnoser::RunDue() {
     news.swap(news_);
   }
   const auto jobs = parts_.jobs.All();
-  Nanos next = kIdleLook;
+  Nanos next = LookSchedule::kIdle;
   for (const auto& job : jobs) {
-    Watched& watched = watched_[job->name()];
+    Watched& watched = WatchedOf(*job);
     watched.news = watched.news || news.contains(job->name());
-    const MonoNs now = parts_.clock.Mono();
-    const MonoNs due = watched.news ? watched.next_look : watched.idle_look;
-    if (now < due && !RowsAreIn(*job, watched)) {
-      next = std::min(next, due - now);
-      continue;
-    }
-    watched.news = false;
-    Look(job, watched);
-    const MonoNs after = parts_.clock.Mono();
-    const Nanos cost = after - now;
-    watched.next_look = now + std::max(kGap, cost * kCostFactor);
-    watched.idle_look = watched.next_look + kIdleLook;
-    const std::lock_guard lock(mutex_);
-    latencies_.look.Observe(cost);
+    next = std::min(next, LookIfDue(job, watched));
   }
   std::erase_if(watched_, [&](const auto& entry) { return !parts_.jobs.Find(entry.first); });
   return next;
 }
 
-// The look that asked for them is not over yet: its second half is not kept waiting.
-bool Diagnoser::RowsAreIn(const JobState& job, const Watched& watched) {
-  return watched.rows_deadline.known() && parts_.requests.Outstanding(job.name()) == 0;
+Diagnoser::Watched& Diagnoser::WatchedOf(const JobState& job) {
+  return watched_.try_emplace(job.name(), Watched{.schedule = LookSchedule(pace_)}).first->second;
+}
+
+LookReasons Diagnoser::ReasonsFor(const JobState& job, const Watched& watched) {
+  const JobState::Progress progress = job.progress();
+  // The look that asked for rows is not over yet: its second half is not kept waiting.
+  const bool rows_are_in =
+      watched.rows_deadline.known() && parts_.requests.Outstanding(job.name()) == 0;
+  return {watched.news, rows_are_in, progress.newest, progress.whole, progress.partial_since};
+}
+
+Nanos Diagnoser::LookIfDue(const std::shared_ptr<JobState>& job, Watched& watched) {
+  const MonoNs begin = parts_.clock.Mono();
+  const LookReasons reasons = ReasonsFor(*job, watched);
+  if (const Nanos left = watched.schedule.Left(reasons, begin); left > Nanos(0)) return left;
+  const Nanos cpu = parts_.clock.ThreadCpu();
+  watched.news = false;
+  Look(job, watched);
+  const MonoNs end = parts_.clock.Mono();
+  watched.schedule.Looked(reasons, watched.findings, begin, end, parts_.clock.ThreadCpu() - cpu);
+  {
+    const std::lock_guard lock(mutex_);
+    latencies_.look.Observe(end - begin);
+  }
+  return watched.schedule.Left(ReasonsFor(*job, watched), end);
 }
 
 void Diagnoser::Look(const std::shared_ptr<JobState>& job, Watched& watched) {
@@ -110,9 +126,10 @@ void Diagnoser::Look(const std::shared_ptr<JobState>& job, Watched& watched) {
   const JobMoment moment = MomentOf(figures, parts_.clock);
   if (watched.incarnation != 0 && watched.incarnation != figures.incarnation) {
     parts_.ledger.Restart(moment);
-    watched = Watched();
+    watched = Watched{.schedule = watched.schedule};
   }
   watched.incarnation = figures.incarnation;
+  watched.findings = {};
   if (!ended) {
     watched.ended = false;
     LookAtRunning(job, watched, moment);
@@ -136,6 +153,8 @@ void Diagnoser::LookAtRunning(const std::shared_ptr<JobState>& job, Watched& wat
   diagnosis::JobView view = job->View(Connected());
   const diagnosis::Suspicion suspicion = functions_.watch(view, config_);
   job->SetSuspicion(suspicion);
+  watched.findings.uneasy =
+      suspicion.slow || suspicion.stalled || NewestIsIrregular(view, suspicion);
   if (!suspicion.slow && !suspicion.stalled) {
     watched.suspected = watched.rows_deadline = MonoNs();
     watched.localized = false;
@@ -172,6 +191,7 @@ void Diagnoser::Localize(const std::shared_ptr<JobState>& job, diagnosis::JobVie
   JobMoment now = moment;
   now.out_of_sight = OutOfSight(view);
   const bool opened = parts_.ledger.Update(now, suspicion, &diagnosis);
+  watched.findings.verdict_waits = parts_.ledger.Waits(moment.job);
   if (!opened || watched.localized) return;
   watched.localized = true;
   const std::lock_guard lock(mutex_);

@@ -4,13 +4,13 @@
 // Owned by Collector, which gives it one thread (Run) and wakes it from ingest (Notify), and by
 // Replay, which calls RunDue() itself. Read by the API and the exporter.
 //
-//   Notify ─► due (≤ 4 a second a job) ─► Watch ─┬─ nothing ─► verdicts may close
-//                                                └─ suspicion ─► rows missing? ─► ask, wait ≤ 2 s
-//                                                                └─ Diagnose ─► verdicts
+//   Notify ─► due (look_schedule) ─► Watch ─┬─ nothing ─► verdicts may close
+//                                           └─ suspicion ─► rows missing? ─► ask, wait ≤ 2 s
+//                                                           └─ Diagnose ─► verdicts
 //
-// The gap between two looks at one job also grows to kCostFactor × what the last look cost, so a
-// very large job cannot take the whole thread. Rows that were asked for end the gap once all are
-// in. Localisation time is measured from the first suspicion of an episode to the first verdict
+// Looks at a job take a share of one core in the long run, so that a very large one cannot take the
+// whole thread; what a quiet job leaves pays for looks that follow one another when something is
+// wrong. Localisation time is measured from the first suspicion of an episode to the first verdict
 // opened in it.
 //
 // Thread-safety: Notify, DiagnoseNow, latencies, turns and Stop from any thread; RunDue by one
@@ -32,6 +32,7 @@
 #include "collector/verdict/verdict_ledger.h"
 #include "collector/window/histogram.h"
 #include "collector/window/job_table.h"
+#include "collector/window/look_schedule.h"
 #include "diagnosis/engine/config.h"
 #include "diagnosis/engine/watch.h"
 
@@ -48,10 +49,7 @@ struct DiagnosisFunctions {
 
 class Diagnoser {
  public:
-  static constexpr Nanos kGap{250'000'000};
-  static constexpr std::int64_t kCostFactor = 4;
   static constexpr Nanos kRowsTimeout{2'000'000'000};
-  static constexpr Nanos kIdleLook{1'000'000'000};  // also without news: ended jobs, silence
 
   struct Parts {
     JobTable& jobs;
@@ -66,13 +64,13 @@ class Diagnoser {
   };
 
   Diagnoser(Parts parts, DiagnosisFunctions functions, diagnosis::DiagnosisConfig config,
-            Nanos job_timeout);
+            Nanos job_timeout, const LookPace& pace = {});
 
   void Notify(const std::string& job);
   // Looks at every job that is due; when to come again.
   Nanos RunDue();
   void Run();  // until Stop()
-  // How often Run has come around: it rests for little more than kGap at most, so one that stands
+  // How often Run has come around: it rests for little more than a gap at most, so one that stands
   // still for long hangs.
   std::uint64_t turns() const { return turns_; }
   void Stop();
@@ -94,17 +92,20 @@ class Diagnoser {
 
  private:
   struct Watched {
+    LookSchedule schedule;
+    LookFindings findings = {};  // of the last look
     bool news = false;
-    MonoNs next_look;  // not before
-    MonoNs idle_look;  // then even without news
-    MonoNs suspected;  // since when; not known: not suspicious
+    MonoNs suspected = {};  // since when; not known: not suspicious
     bool localized = false;
-    MonoNs rows_deadline;  // not known: not waiting for rows
+    MonoNs rows_deadline = {};  // not known: not waiting for rows
     std::uint32_t incarnation = 0;
     bool ended = false;
   };
 
-  bool RowsAreIn(const JobState& job, const Watched& watched);
+  Watched& WatchedOf(const JobState& job);
+  LookReasons ReasonsFor(const JobState& job, const Watched& watched);
+  // How long the job may wait after it was looked at, if it was due.
+  Nanos LookIfDue(const std::shared_ptr<JobState>& job, Watched& watched);
   void Look(const std::shared_ptr<JobState>& job, Watched& watched);
   void LookAtRunning(const std::shared_ptr<JobState>& job, Watched& watched,
                      const JobMoment& moment);
@@ -118,6 +119,7 @@ class Diagnoser {
   const DiagnosisFunctions functions_;
   const diagnosis::DiagnosisConfig config_;
   const Nanos job_timeout_;
+  const LookPace pace_;
   std::map<std::string, Watched> watched_;  // RunDue's thread only
 
   mutable std::mutex mutex_;  // guards everything below

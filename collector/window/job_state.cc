@@ -96,7 +96,9 @@ Rejection JobState::Apply(const v1::RankHealth& health, std::string_view node) {
 JobState::SummaryResult JobState::Apply(const v1::SummaryBatch& batch, std::string_view node) {
   const std::lock_guard lock(mutex_);
   if (auto bad = ranks_.CheckOwner(RankId(batch.rank()), node)) return {.rejected = bad};
+  const bool none_partial = window_.newest() <= window_.whole();
   const auto added = window_.Add(batch);
+  if (none_partial && window_.newest() > window_.whole()) partial_since_ = clock_.Mono();
   ranks_.Find(RankId(batch.rank()))->summary_mono = clock_.Mono();
   for (const Nanos d : window_.TakeCompleted(false)) histogram_.Observe(d);
   last_seen_ = clock_.Wall();

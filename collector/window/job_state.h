@@ -99,6 +99,13 @@ class JobState {
   // For the diagnoser.
   diagnosis::JobView View(const NodeConnected& connected) const;
   void FillRows(const diagnosis::RowsWanted& wanted, diagnosis::JobView& view) const;
+  // How far its iterations have come.
+  struct Progress {
+    std::int64_t newest = -1;  // that some rank reported
+    std::int64_t whole = -1;   // that all did
+    MonoNs partial_since;      // since when `newest` is beyond `whole`; else old
+  };
+  Progress progress() const;
   std::vector<RowsAsk> MissingRows(const diagnosis::RowsWanted& wanted,
                                    RowsFor whom = RowsFor::kDiagnosis) const;
   void SetSuspicion(const diagnosis::Suspicion& suspicion);
@@ -163,6 +170,7 @@ class JobState {
   bool ended_ = false;
   WallNs last_seen_;
   MonoNs last_seen_mono_;
+  MonoNs partial_since_;
 };
 
 }  // namespace fathom::collector

@@ -150,6 +150,11 @@ diagnosis::JobView JobState::View(const NodeConnected& connected) const {
   return view;
 }
 
+JobState::Progress JobState::progress() const {
+  const std::lock_guard lock(mutex_);
+  return {window_.newest(), window_.whole(), partial_since_};
+}
+
 JobFigures JobState::Figures() const {
   const std::lock_guard lock(mutex_);
   JobFigures figures;

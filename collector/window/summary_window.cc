@@ -23,7 +23,8 @@ Nanos Us(std::uint32_t us) { return Nanos(std::int64_t{us} * 1000); }
 
 }  // namespace
 
-SummaryWindow::SummaryWindow() : slots_(SlotsFor(1)), begin_(slots_.size()) {}
+SummaryWindow::SummaryWindow()
+    : slots_(SlotsFor(1)), begin_(slots_.size()), reports_(slots_.size()) {}
 
 SummaryWindow::RankEntry& SummaryWindow::Entry(RankId rank) {
   return entries_.try_emplace(rank, RankEntry{RankWindow(slots_.size()), std::nullopt, {}})
@@ -96,11 +97,14 @@ bool SummaryWindow::PutRow(RankEntry& entry, std::int64_t iteration,
     for (auto& [rank, other] : entries_) other.window.ClearSlot(claimed->slot);
     slot = claimed->slot;
     begin_[*slot] = begin;
+    reports_[*slot] = 0;
     NoteStrip(iteration, begin);
     iterations_seen_ += iteration > newest_before;
   }
   const bool put = entry.window.Put(*slot, row);
   ++(put ? added.rows : added.repeats);
+  reports_[*slot] += put;
+  if (reports_[*slot] == entries_.size()) whole_ = std::max(whole_, iteration);
   return put;
 }
 
@@ -114,6 +118,7 @@ void SummaryWindow::FitSlots(std::size_t columns) {
   std::vector<std::size_t> to(slots_.size(), static_cast<std::size_t>(-1));
   IterationSlots fewer(wanted);
   std::vector<WallNs> begin(wanted);
+  std::vector<std::size_t> reports(wanted);
   for (std::size_t i = 0; i < sorted.size(); ++i) {
     const std::size_t slot = *slots_.Find(sorted[i]);
     if (i < leave) {
@@ -121,11 +126,13 @@ void SummaryWindow::FitSlots(std::size_t columns) {
     } else {
       to[slot] = fewer.Claim(sorted[i])->slot;
       begin[to[slot]] = begin_[slot];
+      reports[to[slot]] = reports_[slot];
     }
   }
   for (auto& [rank, entry] : entries_) entry.window.Relayout(to, wanted);
   slots_ = std::move(fewer);
   begin_ = std::move(begin);
+  reports_ = std::move(reports);
 }
 
 void SummaryWindow::Fold(std::size_t slot, std::int64_t iteration) {
@@ -172,12 +179,14 @@ void SummaryWindow::Pin(std::int64_t onset) { slots_.Pin(onset - kPinBefore, ons
 void SummaryWindow::Clear() {
   slots_ = IterationSlots(SlotsFor(1));
   begin_.assign(slots_.size(), WallNs());
+  reports_.assign(slots_.size(), 0);
   aligner_.Clear();
   entries_.clear();
   strip_.clear();
   widest_ = 1;
   iterations_seen_ = 0;
   completed_up_to_ = -1;
+  whole_ = -1;
 }
 
 std::size_t SummaryWindow::BytesOf(RankId rank) const {

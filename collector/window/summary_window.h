@@ -65,6 +65,8 @@ class SummaryWindow {
   std::vector<RankId> ranks() const;
 
   std::int64_t newest() const { return slots_.newest(); }
+  // The newest iteration that all ranks have reported that ever reported one; -1: none yet.
+  std::int64_t whole() const { return whole_; }
   std::int64_t iterations_seen() const { return iterations_seen_; }
   Nanos RecentDuration(std::size_t iterations) const;  // median of the last complete ones; 0: none
   // Own count of a rank for an iteration of the job; -1 if it is not known.
@@ -111,13 +113,15 @@ class SummaryWindow {
   void NoteStrip(std::int64_t iteration, WallNs begin);
 
   IterationSlots slots_;
-  std::vector<WallNs> begin_;  // by slot
+  std::vector<WallNs> begin_;         // by slot
+  std::vector<std::size_t> reports_;  // ranks that reported, by slot
   IterationAligner aligner_;
   std::map<RankId, RankEntry> entries_;
   std::deque<StripEntry> strip_;  // ascending
   std::size_t widest_ = 1;
   std::int64_t iterations_seen_ = 0;
   std::int64_t completed_up_to_ = -1;
+  std::int64_t whole_ = -1;
 };
 
 }  // namespace fathom::collector

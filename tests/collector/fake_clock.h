@@ -14,6 +14,8 @@ class FakeClock final : public Clock {
  public:
   WallNs Wall() const override { return WallNs(kStart + elapsed_); }
   MonoNs Mono() const override { return MonoNs(1'000'000'000 + elapsed_); }
+  // All time that passes is spent computing.
+  Nanos ThreadCpu() const override { return Nanos(elapsed_); }
   void Advance(Nanos by) { elapsed_ += by.count; }
   void AdvanceSeconds(double s) { Advance(Nanos::FromSeconds(s)); }
 

@@ -15,6 +15,7 @@ class Replay::ReplayClock final : public Clock {
  public:
   WallNs Wall() const override { return WallNs(now_); }
   MonoNs Mono() const override { return MonoNs(now_); }
+  Nanos ThreadCpu() const override { return Nanos(); }  // a replay need not spare the machine
   void MoveTo(std::int64_t wall_ns) { now_ = std::max(now_, wall_ns); }
   void Advance(Nanos by) { now_ += by.count; }
 

@@ -68,6 +68,15 @@ struct DiagnoserTest : testing::Test {
       job->Apply(Batch(shape), "n0");
     }
   }
+  // A rank ends its iteration number `first`.
+  void Tell(std::uint32_t rank, std::int64_t first) {
+    BatchShape shape;
+    shape.rank = rank;
+    shape.first = first;
+    shape.anchor += static_cast<std::uint64_t>(first * shape.step);
+    job->Apply(Batch(shape), "n0");
+    diagnoser.Notify("train");
+  }
   void Look() {
     clock.AdvanceSeconds(0.3);
     diagnoser.Notify("train");
@@ -137,8 +146,29 @@ TEST_F(DiagnoserTest, RowsThatAreInAreNotKeptWaitingByTheGap) {
   Answer();
   diagnoser.RunDue();
   EXPECT_EQ(diagnosed, 1) << "no time has passed since it asked";
+  EXPECT_TRUE(told.empty());
   diagnoser.RunDue();
-  EXPECT_EQ(diagnosed, 1) << "the next look keeps its distance";
+  EXPECT_EQ(told.size(), 1u) << "nor does the verdict wait to be seen again";
+  diagnoser.RunDue();
+  EXPECT_EQ(diagnosed, 2) << "the next look keeps its distance";
+}
+
+TEST_F(DiagnoserTest, ANewIterationOfASlowJobIsLookedAtAtOnce) {
+  BeSlow(false);
+  diagnoser.RunDue();
+  diagnoser.RunDue();  // opens the verdict
+  ASSERT_EQ(watched, 2);
+  clock.AdvanceSeconds(0.2);
+  diagnoser.Notify("train");
+  diagnoser.RunDue();
+  EXPECT_EQ(watched, 2);
+  clock.AdvanceSeconds(0.06);
+  Tell(1, 10);
+  diagnoser.RunDue();
+  EXPECT_EQ(watched, 2) << "rank 0 has not reported it yet";
+  Tell(0, 10);
+  diagnoser.RunDue();
+  EXPECT_EQ(watched, 3);
 }
 
 TEST_F(DiagnoserTest, WithoutAnAnswerItGoesOnWithWhatIsThere) {

@@ -35,6 +35,22 @@ TEST(SummaryWindow, GivesBackWhatCameIn) {
   EXPECT_NEAR(row.groups[0].elapsed.Millis(), 20, 0.01);
 }
 
+TEST(SummaryWindow, AnIterationIsWholeOnceAllRanksReportedIt) {
+  SummaryWindow window;
+  EXPECT_EQ(window.whole(), -1);
+  for (std::uint32_t r = 0; r < 3; ++r) window.Add(Batch(Shape(r, 0, 2)));
+  EXPECT_EQ(window.whole(), 1);
+  window.Add(Batch(Shape(2, 2, 2)));
+  window.Add(Batch(Shape(0, 2, 1)));
+  window.Add(Batch(Shape(0, 2, 1)));
+  EXPECT_EQ(window.whole(), 1) << "a repeat is no report of another rank";
+  window.Add(Batch(Shape(1, 2, 1)));
+  EXPECT_EQ(window.whole(), 2);
+  EXPECT_EQ(window.newest(), 3);
+  window.Clear();
+  EXPECT_EQ(window.whole(), -1);
+}
+
 TEST(SummaryWindow, RepeatsChangeNothing) {
   SummaryWindow window;
   window.Add(Batch(Shape(0, 0, 3)));
