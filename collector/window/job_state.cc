@@ -225,6 +225,7 @@ std::vector<RowsAsk> JobState::MissingRows(const diagnosis::RowsWanted& wanted,
 void JobState::SetSuspicion(const diagnosis::Suspicion& suspicion) {
   const std::lock_guard lock(mutex_);
   suspicion_ = suspicion;
+  rows_.Prefer(suspicion.rows.ranks);
   window_.MarkIrregular(suspicion.irregular);
   if (suspicion.slow && suspicion.onset.value >= 0) {
     window_.Pin(suspicion.onset.value);

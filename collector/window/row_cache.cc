@@ -12,9 +12,24 @@ void RowCache::Put(RankId rank, std::int64_t iteration, diagnosis::RankRows rows
   rows_ += Size(rows);
   at->second = std::move(rows);
   while (rows_ > most_ && by_iteration_.size() > 1) {
+    if (DropOthers(rank)) continue;
     for (const auto& [r, old] : by_iteration_.begin()->second) rows_ -= Size(old);
     by_iteration_.erase(by_iteration_.begin());
   }
+}
+
+// All rows of ranks that are not preferred; false: there were none.
+bool RowCache::DropOthers(RankId newest) {
+  if (preferred_.empty()) return false;
+  const std::size_t before = rows_;
+  for (auto& [iteration, ranks] : by_iteration_) {
+    std::erase_if(ranks, [&](const auto& entry) {
+      const bool leaves = entry.first != newest && !preferred_.contains(entry.first);
+      if (leaves) rows_ -= Size(entry.second);
+      return leaves;
+    });
+  }
+  return rows_ < before;
 }
 
 const diagnosis::RankRows* RowCache::Find(RankId rank, std::int64_t iteration) const {
@@ -54,6 +69,7 @@ std::map<RankId, diagnosis::RankRows> RowCache::Collect(const std::vector<RankId
 
 void RowCache::Clear() {
   by_iteration_.clear();
+  preferred_.clear();
   rows_ = 0;
 }
 

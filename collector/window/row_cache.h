@@ -2,8 +2,9 @@
 //
 // Owned by JobState, two a job: of what diagnosis asked for, and of what only the page did. Filled
 // from RowsReply, read for views, asked what is still missing. What an agent no longer has is
-// remembered as missing, so it is not asked again. When the bound is reached the oldest iteration
-// leaves first.
+// remembered as missing, so it is not asked again. When the bound is reached ranks leave first that
+// are no longer preferred, then the oldest iteration: else the baseline would leave and be asked
+// for again, look after look.
 //
 // Units: iterations of the job (not the agent's own count). Thread-safety: thread-compatible.
 // Cost: memory ≤ the bound × 150 bytes. Errors: none.
@@ -26,6 +27,8 @@ class RowCache {
 
   // Replaces what was known of (rank, iteration). Empty `rows`: the agent has none.
   void Put(RankId rank, std::int64_t iteration, diagnosis::RankRows rows);
+  // Whose rows are wanted now. Until it is said all are alike.
+  void Prefer(const std::vector<RankId>& ranks) { preferred_ = {ranks.begin(), ranks.end()}; }
   // Null: nothing was put. Valid until the next Put or Clear.
   const diagnosis::RankRows* Find(RankId rank, std::int64_t iteration) const;
   bool Has(RankId rank, std::int64_t iteration) const { return Find(rank, iteration) != nullptr; }
@@ -34,16 +37,18 @@ class RowCache {
   std::map<RankId, diagnosis::RankRows> Collect(const std::vector<RankId>& ranks,
                                                 const std::vector<Iteration>& iterations,
                                                 const RowCache* beside = nullptr) const;
-  void Clear();
+  void Clear();  // what is preferred, too
   std::size_t rows() const { return rows_; }
 
  private:
+  bool DropOthers(RankId newest);
   bool HasIteration(std::int64_t iteration) const { return by_iteration_.contains(iteration); }
   static std::size_t Size(const diagnosis::RankRows& rows) {
     return rows.ops.size() + rows.marks.size() + rows.functions.size() + 1;
   }
 
   std::map<std::int64_t, std::map<RankId, diagnosis::RankRows>> by_iteration_;
+  std::set<RankId> preferred_;
   const std::size_t most_;
   std::size_t rows_ = 0;
 };
