@@ -103,6 +103,7 @@ std::vector<Setting> DiagnosisSettings() {
       Of("irregular_rows", &D::irregular_rows),
       Of("baseline_rows", &D::baseline_rows),
       Of("all_ranks_up_to", &D::all_ranks_up_to),
+      Of("ranks_per_suspect", &D::ranks_per_suspect),
       Of("wait_floor_s", &D::wait_floor),
       Of("device_wait_floor_s", &D::device_wait_floor),
       Of("explains_share", &D::explains_share),

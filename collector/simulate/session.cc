@@ -167,6 +167,7 @@ void Session::Look() {
     Fetch(outcome_.suspicion.rows);
     start = options_.now();
     outcome_.diagnosis = diagnosis::Diagnose(view_, outcome_.suspicion, options_.config);
+    view_.episode.wide |= outcome_.diagnosis.undecided;
     took += options_.now() - start;
   }
   outcome_.looking_s += took;

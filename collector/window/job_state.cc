@@ -237,6 +237,7 @@ void JobState::SetSuspicion(const diagnosis::Suspicion& suspicion) {
 void JobState::SetDiagnosis(const diagnosis::Diagnosis& diagnosis) {
   const std::lock_guard lock(mutex_);
   diagnosis_ = diagnosis;
+  suspicion_.episode.wide |= diagnosis.undecided;
   window_.MarkIrregular(diagnosis.irregular);
 }
 

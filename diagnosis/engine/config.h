@@ -36,6 +36,8 @@ struct DiagnosisConfig {
   std::int32_t irregular_rows = 12;    // irregular iterations asked for
   std::int32_t baseline_rows = 8;      // baseline iterations asked for
   std::uint32_t all_ranks_up_to = 64;  // ranks; of larger jobs rows of so many are asked for
+  // The same where summaries name suspects: of so many for each, until that proves too few.
+  std::uint32_t ranks_per_suspect = 16;
 
   // Evidence.
   Nanos wait_floor{500'000};            // shorter waits are not followed

@@ -40,33 +40,33 @@ void AddOwn(const IterationSummary& iteration, std::vector<double> OwnTimes::*to
   }
 }
 
-// Ranks by how much more time of their own they take now than before, most first.
-std::vector<RankId> ByOwnExcess(const JobView& view, const std::vector<RankId>& all,
-                                const std::set<Iteration>& irregular,
-                                const std::set<Iteration>& baseline) {
+struct Suspect {
+  RankId rank;
+  double excess = 0;  // of its own time, now against before; seconds
+};
+using Suspects = std::vector<Suspect>;
+
+// All ranks, by how much more time of their own they take now than before, most first.
+Suspects ByOwnExcess(const JobView& view, const std::vector<RankId>& all,
+                     const std::set<Iteration>& irregular, const std::set<Iteration>& baseline) {
   std::vector<OwnTimes> times;
   for (const RankId rank : all) times.push_back({rank, {}, {}});
   for (const IterationSummary& it : view.window) {
     if (irregular.contains(it.index)) AddOwn(it, &OwnTimes::now, times);
     if (baseline.contains(it.index)) AddOwn(it, &OwnTimes::before, times);
   }
-  std::vector<std::pair<double, RankId>> order;
+  Suspects order;
   for (OwnTimes& own : times) {
     if (own.now.empty()) continue;
-    order.emplace_back(Median(std::move(own.before)) - Median(std::move(own.now)), own.rank);
+    order.push_back({own.rank, Median(std::move(own.now)) - Median(std::move(own.before))});
   }
-  std::sort(order.begin(), order.end());
-  std::vector<RankId> ranks;
-  for (const auto& [less, rank] : order) ranks.push_back(rank);
-  return ranks;
+  std::stable_sort(order.begin(), order.end(),
+                   [](const Suspect& a, const Suspect& b) { return a.excess > b.excess; });
+  return order;
 }
 
-// The most suspicious ranks, and those they talk to in their smaller groups; the rest of the limit
-// is filled by the most innocent ones, for comparison.
-std::vector<RankId> FewRanks(const JobView& view, const std::vector<RankId>& order,
-                             std::size_t limit) {
-  const std::size_t suspects = std::min(order.size(), limit / 4);
-  std::set<RankId> chosen(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(suspects));
+// The groups of up to `limit` members, the smallest first.
+std::vector<const Group*> SmallGroups(const JobView& view, std::size_t limit) {
   std::vector<const Group*> groups;
   for (const Group& group : view.groups) {
     if (group.members.size() <= limit) groups.push_back(&group);
@@ -74,19 +74,85 @@ std::vector<RankId> FewRanks(const JobView& view, const std::vector<RankId>& ord
   std::stable_sort(groups.begin(), groups.end(), [](const Group* a, const Group* b) {
     return a->members.size() < b->members.size();
   });
+  return groups;
+}
+
+bool Holds(const Group& group, RankId rank) {
+  return std::find(group.members.begin(), group.members.end(), rank) != group.members.end();
+}
+
+void AddCompany(RankId rank, const std::vector<const Group*>& groups, std::size_t most,
+                std::set<RankId>& chosen) {
+  for (const Group* group : groups) {
+    if (!Holds(*group, rank)) continue;
+    std::set<RankId> with = chosen;
+    with.insert(group->members.begin(), group->members.end());
+    if (with.size() > most) return;
+    chosen = std::move(with);
+  }
+}
+
+// Enough to judge the first `suspects` of `order`: their company, who comes next, and of all others
+// rather those whose rows are at hand than the most innocent ones.
+std::vector<RankId> RanksAround(const JobView& view, const Suspects& order, std::size_t suspects,
+                                std::size_t limit) {
+  std::set<RankId> chosen;
+  for (std::size_t s = 0; s < suspects; ++s) chosen.insert(order[s].rank);
+  const auto groups = SmallGroups(view, limit);
+  for (std::size_t s = 0; s < suspects; ++s) {
+    AddCompany(order[s].rank, groups, limit * 3 / 4, chosen);
+  }
+  for (RankId rank : view.episode.asked) {
+    if (chosen.size() < limit) chosen.insert(rank);
+  }
+  const std::size_t next = std::min(order.size(), suspects + limit / 8);
+  for (std::size_t s = suspects; s < next && chosen.size() < limit; ++s) {
+    chosen.insert(order[s].rank);
+  }
+  for (auto it = order.rbegin(); it != order.rend() && chosen.size() < limit; ++it) {
+    chosen.insert(it->rank);
+  }
+  return {chosen.begin(), chosen.end()};
+}
+
+// The most suspicious ranks, and those they talk to in their smaller groups; the rest of the limit
+// is filled by the most innocent ones, for comparison.
+std::vector<RankId> FewRanks(const JobView& view, const Suspects& order, std::size_t limit) {
+  const std::size_t suspects = std::min(order.size(), limit / 4);
+  std::set<RankId> chosen;
+  for (std::size_t s = 0; s < suspects; ++s) chosen.insert(order[s].rank);
+  const auto groups = SmallGroups(view, limit);
   // The most suspicious one's company comes first; a quarter is left for the innocent.
   for (std::size_t s = 0; s < suspects && chosen.size() < limit * 3 / 4; ++s) {
     for (const Group* group : groups) {
       const auto& members = group->members;
       if (chosen.size() + members.size() > limit * 3 / 4) break;
-      if (std::find(members.begin(), members.end(), order[s]) == members.end()) continue;
+      if (!Holds(*group, order[s].rank)) continue;
       chosen.insert(members.begin(), members.end());
     }
   }
   for (auto it = order.rbegin(); it != order.rend() && chosen.size() < limit; ++it) {
-    chosen.insert(*it);
+    chosen.insert(it->rank);
   }
   return {chosen.begin(), chosen.end()};
+}
+
+// What the chosen iterations took beyond the baseline, in the middle; seconds.
+double ExcessOf(const JobSeries& series, const std::set<Iteration>& irregular) {
+  std::vector<double> excess;
+  for (const SeriesPoint& point : series.points) {
+    if (irregular.contains(point.index)) excess.push_back(point.seconds - series.reference);
+  }
+  return Median(std::move(excess));
+}
+
+// Whose own time grew by enough to be why the iterations did.
+std::size_t SuspectsOf(const Suspects& order, double excess, const DiagnosisConfig& config) {
+  if (excess <= 0) return 0;
+  const auto last = std::find_if(order.begin(), order.end(), [&](const Suspect& suspect) {
+    return suspect.excess < config.explains_share * excess;
+  });
+  return static_cast<std::size_t>(last - order.begin());
 }
 
 std::set<Iteration> Newest(const JobSeries& series, std::size_t from, std::size_t to, bool regular,
@@ -110,7 +176,11 @@ RowsWanted RowsForSlow(const JobView& view, const JobSeries& series, std::size_t
   wanted.ranks = AllRanks(view);
   if (wanted.ranks.size() > config.all_ranks_up_to) {
     const auto order = ByOwnExcess(view, wanted.ranks, irregular, baseline);
-    wanted.ranks = FewRanks(view, order, config.all_ranks_up_to);
+    const std::size_t suspects = SuspectsOf(order, ExcessOf(series, irregular), config);
+    const std::size_t few = suspects * config.ranks_per_suspect;
+    const bool told = suspects > 0 && few < config.all_ranks_up_to && !view.episode.wide;
+    wanted.ranks = told ? RanksAround(view, order, suspects, few)
+                        : FewRanks(view, order, config.all_ranks_up_to);
   }
   return wanted;
 }

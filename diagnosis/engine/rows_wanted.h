@@ -1,10 +1,18 @@
 // Which rows would tell why a job is slow or stuck: few iterations, and as few ranks as will do.
 //
 // Used by Watch(). Model: the newest irregular iterations since the onset and the newest regular
-// ones before it; all ranks of a small job, of a large one those whose own time grew most by the
-// summaries, the members of their smaller communicators, and some of the least suspicious ranks for
-// comparison. The next call asks again, so that the choice follows the evidence (Holmes fetches
-// progressively in a similar way).
+// ones before it; all ranks of a small job. Of a large one (Holmes fetches progressively in a
+// similar way):
+//
+//   summaries name suspects   those, the members of their smaller communicators, the next
+//                             suspicious ones and some innocent ones for comparison;
+//                             ranks_per_suspect for each, the same ranks again while they will do
+//   they do not, or rows of   all_ranks_up_to: those whose own time grew most, their communicators,
+//   few did not tell          and innocent ones; chosen anew each time, as the evidence goes
+//
+// A suspect is a rank whose own time grew by explains_share of what the iterations did: with less
+// it could not be convicted. In a job that does not tell time of its own from waiting all ranks are
+// suspects, and few ranks are not enough.
 // Thread-safety: pure function. Cost: O(ranks × groups × iterations looked at).
 #ifndef FATHOM_DIAGNOSIS_ENGINE_ROWS_WANTED_H_
 #define FATHOM_DIAGNOSIS_ENGINE_ROWS_WANTED_H_

@@ -69,7 +69,7 @@ void DescribeEpisode(const JobView& view, const JobSeries& series, const Onset& 
     out.onset = view.episode.onset;
     out.onset_time = view.episode.onset_time;
   }
-  out.episode = {out.onset, out.onset_time, out.expected, out.noise};
+  out.episode = {out.onset, out.onset_time, out.expected, out.noise, {}, view.episode.wide};
 }
 
 }  // namespace
@@ -93,6 +93,7 @@ Suspicion Watch(const JobView& view, const DiagnosisConfig& config) {
   if (out.slow) {
     DescribeEpisode(view, series, onset, out);
     out.rows = RowsForSlow(view, series, onset.first, config);
+    out.episode.asked = out.rows.ranks;
   }
   if (out.stalled) out.rows = RowsForStall(view, config);
   return out;

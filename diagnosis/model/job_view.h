@@ -183,12 +183,15 @@ struct SignalState {
 };
 
 // The slow episode a job is in, as Watch() last saw it. Handing it back keeps the baseline and the
-// onset when the window has moved past them. onset −1: none.
+// onset when the window has moved past them, and asks for the rows of the same ranks again as far
+// as they will do. onset −1: none.
 struct Episode {
   Iteration onset{-1};
   WallNs onset_time;
-  Nanos expected;  // iteration time before the onset
-  Nanos noise;     // and its standard deviation
+  Nanos expected;                  // iteration time before the onset
+  Nanos noise;                     // and its standard deviation
+  std::vector<RankId> asked = {};  // whose rows were wanted last; sorted
+  bool wide = false;  // rows of few ranks did not tell; set by whoever called Diagnose()
 };
 
 struct JobView {

@@ -161,6 +161,7 @@ struct Diagnosis {
   std::int64_t iterations = 0;
   Nanos median_iteration;         // of the regular ones
   double slowdown = 1;            // now, against the baseline
+  bool undecided = false;         // rows came and convict nobody: others may tell (Episode::wide)
   std::optional<WhatIf> what_if;  // of jobs that can be replayed
 };
 

@@ -34,6 +34,7 @@ LiveOutcome RunLive(const JobView& whole, const DiagnosisConfig& config, std::si
     if (!outcome.suspicion.slow && !outcome.suspicion.stalled) continue;
     FillRows(whole, outcome.suspicion.rows, view);
     outcome.diagnosis = Diagnose(view, outcome.suspicion, config);
+    episode.wide |= outcome.diagnosis.undecided;
     Remember(outcome.diagnosis, outcome.ever);
     if (outcome.first_verdict < 0 && !outcome.diagnosis.verdicts.empty()) {
       outcome.first_verdict = static_cast<std::int64_t>(n);

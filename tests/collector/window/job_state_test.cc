@@ -265,6 +265,46 @@ TEST_F(JobStateTest, RowsAreAskedForOnceAndInTheRanksOwnCount) {
   EXPECT_EQ(view.rows[RankId(1)].ops[0].peer, RankId(0));
 }
 
+TEST_F(JobStateTest, APartialIterationIsAsOldAsTheFirstOfThem) {
+  Start(2);
+  const auto tell = [&](std::uint32_t rank, std::int64_t first) {
+    BatchShape shape;
+    shape.rank = rank;
+    shape.first = first;
+    shape.anchor += static_cast<std::uint64_t>(first * shape.step);
+    job.Apply(Batch(shape), "n0");
+    clock.AdvanceSeconds(1);
+    return job.progress();
+  };
+  tell(0, 0);
+  EXPECT_EQ(tell(1, 0).whole, 0);
+  const MonoNs first = clock.Mono();
+  EXPECT_EQ(tell(0, 1).partial_since, first);
+  EXPECT_EQ(tell(0, 2).partial_since, first) << "rank 1 is behind";
+  EXPECT_EQ(tell(1, 1).partial_since, first);
+  EXPECT_EQ(tell(1, 2).whole, 2);
+  const MonoNs second = clock.Mono();
+  const JobState::Progress progress = tell(1, 3);
+  EXPECT_EQ(progress.newest, 3);
+  EXPECT_EQ(progress.partial_since, second);
+}
+
+TEST_F(JobStateTest, RowsThatDidNotTellMakeTheEpisodeWideUntilItIsOver) {
+  Start(2);
+  diagnosis::Suspicion suspicion;
+  suspicion.slow = true;
+  suspicion.episode.onset = Iteration(3);
+  job.SetSuspicion(suspicion);
+  diagnosis::Diagnosis diagnosis;
+  job.SetDiagnosis(diagnosis);
+  EXPECT_FALSE(View().episode.wide);
+  diagnosis.undecided = true;
+  job.SetDiagnosis(diagnosis);
+  EXPECT_TRUE(View().episode.wide);
+  job.SetSuspicion({});
+  EXPECT_FALSE(View().episode.wide);
+}
+
 TEST_F(JobStateTest, ARankCostsLessThanItsBound) {
   Start(8);
   for (std::uint32_t rank = 0; rank < 8; ++rank) {
