@@ -86,6 +86,7 @@ void ByDimensions(const ExperimentOptions& options) {
     all.Add(t);
   }
   PrintGrades(options, all);
+  PrintUntold(options, all);
   PrintWorst(options, all);
   PrintStories(options, all);
 }

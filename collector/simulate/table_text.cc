@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 
 namespace fathom::simulate {
@@ -58,6 +59,19 @@ Cells MarkCells(const Tally& t) {
 void PrintWorst(const ExperimentOptions& options, const Tally& tally) {
   if (tally.worst.empty()) return;
   options.print(absl::StrCat("\nThe costliest run that was not told right: ", tally.worst, ".\n"));
+}
+
+void PrintUntold(const ExperimentOptions& options, const Tally& tally) {
+  if (tally.untold.empty()) return;
+  std::vector<std::string> each;
+  for (const Untold& run : tally.untold) {
+    each.push_back(absl::StrFormat("%.1f (%.1f)", 100 * (run.slowdown - 1), 100 * run.noise));
+  }
+  options.print(absl::StrCat(
+      "\nNot told right were ", tally.untold.size(),
+      " runs, whose fault made iterations longer by so many percent (in brackets: how much they "
+      "vary before it, standard deviation): ",
+      absl::StrJoin(each, ", "), ".\n"));
 }
 
 int RunsOr(const ExperimentOptions& options, int usual) {

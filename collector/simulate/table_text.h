@@ -19,6 +19,8 @@ void PrintRow(const ExperimentOptions& options, const Cells& cells);
 void PrintStories(const ExperimentOptions& options, const Tally& tally);
 // The run with the largest slowdown among those whose first verdict was not right.
 void PrintWorst(const ExperimentOptions& options, const Tally& tally);
+// What each run that was not told right had to show, against the noise of its job.
+void PrintUntold(const ExperimentOptions& options, const Tally& tally);
 // How many of the convictions of each grade were right.
 void PrintGrades(const ExperimentOptions& options, const Tally& tally);
 

@@ -26,6 +26,18 @@ std::string InWords(const Scenario& scenario, const Outcome& outcome, const Scor
   return text + "nothing said, for no iteration stood out from the noise";
 }
 
+double NoiseBefore(std::int64_t onset, const std::vector<double>& iteration_s) {
+  const auto count = std::min(static_cast<std::size_t>(onset), iteration_s.size());
+  double sum = 0, squares = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    sum += iteration_s[i];
+    squares += iteration_s[i] * iteration_s[i];
+  }
+  if (count == 0 || sum <= 0) return 0;
+  const double n = static_cast<double>(count), mean = sum / n;
+  return std::sqrt(std::max(0.0, squares / n - mean * mean)) / mean;
+}
+
 }  // namespace
 
 void Tally::Add(const Scenario& scenario, const Outcome& outcome) {
@@ -36,6 +48,10 @@ void Tally::Add(const Scenario& scenario, const Outcome& outcome) {
   ++marks[static_cast<std::size_t>(score.mark)];
   slowed += score.slowdown >= kIrregular;
   slowed_top1 += score.slowdown >= kIrregular && score.top1;
+  if (!score.top1 && !scenario.faults.empty()) {
+    const double noise = NoiseBefore(scenario.faults.front().from, outcome.iteration_s);
+    untold.push_back({score.slowdown, noise});
+  }
   if (!score.top1 && score.slowdown > worst_slowdown) {
     worst_slowdown = score.slowdown;
     worst = InWords(scenario, outcome, score);
@@ -83,6 +99,7 @@ void Tally::Add(const Tally& other) {
   append(localising_s, other.localising_s);
   append(iterations_to_verdict, other.iterations_to_verdict);
   append(stories, other.stories);
+  append(untold, other.untold);
   for (std::size_t i = 0; i < classes.size(); ++i) classes[i] += other.classes[i];
   ops_logged += other.ops_logged;
   ops_fetched += other.ops_fetched;

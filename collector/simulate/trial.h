@@ -21,6 +21,12 @@ namespace fathom::simulate {
 // From which slowdown on an iteration is irregular (Holmes, NSDI'25).
 inline constexpr double kIrregular = 1.05;
 
+// A run whose first verdict was not right: what there was to be seen.
+struct Untold {
+  double slowdown = 1;  // of the fault
+  double noise = 0;     // standard deviation of iterations before it, of their mean
+};
+
 struct Tally {
   int runs = 0;
   int top1 = 0;
@@ -28,7 +34,8 @@ struct Tally {
   int slowed = 0, slowed_top1 = 0;  // iterations are irregular by Holmes' count; of these top-1
   double worst_slowdown = 0;        // of a run in which top-1 was not right
   std::string worst;                // that run in words
-  std::array<int, 4> marks{};       // by Mark
+  std::vector<Untold> untold;
+  std::array<int, 4> marks{};                             // by Mark
   std::array<int, 2> convictions{}, right_convictions{};  // [0] supported, [1] established
   std::vector<double> localising_s;
   std::vector<double> iterations_to_verdict;  // after the onset
