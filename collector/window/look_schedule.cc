@@ -25,9 +25,9 @@ MonoNs LookSchedule::Calm(const LookReasons& reasons) const {
 
 MonoNs LookSchedule::Hurried(const LookReasons& reasons, MonoNs otherwise) const {
   const bool again = findings_.verdict_waits && !second_ && reasons.whole == reasons.newest;
-  if (reasons.rows_are_in || again) return ended_;
+  if (reasons.rows_are_in) return ended_;
   const bool fresh = findings_.uneasy && reasons.whole > whole_;
-  return fresh ? std::min(otherwise, began_ + kGap) : otherwise;
+  return fresh || again ? std::min(otherwise, began_ + kGap) : otherwise;
 }
 
 Nanos LookSchedule::Left(const LookReasons& reasons, MonoNs now) const {

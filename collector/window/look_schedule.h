@@ -5,11 +5,12 @@
 // that should not wait is paid from that:
 //
 //   nothing wrong   kGap after the last look began, or its cost ÷ share if that is more
-//   in a hurry      at once, while there are savings; then as if nothing were wrong
+//   in a hurry      sooner, while there are savings; then as if nothing were wrong
 //
-// In a hurry are: rows that were asked for and are all in; a verdict that was seen once and waits
-// to be seen again; and, of a job that is slow, stalled or whose newest iteration was irregular, an
-// iteration that all ranks have reported since the last look, kGap after that.
+// In a hurry are: rows that were asked for and are all in; and, kGap after the last look began, a
+// verdict that was seen once and waits to be seen again, and, of a job that is slow, stalled or
+// whose newest iteration was irregular, an iteration that all ranks have reported since the last
+// look. The second look at a verdict is never at once: what may come in a gap is to speak too.
 //
 // An iteration that only some ranks have reported is not looked at before it is a gap old: that
 // would cost as much and see half. Where there is always one, as of a job whose ranks report in

@@ -19,6 +19,7 @@ class WorldClock final : public collector::Clock {
  public:
   WallNs Wall() const override { return wall; }
   MonoNs Mono() const override { return mono; }
+  Nanos ThreadCpu() const override { return Nanos(); }
   WallNs wall{1'700'000'000'000'000'000};
   MonoNs mono{1'000'000'000'000};
 };
