@@ -8,6 +8,7 @@
 #include <string>
 
 #include "collector/net/listen_probe.h"
+#include "daemon/service/loopback.h"
 
 namespace fathom::collector {
 
@@ -25,7 +26,7 @@ inline bool CordonIsPrivate(const std::string& address) {
   const std::string authority = url.substr(7, url.find('/', 7) - 7);
   if (authority.find('@') != std::string::npos) return false;  // a name before the host
   HostPort where;
-  return IsLoopback(ParseHostPort(authority, where).ok() ? where.host : authority);
+  return service::IsLoopback(ParseHostPort(authority, where).ok() ? where.host : authority);
 }
 
 }  // namespace fathom::collector

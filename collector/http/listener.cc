@@ -10,6 +10,7 @@
 
 #include "collector/http/login/sign_in.h"
 #include "collector/http/request.h"
+#include "daemon/service/loopback.h"
 
 namespace fathom::collector {
 
@@ -96,7 +97,7 @@ Listener::~Listener() {
 
 bool Listener::HostIsServed(mg_connection* connection,
                             const std::vector<std::string>& allowed) const {
-  return !IsLoopback(where_.host) || HostAllowed(HeaderOf(connection, "Host"), allowed);
+  return !service::IsLoopback(where_.host) || HostAllowed(HeaderOf(connection, "Host"), allowed);
 }
 
 int Listener::GiveTls(void** context, void* self) {

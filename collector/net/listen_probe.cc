@@ -10,6 +10,8 @@
 #include <cstring>
 #include <memory>
 
+#include "daemon/service/loopback.h"
+
 namespace fathom::collector {
 namespace {
 
@@ -55,17 +57,13 @@ absl::Status ParseHostPort(const std::string& address, HostPort& out) {
   return absl::OkStatus();
 }
 
-bool IsLoopback(const std::string& host) {
-  return host == "localhost" || host == "::1" || host.rfind("127.", 0) == 0;
-}
-
 absl::Status CheckAddress(const std::string& setting, const std::string& address, bool closed,
                           const std::string& what_closes) {
   HostPort where;
   if (auto status = ParseHostPort(address, where); !status.ok()) {
     return absl::InvalidArgumentError(absl::StrCat(setting, ": ", std::string(status.message())));
   }
-  if (closed || IsLoopback(where.host)) return absl::OkStatus();
+  if (closed || service::IsLoopback(where.host)) return absl::OkStatus();
   return absl::InvalidArgumentError(
       absl::StrCat(setting, ": ", address, " is reachable from outside; bind to 127.0.0.1, set ",
                    what_closes, ", or say --insecure"));

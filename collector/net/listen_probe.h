@@ -26,7 +26,6 @@ struct HostPort {
 };
 // "[::1]:80", "127.0.0.1:80", "localhost:0". InvalidArgument for anything else.
 absl::Status ParseHostPort(const std::string& address, HostPort& out);
-bool IsLoopback(const std::string& host);
 
 // InvalidArgument for what is not HOST:PORT, and for more than loopback unless `closed`: whoever
 // connects must show who it is, or is trusted. `what_closes`: settings that do, for the error.

@@ -12,7 +12,7 @@
 #include <set>
 #include <sstream>
 
-#include "collector/net/listen_probe.h"
+#include "daemon/service/loopback.h"
 
 namespace fathom::collector {
 namespace {
@@ -87,7 +87,7 @@ bool Networks::Has(const std::string& address) const {
 // Columns of /proc/net/tcp (proc(5)): sl, local_address, rem_address, st, queues, timer,
 // retransmits, uid. Where two users' connections fit, nobody is told apart.
 std::optional<uid_t> LoopbackOwner(const Peer& peer, const std::string& folder) {
-  if (!IsLoopback(peer.address)) return std::nullopt;
+  if (!service::IsLoopback(peer.address)) return std::nullopt;
   const std::string from = KernelText(peer.address, peer.port);
   std::set<uid_t> owners;
   for (const char* table : {"/tcp", "/tcp6"}) {

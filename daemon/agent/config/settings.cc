@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "daemon/service/log_lines.h"
+#include "daemon/service/loopback.h"
 
 namespace fathom::agent {
 namespace {
@@ -25,7 +26,7 @@ absl::Status CheckAddresses(const Settings& s) {
     return Bad("http", absl::StrCat("'", s.http, "' is not HOST:PORT"));
   }
   const bool closed = !s.http_cert.empty() && !s.http_client_ca.empty();
-  if (!IsLoopback(address.host) && !closed && !s.insecure) {
+  if (!service::IsLoopback(address.host) && !closed && !s.insecure) {
     return Bad("http", absl::StrCat(address.host,
                                     " is not loopback; bind to 127.0.0.1, set --http-cert, "
                                     "--http-key and --http-client-ca, or say --insecure if the "
@@ -90,10 +91,6 @@ bool ParseHostPort(const std::string& text, HostPort& out) {
   if (parsed.ec != std::errc() || parsed.ptr != end) return false;
   out = {host, port};
   return true;
-}
-
-bool IsLoopback(const std::string& host) {
-  return host == "localhost" || host == "::1" || host.starts_with("127.");
 }
 
 service::TlsFiles CollectorTls(const Settings& settings) {

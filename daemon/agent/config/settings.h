@@ -50,7 +50,6 @@ struct HostPort {
 
 // "host:port", "[v6]:port". False if it is neither.
 bool ParseHostPort(const std::string& text, HostPort& out);
-bool IsLoopback(const std::string& host);
 
 // Ranges and addresses; the files of TLS are read.
 absl::Status Validate(const Settings& settings);

@@ -47,5 +47,15 @@ TEST(HostPort, Parses) {
   }
 }
 
+TEST(CheckAddress, ANameThatBeginsLikeLoopbackIsNone) {
+  for (const char* near : {"127.0.0.1:1", "127.1.2.3:1", "localhost:1", "[::1]:1"}) {
+    EXPECT_TRUE(CheckAddress("http", near, false, "tokens").ok()) << near;
+  }
+  for (const char* far : {"127.example.com:1", "localhost.example.com:1", "0.0.0.0:1", "[::]:1"}) {
+    EXPECT_FALSE(CheckAddress("http", far, false, "tokens").ok()) << far;
+    EXPECT_TRUE(CheckAddress("http", far, true, "tokens").ok()) << far;
+  }
+}
+
 }  // namespace
 }  // namespace fathom::collector
