@@ -2,6 +2,7 @@
 
 torchrun --nproc-per-node 4 exact.py ITERATIONS EXIT_CODE
 """
+import gc
 import hashlib
 import sys
 
@@ -10,8 +11,7 @@ import torch.distributed as dist
 from torch.nn.parallel import DistributedDataParallel
 
 
-def main(iterations, code):
-    dist.init_process_group("gloo")
+def train(iterations):
     torch.set_num_threads(1)
     torch.manual_seed(1)
     model = DistributedDataParallel(torch.nn.Sequential(
@@ -34,6 +34,14 @@ def main(iterations, code):
             digest.update(parameter.detach().numpy().tobytes())
         print(digest.hexdigest(), flush=True)
     dist.barrier()
+
+
+def main(iterations, code):
+    dist.init_process_group("gloo")
+    train(iterations)
+    # Gloo's threads must be gone before the interpreter ends: one that lets a tensor go then takes
+    # Python's lock and aborts the process (pytorch/pytorch#190489). The model holds the group.
+    gc.collect()
     dist.destroy_process_group()
     sys.exit(code if dist.is_available() else 1)
 
