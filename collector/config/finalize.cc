@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <cstdlib>
-#include <fstream>
 #include <string>
 #include <utility>
 
@@ -104,10 +103,8 @@ absl::StatusOr<FinalizedCollectorConfig> Finalize(CollectorConfig config) {
   FinalizedCollectorConfig finalized;
   finalized.allowed_hosts_ =
       absl::StrSplit(config.allowed_hosts, absl::ByAnyChar(", "), absl::SkipEmpty());
-  std::string key;
-  std::getline(std::ifstream(config.notify_key_file) >> std::ws, key);
-  auto receivers = ParseReceivers(config.notify, key);
-  if (!receivers.ok()) return Bad("notify: " + std::string(receivers.status().message()));
+  auto receivers = ReadReceivers(config.notify, config.notify_key_file);
+  if (!receivers.ok()) return receivers.status();
   finalized.receivers_ = *std::move(receivers);
   finalized.config_ = std::move(config);
   return finalized;

@@ -136,6 +136,15 @@ SettingOf<Config> Masked(SettingOf<Config> setting, std::string (*mask)(const st
   return setting;
 }
 
+// One table of several, in their order.
+template <typename Config>
+std::vector<SettingOf<Config>> JoinSettings(
+    const std::vector<std::vector<SettingOf<Config>>>& tables) {
+  std::vector<SettingOf<Config>> all;
+  for (const auto& table : tables) all.insert(all.end(), table.begin(), table.end());
+  return all;
+}
+
 template <typename Config>
 absl::Status ApplySetting(const std::vector<SettingOf<Config>>& all, const std::string& origin,
                           const std::string& name, const std::string& text, Config& config) {

@@ -5,6 +5,8 @@
 #include <cstdlib>
 #include <utility>
 
+#include "collector/config/login_settings.h"
+
 namespace fathom::collector {
 namespace {
 
@@ -61,16 +63,11 @@ std::vector<Setting> ServerSettings() {
       Of("tls_key", &Config::tls, &service::TlsFiles::key_file, "its key"),
       Of("tls_client_ca", &Config::tls, &service::TlsFiles::peer_ca_file,
          "authority of agents' certificates; then they must show one"),
-      Reloads(Of("tokens", &Config::login, &LoginOptions::token_file,
-                 "file of 'NAME viewer|operator sha256:HEX [YYYY-MM-DD]' lines")),
-      Reloads(Of("proxy_header", &Config::login, &LoginOptions::proxy_header,
-                 "in which a reverse proxy names the person")),
-      Reloads(Of("proxy_peers", &Config::login, &LoginOptions::proxy_peers,
-                 "its addresses or networks, with commas")),
-      Reloads(Of("proxy_operators", &Config::login, &LoginOptions::proxy_operators,
-                 "who of those may change something, with commas; *: all")),
-      Reloads(Of("open_reading", &Config::login, &LoginOptions::open_reading,
-                 "reading needs no login")),
+  };
+}
+
+std::vector<Setting> HistorySettings() {
+  return {
       Of("repeat_days", &Config::node_history, &NodeHistorySettings::days,
          "how far back jobs count against a node"),
       Of("repeat_jobs", &Config::node_history, &NodeHistorySettings::repeat_jobs,
@@ -160,12 +157,8 @@ std::vector<Setting> DiagnosisSettings() {
 }  // namespace
 
 const std::vector<Setting>& Settings() {
-  static const std::vector<Setting> all = [] {
-    auto settings = ServerSettings();
-    const auto more = DiagnosisSettings();
-    settings.insert(settings.end(), more.begin(), more.end());
-    return settings;
-  }();
+  static const std::vector<Setting> all = JoinSettings<Config>(
+      {ServerSettings(), LoginSettings(&Config::login), HistorySettings(), DiagnosisSettings()});
   return all;
 }
 

@@ -3,6 +3,7 @@
 #include <absl/strings/str_cat.h>
 
 #include <array>
+#include <fstream>
 #include <sstream>
 #include <string_view>
 
@@ -61,6 +62,15 @@ absl::StatusOr<std::vector<Receiver>> ParseReceivers(const std::string& text,
     receivers.push_back(*std::move(receiver));
   }
   return receivers;
+}
+
+absl::StatusOr<std::vector<Receiver>> ReadReceivers(const std::string& text,
+                                                    const std::string& key_file) {
+  std::string key;
+  std::getline(std::ifstream(key_file) >> std::ws, key);
+  auto receivers = ParseReceivers(text, key);
+  if (receivers.ok()) return receivers;
+  return absl::InvalidArgumentError("notify: " + std::string(receivers.status().message()));
 }
 
 std::string MaskedReceivers(const std::string& text) {

@@ -4,7 +4,7 @@
 // undelivered notice stops the action).
 //
 //   "alertmanager=http://127.0.0.1:9093"  POST /api/v2/alerts
-//   "pagerduty=https://events.pagerduty.com/v2/enqueue"  with the routing key in key_file
+//   "pagerduty=https://events.pagerduty.com/v2/enqueue"  with the routing key in notify_key_file
 //   "slack=https://hooks.slack.com/…", "json=https://…"  as they are
 //
 // Slack's address is itself a secret, and others may carry a password: nothing is printed or said
@@ -43,6 +43,11 @@ struct Receiver {
 // "SHAPE=URL" with commas between several. `secret` goes to those that need one.
 absl::StatusOr<std::vector<Receiver>> ParseReceivers(const std::string& text,
                                                      const std::string& secret);
+
+// The same of the settings `notify` and `notify_key_file` (may be empty), which is read: its first
+// line is the secret. Errors name the setting.
+absl::StatusOr<std::vector<Receiver>> ReadReceivers(const std::string& text,
+                                                    const std::string& key_file);
 
 // `text` as ParseReceivers takes it, fit for a log: the addresses as far as the host.
 std::string MaskedReceivers(const std::string& text);

@@ -12,9 +12,7 @@ bool Hangs(diagnosis::ProblemClass problem) {
 
 }  // namespace
 
-bool WorthTelling(const Episode& episode) {
-  return episode.verdict.grade >= diagnosis::Grade::kSupported;
-}
+bool WorthTelling(const Episode& episode) { return diagnosis::Convicts(episode.verdict); }
 
 Notice NoticeOf(const Episode& episode, const std::string& page_url) {
   const diagnosis::Verdict& verdict = episode.verdict;

@@ -1,10 +1,10 @@
 // The table of scalar settings, validation and printing.
 #include <absl/strings/str_cat.h>
 
-#include <fstream>
 #include <utility>
 
 #include "collector/clock.h"
+#include "collector/config/login_settings.h"
 #include "collector/cordon/config/cordon_config.h"
 #include "collector/net/listen_probe.h"
 #include "collector/net/masked_url.h"
@@ -14,7 +14,6 @@ namespace fathom::cordon {
 namespace {
 
 using C = CordonConfig;
-using Login = collector::LoginOptions;
 
 template <typename T>
 CordonSetting Of(std::string name, T C::*field, std::string help) {
@@ -44,15 +43,11 @@ std::vector<CordonSetting> ProcessSettings() {
       Of("tls_cert", &C::tls, &service::TlsFiles::cert_file,
          "certificate (PEM) of `http`; turns TLS on"),
       Of("tls_key", &C::tls, &service::TlsFiles::key_file, "its key"),
-      Reloads(Of("tokens", &C::login, &Login::token_file,
-                 "file of 'NAME viewer|operator sha256:HEX [YYYY-MM-DD]' lines")),
-      Reloads(Of("proxy_header", &C::login, &Login::proxy_header,
-                 "in which a reverse proxy names the person")),
-      Reloads(Of("proxy_peers", &C::login, &Login::proxy_peers,
-                 "its addresses or networks, with commas")),
-      Reloads(Of("proxy_operators", &C::login, &Login::proxy_operators,
-                 "who of those may change something; *: all")),
-      Reloads(Of("open_reading", &C::login, &Login::open_reading, "reading needs no login")),
+  };
+}
+
+std::vector<CordonSetting> BackendSettings() {
+  return {
       Of("backend", &C::backend, "slurm, kubernetes or webhook"),
       Masked(Reloads(Of("notify", &C::notify,
                         "who is told: alertmanager=URL,pagerduty=URL,slack=URL,json=URL")),
@@ -112,12 +107,8 @@ absl::Status CheckHttp(const CordonConfig& config) {
 }  // namespace
 
 const std::vector<CordonSetting>& CordonSettings() {
-  static const std::vector<CordonSetting> all = [] {
-    auto settings = ProcessSettings();
-    const auto more = LimitSettings();
-    settings.insert(settings.end(), more.begin(), more.end());
-    return settings;
-  }();
+  static const std::vector<CordonSetting> all = collector::JoinSettings<C>(
+      {ProcessSettings(), collector::LoginSettings(&C::login), BackendSettings(), LimitSettings()});
   return all;
 }
 
@@ -147,11 +138,7 @@ absl::Status ValidateCordonConfig(const CordonConfig& config) {
 }
 
 absl::StatusOr<std::vector<collector::Receiver>> CordonReceivers(const CordonConfig& config) {
-  std::string key;
-  std::getline(std::ifstream(config.notify_key_file) >> std::ws, key);
-  auto receivers = collector::ParseReceivers(config.notify, key);
-  if (receivers.ok()) return receivers;
-  return absl::InvalidArgumentError("notify: " + std::string(receivers.status().message()));
+  return collector::ReadReceivers(config.notify, config.notify_key_file);
 }
 
 std::vector<std::string> NeedRestart(const CordonConfig& held, const CordonConfig& anew) {
