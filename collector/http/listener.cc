@@ -4,13 +4,11 @@
 #include <civetweb.h>
 
 #include <array>
-#include <atomic>
-#include <chrono>
-#include <thread>
 
 #include "collector/http/login/sign_in.h"
 #include "collector/http/request.h"
 #include "daemon/service/loopback.h"
+#include "daemon/service/stop_server.h"
 
 namespace fathom::collector {
 
@@ -53,7 +51,8 @@ absl::StatusOr<std::unique_ptr<Listener>> Listener::Start(const std::string& add
   const std::string listen =
       absl::StrCat(v6 ? "[" : "", host, v6 ? "]:" : ":", where.port, tls.on() ? "s" : "");
   if (tls.on()) {
-    auto made = service::ServerTls::Make(tls);
+    // Of people none is asked for: the authority is that of agents, at the other port.
+    auto made = service::ServerTls::Make({tls.cert_file, tls.key_file, ""});
     if (!made.ok()) return made.status();
     listener->tls_ = *std::move(made);
   }
@@ -82,17 +81,7 @@ absl::StatusOr<std::unique_ptr<Listener>> Listener::Start(const std::string& add
 
 Listener::~Listener() {
   if (context_ == nullptr) return;
-  // civetweb looks at its stop flag only between connections or every two seconds.
-  std::atomic<bool> stopped{false};
-  std::thread caller([this, &stopped] {
-    while (!stopped) {
-      Touch(where_, port_);
-      std::this_thread::sleep_for(std::chrono::milliseconds(20));
-    }
-  });
-  mg_stop(context_);
-  stopped = true;
-  caller.join();
+  service::StopServer(where_.host, port_, [this] { mg_stop(context_); });
 }
 
 bool Listener::HostIsServed(mg_connection* connection,

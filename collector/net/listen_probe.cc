@@ -69,18 +69,6 @@ absl::Status CheckAddress(const std::string& setting, const std::string& address
                    what_closes, ", or say --insecure"));
 }
 
-void Touch(const HostPort& where, int port) {
-  addrinfo hints{};
-  hints.ai_socktype = SOCK_STREAM;
-  addrinfo* found = nullptr;
-  if (getaddrinfo(where.host.c_str(), std::to_string(port).c_str(), &hints, &found) != 0) return;
-  const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> owner(found, &freeaddrinfo);
-  const int fd = socket(found->ai_family, found->ai_socktype | SOCK_NONBLOCK, 0);
-  if (fd < 0) return;
-  [[maybe_unused]] const int ignored = connect(fd, found->ai_addr, found->ai_addrlen);
-  close(fd);
-}
-
 absl::Status ProbeListen(const std::string& address, const std::string& purpose,
                          const std::string& flag) {
   HostPort where;

@@ -32,9 +32,6 @@ absl::Status ParseHostPort(const std::string& address, HostPort& out);
 absl::Status CheckAddress(const std::string& setting, const std::string& address, bool closed,
                           const std::string& what_closes);
 
-// Connects to `port` of `where.host` and hangs up: wakes a server that waits for connections.
-void Touch(const HostPort& where, int port);
-
 }  // namespace fathom::collector
 
 #endif  // FATHOM_COLLECTOR_NET_LISTEN_PROBE_H_

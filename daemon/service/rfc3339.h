@@ -1,6 +1,6 @@
 // A wall time as people and other programs read it: RFC 3339 in UTC with milliseconds.
 //
-// Used by LogLines and by the collector's notices. Header only.
+// Used by LogLines, the collector's notices and fathom-cordon's objects at Kubernetes. Header only.
 // Units: ns since 1970. Thread-safety: pure. Errors: none.
 #ifndef FATHOM_DAEMON_SERVICE_RFC3339_H_
 #define FATHOM_DAEMON_SERVICE_RFC3339_H_

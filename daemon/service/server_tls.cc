@@ -31,25 +31,26 @@ std::int64_t ChangedAt(const std::string& file) {
   return std::int64_t{facts.st_mtim.tv_sec} * 1'000'000'000 + facts.st_mtim.tv_nsec;
 }
 
-// With `clients` also whom they are asked for.
-absl::Status Load(const TlsFiles& files, const TlsNames& names, bool clients, SSL_CTX* context) {
+absl::Status Load(const TlsFiles& files, const TlsNames& names, SSL_CTX* context) {
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   const WallNs wall(std::chrono::nanoseconds(now).count());
   if (auto status = CheckTlsFiles(files, names, wall); !status.ok()) return status;
-  const bool good =
-      SSL_CTX_use_certificate_chain_file(context, files.cert_file.c_str()) == 1 &&
-      SSL_CTX_use_PrivateKey_file(context, files.key_file.c_str(), SSL_FILETYPE_PEM) == 1 &&
-      (!clients || SSL_CTX_load_verify_file(context, files.peer_ca_file.c_str()) == 1);
-  if (good) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      absl::StrCat(names.cert, ": ", files.cert_file, ": ", LastError()));
+  if (SSL_CTX_use_certificate_chain_file(context, files.cert_file.c_str()) != 1 ||
+      SSL_CTX_use_PrivateKey_file(context, files.key_file.c_str(), SSL_FILETYPE_PEM) != 1) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(names.cert, ": ", files.cert_file, ": ", LastError()));
+  }
+  if (!files.peer_ca_file.empty() &&
+      SSL_CTX_load_verify_file(context, files.peer_ca_file.c_str()) != 1) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(names.peer_ca, ": ", files.peer_ca_file, ": ", LastError()));
+  }
+  return absl::OkStatus();
 }
 
 Context NewContext() {
   Context context(SSL_CTX_new(TLS_server_method()), &SSL_CTX_free);
   SSL_CTX_set_min_proto_version(context.get(), TLS1_2_VERSION);
-  constexpr unsigned char kOwn[] = "fathom";  // sessions with certified clients need a name
-  SSL_CTX_set_session_id_context(context.get(), kOwn, sizeof kOwn - 1);
   return context;
 }
 
@@ -76,31 +77,35 @@ absl::Status LoadStandIns(const std::string& setting) {
 
 class ServerTls::Impl {
  public:
-  Impl(TlsFiles files, TlsNames names, Clients clients)
+  Impl(TlsFiles files, TlsNames names)
       : files_(std::move(files)),
         names_(std::move(names)),
-        clients_(clients == Clients::kCertified),
         context_(NewContext()),
         fresh_(NewContext()) {}
 
   absl::Status Start() {
     if (auto status = LoadStandIns(names_.cert); !status.ok()) return status;
     stamp_ = Stamp();
-    if (auto status = Load(files_, names_, clients_, fresh_.get()); !status.ok()) return status;
+    if (auto status = Load(files_, names_, fresh_.get()); !status.ok()) return status;
     SSL_CTX_set_cert_cb(context_.get(), &Impl::OnHandshake, this);
-    if (clients_) {
-      SSL_CTX_set_verify(context_.get(), SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT,
-                         nullptr);
-    }
+    if (!files_.peer_ca_file.empty()) AskClients();
     return absl::OkStatus();
   }
 
   SSL_CTX* context() const { return context_.get(); }
 
  private:
+  // A session that is resumed shows no certificate anew.
+  void AskClients() {
+    SSL_CTX_set_verify(context_.get(), SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nullptr);
+    SSL_CTX_set_options(context_.get(), SSL_OP_NO_TICKET);
+    SSL_CTX_set_session_cache_mode(context_.get(), SSL_SESS_CACHE_OFF);
+    SSL_CTX_set_num_tickets(context_.get(), 0);
+  }
+
   std::array<std::int64_t, 3> Stamp() const {
     return {ChangedAt(files_.cert_file), ChangedAt(files_.key_file),
-            clients_ ? ChangedAt(files_.peer_ca_file) : 0};
+            ChangedAt(files_.peer_ca_file)};
   }
 
   static int OnHandshake(SSL* connection, void* self) {
@@ -118,7 +123,7 @@ class ServerTls::Impl {
     if (stamp == stamp_) return;
     stamp_ = stamp;
     Context anew = NewContext();
-    if (auto status = Load(files_, names_, clients_, anew.get()); !status.ok()) {
+    if (auto status = Load(files_, names_, anew.get()); !status.ok()) {
       spdlog::error("the old certificate holds: {}", std::string(status.message()));
       return;
     }
@@ -128,7 +133,6 @@ class ServerTls::Impl {
 
   const TlsFiles files_;
   const TlsNames names_;
-  const bool clients_;
   const Context context_;  // what civetweb holds; each handshake takes the fresh one's certificate
   std::mutex mutex_;       // guards all below
   Context fresh_;
@@ -141,8 +145,8 @@ ServerTls::~ServerTls() = default;
 void* ServerTls::context() const { return impl_->context(); }
 
 absl::StatusOr<std::unique_ptr<ServerTls>> ServerTls::Make(const TlsFiles& files,
-                                                           const TlsNames& names, Clients clients) {
-  auto impl = std::make_unique<Impl>(files, names, clients);
+                                                           const TlsNames& names) {
+  auto impl = std::make_unique<Impl>(files, names);
   if (auto status = impl->Start(); !status.ok()) return status;
   return std::unique_ptr<ServerTls>(new ServerTls(std::move(impl)));
 }

@@ -4,8 +4,9 @@
 // Owned by the HTTP servers of the three daemons, which hand the context to civetweb.
 //
 // Model: each handshake looks at the files' times, at most once a second; new files that are good
-// are used from then on, bad ones leave the old in force and say so in the log. With kCertified
-// whoever connects must show a certificate of `peer_ca_file`, which is read anew with them.
+// are used from then on, bad ones leave the old in force and say so in the log. Where
+// `peer_ca_file` is given, whoever connects must show a certificate of it; it is read anew with
+// them, and sessions are not resumed, so that an authority taken out ends at once.
 //
 // Thread-safety: thread-safe. Ownership: owns the context, which must outlive all connections.
 // Errors: those of CheckTlsFiles; Unavailable where the stand-ins of openssl_names.c are not there.
@@ -22,12 +23,9 @@ namespace fathom::service {
 
 class ServerTls {
  public:
-  enum class Clients { kAnybody, kCertified };
-
   // `names`: what the files' settings are called, for errors.
   static absl::StatusOr<std::unique_ptr<ServerTls>> Make(const TlsFiles& files,
-                                                         const TlsNames& names = {},
-                                                         Clients clients = Clients::kAnybody);
+                                                         const TlsNames& names = {});
   ~ServerTls();
 
   void* context() const;  // SSL_CTX

@@ -1,18 +1,12 @@
 #include "daemon/agent/self_metrics/http_server.h"
 
-#include <arpa/inet.h>
 #include <civetweb.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
-#include <atomic>
-#include <chrono>
-#include <thread>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "daemon/service/stop_server.h"
 
 namespace fathom::agent {
 namespace {
@@ -29,27 +23,6 @@ void Send(mg_connection* connection, int code, absl::string_view reason, absl::s
   }
 }
 
-// Connects and hangs up. An address that is no loopback literal is left to the time-out.
-void Knock(const std::string& host, std::uint16_t port) {
-  const bool v6 = host.find(':') != std::string::npos;
-  const int fd = socket(v6 ? AF_INET6 : AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  if (fd < 0) return;
-  if (v6) {
-    sockaddr_in6 to{};
-    to.sin6_family = AF_INET6;
-    to.sin6_port = htons(port);
-    to.sin6_addr = in6addr_loopback;
-    (void)connect(fd, reinterpret_cast<sockaddr*>(&to), sizeof(to));
-  } else {
-    sockaddr_in to{};
-    to.sin_family = AF_INET;
-    to.sin_port = htons(port);
-    to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    (void)connect(fd, reinterpret_cast<sockaddr*>(&to), sizeof(to));
-  }
-  close(fd);
-}
-
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<HttpServer>> HttpServer::Start(const HostPort& address,
@@ -57,9 +30,7 @@ absl::StatusOr<std::unique_ptr<HttpServer>> HttpServer::Start(const HostPort& ad
                                                               const service::TlsFiles& tls) {
   std::unique_ptr<HttpServer> server(new HttpServer(address, std::move(sources)));
   if (tls.on()) {
-    const auto clients = tls.peer_ca_file.empty() ? service::ServerTls::Clients::kAnybody
-                                                  : service::ServerTls::Clients::kCertified;
-    auto made = service::ServerTls::Make(tls, HttpTlsNames(), clients);
+    auto made = service::ServerTls::Make(tls, HttpTlsNames());
     if (!made.ok()) return made.status();
     server->tls_ = *std::move(made);
   }
@@ -87,20 +58,9 @@ absl::StatusOr<std::unique_ptr<HttpServer>> HttpServer::Start(const HostPort& ad
   return server;
 }
 
-// civetweb 1.15 looks at its stop flag when a connection comes, or after two seconds: connections
-// of our own let it look at once, so that the agent's end is not held up.
 HttpServer::~HttpServer() {
   if (context_ == nullptr) return;
-  std::atomic<bool> stopped{false};
-  std::thread waker([this, &stopped] {
-    while (!stopped) {
-      Knock(address_.host, port_);
-      std::this_thread::sleep_for(std::chrono::milliseconds(5));
-    }
-  });
-  mg_stop(context_);
-  stopped = true;
-  waker.join();
+  service::StopServer(address_.host, port_, [this] { mg_stop(context_); });
 }
 
 int HttpServer::GiveTls(void** context, void* self) {
