@@ -6,7 +6,7 @@
 // and whoever records one does so because something is wrong. So the baseline is learned from the
 // first third of the recording, and a quarter of it must be irregular before a culprit is sought.
 // Never fewer than kLeastBaseline and kLeastIrregular; never more than the settings say. The rule
-// always_late, which is not asked of live jobs, is asked here.
+// always_late, which is not asked of live jobs, is asked here, and imbalance gives leads.
 // The prior that a given rank is at fault is that of a job known to be slow: half for all ranks
 // together, half for what is no rank's fault; never less than the settings say. It only weighs
 // where a slow episode was found, and dozens of ranks bring it down to the settings' own. What a

@@ -6,6 +6,7 @@
 
 #include "collector/limits.h"
 #include "fathom/v1/agent.pb.h"
+#include "proto/types/bounds.h"
 
 namespace fathom::collector {
 namespace {
@@ -20,11 +21,7 @@ bool Printable(const std::string& text, std::size_t limit) {
   return true;
 }
 
-// Bounds on numbers, so that what is worked out from two of them is a number still.
-constexpr std::int64_t kFarIteration = std::int64_t{1} << 60;
 constexpr std::int64_t kLongNs = std::int64_t{1} << 57;  // of a duration: four years
-constexpr std::int64_t kFarMonoNs = std::int64_t{1} << 61;
-constexpr std::int64_t kFarWallNs = std::int64_t{1} << 62;  // the year 2116
 
 bool Within(std::int64_t number, std::int64_t most) { return number >= -most && number <= most; }
 bool Duration(std::int64_t ns) { return ns >= 0 && ns <= kLongNs; }

@@ -125,7 +125,7 @@ struct EventRecord {
   std::uint8_t reduction;        // of kOpEnter and kOpReturn: ncclRedOp_t + 1; 0 = none or not told
   std::uint8_t reserved;         // zero
   std::uint32_t peer;            // rank inside the group (root or other end), or kNoPeer
-  std::uint64_t op_id;           // from 1, unique in the process; 0 = not known
+  std::uint64_t op_id;           // op: ticket of its kOpEnter + 1; mark: its pair; 0 = not known
   std::uint64_t sequence;        // per group, or kNoSequence64
   std::uint64_t bytes;
   std::uint64_t extra;

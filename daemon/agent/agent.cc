@@ -99,8 +99,7 @@ Agent::Agent(Settings settings, AgentWorld world)
       metrics_(kVersion, node_),
       outbox_(std::size_t{settings_.buffer_mib} << 20) {}
 
-// Its threads look at members that would be gone before it is.
-Agent::~Agent() { http_.reset(); }
+Agent::~Agent() = default;
 
 absl::Status Agent::Start() {
   if (!settings_.stack_tool.empty()) {

@@ -116,7 +116,6 @@ class Agent {
   NodeFactsReader node_facts_;
   AgentMetrics metrics_;
   Outbox outbox_;
-  std::unique_ptr<HttpServer> http_;
   std::unique_ptr<CollectorLink> link_;
   std::unique_ptr<Recorder> recorder_;                            // none unless asked for
   std::map<std::string, std::unique_ptr<RankSession>> sessions_;  // by ring file name
@@ -133,6 +132,7 @@ class Agent {
   std::atomic<bool> stop_{false};
   std::atomic<bool> folder_ok_{false};
   std::atomic<std::int64_t> last_step_ns_{0};
+  std::unique_ptr<HttpServer> http_;  // last: its threads look at the others
 };
 
 }  // namespace fathom::agent

@@ -3,15 +3,12 @@
 #include <algorithm>
 
 #include "daemon/abi/device_calls.h"
+#include "proto/types/bounds.h"
 
 namespace fathom::agent {
 namespace {
 
 constexpr double kNewest = 0.2;  // weight of a stretch in the running mean
-// Beyond what a process lives: where sums stop that garbage in a ring would take past 64 bits.
-constexpr std::int64_t kMostNs = std::int64_t{1} << 61;
-
-void AddTo(std::int64_t& sum, std::int64_t more) { sum = std::min(sum + more, kMostNs); }
 
 }  // namespace
 
@@ -41,8 +38,8 @@ void DeviceCallSums::TakeCalls(const abi::EventRecord& record) {
   }
   totals_.launches += launches;
   const double lasted = mean_ns_ * static_cast<double>(all);
-  AddTo(totals_.launch_ns,
-        static_cast<std::int64_t>(std::min(lasted, static_cast<double>(kMostNs))));
+  AddBounded(totals_.launch_ns,
+             static_cast<std::int64_t>(std::min(lasted, static_cast<double>(kFarMonoNs))));
 }
 
 void DeviceCallSums::TakeEndOfWait(const abi::EventRecord& record) {
@@ -51,7 +48,7 @@ void DeviceCallSums::TakeEndOfWait(const abi::EventRecord& record) {
   const std::int64_t lasted = std::max<std::int64_t>(0, record.time_ns - since->second);
   waits_since_.erase(since);
   const bool launch = record.extra == static_cast<std::uint64_t>(abi::SyncKind::kLaunch);
-  AddTo(launch ? totals_.launch_ns : totals_.waiting_ns, lasted);
+  AddBounded(launch ? totals_.launch_ns : totals_.waiting_ns, lasted);
 }
 
 }  // namespace fathom::agent

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "daemon/abi/ring_layout.h"
+#include "proto/types/bounds.h"
 
 namespace fathom::agent {
 namespace {
@@ -16,8 +17,6 @@ using abi::RecordKind;
 constexpr std::size_t kMaxWorks = 16'384;
 constexpr std::size_t kMaxOpenUnpruned = 8'192;
 constexpr std::size_t kMaxWaitedForAtOnce = 4'096;
-// Where a sum stops that garbage in a ring would take past 64 bits.
-constexpr std::int64_t kMostBusyNs = std::int64_t{1} << 61;
 
 abi::MarkKind BeginOf(abi::MarkKind end) {
   if (end == abi::MarkKind::kFunctionEnd) return abi::MarkKind::kFunctionBegin;
@@ -175,7 +174,7 @@ void OpJoiner::GpuStart(const EventRecord& record) {
   row->exec_start_ns = told != 0 ? std::max(told, row->enter_ns) : record.time_ns;
   // The host launched this op ahead of its turn: its stream was busy with what came before it.
   const std::int64_t late = row->exec_start_ns - std::max(row->enter_ns, device_end_ns_);
-  device_busy_ns_ = std::min(device_busy_ns_ + std::max<std::int64_t>(0, late), kMostBusyNs);
+  AddBounded(device_busy_ns_, std::max<std::int64_t>(0, late));
   row->device_busy_ns = device_busy_ns_;
 }
 

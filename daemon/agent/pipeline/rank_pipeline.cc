@@ -2,12 +2,13 @@
 
 #include <algorithm>
 
+#include "proto/types/bounds.h"
+
 namespace fathom::agent {
 namespace {
 
 constexpr std::size_t kDurationsKept = 51;
 constexpr std::size_t kMaxPending = 4096;
-constexpr std::uint64_t kFarIteration = std::uint64_t{1} << 60;  // no job gets there
 
 }  // namespace
 
@@ -116,7 +117,7 @@ std::int64_t RankPipeline::FirstNumber(std::uint64_t first_anchor_row,
   }
   const std::uint64_t step = last > first ? (last - first) / (anchors - 1) : 0;
   const std::uint64_t number = step == 0 ? 0 : first / step;
-  return number < kFarIteration ? static_cast<std::int64_t>(number) : 0;
+  return number < static_cast<std::uint64_t>(kFarIteration) ? static_cast<std::int64_t>(number) : 0;
 }
 
 bool RankPipeline::AllEnded(const IterationSpan& span) const {

@@ -1,7 +1,6 @@
 #include "daemon/agent/session/rows_reply.h"
 
 #include <algorithm>
-#include <limits>
 #include <set>
 #include <vector>
 
@@ -65,12 +64,12 @@ void FillOp(const RankPipeline& pipeline, std::uint64_t number, v1::CommOp& op) 
 
 // Rows of an iteration are contiguous and iterations rise along the log.
 std::pair<std::uint64_t, std::uint64_t> RowsOf(const OpLog& log, std::int64_t iteration) {
-  const auto find = [&](std::int64_t wanted) {
+  const auto find = [&](const auto& before) {
     std::uint64_t low = log.first();
     std::uint64_t high = log.next();
     while (low < high) {
       const std::uint64_t middle = low + (high - low) / 2;
-      if (log.At(middle).iteration < wanted) {
+      if (before(log.At(middle).iteration)) {
         low = middle + 1;
       } else {
         high = middle;
@@ -78,7 +77,8 @@ std::pair<std::uint64_t, std::uint64_t> RowsOf(const OpLog& log, std::int64_t it
     }
     return low;
   };
-  return {find(iteration), find(iteration + 1)};
+  return {find([&](std::int64_t i) { return i < iteration; }),
+          find([&](std::int64_t i) { return i <= iteration; })};
 }
 
 v1::Mark MarkOf(RankSession& session, const MarkRow& mark, std::int64_t iteration) {
@@ -117,11 +117,10 @@ void AddIterations(const v1::RowsRequest& request, RankSession& session, std::si
   }
   const OpLog& log = pipeline.log();
   for (const std::int64_t iteration : wanted) {
-    const bool possible = iteration >= 0 && iteration < std::numeric_limits<std::int64_t>::max();
-    const auto [first, last] = RowsOf(log, possible ? iteration : -2);
+    const auto [first, last] = RowsOf(log, iteration);
     // The oldest iteration in the log may have lost its beginning.
     const bool cut = first == log.first() && log.first() != 0;
-    if (!possible || first == last || cut) {
+    if (iteration < 0 || first == last || cut) {
       out.add_iterations_missing(iteration);
       continue;
     }

@@ -1,6 +1,6 @@
 // Marks: what happens in a training process besides communication (kMark records).
 //
-// Called by daemon/tracer/python/entry.cc.
+// Called by entry.cc and function_timer.cc of daemon/tracer/python.
 // Thread-safety: thread-safe. Units: CLOCK_MONOTONIC ns. Errors: nothing is written where the
 // tracer is off. Cost: one record, two for a span.
 #ifndef FATHOM_DAEMON_TRACER_CORE_MARKS_H_

@@ -96,7 +96,8 @@ void CountDoneOnDevice(const TracerState& state, const Frame& frame) {
   Count(state, slot, &abi::GroupSlot::completed);
 }
 
-// All of an op's first record but its time and its op_id, which is its ticket + 1.
+// All of an op's first record but its time and its op_id, which is its ticket + 1; it counts as
+// entered.
 [[gnu::always_inline]] inline void FillEntry(const TracerState& state, const OpCall& call,
                                              std::uint16_t slot, abi::EventRecord& record) {
   const bool counted = !IsPointToPoint(call.kind) && slot < abi::kGroupSlots;
@@ -113,6 +114,7 @@ void CountDoneOnDevice(const TracerState& state, const Frame& frame) {
       counted ? state.next_sequence[slot].load(std::memory_order_relaxed) : abi::kNoSequence64;
   record.bytes = call.bytes;
   record.extra = 0;
+  if (counted) AddOne(state.region.groups[slot].entered);
 }
 
 [[gnu::always_inline]] inline void WriteEntry(TracerState& state, Frame* frame) {
@@ -136,9 +138,6 @@ void CountDoneOnDevice(const TracerState& state, const Frame& frame) {
 
 void BeginOp(TracerState& state, const OpCall& call, Frame* frame) {
   FillEntry(state, call, FindGroup(state, call.group, thread_state.group_hint), frame->entry);
-  if (frame->entry.sequence != abi::kNoSequence64) {
-    AddOne(state.region.groups[frame->entry.group_slot].entered);
-  }
   WriteEntry(state, frame);
 }
 
@@ -148,9 +147,6 @@ void BeginDeviceOp(TracerState& state, const OpCall& call, const DeviceOp& devic
   record.flags |= abi::kFlagDevice | (device.end_follows ? abi::kFlagAsync : 0);
   record.reduction = device.reduction;
   record.extra = device.stream;
-  if (record.sequence != abi::kNoSequence64) {
-    AddOne(state.region.groups[record.group_slot].entered);
-  }
   frame->end_told = device.end_follows;
   WriteEntry(state, frame);
 }

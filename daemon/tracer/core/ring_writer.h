@@ -1,7 +1,7 @@
 // The producer's side of the ring: puts one 64-byte record at the head.
 //
-// Called by op_recorder.cc and marks.cc on every hook; read by daemon/agent/source/ring. The
-// commit protocol is told in daemon/abi/ring_layout.h.
+// Called by op_recorder.cc, marks.cc and device_calls.cc on every hook; read by
+// daemon/agent/source/ring. The commit protocol is told in daemon/abi/ring_layout.h.
 //
 // Model: take a ticket; claim its slot by a compare-and-swap of `commit` to 0; write; commit.
 // Invariants and what carries them:

@@ -79,8 +79,8 @@ std::int64_t ThreadClock::Anchor(std::uint64_t before, std::int64_t ns, std::uin
 
 [[gnu::cold, gnu::noinline]] Moment ReadBothClocks(ThreadClock& clock, std::uint64_t before) {
   const std::int64_t ns = MonotonicNs();
+  if (!allowed.load(std::memory_order_relaxed)) return {ns, before};
   const std::uint64_t after = CpuTicks();
-  if (!allowed.load(std::memory_order_relaxed)) return {ns, after};
   return {clock.Anchor(before, ns, after), after};
 }
 

@@ -30,7 +30,7 @@ struct Frame {
   bool end_told = false;    // kOp on a GPU: its entry says that its end will be told
   bool alone = false;       // kOp on a GPU: no other thread counts its group's progress
   std::uint32_t works = 0;  // kOp: asynchronous works made inside
-  std::uint64_t ticks = 0;  // kOp on a GPU: CpuTicks() at entry
+  std::uint64_t ticks = 0;  // kOp: the counter at entry
   abi::EventRecord entry;   // filled by whatever begins the frame: clearing it twice costs 10 ns
 };
 

@@ -105,6 +105,7 @@ inline bool EndFollows(const TracerState& state, std::uint16_t slot) {
 // Whether NCCL tells of this group's ops, on threads of its own.
 inline bool IsBound(std::uint16_t slot) { return ContextOf(slot) != nullptr; }
 
+// NoteCall where a plugin listens.
 void QueueCall(Context* context, const abi::EventRecord& entry, std::uint64_t bytes);
 // A call begins; its op waits for its event. `bytes` of the call's `count` elements.
 inline void NoteCall(const abi::EventRecord& entry, std::uint64_t bytes) {

@@ -4,8 +4,6 @@
 #include "daemon/tracer/core/marks.h"
 #include "daemon/tracer/core/tracer_state.h"
 
-#define FATHOM_EXPORT __attribute__((visibility("default")))
-
 using fathom::abi::kSourcePython;
 using fathom::abi::MarkKind;
 using fathom::tracer::PendingGroup;

@@ -1,6 +1,7 @@
 // What libfathom.so exports for its own Python hook, which calls it through ctypes.
 //
-// Called by daemon/tracer/python/fathom_site/fathom_python/library.py, and by nobody else.
+// Loaded by library.py of daemon/tracer/python/fathom_site/fathom_python, called by the modules
+// beside it, and by nobody else.
 // Strings are NUL-ended UTF-8 and only need to live until the group is made. Thread-safety:
 // thread-safe; begin and end of a group are on the thread that makes it.
 // Errors: none are reported; what cannot be done is counted or left out. Cost: see marks.h.
@@ -8,6 +9,8 @@
 #define FATHOM_DAEMON_TRACER_PYTHON_ENTRY_H_
 
 #include <cstdint>
+
+#define FATHOM_EXPORT __attribute__((visibility("default")))
 
 extern "C" {
 

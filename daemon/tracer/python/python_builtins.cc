@@ -100,8 +100,7 @@ constexpr std::uint32_t kMethods = sizeof(methods) / sizeof(methods[0]);
 
 namespace python = fathom::tracer::python;
 
-__attribute__((visibility("default"))) void* fathom_python_builtin(std::uint32_t which,
-                                                                   std::uint32_t function) {
+FATHOM_EXPORT void* fathom_python_builtin(std::uint32_t which, std::uint32_t function) {
   if (which >= python::kMethods || function >= fathom::abi::kFunctionNames) return nullptr;
   if (!python::FindPython()) return nullptr;
   void* self = python::api.new_int(function);
@@ -111,8 +110,7 @@ __attribute__((visibility("default"))) void* fathom_python_builtin(std::uint32_t
   return made;
 }
 
-__attribute__((visibility("default"))) int fathom_python_watch(const void* code,
-                                                               std::uint32_t function) {
+FATHOM_EXPORT int fathom_python_watch(const void* code, std::uint32_t function) {
   if (function >= fathom::abi::kFunctionNames) return 0;
   for (python::Watched& one : python::watched) {
     if (one.code.load(std::memory_order_relaxed) != nullptr) continue;

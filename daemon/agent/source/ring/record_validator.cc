@@ -1,6 +1,7 @@
 #include "daemon/agent/source/ring/record_validator.h"
 
 #include "daemon/abi/ring_layout.h"
+#include "proto/types/bounds.h"
 #include "proto/types/collective_kind.h"
 #include "proto/types/data_type.h"
 
@@ -10,9 +11,8 @@ namespace {
 using abi::RecordKind;
 
 constexpr std::int64_t kFutureSlackNs = 1'000'000'000;
-// Of a count of nanoseconds whose origin is not ours (a GPU's clock, a thread's time on a core):
-// the difference of two such counts fits 64 bits.
-constexpr std::uint64_t kFarNs = std::uint64_t{1} << 62;
+// Of a count of nanoseconds whose origin is not ours: a GPU's clock, a thread's time on a core.
+constexpr auto kFarNs = static_cast<std::uint64_t>(kFarWallNs);
 
 bool GroupOk(std::uint16_t slot) { return slot < abi::kGroupSlots || slot == abi::kNoGroupSlot; }
 

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "daemon/abi/ring_layout.h"
 #include "daemon/agent/source/ring/byte_field.h"
+#include "proto/types/bounds.h"
 
 namespace fathom::agent {
 namespace {
@@ -53,7 +54,7 @@ absl::Status CheckLayout(std::span<const unsigned char> page) {
 
 // Points in time that ages can be reckoned from.
 absl::Status CheckTimes(std::span<const unsigned char> page) {
-  constexpr std::uint64_t kFarNs = std::uint64_t{1} << 62;
+  constexpr auto kFarNs = static_cast<std::uint64_t>(kFarWallNs);
   const auto mono = FieldAt<std::uint64_t>(page, offsetof(RegionHeader, created_mono_ns));
   if (mono > kFarNs) return Impossible("created_mono_ns", mono);
   const auto wall = FieldAt<std::uint64_t>(page, offsetof(RegionHeader, created_wall_ns));

@@ -143,7 +143,6 @@ absl::StatusOr<ControlSnapshot> RegionReader::ReadControl() const {
   const std::span<const unsigned char> bytes(raw);
   ControlSnapshot out;
   out.head = FieldAt<std::uint64_t>(bytes, offsetof(ControlBlock, head));
-  out.next_op_id = FieldAt<std::uint64_t>(bytes, offsetof(ControlBlock, next_op_id));
   out.heartbeat_ns = FieldAt<std::uint64_t>(bytes, offsetof(ControlBlock, heartbeat_ns));
   out.group_count = std::min(FieldAt<std::uint32_t>(bytes, offsetof(ControlBlock, group_count)),
                              abi::kGroupSlots);

@@ -51,7 +51,6 @@ struct RegionIdentity {
 // The control block at one moment. Words are read one system call apart from the records.
 struct ControlSnapshot {
   std::uint64_t head = 0;
-  std::uint64_t next_op_id = 0;
   std::uint64_t heartbeat_ns = 0;
   std::uint32_t group_count = 0;  // clamped to abi::kGroupSlots
   std::uint32_t arena_used = 0;   // clamped to abi::kMemberArenaBytes

@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "daemon/agent/source/ring/byte_field.h"
 #include "daemon/agent/source/ring/region_header_check.h"
+#include "proto/types/bounds.h"
 
 namespace fathom::agent {
 namespace {
@@ -40,10 +41,7 @@ bool Is(Bytes bytes, std::size_t offset, T wanted) {
   return FieldAt<T>(bytes, offset) == wanted;
 }
 
-// Times beyond it are garbage; within it, sums and differences of them fit 64 bits.
-constexpr std::int64_t kFarNs = std::int64_t{1} << 61;
-
-bool Plausible(std::int64_t ns) { return ns >= 0 && ns <= kFarNs; }
+bool Plausible(std::int64_t ns) { return ns >= 0 && ns <= kFarMonoNs; }
 bool Plausible(const abi::ClockPair& pair) {
   return Plausible(pair.mono_ns) && Plausible(pair.cupti_ns);
 }
