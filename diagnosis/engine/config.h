@@ -89,13 +89,14 @@ struct DiagnosisConfig {
   double link_contrast = 1.5;    // and its excess is this × that of the next
 
   // Work that is unequal by design.
-  std::int32_t imbalance_iterations = 20;  // fewest in which it must show
+  std::int32_t imbalance_iterations = 20;  // fewest in which it must show to be more than a lead
   double imbalance_ratio = 2.0;            // own time of a stage against the median of its peers
 
   // A rank of equals that is late in all of a recording.
-  std::int32_t always_late_iterations = 0;  // fewest in which; 0: not asked, live there is a past
-  double always_late_ratio = 1.5;           // own time against the median of the others
-  double always_late_wait = 0.25;           // of the time that each of the others waits
+  // Fewest in which, also for a lead on a heavy stage; 0: not asked, live there is a past.
+  std::int32_t always_late_iterations = 0;
+  double always_late_ratio = 1.5;  // own time against the median of the others
+  double always_late_wait = 0.25;  // of the time that each of the others waits
 
   // Jobs whose trace names their ops (schedules).
   double slow_worker_ratio = 1.1;    // computing of a worker against its peers' in other replicas

@@ -100,15 +100,6 @@ void AddRunnerUp(const std::vector<RankedDevice>& ranking, double least_odds,
   }
 }
 
-bool EnoughIterations(const Case& c, const Ledger& ledger) {
-  return ledger.iterations >= static_cast<std::size_t>(c.config.min_irregular);
-}
-
-bool NobodyConvicted(const Findings& findings) {
-  return std::none_of(findings.verdicts.begin(), findings.verdicts.end(),
-                      [](const Verdict& v) { return v.grade >= Grade::kSupported; });
-}
-
 // Rows are what evidence is gathered from; a schedule has rules of its own.
 bool HasRows(const JobView& view) { return view.schedule.empty() || !view.rows.empty(); }
 
@@ -124,7 +115,8 @@ Diagnosis Diagnose(const JobView& view, const Suspicion& suspicion, const Diagno
   if (suspicion.slow && HasRows(view)) {
     const Ledger ledger = GatherEvidence(c, findings);
     JudgeSlowness(c, ledger, findings);
-    out.undecided = EnoughIterations(c, ledger) && NobodyConvicted(findings);
+    out.undecided = EnoughIterations(c, ledger) &&
+                    std::none_of(findings.verdicts.begin(), findings.verdicts.end(), Convicts);
     AddRunnerUp(RankDevices(view, ledger, config), config.supported_odds, findings.verdicts);
   }
   DropSlownessWhenStuck(findings.verdicts);

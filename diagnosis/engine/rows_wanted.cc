@@ -92,8 +92,8 @@ void AddCompany(RankId rank, const std::vector<const Group*>& groups, std::size_
   }
 }
 
-// Enough to judge the first `suspects` of `order`: their company, who comes next, and of all others
-// rather those whose rows are at hand than the most innocent ones.
+// Enough to judge the first `suspects` of `order`: their company, then those whose rows are at
+// hand, who comes next in suspicion, and the most innocent ones.
 std::vector<RankId> RanksAround(const JobView& view, const Suspects& order, std::size_t suspects,
                                 std::size_t limit) {
   std::set<RankId> chosen;

@@ -13,7 +13,8 @@
 // A suspect is a rank whose own time grew by explains_share of what the iterations did: with less
 // it could not be convicted. In a job that does not tell time of its own from waiting all ranks are
 // suspects, and few ranks are not enough.
-// Thread-safety: pure function. Cost: O(ranks × groups × iterations looked at).
+// Thread-safety: pure function. Cost: O(ranks × (iterations looked at + log ranks) + suspects ×
+// members of their groups).
 #ifndef FATHOM_DIAGNOSIS_ENGINE_ROWS_WANTED_H_
 #define FATHOM_DIAGNOSIS_ENGINE_ROWS_WANTED_H_
 
@@ -30,7 +31,8 @@ namespace fathom::diagnosis {
 RowsWanted RowsForSlow(const JobView& view, const JobSeries& series, std::size_t onset,
                        const DiagnosisConfig& config);
 
-// Rows for a stuck job: its last iteration and the one in which it is stuck.
+// Rows for a stuck job: its last order_iterations and the one in which it is stuck; of a large job
+// of the ranks of a ring only.
 RowsWanted RowsForStall(const JobView& view, const DiagnosisConfig& config);
 
 }  // namespace fathom::diagnosis

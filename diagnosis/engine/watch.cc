@@ -69,7 +69,8 @@ void DescribeEpisode(const JobView& view, const JobSeries& series, const Onset& 
     out.onset = view.episode.onset;
     out.onset_time = view.episode.onset_time;
   }
-  out.episode = {out.onset, out.onset_time, out.expected, out.noise, {}, view.episode.wide};
+  out.episode = {out.onset, out.onset_time, out.expected,
+                 out.noise, out.rows.ranks, view.episode.wide};
 }
 
 }  // namespace
@@ -91,9 +92,8 @@ Suspicion Watch(const JobView& view, const DiagnosisConfig& config) {
   out.change_probability = onset.probability;
   out.irregular = Irregular(series, onset);
   if (out.slow) {
-    DescribeEpisode(view, series, onset, out);
     out.rows = RowsForSlow(view, series, onset.first, config);
-    out.episode.asked = out.rows.ranks;
+    DescribeEpisode(view, series, onset, out);
   }
   if (out.stalled) out.rows = RowsForStall(view, config);
   return out;

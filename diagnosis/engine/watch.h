@@ -2,7 +2,8 @@
 // why? Runs always; needs summaries and process facts only.
 //
 // Called by the diagnoser (collector/window/diagnoser) after new summaries came (at most a few
-// times a second a job), and by importers. Pure: the same view gives the same answer.
+// times a second a job), by importers and by the simulator. Pure: the same view gives the same
+// answer.
 //
 // Model: job iteration time = median over ranks. Irregular: > delta × median of a trailing window
 // that excludes irregular iterations, and above the job's own noise (methods.md 2; Holmes δ

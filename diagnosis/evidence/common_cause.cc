@@ -46,8 +46,8 @@ std::vector<RankId> RanksOf(const Accounts& accounts) {
 std::size_t NodesOf(const JobView& view, const Accounts& accounts) {
   std::set<std::string> nodes;
   for (const RankAccount* account : accounts) {
-    const RankFacts* facts = FactsOf(view, account->rank);
-    if (facts != nullptr && !facts->node.empty()) nodes.insert(facts->node);
+    const std::string node = NodeOf(view, account->rank);
+    if (!node.empty()) nodes.insert(node);
   }
   return nodes.size();
 }
@@ -55,9 +55,9 @@ std::size_t NodesOf(const JobView& view, const Accounts& accounts) {
 std::string NodeOfAll(const JobView& view, const Ledger& ledger, const Accounts& accounts) {
   std::set<std::string> accused, cleared;
   for (const RankAccount& account : ledger.ranks) {
-    const RankFacts* facts = FactsOf(view, account.rank);
-    if (facts == nullptr || facts->node.empty()) return "";
-    (Contains(accounts, account.rank) ? accused : cleared).insert(facts->node);
+    const std::string node = NodeOf(view, account.rank);
+    if (node.empty()) return "";
+    (Contains(accounts, account.rank) ? accused : cleared).insert(node);
   }
   if (accused.size() != 1 || cleared.empty() || cleared.contains(*accused.begin())) return "";
   return *accused.begin();

@@ -153,7 +153,7 @@ std::string NobodyTakesLonger(const Case& c, const Ledger& ledger) {
 }
 
 bool EnoughToJudge(const Case& c, const Ledger& ledger, Findings& findings) {
-  if (ledger.iterations < static_cast<std::size_t>(c.config.min_irregular)) {
+  if (!EnoughIterations(c, ledger)) {
     Abstain(findings, absl::StrFormat("ops of more slow iterations: %d of %d are here",
                                       ledger.iterations, c.config.min_irregular));
     return false;

@@ -68,8 +68,7 @@ void AskForTimesPerPeer(Verdict& verdict, std::string action, std::string comman
 
 void NamePort(const Case& c, RankId rank, Verdict& verdict) {
   verdict.entity.type = EntityType::kNic;
-  const RankFacts* facts = FactsOf(c.view, rank);
-  if (facts != nullptr) verdict.entity.node = facts->node;
+  verdict.entity.node = NodeOf(c.view, rank);
   absl::StrAppend(&verdict.sentence, " Of these only rank ", rank.value,
                   verdict.entity.node.empty() ? "" : absl::StrCat(" (", verdict.entity.node, ")"),
                   " is slow in its messages to other ranks too: most likely its port.");

@@ -54,6 +54,11 @@ struct Ledger {
 
 Ledger GatherEvidence(const Case& c, const Findings& findings);
 
+// Irregular iterations with rows, to judge anybody by.
+inline bool EnoughIterations(const Case& c, const Ledger& ledger) {
+  return ledger.iterations >= static_cast<std::size_t>(c.config.min_irregular);
+}
+
 }  // namespace fathom::diagnosis
 
 #endif  // FATHOM_DIAGNOSIS_EVIDENCE_LEDGER_H_

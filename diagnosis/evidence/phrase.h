@@ -25,7 +25,7 @@ std::string RankList(const std::vector<RankId>& ranks);
 // "rank 2", "ranks 9 and 14".
 std::string RanksInWords(const std::vector<RankId>& ranks);
 
-// "Rank 2 (node a)" or "Rank 2".
+// "Rank 2 on node a" or "Rank 2".
 std::string RankName(const JobView& view, RankId rank);
 
 // "TENSOR (1)", "group 1", "a group" where it is not known.

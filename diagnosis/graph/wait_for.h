@@ -13,7 +13,8 @@
 // has no send open to it, a send for one that has no receive open from it: what is sent at once, or
 // into a buffer, is over and not open. A rank that recorded anything later than `message_gap` after
 // it entered a send went on and is not held by it. Of a peer with as many open ops as an agent
-// tells, it is not known.
+// tells, it is not known. What is open at a rank whose agent is out of reach may be over: that it
+// entered it stands, but it makes nobody wait by itself.
 //
 // Thread-safety: plain values. Cost: O(members of the instances); Ring() that times a constant.
 // Source: wait-for graphs of distributed deadlock detection; Mycroft (SOSP'25) for in-flight state.

@@ -191,7 +191,8 @@ struct Episode {
   Nanos expected;                  // iteration time before the onset
   Nanos noise;                     // and its standard deviation
   std::vector<RankId> asked = {};  // whose rows were wanted last; sorted
-  bool wide = false;  // rows of few ranks did not tell; set by whoever called Diagnose()
+  bool wide = false;  // rows of few ranks did not tell; set by whoever called Diagnose(), until the
+                      // episode is over
 };
 
 struct JobView {

@@ -153,6 +153,9 @@ struct RankTotals {
   double overlap_ratio = 0;
 };
 
+// Whether it names a culprit, rather than giving a lead.
+inline bool Convicts(const Verdict& verdict) { return verdict.grade >= Grade::kSupported; }
+
 struct Diagnosis {
   std::vector<Verdict> verdicts;  // strongest first
   std::vector<Abstention> abstained;

@@ -13,6 +13,7 @@
 #include "diagnosis/evidence/cost.h"
 #include "diagnosis/evidence/phrase.h"
 #include "diagnosis/graph/message_groups.h"
+#include "diagnosis/model/lookup.h"
 #include "diagnosis/stats/robust.h"
 
 namespace fathom::diagnosis {
@@ -38,15 +39,14 @@ struct Pair {
 std::vector<Pair> PairsOf(const JobView& view, std::size_t first, RankId rank, const Part& part) {
   std::vector<Pair> pairs;
   for (std::size_t i = first; i + 1 < view.window.size(); ++i) {
-    std::map<RankId, std::vector<double>> took;
-    for (const RankIteration& r : view.window[i].ranks) took[r.rank].push_back(part(r));
-    for (const RankIteration& r : view.window[i + 1].ranks) took[r.rank].push_back(part(r));
     std::vector<double> others;
     double mine = -1;
-    for (const auto& [of, times] : took) {
-      if (times.size() != 2) continue;
-      if (of == rank) mine = times[0] + times[1];
-      if (of != rank) others.push_back(times[0] + times[1]);
+    for (const RankIteration& r : view.window[i].ranks) {
+      const RankIteration* next = RankIn(view.window[i + 1], r.rank);
+      if (next == nullptr) continue;
+      const double took = part(r) + part(*next);
+      if (r.rank == rank) mine = took;
+      if (r.rank != rank) others.push_back(took);
     }
     if (mine >= 0 && !others.empty()) pairs.push_back({mine, Median(std::move(others))});
   }
@@ -155,16 +155,16 @@ Verdict Lead(const Case& c, std::size_t first, RankId rank, const std::vector<Pa
                                : absl::StrCat(", most of it ", CauseInWords(verdict.cause));
   verdict.sentence = absl::StrFormat(
       "%s was late all through the recorded iterations, from the %s of %d on: %s of its own in "
-      "each "
-      "beyond the others%s. No time before is recorded, so this may be how the work is divided.",
+      "each beyond the "
+      "others%s. No time before is recorded, so this may be how the work is divided.",
       RankName(c.view, rank), first > 0 ? "second" : "first", c.view.window.size(),
       Duration(beyond), into);
   const Pair& least = *std::min_element(
       pairs.begin(), pairs.end(),
       [](const Pair& a, const Pair& b) { return a.mine * b.others < b.mine * a.others; });
   verdict.evidence.push_back(
-      {"Its own time in the two iterations in a row that show it least, and "
-       "the others'; each of the others waited.",
+      {"Its own time in the two iterations in a row that show it least, and the others'; each of "
+       "the others waited.",
        least.mine, "s", least.others, "iterations"});
   verdict.would_change.push_back(
       "A recording in which this rank takes no longer than the others: "

@@ -32,7 +32,7 @@ bool IsHalted(const RankFacts& facts) {
          facts.frozen;
 }
 
-// ": the agent of node a is out of reach", of the nodes of those ranks; empty if all are in reach.
+// ": the agent of a is out of reach", of the nodes of those ranks; empty if all are in reach.
 std::string OutOfReach(const JobView& view, const std::vector<RankId>& ranks) {
   std::set<std::string> nodes;
   for (const RankId rank : ranks) {
@@ -238,9 +238,9 @@ void JudgeInside(const StuckJob& job, Findings& out) {
   if (JudgeMessagePaths(job, out)) return;
   if (first == nullptr) return JudgeRing(job, out);
   if (!first->unknown.empty() || first->inside.size() < 2) {
-    const bool one = first->unknown.size() == 1;
-    Abstain(out, absl::StrCat(one ? "whether rank " : "whether ranks ", RankList(first->unknown),
-                              one ? " has" : " have", " entered the op that others are stuck in",
+    Abstain(out, absl::StrCat("whether ", RanksInWords(first->unknown),
+                              first->unknown.size() == 1 ? " has" : " have",
+                              " entered the op that others are stuck in",
                               OutOfReach(job.c.view, first->unknown)));
   } else {
     Abstain(out, "what keeps some members from beginning an op that all have entered");

@@ -93,8 +93,7 @@ Verdict Accuse(const Situation& s, Cause cause, std::vector<RankId> ranks) {
   }
   verdict.waits = ChainBehind(s.view, ranks, WaitsOf(s.graph));
   if (!ranks.empty()) {
-    const RankFacts* facts = FactsOf(s.view, ranks.front());
-    if (facts != nullptr && ranks.size() == 1) verdict.entity.node = facts->node;
+    if (ranks.size() == 1) verdict.entity.node = NodeOf(s.view, ranks.front());
     verdict.entity.ranks = ranks;
     AdviseOnRank(s.view, ranks.front(), verdict);
   }
