@@ -1,14 +1,14 @@
 // The clocks of the collector's machine, injected so that tests own the time.
 //
-// Used by window, ingest, verdict, store and http. Wall time is for display and for ids; every
-// age, deadline and debounce uses monotonic time. What work costs is CPU time of its thread, so
-// that it costs the same on a machine with other work.
-// Thread-safety: thread-safe. Ownership: made in main, outlives everything. Cost: one vDSO call;
-// ThreadCpu a system call.
+// Used by window, ingest, verdict, store, http, notify and cordon. Wall time is for display and for
+// ids; every age, deadline and debounce uses monotonic time. What work costs is CPU time of its
+// thread, so that it costs the same on a machine with other work. Thread-safety: thread-safe.
+// Ownership: made in main, outlives everything. Cost: one vDSO call; ThreadCpu a system call.
 #ifndef FATHOM_COLLECTOR_CLOCK_H_
 #define FATHOM_COLLECTOR_CLOCK_H_
 
 #include <chrono>
+#include <cstdint>
 #include <ctime>
 
 #include "proto/types/time_units.h"

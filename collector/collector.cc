@@ -62,7 +62,7 @@ struct Collector::Parts {
   PrometheusExporter exporter;
   CurlTransport to_cordon;  // its own: a slow one must not hold notices up
   CordonMirror cordon;
-  CurlTransport for_people;  // its own: a command may take long, and the page is to go on
+  CurlEach for_people;  // a command may take long: neither page nor other commands wait for it
   CordonRelay relay;
   Api api;
   std::unique_ptr<HttpServer> http;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "collector/http/cordon_address.h"
+#include "collector/http/json_text.h"
 #include "collector/http/json_writer.h"
 #include "collector/net/masked_url.h"
 #include "collector/net/token_file.h"
@@ -59,15 +60,18 @@ CordonMirror::CordonMirror(const std::string& address, std::string token_file,
 
 void CordonMirror::Forget() {
   const std::lock_guard lock(mutex_);
+  ++forgotten_;
   asked_ = MonoNs();
 }
 
 std::string CordonMirror::Json() {
+  std::uint64_t before = 0;
   {
     const std::lock_guard lock(mutex_);
     const bool fresh = asked_.known() && clock_.Mono() - asked_ < kFresh;
     if (url_.empty() || fresh || asking_) return answer_;
     asking_ = true;
+    before = forgotten_;
   }
   auto fields = Ask();
   const std::lock_guard lock(mutex_);
@@ -78,7 +82,7 @@ std::string CordonMirror::Json() {
   } else {
     answer_ = Answer("away", std::string(fields.status().message()));
   }
-  asked_ = clock_.Mono();
+  asked_ = before == forgotten_ ? clock_.Mono() : MonoNs();  // forgotten while it was asked
   asking_ = false;
   return answer_;
 }
@@ -106,12 +110,9 @@ absl::StatusOr<std::string> CordonMirror::Get(const std::string& path) {
   if (answer->status == 401) {
     return absl::UnavailableError("it asks for a login: give a viewer's token, cordon_token_file");
   }
-  const Tree said = Read(answer->body);
-  const auto error = said.is_object() ? said.find("error") : said.end();
-  if (error != said.end() && error->is_string()) {
-    return absl::UnavailableError(CutText(error->get<std::string>(), 300));
-  }
-  return absl::UnavailableError(absl::StrCat("it answers with HTTP status ", answer->status));
+  const std::string said = JsonText(answer->body, "error", 300);
+  return absl::UnavailableError(
+      said.empty() ? absl::StrCat("it answers with HTTP status ", answer->status) : said);
 }
 
 std::string CordonMirror::Answer(const std::string& state, const std::string& why) const {

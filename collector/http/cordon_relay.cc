@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "collector/http/cordon_address.h"
+#include "collector/http/json_text.h"
 #include "collector/http/json_writer.h"
 
 namespace fathom::collector {
@@ -32,13 +33,6 @@ std::string PathOf(const std::vector<std::string>& at) {
   return "";
 }
 
-std::string TextOf(const std::string& body, const char* name) {
-  const Json tree = Json::parse(body, nullptr, /*allow_exceptions=*/false);
-  const auto at = tree.is_object() ? tree.find(name) : tree.end();
-  const bool text = tree.is_object() && at != tree.end() && at->is_string();
-  return text ? CutText(at->get<std::string>(), 500) : "";
-}
-
 std::string WhyNot(CordonRelay::Right right) {
   switch (right) {
     case CordonRelay::Right::kOff:
@@ -58,8 +52,9 @@ Response Passed(const HttpAnswer& answer) {
     return Response::Error(
         403, "fathom-cordon does not take your token: its own list of tokens must have your line");
   }
-  const std::string said = TextOf(answer.body, "error");
-  const bool known = OneOf(std::to_string(answer.status), {"400", "403", "404", "409", "429"});
+  constexpr std::array kKnown = {400, 403, 404, 409, 429};
+  const std::string said = JsonText(answer.body, "error");
+  const bool known = std::find(kKnown.begin(), kKnown.end(), answer.status) != kKnown.end();
   return Response::Error(
       known ? answer.status : 503,
       absl::StrCat("fathom-cordon: ", said.empty() ? absl::StrCat("HTTP ", answer.status) : said));
@@ -101,7 +96,7 @@ Response CordonRelay::Pass(const Request& request) {
 }
 
 Response CordonRelay::Ask(const std::string& path, const Request& request) {
-  const std::string body = Json{{"reason", TextOf(request.body, "reason")}}.dump();
+  const std::string body = Json{{"reason", JsonText(request.body, "reason")}}.dump();
   const auto answer =
       transport_.Send({"POST",
                        url_ + path,

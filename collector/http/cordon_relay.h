@@ -8,9 +8,10 @@
 // without a token, or reads only, is told so; nothing is sent for them.
 //
 // Thread-safety: thread-safe. Ownership: refers to the transport, which outlives it. Errors: an
-// answer of 403 (no right, here or there), 404, 409 (the action is not what it was), 415, 429, or
-// 503 (fathom-cordon is away, or kMostUnderWay others wait for it); where it did not answer the
-// text says that the command may have arrived. Cost: one request of at most kPatienceS.
+// answer of 400 (a pause without a reason), 403 (no right, here or there), 404, 409 (the action is
+// not what it was), 415, 429, or 503 (fathom-cordon is away, or kMostUnderWay others wait for it);
+// where it did not answer the text says that the command may have arrived. Cost: one request of at
+// most kPatienceS.
 #ifndef FATHOM_COLLECTOR_HTTP_CORDON_RELAY_H_
 #define FATHOM_COLLECTOR_HTTP_CORDON_RELAY_H_
 

@@ -13,6 +13,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 
 #include "collector/net/http_transport.h"
 
@@ -36,6 +37,20 @@ class CurlTransport final : public HttpTransport {
   const TlsOptions tls_;
   std::mutex mutex_;  // guards handle_
   std::unique_ptr<Handle> handle_;
+};
+
+// A connection of its own for each request: callers do not wait for one another. Thread-safety,
+// errors and cost as above, and a handshake a request.
+class CurlEach final : public HttpTransport {
+ public:
+  explicit CurlEach(TlsOptions tls = {}) : tls_(std::move(tls)) {}
+
+  absl::StatusOr<HttpAnswer> Send(const HttpCall& call) override {
+    return CurlTransport(tls_).Send(call);
+  }
+
+ private:
+  const TlsOptions tls_;
 };
 
 }  // namespace fathom::collector

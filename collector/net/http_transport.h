@@ -1,8 +1,9 @@
 // One HTTP request to somebody else's server, and its answer; injected so that tests can answer.
 //
-// Used by collector/notify, collector/cordon and CordonMirror of collector/http. CurlTransport is
-// the real one. Thread-safety: as the implementation says. Errors: an HTTP status of whatever kind
-// is an answer; Unavailable means that none came: the request may or may not have been carried out.
+// Used by collector/notify, collector/cordon, CordonMirror and CordonRelay of collector/http.
+// CurlTransport and CurlEach are the real ones. Thread-safety: as the implementation says. Errors:
+// an HTTP status of whatever kind is an answer; Unavailable means that none came: the request may
+// or may not have been carried out.
 #ifndef FATHOM_COLLECTOR_NET_HTTP_TRANSPORT_H_
 #define FATHOM_COLLECTOR_NET_HTTP_TRANSPORT_H_
 

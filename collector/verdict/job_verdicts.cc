@@ -113,7 +113,7 @@ void JobVerdicts::Refresh(Live& live, const diagnosis::Verdict& verdict, const J
   live.lower_grades = lower ? live.lower_grades + 1 : 0;
   if (lower && live.lower_grades < kFallAfter) return;
   const bool graded = verdict.grade != kept.grade;
-  const bool due = live.out_of_sight || now.mono - live.last_told >= kUpdateGap;
+  const bool due = now.mono - live.last_told >= kUpdateGap;
   if (!graded && !live.out_of_sight && !(due && Differs(verdict, kept))) return;
   const Iteration since = kept.since_iteration;
   const WallNs since_time = kept.since_time;
@@ -214,7 +214,7 @@ Changes JobVerdicts::Conclude(const JobMoment& now, const diagnosis::Diagnosis& 
   // Who hung has been named; how the processes went afterwards is no news.
   const bool explained = std::any_of(open_.begin(), open_.end(), [](const auto& entry) {
     const diagnosis::Verdict& verdict = entry.second.episode.verdict;
-    return IsHang(verdict) && verdict.grade >= diagnosis::Grade::kSupported;
+    return IsHang(verdict) && diagnosis::Convicts(verdict);
   });
   for (const diagnosis::Verdict& verdict : last.verdicts) {
     if (explained) break;

@@ -38,7 +38,7 @@ struct JobMoment {
   WallNs wall;
   MonoNs mono;
   // Nodes by those ranks whose agents are out of reach: nothing is known of them now.
-  std::map<RankId, std::string> out_of_sight;
+  std::map<RankId, std::string> out_of_sight = {};
 };
 
 using Changes = std::vector<std::pair<VerdictChange, Episode>>;

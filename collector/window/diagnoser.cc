@@ -14,13 +14,7 @@ namespace fathom::collector {
 namespace {
 
 JobMoment MomentOf(const JobFigures& figures, const Clock& clock) {
-  JobMoment moment;
-  moment.job = figures.name;
-  moment.started = figures.started;
-  moment.iteration = Iteration(figures.iteration);
-  moment.wall = clock.Wall();
-  moment.mono = clock.Mono();
-  return moment;
+  return {figures.name, figures.started, Iteration(figures.iteration), clock.Wall(), clock.Mono()};
 }
 
 std::map<RankId, std::string> OutOfSight(const diagnosis::JobView& view) {
@@ -62,7 +56,7 @@ void Diagnoser::Run() {
     const Nanos next = RunDue();
     ++turns_;
     std::unique_lock lock(mutex_);
-    // News within the gap need no new look yet: sleep the gap out, wake early only to stop.
+    // News may make a job due at once; 10 ms, so that what comes together is looked at together.
     if (next > Nanos(0)) {
       wake_.wait_for(lock, std::chrono::nanoseconds(std::min(next, LookSchedule::kGap).count),
                      [this] { return stop_ || !news_.empty(); });

@@ -13,8 +13,8 @@
 // wrong. Localisation time is measured from the first suspicion of an episode to the first verdict
 // opened in it.
 //
-// Thread-safety: Notify, DiagnoseNow, latencies, turns and Stop from any thread; RunDue by one
-// thread at a time. Time: injected; Run waits on real time. Errors: none; what is missing
+// Thread-safety: Notify, DiagnoseNow, Connected, latencies, turns and Stop from any thread; RunDue
+// by one thread at a time. Time: injected; Run waits on real time. Errors: none; what is missing
 // Diagnose() abstains on.
 #ifndef FATHOM_COLLECTOR_WINDOW_DIAGNOSER_H_
 #define FATHOM_COLLECTOR_WINDOW_DIAGNOSER_H_

@@ -4,9 +4,9 @@
 // Owned by JobTable (shared_ptr: the API may still read a job that was forgotten). Written by
 // collector/ingest, read by the diagnoser, the API and the exporter.
 //
-// Model: one lock a job; every public function takes it. A restart (rank_table.h) voids the
-// window, groups, rows, detail and the last diagnosis; the incarnation number rises.
-// Units: wall time for display, the collector's monotonic clock for ages.
+// Model: one lock a job; every public function takes it but name(), InReach() and HeardAgo(). A
+// restart (rank_table.h) voids the window, groups, rows, detail and the last diagnosis; the
+// incarnation number rises. Units: wall time for display, the collector's monotonic clock for ages.
 // Thread-safety: thread-safe. Errors: RejectReason for what a peer sent. Cost: View() copies the
 // window, O(ranks × iterations × communicators), some 100 ns a row; all else as its parts say.
 #ifndef FATHOM_COLLECTOR_WINDOW_JOB_STATE_H_
@@ -134,14 +134,14 @@ class JobState {
   std::vector<diagnosis::SignalState> SignalStates() const;
   std::size_t rank_count() const;
   // Whether what is known of a rank is of now: its agent is connected, and told of it lately, or it
-  // is gone. Of another its last state is old.
+  // is gone. Of another its last state is old. Like HeardAgo it takes no lock: for use in Read.
   bool InReach(const RankState& state, bool connected) const;
   // Since its agent last told of it.
   Nanos HeardAgo(const RankState& state) const {
     return clock_.Mono() - state.health.received_mono;
   }
   std::size_t BytesPerRank() const;  // the largest over the ranks; 0 without ranks
-  // Calls read(ranks, groups, window) under the lock. Requires: read does not call back.
+  // Calls read(ranks, groups, window) under the lock. Requires: read calls nothing that locks.
   void Read(const std::function<void(const RankTable&, const GroupTable&, const SummaryWindow&)>&
                 read) const;
 

@@ -29,6 +29,7 @@ bool RowCache::DropOthers(RankId newest) {
       return leaves;
     });
   }
+  std::erase_if(by_iteration_, [](const auto& entry) { return entry.second.empty(); });
   return rows_ < before;
 }
 

@@ -32,6 +32,8 @@ class RowCache {
   // Null: nothing was put. Valid until the next Put or Clear.
   const diagnosis::RankRows* Find(RankId rank, std::int64_t iteration) const;
   bool Has(RankId rank, std::int64_t iteration) const { return Find(rank, iteration) != nullptr; }
+  // Whether anything of this iteration is kept, of whatever rank.
+  bool HasIteration(std::int64_t iteration) const { return by_iteration_.contains(iteration); }
   // The rows of the given ranks and iterations, ops sorted by enter, marks by begin. What is not
   // here is taken from `beside`; may be null.
   std::map<RankId, diagnosis::RankRows> Collect(const std::vector<RankId>& ranks,
@@ -42,7 +44,6 @@ class RowCache {
 
  private:
   bool DropOthers(RankId newest);
-  bool HasIteration(std::int64_t iteration) const { return by_iteration_.contains(iteration); }
   static std::size_t Size(const diagnosis::RankRows& rows) {
     return rows.ops.size() + rows.marks.size() + rows.functions.size() + 1;
   }

@@ -53,7 +53,7 @@ absl::Status KubernetesBackend::List() {
   if (!body.ok()) return body.status();
   known_.clear();
   listed_ = clock_.Mono();
-  return ReadKubernetesNodes(*body, options_.rack_label, known_, &version_);
+  return ReadKubernetesNodes(*body, options_.rack_label, known_, version_);
 }
 
 absl::Status KubernetesBackend::Watch() {

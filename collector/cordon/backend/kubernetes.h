@@ -86,8 +86,7 @@ class KubernetesBackend final : public Backend {
 // Of an answer of GET /api/v1/nodes, with the resourceVersion that it is from. Errors:
 // InvalidArgument.
 absl::Status ReadKubernetesNodes(std::string_view json, const std::string& rack_label,
-                                 std::map<std::string, NodeFact>& nodes,
-                                 std::string* version = nullptr);
+                                 std::map<std::string, NodeFact>& nodes, std::string& version);
 // The lines of a watch that has ended, folded into `nodes` and `version`. Errors: OutOfRange (the
 // version is forgotten), Unavailable (the server's own), InvalidArgument (no events).
 absl::Status ReadKubernetesEvents(std::string_view lines, const std::string& rack_label,

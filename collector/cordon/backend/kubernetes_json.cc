@@ -138,7 +138,7 @@ absl::Status ReadKubernetesEvents(std::string_view lines, const std::string& rac
 }
 
 absl::Status ReadKubernetesNodes(std::string_view text, const std::string& rack_label,
-                                 std::map<std::string, NodeFact>& nodes, std::string* version) {
+                                 std::map<std::string, NodeFact>& nodes, std::string& version) {
   const Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (!At(json, "items").is_array()) {
     return absl::InvalidArgumentError("the answer has no list of nodes");
@@ -148,7 +148,7 @@ absl::Status ReadKubernetesNodes(std::string_view text, const std::string& rack_
     if (node.name.empty()) return absl::InvalidArgumentError("a node has no name");
     nodes[node.name] = node;
   }
-  if (version != nullptr) *version = Text(At(json, "metadata"), "resourceVersion");
+  version = Text(At(json, "metadata"), "resourceVersion");
   return absl::OkStatus();
 }
 

@@ -1,8 +1,7 @@
 #include "collector/cordon/serve/cordon_api.h"
 
-#include <nlohmann/json.hpp>
-
 #include "collector/export/metric_page.h"
+#include "collector/http/json_text.h"
 #include "collector/http/json_writer.h"
 #include "collector/http/login/login_metric.h"
 
@@ -44,13 +43,6 @@ void WriteStanding(const Actuator::Standing& s, const std::string& backend, Json
   json.EndArray();
 }
 
-std::string ReasonOf(const std::string& body) {
-  const auto json = nlohmann::json::parse(body, nullptr, /*allow_exceptions=*/false);
-  if (!json.is_object()) return "";
-  const auto at = json.find("reason");
-  return at != json.end() && at->is_string() ? collector::CutText(at->get<std::string>(), 500) : "";
-}
-
 }  // namespace
 
 Response CordonApi::Answer(const CordonRequest& request) const {
@@ -82,7 +74,7 @@ Response CordonApi::Answer(const CordonRequest& request) const {
 Response CordonApi::Change(Actuator& actuator, const CordonRequest& request,
                            const std::string& person) const {
   const Segments& path = request.line.segments;
-  const std::string reason = ReasonOf(request.line.body);
+  const std::string reason = collector::JsonText(request.line.body, "reason");
   absl::Status status = absl::NotFoundError("there is no such command");
   if (path.size() == 5 && path[2] == "actions" && path[4] == "approve") {
     status = actuator.Approve(path[3], person);

@@ -17,7 +17,8 @@
 // its neighbours out.
 //
 // Thread-safety: thread-safe. Errors: Unauthenticated (sign in), PermissionDenied (a viewer),
-// ResourceExhausted (too many wrong tokens), FailedPrecondition (no file of tokens).
+// ResourceExhausted (too many wrong tokens), FailedPrecondition (no file of tokens);
+// of Check, Make and Use InvalidArgument (the settings).
 // Cost: a stat and a SHA-256 a request; for a change by local_owner the kernel's table of TCP
 // connections is read, while others go on.
 #ifndef FATHOM_COLLECTOR_HTTP_LOGIN_LOGIN_H_

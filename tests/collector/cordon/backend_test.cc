@@ -155,7 +155,7 @@ TEST(KubernetesTest, AWatchIsFoldedIntoWhatWasListed) {
   std::string version;
   ASSERT_TRUE(ReadKubernetesNodes(R"({"metadata":{"resourceVersion":"5"},"items":[
       {"metadata":{"name":"n1"}},{"metadata":{"name":"n2"}}]})",
-                                  "rack", nodes, &version)
+                                  "rack", nodes, version)
                   .ok());
   EXPECT_EQ(version, "5");
   const std::string lines = Event("MODIFIED", "n1", 6, R"({"unschedulable":true})") +

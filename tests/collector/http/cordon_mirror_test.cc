@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include <fstream>
+#include <functional>
 #include <map>
 #include <vector>
 
@@ -22,6 +23,7 @@ class FakeCordon final : public HttpTransport {
     ++calls;
     EXPECT_EQ(call.method, "GET");
     EXPECT_TRUE(call.body.empty());
+    if (meanwhile) meanwhile();
     headers = call.headers;
     const auto at = answers.find(call.url);
     if (at == answers.end()) return absl::UnavailableError("Connection refused");
@@ -35,6 +37,7 @@ class FakeCordon final : public HttpTransport {
   inline static const std::string kBase = "http://127.0.0.1:7073/api/v1/";
   std::map<std::string, HttpAnswer> answers;
   std::vector<std::string> headers;  // of the last call
+  std::function<void()> meanwhile;
   int calls = 0;
 };
 
@@ -73,6 +76,16 @@ TEST_F(CordonMirrorTest, ShowsActionsNewestFirstAndThePlan) {
   EXPECT_THAT(json, AllOf(HasSubstr(R"("state":"on")"), HasSubstr(R"("paused":"anna: rack 7")"),
                           HasSubstr(R"("hindrance":"paused")"), HasSubstr(R"("held":1)")));
   EXPECT_LT(json.find("\"a2\""), json.find("\"a1\""));
+}
+
+TEST_F(CordonMirrorTest, WhatIsForgottenWhileItIsAskedIsAskedAgain) {
+  cordon_.Answer(R"({"actions":[]})");
+  cordon_.meanwhile = [&] { mirror_.Forget(); };
+  mirror_.Json();
+  cordon_.meanwhile = nullptr;
+  const int before = cordon_.calls;
+  mirror_.Json();
+  EXPECT_GT(cordon_.calls, before);
 }
 
 TEST_F(CordonMirrorTest, AnAnswerOfBracketsIsNoDanger) {

@@ -33,6 +33,15 @@ TEST(RowCacheTest, WhoIsNoLongerWantedLeavesBeforeTheBaselineDoes) {
   EXPECT_EQ(cache.rows(), 84u);
 }
 
+TEST(RowCacheTest, AnIterationWithoutRowsIsNotKept) {
+  RowCache cache(100);
+  cache.Prefer({RankId(1)});
+  cache.Put(RankId(2), 5, Ops(60));
+  cache.Put(RankId(1), 6, Ops(60));
+  EXPECT_FALSE(cache.HasIteration(5));
+  EXPECT_TRUE(cache.HasIteration(6));
+}
+
 TEST(RowCacheTest, TheBoundHoldsWhereAllAreWanted) {
   RowCache cache(100);
   cache.Prefer({RankId(1), RankId(2)});
