@@ -8,6 +8,7 @@ import { decodeIterations, type Iterations } from "../model/iterations";
 import { decodeReport, type Report } from "../model/report";
 import { decodeNodeHistory, decodeNodes, type NodeHistory, type NodeState } from "../model/node";
 import { decodeLivePictures, type LivePictures } from "../model/picture";
+import { loginLink } from "../model/route";
 import { decodeVerdict, type Verdict } from "../model/verdict";
 
 const TIMEOUT_MS = 15_000;
@@ -100,7 +101,7 @@ export class Client {
   private async ask(path: string, timeoutMs: number, more: RequestInit = {}): Promise<Response> {
     const answer = await fetch(`${this.base}/${path}`, { ...more, signal: AbortSignal.timeout(timeoutMs), cache: "no-store" });
     if (answer.ok) return answer;
-    if (answer.status === 401) location.assign(`login?at=${encodeURIComponent(location.hash)}`);
+    if (answer.status === 401) location.assign(loginLink());
     const said = text(object(await answer.json().catch(() => null)).error);
     throw new ApiError(answer.status, said || `the collector answered ${answer.status}`);
   }

@@ -45,8 +45,9 @@ export interface ActionLedger {
   you: Reader;
 }
 
-// The page has its own way to it, or shows the command by itself.
-const BY_COMMAND = /: fathom action approve$/;
+// How fathom-cordon says that only the approval is missing. It adds the command, which the page
+// shows by itself.
+const PERSON = "waits for a person";
 
 export function decodeLedger(value: unknown): ActionLedger {
   const answer = object(value);
@@ -66,7 +67,7 @@ export function decodeLedger(value: unknown): ActionLedger {
       mode: text(a.mode), phase: text(a.phase), actor: text(a.actor), text: text(a.text), changedMs: unixMs(a.changed_unix_ns), evidence: text(a.evidence),
     })),
     plan: objects(answer.plan).map((p) => ({
-      node: text(p.node), cause: text(p.cause), verdict: text(p.verdict), mode: text(p.mode), hindrance: text(p.hindrance).replace(BY_COMMAND, ""),
+      node: text(p.node), cause: text(p.cause), verdict: text(p.verdict), mode: text(p.mode), hindrance: text(p.hindrance).startsWith(PERSON) ? PERSON : text(p.hindrance),
     })),
     you: { name: text(you.name), changes: text(you.changes) || "off" },
   };
@@ -76,6 +77,22 @@ export function decodeLedger(value: unknown): ActionLedger {
 export function waits(action: Action): boolean {
   return action.phase === "advised" && action.mode === "approve";
 }
+
+// Nothing but a person's word stands in the way.
+export function onlyApproval(plan: Outlook): boolean {
+  return plan.hindrance === "" || plan.hindrance === PERSON;
+}
+
+// Phase and mode in the words of whoever must decide.
+export function phaseText(action: Action): string {
+  if (waits(action)) return "waits for approval";
+  return PHASES[action.phase] ?? action.phase;
+}
+
+const PHASES: Record<string, string> = {
+  observed: "observed only", advised: "advised", approved: "approved", acting: "under way", acted: "held back", undoing: "being undone",
+  undone: "undone", relinquished: "taken over by a person", failed: "failed", withdrawn: "withdrawn",
+};
 
 // fathom holds the node back, or may do so: it can be undone.
 export function holds(action: Action): boolean {

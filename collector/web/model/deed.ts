@@ -1,8 +1,9 @@
 // What a person can ask of fathom-cordon, in values and words: the same for button, dialog and request.
-import { holds, planOn, waits, type Action, type ActionLedger } from "./action";
+import { holds, onlyApproval, phaseText, planOn, waits, type Action, type ActionLedger } from "./action";
 import { causeText } from "../text/words";
 
-export type Deed = { kind: "approve" | "undo"; action: Action } | { kind: "pause" | "resume" | "reset" };
+// `why`: what was shown as paused or tripped when it was offered.
+export type Deed = { kind: "approve" | "undo"; action: Action } | { kind: "pause" } | { kind: "resume"; why: string } | { kind: "reset"; why: string };
 
 // What the page says before it is done.
 export interface DeedText {
@@ -12,7 +13,6 @@ export interface DeedText {
   facts: [string, string][];
   effect: string[]; // what will happen
   done: string;
-  command: string; // that does the same
 }
 
 export function deedOn(action: Action): Deed | null {
@@ -31,11 +31,23 @@ export function needsReason(deed: Deed): boolean {
 // The ledger knows better by now: why the deed is none any more. Empty: it still is one.
 export function overtaken(deed: Deed, ledger: ActionLedger): string {
   if (deed.kind === "pause") return ledger.paused ? `Meanwhile it was paused: ${ledger.paused}` : "";
-  if (deed.kind === "resume") return ledger.paused ? "" : "Meanwhile the pause was ended.";
-  if (deed.kind === "reset" || !("action" in deed)) return ledger.tripped ? "" : "Meanwhile the breaker was closed.";
+  if (deed.kind === "resume") return another("it was paused again", "the pause was ended", deed.why, ledger.paused);
+  if (deed.kind === "reset") return another("it tripped again", "the breaker was closed", deed.why, ledger.tripped);
   const now = ledger.actions.find((action) => action.id === deed.action.id);
   if (!now || deedOn(now)?.kind === deed.kind) return "";
-  return `Meanwhile ${now.actor || "somebody"} was faster: it is ${now.phase} now.`;
+  return `Meanwhile ${now.actor || "somebody"} was faster: it is ${phaseText(now)} now.`;
+}
+
+// Who ends one stop must not end another that came after it unseen.
+function another(again: string, ended: string, shown: string, now: string): string {
+  if (now === shown) return "";
+  return now ? `Meanwhile ${again}: ${now}` : `Meanwhile ${ended}.`;
+}
+
+// That does the same.
+export function deedCommand(deed: Deed): string {
+  if ("action" in deed) return `fathom action ${deed.kind} ${deed.action.id}`;
+  return `fathom action ${deed.kind}${needsReason(deed) ? " --reason '…'" : ""}`;
 }
 
 export function deedText(deed: Deed, ledger: ActionLedger): DeedText {
@@ -44,30 +56,30 @@ export function deedText(deed: Deed, ledger: ActionLedger): DeedText {
       return {
         label: "Approve…", title: `Hold ${deed.action.node} back?`, confirm: "Approve", facts: facts(deed.action),
         effect: [HOLDS[ledger.backend] ?? "No new work is placed on it.", begins(deed.action, ledger), "It can be undone here."],
-        done: "Approved.", command: `fathom action approve ${deed.action.id}`,
+        done: "Approved.",
       };
     case "undo":
       return {
         label: "Undo…", title: `Let ${deed.action.node} go again?`, confirm: "Undo", facts: facts(deed.action),
         effect: [RELEASES[ledger.backend] ?? "New work may be placed on it again.", "fathom then leaves this node alone for a while, whatever the verdict says."],
-        done: "The undo is asked for.", command: `fathom action undo ${deed.action.id}`,
+        done: "The undo is asked for.",
       };
     case "pause":
       return {
         label: "Pause…", title: "Pause all new actions?", confirm: "Pause", facts: [],
         effect: ["fathom-cordon begins nothing new until somebody resumes. What is held back stays so, and can be undone."],
-        done: "Paused.", command: "fathom action pause --reason '…'",
+        done: "Paused.",
       };
     case "resume":
       return {
-        label: "Resume…", title: "End the pause?", confirm: "Resume", facts: [["Paused", ledger.paused]],
-        effect: ["What the limits allow begins again; in mode auto at once."], done: "Resumed.", command: "fathom action resume",
+        label: "Resume…", title: "End the pause?", confirm: "Resume", facts: [["Paused", deed.why]],
+        effect: ["What the limits allow begins again; in mode auto at once."], done: "Resumed.",
       };
     case "reset":
       return {
-        label: "Close the breaker…", title: "Close the breaker?", confirm: "Close it", facts: [["It stopped all actions", ledger.tripped]],
+        label: "Close the breaker…", title: "Close the breaker?", confirm: "Close it", facts: [["It stopped all actions", deed.why]],
         effect: ["Look at why it tripped first. What the limits allow begins again; verdicts that ended meanwhile are not replayed."],
-        done: "The breaker is closed.", command: "fathom action reset",
+        done: "The breaker is closed.",
       };
   }
 }
@@ -84,12 +96,10 @@ const RELEASES: Record<string, string> = {
   webhook: "Your own service is asked to release it.",
 };
 
-const NOTHING_ELSE = "waits for a person"; // fathom-cordon's word for: only the approval is missing
-
 function begins(action: Action, ledger: ActionLedger): string {
-  const hindrance = planOn(ledger, action.verdict)?.hindrance ?? "";
-  if (hindrance === "" || hindrance.startsWith(NOTHING_ELSE)) return "fathom-cordon does it at its next look.";
-  return `Still in the way: ${hindrance}. The approval waits for that, and is void if it could not be used in time.`;
+  const plan = planOn(ledger, action.verdict);
+  if (!plan || onlyApproval(plan)) return "fathom-cordon does it at its next look.";
+  return `Still in the way: ${plan.hindrance}. The approval waits for that, and is void if it could not be used in time.`;
 }
 
 function facts(action: Action): [string, string][] {

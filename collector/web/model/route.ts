@@ -19,6 +19,11 @@ export function parseRoute(hash: string): Route {
   return { view: "home" };
 }
 
+// Signing in, and back to where the reader is now.
+export function loginLink(): string {
+  return `login?at=${encodeURIComponent(location.hash)}`;
+}
+
 export function jobLink(name: string): string {
   return `#/job/${encodeURIComponent(name)}`;
 }

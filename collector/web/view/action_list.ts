@@ -1,12 +1,12 @@
 // What fathom-cordon did to nodes, and would do: who, when, which node, why, and what approves or
 // undoes it: a button for whoever may, else the command.
-import { type Action, type ActionLedger, type Outlook } from "../model/action";
-import { deedOn } from "../model/deed";
+import { phaseText, type Action, type ActionLedger, type Outlook } from "../model/action";
+import { deedOn, type Deed } from "../model/deed";
 import type { Look } from "../model/look";
 import { nodeLink, verdictLink } from "../model/route";
 import { count, plural } from "../text/quantity";
 import { causeText } from "../text/words";
-import { brakes, phaseMark, phaseText } from "./action_state";
+import { brakes, phaseMark } from "./action_state";
 import { deedButton, readerText, type OnDeed } from "./deed_button";
 import { element, Slot } from "./element";
 import { agoTime, clockTime } from "./time_text";
@@ -72,8 +72,9 @@ function standing(ledger: ActionLedger, onDeed: OnDeed): (Node | null)[] {
 // A pause and its end; closing the breaker. Who may not sees no row of commands for them.
 function stops(ledger: ActionLedger, onDeed: OnDeed): HTMLElement[] {
   if (ledger.you.changes !== "on") return [];
-  const kinds = [ledger.paused ? "resume" as const : "pause" as const, ...(ledger.tripped ? ["reset" as const] : [])];
-  return kinds.map((kind) => deedButton({ kind }, ledger, onDeed));
+  const deeds: Deed[] = [ledger.paused ? { kind: "resume", why: ledger.paused } : { kind: "pause" }];
+  if (ledger.tripped) deeds.push({ kind: "reset", why: ledger.tripped });
+  return deeds.map((deed) => deedButton(deed, ledger, onDeed));
 }
 
 function planned(plan: Outlook[]): HTMLElement[] {

@@ -1,21 +1,10 @@
 // What fathom-cordon did or would do about one verdict, for its card, and the words for it.
-import { actionOn, holds, planOn, waits, type Action, type ActionLedger } from "../model/action";
+import { actionOn, holds, phaseText, planOn, waits, type Action, type ActionLedger } from "../model/action";
 import { deedOn } from "../model/deed";
 import type { Verdict } from "../model/verdict";
 import { deedButton, type OnDeed } from "./deed_button";
 import { element, present } from "./element";
 import { agoTime } from "./time_text";
-
-// Phase and mode in the words of whoever must decide.
-export function phaseText(action: Action): string {
-  if (waits(action)) return "waits for approval";
-  return PHASES[action.phase] ?? action.phase;
-}
-
-const PHASES: Record<string, string> = {
-  observed: "observed only", advised: "advised", approved: "approved", acting: "under way", acted: "held back", undoing: "being undone",
-  undone: "undone", relinquished: "taken over by a person", failed: "failed", withdrawn: "withdrawn",
-};
 
 export function phaseMark(action: Action): HTMLElement {
   const kind = waits(action) ? "due" : action.phase === "failed" ? "failed" : holds(action) ? "held" : "ended";

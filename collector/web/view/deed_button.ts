@@ -1,20 +1,22 @@
 // The button to a deed, or why there is none for this reader and what does the same.
 import type { ActionLedger } from "../model/action";
-import { deedText, type Deed } from "../model/deed";
+import { deedCommand, deedText, type Deed } from "../model/deed";
+import { loginLink } from "../model/route";
 import { commandLine } from "./command_line";
-import { button, element, present } from "./element";
+import { button, element } from "./element";
 
 export type OnDeed = (deed: Deed) => void;
 
 // `keep` names it among its neighbours, so that focus survives a rebuild (Slot).
 export function deedButton(deed: Deed, ledger: ActionLedger, onDeed: OnDeed, keep = ""): HTMLElement {
-  const said = deedText(deed, ledger);
-  const hindrance = whyNot(ledger);
-  const offered = ledger.you.changes !== "off" && ledger.you.changes !== "sign_in";
-  const opener = offered ? button(said.label, () => onDeed(deed), { class: "deed", "data-keep": `${deed.kind}${keep}`, disabled: hindrance.length > 0 }) : null;
-  const without = hindrance.length > 0 || !offered;
-  return element("div", { class: "deeds" }, opener, hindrance.length > 0 && element("p", { class: "none" }, ...hindrance),
-    without && commandLine(said.command, keep));
+  const { name, changes } = ledger.you;
+  const offered = changes !== "off" && changes !== "sign_in";
+  const may = changes === "on" && ledger.state !== "away";
+  const why = changes === "on" ? ["fathom-cordon does not answer."] : rightText(name, changes);
+  return element("div", { class: "deeds" },
+    offered && button(deedText(deed, ledger).label, () => onDeed(deed), { class: "deed", "data-keep": `${deed.kind}${keep}`, disabled: !may }),
+    !may && why.length > 0 && element("p", { class: "none" }, ...why),
+    !may && commandLine(deedCommand(deed), keep));
 }
 
 // Who the reader is to fathom-cordon, for the head of the list.
@@ -22,11 +24,6 @@ export function readerText({ you }: ActionLedger): (Node | string)[] {
   if (you.changes === "on") return [`What you do here is logged as ${you.name}.`];
   const reason = rightText(you.name, you.changes);
   return reason.length > 0 ? reason : ["Approving and undoing takes an operator's token, at a terminal."];
-}
-
-function whyNot(ledger: ActionLedger): (Node | string)[] {
-  if (ledger.you.changes === "on") return ledger.state === "away" ? ["fathom-cordon does not answer."] : [];
-  return present(rightText(ledger.you.name, ledger.you.changes));
 }
 
 function rightText(name: string, changes: string): (Node | string)[] {
@@ -37,5 +34,7 @@ function rightText(name: string, changes: string): (Node | string)[] {
 }
 
 function signIn(words: string): HTMLElement {
-  return element("a", { href: `login?at=${encodeURIComponent(location.hash)}` }, words);
+  const link = element("a", { href: loginLink() }, words);
+  link.addEventListener("click", () => (link.href = loginLink())); // the look may have changed since
+  return link;
 }

@@ -2,7 +2,7 @@
 // Stands outside of what is rebuilt, so that no update takes the dialog from under the reader.
 import { ApiError } from "../api/client";
 import type { ActionLedger } from "../model/action";
-import { deedText, needsReason, overtaken, type Deed } from "../model/deed";
+import { deedCommand, deedText, needsReason, overtaken, type Deed } from "../model/deed";
 import { commandLine } from "./command_line";
 import { button, element, present } from "./element";
 
@@ -15,7 +15,7 @@ export class DeedDialog {
   private readonly confirm = element("button", { type: "submit", class: "deed" });
   private readonly leave = button("Cancel", () => this.node.close());
   private deed: Deed | null = null;
-  private ledger: ActionLedger | null = null;
+  private done = "";
   private opener = "";
   private state: "asked" | "sent" | "over" = "asked";
 
@@ -28,7 +28,6 @@ export class DeedDialog {
 
   open(deed: Deed, ledger: ActionLedger): void {
     this.deed = deed;
-    this.ledger = ledger;
     this.state = "asked";
     this.opener = (document.activeElement as HTMLElement | null)?.dataset.keep ?? "";
     this.reason.value = "";
@@ -42,14 +41,14 @@ export class DeedDialog {
 
   // The ledger as it is now: somebody else may have been faster.
   update(ledger: ActionLedger | null): void {
-    if (!this.node.open || !this.deed || !ledger) return;
-    this.ledger = ledger;
-    const why = this.state === "asked" ? overtaken(this.deed, ledger) : "";
+    if (!this.deed || !ledger || this.state !== "asked") return;
+    const why = overtaken(this.deed, ledger);
     if (why !== "") this.end(element("p", { class: "brake", role: "alert" }, why));
   }
 
   private form(deed: Deed, ledger: ActionLedger): HTMLElement {
     const said = deedText(deed, ledger);
+    this.done = said.done;
     this.confirm.textContent = said.confirm;
     this.confirm.hidden = false;
     const facts = said.facts.flatMap(([name, value]) => [element("dt", {}, name), element("dd", {}, value)]);
@@ -73,16 +72,16 @@ export class DeedDialog {
 
   private async send(): Promise<void> {
     const { deed } = this;
-    if (!deed || this.state !== "asked" || this.confirm.disabled) return;
+    if (!deed || this.confirm.disabled) return;
     this.state = "sent";
     this.enable();
     this.said.replaceChildren(element("p", {}, "Asking fathom-cordon…"));
     try {
       await this.tell(deed, this.reason.value.trim());
-      this.end(element("p", { class: "good" }, deedText(deed, this.ledger!).done));
+      this.end(element("p", { class: "good" }, this.done));
     } catch (error) {
       const why = error instanceof ApiError ? error.message : "The collector did not answer, so it is not known whether this arrived. Look at the action before trying again.";
-      this.end(element("p", { class: "brake", role: "alert" }, why), commandLine(deedText(deed, this.ledger!).command, " dialog"));
+      this.end(element("p", { class: "brake", role: "alert" }, why), commandLine(deedCommand(deed), " dialog"));
     }
   }
 
@@ -98,9 +97,9 @@ export class DeedDialog {
 
   // Back to where the reader was, also where that was built anew meanwhile.
   private closed(): void {
+    if (this.state === "sent") return this.node.showModal(); // a browser lets one Escape be refused, not two
     this.deed = null;
-    const all = [...document.querySelectorAll<HTMLElement>("[data-keep]")];
-    const back = all.find((node) => node.dataset.keep === this.opener && this.opener !== "") ?? document.getElementById("main");
-    back?.focus({ preventScroll: true });
+    const back = this.opener && document.querySelector<HTMLElement>(`[data-keep="${CSS.escape(this.opener)}"]`);
+    (back || document.getElementById("main"))?.focus({ preventScroll: true });
   }
 }

@@ -129,6 +129,9 @@ test("no answer is not taken for a no: the dialog says what is not known", async
     assert.equal(await page.isDisabled("dialog button[type=submit]"), true, "once is enough");
     await page.keyboard.press("Escape");
     assert.equal(await page.evaluate(() => document.querySelector("dialog").open), true, "it waits for what came of it");
+    await page.keyboard.press("Escape"); // which a page cannot refuse
+    await page.waitForTimeout(200); // "close" comes later
+    assert.equal(await page.evaluate(() => document.querySelector("dialog").open), true, "nor does it go at the second");
     answer(null);
     await settled(page, "dialog [role=alert]", "not known whether this arrived");
   });
