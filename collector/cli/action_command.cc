@@ -52,11 +52,12 @@ int RunPlan(const ActionRequest& request) {
 }
 
 int RunCommand(const ActionRequest& request, const std::string& path, const std::string& said) {
-  if (request.access.OrElse(CordonAccess()).token_file.empty()) {
+  const Access access = request.access.OrElse(CordonAccess());
+  if (access.token_file.empty()) {
     return Fail("action", absl::InvalidArgumentError("a token is needed; give its file with "
                                                      "--token-file or FATHOM_TOKEN_FILE"));
   }
-  const auto client = ClientOf(request.http, request.access);
+  const auto client = ClientOf(request.http, access);
   if (!client.ok()) return Fail("action", client.status());
   const absl::Status done = client->Command(path, request.reason);
   if (!done.ok()) return Fail("action", done);

@@ -13,10 +13,6 @@ namespace {
 
 constexpr std::uint32_t kRanksAtOnce = 8192;  // whose ops are kept in one replay
 
-bool Convicts(const diagnosis::Verdict& verdict) {
-  return verdict.grade >= diagnosis::Grade::kSupported;
-}
-
 double Typical(const diagnosis::JobView& view) {
   std::vector<double> seconds;
   for (const auto& it : view.window) seconds.push_back(it.ranks.front().duration.Seconds());
