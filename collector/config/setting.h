@@ -18,6 +18,7 @@
 #include <absl/strings/str_cat.h>
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <string>
 #include <type_traits>
@@ -25,6 +26,7 @@
 #include <vector>
 
 #include "collector/config/nearest.h"
+#include "proto/types/bounds.h"
 #include "proto/types/time_units.h"
 
 namespace fathom::collector {
@@ -84,6 +86,10 @@ inline absl::Status ParseSetting(const std::string& text, double& out) {
 inline absl::Status ParseSetting(const std::string& text, Nanos& out) {
   double seconds = 0;
   if (auto status = ParseSetting(text, seconds); !status.ok()) return status;
+  // Not of infinity or of no number either: those comparisons are false.
+  if (!(std::abs(seconds) <= Nanos(kFarMonoNs).Seconds())) {
+    return absl::InvalidArgumentError(absl::StrCat("'", text, "' seconds are too many"));
+  }
   out = Nanos::FromSeconds(seconds);
   return absl::OkStatus();
 }

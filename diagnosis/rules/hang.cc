@@ -237,11 +237,13 @@ void JudgeInside(const StuckJob& job, Findings& out) {
   if (!stuck.empty()) return JudgeStuck(job, stuck, out);
   if (JudgeMessagePaths(job, out)) return;
   if (first == nullptr) return JudgeRing(job, out);
-  if (!first->unknown.empty() || first->inside.size() < 2) {
+  if (!first->unknown.empty()) {
     Abstain(out, absl::StrCat("whether ", RanksInWords(first->unknown),
                               first->unknown.size() == 1 ? " has" : " have",
                               " entered the op that others are stuck in",
                               OutOfReach(job.c.view, first->unknown)));
+  } else if (first->inside.size() < 2) {
+    Abstain(out, "what holds up an op of which no other member is known");
   } else {
     Abstain(out, "what keeps some members from beginning an op that all have entered");
   }

@@ -19,6 +19,7 @@ struct Nanos {
 
   constexpr Nanos() = default;
   constexpr explicit Nanos(std::int64_t ns) : count(ns) {}
+  // Requires: |s| < 2^63 ns, some 292 years.
   static constexpr Nanos FromSeconds(double s) { return Nanos(static_cast<std::int64_t>(s * 1e9)); }
   constexpr double Seconds() const { return static_cast<double>(count) * 1e-9; }
   constexpr double Millis() const { return static_cast<double>(count) * 1e-6; }

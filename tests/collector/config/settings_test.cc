@@ -100,6 +100,9 @@ TEST_F(SettingsTest, RangesAreChecked) {
   EXPECT_THAT(Error({"--max-ranks", "0"}), HasSubstr("max_ranks"));
   EXPECT_EQ(Error({}), "") << "the defaults";
   EXPECT_THAT(Error({"--log-level", "loud"}), HasSubstr("'loud'"));
+  for (const char* endless : {"1e300", "inf", "nan"}) {
+    EXPECT_THAT(Error({"--diagnosis-stall-floor-s", endless}), HasSubstr("too many")) << endless;
+  }
 }
 
 TEST_F(SettingsTest, WhatIsPrintedReadsBackTheSame) {

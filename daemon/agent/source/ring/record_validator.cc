@@ -11,8 +11,9 @@ namespace {
 using abi::RecordKind;
 
 constexpr std::int64_t kFutureSlackNs = 1'000'000'000;
-// Of a count of nanoseconds whose origin is not ours: a GPU's clock, a thread's time on a core.
-constexpr auto kFarNs = static_cast<std::uint64_t>(kFarWallNs);
+constexpr auto kFarCpuNs = static_cast<std::uint64_t>(kFarMonoNs);
+// A GPU's clock may count from anywhere.
+constexpr auto kFarGpuNs = static_cast<std::uint64_t>(kFarWallNs);
 
 bool GroupOk(std::uint16_t slot) { return slot < abi::kGroupSlots || slot == abi::kNoGroupSlot; }
 
@@ -25,7 +26,7 @@ bool OpFieldsOk(const abi::EventRecord& r) {
 bool KindFieldsOk(const abi::EventRecord& r) {
   switch (static_cast<RecordKind>(r.record_kind)) {
     case RecordKind::kOpEnter:
-      return OpFieldsOk(r) && ((r.flags & abi::kFlagDevice) != 0 || r.extra <= kFarNs);
+      return OpFieldsOk(r) && ((r.flags & abi::kFlagDevice) != 0 || r.extra <= kFarCpuNs);
     case RecordKind::kOpReturn:
       return OpFieldsOk(r);
     case RecordKind::kExecStart:
@@ -45,7 +46,7 @@ bool KindFieldsOk(const abi::EventRecord& r) {
       return r.extra != 0 && r.extra < abi::kSyncKindCount;
     case RecordKind::kGpuStart:
     case RecordKind::kGpuEnd:
-      return OpFieldsOk(r) && r.extra <= kFarNs &&
+      return OpFieldsOk(r) && r.extra <= kFarGpuNs &&
              (r.extra == 0 || r.bytes <= r.extra);  // 0: the end was not told
     case RecordKind::kNone:
       return false;
