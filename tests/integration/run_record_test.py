@@ -48,8 +48,8 @@ class Record(RunTest):
         return json.loads(done.stdout)
 
     def test_what_was_recorded_tells_what_was_told(self):
-        process = self.start("--fault", "slow-python", "--rank", 2, "--seconds", 0.25, "--from-iteration", 60,
-                             "--iterations", 110)
+        process = self.start("--fault", "slow-python", "--rank", 2, "--seconds", 0.25, "--from-iteration", 40,
+                             "--iterations", 70)
         _, err = process.communicate(timeout=300)
         self.assertEqual(process.returncode, 0, err)
         live, again = json.loads(self.report.read_text()), self.analyze()

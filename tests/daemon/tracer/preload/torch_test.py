@@ -126,7 +126,7 @@ class TorchTest(unittest.TestCase):
         self.assertEqual(groups[3], [("DATA", (1, 3)), ("TENSOR", (2, 3)), ("default_pg", (0, 1, 2, 3))])
 
     def test_pipeline(self):
-        rings = self.run_job("pipeline.py", "--iterations", "10", ranks=4)
+        rings = self.run_job("pipeline.py", "--iterations", "10", ranks=3)
         sends, receives = defaultdict(list), defaultdict(list)
         for ring in rings:
             for r in (r for r in ring.records if r.kind == "return"):
@@ -134,7 +134,7 @@ class TorchTest(unittest.TestCase):
                     sends[ring.rank, r.peer].append(r.bytes)
                 elif r.collective == "recv":
                     receives[r.peer, ring.rank].append(r.bytes)
-        self.assertEqual(sorted(sends), [(0, 1), (1, 0), (1, 2), (2, 1), (2, 3), (3, 2)])
+        self.assertEqual(sorted(sends), [(0, 1), (1, 0), (1, 2), (2, 1)])
         self.assertEqual(sends, receives)
         self.assertEqual(set(sends[0, 1]), {2 * 48 * 128 * 4})
 
