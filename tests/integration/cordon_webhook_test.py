@@ -77,6 +77,15 @@ class CordonWebhookTest(cordon_case.CordonCase):
         self.assertEqual(self.service.posts[1][:2], ("/release", {"node": "n2", "action": action}))
         self.assertFalse(self.service.nodes["n2"]["withheld"])
 
+    def test_whatever_holds_a_token_approves_by_one_post(self):
+        self.start("approve")
+        self.collector.accuse("n2", "v1")
+        action = self.wait_phase("advised")["id"]
+        for token, code in ((None, 401), ("0" * 32, 401), (harness.TOKEN, 200)):
+            self.assertEqual(self.ask(self.http, f"/{action}/approve", token, {})[0], code, token)
+        self.wait_phase("acted")
+        self.assertEqual([path for path, *_ in self.service.posts], ["/hold"])
+
     def test_the_collector_shows_what_was_done_and_changes_nothing_by_itself(self):
         self.start("approve")
         self.collector.accuse("n2", "v1")
@@ -147,7 +156,7 @@ class CordonWebhookTest(cordon_case.CordonCase):
         return re.search(r" http=(\S+)", process.stdout.readline()).group(1)
 
     def ask(self, address, path, token=None, body=None, origin=None):
-        """Status and answer of the collector below /api/v1/actions; a body is sent by POST."""
+        """Status and answer below /api/v1/actions of whoever listens there; a body is sent by POST."""
         headers = {"Content-Type": "application/json", "Authorization": f"Bearer {token}", "Origin": origin}
         given = {k: v for k, v in headers.items() if v is not None and (k != "Authorization" or token)}
         request = urllib.request.Request(f"http://{address}/api/v1/actions{path}", None if body is None else json.dumps(body).encode(), given)
