@@ -75,7 +75,7 @@ int Run(const RunFlags& flags, const Invocation& invocation) {
   options.command = invocation.command;
   std::string& job = options.session.job;
   job = job.empty() ? JobNameOf(options.command) : CleanJobName(job);
-  return TracedRun(std::move(options), FindInstallation(ThisExecutable())).Execute();
+  return TracedRun(std::move(options), ThisInstallation()).Execute();
 }
 
 }  // namespace

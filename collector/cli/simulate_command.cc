@@ -184,7 +184,7 @@ int RunToItsEnd(std::vector<std::string> line) {
 
 // The same options for fathom-fleet, which speaks gRPC.
 int Fleet(const SimulateOptions& options) {
-  const Installation here = FindInstallation(ThisExecutable());
+  const Installation here = ThisInstallation();
   if (here.fleet.empty()) {
     return Fail("simulate", absl::UnavailableError(Cat("fathom-fleet is not beside this program (",
                                                        here.folder.string(), ")")));

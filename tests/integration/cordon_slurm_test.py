@@ -172,7 +172,7 @@ class CordonSlurmTest(cordon_case.CordonCase):
         return {name: value for name, value in lines}
 
     def test_the_task_prolog_switches_the_tracer_on_for_who_asks(self):
-        library, site = f"{harness.BUILD}/libfathom.so", f"{harness.BUILD}/fathom_site"
+        library, site = f"{harness.BUILD}/libfathom/$LIB/libfathom.so", f"{harness.BUILD}/fathom_site"
         self.assertEqual(self.traced(""), {})
         on = self.traced("", FATHOM="1")
         self.assertRegex(on.pop("FATHOM_JOB"), r"^slurm-\d+$")

@@ -104,6 +104,8 @@ class Stage:
                 shutil.copy((HERE / "fakes" if fakes else BUILD) / name, self.folder)
         if "libfathom.so" not in without:
             shutil.copy(BUILD / "libfathom.so", self.folder)
+            if (BUILD / "libfathom").is_dir():
+                shutil.copytree(BUILD / "libfathom", self.folder / "libfathom", symlinks=True)
             shutil.copytree(BUILD / "fathom_site", self.folder / "fathom_site")
 
     def close(self):

@@ -25,9 +25,11 @@ def serve_collector():
 
 class Real(RunTest):
     def test_up_traced_and_down(self):
-        done = run([FATHOM, "run", "--", "sh", "-c", "grep -c libfathom.so /proc/self/maps; ls -d $FATHOM_SHM_DIR; exit 3"])
+        done = run([FATHOM, "run", "--", "sh", "-c",
+                    "echo $LD_PRELOAD; grep -c libfathom.so /proc/self/maps; ls -d $FATHOM_SHM_DIR; exit 3"])
         self.assertEqual(done.returncode, 3, done.stderr)
-        mapped, folder = done.stdout.split()
+        preload, mapped, folder = done.stdout.split()
+        self.assertTrue(preload.startswith(os.fsencode(BUILD / "libfathom/$LIB/libfathom.so")), preload)
         self.assertGreater(int(mapped), 0)
         self.assertFalse(os.path.exists(folder))
         self.assertIn(b"fathom: page http://127.0.0.1:", done.stderr)

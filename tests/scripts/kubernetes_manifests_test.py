@@ -4,6 +4,7 @@
     kubernetes_manifests_test.py SOURCE_DIR BINARY_DIR
 """
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -135,6 +136,26 @@ class ManifestsTest(unittest.TestCase):
                 ran = subprocess.run([program, *arguments, "--check-config"], capture_output=True, text=True, timeout=30)
                 self.assertEqual(ran.returncode, 0, f"{name}: {ran.stderr}")
         self.assertIn("mode: observe", text)
+
+    def test_jobs_find_the_tracer_where_the_agent_puts_it(self):
+        container, = self.pods["fathomd"]["spec"]["template"]["spec"]["initContainers"]
+        patch = documents(K8S / "job_patch.yaml")[0]["spec"]["template"]["spec"]["containers"][0]["env"]
+        preload = next(e["value"] for e in patch if e["name"] == "LD_PRELOAD")
+        with tempfile.TemporaryDirectory() as folder:
+            image, node = pathlib.Path(folder, "image"), pathlib.Path(folder, "node")
+            node.mkdir()
+            shutil.copytree(BUILD / "fathom_site", image / "share/fathom/site")
+            (image / "lib/machine").mkdir(parents=True)
+            shutil.copy(BUILD / "libfathom.so", image / "lib/machine")
+            shutil.copytree(BUILD / "libfathom", image / "lib/machine/libfathom", symlinks=True)
+            script = container["args"][0].replace("/usr/", f"{image}/").replace("/opt/fathom", str(node))
+            for again in (False, True):
+                subprocess.run([*container["command"], script], check=True)
+            ran = subprocess.run(["cat", "/proc/self/maps"], capture_output=True, text=True,
+                                 env={"LD_PRELOAD": preload.replace("/opt/fathom", str(node))})
+            self.assertEqual(ran.stderr, "")
+            self.assertIn(f"{node}/libfathom.so", ran.stdout)
+            self.assertEqual(sorted(p.name for p in node.iterdir()), ["libfathom", "libfathom.so", "site"])
 
 
 if __name__ == "__main__":

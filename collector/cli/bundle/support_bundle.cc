@@ -92,7 +92,7 @@ std::optional<HttpReply> SupportBundle::Ask(const Server& server, const std::str
 }
 
 void SupportBundle::GatherVersions() {
-  const Installation installation = FindInstallation(ThisExecutable());
+  const Installation installation = ThisInstallation();
   std::string text = Cat(VersionText(), "\n");
   for (const char* name : {"fathomd", "fathom-collector", "fathom-cordon"}) {
     const auto run = Capture({(installation.folder / name).string(), "--version"}, {}, kPatience);

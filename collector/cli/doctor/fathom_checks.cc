@@ -57,7 +57,7 @@ Finding CheckTracer(const Installation& installation, const std::filesystem::pat
     return TracerOff(Cat("libfathom.so is not beside ", installation.folder.string()),
                      "build or install the target fathom_tracer");
   }
-  const std::string path = installation.tracer.string();
+  const std::string path = installation.preload.string();
   absl::StatusOr<Environment> environment =
       TracedEnvironment({}, {path, "", "/nonexistent", "doctor", ""});
   if (!environment.ok()) return TracerOff(Message(environment.status()), "");

@@ -19,7 +19,7 @@ namespace fathom::cli {
 using Environment = std::vector<std::string>;  // "NAME=value"
 
 struct TraceSettings {
-  std::string tracer;   // path of libfathom.so
+  std::string tracer;   // what LD_PRELOAD is to name: Installation::preload
   std::string site;     // folder of the Python hook; may be empty
   std::string shm_dir;  // FATHOM_SHM_DIR
   std::string job;      // FATHOM_JOB

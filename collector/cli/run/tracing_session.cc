@@ -47,7 +47,7 @@ absl::StatusOr<std::unique_ptr<TracingSession>> TracingSession::Start(
   }
   if (!ready.ok()) return ready;
   absl::StatusOr<Environment> environment = TracedEnvironment(
-      CurrentEnvironment(), {installation.tracer.string(), installation.site.string(),
+      CurrentEnvironment(), {installation.preload.string(), installation.site.string(),
                              out->shm_dir_, options.job, options.trace});
   if (!environment.ok()) return environment.status();
   out->environment_ = *std::move(environment);

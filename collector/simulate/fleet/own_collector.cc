@@ -14,7 +14,7 @@ constexpr std::chrono::milliseconds kGrace{3000};
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<OwnCollector>> OwnCollector::Start(const cli::SignalGate& gate) {
-  const cli::Installation here = cli::FindInstallation(cli::ThisExecutable());
+  const cli::Installation here = cli::ThisInstallation();
   if (here.collector.empty()) {
     return absl::UnavailableError(
         absl::StrCat("fathom-collector is not beside this program (", here.folder.string(), ")"));

@@ -16,6 +16,25 @@ import tempfile
 import unittest
 
 LIBFATHOM, VICTIM, FAKE_GLOO = (os.path.abspath(path) for path in sys.argv[1:4])
+# As `fathom run` names it: the loader of each process looks where its own kind of library lies.
+BY_KIND = os.path.join(os.path.dirname(LIBFATHOM), "libfathom/$LIB/libfathom.so")
+
+# A host without a C library, so that it can be made for loaders whose libraries are not installed.
+TINY = """
+static long call(long n, long a, const void* b, long c) {
+  long r;
+#ifdef __i386__
+  __asm__ volatile("int $0x80" : "=a"(r) : "a"(n), "b"(a), "c"(b), "d"(c) : "memory");
+#else
+  __asm__ volatile("syscall" : "=a"(r) : "a"(n), "D"(a), "S"(b), "d"(c) : "rcx", "r11", "memory");
+#endif
+  return r;
+}
+void _start(void) {
+  call(sizeof(long) == 4 ? 4 : 1, 1, "done\\n", 5);
+  call(sizeof(long) == 4 ? 1 : 60, 7, 0, 0);
+}
+"""
 
 # Ops on the stand-in for Gloo, on threads that come and go, from a host without a malloc of its own.
 OPS = """
@@ -56,12 +75,12 @@ class Laws(unittest.TestCase):
     def tearDown(self):
         shutil.rmtree(self.folder)
 
-    def same(self, command, beside="", code=0, **more):
+    def same(self, command, beside="", code=0, preload=BY_KIND, **more):
         """Runs bare and traced; with `beside` preloaded in both, before and after the tracer."""
         bare = run(command, beside, self.folder, **more)
         self.assertEqual(bare[0], code, bare)
-        for preload in {f"{beside}:{LIBFATHOM}", f"{LIBFATHOM}:{beside}"}:
-            self.assertEqual(run(command, preload.strip(":"), self.folder, **more), bare)
+        for order in {f"{beside}:{preload}", f"{preload}:{beside}"}:
+            self.assertEqual(run(command, order.strip(":"), self.folder, **more), bare)
 
     def victim(self, *arguments):
         return [VICTIM, FAKE_GLOO, *arguments]
@@ -112,8 +131,50 @@ class Laws(unittest.TestCase):
         shutil.copy("/bin/cat", host)
         os.chmod(host, 0o4755 | stat.S_ISUID)
         self.same([host, "/proc/self/comm"], user=65534)
-        maps = run([host, "/proc/self/maps"], LIBFATHOM, self.folder, user=65534)
+        maps = run([host, "/proc/self/maps"], BY_KIND, self.folder, user=65534)
         self.assertNotIn("libfathom", maps[1])
+
+    def tiny_host(self, loader, *flags):
+        """A program for that loader: prints a line, ends with 7."""
+        if not os.path.exists(loader):
+            self.skipTest(f"no {loader} here")
+        host = os.path.join(self.folder, "host")
+        made = subprocess.run(["gcc", *flags, "-x", "c", "-", "-o", host, "-ffreestanding", "-nostdlib", "-fPIE", "-pie",
+                               f"-Wl,--dynamic-linker={loader}"], input=TINY, capture_output=True, text=True)
+        if made.returncode != 0:
+            self.skipTest(f"gcc cannot make a host for {loader}: {made.stderr[:200]}")
+        try:
+            self.assertEqual(run([host], "", self.folder), (7, "done\n", ""))
+        except OSError as error:
+            self.skipTest(f"this kernel does not run it: {error}")
+        self.assertNotEqual(run([host], LIBFATHOM, self.folder), (7, "done\n", ""), "this host minds no library")
+        return host
+
+    def test_a_child_of_32_bits_gets_no_warning(self):
+        host = self.tiny_host("/lib/ld-linux.so.2", "-m32")
+        child = ["sh", "-c", f"{host}; echo $?; grep -c libfathom /proc/self/maps >&2"]
+        code, out, told = run(child, BY_KIND, self.folder)
+        self.assertEqual((code, out), (0, "done\n7\n"))
+        self.assertRegex(told, r"^[1-9]\d*\n$", "the loader said something, or the 64-bit parent has no tracer")
+
+    def test_a_musl_host_is_left_alone(self):
+        host = self.tiny_host(f"/lib/ld-musl-{os.uname().machine}.so.1")
+        self.assertEqual(run([host], BY_KIND, self.folder), (7, "done\n", ""))
+
+    def test_every_place_for_a_loader_holds_a_library_of_its_kind(self):
+        folder = os.path.dirname(os.path.dirname(BY_KIND))
+        found = {}
+        for path in glob.glob(f"{folder}/**/libfathom.so", recursive=True):
+            with open(path, "rb") as file:
+                found[os.path.relpath(path, folder)] = file.read(5)[4]
+        wide = {"libfathom.so", "lib64/libfathom.so", f"lib/{os.uname().machine}-linux-gnu/libfathom.so"}
+        narrow = {"lib/libfathom.so", "lib32/libfathom.so", "lib/i386-linux-gnu/libfathom.so"}
+        self.assertEqual({path for path, bits in found.items() if bits == 2}, wide)
+        self.assertIn({path for path, bits in found.items() if bits == 1}, [narrow, set()])
+        self.assertTrue(all(os.path.samefile(os.path.join(folder, path), LIBFATHOM) for path in wide))
+
+    def test_a_shell_that_takes_LIB_for_its_own(self):
+        self.same(["sh", "-c", "echo done"], preload=BY_KIND.replace("$LIB", ""))
 
     def test_a_sanitized_host(self):
         source, host = (os.path.join(self.folder, name) for name in ("host.cc", "host"))
