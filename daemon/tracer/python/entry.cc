@@ -14,7 +14,7 @@ bool IsMark(std::uint64_t kind) { return kind > 0 && kind < fathom::abi::kMarkKi
 
 }  // namespace
 
-FATHOM_EXPORT int fathom_python_version(void) { return 3; }
+FATHOM_EXPORT int fathom_python_version(void) { return 4; }
 
 FATHOM_EXPORT void fathom_group_begin(const char* name, const char* description,
                                       const std::uint32_t* members, std::uint32_t member_count) {

@@ -32,8 +32,10 @@ void fathom_mark_span(std::uint64_t begin_kind, std::int64_t begin_ns, std::uint
 std::uint32_t fathom_function(const char* name);
 
 // A new reference to a builtin function of this process's Python, null where that cannot be made.
-// Python's lock must be held. `which`: 0 enter, 1 leave (no arguments, time `function`); 2, 3 the
-// callbacks of sys.monitoring for PY_START and PY_RETURN (`function` does not count).
+// Python's lock must be held. `which`: 0 calls its first argument with the tuple and the dictionary
+// that follow, and times that as `function`; 1, 2 begin and end a call of `function`, whatever the
+// arguments; 3, 4 the callbacks of sys.monitoring for PY_START and PY_RETURN (`function` does not
+// count).
 void* fathom_python_builtin(std::uint32_t which, std::uint32_t function);
 // Lets these callbacks time the code object at `code`, which must stay. 0: no room.
 int fathom_python_watch(const void* code, std::uint32_t function);

@@ -6,7 +6,7 @@
 // that it is not in already; where it leaves, the time since is added to the function's. A sum of
 // kShortNs or more becomes one stretch (kFunctionBegin, kFunctionEnd) that ends now. What a call
 // that never came back left behind is overwritten by the next (Restart); after an Enter without its
-// Leave the thread tells that function no more.
+// Leave (a thread that is cancelled in it) the thread tells that function no more.
 // Thread-safety: thread-safe; a thread's own moments are in its TLS, sums are atomic.
 // Errors: none. Cost: hot path, two readings of the thread's clock a call; no system call.
 #ifndef FATHOM_DAEMON_TRACER_PYTHON_FUNCTION_TIMER_H_

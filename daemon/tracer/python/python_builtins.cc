@@ -20,8 +20,7 @@ struct MethodDef {
   int flags;
   const char* doc;
 };
-constexpr int kNoArguments = 0x4;  // METH_NOARGS
-constexpr int kFastCall = 0x80;    // METH_FASTCALL
+constexpr int kFastCall = 0x80;  // METH_FASTCALL
 
 struct PythonApi {
   Object* (*new_builtin)(MethodDef*, Object* self, Object* module);  // PyCFunction_NewEx
@@ -29,6 +28,7 @@ struct PythonApi {
   unsigned long (*int_value)(Object*);                               // PyLong_AsUnsignedLong
   void (*take)(Object*);                                             // Py_IncRef
   void (*drop)(Object*);                                             // Py_DecRef
+  Object* (*call)(Object* callable, Object* args, Object* kwargs);  // PyObject_Call
   Object* none;
 };
 constinit PythonApi api = {};  // written with Python's lock held, before the first builtin
@@ -51,7 +51,8 @@ bool FindPython() {
   return Find("PyCFunction_NewEx", &api.new_builtin) &&
          Find("PyLong_FromUnsignedLong", &api.new_int) &&
          Find("PyLong_AsUnsignedLong", &api.int_value) && Find("Py_IncRef", &api.take) &&
-         Find("Py_DecRef", &api.drop) && Find("_Py_NoneStruct", &api.none);
+         Find("Py_DecRef", &api.drop) && Find("PyObject_Call", &api.call) &&
+         Find("_Py_NoneStruct", &api.none);
 }
 
 Object* None() {
@@ -59,13 +60,23 @@ Object* None() {
   return api.none;
 }
 
-// `self` is the function's number.
-Object* EnterCall(Object* self, Object*) {
-  Enter(static_cast<std::uint32_t>(api.int_value(self)));
+std::uint32_t Number(Object* self) { return static_cast<std::uint32_t>(api.int_value(self)); }
+
+// `self` is the function's number; the arguments are the callable, its tuple and its dictionary.
+Object* Call(Object* self, Object* const* arguments, long count) {
+  if (count != 3) return None();
+  const std::uint32_t function = Number(self);
+  Enter(function);
+  Object* result = api.call(arguments[0], arguments[1], arguments[2]);
+  Leave(function);
+  return result;
+}
+Object* Begin(Object* self, Object* const*, long) {
+  Restart(Number(self));
   return None();
 }
-Object* LeaveCall(Object* self, Object*) {
-  Leave(static_cast<std::uint32_t>(api.int_value(self)));
+Object* End(Object* self, Object* const*, long) {
+  Finish(Number(self));
   return None();
 }
 
@@ -88,8 +99,9 @@ Object* OnReturn(Object*, Object* const* arguments, long count) {
 }
 
 MethodDef methods[] = {
-    {"enter", reinterpret_cast<void*>(&EnterCall), kNoArguments, nullptr},
-    {"leave", reinterpret_cast<void*>(&LeaveCall), kNoArguments, nullptr},
+    {"call", reinterpret_cast<void*>(&Call), kFastCall, nullptr},
+    {"begin", reinterpret_cast<void*>(&Begin), kFastCall, nullptr},
+    {"end", reinterpret_cast<void*>(&End), kFastCall, nullptr},
     {"on_start", reinterpret_cast<void*>(&OnStart), kFastCall, nullptr},
     {"on_return", reinterpret_cast<void*>(&OnReturn), kFastCall, nullptr},
 };

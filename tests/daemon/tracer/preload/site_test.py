@@ -212,34 +212,72 @@ class SiteTest(unittest.TestCase):
             """, FATHOM_FUNCTIONS="mine:deep")
         self.assertEqual(said, ["2 True True"])
 
-    def test_a_python_without_cpythons_functions_is_timed_all_the_same(self):
-        (self.root / "mine.py").write_text("import time\ndef slow(): time.sleep(0.002)\ndef quick(): pass\n")
+    def test_in_a_python_without_cpythons_functions_nothing_is_wrapped(self):
+        (self.root / "mine.py").write_text("import time\ndef slow(): time.sleep(0.002)\n")
         said = self.run_python("""
             from fathom_python import library
-            library.builtins = lambda *given: None
+            library.builtins = lambda lib, function, *wanted: (None,) * len(wanted)
             import mine
             import torch.distributed.distributed_c10d as c
             c._new_process_group_helper(2, 0, [], "gloo", None, "0")
             gc.disable()
-            mine.slow(); mine.quick()
-            begin, end = ring().records
-            print(ring().functions[begin.bytes], begin.extra, end.extra, end.time_ns - begin.time_ns >= 2_000_000)
-            """, FATHOM_FUNCTIONS="mine:slow,mine:quick")
-        self.assertEqual(said, ["mine:slow 5 6 True"])
+            mine.slow()
+            print(hasattr(mine.slow, "__wrapped__"), len(ring().records))
+            """, FATHOM_FUNCTIONS="mine:slow")
+        self.assertEqual(said, ["False 0"])
+
+    def test_arguments_results_and_exceptions_pass(self):
+        (self.root / "mine.py").write_text(textwrap.dedent("""
+            class Mine:
+                def give(self, *args, **kwargs): return self, args, kwargs
+                def throw(self): raise ValueError("mine")
+            """))
+        said = self.run_python("""
+            import mine, traceback
+            import torch.distributed.distributed_c10d as c
+            c._new_process_group_helper(2, 0, [], "gloo", None, "0")
+            one = mine.Mine()
+            print(one.give(1, b=2) == (one, (1,), {"b": 2}), one.give() == (one, (), {}))
+            for _ in range(3):
+                try: one.throw()
+                except ValueError as error: names = [f.name for f in traceback.extract_tb(error.__traceback__)]
+            print(names[-1])
+            try: one.give.__func__()
+            except TypeError as error: print("self" in str(error))
+            """, FATHOM_FUNCTIONS="mine:Mine.give,mine:Mine.throw")
+        self.assertEqual(said, ["True True", "throw", "True"])
+
+    def test_a_wrapper_asks_the_compiler_as_soon_as_there_is_one(self):
+        (self.root / "torch/compiler").mkdir(parents=True)
+        (self.root / "torch/compiler/__init__.py").write_text("asked = []\n"
+                                                              "def is_dynamo_compiling(): asked.append(1); return True\n")
+        (self.root / "mine.py").write_text("def quick(): return 3\n")
+        said = self.run_python("""
+            import sys
+            from fathom_python import functions, library
+            import mine
+            functions.patch(library.load(), mine, "quick", "mine:quick")
+            import torch.distributed.distributed_c10d as c
+            c._new_process_group_helper(2, 0, [], "gloo", None, "0")
+            before = mine.quick()
+            import torch.compiler
+            print(before, mine.quick(), torch.compiler.asked)
+            """)
+        self.assertEqual(said, ["3 3 [1]"])
 
     def test_no_builtin_is_made_of_nonsense(self):
         said = self.run_python("""
             from fathom_python import library
             import ctypes
             lib = library.load()
-            print(library.builtins(lib, 9, 0), library.builtins(lib, 0, 1, 99), lib.fathom_python_watch(len, 99))
-            enter, leave = library.builtins(lib, library.ENTER, library.LEAVE)
-            start, back = library.builtins(lib, library.ON_START, library.ON_RETURN)
-            print(leave(), enter(), leave(), leave(), start(), start(1, 2), back(1, 2, 3))
-            try: enter(1)
-            except TypeError: print("no arguments")
+            print(library.builtins(lib, 0, 9), library.builtins(lib, 99, 0, 1), lib.fathom_python_watch(len, 99))
+            call, begin, end, start, back = library.builtins(lib, 0, *range(5))
+            print(end(), begin(1, 2), begin(), end(), end(), start(), start(1, 2), back(1, 2, 3), call())
+            print(call(divmod, (7, 2), {}), call(dict, (), {"a": 1}))
+            try: call(divmod, (7, 0), {})
+            except ZeroDivisionError: print("passed on")
             """)
-        self.assertEqual(said, ["None None 0", "None None None None None None None", "no arguments"])
+        self.assertEqual(said, ["(None,) (None, None) 0", " ".join(["None"] * 9), "(3, 1) {'a': 1}", "passed on"])
 
     def test_phases_of_a_step(self):
         for name, text in PHASES.items():

@@ -22,6 +22,19 @@ LIBRARY, SITE = sys.argv[1:3]
 POINT_TO_POINT = ("send", "recv")
 
 
+# A compiled model and a compiled optimizer, and how often their graphs were broken.
+COMPILED = """
+import torch, mine
+from torch._dynamo.utils import counters
+whole = torch.compile(lambda x: mine.twice(x) + 1, backend="eager", fullgraph=True)
+weight = torch.ones(3, requires_grad=True)
+whole(weight).sum().backward()
+optimizer = torch.optim.SGD([weight], lr=0.1)
+torch.compile(optimizer.step, backend="eager")()
+print(weight, sorted(counters["graph_break"].items()))
+"""
+
+
 def launch(script, *args, ranks, **environment):
     env = {k: v for k, v in os.environ.items() if not k.startswith("FATHOM_")}
     env.update(OMP_NUM_THREADS="1", PYTHONWARNINGS="ignore", **environment)
@@ -181,6 +194,18 @@ class TorchTest(unittest.TestCase):
             names = [g.name for g in ring.groups]
             self.assertEqual(names, ["0", "0/1"])
             self.assertEqual({tuple(g.members) for g in ring.groups}, {(0, 1)})
+
+    def test_the_compiler_sees_nothing_of_us(self):
+        (self.folder / "mine.py").write_text("def twice(x): return 2 * x\n")
+        said = []
+        for preload, site in (("", ""), (LIBRARY, SITE)):
+            env = dict(os.environ, PYTHONPATH=f"{site}:{self.folder}", LD_PRELOAD=preload, FATHOM_SHM_DIR=str(self.folder),
+                       FATHOM_FUNCTIONS="mine:twice", TORCH_LOGS="-all", OMP_NUM_THREADS="1")
+            run = subprocess.run([sys.executable, "-c", COMPILED], env=env, capture_output=True, text=True, timeout=240)
+            warnings = [line for line in run.stderr.splitlines() if "Warning" in line]
+            said.append((run.returncode, run.stdout, warnings))
+        self.assertEqual(said[0], said[1])
+        self.assertEqual(said[0][0], 0, run.stderr)
 
     def test_users_own_sitecustomize_still_runs(self):
         own = self.folder / "own"

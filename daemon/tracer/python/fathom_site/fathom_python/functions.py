@@ -5,8 +5,6 @@ are added up, and told as one stretch that ends with the last of them.
 """
 import functools
 import sys
-import threading
-import time
 import types
 
 from . import library
@@ -15,62 +13,31 @@ from .settings import named
 # abi::MarkKind of daemon/abi/event_record.h
 FUNCTION_BEGIN, FUNCTION_END = 5, 6
 NONE = 0xFFFFFFFF
-SHORT_NS = 100_000
 
-_late = []  # told of torch.compiler once torch is there
+_late = []  # wrappers that are told of torch.compiler once it is there
 
 
 def timed(lib, label, real):
     """`real` in a wrapper that tells how long its calls take."""
     index = lib.fathom_function(label.encode())
-    if index == NONE:
+    call, = library.builtins(lib, index, library.CALL) if index != NONE else (None,)
+    if call is None:
         return real
     compiling = None
-    enter, leave = library.builtins(lib, library.ENTER, library.LEAVE, index) or _stopwatch(lib, index)
 
     @functools.wraps(real)
     def traced(*args, **kwargs):
         # Dynamo takes this as true: the compiled graph is the one without us
         if compiling is not None and compiling():
             return real(*args, **kwargs)
-        enter()
-        try:
-            return real(*args, **kwargs)
-        finally:
-            leave()
+        return call(real, args, kwargs)
 
-    def torch_is_there(is_compiling):
+    def compiler_is_there(is_compiling):
         nonlocal compiling
         compiling = is_compiling
 
-    _late.append(torch_is_there)
-    _tell_of_torch()
+    when_compiler_is_there(compiler_is_there)
     return traced
-
-
-def _stopwatch(lib, index):
-    """What library.builtins gives, in Python: for an interpreter without CPython's functions."""
-    clock, span = time.monotonic_ns, lib.fathom_mark_span
-    local, short = threading.local(), 0
-
-    def enter():
-        depth = getattr(local, "depth", 0)
-        local.depth = depth + 1
-        if depth == 0:
-            local.began = clock()
-
-    def leave():
-        nonlocal short
-        local.depth -= 1
-        if local.depth:
-            return
-        now = clock()
-        short += now - local.began
-        if short >= SHORT_NS:
-            took, short = short, 0
-            span(FUNCTION_BEGIN, now - took, index, FUNCTION_END, index)
-
-    return enter, leave
 
 
 def bracketed(lib, label, real):
@@ -130,9 +97,16 @@ def trace_main(lib):
             trace(lib, main, qualname)
 
 
-def _tell_of_torch():
-    compiler = sys.modules.get("torch.compiler")
-    is_compiling = getattr(compiler, "is_compiling", None)
+def when_compiler_is_there(told):
+    """Calls `told` with the question whether Dynamo is compiling, now or once torch has it."""
+    _late.append(told)
+    compiler_is_there(sys.modules.get("torch.compiler"))
+
+
+def compiler_is_there(compiler):
+    """Tells all that wait for torch.compiler; not yet while that is being imported."""
+    # The one that Dynamo alone answers with yes says a plain no: it is a third as dear.
+    is_compiling = getattr(compiler, "is_dynamo_compiling", None) or getattr(compiler, "is_compiling", None)
     if is_compiling is None:
         return
     while _late:
@@ -154,52 +128,28 @@ class _Monitor:
         return cls._one
 
     def __init__(self, lib):
-        self._lib, self._codes, self._tool, self._native = lib, {}, None, False
+        self._lib, self._codes, self._tool = lib, set(), None
+        on_start, on_return = library.builtins(lib, 0, library.ON_START, library.ON_RETURN)
+        if on_start is None:
+            return
         for tool in (3, 4):  # without a meaning of their own
             try:
                 sys.monitoring.use_tool_id(tool, "fathom")
             except ValueError:
                 continue
             self._tool = tool
-            self._register()
+            events = sys.monitoring.events
+            sys.monitoring.register_callback(tool, events.PY_START, on_start)
+            sys.monitoring.register_callback(tool, events.PY_RETURN, on_return)
             return
-
-    def _register(self):
-        events = sys.monitoring.events
-        pair = library.builtins(self._lib, library.ON_START, library.ON_RETURN)
-        self._native = pair is not None
-        on_start, on_return = pair or self._callbacks()
-        sys.monitoring.register_callback(self._tool, events.PY_START, on_start)
-        sys.monitoring.register_callback(self._tool, events.PY_RETURN, on_return)
-
-    def _callbacks(self):
-        clock, span, codes, local = time.monotonic_ns, self._lib.fathom_mark_span, self._codes, threading.local()
-
-        def on_start(code, offset):
-            try:
-                local.began[code] = clock()
-            except AttributeError:
-                local.began = {code: clock()}
-
-        def on_return(code, offset, value):
-            try:
-                state = codes[code]
-                state[1] += clock() - local.began.pop(code)
-                if state[1] >= SHORT_NS:
-                    took, state[1] = state[1], 0
-                    span(FUNCTION_BEGIN, clock() - took, state[0], FUNCTION_END, state[0])
-            except (AttributeError, KeyError):
-                pass
-
-        return on_start, on_return
 
     def add(self, code, label):
         if self._tool is None or code in self._codes:
             return False
         index = self._lib.fathom_function(label.encode())
-        if index == NONE or (self._native and not self._lib.fathom_python_watch(code, index)):
+        if index == NONE or not self._lib.fathom_python_watch(code, index):
             return False
-        self._codes[code] = [index, 0]
+        self._codes.add(code)  # and thereby kept
         events = sys.monitoring.events
         sys.monitoring.set_local_events(self._tool, code, events.PY_START | events.PY_RETURN)
         return True

@@ -1,7 +1,7 @@
 """libfathom.so as it is mapped in this process, through ctypes."""
 import os
 
-VERSION = 3
+VERSION = 4
 
 
 def preloaded():
@@ -45,15 +45,17 @@ def load():
 
 
 # What fathom_python_builtin makes.
-ENTER, LEAVE, ON_START, ON_RETURN = range(4)
+CALL, BEGIN, END, ON_START, ON_RETURN = range(5)
 
 
-def builtins(lib, first, second, function=0):
-    """Two builtin functions that time calls natively, or None where this Python cannot have them.
+def builtins(lib, function, *wanted):
+    """Builtin functions that time calls natively, or None for each where this Python cannot have them.
 
     They live for ever: the reference that the library hands over is never given back.
     """
     import ctypes
 
-    made = [lib.fathom_python_builtin(which, function) for which in (first, second)]
-    return tuple(ctypes.cast(one, ctypes.py_object).value for one in made) if all(made) else None
+    made = [lib.fathom_python_builtin(which, function) for which in wanted]
+    if not all(made):
+        return (None,) * len(made)
+    return tuple(ctypes.cast(one, ctypes.py_object).value for one in made)

@@ -33,24 +33,30 @@ def patch(lib, name, module):
 
 def watch_optimizer(lib, module):
     """Times every optimizer's step by PyTorch's own hooks (2.0 and later)."""
-    import time
-
-    from . import functions
+    from . import functions, library
 
     before = getattr(module, "register_optimizer_step_pre_hook", None)
     after = getattr(module, "register_optimizer_step_post_hook", None)
     index = lib.fathom_function(b"optimizer.step")
     if before is None or after is None or index == functions.NONE:
         return
-    clock, span, began = time.monotonic_ns, lib.fathom_mark_span, {}
+    begin, end = library.builtins(lib, index, library.BEGIN, library.END)
+    if begin is None:
+        return
+    compiling = None
 
-    def on_begin(optimizer, args, kwargs):
-        began[id(optimizer)] = clock()
+    def on_begin(*given):
+        if compiling is None or not compiling():
+            begin()
 
-    def on_end(optimizer, args, kwargs):
-        since = began.pop(id(optimizer), None)
-        if since is not None and clock() - since >= functions.SHORT_NS:
-            span(functions.FUNCTION_BEGIN, since, index, functions.FUNCTION_END, index)
+    def on_end(*given):
+        if compiling is None or not compiling():
+            end()
 
+    def compiler_is_there(is_compiling):
+        nonlocal compiling
+        compiling = is_compiling
+
+    functions.when_compiler_is_there(compiler_is_there)
     before(on_begin)
     after(on_end)

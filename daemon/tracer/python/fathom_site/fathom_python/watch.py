@@ -7,13 +7,14 @@ from .settings import named
 
 GROUPS = "torch.distributed.distributed_c10d"
 LOADER = "torch.utils.data.dataloader"
+COMPILER = "torch.compiler"
 
 
 def install():
     """Registers the hook. Nothing happens where the tracer is absent or FATHOM_DISABLE is set."""
     if os.environ.get("FATHOM_DISABLE", "0") not in ("", "0") or not library.preloaded():
         return
-    sys.meta_path.insert(0, _Watcher({GROUPS, LOADER, phases.OPTIMIZER, *phases.PHASES, *(m for m, _ in named())}))
+    sys.meta_path.insert(0, _Watcher({GROUPS, LOADER, COMPILER, phases.OPTIMIZER, *phases.PHASES, *(m for m, _ in named())}))
 
 
 class _Watcher:
@@ -82,6 +83,8 @@ def _act(name, module):
             phases.patch(lib, name, module)
         from . import functions
 
+        if name == COMPILER:
+            functions.compiler_is_there(module)
         for wanted, qualname in named():
             if wanted == name:
                 functions.trace(lib, module, qualname)
