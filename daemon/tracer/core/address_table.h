@@ -7,8 +7,10 @@
 // object's later records carry op_id 0 and the address instead. An object is found only between its
 // Insert and its Remove, and the host orders these (nobody uses an object that is being made or is
 // gone), so entries of one address never race; entries of others are claimed by compare-and-swap.
-// Thread-safety: thread-safe, wait-free (8 probes). Zero-filled memory is an empty table.
-// Ownership: holds no reference. Cost: hot path; one or two cache lines.
+// An entry that was never used has key 0 and is claimed only after those before it, one that was
+// emptied has key 1: so nothing lies behind the first 0, and a look mostly ends at the first or
+// second entry. Thread-safety: thread-safe, wait-free (8 probes). Zero-filled memory is an empty
+// table. Ownership: holds no reference. Cost: hot path; one cache line, two in a crowded bucket.
 #ifndef FATHOM_DAEMON_TRACER_CORE_ADDRESS_TABLE_H_
 #define FATHOM_DAEMON_TRACER_CORE_ADDRESS_TABLE_H_
 
@@ -28,13 +30,15 @@ struct OpRef {
 class AddressTable {
  public:
   // Ties `address` to `op`, in place of what it was tied to. False if its bucket is full.
-  // Requires: address is not 0; op.op_id < 2^40.
+  // Requires: address > 1; op.op_id < 2^40.
   bool Insert(std::uint64_t address, const OpRef& op) {
     Entry* bucket = BucketOf(address);
     Entry* entry = Find(bucket, address);
     for (std::size_t i = 0; entry == nullptr && i < kBucket; ++i) {
-      std::uint64_t empty = 0;
-      if (bucket[i].key.compare_exchange_strong(empty, address, std::memory_order_relaxed)) {
+      std::uint64_t key = bucket[i].key.load(std::memory_order_relaxed);
+      // A 0 that another thread takes first is no longer one to stop at: look at the next.
+      if (key <= kGone &&
+          bucket[i].key.compare_exchange_strong(key, address, std::memory_order_relaxed)) {
         entry = &bucket[i];
       }
     }
@@ -52,13 +56,14 @@ class AddressTable {
   // Unties `address`; true if it was tied.
   bool Remove(std::uint64_t address) {
     Entry* entry = Find(BucketOf(address), address);
-    if (entry != nullptr) entry->key.store(0, std::memory_order_relaxed);
+    if (entry != nullptr) entry->key.store(kGone, std::memory_order_relaxed);
     return entry != nullptr;
   }
 
  private:
   static constexpr std::size_t kBucket = 8;
   static constexpr std::size_t kBuckets = 512;
+  static constexpr std::uint64_t kGone = 1;
   static constexpr std::uint64_t kOpIdMask = (std::uint64_t{1} << 40) - 1;
 
   struct Entry {
@@ -73,7 +78,9 @@ class AddressTable {
 
   static Entry* Find(Entry* bucket, std::uint64_t address) {
     for (std::size_t i = 0; i < kBucket; ++i) {
-      if (bucket[i].key.load(std::memory_order_relaxed) == address) return &bucket[i];
+      const std::uint64_t key = bucket[i].key.load(std::memory_order_relaxed);
+      if (key == address) return &bucket[i];
+      if (key == 0) break;
     }
     return nullptr;
   }

@@ -68,42 +68,51 @@ bool Count(const ListView& list, std::size_t element_bytes, std::size_t* count) 
   return list.end >= list.begin && bytes % element_bytes == 0 && *count <= kMaxTensors;
 }
 
-bool AddTensor(const void* tensor, bool first, BufferSize* size) {
+constexpr BufferSize kUnknown;
+constexpr BufferSize kEmpty{static_cast<std::uint64_t>(DataType::kUnknown), 0};
+
+[[gnu::always_inline]] inline BufferSize SizeOfTensor(const void* tensor) {
   const auto numel_of = reinterpret_cast<GetNumel>(get_numel.load(std::memory_order_relaxed));
   const auto dtype_of = reinterpret_cast<GetDtype>(get_dtype.load(std::memory_order_relaxed));
   std::int64_t numel = 0;
   std::int32_t dtype = -1;
-  if (numel_of(tensor, &numel) != 0 || dtype_of(tensor, &dtype) != 0) return false;
-  if (numel < 0 || dtype < 0 || dtype >= kScalarTypeCount) return false;
+  if (numel_of(tensor, &numel) != 0 || dtype_of(tensor, &dtype) != 0) return kUnknown;
+  if (numel < 0 || dtype < 0 || dtype >= kScalarTypeCount) return kUnknown;
   const ScalarType& type = kScalarTypes[dtype];
-  if (type.bytes == 0) return false;
-  size->bytes += static_cast<std::uint64_t>(numel) * type.bytes;
-  if (first) {
-    size->data_type = type.data_type;
-  } else if (size->data_type != type.data_type) {
-    size->data_type = DataType::kUnknown;
-  }
-  return true;
+  if (type.bytes == 0) return kUnknown;
+  return {static_cast<std::uint64_t>(type.data_type),
+          static_cast<std::uint64_t>(numel) * type.bytes};
 }
 
-bool AddList(const void* address, bool first, BufferSize* size) {
+// Requires: `sum` is known.
+BufferSize Together(const BufferSize& sum, const BufferSize& more) {
+  if (!more.known()) return kUnknown;
+  const bool alike = sum.type == more.type;
+  return {alike ? sum.type : kEmpty.type, sum.bytes + more.bytes};
+}
+
+[[gnu::always_inline]] inline BufferSize SizeOfList(const void* address) {
   const auto* list = static_cast<const ListView*>(address);
   std::size_t count = 0;
-  if (!Count(*list, kTensorBytes, &count)) return false;
-  for (std::size_t i = 0; i < count; ++i) {
-    if (!AddTensor(list->begin + i * kTensorBytes, first && i == 0, size)) return false;
+  if (!Count(*list, kTensorBytes, &count)) return kUnknown;
+  if (count == 0) return kEmpty;
+  BufferSize sum = SizeOfTensor(list->begin);
+  for (std::size_t i = 1; i < count && sum.known(); ++i) {
+    sum = Together(sum, SizeOfTensor(list->begin + i * kTensorBytes));
   }
-  return true;
+  return sum;
 }
 
-bool AddListOfLists(const void* address, BufferSize* size) {
+[[gnu::noinline]] BufferSize SizeOfLists(const void* address) {
   const auto* lists = static_cast<const ListView*>(address);
   std::size_t count = 0;
-  if (!Count(*lists, kListBytes, &count)) return false;
-  for (std::size_t i = 0; i < count; ++i) {
-    if (!AddList(lists->begin + i * kListBytes, i == 0, size)) return false;
+  if (!Count(*lists, kListBytes, &count)) return kUnknown;
+  if (count == 0) return kEmpty;
+  BufferSize sum = SizeOfList(lists->begin);
+  for (std::size_t i = 1; i < count && sum.known(); ++i) {
+    sum = Together(sum, SizeOfList(lists->begin + i * kListBytes));
   }
-  return true;
+  return sum;
 }
 
 }  // namespace
@@ -118,30 +127,18 @@ void ResolveTensorFunctions(void* library_code) {
 }
 
 BufferSize MeasureBuffer(const Buffer& buffer) {
-  BufferSize size;
-  if (buffer.form == BufferForm::kNone) {
-    size.known = true;
-    return size;
-  }
-  if (get_dtype.load(std::memory_order_acquire) == nullptr) return size;
+  if (buffer.form == BufferForm::kNone) return kEmpty;
+  if (get_dtype.load(std::memory_order_acquire) == nullptr) return kUnknown;
   switch (buffer.form) {
-    case BufferForm::kUnknown:
-      break;
     case BufferForm::kTensor:
-      size.known = AddTensor(buffer.address, true, &size);
-      break;
+      return SizeOfTensor(buffer.address);
     case BufferForm::kList:
-      size.known = AddList(buffer.address, true, &size);
-      break;
+      return SizeOfList(buffer.address);
+    case BufferForm::kListOfLists:
+      return SizeOfLists(buffer.address);
     default:
-      size.known = AddListOfLists(buffer.address, &size);
-      break;
+      return kUnknown;
   }
-  if (!size.known) [[unlikely]] {  // no copy of the whole where it is known: it would stall
-    size.data_type = DataType::kUnknown;
-    size.bytes = 0;
-  }
-  return size;
 }
 
 }  // namespace fathom::tracer

@@ -35,8 +35,8 @@ OpCall Describe(const Site& site, const void* group) {
   const BufferSize size = MeasureBuffer(site.buffer);
   OpCall call;
   call.kind = site.kind;
-  call.data_type = size.data_type;
-  call.bytes_known = size.known;
+  call.data_type = size.data_type();
+  call.bytes_known = size.known();
   call.peer = site.peer;
   call.group = reinterpret_cast<std::uint64_t>(group);
   call.bytes = size.bytes;

@@ -58,6 +58,19 @@ TEST_F(AddressTableTest, RefusesWhenABucketIsFullAndRecovers) {
   EXPECT_TRUE(table_->Insert(address - 64, {1, 0, 1}));
 }
 
+TEST_F(AddressTableTest, WhatIsRemovedHidesNothingBehindIt) {
+  constexpr std::uint64_t kMany = 1500;  // three a bucket
+  for (std::uint64_t i = 1; i <= kMany; ++i) table_->Insert(i * 64, {i, 0, 1});
+  for (std::uint64_t i = 1; i <= kMany; i += 2) table_->Remove(i * 64);
+  for (std::uint64_t i = 2; i <= kMany; i += 2) ASSERT_EQ(table_->Lookup(i * 64).op_id, i);
+  for (std::uint64_t i = 1; i <= kMany; i += 2) table_->Insert(i * 64, {i, 0, 1});
+  for (std::uint64_t i = 1; i <= kMany; ++i) {
+    ASSERT_EQ(table_->Lookup(i * 64).op_id, i);
+    ASSERT_TRUE(table_->Remove(i * 64));
+    ASSERT_EQ(table_->Lookup(i * 64).op_id, 0u) << "it is there twice";
+  }
+}
+
 TEST_F(AddressTableTest, ThreadsDoNotDisturbOneAnother) {
   std::vector<std::thread> threads;
   std::atomic<int> wrong{0};
