@@ -8,7 +8,7 @@ namespace {
 // abi::SourceBit: NCCL by its API and its plugin, Python.
 constexpr std::uint32_t kHooks = 2 | 4;
 constexpr std::uint32_t kSeen = kHooks | 16;
-constexpr std::uint64_t kBootTicks = 77;
+constexpr std::int64_t kNsPerTick = 10'000'000;
 
 // No real node should be called so.
 std::string FleetNodeName(std::uint32_t node) { return "sim-" + NodeName(node); }
@@ -58,7 +58,8 @@ v1::RankInfo ToRankInfo(const std::string& job, const diagnosis::RankFacts& fact
   info.set_world_size(world);
   info.set_local_rank(local);
   info.set_pid(facts.pid);
-  info.set_start_time_ticks(kBootTicks);
+  // Another play of the same job is of other processes.
+  info.set_start_time_ticks(static_cast<std::uint64_t>(started.ns / kNsPerTick));
   info.set_sources(kHooks);
   info.set_tracer_version("simulated");
   info.set_started_wall_ns(started.ns);

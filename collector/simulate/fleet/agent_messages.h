@@ -24,6 +24,7 @@ namespace fathom::simulate {
 // The names of the job's nodes.
 std::vector<std::string> FleetNodes(const Scenario& scenario);
 
+// Started at another moment it is another process: a job that is played again is a restart.
 v1::RankInfo ToRankInfo(const std::string& job, const diagnosis::RankFacts& facts,
                         std::uint32_t local, std::uint32_t world, WallNs started);
 

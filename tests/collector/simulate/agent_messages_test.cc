@@ -1,0 +1,28 @@
+// What simulated agents say of themselves, as the collector takes it.
+#include "collector/simulate/fleet/agent_messages.h"
+
+#include "collector/window/rank_table.h"
+#include "gtest/gtest.h"
+
+namespace fathom::simulate {
+namespace {
+
+v1::RankInfo Rank0(std::uint32_t world, WallNs started) {
+  diagnosis::RankFacts facts;
+  facts.pid = 4242;
+  return ToRankInfo("again", facts, 0, world, started);
+}
+
+TEST(AgentMessagesTest, AJobThatIsPlayedAgainIsARestart) {
+  const WallNs first(1'790'000'000'000'000'000);
+  collector::RankTable table;
+  EXPECT_TRUE(table.Admit(Rank0(64, first), "sim-n0", 100).added);
+  EXPECT_FALSE(table.Admit(Rank0(64, first), "sim-n0", 100).restarted) << "its agent came back";
+  const auto smaller = table.Admit(Rank0(16, first + Nanos::FromSeconds(1)), "sim-n0", 100);
+  EXPECT_FALSE(smaller.rejected.has_value());
+  EXPECT_TRUE(smaller.restarted);
+  EXPECT_EQ(table.world_size(), 16u);
+}
+
+}  // namespace
+}  // namespace fathom::simulate
