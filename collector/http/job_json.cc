@@ -29,6 +29,10 @@ std::string Format(const char* format, double a, double b) {
 // What to say of a job that no verdict speaks of.
 std::string PlainSentence(const JobFigures& figures) {
   if (figures.ended) return "The job has ended.";
+  if (figures.unheard.count > 0) {
+    return Format("Nothing has been heard of this job for %.0f s: its agents are away.",
+                  figures.unheard.Seconds(), 0);
+  }
   if (figures.stalled) return "At least one rank has gone silent; looking for the reason.";
   if (figures.slow) {
     return Format(

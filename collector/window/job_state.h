@@ -71,6 +71,7 @@ struct JobFigures {
   bool slow = false, stalled = false;
   WallNs started;
   WallNs last_seen;
+  Nanos unheard;  // since its agents' last word; 0 while that is fresh
 };
 
 class JobState {

@@ -175,6 +175,8 @@ JobFigures JobState::Figures() const {
   }
   figures.started = WallNs(ranks_.started_wall_ns());
   figures.last_seen = last_seen_;
+  const Nanos unheard = clock_.Mono() - last_seen_mono_;
+  if (unheard >= kHealthFresh) figures.unheard = unheard;
   return figures;
 }
 

@@ -158,6 +158,24 @@ TEST_F(JobStateTest, AnAgentThatIsAwayMakesTheRankUnreachable) {
   EXPECT_NE(HealthJson(job, {agent}).find(R"("state":"unknown")"), std::string::npos);
 }
 
+TEST_F(JobStateTest, AJobThatNobodySpeaksOfSaysSo) {
+  Start(1);
+  job.Apply(HealthOf(0), "n0");
+  const auto said = [&] {
+    JsonWriter json;
+    json.BeginObject();
+    WriteJob(job.Figures(), {}, json);
+    return json.EndObject().Take();
+  };
+  clock.AdvanceSeconds(9);
+  EXPECT_EQ(said().find("Nothing has been heard"), std::string::npos);
+  clock.AdvanceSeconds(21);
+  EXPECT_NE(said().find("Nothing has been heard of this job for 30 s: its agents are away."),
+            std::string::npos);
+  job.Apply(HealthOf(0), "n0");
+  EXPECT_EQ(said().find("Nothing has been heard"), std::string::npos);
+}
+
 TEST_F(JobStateTest, AnExitWithAnErrorIsNotOrderlyAndOutOfSightIsNotDead) {
   Start(1);
   v1::RankGone gone;
