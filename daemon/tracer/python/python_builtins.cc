@@ -28,7 +28,7 @@ struct PythonApi {
   unsigned long (*int_value)(Object*);                               // PyLong_AsUnsignedLong
   void (*take)(Object*);                                             // Py_IncRef
   void (*drop)(Object*);                                             // Py_DecRef
-  Object* (*call)(Object* callable, Object* args, Object* kwargs);  // PyObject_Call
+  Object* (*call)(Object* callable, Object* args, Object* kwargs);   // PyObject_Call
   Object* none;
 };
 constinit PythonApi api = {};  // written with Python's lock held, before the first builtin
