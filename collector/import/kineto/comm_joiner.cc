@@ -220,15 +220,38 @@ std::vector<Stretch> Gaps(const IntervalSet& busy, std::int64_t begin, std::int6
   return gaps;
 }
 
-void SetMessageEnd(JoinedOp& op, const IntervalSet& busy) {
-  if (op.call.kind == CollectiveKind::kRecv) {
-    op.wait_begin = op.run_begin;
-    op.wait_end = op.run_end;
-  } else if (busy.Covered(op.call.end, op.run_end) > 0) {
-    op.run_end = kAbsent;  // an isend: when the data had gone, nobody knows
-  } else {
-    op.wait_begin = op.run_begin;
-    op.wait_end = op.run_end;
+// An isend or irecv: its run ends when the job has waited for it. When the data had gone, nobody
+// knows.
+bool IsDetached(const JoinedOp& op, const IntervalSet& busy) {
+  return busy.Covered(op.call.end, op.run_end) > 0;
+}
+
+// When the training thread last did something before `time`.
+std::int64_t IdleSince(const IntervalSet& busy, std::int64_t time) {
+  const auto& all = busy.stretches();
+  const auto after = std::partition_point(
+      all.begin(), all.end(), [&](const Stretch& stretch) { return stretch.begin < time; });
+  return after == all.begin() ? kAbsent : std::min((after - 1)->end, time);
+}
+
+// The thread waits for such messages one after the other, at the end of what it did meanwhile: from
+// its last op, message or wait on. A thread that sleeps there looks as if it waited.
+void SetDetachedWaits(std::vector<JoinedOp*>& messages, const IntervalSet& busy,
+                      std::vector<std::int64_t> message_ends) {
+  std::sort(message_ends.begin(), message_ends.end());
+  std::sort(messages.begin(), messages.end(),
+            [](const JoinedOp* a, const JoinedOp* b) { return a->run_end < b->run_end; });
+  std::int64_t waited_until = kAbsent;
+  for (JoinedOp* op : messages) {
+    std::int64_t since = std::max({op->call.end, waited_until, IdleSince(busy, op->run_end)});
+    const auto later = std::upper_bound(message_ends.begin(), message_ends.end(), op->run_end);
+    if (later != message_ends.begin()) since = std::max(since, *(later - 1));
+    if (since < op->run_end) {
+      op->wait_begin = since;
+      op->wait_end = op->run_end;
+    }
+    waited_until = op->run_end;
+    if (op->call.kind == CollectiveKind::kSend) op->run_end = kAbsent;
   }
 }
 
@@ -317,11 +340,17 @@ JoinedOps JoinComms(const RankTrace& trace, std::int64_t training_thread) {
   static const ThreadOps kNothing;
   const auto found = trace.ops_by_thread.find(training_thread);
   const ThreadOps& ops = found == trace.ops_by_thread.end() ? kNothing : found->second;
-  std::vector<JoinedOp*> by_end;
+  std::vector<JoinedOp*> by_end, detached;
+  std::vector<std::int64_t> message_ends;
   for (JoinedOp& op : joined.ops) {
     if (op.run_begin == kAbsent || op.on_device || op.call.thread != training_thread) continue;
     if (IsPointToPoint(op.call.kind)) {
-      SetMessageEnd(op, ops.busy);
+      if (IsDetached(op, ops.busy)) {
+        detached.push_back(&op);
+        continue;
+      }
+      op.wait_begin = op.run_begin;
+      message_ends.push_back(op.wait_end = op.run_end);
     } else if (!SetWaitAfterCall(op, ops.begins)) {
       by_end.push_back(&op);
     }
@@ -329,6 +358,7 @@ JoinedOps JoinComms(const RankTrace& trace, std::int64_t training_thread) {
   std::sort(by_end.begin(), by_end.end(),
             [](const JoinedOp* a, const JoinedOp* b) { return a->run_end < b->run_end; });
   SetWaits(by_end, Gaps(ops.busy, trace.first, trace.last));
+  SetDetachedWaits(detached, ops.busy, std::move(message_ends));
   return joined;
 }
 

@@ -14,10 +14,11 @@
 //   thread, longer than kShortestGap, the ops in flight that end inside it were waited for, one
 //   after the other, from the begin of the gap. The rest of the gap is the host's own. (DDP's wait
 //   for its buckets has no event; it is the gap at the end of backward.) The waiter is woken before
-//   the event of the run ends, so an end may lie up to kLateEnd after the gap. A recv is its own
-//   wait. On a device the rank waits where nothing but communication runs: DeviceWaits(). The end
-//   of a `gloo:send` is the call of wait() on it, not its completion, unless nothing else ran
-//   meanwhile.
+//   the event of the run ends, so an end may lie up to kLateEnd after the gap. A message
+//   is its own wait, unless the thread does something meanwhile (isend, irecv): its run then ends
+//   when wait() on it returns, and it was waited for from the last event of the thread before that.
+//   The end of an isend stays unknown, for the data may have gone long before.
+//   On a device the rank waits where nothing but communication runs: DeviceWaits().
 // Deviation: a thread that sleeps while an op is in flight looks as if it waited until the op ends.
 //
 // Units: ns since the base of the trace. Thread-safety: pure function.

@@ -51,7 +51,11 @@ class RankReader {
     AnchorIterations(joined);
     AddIterations();
     for (const JoinedOp& op : joined.ops) AddOp(op);
-    if (device_clock_) AddDeviceWaits(joined);
+    if (device_clock_) {
+      AddDeviceWaits(joined);
+    } else {
+      AddHostWaits(joined);
+    }
     MakeTables(joined);
     for (const MarkEvent& mark : trace_.marks) AddMark(mark);
     for (const PythonCall& call : trace_.python) AddFunction(call);
@@ -178,7 +182,6 @@ class RankReader {
       op.thread = static_cast<std::uint32_t>(training_thread_);
       op.device_at_arrival = Nanos(trace_.device_busy.CoveredUntil(joined.run_begin));
     }
-    AddBlocked(joined, op.iteration);
     out_.rows.ops.push_back(op);
   }
 
@@ -199,11 +202,21 @@ class RankReader {
     return at < ranks.size() ? RankId(ranks[at]) : kNoRank;
   }
 
-  void AddBlocked(const JoinedOp& joined, Iteration iteration) {
-    const auto at = out_.iterations.find(iteration.value);
-    if (at == out_.iterations.end()) return;
-    if (!joined.on_device && joined.wait_end != kAbsent) {
-      at->second.blocked += Nanos(joined.wait_end - joined.wait_begin);
+  // Ops that are in flight together are waited for together: each moment counts once.
+  void AddHostWaits(const JoinedOps& joined) {
+    IntervalSet all;
+    for (const JoinedOp& op : joined.ops) {
+      if (!op.on_device && op.wait_end != kAbsent) all.Add(op.wait_begin, op.wait_end);
+    }
+    SetBlocked(std::move(all));
+  }
+
+  void SetBlocked(IntervalSet waits) {
+    waits.Seal();
+    for (const StepSpan& span : iterations_) {
+      diagnosis::RankIteration& iteration = out_.iterations[span.number];
+      if (iteration.begin != TimeOf(trace_, span.begin)) continue;  // as in AddIterations()
+      iteration.blocked = Nanos(waits.Covered(span.begin, span.end));
     }
   }
 
@@ -215,10 +228,7 @@ class RankReader {
       out_.rows.device_waits.push_back(
           {TimeOf(trace_, wait.begin), TimeOf(trace_, wait.end), wait.op});
     }
-    all.Seal();
-    for (const StepSpan& span : iterations_) {
-      out_.iterations[span.number].blocked = Nanos(all.Covered(span.begin, span.end));
-    }
+    SetBlocked(std::move(all));
   }
 
   void AddMark(const MarkEvent& event) {

@@ -66,16 +66,17 @@ TEST(CommJoiner, SeesNoWaitWhereTheRunWasHiddenBehindWork) {
   EXPECT_EQ(joined.ops[0].wait_begin, kAbsent);
 }
 
+std::vector<std::string> Message(const char* kind, double begin, double run_end, int peer) {
+  return {Event("cpu_op", absl::StrCat("c10d::", kind), 1, begin, 5,
+                absl::StrCat(R"("Concrete Inputs": ["", "", ")", peer, R"(", "0"])")),
+          Event("user_annotation", absl::StrCat("gloo:", kind[0] == 's' ? "send" : "recv"), 1,
+                begin + 4, run_end - begin - 4)};
+}
+
 TEST(CommJoiner, TellsMessagesApart) {
-  const auto message = [](const char* kind, double begin, double run_end, int peer) {
-    return std::vector{
-        Event("cpu_op", absl::StrCat("c10d::", kind), 1, begin, 5,
-              absl::StrCat(R"("Concrete Inputs": ["", "", ")", peer, R"(", "0"])")),
-        Event("user_annotation", absl::StrCat("gloo:", kind[0] == 's' ? "send" : "recv"), 1,
-              begin + 4, run_end - begin - 4)};
-  };
-  const auto joined = Join(message("recv_", 100, 900, 3) + message("send", 1000, 9000, 2) +
-                           std::vector{Op(1100, 500)} + message("recv_", 2000, 2500, 3));
+  const auto joined = Join(Message("recv_", 100, 900, 3) + Message("send", 1000, 9000, 2) +
+                           std::vector{Op(1100, 500)} + Message("recv_", 2000, 2500, 3) +
+                           std::vector{Op(2600, 6400)});
   ASSERT_EQ(joined.ops.size(), 3);
   EXPECT_EQ(joined.ops[0].call.kind, CollectiveKind::kRecv);
   EXPECT_EQ(joined.ops[0].call.peer, 3);
@@ -85,6 +86,37 @@ TEST(CommJoiner, TellsMessagesApart) {
   EXPECT_EQ(joined.ops[1].run_end, kAbsent);
   EXPECT_EQ(joined.ops[1].wait_end, kAbsent);
   EXPECT_EQ(joined.ops[2].run_end, 2'500'000);
+}
+
+// A ring: the isend is taken late, so its sender waits for it after its own receive.
+TEST(CommJoiner, WaitsForIsendsWhereNothingElseRan) {
+  const auto joined = Join(Message("send", 1000, 9000, 2) + Message("send", 1100, 9500, 2) +
+                           Message("recv_", 2000, 2500, 3) + std::vector{Op(9600, 100)});
+  ASSERT_EQ(joined.ops.size(), 3);
+  EXPECT_EQ(joined.ops[0].wait_begin, 2'500'000);
+  EXPECT_EQ(joined.ops[0].wait_end, 9'000'000);
+  EXPECT_EQ(joined.ops[0].run_end, kAbsent);
+  EXPECT_EQ(joined.ops[1].wait_begin, 9'000'000);
+  EXPECT_EQ(joined.ops[1].wait_end, 9'500'000);
+}
+
+// Posted before the work and waited for behind it: the work is no waiting.
+TEST(CommJoiner, WaitsForAnIrecvBehindTheWork) {
+  const auto joined = Join(Message("recv_", 1000, 9000, 2) + Message("send", 1100, 9100, 2) +
+                           std::vector{Op(1200, 5000), Op(9200, 10)});
+  ASSERT_EQ(joined.ops.size(), 2);
+  EXPECT_EQ(joined.ops[0].wait_begin, 6'200'000);
+  EXPECT_EQ(joined.ops[0].wait_end, 9'000'000);
+  EXPECT_EQ(joined.ops[0].run_end, 9'000'000);
+  EXPECT_EQ(joined.ops[1].wait_begin, 9'000'000);
+  EXPECT_EQ(joined.ops[1].wait_end, 9'100'000);
+}
+
+TEST(CommJoiner, WaitsForNoIsendWhileTheThreadWorks) {
+  const auto joined = Join(Message("send", 1000, 9000, 2) + std::vector{Op(1100, 7800)});
+  ASSERT_EQ(joined.ops.size(), 1);
+  EXPECT_EQ(joined.ops[0].wait_begin, 8'900'000);
+  EXPECT_EQ(joined.ops[0].wait_end, 9'000'000);
 }
 
 const char* const kComms =

@@ -231,6 +231,26 @@ TEST_F(KinetoImporterTest, ADescriptionThatSaysUndefinedIsNone) {
   EXPECT_EQ(recording_.view.groups[0].description, "");
 }
 
+// Calls that do not say whether they are asynchronous, waited for together behind the last.
+TEST_F(KinetoImporterTest, OpsInFlightTogetherAreWaitedForOnce) {
+  std::vector<std::string> events;
+  for (int i = 0; i < 3; ++i) {
+    const double at = 10'000.0 * i;
+    events.push_back(Step(i, at, 10'000));
+    for (int k = 0; k < 3; ++k) {
+      const double call = at + 2000 + 10 * k;
+      events.push_back(Event("cpu_op", "c10d::allreduce_", 1, call, 5));
+      events.push_back(
+          Event("user_annotation", "gloo:all_reduce", 11 + k, call + 5, 2000 * (k + 1)));
+    }
+    events.push_back(Event("cpu_op", "aten::add", 1, at + 8026, 500));
+  }
+  Write("rank0.json", Trace(Header(0, 1), events));
+  ASSERT_TRUE(Read().ok());
+  ASSERT_EQ(recording_.view.window.size(), 3);
+  EXPECT_EQ(recording_.view.window[1].ranks[0].blocked, Nanos(6'000'000));
+}
+
 TEST_F(KinetoImporterTest, ReadsDeviceTraces) {
   std::vector<std::string> events;
   for (int i = 0; i < 3; ++i) {
