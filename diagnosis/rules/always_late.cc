@@ -110,6 +110,17 @@ std::set<RankId> DoNotWait(const JobView& view, std::size_t first, const Diagnos
   return ranks;
 }
 
+// What the others wait in an iteration: its lateness must explain most of it.
+double WaitOfOthers(const JobView& view, std::size_t first, RankId rank) {
+  std::vector<double> waits;
+  for (std::size_t i = first; i < view.window.size(); ++i) {
+    for (const RankIteration& r : view.window[i].ranks) {
+      if (r.rank != rank) waits.push_back(r.blocked.Seconds());
+    }
+  }
+  return Median(std::move(waits));
+}
+
 Cause CauseOfLateness(const JobView& view, std::size_t first, RankId rank, double beyond) {
   const auto mostly = [&](const Part& part) {
     return Beyond(PairsOf(view, first, rank, part)) >= kMostly * beyond;
@@ -183,6 +194,7 @@ void Examine(const Case& c, Findings& out) {
   if (!busy.empty() || !c.view.rows.contains(rank)) return;
   const std::vector<Pair> pairs = PairsOf(c.view, first, rank, OwnTime);
   if (pairs.size() + 1 < least || !AlwaysLonger(pairs, c.config)) return;
+  if (Beyond(pairs) < c.config.explained_share * WaitOfOthers(c.view, first, rank)) return;
   out.verdicts.push_back(Lead(c, first, rank, pairs));
 }
 

@@ -20,6 +20,7 @@ struct Recorded {
   double late_ms = 60;
   double cpu_share = 0.9;  // of the late rank's own time
   double start_ms = 0;     // that starting the profiler takes of the first iteration, on all ranks
+  double all_wait_ms = 0;  // for something else
   bool messages = false;
   bool waits_next = false;  // the others wait twice as long in every other iteration, else not
   DiagnosisConfig config = [] {
@@ -50,7 +51,7 @@ JobView ViewOf(const Recorded& job) {
       row.rank = RankId(rank);
       const double start = i == 0 ? job.start_ms : 0;
       const double wait = !job.waits_next || rank == 2 ? late : i % 2 == 1 ? 2 * late : 0;
-      row.duration = Nanos::FromSeconds((25 + wait + start) * 1e-3);
+      row.duration = Nanos::FromSeconds((25 + wait + start + job.all_wait_ms) * 1e-3);
       const double own = (rank == 2 ? 20 + late : 20) + start;
       row.blocked = row.duration - Nanos::FromSeconds(own * 1e-3);
       row.cpu = Nanos::FromSeconds((20 + (rank == 2 ? late * job.cpu_share : 0)) * 1e-3);
@@ -102,6 +103,11 @@ TEST(AlwaysLate, NobodyWhereTheOthersHardlyWait) {
     }
   }
   EXPECT_THAT(Diagnose(view, Suspicion{}, Recorded{}.config).verdicts, IsEmpty());
+}
+
+TEST(AlwaysLate, NobodyWhereTheOthersWaitForSomethingElse) {
+  EXPECT_THAT(JudgedOf({.late_ms = 15}).verdicts, SizeIs(1));
+  EXPECT_THAT(JudgedOf({.late_ms = 15, .all_wait_ms = 100}).verdicts, IsEmpty());
 }
 
 TEST(AlwaysLate, TimeThatIsNoWorkIsTheHosts) {
