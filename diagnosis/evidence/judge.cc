@@ -14,6 +14,7 @@
 #include "diagnosis/evidence/judge_groups.h"
 #include "diagnosis/evidence/phrase.h"
 #include "diagnosis/evidence/slow_verdict.h"
+#include "diagnosis/evidence/unnamed_waits.h"
 #include "diagnosis/model/lookup.h"
 
 namespace fathom::diagnosis {
@@ -161,10 +162,29 @@ bool EnoughToJudge(const Case& c, const Ledger& ledger, Findings& findings) {
   return ledger.baseline_iterations > 0 && ledger.expected > 0;
 }
 
+// Whom the only one that takes longer keeps waiting. `unnamed`: in messages that do not tell for
+// whom, seconds.
+bool KeepsOthersWaiting(const Case& c, const Ledger& ledger, const RankAccount& account,
+                        double& unnamed) {
+  const double needed = c.config.explains_share * ledger.excess;
+  if (account.path_typical >= needed || account.waited_for >= needed) return true;
+  if (HasUnnamedMessages(c.view)) unnamed = OthersWaitLonger(c, ledger, account.rank);
+  return unnamed > 0;
+}
+
+std::string NobodyWaitsFor(const Case& c, const std::string& rank) {
+  const std::string wait =
+      absl::StrCat("a wait of others for ", rank, ", which takes longer than before");
+  if (!HasUnnamedMessages(c.view)) return wait;
+  return absl::StrCat(wait,
+                      "; the recording does not name the other end of sends and receives "
+                      "(PyTorch's profiler does with record_shapes=True)");
+}
+
 void JudgeCandidate(const Case& c, const Ledger& ledger, const RankAccount& account,
                     const Accounts& candidates, double explained, Findings& findings) {
   const std::string rank = absl::StrCat("rank ", account.rank.value);
-  const double needed = c.config.explains_share * ledger.excess;
+  double unnamed = 0;
   if (!StandsOut(c, ledger, account, candidates)) {
     return Abstain(findings, absl::StrCat("a difference between ", rank,
                                           " and its peers: they take longer too"));
@@ -173,13 +193,18 @@ void JudgeCandidate(const Case& c, const Ledger& ledger, const RankAccount& acco
     return Abstain(findings, absl::StrCat("who takes the cores for which ", rank,
                                           " waits: other processes on its node are not traced"));
   }
-  if (candidates.size() == 1 && account.path_typical < needed && account.waited_for < needed) {
-    return Abstain(findings,
-                   absl::StrCat("a wait of others for ", rank, ", which takes longer than before"));
+  if (candidates.size() == 1 && !KeepsOthersWaiting(c, ledger, account, unnamed)) {
+    return Abstain(findings, NobodyWaitsFor(c, rank));
   }
   Verdict verdict = ConvictRank(c, ledger, account, candidates, explained);
   if (verdict.grade < Grade::kSupported) {
     return Abstain(findings, absl::StrCat("more evidence against ", rank));
+  }
+  if (unnamed > 0) {
+    verdict.evidence.push_back(
+        {"Every other rank waited longer than before, at least by this, and "
+         "it did not; the messages do not tell for whom.",
+         unnamed, "s", 0, "arrival"});
   }
   findings.verdicts.push_back(std::move(verdict));
 }
