@@ -22,11 +22,9 @@ Cost CostOfSlowness(const JobView& view, const Suspicion& suspicion, double shar
   for (const IrregularIteration& it : suspicion.irregular) {
     if (it.index >= suspicion.onset) lost += std::max(0.0, it.duration.Seconds() - expected);
   }
-  std::int64_t here = 0;
-  for (const IterationSummary& it : view.window) here += it.index >= suspicion.onset ? 1 : 0;
-  const std::int64_t all = view.window.back().index.value - suspicion.onset.value + 1;
+  const std::int64_t gone = view.window.front().index.value - suspicion.onset.value;
   lost = share * lost +
-         cost.seconds_per_iteration * static_cast<double>(std::max<std::int64_t>(0, all - here));
+         cost.seconds_per_iteration * static_cast<double>(std::max<std::int64_t>(0, gone));
   cost.gpu_hours = lost * view.world_size / kSecondsPerHour;
   return cost;
 }

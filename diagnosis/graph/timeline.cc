@@ -181,12 +181,26 @@ void IndexIterations(RankTimeline& line) {
   }
 }
 
+// What the numbers of iterations that follow one another differ by: 1, unless steps were joined.
+std::int64_t StrideOf(const std::map<Iteration, MonoNs>& iteration_begin) {
+  std::int64_t stride = 0;
+  std::int64_t before = 0;
+  for (const auto& [iteration, begin] : iteration_begin) {
+    const std::int64_t step = iteration.value - before;
+    if (iteration != iteration_begin.begin()->first && (stride == 0 || step < stride)) {
+      stride = step;
+    }
+    before = iteration.value;
+  }
+  return std::max<std::int64_t>(stride, 1);
+}
+
 // The op before op k, if nothing is missing between them.
-const CommOp* Previous(const RankTimeline& line, std::size_t k) {
+const CommOp* Previous(const RankTimeline& line, std::size_t k, std::int64_t stride) {
   if (k == 0) return nullptr;
   const CommOp* before = line.ops[k - 1];
   const std::int64_t step = line.ops[k]->iteration.value - before->iteration.value;
-  return step == 0 || step == 1 ? before : nullptr;
+  return step == 0 || step == 1 || step == stride ? before : nullptr;
 }
 
 MonoNs BeginOfGap(const CommOp& op, const CommOp* before,
@@ -215,9 +229,10 @@ RankTimeline BuildTimeline(RankId rank, const RankRows& rows,
   const Stretches waits = TracedWaits(line, rows, wait_floor);
   const MonoNs newest = line.ops.empty() ? MonoNs() : line.ops.back()->place();
   const Stretches marks = MarkStretches(rows.marks, newest);
+  const std::int64_t stride = StrideOf(iteration_begin);
   for (std::size_t k = 0; k < line.ops.size(); ++k) {
     const CommOp& op = *line.ops[k];
-    const CommOp* before = Previous(line, k);
+    const CommOp* before = Previous(line, k, stride);
     const MonoNs begin = BeginOfGap(op, before, iteration_begin);
     Gap& gap = line.gaps[k];
     gap.wall = gap.after_wait = (op.place() - begin).Seconds();

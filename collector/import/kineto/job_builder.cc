@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "collector/import/kineto/group_names.h"
+#include "collector/import/kineto/local_steps.h"
 #include "collector/import/kineto/rank_rows.h"
 #include "collector/import/op_summaries.h"
 
@@ -241,6 +242,10 @@ void AddTraces(const std::vector<RankTrace>& traces, Recording& recording) {
   NoteClocks(traces, recording);
   NoteSteps(steps, recording);
   DropContradictions(recording);
+  if (const std::int64_t joined = JoinLocalSteps(by_number, recording.view); joined > 1) {
+    recording.notes.push_back(
+        absl::StrCat("ranks communicate in one of ", joined, " steps: so many are one iteration"));
+  }
   AddWindow(std::move(by_number), recording);
   SummariseOps(recording.view);
   AddSignals(counts, traces.size(), recording);

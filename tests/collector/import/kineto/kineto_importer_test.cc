@@ -251,6 +251,32 @@ TEST_F(KinetoImporterTest, OpsInFlightTogetherAreWaitedForOnce) {
   EXPECT_EQ(recording_.view.window[1].ranks[0].blocked, Nanos(6'000'000));
 }
 
+// Weights are averaged in every third step: three steps are one iteration.
+TEST_F(KinetoImporterTest, StepsWithoutCommunicationBelongToTheNextWithIt) {
+  const auto steps = [](double arrives, int last) {
+    std::vector<std::string> events;
+    for (int i = 11; i <= last; ++i) {
+      const double at = 10'000.0 * i;
+      events.push_back(Step(i, at, 10'000));
+      events.push_back(Event("cpu_op", "aten::mm", 1, at + 100, 1000));
+      if (i % 3 != 0) continue;
+      for (auto& event : GlooAllReduce(at + arrives, at + 9000, false)) events.push_back(event);
+    }
+    return events;
+  };
+  Write("rank0.json", Trace(Header(0, 2), steps(2000, 22)));
+  Write("rank1.json", Trace(Header(1, 2), steps(6000, 22)));
+  ASSERT_TRUE(Read().ok());
+  EXPECT_THAT(recording_.notes, ElementsAre(HasSubstr("communicate in one of 3 steps")));
+  ASSERT_EQ(recording_.view.window.size(), 3) << "12 lacks a step, 22 has not met";
+  const auto& iteration = recording_.view.window[1];
+  EXPECT_EQ(iteration.index, Iteration(18));
+  EXPECT_EQ(iteration.ranks[0].duration, Nanos(30'000'000));
+  EXPECT_EQ(iteration.ranks[0].cpu, Nanos(3'001'000));
+  EXPECT_EQ(iteration.ranks[0].blocked, Nanos(6'999'000));
+  EXPECT_EQ(iteration.ranks[1].blocked, Nanos(2'999'000));
+}
+
 TEST_F(KinetoImporterTest, ReadsDeviceTraces) {
   std::vector<std::string> events;
   for (int i = 0; i < 3; ++i) {
