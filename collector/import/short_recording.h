@@ -6,7 +6,8 @@
 // and whoever records one does so because something is wrong. So the baseline is learned from the
 // first third of the recording, and a quarter of it must be irregular before a culprit is sought.
 // Never fewer than kLeastBaseline and kLeastIrregular; never more than the settings say. The rule
-// always_late, which is not asked of live jobs, is asked here, and imbalance gives leads.
+// always_late and odd_group, which are not asked of live jobs, are asked here, and imbalance gives
+// leads.
 // The prior that a given rank is at fault is that of a job known to be slow: half for all ranks
 // together, half for what is no rank's fault; never less than the settings say. It only weighs
 // where a slow episode was found, and dozens of ranks bring it down to the settings' own. What a
@@ -28,6 +29,7 @@ inline constexpr std::int32_t kLeastBaseline = 4;    // a median of fewer is mov
 inline constexpr std::int32_t kLeastIrregular = 3;   // two may be chance
 inline constexpr std::int32_t kLeastImbalance = 8;   // in nine of ten of them a stage must lead
 inline constexpr std::int32_t kLeastAlwaysLate = 3;  // a lead, no verdict: two may be chance
+inline constexpr std::int32_t kLeastOddGroup = 5;    // in all of so few it must show
 inline constexpr double kRanksAtFault = 0.5;         // against: the network, the design, the data
 
 inline diagnosis::DiagnosisConfig ConfigForRecording(diagnosis::DiagnosisConfig config,
@@ -41,6 +43,7 @@ inline diagnosis::DiagnosisConfig ConfigForRecording(diagnosis::DiagnosisConfig 
   config.imbalance_iterations =
       std::min(config.imbalance_iterations, std::max(kLeastImbalance, count * 2 / 3));
   if (config.always_late_iterations == 0) config.always_late_iterations = kLeastAlwaysLate;
+  if (config.odd_group_iterations == 0) config.odd_group_iterations = kLeastOddGroup;
   config.prior_rank = std::max(config.prior_rank, kRanksAtFault / std::max(1U, ranks));
   return config;
 }

@@ -98,6 +98,11 @@ struct DiagnosisConfig {
   double always_late_ratio = 1.5;  // own time against the median of the others
   double always_late_wait = 0.25;  // of the time that each of the others waits
 
+  // A group that is slower than those like it in all of a recording.
+  std::int32_t odd_group_iterations = 0;  // fewest in which; 0: not asked, live there is a past
+  double odd_group_ratio = 2.0;           // its transfers against those of every other
+  std::int32_t odd_group_siblings = 2;    // others like it that are well, at least
+
   // Jobs whose trace names their ops (schedules).
   double slow_worker_ratio = 1.1;    // computing of a worker against its peers' in other replicas
   double straggling_slowdown = 1.1;  // S above which a job's stragglers are worth a verdict

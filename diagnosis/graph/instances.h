@@ -61,6 +61,7 @@ class Instances {
   const std::vector<Instance>& all() const { return instances_; }
   // The instance an op belongs to; null where it has no partner here.
   const Instance* Of(const OpRef& ref) const;
+  bool AllDone(const Instance& instance) const;
   // Shortest elapsed time of the members that are done; 0 if none or if it tells nothing
   // (messages).
   double TransferSeconds(const Instance& instance) const;

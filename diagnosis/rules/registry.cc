@@ -5,6 +5,7 @@
 #include "diagnosis/rules/communication_slow.h"
 #include "diagnosis/rules/hang.h"
 #include "diagnosis/rules/imbalance.h"
+#include "diagnosis/rules/odd_group.h"
 #include "diagnosis/rules/slow_worker.h"
 #include "diagnosis/rules/stopped_job.h"
 #include "diagnosis/rules/unequal_work.h"
@@ -14,8 +15,9 @@ namespace fathom::diagnosis {
 
 const std::vector<Rule>& AllRules() {
   static const std::vector<Rule> kRules = {
-      ArrivalRule(),    WalkBackRule(),   CommunicationSlowRule(), ImbalanceRule(), HangRule(),
-      StoppedJobRule(), SlowWorkerRule(), UnequalWorkRule(),       AlwaysLateRule()};
+      ArrivalRule(),    WalkBackRule(),   CommunicationSlowRule(), ImbalanceRule(),
+      HangRule(),       StoppedJobRule(), SlowWorkerRule(),        UnequalWorkRule(),
+      AlwaysLateRule(), OddGroupRule()};
   return kRules;
 }
 
