@@ -143,7 +143,9 @@ std::string SentenceOf(const Situation& s, const Verdict& verdict) {
 }
 
 Grade GradeOf(const Situation& s, const Verdict& verdict) {
-  if (verdict.cause == Cause::kCommunicationHang) return Grade::kSupported;
+  if (verdict.cause == Cause::kCommunicationHang) {
+    return MayWaitForOthers(s, verdict.entity.ranks) ? Grade::kHypothesis : Grade::kSupported;
+  }
   if (verdict.cause != Cause::kNonCommunicationHang) return Grade::kEstablished;
   Grade grade = Grade::kEstablished;
   for (const RankId rank : verdict.entity.ranks) {
@@ -167,6 +169,9 @@ Verdict Convict(const Situation& s, Cause cause, std::vector<RankId> ranks) {
   verdict.sentence = SentenceOf(s, verdict);
   AddWaits(s, verdict.entity.ranks, verdict);
   for (const RankId rank : verdict.entity.ranks) DescribeDoing(s, rank, verdict);
+  if (cause == Cause::kCommunicationHang && verdict.grade == Grade::kHypothesis) {
+    verdict.would_change.push_back("A member that took another root, or that these wait for.");
+  }
   verdict.would_change.push_back(
       "A record of these ranks, written later, that shows them inside the op.");
   verdict.would_change.push_back("Records that were written while the job still made progress.");

@@ -1,11 +1,14 @@
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "diagnosis/evidence/meeting_place.h"
 #include "diagnosis/evidence/phrase.h"
 #include "diagnosis/evidence/troubled_paths.h"
+#include "diagnosis/model/lookup.h"
 #include "diagnosis/rules/records/situation.h"
 
 namespace fathom::diagnosis::records {
@@ -42,7 +45,7 @@ void NameLaggards(const Situation& s, const StuckInstance& instance, Verdict& ve
   }
   if (laggards.empty() || 2 * laggards.size() >= instance.inside.size()) return;
   const StuckInstance& earlier = *LeftBehindIn(s.graph, laggards.front());
-  verdict.grade = Grade::kSupported;
+  verdict.grade = MayWaitForOthers(s, laggards) ? Grade::kHypothesis : Grade::kSupported;
   verdict.entity.type = EntityType::kRank;
   verdict.sentence =
       absl::StrFormat("R%s not finished %s, which the others have: %s wait behind.",
@@ -55,6 +58,39 @@ void NameLaggards(const Situation& s, const StuckInstance& instance, Verdict& ve
     return std::find(laggards.begin(), laggards.end(), r) != laggards.end();
   });
   verdict.entity.ranks = std::move(laggards);
+}
+
+bool Has(const std::vector<RankId>& ranks, RankId rank) {
+  return std::find(ranks.begin(), ranks.end(), rank) != ranks.end();
+}
+
+// Ranks without a record that may belong to a group whose members are those that recorded ops of
+// it: all that are in no other group of its kind.
+std::vector<RankId> PossibleMembers(const Situation& s, const StuckInstance& instance) {
+  const Group* group = FindGroup(s.view, instance.group);
+  if (group == nullptr || !group->guessed || instance.sequence == kNoSequence) return {};
+  std::vector<RankId> possible = s.unrecorded();
+  for (const Group& like : s.view.groups) {
+    if (like.description != group->description) continue;
+    std::erase_if(possible, [&](RankId rank) { return Has(like.members, rank); });
+  }
+  return possible;
+}
+
+// Why an op with all known members inside may yet not be stuck by itself; nullopt where it is.
+std::optional<Abstention> WhyNotStuck(const Situation& s, const StuckInstance& instance,
+                                      const TroubledPaths& found) {
+  if (const auto possible = PossibleMembers(s, instance); !possible.empty()) {
+    return Abstention{absl::StrCat("whether all members are inside ", OpName(s.view, instance)),
+                      absl::StrCat("records of ", RanksInWords(possible),
+                                   ": who is in the group is told by records alone")};
+  }
+  if (instance.kind == CollectiveKind::kBarrier && found.paths.empty()) {
+    return Abstention{
+        "whether the job was stuck when the records were written",
+        "time or stacks: all ranks are inside the same barrier, as at an orderly end"};
+  }
+  return std::nullopt;
 }
 
 bool SuspectedStack(const RankRecord& record) {
@@ -100,10 +136,8 @@ std::vector<Verdict> JudgeCommunication(const Situation& s, Findings& findings) 
   if (s.sinks.complete.empty()) return {};
   const StuckInstance& instance = s.graph.instances[s.sinks.complete.front()];
   const TroubledPaths found = FindRecordedTrouble(s.view, s.config);
-  if (instance.kind == CollectiveKind::kBarrier && found.paths.empty()) {
-    findings.abstained.push_back({"whether the job was stuck when the records were written",
-                                  "time or stacks: all ranks are inside the same barrier, as at an "
-                                  "orderly end"});
+  if (auto why = WhyNotStuck(s, instance, found)) {
+    findings.abstained.push_back(*std::move(why));
     return {};
   }
   Verdict verdict = Accuse(s, Cause::kCommunicationHang, instance.inside);

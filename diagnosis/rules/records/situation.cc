@@ -72,6 +72,10 @@ std::vector<RankId> Situation::unrecorded() const {
   return ranks;
 }
 
+bool MayWaitForOthers(const Situation& s, const std::vector<RankId>& behind) {
+  return behind.size() > 1 || !IsSynchronising(LeftBehindIn(s.graph, behind.front())->kind);
+}
+
 std::string OpName(const JobView& view, const StuckInstance& instance) {
   const Group* group = FindGroup(view, instance.group);
   std::string name(CollectiveKindName(instance.kind));

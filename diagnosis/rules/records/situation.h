@@ -28,6 +28,11 @@ struct Situation {
   std::vector<RankId> unrecorded() const;  // ranks of the job without a record
 };
 
+// Whether ranks that are still inside an op which most have finished may only wait for others: in
+// an op with a root a member waits for those between it and the root, and which root each took is
+// not recorded; and of several that are behind one may wait for another. Requires: they are behind.
+bool MayWaitForOthers(const Situation& s, const std::vector<RankId>& behind);
+
 // "all_reduce 92 of default_pg (0)": counted from 1, as the source does.
 std::string OpName(const JobView& view, const StuckInstance& instance);
 

@@ -91,6 +91,8 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"device_stuck_behind_a_peer", kAbsent, {3}, Grade::kEstablished},
         Case{"left_behind", Cause::kCommunicationHang, {1}, Grade::kSupported},
         Case{"left_behind_enqueued_ahead", Cause::kCommunicationHang, {1}, Grade::kSupported},
+        Case{"left_behind_in_broadcast", Cause::kCommunicationHang, {1}, Grade::kHypothesis},
+        Case{"left_behind_two", Cause::kCommunicationHang, {1, 3}, Grade::kHypothesis},
         Case{"rebuilt", kAbsent, {2}, Grade::kEstablished},
         Case{"skipped_in_a_pair", Cause::kMismatch, {1}, Grade::kSupported},
         Case{"size_mismatch", Cause::kMismatch, {1}, Grade::kEstablished},
@@ -134,6 +136,15 @@ TEST(ImportCases, AllInsideIsALeadOnTheGroupAndAsksForTheTransport) {
   EXPECT_EQ(outcome.diagnosis.verdicts[0].grade, Grade::kHypothesis);
   ASSERT_EQ(outcome.diagnosis.abstained.size(), 1U);
   EXPECT_THAT(outcome.diagnosis.abstained[0].missing, HasSubstr("transport"));
+}
+
+TEST(ImportCases, MembersThatLeftNoDumpMayHoldUpAGroupOfUnknownMembers) {
+  const Outcome outcome = Judge("members_not_known");
+  EXPECT_THAT(outcome.diagnosis.verdicts, IsEmpty());
+  ASSERT_FALSE(outcome.diagnosis.abstained.empty());
+  EXPECT_THAT(outcome.diagnosis.abstained[0].question,
+              HasSubstr("whether all members are inside all_reduce 6 of DATA (4)"));
+  EXPECT_THAT(outcome.diagnosis.abstained[0].missing, HasSubstr("records of ranks 1 and 4"));
 }
 
 TEST(ImportCases, ADeviceThatNeverBeganAnOpIsToldFromAHostThatNeverCame) {

@@ -207,15 +207,29 @@ def device_stuck_behind_a_peer():
     return ranks
 
 
-def left_behind(enqueued_ahead):
-    """All entered op 5; all but rank 1 finished it and wait in op 6."""
-    ranks = world(4)
+def left_behind(enqueued_ahead, op="all_reduce", behind=(1,), n=4):
+    """All entered op 5; all but those behind finished it and wait in op 6."""
+    ranks = world(n)
     for rank in ranks:
+        late = rank.rank in behind
         for _ in range(4):
             rank.call("0", state="completed")
-        rank.call("0", open=rank.rank == 1, state="scheduled" if rank.rank == 1 else "completed")
-        if rank.rank != 1 or enqueued_ahead:
+        rank.call("0", op, open=late, state="scheduled" if late else "completed")
+        if not late or enqueued_ahead:
             rank.call("0", open=True)
+    return ranks
+
+
+def members_not_known():
+    """Gloo tells no members. Data groups are 0, 2, 4 and 1, 3, 5; rank 4 never came to the sixth op
+    of its group, and ranks 1 and 4 left no dump: 0 and 2 look like all of theirs."""
+    ranks = []
+    for r in (0, 2, 3, 5):
+        data = str(4 + r % 2)
+        rank = Rank(r, {"0": ("default_pg", [0, 1, 2, 3, 4, 5]), data: ("DATA", [])}, "gloo")
+        for _ in range(5):
+            rank.call(data).call("0")
+        ranks.append(rank.call(data, open=True) if r % 2 == 0 else rank.call(data).call("0", open=True))
     return ranks
 
 
@@ -273,6 +287,9 @@ def main():
     write("device_stuck_behind_a_peer", device_stuck_behind_a_peer())
     write("left_behind", left_behind(False))
     write("left_behind_enqueued_ahead", left_behind(True))
+    write("left_behind_in_broadcast", left_behind(False, op="broadcast"))
+    write("left_behind_two", left_behind(False, behind=(1, 3), n=5))
+    write("members_not_known", members_not_known(), config=False)
     write("stale", stale())
     write("rebuilt", rebuilt())
     write("skipped_in_a_pair", skipped_in_a_pair())
