@@ -131,10 +131,13 @@ void JobVerdicts::Refresh(Live& live, const diagnosis::Verdict& verdict, const J
 
 const JobVerdicts::Live* JobVerdicts::Successor(const std::string& key) const {
   const bool hang = IsHang(open_.at(key).episode.verdict);
+  const bool convicts = Convicts(open_.at(key).episode.verdict);
   const Live* best = nullptr;
   for (const auto& [other, live] : open_) {
-    // Being slow does not explain a hang, nor the other way round.
+    // Being slow does not explain a hang, nor the other way round; a lead explains no better than
+    // a conviction.
     if (other == key || live.missed > 0 || IsHang(live.episode.verdict) != hang) continue;
+    if (convicts && !Convicts(live.episode.verdict)) continue;
     if (best == nullptr || best->episode.verdict.grade < live.episode.verdict.grade) best = &live;
   }
   return best;

@@ -11,6 +11,7 @@
 #include "diagnosis/evidence/phrase.h"
 #include "diagnosis/graph/wait_for.h"
 #include "diagnosis/model/lookup.h"
+#include "diagnosis/rules/hang/cut_off.h"
 #include "diagnosis/rules/hang/death.h"
 #include "diagnosis/rules/hang/order_words.h"
 #include "diagnosis/rules/hang/program_order.h"
@@ -283,7 +284,15 @@ bool JudgeTheDead(const StuckJob& job, Findings& out) {
   return !deaths.dead.empty();
 }
 
+// Where nobody is named, a node that is out of reach whole may be why.
+void JudgeCutOff(const StuckJob& job, Findings& out) {
+  if (const auto cut = FindCutOffNode(job.c.view, job.graph)) {
+    out.verdicts.push_back(LeadOnCutOff(job, *cut));
+  }
+}
+
 void Examine(const Case& c, Findings& out) {
+  const std::size_t before = out.verdicts.size();
   const WaitFor graph = BuildWaitFor(c.view, c.config.stall_floor, c.config.message_gap);
   const StuckJob job{c, graph, LongestIteration(c.view)};
   if (const auto mismatch = FindMismatch(c.view)) {
@@ -296,6 +305,7 @@ void Examine(const Case& c, Findings& out) {
   } else if (!JudgeSinks(job, out)) {
     JudgeInside(job, out);
   }
+  if (out.verdicts.size() == before) JudgeCutOff(job, out);
 }
 
 }  // namespace

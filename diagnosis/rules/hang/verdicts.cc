@@ -411,4 +411,26 @@ Verdict ConvictPlace(const StuckJob& job, const MeetingPlace& place, const Troub
   return verdict;
 }
 
+Verdict LeadOnCutOff(const StuckJob& job, const CutOffNode& cut) {
+  Verdict verdict = Base(job, Cause::kCommunicationHang, cut.ranks);
+  verdict.grade = Grade::kHypothesis;
+  verdict.entity.type = EntityType::kHost;
+  verdict.entity.node = cut.node;
+  verdict.sentence = absl::StrFormat(
+      "Node %s cannot be reached, and for %s all ranks of the other nodes have waited for its "
+      "ranks "
+      "(%s), or may have: it may be down or cut off, or its agent is gone and one of them hangs.",
+      cut.node, Duration(StuckFor(job).Seconds()), RankList(cut.ranks));
+  verdict.evidence.push_back({"Ranks in reach that wait in communication, of all that are.",
+                              static_cast<double>(verdict.victims.size()), "ranks",
+                              static_cast<double>(job.c.view.ranks.size() - cut.ranks.size()),
+                              "open ops"});
+  verdict.counter_evidence.push_back(
+      {"Its agent is out of reach: what its ranks do is not known.", 0, "", 0, "agents"});
+  verdict.would_change.push_back("The agent of the node, back with what its ranks do.");
+  verdict.action_text = absl::StrCat("See whether ", cut.node, " is up and can be reached.");
+  verdict.action_command = absl::StrCat("ping -c 3 ", cut.node);
+  return verdict;
+}
+
 }  // namespace fathom::diagnosis

@@ -13,6 +13,7 @@
 #include "diagnosis/graph/wait_for.h"
 #include "diagnosis/model/job_view.h"
 #include "diagnosis/model/verdict.h"
+#include "diagnosis/rules/hang/cut_off.h"
 #include "diagnosis/rules/hang/order_words.h"
 #include "diagnosis/rules/hang/program_order.h"
 #include "diagnosis/rules/mismatch.h"
@@ -47,6 +48,9 @@ Verdict ConvictCommunication(const StuckJob& job, const StuckInstance& stuck,
                              const TroubledPaths& found);
 // All that is stuck in the job meets at `place`. Requires: not kNone.
 Verdict ConvictPlace(const StuckJob& job, const MeetingPlace& place, const TroubledPaths& found);
+
+// A lead: what goes on there cannot be seen.
+Verdict LeadOnCutOff(const StuckJob& job, const CutOffNode& cut);
 
 }  // namespace fathom::diagnosis
 

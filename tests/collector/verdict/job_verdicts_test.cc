@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "tests/collector/fake_clock.h"
 
 namespace fathom::collector {
@@ -232,6 +234,25 @@ TEST_F(JobVerdictsTest, AHangWhoseCulpritGoesOutOfSightStaysUntilItsJobMovesOrIt
   EXPECT_TRUE(all.back().second.verdict.counter_evidence.empty());
   for (int i = 0; i < 25; ++i) Diagnose({});
   EXPECT_EQ(all.back().second.closed_because, "no longer supported");
+}
+
+TEST_F(JobVerdictsTest, ALeadOnTheNodeReplacesNoConvictionOfARankOutOfSight) {
+  suspicion = {};
+  suspicion.stalled = true;
+  for (int i = 0; i < 2; ++i) Diagnose({Hung(2)});
+  out_of_sight = {{RankId(2), "n1"}};
+  diagnosis::Verdict node = Hung(3);
+  node.grade = diagnosis::Grade::kHypothesis;
+  node.entity.type = diagnosis::EntityType::kHost;
+  all.clear();
+  for (int i = 0; i < 60; ++i) Diagnose({node});
+  for (const auto& [change, episode] : all) EXPECT_NE(change, VerdictChange::kClosed);
+  for (int i = 0; i < 60; ++i) Diagnose({Hung(1)});
+  const auto closed = std::find_if(all.begin(), all.end(), [](const auto& event) {
+    return event.first == VerdictChange::kClosed &&
+           event.second.verdict.entity.ranks.front() == RankId(2);
+  });
+  ASSERT_NE(closed, all.end()) << "a conviction explains it better";
 }
 
 TEST_F(JobVerdictsTest, OutOfSightKeepsNeitherSlownessNorAHangOfOthersNorOneThatIsOver) {

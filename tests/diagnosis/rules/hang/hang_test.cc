@@ -68,6 +68,49 @@ TEST(HangTest, OfRanksOutOfReachItNamesTheNodeAndNobody) {
   EXPECT_THAT(said.abstained, Contains(Field(&Abstention::missing, HasSubstr("no agent of"))));
 }
 
+// Ranks 2 and 3 on n1 wait in the op of all for 0 and 1 on n0, of whom nothing is known.
+JobView CutOff() {
+  JobView view = Chain();
+  for (RankFacts& facts : view.ranks) {
+    facts.node = facts.rank < RankId(2) ? "n0" : "n1";
+    facts.agent_reachable = facts.node == "n1";
+  }
+  return view;
+}
+
+TEST(HangTest, ANodeOutOfReachForWhichAllOthersWaitIsALead) {
+  const Diagnosis said = Say(CutOff());
+  ASSERT_EQ(said.verdicts.size(), 1u);
+  EXPECT_EQ(said.verdicts[0].grade, Grade::kHypothesis);
+  EXPECT_EQ(said.verdicts[0].entity.type, EntityType::kHost);
+  EXPECT_EQ(said.verdicts[0].entity.node, "n0");
+  EXPECT_THAT(said.verdicts[0].entity.ranks, ElementsAre(RankId(0), RankId(1)));
+  EXPECT_THAT(said.verdicts[0].victims, ElementsAre(RankId(2), RankId(3)));
+  EXPECT_THAT(said.verdicts[0].sentence,
+              HasSubstr("Node n0 cannot be reached, and for 20 s all"));
+  EXPECT_THAT(said.abstained, Contains(Field(&Abstention::missing, HasSubstr("agent of n0"))));
+}
+
+TEST(HangTest, ANodeOutOfReachIsNoLeadWhereNotAllWaitForIt) {
+  JobView two_nodes = CutOff();
+  two_nodes.ranks[1].node = "n2";
+  EXPECT_THAT(Say(two_nodes).verdicts, IsEmpty()) << "which of two?";
+  JobView unnamed = CutOff();
+  for (RankFacts& facts : unnamed.ranks) facts.node.clear();
+  EXPECT_THAT(Say(unnamed).verdicts, IsEmpty());
+  JobView working = CutOff();
+  working.ranks[3].open_ops.clear();
+  working.ranks[3].silent_for = Nanos();
+  EXPECT_THAT(Say(working).verdicts, IsEmpty()) << "rank 3 works";
+  JobView stopped = CutOff();
+  stopped.ranks[3].open_ops.clear();
+  stopped.ranks[3].state = ProcessState::kStopped;
+  stopped.ranks[3].groups = {{GroupId(kWorld), 5, 5, 5}};
+  const Diagnosis said = Say(stopped);
+  ASSERT_EQ(said.verdicts.size(), 1u);
+  EXPECT_THAT(said.verdicts[0].entity.ranks, ElementsAre(RankId(3))) << "a culprit in reach";
+}
+
 TEST(HangTest, ACulpritInReachIsNamedThoughOthersAreOutOfReach) {
   JobView view = Chain();
   view.ranks[0].agent_reachable = view.ranks[3].agent_reachable = false;
