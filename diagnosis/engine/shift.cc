@@ -12,6 +12,7 @@ namespace {
 constexpr double kClip = 4;           // sigmas: one spike must not look like a step
 constexpr double kLeastNoise = 1e-4;  // of the median: clocks and sums are not finer
 constexpr double kOfLine = 0.8;       // of what a line leaves unexplained: the step leaves less
+constexpr double kToGoOn = 0.5;       // of the evidence that began it, for it to go on
 
 std::vector<double> Seconds(const JobSeries& series, std::size_t from, std::size_t to) {
   std::vector<double> values;
@@ -98,18 +99,45 @@ bool BetterThanALine(const std::vector<double>& earlier, const std::vector<doubl
   return step <= kOfLine * SpreadOf(all).about_line;
 }
 
+Shift From(const JobSeries& series, double after) {
+  Shift shift{0, series.reference, (series.reference + after) / 2};
+  while (shift.first < series.points.size() && series.points[shift.first].index < series.episode) {
+    ++shift.first;
+  }
+  return shift;
+}
+
+// The newest points alone are a step above the baseline of the episode.
+std::optional<Shift> BeginsAnew(const JobSeries& series, const std::vector<double>& recent,
+                                const DiagnosisConfig& config) {
+  const Side after = SideOf(recent);
+  if (!IsStep({series.reference, after.sigma, after.count}, after, config)) return std::nullopt;
+  const Shift shift = From(series, after.median);
+  const bool apart = Apart(recent, shift.limit, true, config.persistent_share);
+  return apart ? std::optional<Shift>(shift) : std::nullopt;
+}
+
+// All points since the onset are a step, by half of what it takes to begin an episode, and the
+// newest ones are nearer to it than to the baseline.
+std::optional<Shift> Lasts(const JobSeries& series, const std::vector<double>& recent,
+                           DiagnosisConfig config) {
+  const std::size_t onset = From(series, 0).first, n = series.points.size();
+  if (n < onset + recent.size()) return std::nullopt;
+  const Side after = SideOf(Seconds(series, onset, n));
+  config.shift_sigmas *= kToGoOn;
+  config.shift_noise /= kToGoOn;
+  if (!IsStep({series.reference, after.sigma, after.count}, after, config)) return std::nullopt;
+  const Shift shift = From(series, after.median);
+  return Median(recent) > shift.limit ? std::optional<Shift>(shift) : std::nullopt;
+}
+
 std::optional<Shift> GoesOn(const JobSeries& series, const DiagnosisConfig& config) {
   const std::size_t n = series.points.size();
-  const std::size_t count = static_cast<std::size_t>(config.shift_iterations);
+  const auto count = static_cast<std::size_t>(config.shift_iterations);
   if (n < count) return std::nullopt;
   const std::vector<double> recent = Seconds(series, n - count, n);
-  const Side after = SideOf(recent);
-  const Side before{series.reference, after.sigma, after.count};
-  if (!IsStep(before, after, config)) return std::nullopt;
-  Shift shift{0, before.median, (before.median + after.median) / 2};
-  if (!Apart(recent, shift.limit, true, config.persistent_share)) return std::nullopt;
-  while (series.points[shift.first].index < series.episode) ++shift.first;
-  return shift;
+  const std::optional<Shift> anew = BeginsAnew(series, recent, config);
+  return anew ? anew : Lasts(series, recent, config);
 }
 
 }  // namespace

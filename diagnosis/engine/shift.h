@@ -5,8 +5,12 @@
 //
 // Model: the window is split where the means before and after differ most, in units of their
 // standard error. It is a step if both sides are quiet, lie apart point by point, differ by delta
-// or more, and a straight line would not explain as much. During an episode handed back by the
-// caller the side before is its baseline.
+// or more, and a straight line would not explain as much.
+//
+// During an episode handed back by the caller the side before is its baseline, and less is needed
+// for it to go on than to begin: half the standard errors and twice the noise, of all points since
+// the onset, while the newest ones lie nearer to their median than to the baseline. Else a step
+// near the least that can be told would be told and taken back.
 //
 // Units: seconds. Thread-safety: pure. Cost: O(points log points).
 // Source: least-squares estimate of one change in mean (Hinkley 1970), on clipped values.

@@ -85,5 +85,48 @@ TEST(ShiftTest, InAnEpisodeItGoesOnAgainstTheBaselineFromBefore) {
   EXPECT_FALSE(FindShift(well, {}));
 }
 
+struct Lasting {
+  const char* what;
+  double noise, step;
+};
+
+class LastingShiftTest : public ::testing::TestWithParam<Lasting> {};
+
+// A step that was told once is told at every look afterwards, and over when it is gone.
+TEST_P(LastingShiftTest, IsToldUntilItIsOver) {
+  constexpr std::size_t kRecovered = 40, kGone = 6;  // points after the onset; looks
+  const Lasting& test = GetParam();
+  for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+    std::mt19937_64 random(seed);
+    std::normal_distribution<double> normal(0, test.noise);
+    JobSeries series = SeriesOf(test.noise, 0, seed);
+    series.points.resize(kBefore);
+    bool told = false;
+    for (std::size_t after = 0; after < kRecovered + 12; ++after) {
+      const double step = after < kRecovered ? test.step : 0;
+      series.points.push_back({Iteration(static_cast<std::int64_t>(kBefore + after)), WallNs(),
+                               0.1 * (1 + step + normal(random)), true});
+      const auto shift = FindShift(series, {});
+      if (after < kRecovered) {
+        EXPECT_TRUE(shift || !told) << test.what << ", seed " << seed << ", point " << after;
+      }
+      if (after >= kRecovered + kGone) {
+        EXPECT_FALSE(shift) << test.what << ", seed " << seed << ", point " << after;
+      }
+      series.episode = shift ? series.points[shift->first].index : Iteration(-1);
+      series.reference = shift ? shift->before : 0.1;
+      told = told || shift;
+      if (told && !shift) break;
+    }
+    EXPECT_TRUE(told) << test.what << ", seed " << seed;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, LastingShiftTest,
+                         ::testing::Values(Lasting{"as a slow memory costs a large job", 0.0045,
+                                                   0.021},
+                                           Lasting{"twice as far from the noise", 0.003, 0.03},
+                                           Lasting{"a noisier job", 0.006, 0.04}));
+
 }  // namespace
 }  // namespace fathom::diagnosis
