@@ -142,15 +142,21 @@ void SummaryWindow::Fold(std::size_t slot, std::int64_t iteration) {
   if (StripEntry* strip = FindStrip(iteration)) strip->duration = MedianDuration(slot);
 }
 
-Nanos SummaryWindow::MedianDuration(std::size_t slot) const {
-  std::vector<std::uint32_t> all;
+std::vector<Nanos> SummaryWindow::MedianDurations(const std::vector<std::size_t>& slots) const {
+  std::vector<std::vector<std::uint32_t>> all(slots.size());
+  for (std::size_t i = 0; i < slots.size(); ++i) all[i].reserve(reports_[slots[i]]);
   for (const auto& [rank, entry] : entries_) {
-    if (entry.window.Has(slot)) all.push_back(entry.window.duration_us(slot));
+    for (std::size_t i = 0; i < slots.size(); ++i) {
+      if (entry.window.Has(slots[i])) all[i].push_back(entry.window.duration_us(slots[i]));
+    }
   }
-  if (all.empty()) return Nanos();
-  const auto middle = all.begin() + static_cast<std::ptrdiff_t>(all.size() / 2);
-  std::nth_element(all.begin(), middle, all.end());
-  return Us(*middle);
+  std::vector<Nanos> medians;
+  for (auto& durations : all) {
+    const auto middle = durations.begin() + static_cast<std::ptrdiff_t>(durations.size() / 2);
+    if (middle != durations.end()) std::nth_element(durations.begin(), middle, durations.end());
+    medians.push_back(middle == durations.end() ? Nanos() : Us(*middle));
+  }
+  return medians;
 }
 
 StripEntry* SummaryWindow::FindStrip(std::int64_t iteration) {

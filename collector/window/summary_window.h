@@ -108,7 +108,8 @@ class SummaryWindow {
   void FitSlots(std::size_t columns);
   void Fold(std::size_t slot, std::int64_t iteration);
   std::vector<HeatCell> Cells(std::size_t slot) const;
-  Nanos MedianDuration(std::size_t slot) const;
+  Nanos MedianDuration(std::size_t slot) const { return MedianDurations({slot}).front(); }
+  std::vector<Nanos> MedianDurations(const std::vector<std::size_t>& slots) const;
   StripEntry* FindStrip(std::int64_t iteration);
   void NoteStrip(std::int64_t iteration, WallNs begin);
 

@@ -53,18 +53,21 @@ std::vector<HeatCell> SummaryWindow::Cells(std::size_t slot) const {
 
 std::vector<diagnosis::IterationSummary> SummaryWindow::View() const {
   std::vector<diagnosis::IterationSummary> view;
+  std::vector<std::size_t> slots;
   for (const std::int64_t iteration : slots_.Sorted()) {
-    const std::size_t slot = *slots_.Find(iteration);
-    diagnosis::IterationSummary summary;
+    slots.push_back(*slots_.Find(iteration));
+    diagnosis::IterationSummary& summary = view.emplace_back();
     summary.index = Iteration(iteration);
-    summary.begin = begin_[slot];
-    summary.ranks.reserve(entries_.size());
-    for (const auto& [rank, entry] : entries_) {
-      if (!entry.window.Has(slot)) continue;
-      summary.ranks.push_back(entry.window.Get(slot));
-      summary.ranks.back().rank = rank;
+    summary.begin = begin_[slots.back()];
+    summary.ranks.reserve(reports_[slots.back()]);
+  }
+  // Rank by rank: what a rank holds lies together, ranks lie apart.
+  for (const auto& [rank, entry] : entries_) {
+    for (std::size_t i = 0; i < slots.size(); ++i) {
+      if (!entry.window.Has(slots[i])) continue;
+      view[i].ranks.push_back(entry.window.Get(slots[i]));
+      view[i].ranks.back().rank = rank;
     }
-    view.push_back(std::move(summary));
   }
   return view;
 }
@@ -105,13 +108,14 @@ std::vector<RankId> SummaryWindow::ranks() const {
 }
 
 Nanos SummaryWindow::RecentDuration(std::size_t iterations) const {
-  std::vector<Nanos> durations;
+  std::vector<std::size_t> slots;
   const auto sorted = slots_.Sorted();
   // The newest may still lack ranks.
-  for (auto at = sorted.rbegin(); at != sorted.rend() && durations.size() < iterations; ++at) {
+  for (auto at = sorted.rbegin(); at != sorted.rend() && slots.size() < iterations; ++at) {
     if (at == sorted.rbegin() && sorted.size() > 1) continue;
-    durations.push_back(MedianDuration(*slots_.Find(*at)));
+    slots.push_back(*slots_.Find(*at));
   }
+  std::vector<Nanos> durations = MedianDurations(slots);
   if (durations.empty()) return Nanos();
   std::sort(durations.begin(), durations.end());
   return durations[durations.size() / 2];
