@@ -2,6 +2,7 @@
 // known.
 //
 // Exit codes as of analyze: 0 nothing found, 1 failure, 2 a verdict is established or supported.
+#include <fcntl.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -10,6 +11,7 @@
 #include <csignal>
 #include <cstdio>
 #include <fstream>
+#include <functional>
 #include <iterator>
 #include <memory>
 #include <optional>
@@ -54,7 +56,7 @@ constexpr const char* kExamples =
 
 struct SimulateOptions {
   std::string scenario;
-  std::string experiment;
+  std::string experiment, page;
   std::string output = "text";
   std::string collector, collector_http, job;
   std::string svg, plot, operators;
@@ -168,13 +170,37 @@ int SimulateOne(const SimulateOptions& options) {
   return found && !options.exit_zero ? kCulpritFound : kNothingFound;
 }
 
-// Its exit code. An interruption from the terminal reaches it as well: it ends by itself.
-int RunToItsEnd(std::vector<std::string> line) {
+using Hear = std::function<void(const std::string&)>;
+
+// Reads a pipe whose other end a child has, to its end.
+void HearOut(const int (&ends)[2], const Hear& hear) {
+  close(ends[1]);
+  char text[4096];
+  for (;;) {
+    const ssize_t got = read(ends[0], text, sizeof text);
+    if (got > 0) hear(std::string(text, static_cast<std::size_t>(got)));
+    if (got == 0 || (got < 0 && errno != EINTR)) break;
+  }
+  close(ends[0]);
+}
+
+// Its exit code. An interruption from the terminal reaches it as well: it ends by itself. What it
+// prints goes to `hear`; empty: where ours goes.
+int RunToItsEnd(std::vector<std::string> line, const Hear& hear) {
   std::vector<char*> argv;
   for (std::string& word : line) argv.push_back(word.data());
   argv.push_back(nullptr);
+  int ends[2] = {-1, -1};
+  if (hear && pipe2(ends, O_CLOEXEC) != 0) {
+    return Fail("simulate", absl::ErrnoToStatus(errno, "a pipe"));
+  }
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  if (hear) posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
   pid_t pid = -1;
-  const int error = posix_spawn(&pid, argv[0], nullptr, nullptr, argv.data(), environ);
+  const int error = posix_spawn(&pid, argv[0], &actions, nullptr, argv.data(), environ);
+  posix_spawn_file_actions_destroy(&actions);
+  if (hear) HearOut(ends, error == 0 ? hear : Hear([](const std::string&) {}));
   if (error != 0) return Fail("simulate", absl::ErrnoToStatus(error, line.front()));
   int status = 0;
   while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
@@ -183,7 +209,7 @@ int RunToItsEnd(std::vector<std::string> line) {
 }
 
 // The same options for fathom-fleet, which speaks gRPC.
-int Fleet(const SimulateOptions& options) {
+int Fleet(const SimulateOptions& options, const Hear& hear = {}) {
   const Installation here = ThisInstallation();
   if (here.fleet.empty()) {
     return Fail("simulate", absl::UnavailableError(Cat("fathom-fleet is not beside this program (",
@@ -203,19 +229,20 @@ int Fleet(const SimulateOptions& options) {
   add("--ranks", Cat(options.ranks));
   add("--runs", Cat(options.runs));
   add("--output", options.output);
-  add("--svg", options.svg);
-  if (options.markdown) line.push_back("--markdown");
   if (options.exit_zero) line.push_back("--exit-zero");
-  return RunToItsEnd(line);
+  return RunToItsEnd(line, hear);
 }
 
 int Experiment(const SimulateOptions& options) {
   auto experiment = simulate::ExperimentOnStdout(options.seed, options.svg);
   experiment.runs = options.runs;
-  experiment.markdown = options.markdown;
+  experiment.markdown = options.markdown || !options.page.empty();
   experiment.stopped = [] { return interrupted != 0; };
-  experiment.end_to_end = [&options] { return Fleet(options) == kNothingFound; };
-  const absl::Status done = simulate::RunExperiment(options.experiment, experiment);
+  experiment.end_to_end = [&options](const Hear& hear) {
+    return Fleet(options, hear) == kNothingFound;
+  };
+  if (!options.page.empty()) experiment.section = simulate::SectionsInto(options.page);
+  const absl::Status done = simulate::RunExperiments(options.experiment, experiment);
   return done.ok() ? kNothingFound : Fail("simulate", done);
 }
 
@@ -281,9 +308,12 @@ void AddSimulateVerb(CLI::App& root, Invocation* invocation) {
   verb->add_option("--pace", options->pace_s,
                    "seconds between iterations from the first fault on, at a collector")
       ->type_name("S");
-  verb->add_option("--experiment", options->experiment, "a table of many runs, or all")
-      ->type_name("NAME");
+  verb->add_option("--experiment", options->experiment, "tables of many runs, or all")
+      ->type_name("NAME,NAME");
   verb->add_option("--runs", options->runs, "of a row of the experiment")->type_name("N");
+  verb->add_option("--page", options->page,
+                   "also write the experiments into this page, each when it is done")
+      ->type_name("FILE");
   verb->add_flag("--markdown", options->markdown, "with the headings and text of a page");
   verb->add_option("--operators", options->operators,
                    "write its ops, each with whether it is abnormal, and stop")

@@ -1,7 +1,11 @@
 #include "collector/simulate/experiment.h"
 
+#include <set>
+
+#include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 #include "collector/simulate/table_plot.h"
 #include "collector/simulate/tables.h"
 
@@ -64,8 +68,10 @@ constexpr char kPage[] =
     "# Experiments\n\n"
     "Is the engine right about jobs whose truth is known? Each table is what the command above it "
     "prints; the whole page is\n\n"
-    "    fathom simulate --experiment all --markdown --svg docs/images/experiments \\\n"
-    "        > docs/experiments.md\n\n"
+    "    fathom simulate --experiment all --page docs/experiments.md \\\n"
+    "        --svg docs/images/experiments\n\n"
+    "Each section is written as it is done, so that what was interrupted goes on with the names of "
+    "those that are left (`--experiment cost,endtoend`); other sections stay as they are.\n\n"
     "**The jobs are synthetic** ([how they are played](formats/scenario.md)). Figures of papers "
     "stand beside ours as anchors: Holmes (NSDI'25) measured on traces of real clusters, which are "
     "harder than anything played here in ways nobody has modelled. None of this has run on a "
@@ -100,28 +106,72 @@ void PrintAndPlot(const std::string& name, const ExperimentOptions& options,
   }
 }
 
-absl::Status RunExperiment(const std::string& name, const ExperimentOptions& options) {
-  bool found = false;
-  if (options.markdown && name == "all") options.print(kPage);
+namespace {
+
+// What the options ask for, in the order of the page; kNotFound: a name that is none.
+absl::StatusOr<std::vector<const ExperimentEntry*>> Chosen(const std::string& names) {
+  std::set<std::string> wanted = absl::StrSplit(names, ',');
+  const bool all = wanted.erase("all") > 0;
+  std::vector<const ExperimentEntry*> chosen;
   for (const ExperimentEntry& entry : kExperiments) {
-    if (name != "all" && name != entry.name) continue;
-    found = true;
-    options.print(absl::StrCat(options.markdown ? "\n## " : "", entry.title, "\n\n", entry.about,
-                               " Seeds from ", options.seed, " on.\n\n"));
-    if (options.markdown) {
-      options.print(absl::StrCat("    fathom simulate --experiment ", entry.name, "\n\n"));
-    }
-    PrintAndPlot(entry.name, options, entry.run);
+    if (wanted.erase(entry.name) > 0 || all) chosen.push_back(&entry);
+  }
+  if (wanted.empty()) return chosen;
+  return absl::NotFoundError(absl::StrCat("no experiment '", *wanted.begin(),
+                                          "'; there are: ", absl::StrJoin(ExperimentNames(), " ")));
+}
+
+void Run(const ExperimentEntry& entry, const ExperimentOptions& options) {
+  options.print(absl::StrCat(options.markdown ? "\n## " : "", entry.title, "\n\n", entry.about,
+                             " Seeds from ", options.seed, " on.\n\n"));
+  if (options.markdown) {
+    options.print(absl::StrCat("    fathom simulate --experiment ", entry.name, "\n\n"));
+  }
+  PrintAndPlot(entry.name, options, entry.run);
+}
+
+// From its heading to before the next one; empty: it is not there.
+std::string SectionOf(const std::string& page, const std::string& title) {
+  const std::size_t from = page.find(absl::StrCat("\n## ", title, "\n"));
+  if (from == std::string::npos) return "";
+  const std::size_t to = page.find("\n## ", from + 1);
+  return page.substr(from, to == std::string::npos ? to : to - from);
+}
+
+}  // namespace
+
+absl::Status RunExperiments(const std::string& names, const ExperimentOptions& options) {
+  const auto chosen = Chosen(names);
+  if (!chosen.ok()) return chosen.status();
+  if (options.markdown && names == "all") options.print(kPage);
+  std::vector<std::string> left;
+  for (const ExperimentEntry* entry : *chosen) left.emplace_back(entry->name);
+  for (const ExperimentEntry* entry : *chosen) {
+    std::string section;
+    ExperimentOptions heard = options;
+    heard.print = [&](const std::string& text) {
+      section += text;
+      options.print(text);
+    };
+    Run(*entry, heard);
     if (options.stopped && options.stopped()) {
-      options.print("\nInterrupted: the last row holds the runs that were done.\n");
+      options.print("\nInterrupted: the last row holds the runs that were done. Left to do: " +
+                    absl::StrJoin(left, ",") + "\n");
       return absl::OkStatus();
     }
-  }
-  if (!found) {
-    return absl::NotFoundError(absl::StrCat(
-        "no experiment '", name, "'; there are: ", absl::StrJoin(ExperimentNames(), " ")));
+    if (options.section) options.section(entry->title, section);
+    left.erase(left.begin());
   }
   return absl::OkStatus();
+}
+
+std::string PageWith(const std::string& page, const std::string& title,
+                     const std::string& section) {
+  std::string renewed = kPage;
+  for (const ExperimentEntry& entry : kExperiments) {
+    renewed += title == entry.title ? section : SectionOf(page, entry.title);
+  }
+  return renewed;
 }
 
 }  // namespace fathom::simulate

@@ -10,7 +10,7 @@
 // data, and the output says so.
 //
 // Thread-safety: thread-compatible. Errors: kNotFound for a name that is none. Interrupted, rows
-// that were begun are printed with the runs that were done.
+// that were begun are printed with the runs that were done, and what is left is named.
 #ifndef FATHOM_COLLECTOR_SIMULATE_EXPERIMENT_H_
 #define FATHOM_COLLECTOR_SIMULATE_EXPERIMENT_H_
 
@@ -32,8 +32,10 @@ struct ExperimentOptions {
   std::function<void(const std::string&)> print;
   // Gets the plots of a table, once it is printed; by the name of their files. May be empty.
   std::function<void(const std::string& name, const std::string& svg)> plot;
+  // Gets what an experiment printed, once it is whole. May be empty.
+  std::function<void(const std::string& title, const std::string& section)> section;
   // Prints the table over gRPC, which another program makes; false when it cannot. May be empty.
-  std::function<bool()> end_to_end;
+  std::function<bool(const std::function<void(const std::string&)>& print)> end_to_end;
 };
 
 std::vector<std::string> ExperimentNames();
@@ -42,8 +44,12 @@ std::vector<std::string> ExperimentNames();
 void PrintAndPlot(const std::string& name, const ExperimentOptions& options,
                   const std::function<void(const ExperimentOptions&)>& table);
 
-// `name` "all": one after the other.
-absl::Status RunExperiment(const std::string& name, const ExperimentOptions& options);
+// One after the other. `names`: with commas, or "all".
+absl::Status RunExperiments(const std::string& names, const ExperimentOptions& options);
+
+// A page of all experiments with this section new and the others as they were in `page`, where they
+// were there.
+std::string PageWith(const std::string& page, const std::string& title, const std::string& section);
 
 }  // namespace fathom::simulate
 

@@ -1,4 +1,5 @@
-// Where programs put the experiments: tables on stdout, plots in a folder as NAME.svg.
+// Where programs put the experiments: tables on stdout and into a page, plots in a folder as
+// NAME.svg.
 //
 // Used by `fathom simulate` and fathom-fleet. Thread-safety: thread-compatible. Errors: a file that
 // cannot be written is told on stderr, once each.
@@ -10,6 +11,7 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <iterator>
 #include <string>
 
 #include "collector/simulate/cpu_time.h"
@@ -28,6 +30,22 @@ inline std::function<void(const std::string&, const std::string&)> PlotsInto(
     file << svg;
     file.close();
     if (!file) std::fprintf(stderr, "fathom: %s cannot be written\n", path.c_str());
+  };
+}
+
+// Renews one section after the other in the page; a reader always finds a whole one.
+inline std::function<void(const std::string&, const std::string&)> SectionsInto(
+    const std::filesystem::path& path) {
+  return [path](const std::string& title, const std::string& section) {
+    std::ifstream old(path, std::ios::binary);
+    const std::string page{std::istreambuf_iterator<char>(old), std::istreambuf_iterator<char>()};
+    const std::filesystem::path fresh = path.string() + ".new";
+    std::ofstream file(fresh, std::ios::binary | std::ios::trunc);
+    file << PageWith(page, title, section);
+    file.close();
+    std::error_code error;
+    if (file) std::filesystem::rename(fresh, path, error);
+    if (!file || error) std::fprintf(stderr, "fathom: %s cannot be written\n", path.c_str());
   };
 }
 

@@ -105,7 +105,7 @@ void CostByScale(const ExperimentOptions& options) {
 }
 
 void OverTheNetwork(const ExperimentOptions& options) {
-  if (options.end_to_end && options.end_to_end()) return;
+  if (options.end_to_end && options.end_to_end(options.print)) return;
   options.print("Not run: it needs fathom-fleet and fathom-collector beside this program.\n");
 }
 

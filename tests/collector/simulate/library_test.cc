@@ -58,15 +58,42 @@ TEST(SessionTest, StopsWhenToldAndSaysSo) {
   EXPECT_EQ(outcome.iterations, 7);
 }
 
-TEST(ExperimentTest, PrintsARowATrialAndKnowsItsNames) {
+struct ExperimentTest : ::testing::Test {
+  ExperimentTest() {
+    options.runs = 1;
+    options.now = CpuSeconds;
+    options.print = [this](const std::string& text) { printed += text; };
+    options.section = [this](const std::string& title, const std::string& section) {
+      page = PageWith(page, title, section);
+    };
+  }
   ExperimentOptions options;
-  options.runs = 1;
-  options.now = CpuSeconds;
-  std::string printed;
-  options.print = [&printed](const std::string& text) { printed += text; };
-  ASSERT_TRUE(RunExperiment("dimensions", options).ok());
+  std::string printed, page;
+};
+
+TEST_F(ExperimentTest, PrintsARowATrialAndKnowsItsNames) {
+  ASSERT_TRUE(RunExperiments("dimensions", options).ok());
   EXPECT_THAT(printed, ::testing::HasSubstr("| 6 | 1 |"));
-  EXPECT_FALSE(RunExperiment("no such", options).ok());
+  EXPECT_FALSE(RunExperiments("dimensions,no such", options).ok());
+}
+
+TEST_F(ExperimentTest, ASectionOfThePageIsWhatWasPrinted) {
+  options.markdown = true;
+  ASSERT_TRUE(RunExperiments("endtoend", options).ok());
+  const std::string first = page;
+  EXPECT_THAT(first, ::testing::StartsWith("# Experiments\n"));
+  EXPECT_THAT(first, ::testing::EndsWith(printed));
+  page = PageWith(page, "False alarms", "\n## False alarms\n\nNone.\n");
+  EXPECT_THAT(page, ::testing::HasSubstr("None.\n\n## Localisation over gRPC\n"));
+  page = PageWith(page, "False alarms", "");
+  EXPECT_EQ(page, first) << "the others stay as they are";
+}
+
+TEST_F(ExperimentTest, InterruptedItSaysWhatIsLeftAndWritesNoHalfSection) {
+  options.stopped = [] { return true; };
+  ASSERT_TRUE(RunExperiments("healthy,endtoend", options).ok());
+  EXPECT_THAT(printed, ::testing::HasSubstr("Left to do: healthy,endtoend\n"));
+  EXPECT_EQ(page, "");
 }
 
 }  // namespace
