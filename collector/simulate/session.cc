@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "diagnosis/engine/look_ahead.h"
 
 namespace fathom::simulate {
 namespace {
@@ -165,6 +166,8 @@ void Session::Look() {
     outcome_.diagnosis = diagnosis::Diagnose(view_, outcome_.suspicion, options_.config);
     view_.episode.wide |= outcome_.diagnosis.undecided;
     took += options_.now() - start;
+  } else if (options_.look_ahead) {
+    LookAhead();
   }
   outcome_.looking_s += took;
   ++outcome_.looks;
@@ -177,6 +180,15 @@ void Session::Look() {
     outcome_.until_verdict = outcome_.fetched;
     outcome_.ops_until_verdict = outcome_.ops_played;
   }
+}
+
+void Session::LookAhead() {
+  const diagnosis::DiagnosisConfig ahead = diagnosis::LookingAhead(options_.config);
+  if (!diagnosis::MayBeSlowSoon(view_, outcome_.suspicion, options_.config)) return;
+  const diagnosis::Suspicion suspicion = diagnosis::Watch(view_, ahead);
+  if (!suspicion.slow) return;
+  Fetch(suspicion.rows);
+  view_.episode.asked = suspicion.rows.ranks;
 }
 
 void Session::Remember(const diagnosis::Verdict& verdict) {

@@ -29,6 +29,7 @@ namespace fathom::simulate {
 struct SessionOptions {
   std::size_t window = 48;      // iterations kept
   std::int64_t look_every = 2;  // iterations between two looks
+  bool look_ahead = false;      // also ask for rows as a collector does that looks ahead
   diagnosis::DiagnosisConfig config;
   // Seconds, for the durations below.
   std::function<double()> now;
@@ -79,6 +80,7 @@ class Session {
   void PlayNext();
   void Hang();
   void Look();
+  void LookAhead();
   void Fetch(const diagnosis::RowsWanted& wanted);
   void CountFetched();
   void Remember(const diagnosis::Verdict& verdict);

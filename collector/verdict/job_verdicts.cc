@@ -72,6 +72,13 @@ Changes JobVerdicts::Update(const JobMoment& now, const diagnosis::Suspicion& su
   return changes;
 }
 
+void JobVerdicts::Foresee(const diagnosis::Diagnosis& ahead) {
+  for (const diagnosis::Verdict& verdict : ahead.verdicts) {
+    const std::string key = KeyOf(verdict);
+    if (!open_.contains(key)) candidates_[key] = {verdict, 1, true};
+  }
+}
+
 void JobVerdicts::See(const diagnosis::Verdict& verdict, const JobMoment& now, Changes& changes) {
   const std::string key = KeyOf(verdict);
   if (const auto at = open_.find(key); at != open_.end()) {
@@ -81,6 +88,7 @@ void JobVerdicts::See(const diagnosis::Verdict& verdict, const JobMoment& now, C
   Candidate& candidate = candidates_[key];
   candidate.verdict = verdict;
   candidate.seen_now = true;
+  if (candidate.seen > 0 && now.repeated) return;
   if (++candidate.seen < kOpenAfter) return;
   candidates_.erase(key);
   Open(key, verdict, now, changes);

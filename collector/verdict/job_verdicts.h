@@ -2,7 +2,8 @@
 //
 // Owned by VerdictLedger, one a job.
 //
-//   seen twice in a row            → opened (stable id, onset kept from here on)
+//   seen twice in a row, the second time in data that the first had not
+//                                  → opened (stable id, onset kept from here on)
 //   grade, cost or sentence change → updated, at most every kUpdateGap; a grade rises at once and
 //                                    falls after kFallAfter diagnoses in a row
 //   not seen in kCloseAfter diagnoses and kCloseGap, while another verdict is
@@ -37,6 +38,8 @@ struct JobMoment {
   Iteration iteration;
   WallNs wall;
   MonoNs mono;
+  // The diagnosis is of the same data as the one before: it confirms nothing.
+  bool repeated = false;
   // Nodes by those ranks whose agents are out of reach: nothing is known of them now.
   std::map<RankId, std::string> out_of_sight = {};
 };
@@ -57,6 +60,9 @@ class JobVerdicts {
   // `diagnosis` null: Watch() found nothing to ask about.
   Changes Update(const JobMoment& now, const diagnosis::Suspicion& suspicion,
                  const diagnosis::Diagnosis* diagnosis);
+  // A first sight of verdicts, by a look ahead (diagnosis/engine/look_ahead.h): opens nothing, speaks
+  // against nothing.
+  void Foresee(const diagnosis::Diagnosis& ahead);
   // The job is over: what the last diagnosis convicts somebody of is opened at once (a job that
   // dies within one look leaves no time for a second one), then all verdicts are closed.
   Changes Conclude(const JobMoment& now, const diagnosis::Diagnosis& last);

@@ -31,6 +31,11 @@ bool VerdictLedger::Update(const JobMoment& now, const diagnosis::Suspicion& sus
                      [](const auto& change) { return change.first == VerdictChange::kOpened; });
 }
 
+void VerdictLedger::Foresee(const JobMoment& now, const diagnosis::Diagnosis& ahead) {
+  const std::lock_guard lock(mutex_);
+  JobOf(now).Foresee(ahead);
+}
+
 void VerdictLedger::CloseAll(const JobMoment& now, const std::string& because) {
   Changes changes;
   {

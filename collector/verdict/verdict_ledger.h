@@ -29,6 +29,8 @@ class VerdictLedger {
   // True: a verdict was opened.
   bool Update(const JobMoment& now, const diagnosis::Suspicion& suspicion,
               const diagnosis::Diagnosis* diagnosis);
+  // A first sight: see JobVerdicts::Foresee.
+  void Foresee(const JobMoment& now, const diagnosis::Diagnosis& ahead);
   // The job is over: see JobVerdicts::Conclude.
   void Conclude(const JobMoment& now, const diagnosis::Diagnosis& last);
   void CloseAll(const JobMoment& now, const std::string& because);

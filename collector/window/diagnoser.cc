@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "diagnosis/engine/look_ahead.h"
 #include "diagnosis/engine/stall.h"
 #include "diagnosis/engine/totals.h"
 
@@ -37,6 +38,7 @@ Diagnoser::Diagnoser(Parts parts, DiagnosisFunctions functions, diagnosis::Diagn
     : parts_(std::move(parts)),
       functions_(std::move(functions)),
       config_(config),
+      ahead_(diagnosis::LookingAhead(config)),
       job_timeout_(job_timeout),
       pace_(pace) {}
 
@@ -130,6 +132,7 @@ void Diagnoser::Look(const std::shared_ptr<JobState>& job, Watched& watched) {
   } else if (!watched.ended) {
     watched.ended = true;
     watched.rows_deadline = MonoNs();
+    watched.asked_for.reset();
     parts_.ledger.Conclude(moment, DiagnoseNow(*job).diagnosis);
     if (parts_.ended) parts_.ended(*job);
   } else {
@@ -144,48 +147,88 @@ NodeConnected Diagnoser::Connected() const {
 
 void Diagnoser::LookAtRunning(const std::shared_ptr<JobState>& job, Watched& watched,
                               const JobMoment& moment) {
-  diagnosis::JobView view = job->View(Connected());
-  const diagnosis::Suspicion suspicion = functions_.watch(view, config_);
-  job->SetSuspicion(suspicion);
-  watched.findings.uneasy =
-      suspicion.slow || suspicion.stalled || NewestIsIrregular(view, suspicion);
-  if (!suspicion.slow && !suspicion.stalled) {
-    watched.suspected = watched.rows_deadline = MonoNs();
-    watched.localized = false;
-    parts_.ledger.Update(moment, suspicion, nullptr);
+  const bool asked = watched.rows_deadline.known();
+  if (asked && AwaitsRows(*job, watched)) {
+    watched.findings.uneasy = true;
     return;
   }
-  if (!watched.suspected.known()) watched.suspected = moment.mono;
-  if (WaitForRows(job, suspicion, watched)) return;
-  Localize(job, view, suspicion, watched, moment);
+  watched.rows_deadline = MonoNs();
+  std::optional<Sight> sight = std::exchange(watched.asked_for, std::nullopt);
+  if (!sight) sight = See(*job, watched, moment);
+  const diagnosis::Suspicion& suspicion = sight->suspicion;
+  const bool suspicious = suspicion.slow || suspicion.stalled;
+  watched.findings.uneasy = suspicious || NewestIsIrregular(sight->view, suspicion);
+  if (!suspicious) return;
+  if (!asked && AskForRows(job, suspicion.rows, watched)) {
+    // Of stalled ranks the newest facts count.
+    if (!suspicion.stalled) watched.asked_for = std::move(sight);
+    return;
+  }
+  Judge(*job, *std::move(sight), watched, moment);
 }
 
-bool Diagnoser::WaitForRows(const std::shared_ptr<JobState>& job,
-                            const diagnosis::Suspicion& suspicion, Watched& watched) {
-  const MonoNs now = parts_.clock.Mono();
-  const int outstanding = parts_.requests.Outstanding(job->name());
-  if (watched.rows_deadline.known()) {
-    if (outstanding > 0 && now < watched.rows_deadline) return true;
-    watched.rows_deadline = MonoNs();
-    return false;
+Diagnoser::Sight Diagnoser::See(JobState& job, Watched& watched, const JobMoment& moment) {
+  Sight sight{job.View(Connected()), {}};
+  if (sight.view.episode.onset.value < 0) sight.view.episode = watched.ahead;
+  watched.ahead = {};
+  sight.suspicion = functions_.watch(sight.view, config_);
+  job.SetSuspicion(sight.suspicion);
+  if (sight.suspicion.slow || sight.suspicion.stalled) {
+    if (!watched.suspected.known()) watched.suspected = moment.mono;
+    return sight;
   }
-  if (suspicion.rows.empty()) return false;
-  const int sent = parts_.requests.Ask(job, job->MissingRows(suspicion.rows), kRowsTimeout);
-  if (sent == 0) return false;
+  watched.suspected = MonoNs();
+  watched.localized = false;
+  parts_.ledger.Update(moment, sight.suspicion, nullptr);
+  // Of short iterations another comes before the next look anyway.
+  if (sight.suspicion.expected < LookSchedule::kGap) return sight;
+  if (!diagnosis::MayBeSlowSoon(sight.view, sight.suspicion, config_)) return sight;
+  diagnosis::Suspicion ahead = functions_.watch(sight.view, ahead_);
+  if (ahead.slow) sight = {std::move(sight.view), std::move(ahead), true};
+  return sight;
+}
+
+bool Diagnoser::AwaitsRows(const JobState& job, const Watched& watched) {
+  const bool outstanding = parts_.requests.Outstanding(job.name()) > 0;
+  return outstanding && parts_.clock.Mono() < watched.rows_deadline;
+}
+
+bool Diagnoser::AskForRows(const std::shared_ptr<JobState>& job,
+                           const diagnosis::RowsWanted& wanted, Watched& watched) {
+  if (wanted.empty()) return false;
+  const MonoNs now = parts_.clock.Mono();
+  if (parts_.requests.Ask(job, job->MissingRows(wanted), kRowsTimeout) == 0) return false;
   watched.rows_deadline = now + kRowsTimeout;
   return true;
 }
 
-void Diagnoser::Localize(const std::shared_ptr<JobState>& job, diagnosis::JobView& view,
-                         const diagnosis::Suspicion& suspicion, Watched& watched,
-                         const JobMoment& moment) {
-  job->FillRows(suspicion.rows, view);
-  const diagnosis::Diagnosis diagnosis = functions_.diagnose(view, suspicion, config_);
-  job->SetDiagnosis(diagnosis);
-  JobMoment now = moment;
-  now.out_of_sight = OutOfSight(view);
-  const bool opened = parts_.ledger.Update(now, suspicion, &diagnosis);
-  watched.findings.verdict_waits = parts_.ledger.Waits(moment.job);
+void Diagnoser::Judge(JobState& job, Sight sight, Watched& watched, const JobMoment& moment) {
+  job.FillRows(sight.suspicion.rows, sight.view);
+  const diagnosis::Diagnosis diagnosis =
+      functions_.diagnose(sight.view, sight.suspicion, sight.ahead ? ahead_ : config_);
+  if (!sight.ahead) return Localize(job, sight, diagnosis, watched, moment);
+  watched.ahead.asked = std::move(sight.suspicion.rows.ranks);
+  watched.judged = EvidenceOf(sight.view);
+  parts_.ledger.Foresee(moment, diagnosis);
+}
+
+Diagnoser::Evidence Diagnoser::EvidenceOf(const diagnosis::JobView& view) {
+  Evidence evidence;
+  if (!view.window.empty()) evidence.newest = view.window.back().index;
+  for (const diagnosis::IterationSummary& it : view.window) evidence.reports += it.ranks.size();
+  for (const auto& [rank, rows] : view.rows) evidence.ops += rows.ops.size();
+  return evidence;
+}
+
+void Diagnoser::Localize(JobState& job, const Sight& sight, const diagnosis::Diagnosis& diagnosis,
+                         Watched& watched, JobMoment moment) {
+  job.SetDiagnosis(diagnosis);
+  moment.out_of_sight = OutOfSight(sight.view);
+  const Evidence evidence = EvidenceOf(sight.view);
+  moment.repeated = !sight.suspicion.stalled && evidence == watched.judged;
+  watched.judged = evidence;
+  const bool opened = parts_.ledger.Update(moment, sight.suspicion, &diagnosis);
+  watched.findings.verdict_waits = sight.suspicion.stalled && parts_.ledger.Waits(moment.job);
   if (!opened || watched.localized) return;
   watched.localized = true;
   const std::lock_guard lock(mutex_);

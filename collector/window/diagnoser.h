@@ -5,8 +5,15 @@
 // Replay, which calls RunDue() itself. Read by the API and the exporter.
 //
 //   Notify ─► due (look_schedule) ─► Watch ─┬─ nothing ─► verdicts may close
-//                                           └─ suspicion ─► rows missing? ─► ask, wait ≤ 2 s
-//                                                           └─ Diagnose ─► verdicts
+//                                           ├─ suspicion ─► rows missing? ─► ask, wait ≤ 2 s
+//                                           │               └─ Diagnose ─► verdicts
+//                                           └─ an iteration short of it ─► the same ahead of time
+//
+// A verdict opens at its second sight, which must have data that the first had not, unless the job
+// stands still. Where iterations are longer than the gap between looks that would cost a whole one:
+// there a look ahead gives the first sight. It tells nobody, and has the rows of all slow
+// iterations but the last at hand when that comes. What was seen when rows were asked for is judged
+// when they are in, unless ranks are stalled.
 //
 // Looks at a job take a share of one core in the long run, so that a very large one cannot take the
 // whole thread; what a quiet job leaves pays for looks that follow one another when something is
@@ -24,6 +31,7 @@
 #include <functional>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
 
@@ -91,13 +99,28 @@ class Diagnoser {
   NodeConnected Connected() const;
 
  private:
+  // What a look saw, and what it asks about.
+  struct Sight {
+    diagnosis::JobView view;
+    diagnosis::Suspicion suspicion;
+    bool ahead = false;  // of time: see diagnosis::LookingAhead
+  };
+  // How much a diagnosis was made of.
+  struct Evidence {
+    Iteration newest{-1};
+    std::size_t reports = 0, ops = 0;
+    friend bool operator==(const Evidence&, const Evidence&) = default;
+  };
   struct Watched {
     LookSchedule schedule;
     LookFindings findings = {};  // of the last look
     bool news = false;
     MonoNs suspected = {};  // since when; not known: not suspicious
     bool localized = false;
-    MonoNs rows_deadline = {};  // not known: not waiting for rows
+    MonoNs rows_deadline = {};            // not known: not waiting for rows
+    std::optional<Sight> asked_for = {};  // by the look that waits for rows
+    Evidence judged = {};                 // by the last diagnosis
+    diagnosis::Episode ahead = {};        // whose rows a look ahead asked for
     std::uint32_t incarnation = 0;
     bool ended = false;
   };
@@ -109,15 +132,21 @@ class Diagnoser {
   void Look(const std::shared_ptr<JobState>& job, Watched& watched);
   void LookAtRunning(const std::shared_ptr<JobState>& job, Watched& watched,
                      const JobMoment& moment);
-  bool WaitForRows(const std::shared_ptr<JobState>& job, const diagnosis::Suspicion& suspicion,
-                   Watched& watched);
-  void Localize(const std::shared_ptr<JobState>& job, diagnosis::JobView& view,
-                const diagnosis::Suspicion& suspicion, Watched& watched, const JobMoment& moment);
+  Sight See(JobState& job, Watched& watched, const JobMoment& moment);
+  bool AwaitsRows(const JobState& job, const Watched& watched);
+  // Rows were asked for, and are to be waited for.
+  bool AskForRows(const std::shared_ptr<JobState>& job, const diagnosis::RowsWanted& wanted,
+                  Watched& watched);
+  void Judge(JobState& job, Sight sight, Watched& watched, const JobMoment& moment);
+  static Evidence EvidenceOf(const diagnosis::JobView& view);
+  void Localize(JobState& job, const Sight& sight, const diagnosis::Diagnosis& diagnosis,
+                Watched& watched, JobMoment moment);
 
   Parts parts_;
   std::atomic<std::uint64_t> turns_{0};
   const DiagnosisFunctions functions_;
   const diagnosis::DiagnosisConfig config_;
+  const diagnosis::DiagnosisConfig ahead_;  // the same for a look ahead
   const Nanos job_timeout_;
   const LookPace pace_;
   std::map<std::string, Watched> watched_;  // RunDue's thread only

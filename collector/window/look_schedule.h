@@ -7,10 +7,10 @@
 //   nothing wrong   kGap after the last look began, or its cost ÷ share if that is more
 //   in a hurry      sooner, while there are savings; then as if nothing were wrong
 //
-// In a hurry are: rows that were asked for and are all in; and, kGap after the last look began, a
-// verdict that was seen once and waits to be seen again, and, of a job that is slow, stalled or
-// whose newest iteration was irregular, an iteration that all ranks have reported since the last
-// look. The second look at a verdict is never at once: what may come in a gap is to speak too.
+// In a hurry are: rows that were asked for and are all in; and, kGap after the last look began, of
+// a job that is slow, stalled or whose newest iteration was irregular, an iteration that all ranks
+// have reported since the last look; and, of a job that stands still, a verdict that was seen once
+// and waits to be seen again. Another needs new data to be confirmed: an iteration.
 //
 // An iteration that only some ranks have reported is not looked at before it is a gap old: that
 // would cost as much and see half. Where there is always one, as of a job whose ranks report in
@@ -47,7 +47,7 @@ struct LookReasons {
 // What a look made of it.
 struct LookFindings {
   bool uneasy = false;         // slow, stalled, or the newest iteration was irregular
-  bool verdict_waits = false;  // for a second look
+  bool verdict_waits = false;  // for a second look, of a job that brings no more iterations
 };
 
 class LookSchedule {

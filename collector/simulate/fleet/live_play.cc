@@ -147,14 +147,19 @@ void LivePlay::TellHealth() {
 
 void LivePlay::TellIteration(std::size_t index) {
   const diagnosis::IterationSummary& iteration = rehearsal_.iterations[index];
-  sent_.push_back(steady_clock::now());
-  for (const diagnosis::RankIteration& rank : iteration.ranks) {
+  std::vector<v1::AgentMessage> messages(iteration.ranks.size());
+  for (std::size_t i = 0; i < messages.size(); ++i) {
+    const diagnosis::RankIteration& rank = iteration.ranks[i];
     busy_[rank.rank.value] += rank.cpu;
     now_[rank.rank.value].typical_iteration = rank.duration;
     now_[rank.rank.value].iterations_seen = iteration.index.value + 1;
-    v1::AgentMessage message;
-    *message.mutable_summary() = ToBatch(settings_.job, iteration, rank, wall_shift_);
-    fleet_.Send(rank.rank.value / scenario_.cluster.gpus_per_node, std::move(message));
+    *messages[i].mutable_summary() = ToBatch(settings_.job, iteration, rank, wall_shift_);
+  }
+  // A real agent makes those of its node only, while the others make theirs.
+  sent_.push_back(steady_clock::now());
+  for (v1::AgentMessage& message : messages) {
+    const std::uint32_t node = message.summary().rank() / scenario_.cluster.gpus_per_node;
+    fleet_.Send(node, std::move(message));
   }
   if (AwaitQuiet()) ++outcome_.iterations;
 }

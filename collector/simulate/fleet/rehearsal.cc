@@ -10,6 +10,7 @@ Rehearsal Rehearse(const Scenario& scenario, const std::function<double()>& now,
   options.stopped = stopped;
   // As often as a collector looks that is not busy.
   options.look_every = 1;
+  options.look_ahead = true;
   options.played = [&](const diagnosis::IterationSummary& iteration) {
     rehearsal.iterations.push_back(iteration);
   };

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <memory>
 #include <string>
 #include <thread>
@@ -81,6 +82,15 @@ class ServerFixture : public testing::Test {
       agent.Send(Message(0, Batch(shape)));
     }
     ASSERT_TRUE(agent.WaitAcknowledged());
+  }
+
+  // A slow job whose rows were looked at ends another iteration, which confirms the verdict.
+  void FeedOneMore(FakeAgent& agent) {
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(15);
+    while (rows_seen_ == 0 && std::chrono::steady_clock::now() < deadline) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
+    Feed(agent, 1, 10);
   }
 
   RawReply Get(const std::string& target) { return HttpGet(collector_->http_port(), target); }

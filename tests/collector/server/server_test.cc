@@ -63,6 +63,7 @@ TEST_F(ServerTest, FromSuspicionOverRowsToVerdictReportMetricsAndBack) {
   ASSERT_TRUE(events.Wait("event: job\ndata: {\"name\":\"train\""));
   ASSERT_TRUE(events.Wait("event: iterations\ndata: {\"job\":\"train\",\"last\":9}"));
   slow_ = true;
+  FeedOneMore(agent);
   ASSERT_TRUE(events.Wait("event: verdict\ndata: {\"id\":\"v"));
   EXPECT_GE(agent.requests(), 1);
   EXPECT_GT(rows_seen_, 0u);

@@ -100,6 +100,7 @@ TEST_F(ViewsTest, WhatThePageAskedForIsNotWhatDiagnosisJudges) {
   ASSERT_TRUE(Eventually("/api/v1/jobs/train/pictures?iteration=2,3", "\"asked\":0"));
   ASSERT_EQ(agent.requests(), 1);
   slow_ = true;
+  FeedOneMore(agent);
   ASSERT_TRUE(events.Wait("event: verdict\ndata: {\"id\":\"v"));
   EXPECT_GE(rows_seen_, 4u);  // in each look
   EXPECT_THAT(Get("/api/v1/jobs/train/pictures?iteration=2,3").body, HasSubstr("\"index\":3"));

@@ -32,8 +32,10 @@ struct JobVerdictsTest : testing::Test {
 
   std::map<RankId, std::string> out_of_sight;
 
+  bool repeated = false;
+
   JobMoment Now() {
-    return {"train", WallNs(5), Iteration(120), clock.Wall(), clock.Mono(), out_of_sight};
+    return {"train", WallNs(5), Iteration(120), clock.Wall(), clock.Mono(), repeated, out_of_sight};
   }
   void SetUp() override { suspicion.slow = true; }
   Changes Diagnose(std::vector<diagnosis::Verdict> seen) {
@@ -105,6 +107,25 @@ TEST_F(JobVerdictsTest, OpensAfterTwoDiagnosesInARow) {
   ASSERT_EQ(changes.size(), 1u);
   EXPECT_EQ(changes[0].second.id.size(), 13u);
   EXPECT_TRUE(verdicts.HasOpen());
+}
+
+TEST_F(JobVerdictsTest, TheSameDataTwiceOpensNothing) {
+  repeated = true;
+  EXPECT_TRUE(Diagnose({Slow(2)}).empty());
+  EXPECT_TRUE(Diagnose({Slow(2)}).empty());
+  repeated = false;
+  EXPECT_EQ(Diagnose({Slow(2)}).size(), 1u);
+}
+
+TEST_F(JobVerdictsTest, WhatWasForeseenOpensWhenItIsSeen) {
+  verdicts.Foresee(LastWords({Slow(2)}));
+  EXPECT_EQ(Diagnose({Slow(2)}).size(), 1u);
+  verdicts.Foresee(LastWords({Slow(2), Slow(3)}));
+  EXPECT_TRUE(Diagnose({Slow(2)}).empty()) << "open already";
+  EXPECT_TRUE(Diagnose({Slow(3)}).empty()) << "not in a row";
+  verdicts.Foresee(LastWords({Slow(4)}));
+  Quiet(0.5);
+  EXPECT_TRUE(Diagnose({Slow(4)}).empty()) << "the job was well in between";
 }
 
 TEST_F(JobVerdictsTest, TheSameEpisodeHasTheSameIdAndAnotherOnsetAnother) {

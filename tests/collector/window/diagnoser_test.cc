@@ -19,7 +19,8 @@ struct Channel final : RowsChannel {
   bool SendWindow(const v1::WindowRequest&) override { return false; }
 };
 
-// Answers by script: what Watch says next, and a verdict on rank 1 from Diagnose.
+// Answers by script: what Watch says next, ahead of time too, and a verdict on rank 1 from
+// Diagnose.
 struct DiagnoserTest : testing::Test {
   FakeClock clock;
   JobTable jobs{clock, {}};
@@ -29,13 +30,21 @@ struct DiagnoserTest : testing::Test {
   std::vector<std::pair<VerdictChange, Episode>> told;
   VerdictLedger ledger{[this](VerdictChange c, const Episode& e) { told.emplace_back(c, e); }};
   diagnosis::Suspicion next;
-  int watched = 0, diagnosed = 0, ended = 0;
+  bool slow_ahead = false;
+  int watched = 0, ahead = 0, diagnosed = 0, ended = 0;
+  std::int64_t told_up_to = 9;
   std::size_t rows_seen = 0;
   Diagnoser diagnoser{
       {jobs, registry, requests, ledger, clock, nullptr, [this](const JobState&) { ++ended; }},
-      {[this](const diagnosis::JobView&, const diagnosis::DiagnosisConfig&) {
-         ++watched;
-         return next;
+      {[this](const diagnosis::JobView&, const diagnosis::DiagnosisConfig& config) {
+         if (config.min_irregular == diagnosis::DiagnosisConfig().min_irregular) {
+           ++watched;
+           return next;
+         }
+         ++ahead;
+         diagnosis::Suspicion soon = next;
+         soon.slow = slow_ahead;
+         return soon;
        },
        [this](const diagnosis::JobView& view, const diagnosis::Suspicion&,
               const diagnosis::DiagnosisConfig&) {
@@ -76,6 +85,15 @@ struct DiagnoserTest : testing::Test {
     shape.anchor += static_cast<std::uint64_t>(first * shape.step);
     job->Apply(Batch(shape), "n0");
     diagnoser.Notify("train");
+  }
+  // All ranks end another iteration.
+  void TellNext() {
+    ++told_up_to;
+    for (std::uint32_t rank = 0; rank < 2; ++rank) Tell(rank, told_up_to);
+  }
+  void LookAtNext() {
+    TellNext();
+    Look();
   }
   void Look() {
     clock.AdvanceSeconds(0.3);
@@ -129,7 +147,7 @@ TEST_F(DiagnoserTest, FromSuspicionOverRowsToAVerdict) {
   Look();
   EXPECT_EQ(diagnosed, 1);
   EXPECT_EQ(rows_seen, 2u);
-  Look();
+  LookAtNext();
   EXPECT_EQ(channel->sent.size(), 1u) << "rows are asked for once";
   ASSERT_EQ(told.size(), 1u);
   EXPECT_EQ(told[0].first, VerdictChange::kOpened);
@@ -149,29 +167,93 @@ TEST_F(DiagnoserTest, RowsThatAreInAreNotKeptWaitingByTheGap) {
   EXPECT_TRUE(told.empty());
   diagnoser.RunDue();
   EXPECT_EQ(diagnosed, 1) << "a second look at once would confirm nothing";
-  clock.AdvanceSeconds(0.25);
-  diagnoser.RunDue();
-  EXPECT_EQ(diagnosed, 2);
+}
+
+TEST_F(DiagnoserTest, AVerdictIsConfirmedByAnotherIterationOnly) {
+  BeSlow(true);
+  Look();
+  Answer();
+  for (int i = 0; i < 5; ++i) Look();
+  EXPECT_EQ(diagnosed, 5);
+  EXPECT_TRUE(told.empty()) << "each look saw what the first had seen";
+  LookAtNext();
+  EXPECT_EQ(told.size(), 1u);
+}
+
+TEST_F(DiagnoserTest, AHangIsConfirmedBySilence) {
+  next.stalled = true;
+  Look();
+  Look();
+  EXPECT_EQ(told.size(), 1u) << "it brings no more iterations";
+}
+
+TEST_F(DiagnoserTest, WhatMayBeSlowSoonIsLookedAtAheadOfTime) {
+  BeSlow(true);
+  next.slow = false;
+  next.expected = Nanos(1'000'000'000);
+  slow_ahead = true;
+  for (std::int64_t i = 7; i < 10; ++i) next.irregular.push_back({Iteration(i), {}, "spike"});
+  Look();
+  EXPECT_EQ(ahead, 0) << "three slow iterations";
+  next.irregular.insert(next.irregular.begin(), {Iteration(5), {}, "spike"});
+  Look();
+  EXPECT_EQ(ahead, 0) << "four, but not in a row";
+  next.irregular.front().index = Iteration(6);
+  Look();
+  EXPECT_EQ(ahead, 1);
+  ASSERT_EQ(channel->sent.size(), 1u);
+  Answer();
+  Look();
+  EXPECT_EQ(diagnosed, 1);
+  for (int i = 0; i < 5; ++i) Look();
+  EXPECT_TRUE(told.empty()) << "it is not slow";
+  EXPECT_EQ(job->last_diagnosis().verdicts.size(), 0u);
+
+  next.slow = true;
+  LookAtNext();
+  EXPECT_EQ(channel->sent.size(), 1u) << "the rows are here";
+  ASSERT_EQ(told.size(), 1u) << "seen before, in other iterations";
+  EXPECT_EQ(told[0].first, VerdictChange::kOpened);
+}
+
+TEST_F(DiagnoserTest, OfShortIterationsTheNextIsWaitedFor) {
+  next.expected = Nanos(200'000'000);
+  for (std::int64_t i = 6; i < 10; ++i) next.irregular.push_back({Iteration(i), {}, "spike"});
+  slow_ahead = true;
+  Look();
+  EXPECT_EQ(ahead, 0);
+}
+
+TEST_F(DiagnoserTest, WhatWasSeenAheadIsForgottenWhenTheJobIsWell) {
+  next.expected = Nanos(1'000'000'000);
+  for (std::int64_t i = 6; i < 10; ++i) next.irregular.push_back({Iteration(i), {}, "spike"});
+  slow_ahead = true;
+  Look();
+  EXPECT_EQ(diagnosed, 1);
+  slow_ahead = false;
+  LookAtNext();
+  next.slow = true;
+  LookAtNext();
+  EXPECT_TRUE(told.empty());
+  LookAtNext();
   EXPECT_EQ(told.size(), 1u);
 }
 
 TEST_F(DiagnoserTest, ANewIterationOfASlowJobIsLookedAtAsSoonAsMayBe) {
   BeSlow(false);
   diagnoser.RunDue();
-  clock.AdvanceSeconds(0.25);
-  diagnoser.RunDue();  // opens the verdict
-  ASSERT_EQ(watched, 2);
+  ASSERT_EQ(watched, 1);
   clock.AdvanceSeconds(0.2);
   diagnoser.Notify("train");
   diagnoser.RunDue();
-  EXPECT_EQ(watched, 2);
+  EXPECT_EQ(watched, 1);
   clock.AdvanceSeconds(0.06);
   Tell(1, 10);
   diagnoser.RunDue();
-  EXPECT_EQ(watched, 2) << "rank 0 has not reported it yet";
+  EXPECT_EQ(watched, 1) << "rank 0 has not reported it yet";
   Tell(0, 10);
   diagnoser.RunDue();
-  EXPECT_EQ(watched, 3);
+  EXPECT_EQ(watched, 2);
 }
 
 TEST_F(DiagnoserTest, WithoutAnAnswerItGoesOnWithWhatIsThere) {
@@ -196,7 +278,7 @@ TEST_F(DiagnoserTest, AnAgentThatIsAwayIsNotWaitedFor) {
 TEST_F(DiagnoserTest, ARegularJobClosesItsVerdict) {
   BeSlow(false);
   Look();
-  Look();
+  LookAtNext();
   ASSERT_EQ(told.size(), 1u);
   next = {};
   next.settled = true;
@@ -208,7 +290,7 @@ TEST_F(DiagnoserTest, ARegularJobClosesItsVerdict) {
 TEST_F(DiagnoserTest, ARestartClosesWhatBelongedToTheFormerLife) {
   BeSlow(false);
   Look();
-  Look();
+  LookAtNext();
   auto info = RankOf(0, 2);
   info.set_pid(99);
   info.set_started_wall_ns(FakeClock::kStart + 1);
@@ -223,7 +305,7 @@ TEST_F(DiagnoserTest, ARestartClosesWhatBelongedToTheFormerLife) {
 TEST_F(DiagnoserTest, AnEndedJobIsToldOnceAndNoLongerLookedAt) {
   BeSlow(false);
   Look();
-  Look();
+  LookAtNext();
   clock.AdvanceSeconds(61);  // nobody heard of it
   Look();
   EXPECT_EQ(ended, 1);

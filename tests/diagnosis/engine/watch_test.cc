@@ -2,6 +2,7 @@
 
 #include <random>
 
+#include "diagnosis/engine/look_ahead.h"
 #include "gtest/gtest.h"
 #include "tests/diagnosis/job_builder.h"
 
@@ -103,6 +104,33 @@ TEST(WatchTest, NeedsMinIrregularIterations) {
   EXPECT_FALSE(Watch(JobOf(times), {}).slow);
   times.push_back(0.2);
   EXPECT_TRUE(Watch(JobOf(times), {}).slow);
+}
+
+// The last iterations, in units of the usual one: is it worth looking ahead?
+struct Soon {
+  const char* what;
+  std::vector<double> last;
+  bool may_be;
+};
+
+TEST(WatchTest, LooksAheadAnIterationBeforeTheLastThatIsNeeded) {
+  const std::vector<Soon> cases = {
+      {"three slow ones", {2, 2, 2}, false},
+      {"four", {2, 2, 2, 2}, true},
+      {"enough by themselves", {2, 2, 2, 2, 2}, false},
+      {"four with a regular one between", {2, 2, 1, 2, 2}, false},
+      {"four that are over", {2, 2, 2, 2, 1}, false},
+  };
+  for (const Soon& test : cases) {
+    std::vector<double> times = Series(50, 0.1, 0.002, 1);
+    for (double factor : test.last) times.push_back(0.1 * factor);
+    const JobView view = JobOf(times);
+    const Suspicion now = Watch(view, {});
+    EXPECT_EQ(MayBeSlowSoon(view, now, {}), test.may_be) << test.what;
+    if (!test.may_be) continue;
+    EXPECT_FALSE(now.slow) << test.what;
+    EXPECT_TRUE(Watch(view, LookingAhead({})).slow) << test.what;
+  }
 }
 
 TEST(WatchTest, ASlowFirstStepIsNoBaseline) {
