@@ -44,6 +44,11 @@ const std::string* OutOfSight(const diagnosis::Verdict& verdict, const JobMoment
   return nullptr;
 }
 
+// It confirms nothing and speaks against nothing: a hang alone is confirmed by silence.
+bool SeenAlready(const diagnosis::Verdict& verdict, const JobMoment& now) {
+  return now.repeated && !IsHang(verdict);
+}
+
 // Worth telling anew: more than rounding changed.
 bool Differs(const diagnosis::Verdict& a, const diagnosis::Verdict& b) {
   const auto far = [](double x, double y) {
@@ -60,12 +65,14 @@ Changes JobVerdicts::Update(const JobMoment& now, const diagnosis::Suspicion& su
                             const diagnosis::Diagnosis* diagnosis) {
   Changes changes;
   if (diagnosis == nullptr) {
-    candidates_.clear();
+    if (!now.repeated) candidates_.clear();
     CloseRegular(now, suspicion, changes);
     return changes;
   }
   for (auto& [key, candidate] : candidates_) candidate.seen_now = false;
-  for (auto& [key, live] : open_) ++live.missed;
+  for (auto& [key, live] : open_) {
+    if (!SeenAlready(live.episode.verdict, now)) ++live.missed;
+  }
   for (const auto& verdict : diagnosis->verdicts) See(verdict, now, changes);
   std::erase_if(candidates_, [](const auto& entry) { return !entry.second.seen_now; });
   CloseUnseen(now, suspicion, changes);
@@ -88,7 +95,7 @@ void JobVerdicts::See(const diagnosis::Verdict& verdict, const JobMoment& now, C
   Candidate& candidate = candidates_[key];
   candidate.verdict = verdict;
   candidate.seen_now = true;
-  if (candidate.seen > 0 && now.repeated) return;
+  if (candidate.seen > 0 && SeenAlready(verdict, now)) return;
   if (++candidate.seen < kOpenAfter) return;
   candidates_.erase(key);
   Open(key, verdict, now, changes);
@@ -118,7 +125,8 @@ void JobVerdicts::Refresh(Live& live, const diagnosis::Verdict& verdict, const J
   const bool lower = verdict.grade < kept.grade;
   live.missed = 0;
   live.last_seen = now.mono;
-  live.lower_grades = lower ? live.lower_grades + 1 : 0;
+  if (!lower) live.lower_grades = 0;
+  if (lower && !SeenAlready(verdict, now)) ++live.lower_grades;
   if (lower && live.lower_grades < kFallAfter) return;
   const bool graded = verdict.grade != kept.grade;
   const bool due = now.mono - live.last_told >= kUpdateGap;

@@ -38,7 +38,8 @@ struct JobMoment {
   Iteration iteration;
   WallNs wall;
   MonoNs mono;
-  // The diagnosis is of the same data as the one before: it confirms nothing.
+  // The diagnosis (or the look ahead) is of the same data as the one before: of a slow job it
+  // confirms nothing and contradicts nothing.
   bool repeated = false;
   // Nodes by those ranks whose agents are out of reach: nothing is known of them now.
   std::map<RankId, std::string> out_of_sight = {};
@@ -60,8 +61,8 @@ class JobVerdicts {
   // `diagnosis` null: Watch() found nothing to ask about.
   Changes Update(const JobMoment& now, const diagnosis::Suspicion& suspicion,
                  const diagnosis::Diagnosis* diagnosis);
-  // A first sight of verdicts, by a look ahead (diagnosis/engine/look_ahead.h): opens nothing, speaks
-  // against nothing.
+  // A first sight of verdicts, by a look ahead (diagnosis/engine/look_ahead.h): opens nothing,
+  // speaks against nothing.
   void Foresee(const diagnosis::Diagnosis& ahead);
   // The job is over: what the last diagnosis convicts somebody of is opened at once (a job that
   // dies within one look leaves no time for a second one), then all verdicts are closed.

@@ -167,10 +167,10 @@ void Diagnoser::LookAtRunning(const std::shared_ptr<JobState>& job, Watched& wat
   Judge(*job, *std::move(sight), watched, moment);
 }
 
-Diagnoser::Sight Diagnoser::See(JobState& job, Watched& watched, const JobMoment& moment) {
+Diagnoser::Sight Diagnoser::See(JobState& job, Watched& watched, JobMoment moment) {
   Sight sight{job.View(Connected()), {}};
-  if (sight.view.episode.onset.value < 0) sight.view.episode = watched.ahead;
-  watched.ahead = {};
+  diagnosis::Episode asked_ahead = std::exchange(watched.ahead, {});
+  if (sight.view.episode.onset.value < 0) sight.view.episode = asked_ahead;
   sight.suspicion = functions_.watch(sight.view, config_);
   job.SetSuspicion(sight.suspicion);
   if (sight.suspicion.slow || sight.suspicion.stalled) {
@@ -179,7 +179,12 @@ Diagnoser::Sight Diagnoser::See(JobState& job, Watched& watched, const JobMoment
   }
   watched.suspected = MonoNs();
   watched.localized = false;
+  moment.repeated = watched.foreseen == EvidenceOf(sight.view);
   parts_.ledger.Update(moment, sight.suspicion, nullptr);
+  if (moment.repeated) {
+    watched.ahead = std::move(asked_ahead);
+    return sight;
+  }
   // Of short iterations another comes before the next look anyway.
   if (sight.suspicion.expected < LookSchedule::kGap) return sight;
   if (!diagnosis::MayBeSlowSoon(sight.view, sight.suspicion, config_)) return sight;
@@ -203,6 +208,7 @@ bool Diagnoser::AskForRows(const std::shared_ptr<JobState>& job,
 }
 
 void Diagnoser::Judge(JobState& job, Sight sight, Watched& watched, const JobMoment& moment) {
+  if (sight.ahead) watched.foreseen = EvidenceOf(sight.view);
   job.FillRows(sight.suspicion.rows, sight.view);
   const diagnosis::Diagnosis diagnosis =
       functions_.diagnose(sight.view, sight.suspicion, sight.ahead ? ahead_ : config_);
@@ -225,6 +231,7 @@ void Diagnoser::Localize(JobState& job, const Sight& sight, const diagnosis::Dia
   job.SetDiagnosis(diagnosis);
   moment.out_of_sight = OutOfSight(sight.view);
   const Evidence evidence = EvidenceOf(sight.view);
+  // A stall brings no new data, and what is said of it is confirmed by that.
   moment.repeated = !sight.suspicion.stalled && evidence == watched.judged;
   watched.judged = evidence;
   const bool opened = parts_.ledger.Update(moment, sight.suspicion, &diagnosis);

@@ -120,7 +120,9 @@ class Diagnoser {
     MonoNs rows_deadline = {};            // not known: not waiting for rows
     std::optional<Sight> asked_for = {};  // by the look that waits for rows
     Evidence judged = {};                 // by the last diagnosis
-    diagnosis::Episode ahead = {};        // whose rows a look ahead asked for
+    // What the last look ahead was made of, without rows: made of the same it would say the same.
+    std::optional<Evidence> foreseen = {};
+    diagnosis::Episode ahead = {};  // whose rows a look ahead asked for
     std::uint32_t incarnation = 0;
     bool ended = false;
   };
@@ -132,7 +134,7 @@ class Diagnoser {
   void Look(const std::shared_ptr<JobState>& job, Watched& watched);
   void LookAtRunning(const std::shared_ptr<JobState>& job, Watched& watched,
                      const JobMoment& moment);
-  Sight See(JobState& job, Watched& watched, const JobMoment& moment);
+  Sight See(JobState& job, Watched& watched, JobMoment moment);
   bool AwaitsRows(const JobState& job, const Watched& watched);
   // Rows were asked for, and are to be waited for.
   bool AskForRows(const std::shared_ptr<JobState>& job, const diagnosis::RowsWanted& wanted,

@@ -117,6 +117,28 @@ TEST_F(JobVerdictsTest, TheSameDataTwiceOpensNothing) {
   EXPECT_EQ(Diagnose({Slow(2)}).size(), 1u);
 }
 
+TEST_F(JobVerdictsTest, TheSameDataAgainSpeaksAgainstNothing) {
+  Opened(2, Grade::kEstablished);
+  EXPECT_TRUE(Diagnose({}).empty());
+  repeated = true;
+  for (int i = 0; i < 40; ++i) EXPECT_TRUE(Diagnose({}).empty()) << "one photograph, 20 s long";
+  for (int i = 0; i < 40; ++i) EXPECT_TRUE(Diagnose({Slow(2, Grade::kSupported)}).empty());
+  repeated = false;
+  for (int i = 0; i < 3; ++i) Diagnose({});
+  EXPECT_TRUE(verdicts.HasOpen());
+}
+
+TEST_F(JobVerdictsTest, AHangIsConfirmedByTheSameDataAndASlowRankBesideItIsNot) {
+  repeated = true;
+  diagnosis::Verdict hang = Slow(3);
+  hang.problem = diagnosis::ProblemClass::kNonCommunicationHang;
+  suspicion.stalled = true;
+  EXPECT_TRUE(Diagnose({hang, Slow(2)}).empty());
+  const auto changes = Diagnose({hang, Slow(2)});
+  ASSERT_EQ(changes.size(), 1u);
+  EXPECT_EQ(changes[0].second.verdict.entity.ranks, std::vector<RankId>{RankId(3)});
+}
+
 TEST_F(JobVerdictsTest, WhatWasForeseenOpensWhenItIsSeen) {
   verdicts.Foresee(LastWords({Slow(2)}));
   EXPECT_EQ(Diagnose({Slow(2)}).size(), 1u);

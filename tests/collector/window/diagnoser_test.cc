@@ -206,6 +206,7 @@ TEST_F(DiagnoserTest, WhatMayBeSlowSoonIsLookedAtAheadOfTime) {
   Look();
   EXPECT_EQ(diagnosed, 1);
   for (int i = 0; i < 5; ++i) Look();
+  EXPECT_EQ(diagnosed, 1) << "nothing new to judge";
   EXPECT_TRUE(told.empty()) << "it is not slow";
   EXPECT_EQ(job->last_diagnosis().verdicts.size(), 0u);
 
