@@ -110,14 +110,12 @@ std::set<RankId> DoNotWait(const JobView& view, std::size_t first, const Diagnos
   return ranks;
 }
 
-// What the others wait in an iteration: its lateness must explain most of it.
+// What the others wait in an iteration: its lateness must explain most of it. Half of what they
+// wait in two in a row, for they may wait in every other one only.
 double WaitOfOthers(const JobView& view, std::size_t first, RankId rank) {
   std::vector<double> waits;
-  for (std::size_t i = first; i < view.window.size(); ++i) {
-    for (const RankIteration& r : view.window[i].ranks) {
-      if (r.rank != rank) waits.push_back(r.blocked.Seconds());
-    }
-  }
+  const Part blocked = [](const RankIteration& r) { return r.blocked.Seconds(); };
+  for (const Pair& pair : PairsOf(view, first, rank, blocked)) waits.push_back(pair.others / 2);
   return Median(std::move(waits));
 }
 

@@ -88,9 +88,17 @@ TEST(AlwaysLate, IsALeadOnTheRankAndItsCause) {
 }
 
 TEST(AlwaysLate, TheOthersMayWaitInTheNextIteration) {
-  const Diagnosis found = JudgedOf({.waits_next = true});
-  ASSERT_THAT(found.verdicts, SizeIs(1));
-  EXPECT_THAT(found.verdicts[0].entity.ranks, ElementsAre(RankId(2)));
+  for (const int iterations : {5, 6, 7, 8}) {
+    for (const double start_ms : {0.0, 300.0}) {
+      SCOPED_TRACE(testing::Message() << iterations << " iterations, start " << start_ms << " ms");
+      const Diagnosis found = JudgedOf({.iterations = iterations,
+                                        .late_in = iterations,
+                                        .start_ms = start_ms,
+                                        .waits_next = true});
+      ASSERT_THAT(found.verdicts, SizeIs(1));
+      EXPECT_THAT(found.verdicts[0].entity.ranks, ElementsAre(RankId(2)));
+    }
+  }
 }
 
 TEST(AlwaysLate, NobodyWhereTheOthersHardlyWait) {
