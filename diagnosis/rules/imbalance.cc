@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_format.h"
+#include "diagnosis/evidence/command.h"
 #include "diagnosis/evidence/cost.h"
 #include "diagnosis/evidence/phrase.h"
 #include "diagnosis/graph/message_groups.h"
@@ -139,7 +140,7 @@ Verdict Name(const Case& c, const std::map<RankId, Load>& loads, const std::vect
   verdict.would_change.push_back(
       "A time before in which this stage took no longer than its peers.");
   verdict.action_text = "Move layers from this stage to the others, or give it fewer.";
-  verdict.action_command = absl::StrFormat("fathom get ranks %s -o wide", c.view.name);
+  verdict.action_command = CommandWith("fathom get ranks ", c.view.name, " -o wide");
   return verdict;
 }
 

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "diagnosis/evidence/command.h"
 #include "diagnosis/evidence/cost.h"
 #include "diagnosis/evidence/phrase.h"
 #include "diagnosis/replay/replay.h"
@@ -119,7 +120,7 @@ Verdict OfDesign(const Case& c, EntityType type, double base_s, double repaired_
   verdict.entity.type = type;
   verdict.since_iteration = Iteration(schedule.steps.front());
   verdict.cost = CostOfSteps(c.view, schedule.steps.size(), base_s, repaired_s);
-  verdict.action_command = absl::StrCat("fathom get ranks ", c.view.name, " -o wide");
+  verdict.action_command = CommandWith("fathom get ranks ", c.view.name, " -o wide");
   return verdict;
 }
 

@@ -1,5 +1,6 @@
 #include "diagnosis/evidence/judge.h"
 
+#include "diagnosis/evidence/command.h"
 #include "diagnosis/evidence/cost.h"
 #include "diagnosis/evidence/parts.h"
 #include "diagnosis/evidence/phrase.h"
@@ -99,6 +100,15 @@ TEST(PhraseTest, UserCodeIsNeverACaseForTheNode) {
     EXPECT_EQ(verdict.action_command, "py-spy dump --pid 77");
     EXPECT_EQ(verdict.action_text.find("cordon"), std::string::npos);
     EXPECT_NE(verdict.action_text.find("node a"), std::string::npos);
+  }
+}
+
+TEST(CommandTest, HoldsPlainNamesOnly) {
+  EXPECT_EQ(CommandWith("ping -c 3 ", "gpu-07.rack_2"), "ping -c 3 gpu-07.rack_2");
+  EXPECT_EQ(CommandWith("fathom get ranks ", "train", " -o wide"),
+            "fathom get ranks train -o wide");
+  for (const char* name : {"", "-f", "a b", "a;b", "$(id)", "`id`", "a|b", "a\nb", "../a", "'a'"}) {
+    EXPECT_EQ(CommandWith("ping ", name), "") << name;
   }
 }
 

@@ -1,0 +1,24 @@
+// Shell commands that verdicts suggest, with a name in them that came from outside.
+//
+// Used by evidence and rules for the names of nodes and jobs, which agents and recordings send.
+//
+// Model: whoever reads a verdict may paste its command into a root shell. So a name that is not
+// letters, digits, '.', '_' and '-' alone, or that would be read as an option, is in no command:
+// then none is suggested, and the text beside it says what to look at.
+//
+// Thread-safety: pure. Errors: none. Cost: O(length of the name).
+#ifndef FATHOM_DIAGNOSIS_EVIDENCE_COMMAND_H_
+#define FATHOM_DIAGNOSIS_EVIDENCE_COMMAND_H_
+
+#include <string>
+#include <string_view>
+
+namespace fathom::diagnosis {
+
+// `before` + name + `after`; empty where the name may not be in a command.
+std::string CommandWith(std::string_view before, std::string_view name,
+                        std::string_view after = "");
+
+}  // namespace fathom::diagnosis
+
+#endif  // FATHOM_DIAGNOSIS_EVIDENCE_COMMAND_H_
