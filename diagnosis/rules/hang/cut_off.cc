@@ -30,6 +30,7 @@ bool AddWaiting(const WaitFor& graph, std::set<RankId>& held) {
 }  // namespace
 
 std::optional<CutOffNode> FindCutOffNode(const JobView& view, const WaitFor& graph) {
+  if (view.ranks.size() != view.world_size) return std::nullopt;
   CutOffNode cut;
   for (const RankFacts& facts : view.ranks) {
     if (facts.agent_reachable) continue;

@@ -2,9 +2,10 @@
 //
 // Used by rules/hang where it can name nobody. Model: the agents of exactly one node cannot be
 // reached; every rank elsewhere is stuck in an op, and each of them waits for a rank of that node,
-// or of whom that cannot be told on that node, directly or through others that do. A node that is
-// down, one that is cut off, and one whose agent alone is gone while a rank there hangs look the
-// same from the others.
+// or of whom that cannot be told on that node, directly or through others that do. Ranks of which
+// nothing was ever heard may be the ones that hang, so the ranks of the job must all be known. A
+// node that is down, one that is cut off, and one whose agent alone is gone while a rank there
+// hangs look the same from the others.
 //
 // Thread-safety: pure. Cost: O(instances × members × hops).
 #ifndef FATHOM_DIAGNOSIS_RULES_HANG_CUT_OFF_H_

@@ -8,6 +8,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "diagnosis/engine/stall.h"
+#include "diagnosis/evidence/command.h"
 #include "diagnosis/evidence/cost.h"
 #include "diagnosis/evidence/meeting_place.h"
 #include "diagnosis/evidence/phrase.h"
@@ -418,18 +419,21 @@ Verdict LeadOnCutOff(const StuckJob& job, const CutOffNode& cut) {
   verdict.entity.node = cut.node;
   verdict.sentence = absl::StrFormat(
       "Node %s cannot be reached, and for %s all ranks of the other nodes have waited for its "
-      "ranks "
-      "(%s), or may have: it may be down or cut off, or its agent is gone and one of them hangs.",
+      "ranks (%s), or may have: it may be down or cut off, or its agent is gone and one of them "
+      "hangs or works for long (checkpoint, evaluation), or all are inside and the communication "
+      "is stuck.",
       cut.node, Duration(StuckFor(job).Seconds()), RankList(cut.ranks));
   verdict.evidence.push_back({"Ranks in reach that wait in communication, of all that are.",
                               static_cast<double>(verdict.victims.size()), "ranks",
                               static_cast<double>(job.c.view.ranks.size() - cut.ranks.size()),
                               "open ops"});
   verdict.counter_evidence.push_back(
-      {"Its agent is out of reach: what its ranks do is not known.", 0, "", 0, "agents"});
+      {"Its agent is out of reach: what its ranks do is not known. They may work, or wait inside "
+       "the same ops.",
+       0, "", 0, "agents"});
   verdict.would_change.push_back("The agent of the node, back with what its ranks do.");
   verdict.action_text = absl::StrCat("See whether ", cut.node, " is up and can be reached.");
-  verdict.action_command = absl::StrCat("ping -c 3 ", cut.node);
+  verdict.action_command = CommandWith("ping -c 3 ", cut.node);
   return verdict;
 }
 

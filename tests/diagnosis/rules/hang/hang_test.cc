@@ -86,9 +86,24 @@ TEST(HangTest, ANodeOutOfReachForWhichAllOthersWaitIsALead) {
   EXPECT_EQ(said.verdicts[0].entity.node, "n0");
   EXPECT_THAT(said.verdicts[0].entity.ranks, ElementsAre(RankId(0), RankId(1)));
   EXPECT_THAT(said.verdicts[0].victims, ElementsAre(RankId(2), RankId(3)));
-  EXPECT_THAT(said.verdicts[0].sentence,
-              HasSubstr("Node n0 cannot be reached, and for 20 s all"));
+  EXPECT_THAT(said.verdicts[0].sentence, HasSubstr("Node n0 cannot be reached, and for 20 s all"));
+  EXPECT_THAT(said.verdicts[0].sentence, HasSubstr("works for long (checkpoint, evaluation)"));
+  EXPECT_THAT(said.verdicts[0].sentence, HasSubstr("the communication is stuck"));
+  EXPECT_EQ(said.verdicts[0].action_command, "ping -c 3 n0");
   EXPECT_THAT(said.abstained, Contains(Field(&Abstention::missing, HasSubstr("agent of n0"))));
+}
+
+// Agents tell the names of nodes, and whoever reads the verdict may paste its command.
+TEST(HangTest, ANameThatAShellWouldReadIsInNoCommand) {
+  for (const char* name : {"n0; rm -rf /", "$(id)", "-f", "a b", "n0\n", "h\xc3\xb6he"}) {
+    JobView view = CutOff();
+    for (RankFacts& facts : view.ranks) {
+      if (facts.node == "n0") facts.node = name;
+    }
+    const Diagnosis said = Say(view);
+    ASSERT_EQ(said.verdicts.size(), 1u) << name;
+    EXPECT_THAT(said.verdicts[0].action_command, IsEmpty()) << name;
+  }
 }
 
 TEST(HangTest, ANodeOutOfReachIsNoLeadWhereNotAllWaitForIt) {
@@ -102,6 +117,9 @@ TEST(HangTest, ANodeOutOfReachIsNoLeadWhereNotAllWaitForIt) {
   working.ranks[3].open_ops.clear();
   working.ranks[3].silent_for = Nanos();
   EXPECT_THAT(Say(working).verdicts, IsEmpty()) << "rank 3 works";
+  JobView unheard = CutOff();
+  unheard.world_size = 6;
+  EXPECT_THAT(Say(unheard).verdicts, IsEmpty()) << "ranks 4 and 5 may hang";
   JobView stopped = CutOff();
   stopped.ranks[3].open_ops.clear();
   stopped.ranks[3].state = ProcessState::kStopped;
