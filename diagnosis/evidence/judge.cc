@@ -176,9 +176,11 @@ std::string NobodyWaitsFor(const Case& c, const std::string& rank) {
   const std::string wait =
       absl::StrCat("a wait of others for ", rank, ", which takes longer than before");
   if (!HasUnnamedMessages(c.view)) return wait;
+  const bool agents = c.view.iterations_seen > 0;  // live or recorded, told of it
   return absl::StrCat(wait,
-                      "; the recording does not name the other end of sends and receives "
-                      "(PyTorch's profiler does with record_shapes=True)");
+                      agents ? "; the other end of some sends and receives is not known"
+                             : "; the recording does not name the other end of sends and receives "
+                               "(PyTorch's profiler does with record_shapes=True)");
 }
 
 void JudgeCandidate(const Case& c, const Ledger& ledger, const RankAccount& account,
@@ -202,7 +204,7 @@ void JudgeCandidate(const Case& c, const Ledger& ledger, const RankAccount& acco
   }
   if (unnamed > 0) {
     verdict.evidence.push_back(
-        {"Every other rank waited longer than before, at least by this, and "
+        {"Every other rank waited longer in messages than before, at least by this, and "
          "it did not; the messages do not tell for whom.",
          unnamed, "s", 0, "arrival"});
   }

@@ -11,38 +11,106 @@
 namespace fathom::diagnosis {
 namespace {
 
-std::map<RankId, double> BlockedIn(const JobView& view, const std::vector<Iteration>& wanted) {
-  std::map<RankId, std::vector<double>> blocked;
+constexpr double kMostly = 0.5;  // of the growth of all waits, to be what they grew by
+
+using Stretch = std::pair<MonoNs, MonoNs>;
+
+bool IsUnnamed(const CommOp& op) { return IsPointToPoint(op.kind) && op.peer == kNoRank; }
+
+// In which the caller is known to have been blocked on unnamed messages, as timeline.cc knows it.
+std::vector<Stretch> TracedWaits(const RankRows& rows) {
+  std::vector<Stretch> waits;
+  for (const DeviceWait& wait : rows.device_waits) {
+    const bool told = wait.op < rows.ops.size();
+    if (told && IsUnnamed(rows.ops[wait.op])) waits.emplace_back(wait.begin, wait.end);
+  }
+  for (const CommOp& op : rows.ops) {
+    if (!IsUnnamed(op) || op.device_known()) continue;
+    if (op.wait_start.known()) {
+      if (op.wait_end.known()) waits.emplace_back(op.wait_start, op.wait_end);
+    } else if (op.api_return.known() && op.done() && op.end <= op.api_return) {
+      waits.emplace_back(op.enter, op.api_return);
+    }
+  }
+  return waits;
+}
+
+// By begin, none touching another: each moment counts once.
+std::vector<Stretch> Joined(std::vector<Stretch> waits) {
+  std::sort(waits.begin(), waits.end());
+  std::vector<Stretch> joined;
+  for (const Stretch& wait : waits) {
+    if (joined.empty() || wait.first > joined.back().second) {
+      joined.push_back(wait);
+    } else {
+      joined.back().second = std::max(joined.back().second, wait.second);
+    }
+  }
+  return joined;
+}
+
+double Covered(const std::vector<Stretch>& waits, MonoNs begin, MonoNs end) {
+  double seconds = 0;
+  auto at = std::partition_point(waits.begin(), waits.end(),
+                                 [&](const Stretch& wait) { return wait.second <= begin; });
+  for (; at != waits.end() && at->first < end; ++at) {
+    seconds += (std::min(at->second, end) - std::max(at->first, begin)).Seconds();
+  }
+  return seconds;
+}
+
+// Of an iteration, median: all time blocked in communication, and what of it in unnamed messages.
+struct Waits {
+  double all = 0;
+  double unnamed = 0;
+};
+
+using UnnamedWaits = std::map<RankId, std::vector<Stretch>>;
+
+std::map<RankId, Waits> WaitsIn(const JobView& view, const UnnamedWaits& unnamed,
+                                const std::vector<Iteration>& wanted) {
+  std::map<RankId, std::pair<std::vector<double>, std::vector<double>>> seen;
   for (const IterationSummary& it : view.window) {
     if (!std::binary_search(wanted.begin(), wanted.end(), it.index)) continue;
-    for (const RankIteration& r : it.ranks) blocked[r.rank].push_back(r.blocked.Seconds());
+    for (const RankIteration& r : it.ranks) {
+      const auto waits = unnamed.find(r.rank);
+      if (waits == unnamed.end()) continue;  // none of its rows are here
+      auto& [all, in_messages] = seen[r.rank];
+      all.push_back(r.blocked.Seconds());
+      in_messages.push_back(Covered(waits->second, r.begin, r.begin + r.duration));
+    }
   }
-  std::map<RankId, double> typical;
-  for (auto& [rank, values] : blocked) typical[rank] = Median(std::move(values));
+  std::map<RankId, Waits> typical;
+  for (auto& [rank, values] : seen) {
+    typical[rank] = {Median(std::move(values.first)), Median(std::move(values.second))};
+  }
   return typical;
 }
 
 }  // namespace
 
 bool HasUnnamedMessages(const JobView& view) {
-  for (const auto& [rank, rows] : view.rows) {
-    for (const CommOp& op : rows.ops) {
-      if (IsPointToPoint(op.kind) && op.peer == kNoRank) return true;
-    }
-  }
-  return false;
+  return std::any_of(view.rows.begin(), view.rows.end(), [](const auto& rank) {
+    return std::any_of(rank.second.ops.begin(), rank.second.ops.end(), IsUnnamed);
+  });
 }
 
 double OthersWaitLonger(const Case& c, const Ledger& ledger, RankId rank) {
   const double needed = c.config.explains_share * ledger.excess;
-  const auto before = BlockedIn(c.view, c.graph.baseline());
+  UnnamedWaits unnamed;
+  for (const auto& [of, rows] : c.view.rows) unnamed[of] = Joined(TracedWaits(rows));
+  const auto before = WaitsIn(c.view, unnamed, c.graph.baseline());
   double least = std::numeric_limits<double>::infinity();
-  for (const auto& [other, now] : BlockedIn(c.view, c.graph.irregular())) {
+  for (const auto& [other, now] : WaitsIn(c.view, unnamed, c.graph.irregular())) {
     const auto then = before.find(other);
     if (then == before.end()) return 0;
-    const double more = now - then->second;
-    if ((more >= needed) != (other != rank)) return 0;
-    if (other != rank) least = std::min(least, more);
+    const double all = now.all - then->second.all, more = now.unnamed - then->second.unnamed;
+    if (other == rank) {
+      if (all >= needed || more >= needed) return 0;
+      continue;
+    }
+    if (more < needed || more < kMostly * all) return 0;
+    least = std::min(least, more);
   }
   return least < std::numeric_limits<double>::infinity() ? least : 0;
 }
