@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <cstddef>
+#include <map>
 #include <optional>
 #include <set>
 #include <utility>
@@ -24,16 +26,16 @@ void DescribePaths(const std::set<Path>& paths, Verdict& verdict) {
 }
 
 // Narrows the verdict down to where the paths that move nothing meet. False: they do not.
-bool NamePaths(const Situation& s, const TroubledPaths& found, Verdict& verdict) {
+bool NamePaths(const Situation& s, const StuckInstance& instance, const TroubledPaths& found,
+               Verdict& verdict) {
   DescribePaths(found.paths, verdict);
   const MeetingPlace place = WherePathsMeet(s.view, found);
   if (place.kind == MeetingPlace::Kind::kNone) return false;
   NamePlace(s.view, place, verdict);
   const bool link = place.kind == MeetingPlace::Kind::kLink;
   verdict.grade = link ? Grade::kSupported : Grade::kEstablished;
-  verdict.sentence =
-      absl::StrFormat("All members entered %s and none got out. %s",
-                      OpName(s.view, s.graph.instances[s.sinks.complete.front()]), InWords(place));
+  verdict.sentence = absl::StrFormat("All members entered %s and none got out. %s",
+                                     OpName(s.view, instance), InWords(place));
   return true;
 }
 
@@ -93,6 +95,68 @@ std::optional<Abstention> WhyNotStuck(const Situation& s, const StuckInstance& i
   return std::nullopt;
 }
 
+// Where in its record a rank entered the instance that it is inside of.
+std::size_t PlaceOf(const RankRecord& record, const StuckInstance& instance) {
+  const auto at = std::find_if(record.ops.begin(), record.ops.end(), [&](const EnteredOp& op) {
+    return op.open && op.group == instance.group && op.sequence == instance.sequence &&
+           op.kind == instance.kind;
+  });
+  return static_cast<std::size_t>(at - record.ops.begin());
+}
+
+using InDoubt = std::map<RankId, std::vector<const StuckInstance*>>;
+
+// A member entered an op of which that is in doubt before this one, and may wait behind it.
+bool MayBeBehind(const Situation& s, const StuckInstance& instance, const InDoubt& in_doubt) {
+  return std::any_of(instance.inside.begin(), instance.inside.end(), [&](RankId rank) {
+    const auto others = in_doubt.find(rank);
+    const RankRecord* record = FindRecord(s.view, rank);
+    if (others == in_doubt.end()) return false;
+    return record == nullptr ||
+           std::any_of(others->second.begin(), others->second.end(), [&](const auto* other) {
+             return PlaceOf(*record, *other) <= PlaceOf(*record, instance);
+           });
+  });
+}
+
+// The first op that is stuck by itself and behind none of which that is in doubt. Null where there
+// is none; `doubt` then says why of the first.
+const StuckInstance* StuckByItself(const Situation& s, const TroubledPaths& found,
+                                   std::optional<Abstention>& doubt) {
+  std::vector<const StuckInstance*> sure;
+  InDoubt in_doubt;
+  for (const std::size_t i : s.sinks.complete) {
+    const StuckInstance& instance = s.graph.instances[i];
+    auto why = WhyNotStuck(s, instance, found);
+    if (!why) {
+      sure.push_back(&instance);
+      continue;
+    }
+    for (const RankId rank : instance.inside) in_doubt[rank].push_back(&instance);
+    if (!doubt) doubt = std::move(why);
+  }
+  const auto first = std::find_if(sure.begin(), sure.end(), [&](const StuckInstance* instance) {
+    return !MayBeBehind(s, *instance, in_doubt);
+  });
+  return first == sure.end() ? nullptr : *first;
+}
+
+Verdict NameStuck(const Situation& s, const StuckInstance& instance) {
+  Verdict verdict = Accuse(s, Cause::kCommunicationHang, instance.inside);
+  verdict.entity.type = EntityType::kGroup;
+  verdict.grade = Grade::kHypothesis;
+  verdict.victims.clear();
+  for (const auto& [rank, waits] : s.graph.waits) verdict.victims.push_back(rank);
+  verdict.sentence = absl::StrFormat(
+      "All members (%s) entered %s and none got out: the communication itself is stuck.",
+      RanksInWords(instance.inside), OpName(s.view, instance));
+  verdict.evidence.push_back({"All members are inside the op and none has finished it.",
+                              static_cast<double>(instance.inside.size()), "ranks", 0,
+                              "flight recorder"});
+  NameLaggards(s, instance, verdict);
+  return verdict;
+}
+
 bool SuspectedStack(const RankRecord& record) {
   return !record.doing.empty() && !record.waiting_in_communication;
 }
@@ -134,25 +198,15 @@ std::vector<Verdict> JudgeUnrecorded(const Situation& s, Findings& findings) {
 
 std::vector<Verdict> JudgeCommunication(const Situation& s, Findings& findings) {
   if (s.sinks.complete.empty()) return {};
-  const StuckInstance& instance = s.graph.instances[s.sinks.complete.front()];
   const TroubledPaths found = FindRecordedTrouble(s.view, s.config);
-  if (auto why = WhyNotStuck(s, instance, found)) {
-    findings.abstained.push_back(*std::move(why));
+  std::optional<Abstention> doubt;
+  const StuckInstance* stuck = StuckByItself(s, found, doubt);
+  if (stuck == nullptr) {
+    if (doubt) findings.abstained.push_back(*std::move(doubt));
     return {};
   }
-  Verdict verdict = Accuse(s, Cause::kCommunicationHang, instance.inside);
-  verdict.entity.type = EntityType::kGroup;
-  verdict.grade = Grade::kHypothesis;
-  verdict.victims.clear();
-  for (const auto& [rank, waits] : s.graph.waits) verdict.victims.push_back(rank);
-  verdict.sentence = absl::StrFormat(
-      "All members (%s) entered %s and none got out: the communication itself is stuck.",
-      RanksInWords(instance.inside), OpName(s.view, instance));
-  verdict.evidence.push_back({"All members are inside the op and none has finished it.",
-                              static_cast<double>(instance.inside.size()), "ranks", 0,
-                              "flight recorder"});
-  NameLaggards(s, instance, verdict);
-  const bool named = NamePaths(s, found, verdict);
+  Verdict verdict = NameStuck(s, *stuck);
+  const bool named = NamePaths(s, *stuck, found, verdict);
   if (found.paths.empty()) {
     findings.abstained.push_back({"which link or rank of the group moves no bytes",
                                   "the state of the transport (sockets, channels) on each rank"});

@@ -15,21 +15,28 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-const GroupId kAll{1}, kPair{2};
+const GroupId kAll{1}, kPair{2}, kOther{3};
 
 struct Left {
   RankId rank;
   std::vector<std::pair<GroupId, int>> ops;  // group and number of each, in order of entry
   bool last_open = false;
   EndedBy ended = EndedBy::kNotKnown;
+  std::vector<GroupId> open = {};      // the last op of each of these is open too
+  std::vector<GroupId> barriers = {};  // whose ops are barriers
 };
 
-// Four ranks; ranks 0 and 1 are a group of their own besides.
+bool Has(const std::vector<GroupId>& groups, GroupId group) {
+  return std::find(groups.begin(), groups.end(), group) != groups.end();
+}
+
+// Four ranks; ranks 0 and 1 are a group of their own besides, and so are 2 and 3.
 JobView ViewOf(const std::vector<Left>& left) {
   JobView view;
   view.world_size = 4;
   view.groups = {{kAll, "0", "default_pg", 4, {RankId(0), RankId(1), RankId(2), RankId(3)}, false},
-                 {kPair, "1", "", 2, {RankId(0), RankId(1)}, false}};
+                 {kPair, "1", "", 2, {RankId(0), RankId(1)}, false},
+                 {kOther, "2", "", 2, {RankId(2), RankId(3)}, false}};
   for (const Left& from : left) {
     RankRecord record;
     record.rank = from.rank;
@@ -42,7 +49,8 @@ JobView ViewOf(const std::vector<Left>& left) {
       EnteredOp op;
       op.group = group;
       op.sequence = Sequence(static_cast<std::uint64_t>(number));
-      op.kind = CollectiveKind::kAllReduce;
+      op.kind = Has(from.barriers, group) ? CollectiveKind::kBarrier : CollectiveKind::kAllReduce;
+      op.open = Has(from.open, group);
       record.ops.push_back(op);
       auto progress = std::find_if(facts.groups.begin(), facts.groups.end(),
                                    [&](const auto& p) { return p.group == op.group; });
@@ -86,6 +94,35 @@ TEST(StoppedJob, ARankThatGaveUpInsideAnOpIsNotIdle) {
     EXPECT_NE(verdict.cause, Cause::kNonCommunicationHang) << verdict.sentence;
     EXPECT_LE(verdict.grade, Grade::kSupported);
   }
+}
+
+// A barrier that all are inside may be an orderly end.
+TEST(StoppedJob, AnOpInDoubtSilencesNoOtherThatIsStuck) {
+  const auto verdicts =
+      JudgedOf({{.rank = RankId(0), .ops = {{kPair, 0}}, .last_open = true, .barriers = {kPair}},
+                {.rank = RankId(1), .ops = {{kPair, 0}}, .last_open = true, .barriers = {kPair}},
+                {.rank = RankId(2), .ops = {{kOther, 0}}, .last_open = true},
+                {.rank = RankId(3), .ops = {{kOther, 0}}, .last_open = true}});
+  ASSERT_THAT(verdicts, SizeIs(1));
+  EXPECT_EQ(verdicts[0].cause, Cause::kCommunicationHang);
+  EXPECT_EQ(verdicts[0].grade, Grade::kHypothesis);
+  EXPECT_THAT(verdicts[0].entity.ranks, ElementsAre(RankId(2), RankId(3)));
+}
+
+// Ranks 0 and 1 are inside their own op too, and entered that before the barrier of all, or after.
+TEST(StoppedJob, AnOpBehindOneInDoubtIsNoLeadAndOneBeforeItIs) {
+  const auto left = [](std::uint32_t rank, const std::vector<std::pair<GroupId, int>>& ops) {
+    return Left{.rank = RankId(rank), .ops = ops, .open = {kAll, kPair}, .barriers = {kAll}};
+  };
+  const auto judged = [&](const std::vector<std::pair<GroupId, int>>& of_pair) {
+    return JudgedOf(
+        {left(0, of_pair), left(1, of_pair), left(2, {{kAll, 0}}), left(3, {{kAll, 0}})});
+  };
+  EXPECT_THAT(judged({{kAll, 0}, {kPair, 0}}), IsEmpty());
+  const auto verdicts = judged({{kPair, 0}, {kAll, 0}});
+  ASSERT_THAT(verdicts, SizeIs(1));
+  EXPECT_THAT(verdicts[0].entity.ranks, ElementsAre(RankId(0), RankId(1)));
+  EXPECT_EQ(verdicts[0].grade, Grade::kHypothesis);
 }
 
 TEST(StoppedJob, NothingOpenAndNobodyLostIsNoVerdict) {
