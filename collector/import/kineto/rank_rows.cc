@@ -1,6 +1,7 @@
 #include "collector/import/kineto/rank_rows.h"
 
 #include <algorithm>
+#include <set>
 
 #include "collector/import/kineto/group_names.h"
 #include "collector/import/kineto/names.h"
@@ -129,6 +130,15 @@ class RankReader {
     }
   }
 
+  // Where the counter began again, the first run is kept.
+  template <typename Fill>
+  void ForEachKept(Fill fill) {
+    std::set<std::int64_t> seen;
+    for (const StepSpan& span : iterations_) {
+      if (seen.insert(span.number).second) fill(span, out_.iterations[span.number]);
+    }
+  }
+
   // The end of the last collective called in the step, else of the last message.
   std::int64_t AnchorOf(const StepSpan& span, const JoinedOps& joined) const {
     auto op =
@@ -143,15 +153,13 @@ class RankReader {
   }
 
   void AddIterations() {
-    for (const StepSpan& span : iterations_) {
-      diagnosis::RankIteration& iteration = out_.iterations[span.number];
-      if (iteration.begin.known()) continue;  // the counter began again: the first run is kept
+    ForEachKept([this](const StepSpan& span, diagnosis::RankIteration& iteration) {
       iteration.rank = RankId(trace_.rank);
       iteration.begin = TimeOf(trace_, span.begin);
       iteration.duration = Nanos(std::max<std::int64_t>(span.end - span.begin, 0));
       iteration.cpu = Nanos(busy_.Covered(span.begin, span.end));
       iteration.device = Nanos(trace_.device_busy.Covered(span.begin, span.end));
-    }
+    });
   }
 
   void AddOp(const JoinedOp& joined) {
@@ -213,11 +221,9 @@ class RankReader {
 
   void SetBlocked(IntervalSet waits) {
     waits.Seal();
-    for (const StepSpan& span : iterations_) {
-      diagnosis::RankIteration& iteration = out_.iterations[span.number];
-      if (iteration.begin != TimeOf(trace_, span.begin)) continue;  // as in AddIterations()
+    ForEachKept([&waits](const StepSpan& span, diagnosis::RankIteration& iteration) {
       iteration.blocked = Nanos(waits.Covered(span.begin, span.end));
-    }
+    });
   }
 
   void AddDeviceWaits(const JoinedOps& joined) {
@@ -254,11 +260,10 @@ class RankReader {
   void AddMarkTimes() {
     gc_.Seal();
     loading_.Seal();
-    for (const StepSpan& span : iterations_) {
-      diagnosis::RankIteration& iteration = out_.iterations[span.number];
+    ForEachKept([this](const StepSpan& span, diagnosis::RankIteration& iteration) {
       iteration.gc = Nanos(gc_.Covered(span.begin, span.end));
       iteration.dataloader = Nanos(loading_.Covered(span.begin, span.end));
-    }
+    });
   }
 
   void AddFunction(const PythonCall& call) {

@@ -330,6 +330,28 @@ TEST_F(KinetoImporterTest, CountsACollectionOnceThoughItShowsTwice) {
   EXPECT_EQ(rows.functions[0].iteration, Iteration(1));
 }
 
+TEST_F(KinetoImporterTest, KeepsTheFirstRunWhereTheCounterBeganAgain) {
+  auto events = ThreeSteps();
+  const std::string load = "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__";
+  events.push_back(Event("gc", "Python GC", 1, 15'000, 3000));
+  events.push_back(Event("user_annotation", load, 1, 9500, 400));
+  for (int i = 0; i < 3; ++i) {
+    const double at = 100'000 + 10'000.0 * i;
+    events.push_back(Step(i, at, 10'000));
+    for (auto& event : GlooAllReduce(at + 1000, at + 9000, false)) events.push_back(event);
+    events.push_back(Event("gc", "Python GC", 1, at + 100, 100));
+    events.push_back(Event("user_annotation", load, 1, at + 300, 200));
+  }
+  Write("rank0.json", Trace(Header(0, 1), events));
+  ASSERT_TRUE(Read().ok());
+  ASSERT_EQ(recording_.view.window.size(), 3);
+  const auto& second = recording_.view.window[1].ranks[0];
+  EXPECT_EQ(second.duration, Nanos(10'000'000));
+  EXPECT_EQ(second.gc, Nanos(3'000'000));
+  EXPECT_EQ(second.dataloader, Nanos(400'000));
+  EXPECT_EQ(second.blocked, Nanos(6'999'000)) << "since its call returned";
+}
+
 // Two ranks with two groups whose guesses contradict: then neither is believed.
 TEST_F(KinetoImporterTest, DropsGuessesThatContradictEachOther) {
   const std::string more =
