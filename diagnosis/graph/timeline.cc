@@ -211,10 +211,7 @@ MonoNs BeginOfGap(const CommOp& op, const CommOp* before,
   return before != nullptr ? before->place() : op.place();
 }
 
-}  // namespace
-
-RankTimeline BuildTimeline(RankId rank, const RankRows& rows,
-                           const std::map<Iteration, MonoNs>& iteration_begin, double wait_floor) {
+RankTimeline LineOf(RankId rank, const RankRows& rows) {
   RankTimeline line;
   line.rank = rank;
   for (const CommOp& op : rows.ops) line.ops.push_back(&op);
@@ -226,6 +223,14 @@ RankTimeline BuildTimeline(RankId rank, const RankRows& rows,
   line.gaps.resize(line.ops.size());
   IndexIterations(line);
   AssignKeys(line);
+  return line;
+}
+
+}  // namespace
+
+RankTimeline BuildTimeline(RankId rank, const RankRows& rows,
+                           const std::map<Iteration, MonoNs>& iteration_begin, double wait_floor) {
+  RankTimeline line = LineOf(rank, rows);
   const Stretches waits = TracedWaits(line, rows, wait_floor);
   const MonoNs newest = line.ops.empty() ? MonoNs() : line.ops.back()->place();
   const Stretches marks = MarkStretches(rows.marks, newest);

@@ -213,6 +213,23 @@ void DropContradictions(Recording& recording) {
   }
 }
 
+void Count(const RankTrace& trace, const RankIterations& read, Counts& counts) {
+  counts.with_steps += !read.iterations.empty();
+  counts.with_ops += !read.rows.ops.empty();
+  counts.with_groups += !read.rows.ops.empty() && read.unnamed_ops < read.rows.ops.size();
+  counts.with_marks += !read.rows.marks.empty();
+  counts.with_functions += !read.rows.functions.empty();
+  counts.on_device += trace.on_device();
+}
+
+void JoinSteps(std::map<std::int64_t, diagnosis::IterationSummary>& by_number,
+               Recording& recording) {
+  const std::int64_t joined = JoinLocalSteps(by_number, recording.view);
+  if (joined <= 1) return;
+  recording.notes.push_back(
+      absl::StrCat("ranks communicate in one of ", joined, " steps: so many are one iteration"));
+}
+
 }  // namespace
 
 void AddTraces(const std::vector<RankTrace>& traces, Recording& recording) {
@@ -225,12 +242,7 @@ void AddTraces(const std::vector<RankTrace>& traces, Recording& recording) {
     AddGroups(trace, read.guessed_groups, recording);
     AddFacts(trace, read, recording);
     NoteDefects(trace, read, recording);
-    counts.with_steps += !read.iterations.empty();
-    counts.with_ops += !read.rows.ops.empty();
-    counts.with_groups += !read.rows.ops.empty() && read.unnamed_ops < read.rows.ops.size();
-    counts.with_marks += !read.rows.marks.empty();
-    counts.with_functions += !read.rows.functions.empty();
-    counts.on_device += trace.on_device();
+    Count(trace, read, counts);
     for (auto& [number, iteration] : read.iterations) {
       by_number[number].ranks.push_back(std::move(iteration));
       steps[trace.rank].insert(number);
@@ -242,10 +254,7 @@ void AddTraces(const std::vector<RankTrace>& traces, Recording& recording) {
   NoteClocks(traces, recording);
   NoteSteps(steps, recording);
   DropContradictions(recording);
-  if (const std::int64_t joined = JoinLocalSteps(by_number, recording.view); joined > 1) {
-    recording.notes.push_back(
-        absl::StrCat("ranks communicate in one of ", joined, " steps: so many are one iteration"));
-  }
+  JoinSteps(by_number, recording);
   AddWindow(std::move(by_number), recording);
   SummariseOps(recording.view);
   AddSignals(counts, traces.size(), recording);
