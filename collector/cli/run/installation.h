@@ -2,11 +2,12 @@
 //
 // Used by `fathom run`, `fathom doctor`, `fathom simulate` and `fathom export bundle`.
 // Model: two layouts are known, tried in this order from the folder of the running executable:
-//   built      DIR/{fathom,fathomd,fathom-collector,fathom-fleet,libfathom.so,libfathom/,fathom_site/}
-//   installed  PREFIX/bin/…, PREFIX/lib[/…]/libfathom.so, …/libfathom/, PREFIX/share/fathom/site/
-// libfathom/ has a place for each folder that a loader may put for $LIB (daemon/tracer/preload). It is
-// used where this machine's 64-bit loader finds the tracer in it; where its $LIB is `lib` (Arch, Nix)
-// it does not, and LD_PRELOAD names the library itself.
+//   built: DIR/{fathom,fathomd,fathom-collector,fathom-fleet,libfathom.so,libfathom/,fathom_site/}
+//   installed: PREFIX/bin/…, PREFIX/lib[/…]/libfathom.so, …/libfathom/, PREFIX/share/fathom/site/
+// libfathom/ has a place for each folder that a loader may put for $LIB (daemon/tracer/preload). It
+// is used where this machine's 64-bit loader finds the tracer in it; where its $LIB is `lib` (Arch,
+// Nix) it does not, and LD_PRELOAD names the library itself.
+//
 // Thread-safety: plain value. Errors: a part that is not there is an empty path.
 #ifndef FATHOM_COLLECTOR_CLI_RUN_INSTALLATION_H_
 #define FATHOM_COLLECTOR_CLI_RUN_INSTALLATION_H_
