@@ -212,6 +212,89 @@ class SiteTest(unittest.TestCase):
             """, FATHOM_FUNCTIONS="mine:deep")
         self.assertEqual(said, ["2 True True"])
 
+    def test_inherited_methods_stay_what_they_are(self):
+        (self.root / "mine.py").write_text(textwrap.dedent("""
+            import time
+            class Base:
+                @classmethod
+                def make(cls): time.sleep(0.002); return cls.__name__
+                @staticmethod
+                def fixed(x): time.sleep(0.002); return x
+                def plain(self): time.sleep(0.002); return type(self).__name__
+            class Child(Base): pass
+            class Beside(Base):
+                def plain(self): return "beside"
+            class Both(Child, Beside): pass
+            """))
+        said = self.run_python("""
+            import mine
+            import torch.distributed.distributed_c10d as c
+            c._new_process_group_helper(2, 0, [], "gloo", None, "0")
+            gc.disable()
+            print(mine.Child.make(), mine.Child().make(), mine.Base.make(), mine.Child.fixed(3), mine.Child().fixed(4))
+            print(mine.Child().plain(), mine.Both().plain())
+            print(sorted({ring().functions[r.bytes] for r in ring().records if r.extra == 5}))
+            """, FATHOM_FUNCTIONS="mine:Child.make,mine:Child.fixed,mine:Child.plain")
+        self.assertEqual(said, ["Child Child Base 3 4", "Child beside",
+                                "['mine:Child.fixed', 'mine:Child.make', 'mine:Child.plain']"])
+
+    def test_what_has_more_to_it_than_calls_stays_as_it_is(self):
+        (self.root / "mine.py").write_text(textwrap.dedent("""
+            import functools
+            @functools.lru_cache(None)
+            def kept(x): return x
+            class Two:
+                def __call__(self, x): return 2 * x
+            class Holder:
+                length, two = len, Two()
+            """))
+        said = self.run_python("""
+            import mine
+            mine.kept(1); mine.kept.cache_clear()
+            print(mine.Holder().length("abc"), mine.Holder().two(1))
+            """, FATHOM_FUNCTIONS="mine:kept,mine:Holder.length,mine:Holder.two")
+        self.assertEqual(said, ["3 2"])
+
+    def test_generators_and_coroutines_are_passed_over(self):
+        (self.root / "mine.py").write_text(textwrap.dedent("""
+            import time
+            def batches():
+                for i in range(2): time.sleep(0.002); yield i
+            async def fetch(): time.sleep(0.002); return 5
+            async def stream(): time.sleep(0.002); yield 6
+            def slow(): time.sleep(0.002)
+            """))
+        said = self.run_python("""
+            import asyncio, inspect, time, mine
+            import torch.distributed.distributed_c10d as c
+            c._new_process_group_helper(2, 0, [], "gloo", None, "0")
+            gc.disable()
+            for batch in mine.batches(): time.sleep(0.002)
+            async def both(): return await mine.fetch(), [x async for x in mine.stream()]
+            print(asyncio.run(both()))
+            mine.slow()
+            print(inspect.isgeneratorfunction(mine.batches), inspect.iscoroutinefunction(mine.fetch),
+                  inspect.isasyncgenfunction(mine.stream))
+            print([ring().functions[r.bytes] for r in ring().records if r.extra == 5])
+            """, FATHOM_FUNCTIONS="mine:batches,mine:fetch,mine:stream,mine:slow")
+        self.assertEqual(said, ["(5, [6])", "True True True", "['mine:slow']"])
+
+    def test_how_deep_a_traced_function_can_call_itself(self):
+        (self.root / "mine.py").write_text("def deep(n): return n and deep(n - 1)\n")
+        said = self.run_python("""
+            import mine, sys
+            import torch.distributed.distributed_c10d as c
+            c._new_process_group_helper(2, 0, [], "gloo", None, "0")
+            sys.setrecursionlimit(1000)
+            def reached():
+                for n in range(100, 1100, 10):
+                    try: mine.deep(n)
+                    except RecursionError: return n
+            frames = 1 if hasattr(sys, "monitoring") else 2 if sys.version_info >= (3, 11) else 3  # docs/tracer/python.md
+            print(990 // frames - 30 <= reached() <= 1000 // frames + 10)
+            """, FATHOM_FUNCTIONS="mine:deep")
+        self.assertEqual(said, ["True"])
+
     def test_in_a_python_without_cpythons_functions_nothing_is_wrapped(self):
         (self.root / "mine.py").write_text("import time\ndef slow(): time.sleep(0.002)\n")
         said = self.run_python("""

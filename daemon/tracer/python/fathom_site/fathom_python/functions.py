@@ -14,6 +14,10 @@ from .settings import named
 FUNCTION_BEGIN, FUNCTION_END = 5, 6
 NONE = 0xFFFFFFFF
 
+SUSPENDING = 0x20 | 0x80 | 0x200  # inspect.CO_GENERATOR, CO_COROUTINE, CO_ASYNC_GENERATOR
+# What a wrapper can stand for: all else may have more to it than calls (a cache, a state).
+WRAPPABLE = (types.FunctionType, types.MethodType, types.BuiltinFunctionType, types.MethodDescriptorType)
+
 _late = []  # wrappers that are told of torch.compiler once it is there
 
 
@@ -59,19 +63,42 @@ def bracketed(lib, label, real):
 
 
 def patch(lib, owner, name, label, wrap=timed):
-    """Puts a wrapper in place of `owner.name`, a function or a method. False: nothing such there."""
-    holder = getattr(owner, "__dict__", {})
-    real = holder.get(name)
-    kind = type(real) if isinstance(real, (staticmethod, classmethod)) else None
-    function = real.__func__ if kind else real if real is not None else getattr(owner, name, None)
-    if not callable(function) or isinstance(function, type) or hasattr(function, "_fathom"):
+    """Puts a wrapper in place of `owner.name`, a function or a method. False: nothing such there.
+
+    A method that is inherited is wrapped in the class that has it: put into `owner` it would go
+    before those of other classes that come between the two.
+    """
+    holder, real = _found(owner, name)
+    kind = type(real) if type(real) in (staticmethod, classmethod) else None
+    function = real.__func__ if kind else real
+    if type(function) not in WRAPPABLE or suspends(function) or hasattr(function, "_fathom"):
         return False
+    if not isinstance(function, types.FunctionType):
+        if isinstance(holder, type) and not isinstance(function, types.MethodDescriptorType):
+            return False  # no method: a wrapper would make it one
+        holder = owner  # the class that has it is written in C and cannot be changed
     traced = wrap(lib, label, function)
     if traced is function:
         return False
     traced._fathom = True
-    setattr(owner, name, kind(traced) if kind else traced)
+    setattr(holder, name, kind(traced) if kind else traced)
     return True
+
+
+def _found(owner, name):
+    """Where the name is found, and what stands there, bound to nothing; None: it is not there."""
+    if not isinstance(owner, type):
+        return owner, getattr(owner, name, None)
+    for holder in owner.__mro__:
+        if name in holder.__dict__:
+            return holder, holder.__dict__[name]
+    return owner, None
+
+
+def suspends(function):
+    """True for generators and coroutines: between their begin and their end others run."""
+    code = getattr(getattr(function, "__func__", function), "__code__", None)
+    return bool(getattr(code, "co_flags", 0) & SUSPENDING)
 
 
 def trace(lib, module, qualname):
@@ -84,7 +111,7 @@ def trace(lib, module, qualname):
     function = getattr(owner, name, None)
     function = getattr(function, "__func__", function)
     if isinstance(function, types.FunctionType) and hasattr(sys, "monitoring"):
-        return _Monitor.of(lib).add(function.__code__, label)
+        return not suspends(function) and _Monitor.of(lib).add(function.__code__, label)
     return patch(lib, owner, name, label) if owner is not None else False
 
 
