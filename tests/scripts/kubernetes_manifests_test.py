@@ -3,6 +3,7 @@
 
     kubernetes_manifests_test.py SOURCE_DIR BINARY_DIR
 """
+import os
 import pathlib
 import shutil
 import subprocess
@@ -151,11 +152,15 @@ class ManifestsTest(unittest.TestCase):
             script = container["args"][0].replace("/usr/", f"{image}/").replace("/opt/fathom", str(node))
             for again in (False, True):
                 subprocess.run([*container["command"], script], check=True)
+                for killed in ("site.new/half", "libfathom.new/half") if not again else ():
+                    (node / killed).mkdir(parents=True)
             ran = subprocess.run(["cat", "/proc/self/maps"], capture_output=True, text=True,
                                  env={"LD_PRELOAD": preload.replace("/opt/fathom", str(node))})
             self.assertEqual(ran.stderr, "")
             self.assertIn(f"{node}/libfathom.so", ran.stdout)
             self.assertEqual(sorted(p.name for p in node.iterdir()), ["libfathom", "libfathom.so", "site"])
+            for part, origin in (("site", "fathom_site"), ("libfathom", "libfathom")):
+                self.assertEqual(sorted(os.listdir(node / part)), sorted(os.listdir(BUILD / origin)))
 
 
 if __name__ == "__main__":
