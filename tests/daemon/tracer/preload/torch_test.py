@@ -22,9 +22,10 @@ LIBRARY, SITE = sys.argv[1:3]
 POINT_TO_POINT = ("send", "recv")
 
 
-# A compiled model and a compiled optimizer, and how often their graphs were broken.
+# A compiled model and a compiled optimizer, and how often their graphs were broken; to stderr whether
+# the function and the optimizer's step are hooked.
 COMPILED = """
-import torch, mine
+import sys, torch, mine
 from torch._dynamo.utils import counters
 whole = torch.compile(lambda x: mine.twice(x) + 1, backend="eager", fullgraph=True)
 weight = torch.ones(3, requires_grad=True)
@@ -32,6 +33,10 @@ whole(weight).sum().backward()
 optimizer = torch.optim.SGD([weight], lr=0.1)
 torch.compile(optimizer.step, backend="eager")()
 print(weight, sorted(counters["graph_break"].items()))
+watched = hasattr(sys, "monitoring") and [t for t in (3, 4) if sys.monitoring.get_local_events(t, mine.twice.__code__)]
+steps = sys.modules["torch.optim.optimizer"]
+hooks = [*steps._global_optimizer_pre_hooks.values(), *steps._global_optimizer_post_hooks.values()]
+print("hooked", hasattr(mine.twice, "_fathom") or bool(watched), [h.__module__ for h in hooks], file=sys.stderr)
 """
 
 
@@ -197,15 +202,19 @@ class TorchTest(unittest.TestCase):
 
     def test_the_compiler_sees_nothing_of_us(self):
         (self.folder / "mine.py").write_text("def twice(x): return 2 * x\n")
-        said = []
+        both = []  # beside each other: most of it is the import of PyTorch's compiler
         for preload, site in (("", ""), (LIBRARY, SITE)):
             env = dict(os.environ, PYTHONPATH=f"{site}:{self.folder}", LD_PRELOAD=preload, FATHOM_SHM_DIR=str(self.folder),
                        FATHOM_FUNCTIONS="mine:twice", TORCH_LOGS="-all", OMP_NUM_THREADS="1")
-            run = subprocess.run([sys.executable, "-c", COMPILED], env=env, capture_output=True, text=True, timeout=240)
-            warnings = [line for line in run.stderr.splitlines() if "Warning" in line]
-            said.append((run.returncode, run.stdout, warnings))
+            both.append(subprocess.Popen([sys.executable, "-c", COMPILED], env=env, text=True,
+                                         stdout=subprocess.PIPE, stderr=subprocess.PIPE))
+        (bare, bare_stderr), (seen, traced_stderr) = (one.communicate(timeout=240) for one in both)
+        self.assertEqual([one.returncode for one in both], [0, 0], traced_stderr)
+        self.assertEqual(seen, bare)
+        said = [[line for line in text.splitlines() if "Warning" in line] for text in (bare_stderr, traced_stderr)]
         self.assertEqual(said[0], said[1])
-        self.assertEqual(said[0][0], 0, run.stderr)
+        self.assertIn("hooked False []", bare_stderr)
+        self.assertIn("hooked True ['fathom_python.phases', 'fathom_python.phases']", traced_stderr)
 
     def test_users_own_sitecustomize_still_runs(self):
         own = self.folder / "own"
