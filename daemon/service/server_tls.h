@@ -6,7 +6,8 @@
 // Model: each handshake looks at the files' times, at most once a second; new files that are good
 // are used from then on, bad ones leave the old in force and say so in the log. Where
 // `peer_ca_file` is given, whoever connects must show a certificate of it; it is read anew with
-// them, and sessions are not resumed, so that an authority taken out ends at once.
+// them, and sessions are not resumed, so that an authority taken out counts for no handshake from a
+// second later on. A connection that is open then stays open.
 //
 // Thread-safety: thread-safe. Ownership: owns the context, which must outlive all connections.
 // Errors: those of CheckTlsFiles; Unavailable where the stand-ins of openssl_names.c are not there.
