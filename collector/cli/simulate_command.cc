@@ -241,7 +241,11 @@ int Experiment(const SimulateOptions& options) {
   experiment.end_to_end = [&options](const Hear& hear) {
     return Fleet(options, hear) == kNothingFound;
   };
-  if (!options.page.empty()) experiment.section = simulate::SectionsInto(options.page);
+  if (!options.page.empty()) {
+    const auto page = simulate::ReadPage(options.page);
+    if (!page.ok()) return Fail("simulate", page.status());
+    experiment.section = simulate::SectionsInto(options.page);
+  }
   const absl::Status done = simulate::RunExperiments(options.experiment, experiment);
   return done.ok() ? kNothingFound : Fail("simulate", done);
 }

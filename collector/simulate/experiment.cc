@@ -174,4 +174,9 @@ std::string PageWith(const std::string& page, const std::string& title,
   return renewed;
 }
 
+bool IsPage(std::string_view text) {
+  const std::string_view page = kPage;
+  return text.starts_with(page.substr(0, page.find('\n') + 1));
+}
+
 }  // namespace fathom::simulate

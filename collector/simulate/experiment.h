@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -50,6 +51,9 @@ absl::Status RunExperiments(const std::string& names, const ExperimentOptions& o
 // A page of all experiments with this section new and the others as they were in `page`, where they
 // were there.
 std::string PageWith(const std::string& page, const std::string& title, const std::string& section);
+
+// True if `text` begins with the heading that a page of experiments has.
+bool IsPage(std::string_view text);
 
 }  // namespace fathom::simulate
 

@@ -1,11 +1,16 @@
 // Every scenario that comes with the program: the engine names who is at fault, or says that it
 // cannot tell; never somebody else.
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <map>
 #include <string>
 
 #include "collector/simulate/cpu_time.h"
 #include "collector/simulate/experiment.h"
 #include "collector/simulate/library.h"
+#include "collector/simulate/plot_files.h"
 #include "collector/simulate/scenario_yaml.h"
 #include "collector/simulate/score.h"
 #include "collector/simulate/session.h"
@@ -87,6 +92,44 @@ TEST_F(ExperimentTest, ASectionOfThePageIsWhatWasPrinted) {
   EXPECT_THAT(page, ::testing::HasSubstr("None.\n\n## Localisation over gRPC\n"));
   page = PageWith(page, "False alarms", "");
   EXPECT_EQ(page, first) << "the others stay as they are";
+}
+
+struct PageFileTest : ::testing::Test {
+  PageFileTest() {
+    std::string name = testing::TempDir() + "/page_XXXXXX";
+    folder = mkdtemp(name.data());
+  }
+  ~PageFileTest() override { std::filesystem::remove_all(folder); }
+  void Write(const std::string& text) const { std::ofstream(file()) << text; }
+  std::string Now() const {
+    std::ifstream in(file());
+    return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+  }
+  std::filesystem::path file() const { return folder / "page.md"; }
+  std::filesystem::path folder;
+};
+
+TEST_F(PageFileTest, IsMadeAndRenewed) {
+  ASSERT_TRUE(ReadPage(file()).ok());
+  SectionsInto(file())("False alarms", "\n## False alarms\n\nNone.\n");
+  SectionsInto(file())("Accuracy by scale", "\n## Accuracy by scale\n\nAll.\n");
+  EXPECT_EQ(*ReadPage(file()), Now());
+  EXPECT_THAT(Now(), ::testing::HasSubstr("All.\n\n## False alarms\n\nNone.\n"));
+}
+
+TEST_F(PageFileTest, WhatIsNoPageIsLeftAsItIs) {
+  const std::string theirs = "# My notes\n\nNot yours.\n";
+  Write(theirs);
+  EXPECT_EQ(ReadPage(file()).status().code(), absl::StatusCode::kFailedPrecondition);
+  SectionsInto(file())("False alarms", "\n## False alarms\n\nNone.\n");
+  EXPECT_EQ(Now(), theirs);
+}
+
+TEST_F(PageFileTest, WhatCannotBeReadIsNotWrittenOver) {
+  std::filesystem::create_directory(file());
+  EXPECT_EQ(ReadPage(file()).status().code(), absl::StatusCode::kUnavailable);
+  SectionsInto(file())("False alarms", "\n## False alarms\n\nNone.\n");
+  EXPECT_FALSE(std::filesystem::exists(file().string() + ".new"));
 }
 
 TEST_F(ExperimentTest, InterruptedItSaysWhatIsLeftAndWritesNoHalfSection) {
