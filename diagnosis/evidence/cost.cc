@@ -2,15 +2,26 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
+#include <vector>
+
+#include "diagnosis/stats/robust.h"
 
 namespace fathom::diagnosis {
 namespace {
 
 constexpr double kSecondsPerHour = 3600;
-constexpr double kShowsIfGuilty = 0.9;
 constexpr double kMostChance = 0.85;
 
 }  // namespace
+
+double MedianDuration(const JobView& view) {
+  std::vector<double> durations;
+  for (const IterationSummary& it : view.window) {
+    for (const RankIteration& r : it.ranks) durations.push_back(r.duration.Seconds());
+  }
+  return Median(std::move(durations));
+}
 
 Cost CostOfSlowness(const JobView& view, const Suspicion& suspicion, double share) {
   Cost cost;

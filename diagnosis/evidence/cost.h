@@ -14,6 +14,13 @@
 
 namespace fathom::diagnosis {
 
+// A true cause shows in so many of the iterations; of a lead, which has no odds, at least as many
+// must show it. docs/rules/ranking.md.
+inline constexpr double kShowsIfGuilty = 0.9;
+
+// Of all ranks and iterations of the window, in seconds: what the cost of a lead is held against.
+double MedianDuration(const JobView& view);
+
 // Cost since the onset of the present episode; `share` of it is this culprit's (0 … 1).
 // Iterations that have left the window count with the present loss per iteration.
 Cost CostOfSlowness(const JobView& view, const Suspicion& suspicion, double share);
@@ -26,8 +33,8 @@ Cost CostOfHang(const JobView& view, Nanos stuck_for);
 Cost CostOfSteps(const JobView& view, std::size_t steps, double step_s, double repaired_s);
 
 // Odds of "this entity is the cause" against "nobody in particular is" after `shows` of
-// `iterations` observations. A true cause shows in 90 % of irregular iterations, another entity in
-// `chance` of them.
+// `iterations` observations. A true cause shows in kShowsIfGuilty of irregular iterations, another
+// entity in `chance` of them.
 double PosteriorOdds(double prior, std::size_t shows, std::size_t iterations, double chance);
 
 // How often this rank shows in an iteration without being at fault: as often as it did before, but

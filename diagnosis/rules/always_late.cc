@@ -19,7 +19,6 @@
 namespace fathom::diagnosis {
 namespace {
 
-constexpr double kShows = 0.9;   // of the pairs of iterations
 constexpr double kFewPairs = 2;  // of two, twice the time; of four, half as much again
 constexpr double kMostly = 0.5;  // of the time beyond the others', to be its cause
 
@@ -80,7 +79,7 @@ bool AlwaysLonger(const std::vector<Pair>& pairs, const DiagnosisConfig& config)
   const auto longer = std::count_if(pairs.begin(), pairs.end(), [&](const Pair& pair) {
     return pair.mine >= ratio * pair.others;
   });
-  return static_cast<double>(longer) >= kShows * count;
+  return static_cast<double>(longer) >= kShowsIfGuilty * count;
 }
 
 // The rank that took most time of its own.
@@ -132,14 +131,6 @@ Cause CauseOfLateness(const JobView& view, std::size_t first, RankId rank, doubl
   const bool told =
       std::any_of(ranks.begin(), ranks.end(), [](const RankIteration& r) { return Worked(r) > 0; });
   return told ? Cause::kHostSlow : Cause::kUnknown;
-}
-
-double MedianDuration(const JobView& view) {
-  std::vector<double> durations;
-  for (const IterationSummary& it : view.window) {
-    for (const RankIteration& r : it.ranks) durations.push_back(r.duration.Seconds());
-  }
-  return Median(std::move(durations));
 }
 
 Verdict Lead(const Case& c, std::size_t first, RankId rank, const std::vector<Pair>& pairs) {

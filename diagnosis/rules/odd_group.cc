@@ -20,8 +20,6 @@
 namespace fathom::diagnosis {
 namespace {
 
-constexpr double kShows = 0.9;  // of the iterations
-
 struct OddGroup {
   const Group* group = nullptr;
   double mine = 0;             // seconds an iteration
@@ -32,20 +30,12 @@ struct OddGroup {
   std::size_t iterations = 0;
 };
 
-double MedianDuration(const JobView& view) {
-  std::vector<double> durations;
-  for (const IterationSummary& it : view.window) {
-    for (const RankIteration& r : it.ranks) durations.push_back(r.duration.Seconds());
-  }
-  return Median(std::move(durations));
-}
-
 bool ShowsAlways(const FamilyMember& member, double ratio) {
   std::size_t shows = 0;
   for (std::size_t i = 0; i < member.mine.size(); ++i) {
     shows += member.mine[i] >= ratio * member.usual[i] ? 1 : 0;
   }
-  return static_cast<double>(shows) >= kShows * static_cast<double>(member.mine.size());
+  return static_cast<double>(shows) >= kShowsIfGuilty * static_cast<double>(member.mine.size());
 }
 
 // The slow end of a family that was compared often enough, fastest first.
