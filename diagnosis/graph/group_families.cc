@@ -2,13 +2,14 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <map>
-#include <optional>
 #include <string>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
 
+#include "diagnosis/graph/message_groups.h"
 #include "diagnosis/model/lookup.h"
 
 namespace fathom::diagnosis {
@@ -17,13 +18,16 @@ namespace {
 // How often each kind and size ran.
 using Ops = std::map<std::pair<CollectiveKind, std::uint64_t>, std::size_t>;
 
+using Stretches = std::vector<std::pair<std::int64_t, std::int64_t>>;  // [begin, end), ns
+
 struct InIteration {
   Ops ops;
-  double seconds = 0;
-  bool whole = true;
+  std::map<std::size_t, Stretches> transfers;  // by line, each on its own clock
+  bool comparable = true;
 };
 
 using OfGroup = std::map<Iteration, InIteration>;
+using TimesOfGroups = std::map<std::size_t, std::map<Iteration, double>>;  // by place in the view
 using Shape = std::tuple<std::string, std::vector<std::uint32_t>, std::vector<std::size_t>>;
 
 std::vector<std::uint32_t> DistancesIn(const std::vector<RankId>& members) {
@@ -48,16 +52,51 @@ std::vector<std::size_t> SpreadOf(const JobView& view, const std::vector<RankId>
   return spread;
 }
 
-std::unordered_map<GroupId, OfGroup> TimesOf(const Instances& instances) {
-  std::unordered_map<GroupId, OfGroup> times;
+// Whether what is alike by its size takes as long. A size that is not known is the same for all
+// groups where they do the same work: an all-reduce has one for all members, and only stages of a
+// pipeline have layers of their own.
+bool IsComparable(const Instances& instances, const Instance& instance, bool stages) {
+  if (!instance.complete || !instances.AllDone(instance)) return false;
+  if (instance.kind == CollectiveKind::kAllToAll) return false;
+  const bool one_size =
+      instance.kind == CollectiveKind::kBarrier || instance.kind == CollectiveKind::kAllReduce;
+  if (instance.bytes == 0 && (stages || !one_size)) return false;
+  return std::all_of(instance.members.begin(), instance.members.end(),
+                     [&](const OpRef& ref) { return instances.OpAt(ref).bytes == instance.bytes; });
+}
+
+std::unordered_map<GroupId, OfGroup> OpsOf(const Instances& instances, bool stages) {
+  std::unordered_map<GroupId, OfGroup> ops;
   for (const Instance& instance : instances.all()) {
     if (!IsSynchronising(instance.kind) || instance.iteration.value < 0) continue;
-    InIteration& in = times[instance.group][instance.iteration];
+    InIteration& in = ops[instance.group][instance.iteration];
     ++in.ops[{instance.kind, instance.bytes}];
-    in.seconds += instances.TransferSeconds(instance);
-    in.whole = in.whole && instance.complete && instances.AllDone(instance);
+    in.comparable = in.comparable && IsComparable(instances, instance, stages);
+    if (!in.comparable) continue;
+    const Nanos transfer = Nanos::FromSeconds(instances.TransferSeconds(instance));
+    for (const OpRef& ref : instance.members) {
+      const std::int64_t end = instances.OpAt(ref).end.ns;
+      in.transfers[ref.line].emplace_back(end - transfer.count, end);
+    }
   }
-  return times;
+  return ops;
+}
+
+double Covered(Stretches stretches) {
+  std::sort(stretches.begin(), stretches.end());
+  std::int64_t covered = 0, until = std::numeric_limits<std::int64_t>::min();
+  for (const auto& [begin, end] : stretches) {
+    if (end <= until) continue;
+    covered += end - std::max(begin, until);
+    until = end;
+  }
+  return Nanos(covered).Seconds();
+}
+
+double SecondsOf(const InIteration& in) {
+  double least = std::numeric_limits<double>::infinity();
+  for (const auto& [line, stretches] : in.transfers) least = std::min(least, Covered(stretches));
+  return least;
 }
 
 double LowerMedian(std::vector<double> values) {
@@ -66,47 +105,59 @@ double LowerMedian(std::vector<double> values) {
   return *middle;
 }
 
-// Adds an entry to each of those that did the same in an iteration.
-void Compare(const std::vector<std::pair<FamilyMember*, double>>& alike) {
-  if (alike.size() < 2) return;
-  std::vector<double> all;
-  for (const auto& [member, seconds] : alike) all.push_back(seconds);
-  const double usual = LowerMedian(std::move(all));
-  for (const auto& [member, seconds] : alike) {
-    member->mine.push_back(seconds);
-    member->usual.push_back(usual);
+// Those in which all of them ran these ops.
+std::vector<Iteration> IterationsInCommon(const TimesOfGroups& times) {
+  std::map<Iteration, std::size_t> have;
+  for (const auto& [group, seconds] : times) {
+    for (const auto& [iteration, s] : seconds) ++have[iteration];
   }
+  std::vector<Iteration> common;
+  for (const auto& [iteration, groups] : have) {
+    if (groups == times.size()) common.push_back(iteration);
+  }
+  return common;
 }
 
-void FillTimes(const std::unordered_map<GroupId, OfGroup>& times, GroupFamily& family) {
-  std::map<Iteration, std::map<Ops, std::vector<std::pair<FamilyMember*, double>>>> same;
-  for (FamilyMember& member : family.members) {
-    for (const auto& [iteration, in] : times.at(member.group->id)) {
-      if (in.whole) same[iteration][in.ops].emplace_back(&member, in.seconds);
+GroupFamily FamilyFrom(const JobView& view, const TimesOfGroups& times) {
+  GroupFamily family;
+  family.iterations = IterationsInCommon(times);
+  for (const auto& [place, seconds] : times) {
+    FamilyMember member{&view.groups[place], {}};
+    for (const Iteration iteration : family.iterations) {
+      member.seconds.push_back(seconds.at(iteration));
     }
+    family.members.push_back(std::move(member));
   }
-  for (const auto& [iteration, by_ops] : same) {
-    for (const auto& [ops, alike] : by_ops) Compare(alike);
+  for (std::size_t i = 0; i < family.iterations.size(); ++i) {
+    std::vector<double> all;
+    for (const FamilyMember& member : family.members) all.push_back(member.seconds[i]);
+    family.usual.push_back(LowerMedian(std::move(all)));
   }
+  return family;
 }
 
 }  // namespace
 
-std::vector<GroupFamily> FamiliesOf(const JobView& view, const Instances& instances) {
-  const auto times = TimesOf(instances);
-  std::map<Shape, GroupFamily> by_shape;
-  for (const Group& group : view.groups) {
-    if (group.guessed || group.members.size() < 2 || !times.contains(group.id)) continue;
-    const auto spread = SpreadOf(view, group.members);
-    GroupFamily& family = by_shape[{group.description, DistancesIn(group.members), spread}];
-    family.nodes_known = !spread.empty();
-    family.members.push_back({&group, {}, {}});
+std::vector<GroupFamily> FamiliesOf(const JobView& view, const Instances& instances,
+                                    std::size_t least) {
+  const auto ops = OpsOf(instances, CarriesMessages(view));
+  std::map<std::pair<Shape, Ops>, TimesOfGroups> alike;
+  for (std::size_t g = 0; g < view.groups.size(); ++g) {
+    const Group& group = view.groups[g];
+    const auto ran = ops.find(group.id);
+    if (group.guessed || group.members.size() < 2 || ran == ops.end()) continue;
+    const Shape shape{group.description, DistancesIn(group.members), SpreadOf(view, group.members)};
+    for (const auto& [iteration, in] : ran->second) {
+      if (in.comparable) alike[{shape, in.ops}][g][iteration] = SecondsOf(in);
+    }
   }
   std::vector<GroupFamily> families;
-  for (auto& [shape, family] : by_shape) {
-    if (family.members.size() < 2) continue;
-    FillTimes(times, family);
-    families.push_back(std::move(family));
+  for (auto& [key, times] : alike) {
+    std::erase_if(times, [&](const auto& of_group) { return of_group.second.size() < least; });
+    if (times.size() < 2) continue;
+    GroupFamily family = FamilyFrom(view, times);
+    family.nodes_known = !std::get<2>(key.first).empty();
+    if (family.iterations.size() >= least) families.push_back(std::move(family));
   }
   return families;
 }

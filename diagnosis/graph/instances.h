@@ -59,6 +59,7 @@ class Instances {
   Instances(const std::vector<RankTimeline>& lines, const std::vector<Group>& groups);
 
   const std::vector<Instance>& all() const { return instances_; }
+  const CommOp& OpAt(const OpRef& ref) const { return *lines_[ref.line].ops[ref.op]; }
   // The instance an op belongs to; null where it has no partner here.
   const Instance* Of(const OpRef& ref) const;
   bool AllDone(const Instance& instance) const;
@@ -76,7 +77,6 @@ class Instances {
   LastArrival AmongAll(const Instance& instance, const OpRef& waiter, double floor) const;
   LastArrival Other(const Instance& instance, const OpRef& waiter) const;
   LastArrival Root(const Instance& instance, const OpRef& waiter) const;
-  const CommOp& OpAt(const OpRef& ref) const { return *lines_[ref.line].ops[ref.op]; }
 
   const std::vector<RankTimeline>& lines_;
   std::vector<Instance> instances_;

@@ -1,18 +1,20 @@
 // Rule odd_group: was the communication of one group slower than that of groups like it in all of a
 // recording? docs/rules/odd_group.md.
 //
-// Model: groups are alike that bear one description, lie the same way over ranks and nodes, and ran
-// the same ops in an iteration. What is compared is the transfer of an op, from the arrival of its
-// last member to its end, so that nobody's lateness counts. Those that take odd_group_ratio times
-// as long as all others of at least odd_group_siblings, in nearly all iterations, are odd: one of
-// them, or several that meet in one rank or node. A family of two tells that it differs and not
-// which of them is odd; it only helps to find the rank in which odd groups meet.
+// Model: a family (graph/group_families) is of groups that bear one description, lie the same way
+// over ranks and nodes, and ran the same ops in the same iterations. What is compared is transfers,
+// from the arrival of an op's last member to its end, so that nobody's lateness counts. Odd are
+// those that take odd_group_ratio times as long as the slowest below them, sorted and seen from the
+// lower median upwards, and as the lower median in nearly all iterations, and that cost something:
+// only time in which all members were blocked counts, for work hides the rest. One is named, or
+// what several have in common (evidence/odd_place). Where fewer than odd_group_siblings are well,
+// or no more than are slow, it is not sure which are odd: those only help to find a rank or a node.
 // A recording that shows no other time cannot tell a fault from wiring, so this is a lead and never
 // more. Groups whose members' nodes are not known are not compared: one may cross nodes.
 //
 // Speaks only on jobs that are not slow against their own past, and only where
-// odd_group_iterations is set. Thread-safety: pure. Cost: O(ops + groups × iterations × log
-// groups). Source: Holmes' "all copies abnormal" (NSDI'25) with peers in place of the past.
+// odd_group_iterations is set. Thread-safety: pure. Cost: O(ops × log ops + groups × iterations ×
+// log groups). Source: Holmes' "all copies abnormal" (NSDI'25) with peers in place of the past.
 #ifndef FATHOM_DIAGNOSIS_RULES_ODD_GROUP_H_
 #define FATHOM_DIAGNOSIS_RULES_ODD_GROUP_H_
 
