@@ -97,6 +97,7 @@ export class DeedDialog {
 
   // Back to where the reader was, also where that was built anew meanwhile.
   private closed(): void {
+    if (this.node.open) return; // a browser tells of it later, and it may have been opened again by then
     if (this.state === "sent") return this.node.showModal(); // a browser lets one Escape be refused, not two
     this.deed = null;
     const back = this.opener && document.querySelector<HTMLElement>(`[data-keep="${CSS.escape(this.opener)}"]`);

@@ -71,6 +71,19 @@ test("by keyboard alone: to the button, Escape changes nothing, the focus return
   });
 });
 
+test("opened again before the browser has told of its end, the dialog still does what it says", async () => {
+  await withLedger("acted", { held: 1, action: { actor: "anna" } }, "#/actions", {}, async ({ page, collector }) => {
+    await page.click("[aria-label='Actions on nodes'] .deed");
+    await page.evaluate(() => {
+      document.querySelector("dialog").close();
+      document.querySelector("[aria-label='Actions on nodes'] .deed").click();
+    });
+    collector.onCommand = () => (becomes(collector, "undone", "anna"), [200, { done: true }]);
+    await page.click("dialog button[type=submit]");
+    await settled(page, "dialog .deed-said", "undo is asked for");
+  });
+});
+
 test("a pause demands its reason; it is said everywhere, and ended from here", async () => {
   await withLedger("advised", {}, "#/actions", {}, async ({ page, collector }) => {
     await page.click("[aria-label=fathom-cordon] .deed:has-text('Pause…')");
