@@ -87,7 +87,7 @@ class InstallTest(unittest.TestCase):
             copy = pathlib.Path(folder) / "a prefix"
             shutil.copytree(self.prefix, copy, symlinks=True)
             site = copy / "share/fathom/site"
-            (site / "__pycache__").mkdir()
+            (site / "__pycache__").mkdir(exist_ok=True)
             for made in (site / "__pycache__/compiled.pyc", copy / "bin/of_another"):
                 made.touch()
             manifest = pathlib.Path(folder) / "install_manifest.txt"
