@@ -10,17 +10,11 @@
 namespace fathom::collector {
 namespace {
 
-bool IsHang(const Episode& episode) {
-  using enum diagnosis::ProblemClass;
-  const auto problem = episode.verdict.problem;
-  return problem == kCommunicationHang || problem == kNonCommunicationHang;
-}
-
 bool HasOpen(const std::vector<Episode>& episodes) {
   return !episodes.empty() && episodes.front().open();
 }
 
-std::string Format(const char* format, double a, double b) {
+std::string Format(const char* format, double a, double b = 0) {
   char text[160];
   std::snprintf(text, sizeof text, format, a, b);
   return text;
@@ -31,7 +25,7 @@ std::string PlainSentence(const JobFigures& figures) {
   if (figures.ended) return "The job has ended.";
   if (figures.unheard.count > 0) {
     return Format("Nothing has been heard of this job for %.0f s: its agents are away.",
-                  figures.unheard.Seconds(), 0);
+                  figures.unheard.Seconds());
   }
   if (figures.stalled) return "At least one rank has gone silent; looking for the reason.";
   if (figures.slow) {
@@ -41,10 +35,9 @@ std::string PlainSentence(const JobFigures& figures) {
   }
   if (figures.recent.count == 0) return "No iteration seen yet.";
   if (figures.baseline.count == 0) {
-    return Format("Learning how long an iteration takes: %.3f s so far.", figures.recent.Seconds(),
-                  0);
+    return Format("Learning how long an iteration takes: %.3f s so far.", figures.recent.Seconds());
   }
-  return Format("Nothing holds the job back: %.3f s an iteration.", figures.recent.Seconds(), 0);
+  return Format("Nothing holds the job back: %.3f s an iteration.", figures.recent.Seconds());
 }
 
 const char* ProcessName(diagnosis::ProcessState state) {
@@ -162,7 +155,7 @@ std::string_view JobStateName(const JobFigures& figures, const std::vector<Episo
   if (figures.ended) return "ended";
   const auto open = [](const Episode& e) { return e.open(); };
   const bool hung = std::any_of(episodes.begin(), episodes.end(),
-                                [&](const Episode& e) { return open(e) && IsHang(e); });
+                                [&](const Episode& e) { return open(e) && IsHang(e.verdict); });
   if (hung) return "hung";
   if (figures.stalled) return "stalled";
   const bool slow = figures.slow || std::any_of(episodes.begin(), episodes.end(), open);

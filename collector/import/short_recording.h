@@ -5,7 +5,7 @@
 // Model: a live job has hundreds of iterations to learn from; a profiler's trace has ten or twenty,
 // and whoever records one does so because something is wrong. So the baseline is learned from the
 // first third of the recording, and a quarter of it must be irregular before a culprit is sought.
-// Never fewer than kLeastBaseline and kLeastIrregular; never more than the settings say. The rule
+// Never fewer than kLeastBaseline and kLeastIrregular; never more than the settings say. The rules
 // always_late and odd_group, which are not asked of live jobs, are asked here, and imbalance gives
 // leads.
 // The prior that a given rank is at fault is that of a job known to be slow: half for all ranks

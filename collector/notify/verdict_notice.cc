@@ -3,15 +3,6 @@
 #include <absl/strings/str_cat.h>
 
 namespace fathom::collector {
-namespace {
-
-bool Hangs(diagnosis::ProblemClass problem) {
-  return problem == diagnosis::ProblemClass::kCommunicationHang ||
-         problem == diagnosis::ProblemClass::kNonCommunicationHang;
-}
-
-}  // namespace
-
 bool WorthTelling(const Episode& episode) { return diagnosis::Convicts(episode.verdict); }
 
 Notice NoticeOf(const Episode& episode, const std::string& page_url) {
@@ -19,7 +10,7 @@ Notice NoticeOf(const Episode& episode, const std::string& page_url) {
   Notice notice;
   notice.key = episode.id;
   notice.title = "FathomVerdict";
-  notice.severity = Hangs(verdict.problem) ? Severity::kCritical : Severity::kWarning;
+  notice.severity = IsHang(verdict) ? Severity::kCritical : Severity::kWarning;
   notice.summary = verdict.sentence;
   notice.description = absl::StrCat("Grade: ", std::string(ToString(verdict.grade)), ".");
   if (!verdict.evidence.empty()) {

@@ -29,11 +29,6 @@ std::string IdOf(const JobMoment& now, const std::string& key, Iteration onset) 
   return id;
 }
 
-bool IsHang(const diagnosis::Verdict& verdict) {
-  using enum diagnosis::ProblemClass;
-  return verdict.problem == kCommunicationHang || verdict.problem == kNonCommunicationHang;
-}
-
 // The node of a culprit that cannot be seen now; null if all can.
 const std::string* OutOfSight(const diagnosis::Verdict& verdict, const JobMoment& now) {
   for (const RankId rank : verdict.entity.ranks) {
@@ -241,7 +236,7 @@ Changes JobVerdicts::Conclude(const JobMoment& now, const diagnosis::Diagnosis& 
     // Only deaths are news at the end; all else had its time to be seen twice.
     const bool death = verdict.cause == diagnosis::Cause::kProcessDead ||
                        verdict.cause == diagnosis::Cause::kMismatch;
-    if (!death || verdict.grade < diagnosis::Grade::kSupported || open_.contains(key)) continue;
+    if (!death || !Convicts(verdict) || open_.contains(key)) continue;
     Open(key, verdict, now, changes);
   }
   Changes closed = CloseAll(now, "the job ended");

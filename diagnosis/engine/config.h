@@ -100,7 +100,7 @@ struct DiagnosisConfig {
 
   // A group that is slower than those like it in all of a recording.
   std::int32_t odd_group_iterations = 0;  // fewest in which; 0: not asked, live there is a past
-  double odd_group_ratio = 2.0;           // its transfers against those of every other
+  double odd_group_ratio = 2.0;           // its transfers against every one that is well
   std::int32_t odd_group_siblings = 2;    // others like it that are well, at least
 
   // Jobs whose trace names their ops (schedules).

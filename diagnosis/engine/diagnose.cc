@@ -57,12 +57,8 @@ bool Stronger(const Verdict& a, const Verdict& b) {
 
 // Of a stuck job the iterations before are of no more interest.
 void DropSlownessWhenStuck(std::vector<Verdict>& verdicts) {
-  const auto is_hang = [](const Verdict& v) {
-    return v.problem == ProblemClass::kCommunicationHang ||
-           v.problem == ProblemClass::kNonCommunicationHang;
-  };
-  if (std::none_of(verdicts.begin(), verdicts.end(), is_hang)) return;
-  std::erase_if(verdicts, [&](const Verdict& v) { return !is_hang(v); });
+  if (std::none_of(verdicts.begin(), verdicts.end(), IsHang)) return;
+  std::erase_if(verdicts, [](const Verdict& v) { return !IsHang(v); });
 }
 
 std::optional<Replay> ReplayOf(const JobView& view, Findings& findings) {

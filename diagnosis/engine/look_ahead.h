@@ -1,9 +1,9 @@
 // A look at a slow job an iteration before it counts as slow.
 //
-// Used by the diagnoser (collector/window/diagnoser), where a verdict opens at its second sight:
-// this is the first. What Watch() and Diagnose() make of a job by these thresholds is never told;
-// but a verdict that the full ones find in the next iteration has then been seen before, by other
-// data, and the rows of the iterations before it are at hand.
+// Used by the diagnoser (collector/window/diagnoser) and the simulator's session, where a verdict
+// opens at its second sight: this is the first. What Watch() and Diagnose() make of a job by these
+// thresholds is never told; but a verdict that the full ones find in the next iteration has then
+// been seen before, by other data, and the rows of the iterations before it are at hand.
 //
 // Thread-safety: pure functions. Cost: O(1). Errors: none. Source: ours.
 #ifndef FATHOM_DIAGNOSIS_ENGINE_LOOK_AHEAD_H_

@@ -55,6 +55,13 @@ Cost CostOfSteps(const JobView& view, std::size_t steps, double step_s, double r
   return cost;
 }
 
+Cost CostOfWindow(const JobView& view, double lost) {
+  const double duration = MedianDuration(view);
+  Cost cost = CostOfSteps(view, view.window.size(), duration, duration - lost);
+  if (duration <= lost) cost.slowdown = 1;
+  return cost;
+}
+
 double PosteriorOdds(double prior, std::size_t shows, std::size_t iterations, double chance) {
   const double with = static_cast<double>(shows), without = static_cast<double>(iterations - shows);
   const double log_ratio = with * std::log(kShowsIfGuilty / chance) +

@@ -14,8 +14,8 @@
 
 namespace fathom::diagnosis {
 
-// A true cause shows in so many of the iterations; of a lead, which has no odds, at least as many
-// must show it. docs/rules/ranking.md.
+// A true cause shows in so many of the iterations; what is told without odds, a lead
+// or work that is more by design, must show in at least as many. docs/rules/ranking.md.
 inline constexpr double kShowsIfGuilty = 0.9;
 
 // Of all ranks and iterations of the window, in seconds: what the cost of a lead is held against.
@@ -31,6 +31,10 @@ Cost CostOfHang(const JobView& view, Nanos stuck_for);
 // Of `steps` steps that took `step_s` each, in the mean, and would have taken `repaired_s`.
 // Requires: repaired_s > 0.
 Cost CostOfSteps(const JobView& view, std::size_t steps, double step_s, double repaired_s);
+
+// Of a whole window in which each iteration lost `lost` seconds. Where that is all of it, how much
+// faster it would be is not told: a slowdown of 1.
+Cost CostOfWindow(const JobView& view, double lost);
 
 // Odds of "this entity is the cause" against "nobody in particular is" after `shows` of
 // `iterations` observations. A true cause shows in kShowsIfGuilty of irregular iterations, another

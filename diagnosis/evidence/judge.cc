@@ -199,7 +199,7 @@ void JudgeCandidate(const Case& c, const Ledger& ledger, const RankAccount& acco
     return Abstain(findings, NobodyWaitsFor(c, rank));
   }
   Verdict verdict = ConvictRank(c, ledger, account, candidates, explained);
-  if (verdict.grade < Grade::kSupported) {
+  if (!Convicts(verdict)) {
     return Abstain(findings, absl::StrCat("more evidence against ", rank));
   }
   if (unnamed > 0) {

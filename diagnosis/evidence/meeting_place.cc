@@ -17,12 +17,6 @@ using Nodes = std::set<std::string>;
 
 constexpr std::size_t kEnds = 2;
 
-Nodes NodesOf(const JobView& view, const Piece& piece) {
-  Nodes nodes;
-  for (const RankId rank : piece) nodes.insert(NodeOf(view, rank));
-  return nodes;
-}
-
 template <typename Set>
 Set Common(const Set& a, const Set& b) {
   Set both;

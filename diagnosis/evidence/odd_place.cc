@@ -1,7 +1,6 @@
 #include "diagnosis/evidence/odd_place.h"
 
 #include <algorithm>
-#include <iterator>
 #include <set>
 
 #include "absl/strings/str_cat.h"
@@ -16,14 +15,8 @@ using Ranks = std::set<RankId>;
 
 Ranks MembersOf(const Group& group) { return {group.members.begin(), group.members.end()}; }
 
-std::set<std::string> NodesOf(const JobView& view, const Group& group) {
-  std::set<std::string> nodes;
-  for (const RankId rank : group.members) nodes.insert(NodeOf(view, rank));
-  return nodes;
-}
-
 bool StaysOnNode(const JobView& view, const Group& group) {
-  const auto nodes = NodesOf(view, group);
+  const auto nodes = NodesOf(view, group.members);
   return nodes.size() == 1 && !nodes.contains("");
 }
 
@@ -109,13 +102,13 @@ std::optional<OddPlace> OfRank(const JobView& view, const std::vector<OddGroup>&
 
 std::optional<OddPlace> OfNode(const JobView& view, const std::vector<OddGroup>& odd,
                                const std::vector<const Group*>& well) {
-  std::set<std::string> common = NodesOf(view, *odd.front().group);
+  std::set<std::string> common = NodesOf(view, odd.front().group->members);
   for (const OddGroup& each : odd) {
-    const auto nodes = NodesOf(view, *each.group);
+    const auto nodes = NodesOf(view, each.group->members);
     std::erase_if(common, [&](const std::string& node) { return !nodes.contains(node); });
   }
   for (const Group* group : Clearing(view, odd, well)) {
-    for (const std::string& node : NodesOf(view, *group)) common.erase(node);
+    for (const std::string& node : NodesOf(view, group->members)) common.erase(node);
   }
   if (common.size() != 1 || common.contains("")) return std::nullopt;
   OddPlace place;

@@ -7,7 +7,8 @@
 // rank's network is named: in a grid of dimensions two odd groups always meet in one rank, and what
 // of that rank is slow they do not tell.
 //
-// Thread-safety: pure. Units: seconds. Lifetime: groups are of the view.
+// Thread-safety: pure. Units: seconds. Lifetime: groups are of the view,
+// `told` is one of those given.
 // Cost: O(members of the odd and the well groups × log).
 #ifndef FATHOM_DIAGNOSIS_EVIDENCE_ODD_PLACE_H_
 #define FATHOM_DIAGNOSIS_EVIDENCE_ODD_PLACE_H_

@@ -1,11 +1,13 @@
 #include "diagnosis/evidence/unnamed_waits.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <limits>
 #include <map>
 #include <utility>
 #include <vector>
 
+#include "diagnosis/stats/interval_set.h"
 #include "diagnosis/stats/robust.h"
 
 namespace fathom::diagnosis {
@@ -13,50 +15,25 @@ namespace {
 
 constexpr double kMostly = 0.5;  // of the growth of all waits, to be what they grew by
 
-using Stretch = std::pair<MonoNs, MonoNs>;
-
 bool IsUnnamed(const CommOp& op) { return IsPointToPoint(op.kind) && op.peer == kNoRank; }
 
 // In which the caller is known to have been blocked on unnamed messages, as timeline.cc knows it.
-std::vector<Stretch> TracedWaits(const RankRows& rows) {
-  std::vector<Stretch> waits;
+IntervalSet TracedWaits(const RankRows& rows) {
+  IntervalSet waits;
   for (const DeviceWait& wait : rows.device_waits) {
     const bool told = wait.op < rows.ops.size();
-    if (told && IsUnnamed(rows.ops[wait.op])) waits.emplace_back(wait.begin, wait.end);
+    if (told && IsUnnamed(rows.ops[wait.op])) waits.Add(wait.begin.ns, wait.end.ns);
   }
   for (const CommOp& op : rows.ops) {
     if (!IsUnnamed(op) || op.device_known()) continue;
     if (op.wait_start.known()) {
-      if (op.wait_end.known()) waits.emplace_back(op.wait_start, op.wait_end);
+      if (op.wait_end.known()) waits.Add(op.wait_start.ns, op.wait_end.ns);
     } else if (op.api_return.known() && op.done() && op.end <= op.api_return) {
-      waits.emplace_back(op.enter, op.api_return);
+      waits.Add(op.enter.ns, op.api_return.ns);
     }
   }
+  waits.Seal();
   return waits;
-}
-
-// By begin, none touching another: each moment counts once.
-std::vector<Stretch> Joined(std::vector<Stretch> waits) {
-  std::sort(waits.begin(), waits.end());
-  std::vector<Stretch> joined;
-  for (const Stretch& wait : waits) {
-    if (joined.empty() || wait.first > joined.back().second) {
-      joined.push_back(wait);
-    } else {
-      joined.back().second = std::max(joined.back().second, wait.second);
-    }
-  }
-  return joined;
-}
-
-double Covered(const std::vector<Stretch>& waits, MonoNs begin, MonoNs end) {
-  double seconds = 0;
-  auto at = std::partition_point(waits.begin(), waits.end(),
-                                 [&](const Stretch& wait) { return wait.second <= begin; });
-  for (; at != waits.end() && at->first < end; ++at) {
-    seconds += (std::min(at->second, end) - std::max(at->first, begin)).Seconds();
-  }
-  return seconds;
 }
 
 // Of an iteration, median: all time blocked in communication, and what of it in unnamed messages.
@@ -65,7 +42,7 @@ struct Waits {
   double unnamed = 0;
 };
 
-using UnnamedWaits = std::map<RankId, std::vector<Stretch>>;
+using UnnamedWaits = std::map<RankId, IntervalSet>;
 
 std::map<RankId, Waits> WaitsIn(const JobView& view, const UnnamedWaits& unnamed,
                                 const std::vector<Iteration>& wanted) {
@@ -77,7 +54,8 @@ std::map<RankId, Waits> WaitsIn(const JobView& view, const UnnamedWaits& unnamed
       if (waits == unnamed.end()) continue;  // none of its rows are here
       auto& [all, in_messages] = seen[r.rank];
       all.push_back(r.blocked.Seconds());
-      in_messages.push_back(Covered(waits->second, r.begin, r.begin + r.duration));
+      const std::int64_t waited = waits->second.Covered(r.begin.ns, (r.begin + r.duration).ns);
+      in_messages.push_back(Nanos(waited).Seconds());
     }
   }
   std::map<RankId, Waits> typical;
@@ -98,7 +76,7 @@ bool HasUnnamedMessages(const JobView& view) {
 double OthersWaitLonger(const Case& c, const Ledger& ledger, RankId rank) {
   const double needed = c.config.explains_share * ledger.excess;
   UnnamedWaits unnamed;
-  for (const auto& [of, rows] : c.view.rows) unnamed[of] = Joined(TracedWaits(rows));
+  for (const auto& [of, rows] : c.view.rows) unnamed[of] = TracedWaits(rows);
   const auto before = WaitsIn(c.view, unnamed, c.graph.baseline());
   double least = std::numeric_limits<double>::infinity();
   for (const auto& [other, now] : WaitsIn(c.view, unnamed, c.graph.irregular())) {

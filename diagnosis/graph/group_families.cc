@@ -11,6 +11,7 @@
 
 #include "diagnosis/graph/message_groups.h"
 #include "diagnosis/model/lookup.h"
+#include "diagnosis/stats/interval_set.h"
 
 namespace fathom::diagnosis {
 namespace {
@@ -18,11 +19,9 @@ namespace {
 // How often each kind and size ran.
 using Ops = std::map<std::pair<CollectiveKind, std::uint64_t>, std::size_t>;
 
-using Stretches = std::vector<std::pair<std::int64_t, std::int64_t>>;  // [begin, end), ns
-
 struct InIteration {
   Ops ops;
-  std::map<std::size_t, Stretches> transfers;  // by line, each on its own clock
+  std::map<std::size_t, IntervalSet> transfers;  // by line, each on its own clock
   bool comparable = true;
 };
 
@@ -56,13 +55,14 @@ std::vector<std::size_t> SpreadOf(const JobView& view, const std::vector<RankId>
 // groups where they do the same work: an all-reduce has one for all members, and only stages of a
 // pipeline have layers of their own.
 bool IsComparable(const Instances& instances, const Instance& instance, bool stages) {
-  if (!instance.complete || !instances.AllDone(instance)) return false;
-  if (instance.kind == CollectiveKind::kAllToAll) return false;
+  if (!instance.complete || instance.kind == CollectiveKind::kAllToAll) return false;
   const bool one_size =
       instance.kind == CollectiveKind::kBarrier || instance.kind == CollectiveKind::kAllReduce;
   if (instance.bytes == 0 && (stages || !one_size)) return false;
-  return std::all_of(instance.members.begin(), instance.members.end(),
-                     [&](const OpRef& ref) { return instances.OpAt(ref).bytes == instance.bytes; });
+  return std::all_of(instance.members.begin(), instance.members.end(), [&](const OpRef& ref) {
+    const CommOp& op = instances.OpAt(ref);
+    return op.done() && op.bytes == instance.bytes;
+  });
 }
 
 std::unordered_map<GroupId, OfGroup> OpsOf(const Instances& instances, bool stages) {
@@ -76,26 +76,18 @@ std::unordered_map<GroupId, OfGroup> OpsOf(const Instances& instances, bool stag
     const Nanos transfer = Nanos::FromSeconds(instances.TransferSeconds(instance));
     for (const OpRef& ref : instance.members) {
       const std::int64_t end = instances.OpAt(ref).end.ns;
-      in.transfers[ref.line].emplace_back(end - transfer.count, end);
+      in.transfers[ref.line].Add(end - transfer.count, end);
     }
   }
   return ops;
 }
 
-double Covered(Stretches stretches) {
-  std::sort(stretches.begin(), stretches.end());
-  std::int64_t covered = 0, until = std::numeric_limits<std::int64_t>::min();
-  for (const auto& [begin, end] : stretches) {
-    if (end <= until) continue;
-    covered += end - std::max(begin, until);
-    until = end;
-  }
-  return Nanos(covered).Seconds();
-}
-
-double SecondsOf(const InIteration& in) {
+double SecondsOf(InIteration& in) {
   double least = std::numeric_limits<double>::infinity();
-  for (const auto& [line, stretches] : in.transfers) least = std::min(least, Covered(stretches));
+  for (auto& [line, transfers] : in.transfers) {
+    transfers.Seal();
+    least = std::min(least, Nanos(transfers.Covered()).Seconds());
+  }
   return least;
 }
 
@@ -140,14 +132,14 @@ GroupFamily FamilyFrom(const JobView& view, const TimesOfGroups& times) {
 
 std::vector<GroupFamily> FamiliesOf(const JobView& view, const Instances& instances,
                                     std::size_t least) {
-  const auto ops = OpsOf(instances, CarriesMessages(view));
+  auto ops = OpsOf(instances, CarriesMessages(view));
   std::map<std::pair<Shape, Ops>, TimesOfGroups> alike;
   for (std::size_t g = 0; g < view.groups.size(); ++g) {
     const Group& group = view.groups[g];
     const auto ran = ops.find(group.id);
     if (group.guessed || group.members.size() < 2 || ran == ops.end()) continue;
     const Shape shape{group.description, DistancesIn(group.members), SpreadOf(view, group.members)};
-    for (const auto& [iteration, in] : ran->second) {
+    for (auto& [iteration, in] : ran->second) {
       if (in.comparable) alike[{shape, in.ops}][g][iteration] = SecondsOf(in);
     }
   }

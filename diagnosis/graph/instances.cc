@@ -74,11 +74,6 @@ double Instances::TransferSeconds(const Instance& instance) const {
   return least;
 }
 
-bool Instances::AllDone(const Instance& instance) const {
-  return std::all_of(instance.members.begin(), instance.members.end(),
-                     [&](const OpRef& ref) { return OpAt(ref).done(); });
-}
-
 LastArrival Instances::WhoCameLast(const OpRef& waiter, double floor) const {
   const Instance* instance = Of(waiter);
   if (instance == nullptr || instance->members.size() < 2) return {waiter, true, 0, false};

@@ -62,7 +62,6 @@ class Instances {
   const CommOp& OpAt(const OpRef& ref) const { return *lines_[ref.line].ops[ref.op]; }
   // The instance an op belongs to; null where it has no partner here.
   const Instance* Of(const OpRef& ref) const;
-  bool AllDone(const Instance& instance) const;
   // Shortest elapsed time of the members that are done; 0 if none or if it tells nothing
   // (messages).
   double TransferSeconds(const Instance& instance) const;

@@ -39,6 +39,12 @@ std::string NodeOf(const JobView& view, RankId rank) {
   return facts == nullptr ? "" : facts->node;
 }
 
+std::set<std::string> NodesOf(const JobView& view, const std::vector<RankId>& ranks) {
+  std::set<std::string> nodes;
+  for (const RankId rank : ranks) nodes.insert(NodeOf(view, rank));
+  return nodes;
+}
+
 const RankIteration* RankIn(const IterationSummary& iteration, RankId rank) {
   return Bisect(iteration.ranks, &RankIteration::rank, rank);
 }

@@ -8,7 +8,9 @@
 #ifndef FATHOM_DIAGNOSIS_MODEL_LOOKUP_H_
 #define FATHOM_DIAGNOSIS_MODEL_LOOKUP_H_
 
+#include <set>
 #include <string>
+#include <vector>
 
 #include "diagnosis/model/job_view.h"
 
@@ -19,6 +21,8 @@ const Group* FindGroup(const JobView& view, GroupId id);
 
 // Empty where it is not known.
 std::string NodeOf(const JobView& view, RankId rank);
+// With an empty one where that of a rank is not known.
+std::set<std::string> NodesOf(const JobView& view, const std::vector<RankId>& ranks);
 
 // Null where the rank did not report. Requires: iteration.ranks sorted by rank. Cost: O(log n).
 const RankIteration* RankIn(const IterationSummary& iteration, RankId rank);

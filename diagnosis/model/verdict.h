@@ -156,6 +156,12 @@ struct RankTotals {
 // Whether it names a culprit, rather than giving a lead.
 inline bool Convicts(const Verdict& verdict) { return verdict.grade >= Grade::kSupported; }
 
+// Whether it is about a job that stands still, rather than a slow one.
+inline bool IsHang(const Verdict& verdict) {
+  return verdict.problem == ProblemClass::kCommunicationHang ||
+         verdict.problem == ProblemClass::kNonCommunicationHang;
+}
+
 struct Diagnosis {
   std::vector<Verdict> verdicts;  // strongest first
   std::vector<Abstention> abstained;

@@ -135,7 +135,6 @@ Cause CauseOfLateness(const JobView& view, std::size_t first, RankId rank, doubl
 
 Verdict Lead(const Case& c, std::size_t first, RankId rank, const std::vector<Pair>& pairs) {
   const double beyond = Beyond(pairs);
-  const double duration = MedianDuration(c.view);
   Verdict verdict;
   verdict.grade = Grade::kHypothesis;
   verdict.cause = CauseOfLateness(c.view, first, rank, beyond);
@@ -148,15 +147,14 @@ Verdict Lead(const Case& c, std::size_t first, RankId rank, const std::vector<Pa
   }
   verdict.since_iteration = c.view.window.front().index;
   verdict.since_time = c.view.window.front().begin;
-  verdict.cost = CostOfSteps(c.view, c.view.window.size(), duration, duration - beyond);
-  if (duration <= beyond) verdict.cost.slowdown = 1;
+  verdict.cost = CostOfWindow(c.view, beyond);
   const std::string into = verdict.cause == Cause::kUnknown
                                ? std::string()
                                : absl::StrCat(", most of it ", CauseInWords(verdict.cause));
   verdict.sentence = absl::StrFormat(
       "%s was late all through the recorded iterations, from the %s of %d on: %s of its own in "
-      "each beyond the "
-      "others%s. No time before is recorded, so this may be how the work is divided.",
+      "each beyond the others%s. No time before is recorded, so this may be how the work is "
+      "divided.",
       RankName(c.view, rank), first > 0 ? "second" : "first", c.view.window.size(),
       Duration(beyond), into);
   const Pair& least = *std::min_element(

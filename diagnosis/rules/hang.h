@@ -7,7 +7,8 @@
 //   work; other kind, size, type or root at the same sequence → mismatch, the odd one out named; a
 //   ring of waits → mismatch, by the order of who broke with its own; a ring of messages that do
 //   not meet → mismatch of the ring; all inside and none done → communication_hang of the group;
-//   all that is stuck meets at one link, rank or node → communication_hang of that place.
+//   all that is stuck meets at one link, rank or node → communication_hang of that place; all wait
+//   for the ranks of one node that is out of reach whole → a lead on it (hang/cut_off.h).
 // Deaths are asked for first, for a job that died is not silent for long (hang/death.h). A rank
 // that may be at work (hang/suspect.h) is given more patience: its grade grows with the time it is
 // silent.

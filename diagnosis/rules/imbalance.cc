@@ -16,7 +16,6 @@
 namespace fathom::diagnosis {
 namespace {
 
-constexpr double kShows = 0.9;    // of the iterations in which the stage must be the longest
 constexpr double kHeldUp = 0.25;  // of an iteration that its peers wait, at least
 
 struct Load {
@@ -54,7 +53,7 @@ bool AlwaysLonger(const std::map<RankId, Load>& loads, RankId rank, double ratio
   for (std::size_t i = 0; i < load.own.size(); ++i) {
     if (load.own[i] >= ratio * MedianOfOthers(loads, rank, i)) ++shows;
   }
-  return static_cast<double>(shows) >= kShows * static_cast<double>(load.own.size());
+  return static_cast<double>(shows) >= kShowsIfGuilty * static_cast<double>(load.own.size());
 }
 
 // A recording of few iterations still gives a lead.

@@ -79,13 +79,12 @@ double Lost(const JobView& view, const GroupFamily& family, const FamilyMember& 
   return Median(std::move(lost));
 }
 
-bool WorthTelling(const Case& c, const OddGroup& odd) {
-  const double least =
-      std::max(c.graph.wait_floor(), (c.config.delta - 1) * MedianDuration(c.view));
-  return odd.lost >= least && odd.lost >= c.config.explained_share * (odd.mine - odd.usual);
+// `worth`: what an iteration must lose at least.
+bool WorthTelling(const Case& c, double worth, const OddGroup& odd) {
+  return odd.lost >= worth && odd.lost >= c.config.explained_share * (odd.mine - odd.usual);
 }
 
-void Compare(const Case& c, const GroupFamily& family, Compared& out) {
+void Compare(const Case& c, const GroupFamily& family, double worth, Compared& out) {
   const double ratio = c.config.odd_group_ratio;
   const auto sorted = ByTime(family);
   const std::size_t well = WellOf(sorted, ratio);
@@ -103,7 +102,7 @@ void Compare(const Case& c, const GroupFamily& family, Compared& out) {
                  family.iterations.size()};
     odd.sure =
         well >= static_cast<std::size_t>(c.config.odd_group_siblings) && 2 * well > sorted.size();
-    if (!WorthTelling(c, odd)) continue;
+    if (!WorthTelling(c, worth, odd)) continue;
     out.node_missing = out.node_missing || (odd.sure && !family.nodes_known);
     if (!family.nodes_known) continue;
     const auto [known, fresh] = out.odd.try_emplace(member.group->id, odd);
@@ -120,9 +119,7 @@ void Describe(const Case& c, const OddPlace& place, Verdict& verdict) {
   verdict.owner = OwnerOf(verdict.cause);
   verdict.since_iteration = c.view.window.front().index;
   verdict.since_time = c.view.window.front().begin;
-  const double duration = MedianDuration(c.view);
-  verdict.cost = CostOfSteps(c.view, c.view.window.size(), duration, duration - told.lost);
-  if (duration <= told.lost) verdict.cost.slowdown = 1;
+  verdict.cost = CostOfWindow(c.view, told.lost);
   verdict.sentence = absl::StrFormat(
       "Communication %s took %.1f times as long as in %d communicators like it, all through the %d "
       "recorded iterations and with all ranks there: %s in each for what takes them %s. No time "
@@ -158,8 +155,10 @@ void Examine(const Case& c, Findings& out) {
   if (c.config.odd_group_iterations <= 0) return;
   Compared compared;
   const auto least = static_cast<std::size_t>(c.config.odd_group_iterations);
+  const double worth =
+      std::max(c.graph.wait_floor(), (c.config.delta - 1) * MedianDuration(c.view));
   for (const GroupFamily& family : FamiliesOf(c.view, c.graph.instances(), least)) {
-    Compare(c, family, compared);
+    Compare(c, family, worth, compared);
   }
   if (compared.node_missing) {
     out.abstained.push_back({"whether a communicator is slow against those like it",

@@ -10,11 +10,13 @@
 // what several have in common (evidence/odd_place). Where fewer than odd_group_siblings are well,
 // or no more than are slow, it is not sure which are odd: those only help to find a rank or a node.
 // A recording that shows no other time cannot tell a fault from wiring, so this is a lead and never
-// more. Groups whose members' nodes are not known are not compared: one may cross nodes.
+// more. Groups whose members' nodes are not known are not named, for one
+// may cross nodes: it abstains where one would be odd.
 //
 // Speaks only on jobs that are not slow against their own past, and only where
 // odd_group_iterations is set. Thread-safety: pure. Cost: O(ops × log ops + groups × iterations ×
-// log groups). Source: Holmes' "all copies abnormal" (NSDI'25) with peers in place of the past.
+// log groups + ranks × window). Source: Holmes' "all copies abnormal" (NSDI'25) with peers in place
+// of the past.
 #ifndef FATHOM_DIAGNOSIS_RULES_ODD_GROUP_H_
 #define FATHOM_DIAGNOSIS_RULES_ODD_GROUP_H_
 

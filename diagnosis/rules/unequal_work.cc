@@ -19,7 +19,6 @@
 namespace fathom::diagnosis {
 namespace {
 
-constexpr double kShows = 0.9;    // of steps and replicas in which the stage must be heavier
 constexpr double kHeavier = 1.1;  // by so much
 
 using Stages = std::vector<std::size_t>;
@@ -59,7 +58,8 @@ bool AlwaysHeavier(const WorkerLoads& loads, std::size_t stage, const Stages& he
       if (loads.at(replica, stage, step) >= kHeavier * Median(std::move(usual))) ++shows;
     }
   }
-  return static_cast<double>(shows) >= kShows * static_cast<double>(loads.replicas * loads.steps);
+  return static_cast<double>(shows) >=
+         kShowsIfGuilty * static_cast<double>(loads.replicas * loads.steps);
 }
 
 struct HeavyStages {

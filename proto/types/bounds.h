@@ -1,8 +1,9 @@
 // Bounds on numbers that come from outside, so that what is worked out from two of them is a number
 // still.
 //
-// Used where bytes of a ring, a window file or a message become numbers: daemon/agent,
-// collector/ingest (docs/formats/stream.md tells them to other implementers).
+// Used where bytes of a ring, a window file, a message or a trace, or the text of a setting, become
+// numbers: daemon/agent, collector/ingest, collector/import, collector/config
+// (docs/formats/stream.md tells them to other implementers).
 //
 // Units: ns; iterations. Thread-safety: constants and a pure function. Errors: none.
 #ifndef FATHOM_PROTO_TYPES_BOUNDS_H_

@@ -234,13 +234,17 @@ std::int64_t IdleSince(const IntervalSet& busy, std::int64_t time) {
   return after == all.begin() ? kAbsent : std::min((after - 1)->end, time);
 }
 
+void SortByEnd(std::vector<JoinedOp*>& ops) {
+  std::sort(ops.begin(), ops.end(),
+            [](const JoinedOp* a, const JoinedOp* b) { return a->run_end < b->run_end; });
+}
+
 // The thread waits for such messages one after the other, at the end of what it did meanwhile: from
 // its last op, message or wait on. A thread that sleeps there looks as if it waited.
 void SetDetachedWaits(std::vector<JoinedOp*>& messages, const IntervalSet& busy,
                       std::vector<std::int64_t> message_ends) {
   std::sort(message_ends.begin(), message_ends.end());
-  std::sort(messages.begin(), messages.end(),
-            [](const JoinedOp* a, const JoinedOp* b) { return a->run_end < b->run_end; });
+  SortByEnd(messages);
   std::int64_t waited_until = kAbsent;
   for (JoinedOp* op : messages) {
     std::int64_t since = std::max({op->call.end, waited_until, IdleSince(busy, op->run_end)});
@@ -355,8 +359,7 @@ JoinedOps JoinComms(const RankTrace& trace, std::int64_t training_thread) {
       by_end.push_back(&op);
     }
   }
-  std::sort(by_end.begin(), by_end.end(),
-            [](const JoinedOp* a, const JoinedOp* b) { return a->run_end < b->run_end; });
+  SortByEnd(by_end);
   SetWaits(by_end, Gaps(ops.busy, trace.first, trace.last));
   SetDetachedWaits(detached, ops.busy, std::move(message_ends));
   return joined;

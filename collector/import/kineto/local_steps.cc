@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "diagnosis/model/lookup.h"
+
 namespace fathom::collector::kineto {
 namespace {
 
@@ -53,11 +55,8 @@ bool AddSteps(const Steps& steps, std::int64_t meeting, std::int64_t distance,
     const auto step = steps.find(number);
     if (step == steps.end()) return false;
     for (RankIteration& rank : whole.ranks) {
-      const auto& parts = step->second.ranks;
-      const auto part = std::find_if(parts.begin(), parts.end(), [&](const RankIteration& other) {
-        return other.rank == rank.rank;
-      });
-      if (part == parts.end()) return false;
+      const RankIteration* part = diagnosis::RankIn(step->second, rank.rank);
+      if (part == nullptr) return false;
       Add(*part, rank);
     }
   }

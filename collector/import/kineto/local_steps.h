@@ -10,7 +10,7 @@
 // Model: done where ranks meet in every n-th step, n the same throughout. Steps before the first
 // whole n and after the last are left out.
 //
-// Thread-safety: none needed. Cost: O(ops + marks + functions + ranks × steps).
+// Thread-safety: none needed. Cost: O(ops + marks + functions + ranks × steps × log ranks).
 #ifndef FATHOM_COLLECTOR_IMPORT_KINETO_LOCAL_STEPS_H_
 #define FATHOM_COLLECTOR_IMPORT_KINETO_LOCAL_STEPS_H_
 
@@ -21,8 +21,8 @@
 
 namespace fathom::collector::kineto {
 
-// Returns n, or 1 where nothing was joined. `by_number`: the iterations by number of step; what
-// lies in the rows of `view` moves with them.
+// Returns n, or 1 where nothing was joined. `by_number`: the iterations by number of step, the
+// ranks of each sorted; what lies in the rows of `view` moves with them.
 std::int64_t JoinLocalSteps(std::map<std::int64_t, diagnosis::IterationSummary>& by_number,
                             diagnosis::JobView& view);
 

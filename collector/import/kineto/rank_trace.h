@@ -17,7 +17,6 @@
 #include <string>
 #include <vector>
 
-#include "collector/import/kineto/interval_set.h"
 #include "collector/import/kineto/trace_event.h"
 #include "collector/import/kineto/trace_reader.h"
 #include "collector/import/kineto/work_log.h"

@@ -9,12 +9,11 @@
 
 #include "collector/import/kineto/comm_joiner.h"
 #include "collector/import/kineto/names.h"
+#include "proto/types/bounds.h"
 
 namespace fathom::collector::kineto {
 namespace {
 
-// 73 years: sums of a base, a time and a duration then never leave 64 bits.
-constexpr std::int64_t kFarthest = std::int64_t{1} << 61;
 constexpr std::uint32_t kMostRanks = 1 << 20;
 constexpr std::string_view kParamComms = "record_param_comms";
 constexpr std::string_view kC10d = "c10d::";
@@ -60,7 +59,7 @@ bool RankTraceBuilder::WantsArgs(const TraceEvent& event) {
 
 void RankTraceBuilder::OnEvent(const TraceEvent& event, const EventArgs& args) {
   if (event.phase != 'X' || !event.timed || event.duration < 0) return;
-  if (std::abs(event.begin) > kFarthest || event.duration > kFarthest) return;
+  if (std::abs(event.begin) > kFarMonoNs || event.duration > kFarMonoNs) return;
   const Category category = CategoryOf(event.category);
   if (category != Category::kOther) {
     trace_.first = seen_ ? std::min(trace_.first, event.begin) : event.begin;
@@ -205,7 +204,7 @@ RankTrace RankTraceBuilder::Take(ReadSummary summary) {
   for (const TraceGroup& group : summary.header.groups) {
     Complete(group, summary.header.world_size, trace_.groups[group.name]);
   }
-  if (std::abs(summary.header.base_ns) > kFarthest) summary.header.base_ns = 0;
+  if (std::abs(summary.header.base_ns) > kFarMonoNs) summary.header.base_ns = 0;
   trace_.summary = std::move(summary);
   return std::move(trace_);
 }

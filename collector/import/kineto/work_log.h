@@ -20,11 +20,14 @@
 #include <unordered_map>
 #include <vector>
 
-#include "collector/import/kineto/interval_set.h"
 #include "collector/import/kineto/trace_event.h"
+#include "diagnosis/stats/interval_set.h"
 #include "diagnosis/tables/device_work.h"
 
 namespace fathom::collector::kineto {
+
+using diagnosis::IntervalSet;
+using Stretch = IntervalSet::Stretch;
 
 // Calls on the host that launch work, by correlation id.
 using Launches = std::unordered_map<std::int64_t, Stretch>;

@@ -10,6 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "collector/import/nccl/json_objects.h"
+#include "proto/types/bounds.h"
 
 namespace fathom::collector::nccl {
 namespace {
@@ -18,8 +19,7 @@ using simdjson::dom::object;
 
 // A trace begins at 0, which means "not known" elsewhere.
 constexpr double kBeginNs = 1e9;
-constexpr double kLatestUs = 1e13;                            // some 100 days
-constexpr std::int64_t kLatestGpuNs = std::int64_t{1} << 62;  // so that sums stay in range
+constexpr double kLatestUs = 1e13;  // some 100 days
 
 // The plugin prints 0 for what has not happened.
 std::int64_t TimeOf(const object& event) {
@@ -100,7 +100,7 @@ class Reader {
     if (event["args"].get(args) != simdjson::SUCCESS) return;
     const std::int64_t begin = IntegerIn(args, "StartGpuClk", 0);
     const std::int64_t end = IntegerIn(args, "StopGpuClk", 0);
-    if (begin <= 0 || end < begin || end > kLatestGpuNs) return;  // not told, or lost
+    if (begin <= 0 || end < begin || end > kFarWallNs) return;  // not told, or lost
     op_.gpu_begin_ns = op_.gpu_begin_ns == 0 ? begin : std::min(op_.gpu_begin_ns, begin);
     op_.gpu_end_ns = std::max(op_.gpu_end_ns, end);
     op_.kernel_ns = op_.gpu_end_ns - op_.gpu_begin_ns;

@@ -16,6 +16,10 @@
 namespace fathom::diagnosis::records {
 namespace {
 
+bool Contains(const std::vector<RankId>& ranks, RankId rank) {
+  return std::find(ranks.begin(), ranks.end(), rank) != ranks.end();
+}
+
 void DescribePaths(const std::set<Path>& paths, Verdict& verdict) {
   for (const auto& [a, b] : paths) {
     verdict.evidence.push_back(
@@ -56,14 +60,8 @@ void NameLaggards(const Situation& s, const StuckInstance& instance, Verdict& ve
   verdict.evidence.push_back({"Least progress: the others have finished this op.",
                               static_cast<double>(earlier.done.size()), "ranks",
                               static_cast<double>(earlier.inside.size()), "flight recorder"});
-  std::erase_if(verdict.victims, [&](RankId r) {
-    return std::find(laggards.begin(), laggards.end(), r) != laggards.end();
-  });
+  std::erase_if(verdict.victims, [&](RankId r) { return Contains(laggards, r); });
   verdict.entity.ranks = std::move(laggards);
-}
-
-bool Has(const std::vector<RankId>& ranks, RankId rank) {
-  return std::find(ranks.begin(), ranks.end(), rank) != ranks.end();
 }
 
 // Ranks without a record that may belong to a group whose members are those that recorded ops of
@@ -74,7 +72,7 @@ std::vector<RankId> PossibleMembers(const Situation& s, const StuckInstance& ins
   std::vector<RankId> possible = s.unrecorded();
   for (const Group& like : s.view.groups) {
     if (like.description != group->description) continue;
-    std::erase_if(possible, [&](RankId rank) { return Has(like.members, rank); });
+    std::erase_if(possible, [&](RankId rank) { return Contains(like.members, rank); });
   }
   return possible;
 }
@@ -170,9 +168,7 @@ std::vector<Verdict> JudgeUnrecorded(const Situation& s, Findings& findings) {
     suspects.insert(unknown.begin(), unknown.end());
   }
   if (suspects.empty()) return {};
-  const auto is_stale = [&](RankId rank) {
-    return std::find(s.graph.stale.begin(), s.graph.stale.end(), rank) != s.graph.stale.end();
-  };
+  const auto is_stale = [&](RankId rank) { return Contains(s.graph.stale, rank); };
   if (std::any_of(suspects.begin(), suspects.end(), is_stale)) {
     findings.abstained.push_back(
         {"which rank holds up the others",

@@ -54,11 +54,15 @@ JobView ViewOf(const std::vector<double>& more, RankId peer = kNoRank,
   return view;
 }
 
-double OthersWaitLongerThan(const JobView& view, std::uint32_t rank) {
-  const DiagnosisConfig config;
+ExecutionGraph GraphOf(const JobView& view, const DiagnosisConfig& config) {
   std::set<Iteration> irregular;
   for (int i = kOnset; i < kIterations; ++i) irregular.insert(Iteration(i));
-  const ExecutionGraph graph(view, irregular, Iteration(kOnset), config);
+  return {view, irregular, Iteration(kOnset), config};
+}
+
+double OthersWaitLongerThan(const JobView& view, std::uint32_t rank) {
+  const DiagnosisConfig config;
+  const ExecutionGraph graph = GraphOf(view, config);
   const Suspicion suspicion;
   Ledger ledger;
   ledger.excess = kExcess;
@@ -102,9 +106,7 @@ TEST(UnnamedWaits, MessagesInFlightTogetherAreWaitedForOnce) {
 // Rank 1 takes longer, and nobody is seen to wait for it.
 std::string MissingIn(const JobView& view) {
   const DiagnosisConfig config;
-  std::set<Iteration> irregular;
-  for (int i = kOnset; i < kIterations; ++i) irregular.insert(Iteration(i));
-  const ExecutionGraph graph(view, irregular, Iteration(kOnset), config);
+  const ExecutionGraph graph = GraphOf(view, config);
   const Suspicion suspicion;
   Ledger ledger;
   ledger.iterations = ledger.baseline_iterations = kOnset;

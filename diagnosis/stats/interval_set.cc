@@ -1,8 +1,8 @@
-#include "collector/import/kineto/interval_set.h"
+#include "diagnosis/stats/interval_set.h"
 
 #include <algorithm>
 
-namespace fathom::collector::kineto {
+namespace fathom::diagnosis {
 
 void IntervalSet::Add(std::int64_t begin, std::int64_t end) {
   if (end <= begin) return;
@@ -72,4 +72,8 @@ std::int64_t IntervalSet::Covered(std::int64_t begin, std::int64_t end) const {
   return end > begin ? CoveredUntil(end) - CoveredUntil(begin) : 0;
 }
 
-}  // namespace fathom::collector::kineto
+std::int64_t IntervalSet::Covered() const {
+  return empty() ? 0 : CoveredUntil(stretches_.back().end);
+}
+
+}  // namespace fathom::diagnosis

@@ -1,11 +1,11 @@
-#include "collector/import/kineto/interval_set.h"
+#include "diagnosis/stats/interval_set.h"
 
 #include <gtest/gtest.h>
 
 #include <random>
 #include <vector>
 
-namespace fathom::collector::kineto {
+namespace fathom::diagnosis {
 namespace {
 
 TEST(IntervalSet, MergesNestedAndOverlapping) {
@@ -19,6 +19,7 @@ TEST(IntervalSet, MergesNestedAndOverlapping) {
   set.Seal();
   ASSERT_EQ(set.stretches().size(), 2);
   EXPECT_EQ(set.Covered(0, 100), 13);
+  EXPECT_EQ(set.Covered(), 13);
   EXPECT_EQ(set.Covered(5, 11), 6);
   EXPECT_EQ(set.Covered(12, 20), 0);
   EXPECT_EQ(set.Covered(11, 5), 0);
@@ -60,4 +61,4 @@ TEST(IntervalSet, AgreesWithCounting) {
 }
 
 }  // namespace
-}  // namespace fathom::collector::kineto
+}  // namespace fathom::diagnosis
