@@ -200,7 +200,7 @@ int RunToItsEnd(std::vector<std::string> line, const Hear& hear) {
   pid_t pid = -1;
   const int error = posix_spawn(&pid, argv[0], &actions, nullptr, argv.data(), environ);
   posix_spawn_file_actions_destroy(&actions);
-  if (hear) HearOut(ends, error == 0 ? hear : Hear([](const std::string&) {}));
+  if (hear) HearOut(ends, hear);
   if (error != 0) return Fail("simulate", absl::ErrnoToStatus(error, line.front()));
   int status = 0;
   while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {

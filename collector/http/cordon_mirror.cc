@@ -60,18 +60,16 @@ CordonMirror::CordonMirror(const std::string& address, std::string token_file,
 
 void CordonMirror::Forget() {
   const std::lock_guard lock(mutex_);
-  ++forgotten_;
   asked_ = MonoNs();
 }
 
 std::string CordonMirror::Json() {
-  std::uint64_t before = 0;
   {
     const std::lock_guard lock(mutex_);
     const bool fresh = asked_.known() && clock_.Mono() - asked_ < kFresh;
     if (url_.empty() || fresh || asking_) return answer_;
     asking_ = true;
-    before = forgotten_;
+    asked_ = clock_.Mono();
   }
   auto fields = Ask();
   const std::lock_guard lock(mutex_);
@@ -82,7 +80,7 @@ std::string CordonMirror::Json() {
   } else {
     answer_ = Answer("away", std::string(fields.status().message()));
   }
-  asked_ = before == forgotten_ ? clock_.Mono() : MonoNs();  // forgotten while it was asked
+  if (asked_.known()) asked_ = clock_.Mono();  // else forgotten while it was asked
   asking_ = false;
   return answer_;
 }

@@ -52,9 +52,8 @@ class CordonMirror {
   const Clock& clock_;
   std::mutex mutex_;  // guards everything below
   bool asking_ = false;
-  MonoNs asked_;                 // not known: to be asked anew
-  std::uint64_t forgotten_ = 0;  // how often
-  std::string known_;            // fields of the last good answer
+  MonoNs asked_;       // not known: to be asked anew
+  std::string known_;  // fields of the last good answer
   WallNs known_at_;
   std::string answer_;
 };

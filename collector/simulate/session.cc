@@ -183,8 +183,8 @@ void Session::Look() {
 }
 
 void Session::LookAhead() {
-  const diagnosis::DiagnosisConfig ahead = diagnosis::LookingAhead(options_.config);
   if (!diagnosis::MayBeSlowSoon(view_, outcome_.suspicion, options_.config)) return;
+  const diagnosis::DiagnosisConfig ahead = diagnosis::LookingAhead(options_.config);
   const diagnosis::Suspicion suspicion = diagnosis::Watch(view_, ahead);
   if (!suspicion.slow) return;
   Fetch(suspicion.rows);

@@ -2,11 +2,12 @@
 //
 // Owned by VerdictLedger, one a job.
 //
-//   seen twice in a row, the second time in data that the first had not
+//   seen twice in a row, the second time in data that the first had not (of a hang: any)
 //                                  → opened (stable id, onset kept from here on)
 //   grade, cost or sentence change → updated, at most every kUpdateGap; a grade rises at once and
-//                                    falls after kFallAfter diagnoses in a row
-//   not seen in kCloseAfter diagnoses and kCloseGap, while another verdict is
+//                                    falls after kFallAfter diagnoses of new data in a row
+//   not seen in kCloseAfter diagnoses of new data (of a hang: of any) and kCloseGap, while
+//   another verdict is, which convicts if this one does
 //                                  → closed "superseded by ID"; the other one was opened
 //   not seen for kDoubtGap, nor any other
 //                                  → closed "no longer supported"; but a hang whose culprit is
@@ -73,7 +74,7 @@ class JobVerdicts {
 
   std::vector<Episode> Episodes() const;  // open ones first, each half strongest and newest first
   bool HasOpen() const;
-  // A verdict was seen once and opens when it is seen again.
+  // A verdict was seen once and opens when it is seen again, in other data unless it is a hang.
   bool Waits() const { return !candidates_.empty(); }
 
  private:

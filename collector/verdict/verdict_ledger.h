@@ -40,7 +40,8 @@ class VerdictLedger {
 
   std::vector<Episode> Of(std::string_view job) const;  // open first, strongest first
   std::vector<Episode> Open() const;                    // of all jobs
-  // A verdict on the job was seen once and opens when it is seen again.
+  // A verdict on the job was seen once and opens when it is seen again, in other data unless it is
+  // a hang.
   bool Waits(std::string_view job) const;
 
  private:

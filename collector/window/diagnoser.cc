@@ -207,14 +207,18 @@ bool Diagnoser::AskForRows(const std::shared_ptr<JobState>& job,
   return true;
 }
 
-void Diagnoser::Judge(JobState& job, Sight sight, Watched& watched, const JobMoment& moment) {
+void Diagnoser::Judge(JobState& job, Sight sight, Watched& watched, JobMoment moment) {
   if (sight.ahead) watched.foreseen = EvidenceOf(sight.view);
   job.FillRows(sight.suspicion.rows, sight.view);
   const diagnosis::Diagnosis diagnosis =
       functions_.diagnose(sight.view, sight.suspicion, sight.ahead ? ahead_ : config_);
-  if (!sight.ahead) return Localize(job, sight, diagnosis, watched, moment);
+  const Evidence before = std::exchange(watched.judged, EvidenceOf(sight.view));
+  if (!sight.ahead) {
+    // A stall brings no new data, and what is said of it is confirmed by that.
+    moment.repeated = !sight.suspicion.stalled && before == watched.judged;
+    return Localize(job, sight, diagnosis, watched, std::move(moment));
+  }
   watched.ahead.asked = std::move(sight.suspicion.rows.ranks);
-  watched.judged = EvidenceOf(sight.view);
   parts_.ledger.Foresee(moment, diagnosis);
 }
 
@@ -230,10 +234,6 @@ void Diagnoser::Localize(JobState& job, const Sight& sight, const diagnosis::Dia
                          Watched& watched, JobMoment moment) {
   job.SetDiagnosis(diagnosis);
   moment.out_of_sight = OutOfSight(sight.view);
-  const Evidence evidence = EvidenceOf(sight.view);
-  // A stall brings no new data, and what is said of it is confirmed by that.
-  moment.repeated = !sight.suspicion.stalled && evidence == watched.judged;
-  watched.judged = evidence;
   const bool opened = parts_.ledger.Update(moment, sight.suspicion, &diagnosis);
   watched.findings.verdict_waits = sight.suspicion.stalled && parts_.ledger.Waits(moment.job);
   if (!opened || watched.localized) return;

@@ -92,7 +92,7 @@ class Diagnoser {
 
   struct Latencies {
     LatencyHistogram localization;  // suspicion → verdict
-    LatencyHistogram look;          // one Watch, or one Watch and Diagnose
+    LatencyHistogram look;          // one look, whatever it did
   };
   Latencies latencies() const;
 
@@ -139,7 +139,7 @@ class Diagnoser {
   // Rows were asked for, and are to be waited for.
   bool AskForRows(const std::shared_ptr<JobState>& job, const diagnosis::RowsWanted& wanted,
                   Watched& watched);
-  void Judge(JobState& job, Sight sight, Watched& watched, const JobMoment& moment);
+  void Judge(JobState& job, Sight sight, Watched& watched, JobMoment moment);
   static Evidence EvidenceOf(const diagnosis::JobView& view);
   void Localize(JobState& job, const Sight& sight, const diagnosis::Diagnosis& diagnosis,
                 Watched& watched, JobMoment moment);

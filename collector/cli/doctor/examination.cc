@@ -17,7 +17,7 @@ std::string DefaultPython() {
 
 Findings Examine(const CollectorApi& api, const std::string& python) {
   const std::filesystem::path self = ThisExecutable();
-  const Installation installation = FindInstallation(self, LoaderFolder());
+  const Installation installation = ThisInstallation();
   const PythonFacts facts = AskPython(python);
   const Finding collector = CheckCollector(api);
   const Finding agent = CheckAgent();
