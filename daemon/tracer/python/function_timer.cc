@@ -40,7 +40,7 @@ void Enter(std::uint32_t function) {
 
 void Leave(std::uint32_t function) {
   Open& open = open_calls[function];
-  if (open.depth == 0 || --open.depth != 0) return;
+  if (--open.depth != 0) return;
   Add(function, open.since_ns);
 }
 

@@ -91,28 +91,26 @@ BufferSize Together(const BufferSize& sum, const BufferSize& more) {
   return {alike ? sum.type : kEmpty.type, sum.bytes + more.bytes};
 }
 
-[[gnu::always_inline]] inline BufferSize SizeOfList(const void* address) {
+// Of a list whose elements take kBytes each.
+template <std::size_t kBytes, BufferSize (*kSizeOf)(const void*)>
+[[gnu::always_inline]] inline BufferSize SizeOfAll(const void* address) {
   const auto* list = static_cast<const ListView*>(address);
   std::size_t count = 0;
-  if (!Count(*list, kTensorBytes, &count)) return kUnknown;
+  if (!Count(*list, kBytes, &count)) return kUnknown;
   if (count == 0) return kEmpty;
-  BufferSize sum = SizeOfTensor(list->begin);
+  BufferSize sum = kSizeOf(list->begin);
   for (std::size_t i = 1; i < count && sum.known(); ++i) {
-    sum = Together(sum, SizeOfTensor(list->begin + i * kTensorBytes));
+    sum = Together(sum, kSizeOf(list->begin + i * kBytes));
   }
   return sum;
 }
 
+[[gnu::always_inline]] inline BufferSize SizeOfList(const void* address) {
+  return SizeOfAll<kTensorBytes, SizeOfTensor>(address);
+}
+
 [[gnu::noinline]] BufferSize SizeOfLists(const void* address) {
-  const auto* lists = static_cast<const ListView*>(address);
-  std::size_t count = 0;
-  if (!Count(*lists, kListBytes, &count)) return kUnknown;
-  if (count == 0) return kEmpty;
-  BufferSize sum = SizeOfList(lists->begin);
-  for (std::size_t i = 1; i < count && sum.known(); ++i) {
-    sum = Together(sum, SizeOfList(lists->begin + i * kListBytes));
-  }
-  return sum;
+  return SizeOfAll<kListBytes, SizeOfList>(address);
 }
 
 }  // namespace

@@ -18,7 +18,7 @@ SUSPENDING = 0x20 | 0x80 | 0x200  # inspect.CO_GENERATOR, CO_COROUTINE, CO_ASYNC
 # What a wrapper can stand for: all else may have more to it than calls (a cache, a state).
 WRAPPABLE = (types.FunctionType, types.MethodType, types.BuiltinFunctionType, types.MethodDescriptorType)
 
-_late = []  # wrappers that are told of torch.compiler once it is there
+is_compiling = None  # asks Dynamo; None while torch.compiler is not there
 
 
 def timed(lib, label, real):
@@ -27,20 +27,14 @@ def timed(lib, label, real):
     call, = library.builtins(lib, index, library.CALL) if index != NONE else (None,)
     if call is None:
         return real
-    compiling = None
 
     @functools.wraps(real)
     def traced(*args, **kwargs):
         # Dynamo takes this as true: the compiled graph is the one without us
-        if compiling is not None and compiling():
+        if is_compiling is not None and is_compiling():
             return real(*args, **kwargs)
         return call(real, args, kwargs)
 
-    def compiler_is_there(is_compiling):
-        nonlocal compiling
-        compiling = is_compiling
-
-    when_compiler_is_there(compiler_is_there)
     return traced
 
 
@@ -124,20 +118,11 @@ def trace_main(lib):
             trace(lib, main, qualname)
 
 
-def when_compiler_is_there(told):
-    """Calls `told` with the question whether Dynamo is compiling, now or once torch has it."""
-    _late.append(told)
-    compiler_is_there(sys.modules.get("torch.compiler"))
-
-
 def compiler_is_there(compiler):
-    """Tells all that wait for torch.compiler; not yet while that is being imported."""
+    """Wrappers made before it, too, ask torch.compiler from here on."""
+    global is_compiling
     # The one that Dynamo alone answers with yes says a plain no: it is a third as dear.
     is_compiling = getattr(compiler, "is_dynamo_compiling", None) or getattr(compiler, "is_compiling", None)
-    if is_compiling is None:
-        return
-    while _late:
-        _late.pop()(is_compiling)
 
 
 class _Monitor:

@@ -43,20 +43,14 @@ def watch_optimizer(lib, module):
     begin, end = library.builtins(lib, index, library.BEGIN, library.END)
     if begin is None:
         return
-    compiling = None
 
     def on_begin(*given):
-        if compiling is None or not compiling():
+        if functions.is_compiling is None or not functions.is_compiling():
             begin()
 
     def on_end(*given):
-        if compiling is None or not compiling():
+        if functions.is_compiling is None or not functions.is_compiling():
             end()
 
-    def compiler_is_there(is_compiling):
-        nonlocal compiling
-        compiling = is_compiling
-
-    functions.when_compiler_is_there(compiler_is_there)
     before(on_begin)
     after(on_end)
