@@ -166,10 +166,11 @@ std::set<Iteration> Newest(const JobSeries& series, std::size_t from, std::size_
 
 }  // namespace
 
-RowsWanted RowsForSlow(const JobView& view, const JobSeries& series, std::size_t onset,
+RowsWanted RowsForSlow(const JobView& view, const JobSeries& series, Iteration onset,
                        const DiagnosisConfig& config) {
-  const auto irregular = Newest(series, onset, series.points.size(), false, config.irregular_rows);
-  const auto baseline = Newest(series, 0, onset, true, config.baseline_rows);
+  const std::size_t first = series.PlaceOf(onset);
+  const auto irregular = Newest(series, first, series.points.size(), false, config.irregular_rows);
+  const auto baseline = Newest(series, 0, first, true, config.baseline_rows);
   RowsWanted wanted;
   std::merge(irregular.begin(), irregular.end(), baseline.begin(), baseline.end(),
              std::back_inserter(wanted.iterations));

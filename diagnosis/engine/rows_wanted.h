@@ -1,8 +1,8 @@
 // Which rows would tell why a job is slow or stuck: few iterations, and as few ranks as will do.
 //
 // Used by Watch(). Model: the newest irregular iterations since the onset and the newest regular
-// ones before it; all ranks of a small job. Of a large one (Holmes fetches progressively in a
-// similar way):
+// ones before it, which Diagnose() compares them with; all ranks of a small job. Of a large one
+// (Holmes fetches progressively in a similar way):
 //
 //   summaries name suspects   those, the members of their smaller communicators, the next
 //                             suspicious ones and some innocent ones for comparison;
@@ -27,8 +27,8 @@
 
 namespace fathom::diagnosis {
 
-// Rows for a slow job whose episode began at points[onset].
-RowsWanted RowsForSlow(const JobView& view, const JobSeries& series, std::size_t onset,
+// Rows for a slow job whose episode began at `onset`.
+RowsWanted RowsForSlow(const JobView& view, const JobSeries& series, Iteration onset,
                        const DiagnosisConfig& config);
 
 // Rows for a stuck job: its last order_iterations and the one in which it is stuck; of a large job

@@ -77,6 +77,12 @@ std::size_t IrregularFrom(const JobSeries& series, std::size_t i, std::size_t co
 
 }  // namespace
 
+std::size_t JobSeries::PlaceOf(Iteration iteration) const {
+  const auto at = std::find_if(points.begin(), points.end(),
+                               [&](const SeriesPoint& point) { return point.index >= iteration; });
+  return static_cast<std::size_t>(at - points.begin());
+}
+
 JobSeries BuildSeries(const JobView& view, const DiagnosisConfig& config) {
   JobSeries series;
   series.points = MedianOverRanks(view);
@@ -160,10 +166,20 @@ Onset Persistent(const JobSeries& series, std::size_t first, const DiagnosisConf
   return onset;
 }
 
+// Irregular points at the very end, without a regular one between: what they begin is not over.
+// One alone is none of it, nor is anything while an episode lasts.
+std::size_t Begun(const JobSeries& series) {
+  const std::size_t n = series.points.size();
+  std::size_t run = 0;
+  while (run < n && !series.points[n - 1 - run].regular) ++run;
+  return run < 2 || series.episode.value >= 0 ? 0 : run;
+}
+
 Onset Fluctuating(const JobSeries& series, const DiagnosisConfig& config) {
   const std::size_t n = series.points.size();
   const auto window = static_cast<std::size_t>(config.recent_window);
-  const std::size_t irregular = IrregularAmongLast(series, window);
+  const std::size_t among = IrregularAmongLast(series, window);
+  const std::size_t irregular = among - std::min(among, Begun(series));
   const double share = static_cast<double>(irregular) / static_cast<double>(window);
   if (irregular < static_cast<std::size_t>(config.min_irregular) ||
       share < config.fluctuation_share) {
@@ -188,6 +204,14 @@ Onset FindOnset(const JobSeries& series, const DiagnosisConfig& config) {
     if (onset.persistent) return onset;
   }
   return Fluctuating(series, config);
+}
+
+bool FluctuatesBefore(const JobSeries& series, std::size_t onset, const DiagnosisConfig& config) {
+  const std::size_t first = series.PlaceOf(series.episode);
+  if (first >= onset) return true;
+  const std::size_t irregular = IrregularFrom(series, first, onset - first);
+  const double share = static_cast<double>(irregular) / static_cast<double>(onset - first);
+  return irregular > 1 && share >= config.fluctuation_share;
 }
 
 }  // namespace fathom::diagnosis

@@ -33,6 +33,9 @@ struct JobSeries {
   double reference = 0;             // present baseline; 0 while it is not known
   double noise = 0;                 // its standard deviation
   Iteration episode{-1};            // onset of the one handed back by the caller; −1: none
+
+  // Of the first point that is not before `iteration`; points.size() if there is none.
+  std::size_t PlaceOf(Iteration iteration) const;
 };
 
 JobSeries BuildSeries(const JobView& view, const DiagnosisConfig& config);
@@ -44,7 +47,14 @@ struct Onset {
   double probability = 0;   // of a change at `first`
 };
 
+// Only what has come and gone fluctuates: what the newest points have begun may last, and a spike
+// before it would date it wrongly.
 Onset FindOnset(const JobSeries& series, const DiagnosisConfig& config);
+
+// Whether the points from the onset of the episode handed back until before `onset`, which lasts,
+// fluctuate by themselves, or the window has forgotten them. Else the episode begins at `onset`,
+// and what was before were spikes. Requires: series.episode is known.
+bool FluctuatesBefore(const JobSeries& series, std::size_t onset, const DiagnosisConfig& config);
 
 // Irregular points among the last `count`.
 std::size_t IrregularAmongLast(const JobSeries& series, std::size_t count);

@@ -99,15 +99,8 @@ bool BetterThanALine(const std::vector<double>& earlier, const std::vector<doubl
   return step <= kOfLine * SpreadOf(all).about_line;
 }
 
-// The place of the episode's first point.
-std::size_t OnsetOf(const JobSeries& series) {
-  std::size_t at = 0;
-  while (at < series.points.size() && series.points[at].index < series.episode) ++at;
-  return at;
-}
-
 Shift From(const JobSeries& series, double after) {
-  return {OnsetOf(series), series.reference, (series.reference + after) / 2};
+  return {series.PlaceOf(series.episode), series.reference, (series.reference + after) / 2};
 }
 
 // The newest points alone are a step above the baseline of the episode.
@@ -124,7 +117,7 @@ std::optional<Shift> BeginsAnew(const JobSeries& series, const std::vector<doubl
 // newest ones are nearer to it than to the baseline.
 std::optional<Shift> Lasts(const JobSeries& series, const std::vector<double>& recent,
                            DiagnosisConfig config) {
-  const std::size_t onset = OnsetOf(series), n = series.points.size();
+  const std::size_t onset = series.PlaceOf(series.episode), n = series.points.size();
   if (n < onset + recent.size()) return std::nullopt;
   const Side after = SideOf(Seconds(series, onset, n));
   config.shift_sigmas *= kToGoOn;

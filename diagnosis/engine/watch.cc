@@ -60,15 +60,17 @@ Onset FindSmallOnset(JobSeries& series, const DiagnosisConfig& config) {
 }
 
 void DescribeEpisode(const JobView& view, const JobSeries& series, const Onset& onset,
-                     Suspicion& out) {
+                     const DiagnosisConfig& config, Suspicion& out) {
   const SeriesPoint& first = series.points[onset.first];
   out.onset = first.index;
   out.onset_time = first.begin;
   // The same episode goes on: it keeps the onset it was first seen with.
-  if (view.episode.onset.value >= 0 && view.episode.onset < first.index) {
+  const bool goes_on = view.episode.onset.value >= 0 && view.episode.onset < first.index;
+  if (goes_on && (!onset.persistent || FluctuatesBefore(series, onset.first, config))) {
     out.onset = view.episode.onset;
     out.onset_time = view.episode.onset_time;
   }
+  out.rows = RowsForSlow(view, series, out.onset, config);
   out.episode = {out.onset, out.onset_time, out.expected,
                  out.noise, out.rows.ranks, view.episode.wide};
 }
@@ -91,10 +93,7 @@ Suspicion Watch(const JobView& view, const DiagnosisConfig& config) {
   out.measured = Nanos::FromSeconds(Measured(series, onset, config));
   out.change_probability = onset.probability;
   out.irregular = Irregular(series, onset);
-  if (out.slow) {
-    out.rows = RowsForSlow(view, series, onset.first, config);
-    DescribeEpisode(view, series, onset, out);
-  }
+  if (out.slow) DescribeEpisode(view, series, onset, config, out);
   if (out.stalled) out.rows = RowsForStall(view, config);
   return out;
 }

@@ -38,9 +38,10 @@ bool HoldsRecords(const Json& report) {
 
 std::string NothingFound(const Json& report, double shortest, double longest) {
   const bool untold = !ListField(report, "abstained").empty();
-  if (const Json* first = FirstOf(report, "degradation"); first != nullptr && untold) {
+  if (const Json* first = FirstOf(report, "degradation"); first != nullptr) {
     return Cat("The job became slower at iteration ", IntField(*first, "index"),
-               ", and who holds it back could not be told: see Not told.");
+               ", and who holds it back could not be told",
+               untold ? ": see Not told." : " before the recording ended.");
   }
   if (FirstOf(report, "fluctuation") != nullptr && untold) {
     return "Some iterations took longer, and who held the job back could not be told: see Not "

@@ -21,6 +21,15 @@ TEST(NothingFound, SaysWhenTheJobIsSlowAndNobodyCouldBeNamed) {
   EXPECT_THAT(line, Not(HasSubstr("Nothing wrong")));
 }
 
+TEST(NothingFound, ASlowJobIsNeverWell) {
+  const std::string line = NothingFound(
+      Report(
+          R"({"iterations":{"count": "70", "irregular":[{"index": "40", "kind": "degradation"}]}})"),
+      0.06, 0.3);
+  EXPECT_THAT(line, HasSubstr("slower at iteration 40"));
+  EXPECT_THAT(line, HasSubstr("could not be told before the recording ended."));
+}
+
 TEST(NothingFound, SaysWhenNothingCanBeTold) {
   const std::string no_times =
       R"({"iterations": {"count": "0"}, "abstained": [{"question": "who", "missing": "times"}],

@@ -1,5 +1,6 @@
 #include "diagnosis/engine/watch.h"
 
+#include <algorithm>
 #include <random>
 
 #include "diagnosis/engine/look_ahead.h"
@@ -89,6 +90,67 @@ TEST(WatchTest, ASpikeSomeTimeBeforeADegradationIsNotItsOnset) {
     ASSERT_EQ(live.onset.value, slow >= 5 ? 80 : -1) << "live, after " << slow;
     ASSERT_EQ(later.onset.value, slow >= 5 ? 80 : -1) << "all at once, after " << slow;
   }
+}
+
+// A series as it is seen live, an iteration after the other.
+struct Seen {
+  std::int64_t told_after = -1;  // the first iteration after which the job counts as slow
+  Suspicion last;
+};
+
+Seen SeeLive(const std::vector<double>& times) {
+  Seen seen;
+  Episode episode;
+  for (std::size_t n = 1; n <= times.size(); ++n) {
+    JobView view = JobOf({times.begin(), times.begin() + static_cast<std::ptrdiff_t>(n)});
+    view.episode = episode;
+    seen.last = Watch(view, {});
+    episode = seen.last.episode;
+    if (seen.last.slow && seen.told_after < 0) seen.told_after = static_cast<std::int64_t>(n) - 1;
+  }
+  return seen;
+}
+
+// What Diagnose() compares with lies before the onset: without it nobody could be named.
+void ExpectRowsOnBothSides(const Suspicion& s) {
+  const auto& rows = s.rows.iterations;
+  const auto before =
+      std::count_if(rows.begin(), rows.end(), [&](Iteration i) { return i < s.onset; });
+  EXPECT_EQ(before, DiagnosisConfig().baseline_rows);
+  EXPECT_GE(static_cast<std::int32_t>(rows.size()) - before, DiagnosisConfig().min_irregular);
+}
+
+// With what follows it shortly, a spike is a quarter of the last twenty iterations sooner than
+// what follows is a degradation.
+TEST(WatchTest, ASpikeShortlyBeforeADegradationIsNotItsOnset) {
+  for (std::size_t spike = 20; spike < 48; ++spike) {
+    auto times = Series(50, 0.1, 0.005, 1);
+    times[spike] = 0.3;
+    for (int i = 0; i < 30; ++i) times.push_back(0.25 + 0.001 * (i % 7));
+    const Seen seen = SeeLive(times);
+    EXPECT_EQ(seen.told_after, 54) << "spike at " << spike;
+    EXPECT_EQ(seen.last.onset.value, 50) << "spike at " << spike;
+    ExpectRowsOnBothSides(seen.last);
+  }
+}
+
+TEST(WatchTest, SpikesThatAreAnEpisodeByThemselvesDateWhatFollows) {
+  auto times = Series(50, 0.1, 0.005, 1);
+  for (std::size_t i = 30; i < 50; i += 3) times[i] = 0.3;
+  for (int i = 0; i < 30; ++i) times.push_back(0.3);
+  const Seen seen = SeeLive(times);
+  EXPECT_TRUE(seen.last.slow);
+  EXPECT_EQ(seen.last.onset.value, 30);
+  ExpectRowsOnBothSides(seen.last);
+}
+
+TEST(WatchTest, WhatComesAndGoesKeepsItsOnsetAndItsBaseline) {
+  auto times = Series(50, 0.1, 0.005, 1);
+  for (int i = 0; i < 60; ++i) times.push_back(i % 4 < 2 ? 0.3 : 0.1);
+  const Seen seen = SeeLive(times);
+  EXPECT_LE(seen.told_after, 60);
+  EXPECT_EQ(seen.last.onset.value, 50);
+  ExpectRowsOnBothSides(seen.last);
 }
 
 TEST(WatchTest, ADegradationThatGetsWorseBeganWhenItBegan) {
