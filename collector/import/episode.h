@@ -5,11 +5,12 @@
 // Model: a live watch must decide iteration by iteration and learns the job's noise first; a
 // recording is known whole. Of all cuts of its iteration times in two, the one least likely by
 // chance is taken, by the rank-sum test (one-sided, exact up to kExactIterations): no shape of the
-// noise is assumed, and one wild iteration moves nothing. The first iteration is left out where it
-// took longest: it holds the start of the profiler. The cut counts if the chance, times the number
-// of cuts tried, stays below kChance, and if the later median is above delta × the earlier one. The
-// episode's noise is set so that what lies above the middle between the medians is irregular.
-// A slow episode accuses nobody: the culprit must still be found, and consistent.
+// noise is assumed, and one wild iteration moves nothing. The first iteration of a window of the
+// profiler is left out where it took longest: it holds the start of the profiler. The cut counts if
+// the chance, times the number of cuts tried, stays below kChance, and if the later median is above
+// delta × the earlier one. The episode's noise is set so that what lies above the middle between
+// the medians is irregular. A slow episode accuses nobody: the culprit must still be found, and
+// consistent.
 //
 // Units: seconds inside. Thread-safety: pure functions. Errors: none; no episode has onset −1.
 // Cost: O(n²) for n iterations, exact part O(kExactIterations⁴) at most.

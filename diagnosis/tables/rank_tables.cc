@@ -221,7 +221,85 @@ std::vector<KernelRow> OpsOf(const RankWork& work) {
   return rows;
 }
 
+void Add(const Breakdown& later, Breakdown& all) {
+  for (double Breakdown::*field :
+       {&Breakdown::span, &Breakdown::compute, &Breakdown::non_compute, &Breakdown::idle,
+        &Breakdown::communication, &Breakdown::copies, &Breakdown::overlap}) {
+    all.*field += later.*field;
+  }
+}
+
+void Add(const IdleRow& later, IdleRow& all) {
+  all.host_wait += later.host_wait;
+  all.kernel_wait += later.kernel_wait;
+  all.other += later.other;
+}
+
+// The spread about the common mean (Chan, Golub & LeVeque).
+void Add(const KernelRow& later, KernelRow& all) {
+  const auto a = static_cast<double>(all.count), b = static_cast<double>(later.count);
+  const double apart = later.mean() - all.mean();
+  const double squares = all.deviation * all.deviation * std::max(0.0, a - 1) +
+                         later.deviation * later.deviation * std::max(0.0, b - 1) +
+                         apart * apart * a * b / (a + b);
+  all.deviation = a + b > 1 ? std::sqrt(squares / (a + b - 1)) : 0;
+  all.min = std::min(all.min, later.min);
+  all.max = std::max(all.max, later.max);
+  all.count += later.count;
+  all.sum += later.sum;
+}
+
+void Add(const LaunchRow& later, LaunchRow& all) {
+  const auto a = static_cast<double>(all.count), b = static_cast<double>(later.count);
+  if (b <= 0) return;
+  for (double LaunchRow::*field :
+       {&LaunchRow::call_mean, &LaunchRow::delay_mean, &LaunchRow::delay_median,
+        &LaunchRow::delay_p99, &LaunchRow::queue_mean}) {
+    all.*field = (all.*field * a + later.*field * b) / (a + b);
+  }
+  all.queue_max = std::max(all.queue_max, later.queue_max);
+  all.count += later.count;
+}
+
+void Add(const CopyRow& later, CopyRow& all) {
+  all.count += later.count;
+  all.bytes += later.bytes;
+  all.seconds += later.seconds;
+}
+
+// Rows of the same key become one.
+template <typename Row, typename Key>
+void AddRows(const std::vector<Row>& later, const Key& key, std::vector<Row>& all) {
+  std::map<decltype(key(later.front())), std::size_t> place;
+  for (std::size_t i = 0; i < all.size(); ++i) place[key(all[i])] = i;
+  for (const Row& row : later) {
+    const auto known = place.find(key(row));
+    if (known == place.end()) {
+      all.push_back(row);
+    } else {
+      Add(row, all[known->second]);
+    }
+  }
+}
+
 }  // namespace
+
+void AddTables(const RankTables& later, RankTables& all) {
+  if (later.on_device != all.on_device) {
+    if (later.on_device) all = later;  // a window without work on the device tells nothing of it
+    return;
+  }
+  Add(later.breakdown, all.breakdown);
+  const auto by_stream = [](const auto& row) { return row.stream; };
+  AddRows(later.idle, by_stream, all.idle);
+  AddRows(later.launches, by_stream, all.launches);
+  AddRows(
+      later.copies, [](const CopyRow& row) { return row.kind; }, all.copies);
+  AddRows(
+      later.kernels, [](const KernelRow& row) { return std::pair(row.kind, row.name); },
+      all.kernels);
+  SortRows(all.kernels);
+}
 
 RankTables TablesOfDevice(const RankWork& work) {
   RankTables tables;

@@ -101,6 +101,11 @@ RankTables TablesOfDevice(const RankWork& work);
 // Of a rank without. `span`, `busy`, `blocked`: seconds of the training thread.
 RankTables TablesOfHost(const RankWork& work, double span, double busy, double blocked);
 
+// Adds what the same rank did in a later stretch of time. Spans add up, so that what lies between
+// the stretches is no idle time; median and p99 of delays become the mean of those of the
+// stretches, weighed by launches.
+void AddTables(const RankTables& later, RankTables& all);
+
 // Puts the breakdown of each rank in the place of what its iterations told.
 void FillTotals(const std::vector<RankTables>& tables, std::vector<RankTotals>& totals);
 

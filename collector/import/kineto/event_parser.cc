@@ -310,6 +310,8 @@ bool ParseEvent(object& from, TraceEvent& event) {
       ParseMicroseconds(token, event.duration);
     } else if (key == "tid") {
       ParseThread(token, event.thread);
+    } else if (key == "pid") {
+      ParseInteger(token, event.process);
     } else if (key == "ph") {
       const std::string_view phase = Unquoted(token);
       event.phase = phase.empty() ? '\0' : phase.front();

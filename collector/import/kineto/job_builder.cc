@@ -11,6 +11,7 @@
 #include "collector/import/kineto/group_names.h"
 #include "collector/import/kineto/local_steps.h"
 #include "collector/import/kineto/rank_rows.h"
+#include "collector/import/kineto/windows.h"
 #include "collector/import/op_summaries.h"
 
 namespace fathom::collector::kineto {
@@ -18,6 +19,7 @@ namespace {
 
 using diagnosis::CommOp;
 using Level = diagnosis::SignalState::Level;
+using Steps = std::map<std::int64_t, diagnosis::IterationSummary>;  // by number
 
 // Ops at the edges of a trace that some members recorded and others did not.
 constexpr double kTolerated = 0.2;
@@ -90,13 +92,26 @@ void NoteDefects(const RankTrace& trace, const RankIterations& read, Recording& 
   }
 }
 
-// Traces of one job overlap in time, if their clocks agree.
-void NoteClocks(const std::vector<RankTrace>& traces, Recording& recording) {
+// The traces of each window; all together where no steps are told.
+std::vector<std::vector<const RankTrace*>> ByWindow(const std::vector<RankTrace>& traces) {
+  const std::vector<StepRange> windows = WindowsOf(traces);
+  std::vector<std::vector<const RankTrace*>> out(std::max<std::size_t>(windows.size(), 1));
+  for (const RankTrace& trace : traces) {
+    if (windows.empty()) out.front().push_back(&trace);
+    for (std::size_t i = 0; i < windows.size(); ++i) {
+      if (Holds(trace, windows[i])) out[i].push_back(&trace);
+    }
+  }
+  return out;
+}
+
+// Traces of one window overlap in time, if their clocks agree.
+void NoteClocks(const std::vector<const RankTrace*>& traces, Recording& recording) {
   std::int64_t latest_begin = 0, earliest_end = 0;
   bool first = true;
-  for (const RankTrace& trace : traces) {
-    const std::int64_t begin = TimeOf(trace, trace.first).ns;
-    const std::int64_t end = TimeOf(trace, trace.last).ns;
+  for (const RankTrace* trace : traces) {
+    const std::int64_t begin = TimeOf(*trace, trace->first).ns;
+    const std::int64_t end = TimeOf(*trace, trace->last).ns;
     latest_begin = first ? begin : std::max(latest_begin, begin);
     earliest_end = first ? end : std::min(earliest_end, end);
     first = false;
@@ -119,8 +134,7 @@ void NoteSteps(const std::map<std::uint32_t, std::set<std::int64_t>>& steps, Rec
                                          " to ", most, "; each is compared where it has them"));
 }
 
-void AddWindow(std::map<std::int64_t, diagnosis::IterationSummary> by_number,
-               Recording& recording) {
+void AddWindow(Steps by_number, Recording& recording) {
   auto& window = recording.view.window;
   if (!window.empty()) return;  // another format has told the iterations
   for (auto& [number, summary] : by_number) {
@@ -149,10 +163,9 @@ struct Counts {
   std::size_t with_functions = 0;
 };
 
-void AddSignals(const Counts& counts, std::size_t traces, Recording& recording) {
+void AddSignals(const Counts& counts, std::size_t ranks, Recording& recording) {
   const std::size_t world = recording.view.world_size;
-  AddSignal(recording, "ranks", LevelOf(traces, world),
-            "whatever happens on ranks without a trace");
+  AddSignal(recording, "ranks", LevelOf(ranks, world), "whatever happens on ranks without a trace");
   AddSignal(recording, "summaries", LevelOf(counts.with_steps, world),
             "iterations, and whether the job is slow");
   AddSignal(recording, "process_health", Level::kOff, "stopped, dead and starved processes");
@@ -170,7 +183,17 @@ void AddSignals(const Counts& counts, std::size_t traces, Recording& recording) 
 // What a member did on a group: equal on all members wherever the guess is right.
 using Deeds = std::map<Sequence, std::pair<CollectiveKind, std::uint64_t>>;
 
-std::map<GroupId, std::map<RankId, Deeds>> DeedsOnGuessed(const diagnosis::JobView& view) {
+// Iterations that some ranks recorded and others did not: what was done there proves nothing.
+std::set<Iteration> NotShared(const diagnosis::JobView& view, const Steps& steps) {
+  std::set<Iteration> lacking;
+  for (const auto& [number, iteration] : steps) {
+    if (iteration.ranks.size() < view.rows.size()) lacking.insert(Iteration(number));
+  }
+  return lacking;
+}
+
+std::map<GroupId, std::map<RankId, Deeds>> DeedsOnGuessed(const diagnosis::JobView& view,
+                                                          const std::set<Iteration>& without) {
   std::map<GroupId, std::map<RankId, Deeds>> deeds;
   for (const auto& group : view.groups) {
     if (group.guessed) deeds[group.id];
@@ -179,6 +202,7 @@ std::map<GroupId, std::map<RankId, Deeds>> DeedsOnGuessed(const diagnosis::JobVi
     for (const CommOp& op : rows.ops) {
       const auto at = deeds.find(op.group);
       if (at == deeds.end() || op.sequence == kNoSequence) continue;
+      if (without.contains(op.iteration)) continue;
       at->second[rank][op.sequence] = {op.kind, op.bytes};
     }
   }
@@ -196,8 +220,9 @@ bool Contradict(const std::map<RankId, Deeds>& members) {
 }
 
 // A guess on which the members disagree is no guess: its ops then belong to no known group.
-void DropContradictions(Recording& recording) {
-  for (const auto& [id, members] : DeedsOnGuessed(recording.view)) {
+void DropContradictions(const Steps& steps, Recording& recording) {
+  const std::set<Iteration> without = NotShared(recording.view, steps);
+  for (const auto& [id, members] : DeedsOnGuessed(recording.view, without)) {
     if (members.size() < 2 || !Contradict(members)) continue;
     for (auto& [rank, rows] : recording.view.rows) {
       for (CommOp& op : rows.ops) {
@@ -213,51 +238,71 @@ void DropContradictions(Recording& recording) {
   }
 }
 
-void Count(const RankTrace& trace, const RankIterations& read, Counts& counts) {
+void Count(bool on_device, const RankIterations& read, Counts& counts) {
   counts.with_steps += !read.iterations.empty();
   counts.with_ops += !read.rows.ops.empty();
   counts.with_groups += !read.rows.ops.empty() && read.unnamed_ops < read.rows.ops.size();
   counts.with_marks += !read.rows.marks.empty();
   counts.with_functions += !read.rows.functions.empty();
-  counts.on_device += trace.on_device();
+  counts.on_device += on_device;
 }
 
-void JoinSteps(std::map<std::int64_t, diagnosis::IterationSummary>& by_number,
-               Recording& recording) {
+void JoinSteps(Steps& by_number, Recording& recording) {
   const std::int64_t joined = JoinLocalSteps(by_number, recording.view);
   if (joined <= 1) return;
   recording.notes.push_back(
       absl::StrCat("ranks communicate in one of ", joined, " steps: so many are one iteration"));
 }
 
+using TraceAt = std::vector<RankTrace>::const_iterator;
+
+// The windows of one rank as one.
+RankIterations ReadWindows(TraceAt first, TraceAt last, Recording& recording) {
+  RankIterations all;
+  for (TraceAt trace = first; trace != last; ++trace) {
+    RankIterations read = ReadRank(*trace);
+    AddGroups(*trace, read.guessed_groups, recording);
+    NoteDefects(*trace, read, recording);
+    recording.view.now = std::max(recording.view.now, WallNs(TimeOf(*trace, trace->last).ns));
+    if (trace == first) {
+      all = std::move(read);
+    } else {
+      Append(std::move(read), all);
+    }
+  }
+  return all;
+}
+
 }  // namespace
 
 void AddTraces(const std::vector<RankTrace>& traces, Recording& recording) {
   Counts counts;
-  std::map<std::int64_t, diagnosis::IterationSummary> by_number;
+  Steps by_number;
   std::map<std::uint32_t, std::set<std::int64_t>> steps;
+  std::size_t ranks = 0;
   AddWorld(traces, recording);
-  for (const RankTrace& trace : traces) {
-    RankIterations read = ReadRank(trace);
-    AddGroups(trace, read.guessed_groups, recording);
-    AddFacts(trace, read, recording);
-    NoteDefects(trace, read, recording);
-    Count(trace, read, counts);
+  for (auto first = traces.begin(); first != traces.end(); ++ranks) {
+    const auto last = std::find_if(
+        first, traces.end(), [&](const RankTrace& trace) { return trace.rank != first->rank; });
+    RankIterations read = ReadWindows(first, last, recording);
+    AddFacts(*first, read, recording);
+    Count(std::any_of(first, last, [](const auto& trace) { return trace.on_device(); }), read,
+          counts);
     for (auto& [number, iteration] : read.iterations) {
       by_number[number].ranks.push_back(std::move(iteration));
-      steps[trace.rank].insert(number);
+      steps[first->rank].insert(number);
     }
-    recording.view.rows[RankId(trace.rank)] = std::move(read.rows);
+    recording.view.rows[RankId(first->rank)] = std::move(read.rows);
     recording.tables.push_back(std::move(read.tables));
-    recording.view.now = std::max(recording.view.now, WallNs(TimeOf(trace, trace.last).ns));
+    first = last;
   }
-  NoteClocks(traces, recording);
+  for (const auto& window : ByWindow(traces)) NoteClocks(window, recording);
   NoteSteps(steps, recording);
-  DropContradictions(recording);
+  DropContradictions(by_number, recording);
   JoinSteps(by_number, recording);
   AddWindow(std::move(by_number), recording);
   SummariseOps(recording.view);
-  AddSignals(counts, traces.size(), recording);
+  AddSignals(counts, ranks, recording);
 }
 
 }  // namespace fathom::collector::kineto

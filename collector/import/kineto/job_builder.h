@@ -28,7 +28,7 @@
 
 namespace fathom::collector::kineto {
 
-// Requires: one trace a rank.
+// Requires: by rank, and those of one rank, its windows, by time with ascending steps.
 void AddTraces(const std::vector<RankTrace>& traces, Recording& recording);
 
 }  // namespace fathom::collector::kineto

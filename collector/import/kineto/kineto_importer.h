@@ -5,7 +5,8 @@
 //
 // Model: each file is streamed through TraceReader into a RankTrace; two files at a time. The rank
 // comes from distributedInfo, else from the name of the file, else from its place in the order of
-// names. A second trace of a rank, and a trace of a job of another size, are left out with a note.
+// names. The windows of a profiler, in several files or in one, are one recording (windows.h);
+// a trace of another run or of a job of another size is left out with a note (one_run.h).
 //
 // Thread-safety: as Importer says. Errors: as Importer says. Cost: inflating bounds it for .gz;
 // memory as RankTrace.

@@ -1,6 +1,7 @@
 #include "collector/import/kineto/local_steps.h"
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 #include <utility>
 #include <vector>
@@ -28,14 +29,22 @@ std::vector<std::int64_t> Meetings(const Steps& steps, const diagnosis::JobView&
   return {meetings.begin(), meetings.end()};
 }
 
-// The distance of all meetings; 1 where they differ.
-std::int64_t DistanceOf(const std::vector<std::int64_t>& meetings) {
-  if (meetings.size() < kFewestMeetings) return 1;
-  const std::int64_t distance = meetings[1] - meetings[0];
-  for (std::size_t i = 2; i < meetings.size(); ++i) {
-    if (meetings[i] - meetings[i - 1] != distance) return 1;
+// Every step from `first` to `last` is there: no pause of the profiler lies between them.
+bool Whole(const Steps& steps, std::int64_t first, std::int64_t last) {
+  const auto from = steps.lower_bound(first), to = steps.upper_bound(last);
+  return std::distance(from, to) == last - first + 1;
+}
+
+// The distance of all meetings of one window; 1 where they differ.
+std::int64_t DistanceOf(const std::vector<std::int64_t>& meetings, const Steps& steps) {
+  std::set<std::int64_t> distances;
+  std::size_t count = 1;
+  for (std::size_t i = 1; i < meetings.size(); ++i) {
+    if (!Whole(steps, meetings[i - 1], meetings[i])) continue;
+    distances.insert(meetings[i] - meetings[i - 1]);
+    ++count;
   }
-  return distance;
+  return count < kFewestMeetings || distances.size() != 1 ? 1 : *distances.begin();
 }
 
 void Add(const RankIteration& part, RankIteration& whole) {
@@ -75,7 +84,7 @@ void Move(const std::map<std::int64_t, std::int64_t>& to, Events& events) {
 
 std::int64_t JoinLocalSteps(Steps& by_number, diagnosis::JobView& view) {
   const std::vector<std::int64_t> meetings = Meetings(by_number, view);
-  const std::int64_t distance = DistanceOf(meetings);
+  const std::int64_t distance = DistanceOf(meetings, by_number);
   if (distance <= 1) return 1;
   Steps joined;
   std::map<std::int64_t, std::int64_t> to;

@@ -7,7 +7,8 @@
 //   step      10    11    12 (all-reduce)   13    14    15 (all-reduce)
 //   becomes   |--------- 12 ---------|      |--------- 15 ---------|
 //
-// Model: done where ranks meet in every n-th step, n the same throughout. Steps before the first
+// Model: done where ranks meet in every n-th step, n the same throughout; steps that were not
+// recorded tell nothing of it. Steps before the first
 // whole n and after the last are left out.
 //
 // Thread-safety: none needed. Cost: O(ops + marks + functions + ranks × steps × log ranks).

@@ -1,7 +1,9 @@
 #include "collector/import/kineto/rank_rows.h"
 
 #include <algorithm>
+#include <iterator>
 #include <set>
+#include <utility>
 
 #include "collector/import/kineto/group_names.h"
 #include "collector/import/kineto/names.h"
@@ -36,6 +38,11 @@ std::vector<StepSpan> Spans(const RankTrace& trace) {
   return spans;
 }
 
+template <typename Event>
+void MoveInto(std::vector<Event>& from, std::vector<Event>& to) {
+  to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
+}
+
 class RankReader {
  public:
   explicit RankReader(const RankTrace& trace)
@@ -61,6 +68,8 @@ class RankReader {
     for (const MarkEvent& mark : trace_.marks) AddMark(mark);
     for (const PythonCall& call : trace_.python) AddFunction(call);
     AddMarkTimes();
+    out_.busy = Nanos(busy_.Covered());
+    out_.device = Nanos(trace_.device_busy.Covered());
     return std::move(out_);
   }
 
@@ -297,5 +306,28 @@ MonoNs TimeOf(const RankTrace& trace, std::int64_t time) {
 }
 
 RankIterations ReadRank(const RankTrace& trace) { return RankReader(trace).Read(); }
+
+void Append(RankIterations later, RankIterations& all) {
+  const std::size_t ops = all.rows.ops.size();
+  for (CommOp& op : later.rows.ops) {
+    op.cpu_at_enter += all.busy;
+    if (op.device_known()) op.device_at_arrival += all.device;
+    all.rows.ops.push_back(op);
+  }
+  for (diagnosis::DeviceWait& wait : later.rows.device_waits) {
+    if (wait.op < later.rows.ops.size()) wait.op += ops;
+    all.rows.device_waits.push_back(wait);
+  }
+  MoveInto(later.rows.marks, all.rows.marks);
+  MoveInto(later.rows.functions, all.rows.functions);
+  all.iterations.merge(later.iterations);
+  diagnosis::AddTables(later.tables, all.tables);
+  all.busy += later.busy;
+  all.device += later.device;
+  all.guessed_groups = all.guessed_groups || later.guessed_groups;
+  all.unnamed_ops += later.unnamed_ops;
+  all.calls_without_run += later.calls_without_run;
+  all.runs_without_call += later.runs_without_call;
+}
 
 }  // namespace fathom::collector::kineto

@@ -22,6 +22,8 @@ struct RankIterations {
   diagnosis::RankRows rows;
   std::map<std::int64_t, diagnosis::RankIteration> iterations;  // by step number
   diagnosis::RankTables tables;
+  Nanos busy;    // of the training thread, waits left out: what CommOp::cpu_at_enter counts
+  Nanos device;  // likewise of the device
   bool guessed_groups = false;
   std::uint64_t unnamed_ops = 0;  // of a group that cannot be told
   std::uint64_t calls_without_run = 0;
@@ -29,6 +31,9 @@ struct RankIterations {
 };
 
 RankIterations ReadRank(const RankTrace& trace);
+
+// Adds a later window of the same rank.
+void Append(RankIterations later, RankIterations& all);
 
 // A time of the trace on the wall clock of its host, as all times of the view are.
 MonoNs TimeOf(const RankTrace& trace, std::int64_t time);

@@ -8,6 +8,8 @@
 //            tells them apart.
 //   kHostRun on a worker thread: `gloo:…`; for send and recv on the calling thread.
 //   kKernel  on the device: an NCCL kernel.
+// A trace is one window of the profiler: windows.h cuts a file that holds several.
+//
 // Units: ns since header.base_ns. Thread-safety: plain values.
 #ifndef FATHOM_COLLECTOR_IMPORT_KINETO_RANK_TRACE_H_
 #define FATHOM_COLLECTOR_IMPORT_KINETO_RANK_TRACE_H_
@@ -84,6 +86,7 @@ struct RankTrace {
   std::string path;
   std::uint32_t rank = 0;
   bool rank_guessed = false;  // from the name of the file
+  std::int64_t process = kAbsent;
   ReadSummary summary;
   std::vector<StepMark> steps;   // by begin
   std::vector<CommEvent> comms;  // by begin

@@ -88,6 +88,7 @@ void RankTraceBuilder::OnEvent(const TraceEvent& event, const EventArgs& args) {
 
 void RankTraceBuilder::OnHost(const TraceEvent& event, const EventArgs& args) {
   const std::string_view name = event.name;
+  if (trace_.process == kAbsent) trace_.process = event.process;
   if (StepNumber(name)) return OnStep(event);
   if (IsCollection(name)) return AddMark(diagnosis::MarkKind::kGc, event);
   if (IsDataLoading(name)) return AddMark(diagnosis::MarkKind::kDataLoader, event);

@@ -1,6 +1,7 @@
 #include "collector/import/kineto/record_join.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
 #include <vector>
@@ -13,6 +14,7 @@ namespace {
 
 using diagnosis::CommOp;
 using diagnosis::EnteredOp;
+using Ops = std::vector<CommOp*>;
 
 // Between the clock reading of the profiler and that of the recorder, around the same call.
 constexpr std::int64_t kSlack = 200'000;
@@ -31,7 +33,7 @@ struct Alignment {
   std::size_t agreeing = 0;
 };
 
-std::size_t CountAgreeing(const std::vector<CommOp*>& ops, const std::vector<EnteredOp>& entries,
+std::size_t CountAgreeing(const Ops& ops, const std::vector<EnteredOp>& entries,
                           std::ptrdiff_t offset) {
   std::size_t agreeing = 0;
   for (std::size_t i = 0; i < ops.size(); ++i) {
@@ -43,7 +45,7 @@ std::size_t CountAgreeing(const std::vector<CommOp*>& ops, const std::vector<Ent
 }
 
 // The offset is the same for all ops; a few of them, by time, are enough to propose it.
-Alignment Align(const std::vector<CommOp*>& ops, const std::vector<EnteredOp>& entries) {
+Alignment Align(const Ops& ops, const std::vector<EnteredOp>& entries) {
   Alignment best;
   std::set<std::ptrdiff_t> tried;
   for (const std::size_t i : {ops.size() - 1, ops.size() / 2, std::size_t{0}}) {
@@ -60,8 +62,8 @@ Alignment Align(const std::vector<CommOp*>& ops, const std::vector<EnteredOp>& e
   return best;
 }
 
-std::vector<CommOp*> Collectives(diagnosis::RankRows& rows, const std::set<GroupId>& guessed) {
-  std::vector<CommOp*> ops;
+Ops Collectives(diagnosis::RankRows& rows, const std::set<GroupId>& guessed) {
+  Ops ops;
   for (CommOp& op : rows.ops) {
     const bool open = op.group == GroupId() || guessed.contains(op.group);
     if (!IsPointToPoint(op.kind) && open) ops.push_back(&op);
@@ -69,24 +71,58 @@ std::vector<CommOp*> Collectives(diagnosis::RankRows& rows, const std::set<Group
   return ops;
 }
 
-// False: the dump does not fit the trace.
-bool JoinRank(diagnosis::RankRows& rows, const diagnosis::RankRecord& record,
-              const std::set<GroupId>& guessed) {
-  const std::vector<CommOp*> ops = Collectives(rows, guessed);
-  if (ops.empty()) return true;
-  std::vector<EnteredOp> entries;
-  for (const EnteredOp& entry : record.ops) {
-    if (!IsPointToPoint(entry.kind)) entries.push_back(entry);
+// The calls of each window of the profiler: what ran between two of them is in the dump only.
+std::vector<Ops> ByWindow(const Ops& ops) {
+  std::set<std::int64_t> iterations;
+  for (const CommOp* op : ops) {
+    if (op->iteration.value >= 0) iterations.insert(op->iteration.value);
   }
-  const Alignment found = entries.empty() ? Alignment{} : Align(ops, entries);
-  if (static_cast<double>(found.agreeing) < kEnough * static_cast<double>(ops.size())) return false;
+  std::int64_t stride = 1;  // of iterations that are several steps
+  for (auto it = iterations.begin(); it != iterations.end() && std::next(it) != iterations.end();
+       ++it) {
+    const std::int64_t step = *std::next(it) - *it;
+    stride = it == iterations.begin() ? step : std::min(stride, step);
+  }
+  std::vector<Ops> windows;
+  std::int64_t latest = -1;
+  for (CommOp* op : ops) {
+    const std::int64_t number = op->iteration.value;
+    if (windows.empty() || (latest >= 0 && number > latest + stride)) windows.push_back({});
+    windows.back().push_back(op);
+    if (number >= 0) latest = number;
+  }
+  return windows;
+}
+
+void Name(const Ops& ops, const std::vector<EnteredOp>& entries, std::ptrdiff_t offset) {
   for (std::size_t i = 0; i < ops.size(); ++i) {
-    const std::ptrdiff_t at = found.offset + static_cast<std::ptrdiff_t>(i);
+    const std::ptrdiff_t at = offset + static_cast<std::ptrdiff_t>(i);
     const bool known = at >= 0 && at < static_cast<std::ptrdiff_t>(entries.size());
     // A sequence that was made up must not meet one of the dump.
     ops[i]->group = known ? entries[static_cast<std::size_t>(at)].group : GroupId();
     ops[i]->sequence = known ? entries[static_cast<std::size_t>(at)].sequence : kNoSequence;
   }
+}
+
+// False: the dump does not fit the trace.
+bool JoinRank(diagnosis::RankRows& rows, const diagnosis::RankRecord& record,
+              const std::set<GroupId>& guessed) {
+  const Ops ops = Collectives(rows, guessed);
+  if (ops.empty()) return true;
+  std::vector<EnteredOp> entries;
+  for (const EnteredOp& entry : record.ops) {
+    if (!IsPointToPoint(entry.kind)) entries.push_back(entry);
+  }
+  if (entries.empty()) return false;
+  const std::vector<Ops> windows = ByWindow(ops);
+  std::vector<Alignment> found;
+  std::size_t agreeing = 0;
+  for (const Ops& window : windows) {
+    found.push_back(Align(window, entries));
+    agreeing += found.back().agreeing;
+  }
+  if (static_cast<double>(agreeing) < kEnough * static_cast<double>(ops.size())) return false;
+  for (std::size_t i = 0; i < windows.size(); ++i) Name(windows[i], entries, found[i].offset);
   return true;
 }
 

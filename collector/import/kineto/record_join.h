@@ -6,7 +6,7 @@
 // sequence; a Gloo trace lists the same calls without them. The n-th call is the n-th entry of the
 // same span. The span is found by time: both write the wall clock of the host, and an entry is
 // created inside its call. It is used for a rank where at least kEnough of the calls agree in kind
-// and time; send and recv leave no entry of their own.
+// and time; send and recv leave no entry of their own. Of each window of the profiler by itself.
 //
 // Thread-safety: pure. Errors: none; a rank where it fails keeps what was guessed, with a note.
 // Cost: O(ops log ops).

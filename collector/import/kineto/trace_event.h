@@ -26,8 +26,9 @@ struct TraceEvent {
   std::string_view name;
   std::int64_t begin = 0;
   std::int64_t duration = 0;
-  std::int64_t thread = kAbsent;  // kAbsent also where the file has a word instead of a number
-  bool timed = false;             // it had a readable ts
+  std::int64_t thread = kAbsent;   // kAbsent also where the file has a word instead of a number
+  std::int64_t process = kAbsent;  // likewise; of work on a device: the device
+  bool timed = false;              // it had a readable ts
 
   std::int64_t end() const { return begin + duration; }
 };

@@ -32,6 +32,31 @@ TEST(RankTablesTest, ComputeNonComputeAndIdleSplitTheSpan) {
   EXPECT_NEAR(b.overlap_ratio(), 0.5, kExact);
 }
 
+// The same work in one stretch, and in two that lie an hour apart: the pause is no idle time.
+TEST(RankTablesTest, StretchesOfOneRankAddUp) {
+  RankWork early = TwoStreams(), late = TwoStreams();
+  for (DeviceWork& one : late.device) one.end += 10'000;
+  RankTables all = TablesOfDevice(early);
+  AddTables(TablesOfDevice(late), all);
+  EXPECT_NEAR(all.breakdown.span, 230e-6 + 240e-6, kExact);
+  EXPECT_NEAR(all.breakdown.compute + all.breakdown.non_compute + all.breakdown.idle,
+              all.breakdown.span, kExact);
+  RankWork both = early;
+  both.device.insert(both.device.end(), late.device.begin(), late.device.end());
+  const RankTables whole = TablesOfDevice(both);
+  ASSERT_EQ(all.kernels.size(), whole.kernels.size());
+  for (std::size_t i = 0; i < whole.kernels.size(); ++i) {
+    EXPECT_EQ(all.kernels[i].name, whole.kernels[i].name);
+    EXPECT_EQ(all.kernels[i].count, whole.kernels[i].count);
+    EXPECT_NEAR(all.kernels[i].sum, whole.kernels[i].sum, kExact);
+    EXPECT_NEAR(all.kernels[i].deviation, whole.kernels[i].deviation, kExact);
+    EXPECT_NEAR(all.kernels[i].max, whole.kernels[i].max, kExact);
+  }
+  ASSERT_EQ(all.launches.size(), 2u);
+  EXPECT_EQ(all.launches[0].count, 2 * TablesOfDevice(early).launches[0].count);
+  EXPECT_EQ(all.copies[0].bytes, 2'000'000u);
+}
+
 TEST(RankTablesTest, IdleIsTheHostsWhereTheLaunchCameAfterTheWorkBefore) {
   const auto idle = TablesOfDevice(TwoStreams()).idle;
   ASSERT_EQ(idle.size(), 2u);

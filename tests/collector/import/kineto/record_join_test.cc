@@ -46,6 +46,27 @@ Recording Guessed(std::int64_t clock_error = 0) {
   return recording;
 }
 
+// A window of calls 0 to 5 and one of 12 to 19: the dump lists what ran between them too.
+TEST(RecordJoin, FindsEachWindowOfTheProfiler) {
+  Recording recording = Guessed();
+  for (auto& [rank, rows] : recording.view.rows) {
+    int call = 0;
+    for (CommOp& op : rows.ops) {
+      op.iteration = Iteration(op.kind == CollectiveKind::kSend ? 0 : call++ / 2);
+    }
+    std::erase_if(rows.ops, [](const CommOp& op) {
+      return op.iteration.value >= 3 && op.iteration.value < 6;
+    });
+  }
+  JoinRecords(recording);
+  for (const auto& [rank, rows] : recording.view.rows) {
+    EXPECT_EQ(rows.ops.back().group, GroupIdOfName("1"));
+    EXPECT_EQ(rows.ops.back().sequence, Sequence(12));
+    EXPECT_EQ(rows.ops.front().group, GroupIdOfName("0"));
+    EXPECT_EQ(rows.ops.front().sequence, Sequence(2));
+  }
+}
+
 TEST(RecordJoin, TakesGroupAndSequenceFromTheDump) {
   Recording recording = Guessed();
   JoinRecords(recording);
