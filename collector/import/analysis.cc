@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "collector/export/report.h"
 #include "collector/import/episode.h"
+#include "collector/import/passed_stretch.h"
 #include "collector/import/recognise.h"
 #include "collector/import/short_recording.h"
 #include "diagnosis/engine/diagnose.h"
@@ -54,12 +55,18 @@ void PutMissing(const Recording& recording, v1::Coverage& coverage) {
   for (const std::uint32_t rank : missing) coverage.add_ranks_missing(rank);
 }
 
-diagnosis::Diagnosis Judge(const Recording& recording, const diagnosis::DiagnosisConfig& config) {
+struct Judged {
+  diagnosis::Diagnosis diagnosis;
+  bool calm = false;  // nothing is slow or stands still at the end
+};
+
+Judged Judge(const Recording& recording, const diagnosis::DiagnosisConfig& config) {
   const diagnosis::Suspicion suspicion = diagnosis::Watch(recording.view, config);
   diagnosis::Diagnosis diagnosis = diagnosis::Diagnose(recording.view, suspicion, config);
   diagnosis.ranks = diagnosis::TotalsOf(recording.view);
   diagnosis::FillTotals(recording.tables, diagnosis.ranks);
-  return diagnosis;
+  const bool calm = !suspicion.slow && !suspicion.stalled && diagnosis.verdicts.empty();
+  return {std::move(diagnosis), calm};
 }
 
 // The chance that the later iterations rank as high as they do by themselves.
@@ -109,7 +116,7 @@ std::string ReportOn(const Recording& recording, const diagnosis::Diagnosis& dia
 }  // namespace
 
 std::string ReportOf(const Recording& recording, const diagnosis::DiagnosisConfig& config) {
-  const diagnosis::Diagnosis diagnosis = Judge(recording, config);
+  const diagnosis::Diagnosis diagnosis = Judge(recording, config).diagnosis;
   return ReportOn(recording, diagnosis, EpisodesOf(recording, diagnosis));
 }
 
@@ -124,7 +131,8 @@ absl::StatusOr<Analysis> Analyze(const std::vector<std::string>& paths, std::str
     fitted = ConfigForRecording(config, recording->view.window.size(), recording->view.world_size);
     recording->view.episode = FindEpisode(recording->view, fitted);
   }
-  diagnosis::Diagnosis diagnosis = Judge(*recording, fitted);
+  auto [diagnosis, calm] = Judge(*recording, fitted);
+  if (calm && !recording->replayed) JudgePassedStretch(recording->view, fitted, diagnosis);
   AbstainOnShort(*recording, diagnosis);
   Analysis analysis;
   analysis.tables = diagnosis::TablesOf(recording->view, recording->tables);

@@ -2,21 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <utility>
 
+#include "collector/import/recorded_series.h"
 #include "collector/import/short_recording.h"
 #include "diagnosis/stats/robust.h"
 
 namespace fathom::collector {
 namespace {
-
-// Iterations of a window, for its first to be told from the others.
-constexpr std::size_t kLeastOfWindow = 3;
-
-struct Point {
-  Iteration index;
-  WallNs begin;
-};
 
 // Pairs (earlier, later) in which the later is higher; ties count half.
 double RiseStatistic(const std::vector<double>& values, std::size_t cut) {
@@ -60,39 +52,6 @@ double NormalTail(std::size_t earlier, std::size_t later, double rises) {
   return 0.5 * std::erfc((rises - a * b / 2 - 0.5) / sigma / std::sqrt(2.0));
 }
 
-// What the numbers of iterations that follow one another differ by: 1, unless steps were joined.
-std::int64_t StrideOf(const std::vector<Point>& points) {
-  std::int64_t stride = 0;
-  for (std::size_t i = 1; i < points.size(); ++i) {
-    const std::int64_t step = points[i].index.value - points[i - 1].index.value;
-    if (stride == 0 || step < stride) stride = step;
-  }
-  return stride;
-}
-
-// Starting a profiler takes its time, and it shows in the first iteration of each of its windows.
-// Where that took longest of its window, the others are in any order by chance alone as they were
-// before, so the test holds.
-void LeaveOutStarts(std::vector<Point>& points, std::vector<double>& values) {
-  const std::int64_t stride = StrideOf(points);
-  std::vector<Point> kept_points;
-  std::vector<double> kept;
-  for (std::size_t begin = 0, end = 0; begin < points.size(); begin = end) {
-    for (end = begin + 1; end < points.size(); ++end) {
-      if (points[end].index.value > points[end - 1].index.value + stride) break;
-    }
-    const auto from = values.begin() + static_cast<std::ptrdiff_t>(begin);
-    const auto to = values.begin() + static_cast<std::ptrdiff_t>(end);
-    const bool start = end - begin >= kLeastOfWindow && *std::max_element(from, to) <= *from;
-    for (std::size_t i = begin + (start ? 1 : 0); i < end; ++i) {
-      kept_points.push_back(points[i]);
-      kept.push_back(values[i]);
-    }
-  }
-  points = std::move(kept_points);
-  values = std::move(kept);
-}
-
 }  // namespace
 
 double ChanceOfRise(const std::vector<double>& values, std::size_t cut) {
@@ -104,16 +63,9 @@ double ChanceOfRise(const std::vector<double>& values, std::size_t cut) {
 
 diagnosis::Episode FindEpisode(const diagnosis::JobView& view,
                                const diagnosis::DiagnosisConfig& config) {
-  std::vector<Point> points;
+  const std::vector<RecordedIteration> points = RecordedSeries(view);
   std::vector<double> values;
-  for (const auto& summary : view.window) {
-    std::vector<double> seconds;
-    for (const auto& rank : summary.ranks) seconds.push_back(rank.duration.Seconds());
-    if (seconds.empty()) continue;
-    points.push_back({summary.index, summary.begin});
-    values.push_back(diagnosis::Median(std::move(seconds)));
-  }
-  LeaveOutStarts(points, values);
+  for (const RecordedIteration& point : points) values.push_back(point.seconds);
   const std::size_t n = values.size();
   if (n < kLeastBaseline + kLeastIrregular || n > kLongestLookBack) return {};
   double least = 1;

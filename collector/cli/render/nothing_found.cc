@@ -1,10 +1,14 @@
 #include "collector/cli/render/nothing_found.h"
 
 #include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "collector/cli/render/quantity.h"
 #include "collector/cli/text.h"
 #include "collector/import/analysis.h"
+#include "collector/import/passed_stretch.h"
 
 namespace fathom::cli {
 namespace {
@@ -19,6 +23,24 @@ const Json* FirstOf(const Json& report, std::string_view kind) {
     return TextField(each, "kind") == kind;
   });
   return first == irregular.end() ? nullptr : &*first;
+}
+
+// What is told of a slow stretch that was over; empty where there is none.
+std::string PassedStretch(const Json& report) {
+  const Json& iterations = ObjectField(report, "iterations");
+  std::vector<std::pair<std::int64_t, double>> slow;
+  for (const Json& each : ListField(iterations, "irregular")) {
+    if (TextField(each, "kind") != collector::kPassed) continue;
+    slow.emplace_back(IntField(each, "index"), NumberField(each, "duration_s"));
+  }
+  if (slow.empty()) return {};
+  const auto first = slow.front().first, last = slow.back().first;
+  const auto middle = slow.begin() + static_cast<std::ptrdiff_t>(slow.size() / 2);
+  std::nth_element(slow.begin(), middle, slow.end(),
+                   [](const auto& a, const auto& b) { return a.second < b.second; });
+  return Cat("Iterations ", first, " to ", last, " took longer, ", Seconds(middle->second),
+             " instead of ", Seconds(NumberField(iterations, "median_s")),
+             ", and were as before behind it. Who held them back could not be told: see Not told.");
 }
 
 bool Asks(const Json& report, std::string_view question) {
@@ -47,6 +69,7 @@ std::string NothingFound(const Json& report, double shortest, double longest) {
     return "Some iterations took longer, and who held the job back could not be told: see Not "
            "told.";
   }
+  if (std::string passed = PassedStretch(report); !passed.empty()) return passed;
   const bool no_iterations = IntField(ObjectField(report, "iterations"), "count") == 0;
   if (no_iterations && untold && !HoldsRecords(report)) {
     return "Whether anything is wrong cannot be told from these recordings: see Not told.";

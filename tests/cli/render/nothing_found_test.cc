@@ -30,6 +30,20 @@ TEST(NothingFound, ASlowJobIsNeverWell) {
   EXPECT_THAT(line, HasSubstr("could not be told before the recording ended."));
 }
 
+TEST(NothingFound, TellsOfAStretchThatIsOver) {
+  const std::string line =
+      NothingFound(Report(R"({"iterations": {"count": "20", "median_s": 0.05, "irregular": [
+                 {"index": "3", "kind": "spike", "duration_s": 0.9},
+                 {"index": "8", "kind": "passed", "duration_s": 0.11},
+                 {"index": "9", "kind": "passed", "duration_s": 0.12},
+                 {"index": "10", "kind": "passed", "duration_s": 0.13}]},
+                 "abstained": [{"question": "who held", "missing": "ops"}]})"),
+                   0.05, 0.1);
+  EXPECT_THAT(line, HasSubstr("Iterations 8 to 10 took longer, 120 ms instead of 50.0 ms, and"));
+  EXPECT_THAT(line, HasSubstr("could not be told"));
+  EXPECT_THAT(line, Not(HasSubstr("Nothing wrong")));
+}
+
 TEST(NothingFound, SaysWhenNothingCanBeTold) {
   const std::string no_times =
       R"({"iterations": {"count": "0"}, "abstained": [{"question": "who", "missing": "times"}],

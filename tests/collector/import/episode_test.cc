@@ -4,6 +4,7 @@
 
 #include <random>
 
+#include "collector/import/passed_stretch.h"
 #include "collector/import/short_recording.h"
 
 namespace fathom::collector {
@@ -77,6 +78,68 @@ TEST(FindEpisode, KeepsItsPromiseOnNoise) {
     std::vector<double> series(12);
     for (double& value : series) value = noise(random);
     alarms += OnsetOf(series) != Iteration(-1);
+  }
+  EXPECT_LE(alarms, 20);
+}
+
+const std::vector<double> kStretch = {44,  40,  61,  48, 52, 45, 50, 47, 150, 141,
+                                      160, 155, 149, 46, 51, 60, 43, 49, 55,  47};
+
+Iteration OnsetOfPassed(const std::vector<double>& milliseconds) {
+  const auto passed = FindPassedStretch(ViewOf(milliseconds), {});
+  return passed ? passed->episode.onset : Iteration(-1);
+}
+
+TEST(FindPassedStretch, FindsWhatIsOver) {
+  const auto passed = FindPassedStretch(ViewOf(kStretch), {});
+  ASSERT_TRUE(passed.has_value());
+  EXPECT_EQ(passed->episode.onset, Iteration(18));
+  EXPECT_EQ(passed->until, Iteration(22));
+  EXPECT_EQ(passed->end, 13);
+  EXPECT_NEAR(passed->episode.expected.Millis(), 47.5, 0.1);
+  EXPECT_EQ(OnsetOf(kStretch), Iteration(-1)) << "no step that lasts";
+}
+
+TEST(FindPassedStretch, FindsItInALongRecording) {
+  std::mt19937 random(3);
+  std::lognormal_distribution<double> noise(4, 0.2);
+  std::vector<double> series(120);
+  for (std::size_t i = 0; i < series.size(); ++i) {
+    series[i] = noise(random) * (i >= 40 && i < 70 ? 2.5 : 1);
+  }
+  const auto passed = FindPassedStretch(ViewOf(series), {});
+  ASSERT_TRUE(passed.has_value());
+  EXPECT_EQ(passed->episode.onset, Iteration(50));
+  EXPECT_EQ(passed->until, Iteration(79));
+}
+
+TEST(FindPassedStretch, IsSilentOtherwise) {
+  const Iteration none(-1);
+  EXPECT_EQ(OnsetOfPassed({44, 40, 61, 48, 52, 45, 50, 47, 150, 141, 46, 51, 60, 43, 49, 55, 47}),
+            none)
+      << "two may be chance";
+  EXPECT_EQ(OnsetOfPassed({150, 141, 160, 155, 149, 46, 51, 60, 43, 49, 55, 47, 50, 45, 48, 47}),
+            none)
+      << "a warm-up has nothing before it";
+  EXPECT_EQ(OnsetOfPassed({50, 50.1, 50.2, 50, 50.1, 51,   51.1, 51.2, 51,   51.1,
+                           50, 50.1, 50.2, 50, 50.3, 50.2, 50.1, 50.3, 50.2, 50.1}),
+            none)
+      << "below delta";
+  EXPECT_EQ(OnsetOfPassed({44,  140, 61, 148, 52,  145, 50, 47,  150, 141, 160, 155, 149,
+                           146, 151, 60, 143, 149, 55,  47, 140, 150, 46,  149, 50,  141}),
+            none)
+      << "what comes and goes is no stretch";
+  EXPECT_EQ(OnsetOfPassed({}), none);
+}
+
+TEST(FindPassedStretch, KeepsItsPromiseOnNoise) {
+  std::mt19937 random(5);
+  std::lognormal_distribution<double> noise(4, 0.4);
+  int alarms = 0;
+  for (int trial = 0; trial < 2000; ++trial) {
+    std::vector<double> series(20);
+    for (double& value : series) value = noise(random);
+    alarms += OnsetOfPassed(series) != Iteration(-1);
   }
   EXPECT_LE(alarms, 20);
 }

@@ -60,8 +60,10 @@ class Player {
  private:
   bool Old() const { return job_.style == TraceStyle::kOldest; }
 
+  bool IsSick(int step) const { return step >= job_.from_step && step < job_.until_step; }
+
   bool Faulty(const Rank& rank, int step, GpuFault fault) const {
-    return job_.fault == fault && step >= job_.from_step && rank.number == job_.faulty_rank;
+    return job_.fault == fault && IsSick(step) && rank.number == job_.faulty_rank;
   }
 
   double Noise() { return std::uniform_real_distribution<double>(0.98, 1.02)(random_); }
@@ -172,7 +174,7 @@ class Player {
   }
 
   void Reduce(int step) {
-    const bool slow = job_.fault == GpuFault::kSlowCommunication && step >= job_.from_step;
+    const bool slow = job_.fault == GpuFault::kSlowCommunication && IsSick(step);
     for (int bucket = 0; bucket < kBuckets; ++bucket) {
       std::vector<double> start;
       for (const Rank& rank : ranks_) {

@@ -28,6 +28,7 @@ struct GpuJob {
   GpuFault fault = GpuFault::kNone;
   int faulty_rank = 2;
   int from_step = 6;
+  int until_step = 1 << 20;  // the first that is well again
   TraceStyle style = TraceStyle::kNewest;
   bool host_waits = true;  // for the loss, at the end of each step
   unsigned seed = 1;

@@ -7,7 +7,10 @@
 #include <fstream>
 #include <string>
 
+#include "collector/import/episode.h"
+#include "collector/import/passed_stretch.h"
 #include "collector/import/recognise.h"
+#include "collector/import/short_recording.h"
 #include "diagnosis/tables/job_tables.h"
 #include "tests/collector/import/judged_recording.h"
 #include "tests/collector/import/kineto/gpu_job.h"
@@ -17,6 +20,7 @@ namespace {
 
 using diagnosis::Cause;
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 Recording Import(const std::vector<std::string>& texts) {
@@ -68,6 +72,61 @@ TEST_P(GpuJobs, HostMayRunFarAhead) {
   GpuJob job = Job(GpuFault::kSlowGpu);
   job.host_waits = false;
   ExpectCulprit(job, Cause::kComputeSlow);
+}
+
+Recording Passed(GpuJob job, int until, diagnosis::Diagnosis& judged) {
+  job.steps = 22;
+  job.from_step = 8;
+  job.until_step = until;
+  Recording recording = Import(TracesOf(job));
+  const auto config = ConfigForRecording({}, 22, 4);
+  EXPECT_EQ(FindEpisode(recording.view, config).onset, Iteration(-1));
+  JudgePassedStretch(recording.view, config, judged);
+  EXPECT_EQ(recording.view.window.size(), 22) << "the view is as before";
+  return recording;
+}
+
+TEST_P(GpuJobs, WhatIsOverIsALeadWithItsEnd) {
+  diagnosis::Diagnosis judged;
+  const Recording recording = Passed(Job(GpuFault::kSlowGpu), 14, judged);
+  ASSERT_EQ(judged.verdicts.size(), 1) << AllOf(recording, judged);
+  const diagnosis::Verdict& lead = judged.verdicts[0];
+  EXPECT_EQ(lead.grade, diagnosis::Grade::kHypothesis) << "never a conviction";
+  EXPECT_EQ(lead.cause, Cause::kComputeSlow);
+  EXPECT_THAT(lead.entity.ranks, ElementsAre(RankId(2)));
+  EXPECT_THAT(lead.sentence, HasSubstr("Iterations 8 to 13 took longer"));
+  EXPECT_EQ(lead.since_iteration, Iteration(8));
+  ASSERT_EQ(judged.irregular.size(), 6);
+  for (const auto& one : judged.irregular) EXPECT_EQ(one.kind, kPassed);
+}
+
+TEST_P(GpuJobs, OfWhatIsOverNobodyIsNamedWithoutEvidence) {
+  diagnosis::Diagnosis silent, alike;
+  Passed(Job(GpuFault::kNone), 14, silent);
+  EXPECT_THAT(silent.verdicts, IsEmpty());
+  EXPECT_THAT(silent.abstained, IsEmpty());
+  // All wait alike: nobody is slower than another.
+  const Recording recording = Passed(Job(GpuFault::kSlowCommunication), 14, alike);
+  for (const auto& verdict : alike.verdicts) {
+    EXPECT_NE(verdict.entity.type, diagnosis::EntityType::kRank) << AllOf(recording, alike);
+    EXPECT_FALSE(diagnosis::Convicts(verdict));
+  }
+}
+
+// The ops of the culprit are not recorded: nobody else is taken for it.
+TEST_P(GpuJobs, OfWhatIsOverTheMissingRankIsAskedFor) {
+  GpuJob job = Job(GpuFault::kSlowGpu);
+  job.steps = 22;
+  job.from_step = 8;
+  job.until_step = 14;
+  std::vector<std::string> texts = TracesOf(job);
+  texts.erase(texts.begin() + job.faulty_rank);
+  Recording recording = Import(texts);
+  diagnosis::Diagnosis judged;
+  JudgePassedStretch(recording.view, ConfigForRecording({}, 22, 4), judged);
+  EXPECT_THAT(judged.verdicts, IsEmpty()) << AllOf(recording, judged);
+  ASSERT_EQ(judged.abstained.size(), 1);
+  EXPECT_EQ(judged.abstained[0].question, "who held iterations 8 to 13 back");
 }
 
 TEST_P(GpuJobs, LateLaunchesAreHostSlow) {
