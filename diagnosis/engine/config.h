@@ -31,6 +31,10 @@ struct DiagnosisConfig {
   double shift_sigmas = 8;             // standard errors that it must measure
   double shift_noise = 0.01;           // of the median, in jobs at most as noisy as this
   std::int32_t shift_iterations = 10;  // since the step, at least
+  // The same where the own time of a rank takes a step at the same iteration.
+  double rank_shift_delta = 1.005;  // of the job
+  double rank_shift_job_sigmas = 4;
+  double rank_shift_sigmas = 12;  // of the rank, against what the steps of all ranks show
 
   // Rows.
   std::int32_t irregular_rows = 12;    // irregular iterations asked for

@@ -110,6 +110,12 @@ JobSeries BuildSeries(const JobView& view, const DiagnosisConfig& config) {
   return series;
 }
 
+std::vector<double> SecondsOf(const JobSeries& series, std::size_t from, std::size_t to) {
+  std::vector<double> values;
+  for (std::size_t i = from; i < to; ++i) values.push_back(series.points[i].seconds);
+  return values;
+}
+
 std::size_t IrregularAmongLast(const JobSeries& series, std::size_t count) {
   const std::size_t n = series.points.size();
   return IrregularFrom(series, n - std::min(n, count), count);

@@ -56,6 +56,9 @@ Onset FindOnset(const JobSeries& series, const DiagnosisConfig& config);
 // and what was before were spikes. Requires: series.episode is known.
 bool FluctuatesBefore(const JobSeries& series, std::size_t onset, const DiagnosisConfig& config);
 
+// Of the points [from, to), in seconds.
+std::vector<double> SecondsOf(const JobSeries& series, std::size_t from, std::size_t to);
+
 // Irregular points among the last `count`.
 std::size_t IrregularAmongLast(const JobSeries& series, std::size_t count);
 

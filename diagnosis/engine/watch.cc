@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "diagnosis/engine/rank_shift.h"
 #include "diagnosis/engine/rows_wanted.h"
 #include "diagnosis/engine/series.h"
 #include "diagnosis/engine/shift.h"
@@ -48,9 +49,10 @@ double Measured(const JobSeries& series, const Onset& onset, const DiagnosisConf
 }
 
 // A small lasting step is told by many points together, none of which is irregular by itself.
-Onset FindSmallOnset(JobSeries& series, const DiagnosisConfig& config) {
+Onset FindSmallOnset(const JobView& view, JobSeries& series, const DiagnosisConfig& config) {
   const std::size_t n = series.points.size();
-  const std::optional<Shift> shift = FindShift(series, config);
+  std::optional<Shift> shift = FindShift(series, config);
+  if (!shift) shift = FindRankShift(view, series, config);
   if (!shift) return {n, false, 0};
   series.reference = shift->before;
   for (std::size_t i = shift->first; i < n; ++i) {
@@ -82,7 +84,7 @@ Suspicion Watch(const JobView& view, const DiagnosisConfig& config) {
   JobSeries series = BuildSeries(view, config);
   const std::size_t n = series.points.size();
   Onset onset = FindOnset(series, config);
-  if (onset.first == n) onset = FindSmallOnset(series, config);
+  if (onset.first == n) onset = FindSmallOnset(view, series, config);
   const auto calm = static_cast<std::size_t>(config.settled_iterations);
   out.slow = onset.first < n;
   out.stalled = AnyStalled(view, config);
