@@ -4,6 +4,7 @@ import unittest
 
 from hangs import judge_confuser, judge_hang, ranks_in
 from judgement import judge
+from recordings import judge_recording
 
 
 def verdict(*ranks, grade="established", cause="host_slow"):
@@ -76,6 +77,52 @@ class HangJudge(unittest.TestCase):
         self.assertEqual(judge_confuser("pause", 1, [stopped], [stopped])[0], "right")
         self.assertEqual(judge_confuser("input", 1, [stopped], [stopped])[0], "wrong")
         self.assertEqual(judge_confuser("pause", 2, [stopped], [stopped])[0], "wrong")
+
+
+class RecordingJudge(unittest.TestCase):
+    def check(self, expected, *verdicts, culprits=(2,), causes=("host_slow",), missing="", **more):
+        asked = [{"question": "which one", "missing": missing}] if missing else []
+        report = {"verdicts": list(verdicts), "abstained": asked}
+        self.assertEqual(judge_recording(frozenset(culprits), set(causes), report, **more), expected)
+
+    def test_right_is_all_of_the_faulty_ranks_and_the_cause(self):
+        self.check("right", verdict(2))
+        self.check("right", verdict(2), verdict(5), culprits=(2, 5))
+        self.check("right", verdict(2, cause="gc"), causes=("host_slow", "gc"))
+        self.check("wrong", verdict(2, cause="gc"))
+        self.check("wrong", verdict(2), verdict(2, cause="gc"))
+        self.check("abstained", verdict(2), culprits=(2, 5))
+        self.check("abstained", verdict(2, grade="hypothesis"))
+        self.check("abstained")
+
+    def test_an_innocent_rank_is_wrong_even_as_a_lead(self):
+        self.check("wrong", verdict(1))
+        self.check("wrong", verdict(1, 2))
+        self.check("wrong", verdict(2), verdict(1, grade="hypothesis"))
+
+    def test_of_a_healthy_job_every_word_is_wrong(self):
+        self.check("right", culprits=(), causes=())
+        self.check("wrong", verdict(1, grade="hypothesis"), culprits=(), causes=())
+
+    def test_a_group_is_the_right_class_only_with_the_missing_signal(self):
+        def group(*ranks, of="communication_slow"):
+            return {**verdict(*ranks, cause="communication_slow"), "class": of, "entity": {"type": "group", "ranks": ranks}}
+        link = {"causes": ("link_slow",)}
+        self.check("class", group(1, 2), missing="sockets", **link)
+        self.check("abstained", group(1, 2), **link)
+        self.check("wrong", group(0, 1), missing="sockets", **link)
+        self.check("wrong", group(1, 2, of="communication_hang"), missing="sockets", **link)
+        self.check("wrong", group(1, 2), verdict(2, cause="link_slow"), missing="sockets", **link)
+
+    def test_an_imbalance_convicts_its_stage_and_no_device(self):
+        def stage(*ranks, of="stage"):
+            return {**verdict(*ranks, cause="imbalance"), "entity": {"type": of, "ranks": list(ranks)}}
+        truth = {"culprits": (), "causes": ("imbalance",), "stage": frozenset((2, 3))}
+        self.check("right", stage(2, 3), **truth)
+        self.check("wrong", stage(0, 1), **truth)
+        self.check("wrong", stage(2, 3, of="rank"), **truth)
+        self.check("wrong", stage(2, 3), verdict(3), **truth)
+        self.check("abstained", **truth)
 
 
 if __name__ == "__main__":
