@@ -1,5 +1,5 @@
-"""Writes GPU traces as PyTorch's profiler prints them, for tests/bench/tables: one file a rank, a
-host that launches ahead of its device, a compute stream and a stream of NCCL."""
+"""Writes GPU traces as PyTorch's profiler prints them, for tests/bench/tables and many_ranks: one file
+a rank, a host that launches ahead of its device, a compute stream and a stream of NCCL."""
 import gzip
 import json
 import random
@@ -92,20 +92,21 @@ class Rank:
         self.event("user_annotation", f"ProfilerStep#{number}", HOST, begin, self.host - begin, {})
 
 
-def write_job(folder, ranks, steps, kernels, zipped=False, digits=3):
-    """Returns the bytes of JSON. `digits`: of the times in µs; 3 as PyTorch writes them."""
-    folder = Path(folder)
+def write_job(folder, ranks, steps, kernels, zipped=False, digits=3, world=0):
+    """Returns the bytes of JSON. `digits`: of the times in µs; 3 as PyTorch writes them. `world`: of
+    the job, where that is more than the ranks that are written."""
+    folder, world = Path(folder), max(world, ranks)
     folder.mkdir(parents=True, exist_ok=True)
     size = 0
     for number in range(ranks):
         path = folder / f"rank{number}.json"
         with open(path, "w", encoding="utf-8") as out:
             head = {"schemaVersion": 1, "deviceProperties": [], "distributedInfo": {
-                "backend": "nccl", "rank": number, "world_size": ranks, "pg_config": [{
-                    "pg_name": "0", "pg_desc": "default_pg", "pg_size": ranks,
-                    "ranks": list(range(ranks))}]}, "baseTimeNanoseconds": 1790857026000000000}
+                "backend": "nccl", "rank": number, "world_size": world, "pg_config": [{
+                    "pg_name": "0", "pg_desc": "default_pg", "pg_size": world,
+                    "ranks": list(range(world))}]}, "baseTimeNanoseconds": 1790857026000000000}
             out.write(json.dumps(head, indent=2)[:-2] + ',\n  "traceEvents": [\n')
-            rank = Rank(number, ranks, out, digits)
+            rank = Rank(number, world, out, digits)
             for step in range(steps):
                 rank.step(step, kernels)
             out.write("\n]}\n")
