@@ -19,6 +19,8 @@ constexpr std::string_view kEventsKey = "\"traceEvents\"";
 constexpr std::string_view kPhaseKey = "\"ph\"";
 // Parsed at a time behind a broken event, so that many of them cost no more than one.
 constexpr std::size_t kPieceBytes = 8192;
+// Held at first: the head of a trace, or a small one.
+constexpr std::size_t kFirstBytes = 65536;
 // How far the next cut is searched first: some events.
 constexpr std::size_t kReachBytes = 1024;
 
@@ -73,13 +75,21 @@ class Reader {
 
   std::string_view Text() const { return {buffer_.data(), size_}; }
 
+  // Bytes that fit behind those held, at most to `wanted`. The buffer grows as they come: of many
+  // small traces, whole chunks would cost more than what is in them.
+  std::size_t Room(std::size_t wanted) {
+    constexpr std::size_t kPadding = simdjson::SIMDJSON_PADDING;
+    if (buffer_.size() <= size_ + kPadding) {
+      const std::size_t larger = std::max(2 * size_, kFirstBytes);
+      buffer_.resize(std::min(wanted, larger) + kPadding);
+    }
+    return std::min(wanted, buffer_.size() - kPadding) - size_;
+  }
+
   // Reads until `wanted` bytes are held or the source ends.
   absl::Status Fill(std::size_t wanted) {
-    if (buffer_.size() < wanted + simdjson::SIMDJSON_PADDING) {
-      buffer_.resize(wanted + simdjson::SIMDJSON_PADDING);
-    }
     while (!ended_ && size_ < wanted) {
-      auto got = source_(buffer_.data() + size_, wanted - size_);
+      auto got = source_(buffer_.data() + size_, Room(wanted));
       if (!got.ok()) {
         // A cut archive is a cut trace: what was inflated is still worth reading.
         if (!absl::IsDataLoss(got.status())) return got.status();
@@ -95,7 +105,7 @@ class Reader {
 
   // Leaves the buffer beginning with the '[' of the events.
   absl::Status ReadHead() {
-    for (std::size_t wanted = std::min<std::size_t>(chunk_bytes_, 65536);; wanted *= 2) {
+    for (std::size_t wanted = std::min(chunk_bytes_, kFirstBytes);; wanted *= 2) {
       if (auto status = Fill(wanted); !status.ok()) return status;
       const std::size_t first = SkipSpace(Text(), StartsWithMark() ? 3 : 0);
       if (first < size_ && buffer_[first] == '[') return BeginAt(first, first);

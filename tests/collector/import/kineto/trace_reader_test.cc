@@ -72,6 +72,31 @@ TEST(TraceReader, GivesTheSameForEveryChunkSize) {
   }
 }
 
+// Of hundreds of small traces, whole chunks would cost more than what is in them.
+TEST(TraceReader, AsksForNoMoreThanTwiceWhatItHolds) {
+  std::vector<std::string> events;
+  while (events.size() < 10 * 400) {
+    for (std::string& event : ManyEvents()) events.push_back(std::move(event));
+  }
+  const std::string text = Trace(Header(0, 1), events);
+  ASSERT_GT(text.size(), std::size_t{600'000});
+  ASSERT_LT(text.size(), kChunkBytes);
+  const ByteSource source = SourceOf(text);
+  std::size_t held = 0;
+  Listener listener;
+  const auto summary = ReadTrace(
+      [&](char* to, std::size_t size) {
+        EXPECT_LE(size, std::max<std::size_t>(65536, held + 64)) << held;
+        const auto got = source(to, size);
+        held += got.value_or(0);
+        return got;
+      },
+      listener);
+  ASSERT_TRUE(summary.ok()) << summary.status();
+  EXPECT_EQ(listener.seen, Hear(text, 100).events);
+  EXPECT_EQ(listener.seen.size(), events.size());
+}
+
 TEST(TraceReader, ReadsEventsWhoseKeysWereSorted) {
   std::vector<std::string> events;
   for (int i = 0; i < 20; ++i) {
