@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
 #include "collector/export/report.h"
 #include "collector/import/episode.h"
 #include "collector/import/passed_stretch.h"
@@ -45,6 +46,15 @@ std::vector<Episode> EpisodesOf(const Recording& recording, const diagnosis::Dia
     episodes.push_back(std::move(episode));
   }
   return episodes;
+}
+
+// Of a slow stretch that was over.
+void CloseAt(Iteration until, absl::Span<Episode> episodes) {
+  for (Episode& episode : episodes) {
+    episode.closed = episode.updated;
+    episode.until_iteration = until;
+    episode.closed_because = "iterations were as before again";
+  }
 }
 
 // A rank with a stack or a process state but without a recording is missing all the same.
@@ -132,7 +142,10 @@ absl::StatusOr<Analysis> Analyze(const std::vector<std::string>& paths, std::str
     recording->view.episode = FindEpisode(recording->view, fitted);
   }
   auto [diagnosis, calm] = Judge(*recording, fitted);
-  if (calm && !recording->replayed) JudgePassedStretch(recording->view, fitted, diagnosis);
+  const Iteration until = calm && !recording->replayed
+                              ? JudgePassedStretch(recording->view, fitted, diagnosis)
+                              : Iteration(-1);
+  const std::size_t passed = until.value >= 0 ? diagnosis.verdicts.size() : 0;
   AbstainOnShort(*recording, diagnosis);
   Analysis analysis;
   analysis.tables = diagnosis::TablesOf(recording->view, recording->tables);
@@ -144,6 +157,7 @@ absl::StatusOr<Analysis> Analyze(const std::vector<std::string>& paths, std::str
   }
   analysis.config = fitted;
   analysis.verdicts = EpisodesOf(*recording, diagnosis);
+  CloseAt(until, absl::MakeSpan(analysis.verdicts).first(passed));
   analysis.report = ReportOn(*recording, diagnosis, analysis.verdicts);
   analysis.notes = std::move(recording->notes);
   analysis.files = std::move(recording->files);

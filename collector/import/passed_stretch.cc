@@ -180,10 +180,10 @@ std::optional<PassedStretch> FindPassedStretch(const diagnosis::JobView& view,
   return passed;
 }
 
-void JudgePassedStretch(diagnosis::JobView& view, const diagnosis::DiagnosisConfig& config,
-                        diagnosis::Diagnosis& diagnosis) {
+Iteration JudgePassedStretch(diagnosis::JobView& view, const diagnosis::DiagnosisConfig& config,
+                             diagnosis::Diagnosis& diagnosis) {
   const auto passed = FindPassedStretch(view, config);
-  if (!passed) return;
+  if (!passed) return Iteration(-1);
   MarkIterations(*passed, view, diagnosis);
   diagnosis::Diagnosis then = AtItsEnd(*passed, view, config);
   std::erase_if(then.verdicts, [&](const auto& one) { return !FromStretch(one, *passed); });
@@ -195,6 +195,7 @@ void JudgePassedStretch(diagnosis::JobView& view, const diagnosis::DiagnosisConf
     MakeLead(view, *passed, verdict);
     diagnosis.verdicts.push_back(std::move(verdict));
   }
+  return passed->until;
 }
 
 }  // namespace fathom::collector

@@ -45,9 +45,10 @@ struct PassedStretch {
 std::optional<PassedStretch> FindPassedStretch(const diagnosis::JobView& view,
                                                const diagnosis::DiagnosisConfig& config);
 
-// Adds what is to be said of such a stretch. `view` is as before when it returns.
-void JudgePassedStretch(diagnosis::JobView& view, const diagnosis::DiagnosisConfig& config,
-                        diagnosis::Diagnosis& diagnosis);
+// Adds what is to be said of such a stretch, and returns its last iteration; −1: there is none.
+// `view` is as before when it returns.
+Iteration JudgePassedStretch(diagnosis::JobView& view, const diagnosis::DiagnosisConfig& config,
+                             diagnosis::Diagnosis& diagnosis);
 
 }  // namespace fathom::collector
 
