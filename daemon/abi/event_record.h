@@ -8,11 +8,13 @@
 //        +--------+--------+-----+--+--+--+--+----+----+-----+--------+---------+-------+------+
 //
 // Model: an op is told by several records that share `op_id`. The thread that calls the API writes
-// kOpEnter before and kOpReturn after the real call; the worker that carries it out writes
-// kExecStart and kExecEnd; whoever blocks on it writes kWaitStart and kWaitEnd. Worker and waiter
-// know the op by the address of its work object, which kOpReturn ties to `op_id`; they may come
-// before it. Where they carry an op_id it is exact. An op that never ends simply has no later
-// records. An op may be carried out in parts: then it has several kExecStart/kExecEnd pairs.
+// kOpEnter before the real call, and kOpReturn after it where that says something: the op is done
+// or failed, the records before lack its number or its work, the call took long. The worker that
+// carries it out writes kExecStart and kExecEnd; whoever blocks on it writes kWaitStart and
+// kWaitEnd. Worker and waiter know the op by the address of its work object, which kOpReturn ties
+// to `op_id`; they may come before it. Where they carry an op_id it is exact. An op that never ends
+// simply has no later records. An op may be carried out in parts: then it has several
+// kExecStart/kExecEnd pairs.
 //
 // Order: tickets follow the order of writing. One thread's records have rising time_ns, except a
 // kMark begin or a kSyncStart that is written together with its end, with the earlier time.

@@ -10,7 +10,10 @@ namespace {
 using abi::RecordKind;
 
 // A call that takes longer, some 15 to 50 us, does more than put work on a stream.
-constexpr std::uint64_t kLongCallTicks = 50'000;
+constexpr std::uint64_t kLongLaunchTicks = 50'000;
+// One that takes longer, some 50 to 200 us, does more than make a work and wake a worker for it,
+// which takes 10 to 70 us on busy cores.
+constexpr std::uint64_t kLongCallTicks = 200'000;
 
 // A frame that lies deeper than this one was left behind by a jump past its hook: it is no more.
 void Link(Frame* frame, FrameType type) {
@@ -26,9 +29,10 @@ void Unlink(Frame* frame) { thread_state.frame = frame->outer; }
 bool IsForkedChild(const TracerState& state) { return state.epoch != thread_state.epoch; }
 
 // One copy for all that is not an entry: what is small stays in the cache.
-[[gnu::noinline]] void Write(const TracerState& state, RecordKind kind, abi::EventRecord& record) {
+[[gnu::noinline]] void Write(const TracerState& state, RecordKind kind, const PackedRecord& entry) {
+  PackedRecord record = entry;
   record.time_ns = NowNs();
-  record.record_kind = static_cast<std::uint8_t>(kind);
+  record.set_kind(kind);
   AppendRecord(state.region, record);
 }
 
@@ -44,48 +48,44 @@ void AddOne(std::atomic<std::uint64_t>& word) {
   word.store(word.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
 }
 
-bool IsCollective(const abi::EventRecord& record) {
-  return !IsPointToPoint(static_cast<CollectiveKind>(record.collective_kind));
+bool IsCollective(const PackedRecord& record) {
+  return !IsPointToPoint(static_cast<CollectiveKind>(record.collective_kind()));
 }
 
-// Every field but `commit`, time and kind, each once and in place: a copy of the whole would wait
-// for the narrow stores before it.
-void FillRecord(abi::EventRecord& record, const OpRef& op, std::uint64_t work) {
-  record.thread_id = thread_state.thread_id;
-  record.collective_kind = op.kind;
-  record.data_type = 0;
-  record.flags = 0;
-  record.group_slot = op.group_slot;
-  record.reduction = 0;
-  record.reserved = 0;
-  record.peer = abi::kNoPeer;
+// Every field but time and kind, without flags.
+PackedRecord RecordOf(const OpRef& op, std::uint64_t extra) {
+  PackedRecord record;
+  record.time_ns = 0;
+  record.what = PackedRecord::What(RecordKind::kNone, op.kind) | thread_state.thread_id;
+  record.where = PackedRecord::Where(op.group_slot, abi::kNoPeer);
   record.op_id = op.op_id;
   record.sequence = abi::kNoSequence64;
   record.bytes = 0;
-  record.extra = work;
+  record.extra = extra;
+  return record;
 }
 
-OpRef RefOf(const abi::EventRecord& record) {
-  return {record.op_id, record.group_slot, record.collective_kind};
+OpRef RefOf(const PackedRecord& record) {
+  return {record.op_id, record.group_slot(), record.collective_kind()};
 }
 
 void WriteExecEnd(const TracerState& state, Frame* frame) {
   if (frame->ended) return;
   frame->ended = true;
-  Count(state, frame->entry.group_slot, &abi::GroupSlot::completed);
+  Count(state, frame->entry.group_slot(), &abi::GroupSlot::completed);
   Write(state, RecordKind::kExecEnd, frame->entry);
 }
 
 // An op that is done when its call returns has had no worker: it counts as started and completed.
 void CountDoneAtReturn(const TracerState& state, const Frame& frame) {
   if (!IsCollective(frame.entry) || frame.works != 0) return;
-  Count(state, frame.entry.group_slot, &abi::GroupSlot::started);
-  Count(state, frame.entry.group_slot, &abi::GroupSlot::completed);
+  Count(state, frame.entry.group_slot(), &abi::GroupSlot::started);
+  Count(state, frame.entry.group_slot(), &abi::GroupSlot::completed);
 }
 
 // The same of an op on a GPU.
 void CountDoneOnDevice(const TracerState& state, const Frame& frame) {
-  const std::uint16_t slot = frame.entry.group_slot;
+  const std::uint16_t slot = frame.entry.group_slot();
   if (slot >= abi::kGroupSlots) return;
   if (frame.alone) {
     AddOne(state.region.groups[slot].started);
@@ -96,102 +96,122 @@ void CountDoneOnDevice(const TracerState& state, const Frame& frame) {
   Count(state, slot, &abi::GroupSlot::completed);
 }
 
-// All of an op's first record but its time and its op_id, which is its ticket + 1; it counts as
-// entered.
-[[gnu::always_inline]] inline void FillEntry(const TracerState& state, const OpCall& call,
-                                             std::uint16_t slot, abi::EventRecord& record) {
-  const bool counted = !IsPointToPoint(call.kind) && slot < abi::kGroupSlots;
-  record.thread_id = thread_state.thread_id;
-  record.record_kind = static_cast<std::uint8_t>(RecordKind::kOpEnter);
-  record.collective_kind = static_cast<std::uint8_t>(call.kind);
-  record.data_type = static_cast<std::uint8_t>(call.data_type);
-  record.flags = call.bytes_known ? 0 : abi::kFlagBytesUnknown;
-  record.group_slot = slot;
-  record.reduction = 0;
-  record.reserved = 0;
-  record.peer = call.peer;
-  record.sequence =
-      counted ? state.next_sequence[slot].load(std::memory_order_relaxed) : abi::kNoSequence64;
+// An op's first record; its op_id is its ticket + 1. It counts as entered. The record is put
+// together in registers, and only then stored, in the ring and in the frame.
+[[gnu::always_inline]] inline void WriteEntry(TracerState& state, const PackedCall& call,
+                                              const DeviceOp& device, Frame* frame) {
+  constexpr std::uint64_t kLow = 0xffffffff;
+  const std::uint16_t slot = device.group_slot;
+  PackedRecord record;
+  record.what = (call.what & ~kLow) | thread_state.thread_id;
+  record.where = PackedRecord::Where(slot, call.what & kLow, device.reduction);
   record.bytes = call.bytes;
-  record.extra = 0;
-  if (counted) AddOne(state.region.groups[slot].entered);
-}
-
-[[gnu::always_inline]] inline void WriteEntry(TracerState& state, Frame* frame) {
-  abi::EventRecord& record = frame->entry;
-  NoteEntryForWindow(state, record.group_slot, record.sequence);
+  record.extra = device.stream;
+  record.sequence = abi::kNoSequence64;
+  const bool collective = IsCollective(record);
+  if (collective && slot < abi::kGroupSlots) {
+    record.sequence = state.next_sequence[slot].load(std::memory_order_relaxed);
+    AddOne(state.region.groups[slot].entered);
+  }
+  NoteEntryForWindow(state, slot, record.sequence);
   Link(frame, FrameType::kOp);
   const Moment now = Now();
-  frame->ticks = now.ticks;
   FlushDeviceCalls(state, now.ns);
   record.time_ns = now.ns;
   const std::uint64_t ticket = TakeTicket(state.region);
   record.op_id = ticket + 1;
   FillSlot(state.region, ticket, record);
+  frame->entry = record;
+  frame->ticks = now.ticks;
   state.region.control->heartbeat_ns.store(static_cast<std::uint64_t>(now.ns),
                                            std::memory_order_relaxed);
-  thread_state.group_hint = record.group_slot;
-  if (IsCollective(record)) thread_state.last_op = RefOf(record);
+  thread_state.group_hint = slot;
+  if (collective) thread_state.last_op = RefOf(record);
+}
+
+// A work that the table has no room for is known by its address alone, which the return tells.
+void InsertWork(TracerState& state, Frame* frame, std::uint64_t work) {
+  if (state.works.Insert(work, RefOf(frame->entry))) [[likely]]
+    return;
+  CountDrop(state.region, abi::DropReason::kInternal);
+  frame->news = true;
+}
+
+// What its entry and its works do not tell of an op.
+[[gnu::noinline]] void WriteReturn(TracerState& state, Frame* frame, std::uint64_t work) {
+  PackedRecord& record = frame->entry;
+  if (work != 0) {
+    record.add_flags(abi::kFlagAsync);
+    // Where the constructor of the work could not be hooked, its address is first known here.
+    if (frame->works == 0) state.works.Insert(work, RefOf(record));
+  } else {
+    CountDoneAtReturn(state, *frame);
+  }
+  if (!frame->saw_tag && IsCollective(record)) {
+    record.add_flags(abi::kFlagSequenceGuess);
+    const bool took_one = (record.flags() & abi::kFlagFailed) == 0;
+    if (took_one && record.group_slot() < abi::kGroupSlots) {
+      state.next_sequence[record.group_slot()].fetch_add(1, std::memory_order_relaxed);
+    }
+  }
+  record.extra = work;
+  Write(state, RecordKind::kOpReturn, record);
 }
 
 }  // namespace
 
-void BeginOp(TracerState& state, const OpCall& call, Frame* frame) {
-  FillEntry(state, call, FindGroup(state, call.group, thread_state.group_hint), frame->entry);
-  WriteEntry(state, frame);
+void BeginPackedOp(TracerState& state, std::uint64_t group, PackedCall call, Frame* frame) {
+  const DeviceOp none = {.group_slot = FindGroup(state, group, thread_state.group_hint)};
+  WriteEntry(state, call, none, frame);
 }
 
-void BeginDeviceOp(TracerState& state, const OpCall& call, const DeviceOp& device, Frame* frame) {
-  abi::EventRecord& record = frame->entry;
-  FillEntry(state, call, device.group_slot, record);
-  record.flags |= abi::kFlagDevice | (device.end_follows ? abi::kFlagAsync : 0);
-  record.reduction = device.reduction;
-  record.extra = device.stream;
+void BeginDeviceOp(TracerState& state, const OpCall& op, const DeviceOp& device, Frame* frame) {
+  PackedCall call = Packed(op);
+  const std::uint8_t flags = abi::kFlagDevice | (device.end_follows ? abi::kFlagAsync : 0);
+  call.what |= PackedRecord::What(RecordKind::kNone, 0, 0, flags);
   frame->end_told = device.end_follows;
-  WriteEntry(state, frame);
+  WriteEntry(state, call, device, frame);
 }
 
 void EndDeviceOp(TracerState& state, Frame* frame, bool failed) {
   if (IsForkedChild(state)) return Unlink(frame);
-  abi::EventRecord& record = frame->entry;
-  if (failed) record.flags |= abi::kFlagFailed;
-  const bool captured = (record.flags & abi::kFlagCaptured) != 0;
-  const bool end_follows = (record.flags & abi::kFlagAsync) != 0 && !captured && !failed;
+  PackedRecord& record = frame->entry;
+  if (failed) record.add_flags(abi::kFlagFailed);
+  const bool captured = (record.flags() & abi::kFlagCaptured) != 0;
+  const bool end_follows = (record.flags() & abi::kFlagAsync) != 0 && !captured && !failed;
   if (IsCollective(record)) {
     if (!end_follows || frame->ended) CountDoneOnDevice(state, *frame);
-    record.flags |= abi::kFlagSequenceGuess;
-    if (!failed && record.group_slot < abi::kGroupSlots) {
-      AddOne(state.next_sequence[record.group_slot]);
+    record.add_flags(abi::kFlagSequenceGuess);
+    if (!failed && record.group_slot() < abi::kGroupSlots) {
+      AddOne(state.next_sequence[record.group_slot()]);
     }
   }
   const bool news = failed || captured || end_follows != frame->end_told;
-  if (news || CpuTicks() - frame->ticks > kLongCallTicks) [[unlikely]] {
+  if (news || CpuTicks() - frame->ticks > kLongLaunchTicks) [[unlikely]] {
     Write(state, RecordKind::kOpReturn, record);
   }
   Unlink(frame);
 }
 
 void NoteCaptured() {
-  if (InsideOp()) thread_state.frame->entry.flags |= abi::kFlagCaptured;
+  if (InsideOp()) thread_state.frame->entry.add_flags(abi::kFlagCaptured);
 }
 
 void NoteEndFollows() {
-  if (InsideOp()) thread_state.frame->entry.flags |= abi::kFlagAsync;
+  if (InsideOp()) thread_state.frame->entry.add_flags(abi::kFlagAsync);
 }
 
 void NoteGpuStart(const TracerState& state, const OpRef& op, std::uint64_t gpu_ns) {
-  abi::EventRecord record;
-  FillRecord(record, op, gpu_ns);
-  record.flags = abi::kFlagDevice;
+  PackedRecord record = RecordOf(op, gpu_ns);
+  record.add_flags(abi::kFlagDevice);
   if (IsCollective(record)) Count(state, op.group_slot, &abi::GroupSlot::started);
   Write(state, RecordKind::kGpuStart, record);
 }
 
 void NoteGpuEnd(const TracerState& state, const OpRef& op, std::uint64_t gpu_start_ns,
                 std::uint64_t gpu_end_ns, bool first) {
-  abi::EventRecord record;
-  FillRecord(record, op, gpu_end_ns);
-  record.flags = abi::kFlagDevice;
+  PackedRecord record = RecordOf(op, gpu_end_ns);
+  record.add_flags(abi::kFlagDevice);
   record.bytes = gpu_start_ns;
   if (first && IsCollective(record)) Count(state, op.group_slot, &abi::GroupSlot::completed);
   Write(state, RecordKind::kGpuEnd, record);
@@ -199,23 +219,11 @@ void NoteGpuEnd(const TracerState& state, const OpRef& op, std::uint64_t gpu_sta
 
 void EndOp(TracerState& state, Frame* frame, std::uint64_t work) {
   if (IsForkedChild(state)) return Unlink(frame);
-  abi::EventRecord& record = frame->entry;
-  if (work != 0) {
-    record.flags |= abi::kFlagAsync;
-    // Where the constructor of the work could not be hooked, its address is first known here.
-    if (frame->works == 0) state.works.Insert(work, RefOf(record));
-  } else {
-    CountDoneAtReturn(state, *frame);
+  const bool known = work != 0 && frame->works != 0 && !frame->news &&
+                     (frame->saw_tag || !IsCollective(frame->entry));
+  if (!known || CpuTicks() - frame->ticks > kLongCallTicks) [[unlikely]] {
+    WriteReturn(state, frame, work);
   }
-  if (!frame->saw_tag && IsCollective(record)) {
-    record.flags |= abi::kFlagSequenceGuess;
-    const bool took_one = (record.flags & abi::kFlagFailed) == 0;
-    if (took_one && record.group_slot < abi::kGroupSlots) {
-      state.next_sequence[record.group_slot].fetch_add(1, std::memory_order_relaxed);
-    }
-  }
-  record.extra = work;
-  Write(state, RecordKind::kOpReturn, record);
   Unlink(frame);
 }
 
@@ -224,22 +232,21 @@ void NoteSequence(TracerState& state, std::uint64_t group, std::uint64_t sequenc
   if (slot >= abi::kGroupSlots) return;
   state.next_sequence[slot].store(sequence + 1, std::memory_order_relaxed);
   Frame* frame = thread_state.frame;
-  if (!InsideOp() || frame->saw_tag || frame->entry.group_slot != slot) return;
+  if (!InsideOp() || frame->saw_tag || frame->entry.group_slot() != slot) return;
   frame->saw_tag = true;
-  if (frame->entry.sequence != sequence)
-    CountDrop(state.region, abi::DropReason::kSequenceMismatch);
+  if (frame->entry.sequence == sequence) [[likely]]
+    return;
+  CountDrop(state.region, abi::DropReason::kSequenceMismatch);
   frame->entry.sequence = sequence;
+  frame->news = true;
 }
 
 void NoteWork(TracerState& state, std::uint64_t work) {
-  if (!InsideOp()) return;
   Frame* frame = thread_state.frame;
-  if (!state.works.Insert(work, RefOf(frame->entry))) {
-    CountDrop(state.region, abi::DropReason::kInternal);
-  }
+  InsertWork(state, frame, work);
   // A collective carried out in several works counts once for each, so that in flight stays
   // entered − completed.
-  const std::uint16_t slot = frame->entry.group_slot;
+  const std::uint16_t slot = frame->entry.group_slot();
   if (frame->works++ > 0 && slot < abi::kGroupSlots) AddOne(state.region.groups[slot].entered);
 }
 
@@ -250,16 +257,13 @@ void NoteBuffer(TracerState& state, std::uint64_t buffer) {
   }
   const OpRef op = RefOf(thread_state.frame->entry);
   if (!state.buffers.Insert(buffer, op)) CountDrop(state.region, abi::DropReason::kInternal);
-  abi::EventRecord record;
-  FillRecord(record, op, 0);
+  PackedRecord record = RecordOf(op, 0);
   Write(state, RecordKind::kExecStart, record);
 }
 
 void NoteBufferWork(TracerState& state, std::uint64_t work) {
   if (!InsideOp() || IsCollective(thread_state.frame->entry)) return;
-  if (!state.works.Insert(work, RefOf(thread_state.frame->entry))) {
-    CountDrop(state.region, abi::DropReason::kInternal);
-  }
+  InsertWork(state, thread_state.frame, work);
   ++thread_state.frame->works;
 }
 
@@ -267,16 +271,16 @@ void NoteBufferDone(TracerState& state, std::uint64_t buffer) {
   const OpRef op = state.buffers.Lookup(buffer);
   if (op.op_id == 0) return;
   state.buffers.Remove(buffer);
-  abi::EventRecord record;
-  FillRecord(record, op, 0);
+  PackedRecord record = RecordOf(op, 0);
   Write(state, RecordKind::kExecEnd, record);
 }
 
 void NoteWorkGone(TracerState& state, std::uint64_t work) { state.works.Remove(work); }
 
 void BeginExec(TracerState& state, std::uint64_t work, Frame* frame) {
-  FillRecord(frame->entry, state.works.Lookup(work), work);
-  Count(state, frame->entry.group_slot, &abi::GroupSlot::started);
+  const OpRef op = state.works.Lookup(work);
+  frame->entry = RecordOf(op, work);
+  Count(state, op.group_slot, &abi::GroupSlot::started);
   Link(frame, FrameType::kExec);
   Write(state, RecordKind::kExecStart, frame->entry);
 }
@@ -289,22 +293,22 @@ void EndExec(TracerState& state, Frame* frame) {
 void NoteExecDone(TracerState& state, bool failed) {
   Frame* frame = thread_state.frame;
   if (frame == nullptr || frame->type != FrameType::kExec) return;
-  if (failed) frame->entry.flags |= abi::kFlagFailed;
+  if (failed) frame->entry.add_flags(abi::kFlagFailed);
   WriteExecEnd(state, frame);
 }
 
 bool BeginWait(TracerState& state, std::uint64_t work, Frame* frame) {
   const OpRef op = state.works.Lookup(work);
   if (op.op_id == 0) return false;
-  FillRecord(frame->entry, op, work);
+  frame->entry = RecordOf(op, work);
   Link(frame, FrameType::kWait);
   Write(state, RecordKind::kWaitStart, frame->entry);
   return true;
 }
 
 void BeginWaitAll(TracerState& state, Frame* frame) {
-  FillRecord(frame->entry, thread_state.last_op, 0);
-  frame->entry.flags = abi::kFlagWaitAll;
+  frame->entry = RecordOf(thread_state.last_op, 0);
+  frame->entry.add_flags(abi::kFlagWaitAll);
   Link(frame, FrameType::kWait);
   Write(state, RecordKind::kWaitStart, frame->entry);
 }
@@ -319,8 +323,8 @@ void FailFrame() {
   Frame* frame = thread_state.frame;
   TracerState* state = tracer_state.load(std::memory_order_acquire);
   if (frame == nullptr || state == nullptr) return;
-  frame->entry.flags |= abi::kFlagFailed;
-  if (frame->type == FrameType::kOp && (frame->entry.flags & abi::kFlagDevice) != 0) {
+  frame->entry.add_flags(abi::kFlagFailed);
+  if (frame->type == FrameType::kOp && (frame->entry.flags() & abi::kFlagDevice) != 0) {
     EndDeviceOp(*state, frame, true);
   } else if (frame->type == FrameType::kOp) {
     EndOp(*state, frame, 0);

@@ -45,6 +45,20 @@ struct DeviceOp {
   bool end_follows = false;    // something will tell when it runs: NoteGpuStart, NoteGpuEnd
 };
 
+// OpCall without its group, in two words: so it is handed on in registers.
+struct PackedCall {
+  std::uint64_t what;  // as PackedRecord::what, with the peer in place of the thread
+  std::uint64_t bytes;
+};
+
+[[gnu::always_inline]] inline PackedCall Packed(const OpCall& call) {
+  const std::uint8_t flags = call.bytes_known ? 0 : abi::kFlagBytesUnknown;
+  return {PackedRecord::What(abi::RecordKind::kOpEnter, static_cast<std::uint8_t>(call.kind),
+                             static_cast<std::uint8_t>(call.data_type), flags) |
+              call.peer,
+          call.bytes};
+}
+
 // True if this thread is inside an op: what is called now is the framework's own doing.
 inline bool InsideOp() {
   return thread_state.frame != nullptr && thread_state.frame->type == FrameType::kOp;
@@ -54,8 +68,13 @@ inline bool InsideOpOrWait() {
   return thread_state.frame != nullptr && thread_state.frame->type != FrameType::kExec;
 }
 
-void BeginOp(TracerState& state, const OpCall& call, Frame* frame);
-// `work` is the address of the object the call returned, 0 if it returned none.
+void BeginPackedOp(TracerState& state, std::uint64_t group, PackedCall call, Frame* frame);
+[[gnu::always_inline]] inline void BeginOp(TracerState& state, const OpCall& call, Frame* frame) {
+  BeginPackedOp(state, call.group, Packed(call), frame);
+}
+// `work` is the address of the object the call returned, 0 if it returned none. Writes a record
+// only where it says something: the op is done or failed, its number or its work is not what the
+// records before tell, the call took long.
 void EndOp(TracerState& state, Frame* frame, std::uint64_t work);
 
 // An op that the call only puts on a stream of a GPU. EndDeviceOp writes a record only where it
@@ -75,7 +94,7 @@ void NoteGpuEnd(const TracerState& state, const OpRef& op, std::uint64_t gpu_sta
 
 // The framework drew the number of the op it is in; keeps the group's count in step without one.
 void NoteSequence(TracerState& state, std::uint64_t group, std::uint64_t sequence);
-// The framework made an asynchronous work for the op it is in.
+// The framework made an asynchronous work for the op it is in. Requires: InsideOp().
 void NoteWork(TracerState& state, std::uint64_t work);
 // A point-to-point op handed `buffer` to the transport, and later made `work` for it.
 void NoteBuffer(TracerState& state, std::uint64_t buffer);

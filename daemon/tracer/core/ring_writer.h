@@ -10,18 +10,17 @@
 //   2. A reader that sees commit = ticket + 1 sees the whole record: release store of commit.
 //   3. Two writers are never in one slot: the claim fails for the one that comes a lap late or a
 //      lap early, and its record is given up. (The reader counts the ticket as lost or torn.)
-// Byte order: words are put together as on a little-endian machine; others do not build.
 // Thread-safety: any number of threads and processes that share the mapping; wait-free.
 // Errors: none; see invariant 3. Cost: hot path; two locked instructions and one cache line.
 #ifndef FATHOM_DAEMON_TRACER_CORE_RING_WRITER_H_
 #define FATHOM_DAEMON_TRACER_CORE_RING_WRITER_H_
 
 #include <atomic>
-#include <bit>
 #include <cstdint>
 
 #include "daemon/abi/event_record.h"
 #include "daemon/abi/ring_layout.h"
+#include "daemon/tracer/core/packed_record.h"
 
 namespace fathom::tracer {
 
@@ -35,8 +34,6 @@ struct Region {
   std::uint64_t slot_mask = 0;  // record_count − 1
 };
 
-static_assert(std::endian::native == std::endian::little);
-
 // So many records ahead the ring's memory is asked for, so that a burst finds it in the cache; not
 // fewer, because another thread may be writing there.
 inline constexpr std::uint64_t kPrefetchRecords = 4;
@@ -46,20 +43,10 @@ inline std::uint64_t TakeTicket(const Region& region) {
   return region.control->head.fetch_add(1, std::memory_order_relaxed);
 }
 
-// Writes `record` (its `commit` is ignored) for `ticket`. Requires: region is mapped. Returns false
-// if the record was given up (invariant 3).
+// Writes `record` for `ticket`. Requires: region is mapped. Returns false if the record was given
+// up (invariant 3).
 [[gnu::always_inline]] inline bool FillSlot(const Region& region, std::uint64_t ticket,
-                                            const abi::EventRecord& record) {
-  // The narrow fields were just stored one by one. Loading them as one word would stall: the empty
-  // statements keep the compiler from it.
-  std::uint64_t thread = record.thread_id, group = record.group_slot;
-  __asm__("" : "+r"(thread), "+r"(group));
-  const std::uint64_t what = thread | std::uint64_t{record.record_kind} << 32 |
-                             std::uint64_t{record.collective_kind} << 40 |
-                             std::uint64_t{record.data_type} << 48 |
-                             std::uint64_t{record.flags} << 56;
-  const std::uint64_t where =
-      group | std::uint64_t{record.reduction} << 16 | std::uint64_t{record.peer} << 32;
+                                            const PackedRecord& record) {
   auto* slot = reinterpret_cast<std::uint64_t*>(&region.records[ticket & region.slot_mask]);
   std::uint64_t seen = __atomic_load_n(slot, __ATOMIC_RELAXED);
   const bool first_lap = ticket <= region.slot_mask;
@@ -71,8 +58,8 @@ inline std::uint64_t TakeTicket(const Region& region) {
   }
   std::atomic_thread_fence(std::memory_order_release);
   __atomic_store_n(slot + 1, static_cast<std::uint64_t>(record.time_ns), __ATOMIC_RELAXED);
-  __atomic_store_n(slot + 2, what, __ATOMIC_RELAXED);
-  __atomic_store_n(slot + 3, where, __ATOMIC_RELAXED);
+  __atomic_store_n(slot + 2, record.what, __ATOMIC_RELAXED);
+  __atomic_store_n(slot + 3, record.where, __ATOMIC_RELAXED);
   __atomic_store_n(slot + 4, record.op_id, __ATOMIC_RELAXED);
   __atomic_store_n(slot + 5, record.sequence, __ATOMIC_RELAXED);
   __atomic_store_n(slot + 6, record.bytes, __ATOMIC_RELAXED);
@@ -82,8 +69,13 @@ inline std::uint64_t TakeTicket(const Region& region) {
   return true;
 }
 
-inline bool AppendRecord(const Region& region, const abi::EventRecord& record) {
+inline bool AppendRecord(const Region& region, const PackedRecord& record) {
   return FillSlot(region, TakeTicket(region), record);
+}
+
+// The same of a record whose fields lie as the format names them; `commit` is ignored.
+inline bool AppendRecord(const Region& region, const abi::EventRecord& record) {
+  return AppendRecord(region, Pack(record));
 }
 
 inline void CountDrop(const Region& region, abi::DropReason reason, std::uint64_t by = 1) {

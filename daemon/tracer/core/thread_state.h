@@ -13,8 +13,8 @@
 #include <cstdint>
 
 #include "daemon/abi/device_calls.h"
-#include "daemon/abi/event_record.h"
 #include "daemon/tracer/core/address_table.h"
+#include "daemon/tracer/core/packed_record.h"
 #include "daemon/tracer/core/thread_clock.h"
 
 namespace fathom::tracer {
@@ -26,12 +26,13 @@ struct Frame {
   Frame* outer = nullptr;
   FrameType type = FrameType::kOp;
   bool saw_tag = false;     // kOp: the framework gave its sequence
+  bool news = false;        // kOp: its entry or the table of works lacks what its return can tell
   bool ended = false;       // kExec: its end is written already; kOp on a GPU: counted as done
   bool end_told = false;    // kOp on a GPU: its entry says that its end will be told
   bool alone = false;       // kOp on a GPU: no other thread counts its group's progress
   std::uint32_t works = 0;  // kOp: asynchronous works made inside
   std::uint64_t ticks = 0;  // kOp: the counter at entry
-  abi::EventRecord entry;   // filled by whatever begins the frame: clearing it twice costs 10 ns
+  PackedRecord entry;       // filled by whatever begins the frame: clearing it twice costs 10 ns
 };
 
 // What the Python hook says of the group that is made next on this thread.

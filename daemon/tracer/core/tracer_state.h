@@ -63,6 +63,19 @@ inline TracerState* OnState(AfterFork after_fork = AfterFork::kCount) {
   return state;
 }
 
+// The state if `source` is on and this thread is known to it; null also where ActiveState would
+// have something to do first. So a shim that asks it calls nothing, and need not keep its
+// arguments.
+inline TracerState* ReadyState(abi::SourceBit source) {
+  TracerState* state = tracer_state.load(std::memory_order_acquire);
+  if (state == nullptr || state->phase.load(std::memory_order_acquire) != Phase::kOn)
+    return nullptr;
+  if (thread_state.epoch != state->epoch) return nullptr;
+  const std::uint32_t disabled =
+      state->region.control->sources_disabled.load(std::memory_order_relaxed);
+  return (state->sources & ~disabled & source) != 0 ? state : nullptr;
+}
+
 // The state if `source` is on here and now, else null.
 inline TracerState* ActiveState(abi::SourceBit source, AfterFork after_fork = AfterFork::kCount) {
   TracerState* state = OnState(after_fork);

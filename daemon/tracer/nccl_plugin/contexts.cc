@@ -44,7 +44,7 @@ void ApplyMask(std::uint32_t asked) {
   bindings.asked.store(asked, std::memory_order_relaxed);
 }
 
-void QueueCall(Context* context, const abi::EventRecord& entry, std::uint64_t bytes) {
+void QueueCall(Context* context, const PackedRecord& entry, std::uint64_t bytes) {
   // Not exact beside the events that set it to 0: it only has to grow while none come.
   context->silent_calls.store(context->silent_calls.load(std::memory_order_relaxed) + 1,
                               std::memory_order_relaxed);
@@ -52,7 +52,7 @@ void QueueCall(Context* context, const abi::EventRecord& entry, std::uint64_t by
   Context::Call& call =
       context->calls[context->queued.fetch_add(1, std::memory_order_relaxed) % kQueued];
   call.bytes.store(bytes, std::memory_order_relaxed);
-  call.kind.store(entry.collective_kind, std::memory_order_relaxed);
+  call.kind.store(entry.collective_kind(), std::memory_order_relaxed);
   call.op_id.store(entry.op_id, std::memory_order_release);
 }
 

@@ -106,15 +106,15 @@ inline bool EndFollows(const TracerState& state, std::uint16_t slot) {
 inline bool IsBound(std::uint16_t slot) { return ContextOf(slot) != nullptr; }
 
 // NoteCall where a plugin listens.
-void QueueCall(Context* context, const abi::EventRecord& entry, std::uint64_t bytes);
+void QueueCall(Context* context, const PackedRecord& entry, std::uint64_t bytes);
 // A call begins; its op waits for its event. `bytes` of the call's `count` elements.
-inline void NoteCall(const abi::EventRecord& entry, std::uint64_t bytes) {
-  Context* context = ContextOf(entry.group_slot);
+inline void NoteCall(const PackedRecord& entry, std::uint64_t bytes) {
+  Context* context = ContextOf(entry.group_slot());
   if (context != nullptr) QueueCall(context, entry, bytes);
 }
 // It returned outside of a group. If it raised no event there will be none.
 inline void NoteReturn(Frame* frame) {
-  if (frame->end_told && frame->works == 0) frame->entry.flags &= ~abi::kFlagAsync;
+  if (frame->end_told && frame->works == 0) frame->entry.drop_flags(abi::kFlagAsync);
 }
 
 // --- NCCL's side ---

@@ -78,14 +78,14 @@ bool IsMadeOfMessages(std::uint8_t kind) {
 // A call of the user's, raised inside of it: its frame says which.
 Handle StartCall(Context* context, bool captured) {
   if (!InsideOp()) return {};
-  const abi::EventRecord& entry = thread_state.frame->entry;
-  if (context->slot.load(std::memory_order_relaxed) != entry.group_slot) {
-    Bind(context, entry.group_slot);
+  const PackedRecord& entry = thread_state.frame->entry;
+  if (context->slot.load(std::memory_order_relaxed) != entry.group_slot()) {
+    Bind(context, entry.group_slot());
   }
-  if (IsMadeOfMessages(entry.collective_kind)) thread_state.frame->ended = true;
+  if (IsMadeOfMessages(entry.collective_kind())) thread_state.frame->ended = true;
   if (captured) {
     NoteCaptured();
-  } else if (entry.group_slot < abi::kGroupSlots) {
+  } else if (entry.group_slot() < abi::kGroupSlots) {
     NoteEndFollows();
   }
   return Handle::OfCall(entry.op_id, captured);
@@ -105,7 +105,7 @@ OpRef TellUnseen(TracerState& state, Context* context, const Launched& event) {
   const std::uint16_t slot = context->slot.load(std::memory_order_relaxed);
   BeginDeviceOp(state, call, {.group_slot = slot, .end_follows = true}, &frame);
   EndDeviceOp(state, &frame, false);
-  return {frame.entry.op_id, frame.entry.group_slot, frame.entry.collective_kind};
+  return {frame.entry.op_id, frame.entry.group_slot(), frame.entry.collective_kind()};
 }
 
 OpRef OpOf(TracerState& state, Context* context, Handle call, const Launched& event) {
@@ -116,10 +116,10 @@ OpRef OpOf(TracerState& state, Context* context, Handle call, const Launched& ev
   if (context->own_slot) return TellUnseen(state, context, event);
   // Version 3 and 4: the first event may come before anything tied the context to its group.
   if (slot == abi::kNoGroupSlot && InsideOp()) {
-    const abi::EventRecord& entry = thread_state.frame->entry;
-    Bind(context, entry.group_slot);
+    const PackedRecord& entry = thread_state.frame->entry;
+    Bind(context, entry.group_slot());
     NoteEndFollows();
-    return {entry.op_id, entry.group_slot, entry.collective_kind};
+    return {entry.op_id, entry.group_slot(), entry.collective_kind()};
   }
   return TakeCall(context, event.kind, event.count * event.element.bytes);
 }

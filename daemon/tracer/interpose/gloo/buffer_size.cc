@@ -71,9 +71,11 @@ bool Count(const ListView& list, std::size_t element_bytes, std::size_t* count) 
 constexpr BufferSize kUnknown;
 constexpr BufferSize kEmpty{static_cast<std::uint64_t>(DataType::kUnknown), 0};
 
-[[gnu::always_inline]] inline BufferSize SizeOfTensor(const void* tensor) {
+// One copy: most calls have one tensor.
+[[gnu::noinline]] BufferSize SizeOfTensor(const void* tensor) {
   const auto numel_of = reinterpret_cast<GetNumel>(get_numel.load(std::memory_order_relaxed));
-  const auto dtype_of = reinterpret_cast<GetDtype>(get_dtype.load(std::memory_order_relaxed));
+  const auto dtype_of = reinterpret_cast<GetDtype>(get_dtype.load(std::memory_order_acquire));
+  if (dtype_of == nullptr) return kUnknown;
   std::int64_t numel = 0;
   std::int32_t dtype = -1;
   if (numel_of(tensor, &numel) != 0 || dtype_of(tensor, &dtype) != 0) return kUnknown;
@@ -98,6 +100,7 @@ template <std::size_t kBytes, BufferSize (*kSizeOf)(const void*)>
   std::size_t count = 0;
   if (!Count(*list, kBytes, &count)) return kUnknown;
   if (count == 0) return kEmpty;
+  if (count == 1) return kSizeOf(list->begin);
   BufferSize sum = kSizeOf(list->begin);
   for (std::size_t i = 1; i < count && sum.known(); ++i) {
     sum = Together(sum, kSizeOf(list->begin + i * kBytes));
@@ -124,16 +127,16 @@ void ResolveTensorFunctions(void* library_code) {
   get_dtype.store(dtype, std::memory_order_release);
 }
 
-BufferSize MeasureBuffer(const Buffer& buffer) {
-  if (buffer.form == BufferForm::kNone) return kEmpty;
-  if (get_dtype.load(std::memory_order_acquire) == nullptr) return kUnknown;
-  switch (buffer.form) {
+BufferSize MeasureBuffer(BufferForm form, const void* address) {
+  switch (form) {
+    case BufferForm::kNone:
+      return kEmpty;
     case BufferForm::kTensor:
-      return SizeOfTensor(buffer.address);
+      return SizeOfTensor(address);
     case BufferForm::kList:
-      return SizeOfList(buffer.address);
+      return SizeOfList(address);
     case BufferForm::kListOfLists:
-      return SizeOfLists(buffer.address);
+      return SizeOfLists(address);
     default:
       return kUnknown;
   }

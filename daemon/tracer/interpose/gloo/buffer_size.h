@@ -23,13 +23,6 @@ inline constexpr std::size_t kMaxTensors = 4096;
 
 enum class BufferForm : std::uint8_t { kNone, kUnknown, kTensor, kList, kListOfLists };
 
-// What a call was given: no buffer, one whose size cannot be told, or the address of a tensor, of a
-// list of tensors, or of a list of such lists.
-struct Buffer {
-  BufferForm form = BufferForm::kNone;
-  const void* address = nullptr;
-};
-
 // Two whole words, so that it is returned in registers: narrow fields would go through memory, and
 // loading them back as one word waits for their stores.
 struct BufferSize {
@@ -44,8 +37,9 @@ struct BufferSize {
 // Finds PyTorch's functions beside `library_code`, an address inside libtorch_cpu.
 void ResolveTensorFunctions(void* library_code);
 
-// Requires: buffer.address is what buffer.form says.
-BufferSize MeasureBuffer(const Buffer& buffer);
+// Of what a call was given: no buffer, one whose size cannot be told, or the address of a tensor,
+// of a list of tensors, or of a list of such lists. Requires: `address` is what `form` says.
+BufferSize MeasureBuffer(BufferForm form, const void* address);
 
 }  // namespace fathom::tracer
 

@@ -11,16 +11,34 @@ namespace {
 
 using Kind = CollectiveKind;
 
-// What a shim knows of its call before anything is looked up.
-struct Site {
-  Kind kind;
-  Buffer buffer;
-  std::uint32_t peer;
+// What a call is given, as buffer_size.h has it.
+struct Buffer {
+  BufferForm form = BufferForm::kNone;
+  const void* address = nullptr;
 };
 
 Buffer Tensor(const void* tensor) { return {BufferForm::kTensor, tensor}; }
 Buffer List(const void* list) { return {BufferForm::kList, list}; }
 Buffer Lists(const void* lists) { return {BufferForm::kListOfLists, lists}; }
+
+// What a shim knows of its call before anything is looked up. Two whole words, so that the compiler
+// hands it on in two registers: fields of their own it would hand on one by one, through the stack.
+class Site {
+ public:
+  Site(Kind kind, Buffer buffer, std::uint32_t peer)
+      : address_(buffer.address),
+        rest_(std::uint64_t{peer} << 32 | std::uint64_t{static_cast<std::uint8_t>(kind)} << 8 |
+              static_cast<std::uint8_t>(buffer.form)) {}
+
+  const void* address() const { return address_; }
+  BufferForm form() const { return static_cast<BufferForm>(rest_ & 0xff); }
+  Kind kind() const { return static_cast<Kind>(rest_ >> 8 & 0xff); }
+  std::uint32_t peer() const { return static_cast<std::uint32_t>(rest_ >> 32); }
+
+ private:
+  const void* address_;
+  std::uint64_t rest_;
+};
 
 // BroadcastOptions, GatherOptions and ScatterOptions begin with `int64_t rootRank` (public header
 // Types.hpp). A value that is no rank means that this has changed: then the root is not known.
@@ -31,13 +49,13 @@ std::uint32_t Root(const void* options) {
 
 std::uint32_t Peer(int rank) { return rank < 0 ? abi::kNoPeer : static_cast<std::uint32_t>(rank); }
 
-OpCall Describe(const Site& site, const void* group) {
-  const BufferSize size = MeasureBuffer(site.buffer);
+[[gnu::always_inline]] inline OpCall Describe(Site site, const void* group) {
+  const BufferSize size = MeasureBuffer(site.form(), site.address());
   OpCall call;
-  call.kind = site.kind;
+  call.kind = site.kind();
   call.data_type = size.data_type();
   call.bytes_known = size.known();
-  call.peer = site.peer;
+  call.peer = site.peer();
   call.group = reinterpret_cast<std::uint64_t>(group);
   call.bytes = size.bytes;
   return call;
@@ -47,7 +65,7 @@ template <typename... Args>
 using WorkFunction = WorkPtr (*)(void*, Args...);
 
 template <typename... Args>
-[[gnu::noinline]] WorkPtr Traced(TracerState& state, const Site& site, void* real, void* self,
+[[gnu::noinline]] WorkPtr Traced(TracerState& state, Site site, void* real, void* self,
                                  Args... args) {
   FATHOM_ENDS_FRAME_ON_UNWIND();
   Frame frame;
@@ -57,14 +75,26 @@ template <typename... Args>
   return work;
 }
 
+// A call that is not to be traced, or before which something is to be done.
 template <typename... Args>
-[[gnu::always_inline]] inline WorkPtr Call(RealSymbol* symbol, void* caller, const Site& site,
-                                           void* self, Args... args) {
+[[gnu::cold, gnu::noinline]] WorkPtr Other(RealSymbol* symbol, void* caller, Site site, void* self,
+                                           Args... args) {
   void* real = Real(symbol, caller);
   if (real == nullptr) return WorkPtr();
   TracerState* state = ActiveState(abi::kSourceGloo);
   if (state == nullptr || InsideOp()) {
     return reinterpret_cast<WorkFunction<Args...>>(real)(self, args...);
+  }
+  return Traced<Args...>(*state, site, real, self, args...);
+}
+
+template <typename... Args>
+[[gnu::always_inline]] inline WorkPtr Call(RealSymbol* symbol, void* caller, Site site, void* self,
+                                           Args... args) {
+  void* real = symbol->found.load(std::memory_order_acquire);
+  TracerState* state = ReadyState(abi::kSourceGloo);
+  if (real == nullptr || state == nullptr || InsideOp()) [[unlikely]] {
+    return Other<Args...>(symbol, caller, site, self, args...);
   }
   return Traced<Args...>(*state, site, real, self, args...);
 }

@@ -70,16 +70,32 @@ FATHOM_SHIM(std::uint32_t, NextTag, FATHOM_GLOO_NEXT_TAG, void* self) {
   return tag;
 }
 
+// Defined below: kept out of the shim's way, which would have to hold all arguments for the
+// look-up.
+static void FirstAsyncWork(void* self, void* context, void* outputs, std::uint8_t op_type,
+                           std::uint64_t sequence, long timeout_ms, const char* title,
+                           const void* inputs);
+
 FATHOM_SHIM(void, AsyncWork, FATHOM_GLOO_ASYNC_WORK, void* self, void* context, void* outputs,
             std::uint8_t op_type, std::uint64_t sequence, long timeout_ms, const char* title,
             const void* inputs) {
-  void* real = FATHOM_REAL(AsyncWork);
-  if (real == nullptr) return;
+  void* real = AsyncWork_real.found.load(std::memory_order_acquire);
+  if (real == nullptr) {
+    return FirstAsyncWork(self, context, outputs, op_type, sequence, timeout_ms, title, inputs);
+  }
   reinterpret_cast<void (*)(void*, void*, void*, std::uint8_t, std::uint64_t, long, const char*,
                             const void*)>(real)(self, context, outputs, op_type, sequence,
                                                 timeout_ms, title, inputs);
-  TracerState* state = ActiveState(abi::kSourceGloo);
+  TracerState* state = InsideOp() ? OnState() : nullptr;
   if (state != nullptr) NoteWork(*state, Address(self));
+}
+
+[[gnu::cold, gnu::noinline]] static void FirstAsyncWork(void* self, void* context, void* outputs,
+                                                        std::uint8_t op_type,
+                                                        std::uint64_t sequence, long timeout_ms,
+                                                        const char* title, const void* inputs) {
+  if (FATHOM_REAL(AsyncWork) == nullptr) return;
+  AsyncWork(self, context, outputs, op_type, sequence, timeout_ms, title, inputs);
 }
 
 FATHOM_SHIM(void, SendWork, FATHOM_GLOO_SEND_WORK, void* self, void* tensor, void* buffer,

@@ -62,7 +62,7 @@ std::uint8_t ReductionOf(int op) {
 
 [[gnu::noinline]] void End(TracerState& state, Frame* frame, int result) {
   if (group_depth.depth == 0) nccl_plugin::NoteReturn(frame);
-  frame->alone = !nccl_plugin::IsBound(frame->entry.group_slot);
+  frame->alone = !nccl_plugin::IsBound(frame->entry.group_slot());
   EndDeviceOp(state, frame, result != kSuccess && result != kInProgress);
 }
 

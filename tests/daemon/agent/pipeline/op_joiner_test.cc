@@ -87,6 +87,21 @@ TEST_F(OpJoinerTest, AnOpThatNeverEndsStaysOpen) {
   EXPECT_EQ(Row(0).wait_start_ns, 140);
 }
 
+TEST_F(OpJoinerTest, AnAsynchronousOpNeedsNoReturn) {
+  const FakeOp op{.op_id = 1, .sequence = 5};  // its worker names it, as the tracer can
+  Take(op, RecordKind::kOpEnter, 100);
+  Take(op, RecordKind::kExecStart, 110);
+  Take(op, RecordKind::kWaitStart, 120);
+  EXPECT_EQ(joiner_.OpenRows(), (std::vector<std::uint64_t>{0})) << "as long as it runs";
+  EXPECT_EQ(Take(op, RecordKind::kExecEnd, 500).what, What::kEnded);
+  Take(op, RecordKind::kWaitEnd, 510);
+  EXPECT_EQ(Row(0).sequence, 5u);
+  EXPECT_EQ(Row(0).return_ns, 0) << "not told";
+  EXPECT_EQ(Row(0).end_ns, 500);
+  EXPECT_EQ(Row(0).wait_end_ns, 510);
+  EXPECT_EQ(joiner_.counters().orphans, 0u);
+}
+
 TEST_F(OpJoinerTest, ASynchronousCallEndsAtItsReturn) {
   const FakeOp op{.op_id = 1};
   Take(op, RecordKind::kOpEnter, 100);

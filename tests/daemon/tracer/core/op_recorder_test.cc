@@ -48,13 +48,18 @@ class OpRecorderTest : public testing::Test {
     call.bytes_known = true;
     return call;
   }
+  // The call is back at once, whatever else this machine does.
+  void EndAtOnce(Frame* frame, std::uint64_t work) {
+    frame->ticks = CpuTicks();
+    EndOp(*state_, frame, work);
+  }
   // A collective with one work, as asynchronous ops are.
   void Collective(std::uint64_t tag, std::uint64_t work = kWork) {
     Frame frame;
     BeginOp(*state_, Call(CollectiveKind::kAllReduce), &frame);
     NoteSequence(*state_, kGroup, tag);
     NoteWork(*state_, work);
-    EndOp(*state_, &frame, work);
+    EndAtOnce(&frame, work);
   }
   std::vector<EventRecord> All() const {
     std::vector<EventRecord> all;
@@ -65,7 +70,13 @@ class OpRecorderTest : public testing::Test {
     }
     return all;
   }
-  EventRecord Last() const { return All().back(); }
+  EventRecord Last() const {
+    EventRecord record = {};
+    const std::uint64_t head = state_->region.control->head.load();
+    EXPECT_TRUE(
+        tracer_test::ReadRecord(state_->region.records, abi::kMinRecords - 1, head - 1, &record));
+    return record;
+  }
   const abi::GroupSlot& group() const { return state_->region.groups[0]; }
   std::uint64_t drops(abi::DropReason reason) const {
     return state_->region.control->drops[static_cast<int>(reason)].load();
@@ -87,9 +98,9 @@ TEST_F(OpRecorderTest, AWorkerMayBeQuickerThanTheCall) {
   BeginExec(*state_, kWork, &exec);
   EndExec(*state_, &exec);
   thread_state.frame = caller;
-  EndOp(*state_, &op, kWork);
+  EndAtOnce(&op, kWork);
   const auto all = All();
-  ASSERT_EQ(all.size(), 4u);
+  ASSERT_EQ(all.size(), 3u);
   EXPECT_EQ(KindOf(all[1]), RecordKind::kExecStart);
   for (const EventRecord& record : all) EXPECT_EQ(record.op_id, 1u);
 }
@@ -100,14 +111,13 @@ TEST_F(OpRecorderTest, PointToPointEndsWhereTheBufferDoes) {
   NoteBuffer(*state_, kBuffer);
   NoteBufferDone(*state_, kBuffer);  // a short message goes at once, before there is a work
   NoteBufferWork(*state_, kWork);
-  EndOp(*state_, &frame, kWork);
+  EndAtOnce(&frame, kWork);
   const auto all = All();
-  ASSERT_EQ(all.size(), 4u);
+  ASSERT_EQ(all.size(), 3u);
   EXPECT_EQ(KindOf(all[1]), RecordKind::kExecStart);
   EXPECT_EQ(KindOf(all[2]), RecordKind::kExecEnd);
   EXPECT_EQ(all[2].op_id, 1u);
-  EXPECT_EQ(all[3].sequence, abi::kNoSequence64);
-  EXPECT_EQ(all[3].flags, abi::kFlagAsync);
+  EXPECT_EQ(all[0].sequence, abi::kNoSequence64);
   EXPECT_EQ(group().entered.load(), 0u) << "only collectives are counted";
   Frame wait;
   EXPECT_TRUE(BeginWait(*state_, kWork, &wait));
@@ -171,6 +181,35 @@ TEST_F(OpRecorderTest, TheFrameworksNumberWinsAndTheDifferenceIsCounted) {
   EXPECT_EQ(drops(abi::DropReason::kSequenceMismatch), 1u);
   Collective(6);
   EXPECT_EQ(drops(abi::DropReason::kSequenceMismatch), 1u);
+}
+
+TEST_F(OpRecorderTest, AReturnIsToldWhereItSaysSomething) {
+  Collective(0);
+  EXPECT_EQ(KindOf(Last()), RecordKind::kOpEnter) << "one work, the number that was due, soon back";
+  Frame slow;
+  BeginOp(*state_, Call(CollectiveKind::kAllReduce), &slow);
+  NoteSequence(*state_, kGroup, 1);
+  NoteWork(*state_, kWork);
+  slow.ticks = CpuTicks() - 10'000'000;  // some milliseconds ago
+  EndOp(*state_, &slow, kWork);
+  EXPECT_EQ(KindOf(Last()), RecordKind::kOpReturn);
+  EXPECT_EQ(Last().flags, abi::kFlagAsync);
+  EXPECT_EQ(Last().extra, kWork);
+  EXPECT_EQ(Last().bytes, 12u) << "it repeats its entry";
+  EXPECT_EQ(Last().peer, abi::kNoPeer);
+  Collective(7);
+  EXPECT_EQ(KindOf(Last()), RecordKind::kOpReturn) << "another number than the one told";
+  EXPECT_EQ(Last().sequence, 7u);
+}
+
+TEST_F(OpRecorderTest, AWorkThatTheTableHasNoRoomForIsToldAtReturn) {
+  std::uint64_t work = 0x10000;
+  for (std::uint64_t tag = 0; drops(abi::DropReason::kInternal) == 0; ++tag, work += 64) {
+    ASSERT_LT(tag, 10'000u);
+    Collective(tag, work);
+  }
+  EXPECT_EQ(KindOf(Last()), RecordKind::kOpReturn);
+  EXPECT_EQ(Last().extra, work - 64);
 }
 
 TEST_F(OpRecorderTest, WithoutTagsItCountsAndSaysSo) {

@@ -31,6 +31,24 @@ std::vector<EventRecord> OfKind(MappedRing& ring, RecordKind kind) {
   return found;
 }
 
+// Without returns that only say how long a call took: on a busy machine any call may take long.
+std::vector<EventRecord> Steady(MappedRing& ring) {
+  std::vector<EventRecord> found = ring.records();
+  std::erase_if(found, [](const EventRecord& record) {
+    return record.record_kind == static_cast<std::uint8_t>(RecordKind::kOpReturn) &&
+           record.flags == abi::kFlagAsync;
+  });
+  return found;
+}
+
+std::vector<EventRecord> SteadyReturns(MappedRing& ring) {
+  std::vector<EventRecord> found = Steady(ring);
+  std::erase_if(found, [](const EventRecord& record) {
+    return record.record_kind != static_cast<std::uint8_t>(RecordKind::kOpReturn);
+  });
+  return found;
+}
+
 std::vector<std::uint64_t> Drops(MappedRing& ring) {
   std::vector<std::uint64_t> drops;
   for (const auto& drop : ring.control().drops) drops.push_back(drop.load());
@@ -43,11 +61,11 @@ TEST(PreloadTest, TellsAnOpFromCallToWait) {
   Outcome run = RunVictim("ops", "1");
   ASSERT_EQ(run.code, 0);
   ASSERT_TRUE(run.ring);
-  const std::vector<EventRecord> all = run.ring->records();
-  ASSERT_EQ(all.size(), 6u);
-  const RecordKind order[] = {RecordKind::kOpEnter, RecordKind::kOpReturn,  RecordKind::kExecStart,
-                              RecordKind::kExecEnd, RecordKind::kWaitStart, RecordKind::kWaitEnd};
-  for (int i = 0; i < 6; ++i) {
+  const std::vector<EventRecord> all = Steady(*run.ring);
+  ASSERT_EQ(all.size(), 5u);
+  const RecordKind order[] = {RecordKind::kOpEnter, RecordKind::kExecStart, RecordKind::kExecEnd,
+                              RecordKind::kWaitStart, RecordKind::kWaitEnd};
+  for (int i = 0; i < 5; ++i) {
     EXPECT_EQ(all[i].record_kind, static_cast<std::uint8_t>(order[i])) << i;
     EXPECT_EQ(all[i].op_id, 1u);
     EXPECT_EQ(all[i].group_slot, 0u);
@@ -59,9 +77,8 @@ TEST(PreloadTest, TellsAnOpFromCallToWait) {
   EXPECT_EQ(all[0].bytes, 256u * 4);
   EXPECT_EQ(all[0].data_type, static_cast<std::uint8_t>(DataType::kFloat32));
   EXPECT_EQ(all[0].flags, 0u);
-  EXPECT_EQ(all[1].flags, abi::kFlagAsync);
   EXPECT_NE(all[1].extra, 0u);
-  for (int i = 2; i < 6; ++i) EXPECT_EQ(all[i].extra, all[1].extra) << i;
+  for (int i = 2; i < 5; ++i) EXPECT_EQ(all[i].extra, all[1].extra) << i;
   EXPECT_EQ(Drops(*run.ring), kNoDrops);
 }
 
@@ -69,9 +86,10 @@ TEST(PreloadTest, CountsSequencesPerGroupWithoutGaps) {
   Outcome run = RunVictim("ops", "50");
   ASSERT_TRUE(run.ring);
   std::uint64_t next = 0;
-  for (const EventRecord& record : OfKind(*run.ring, RecordKind::kOpReturn)) {
+  for (const EventRecord& record : OfKind(*run.ring, RecordKind::kOpEnter)) {
     EXPECT_EQ(record.sequence, next++);
   }
+  EXPECT_EQ(Drops(*run.ring), kNoDrops) << "the framework's numbers are those told";
   EXPECT_EQ(next, 50u);
   EXPECT_EQ(run.ring->group(0).entered.load(), 50u);
   EXPECT_EQ(run.ring->group(0).started.load(), 50u);
@@ -101,16 +119,18 @@ TEST(PreloadTest, TellsRootsSynchronousOpsAndWaitsForAll) {
   Outcome run = RunVictim("kinds");
   ASSERT_EQ(run.code, 0);
   ASSERT_TRUE(run.ring);
-  const auto returns = OfKind(*run.ring, RecordKind::kOpReturn);
-  ASSERT_EQ(returns.size(), 3u);
-  EXPECT_EQ(returns[0].peer, 1u);
-  EXPECT_EQ(returns[0].bytes, 12u);
-  EXPECT_EQ(returns[1].collective_kind, static_cast<std::uint8_t>(CollectiveKind::kBarrier));
-  EXPECT_EQ(returns[1].flags, 0u) << "a monitored barrier is done when it returns";
+  const auto entries = OfKind(*run.ring, RecordKind::kOpEnter);
+  ASSERT_EQ(entries.size(), 3u);
+  EXPECT_EQ(entries[0].peer, 1u);
+  EXPECT_EQ(entries[0].bytes, 12u);
+  const auto returns = SteadyReturns(*run.ring);
+  ASSERT_EQ(returns.size(), 1u);
+  EXPECT_EQ(returns[0].collective_kind, static_cast<std::uint8_t>(CollectiveKind::kBarrier));
+  EXPECT_EQ(returns[0].flags, 0u) << "a monitored barrier is done when it returns";
   const auto waits = OfKind(*run.ring, RecordKind::kWaitStart);
   ASSERT_EQ(waits.size(), 2u);
   EXPECT_EQ(waits[1].flags, abi::kFlagWaitAll);
-  EXPECT_EQ(waits[1].op_id, returns[2].op_id) << "the last op entered";
+  EXPECT_EQ(waits[1].op_id, entries[2].op_id) << "the last op entered";
   EXPECT_EQ(run.ring->group(0).state.load(), 3u) << "destroyed";
 }
 
@@ -130,17 +150,19 @@ TEST(PreloadTest, HotPathNeitherAllocatesNorCallsTheKernel) {
   EXPECT_EQ(run.code, 0) << "159: a system call; 4: an allocation";
   EXPECT_THAT(run.output, testing::HasSubstr("no allocation"));
   ASSERT_TRUE(run.ring);
-  EXPECT_EQ(run.ring->control().head.load(), 20002u * 6);
+  const std::uint64_t records = run.ring->control().head.load();
+  EXPECT_GE(records, 20002u * 5);
+  EXPECT_LT(records, 20002u * 11 / 2) << "a call that is soon back has no return";
 }
 
 TEST(PreloadTest, ExceptionsPassAndEndTheirRecords) {
   Outcome run = RunVictim("failures");
   ASSERT_EQ(run.code, 0) << "the job saw other results than without the tracer";
   ASSERT_TRUE(run.ring);
-  const auto returns = OfKind(*run.ring, RecordKind::kOpReturn);
-  ASSERT_EQ(returns.size(), 4u);
+  const auto returns = SteadyReturns(*run.ring);
+  ASSERT_EQ(returns.size(), 1u);
+  EXPECT_EQ(returns[0].op_id, 1u);
   EXPECT_EQ(returns[0].flags, abi::kFlagFailed);
-  EXPECT_EQ(returns[1].flags, abi::kFlagAsync);
   const auto ends = OfKind(*run.ring, RecordKind::kExecEnd);
   ASSERT_EQ(ends.size(), 3u);
   EXPECT_EQ(ends[1].flags, abi::kFlagFailed);
@@ -171,7 +193,8 @@ TEST(PreloadTest, ForkInsideAnOpHarmsNeither) {
   Outcome run = RunVictim("fork_inside_op");
   EXPECT_EQ(run.code, 0);
   ASSERT_TRUE(run.ring);
-  EXPECT_EQ(OfKind(*run.ring, RecordKind::kOpReturn).size(), 1u);
+  EXPECT_EQ(OfKind(*run.ring, RecordKind::kOpEnter).size(), 1u);
+  EXPECT_LE(OfKind(*run.ring, RecordKind::kOpReturn).size(), 1u) << "the child writes none";
 }
 
 TEST(PreloadTest, ForkedChildThatMakesAGroupGetsARingOfItsOwn) {
@@ -186,7 +209,7 @@ TEST(PreloadTest, ForkedChildThatMakesAGroupGetsARingOfItsOwn) {
     MappedRing ring(path);
     pids.insert(ring.header().pid);
     if (ring.header().pid == static_cast<std::uint32_t>(run.pid())) continue;
-    ASSERT_EQ(ring.records().size(), 6u);
+    ASSERT_EQ(Steady(ring).size(), 5u);
     EXPECT_EQ(ring.records().front().thread_id, ring.header().pid);
   }
   EXPECT_EQ(pids.size(), 2u);
@@ -276,7 +299,9 @@ TEST(PreloadTest, ThreadStormLosesNothing) {
     threads.insert(record.thread_id);
   }
   EXPECT_EQ(missing, 0u);
-  EXPECT_EQ(run.ring->control().head.load(), 200u * 20 * 6);
+  const std::uint64_t written = run.ring->control().head.load();
+  EXPECT_GE(written, 200u * 20 * 5);
+  EXPECT_LE(written, 200u * 20 * 6) << "at most one return an op";
   EXPECT_EQ(run.ring->control().group_count.load(), 201u);
   EXPECT_EQ(Drops(*run.ring), kNoDrops);
   const std::uint64_t held = run.ring->header().record_count;
