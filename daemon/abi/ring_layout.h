@@ -10,6 +10,8 @@
 //   | written once | agent+counters| written at group  | append only    | overwritten oldest  |
 //   +--------------+---------------+ construction      +----------------+ first               |
 //                                  +-------------------+                +---------------------+
+//                                                        behind them:   | TransferSlot[1024]  |
+//                                                                       +---------------------+
 //
 // Commit protocol (many writers, no lock; any number of readers):
 //   1. ticket = head.fetch_add(1)                       slot = ticket & (capacity - 1)
@@ -38,12 +40,13 @@
 
 #include "daemon/abi/detail_window.h"
 #include "daemon/abi/event_record.h"
+#include "daemon/abi/transfer_slot.h"
 
 namespace fathom::abi {
 
 inline constexpr std::uint64_t kMagic = 0x31474e524d485446;  // "FTHMRNG1" in memory
 inline constexpr std::uint16_t kVersionMajor = 1;
-inline constexpr std::uint16_t kVersionMinor = 2;
+inline constexpr std::uint16_t kVersionMinor = 3;
 
 inline constexpr std::size_t kPageBytes = 4096;
 inline constexpr std::uint32_t kGroupSlots = 256;
@@ -58,15 +61,16 @@ inline constexpr std::size_t kFunctionNameBytes = 96;
 
 // Why the tracer did less than it could. Counters in ControlBlock::drops; never renumbered.
 enum class DropReason : std::uint8_t {
-  kReentrant = 0,         // a hook was entered from inside a hook
-  kGroupTableFull = 1,    // more than kGroupSlots groups
-  kMemberArenaFull = 2,   // members of a group not stored; size and name are
-  kSymbolMissing = 3,     // the real function could not be found; that hook is off
-  kBadSetting = 4,        // an environment variable with a bad value; its feature is off
-  kAfterFork = 5,         // events of a forked child that has no ring of its own
-  kSequenceMismatch = 6,  // the framework's tag and our own count disagree
-  kInternal = 7,          // anything that should not happen
-  kPluginUnmatched = 8,   // an event of the NCCL profiler whose op is not known, or given up
+  kReentrant = 0,          // a hook was entered from inside a hook
+  kGroupTableFull = 1,     // more than kGroupSlots groups
+  kMemberArenaFull = 2,    // members of a group not stored; size and name are
+  kSymbolMissing = 3,      // the real function could not be found; that hook is off
+  kBadSetting = 4,         // an environment variable with a bad value; its feature is off
+  kAfterFork = 5,          // events of a forked child that has no ring of its own
+  kSequenceMismatch = 6,   // the framework's tag and our own count disagree
+  kInternal = 7,           // anything that should not happen
+  kPluginUnmatched = 8,    // an event of the NCCL profiler whose op is not known, or given up
+  kTransferTableFull = 9,  // a transfer of an op without a free TransferSlot
 };
 inline constexpr std::size_t kDropReasons = 16;
 
@@ -78,6 +82,7 @@ enum SourceBit : std::uint32_t {
   kSourceCuda = 8,
   kSourceNcclPlugin = 16,
   kSourceCupti = 32,
+  kSourceNcclTransfers = 64,  // of the profiler plugin: TransferSlot
 };
 
 // Written by the tracer before `ready` is set, then never again.
@@ -111,9 +116,16 @@ struct RegionHeader {
   char job[kNameBytes];            // FATHOM_JOB, or made from the launcher's variables; NUL-ended
   char run_id[kNameBytes];         // TORCHELASTIC_RUN_ID, SLURM_JOB_ID …; may be empty
   char tracer_version[16];
-  std::atomic<std::uint32_t> ready;  // 1 once all of the above is written (release)
+  std::atomic<std::uint32_t> ready;  // 1 once all of this is written (release)
   std::uint32_t reserved;
+
+  // From minor version 3 on; `region_bytes` ends before it. 0: there is none.
+  std::uint64_t transfers_offset;
+  std::uint32_t transfer_slots;
+  std::uint32_t transfer_bytes;  // sizeof(TransferSlot)
 };
+// What a header of an earlier minor version holds.
+inline constexpr std::size_t kFirstHeaderBytes = offsetof(RegionHeader, transfers_offset);
 
 enum class IdentitySource : std::uint32_t { kNone = 0, kTorchrun = 1, kSlurm = 2, kMpi = 3 };
 
@@ -183,6 +195,7 @@ static_assert(sizeof(GroupSlot) == 256);
 static_assert(offsetof(RegionHeader, pid) == 80);
 static_assert(offsetof(RegionHeader, job) == 136);
 static_assert(offsetof(RegionHeader, ready) == 280);
+static_assert(kFirstHeaderBytes == 288);
 static_assert(offsetof(ControlBlock, head) == 64);
 static_assert(offsetof(ControlBlock, plugin_mask) == 4);
 static_assert(offsetof(ControlBlock, drops) == 256);
@@ -201,9 +214,13 @@ inline constexpr std::size_t kArenaOffset = kGroupsOffset + kGroupSlots * sizeof
 inline constexpr std::size_t kRecordsOffset = kArenaOffset + kMemberArenaBytes;
 static_assert(kRecordsOffset % 64 == 0);
 
-// Size of the file for `records` records. Requires: records is a power of two.
+// Up to the end of `records` records; the transfers follow. Requires: records is a power of two.
 constexpr std::size_t RegionBytes(std::uint32_t records) {
   return kRecordsOffset + std::size_t{records} * sizeof(EventRecord);
+}
+// Of the whole file.
+constexpr std::size_t FileBytes(std::uint32_t records) {
+  return RegionBytes(records) + kTransferSlots * sizeof(TransferSlot);
 }
 
 }  // namespace fathom::abi

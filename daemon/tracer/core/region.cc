@@ -19,7 +19,7 @@ constexpr std::uint32_t kMaxGenerations = 1000;
 constexpr char kVersion[] = "0.1.0";
 constexpr std::uint32_t kBuiltSources = abi::kSourceGloo | abi::kSourcePython | abi::kSourceCuda |
                                         abi::kSourceCupti | abi::kSourceNccl |
-                                        abi::kSourceNcclPlugin;
+                                        abi::kSourceNcclPlugin | abi::kSourceNcclTransfers;
 
 // Field 22 of /proc/self/stat; 0 when it cannot be read. The name in field 2 may hold anything, so
 // counting starts at the last ')'.
@@ -84,6 +84,9 @@ void FillLayout(abi::RegionHeader* header, std::uint32_t records) {
   header->arena_offset = abi::kArenaOffset;
   header->arena_bytes = abi::kMemberArenaBytes;
   header->records_offset = abi::kRecordsOffset;
+  header->transfers_offset = abi::RegionBytes(records);
+  header->transfer_slots = abi::kTransferSlots;
+  header->transfer_bytes = sizeof(abi::TransferSlot);
 }
 
 void FillIdentity(abi::RegionHeader* header, const Settings& settings, const Identity& identity) {
@@ -134,6 +137,7 @@ void PointInto(void* base, std::uint32_t records, Region* region) {
   region->groups = reinterpret_cast<abi::GroupSlot*>(bytes + abi::kGroupsOffset);
   region->arena = bytes + abi::kArenaOffset;
   region->records = reinterpret_cast<abi::EventRecord*>(bytes + abi::kRecordsOffset);
+  region->transfers = reinterpret_cast<abi::TransferSlot*>(bytes + abi::RegionBytes(records));
   region->slot_mask = records - 1;
 }
 
@@ -146,7 +150,7 @@ bool CreateRegion(const Settings& settings, const Identity& identity, Region* re
   const int fd = OpenHidden(hidden);
   if (fd < 0) return false;
 
-  const std::size_t bytes = abi::RegionBytes(settings.records);
+  const std::size_t bytes = abi::FileBytes(settings.records);
   void* base = MapFile(fd, bytes);
   if (base != nullptr) {
     PointInto(base, settings.records, region);

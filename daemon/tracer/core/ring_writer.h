@@ -31,7 +31,8 @@ struct Region {
   abi::GroupSlot* groups = nullptr;
   std::uint8_t* arena = nullptr;
   abi::EventRecord* records = nullptr;
-  std::uint64_t slot_mask = 0;  // record_count − 1
+  abi::TransferSlot* transfers = nullptr;  // kTransferSlots of them
+  std::uint64_t slot_mask = 0;             // record_count − 1
 };
 
 // So many records ahead the ring's memory is asked for, so that a burst finds it in the cache; not

@@ -18,7 +18,7 @@ struct SourceName {
 };
 constexpr SourceName kSourceNames[] = {
     {"cuda", abi::kSourceCuda | abi::kSourceCupti},
-    {"nccl", abi::kSourceNccl | abi::kSourceNcclPlugin},
+    {"nccl", abi::kSourceNccl | abi::kSourceNcclPlugin | abi::kSourceNcclTransfers},
     {"gloo", abi::kSourceGloo},
     {"python", abi::kSourcePython},
 };
@@ -84,6 +84,13 @@ Settings ReadSettings(EnvLookup env) {
   }
   if (const char* trace = env("FATHOM_TRACE"); Given(trace)) {
     settings.sources = ReadSources(trace, &settings.bad_settings);
+  }
+  if (const char* transfers = env("FATHOM_NCCL_TRANSFERS"); Given(transfers)) {
+    if (strcmp(transfers, "0") == 0) {
+      settings.sources &= ~abi::kSourceNcclTransfers;
+    } else if (strcmp(transfers, "1") != 0) {
+      ++settings.bad_settings;
+    }
   }
   if (const char* job = env("FATHOM_JOB"); Given(job)) ReadJob(job, &settings);
   return settings;

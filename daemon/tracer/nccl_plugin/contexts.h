@@ -40,11 +40,18 @@ inline constexpr std::uint32_t kSilentCalls = 64;
 enum EventBit : std::uint32_t {
   kColl = 2,
   kP2p = 4,
+  kProxyOp = 8,
+  kProxyStep = 16,
   kKernelChannel = 64,
   kCollApi = 512,
   kP2pApi = 1024,
 };
 inline constexpr std::uint32_t kDefaultEvents = kColl | kP2p | kKernelChannel;
+
+// Events that tell how far the transfers of ops are. In version 3 a ProxyOp counts its own steps.
+constexpr std::uint32_t TransferEvents(std::uint8_t version) {
+  return version == 3 ? kProxyOp : kProxyOp | kProxyStep;
+}
 
 struct Context {
   std::atomic<std::uint32_t> epoch;  // of the activation it belongs to; 0: free

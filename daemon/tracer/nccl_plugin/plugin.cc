@@ -9,6 +9,8 @@
 #include "daemon/tracer/nccl_plugin/names.h"
 #include "daemon/tracer/nccl_plugin/profiler_abi.h"
 #include "daemon/tracer/nccl_plugin/tasks.h"
+#include "daemon/tracer/nccl_plugin/transfer_events.h"
+#include "daemon/tracer/nccl_plugin/transfers.h"
 
 namespace fathom::tracer::nccl_plugin {
 namespace {
@@ -23,14 +25,15 @@ struct Launched {
 };
 
 TracerState* State() { return ActiveState(abi::kSourceNcclPlugin, AfterFork::kIgnore); }
-
 // In 2.31 the kernel events cost up to 13 % of small collectives (docs/tracer/nccl_plugin.md).
-std::uint32_t UsualEvents() {
+std::uint32_t UsualEvents(const TracerState& state, std::uint8_t nccl_speaks) {
   static constinit RealSymbol symbol{"ncclGetVersion", nullptr};
   void* real = Real(&symbol, __builtin_return_address(0));
   int version = 0;
   if (real != nullptr) reinterpret_cast<int (*)(int*)>(real)(&version);
-  return version >= 23100 && version < 23200 ? 0 : kDefaultEvents;
+  if (version >= 23100 && version < 23200) return 0;
+  const bool transfers = (state.sources & abi::kSourceNcclTransfers) != 0;
+  return kDefaultEvents | (transfers ? TransferEvents(nccl_speaks) : 0);
 }
 
 // Where no call is hooked the context is the communicator.
@@ -61,7 +64,7 @@ int Init(std::uint8_t version, void** context, int* events, std::uint64_t id, co
                               static_cast<std::uint32_t>(size));
   const bool hooked = bindings.api_hooked.load(std::memory_order_relaxed) != 0;
   if (made != nullptr && !hooked && version >= 4) MakeOwnSlot(*state, made, id, name);
-  bindings.usual_events.store(UsualEvents(), std::memory_order_relaxed);
+  bindings.usual_events.store(UsualEvents(*state, version), std::memory_order_relaxed);
   bindings.mask.store(events, std::memory_order_release);
   ApplyMask(state->region.control->plugin_mask.load(std::memory_order_relaxed));
   *context = made;
@@ -169,11 +172,19 @@ Handle StartChannelOf(TracerState& state, const EventHead* event, const void* bo
 template <std::uint8_t version>
 int Start(void* raw, void** handle, const EventHead* event) {
   *handle = nullptr;
+  const std::uint64_t type = version >= 5 ? event->type : event->type & 0xff;
+  const unsigned char* body = reinterpret_cast<const unsigned char*>(event) + sizeof(EventHead);
+  if (type == kProxyStep) {
+    *handle = StartStepOf(event).raw();
+    return kOk;
+  }
+  if (type == kProxyOp) {
+    *handle = StartTransferOf(event, body).raw();
+    return kOk;
+  }
   auto* context = static_cast<Context*>(raw);
   TracerState* state = context == nullptr ? nullptr : State();
   if (state == nullptr) return kOk;
-  const std::uint64_t type = version >= 5 ? event->type : event->type & 0xff;
-  const unsigned char* body = reinterpret_cast<const unsigned char*>(event) + sizeof(EventHead);
   const unsigned char* task_body = version == 3 ? body + sizeof(NamedComm) : body;
   if (type == kColl) {
     *handle = StartLaunched(*state, context, event->parent, CollOf(task_body, version)).raw();
@@ -191,6 +202,10 @@ int Start(void* raw, void** handle, const EventHead* event) {
 
 int Stop(void* raw) {
   const Handle handle = Handle::From(raw);
+  if (IsOfTransfer(handle)) {
+    StopOfTransfer(handle);
+    return kOk;
+  }
   TracerState* state = handle.tag() == HandleTag::kChannel ? State() : nullptr;
   if (state != nullptr && !StopChannel(*state, handle)) {
     CountDrop(state->region, abi::DropReason::kPluginUnmatched);
@@ -200,6 +215,10 @@ int Stop(void* raw) {
 
 int RecordState(void* raw, int what, const StateArguments* arguments) {
   const Handle handle = Handle::From(raw);
+  if (IsOfTransfer(handle)) {
+    RecordOfTransfer(handle, what, arguments);
+    return kOk;
+  }
   if (handle.tag() == HandleTag::kChannel && what == kKernelChannelStop && arguments != nullptr) {
     NoteChannelEnd(handle, arguments->gpu_ns);
   }
@@ -210,6 +229,8 @@ int Finalize(void* raw) {
   auto* context = static_cast<Context*>(raw);
   TracerState* state = State();
   if (context == nullptr) return kOk;
+  const std::uint16_t slot = context->slot.load(std::memory_order_relaxed);
+  if (state != nullptr && slot != abi::kNoGroupSlot) DropTransfers(*state, slot);
   if (context->own_slot && state != nullptr) {
     RemoveGroup(*state, reinterpret_cast<std::uint64_t>(context));
   }

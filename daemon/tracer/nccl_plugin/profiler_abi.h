@@ -20,6 +20,23 @@ namespace fathom::tracer::nccl_plugin {
 inline constexpr int kOk = 0;                  // ncclSuccess
 inline constexpr int kKernelChannelStop = 22;  // ncclProfilerKernelChStop, from version 4
 
+// States of a proxy's op (version 3: with the count of steps so far), and of one step of it.
+enum ProxyState : int {
+  kOpSendPosted = 0,
+  kOpSendTransmitted = 2,
+  kOpSendDone = 3,
+  kOpRecvPosted = 4,
+  kOpRecvReceived = 5,
+  kOpRecvTransmitted = 6,
+  kOpRecvDone = 7,
+  kStepSendGpuWait = 8,
+  kStepSendWait = 9,
+  kStepRecvWait = 10,
+  kStepRecvFlushWait = 11,
+  kStepRecvGpuWait = 12,
+  kStepSendPeerWait = 20,
+};
+
 struct EventHead {
   std::uint64_t type;
   void* parent;
@@ -78,8 +95,23 @@ struct KernelChannelBody {
 };
 static_assert(offsetof(KernelChannelBody, gpu_ns) == 8);
 
-struct StateArguments {
+struct ProxyOpBody {  // all versions
+  std::int32_t pid;  // of the process whose op it is: another one's where it lends its network card
+  std::uint8_t channel;
+  std::int32_t peer;
+  std::int32_t steps;
+  std::int32_t chunk_bytes;
+  std::int32_t sends;
+};
+static_assert(offsetof(ProxyOpBody, channel) == 4 && offsetof(ProxyOpBody, peer) == 8 &&
+              offsetof(ProxyOpBody, sends) == 20);
+
+union StateArguments {
   std::uint64_t gpu_ns;  // of kKernelChannelStop
+  struct {               // of kOp…, version 3
+    std::size_t bytes;
+    std::int32_t steps;
+  } proxy_op;
 };
 
 using Logger = void (*)(int level, unsigned long flags, const char* file, int line,

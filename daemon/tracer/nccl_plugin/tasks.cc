@@ -76,6 +76,14 @@ Handle StartTask(const OpRef& op, std::uint8_t expected) {
   return Handle::OfTask(place, generation);
 }
 
+OpRef OpOfTask(Handle handle) {
+  const Task* task = TaskOf(handle);
+  if (task == nullptr || !IsCurrent(task->word.load(std::memory_order_acquire), handle)) return {};
+  const OpRef op = task->op();
+  std::atomic_thread_fence(std::memory_order_acquire);
+  return IsCurrent(task->word.load(std::memory_order_relaxed), handle) ? op : OpRef{};
+}
+
 bool StartChannel(const TracerState& state, Handle handle, std::uint64_t gpu_ns) {
   Task* task = TaskOf(handle);
   std::uint64_t before = 0;

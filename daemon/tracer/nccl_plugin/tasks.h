@@ -31,10 +31,17 @@ namespace fathom::tracer::nccl_plugin {
 inline constexpr std::size_t kTasks = 2048;
 
 // What a handle stands for. NCCL passes handles back as they are; 0 is "no event".
-enum class HandleTag : std::uint64_t { kNone = 0, kCall = 1, kTask = 2, kChannel = 3 };
+enum class HandleTag : std::uint64_t {
+  kNone = 0,
+  kCall = 1,
+  kTask = 2,
+  kChannel = 3,
+  kTransfer = 4,
+  kStep = 5,
+};
 
-//   bit  0..2 tag   3 captured   8..15 channel   16..31 place   32..63 generation   (task, channel)
-//   bit  0..2 tag   3 captured   16..63 op_id                                       (call)
+//   bit  0..2 tag   3 captured   16..31 place   32..63 generation   (all others)
+//   bit  0..2 tag   3 captured   16..63 op_id                       (call)
 struct Handle {
   std::uint64_t bits = 0;
 
@@ -45,9 +52,12 @@ struct Handle {
     return {static_cast<std::uint64_t>(HandleTag::kTask) | place << 16 |
             std::uint64_t{generation} << 32};
   }
-  Handle Channel() const {
-    return {(bits & ~std::uint64_t{7}) | static_cast<std::uint64_t>(HandleTag::kChannel)};
+  static Handle OfTransfer(std::uint64_t place, std::uint32_t generation) {
+    return {static_cast<std::uint64_t>(HandleTag::kTransfer) | place << 16 |
+            std::uint64_t{generation} << 32};
   }
+  Handle Channel() const { return As(HandleTag::kChannel); }
+  Handle Step() const { return As(HandleTag::kStep); }
   static Handle From(const void* raw) { return {reinterpret_cast<std::uint64_t>(raw)}; }
   void* raw() const { return reinterpret_cast<void*>(bits); }
 
@@ -56,10 +66,17 @@ struct Handle {
   std::uint64_t op_id() const { return bits >> 16; }
   std::uint64_t place() const { return bits >> 16 & 0xffff; }
   std::uint32_t generation() const { return static_cast<std::uint32_t>(bits >> 32); }
+
+ private:
+  Handle As(HandleTag tag) const {
+    return {(bits & ~std::uint64_t{7}) | static_cast<std::uint64_t>(tag)};
+  }
 };
 
 // Begins a task of `op` with `expected` channels, 0: not known.
 Handle StartTask(const OpRef& op, std::uint8_t expected);
+// The op of a task; op_id 0 if the task is no more.
+OpRef OpOfTask(Handle task);
 
 // A channel of `task` began at `gpu_ns` (0: not told). False if the task is no more.
 bool StartChannel(const TracerState& state, Handle task, std::uint64_t gpu_ns);

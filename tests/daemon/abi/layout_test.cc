@@ -68,6 +68,24 @@ TEST(LayoutTest, HeaderFieldsLieWhereDocumented) {
   EXPECT_EQ(OffsetIn(header, header.run_id), 200u);
   EXPECT_EQ(OffsetIn(header, header.tracer_version), 264u);
   EXPECT_EQ(OffsetIn(header, header.ready), 280u);
+  EXPECT_EQ(OffsetIn(header, header.transfers_offset), 288u);
+  EXPECT_EQ(OffsetIn(header, header.transfer_slots), 296u);
+  EXPECT_EQ(OffsetIn(header, header.transfer_bytes), 300u);
+}
+
+TEST(LayoutTest, TransfersFollowTheRecords) {
+  EXPECT_EQ(FileBytes(kDefaultRecords), RegionBytes(kDefaultRecords) + 1024u * 64u);
+  EXPECT_EQ(offsetof(TransferSlot, turn), 0u);
+  EXPECT_EQ(offsetof(TransferSlot, peer), 4u);
+  EXPECT_EQ(offsetof(TransferSlot, op_id), 8u);
+  EXPECT_EQ(offsetof(TransferSlot, group_slot), 16u);
+  EXPECT_EQ(offsetof(TransferSlot, channel), 18u);
+  EXPECT_EQ(offsetof(TransferSlot, sends), 19u);
+  EXPECT_EQ(offsetof(TransferSlot, steps), 20u);
+  EXPECT_EQ(offsetof(TransferSlot, posted), 24u);
+  EXPECT_EQ(offsetof(TransferSlot, gpu), 28u);
+  EXPECT_EQ(offsetof(TransferSlot, moved), 32u);
+  EXPECT_EQ(offsetof(TransferSlot, done), 36u);
 }
 
 TEST(LayoutTest, ControlWordsOfTheTwoSidesLieOnDifferentLines) {

@@ -14,6 +14,12 @@
 //   FAKE_NCCL_SLOW_LINK  SRC:DST:FACTOR:AFTER  transfers over that link take FACTOR times as long,
 //                        from the AFTER-th op of the process on
 //   FAKE_NCCL_STUCK      RANK:AFTER  that rank's AFTER-th op never moves on
+//   FAKE_NCCL_NET        set: the ranks are on nodes of their own; what a collective exchanges goes
+//                        around a ring in steps, which the profiler is told (proxy.h)
+//   FAKE_NCCL_STUCK_LINK SRC:DST:AFTER  of the steps over that link only the first ones arrive,
+//   from
+//                        the AFTER-th op of DST's process on; needs FAKE_NCCL_NET
+//   FAKE_NCCL_LENT       set: the profiler hears of the ring as of another process's (PXN)
 //   FAKE_NCCL_PROFILER_VERSION  the newest plugin version it knows (3 to 6; default 6)
 //
 // Thread-safety: as the real ones. Errors: ncclInvalidArgument for a null communicator or stream.

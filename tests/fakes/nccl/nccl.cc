@@ -11,6 +11,7 @@
 
 #include "tests/fakes/nccl/fake_nccl.h"
 #include "tests/fakes/nccl/profiler.h"
+#include "tests/fakes/nccl/proxy.h"
 #include "tests/fakes/nccl/rendezvous.h"
 #include "tests/fakes/nccl/stream.h"
 
@@ -72,6 +73,27 @@ const Fault& Stuck() {
   return fault;
 }
 
+// Steps of the ring that pass the link before they get stuck.
+constexpr int kStuckLinkPasses = 2;
+
+const Fault& StuckLink() {
+  static const Fault fault = [] {
+    Fault f;
+    const char* text = getenv("FAKE_NCCL_STUCK_LINK");
+    unsigned long after = 0;
+    if (text != nullptr && sscanf(text, "%d:%d:%lu", &f.first, &f.second, &after) != 3) f = Fault{};
+    f.after = after;
+    return f;
+  }();
+  return fault;
+}
+
+// Whether each rank is on a node of its own.
+bool OverNetwork() {
+  static const bool set = getenv("FAKE_NCCL_NET") != nullptr;
+  return set;
+}
+
 struct Op {
   ncclComm* comm;
   Described what;
@@ -83,6 +105,7 @@ struct Op {
   void* call = nullptr;
   void* task = nullptr;
   void* channels[fakes::nccl::kChannels] = {};
+  std::shared_ptr<fakes::nccl::RingProxy> proxy;  // of a collective over the network
   bool over = false;
 };
 
@@ -118,6 +141,20 @@ std::int64_t TransferNs(const Op& op) {
   return link.first >= 0 && op.ordinal >= link.after && Crosses(op, link) ? ns * link.factor : ns;
 }
 
+void BeginRing(Op& op) {
+  if (!OverNetwork() || op.what.point_to_point) return;
+  const ncclComm& comm = *op.comm;
+  const Fault& link = StuckLink();
+  const bool stuck = link.second == Process() && op.ordinal >= link.after &&
+                     ProcessOf(comm, (comm.rank + comm.ranks - 1) % comm.ranks) == link.first;
+  // A process that lends its network card: what it is told of the op is another process's.
+  static const bool lent = getenv("FAKE_NCCL_LENT") != nullptr;
+  void* const context = lent ? reinterpret_cast<void*>(1) : comm.context;
+  op.proxy = std::make_shared<fakes::nccl::RingProxy>(
+      fakes::nccl::RingPlace{comm.shared, context, op.task, comm.ranks, comm.rank, op.number,
+                             stuck ? kStuckLinkPasses : -1, lent ? getpid() + 1 : getpid()});
+}
+
 bool Met(const Op& op) {
   Shared& shared = *op.comm->shared;
   const int me = op.comm->rank, other = op.what.peer;
@@ -137,6 +174,7 @@ void Begin(Op& op) {
   for (int c = 0; c < channels; ++c) {
     op.channels[c] = Profiler::Get().StartChannel(op.comm->context, op.comm->rank, op.task, c, now);
   }
+  BeginRing(op);
   while (Stuck().first == Process() && op.ordinal >= Stuck().after) fakes::nccl::PollPause();
   if (!op.what.point_to_point) {
     shared.arrived[op.number % fakes::nccl::kPlaces].fetch_add(1);
@@ -160,7 +198,7 @@ void Execute(const std::vector<std::shared_ptr<Op>>& plan) {
   for (bool over = false; !over;) {
     over = true;
     for (const auto& op : plan) {
-      if (!op->over && Met(*op)) Finish(*op);
+      if (!op->over && Met(*op) && (op->proxy == nullptr || op->proxy->Progress())) Finish(*op);
       over = over && op->over;
     }
     if (!over) fakes::nccl::PollPause();

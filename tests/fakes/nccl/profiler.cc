@@ -75,6 +75,14 @@ struct Event {
       std::uint8_t channel;
       std::uint64_t gpu_ns;
     } kernel;
+    struct {
+      int pid;
+      std::uint8_t channel;
+      int peer, steps, chunk, sends;
+    } proxy_op;
+    struct {
+      int step;
+    } proxy_step;
   };
 };
 
@@ -83,11 +91,19 @@ struct Table {
   void* init;
   int (*start)(void*, void**, Event*);
   int (*stop)(void*);
-  int (*state)(void*, int, std::uint64_t*);
+  int (*state)(void*, int, void*);
   int (*finalize)(void*);
 };
 
-enum { kColl = 2, kP2p = 4, kKernelChannel = 64, kCollApi = 512, kP2pApi = 1024 };
+enum {
+  kColl = 2,
+  kP2p = 4,
+  kProxyOp = 8,
+  kProxyStep = 16,
+  kKernelChannel = 64,
+  kCollApi = 512,
+  kP2pApi = 1024
+};
 constexpr int kKernelChannelStop = 22;
 
 // NCCL's own parameter, whose type plugins know.
@@ -204,6 +220,54 @@ void Profiler::StopChannel(void* handle, std::uint64_t gpu_ns) {
   if (handle == nullptr) return;
   if (version_ >= 4) TableOf(table_)->state(handle, kKernelChannelStop, &gpu_ns);
   TableOf(table_)->stop(handle);
+}
+
+// A mask that is taken back does not end what is going on, but brings nothing new.
+void* Profiler::StartTransfer(void* context, int rank, void* task, const Moved& what) {
+  const int mask = __atomic_load_n(&mask_, __ATOMIC_RELAXED);
+  if (table_ == nullptr || (mask & (kProxyOp | kProxyStep)) == 0) return nullptr;
+  Event event = {};
+  event.type = kProxyOp;
+  if (version_ < 5) event.type |= 0xabcdef00;
+  event.parent = task;
+  event.rank = rank;
+  event.proxy_op = {what.pid,  static_cast<std::uint8_t>(what.channel), what.peer, what.steps, 4096,
+                    what.sends};
+  void* handle = nullptr;
+  TableOf(table_)->start(context, &handle, &event);
+  return handle;
+}
+
+void Profiler::NoteSteps(void* transfer, int state, int steps) {
+  if (transfer == nullptr) return;
+  struct {
+    std::size_t bytes;
+    int steps;
+  } arguments = {0, steps};
+  TableOf(table_)->state(transfer, state, &arguments);
+}
+
+void* Profiler::StartStep(void* context, int rank, void* transfer, int step) {
+  const int mask = __atomic_load_n(&mask_, __ATOMIC_RELAXED);
+  if (table_ == nullptr || (mask & kProxyStep) == 0) return nullptr;
+  Event event = {};
+  event.type = kProxyStep;
+  if (version_ < 5) event.type |= 0xabcdef00;
+  event.parent = transfer;  // null where nobody wanted the transfer
+  event.rank = rank;
+  event.proxy_step.step = step;
+  void* handle = nullptr;
+  TableOf(table_)->start(context, &handle, &event);
+  return handle;
+}
+
+void Profiler::NoteStep(void* step, int state) {
+  std::uint64_t arguments = 0;
+  if (step != nullptr) TableOf(table_)->state(step, state, &arguments);
+}
+
+void Profiler::Stop(void* handle) {
+  if (handle != nullptr) TableOf(table_)->stop(handle);
 }
 
 }  // namespace fakes::nccl

@@ -28,6 +28,12 @@ struct Described {
   bool point_to_point;
 };
 
+// A transfer to or from one other rank on one channel. `pid`: of the process whose op it is.
+struct Moved {
+  int pid, channel, peer, steps;
+  bool sends;
+};
+
 class Profiler {
  public:
   // The one of this process.
@@ -42,6 +48,15 @@ class Profiler {
   void* Launch(void* context, int rank, const Described& op, void* call);
   void* StartChannel(void* context, int rank, void* task, int channel, std::uint64_t gpu_ns);
   void StopChannel(void* handle, std::uint64_t gpu_ns);
+
+  // What the proxy thread moves for an op: version 3 tells its steps in counts, later ones each.
+  // `state`: NCCL's numbers, of an op's in version 3, else of a step's.
+  bool counts_steps() const { return version_ == 3; }
+  void* StartTransfer(void* context, int rank, void* task, const Moved& what);
+  void NoteSteps(void* transfer, int state, int steps);
+  void* StartStep(void* context, int rank, void* transfer, int step);
+  void NoteStep(void* step, int state);
+  void Stop(void* handle);
 
  private:
   Profiler();

@@ -25,7 +25,8 @@ TEST(SettingsTest, DefaultsAreOnAndCountNothing) {
   EXPECT_STREQ(settings.shm_dir, "/dev/shm/fathom");
   EXPECT_EQ(settings.records, abi::kDefaultRecords);
   EXPECT_EQ(settings.sources, abi::kSourceGloo | abi::kSourcePython | abi::kSourceCuda |
-                                  abi::kSourceCupti | abi::kSourceNccl | abi::kSourceNcclPlugin);
+                                  abi::kSourceCupti | abi::kSourceNccl | abi::kSourceNcclPlugin |
+                                  abi::kSourceNcclTransfers);
   EXPECT_STREQ(settings.job, "");
   EXPECT_EQ(settings.bad_settings, 0u);
 }
@@ -65,6 +66,18 @@ INSTANTIATE_TEST_SUITE_P(
                     RingCase{" 64", abi::kDefaultRecords, 1},
                     RingCase{"99999999999999999999", abi::kDefaultRecords, 1}));
 
+TEST(SettingsTest, TransfersOfNcclCanBeLeftOut) {
+  const auto on = [](const char* value) {
+    return (Read({{"FATHOM_NCCL_TRANSFERS", value}}).sources & abi::kSourceNcclTransfers) != 0;
+  };
+  EXPECT_TRUE(on(""));
+  EXPECT_TRUE(on("1"));
+  EXPECT_FALSE(on("0"));
+  EXPECT_TRUE(on("no"));
+  EXPECT_EQ(Read({{"FATHOM_NCCL_TRANSFERS", "no"}}).bad_settings, 1u);
+  EXPECT_EQ(Read({{"FATHOM_NCCL_TRANSFERS", "0"}}).bad_settings, 0u);
+}
+
 struct TraceCase {
   const char* trace;
   std::uint32_t sources;
@@ -83,7 +96,9 @@ INSTANTIATE_TEST_SUITE_P(
                     TraceCase{"gloo,", abi::kSourceGloo, 0},
                     TraceCase{"gloo,gpu", abi::kSourceGloo, 1}, TraceCase{"Gloo", 0, 1},
                     TraceCase{"glo", 0, 1}, TraceCase{"a,b,c", 0, 3},
-                    TraceCase{"nccl", abi::kSourceNccl | abi::kSourceNcclPlugin, 0}));
+                    TraceCase{"nccl",
+                              abi::kSourceNccl | abi::kSourceNcclPlugin | abi::kSourceNcclTransfers,
+                              0}));
 
 TEST(SettingsTest, AFolderMustBeAbsoluteAndNotTooLong) {
   EXPECT_EQ(Read({{"FATHOM_SHM_DIR", "here"}}).shm_dir, nullptr);

@@ -4,6 +4,7 @@ import pathlib
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 from collections import Counter, defaultdict
 
@@ -143,6 +144,89 @@ class PluginVersions(unittest.TestCase):
 
     def test_5(self):
         self.run_version(5)
+
+
+class Transfers(unittest.TestCase):
+    """What the proxy threads move, as the ring tells it while a link is stuck."""
+    STEPS, PASSED, LINK = 6, 2, (1, 2)
+
+    def stuck(self, version):
+        with tempfile.TemporaryDirectory(dir="/dev/shm", prefix="fathom-nccl-") as folder, FakeAgent(folder) as agent:
+            clean = {k: v for k, v in os.environ.items() if not k.startswith(("FATHOM_", "NCCL_", "FAKE_"))}
+            job = subprocess.Popen(
+                [BUILD / "tests/fake_train", "--spawn", "--dp", "4"],
+                env={**clean, "LD_PRELOAD": str(BUILD / "libfathom.so"), "FATHOM_SHM_DIR": folder, "FAKE_NCCL_NET": "1",
+                     "NCCL_PROFILER_PLUGIN": "STATIC_PLUGIN", "FAKE_NCCL_PROFILER_VERSION": str(version),
+                     "FAKE_NCCL_STUCK_LINK": "%d:%d:20" % self.LINK})
+            try:
+                return self.once_still(agent)
+            finally:
+                job.kill()
+                job.wait()
+
+    def once_still(self, agent):
+        before, until = None, time.monotonic() + 60
+        while time.monotonic() < until:
+            time.sleep(0.5)
+            rings = {ring.rank: ring for ring in map(RingFile, agent.rings())}
+            now = {rank: ring.transfers for rank, ring in rings.items()}
+            if now == before and len(now) == 4 and all(now.values()):
+                return rings
+            before = now
+        self.fail("it did not come to a stop")
+
+    def check(self, version):
+        rings = self.stuck(version)
+        sends, receives = {}, {}
+        for rank, ring in rings.items():
+            begun, ended = ({r.op for r in ring.records if r.kind == kind} for kind in ("gpu_start", "gpu_end"))
+            number = {r.op: r.sequence for r in ring.records if r.kind == "enter"}
+            self.assertEqual({t.op for t in ring.transfers}, begun - ended, "of what is in flight, of no other")
+            self.assertEqual(len(ring.transfers), 4 * len(begun - ended), "two channels, there and back")
+            self.assertEqual(ring.drops, dict.fromkeys(ring.drops, 0))
+            for t in ring.transfers:
+                self.assertEqual(t.steps, self.STEPS)
+                ends = (rank, t.peer) if t.sends else (t.peer, rank)
+                (sends if t.sends else receives)[*ends, t.channel, number[t.op]] = t
+        self.assertEqual(set(sends), set(receives), "both ends of each edge, by the same channel")
+        for edge, send in sends.items():
+            receive = receives[edge]
+            self.assertGreaterEqual(send.posted, send.moved)
+            if edge[:2] == self.LINK:
+                self.assertEqual((receive.moved, send.done), (self.PASSED, self.PASSED))
+                self.assertGreater(send.moved, receive.moved, "the network has taken more than arrived")
+                self.assertGreater(receive.posted, receive.moved, "and there is room for it")
+            else:
+                self.assertEqual((send.moved, send.done, receive.gpu, receive.done), (receive.moved,) * 4,
+                                 "all others only wait")
+
+    def test_3(self):
+        self.check(3)
+
+    def test_4(self):
+        self.check(4)
+
+    def test_6(self):
+        self.check(6)
+
+    def test_what_is_over_leaves_no_slot(self):
+        rings, done = train("--dp", 2, FAKE_NCCL_NET="1")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        for ring in rings.values():
+            self.assertEqual((ring.transfers, ring.drops), ([], dict.fromkeys(ring.drops, 0)))
+
+    def test_what_belongs_to_another_process_is_left_alone(self):
+        rings, done = train("--dp", 2, FAKE_NCCL_NET="1", FAKE_NCCL_LENT="1")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        for ring in rings.values():
+            self.assertNotIn(b"\1", ring.raw[ring.region_bytes:], "no slot was ever used")
+
+    def test_they_can_be_switched_off(self):
+        rings, done = train("--dp", 2, FAKE_NCCL_NET="1", FATHOM_NCCL_TRANSFERS="0")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        for ring in rings.values():
+            self.assertTrue(any(r.kind == "gpu_end" for r in ring.records))
+            self.assertNotIn(b"\1", ring.raw[ring.region_bytes:], "no slot was ever used")
 
 
 class NoPlugin(unittest.TestCase):
