@@ -164,6 +164,10 @@ Rejection Check(const v1::RankHealth& health) {
     }
     if (!Duration(socket.since_received_ns())) return kBadNumber;
   }
+  if (health.transfers_size() > kMaxTransfers) return kTooManyGroups;
+  for (const auto& transfer : health.transfers()) {
+    if (!Duration(transfer.still_ns())) return kBadNumber;
+  }
   if (health.open_ops_size() > kMaxOpenOps || health.groups_size() > kMaxHealthGroups) {
     return kTooManyGroups;
   }

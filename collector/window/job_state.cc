@@ -22,15 +22,32 @@ RankId PeerOf(const GroupTable& groups, const Message& op) {
   return groups.MemberAt(GroupId(op.group()), op.place_of_peer() - 1);
 }
 
-// `message`, or its copy in `named` with the peers of its open ops named. Message: v1::RankHealth
-// or v1::RankGone.
-template <typename Message>
-const Message& WithPeers(const GroupTable& groups, const Message& message, Message& named) {
-  const bool by_place = std::any_of(message.open_ops().begin(), message.open_ops().end(),
-                                    [](const v1::OpenOp& op) { return op.place_of_peer() != 0; });
-  if (!by_place) return message;
-  named = message;
-  for (v1::OpenOp& op : *named.mutable_open_ops()) op.set_peer(PeerOf(groups, op).value);
+template <typename Ops>
+bool AnyByPlace(const Ops& ops) {
+  return std::any_of(ops.begin(), ops.end(),
+                     [](const auto& op) { return op.place_of_peer() != 0; });
+}
+
+template <typename Ops>
+void NamePeers(const GroupTable& groups, Ops& ops) {
+  for (auto& op : ops) op.set_peer(PeerOf(groups, op).value);
+}
+
+// The message, or its copy in `named` with the peers of its ops named.
+const v1::RankGone& WithPeers(const GroupTable& groups, const v1::RankGone& gone,
+                              v1::RankGone& named) {
+  if (!AnyByPlace(gone.open_ops())) return gone;
+  named = gone;
+  NamePeers(groups, *named.mutable_open_ops());
+  return named;
+}
+
+const v1::RankHealth& WithPeers(const GroupTable& groups, const v1::RankHealth& health,
+                                v1::RankHealth& named) {
+  if (!AnyByPlace(health.open_ops()) && !AnyByPlace(health.transfers())) return health;
+  named = health;
+  NamePeers(groups, *named.mutable_open_ops());
+  NamePeers(groups, *named.mutable_transfers());
   return named;
 }
 

@@ -24,6 +24,7 @@ void Tell(const RankTrouble& trouble, diagnosis::RankFacts& facts) {
   if (trouble.stack != nullptr) facts.stack = *trouble.stack;
   facts.open_ops = trouble.open_ops;
   facts.groups = trouble.groups;
+  facts.transfers = trouble.transfers;
 }
 
 std::span<const RankSocket> SocketsOf(const RankState& state) {

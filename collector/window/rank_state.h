@@ -59,6 +59,7 @@ struct RankTrouble {
   std::vector<diagnosis::OpenOp> open_ops;
   std::vector<diagnosis::GroupProgress> groups;
   std::vector<RankSocket> sockets;
+  std::vector<diagnosis::Transfer> transfers;
 };
 
 struct RankHealthState {

@@ -77,10 +77,26 @@ RankSocket SocketOf(const v1::Socket& from) {
   return to;
 }
 
+diagnosis::Transfer TransferOf(const v1::Transfer& from) {
+  diagnosis::Transfer to;
+  to.group = GroupId(from.group());
+  to.sequence = Sequence(from.sequence());
+  to.peer = RankId(from.peer());
+  to.channel = from.channel();
+  to.sends = from.sends();
+  to.steps = from.steps();
+  to.posted = from.posted();
+  to.gpu = from.gpu();
+  to.moved = from.moved();
+  to.done = from.done();
+  to.still_for = Nanos(from.still_ns());
+  return to;
+}
+
 bool Troubled(const v1::RankHealth& health) {
   return !health.open_mark().empty() || !health.window_refused().empty() || health.has_stack() ||
          !health.tracer_drops().empty() || !health.open_ops().empty() || !health.groups().empty() ||
-         !health.sockets().empty();
+         !health.sockets().empty() || !health.transfers().empty();
 }
 
 std::unique_ptr<RankTrouble> TroubleOf(const v1::RankHealth& health) {
@@ -95,6 +111,9 @@ std::unique_ptr<RankTrouble> TroubleOf(const v1::RankHealth& health) {
     trouble->groups.push_back({GroupId(g.group()), g.entered(), g.started(), g.completed()});
   }
   for (const auto& socket : health.sockets()) trouble->sockets.push_back(SocketOf(socket));
+  for (const auto& transfer : health.transfers()) {
+    trouble->transfers.push_back(TransferOf(transfer));
+  }
   return trouble;
 }
 

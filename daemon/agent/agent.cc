@@ -289,6 +289,7 @@ void Agent::RetireSession(const std::string& name, bool remove, std::int64_t now
     outbox_.PutDurable(std::move(gone));
   }
   if (stacks_ != nullptr) stacks_->Forget(name);
+  transfers_.Forget(name);
   if (recorder_ != nullptr) recorder_->Forget(*session);
   outbox_.RemoveStanding(StandingKey(*session, "1rank", 0));
   for (std::size_t slot = 0; slot < session->groups().size(); ++slot) {
@@ -332,6 +333,7 @@ void Agent::SendHealth(std::int64_t now_ns) {
     rank = RankHealthOf(session, facts.value_or(ProcessFacts{}), now_ns);
     if (stacks_ != nullptr) stacks_->Look(session, now_ns, rank);
     sockets_.Look(session.identity().pid, now_ns, rank);
+    transfers_.Look(session, now_ns, rank);
   }
   *health.mutable_node() = NodeHealthOf(node_facts_.Read(), node_, world_.wall_now().ns);
   Record(message);

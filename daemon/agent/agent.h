@@ -37,6 +37,7 @@
 #include "daemon/agent/session/rank_session.h"
 #include "daemon/agent/session/socket_watch.h"
 #include "daemon/agent/session/stack_watch.h"
+#include "daemon/agent/session/transfer_watch.h"
 #include "daemon/agent/source/process/node_facts.h"
 #include "daemon/agent/source/ring/ring_directory.h"
 #include "daemon/agent/uplink/collector_link.h"
@@ -113,6 +114,7 @@ class Agent {
   RingDirectory directory_;
   std::unique_ptr<StackWatch> stacks_;  // null: off
   SocketWatch sockets_;
+  TransferWatch transfers_;
   NodeFactsReader node_facts_;
   AgentMetrics metrics_;
   Outbox outbox_;

@@ -77,6 +77,23 @@ struct OpenOp {
   bool started = false;
 };
 
+// What a rank sends to, or receives from, one other rank in an op that is open, on one channel of
+// NCCL's, in steps (abi::TransferSlot). A send: posted ≥ gpu ≥ moved ≥ done; a receive: posted ≥
+// moved ≥ gpu ≥ done.
+struct Transfer {
+  GroupId group;
+  Sequence sequence = kNoSequence;
+  RankId peer = kNoRank;
+  std::uint32_t channel = 0;
+  bool sends = false;
+  std::uint32_t steps = 0;
+  std::uint32_t posted = 0;  // a buffer was offered: to the GPU, to the network
+  std::uint32_t gpu = 0;     // the GPU has filled it; it was handed to the GPU
+  std::uint32_t moved = 0;   // the network has taken it; it has arrived
+  std::uint32_t done = 0;    // the network has confirmed it; the GPU has taken it
+  Nanos still_for;           // since a count changed, as far as was looked
+};
+
 struct GroupProgress {
   GroupId group;
   std::uint64_t entered = 0;
@@ -142,8 +159,9 @@ struct RankFacts {
   bool agent_reachable = true;  // false: what is said here is old
   std::vector<OpenOp> open_ops;
   std::vector<GroupProgress> groups;
-  std::vector<PathFlow> flows;   // to its peers, where the transport was recorded
-  std::vector<PathState> paths;  // to its peers, live, of a rank that is stuck in an op
+  std::vector<PathFlow> flows;      // to its peers, where the transport was recorded
+  std::vector<PathState> paths;     // to its peers, live, of a rank that is stuck in an op
+  std::vector<Transfer> transfers;  // of the ops that it is stuck in, where NCCL tells
 };
 
 struct RankRows {

@@ -34,6 +34,9 @@ void FillLayout(abi::RegionHeader& h, std::uint32_t records) {
   h.arena_offset = abi::kArenaOffset;
   h.arena_bytes = abi::kMemberArenaBytes;
   h.records_offset = abi::kRecordsOffset;
+  h.transfers_offset = abi::RegionBytes(records);
+  h.transfer_slots = abi::kTransferSlots;
+  h.transfer_bytes = sizeof(abi::TransferSlot);
 }
 
 }  // namespace
@@ -50,7 +53,7 @@ RingFolder::~RingFolder() {
 }
 
 RingWriter::RingWriter(const std::string& folder, const RingOptions& options)
-    : capacity_(options.records), bytes_(abi::RegionBytes(options.records)) {
+    : capacity_(options.records), bytes_(abi::FileBytes(options.records)) {
   const std::uint32_t pid = options.pid == 0 ? static_cast<std::uint32_t>(getpid()) : options.pid;
   name_ = std::to_string(pid) + "-" + std::to_string(options.generation) + ".ring";
   path_ = folder + "/" + name_;

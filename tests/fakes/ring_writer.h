@@ -63,6 +63,9 @@ class RingWriter {
   abi::ControlBlock& control() { return *At<abi::ControlBlock>(abi::kControlOffset); }
   abi::GroupSlot& group(std::uint16_t slot) { return At<abi::GroupSlot>(abi::kGroupsOffset)[slot]; }
   abi::EventRecord* records() { return At<abi::EventRecord>(abi::kRecordsOffset); }
+  abi::TransferSlot& transfer(std::uint32_t place) {
+    return At<abi::TransferSlot>(abi::RegionBytes(capacity_))[place];
+  }
   const std::string& path() const { return path_; }
   const std::string& name() const { return name_; }
   std::uint32_t capacity() const { return capacity_; }

@@ -90,6 +90,11 @@ void RankSession::RefreshProgress() {
   group_progress_.assign(table_->progress().begin(), table_->progress().end());
 }
 
+std::vector<TransferSeen> RankSession::Transfers() const {
+  if (region_ == nullptr || broken_) return {};
+  return region_->ReadTransfers().value_or(std::vector<TransferSeen>());
+}
+
 void RankSession::SampleThreads(std::int64_t now_ns) {
   if (now_ns - last_sample_ns_ < settings_.sample_every_ns) return;
   last_sample_ns_ = now_ns;

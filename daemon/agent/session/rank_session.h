@@ -88,6 +88,8 @@ class RankSession {
   bool Silent(std::int64_t now_ns) const;
   // Reads the group table's progress words again.
   void RefreshProgress();
+  // What its process's proxies move now, where that is told; empty for one that is gone.
+  std::vector<TransferSeen> Transfers() const;
 
   // Asks the process for a window of detail: `order` with the slot of `group` filled in. Errors:
   // NotFound where the process is not in that group, and those of WindowWatch.

@@ -149,6 +149,7 @@ TEST(Validate, NumbersOfHealthAreOnesToReckonWith) {
       [](auto& h) { h.set_training_thread_cpu_ns(~std::uint64_t{0}); },
       [](auto& h) { h.add_open_ops()->set_age_ns(-kMost); },
       [](auto& h) { h.add_sockets()->set_since_received_ns(kMost); },
+      [](auto& h) { h.add_transfers()->set_still_ns(-kMost); },
   };
   for (const auto& spoil : spoilt) {
     auto health = HealthOf(0);
@@ -164,6 +165,9 @@ TEST(Validate, HealthIsFiniteAndNotNegative) {
   EXPECT_EQ(Validate(Message(2, health)), kBadNumber);
   health = HealthOf(0);
   for (int i = 0; i <= kMaxOpenOps; ++i) health.add_open_ops();
+  EXPECT_EQ(Validate(Message(2, health)), kTooManyGroups);
+  health = HealthOf(0);
+  for (int i = 0; i <= kMaxTransfers; ++i) health.add_transfers();
   EXPECT_EQ(Validate(Message(2, health)), kTooManyGroups);
   v1::AgentMessage message;
   message.mutable_health()->mutable_node()->set_load1(std::numeric_limits<double>::quiet_NaN());

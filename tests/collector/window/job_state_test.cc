@@ -110,6 +110,38 @@ TEST_F(JobStateTest, ConnectionsAreMatchedByBothEnds) {
   EXPECT_TRUE(view.ranks[2].paths.empty()) << "whoever that is, it is no rank";
 }
 
+TEST_F(JobStateTest, TransfersComeIntoTheViewAsTheyWereTold) {
+  Start(2);
+  auto health = HealthOf(1, "S", 0);
+  auto& told = *health.add_transfers();
+  told.set_group(kWorldGroup);
+  told.set_sequence(41);
+  told.set_peer(0);
+  told.set_channel(3);
+  told.set_sends(true);
+  told.set_steps(12);
+  told.set_posted(9);
+  told.set_gpu(8);
+  told.set_moved(7);
+  told.set_done(6);
+  told.set_still_ns(5'000'000'000);
+  EXPECT_FALSE(job.Apply(health, "n0"));
+  const auto view = View();
+  ASSERT_EQ(view.ranks[1].transfers.size(), 1u);
+  const diagnosis::Transfer& seen = view.ranks[1].transfers[0];
+  EXPECT_EQ(seen.group, GroupId(kWorldGroup));
+  EXPECT_EQ(seen.sequence, Sequence(41));
+  EXPECT_EQ(seen.peer, RankId(0));
+  EXPECT_EQ(seen.channel, 3u);
+  EXPECT_TRUE(seen.sends);
+  EXPECT_EQ(seen.steps, 12u);
+  EXPECT_EQ((std::vector<std::uint32_t>{seen.posted, seen.gpu, seen.moved, seen.done}),
+            (std::vector<std::uint32_t>{9, 8, 7, 6}));
+  EXPECT_EQ(seen.still_for, Nanos::FromSeconds(5));
+  job.Apply(HealthOf(1, "S", 0), "n0");
+  EXPECT_TRUE(View().ranks[1].transfers.empty()) << "it moves again";
+}
+
 TEST_F(JobStateTest, SilenceAndCpuWhileSilent) {
   Start(1);
   auto health = HealthOf(0, "R", 10'000'000);
@@ -216,8 +248,14 @@ TEST_F(JobStateTest, APeerToldByItsPlaceIsNamedByTheMembersOwnReports) {
     op.set_group(kSplit);
     op.set_peer(kNoRank.value);
     op.set_place_of_peer(at + 1);
+    v1::Transfer& transfer = *health.add_transfers();
+    transfer.set_group(kSplit);
+    transfer.set_peer(kNoRank.value);
+    transfer.set_place_of_peer(at + 1);
     EXPECT_FALSE(job.Apply(health, "n0"));
-    return View().ranks[1].open_ops[0].peer;
+    const auto view = View();
+    EXPECT_EQ(view.ranks[1].transfers.at(0).peer, view.ranks[1].open_ops[0].peer);
+    return view.ranks[1].open_ops[0].peer;
   };
   place(1, 0);
   place(3, 2);

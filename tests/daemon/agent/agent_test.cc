@@ -234,6 +234,38 @@ TEST_F(AgentTest, ASilentRankTellsItsOpenOps) {
   }
 }
 
+TEST_F(AgentTest, ARankThatIsStuckTellsHowFarItsTransfersAreAndSinceWhen) {
+  RingWriter& ring = Process(10, 0);
+  StartAgent();
+  for (int i = 0; i < 30; ++i) TrainStep();
+  TrainStep(true);
+  const auto put = [&](std::uint32_t place, std::uint64_t op, std::uint32_t done) {
+    abi::TransferSlot& slot = ring.transfer(place);
+    slot.turn = 1;
+    slot.op_id = op;
+    slot.peer = 1;
+    slot.sends = 1;
+    slot.steps = slot.posted = slot.gpu = 6;
+    slot.moved = 4;
+    slot.done = done;
+  };
+  const std::uint64_t stuck = ring.NewOpId() - 1;
+  put(0, stuck, 2);
+  put(1, stuck - 1, 2);  // of an op that is over
+  put(2, stuck, 5);      // more confirmed than taken: not what it seems
+  ASSERT_TRUE(Connected());
+  for (int second = 0; second < 4; ++second) Advance(1000 * kMs);
+  ring.transfer(0).done = 3;
+  for (int second = 0; second < 3; ++second) Advance(1000 * kMs);
+  const auto told = [](const v1::AgentMessage& m) {
+    if (m.health().ranks_size() == 0 || m.health().ranks(0).transfers_size() != 1) return false;
+    const v1::Transfer& t = m.health().ranks(0).transfers(0);
+    return t.sequence() == 61 && t.peer() == 1 && t.sends() && t.moved() == 4 && t.done() == 3 &&
+           t.still_ns() == 2000 * kMs;
+  };
+  ASSERT_TRUE(Got(told)) << "2 s after the look that saw the third step";
+}
+
 // Twelve steps of 20 ms do not last long enough to be believed while the job runs.
 TEST_F(AgentTest, AJobThatHangsEarlyHasIterationsAllTheSame) {
   RingWriter& ring = Process(10, 0);

@@ -20,6 +20,7 @@
 #include "daemon/agent/session/rank_messages.h"
 #include "daemon/agent/session/rank_session.h"
 #include "daemon/agent/session/rows_reply.h"
+#include "daemon/agent/session/transfer_watch.h"
 #include "daemon/agent/source/ring/region_reader.h"
 #include "tests/fakes/ring_writer.h"
 
@@ -41,7 +42,7 @@ void WriteFile(const std::string& path, Bytes bytes) {
 
 void Patch(RingWriter& ring, Bytes bytes) {
   auto* base = reinterpret_cast<std::uint8_t*>(&ring.header());
-  const std::size_t region = abi::RegionBytes(ring.capacity());
+  const std::size_t region = abi::FileBytes(ring.capacity());
   while (bytes.size() > 5) {
     std::uint32_t offset = 0;
     std::memcpy(&offset, bytes.data(), sizeof(offset));
@@ -71,7 +72,8 @@ void ReadAll(const std::string& path) {
   agent::RankSession session("1-0.ring", *std::move(region), settings);
   (void)session.Poll(kNow);
   session.RefreshProgress();
-  (void)agent::RankHealthOf(session, {}, kNow);
+  auto health = agent::RankHealthOf(session, {}, kNow);
+  agent::TransferWatch().Look(session, kNow, health);
   session.Retire(kNow + 1);
   for (auto run = session.pipeline().TakeClosed(); !run.summaries.empty();
        run = session.pipeline().TakeClosed()) {

@@ -87,8 +87,8 @@ absl::Status CheckHeader(std::span<const unsigned char> page, std::uint64_t file
   const auto major = FieldAt<std::uint16_t>(page, offsetof(RegionHeader, version_major));
   if (major != abi::kVersionMajor) return Refuse("version_major", major, abi::kVersionMajor);
   const auto header = FieldAt<std::uint32_t>(page, offsetof(RegionHeader, header_bytes));
-  if (header < sizeof(RegionHeader) || header > abi::kPageBytes) {
-    return Refuse("header_bytes", header, sizeof(RegionHeader));
+  if (header < abi::kFirstHeaderBytes || header > abi::kPageBytes) {
+    return Refuse("header_bytes", header, abi::kFirstHeaderBytes);
   }
   for (const absl::Status& status : {CheckLayout(page), CheckTimes(page)}) {
     if (!status.ok()) return status;

@@ -43,6 +43,35 @@ RegionIdentity IdentityOf(std::span<const unsigned char> page) {
   return id;
 }
 
+// Where the table of transfers begins; 0 where there is none, or not one like ours.
+std::uint64_t TransfersOffset(std::span<const unsigned char> page, std::uint64_t file_bytes) {
+  if (FieldAt<std::uint32_t>(page, offsetof(RegionHeader, header_bytes)) < sizeof(RegionHeader)) {
+    return 0;
+  }
+  const auto offset = FieldAt<std::uint64_t>(page, offsetof(RegionHeader, transfers_offset));
+  const auto slots = FieldAt<std::uint32_t>(page, offsetof(RegionHeader, transfer_slots));
+  const auto bytes = FieldAt<std::uint32_t>(page, offsetof(RegionHeader, transfer_bytes));
+  const auto records = FieldAt<std::uint32_t>(page, offsetof(RegionHeader, record_count));
+  const bool ours = slots == abi::kTransferSlots && bytes == sizeof(abi::TransferSlot) &&
+                    offset == abi::RegionBytes(records);
+  return ours && file_bytes >= abi::FileBytes(records) ? offset : 0;
+}
+
+TransferSeen TransferOf(std::uint32_t place, std::span<const unsigned char> slot) {
+  using Slot = abi::TransferSlot;
+  const auto u32 = [slot](std::size_t offset) { return FieldAt<std::uint32_t>(slot, offset); };
+  return {.place = place,
+          .turn = u32(offsetof(Slot, turn)),
+          .op_id = FieldAt<std::uint64_t>(slot, offsetof(Slot, op_id)),
+          .group_slot = FieldAt<std::uint16_t>(slot, offsetof(Slot, group_slot)),
+          .peer = u32(offsetof(Slot, peer)),
+          .channel = slot[offsetof(Slot, channel)],
+          .sends = slot[offsetof(Slot, sends)] == 1,
+          .steps = u32(offsetof(Slot, steps)),
+          .counts = {u32(offsetof(Slot, posted)), u32(offsetof(Slot, gpu)),
+                     u32(offsetof(Slot, moved)), u32(offsetof(Slot, done))}};
+}
+
 // All but asked_ticket, which stands elsewhere.
 WindowSnapshot WindowOf(std::span<const unsigned char> state) {
   const auto u32 = [state](std::size_t at) { return FieldAt<std::uint32_t>(state, at); };
@@ -86,11 +115,13 @@ absl::StatusOr<RegionReader> RegionReader::Open(const std::string& path) {
 RegionReader::RegionReader(RegionReader&& other) noexcept
     : fd_(std::exchange(other.fd_, -1)),
       record_count_(other.record_count_),
+      transfers_offset_(other.transfers_offset_),
       identity_(std::move(other.identity_)) {}
 
 RegionReader& RegionReader::operator=(RegionReader&& other) noexcept {
   std::swap(fd_, other.fd_);
   record_count_ = other.record_count_;
+  transfers_offset_ = other.transfers_offset_;
   identity_ = std::move(other.identity_);
   return *this;
 }
@@ -117,6 +148,7 @@ absl::Status RegionReader::ReadHeader() {
     if (!status.ok()) return status;
   }
   record_count_ = FieldAt<std::uint32_t>(page, offsetof(RegionHeader, record_count));
+  transfers_offset_ = TransfersOffset(page, static_cast<std::uint64_t>(info.st_size));
   identity_ = IdentityOf(page);
   return absl::OkStatus();
 }
@@ -178,6 +210,28 @@ absl::Status RegionReader::ReadGroupSlots(std::uint32_t count,
   absl::Status status = ReadAt(abi::kGroupsOffset, out.data(), out.size());
   std::atomic_thread_fence(std::memory_order_acquire);
   return status;
+}
+
+absl::StatusOr<std::vector<TransferSeen>> RegionReader::ReadTransfers() const {
+  std::vector<TransferSeen> seen;
+  if (transfers_offset_ == 0) return seen;
+  constexpr std::size_t kSlot = sizeof(abi::TransferSlot);
+  std::vector<unsigned char> looks[2];
+  for (std::vector<unsigned char>& look : looks) {
+    look.resize(abi::kTransferSlots * kSlot);
+    absl::Status status = ReadAt(transfers_offset_, look.data(), look.size());
+    if (!status.ok()) return status;
+    std::atomic_thread_fence(std::memory_order_acquire);
+  }
+  for (std::uint32_t place = 0; place < abi::kTransferSlots; ++place) {
+    const auto slot = [&](int i) { return std::span(looks[i]).subspan(place * kSlot, kSlot); };
+    const TransferSeen first = TransferOf(place, slot(0));
+    if (first.turn % 2 == 0 || first.op_id == 0) continue;
+    if (FieldAt<std::uint32_t>(slot(1), offsetof(abi::TransferSlot, turn)) == first.turn) {
+      seen.push_back(first);
+    }
+  }
+  return seen;
 }
 
 absl::Status RegionReader::ReadArena(std::uint32_t offset, std::span<unsigned char> out) const {

@@ -78,6 +78,19 @@ struct WindowSnapshot {
   std::uint64_t records = 0;
 };
 
+// An abi::TransferSlot in use, as values. `place` and `turn` name the transfer.
+struct TransferSeen {
+  std::uint32_t place = 0;
+  std::uint32_t turn = 0;
+  std::uint64_t op_id = 0;
+  std::uint16_t group_slot = abi::kNoGroupSlot;
+  std::uint32_t peer = 0;
+  std::uint8_t channel = 0;
+  bool sends = false;
+  std::uint32_t steps = 0;
+  std::array<std::uint32_t, 4> counts{};  // posted, gpu, moved, done
+};
+
 class RegionReader {
  public:
   static absl::StatusOr<RegionReader> Open(const std::string& path);
@@ -97,6 +110,10 @@ class RegionReader {
 
   // Raw bytes of `count` group slots from slot 0. Requires: count <= abi::kGroupSlots.
   absl::Status ReadGroupSlots(std::uint32_t count, std::vector<unsigned char>& out) const;
+
+  // The transfers in flight. Empty where the tracer has no table of them. What was written while it
+  // was read is left out.
+  absl::StatusOr<std::vector<TransferSeen>> ReadTransfers() const;
 
   // Requires: offset + out.size() <= abi::kMemberArenaBytes.
   absl::Status ReadArena(std::uint32_t offset, std::span<unsigned char> out) const;
@@ -122,6 +139,7 @@ class RegionReader {
 
   int fd_ = -1;
   std::uint32_t record_count_ = 0;
+  std::uint64_t transfers_offset_ = 0;  // 0: there are none
   RegionIdentity identity_;
 };
 

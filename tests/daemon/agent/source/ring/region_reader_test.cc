@@ -79,7 +79,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Spoil{"record_count", [](auto& h) { h.record_count = 1u << 31; }},
                     Spoil{"file's size",
                           [](auto& h) {
-                            h.record_count *= 2;
+                            h.record_count *= 4;
                             h.region_bytes = abi::RegionBytes(h.record_count);
                           }},
                     Spoil{"control_offset", [](auto& h) { h.control_offset = 1 << 20; }},
@@ -99,6 +99,62 @@ TEST(RegionReaderTest, ANewerMinorVersionIsReadable) {
   writer.header().version_minor = 9;
   writer.header().header_bytes = sizeof(abi::RegionHeader) + 64;
   EXPECT_TRUE(RegionReader::Open(writer.path()).ok());
+}
+
+// As a tracer leaves it in `place`.
+void Fill(abi::TransferSlot& slot, std::uint32_t turn, std::uint64_t op) {
+  slot.turn = turn;
+  slot.op_id = op;
+  slot.group_slot = 3;
+  slot.channel = 2;
+  slot.sends = 1;
+  slot.peer = 7;
+  slot.steps = 9;
+  slot.posted = 8;
+  slot.gpu = 6;
+  slot.moved = 5;
+  slot.done = 4;
+}
+
+TEST(RegionReaderTest, TellsTheTransfersInFlightAndNoOthers) {
+  const RingFolder folder;
+  RingWriter writer(folder.path(), {});
+  Fill(writer.transfer(1), 3, 40);
+  Fill(writer.transfer(2), 4, 41);  // over
+  Fill(writer.transfer(3), 5, 0);   // just begun
+  const auto reader = RegionReader::Open(writer.path());
+  ASSERT_TRUE(reader.ok());
+  const auto seen = reader->ReadTransfers();
+  ASSERT_TRUE(seen.ok());
+  ASSERT_EQ(seen->size(), 1u);
+  const TransferSeen& transfer = seen->front();
+  EXPECT_EQ(transfer.place, 1u);
+  EXPECT_EQ(transfer.turn, 3u);
+  EXPECT_EQ(transfer.op_id, 40u);
+  EXPECT_EQ(transfer.group_slot, 3u);
+  EXPECT_EQ(transfer.channel, 2u);
+  EXPECT_TRUE(transfer.sends);
+  EXPECT_EQ(transfer.peer, 7u);
+  EXPECT_EQ(transfer.steps, 9u);
+  EXPECT_EQ(transfer.counts, (std::array<std::uint32_t, 4>{8, 6, 5, 4}));
+  writer.Truncate(abi::RegionBytes(writer.capacity()));
+  EXPECT_FALSE(reader->ReadTransfers().ok());
+}
+
+TEST(RegionReaderTest, AnOlderTracerHasNoTransfers) {
+  const RingFolder folder;
+  RingWriter writer(folder.path(), {});
+  Fill(writer.transfer(1), 3, 40);
+  writer.header().version_minor = 2;
+  writer.header().header_bytes = abi::kFirstHeaderBytes;
+  auto reader = RegionReader::Open(writer.path());
+  ASSERT_TRUE(reader.ok());
+  EXPECT_EQ(reader->ReadTransfers().value().size(), 0u);
+  writer.header().header_bytes = sizeof(abi::RegionHeader);
+  writer.header().transfers_offset += 64;
+  reader = RegionReader::Open(writer.path());
+  ASSERT_TRUE(reader.ok());
+  EXPECT_EQ(reader->ReadTransfers().value().size(), 0u) << "a place that cannot be";
 }
 
 TEST(RegionReaderTest, ATruncatedFileIsRefused) {
