@@ -137,6 +137,7 @@ std::vector<Setting> DiagnosisSettings() {
       Of("stuck_at_once", &D::stuck_at_once),
       Of("common_ops", &D::common_ops),
       Of("path_backoff", &D::path_backoff),
+      Of("transfer_still_s", &D::transfer_still),
       Of("message_gap_s", &D::message_gap),
       Of("order_iterations", &D::order_iterations),
       Of("death_gap_s", &D::death_gap),

@@ -78,10 +78,11 @@ struct DiagnosisConfig {
   double helper_ratio = 0.1;            // of a core: another thread of a waiting process works
   std::int32_t stuck_at_once = 3;       // stuck communicators, most that each are their own cause
   std::int32_t common_ops = 3;          // stuck ops that share one rank, fewest to name it
-  std::int32_t path_backoff = 2;      // doublings of a path's timer from which on it is in trouble
-  Nanos message_gap{100'000'000};     // what a rank records so long after a send: it went on
-  std::int32_t order_iterations = 6;  // iterations that show a rank's usual order of ops
-  Nanos death_gap{500'000'000};       // lead of the first death over others, to be the cause
+  std::int32_t path_backoff = 2;  // doublings of a path's timer from which on it is in trouble
+  Nanos transfer_still{2'000'000'000};  // no step of a transfer for so long: it stands still
+  Nanos message_gap{100'000'000};       // what a rank records so long after a send: it went on
+  std::int32_t order_iterations = 6;    // iterations that show a rank's usual order of ops
+  Nanos death_gap{500'000'000};         // lead of the first death over others, to be the cause
 
   // Jobs that stopped and left records.
   std::int32_t same_work_ops = 16;  // ranks whose counts differ by more ops do other work

@@ -36,6 +36,19 @@ TroubledPaths FindIn(const Sockets& sockets, const DiagnosisConfig& config) {
   return found;
 }
 
+void AddTransfers(const std::vector<StuckTransfer>& stuck, const Sockets& sockets,
+                  TroubledPaths& found) {
+  for (const StuckTransfer& transfer : stuck) {
+    if (LeavesUnread(sockets, transfer.receiver, transfer.sender)) {
+      found.deaf.insert(transfer.receiver);
+      continue;
+    }
+    const Path path = std::minmax(transfer.sender, transfer.receiver);
+    found.paths.insert(path);
+    found.transfers.emplace(path, transfer);
+  }
+}
+
 }  // namespace
 
 TroubledPaths TroubledPaths::Among(const std::vector<RankId>& ranks) const {
@@ -46,6 +59,9 @@ TroubledPaths TroubledPaths::Among(const std::vector<RankId>& ranks) const {
   for (const Path& path : paths) {
     if (has(path.first) && has(path.second)) some.paths.insert(path);
   }
+  for (const auto& [path, transfer] : transfers) {
+    if (some.paths.contains(path)) some.transfers.emplace(path, transfer);
+  }
   for (const RankId rank : deaf) {
     if (has(rank)) some.deaf.insert(rank);
   }
@@ -55,7 +71,9 @@ TroubledPaths TroubledPaths::Among(const std::vector<RankId>& ranks) const {
 TroubledPaths FindTroubledPaths(const JobView& view, const DiagnosisConfig& config) {
   Sockets sockets;
   for (const RankFacts& facts : view.ranks) sockets[facts.rank] = &facts.paths;
-  return FindIn(sockets, config);
+  TroubledPaths found = FindIn(sockets, config);
+  AddTransfers(FindStuckTransfers(view, config), sockets, found);
+  return found;
 }
 
 TroubledPaths FindRecordedTrouble(const JobView& view, const DiagnosisConfig& config) {

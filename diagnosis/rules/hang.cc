@@ -97,7 +97,23 @@ bool JudgePlace(const StuckJob& job, const std::set<const StuckInstance*>& stuck
   return JudgeMeeting(job, WhereTheyMeet(job.c.view, pieces), found, out);
 }
 
-void JudgeStuck(const StuckJob& job, const std::set<const StuckInstance*>& stuck, Findings& out) {
+// Without the ops whose transfers still move: they are slow, not stuck.
+std::set<const StuckInstance*> WithoutMoving(const StuckJob& job,
+                                             std::set<const StuckInstance*> stuck, Findings& out) {
+  const MovingOps moving = FindMovingOps(job.c.view, job.c.config);
+  const std::size_t moved = std::erase_if(stuck, [&](const StuckInstance* instance) {
+    return moving.contains({instance->group, instance->sequence});
+  });
+  if (moved > 0) {
+    Abstain(out, absl::StrCat("whether ", moved, moved == 1 ? " op" : " ops",
+                              " that all have entered will end: steps between ranks still move, "
+                              "or have not been watched for long enough"));
+  }
+  return stuck;
+}
+
+void JudgeStuck(const StuckJob& job, std::set<const StuckInstance*> stuck, Findings& out) {
+  stuck = WithoutMoving(job, std::move(stuck), out);
   if (stuck.empty()) return;
   const TroubledPaths found = FindTroubledPaths(job.c.view, job.c.config);
   if (JudgePlace(job, stuck, found, out)) return;

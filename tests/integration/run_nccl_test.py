@@ -138,6 +138,21 @@ class Nccl(RunTest):
                         causes=("noncommunication_hang",), ranks=[3])
 
 
+    def test_a_link_on_which_steps_of_a_ring_are_lost(self):
+        report = self.report_of("--dp", 4, until=names_a_link, FAKE_NCCL_NET="1", FAKE_NCCL_STUCK_LINK="1:2:600")
+        verdict = report["verdicts"][0]
+        self.assertEqual((verdict["cause"], verdict["entity"]["ranks"], verdict["victims"]),
+                         ("communication_hang", [1, 2], [0, 3]), verdict)
+        self.assertEqual(verdict["entity"]["link"], {"src": "rank 1", "dst": "rank 2"})
+        said = " ".join(e["statement"] for e in evidence(report))
+        self.assertRegex(said, "Of what rank 1 sends to rank 2 on channel 0 the network has taken [3-6] of 6 steps and "
+                               "2 have arrived")
+
+
+def names_a_link(report):
+    return any(v["entity"]["type"] == "link" and v["grade"] == "supported" for v in report["verdicts"])
+
+
 def convicts(report):
     return any(v["grade"] in ("established", "supported") for v in report["verdicts"])
 

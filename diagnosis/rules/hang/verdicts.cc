@@ -194,7 +194,18 @@ void AdviseToCompare(const JobView& view, Verdict& verdict) {
 }
 
 void DescribePaths(const TroubledPaths& found, Verdict& verdict) {
+  for (const auto& [path, transfer] : found.transfers) {
+    verdict.evidence.push_back(
+        {absl::StrFormat("Of what rank %d sends to rank %d on channel %d the network has taken %d "
+                         "of %d steps and %d have arrived, unchanged for %s.",
+                         transfer.sender.value, transfer.receiver.value, transfer.channel,
+                         transfer.taken, transfer.steps, transfer.arrived,
+                         Duration(transfer.still_for.Seconds())),
+         static_cast<double>(transfer.arrived), "steps", static_cast<double>(transfer.taken),
+         "NCCL transfers"});
+  }
   for (const auto& [a, b] : found.paths) {
+    if (found.transfers.contains({a, b})) continue;
     verdict.evidence.push_back(
         {absl::StrFormat("Between ranks %d and %d bytes are sent again and again, unconfirmed.",
                          a.value, b.value),

@@ -4,6 +4,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/diagnosis/rules/hang/hang_job.h"
+#include "tests/diagnosis/rules/hang/transfer_ring.h"
 
 namespace fathom::diagnosis {
 namespace {
@@ -196,6 +197,75 @@ TEST(HangTest, OneRetransmissionIsAnOrdinaryLoss) {
   JobView view = BothInside();
   view.ranks[0].paths = {PathTo(1, 1, 1000)};
   EXPECT_THAT(Say(view).verdicts.at(0).entity.ranks, ElementsAre(RankId(0), RankId(1)));
+}
+
+// All four ranks are inside the op of all; the ring under it stands still at rank `stuck`.
+JobView StuckRing(std::uint32_t stuck) {
+  JobView view;
+  view.world_size = 4;
+  view.now = WallNs(1'000'000'000'000'000);
+  view.groups = {{GroupId(kWorld), "0", "", 4, {RankId(0), RankId(1), RankId(2), RankId(3)}}};
+  for (std::uint32_t r = 0; r < 4; ++r) {
+    view.ranks.push_back(Facts(r));
+    view.ranks.back().node = "n" + std::to_string(r);
+    Open(view.ranks.back(), kWorld, 5);
+    view.ranks.back().open_ops[0].started = true;
+    view.ranks.back().groups = {{GroupId(kWorld), 6, 6, 5}};
+  }
+  StickRing(view, stuck);
+  return view;
+}
+
+TEST(HangTest, OfAnOpOverNcclTheLinkIsNamedOnWhichStepsAreLost) {
+  for (std::uint32_t stuck = 1; stuck < 4; ++stuck) {
+    const Diagnosis said = Say(StuckRing(stuck));
+    ASSERT_EQ(said.verdicts.size(), 1u);
+    EXPECT_EQ(said.verdicts[0].grade, Grade::kSupported);
+    EXPECT_EQ(said.verdicts[0].entity.type, EntityType::kLink);
+    EXPECT_THAT(said.verdicts[0].entity.ranks, ElementsAre(RankId(stuck - 1), RankId(stuck)));
+    EXPECT_EQ(said.verdicts[0].victims.size(), 2u);
+    EXPECT_THAT(
+        said.verdicts[0].evidence,
+        Contains(Field(&Evidence::statement,
+                       HasSubstr("the network has taken 7 of 12 steps and 3 have arrived"))));
+  }
+}
+
+TEST(HangTest, WithoutAStepThatIsLostTheGroupStays) {
+  JobView view = StuckRing(2);
+  for (RankFacts& facts : view.ranks) facts.transfers.clear();
+  EXPECT_EQ(Say(view).verdicts.at(0).entity.ranks.size(), 4u);
+  view = StuckRing(2);
+  std::erase_if(view.ranks[1].transfers, [](const Transfer& t) { return t.sends; });
+  EXPECT_EQ(Say(view).verdicts.at(0).entity.ranks.size(), 4u) << "one end is not known";
+}
+
+TEST(HangTest, AnOpWhoseStepsStillMoveIsNotHung) {
+  JobView view = StuckRing(2);
+  view.ranks[3].transfers[0].still_for = Nanos();
+  const Diagnosis said = Say(view);
+  EXPECT_THAT(said.verdicts, IsEmpty());
+  EXPECT_THAT(said.abstained, Contains(Field(&Abstention::missing, HasSubstr("still move"))));
+}
+
+TEST(HangTest, LostStepsThatMeetAtARankNameIt) {
+  JobView view = StuckRing(2);
+  view.ranks[2].transfers[1].moved = view.ranks[2].transfers[1].gpu = 9;
+  ASSERT_TRUE(view.ranks[2].transfers[1].sends);
+  const Diagnosis said = Say(view);
+  ASSERT_EQ(said.verdicts.size(), 1u);
+  EXPECT_THAT(said.verdicts[0].entity.ranks, ElementsAre(RankId(2)));
+  EXPECT_EQ(said.verdicts[0].entity.type, EntityType::kRank);
+}
+
+TEST(HangTest, WhatLiesUnreadAtTheReceiverHasComeOverTheLink) {
+  JobView view = StuckRing(2);
+  view.ranks[2].paths = {PathTo(1, 0, 0)};
+  view.ranks[2].paths[0].unread = 4000;
+  const Diagnosis said = Say(view);
+  ASSERT_EQ(said.verdicts.size(), 1u);
+  EXPECT_THAT(said.verdicts[0].entity.ranks, ElementsAre(RankId(2)));
+  EXPECT_THAT(said.verdicts[0].sentence, HasSubstr("lies unread at rank 2"));
 }
 
 // Rank 1 has called broadcasts in its tensor group where rank 0 called, as ever, an all-reduce.
