@@ -1,12 +1,15 @@
 #include "collector/import/analysis.h"
 
 #include <cstdio>
+#include <optional>
 #include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
+#include "collector/export/comparison_proto.h"
 #include "collector/export/report.h"
+#include "collector/export/tables_proto.h"
 #include "collector/import/episode.h"
 #include "collector/import/passed_stretch.h"
 #include "collector/import/recognise.h"
@@ -14,7 +17,9 @@
 #include "diagnosis/engine/diagnose.h"
 #include "diagnosis/engine/totals.h"
 #include "diagnosis/engine/watch.h"
+#include "diagnosis/replay/repairs.h"
 #include "diagnosis/tables/comparison.h"
+#include "diagnosis/tables/comparison_verdict.h"
 #include "fathom/v1/report.pb.h"
 
 namespace fathom::collector {
@@ -79,13 +84,18 @@ Judged Judge(const Recording& recording, const diagnosis::DiagnosisConfig& confi
   return {std::move(diagnosis), calm};
 }
 
-// The chance that the later iterations rank as high as they do by themselves.
-double ChanceOfSlower(const diagnosis::JobTables& before, const diagnosis::JobTables& after) {
-  std::vector<double> values = diagnosis::Durations(before);
-  const std::size_t cut = values.size();
-  for (const double seconds : diagnosis::Durations(after)) values.push_back(seconds);
-  return cut < kLeastBaseline || values.size() - cut < kLeastIrregular ? 1
-                                                                       : ChanceOfRise(values, cut);
+// The chance that the later ones rank as high as they do by themselves.
+double ChanceThatSecondRanksSo(std::vector<double> first, const std::vector<double>& second) {
+  const std::size_t cut = first.size();
+  first.insert(first.end(), second.begin(), second.end());
+  return ChanceOfRise(first, cut);
+}
+
+std::optional<diagnosis::Chances> ChancesOf(const diagnosis::JobTables& before,
+                                            const diagnosis::JobTables& after) {
+  const std::vector<double> then = diagnosis::Durations(before), now = diagnosis::Durations(after);
+  if (then.size() < kLeastBaseline || now.size() < kLeastIrregular) return std::nullopt;
+  return diagnosis::Chances{ChanceThatSecondRanksSo(then, now), ChanceThatSecondRanksSo(now, then)};
 }
 
 // What a recording is too short for is not told as if it were not there.
@@ -102,32 +112,68 @@ void AbstainOnShort(const Recording& recording, diagnosis::Diagnosis& diagnosis)
                     count == 1 ? " is known" : " are known")});
 }
 
-absl::Status CompareWith(const std::vector<std::string>& paths, std::string_view format,
-                         const ImportLimits& limits, const diagnosis::DiagnosisConfig& config,
-                         const diagnosis::JobTables& tables, Recording& recording,
-                         diagnosis::Diagnosis& diagnosis) {
+absl::StatusOr<diagnosis::Comparison> CompareWith(const std::vector<std::string>& paths,
+                                                  std::string_view format,
+                                                  const ImportLimits& limits,
+                                                  const diagnosis::DiagnosisConfig& config,
+                                                  const diagnosis::JobTables& tables,
+                                                  Recording& recording) {
   auto other = ReadRecording(paths, format, limits);
   if (!other.ok()) return other.status();
   for (std::string& note : other->notes) recording.notes.push_back("against: " + std::move(note));
   const auto before = diagnosis::TablesOf(other->view, std::move(other->tables));
-  const double chance = ChanceOfSlower(before, tables);
-  diagnosis::JudgeComparison(diagnosis::Compare(tables, before, chance, config), tables, diagnosis);
-  return absl::OkStatus();
+  return diagnosis::Compare(tables, before, ChancesOf(before, tables), config);
 }
 
-std::string ReportOn(const Recording& recording, const diagnosis::Diagnosis& diagnosis,
-                     const std::vector<Episode>& episodes) {
+// What repairing one alone would win back, beside what it alone leaves of S.
+void PutRepairs(const Recording& recording, const diagnosis::Diagnosis& diagnosis,
+                v1::Report& report) {
+  if (!diagnosis.what_if) return;
+  const diagnosis::Repairs repairs =
+      diagnosis::RepairsOf(recording.view.schedule, *diagnosis.what_if);
+  v1::WhatIf::Only& only = *report.mutable_what_if()->mutable_only();
+  for (auto& stage : *only.mutable_stage()) {
+    const auto at = repairs.stage.find(static_cast<std::int32_t>(stage.index()));
+    if (at != repairs.stage.end()) stage.set_saved_s(at->second);
+  }
+  for (auto& worker : *only.mutable_worker()) {
+    const auto at = repairs.worker.find(RankId(worker.ranks(0)));
+    if (at != repairs.worker.end()) worker.set_saved_s(at->second);
+  }
+}
+
+v1::Report ReportOn(const Recording& recording, const diagnosis::Diagnosis& diagnosis,
+                    const std::vector<Episode>& episodes) {
   v1::Report report;
   BuildReport(recording.view, diagnosis, episodes, recording.source, report);
   PutMissing(recording, *report.mutable_coverage());
-  return ToJson(report);
+  PutRepairs(recording, diagnosis, report);
+  return report;
+}
+
+void Report(const Recording& recording, const diagnosis::Diagnosis& diagnosis,
+            const std::optional<diagnosis::Comparison>& comparison, Analysis& analysis) {
+  FillGraphTables(recording.view, analysis.config, analysis.tables);
+  v1::Report report = ReportOn(recording, diagnosis, analysis.verdicts);
+  if (comparison) ToProto(*comparison, *report.mutable_comparison());
+  ToProto(analysis.tables, *report.mutable_tables());
+  analysis.report = ToJson(report);
+}
+
+// The settings that the recording is judged with, and the episode that it tells of by itself.
+diagnosis::DiagnosisConfig Fit(const diagnosis::DiagnosisConfig& config, Recording& recording) {
+  if (recording.replayed) return config;
+  diagnosis::DiagnosisConfig fitted =
+      ConfigForRecording(config, recording.view.window.size(), recording.view.world_size);
+  recording.view.episode = FindEpisode(recording.view, fitted);
+  return fitted;
 }
 
 }  // namespace
 
 std::string ReportOf(const Recording& recording, const diagnosis::DiagnosisConfig& config) {
   const diagnosis::Diagnosis diagnosis = Judge(recording, config).diagnosis;
-  return ReportOn(recording, diagnosis, EpisodesOf(recording, diagnosis));
+  return ToJson(ReportOn(recording, diagnosis, EpisodesOf(recording, diagnosis)));
 }
 
 absl::StatusOr<Analysis> Analyze(const std::vector<std::string>& paths, std::string_view format,
@@ -136,11 +182,7 @@ absl::StatusOr<Analysis> Analyze(const std::vector<std::string>& paths, std::str
                                  const std::vector<std::string>& against) {
   auto recording = ReadRecording(paths, format, limits);
   if (!recording.ok()) return recording.status();
-  diagnosis::DiagnosisConfig fitted = config;
-  if (!recording->replayed) {
-    fitted = ConfigForRecording(config, recording->view.window.size(), recording->view.world_size);
-    recording->view.episode = FindEpisode(recording->view, fitted);
-  }
+  const diagnosis::DiagnosisConfig fitted = Fit(config, *recording);
   auto [diagnosis, calm] = Judge(*recording, fitted);
   const Iteration until = calm && !recording->replayed
                               ? JudgePassedStretch(recording->view, fitted, diagnosis)
@@ -150,15 +192,17 @@ absl::StatusOr<Analysis> Analyze(const std::vector<std::string>& paths, std::str
   Analysis analysis;
   analysis.tables = diagnosis::TablesOf(recording->view, recording->tables);
   analysis.tables.totals = diagnosis.ranks;
+  std::optional<diagnosis::Comparison> comparison;
   if (!against.empty()) {
-    const absl::Status compared =
-        CompareWith(against, format, limits, fitted, analysis.tables, *recording, diagnosis);
-    if (!compared.ok()) return compared;
+    auto compared = CompareWith(against, format, limits, fitted, analysis.tables, *recording);
+    if (!compared.ok()) return compared.status();
+    comparison = *std::move(compared);
+    diagnosis::JudgeComparison(*comparison, analysis.tables, diagnosis);
   }
   analysis.config = fitted;
   analysis.verdicts = EpisodesOf(*recording, diagnosis);
   CloseAt(until, absl::MakeSpan(analysis.verdicts).first(passed));
-  analysis.report = ReportOn(*recording, diagnosis, analysis.verdicts);
+  Report(*recording, diagnosis, comparison, analysis);
   analysis.notes = std::move(recording->notes);
   analysis.files = std::move(recording->files);
   analysis.recording = *std::move(recording);

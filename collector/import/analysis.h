@@ -29,7 +29,7 @@ inline constexpr char kWhetherSlower[] = "whether the job became slower";
 
 struct Analysis {
   std::string report;                 // fathom.v1.Report as proto-JSON with original names
-  diagnosis::JobTables tables;        // without those of FillGraphTables()
+  diagnosis::JobTables tables;        // all of them
   diagnosis::DiagnosisConfig config;  // fitted to the length of the recording
   std::vector<std::string> notes;
   std::vector<FileUse> files;

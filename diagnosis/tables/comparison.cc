@@ -1,16 +1,24 @@
 #include "diagnosis/tables/comparison.h"
 
 #include <algorithm>
+#include <cmath>
+#include <initializer_list>
 #include <map>
+#include <set>
+#include <string_view>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "diagnosis/evidence/phrase.h"
 #include "diagnosis/stats/robust.h"
 
 namespace fathom::diagnosis {
 namespace {
+
+constexpr const char* kCompute = "compute";
+constexpr const char* kCommunication = "communication";
+constexpr const char* kCopies = "copies";
+constexpr const char* kIdle = "idle";
 
 double PerIteration(const JobTables& tables) {
   const double count = static_cast<double>(tables.iterations.size() * tables.ranks.size());
@@ -19,7 +27,7 @@ double PerIteration(const JobTables& tables) {
 
 PartChange KindChange(const char* what, double Breakdown::*part, const JobTables& after,
                       const JobTables& before) {
-  PartChange change{what, 0, 0};
+  PartChange change{what, what, 0, 0};
   for (const RankTables& rank : before.ranks) change.before += rank.breakdown.*part;
   for (const RankTables& rank : after.ranks) change.after += rank.breakdown.*part;
   change.before *= PerIteration(before);
@@ -27,84 +35,102 @@ PartChange KindChange(const char* what, double Breakdown::*part, const JobTables
   return change;
 }
 
-std::map<std::string, double> SumsOf(const JobTables& tables) {
-  std::map<std::string, double> sums;
+bool StartsWithOneOf(const std::string& name, std::initializer_list<std::string_view> starts) {
+  return std::any_of(starts.begin(), starts.end(), [&name](std::string_view start) {
+    return std::string_view(name).substr(0, start.size()) == start;
+  });
+}
+
+// An op of the framework that communicates counts as such: its time is not computing.
+const char* KindOf(const KernelRow& row) {
+  if (row.kind == "copy") return kCopies;
+  const bool talks = row.kind == "communication" ||
+                     StartsWithOneOf(row.name, {"c10d::", "gloo:", "nccl:", "record_param_comms"});
+  return talks ? kCommunication : kCompute;
+}
+
+using Parts = std::map<std::string, PartChange>;
+
+void AddParts(const JobTables& tables, double PartChange::*when, Parts& parts) {
+  const double each = PerIteration(tables);
   for (const RankTables& rank : tables.ranks) {
     for (const KernelRow& row : rank.kernels) {
       const char* const what = row.kind == "op" ? "op " : row.kind == "copy" ? "copy " : "kernel ";
-      sums[absl::StrCat(what, row.name)] += row.sum * PerIteration(tables);
+      PartChange& part = parts[absl::StrCat(what, row.name)];
+      part.kind = KindOf(row);
+      part.*when += row.sum * each;
     }
   }
-  return sums;
 }
 
-std::vector<PartChange> PartsOf(const JobTables& after, const JobTables& before, double growth) {
-  std::map<std::string, PartChange> changes;
-  for (const auto& [what, seconds] : SumsOf(before)) changes[what] = {what, seconds, 0};
-  for (const auto& [what, seconds] : SumsOf(after)) {
-    changes[what].what = what;
-    changes[what].after = seconds;
+// The smaller of the two shares that lie in parts which both have; 1 where one has no parts.
+double SharedTime(const Parts& parts) {
+  double before = 0, after = 0, shared_before = 0, shared_after = 0;
+  for (const auto& [what, part] : parts) {
+    before += part.before;
+    after += part.after;
+    if (part.before <= 0 || part.after <= 0) continue;
+    shared_before += part.before;
+    shared_after += part.after;
   }
-  std::vector<PartChange> parts;
-  for (auto& [what, change] : changes) {
-    if (change.growth() >= kWorthNaming * growth) parts.push_back(std::move(change));
-  }
-  std::sort(parts.begin(), parts.end(),
-            [](const PartChange& a, const PartChange& b) { return a.growth() > b.growth(); });
-  if (parts.size() > kPartsNamed) parts.resize(kPartsNamed);
-  return parts;
+  if (before <= 0 || after <= 0) return 1;
+  return std::min(shared_before / before, shared_after / after);
 }
 
-const PartChange* LargestKind(const Comparison& comparison) {
-  const auto largest = std::max_element(
-      comparison.kinds.begin(), comparison.kinds.end(),
-      [](const PartChange& a, const PartChange& b) { return a.growth() < b.growth(); });
-  return largest == comparison.kinds.end() ? nullptr : &*largest;
+// Empty: they can be of one job.
+std::string WhyUnrelated(const JobTables& after, const JobTables& before, const Parts& parts) {
+  const std::uint32_t now = after.world_size, then = before.world_size;
+  if (now > 0 && then > 0 && now != then) {
+    return absl::StrFormat("this one has %d rank%s, the other %d", now, now == 1 ? "" : "s", then);
+  }
+  const double shared = SharedTime(parts);
+  if (shared >= kLeastShared) return "";
+  return absl::StrFormat("only %.0f %% of the time lies in kernels and ops that both have",
+                         100 * shared);
 }
 
-std::string Sentence(const Comparison& comparison) {
-  std::string sentence = absl::StrFormat(
-      "The job is slower than in the recording it is compared with: an iteration takes %s instead "
-      "of %s (%.2fx)",
-      Duration(comparison.after), Duration(comparison.before),
-      comparison.after / comparison.before);
-  const PartChange* kind = LargestKind(comparison);
-  if (kind != nullptr && kind->growth() > 0) {
-    absl::StrAppend(&sentence, "; most of it is ", kind->what);
+std::vector<PartChange> LargestOf(Parts parts, const Comparison& comparison) {
+  const PartChange* const leading = comparison.LeadingKind();
+  const double sign = comparison.growth() < 0 ? -1 : 1;
+  const double worth = kWorthNaming * std::abs(comparison.growth());
+  std::vector<PartChange> changed;
+  for (auto& [what, part] : parts) {
+    part.what = what;
+    if (std::abs(part.growth()) >= worth) changed.push_back(std::move(part));
   }
-  if (!comparison.parts.empty()) {
-    absl::StrAppend(&sentence, ", the largest part ", comparison.parts.front().what);
-  }
-  return sentence + ".";
+  const auto explains = [&](const PartChange& part) {
+    return leading != nullptr && part.kind == leading->kind && part.growth() * sign > 0;
+  };
+  std::stable_sort(changed.begin(), changed.end(), [&](const PartChange& a, const PartChange& b) {
+    if (explains(a) != explains(b)) return explains(a);
+    return std::abs(a.growth()) > std::abs(b.growth());
+  });
+  if (changed.size() > kPartsNamed) changed.resize(kPartsNamed);
+  return changed;
 }
 
-void Describe(const Comparison& comparison, Verdict& verdict) {
-  verdict.sentence = Sentence(comparison);
-  verdict.evidence.push_back({"Median iteration, against that of the other recording.",
-                              comparison.after, "s", comparison.before, "comparison"});
-  verdict.evidence.push_back({"Probability that iterations differ so by chance (rank sum).",
-                              comparison.chance, "", kRegressionChance, "comparison"});
-  const double growth = comparison.after - comparison.before;
-  for (const PartChange& kind : comparison.kinds) {
-    const bool grew = kind.growth() >= kWorthNaming * growth;
-    const bool shrank = kind.growth() <= -kWorthNaming * growth;
-    if (!grew && !shrank) continue;
-    (grew ? verdict.evidence : verdict.counter_evidence)
-        .push_back({absl::StrCat("Per iteration, mean over the ranks: ", kind.what, "."),
-                    kind.after, "s", kind.before, "comparison"});
+Outcome OutcomeOf(const Comparison& comparison, const Chances& chances,
+                  const DiagnosisConfig& config) {
+  if (chances.rise < kRegressionChance && comparison.after > config.delta * comparison.before) {
+    return Outcome::kSlower;
   }
-  for (const PartChange& part : comparison.parts) {
-    verdict.evidence.push_back(
-        {absl::StrCat("Per iteration, mean over the ranks: ", part.what, "."), part.after, "s",
-         part.before, "comparison"});
+  if (chances.fall < kRegressionChance && comparison.before > config.delta * comparison.after) {
+    return Outcome::kFaster;
   }
-  verdict.would_change.push_back("A second pair of recordings in which the difference is gone.");
-  verdict.action_text =
-      "Compare what changed between the two runs: code, libraries, settings, nodes. The verdicts "
-      "on this recording alone say whether one rank is behind it.";
+  return Outcome::kSame;
 }
 
 }  // namespace
+
+const PartChange* Comparison::LeadingKind() const {
+  const double sign = growth() < 0 ? -1 : 1;
+  const PartChange* leading = nullptr;
+  for (const PartChange& kind : kinds) {
+    const double change = kind.growth() * sign;
+    if (change > 0 && (leading == nullptr || change > leading->growth() * sign)) leading = &kind;
+  }
+  return leading;
+}
 
 std::vector<double> Durations(const JobTables& tables) {
   std::vector<double> durations;
@@ -113,45 +139,36 @@ std::vector<double> Durations(const JobTables& tables) {
   return durations;
 }
 
-Comparison Compare(const JobTables& after, const JobTables& before, double chance,
-                   const DiagnosisConfig& config) {
+Comparison Compare(const JobTables& after, const JobTables& before,
+                   const std::optional<Chances>& chances, const DiagnosisConfig& config) {
   Comparison comparison;
   comparison.after = Median(Durations(after));
   comparison.before = Median(Durations(before));
-  comparison.chance = chance;
-  comparison.slower = comparison.before > 0 && chance < kRegressionChance &&
-                      comparison.after > config.delta * comparison.before;
-  comparison.kinds = {
-      KindChange("compute", &Breakdown::compute, after, before),
-      KindChange("communication, with the waits in it", &Breakdown::communication, after, before),
-      KindChange("copies", &Breakdown::copies, after, before),
-      KindChange("idle", &Breakdown::idle, after, before)};
-  if (comparison.slower) {
-    comparison.parts = PartsOf(after, before, comparison.after - comparison.before);
+  Parts parts;
+  AddParts(before, &PartChange::before, parts);
+  AddParts(after, &PartChange::after, parts);
+  comparison.why = WhyUnrelated(after, before, parts);
+  if (!comparison.why.empty()) {
+    comparison.outcome = Outcome::kUnrelated;
+    return comparison;
   }
-  return comparison;
-}
-
-void JudgeComparison(const Comparison& comparison, const JobTables& after, Diagnosis& diagnosis) {
   if (comparison.before <= 0 || comparison.after <= 0) {
-    diagnosis.abstained.push_back(
-        {"whether the job is slower than in the other recording", "iterations of both recordings"});
-    return;
+    comparison.why = "iterations of both recordings";
+    return comparison;
   }
-  if (!comparison.slower) return;
-  Verdict verdict;
-  verdict.cause = Cause::kRegression;
-  verdict.grade = comparison.chance < kEstablishedChance ? Grade::kEstablished : Grade::kSupported;
-  verdict.problem = ProblemClass::kNone;
-  verdict.owner = OwnerOf(verdict.cause);
-  verdict.entity.type = EntityType::kJob;
-  verdict.since_iteration = after.iterations.front().index;
-  verdict.cost.slowdown = comparison.after / comparison.before;
-  verdict.cost.seconds_per_iteration = comparison.after - comparison.before;
-  verdict.cost.gpu_hours = verdict.cost.seconds_per_iteration *
-                           static_cast<double>(after.iterations.size() * after.ranks.size()) / 3600;
-  Describe(comparison, verdict);
-  diagnosis.verdicts.push_back(std::move(verdict));
+  if (chances) {
+    comparison.chance = comparison.growth() < 0 ? chances->fall : chances->rise;
+    comparison.outcome = OutcomeOf(comparison, *chances, config);
+  } else {
+    comparison.why = "more iterations of both recordings";
+  }
+  if (after.ranks.empty() || before.ranks.empty()) return comparison;
+  comparison.kinds = {KindChange(kCompute, &Breakdown::compute, after, before),
+                      KindChange(kCommunication, &Breakdown::communication, after, before),
+                      KindChange(kCopies, &Breakdown::copies, after, before),
+                      KindChange(kIdle, &Breakdown::idle, after, before)};
+  comparison.parts = LargestOf(std::move(parts), comparison);
+  return comparison;
 }
 
 }  // namespace fathom::diagnosis

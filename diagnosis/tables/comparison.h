@@ -1,61 +1,87 @@
-// Two recordings of a job against each other: what got slower, where, and by how much.
+// Two recordings of a job against each other: what changed, where, by how much, and whether beyond
+// chance.
 //
-// Used by `fathom analyze A --against B`.
+// Used by `fathom analyze A --against B`; comparison_verdict.h makes a verdict of it,
+// collector/export of the report's `comparison`.
 //
-// Model: the iterations of both are compared as samples. `chance` is the probability that those of
-// A rank as high as they do if both came from one distribution (rank sum, computed by the caller);
-// the job is slower if it is below kRegressionChance and the median is above delta × that of B.
-// Only then are parts looked for: time per iteration and rank, by kind (compute, communication,
-// copies, idle) and by kernel or op, that grew by at least kWorthNaming of what the iteration grew.
-// A verdict names the job, never a device: two recordings tell that something changed, not who did.
+// Model: the iterations of both are compared as samples. A chance is the probability that those of
+// one rank as high as they do if both came from one distribution (rank sum, computed by the
+// caller). The job is slower if that of a rise is below kRegressionChance and the median is above
+// delta × that of B; faster likewise. Parts are time per iteration and rank: by kind (compute,
+// communication, copies, idle), and by kernel or op, of which those of the kind that changed most
+// come first.
+// Recordings of other ranks or of another program are not compared: the number of ranks is the
+// same, and in both kLeastShared of the time that was spent in kernels and ops was spent in such
+// that both have. A new version of a library renames some kernels; another model, or a CPU against
+// a GPU, leaves almost nothing.
 //
-// Units: seconds per iteration, mean over the ranks. Thread-safety: pure functions. Errors: none;
-// where iterations are not known in both, an abstention.
+// Units: seconds per iteration, mean over the ranks. Thread-safety: pure functions. Errors: none.
+// Cost: O(kernels log kernels).
 #ifndef FATHOM_DIAGNOSIS_TABLES_COMPARISON_H_
 #define FATHOM_DIAGNOSIS_TABLES_COMPARISON_H_
 
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "diagnosis/engine/config.h"
-#include "diagnosis/model/verdict.h"
 #include "diagnosis/tables/job_tables.h"
 
 namespace fathom::diagnosis {
 
 inline constexpr double kRegressionChance = 0.01;   // as much as looking back for an onset allows
 inline constexpr double kEstablishedChance = 1e-4;  // and for an established verdict
-inline constexpr double kWorthNaming = 0.1;         // of the growth of the iteration
+inline constexpr double kWorthNaming = 0.1;         // of the change of the iteration
+inline constexpr double kLeastShared = 0.5;         // of the time, in ops that both recordings have
 inline constexpr std::size_t kPartsNamed = 6;
 
 struct PartChange {
   std::string what;  // "compute", "kernel NAME", "op NAME", …
+  std::string kind;  // of `kinds`
   double before = 0;
   double after = 0;
 
   double growth() const { return after - before; }
 };
 
+// Of the rank sum, in both directions.
+struct Chances {
+  double rise = 1;
+  double fall = 1;
+};
+
+enum class Outcome : std::uint8_t {
+  kUnknown,    // iterations of one are not known, or too few
+  kUnrelated,  // not of the same job
+  kSame,
+  kSlower,
+  kFaster,
+};
+
 struct Comparison {
+  Outcome outcome = Outcome::kUnknown;
+  std::string why;    // it is unknown or unrelated
   double before = 0;  // median iteration
   double after = 0;
-  double chance = 1;
-  bool slower = false;
+  double chance = 1;              // of a change in this direction
   std::vector<PartChange> kinds;  // all four, in a fixed order
-  std::vector<PartChange> parts;  // kernels and ops worth naming, largest growth first
+  std::vector<PartChange> parts;  // of the kind that changed most first, then by size of change
+
+  bool slower() const { return outcome == Outcome::kSlower; }
+  double growth() const { return after - before; }
+  // That changed most the way the iteration did; null where none did, or nothing is known of kinds.
+  const PartChange* LeadingKind() const;
 };
 
 // Of the iterations' durations, in order; the first is left out where there are more than two, for
 // it often holds what is done once.
 std::vector<double> Durations(const JobTables& tables);
 
-Comparison Compare(const JobTables& after, const JobTables& before, double chance,
-                   const DiagnosisConfig& config);
-
-// Adds a verdict of cause regression where the job is slower, an abstention where that cannot be
-// told.
-void JudgeComparison(const Comparison& comparison, const JobTables& after, Diagnosis& diagnosis);
+// `chances`: none where there are too few iterations.
+Comparison Compare(const JobTables& after, const JobTables& before,
+                   const std::optional<Chances>& chances, const DiagnosisConfig& config);
 
 }  // namespace fathom::diagnosis
 

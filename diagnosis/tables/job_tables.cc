@@ -9,6 +9,7 @@
 #include "diagnosis/graph/critical_path.h"
 #include "diagnosis/graph/execution_graph.h"
 #include "diagnosis/stats/robust.h"
+#include "diagnosis/tables/longest_call.h"
 
 namespace fathom::diagnosis {
 namespace {
@@ -94,9 +95,22 @@ std::vector<CollectiveRow> CollectivesOf(const ExecutionGraph& graph, const Name
   return rows;
 }
 
+// Of local time on the host; what a device did in it is not kept.
+void NameLongest(const LongestCalls& calls, const RankTimeline& line, std::size_t op,
+                 PathRow& row) {
+  const Gap& gap = line.gaps[op];
+  if (gap.on_device || row.seconds <= 0) return;
+  const MonoNs end = line.ops[op]->place();
+  LongestCall longest =
+      calls.In(row.rank, row.iteration, end - Nanos::FromSeconds(row.seconds), end);
+  row.longest = std::move(longest.name);
+  row.longest_s = longest.seconds;
+}
+
 std::vector<PathRow> PathOf(const JobView& view, const ExecutionGraph& graph, const Names& names,
                             double floor) {
   std::vector<PathRow> rows;
+  const LongestCalls calls(view);
   for (const IterationSummary& iteration : view.window) {
     std::vector<PathStep> steps = CriticalPath(graph, iteration.index, floor);
     std::reverse(steps.begin(), steps.end());
@@ -104,7 +118,8 @@ std::vector<PathRow> PathOf(const JobView& view, const ExecutionGraph& graph, co
       const RankTimeline& line = graph.lines()[steps[i].ref.line];
       const CommOp& op = *line.ops[steps[i].ref.op];
       rows.push_back({iteration.index, i, line.rank, steps[i].transfer, op.kind,
-                      NameIn(names, op.group), steps[i].seconds});
+                      NameIn(names, op.group), steps[i].seconds, "", 0});
+      if (!steps[i].transfer) NameLongest(calls, line, steps[i].ref.op, rows.back());
     }
   }
   return rows;
@@ -114,6 +129,7 @@ std::vector<PathRow> PathOf(const JobView& view, const ExecutionGraph& graph, co
 
 JobTables TablesOf(const JobView& view, std::vector<RankTables> ranks) {
   JobTables tables;
+  tables.world_size = view.world_size;
   tables.ranks = std::move(ranks);
   tables.iterations = IterationsOf(view);
   return tables;

@@ -56,9 +56,12 @@ struct PathRow {
   CollectiveKind kind = CollectiveKind::kUnknown;  // of the op; of local time, of the op after it
   std::string group;
   double seconds = 0;
+  std::string longest;   // of local time: the function that took most of it, where it is known
+  double longest_s = 0;  // how much
 };
 
 struct JobTables {
+  std::uint32_t world_size = 0;  // 0: not known
   std::vector<IterationRow> iterations;
   std::vector<CollectiveRow> collectives;  // by iteration, group and sequence; FillGraphTables()
   std::vector<PathRow> path;               // FillGraphTables()

@@ -69,6 +69,25 @@ class TablesTest(unittest.TestCase):
         again = analyze(DATA / "healthy", "--against", DATA / "healthy")
         self.assertEqual(again["verdicts"], [])
 
+    def test_what_did_not_change_is_told_too(self):
+        for name in ("healthy", "healthy_variable", "slow_compute"):
+            comparison = analyze(DATA / name, "--against", DATA / name)["comparison"]
+            self.assertEqual(comparison["result"], "same", name)
+            self.assertEqual(comparison["before_s"], comparison["after_s"])
+            self.assertEqual(len(comparison["kinds"]), 4)
+            for change in comparison["kinds"] + comparison["parts"]:
+                self.assertEqual(change["before_s"], change["after_s"])
+
+    def test_the_screen_tells_the_figures_of_both(self):
+        done = subprocess.run([FATHOM, "analyze", "--exit-zero", DATA / "healthy", "--against",
+                               DATA / "slow_compute"], capture_output=True, text=True, timeout=60)
+        self.assertIn("Against the other recording", done.stdout)
+        for word in ("BEFORE", "AFTER", "CHANGE", "compute", "communication", "idle"):
+            self.assertIn(word, done.stdout)
+        report = analyze(DATA / "healthy", "--against", DATA / "slow_compute")
+        median = f"{report['comparison']['after_s'] * 1e3:.1f} ms"
+        self.assertIn(f"median {median}", done.stdout.splitlines()[0])
+
     def test_a_folder_that_cannot_be_made_is_an_error(self):
         blocked = self.folder / "file"
         blocked.write_text("")

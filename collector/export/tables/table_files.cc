@@ -145,11 +145,13 @@ std::string Copies(const JobTables& tables) {
 }
 
 std::string CriticalPath(const JobTables& tables) {
-  Csv csv("iteration,step,rank,segment,op,group,time_s");
+  Csv csv("iteration,step,rank,segment,op,group,time_s,before,longest,longest_s");
   for (const auto& row : tables.path) {
     csv.Count(row.iteration.value).Count(row.step).Count(row.rank.value);
-    csv.Text(row.communication ? "communication" : "local").Text(CollectiveKindName(row.kind));
-    csv.Text(row.group).Seconds(row.seconds).End();
+    const std::string_view op = CollectiveKindName(row.kind);
+    csv.Text(row.communication ? "communication" : "local").Text(row.communication ? op : "");
+    csv.Text(row.group).Seconds(row.seconds).Text(row.communication ? "" : op);
+    csv.Text(row.longest).Seconds(row.longest_s).End();
   }
   return csv.Take();
 }
