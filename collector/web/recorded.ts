@@ -13,11 +13,13 @@ import { basis } from "./view/basis";
 import { abstentions, calmCard } from "./view/calm_card";
 import { element, Slot } from "./view/element";
 import { OpTimeline } from "./view/op_timeline";
+import { comparisonPanel, whatIfPanel } from "./view/other_runs";
 import { RankTable } from "./view/rank_table";
 import { applyTheme, themeButton } from "./view/theme";
 import { Timeline } from "./view/timeline";
 import { TotalsTable } from "./view/totals_table";
 import { verdictCard } from "./view/verdict_card";
+import { workTables } from "./view/work_tables";
 
 class RecordedPage {
   private readonly card = new Slot(element("div", { class: "verdicts" }));
@@ -29,7 +31,7 @@ class RecordedPage {
   constructor(private readonly recorded: Recorded) {
     const culprits = (): Set<number> => new Set(this.shown()?.entity.ranks ?? []);
     this.ops = new OpTimeline(recorded.pictures, culprits);
-    this.totals = new TotalsTable(recorded.totals, culprits);
+    this.totals = new TotalsTable(recorded.totals, recorded.tables.ranks.some((rank) => rank.onDevice), culprits);
     this.timeline.node.append(this.table.node);
   }
 
@@ -38,8 +40,9 @@ class RecordedPage {
     const brand = element("span", { class: "brand" }, "fathom");
     const header = element("header", { class: "bar" }, element("div", { class: "bar-row" }, brand,
       element("div", { class: "place" }, `recording · ${recorded.source}`), themeButton(() => this.update())));
-    const parts = [this.line(), this.card.node, this.timeline.node,
-      recorded.pictures.length > 0 ? this.ops.node : null, recorded.totals.length > 0 ? this.totals.node : null, basis(recorded)];
+    const parts = [this.line(), this.card.node, recorded.comparison ? comparisonPanel(recorded.comparison) : null, this.timeline.node,
+      recorded.pictures.length > 0 ? this.ops.node : null, recorded.totals.length > 0 ? this.totals.node : null,
+      ...workTables(recorded.tables), recorded.whatIf ? whatIfPanel(recorded.whatIf) : null, basis(recorded)];
     const page = element("div", { class: "job-page" }, ...parts);
     document.body.replaceChildren(header, element("main", { id: "main", tabindex: -1 }, page));
     window.addEventListener("hashchange", () => this.update());

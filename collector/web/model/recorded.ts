@@ -5,6 +5,7 @@ import { decodeGroups, type Job } from "./job";
 import { emptyJobState, type JobState } from "./page_state";
 import { decodePictures, type OneIteration } from "./picture";
 import { decodeReport } from "./report";
+import { decodeComparison, decodeTables, decodeWhatIf, type Comparison, type Tables, type WhatIf } from "./tables";
 
 export interface RankTotals {
   rank: number;
@@ -21,6 +22,9 @@ export interface Recorded {
   state: JobState;
   source: string;
   totals: RankTotals[];
+  tables: Tables;
+  comparison: Comparison | null;
+  whatIf: WhatIf | null;
   pictures: OneIteration[];
   notes: string[];
   files: { path: string; format: string }[];
@@ -66,6 +70,9 @@ export function decodeRecorded(value: unknown): Recorded {
       rank: number(rank.rank), node: text(rank.node), computeS: number(rank.compute_s), nonComputeS: number(rank.non_compute_s),
       communicationS: number(rank.communication_s), waitS: number(rank.wait_s), idleS: number(rank.idle_s), lateS: number(rank.late_s),
     })),
+    tables: decodeTables(report.tables),
+    comparison: decodeComparison(report.comparison),
+    whatIf: decodeWhatIf(report.what_if),
     pictures: decodePictures(data.pictures),
     notes: texts(data.notes),
     files: objects(data.files).map((file) => ({ path: text(file.path), format: text(file.format) })),

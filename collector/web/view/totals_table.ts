@@ -8,20 +8,23 @@ const FIRST_ROWS = 16;
 
 type Column = [string, (rank: RankTotals) => number];
 
-const COLUMNS: Column[] = [
-  ["computed", (r) => r.computeS], ["host and other", (r) => r.nonComputeS], ["idle", (r) => r.idleS],
-  ["communicated", (r) => r.communicationS], ["waited for others", (r) => r.waitS], ["came late", (r) => r.lateS],
-];
+// As docs/formats/tables.md has them.
+function columnsOf(onDevice: boolean): Column[] {
+  return [
+    ["computed", (r) => r.computeS], [onDevice ? "only communicated or copied" : "blocked on communication", (r) => r.nonComputeS],
+    ["idle", (r) => r.idleS], ["communicated", (r) => r.communicationS], ["waited for others", (r) => r.waitS], ["came late", (r) => r.lateS],
+  ];
+}
 
 export class TotalsTable {
   readonly node: HTMLElement;
   private readonly slot = new Slot(element("div", { class: "scroll" }));
   private all = false;
 
-  constructor(private readonly totals: RankTotals[], private readonly culprits: () => Set<number>) {
+  constructor(private readonly totals: RankTotals[], private readonly onDevice: boolean, private readonly culprits: () => Set<number>) {
     this.node = element("section", { class: "panel", "aria-label": "Time of each rank" },
       element("div", { class: "panel-head" }, element("h2", {}, "Where the time went"),
-        element("p", { class: "caption" }, "sums over the iterations analysed; the latest ranks first")), this.slot.node);
+        element("p", { class: "caption" }, `${this.onDevice ? "of the devices" : "of the training threads"}, summed over the iterations analysed; the latest ranks first`)), this.slot.node);
   }
 
   update(): void {
@@ -29,7 +32,7 @@ export class TotalsTable {
     const order = [...this.totals].sort((a, b) => b.lateS - a.lateS || a.rank - b.rank);
     const shown = this.all ? order : order.slice(0, FIRST_ROWS);
     // A column that the source knows nothing of would be a column of zeros.
-    const columns = COLUMNS.filter(([, value]) => this.totals.some((rank) => value(rank) !== 0));
+    const columns = columnsOf(this.onDevice).filter(([, value]) => this.totals.some((rank) => value(rank) !== 0));
     this.slot.show([this.all, [...culprits]], () => [
       element("table", { class: "grid" },
         gridHead([["rank", ""], ["node", ""], ...columns.map(([name]): [string, string] => [name, "num"])]),

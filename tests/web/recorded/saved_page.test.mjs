@@ -23,9 +23,9 @@ after(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-function save(recording, name) {
+function save(recording, name, ...options) {
   const file = join(folder, name);
-  execFileSync(join(BUILD, "fathom"), ["analyze", recording, "--html", file, "--exit-zero"], { stdio: "ignore" });
+  execFileSync(join(BUILD, "fathom"), ["analyze", recording, "--html", file, "--exit-zero", ...options], { stdio: "ignore" });
   return file;
 }
 
@@ -67,6 +67,10 @@ for (const dark of [false, true]) {
       assert.match(await words(page, ".op-row.culprit .op-rank"), /rank 1/);
       assert.ok((await page.locator(".op-row:not(.culprit) rect.waited").count()) > 0, "the others wait");
       assert.equal(await page.locator("section[aria-label='Time of each rank'] tbody tr").count(), 4);
+      assert.match(await words(page, "section[aria-label='Time of each rank'] thead"), /blocked on communication/);
+      assert.match(await words(page, "section[aria-label='What ran longest'] tbody"), /aten::mm/);
+      assert.ok((await page.locator("section[aria-label='Critical path'] tbody tr").count()) > 3);
+      assert.equal(await page.locator("section[aria-label='Launches']").count(), 0, "no device, no launches");
       assert.match(await words(page, "section[aria-label='What this rests on']"), /read as kineto/);
       if (process.env.FATHOM_SCREENSHOTS) await page.screenshot({ path: join(process.env.FATHOM_SCREENSHOTS, `saved-${dark ? "dark" : "light"}.png`), fullPage: true });
     });
@@ -77,6 +81,24 @@ test("a healthy job is calm and has a picture all the same", { skip: absent }, a
   await opened(save(join(DATA, "healthy"), "healthy.html"), {}, async (page) => {
     assert.equal(await page.locator(".card.verdict").count(), 0);
     assert.ok((await page.locator(".op-row rect").count()) > 0);
+  });
+});
+
+test("two recordings are compared, whether or not anything changed", { skip: absent }, async () => {
+  await opened(save(join(DATA, "healthy"), "against.html", "--against", join(DATA, "healthy")), {}, async (page) => {
+    const panel = "section[aria-label='Against the other recording']";
+    assert.match(await words(page, panel), /No change beyond chance/);
+    assert.ok((await page.locator(`${panel} tbody tr`).count()) >= 4);
+    assert.match(await words(page, `${panel} tbody tr`), /median iteration/);
+  });
+});
+
+test("what repairing one alone would save", { skip: absent }, async () => {
+  const trace = join(process.env.FATHOM_DATA_DIR, "ndtimeline", "trace-ST.parquet");
+  await opened(save(trace, "what_if.html"), {}, async (page) => {
+    const panel = "section[aria-label='What if nothing straggled']";
+    assert.match(await words(page, panel), /122 % of that; above 100 %/);
+    assert.match(await words(page, `${panel} tbody tr`), /stage 3/);
   });
 });
 
