@@ -1,19 +1,16 @@
-#include "collector/cli/analyze_command.h"
-
 #include <algorithm>
 #include <cstdio>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "collector/cli/exit_code.h"
 #include "collector/cli/get_command.h"
 #include "collector/cli/reading_progress.h"
-#include "collector/cli/render/nothing_found.h"
-#include "collector/cli/render/quantity.h"
-#include "collector/cli/render/time_spent.h"
-#include "collector/cli/render/verdict_card.h"
-#include "collector/cli/render/what_if_block.h"
+#include "collector/cli/render/analysis_page.h"
 #include "collector/cli/text.h"
 #include "collector/cli/verb.h"
+#include "collector/cli/verdict_view.h"
 #include "collector/export/html/page.h"
 #include "collector/export/perfetto/job_trace.h"
 #include "collector/export/tables/table_files.h"
@@ -37,7 +34,6 @@ constexpr const char* kExamples =
     "sockets) is used where it is there.\n"
     "Exit code: 2 when a verdict is established or supported, 0 when there is none.";
 
-constexpr std::size_t kNotesShown = 12;
 constexpr std::size_t kIterationsForSpread = 7;  // of fewer, no tenth is anything
 
 struct AnalyzeOptions {
@@ -49,63 +45,10 @@ struct AnalyzeOptions {
   std::string html;
   std::string perfetto;
   bool exit_zero = false;
+  bool verbose = false;
   bool quiet = false;
   double limit_gib = 0;  // 0: the importers' own limits
 };
-
-std::string Counted(std::size_t count, std::string_view what) {
-  return Cat(count, " ", what, count == 1 ? "" : "s");
-}
-
-std::string Headline(const Json& report, const AnalysisRemarks& remarks) {
-  const Json& job = ObjectField(report, "job");
-  const Json& iterations = ObjectField(report, "iterations");
-  const auto ranks = static_cast<std::size_t>(IntField(job, "ranks"));
-  const auto count = static_cast<std::size_t>(IntField(iterations, "count"));
-  const double median = NumberField(iterations, "median_s");
-  return Cat(TextField(job, "name"), ": ", Counted(ranks, "rank"), ", ", TextField(job, "source"),
-             ", ", Counted(remarks.files_read, "file"),
-             count > 0 ? Cat(", ", Counted(count, "iteration")) : "",
-             median > 0 ? Cat(" of ", Seconds(median)) : "", "\n");
-}
-
-void AddList(std::string_view title, const std::vector<std::string>& lines,
-             const Terminal& terminal, std::string* out) {
-  if (lines.empty()) return;
-  const auto columns = static_cast<std::size_t>(std::max(terminal.columns, 40));
-  AppendTo(out, "\n", Paint(terminal, Ink::kBold, title), "\n");
-  for (std::size_t i = 0; i < std::min(lines.size(), kNotesShown); ++i) {
-    AppendTo(out, "  ", Wrap(Printable(lines[i]), columns - 4, "    "), "\n");
-  }
-  if (lines.size() > kNotesShown) {
-    AppendTo(out, "  and ", lines.size() - kNotesShown, " more\n");
-  }
-}
-
-std::vector<std::string> Untold(const Json& report) {
-  std::vector<std::string> lines;
-  for (const Json& each : ListField(report, "abstained")) {
-    lines.push_back(Cat(TextField(each, "question"), ": it takes ", TextField(each, "missing")));
-  }
-  return lines;
-}
-
-std::vector<std::string> Coverage(const Json& report) {
-  const Json& coverage = ObjectField(report, "coverage");
-  std::vector<std::string> lines;
-  for (const Json& signal : ListField(coverage, "signals")) {
-    const std::string state = TextField(signal, "state");
-    if (state == "on") continue;
-    lines.push_back(
-        Cat(TextField(signal, "name"), " ", state, ", which hides: ", TextField(signal, "hides")));
-  }
-  const std::vector<std::int64_t> missing = IntsField(coverage, "ranks_missing");
-  if (!missing.empty()) {
-    lines.push_back(
-        Cat("no recording of ", missing.size() == 1 ? "rank " : "ranks ", RankList(missing)));
-  }
-  return lines;
-}
 
 AnalysisRemarks RemarksOf(const collector::Analysis& analysis) {
   AnalysisRemarks remarks;
@@ -135,12 +78,11 @@ void SetSpread(const diagnosis::JobTables& tables, AnalysisRemarks& remarks) {
   remarks.longest = durations[durations.size() - 1 - tenth];
 }
 
-std::string PageOf(const Json& report, const collector::Analysis& analysis,
-                   const Terminal& terminal) {
+std::string PageOf(const Json& report, const collector::Analysis& analysis, bool verbose) {
   AnalysisRemarks remarks = RemarksOf(analysis);
-  remarks.time_spent = TimeSpent(analysis.tables, terminal);
+  remarks.verbose = verbose;
   SetSpread(analysis.tables, remarks);
-  return AnalysisPage(report, remarks, terminal);
+  return AnalysisPage(report, remarks, LookAtTerminal(1));
 }
 
 absl::Status WriteFiles(const AnalyzeOptions& options, const collector::Analysis& analysis) {
@@ -186,7 +128,6 @@ int Analyze(const AnalyzeOptions& options) {
   }
   if (!analysis.ok()) return Fail("analyze", analysis.status());
   if (!options.tables.empty()) {
-    FillGraphTables(analysis->recording.view, analysis->config, analysis->tables);
     const absl::Status written = collector::WriteTables(analysis->tables, options.tables);
     if (!written.ok()) return Fail("analyze", written);
   }
@@ -194,34 +135,12 @@ int Analyze(const AnalyzeOptions& options) {
   const Json report = Json::parse(analysis->report, nullptr, false);
   if (report.is_discarded()) return Fail("analyze", absl::InternalError("the report is no JSON"));
   const std::string out = options.output == "json" ? Serialize(report, "json")
-                                                   : PageOf(report, *analysis, LookAtTerminal(1));
+                                                   : PageOf(report, *analysis, options.verbose);
   std::fputs(out.c_str(), stdout);
   return Convicts(report) && !options.exit_zero ? kCulpritFound : kNothingFound;
 }
 
 }  // namespace
-
-std::string AnalysisPage(const Json& report, const AnalysisRemarks& remarks,
-                         const Terminal& terminal) {
-  std::string out = Paint(terminal, Ink::kDim, Headline(report, remarks));
-  const std::vector<VerdictView> verdicts = ReadVerdicts(ListField(report, "verdicts"));
-  if (verdicts.empty()) {
-    const auto columns = static_cast<std::size_t>(std::max(terminal.columns, 40));
-    const std::string words = NothingFound(report, remarks.shortest, remarks.longest);
-    AppendTo(&out, "\n", Wrap(words, columns, ""), "\n");
-  }
-  for (const VerdictView& verdict : verdicts) {
-    AppendTo(&out, "\n", VerdictPage(verdict, terminal));
-  }
-  AppendTo(&out, remarks.time_spent);
-  const std::string what_if = WhatIfBlock(ObjectField(report, "what_if"), terminal);
-  if (!what_if.empty()) AppendTo(&out, "\n", what_if);
-  AddList("Not told", Untold(report), terminal, &out);
-  AddList("Coverage", Coverage(report), terminal, &out);
-  AddList("Notes", remarks.notes, terminal, &out);
-  AddList("Ignored, no recording", remarks.files_ignored, terminal, &out);
-  return out;
-}
 
 void AddAnalyzeVerb(CLI::App& root, Invocation* invocation) {
   CLI::App* verb = root.add_subcommand("analyze", "Find the culprit in recordings of a job");
@@ -247,6 +166,8 @@ void AddAnalyzeVerb(CLI::App& root, Invocation* invocation) {
                    "largest file and largest archive to read, inflated [16; dumps 1]")
       ->type_name("GIB")
       ->check(CLI::PositiveNumber);
+  verb->add_flag("--verbose", options->verbose,
+                 "all evidence with its sources, all verdicts, notes and ignored files");
   verb->add_flag("--quiet", options->quiet, "no progress on the terminal");
   verb->add_flag("--exit-zero", options->exit_zero, "exit with 0 even when a culprit was found");
   verb->footer(kExamples);

@@ -21,9 +21,9 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
-#include "collector/cli/analyze_command.h"
 #include "collector/cli/exit_code.h"
 #include "collector/cli/get_command.h"
+#include "collector/cli/render/analysis_page.h"
 #include "collector/cli/render/quantity.h"
 #include "collector/cli/run/child_process.h"
 #include "collector/cli/run/installation.h"

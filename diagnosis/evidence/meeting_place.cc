@@ -105,11 +105,12 @@ std::string InWords(const MeetingPlace& place) {
       return absl::StrFormat("The path between ranks %d and %d %s", place.ranks[0].value,
                              place.ranks[1].value, kEither);
     case Kind::kRank:
-      return absl::StrFormat("All that is stuck ends at rank %d: its network is down.",
+      return absl::StrFormat("Every connection that is stuck ends at rank %d: its network is down.",
                              place.ranks[0].value);
     case Kind::kNode:
       return absl::StrFormat(
-          "All that is stuck ends at node %s (ranks %s) and at no other: its network is down.",
+          "Every connection that is stuck ends at node %s (ranks %s) and at no other: its network "
+          "is down.",
           place.nodes[0], RankList(place.ranks));
   }
   return "";

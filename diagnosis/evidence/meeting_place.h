@@ -43,7 +43,7 @@ MeetingPlace WhereTheyMeet(const JobView& view, const std::vector<Piece>& pieces
 // Of the paths alone. kNone where some rank is deaf: then its process is at fault, not a path.
 MeetingPlace WherePathsMeet(const JobView& view, const TroubledPaths& found);
 
-// "All that is stuck ends at rank 2: its network is down." kNone: empty.
+// "Every connection that is stuck ends at rank 2: its network is down." kNone: empty.
 std::string InWords(const MeetingPlace& place);
 
 // Entity, victims and what to do of a verdict on `place`. Requires: not kNone.

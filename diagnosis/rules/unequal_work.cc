@@ -143,8 +143,11 @@ Verdict NameStages(const Case& c, const HeavyStages& heavy, const WorkerLoads& l
       own / usual, Duration(own), Duration(usual));
   verdict.evidence.push_back({"Computing of the stage in a step, against the other stages'.", own,
                               "s", usual, "schedule"});
-  verdict.evidence.push_back({"Of what stragglers cost, giving its ops the usual length wins back.",
-                              heavy.share, "share", c.config.stage_share, "what_if"});
+  verdict.evidence.push_back(
+      {absl::StrCat(
+           "Of what stragglers cost, giving its ops the usual length wins back",
+           heavy.share > 1 ? " (above 100 %: the other stages take less than usual)." : "."),
+       100 * heavy.share, "%", 100 * c.config.stage_share, "what_if"});
   verdict.evidence.push_back({"Step time of the replay, against one with the stages cut evenly.",
                               base_s, "s", even_s, "what_if"});
   verdict.evidence.push_back({"Replicas in which it is so.", static_cast<double>(loads.replicas),

@@ -92,7 +92,7 @@ class Inputs(unittest.TestCase):
             extra = tarfile.TarInfo("job/readme.bin")
             extra.size = 3
             out.addfile(extra, io.BytesIO(b"abc"))
-        done = self.analyze(path, "--exit-zero")
+        done = self.analyze(path, "--exit-zero", "--verbose")
         self.assertIn("job.tar/job/readme.bin", done.stdout)
         self.assertNotIn(str(self.temporary), done.stdout)
 

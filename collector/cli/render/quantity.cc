@@ -61,4 +61,8 @@ std::string Number(double value) {
   return absl::StrFormat(std::abs(value) >= 1000 ? "%.0f" : "%.4g", value);
 }
 
+std::string Counted(std::size_t count, std::string_view what) {
+  return Cat(count, " ", what, count == 1 ? "" : "s");
+}
+
 }  // namespace fathom::cli

@@ -4,8 +4,10 @@
 #ifndef FATHOM_COLLECTOR_CLI_RENDER_QUANTITY_H_
 #define FATHOM_COLLECTOR_CLI_RENDER_QUANTITY_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 namespace fathom::cli {
 
@@ -21,6 +23,8 @@ std::string LocalTime(std::int64_t unix_ns);
 std::string Ago(std::int64_t unix_ns, std::int64_t now_unix_ns);
 // At most four significant digits, no exponent for everyday sizes: "98.4", "0.003", "12".
 std::string Number(double value);
+// "1 rank", "4 ranks".
+std::string Counted(std::size_t count, std::string_view what);
 
 }  // namespace fathom::cli
 

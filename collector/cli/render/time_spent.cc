@@ -1,12 +1,10 @@
 #include "collector/cli/render/time_spent.h"
 
 #include <algorithm>
-#include <cstdio>
-#include <functional>
-#include <map>
-#include <utility>
+#include <cstdint>
 #include <vector>
 
+#include "absl/strings/str_format.h"
 #include "collector/cli/render/quantity.h"
 #include "collector/cli/render/table.h"
 #include "collector/cli/text.h"
@@ -14,95 +12,107 @@
 namespace fathom::cli {
 namespace {
 
-constexpr std::size_t kRanksShown = 8;
-constexpr std::size_t kWorkShown = 5;
-constexpr std::size_t kNameShown = 60;
 constexpr auto kRight = Table::Align::kRight;
 
 std::string Share(double part, double whole) {
-  char text[16];
-  std::snprintf(text, sizeof text, "%.0f %%", whole > 0 ? 100 * part / whole : 0.0);
-  return text;
+  return absl::StrFormat("%.0f %%", whole > 0 ? 100 * part / whole : 0.0);
 }
 
-// Of a large job, the ranks that others waited for most.
-std::vector<diagnosis::RankTotals> Shown(const diagnosis::JobTables& tables) {
-  std::vector<diagnosis::RankTotals> shown = tables.totals;
-  if (shown.size() <= kRanksShown) return shown;
-  std::stable_sort(shown.begin(), shown.end(),
-                   [](const auto& a, const auto& b) { return a.late > b.late; });
-  shown.resize(kRanksShown);
+bool AnyHas(const Json& ranks, const char* field) {
+  return std::any_of(ranks.begin(), ranks.end(),
+                     [field](const Json& rank) { return NumberField(rank, field) > 0; });
+}
+
+bool OnDevice(const Json& report) {
+  const Json& ranks = ListField(ObjectField(report, "tables"), "ranks");
+  return std::any_of(ranks.begin(), ranks.end(),
+                     [](const Json& rank) { return BoolField(rank, "on_device"); });
+}
+
+std::vector<const Json*> Shown(const Json& ranks, const std::set<std::int64_t>& culprits,
+                               std::size_t most) {
+  std::vector<const Json*> shown;
+  for (const Json& rank : ranks) shown.push_back(&rank);
+  if (shown.size() <= most) return shown;
+  std::stable_sort(shown.begin(), shown.end(), [&culprits](const Json* a, const Json* b) {
+    const bool first = culprits.contains(IntField(*a, "rank"));
+    if (first != culprits.contains(IntField(*b, "rank"))) return first;
+    return NumberField(*a, "late_s") > NumberField(*b, "late_s");
+  });
+  shown.resize(most);
   return shown;
 }
 
-// Files of communication alone do not tell what was computed: no rank has any, then.
-bool ComputeIsKnown(const diagnosis::JobTables& tables) {
-  return std::any_of(tables.totals.begin(), tables.totals.end(),
-                     [](const auto& rank) { return rank.compute.count > 0; });
+// A column that the source knows nothing of would be a column of zeros.
+struct Known {
+  bool compute, overlap, wait, late, on_device;
+};
+
+Known KnownOf(const Json& report) {
+  const Json& ranks = ListField(report, "ranks");
+  return {AnyHas(ranks, "compute_s"), AnyHas(ranks, "overlap_ratio"), AnyHas(ranks, "wait_s"),
+          AnyHas(ranks, "late_s"), OnDevice(report)};
 }
 
-std::string RankLines(const diagnosis::JobTables& tables) {
-  const bool known = ComputeIsKnown(tables);
-  const auto share = [known](double part, double whole) {
-    return known ? Share(part, whole) : std::string("-");
-  };
-  Table table({{"  RANK", kRight},
-               {"COMPUTE", kRight},
-               {"NON-COMPUTE", kRight},
-               {"IDLE", kRight},
-               {"OVERLAP", kRight},
-               {"WAITED", kRight},
-               {"LATE", kRight}});
-  for (const auto& rank : Shown(tables)) {
-    const double compute = rank.compute.Seconds(), other = rank.non_compute.Seconds();
-    const double span = compute + other + rank.idle.Seconds();
-    table.Add({Cat("  ", rank.rank.value), share(compute, span), share(other, span),
-               share(rank.idle.Seconds(), span), share(rank.overlap_ratio, 1),
-               Seconds(rank.wait.Seconds()), Seconds(rank.late.Seconds())});
+Table Headings(const Known& known) {
+  std::vector<Table::Column> columns = {{"  RANK", kRight}};
+  if (known.compute) {
+    columns.push_back({"COMPUTE", kRight});
+    columns.push_back({known.on_device ? "COMM+COPY" : "BLOCKED", kRight});
+    columns.push_back({"IDLE", kRight});
+    if (known.overlap) columns.push_back({"OVERLAP", kRight});
   }
-  std::string lines = table.ToString();
-  if (tables.totals.size() > kRanksShown) {
-    AppendTo(&lines, "  the latest of ", tables.totals.size(), " ranks\n");
-  }
-  return lines;
+  if (known.wait) columns.push_back({"WAITED", kRight});
+  if (known.late) columns.push_back({"LATE", kRight});
+  return Table(std::move(columns));
 }
 
-// What ran longest, all ranks together.
-std::string WorkLines(const diagnosis::JobTables& tables) {
-  std::map<std::pair<std::string, std::string>, double> sums;
-  double all = 0;
-  for (const auto& rank : tables.ranks) {
-    for (const auto& row : rank.kernels) {
-      sums[{row.kind, row.name}] += row.sum;
-      all += row.sum;
-    }
+std::vector<std::string> Cells(const Json& rank, const Known& known) {
+  std::vector<std::string> cells = {Cat("  ", IntField(rank, "rank"))};
+  if (known.compute) {
+    const double compute = NumberField(rank, "compute_s"), idle = NumberField(rank, "idle_s");
+    const double other = NumberField(rank, "non_compute_s");
+    const double span = compute + other + idle;
+    for (const double part : {compute, other, idle}) cells.push_back(Share(part, span));
+    if (known.overlap) cells.push_back(Share(NumberField(rank, "overlap_ratio"), 1));
   }
-  std::vector<std::pair<double, std::pair<std::string, std::string>>> longest;
-  for (const auto& [work, sum] : sums) longest.push_back({sum, work});
-  std::sort(longest.begin(), longest.end(), std::greater<>());
-  longest.resize(std::min(longest.size(), kWorkShown));
-  std::string lines;
-  for (const auto& [sum, work] : longest) {
-    const bool cut = work.second.size() > kNameShown;
-    AppendTo(&lines, "  ", Share(sum, all), "  ", work.first, "  ",
-             work.second.substr(0, kNameShown), cut ? "…\n" : "\n");
+  if (known.wait) cells.push_back(Seconds(NumberField(rank, "wait_s")));
+  if (known.late) cells.push_back(Seconds(NumberField(rank, "late_s")));
+  return cells;
+}
+
+std::string Legend(const Known& known) {
+  std::vector<std::string> words;
+  if (known.compute) {
+    words.push_back(known.on_device ? "comm+copy: while none computes"
+                                    : "blocked: on communication");
+    if (known.overlap) words.push_back("overlap: with compute");
   }
-  return lines;
+  if (known.wait) words.push_back("waited: for others");
+  if (known.late) words.push_back("late: behind the median");
+  return Join(words, "; ");
 }
 
 }  // namespace
 
-std::string TimeSpent(const diagnosis::JobTables& tables, const Terminal& terminal) {
-  std::string out;
-  if (!tables.totals.empty()) {
-    AppendTo(&out, "\n", Paint(terminal, Ink::kBold, "Where the time went"), "\n",
-             RankLines(tables));
-  }
-  const std::string work = WorkLines(tables);
-  if (!work.empty()) {
-    AppendTo(&out, "\n", Paint(terminal, Ink::kBold, "Longest work, all ranks"), "\n", work);
-  }
-  return out;
+std::string TimeSpent(const Json& report, const std::set<std::int64_t>& culprits, std::size_t most,
+                      const Terminal& terminal) {
+  const Json& ranks = ListField(report, "ranks");
+  const Known known = KnownOf(report);
+  if (ranks.empty() || !(known.compute || known.wait || known.late)) return "";
+  const bool traced = !ListField(ObjectField(report, "tables"), "ranks").empty();
+  const char* const whose = known.on_device ? "the devices"
+                            : traced        ? "the training threads"
+                                            : "the ranks";
+  const std::string title =
+      known.compute ? Cat("Where the time of ", whose, " went") : "Who waited for whom";
+  Table table = Headings(known);
+  const std::vector<const Json*> shown = Shown(ranks, culprits, most);
+  for (const Json* rank : shown) table.Add(Cells(*rank, known));
+  const std::string some =
+      shown.size() < ranks.size() ? Cat(" (", shown.size(), " of ", ranks.size(), " ranks)") : "";
+  return Cat(Paint(terminal, Ink::kBold, Cat(title, some)), "\n", table.ToString(), "  ",
+             Paint(terminal, Ink::kDim, Legend(known)), "\n");
 }
 
 }  // namespace fathom::cli

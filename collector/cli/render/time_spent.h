@@ -1,18 +1,24 @@
-// Where the time of a recorded job went, in short: a line a rank, and what ran longest.
+// Where the time of a recorded job went, for people: one line a rank.
 //
-// Used by analyze_command. The whole is in the files of `--tables`.
-// Thread-safety: pure function. Errors: none; empty where nothing was traced.
+// Used by analyze. Model: `report` is a fathom.v1.Report; of the time the ranks' totals account for
+// (docs/formats/tables.md) the share of each part, and how long a rank waited and came late. Of
+// many ranks, the culprits and those that others waited for most.
+// Thread-safety: pure function. Errors: none; what the source does not tell is left out.
 #ifndef FATHOM_COLLECTOR_CLI_RENDER_TIME_SPENT_H_
 #define FATHOM_COLLECTOR_CLI_RENDER_TIME_SPENT_H_
 
+#include <cstddef>
+#include <set>
 #include <string>
 
+#include "collector/cli/json_fields.h"
 #include "collector/cli/render/terminal.h"
-#include "diagnosis/tables/job_tables.h"
 
 namespace fathom::cli {
 
-std::string TimeSpent(const diagnosis::JobTables& tables, const Terminal& terminal);
+// With at most `most` ranks; empty where no totals are known.
+std::string TimeSpent(const Json& report, const std::set<std::int64_t>& culprits, std::size_t most,
+                      const Terminal& terminal);
 
 }  // namespace fathom::cli
 

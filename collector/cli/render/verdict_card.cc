@@ -12,6 +12,11 @@ namespace {
 constexpr std::size_t kLabelColumns = 11;
 constexpr std::size_t kCardIndent = 8;
 constexpr std::size_t kEvidenceOnCard = 2;
+constexpr std::size_t kEvidenceInShort = 3;
+constexpr std::size_t kAgainstInShort = 2;
+constexpr std::size_t kWaitsInShort = 3;
+constexpr std::size_t kFramesInShort = 3;
+constexpr std::size_t kLinesEach = 2;  // of what is shown in short
 
 Ink GradeInk(const std::string& grade) {
   const int strength = GradeStrength(grade);
@@ -26,16 +31,26 @@ class Lines {
   void Add(std::string_view label, std::string_view text, Ink ink = Ink::kPlain) {
     if (text.empty()) return;
     const std::size_t lead = indent_ + kLabelColumns;
-    const auto columns = static_cast<std::size_t>(terminal_.columns);
-    const std::size_t room = columns > lead + 30 ? columns - lead : 30;
     const std::string label_text = Cat(label, std::string(kLabelColumns - label.size(), ' '));
     AppendTo(&out_, std::string(indent_, ' '), Paint(terminal_, Ink::kDim, label_text),
-             Paint(terminal_, ink, Wrap(text, room, std::string(lead, ' '))), "\n");
+             Paint(terminal_, ink, Wrap(text, Room(), std::string(lead, ' '))), "\n");
+  }
+
+  // Cut to kLinesEach lines, of which words leave some room unused.
+  void AddShort(std::string_view label, std::string_view text) {
+    constexpr std::size_t kUnused = 8;
+    Add(label, CutToWidth(text, kLinesEach * (Room() - kUnused)));
   }
 
   std::string Take() { return std::move(out_); }
 
  private:
+  std::size_t Room() const {
+    const std::size_t lead = indent_ + kLabelColumns;
+    const auto columns = static_cast<std::size_t>(terminal_.columns);
+    return columns > lead + 30 ? columns - lead : 30;
+  }
+
   const Terminal& terminal_;
   std::size_t indent_;
   std::string out_;
@@ -73,10 +88,17 @@ std::string CostText(const VerdictView& v) {
                v.gpu_hours > 0 ? Cat(GpuTime(v.gpu_hours), " so far") : ""});
 }
 
+// "1 rank", though the unit of the evidence is "ranks".
+std::string OneOf(std::string unit) {
+  if (unit.size() > 4 && unit.ends_with('s') && !unit.ends_with("ss")) unit.pop_back();
+  return unit;
+}
+
 std::string WithUnit(double value, const std::string& unit) {
   if (unit == "s" && value > 0) return Seconds(value);
   if (unit == "s" && value < 0) return Cat("-", Seconds(-value));
-  return unit.empty() || unit == "ratio" ? Number(value) : Cat(Number(value), " ", unit);
+  if (unit.empty() || unit == "ratio") return Number(value);
+  return Cat(Number(value), " ", value == 1 ? OneOf(unit) : unit);
 }
 
 std::string EvidenceText(const EvidenceView& e, bool with_source) {
@@ -137,6 +159,40 @@ void AddStacks(const VerdictView& v, Lines* lines) {
   }
 }
 
+// "supported, very likely": what a grade is worth to who acts on it.
+std::string GradeText(const std::string& grade) {
+  const int strength = GradeStrength(grade);
+  const char* const worth = strength == 3   ? ", act on it"
+                            : strength == 2 ? ", very likely"
+                            : strength == 1 ? ", worth a look"
+                                            : "";
+  return Cat(grade, worth);
+}
+
+std::string WhoText(const VerdictView& v) {
+  if (v.victims.empty()) return v.Culprit();
+  return Cat(v.Culprit(), "; ", RankNames(v.victims), v.victims.size() == 1 ? " waits" : " wait");
+}
+
+// Where the culprit stands, innermost function first.
+void AddPlace(const VerdictView& v, Lines* lines) {
+  const auto culprit = std::find_if(v.stacks.begin(), v.stacks.end(),
+                                    [](const StackView& stack) { return stack.culprit; });
+  if (culprit == v.stacks.end()) return;
+  std::string frames;
+  for (std::size_t i = 0; i < std::min(kFramesInShort, culprit->frames.size()); ++i) {
+    AppendTo(&frames, i > 0 ? ", called by " : "", culprit->frames[i]);
+  }
+  lines->AddShort("is in", frames);
+}
+
+void AddInShort(std::string_view label, const std::vector<EvidenceView>& evidence, std::size_t most,
+                Lines* lines) {
+  for (std::size_t i = 0; i < std::min(most, evidence.size()); ++i) {
+    lines->AddShort(i == 0 ? label : "", EvidenceText(evidence[i], false));
+  }
+}
+
 void AddAction(const VerdictView& v, Lines* lines) {
   lines->Add("do", v.action_text);
   if (!v.action_command.empty()) lines->Add("", Cat("$ ", v.action_command), Ink::kCyan);
@@ -147,7 +203,7 @@ void AddAction(const VerdictView& v, Lines* lines) {
 std::string EvidenceNumbers(const EvidenceView& e) {
   if (e.value == 0 && e.reference == 0) return "";
   const std::string reference =
-      e.reference == 0 ? "" : Cat(" (reference ", WithUnit(e.reference, e.unit), ")");
+      e.reference == 0 ? "" : Cat(" (against ", WithUnit(e.reference, e.unit), ")");
   return Cat(WithUnit(e.value, e.unit), reference);
 }
 
@@ -166,6 +222,26 @@ std::string VerdictCard(const VerdictView& v, const Terminal& terminal, std::str
   lines.Add("cost", CostText(v));
   AddEvidence("evidence", v.evidence, kEvidenceOnCard, false, &lines);
   AddEvidence("against", v.counter_evidence, 1, false, &lines);
+  AddAction(v, &lines);
+  return out + lines.Take();
+}
+
+std::string VerdictSummary(const VerdictView& v, const Terminal& terminal) {
+  const auto columns = static_cast<std::size_t>(std::max(terminal.columns, 40));
+  std::string out = Cat(Paint(terminal, Ink::kBold, Wrap(v.sentence, columns, "")), "\n\n");
+  Lines lines(terminal, 0);
+  lines.Add("who", WhoText(v));
+  lines.Add("cause", CauseText(v));
+  lines.Add("grade", GradeText(v.grade), GradeInk(v.grade));
+  lines.Add("since", SinceText(v));
+  lines.Add("until", UntilText(v));
+  lines.Add("cost", CostText(v));
+  for (std::size_t i = 0; i < std::min(kWaitsInShort, v.waits.size()); ++i) {
+    lines.AddShort(i == 0 ? "who waits" : "", WaitText(v.waits[i]));
+  }
+  AddPlace(v, &lines);
+  AddInShort("evidence", v.evidence, kEvidenceInShort, &lines);
+  AddInShort("against", v.counter_evidence, kAgainstInShort, &lines);
   AddAction(v, &lines);
   return out + lines.Take();
 }

@@ -20,6 +20,10 @@ std::string VerdictCard(const VerdictView& verdict, const Terminal& terminal,
 // Everything the verdict holds.
 std::string VerdictPage(const VerdictView& verdict, const Terminal& terminal);
 
+// The page in short, for one screen: the strongest evidence, each of it in kLinesEach lines at
+// most.
+std::string VerdictSummary(const VerdictView& verdict, const Terminal& terminal);
+
 // "98.4 ms (reference 12)" or "" when the evidence carries no number.
 std::string EvidenceNumbers(const EvidenceView& evidence);
 

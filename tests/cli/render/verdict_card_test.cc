@@ -21,6 +21,7 @@ TEST_F(VerdictCardTest, CardAndPageOfAnActiveVerdict) {
   const VerdictView verdict = ReadVerdict(verdicts_[0]);
   ExpectGolden(VerdictCard(verdict, Terminal(), "fathom: "), "card.txt");
   ExpectGolden(VerdictPage(verdict, Terminal()), "page.txt");
+  ExpectGolden(VerdictSummary(verdict, Terminal()), "summary.txt");
 }
 
 TEST_F(VerdictCardTest, PageOfAClosedVerdict) {
@@ -81,11 +82,11 @@ TEST_F(VerdictCardTest, AnEmptyVerdictLeavesNoEmptyLines) {
 }
 
 TEST(EvidenceNumbersTest, ShowsValueUnitAndReference) {
-  EXPECT_EQ(EvidenceNumbers({"s", "ms", "x", 98.44, 3.2}), "98.44 ms (reference 3.2 ms)");
+  EXPECT_EQ(EvidenceNumbers({"s", "ms", "x", 98.44, 3.2}), "98.44 ms (against 3.2 ms)");
   EXPECT_EQ(EvidenceNumbers({"s", "ratio", "x", 0.96, 0}), "0.96");
-  EXPECT_EQ(EvidenceNumbers({"s", "s", "x", 0.175, 1.5}), "175 ms (reference 1.50 s)");
-  EXPECT_EQ(EvidenceNumbers({"s", "s", "x", 0, 0.2}), "0 s (reference 200 ms)");
-  EXPECT_EQ(EvidenceNumbers({"s", "s", "x", -0.001066, 0.107}), "-1.07 ms (reference 107 ms)");
+  EXPECT_EQ(EvidenceNumbers({"s", "s", "x", 0.175, 1.5}), "175 ms (against 1.50 s)");
+  EXPECT_EQ(EvidenceNumbers({"s", "s", "x", 0, 0.2}), "0 s (against 200 ms)");
+  EXPECT_EQ(EvidenceNumbers({"s", "s", "x", -0.001066, 0.107}), "-1.07 ms (against 107 ms)");
   EXPECT_EQ(EvidenceNumbers({"s", "", "", 0, 0}), "");
 }
 
