@@ -111,29 +111,61 @@ bool HoldBackQueued(const Starts& starts, StuckInstance& instance) {
   return true;
 }
 
-bool HasOpen(const RankRecord& record, GroupId group, CollectiveKind kind, RankId peer) {
-  return std::any_of(record.ops.begin(), record.ops.end(), [&](const EnteredOp& op) {
-    return op.open && op.group == group && op.kind == kind && op.peer == peer;
-  });
+struct Message {
+  GroupId group;
+  CollectiveKind kind;
+  RankId peer;
+  bool Is(const EnteredOp& op) const {
+    return op.group == group && op.kind == kind && op.peer == peer;
+  }
+};
+
+// What became of the other end of the nth message (from 1) of a pair: the nth of the peer, where
+// both records begin with the first; else whatever the peer has open.
+Presence OtherEnd(const RankRecord& peer, const Message& other, std::optional<std::size_t> nth) {
+  std::size_t count = 0;
+  for (const EnteredOp& op : peer.ops) {
+    if (!other.Is(op)) continue;
+    if (nth ? ++count == *nth : op.open) return op.open ? Presence::kInside : Presence::kDone;
+  }
+  return Presence::kAbsent;
+}
+
+// Which message of its pair `at` is, from 1.
+std::size_t NumberOf(const RankRecord& record, const EnteredOp& at) {
+  const Message message{at.group, at.kind, at.peer};
+  std::size_t number = 0;
+  for (const EnteredOp& op : record.ops) {
+    number += message.Is(op) ? 1 : 0;
+    if (&op == &at) break;
+  }
+  return number;
 }
 
 // An open send or receive, whose other end has posted its side or not.
-void AddPointToPoint(const JobView& view, const EnteredOp& op, RankId rank,
+void AddPointToPoint(const JobView& view, const EnteredOp& op, const RankRecord& own,
                      std::vector<StuckInstance>& to) {
   if (op.peer == kNoRank) return;
   const CollectiveKind other =
       op.kind == CollectiveKind::kSend ? CollectiveKind::kRecv : CollectiveKind::kSend;
   const RankRecord* peer = FindRecord(view, op.peer);
   StuckInstance instance;
-  AddTo(instance, op, rank);
+  AddTo(instance, op, own.rank);
   if (peer == nullptr || peer->extent == RecordExtent::kMissing) {
     instance.unknown.push_back(op.peer);
-  } else if (HasOpen(*peer, op.group, other, rank)) {
+    to.push_back(std::move(instance));
+    return;
+  }
+  std::optional<std::size_t> nth;
+  if (own.from_start && peer->from_start) nth = NumberOf(own, op);
+  const Presence end = OtherEnd(*peer, {op.group, other, own.rank}, nth);
+  if (end == Presence::kInside) {
     if (op.kind == CollectiveKind::kRecv) return;  // the sender's side stands for both
     instance.inside.push_back(op.peer);
     std::sort(instance.inside.begin(), instance.inside.end());
   } else {
-    instance.absent.push_back(op.peer);
+    const bool lost = end == Presence::kAbsent && peer->cut;
+    Place(instance, op.peer, lost ? Presence::kUnknown : end);
   }
   to.push_back(std::move(instance));
 }
@@ -219,7 +251,7 @@ RecordGraph BuildRecordGraph(const JobView& view) {
     for (const EnteredOp& op : record.ops) {
       if (!op.open) continue;
       if (IsPointToPoint(op.kind)) {
-        AddPointToPoint(view, op, record.rank, graph.instances);
+        AddPointToPoint(view, op, record, graph.instances);
       } else if (op.sequence != kNoSequence) {
         AddTo(collectives[{op.group, op.sequence}], op, record.rank);
       }

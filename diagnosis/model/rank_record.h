@@ -1,6 +1,6 @@
 // What a rank left behind when a job stopped: the ops it entered, in order, and its last words.
 //
-// Filled by importers of dumps (collector/import); read by diagnosis/rules/stuck. Live jobs have
+// Filled by importers of dumps (collector/import); read by diagnosis/rules/records. Live jobs have
 // RankFacts and rows instead.
 //
 // Model: sources such as PyTorch's Flight Recorder tell which ops a rank entered and in which
@@ -28,13 +28,16 @@ struct EnteredOp {
   CollectiveKind kind = CollectiveKind::kUnknown;
   DataType data_type = DataType::kUnknown;
   std::uint64_t elements = 0;  // of the input
-  RankId peer = kNoRank;       // global rank of the other end of a point-to-point op
+  std::uint64_t output_elements = 0;
+  bool even = false;      // a kind of call in which all members must pass the same size
+  RankId peer = kNoRank;  // global rank of the other end of a point-to-point op
   WallNs created;
   bool open = false;  // not finished when the record was written
   // What its device did, where the source asks it: began the op; finished it (an op that is neither
   // open nor completed ended, be it by failing).
   bool started = false;
   bool completed = false;
+  std::string site;  // where the program called it, "function (file:line)"; empty: not told
 };
 
 enum class RecordExtent : std::uint8_t {
@@ -62,6 +65,7 @@ struct RankRecord {
   RankId rank;
   RecordExtent extent = RecordExtent::kMissing;
   bool cut = false;            // its newest part is lost: what it lacks proves nothing
+  bool from_start = false;     // its ops begin with the first that the rank entered
   std::vector<EnteredOp> ops;  // in order of entry
   EndedBy ended = EndedBy::kNotKnown;
   bool output_known = false;  // what the process wrote is at hand, be it nothing

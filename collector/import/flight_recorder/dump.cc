@@ -9,6 +9,8 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_format.h"
+#include "collector/import/flight_recorder/batches.h"
+#include "collector/import/flight_recorder/call_site.h"
 #include "collector/import/flight_recorder/json_reader.h"
 #include "collector/import/flight_recorder/unpickler.h"
 #include "collector/import/flight_recorder/value.h"
@@ -131,12 +133,15 @@ std::optional<DumpEntry> ReadEntry(const Value& from) {
   entry.record_id = IntegerAt(from, "record_id").value_or(0);
   entry.collective_seq = IntegerAt(from, "collective_seq_id");
   if (!entry.collective_seq) entry.collective_seq = IntegerAt(from, "seq_id");
+  entry.p2p_seq = IntegerAt(from, "p2p_seq_id");
   entry.op_id = IntegerAt(from, "op_id");
   entry.kind = KindOfProfilingName(entry.profiling_name);
   entry.is_p2p = TrueAt(from, "is_p2p") || IsPointToPoint(entry.kind);
-  entry.coalesced = text::Contains(entry.profiling_name, "coalesced");
+  entry.closes_batch = entry.profiling_name.ends_with(":coalesced");
   if (entry.is_p2p) ParseEnds(entry.profiling_name, entry);
   entry.elements = CountElements(from.Find("input_sizes"));
+  entry.output_elements = CountElements(from.Find("output_sizes"));
+  entry.site = CallSite(from.Find("frames"));
   entry.data_type = FirstType(from.Find("input_dtypes"));
   entry.created_ns = std::max<std::int64_t>(IntegerAt(from, "time_created_ns").value_or(0), 0);
   entry.timeout_ms = IntegerAt(from, "timeout_ms").value_or(0);
@@ -146,6 +151,7 @@ std::optional<DumpEntry> ReadEntry(const Value& from) {
   // In JSON a time that is not known is 0.
   entry.started =
       state == "started" || IntegerAt(from, "time_discovered_started_ns").value_or(0) > 0;
+  entry.updated = !entry.open || entry.started;
   return entry;
 }
 
@@ -189,6 +195,13 @@ void ReadEntries(const Value* entries, Dump& dump) {
                    [](const auto& a, const auto& b) { return a.record_id < b.record_id; });
 }
 
+// The ring was never full, and nothing was left out.
+bool AllSinceStart(const Dump& dump) {
+  if (dump.entries.empty() || dump.entries_skipped > 0 || dump.cut) return false;
+  const auto count = static_cast<std::int64_t>(dump.entries.size());
+  return dump.entries.front().record_id == 0 && dump.entries.back().record_id + 1 == count;
+}
+
 // A group that was torn down and built again counts from the beginning: of its former life nothing
 // can be compared with members that no longer remember it.
 void DropFormerLives(Dump& dump) {
@@ -215,6 +228,7 @@ void DropFormerLives(Dump& dump) {
   dump.entries = std::move(kept);
   for (const auto& [name, life] : lives) {
     if (life.begin == 0) continue;
+    dump.from_start = false;
     dump.notes.push_back(
         absl::StrFormat("group %s was built again; its ops before that are left out", name));
   }
@@ -318,6 +332,8 @@ absl::StatusOr<Dump> ReadDump(std::string bytes) {
   ReadGroups(root->Find("pg_config"), dump);
   ReadStatus(root->Find("pg_status"), dump);
   ReadEntries(root->Find("entries"), dump);
+  dump.from_start = AllSinceStart(dump);
+  SettleBatches(dump);
   DropFormerLives(dump);
   return dump;
 }

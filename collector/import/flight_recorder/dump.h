@@ -28,18 +28,22 @@ struct DumpEntry {
   std::string group_name;   // the same on all ranks
   std::string description;
   std::optional<std::int64_t> collective_seq;  // from 1, as PyTorch counts
+  std::optional<std::int64_t> p2p_seq;         // likewise, of sends and receives
   std::optional<std::int64_t> op_id;           // counts point-to-point ops too
   bool is_p2p = false;
-  bool coalesced = false;
+  bool closes_batch = false;  // the entry that stands for all ops coalesced just before it
   std::string profiling_name;
   CollectiveKind kind = CollectiveKind::kUnknown;
   DataType data_type = DataType::kUnknown;
   std::uint64_t elements = 0;            // of all inputs
+  std::uint64_t output_elements = 0;     // of all outputs
+  std::string site;                      // "reduce_loss (train.py:175)"; empty: not told
   std::optional<std::uint32_t> p2p_src;  // numbers of the members within the group
   std::optional<std::uint32_t> p2p_dst;
   std::int64_t created_ns = 0;
   std::int64_t timeout_ms = 0;
   bool open = true;        // neither retired nor completed
+  bool updated = false;    // by itself: parts of a batch never are
   bool started = false;    // by the device; only where starts are timed
   bool completed = false;  // likewise; Gloo never says so
 };
@@ -63,7 +67,8 @@ struct Dump {
   std::vector<DumpStatus> status;
   std::vector<DumpEntry> entries;  // oldest first
   std::uint64_t entries_skipped = 0;
-  bool cut = false;  // the file ended early: the newest entries are lost
+  bool cut = false;         // the file ended early: the newest entries are lost
+  bool from_start = false;  // the entries are all that the rank ever made
   std::vector<std::string> notes;
 };
 

@@ -111,6 +111,7 @@ void DumpSet::AddConfig(RankId rank, const Dump& dump) {
       group.members = std::move(members);
       group.description = from.description;
     } else if (group.members != members) {
+      contradicts_ = true;
       notes_.push_back(absl::StrFormat("rank %d: other members of group %s than a dump before it",
                                        rank.value, from.name));
     }
@@ -174,13 +175,15 @@ bool DumpSet::hides_point_to_point() const {
   const bool counted = std::any_of(groups_.begin(), groups_.end(),
                                    [](const auto& group) { return group.second.point_to_point; });
   bool listed = false;
+  bool gloo = false;  // NCCL lists all messages; it counts ops that it coalesced like them
   bool silent_group = false;
   for (const auto& [rank, dump] : dumps_) {
     listed |= std::any_of(dump.entries.begin(), dump.entries.end(),
                           [](const DumpEntry& entry) { return entry.is_p2p; });
+    gloo |= dump.gloo;
     silent_group |= dump.gloo && HasSilentGroup(dump);
   }
-  return !listed && (counted || silent_group);
+  return !listed && gloo && (counted || silent_group);
 }
 
 std::map<std::string, Progress> DumpSet::ProgressOf(RankId rank) const {

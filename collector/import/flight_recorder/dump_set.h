@@ -51,6 +51,9 @@ class DumpSet {
   // Sends and receives were counted that no entry lists, as with Gloo.
   bool hides_point_to_point() const;
 
+  // Dumps name different members of a group.
+  bool contradicts() const { return contradicts_; }
+
   // Name of the group of an entry; empty if it cannot be told.
   std::string NameOf(RankId rank, const DumpEntry& entry) const;
 
@@ -68,6 +71,7 @@ class DumpSet {
   std::map<std::string, JobGroup> groups_;
   std::map<RankId, std::map<std::int64_t, std::string>> names_;  // pg_id → name
   std::uint32_t world_size_ = 0;
+  bool contradicts_ = false;
   std::vector<std::string> notes_;
 };
 

@@ -8,6 +8,7 @@
 #include "absl/strings/str_format.h"
 #include "collector/import/flight_recorder/dump.h"
 #include "collector/import/flight_recorder/dump_set.h"
+#include "collector/import/flight_recorder/one_job.h"
 #include "collector/import/input_file.h"
 #include "collector/import/rank_name.h"
 
@@ -21,22 +22,8 @@ using flight_recorder::Dump;
 using flight_recorder::DumpEntry;
 using flight_recorder::DumpSet;
 using flight_recorder::JobGroup;
-
-struct Source {
-  std::string path;
-  Dump dump;
-};
-
-std::string FolderOf(std::string_view path) {
-  const std::size_t slash = path.rfind('/');
-  return std::string(slash == std::string_view::npos ? "." : path.substr(0, slash));
-}
-
-std::int64_t Newest(const Dump& dump) {
-  std::int64_t newest = 0;
-  for (const DumpEntry& entry : dump.entries) newest = std::max(newest, entry.created_ns);
-  return newest;
-}
+using flight_recorder::Keep;
+using flight_recorder::Source;
 
 absl::StatusOr<Dump> ReadFile(const std::string& path, const ImportLimits& limits) {
   bool cut = false;
@@ -48,23 +35,6 @@ absl::StatusOr<Dump> ReadFile(const std::string& path, const ImportLimits& limit
     dump->notes.push_back("the zipped file ends early");
   }
   return dump;
-}
-
-// Keeps the dump of a rank that reaches furthest.
-absl::Status Keep(RankId rank, Source source, std::map<RankId, Source>& sources,
-                  Recording& recording) {
-  const auto [at, first] = sources.try_emplace(rank, std::move(source));
-  if (first) return absl::OkStatus();
-  if (FolderOf(at->second.path) != FolderOf(source.path)) {
-    return absl::InvalidArgumentError(
-        absl::StrFormat("rank %d has a dump in %s and in %s: these are two jobs, name one of them",
-                        rank.value, FolderOf(at->second.path), FolderOf(source.path)));
-  }
-  if (Newest(source.dump) > Newest(at->second.dump)) std::swap(at->second, source);
-  recording.notes.push_back(
-      absl::StrFormat("%s: a second dump of rank %d, not used; %s reaches further", source.path,
-                      rank.value, at->second.path));
-  return absl::OkStatus();
 }
 
 absl::Status ReadAll(const std::vector<std::string>& paths, const ImportLimits& limits,
@@ -85,10 +55,25 @@ absl::Status ReadAll(const std::vector<std::string>& paths, const ImportLimits& 
       recording.notes.push_back(
           absl::StrFormat("%s: %d entries skipped, no group or op", path, dump->entries_skipped));
     }
-    const absl::Status kept = Keep(*rank, {path, std::move(*dump)}, sources, recording);
+    const absl::Status kept = Keep(*rank, {path, std::move(*dump)}, sources, recording.notes);
     if (!kept.ok()) return kept;
   }
   return absl::OkStatus();
+}
+
+// Calls in which every member must pass tensors of one size: the variants that take lists may be
+// uneven, and others differ by right.
+bool SameSizeOnAll(const DumpEntry& entry) {
+  switch (entry.kind) {
+    case CollectiveKind::kAllReduce:
+    case CollectiveKind::kReduce:
+    case CollectiveKind::kBroadcast:
+      return true;
+    default:
+      return entry.profiling_name.ends_with("_reduce_scatter_base") ||
+             entry.profiling_name.ends_with("_all_gather_base") ||
+             entry.profiling_name.ends_with("_allgather_base");
+  }
 }
 
 RecordExtent ExtentOf(const Dump& dump) {
@@ -113,6 +98,9 @@ EnteredOp OpOf(RankId self, const DumpEntry& entry, const std::string& name,
   op.kind = entry.kind;
   op.data_type = entry.data_type;
   op.elements = entry.elements;
+  op.output_elements = entry.output_elements;
+  op.even = SameSizeOnAll(entry);
+  op.site = entry.site;
   op.created = WallNs(entry.created_ns);
   op.open = entry.open;
   op.started = entry.started;
@@ -151,13 +139,14 @@ void AddRank(const DumpSet& set, RankId rank, const Dump& dump, Recording& recor
   RankRecord record;
   for (const DumpEntry& entry : dump.entries) {
     const std::string name = set.NameOf(rank, entry);
-    if (name.empty() || (entry.coalesced && entry.kind == CollectiveKind::kUnknown)) continue;
+    if (name.empty()) continue;
     record.ops.push_back(OpOf(rank, entry, name, set.groups().at(name)));
   }
   RankRecord& to = RecordOf(recording, rank);
   to.ops = std::move(record.ops);
   to.extent = ExtentOf(dump);
   to.cut = dump.cut;
+  to.from_start = dump.from_start;
   diagnosis::RankFacts& facts = FactsOf(recording, rank);
   for (const auto& [name, progress] : set.ProgressOf(rank)) {
     facts.groups.push_back(
@@ -181,6 +170,10 @@ void AddSignals(const DumpSet& set, Recording& recording) {
         {"point-to-point ops", Level::kOff,
          "sends and receives: Gloo counts them but does not list them"});
   }
+  if (set.contradicts()) {
+    recording.view.signals.push_back({"members of groups", Level::kPartly,
+                                      "who is in a group of which the dumps tell other members"});
+  }
 }
 
 }  // namespace
@@ -198,9 +191,11 @@ absl::Status FlightRecorderImporter::Read(const std::vector<std::string>& paths,
                                           ? "no Flight Recorder dump among the files"
                                           : recording.notes.back());
   }
+  const absl::Status one = flight_recorder::KeepOneRun(sources, recording.notes);
+  if (!one.ok()) return one;
   std::map<RankId, Dump> dumps;
   for (auto& [rank, source] : sources) {
-    recording.view.now = std::max(recording.view.now, WallNs(Newest(source.dump)));
+    recording.view.now = std::max(recording.view.now, WallNs(flight_recorder::Newest(source.dump)));
     dumps.emplace(rank, std::move(source.dump));
   }
   const DumpSet set(std::move(dumps));

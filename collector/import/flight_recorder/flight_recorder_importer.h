@@ -4,8 +4,8 @@
 // and view.records. Iterations and rows are left alone: a dump's times are those at which a
 // watchdog noticed, and measure nothing.
 //
-// Thread-safety: immutable. Errors: InvalidArgument when no dump could be read, or when two dumps
-// of one rank come from different folders (two jobs). Cost: O(bytes); one dump in memory at a time.
+// Thread-safety: immutable. Errors: InvalidArgument when no dump could be read, or when the
+// dumps are of two jobs (one_job.h). Cost: O(bytes); one dump in memory at a time.
 #ifndef FATHOM_COLLECTOR_IMPORT_FLIGHT_RECORDER_FLIGHT_RECORDER_IMPORTER_H_
 #define FATHOM_COLLECTOR_IMPORT_FLIGHT_RECORDER_FLIGHT_RECORDER_IMPORTER_H_
 

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <string>
+
 namespace fathom::collector::flight_recorder {
 namespace {
 
@@ -135,6 +137,76 @@ TEST(Dump, KnowsTheNamesOfOps) {
   EXPECT_EQ(KindOfProfilingName("nccl:reduce"), CollectiveKind::kReduce);
   EXPECT_EQ(KindOfProfilingName("gloo:recvAnySource"), CollectiveKind::kRecv);
   EXPECT_EQ(KindOfProfilingName("nccl:coalesced"), CollectiveKind::kUnknown);
+}
+
+std::string Message(int id, int number, const char* ends, const char* state, bool retired) {
+  return R"({"record_id": )" + std::to_string(id) +
+         R"(, "pg_id": 0, "process_group": ["0", "default_pg"], "collective_seq_id": 4,
+             "p2p_seq_id": )" +
+         std::to_string(number) + R"(, "profiling_name": "nccl:)" + ends + R"(", "state": ")" +
+         state + R"(", "retired": )" + (retired ? "true" : "false") + R"(, "is_p2p": true},)";
+}
+
+Dump WithEntries(std::string entries) {
+  entries.pop_back();  // the comma behind the last
+  auto dump = ReadDump(R"({"version": "2.9", "entries": [)" + entries + "]}");
+  EXPECT_TRUE(dump.ok()) << dump.status();
+  return dump.ok() ? *std::move(dump) : Dump{};
+}
+
+TEST(Dump, PartsOfABatchTakeTheStateOfTheEntryThatClosesIt) {
+  const Dump dump = WithEntries(Message(3, 7, "send 0->1", "scheduled", false) +
+                                Message(4, 7, "recv 0<-1", "scheduled", false) +
+                                Message(5, 7, "coalesced", "completed", true) +
+                                Message(6, 8, "send 0->1", "scheduled", false) +
+                                Message(7, 8, "coalesced", "started", false) +
+                                Message(8, 9, "recv 0<-1", "scheduled", false));
+  ASSERT_EQ(dump.entries.size(), 4U);
+  EXPECT_FALSE(dump.entries[0].open);
+  EXPECT_TRUE(dump.entries[1].completed);
+  EXPECT_TRUE(dump.entries[2].open);
+  EXPECT_TRUE(dump.entries[2].started);
+  EXPECT_TRUE(dump.entries[3].open) << "nothing closes it";
+}
+
+TEST(Dump, AMessageOfItsOwnBeforeABatchKeepsItsState) {
+  const Dump dump = WithEntries(Message(3, 6, "recv 0<-2", "completed", true) +
+                                Message(4, 7, "recv 0<-2", "scheduled", false) +
+                                Message(5, 8, "send 0->1", "scheduled", false) +
+                                Message(6, 8, "coalesced", "completed", true));
+  ASSERT_EQ(dump.entries.size(), 3U);
+  EXPECT_TRUE(dump.entries[1].open) << "number 7 is not of batch 8";
+  EXPECT_FALSE(dump.entries[2].open);
+}
+
+TEST(Dump, OfOpenOpsAloneMessagesThatStandThereAgainAndAgainAreParts) {
+  std::string ahead;
+  for (int i = 1; i < 16; ++i) ahead += Message(3 * i, i, "send 0->1", "scheduled", false);
+  EXPECT_EQ(WithEntries(ahead).entries.size(), 15U) << "enqueued ahead";
+  const Dump parts = WithEntries(ahead + Message(60, 60, "send 0->1", "scheduled", false));
+  EXPECT_THAT(parts.entries, IsEmpty());
+  EXPECT_THAT(parts.notes, ElementsAre(HasSubstr("batches")));
+}
+
+TEST(Dump, TheCallSiteIsTheInnermostFrameOfTheProgram) {
+  const auto site = [](const std::string& frames) {
+    return WithEntries(R"({"record_id": 1, "pg_id": 0, "profiling_name": "gloo:barrier",
+                           "frames": )" +
+                       frames + "},")
+        .entries.at(0)
+        .site;
+  };
+  EXPECT_EQ(
+      site(R"([{"name": "wrapper", "filename": "torch/distributed/c10d_logger.py", "line": 83},
+                     {"name": "wait", "filename": "/v/site-packages/torch/nn/x.py", "line": 1},
+                     {"name": "sync", "filename": "/home/torch/train.py", "line": 175},
+                     {"name": "main", "filename": "train.py", "line": 9}])"),
+      "sync (/home/torch/train.py:175)");
+  EXPECT_EQ(site(R"([{"name": "wrapper", "filename": "torch/distributed/x.py", "line": 83}])"), "");
+  EXPECT_EQ(site("[]"), "");
+  EXPECT_EQ(site(R"([17, {"name": 3}, {"filename": "a.py"}])"), " (a.py:0)");
+  EXPECT_EQ(site(R"([{"name": "f", "filename": ")" + std::string(500, 'x') + R"("}])").size(),
+            126U);
 }
 
 }  // namespace
