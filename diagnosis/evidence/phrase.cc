@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_replace.h"
@@ -150,7 +151,7 @@ std::string Lost(double gpu_hours) {
   return absl::StrFormat("%.1f GPU-seconds", gpu_hours * 3600);
 }
 
-// What to do, and the command for it with PID for the process.
+// What to do, and the command for it with PID for the process: left out where that is not known.
 struct Advice {
   const char* text;
   const char* command;
@@ -275,10 +276,13 @@ ProblemClass ClassOf(Cause cause) {
 
 void AdviseOnRank(const JobView& view, RankId rank, Verdict& verdict) {
   const RankFacts* facts = FactsOf(view, rank);
-  const std::string pid = facts != nullptr && facts->pid != 0 ? absl::StrCat(facts->pid) : "PID";
+  const bool known = facts != nullptr && facts->pid != 0;
   const Advice advice = AdviceOn(verdict.cause);
   verdict.action_text = advice.text;
-  verdict.action_command = absl::StrReplaceAll(advice.command, {{"PID", pid}});
+  verdict.action_command.clear();
+  if (!known && absl::StrContains(advice.command, "PID")) return;
+  verdict.action_command =
+      absl::StrReplaceAll(advice.command, {{"PID", absl::StrCat(known ? facts->pid : 0)}});
   AdviseWhereToRun(NodeOf(view, rank), verdict);
 }
 

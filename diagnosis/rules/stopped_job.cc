@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "diagnosis/evidence/phrase.h"
 #include "diagnosis/rules/records/situation.h"
 
@@ -16,6 +17,7 @@ std::vector<Verdict> JudgeStuck(const Situation& s, Findings& findings) {
   if (verdicts.empty()) verdicts = records::JudgeIdle(s, findings);
   if (verdicts.empty()) verdicts = records::JudgeRing(s, findings);
   if (verdicts.empty()) verdicts = records::JudgeUnrecorded(s, findings);
+  if (verdicts.empty()) verdicts = records::JudgeOrderOfEntry(s);
   if (verdicts.empty()) verdicts = records::JudgeCommunication(s, findings);
   return verdicts;
 }
@@ -52,6 +54,23 @@ std::vector<Verdict> JudgeBefore(const Situation& s, Findings& findings) {
   return verdicts;
 }
 
+// Nobody was named and no part of the rule said why.
+void SayWhatIsOpen(const Situation& s, Findings& findings) {
+  const std::vector<RankId> incomplete = s.incomplete();
+  const bool empty = std::all_of(s.view.records.begin(), s.view.records.end(),
+                                 [](const RankRecord& record) { return record.ops.empty(); });
+  if (!incomplete.empty()) {
+    findings.abstained.push_back({s.stuck() ? kWhyItStandsStill : kWhetherItStoodStill,
+                                  absl::StrCat("whole records of ", RanksInWords(incomplete))});
+  } else if (s.stuck()) {
+    findings.abstained.push_back(
+        {kWhyItStandsStill, "the stacks of the processes: the records alone name nobody"});
+  } else if (empty) {
+    findings.abstained.push_back(
+        {kWhetherItStoodStill, "records of ops: those that were read hold none"});
+  }
+}
+
 void AskForRecords(const Situation& s, const std::vector<Verdict>& verdicts, Findings& findings) {
   const std::vector<RankId> missing = s.unrecorded();
   if (missing.empty()) return;
@@ -68,6 +87,7 @@ void ExamineStoppedJob(const JobView& view, const DiagnosisConfig& config, Findi
   if (view.records.empty()) return;
   Situation s{view, config, records::BuildRecordGraph(view), {}};
   s.sinks = records::FindSinks(s.graph);
+  const std::size_t told = findings.abstained.size();
   std::vector<Verdict> verdicts;
   // A rank that lost a peer has left; who still waits is then a consequence.
   if (s.ended()) {
@@ -77,8 +97,12 @@ void ExamineStoppedJob(const JobView& view, const DiagnosisConfig& config, Findi
   if (verdicts.empty() && s.ended()) verdicts = JudgeBefore(s, findings);
   if (verdicts.empty() && s.stuck()) verdicts = JudgeStuck(s, findings);
   if (verdicts.empty()) verdicts = records::JudgeStacks(s);
-  AskForRecords(s, verdicts, findings);
-  for (Verdict& verdict : verdicts) findings.verdicts.push_back(std::move(verdict));
+  if (verdicts.empty() && findings.abstained.size() == told) SayWhatIsOpen(s, findings);
+  if (!verdicts.empty()) AskForRecords(s, verdicts, findings);
+  for (Verdict& verdict : verdicts) {
+    if (s.members_in_doubt()) verdict.grade = std::min(verdict.grade, Grade::kHypothesis);
+    findings.verdicts.push_back(std::move(verdict));
+  }
 }
 
 Rule StoppedJobRule() {

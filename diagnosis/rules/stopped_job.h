@@ -21,6 +21,13 @@
 
 namespace fathom::diagnosis {
 
+// Questions that stay open where nobody is named: ops are open and whom they wait for is not told;
+// nothing is open, but the records do not tell all.
+inline constexpr char kWhyItStandsStill[] = "why the job stands still";
+inline constexpr char kWhetherItStoodStill[] = "whether the job stood still";
+inline constexpr char kWhoHoldsUp[] = "which rank holds up the others";
+inline constexpr char kWhoBrokeTheOrder[] = "who broke the order in a ring of waits";
+
 Rule StoppedJobRule();
 
 // The rule itself, for a view that is not in a Case.

@@ -169,11 +169,13 @@ std::string Where(const RankFacts& facts) {
 }
 
 void AdviseToEnd(const RankFacts& facts, Verdict& verdict) {
-  const std::string pid = facts.pid != 0 ? absl::StrCat(facts.pid) : "PID";
   verdict.action_text =
       "Take the stacks of this process, then end it: the launcher ends the others and starts again "
       "from the last checkpoint.";
-  verdict.action_command = absl::StrCat("py-spy dump --pid ", pid, "; kill -KILL ", pid);
+  verdict.action_command.clear();
+  if (facts.pid == 0) return;
+  verdict.action_command =
+      absl::StrCat("py-spy dump --pid ", facts.pid, "; kill -KILL ", facts.pid);
   AdviseWhereToRun(facts.node, verdict);
 }
 
@@ -189,8 +191,9 @@ std::string InWords(const Call& call) {
 void AdviseToCompare(const JobView& view, Verdict& verdict) {
   verdict.action_text = "Compare what these ranks run before this call; their code took two ways.";
   const RankFacts* facts = FactsOf(view, verdict.entity.ranks.front());
-  verdict.action_command =
-      absl::StrCat("py-spy dump --pid ", facts != nullptr ? absl::StrCat(facts->pid) : "PID");
+  verdict.action_command.clear();
+  if (facts == nullptr || facts->pid == 0) return;
+  verdict.action_command = absl::StrCat("py-spy dump --pid ", facts->pid);
 }
 
 void DescribePaths(const TroubledPaths& found, Verdict& verdict) {

@@ -8,6 +8,7 @@
 #include "diagnosis/evidence/phrase.h"
 #include "diagnosis/model/lookup.h"
 #include "diagnosis/rules/records/situation.h"
+#include "diagnosis/rules/stopped_job.h"
 
 namespace fathom::diagnosis::records {
 namespace {
@@ -190,9 +191,8 @@ std::vector<Verdict> JudgeIdle(const Situation& s, Findings& findings) {
   const bool most = 2 * idle.size() > s.view.world_size && s.view.world_size > 2;
   if (suspects.empty() && most) {
     findings.abstained.push_back(
-        {"which rank holds up the others",
-         "what " + RanksInWords(idle) +
-             " do: more than half of the job is outside of communication"});
+        {kWhoHoldsUp, "what " + RanksInWords(idle) +
+                          " do: more than half of the job is outside of communication"});
     return {};
   }
   std::erase_if(idle, [&](RankId rank) {

@@ -12,6 +12,7 @@
 #include "diagnosis/evidence/troubled_paths.h"
 #include "diagnosis/model/lookup.h"
 #include "diagnosis/rules/records/situation.h"
+#include "diagnosis/rules/stopped_job.h"
 
 namespace fathom::diagnosis::records {
 namespace {
@@ -77,6 +78,22 @@ std::vector<RankId> PossibleMembers(const Situation& s, const StuckInstance& ins
   return possible;
 }
 
+// Members pass sizes of their own where the kind allows it: whether these fit is not recorded.
+bool SizesDiffer(const Situation& s, const StuckInstance& instance) {
+  if (instance.kind != CollectiveKind::kAllToAll && instance.kind != CollectiveKind::kAllGather &&
+      instance.kind != CollectiveKind::kReduceScatter) {
+    return false;
+  }
+  std::set<std::pair<std::uint64_t, std::uint64_t>> sizes;
+  for (const RankId rank : instance.inside) {
+    for (const EnteredOp& op : FindRecord(s.view, rank)->ops) {
+      const bool same = op.group == instance.group && op.sequence == instance.sequence;
+      if (same) sizes.insert({op.elements, op.output_elements});
+    }
+  }
+  return sizes.size() > 1;
+}
+
 // Why an op with all known members inside may yet not be stuck by itself; nullopt where it is.
 std::optional<Abstention> WhyNotStuck(const Situation& s, const StuckInstance& instance,
                                       const TroubledPaths& found) {
@@ -89,6 +106,12 @@ std::optional<Abstention> WhyNotStuck(const Situation& s, const StuckInstance& i
     return Abstention{
         "whether the job was stuck when the records were written",
         "time or stacks: all ranks are inside the same barrier, as at an orderly end"};
+  }
+  if (found.paths.empty() && SizesDiffer(s, instance)) {
+    return Abstention{
+        absl::StrCat("whether the sizes that the members passed to ", OpName(s.view, instance),
+                     " fit"),
+        "the size of each split on each rank: the records tell the totals, and these differ"};
   }
   return std::nullopt;
 }
@@ -171,15 +194,20 @@ std::vector<Verdict> JudgeUnrecorded(const Situation& s, Findings& findings) {
   const auto is_stale = [&](RankId rank) { return Contains(s.graph.stale, rank); };
   if (std::any_of(suspects.begin(), suspects.end(), is_stale)) {
     findings.abstained.push_back(
-        {"which rank holds up the others",
+        {kWhoHoldsUp,
          "later records of " + RanksInWords(s.graph.stale) +
              ": others completed ops that these had not entered when they were written"});
     return {};
   }
   const std::vector<RankId> ranks(suspects.begin(), suspects.end());
-  if (2 * ranks.size() > s.view.world_size) {
+  // Of few records nobody can be singled out: most of the job may wait for somebody else.
+  const std::vector<RankId> incomplete = s.incomplete();
+  const std::size_t whole =
+      s.view.records.size() - std::min(s.view.records.size(), incomplete.size());
+  if (2 * incomplete.size() >= s.view.world_size || ranks.size() > whole) {
     findings.abstained.push_back(
-        {"which rank holds up the others", "records of " + RanksInWords(ranks)});
+        {kWhoHoldsUp, absl::StrCat("the dumps of ", RanksInWords(incomplete), ": ", whole, " of ",
+                                   s.view.world_size, " ranks left a whole one")});
     return {};
   }
   Verdict verdict = Accuse(s, Cause::kNonCommunicationHang, ranks);

@@ -13,16 +13,12 @@ struct Call {
   CollectiveKind kind;
   DataType type;
   std::uint64_t elements;  // 0 where members may differ
+  bool even;
   friend auto operator<=>(const Call&, const Call&) = default;
 };
 
 using Position = std::pair<GroupId, Sequence>;
 using Calls = std::map<RankId, Call>;
-
-bool SameSizeOnAll(CollectiveKind kind) {
-  return kind == CollectiveKind::kAllReduce || kind == CollectiveKind::kReduce ||
-         kind == CollectiveKind::kBroadcast;
-}
 
 std::string Describe(const Call& call) {
   const std::string kind(CollectiveKindName(call.kind));
@@ -47,7 +43,7 @@ std::map<Position, Calls> Collect(const JobView& view, bool ended) {
           op.kind == CollectiveKind::kUnknown) {
         continue;
       }
-      const Call call{op.kind, op.data_type, SameSizeOnAll(op.kind) ? op.elements : 0};
+      const Call call{op.kind, op.data_type, op.even ? op.elements : 0, op.even};
       const Position at{op.group, op.sequence};
       if (!calls[at].emplace(record.rank, call).second) several.insert(at);
     }
@@ -65,9 +61,11 @@ const char* Difference(const Calls& calls) {
   };
   if (differs(&Call::kind)) return "kind";
   // A barrier has no elements; an all-to-all may have none on some ranks.
-  const bool typed = std::all_of(calls.begin(), calls.end(), [](const auto& c) {
-    return c.second.type != DataType::kUnknown && SameSizeOnAll(c.second.kind);
-  });
+  if (!std::all_of(calls.begin(), calls.end(), [](const auto& c) { return c.second.even; })) {
+    return nullptr;
+  }
+  const bool typed = std::all_of(calls.begin(), calls.end(),
+                                 [](const auto& c) { return c.second.type != DataType::kUnknown; });
   if (typed && differs(&Call::type)) return "type";
   return differs(&Call::elements) ? "size" : nullptr;
 }

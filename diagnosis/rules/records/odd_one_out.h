@@ -3,8 +3,8 @@
 // Used by rules/stopped_job.cc.
 //
 // FindMismatch: at one position of one group, members called ops of different kind, element type or
-// size. Sizes are compared only where they must be equal on all members (all-reduce, reduce,
-// broadcast). The odd ones are those in the minority; without a majority both sides are.
+// size. Sizes are compared only where the call demands equal ones of all members (EnteredOp::even).
+// The odd ones are those in the minority; without a majority both sides are.
 //
 // FindSkipped: ranks in a ring of waits did the same work as their peers, but one is behind in one
 // group and ahead in another: it left out an op, or changed the order. Ranks of one program make a

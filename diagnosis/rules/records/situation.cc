@@ -1,11 +1,13 @@
 #include "diagnosis/rules/records/situation.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "diagnosis/evidence/cost.h"
 #include "diagnosis/evidence/phrase.h"
 #include "diagnosis/evidence/wait_chain.h"
 #include "diagnosis/model/lookup.h"
@@ -14,6 +16,8 @@ namespace fathom::diagnosis::records {
 namespace {
 
 constexpr std::size_t kWaitsShown = 3;
+constexpr std::size_t kSitesShown = 4;
+constexpr Nanos kWorthTelling{1'000'000'000};  // entries of one moment tell no cost
 
 bool Shares(const std::vector<RankId>& a, const std::vector<RankId>& b) {
   return std::any_of(a.begin(), a.end(),
@@ -64,6 +68,20 @@ bool Situation::point_to_point_hidden() const {
   });
 }
 
+bool Situation::members_in_doubt() const {
+  return std::any_of(view.signals.begin(), view.signals.end(), [](const SignalState& signal) {
+    return signal.name == "members of groups" && signal.level != SignalState::Level::kOn;
+  });
+}
+
+std::vector<RankId> Situation::incomplete() const {
+  std::vector<RankId> ranks;
+  for (const RankRecord& record : view.records) {
+    if (record.cut || record.extent == RecordExtent::kMissing) ranks.push_back(record.rank);
+  }
+  return ranks;
+}
+
 std::vector<RankId> Situation::unrecorded() const {
   std::vector<RankId> ranks;
   for (const RankRecord& record : view.records) {
@@ -78,7 +96,9 @@ bool MayWaitForOthers(const Situation& s, const std::vector<RankId>& behind) {
 
 std::string OpName(const JobView& view, const StuckInstance& instance) {
   const Group* group = FindGroup(view, instance.group);
-  std::string name(CollectiveKindName(instance.kind));
+  // Ops that were launched as one tell no kind.
+  const bool told = instance.kind != CollectiveKind::kUnknown;
+  std::string name(told ? CollectiveKindName(instance.kind) : "op");
   if (instance.sequence != kNoSequence) absl::StrAppend(&name, " ", instance.sequence.value + 1);
   if (group == nullptr) return name;
   if (group->description.empty()) return absl::StrCat(name, " of group ", group->name);
@@ -92,6 +112,10 @@ Verdict Accuse(const Situation& s, Cause cause, std::vector<RankId> ranks) {
   verdict.owner = OwnerOf(cause);
   verdict.entity.type = EntityType::kRank;
   verdict.since_time = Since(s, ranks);
+  const Nanos stuck = s.view.now - verdict.since_time;  // to the newest op, of those records tell
+  if (verdict.since_time.known() && stuck >= kWorthTelling) {
+    verdict.cost = CostOfHang(s.view, stuck);
+  }
   for (const auto& [rank, waits] : s.graph.waits) {
     if (std::find(ranks.begin(), ranks.end(), rank) == ranks.end()) verdict.victims.push_back(rank);
   }
@@ -102,6 +126,42 @@ Verdict Accuse(const Situation& s, Cause cause, std::vector<RankId> ranks) {
     AdviseOnRank(s.view, ranks.front(), verdict);
   }
   return verdict;
+}
+
+void AddChainBehindCall(const Situation& s, GroupId group, Sequence sequence, Verdict& verdict) {
+  const auto& odd = verdict.entity.ranks;
+  std::vector<Wait> waits = WaitsOf(s.graph);
+  for (Wait& wait : waits) {
+    const auto number = static_cast<std::int64_t>(sequence.value) + 1;
+    if (wait.group != group || wait.number != number) continue;
+    std::erase_if(wait.inside, [&](RankId rank) {
+      return std::find(odd.begin(), odd.end(), rank) != odd.end();
+    });
+    wait.held_by.insert(wait.held_by.end(), odd.begin(), odd.end());
+  }
+  verdict.waits = ChainBehind(s.view, odd, waits);
+}
+
+void AddSites(const Situation& s, const std::vector<RankId>& ranks, GroupId group,
+              Sequence sequence, Verdict& verdict) {
+  std::map<std::string, std::vector<RankId>> at;
+  for (const RankId rank : ranks) {
+    const RankRecord* record = FindRecord(s.view, rank);
+    if (record == nullptr) continue;
+    const auto op = std::find_if(record->ops.rbegin(), record->ops.rend(), [&](const EnteredOp& o) {
+      return sequence == kNoSequence ? o.open : o.group == group && o.sequence == sequence;
+    });
+    if (op != record->ops.rend() && !op->site.empty()) at[op->site].push_back(rank);
+  }
+  std::vector<std::pair<std::vector<RankId>, std::string>> sides;
+  for (auto& [site, of] : at) sides.emplace_back(std::move(of), site);
+  std::sort(sides.begin(), sides.end());
+  for (std::size_t i = 0; i < std::min(sides.size(), kSitesShown); ++i) {
+    const auto& [of, site] = sides[i];
+    verdict.evidence.push_back(
+        {absl::StrFormat("R%s called it in %s.", RanksInWords(of).substr(1), site),
+         static_cast<double>(of.size()), "ranks", 0, "flight recorder"});
+  }
 }
 
 void AddWaits(const Situation& s, const std::vector<RankId>& ranks, Verdict& verdict) {

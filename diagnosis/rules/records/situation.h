@@ -24,8 +24,10 @@ struct Situation {
 
   bool stuck() const;                      // some op is open that nobody finished
   bool ended() const;                      // some process says that it failed
+  bool members_in_doubt() const;           // the sources contradict on who is in a group
   bool point_to_point_hidden() const;      // the source lists no sends and receives, but there are
   std::vector<RankId> unrecorded() const;  // ranks of the job without a record
+  std::vector<RankId> incomplete() const;  // likewise, and those whose record was cut
 };
 
 // Whether ranks that are still inside an op which most have finished may only wait for others: in
@@ -42,10 +44,19 @@ Verdict Accuse(const Situation& s, Cause cause, std::vector<RankId> ranks);
 // Adds who waits where for `ranks`, the largest instances first.
 void AddWaits(const Situation& s, const std::vector<RankId>& ranks, Verdict& verdict);
 
+// Adds where in the program these ranks called the op, each place with its ranks; kNoSequence: the
+// newest op that is open. Nothing where the records do not tell.
+void AddSites(const Situation& s, const std::vector<RankId>& ranks, GroupId group,
+              Sequence sequence, Verdict& verdict);
+
+// The chain behind ranks that called this op otherwise than its other members, who wait for them.
+void AddChainBehindCall(const Situation& s, GroupId group, Sequence sequence, Verdict& verdict);
+
 // Each part gives its verdicts, or none.
 std::vector<Verdict> JudgeMismatch(const Situation& s);
 std::vector<Verdict> JudgeIdle(const Situation& s, Findings& findings);
 std::vector<Verdict> JudgeRing(const Situation& s, Findings& findings);
+std::vector<Verdict> JudgeOrderOfEntry(const Situation& s);
 std::vector<Verdict> JudgeUnrecorded(const Situation& s, Findings& findings);
 std::vector<Verdict> JudgeCommunication(const Situation& s, Findings& findings);
 std::vector<Verdict> JudgeStacks(const Situation& s);

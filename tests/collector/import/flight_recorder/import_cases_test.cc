@@ -83,10 +83,17 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"truncated", kAbsent, {2}, Grade::kEstablished},
         Case{"hostile", kAbsent, {2}, Grade::kEstablished},
         Case{"duplicate", kAbsent, {2}, Grade::kEstablished},
-        Case{"contradicting", kAbsent, {2}, Grade::kEstablished},
+        Case{"contradicting_group", kAbsent, {3}, Grade::kHypothesis},
+        Case{"left_from_before", kAbsent, {2}, Grade::kSupported},
+        Case{"clocks_apart", kAbsent, {2}, Grade::kEstablished},
         Case{"uneven_sizes", kAbsent, {3}, Grade::kEstablished},
         Case{"pipeline", kAbsent, {3}, Grade::kEstablished},
         Case{"pipeline_gloo", kAbsent, {3}, Grade::kHypothesis},
+        Case{"batched_stage_absent", kAbsent, {1}, Grade::kEstablished},
+        Case{"batched_half", kAbsent, {0}, Grade::kEstablished},
+        Case{"batched_absent_in_sum", kAbsent, {2}, Grade::kEstablished},
+        Case{"batched_open_only", kAbsent, {2}, Grade::kSupported},
+        Case{"coalesced_absent", kAbsent, {2}, Grade::kEstablished},
         Case{"device_stuck", kAbsent, {3}, Grade::kSupported},
         Case{"device_stuck_behind_a_peer", kAbsent, {3}, Grade::kEstablished},
         Case{"left_behind", Cause::kCommunicationHang, {1}, Grade::kSupported},
@@ -95,6 +102,12 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"left_behind_two", Cause::kCommunicationHang, {1, 3}, Grade::kHypothesis},
         Case{"rebuilt", kAbsent, {2}, Grade::kEstablished},
         Case{"skipped_in_a_pair", Cause::kMismatch, {1}, Grade::kSupported},
+        Case{"size_of_reduce_scatter", Cause::kMismatch, {2}, Grade::kEstablished},
+        Case{"size_of_all_gather", Cause::kMismatch, {2}, Grade::kEstablished},
+        Case{"mismatch_in_a_pair", Cause::kMismatch, {1}, Grade::kEstablished},
+        Case{"crossed", Cause::kMismatch, {2}, Grade::kSupported},
+        Case{"crossed_pair", Cause::kMismatch, {1}, Grade::kSupported},
+        Case{"crossed_unknown", Cause::kMismatch, {0, 1}, Grade::kHypothesis},
         Case{"size_mismatch", Cause::kMismatch, {1}, Grade::kEstablished},
         Case{"kind_mismatch_of_two", Cause::kMismatch, {0, 1}, Grade::kSupported},
         Case{"ring_of_two", Cause::kMismatch, {0, 1}, Grade::kHypothesis},
@@ -104,7 +117,8 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& param) { return param.param.name; });
 
 TEST(ImportCases, WhatIsNoHangGivesNoVerdict) {
-  for (const char* name : {"healthy", "ending", "all_in_barrier", "absent_minority_inside"}) {
+  for (const char* name : {"healthy", "ending", "all_in_barrier", "absent_minority_inside",
+                           "batched_healthy", "batched_healthy_old", "coalesced_healthy"}) {
     EXPECT_THAT(Judge(name).diagnosis.verdicts, IsEmpty()) << name;
   }
 }
@@ -123,8 +137,10 @@ TEST(ImportCases, MessagesThatCannotMeetAreToldWithBothOrders) {
 }
 
 TEST(ImportCases, AMessageWithBothEndsAccusesNobody) {
-  for (const auto& verdict : Judge("message_on_its_way").diagnosis.verdicts) {
-    EXPECT_EQ(verdict.grade, Grade::kHypothesis) << verdict.sentence;
+  for (const char* name : {"message_on_its_way", "batched_on_its_way"}) {
+    for (const auto& verdict : Judge(name).diagnosis.verdicts) {
+      EXPECT_EQ(verdict.grade, Grade::kHypothesis) << verdict.sentence;
+    }
   }
 }
 
@@ -136,6 +152,15 @@ TEST(ImportCases, AllInsideIsALeadOnTheGroupAndAsksForTheTransport) {
   EXPECT_EQ(outcome.diagnosis.verdicts[0].grade, Grade::kHypothesis);
   ASSERT_EQ(outcome.diagnosis.abstained.size(), 1U);
   EXPECT_THAT(outcome.diagnosis.abstained[0].missing, HasSubstr("transport"));
+}
+
+TEST(ImportCases, OpsLaunchedAsOneAreOneOp) {
+  const Outcome outcome = Judge("coalesced_all_inside");
+  ASSERT_EQ(outcome.diagnosis.verdicts.size(), 1U);
+  EXPECT_EQ(outcome.diagnosis.verdicts[0].grade, Grade::kHypothesis);
+  EXPECT_THAT(outcome.diagnosis.verdicts[0].sentence, HasSubstr("op 5 of default_pg"));
+  EXPECT_THAT(Judge("batched_stage_absent").diagnosis.verdicts.at(0).victims,
+              ElementsAre(RankId(0), RankId(2), RankId(3)));
 }
 
 TEST(ImportCases, MembersThatLeftNoDumpMayHoldUpAGroupOfUnknownMembers) {
@@ -174,11 +199,94 @@ TEST(ImportCases, NotesSayWhatWasSkippedAndWhere) {
               Contains(::testing::AllOf(HasSubstr("_dump_1"), HasSubstr("ends early"))));
   EXPECT_THAT(Judge("rebuilt").recording.notes, Contains(HasSubstr("group 0 was built again")));
   EXPECT_THAT(Judge("duplicate").recording.notes, Contains(HasSubstr("second dump of rank 2")));
-  EXPECT_THAT(Judge("contradicting").recording.notes, Contains(HasSubstr("other members")));
+  EXPECT_THAT(Judge("contradicting_group").recording.notes, Contains(HasSubstr("other members")));
+  EXPECT_THAT(Judge("left_from_before").recording.notes,
+              Contains(::testing::AllOf(HasSubstr("_dump_2"), HasSubstr("earlier run"))));
   EXPECT_THAT(Judge("missing_dump").recording.ranks_missing, ElementsAre(RankId(2)));
 }
 
-TEST(ImportCases, TwoJobsInOneFolderAreToldApart) {
+std::string ErrorOf(const std::string& name) {
+  const auto read = ReadRecording({std::string(FATHOM_DUMPS) + "/" + name}, "auto", {});
+  return std::string(read.status().message());
+}
+
+TEST(ImportCases, TwoJobsInOneFolderAreRefused) {
+  EXPECT_THAT(
+      ErrorOf("two_names"),
+      ::testing::AllOf(HasSubstr("two jobs"), HasSubstr("jobA_rank_0"), HasSubstr("jobB_rank_0")));
+  EXPECT_THAT(ErrorOf("two_worlds"),
+              ::testing::AllOf(HasSubstr("ranks 4, 5, 6, 7"), HasSubstr("two jobs")));
+  EXPECT_THAT(ErrorOf("contradicting"), HasSubstr("two jobs"));
+}
+
+// Questions about the stop that stay open; the words of the report hang on them.
+TEST(ImportCases, WhereRecordsAreTooFewOrCutTheRuleSaysWhatItTakes) {
+  const auto asks = [](const std::string& name, const std::string& question,
+                       const std::string& missing) {
+    const Outcome outcome = Judge(name);
+    EXPECT_THAT(outcome.diagnosis.verdicts, IsEmpty()) << name;
+    EXPECT_THAT(outcome.diagnosis.abstained,
+                Contains(::testing::AllOf(
+                    ::testing::Field(&diagnosis::Abstention::question, HasSubstr(question)),
+                    ::testing::Field(&diagnosis::Abstention::missing, HasSubstr(missing)))))
+        << name;
+  };
+  asks("half_missing", "which rank holds up the others",
+       "the dumps of ranks 0, 1, 2 and 3: 4 of 8");
+  asks("one_of_many", "which rank holds up the others", "1 of 8 ranks");
+  asks("half_from_before", "which rank holds up the others", "the dumps of ranks 0 and 1");
+  asks("empty", "whether the job stood still", "records of ops");
+  asks("all_empty", "whether the job stood still", "records of ops");
+  asks("all_cut", "whether the job stood still", "whole records of ranks 0, 1, 2 and 3");
+  asks("size_of_all_to_all", "whether the sizes that the members passed to all_to_all 4", "split");
+  asks("size_of_list", "whether the sizes that the members passed to all_gather 4", "split");
+}
+
+TEST(ImportCases, AnOrderThatWasAlwaysSoAccusesNobody) {
+  for (const char* name : {"crossed_always", "crossed_not", "size_same"}) {
+    for (const auto& verdict : Judge(name).diagnosis.verdicts) {
+      EXPECT_EQ(verdict.cause, Cause::kCommunicationHang) << name;
+      EXPECT_EQ(verdict.grade, Grade::kHypothesis) << name;
+    }
+  }
+}
+
+TEST(ImportCases, BothSidesOfAMismatchAreShownWithTheirPlaceInTheProgram) {
+  const diagnosis::Verdict verdict = Judge("mismatch_in_a_pair").diagnosis.verdicts.at(0);
+  EXPECT_THAT(verdict.victims, ElementsAre(RankId(0), RankId(2), RankId(3), RankId(4), RankId(5)));
+  const auto waiting = [](auto... ranks) {
+    return ::testing::Field(&diagnosis::WaitStep::waiting, ElementsAre(RankId(ranks)...));
+  };
+  EXPECT_THAT(verdict.waits, ::testing::UnorderedElementsAre(waiting(0U, 2U), waiting(3U, 4U, 5U)));
+  const auto said = [](const std::string& text) {
+    return Contains(::testing::Field(&diagnosis::Evidence::statement, HasSubstr(text)));
+  };
+  EXPECT_THAT(verdict.evidence, said("Rank 1 called it in reduce_loss (train.py:175)."));
+  EXPECT_THAT(verdict.evidence, said("Ranks 0 and 2 called it in reduce_loss (train.py:179)."));
+}
+
+TEST(ImportCases, CrossedOrdersAreBothShown) {
+  const diagnosis::Verdict verdict = Judge("crossed").diagnosis.verdicts.at(0);
+  const auto said = [](const std::string& text) {
+    return Contains(::testing::Field(&diagnosis::Evidence::statement, HasSubstr(text)));
+  };
+  EXPECT_THAT(verdict.evidence,
+              said("Ranks 0, 1 and 3 entered all_reduce 7 of TENSOR (1) before all_reduce 7"));
+  EXPECT_THAT(verdict.evidence, said("Rank 2 entered all_reduce 7 of DATA (2) before"));
+}
+
+TEST(ImportCases, NoCommandForAProcessThatIsNotKnown) {
+  const diagnosis::Verdict verdict = Judge("absent").diagnosis.verdicts.at(0);
+  EXPECT_THAT(verdict.action_text, Not(IsEmpty()));
+  EXPECT_THAT(verdict.action_command, IsEmpty());
+}
+
+TEST(ImportCases, WhatTheStandstillCostIsTold) {
+  // Rank 2 stopped 20 s before the newest entry of ranks 0 and 1.
+  EXPECT_NEAR(Judge("clocks_apart").diagnosis.verdicts.at(0).cost.gpu_hours, 20.0 * 4 / 3600, 1e-3);
+}
+
+TEST(ImportCases, TwoJobsInTwoFoldersAreToldApart) {
   const auto recording = ReadRecording({FATHOM_DUMPS}, "auto", ImportLimits{});
   EXPECT_EQ(recording.status().code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(std::string(recording.status().message()), HasSubstr("two jobs"));

@@ -9,77 +9,10 @@ import pathlib
 import pickle
 import shutil
 
+from recorded_rank import Rank, as_json, world
+
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE / "dumps"
-START = 1_700_000_000_000_000_000
-
-
-class Rank:
-    """What one rank recorded. `groups`: name → (description, members), in order of creation."""
-
-    def __init__(self, rank, groups, backend="nccl"):
-        self.rank, self.groups, self.backend = rank, groups, backend
-        self.entries = []
-        self.seq = {name: 0 for name in groups}
-        self.p2p = {name: 0 for name in groups}
-
-    def call(self, group, op="all_reduce", *, open=False, size=(8,), dtype="Float", p2p=None,
-             listed=True, state=None, at=None, started=False):
-        if p2p is None:
-            self.seq[group] += 1
-        else:
-            self.p2p[group] += 1
-        if not listed:
-            return self
-        name = f"{self.backend}:{op}" + (f" {p2p}" if p2p else "")
-        self.entries.append({
-            "record_id": len(self.entries),
-            "pg_id": list(self.groups).index(group),
-            "process_group": (group, self.groups[group][0]),
-            "collective_seq_id": self.seq[group],
-            "p2p_seq_id": self.p2p[group],
-            "op_id": self.seq[group] + self.p2p[group],
-            "profiling_name": name,
-            "time_created_ns": START + (len(self.entries) if at is None else at) * 1_000_000,
-            "input_sizes": [list(size)],
-            "input_dtypes": [dtype],
-            "output_sizes": [list(size)],
-            "output_dtypes": [dtype],
-            "state": state or "scheduled",
-            "time_discovered_started_ns": START if started else None,
-            "time_discovered_completed_ns": None,
-            "retired": not open,
-            "timeout_ms": 600000,
-            "is_p2p": p2p is not None,
-            "frames": [{"name": "step", "filename": "train.py", "line": 1}],
-        })
-        return self
-
-    def dump(self, version="2.10", only_open=False, config=True):
-        entries = [e for e in self.entries if not e["retired"]] if only_open else self.entries
-        status = {}
-        for i, name in enumerate(self.groups):
-            count = self.seq[name] + (self.p2p[name] if self.backend == "gloo" else 0)
-            if self.backend == "nccl" and self.p2p[name]:
-                count = self.p2p[name]
-            status[str(i)] = {"last_enqueued_collective": count, "last_started_collective": -1,
-                              "last_completed_collective": count}
-        groups = {name: {"name": name, "desc": desc, "ranks": str(ranks)}
-                  for name, (desc, ranks) in self.groups.items()}
-        return {"version": version, "pg_config": groups if config else
-                {"": {"name": "", "desc": "", "ranks": "[]"}},
-                "nccl_version": "2.27.3", "pg_status": status, "entries": entries}
-
-
-def as_json(dump):
-    """As PyTorch's dump_json() writes it: counts as text, 0 for a time that is not known."""
-    for status in dump["pg_status"].values():
-        status.update((key, str(count)) for key, count in status.items())
-    for entry in dump["entries"]:
-        for key in ("time_discovered_started_ns", "time_discovered_completed_ns"):
-            entry[key] = entry[key] or 0
-        del entry["frames"]
-    return dump
 
 
 def write(case, ranks, protocol=2, name="_dump_{}", **options):
@@ -93,11 +26,6 @@ def write(case, ranks, protocol=2, name="_dump_{}", **options):
         else:
             path.write_bytes(pickle.dumps(dump, protocol=protocol))
     return folder
-
-
-def world(n, backend="nccl"):
-    groups = {"0": ("default_pg", list(range(n)))}
-    return [Rank(r, groups, backend) for r in range(n)]
 
 
 def one_absent(n=4, absent=(2,), calls=5, **extra):
@@ -220,6 +148,123 @@ def left_behind(enqueued_ahead, op="all_reduce", behind=(1,), n=4):
     return ranks
 
 
+def pipeline_of_batches(last, rounds=4, old=False):
+    """0 → 1 → 2 → 3 in batches of one message, then the sum of all; `last` are the ends of each rank."""
+    ranks = world(4)
+    for rank in ranks:
+        r = rank.rank
+        for _ in range(rounds):
+            if r > 0:
+                rank.batch("0", [f"recv {r}<-{r - 1}"], old=old)
+            if r < 3:
+                rank.batch("0", [f"send {r}->{r + 1}"], old=old)
+            rank.call("0", state="completed")
+        last(rank)
+    return ranks
+
+
+def batches(rounds=4):
+    def one_stopped(rank):  # rank 1 takes nothing any more; 2 and 3 wait for what it does not send
+        r = rank.rank
+        if r == 0:
+            rank.batch("0", ["send 0->1"], open=True)
+        if r > 1:
+            rank.batch("0", [f"recv {r}<-{r - 1}"], open=True)
+
+    def half_a_batch(rank):  # rank 0 sends nothing; of the batch of 1 the message to 2 arrived
+        r = rank.rank
+        if r == 1:
+            rank.batch("0", ["send 1->2", "recv 1<-0"], open=True)
+        if r == 2:
+            rank.batch("0", ["recv 2<-1"])
+        if r > 1:
+            rank.call("0", open=True)
+
+    def on_its_way(rank):
+        r = rank.rank
+        if r == 0:
+            rank.batch("0", ["send 0->1"], open=True)
+        if r == 1:
+            rank.batch("0", ["recv 1<-0"], open=True)
+        if r > 1:
+            rank.call("0", open=True)
+
+    def in_the_sum(rank):
+        if rank.rank != 2:
+            rank.call("0", open=True)
+
+    return {"batched_healthy": pipeline_of_batches(lambda rank: None),
+            "batched_healthy_old": pipeline_of_batches(lambda rank: None, old=True),
+            "batched_stage_absent": pipeline_of_batches(one_stopped),
+            "batched_half": pipeline_of_batches(half_a_batch),
+            "batched_on_its_way": pipeline_of_batches(on_its_way),
+            "batched_absent_in_sum": pipeline_of_batches(in_the_sum, rounds)}
+
+
+def coalesced(absent=(2,)):
+    """Uneven all-gathers: PyTorch makes each of several broadcasts in one launch."""
+    ranks = world(4)
+    for rank in ranks:
+        parts = ["_broadcast_oop"] * 4
+        for _ in range(4):
+            rank.batch("0", parts, p2p=False)
+        if rank.rank not in absent:
+            rank.batch("0", parts, p2p=False, open=True)
+    return ranks
+
+
+def crossed(n=4, odd=(2,), rounds=6, always=False, started=False):
+    """Two groups of the same ranks. In the last round the odd ones enter them in the other order, which
+    their devices keep."""
+    ranks = []
+    for r in range(n):
+        rank = Rank(r, {"0": ("default_pg", list(range(n))), "1": ("TENSOR", list(range(n))),
+                        "2": ("DATA", list(range(n)))})
+        last = ("2", "1") if r in odd else ("1", "2")
+        for _ in range(rounds):
+            for group in last if always else ("1", "2"):
+                rank.call(group, state="completed", started=started)
+        for group in last:
+            rank.call(group, open=True)
+        ranks.append(rank)
+    return ranks
+
+
+def sizes(op, odd=(2,)):
+    ranks = world(4)
+    for rank in ranks:
+        for _ in range(3):
+            rank.call("0", op, size=(1024,), state="completed")
+        rank.call("0", op, size=(2048 if rank.rank in odd else 1024,), open=True)
+    return ranks
+
+
+def mismatch_in_a_pair():
+    """Rank 1 calls another kind than 0 and 2 in the group of three; 3, 4 and 5 wait for these in the sum."""
+    ranks = []
+    for r in range(6):
+        groups = {"0": ("default_pg", list(range(6))), "1" if r < 3 else "2": ("TENSOR", [0, 1, 2] if r < 3 else [3, 4, 5])}
+        rank = Rank(r, groups)
+        rank.call("1" if r < 3 else "2").call("0")
+        if r < 3:
+            rank.call("1", "all_gather" if r == 1 else "all_reduce", open=True)
+            rank.entries[-1]["frames"] = [
+                {"name": "all_reduce", "filename": "torch/distributed/distributed_c10d.py", "line": 3245},
+                {"name": "reduce_loss", "filename": "train.py", "line": 175 if r == 1 else 179}]
+        else:
+            rank.call("2").call("0", open=True)
+        ranks.append(rank)
+    return ranks
+
+
+def at_other_times(ranks, which, seconds):
+    for rank in ranks:
+        if rank.rank in which:
+            for entry in rank.entries:
+                entry["time_created_ns"] += seconds * 10**9
+    return ranks
+
+
 def members_not_known():
     """Gloo tells no members. Data groups are 0, 2, 4 and 1, 3, 5; rank 4 never came to the sixth op
     of its group, and ranks 1 and 4 left no dump: 0 and 2 look like all of theirs."""
@@ -290,6 +335,38 @@ def main():
     write("left_behind_in_broadcast", left_behind(False, op="broadcast"))
     write("left_behind_two", left_behind(False, behind=(1, 3), n=5))
     write("members_not_known", members_not_known(), config=False)
+    for case, ranks in batches().items():
+        write(case, ranks)
+    write("crossed", crossed())
+    write("crossed_pair", crossed(2, (1,)))
+    write("crossed_unknown", crossed(2, (1,), rounds=0))
+    write("crossed_always", crossed(always=True))
+    write("crossed_not", crossed(odd=()))
+    write("size_of_reduce_scatter", sizes("_reduce_scatter_base"))
+    write("size_of_all_gather", sizes("_all_gather_base"))
+    write("size_of_all_to_all", sizes("all_to_all"))
+    write("size_of_list", sizes("all_gather"))
+    write("size_same", sizes("_all_gather_base", ()))
+    write("mismatch_in_a_pair", mismatch_in_a_pair())
+    for name in "AB":
+        write("two_names", one_absent(absent=(1,) if name == "A" else (3,)), name="job" + name + "_rank_{}")
+    write("two_worlds", one_absent())
+    write("two_worlds", [r for r in one_absent(8, (6,), calls=20) if r.rank >= 4])
+    write("left_from_before", at_other_times(one_absent(absent=()), (0, 1, 3), 3600))
+    write("half_from_before", at_other_times(one_absent(absent=()), (2, 3), 3600))
+    # Clocks that are 20 s apart, and a rank that stopped long before the dumps were taken.
+    write("clocks_apart", at_other_times(one_absent(), (0, 1), 20))
+    write("half_missing", one_absent(8, (3,))[4:])
+    write("one_of_many", one_absent(8, (3,))[:1])
+    write("empty", world(1))
+    write("all_empty", world(4))
+    folder = write("all_cut", one_absent())
+    for path in folder.iterdir():
+        path.write_bytes(path.read_bytes()[:250])
+    write("batched_open_only", batches(rounds=16)["batched_absent_in_sum"], only_open=True)
+    write("coalesced_absent", coalesced())
+    write("coalesced_healthy", coalesced((0, 1, 2, 3)))
+    write("coalesced_all_inside", coalesced(()))
     write("stale", stale())
     write("rebuilt", rebuilt())
     write("skipped_in_a_pair", skipped_in_a_pair())
@@ -315,6 +392,9 @@ def main():
     other = one_absent()[1].dump()
     other["pg_config"]["0"]["ranks"] = "[0, 1]"
     (folder / "_dump_1").write_bytes(pickle.dumps(other, protocol=2))
+    doubt = pipeline()
+    doubt[3].groups["2"] = ("TENSOR", [3])
+    write("contradicting_group", doubt)
 
     odd = world(4)
     for rank in odd:
