@@ -7,8 +7,10 @@
 
 #include "collector/cli/render/quantity.h"
 #include "collector/cli/text.h"
+#include "collector/cli/verdict_view.h"
 #include "collector/import/analysis.h"
 #include "collector/import/passed_stretch.h"
+#include "diagnosis/rules/stopped_job.h"
 
 namespace fathom::cli {
 namespace {
@@ -49,6 +51,19 @@ bool Asks(const Json& report, std::string_view question) {
                      [&](const Json& each) { return TextField(each, "question") == question; });
 }
 
+// The recordings are dumps of a job that stood still, as a question about it shows.
+bool StoodStill(const Json& report) {
+  return Asks(report, diagnosis::kWhyItStandsStill) || Asks(report, diagnosis::kWhoHoldsUp) ||
+         Asks(report, diagnosis::kWhoBrokeTheOrder);
+}
+
+// "Ranks 2 and 5 left no whole dump. "
+std::string WithoutDump(const Json& report) {
+  const auto missing = IntsField(ObjectField(report, "coverage"), "ranks_missing");
+  if (missing.empty()) return "";
+  return Cat(missing.size() == 1 ? "Rank " : "Ranks ", RankList(missing), " left no dump. ");
+}
+
 bool HoldsRecords(const Json& report) {
   const Json& signals = ListField(ObjectField(report, "coverage"), "signals");
   return std::any_of(signals.begin(), signals.end(), [](const Json& signal) {
@@ -71,7 +86,15 @@ std::string NothingFound(const Json& report, double shortest, double longest) {
   }
   if (std::string passed = PassedStretch(report); !passed.empty()) return passed;
   const bool no_iterations = IntField(ObjectField(report, "iterations"), "count") == 0;
-  if (no_iterations && untold && !HoldsRecords(report)) {
+  if (no_iterations && untold && HoldsRecords(report)) {
+    return Cat(
+        WithoutDump(report),
+        StoodStill(report)
+            ? "The job stood still, and who is at fault could not be told: see Not told."
+            : "Whether the job stood still, and who is at fault then, could not be told from "
+              "these dumps: see Not told.");
+  }
+  if (no_iterations && untold) {
     return "Whether anything is wrong cannot be told from these recordings: see Not told.";
   }
   if (Asks(report, collector::kWhetherSlower)) {

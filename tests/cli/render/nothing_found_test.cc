@@ -52,7 +52,27 @@ TEST(NothingFound, SaysWhenNothingCanBeTold) {
   const std::string dumps =
       R"({"iterations": {"count": "0"}, "abstained": [{"question": "what", "missing": "a record"}],
           "coverage": {"signals": [{"name": "flight recorder", "state": "on"}]}})";
-  EXPECT_THAT(NothingFound(Report(dumps), 0, 0), HasSubstr("Nothing wrong"));
+  EXPECT_THAT(NothingFound(Report(dumps), 0, 0), HasSubstr("Whether the job stood still"));
+}
+
+TEST(NothingFound, DumpsThatLeaveAQuestionOpenAreNotWell) {
+  const auto of = [](const std::string& question, const std::string& missing) {
+    return NothingFound(
+        Report(R"({"iterations": {"count": "0"}, "abstained": [{"question": ")" + question +
+               R"(", "missing": "dumps"}], "coverage": {"ranks_missing": [)" + missing +
+               R"(], "signals": [{"name": "flight recorder", "state": "partly"}]}})"),
+        0, 0);
+  };
+  EXPECT_EQ(of("why the job stands still", ""),
+            "The job stood still, and who is at fault could not be told: see Not told.");
+  EXPECT_THAT(of("which rank holds up the others", "2"),
+              HasSubstr("Rank 2 left no dump. The job stood still"));
+  EXPECT_THAT(of("whether the job stood still", "2, 3"),
+              HasSubstr("Ranks 2, 3 left no dump. Whether the job stood still"));
+  const std::string whole =
+      R"({"iterations": {"count": "0"},
+          "coverage": {"signals": [{"name": "flight recorder", "state": "on"}]}})";
+  EXPECT_THAT(NothingFound(Report(whole), 0, 0), HasSubstr("Nothing wrong"));
 }
 
 TEST(NothingFound, SaysWhenARecordingIsTooShort) {
