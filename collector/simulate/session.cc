@@ -159,6 +159,7 @@ void Session::Look() {
   outcome_.suspicion = diagnosis::Watch(view_, options_.config);
   double took = options_.now() - start;
   view_.episode = outcome_.suspicion.episode;
+  view_.past = outcome_.suspicion.past;
   outcome_.diagnosis = {};
   if (outcome_.suspicion.slow || outcome_.suspicion.stalled) {
     Fetch(outcome_.suspicion.rows);

@@ -148,6 +148,7 @@ diagnosis::JobView JobState::View(const NodeConnected& connected) const {
   view.signals = Signals();
   view.device_windows = detail_.View();
   view.episode = suspicion_.episode;
+  view.past = suspicion_.past;
   return view;
 }
 

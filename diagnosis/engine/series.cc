@@ -38,19 +38,52 @@ Level LevelOf(const std::deque<double>& regular, const DiagnosisConfig& config) 
   return level;
 }
 
-// Iterations that no more than half of the job's ranks reported are left out: their median may be
-// that of a few early ones.
-std::vector<SeriesPoint> MedianOverRanks(const JobView& view) {
+// Iterations that no more than half of the ranks that report at present did are left out: their
+// median may be that of a few early ones.
+std::vector<SeriesPoint> MedianOverRanks(const JobView& view, const DiagnosisConfig& config) {
+  const std::size_t n = view.window.size();
+  const auto recent = static_cast<std::size_t>(config.recent_window);
   std::size_t most = 0;
-  for (const IterationSummary& it : view.window) most = std::max(most, it.ranks.size());
+  for (std::size_t i = n - std::min(n, recent); i < n; ++i) {
+    most = std::max(most, view.window[i].ranks.size());
+  }
   std::vector<SeriesPoint> points;
   for (const IterationSummary& it : view.window) {
     if (it.ranks.empty() || 2 * it.ranks.size() < most) continue;
     std::vector<double> seconds;
     for (const RankIteration& r : it.ranks) seconds.push_back(r.duration.Seconds());
-    points.push_back({it.index, it.begin, Median(std::move(seconds)), true});
+    points.push_back({it.index, it.begin, Median(std::move(seconds))});
   }
   return points;
+}
+
+// What is in the window is told by it; `past` fills what it has let go.
+std::vector<SeriesPoint> WithPast(const std::vector<PastIteration>& past,
+                                  std::vector<SeriesPoint> window) {
+  if (window.empty() || past.empty()) return window;
+  std::vector<SeriesPoint> points;
+  auto next = window.begin();
+  for (const PastIteration& it : past) {
+    while (next != window.end() && next->index < it.index) points.push_back(*next++);
+    if (next == window.end()) break;  // of a count that has begun anew
+    if (next->index == it.index) {
+      next->judged = it.duration == Nanos::FromSeconds(next->seconds);
+      if (next->judged) next->regular = it.regular;
+      continue;
+    }
+    points.push_back({it.index, it.begin, it.duration.Seconds(), it.regular, true, true});
+  }
+  points.insert(points.end(), next, window.end());
+  return points;
+}
+
+// Enough regular points at the front have been judged already to tell what is usual.
+bool Known(const JobSeries& series, std::size_t enough) {
+  const auto first = std::find_if(series.points.begin(), series.points.end(),
+                                  [](const SeriesPoint& point) { return !point.past; });
+  const auto regular = std::count_if(series.points.begin(), first,
+                                     [](const SeriesPoint& point) { return point.regular; });
+  return static_cast<std::size_t>(regular) >= enough;
 }
 
 // Judges the points that taught the baseline by what they taught.
@@ -85,20 +118,22 @@ std::size_t JobSeries::PlaceOf(Iteration iteration) const {
 
 JobSeries BuildSeries(const JobView& view, const DiagnosisConfig& config) {
   JobSeries series;
-  series.points = MedianOverRanks(view);
+  series.points = WithPast(view.past, MedianOverRanks(view, config));
   const bool in_episode = view.episode.onset.value >= 0 && view.episode.expected.count > 0;
   if (in_episode) series.episode = view.episode.onset;
   const auto learn = static_cast<std::size_t>(config.baseline_iterations);
   if (series.points.size() < learn && !in_episode) return series;
-  const std::size_t taught = in_episode ? 0 : learn;
+  const bool known = Known(series, learn);
+  const std::size_t taught = in_episode || known ? 0 : learn;
   JudgeLearners(series, taught, config);
   std::deque<double> regular;
   Level level = in_episode ? Frozen(view.episode) : Level{};
   bool stale = !in_episode;
   for (std::size_t i = 0; i < series.points.size(); ++i) {
     SeriesPoint& point = series.points[i];
-    if (stale && i >= taught) level = LevelOf(regular, config), stale = false;
-    if (i >= taught) point.regular = point.seconds <= level.Limit(config);
+    const bool judged = point.past || i < taught || (known && !in_episode && point.judged);
+    if (!judged && stale) level = LevelOf(regular, config), stale = false;
+    if (!judged) point.regular = point.seconds <= level.Limit(config);
     if (!point.regular || in_episode) continue;
     regular.push_back(point.seconds);
     if (regular.size() > static_cast<std::size_t>(config.trailing_window)) regular.pop_front();
@@ -116,12 +151,40 @@ std::vector<double> SecondsOf(const JobSeries& series, std::size_t from, std::si
   return values;
 }
 
+std::vector<PastIteration> PastOf(const JobSeries& series, const DiagnosisConfig& config) {
+  const auto most = static_cast<std::size_t>(config.trailing_window);
+  const std::size_t n = series.points.size();
+  std::vector<PastIteration> past;
+  std::size_t regular = 0;
+  for (std::size_t i = n; i-- > 0;) {
+    const SeriesPoint& point = series.points[i];
+    const bool teaches = point.regular && regular < most;
+    regular += point.regular ? 1 : 0;
+    if (point.past && !teaches && n - i > most) continue;
+    past.push_back({point.index, point.begin, Nanos::FromSeconds(point.seconds), point.regular});
+  }
+  std::reverse(past.begin(), past.end());
+  return past;
+}
+
 std::size_t IrregularAmongLast(const JobSeries& series, std::size_t count) {
   const std::size_t n = series.points.size();
   return IrregularFrom(series, n - std::min(n, count), count);
 }
 
 namespace {
+
+// The place after the last stretch that is long enough to have ended an episode: what was before it
+// is none of this one. 0 if there is none.
+std::size_t AfterCalm(const JobSeries& series, const DiagnosisConfig& config) {
+  const auto enough = static_cast<std::size_t>(std::max(1, config.settled_iterations));
+  std::size_t calm = 0;
+  for (std::size_t i = series.points.size(); i-- > 0;) {
+    calm = series.points[i].regular ? calm + 1 : 0;
+    if (calm == enough) return i + enough;
+  }
+  return 0;
+}
 
 // The earliest irregular point from which on nearly all are irregular, at once and to the end: a
 // spike some time before is not where it began. points.size() if none.
@@ -132,7 +195,7 @@ std::size_t PersistentFrom(const JobSeries& series, const DiagnosisConfig& confi
     return static_cast<double>(of_them) >= config.persistent_share * static_cast<double>(points);
   };
   std::size_t first = n, irregular = 0;
-  for (std::size_t i = n; i-- > 0;) {
+  for (std::size_t i = n; i-- > AfterCalm(series, config);) {
     if (series.points[i].regular) continue;
     ++irregular;
     if (irregular < least || !nearly_all(irregular, n - i)) continue;
@@ -184,14 +247,15 @@ std::size_t Begun(const JobSeries& series) {
 Onset Fluctuating(const JobSeries& series, const DiagnosisConfig& config) {
   const std::size_t n = series.points.size();
   const auto window = static_cast<std::size_t>(config.recent_window);
-  const std::size_t among = IrregularAmongLast(series, window);
-  const std::size_t irregular = among - std::min(among, Begun(series));
+  const auto least = static_cast<std::size_t>(std::max(1, config.min_irregular));
+  std::size_t first = std::max(n - std::min(n, window), AfterCalm(series, config));
+  const std::size_t among = IrregularFrom(series, first, n - first);
+  const std::size_t begun = Begun(series), gone = among - std::min(among, begun);
+  // Enough by themselves, though no change that is certain: they are what is asked about.
+  const std::size_t irregular = begun >= least ? among : gone;
   const double share = static_cast<double>(irregular) / static_cast<double>(window);
-  if (irregular < static_cast<std::size_t>(config.min_irregular) ||
-      share < config.fluctuation_share) {
-    return {n, false, 0};
-  }
-  std::size_t first = n - std::min(n, window);
+  if (irregular < least || share < config.fluctuation_share) return {n, false, 0};
+  if (begun >= least && gone < least) return {n - begun, false, share};
   while (first < n && series.points[first].regular) ++first;
   return {first, false, share};
 }
@@ -217,7 +281,8 @@ bool FluctuatesBefore(const JobSeries& series, std::size_t onset, const Diagnosi
   if (first >= onset) return true;
   const std::size_t irregular = IrregularFrom(series, first, onset - first);
   const double share = static_cast<double>(irregular) / static_cast<double>(onset - first);
-  return irregular > 1 && share >= config.fluctuation_share;
+  return irregular >= static_cast<std::size_t>(config.min_irregular) &&
+         share >= config.fluctuation_share;
 }
 
 }  // namespace fathom::diagnosis

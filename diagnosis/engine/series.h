@@ -7,6 +7,10 @@
 // and noise (median; the larger of scaled MAD and upper-decile spread) are taken over the trailing
 // regular iterations only. The first baseline_iterations only teach. During an episode handed back
 // by the caller its baseline stays frozen, so that a long degradation never becomes normal.
+// Iterations handed back stay in the series as they were judged when they came, also those that
+// have left the window since: a window that is short, or full of a slow stretch that is over, would
+// teach something else. Only while there are few, during an episode, and where later reports
+// changed an iteration's time, what is in the window is judged anew.
 //
 // Units: seconds. Thread-safety: plain values. Cost: O(ranks × window).
 // Source: Holmes (NSDI'25) for delta-irregularity; the noise term is ours.
@@ -26,6 +30,8 @@ struct SeriesPoint {
   WallNs begin;
   double seconds = 0;
   bool regular = true;
+  bool past = false;    // not in the window any more
+  bool judged = false;  // by an earlier look
 };
 
 struct JobSeries {
@@ -61,6 +67,10 @@ std::vector<double> SecondsOf(const JobSeries& series, std::size_t from, std::si
 
 // Irregular points among the last `count`.
 std::size_t IrregularAmongLast(const JobSeries& series, std::size_t count);
+
+// What is to be handed back of the series: the window, the newest trailing_window points, and as
+// many of the newest regular ones.
+std::vector<PastIteration> PastOf(const JobSeries& series, const DiagnosisConfig& config);
 
 }  // namespace fathom::diagnosis
 

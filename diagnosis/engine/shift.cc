@@ -57,11 +57,14 @@ std::optional<Shift> GoesOn(const JobSeries& series, const DiagnosisConfig& conf
   return anew ? anew : Lasts(series, recent, config);
 }
 
-}  // namespace
+// Of trouble that is over and has left the window nothing is to be told again.
+JobSeries WithoutPastTrouble(const JobSeries& series) {
+  JobSeries out = series;
+  std::erase_if(out.points, [](const SeriesPoint& point) { return point.past && !point.regular; });
+  return out;
+}
 
-std::optional<Shift> FindShift(const JobSeries& series, const DiagnosisConfig& config) {
-  if (series.reference <= 0) return std::nullopt;
-  if (series.episode.value >= 0) return GoesOn(series, config);
+std::optional<Shift> Begins(const JobSeries& series, const DiagnosisConfig& config) {
   const std::size_t n = series.points.size();
   const auto low = static_cast<std::size_t>(config.learning_iterations);
   const std::size_t least = static_cast<std::size_t>(config.shift_iterations);
@@ -76,6 +79,17 @@ std::optional<Shift> FindShift(const JobSeries& series, const DiagnosisConfig& c
                      Apart(earlier, shift.limit, false, config.persistent_share) &&
                      Apart(later, shift.limit, true, config.persistent_share);
   return apart ? std::optional<Shift>(shift) : std::nullopt;
+}
+
+}  // namespace
+
+std::optional<Shift> FindShift(const JobSeries& series, const DiagnosisConfig& config) {
+  if (series.reference <= 0) return std::nullopt;
+  if (series.episode.value >= 0) return GoesOn(series, config);
+  const JobSeries present = WithoutPastTrouble(series);
+  std::optional<Shift> shift = Begins(present, config);
+  if (shift) shift->first = series.PlaceOf(present.points[shift->first].index);
+  return shift;
 }
 
 }  // namespace fathom::diagnosis

@@ -32,11 +32,12 @@ std::vector<IrregularIteration> Irregular(const JobSeries& series, const Onset& 
   return out;
 }
 
-// A degradation is told by its median; what comes and goes by its mean, which is what is lost.
+// A degradation is told by its median; what comes and goes by its mean, which is what is lost. What
+// was before the onset is neither.
 double Measured(const JobSeries& series, const Onset& onset, const DiagnosisConfig& config) {
   const std::size_t n = series.points.size();
   std::size_t count = static_cast<std::size_t>(config.recent_window);
-  if (onset.persistent) count = std::min(count, n - onset.first);
+  if (onset.first < n) count = std::min(count, n - onset.first);
   std::vector<double> recent;
   double sum = 0;
   for (std::size_t i = n - std::min(n, count); i < n; ++i) {
@@ -48,11 +49,21 @@ double Measured(const JobSeries& series, const Onset& onset, const DiagnosisConf
   return Median(std::move(recent));
 }
 
+// Of single ranks no more is known than the window holds.
+std::optional<Shift> RankShiftIn(const JobView& view, const JobSeries& series,
+                                 const DiagnosisConfig& config) {
+  JobSeries window = series;
+  std::erase_if(window.points, [](const SeriesPoint& point) { return point.past; });
+  std::optional<Shift> shift = FindRankShift(view, window, config);
+  if (shift) shift->first = series.PlaceOf(window.points[shift->first].index);
+  return shift;
+}
+
 // A small lasting step is told by many points together, none of which is irregular by itself.
 Onset FindSmallOnset(const JobView& view, JobSeries& series, const DiagnosisConfig& config) {
   const std::size_t n = series.points.size();
   std::optional<Shift> shift = FindShift(series, config);
-  if (!shift) shift = FindRankShift(view, series, config);
+  if (!shift) shift = RankShiftIn(view, series, config);
   if (!shift) return {n, false, 0};
   series.reference = shift->before;
   for (std::size_t i = shift->first; i < n; ++i) {
@@ -73,6 +84,8 @@ void DescribeEpisode(const JobView& view, const JobSeries& series, const Onset& 
     out.onset_time = view.episode.onset_time;
   }
   out.rows = RowsForSlow(view, series, out.onset, config);
+  out.seen_since_onset =
+      static_cast<std::int64_t>(series.points.size() - series.PlaceOf(out.onset));
   out.episode = {out.onset, out.onset_time, out.expected,
                  out.noise, out.rows.ranks, view.episode.wide};
 }
@@ -95,6 +108,7 @@ Suspicion Watch(const JobView& view, const DiagnosisConfig& config) {
   out.measured = Nanos::FromSeconds(Measured(series, onset, config));
   out.change_probability = onset.probability;
   out.irregular = Irregular(series, onset);
+  out.past = PastOf(series, config);
   if (out.slow) DescribeEpisode(view, series, onset, config, out);
   if (out.stalled) out.rows = RowsForStall(view, config);
   return out;

@@ -41,7 +41,10 @@ struct Suspicion {
   double change_probability = 0;  // that the onset is a change and not chance
   std::vector<IrregularIteration> irregular;
   RowsWanted rows;
-  Episode episode;  // to be handed back in JobView::episode; empty unless slow
+  std::int64_t seen_since_onset = 0;  // iterations, regular ones too; 0 unless slow
+  Episode episode;                    // to be handed back in JobView::episode; empty unless slow
+  // To be handed back in JobView::past: the window and no more than twice trailing_window.
+  std::vector<PastIteration> past;
 };
 
 Suspicion Watch(const JobView& view, const DiagnosisConfig& config);

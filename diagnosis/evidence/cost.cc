@@ -33,7 +33,8 @@ Cost CostOfSlowness(const JobView& view, const Suspicion& suspicion, double shar
   for (const IrregularIteration& it : suspicion.irregular) {
     if (it.index >= suspicion.onset) lost += std::max(0.0, it.duration.Seconds() - expected);
   }
-  const std::int64_t gone = view.window.front().index.value - suspicion.onset.value;
+  const std::int64_t since = view.window.back().index.value - suspicion.onset.value + 1;
+  const std::int64_t gone = since - suspicion.seen_since_onset;
   lost = share * lost +
          cost.seconds_per_iteration * static_cast<double>(std::max<std::int64_t>(0, gone));
   cost.gpu_hours = lost * view.world_size / kSecondsPerHour;

@@ -22,7 +22,7 @@ inline constexpr double kShowsIfGuilty = 0.9;
 double MedianDuration(const JobView& view);
 
 // Cost since the onset of the present episode; `share` of it is this culprit's (0 … 1).
-// Iterations that have left the window count with the present loss per iteration.
+// Iterations that are not remembered one by one count with the present loss per iteration.
 Cost CostOfSlowness(const JobView& view, const Suspicion& suspicion, double share);
 
 // Ranks × the time the job has stood still.

@@ -213,6 +213,15 @@ struct Episode {
                       // episode is over
 };
 
+// An iteration as Watch() last judged it. The window of many communicators is short, and what is
+// usual must not be learned anew from what happens to be in it.
+struct PastIteration {
+  Iteration index;
+  WallNs begin;
+  Nanos duration;  // of the job
+  bool regular = true;
+};
+
 struct JobView {
   std::string name;
   std::uint32_t world_size = 0;
@@ -230,6 +239,7 @@ struct JobView {
   std::vector<RankRecord> records;  // of a job that stopped; sorted by rank; empty live
   ScheduleTrace schedule;           // of a job whose trace names its ops; empty live
   Episode episode;                  // Suspicion::episode of the last Watch(); optional
+  std::vector<PastIteration> past;  // Suspicion::past of the last Watch(); by index; optional
 };
 
 }  // namespace fathom::diagnosis

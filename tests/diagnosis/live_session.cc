@@ -22,12 +22,28 @@ void Remember(const Diagnosis& diagnosis, std::vector<Verdict>& ever) {
 
 }  // namespace
 
-LiveOutcome RunLive(const JobView& whole, const DiagnosisConfig& config, std::size_t every) {
+void KeepWindow(std::size_t newest, JobView& view) {
+  constexpr std::int64_t kPinBefore = 12, kPinAfter = 5;
+  const Iteration onset = view.episode.onset;
+  const std::size_t n = view.window.size();
+  const std::int64_t first = n > newest ? view.window[n - newest].index.value : 0;
+  std::erase_if(view.window, [&](const IterationSummary& it) {
+    const bool pinned = onset.value >= 0 && it.index.value >= onset.value - kPinBefore &&
+                        it.index.value <= onset.value + kPinAfter;
+    return it.index.value < first && !pinned;
+  });
+}
+
+LiveOutcome RunLive(const JobView& whole, const DiagnosisConfig& config, std::size_t every,
+                    std::size_t newest) {
   LiveOutcome outcome;
   Episode episode;
   for (std::size_t n = every; n <= whole.window.size(); n += every) {
     JobView view = After(whole, n);
     view.episode = episode;
+    view.past = std::move(outcome.suspicion.past);
+    view.iterations_seen = static_cast<std::int64_t>(n);
+    KeepWindow(newest, view);
     outcome.suspicion = Watch(view, config);
     episode = outcome.suspicion.episode;
     outcome.diagnosis = {};

@@ -22,8 +22,13 @@ struct LiveOutcome {
   std::int64_t first_verdict = -1;  // iterations done when the first one came
 };
 
-// `every`: Watch() is called after every so many iterations.
-LiveOutcome RunLive(const JobView& whole, const DiagnosisConfig& config, std::size_t every = 1);
+// What a collector's window holds of a live view: the `newest` iterations, and those around the
+// onset of the episode that is handed back.
+void KeepWindow(std::size_t newest, JobView& view);
+
+// `every`: Watch() is called after every so many iterations. `newest`: as for KeepWindow().
+LiveOutcome RunLive(const JobView& whole, const DiagnosisConfig& config, std::size_t every = 1,
+                    std::size_t newest = 1 << 20);
 
 // "compute_slow 2" or "communication_slow group 0 1".
 std::string NameOf(const Verdict& verdict);

@@ -4,8 +4,10 @@
 #include <random>
 
 #include "diagnosis/engine/look_ahead.h"
+#include "diagnosis/evidence/cost.h"
 #include "gtest/gtest.h"
 #include "tests/diagnosis/job_builder.h"
+#include "tests/diagnosis/live_session.h"
 
 namespace fathom::diagnosis {
 namespace {
@@ -98,17 +100,27 @@ struct Seen {
   Suspicion last;
 };
 
-Seen SeeLive(const std::vector<double>& times) {
+// `from`: what is told before counts not. `newest`: iterations that the window holds. `every`:
+// looks are so many iterations apart.
+Seen SeeLive(const std::vector<double>& times, std::size_t from = 0, std::size_t newest = 1 << 20,
+             std::size_t every = 1) {
   Seen seen;
-  Episode episode;
-  for (std::size_t n = 1; n <= times.size(); ++n) {
+  for (std::size_t n = every; n <= times.size(); n += every) {
     JobView view = JobOf({times.begin(), times.begin() + static_cast<std::ptrdiff_t>(n)});
-    view.episode = episode;
+    view.episode = seen.last.episode;
+    view.past = seen.last.past;
+    testing::KeepWindow(newest, view);
     seen.last = Watch(view, {});
-    episode = seen.last.episode;
-    if (seen.last.slow && seen.told_after < 0) seen.told_after = static_cast<std::int64_t>(n) - 1;
+    const bool told = seen.last.slow && n > from && seen.told_after < 0;
+    if (told) seen.told_after = static_cast<std::int64_t>(n) - 1;
   }
   return seen;
+}
+
+std::vector<double> Joined(std::initializer_list<std::vector<double>> parts) {
+  std::vector<double> all;
+  for (const auto& part : parts) all.insert(all.end(), part.begin(), part.end());
+  return all;
 }
 
 // What Diagnose() compares with lies before the onset: without it nobody could be named.
@@ -118,6 +130,73 @@ void ExpectRowsOnBothSides(const Suspicion& s) {
       std::count_if(rows.begin(), rows.end(), [&](Iteration i) { return i < s.onset; });
   EXPECT_EQ(before, DiagnosisConfig().baseline_rows);
   EXPECT_GE(static_cast<std::int32_t>(rows.size()) - before, DiagnosisConfig().min_irregular);
+}
+
+// A rank in eight communicators leaves room for 22 iterations: fewer than teach the noise.
+TEST(WatchTest, AShortWindowHidesNothing) {
+  for (const std::size_t newest : {std::size_t{22}, std::size_t{67}}) {
+    for (const double factor : {1.2, 1.4, 2.0}) {
+      const auto times = Joined({Series(200, 1, 0.01, 1), Series(100, factor, 0.01, 2)});
+      const Seen seen = SeeLive(times, 200, newest);
+      EXPECT_EQ(seen.told_after, 204) << factor << " times, " << newest << " iterations";
+      EXPECT_EQ(seen.last.onset.value, 200);
+      EXPECT_NEAR(seen.last.expected.Seconds(), 1, 0.01);
+      ExpectRowsOnBothSides(seen.last);
+    }
+  }
+}
+
+TEST(WatchTest, AFaultThatComesBackIsToldAgain) {
+  for (const std::size_t newest : {std::size_t{22}, std::size_t{67}}) {
+    for (const std::size_t well : {std::size_t{12}, std::size_t{20}, std::size_t{40}}) {
+      const auto times = Joined({Series(100, 1, 0.01, 1), Series(200, 1.4, 0.01, 2),
+                                 Series(well, 1, 0.01, 3), Series(40, 1.4, 0.01, 4)});
+      const std::size_t again = 300 + well;
+      const Seen seen = SeeLive(times, again, newest);
+      EXPECT_EQ(seen.told_after, static_cast<std::int64_t>(again) + 4) << well << " between";
+      EXPECT_EQ(seen.last.onset.value, static_cast<std::int64_t>(again));
+      EXPECT_NEAR(seen.last.expected.Seconds(), 1, 0.01);
+    }
+  }
+}
+
+// Iterations of milliseconds come by the dozen, and an agent that was away sends all it has.
+TEST(WatchTest, ManyNewIterationsAtOnceDoNotReplaceTheBaseline) {
+  for (std::size_t at = 300; at < 360; at += 7) {
+    const auto times = Joined({Series(at, 1, 0.01, 1), Series(200, 1.3, 0.01, 2)});
+    const Seen seen = SeeLive(times, at, 42, 60);
+    ASSERT_GE(seen.told_after, 0) << "fault at " << at;
+    EXPECT_LT(seen.told_after, static_cast<std::int64_t>(at) + 65);
+  }
+}
+
+// Pinned iterations of a short window are none of the newest ones.
+TEST(WatchTest, AnEpisodeEndsInAShortWindowToo) {
+  auto times = Joined({Series(200, 1, 0.01, 1), Series(60, 2, 0.01, 2), Series(100, 1, 0.01, 3)});
+  for (std::size_t i = 260; i < times.size(); i += 5) times[i] = 1.6;
+  for (const std::size_t newest : {std::size_t{22}, std::size_t{67}}) {
+    EXPECT_FALSE(SeeLive(times, 0, newest).last.slow) << newest;
+  }
+}
+
+TEST(WatchTest, MostRanksOutOfReachHideNothingOfTheOthers) {
+  JobView view = JobOf(Joined({Series(60, 0.1, 0.005, 1), Series(30, 0.2, 0.005, 2)}), 4);
+  for (IterationSummary& it : view.window) {
+    if (it.index.value >= 60) it.ranks.resize(1);
+  }
+  EXPECT_TRUE(Watch(view, {}).slow);
+}
+
+// What is lost counts since the onset, of the iterations too that nobody remembers one by one.
+TEST(WatchTest, ItCountsWhatItHasSeenSinceTheOnset) {
+  const auto times = Joined({Series(60, 1, 0.01, 1), Series(400, 1.5, 0.01, 2)});
+  const Seen seen = SeeLive(times, 60, 42);
+  EXPECT_EQ(seen.last.onset.value, 60);
+  EXPECT_GT(seen.last.seen_since_onset, 40);
+  EXPECT_LT(seen.last.seen_since_onset, 140);
+  JobView view = JobOf(times);
+  view.world_size = 2;
+  EXPECT_NEAR(CostOfSlowness(view, seen.last, 1).gpu_hours, 400 * 0.5 * 2 / 3600, 0.002);
 }
 
 // With what follows it shortly, a spike is a quarter of the last twenty iterations sooner than
