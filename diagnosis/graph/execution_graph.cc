@@ -61,10 +61,23 @@ ExecutionGraph::ExecutionGraph(const JobView& view, const std::set<Iteration>& i
     if (rows.ops.empty()) continue;
     lines_.push_back(BuildTimeline(rank, rows, IterationBegins(view, rank), wait_floor_));
   }
+  LeaveOutNewcomers(onset);
   instances_.emplace(lines_, view.groups);
   PickIterations(irregular, onset, static_cast<std::size_t>(config.min_irregular));
   LearnGaps();
   LearnTransfers();
+}
+
+// Rows that begin after the onset have nothing to be compared with, and no iteration before it
+// would be one of all. Where that is true of most nobody can be judged anyway.
+void ExecutionGraph::LeaveOutNewcomers(Iteration onset) {
+  const auto is_new = [&](const RankTimeline& line) {
+    return line.iterations.empty() || line.iterations.begin()->first >= onset;
+  };
+  const auto newcomers =
+      static_cast<std::size_t>(std::count_if(lines_.begin(), lines_.end(), is_new));
+  if (onset.value < 0 || 2 * newcomers > lines_.size()) return;
+  std::erase_if(lines_, is_new);
 }
 
 // An iteration counts when every rank that sent rows sent some for it. If those are too few, it is

@@ -80,6 +80,7 @@ class ExecutionGraph {
   };
   using TransferKey = std::tuple<GroupId, CollectiveKind, std::uint64_t>;
 
+  void LeaveOutNewcomers(Iteration onset);
   void PickIterations(const std::set<Iteration>& irregular, Iteration onset, std::size_t enough);
   void LearnGaps();
   void LearnTransfers();

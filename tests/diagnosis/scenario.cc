@@ -122,6 +122,8 @@ Scenario LoadScenario(const std::string& path) {
         {"seeds", Into(s.seeds)},
         {"signals_off", Into(s.signals_off)},
         {"rows_withheld", Into(s.rows_withheld)},
+        {"rows_begin",
+         [&](const YAML::Node& n) { s.rows_begin = n.as<std::map<std::uint32_t, int>>(); }},
         {"recording_ends",
          [&](const YAML::Node& n) { s.recording_ends = n.as<std::map<std::uint32_t, int>>(); }},
         {"unreachable", Into(s.unreachable)},

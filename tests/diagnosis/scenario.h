@@ -30,6 +30,7 @@ struct Scenario {
   std::uint64_t seeds = 3;  // played with seeds seed … seed + seeds − 1
   std::vector<std::string> signals_off;
   std::vector<std::uint32_t> rows_withheld;     // ranks whose rows never come
+  std::map<std::uint32_t, int> rows_begin;      // first iteration of which a rank's rows come
   std::map<std::uint32_t, int> recording_ends;  // iterations that a rank's recording holds
   std::vector<std::uint32_t> unreachable;       // ranks whose agent is out of reach
   bool offline = false;                         // Diagnose() once, at the end, with all rows
