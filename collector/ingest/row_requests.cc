@@ -11,19 +11,25 @@ namespace {
 
 // Cuts an ask into pieces whose answers fit one message.
 std::vector<RowsAsk> Pieces(const RowsAsk& ask) {
+  const std::size_t ops = std::max<std::size_t>(1, ask.ops);
+  const std::size_t fit = std::max<std::size_t>(1, RowRequests::kRowsPerReply / ops);
+  const std::size_t ranks = std::min({fit, RowRequests::kRanksPerRequest, ask.ranks.size()});
+  const std::size_t iterations =
+      std::clamp<std::size_t>(fit / ranks, 1, RowRequests::kIterationsPerRequest);
+  const auto at = [](const auto& all, std::size_t n) {
+    return all.begin() + static_cast<std::ptrdiff_t>(n);
+  };
   std::vector<RowsAsk> pieces;
-  for (std::size_t r = 0; r < ask.ranks.size(); r += RowRequests::kRanksPerRequest) {
-    const std::size_t r_end = std::min(ask.ranks.size(), r + RowRequests::kRanksPerRequest);
-    for (std::size_t i = 0; i < ask.own.size(); i += RowRequests::kIterationsPerRequest) {
-      const std::size_t i_end = std::min(ask.own.size(), i + RowRequests::kIterationsPerRequest);
-      const auto at = [](const auto& all, std::size_t n) {
-        return all.begin() + static_cast<std::ptrdiff_t>(n);
-      };
+  for (std::size_t r = 0; r < ask.ranks.size(); r += ranks) {
+    const std::size_t r_end = std::min(ask.ranks.size(), r + ranks);
+    for (std::size_t i = 0; i < ask.own.size(); i += iterations) {
+      const std::size_t i_end = std::min(ask.own.size(), i + iterations);
       pieces.push_back({ask.node,
                         {at(ask.ranks, r), at(ask.ranks, r_end)},
                         {at(ask.iterations, i), at(ask.iterations, i_end)},
                         {at(ask.own, i), at(ask.own, i_end)},
-                        ask.whom});
+                        ask.whom,
+                        ask.ops});
     }
   }
   return pieces;

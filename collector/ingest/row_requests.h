@@ -7,7 +7,8 @@
 //
 // Thread-safety: thread-safe. Ownership: jobs are held weakly. Errors: kUnasked.
 // Cost: O(log open requests); at most kMaxOpen are open. A request names at most
-// kIterationsPerRequest iterations, so that its answer fits one message.
+// kIterationsPerRequest iterations, and fewer of jobs with many ops, so that its answer fits one
+// message; of an answer that was cut all the same the rest is asked for again.
 #ifndef FATHOM_COLLECTOR_INGEST_ROW_REQUESTS_H_
 #define FATHOM_COLLECTOR_INGEST_ROW_REQUESTS_H_
 
@@ -31,6 +32,8 @@ class RowRequests {
   static constexpr std::size_t kMaxOpen = 4096;
   static constexpr std::size_t kIterationsPerRequest = 8;
   static constexpr std::size_t kRanksPerRequest = 64;
+  // An agent's message holds 4 MiB, some 23,000 rows; marks and functions take some of it.
+  static constexpr std::size_t kRowsPerReply = 16'000;
 
   RowRequests(const SessionRegistry& registry, IngestCounters& counters, const Clock& clock)
       : registry_(registry), counters_(counters), clock_(clock) {}

@@ -33,6 +33,21 @@ void IterationSlots::Pin(std::int64_t first, std::int64_t last) {
   pinned_first_ = std::max(first, last - half + 1);
 }
 
+IterationSlots IterationSlots::Fewer(std::size_t count, std::vector<std::int64_t>& leave) const {
+  IterationSlots fewer(count);
+  if (pinned_last_ >= pinned_first_) fewer.Pin(pinned_first_, pinned_last_);
+  const std::vector<std::int64_t> sorted = Sorted();
+  std::size_t excess = sorted.size() - std::min(sorted.size(), count);
+  for (const std::int64_t iteration : sorted) {
+    if (excess > 0 && !fewer.Pinned(iteration)) {
+      leave.push_back(iteration), --excess;
+    } else {
+      fewer.Claim(iteration);
+    }
+  }
+  return fewer;
+}
+
 void IterationSlots::Clear() {
   std::fill(iteration_.begin(), iteration_.end(), -1);
   newest_ = -1;

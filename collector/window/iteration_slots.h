@@ -33,6 +33,9 @@ class IterationSlots {
   // Keeps [first, last] from leaving, at most half of the slots (the newest of them).
   void Pin(std::int64_t first, std::int64_t last);
   void Unpin() { pinned_first_ = 0, pinned_last_ = -1; }
+  // So many slots with the newest of what lies here, pinned ones first of all. `leave`: what finds
+  // no room, by iteration.
+  IterationSlots Fewer(std::size_t count, std::vector<std::int64_t>& leave) const;
   void Clear();
 
   std::size_t size() const { return iteration_.size(); }

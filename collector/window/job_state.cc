@@ -171,6 +171,13 @@ void JobState::AddRankRows(const v1::RankRows& reply, const RowsAsk& ask, std::s
     const auto call = ToFunctionCall(mark, number(mark.iteration()));
     if (rows != nullptr && call) rows->functions.push_back(*call);
   }
+  // Of a reply that was cut, what came is whole; the rest is asked for again.
+  if (reply.truncated() && ask.iterations.size() > 1) {
+    for (const std::int64_t own : reply.iterations_missing()) {
+      CacheOf(ask.whom).Put(rank, window_.JobIteration(rank, own), {});
+    }
+    std::erase_if(by_iteration, [](const auto& entry) { return entry.second.ops.empty(); });
+  }
   RowCache& cache = CacheOf(ask.whom);
   for (auto& [iteration, rows] : by_iteration) cache.Put(rank, iteration, std::move(rows));
 }
@@ -179,14 +186,17 @@ std::size_t JobState::AddRows(const v1::RowsReply& reply, const RowsAsk& ask) {
   const std::lock_guard lock(mutex_);
   std::size_t taken = 0;
   if (ask.iterations.empty()) return taken;
+  std::set<RankId> cut;
   for (const auto& rank : reply.ranks()) {
     const bool asked =
         std::find(ask.ranks.begin(), ask.ranks.end(), RankId(rank.rank())) != ask.ranks.end();
     if (asked) AddRankRows(rank, ask, taken);
+    if (rank.truncated() && ask.iterations.size() > 1) cut.insert(RankId(rank.rank()));
   }
   // What the agent left out it does not have: it is not asked again.
   RowCache& cache = CacheOf(ask.whom);
   for (const RankId rank : ask.ranks) {
+    if (cut.contains(rank)) continue;
     for (const std::int64_t iteration : ask.iterations) {
       if (!cache.Has(rank, iteration)) cache.Put(rank, iteration, {});
     }
@@ -219,6 +229,7 @@ std::vector<RowsAsk> JobState::MissingRows(const diagnosis::RowsWanted& wanted,
     for (const Iteration iteration : wanted.iterations) {
       const std::int64_t own = window_.OwnIteration(rank, iteration.value);
       if (own < 0 || has(rank, iteration.value)) continue;
+      if (!window_.MayHaveTold(rank, iteration.value)) continue;  // its agent lags: later
       if (ask.own.size() == kMaxIterationsPerRequest) break;
       ask.iterations.push_back(iteration.value);
       ask.own.push_back(own);
@@ -233,6 +244,7 @@ std::vector<RowsAsk> JobState::MissingRows(const diagnosis::RowsWanted& wanted,
       shared.whom = whom;
     }
     shared.ranks.push_back(rank);
+    shared.ops = std::max(shared.ops, window_.OpsOf(rank));
   }
   std::vector<RowsAsk> list;
   for (auto& [key, ask] : asks) list.push_back(std::move(ask));
@@ -242,7 +254,7 @@ std::vector<RowsAsk> JobState::MissingRows(const diagnosis::RowsWanted& wanted,
 void JobState::SetSuspicion(const diagnosis::Suspicion& suspicion) {
   const std::lock_guard lock(mutex_);
   suspicion_ = suspicion;
-  rows_.Prefer(suspicion.rows.ranks);
+  rows_.Prefer(suspicion.rows.ranks, suspicion.rows.iterations, suspicion.onset);
   window_.MarkIrregular(suspicion.irregular);
   if (suspicion.slow && suspicion.onset.value >= 0) {
     window_.Pin(suspicion.onset.value);

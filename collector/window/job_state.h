@@ -53,6 +53,7 @@ struct RowsAsk {
   std::vector<std::int64_t> iterations;
   std::vector<std::int64_t> own;
   RowsFor whom = RowsFor::kDiagnosis;
+  std::size_t ops = 0;  // of one of the ranks in an iteration, about; 0: not known
 };
 
 // Numbers for lists and metrics.

@@ -12,10 +12,36 @@ void RowCache::Put(RankId rank, std::int64_t iteration, diagnosis::RankRows rows
   rows_ += Size(rows);
   at->second = std::move(rows);
   while (rows_ > most_ && by_iteration_.size() > 1) {
-    if (DropOthers(rank)) continue;
-    for (const auto& [r, old] : by_iteration_.begin()->second) rows_ -= Size(old);
-    by_iteration_.erase(by_iteration_.begin());
+    if (!DropOthers(rank)) Drop(Dispensable(iteration));
   }
+}
+
+void RowCache::Prefer(const std::vector<RankId>& ranks, const std::vector<Iteration>& iterations,
+                      Iteration onset) {
+  preferred_ = {ranks.begin(), ranks.end()};
+  wanted_.clear();
+  for (const Iteration iteration : iterations) wanted_.insert(iteration.value);
+  onset_ = onset.value;
+}
+
+std::int64_t RowCache::Dispensable(std::int64_t newest) const {
+  std::int64_t before = -1, since = -1;
+  std::size_t all_before = 0, all_since = 0;
+  for (const auto& [iteration, ranks] : by_iteration_) {
+    if (iteration == newest) continue;
+    if (!wanted_.empty() && !wanted_.contains(iteration)) return iteration;
+    std::int64_t& oldest = iteration < onset_ ? before : since;
+    ++(iteration < onset_ ? all_before : all_since);
+    if (oldest < 0) oldest = iteration;
+  }
+  if (all_before == 0 && all_since == 0) return newest;
+  return all_before > all_since ? before : since;
+}
+
+void RowCache::Drop(std::int64_t iteration) {
+  const auto at = by_iteration_.find(iteration);
+  for (const auto& [rank, rows] : at->second) rows_ -= Size(rows);
+  by_iteration_.erase(at);
 }
 
 // All rows of ranks that are not preferred; false: there were none.
@@ -71,6 +97,8 @@ std::map<RankId, diagnosis::RankRows> RowCache::Collect(const std::vector<RankId
 void RowCache::Clear() {
   by_iteration_.clear();
   preferred_.clear();
+  wanted_.clear();
+  onset_ = -1;
   rows_ = 0;
 }
 

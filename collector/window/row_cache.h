@@ -3,8 +3,9 @@
 // Owned by JobState, two a job: of what diagnosis asked for, and of what only the page did. Filled
 // from RowsReply, read for views, asked what is still missing. What an agent no longer has is
 // remembered as missing, so it is not asked again. When the bound is reached ranks leave first that
-// are no longer preferred, then the oldest iteration: else the baseline would leave and be asked
-// for again, look after look.
+// are no longer preferred, then iterations that are not, then the oldest of those after the onset
+// or before it, of whichever there are more: else the baseline would leave, be asked for again look
+// after look, and without it nobody can be judged.
 //
 // Units: iterations of the job (not the agent's own count). Thread-safety: thread-compatible.
 // Cost: memory ≤ the bound × 150 bytes. Errors: none.
@@ -27,8 +28,10 @@ class RowCache {
 
   // Replaces what was known of (rank, iteration). Empty `rows`: the agent has none.
   void Put(RankId rank, std::int64_t iteration, diagnosis::RankRows rows);
-  // Whose rows are wanted now. Until it is said all are alike.
-  void Prefer(const std::vector<RankId>& ranks) { preferred_ = {ranks.begin(), ranks.end()}; }
+  // Whose rows are wanted now, of which iterations; those from `onset` on are the slow ones. Until
+  // it is said all are alike.
+  void Prefer(const std::vector<RankId>& ranks, const std::vector<Iteration>& iterations,
+              Iteration onset);
   // Null: nothing was put. Valid until the next Put or Clear.
   const diagnosis::RankRows* Find(RankId rank, std::int64_t iteration) const;
   bool Has(RankId rank, std::int64_t iteration) const { return Find(rank, iteration) != nullptr; }
@@ -44,12 +47,17 @@ class RowCache {
 
  private:
   bool DropOthers(RankId newest);
+  // The iteration to do without; `newest` only if there is no other.
+  std::int64_t Dispensable(std::int64_t newest) const;
+  void Drop(std::int64_t iteration);
   static std::size_t Size(const diagnosis::RankRows& rows) {
     return rows.ops.size() + rows.marks.size() + rows.functions.size() + 1;
   }
 
   std::map<std::int64_t, std::map<RankId, diagnosis::RankRows>> by_iteration_;
   std::set<RankId> preferred_;
+  std::set<std::int64_t> wanted_;
+  std::int64_t onset_ = -1;
   const std::size_t most_;
   std::size_t rows_ = 0;
 };

@@ -113,21 +113,17 @@ void SummaryWindow::FitSlots(std::size_t columns) {
   widest_ = columns;
   const std::size_t wanted = SlotsFor(columns);
   if (wanted >= slots_.size()) return;
-  const auto sorted = slots_.Sorted();
-  const std::size_t leave = sorted.size() > wanted ? sorted.size() - wanted : 0;
+  std::vector<std::int64_t> leave;
+  IterationSlots fewer = slots_.Fewer(wanted, leave);
+  for (const std::int64_t iteration : leave) Fold(*slots_.Find(iteration), iteration);
   std::vector<std::size_t> to(slots_.size(), static_cast<std::size_t>(-1));
-  IterationSlots fewer(wanted);
   std::vector<WallNs> begin(wanted);
   std::vector<std::size_t> reports(wanted);
-  for (std::size_t i = 0; i < sorted.size(); ++i) {
-    const std::size_t slot = *slots_.Find(sorted[i]);
-    if (i < leave) {
-      Fold(slot, sorted[i]);
-    } else {
-      to[slot] = fewer.Claim(sorted[i])->slot;
-      begin[to[slot]] = begin_[slot];
-      reports[to[slot]] = reports_[slot];
-    }
+  for (const std::int64_t iteration : fewer.Sorted()) {
+    const std::size_t slot = *slots_.Find(iteration), at = *fewer.Find(iteration);
+    to[slot] = at;
+    begin[at] = begin_[slot];
+    reports[at] = reports_[slot];
   }
   for (auto& [rank, entry] : entries_) entry.window.Relayout(to, wanted);
   slots_ = std::move(fewer);

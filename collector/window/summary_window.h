@@ -72,6 +72,10 @@ class SummaryWindow {
   // Own count of a rank for an iteration of the job; -1 if it is not known.
   std::int64_t OwnIteration(RankId rank, std::int64_t iteration) const;
   std::int64_t JobIteration(RankId rank, std::int64_t own) const;
+  // Whether the rank has told of the iteration, or may have: it has left the window.
+  bool MayHaveTold(RankId rank, std::int64_t iteration) const;
+  // Ops of the rank in the newest iteration that it told of; 0: none.
+  std::size_t OpsOf(RankId rank) const;
 
   // The newest boundary of a rank: its op on its anchor's communicator, and how far the sequence
   // moves an iteration (0: not known).

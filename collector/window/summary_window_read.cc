@@ -132,6 +132,25 @@ std::int64_t SummaryWindow::JobIteration(RankId rank, std::int64_t own) const {
   return own + *at->second.offset;
 }
 
+bool SummaryWindow::MayHaveTold(RankId rank, std::int64_t iteration) const {
+  const auto at = entries_.find(rank);
+  const auto slot = slots_.Find(iteration);
+  if (at == entries_.end() || iteration > newest()) return false;
+  return !slot || at->second.window.Has(*slot);
+}
+
+std::size_t SummaryWindow::OpsOf(RankId rank) const {
+  const auto at = entries_.find(rank);
+  if (at == entries_.end()) return 0;
+  const RankWindow& window = at->second.window;
+  const auto sorted = slots_.Sorted();
+  for (auto it = sorted.rbegin(); it != sorted.rend(); ++it) {
+    const std::size_t slot = *slots_.Find(*it);
+    if (window.Has(slot)) return static_cast<std::size_t>(window.Get(slot).ops);
+  }
+  return 0;
+}
+
 std::vector<Nanos> SummaryWindow::TakeCompleted(bool job_over) {
   std::vector<Nanos> durations;
   const std::int64_t up_to = job_over ? newest() : newest() - std::int64_t{kSettlingIterations};

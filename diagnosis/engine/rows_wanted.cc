@@ -11,6 +11,21 @@
 namespace fathom::diagnosis {
 namespace {
 
+// What a collector keeps of a job, and asks for in a moment; 150 bytes each.
+constexpr std::size_t kMostRows = 400'000;
+
+// All ranks of a small job, fewer where an iteration has hundreds of ops.
+std::size_t RanksAtMost(const JobView& view, const DiagnosisConfig& config) {
+  std::vector<double> ops;
+  if (!view.window.empty()) {
+    for (const RankIteration& r : view.window.back().ranks) ops.push_back(r.ops);
+  }
+  const auto iterations = static_cast<std::size_t>(config.irregular_rows + config.baseline_rows);
+  const auto of_one = std::max<std::size_t>(1, static_cast<std::size_t>(Median(ops))) * iterations;
+  const std::size_t fewest = std::min(config.ranks_per_suspect, config.all_ranks_up_to);
+  return std::clamp<std::size_t>(kMostRows / of_one, fewest, config.all_ranks_up_to);
+}
+
 std::vector<RankId> AllRanks(const JobView& view) {
   std::vector<RankId> ranks;
   for (const RankFacts& r : view.ranks) ranks.push_back(r.rank);
@@ -175,13 +190,14 @@ RowsWanted RowsForSlow(const JobView& view, const JobSeries& series, Iteration o
   std::merge(irregular.begin(), irregular.end(), baseline.begin(), baseline.end(),
              std::back_inserter(wanted.iterations));
   wanted.ranks = AllRanks(view);
-  if (wanted.ranks.size() > config.all_ranks_up_to) {
+  const std::size_t most = RanksAtMost(view, config);
+  if (wanted.ranks.size() > most) {
     const auto order = ByOwnExcess(view, wanted.ranks, irregular, baseline);
     const std::size_t suspects = SuspectsOf(order, ExcessOf(series, irregular), config);
     const std::size_t few = suspects * config.ranks_per_suspect;
-    const bool told = suspects > 0 && few < config.all_ranks_up_to && !view.episode.wide;
-    wanted.ranks = told ? RanksAround(view, order, suspects, few)
-                        : FewRanks(view, order, config.all_ranks_up_to);
+    const bool fits = few < config.all_ranks_up_to && few <= most;
+    const bool told = suspects > 0 && fits && !view.episode.wide;
+    wanted.ranks = told ? RanksAround(view, order, suspects, few) : FewRanks(view, order, most);
   }
   return wanted;
 }

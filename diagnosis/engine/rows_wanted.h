@@ -12,7 +12,8 @@
 //
 // A suspect is a rank whose own time grew by explains_share of what the iterations did: with less
 // it could not be convicted. In a job that does not tell time of its own from waiting all ranks are
-// suspects, and few ranks are not enough.
+// suspects, and few ranks are not enough. Where iterations have hundreds of ops, all ranks are
+// fewer than all_ranks_up_to: rows that nobody can keep would be asked for look after look.
 // Thread-safety: pure function. Cost: O(ranks × (iterations looked at + log ranks) + suspects ×
 // members of their groups).
 #ifndef FATHOM_DIAGNOSIS_ENGINE_ROWS_WANTED_H_

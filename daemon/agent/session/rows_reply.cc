@@ -124,6 +124,12 @@ void AddIterations(const v1::RowsRequest& request, RankSession& session, std::si
       out.add_iterations_missing(iteration);
       continue;
     }
+    // Part of an iteration would pass for all of it, unless it is all that was asked for.
+    const std::size_t rows = static_cast<std::size_t>(out.ops_size()) + (last - first);
+    if (rows > max_rows && wanted.size() > 1) {
+      out.set_truncated(true);
+      return;
+    }
     for (std::uint64_t i = first; i < last; ++i) {
       if (static_cast<std::size_t>(out.ops_size()) >= max_rows) {
         out.set_truncated(true);

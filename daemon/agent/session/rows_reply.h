@@ -4,8 +4,9 @@
 //
 // Model: of each rank the ops of the iterations asked for, or those in flight, ordered by entry,
 // with global peers and the CPU and run-queue time of the caller filled in where they are known.
-// The reply as a whole stays below the message limit: each rank gets an equal part of it, what does
-// not fit is cut at the end and marked `truncated`.
+// The reply as a whole stays below the message limit: each rank gets an equal part of it.
+// Iterations that do not fit are left out whole, and the reply is marked `truncated`; one that is
+// asked for alone is cut at the end instead.
 //
 // Thread-safety: pure reads, on the poll loop. Errors: RowsReply.error where nobody is known.
 // Cost: O(rows of the iterations), plus a scan of the log for in-flight requests.

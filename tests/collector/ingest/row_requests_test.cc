@@ -68,6 +68,18 @@ TEST_F(RowRequestsTest, AsksInPiecesThatFitOneMessage) {
   EXPECT_NE(channel->sent[0].request_id(), channel->sent[1].request_id());
 }
 
+TEST_F(RowRequestsTest, OfJobsWithManyOpsItAsksForLessAtOnce) {
+  RowsAsk ask = Ask(20);
+  ask.ops = 2'000;  // of two ranks: four iterations are 16,000 rows
+  EXPECT_EQ(requests.Ask(job, {ask}, Nanos(1'000)), 5);
+  EXPECT_EQ(channel->sent[0].iterations_size(), 4);
+  channel->sent.clear();
+  ask.ops = 12'000;
+  EXPECT_EQ(requests.Ask(job, {ask}, Nanos(1'000)), 40);
+  EXPECT_EQ(channel->sent[0].iterations_size(), 1);
+  EXPECT_EQ(channel->sent[0].ranks_size(), 1);
+}
+
 TEST_F(RowRequestsTest, AnAnswerReachesTheJob) {
   requests.Ask(job, {Ask(1)}, Nanos(1'000));
   EXPECT_EQ(requests.Outstanding("train"), 1);

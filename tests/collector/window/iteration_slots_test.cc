@@ -47,5 +47,18 @@ TEST(IterationSlots, PinsNeverTakeMoreThanHalf) {
   EXPECT_EQ(slots.Sorted(), (std::vector<std::int64_t>{3, 4, 5, 17, 18, 19}));
 }
 
+TEST(IterationSlots, FewerKeepThePinnedOnes) {
+  IterationSlots slots(8);
+  for (std::int64_t i = 0; i < 8; ++i) slots.Claim(i);
+  slots.Pin(0, 3);
+  for (std::int64_t i = 8; i < 30; ++i) slots.Claim(i);  // 0 to 3, 26 to 29
+  std::vector<std::int64_t> leave;
+  IterationSlots fewer = slots.Fewer(6, leave);
+  EXPECT_EQ(fewer.Sorted(), (std::vector<std::int64_t>{1, 2, 3, 27, 28, 29}));
+  EXPECT_EQ(leave, (std::vector<std::int64_t>{0, 26}));
+  ASSERT_TRUE(fewer.Claim(30));
+  EXPECT_EQ(fewer.Sorted(), (std::vector<std::int64_t>{1, 2, 3, 28, 29, 30}));
+}
+
 }  // namespace
 }  // namespace fathom::collector

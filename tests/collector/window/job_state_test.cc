@@ -321,6 +321,49 @@ TEST_F(JobStateTest, RowsAreAskedForOnceAndInTheRanksOwnCount) {
   EXPECT_EQ(view.rows[RankId(1)].ops[0].peer, RankId(0));
 }
 
+TEST_F(JobStateTest, WhatWasCutIsAskedForAgain) {
+  Start(1);
+  BatchShape shape;
+  shape.count = 8;
+  job.Apply(Batch(shape), "n0");
+  const diagnosis::RowsWanted wanted{{RankId(0)}, {Iteration(4), Iteration(5), Iteration(6)}};
+  auto asks = job.MissingRows(wanted);
+  ASSERT_EQ(asks.size(), 1u);
+  EXPECT_GT(asks[0].ops, 0u);
+  v1::RowsReply reply;
+  auto& rows = *reply.add_ranks();
+  rows.set_rank(0);
+  rows.add_iterations_missing(asks[0].own[0]);
+  rows.add_ops()->set_iteration(asks[0].own[1]);
+  rows.set_truncated(true);
+  job.AddRows(reply, asks[0]);
+  asks = job.MissingRows(wanted);
+  ASSERT_EQ(asks.size(), 1u);
+  EXPECT_EQ(asks[0].iterations, std::vector<std::int64_t>{6});
+  v1::RowsReply whole;
+  whole.add_ranks()->set_rank(0);
+  whole.mutable_ranks(0)->set_truncated(true);  // one that is larger than a message: not again
+  job.AddRows(whole, asks[0]);
+  EXPECT_TRUE(job.MissingRows(wanted).empty());
+}
+
+// An agent that lags would say that it has none, and that would be believed for good.
+TEST_F(JobStateTest, IterationsThatARankHasNotToldOfAreAskedForLater) {
+  Start(2);
+  BatchShape shape;
+  shape.count = 8;
+  job.Apply(Batch(shape), "n0");
+  shape.rank = 1;
+  shape.count = 5;
+  job.Apply(Batch(shape), "n0");
+  const diagnosis::RowsWanted wanted{{RankId(0), RankId(1)}, {Iteration(4), Iteration(6)}};
+  auto asks = job.MissingRows(wanted);
+  ASSERT_EQ(asks.size(), 2u);
+  for (const RowsAsk& ask : asks) {
+    EXPECT_EQ(ask.iterations.size(), ask.ranks[0] == RankId(0) ? 2u : 1u);
+  }
+}
+
 TEST_F(JobStateTest, APartialIterationIsAsOldAsTheFirstOfThem) {
   Start(2);
   const auto tell = [&](std::uint32_t rank, std::int64_t first) {

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "tests/collector/messages.h"
 
 namespace fathom::collector {
@@ -138,6 +140,26 @@ TEST(SummaryWindow, MoreCommunicatorsMeanFewerIterationsNotMoreMemory) {
   EXPECT_EQ(window.View().back().ranks[0].groups.size(), kMaxGroupColumnsPerRank);
   for (int i = 61; i < 500; ++i) window.Add(Batch(Shape(0, i, 1)));
   EXPECT_LT(window.BytesOf(RankId(0)), kMaxBytesPerRank);
+}
+
+// A communicator made for the first evaluation, say, while the job is slow.
+TEST(SummaryWindow, ANewCommunicatorDoesNotTakeTheBaselineOfAnEpisode) {
+  SummaryWindow window;
+  for (int i = 0; i < 210; ++i) window.Add(Batch(Shape(0, i, 1)));
+  window.Pin(200);
+  for (int i = 210; i < 400; ++i) window.Add(Batch(Shape(0, i, 1)));
+  auto batch = Batch(Shape(0, 400, 1));
+  for (std::uint64_t g = 1; g < 4; ++g) {
+    *batch.add_groups() = batch.groups(0);
+    batch.mutable_groups(static_cast<int>(g))->set_group(1000 + g);
+  }
+  window.Add(batch);
+  const auto view = window.View();
+  const auto pinned = std::count_if(view.begin(), view.end(), [](const auto& it) {
+    return it.index >= Iteration(188) && it.index < Iteration(200);
+  });
+  EXPECT_GE(pinned, 8);
+  EXPECT_EQ(view.back().index, Iteration(400));
 }
 
 TEST(SummaryWindow, AnAbsurdJumpIsRejected) {

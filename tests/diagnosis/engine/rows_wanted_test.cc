@@ -131,5 +131,16 @@ TEST(RowsWantedTest, MoreRanksWhereManyAre) {
   EXPECT_EQ(Asked(JobOf(0.05, Of({8, 9, 10, 11}, 0.05))).size(), 64u);
 }
 
+TEST(RowsWantedTest, OfIterationsWithManyOpsFewerRanksAreAskedFor) {
+  JobView view = JobOf(0.1, Of({100, 200, 300, 400, 500}, 0.1));
+  EXPECT_EQ(Asked(view).size(), 64u);
+  for (IterationSummary& it : view.window) {
+    for (RankIteration& rank : it.ranks) rank.ops = 600;
+  }
+  const auto asked = Asked(view);
+  EXPECT_EQ(asked.size(), 400'000u / (600 * 20));
+  EXPECT_TRUE(HoldsAll(asked, {100, 200, 300, 400, 500}));
+}
+
 }  // namespace
 }  // namespace fathom::diagnosis
