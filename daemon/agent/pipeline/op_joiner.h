@@ -2,12 +2,12 @@
 //
 // Fed by rank_pipeline with validated records in ticket order; writes into op_log.
 //
-// Model: kOpEnter opens a row under its op_id, kOpReturn, where there is one, binds the work object's
-// address to it.
-// Worker and waiter records name the op by op_id where the tracer knew it, else by work address.
-// A worker may be faster than the caller's return: what comes for an address that is bound to no
-// op, or to one that already has that time, is kept under the address and taken in at the next
-// kOpReturn that names it, if it is not older than that op's entry. (Addresses are used again.)
+// Model: kOpEnter opens a row under its op_id, kOpReturn, where there is one, binds the work
+// object's address to it. Worker and waiter records name the op by op_id where the tracer knew it,
+// else by work address. A worker may be faster than the caller's return: what comes for an address
+// that is bound to no op, or to one that already has that time, is kept under the address and taken
+// in at the next kOpReturn that names it, if it is not older than that op's entry. (Addresses are
+// used again.)
 //
 // The end of an op: the last end of its execution; the call's return where it was synchronous or
 // failed; the end of the first wait where no execution was seen. An op that is open stays open:

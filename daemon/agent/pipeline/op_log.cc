@@ -1,5 +1,7 @@
 #include "daemon/agent/pipeline/op_log.h"
 
+#include <algorithm>
+
 namespace fathom::agent {
 
 std::uint64_t OpLog::Add(const OpRow& row) {
@@ -16,8 +18,8 @@ void OpLog::AddMark(const MarkRow& mark) {
   marks_.push_back(mark);
 }
 
-void OpLog::DropOld(std::int64_t now_ns) {
-  const std::int64_t before = now_ns - limits_.max_age_ns;
+void OpLog::DropOld(std::int64_t now_ns, std::int64_t at_least_ns) {
+  const std::int64_t before = now_ns - std::max(limits_.max_age_ns, at_least_ns);
   // A row that has not ended is what a hang is about: it stays however old it is.
   while (!rows_.empty() && rows_.front().done() && rows_.front().enter_ns < before) {
     rows_.pop_front();

@@ -34,8 +34,8 @@ class OpLog {
   std::uint64_t Add(const OpRow& row);
   void AddMark(const MarkRow& mark);
 
-  // Drops what began before now − max_age.
-  void DropOld(std::int64_t now_ns);
+  // Drops what began before now − max_age, or − `at_least_ns` if that is longer.
+  void DropOld(std::int64_t now_ns, std::int64_t at_least_ns = 0);
 
   OpRow* Find(std::uint64_t number);
   const OpRow* Find(std::uint64_t number) const;

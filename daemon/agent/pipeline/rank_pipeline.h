@@ -46,6 +46,9 @@ struct ClosedIterations {
   std::vector<IterationSummary> summaries;
 };
 
+// Of a rank's own: what the collector may ask for when an episode begins, twice over.
+inline constexpr std::int64_t kIterationsKept = 24;
+
 class RankPipeline {
  public:
   explicit RankPipeline(const PipelineSettings& settings);
@@ -69,8 +72,11 @@ class RankPipeline {
 
   // Iterations closed since the last call, in order; at most one run with the same anchor a call.
   ClosedIterations TakeClosed();
-  // Requires: called every second or so.
-  void DropOld(std::int64_t now_ns) { log_.DropOld(now_ns); }
+  // Long iterations stay until they have been compared: an episode is told by five slow ones
+  // against eight before it. Requires: called every second or so.
+  void DropOld(std::int64_t now_ns) {
+    log_.DropOld(now_ns, kIterationsKept * typical_iteration_ns());
+  }
 
   // The identity of the group in `slot`; id 0 where it is not known.
   const GroupIdentity& Group(std::uint16_t slot) const;

@@ -37,6 +37,15 @@ TEST(OpLogTest, DropsOldRowsButNotAnOpenOne) {
   EXPECT_TRUE(log.empty());
 }
 
+TEST(OpLogTest, KeepsAtLeastAsLongAsIsAskedFor) {
+  OpLog log({.max_age_ns = 100});
+  for (int i = 1; i <= 10; ++i) log.Add(Done(i * 100));
+  log.DropOld(1000, 500);
+  EXPECT_EQ(log.At(log.first()).enter_ns, 500);
+  log.DropOld(1000, 50);
+  EXPECT_EQ(log.At(log.first()).enter_ns, 900);
+}
+
 TEST(OpLogTest, MarksAreBoundedByCountAndAge) {
   OpLog log({.max_marks = 2, .max_age_ns = 100});
   for (int i = 1; i <= 3; ++i) log.AddMark({.begin_ns = i * 100});
