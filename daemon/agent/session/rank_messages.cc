@@ -84,11 +84,13 @@ std::string OpenMark(RankSession& session) {
   return "";
 }
 
+// A communicator that was made again counts anew; what it was before would hide who is behind now.
 void AddProgress(RankSession& session, v1::RankHealth& health) {
   session.RefreshProgress();
-  for (std::size_t slot = 0; slot < session.progress().size(); ++slot) {
+  std::set<std::uint64_t> told;
+  for (std::size_t slot = session.progress().size(); slot-- > 0;) {
     const GroupId id = session.pipeline().Group(static_cast<std::uint16_t>(slot)).id;
-    if (id.value == 0) continue;
+    if (id.value == 0 || !told.insert(id.value).second) continue;
     v1::GroupProgress& progress = *health.add_groups();
     progress.set_group(id.value);
     progress.set_entered(session.progress()[slot].entered);

@@ -1,5 +1,3 @@
-#include "daemon/agent/agent.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -17,109 +15,10 @@
 
 #include "fathom/v1/recording.pb.h"
 #include "proto/types/recording_format.h"
-#include "tests/fakes/fake_collector.h"
-#include "tests/fakes/ring_writer.h"
+#include "tests/daemon/agent/agent_fixture.h"
 
 namespace fathom::agent {
 namespace {
-
-using fakes::FakeCollector;
-using fakes::RecordOf;
-using fakes::RingWriter;
-using Messages = FakeCollector::Messages;
-
-constexpr std::int64_t kMs = 1'000'000;
-
-// An agent on a made-up clock and /proc, a collector, and processes that the test plays.
-class AgentTest : public testing::Test {
- protected:
-  AgentTest() {
-    std::filesystem::create_directories(shm());
-    collector_.Start();
-    settings_.collector = collector_.target();
-    settings_.http = "";
-    settings_.shm_dir = shm();
-    settings_.node = "n1";
-    settings_.linger_s = 5;
-  }
-  ~AgentTest() override {
-    if (agent_ != nullptr) agent_->Drain();
-  }
-
-  std::string shm() const { return folder_.path() + "/shm"; }
-  void StartAgent() {
-    AgentWorld world;
-    world.mono_now = [this] { return MonoNs(now_); };
-    world.wall_now = [this] { return WallNs(now_ + 5000 * kMs); };
-    world.roots = {folder_.path() + "/proc", folder_.path() + "/cgroup"};
-    agent_ = std::make_unique<Agent>(settings_, world);
-    ASSERT_TRUE(agent_->Start().ok());
-  }
-  void Live(std::uint32_t pid, bool alive) {
-    const std::string process = folder_.path() + "/proc/" + std::to_string(pid);
-    std::filesystem::remove_all(process);
-    if (!alive) return;
-    std::filesystem::create_directories(process);
-    std::ofstream stat(process + "/stat");
-    stat << pid << " (python) S";
-    for (int field = 4; field <= 52; ++field) stat << " " << field;
-  }
-  RingWriter& Process(std::uint32_t pid, std::uint32_t rank) {
-    Live(pid, true);
-    rings_.push_back(std::make_unique<RingWriter>(
-        shm(), fakes::RingOptions{.pid = pid, .start_time_ticks = 22, .rank = rank}));
-    rings_.back()->AddGroup("0", 2, rank, {0, 1});
-    return *rings_.back();
-  }
-  void Advance(std::int64_t ns) {
-    now_ += ns;
-    agent_->Step();
-  }
-  // One training step on every ring: two collectives in 100 ms.
-  void TrainStep(bool last_hangs = false) {
-    for (auto& ring : rings_) {
-      const std::uint64_t q = sequence_;
-      WriteOp(
-          *ring,
-          {.op_id = ring->NewOpId(), .sequence = q, .enter_ns = now_, .end_ns = now_ + 30 * kMs});
-      WriteOp(*ring, {.op_id = ring->NewOpId(),
-                      .sequence = q + 1,
-                      .bytes = 4,
-                      .enter_ns = now_ + 40 * kMs,
-                      .end_ns = last_hangs ? 0 : now_ + 50 * kMs});
-    }
-    sequence_ += 2;
-    Advance(100 * kMs);
-  }
-  bool Got(const std::function<bool(const v1::AgentMessage&)>& holds) {
-    return collector_.WaitFor([&](const Messages& messages) {
-      return std::any_of(messages.begin(), messages.end(), holds);
-    });
-  }
-  // Lets the agent work, its clock standing still, until the newest message is as wanted.
-  bool StepUntil(const std::function<bool(const v1::AgentMessage&)>& holds) {
-    return StepWhileNot([&] {
-      const Messages messages = collector_.messages();
-      return !messages.empty() && holds(messages.back());
-    });
-  }
-  bool Connected() {
-    return StepWhileNot([&] { return agent_->connected(); });
-  }
-  bool StepWhileNot(const std::function<bool()>& holds) {
-    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
-    while (!holds() && std::chrono::steady_clock::now() < deadline) agent_->Step();
-    return holds();
-  }
-
-  fakes::RingFolder folder_;
-  FakeCollector collector_;
-  Settings settings_;
-  std::atomic<std::int64_t> now_{1000 * kMs};
-  std::vector<std::unique_ptr<RingWriter>> rings_;
-  std::unique_ptr<Agent> agent_;
-  std::uint64_t sequence_ = 0;
-};
 
 TEST_F(AgentTest, TellsWhoTakesPartAndSummarises) {
   Process(10, 0);
@@ -163,52 +62,6 @@ TEST_F(AgentTest, SummaryColumnsHaveOneLengthAndTheRightValues) {
     EXPECT_EQ(s.groups(0).elapsed_us(n - 1), 40'000u);
     EXPECT_EQ(s.op_count(n - 1), 2u);
   }
-}
-
-TEST_F(AgentTest, AnswersRequestsForRows) {
-  Process(10, 0);
-  Process(11, 1);
-  StartAgent();
-  for (int i = 0; i < 30; ++i) TrainStep();
-  Advance(300 * kMs);
-  ASSERT_TRUE(Connected());
-  v1::RowsRequest request;
-  request.set_request_id(9);
-  request.set_job("job");
-  request.add_ranks(0);
-  request.add_ranks(1);
-  request.add_iterations(20);
-  request.add_iterations(999);
-  request.add_iterations(std::numeric_limits<std::int64_t>::max());
-  collector_.Ask(request);
-  ASSERT_TRUE(StepUntil([](const v1::AgentMessage& m) { return m.has_rows(); }));
-  const v1::RowsReply rows = collector_.messages().back().rows();
-  EXPECT_EQ(rows.request_id(), 9u);
-  ASSERT_EQ(rows.ranks_size(), 2);
-  ASSERT_EQ(rows.ranks(1).ops_size(), 2);
-  EXPECT_EQ(rows.ranks(1).ops(0).iteration(), 20);
-  EXPECT_EQ(rows.ranks(1).ops(0).sequence(), 40u);
-  EXPECT_NE(rows.ranks(1).ops(0).group(), 0u);
-  ASSERT_EQ(rows.ranks(0).iterations_missing_size(), 2);
-  EXPECT_EQ(rows.ranks(0).iterations_missing(0), 999);
-}
-
-TEST_F(AgentTest, RowsAreCutWhereAskedAndUnknownRanksAreAnError) {
-  Process(10, 0);
-  StartAgent();
-  for (int i = 0; i < 30; ++i) TrainStep();
-  ASSERT_TRUE(Connected());
-  v1::RowsRequest request;
-  request.set_job("job");
-  request.add_ranks(0);
-  request.add_iterations(5);
-  request.set_max_rows_per_rank(1);
-  collector_.Ask(request);
-  request.set_job("nobody");
-  collector_.Ask(request);
-  ASSERT_TRUE(StepUntil([](const v1::AgentMessage& m) { return !m.rows().error().empty(); }));
-  const Messages got = collector_.messages();
-  EXPECT_TRUE(got[got.size() - 2].rows().ranks(0).truncated());
 }
 
 TEST_F(AgentTest, ASilentRankTellsItsOpenOps) {
@@ -266,6 +119,27 @@ TEST_F(AgentTest, ARankThatIsStuckTellsHowFarItsTransfersAreAndSinceWhen) {
   ASSERT_TRUE(Got(told)) << "2 s after the look that saw the third step";
 }
 
+// destroy_process_group() and init_process_group() again: the same members and name, so the same
+// communicator, whose count begins anew.
+TEST_F(AgentTest, ACommunicatorThatWasRebuiltCountsAnew) {
+  RingWriter& ring = Process(10, 0);
+  StartAgent();
+  for (int i = 0; i < 30; ++i) TrainStep();
+  ring.group(0).entered = 60;
+  const std::uint16_t again = ring.AddGroup("0", 2, 0, {0, 1});
+  ring.group(again).entered = 1;
+  WriteOp(ring, {.op_id = ring.NewOpId(), .group = again, .enter_ns = now_, .end_ns = 0});
+  ASSERT_TRUE(Connected());
+  for (int second = 0; second < 4; ++second) Advance(1000 * kMs);
+  ASSERT_TRUE(StepUntil([](const auto& m) {
+    return m.health().ranks_size() > 0 && m.health().ranks(0).open_ops_size() > 0;
+  }));
+  const v1::RankHealth rank = collector_.messages().back().health().ranks(0);
+  ASSERT_EQ(rank.groups_size(), 1);
+  EXPECT_EQ(rank.groups(0).group(), rank.open_ops(0).group());
+  EXPECT_EQ(rank.groups(0).entered(), 1u);
+}
+
 // Twelve steps of 20 ms do not last long enough to be believed while the job runs.
 TEST_F(AgentTest, AJobThatHangsEarlyHasIterationsAllTheSame) {
   RingWriter& ring = Process(10, 0);
@@ -309,22 +183,6 @@ TEST_F(AgentTest, AnOrderlyExitIsSaid) {
   Live(10, false);
   Advance(300 * kMs);
   EXPECT_TRUE(Got([](const auto& m) { return m.gone().how() == "exited" && m.gone().orderly(); }));
-}
-
-TEST_F(AgentTest, RowsOfADeadRankCanStillBeHad) {
-  Process(10, 0);
-  StartAgent();
-  for (int i = 0; i < 30; ++i) TrainStep();
-  Live(10, false);
-  Advance(300 * kMs);
-  ASSERT_TRUE(Connected());
-  v1::RowsRequest request;
-  request.set_job("job");
-  request.add_ranks(0);
-  request.add_iterations(29);
-  collector_.Ask(request);
-  ASSERT_TRUE(StepUntil([](const v1::AgentMessage& m) { return m.has_rows(); }));
-  EXPECT_EQ(collector_.messages().back().rows().ranks(0).ops_size(), 2);
 }
 
 TEST_F(AgentTest, AfterAnExecTheOldRingIsLetGo) {
