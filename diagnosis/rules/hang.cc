@@ -295,6 +295,7 @@ bool JudgeTheDead(const StuckJob& job, Findings& out) {
   }
   for (RankId rank : deaths.culprits) {
     out.verdicts.push_back(ConvictDead(job, *FactsOf(job.c.view, rank), deaths.dead));
+    if (deaths.by_elimination) out.verdicts.back().grade = Grade::kSupported;
   }
   if (!deaths.missing.empty()) Abstain(out, deaths.missing);
   return !deaths.dead.empty();

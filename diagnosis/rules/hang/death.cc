@@ -25,6 +25,23 @@ bool OfItsOwn(const RankFacts& facts) {
   return sent || (facts.open_ops.empty() && !facts.communication_failed);
 }
 
+// It ended by itself with an error, and no op of its own had failed.
+bool EndedWell(const RankFacts& facts) {
+  return facts.wait_status && SignalOf(facts) == 0 && !facts.communication_failed;
+}
+
+// Ops may be in flight while a process fails elsewhere. Where communication did fail for all others
+// that died, that one is the cause of it.
+const RankFacts* OnlyOneNotFailed(const std::vector<const RankFacts*>& dead) {
+  const RankFacts* only = nullptr;
+  for (const RankFacts* facts : dead) {
+    if (facts->communication_failed || OrderedFromOutside(*facts)) continue;
+    if (only != nullptr || !EndedWell(*facts)) return nullptr;
+    only = facts;
+  }
+  return only;
+}
+
 }  // namespace
 
 Deaths JudgeDeaths(const JobView& view, const DiagnosisConfig& config) {
@@ -46,6 +63,9 @@ Deaths JudgeDeaths(const JobView& view, const DiagnosisConfig& config) {
                       own[0]->gone_at - dead.front()->gone_at < config.death_gap;
   if (OrderedFromOutside(*dead.front()) && !killed) {
     out.missing = "a death that was not ordered from outside: the job was ended by a signal";
+  } else if (const RankFacts* only = OnlyOneNotFailed(dead); own.empty() && only != nullptr) {
+    out.culprits.push_back(only->rank);
+    out.by_elimination = true;
   } else if (own.empty()) {
     out.missing =
         absl::StrCat("why communication failed: ranks ", RankList(out.dead), " died inside of it");

@@ -172,10 +172,7 @@ void AdviseToEnd(const RankFacts& facts, Verdict& verdict) {
   verdict.action_text =
       "Take the stacks of this process, then end it: the launcher ends the others and starts again "
       "from the last checkpoint.";
-  verdict.action_command.clear();
-  if (facts.pid == 0) return;
-  verdict.action_command =
-      absl::StrCat("py-spy dump --pid ", facts.pid, "; kill -KILL ", facts.pid);
+  verdict.action_command = CommandOnProcess("py-spy dump --pid PID; kill -KILL PID", &facts);
   AdviseWhereToRun(facts.node, verdict);
 }
 
@@ -190,10 +187,8 @@ std::string InWords(const Call& call) {
 
 void AdviseToCompare(const JobView& view, Verdict& verdict) {
   verdict.action_text = "Compare what these ranks run before this call; their code took two ways.";
-  const RankFacts* facts = FactsOf(view, verdict.entity.ranks.front());
-  verdict.action_command.clear();
-  if (facts == nullptr || facts->pid == 0) return;
-  verdict.action_command = absl::StrCat("py-spy dump --pid ", facts->pid);
+  verdict.action_command =
+      CommandOnProcess("py-spy dump --pid PID", FactsOf(view, verdict.entity.ranks.front()));
 }
 
 void DescribePaths(const TroubledPaths& found, Verdict& verdict) {

@@ -54,6 +54,20 @@ TEST(DeathTest, AFailedOpIsAsGoodAsAnOpenOne) {
   EXPECT_THAT(Judge({failed}).culprits, IsEmpty());
 }
 
+// It failed in the loader while the gradients of the step before were still on their way.
+TEST(DeathTest, TheOneForWhomCommunicationHadNotFailedIsTheCause) {
+  RankFacts other = Dead(0, 0.1, kStatusOne, true);
+  other.communication_failed = true;
+  const Deaths deaths = Judge({other, Dead(2, 0, kStatusThree, true)});
+  EXPECT_THAT(deaths.culprits, ElementsAre(RankId(2)));
+  EXPECT_TRUE(deaths.by_elimination);
+  EXPECT_THAT(Judge({Dead(2, 0, kStatusThree, true)}).culprits, ElementsAre(RankId(2)));
+  const Deaths two = Judge({Dead(0, 0.1, kStatusOne, true), Dead(2, 0, kStatusThree, true)});
+  EXPECT_THAT(two.culprits, IsEmpty());
+  const Deaths not_known = Judge({other, Dead(2, 0, std::nullopt, true)});
+  EXPECT_THAT(not_known.culprits, IsEmpty());
+}
+
 TEST(DeathTest, AJobThatIsEndedFromOutsideHasNoCulprit) {
   const Deaths deaths = Judge({Dead(0, 0, kTerminated), Dead(1, 1, kStatusOne)});
   EXPECT_THAT(deaths.culprits, IsEmpty());
