@@ -77,7 +77,7 @@ std::optional<Verdict> JudgeAlike(const Case& c, const Ledger& ledger, const Acc
     verdict.action_text =
         absl::StrCat("See what changed for all at iteration ", c.suspicion.onset.value,
                      ": length of sequences, batch size, code, software versions, a power limit.");
-    verdict.action_command = CommandWith("fathom get ranks ", c.view.name, " -o wide");
+    verdict.action_command = RanksCommand(c.view);
   }
   return verdict;
 }

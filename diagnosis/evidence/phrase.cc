@@ -4,10 +4,9 @@
 #include <cmath>
 #include <utility>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "absl/strings/str_replace.h"
+#include "diagnosis/evidence/command.h"
 #include "diagnosis/evidence/function.h"
 #include "diagnosis/evidence/kernel.h"
 #include "diagnosis/model/lookup.h"
@@ -275,19 +274,14 @@ ProblemClass ClassOf(Cause cause) {
 }
 
 void AdviseOnRank(const JobView& view, RankId rank, Verdict& verdict) {
-  const RankFacts* facts = FactsOf(view, rank);
-  const bool known = facts != nullptr && facts->pid != 0;
   const Advice advice = AdviceOn(verdict.cause);
   verdict.action_text = advice.text;
-  verdict.action_command.clear();
-  if (!known && absl::StrContains(advice.command, "PID")) return;
-  verdict.action_command =
-      absl::StrReplaceAll(advice.command, {{"PID", absl::StrCat(known ? facts->pid : 0)}});
+  verdict.action_command = CommandOnProcess(advice.command, FactsOf(view, rank));
   AdviseWhereToRun(NodeOf(view, rank), verdict);
 }
 
 void AdviseWhereToRun(const std::string& node, Verdict& verdict) {
-  if (node.empty()) return;
+  if (node.empty() || verdict.action_command.empty()) return;
   absl::StrAppend(&verdict.action_text, " Run the command on node ", node, ".");
 }
 

@@ -139,7 +139,7 @@ Verdict Name(const Case& c, const std::map<RankId, Load>& loads, const std::vect
   verdict.would_change.push_back(
       "A time before in which this stage took no longer than its peers.");
   verdict.action_text = "Move layers from this stage to the others, or give it fewer.";
-  verdict.action_command = CommandWith("fathom get ranks ", c.view.name, " -o wide");
+  verdict.action_command = RanksCommand(c.view);
   return verdict;
 }
 

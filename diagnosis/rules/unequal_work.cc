@@ -120,7 +120,7 @@ Verdict OfDesign(const Case& c, EntityType type, double base_s, double repaired_
   verdict.entity.type = type;
   verdict.since_iteration = Iteration(schedule.steps.front());
   verdict.cost = CostOfSteps(c.view, schedule.steps.size(), base_s, repaired_s);
-  verdict.action_command = CommandWith("fathom get ranks ", c.view.name, " -o wide");
+  verdict.action_command = RanksCommand(c.view);
   return verdict;
 }
 

@@ -67,6 +67,7 @@ TEST(CostTest, SumsWhatIsInTheWindowAndEstimatesTheRest) {
   for (std::int64_t i = 90; i < 100; ++i) {
     s.irregular.push_back({Iteration(i), Nanos::FromSeconds(0.3), "degradation"});
   }
+  s.seen_since_onset = 10;
   const Cost cost = CostOfSlowness(Window(90, 99), s, 1);
   EXPECT_NEAR(cost.slowdown, 3, 1e-9);
   EXPECT_NEAR(cost.seconds_per_iteration, 0.2, 1e-9);
@@ -105,11 +106,29 @@ TEST(PhraseTest, UserCodeIsNeverACaseForTheNode) {
 
 TEST(CommandTest, HoldsPlainNamesOnly) {
   EXPECT_EQ(CommandWith("ping -c 3 ", "gpu-07.rack_2"), "ping -c 3 gpu-07.rack_2");
-  EXPECT_EQ(CommandWith("fathom get ranks ", "train", " -o wide"),
-            "fathom get ranks train -o wide");
+  EXPECT_EQ(CommandWith("fathom get ranks --job ", "train", " -o wide"),
+            "fathom get ranks --job train -o wide");
   for (const char* name : {"", "-f", "a b", "a;b", "$(id)", "`id`", "a|b", "a\nb", "../a", "'a'"}) {
     EXPECT_EQ(CommandWith("ping ", name), "") << name;
   }
+}
+
+TEST(CommandTest, NamesNoProcessThatIsNotKnown) {
+  RankFacts facts;
+  EXPECT_EQ(CommandOnProcess("py-spy dump --pid PID; kill -KILL PID", &facts), "");
+  EXPECT_EQ(CommandOnProcess("py-spy dump --pid PID", nullptr), "");
+  EXPECT_EQ(CommandOnProcess("dmesg --ctime | tail -50", nullptr), "dmesg --ctime | tail -50");
+  facts.pid = 77;
+  EXPECT_EQ(CommandOnProcess("py-spy dump --pid PID; kill -KILL PID", &facts),
+            "py-spy dump --pid 77; kill -KILL 77");
+}
+
+TEST(CommandTest, AsksNoCollectorAboutARecording) {
+  JobView view;
+  view.name = "train";
+  EXPECT_EQ(RanksCommand(view), "");
+  view.iterations_seen = 9;
+  EXPECT_EQ(RanksCommand(view), "fathom get ranks --job train -o wide");
 }
 
 }  // namespace
