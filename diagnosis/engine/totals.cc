@@ -16,16 +16,18 @@ void Add(const RankIteration& rank, const GroupLevels& levels, std::size_t entry
   const Nanos cpu = std::min(busy, rank.duration);
   const Nanos blocked = std::min(rank.blocked, rank.duration - cpu);
   sum.compute += cpu;
-  sum.idle += blocked;
-  sum.non_compute += rank.duration - cpu - blocked;
-  Nanos late;
+  sum.non_compute += blocked;
+  sum.idle += rank.duration - cpu - blocked;
+  Nanos late, wait;
   for (const GroupIteration& g : rank.groups) {
     const GroupLevel& level = levels.Of(entry++);
     sum.communication += g.elapsed;
-    sum.wait += g.elapsed - level.shortest;
+    wait += g.elapsed - level.shortest;
     late = std::max(late, level.median - g.elapsed);
   }
-  sum.late += late;
+  // Ops that were in flight together add up to more than there was.
+  sum.wait += std::min(wait, rank.duration);
+  sum.late += std::min(late, rank.duration);
 }
 
 // Of the rank, with a place for it where it has none; `place`: where it most likely is.
@@ -54,7 +56,7 @@ std::vector<RankTotals> TotalsOfWindow(const JobView& view) {
     if (const RankFacts* facts = FactsOf(view, sum.rank)) sum.node = facts->node;
     const double communication = sum.communication.Seconds();
     if (communication <= 0) continue;
-    sum.overlap_ratio = std::clamp(1 - sum.idle.Seconds() / communication, 0.0, 1.0);
+    sum.overlap_ratio = std::clamp(1 - sum.non_compute.Seconds() / communication, 0.0, 1.0);
   }
   return sums;
 }

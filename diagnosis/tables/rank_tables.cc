@@ -320,14 +320,15 @@ RankTables TablesOfDevice(const RankWork& work) {
   return tables;
 }
 
-RankTables TablesOfHost(const RankWork& work, double span, double busy, double blocked) {
+RankTables TablesOfHost(const RankWork& work, const HostTime& time) {
   RankTables tables;
   Breakdown& out = tables.breakdown;
-  out.span = span;
-  out.compute = std::min(busy, span);
-  out.non_compute = std::min(blocked, span - out.compute);
-  out.idle = span - out.compute - out.non_compute;
-  out.communication = out.non_compute;
+  out.span = time.span;
+  out.compute = std::min(time.busy, time.span);
+  out.non_compute = std::min(time.blocked, time.span - out.compute);
+  out.idle = time.span - out.compute - out.non_compute;
+  out.communication = time.communication;
+  out.overlap = time.overlap;
   tables.kernels = OpsOf(work);
   return tables;
 }
@@ -343,9 +344,9 @@ void FillTotals(const std::vector<RankTables>& tables, std::vector<RankTotals>& 
     at->compute = Nanos::FromSeconds(from.breakdown.compute);
     at->non_compute = Nanos::FromSeconds(from.breakdown.non_compute);
     at->idle = Nanos::FromSeconds(from.breakdown.idle);
-    if (!from.on_device) continue;
     at->communication = Nanos::FromSeconds(from.breakdown.communication);
     at->overlap_ratio = from.breakdown.overlap_ratio();
+    at->wait = std::min(at->wait, at->communication);
   }
 }
 

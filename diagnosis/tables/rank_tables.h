@@ -13,7 +13,7 @@
 // work before had ended; else kernel wait if shorter than kKernelDelay; else other.
 // On a job without a device, all of it is of the training thread: compute is the time inside ops,
 // non_compute the time blocked on communication, idle the rest, and kernels are ops, by the time
-// not spent in ops they called.
+// not spent in ops they called. Communication is the time in which some op was in flight.
 //
 // Units: seconds. Thread-safety: pure functions. Errors: none. Cost: O(n log n).
 // Source: definitions of HolisticTraceAnalysis (Meta), temporal, idle time and overlap breakdown.
@@ -98,8 +98,16 @@ struct RankTables {
 // Of a rank with work on a device.
 RankTables TablesOfDevice(const RankWork& work);
 
-// Of a rank without. `span`, `busy`, `blocked`: seconds of the training thread.
-RankTables TablesOfHost(const RankWork& work, double span, double busy, double blocked);
+// Of the training thread of a rank without a device, seconds.
+struct HostTime {
+  double span = 0;
+  double busy = 0;     // inside ops, and not blocked
+  double blocked = 0;  // on communication
+  double communication = 0;
+  double overlap = 0;  // of that, while it was busy
+};
+
+RankTables TablesOfHost(const RankWork& work, const HostTime& time);
 
 // Adds what the same rank did in a later stretch of time. Spans add up, so that what lies between
 // the stretches is no idle time; median and p99 of delays become the mean of those of the

@@ -137,8 +137,9 @@ absl::Status KinetoImporter::Read(const std::vector<std::string>& paths, const I
       for (RankTrace& window : *read[i]) traces.push_back(std::move(window));
       continue;
     }
-    failed.Update(read[i].status());
-    recording.notes.push_back(absl::StrCat(paths[i], ": left out: ", read[i].status().message()));
+    const absl::Status& status = read[i].status();
+    failed.Update(absl::Status(status.code(), absl::StrCat(paths[i], ": ", status.message())));
+    recording.notes.push_back(absl::StrCat(paths[i], ": left out: ", status.message()));
   }
   traces = KeepOneRun(std::move(traces), limits, recording);
   if (traces.empty()) {

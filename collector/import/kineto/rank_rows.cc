@@ -78,20 +78,28 @@ class RankReader {
     if (trace_.tables.on_device) {
       out_.tables = trace_.tables;
     } else {
-      IntervalSet waits;
-      for (const JoinedOp& op : joined.ops) {
-        if (op.wait_end != kAbsent) waits.Add(op.wait_begin, op.wait_end);
-      }
-      waits.Seal();
-      const Stretch span = iterations_.empty()
-                               ? Stretch{trace_.first, trace_.last}
-                               : Stretch{iterations_.front().begin, iterations_.back().end};
-      const auto seconds = [](std::int64_t ns) { return static_cast<double>(ns) * 1e-9; };
-      out_.tables = diagnosis::TablesOfHost(trace_.work, seconds(span.end - span.begin),
-                                            seconds(busy_.Covered(span.begin, span.end)),
-                                            seconds(waits.Covered(span.begin, span.end)));
+      out_.tables = diagnosis::TablesOfHost(trace_.work, HostTimeOf(joined));
     }
     out_.tables.rank = RankId(trace_.rank);
+  }
+
+  diagnosis::HostTime HostTimeOf(const JoinedOps& joined) const {
+    IntervalSet waits, flights;
+    for (const JoinedOp& op : joined.ops) {
+      if (op.wait_end != kAbsent) waits.Add(op.wait_begin, op.wait_end);
+      flights.Add(op.call.begin, std::max(op.left(), op.wait_end));
+    }
+    waits.Seal();
+    flights.Seal();
+    const Stretch span = iterations_.empty()
+                             ? Stretch{trace_.first, trace_.last}
+                             : Stretch{iterations_.front().begin, iterations_.back().end};
+    const auto seconds = [&](const IntervalSet& set) {
+      return static_cast<double>(set.Covered(span.begin, span.end)) * 1e-9;
+    };
+    const double in_flight = seconds(flights);
+    return {static_cast<double>(span.end - span.begin) * 1e-9, seconds(busy_), seconds(waits),
+            in_flight, in_flight - seconds(flights.Without(busy_))};
   }
 
   // A rank that communicates on its device is judged in the device's time. What the host did

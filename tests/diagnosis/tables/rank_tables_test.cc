@@ -108,7 +108,7 @@ TEST(RankTablesTest, OpsOfAHostCountOnceWhatTheyCall) {
   RankWork work;
   work.names = {"linear", "addmm"};
   work.host_ops = {{10'000, 30'000, 1}, {0, 100'000, 0}, {40'000, 50'000, 1}};
-  const RankTables tables = TablesOfHost(work, 1.0, 0.4, 0.5);
+  const RankTables tables = TablesOfHost(work, {1.0, 0.4, 0.5, 0.6, 0.1});
   ASSERT_EQ(tables.kernels.size(), 2u);
   EXPECT_EQ(tables.kernels[0].name, "linear");
   EXPECT_NEAR(tables.kernels[0].sum, 70e-6, kExact);
