@@ -30,8 +30,8 @@ constexpr const char* kExamples =
     "  fathom analyze today/ --against yesterday/\n"
     "  fathom analyze dumps/ --html job.html    a page that opens without a network\n"
     "  fathom analyze traces/ --perfetto job.perfetto-trace    for ui.perfetto.dev\n"
-    "Recognised by content, plain or gzip. What lies beside dumps (py-spy stacks, process states,\n"
-    "sockets) is used where it is there.\n"
+    "Recognised by content; plain, gzip or zstd; folders, .tar and .zip. What lies beside dumps\n"
+    "(py-spy stacks, process states, sockets) is used where it is there.\n"
     "Exit code: 2 when a verdict is established or supported, 0 when there is none.";
 
 constexpr std::size_t kIterationsForSpread = 7;  // of fewer, no tenth is anything
@@ -146,7 +146,9 @@ void AddAnalyzeVerb(CLI::App& root, Invocation* invocation) {
   CLI::App* verb = root.add_subcommand("analyze", "Find the culprit in recordings of a job");
   auto options = std::make_shared<AnalyzeOptions>();
   verb->add_option("PATH", options->paths, "files or folders of one job")->required();
-  verb->add_option("--format", options->format, "auto, or the only format to read")
+  verb->add_option("--format", options->format,
+                   "auto, or the only format to read: kineto, flight-recorder, ndtimeline, "
+                   "nccl-inspector, nccl-profiler, fathom")
       ->type_name("FORMAT")
       ->capture_default_str();
   verb->add_option("-o,--output", options->output, "text or json")

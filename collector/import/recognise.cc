@@ -65,17 +65,30 @@ bool Asked(const Importer& importer, std::string_view format) {
   return format == "auto" || importer.format() == format || IsAccessory(importer);
 }
 
-// Name of the job: the folder that holds its files, past folders that name only a format.
+// Name of the job: that of its archive, or the folder that holds its files, past folders that name
+// only a format.
 std::string JobName(const std::string& path) {
   std::error_code error;
   fs::path at = fs::weakly_canonical(path, error);
   if (error) at = path;
+  for (const std::string_view end : {".tar", ".tar.gz", ".tgz", ".tar.zst", ".zip"}) {
+    const std::string name = at.filename().string();
+    if (name.size() > end.size() && name.ends_with(end)) {
+      return name.substr(0, name.size() - end.size());
+    }
+  }
   if (!fs::is_directory(at, error)) at = at.parent_path();
   for (const std::string_view plain : {"flight_recorder", "kineto", "stacks", "errors"}) {
     if (at.filename() == plain) at = at.parent_path();
   }
   return at.filename().string();
 }
+
+// What to look for, in the words of those who made the files.
+constexpr char kKnownInWords[] =
+    "traces of PyTorch's profiler (.json, .json.gz), Flight Recorder dumps, NDTimeline (.parquet), "
+    "NCCL Inspector and NCCL profiler files, recordings of `fathom run --record`; folders and "
+    "archives (.tar, .zip) of them";
 
 std::string KnownFormats() {
   std::vector<std::string> names;
@@ -129,6 +142,28 @@ void ShowArchives(const Archives& archives, Recording& recording) {
   }
 }
 
+// Why there is nothing to read in what the user named.
+absl::Status NothingToRead(const std::string& named, const std::vector<std::string>& files,
+                           std::string_view format) {
+  const std::string wanted = format == "auto" ? kKnownInWords : std::string(format);
+  std::error_code error;
+  const bool folder = files.size() != 1 || files.front() != named;
+  std::string found = absl::StrCat(named, ": ");
+  if (files.empty()) {
+    found += "no file in it";
+  } else if (std::all_of(files.begin(), files.end(), [&](const std::string& file) {
+               return fs::file_size(file, error) == 0;
+             })) {
+    found += folder ? "its files are empty (0 bytes)" : "empty (0 bytes)";
+  } else if (folder) {
+    absl::StrAppend(&found, "none of ", files.size(), files.size() == 1 ? " file" : " files",
+                    " in it is a recording");
+  } else {
+    found += "no recording";
+  }
+  return absl::InvalidArgumentError(absl::StrCat(found, "; looked for ", wanted));
+}
+
 using Assigned = std::map<const Importer*, std::vector<std::string>>;
 
 Assigned Assign(const std::vector<std::string>& files, std::string_view format,
@@ -146,6 +181,7 @@ Assigned Assign(const std::vector<std::string>& files, std::string_view format,
     });
     if (taker == importers.end()) {
       recording.files.push_back({file, ""});
+      if (head->empty()) recording.notes.push_back(file + ": empty (0 bytes)");
     } else {
       recording.files.push_back({file, std::string((*taker)->format())});
       assigned[*taker].push_back(file);
@@ -167,9 +203,7 @@ absl::Status ReadFiles(const std::vector<std::string>& files, const std::string&
     if (!IsAccessory(*importer)) formats.emplace_back(importer->format());
   }
   if (formats.empty()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(named, ": none of ", files.size(), " files is a recording; looked for ",
-                     format == "auto" ? KnownFormats() : std::string(format)));
+    return NothingToRead(named, files, format);
   }
   recording.source = absl::StrJoin(formats, "+");
   for (const auto& [importer, mine] : assigned) importer->Finish(recording);

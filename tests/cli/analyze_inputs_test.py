@@ -111,8 +111,8 @@ class Inputs(unittest.TestCase):
             out.writestr("a.txt", "nothing")
         done = self.analyze(path)
         self.assertEqual(done.returncode, 1)
-        self.assertIn("is a recording; looked for", done.stderr)
-        self.assertIn("kineto", done.stderr)
+        self.assertIn("in it is a recording; looked for", done.stderr)
+        self.assertIn("PyTorch's profiler", done.stderr)
 
     def test_a_bomb_ends_at_the_limit(self):
         path = self.folder / "bomb.tar.gz"
