@@ -301,10 +301,10 @@ void AddTables(const RankTables& later, RankTables& all) {
   SortRows(all.kernels);
 }
 
-RankTables TablesOfDevice(const RankWork& work) {
+RankTables TablesOfDevice(RankWork work) {
   RankTables tables;
   tables.on_device = true;
-  std::vector<DeviceWork> sorted = work.device;
+  std::vector<DeviceWork>& sorted = work.device;
   std::sort(sorted.begin(), sorted.end(),
             [](const DeviceWork& a, const DeviceWork& b) { return a.begin < b.begin; });
   tables.breakdown = BreakdownOf(sorted);

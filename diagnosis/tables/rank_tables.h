@@ -96,7 +96,7 @@ struct RankTables {
 };
 
 // Of a rank with work on a device.
-RankTables TablesOfDevice(const RankWork& work);
+RankTables TablesOfDevice(RankWork work);
 
 // Of the training thread of a rank without a device, seconds.
 struct HostTime {

@@ -39,8 +39,7 @@ absl::StatusOr<std::vector<RankTrace>> ReadOne(const std::string& path,
   // Made here, where two files are read at a time; the work itself is not kept.
   for (RankTrace& window : windows) {
     if (window.work.device.empty()) continue;
-    window.tables = diagnosis::TablesOfDevice(window.work);
-    window.work = {};
+    window.tables = diagnosis::TablesOfDevice(std::exchange(window.work, {}));
   }
   return windows;
 }

@@ -93,8 +93,8 @@ struct RankTrace {
   std::vector<MarkEvent> marks;
   std::vector<PythonCall> python;
   std::map<std::int64_t, ThreadOps> ops_by_thread;
-  IntervalSet device_busy;  // kernels that compute, and copies
-  Launches launches;
+  IntervalSet device_busy;                   // kernels that compute, and copies
+  Launches launches;                         // of communication, once the trace is whole
   diagnosis::RankWork work;                  // until tables are made of it
   diagnosis::RankTables tables;              // where a device worked
   std::map<std::string, TraceGroup> groups;  // by name

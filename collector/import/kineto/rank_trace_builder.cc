@@ -39,6 +39,16 @@ void Complete(const TraceGroup& from_header, std::int64_t world, TraceGroup& gro
   group = std::move(known);
 }
 
+// Launches of all kernels are many times as much as what is kept of a trace else.
+Launches OfCommunication(const std::vector<CommEvent>& comms, const Launches& all) {
+  Launches kept;
+  for (const CommEvent& comm : comms) {
+    const auto launch = all.find(comm.correlation);
+    if (comm.part == CommPart::kKernel && launch != all.end()) kept.insert(*launch);
+  }
+  return kept;
+}
+
 }  // namespace
 
 bool RankTraceBuilder::WantsArgs(const TraceEvent& event) {
@@ -202,6 +212,7 @@ RankTrace RankTraceBuilder::Take(ReadSummary summary) {
   }
   trace_.device_busy.Seal();
   trace_.work = log_.Take(trace_.launches, TrainingThread(trace_));
+  trace_.launches = OfCommunication(trace_.comms, trace_.launches);
   for (const TraceGroup& group : summary.header.groups) {
     Complete(group, summary.header.world_size, trace_.groups[group.name]);
   }
