@@ -276,13 +276,15 @@ Onset FindOnset(const JobSeries& series, const DiagnosisConfig& config) {
   return Fluctuating(series, config);
 }
 
-bool FluctuatesBefore(const JobSeries& series, std::size_t onset, const DiagnosisConfig& config) {
+bool IsOneEpisode(const JobSeries& series, std::size_t onset, const DiagnosisConfig& config) {
   const std::size_t first = series.PlaceOf(series.episode);
-  if (first >= onset) return true;
+  // One that did not begin with an irregular iteration was not dated by a spike.
+  if (first >= onset || series.points[first].regular) return true;
   const std::size_t irregular = IrregularFrom(series, first, onset - first);
   const double share = static_cast<double>(irregular) / static_cast<double>(onset - first);
-  return irregular >= static_cast<std::size_t>(config.min_irregular) &&
-         share >= config.fluctuation_share;
+  const bool fluctuates = irregular >= static_cast<std::size_t>(config.min_irregular) &&
+                          share >= config.fluctuation_share;
+  return fluctuates || share >= config.persistent_share;
 }
 
 }  // namespace fathom::diagnosis

@@ -57,10 +57,10 @@ struct Onset {
 // before it would date it wrongly.
 Onset FindOnset(const JobSeries& series, const DiagnosisConfig& config);
 
-// Whether the points from the onset of the episode handed back until before `onset`, which lasts,
-// fluctuate by themselves, or the window has forgotten them. Else the episode begins at `onset`,
-// and what was before were spikes. Requires: series.episode is known.
-bool FluctuatesBefore(const JobSeries& series, std::size_t onset, const DiagnosisConfig& config);
+// Whether the episode handed back and what lasts since `onset` are one: nearly all points between
+// are irregular, or they fluctuate by themselves, or the window has forgotten them. Else the
+// episode begins at `onset`, and what was before were spikes. Requires: series.episode is known.
+bool IsOneEpisode(const JobSeries& series, std::size_t onset, const DiagnosisConfig& config);
 
 // Of the points [from, to), in seconds.
 std::vector<double> SecondsOf(const JobSeries& series, std::size_t from, std::size_t to);

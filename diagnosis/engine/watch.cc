@@ -79,7 +79,7 @@ void DescribeEpisode(const JobView& view, const JobSeries& series, const Onset& 
   out.onset_time = first.begin;
   // The same episode goes on: it keeps the onset it was first seen with.
   const bool goes_on = view.episode.onset.value >= 0 && view.episode.onset < first.index;
-  if (goes_on && (!onset.persistent || FluctuatesBefore(series, onset.first, config))) {
+  if (goes_on && (!onset.persistent || IsOneEpisode(series, onset.first, config))) {
     out.onset = view.episode.onset;
     out.onset_time = view.episode.onset_time;
   }

@@ -213,6 +213,14 @@ TEST(WatchTest, ASpikeShortlyBeforeADegradationIsNotItsOnset) {
   }
 }
 
+// Half of it is slow already; the change is clearest an iteration later.
+TEST(WatchTest, TheFirstIterationOfAFaultIsItsOnsetThoughItIsShorter) {
+  auto times = Series(50, 0.1, 0.005, 1);
+  times.push_back(0.17);
+  for (int i = 0; i < 30; ++i) times.push_back(0.3 + 0.001 * (i % 7));
+  EXPECT_EQ(SeeLive(times).last.onset.value, 50);
+}
+
 TEST(WatchTest, SpikesThatAreAnEpisodeByThemselvesDateWhatFollows) {
   auto times = Series(50, 0.1, 0.005, 1);
   for (std::size_t i = 30; i < 50; i += 3) times[i] = 0.3;
