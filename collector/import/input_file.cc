@@ -1,5 +1,6 @@
 #include "collector/import/input_file.h"
 
+#include <sys/stat.h>
 #include <zlib.h>
 #include <zstd.h>
 
@@ -9,7 +10,6 @@
 #include <cstring>
 #include <initializer_list>
 #include <utility>
-#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
@@ -17,7 +17,9 @@
 namespace fathom::collector {
 namespace {
 
-constexpr std::size_t kBlock = 256 * 1024;
+constexpr std::size_t kLeastBlock = 4096;
+// Asked for first of a file that is held whole: most dumps are no larger.
+constexpr std::size_t kFirstPiece = 8 * 1024;
 // A frame may ask for any window; zstd's own tools refuse more than this too.
 constexpr int kLargestWindowLog = 27;
 
@@ -39,6 +41,13 @@ absl::Status ErrnoStatus(const std::string& path) {
   return absl::UnavailableError(message);
 }
 
+// No more than the whole file needs: many small ones cost what is in them.
+std::size_t BlockFor(std::FILE* file, std::size_t largest) {
+  struct stat facts {};
+  if (fstat(fileno(file), &facts) != 0 || !S_ISREG(facts.st_mode)) return largest;
+  return std::min(largest, std::max(kLeastBlock, static_cast<std::size_t>(facts.st_size) + 1));
+}
+
 }  // namespace
 
 struct InputFile::State {
@@ -50,7 +59,8 @@ struct InputFile::State {
   bool ended = false;
   z_stream stream{};
   std::unique_ptr<ZSTD_DCtx, FreeZstd> zstd;
-  std::vector<unsigned char> block = std::vector<unsigned char>(kBlock);
+  std::size_t block_room = 0;
+  std::unique_ptr<unsigned char[]> block;
   std::size_t block_at = 0;
   std::size_t block_size = 0;
   std::uint64_t read = 0;      // bytes of the file
@@ -65,10 +75,14 @@ struct InputFile::State {
 
   absl::Status Fill() {
     block_at = 0;
-    block_size = std::fread(block.data(), 1, block.size(), file.get());
-    read += block_size;
-    if (limits.bytes_read != nullptr) *limits.bytes_read += block_size;
-    return block_size == 0 && std::ferror(file.get()) != 0 ? ErrnoStatus(path) : absl::OkStatus();
+    return FillInto(block.get(), block_room, block_size);
+  }
+
+  absl::Status FillInto(void* to, std::size_t size, std::size_t& got) {
+    got = std::fread(to, 1, size, file.get());
+    read += got;
+    if (limits.bytes_read != nullptr) *limits.bytes_read += got;
+    return got == 0 && std::ferror(file.get()) != 0 ? ErrnoStatus(path) : absl::OkStatus();
   }
 
   std::size_t left() const { return block_size - block_at; }
@@ -98,18 +112,25 @@ struct InputFile::State {
 };
 
 absl::StatusOr<std::size_t> InputFile::State::ReadPlain(char* to, std::size_t size) {
+  if (left() == 0 && size >= block_room) {
+    std::size_t got = 0;
+    if (absl::Status filled = FillInto(to, std::min(size, kReadAtOnce), got); !filled.ok()) {
+      return filled;
+    }
+    return got;
+  }
   if (left() == 0) {
     if (absl::Status filled = Fill(); !filled.ok()) return filled;
   }
   const std::size_t count = std::min(size, left());
-  std::memcpy(to, block.data() + block_at, count);
+  std::memcpy(to, block.get() + block_at, count);
   block_at += count;
   return count;
 }
 
 absl::StatusOr<std::size_t> InputFile::State::Inflate(char* to, std::size_t size) {
   stream.next_out = reinterpret_cast<Bytef*>(to);
-  stream.avail_out = static_cast<uInt>(std::min<std::size_t>(size, kBlock));
+  stream.avail_out = static_cast<uInt>(std::min(size, kReadAtOnce));
   const uInt wanted = stream.avail_out;
   while (stream.avail_out == wanted) {
     if (left() == 0) {
@@ -119,7 +140,7 @@ absl::StatusOr<std::size_t> InputFile::State::Inflate(char* to, std::size_t size
         return std::size_t{0};
       }
     }
-    stream.next_in = block.data() + block_at;
+    stream.next_in = block.get() + block_at;
     stream.avail_in = static_cast<uInt>(left());
     member_open = true;
     const int result = inflate(&stream, Z_NO_FLUSH);
@@ -144,7 +165,7 @@ absl::StatusOr<std::size_t> InputFile::State::Unzstd(char* to, std::size_t size)
         return std::size_t{0};
       }
     }
-    ZSTD_inBuffer in{block.data() + block_at, left(), 0};
+    ZSTD_inBuffer in{block.get() + block_at, left(), 0};
     const std::size_t result = ZSTD_decompressStream(zstd.get(), &out, &in);
     block_at += in.pos;
     if (ZSTD_isError(result) != 0) return Broken("the compressed data is broken");
@@ -155,7 +176,7 @@ absl::StatusOr<std::size_t> InputFile::State::Unzstd(char* to, std::size_t size)
 
 absl::Status InputFile::State::Begin() {
   const auto starts = [this](std::initializer_list<unsigned char> magic) {
-    return block_size >= magic.size() && std::equal(magic.begin(), magic.end(), block.begin());
+    return block_size >= magic.size() && std::equal(magic.begin(), magic.end(), block.get());
   };
   const absl::Status no_memory = absl::ResourceExhaustedError(path + ": no memory to inflate");
   if (starts({0x1f, 0x8b})) {
@@ -176,12 +197,15 @@ InputFile::InputFile(InputFile&&) noexcept = default;
 InputFile& InputFile::operator=(InputFile&&) noexcept = default;
 InputFile::~InputFile() = default;
 
-absl::StatusOr<InputFile> InputFile::Open(const std::string& path, const ImportLimits& limits) {
+absl::StatusOr<InputFile> InputFile::Open(const std::string& path, const ImportLimits& limits,
+                                          std::size_t at_once) {
   auto state = std::make_unique<State>();
   state->path = path;
   state->limits = limits;
   state->file.reset(std::fopen(path.c_str(), "rbe"));
   if (state->file == nullptr) return ErrnoStatus(path);
+  state->block_room = BlockFor(state->file.get(), at_once);
+  state->block = std::make_unique_for_overwrite<unsigned char[]>(state->block_room);
   if (absl::Status filled = state->Fill(); !filled.ok()) return filled;
   if (absl::Status begun = state->Begin(); !begun.ok()) return begun;
   return InputFile(std::move(state));
@@ -206,11 +230,12 @@ std::uint64_t InputFile::offset() const { return state_->returned; }
 absl::StatusOr<std::string> ReadHead(const std::string& path, const ImportLimits& limits) {
   ImportLimits uncounted = limits;  // the file will be read again
   uncounted.bytes_read = nullptr;
-  auto file = InputFile::Open(path, uncounted);
+  auto file = InputFile::Open(path, uncounted, kHeadBytes);
   if (!file.ok()) return file.status();
-  std::string head(kHeadBytes, '\0');
+  std::string head;
   std::size_t have = 0;
-  while (have < head.size()) {
+  while (have < kHeadBytes) {
+    if (have == head.size()) head.resize(std::min(kHeadBytes, std::max(kFirstPiece, 2 * have)));
     const auto count = file->Read(head.data() + have, head.size() - have);
     if (!count.ok() && have == 0) return count.status();
     if (!count.ok() || *count == 0) break;
@@ -225,21 +250,24 @@ absl::StatusOr<std::string> ReadWhole(const std::string& path, const ImportLimit
   auto file = InputFile::Open(path, limits);
   if (!file.ok()) return file.status();
   std::string bytes;
-  std::vector<char> block(kBlock);
+  std::size_t have = 0;
   while (true) {
-    const auto count = file->Read(block.data(), block.size());
-    if (!count.ok()) {
-      const bool keep = cut != nullptr && absl::IsDataLoss(count.status()) && !bytes.empty();
-      if (!keep) return count.status();
+    if (have == bytes.size()) bytes.resize(std::max(kFirstPiece, 2 * have));
+    const auto count = file->Read(bytes.data() + have, bytes.size() - have);
+    const bool broken = !count.ok();
+    if (broken) {
+      if (cut == nullptr || !absl::IsDataLoss(count.status()) || have == 0) return count.status();
       *cut = true;
+    }
+    if (broken || *count == 0) {
+      bytes.resize(have);
       return bytes;
     }
-    if (*count == 0) return bytes;
-    if (bytes.size() + *count > limits.dump_bytes) {
+    have += *count;
+    if (have > limits.dump_bytes) {
       return absl::ResourceExhaustedError(
           absl::StrCat(path, ": more than ", limits.dump_bytes, " bytes; see --limit-gib"));
     }
-    bytes.append(block.data(), *count);
   }
 }
 

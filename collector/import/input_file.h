@@ -19,9 +19,13 @@
 
 namespace fathom::collector {
 
+inline constexpr std::size_t kReadAtOnce = 256 * 1024;
+
 class InputFile {
  public:
-  static absl::StatusOr<InputFile> Open(const std::string& path, const ImportLimits& limits);
+  // `at_once`: the largest piece to ask the file for.
+  static absl::StatusOr<InputFile> Open(const std::string& path, const ImportLimits& limits,
+                                        std::size_t at_once = kReadAtOnce);
 
   InputFile(InputFile&&) noexcept;
   InputFile& operator=(InputFile&&) noexcept;

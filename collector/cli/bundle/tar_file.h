@@ -1,7 +1,8 @@
 // A .tar.gz of texts, readable by its owner only.
 //
 // Used by `fathom export bundle`. Thread-safety: thread-compatible. Ownership: owns the file; one
-// that was not finished is removed. Errors: AlreadyExists (never overwrites), Unavailable (disk).
+// that was not finished is removed. Errors: AlreadyExists (never overwrites), Unavailable (the
+// disk, or no libarchive on this machine).
 #ifndef FATHOM_COLLECTOR_CLI_BUNDLE_TAR_FILE_H_
 #define FATHOM_COLLECTOR_CLI_BUNDLE_TAR_FILE_H_
 
@@ -10,8 +11,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-
-struct archive;
+#include "collector/import/archive/libarchive.h"
 
 namespace fathom::cli {
 
@@ -28,9 +28,11 @@ class TarFile {
   absl::Status Finish();
 
  private:
-  TarFile(std::string path, std::int64_t when) : path_(std::move(path)), when_(when) {}
+  TarFile(const collector::LibArchive& library, std::string path, std::int64_t when)
+      : library_(library), path_(std::move(path)), when_(when) {}
   absl::Status Check(int code) const;
 
+  const collector::LibArchive& library_;
   const std::string path_;
   const std::int64_t when_;
   int fd_ = -1;

@@ -9,8 +9,6 @@
 #ifndef FATHOM_COLLECTOR_CLI_HTTP_TLS_STREAM_H_
 #define FATHOM_COLLECTOR_CLI_HTTP_TLS_STREAM_H_
 
-#include <openssl/ssl.h>
-
 #include <functional>
 #include <memory>
 #include <string>
@@ -18,6 +16,7 @@
 
 #include "absl/status/statusor.h"
 #include "collector/cli/http/host_port.h"
+#include "collector/cli/http/openssl.h"
 
 namespace fathom::cli {
 
@@ -36,12 +35,17 @@ class TlsStream {
  private:
   using Connection = std::unique_ptr<SSL, decltype(&SSL_free)>;
 
-  TlsStream() : connection_(nullptr, &SSL_free) {}
+  explicit TlsStream(const OpenSsl& openssl)
+      : openssl_(openssl), connection_(nullptr, openssl.ssl_free) {}
   absl::Status SetUp(int fd, const HostPort& to);
   absl::Status Handshake(const HostPort& to, const Wait& wait);
   // Waits for what the last call wanted. Not ok: it failed for good.
   absl::Status Retry(int result, const Wait& wait);
 
+  // Of OpenSSL's queue, which this empties.
+  std::string LastError() const;
+
+  const OpenSsl& openssl_;
   Connection connection_;
 };
 

@@ -1,7 +1,5 @@
 #include "collector/import/archive/unpacked_archive.h"
 
-#include <archive.h>
-#include <archive_entry.h>
 #include <stdlib.h>
 
 #include <cerrno>
@@ -14,6 +12,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "collector/import/archive/libarchive.h"
 
 namespace fathom::collector {
 namespace {
@@ -23,29 +22,43 @@ namespace fs = std::filesystem;
 constexpr std::size_t kBlock = 256 * 1024;
 constexpr std::size_t kMostNotes = 8;
 
-struct FreeArchive {
-  void operator()(archive* a) const { archive_read_free(a); }
-};
 struct CloseFile {
   void operator()(std::FILE* file) const { std::fclose(file); }
 };
-using Reader = std::unique_ptr<archive, FreeArchive>;
+// One archive, open.
+class Reader {
+ public:
+  explicit Reader(const LibArchive& library)
+      : library_(library), archive_(library.read_new(), library.read_free) {}
 
-std::string WhyOf(archive* a) {
-  const char* text = archive_error_string(a);
-  return text == nullptr ? "not readable" : text;
-}
-
-absl::StatusOr<Reader> OpenReader(const std::string& path) {
-  Reader reader(archive_read_new());
-  archive_read_support_filter_all(reader.get());
-  archive_read_support_format_tar(reader.get());
-  archive_read_support_format_zip(reader.get());
-  if (archive_read_open_filename(reader.get(), path.c_str(), kBlock) != ARCHIVE_OK) {
-    return absl::InvalidArgumentError(absl::StrCat(path, ": ", WhyOf(reader.get())));
+  absl::Status Open(const std::string& path) {
+    library_.read_support_filter_all(archive_.get());
+    library_.read_support_format_tar(archive_.get());
+    library_.read_support_format_zip(archive_.get());
+    if (library_.read_open_filename(archive_.get(), path.c_str(), kBlock) == ARCHIVE_OK) {
+      return absl::OkStatus();
+    }
+    return absl::InvalidArgumentError(absl::StrCat(path, ": ", Why()));
   }
-  return reader;
-}
+
+  int Next() { return library_.read_next_header(archive_.get(), &entry_); }
+  // Of the member that Next() came to.
+  const char* name() const { return library_.entry_pathname(entry_); }
+  bool is_file() const { return library_.entry_filetype(entry_) == AE_IFREG; }
+  la_ssize_t Read(std::vector<char>& to) {
+    return library_.read_data(archive_.get(), to.data(), to.size());
+  }
+
+  std::string Why() const {
+    const char* text = library_.error_string(archive_.get());
+    return text == nullptr ? "not readable" : text;
+  }
+
+ private:
+  const LibArchive& library_;
+  std::unique_ptr<archive, decltype(&archive_read_free)> archive_;
+  archive_entry* entry_ = nullptr;
+};
 
 // Below the folder, whatever the archive says.
 fs::path Inside(const char* name) {
@@ -90,7 +103,7 @@ class Budget {
 };
 
 // DataLoss: the archive breaks off here.
-absl::Status CopyMember(archive* reader, const fs::path& to, Budget& budget) {
+absl::Status CopyMember(Reader& reader, const fs::path& to, Budget& budget) {
   std::error_code error;
   fs::create_directories(to.parent_path(), error);
   const std::unique_ptr<std::FILE, CloseFile> file(std::fopen(to.c_str(), "wbxe"));
@@ -99,9 +112,9 @@ absl::Status CopyMember(archive* reader, const fs::path& to, Budget& budget) {
   }
   std::vector<char> block(kBlock);
   while (true) {
-    const la_ssize_t count = archive_read_data(reader, block.data(), block.size());
+    const la_ssize_t count = reader.Read(block);
     if (count == 0) return absl::OkStatus();
-    if (count < 0) return absl::DataLossError(WhyOf(reader));
+    if (count < 0) return absl::DataLossError(reader.Why());
     const auto bytes = static_cast<std::size_t>(count);
     if (absl::Status s = budget.Spend(bytes); !s.ok()) return s;
     if (std::fwrite(block.data(), 1, bytes, file.get()) != bytes) {
@@ -147,25 +160,28 @@ std::string UnpackedArchive::Shown(const std::string& text) const {
 }
 
 absl::Status UnpackedArchive::Fill(const ImportLimits& limits) {
-  auto reader = OpenReader(path_);
-  if (!reader.ok()) return reader.status();
+  const auto library = LibArchive::Load();
+  if (!library.ok()) {
+    return absl::UnavailableError(absl::StrCat(path_, ": ", library.status().message()));
+  }
+  Reader reader(**library);
+  if (absl::Status opened = reader.Open(path_); !opened.ok()) return opened;
   Budget budget(path_, limits);
-  archive_entry* entry = nullptr;
   while (true) {
-    const int next = archive_read_next_header(reader->get(), &entry);
+    const int next = reader.Next();
     if (next == ARCHIVE_EOF) return absl::OkStatus();
     if (next == ARCHIVE_FATAL) {
-      notes_.push_back(absl::StrCat(path_, ": breaks off: ", WhyOf(reader->get())));
+      notes_.push_back(absl::StrCat(path_, ": breaks off: ", reader.Why()));
       return absl::OkStatus();
     }
-    const fs::path name = Inside(archive_entry_pathname(entry));
-    if (archive_entry_filetype(entry) != AE_IFREG || name.empty()) continue;
+    const fs::path name = Inside(reader.name());
+    if (!reader.is_file() || name.empty()) continue;
     if (files_.size() >= limits.files) {
       return absl::ResourceExhaustedError(
           absl::StrCat(path_, ": more than ", limits.files, " files"));
     }
     const fs::path to = fs::path(folder_) / name;
-    const absl::Status copied = CopyMember(reader->get(), to, budget);
+    const absl::Status copied = CopyMember(reader, to, budget);
     if (absl::IsResourceExhausted(copied) || absl::IsCancelled(copied)) return copied;
     if (copied.ok() || absl::IsDataLoss(copied)) files_.push_back(to.string());
     if (!copied.ok() && notes_.size() < kMostNotes) {
