@@ -51,6 +51,11 @@ const v1::RankHealth& WithPeers(const GroupTable& groups, const v1::RankHealth& 
   return named;
 }
 
+// A single iteration that was cut would be cut again.
+bool MayAskAgain(const v1::RankRows& reply, const RowsAsk& ask) {
+  return reply.truncated() && ask.iterations.size() > 1;
+}
+
 }  // namespace
 
 JobState::JobState(std::string name, const Clock& clock)
@@ -171,14 +176,15 @@ void JobState::AddRankRows(const v1::RankRows& reply, const RowsAsk& ask, std::s
     const auto call = ToFunctionCall(mark, number(mark.iteration()));
     if (rows != nullptr && call) rows->functions.push_back(*call);
   }
+  RowCache& cache = CacheOf(ask.whom);
   // Of a reply that was cut, what came is whole; the rest is asked for again.
-  if (reply.truncated() && ask.iterations.size() > 1) {
+  if (MayAskAgain(reply, ask)) {
     for (const std::int64_t own : reply.iterations_missing()) {
-      CacheOf(ask.whom).Put(rank, window_.JobIteration(rank, own), {});
+      const std::int64_t iteration = window_.JobIteration(rank, own);
+      if (by_iteration.contains(iteration)) cache.Put(rank, iteration, {});
     }
     std::erase_if(by_iteration, [](const auto& entry) { return entry.second.ops.empty(); });
   }
-  RowCache& cache = CacheOf(ask.whom);
   for (auto& [iteration, rows] : by_iteration) cache.Put(rank, iteration, std::move(rows));
 }
 
@@ -191,7 +197,7 @@ std::size_t JobState::AddRows(const v1::RowsReply& reply, const RowsAsk& ask) {
     const bool asked =
         std::find(ask.ranks.begin(), ask.ranks.end(), RankId(rank.rank())) != ask.ranks.end();
     if (asked) AddRankRows(rank, ask, taken);
-    if (rank.truncated() && ask.iterations.size() > 1) cut.insert(RankId(rank.rank()));
+    if (MayAskAgain(rank, ask)) cut.insert(RankId(rank.rank()));
   }
   // What the agent left out it does not have: it is not asked again.
   RowCache& cache = CacheOf(ask.whom);
