@@ -96,13 +96,15 @@ Verdict ConvictRank(const Case& c, const Ledger& ledger, const RankAccount& acco
   double all = 0;
   for (const RankAccount* culprit : culprits) all += std::max(0.0, culprit->typical.total);
   const double share = all > 0 ? std::max(0.0, account.typical.total) / all : 1;
-  Verdict verdict = SlowVerdict(c, CauseOf(account.typical), EntityType::kRank, share);
+  const Suspicion own = account.onset ? Since(*account.onset, c.suspicion) : c.suspicion;
+  const Case since{c.view, own, c.graph, c.config, c.replay};
+  Verdict verdict = SlowVerdict(since, CauseOf(account.typical), EntityType::kRank, share);
   verdict.posterior_odds = OddsOf(c, ledger, account);
   verdict.grade = GradeOf(c, ledger, account, verdict.posterior_odds, explained, verdict.cause);
   verdict.entity.ranks = {account.rank};
   if (const RankFacts* facts = FactsOf(c.view, account.rank)) verdict.entity.node = facts->node;
   verdict.victims = VictimsOf(c, ledger, culprits);
-  DescribeSlowRank(c, ledger, account, verdict);
+  DescribeSlowRank(since, ledger, account, verdict);
   AdviseOnRank(c.view, account.rank, verdict);
   return verdict;
 }

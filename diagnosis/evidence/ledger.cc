@@ -122,11 +122,14 @@ Ledger GatherEvidence(const Case& c, const Findings& findings) {
     by_rank[charge.rank].push_back(&charge);
   }
   for (const auto& [rank, charges] : by_rank) {
-    ledger.ranks.push_back(AccountOf(rank, charges, excess, c.config));
-    Excess& typical = ledger.ranks.back().typical;
-    typical = PartsOf(typical, SharesOf(c, rank, typical.total));
-    AddBaseline(findings, c.config.explains_share * ledger.excess, ledger.ranks.back());
-    AddCausedWaits(findings, ledger.iterations, c.graph.baseline().size(), ledger.ranks.back());
+    RankAccount& account = ledger.ranks.emplace_back(AccountOf(rank, charges, excess, c.config));
+    const double matters = c.config.explains_share * ledger.excess;
+    const double total = account.typical.total;
+    if (total >= matters) account.onset = FindOwnOnset(c, rank, total);
+    const Iteration since = account.onset ? account.onset->iteration : c.suspicion.onset;
+    account.typical = PartsOf(account.typical, SharesOf(c, rank, total, since));
+    AddBaseline(findings, matters, account);
+    AddCausedWaits(findings, ledger.iterations, c.graph.baseline().size(), account);
   }
   AddGroups(findings, excess, c.config, ledger);
   return ledger;

@@ -13,10 +13,12 @@
 
 #include <cstddef>
 #include <map>
+#include <optional>
 #include <set>
 #include <vector>
 
 #include "diagnosis/evidence/charge.h"
+#include "diagnosis/evidence/own_onset.h"
 #include "diagnosis/rules/rule.h"
 
 namespace fathom::diagnosis {
@@ -34,6 +36,7 @@ struct RankAccount {
   double held_up = 0;                // median time beyond the usual that it waited for others
   double waited_for = 0;             // median of what others waited for it, beyond the usual
   std::set<GroupId> groups_waiting;  // on whose ops they waited
+  std::optional<OwnOnset> onset;     // where it began later than the job
 };
 
 struct GroupAccount {

@@ -17,14 +17,15 @@ double Mean(const std::vector<double>& values) {
 
 }  // namespace
 
-std::optional<SummaryShares> SharesOf(const Case& c, RankId rank, double own_excess) {
+std::optional<SummaryShares> SharesOf(const Case& c, RankId rank, double own_excess,
+                                      Iteration since) {
   std::set<Iteration> irregular;
   for (const IrregularIteration& it : c.suspicion.irregular) irregular.insert(it.index);
   std::vector<double> cpu, cpu_before, runqueue, runqueue_before;
   for (const IterationSummary& it : c.view.window) {
     const RankIteration* mine = RankIn(it, rank);
     if (mine == nullptr) continue;
-    const bool after = it.index >= c.suspicion.onset;
+    const bool after = it.index >= since;
     if (after != irregular.contains(it.index)) continue;
     (after ? cpu : cpu_before).push_back(mine->cpu.Seconds());
     (after ? runqueue : runqueue_before).push_back(mine->runqueue.Seconds());

@@ -21,7 +21,9 @@ struct SummaryShares {
 };
 
 // Null where the summaries do not know the CPU time of the rank, or `own_excess` is not positive.
-std::optional<SummaryShares> SharesOf(const Case& c, RankId rank, double own_excess);
+// `since`: its first slow iteration.
+std::optional<SummaryShares> SharesOf(const Case& c, RankId rank, double own_excess,
+                                      Iteration since);
 
 // `typical` with its unsplit part split.
 Excess PartsOf(const Excess& typical, const std::optional<SummaryShares>& shares);
