@@ -209,6 +209,10 @@ std::string RanksInWords(const std::vector<RankId>& ranks) {
   return absl::StrCat(ranks.size() == 1 ? "rank " : "ranks ", RankList(ranks));
 }
 
+std::string RanksAtStart(const std::vector<RankId>& ranks) {
+  return absl::StrCat(ranks.size() == 1 ? "Rank " : "Ranks ", RankList(ranks));
+}
+
 std::string GroupName(const JobView& view, GroupId id) {
   const Group* group = FindGroup(view, id);
   if (group == nullptr) return "a group";

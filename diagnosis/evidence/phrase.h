@@ -24,6 +24,8 @@ std::string RankList(const std::vector<RankId>& ranks);
 
 // "rank 2", "ranks 9 and 14".
 std::string RanksInWords(const std::vector<RankId>& ranks);
+// The same with a capital, where it begins a sentence.
+std::string RanksAtStart(const std::vector<RankId>& ranks);
 
 // "Rank 2 on node a" or "Rank 2".
 std::string RankName(const JobView& view, RankId rank);

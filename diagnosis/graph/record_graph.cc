@@ -23,10 +23,6 @@ std::optional<std::uint64_t> Entered(const JobView& view, RankId rank, GroupId g
   return std::nullopt;
 }
 
-bool Contains(const std::vector<RankId>& ranks, RankId rank) {
-  return std::find(ranks.begin(), ranks.end(), rank) != ranks.end();
-}
-
 std::vector<RankId> StaleRecords(const JobView& view) {
   std::map<GroupId, std::uint64_t> completed;  // ops of the group, by whoever got furthest
   for (const RankRecord& record : view.records) {

@@ -34,6 +34,10 @@ const Group* FindGroup(const JobView& view, GroupId id) {
   return Find(view.groups, &Group::id, id);
 }
 
+bool Contains(const std::vector<RankId>& ranks, RankId rank) {
+  return std::find(ranks.begin(), ranks.end(), rank) != ranks.end();
+}
+
 std::string NodeOf(const JobView& view, RankId rank) {
   const RankFacts* facts = FactsOf(view, rank);
   return facts == nullptr ? "" : facts->node;

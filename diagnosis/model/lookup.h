@@ -19,6 +19,8 @@ namespace fathom::diagnosis {
 const RankFacts* FactsOf(const JobView& view, RankId rank);
 const Group* FindGroup(const JobView& view, GroupId id);
 
+bool Contains(const std::vector<RankId>& ranks, RankId rank);
+
 // Empty where it is not known.
 std::string NodeOf(const JobView& view, RankId rank);
 // With an empty one where that of a rank is not known.

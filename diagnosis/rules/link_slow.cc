@@ -16,10 +16,6 @@ constexpr double kBytesPerMegabyte = 1e6;
 constexpr std::size_t kFewestPaths = 3;
 constexpr std::size_t kPathsShown = 3;
 
-bool Contains(const std::vector<RankId>& ranks, RankId rank) {
-  return std::find(ranks.begin(), ranks.end(), rank) != ranks.end();
-}
-
 std::optional<PathTime> TimeOf(RankId src, const PathFlow& flow, const DiagnosisConfig& config) {
   const double before_mb = static_cast<double>(flow.bytes_before) / kBytesPerMegabyte;
   const double since_mb = static_cast<double>(flow.bytes_since) / kBytesPerMegabyte;

@@ -22,10 +22,6 @@ constexpr std::size_t kMostRanks = 8;
 constexpr std::size_t kOthersShown = 3;
 constexpr std::size_t kOtherLines = 2;
 
-std::size_t Columns(const Terminal& terminal) {
-  return static_cast<std::size_t>(std::max(terminal.columns, 40));
-}
-
 std::string Headline(const Json& report, const AnalysisRemarks& remarks) {
   const Json& job = ObjectField(report, "job");
   const Json& iterations = ObjectField(report, "iterations");
@@ -47,7 +43,7 @@ std::string Headline(const Json& report, const AnalysisRemarks& remarks) {
 std::string NoVerdict(const Json& report, const AnalysisRemarks& remarks,
                       const Terminal& terminal) {
   const std::string words = NothingFound(report, remarks.shortest, remarks.longest);
-  return Cat("\n", Paint(terminal, Ink::kBold, Wrap(words, Columns(terminal), "")), "\n");
+  return Cat("\n", Paint(terminal, Ink::kBold, Wrap(words, TextColumns(terminal), "")), "\n");
 }
 
 // The strongest in full, the others in a line or two each.
@@ -55,10 +51,10 @@ std::string Verdicts(const std::vector<VerdictView>& verdicts, const Terminal& t
   std::string out = Cat("\n", VerdictSummary(verdicts.front(), terminal));
   const std::size_t shown = std::min(verdicts.size(), 1 + kOthersShown);
   for (std::size_t i = 1; i < shown; ++i) {
-    const std::size_t room = kOtherLines * (Columns(terminal) - 13);
+    const std::size_t room = kOtherLines * (TextColumns(terminal) - 13);
     AppendTo(&out, i == 1 ? "also       " : "           ",
              Wrap(CutToWidth(Cat(verdicts[i].grade, ": ", verdicts[i].sentence), room),
-                  Columns(terminal) - 11, std::string(11, ' ')),
+                  TextColumns(terminal) - 11, std::string(11, ' ')),
              "\n");
   }
   if (shown < verdicts.size()) {

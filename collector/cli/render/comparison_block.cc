@@ -1,6 +1,5 @@
 #include "collector/cli/render/comparison_block.h"
 
-#include <algorithm>
 #include <cmath>
 
 #include "absl/strings/str_format.h"
@@ -46,7 +45,7 @@ std::string Rows(const Json& comparison) {
 std::string ComparisonBlock(const Json& comparison, const Terminal& terminal) {
   const std::string sentence = TextField(comparison, "sentence");
   if (sentence.empty()) return "";
-  const auto columns = static_cast<std::size_t>(std::max(terminal.columns, 40));
+  const auto columns = TextColumns(terminal);
   std::string out = Cat(Paint(terminal, Ink::kBold, "Against the other recording"), "\n  ",
                         Wrap(sentence, columns - 4, "  "), "\n");
   if (TextField(comparison, "result") == "unrelated") return out;

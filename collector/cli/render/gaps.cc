@@ -14,16 +14,12 @@ constexpr std::size_t kListed = 12;
 constexpr std::size_t kFewListed = 2;
 constexpr std::size_t kFewLines = 2;  // of each of those
 
-std::size_t Columns(const Terminal& terminal) {
-  return static_cast<std::size_t>(std::max(terminal.columns, 40));
-}
-
 void AddList(std::string_view title, const std::vector<std::string>& lines,
              const Terminal& terminal, std::string* out) {
   if (lines.empty()) return;
   AppendTo(out, out->empty() ? "" : "\n", Paint(terminal, Ink::kBold, title), "\n");
   for (std::size_t i = 0; i < std::min(lines.size(), kListed); ++i) {
-    AppendTo(out, "  ", Wrap(Printable(lines[i]), Columns(terminal) - 4, "    "), "\n");
+    AppendTo(out, "  ", Wrap(Printable(lines[i]), TextColumns(terminal) - 4, "    "), "\n");
   }
   if (lines.size() > kListed) AppendTo(out, "  and ", lines.size() - kListed, " more\n");
 }
@@ -32,7 +28,7 @@ void AddList(std::string_view title, const std::vector<std::string>& lines,
 void AddFew(std::string_view label, const std::vector<std::string>& lines, const Terminal& terminal,
             std::string* out) {
   const std::size_t shown = std::min(lines.size(), kFewListed);
-  const std::size_t room = Columns(terminal) - 4;
+  const std::size_t room = TextColumns(terminal) - 4;
   for (std::size_t i = 0; i < shown; ++i) {
     const bool more = i + 1 == shown && shown < lines.size();
     const std::string rest = more ? Cat(" (and ", lines.size() - shown, " more: --verbose)") : "";
@@ -92,15 +88,16 @@ std::string Unseen(const Json& report, const Terminal& terminal) {
   for (const Json* signal : lacking) {
     const std::string next =
         Cat(out.empty() ? "Not seen in these files: " : "; ", TextField(*signal, "hides"));
-    if (told > 0 && DisplayWidth(out) + DisplayWidth(next) + kForRest > Columns(terminal)) break;
+    if (told > 0 && DisplayWidth(out) + DisplayWidth(next) + kForRest > TextColumns(terminal))
+      break;
     out += next;
     ++told;
   }
   if (told < lacking.size()) {
-    out = Cat(CutToWidth(out, Columns(terminal) - kForRest), "; and ", lacking.size() - told,
+    out = Cat(CutToWidth(out, TextColumns(terminal) - kForRest), "; and ", lacking.size() - told,
               " more: --verbose");
   }
-  return out.empty() ? "" : Cat(CutToWidth(out, Columns(terminal)), "\n");
+  return out.empty() ? "" : Cat(CutToWidth(out, TextColumns(terminal)), "\n");
 }
 
 }  // namespace

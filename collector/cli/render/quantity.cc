@@ -61,6 +61,10 @@ std::string Number(double value) {
   return absl::StrFormat(std::abs(value) >= 1000 ? "%.0f" : "%.4g", value);
 }
 
+std::string PercentOf(double part, double whole) {
+  return absl::StrFormat("%.0f %%", whole > 0 ? 100 * part / whole : 0.0);
+}
+
 std::string Counted(std::size_t count, std::string_view what) {
   return Cat(count, " ", what, count == 1 ? "" : "s");
 }

@@ -4,6 +4,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 
 namespace fathom::cli {
@@ -45,6 +46,10 @@ Terminal LookAtTerminal(int fd) {
     out.columns = size.ws_col;
   }
   return out;
+}
+
+std::size_t TextColumns(const Terminal& terminal) {
+  return static_cast<std::size_t>(std::max(terminal.columns, 40));
 }
 
 std::string Paint(const Terminal& terminal, Ink ink, std::string_view text) {

@@ -6,6 +6,7 @@
 #ifndef FATHOM_COLLECTOR_CLI_RENDER_TERMINAL_H_
 #define FATHOM_COLLECTOR_CLI_RENDER_TERMINAL_H_
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -18,6 +19,9 @@ struct Terminal {
 };
 
 Terminal LookAtTerminal(int fd);
+
+// Columns to lay text out for: never so few that nothing can be said.
+std::size_t TextColumns(const Terminal& terminal);
 
 enum class Ink { kPlain, kBold, kDim, kRed, kYellow, kGreen, kCyan };
 

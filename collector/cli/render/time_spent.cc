@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "absl/strings/str_format.h"
 #include "collector/cli/render/quantity.h"
 #include "collector/cli/render/table.h"
 #include "collector/cli/text.h"
@@ -13,10 +12,6 @@ namespace fathom::cli {
 namespace {
 
 constexpr auto kRight = Table::Align::kRight;
-
-std::string Share(double part, double whole) {
-  return absl::StrFormat("%.0f %%", whole > 0 ? 100 * part / whole : 0.0);
-}
 
 bool AnyHas(const Json& ranks, const char* field) {
   return std::any_of(ranks.begin(), ranks.end(),
@@ -73,8 +68,8 @@ std::vector<std::string> Cells(const Json& rank, const Known& known) {
     const double compute = NumberField(rank, "compute_s"), idle = NumberField(rank, "idle_s");
     const double other = NumberField(rank, "non_compute_s");
     const double span = compute + other + idle;
-    for (const double part : {compute, other, idle}) cells.push_back(Share(part, span));
-    if (known.overlap) cells.push_back(Share(NumberField(rank, "overlap_ratio"), 1));
+    for (const double part : {compute, other, idle}) cells.push_back(PercentOf(part, span));
+    if (known.overlap) cells.push_back(PercentOf(NumberField(rank, "overlap_ratio"), 1));
   }
   if (known.wait) cells.push_back(Seconds(NumberField(rank, "wait_s")));
   if (known.late) cells.push_back(Seconds(NumberField(rank, "late_s")));

@@ -209,7 +209,7 @@ std::string EvidenceNumbers(const EvidenceView& e) {
 
 std::string VerdictCard(const VerdictView& v, const Terminal& terminal, std::string_view lead) {
   const std::string sentence = v.sentence.empty() ? Cat(v.Culprit(), ": ", v.cause) : v.sentence;
-  const auto columns = static_cast<std::size_t>(std::max(terminal.columns, 40));
+  const auto columns = TextColumns(terminal);
   std::string out = Cat(lead,
                         Paint(terminal, Ink::kBold,
                               Wrap(sentence, columns - lead.size(), std::string(kCardIndent, ' '))),
@@ -227,7 +227,7 @@ std::string VerdictCard(const VerdictView& v, const Terminal& terminal, std::str
 }
 
 std::string VerdictSummary(const VerdictView& v, const Terminal& terminal) {
-  const auto columns = static_cast<std::size_t>(std::max(terminal.columns, 40));
+  const auto columns = TextColumns(terminal);
   std::string out = Cat(Paint(terminal, Ink::kBold, Wrap(v.sentence, columns, "")), "\n\n");
   Lines lines(terminal, 0);
   lines.Add("who", WhoText(v));
@@ -247,7 +247,7 @@ std::string VerdictSummary(const VerdictView& v, const Terminal& terminal) {
 }
 
 std::string VerdictPage(const VerdictView& v, const Terminal& terminal) {
-  const auto columns = static_cast<std::size_t>(std::max(terminal.columns, 40));
+  const auto columns = TextColumns(terminal);
   std::string out = Cat(Paint(terminal, Ink::kBold, Wrap(v.sentence, columns, "")), "\n\n");
   constexpr std::size_t kAll = 10'000;
   Lines lines(terminal, 0);

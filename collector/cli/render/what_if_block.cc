@@ -1,8 +1,5 @@
 #include "collector/cli/render/what_if_block.h"
 
-#include <algorithm>
-
-#include "absl/strings/str_format.h"
 #include "collector/cli/render/quantity.h"
 #include "collector/cli/text.h"
 
@@ -11,8 +8,6 @@ namespace {
 
 constexpr std::size_t kNamed = 3;
 constexpr double kWorthNaming = 0.005;  // of a step
-
-std::string Percent(double share) { return absl::StrFormat("%.0f %%", 100 * share); }
 
 std::string StageName(const Json& share) { return Cat("stage ", IntField(share, "index")); }
 std::string KindName(const Json& share) { return TextField(share, "name"); }
@@ -63,7 +58,7 @@ std::string Kinds(const Json& only, double ideal, double step) {
 
 std::string LastStage(const Json& what_if) {
   const double share = NumberField(what_if, "last_stage_share");
-  std::string out = Cat(Percent(share), " of that");
+  std::string out = Cat(PercentOf(share, 1), " of that");
   if (share > 1) {
     AppendTo(&out, "; above 100 %, as the other stages take less than the mean already");
   }
@@ -77,7 +72,7 @@ std::string WhatIfBlock(const Json& what_if, const Terminal& terminal) {
   const double step = NumberField(what_if, "replayed_s");
   if (!(ideal > 0)) return "";
   const Json& only = ObjectField(what_if, "only");
-  const auto columns = static_cast<std::size_t>(std::max(terminal.columns, 40));
+  const auto columns = TextColumns(terminal);
   const auto line = [&](const std::string& text) {
     return Cat("  ", Wrap(text, columns - 2, "    "), "\n");
   };

@@ -15,10 +15,6 @@ constexpr std::size_t kNameShown = 24;
 constexpr double kWorthNaming = 0.01;  // of the whole
 constexpr std::size_t kLabelColumns = 15;
 
-std::string Share(double part, double whole) {
-  return absl::StrFormat("%.0f %%", whole > 0 ? 100 * part / whole : 0.0);
-}
-
 std::string Bytes(double bytes) {
   constexpr const char* kUnits[] = {"B", "kB", "MB", "GB", "TB", "PB"};
   std::size_t unit = 0;
@@ -51,7 +47,7 @@ std::string Longest(const Json& tables) {
   for (const Json& work : ListField(tables, "work")) {
     const double sum = NumberField(work, "sum_s");
     if (sum < kWorthNaming * all || named++ == kNamed) break;
-    Append(Cat(ShortName(TextField(work, "name")), " ", Share(sum, all)), &out);
+    Append(Cat(ShortName(TextField(work, "name")), " ", PercentOf(sum, all)), &out);
   }
   return out;
 }
@@ -63,7 +59,7 @@ std::string Kinds(const Json& tables) {
   const double all = SumOf(kinds, "sum_s");
   std::string out;
   for (const Json& kind : kinds) {
-    Append(Cat(TextField(kind, "kind"), " ", Share(NumberField(kind, "sum_s"), all)), &out);
+    Append(Cat(TextField(kind, "kind"), " ", PercentOf(NumberField(kind, "sum_s"), all)), &out);
   }
   return out;
 }
@@ -73,8 +69,8 @@ std::string Idle(const Json& ranks) {
   const double other = SumOf(ranks, "other_idle_s");
   const double all = host + kernel + other;
   if (all <= 0) return "";
-  return Cat("waiting for the host ", Share(host, all), ", between kernels ", Share(kernel, all),
-             ", other ", Share(other, all));
+  return Cat("waiting for the host ", PercentOf(host, all), ", between kernels ",
+             PercentOf(kernel, all), ", other ", PercentOf(other, all));
 }
 
 std::string Launches(const Json& ranks) {
@@ -120,8 +116,9 @@ std::string Path(const Json& tables) {
   for (const Json& segment : ListField(tables, "path")) {
     const double sum = NumberField(segment, "sum_s");
     if (sum < kWorthNaming * all || named++ == kNamed) break;
-    Append(Cat("rank ", IntField(segment, "rank"), " ", PathText(segment), " ", Share(sum, all)),
-           &out);
+    Append(
+        Cat("rank ", IntField(segment, "rank"), " ", PathText(segment), " ", PercentOf(sum, all)),
+        &out);
   }
   return out;
 }
@@ -133,7 +130,7 @@ std::string WorkLines(const Json& tables, const Terminal& terminal) {
   std::string out;
   const auto add = [&](std::string_view label, const std::string& text) {
     if (text.empty()) return;
-    const auto columns = static_cast<std::size_t>(std::max(terminal.columns, 40));
+    const auto columns = TextColumns(terminal);
     const std::string head = Cat("  ", label, std::string(kLabelColumns - label.size(), ' '));
     AppendTo(&out, Paint(terminal, Ink::kDim, head), CutToWidth(text, columns - head.size()), "\n");
   };

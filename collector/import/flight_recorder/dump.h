@@ -22,6 +22,9 @@
 
 namespace fathom::collector::flight_recorder {
 
+// The description of the group of all ranks.
+inline constexpr std::string_view kDefaultGroup = "default_pg";
+
 struct DumpEntry {
   std::int64_t record_id = 0;
   std::int64_t pg_id = -1;  // number of the group on this rank

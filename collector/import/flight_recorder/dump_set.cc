@@ -10,8 +10,6 @@
 namespace fathom::collector::flight_recorder {
 namespace {
 
-constexpr std::string_view kDefaultGroup = "default_pg";
-
 std::optional<std::uint64_t> AsNumber(std::string_view name) {
   const std::string_view text = name.substr(0, name.find(' '));  // as told apart from others
   std::uint64_t value = 0;

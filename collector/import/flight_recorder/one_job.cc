@@ -11,8 +11,6 @@
 namespace fathom::collector::flight_recorder {
 namespace {
 
-constexpr std::string_view kDefaultGroup = "default_pg";
-
 std::string FolderOf(std::string_view path) {
   const std::size_t slash = path.rfind('/');
   return std::string(slash == std::string_view::npos ? "." : path.substr(0, slash));

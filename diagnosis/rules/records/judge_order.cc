@@ -125,8 +125,8 @@ Verdict ConvictRing(const Situation& s, const Orders& steps) {
   verdict.sentence = messages;
   if (messages.empty()) {
     verdict.sentence = absl::StrFormat(
-        "R%s wait for one another in a ring: they entered their groups in different orders.",
-        RanksInWords(s.sinks.cycle).substr(1));
+        "%s wait for one another in a ring: they entered their groups in different orders.",
+        RanksAtStart(s.sinks.cycle));
   }
   AddWaits(s, s.sinks.cycle, verdict);
   AddOrders(s.view, steps, s.sinks.cycle, "flight recorder", verdict);
@@ -232,7 +232,7 @@ void DescribeCrossed(const Situation& s, const Crossed& crossed, Verdict& verdic
   const auto add = [&](const std::vector<RankId>& ranks, const std::string& first,
                        const std::string& then) {
     verdict.evidence.push_back(
-        {absl::StrFormat("R%s entered %s before %s.", RanksInWords(ranks).substr(1), first, then),
+        {absl::StrFormat("%s entered %s before %s.", RanksAtStart(ranks), first, then),
          static_cast<double>(ranks.size()), "ranks", 0, "flight recorder"});
   };
   add(crossed.one_first, one, two);
@@ -249,9 +249,9 @@ Verdict SuspectCrossed(const Situation& s, const Crossed& crossed,
   Verdict verdict = Accuse(s, Cause::kMismatch, one == two ? ring : side);
   verdict.grade = Grade::kHypothesis;
   verdict.sentence = absl::StrFormat(
-      "R%s entered %s before %s, %s the other way round: each side may wait for the other.",
-      RanksInWords(crossed.one_first).substr(1), OpName(s.view, *crossed.one),
-      OpName(s.view, *crossed.two), RanksInWords(crossed.two_first));
+      "%s entered %s before %s, %s the other way round: each side may wait for the other.",
+      RanksAtStart(crossed.one_first), OpName(s.view, *crossed.one), OpName(s.view, *crossed.two),
+      RanksInWords(crossed.two_first));
   DescribeCrossed(s, crossed, verdict);
   AddSites(s, ring, crossed.one->group, crossed.one->sequence, verdict);
   verdict.would_change.push_back("Start times that show both ops begun on all of these ranks.");

@@ -17,10 +17,6 @@
 namespace fathom::diagnosis::records {
 namespace {
 
-bool Contains(const std::vector<RankId>& ranks, RankId rank) {
-  return std::find(ranks.begin(), ranks.end(), rank) != ranks.end();
-}
-
 void DescribePaths(const std::set<Path>& paths, Verdict& verdict) {
   for (const auto& [a, b] : paths) {
     verdict.evidence.push_back(
@@ -55,8 +51,8 @@ void NameLaggards(const Situation& s, const StuckInstance& instance, Verdict& ve
   verdict.grade = MayWaitForOthers(s, laggards) ? Grade::kHypothesis : Grade::kSupported;
   verdict.entity.type = EntityType::kRank;
   verdict.sentence =
-      absl::StrFormat("R%s not finished %s, which the others have: %s wait behind.",
-                      RanksInWords(laggards).substr(1) + (laggards.size() == 1 ? " has" : " have"),
+      absl::StrFormat("%s not finished %s, which the others have: %s wait behind.",
+                      RanksAtStart(laggards) + (laggards.size() == 1 ? " has" : " have"),
                       OpName(s.view, earlier), RanksInWords(earlier.done));
   verdict.evidence.push_back({"Least progress: the others have finished this op.",
                               static_cast<double>(earlier.done.size()), "ranks",
@@ -213,8 +209,8 @@ std::vector<Verdict> JudgeUnrecorded(const Situation& s, Findings& findings) {
   Verdict verdict = Accuse(s, Cause::kNonCommunicationHang, ranks);
   verdict.grade = ranks.size() == 1 ? Grade::kSupported : Grade::kHypothesis;
   verdict.sentence = absl::StrFormat(
-      "R%s left no record, and all ranks that did wait in ops that only %s can hold up.",
-      RanksInWords(ranks).substr(1), ranks.size() == 1 ? "it" : "they");
+      "%s left no record, and all ranks that did wait in ops that only %s can hold up.",
+      RanksAtStart(ranks), ranks.size() == 1 ? "it" : "they");
   AddWaits(s, ranks, verdict);
   verdict.would_change.push_back("A record of these ranks that shows them inside the op.");
   return {std::move(verdict)};
@@ -253,8 +249,8 @@ std::vector<Verdict> JudgeStacks(const Situation& s) {
   verdict.grade = Grade::kSupported;
   verdict.victims = waiting;
   verdict.sentence =
-      absl::StrFormat("R%s in %s while the other ranks wait in communication.",
-                      RanksInWords(suspects).substr(1) + (suspects.size() == 1 ? " is" : " are"),
+      absl::StrFormat("%s in %s while the other ranks wait in communication.",
+                      RanksAtStart(suspects) + (suspects.size() == 1 ? " is" : " are"),
                       FindRecord(s.view, suspects.front())->doing);
   verdict.evidence.push_back({"Stacks of the others are inside a communication call.",
                               static_cast<double>(waiting.size()), "ranks",
@@ -300,11 +296,10 @@ std::vector<Verdict> JudgeEnded(const Situation& s, Findings& findings) {
   verdict.sentence =
       failed.empty()
           ? absl::StrFormat(
-                "R%s ended without a word and %s no record; %s lost %s connection to a peer.",
-                RanksInWords(dead).substr(1),
-                first.extent == RecordExtent::kMissing ? "left" : "wrote",
+                "%s ended without a word and %s no record; %s lost %s connection to a peer.",
+                RanksAtStart(dead), first.extent == RecordExtent::kMissing ? "left" : "wrote",
                 RanksInWords(lost_a_peer), lost_a_peer.size() == 1 ? "its" : "their")
-          : absl::StrFormat("R%s failed: %s", RanksInWords(dead).substr(1), first.last_words);
+          : absl::StrFormat("%s failed: %s", RanksAtStart(dead), first.last_words);
   for (const RankId rank : lost_a_peer) {
     const RankRecord& record = *FindRecord(s.view, rank);
     verdict.evidence.push_back(

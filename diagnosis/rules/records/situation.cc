@@ -117,7 +117,7 @@ Verdict Accuse(const Situation& s, Cause cause, std::vector<RankId> ranks) {
     verdict.cost = CostOfHang(s.view, stuck);
   }
   for (const auto& [rank, waits] : s.graph.waits) {
-    if (std::find(ranks.begin(), ranks.end(), rank) == ranks.end()) verdict.victims.push_back(rank);
+    if (!Contains(ranks, rank)) verdict.victims.push_back(rank);
   }
   verdict.waits = ChainBehind(s.view, ranks, WaitsOf(s.graph));
   if (!ranks.empty()) {
@@ -158,9 +158,8 @@ void AddSites(const Situation& s, const std::vector<RankId>& ranks, GroupId grou
   std::sort(sides.begin(), sides.end());
   for (std::size_t i = 0; i < std::min(sides.size(), kSitesShown); ++i) {
     const auto& [of, site] = sides[i];
-    verdict.evidence.push_back(
-        {absl::StrFormat("R%s called it in %s.", RanksInWords(of).substr(1), site),
-         static_cast<double>(of.size()), "ranks", 0, "flight recorder"});
+    verdict.evidence.push_back({absl::StrFormat("%s called it in %s.", RanksAtStart(of), site),
+                                static_cast<double>(of.size()), "ranks", 0, "flight recorder"});
   }
 }
 
