@@ -347,6 +347,24 @@ TEST_F(JobStateTest, WhatWasCutIsAskedForAgain) {
   EXPECT_TRUE(job.MissingRows(wanted).empty());
 }
 
+TEST_F(JobStateTest, WhatWasNotAskedForIsNotCalledMissing) {
+  Start(1);
+  BatchShape shape;
+  shape.count = 8;
+  job.Apply(Batch(shape), "n0");
+  const auto asks = job.MissingRows({{RankId(0)}, {Iteration(4), Iteration(5)}});
+  ASSERT_EQ(asks.size(), 1u);
+  v1::RowsReply reply;
+  auto& rows = *reply.add_ranks();
+  rows.set_rank(0);
+  rows.set_truncated(true);
+  rows.add_iterations_missing(asks[0].own[0]);
+  rows.add_iterations_missing(asks[0].own[1] + 1);
+  job.AddRows(reply, asks[0]);
+  EXPECT_EQ(job.MissingRows({{RankId(0)}, {Iteration(4), Iteration(6)}}).at(0).iterations,
+            std::vector<std::int64_t>{6});
+}
+
 // An agent that lags would say that it has none, and that would be believed for good.
 TEST_F(JobStateTest, IterationsThatARankHasNotToldOfAreAskedForLater) {
   Start(2);
