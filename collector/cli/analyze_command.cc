@@ -2,6 +2,7 @@
 #include <cstdio>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "collector/cli/exit_code.h"
@@ -15,6 +16,7 @@
 #include "collector/export/perfetto/job_trace.h"
 #include "collector/export/tables/table_files.h"
 #include "collector/import/analysis.h"
+#include "collector/import/two_jobs.h"
 #include "diagnosis/tables/comparison.h"
 
 namespace fathom::cli {
@@ -54,13 +56,21 @@ AnalysisRemarks RemarksOf(const collector::Analysis& analysis) {
   AnalysisRemarks remarks;
   remarks.notes = analysis.notes;
   for (const collector::FileUse& file : analysis.files) {
-    if (file.format.empty()) {
+    if (!file.left_out.empty()) {
+      ++remarks.files_left_out;
+    } else if (file.format.empty()) {
       remarks.files_ignored.push_back(file.path);
     } else {
       ++remarks.files_read;
     }
   }
   return remarks;
+}
+
+// A file that is left out stands on the page with those that are ignored, with the reason.
+std::pair<std::string, std::string> OnPage(const collector::FileUse& file) {
+  if (file.left_out.empty()) return {file.path, file.format};
+  return {Cat(file.path, " (left out: ", file.left_out, ")"), ""};
 }
 
 bool Convicts(const Json& report) {
@@ -89,7 +99,7 @@ absl::Status WriteFiles(const AnalyzeOptions& options, const collector::Analysis
   if (!options.html.empty()) {
     collector::PageInput page{
         analysis.recording.view, analysis.verdicts, analysis.report, analysis.notes, {}};
-    for (const auto& file : analysis.files) page.files.emplace_back(file.path, file.format);
+    for (const auto& file : analysis.files) page.files.push_back(OnPage(file));
     if (absl::Status s = collector::WriteHtml(page, options.html); !s.ok()) return s;
   }
   if (options.perfetto.empty()) return absl::OkStatus();
@@ -120,8 +130,7 @@ absl::StatusOr<collector::Analysis> Read(const AnalyzeOptions& options) {
                             options.against);
 }
 
-int Analyze(const AnalyzeOptions& options) {
-  auto analysis = Read(options);
+int Judge(const AnalyzeOptions& options, absl::StatusOr<collector::Analysis> analysis) {
   if (absl::IsCancelled(analysis.status())) {
     std::fputs("fathom analyze: interrupted\n", stderr);
     return kInterrupted;
@@ -140,12 +149,52 @@ int Analyze(const AnalyzeOptions& options) {
   return Convicts(report) && !options.exit_zero ? kCulpritFound : kNothingFound;
 }
 
+// A report, a page or tables are of one job.
+bool OnScreenAlone(const AnalyzeOptions& options) {
+  return options.output == "text" && options.tables.empty() && options.html.empty() &&
+         options.perfetto.empty() && options.against.empty();
+}
+
+int Analyze(const AnalyzeOptions& options);
+
+// The most telling of the codes: a failure, then a culprit.
+int Worse(int one, int two) {
+  if (one == kInterrupted || two == kInterrupted) return kInterrupted;
+  if (one == kFailure || two == kFailure) return kFailure;
+  return std::max(one, two);
+}
+
+// Each of several jobs by itself, as if it alone had been named.
+int AnalyzeEach(const AnalyzeOptions& options, const std::vector<std::string>& folders) {
+  int code = kNothingFound;
+  for (std::size_t i = 0; i < folders.size() && code != kInterrupted; ++i) {
+    std::fputs(
+        Cat(i == 0 ? "" : "\n", "== job ", i + 1, " of ", folders.size(), ": ", folders[i], "\n")
+            .c_str(),
+        stdout);
+    AnalyzeOptions one = options;
+    one.paths = {folders[i]};
+    code = Worse(code, Analyze(one));
+  }
+  return code;
+}
+
+int Analyze(const AnalyzeOptions& options) {
+  auto analysis = Read(options);
+  const std::vector<std::string> folders = collector::FoldersOfJobs(analysis.status());
+  if (OnScreenAlone(options) && folders.size() > 1) return AnalyzeEach(options, folders);
+  return Judge(options, std::move(analysis));
+}
+
 }  // namespace
 
 void AddAnalyzeVerb(CLI::App& root, Invocation* invocation) {
   CLI::App* verb = root.add_subcommand("analyze", "Find the culprit in recordings of a job");
   auto options = std::make_shared<AnalyzeOptions>();
-  verb->add_option("PATH", options->paths, "files or folders of one job")->required();
+  verb->add_option(
+          "PATH", options->paths,
+          "files or folders of one job; of several in folders of their own, each is judged")
+      ->required();
   verb->add_option("--format", options->format,
                    "auto, or the only format to read: kineto, flight-recorder, ndtimeline, "
                    "nccl-inspector, nccl-profiler, fathom")
@@ -169,7 +218,7 @@ void AddAnalyzeVerb(CLI::App& root, Invocation* invocation) {
       ->type_name("GIB")
       ->check(CLI::PositiveNumber);
   verb->add_flag("--verbose", options->verbose,
-                 "all evidence with its sources, all verdicts, notes and ignored files");
+                 "all evidence with its sources, all verdicts, notes and files");
   verb->add_flag("--quiet", options->quiet, "no progress on the terminal");
   verb->add_flag("--exit-zero", options->exit_zero, "exit with 0 even when a culprit was found");
   verb->footer(kExamples);

@@ -70,6 +70,16 @@ void PutMissing(const Recording& recording, v1::Coverage& coverage) {
   for (const std::uint32_t rank : missing) coverage.add_ranks_missing(rank);
 }
 
+void PutFiles(const std::vector<FileUse>& files, v1::Coverage& coverage) {
+  for (const FileUse& use : files) {
+    v1::Coverage::File& file = *coverage.add_files();
+    file.set_path(use.path);
+    file.set_format(use.format);
+    for (const std::uint32_t rank : use.ranks) file.add_ranks(rank);
+    file.set_left_out(use.left_out);
+  }
+}
+
 struct Judged {
   diagnosis::Diagnosis diagnosis;
   bool calm = false;  // nothing is slow or stands still at the end
@@ -147,6 +157,7 @@ v1::Report ReportOn(const Recording& recording, const diagnosis::Diagnosis& diag
   v1::Report report;
   BuildReport(recording.view, diagnosis, episodes, recording.source, report);
   PutMissing(recording, *report.mutable_coverage());
+  PutFiles(recording.files, *report.mutable_coverage());
   PutRepairs(recording, diagnosis, report);
   return report;
 }

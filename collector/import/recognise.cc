@@ -14,6 +14,7 @@
 #include "collector/import/ended_recordings.h"
 #include "collector/import/importers.h"
 #include "collector/import/input_file.h"
+#include "collector/import/two_jobs.h"
 
 namespace fathom::collector {
 namespace {
@@ -173,6 +174,7 @@ Assigned Assign(const std::vector<std::string>& files, std::string_view format,
     const auto head = ReadHead(file, limits);
     if (!head.ok()) {
       recording.notes.push_back(absl::StrCat(head.status().message(), "; skipped"));
+      recording.files.push_back({file, "", {}, "cannot be read"});
       continue;
     }
     const auto importers = Importers();
@@ -180,14 +182,38 @@ Assigned Assign(const std::vector<std::string>& files, std::string_view format,
       return Asked(*i, format) && i->Recognises(file, *head);
     });
     if (taker == importers.end()) {
-      recording.files.push_back({file, ""});
+      recording.files.push_back({file, "", {}, ""});
       if (head->empty()) recording.notes.push_back(file + ": empty (0 bytes)");
     } else {
-      recording.files.push_back({file, std::string((*taker)->format())});
+      recording.files.push_back({file, std::string((*taker)->format()), {}, ""});
       assigned[*taker].push_back(file);
     }
   }
+  std::sort(recording.files.begin(), recording.files.end(),
+            [](const FileUse& a, const FileUse& b) { return a.path < b.path; });
   return assigned;
+}
+
+const std::string& FirstOf(const std::string& format, const Recording& recording) {
+  static const std::string kNone;
+  const auto at = std::find_if(
+      recording.files.begin(), recording.files.end(),
+      [&](const FileUse& use) { return use.format == format && use.left_out.empty(); });
+  return at == recording.files.end() ? kNone : at->path;
+}
+
+// Formats that tell jobs of different sizes were not recorded of one job.
+absl::Status CheckOneSize(const std::vector<std::string>& files, const Recording& recording) {
+  for (const SizeTold& one : recording.sizes) {
+    if (!one.exact) continue;
+    for (const SizeTold& two : recording.sizes) {
+      if (two.exact ? two.ranks == one.ranks : two.ranks <= one.ranks) continue;
+      return TwoJobs(absl::StrCat("the ", one.format, " files are of a job of ", one.ranks,
+                                  " ranks, the ", two.format, " files of one of ", two.ranks),
+                     FirstOf(one.format, recording), FirstOf(two.format, recording), files);
+    }
+  }
+  return absl::OkStatus();
 }
 
 absl::Status ReadFiles(const std::vector<std::string>& files, const std::string& named,
@@ -205,6 +231,7 @@ absl::Status ReadFiles(const std::vector<std::string>& files, const std::string&
   if (formats.empty()) {
     return NothingToRead(named, files, format);
   }
+  if (absl::Status one = CheckOneSize(files, recording); !one.ok()) return one;
   recording.source = absl::StrJoin(formats, "+");
   for (const auto& [importer, mine] : assigned) importer->Finish(recording);
   TellEndedRecordings(recording);

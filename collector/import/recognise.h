@@ -5,8 +5,8 @@
 // ignored. Formats are read in the fixed order of Importers(): step marks and groups first, then
 // dumps, then facts on processes.
 //
-// Two jobs in one folder (same rank twice in one format, from different folders) are told apart by
-// folder: the error names the folders to choose from.
+// Two jobs in what was named (a rank recorded twice at the same time by two processes, jobs of
+// different sizes by two formats) are an error that says where each of them is (two_jobs.h).
 //
 // Thread-safety: pure but for reading files. Errors: NotFound (no such path), InvalidArgument (no
 // known file: the message says what was looked for; two jobs), ResourceExhausted (limits).

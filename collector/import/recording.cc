@@ -1,8 +1,19 @@
 #include "collector/import/recording.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace fathom::collector {
+namespace {
+
+FileUse* UseOf(std::string_view path, Recording& recording) {
+  const auto at =
+      std::lower_bound(recording.files.begin(), recording.files.end(), path,
+                       [](const FileUse& use, std::string_view p) { return use.path < p; });
+  return at != recording.files.end() && at->path == path ? &*at : nullptr;
+}
+
+}  // namespace
 
 void Describe(std::string_view description, diagnosis::Group& group) {
   if (group.description.empty() && description != "undefined") {
@@ -27,6 +38,17 @@ diagnosis::RankFacts& FactsOf(Recording& recording, RankId rank) {
     at->rank = rank;
   }
   return *at;
+}
+
+void TellRank(std::string_view path, std::uint32_t rank, Recording& recording) {
+  FileUse* const use = UseOf(path, recording);
+  if (use == nullptr) return;
+  const auto at = std::lower_bound(use->ranks.begin(), use->ranks.end(), rank);
+  if (at == use->ranks.end() || *at != rank) use->ranks.insert(at, rank);
+}
+
+void TellLeftOut(std::string_view path, std::string why, Recording& recording) {
+  if (FileUse* const use = UseOf(path, recording)) use->left_out = std::move(why);
 }
 
 diagnosis::Group& GroupOf(Recording& recording, std::string_view name) {

@@ -28,10 +28,19 @@
 
 namespace fathom::collector {
 
-// Which format a file was taken for; format empty: for none, and ignored.
+// What a file was taken for.
 struct FileUse {
   std::string path;
+  std::string format;                // empty: none, and the file was ignored
+  std::vector<std::uint32_t> ranks;  // that it was read for; empty: not told by file
+  std::string left_out;              // why nothing of it is in the recording; empty: it was used
+};
+
+// How many ranks the job has by the files of a format.
+struct SizeTold {
   std::string format;
+  std::uint32_t ranks = 0;
+  bool exact = true;  // else there may be more
 };
 
 struct Recording {
@@ -40,7 +49,8 @@ struct Recording {
   std::vector<diagnosis::RankTables> tables;  // by rank, of those whose work was traced
   std::vector<RankId> ranks_missing;          // of the job, but in none of the files
   std::vector<std::string> notes;
-  std::vector<FileUse> files;
+  std::vector<FileUse> files;  // by path
+  std::vector<SizeTold> sizes;
   // A recording that was judged as it was read, like a live job: its verdicts, strongest first.
   bool replayed = false;
   std::vector<Episode> episodes;
@@ -56,6 +66,10 @@ GroupId GroupIdOfName(std::string_view name);
 // The facts of `rank`, added in order if there are none yet. The reference is valid until the next
 // call.
 diagnosis::RankFacts& FactsOf(Recording& recording, RankId rank);
+
+// What becomes of the file at `path`; nothing where it is not in recording.files.
+void TellRank(std::string_view path, std::uint32_t rank, Recording& recording);
+void TellLeftOut(std::string_view path, std::string why, Recording& recording);
 
 // The group called `name`, added in order of id if it is not there. Same validity.
 diagnosis::Group& GroupOf(Recording& recording, std::string_view name);

@@ -72,6 +72,48 @@ class Inputs(unittest.TestCase):
             out.add(DATA / RECORDING, arcname="job")
         return path
 
+    def link(self, of, name):
+        (self.folder / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copytree(DATA / of, self.folder / name)
+
+    def test_jobs_in_folders_of_their_own_are_judged_each(self):
+        self.link("slow_python", "runs/one")
+        self.link("healthy", "runs/two")
+        done = self.analyze(self.folder / "runs")
+        self.assertEqual(done.returncode, 2, done.stderr)
+        first, second = done.stdout.split("== job 2 of 2: " + str(self.folder / "runs" / "two"))
+        self.assertIn("== job 1 of 2: " + str(self.folder / "runs" / "one"), first)
+        self.assertIn("rank 1", first)
+        self.assertIn("Nothing wrong", second)
+        refused = self.analyze(self.folder / "runs", "-o", "json")
+        self.assertEqual(refused.returncode, 1)
+        self.assertIn("two jobs, name one of", refused.stderr)
+
+    def test_a_mixed_folder_says_what_each_file_was_taken_for(self):
+        self.link("slow_python", "mixed")
+        (self.folder / "mixed" / "kineto" / "broken.json").write_text('{"traceEvents": [{"cat": "cpu_op"')
+        (self.folder / "mixed" / "notes.txt").write_text("by hand")
+        short = self.analyze(self.folder / "mixed").stdout
+        self.assertIn("Files: ", short)
+        self.assertIn("4 kineto (ranks 0-3)", short)
+        self.assertIn("4 flight-recorder (ranks 0-3)", short)
+        self.assertIn("1 left out, 2 ignored", short)  # truth.json is the other
+        at_length = self.analyze(self.folder / "mixed", "--verbose").stdout
+        self.assertRegex(at_length.replace("\n", "").replace(" ", ""), r"rank2\.json\.gz:kineto,rank2")
+        report = json.loads(self.analyze(self.folder / "mixed", "-o", "json").stdout)
+        files = {pathlib.Path(f["path"]).name: f for f in report["coverage"]["files"]}
+        self.assertEqual((files["_dump_3"]["format"], files["_dump_3"]["ranks"]), ("flight-recorder", [3]))
+        self.assertEqual((files["notes.txt"]["format"], files["notes.txt"]["left_out"]), ("", ""))
+        self.assertNotEqual(files["broken.json"]["left_out"], "")
+
+    def test_dumps_and_traces_of_jobs_of_two_sizes_are_two_jobs(self):
+        self.link("slow_python/kineto", "sizes/traces")
+        shutil.copytree(DATA.parent / "flight_recorder" / "lock_gil", self.folder / "sizes" / "dumps")
+        refused = self.analyze(self.folder / "sizes", "-o", "json")
+        self.assertEqual(refused.returncode, 1, refused.stdout)
+        self.assertIn("4 ranks", refused.stderr)
+        self.assertIn("16", refused.stderr)
+
     def test_an_archive_of_ranks_is_a_folder_of_ranks(self):
         expected = self.verdicts(DATA / RECORDING)
         self.assertIn(("host_slow", [1]), [(cause, ranks) for cause, _, ranks in expected])

@@ -29,8 +29,9 @@ std::string Headline(const Json& report, const AnalysisRemarks& remarks) {
   // Where two recordings are compared, the figure that is compared.
   const double compared = NumberField(ObjectField(report, "comparison"), "after_s");
   const double median = compared > 0 ? compared : NumberField(iterations, "median_s");
-  const std::size_t all = remarks.files_read + remarks.files_ignored.size();
-  const std::string files = remarks.files_ignored.empty()
+  const std::size_t all =
+      remarks.files_read + remarks.files_left_out + remarks.files_ignored.size();
+  const std::string files = remarks.files_read == all
                                 ? Counted(all, "file")
                                 : Cat(remarks.files_read, " of ", Counted(all, "file"));
   return Cat(TextField(job, "name"), ": ",

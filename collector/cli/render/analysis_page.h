@@ -24,6 +24,7 @@ inline constexpr std::size_t kScreenLines = 40;
 struct AnalysisRemarks {
   std::vector<std::string> notes;
   std::size_t files_read = 0;
+  std::size_t files_left_out = 0;
   std::vector<std::string> files_ignored;
   double shortest = 0;  // iterations, seconds: 8 of 10 lie between these; 0: not known
   double longest = 0;

@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include "collector/cli/render/files_taken.h"
 #include "collector/cli/text.h"
 #include "collector/cli/verdict_view.h"
 
@@ -11,17 +12,18 @@ namespace fathom::cli {
 namespace {
 
 constexpr std::size_t kListed = 12;
+constexpr std::size_t kFilesListed = 64;
 constexpr std::size_t kFewListed = 2;
 constexpr std::size_t kFewLines = 2;  // of each of those
 
 void AddList(std::string_view title, const std::vector<std::string>& lines,
-             const Terminal& terminal, std::string* out) {
+             const Terminal& terminal, std::string* out, std::size_t most = kListed) {
   if (lines.empty()) return;
   AppendTo(out, out->empty() ? "" : "\n", Paint(terminal, Ink::kBold, title), "\n");
-  for (std::size_t i = 0; i < std::min(lines.size(), kListed); ++i) {
+  for (std::size_t i = 0; i < std::min(lines.size(), most); ++i) {
     AppendTo(out, "  ", Wrap(Printable(lines[i]), TextColumns(terminal) - 4, "    "), "\n");
   }
-  if (lines.size() > kListed) AppendTo(out, "  and ", lines.size() - kListed, " more\n");
+  if (lines.size() > most) AppendTo(out, "  and ", lines.size() - most, " more\n");
 }
 
 // "Not told: …", each line once, the first few of them.
@@ -107,6 +109,9 @@ std::string Gaps(const Json& report, const AnalysisRemarks& remarks, const Termi
   AddFew("Not told: ", Untold(report), terminal, &out);
   AddFew("Missing: ", RanksMissing(report), terminal, &out);
   out += Unseen(report, terminal);
+  if (const std::string files = FilesInShort(report); !files.empty()) {
+    AddFew("Files: ", {files}, terminal, &out);
+  }
   AddFew("Note: ", remarks.notes, terminal, &out);
   return out;
 }
@@ -116,6 +121,7 @@ std::string AllGaps(const Json& report, const AnalysisRemarks& remarks, const Te
   AddList("Not told", Untold(report), terminal, &out);
   AddList("Coverage", Coverage(report), terminal, &out);
   AddList("Notes", remarks.notes, terminal, &out);
+  AddList("Files", FilesAtLength(report), terminal, &out, kFilesListed);
   AddList("Ignored, no recording", remarks.files_ignored, terminal, &out);
   return out;
 }

@@ -110,8 +110,7 @@ bool SameBegin(const std::vector<std::string>& a, const std::vector<std::string>
 
 // Of copies of one recording, the longest.
 std::vector<std::string> WithoutCopies(const std::vector<std::string>& paths,
-                                       const ImportLimits& limits,
-                                       std::vector<std::string>& notes) {
+                                       const ImportLimits& limits, Recording& recording) {
   std::vector<std::string> kept;
   std::multimap<std::string, std::pair<std::vector<std::string>, std::size_t>> places;
   for (const std::string& path : paths) {
@@ -128,7 +127,8 @@ std::vector<std::string> WithoutCopies(const std::vector<std::string>& paths,
     std::string& mine = kept[at->second.second];
     std::string other = path;
     if (Length(other, limits) > Length(mine, limits)) std::swap(other, mine);
-    notes.push_back(absl::StrCat(other, ": a copy of ", mine, "; left out"));
+    recording.notes.push_back(absl::StrCat(other, ": a copy of ", mine, "; left out"));
+    TellLeftOut(other, absl::StrCat("a copy of ", mine), recording);
   }
   return kept;
 }
@@ -163,7 +163,7 @@ absl::Status FathomImporter::Read(const std::vector<std::string>& paths, const I
                                   Recording& recording) const {
   Replay replay(limits);
   {
-    Merged merged(WithoutCopies(paths, limits, recording.notes), limits, recording.notes);
+    Merged merged(WithoutCopies(paths, limits, recording), limits, recording.notes);
     while (!merged.empty()) {
       if (const absl::Status added = replay.Add(merged.file(), merged.entry()); added.ok()) {
         merged.Pop();

@@ -43,11 +43,13 @@ absl::Status ReadAll(const std::vector<std::string>& paths, const ImportLimits& 
     const auto rank = RankOfFileName(path);
     if (!rank || rank->value >= limits.ranks) {
       recording.notes.push_back(path + ": skipped, its name does not end in the number of a rank");
+      TellLeftOut(path, "its name does not end in the number of a rank", recording);
       continue;
     }
     auto dump = ReadFile(path, limits);
     if (!dump.ok()) {
       recording.notes.push_back(absl::StrCat(path, ": skipped: ", dump.status().message()));
+      TellLeftOut(path, std::string(dump.status().message()), recording);
       continue;
     }
     for (const std::string& note : dump->notes) recording.notes.push_back(path + ": " + note);
@@ -55,7 +57,7 @@ absl::Status ReadAll(const std::vector<std::string>& paths, const ImportLimits& 
       recording.notes.push_back(
           absl::StrFormat("%s: %d entries skipped, no group or op", path, dump->entries_skipped));
     }
-    const absl::Status kept = Keep(*rank, {path, std::move(*dump)}, sources, recording.notes);
+    const absl::Status kept = Keep(*rank, {path, std::move(*dump)}, paths, sources, recording);
     if (!kept.ok()) return kept;
   }
   return absl::OkStatus();
@@ -191,7 +193,7 @@ absl::Status FlightRecorderImporter::Read(const std::vector<std::string>& paths,
                                           ? "no Flight Recorder dump among the files"
                                           : recording.notes.back());
   }
-  const absl::Status one = flight_recorder::KeepOneRun(sources, recording.notes);
+  const absl::Status one = flight_recorder::KeepOneRun(sources, recording);
   if (!one.ok()) return one;
   std::map<RankId, Dump> dumps;
   for (auto& [rank, source] : sources) {

@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "collector/import/two_jobs.h"
 
 namespace fathom::collector::flight_recorder {
 namespace {
@@ -56,7 +57,7 @@ std::vector<Span> SpansOf(const std::map<RankId, Source>& sources) {
   return spans;
 }
 
-void PutEarlierRunsAside(std::map<RankId, Source>& sources, std::vector<std::string>& notes) {
+void PutEarlierRunsAside(std::map<RankId, Source>& sources, Recording& recording) {
   const std::vector<Span> spans = SpansOf(sources);
   std::size_t run = 0;  // where the latest run begins
   std::int64_t newest = 0;
@@ -66,7 +67,8 @@ void PutEarlierRunsAside(std::map<RankId, Source>& sources, std::vector<std::str
   }
   for (std::size_t i = 0; i < run; ++i) {
     const auto source = sources.find(spans[i].rank);
-    notes.push_back(absl::StrFormat(
+    TellLeftOut(source->second.path, "left from an earlier run", recording);
+    recording.notes.push_back(absl::StrFormat(
         "%s: left from an earlier run, not used: it ends %d s before the first entry of rank %d",
         source->second.path, (spans[run].first - spans[i].newest) / 1'000'000'000,
         spans[run].rank.value));
@@ -84,7 +86,7 @@ std::string Ranks(const std::vector<RankId>& ranks) {
 }
 
 // Which ranks the whole job has, by each dump that tells.
-absl::Status CheckOneJob(const std::map<RankId, Source>& sources) {
+absl::Status CheckOneJob(const std::map<RankId, Source>& sources, Recording& recording) {
   std::map<std::vector<std::uint32_t>, std::vector<RankId>> told;
   for (const auto& [rank, source] : sources) {
     for (const DumpGroup& group : source.dump.groups) {
@@ -94,7 +96,12 @@ absl::Status CheckOneJob(const std::map<RankId, Source>& sources) {
       told[std::move(members)].push_back(rank);
     }
   }
-  if (told.size() < 2) return absl::OkStatus();
+  if (told.empty()) return absl::OkStatus();
+  if (told.size() == 1) {
+    const auto size = static_cast<std::uint32_t>(told.begin()->first.size());
+    recording.sizes.push_back({"flight-recorder", size, true});
+    return absl::OkStatus();
+  }
   const auto& [one, of_one] = *told.begin();
   const auto& [two, of_two] = *std::next(told.begin());
   return absl::InvalidArgumentError(
@@ -112,30 +119,27 @@ std::int64_t Newest(const Dump& dump) {
   return newest;
 }
 
-absl::Status Keep(RankId rank, Source source, std::map<RankId, Source>& sources,
-                  std::vector<std::string>& notes) {
+absl::Status Keep(RankId rank, Source source, const std::vector<std::string>& paths,
+                  std::map<RankId, Source>& sources, Recording& recording) {
   const auto [at, first] = sources.try_emplace(rank, std::move(source));
   if (first) return absl::OkStatus();
   Source& kept = at->second;
-  if (FolderOf(kept.path) != FolderOf(source.path)) {
-    return absl::InvalidArgumentError(
-        absl::StrFormat("rank %d has a dump in %s and in %s: these are two jobs, name one of them",
-                        rank.value, FolderOf(kept.path), FolderOf(source.path)));
-  }
-  if (StemOf(kept.path) != StemOf(source.path)) {
-    return absl::InvalidArgumentError(absl::StrFormat(
-        "rank %d has two dumps, %s and %s: these are two jobs, name the dumps of one of them",
-        rank.value, kept.path, source.path));
+  if (FolderOf(kept.path) != FolderOf(source.path) || StemOf(kept.path) != StemOf(source.path)) {
+    return TwoJobs(absl::StrCat("rank ", rank.value, " has two dumps"), kept.path, source.path,
+                   paths);
   }
   if (Newest(source.dump) > Newest(kept.dump)) std::swap(kept, source);
-  notes.push_back(absl::StrFormat("%s: a second dump of rank %d, not used; %s reaches further",
-                                  source.path, rank.value, kept.path));
+  recording.notes.push_back(
+      absl::StrFormat("%s: a second dump of rank %d, not used; %s reaches further", source.path,
+                      rank.value, kept.path));
+  TellLeftOut(source.path, absl::StrCat("a second dump of rank ", rank.value), recording);
   return absl::OkStatus();
 }
 
-absl::Status KeepOneRun(std::map<RankId, Source>& sources, std::vector<std::string>& notes) {
-  PutEarlierRunsAside(sources, notes);
-  return CheckOneJob(sources);
+absl::Status KeepOneRun(std::map<RankId, Source>& sources, Recording& recording) {
+  PutEarlierRunsAside(sources, recording);
+  for (const auto& [rank, source] : sources) TellRank(source.path, rank.value, recording);
+  return CheckOneJob(sources, recording);
 }
 
 }  // namespace fathom::collector::flight_recorder

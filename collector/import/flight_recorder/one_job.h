@@ -21,6 +21,7 @@
 
 #include "absl/status/status.h"
 #include "collector/import/flight_recorder/dump.h"
+#include "collector/import/recording.h"
 #include "proto/types/ids.h"
 
 namespace fathom::collector::flight_recorder {
@@ -35,12 +36,13 @@ struct Source {
 
 std::int64_t Newest(const Dump& dump);  // 0: not known
 
-// Adds a dump; of two of one rank under one name the one that reaches further stays.
-absl::Status Keep(RankId rank, Source source, std::map<RankId, Source>& sources,
-                  std::vector<std::string>& notes);
+// Adds a dump, of all those in `paths`; of two of one rank under one name the one that reaches
+// further stays.
+absl::Status Keep(RankId rank, Source source, const std::vector<std::string>& paths,
+                  std::map<RankId, Source>& sources, Recording& recording);
 
 // Puts dumps of earlier runs aside and checks that the rest is one job.
-absl::Status KeepOneRun(std::map<RankId, Source>& sources, std::vector<std::string>& notes);
+absl::Status KeepOneRun(std::map<RankId, Source>& sources, Recording& recording);
 
 }  // namespace fathom::collector::flight_recorder
 

@@ -96,6 +96,14 @@ void NoteMissing(const std::vector<RankTrace>& traces, Recording& recording) {
   }
 }
 
+void TellSize(const std::vector<RankTrace>& traces, Recording& recording) {
+  std::int64_t world = 0;
+  for (const RankTrace& trace : traces) {
+    world = std::max(world, trace.summary.header.world_size);
+  }
+  if (world > 0) recording.sizes.push_back({"kineto", static_cast<std::uint32_t>(world), true});
+}
+
 // How well times of different ranks can be compared, for who draws them together.
 void AddClocks(Recording& recording) {
   using Level = diagnosis::SignalState::Level;
@@ -139,8 +147,11 @@ absl::Status KinetoImporter::Read(const std::vector<std::string>& paths, const I
     const absl::Status& status = read[i].status();
     failed.Update(absl::Status(status.code(), absl::StrCat(paths[i], ": ", status.message())));
     recording.notes.push_back(absl::StrCat(paths[i], ": left out: ", status.message()));
+    TellLeftOut(paths[i], std::string(status.message()), recording);
   }
-  traces = KeepOneRun(std::move(traces), limits, recording);
+  auto kept = KeepOneRun(std::move(traces), limits, recording);
+  if (!kept.ok()) return kept.status();
+  traces = *std::move(kept);
   if (traces.empty()) {
     return failed.ok() ? absl::InvalidArgumentError("no usable Kineto trace") : failed;
   }
@@ -149,6 +160,7 @@ absl::Status KinetoImporter::Read(const std::vector<std::string>& paths, const I
   AddTraces(traces, recording);
   TellWindows(traces, recording);
   NoteMissing(traces, recording);
+  TellSize(traces, recording);
   return absl::OkStatus();
 }
 

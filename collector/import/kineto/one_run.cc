@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "collector/import/kineto/rank_rows.h"
 #include "collector/import/rank_name.h"
+#include "collector/import/two_jobs.h"
 
 namespace fathom::collector::kineto {
 namespace {
@@ -17,12 +18,18 @@ namespace {
 std::int64_t BeginOf(const RankTrace& trace) { return TimeOf(trace, trace.first).ns; }
 std::int64_t EndOf(const RankTrace& trace) { return TimeOf(trace, trace.last).ns; }
 
+// Containers number their processes alike, so the host counts too. False: perhaps of one.
+bool OfTwoProcesses(const RankTrace& a, const RankTrace& b) {
+  const std::string& host = a.summary.header.host;
+  const std::string& other = b.summary.header.host;
+  return (a.process != kAbsent && b.process != kAbsent && a.process != b.process) ||
+         (!host.empty() && !other.empty() && host != other);
+}
+
 // Why `later` is no further window of what `earlier` recorded; empty: it is one. Requires: it
 // begins when `earlier` has ended.
 std::string NotGoingOn(const RankTrace& earlier, const RankTrace& later) {
-  if (earlier.process != kAbsent && later.process != kAbsent && earlier.process != later.process) {
-    return "it is of another process";
-  }
+  if (OfTwoProcesses(earlier, later)) return "it is of another process";
   if (earlier.steps.empty() || later.steps.empty()) return "without step marks it has no place";
   if (later.steps.front().number > earlier.steps.back().number) return {};
   return "its steps do not go on from there";
@@ -78,17 +85,36 @@ void NumberTraces(std::vector<RankTrace>& traces) {
   NumberNameless(nameless, taken);
 }
 
+std::vector<std::string> PathsOf(const std::vector<RankTrace>& traces) {
+  std::vector<std::string> paths;
+  for (const RankTrace& trace : traces) paths.push_back(trace.path);
+  return paths;
+}
+
+absl::Status TwoSizes(std::int64_t one, std::int64_t two, const std::vector<RankTrace>& traces) {
+  const auto path_of = [&](std::int64_t world) {
+    return std::find_if(
+               traces.begin(), traces.end(),
+               [world](const RankTrace& trace) { return trace.summary.header.world_size == world; })
+        ->path;
+  };
+  return TwoJobs(absl::StrCat("as many traces are of a job of ", one, " ranks as of one of ", two),
+                 path_of(one), path_of(two), PathsOf(traces));
+}
+
 // The size of the job that most traces tell; kAbsent if none does.
-std::int64_t UsualWorld(const std::vector<RankTrace>& traces) {
+absl::StatusOr<std::int64_t> UsualWorld(const std::vector<RankTrace>& traces) {
   std::map<std::int64_t, std::size_t> votes;
   for (const RankTrace& trace : traces) {
     if (trace.summary.header.world_size > 0) ++votes[trace.summary.header.world_size];
   }
-  std::int64_t usual = kAbsent;
+  std::int64_t usual = kAbsent, equal = kAbsent;
   std::size_t most = 0;
   for (const auto& [world, count] : votes) {
-    if (count > most) usual = world, most = count;
+    if (count == most) equal = world;
+    if (count > most) usual = world, equal = kAbsent, most = count;
   }
+  if (equal != kAbsent) return TwoSizes(usual, equal, traces);
   return usual;
 }
 
@@ -123,18 +149,21 @@ class Chooser {
  public:
   explicit Chooser(Recording& recording) : recording_(recording) {}
 
-  void Add(std::vector<RankTrace> traces, const ImportLimits& limits) {
-    const std::int64_t world = UsualWorld(traces);
+  absl::Status Add(std::vector<RankTrace> traces, const ImportLimits& limits) {
+    const auto world = UsualWorld(traces);
+    if (!world.ok()) return world.status();
+    const std::vector<std::string> paths = PathsOf(traces);
     std::stable_sort(traces.begin(), traces.end(), [](const RankTrace& a, const RankTrace& b) {
       return a.rank != b.rank ? a.rank < b.rank : BeginOf(a) < BeginOf(b);
     });
     for (RankTrace& trace : traces) {
-      if (const std::string why = Unfit(trace, world, limits); !why.empty()) {
+      if (const std::string why = Unfit(trace, *world, limits); !why.empty()) {
         LeaveOut(trace, why);
-      } else {
-        Put(std::move(trace));
+      } else if (absl::Status put = Put(std::move(trace), paths); !put.ok()) {
+        return put;
       }
     }
+    return absl::OkStatus();
   }
 
   std::vector<RankTrace> Take() {
@@ -145,6 +174,7 @@ class Chooser {
       for (Run& run : runs) {
         for (RankTrace& window : run.windows) {
           if (&run == own) {
+            TellRank(window.path, rank, recording_);
             kept.push_back(std::move(window));
           } else {
             LeaveOut(window, absl::StrCat("is of another run than the one that is kept",
@@ -167,23 +197,30 @@ class Chooser {
 
   void LeaveOut(const RankTrace& trace, const std::string& why) {
     recording_.notes.push_back(absl::StrCat(trace.path, ": left out: ", why));
+    TellLeftOut(trace.path, why, recording_);
   }
 
-  void Put(RankTrace trace) {
+  absl::Status Put(RankTrace trace, const std::vector<std::string>& paths) {
     std::vector<Run>& runs = runs_[trace.rank];
     if (runs.empty()) {
       runs.push_back({});
     } else {
       const RankTrace& before = runs.back().windows.back();
       if (BeginOf(trace) < EndOf(before)) {
+        if (OfTwoProcesses(before, trace)) {
+          return TwoJobs(
+              absl::StrCat("rank ", trace.rank, " has traces of two processes at the same time"),
+              before.path, trace.path, paths);
+        }
         LeaveOut(trace,
                  absl::StrCat("is a second trace of rank ", trace.rank, ", after ", before.path));
-        return;
+        return absl::OkStatus();
       }
       std::string apart = NotGoingOn(before, trace);
       if (!apart.empty()) runs.push_back({{}, std::move(apart)});
     }
     runs.back().windows.push_back(std::move(trace));
+    return absl::OkStatus();
   }
 
   // The run that most ranks have, of equals the latest; null where no rank has more than one.
@@ -211,11 +248,12 @@ class Chooser {
 
 }  // namespace
 
-std::vector<RankTrace> KeepOneRun(std::vector<RankTrace> traces, const ImportLimits& limits,
-                                  Recording& recording) {
+absl::StatusOr<std::vector<RankTrace>> KeepOneRun(std::vector<RankTrace> traces,
+                                                  const ImportLimits& limits,
+                                                  Recording& recording) {
   NumberTraces(traces);
   Chooser chooser(recording);
-  chooser.Add(std::move(traces), limits);
+  if (absl::Status added = chooser.Add(std::move(traces), limits); !added.ok()) return added;
   return chooser.Take();
 }
 

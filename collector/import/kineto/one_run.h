@@ -5,20 +5,22 @@
 //
 // Model: a trace goes on from another of its rank if it begins after the other ended, both mark
 // their steps and those of the later are higher, and no two processes are told: such traces are
-// windows of one recording. One that overlaps another in time is a second trace of the rank. What
-// does not go on is another run; the run is kept that most ranks have a trace of at the same time,
+// windows of one recording. One that overlaps another in time is a second trace of the rank, if
+// both may be of one process; two processes at the same time are two jobs. What does not go on is
+// another run; the run is kept that most ranks have a trace of at the same time,
 // of equals the latest.
 //
 // Files that name no rank in any way get the numbers that are left, in order of name, windows of
 // one process the same.
 //
-// Units: wall clock of each host. Thread-safety: pure. Errors: none; what is left out becomes a
-// note. Cost: O(traces log traces), of several runs O(runs²).
+// Units: wall clock of each host. Thread-safety: pure. Errors: InvalidArgument (two jobs); what is
+// left out becomes a note. Cost: O(traces log traces), of several runs O(runs²).
 #ifndef FATHOM_COLLECTOR_IMPORT_KINETO_ONE_RUN_H_
 #define FATHOM_COLLECTOR_IMPORT_KINETO_ONE_RUN_H_
 
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "collector/import/importer.h"
 #include "collector/import/kineto/rank_trace.h"
 #include "collector/import/recording.h"
@@ -26,8 +28,8 @@
 namespace fathom::collector::kineto {
 
 // Numbers the traces; those of one job and run, by rank and time.
-std::vector<RankTrace> KeepOneRun(std::vector<RankTrace> traces, const ImportLimits& limits,
-                                  Recording& recording);
+absl::StatusOr<std::vector<RankTrace>> KeepOneRun(std::vector<RankTrace> traces,
+                                                  const ImportLimits& limits, Recording& recording);
 
 }  // namespace fathom::collector::kineto
 

@@ -112,6 +112,7 @@ void AddRows(const RankedPart& ranked, const Members& members, Counts& counts,
   if (facts.node.empty()) facts.node = ranked.part.host;
   if (facts.pid == 0) facts.pid = static_cast<std::uint32_t>(ranked.part.pid);
   counts.ranks.insert(ranked.rank);
+  TellRank(ranked.part.path, ranked.rank, recording);
   if (!ranked.part.host.empty()) counts.hosts.insert(ranked.part.host);
   counts.dropped += ranked.part.dropped;
   counts.ops += ranked.part.ops.size();
@@ -186,6 +187,7 @@ absl::Status BuildJob(std::vector<CommPart> parts, std::string_view how_to_time,
   const auto clocks = DeviceClocks(*job);
   const auto members = MembersOf(*job);
   recording.view.world_size = std::max(recording.view.world_size, job->size);
+  recording.sizes.push_back({"nccl", job->size, false});
   AddGroups(*job, members, recording);
   Counts counts;
   for (RankedPart& ranked : job->parts) {

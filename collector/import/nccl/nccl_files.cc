@@ -57,6 +57,7 @@ absl::Status ReadFiles(const std::vector<std::string>& paths, const ImportLimits
     if (absl::IsCancelled(record.status())) return record.status();
     if (!record.ok()) {
       recording.notes.push_back(absl::StrCat(path, ": left out: ", record.status().message()));
+      TellLeftOut(path, std::string(record.status().message()), recording);
       continue;
     }
     NoteDefects(path, *record, recording);

@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "collector/import/kineto/kineto_importer.h"
+#include "collector/import/two_jobs.h"
 #include "tests/collector/import/judged_recording.h"
 #include "tests/collector/import/kineto/trace_text.h"
 
@@ -39,6 +40,15 @@ std::vector<std::string> EventsOf(const Steps& steps) {
     for (auto& event : GlooAllReduce(at + steps.arrives, at + steps.length - 1000, false)) {
       events.push_back(event);
     }
+  }
+  return events;
+}
+
+// Of another process where `job` is not 'a'.
+std::vector<std::string> OfProcess(char job, const Steps& steps) {
+  std::vector<std::string> events = EventsOf(steps);
+  for (auto& event : events) {
+    if (job != 'a') event.replace(event.find("\"pid\": 7"), 8, "\"pid\": 8");
   }
   return events;
 }
@@ -200,6 +210,68 @@ TEST_F(WindowsTest, AnotherProcessIsAnotherRunAndTheOneOfMostRanksIsKept) {
   EXPECT_THAT(Iterations(), ElementsAre(0, 1, 2));
   EXPECT_THAT(recording_.notes, ElementsAre(HasSubstr("c: left out: is of another run than the one "
                                                       "that is kept: it is of another process")));
+}
+
+// Of processes 7 and 8, at the same time.
+TEST_F(WindowsTest, TwoJobsAtTheSameTimeAreToldApartByFolder) {
+  for (const char* job : {"b", "a"}) {
+    std::filesystem::create_directories(folder_ / job / "kineto");
+    for (int rank = 0; rank < 2; ++rank) {
+      Write(absl::StrCat(job, "/kineto/rank", rank), Header(rank, 2), OfProcess(*job, {0}));
+    }
+  }
+  const absl::Status read = KinetoImporter().Read(paths_, {}, recording_);
+  EXPECT_TRUE(absl::IsInvalidArgument(read));
+  EXPECT_THAT(std::string(read.message()),
+              HasSubstr("rank 0 has traces of two processes at the same time"));
+  EXPECT_THAT(FoldersOfJobs(read), ElementsAre((folder_ / "a").string(), (folder_ / "b").string()));
+}
+
+TEST_F(WindowsTest, TwoJobsInOneFolderAreRefused) {
+  for (const char* job : {"a", "b"}) {
+    for (int rank = 0; rank < 2; ++rank) {
+      Write(absl::StrCat(job, "_rank", rank), Header(rank, 2), OfProcess(*job, {0, 3, 100}));
+    }
+  }
+  const absl::Status read = KinetoImporter().Read(paths_, {}, recording_);
+  EXPECT_THAT(std::string(read.message()),
+              ::testing::AllOf(HasSubstr("a_rank0"), HasSubstr("b_rank0"), HasSubstr("two jobs")));
+  EXPECT_THAT(FoldersOfJobs(read), IsEmpty());
+}
+
+// The windows of the other job would go on from those of this one, but for the host.
+TEST_F(WindowsTest, ProcessesOfOneNumberOnTwoHostsAreTwo) {
+  for (int rank = 0; rank < 2; ++rank) {
+    Write(absl::StrCat("a", rank), Header(rank, 2) + ", \"host_name\": \"one\"", EventsOf({0}));
+    Write(absl::StrCat("b", rank), Header(rank, 2) + ", \"host_name\": \"two\"",
+          EventsOf({10, 3, 5e5}));
+  }
+  Read();
+  EXPECT_THAT(Iterations(), ElementsAre(10, 11, 12));
+  EXPECT_THAT(recording_.notes, ElementsAre(HasSubstr("a0: left out: is of another run"),
+                                            HasSubstr("a1: left out: is of another run")));
+}
+
+TEST_F(WindowsTest, JobsOfTwoSizesAreRefusedWhereNeitherHasMoreTraces) {
+  for (int rank = 0; rank < 2; ++rank) {
+    Write(absl::StrCat("a", rank), Header(rank, 2), EventsOf({0}));
+    Write(absl::StrCat("b", rank), Header(rank, 4), OfProcess('b', {0}));
+  }
+  const absl::Status read = KinetoImporter().Read(paths_, {}, recording_);
+  EXPECT_THAT(std::string(read.message()),
+              HasSubstr("as many traces are of a job of 2 ranks as of one of 4"));
+}
+
+// A rank that only the other job has fills no gap of this one.
+TEST_F(WindowsTest, RanksThatAreMissingAreNotTakenFromAnEarlierRun) {
+  for (int rank = 0; rank < 3; ++rank) {
+    Write(absl::StrCat("old", rank), Header(rank, 3), EventsOf({0}));
+    if (rank < 2) Write(absl::StrCat("new", rank), Header(rank, 3), OfProcess('b', {0, 3, 5e5}));
+  }
+  Read();
+  EXPECT_EQ(recording_.view.rows.size(), 3) << "most ranks have the old one";
+  EXPECT_THAT(recording_.notes, Contains(HasSubstr("new1: left out: is of another run")));
+  EXPECT_THAT(recording_.notes, Not(Contains(HasSubstr("old"))));
 }
 
 TEST_F(WindowsTest, WindowsThatNameNoRankAreOfOneRankByTheirProcess) {
