@@ -204,6 +204,7 @@ absl::StatusOr<InputFile> InputFile::Open(const std::string& path, const ImportL
   state->limits = limits;
   state->file.reset(std::fopen(path.c_str(), "rbe"));
   if (state->file == nullptr) return ErrnoStatus(path);
+  std::setvbuf(state->file.get(), nullptr, _IONBF, 0);  // it is asked for blocks
   state->block_room = BlockFor(state->file.get(), at_once);
   state->block = std::make_unique_for_overwrite<unsigned char[]>(state->block_room);
   if (absl::Status filled = state->Fill(); !filled.ok()) return filled;

@@ -31,6 +31,7 @@ function(fathom_starts_quickly target)
     list(APPEND archives ${FATHOM_ARCHIVE_${name}})
   endforeach()
   target_link_libraries(${target} PRIVATE ${archives})
-  # What is loaded later brings its own zlib and zstd, and is not given these.
-  target_link_options(${target} PRIVATE -Wl,--exclude-libs,ALL)
+  # What is loaded later brings its own zlib and zstd, and is not given these. What runs before main
+  # lies together, so that few pages of the program are read for it.
+  target_link_options(${target} PRIVATE -Wl,--exclude-libs,ALL -Wl,-z,keep-text-section-prefix)
 endfunction()

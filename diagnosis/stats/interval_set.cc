@@ -19,8 +19,10 @@ void IntervalSet::Add(std::int64_t begin, std::int64_t end) {
 }
 
 void IntervalSet::Merge() {
-  std::sort(stretches_.begin(), stretches_.end(),
-            [](const Stretch& a, const Stretch& b) { return a.begin < b.begin; });
+  const auto earlier = [](const Stretch& a, const Stretch& b) { return a.begin < b.begin; };
+  if (!std::is_sorted(stretches_.begin(), stretches_.end(), earlier)) {
+    std::sort(stretches_.begin(), stretches_.end(), earlier);
+  }
   std::size_t kept = 0;
   for (const Stretch& next : stretches_) {
     if (kept > 0 && next.begin <= stretches_[kept - 1].end) {

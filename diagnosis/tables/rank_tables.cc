@@ -95,23 +95,28 @@ IdleRow IdleOf(const std::vector<const DeviceWork*>& stream) {
   return row;
 }
 
-// Launched and not begun, over all changes: +1 at the call, −1 at the begin.
+// Launched and not begun, over all changes: +1 at the call, −1 at the begin, of those at one time
+// the calls first.
 void AddQueue(const std::vector<const DeviceWork*>& stream, LaunchRow& row) {
-  std::vector<std::pair<std::int64_t, int>> changes;
+  std::vector<std::int64_t> calls, begins;  // a stream is by begin
   for (const DeviceWork* one : stream) {
     if (!one->launched()) continue;
-    changes.emplace_back(one->launch_begin, -1);  // sorts the call before a begin at its time
-    changes.emplace_back(one->begin, 1);
+    calls.push_back(one->launch_begin);
+    begins.push_back(one->begin);
   }
-  std::sort(changes.begin(), changes.end());
+  if (!std::is_sorted(calls.begin(), calls.end())) std::sort(calls.begin(), calls.end());
   std::int64_t length = 0, sum = 0;
-  for (const auto& [time, change] : changes) {
-    length -= change;
+  auto call = calls.begin();
+  for (const std::int64_t begin : begins) {
+    for (; call != calls.end() && *call <= begin; ++call) sum += ++length;
     row.queue_max = std::max(row.queue_max, length);
-    sum += length;
+    sum += --length;
   }
-  if (!changes.empty())
-    row.queue_mean = static_cast<double>(sum) / static_cast<double>(changes.size());
+  for (; call != calls.end(); ++call) sum += ++length;
+  row.queue_max = std::max(row.queue_max, length);
+  if (!calls.empty()) {
+    row.queue_mean = static_cast<double>(sum) / (2 * static_cast<double>(calls.size()));
+  }
 }
 
 LaunchRow LaunchesOf(const std::vector<const DeviceWork*>& stream) {
@@ -305,8 +310,10 @@ RankTables TablesOfDevice(RankWork work) {
   RankTables tables;
   tables.on_device = true;
   std::vector<DeviceWork>& sorted = work.device;
-  std::sort(sorted.begin(), sorted.end(),
-            [](const DeviceWork& a, const DeviceWork& b) { return a.begin < b.begin; });
+  const auto earlier = [](const DeviceWork& a, const DeviceWork& b) { return a.begin < b.begin; };
+  if (!std::is_sorted(sorted.begin(), sorted.end(), earlier)) {
+    std::sort(sorted.begin(), sorted.end(), earlier);
+  }
   tables.breakdown = BreakdownOf(sorted);
   for (const auto& [index, stream] : StreamsOf(sorted)) {
     tables.idle.push_back(IdleOf(stream));

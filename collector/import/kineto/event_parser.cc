@@ -1,5 +1,6 @@
 #include "collector/import/kineto/event_parser.h"
 
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <cstring>
@@ -19,30 +20,39 @@ constexpr std::int64_t kNsPerUs = 1000;
 
 bool IsSpace(char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; }
 
-// The text between the quotes, escapes unresolved. simdjson's own get_string() copies each.
+// The text between the quotes, escapes unresolved. A token reaches to the next one, so that only
+// spaces follow its last quote. simdjson's own get_string() copies each.
 std::string_view Unquoted(std::string_view token) {
   if (token.empty() || token.front() != '"') return {};
-  const char* const begin = token.data() + 1;
-  const char* const limit = token.data() + token.size();
-  const char* at = begin;
-  while (at < limit) {
-    const auto* quote =
-        static_cast<const char*>(std::memchr(at, '"', static_cast<std::size_t>(limit - at)));
-    if (quote == nullptr) return {};
-    const char* slash = quote;
-    while (slash > begin && slash[-1] == '\\') --slash;
-    if ((quote - slash) % 2 == 0) return {begin, static_cast<std::size_t>(quote - begin)};
-    at = quote + 1;
+  while (IsSpace(token.back())) token.remove_suffix(1);
+  if (token.size() < 2 || token.back() != '"') return {};
+  return token.substr(1, token.size() - 2);
+}
+
+// False: none, or more than are sure to fit; then `to` is of no use.
+bool ParseDigits(const char*& at, const char* const end, std::int64_t& to) {
+  constexpr std::ptrdiff_t kSure = 18;
+  const char* const begin = at;
+  std::uint64_t parsed = 0;
+  for (; at < end; ++at) {
+    const auto digit = static_cast<unsigned char>(*at - '0');
+    if (digit > 9) break;
+    parsed = parsed * 10 + digit;
   }
-  return {};
+  to = static_cast<std::int64_t>(parsed);
+  return at > begin && at - begin <= kSure;
 }
 
 // A number, or a number in quotes: both are met for stream, device and Seq.
 bool ParseInteger(std::string_view token, std::int64_t& to) {
   if (!token.empty() && token.front() == '"') token = Unquoted(token);
+  const char* at = token.data();
+  const char* const limit = token.data() + token.size();
   std::int64_t parsed = 0;
-  const auto [end, error] = std::from_chars(token.data(), token.data() + token.size(), parsed);
-  if (error != std::errc{} || end == token.data()) return false;
+  if (!ParseDigits(at, limit, parsed)) {
+    const auto [end, error] = std::from_chars(token.data(), limit, parsed);
+    if (error != std::errc{} || end == token.data()) return false;
+  }
   to = parsed;
   return true;
 }
@@ -75,11 +85,18 @@ bool KeyIs(std::string_view key, std::string_view name) {
   return true;
 }
 
+// The key of a field: known ones hold no escapes. Before the value there are only spaces, the
+// colon, and the quote that ends the key.
+std::string_view KeyBefore(const char* raw, std::string_view value_token) {
+  const char* end = value_token.data();
+  while (*--end != '"') {
+  }
+  return {raw, static_cast<std::size_t>(end - raw)};
+}
+
 bool FieldKey(simdjson::ondemand::field& field, std::string_view& key) {
-  const char* raw = field.key().raw();
-  const char* end = raw;
-  while (*end != '"' && *end != '\0') ++end;  // known keys hold no escapes
-  key = {raw, static_cast<std::size_t>(end - raw)};
+  const char* const raw = field.key().raw();
+  key = KeyBefore(raw, field.value().raw_json_token());
   return true;
 }
 
@@ -162,52 +179,89 @@ bool ListInto(value& from, std::string_view& to) {
   return true;
 }
 
-struct IntegerKey {
+using ReadArg = bool (*)(value& from, EventArgs& args);
+
+struct ArgKey {
   std::string_view name;
-  std::int64_t EventArgs::*to;
-};
-struct TextKey {
-  std::string_view name;
-  std::string_view EventArgs::*to;
+  ReadArg read;
 };
 
-constexpr IntegerKey kIntegerKeys[] = {
-    {"stream", &EventArgs::stream},
-    {"device", &EventArgs::device},
-    {"correlation", &EventArgs::correlation},
-    {"External id", &EventArgs::external_id},
-    {"In msg nelems", &EventArgs::in_elements},
-    {"Out msg nelems", &EventArgs::out_elements},
-    {"Group size", &EventArgs::group_size},
-    {"Seq", &EventArgs::sequence},
-    {"Src Rank", &EventArgs::source_rank},
-    {"Dst Rank", &EventArgs::target_rank},
-    {"Rank", &EventArgs::group_rank},
-    {"bytes", &EventArgs::bytes},
+template <std::int64_t EventArgs::*to>
+constexpr ReadArg kInteger =
+    [](value& from, EventArgs& args) { return IntegerInto(from, args.*to); };
+template <std::string_view EventArgs::*to>
+constexpr ReadArg kText = [](value& from, EventArgs& args) { return TextInto(from, args.*to); };
+
+constexpr ReadArg kInputDims = [](value& from, EventArgs& args) {
+  std::string_view token;
+  if (Token(from, token)) args.input_elements = FirstProduct(token.data());
+  return true;
 };
-constexpr TextKey kTextKeys[] = {
-    {"Collective name", &EventArgs::collective},
-    {"dtype", &EventArgs::data_type},
-    {"Process Group Name", &EventArgs::group_name},
-    {"Process Group Description", &EventArgs::group_description},
+constexpr ReadArg kGroupRanks = [](value& from, EventArgs& args) {
+  return ListInto(from, args.group_ranks);
 };
+
+// By the length of the name.
+constexpr std::array kArgKeys = {
+    ArgKey{"Seq", kInteger<&EventArgs::sequence>},
+    ArgKey{"Rank", kInteger<&EventArgs::group_rank>},
+    ArgKey{"bytes", kInteger<&EventArgs::bytes>},
+    ArgKey{"dtype", kText<&EventArgs::data_type>},
+    ArgKey{"stream", kInteger<&EventArgs::stream>},
+    ArgKey{"device", kInteger<&EventArgs::device>},
+    ArgKey{"Src Rank", kInteger<&EventArgs::source_rank>},
+    ArgKey{"Dst Rank", kInteger<&EventArgs::target_rank>},
+    ArgKey{"Group size", kInteger<&EventArgs::group_size>},
+    ArgKey{"Input Dims", kInputDims},
+    ArgKey{"Input type", ParseInputTypes},
+    ArgKey{"correlation", kInteger<&EventArgs::correlation>},
+    ArgKey{"External id", kInteger<&EventArgs::external_id>},
+    ArgKey{"In msg nelems", kInteger<&EventArgs::in_elements>},
+    ArgKey{"Out msg nelems", kInteger<&EventArgs::out_elements>},
+    ArgKey{"Collective name", kText<&EventArgs::collective>},
+    ArgKey{"Concrete Inputs", ParseConcrete},
+    ArgKey{"Process Group Name", kText<&EventArgs::group_name>},
+    ArgKey{"Process Group Ranks", kGroupRanks},
+    ArgKey{"Process Group Description", kText<&EventArgs::group_description>},
+};
+constexpr std::size_t kLongestArg = kArgKeys.back().name.size();
+
+// Where the names of each length begin; those of the next length end them.
+constexpr auto kFirstOfLength = [] {
+  std::array<std::uint8_t, kLongestArg + 2> first{};
+  for (std::size_t length = 0; length < first.size(); ++length) {
+    std::size_t at = 0;
+    while (at < kArgKeys.size() && kArgKeys[at].name.size() < length) ++at;
+    first[length] = static_cast<std::uint8_t>(at);
+  }
+  return first;
+}();
 
 bool ParseArg(std::string_view key, value& from, EventArgs& args) {
-  for (const IntegerKey& known : kIntegerKeys) {
-    if (KeyIs(key, known.name)) return IntegerInto(from, args.*known.to);
+  if (key.size() > kLongestArg) return true;
+  for (std::size_t i = kFirstOfLength[key.size()]; i < kFirstOfLength[key.size() + 1]; ++i) {
+    if (KeyIs(key, kArgKeys[i].name)) return kArgKeys[i].read(from, args);
   }
-  for (const TextKey& known : kTextKeys) {
-    if (KeyIs(key, known.name)) return TextInto(from, args.*known.to);
-  }
-  if (KeyIs(key, "Input Dims")) {
-    std::string_view token;
-    if (Token(from, token)) args.input_elements = FirstProduct(token.data());
-    return true;
-  }
-  if (KeyIs(key, "Process Group Ranks")) return ListInto(from, args.group_ranks);
-  if (KeyIs(key, "Input type")) return ParseInputTypes(from, args);
-  if (KeyIs(key, "Concrete Inputs")) return ParseConcrete(from, args);
   return true;
+}
+
+bool ParseArgs(value& from, EventArgs& args) {
+  object given;
+  if (from.get_object().get(given) != simdjson::SUCCESS) return true;
+  for (auto arg : given) {
+    if (arg.error() != simdjson::SUCCESS) return false;
+    simdjson::ondemand::field&& field = std::move(arg).value_unsafe();
+    std::string_view key;
+    FieldKey(field, key);
+    if (!ParseArg(key, field.value(), args)) return false;
+  }
+  return true;
+}
+
+// Texts end in a quote that no key of an event is without.
+template <std::size_t size>
+bool Starts(const char* raw, const char (&text)[size]) {
+  return std::memcmp(raw, text, size - 1) == 0;
 }
 
 bool ParseGroup(object& from, TraceGroup& group) {
@@ -280,10 +334,13 @@ bool ParseMicroseconds(std::string_view token, std::int64_t& ns) {
   std::int64_t whole = 0;
   const char* const limit = token.data() + token.size();
   const bool negative = !token.empty() && token.front() == '-';
-  const auto [end, error] = std::from_chars(token.data(), limit, whole);
-  if (error != std::errc{}) return false;
+  const char* at = token.data();
+  if (!ParseDigits(at, limit, whole)) {
+    const auto [end, error] = std::from_chars(token.data(), limit, whole);
+    if (error != std::errc{}) return false;
+    at = end;
+  }
   std::int64_t fraction = 0;
-  const char* at = end;
   if (at < limit && *at == '.') {
     std::int64_t unit = kNsPerUs / 10;
     for (++at; at < limit && *at >= '0' && *at <= '9'; ++at, unit /= 10) {
@@ -295,51 +352,62 @@ bool ParseMicroseconds(std::string_view token, std::int64_t& ns) {
   return !__builtin_add_overflow(ns, negative ? -fraction : fraction, &ns);
 }
 
-bool ParseEvent(object& from, TraceEvent& event) {
+bool EventParser::Parse(object& from) {
+  static const TraceEvent kNoEvent;
+  static const EventArgs kNoArgs;
+  event_ = kNoEvent;
+  if (std::exchange(args_read_, false)) args_ = kNoArgs;
+  bool undecided = false;
   for (auto entry : from) {
-    simdjson::ondemand::field field;
-    if (std::move(entry).get(field) != simdjson::SUCCESS) return false;
-    std::string_view key;
-    FieldKey(field, key);
-    value item = field.value();
-    if (key.size() > 4 || key == "args") continue;
-    const std::string_view token = item.raw_json_token();
-    if (key == "ts") {
-      event.timed = ParseMicroseconds(token, event.begin);
-    } else if (key == "dur") {
-      ParseMicroseconds(token, event.duration);
-    } else if (key == "tid") {
-      ParseThread(token, event.thread);
-    } else if (key == "pid") {
-      ParseInteger(token, event.process);
-    } else if (key == "ph") {
-      const std::string_view phase = Unquoted(token);
-      event.phase = phase.empty() ? '\0' : phase.front();
-    } else if (key == "cat") {
-      event.category = Unquoted(token);
-    } else if (key == "name") {
-      event.name = Unquoted(token);
+    if (entry.error() != simdjson::SUCCESS) return false;
+    // Not get(): that copies, and the copy has to wait for the parts that were just written.
+    simdjson::ondemand::field&& field = std::move(entry).value_unsafe();
+    const char* const key = field.key().raw();
+    if (!Starts(key, "args\"")) {
+      ReadField(key, field.value().raw_json_token());
+    } else if (event_.phase == '\0' || event_.category.empty() || event_.name.empty()) {
+      undecided = true;
+    } else if (!ReadArgs(field.value())) {
+      return false;
     }
   }
-  return true;
+  return !undecided || ReadArgsAgain(from);
 }
 
-bool ParseArgs(object& from, EventArgs& args) {
+void EventParser::ReadField(const char* key, std::string_view token) {
+  switch (*key) {
+    case 't':
+      if (Starts(key, "ts\"")) event_.timed = ParseMicroseconds(token, event_.begin);
+      if (Starts(key, "tid\"")) ParseThread(token, event_.thread);
+      return;
+    case 'd':
+      if (Starts(key, "dur\"")) ParseMicroseconds(token, event_.duration);
+      return;
+    case 'p':
+      if (Starts(key, "pid\"")) ParseInteger(token, event_.process);
+      if (Starts(key, "ph\"")) event_.phase = Unquoted(token).empty() ? '\0' : token[1];
+      return;
+    case 'c':
+      if (Starts(key, "cat\"")) event_.category = Unquoted(token);
+      return;
+    case 'n':
+      if (Starts(key, "name\"")) event_.name = Unquoted(token);
+  }
+}
+
+bool EventParser::ReadArgs(simdjson::ondemand::value& from) {
+  if (!sink_.WantsArgs(event_)) return true;
+  args_read_ = true;
+  return ParseArgs(from, args_);
+}
+
+bool EventParser::ReadArgsAgain(object& from) {
+  bool empty = false;
+  if (from.reset().get(empty) != simdjson::SUCCESS) return false;
   for (auto entry : from) {
     simdjson::ondemand::field field;
     if (std::move(entry).get(field) != simdjson::SUCCESS) return false;
-    std::string_view key;
-    FieldKey(field, key);
-    if (key != "args") continue;
-    object given;
-    if (field.value().get_object().get(given) != simdjson::SUCCESS) return true;
-    for (auto arg : given) {
-      simdjson::ondemand::field one;
-      if (std::move(arg).get(one) != simdjson::SUCCESS) return false;
-      FieldKey(one, key);
-      value item = one.value();
-      if (!ParseArg(key, item, args)) return false;
-    }
+    if (Starts(field.key().raw(), "args\"") && !ReadArgs(field.value())) return false;
   }
   return true;
 }

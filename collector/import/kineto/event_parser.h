@@ -2,9 +2,8 @@
 //
 // Used by TraceReader only: the one place, beside it, that sees simdjson.
 //
-// Thread-safety: functions without state. Errors: false, or a header field left as it was; nothing
-// here throws.
-// Cost: hot path, no allocation for events.
+// Thread-safety: an EventParser belongs to one thread; the functions have no state. Errors: false,
+// or a header field left as it was; nothing here throws. Cost: hot path, no allocation for events.
 #ifndef FATHOM_COLLECTOR_IMPORT_KINETO_EVENT_PARSER_H_
 #define FATHOM_COLLECTOR_IMPORT_KINETO_EVENT_PARSER_H_
 
@@ -14,14 +13,34 @@
 #include <string_view>
 
 #include "collector/import/kineto/trace_event.h"
+#include "collector/import/kineto/trace_reader.h"
 
 namespace fathom::collector::kineto {
 
-// The scalar fields of an event. False: not an object, or broken.
-bool ParseEvent(simdjson::ondemand::object& object, TraceEvent& event);
+// Reads one event after the other. The args are read in the same pass where they follow what the
+// sink decides by, as in all that Kineto writes; else in a second one.
+class EventParser {
+ public:
+  // `sink` outlives the parser; it is only asked whether it wants the args.
+  explicit EventParser(TraceSink& sink) : sink_(sink) {}
 
-// The args of the event just parsed. False: broken. No args is no error.
-bool ParseArgs(simdjson::ondemand::object& object, EventArgs& args);
+  // False: not an object, or broken.
+  bool Parse(simdjson::ondemand::object& object);
+
+  // Of the last one; args that were not wanted are absent.
+  const TraceEvent& event() const { return event_; }
+  const EventArgs& args() const { return args_; }
+
+ private:
+  void ReadField(const char* key, std::string_view token);
+  bool ReadArgs(simdjson::ondemand::value& from);
+  bool ReadArgsAgain(simdjson::ondemand::object& from);
+
+  TraceSink& sink_;
+  TraceEvent event_;
+  EventArgs args_;
+  bool args_read_ = false;
+};
 
 // Fields of the top level, `traceEvents` excepted, into the header. False: broken, as far as read.
 bool ParseHeader(simdjson::ondemand::object& object, TraceHeader& header);

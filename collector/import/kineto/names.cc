@@ -104,7 +104,10 @@ constexpr std::array kTypes = {
 }  // namespace
 
 Category CategoryOf(std::string_view category) {
+  if (category.empty()) return Category::kOther;
   for (const NamedCategory& known : kCategories) {
+    // Most are told apart by this alone.
+    if (known.name.size() != category.size() || known.name.front() != category.front()) continue;
     if (known.name == category) return known.category;
   }
   return Category::kOther;

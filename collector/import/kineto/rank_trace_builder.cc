@@ -79,10 +79,10 @@ void RankTraceBuilder::OnEvent(const TraceEvent& event, const EventArgs& args) {
   switch (category) {
     case Category::kHostOp:
     case Category::kAnnotation:
-      return OnHost(event, args);
+      return OnHost(category, event, args);
     case Category::kKernel:
     case Category::kCopy:
-      return OnDevice(event, args);
+      return OnDevice(category, event, args);
     case Category::kPython:
       return OnPython(event);
     case Category::kRuntime:
@@ -96,7 +96,7 @@ void RankTraceBuilder::OnEvent(const TraceEvent& event, const EventArgs& args) {
   }
 }
 
-void RankTraceBuilder::OnHost(const TraceEvent& event, const EventArgs& args) {
+void RankTraceBuilder::OnHost(Category category, const TraceEvent& event, const EventArgs& args) {
   const std::string_view name = event.name;
   if (trace_.process == kAbsent) trace_.process = event.process;
   if (StepNumber(name)) return OnStep(event);
@@ -116,7 +116,7 @@ void RankTraceBuilder::OnHost(const TraceEvent& event, const EventArgs& args) {
   } else if (event.duration >= kLongPythonNs) {
     long_ops_.push_back({std::string(event.name), event.begin, event.end(), event.thread});
   }
-  if (CategoryOf(event.category) != Category::kHostOp) return;
+  if (category != Category::kHostOp) return;
   if (ops_ == nullptr || ops_thread_ != event.thread) {
     ops_thread_ = event.thread;
     ops_ = &trace_.ops_by_thread[event.thread];
@@ -126,15 +126,23 @@ void RankTraceBuilder::OnHost(const TraceEvent& event, const EventArgs& args) {
   ops_->begins.push_back(event.begin);
 }
 
-void RankTraceBuilder::OnDevice(const TraceEvent& event, const EventArgs& args) {
-  const bool copy = CategoryOf(event.category) == Category::kCopy;
-  auto kind = copy ? std::nullopt : KindOfKernel(event.name);
+std::optional<CollectiveKind> RankTraceBuilder::KindOf(std::uint32_t name, std::string_view text) {
+  if (name >= kernel_names_.size()) kernel_names_.resize(name + 1);
+  KernelName& known = kernel_names_[name];
+  if (!std::exchange(known.seen, true)) known.kind = KindOfKernel(text);
+  return known.kind;
+}
+
+void RankTraceBuilder::OnDevice(Category category, const TraceEvent& event, const EventArgs& args) {
+  const bool copy = category == Category::kCopy;
+  const std::uint32_t name = log_.NameOf(event.name);
+  auto kind = copy ? std::nullopt : KindOf(name, event.name);
   // Libraries beside NCCL name their kernels as they like; PyTorch tells which op launched it.
   if (!copy && !kind && !args.collective.empty()) kind = KindOfName(args.collective);
   log_.AddDevice(kind   ? diagnosis::WorkKind::kCommunication
                  : copy ? diagnosis::WorkKind::kCopy
                         : diagnosis::WorkKind::kCompute,
-                 event, args);
+                 name, event, args);
   if (!kind) return trace_.device_busy.Add(event.begin, event.end());
   const CollectiveKind named = KindOfName(args.collective);
   AddComm(CommPart::kKernel, named != CollectiveKind::kUnknown ? named : *kind, event, args);

@@ -13,10 +13,13 @@
 #ifndef FATHOM_COLLECTOR_IMPORT_KINETO_RANK_TRACE_BUILDER_H_
 #define FATHOM_COLLECTOR_IMPORT_KINETO_RANK_TRACE_BUILDER_H_
 
+#include <cstdint>
+#include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "collector/import/kineto/names.h"
 #include "collector/import/kineto/rank_trace.h"
 #include "collector/import/kineto/trace_reader.h"
 #include "collector/import/kineto/work_log.h"
@@ -36,8 +39,10 @@ class RankTraceBuilder final : public TraceSink {
   RankTrace Take(ReadSummary summary);
 
  private:
-  void OnHost(const TraceEvent& event, const EventArgs& args);
-  void OnDevice(const TraceEvent& event, const EventArgs& args);
+  void OnHost(Category category, const TraceEvent& event, const EventArgs& args);
+  void OnDevice(Category category, const TraceEvent& event, const EventArgs& args);
+  // KindOfKernel(), looked at once a name.
+  std::optional<CollectiveKind> KindOf(std::uint32_t name, std::string_view text);
   void OnPython(const TraceEvent& event);
   void OnStep(const TraceEvent& event);
   void AddMark(diagnosis::MarkKind kind, const TraceEvent& event);
@@ -46,8 +51,13 @@ class RankTraceBuilder final : public TraceSink {
 
   RankTrace trace_;
   WorkLog log_;
-  std::vector<PythonCall> long_ops_;  // stand in for Python functions where there are none
-  ThreadOps* ops_ = nullptr;          // of ops_thread_: most events follow one of the same thread
+  struct KernelName {
+    bool seen = false;
+    std::optional<CollectiveKind> kind;
+  };
+  std::vector<KernelName> kernel_names_;  // by WorkLog::NameOf
+  std::vector<PythonCall> long_ops_;      // stand in for Python functions where there are none
+  ThreadOps* ops_ = nullptr;  // of ops_thread_: most events follow one of the same thread
   std::int64_t ops_thread_ = kAbsent;
   bool seen_ = false;
 };

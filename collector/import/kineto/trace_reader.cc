@@ -46,7 +46,10 @@ bool FillMissing(char* at, char* const end) {
 class Reader {
  public:
   Reader(const ByteSource& source, TraceSink& sink, std::size_t chunk_bytes)
-      : source_(source), sink_(sink), chunk_bytes_(std::max<std::size_t>(chunk_bytes, 64)) {}
+      : source_(source),
+        sink_(sink),
+        event_parser_(sink),
+        chunk_bytes_(std::max<std::size_t>(chunk_bytes, 64)) {}
 
   absl::StatusOr<ReadSummary> Run() {
     if (auto status = ReadHead(); !status.ok()) return status;
@@ -289,15 +292,9 @@ class Reader {
   }
 
   bool Deliver(simdjson::ondemand::object& object) {
-    TraceEvent event;
-    if (!ParseEvent(object, event)) return false;
-    EventArgs args;
-    if (sink_.WantsArgs(event)) {
-      bool empty = false;
-      if (object.reset().get(empty) != simdjson::SUCCESS || !ParseArgs(object, args)) return false;
-    }
+    if (!event_parser_.Parse(object)) return false;
     ++summary_.events;
-    sink_.OnEvent(event, args);
+    sink_.OnEvent(event_parser_.event(), event_parser_.args());
     return true;
   }
 
@@ -345,6 +342,7 @@ class Reader {
 
   const ByteSource& source_;
   TraceSink& sink_;
+  EventParser event_parser_;
   std::size_t chunk_bytes_;
   simdjson::ondemand::parser parser_;
   std::vector<char> buffer_;

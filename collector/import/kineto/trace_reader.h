@@ -28,14 +28,15 @@
 
 namespace fathom::collector::kineto {
 
-inline constexpr std::size_t kChunkBytes = std::size_t{1} << 20;
+inline constexpr std::size_t kChunkBytes = std::size_t{1} << 18;
 inline constexpr std::size_t kLargestPiece = std::size_t{64} << 20;
 
 class TraceSink {
  public:
   virtual ~TraceSink() = default;
 
-  // Whether OnEvent needs the args of this event: reading them costs more than all the rest.
+  // Whether OnEvent needs the args of this event: reading them costs more than all the rest. Asked
+  // by phase, category and name; the other fields may not be read yet.
   virtual bool WantsArgs(const TraceEvent& event) = 0;
   virtual void OnEvent(const TraceEvent& event, const EventArgs& args) = 0;
 };

@@ -65,7 +65,7 @@ Launches TakeFrom(std::int64_t cut, Launches& launches) {
   for (const auto& [id, call] : launches) {
     if (call.begin >= cut) later.emplace(id, call);
   }
-  std::erase_if(launches, [cut](const auto& launch) { return launch.second.begin >= cut; });
+  absl::erase_if(launches, [cut](const auto& launch) { return launch.second.begin >= cut; });
   return later;
 }
 

@@ -14,7 +14,8 @@ std::string_view CopyKind(std::string_view name) {
 }  // namespace
 
 std::uint32_t WorkLog::NameOf(std::string_view name) {
-  if (const auto known = name_ids_.find(name); known != name_ids_.end()) return known->second;
+  const auto known = name_ids_.find(absl::string_view(name.data(), name.size()));
+  if (known != name_ids_.end()) return known->second;
   const auto id = static_cast<std::uint32_t>(work_.names.size());
   work_.names.emplace_back(name);
   name_ids_.emplace(std::string(name), id);
@@ -39,11 +40,13 @@ void WorkLog::AddCopy(const TraceEvent& event, std::int64_t bytes) {
   sum.ns += static_cast<double>(event.duration);
 }
 
-void WorkLog::AddDevice(diagnosis::WorkKind kind, const TraceEvent& event, const EventArgs& args) {
+void WorkLog::AddDevice(diagnosis::WorkKind kind, std::uint32_t name, const TraceEvent& event,
+                        const EventArgs& args) {
+  if (work_.device.empty()) ops_by_thread_.clear();
   diagnosis::DeviceWork one;
   one.begin = event.begin;
   one.end = event.end();
-  one.name = NameOf(event.name);
+  one.name = name;
   one.stream = StreamOf(args.stream != kAbsent ? args.stream : event.thread);
   one.kind = kind;
   work_.device.push_back(one);
@@ -52,6 +55,7 @@ void WorkLog::AddDevice(diagnosis::WorkKind kind, const TraceEvent& event, const
 }
 
 void WorkLog::AddHostOp(const TraceEvent& event) {
+  if (!work_.device.empty()) return;
   ops_by_thread_[event.thread].push_back({event.begin, event.end(), NameOf(event.name)});
 }
 

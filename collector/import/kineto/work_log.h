@@ -13,13 +13,12 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "collector/import/kineto/trace_event.h"
 #include "diagnosis/stats/interval_set.h"
 #include "diagnosis/tables/device_work.h"
@@ -30,31 +29,27 @@ using diagnosis::IntervalSet;
 using Stretch = IntervalSet::Stretch;
 
 // Calls on the host that launch work, by correlation id.
-using Launches = std::unordered_map<std::int64_t, Stretch>;
+using Launches = absl::flat_hash_map<std::int64_t, Stretch>;
 
 class WorkLog {
  public:
-  void AddDevice(diagnosis::WorkKind kind, const TraceEvent& event, const EventArgs& args);
+  // The same number for the same name, from 0 on.
+  std::uint32_t NameOf(std::string_view name);
+  // `name`: NameOf that of the event.
+  void AddDevice(diagnosis::WorkKind kind, std::uint32_t name, const TraceEvent& event,
+                 const EventArgs& args);
   void AddHostOp(const TraceEvent& event);
 
   // `training_thread`: whose ops are kept, and only where no device worked. Call once.
   diagnosis::RankWork Take(const Launches& launches, std::int64_t training_thread);
 
  private:
-  struct Hash {
-    using is_transparent = void;
-    std::size_t operator()(std::string_view text) const {
-      return std::hash<std::string_view>{}(text);
-    }
-  };
-
-  std::uint32_t NameOf(std::string_view name);
   std::uint16_t StreamOf(std::int64_t stream);
   void AddCopy(const TraceEvent& event, std::int64_t bytes);
 
-  std::unordered_map<std::string, std::uint32_t, Hash, std::equal_to<>> name_ids_;
-  std::vector<std::int64_t> correlations_;  // of work_.device
-  std::map<std::int64_t, std::vector<diagnosis::HostOp>> ops_by_thread_;
+  absl::flat_hash_map<std::string, std::uint32_t> name_ids_;
+  std::vector<std::int64_t> correlations_;                                // of work_.device
+  std::map<std::int64_t, std::vector<diagnosis::HostOp>> ops_by_thread_;  // until a device works
   diagnosis::RankWork work_;
 };
 
