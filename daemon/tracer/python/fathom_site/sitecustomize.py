@@ -1,32 +1,81 @@
 """Start-up hook of fathom: first on PYTHONPATH, run by Python's own `site`.
 
-Registers an import hook that waits for the modules it knows, then runs the sitecustomize that would
-have run without this folder. Does nothing in a process without libfathom.so.
+Registers a finder that waits for the modules it knows, then runs the sitecustomize that would have run
+without this folder. Every Python process of a job runs this, most of them for nothing: so it is one file,
+and imports only what Python has loaded by then. Does nothing in a process without libfathom.so.
 """
-import importlib.machinery
-import importlib.util
 import os
 import sys
+
+try:
+    from _frozen_importlib import module_from_spec
+    from _frozen_importlib_external import PathFinder
+except ImportError:  # not CPython
+    from importlib.machinery import PathFinder
+    from importlib.util import module_from_spec
+
+# What fathom_python.watch acts after, besides the modules of FATHOM_FUNCTIONS. A test compares.
+MODULES = frozenset((
+    "torch._tensor", "torch.autograd", "torch.compiler", "torch.cuda",
+    "torch.distributed.checkpoint.state_dict_loader", "torch.distributed.checkpoint.state_dict_saver",
+    "torch.distributed.distributed_c10d", "torch.distributed.fsdp.fully_sharded_data_parallel",
+    "torch.nn.parallel.distributed", "torch.optim.optimizer", "torch.serialization", "torch.utils.data.dataloader",
+))
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+class _Finder:
+    """Stands before the other finders. A module that it does not know costs one look into a set."""
+
+    def __init__(self, names):
+        self._names, self._busy = names, set()
+
+    def find_spec(self, name, path=None, target=None):
+        if name not in self._names or name in self._busy:
+            return None
+        self._busy.add(name)
+        try:
+            return _watch().spec_of(self, name, path, target)
+        finally:
+            self._busy.discard(name)
+
+
+def _watch():
+    if "fathom_python" not in sys.modules:  # found wherever sys.path has gone since
+        _execute(PathFinder.find_spec("fathom_python", [HERE]))
+    from fathom_python import watch
+
+    return watch
+
+
+def _execute(spec):
+    module = module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
 
 
 def _install():
     try:
-        import fathom_python.watch
+        if os.environ.get("FATHOM_DISABLE", "0") not in ("", "0"):
+            return
+        preloaded = os.environ.get("LD_PRELOAD", "").replace(":", " ").split()
+        if not any(os.path.basename(name).startswith("libfathom") for name in preloaded):
+            return
+        names = MODULES
+        if os.environ.get("FATHOM_FUNCTIONS"):
+            from fathom_python.settings import named
 
-        fathom_python.watch.install()
+            names = MODULES.union(module for module, _ in named())
+        sys.meta_path.insert(0, _Finder(names))
     except Exception:  # the tracer's affairs never reach the user's program
         pass
 
 
 def _run_next():
-    here = os.path.dirname(os.path.abspath(__file__))
-    path = [p for p in sys.path if os.path.abspath(p or os.curdir) != here]
-    spec = importlib.machinery.PathFinder.find_spec("sitecustomize", path)
-    if spec is None or spec.loader is None:
-        return
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["sitecustomize"] = module
-    spec.loader.exec_module(module)
+    path = [p for p in sys.path if os.path.abspath(p or os.curdir) != HERE]
+    spec = PathFinder.find_spec("sitecustomize", path)
+    if spec is not None and spec.loader is not None:
+        _execute(spec)
 
 
 _install()

@@ -89,6 +89,34 @@ class SiteTest(unittest.TestCase):
         self.assertIn("[5, 0, 1] 3 2", said[2])
         self.assertEqual(said[3], "  None 2 0", "nothing is announced outside the helper")
 
+    def test_start_up_loads_nothing_but_itself(self):
+        """Every Python process of a job pays for it."""
+        code = [sys.executable, "-c", "import sys; print(*sorted(sys.modules))"]
+        env = {"PATH": os.environ.get("PATH", "")}
+        bare, traced = (set(subprocess.run(code, env={**env, **more}, capture_output=True, text=True).stdout.split())
+                        for more in ({}, {"PYTHONPATH": SITE, "LD_PRELOAD": LIBRARY, "FATHOM_SHM_DIR": str(self.rings)}))
+        self.assertEqual(traced - bare - {"sitecustomize"}, set())
+
+    def test_start_up_names_the_modules_that_something_is_done_after(self):
+        said = self.run_python("""
+            import re, pathlib
+            from fathom_python import watch
+            text = pathlib.Path(watch.__file__).parents[1].joinpath("sitecustomize.py").read_text()
+            named = set(re.findall(r'"(torch[.][\\w.]+)"', text))
+            print(named == watch.MODULES, len(named))
+            """)
+        self.assertEqual(said, ["True 12"])
+
+    def test_is_found_when_sys_path_has_changed_since(self):
+        said = self.run_python(f"""
+            import sys
+            sys.path[:] = [p for p in sys.path if p != {SITE!r}]
+            import torch.distributed.distributed_c10d as c
+            c._new_process_group_helper(4, 1, [], "gloo", None, "0", group_desc="default_pg")
+            print(ring().groups[0].description)
+            """)
+        self.assertEqual(said, ["default_pg"])
+
     def test_errors_of_the_real_helper_pass(self):
         said = self.run_python("""
             import torch.distributed.distributed_c10d as c

@@ -1,13 +1,5 @@
 """libfathom.so as it is mapped in this process, through ctypes."""
-import os
-
 VERSION = 4
-
-
-def preloaded():
-    """True if libfathom.so is named in LD_PRELOAD: a look at a string, nothing is loaded."""
-    names = os.environ.get("LD_PRELOAD", "").replace(":", " ").split()
-    return any(os.path.basename(name).startswith("libfathom") for name in names)
 
 
 def load():

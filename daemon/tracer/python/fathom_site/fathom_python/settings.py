@@ -1,4 +1,4 @@
-"""What the user wants traced. Read in every Python process: imports nothing that is not there already."""
+"""What the user wants traced. Read at start-up where FATHOM_FUNCTIONS is set: imports nothing new."""
 import os
 
 MAX_NAMED = 20  # of the user's functions; the table in the ring holds 32 with ours

@@ -1,5 +1,4 @@
-"""An import hook that acts when a module of interest has just been executed, and never before."""
-import os
+"""What is done when a module of interest has just been executed. Loaded with the first of them."""
 import sys
 
 from . import library, phases
@@ -8,37 +7,20 @@ from .settings import named
 GROUPS = "torch.distributed.distributed_c10d"
 LOADER = "torch.utils.data.dataloader"
 COMPILER = "torch.compiler"
+MODULES = {GROUPS, LOADER, COMPILER, phases.OPTIMIZER, *phases.PHASES}  # sitecustomize names them too
 
 
-def install():
-    """Registers the hook. Nothing happens where the tracer is absent or FATHOM_DISABLE is set."""
-    if os.environ.get("FATHOM_DISABLE", "0") not in ("", "0") or not library.preloaded():
-        return
-    sys.meta_path.insert(0, _Watcher({GROUPS, LOADER, COMPILER, phases.OPTIMIZER, *phases.PHASES, *(m for m, _ in named())}))
+def spec_of(finder, name, path, target):
+    """What the finders beside `finder` find, its loader wrapped."""
+    spec = _find(finder, name, path, target)
+    if spec is not None and spec.loader is not None and hasattr(spec.loader, "exec_module"):
+        spec.loader = _Loader(spec.loader, name)
+    return spec
 
 
-class _Watcher:
-    """Answers for no module itself: it lets the other finders find, and wraps the loader they give."""
-
-    def __init__(self, names):
-        self._names, self._busy = names, set()
-
-    def find_spec(self, name, path=None, target=None):
-        if name not in self._names or name in self._busy:
-            return None
-        self._busy.add(name)
-        try:
-            spec = _find(name, path, target)
-        finally:
-            self._busy.discard(name)
-        if spec is not None and spec.loader is not None and hasattr(spec.loader, "exec_module"):
-            spec.loader = _Loader(spec.loader, name)
-        return spec
-
-
-def _find(name, path, target):
+def _find(ours, name, path, target):
     for finder in sys.meta_path:
-        if isinstance(finder, _Watcher):
+        if finder is ours:
             continue
         spec = finder.find_spec(name, path, target) if hasattr(finder, "find_spec") else None
         if spec is not None:
