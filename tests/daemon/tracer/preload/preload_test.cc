@@ -223,6 +223,44 @@ TEST(PreloadTest, SpawnedProcessWithoutGroupsLeavesNothing) {
   EXPECT_THAT(run.output, testing::HasSubstr("nothing made"));
 }
 
+TEST(PreloadTest, AVforkedChildLeavesItsParentsRingInOrder) {
+  Outcome run = RunVictim("vfork");
+  EXPECT_EQ(run.code, 0);
+  ASSERT_TRUE(run.ring);
+  EXPECT_THAT(run.output, testing::HasSubstr("nothing made"));
+  EXPECT_EQ(OfKind(*run.ring, RecordKind::kOpEnter).size(), 6u);
+  EXPECT_EQ(Drops(*run.ring), kNoDrops);
+}
+
+TEST(PreloadTest, ASignalHandlerMayComeBetweenAnyTwoInstructions) {
+  Outcome run = RunVictim("signals", "200", {"FATHOM_RING_KIB=65536"});
+  EXPECT_EQ(run.code, 0);
+  ASSERT_TRUE(run.ring);
+  std::uint64_t missing = 0;
+  std::size_t marks = 0;
+  std::set<std::uint64_t> entered;
+  for (const EventRecord& record : run.ring->records(&missing)) {
+    marks += record.record_kind == static_cast<std::uint8_t>(RecordKind::kMark);
+    if (record.record_kind == static_cast<std::uint8_t>(RecordKind::kOpEnter)) {
+      EXPECT_TRUE(entered.insert(record.sequence).second);
+    }
+  }
+  EXPECT_EQ(missing, 0u);
+  EXPECT_GE(marks, 2u * 200);
+  EXPECT_EQ(marks % 2, 0u);
+  EXPECT_EQ(entered.size(), *entered.rbegin() + 1) << "no op was lost to a signal";
+  EXPECT_EQ(Drops(*run.ring), kNoDrops);
+}
+
+TEST(PreloadTest, ARingThatIsTakenAwayUnderneathHarmsNobody) {
+  VictimRun run("ops", "20000");
+  ASSERT_TRUE(run.WaitFor("ready"));
+  std::filesystem::remove_all(run.folder());
+  run.Go();
+  EXPECT_EQ(run.Finish(), 0);
+  EXPECT_FALSE(std::filesystem::exists(run.folder())) << "and it is not made again";
+}
+
 TEST(PreloadTest, ExecStartsTheNextGeneration) {
   VictimRun run("exec");
   ASSERT_TRUE(run.WaitFor("ready"));

@@ -6,12 +6,14 @@
 // prints "ready", and starts when a line comes on stdin, so that the test can map the ring first.
 #include <dlfcn.h>
 #include <pthread.h>
+#include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -112,6 +114,46 @@ int Spawn(char* self, const char* library) {
   return Reap(child);
 }
 
+// The child runs in its parent's memory until it is another program, or none.
+int Vfork(char* self, const char* library) {
+  Ops(3);
+  const pid_t ends = vfork();
+  if (ends == 0) _exit(7);
+  char* const argv[] = {self, const_cast<char*>(library), const_cast<char*>("bare"), nullptr};
+  const pid_t becomes = vfork();
+  if (becomes == 0) {
+    execv(self, argv);
+    _exit(8);
+  }
+  Ops(3);
+  return Reap(ends) == 7 && Reap(becomes) == 0 ? 0 : 1;
+}
+
+using SpanMark = void (*)(std::uint64_t, std::int64_t, std::uint64_t, std::uint64_t, std::uint64_t);
+SpanMark span_mark = nullptr;
+volatile sig_atomic_t signals_seen = 0;
+
+void OnSignal(int) {
+  span_mark(1, 1, 0, 2, 0);
+  signals_seen = signals_seen + 1;
+}
+
+// Records written by a signal handler, wherever the thread was at that moment.
+int Signals(int count) {
+  span_mark = reinterpret_cast<SpanMark>(dlsym(RTLD_DEFAULT, "fathom_mark_span"));
+  if (span_mark == nullptr) return 3;
+  struct sigaction action = {};
+  action.sa_handler = OnSignal;
+  action.sa_flags = SA_RESTART;
+  sigaction(SIGALRM, &action, nullptr);
+  const itimerval often = {{0, 50}, {0, 50}};
+  setitimer(ITIMER_REAL, &often, nullptr);
+  while (signals_seen < count) Ops(10);
+  const itimerval never = {};
+  setitimer(ITIMER_REAL, &never, nullptr);
+  return printf("%d signals\n", static_cast<int>(signals_seen)) < 0;
+}
+
 int Exec(char* self, const char* library) {
   Ops(3);
   char* const argv[] = {self, const_cast<char*>(library), const_cast<char*>("ops"),
@@ -204,6 +246,8 @@ int Run(const std::string& mode, char** argv, int count, void* library) {
   if (mode == "raw_fork") return RawFork();
   if (mode == "fork_inside_op") return ForkInsideOp();
   if (mode == "fork_and_make_group") return ForkAndMakeGroup();
+  if (mode == "vfork") return Vfork(argv[0], argv[1]);
+  if (mode == "signals") return Signals(count);
   if (mode == "spawn") return Spawn(argv[0], argv[1]);
   if (mode == "exec") return Exec(argv[0], argv[1]);
   if (mode == "failures") return Failures();
