@@ -16,6 +16,7 @@
 #include "collector/http/job_news.h"
 #include "collector/http/login/login.h"
 #include "collector/ingest/agent_service.h"
+#include "collector/ingest/trace_requests.h"
 #include "collector/ingest/window_requests.h"
 #include "collector/net/curl_transport.h"
 #include "collector/notify/notifier.h"
@@ -48,6 +49,7 @@ struct Collector::Parts {
   IngestCounters counters;
   RowRequests requests;
   WindowRequests windows;
+  TraceRequests traces;
   EventHub events;
   JobNews news;
   CurlTransport outside;
@@ -80,6 +82,7 @@ Collector::Parts::Parts(const FinalizedCollectorConfig& config, DiagnosisFunctio
       registry(clock),
       requests(registry, counters, clock),
       windows(registry),
+      traces(registry),
       events(static_cast<std::size_t>(config->max_event_clients)),
       news(events, jobs, clock),
       notifier(config.receivers(), outside, clock),
@@ -102,7 +105,11 @@ Collector::Parts::Parts(const FinalizedCollectorConfig& config, DiagnosisFunctio
            [this](JobState& job, const WindowWish& wish) { return windows.Ask(job, wish); },
            [this](const auto& job, const auto& wanted) { return AskForRows(job, wanted); },
            [this](const Request& request) { return Actions(request); },
-           [this](const Request& request) { return Command(request); }}) {
+           [this](const Request& request) { return Command(request); },
+           [this](JobState& job, const SwitchWish& wish) { return traces.Switch(job, wish); },
+           [this](JobState& job, const std::vector<RankId>& ranks) {
+             return traces.ReadStacks(job, ranks);
+           }}) {
   for (const Episode& open : store->Verdicts("", true, Store::kMaxVerdicts)) ledger.Adopt(open);
 }
 

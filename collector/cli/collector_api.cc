@@ -59,6 +59,20 @@ absl::StatusOr<Json> CollectorApi::AskProfile(std::string_view job, std::int64_t
   return Read(client_.Post(path, "{}"), "ranks");
 }
 
+absl::StatusOr<Json> CollectorApi::AskTrace(std::string_view job, std::string_view off,
+                                            std::string_view on, std::string_view ranks) const {
+  const std::string path =
+      Cat("/api/v1/jobs/", PercentEncode(job), "/trace?off=", PercentEncode(off),
+          "&on=", PercentEncode(on), "&ranks=", PercentEncode(ranks));
+  return Read(client_.Post(path, "{}"), "ranks");
+}
+
+absl::StatusOr<Json> CollectorApi::AskStacks(std::string_view job, std::string_view ranks) const {
+  const std::string path =
+      Cat("/api/v1/jobs/", PercentEncode(job), "/stacks?ranks=", PercentEncode(ranks));
+  return Read(client_.Post(path, "{}"), "ranks");
+}
+
 absl::StatusOr<Json> CollectorApi::Verdicts(std::string_view job, bool active_only) const {
   std::string query;
   if (!job.empty()) AppendTo(&query, "?job=", PercentEncode(job));

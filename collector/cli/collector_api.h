@@ -1,6 +1,6 @@
 // The collector's HTTP API as the command line uses it: paths in, JSON out, errors in words.
 //
-// Used by get, explain, watch, profile, doctor, export, by `run` for the report, and by
+// Used by get, explain, watch, profile, trace, doctor, export, by `run` for the report, and by
 // fathom-fleet for the path of events. Thread-safety: thread-compatible. Errors: one line that says
 // what to do, ready to be printed: kUnavailable (nobody answers), kInternal (an answer that is not
 // the API's), and the collector's own errors: kNotFound, kInvalidArgument, kFailedPrecondition.
@@ -32,6 +32,12 @@ class CollectorApi {
   absl::StatusOr<Json> Profile(std::string_view job) const { return FetchJob(job, "/profile"); }
   absl::StatusOr<Json> AskProfile(std::string_view job, std::int64_t seconds,
                                   std::string_view ranks) const;
+  // The newest order to switch sources, and the stacks asked for last; Ask… orders.
+  absl::StatusOr<Json> Trace(std::string_view job) const { return FetchJob(job, "/trace"); }
+  absl::StatusOr<Json> AskTrace(std::string_view job, std::string_view off, std::string_view on,
+                                std::string_view ranks) const;
+  absl::StatusOr<Json> Stacks(std::string_view job) const { return FetchJob(job, "/stacks"); }
+  absl::StatusOr<Json> AskStacks(std::string_view job, std::string_view ranks) const;
   absl::StatusOr<Json> Verdicts(std::string_view job, bool active_only) const;
   absl::StatusOr<Json> Verdict(std::string_view id) const;
 

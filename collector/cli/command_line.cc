@@ -65,6 +65,7 @@ void AddVerbs(CLI::App& root, Invocation* invocation) {
   AddSimulateVerb(root, invocation);
   AddDoctorVerb(root, invocation);
   AddProfileVerb(root, invocation);
+  AddTraceVerb(root, invocation);
   AddActionVerb(root, invocation);
   AddExportVerb(root, invocation);
   AddCompletionVerb(root, invocation);

@@ -1,6 +1,8 @@
 // `fathom completion SHELL`: completion scripts, made from the verbs and options that are there.
+#include <algorithm>
 #include <cstdio>
 #include <memory>
+#include <utility>
 
 #include "collector/cli/exit_code.h"
 #include "collector/cli/text.h"
@@ -27,14 +29,28 @@ std::vector<std::string> ArgumentWords(const std::string& verb) {
   return {};
 }
 
+std::vector<std::string> OptionsOf(const CLI::App& verb) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : verb.get_options()) {
+    if (option->get_group().empty()) continue;
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  }
+  return names;
+}
+
 std::vector<VerbWords> WordsOf(const CLI::App& root) {
   std::vector<VerbWords> out;
   for (const CLI::App* verb : root.get_subcommands(nullptr)) {
     if (verb->get_group().empty()) continue;
     VerbWords words{verb->get_name(), verb->get_description(), ArgumentWords(verb->get_name())};
-    for (const CLI::Option* option : verb->get_options()) {
-      if (option->get_group().empty()) continue;
-      for (const std::string& name : option->get_lnames()) words.words.push_back("--" + name);
+    for (std::string& option : OptionsOf(*verb)) words.words.push_back(std::move(option));
+    for (const CLI::App* noun : verb->get_subcommands(nullptr)) {
+      words.words.push_back(noun->get_name());
+      for (const std::string& option : OptionsOf(*noun)) {
+        if (std::count(words.words.begin(), words.words.end(), option) == 0) {
+          words.words.push_back(option);
+        }
+      }
     }
     out.push_back(std::move(words));
   }

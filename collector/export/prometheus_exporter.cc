@@ -14,6 +14,8 @@ namespace {
 double Seconds(WallNs t) { return static_cast<double>(t.ns) * 1e-9; }
 double Number(std::uint64_t n) { return static_cast<double>(n); }
 
+std::string Name(std::string_view text) { return std::string(text); }
+
 struct JobRow {
   JobFigures figures;
   IterationHistogram histogram;
@@ -52,11 +54,16 @@ void WriteJobs(const std::vector<JobRow>& rows, MetricPage& page) {
   auto slowdown = page.Gauge("fathom_job_slowdown_ratio",
                              "Present iteration time over the baseline's; 1 is no slowdown.");
   for (const auto& row : rows) slowdown.Set(row.figures.slowdown, {{"job", row.figures.name}});
+  auto off = page.Gauge("fathom_job_ranks_switched_off",
+                        "Living ranks on which somebody has switched a source of the tracer off.");
+  for (const auto& row : rows) {
+    for (const auto& [source, ranks_off] : row.figures.switched_off) {
+      off.Set(ranks_off, {{"job", row.figures.name}, {"source", Name(source)}});
+    }
+  }
   auto hung = page.Gauge("fathom_job_hung", "1 while a verdict says that the job hangs.");
   for (const auto& row : rows) hung.Set(row.hung, {{"job", row.figures.name}});
 }
-
-std::string Name(std::string_view text) { return std::string(text); }
 
 void WriteVerdicts(const std::vector<Episode>& open, MetricPage& page) {
   using Key = std::tuple<std::string, std::string, std::string, std::string, std::string>;

@@ -14,7 +14,9 @@ Response NotFound(const Request& request) {
 
 bool TakesPost(const std::vector<std::string>& at) {
   if (at.size() < 4 || at[0] != "api" || at[1] != "v1") return false;
-  return at[2] == "actions" || (at.size() == 5 && at[2] == "jobs" && at[4] == "profile");
+  if (at[2] == "actions") return true;
+  if (at.size() != 5 || at[2] != "jobs") return false;
+  return at[4] == "profile" || at[4] == "trace" || at[4] == "stacks";
 }
 
 }  // namespace

@@ -1,8 +1,8 @@
 // Answers every request but the event stream: /api/v1, /metrics, /healthz, /readyz and the page.
 //
 // Called by HttpServer on its threads, and by tests without a socket. docs/formats/http_api.md
-// is the contract. POST: a window of detail (jobs/JOB/profile), and what fathom-cordon is told by a
-// person (actions/…).
+// is the contract. POST: a window of detail (jobs/JOB/profile), what is traced (…/trace), stacks
+// (…/stacks), and what fathom-cordon is told by a person (actions/…).
 //
 // Thread-safety: thread-safe (reads thread-safe parts). Ownership: refers to Parts, which outlive
 // it; …/pictures asks agents for rows through them. Errors: JSON {"error": what to do} with 400,
@@ -53,6 +53,9 @@ class Api {
     std::function<std::string(const Request&)> actions{};
     // Tells fathom-cordon what a person wants. Set where `actions` is.
     std::function<Response(const Request&)> command{};
+    // Switches sources of a job's tracers, and reads stacks of its ranks. Empty: not offered.
+    std::function<absl::Status(JobState&, const SwitchWish&)> trace{};
+    std::function<absl::Status(JobState&, const std::vector<RankId>&)> stacks{};
   };
 
   explicit Api(Parts parts) : parts_(std::move(parts)) {}
@@ -70,6 +73,8 @@ class Api {
   Response Job(const JobState& job) const;
   Response Iterations(const JobState& job, const Request& request) const;
   Response Profile(JobState& job, const Request& request) const;
+  Response Trace(JobState& job, const Request& request) const;
+  Response Stacks(JobState& job, const Request& request) const;
   Response Pictures(const std::shared_ptr<JobState>& job, const Request& request) const;
   Response Perfetto(const JobState& job) const;
   Response Communicators(const JobState& job, const Request& request) const;

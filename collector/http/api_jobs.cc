@@ -46,13 +46,15 @@ Response Api::AnswerJob(const Request& request) const {
   if (what == "report") return Response::Json(ReportOf(*job));
   if (what == "iterations") return Iterations(*job, request);
   if (what == "profile") return Profile(*job, request);
+  if (what == "trace") return Trace(*job, request);
+  if (what == "stacks") return Stacks(*job, request);
   if (what == "health") return Response::Json(HealthJson(*job, parts_.registry.Agents()));
   if (what == "pictures") return Pictures(job, request);
   if (what == "perfetto") return Perfetto(*job);
   if (what == "communicators") return Communicators(*job, request);
   return Response::Error(404,
-                         "a job has report, iterations, health, profile, pictures, perfetto and "
-                         "communicators");
+                         "a job has report, iterations, health, profile, trace, stacks, pictures, "
+                         "perfetto and communicators");
 }
 
 Response Api::Job(const JobState& job) const {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "collector/export/group_kind.h"
+#include "collector/window/trace_sources.h"
 
 namespace fathom::collector {
 namespace {
@@ -110,21 +111,29 @@ void WriteSignal(const diagnosis::SignalState& signal, JsonWriter& json) {
   json.Field("hides", signal.hides).EndObject();
 }
 
-// What is traced on the rank, by which source. on: it has told something; ready: its hooks are in
-// place and nothing has come; off: it is switched off, or has refused.
+// on: it has told something; ready: its hooks are in place and nothing has come; switched_off: by a
+// person, while the job runs; off: otherwise.
+const char* SourceState(const RankState& state, std::uint32_t bit, bool window_refused) {
+  const bool hooked = (state.process.sources & bit) != 0;
+  if (hooked && (state.health.sources_off & bit) != 0) return "switched_off";
+  if (bit == kCupti && window_refused) return "off";
+  if ((state.health.sources_seen & bit) != 0) return "on";
+  return hooked ? "ready" : "off";
+}
+
+// What is traced on the rank, by which source.
 void WriteSources(const RankState& state, JsonWriter& json) {
-  constexpr std::pair<const char*, std::uint32_t> kSources[] = {
-      {"gloo", kGloo}, {"nccl", kNccl},        {"nccl_plugin", kNcclPlugin},
-      {"cuda", kCuda}, {"gpu_window", kCupti}, {"python", kPython}};
   const std::string why = state.health.trouble ? state.health.trouble->window_refused : "";
   json.Key("sources").BeginObject();
-  for (const auto& [name, bit] : kSources) {
-    const bool seen = (state.health.sources_seen & bit) != 0;
-    const bool hooked = (state.process.sources & bit) != 0;
-    const bool refused = bit == kCupti && !why.empty();
-    json.Field(name, seen && !refused ? "on" : hooked && !refused ? "ready" : "off");
+  for (const TraceSource& source : kTraceSources) {
+    if (source.bit == kNcclTransfers) continue;  // of the plugin; only told where it is switched
+    json.Field(source.name, SourceState(state, source.bit, !why.empty()));
   }
-  json.EndObject().Field("window_refused", why);
+  json.EndObject().Field("window_refused", why).Key("switched_off").BeginArray();
+  for (const TraceSource& source : kTraceSources) {
+    if ((state.health.sources_off & source.bit) != 0) json.Value(source.name);
+  }
+  json.EndArray();
 }
 
 void WriteRankHealth(const JobState& job, RankId rank, const RankState& state,

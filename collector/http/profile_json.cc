@@ -1,12 +1,10 @@
 #include "collector/http/profile_json.h"
 
-#include <absl/strings/numbers.h>
-#include <absl/strings/str_split.h>
-
 #include <cstdint>
+#include <utility>
 
 #include "collector/http/json_writer.h"
-#include "collector/limits.h"
+#include "collector/http/trace_json.h"
 
 namespace fathom::collector {
 namespace {
@@ -45,13 +43,9 @@ std::optional<WindowWish> ParseWish(const Request& request) {
   const auto seconds = request.Number("seconds", kDefaultSeconds);
   if (!seconds || *seconds < 1 || *seconds > kMaxSeconds) return std::nullopt;
   WindowWish wish{static_cast<double>(*seconds), {}};
-  const std::string ranks = request.Text("ranks");
-  if (ranks.empty()) return wish;
-  for (const auto& text : absl::StrSplit(ranks, ',')) {
-    std::uint32_t rank = 0;
-    if (!absl::SimpleAtoi(text, &rank) || rank >= kMaxWorldSize) return std::nullopt;
-    wish.ranks.push_back(RankId(rank));
-  }
+  auto ranks = ParseRanks(request.Text("ranks"));
+  if (!ranks) return std::nullopt;
+  wish.ranks = *std::move(ranks);
   return wish;
 }
 

@@ -83,6 +83,10 @@ Rejection AgentSession::Take(const v1::AgentMessage& message) {
     }
     case v1::AgentMessage::kWindow:
       return TakeForJob(message.window());
+    case v1::AgentMessage::kTrace:
+      return TakeForJob(message.trace());
+    case v1::AgentMessage::kStacks:
+      return TakeForJob(message.stacks());
     case v1::AgentMessage::kHello:
     case v1::AgentMessage::BODY_NOT_SET:
       break;

@@ -6,20 +6,33 @@
 
 namespace fathom::collector {
 
-bool AgentStream::Outbox::Send(const v1::RowsRequest& request) {
+bool AgentStream::Outbox::Pass(v1::CollectorMessage message) {
   const std::lock_guard lock(mutex_);
-  if (stream_ == nullptr) return false;
+  return stream_ != nullptr && stream_->Queue(std::move(message));
+}
+
+bool AgentStream::Outbox::Send(const v1::RowsRequest& request) {
   v1::CollectorMessage message;
   *message.mutable_rows() = request;
-  return stream_->Queue(std::move(message));
+  return Pass(std::move(message));
 }
 
 bool AgentStream::Outbox::SendWindow(const v1::WindowRequest& request) {
-  const std::lock_guard lock(mutex_);
-  if (stream_ == nullptr) return false;
   v1::CollectorMessage message;
   *message.mutable_window() = request;
-  return stream_->Queue(std::move(message));
+  return Pass(std::move(message));
+}
+
+bool AgentStream::Outbox::SendTrace(const v1::TraceOrder& order) {
+  v1::CollectorMessage message;
+  *message.mutable_trace() = order;
+  return Pass(std::move(message));
+}
+
+bool AgentStream::Outbox::SendStacks(const v1::StackRequest& request) {
+  v1::CollectorMessage message;
+  *message.mutable_stacks() = request;
+  return Pass(std::move(message));
 }
 
 void AgentStream::Outbox::Detach() {

@@ -41,9 +41,13 @@ class AgentStream final : public grpc::ServerBidiReactor<v1::AgentMessage, v1::C
     explicit Outbox(AgentStream* stream) : stream_(stream) {}
     bool Send(const v1::RowsRequest& request) override;
     bool SendWindow(const v1::WindowRequest& request) override;
+    bool SendTrace(const v1::TraceOrder& order) override;
+    bool SendStacks(const v1::StackRequest& request) override;
     void Detach();
 
    private:
+    bool Pass(v1::CollectorMessage message);
+
     std::mutex mutex_;  // guards stream_
     AgentStream* stream_;
   };

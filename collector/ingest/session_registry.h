@@ -26,6 +26,8 @@ class AgentCounters;
 class Hello;
 class NodeHealth;
 class RowsRequest;
+class StackRequest;
+class TraceOrder;
 class WindowRequest;
 }  // namespace fathom::v1
 
@@ -38,6 +40,8 @@ class RowsChannel {
   // False: the queue is full or the stream is over.
   virtual bool Send(const v1::RowsRequest& request) = 0;
   virtual bool SendWindow(const v1::WindowRequest& request) = 0;
+  virtual bool SendTrace(const v1::TraceOrder& order) = 0;
+  virtual bool SendStacks(const v1::StackRequest& request) = 0;
 };
 
 struct AgentFacts {

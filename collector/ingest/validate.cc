@@ -223,6 +223,27 @@ Rejection Check(const v1::WindowReply& reply) {
   return std::nullopt;
 }
 
+Rejection Check(const v1::TraceReply& reply) {
+  if (reply.request_id() == 0) return kUnasked;
+  if (!Name(reply.job())) return kBadString;
+  for (const auto& told : reply.ranks()) {
+    if (told.rank() >= kMaxWorldSize) return kBadRank;
+    if (!Printable(told.state(), kMaxNameBytes)) return kBadString;
+    if (!Printable(told.reason(), kMaxTextBytes)) return kBadString;
+  }
+  return std::nullopt;
+}
+
+Rejection Check(const v1::StackReply& reply) {
+  if (reply.request_id() == 0) return kUnasked;
+  if (!Name(reply.job())) return kBadString;
+  for (const auto& told : reply.ranks()) {
+    if (told.rank() >= kMaxWorldSize) return kBadRank;
+    if (!Printable(told.error(), kMaxTextBytes) || !Sound(told.stack())) return kBadString;
+  }
+  return std::nullopt;
+}
+
 Rejection Check(const v1::AgentCounters& counters) {
   if (counters.records_dropped_size() > kMaxDropReasons) return kBadNumber;
   for (const auto& [reason, count] : counters.records_dropped()) {
@@ -249,6 +270,10 @@ Rejection Validate(const v1::AgentMessage& message) {
       return Check(message.rows());
     case v1::AgentMessage::kWindow:
       return Check(message.window());
+    case v1::AgentMessage::kTrace:
+      return Check(message.trace());
+    case v1::AgentMessage::kStacks:
+      return Check(message.stacks());
     case v1::AgentMessage::kHealth:
       return Check(message.health());
     case v1::AgentMessage::kCounters:

@@ -6,36 +6,13 @@
 #include <tuple>
 #include <utility>
 
+#include "collector/window/anchor_plan.h"
 #include "fathom/v1/window.pb.h"
 
 namespace fathom::collector {
 namespace {
 
-constexpr double kLeadSeconds = 1.5;  // until the last agent has told its processes
-constexpr std::int64_t kLeadIterations = 3;
-constexpr double kPatience = 4;  // × the time it should take: the job is perhaps slow
-constexpr Nanos kPatienceFloor{20'000'000'000};
 constexpr Nanos kSlack{5'000'000'000};  // of the answers on their way
-
-// The newest boundary on each communicator that closes iterations, over all ranks.
-std::map<GroupId, SummaryWindow::Anchor> NewestAnchors(const RankTable& ranks,
-                                                       const SummaryWindow& window) {
-  std::map<GroupId, SummaryWindow::Anchor> newest;
-  for (const auto& [rank, state] : ranks.ranks()) {
-    const auto anchor = window.AnchorOf(rank);
-    if (!anchor) continue;
-    SummaryWindow::Anchor& best = newest[anchor->group];
-    const std::uint64_t step = std::max(best.step, anchor->step);
-    if (anchor->iteration > best.iteration) best = *anchor;
-    best.step = step;
-  }
-  return newest;
-}
-
-// The sequence of the anchor that closes `iteration`.
-std::uint64_t SequenceAt(const SummaryWindow::Anchor& anchor, std::int64_t iteration) {
-  return anchor.sequence + static_cast<std::uint64_t>(iteration - anchor.iteration) * anchor.step;
-}
 
 std::shared_ptr<const diagnosis::DeviceWindow> WindowOf(const v1::RankWindow& from, Iteration first,
                                                         std::int64_t count) {
@@ -80,11 +57,9 @@ void DetailWindows::Schedule(double seconds, Nanos iteration_time, std::int64_t 
                              MonoNs now) {
   const double per = iteration_time.Seconds();
   count_ = std::max<std::int64_t>(1, std::llround(seconds / per));
-  const auto lead =
-      std::max<std::int64_t>(kLeadIterations, std::llround(std::ceil(kLeadSeconds / per)));
+  const std::int64_t lead = LeadIterations(iteration_time);
   first_ = newest + 1 + lead;
-  const double expected = static_cast<double>(lead + count_) * per;
-  patience_ = std::max(kPatienceFloor, Nanos::FromSeconds(kPatience * expected));
+  patience_ = PatienceFor(lead + count_, iteration_time);
   over_at_ = now + patience_ + kSlack;
 }
 

@@ -70,6 +70,8 @@ void JobState::ResetForRestart() {
   rows_.Clear();
   shown_.Clear();
   detail_.Clear();
+  switches_ = SourceSwitches();
+  stacks_ = AskedStacks();
   suspicion_ = {};
   diagnosis_ = {};
   ended_ = false;
@@ -126,28 +128,6 @@ JobState::SummaryResult JobState::Apply(const v1::SummaryBatch& batch, std::stri
   last_seen_ = clock_.Wall();
   last_seen_mono_ = clock_.Mono();
   return {added.rejected, added.rows, added.repeats, added.too_old};
-}
-
-Rejection JobState::Apply(const v1::WindowReply& reply, std::string_view node) {
-  const std::lock_guard lock(mutex_);
-  for (const auto& window : reply.ranks()) {
-    if (auto bad = ranks_.CheckOwner(RankId(window.rank()), node)) return bad;
-  }
-  return detail_.Take(reply);
-}
-
-absl::StatusOr<JobState::WindowOrders> JobState::PlanWindow(std::uint64_t id,
-                                                            const WindowWish& wish) {
-  const std::lock_guard lock(mutex_);
-  auto asks = detail_.Plan(id, wish, ranks_, window_, window_.RecentDuration(kRecentIterations),
-                           clock_.Mono());
-  if (!asks.ok()) return asks.status();
-  return WindowOrders{*std::move(asks), detail_.patience()};
-}
-
-void JobState::RefuseWindow(std::uint64_t id, const WindowAsk& ask, const std::string& why) {
-  const std::lock_guard lock(mutex_);
-  detail_.Refuse(id, ask, why);
 }
 
 void JobState::AddRankRows(const v1::RankRows& reply, const RowsAsk& ask, std::size_t& taken) {

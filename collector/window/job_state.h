@@ -13,6 +13,7 @@
 #define FATHOM_COLLECTOR_WINDOW_JOB_STATE_H_
 
 #include <functional>
+#include <map>
 #include <mutex>
 #include <string>
 #include <string_view>
@@ -21,11 +22,13 @@
 #include "collector/clock.h"
 #include "collector/ingest/reject_reason.h"
 #include "collector/limits.h"
+#include "collector/window/asked_stacks.h"
 #include "collector/window/detail_windows.h"
 #include "collector/window/group_table.h"
 #include "collector/window/histogram.h"
 #include "collector/window/rank_table.h"
 #include "collector/window/row_cache.h"
+#include "collector/window/source_switches.h"
 #include "collector/window/summary_window.h"
 #include "diagnosis/engine/watch.h"
 #include "diagnosis/model/job_view.h"
@@ -34,6 +37,8 @@
 namespace fathom::v1 {
 class RankRows;
 class RowsReply;
+class StackReply;
+class TraceReply;
 class WindowReply;
 }  // namespace fathom::v1
 
@@ -70,6 +75,7 @@ struct JobFigures {
   Nanos baseline;  // what is expected; 0 while not known
   double slowdown = 1;
   bool slow = false, stalled = false;
+  std::map<std::string_view, std::uint32_t> switched_off;  // source → living ranks without it
   WallNs started;
   WallNs last_seen;
   Nanos unheard;  // since its agents' last word; 0 while that is fresh
@@ -95,6 +101,8 @@ class JobState {
   Rejection Apply(const v1::RankHealth& health, std::string_view node);
   SummaryResult Apply(const v1::SummaryBatch& batch, std::string_view node);
   Rejection Apply(const v1::WindowReply& reply, std::string_view node);
+  Rejection Apply(const v1::TraceReply& reply, std::string_view node);
+  Rejection Apply(const v1::StackReply& reply, std::string_view node);
   // Rows of a reply to `ask`; ranks that were not asked for are ignored. Rows taken in.
   std::size_t AddRows(const v1::RowsReply& reply, const RowsAsk& ask);
 
@@ -123,6 +131,19 @@ class JobState {
   absl::StatusOr<WindowOrders> PlanWindow(std::uint64_t id, const WindowWish& wish);
   void RefuseWindow(std::uint64_t id, const WindowAsk& ask, const std::string& why);
   DetailWindows detail() const;  // a copy
+
+  // Sources to switch, and stacks to read, likewise.
+  struct SwitchOrders {
+    std::vector<SwitchAsk> asks;
+    Nanos patience;
+  };
+  absl::StatusOr<SwitchOrders> PlanSwitch(std::uint64_t id, const SwitchWish& wish);
+  void RefuseSwitch(std::uint64_t id, const SwitchAsk& ask, const std::string& why);
+  SourceSwitches switches() const;  // a copy
+  absl::StatusOr<std::vector<StackAsk>> PlanStacks(std::uint64_t id,
+                                                   const std::vector<RankId>& ranks);
+  void RefuseStacks(std::uint64_t id, const StackAsk& ask, const std::string& why);
+  AskedStacks stacks() const;  // a copy
 
   // For the page: rows of either kind.
   void FillShownRows(const diagnosis::RowsWanted& wanted, diagnosis::JobView& view) const;
@@ -166,6 +187,8 @@ class JobState {
   RowCache rows_{kMaxCachedRowsPerJob};
   RowCache shown_{kMaxShownRowsPerJob};  // what only the page asked for
   DetailWindows detail_;
+  SourceSwitches switches_;
+  AskedStacks stacks_;
   IterationHistogram histogram_;
   diagnosis::Suspicion suspicion_;
   diagnosis::Diagnosis diagnosis_;

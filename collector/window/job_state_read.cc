@@ -1,4 +1,6 @@
 // The reading half of JobState: the view for diagnosis, and figures for lists and metrics.
+#include <absl/strings/str_cat.h>
+
 #include <algorithm>
 #include <map>
 #include <span>
@@ -6,6 +8,7 @@
 #include <utility>
 
 #include "collector/window/job_state.h"
+#include "collector/window/trace_sources.h"
 
 namespace fathom::collector {
 namespace {
@@ -17,6 +20,15 @@ using Level = diagnosis::SignalState::Level;
 Level LevelOf(std::size_t have, std::size_t of) {
   if (have == 0) return Level::kOff;
   return have >= of ? Level::kOn : Level::kPartly;
+}
+
+// Empty where nobody switched that source off.
+std::string SwitchedOffText(const RankTable& ranks, std::uint32_t bit) {
+  const auto off = std::count_if(
+      ranks.ranks().begin(), ranks.ranks().end(),
+      [bit](const auto& entry) { return (entry.second.health.sources_off & bit) != 0; });
+  if (off == 0) return "";
+  return absl::StrCat(" (switched off by `fathom trace` on ", off, " ranks)");
 }
 
 void Tell(const RankTrouble& trouble, diagnosis::RankFacts& facts) {
@@ -100,15 +112,16 @@ std::vector<diagnosis::SignalState> JobState::Signals() const {
   for (const auto& [rank, state] : ranks_.ranks()) {
     reporting += state.summary_mono.known();
     health += state.health.known;
-    python += (state.process.sources & kPython) != 0;
+    python += (state.process.sources & ~state.health.sources_off & kPython) != 0;
     gloo += (state.process.sources & kGloo) != 0;
     nccl += (state.process.sources & kNccl) != 0;
-    timed += (state.health.sources_seen & kNcclPlugin) != 0;
-    launches += (state.health.sources_seen & kCuda) != 0;
-    windows += (state.health.sources_seen & kCupti) != 0;
+    const std::uint32_t seen = state.health.sources_seen & ~state.health.sources_off;
+    timed += (seen & kNcclPlugin) != 0;
+    launches += (seen & kCuda) != 0;
+    windows += (seen & kCupti) != 0;
   }
   const std::size_t named = groups_.with_members();
-  return {
+  std::vector<diagnosis::SignalState> signals = {
       {"ranks", LevelOf(ranks_.ranks().size(), world),
        "whatever happens on ranks that are not seen"},
       {"summaries", LevelOf(reporting, world), "iterations, and whether the job is slow"},
@@ -122,6 +135,16 @@ std::vector<diagnosis::SignalState> JobState::Signals() const {
       {"gpu_kernels", LevelOf(windows, world),
        "which kernel takes the time; `fathom profile` opens a window"},
   };
+  const std::pair<const char*, std::uint32_t> kMaySwitch[] = {{"python_marks", kPython},
+                                                              {"gpu_times", kNcclPlugin},
+                                                              {"gpu_launches", kCuda},
+                                                              {"gpu_kernels", kCupti}};
+  for (diagnosis::SignalState& signal : signals) {
+    for (const auto& [name, bit] : kMaySwitch) {
+      if (signal.name == name) signal.hides += SwitchedOffText(ranks_, bit);
+    }
+  }
+  return signals;
 }
 
 diagnosis::JobView JobState::View(const NodeConnected& connected) const {
@@ -177,6 +200,12 @@ JobFigures JobState::Figures() const {
   }
   figures.started = WallNs(ranks_.started_wall_ns());
   figures.last_seen = last_seen_;
+  for (const auto& [rank, state] : ranks_.ranks()) {
+    if (state.gone || state.health.sources_off == 0) continue;
+    for (const TraceSource& source : kTraceSources) {
+      if ((state.health.sources_off & source.bit) != 0) ++figures.switched_off[source.name];
+    }
+  }
   const Nanos unheard = clock_.Mono() - last_seen_mono_;
   if (unheard >= kHealthFresh) figures.unheard = unheard;
   return figures;

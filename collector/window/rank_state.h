@@ -27,6 +27,7 @@ enum SourceBit : std::uint32_t {
   kCuda = 8,
   kNcclPlugin = 16,
   kCupti = 32,
+  kNcclTransfers = 64,
 };
 
 struct RankProcess {
@@ -79,6 +80,8 @@ struct RankHealthState {
   std::int64_t iterations_seen = 0;
   std::int32_t recent_pause_ms = 0, longest_pause_ms = 0;
   std::uint32_t sources_seen = 0;  // SourceBit: something has come from these
+  std::uint32_t sources_off = 0;   // SourceBit: switched off now
+  std::uint32_t plugin_mask = 0;   // the ring's word
   std::uint64_t records_total = 0, records_lost = 0, records_torn = 0, records_invalid = 0;
   std::unique_ptr<RankTrouble> trouble;  // null: nothing of it, as of nearly all ranks
 };

@@ -133,6 +133,8 @@ void Copy(const v1::RankHealth& from, RankHealthState& to) {
   to.longest_pause_ms = MillisOf(from.longest_pause_ns());
   to.records_total = from.records_total();
   to.sources_seen = from.sources_seen();
+  to.sources_off = from.sources_off();
+  to.plugin_mask = from.plugin_mask();
   to.records_lost = from.records_lost();
   to.records_torn = from.records_torn();
   to.records_invalid = from.records_invalid();

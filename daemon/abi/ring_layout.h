@@ -40,13 +40,14 @@
 
 #include "daemon/abi/detail_window.h"
 #include "daemon/abi/event_record.h"
+#include "daemon/abi/source_switch.h"
 #include "daemon/abi/transfer_slot.h"
 
 namespace fathom::abi {
 
 inline constexpr std::uint64_t kMagic = 0x31474e524d485446;  // "FTHMRNG1" in memory
 inline constexpr std::uint16_t kVersionMajor = 1;
-inline constexpr std::uint16_t kVersionMinor = 3;
+inline constexpr std::uint16_t kVersionMinor = 4;
 
 inline constexpr std::size_t kPageBytes = 4096;
 inline constexpr std::uint32_t kGroupSlots = 256;
@@ -84,6 +85,9 @@ enum SourceBit : std::uint32_t {
   kSourceCupti = 32,
   kSourceNcclTransfers = 64,  // of the profiler plugin: TransferSlot
 };
+// Those that may be switched while a job runs (source_switch.h tells why the others may not).
+inline constexpr std::uint32_t kSwitchableSources =
+    kSourcePython | kSourceCuda | kSourceNcclPlugin | kSourceCupti | kSourceNcclTransfers;
 
 // Written by the tracer before `ready` is set, then never again.
 struct RegionHeader {
@@ -131,10 +135,11 @@ enum class IdentitySource : std::uint32_t { kNone = 0, kTorchrun = 1, kSlurm = 2
 
 // The only page both sides write. Agent's words and tracer's words lie on different cache lines.
 struct ControlBlock {
-  // Agent → tracer.
+  // Agent → tracer; the first two the tracer writes where an order takes hold.
   alignas(64) std::atomic<std::uint32_t> sources_disabled;  // SourceBit; read relaxed at each hook
   std::atomic<std::uint32_t> plugin_mask;                   // kPluginMaskSet | events; 0: default
   std::atomic<std::uint64_t> agent_heartbeat_ns;  // CLOCK_MONOTONIC of the agent's last look
+  SwitchOrder switch_order;                       // from minor version 4 on
 
   // Tracer → agent. head is alone on its line: every writer adds to it.
   alignas(64) std::atomic<std::uint64_t> head;          // tickets handed out
@@ -144,6 +149,7 @@ struct ControlBlock {
   std::atomic<std::uint32_t> arena_used;                // bytes of the member arena used
   std::atomic<std::uint32_t> exiting;                   // 1: orderly exit began
   std::uint32_t tracer_reserved0;
+  SwitchState switch_state;
   alignas(64) std::atomic<std::uint64_t> drops[kDropReasons];
 
   alignas(64) WindowRequest window_request;  // agent → tracer
@@ -198,6 +204,8 @@ static_assert(offsetof(RegionHeader, ready) == 280);
 static_assert(kFirstHeaderBytes == 288);
 static_assert(offsetof(ControlBlock, head) == 64);
 static_assert(offsetof(ControlBlock, plugin_mask) == 4);
+static_assert(offsetof(ControlBlock, switch_order) == 16);
+static_assert(offsetof(ControlBlock, switch_state) == 216);
 static_assert(offsetof(ControlBlock, drops) == 256);
 static_assert(offsetof(ControlBlock, window_request) == 384);
 static_assert(offsetof(ControlBlock, window_state) == 448);

@@ -27,7 +27,6 @@ constexpr std::size_t kMaxRetired = 64;
 constexpr int kMaxRejectionsSaid = 5;
 constexpr std::int64_t kFlowingNs = 250'000'000;
 constexpr std::int64_t kReadyWithinNs = 5'000'000'000;
-constexpr std::int64_t kMaxWindowPatienceNs = 600'000'000'000;
 
 std::int64_t ClockNs(clockid_t clock) {
   timespec now{};
@@ -76,6 +75,11 @@ void AddSession(const RankSession& session, AgentTotals& totals) {
   totals.iterations += static_cast<std::uint64_t>(session.pipeline().iterations_closed());
 }
 
+StackSampler::Tool StackToolOf(const Settings& settings) {
+  return [reader = std::make_shared<StackReader>(settings.stack_tool)](
+             std::uint32_t pid, const std::atomic<bool>& stop) { return reader->Read(pid, stop); };
+}
+
 std::string StandingKey(const RankSession& session, const char* what, std::size_t index) {
   return absl::StrCat(what, "/", session.name(), "/", index);
 }
@@ -97,15 +101,16 @@ Agent::Agent(Settings settings, AgentWorld world)
       sockets_(world_.roots, EstablishedSockets),
       node_facts_(world_.roots),
       metrics_(kVersion, node_),
-      outbox_(std::size_t{settings_.buffer_mib} << 20) {}
+      outbox_(std::size_t{settings_.buffer_mib} << 20),
+      orders_([this](const std::string& job, std::uint32_t rank) { return SessionOf(job, rank); },
+              outbox_) {}
 
 Agent::~Agent() = default;
 
 absl::Status Agent::Start() {
   if (!settings_.stack_tool.empty()) {
-    stacks_ = std::make_unique<StackWatch>(
-        [reader = std::make_shared<StackReader>(settings_.stack_tool)](
-            std::uint32_t pid, const std::atomic<bool>& stop) { return reader->Read(pid, stop); });
+    stacks_ = std::make_unique<StackWatch>(StackToolOf(settings_));
+    orders_.ReadStacksWith(StackToolOf(settings_));
   }
   absl::Status status = MakeRingFolder(settings_.shm_dir, settings_.shared);
   if (!status.ok()) return status;
@@ -155,11 +160,11 @@ Nanos Agent::Step() {
   if (scan) {
     for (auto& entry : sessions_) {
       SendSummaries(*entry.second);
-      ReportWindow(*entry.second, now);
+      orders_.Report(*entry.second, now);
     }
   }
   AnswerRequests();
-  OrderWindows(now);
+  CarryOutOrders(now);
   if (now >= next_health_ns_) {
     next_health_ns_ = now + kHealthEveryNs;
     SendHealth(now);
@@ -279,7 +284,7 @@ void Agent::RetireSession(const std::string& name, bool remove, std::int64_t now
   if (session->rank_known()) {
     for (const std::uint16_t slot : last.new_groups) AnnounceGroup(*session, slot);
     SendSummaries(*session);
-    ReportWindow(*session, now_ns);
+    orders_.Report(*session, now_ns);
     v1::AgentMessage gone;
     *gone.mutable_gone() = RankGoneOf(*session, now_ns, world_.wall_now().ns);
     spdlog::info("job {} rank {} pid {} {}", session->identity().job, session->identity().rank,
@@ -410,43 +415,12 @@ void Agent::AnswerRequests() {
   }
 }
 
-void Agent::OrderWindows(std::int64_t now_ns) {
+void Agent::CarryOutOrders(std::int64_t now_ns) {
   if (link_ == nullptr) return;
-  for (const v1::WindowRequest& request : link_->TakeWindowRequests()) {
-    WindowOrder order;
-    order.open_sequence = request.open_sequence();
-    order.close_sequence = request.close_sequence();
-    order.deadline_ns =
-        now_ns + std::clamp<std::int64_t>(request.patience_ns(), 0, kMaxWindowPatienceNs);
-    order.sources = abi::kSourceCupti;
-    for (const std::uint32_t rank : request.ranks()) {
-      RankSession* session = SessionOf(request.job(), rank);
-      const absl::Status asked =
-          session == nullptr
-              ? absl::NotFoundError("not on this node")
-              : session->AskWindow(request.request_id(), GroupId(request.group()), order);
-      if (asked.ok()) continue;
-      v1::RankWindow refused;
-      refused.set_rank(rank);
-      refused.set_state("refused");
-      refused.set_reason(std::string(asked.message()));
-      SendWindow(request.job(), request.request_id(), std::move(refused));
-    }
-  }
-}
-
-void Agent::ReportWindow(RankSession& session, std::int64_t now_ns) {
-  const std::optional<WindowOutcome> outcome = session.TakeWindow(now_ns);
-  if (!outcome || !session.rank_known()) return;
-  SendWindow(session.identity().job, outcome->request_id, RankWindowOf(session, *outcome));
-}
-
-void Agent::SendWindow(const std::string& job, std::uint64_t request_id, v1::RankWindow window) {
-  v1::AgentMessage message;
-  message.mutable_window()->set_request_id(request_id);
-  message.mutable_window()->set_job(job);
-  *message.mutable_window()->add_ranks() = std::move(window);
-  outbox_.PutDurable(std::move(message));
+  for (const auto& request : link_->TakeWindowRequests()) orders_.OpenWindow(request, now_ns);
+  for (const auto& order : link_->TakeTraceOrders()) orders_.Switch(order, now_ns);
+  for (const auto& request : link_->TakeStackRequests()) orders_.ReadStacks(request, now_ns);
+  orders_.ReportStacks(now_ns);
 }
 
 std::string Agent::WhyNotReady() const {

@@ -6,7 +6,7 @@
 // of records (poll_min to poll_max); only the uplink and HTTP have threads of their own, and meet
 // the loop in the Outbox, in TakeRequests and in the metrics.
 //
-//   every step     poll each ring, answer requests for rows
+//   every step     poll each ring, answer requests for rows, carry out orders
 //   every 250 ms   scan the folder, notice deaths, send summaries
 //   every second   health of ranks and node, metrics; every 5 s the agent's counters
 //
@@ -34,6 +34,7 @@
 #include "daemon/agent/recorder/recorder.h"
 #include "daemon/agent/self_metrics/agent_metrics.h"
 #include "daemon/agent/self_metrics/http_server.h"
+#include "daemon/agent/session/orders.h"
 #include "daemon/agent/session/rank_session.h"
 #include "daemon/agent/session/socket_watch.h"
 #include "daemon/agent/session/stack_watch.h"
@@ -97,9 +98,7 @@ class Agent {
   void SendCounters();
   void UpdateTotals();
   void AnswerRequests();
-  void OrderWindows(std::int64_t now_ns);
-  void ReportWindow(RankSession& session, std::int64_t now_ns);
-  void SendWindow(const std::string& job, std::uint64_t request_id, v1::RankWindow window);
+  void CarryOutOrders(std::int64_t now_ns);
   RankSession* SessionOf(const std::string& job, std::uint32_t rank);
   std::string WhyNotReady() const;
   std::int64_t MonoToWall() const;
@@ -118,6 +117,7 @@ class Agent {
   NodeFactsReader node_facts_;
   AgentMetrics metrics_;
   Outbox outbox_;
+  Orders orders_;
   std::unique_ptr<CollectorLink> link_;
   std::unique_ptr<Recorder> recorder_;                            // none unless asked for
   std::map<std::string, std::unique_ptr<RankSession>> sessions_;  // by ring file name

@@ -3,11 +3,14 @@
 libfathom.so as it would be on GPUs, agent, collector, verdict."""
 import json
 import pathlib
+import re
 import sys
 import tempfile
 import unittest
 import urllib.request
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "daemon/tracer/preload"))
+from ring_file import RingFile  # noqa: E402
 from harness import BUILD, RunTest, end, environment, run, start, wait_for
 
 FATHOM = str(BUILD / "fathom")
@@ -129,6 +132,55 @@ class Nccl(RunTest):
                                                 PYTHONPATH=f"{jobs}:{folder.name}")
                 self.check(report, (cause,), [1])
 
+    def test_sources_are_switched_while_the_job_runs(self):
+        self.report_of("--tp", 2, "--dp", 2, until=lambda r: int(r["iterations"]["count"]) >= 60)
+        sources = ["nccl_plugin"] + ["cuda"] * WITH_CUDA
+        self.assertIn("gpu_end", self.kinds_now())
+        self.assertEqual(len(self.switch("off", ",".join(sources))), 1, "all ranks switched behind the same op")
+        kinds = wait_for(lambda: (k := self.kinds_now()) and not k & {"gpu_start", "gpu_end", "device_calls"} and k, 20)
+        self.assertIn("enter", kinds)
+        health = self.get("health")
+        self.assertEqual([r["switched_off"] for r in health["ranks"]], [sources] * 4)
+        self.assertEqual({r["sources"]["nccl_plugin"] for r in health["ranks"]}, {"switched_off"})
+        hidden = {s["name"]: s["state"] + s["hides"] for s in self.get("report")["coverage"]["signals"]}
+        self.assertRegex(hidden["gpu_times"], r"^off.*switched off by `fathom trace` on 4 ranks")
+        self.assertIn(b"switched_off", self.fathom("doctor", "--job", "gpu").stdout)
+        self.assertEqual(len(self.switch("on", ",".join(sources))), 1)
+        wait_for(lambda: {"gpu_start", "gpu_end"} <= self.kinds_now(), 20)
+        self.assertEqual(self.fathom("trace", "show").stdout.decode().splitlines()[-1], "nothing is switched off")
+        self.assertEqual(self.get("report")["verdicts"], [], "what is told changed, the job did not")
+
+    def test_who_cannot_be_switched_or_read_is_told(self):
+        self.report_of("--dp", 2, until=lambda r: int(r["iterations"]["count"]) >= 60)
+        for arguments, word in ((("off", "nccl"), "by its calls ops are numbered"), (("off", "warp"), "no source 'warp'"),
+                                (("off", "nccl_plugin", "--ranks", 1), "all ranks"), (("off", "cuda", "--ranks", 7), "none of")):
+            refused = self.fathom("trace", *arguments)
+            self.assertEqual(refused.returncode, 1)
+            self.assertIn(word, refused.stderr.decode())
+        some = json.loads(self.fathom("trace", "off", "cuda", "--ranks", "1,7", "-o", "json").stdout)
+        self.assertEqual([(r["rank"], r["state"], r["reason"]) for r in some["ranks"]],
+                         [(1, "done", ""), (7, "refused", "unknown_rank")])
+        stacks = json.loads(self.fathom("trace", "stacks", "--ranks", "0,7", "-o", "json").stdout)
+        self.assertEqual([(r["rank"], r["state"]) for r in stacks["ranks"]], [(0, "read"), (7, "refused")], stacks)
+        self.assertTrue(stacks["ranks"][0]["frames"])
+
+    def switch(self, *order):
+        """The ops behind which the ranks switched."""
+        done = self.fathom("trace", *order, "-o", "json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        ranks = json.loads(done.stdout)["ranks"]
+        self.assertEqual({r["state"] for r in ranks}, {"done"}, ranks)
+        return {r["at_sequence"] for r in ranks}
+
+    def kinds_now(self):
+        """What kinds the newest records in the ring of a rank are of."""
+        rings = sorted(pathlib.Path(ring_folder()).glob("*.ring"))
+        return {record.kind for record in RingFile(rings[0]).records[-200:]}
+
+    def get(self, what):
+        with urllib.request.urlopen(f"{self.url}api/v1/jobs/gpu/{what}", timeout=10) as reply:
+            return json.load(reply)
+
     def test_a_slow_host(self):
         self.verdict_of("--dp", 4, "--fault", "slow_host", "--rank", 1, "--at", 120, "--ms", 60,
                         causes=("host_slow",), ranks=[1])
@@ -147,6 +199,18 @@ class Nccl(RunTest):
         said = " ".join(e["statement"] for e in evidence(report))
         self.assertRegex(said, "Of what rank 1 sends to rank 2 on channel 0 the network has taken [3-6] of 6 steps and "
                                "2 have arrived")
+
+
+def ring_folder():
+    """Where the ranks of the job that runs have their rings."""
+    for process in pathlib.Path("/proc").glob("[0-9]*"):
+        try:
+            if (process / "exe").resolve() == pathlib.Path(TRAIN).resolve():
+                found = re.search(rb"FATHOM_SHM_DIR=([^\0]+)", (process / "environ").read_bytes())
+                return found[1].decode()
+        except (OSError, TypeError):
+            continue
+    raise AssertionError("no rank runs")
 
 
 def names_a_link(report):

@@ -1,5 +1,6 @@
 #include "collector/cli/doctor/job_sources.h"
 
+#include <algorithm>
 #include <vector>
 
 #include "collector/cli/render/table.h"
@@ -21,6 +22,18 @@ std::string TierOf(const Json& rank) {
   if (TextField(sources, "gpu_window") == "on") return "2";
   if (TextField(sources, "nccl_plugin") == "on") return "1";
   return TextField(sources, "nccl") == "on" ? "0" : "";
+}
+
+// They have no column: the plugin tells them, on request only of this one.
+std::string TransfersOff(const Json& health) {
+  const Json& ranks = ListField(health, "ranks");
+  const auto off = std::count_if(ranks.begin(), ranks.end(), [](const Json& rank) {
+    const Json& names = ListField(rank, "switched_off");
+    return std::count(names.begin(), names.end(), "nccl_transfers") > 0;
+  });
+  if (off == 0) return "";
+  return Cat("nccl_transfers is switched off on ", off,
+             " ranks; hides: on which link the steps of a stuck op are lost\n");
 }
 
 }  // namespace
@@ -45,6 +58,7 @@ std::string JobSourcesTable(const Json& health) {
     AppendTo(&hidden, TextField(signal, "name"), " is ", state,
              "; hides: ", TextField(signal, "hides"), "\n");
   }
+  AppendTo(&hidden, TransfersOff(health));
   return Cat(table.ToString(), hidden.empty() ? "" : "\n", hidden);
 }
 
@@ -54,6 +68,7 @@ Json JobSourcesJson(const Json& health) {
     ranks.push_back({{"rank", IntField(rank, "rank")},
                      {"node", TextField(rank, "node")},
                      {"sources", SourcesOf(rank)},
+                     {"switched_off", ListField(rank, "switched_off")},
                      {"tier", TierOf(rank)},
                      {"window_refused", TextField(rank, "window_refused")}});
   }

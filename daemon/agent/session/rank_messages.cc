@@ -233,6 +233,8 @@ v1::RankHealth RankHealthOf(RankSession& session, const ProcessFacts& facts, std
       session.window().ever_closed() ? std::uint32_t{abi::kSourceCupti} : 0;
   health.set_sources_seen(session.pipeline().sources_seen() | windows);
   health.set_window_refused(session.window().last_refusal());
+  health.set_sources_off(session.control().sources_disabled);
+  health.set_plugin_mask(session.control().plugin_mask);
   health.set_recent_pause_ns(session.pipeline().rhythm().Recent());
   health.set_longest_pause_ns(session.pipeline().rhythm().History());
   if (session.Silent(now_ns)) {
@@ -266,6 +268,18 @@ v1::RankWindow RankWindowOf(const RankSession& session, const WindowOutcome& out
     out.set_bytes(sum.bytes);
   }
   return window;
+}
+
+v1::StackSample StackSampleOf(const StackView& seen) {
+  v1::StackSample stack;
+  const StackReading& newest = seen.newest;
+  stack.mutable_frames()->Assign(newest.frames.begin(), newest.frames.end());
+  stack.set_samples(seen.samples);
+  stack.set_functions(seen.functions);
+  stack.set_error(seen.error);
+  stack.set_source(newest.source);
+  stack.set_pause_us(static_cast<std::uint32_t>((newest.pause.count + 999) / 1000));
+  return stack;
 }
 
 v1::NodeHealth NodeHealthOf(const NodeFacts& facts, const std::string& node,

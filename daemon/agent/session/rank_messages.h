@@ -12,6 +12,7 @@
 
 #include "daemon/agent/session/rank_session.h"
 #include "daemon/agent/source/process/node_facts.h"
+#include "daemon/agent/source/stack/stack_sampler.h"
 #include "fathom/v1/agent.pb.h"
 
 namespace fathom::agent {
@@ -28,6 +29,7 @@ v1::SummaryBatch SummaryBatchOf(const RankSession& session, const ClosedIteratio
 // progress.
 v1::RankHealth RankHealthOf(RankSession& session, const ProcessFacts& facts, std::int64_t now_ns);
 v1::RankWindow RankWindowOf(const RankSession& session, const WindowOutcome& outcome);
+v1::StackSample StackSampleOf(const StackView& seen);
 v1::NodeHealth NodeHealthOf(const NodeFacts& facts, const std::string& node,
                             std::int64_t now_wall_ns);
 

@@ -14,6 +14,14 @@ constexpr std::int64_t kHeartbeatEveryNs = 1'000'000'000;
 constexpr std::int64_t kSilentAtLeastNs = 2'000'000'000;
 constexpr std::int64_t kSilentIterations = 3;
 
+constexpr char kUnreadable[] = "its ring cannot be read any more";
+constexpr char kNoMember[] = "not a member of that communicator";
+
+// NCCL is linked statically: no call of it is hooked, and without the plugin nothing is left.
+bool OnlyThePluginTells(const GroupFacts& group) {
+  return group.backend == abi::kSourceNcclPlugin && !group.gone;
+}
+
 bool SomeNotReady(std::span<const GroupFacts> facts) {
   return std::any_of(facts.begin(), facts.end(), [](const GroupFacts& g) { return !g.ready; });
 }
@@ -144,13 +152,36 @@ RankSession::PollResult RankSession::Retire(std::int64_t now_ns) {
 }
 
 absl::Status RankSession::AskWindow(std::uint64_t request_id, GroupId group, WindowOrder order) {
-  if (region_ == nullptr || broken_) return absl::NotFoundError("its ring cannot be read any more");
+  if (region_ == nullptr || broken_) return absl::NotFoundError(kUnreadable);
+  const std::optional<std::uint32_t> slot = SlotOf(group);
+  if (!slot) return absl::NotFoundError(kNoMember);
+  order.group_slot = *slot;
+  return window_.Ask(*region_, request_id, order);
+}
+
+std::optional<std::uint32_t> RankSession::SlotOf(GroupId group) const {
   for (std::size_t slot = 0; slot < group_facts_.size(); ++slot) {
     if (pipeline_.Group(static_cast<std::uint16_t>(slot)).id != group) continue;
-    order.group_slot = static_cast<std::uint32_t>(slot);
-    return window_.Ask(*region_, request_id, order);
+    return static_cast<std::uint32_t>(slot);
   }
-  return absl::NotFoundError("not a member of that communicator");
+  return std::nullopt;
+}
+
+absl::Status RankSession::AskSwitch(std::uint64_t request_id, GroupId group, SwitchWords words,
+                                    std::int64_t deadline_ns) {
+  if (region_ == nullptr || broken_) return absl::NotFoundError(kUnreadable);
+  const bool plugin_off = (words.sources_disabled & abi::kSourceNcclPlugin) != 0;
+  if (plugin_off && std::any_of(group_facts_.begin(), group_facts_.end(), OnlyThePluginTells)) {
+    return absl::FailedPreconditionError("only_source");
+  }
+  const std::optional<std::uint32_t> slot = SlotOf(group);
+  if (!slot) return absl::NotFoundError(kNoMember);
+  words.group_slot = *slot;
+  return switches_.Ask(*region_, control_, request_id, words, deadline_ns);
+}
+
+std::vector<SwitchOutcome> RankSession::TakeSwitches(std::int64_t now_ns) {
+  return region_ == nullptr ? switches_.Abandon() : switches_.Look(control_, now_ns);
 }
 
 std::optional<WindowOutcome> RankSession::TakeWindow(std::int64_t now_ns) {

@@ -19,11 +19,13 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "daemon/agent/pipeline/rank_pipeline.h"
+#include "daemon/agent/session/switch_watch.h"
 #include "daemon/agent/session/window_watch.h"
 #include "daemon/agent/source/process/process_facts.h"
 #include "daemon/agent/source/process/thread_sampler.h"
@@ -97,6 +99,12 @@ class RankSession {
   // What became of it, once; also when the process is gone.
   std::optional<WindowOutcome> TakeWindow(std::int64_t now_ns);
   const WindowWatch& window() const { return window_; }
+  // Orders the process to switch its sources: `words` with the slot of `group` filled in. Errors:
+  // as AskWindow; FailedPrecondition with a word for why the process may not.
+  absl::Status AskSwitch(std::uint64_t request_id, GroupId group, SwitchWords words,
+                         std::int64_t deadline_ns);
+  // What became of orders, each once; also when the process is gone.
+  std::vector<SwitchOutcome> TakeSwitches(std::int64_t now_ns);
   // Of the function with this number; empty where it has none. Reads the table again where the
   // number is new.
   std::string FunctionName(std::uint32_t number);
@@ -106,6 +114,8 @@ class RankSession {
   void TakeGroups(PollResult& result);
   void SampleThreads(std::int64_t now_ns);
   void ReadFunctionNames();
+  // The place of a communicator in the process's table; none where it is not a member.
+  std::optional<std::uint32_t> SlotOf(GroupId group) const;
 
   const std::string name_;
   const SessionSettings settings_;
@@ -117,6 +127,7 @@ class RankSession {
   std::unique_ptr<ThreadSampler> sampler_;
   RankPipeline pipeline_;
   WindowWatch window_;
+  SwitchWatch switches_;
   std::vector<std::string> function_names_;
   ControlSnapshot control_;
   RingCounters ring_counters_;

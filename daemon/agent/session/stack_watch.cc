@@ -2,6 +2,8 @@
 
 #include <optional>
 
+#include "daemon/agent/session/rank_messages.h"
+
 namespace fathom::agent {
 
 bool StackWatch::Chosen(const std::string& job, const std::string& ring) {
@@ -24,14 +26,7 @@ void StackWatch::Look(const RankSession& session, std::int64_t now_ns, v1::RankH
                 now_ns);
   const std::optional<StackView> seen = sampler_.Latest(session.name());
   if (!seen) return;
-  v1::StackSample& stack = *health.mutable_stack();
-  const StackReading& newest = seen->newest;
-  stack.mutable_frames()->Assign(newest.frames.begin(), newest.frames.end());
-  stack.set_samples(seen->samples);
-  stack.set_functions(seen->functions);
-  stack.set_error(seen->error);
-  stack.set_source(newest.source);
-  stack.set_pause_us(static_cast<std::uint32_t>((newest.pause.count + 999) / 1000));
+  *health.mutable_stack() = StackSampleOf(*seen);
 }
 
 }  // namespace fathom::agent

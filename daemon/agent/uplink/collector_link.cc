@@ -142,6 +142,8 @@ void CollectorLink::TakeMessage(const v1::CollectorMessage& message) {
   }
   if (message.has_rows()) Keep(message.rows(), requests_);
   if (message.has_window()) Keep(message.window(), windows_);
+  if (message.has_trace()) Keep(message.trace(), switches_);
+  if (message.has_stacks()) Keep(message.stacks(), stacks_);
 }
 
 template <typename Request>
@@ -162,6 +164,16 @@ std::vector<v1::RowsRequest> CollectorLink::TakeRequests() {
 std::vector<v1::WindowRequest> CollectorLink::TakeWindowRequests() {
   const std::lock_guard lock(mutex_);
   return std::exchange(windows_, {});
+}
+
+std::vector<v1::TraceOrder> CollectorLink::TakeTraceOrders() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(switches_, {});
+}
+
+std::vector<v1::StackRequest> CollectorLink::TakeStackRequests() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(stacks_, {});
 }
 
 bool CollectorLink::Sleep(Nanos time) {

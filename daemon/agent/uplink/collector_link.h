@@ -63,6 +63,9 @@ class CollectorLink {
   std::vector<v1::RowsRequest> TakeRequests();
   // And for windows of detail.
   std::vector<v1::WindowRequest> TakeWindowRequests();
+  // For sources to switch, and for stacks.
+  std::vector<v1::TraceOrder> TakeTraceOrders();
+  std::vector<v1::StackRequest> TakeStackRequests();
 
   bool connected() const { return connected_.load(); }
   std::uint64_t streams() const { return streams_.load(); }
@@ -94,6 +97,8 @@ class CollectorLink {
   grpc::ClientContext* open_context_ = nullptr;  // guarded by mutex_; of the stream that is up
   std::vector<v1::RowsRequest> requests_;
   std::vector<v1::WindowRequest> windows_;
+  std::vector<v1::TraceOrder> switches_;
+  std::vector<v1::StackRequest> stacks_;
 
   std::atomic<bool> said_missing_{false};
   std::atomic<bool> refused_{false};

@@ -35,7 +35,7 @@ std::uint64_t BeginMark(abi::SourceBit source, abi::MarkKind kind, std::uint64_t
 }
 
 void EndMark(abi::SourceBit source, abi::MarkKind kind, std::uint64_t value, std::uint64_t pair) {
-  TracerState* state = pair == 0 ? nullptr : ActiveState(source, AfterFork::kIgnore);
+  TracerState* state = pair == 0 ? nullptr : AllowedState(source, AfterFork::kIgnore);
   if (state != nullptr) Write(*state, kind, NowNs(), value, pair);
 }
 

@@ -2,6 +2,7 @@
 
 #include "daemon/tracer/core/device_calls.h"
 #include "daemon/tracer/core/group_table.h"
+#include "daemon/tracer/core/source_switch.h"
 #include "daemon/tracer/core/window.h"
 
 namespace fathom::tracer {
@@ -114,6 +115,7 @@ void CountDoneOnDevice(const TracerState& state, const Frame& frame) {
     AddOne(state.region.groups[slot].entered);
   }
   NoteEntryForWindow(state, slot, record.sequence);
+  NoteEntryForSwitch(state, slot, record.sequence);
   Link(frame, FrameType::kOp);
   const Moment now = Now();
   FlushDeviceCalls(state, now.ns);

@@ -33,7 +33,8 @@ struct TracerState {
   std::atomic<std::uint32_t> window_done;    // ticket of the newest window that is over
   std::atomic<std::uint32_t> window_ticket;  // ticket of the one that is waiting or open
   std::atomic<bool> window_open;
-  std::atomic<bool> window_busy;  // a thread is opening or closing it
+  std::atomic<bool> window_busy;        // a thread is opening or closing it
+  std::atomic<std::uint32_t> switched;  // ticket of the newest SwitchOrder that took hold
   AddressTable works;
   AddressTable buffers;
 };
@@ -61,6 +62,13 @@ inline TracerState* OnState(AfterFork after_fork = AfterFork::kCount) {
   if (thread_state.epoch != state->epoch) [[unlikely]]
     AttachThread(*state);
   return state;
+}
+
+// The state if the settings allow `source`, whatever was switched off since: for what ends that
+// began while it was on.
+inline TracerState* AllowedState(abi::SourceBit source, AfterFork after_fork) {
+  TracerState* state = OnState(after_fork);
+  return state != nullptr && (state->sources & source) != 0 ? state : nullptr;
 }
 
 // The state if `source` is on and this thread is known to it; null also where ActiveState would

@@ -58,7 +58,8 @@ void Close(TracerState& state, std::uint64_t sequence, WindowReason reason) {
 void Open(TracerState& state, const Wish& wish, std::uint64_t sequence) {
   abi::WindowState& told = state.region.control->window_state;
   const WindowSource* source = TheWindowSource != nullptr ? TheWindowSource() : nullptr;
-  if (source == nullptr || (source->sources & wish.sources & state.sources) == 0) {
+  const std::uint32_t off = state.region.control->sources_disabled.load(std::memory_order_relaxed);
+  if (source == nullptr || (source->sources & wish.sources & state.sources & ~off) == 0) {
     return Finish(state, WindowPhase::kRefused, WindowReason::kNoSource);
   }
   const WindowReason reason = source->open(state, wish.ticket);

@@ -36,8 +36,9 @@ void BindNewest(const TracerState& state, std::uint16_t slot) {
 
 void ApplyMask(std::uint32_t asked) {
   const bool set = (asked & abi::kPluginMaskSet) != 0;
-  const std::uint32_t events =
-      set ? asked & ~abi::kPluginMaskSet : bindings.usual_events.load(std::memory_order_relaxed);
+  std::uint32_t events = set ? asked & bindings.events_at_most.load(std::memory_order_relaxed)
+                             : bindings.usual_events.load(std::memory_order_relaxed);
+  if ((asked & kWithoutTransfers) != 0) events &= ~(kProxyOp | kProxyStep);
   int* mask = bindings.mask.load(std::memory_order_acquire);
   if (mask != nullptr) __atomic_store_n(mask, static_cast<int>(events), __ATOMIC_RELAXED);
   bindings.events.store(mask == nullptr ? 0 : events, std::memory_order_relaxed);

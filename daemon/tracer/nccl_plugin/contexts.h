@@ -72,10 +72,11 @@ struct Context {
 struct Bindings {
   std::atomic<Context*> of_slot[abi::kGroupSlots];
   std::atomic<int*> mask;                   // NCCL's own word, re-read at each of its calls
-  std::atomic<std::uint32_t> asked;         // ControlBlock::plugin_mask as last applied
+  std::atomic<std::uint32_t> asked;         // AskedEvents as last applied
   std::atomic<std::uint32_t> events;        // what `mask` says now
   std::atomic<std::uint32_t> api_hooked;    // 1: this process's NCCL calls come through our hooks
   std::atomic<std::uint32_t> usual_events;  // without the agent's word
+  std::atomic<std::uint32_t> events_at_most;
 };
 extern constinit Bindings bindings __attribute__((visibility("hidden")));
 
@@ -91,15 +92,23 @@ inline Context* ContextOf(std::uint16_t slot) {
 void BeginMaking();
 void BindNewest(const TracerState& state, std::uint16_t slot);
 
-// Writes the events the agent wants, or the usual ones, into NCCL's word.
+// In AskedEvents: but those of transfers.
+inline constexpr std::uint32_t kWithoutTransfers = 1u << 30;
+
+// What the centre wants of NCCL now: ControlBlock::plugin_mask, or none, or less.
+inline std::uint32_t AskedEvents(const abi::ControlBlock& control) {
+  const std::uint32_t off = control.sources_disabled.load(std::memory_order_relaxed);
+  const std::uint32_t mask = control.plugin_mask.load(std::memory_order_relaxed);
+  if ((off & (abi::kSourceNcclPlugin | abi::kSourceNcclTransfers)) == 0) [[likely]]
+    return mask;
+  return (off & abi::kSourceNcclPlugin) != 0 ? abi::kPluginMaskSet : mask | kWithoutTransfers;
+}
+
+// Writes the events that are asked for, or the usual ones, into NCCL's word.
 void ApplyMask(std::uint32_t asked);
 
 inline bool EndFollows(const TracerState& state, std::uint16_t slot) {
-  const abi::ControlBlock& control = *state.region.control;
-  const bool off =
-      (control.sources_disabled.load(std::memory_order_relaxed) & abi::kSourceNcclPlugin) != 0;
-  const std::uint32_t asked =
-      off ? abi::kPluginMaskSet : control.plugin_mask.load(std::memory_order_relaxed);
+  const std::uint32_t asked = AskedEvents(*state.region.control);
   if (asked != bindings.asked.load(std::memory_order_relaxed)) [[unlikely]]
     ApplyMask(asked);
   const Context* context = ContextOf(slot);

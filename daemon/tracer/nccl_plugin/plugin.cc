@@ -24,7 +24,16 @@ struct Launched {
   std::uint8_t channels;
 };
 
-TracerState* State() { return ActiveState(abi::kSourceNcclPlugin, AfterFork::kIgnore); }
+// Also while it is switched off: then the mask keeps new events away, and what began is told to its
+// end.
+TracerState* State() { return AllowedState(abi::kSourceNcclPlugin, AfterFork::kIgnore); }
+
+// All that may be asked for; the centre does not know what NCCL speaks.
+std::uint32_t EventsAtMost(const TracerState& state, std::uint8_t nccl_speaks) {
+  const bool transfers = (state.sources & abi::kSourceNcclTransfers) != 0;
+  return kDefaultEvents | (transfers ? TransferEvents(nccl_speaks) : 0);
+}
+
 // In 2.31 the kernel events cost up to 13 % of small collectives (docs/tracer/nccl_plugin.md).
 std::uint32_t UsualEvents(const TracerState& state, std::uint8_t nccl_speaks) {
   static constinit RealSymbol symbol{"ncclGetVersion", nullptr};
@@ -32,8 +41,7 @@ std::uint32_t UsualEvents(const TracerState& state, std::uint8_t nccl_speaks) {
   int version = 0;
   if (real != nullptr) reinterpret_cast<int (*)(int*)>(real)(&version);
   if (version >= 23100 && version < 23200) return 0;
-  const bool transfers = (state.sources & abi::kSourceNcclTransfers) != 0;
-  return kDefaultEvents | (transfers ? TransferEvents(nccl_speaks) : 0);
+  return EventsAtMost(state, nccl_speaks);
 }
 
 // Where no call is hooked the context is the communicator.
@@ -65,8 +73,9 @@ int Init(std::uint8_t version, void** context, int* events, std::uint64_t id, co
   const bool hooked = bindings.api_hooked.load(std::memory_order_relaxed) != 0;
   if (made != nullptr && !hooked && version >= 4) MakeOwnSlot(*state, made, id, name);
   bindings.usual_events.store(UsualEvents(*state, version), std::memory_order_relaxed);
+  bindings.events_at_most.store(EventsAtMost(*state, version), std::memory_order_relaxed);
   bindings.mask.store(events, std::memory_order_release);
-  ApplyMask(state->region.control->plugin_mask.load(std::memory_order_relaxed));
+  ApplyMask(AskedEvents(*state->region.control));
   *context = made;
   return kOk;
 }

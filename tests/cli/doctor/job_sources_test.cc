@@ -24,6 +24,17 @@ TEST(JobSourcesTest, TellsTheTierOfEachRankAndWhatIsHidden) {
   EXPECT_THAT(text, testing::Not(testing::HasSubstr("hides: ranks")));
 }
 
+TEST(JobSourcesTest, WhatAPersonSwitchedOffIsTold) {
+  Json health = Health();
+  health["ranks"][1]["sources"]["nccl_plugin"] = "switched_off";
+  health["ranks"][2]["switched_off"] = {"nccl_transfers"};
+  const std::string text = JobSourcesTable(health);
+  EXPECT_THAT(text,
+              testing::HasSubstr("nccl_transfers is switched off on 1 ranks; hides: on which"));
+  EXPECT_THAT(text, testing::ContainsRegex("1 +a .*switched_off .* 0"));
+  EXPECT_EQ(JobSourcesJson(health)["ranks"][2]["switched_off"].size(), 1u);
+}
+
 TEST(JobSourcesTest, JsonHasTheSame) {
   const Json json = JobSourcesJson(Health());
   const auto tier = [&](std::size_t rank) {

@@ -19,6 +19,8 @@ struct Channel final : RowsChannel {
   bool full = false;
   std::vector<v1::RowsRequest> sent;
   bool SendWindow(const v1::WindowRequest&) override { return false; }
+  bool SendTrace(const v1::TraceOrder&) override { return false; }
+  bool SendStacks(const v1::StackRequest&) override { return false; }
 };
 
 struct RowRequestsTest : testing::Test {

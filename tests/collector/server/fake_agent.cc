@@ -75,6 +75,8 @@ class FakeAgent::Impl {
       }
       changed_.notify_all();
       if (message.has_window() && window_) AnswerWindow(message.window());
+      if (message.has_trace()) AnswerTrace(message.trace());
+      if (message.has_stacks()) AnswerStacks(message.stacks());
       if (!message.has_rows() || !answer_) continue;
       if (auto reply = answer_(message.rows())) {
         reply->set_request_id(message.rows().request_id());
@@ -93,6 +95,32 @@ class FakeAgent::Impl {
     message.mutable_window()->set_job(request.job());
     for (const std::uint32_t rank : request.ranks()) {
       *message.mutable_window()->add_ranks() = window_(rank);
+    }
+    Send(std::move(message));
+  }
+
+  // Whatever is ordered is done, and every stack is the same.
+  void AnswerTrace(const v1::TraceOrder& order) {
+    v1::AgentMessage message;
+    message.mutable_trace()->set_request_id(order.request_id());
+    message.mutable_trace()->set_job(order.job());
+    for (const std::uint32_t rank : order.ranks()) {
+      v1::RankTrace& told = *message.mutable_trace()->add_ranks();
+      told.set_rank(rank);
+      told.set_state("done");
+      told.set_at_sequence(order.at_sequence());
+    }
+    Send(std::move(message));
+  }
+
+  void AnswerStacks(const v1::StackRequest& request) {
+    v1::AgentMessage message;
+    message.mutable_stacks()->set_request_id(request.request_id());
+    message.mutable_stacks()->set_job(request.job());
+    for (const std::uint32_t rank : request.ranks()) {
+      v1::RankStack& told = *message.mutable_stacks()->add_ranks();
+      told.set_rank(rank);
+      told.mutable_stack()->add_frames("step (train.py:7)");
     }
     Send(std::move(message));
   }

@@ -201,6 +201,34 @@ TEST_F(ServerTest, AWindowOfDetailIsAskedOfTheAgentAndShown) {
                     HasSubstr("\"name\":\"gemm\",\"count\":12")));
 }
 
+TEST_F(ServerTest, SourcesAreSwitchedAndStacksReadByTheAgent) {
+  const int port = collector_->http_port();
+  const std::string trace = "/api/v1/jobs/train/trace", stacks = "/api/v1/jobs/train/stacks";
+  FakeAgent agent(collector_->grpc_port(), "n0");
+  agent.Hello();
+  agent.Send(Message(0, RankOf(0, 2)));
+  ASSERT_TRUE(agent.WaitAcknowledged());
+  EXPECT_EQ(Post(port, trace + "?off=cuda").status, 409) << "no iteration is known";
+  Feed(agent, 10);
+  EXPECT_EQ(Post(port, trace + "?off=cuda", "text/plain").status, 415);
+  for (const char* wrong : {"", "?off=warp", "?off=gloo", "?on=nccl", "?off=cuda&ranks=a",
+                            "?off=cuda&on=cuda", "?off=nccl_plugin&ranks=0"}) {
+    EXPECT_EQ(Post(port, trace + wrong).status, 400) << wrong;
+  }
+  EXPECT_THAT(Get(trace).body, AllOf(HasSubstr("\"id\":0"), HasSubstr("\"switched_off\":{}")));
+  ASSERT_EQ(Post(port, trace + "?off=cuda,python").status, 200);
+  ASSERT_TRUE(Eventually(trace, "\"cuda\":2"));
+  EXPECT_THAT(Get(trace).body, HasSubstr("\"state\":\"done\""));
+  EXPECT_THAT(Get("/api/v1/jobs/train/health").body,
+              HasSubstr("\"switched_off\":[\"cuda\",\"python\"]"));
+  EXPECT_THAT(Get("/metrics").body,
+              HasSubstr("fathom_job_ranks_switched_off{job=\"train\",source=\"python\"} 2"));
+  EXPECT_EQ(Post(port, stacks + "?ranks=x").status, 400);
+  EXPECT_EQ(Post(port, stacks, "text/plain").status, 415);
+  ASSERT_EQ(Post(port, stacks + "?ranks=1").status, 200);
+  ASSERT_TRUE(Eventually(stacks, "step (train.py:7)"));
+}
+
 struct LoginServerTest : ServerTest {
   const std::string tokens =
       testing::TempDir() + "fathom-server-tokens-" + std::to_string(getpid());
@@ -251,6 +279,22 @@ TEST_F(LoginServerTest, OnlyAnOperatorOpensAWindow) {
   EXPECT_EQ(open(Bearer(kAnn) + "Origin: http://elsewhere\r\n"), 403);
   EXPECT_EQ(open(Bearer(kAnn) + "Origin: null\r\n"), 403);
   EXPECT_EQ(open(Bearer(kAnn) + "Origin: http://localhost\r\n"), 200);
+}
+
+TEST_F(LoginServerTest, OnlyAnOperatorSwitchesSourcesAndReadsStacks) {
+  FakeAgent agent(collector_->grpc_port(), "n0");
+  agent.Hello();
+  Feed(agent, 10);
+  for (const char* what : {"trace?off=cuda", "stacks"}) {
+    const auto ask = [&](const std::string& token) {
+      return Ask("POST", std::string("/api/v1/jobs/train/") + what,
+                 token + "Content-Type: application/json\r\n", "{}")
+          .status;
+    };
+    EXPECT_EQ(ask(""), 401) << what;
+    EXPECT_EQ(ask(Bearer(kBob)), 403) << what;
+    EXPECT_EQ(ask(Bearer(kAnn)), 200) << what;
+  }
 }
 
 // Nobody answers where fathom-cordon should be: what is refused before that is refused here.

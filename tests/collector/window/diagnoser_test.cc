@@ -17,6 +17,8 @@ struct Channel final : RowsChannel {
   }
   std::vector<v1::RowsRequest> sent;
   bool SendWindow(const v1::WindowRequest&) override { return false; }
+  bool SendTrace(const v1::TraceOrder&) override { return false; }
+  bool SendStacks(const v1::StackRequest&) override { return false; }
 };
 
 // Answers by script: what Watch says next, ahead of time too, and a verdict on rank 1 from

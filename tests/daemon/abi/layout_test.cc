@@ -99,6 +99,8 @@ TEST(LayoutTest, ControlWordsOfTheTwoSidesLieOnDifferentLines) {
   EXPECT_EQ(offsetof(ControlBlock, exiting), 208u);
   EXPECT_EQ(offsetof(ControlBlock, drops), 256u);
   EXPECT_EQ(offsetof(ControlBlock, plugin_mask), 4u);
+  EXPECT_EQ(offsetof(ControlBlock, switch_order), 16u);
+  EXPECT_EQ(offsetof(ControlBlock, switch_state), 216u);
   EXPECT_EQ(offsetof(ControlBlock, window_request), 384u);
   EXPECT_EQ(offsetof(ControlBlock, window_state), 448u);
 }
@@ -115,6 +117,14 @@ TEST(LayoutTest, WindowFieldsLieWhereDocumented) {
   EXPECT_EQ(offsetof(WindowState, opened_ns), 24u);
   EXPECT_EQ(offsetof(WindowState, reason), 40u);
   EXPECT_EQ(offsetof(WindowState, records), 48u);
+}
+
+TEST(LayoutTest, SwitchFieldsLieWhereDocumented) {
+  EXPECT_EQ(offsetof(SwitchOrder, group_slot), 4u);
+  EXPECT_EQ(offsetof(SwitchOrder, at_sequence), 8u);
+  EXPECT_EQ(offsetof(SwitchOrder, sources_disabled), 16u);
+  EXPECT_EQ(offsetof(SwitchOrder, plugin_mask), 20u);
+  EXPECT_EQ(offsetof(SwitchState, at_sequence), 8u);
 }
 
 TEST(LayoutTest, WindowFileLiesWhereDocumented) {

@@ -92,6 +92,18 @@ WindowSnapshot WindowOf(std::span<const unsigned char> state) {
   return out;
 }
 
+void AddSwitches(std::span<const unsigned char> control, ControlSnapshot& out) {
+  constexpr std::size_t kOrder = offsetof(ControlBlock, switch_order);
+  constexpr std::size_t kState = offsetof(ControlBlock, switch_state);
+  const auto u32 = [control](std::size_t at) { return FieldAt<std::uint32_t>(control, at); };
+  out.sources_disabled = u32(offsetof(ControlBlock, sources_disabled));
+  out.plugin_mask = u32(offsetof(ControlBlock, plugin_mask));
+  out.switch_asked = u32(kOrder + offsetof(abi::SwitchOrder, ticket));
+  out.switched = u32(kState + offsetof(abi::SwitchState, ticket));
+  out.switched_at =
+      FieldAt<std::uint64_t>(control, kState + offsetof(abi::SwitchState, at_sequence));
+}
+
 }  // namespace
 
 absl::StatusOr<RegionReader> RegionReader::Open(const std::string& path) {
@@ -115,12 +127,14 @@ absl::StatusOr<RegionReader> RegionReader::Open(const std::string& path) {
 RegionReader::RegionReader(RegionReader&& other) noexcept
     : fd_(std::exchange(other.fd_, -1)),
       record_count_(other.record_count_),
+      version_minor_(other.version_minor_),
       transfers_offset_(other.transfers_offset_),
       identity_(std::move(other.identity_)) {}
 
 RegionReader& RegionReader::operator=(RegionReader&& other) noexcept {
   std::swap(fd_, other.fd_);
   record_count_ = other.record_count_;
+  version_minor_ = other.version_minor_;
   transfers_offset_ = other.transfers_offset_;
   identity_ = std::move(other.identity_);
   return *this;
@@ -148,6 +162,7 @@ absl::Status RegionReader::ReadHeader() {
     if (!status.ok()) return status;
   }
   record_count_ = FieldAt<std::uint32_t>(page, offsetof(RegionHeader, record_count));
+  version_minor_ = FieldAt<std::uint16_t>(page, offsetof(RegionHeader, version_minor));
   transfers_offset_ = TransfersOffset(page, static_cast<std::uint64_t>(info.st_size));
   identity_ = IdentityOf(page);
   return absl::OkStatus();
@@ -181,6 +196,7 @@ absl::StatusOr<ControlSnapshot> RegionReader::ReadControl() const {
   out.arena_used = std::min(FieldAt<std::uint32_t>(bytes, offsetof(ControlBlock, arena_used)),
                             abi::kMemberArenaBytes);
   out.exiting = FieldAt<std::uint32_t>(bytes, offsetof(ControlBlock, exiting)) != 0;
+  AddSwitches(bytes, out);
   for (std::size_t i = 0; i < abi::kDropReasons; ++i) {
     out.drops[i] = FieldAt<std::uint64_t>(bytes, offsetof(ControlBlock, drops) + 8 * i);
   }
@@ -315,6 +331,29 @@ absl::Status RegionReader::WriteWindowOrder(std::uint32_t ticket, const WindowOr
   if (!status.ok()) return status;
   std::atomic_thread_fence(std::memory_order_release);
   return WriteControl(kRequest + offsetof(WindowRequest, ticket), &ticket, sizeof(ticket));
+}
+
+absl::Status RegionReader::WriteSwitchOrder(std::uint32_t ticket, const SwitchWords& words) const {
+  using abi::SwitchOrder;
+  constexpr std::size_t kOrder = offsetof(ControlBlock, switch_order);
+  unsigned char raw[sizeof(SwitchOrder)] = {};
+  const auto put = [&raw](std::size_t at, auto value) {
+    std::memcpy(raw + at, &value, sizeof(value));
+  };
+  put(offsetof(SwitchOrder, group_slot), words.group_slot);
+  put(offsetof(SwitchOrder, at_sequence), words.at_sequence);
+  put(offsetof(SwitchOrder, sources_disabled), words.sources_disabled);
+  put(offsetof(SwitchOrder, plugin_mask), words.plugin_mask);
+  // Without a ticket while the fields change: what is read then is no order.
+  const std::uint32_t none = 0;
+  absl::Status status = WriteControl(kOrder, &none, sizeof(none));
+  if (!status.ok()) return status;
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  constexpr std::size_t kAfterTicket = offsetof(SwitchOrder, group_slot);
+  status = WriteControl(kOrder + kAfterTicket, raw + kAfterTicket, sizeof(raw) - kAfterTicket);
+  if (!status.ok()) return status;
+  std::atomic_thread_fence(std::memory_order_release);
+  return WriteControl(kOrder, &ticket, sizeof(ticket));
 }
 
 }  // namespace fathom::agent

@@ -56,6 +56,19 @@ struct ControlSnapshot {
   std::uint32_t arena_used = 0;   // clamped to abi::kMemberArenaBytes
   bool exiting = false;
   std::array<std::uint64_t, abi::kDropReasons> drops{};
+  std::uint32_t sources_disabled = 0;  // SourceBit
+  std::uint32_t plugin_mask = 0;
+  std::uint32_t switch_asked = 0;  // ticket of the newest order
+  std::uint32_t switched = 0;      // of the newest that took hold
+  std::uint64_t switched_at = 0;   // sequence of the op at which it did
+};
+
+// abi::SwitchOrder without its ticket, as values.
+struct SwitchWords {
+  std::uint32_t group_slot = 0;
+  std::uint64_t at_sequence = 0;
+  std::uint32_t sources_disabled = 0;
+  std::uint32_t plugin_mask = 0;
 };
 
 // abi::WindowRequest without its ticket, and abi::WindowState without `lost`, as values.
@@ -130,6 +143,11 @@ class RegionReader {
   // longer.
   absl::Status WriteWindowOrder(std::uint32_t ticket, const WindowOrder& order) const;
 
+  // Whether the tracer knows of SwitchOrder.
+  bool switchable() const { return version_minor_ >= 4; }
+  // Orders `words` under `ticket`, ready to be taken up when this returns.
+  absl::Status WriteSwitchOrder(std::uint32_t ticket, const SwitchWords& words) const;
+
  private:
   explicit RegionReader(int fd) : fd_(fd) {}
   absl::Status ReadHeader();
@@ -139,6 +157,7 @@ class RegionReader {
 
   int fd_ = -1;
   std::uint32_t record_count_ = 0;
+  std::uint16_t version_minor_ = 0;
   std::uint64_t transfers_offset_ = 0;  // 0: there are none
   RegionIdentity identity_;
 };

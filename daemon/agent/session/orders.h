@@ -1,0 +1,68 @@
+// Carries out what the centre orders of ranks of this node: windows of detail, sources switched off
+// and on, stacks.
+//
+// Owned by Agent. Model: a request names a job and ranks; whatever is known at once to be
+// impossible is answered at once, the rest as it happens: Report is called for each session a few
+// times a second, and once more when its process is gone.
+//
+// Units: CLOCK_MONOTONIC ns. Thread-safety: the poll loop's. Ownership: refers to the outbox; owns
+// the sampler of stacks, made with the first request for one.
+// Errors: go up as answers, in words. Cost: nothing while nothing is ordered.
+#ifndef FATHOM_DAEMON_AGENT_SESSION_ORDERS_H_
+#define FATHOM_DAEMON_AGENT_SESSION_ORDERS_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "daemon/agent/session/rank_session.h"
+#include "daemon/agent/source/stack/stack_sampler.h"
+#include "daemon/agent/uplink/outbox.h"
+#include "fathom/v1/trace.pb.h"
+#include "fathom/v1/window.pb.h"
+
+namespace fathom::agent {
+
+class Orders {
+ public:
+  // The newest session of a rank; null: none on this node.
+  using Find = std::function<RankSession*(const std::string& job, std::uint32_t rank)>;
+
+  // `stacks`: reads the stack of a process; empty: stacks are not read here.
+  Orders(Find find, Outbox& outbox) : find_(std::move(find)), outbox_(outbox) {}
+  void ReadStacksWith(StackSampler::Tool tool) { stack_tool_ = std::move(tool); }
+
+  void OpenWindow(const v1::WindowRequest& request, std::int64_t now_ns);
+  void Switch(const v1::TraceOrder& order, std::int64_t now_ns);
+  void ReadStacks(const v1::StackRequest& request, std::int64_t now_ns);
+
+  void Report(RankSession& session, std::int64_t now_ns);
+  // Stacks that have been read meanwhile.
+  void ReportStacks(std::int64_t now_ns);
+
+ private:
+  struct AwaitedStack {
+    std::uint64_t request_id = 0;
+    std::string job;
+    std::uint32_t rank = 0;
+    std::string key;  // in the sampler
+    std::int64_t deadline_ns = 0;
+  };
+
+  void SendWindow(const std::string& job, std::uint64_t request_id, v1::RankWindow window);
+  void SendTrace(const std::string& job, std::uint32_t rank, const SwitchOutcome& outcome);
+  void SendStack(const AwaitedStack& of, v1::RankStack stack);
+  bool Answer(const AwaitedStack& awaited, std::int64_t now_ns);
+
+  const Find find_;
+  Outbox& outbox_;
+  StackSampler::Tool stack_tool_;
+  std::unique_ptr<StackSampler> sampler_;
+  std::vector<AwaitedStack> awaited_;
+};
+
+}  // namespace fathom::agent
+
+#endif  // FATHOM_DAEMON_AGENT_SESSION_ORDERS_H_
