@@ -80,6 +80,17 @@ void PutFiles(const std::vector<FileUse>& files, v1::Coverage& coverage) {
   }
 }
 
+void PutClocks(const diagnosis::ClockAlignment& clocks, v1::Coverage& coverage) {
+  for (const auto& [rank, from] : clocks.ranks) {
+    v1::Coverage::Clock& clock = *coverage.add_clocks();
+    clock.set_rank(rank.value);
+    clock.set_offset_s(from.offset.Seconds());
+    clock.set_residual_s(from.residual.Seconds());
+    clock.set_reference(from.reference.value);
+    clock.set_shared(static_cast<std::uint32_t>(from.shared));
+  }
+}
+
 struct Judged {
   diagnosis::Diagnosis diagnosis;
   bool calm = false;  // nothing is slow or stands still at the end
@@ -158,6 +169,7 @@ v1::Report ReportOn(const Recording& recording, const diagnosis::Diagnosis& diag
   BuildReport(recording.view, diagnosis, episodes, recording.source, report);
   PutMissing(recording, *report.mutable_coverage());
   PutFiles(recording.files, *report.mutable_coverage());
+  PutClocks(recording.clocks, *report.mutable_coverage());
   PutRepairs(recording, diagnosis, report);
   return report;
 }

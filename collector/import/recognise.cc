@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "collector/import/archive/unpacked_archive.h"
+#include "collector/import/clocks.h"
 #include "collector/import/ended_recordings.h"
 #include "collector/import/importers.h"
 #include "collector/import/input_file.h"
@@ -234,6 +235,7 @@ absl::Status ReadFiles(const std::vector<std::string>& files, const std::string&
   if (absl::Status one = CheckOneSize(files, recording); !one.ok()) return one;
   recording.source = absl::StrJoin(formats, "+");
   for (const auto& [importer, mine] : assigned) importer->Finish(recording);
+  TellClocks(recording);
   TellEndedRecordings(recording);
   return absl::OkStatus();
 }

@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "collector/verdict/episode.h"
+#include "diagnosis/clocks/alignment.h"
 #include "diagnosis/model/job_view.h"
 #include "diagnosis/tables/rank_tables.h"
 #include "proto/types/ids.h"
@@ -51,6 +52,7 @@ struct Recording {
   std::vector<std::string> notes;
   std::vector<FileUse> files;  // by path
   std::vector<SizeTold> sizes;
+  diagnosis::ClockAlignment clocks;  // of the rows
   // A recording that was judged as it was read, like a live job: its verdicts, strongest first.
   bool replayed = false;
   std::vector<Episode> episodes;

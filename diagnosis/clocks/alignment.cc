@@ -12,7 +12,8 @@
 namespace fathom::diagnosis {
 namespace {
 
-constexpr double kFarthest = 1e15;  // 11 days; clocks that are further apart tell no time
+// Three years: clocks that count from when a host was started lie apart by as long as it runs.
+constexpr double kFarthest = 1e17;
 
 // Ends of one collective, by rank.
 using Ends = std::vector<std::pair<RankId, std::int64_t>>;
@@ -48,17 +49,19 @@ double MedianDistance(const std::vector<double>& values, double center) {
 // From `first` to all ranks that can be reached.
 void Spread(const Differences& differences, RankId first, ClockAlignment& out) {
   std::deque<RankId> open = {first};
-  out.offsets[first] = Nanos();
+  out.ranks[first].reference = first;
   while (!open.empty()) {
     const RankId at = open.front();
     open.pop_front();
     for (const auto& [other, values] : differences.at(at)) {
-      if (values.size() < kFewestShared || out.offsets.contains(other)) continue;
+      if (values.size() < kFewestShared || out.ranks.contains(other)) continue;
       const double apart = Median(values);
       if (std::abs(apart) > kFarthest) continue;
-      out.offsets[other] = out.offsets[at] + Nanos(std::llround(apart));
-      const Nanos residual(std::llround(MedianDistance(values, apart)));
-      out.residual = std::max(out.residual, residual);
+      const RankClock from = out.ranks[at];
+      const Nanos distance(std::llround(MedianDistance(values, apart)));
+      out.ranks[other] = {from.offset + Nanos(std::llround(apart)), from.residual + distance, first,
+                          values.size()};
+      out.residual = std::max(out.residual, from.residual + distance);
       open.push_back(other);
     }
   }
@@ -70,14 +73,17 @@ ClockAlignment AlignClocks(const JobView& view) {
   const Differences differences = DifferencesOf(view);
   ClockAlignment out;
   for (const auto& [rank, others] : differences) {
-    if (!out.offsets.contains(rank)) Spread(differences, rank, out);
+    if (!out.ranks.contains(rank)) Spread(differences, rank, out);
   }
-  Nanos least, most;
-  for (const auto& [rank, offset] : out.offsets) {
-    least = std::min(least, offset);
-    most = std::max(most, offset);
+  std::map<RankId, std::pair<Nanos, Nanos>> spans;  // least and most, by reference
+  for (const auto& [rank, clock] : out.ranks) {
+    auto& [least, most] = spans[clock.reference];
+    least = std::min(least, clock.offset);
+    most = std::max(most, clock.offset);
   }
-  out.largest = most - least;
+  for (const auto& [reference, span] : spans) {
+    out.largest = std::max(out.largest, span.second - span.first);
+  }
   return out;
 }
 

@@ -7,7 +7,7 @@
 // is the difference of their clocks plus noise. The offset of a rank is the median of that
 // difference to a rank whose offset is known, over all collectives both are done with, step by step
 // from the lowest rank of each set of ranks that share collectives; residual is the median distance
-// of single collectives from it.
+// of single collectives from it, added up along the way to the reference.
 //
 // Units: ns; local time − offset = time on the clock of the reference. Thread-safety: pure
 // function. Errors: none; a rank that shares too few collectives with any other is not aligned.
@@ -24,10 +24,17 @@ namespace fathom::diagnosis {
 
 inline constexpr std::size_t kFewestShared = 3;  // a median of fewer is moved by one wild value
 
+struct RankClock {
+  Nanos offset;            // its clock less that of the reference
+  Nanos residual;          // 0 for the reference
+  RankId reference;        // lowest rank of those it can be compared with
+  std::size_t shared = 0;  // collectives that it rests on; 0 for the reference
+};
+
 struct ClockAlignment {
-  std::map<RankId, Nanos> offsets;  // of the ranks that could be aligned, the reference included
-  Nanos residual;                   // the largest of any rank
-  Nanos largest;                    // the largest distance between two clocks
+  std::map<RankId, RankClock> ranks;  // those that could be aligned, references included
+  Nanos residual;                     // the largest of any rank
+  Nanos largest;                      // the largest distance between two clocks of one reference
 };
 
 ClockAlignment AlignClocks(const JobView& view);

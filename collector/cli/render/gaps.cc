@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include "collector/cli/render/clocks.h"
 #include "collector/cli/render/files_taken.h"
 #include "collector/cli/text.h"
 #include "collector/cli/verdict_view.h"
@@ -120,6 +121,7 @@ std::string AllGaps(const Json& report, const AnalysisRemarks& remarks, const Te
   std::string out;
   AddList("Not told", Untold(report), terminal, &out);
   AddList("Coverage", Coverage(report), terminal, &out);
+  AddList("Clocks", ClockLines(report), terminal, &out);
   AddList("Notes", remarks.notes, terminal, &out);
   AddList("Files", FilesAtLength(report), terminal, &out, kFilesListed);
   AddList("Ignored, no recording", remarks.files_ignored, terminal, &out);

@@ -4,6 +4,8 @@
 #include <map>
 #include <unordered_map>
 
+#include "collector/import/kineto/whole_steps.h"
+
 namespace fathom::collector::kineto {
 namespace {
 
@@ -99,7 +101,26 @@ class Joiner {
 
   bool Open(std::size_t i) const { return joined_.ops[i].run_begin == kAbsent; }
 
+  // Of a cut trace, where runs of other workers are lost, their calls stay open: the run is of one
+  // in the step of the latest call that it can be of. Calls of the thread that the file ends in are
+  // lost, too: what runs later may be theirs.
+  std::size_t CallOfRunInStep(const CommEvent& run) const {
+    std::size_t found = kNone;
+    std::ptrdiff_t step = 0;
+    for (std::size_t i = joined_.ops.size(); i-- > 0;) {
+      const CommEvent& call = joined_.ops[i].call;
+      if (call.begin > run.begin || !Open(i)) continue;
+      if (found != kNone && StepAt(trace_, call.begin) != step) break;
+      if (!SameKind(call.kind, run.kind) || call.elements != run.elements) continue;
+      if (call.thread == trace_.last_thread && run.begin > trace_.last_begin) continue;
+      if (found == kNone) step = StepAt(trace_, call.begin);
+      found = i;
+    }
+    return found;
+  }
+
   std::size_t CallOfRun(const CommEvent& run) {
+    if (trace_.cut) return CallOfRunInStep(run);
     while (first_open_ < joined_.ops.size() && !Open(first_open_)) ++first_open_;
     std::size_t loose = kNone;
     for (std::size_t i = first_open_; i < joined_.ops.size(); ++i) {

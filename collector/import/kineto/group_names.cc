@@ -77,12 +77,14 @@ std::map<std::int64_t, std::size_t> SetsOfThreads(
   return number;
 }
 
+// `cut`: workers may be lost, so that fewer of them tell nothing.
 GroupOfThread AssignThreads(const JoinedOps& joined, std::vector<const TraceGroup*> groups,
-                            const TraceGroup* whole) {
+                            const TraceGroup* whole, bool cut) {
   const auto by_thread = SignaturesByThread(joined);
   GroupOfThread assigned;
   std::vector<const TraceGroup*> shared = groups;
   std::erase_if(shared, [](const TraceGroup* group) { return group->size == 1; });
+  if (cut && by_thread.size() != kWorkersOfGroup * groups.size()) return assigned;
   for (const auto& candidates : {groups, shared}) {
     if (candidates.empty() || by_thread.size() != kWorkersOfGroup * candidates.size()) continue;
     std::size_t i = 0;
@@ -129,7 +131,7 @@ bool NameGroups(const RankTrace& trace, JoinedOps& joined) {
   const std::vector<const TraceGroup*> groups = GroupsInOrder(trace);
   const TraceGroup* const whole = Whole(trace, groups);
   const bool only = groups.size() == 1;
-  const GroupOfThread of_thread = AssignThreads(joined, groups, whole);
+  const GroupOfThread of_thread = AssignThreads(joined, groups, whole, trace.cut);
   bool named = false;
   for (JoinedOp& op : joined.ops) {
     if (!op.call.group.empty()) continue;

@@ -76,12 +76,17 @@ void NoteDefects(const RankTrace& trace, const RankIterations& read, Recording& 
   };
   const ReadSummary& summary = trace.summary;
   if (summary.truncated) note("ends early, at byte ", summary.bytes, "; read as far as it goes");
+  if (read.steps_in_part > 0) {
+    note(read.steps_in_part, read.steps_in_part == 1 ? " iteration is" : " iterations are",
+         " there in part only, what other threads did is lost; left out");
+  }
   if (summary.skipped > 0) {
     note(summary.skipped, " events could not be parsed and were skipped, the first at byte ",
          summary.first_skipped_at);
   }
   if (trace.rank_guessed) note("names no rank; taken for rank ", trace.rank, " by its name");
-  if (read.iterations.empty()) note("no ProfilerStep marks: its iterations are not known");
+  if (read.iterations.empty() && read.steps_in_part == 0)
+    note("no ProfilerStep marks: its iterations are not known");
   if (read.unnamed_ops > 0) {
     note(read.unnamed_ops,
          " communication ops name no group and none could be told; a Flight "

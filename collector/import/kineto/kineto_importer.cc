@@ -18,7 +18,6 @@
 #include "collector/import/kineto/step_search.h"
 #include "collector/import/kineto/trace_reader.h"
 #include "collector/import/kineto/windows.h"
-#include "diagnosis/clocks/alignment.h"
 
 namespace fathom::collector::kineto {
 namespace {
@@ -104,24 +103,6 @@ void TellSize(const std::vector<RankTrace>& traces, Recording& recording) {
   if (world > 0) recording.sizes.push_back({"kineto", static_cast<std::uint32_t>(world), true});
 }
 
-// How well times of different ranks can be compared, for who draws them together.
-void AddClocks(Recording& recording) {
-  using Level = diagnosis::SignalState::Level;
-  const std::size_t ranks = recording.view.rows.size();
-  if (ranks < 2) return;
-  const diagnosis::ClockAlignment clocks = diagnosis::AlignClocks(recording.view);
-  const std::size_t aligned = clocks.offsets.size();
-  recording.view.signals.push_back(
-      {"clocks",
-       aligned == 0      ? Level::kOff
-       : aligned < ranks ? Level::kPartly
-                         : Level::kOn,
-       aligned == 0 ? "the order of events of different ranks"
-                    : absl::StrCat("the order of events of different ranks closer than ",
-                                   clocks.residual.count / 1000 + 1, " us; clocks are up to ",
-                                   clocks.largest.count / 1000, " us apart")});
-}
-
 }  // namespace
 
 bool KinetoImporter::Recognises(std::string_view, std::string_view head) const {
@@ -164,9 +145,6 @@ absl::Status KinetoImporter::Read(const std::vector<std::string>& paths, const I
   return absl::OkStatus();
 }
 
-void KinetoImporter::Finish(Recording& recording) const {
-  JoinRecords(recording);
-  AddClocks(recording);
-}
+void KinetoImporter::Finish(Recording& recording) const { JoinRecords(recording); }
 
 }  // namespace fathom::collector::kineto

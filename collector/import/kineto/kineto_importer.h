@@ -27,7 +27,7 @@ class KinetoImporter final : public Importer {
   bool Recognises(std::string_view path, std::string_view head) const override;
   absl::Status Read(const std::vector<std::string>& paths, const ImportLimits& limits,
                     Recording& recording) const override;
-  void Finish(Recording& recording) const override;  // JoinRecords, clocks
+  void Finish(Recording& recording) const override;  // JoinRecords
 };
 
 }  // namespace fathom::collector::kineto

@@ -7,6 +7,7 @@
 
 #include "collector/import/kineto/group_names.h"
 #include "collector/import/kineto/names.h"
+#include "collector/import/kineto/whole_steps.h"
 #include "collector/import/recording.h"
 
 namespace fathom::collector::kineto {
@@ -53,6 +54,8 @@ class RankReader {
     ChooseClock(joined);
     const bool named = NameGroups(trace_, joined);
     out_.guessed_groups = named && trace_.groups.size() != 1;
+    in_part_ = StepsInPart(trace_, joined, training_thread_);
+    out_.steps_in_part = in_part_.size();
     out_.calls_without_run = joined.calls_without_run;
     out_.runs_without_call = joined.runs_without_call;
     SetBusy(joined);
@@ -91,15 +94,29 @@ class RankReader {
     }
     waits.Seal();
     flights.Seal();
-    const Stretch span = iterations_.empty()
-                             ? Stretch{trace_.first, trace_.last}
-                             : Stretch{iterations_.front().begin, iterations_.back().end};
+    const std::vector<Stretch> spans = JudgedSpans();
     const auto seconds = [&](const IntervalSet& set) {
-      return static_cast<double>(set.Covered(span.begin, span.end)) * 1e-9;
+      std::int64_t covered = 0;
+      for (const Stretch& span : spans) covered += set.Covered(span.begin, span.end);
+      return static_cast<double>(covered) * 1e-9;
     };
+    std::int64_t length = 0;
+    for (const Stretch& span : spans) length += span.end - span.begin;
     const double in_flight = seconds(flights);
-    return {static_cast<double>(span.end - span.begin) * 1e-9, seconds(busy_), seconds(waits),
-            in_flight, in_flight - seconds(flights.Without(busy_))};
+    return {static_cast<double>(length) * 1e-9, seconds(busy_), seconds(waits), in_flight,
+            in_flight - seconds(flights.Without(busy_))};
+  }
+
+  // The time that is known: from the first iteration to the last, or where some are lost, those
+  // that are not.
+  std::vector<Stretch> JudgedSpans() const {
+    if (iterations_.empty()) return {{trace_.first, trace_.last}};
+    if (in_part_.empty()) return {{iterations_.front().begin, iterations_.back().end}};
+    std::vector<Stretch> spans;
+    for (const StepSpan& span : iterations_) {
+      if (!in_part_.contains(span.number)) spans.push_back({span.begin, span.end});
+    }
+    return spans;
   }
 
   // A rank that communicates on its device is judged in the device's time. What the host did
@@ -152,6 +169,7 @@ class RankReader {
   void ForEachKept(Fill fill) {
     std::set<std::int64_t> seen;
     for (const StepSpan& span : iterations_) {
+      if (in_part_.contains(span.number)) continue;
       if (seen.insert(span.number).second) fill(span, out_.iterations[span.number]);
     }
   }
@@ -183,6 +201,7 @@ class RankReader {
     const CommEvent& call = joined.call;
     CommOp op;
     op.iteration = IterationAt(call.begin);
+    if (in_part_.contains(op.iteration.value)) return;
     if (call.group.empty()) {
       ++out_.unnamed_ops;
     } else {
@@ -298,6 +317,7 @@ class RankReader {
   bool device_clock_ = false;
   const std::vector<StepSpan> spans_;
   std::vector<StepSpan> iterations_;
+  std::set<std::int64_t> in_part_;
   IntervalSet busy_;  // of the training thread, waits left out
   IntervalSet gc_;
   IntervalSet loading_;
@@ -336,6 +356,7 @@ void Append(RankIterations later, RankIterations& all) {
   all.unnamed_ops += later.unnamed_ops;
   all.calls_without_run += later.calls_without_run;
   all.runs_without_call += later.runs_without_call;
+  all.steps_in_part += later.steps_in_part;
 }
 
 }  // namespace fathom::collector::kineto

@@ -28,6 +28,7 @@ struct RankIterations {
   std::uint64_t unnamed_ops = 0;  // of a group that cannot be told
   std::uint64_t calls_without_run = 0;
   std::uint64_t runs_without_call = 0;
+  std::uint64_t steps_in_part = 0;  // of a cut trace, left out
 };
 
 RankIterations ReadRank(const RankTrace& trace);

@@ -100,6 +100,9 @@ struct RankTrace {
   std::map<std::string, TraceGroup> groups;  // by name
   std::int64_t first = 0;                    // of all timed events
   std::int64_t last = 0;
+  bool cut = false;                    // its file ends early
+  std::int64_t last_thread = kAbsent;  // of the last event of a host thread in the file
+  std::int64_t last_begin = kAbsent;
 
   bool on_device() const { return !device_busy.empty(); }
 };

@@ -98,6 +98,8 @@ void RankTraceBuilder::OnEvent(const TraceEvent& event, const EventArgs& args) {
 
 void RankTraceBuilder::OnHost(Category category, const TraceEvent& event, const EventArgs& args) {
   const std::string_view name = event.name;
+  trace_.last_thread = event.thread;
+  trace_.last_begin = event.begin;
   if (trace_.process == kAbsent) trace_.process = event.process;
   if (StepNumber(name)) return OnStep(event);
   if (IsCollection(name)) return AddMark(diagnosis::MarkKind::kGc, event);
@@ -225,6 +227,7 @@ RankTrace RankTraceBuilder::Take(ReadSummary summary) {
     Complete(group, summary.header.world_size, trace_.groups[group.name]);
   }
   if (std::abs(summary.header.base_ns) > kFarMonoNs) summary.header.base_ns = 0;
+  trace_.cut = summary.truncated;
   trace_.summary = std::move(summary);
   return std::move(trace_);
 }

@@ -85,6 +85,9 @@ RankTrace TakeFrom(std::int64_t cut, RankTrace& trace) {
   later.process = trace.process;
   later.summary = trace.summary;
   later.groups = trace.groups;
+  later.cut = trace.cut;  // lacks threads of all parts
+  later.last_thread = trace.last_thread;
+  later.last_begin = trace.last_begin;
   trace.summary.truncated = false;  // that is the last part
   later.summary.skipped = 0;        // told once
   later.steps = TakeFrom(cut, trace.steps);

@@ -12,6 +12,7 @@ export interface Report {
   signals: Signal[];
   ranksMissing: number[];
   recordsDropped: number;
+  clocks: { rank: number; offsetS: number; residualS: number; reference: number }[];
 }
 
 export function decodeReport(value: unknown): Report {
@@ -35,5 +36,11 @@ export function decodeReport(value: unknown): Report {
     })),
     ranksMissing: numbers(coverage.ranks_missing),
     recordsDropped: number(coverage.records_dropped),
+    clocks: objects(coverage.clocks).map((clock) => ({
+      rank: number(clock.rank),
+      offsetS: number(clock.offset_s),
+      residualS: number(clock.residual_s),
+      reference: number(clock.reference),
+    })),
   };
 }

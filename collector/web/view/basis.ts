@@ -1,6 +1,7 @@
 // What a saved page rests on: the files, what they lack, what was noted on reading them.
 import type { Recorded } from "../model/recorded";
-import { plural } from "../text/quantity";
+import type { Report } from "../model/report";
+import { plural, seconds } from "../text/quantity";
 import { rankNames } from "../text/ranks";
 import { signalText } from "../text/words";
 import { element } from "./element";
@@ -20,6 +21,13 @@ function files(recorded: Recorded): string[] {
   return [...counts].map(([format, n]) => `${plural(n, "file")} read as ${format}`);
 }
 
+// Clocks of other ranks than the one that they are compared with.
+function clocks(report: Report): string[] {
+  return report.clocks.filter((clock) => clock.rank !== clock.reference)
+    .map((clock) => `rank ${clock.rank}: ${clock.offsetS < 0 ? "−" : "+"}${seconds(Math.abs(clock.offsetS))} ` +
+      `against rank ${clock.reference}, to within ${seconds(clock.residualS)}`);
+}
+
 export function basis(recorded: Recorded): HTMLElement {
   const report = recorded.state.report!;
   const ignored = recorded.files.filter((file) => !file.format).map((file) => file.path);
@@ -30,5 +38,5 @@ export function basis(recorded: Recorded): HTMLElement {
   return element("section", { class: "panel", "aria-label": "What this rests on" },
     element("div", { class: "panel-head" }, element("h2", {}, "What this rests on")),
     element("div", { class: "health" }, part("Files", files(recorded)), part("Missing", [...missing, ...dropped]),
-      part("Signals", signals), part("Notes", recorded.notes), part("Ignored", ignored)));
+      part("Signals", signals), part("Clocks", clocks(report)), part("Notes", recorded.notes), part("Ignored", ignored)));
 }
