@@ -100,6 +100,20 @@ class Nccl(RunTest):
         self.verdict_of("--tp", 2, "--pp", 2, "--dp", 4, "--fault", "slow_gpu", "--rank", 9, "--at", 60, "--ms", 120,
                         causes=("compute_slow",), ranks=[9])
 
+    def test_a_slow_link_among_sixteen(self):
+        self.verdict_of("--tp", 2, "--pp", 4, "--dp", 2, causes=("communication_slow", "link_slow"), ranks=[3, 11],
+                        FAKE_NCCL_SLOW_LINK="3:11:200:1500")
+
+    def test_a_rank_of_sixteen_that_stops_coming(self):
+        self.verdict_of("--tp", 2, "--pp", 2, "--dp", 4, "--fault", "hang", "--rank", 9, "--at", 60,
+                        causes=("noncommunication_hang",), ranks=[9])
+
+    def test_a_slow_python_function_among_sixteen(self):
+        report = self.report_of_command([sys.executable, LOOP, TRAINER, "16"], convicts,
+                                        PYTHONPATH=str(pathlib.Path(LOOP).parent), FATHOM_FUNCTIONS="augment:resize")
+        self.check(report, ("host_slow",), [1])
+        self.assertTrue(any("augment:resize" in e["statement"] for e in evidence(report)), evidence(report))
+
     def test_a_host_that_launches_too_slowly(self):
         if not WITH_CUDA:
             self.skipTest("no CUDA headers")
