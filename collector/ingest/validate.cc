@@ -175,12 +175,13 @@ Rejection Check(const v1::RankHealth& health) {
   for (const auto& [reason, count] : health.tracer_drops()) {
     if (!Name(reason)) return kBadString;
   }
-  const bool sound = Duration(health.last_event_age_ns()) &&
-                     Duration(health.typical_iteration_ns()) &&
-                     Duration(health.recent_pause_ns()) && Duration(health.longest_pause_ns()) &&
-                     Counted(health.cpu_ns()) && Counted(health.training_thread_cpu_ns()) &&
-                     Counted(health.runqueue_wait_ns()) && SoundAges(health) &&
-                     health.iterations_seen() >= 0 && health.iterations_seen() <= kFarIteration;
+  const bool sound =
+      Duration(health.last_event_age_ns()) && Duration(health.typical_iteration_ns()) &&
+      Duration(health.recent_pause_ns()) && Duration(health.longest_pause_ns()) &&
+      Counted(health.cpu_ns()) && Counted(health.training_thread_cpu_ns()) &&
+      Counted(health.runqueue_wait_ns()) && SoundAges(health) &&
+      Duration(health.open_mark_age_ns()) && Counted(health.descendants().cpu_ns()) &&
+      health.iterations_seen() >= 0 && health.iterations_seen() <= kFarIteration;
   return sound ? Rejection() : kBadNumber;
 }
 

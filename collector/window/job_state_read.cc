@@ -33,9 +33,11 @@ std::string SwitchedOffText(const RankTable& ranks, std::uint32_t bit) {
 
 void Tell(const RankTrouble& trouble, diagnosis::RankFacts& facts) {
   facts.open_mark = trouble.open_mark;
+  facts.in_mark_for = trouble.open_mark_age;
   if (trouble.stack != nullptr) facts.stack = *trouble.stack;
   facts.open_ops = trouble.open_ops;
   facts.groups = trouble.groups;
+  facts.newest_group = trouble.newest_group;
   facts.transfers = trouble.transfers;
 }
 
@@ -67,6 +69,7 @@ diagnosis::RankFacts JobState::FactsOf(RankId rank, const RankState& state, bool
       Nanos(std::max<std::int64_t>(0, health.runqueue_ns - health.runqueue_at_silence_ns));
   facts.io_while_silent = health.io_bytes - std::min(health.io_bytes, health.io_at_silence);
   facts.faults_while_silent = health.faults - std::min(health.faults, health.faults_at_silence);
+  facts.samples = health.samples;
   facts.oom_kills = health.oom_kills;
   facts.frozen = health.frozen;
   facts.gone_at = state.gone_at;

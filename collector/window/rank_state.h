@@ -54,11 +54,13 @@ struct RankSocket {
 // What only a rank that is silent, is gone, lost records or refused a window has to tell.
 struct RankTrouble {
   std::string open_mark;
+  Nanos open_mark_age;
   std::string window_refused;  // why its newest window of detail did not open
   std::shared_ptr<const diagnosis::StackSeen> stack;  // null: none
   std::vector<std::pair<std::string, std::uint64_t>> tracer_drops;
   std::vector<diagnosis::OpenOp> open_ops;
   std::vector<diagnosis::GroupProgress> groups;
+  std::optional<GroupId> newest_group;  // where groups are told
   std::vector<RankSocket> sockets;
   std::vector<diagnosis::Transfer> transfers;
 };
@@ -83,7 +85,8 @@ struct RankHealthState {
   std::uint32_t sources_off = 0;   // SourceBit: switched off now
   std::uint32_t plugin_mask = 0;   // the ring's word
   std::uint64_t records_total = 0, records_lost = 0, records_torn = 0, records_invalid = 0;
-  std::unique_ptr<RankTrouble> trouble;  // null: nothing of it, as of nearly all ranks
+  std::vector<diagnosis::ProcessSample> samples;  // of a silence outside of any op; else empty
+  std::unique_ptr<RankTrouble> trouble;           // null: nothing of it, as of nearly all ranks
 };
 
 struct RankState {

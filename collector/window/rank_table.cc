@@ -10,6 +10,9 @@
 namespace fathom::collector {
 namespace {
 
+constexpr std::size_t kMostSamples = 64;  // of one silence: its beginning, and a minute
+constexpr std::int64_t kSilentAtLeastNs = 2'000'000'000;  // as agents call it
+
 diagnosis::ProcessState StateOf(const std::string& letter) {
   using enum diagnosis::ProcessState;
   if (letter.empty()) return kUnknown;
@@ -62,6 +65,8 @@ std::shared_ptr<const diagnosis::StackSeen> StackOf(const v1::StackSample& stack
   seen.error = stack.error();
   seen.source = stack.source();
   seen.pause = Nanos(std::int64_t{stack.pause_us()} * 1000);
+  seen.longest_pause = Nanos(std::int64_t{stack.longest_pause_us()} * 1000);
+  seen.given_up = stack.given_up();
   return std::make_shared<const diagnosis::StackSeen>(std::move(seen));
 }
 
@@ -103,6 +108,7 @@ std::unique_ptr<RankTrouble> TroubleOf(const v1::RankHealth& health) {
   if (!Troubled(health)) return nullptr;
   auto trouble = std::make_unique<RankTrouble>();
   trouble->open_mark = health.open_mark();
+  trouble->open_mark_age = Nanos(health.open_mark_age_ns());
   trouble->window_refused = health.window_refused();
   if (health.has_stack()) trouble->stack = StackOf(health.stack());
   trouble->tracer_drops.assign(health.tracer_drops().begin(), health.tracer_drops().end());
@@ -110,6 +116,7 @@ std::unique_ptr<RankTrouble> TroubleOf(const v1::RankHealth& health) {
   for (const auto& g : health.groups()) {
     trouble->groups.push_back({GroupId(g.group()), g.entered(), g.started(), g.completed()});
   }
+  if (health.newest_group() != 0) trouble->newest_group = GroupId(health.newest_group());
   for (const auto& socket : health.sockets()) trouble->sockets.push_back(SocketOf(socket));
   for (const auto& transfer : health.transfers()) {
     trouble->transfers.push_back(TransferOf(transfer));
@@ -156,6 +163,29 @@ void NoteLastOps(const v1::RankGone& gone, RankHealthState& health) {
 bool StillSilent(const RankHealthState& before, const v1::RankHealth& now, MonoNs received) {
   const std::int64_t between = (received - before.received_mono).count;
   return before.known && now.last_event_age_ns() > between;
+}
+
+// Who is inside an op is no suspect: what its process does there tells nothing.
+void Sample(const v1::RankHealth& from, RankHealthState& to) {
+  const bool suspect = from.last_event_age_ns() > kSilentAtLeastNs && from.open_ops_size() == 0;
+  if (!suspect) return to.samples.clear();
+  if (to.samples.empty()) {
+    to.samples.push_back({{},
+                          Nanos(to.cpu_at_silence_ns),
+                          Nanos(to.runqueue_at_silence_ns),
+                          to.io_at_silence,
+                          to.faults_at_silence});
+  }
+  if (to.samples.size() >= kMostSamples) to.samples.erase(to.samples.begin() + 1);
+  diagnosis::ProcessSample& now = to.samples.emplace_back();
+  now.silent_for = Nanos(from.last_event_age_ns());
+  now.cpu = Nanos(to.cpu_ns);
+  now.starved = Nanos(to.runqueue_ns);
+  now.io = to.io_bytes;
+  now.faults = to.faults;
+  now.descendants_known = from.has_descendants();
+  now.descendants_cpu = Nanos(static_cast<std::int64_t>(from.descendants().cpu_ns()));
+  now.descendants_io = from.descendants().io_bytes();
 }
 
 }  // namespace
@@ -240,6 +270,8 @@ Rejection RankTable::Gone(const v1::RankGone& gone, std::string_view node) {
   rank.gone_at = WallNs(gone.noticed_wall_ns());
   if (gone.wait_status() > 0) rank.wait_status = gone.wait_status() - 1;
   rank.communication_failed = gone.communication_failed();
+  rank.health.oom_kills =
+      std::max(rank.health.oom_kills, static_cast<std::uint32_t>(gone.oom_kills()));
   NoteLastOps(gone, rank.health);
   // Python runs its exit hooks after an exception as well: the status knows better.
   rank.exited_orderly = gone.orderly() && rank.wait_status.value_or(0) == 0;
@@ -263,7 +295,9 @@ Rejection RankTable::Health(const v1::RankHealth& health, std::string_view node,
     state.runqueue_at_silence_ns = state.runqueue_ns;
     state.io_at_silence = state.io_bytes;
     state.faults_at_silence = state.faults;
+    state.samples.clear();
   }
+  Sample(health, state);
   state.received_mono = now;
   state.known = true;
   return std::nullopt;

@@ -325,9 +325,28 @@ void Agent::Record(const v1::AgentMessage& message) {
 
 std::int64_t Agent::MonoToWall() const { return world_.wall_now().ns - world_.mono_now().ns; }
 
+std::set<std::string> Agent::SilentJobs(std::int64_t now_ns) const {
+  std::set<std::string> jobs;
+  for (const auto& entry : sessions_) {
+    if (entry.second->Silent(now_ns)) jobs.insert(entry.second->identity().job);
+  }
+  return jobs;
+}
+
+// `tree` is made for the first that asks.
+void Agent::LookBelow(const RankSession& session, std::optional<ProcessTree>& tree,
+                      v1::RankHealth& health) const {
+  if (!tree) tree.emplace(world_.roots);
+  std::set<std::uint32_t> traced;
+  for (const auto& entry : sessions_) traced.insert(entry.second->identity().pid);
+  AddDescendants(tree->Below(session.identity().pid, traced), health);
+}
+
 void Agent::SendHealth(std::int64_t now_ns) {
   v1::AgentMessage message;
   v1::HealthBatch& health = *message.mutable_health();
+  const std::set<std::string> silent = SilentJobs(now_ns);
+  std::optional<ProcessTree> tree;
   for (auto& entry : sessions_) {
     RankSession& session = *entry.second;
     session.pipeline().DropOld(now_ns);
@@ -335,7 +354,9 @@ void Agent::SendHealth(std::int64_t now_ns) {
     if (!session.rank_known()) continue;
     const auto facts = ReadFacts(world_.roots, session.identity().pid, session.training_thread());
     v1::RankHealth& rank = *health.add_ranks();
-    rank = RankHealthOf(session, facts.value_or(ProcessFacts{}), now_ns);
+    rank = RankHealthOf(session, facts.value_or(ProcessFacts{}), now_ns,
+                        silent.contains(session.identity().job));
+    if (session.Silent(now_ns) && rank.open_ops().empty()) LookBelow(session, tree, rank);
     if (stacks_ != nullptr) stacks_->Look(session, now_ns, rank);
     sockets_.Look(session.identity().pid, now_ns, rank);
     transfers_.Look(session, now_ns, rank);

@@ -26,6 +26,8 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -40,6 +42,7 @@
 #include "daemon/agent/session/stack_watch.h"
 #include "daemon/agent/session/transfer_watch.h"
 #include "daemon/agent/source/process/node_facts.h"
+#include "daemon/agent/source/process/process_tree.h"
 #include "daemon/agent/source/ring/ring_directory.h"
 #include "daemon/agent/uplink/collector_link.h"
 #include "daemon/agent/uplink/outbox.h"
@@ -94,6 +97,9 @@ class Agent {
   bool Superseded(const RankSession& session) const;
   void RetireSession(const std::string& name, bool remove, std::int64_t now_ns);
   void SendSummaries(RankSession& session);
+  std::set<std::string> SilentJobs(std::int64_t now_ns) const;
+  void LookBelow(const RankSession& session, std::optional<ProcessTree>& tree,
+                 v1::RankHealth& health) const;
   void SendHealth(std::int64_t now_ns);
   void SendCounters();
   void UpdateTotals();

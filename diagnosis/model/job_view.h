@@ -129,7 +129,22 @@ struct StackSeen {
   std::uint32_t functions = 0;      // distinct innermost functions among them
   std::string error;                // why there is none
   std::string source;               // "py-spy", "native"
-  Nanos pause;                      // its thread was stopped so long for a sample; 0: it was not
+  Nanos pause;            // its thread was stopped so long for the newest sample; 0: it was not
+  Nanos longest_pause;    // for any of them
+  bool given_up = false;  // that was too long for its agent, which takes no more
+};
+
+// What the process of a silent rank had used at a moment of its silence: counters, of which only
+// differences tell. Descendants are processes that it started, and those that these started.
+struct ProcessSample {
+  Nanos silent_for;
+  Nanos cpu;
+  Nanos starved;
+  std::uint64_t io = 0;
+  std::uint64_t faults = 0;
+  bool descendants_known = false;
+  Nanos descendants_cpu;
+  std::uint64_t descendants_io = 0;
 };
 
 // What is known of a rank besides its iterations.
@@ -145,9 +160,13 @@ struct RankFacts {
   Nanos starved_while_silent;             // its training thread was runnable, and waited for a core
   std::uint64_t io_while_silent = 0;      // bytes read and written by system calls
   std::uint64_t faults_while_silent = 0;  // page faults
-  std::string open_mark;                  // "gc", "dataloader": what it said it began
+  // Of a rank that is silent outside of any op, oldest first: the beginning of its silence, then
+  // about one a second, the newest. Empty: only the sums above are known.
+  std::vector<ProcessSample> samples;
+  std::string open_mark;  // "gc", "dataloader", "checkpoint (torch.save)": what it said it began
+  Nanos in_mark_for;      // since then; 0: not told
   StackSeen stack;
-  std::uint64_t oom_kills = 0;        // in its cgroup, ever
+  std::uint64_t oom_kills = 0;        // in its cgroup, since its agent saw it first
   bool frozen = false;                // its cgroup is frozen
   WallNs gone_at;                     // its node's clock; not known while it lives
   std::optional<int> wait_status;     // of a process that is gone, as wait(2) gives it
@@ -159,9 +178,10 @@ struct RankFacts {
   bool agent_reachable = true;  // false: what is said here is old
   std::vector<OpenOp> open_ops;
   std::vector<GroupProgress> groups;
-  std::vector<PathFlow> flows;      // to its peers, where the transport was recorded
-  std::vector<PathState> paths;     // to its peers, live, of a rank that is stuck in an op
-  std::vector<Transfer> transfers;  // of the ops that it is stuck in, where NCCL tells
+  std::optional<GroupId> newest_group;  // of its newest op, where `groups` is told
+  std::vector<PathFlow> flows;          // to its peers, where the transport was recorded
+  std::vector<PathState> paths;         // to its peers, live, of a rank that is stuck in an op
+  std::vector<Transfer> transfers;      // of the ops that it is stuck in, where NCCL tells
 };
 
 struct RankRows {

@@ -85,7 +85,7 @@ void Orders::ReadStacks(const v1::StackRequest& request, std::int64_t now_ns) {
       continue;
     }
     awaited.key = absl::StrCat(request.request_id(), "/", session->name());
-    sampler_->Want(awaited.key, session->identity().pid, 1, now_ns);
+    sampler_->Want(awaited.key, session->identity().pid, {1}, now_ns);
     awaited_.push_back(std::move(awaited));
   }
 }

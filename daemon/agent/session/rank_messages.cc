@@ -19,6 +19,11 @@ std::uint32_t Micros(std::int64_t ns) {
       std::min<std::int64_t>(us, std::numeric_limits<std::uint32_t>::max()));
 }
 
+// A pause that was is not none.
+std::uint32_t MicrosUp(Nanos pause) {
+  return static_cast<std::uint32_t>((pause.count + 999) / 1000);
+}
+
 void AddGroups(const RankPipeline& pipeline, const ClosedIterations& run, v1::SummaryBatch& batch) {
   std::set<std::uint16_t> slots;
   for (const IterationSummary& summary : run.summaries) {
@@ -74,19 +79,23 @@ const char* ActivityKindName(abi::ActivityKind kind) {
 }
 
 // What a mark says it is in now. Of functions only those that are long are told while they last.
-std::string OpenMark(RankSession& session) {
-  const OpLog& log = session.pipeline().log();
-  for (auto mark = log.marks().rbegin(); mark != log.marks().rend(); ++mark) {
-    if (mark->end_ns != 0) continue;
-    if (mark->kind == abi::MarkKind::kFunctionBegin) return session.FunctionName(mark->function);
-    return MarkName(mark->kind);
-  }
-  return "";
+void AddOpenMark(RankSession& session, std::int64_t now_ns, v1::RankHealth& health) {
+  const auto& marks = session.pipeline().log().marks();
+  const auto open = std::find_if(marks.rbegin(), marks.rend(),
+                                 [](const MarkRow& mark) { return mark.end_ns == 0; });
+  if (open == marks.rend()) return;
+  const bool function = open->kind == abi::MarkKind::kFunctionBegin;
+  health.set_open_mark(function ? session.FunctionName(open->function) : MarkName(open->kind));
+  health.set_open_mark_age_ns(std::max<std::int64_t>(0, now_ns - open->begin_ns));
 }
 
 // A communicator that was made again counts anew; what it was before would hide who is behind now.
 void AddProgress(RankSession& session, v1::RankHealth& health) {
   session.RefreshProgress();
+  const OpLog& log = session.pipeline().log();
+  if (!log.empty()) {
+    health.set_newest_group(session.pipeline().Group(log.At(log.next() - 1).group_slot).id.value);
+  }
   std::set<std::uint64_t> told;
   for (std::size_t slot = session.progress().size(); slot-- > 0;) {
     const GroupId id = session.pipeline().Group(static_cast<std::uint16_t>(slot)).id;
@@ -112,7 +121,6 @@ void AddProcess(const ProcessFacts& facts, v1::RankHealth& health) {
   health.set_rss_bytes(facts.rss_bytes);
   health.set_wait_channel(facts.wait_channel);
   health.set_io_bytes(facts.io_bytes);
-  health.set_oom_kills(facts.oom_kills);
   health.set_frozen(facts.frozen);
 }
 
@@ -175,6 +183,7 @@ v1::RankGone RankGoneOf(RankSession& session, std::int64_t now_ns, std::int64_t 
   gone.set_orderly(session.control().exiting);
   gone.set_wait_status(session.life().exit_code + 1);
   AddOpenOps(session, now_ns, gone);
+  gone.set_oom_kills(session.OomKills());
   gone.set_communication_failed(SomethingFailedLast(session.pipeline().log()));
   return gone;
 }
@@ -210,12 +219,15 @@ v1::SummaryBatch SummaryBatchOf(const RankSession& session, const ClosedIteratio
   return batch;
 }
 
-v1::RankHealth RankHealthOf(RankSession& session, const ProcessFacts& facts, std::int64_t now_ns) {
+v1::RankHealth RankHealthOf(RankSession& session, const ProcessFacts& facts, std::int64_t now_ns,
+                            bool beside_silent) {
   v1::RankHealth health;
   health.set_job(session.identity().job);
   health.set_rank(session.identity().rank);
   health.set_sampled_mono_ns(now_ns);
   AddProcess(facts, health);
+  session.Note(facts);
+  health.set_oom_kills(session.OomKills());
   const std::int64_t age = std::max<std::int64_t>(0, now_ns - session.last_event_ns());
   const std::int64_t typical = session.pipeline().typical_iteration_ns();
   health.set_last_event_age_ns(age);
@@ -237,12 +249,19 @@ v1::RankHealth RankHealthOf(RankSession& session, const ProcessFacts& facts, std
   health.set_plugin_mask(session.control().plugin_mask);
   health.set_recent_pause_ns(session.pipeline().rhythm().Recent());
   health.set_longest_pause_ns(session.pipeline().rhythm().History());
-  if (session.Silent(now_ns)) {
-    AddProgress(session, health);
+  const bool silent = session.Silent(now_ns);
+  if (silent || beside_silent) AddProgress(session, health);
+  if (silent) {
     AddOpenOps(session, now_ns, health);
-    health.set_open_mark(OpenMark(session));
+    AddOpenMark(session, now_ns, health);
   }
   return health;
+}
+
+void AddDescendants(const DescendantUse& use, v1::RankHealth& health) {
+  health.mutable_descendants()->set_cpu_ns(use.cpu_ns);
+  health.mutable_descendants()->set_io_bytes(use.io_bytes);
+  health.mutable_descendants()->set_processes(use.processes);
 }
 
 v1::RankWindow RankWindowOf(const RankSession& session, const WindowOutcome& outcome) {
@@ -278,7 +297,9 @@ v1::StackSample StackSampleOf(const StackView& seen) {
   stack.set_functions(seen.functions);
   stack.set_error(seen.error);
   stack.set_source(newest.source);
-  stack.set_pause_us(static_cast<std::uint32_t>((newest.pause.count + 999) / 1000));
+  stack.set_pause_us(MicrosUp(newest.pause));
+  stack.set_longest_pause_us(MicrosUp(seen.longest_pause));
+  stack.set_given_up(seen.given_up);
   return stack;
 }
 

@@ -12,6 +12,7 @@
 
 #include "daemon/agent/session/rank_session.h"
 #include "daemon/agent/source/process/node_facts.h"
+#include "daemon/agent/source/process/process_tree.h"
 #include "daemon/agent/source/stack/stack_sampler.h"
 #include "fathom/v1/agent.pb.h"
 
@@ -25,9 +26,12 @@ v1::RankGone RankGoneOf(RankSession& session, std::int64_t now_ns, std::int64_t 
 v1::SummaryBatch SummaryBatchOf(const RankSession& session, const ClosedIterations& run,
                                 std::int64_t mono_to_wall_ns);
 
-// A silent rank (no record for max(2 s, 3 typical iterations)) also tells its open ops and
-// progress.
-v1::RankHealth RankHealthOf(RankSession& session, const ProcessFacts& facts, std::int64_t now_ns);
+// A silent rank (no record for max(2 s, 3 typical iterations)) also tells its open ops, its open
+// mark and its progress; one beside a silent rank of its job its progress: which ops it has not
+// entered while it goes on with others.
+v1::RankHealth RankHealthOf(RankSession& session, const ProcessFacts& facts, std::int64_t now_ns,
+                            bool beside_silent);
+void AddDescendants(const DescendantUse& use, v1::RankHealth& health);
 v1::RankWindow RankWindowOf(const RankSession& session, const WindowOutcome& outcome);
 v1::StackSample StackSampleOf(const StackView& seen);
 v1::NodeHealth NodeHealthOf(const NodeFacts& facts, const std::string& node,

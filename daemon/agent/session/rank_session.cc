@@ -209,6 +209,16 @@ bool RankSession::Silent(std::int64_t now_ns) const {
   return now_ns - last_event_ns() > std::max(kSilentAtLeastNs, kSilentIterations * typical);
 }
 
+void RankSession::Note(const ProcessFacts& facts) {
+  if (!cgroup_.empty() || facts.cgroup.empty()) return;
+  cgroup_ = facts.cgroup;
+  first_oom_kills_ = facts.oom_kills;
+}
+
+std::uint64_t RankSession::OomKills() const {
+  return std::max(ReadOomKills(cgroup_), first_oom_kills_) - first_oom_kills_;
+}
+
 std::uint32_t RankSession::training_thread() const {
   const OpLog& log = pipeline_.log();
   return log.empty() ? identity_.pid : log.At(log.next() - 1).thread_id;

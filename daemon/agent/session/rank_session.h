@@ -86,6 +86,10 @@ class RankSession {
   // Time of the newest record of an op; before the first one, of the region's creation.
   std::int64_t last_event_ns() const;
   std::uint32_t training_thread() const;
+  // Keeps what of its facts is asked for after its end.
+  void Note(const ProcessFacts& facts);
+  // Killed for want of memory in its cgroup since the first Note, as is told now.
+  std::uint64_t OomKills() const;
   // No record for max(2 s, 3 typical iterations).
   bool Silent(std::int64_t now_ns) const;
   // Reads the group table's progress words again.
@@ -136,6 +140,8 @@ class RankSession {
   ProcessLife life_;
   bool broken_ = false;
   bool seen_alive_ = false;
+  std::string cgroup_;
+  std::uint64_t first_oom_kills_ = 0;
   int pidfd_ = -1;  // of a process that was seen alive
   std::int64_t last_sample_ns_ = 0;
   std::int64_t last_heartbeat_ns_ = 0;

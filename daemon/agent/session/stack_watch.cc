@@ -22,8 +22,7 @@ void StackWatch::Look(const RankSession& session, std::int64_t now_ns, v1::RankH
   const bool waits = health.open_ops_size() > 0;
   if (!session.Silent(now_ns) || session.unseen() || !runs) return Forget(session.name());
   if (waits && !Chosen(health.job(), session.name())) return sampler_.Forget(session.name());
-  sampler_.Want(session.name(), session.identity().pid, waits ? kVictimSamples : kSuspectSamples,
-                now_ns);
+  sampler_.Want(session.name(), session.identity().pid, waits ? kVictimPlan : kSuspectPlan, now_ns);
   const std::optional<StackView> seen = sampler_.Latest(session.name());
   if (!seen) return;
   *health.mutable_stack() = StackSampleOf(*seen);

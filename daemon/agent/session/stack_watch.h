@@ -2,8 +2,8 @@
 //
 // Owned by Agent. The agent itself knows who is suspect (silent outside of any op) and who waits
 // (silent inside one), so no message from the centre is needed, and stacks are there when the
-// verdict is. A suspect is looked at up to kSuspectSamples times, which tells a loop from work; of
-// the ranks of a job that wait, kVictims a node, kVictimSamples times each, to compare with.
+// verdict is. A suspect is looked at every 2 s for 40 s, which tells a loop from work, then once a
+// minute; of the ranks of a job that wait, kVictims a node, twice each, to compare with.
 //
 // Thread-safety: the poll loop's. Ownership: owns the sampler.
 // Errors: a stack that cannot be read goes up as an error in words. Cost: see stack_sampler.
@@ -25,8 +25,8 @@ namespace fathom::agent {
 
 class StackWatch {
  public:
-  static constexpr std::uint32_t kSuspectSamples = 20;
-  static constexpr std::uint32_t kVictimSamples = 2;
+  static constexpr SamplePlan kSuspectPlan{20, 60'000'000'000};
+  static constexpr SamplePlan kVictimPlan{2};
   static constexpr std::size_t kVictims = 2;
 
   explicit StackWatch(StackSampler::Tool tool) : sampler_(std::move(tool)) {}

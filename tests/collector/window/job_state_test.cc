@@ -158,6 +158,9 @@ TEST_F(JobStateTest, SilenceAndCpuWhileSilent) {
     job.Apply(health, "n0");
   }
   auto facts = View().ranks[0];
+  ASSERT_EQ(facts.samples.size(), 3u) << "from where an agent calls it silent";
+  EXPECT_EQ(facts.samples[0].silent_for, Nanos());
+  EXPECT_EQ(facts.samples[2].cpu - facts.samples[0].cpu, Nanos(2'700'000'000));
   EXPECT_EQ(facts.silent_for, Nanos(3'010'000'000));
   EXPECT_EQ(facts.cpu_while_silent, Nanos(2'700'000'000));
   EXPECT_EQ(facts.starved_while_silent, Nanos(150'000'000));
@@ -170,6 +173,7 @@ TEST_F(JobStateTest, SilenceAndCpuWhileSilent) {
   health.set_last_event_age_ns(1'000);
   job.Apply(health, "n0");
   EXPECT_EQ(View().ranks[0].cpu_while_silent, Nanos(0));
+  EXPECT_TRUE(View().ranks[0].samples.empty());
 }
 
 TEST_F(JobStateTest, AnAgentThatIsAwayMakesTheRankUnreachable) {

@@ -72,7 +72,7 @@ void ReadAll(const std::string& path) {
   agent::RankSession session("1-0.ring", *std::move(region), settings);
   (void)session.Poll(kNow);
   session.RefreshProgress();
-  auto health = agent::RankHealthOf(session, {}, kNow);
+  auto health = agent::RankHealthOf(session, {}, kNow, true);
   agent::TransferWatch().Look(session, kNow, health);
   session.Retire(kNow + 1);
   for (auto run = session.pipeline().TakeClosed(); !run.summaries.empty();

@@ -14,11 +14,6 @@
 namespace fathom::agent {
 namespace {
 
-std::uint64_t TicksToNs(std::uint64_t ticks) {
-  static const auto kTicksPerSecond = static_cast<std::uint64_t>(sysconf(_SC_CLK_TCK));
-  return ticks * (1'000'000'000 / kTicksPerSecond);
-}
-
 std::string PidPath(const KernelRoots& roots, std::uint32_t pid, absl::string_view file) {
   return absl::StrCat(roots.proc, "/", pid, "/", file);
 }
@@ -34,11 +29,9 @@ void ReadThrottling(const std::string& folder, ProcessFacts& out) {
   }
 }
 
-// Version 2 only: version 1 counts kills in files that need the memory controller's own tree.
 void ReadEvents(const std::string& folder, ProcessFacts& out) {
-  if (const auto memory = ReadSmallFile(absl::StrCat(folder, "/memory.events")); memory.ok()) {
-    out.oom_kills = NumberAfter(*memory, "oom_kill").value_or(0);
-  }
+  out.cgroup = folder;
+  out.oom_kills = ReadOomKills(folder);
   if (const auto events = ReadSmallFile(absl::StrCat(folder, "/cgroup.events")); events.ok()) {
     out.frozen = NumberAfter(*events, "frozen").value_or(0) != 0;
   }
@@ -84,6 +77,29 @@ absl::StatusOr<std::string> WaitChannel(const std::string& task) {
 
 }  // namespace
 
+std::uint64_t TicksToNs(std::uint64_t ticks) {
+  static const auto kTicksPerSecond = static_cast<std::uint64_t>(sysconf(_SC_CLK_TCK));
+  return ticks * (1'000'000'000 / kTicksPerSecond);
+}
+
+std::uint64_t ReadIoBytes(const KernelRoots& roots, std::uint32_t pid) {
+  const auto io = ReadSmallFile(PidPath(roots, pid, "io"));
+  if (!io.ok()) return 0;
+  std::uint64_t bytes = 0;
+  // The first two grow when a call returns, the others page by page while a long one lasts.
+  for (const char* key : {"rchar", "wchar", "read_bytes", "write_bytes"}) {
+    bytes += NumberAfter(*io, key).value_or(0);
+  }
+  return bytes;
+}
+
+// Version 2 only: version 1 counts kills in files that need the memory controller's own tree.
+std::uint64_t ReadOomKills(const std::string& cgroup) {
+  if (cgroup.empty()) return 0;
+  const auto memory = ReadSmallFile(absl::StrCat(cgroup, "/memory.events"));
+  return memory.ok() ? NumberAfter(*memory, "oom_kill").value_or(0) : 0;
+}
+
 absl::StatusOr<StatLine> ParseStat(absl::string_view text) {
   const std::size_t name_end = text.rfind(')');
   if (name_end == absl::string_view::npos) return absl::InvalidArgumentError("stat: no ')'");
@@ -100,10 +116,12 @@ absl::StatusOr<StatLine> ParseStat(absl::string_view text) {
   }
   StatLine line;
   line.state = fields[0][0];
+  line.parent = static_cast<std::uint32_t>(number(4));
   line.minor_faults = number(10);
   line.major_faults = number(12);
   line.user_ticks = number(14);
   line.system_ticks = number(15);
+  line.children_ticks = number(16) + number(17);
   line.start_time_ticks = number(22);
   line.rss_pages = number(24);
   if (fields.size() >= 50) line.exit_code = static_cast<int>(number(52));
@@ -134,12 +152,7 @@ absl::StatusOr<ProcessFacts> ReadFacts(const KernelRoots& roots, std::uint32_t p
   static const auto kPageBytes = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
   facts.rss_bytes = line->rss_pages * kPageBytes;
   ReadCgroup(roots, pid, facts);
-  if (const auto io = ReadSmallFile(PidPath(roots, pid, "io")); io.ok()) {
-    // The first two grow when a call returns, the others page by page while a long one lasts.
-    for (const char* key : {"rchar", "wchar", "read_bytes", "write_bytes"}) {
-      facts.io_bytes += NumberAfter(*io, key).value_or(0);
-    }
-  }
+  facts.io_bytes = ReadIoBytes(roots, pid);
   const std::string tasks = PidPath(roots, pid, "task/");
   ReadThread(absl::StrCat(tasks, training_tid), facts);
   facts.wait_channel = WaitChannel(absl::StrCat(tasks, training_tid)).value_or("");

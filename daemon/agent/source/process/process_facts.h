@@ -42,6 +42,7 @@ struct ProcessFacts {
   std::uint64_t rss_bytes = 0;
   std::uint64_t io_bytes = 0;   // a measure of reading and writing that only grows: bytes of calls
                                 // and bytes of storage, added; 0 if not readable
+  std::string cgroup;           // folder of its cgroup, version 2; empty: there is none
   std::uint64_t oom_kills = 0;  // in its cgroup, ever
   bool frozen = false;          // its cgroup is frozen
   // Of the training thread, or of the main one while that waits on a futex; empty when it runs or
@@ -52,8 +53,10 @@ struct ProcessFacts {
 // Fields of /proc/PID/stat that are used here.
 struct StatLine {
   char state = '?';
+  std::uint32_t parent = 0;
   std::uint64_t minor_faults = 0;
   std::uint64_t major_faults = 0;
+  std::uint64_t children_ticks = 0;  // of children that ended and were waited for, and of theirs
   std::uint64_t user_ticks = 0;
   std::uint64_t system_ticks = 0;
   std::uint64_t start_time_ticks = 0;
@@ -63,6 +66,14 @@ struct StatLine {
 
 // The name of a command may hold blanks and parentheses; the last ')' ends it.
 absl::StatusOr<StatLine> ParseStat(absl::string_view text);
+
+std::uint64_t TicksToNs(std::uint64_t ticks);
+
+// As ProcessFacts::io_bytes.
+std::uint64_t ReadIoBytes(const KernelRoots& roots, std::uint32_t pid);
+
+// Processes that were killed for want of memory in the cgroup with this folder, ever; 0: not told.
+std::uint64_t ReadOomKills(const std::string& cgroup);
 
 // start_time_ticks 0 = any.
 ProcessLife ReadLife(const KernelRoots& roots, std::uint32_t pid, std::uint64_t start_time_ticks);

@@ -1,8 +1,11 @@
 #include "daemon/agent/source/stack/stack_sampler.h"
 
+#include <algorithm>
+#include <set>
 #include <utility>
 
 #include "daemon/agent/source/stack/stack_text.h"
+#include "daemon/agent/source/stack/thread_snapshot.h"
 
 namespace fathom::agent {
 StackSampler::StackSampler(Tool tool) : tool_(std::move(tool)), thread_([this] { Run(); }) {}
@@ -16,12 +19,14 @@ StackSampler::~StackSampler() {
   thread_.join();
 }
 
-void StackSampler::Want(const std::string& ring, std::uint32_t pid, std::uint32_t most,
+void StackSampler::Want(const std::string& ring, std::uint32_t pid, SamplePlan plan,
                         std::int64_t now_ns) {
   const std::lock_guard lock(mutex_);
   Kept& kept = kept_[ring];
-  const bool soon = kept.asked > 0 && now_ns - kept.asked_ns < kEveryNs;
-  if (soon || kept.asked >= most) return;
+  if (kept.view.given_up) return;
+  const std::int64_t every = kept.asked < plan.most ? kEveryNs : plan.then_every_ns;
+  const bool soon = kept.asked > 0 && now_ns - kept.asked_ns < every;
+  if (soon || every == 0) return;
   kept.asked_ns = now_ns;
   ++kept.asked;
   queue_.push_back({ring, pid});
@@ -66,11 +71,16 @@ void StackSampler::Keep(const Job& job, absl::StatusOr<StackReading> reading) {
     return;
   }
   if (reading->frames.empty()) return;
-  if (reading->source == "py-spy") at->second.innermost.insert(FunctionOf(reading->frames.front()));
+  std::deque<std::string>& innermost = at->second.innermost;
+  if (reading->source == "py-spy") innermost.push_back(FunctionOf(reading->frames.front()));
+  if (innermost.size() > kRecent) innermost.pop_front();
+  view.longest_pause = std::max(view.longest_pause, reading->pause);
+  view.given_up = view.longest_pause > kMostPause;
   view.newest = *std::move(reading);
   view.error.clear();
   ++view.samples;
-  view.functions = static_cast<std::uint32_t>(at->second.innermost.size());
+  const std::set<std::string> distinct(innermost.begin(), innermost.end());
+  view.functions = static_cast<std::uint32_t>(distinct.size());
 }
 
 }  // namespace fathom::agent

@@ -1,12 +1,14 @@
 // Stacks of ranks that are silent: what do they do?
 //
 // Owned by session/stack_watch, which says whose. One process is looked at at a time; a rank at
-// most every kEvery, at most so many times in one silence as is asked for.
+// most every kEvery, at most so many times in one silence as is asked for, then now and then where
+// that is asked for. A rank whose thread was paused for longer than kMostPause is looked at no
+// more.
 //
 // Model: Want() queues a rank; a thread runs the tool (stack_reader.h) and keeps the newest stack,
-// how many samples there were and how many distinct innermost Python functions they showed: a loop
-// stays in one, work goes through many. (Of native frames that says nothing: the interpreter goes
-// through many in any loop.) Forget() ends a silence.
+// how many samples there were and how many distinct innermost Python functions the last kRecent of
+// them showed: a loop stays in one, work goes through many. (Of native frames that says nothing:
+// the interpreter goes through many in any loop.) Forget() ends a silence.
 //
 // Thread-safety: Want, Latest, Forget on the poll loop; the thread is the sampler's own.
 // Ownership: owns the thread; the destructor ends a running tool.
@@ -22,7 +24,6 @@
 #include <map>
 #include <mutex>
 #include <optional>
-#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -35,13 +36,21 @@ namespace fathom::agent {
 struct StackView {
   StackReading newest;
   std::uint32_t samples = 0;
-  std::uint32_t functions = 0;  // distinct innermost ones; 0: not known
+  std::uint32_t functions = 0;  // distinct innermost ones of the last; 0: not known
+  Nanos longest_pause;          // of all samples
+  bool given_up = false;        // that was too long: there will be no more
   std::string error;
+};
+
+struct SamplePlan {
+  std::uint32_t most = 0;          // every kEvery
+  std::int64_t then_every_ns = 0;  // after those; 0: no more
 };
 
 class StackSampler {
  public:
   static constexpr std::int64_t kEveryNs = 2'000'000'000;
+  static constexpr std::size_t kRecent = 6;
 
   // What reads the stack of a process; `stop` asks it to give up.
   using Tool =
@@ -52,15 +61,15 @@ class StackSampler {
   StackSampler& operator=(const StackSampler&) = delete;
   ~StackSampler();
 
-  // `ring` names the rank's session; nothing happens if it was looked at `most` times.
-  void Want(const std::string& ring, std::uint32_t pid, std::uint32_t most, std::int64_t now_ns);
+  // `ring` names the rank's session; nothing happens where the plan has no look now.
+  void Want(const std::string& ring, std::uint32_t pid, SamplePlan plan, std::int64_t now_ns);
   std::optional<StackView> Latest(const std::string& ring) const;
   void Forget(const std::string& ring);
 
  private:
   struct Kept {
     StackView view;
-    std::set<std::string> innermost;
+    std::deque<std::string> innermost;  // of the last samples
     std::int64_t asked_ns = 0;
     std::uint32_t asked = 0;
   };

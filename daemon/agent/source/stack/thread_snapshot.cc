@@ -2,9 +2,11 @@
 
 #include <elf.h>
 #include <sys/ptrace.h>
+#include <sys/resource.h>
 #include <sys/uio.h>
 #include <sys/user.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -20,6 +22,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::uint64_t kPage = 4096;
+constexpr std::size_t kPieceBytes = 8 * kPage;
+constexpr int kFirstInLine = -15;        // a nice value
 constexpr std::uint64_t kRedZone = 128;  // below the stack pointer, in use on x86-64
 constexpr int kEventShift = 16;
 
@@ -90,22 +94,20 @@ class StoppedThread {
     return absl::OkStatus();
   }
 
-  // Up to the end of the mapping. A page an element: a copy stops at the first that is not there.
+  // Up to the end of the mapping, or as far as time allows.
   absl::Status ReadStack(ThreadSnapshot& out) const {
+    const auto deadline = ran_at_ + std::chrono::nanoseconds(kCopyWithin.count);
     out.stack.resize(kMostStackBytes);
-    iovec into{out.stack.data(), out.stack.size()};
-    std::array<iovec, kMostStackBytes / kPage> pages{};
-    std::uint64_t at = out.stack_at, left = out.stack.size();
-    std::size_t count = 0;
-    while (left > 0 && count < pages.size()) {
-      const std::uint64_t bytes = std::min(left, kPage - at % kPage);
-      pages[count++] = {reinterpret_cast<void*>(at), bytes};
-      at += bytes;
-      left -= bytes;
+    std::size_t copied = 0;
+    while (copied < out.stack.size()) {
+      const ssize_t piece = ReadPiece(out.stack_at + copied, &out.stack[copied],
+                                      std::min(kPieceBytes, out.stack.size() - copied));
+      if (piece < 0 && copied == 0) return Failed(errno);
+      copied += static_cast<std::size_t>(std::max<ssize_t>(piece, 0));
+      const bool whole = piece == static_cast<ssize_t>(kPieceBytes);
+      if (!whole || Clock::now() >= deadline) break;
     }
-    const ssize_t copied = process_vm_readv(thread_, &into, 1, pages.data(), count, 0);
-    if (copied < 0) return Failed(errno);
-    out.stack.resize(static_cast<std::size_t>(copied));
+    out.stack.resize(copied);
     return absl::OkStatus();
   }
 
@@ -116,6 +118,20 @@ class StoppedThread {
   }
 
  private:
+  // A page an element: a copy stops at the first that is not there.
+  ssize_t ReadPiece(std::uint64_t at, std::byte* to, std::size_t bytes) const {
+    iovec into{to, bytes};
+    std::array<iovec, kPieceBytes / kPage + 1> pages{};
+    std::size_t count = 0;
+    while (bytes > 0) {
+      const std::uint64_t part = std::min<std::uint64_t>(bytes, kPage - at % kPage);
+      pages[count++] = {reinterpret_cast<void*>(at), part};
+      at += part;
+      bytes -= part;
+    }
+    return process_vm_readv(thread_, &into, 1, pages.data(), count, 0);
+  }
+
   absl::Status Failed(int error) const {
     return Explain(error, static_cast<std::uint32_t>(thread_));
   }
@@ -150,7 +166,10 @@ absl::StatusOr<ThreadSnapshot> Copy(std::uint32_t thread) {
 absl::StatusOr<ThreadSnapshot> SnapshotThread(std::uint32_t thread) {
   if (!kKnownMachine) return absl::UnimplementedError("registers of this machine are not known");
   absl::StatusOr<ThreadSnapshot> out = absl::InternalError("not read");
-  std::thread([&] { out = Copy(thread); }).join();
+  std::thread([&] {
+    (void)setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), kFirstInLine);
+    out = Copy(thread);
+  }).join();
   return out;
 }
 

@@ -4,7 +4,10 @@
 // is sent, the other threads run on), for as long as the copy takes; it is unwound afterwards.
 //
 // Model: a thread of ours of its own is the tracer, so that whatever goes wrong the kernel lets go
-// of the other one when ours ends. A signal that arrives in the pause is handed on.
+// of the other one when ours ends. It asks for a better place in the queue for a core, where it may
+// have one: while it waits there, the other thread stands. The stack is copied in pieces, no more
+// of them once kCopyWithin is over (pages may have to come from swap); what was copied until then
+// is unwound. A signal that arrives in the pause is handed on.
 //
 // Units: CLOCK_MONOTONIC ns. Thread-safety: pure function.
 // Errors: PermissionDenied, with the setting that would allow it; NotFound: the thread is gone;
@@ -35,6 +38,11 @@ struct ThreadSnapshot {
 inline constexpr std::size_t kMostStackBytes = 256 * 1024;
 // A thread that has not stopped by then is left alone; until it stops it is not held up.
 inline constexpr Nanos kStopWithin{200'000'000};
+
+// After so long in the pause no further piece of the stack is copied.
+inline constexpr Nanos kCopyWithin{10'000'000};
+// A pause that is longer is reason to look no more: stack_sampler.
+inline constexpr Nanos kMostPause{50'000'000};
 
 absl::StatusOr<ThreadSnapshot> SnapshotThread(std::uint32_t thread);
 

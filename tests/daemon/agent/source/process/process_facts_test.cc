@@ -14,6 +14,7 @@
 #include <thread>
 
 #include "daemon/agent/source/process/node_facts.h"
+#include "daemon/agent/source/process/process_tree.h"
 #include "daemon/agent/source/process/thread_sampler.h"
 #include "tests/fakes/ring_writer.h"
 
@@ -108,6 +109,34 @@ TEST(ReadFactsTest, ReadsAFakeTree) {
       << "a thread of autograd rests, the main one waits for something";
 }
 
+std::string StatOf(std::uint32_t parent, std::uint64_t ticks, std::uint64_t of_children) {
+  std::ostringstream text;
+  text << "1 (x) S " << parent;
+  for (int field = 5; field <= 52; ++field) {
+    const bool user = field == 14, children = field == 16;
+    text << " " << (user ? ticks : children ? of_children : 0);
+  }
+  text << "\n";
+  return text.str();
+}
+
+TEST(ProcessTreeTest, AddsUpAllThatDescendAndLeavesOutOtherRanks) {
+  FakeTree tree;
+  tree.Put("proc/10/stat", StatOf(1, 1000, 5));  // the rank; 5 of a compiler that is over
+  tree.Put("proc/11/stat", StatOf(10, 20, 3));   // its worker
+  tree.Put("proc/12/stat", StatOf(11, 400, 0));  // and what that started
+  tree.Put("proc/12/io", "rchar: 100\nwchar: 20\n");
+  tree.Put("proc/13/stat", StatOf(10, 7000, 0));  // another rank
+  tree.Put("proc/14/stat", StatOf(13, 7000, 0));
+  tree.Put("proc/15/stat", StatOf(1, 7000, 0));
+  tree.Put("proc/16/stat", "not one");
+  const DescendantUse use = ProcessTree(tree.roots()).Below(10, {10, 13});
+  EXPECT_EQ(use.cpu_ns, TicksToNs(5 + 23 + 400));
+  EXPECT_EQ(use.io_bytes, 120u);
+  EXPECT_EQ(use.processes, 2u);
+  EXPECT_EQ(ProcessTree(tree.roots()).Below(99, {}).processes, 0u);
+}
+
 TEST(ReadFactsTest, ReadsIoAndWhatItsCgroupWentThrough) {
   FakeTree tree;
   tree.Put("proc/7/stat", StatText('S', 100, 0));
@@ -119,6 +148,9 @@ TEST(ReadFactsTest, ReadsIoAndWhatItsCgroupWentThrough) {
   ASSERT_TRUE(facts.ok());
   EXPECT_EQ(facts->io_bytes, 5603u);
   EXPECT_EQ(facts->oom_kills, 1u);
+  tree.Put("cgroup/job/a/memory.events", "low 0\noom 2\noom_kill 2\n");
+  std::filesystem::remove(tree.roots().proc + "/7/stat");
+  EXPECT_EQ(ReadOomKills(facts->cgroup), 2u) << "also after its end";
   EXPECT_TRUE(facts->frozen);
 }
 

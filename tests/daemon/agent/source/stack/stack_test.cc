@@ -81,12 +81,12 @@ TEST(StackSamplerTest, CountsTheFunctionsOfASilenceAndForgetsThem) {
     return StackReading{{name + " (a.py:" + std::to_string(calls.load()) + ")"}, "py-spy", {}};
   });
   for (std::uint32_t i = 0; i < 3; ++i) {
-    sampler.Want("r", 7, 3, i * StackSampler::kEveryNs);
-    sampler.Want("r", 7, 3, i * StackSampler::kEveryNs + 1);  // too soon
+    sampler.Want("r", 7, {3}, i * StackSampler::kEveryNs);
+    sampler.Want("r", 7, {3}, i * StackSampler::kEveryNs + 1);  // too soon
     ASSERT_TRUE(Soon([&] { return Samples(sampler) == i + 1; }));
   }
   EXPECT_EQ(sampler.Latest("r")->functions, 2u) << "another line of a function is the same one";
-  sampler.Want("r", 7, 3, 9 * StackSampler::kEveryNs);
+  sampler.Want("r", 7, {3}, 9 * StackSampler::kEveryNs);
   EXPECT_EQ(calls.load(), 3) << "no more than asked for";
   sampler.Forget("r");
   EXPECT_FALSE(sampler.Latest("r").has_value());
@@ -99,13 +99,61 @@ TEST(StackSamplerTest, NativeFramesTellNothingOfWorkAndAFailureKeepsTheStackBefo
         if (calls.fetch_add(1) == 1) return absl::NotFoundError("the process is gone\n");
         return StackReading{{"f (libc.so.6)"}, "native", Nanos(90'000)};
       });
-  sampler.Want("r", 7, 9, 0);
+  sampler.Want("r", 7, {9}, 0);
   ASSERT_TRUE(Soon([&] { return Samples(sampler) == 1; }));
   EXPECT_EQ(sampler.Latest("r")->functions, 0u);
-  sampler.Want("r", 7, 9, StackSampler::kEveryNs);
+  sampler.Want("r", 7, {9}, StackSampler::kEveryNs);
   ASSERT_TRUE(Soon([&] { return !sampler.Latest("r")->error.empty(); }));
   EXPECT_EQ(sampler.Latest("r")->error, "the process is gone?");
   EXPECT_THAT(sampler.Latest("r")->newest.frames, ElementsAre("f (libc.so.6)"));
+}
+
+TEST(StackSamplerTest, OnlyTheLastSamplesTellWhetherItMoves) {
+  std::atomic<int> calls{0};
+  StackSampler sampler([&](std::uint32_t, const std::atomic<bool>&) {
+    const int call = calls.fetch_add(1);
+    return StackReading{{(call < 3 ? std::to_string(call) : "stuck") + " (a.py:1)"}, "py-spy", {}};
+  });
+  for (std::uint32_t i = 0; i < 3 + StackSampler::kRecent; ++i) {
+    sampler.Want("r", 7, {99}, i * StackSampler::kEveryNs);
+    ASSERT_TRUE(Soon([&] { return Samples(sampler) == i + 1; }));
+    EXPECT_EQ(sampler.Latest("r")->functions == 3u, i >= 2 && i < 6) << i;
+  }
+  EXPECT_EQ(sampler.Latest("r")->functions, 1u);
+}
+
+TEST(StackSamplerTest, AfterThePlanItLooksNowAndThen) {
+  std::atomic<int> calls{0};
+  StackSampler sampler([&](std::uint32_t, const std::atomic<bool>&) {
+    ++calls;
+    return StackReading{{"f (a.py:1)"}, "py-spy", {}};
+  });
+  constexpr SamplePlan kPlan{1, 60'000'000'000};
+  sampler.Want("r", 7, kPlan, 1);
+  ASSERT_TRUE(Soon([&] { return Samples(sampler) == 1; }));
+  sampler.Want("r", 7, kPlan, 1 + StackSampler::kEveryNs);
+  sampler.Want("r", 7, kPlan, 60'000'000'001);
+  ASSERT_TRUE(Soon([&] { return Samples(sampler) == 2; }));
+  EXPECT_EQ(calls.load(), 2);
+}
+
+TEST(StackSamplerTest, APauseThatWasTooLongIsTheLast) {
+  std::atomic<int> calls{0};
+  StackSampler sampler([&](std::uint32_t, const std::atomic<bool>&) {
+    return StackReading{
+        {"f (libc.so.6)"}, "native", calls.fetch_add(1) == 0 ? Nanos(90'000) : Nanos(51'000'000)};
+  });
+  for (std::uint32_t i = 0; i < 2; ++i) {
+    EXPECT_TRUE(!sampler.Latest("r") || !sampler.Latest("r")->given_up);
+    sampler.Want("r", 7, {9}, i * StackSampler::kEveryNs);
+    ASSERT_TRUE(Soon([&] { return Samples(sampler) == i + 1; }));
+  }
+  EXPECT_TRUE(sampler.Latest("r")->given_up);
+  EXPECT_EQ(sampler.Latest("r")->longest_pause, Nanos(51'000'000));
+  sampler.Want("r", 7, {9}, 9 * StackSampler::kEveryNs);
+  sampler.Want("s", 8, {9}, 9 * StackSampler::kEveryNs);  // done after any of r
+  ASSERT_TRUE(Soon([&] { return sampler.Latest("s").has_value(); }));
+  EXPECT_EQ(Samples(sampler), 2u);
 }
 
 TEST(StackToolTest, GivesWhatTheProgramPrintsOrWhyItFailed) {
