@@ -134,6 +134,8 @@ std::vector<Setting> DiagnosisSettings() {
       Of("work_faults", &D::work_faults),
       Of("work_functions", &D::work_functions),
       Of("helper_ratio", &D::helper_ratio),
+      Of("descendants_ratio", &D::descendants_ratio),
+      Of("work_window_s", &D::work_window),
       Of("stuck_at_once", &D::stuck_at_once),
       Of("common_ops", &D::common_ops),
       Of("path_backoff", &D::path_backoff),

@@ -76,6 +76,8 @@ struct DiagnosisConfig {
   double work_faults = 50;              // page faults a second: likewise
   std::int32_t work_functions = 3;      // distinct innermost functions in its stacks: it works
   double helper_ratio = 0.1;            // of a core: another thread of a waiting process works
+  double descendants_ratio = 0.25;      // of a core: processes that a silent rank started work
+  Nanos work_window{10'000'000'000};    // what a silent rank did in so long tells what it does
   std::int32_t stuck_at_once = 3;       // stuck communicators, most that each are their own cause
   std::int32_t common_ops = 3;          // stuck ops that share one rank, fewest to name it
   std::int32_t path_backoff = 2;  // doublings of a path's timer from which on it is in trouble

@@ -11,6 +11,7 @@ namespace fathom::diagnosis {
 namespace {
 
 constexpr double kSecondsPerHour = 3600;
+constexpr double kMinutesPerHour = 60;
 constexpr double kMostChance = 0.85;
 
 }  // namespace
@@ -44,6 +45,7 @@ Cost CostOfSlowness(const JobView& view, const Suspicion& suspicion, double shar
 Cost CostOfHang(const JobView& view, Nanos stuck_for) {
   Cost cost;
   cost.gpu_hours = stuck_for.Seconds() * view.world_size / kSecondsPerHour;
+  cost.gpu_hours_per_minute = view.world_size / kMinutesPerHour;
   return cost;
 }
 

@@ -87,7 +87,8 @@ struct Evidence {
 struct Cost {
   double slowdown = 1;  // measured / expected iteration time
   double seconds_per_iteration = 0;
-  double gpu_hours = 0;  // lost so far, over all ranks
+  double gpu_hours = 0;             // lost so far, over all ranks
+  double gpu_hours_per_minute = 0;  // of a job that stands still: in each further minute
 };
 
 constexpr std::int64_t kNoWaitNumber = -1;

@@ -11,6 +11,7 @@
 #include "diagnosis/evidence/phrase.h"
 #include "diagnosis/graph/wait_for.h"
 #include "diagnosis/model/lookup.h"
+#include "diagnosis/rules/hang/crossed_ops.h"
 #include "diagnosis/rules/hang/cut_off.h"
 #include "diagnosis/rules/hang/death.h"
 #include "diagnosis/rules/hang/order_words.h"
@@ -54,7 +55,13 @@ struct Ends {
   std::vector<Verdict> halted, absent;
   std::set<const StuckInstance*> stuck;  // ops that some of them are inside of, with all members
   std::vector<RankId> inside;            // of an op of which some members cannot be seen
+  std::vector<RankId> elsewhere;         // go on with other ops
 };
+
+// Whether it records ops all the while: of others than those that are waited in.
+bool GoesOn(const RankFacts& facts, const DiagnosisConfig& config) {
+  return facts.newest_group.has_value() && facts.silent_for < config.stall_floor;
+}
 
 void JudgeSink(const StuckJob& job, RankId rank, Ends& ends, Findings& out) {
   const Case& c = job.c;
@@ -75,6 +82,28 @@ void JudgeSink(const StuckJob& job, RankId rank, Ends& ends, Findings& out) {
     ends.halted.push_back(ConvictHalted(job, facts));
   } else if (IsStalled(facts, job.longest_iteration, c.config)) {
     ends.absent.push_back(ConvictAbsent(job, facts));
+  } else if (GoesOn(facts, c.config)) {
+    ends.elsewhere.push_back(rank);
+  }
+}
+
+// Ranks that did not come to an op and go on with others: in another branch of the program, or on
+// their way. Nobody is accused of either.
+void SayWhoGoesOn(const StuckJob& job, const std::vector<RankId>& elsewhere, Findings& out) {
+  for (const RankId rank : elsewhere) {
+    const RankFacts& facts = *FactsOf(job.c.view, rank);
+    for (const StuckInstance& stuck : job.graph.instances) {
+      const auto& missing = stuck.missing;
+      if (std::find(missing.begin(), missing.end(), rank) == missing.end()) continue;
+      Abstain(out, absl::StrCat(
+                       "why rank ", rank.value, " goes on with ops of ",
+                       GroupName(job.c.view, *facts.newest_group), " and does not enter the ",
+                       std::string(CollectiveKindName(stuck.inside.begin()->second.kind)), " of ",
+                       GroupName(job.c.view, stuck.group), " in which ",
+                       RanksInWords(Inside(stuck)), stuck.inside.size() == 1 ? " waits" : " wait",
+                       ": it may have taken another way through the program"));
+      break;
+    }
   }
 }
 
@@ -173,6 +202,7 @@ bool JudgeSinks(const StuckJob& job, Findings& out) {
   const std::vector<RankId> sinks = job.graph.Sinks();
   Ends ends;
   for (RankId rank : sinks) JudgeSink(job, rank, ends, out);
+  SayWhoGoesOn(job, ends.elsewhere, out);
   if (!ends.inside.empty()) {
     const bool alone = ends.halted.empty() && ends.absent.empty() && ends.stuck.empty();
     JudgeHeldInside(job, ends.inside, alone, out);
@@ -252,6 +282,10 @@ void JudgeInside(const StuckJob& job, Findings& out) {
     if (HoldsItselfUp(job.c.view, instance)) stuck.insert(&instance);
   }
   if (!stuck.empty()) return JudgeStuck(job, stuck, out);
+  if (const auto crossed = FindCrossedOps(job.graph)) {
+    out.verdicts.push_back(ConvictCrossed(job, *crossed, OrdersOf(job.c.view)));
+    return;
+  }
   if (JudgeMessagePaths(job, out)) return;
   if (first == nullptr) return JudgeRing(job, out);
   if (!first->unknown.empty()) {

@@ -5,15 +5,19 @@
 // can, in this order:
 //   frozen          by its control group
 //   loading data    its Python source said so: slow, not hung
-//   working         it reads and writes files, or touches new memory, all the while, or its stacks
-//                   show it in many functions
-//   uninterruptible in the kernel (state D)
-//   looping         keeps a core busy, or would if it got one, and touches nothing
-//   resting         in a timed sleep, or waiting for input, for a process that it started, or for a
+//   in a long step  its Python source said that it saves or loads a checkpoint, compiles, or
+//                   collects garbage: slow, not hung
+//   working         it reads and writes files, or touches new memory, or its stacks show it in many
+//                   functions
+//   helped          processes that it started do so, or compute: compilers, uploads
+//   on storage      waits in the kernel for a file system or a disk, by the name of what it waits
+//   in uninterruptible in the kernel (state D) for anything else looping         keeps a core busy,
+//   or would if it got one, and touches nothing resting         in a timed sleep, or waiting for
+//   input, for a process that it started, or for a
 //                   thread of its own that works: somebody meant it, and it may end
 //   blocked         sleeps on a lock or on anything else, and does nothing
-// Each has a patience: how many times longer than an idle rank it may be silent before a verdict on
-// it is more than a hypothesis.
+// What it does is what it did lately (hang/recent_use.h). Each has a patience: how many times
+// longer than an idle rank it may do nothing before a verdict on it is more than a hypothesis.
 //
 // Thread-safety: pure functions.
 #ifndef FATHOM_DIAGNOSIS_RULES_HANG_SUSPECT_H_
@@ -34,9 +38,15 @@ enum class Occupation : std::uint8_t {
   kFrozen,
   kUninterruptible,
   kResting,
+  kOnStorage,
   kWorking,
+  kHelped,
+  kInLongStep,
   kLoadingData,
 };
+
+// It works, or said that it began what takes long and ends: the job is slow, not hung.
+bool IsSlowOnly(Occupation occupation);
 
 Occupation OccupationOf(const RankFacts& facts, const DiagnosisConfig& config);
 
@@ -47,7 +57,8 @@ double PatienceWith(Occupation occupation, const DiagnosisConfig& config);
 std::string InWords(Occupation occupation, const RankFacts& facts);
 
 // The numbers behind it, and what speaks against a hang, as evidence.
-void DescribeSuspect(Occupation occupation, const RankFacts& facts, Verdict& verdict);
+void DescribeSuspect(Occupation occupation, const RankFacts& facts, const DiagnosisConfig& config,
+                     Verdict& verdict);
 
 // "was killed by signal 9 (SIGKILL)", "exited with status 3"; empty if not known.
 std::string EndInWords(const RankFacts& facts);

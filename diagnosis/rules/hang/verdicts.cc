@@ -9,13 +9,11 @@
 #include "absl/strings/str_join.h"
 #include "diagnosis/engine/stall.h"
 #include "diagnosis/evidence/command.h"
-#include "diagnosis/evidence/cost.h"
 #include "diagnosis/evidence/meeting_place.h"
 #include "diagnosis/evidence/phrase.h"
-#include "diagnosis/evidence/stack_clusters.h"
-#include "diagnosis/evidence/wait_chain.h"
 #include "diagnosis/model/lookup.h"
 #include "diagnosis/rules/hang/order_words.h"
+#include "diagnosis/rules/hang/recent_use.h"
 #include "diagnosis/rules/hang/stuck_communication.h"
 #include "diagnosis/rules/hang/suspect.h"
 
@@ -23,48 +21,6 @@ namespace fathom::diagnosis {
 namespace {
 
 constexpr std::size_t kWaitsShown = 3;
-constexpr double kMinutesPerHour = 60;
-
-// How long the job has been stuck: the longest wait of a rank that waits.
-Nanos StuckFor(const StuckJob& job) {
-  Nanos longest;
-  for (RankId rank : job.graph.waiting) {
-    for (const OpenOp& op : FactsOf(job.c.view, rank)->open_ops) {
-      longest = std::max(longest, op.age);
-    }
-  }
-  return longest;
-}
-
-std::vector<RankId> WaitersBeside(const WaitFor& graph, const std::vector<RankId>& culprits) {
-  std::vector<RankId> waiters;
-  for (RankId rank : graph.waiting) {
-    if (std::find(culprits.begin(), culprits.end(), rank) == culprits.end()) {
-      waiters.push_back(rank);
-    }
-  }
-  return waiters;
-}
-
-// The stuck ops as waits, receives among them.
-std::vector<Wait> WaitsOf(const WaitFor& graph) {
-  std::vector<Wait> waits;
-  for (const StuckInstance& stuck : graph.instances) {
-    if (stuck.inside.empty()) continue;
-    const OpenOp& first = stuck.inside.begin()->second;
-    Wait wait{stuck.group, first.kind, kNoWaitNumber, {}, Inside(stuck), stuck.held_by};
-    if (stuck.sequence != kNoSequence)
-      wait.number = static_cast<std::int64_t>(stuck.sequence.value);
-    for (const auto& [rank, op] : stuck.inside) wait.waited = std::max(wait.waited, op.age);
-    waits.push_back(std::move(wait));
-  }
-  for (const StuckMessage& message : graph.messages) {
-    if (!graph.WaitsInMessage(message.rank, message.op.peer)) continue;
-    waits.push_back(
-        {{}, message.op.kind, kNoWaitNumber, message.op.age, {message.rank}, {message.op.peer}});
-  }
-  return waits;
-}
 
 // "rank 0 is in send to rank 1": the message in which it waits for another of the ring, or its op.
 std::string WaitInWords(const StuckJob& job, RankId rank, const std::vector<RankId>& ring) {
@@ -83,66 +39,11 @@ std::string WaitInWords(const StuckJob& job, RankId rank, const std::vector<Rank
   return absl::StrCat("rank ", rank.value, " is in ", InWords(job.c.view, step));
 }
 
-// Who waits for whom, in which group, at which op: the largest instances first.
-void AddWaits(const StuckJob& job, Verdict& verdict) {
-  std::vector<const StuckInstance*> held;
-  for (const StuckInstance& stuck : job.graph.instances) {
-    if (!stuck.missing.empty()) held.push_back(&stuck);
-  }
-  std::stable_sort(held.begin(), held.end(), [](const auto* a, const auto* b) {
-    return a->inside.size() > b->inside.size();
-  });
-  for (std::size_t i = 0; i < std::min(kWaitsShown, held.size()); ++i) {
-    const StuckInstance& stuck = *held[i];
-    const OpenOp& op = stuck.inside.begin()->second;
-    std::string text = RanksInWords(Inside(stuck));
-    text[0] = 'R';
-    absl::StrAppend(&text, stuck.inside.size() == 1 ? " waits" : " wait", " in ",
-                    std::string(CollectiveKindName(op.kind)), " ", stuck.sequence.value, " of ",
-                    GroupName(job.c.view, stuck.group), " for ", RanksInWords(stuck.missing));
-    verdict.evidence.push_back({std::move(text), op.age.Seconds(), "s", 0, "open ops"});
-  }
-}
-
-Verdict Base(const StuckJob& job, Cause cause, std::vector<RankId> ranks) {
-  const JobView& view = job.c.view;
-  Verdict verdict;
-  verdict.cause = cause;
-  verdict.problem = ClassOf(cause);
-  verdict.owner = OwnerOf(cause);
-  verdict.entity.type = ranks.size() == 1 ? EntityType::kRank : EntityType::kGroup;
-  verdict.entity.ranks = std::move(ranks);
-  if (verdict.entity.ranks.size() == 1) {
-    verdict.entity.node = NodeOf(view, verdict.entity.ranks.front());
-  }
-  const Nanos stuck = StuckFor(job);
-  if (!view.window.empty()) {
-    verdict.since_iteration = Iteration(view.window.back().index.value + 1);
-  }
-  if (view.now.known()) verdict.since_time = view.now - stuck;
-  verdict.cost = CostOfHang(view, stuck);
-  verdict.victims = WaitersBeside(job.graph, verdict.entity.ranks);
-  if (!verdict.victims.empty()) {
-    verdict.evidence.push_back(
-        {absl::StrFormat("Ranks %s wait in communication.", RankList(verdict.victims)),
-         stuck.Seconds(), "s", 0, "open ops"});
-  }
-  AddWaits(job, verdict);
-  verdict.stacks = ClusterStacks(view, verdict.entity.ranks);
-  verdict.waits = ChainBehind(view, verdict.entity.ranks, WaitsOf(job.graph));
-  verdict.evidence.push_back({"GPU-hours lost in each further minute.",
-                              static_cast<double>(view.world_size) / kMinutesPerHour, "GPU-h", 0,
-                              "ranks of the job"});
-  return verdict;
-}
-
-Grade GradeOfSilence(const StuckJob& job, const RankFacts& facts, Occupation occupation) {
+// Of a rank that has been at it for `time`.
+Grade GradeOfTime(const StuckJob& job, const RankFacts& facts, Nanos time, Occupation occupation) {
   const DiagnosisConfig& config = job.c.config;
-  // What visibly works goes on, sooner or later.
-  if (occupation == Occupation::kWorking) return Grade::kHypothesis;
   const Nanos usual = StallThreshold(facts, job.longest_iteration, config);
-  const double ratio =
-      facts.silent_for.Seconds() / (usual.Seconds() * PatienceWith(occupation, config));
+  const double ratio = time.Seconds() / (usual.Seconds() * PatienceWith(occupation, config));
   if (ratio >= config.hang_established_factor) return Grade::kEstablished;
   return ratio >= config.hang_supported_factor ? Grade::kSupported : Grade::kHypothesis;
 }
@@ -152,6 +53,7 @@ Owner OwnerOf(Occupation occupation) {
     case Occupation::kLooping:
       return Owner::kAlgorithm;
     case Occupation::kUninterruptible:
+    case Occupation::kOnStorage:
     case Occupation::kFrozen:
       return Owner::kOperations;
     default:
@@ -238,16 +140,48 @@ void AddPlace(const StuckJob& job, const MeetingPlace& place, const TroubledPath
                                                     place.ranks[0].value, "."));
 }
 
-Verdict SlowLoader(const StuckJob& job, const RankFacts& facts) {
-  Verdict verdict = Base(job, Cause::kDataLoader, {facts.rank});
-  verdict.grade = GradeOfSilence(job, facts, Occupation::kBlocked);
-  verdict.sentence =
-      absl::StrFormat("%s has waited for its data loader for %s; ranks %s wait for it.",
-                      RankName(job.c.view, facts.rank), Duration(facts.silent_for.Seconds()),
-                      RankList(verdict.victims));
-  verdict.evidence.push_back({"A request to the data loader is open.", facts.silent_for.Seconds(),
-                              "s", facts.typical_iteration.Seconds(), "python marks"});
-  verdict.would_change.push_back("The batch comes.");
+Cause CauseOfSlow(Occupation occupation, const RankFacts& facts) {
+  if (occupation == Occupation::kLoadingData) return Cause::kDataLoader;
+  return facts.open_mark == "gc" ? Cause::kGc : Cause::kHostSlow;
+}
+
+// A mark tells that what takes long was begun, not that it goes on: its patience counts.
+Grade GradeOfSlow(const StuckJob& job, const RankFacts& facts, Occupation occupation) {
+  switch (occupation) {
+    case Occupation::kLoadingData:
+      return GradeOfTime(job, facts, facts.silent_for, Occupation::kBlocked);
+    case Occupation::kInLongStep:
+      return GradeOfTime(job, facts, facts.silent_for, occupation);
+    default:
+      return Grade::kHypothesis;  // what visibly works goes on, sooner or later
+  }
+}
+
+// Since when it is in what it said it began, else since when it is silent.
+Nanos InThatFor(const RankFacts& facts) {
+  return facts.in_mark_for.count > 0 ? facts.in_mark_for : facts.silent_for;
+}
+
+// It works, or is in a step that takes long and ends.
+Verdict Slow(const StuckJob& job, const RankFacts& facts, Occupation occupation) {
+  Verdict verdict = BaseVerdict(job, CauseOfSlow(occupation, facts), {facts.rank});
+  verdict.grade = GradeOfSlow(job, facts, occupation);
+  const bool marked = !facts.open_mark.empty();
+  const Nanos since = marked ? InThatFor(facts) : facts.silent_for;
+  verdict.sentence = absl::StrFormat(
+      "%s %s outside of any communication%s since %s ago; ranks %s "
+      "wait for it.",
+      RankName(job.c.view, facts.rank), InWords(occupation, facts), Where(facts),
+      Duration(since.Seconds()), RankList(verdict.victims));
+  if (marked) {
+    verdict.evidence.push_back(
+        {absl::StrCat("What it began and has not ended: ", facts.open_mark, "."), since.Seconds(),
+         "s", facts.typical_iteration.Seconds(), "python marks"});
+  }
+  DescribeSuspect(occupation, facts, job.c.config, verdict);
+  verdict.would_change.push_back(occupation == Occupation::kLoadingData
+                                     ? "The batch comes."
+                                     : "It stops working, and still does not enter.");
   AdviseOnRank(job.c.view, facts.rank, verdict);
   return verdict;
 }
@@ -256,7 +190,7 @@ Verdict SlowLoader(const StuckJob& job, const RankFacts& facts) {
 
 Verdict ConvictDead(const StuckJob& job, const RankFacts& facts,
                     const std::vector<RankId>& others_dead) {
-  Verdict verdict = Base(job, Cause::kProcessDead, {facts.rank});
+  Verdict verdict = BaseVerdict(job, Cause::kProcessDead, {facts.rank});
   verdict.grade = Grade::kEstablished;
   const std::string end = EndInWords(facts);
   verdict.sentence = absl::StrFormat("The process of %s %s", RankName(job.c.view, facts.rank),
@@ -285,7 +219,7 @@ Verdict ConvictDead(const StuckJob& job, const RankFacts& facts,
 }
 
 Verdict ConvictHalted(const StuckJob& job, const RankFacts& facts) {
-  Verdict verdict = Base(job, Cause::kProcessStopped, {facts.rank});
+  Verdict verdict = BaseVerdict(job, Cause::kProcessStopped, {facts.rank});
   const bool traced = facts.state == ProcessState::kTraced;
   const std::string how = facts.frozen ? "frozen by its control group"
                           : traced     ? "held by a debugger"
@@ -307,9 +241,9 @@ Verdict ConvictHalted(const StuckJob& job, const RankFacts& facts) {
 
 Verdict ConvictAbsent(const StuckJob& job, const RankFacts& facts) {
   const Occupation occupation = OccupationOf(facts, job.c.config);
-  if (occupation == Occupation::kLoadingData) return SlowLoader(job, facts);
-  Verdict verdict = Base(job, Cause::kNonCommunicationHang, {facts.rank});
-  verdict.grade = GradeOfSilence(job, facts, occupation);
+  if (IsSlowOnly(occupation)) return Slow(job, facts, occupation);
+  Verdict verdict = BaseVerdict(job, Cause::kNonCommunicationHang, {facts.rank});
+  verdict.grade = GradeOfTime(job, facts, IdleFor(facts, job.c.config), occupation);
   verdict.owner = OwnerOf(occupation);
   verdict.evidence.push_back({"It is silent for this long, against its usual iteration.",
                               facts.silent_for.Seconds(), "s", facts.typical_iteration.Seconds(),
@@ -320,7 +254,7 @@ Verdict ConvictAbsent(const StuckJob& job, const RankFacts& facts) {
       RankName(job.c.view, facts.rank), RankList(verdict.victims),
       Duration(StuckFor(job).Seconds()), absl::StrCat(InWords(occupation, facts), Where(facts)),
       verdict.grade == Grade::kHypothesis ? "; it may still be at work" : "");
-  DescribeSuspect(occupation, facts, verdict);
+  DescribeSuspect(occupation, facts, job.c.config, verdict);
   verdict.would_change.push_back("It enters the communication after all.");
   AdviseToEnd(facts, verdict);
   return verdict;
@@ -328,7 +262,7 @@ Verdict ConvictAbsent(const StuckJob& job, const RankFacts& facts) {
 
 Verdict ConvictMismatch(const StuckJob& job, const Mismatch& found) {
   const bool named = !found.odd.empty();
-  Verdict verdict = Base(job, Cause::kMismatch, named ? found.odd : found.others);
+  Verdict verdict = BaseVerdict(job, Cause::kMismatch, named ? found.odd : found.others);
   verdict.grade = named && found.habit == 0 ? Grade::kEstablished : Grade::kSupported;
   verdict.victims = named ? found.others : std::vector<RankId>{};
   verdict.sentence =
@@ -356,7 +290,7 @@ Verdict ConvictMismatch(const StuckJob& job, const Mismatch& found) {
 Verdict ConvictOrder(const StuckJob& job, const OrderBreak& found, const std::vector<RankId>& ring,
                      const Orders& orders) {
   const JobView& view = job.c.view;
-  Verdict verdict = Base(job, Cause::kMismatch, {found.rank});
+  Verdict verdict = BaseVerdict(job, Cause::kMismatch, {found.rank});
   verdict.grade = Grade::kSupported;
   verdict.sentence = absl::StrFormat(
       "%s entered %s where it had always entered %s: it left out an op or changed the order. "
@@ -374,7 +308,7 @@ Verdict ConvictOrder(const StuckJob& job, const OrderBreak& found, const std::ve
 Verdict ConvictMessages(const StuckJob& job, const std::vector<RankId>& ring, const Orders& orders,
                         Grade grade) {
   const JobView& view = job.c.view;
-  Verdict verdict = Base(job, Cause::kMismatch, ring);
+  Verdict verdict = BaseVerdict(job, Cause::kMismatch, ring);
   verdict.grade = grade;
   std::vector<std::string> waits;
   for (const RankId rank : ring) {
@@ -398,7 +332,7 @@ Verdict ConvictCommunication(const StuckJob& job, const StuckInstance& stuck,
   const TroubledPaths among = found.Among(ranks);
   const MeetingPlace place = PlaceOf(job.c.view, among);
   const bool whole = place.kind == MeetingPlace::Kind::kNone;
-  Verdict verdict = Base(job, Cause::kCommunicationHang, whole ? ranks : place.ranks);
+  Verdict verdict = BaseVerdict(job, Cause::kCommunicationHang, whole ? ranks : place.ranks);
   verdict.entity.type = EntityType::kGroup;
   verdict.grade = Grade::kSupported;
   verdict.sentence = absl::StrFormat(
@@ -412,7 +346,7 @@ Verdict ConvictCommunication(const StuckJob& job, const StuckInstance& stuck,
 }
 
 Verdict ConvictPlace(const StuckJob& job, const MeetingPlace& place, const TroubledPaths& found) {
-  Verdict verdict = Base(job, Cause::kCommunicationHang, place.ranks);
+  Verdict verdict = BaseVerdict(job, Cause::kCommunicationHang, place.ranks);
   verdict.grade = Grade::kSupported;
   verdict.sentence = absl::StrFormat("Ranks %s have waited in communication for %s.",
                                      RankList({job.graph.waiting.begin(), job.graph.waiting.end()}),
@@ -422,7 +356,7 @@ Verdict ConvictPlace(const StuckJob& job, const MeetingPlace& place, const Troub
 }
 
 Verdict LeadOnCutOff(const StuckJob& job, const CutOffNode& cut) {
-  Verdict verdict = Base(job, Cause::kCommunicationHang, cut.ranks);
+  Verdict verdict = BaseVerdict(job, Cause::kCommunicationHang, cut.ranks);
   verdict.grade = Grade::kHypothesis;
   verdict.entity.type = EntityType::kHost;
   verdict.entity.node = cut.node;

@@ -1,8 +1,7 @@
 // The verdicts of rule hang: one function a way to hang, each with its sentence, evidence, grade,
 // owner and what to do. docs/rules/hang.md.
 //
-// Thread-safety: pure functions. Cost: O(open ops + paths + waiting ranks × accused), and that of
-// the chain of waits and the clusters of stacks (evidence/wait_chain.h, evidence/stack_clusters.h).
+// Thread-safety: pure functions. Cost: O(paths), and that of BaseVerdict (hang/stuck_job.h).
 #ifndef FATHOM_DIAGNOSIS_RULES_HANG_VERDICTS_H_
 #define FATHOM_DIAGNOSIS_RULES_HANG_VERDICTS_H_
 
@@ -10,23 +9,15 @@
 
 #include "diagnosis/evidence/meeting_place.h"
 #include "diagnosis/evidence/troubled_paths.h"
-#include "diagnosis/graph/wait_for.h"
 #include "diagnosis/model/job_view.h"
 #include "diagnosis/model/verdict.h"
 #include "diagnosis/rules/hang/cut_off.h"
 #include "diagnosis/rules/hang/order_words.h"
 #include "diagnosis/rules/hang/program_order.h"
+#include "diagnosis/rules/hang/stuck_job.h"
 #include "diagnosis/rules/mismatch.h"
-#include "diagnosis/rules/rule.h"
 
 namespace fathom::diagnosis {
-
-// Lifetime: of one examination.
-struct StuckJob {
-  const Case& c;
-  const WaitFor& graph;
-  Nanos longest_iteration;  // that the job has shown: engine/stall
-};
 
 // `others_dead`: ranks whose processes went too.
 Verdict ConvictDead(const StuckJob& job, const RankFacts& facts,

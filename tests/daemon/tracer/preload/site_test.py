@@ -39,6 +39,7 @@ PHASES = {
     "torch.autograd": "import time\ndef backward(): time.sleep(0.001)\n",
     "torch.cuda": "import time\ndef synchronize(): time.sleep(0.001)\n",
     "torch.serialization": "def save(what, where): pass\ndef load(where): pass\n",
+    "torch._inductor.compile_fx": "def compile_fx(graph): pass\n",
     "torch.optim.optimizer": """
         import time
         before, after = [], []
@@ -403,13 +404,16 @@ class SiteTest(unittest.TestCase):
             c._new_process_group_helper(2, 0, [], "gloo", None, "0")
             gc.disable()
             import torch.autograd, torch.cuda, torch.serialization, torch.optim.optimizer as o
+            import torch._inductor.compile_fx
             torch.autograd.backward(); torch.cuda.synchronize(); torch.serialization.save(1, 2)
+            torch._inductor.compile_fx.compile_fx(1)
             o.Optimizer().step()
             names = ring().functions
             for r in ring().records:
                 if r.extra == 5: print(names[r.bytes])
             """)
-        self.assertEqual(said, ["backward", "torch.cuda.synchronize", "checkpoint (torch.save)", "optimizer.step"])
+        self.assertEqual(said, ["backward", "torch.cuda.synchronize", "checkpoint (torch.save)",
+                                "compile (torch.compile)", "optimizer.step"])
 
     def test_does_nothing_when_disabled_isolated_or_not_preloaded(self):
         code = """

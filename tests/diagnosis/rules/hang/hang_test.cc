@@ -361,6 +361,75 @@ TEST(HangTest, ADataLoaderIsSlowAndNotHung) {
   EXPECT_EQ(said.verdicts[0].problem, ProblemClass::kNonCommunicationSlow);
 }
 
+TEST(HangTest, ACheckpointIsSlowAndNotHungHoweverIdleItsProcessIs) {
+  JobView view = Chain();
+  view.ranks[1].open_mark = "checkpoint (torch.save)";
+  view.ranks[1].in_mark_for = Nanos::FromSeconds(19);
+  Diagnosis said = Say(view);
+  ASSERT_EQ(said.verdicts.size(), 1u);
+  EXPECT_EQ(said.verdicts[0].cause, Cause::kHostSlow);
+  EXPECT_EQ(said.verdicts[0].problem, ProblemClass::kNonCommunicationSlow);
+  EXPECT_EQ(said.verdicts[0].grade, Grade::kHypothesis);
+  EXPECT_THAT(said.verdicts[0].sentence, HasSubstr("is in a checkpoint (torch.save)"));
+  EXPECT_THAT(said.verdicts[0].sentence, HasSubstr("since 19.0 s ago"));
+  view.ranks[1].silent_for = Nanos::FromSeconds(100);
+  said = Say(view);
+  ASSERT_EQ(said.verdicts.size(), 1u);
+  EXPECT_EQ(said.verdicts[0].grade, Grade::kSupported) << "slow, and that is sure by now";
+  EXPECT_EQ(said.verdicts[0].problem, ProblemClass::kNonCommunicationSlow);
+}
+
+TEST(HangTest, WhoStartedACompilerThatWorksIsNotHung) {
+  JobView view = Chain();
+  view.ranks[1].wait_channel = "futex_wait_queue";
+  Diagnosis said = Say(view);
+  ASSERT_EQ(said.verdicts.size(), 1u);
+  EXPECT_EQ(said.verdicts[0].cause, Cause::kNonCommunicationHang);
+  ProcessSample sample;
+  sample.descendants_known = true;
+  for (int second = 0; second <= 20; second += 2) {
+    sample.silent_for = Nanos::FromSeconds(second);
+    sample.descendants_cpu = Nanos::FromSeconds(0.9 * second);
+    view.ranks[1].samples.push_back(sample);
+  }
+  said = Say(view);
+  ASSERT_EQ(said.verdicts.size(), 1u);
+  EXPECT_EQ(said.verdicts[0].cause, Cause::kHostSlow);
+  EXPECT_EQ(said.verdicts[0].grade, Grade::kHypothesis);
+  EXPECT_THAT(said.verdicts[0].sentence, HasSubstr("processes that it started work"));
+}
+
+TEST(HangTest, WhoWaitsForStorageIsGivenTime) {
+  JobView view = Chain();
+  view.ranks[1].state = ProcessState::kUninterruptible;
+  view.ranks[1].wait_channel = "rpc_wait_bit_killable";
+  Diagnosis said = Say(view);
+  ASSERT_EQ(said.verdicts.size(), 1u);
+  EXPECT_EQ(said.verdicts[0].grade, Grade::kHypothesis);
+  EXPECT_THAT(said.verdicts[0].sentence, HasSubstr("waits for storage (rpc_wait_bit_killable)"));
+  EXPECT_EQ(said.verdicts[0].owner, Owner::kOperations);
+}
+
+TEST(HangTest, ARankThatGoesOnInAnotherGroupIsMentionedAndNotAccused) {
+  JobView view = Chain();
+  view.groups.push_back({GroupId(9), "2", "EVAL", 2, {RankId(1), RankId(3)}});
+  view.ranks[1].silent_for = Nanos::FromSeconds(0.1);
+  view.ranks[1].newest_group = GroupId(9);
+  const Diagnosis said = Say(view);
+  EXPECT_THAT(said.verdicts, IsEmpty());
+  EXPECT_THAT(said.abstained,
+              Contains(Field(&Abstention::missing,
+                             HasSubstr("why rank 1 goes on with ops of EVAL (2) and does not enter "
+                                       "the all_reduce of TENSOR (1) in which rank 0 waits"))));
+}
+
+TEST(HangTest, AStandstillCostsWhatAllRanksCost) {
+  const Diagnosis said = Say(Chain());
+  ASSERT_EQ(said.verdicts.size(), 1u);
+  EXPECT_NEAR(said.verdicts[0].cost.gpu_hours, 4 * 20 / 3600.0, 1e-9);
+  EXPECT_NEAR(said.verdicts[0].cost.gpu_hours_per_minute, 4 / 60.0, 1e-9);
+}
+
 TEST(HangTest, ARankThatLeftInOrderBeforeItsTimeHoldsUpTheOthers) {
   JobView view = Chain();
   RankFacts& left = view.ranks[1];
