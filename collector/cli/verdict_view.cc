@@ -113,6 +113,7 @@ VerdictView ReadVerdict(const Json& verdict) {
   out.slowdown = NumberField(cost, "slowdown");
   out.seconds_per_iteration = NumberField(cost, "seconds_per_iteration");
   out.gpu_hours = NumberField(cost, "gpu_hours");
+  out.gpu_hours_per_minute = NumberField(cost, "gpu_hours_per_minute");
   out.evidence = ReadEvidence(ListField(verdict, "evidence"));
   out.counter_evidence = ReadEvidence(ListField(verdict, "counter_evidence"));
   out.waits = ReadWaits(ListField(verdict, "waits"));

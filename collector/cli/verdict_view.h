@@ -52,6 +52,7 @@ struct VerdictView {
   double slowdown = 0;  // 0 = not told
   double seconds_per_iteration = 0;
   double gpu_hours = 0;
+  double gpu_hours_per_minute = 0;
   std::vector<EvidenceView> evidence, counter_evidence;
   std::vector<WaitStepView> waits;
   std::vector<StackView> stacks;

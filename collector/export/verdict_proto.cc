@@ -132,7 +132,8 @@ diagnosis::Verdict GetVerdict(const v1::Verdict& in) {
   verdict.sentence = in.sentence();
   verdict.since_iteration = Iteration(in.since().iteration());
   verdict.since_time = WallNs(in.since().time_unix_ns());
-  verdict.cost = {in.cost().slowdown(), in.cost().seconds_per_iteration(), in.cost().gpu_hours()};
+  verdict.cost = {in.cost().slowdown(), in.cost().seconds_per_iteration(), in.cost().gpu_hours(),
+                  in.cost().gpu_hours_per_minute()};
   for (const std::uint32_t rank : in.victims()) verdict.victims.emplace_back(rank);
   for (const auto& evidence : in.evidence()) verdict.evidence.push_back(Get(evidence));
   for (const auto& evidence : in.counter_evidence()) {
@@ -164,6 +165,7 @@ void ToProto(const Episode& episode, v1::Verdict& out) {
   out.mutable_cost()->set_slowdown(verdict.cost.slowdown);
   out.mutable_cost()->set_seconds_per_iteration(verdict.cost.seconds_per_iteration);
   out.mutable_cost()->set_gpu_hours(verdict.cost.gpu_hours);
+  out.mutable_cost()->set_gpu_hours_per_minute(verdict.cost.gpu_hours_per_minute);
   PutLists(verdict, out);
   out.mutable_action()->set_text(verdict.action_text);
   out.mutable_action()->set_command(verdict.action_command);

@@ -1,7 +1,7 @@
 """The hang part of tests/truth/run: real jobs that hang, and real jobs that only look like it.
 
-A hang is right when a conviction names exactly the faulty rank while the job hangs and no other rank
-is ever convicted. A confuser is right when nobody is convicted of a hang; a lead (a hypothesis) may
+A hang is right when a conviction names exactly the faulty rank with exactly the expected cause while
+the job hangs, and no conviction ever names another rank or another cause. A confuser is right when nobody is convicted of a hang; a lead (a hypothesis) may
 stand while it lasts. A process that was stopped and goes on may be called stopped, if that verdict
 closes. A conviction is a verdict graded established or supported.
 """
@@ -13,30 +13,30 @@ from judgement import convictions, ranks_of
 from traced_job import TracedJob
 
 JOBS = pathlib.Path(__file__).resolve().parent / "jobs"
-DEAD = ("process_dead",)
-STUCK = ("noncommunication_hang",)
-# Script, event, causes that are right.
+STUCK = "noncommunication_hang"
+# Script, event, the one cause that is right.
 HANGS = (
-    ("ddp", "stop", ("process_stopped",)), ("ddp", "loop", STUCK), ("ddp", "mismatch", ("mismatch",)),
-    ("tensor_data", "stop", ("process_stopped",)), ("tensor_data", "loop", STUCK),
-    ("tensor_data", "mismatch", ("mismatch",)), ("pipeline", "stop", ("process_stopped",)),
+    ("ddp", "stop", "process_stopped"), ("ddp", "loop", STUCK), ("ddp", "mismatch", "mismatch"),
+    ("tensor_data", "stop", "process_stopped"), ("tensor_data", "loop", STUCK),
+    ("tensor_data", "mismatch", "mismatch"), ("pipeline", "stop", "process_stopped"),
     ("pipeline", "loop", STUCK), ("hang", "lock", STUCK), ("hang", "gil", STUCK), ("hang", "sleep", STUCK),
-    ("hang", "size", ("mismatch",)), ("hang", "skip", ("mismatch",)), ("hang", "order", ("mismatch",)),
-    ("hang", "exit", DEAD), ("hang", "kill", DEAD),
+    ("hang", "size", "mismatch"), ("hang", "skip", "mismatch"), ("hang", "order", "mismatch"),
+    ("hang", "exit", "process_dead"), ("hang", "kill", "process_dead"),
     *(("ways_to_hang", event, STUCK) for event in ("monitored", "waitpid", "fifo", "store")),
-    ("ways_to_hang", "worker", ("dataloader", *STUCK)),
-    *(("ways_to_hang", event, ("mismatch",)) for event in (
+    ("ways_to_hang", "worker", "dataloader"),
+    *(("ways_to_hang", event, "mismatch") for event in (
         "except-barrier", "root", "object", "ahead", "new-group", "alike", "wrong-peer", "send-more", "swapped")))
 CONFUSERS = (
     ("hang", "none"), ("hang", "checkpoint"), ("hang", "save"), ("hang", "evaluation"), ("hang", "pause"),
-    ("hang", "input"), ("hang", "loader"), ("hang", "first-step"), ("hang", "join"))
+    ("hang", "input"), ("hang", "loader"), ("hang", "first-step"), ("hang", "join"), ("hang", "compile"),
+    ("hang", "slow-save"))
 HANG_CLASSES = ("communication_hang", "noncommunication_hang")
 FROM_ITERATION = 60
 
 
 def scenarios(names, confusers=True):
-    """(script, event, causes) rows; `names` picks events or SCRIPT/EVENT, empty all."""
-    rows = [*HANGS, *((script, event, ()) for script, event in CONFUSERS if confusers)]
+    """(script, event, cause) rows, of a confuser without one; `names` picks events or SCRIPT/EVENT, empty all."""
+    rows = [*HANGS, *((script, event, None) for script, event in CONFUSERS if confusers)]
     return [row for row in rows if not names or row[1] in names or f"{row[0]}/{row[1]}" in names]
 
 
@@ -66,17 +66,18 @@ def hang_convictions(verdicts):
     return [v for v in convictions(verdicts) if v.get("class") in HANG_CLASSES]
 
 
-def names_fault(verdict, rank, causes):
-    """A conviction of exactly this rank, of a hang or of one of these causes (a loader that hangs is slow)."""
-    return (verdict in convictions([verdict]) and ranks_of(verdict) == {rank}
-            and (verdict.get("class") in HANG_CLASSES or verdict.get("cause") in causes))
+def names_fault(verdict, rank, cause):
+    """A conviction of exactly this rank, of exactly this cause."""
+    return verdict in convictions([verdict]) and ranks_of(verdict) == {rank} and verdict.get("cause") == cause
 
 
-def judge_hang(rank, causes, ever):
-    if any(ranks_of(v) != {rank} for v in convictions(ever)):
+def judge_hang(rank, cause, ever):
+    accused = convictions(ever)
+    if any(ranks_of(v) != {rank} for v in accused):
         return "wrong", False
-    accused = [v for v in ever if names_fault(v, rank, causes)]
-    return ("right", accused[-1].get("cause") in causes) if accused else ("abstained", False)
+    if any(v.get("cause") != cause for v in accused):
+        return "wrong", False
+    return ("right", True) if accused else ("abstained", False)
 
 
 def judge_confuser(event, rank, final, ever):
@@ -88,7 +89,7 @@ def judge_confuser(event, rank, final, ever):
     return ("wrong" if still_open else "right"), True
 
 
-def run(options, script, event, causes, rank, world):
+def run(options, script, event, cause, rank, world):
     environment = {k: v for k, v in os.environ.items() if not k.startswith("FATHOM_")}
     environment.update(OMP_NUM_THREADS="1", PYTHONUNBUFFERED="1")
     # The agent takes py-spy from its PATH; where it is installed, it is beside Python.
@@ -97,15 +98,15 @@ def run(options, script, event, causes, rank, world):
                     f"{script}-{event}-{rank}", environment, marker(script))
     began, load = time.monotonic(), os.getloadavg()[0]
     try:
-        job.watch(lambda v: bool(causes) and names_fault(v, rank, causes), options.seconds, bool(causes))
+        job.watch(lambda v: cause is not None and names_fault(v, rank, cause), options.seconds, cause is not None)
     finally:
         job.close()
     if job.url is None:
         raise RuntimeError(f"{job.name} was not traced:\n{''.join(job.log)}")
     ever = [*job.ever, *job.final]
-    outcome, cause_right = judge_hang(rank, causes, ever) if causes else judge_confuser(event, rank, job.final, job.ever)
+    outcome, cause_right = judge_hang(rank, cause, ever) if cause else judge_confuser(event, rank, job.final, job.ever)
     delay = job.first_right - job.fault_time if job.first_right and job.fault_time else None
-    return {"script": script, "fault": event if causes else "none", "event": event, "rank": rank, "run": 0,
+    return {"script": script, "fault": event if cause else "none", "event": event, "rank": rank, "run": 0,
             "outcome": outcome, "cause_right": cause_right, "seconds": delay, "exit_code": job.process.returncode,
             "verdicts": job.final, "ever": ever, "log": "".join(job.log), "lasted": time.monotonic() - began,
             "world": world, "load": load}

@@ -53,18 +53,19 @@ class Ranks(unittest.TestCase):
 
 class HangJudge(unittest.TestCase):
     def test_a_hang_needs_its_rank_and_nobody_else_ever(self):
-        causes = ("noncommunication_hang",)
-        self.assertEqual(judge_hang(2, causes, [hang(2, grade="hypothesis"), hang(2)]), ("right", True))
-        self.assertEqual(judge_hang(2, causes, [hang(2, cause="mismatch")]), ("right", False))
-        self.assertEqual(judge_hang(2, causes, [hang(1), hang(2)]), ("wrong", False))
-        self.assertEqual(judge_hang(2, causes, [hang(1, 2)]), ("wrong", False))
-        self.assertEqual(judge_hang(2, causes, [hang(1, grade="hypothesis")]), ("abstained", False))
+        cause = "noncommunication_hang"
+        self.assertEqual(judge_hang(2, cause, [hang(2, grade="hypothesis"), hang(2)]), ("right", True))
+        self.assertEqual(judge_hang(2, cause, [hang(2, cause="mismatch")]), ("wrong", False))
+        self.assertEqual(judge_hang(2, cause, [hang(2, cause="mismatch"), hang(2)]), ("wrong", False))
+        self.assertEqual(judge_hang(2, cause, [hang(1), hang(2)]), ("wrong", False))
+        self.assertEqual(judge_hang(2, cause, [hang(1, 2)]), ("wrong", False))
+        self.assertEqual(judge_hang(2, cause, [hang(1, grade="hypothesis")]), ("abstained", False))
 
     def test_a_loader_that_hangs_is_called_slow_and_slowness_of_others_is_wrong_too(self):
         slow = {**verdict(2, cause="dataloader"), "class": "noncommunication_slow"}
-        self.assertEqual(judge_hang(2, ("dataloader",), [slow]), ("right", True))
-        self.assertEqual(judge_hang(2, ("mismatch",), [slow]), ("abstained", False))
-        self.assertEqual(judge_hang(2, ("mismatch",), [{**slow, "entity": {"ranks": [1]}}, hang(2)]), ("wrong", False))
+        self.assertEqual(judge_hang(2, "dataloader", [slow]), ("right", True))
+        self.assertEqual(judge_hang(2, "mismatch", [slow]), ("wrong", False))
+        self.assertEqual(judge_hang(2, "mismatch", [{**slow, "entity": {"ranks": [1]}}, hang(2)]), ("wrong", False))
 
     def test_what_is_no_hang_may_leave_a_lead_that_closes(self):
         closed = hang(1, grade="hypothesis", until={"iteration": 70})

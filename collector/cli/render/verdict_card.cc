@@ -85,7 +85,10 @@ std::string CostText(const VerdictView& v) {
                v.seconds_per_iteration > 0
                    ? Cat(Seconds(v.seconds_per_iteration), " lost an iteration")
                    : "",
-               v.gpu_hours > 0 ? Cat(GpuTime(v.gpu_hours), " so far") : ""});
+               v.gpu_hours > 0 ? Cat(GpuTime(v.gpu_hours), " so far") : "",
+               v.gpu_hours_per_minute > 0 && !v.closed
+                   ? Cat(GpuTime(v.gpu_hours_per_minute), " more each minute")
+                   : ""});
 }
 
 // "1 rank", though the unit of the evidence is "ranks".
@@ -253,7 +256,7 @@ std::string VerdictPage(const VerdictView& v, const Terminal& terminal) {
   Lines lines(terminal, 0);
   lines.Add("verdict",
             Join({v.id, v.job.empty() ? "" : Cat("job ", v.job), v.closed ? "closed" : "active"}));
-  lines.Add("culprit", v.Culprit());
+  lines.Add(v.Convicts() ? "culprit" : "lead on", v.Culprit());
   lines.Add("grade", v.grade, GradeInk(v.grade));
   lines.Add("cause", CauseText(v));
   lines.Add("class", v.problem_class);

@@ -24,6 +24,11 @@ std::string Measured(const Json& report) {
              Seconds(NumberField(iterations, "median_s")));
 }
 
+// What is no more than a lead is called one.
+std::string LeadOf(const VerdictView& verdict, std::string_view corrected = "") {
+  return Cat(kLead, corrected, verdict.Convicts() ? "" : "a lead: ");
+}
+
 bool Stronger(const VerdictView& a, const VerdictView& b) {
   return GradeStrength(a.grade) > GradeStrength(b.grade);
 }
@@ -34,7 +39,7 @@ std::string VerdictNarrator::OnVerdict(const VerdictView& verdict) {
   const auto found = told_.find(verdict.id);
   if (found == told_.end()) {
     told_.emplace(verdict.id, verdict);
-    return verdict.closed ? "" : VerdictCard(verdict, terminal_, kLead);
+    return verdict.closed ? "" : VerdictCard(verdict, terminal_, LeadOf(verdict));
   }
   const VerdictView before = found->second;
   found->second = verdict;
@@ -44,7 +49,7 @@ std::string VerdictNarrator::OnVerdict(const VerdictView& verdict) {
     return Line(terminal_, Cat("closed (", why, "): ", verdict.sentence));
   }
   if (before.cause != verdict.cause || before.Culprit() != verdict.Culprit() || before.closed) {
-    return VerdictCard(verdict, terminal_, Cat(kLead, "corrected: "));
+    return VerdictCard(verdict, terminal_, LeadOf(verdict, "corrected: "));
   }
   if (before.grade == verdict.grade) return "";
   return Line(terminal_,

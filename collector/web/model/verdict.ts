@@ -57,6 +57,7 @@ export interface Verdict {
   slowdown: number;
   secondsPerIteration: number;
   gpuHours: number;
+  gpuHoursPerMinute: number; // 0 = the job does not stand still
   owner: string;
   victims: number[];
   waits: WaitStep[]; // of a job that stands still; nearest the culprit first
@@ -141,6 +142,7 @@ export function decodeVerdict(value: unknown): Verdict {
     slowdown: number(cost.slowdown),
     secondsPerIteration: number(cost.seconds_per_iteration),
     gpuHours: number(cost.gpu_hours),
+    gpuHoursPerMinute: number(cost.gpu_hours_per_minute),
     owner: text(v.owner),
     victims: numbers(v.victims),
     waits: decodeWaits(v.waits),

@@ -40,13 +40,24 @@ function sinceFact(v: Verdict): HTMLElement {
     over ? element("span", {}, "until ", clockTime(v.until!.unixMs)) : agoTime(v.since.unixMs));
 }
 
+function gpuTime(hours: number): string {
+  return hours < FEW_GPU_HOURS ? `${decimal(hours * 3600)} GPU-seconds` : `${decimal(hours)} GPU-hours`;
+}
+
 function costFact(v: Verdict): HTMLElement {
   const lost = v.secondsPerIteration > 0 ? `${seconds(v.secondsPerIteration)} lost an iteration` : "";
   const hours = v.gpuHours > 0
-    ? element("span", { title: "time lost × ranks; on CPU jobs a rank is a process" },
-      v.gpuHours < FEW_GPU_HOURS ? `${decimal(v.gpuHours * 3600)} GPU-seconds so far` : `${decimal(v.gpuHours)} GPU-hours so far`) : null;
-  if (v.slowdown > 1) return fact("Cost", [`${times(v.slowdown)} normal`], lost || null, hours);
-  return fact("Cost", [lost || "not known"], hours);
+    ? element("span", { title: "time lost × ranks; on CPU jobs a rank is a process" }, `${gpuTime(v.gpuHours)} so far`) : null;
+  const further = v.gpuHoursPerMinute > 0 && isActive(v) ? `${gpuTime(v.gpuHoursPerMinute)} more each minute` : null;
+  if (v.slowdown > 1) return fact("Cost", [`${times(v.slowdown)} normal`], lost || null, hours, further);
+  if (lost) return fact("Cost", [lost], hours, further);
+  return fact("Cost", [hours ?? "not known"], further);
+}
+
+function heading(v: Verdict): string {
+  if (!isActive(v)) return "Verdict, over";
+  if (v.grade === "established") return "Culprit found";
+  return v.grade === "supported" ? "Likely culprit" : "A lead";
 }
 
 function culpritFact(v: Verdict, state: JobState | null): HTMLElement {
@@ -116,7 +127,7 @@ export function verdictCard(v: Verdict, state: JobState | null, actions: { ledge
   const sentence = v.sentence || `${culpritName(v, rankNames)}: ${causeText(v.cause)}`;
   const closed = over ? `over${v.closedBecause ? `: ${v.closedBecause}` : ""}` : "";
   card.append(
-    element("p", { class: "kicker" }, element("span", { class: "role" }, over ? "Verdict, over" : "Culprit found"), gradeMark(v.grade),
+    element("p", { class: "kicker" }, element("span", { class: "role" }, heading(v)), gradeMark(v.grade),
       element("span", { class: "owner" }, v.owner ? `owner: ${ownerText(v.owner)}` : "")),
     element("h2", { class: sentence.length > LONG_SENTENCE ? "sentence long" : "sentence" }, sentence),
     element("dl", { class: "facts" }, culpritFact(v, state), fact("Cause", [causeText(v.cause)], v.cause),

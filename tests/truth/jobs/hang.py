@@ -8,6 +8,7 @@ the rank that it is on prints "event".
 """
 import argparse
 import ctypes
+import io
 import os
 import pathlib
 import signal
@@ -22,7 +23,8 @@ import torch.distributed as dist
 from torch.utils.data import DataLoader, Dataset
 
 HANGS = ("lock", "gil", "sleep", "size", "skip", "order", "exit", "kill")
-CONFUSERS = ("none", "checkpoint", "evaluation", "save", "pause", "input", "loader", "first-step", "join")
+CONFUSERS = ("none", "checkpoint", "evaluation", "save", "pause", "input", "loader", "first-step", "join",
+             "compile", "slow-save")
 WIDTH = 96
 
 
@@ -107,6 +109,10 @@ class Job:
             time.sleep(self.args.seconds)
         if self.now("save"):
             save_for(self.args.seconds)
+        if self.now("compile"):
+            compile_for(self.args.seconds)
+        if self.now("slow-save"):
+            torch.save(self.layers.state_dict(), SlowFile(self.args.seconds))
         if self.now("evaluation"):
             evaluate_for(self.args.seconds, self.layers)
         if self.now("pause"):
@@ -135,6 +141,27 @@ def save_for(seconds):
     with tempfile.TemporaryDirectory() as folder:
         while time.monotonic() < end:
             torch.save(state, pathlib.Path(folder) / "checkpoint.pt")
+
+
+def compile_for(seconds):
+    """As a compiler that a pool of workers runs: the training thread sleeps on a lock meanwhile."""
+    program = f"import time\nend = time.monotonic() + {seconds}\nwhile time.monotonic() < end: pass"
+    worker = threading.Thread(target=subprocess.run, args=([sys.executable, "-S", "-c", program],))
+    worker.start()
+    worker.join()
+
+
+class SlowFile(io.BytesIO):
+    """A file whose first write waits for a storage service, on a lock."""
+
+    def __init__(self, seconds):
+        super().__init__()
+        self.seconds = seconds
+
+    def write(self, data):
+        seconds, self.seconds = self.seconds, 0
+        threading.Event().wait(seconds)
+        return super().write(data)
 
 
 def evaluate_for(seconds, layers):
