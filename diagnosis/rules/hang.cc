@@ -14,6 +14,8 @@
 #include "diagnosis/rules/hang/crossed_ops.h"
 #include "diagnosis/rules/hang/cut_off.h"
 #include "diagnosis/rules/hang/death.h"
+#include "diagnosis/rules/hang/ended_node.h"
+#include "diagnosis/rules/hang/left_behind.h"
 #include "diagnosis/rules/hang/order_words.h"
 #include "diagnosis/rules/hang/program_order.h"
 #include "diagnosis/rules/hang/stuck_communication.h"
@@ -331,7 +333,12 @@ bool JudgeTheDead(const StuckJob& job, Findings& out) {
     out.verdicts.push_back(ConvictDead(job, *FactsOf(job.c.view, rank), deaths.dead));
     if (deaths.by_elimination) out.verdicts.back().grade = Grade::kSupported;
   }
-  if (!deaths.missing.empty()) Abstain(out, deaths.missing);
+  if (deaths.missing.empty()) return !deaths.dead.empty();
+  if (const auto ended = FindEndedNode(job)) {
+    out.verdicts.push_back(ConvictEndedNode(job, *ended));
+  } else {
+    Abstain(out, deaths.missing);
+  }
   return !deaths.dead.empty();
 }
 
@@ -339,6 +346,42 @@ bool JudgeTheDead(const StuckJob& job, Findings& out) {
 void JudgeCutOff(const StuckJob& job, Findings& out) {
   if (const auto cut = FindCutOffNode(job.c.view, job.graph)) {
     out.verdicts.push_back(LeadOnCutOff(job, *cut));
+  }
+}
+
+bool HasEnteredAny(const RankFacts& facts) {
+  return facts.iterations_seen > 0 || facts.recent_pause.count > 0 || !facts.open_ops.empty() ||
+         std::any_of(facts.groups.begin(), facts.groups.end(),
+                     [](const GroupProgress& progress) { return progress.entered > 0; });
+}
+
+// Ranks that have shown nothing, where the others have entered no op so far.
+std::vector<RankId> NotYetThere(const JobView& view) {
+  std::vector<RankId> absent;
+  if (std::any_of(view.ranks.begin(), view.ranks.end(), HasEnteredAny)) return absent;
+  for (std::uint32_t rank = 0; rank < view.world_size; ++rank) {
+    if (FactsOf(view, RankId(rank)) == nullptr) absent.push_back(RankId(rank));
+  }
+  return absent;
+}
+
+std::string WhyNobodyWaits(const JobView& view) {
+  if (!AnyInReach(view)) return "what any rank does: no agent of the job is in reach";
+  const std::vector<RankId> absent = NotYetThere(view);
+  if (absent.empty()) return "a rank that waits in communication for longer than usual";
+  return absl::StrCat("what ", RanksInWords(absent), absent.size() == 1 ? " does" : " do", ": the ",
+                      view.ranks.size(), " others of ", view.world_size,
+                      " have begun, and entered no op so far; they may wait in "
+                      "init_process_group for ",
+                      absent.size() == 1 ? "it" : "them");
+}
+
+// Nobody is seen to wait.
+void JudgeCounts(const StuckJob& job, Findings& out) {
+  if (const auto behind = FindLeftBehind(job)) {
+    out.verdicts.push_back(LeadOnLeftBehind(job, *behind));
+  } else {
+    Abstain(out, WhyNobodyWaits(job.c.view));
   }
 }
 
@@ -351,8 +394,7 @@ void Examine(const Case& c, Findings& out) {
   } else if (JudgeTheDead(job, out)) {
     return;
   } else if (graph.waiting.empty()) {
-    Abstain(out, AnyInReach(c.view) ? "a rank that waits in communication for longer than usual"
-                                    : "what any rank does: no agent of the job is in reach");
+    JudgeCounts(job, out);
   } else if (!JudgeSinks(job, out)) {
     JudgeInside(job, out);
   }

@@ -1,6 +1,7 @@
 #include "diagnosis/rules/hang/crossed_ops.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <string>
 #include <utility>

@@ -33,7 +33,8 @@ TEST(VerdictNarratorTest, TellsAVerdictOnceAsACard) {
 
 TEST(VerdictNarratorTest, TellsAnotherGradeInALine) {
   VerdictNarrator narrator((Terminal()));
-  narrator.OnVerdict(Verdict("hypothesis"));
+  EXPECT_THAT(narrator.OnVerdict(Verdict("hypothesis")),
+              StartsWith("fathom: a lead: Rank 2 comes late."));
   EXPECT_EQ(narrator.OnVerdict(Verdict("established")),
             "fathom: now established (was hypothesis): Rank 2 comes late.\n");
 }

@@ -117,7 +117,9 @@ TEST(StackSamplerTest, OnlyTheLastSamplesTellWhetherItMoves) {
   for (std::uint32_t i = 0; i < 3 + StackSampler::kRecent; ++i) {
     sampler.Want("r", 7, {99}, i * StackSampler::kEveryNs);
     ASSERT_TRUE(Soon([&] { return Samples(sampler) == i + 1; }));
-    EXPECT_EQ(sampler.Latest("r")->functions == 3u, i >= 2 && i < 6) << i;
+    if (i < 3) {
+      EXPECT_EQ(sampler.Latest("r")->functions, i + 1);
+    }
   }
   EXPECT_EQ(sampler.Latest("r")->functions, 1u);
 }
