@@ -170,11 +170,11 @@ void Sample(const v1::RankHealth& from, RankHealthState& to) {
   const bool suspect = from.last_event_age_ns() > kSilentAtLeastNs && from.open_ops_size() == 0;
   if (!suspect) return to.samples.clear();
   if (to.samples.empty()) {
-    to.samples.push_back({{},
-                          Nanos(to.cpu_at_silence_ns),
-                          Nanos(to.runqueue_at_silence_ns),
-                          to.io_at_silence,
-                          to.faults_at_silence});
+    diagnosis::ProcessSample& first = to.samples.emplace_back();
+    first.cpu = Nanos(to.cpu_at_silence_ns);
+    first.starved = Nanos(to.runqueue_at_silence_ns);
+    first.io = to.io_at_silence;
+    first.faults = to.faults_at_silence;
   }
   if (to.samples.size() >= kMostSamples) to.samples.erase(to.samples.begin() + 1);
   diagnosis::ProcessSample& now = to.samples.emplace_back();
