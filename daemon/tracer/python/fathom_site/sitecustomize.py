@@ -20,6 +20,7 @@ MODULES = frozenset((
     "torch.distributed.checkpoint.state_dict_loader", "torch.distributed.checkpoint.state_dict_saver",
     "torch.distributed.distributed_c10d", "torch.distributed.fsdp.fully_sharded_data_parallel",
     "torch.nn.parallel.distributed", "torch.optim.optimizer", "torch.serialization", "torch.utils.data.dataloader",
+    "torch._inductor.compile_fx", "torch.utils.cpp_extension",
 ))
 HERE = os.path.dirname(os.path.abspath(__file__))
 

@@ -106,7 +106,7 @@ class SiteTest(unittest.TestCase):
             named = set(re.findall(r'"(torch[.][\\w.]+)"', text))
             print(named == watch.MODULES, len(named))
             """)
-        self.assertEqual(said, ["True 12"])
+        self.assertEqual(said, ["True 14"])
 
     def test_is_found_when_sys_path_has_changed_since(self):
         said = self.run_python(f"""
