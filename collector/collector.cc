@@ -21,6 +21,7 @@
 #include "collector/net/curl_transport.h"
 #include "collector/notify/notifier.h"
 #include "collector/notify/verdict_notice.h"
+#include "collector/store/learnt_keeper.h"
 #include "collector/store/store.h"
 #include "collector/version.h"
 
@@ -34,6 +35,7 @@ struct Collector::Parts {
 
   absl::Status Listen(const FinalizedCollectorConfig& config);
   void OnVerdict(VerdictChange change, const Episode& episode);
+  void OnLooked(const std::string& job);
   void OnEnded(const JobState& job);
   std::string PageUrl();
   PrometheusExporter::Sources Sources();
@@ -56,6 +58,7 @@ struct Collector::Parts {
   Notifier notifier;
   std::mutex page_url_mutex;
   std::string page_url;  // guarded by it
+  LearntKeeper learnt;
   VerdictLedger ledger;
   Diagnoser diagnoser;
   IngestContext ingest;
@@ -87,10 +90,12 @@ Collector::Parts::Parts(const FinalizedCollectorConfig& config, DiagnosisFunctio
       news(events, jobs, clock),
       notifier(config.receivers(), outside, clock),
       page_url(config->page_url),
+      learnt(*store, clock),
       ledger([this](VerdictChange change, const Episode& e) { OnVerdict(change, e); }),
       diagnoser({jobs, registry, requests, ledger, clock,
-                 [this](const std::string& job) { news.Looked(job, ledger); },
-                 [this](const JobState& job) { OnEnded(job); }},
+                 [this](const std::string& job) { OnLooked(job); },
+                 [this](const JobState& job) { OnEnded(job); },
+                 [this](JobState& job) { learnt.Met(job); }},
                 std::move(functions), config->diagnosis, Nanos::FromSeconds(config->job_timeout_s),
                 config->looks),
       ingest{jobs, registry, requests, counters,
@@ -196,7 +201,13 @@ std::string Collector::Parts::PageUrl() {
   return page_url;
 }
 
+void Collector::Parts::OnLooked(const std::string& job) {
+  news.Looked(job, ledger);
+  if (const auto state = jobs.Find(job)) learnt.Looked(*state);
+}
+
 void Collector::Parts::OnEnded(const JobState& job) {
+  learnt.Ended(job.name());
   const JobFigures f = job.Figures();
   const absl::Status saved = store->Save({f.name, f.ranks, f.world_size, f.nodes, f.started,
                                           f.last_seen, f.iteration + 1, api.ReportOf(job)});

@@ -30,6 +30,10 @@ ALTER TABLE jobs ADD COLUMN report TEXT NOT NULL DEFAULT '';
     R"sql(
 ALTER TABLE verdicts ADD COLUMN node TEXT;
 CREATE INDEX verdicts_by_node ON verdicts(node, opened_ns);
+)sql",
+    R"sql(
+CREATE TABLE learnt(job TEXT PRIMARY KEY, kept_ns INTEGER NOT NULL, message BLOB NOT NULL)
+  WITHOUT ROWID;
 )sql"};
 
 }  // namespace

@@ -20,7 +20,7 @@
 
 namespace fathom::collector {
 
-inline constexpr std::int64_t kSchemaVersion = 3;
+inline constexpr std::int64_t kSchemaVersion = 4;
 
 absl::Status Migrate(Database& database);
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "collector/export/verdict_proto.h"
+#include "collector/store/learnt_record.h"
 #include "collector/store/schema.h"
 #include "fathom/v1/report.pb.h"
 
@@ -90,6 +91,17 @@ absl::Status Store::Save(const StoredJob& job) {
   return Note(std::move(status));
 }
 
+absl::Status Store::Save(const std::string& job, const Learnt& learnt) {
+  const std::string record = ToRecord(learnt);
+  const std::lock_guard lock(mutex_);
+  if (!database_) return Note(absl::UnavailableError("no memory"));
+  Statement put =
+      database_->Prepare("INSERT OR REPLACE INTO learnt(job, kept_ns, message) VALUES(?, ?, ?)");
+  absl::Status status = put.Bind(1, job).Bind(2, learnt.kept.ns).BindBlob(3, record).Run();
+  if (status.ok() && ++writes_ % kTrimEvery == 0) status = Trim();
+  return Note(std::move(status));
+}
+
 absl::Status Store::Trim() {
   Statement verdicts = database_->Prepare(
       "DELETE FROM verdicts WHERE active = 0 AND id NOT IN "
@@ -98,7 +110,10 @@ absl::Status Store::Trim() {
   Statement jobs = database_->Prepare(
       "DELETE FROM jobs WHERE name NOT IN "
       "(SELECT name FROM jobs ORDER BY last_seen_ns DESC LIMIT ?)");
-  return jobs.Bind(1, kMaxJobs).Run();
+  if (auto status = jobs.Bind(1, kMaxJobs).Run(); !status.ok()) return status;
+  Statement learnt = database_->Prepare(
+      "DELETE FROM learnt WHERE job NOT IN (SELECT job FROM learnt ORDER BY kept_ns DESC LIMIT ?)");
+  return learnt.Bind(1, kMaxJobs).Run();
 }
 
 Episode Store::EpisodeOf(const Statement& row) {
@@ -194,6 +209,14 @@ std::optional<StoredJob> Store::FindJob(const std::string& name) {
   return StoredJob{
       row.Text(0),    u32(1),     u32(2), u32(3), WallNs(row.Integer(4)), WallNs(row.Integer(5)),
       row.Integer(6), row.Text(7)};
+}
+
+std::optional<Learnt> Store::FindLearnt(const std::string& job) {
+  const std::lock_guard lock(mutex_);
+  if (!database_) return std::nullopt;
+  Statement row = database_->Prepare("SELECT message FROM learnt WHERE job = ?");
+  if (!row.Bind(1, job).Step()) return std::nullopt;
+  return FromRecord(row.Text(0));
 }
 
 std::string Store::degraded() const {

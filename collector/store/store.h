@@ -1,6 +1,8 @@
-// The history: verdicts and ended jobs, in one SQLite file that survives kill -9.
+// The history: verdicts and ended jobs, and what was learnt of running ones, in one SQLite file
+// that survives kill -9.
 //
-// Written by the verdict ledger's listener and by the diagnoser (ended jobs); read by the API.
+// Written by the verdict ledger's listener, by the diagnoser (ended jobs) and by LearntKeeper; read
+// by the API and, at the start, by the collector.
 // WAL with synchronous=NORMAL: what was written is there after the process is killed; after a loss
 // of power the last moments may be missing, the file is sound.
 //
@@ -25,6 +27,7 @@
 #include "collector/store/database.h"
 #include "collector/store/node_history.h"
 #include "collector/verdict/episode.h"
+#include "collector/window/learnt.h"
 
 namespace fathom::collector {
 
@@ -46,6 +49,7 @@ class Store {
 
   absl::Status Save(const Episode& episode);
   absl::Status Save(const StoredJob& job);
+  absl::Status Save(const std::string& job, const Learnt& learnt);
 
   // Newest first; empty `job`: of all jobs.
   std::vector<Episode> Verdicts(const std::string& job, bool only_active, std::int64_t limit);
@@ -55,6 +59,8 @@ class Store {
   NodeRecords NodeRecordsSince(WallNs since);
   std::optional<Episode> Find(const std::string& id);
   std::optional<StoredJob> FindJob(const std::string& name);
+  // Nothing of a job that was never kept, and of a record that is damaged.
+  std::optional<Learnt> FindLearnt(const std::string& job);
 
   std::string degraded() const;  // why, naming the file; empty: all is well
   std::uint64_t errors() const;

@@ -125,7 +125,7 @@ void JobVerdicts::Refresh(Live& live, const diagnosis::Verdict& verdict, const J
   if (lower && live.lower_grades < kFallAfter) return;
   const bool graded = verdict.grade != kept.grade;
   const bool due = now.mono - live.last_told >= kUpdateGap;
-  if (!graded && !live.out_of_sight && !(due && Differs(verdict, kept))) return;
+  if (!graded && !live.says_unseen && !(due && Differs(verdict, kept))) return;
   const Iteration since = kept.since_iteration;
   const WallNs since_time = kept.since_time;
   const double hours = kept.cost.gpu_hours;
@@ -136,7 +136,7 @@ void JobVerdicts::Refresh(Live& live, const diagnosis::Verdict& verdict, const J
   live.episode.updated = now.wall;
   live.last_told = now.mono;
   live.lower_grades = 0;
-  live.adopted = live.out_of_sight = false;
+  live.adopted = live.says_unseen = false;
   changes.emplace_back(VerdictChange::kUpdated, live.episode);
 }
 
@@ -174,19 +174,39 @@ void JobVerdicts::CloseUnseen(const JobMoment& now, const diagnosis::Suspicion& 
   for (const auto& [key, why] : unseen) Close(key, now, why, changes);
 }
 
-bool JobVerdicts::KeepUnseen(Live& live, const JobMoment& now, Changes& changes) {
-  diagnosis::Verdict& verdict = live.episode.verdict;
+std::optional<diagnosis::Evidence> JobVerdicts::WhyUnseen(const Live& live, const JobMoment& now) {
+  const diagnosis::Verdict& verdict = live.episode.verdict;
   const std::string* node = IsHang(verdict) ? OutOfSight(verdict, now) : nullptr;
-  if (node == nullptr) return false;
-  if (live.out_of_sight) return true;
-  live.out_of_sight = true;
-  verdict.counter_evidence.push_back(
-      {"The agent of " + *node + " is out of reach: this is what was known last.", 0, "", 0,
-       "agents"});
+  if (node != nullptr) {
+    return diagnosis::Evidence{
+        "The agent of " + *node + " is out of reach: this is what was known last.", 0, "", 0,
+        "agents"};
+  }
+  if (!live.adopted || !now.recalled || IsHang(verdict)) return std::nullopt;
+  return diagnosis::Evidence{
+      "The collector was restarted since, and what was fetched from before the onset is gone: the "
+      "job is as slow, who holds it back was known last.",
+      0, "", 0, "collector"};
+}
+
+bool JobVerdicts::KeepUnseen(Live& live, const JobMoment& now, Changes& changes) {
+  const std::optional<diagnosis::Evidence> why = WhyUnseen(live, now);
+  if (!why) return false;
+  if (live.adopted) live.last_seen = now.mono;
+  if (live.says_unseen) return true;
+  live.says_unseen = true;
+  live.episode.verdict.counter_evidence.push_back(*why);
   live.episode.updated = now.wall;
   live.last_told = now.mono;
   changes.emplace_back(VerdictChange::kUpdated, live.episode);
   return true;
+}
+
+// An adopted verdict whose baseline is gone, or has not been compared with yet: it gets the longer
+// time.
+bool JobVerdicts::Unfounded(const Live& live, const JobMoment& now,
+                            const diagnosis::Suspicion& suspicion) {
+  return live.adopted && !(now.recalled && suspicion.settled);
 }
 
 void JobVerdicts::CloseRegular(const JobMoment& now, const diagnosis::Suspicion& suspicion,
@@ -194,14 +214,14 @@ void JobVerdicts::CloseRegular(const JobMoment& now, const diagnosis::Suspicion&
   std::vector<std::string> over;
   for (auto& [key, live] : open_) {
     if (!live.last_seen.known()) live.last_seen = now.mono;
-    // An adopted verdict has no baseline behind it any more: it gets the longer time.
     const bool hang = IsHang(live.episode.verdict) && !live.adopted;
     const Nanos gap = hang || suspicion.settled ? kCloseGap : kRegularGap;
-    if (now.mono - live.last_seen >= (live.adopted ? kRegularGap * 12 : gap)) over.push_back(key);
+    const Nanos wait = Unfounded(live, now, suspicion) ? kRegularGap * 12 : gap;
+    if (now.mono - live.last_seen >= wait) over.push_back(key);
   }
   for (const std::string& key : over) {
-    const bool adopted = open_[key].adopted;
-    Close(key, now, adopted ? "not seen again after the collector restarted" : "recovered",
+    const bool unfounded = Unfounded(open_[key], now, suspicion);
+    Close(key, now, unfounded ? "not seen again after the collector restarted" : "recovered",
           changes);
   }
 }

@@ -12,7 +12,9 @@
 //   not seen for kDoubtGap, nor any other
 //                                  → closed "no longer supported"; but a hang whose culprit is
 //                                  out of sight while the job stands still stays as it was last
-//                                  known, and says so: nothing speaks against it
+//                                  known, and says so: nothing speaks against it; likewise a
+//                                  slow job's that an earlier collector opened, while the job is
+//                                  slow by the baseline of then
 //   the job is regular (or, for a hang, moves again; or, for slowness, stands), for kCloseGap or
 //   kRegularGap                    → closed "recovered"
 //   job over, job restarted        → closed, saying so
@@ -23,6 +25,7 @@
 #define FATHOM_COLLECTOR_VERDICT_JOB_VERDICTS_H_
 
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -44,6 +47,8 @@ struct JobMoment {
   bool repeated = false;
   // Nodes by those ranks whose agents are out of reach: nothing is known of them now.
   std::map<RankId, std::string> out_of_sight = {};
+  // What is usual was learnt before this collector started: regular means what it meant then.
+  bool recalled = false;
 };
 
 using Changes = std::vector<std::pair<VerdictChange, Episode>>;
@@ -85,7 +90,7 @@ class JobVerdicts {
     int lower_grades = 0;  // diagnoses in a row with a lower grade
     MonoNs last_told;
     bool adopted = false;
-    bool out_of_sight = false;  // and it says so
+    bool says_unseen = false;  // why it stands though it is not seen
   };
   struct Candidate {
     diagnosis::Verdict verdict;
@@ -99,8 +104,12 @@ class JobVerdicts {
   void Open(const std::string& key, const diagnosis::Verdict& verdict, const JobMoment& now,
             Changes& changes);
   void CloseUnseen(const JobMoment& now, const diagnosis::Suspicion& suspicion, Changes& changes);
-  // A hang that nothing refutes: the job stands still, and its culprit cannot be seen.
+  // Why a verdict that is not seen is not refuted by that: the culprit of a hang is out of sight,
+  // or a slow job is as slow as before the collector was restarted.
+  static std::optional<diagnosis::Evidence> WhyUnseen(const Live& live, const JobMoment& now);
   bool KeepUnseen(Live& live, const JobMoment& now, Changes& changes);
+  static bool Unfounded(const Live& live, const JobMoment& now,
+                        const diagnosis::Suspicion& suspicion);
   void CloseRegular(const JobMoment& now, const diagnosis::Suspicion& suspicion, Changes& changes);
   void Close(const std::string& key, const JobMoment& now, const std::string& because,
              Changes& changes);

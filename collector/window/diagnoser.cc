@@ -15,7 +15,12 @@ namespace fathom::collector {
 namespace {
 
 JobMoment MomentOf(const JobFigures& figures, const Clock& clock) {
-  return {figures.name, figures.started, Iteration(figures.iteration), clock.Wall(), clock.Mono()};
+  return {.job = figures.name,
+          .started = figures.started,
+          .iteration = Iteration(figures.iteration),
+          .wall = clock.Wall(),
+          .mono = clock.Mono(),
+          .recalled = figures.recalled};
 }
 
 std::map<RankId, std::string> OutOfSight(const diagnosis::JobView& view) {
@@ -119,6 +124,7 @@ void Diagnoser::Look(const std::shared_ptr<JobState>& job, Watched& watched) {
   const bool ended = job->UpdateEnded(parts_.clock.Mono() - job_timeout_);
   const JobFigures figures = job->Figures();
   if (figures.ranks == 0) return;
+  if (watched.incarnation == 0 && parts_.met) parts_.met(*job);
   const JobMoment moment = MomentOf(figures, parts_.clock);
   if (watched.incarnation != 0 && watched.incarnation != figures.incarnation) {
     parts_.ledger.Restart(moment);

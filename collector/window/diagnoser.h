@@ -69,6 +69,8 @@ class Diagnoser {
     std::function<void(const std::string& job)> looked;
     // Called once when a job has ended, after its verdicts were closed. May be empty.
     std::function<void(const JobState& job)> ended;
+    // Called before the first look at a job. May be empty.
+    std::function<void(JobState& job)> met = {};
   };
 
   Diagnoser(Parts parts, DiagnosisFunctions functions, diagnosis::DiagnosisConfig config,

@@ -74,6 +74,7 @@ void JobState::ResetForRestart() {
   stacks_ = AskedStacks();
   suspicion_ = {};
   diagnosis_ = {};
+  recalled_.reset();
   ended_ = false;
 }
 
@@ -247,6 +248,11 @@ void JobState::SetSuspicion(const diagnosis::Suspicion& suspicion) {
   } else {
     window_.Unpin();
   }
+}
+
+void JobState::Recall(Learnt learnt) {
+  const std::lock_guard lock(mutex_);
+  recalled_ = std::move(learnt);
 }
 
 void JobState::SetDiagnosis(const diagnosis::Diagnosis& diagnosis) {

@@ -15,6 +15,7 @@
 #include <functional>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,6 +27,7 @@
 #include "collector/window/detail_windows.h"
 #include "collector/window/group_table.h"
 #include "collector/window/histogram.h"
+#include "collector/window/learnt.h"
 #include "collector/window/rank_table.h"
 #include "collector/window/row_cache.h"
 #include "collector/window/source_switches.h"
@@ -76,6 +78,7 @@ struct JobFigures {
   double slowdown = 1;
   bool slow = false, stalled = false;
   std::map<std::string_view, std::uint32_t> switched_off;  // source → living ranks without it
+  bool recalled = false;  // what is usual was learnt before this collector started
   WallNs started;
   WallNs last_seen;
   Nanos unheard;  // since its agents' last word; 0 while that is fresh
@@ -120,6 +123,11 @@ class JobState {
                                    RowsFor whom = RowsFor::kDiagnosis) const;
   void SetSuspicion(const diagnosis::Suspicion& suspicion);
   void SetDiagnosis(const diagnosis::Diagnosis& diagnosis);
+  // What the last Watch() has learnt, as of now.
+  Learnt learnt() const;
+  // What an earlier collector had learnt of a job of this name: it is gone on from if it is of this
+  // life of the job, once the first iteration is known.
+  void Recall(Learnt learnt);
   // Ends a job whose agents have been away since `deadline`, or whose ranks are all gone.
   bool UpdateEnded(MonoNs deadline);
 
@@ -177,6 +185,8 @@ class JobState {
   diagnosis::RankFacts FactsOf(RankId rank, const RankState& state, bool connected) const;
   void JoinSockets(diagnosis::JobView& view) const;
   std::vector<diagnosis::SignalState> Signals() const;
+  bool IsOfThisLife(const Learnt& learnt) const;
+  void GoOnFromRecalled(diagnosis::JobView& view) const;
 
   const std::string name_;
   const Clock& clock_;
@@ -192,6 +202,7 @@ class JobState {
   IterationHistogram histogram_;
   diagnosis::Suspicion suspicion_;
   diagnosis::Diagnosis diagnosis_;
+  std::optional<Learnt> recalled_;
   bool ended_ = false;
   WallNs last_seen_;
   MonoNs last_seen_mono_;

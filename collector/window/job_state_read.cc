@@ -13,6 +13,8 @@
 namespace fathom::collector {
 namespace {
 
+// Until then an episode that goes on may not be seen to, where its iterations were not recalled.
+constexpr std::size_t kFirstIterations = 10;
 constexpr Nanos kHealthFresh{10'000'000'000};  // agents send every second
 
 using Level = diagnosis::SignalState::Level;
@@ -175,7 +177,29 @@ diagnosis::JobView JobState::View(const NodeConnected& connected) const {
   view.device_windows = detail_.View();
   view.episode = suspicion_.episode;
   view.past = suspicion_.past;
+  if (view.window.size() < kFirstIterations) GoOnFromRecalled(view);
   return view;
+}
+
+void JobState::GoOnFromRecalled(diagnosis::JobView& view) const {
+  if (view.window.empty() || view.episode.onset.value >= 0) return;
+  if (!recalled_ || !IsOfThisLife(*recalled_)) return;
+  auto learnt = Renumbered(*recalled_, view.window);
+  if (!learnt) return;
+  view.episode = std::move(learnt->episode);
+  if (view.past.empty()) view.past = std::move(learnt->past);
+}
+
+bool JobState::IsOfThisLife(const Learnt& learnt) const {
+  return learnt.world_size == ranks_.world_size() &&
+         learnt.restart_count == ranks_.restart_count() &&
+         ranks_.started_wall_ns() < learnt.kept.ns;
+}
+
+Learnt JobState::learnt() const {
+  const std::lock_guard lock(mutex_);
+  return {clock_.Wall(), ranks_.world_size(), ranks_.restart_count(), suspicion_.episode,
+          suspicion_.past};
 }
 
 JobState::Progress JobState::progress() const {
@@ -198,6 +222,7 @@ JobFigures JobState::Figures() const {
   figures.baseline = suspicion_.expected;
   figures.slow = suspicion_.slow;
   figures.stalled = suspicion_.stalled;
+  figures.recalled = recalled_ && IsOfThisLife(*recalled_);
   if (suspicion_.expected.count > 0 && suspicion_.measured.count > 0) {
     figures.slowdown = std::max(1.0, suspicion_.measured.Seconds() / suspicion_.expected.Seconds());
   }

@@ -137,7 +137,7 @@ TEST_F(StoreTest, VerdictsOfAnEarlierFathomCountToo) {
   ASSERT_EQ(sqlite3_open(file.c_str(), &db), SQLITE_OK);
   ASSERT_EQ(sqlite3_exec(db,
                          "DROP INDEX verdicts_by_node; ALTER TABLE verdicts DROP COLUMN node;"
-                         "PRAGMA user_version=2",
+                         "DROP TABLE learnt; PRAGMA user_version=2",
                          nullptr, nullptr, nullptr),
             SQLITE_OK);
   sqlite3_close(db);

@@ -32,10 +32,11 @@ struct JobVerdictsTest : testing::Test {
 
   std::map<RankId, std::string> out_of_sight;
 
-  bool repeated = false;
+  bool repeated = false, recalled = false;
 
   JobMoment Now() {
-    return {"train", WallNs(5), Iteration(120), clock.Wall(), clock.Mono(), repeated, out_of_sight};
+    return {"train",      WallNs(5), Iteration(120), clock.Wall(),
+            clock.Mono(), repeated,  out_of_sight,   recalled};
   }
   void SetUp() override { suspicion.slow = true; }
   Changes Diagnose(std::vector<diagnosis::Verdict> seen) {
@@ -351,6 +352,37 @@ TEST_F(JobVerdictsTest, AdoptedOnesAreKeptForAWhileAndThenSaidToBeUnconfirmed) {
   const auto changes = Quiet(31);
   ASSERT_EQ(changes.size(), 1u);
   EXPECT_EQ(changes[0].second.closed_because, "not seen again after the collector restarted");
+}
+
+TEST_F(JobVerdictsTest, AnAdoptedOneStandsWhileTheJobIsSlowByWhatWasUsualThen) {
+  Episode stored;
+  stored.id = "v123456789abc";
+  stored.job = "train";
+  stored.verdict = Slow(2);
+  verdicts.Adopt(stored);
+  recalled = true;
+  for (int i = 0; i < 200; ++i) Diagnose({});
+  ASSERT_TRUE(verdicts.HasOpen());
+  ASSERT_EQ(all.size(), 1u) << "it is said once";
+  EXPECT_NE(all[0].second.verdict.counter_evidence.back().statement.find("restarted"),
+            std::string::npos);
+  suspicion.slow = false;
+  EXPECT_TRUE(Quiet(1).empty()) << "not regular long enough to tell";
+  suspicion.settled = true;
+  EXPECT_EQ(Quiet(2).at(0).second.closed_because, "recovered");
+}
+
+TEST_F(JobVerdictsTest, AnAdoptedOneGivesWayToWhatIsSeenNow) {
+  Episode stored;
+  stored.id = "v123456789abc";
+  stored.job = "train";
+  stored.verdict = Slow(2);
+  verdicts.Adopt(stored);
+  recalled = true;
+  for (int i = 0; i < 20; ++i) Diagnose({Slow(3)});
+  ASSERT_EQ(verdicts.Episodes().size(), 2u);
+  EXPECT_EQ(verdicts.Episodes()[1].id, "v123456789abc");
+  EXPECT_EQ(verdicts.Episodes()[1].closed_because.find("superseded by"), 0u);
 }
 
 TEST_F(JobVerdictsTest, AnAdoptedOneThatIsSeenAgainGoesOnUnderItsId) {

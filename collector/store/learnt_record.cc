@@ -1,0 +1,58 @@
+#include "collector/store/learnt_record.h"
+
+#include "fathom/v1/learnt.pb.h"
+
+namespace fathom::collector {
+namespace {
+
+std::uint64_t Unsigned(WallNs time) { return static_cast<std::uint64_t>(time.ns); }
+WallNs Time(std::uint64_t ns) { return WallNs(static_cast<std::int64_t>(ns)); }
+
+bool EqualLengths(const v1::Learnt& record) {
+  const int count = record.indexes_size();
+  return record.begins_ns_size() == count && record.durations_ns_size() == count &&
+         record.regular_size() == count;
+}
+
+}  // namespace
+
+std::string ToRecord(const Learnt& learnt) {
+  v1::Learnt record;
+  record.set_kept_ns(Unsigned(learnt.kept));
+  record.set_world_size(learnt.world_size);
+  record.set_restart_count(learnt.restart_count);
+  record.set_onset(learnt.episode.onset.value);
+  record.set_onset_ns(Unsigned(learnt.episode.onset_time));
+  record.set_expected_ns(learnt.episode.expected.count);
+  record.set_noise_ns(learnt.episode.noise.count);
+  for (const RankId rank : learnt.episode.asked) record.add_asked(rank.value);
+  for (const diagnosis::PastIteration& it : learnt.past) {
+    record.add_indexes(it.index.value);
+    record.add_begins_ns(Unsigned(it.begin));
+    record.add_durations_ns(it.duration.count);
+    record.add_regular(it.regular);
+  }
+  return record.SerializeAsString();
+}
+
+std::optional<Learnt> FromRecord(std::string_view bytes) {
+  v1::Learnt record;
+  if (!record.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) return std::nullopt;
+  if (!EqualLengths(record)) return std::nullopt;
+  Learnt learnt;
+  learnt.kept = Time(record.kept_ns());
+  learnt.world_size = record.world_size();
+  learnt.restart_count = record.restart_count();
+  learnt.episode.onset = Iteration(record.onset());
+  learnt.episode.onset_time = Time(record.onset_ns());
+  learnt.episode.expected = Nanos(record.expected_ns());
+  learnt.episode.noise = Nanos(record.noise_ns());
+  for (const std::uint32_t rank : record.asked()) learnt.episode.asked.emplace_back(rank);
+  for (int i = 0; i < record.indexes_size(); ++i) {
+    learnt.past.push_back({Iteration(record.indexes(i)), Time(record.begins_ns(i)),
+                           Nanos(record.durations_ns(i)), record.regular(i)});
+  }
+  return learnt;
+}
+
+}  // namespace fathom::collector
