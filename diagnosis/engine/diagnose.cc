@@ -72,6 +72,7 @@ std::optional<Replay> ReplayOf(const JobView& view, Findings& findings) {
 }
 
 bool IsAbout(const Verdict& verdict, const RankedDevice& device) {
+  if (device.ranks.empty()) return verdict.entity.ranks.empty();
   return std::any_of(device.ranks.begin(), device.ranks.end(), [&](RankId rank) {
     const auto& ranks = verdict.entity.ranks;
     return std::find(ranks.begin(), ranks.end(), rank) != ranks.end();

@@ -194,6 +194,7 @@ std::string Duration(double seconds) {
 }
 
 std::string RankList(const std::vector<RankId>& ranks) {
+  if (ranks.empty()) return "that are not known";
   std::string out;
   const std::size_t shown = std::min(ranks.size(), kListed);
   for (std::size_t i = 0; i < shown; ++i) {

@@ -19,7 +19,7 @@ namespace fathom::diagnosis {
 // "104 ms", "3.2 ms", "12.5 s".
 std::string Duration(double seconds);
 
-// "1", "1 and 3", "0, 1 and 3", "0, 1, 2 and 61 others".
+// "1", "1 and 3", "0, 1 and 3", "0, 1, 2 and 61 others"; "that are not known" of none.
 std::string RankList(const std::vector<RankId>& ranks);
 
 // "rank 2", "ranks 9 and 14".

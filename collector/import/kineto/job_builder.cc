@@ -13,6 +13,7 @@
 #include "collector/import/kineto/rank_rows.h"
 #include "collector/import/kineto/windows.h"
 #include "collector/import/op_summaries.h"
+#include "collector/import/rank_name.h"
 
 namespace fathom::collector::kineto {
 namespace {
@@ -57,6 +58,17 @@ void AddGroups(const RankTrace& trace, bool guessed, Recording& recording) {
   all.guessed = true;
 }
 
+// Of a job that is here whole the guessed group of all ranks is known.
+void NameAll(diagnosis::JobView& view) {
+  for (diagnosis::Group& group : view.groups) {
+    const bool whole = group.guessed && group.name == kGroupOfAll && group.members.empty() &&
+                       group.size == view.ranks.size();
+    if (!whole) continue;
+    for (const diagnosis::RankFacts& facts : view.ranks) group.members.push_back(facts.rank);
+    std::sort(group.members.begin(), group.members.end());
+  }
+}
+
 void AddFacts(const RankTrace& trace, const RankIterations& read, Recording& recording) {
   diagnosis::RankFacts& facts = FactsOf(recording, RankId(trace.rank));
   if (facts.node.empty()) facts.node = trace.summary.header.host;
@@ -84,7 +96,10 @@ void NoteDefects(const RankTrace& trace, const RankIterations& read, Recording& 
     note(summary.skipped, " events could not be parsed and were skipped, the first at byte ",
          summary.first_skipped_at);
   }
-  if (trace.rank_guessed) note("names no rank; taken for rank ", trace.rank, " by its name");
+  if (trace.rank_guessed) {
+    note("names no rank; taken for rank ", trace.rank,
+         RankOfFileName(trace.path) ? " by its name" : ", by the order in which traces begin");
+  }
   if (read.iterations.empty() && read.steps_in_part == 0)
     note("no ProfilerStep marks: its iterations are not known");
   if (read.unnamed_ops > 0) {
@@ -301,6 +316,7 @@ void AddTraces(const std::vector<RankTrace>& traces, Recording& recording) {
     recording.tables.push_back(std::move(read.tables));
     first = last;
   }
+  NameAll(recording.view);
   for (const auto& window : ByWindow(traces)) NoteClocks(window, recording);
   NoteSteps(steps, recording);
   DropContradictions(by_number, recording);

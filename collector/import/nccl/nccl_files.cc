@@ -52,6 +52,7 @@ absl::Status ReadFiles(const std::vector<std::string>& paths, const ImportLimits
                        const ReadFileRecord& read, std::string_view how_to_time,
                        Recording& recording) {
   std::vector<CommPart> parts;
+  bool cut = false;
   for (const std::string& path : paths) {
     auto record = ReadOne(path, limits, read);
     if (absl::IsCancelled(record.status())) return record.status();
@@ -61,11 +62,14 @@ absl::Status ReadFiles(const std::vector<std::string>& paths, const ImportLimits
       continue;
     }
     NoteDefects(path, *record, recording);
+    cut = cut || record->cut;
     Keep(*std::move(record), limits, recording, parts);
   }
   std::erase_if(parts, [](const CommPart& part) { return part.ops.empty(); });
   if (parts.empty()) {
-    return absl::InvalidArgumentError(absl::StrCat(paths.front(), ": no op of any communicator"));
+    return absl::InvalidArgumentError(absl::StrCat(paths.front(),
+                                                   ": no whole op of any communicator",
+                                                   cut ? ": it ends inside the first" : ""));
   }
   return BuildJob(std::move(parts), how_to_time, recording);
 }

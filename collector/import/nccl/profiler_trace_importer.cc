@@ -25,7 +25,9 @@ absl::Status ProfilerTraceImporter::Read(const std::vector<std::string>& paths,
     return ReadProfilerTrace(std::move(source), max_ops);
   };
   return ReadFiles(paths, limits, read,
-                   "a NCCL_PROFILE_EVENT_MASK with 64 (kernel channels) times them", recording);
+                   "a NCCL_PROFILE_EVENT_MASK with 64 (kernel channels) times them, unless the "
+                   "plugin leaves ends of channels out, as NCCL's own does since 2.28",
+                   recording);
 }
 
 }  // namespace fathom::collector::nccl

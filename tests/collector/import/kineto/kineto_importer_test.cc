@@ -382,6 +382,14 @@ TEST_F(KinetoImporterTest, RefusesAbsurdRanks) {
   EXPECT_THAT(recording_.notes, ElementsAre(HasSubstr("beyond the limit of 4 ranks")));
 }
 
+TEST_F(KinetoImporterTest, SaysHowARankWasGuessed) {
+  Write("rank1.json", Trace("", ThreeSteps(2)));
+  Write("node_77.1666149715033.pt.trace.json", Trace("", ThreeSteps(6)));
+  ASSERT_TRUE(Read().ok());
+  EXPECT_THAT(recording_.notes, Contains(HasSubstr("taken for rank 1 by its name")));
+  EXPECT_THAT(recording_.notes, Contains(HasSubstr("by the order in which traces begin")));
+}
+
 TEST(KinetoImporter, RecognisesItsOwnOnly) {
   const KinetoImporter importer;
   EXPECT_TRUE(importer.Recognises("x", Trace(Header(0, 1), {})));
