@@ -48,10 +48,7 @@ class Joiner {
   }
 
   JoinedOps Join() {
-    for (std::size_t i = 0; i < joined_.ops.size(); ++i) {
-      const CommEvent& call = joined_.ops[i].call;
-      if (call.external_id != kAbsent) by_external_id_.emplace(call.external_id, i);
-    }
+    ReadIds();
     for (const CommEvent& event : trace_.comms) {
       if (event.part == CommPart::kCall) continue;
       const std::size_t at = event.part == CommPart::kKernel ? CallOfKernel(event)
@@ -145,11 +142,41 @@ class Joiner {
     return kNone;
   }
 
-  std::size_t CallOfKernel(const CommEvent& kernel) {
-    if (const auto at = by_external_id_.find(kernel.external_id);
-        kernel.external_id != kAbsent && at != by_external_id_.end()) {
-      return at->second;
+  void ReadIds() {
+    for (std::size_t i = 0; i < joined_.ops.size(); ++i) {
+      const CommEvent& call = joined_.ops[i].call;
+      if (call.external_id != kAbsent) by_external_id_.emplace(call.external_id, i);
     }
+    std::size_t named = 0, wrong = 0;
+    for (const CommEvent& event : trace_.comms) {
+      const std::size_t call = event.part == CommPart::kKernel ? CallById(event) : kNone;
+      if (call == kNone) continue;
+      ++named;
+      if (!MayBeOf(event, joined_.ops[call].call)) ++wrong;
+    }
+    if (static_cast<double>(wrong) > kMostWrongIds * static_cast<double>(named)) {
+      by_external_id_.clear();
+    }
+  }
+
+  std::size_t CallById(const CommEvent& kernel) const {
+    if (kernel.external_id == kAbsent) return kNone;
+    // Of a launch that is known by this id it is the id, and not that of an op.
+    if (kernel.external_id == kernel.correlation && LaunchOf(kernel) != kAbsent) return kNone;
+    const auto at = by_external_id_.find(kernel.external_id);
+    return at == by_external_id_.end() ? kNone : at->second;
+  }
+
+  bool MayBeOf(const CommEvent& kernel, const CommEvent& call) const {
+    const std::int64_t launch = LaunchOf(kernel);
+    if (launch == kAbsent) return call.begin <= kernel.begin + kDeviceClock;
+    // Of several ops in a group the launch comes after the last of them.
+    return call.begin <= launch && (launch <= call.end || CallAround(launch) == kNone);
+  }
+
+  std::size_t CallOfKernel(const CommEvent& kernel) const {
+    const std::size_t named = CallById(kernel);
+    if (named != kNone && MayBeOf(kernel, joined_.ops[named].call)) return named;
     const std::int64_t launch = LaunchOf(kernel);
     return launch == kAbsent ? kNone : CallAround(launch);
   }

@@ -6,20 +6,24 @@
 //   Call and run. Gloo: the first open call of the same kind and size before the run began (kinds
 //   alone where sizes are told differently); for send and recv the call on the same thread just
 //   before. Where the file was cut, so that runs are lost, the first such call of the latest step
-//   that has one (whole_steps.h tells what else is lost). NCCL: External id, else the launch of the
-//   kernel's correlation id that lies inside the call, else (several ops launched as one kernel,
-//   when their group is closed) all open calls that the kernel can be of, begun since the launch
-//   before. Calls that bear the same group and sequence are one op. Wait. After a synchronous call,
-//   or one that does not say, the caller waits for the run to end if it begins no op before. Else a
-//   thread that waits does nothing: in a gap of the calling thread, longer than kShortestGap, the
-//   ops in flight that end inside it were waited for, one after the other, from the begin of the
-//   gap. The rest of the gap is the host's own. (DDP's wait for its buckets has no event; it is the
-//   gap at the end of backward.) The waiter is woken before the event of the run ends, so an end
-//   may lie up to kLateEnd after the gap. A message is its own wait, unless the thread does
-//   something meanwhile (isend, irecv): its run then ends when wait() on it returns, and it was
-//   waited for from the last event of the thread before that. The end of an isend stays unknown,
-//   for the data may have gone long before. On a device the rank waits where nothing but
-//   communication runs: DeviceWaits().
+//   that has one (whole_steps.h tells what else is lost). NCCL: External id, unless the launch or
+//   the time speaks against it (and not at all where that is so of more than kMostWrongIds: the ids
+//   then count something else); else the launch of the kernel's correlation id that lies inside the
+//   call, else (several ops launched as one kernel, when their group is closed) all open calls that
+//   the kernel can be of, begun since the launch before. Calls that bear the same group and
+//   sequence are one op.
+//
+//   Wait. After a synchronous call, or one that does not say, the caller waits for the run to end
+//   if it begins no op before. Else a thread that waits does nothing: in a gap of the calling
+//   thread, longer than kShortestGap, the ops in flight that end inside it were waited for, one
+//   after the other, from the begin of the gap. The rest of the gap is the host's own. (DDP's wait
+//   for its buckets has no event; it is the gap at the end of backward.) The waiter is woken before
+//   the event of the run ends, so an end may lie up to kLateEnd after the gap. A message is its own
+//   wait, unless the thread does something meanwhile (isend, irecv): its run then ends when wait()
+//   on it returns, and it was waited for from the last event of the thread before that. The end of
+//   an isend stays unknown, for the data may have gone long before.
+//
+//   On a device the rank waits where nothing but communication runs: DeviceWaits().
 // Deviation: a thread that sleeps while an op is in flight looks as if it waited until the op ends.
 //
 // Units: ns since the base of the trace. Thread-safety: pure function.
@@ -37,6 +41,10 @@ namespace fathom::collector::kineto {
 inline constexpr std::int64_t kShortestGap = 50'000;
 // 10 to 30 µs where cores are free; a worker may lose its core between the wake-up and the end.
 inline constexpr std::int64_t kLateEnd = 1'000'000;
+// Of the kernels whose External id is that of some call, those that cannot be of it.
+inline constexpr double kMostWrongIds = 0.1;
+// By so much the clocks of host and device may differ.
+inline constexpr std::int64_t kDeviceClock = 10'000'000;
 
 struct JoinedOp {
   CommEvent call;                    // of a run without a call, the run itself

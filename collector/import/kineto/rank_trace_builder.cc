@@ -86,8 +86,8 @@ void RankTraceBuilder::OnEvent(const TraceEvent& event, const EventArgs& args) {
     case Category::kPython:
       return OnPython(event);
     case Category::kRuntime:
-      if (args.correlation != kAbsent) {
-        trace_.launches.emplace(args.correlation, Stretch{event.begin, event.end()});
+      if (args.LaunchId() != kAbsent) {
+        trace_.launches.emplace(args.LaunchId(), Stretch{event.begin, event.end()});
       }
       return;
     case Category::kOther:
@@ -177,8 +177,8 @@ void RankTraceBuilder::AddComm(CommPart part, CollectiveKind kind, const TraceEv
   comm.elements = std::max(args.in_elements, args.out_elements);
   if (comm.elements == kAbsent) comm.elements = args.input_elements;
   comm.sequence = args.sequence;
-  comm.external_id = args.external_id;
-  comm.correlation = args.correlation;
+  comm.external_id = args.OpId();
+  comm.correlation = args.LaunchId();
   comm.group_size = args.group_size;
   comm.group = std::string(args.group_name);
   // c10d::send(tensors, group, peer, tag), c10d::allreduce_(tensors, …, async, timeout).

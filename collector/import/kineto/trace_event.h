@@ -59,6 +59,13 @@ struct EventArgs {
   std::array<std::int64_t, kConcrete> concrete = {};  // numbers among Concrete Inputs
   std::uint8_t concrete_known = 0;                    // bit i: concrete[i] was a number
   std::int8_t last_truth = -1;                        // of the Concrete Inputs: asyncOp of c10d ops
+
+  // What a launch and the work it launched have in common: `correlation`, or where a profiler
+  // writes none (ROCm's) `External id`.
+  std::int64_t LaunchId() const { return correlation != kAbsent ? correlation : external_id; }
+  // What an op and its work have in common. Some versions of Kineto write the correlation id there
+  // as well: that says nothing of ops, which count by themselves.
+  std::int64_t OpId() const { return external_id == correlation ? kAbsent : external_id; }
 };
 
 struct TraceGroup {

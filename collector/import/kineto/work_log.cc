@@ -50,7 +50,7 @@ void WorkLog::AddDevice(diagnosis::WorkKind kind, std::uint32_t name, const Trac
   one.stream = StreamOf(args.stream != kAbsent ? args.stream : event.thread);
   one.kind = kind;
   work_.device.push_back(one);
-  correlations_.push_back(args.correlation);
+  correlations_.push_back(args.LaunchId());
   if (kind == diagnosis::WorkKind::kCopy) AddCopy(event, args.bytes);
 }
 

@@ -16,6 +16,8 @@ std::string Op(double begin, double duration) {
   return Event("cpu_op", "aten::mm", 1, begin, duration);
 }
 
+constexpr char kAllReduceKernel[] = "ncclKernel_AllReduce_RING_LL_Sum_float(ncclWorkElem)";
+
 JoinedOps Join(const std::vector<std::string>& events) {
   return JoinComms(Sift(Trace(Header(0, 2), events)), 1);
 }
@@ -136,6 +138,59 @@ TEST(CommJoiner, JoinsKernelsByExternalId) {
   EXPECT_EQ(op.call.sequence, 41);
   EXPECT_EQ(op.call.group, "0");
   EXPECT_EQ(op.call.data_type, DataType::kBFloat16);
+}
+
+// PyTorch 1.12 to 2.2 wrote the correlation id there, which may be the id of any op.
+TEST(CommJoiner, AnExternalIdThatIsTheCorrelationIdIsNotThatOfAnOp) {
+  const auto joined =
+      Join({Event("cpu_op", "c10d::allreduce_", 1, 10, 20, R"("External id": 5)"),
+            Event("cuda_runtime", "cudaLaunchKernel", 1, 15, 2,
+                  R"("External id": 12, "correlation": 12)"),
+            Event("kernel", kAllReduceKernel, 7, 40, 100,
+                  R"("External id": 12, "stream": 20, "correlation": 12)"),
+            Event("cpu_op", "c10d::allreduce_", 1, 200, 20, R"("External id": 12)")});
+  ASSERT_EQ(joined.ops.size(), 2);
+  EXPECT_EQ(joined.ops[0].run_end, 140'000);
+  EXPECT_EQ(joined.ops[1].run_begin, kAbsent);
+}
+
+// ROCm's profiler: the External id alone, of a launch and its kernel.
+TEST(CommJoiner, AnExternalIdIsThatOfALaunchWhereThereIsNoOther) {
+  const auto joined =
+      Join({Event("cpu_op", "c10d::allreduce_", 1, 10, 20, R"("External id": 5)"),
+            Event("cuda_runtime", "hipLaunchKernel", 1, 15, 2, R"("External id": 12)"),
+            Event("kernel", kAllReduceKernel, 7, 40, 100, R"("External id": 12, "stream": 20)"),
+            Event("cpu_op", "c10d::allreduce_", 1, 200, 20, R"("External id": 12)")});
+  ASSERT_EQ(joined.ops.size(), 2);
+  EXPECT_EQ(joined.ops[0].run_end, 140'000);
+  EXPECT_EQ(joined.ops[1].run_begin, kAbsent);
+}
+
+// Two threads call at once: the id tells of which the launch is.
+TEST(CommJoiner, OfTwoCallsAroundALaunchTheIdTells) {
+  const auto joined =
+      Join({Event("cpu_op", "c10d::allreduce_", 1, 10, 30, R"("External id": 5)"),
+            Event("cpu_op", "c10d::allreduce_", 2, 12, 30, R"("External id": 6)"),
+            Event("cuda_runtime", "cudaLaunchKernel", 1, 15, 2, R"("correlation": 71)"),
+            Event("kernel", kAllReduceKernel, 7, 40, 100,
+                  R"("External id": 5, "stream": 20, "correlation": 71)")});
+  EXPECT_EQ(joined.ops.at(0).run_end, 140'000);
+  EXPECT_EQ(joined.ops.at(1).run_begin, kAbsent);
+}
+
+// Without launches nothing but time shows that ids of kernels count something else than ops.
+TEST(CommJoiner, IdsThatAreOftenWrongAreNotUsed) {
+  std::vector<std::string> events;
+  for (int i = 0; i < 40; ++i) {
+    const double begin = 100'000.0 * i;
+    const std::string op = "\"External id\": " + std::to_string(i);
+    const std::string kernel = "\"External id\": " + std::to_string(39 - i) + ", \"stream\": 20";
+    events.push_back(Event("cpu_op", "c10d::allreduce_", 1, begin, 20, op));
+    events.push_back(Event("kernel", kAllReduceKernel, 7, begin + 50, 100, kernel));
+  }
+  const auto joined = Join(events);
+  EXPECT_EQ(joined.runs_without_call, 40);
+  EXPECT_EQ(joined.calls_without_run, 40);
 }
 
 TEST(CommJoiner, JoinsKernelsByTheirLaunchInOlderTraces) {

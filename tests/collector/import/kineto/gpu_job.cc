@@ -31,6 +31,7 @@ struct Rank {
   double apart = 0;  // of its clock
   double step_begin = 0;
   int ids = 100;
+  int launches = 100;  // where these count by themselves
   int sequence = 0;
   std::vector<Reduction> reductions;
   std::vector<std::string> events;
@@ -60,6 +61,19 @@ class Player {
  private:
   bool Old() const { return job_.style == TraceStyle::kOldest; }
 
+  bool LaunchIds() const {
+    return job_.style == TraceStyle::kLaunchIds || job_.style == TraceStyle::kRocm;
+  }
+
+  int NextLaunch(Rank& rank) const { return LaunchIds() ? ++rank.launches : ++rank.ids; }
+
+  // What a launch and its work have in common, beside the id of the op.
+  std::string Ids(int correlation, int op) const {
+    const std::string external = absl::StrCat(R"("External id": )", LaunchIds() ? correlation : op);
+    if (job_.style == TraceStyle::kRocm) return external;
+    return absl::StrCat(external, R"(, "correlation": )", correlation);
+  }
+
   bool IsSick(int step) const { return step >= job_.from_step && step < job_.until_step; }
 
   bool Faulty(const Rank& rank, int step, GpuFault fault) const {
@@ -82,17 +96,17 @@ class Player {
   const char* OpCategory() const { return Old() ? "Operator" : "cpu_op"; }
 
   int Launch(Rank& rank, const char* name = "cudaLaunchKernel") {
-    const int correlation = ++rank.ids;
+    const int correlation = NextLaunch(rank);
     Add(rank, RuntimeCategory(), name, kHost, rank.host, 5,
-        absl::StrCat(R"("External id": 1, "cbid": 211, "correlation": )", correlation));
+        absl::StrCat(Ids(correlation, 1), R"(, "cbid": 211)"));
     rank.host += 5;
     return correlation;
   }
 
   std::string OnDevice(const Rank& rank, int stream, int correlation, int external_id) const {
     return absl::StrFormat(
-        R"("External id": %d, "queued": 0, "device": %d, "context": 1, "stream": %d, "correlation": %d, "grid": [128, 1, 1], "block": [256, 1, 1])",
-        external_id, rank.number, stream, correlation);
+        R"(%s, "queued": 0, "device": %d, "context": 1, "stream": %d, "grid": [128, 1, 1], "block": [256, 1, 1])",
+        Ids(correlation, external_id), rank.number, stream);
   }
 
   void Compute(Rank& rank, int step, const char* kernel, double duration) {
@@ -190,7 +204,8 @@ class Player {
             Old() ? "ncclKernel_AllReduce_RING_LL_Sum_float(ncclDevComm*, unsigned long, ncclWork*)"
                   : "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)",
             kNcclStream, start[i], end - start[i],
-            OnDevice(rank, kNcclStream, one.correlation, one.external_id) + Metadata(one.sequence));
+            OnDevice(rank, kNcclStream, one.correlation, one.external_id) +
+                (LaunchIds() ? "" : Metadata(one.sequence)));
         rank.nccl = end;
       }
     }
@@ -200,12 +215,12 @@ class Player {
     rank.device = std::max(rank.device, rank.nccl);
     for (int i = 0; i < 4; ++i) Compute(rank, step, "multi_tensor_apply_kernel", 200);
     if (job_.host_waits) {
-      const int correlation = ++rank.ids;
+      const int correlation = NextLaunch(rank);
       const double begin = rank.host;
       const double end = std::max(rank.host + 10, rank.device + 20);
       Copy(rank, "Memcpy DtoH (Device -> Pageable)", end - 6, 2, 4, correlation);
       Add(rank, RuntimeCategory(), "cudaMemcpyAsync", kHost, begin, end - begin,
-          absl::StrCat(R"("correlation": )", correlation));
+          Ids(correlation, 1));
       rank.host = end;
     }
     rank.host += 20;

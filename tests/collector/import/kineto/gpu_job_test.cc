@@ -184,7 +184,22 @@ TEST_P(GpuJobs, CutTraceOfTheCulpritAccusesNobody) {
 
 INSTANTIATE_TEST_SUITE_P(Styles, GpuJobs,
                          ::testing::Values(TraceStyle::kNewest, TraceStyle::kNoSequence,
-                                           TraceStyle::kOldest));
+                                           TraceStyle::kOldest, TraceStyle::kLaunchIds,
+                                           TraceStyle::kRocm));
+
+// Without groups in the trace one of all ranks is guessed; of a whole job it is known who that is.
+TEST(GpuGroups, TheGuessedGroupOfAWholeJobHasItsMembers) {
+  GpuJob job;
+  job.style = TraceStyle::kOldest;
+  auto texts = TracesOf(job);
+  Recording whole = Import(texts);
+  ASSERT_EQ(whole.view.groups.size(), 1);
+  EXPECT_TRUE(whole.view.groups[0].guessed);
+  EXPECT_THAT(whole.view.groups[0].members,
+              ElementsAre(RankId(0), RankId(1), RankId(2), RankId(3)));
+  texts.pop_back();
+  EXPECT_THAT(Import(texts).view.groups.at(0).members, IsEmpty()) << "rank 3 is not here";
+}
 
 TEST(GpuTables, SplitTheSpanAndJoinCollectives) {
   GpuJob job;
