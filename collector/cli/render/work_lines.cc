@@ -73,6 +73,9 @@ std::string Idle(const Json& ranks) {
              PercentOf(kernel, all), ", other ", PercentOf(other, all));
 }
 
+// A trace in whole microseconds has calls of none.
+std::string Short(double seconds) { return seconds > 0 ? Seconds(seconds) : "0 us"; }
+
 std::string Launches(const Json& ranks) {
   double count = 0, call = 0, delay = 0, queue = 0, p99 = 0;
   std::int64_t longest = 0;
@@ -86,8 +89,8 @@ std::string Launches(const Json& ranks) {
     longest = std::max(longest, IntField(rank, "queue_max"));
   }
   if (count <= 0) return "";
-  return Cat(static_cast<std::int64_t>(count), ", ", Seconds(call / count), " a call, begun after ",
-             Seconds(delay / count), " (99 %: ", Seconds(p99), "), queue ",
+  return Cat(static_cast<std::int64_t>(count), ", ", Short(call / count), " a call, begun after ",
+             Short(delay / count), " (99 %: ", Short(p99), "), queue ",
              absl::StrFormat("%.1f", queue / count), " (at most ", longest, ")");
 }
 

@@ -106,8 +106,12 @@ void TellSize(const std::vector<RankTrace>& traces, Recording& recording) {
 }  // namespace
 
 bool KinetoImporter::Recognises(std::string_view, std::string_view head) const {
-  // A Chrome trace by its events; PyTorch's by what only its profiler writes.
-  if (head.find("\"traceEvents\"") == std::string_view::npos) return false;
+  // A Chrome trace by its events, or a bare list of them; PyTorch's by what only its profiler
+  // writes.
+  const std::size_t first = head.find_first_not_of(" \t\r\n");
+  const bool list = first != std::string_view::npos && head[first] == '[' &&
+                    head.find("\"ph\"") != std::string_view::npos;
+  if (!list && head.find("\"traceEvents\"") == std::string_view::npos) return false;
   for (const std::string_view mark : {"\"schemaVersion\"", "\"deviceProperties\"", "\"cpu_op\"",
                                       "\"Operator\"", "\"cuda_runtime\"", "ProfilerStep#"}) {
     if (head.find(mark) != std::string_view::npos) return true;
@@ -134,7 +138,9 @@ absl::Status KinetoImporter::Read(const std::vector<std::string>& paths, const I
   if (!kept.ok()) return kept.status();
   traces = *std::move(kept);
   if (traces.empty()) {
-    return failed.ok() ? absl::InvalidArgumentError("no usable Kineto trace") : failed;
+    return failed.ok() ? absl::InvalidArgumentError(
+                             absl::StrCat(paths.front(), ": no whole event of PyTorch's profiler"))
+                       : failed;
   }
   NameGroupsApart(traces);
   if (std::string how = MarkSteps(traces); !how.empty()) recording.notes.push_back(std::move(how));

@@ -394,6 +394,9 @@ TEST(KinetoImporter, RecognisesItsOwnOnly) {
   const KinetoImporter importer;
   EXPECT_TRUE(importer.Recognises("x", Trace(Header(0, 1), {})));
   EXPECT_FALSE(importer.Recognises("x", R"({"traceEvents": [{"ph": "b", "cat": "GROUP"}]})"));
+  EXPECT_TRUE(importer.Recognises("x", R"( [{"ph": "X", "cat": "cpu_op", "name": "aten::mm"}])"));
+  EXPECT_FALSE(importer.Recognises("x", R"([{"ph": "b", "cat": "COLL", "name": "AllReduce"}])"));
+  EXPECT_FALSE(importer.Recognises("x", R"([{"category": "cpu_op"}])"));
   EXPECT_FALSE(importer.Recognises("x", R"({"schemaVersion": 1})"));
   EXPECT_FALSE(importer.Recognises("x", ""));
 }
