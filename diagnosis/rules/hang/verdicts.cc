@@ -340,6 +340,12 @@ Verdict ConvictCommunication(const StuckJob& job, const StuckInstance& stuck,
       "itself is stuck.",
       RankList(ranks), std::string(CollectiveKindName(stuck.inside.begin()->second.kind)),
       Duration(StuckFor(job).Seconds()));
+  verdict.evidence.push_back(
+      {absl::StrCat("Members of ", GroupName(job.c.view, stuck.group), " inside ",
+                    std::string(CollectiveKindName(stuck.inside.begin()->second.kind)),
+                    stuck.sequence == kNoSequence ? "" : absl::StrCat(" ", stuck.sequence.value),
+                    ": all, and none has left it."),
+       static_cast<double>(ranks.size()), "ranks", static_cast<double>(ranks.size()), "open ops"});
   verdict.would_change.push_back("A member that is stopped, or has not entered it.");
   AddPlace(job, place, among, verdict);
   return verdict;

@@ -19,7 +19,8 @@ enum class GpuFault { kNone, kSlowGpu, kSlowHost, kDataLoader, kCollector, kSlow
 enum class TraceStyle {
   kNewest,      // record_param_comms with group and Seq; relative times
   kNoSequence,  // as before 2.4
-  kLaunchIds,   // 1.12 to 2.2: the External id of a kernel is its correlation id, and as well an op's
+  kLaunchIds,   // 1.12 to 2.2: the External id of a kernel is its correlation id, and as well an
+                // op's
   kRocm,        // the same, and no correlation id
   kOldest,      // `Kernel`, `Runtime`, `nccl:all_reduce`; no groups; absolute times
 };
