@@ -117,7 +117,7 @@ class Telling(RunTest):
         text = done.stderr.decode()
         self.assertEqual(json.loads((self.api / "out.json").read_text()), report)
         self.assertRegex(text.splitlines()[0], r"^fathom: page http://127\.0\.0\.1:\d+/$")
-        self.assertEqual(text.count("fathom: Rank 2 on node0 holds the job back"), 1)
+        self.assertEqual(text.count("fathom: a lead: Rank 2 on node0 holds the job back"), 1)
         self.assertEqual(text.count("fathom: now established (was hypothesis)"), 1)
         self.assertEqual(text.count("fathom: verdict: Rank 2 on node0"), 1)
         self.assertIn("260 iterations, median 41.2 ms", text)
