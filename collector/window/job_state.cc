@@ -216,7 +216,9 @@ std::vector<RowsAsk> JobState::MissingRows(const diagnosis::RowsWanted& wanted,
     for (const Iteration iteration : wanted.iterations) {
       const std::int64_t own = window_.OwnIteration(rank, iteration.value);
       if (own < 0 || has(rank, iteration.value)) continue;
-      if (!window_.MayHaveTold(rank, iteration.value)) continue;  // its agent lags: later
+      // Its agent lags: later. Of a job that stands still nothing more comes, and the iteration in
+      // which it does is never told of.
+      if (!suspicion_.stalled && !window_.MayHaveTold(rank, iteration.value)) continue;
       if (ask.own.size() == kMaxIterationsPerRequest) break;
       ask.iterations.push_back(iteration.value);
       ask.own.push_back(own);

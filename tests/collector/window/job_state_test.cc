@@ -386,6 +386,20 @@ TEST_F(JobStateTest, IterationsThatARankHasNotToldOfAreAskedForLater) {
   }
 }
 
+// What a rank called last before it hung lies in an iteration that never ends.
+TEST_F(JobStateTest, OfAJobThatStandsStillTheIterationThatItIsInIsAskedFor) {
+  Start(1);
+  BatchShape shape;
+  shape.count = 8;
+  job.Apply(Batch(shape), "n0");
+  const diagnosis::RowsWanted wanted{{RankId(0)}, {Iteration(7), Iteration(8)}};
+  EXPECT_EQ(job.MissingRows(wanted).at(0).iterations, std::vector<std::int64_t>{7});
+  diagnosis::Suspicion stalled;
+  stalled.stalled = true;
+  job.SetSuspicion(stalled);
+  EXPECT_EQ(job.MissingRows(wanted).at(0).iterations, (std::vector<std::int64_t>{7, 8}));
+}
+
 TEST_F(JobStateTest, APartialIterationIsAsOldAsTheFirstOfThem) {
   Start(2);
   const auto tell = [&](std::uint32_t rank, std::int64_t first) {
