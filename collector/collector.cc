@@ -207,7 +207,6 @@ void Collector::Parts::OnLooked(const std::string& job) {
 }
 
 void Collector::Parts::OnEnded(const JobState& job) {
-  learnt.Ended(job.name());
   const JobFigures f = job.Figures();
   const absl::Status saved = store->Save({f.name, f.ranks, f.world_size, f.nodes, f.started,
                                           f.last_seen, f.iteration + 1, api.ReportOf(job)});

@@ -9,7 +9,10 @@ void LearntKeeper::Met(JobState& job) {
 }
 
 void LearntKeeper::Looked(const JobState& job) {
-  if (job.Figures().ended) return;
+  if (job.Figures().ended) {
+    kept_.erase(job.name());
+    return;
+  }
   const Learnt learnt = job.learnt();
   // Too little to be of use, and a new life of the job must not lose what may yet fit.
   if (learnt.past.empty()) return;
@@ -19,7 +22,5 @@ void LearntKeeper::Looked(const JobState& job) {
   at->second = {clock_.Mono(), learnt.episode.onset};
   store_.Save(job.name(), learnt).IgnoreError();  // counted, and shown as degraded
 }
-
-void LearntKeeper::Ended(const std::string& job) { kept_.erase(job); }
 
 }  // namespace fathom::collector

@@ -25,7 +25,6 @@ class LearntKeeper {
   // What the store has of a job of this name; JobState sees whether it is the same life of it.
   void Met(JobState& job);
   void Looked(const JobState& job);
-  void Ended(const std::string& job);
 
  private:
   struct Kept {

@@ -11,6 +11,7 @@
 #include "diagnosis/evidence/judge.h"
 #include "diagnosis/evidence/ledger.h"
 #include "diagnosis/graph/execution_graph.h"
+#include "diagnosis/model/lookup.h"
 #include "diagnosis/ranking/ranking.h"
 #include "diagnosis/replay/replay.h"
 #include "diagnosis/replay/what_if.h"
@@ -73,10 +74,8 @@ std::optional<Replay> ReplayOf(const JobView& view, Findings& findings) {
 
 bool IsAbout(const Verdict& verdict, const RankedDevice& device) {
   if (device.ranks.empty()) return verdict.entity.ranks.empty();
-  return std::any_of(device.ranks.begin(), device.ranks.end(), [&](RankId rank) {
-    const auto& ranks = verdict.entity.ranks;
-    return std::find(ranks.begin(), ranks.end(), rank) != ranks.end();
-  });
+  return std::any_of(device.ranks.begin(), device.ranks.end(),
+                     [&](RankId rank) { return Contains(verdict.entity.ranks, rank); });
 }
 
 // Who would be the culprit if those that are convicted were not.

@@ -95,8 +95,7 @@ void SayWhoGoesOn(const StuckJob& job, const std::vector<RankId>& elsewhere, Fin
   for (const RankId rank : elsewhere) {
     const RankFacts& facts = *FactsOf(job.c.view, rank);
     for (const StuckInstance& stuck : job.graph.instances) {
-      const auto& missing = stuck.missing;
-      if (std::find(missing.begin(), missing.end(), rank) == missing.end()) continue;
+      if (!Contains(stuck.missing, rank)) continue;
       Abstain(out, absl::StrCat(
                        "why rank ", rank.value, " goes on with ops of ",
                        GroupName(job.c.view, *facts.newest_group), " and does not enter the ",

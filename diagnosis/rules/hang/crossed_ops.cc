@@ -45,7 +45,7 @@ std::string OpInWords(const JobView& view, const StuckInstance& stuck) {
 
 std::string Side(const JobView& view, const std::vector<RankId>& ranks, const StuckInstance& first,
                  const StuckInstance& then) {
-  return absl::StrFormat("%s entered %s before %s", RanksInWords(ranks), OpInWords(view, first),
+  return absl::StrFormat("%s entered %s before %s", RanksAtStart(ranks), OpInWords(view, first),
                          OpInWords(view, then));
 }
 
@@ -56,10 +56,8 @@ void Describe(const StuckJob& job, const CrossedOps& crossed, const Orders& orde
     const auto& ranks = first ? crossed.one_first : crossed.two_first;
     const StuckInstance& a = first ? *crossed.one : *crossed.two;
     const StuckInstance& b = first ? *crossed.two : *crossed.one;
-    std::string text = Side(view, ranks, a, b) + ".";
-    text[0] = 'R';
     verdict.evidence.push_back(
-        {std::move(text), static_cast<double>(ranks.size()), "ranks", 0, "open ops"});
+        {Side(view, ranks, a, b) + ".", static_cast<double>(ranks.size()), "ranks", 0, "open ops"});
   }
   AddOrders(view, orders, crossed.Ranks(), "rows", verdict);
   verdict.would_change.push_back("Start times that show both ops begun on all of these ranks.");
@@ -99,11 +97,9 @@ Verdict ConvictCrossed(const StuckJob& job, const CrossedOps& crossed, const Ord
   if (broken) named = {broken->rank};
   Verdict verdict = BaseVerdict(job, Cause::kMismatch, std::move(named));
   verdict.grade = broken ? Grade::kSupported : Grade::kHypothesis;
-  std::string sides = Side(view, crossed.one_first, *crossed.one, *crossed.two);
-  sides[0] = 'R';
-  verdict.sentence =
-      absl::StrFormat("%s, %s the other way round: each side may wait for the other.", sides,
-                      RanksInWords(crossed.two_first));
+  verdict.sentence = absl::StrFormat(
+      "%s, %s the other way round: each side may wait for the other.",
+      Side(view, crossed.one_first, *crossed.one, *crossed.two), RanksInWords(crossed.two_first));
   if (broken) {
     verdict.sentence += absl::StrFormat(" Rank %d had never done so before.", broken->rank.value);
     verdict.evidence.push_back({"Times that it called them in the other order.",

@@ -21,9 +21,7 @@ constexpr std::size_t kWaitsShown = 3;
 std::vector<RankId> WaitersBeside(const WaitFor& graph, const std::vector<RankId>& culprits) {
   std::vector<RankId> waiters;
   for (RankId rank : graph.waiting) {
-    if (std::find(culprits.begin(), culprits.end(), rank) == culprits.end()) {
-      waiters.push_back(rank);
-    }
+    if (!Contains(culprits, rank)) waiters.push_back(rank);
   }
   return waiters;
 }
@@ -60,8 +58,7 @@ void AddWaits(const StuckJob& job, Verdict& verdict) {
   for (std::size_t i = 0; i < std::min(kWaitsShown, held.size()); ++i) {
     const StuckInstance& stuck = *held[i];
     const OpenOp& op = stuck.inside.begin()->second;
-    std::string text = RanksInWords(Inside(stuck));
-    text[0] = 'R';
+    std::string text = RanksAtStart(Inside(stuck));
     absl::StrAppend(&text, stuck.inside.size() == 1 ? " waits" : " wait", " in ",
                     std::string(CollectiveKindName(op.kind)), " ", stuck.sequence.value, " of ",
                     GroupName(job.c.view, stuck.group), " for ", RanksInWords(stuck.missing));

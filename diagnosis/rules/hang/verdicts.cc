@@ -24,11 +24,8 @@ constexpr std::size_t kWaitsShown = 3;
 
 // "rank 0 is in send to rank 1": the message in which it waits for another of the ring, or its op.
 std::string WaitInWords(const StuckJob& job, RankId rank, const std::vector<RankId>& ring) {
-  const auto in_ring = [&](RankId other) {
-    return std::find(ring.begin(), ring.end(), other) != ring.end();
-  };
   for (const StuckMessage& message : job.graph.messages) {
-    if (message.rank != rank || message.answered || !in_ring(message.op.peer)) continue;
+    if (message.rank != rank || message.answered || !Contains(ring, message.op.peer)) continue;
     const OpStep step{message.op.group, message.op.kind, message.op.bytes, message.op.peer};
     return absl::StrCat("rank ", rank.value, " is in ", InWords(job.c.view, step));
   }

@@ -35,9 +35,8 @@ Verdict Convict(const Situation& s, const std::vector<Skipped>& skipped) {
   verdict.sentence = absl::StrFormat(
       "%s left out an op of %s that its peers entered, and went on in %s; %s wait for it in a "
       "ring.",
-      RanksInWords(ranks), absl::StrJoin(first.behind, ", "), absl::StrJoin(first.ahead, ", "),
+      RanksAtStart(ranks), absl::StrJoin(first.behind, ", "), absl::StrJoin(first.ahead, ", "),
       RanksInWords(verdict.victims));
-  verdict.sentence[0] = 'R';
   for (const Skipped& odd : skipped) {
     verdict.evidence.push_back(
         {absl::StrFormat("Rank %d is behind in %s and not in %s: an order that no peer shares.",
@@ -285,13 +284,12 @@ std::vector<Verdict> JudgeMismatch(const Situation& s) {
       absl::StrFormat("as op %d of %s", found->sequence.value + 1, GroupName(s.view, found->group));
   verdict.sentence =
       found->majority
-          ? absl::StrFormat("%s called %s %s, where %s called %s.", RanksInWords(found->odd),
+          ? absl::StrFormat("%s called %s %s, where %s called %s.", RanksAtStart(found->odd),
                             found->odd_call, where, RanksInWords(found->others), found->other_call)
           : absl::StrFormat(
                 "%s do not agree on the %s %s: %s against %s, and neither has a majority.",
-                RanksInWords(found->odd), found->difference, where, found->odd_call,
+                RanksAtStart(found->odd), found->difference, where, found->odd_call,
                 found->other_call);
-  verdict.sentence[0] = 'R';
   verdict.evidence.push_back(
       {absl::StrCat("Calls at the same place differ in ", found->difference, "."),
        static_cast<double>(found->odd.size()), "ranks", static_cast<double>(found->others.size()),

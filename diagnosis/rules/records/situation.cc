@@ -180,12 +180,11 @@ void AddWaits(const Situation& s, const std::vector<RankId>& ranks, Verdict& ver
     held_up_by.insert(held_up_by.end(), wait.unknown.begin(), wait.unknown.end());
     std::sort(held_up_by.begin(), held_up_by.end());
     verdict.evidence.push_back(
-        {absl::StrFormat("%s %s in %s; not in it: %s", RanksInWords(wait.inside),
+        {absl::StrFormat("%s %s in %s; not in it: %s", RanksAtStart(wait.inside),
                          wait.inside.size() == 1 ? "waits" : "wait", OpName(s.view, wait),
                          RanksInWords(held_up_by)),
          static_cast<double>(wait.inside.size()), "ranks",
          static_cast<double>(wait.inside.size() + held_up_by.size()), "flight recorder"});
-    verdict.evidence.back().statement[0] = 'R';
   }
 }
 

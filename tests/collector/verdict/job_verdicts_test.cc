@@ -24,6 +24,8 @@ diagnosis::Verdict Slow(std::uint32_t rank, Grade grade = Grade::kSupported,
   return verdict;
 }
 
+constexpr char kStored[] = "v123456789abc";
+
 struct JobVerdictsTest : testing::Test {
   FakeClock clock;
   JobVerdicts verdicts;
@@ -52,6 +54,14 @@ struct JobVerdictsTest : testing::Test {
   Changes Keep(Changes changes) {
     all.insert(all.end(), changes.begin(), changes.end());
     return changes;
+  }
+  // What an earlier collector had left open, on rank 2.
+  void AdoptStored() {
+    Episode stored;
+    stored.id = kStored;
+    stored.job = "train";
+    stored.verdict = Slow(2);
+    verdicts.Adopt(stored);
   }
   Episode Opened(std::uint32_t rank, Grade grade = Grade::kSupported) {
     Diagnose({Slow(rank, grade)});
@@ -342,11 +352,7 @@ TEST_F(JobVerdictsTest, TheSameTroubleAgainReopensTheEpisode) {
 }
 
 TEST_F(JobVerdictsTest, AdoptedOnesAreKeptForAWhileAndThenSaidToBeUnconfirmed) {
-  Episode stored;
-  stored.id = "v123456789abc";
-  stored.job = "train";
-  stored.verdict = Slow(2);
-  verdicts.Adopt(stored);
+  AdoptStored();
   EXPECT_TRUE(Quiet(0).empty());
   EXPECT_TRUE(Quiet(30).empty());
   const auto changes = Quiet(31);
@@ -355,11 +361,7 @@ TEST_F(JobVerdictsTest, AdoptedOnesAreKeptForAWhileAndThenSaidToBeUnconfirmed) {
 }
 
 TEST_F(JobVerdictsTest, AnAdoptedOneStandsWhileTheJobIsSlowByWhatWasUsualThen) {
-  Episode stored;
-  stored.id = "v123456789abc";
-  stored.job = "train";
-  stored.verdict = Slow(2);
-  verdicts.Adopt(stored);
+  AdoptStored();
   recalled = true;
   for (int i = 0; i < 200; ++i) Diagnose({});
   ASSERT_TRUE(verdicts.HasOpen());
@@ -373,28 +375,20 @@ TEST_F(JobVerdictsTest, AnAdoptedOneStandsWhileTheJobIsSlowByWhatWasUsualThen) {
 }
 
 TEST_F(JobVerdictsTest, AnAdoptedOneGivesWayToWhatIsSeenNow) {
-  Episode stored;
-  stored.id = "v123456789abc";
-  stored.job = "train";
-  stored.verdict = Slow(2);
-  verdicts.Adopt(stored);
+  AdoptStored();
   recalled = true;
   for (int i = 0; i < 20; ++i) Diagnose({Slow(3)});
   ASSERT_EQ(verdicts.Episodes().size(), 2u);
-  EXPECT_EQ(verdicts.Episodes()[1].id, "v123456789abc");
+  EXPECT_EQ(verdicts.Episodes()[1].id, kStored);
   EXPECT_EQ(verdicts.Episodes()[1].closed_because.find("superseded by"), 0u);
 }
 
 TEST_F(JobVerdictsTest, AnAdoptedOneThatIsSeenAgainGoesOnUnderItsId) {
-  Episode stored;
-  stored.id = "v123456789abc";
-  stored.job = "train";
-  stored.verdict = Slow(2);
-  verdicts.Adopt(stored);
+  AdoptStored();
   const auto changes = Diagnose({Slow(2, Grade::kEstablished)});
   ASSERT_EQ(changes.size(), 1u);
   EXPECT_EQ(changes[0].first, VerdictChange::kUpdated);
-  EXPECT_EQ(changes[0].second.id, "v123456789abc");
+  EXPECT_EQ(changes[0].second.id, kStored);
 }
 
 TEST_F(JobVerdictsTest, StrongestFirstThenTheClosed) {

@@ -2,32 +2,14 @@
 
 #include <gtest/gtest.h>
 
-#include "collector/window/job_state.h"
 #include "fathom/v1/window.pb.h"
-#include "tests/collector/fake_clock.h"
-#include "tests/collector/messages.h"
+#include "tests/collector/window/two_node_job.h"
 
 namespace fathom::collector {
 namespace {
 
-constexpr std::uint64_t kOtherGroup = 0x77;
-
-class DetailWindowsTest : public testing::Test {
+class DetailWindowsTest : public TwoNodeJob {
  protected:
-  DetailWindowsTest() : job_("train", clock_) {
-    for (std::uint32_t rank = 0; rank < 4; ++rank) {
-      job_.Apply(RankOf(rank, 4), rank < 2 ? "a" : "b", 100);
-    }
-  }
-  // Iterations 0 to 19 of rank 0, whose anchor's sequence moves by 5 an iteration.
-  void Feed(std::uint32_t rank, std::uint64_t group = kWorldGroup, std::int64_t step = 5) {
-    BatchShape shape;
-    shape.rank = rank;
-    shape.count = 20;
-    shape.group = group;
-    shape.step = step;
-    job_.Apply(Batch(shape), rank < 2 ? "a" : "b");
-  }
   v1::WindowReply Reply(std::uint32_t rank, const std::string& state, std::uint64_t id = 1) {
     v1::WindowReply reply;
     reply.set_request_id(id);
@@ -42,9 +24,6 @@ class DetailWindowsTest : public testing::Test {
     sum.set_total_ns(5'000'000);
     return reply;
   }
-
-  FakeClock clock_;
-  JobState job_;
 };
 
 TEST_F(DetailWindowsTest, AllRanksOpenAndCloseAtTheSameOp) {

@@ -3,32 +3,15 @@
 #include <gtest/gtest.h>
 
 #include "collector/window/asked_stacks.h"
-#include "collector/window/job_state.h"
 #include "fathom/v1/health.pb.h"
 #include "fathom/v1/trace.pb.h"
-#include "tests/collector/fake_clock.h"
-#include "tests/collector/messages.h"
+#include "tests/collector/window/two_node_job.h"
 
 namespace fathom::collector {
 namespace {
 
-constexpr std::uint64_t kOtherGroup = 0x77;
-
-class SourceSwitchesTest : public testing::Test {
+class SourceSwitchesTest : public TwoNodeJob {
  protected:
-  SourceSwitchesTest() : job_("train", clock_) {
-    for (std::uint32_t rank = 0; rank < 4; ++rank) job_.Apply(RankOf(rank, 4), Node(rank), 100);
-  }
-  static const char* Node(std::uint32_t rank) { return rank < 2 ? "a" : "b"; }
-  // Iterations 0 to 19, whose anchor's sequence moves by `step` an iteration from 1000 on.
-  void Feed(std::uint32_t rank, std::uint64_t group = kWorldGroup, std::int64_t step = 5) {
-    BatchShape shape;
-    shape.rank = rank;
-    shape.count = 20;
-    shape.group = group;
-    shape.step = step;
-    job_.Apply(Batch(shape), Node(rank));
-  }
   void FeedAll() {
     for (std::uint32_t rank = 0; rank < 4; ++rank) Feed(rank);
   }
@@ -51,9 +34,6 @@ class SourceSwitchesTest : public testing::Test {
     return reply;
   }
   RankSwitchState StateOf(std::uint32_t rank) { return job_.switches().ranks().at(RankId(rank)); }
-
-  FakeClock clock_;
-  JobState job_;
 };
 
 TEST_F(SourceSwitchesTest, AllRanksSwitchBehindTheSameOp) {
