@@ -36,17 +36,21 @@ class _Finder:
             return None
         self._busy.add(name)
         try:
-            return _watch().spec_of(self, name, path, target)
+            watch = _watch()
+            return None if watch is None else watch.spec_of(self, name, path, target)
         finally:
             self._busy.discard(name)
 
 
 def _watch():
-    if "fathom_python" not in sys.modules:  # found wherever sys.path has gone since
-        _execute(PathFinder.find_spec("fathom_python", [HERE]))
-    from fathom_python import watch
+    try:
+        if "fathom_python" not in sys.modules:  # found wherever sys.path has gone since
+            _execute(PathFinder.find_spec("fathom_python", [HERE]))
+        from fathom_python import watch
 
-    return watch
+        return watch
+    except Exception:  # its folder may be gone by now
+        return None
 
 
 def _execute(spec):

@@ -5,6 +5,7 @@
 import ast
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -117,6 +118,18 @@ class SiteTest(unittest.TestCase):
             print(ring().groups[0].description)
             """)
         self.assertEqual(said, ["default_pg"])
+
+    def test_a_folder_that_is_gone_by_now_breaks_no_import(self):
+        """An upgrade, an uninstall or an unmount while the job runs."""
+        site = self.root / "site"
+        shutil.copytree(SITE, site)
+        said = self.run_python(f"""
+            import shutil
+            shutil.rmtree({str(site / "fathom_python")!r})
+            import torch.utils.data.dataloader as loader, torch.distributed.distributed_c10d as c
+            print(list(loader._BaseDataLoaderIter().__dict__), c._new_process_group_helper.__name__)
+            """, PYTHONPATH=f"{site}:{self.root}:{pathlib.Path(__file__).parent}")
+        self.assertEqual(said, ["['left'] _new_process_group_helper"])
 
     def test_errors_of_the_real_helper_pass(self):
         said = self.run_python("""
