@@ -133,7 +133,8 @@ inline constexpr std::size_t kFirstHeaderBytes = offsetof(RegionHeader, transfer
 
 enum class IdentitySource : std::uint32_t { kNone = 0, kTorchrun = 1, kSlurm = 2, kMpi = 3 };
 
-// The only page both sides write. Agent's words and tracer's words lie on different cache lines.
+// The only page both sides write. Agent's words and tracer's words lie on different cache lines,
+// but for the two that an order changes.
 struct ControlBlock {
   // Agent → tracer; the first two the tracer writes where an order takes hold.
   alignas(64) std::atomic<std::uint32_t> sources_disabled;  // SourceBit; read relaxed at each hook

@@ -9,8 +9,8 @@
 // that op was still told as before, the next one is told the new way. An order waits as long as it
 // has to, and a newer one replaces it.
 //
-//   agent: ticket 0, fields, new ticket (release)     tracer: words, switched_at, switched
-//   (release)
+//   agent: ticket 0, fields, new ticket (release)
+//   tracer: the two words, SwitchState::at_sequence, SwitchState::ticket (release)
 //
 // Never the calls at the API (kSourceGloo, kSourceNccl): by them ops are numbered, and ranks that
 // count from different ops would wrongly look late.

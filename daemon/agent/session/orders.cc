@@ -1,6 +1,5 @@
 #include "daemon/agent/session/orders.h"
 
-#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -91,18 +90,15 @@ void Orders::ReadStacks(const v1::StackRequest& request, std::int64_t now_ns) {
 }
 
 void Orders::ReportStacks(std::int64_t now_ns) {
-  const auto answered = [&](const AwaitedStack& awaited) { return Answer(awaited, now_ns); };
-  awaited_.erase(std::remove_if(awaited_.begin(), awaited_.end(), answered), awaited_.end());
+  std::erase_if(awaited_, [&](const AwaitedStack& awaited) { return Answer(awaited, now_ns); });
 }
 
 bool Orders::Answer(const AwaitedStack& awaited, std::int64_t now_ns) {
   const std::optional<StackView> seen = sampler_->Latest(awaited.key);
-  const bool there = seen && (seen->samples > 0 || !seen->error.empty());
-  if (!there && now_ns <= awaited.deadline_ns) return false;
+  if (!seen && now_ns <= awaited.deadline_ns) return false;
   v1::RankStack stack;
-  if (!there) stack.set_error("no stack could be read in time");
-  if (there) stack.set_error(seen->error);
-  if (there && seen->samples > 0) *stack.mutable_stack() = StackSampleOf(*seen);
+  stack.set_error(seen ? seen->error : "no stack could be read in time");
+  if (seen && seen->samples > 0) *stack.mutable_stack() = StackSampleOf(*seen);
   SendStack(awaited, std::move(stack));
   sampler_->Forget(awaited.key);
   return true;

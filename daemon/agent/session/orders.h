@@ -15,6 +15,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "daemon/agent/session/rank_session.h"
@@ -30,8 +31,8 @@ class Orders {
   // The newest session of a rank; null: none on this node.
   using Find = std::function<RankSession*(const std::string& job, std::uint32_t rank)>;
 
-  // `stacks`: reads the stack of a process; empty: stacks are not read here.
   Orders(Find find, Outbox& outbox) : find_(std::move(find)), outbox_(outbox) {}
+  // Without it stacks are not read here.
   void ReadStacksWith(StackSampler::Tool tool) { stack_tool_ = std::move(tool); }
 
   void OpenWindow(const v1::WindowRequest& request, std::int64_t now_ns);

@@ -212,7 +212,7 @@ bool RankSession::Silent(std::int64_t now_ns) const {
 void RankSession::Note(const ProcessFacts& facts) {
   if (!cgroup_.empty() || facts.cgroup.empty()) return;
   cgroup_ = facts.cgroup;
-  first_oom_kills_ = facts.oom_kills;
+  first_oom_kills_ = ReadOomKills(cgroup_);
 }
 
 std::uint64_t RankSession::OomKills() const {

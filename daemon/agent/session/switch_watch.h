@@ -8,7 +8,7 @@
 // Units: CLOCK_MONOTONIC ns. Thread-safety: single-threaded, on the poll loop.
 // Ownership: refers to nothing; the region is handed in.
 // Errors: Ask: those of RegionReader, FailedPrecondition where the tracer does not know orders.
-// Cost: three system calls an order, none a look.
+// Cost: six system calls an order, none a look.
 #ifndef FATHOM_DAEMON_AGENT_SESSION_SWITCH_WATCH_H_
 #define FATHOM_DAEMON_AGENT_SESSION_SWITCH_WATCH_H_
 

@@ -31,7 +31,6 @@ void ReadThrottling(const std::string& folder, ProcessFacts& out) {
 
 void ReadEvents(const std::string& folder, ProcessFacts& out) {
   out.cgroup = folder;
-  out.oom_kills = ReadOomKills(folder);
   if (const auto events = ReadSmallFile(absl::StrCat(folder, "/cgroup.events")); events.ok()) {
     out.frozen = NumberAfter(*events, "frozen").value_or(0) != 0;
   }
@@ -128,10 +127,14 @@ absl::StatusOr<StatLine> ParseStat(absl::string_view text) {
   return line;
 }
 
-ProcessLife ReadLife(const KernelRoots& roots, std::uint32_t pid, std::uint64_t start_time_ticks) {
+absl::StatusOr<StatLine> ReadStat(const KernelRoots& roots, std::uint32_t pid) {
   const auto text = ReadSmallFile(PidPath(roots, pid, "stat"));
-  if (!text.ok()) return {};
-  const auto line = ParseStat(*text);
+  if (!text.ok()) return text.status();
+  return ParseStat(*text);
+}
+
+ProcessLife ReadLife(const KernelRoots& roots, std::uint32_t pid, std::uint64_t start_time_ticks) {
+  const auto line = ReadStat(roots, pid);
   if (!line.ok()) return {};
   if (start_time_ticks != 0 && line->start_time_ticks != start_time_ticks) return {};
   const bool dead = line->state == 'Z' || line->state == 'X';
@@ -140,9 +143,7 @@ ProcessLife ReadLife(const KernelRoots& roots, std::uint32_t pid, std::uint64_t 
 
 absl::StatusOr<ProcessFacts> ReadFacts(const KernelRoots& roots, std::uint32_t pid,
                                        std::uint32_t training_tid) {
-  const auto text = ReadSmallFile(PidPath(roots, pid, "stat"));
-  if (!text.ok()) return text.status();
-  const auto line = ParseStat(*text);
+  const auto line = ReadStat(roots, pid);
   if (!line.ok()) return line.status();
   ProcessFacts facts;
   facts.state = line->state;

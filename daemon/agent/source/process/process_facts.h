@@ -40,11 +40,10 @@ struct ProcessFacts {
   std::uint64_t minor_faults = 0;
   std::uint64_t cgroup_throttled_us = 0;
   std::uint64_t rss_bytes = 0;
-  std::uint64_t io_bytes = 0;   // a measure of reading and writing that only grows: bytes of calls
-                                // and bytes of storage, added; 0 if not readable
-  std::string cgroup;           // folder of its cgroup, version 2; empty: there is none
-  std::uint64_t oom_kills = 0;  // in its cgroup, ever
-  bool frozen = false;          // its cgroup is frozen
+  std::uint64_t io_bytes = 0;  // a measure of reading and writing that only grows: bytes of calls
+                               // and bytes of storage, added; 0 if not readable
+  std::string cgroup;          // folder of its cgroup, version 2; empty: there is none
+  bool frozen = false;         // its cgroup is frozen
   // Of the training thread, or of the main one while that waits on a futex; empty when it runs or
   // may not be seen.
   std::string wait_channel;
@@ -66,6 +65,7 @@ struct StatLine {
 
 // The name of a command may hold blanks and parentheses; the last ')' ends it.
 absl::StatusOr<StatLine> ParseStat(absl::string_view text);
+absl::StatusOr<StatLine> ReadStat(const KernelRoots& roots, std::uint32_t pid);
 
 std::uint64_t TicksToNs(std::uint64_t ticks);
 

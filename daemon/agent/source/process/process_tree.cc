@@ -5,7 +5,6 @@
 #include <system_error>
 
 #include "absl/strings/numbers.h"
-#include "absl/strings/str_cat.h"
 
 namespace fathom::agent {
 
@@ -15,9 +14,7 @@ ProcessTree::ProcessTree(const KernelRoots& roots) : roots_(roots) {
   for (; !error && at != std::filesystem::directory_iterator(); at.increment(error)) {
     std::uint32_t pid = 0;
     if (!absl::SimpleAtoi(at->path().filename().string(), &pid)) continue;
-    const auto text = ReadSmallFile(absl::StrCat(roots_.proc, "/", pid, "/stat"));
-    if (!text.ok()) continue;
-    const auto line = ParseStat(*text);
+    const auto line = ReadStat(roots_, pid);
     if (!line.ok()) continue;
     processes_[pid] = *line;
     children_[line->parent].push_back(pid);

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "daemon/agent/source/stack/stack_text.h"
-#include "daemon/agent/source/stack/thread_snapshot.h"
 
 namespace fathom::agent {
 StackSampler::StackSampler(Tool tool) : tool_(std::move(tool)), thread_([this] { Run(); }) {}

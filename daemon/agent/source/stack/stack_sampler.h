@@ -1,9 +1,9 @@
-// Stacks of ranks that are silent: what do they do?
+// Stacks of ranks: what do they do?
 //
-// Owned by session/stack_watch, which says whose. One process is looked at at a time; a rank at
-// most every kEvery, at most so many times in one silence as is asked for, then now and then where
-// that is asked for. A rank whose thread was paused for longer than kMostPause is looked at no
-// more.
+// One is owned by session/stack_watch (ranks that are silent), one by session/orders (ranks that
+// were asked for); they say whose. Each looks at one process at a time; at a rank at most every
+// kEvery, at most so many times in one silence as is asked for, then now and then where that is
+// asked for. A rank whose thread was paused for longer than kMostPause is looked at no more.
 //
 // Model: Want() queues a rank; a thread runs the tool (stack_reader.h) and keeps the newest stack,
 // how many samples there were and how many distinct innermost Python functions the last kRecent of
@@ -51,6 +51,7 @@ class StackSampler {
  public:
   static constexpr std::int64_t kEveryNs = 2'000'000'000;
   static constexpr std::size_t kRecent = 6;
+  static constexpr Nanos kMostPause{50'000'000};
 
   // What reads the stack of a process; `stop` asks it to give up.
   using Tool =

@@ -41,8 +41,6 @@ inline constexpr Nanos kStopWithin{200'000'000};
 
 // After so long in the pause no further piece of the stack is copied.
 inline constexpr Nanos kCopyWithin{10'000'000};
-// A pause that is longer is reason to look no more: stack_sampler.
-inline constexpr Nanos kMostPause{50'000'000};
 
 absl::StatusOr<ThreadSnapshot> SnapshotThread(std::uint32_t thread);
 

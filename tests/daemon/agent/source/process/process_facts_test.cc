@@ -147,7 +147,7 @@ TEST(ReadFactsTest, ReadsIoAndWhatItsCgroupWentThrough) {
   const auto facts = ReadFacts(tree.roots(), 7, 7);
   ASSERT_TRUE(facts.ok());
   EXPECT_EQ(facts->io_bytes, 5603u);
-  EXPECT_EQ(facts->oom_kills, 1u);
+  EXPECT_EQ(ReadOomKills(facts->cgroup), 1u);
   tree.Put("cgroup/job/a/memory.events", "low 0\noom 2\noom_kill 2\n");
   std::filesystem::remove(tree.roots().proc + "/7/stat");
   EXPECT_EQ(ReadOomKills(facts->cgroup), 2u) << "also after its end";
