@@ -35,7 +35,7 @@ struct Collector::Parts {
 
   absl::Status Listen(const FinalizedCollectorConfig& config);
   void OnVerdict(VerdictChange change, const Episode& episode);
-  void OnLooked(const std::string& job);
+  void OnLooked(const JobState& job);
   void OnEnded(const JobState& job);
   std::string PageUrl();
   PrometheusExporter::Sources Sources();
@@ -92,12 +92,12 @@ Collector::Parts::Parts(const FinalizedCollectorConfig& config, DiagnosisFunctio
       page_url(config->page_url),
       learnt(*store, clock),
       ledger([this](VerdictChange change, const Episode& e) { OnVerdict(change, e); }),
-      diagnoser({jobs, registry, requests, ledger, clock,
-                 [this](const std::string& job) { OnLooked(job); },
-                 [this](const JobState& job) { OnEnded(job); },
-                 [this](JobState& job) { learnt.Met(job); }},
-                std::move(functions), config->diagnosis, Nanos::FromSeconds(config->job_timeout_s),
-                config->looks),
+      diagnoser(
+          {jobs, registry, requests, ledger, clock, [this](const JobState& job) { OnLooked(job); },
+           [this](const JobState& job) { OnEnded(job); },
+           [this](JobState& job) { learnt.Met(job); }},
+          std::move(functions), config->diagnosis, Nanos::FromSeconds(config->job_timeout_s),
+          config->looks),
       ingest{jobs, registry, requests, counters,
              [this](const std::string& job) { diagnoser.Notify(job); }},
       exporter(Sources()),
@@ -201,12 +201,13 @@ std::string Collector::Parts::PageUrl() {
   return page_url;
 }
 
-void Collector::Parts::OnLooked(const std::string& job) {
-  news.Looked(job, ledger);
-  if (const auto state = jobs.Find(job)) learnt.Looked(*state);
+void Collector::Parts::OnLooked(const JobState& job) {
+  news.Looked(job.name(), ledger);
+  learnt.Looked(job);
 }
 
 void Collector::Parts::OnEnded(const JobState& job) {
+  learnt.Ended(job.name());
   const JobFigures f = job.Figures();
   const absl::Status saved = store->Save({f.name, f.ranks, f.world_size, f.nodes, f.started,
                                           f.last_seen, f.iteration + 1, api.ReportOf(job)});

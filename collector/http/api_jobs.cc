@@ -65,12 +65,9 @@ Response Api::Job(const JobState& job) const {
   return Response::Json(json.EndObject().Take());
 }
 
-// A page of another origin can send a POST, but not one of JSON.
 Response Api::Profile(JobState& job, const Request& request) const {
   if (request.method != "POST") return Response::Json(ProfileJson(job));
-  if (request.content_type != "application/json") {
-    return Response::Error(415, "a POST needs Content-Type: application/json");
-  }
+  if (auto refused = RefusedUnlessJson(request)) return *std::move(refused);
   const auto wish = ParseWish(request);
   if (!wish) {
     return Response::Error(400, "seconds is a number from 1 to 300, ranks a list like 0,3,5");

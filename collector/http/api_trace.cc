@@ -10,16 +10,11 @@ Response Refused(const absl::Status& status) {
                          std::string(status.message()));
 }
 
-// A page of another origin can send a POST, but not one of JSON.
-bool IsJson(const Request& request) { return request.content_type == "application/json"; }
-
-Response NotJson() { return Response::Error(415, "a POST needs Content-Type: application/json"); }
-
 }  // namespace
 
 Response Api::Trace(JobState& job, const Request& request) const {
   if (request.method != "POST") return Response::Json(TraceJson(job));
-  if (!IsJson(request)) return NotJson();
+  if (auto refused = RefusedUnlessJson(request)) return *std::move(refused);
   const auto wish = ParseSwitch(request);
   if (!wish.ok()) return Refused(wish.status());
   if (!parts_.trace) return Response::Error(503, "this collector switches nothing");
@@ -29,7 +24,7 @@ Response Api::Trace(JobState& job, const Request& request) const {
 
 Response Api::Stacks(JobState& job, const Request& request) const {
   if (request.method != "POST") return Response::Json(StacksJson(job));
-  if (!IsJson(request)) return NotJson();
+  if (auto refused = RefusedUnlessJson(request)) return *std::move(refused);
   const auto ranks = ParseRanks(request.Text("ranks"));
   if (!ranks) return Response::Error(400, "ranks is a list like 0,3,5");
   if (!parts_.stacks) return Response::Error(503, "this collector reads no stacks");

@@ -82,9 +82,7 @@ std::string CordonRelay::You(const Request& request) const {
 Response CordonRelay::Pass(const Request& request) {
   const std::string path = PathOf(request.segments);
   if (path.empty()) return Response::Error(404, "there is no such command");
-  if (request.content_type != "application/json") {
-    return Response::Error(415, "a POST needs Content-Type: application/json");
-  }
+  if (auto refused = RefusedUnlessJson(request)) return *std::move(refused);
   const Right right = RightOf(request);
   if (right != Right::kOn) return Response::Error(403, WhyNot(right));
   const bool room = ++under_way_ <= kMostUnderWay;

@@ -92,6 +92,11 @@ std::optional<Request> ParseTarget(std::string_view path, std::string_view query
   return request;
 }
 
+std::optional<Response> RefusedUnlessJson(const Request& request) {
+  if (request.content_type == "application/json") return std::nullopt;
+  return Response::Error(415, "a POST needs Content-Type: application/json");
+}
+
 bool SameOrigin(std::string_view origin, std::string_view host,
                 const std::vector<std::string>& allowed) {
   if (origin.empty()) return true;

@@ -55,6 +55,10 @@ std::optional<Request> ParseTarget(std::string_view path, std::string_view query
 bool SameOrigin(std::string_view origin, std::string_view host,
                 const std::vector<std::string>& allowed);
 
+// What a POST that is not JSON is answered; nothing for one that is. A page of another origin can
+// send a POST, but not one of JSON.
+std::optional<Response> RefusedUnlessJson(const Request& request);
+
 // Whether `host` (a Host header, port allowed) names this machine's loopback or one of `allowed`.
 bool HostAllowed(std::string_view host, const std::vector<std::string>& allowed);
 

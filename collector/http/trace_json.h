@@ -1,7 +1,8 @@
 // What people change of a running job's tracing, as the API answers it: switches and stacks.
 //
-// Used by Api. docs/formats/http_api.md is the contract. Thread-safety: pure but for the job's
-// lock. Errors: ParseSwitch gives InvalidArgument with what to do. Cost: O(ranks).
+// Used by Api, and by profile_json (ParseRanks). docs/formats/http_api.md is the contract.
+// Thread-safety: pure but for the job's lock. Errors: ParseSwitch gives InvalidArgument with what
+// to do. Cost: O(ranks).
 #ifndef FATHOM_COLLECTOR_HTTP_TRACE_JSON_H_
 #define FATHOM_COLLECTOR_HTTP_TRACE_JSON_H_
 

@@ -1,8 +1,9 @@
 // The agents: who is connected, what they last said of their node, and how to reach them.
 //
-// Written by sessions; asked by the diagnoser (is the agent of a node there?), by RowRequests (how
-// to send to it), by the API and the exporter. A node that connects again replaces its former
-// stream. A node that has been away for kForgetAfter is forgotten.
+// Written by sessions; asked by the diagnoser (is the agent of a node there?), by RowRequests,
+// WindowRequests and TraceRequests (how to send to it), by the API and the exporter. A node that
+// connects again replaces its former stream. A node that has been away for kForgetAfter is
+// forgotten.
 //
 // Units: wall time for display, collector's monotonic clock for ages. Thread-safety: thread-safe.
 // Ownership: channels are owned by their streams and held weakly. Errors: kTooManyNodes.

@@ -1,5 +1,6 @@
 #include "collector/store/learnt_keeper.h"
 
+#include <optional>
 #include <utility>
 
 namespace fathom::collector {
@@ -9,18 +10,17 @@ void LearntKeeper::Met(JobState& job) {
 }
 
 void LearntKeeper::Looked(const JobState& job) {
-  if (job.Figures().ended) {
-    kept_.erase(job.name());
-    return;
-  }
-  const Learnt learnt = job.learnt();
-  // Too little to be of use, and a new life of the job must not lose what may yet fit.
-  if (learnt.past.empty()) return;
-  const auto [at, first] = kept_.try_emplace(job.name());
-  const bool due = first || clock_.Mono() - at->second.when >= kEvery;
-  if (!due && at->second.onset == learnt.episode.onset) return;
-  at->second = {clock_.Mono(), learnt.episode.onset};
-  store_.Save(job.name(), learnt).IgnoreError();  // counted, and shown as degraded
+  const auto at = kept_.find(job.name());
+  const MonoNs now = clock_.Mono();
+  const bool waits = at != kept_.end() && now - at->second.when < kEvery;
+  if (waits && at->second.onset == job.onset()) return;
+  // Of too little nothing: a new life of the job must not lose what may yet fit.
+  const std::optional<Learnt> learnt = job.learnt();
+  if (!learnt) return;
+  kept_[job.name()] = {now, learnt->episode.onset};
+  store_.Save(job.name(), *learnt).IgnoreError();  // counted, and shown as degraded
 }
+
+void LearntKeeper::Ended(const std::string& job) { kept_.erase(job); }
 
 }  // namespace fathom::collector

@@ -1,8 +1,9 @@
 // Keeps what was learnt of each running job in the store, and hands it back after a restart.
 //
-// Owned by the collector, called by the diagnoser's thread before the first look at a job and after
-// each look. Thread-safety: thread-compatible. Errors: those of the store, which counts and shows
-// them. Cost: a write of some KB each kEvery a job, and when an episode begins or ends.
+// Owned by the collector, called by the diagnoser's thread before the first look at a job, after
+// each look, and at its end. Thread-safety: thread-compatible. Errors: those of the store, which
+// counts and shows them. Cost: a write of some KB each kEvery a job, and when an episode begins or
+// ends.
 #ifndef FATHOM_COLLECTOR_STORE_LEARNT_KEEPER_H_
 #define FATHOM_COLLECTOR_STORE_LEARNT_KEEPER_H_
 
@@ -25,6 +26,7 @@ class LearntKeeper {
   // What the store has of a job of this name; JobState sees whether it is the same life of it.
   void Met(JobState& job);
   void Looked(const JobState& job);
+  void Ended(const std::string& job);
 
  private:
   struct Kept {

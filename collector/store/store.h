@@ -2,7 +2,7 @@
 // that survives kill -9.
 //
 // Written by the verdict ledger's listener, by the diagnoser (ended jobs) and by LearntKeeper; read
-// by the API and, at the start, by the collector.
+// by the API, at the start by the collector (open verdicts), and by LearntKeeper.
 // WAL with synchronous=NORMAL: what was written is there after the process is killed; after a loss
 // of power the last moments may be missing, the file is sound.
 //

@@ -144,7 +144,7 @@ void Diagnoser::Look(const std::shared_ptr<JobState>& job, Watched& watched) {
   } else {
     return;
   }
-  if (parts_.looked) parts_.looked(job->name());
+  if (parts_.looked) parts_.looked(*job);
 }
 
 NodeConnected Diagnoser::Connected() const {

@@ -66,7 +66,7 @@ class Diagnoser {
     VerdictLedger& ledger;
     const Clock& clock;
     // Called after each look at a job, e.g. to tell subscribers. May be empty.
-    std::function<void(const std::string& job)> looked;
+    std::function<void(const JobState& job)> looked;
     // Called once when a job has ended, after its verdicts were closed. May be empty.
     std::function<void(const JobState& job)> ended;
     // Called before the first look at a job. May be empty.

@@ -9,7 +9,6 @@
 #include "fathom/v1/job.pb.h"
 #include "fathom/v1/row.pb.h"
 #include "fathom/v1/summary.pb.h"
-#include "fathom/v1/window.pb.h"
 
 namespace fathom::collector {
 namespace {

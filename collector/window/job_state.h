@@ -1,14 +1,16 @@
 // All that the collector knows of one job while it runs: ranks, communicators, the window of
-// summaries, fetched rows, the newest window of detail, and what diagnosis last said.
+// summaries, fetched rows, the newest window of detail, switch and stacks that were ordered, what
+// an earlier collector had learnt, and what diagnosis last said.
 //
 // Owned by JobTable (shared_ptr: the API may still read a job that was forgotten). Written by
-// collector/ingest, read by the diagnoser, the API and the exporter.
+// collector/ingest and the diagnoser's thread, read by that, the API and the exporter.
 //
 // Model: one lock a job; every public function takes it but name(), InReach() and HeardAgo(). A
-// restart (rank_table.h) voids the window, groups, rows, detail and the last diagnosis; the
-// incarnation number rises. Units: wall time for display, the collector's monotonic clock for ages.
-// Thread-safety: thread-safe. Errors: RejectReason for what a peer sent. Cost: View() copies the
-// window, O(ranks × iterations × communicators), some 100 ns a row; all else as its parts say.
+// restart (rank_table.h) voids the window, groups, rows, detail, orders, what was recalled and the
+// last diagnosis; the incarnation number rises. Units: wall time for display, the collector's
+// monotonic clock for ages. Thread-safety: thread-safe. Errors: RejectReason for what a peer sent.
+// Cost: View() copies the window, O(ranks × iterations × communicators), some 100 ns a row; all
+// else as its parts say.
 #ifndef FATHOM_COLLECTOR_WINDOW_JOB_STATE_H_
 #define FATHOM_COLLECTOR_WINDOW_JOB_STATE_H_
 
@@ -123,8 +125,10 @@ class JobState {
                                    RowsFor whom = RowsFor::kDiagnosis) const;
   void SetSuspicion(const diagnosis::Suspicion& suspicion);
   void SetDiagnosis(const diagnosis::Diagnosis& diagnosis);
-  // What the last Watch() has learnt, as of now.
-  Learnt learnt() const;
+  // What the last Watch() has learnt, as of now. Nothing: the job is over, or no iteration judged.
+  std::optional<Learnt> learnt() const;
+  // Where the episode that it saw began; −1: there is none.
+  Iteration onset() const;
   // What an earlier collector had learnt of a job of this name: it is gone on from if it is of this
   // life of the job, once the first iteration is known.
   void Recall(Learnt learnt);

@@ -6,12 +6,22 @@
 #include "fathom/v1/window.pb.h"
 
 namespace fathom::collector {
+namespace {
+
+// Of a reply that tells of several ranks: are all of them the sender's?
+template <typename Reply>
+Rejection CheckOwners(const RankTable& ranks, const Reply& reply, std::string_view node) {
+  for (const auto& told : reply.ranks()) {
+    if (auto bad = ranks.CheckOwner(RankId(told.rank()), node)) return bad;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
 
 Rejection JobState::Apply(const v1::WindowReply& reply, std::string_view node) {
   const std::lock_guard lock(mutex_);
-  for (const auto& window : reply.ranks()) {
-    if (auto bad = ranks_.CheckOwner(RankId(window.rank()), node)) return bad;
-  }
+  if (auto bad = CheckOwners(ranks_, reply, node)) return bad;
   return detail_.Take(reply);
 }
 
@@ -31,9 +41,7 @@ void JobState::RefuseWindow(std::uint64_t id, const WindowAsk& ask, const std::s
 
 Rejection JobState::Apply(const v1::TraceReply& reply, std::string_view node) {
   const std::lock_guard lock(mutex_);
-  for (const auto& told : reply.ranks()) {
-    if (auto bad = ranks_.CheckOwner(RankId(told.rank()), node)) return bad;
-  }
+  if (auto bad = CheckOwners(ranks_, reply, node)) return bad;
   return switches_.Take(reply, ranks_);
 }
 
@@ -57,9 +65,7 @@ SourceSwitches JobState::switches() const {
 
 Rejection JobState::Apply(const v1::StackReply& reply, std::string_view node) {
   const std::lock_guard lock(mutex_);
-  for (const auto& told : reply.ranks()) {
-    if (auto bad = ranks_.CheckOwner(RankId(told.rank()), node)) return bad;
-  }
+  if (auto bad = CheckOwners(ranks_, reply, node)) return bad;
   return stacks_.Take(reply);
 }
 

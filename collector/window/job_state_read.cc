@@ -196,10 +196,16 @@ bool JobState::IsOfThisLife(const Learnt& learnt) const {
          ranks_.started_wall_ns() < learnt.kept.ns;
 }
 
-Learnt JobState::learnt() const {
+std::optional<Learnt> JobState::learnt() const {
   const std::lock_guard lock(mutex_);
-  return {clock_.Wall(), ranks_.world_size(), ranks_.restart_count(), suspicion_.episode,
-          suspicion_.past};
+  if (ended_ || suspicion_.past.empty()) return std::nullopt;
+  return Learnt{clock_.Wall(), ranks_.world_size(), ranks_.restart_count(), suspicion_.episode,
+                suspicion_.past};
+}
+
+Iteration JobState::onset() const {
+  const std::lock_guard lock(mutex_);
+  return suspicion_.episode.onset;
 }
 
 JobState::Progress JobState::progress() const {

@@ -19,8 +19,8 @@ const diagnosis::PastIteration* BegunAt(const Learnt& learnt, WallNs begin) {
   return at == learnt.past.end() ? nullptr : &*at;
 }
 
-// By so much less the window numbers an iteration than `learnt` would; nothing if it begins before
-// what is known, and as none of it.
+// By so much the window's numbers of iterations are above those of `learnt`; nothing if it begins
+// before what is known, and as none of it.
 std::optional<std::int64_t> ShiftTo(const Learnt& learnt,
                                     const diagnosis::IterationSummary& first) {
   if (const auto* same = BegunAt(learnt, first.begin)) {

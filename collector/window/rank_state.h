@@ -19,7 +19,8 @@
 
 namespace fathom::collector {
 
-// Bits of RankInfo.sources: which hooks the tracer has in place.
+// abi::SourceBit: hooks in place (RankInfo.sources), that have told something, that are switched
+// off.
 enum SourceBit : std::uint32_t {
   kGloo = 1,
   kPython = 2,

@@ -11,7 +11,7 @@ namespace fathom::collector {
 namespace {
 
 constexpr std::size_t kMostSamples = 64;  // of one silence: its beginning, and a minute
-constexpr std::int64_t kSilentAtLeastNs = 2'000'000'000;  // as agents call it
+constexpr std::int64_t kSilentAtLeastNs = 2'000'000'000;  // the least that agents call silent
 
 diagnosis::ProcessState StateOf(const std::string& letter) {
   using enum diagnosis::ProcessState;

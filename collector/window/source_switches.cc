@@ -1,6 +1,5 @@
 #include "collector/window/source_switches.h"
 
-#include <algorithm>
 #include <set>
 #include <tuple>
 #include <utility>

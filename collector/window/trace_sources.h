@@ -1,7 +1,7 @@
 // The sources of the tracer by name, as the API, the command line and metrics write them.
 //
-// Used by job_json, trace_json, the exporter and the signals. The bits are abi::SourceBit, told by
-// agents. Thread-safety: constants. Errors: none.
+// Used by job_json, trace_json and JobState's figures, which the exporter shows. The bits are
+// abi::SourceBit, told by agents. Thread-safety: constants. Errors: none.
 #ifndef FATHOM_COLLECTOR_WINDOW_TRACE_SOURCES_H_
 #define FATHOM_COLLECTOR_WINDOW_TRACE_SOURCES_H_
 
