@@ -140,7 +140,10 @@ absl::Status OpenArchives(std::vector<std::string>& files, const ImportLimits& l
 void ShowArchives(const Archives& archives, Recording& recording) {
   for (const auto& archive : archives) {
     for (std::string& note : recording.notes) note = archive->Shown(note);
-    for (FileUse& file : recording.files) file.path = archive->Shown(file.path);
+    for (FileUse& file : recording.files) {
+      file.path = archive->Shown(file.path);
+      file.left_out = archive->Shown(file.left_out);
+    }
   }
 }
 
@@ -195,14 +198,6 @@ Assigned Assign(const std::vector<std::string>& files, std::string_view format,
   return assigned;
 }
 
-const std::string& FirstOf(const std::string& format, const Recording& recording) {
-  static const std::string kNone;
-  const auto at = std::find_if(
-      recording.files.begin(), recording.files.end(),
-      [&](const FileUse& use) { return use.format == format && use.left_out.empty(); });
-  return at == recording.files.end() ? kNone : at->path;
-}
-
 // Formats that tell jobs of different sizes were not recorded of one job.
 absl::Status CheckOneSize(const std::vector<std::string>& files, const Recording& recording) {
   for (const SizeTold& one : recording.sizes) {
@@ -211,7 +206,7 @@ absl::Status CheckOneSize(const std::vector<std::string>& files, const Recording
       if (two.exact ? two.ranks == one.ranks : two.ranks <= one.ranks) continue;
       return TwoJobs(absl::StrCat("the ", one.format, " files are of a job of ", one.ranks,
                                   " ranks, the ", two.format, " files of one of ", two.ranks),
-                     FirstOf(one.format, recording), FirstOf(two.format, recording), files);
+                     one.path, two.path, files);
     }
   }
   return absl::OkStatus();

@@ -40,6 +40,7 @@ struct FileUse {
 // How many ranks the job has by the files of a format.
 struct SizeTold {
   std::string format;
+  std::string path;  // a file that tells it
   std::uint32_t ranks = 0;
   bool exact = true;  // else there may be more
 };
@@ -50,7 +51,7 @@ struct Recording {
   std::vector<diagnosis::RankTables> tables;  // by rank, of those whose work was traced
   std::vector<RankId> ranks_missing;          // of the job, but in none of the files
   std::vector<std::string> notes;
-  std::vector<FileUse> files;  // by path
+  std::vector<FileUse> files;  // by path while they are read
   std::vector<SizeTold> sizes;
   diagnosis::ClockAlignment clocks;  // of the rows
   // A recording that was judged as it was read, like a live job: its verdicts, strongest first.

@@ -21,7 +21,7 @@
 namespace fathom::collector {
 
 // InvalidArgument: `why` ("rank 0 has traces of two processes"), the places of `one` and `two`, and
-// what to do. `files`: all of the format.
+// what to do. `files`: all that were read.
 absl::Status TwoJobs(std::string_view why, const std::string& one, const std::string& two,
                      const std::vector<std::string>& files);
 

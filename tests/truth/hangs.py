@@ -1,9 +1,10 @@
 """The hang part of tests/truth/run: real jobs that hang, and real jobs that only look like it.
 
 A hang is right when a conviction names exactly the faulty rank with exactly the expected cause while
-the job hangs, and no conviction ever names another rank or another cause. A confuser is right when nobody is convicted of a hang; a lead (a hypothesis) may
-stand while it lasts. A process that was stopped and goes on may be called stopped, if that verdict
-closes. A conviction is a verdict graded established or supported.
+the job hangs, and no conviction ever names another rank or another cause. A confuser is right when
+nobody is convicted of a hang; a lead (a hypothesis) may stand while it lasts. A process that was
+stopped and goes on may be called stopped, if that verdict closes. A conviction is a verdict graded
+established or supported.
 """
 import os
 import pathlib
@@ -73,9 +74,7 @@ def names_fault(verdict, rank, cause):
 
 def judge_hang(rank, cause, ever):
     accused = convictions(ever)
-    if any(ranks_of(v) != {rank} for v in accused):
-        return "wrong", False
-    if any(v.get("cause") != cause for v in accused):
+    if not all(names_fault(v, rank, cause) for v in accused):
         return "wrong", False
     return ("right", True) if accused else ("abstained", False)
 

@@ -81,9 +81,12 @@ std::vector<std::string> FilesAtLength(const Json& report) {
     const std::string left_out = TextField(file, "left_out");
     const std::vector<std::int64_t> ranks = IntsField(file, "ranks");
     if (format.empty() && left_out.empty()) continue;
-    lines.push_back(Cat(TextField(file, "path"), ": ", format, ranks.empty() ? "" : ", ",
-                        ranks.empty() ? "" : RankNames(ranks),
-                        left_out.empty() ? "" : "; left out: ", left_out));
+    std::vector<std::string> words;
+    if (!format.empty()) words.push_back(format);
+    if (!ranks.empty()) words.push_back(RankNames(ranks));
+    std::string line = Cat(TextField(file, "path"), ": ", Join(words, ", "));
+    if (!left_out.empty()) AppendTo(&line, words.empty() ? "" : "; ", "left out: ", left_out);
+    lines.push_back(std::move(line));
   }
   return lines;
 }

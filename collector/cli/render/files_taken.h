@@ -16,7 +16,7 @@
 
 namespace fathom::cli {
 
-// "kineto 4 (ranks 0-3), flight-recorder 4 (ranks 0-3); 1 left out, 2 ignored"; empty: not mixed.
+// "4 kineto (ranks 0-3), 4 flight-recorder (ranks 0-3), 1 left out, 2 ignored"; empty: not mixed.
 std::string FilesInShort(const Json& report);
 
 // "traces/rank0.json.gz: kineto, rank 0".

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "collector/cli/render/quantity.h"
 #include "collector/cli/render/table.h"
 #include "collector/cli/text.h"
 
@@ -30,13 +31,12 @@ std::string Explain(const std::string& reason) {
 }
 
 std::string SwitchedOff(const Json& trace) {
-  if (!HasField(trace, "switched_off") || trace["switched_off"].empty()) {
-    return "nothing is switched off\n";
-  }
+  const Json& off = ObjectField(trace, "switched_off");
+  if (off.empty()) return "nothing is switched off\n";
   std::string out;
-  for (const auto& [source, ranks] : trace["switched_off"].items()) {
-    AppendTo(&out, source, " is switched off on ", ranks.dump(),
-             ranks.dump() == "1" ? " rank\n" : " ranks\n");
+  for (auto at = off.begin(); at != off.end(); ++at) {
+    const auto count = static_cast<std::size_t>(IntField(off, at.key().c_str()));
+    AppendTo(&out, at.key(), " is switched off on ", Counted(count, "rank"), "\n");
   }
   return out;
 }

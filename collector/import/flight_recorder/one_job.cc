@@ -99,16 +99,18 @@ absl::Status CheckOneJob(const std::map<RankId, Source>& sources, Recording& rec
   if (told.empty()) return absl::OkStatus();
   if (told.size() == 1) {
     const auto size = static_cast<std::uint32_t>(told.begin()->first.size());
-    recording.sizes.push_back({"flight-recorder", size, true});
+    recording.sizes.push_back(
+        {"flight-recorder", sources.at(told.begin()->second.front()).path, size, true});
     return absl::OkStatus();
   }
   const auto& [one, of_one] = *told.begin();
   const auto& [two, of_two] = *std::next(told.begin());
-  return absl::InvalidArgumentError(
-      absl::StrFormat("the dumps of ranks %s say that the job has %d ranks, those of ranks %s that "
-                      "it has %d: these "
-                      "are two jobs, name the dumps of one of them",
-                      Ranks(of_one), one.size(), Ranks(of_two), two.size()));
+  std::vector<std::string> paths;
+  for (const auto& [rank, source] : sources) paths.push_back(source.path);
+  return TwoJobs(
+      absl::StrCat("the dumps of ranks ", Ranks(of_one), " say that the job has ", one.size(),
+                   " ranks, those of ranks ", Ranks(of_two), " that it has ", two.size()),
+      sources.at(of_one.front()).path, sources.at(of_two.front()).path, paths);
 }
 
 }  // namespace

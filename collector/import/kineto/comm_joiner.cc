@@ -96,6 +96,18 @@ class Joiner {
     joined_.ops.push_back(op);
   }
 
+  // What has a call comes first, by the begin of these; runs alone are behind.
+  std::size_t Calls() const { return joined_.ops.size() - alone_.size(); }
+
+  // Calls that began by `time`.
+  std::size_t BegunBy(std::int64_t time) const {
+    const auto calls = joined_.ops.begin() + static_cast<std::ptrdiff_t>(Calls());
+    const auto after =
+        std::upper_bound(joined_.ops.begin(), calls, time,
+                         [](std::int64_t t, const JoinedOp& op) { return t < op.call.begin; });
+    return static_cast<std::size_t>(after - joined_.ops.begin());
+  }
+
   bool Open(std::size_t i) const { return joined_.ops[i].run_begin == kAbsent; }
 
   // Of a cut trace, where runs of other workers are lost, their calls stay open: the run is of one
@@ -104,9 +116,9 @@ class Joiner {
   std::size_t CallOfRunInStep(const CommEvent& run) const {
     std::size_t found = kNone;
     std::ptrdiff_t step = 0;
-    for (std::size_t i = joined_.ops.size(); i-- > 0;) {
+    for (std::size_t i = BegunBy(run.begin); i-- > 0;) {
       const CommEvent& call = joined_.ops[i].call;
-      if (call.begin > run.begin || !Open(i)) continue;
+      if (!Open(i)) continue;
       if (found != kNone && StepAt(trace_, call.begin) != step) break;
       if (!SameKind(call.kind, run.kind) || call.elements != run.elements) continue;
       if (call.thread == trace_.last_thread && run.begin > trace_.last_begin) continue;
@@ -131,13 +143,9 @@ class Joiner {
   }
 
   std::size_t CallOfMessage(const CommEvent& run) const {
-    const auto after = std::upper_bound(
-        joined_.ops.begin(), joined_.ops.end(), run.begin,
-        [](std::int64_t time, const JoinedOp& op) { return time < op.call.begin; });
-    for (auto at = after; at != joined_.ops.begin();) {
-      --at;
-      if (at->call.kind != run.kind || at->call.thread != run.thread) continue;
-      return at->run_begin == kAbsent ? static_cast<std::size_t>(at - joined_.ops.begin()) : kNone;
+    for (std::size_t i = BegunBy(run.begin); i-- > 0;) {
+      const CommEvent& call = joined_.ops[i].call;
+      if (call.kind == run.kind && call.thread == run.thread) return Open(i) ? i : kNone;
     }
     return kNone;
   }
@@ -194,10 +202,9 @@ class Joiner {
     const auto before = std::lower_bound(launches_.begin(), launches_.end(), launch);
     const bool first = before == launches_.begin();
     bool any = false;
-    const std::size_t calls = joined_.ops.size() - alone_.size();
-    for (std::size_t i = 0; i < calls; ++i) {
+    const std::size_t begun = BegunBy(launch);
+    for (std::size_t i = 0; i < begun; ++i) {
       JoinedOp& op = joined_.ops[i];
-      if (op.call.begin > launch) break;
       if (!Open(i) || !CanBeOf(kernel.kind, op.call.kind)) continue;
       if (!first && op.call.begin <= *(before - 1)) continue;
       SetRun(op, kernel);
@@ -239,13 +246,8 @@ class Joiner {
 
   // The call with the latest begin that spans `time`.
   std::size_t CallAround(std::int64_t time) const {
-    const auto calls = static_cast<std::ptrdiff_t>(joined_.ops.size() - alone_.size());
-    const auto after =
-        std::upper_bound(joined_.ops.begin(), joined_.ops.begin() + calls, time,
-                         [](std::int64_t t, const JoinedOp& op) { return t < op.call.begin; });
-    if (after == joined_.ops.begin()) return kNone;
-    const auto at = after - 1;
-    return at->call.end >= time ? static_cast<std::size_t>(at - joined_.ops.begin()) : kNone;
+    const std::size_t begun = BegunBy(time);
+    return begun > 0 && joined_.ops[begun - 1].call.end >= time ? begun - 1 : kNone;
   }
 
   const RankTrace& trace_;

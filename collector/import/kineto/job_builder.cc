@@ -98,7 +98,7 @@ void NoteDefects(const RankTrace& trace, const RankIterations& read, Recording& 
   }
   if (trace.rank_guessed) {
     note("names no rank; taken for rank ", trace.rank,
-         RankOfFileName(trace.path) ? " by its name" : ", by the order in which traces begin");
+         RankOfFileName(trace.path) ? " by its name" : ", by the order of their names");
   }
   if (read.iterations.empty() && read.steps_in_part == 0)
     note("no ProfilerStep marks: its iterations are not known");

@@ -95,12 +95,14 @@ void NoteMissing(const std::vector<RankTrace>& traces, Recording& recording) {
   }
 }
 
+// All that are left say the same, if anything.
 void TellSize(const std::vector<RankTrace>& traces, Recording& recording) {
-  std::int64_t world = 0;
   for (const RankTrace& trace : traces) {
-    world = std::max(world, trace.summary.header.world_size);
+    const std::int64_t world = trace.summary.header.world_size;
+    if (world <= 0) continue;
+    recording.sizes.push_back({"kineto", trace.path, static_cast<std::uint32_t>(world), true});
+    return;
   }
-  if (world > 0) recording.sizes.push_back({"kineto", static_cast<std::uint32_t>(world), true});
 }
 
 }  // namespace

@@ -7,8 +7,9 @@
 // their steps and those of the later are higher, and no two processes are told: such traces are
 // windows of one recording. One that overlaps another in time is a second trace of the rank, if
 // both may be of one process; two processes at the same time are two jobs. What does not go on is
-// another run; the run is kept that most ranks have a trace of at the same time,
-// of equals the latest.
+// another run; the run is kept that most ranks have a trace of at the same time, of equals the
+// latest. Traces that tell different sizes of the job are of two; the fewer are left out, of as
+// many neither.
 //
 // Files that name no rank in any way get the numbers that are left, in order of name, windows of
 // one process the same.

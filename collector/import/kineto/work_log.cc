@@ -68,7 +68,7 @@ diagnosis::RankWork WorkLog::Take(const Launches& launches, std::int64_t trainin
     work_.device[i].launch_end = launch->second.end;
   }
   const auto ops = ops_by_thread_.find(training_thread);
-  if (work_.device.empty() && ops != ops_by_thread_.end()) work_.host_ops = std::move(ops->second);
+  if (ops != ops_by_thread_.end()) work_.host_ops = std::move(ops->second);
   ops_by_thread_.clear();
   return std::move(work_);
 }

@@ -187,7 +187,7 @@ absl::Status BuildJob(std::vector<CommPart> parts, std::string_view how_to_time,
   const auto clocks = DeviceClocks(*job);
   const auto members = MembersOf(*job);
   recording.view.world_size = std::max(recording.view.world_size, job->size);
-  recording.sizes.push_back({"nccl", job->size, false});
+  recording.sizes.push_back({"nccl", job->parts.front().part.path, job->size, false});
   AddGroups(*job, members, recording);
   Counts counts;
   for (RankedPart& ranked : job->parts) {

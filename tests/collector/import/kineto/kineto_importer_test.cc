@@ -387,7 +387,7 @@ TEST_F(KinetoImporterTest, SaysHowARankWasGuessed) {
   Write("node_77.1666149715033.pt.trace.json", Trace("", ThreeSteps(6)));
   ASSERT_TRUE(Read().ok());
   EXPECT_THAT(recording_.notes, Contains(HasSubstr("taken for rank 1 by its name")));
-  EXPECT_THAT(recording_.notes, Contains(HasSubstr("by the order in which traces begin")));
+  EXPECT_THAT(recording_.notes, Contains(HasSubstr("by the order of their names")));
 }
 
 TEST(KinetoImporter, RecognisesItsOwnOnly) {

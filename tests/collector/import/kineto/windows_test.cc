@@ -7,9 +7,11 @@
 #include <fstream>
 
 #include "collector/import/kineto/kineto_importer.h"
+#include "collector/import/recognise.h"
 #include "collector/import/two_jobs.h"
 #include "tests/collector/import/judged_recording.h"
 #include "tests/collector/import/kineto/trace_text.h"
+#include "tests/collector/import/nccl/nccl_job.h"
 
 namespace fathom::collector::kineto {
 namespace {
@@ -225,6 +227,23 @@ TEST_F(WindowsTest, TwoJobsAtTheSameTimeAreToldApartByFolder) {
   EXPECT_THAT(std::string(read.message()),
               HasSubstr("rank 0 has traces of two processes at the same time"));
   EXPECT_THAT(FoldersOfJobs(read), ElementsAre((folder_ / "a").string(), (folder_ / "b").string()));
+}
+
+TEST_F(WindowsTest, FormatsThatTellTwoSizesAreTwoJobs) {
+  for (const char* job : {"kineto", "nccl"}) std::filesystem::create_directories(folder_ / job);
+  for (int rank = 0; rank < 2; ++rank) {
+    Write(absl::StrCat("kineto/rank", rank), Header(rank, 2), EventsOf({0}));
+  }
+  const auto texts = nccl::InspectorFiles({.ranks = 4});
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    std::ofstream(folder_ / "nccl" / absl::StrCat("file", i)) << texts[i];
+  }
+  const absl::Status read = ReadRecording({folder_.string()}, "auto", {}).status();
+  EXPECT_THAT(std::string(read.message()),
+              ::testing::AllOf(HasSubstr("kineto files are of a job of 2 ranks"),
+                               HasSubstr("kineto/rank0"), HasSubstr("nccl/file0")));
+  EXPECT_THAT(FoldersOfJobs(read),
+              ElementsAre((folder_ / "kineto").string(), (folder_ / "nccl").string()));
 }
 
 TEST_F(WindowsTest, TwoJobsInOneFolderAreRefused) {
