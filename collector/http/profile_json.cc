@@ -12,12 +12,20 @@ namespace {
 constexpr std::int64_t kDefaultSeconds = 5;
 constexpr std::int64_t kMaxSeconds = 300;
 
+// Time of the host's threads in CUPTI's own work while the window was open.
+double OfCupti(const diagnosis::DeviceWindow& window) {
+  double seconds = 0;
+  for (const auto& sum : window.sums) seconds += sum.kind == "cupti" ? sum.total.Seconds() : 0;
+  return seconds;
+}
+
 void WriteRank(RankId rank, const RankWindowState& state, JsonWriter& json) {
   json.BeginObject().Field("rank", rank.value).Field("state", state.state);
   const diagnosis::DeviceWindow none;
   const diagnosis::DeviceWindow& window = state.window != nullptr ? *state.window : none;
   json.Field("reason", state.reason).Field("records", state.records).Field("lost", window.lost);
   json.Field("seconds", window.lasted.Seconds()).Field("busy_s", window.busy.Seconds());
+  json.Field("cupti_s", OfCupti(window));
   json.Key("sums").BeginArray();
   for (const auto& sum : window.sums) {
     json.BeginObject().Field("kind", sum.kind).Field("name", sum.name);

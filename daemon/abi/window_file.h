@@ -31,10 +31,20 @@ inline constexpr std::uint16_t kNoWindowName = 0xffff;
 enum class ActivityKind : std::uint8_t {
   kNone = 0,
   kKernel = 1,
-  kCopy = 2,    // detail: CUpti_ActivityMemcpyKind
-  kMemset = 3,  // detail: 0
-  kSync = 4,    // detail: CUpti_ActivitySynchronizationType; a wait of the host, not of the GPU
+  kCopy = 2,      // detail: CUpti_ActivityMemcpyKind
+  kMemset = 3,    // detail: 0
+  kSync = 4,      // detail: CUpti_ActivitySynchronizationType; a wait of the host, not of the GPU
+  kOverhead = 5,  // detail: OverheadDetail; time of the host, by CUPTI itself or by the driver
 };
+
+// CUpti_ActivityOverheadKind in a byte: those from 1 << 16 on, by which CUPTI numbers its own, are
+// kOverheadHigh plus the upper half.
+inline constexpr std::uint8_t kOverheadHigh = 16;
+constexpr std::uint8_t OverheadDetail(std::uint32_t kind) {
+  if (kind < kOverheadHigh) return static_cast<std::uint8_t>(kind);
+  const std::uint32_t high = kind >> 16;
+  return high < 0x80 ? static_cast<std::uint8_t>(kOverheadHigh + high) : 0;
+}
 
 struct WindowRecord {
   std::int64_t start_ns;

@@ -41,6 +41,15 @@ std::vector<double> OfPeers(const JobView& view, RankId rank, const DeviceWindow
   return times;
 }
 
+// Time of the host's threads in CUPTI's own work, of the window's.
+double ShareOfProfiler(const DeviceWindow& window) {
+  double seconds = 0;
+  for (const ActivitySum& sum : window.sums) {
+    if (sum.kind == "cupti") seconds += sum.total.Seconds();
+  }
+  return window.lasted.count > 0 ? seconds / window.lasted.Seconds() : 0;
+}
+
 struct IterationSums {
   double seconds = 0;
   double launches = 0;
@@ -77,7 +86,9 @@ std::optional<SlowKernel> SlowKernelOf(const Case& c, RankId rank, double excess
     if (mine - usual < most || mine < c.config.delta * usual) continue;
     most = mine - usual;
     const auto iterations = static_cast<double>(own.iterations);
-    slowest = {kernel.name, mine, usual, static_cast<double>(kernel.count) / iterations, compared};
+    slowest = {kernel.name, mine,
+               usual,       static_cast<double>(kernel.count) / iterations,
+               compared,    ShareOfProfiler(own)};
   }
   return slowest;
 }

@@ -26,6 +26,7 @@ struct SlowKernel {
   double peers = 0;    // median of its peers
   double launches = 0;
   std::size_t compared = 0;  // peers
+  double profiler = 0;       // share of the window that CUPTI's own work took on this rank
 };
 
 std::optional<SlowKernel> SlowKernelOf(const Case& c, RankId rank, double excess);

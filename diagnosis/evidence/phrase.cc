@@ -60,6 +60,12 @@ bool SeenOnDevice(const JobView& view, RankId rank) {
   return false;
 }
 
+// A window that disturbed what it shows.
+std::string Doubt(const SlowKernel& kernel) {
+  if (kernel.profiler < kWorthSaying) return "";
+  return absl::StrFormat(" Recording it took %.0f %% of the time.", 100 * kernel.profiler);
+}
+
 // Which kernel, or that it was the launches, where that was recorded.
 void AddDeviceEvidence(const Case& c, const RankAccount& account, Verdict& verdict) {
   const double excess = account.typical.total;
@@ -68,9 +74,9 @@ void AddDeviceEvidence(const Case& c, const RankAccount& account, Verdict& verdi
     if (!kernel) return;
     AddEvidence(verdict,
                 absl::StrFormat("Kernel %s takes %.1f times as long as on %d peers that launch it "
-                                "as often (%.0f times an iteration).",
+                                "as often (%.0f times an iteration).%s",
                                 kernel->name, kernel->seconds / std::max(kernel->peers, 1e-9),
-                                kernel->compared, kernel->launches),
+                                kernel->compared, kernel->launches, Doubt(*kernel)),
                 kernel->seconds, "s", kernel->peers, "GPU window");
   } else if (verdict.cause == Cause::kHostSlow) {
     const auto launches = SlowLaunchesOf(c, account.rank, excess);

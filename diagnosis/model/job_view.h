@@ -194,8 +194,8 @@ struct RankRows {
 
 // All activities of one kind and name on a device, in a window of detail.
 struct ActivitySum {
-  std::string kind;  // "kernel", "copy", "memset", "sync"
-  std::string name;  // of the kernel
+  std::string kind;  // "kernel", "copy", "memset", "sync"; "cupti", "driver": time of the host
+  std::string name;  // of the kernel or of the host's time
   std::uint64_t count = 0;
   Nanos total;
   Nanos longest;

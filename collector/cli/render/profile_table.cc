@@ -28,6 +28,7 @@ std::string RanksPart(const Json& ranks) {
                {"WINDOW"},
                {"TIME", kRight},
                {"GPU BUSY", kRight},
+               {"CUPTI", kRight},
                {"RECORDS", kRight},
                {"LOST", kRight},
                {"WHY"}});
@@ -37,6 +38,7 @@ std::string RanksPart(const Json& ranks) {
     table.Add({Cat(IntField(rank, "rank")), TextField(rank, "state"),
                closed ? Seconds(seconds) : "",
                closed ? Share(NumberField(rank, "busy_s"), seconds) : "",
+               closed ? Share(NumberField(rank, "cupti_s"), seconds) : "",
                closed ? Cat(IntField(rank, "records")) : "",
                closed ? Cat(IntField(rank, "lost")) : "", TextField(rank, "reason")});
   }

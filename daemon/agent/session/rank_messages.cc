@@ -65,14 +65,16 @@ void AddOpenOps(RankSession& session, std::int64_t now_ns, Message& health) {
   }
 }
 
-const char* ActivityKindName(abi::ActivityKind kind) {
-  switch (kind) {
+const char* ActivityKindName(const ActivitySum& sum) {
+  switch (sum.kind) {
     case abi::ActivityKind::kKernel:
       return "kernel";
     case abi::ActivityKind::kCopy:
       return "copy";
     case abi::ActivityKind::kMemset:
       return "memset";
+    case abi::ActivityKind::kOverhead:
+      return sum.of_driver ? "driver" : "cupti";
     default:
       return "sync";
   }
@@ -279,7 +281,7 @@ v1::RankWindow RankWindowOf(const RankSession& session, const WindowOutcome& out
   window.set_clock_residual_ns(outcome.clock_residual_ns);
   for (const ActivitySum& sum : outcome.sums.sums) {
     v1::ActivitySum& out = *window.add_sums();
-    out.set_kind(ActivityKindName(sum.kind));
+    out.set_kind(ActivityKindName(sum));
     out.set_name(sum.name);
     out.set_count(sum.count);
     out.set_total_ns(sum.total_ns);

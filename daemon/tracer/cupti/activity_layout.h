@@ -6,9 +6,14 @@
 //
 //   record            start  end  copy kind, value, type   bytes  stream  correlation  name
 //   kernel 4 to 13      16    24            –                –      48        92        104
-//   memcpy 3 to 6       16    24            4                8      40        44         –
-//   memset 2 to 4       16    24            4                8      40        44         –
+//   memcpy 3 to 7       16    24            4                8      40        44         –
+//   memset 2 to 5       16    24            4                8      40        44         –
 //   synchronization 1–2  8    16            4                –      32        24         –
+//   overhead 1 to 3     24    32            4                –       –         –         –
+//
+// Overheads have a correlation from version 2 on, which is not kept, and from version 3 on at 48 a
+// block of details, where their kind has them, that whoever reads the record has to free. Every
+// CUPTI that a window opens with has version 3 (CUDA 12.6 and later).
 //
 // Thread-safety: constants.
 #ifndef FATHOM_DAEMON_TRACER_CUPTI_ACTIVITY_LAYOUT_H_
@@ -26,6 +31,7 @@ enum CuptiKind : std::uint32_t {
   kCuptiMemcpy = 1,
   kCuptiMemset = 2,
   kCuptiConcurrentKernel = 10,
+  kCuptiOverhead = 17,
   kCuptiSynchronization = 38,
 };
 
@@ -36,6 +42,10 @@ inline constexpr ActivityLayout kKernelLayout = {16, 24, kNoField, kNoField, 48,
 inline constexpr ActivityLayout kMemcpyLayout = {16, 24, 4, 8, 40, 44, kNoField};
 inline constexpr ActivityLayout kMemsetLayout = {16, 24, kNoField, 8, 40, 44, kNoField};
 inline constexpr ActivityLayout kSyncLayout = {8, 16, 4, kNoField, 32, 24, kNoField};
+inline constexpr ActivityLayout kOverheadLayout = {24,       32,       4,       kNoField,
+                                                   kNoField, kNoField, kNoField};
+inline constexpr std::size_t kOverheadDetails = 48;
+inline constexpr std::uint32_t kOverheadQueueFull = 6 << 16;  // the kind that has details
 
 }  // namespace fathom::tracer
 

@@ -1,4 +1,5 @@
-// A window of GPU activity through CUPTI: kernels, copies, memsets and synchronisations.
+// A window of GPU activity through CUPTI: kernels, copies, memsets, synchronisations, and what
+// CUPTI and the driver themselves cost meanwhile.
 //
 //   open   subscribe (so that two profilers never meet), register buffers, enable kinds
 //   close  disable, flush into the side file, then leave: at the exit of the process's next CUDA
@@ -30,6 +31,7 @@ constexpr std::uint32_t kSiteExit = 1;  // CUPTI_API_EXIT
 constexpr std::uint32_t kForced = 1;    // CUPTI_ACTIVITY_FLAG_FLUSH_FORCED
 constexpr int kKinds[] = {kCuptiConcurrentKernel, kCuptiMemcpy, kCuptiMemset,
                           kCuptiSynchronization};
+constexpr int kExtraKind = kCuptiOverhead;  // a window is one without it, too
 constexpr std::size_t kBufferBytes = 512 * 1024;
 constexpr std::size_t kBuffers = 4;
 
@@ -62,6 +64,7 @@ void BufferCompleted(void*, std::uint32_t, std::uint8_t* buffer, std::size_t,
   while (valid_bytes > 0 &&
          window.cupti->cuptiActivityGetNextRecord(buffer, valid_bytes, &record) == 0) {
     window.file.Take(record);
+    if (void* details = DetailsOf(record); details != nullptr) window.cupti->free(details);
   }
   const auto offset = static_cast<std::size_t>(buffer - window.buffers);
   if (offset < kBuffers * kBufferBytes) {
@@ -101,6 +104,7 @@ bool EnableAll(const CuptiLibrary& cupti) {
   if (cupti.cuptiActivityRegisterCallbacks(BufferRequested, BufferCompleted) != 0) return false;
   bool all = true;
   for (const int kind : kKinds) all = cupti.cuptiActivityEnable(kind) == 0 && all;
+  cupti.cuptiActivityEnable(kExtraKind);
   return all;
 }
 
@@ -118,6 +122,7 @@ class Inside {
 
 void StopRecording(const CuptiLibrary& cupti) {
   for (const int kind : kKinds) cupti.cuptiActivityDisable(kind);
+  cupti.cuptiActivityDisable(kExtraKind);
   cupti.cuptiActivityFlushAll(kForced);
 }
 

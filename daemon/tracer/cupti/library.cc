@@ -36,6 +36,7 @@ bool GetAll(void* handle) {
 #define FATHOM_CUPTI_GET(name, parameters) all = Get(handle, #name, &library.name) && all;
   FATHOM_CUPTI_FUNCTIONS(FATHOM_CUPTI_GET)
 #undef FATHOM_CUPTI_GET
+  all = Get(RTLD_DEFAULT, "free", &library.free) && all;
   return all;
 }
 

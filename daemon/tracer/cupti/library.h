@@ -37,6 +37,8 @@ struct CuptiLibrary {
 #define FATHOM_CUPTI_MEMBER(name, parameters) int(*name) parameters;
   FATHOM_CUPTI_FUNCTIONS(FATHOM_CUPTI_MEMBER)
 #undef FATHOM_CUPTI_MEMBER
+  // The process's, for what CUPTI allocated and hands over; the tracer has no heap of its own.
+  void (*free)(void* at);
 };
 
 const CuptiLibrary* FindCupti();

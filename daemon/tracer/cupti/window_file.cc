@@ -42,12 +42,28 @@ const ActivityLayout* LayoutOf(std::uint32_t kind, abi::ActivityKind* ours) {
     case kCuptiSynchronization:
       *ours = abi::ActivityKind::kSync;
       return &kSyncLayout;
+    case kCuptiOverhead:
+      *ours = abi::ActivityKind::kOverhead;
+      return &kOverheadLayout;
     default:
       return nullptr;
   }
 }
 
+std::uint8_t DetailOf(abi::ActivityKind kind, const std::uint8_t* activity,
+                      const ActivityLayout& layout) {
+  if (kind != abi::ActivityKind::kOverhead) return Field<std::uint8_t>(activity, layout.detail);
+  return abi::OverheadDetail(Field<std::uint32_t>(activity, layout.detail));
+}
+
 }  // namespace
+
+void* DetailsOf(const void* activity) {
+  const auto* bytes = static_cast<const std::uint8_t*>(activity);
+  if (Field<std::uint32_t>(bytes, 0) != kCuptiOverhead) return nullptr;
+  const bool has_some = Field<std::uint32_t>(bytes, kOverheadLayout.detail) == kOverheadQueueFull;
+  return has_some ? Field<void*>(bytes, kOverheadDetails) : nullptr;
+}
 
 bool WindowFile::Open(const TracerState& state, std::uint32_t ticket, std::uint32_t cupti_version,
                       const abi::ClockPair& opened) {
@@ -86,6 +102,8 @@ void WindowFile::TakeLocked(const std::uint8_t* activity) {
   if (layout == nullptr) return;
   const auto start = Field<std::uint64_t>(activity, layout->start);
   const auto end = Field<std::uint64_t>(activity, layout->end);
+  // CUPTI could not tell the times of this overhead: nothing of the GPU's work is lost.
+  if (kind == abi::ActivityKind::kOverhead && (start == 0 || end < start)) return;
   const std::uint32_t count = header_->record_count.load(std::memory_order_relaxed);
   if (end < start || start == 0 || count == abi::kWindowRecords) {
     header_->lost.fetch_add(1, std::memory_order_relaxed);
@@ -97,7 +115,7 @@ void WindowFile::TakeLocked(const std::uint8_t* activity) {
   record.duration_ns = took < ~std::uint32_t{0} ? static_cast<std::uint32_t>(took) : ~0U;
   record.name = NameOf(Field<const char*>(activity, layout->name));
   record.kind = static_cast<std::uint8_t>(kind);
-  record.detail = Field<std::uint8_t>(activity, layout->detail);
+  record.detail = DetailOf(kind, activity, *layout);
   record.stream = Field<std::uint32_t>(activity, layout->stream);
   record.correlation = Field<std::uint32_t>(activity, layout->correlation);
   record.bytes = Field<std::uint64_t>(activity, layout->bytes);

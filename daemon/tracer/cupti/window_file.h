@@ -20,6 +20,9 @@
 
 namespace fathom::tracer {
 
+// The block that CUPTI hands over with `activity`, to be freed; null where there is none.
+void* DetailsOf(const void* activity);
+
 class WindowFile {
  public:
   bool Open(const TracerState& state, std::uint32_t ticket, std::uint32_t cupti_version,

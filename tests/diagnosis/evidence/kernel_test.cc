@@ -46,6 +46,22 @@ TEST_F(KernelTest, NamesTheKernelThatTakesLongerThanOnPeers) {
   EXPECT_NEAR(kernel->peers, 0.006, 1e-6);
   EXPECT_NEAR(kernel->launches, 2, 1e-9);
   EXPECT_EQ(kernel->compared, 3u);
+  EXPECT_EQ(kernel->profiler, 0);
+}
+
+TEST_F(KernelTest, TellsWhatTheRecordingItselfTook) {
+  auto window = std::make_shared<DeviceWindow>();
+  window->first = Iteration(100);
+  window->iterations = 10;
+  window->lasted = Nanos::FromSeconds(2);
+  window->sums = {{"kernel", "gemm", 20, Nanos::FromSeconds(0.66), {}, 0},
+                  {"cupti", "CUPTI: instrumenting", 4, Nanos::FromSeconds(0.3), {}, 0},
+                  {"cupti", "CUPTI: handing buffers over", 1, Nanos::FromSeconds(0.1), {}, 0},
+                  {"driver", "loading a function", 1, Nanos::FromSeconds(0.5), {}, 0}};
+  view_.device_windows[kSlow] = std::move(window);
+  const auto kernel = Kernel(0.060);
+  ASSERT_TRUE(kernel.has_value());
+  EXPECT_NEAR(kernel->profiler, 0.2, 1e-9) << "the driver would have taken its time anyhow";
 }
 
 TEST_F(KernelTest, SaysNothingOfWhatIsNotComparable) {

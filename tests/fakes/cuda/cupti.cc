@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <atomic>
 #include <mutex>
 
 #include "tests/fakes/cuda/virtual_gpu.h"
@@ -26,6 +27,8 @@ struct State {
   size_t bytes = 0;
   size_t used = 0;
   int finalized = 0;
+  // Blocks handed out with overheads and not freed by whoever read the record.
+  std::atomic<void*> details[64] = {};
 };
 State state;
 
@@ -78,12 +81,51 @@ void AddTransfer(const fake_cuda::Work& work, CUpti_ActivityKind kind) {
   Add(record);
 }
 
+void AddOverhead(CUpti_ActivityOverheadKind kind, uint64_t start, uint64_t lasts) {
+  CUpti_ActivityOverhead3 record = {};
+  record.kind = CUPTI_ACTIVITY_KIND_OVERHEAD;
+  record.overheadKind = kind;
+  record.objectKind = CUPTI_ACTIVITY_OBJECT_THREAD;
+  record.start = start;
+  record.end = start + lasts;
+  if (kind == CUPTI_ACTIVITY_OVERHEAD_COMMAND_BUFFER_FULL) {
+    record.overheadData = calloc(1, sizeof(CUpti_ActivityOverheadCommandBufferFullData));
+    for (std::atomic<void*>& place : state.details) {
+      void* none = nullptr;
+      if (place.compare_exchange_strong(none, record.overheadData)) break;
+    }
+  }
+  Add(record);
+}
+
+// With each copy: of CUPTI, of the driver with details, and one without times.
+void AddOverheads(const fake_cuda::Work& work) {
+  const auto now = static_cast<uint64_t>(work.start_ns);
+  AddOverhead(CUPTI_ACTIVITY_OVERHEAD_CUPTI_INSTRUMENTATION, now, 300);
+  AddOverhead(CUPTI_ACTIVITY_OVERHEAD_COMMAND_BUFFER_FULL, now, 70);
+  AddOverhead(CUPTI_ACTIVITY_OVERHEAD_CUPTI_RESOURCE, 0, 0);
+}
+
+size_t BytesOf(CUpti_ActivityKind kind) {
+  switch (kind) {
+    case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL:
+      return sizeof(CUpti_ActivityKernel13);
+    case CUPTI_ACTIVITY_KIND_MEMCPY:
+      return sizeof(CUpti_ActivityMemcpy6);
+    case CUPTI_ACTIVITY_KIND_OVERHEAD:
+      return sizeof(CUpti_ActivityOverhead3);
+    default:
+      return sizeof(CUpti_ActivityMemset4);
+  }
+}
+
 void Observe(const fake_cuda::Work& work) {
   const std::lock_guard lock(state.mutex);
   if (work.kind == fake_cuda::Work::kKernel && state.kinds[CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL]) {
     AddKernel(work);
   } else if (work.kind == fake_cuda::Work::kCopy && state.kinds[CUPTI_ACTIVITY_KIND_MEMCPY]) {
     AddTransfer<CUpti_ActivityMemcpy6>(work, CUPTI_ACTIVITY_KIND_MEMCPY);
+    if (state.kinds[CUPTI_ACTIVITY_KIND_OVERHEAD]) AddOverheads(work);
   } else if (work.kind == fake_cuda::Work::kMemset && state.kinds[CUPTI_ACTIVITY_KIND_MEMSET]) {
     AddTransfer<CUpti_ActivityMemset4>(work, CUPTI_ACTIVITY_KIND_MEMSET);
   }
@@ -100,6 +142,18 @@ void Observe(const fake_cuda::Work& work) {
 
 FAKE int fake_cupti_attached() { return state.callback != nullptr; }
 FAKE int fake_cupti_finalized() { return state.finalized; }
+// For the host's free: notes that `at` was one of the blocks.
+FAKE void fake_cupti_freed(void* at) {
+  for (std::atomic<void*>& place : state.details) {
+    void* expected = at;
+    if (place.compare_exchange_strong(expected, nullptr)) return;
+  }
+}
+FAKE int fake_cupti_unfreed() {
+  int count = 0;
+  for (std::atomic<void*>& place : state.details) count += place.load() != nullptr;
+  return count;
+}
 
 FAKE CUptiResult cuptiGetVersion(uint32_t* version) {
   const char* text = getenv("FAKE_CUPTI_VERSION");
@@ -140,6 +194,9 @@ FAKE CUptiResult cuptiActivityRegisterCallbacks(CUpti_BuffersCallbackRequestFunc
 }
 FAKE CUptiResult cuptiActivityEnable(CUpti_ActivityKind kind) {
   const std::lock_guard lock(state.mutex);
+  if (kind == CUPTI_ACTIVITY_KIND_OVERHEAD && getenv("FAKE_CUPTI_NO_OVERHEAD") != nullptr) {
+    return CUPTI_ERROR_INVALID_KIND;
+  }
   state.kinds[kind] = true;
   return CUPTI_SUCCESS;
 }
@@ -157,12 +214,7 @@ FAKE CUptiResult cuptiActivityGetNextRecord(uint8_t* buffer, size_t valid,
                                             CUpti_Activity** record) {
   uint8_t* next = buffer;
   if (*record != nullptr) {
-    const CUpti_ActivityKind kind = (*record)->kind;
-    const size_t bytes = kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL
-                             ? sizeof(CUpti_ActivityKernel13)
-                         : kind == CUPTI_ACTIVITY_KIND_MEMCPY ? sizeof(CUpti_ActivityMemcpy6)
-                                                              : sizeof(CUpti_ActivityMemset4);
-    next = reinterpret_cast<uint8_t*>(*record) + bytes;
+    next = reinterpret_cast<uint8_t*>(*record) + BytesOf((*record)->kind);
   }
   if (next >= buffer + valid) return CUPTI_ERROR_MAX_LIMIT_REACHED;
   *record = reinterpret_cast<CUpti_Activity*>(next);

@@ -89,8 +89,9 @@ Activity ActivityOf(Bytes record, std::int64_t to_mono_ns, std::size_t names) {
   activity.end_ns =
       activity.begin_ns + FieldAt<std::uint32_t>(record, offsetof(abi::WindowRecord, duration_ns));
   const auto kind = FieldAt<std::uint8_t>(record, offsetof(abi::WindowRecord, kind));
-  const bool known = kind <= static_cast<std::uint8_t>(abi::ActivityKind::kSync);
+  const bool known = kind <= static_cast<std::uint8_t>(abi::ActivityKind::kOverhead);
   activity.kind = known ? static_cast<abi::ActivityKind>(kind) : abi::ActivityKind::kNone;
+  activity.detail = FieldAt<std::uint8_t>(record, offsetof(abi::WindowRecord, detail));
   activity.name = FieldAt<std::uint16_t>(record, offsetof(abi::WindowRecord, name));
   if (activity.name >= names) activity.name = abi::kNoWindowName;
   activity.bytes = FieldAt<std::uint64_t>(record, offsetof(abi::WindowRecord, bytes));

@@ -27,6 +27,7 @@ struct Activity {
   abi::ActivityKind kind = abi::ActivityKind::kNone;
   std::uint16_t name = abi::kNoWindowName;  // index into names
   std::uint64_t bytes = 0;
+  std::uint8_t detail = 0;  // daemon/abi/window_file.h
 };
 
 struct WindowContents {

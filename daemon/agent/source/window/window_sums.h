@@ -4,7 +4,8 @@
 //
 // Model: a name is worth a line of its own while there is room; the kMaxWindowSums with the
 // largest total time are kept, the others are one line a kind with an empty name. Waits of the host
-// (kSync) are no work of the GPU and do not count as busy.
+// (kSync) and overheads, which are time of its threads, are no work of the GPU and do not count as
+// busy. An overhead is CUPTI's own or the driver's; its name says what for.
 // Units: ns. Thread-safety: pure. Errors: none. Cost: O(records log records).
 #ifndef FATHOM_DAEMON_AGENT_SOURCE_WINDOW_WINDOW_SUMS_H_
 #define FATHOM_DAEMON_AGENT_SOURCE_WINDOW_WINDOW_SUMS_H_
@@ -26,6 +27,7 @@ struct ActivitySum {
   std::int64_t total_ns = 0;
   std::int64_t longest_ns = 0;
   std::uint64_t bytes = 0;
+  bool of_driver = false;  // kOverhead: it would have been there without CUPTI, too
 };
 
 struct WindowSums {

@@ -102,17 +102,29 @@ FATHOM_CHECK_MEMCPY(CUpti_ActivityMemcpy3);
 FATHOM_CHECK_MEMCPY(CUpti_ActivityMemcpy4);
 FATHOM_CHECK_MEMCPY(CUpti_ActivityMemcpy5);
 FATHOM_CHECK_MEMCPY(CUpti_ActivityMemcpy6);
+FATHOM_CHECK_MEMCPY(CUpti_ActivityMemcpy7);
 #define FATHOM_CHECK_MEMSET(record)         \
   FATHOM_CHECK_SPAN(kMemsetLayout, record); \
   static_assert(offsetof(record, bytes) == kMemsetLayout.bytes)
 FATHOM_CHECK_MEMSET(CUpti_ActivityMemset2);
 FATHOM_CHECK_MEMSET(CUpti_ActivityMemset3);
 FATHOM_CHECK_MEMSET(CUpti_ActivityMemset4);
+FATHOM_CHECK_MEMSET(CUpti_ActivityMemset5);
 #define FATHOM_CHECK_SYNC(record)         \
   FATHOM_CHECK_SPAN(kSyncLayout, record); \
   static_assert(offsetof(record, type) == kSyncLayout.detail)
 FATHOM_CHECK_SYNC(CUpti_ActivitySynchronization);
 FATHOM_CHECK_SYNC(CUpti_ActivitySynchronization2);
+#define FATHOM_CHECK_OVERHEAD(record)                               \
+  static_assert(offsetof(record, start) == kOverheadLayout.start && \
+                offsetof(record, end) == kOverheadLayout.end &&     \
+                offsetof(record, overheadKind) == kOverheadLayout.detail)
+FATHOM_CHECK_OVERHEAD(CUpti_ActivityOverhead);
+FATHOM_CHECK_OVERHEAD(CUpti_ActivityOverhead2);
+FATHOM_CHECK_OVERHEAD(CUpti_ActivityOverhead3);
+static_assert(offsetof(CUpti_ActivityOverhead3, overheadData) == kOverheadDetails);
+static_assert(kOverheadQueueFull == CUPTI_ACTIVITY_OVERHEAD_COMMAND_BUFFER_FULL);
+static_assert(int{kCuptiOverhead} == int{CUPTI_ACTIVITY_KIND_OVERHEAD});
 static_assert(int{kCuptiMemcpy} == int{CUPTI_ACTIVITY_KIND_MEMCPY});
 static_assert(int{kCuptiMemset} == int{CUPTI_ACTIVITY_KIND_MEMSET});
 static_assert(int{kCuptiConcurrentKernel} == int{CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL});

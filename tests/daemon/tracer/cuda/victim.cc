@@ -24,6 +24,13 @@
 
 extern "C" int fake_cupti_attached();
 extern "C" int fake_cupti_finalized();
+extern "C" void fake_cupti_freed(void* at);
+extern "C" int fake_cupti_unfreed();
+extern "C" void __libc_free(void* at);
+extern "C" void free(void* at) {
+  if (at != nullptr) fake_cupti_freed(at);
+  __libc_free(at);
+}
 
 namespace {
 
@@ -68,6 +75,7 @@ int Windowed(const CudaJob* job, int count) {
   Steps(job, count);
   job->launch(1);
   printf("attached %d finalized %d\n", fake_cupti_attached(), fake_cupti_finalized());
+  printf("details not freed %d\n", fake_cupti_unfreed());
   return 0;
 }
 

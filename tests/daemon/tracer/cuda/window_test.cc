@@ -74,7 +74,8 @@ TEST(WindowTest, OpensAndClosesAtTheOpsAskedFor) {
   EXPECT_EQ(seen.reason, WindowReason::kNone);
   EXPECT_EQ(seen.opened, 2u);
   EXPECT_EQ(seen.closed, 5u);
-  EXPECT_EQ(seen.records, 3u * (100 + 3 + 2)) << "the steps before ops 3, 4 and 5";
+  EXPECT_EQ(seen.records, 3u * (100 + 3 * 3 + 2)) << "the steps before ops 3, 4 and 5, and two "
+                                                     "overheads a copy";
   EXPECT_THAT(seen.output, testing::HasSubstr("attached 0 finalized 1\n"));
 }
 
@@ -101,6 +102,33 @@ TEST(WindowTest, WritesWhatTheGpuDid) {
   }
   EXPECT_EQ(kernels, 300);
   EXPECT_EQ(copies, 9);
+}
+
+TEST(WindowTest, WritesWhatCuptiItselfTook) {
+  const Seen seen = RunWindow("window", {});
+  ASSERT_EQ(seen.file.size(), abi::kWindowFileBytes);
+  const auto* header = reinterpret_cast<const abi::WindowFileHeader*>(seen.file.data());
+  const auto* records =
+      reinterpret_cast<const abi::WindowRecord*>(seen.file.data() + abi::kWindowRecordsOffset);
+  int instrumenting = 0;
+  int queue_full = 0;
+  for (std::uint32_t i = 0; i < header->record_count.load(); ++i) {
+    if (static_cast<abi::ActivityKind>(records[i].kind) != abi::ActivityKind::kOverhead) continue;
+    instrumenting += records[i].detail == abi::kOverheadHigh + 2 && records[i].duration_ns == 300;
+    queue_full += records[i].detail == abi::kOverheadHigh + 6 && records[i].duration_ns == 70;
+    EXPECT_EQ(records[i].name, abi::kNoWindowName);
+    EXPECT_EQ(records[i].bytes, 0u);
+  }
+  EXPECT_EQ(instrumenting, 9);
+  EXPECT_EQ(queue_full, 9);
+  EXPECT_EQ(header->lost.load(), 0u) << "an overhead without times is no loss";
+  EXPECT_THAT(seen.output, testing::HasSubstr("details not freed 0\n"));
+}
+
+TEST(WindowTest, IsAWindowAlsoWithoutOverheads) {
+  const Seen seen = RunWindow("window", {}, "FAKE_CUPTI_NO_OVERHEAD=1");
+  EXPECT_EQ(seen.phase, WindowPhase::kClosed);
+  EXPECT_EQ(seen.records, 3u * (100 + 3 + 2));
 }
 
 TEST(WindowTest, MakesRoomForTheJobsOwnProfiler) {

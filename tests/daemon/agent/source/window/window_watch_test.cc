@@ -47,10 +47,11 @@ class SideFile {
                  name, abi::kWindowNameBytes - 1);
     return static_cast<std::uint16_t>(at);
   }
-  void Add(ActivityKind kind, std::uint16_t name, std::int64_t start_mono, std::uint32_t lasts) {
+  void Add(ActivityKind kind, std::uint16_t name, std::int64_t start_mono, std::uint32_t lasts,
+           std::uint8_t detail = 0) {
     auto* records = reinterpret_cast<abi::WindowRecord*>(bytes_.data() + abi::kWindowRecordsOffset);
     records[header().record_count++] = {
-        start_mono + kOffset, lasts, name, static_cast<std::uint8_t>(kind), 0, 7, 1, 8};
+        start_mono + kOffset, lasts, name, static_cast<std::uint8_t>(kind), detail, 7, 1, 8};
   }
   void Save(const std::string& path, std::size_t bytes = abi::kWindowFileBytes) {
     std::ofstream(path, std::ios::binary)
@@ -89,6 +90,37 @@ TEST(WindowFileTest, TimesAreTheNodesAndSumsAreByName) {
   EXPECT_EQ(sums.sums[2].name, "norm?");
 }
 
+TEST(WindowFileTest, OverheadsAreTheHostsTimeAndByWhatItWentInto) {
+  const RingFolder folder;
+  SideFile file(3);
+  const auto add = [&](std::uint32_t kind, std::uint32_t lasts) {
+    file.Add(ActivityKind::kOverhead, abi::kNoWindowName, 1'000'100, lasts,
+             abi::OverheadDetail(kind));
+  };
+  file.Add(ActivityKind::kKernel, file.Name("gemm"), 1'000'100, 300);
+  add(2 << 16, 40);
+  add(2 << 16, 60);
+  add(5 << 16, 70);
+  add(1, 50);
+  add(0x7fff0000, 10);  // of a toolkit to come
+  const std::string path = folder.path() + "/" + WindowFileName(9, 0, 3);
+  file.Save(path);
+  const auto contents = ReadWindowFile(path, 3);
+  ASSERT_TRUE(contents.ok()) << contents.status();
+  const WindowSums sums = SumUp(*contents);
+  EXPECT_EQ(sums.busy_ns, 300);
+  ASSERT_EQ(sums.sums.size(), 5u);
+  EXPECT_EQ(sums.sums[1].name, "CUPTI: instrumenting");
+  EXPECT_EQ(sums.sums[1].count, 2u);
+  EXPECT_EQ(sums.sums[1].total_ns, 100);
+  EXPECT_FALSE(sums.sums[1].of_driver);
+  EXPECT_EQ(sums.sums[2].name, "loading a function");
+  EXPECT_TRUE(sums.sums[2].of_driver);
+  EXPECT_EQ(sums.sums[3].name, "compiling");
+  EXPECT_TRUE(sums.sums[3].of_driver);
+  EXPECT_EQ(sums.sums[4].name, "unknown overhead");
+}
+
 TEST(WindowFileTest, WhatDoesNotFitBecomesOneLineAKind) {
   WindowContents contents;
   for (std::uint16_t i = 0; i < 100; ++i) {
@@ -99,6 +131,11 @@ TEST(WindowFileTest, WhatDoesNotFitBecomesOneLineAKind) {
   ASSERT_EQ(sums.sums.size(), kMaxWindowSums + 1);
   EXPECT_EQ(sums.sums.back().name, "");
   EXPECT_EQ(sums.sums.back().count, 100 - kMaxWindowSums);
+
+  contents.activities.push_back({0, 1, ActivityKind::kOverhead, abi::kNoWindowName, 0, 1});
+  const WindowSums with_overhead = SumUp(contents);
+  ASSERT_EQ(with_overhead.sums.size(), kMaxWindowSums + 2);
+  EXPECT_EQ(with_overhead.sums.back().name, "compiling") << "short as it is, it stays";
 }
 
 TEST(WindowFileTest, BelievesNoTimeThatNoClockTells) {
