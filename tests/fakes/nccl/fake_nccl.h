@@ -19,6 +19,7 @@
 //   FAKE_NCCL_STUCK_LINK SRC:DST:AFTER  of the steps over that link only the first ones arrive,
 //   from
 //                        the AFTER-th op of DST's process on; needs FAKE_NCCL_NET
+//   FAKE_NCCL_NONBLOCKING  set: children are made as if blocking were 0
 //   FAKE_NCCL_LENT       set: the profiler hears of the ring as of another process's (PXN)
 //   FAKE_NCCL_PROFILER_VERSION  the newest plugin version it knows (3 to 6; default 6)
 //
@@ -65,6 +66,7 @@ ncclResult_t ncclCommSplit(ncclComm_t comm, int color, int key, ncclComm_t* made
                            ncclConfig_t* config);
 ncclResult_t ncclCommShrink(ncclComm_t comm, int* excluded, int count, ncclComm_t* made,
                             ncclConfig_t* config, int flags);
+ncclResult_t ncclCommRevoke(ncclComm_t comm, int flags);
 ncclResult_t ncclCommFinalize(ncclComm_t comm);
 ncclResult_t ncclCommDestroy(ncclComm_t comm);
 ncclResult_t ncclCommAbort(ncclComm_t comm);

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -19,7 +20,11 @@ using fakes::nccl::Described;
 using fakes::nccl::Profiler;
 using fakes::nccl::Shared;
 
+// A child that is made later, as NCCL does where the call is in a group or must not block.
+using Making = std::function<ncclResult_t()>;
+
 struct ncclComm {
+  std::vector<Making> makings;  // until its error is asked for
   Shared* shared = nullptr;
   std::string name;
   int ranks = 0;
@@ -111,6 +116,7 @@ struct Op {
 
 struct Group {
   int depth = 0;
+  std::vector<std::pair<ncclComm_t, Making>> makings;
   std::vector<std::unique_ptr<Op>> ops;
 };
 thread_local Group group;
@@ -258,6 +264,31 @@ ncclResult_t Add(const char* function, std::size_t count, ncclDataType_t type, i
   return ncclSuccess;
 }
 
+bool Blocking() { return getenv("FAKE_NCCL_NONBLOCKING") == nullptr; }
+
+ncclResult_t MakeChild(ncclComm_t parent, Making making) {
+  if (group.depth > 0) {
+    group.makings.emplace_back(parent, std::move(making));
+    return ncclSuccess;
+  }
+  if (Blocking()) return making();
+  parent->makings.push_back(std::move(making));
+  return ncclInProgress;
+}
+
+// Those of a group that has ended.
+ncclResult_t MakeChildren() {
+  std::vector<std::pair<ncclComm_t, Making>> makings;
+  makings.swap(group.makings);
+  ncclResult_t result = ncclSuccess;
+  for (auto& [parent, making] : makings) {
+    if (const ncclResult_t now = MakeChild(parent, std::move(making)); now != ncclSuccess) {
+      result = now;
+    }
+  }
+  return result;
+}
+
 std::uint64_t HashOf(const std::string& name) { return std::hash<std::string>()(name); }
 
 ncclResult_t Make(ncclComm_t* out, const std::string& name, int ranks, int rank) {
@@ -275,6 +306,22 @@ ncclResult_t Make(ncclComm_t* out, const std::string& name, int ranks, int rank)
   comm->context = Profiler::Get().InitContext(HashOf(name), ranks, rank);
   *out = comm.release();
   return ncclSuccess;
+}
+
+ncclResult_t Split(ncclComm_t comm, int nth, int color, int key, ncclComm_t* made) {
+  Shared::Split& split = comm->shared->splits[nth % 64];
+  const std::string name = comm->name + "." + std::to_string(nth) + "." + std::to_string(color);
+  split.key[comm->rank].store(key);
+  split.color[comm->rank].store(color + 2);
+  std::vector<std::pair<int, int>> members;
+  for (int r = 0; r < comm->ranks; ++r) {
+    while (split.color[r].load() == 0) fakes::nccl::PollPause();
+    if (split.color[r].load() == color + 2) members.emplace_back(split.key[r].load(), r);
+  }
+  if (color < 0) return ncclSuccess;
+  std::sort(members.begin(), members.end());
+  const auto me = std::find(members.begin(), members.end(), std::pair(key, comm->rank));
+  return Make(made, name, static_cast<int>(members.size()), static_cast<int>(me - members.begin()));
 }
 
 }  // namespace
@@ -301,29 +348,23 @@ ncclResult_t ncclCommInitRankConfig(ncclComm_t* comm, int ranks, ncclUniqueId id
 }
 
 ncclResult_t ncclCommSplit(ncclComm_t comm, int color, int key, ncclComm_t* made, ncclConfig_t*) {
-  Shared::Split& split = comm->shared->splits[comm->children % 64];
-  const std::string name =
-      comm->name + "." + std::to_string(comm->children++) + "." + std::to_string(color);
-  split.key[comm->rank].store(key);
-  split.color[comm->rank].store(color + 2);
-  std::vector<std::pair<int, int>> members;
-  for (int r = 0; r < comm->ranks; ++r) {
-    while (split.color[r].load() == 0) fakes::nccl::PollPause();
-    if (split.color[r].load() == color + 2) members.emplace_back(split.key[r].load(), r);
-  }
+  const int nth = comm->children++;
   *made = nullptr;
-  if (color < 0) return ncclSuccess;
-  std::sort(members.begin(), members.end());
-  const auto me = std::find(members.begin(), members.end(), std::pair(key, comm->rank));
-  return Make(made, name, static_cast<int>(members.size()), static_cast<int>(me - members.begin()));
+  return MakeChild(comm, [=] { return Split(comm, nth, color, key, made); });
 }
 
 ncclResult_t ncclCommShrink(ncclComm_t comm, int* excluded, int count, ncclComm_t* made,
                             ncclConfig_t*, int) {
   const std::string name = comm->name + ".shrunk" + std::to_string(comm->children++);
-  const auto before =
-      std::count_if(excluded, excluded + count, [&](int r) { return r < comm->rank; });
-  return Make(made, name, comm->ranks - count, comm->rank - static_cast<int>(before));
+  const auto before = static_cast<int>(
+      std::count_if(excluded, excluded + count, [&](int r) { return r < comm->rank; }));
+  *made = nullptr;
+  return MakeChild(comm,
+                   [=] { return Make(made, name, comm->ranks - count, comm->rank - before); });
+}
+
+ncclResult_t ncclCommRevoke(ncclComm_t comm, int) {
+  return comm == nullptr ? ncclInvalidArgument : ncclSuccess;
 }
 
 ncclResult_t ncclCommFinalize(ncclComm_t comm) {
@@ -340,8 +381,14 @@ ncclResult_t ncclCommDestroy(ncclComm_t comm) {
 ncclResult_t ncclCommAbort(ncclComm_t comm) { return ncclCommDestroy(comm); }
 
 ncclResult_t ncclCommGetAsyncError(ncclComm_t comm, ncclResult_t* error) {
+  if (comm == nullptr) return ncclInvalidArgument;
+  std::vector<Making> makings;
+  makings.swap(comm->makings);
   *error = ncclSuccess;
-  return comm == nullptr ? ncclInvalidArgument : ncclSuccess;
+  for (const Making& making : makings) {
+    if (const ncclResult_t result = making(); result != ncclSuccess) *error = result;
+  }
+  return ncclSuccess;
 }
 
 ncclResult_t ncclCommCount(const ncclComm_t comm, int* count) {
@@ -360,8 +407,10 @@ ncclResult_t ncclGroupStart() {
 }
 
 ncclResult_t ncclGroupEnd() {
-  if (--group.depth == 0) Launch();
-  return ncclSuccess;
+  if (--group.depth > 0) return ncclSuccess;
+  const ncclResult_t result = MakeChildren();
+  Launch();
+  return result;
 }
 
 ncclResult_t ncclAllReduce(const void*, void*, std::size_t count, ncclDataType_t type, ncclRedOp_t,

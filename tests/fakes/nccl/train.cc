@@ -39,6 +39,10 @@ Options Parse(int argc, char** argv) {
       o.spawn = true;
     else if (name == "--ep")
       o.ep = true;
+    else if (name == "--grouped")
+      o.grouped = true;
+    else if (name == "--revoke")
+      o.revoke = true;
     else if (name == "--tp")
       o.tp = number();
     else if (name == "--pp")

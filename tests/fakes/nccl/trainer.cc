@@ -22,6 +22,15 @@ void Check(ncclResult_t result, const char* what) {
 }
 #define CHECK(call) Check(call, #call)
 
+// With blocking = 0 the parent says when its children are made.
+void Await(ncclResult_t result, const char* what, ncclComm_t parent) {
+  if (result != ncclInProgress) return Check(result, what);
+  do {
+    CHECK(ncclCommGetAsyncError(parent, &result));
+  } while (result == ncclInProgress);
+  Check(result, what);
+}
+
 // Rank 0 makes the id and leaves it in a file; the others read it.
 ncclUniqueId ShareId(int rank) {
   const std::string path = std::string(getenv("FAKE_NCCL_DIR")) + "/id";
@@ -45,9 +54,28 @@ Trainer::Trainer(const Training& o, int rank, int world)
   stage_ = rank / o.tp % o.pp;
   replica_ = rank / (o.tp * o.pp);
   CHECK(ncclCommInitRank(&world_, world, ShareId(rank), rank));
-  CHECK(ncclCommSplit(world_, rank / o.tp, rank, &tensor_, nullptr));
-  CHECK(ncclCommSplit(world_, replica_ * o.tp + tp_rank_, rank, &pipeline_, nullptr));
-  CHECK(ncclCommSplit(world_, stage_ * o.tp + tp_rank_, rank, &data_, nullptr));
+  if (o.grouped) CHECK(ncclGroupStart());
+  Split(rank / o.tp, &tensor_);
+  Split(replica_ * o.tp + tp_rank_, &pipeline_);
+  Split(stage_ * o.tp + tp_rank_, &data_);
+  if (o.grouped) Await(ncclGroupEnd(), "ncclGroupEnd()", world_);
+}
+
+void Trainer::Split(int color, ncclComm_t* made) {
+  Await(ncclCommSplit(world_, color, rank_, made, nullptr), "ncclCommSplit()", world_);
+}
+
+// What was in flight is over; the others go on without the last rank.
+void Trainer::Revoke() {
+  ncclComm_t shrunk = nullptr;
+  int last = o_.dp - 1;
+  CHECK(ncclCommRevoke(data_, 0));
+  if (replica_ == last) return;
+  Await(ncclCommShrink(data_, &last, 1, &shrunk, nullptr, 0), "ncclCommShrink()", data_);
+  CHECK(ncclAllReduce(nullptr, nullptr, 1, ncclFloat32, ncclMax, shrunk, stream_));
+  fakes::Synchronize(stream_);
+  CHECK(ncclCommFinalize(shrunk));
+  CHECK(ncclCommDestroy(shrunk));
 }
 
 void Trainer::Iterate(int iteration) {
@@ -67,6 +95,7 @@ void Trainer::Iterate(int iteration) {
 }
 
 void Trainer::End() {
+  if (o_.revoke) Revoke();
   for (ncclComm_t comm : {data_, pipeline_, tensor_, world_}) {
     CHECK(ncclCommFinalize(comm));
     CHECK(ncclCommDestroy(comm));

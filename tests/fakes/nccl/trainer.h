@@ -19,6 +19,8 @@ struct Training {
   bool ep = false;
   int iterations = 100, micro = 2, small = 3;
   std::string fault;
+  bool grouped = false;  // the communicators are split in one group
+  bool revoke = false;   // in the end the data-parallel one is revoked and shrunk by its last rank
   int rank = -1, at = 0, ms = 0;
 };
 
@@ -29,6 +31,8 @@ class Trainer {
   void End();
 
  private:
+  void Split(int color, ncclComm_t* made);
+  void Revoke();
   void Forward();
   void Backward();
   void Layer(const char* kernel, int microseconds);

@@ -1,5 +1,6 @@
 // Where a job makes and ends NCCL's communicators. Making one turns the tracer on.
 #include "daemon/tracer/core/activation.h"
+#include "daemon/tracer/interpose/nccl/awaited.h"
 #include "daemon/tracer/interpose/nccl/communicators.h"
 #include "daemon/tracer/interpose/nccl/group_depth.h"
 #include "daemon/tracer/interpose/real_symbol.h"
@@ -20,12 +21,18 @@ TracerState* Begin() {
   return state;
 }
 
-void Made(TracerState* state, int result, Comm* made, const Birth& birth) {
+// `parent` is null where there is none.
+void Made(TracerState* state, int result, Comm* made, Comm parent, const Birth& birth) {
   if (state == nullptr || made == nullptr) return;
   if (result != kSuccess && result != kInProgress) return;
-  const bool ready = result == kSuccess && group_depth.depth == 0;
-  if (!ready) group_depth.made_communicators = group_depth.depth > 0;
-  NoteMade(*state, *made, birth, ready);
+  const bool in_group = group_depth.depth > 0;
+  if (in_group) group_depth.made_communicators = true;
+  Comm comm = __atomic_load_n(made, __ATOMIC_ACQUIRE);
+  if (comm != nullptr) {
+    NoteMade(*state, comm, birth, result == kSuccess && !in_group);
+  } else if (in_group || (parent != nullptr && result == kInProgress)) {
+    Await(*state, made, parent, in_group, birth);
+  }
 }
 
 Birth BornFrom(const UniqueId* ids, int id_count, int size, int rank, const NcclConfig* config) {
@@ -57,7 +64,10 @@ Birth ChildOf(TracerState* state, Comm parent, const void* what, std::size_t byt
 int End(RealSymbol* symbol, void* caller, Comm comm) {
   void* real = Real(symbol, caller);
   if (real == nullptr) return kInternalError;
-  if (TracerState* state = OnState(); state != nullptr) NoteGone(*state, comm);
+  if (TracerState* state = OnState(); state != nullptr) {
+    NoteGone(*state, comm);
+    if (AnyAwaited()) ForgetAwaitedOf(*state, comm);
+  }
   return reinterpret_cast<int (*)(Comm)>(real)(comm);
 }
 
@@ -70,7 +80,7 @@ FATHOM_EXPORT int ncclCommInitRank(Comm* comm, int size, UniqueId id, int rank) 
   TracerState* state = Begin();
   const int result =
       reinterpret_cast<int (*)(Comm*, int, UniqueId, int)>(real)(comm, size, id, rank);
-  Made(state, result, comm, BornFrom(&id, 1, size, rank, nullptr));
+  Made(state, result, comm, nullptr, BornFrom(&id, 1, size, rank, nullptr));
   return result;
 }
 
@@ -82,7 +92,7 @@ FATHOM_EXPORT int ncclCommInitRankConfig(Comm* comm, int size, UniqueId id, int 
   TracerState* state = Begin();
   const int result = reinterpret_cast<int (*)(Comm*, int, UniqueId, int, NcclConfig*)>(real)(
       comm, size, id, rank, config);
-  Made(state, result, comm, BornFrom(&id, 1, size, rank, config));
+  Made(state, result, comm, nullptr, BornFrom(&id, 1, size, rank, config));
   return result;
 }
 
@@ -95,7 +105,7 @@ FATHOM_EXPORT int ncclCommInitRankScalable(Comm* comm, int size, int rank, int i
   const Birth birth = BornFrom(ids, id_count, size, rank, config);
   const int result = reinterpret_cast<int (*)(Comm*, int, int, int, UniqueId*, NcclConfig*)>(real)(
       comm, size, rank, id_count, ids, config);
-  Made(state, result, comm, birth);
+  Made(state, result, comm, nullptr, birth);
   return result;
 }
 
@@ -110,7 +120,7 @@ FATHOM_EXPORT int ncclCommInitAll(Comm* comms, int count, const int* devices) {
     Birth birth;
     birth.size = static_cast<std::uint32_t>(count);
     birth.rank = static_cast<std::uint32_t>(i);
-    Made(state, result, &comms[i], birth);
+    Made(state, result, &comms[i], nullptr, birth);
   }
   return result;
 }
@@ -123,7 +133,7 @@ FATHOM_EXPORT int ncclCommSplit(Comm comm, int color, int key, Comm* made, NcclC
   const Birth birth = ChildOf(state, comm, &color, sizeof(color), config);
   const int result = reinterpret_cast<int (*)(Comm, int, int, Comm*, NcclConfig*)>(real)(
       comm, color, key, made, config);
-  if (color != kNoColor) Made(state, result, made, birth);
+  if (color != kNoColor) Made(state, result, made, comm, birth);
   return result;
 }
 
@@ -138,7 +148,7 @@ FATHOM_EXPORT int ncclCommShrink(Comm comm, int* excluded, int excluded_count, C
   const Birth birth = ChildOf(state, comm, excluded, listed * sizeof(int), config);
   const int result = reinterpret_cast<int (*)(Comm, int*, int, Comm*, NcclConfig*, int)>(real)(
       comm, excluded, excluded_count, made, config, flags);
-  Made(state, result, made, birth);
+  Made(state, result, made, comm, birth);
   return result;
 }
 
@@ -153,7 +163,7 @@ FATHOM_EXPORT int ncclCommGrow(Comm comm, int size, const UniqueId* id, int rank
   birth.user_name = NameOf(config);
   const int result = reinterpret_cast<int (*)(Comm, int, const UniqueId*, int, Comm*, NcclConfig*)>(
       real)(comm, size, id, rank, made, config);
-  Made(state, result, made, birth);
+  Made(state, result, made, comm, birth);
   return result;
 }
 
@@ -173,6 +183,18 @@ FATHOM_EXPORT int ncclCommFinalize(Comm comm) {
   return End(&symbol, __builtin_return_address(0), comm);
 }
 
+// Stops what is in flight: of that nothing more will be told, and no op comes after it. Children
+// may still be made of it.
+FATHOM_EXPORT int ncclCommRevoke(Comm comm, int flags) {
+  static constinit RealSymbol symbol{"ncclCommRevoke", nullptr};
+  void* real = Real(&symbol, __builtin_return_address(0));
+  if (real == nullptr) return kInternalError;
+  const int result = reinterpret_cast<int (*)(Comm, int)>(real)(comm, flags);
+  TracerState* state = result == kSuccess || result == kInProgress ? OnState() : nullptr;
+  if (state != nullptr) NoteRevoked(*state, comm);
+  return result;
+}
+
 // How a host learns that a communicator with blocking = 0 is ready: so do we.
 FATHOM_EXPORT int ncclCommGetAsyncError(Comm comm, int* error) {
   static constinit RealSymbol symbol{"ncclCommGetAsyncError", nullptr};
@@ -182,9 +204,11 @@ FATHOM_EXPORT int ncclCommGetAsyncError(Comm comm, int* error) {
   if (result != kSuccess || error == nullptr || *error != kSuccess) return result;
   TracerState* state = OnState();
   const auto address = reinterpret_cast<std::uint64_t>(comm);
-  if (state != nullptr && FindGroup(*state, address, abi::kNoGroupSlot) == abi::kNoGroupSlot) {
+  if (state == nullptr) return result;
+  if (FindGroup(*state, address, abi::kNoGroupSlot) == abi::kNoGroupSlot) {
     AnnounceReady(*state, comm);
   }
+  if (AnyAwaited()) TakeAwaitedOf(*state, comm);
   return result;
 }
 

@@ -139,6 +139,12 @@ void NoteGone(TracerState& state, Comm comm) {
   if (Entry* entry = Find(state, comm); entry != nullptr) entry->address.store(0);
 }
 
+void NoteRevoked(TracerState& state, Comm comm) {
+  Entry* entry = Find(state, comm);
+  if (entry != nullptr) entry->standing.store(kRefused, std::memory_order_release);
+  RemoveGroup(state, reinterpret_cast<std::uint64_t>(comm));
+}
+
 std::uint64_t IdentityOf(const TracerState& state, Comm comm) {
   const Entry* entry = Find(state, comm);
   return entry == nullptr ? 0 : entry->identity;

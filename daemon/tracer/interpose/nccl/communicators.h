@@ -54,6 +54,8 @@ struct Birth {
 // A communicator was made. Gives it a slot if it can already be asked (`ready`) or tells all.
 void NoteMade(TracerState& state, Comm comm, const Birth& birth, bool ready);
 void NoteGone(TracerState& state, Comm comm);
+// It carries no more ops; its identity is still known to its children.
+void NoteRevoked(TracerState& state, Comm comm);
 
 // The identity of `comm`, 0 if it has none.
 std::uint64_t IdentityOf(const TracerState& state, Comm comm);

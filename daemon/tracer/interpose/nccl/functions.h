@@ -78,7 +78,7 @@
 #define FATHOM_NCCL_CONTROL(X)                                                       \
   X(CommInitRank) X(CommInitRankConfig) X(CommInitRankScalable) X(CommInitAll)       \
   X(CommSplit) X(CommShrink) X(CommGrow) X(CommFinalize) X(CommDestroy) X(CommAbort) \
-  X(CommGetAsyncError) X(GroupStart) X(GroupEnd)
+  X(CommRevoke) X(CommGetAsyncError) X(GroupStart) X(GroupEnd)
 // clang-format on
 
 #endif  // FATHOM_DAEMON_TRACER_INTERPOSE_NCCL_FUNCTIONS_H_

@@ -1,6 +1,7 @@
 // ncclGroupStart, ncclGroupEnd: inside them nothing is launched and no communicator is ready.
 #include "daemon/tracer/interpose/nccl/group_depth.h"
 
+#include "daemon/tracer/interpose/nccl/awaited.h"
 #include "daemon/tracer/interpose/nccl/communicators.h"
 #include "daemon/tracer/interpose/real_symbol.h"
 
@@ -27,7 +28,9 @@ extern "C" __attribute__((visibility("default"))) int ncclGroupEnd() {
   if (group.depth == 0 && group.made_communicators) [[unlikely]] {
     group.made_communicators = false;
     TracerState* state = OnState();
-    if (state != nullptr && result == kSuccess) AnnounceReady(*state, nullptr);
+    if (state == nullptr) return result;
+    if (AnyAwaited()) EndAwaitedGroup(*state, result == kSuccess, result == kInProgress);
+    if (result == kSuccess) AnnounceReady(*state, nullptr);
   }
   return result;
 }

@@ -8,7 +8,7 @@ ROOT = pathlib.Path(os.environ.get("FATHOM_SOURCE_DIR", pathlib.Path(__file__).p
 # Functions of nccl.h that are left alone; docs/tracer/nccl.md says why.
 LEFT_ALONE = re.compile(
     r"nccl(Mem\w+|GetVersion|GetUniqueId|CommGetUniqueId|GetErrorString|GetLastError|ResetDebugInit|RedOp\w+|"
-    r"Comm(Count|CuDevice|UserRank|Register|Deregister|Window\w+|Revoke|Suspend|Resume|MemStats|QueryProperties)|"
+    r"Comm(Count|CuDevice|UserRank|Register|Deregister|Window\w+|Suspend|Resume|MemStats|QueryProperties)|"
     r"WinGetUserPtr|GroupSimulateEnd|PutSignal|Signal|WaitSignal|SetEncryption|Param\w+|DevComm\w+)$")
 
 

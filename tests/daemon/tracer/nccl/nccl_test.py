@@ -43,6 +43,50 @@ def ops(ring):
     return [by_op[op] for op in sorted(by_op)]
 
 
+def members_by_identity(case, rings):
+    """Ranks of each communicator, in its order; each must be one whole."""
+    places = defaultdict(dict)
+    for rank, ring in rings.items():
+        for group in ring.groups:
+            places[group.name, group.size][group.rank] = rank
+    for (name, size), members in places.items():
+        case.assertRegex(name, "^nccl-[0-9a-f]{16}$")
+        case.assertEqual(sorted(members), list(range(size)), name)
+    return sorted(tuple(m[i] for i in range(len(m))) for m in places.values())
+
+
+class Children(unittest.TestCase):
+    """Communicators whose address NCCL tells only after the call that makes them."""
+
+    WHOLE = sorted([(0, 1, 2, 3), (0, 1), (2, 3), (0, 2), (1, 3), (0,), (1,), (2,), (3,)])
+
+    def check(self, *options, **environment):
+        rings, done = train("--tp", 2, "--dp", 2, *options, **environment)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        members = members_by_identity(self, rings)
+        for ring in rings.values():
+            self.assertEqual([g.state for g in ring.groups], [3] * 4, "destroyed")
+            self.assertEqual(ring.drops, dict.fromkeys(ring.drops, 0))
+        self.assertEqual(members, self.WHOLE)
+
+    def test_splits_in_a_group(self):
+        self.check("--grouped")
+
+    def test_splits_that_do_not_block(self):
+        self.check(FAKE_NCCL_NONBLOCKING="1")
+
+    def test_splits_in_a_group_that_does_not_block(self):
+        self.check("--grouped", FAKE_NCCL_NONBLOCKING="1")
+
+    def test_a_revoked_communicator_ends_and_its_child_keeps_its_identity(self):
+        for environment in ({}, {"FAKE_NCCL_NONBLOCKING": "1"}):
+            rings, done = train("--dp", 3, "--revoke", **environment)
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            self.assertIn((0, 1), members_by_identity(self, rings))
+            for ring in rings.values():
+                self.assertTrue(all(g.state == 3 for g in ring.groups))
+
+
 class Calls(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -54,14 +98,7 @@ class Calls(unittest.TestCase):
         self.assertEqual(sorted(self.rings), list(range(8)))
 
     def test_a_communicator_has_one_identity_on_all_its_members(self):
-        places = defaultdict(dict)
-        for rank, ring in self.rings.items():
-            for group in ring.groups:
-                places[group.name, group.size][group.rank] = rank
-        for (name, size), members in places.items():
-            self.assertRegex(name, "^nccl-[0-9a-f]{16}$")
-            self.assertEqual(sorted(members), list(range(size)), name)
-        members = sorted(tuple(m[i] for i in range(len(m))) for m in places.values())
+        members = members_by_identity(self, self.rings)
         world = [tuple(range(8))]
         tensor = [(r, r + 1) for r in (0, 2, 4, 6)]
         pipeline = [(r, r + 2) for r in (0, 1, 4, 5)]
