@@ -67,7 +67,6 @@ inline void CountDeviceCall(const TracerState& state) {
     device.capturing = 1;
     return;
   } else if constexpr (call == DeviceCall::kEndCapture) {
-    device.capturing = 0;
     return;
   } else if (device.capturing != 0 && call != DeviceCall::kCreate) {
     ++sum.captured;

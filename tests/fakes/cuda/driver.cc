@@ -129,6 +129,10 @@ FAKE CUresult cuStreamCreate(CUstream* stream, unsigned) {
 FAKE CUresult cuStreamSynchronize(CUstream stream) {
   const fake_cuda::Executor* other = executor.load(std::memory_order_acquire);
   if (other != nullptr && stream != nullptr) return other->synchronize(stream), CUDA_SUCCESS;
+  if (Of(stream).capture != nullptr) {
+    Of(stream).spoilt = true;
+    return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+  }
   Of(stream).Synchronize();
   return CUDA_SUCCESS;
 }
@@ -158,9 +162,11 @@ FAKE CUresult cuStreamBeginCapture_v2(CUstream stream, CUstreamCaptureMode) {
   return CUDA_SUCCESS;
 }
 FAKE CUresult cuStreamEndCapture(CUstream stream, CUgraph* graph) {
-  *graph = reinterpret_cast<CUgraph>(Of(stream).capture);
+  const bool spoilt = Of(stream).spoilt;
+  *graph = spoilt ? nullptr : reinterpret_cast<CUgraph>(Of(stream).capture);
   Of(stream).capture = nullptr;
-  return CUDA_SUCCESS;
+  Of(stream).spoilt = false;
+  return spoilt ? CUDA_ERROR_STREAM_CAPTURE_INVALIDATED : CUDA_SUCCESS;
 }
 FAKE CUresult cuGraphInstantiateWithFlags(CUgraphExec* exec, CUgraph graph, unsigned long long) {
   *exec = reinterpret_cast<CUgraphExec>(graph);

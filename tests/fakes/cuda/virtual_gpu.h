@@ -70,6 +70,7 @@ struct Stream {
   std::int64_t ends[kQueueDepth] = {};  // of the newest kernels, a ring
   std::uint64_t launched = 0;
   Graph* capture = nullptr;  // not null: what is launched goes into it
+  bool spoilt = false;       // the capture, by a call that it does not allow
 
   // Returns when the work starts.
   std::int64_t Run(std::int64_t busy_ns) {

@@ -32,6 +32,9 @@ template <DeviceCall call, typename Real>
   BeginSync(state, call);
   const int result = real();
   EndSync(state, call);
+  // CUDA refuses it while any stream of the context is capturing: a capture that this thread began
+  // has ended on another one.
+  if (call == DeviceCall::kSyncDevice && result == 0) thread_state.device.capturing = 0;
   return result;
 }
 
@@ -39,6 +42,9 @@ template <DeviceCall call, typename Real>
 template <DeviceCall call, typename Real>
 inline int TracedCall(Real real) {
   DeviceThread& device = thread_state.device;
+  // A capture that was invalidated is over too, though its end is refused; and one that began
+  // before the source was switched off.
+  if constexpr (call == DeviceCall::kEndCapture) device.capturing = 0;
   if (device.inside != 0) return real();
   TracerState* state = ActiveState(abi::kSourceCuda, AfterFork::kIgnore);
   if (state == nullptr) return real();

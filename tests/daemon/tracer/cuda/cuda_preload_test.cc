@@ -86,7 +86,8 @@ TEST(CudaPreloadTest, TheRecordComesBeforeTheOpItLedTo) {
 }
 
 TEST(CudaPreloadTest, TheJobRunsAsWithoutIt) {
-  for (const char* mode : {"steps", "two_runtimes", "driver", "scopes", "capture", "waits"}) {
+  for (const char* mode :
+       {"steps", "two_runtimes", "driver", "scopes", "capture", "spoilt_capture", "waits"}) {
     const Outcome bare = RunJob(mode, "3", {}, "none");
     const Outcome traced = RunJob(mode);
     const Outcome disabled = RunJob(mode, "3", {"FATHOM_DISABLE=1"});
@@ -111,6 +112,16 @@ TEST(CudaPreloadTest, SeesTheDriverWithoutARuntime) {
   EXPECT_THAT(run.output, testing::HasSubstr("old 0 future 801 by name 0 absent 1\n"));
   ASSERT_TRUE(run.ring);
   EXPECT_EQ(Sum(*run.ring).launches, 12u);
+}
+
+TEST(CudaPreloadTest, ACaptureThatFailsOrEndsOnAnotherThreadIsOver) {
+  for (const char* mode : {"spoilt_capture", "passed_capture"}) {
+    Outcome run = RunJob(mode);
+    ASSERT_TRUE(run.ring);
+    const DeviceCalls sum = Sum(*run.ring);
+    EXPECT_EQ(sum.captured, 10u) << mode;
+    EXPECT_EQ(sum.launches, 7u) << mode;
+  }
 }
 
 TEST(CudaPreloadTest, CallsIntoAGraphAreNotLaunches) {

@@ -3,6 +3,8 @@
 #include <cuda_runtime_api.h>
 #include <dlfcn.h>
 
+#include <thread>
+
 #define STRING_OF(name) #name
 #define NAME_OF(name) STRING_OF(name)
 
@@ -13,6 +15,7 @@ namespace {
 
 const dim3 kBlock(128);
 char buffer[64];
+cudaStream_t passed_on = nullptr;
 
 void Launch(unsigned microseconds, cudaStream_t stream = nullptr) {
   cudaLaunchKernel(buffer, dim3(microseconds), kBlock, nullptr, 0, stream);
@@ -57,6 +60,36 @@ void Capture() {
   cudaStreamSynchronize(stream);
 }
 
+void SpoiltCapture() {
+  cudaStream_t stream = nullptr;
+  cudaGraph_t graph = nullptr;
+  cudaStreamCreate(&stream);
+  cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal);
+  for (int i = 0; i < 10; ++i) Launch(100, stream);
+  cudaStreamSynchronize(stream);  // which a capture does not allow
+  cudaStreamEndCapture(stream, &graph);
+  for (int i = 0; i < 7; ++i) Launch(1, stream);
+}
+
+void BeginCapture() {
+  cudaStreamCreate(&passed_on);
+  cudaStreamBeginCapture(passed_on, cudaStreamCaptureModeRelaxed);
+  for (int i = 0; i < 10; ++i) Launch(100, passed_on);
+}
+
+void EndCapture() {
+  cudaGraph_t graph = nullptr;
+  cudaStreamEndCapture(passed_on, &graph);
+}
+
+// It begins on this thread and ends on another.
+void PassedCapture() {
+  BeginCapture();
+  std::thread(EndCapture).join();
+  cudaDeviceSynchronize();
+  for (int i = 0; i < 7; ++i) Launch(1);
+}
+
 void Waits() {
   cudaEvent_t event = nullptr;
   cudaEventCreate(&event);
@@ -79,5 +112,5 @@ bool SeesOwnScope() { return dlsym(RTLD_DEFAULT, NAME_OF(FAKE_CUDART_LAUNCHES)) 
 
 }  // namespace
 
-extern "C" __attribute__((visibility("default")))
-const CudaJob cuda_job = {Step, LaunchMany, Capture, Waits, Stall, Launches, SeesOwnScope};
+extern "C" __attribute__((visibility("default"))) const CudaJob cuda_job = {
+    Step, LaunchMany, Capture, SpoiltCapture, PassedCapture, Waits, Stall, Launches, SeesOwnScope};

@@ -9,9 +9,11 @@
 struct CudaJob {
   void (*step)();  // 100 kernels, 3 copies, 2 memsets, an event and a wait for it
   void (*launch)(int n);
-  void (*capture)();                 // 10 kernels into a graph, which is launched 5 times
-  void (*waits)();                   // one of each way to block on the GPU, 20 ms for the first
-  void (*stall)();                   // more kernels than the queue takes
+  void (*capture)();         // 10 kernels into a graph, which is launched 5 times
+  void (*spoilt_capture)();  // 10 kernels into one that fails, then 7 launches
+  void (*passed_capture)();  // 10 kernels into one that another thread ends, then 7 launches
+  void (*waits)();           // one of each way to block on the GPU, 20 ms for the first
+  void (*stall)();           // more kernels than the queue takes
   unsigned long long (*launches)();  // as this job's own runtime counted them
   bool (*sees_own_scope)();
 };

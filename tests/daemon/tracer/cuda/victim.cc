@@ -198,6 +198,8 @@ int Run(const std::string& mode, const CudaJob* job, int count) {
   if (mode == "threads") return Threads(job, count);
   if (mode == "bench") return Bench(job, count);
   if (mode == "capture") return job->capture(), Communicate(), Report();
+  if (mode == "spoilt_capture") return job->spoilt_capture(), Communicate(), Report();
+  if (mode == "passed_capture") return job->passed_capture(), Communicate(), Report();
   if (mode == "waits") return job->waits(), Report();
   if (mode == "stall") return job->stall(), 0;
   return 2;
