@@ -428,6 +428,29 @@ class SiteTest(unittest.TestCase):
         self.assertEqual(said, ["backward", "torch.cuda.synchronize", "checkpoint (torch.save)",
                                 "compile (torch.compile)", "optimizer.step"])
 
+    def test_making_a_communicator_is_marked_while_it_lasts(self):
+        made = """
+            def init_process_group(backend): return _new_process_group_helper(2, 0, [], backend, None, "0")
+            def new_group(ranks, use_local_synchronization=False): raise ValueError("no such ranks")
+            """
+        (self.root / "torch/distributed/distributed_c10d.py").write_text(C10D + textwrap.dedent(made))
+        said = self.run_python("""
+            import torch.distributed.distributed_c10d as c
+            gc.disable()
+            for _ in range(2):  # the first turns the tracer on
+                c.init_process_group("gloo")
+            for local in (False, True):
+                try: c.new_group([0], local)
+                except ValueError as error: print(error)
+            try: c.new_group()
+            except TypeError: print("passed on")
+            names = ring().functions
+            for r in ring().records:
+                if r.extra in (5, 6): print("begin" if r.extra == 5 else "end", names[r.bytes])
+            """)
+        both = [f"communicator ({name})" for name in ("init_process_group", "new_group")]
+        self.assertEqual(said, ["no such ranks", "no such ranks", "passed on", *(f"{edge} {name}" for name in both for edge in ("begin", "end"))])
+
     def test_does_nothing_when_disabled_isolated_or_not_preloaded(self):
         code = """
             import torch.distributed.distributed_c10d as c

@@ -22,6 +22,26 @@ def patch(module, lib):
                 lib.fathom_group_end()
 
     module._new_process_group_helper = _new_process_group_helper
+    _mark_new_group(module, lib)
+
+
+def _mark_new_group(module, lib):
+    """Marks calls of new_group that all ranks must make; those for members alone tell of no other rank."""
+    real = getattr(module, "new_group", None)
+    if real is None:
+        return
+    marked = functions.bracketed(lib, "communicator (new_group)", real)
+    signature = inspect.signature(real)
+
+    @functools.wraps(real)
+    def new_group(*args, **kwargs):
+        try:
+            local = signature.bind(*args, **kwargs).arguments.get("use_local_synchronization")
+        except TypeError:
+            local = True
+        return (real if local else marked)(*args, **kwargs)
+
+    module.new_group = new_group
 
 
 def _trace_script(lib):
