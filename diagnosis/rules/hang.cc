@@ -15,9 +15,11 @@
 #include "diagnosis/rules/hang/cut_off.h"
 #include "diagnosis/rules/hang/death.h"
 #include "diagnosis/rules/hang/ended_node.h"
+#include "diagnosis/rules/hang/lagging.h"
 #include "diagnosis/rules/hang/left_behind.h"
 #include "diagnosis/rules/hang/order_words.h"
 #include "diagnosis/rules/hang/program_order.h"
+#include "diagnosis/rules/hang/rendezvous.h"
 #include "diagnosis/rules/hang/stuck_communication.h"
 #include "diagnosis/rules/hang/verdicts.h"
 #include "diagnosis/rules/mismatch.h"
@@ -29,11 +31,6 @@ constexpr char kQuestion[] = "why the job stands still";
 
 void Abstain(Findings& out, std::string missing) {
   out.abstained.push_back({kQuestion, std::move(missing)});
-}
-
-bool IsHalted(const RankFacts& facts) {
-  return facts.state == ProcessState::kStopped || facts.state == ProcessState::kTraced ||
-         facts.frozen;
 }
 
 // ": the agent of a is out of reach", of the nodes of those ranks; empty if all are in reach.
@@ -163,6 +160,13 @@ bool JudgeMessagePaths(const StuckJob& job, Findings& out) {
   return JudgeMeeting(job, WherePathsMeet(job.c.view, found), found, out);
 }
 
+// A device that has not begun what those of the others have. False: there is none.
+bool JudgeLagging(const StuckJob& job, Findings& out) {
+  const auto lagging = FindLagging(job);
+  if (lagging) out.verdicts.push_back(ConvictLagging(job, *lagging));
+  return lagging.has_value();
+}
+
 bool IsAnswered(const WaitFor& graph, RankId rank) {
   return std::any_of(
       graph.messages.begin(), graph.messages.end(),
@@ -186,7 +190,7 @@ std::vector<RankId> UnknownBeside(const WaitFor& graph, const std::vector<RankId
 // Ranks that wait for nobody that is known, inside of an op.
 void JudgeHeldInside(const StuckJob& job, const std::vector<RankId>& inside, bool alone,
                      Findings& out) {
-  if (alone && JudgeMessagePaths(job, out)) return;
+  if (alone && (JudgeLagging(job, out) || JudgeMessagePaths(job, out))) return;
   const bool messages = std::all_of(inside.begin(), inside.end(),
                                     [&](RankId rank) { return IsAnswered(job.graph, rank); });
   const std::string ranks =
@@ -287,7 +291,7 @@ void JudgeInside(const StuckJob& job, Findings& out) {
     out.verdicts.push_back(ConvictCrossed(job, *crossed, OrdersOf(job.c.view)));
     return;
   }
-  if (JudgeMessagePaths(job, out)) return;
+  if (JudgeLagging(job, out) || JudgeMessagePaths(job, out)) return;
   if (first == nullptr) return JudgeRing(job, out);
   if (!first->unknown.empty()) {
     Abstain(out, absl::StrCat("whether ", RanksInWords(first->unknown),
@@ -377,7 +381,9 @@ std::string WhyNobodyWaits(const JobView& view) {
 
 // Nobody is seen to wait.
 void JudgeCounts(const StuckJob& job, Findings& out) {
-  if (const auto behind = FindLeftBehind(job)) {
+  if (const auto rendezvous = FindRendezvous(job)) {
+    JudgeRendezvous(job, *rendezvous, out);
+  } else if (const auto behind = FindLeftBehind(job)) {
     out.verdicts.push_back(LeadOnLeftBehind(job, *behind));
   } else {
     Abstain(out, WhyNobodyWaits(job.c.view));

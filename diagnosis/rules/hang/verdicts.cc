@@ -36,15 +36,6 @@ std::string WaitInWords(const StuckJob& job, RankId rank, const std::vector<Rank
   return absl::StrCat("rank ", rank.value, " is in ", InWords(job.c.view, step));
 }
 
-// Of a rank that has been at it for `time`.
-Grade GradeOfTime(const StuckJob& job, const RankFacts& facts, Nanos time, Occupation occupation) {
-  const DiagnosisConfig& config = job.c.config;
-  const Nanos usual = StallThreshold(facts, job.longest_iteration, config);
-  const double ratio = time.Seconds() / (usual.Seconds() * PatienceWith(occupation, config));
-  if (ratio >= config.hang_established_factor) return Grade::kEstablished;
-  return ratio >= config.hang_supported_factor ? Grade::kSupported : Grade::kHypothesis;
-}
-
 Owner OwnerOf(Occupation occupation) {
   switch (occupation) {
     case Occupation::kLooping:
@@ -146,9 +137,9 @@ Cause CauseOfSlow(Occupation occupation, const RankFacts& facts) {
 Grade GradeOfSlow(const StuckJob& job, const RankFacts& facts, Occupation occupation) {
   switch (occupation) {
     case Occupation::kLoadingData:
-      return GradeOfTime(job, facts, facts.silent_for, Occupation::kBlocked);
+      return GradeOfHang(job, facts, facts.silent_for, Occupation::kBlocked);
     case Occupation::kInLongStep:
-      return GradeOfTime(job, facts, facts.silent_for, occupation);
+      return GradeOfHang(job, facts, facts.silent_for, occupation);
     default:
       return Grade::kHypothesis;  // what visibly works goes on, sooner or later
   }
@@ -184,6 +175,19 @@ Verdict Slow(const StuckJob& job, const RankFacts& facts, Occupation occupation)
 }
 
 }  // namespace
+
+bool IsHalted(const RankFacts& facts) {
+  return facts.state == ProcessState::kStopped || facts.state == ProcessState::kTraced ||
+         facts.frozen;
+}
+
+Grade GradeOfHang(const StuckJob& job, const RankFacts& facts, Nanos time, Occupation occupation) {
+  const DiagnosisConfig& config = job.c.config;
+  const Nanos usual = StallThreshold(facts, job.longest_iteration, config);
+  const double ratio = time.Seconds() / (usual.Seconds() * PatienceWith(occupation, config));
+  if (ratio >= config.hang_established_factor) return Grade::kEstablished;
+  return ratio >= config.hang_supported_factor ? Grade::kSupported : Grade::kHypothesis;
+}
 
 Verdict ConvictDead(const StuckJob& job, const RankFacts& facts,
                     const std::vector<RankId>& others_dead) {
@@ -240,7 +244,7 @@ Verdict ConvictAbsent(const StuckJob& job, const RankFacts& facts) {
   const Occupation occupation = OccupationOf(facts, job.c.config);
   if (IsSlowOnly(occupation)) return Slow(job, facts, occupation);
   Verdict verdict = BaseVerdict(job, Cause::kNonCommunicationHang, {facts.rank});
-  verdict.grade = GradeOfTime(job, facts, IdleFor(facts, job.c.config), occupation);
+  verdict.grade = GradeOfHang(job, facts, IdleFor(facts, job.c.config), occupation);
   verdict.owner = OwnerOf(occupation);
   verdict.evidence.push_back({"It is silent for this long, against its usual iteration.",
                               facts.silent_for.Seconds(), "s", facts.typical_iteration.Seconds(),

@@ -15,9 +15,15 @@
 #include "diagnosis/rules/hang/order_words.h"
 #include "diagnosis/rules/hang/program_order.h"
 #include "diagnosis/rules/hang/stuck_job.h"
+#include "diagnosis/rules/hang/suspect.h"
 #include "diagnosis/rules/mismatch.h"
 
 namespace fathom::diagnosis {
+
+// Stopped by a signal, held by a debugger, or frozen by its control group.
+bool IsHalted(const RankFacts& facts);
+// Of a rank that has been at it for `time`: against its stall threshold, with patience.
+Grade GradeOfHang(const StuckJob& job, const RankFacts& facts, Nanos time, Occupation occupation);
 
 // `others_dead`: ranks whose processes went too.
 Verdict ConvictDead(const StuckJob& job, const RankFacts& facts,
