@@ -22,7 +22,7 @@ HANGS = (
     ("tensor_data", "mismatch", "mismatch"), ("pipeline", "stop", "process_stopped"),
     ("pipeline", "loop", STUCK), ("hang", "lock", STUCK), ("hang", "gil", STUCK), ("hang", "sleep", STUCK),
     ("hang", "size", "mismatch"), ("hang", "skip", "mismatch"), ("hang", "order", "mismatch"),
-    ("hang", "exit", "process_dead"), ("hang", "kill", "process_dead"),
+    ("hang", "first-op", STUCK), ("hang", "group", STUCK), ("hang", "exit", "process_dead"), ("hang", "kill", "process_dead"),
     *(("ways_to_hang", event, STUCK) for event in ("monitored", "waitpid", "fifo", "store")),
     ("ways_to_hang", "worker", "dataloader"),
     *(("ways_to_hang", event, "mismatch") for event in (
@@ -30,9 +30,11 @@ HANGS = (
 CONFUSERS = (
     ("hang", "none"), ("hang", "checkpoint"), ("hang", "save"), ("hang", "evaluation"), ("hang", "pause"),
     ("hang", "input"), ("hang", "loader"), ("hang", "first-step"), ("hang", "join"), ("hang", "compile"),
-    ("hang", "slow-save"))
+    ("hang", "slow-save"), ("hang", "late-init"), ("hang", "late-group"))
 HANG_CLASSES = ("communication_hang", "noncommunication_hang")
 FROM_ITERATION = 60
+AT_START = ("first-op",)  # judged from twice the start-up floor on
+START_SECONDS = 100
 
 
 def scenarios(names, confusers=True):
@@ -97,7 +99,8 @@ def run(options, script, event, cause, rank, world):
                     f"{script}-{event}-{rank}", environment, marker(script))
     began, load = time.monotonic(), os.getloadavg()[0]
     try:
-        job.watch(lambda v: cause is not None and names_fault(v, rank, cause), options.seconds, cause is not None)
+        seconds = max(options.seconds, START_SECONDS) if event in AT_START else options.seconds
+        job.watch(lambda v: cause is not None and names_fault(v, rank, cause), seconds, cause is not None)
     finally:
         job.close()
     if job.url is None:

@@ -22,9 +22,9 @@ import torch
 import torch.distributed as dist
 from torch.utils.data import DataLoader, Dataset
 
-HANGS = ("lock", "gil", "sleep", "size", "skip", "order", "exit", "kill")
+HANGS = ("lock", "gil", "sleep", "size", "skip", "order", "exit", "kill", "first-op", "group")
 CONFUSERS = ("none", "checkpoint", "evaluation", "save", "pause", "input", "loader", "first-step", "join",
-             "compile", "slow-save")
+             "compile", "slow-save", "late-init", "late-group")
 WIDTH = 96
 
 
@@ -94,8 +94,12 @@ class Job:
             dist.all_reduce(parameter.grad, group=self.data)
 
     def happen(self):
-        if self.now("lock"):
+        if self.now("lock") or self.now("group"):
             wait_for_worker()
+        if self.now("late-group"):
+            time.sleep(self.args.seconds)
+        if self.args.happens in ("group", "late-group") and self.iteration == self.args.from_iteration:
+            dist.new_group(list(range(self.world)))
         if self.now("gil"):
             threading.Thread(target=ctypes.PyDLL(None).sleep, args=(100_000,), daemon=True).start()
             time.sleep(0)
@@ -182,8 +186,20 @@ def wait_for_input(seconds):
     os.read(reader, 16)
 
 
+def begin(args):
+    """All ranks make the first communicator together."""
+    here = int(os.environ["RANK"]) == args.rank
+    if here and args.happens == "late-init":
+        print(f"event {args.happens} on rank {args.rank}", flush=True)
+        time.sleep(args.seconds)
+    dist.init_process_group("gloo")
+
+
 def train(args):
     job = Job(args)
+    if job.mine("first-op"):
+        job.announce()
+        wait_for_worker()
     if job.mine("first-step"):
         job.announce()
         time.sleep(args.seconds)
@@ -219,7 +235,7 @@ def main():
     parser.add_argument("--pace", type=float, default=0.02, help="s slept in each iteration, to spare the machine")
     args = parser.parse_args()
     torch.set_num_threads(1)
-    dist.init_process_group("gloo")
+    begin(args)
     (train_unevenly if args.happens == "join" else train)(args)
     dist.barrier()
     dist.destroy_process_group()
