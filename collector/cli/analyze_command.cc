@@ -46,6 +46,7 @@ struct AnalyzeOptions {
   std::vector<std::string> against;
   std::string html;
   std::string perfetto;
+  std::uint64_t perfetto_slices = collector::kMostTraceSlices;
   bool exit_zero = false;
   bool verbose = false;
   bool quiet = false;
@@ -95,6 +96,22 @@ std::string PageOf(const Json& report, const collector::Analysis& analysis, bool
   return AnalysisPage(report, remarks, LookAtTerminal(1));
 }
 
+absl::Status WriteTrace(const AnalyzeOptions& options, const collector::Analysis& analysis) {
+  const collector::Recording& recording = analysis.recording;
+  const auto written =
+      collector::WritePerfetto({recording.view, analysis.verdicts, &recording.timelines,
+                                &recording.clocks, options.perfetto_slices},
+                               options.perfetto);
+  if (!written.ok()) return written.status();
+  if (written->left_out == 0) return absl::OkStatus();
+  std::fputs(Cat("fathom analyze: ", options.perfetto, " holds ", written->slices, " slices; of ",
+                 written->ranks_cut, written->ranks_cut == 1 ? " rank " : " ranks ",
+                 written->left_out, " later ones are left out (--perfetto-slices)\n")
+                 .c_str(),
+             stderr);
+  return absl::OkStatus();
+}
+
 absl::Status WriteFiles(const AnalyzeOptions& options, const collector::Analysis& analysis) {
   if (!options.html.empty()) {
     collector::PageInput page{
@@ -103,7 +120,7 @@ absl::Status WriteFiles(const AnalyzeOptions& options, const collector::Analysis
     if (absl::Status s = collector::WriteHtml(page, options.html); !s.ok()) return s;
   }
   if (options.perfetto.empty()) return absl::OkStatus();
-  return collector::WritePerfetto(analysis.recording.view, analysis.verdicts, options.perfetto);
+  return WriteTrace(options, analysis);
 }
 
 collector::ImportLimits LimitsOf(const AnalyzeOptions& options) {
@@ -112,6 +129,7 @@ collector::ImportLimits LimitsOf(const AnalyzeOptions& options) {
     const auto bytes = static_cast<std::uint64_t>(options.limit_gib * 1073741824.0);
     limits.file_bytes = limits.dump_bytes = limits.archive_bytes = bytes;
   }
+  if (!options.perfetto.empty()) limits.timeline_events = options.perfetto_slices;
   return limits;
 }
 
@@ -213,6 +231,11 @@ void AddAnalyzeVerb(CLI::App& root, Invocation* invocation) {
       ->type_name("FILE");
   verb->add_option("--perfetto", options->perfetto, "write a trace for Perfetto there")
       ->type_name("FILE");
+  verb->add_option("--perfetto-slices", options->perfetto_slices,
+                   "most slices in it, of all ranks together; of more the latest are left out")
+      ->type_name("COUNT")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
   verb->add_option("--limit-gib", options->limit_gib,
                    "largest file and largest archive to read, inflated [16; dumps 1]")
       ->type_name("GIB")

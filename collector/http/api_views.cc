@@ -113,7 +113,7 @@ Response Api::Perfetto(const JobState& job) const {
   diagnosis::RowsWanted wanted{RanksOf(view), {}};
   for (const auto& summary : view.window) wanted.iterations.push_back(summary.index);
   job.FillShownRows(wanted, view);
-  auto bytes = PerfettoBytes(view, parts_.ledger.Of(job.name()));
+  auto bytes = PerfettoBytes({view, parts_.ledger.Of(job.name())});
   if (!bytes.ok()) return Response::Error(503, std::string(bytes.status().message()));
   return {200, "application/octet-stream", *std::move(bytes), ""};
 }

@@ -139,7 +139,9 @@ absl::StatusOr<diagnosis::Comparison> CompareWith(const std::vector<std::string>
                                                   const diagnosis::DiagnosisConfig& config,
                                                   const diagnosis::JobTables& tables,
                                                   Recording& recording) {
-  auto other = ReadRecording(paths, format, limits);
+  ImportLimits undrawn = limits;
+  undrawn.timeline_events = 0;
+  auto other = ReadRecording(paths, format, undrawn);
   if (!other.ok()) return other.status();
   for (std::string& note : other->notes) recording.notes.push_back("against: " + std::move(note));
   const auto before = diagnosis::TablesOf(other->view, std::move(other->tables));

@@ -37,6 +37,8 @@ struct ImportLimits {
   std::uint64_t archive_bytes = std::uint64_t{16} << 30;  // of all files of one archive, unpacked
   std::uint32_t ranks = 1 << 20;
   std::uint32_t files = 1 << 20;
+  // Kernels, copies and ops to keep one by one for a drawing, of all ranks; 0: only their sums.
+  std::uint64_t timeline_events = 0;
   // Grows by what is read of files as they lie on disk, for a progress bar; may be null.
   std::atomic<std::uint64_t>* bytes_read = nullptr;
   const std::atomic<bool>* stop = nullptr;  // set: reading ends with Cancelled; may be null

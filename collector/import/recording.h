@@ -24,6 +24,7 @@
 #include "collector/verdict/episode.h"
 #include "diagnosis/clocks/alignment.h"
 #include "diagnosis/model/job_view.h"
+#include "diagnosis/tables/device_timeline.h"
 #include "diagnosis/tables/rank_tables.h"
 #include "proto/types/ids.h"
 
@@ -49,6 +50,7 @@ struct Recording {
   std::string source;  // formats read, joined by '+': "kineto+flight-recorder"
   diagnosis::JobView view;
   std::vector<diagnosis::RankTables> tables;  // by rank, of those whose work was traced
+  diagnosis::DeviceTimelines timelines;       // only where ImportLimits asks for them
   std::vector<RankId> ranks_missing;          // of the job, but in none of the files
   std::vector<std::string> notes;
   std::vector<FileUse> files;  // by path while they are read

@@ -19,12 +19,13 @@ constexpr int kTimestamp = 8, kTrustedPacketSequenceId = 10, kTrackEvent = 11, k
 constexpr std::uint64_t kIncrementalStateCleared = 1, kNeedsIncrementalState = 2;
 }  // namespace packet
 namespace descriptor {
-constexpr int kUuid = 1, kName = 2, kProcess = 3, kParentUuid = 5;
+constexpr int kUuid = 1, kName = 2, kProcess = 3, kThread = 4, kParentUuid = 5;
 constexpr int kProcessPid = 1, kProcessName = 6;
+constexpr int kThreadPid = 1, kThreadTid = 2, kThreadName = 5;
 }  // namespace descriptor
 namespace event {
 constexpr int kCategoryIids = 3, kDebugAnnotations = 4, kType = 9, kNameIid = 10, kTrackUuid = 11,
-              kFlowIds = 47;
+              kFlowIds = 47, kTerminatingFlowIds = 48;
 constexpr std::uint64_t kSliceBegin = 1, kSliceEnd = 2, kInstant = 3;
 }  // namespace event
 namespace interned {
@@ -76,19 +77,23 @@ std::unique_ptr<TraceWriter> TraceWriter::Into(std::FILE* stream, const std::str
 }
 
 void TraceWriter::Write(const std::string& body) {
-  std::string framed;
-  PutBytes(trace::kPacket, body, framed);
-  failed_ |= std::fwrite(framed.data(), 1, framed.size(), file_.get()) != framed.size();
+  framed_.clear();
+  PutBytes(trace::kPacket, body, framed_);
+  failed_ |= std::fwrite(framed_.data(), 1, framed_.size(), file_.get()) != framed_.size();
 }
 
 void TraceWriter::Add(const Track& track) {
-  std::string body;
+  std::string body, part;
   PutNumber(descriptor::kUuid, track.id, body);
-  if (track.process != 0) {
-    std::string process;
-    PutNumber(descriptor::kProcessPid, static_cast<std::uint64_t>(track.process), process);
-    PutBytes(descriptor::kProcessName, track.name, process);
-    PutBytes(descriptor::kProcess, process, body);
+  if (track.thread != 0) {
+    PutNumber(descriptor::kThreadPid, static_cast<std::uint64_t>(track.process), part);
+    PutNumber(descriptor::kThreadTid, static_cast<std::uint64_t>(track.thread), part);
+    PutBytes(descriptor::kThreadName, track.name, part);
+    PutBytes(descriptor::kThread, part, body);
+  } else if (track.process != 0) {
+    PutNumber(descriptor::kProcessPid, static_cast<std::uint64_t>(track.process), part);
+    PutBytes(descriptor::kProcessName, track.name, part);
+    PutBytes(descriptor::kProcess, part, body);
   } else {
     PutBytes(descriptor::kName, track.name, body);
   }
@@ -99,47 +104,51 @@ void TraceWriter::Add(const Track& track) {
   Write(out);
 }
 
-std::uint64_t TraceWriter::Intern(int field, std::string_view text, std::string& interned) {
+std::uint64_t TraceWriter::Intern(int field, std::string_view text) {
   auto& known = names_[field];
-  const auto [at, added] = known.try_emplace(std::string(text), known.size() + 1);
-  if (added) {
-    std::string entry;
-    PutNumber(interned::kIid, at->second, entry);
-    PutBytes(interned::kName, text, entry);
-    PutBytes(field, entry, interned);
+  const auto at = known.find(absl::string_view(text.data(), text.size()));
+  if (at != known.end()) return at->second;
+  const std::uint64_t id = known.size() + 1;
+  known.emplace(std::string(text), id);
+  std::string entry;
+  PutNumber(interned::kIid, id, entry);
+  PutBytes(interned::kName, text, entry);
+  PutBytes(field, entry, interned_);
+  return id;
+}
+
+void TraceWriter::PutSlice(const Slice& slice) {
+  PutNumber(event::kCategoryIids, Intern(interned::kEventCategories, slice.category), body_);
+  PutNumber(event::kNameIid, Intern(interned::kEventNames, slice.name), body_);
+  for (const auto& [name, value] : slice.notes) {
+    note_.clear();
+    PutNumber(annotation::kNameIid, Intern(interned::kDebugAnnotationNames, name), note_);
+    PutBytes(annotation::kStringValue, value, note_);
+    PutBytes(event::kDebugAnnotations, note_, body_);
   }
-  return at->second;
+  if (slice.flow == 0) return;
+  PutFixed64(slice.flow_ends ? event::kTerminatingFlowIds : event::kFlowIds, slice.flow, body_);
 }
 
 void TraceWriter::Event(std::uint64_t type, std::uint64_t track, std::int64_t at_ns,
                         const Slice* slice) {
-  std::string names, body, out;
-  PutNumber(event::kType, type, body);
-  PutNumber(event::kTrackUuid, track, body);
-  if (slice != nullptr) {
-    const std::uint64_t category = Intern(interned::kEventCategories, slice->category, names);
-    PutNumber(event::kCategoryIids, category, body);
-    PutNumber(event::kNameIid, Intern(interned::kEventNames, slice->name, names), body);
-    for (const auto& [name, value] : slice->notes) {
-      std::string note;
-      const std::uint64_t key = Intern(interned::kDebugAnnotationNames, name, names);
-      PutNumber(annotation::kNameIid, key, note);
-      PutBytes(annotation::kStringValue, value, note);
-      PutBytes(event::kDebugAnnotations, note, body);
-    }
-    if (slice->flow != 0) PutFixed64(event::kFlowIds, slice->flow, body);
-  }
-  PutNumber(packet::kTimestamp, static_cast<std::uint64_t>(at_ns), out);
-  PutNumber(packet::kTrustedPacketSequenceId, kSequence, out);
+  interned_.clear(), body_.clear(), packet_.clear();
+  PutNumber(event::kType, type, body_);
+  PutNumber(event::kTrackUuid, track, body_);
+  if (slice != nullptr) PutSlice(*slice);
+  PutNumber(packet::kTimestamp, static_cast<std::uint64_t>(at_ns), packet_);
+  PutNumber(packet::kTrustedPacketSequenceId, kSequence, packet_);
   PutNumber(packet::kSequenceFlags,
-            packet::kNeedsIncrementalState | (first_ ? packet::kIncrementalStateCleared : 0), out);
+            packet::kNeedsIncrementalState | (first_ ? packet::kIncrementalStateCleared : 0),
+            packet_);
   first_ = false;
-  if (!names.empty()) PutBytes(packet::kInternedData, names, out);
-  PutBytes(packet::kTrackEvent, body, out);
-  Write(out);
+  if (!interned_.empty()) PutBytes(packet::kInternedData, interned_, packet_);
+  PutBytes(packet::kTrackEvent, body_, packet_);
+  Write(packet_);
 }
 
 void TraceWriter::Begin(std::uint64_t track, const Slice& slice) {
+  ++slices_;
   Event(event::kSliceBegin, track, slice.begin_ns, &slice);
 }
 
@@ -157,39 +166,6 @@ absl::Status TraceWriter::Close() {
     return absl::UnavailableError(absl::StrCat(path_, ": could not be written to its end"));
   }
   return absl::OkStatus();
-}
-
-bool Lanes::Fits(std::size_t lane, const Slice& slice) {
-  auto& open = open_[lane];
-  while (!open.empty() && open.back() <= slice.begin_ns) {
-    writer_.End(base_ + lane, open.back());
-    open.pop_back();
-  }
-  return open.empty() || open.back() >= slice.end_ns;
-}
-
-void Lanes::Put(const Slice& slice) {
-  std::size_t lane = 0;
-  while (lane < open_.size() && !Fits(lane, slice)) ++lane;
-  if (lane >= kMostLanes) {
-    ++left_out_;
-    return;
-  }
-  if (lane == open_.size()) {
-    open_.emplace_back();
-    writer_.Add({.id = base_ + lane, .parent = parent_, .name = name_});
-  }
-  writer_.Begin(base_ + lane, slice);
-  open_[lane].push_back(slice.end_ns);
-}
-
-void Lanes::Finish() {
-  for (std::size_t lane = 0; lane < open_.size(); ++lane) {
-    for (auto end = open_[lane].rbegin(); end != open_[lane].rend(); ++end) {
-      writer_.End(base_ + lane, *end);
-    }
-    open_[lane].clear();
-  }
 }
 
 }  // namespace fathom::collector::perfetto

@@ -20,10 +20,10 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
@@ -33,7 +33,8 @@ struct Track {
   std::uint64_t id = 0;
   std::uint64_t parent = 0;  // 0: none
   std::string name;
-  std::int32_t process = 0;  // not 0: the track is this process
+  std::int32_t process = 0;  // not 0: the track is this process, or one of its threads
+  std::int32_t thread = 0;   // not 0: the track is this thread, unlike any other of the trace
 };
 
 struct Slice {
@@ -42,6 +43,7 @@ struct Slice {
   std::int64_t begin_ns = 0;
   std::int64_t end_ns = 0;
   std::uint64_t flow = 0;                                       // 0: none
+  bool flow_ends = false;                                       // nothing later is of the flow
   std::vector<std::pair<std::string_view, std::string>> notes;  // shown beside it
 };
 
@@ -56,6 +58,7 @@ class TraceWriter {
   void Begin(std::uint64_t track, const Slice& slice);
   void End(std::uint64_t track, std::int64_t at_ns);
   void Instant(std::uint64_t track, const Slice& slice);
+  std::uint64_t slices() const { return slices_; }  // begun so far
   // The status of everything written; nothing may follow.
   absl::Status Close();
 
@@ -66,40 +69,18 @@ class TraceWriter {
 
   TraceWriter(std::string path, std::FILE* file) : path_(std::move(path)), file_(file) {}
   void Event(std::uint64_t type, std::uint64_t track, std::int64_t at_ns, const Slice* slice);
-  std::uint64_t Intern(int field, std::string_view text, std::string& interned);
+  std::uint64_t Intern(int field, std::string_view text);
+  void PutSlice(const Slice& slice);
   void Write(const std::string& packet);
 
   const std::string path_;
   std::unique_ptr<std::FILE, CloseFile> file_;
-  std::unordered_map<std::string, std::uint64_t> names_[4];  // by field of InternedData
+  absl::flat_hash_map<std::string, std::uint64_t> names_[4];  // by field of InternedData
+  // Of the packet being made, kept for their room.
+  std::string interned_, body_, note_, packet_, framed_;
+  std::uint64_t slices_ = 0;
   bool first_ = true;
   bool failed_ = false;
-};
-
-// Puts slices that overlap into as few tracks as it takes for each to nest.
-//
-// Give them in order of begin; Finish() closes what is open. Track ids are made from `base`, which
-// must differ for each Lanes by more than the number of lanes it will need (kMostLanes).
-class Lanes {
- public:
-  static constexpr std::uint64_t kMostLanes = 256;  // beyond it a slice is left out, and counted
-
-  Lanes(TraceWriter& writer, std::uint64_t base, std::uint64_t parent, std::string name)
-      : writer_(writer), base_(base), parent_(parent), name_(std::move(name)) {}
-
-  void Put(const Slice& slice);
-  void Finish();
-  std::uint64_t left_out() const { return left_out_; }
-
- private:
-  bool Fits(std::size_t lane, const Slice& slice);
-
-  TraceWriter& writer_;
-  const std::uint64_t base_;
-  const std::uint64_t parent_;
-  const std::string name_;
-  std::vector<std::vector<std::int64_t>> open_;  // by lane: ends of what is open, outermost first
-  std::uint64_t left_out_ = 0;
 };
 
 }  // namespace fathom::collector::perfetto

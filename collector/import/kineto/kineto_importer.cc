@@ -11,8 +11,10 @@
 #include "absl/strings/str_cat.h"
 #include "collector/import/group_claims.h"
 #include "collector/import/input_file.h"
+#include "collector/import/kineto/comm_joiner.h"
 #include "collector/import/kineto/job_builder.h"
 #include "collector/import/kineto/one_run.h"
+#include "collector/import/kineto/rank_rows.h"
 #include "collector/import/kineto/rank_trace_builder.h"
 #include "collector/import/kineto/record_join.h"
 #include "collector/import/kineto/step_search.h"
@@ -24,11 +26,12 @@ namespace {
 
 constexpr unsigned kFilesAtOnce = 2;
 
-absl::StatusOr<std::vector<RankTrace>> ReadOne(const std::string& path,
-                                               const ImportLimits& limits) {
+// `events`: how many to keep for a drawing.
+absl::StatusOr<std::vector<RankTrace>> ReadOne(const std::string& path, const ImportLimits& limits,
+                                               std::size_t events) {
   auto file = InputFile::Open(path, limits);
   if (!file.ok()) return file.status();
-  RankTraceBuilder builder;
+  RankTraceBuilder builder(events > 0);
   auto summary =
       ReadTrace([&](char* to, std::size_t size) { return file->Read(to, size); }, builder);
   if (!summary.ok()) return summary.status();
@@ -37,6 +40,7 @@ absl::StatusOr<std::vector<RankTrace>> ReadOne(const std::string& path,
   std::vector<RankTrace> windows = CutIntoWindows(std::move(trace));
   // Made here, where two files are read at a time; the work itself is not kept.
   for (RankTrace& window : windows) {
+    if (events > 0) window.timeline = diagnosis::TimelineOf(window.work, events / windows.size());
     if (window.work.device.empty()) continue;
     window.tables = diagnosis::TablesOfDevice(std::exchange(window.work, {}));
   }
@@ -48,9 +52,10 @@ using ReadFile = absl::StatusOr<std::vector<RankTrace>>;
 std::vector<ReadFile> ReadAll(const std::vector<std::string>& paths, const ImportLimits& limits) {
   std::vector<ReadFile> traces(paths.size(), absl::UnknownError("not read"));
   std::atomic<std::size_t> next{0};
+  const auto events = static_cast<std::size_t>(limits.timeline_events / paths.size());
   const auto work = [&] {
     for (std::size_t i = next++; i < paths.size(); i = next++)
-      traces[i] = ReadOne(paths[i], limits);
+      traces[i] = ReadOne(paths[i], limits, events);
   };
   const unsigned cores = std::max(1U, std::thread::hardware_concurrency());
   const auto helpers = std::min<std::size_t>({kFilesAtOnce, cores, paths.size()});
@@ -82,6 +87,15 @@ void NameGroupsApart(std::vector<RankTrace>& traces) {
     for (RankTrace& trace : traces) {
       if (trace.rank == of.first) Rename(of.second, name, trace);
     }
+  }
+}
+
+void KeepTimelines(std::vector<RankTrace>& traces, Recording& recording) {
+  for (RankTrace& trace : traces) {
+    if (trace.timeline.empty()) continue;
+    diagnosis::Rebase(TimeOf(trace, 0).ns, trace.timeline);
+    trace.timeline.thread = static_cast<std::uint32_t>(TrainingThread(trace));
+    recording.timelines[RankId(trace.rank)].push_back(std::move(trace.timeline));
   }
 }
 
@@ -147,6 +161,7 @@ absl::Status KinetoImporter::Read(const std::vector<std::string>& paths, const I
   NameGroupsApart(traces);
   if (std::string how = MarkSteps(traces); !how.empty()) recording.notes.push_back(std::move(how));
   AddTraces(traces, recording);
+  KeepTimelines(traces, recording);
   TellWindows(traces, recording);
   NoteMissing(traces, recording);
   TellSize(traces, recording);

@@ -23,6 +23,7 @@
 #include "collector/import/kineto/trace_reader.h"
 #include "collector/import/kineto/work_log.h"
 #include "diagnosis/model/comm_op.h"
+#include "diagnosis/tables/device_timeline.h"
 #include "diagnosis/tables/rank_tables.h"
 #include "proto/types/collective_kind.h"
 #include "proto/types/data_type.h"
@@ -97,6 +98,7 @@ struct RankTrace {
   Launches launches;                         // of communication, once the trace is whole
   diagnosis::RankWork work;                  // until tables are made of it
   diagnosis::RankTables tables;              // where a device worked
+  diagnosis::DeviceTimeline timeline;        // where it is asked for
   std::map<std::string, TraceGroup> groups;  // by name
   std::int64_t first = 0;                    // of all timed events
   std::int64_t last = 0;

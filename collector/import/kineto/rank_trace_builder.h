@@ -32,6 +32,9 @@ class RankTraceBuilder final : public TraceSink {
   // slow iteration.
   static constexpr std::int64_t kLongPythonNs = 1'000'000;
 
+  // `whole`: somebody will draw all that the training thread and the device did.
+  explicit RankTraceBuilder(bool whole = false) : log_(whole) {}
+
   bool WantsArgs(const TraceEvent& event) override;
   void OnEvent(const TraceEvent& event, const EventArgs& args) override;
 

@@ -42,7 +42,7 @@ void WorkLog::AddCopy(const TraceEvent& event, std::int64_t bytes) {
 
 void WorkLog::AddDevice(diagnosis::WorkKind kind, std::uint32_t name, const TraceEvent& event,
                         const EventArgs& args) {
-  if (work_.device.empty()) ops_by_thread_.clear();
+  if (work_.device.empty() && !whole_) ops_by_thread_.clear();
   diagnosis::DeviceWork one;
   one.begin = event.begin;
   one.end = event.end();
@@ -55,7 +55,7 @@ void WorkLog::AddDevice(diagnosis::WorkKind kind, std::uint32_t name, const Trac
 }
 
 void WorkLog::AddHostOp(const TraceEvent& event) {
-  if (!work_.device.empty()) return;
+  if (!work_.device.empty() && !whole_) return;
   ops_by_thread_[event.thread].push_back({event.begin, event.end(), NameOf(event.name)});
 }
 

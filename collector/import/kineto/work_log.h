@@ -33,6 +33,9 @@ using Launches = absl::flat_hash_map<std::int64_t, Stretch>;
 
 class WorkLog {
  public:
+  // `whole`: keeps ops beside work on a device too.
+  explicit WorkLog(bool whole = false) : whole_(whole) {}
+
   // The same number for the same name, from 0 on.
   std::uint32_t NameOf(std::string_view name);
   // `name`: NameOf that of the event.
@@ -40,16 +43,18 @@ class WorkLog {
                  const EventArgs& args);
   void AddHostOp(const TraceEvent& event);
 
-  // `training_thread`: whose ops are kept, and only where no device worked. Call once.
+  // `training_thread`: whose ops are kept, and unless whole only where no device worked. Call once.
   diagnosis::RankWork Take(const Launches& launches, std::int64_t training_thread);
 
  private:
   std::uint16_t StreamOf(std::int64_t stream);
   void AddCopy(const TraceEvent& event, std::int64_t bytes);
 
+  const bool whole_;
   absl::flat_hash_map<std::string, std::uint32_t> name_ids_;
-  std::vector<std::int64_t> correlations_;                                // of work_.device
-  std::map<std::int64_t, std::vector<diagnosis::HostOp>> ops_by_thread_;  // until a device works
+  std::vector<std::int64_t> correlations_;  // of work_.device
+  std::map<std::int64_t, std::vector<diagnosis::HostOp>>
+      ops_by_thread_;  // unless whole until a device works
   diagnosis::RankWork work_;
 };
 

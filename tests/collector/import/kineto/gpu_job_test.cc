@@ -22,15 +22,16 @@ using diagnosis::Cause;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 
-Recording Import(const std::vector<std::string>& texts) {
+Recording Import(const std::vector<std::string>& texts, const ImportLimits& limits = {}) {
   const auto folder = std::filesystem::path(::testing::TempDir()) / "gpu_job";
   std::filesystem::remove_all(folder);
   std::filesystem::create_directories(folder);
   for (std::size_t i = 0; i < texts.size(); ++i) {
     std::ofstream(folder / ("rank" + std::to_string(i) + ".json"), std::ios::binary) << texts[i];
   }
-  auto recording = ReadRecording({folder.string()}, "auto", {});
+  auto recording = ReadRecording({folder.string()}, "auto", limits);
   std::filesystem::remove_all(folder);
   EXPECT_TRUE(recording.ok()) << recording.status();
   return recording.ok() ? *std::move(recording) : Recording{};
@@ -199,6 +200,31 @@ TEST(GpuGroups, TheGuessedGroupOfAWholeJobHasItsMembers) {
               ElementsAre(RankId(0), RankId(1), RankId(2), RankId(3)));
   texts.pop_back();
   EXPECT_THAT(Import(texts).view.groups.at(0).members, IsEmpty()) << "rank 3 is not here";
+}
+
+std::size_t EventsIn(const diagnosis::DeviceTimeline& timeline) {
+  return timeline.work.device.size() + timeline.work.host_ops.size();
+}
+
+// Sums are enough for tables and verdicts.
+TEST(GpuTimelines, AreKeptOnlyWhenAskedForAndNoMoreThanThat) {
+  const std::vector<std::string> texts = TracesOf(GpuJob{});
+  ImportLimits all, few;
+  all.timeline_events = 1'000'000;
+  few.timeline_events = 200;
+  EXPECT_THAT(Import(texts).timelines, IsEmpty());
+  const Recording whole = Import(texts, all), part = Import(texts, few);
+  ASSERT_EQ(whole.timelines.size(), 4u);
+  for (const auto& [rank, timelines] : whole.timelines) {
+    ASSERT_EQ(timelines.size(), 1u);
+    EXPECT_THAT(timelines[0].work.device, Not(IsEmpty()));
+    EXPECT_THAT(timelines[0].work.host_ops, Not(IsEmpty()));
+    EXPECT_EQ(timelines[0].left_out, 0u);
+    const diagnosis::DeviceTimeline& cut = part.timelines.at(rank).at(0);
+    EXPECT_LE(EventsIn(cut), 50u);
+    EXPECT_GT(EventsIn(cut), 40u);
+    EXPECT_EQ(EventsIn(cut) + cut.left_out, EventsIn(timelines[0]));
+  }
 }
 
 TEST(GpuTables, SplitTheSpanAndJoinCollectives) {
