@@ -96,6 +96,7 @@ std::vector<Setting> DiagnosisSettings() {
       Of("shift_delta", &D::shift_delta),
       Of("shift_sigmas", &D::shift_sigmas),
       Of("shift_noise", &D::shift_noise),
+      Of("noisy_shift_delta", &D::noisy_shift_delta),
       Of("shift_iterations", &D::shift_iterations),
       Of("rank_shift_delta", &D::rank_shift_delta),
       Of("rank_shift_job_sigmas", &D::rank_shift_job_sigmas),

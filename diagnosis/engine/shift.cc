@@ -15,8 +15,9 @@ constexpr double kToGoOn = 0.5;  // of the evidence that began it, for it to go 
 bool IsStep(const Side& before, const Side& after, const DiagnosisConfig& config) {
   const double sigma = std::max(before.sigma, after.sigma);
   const double error = sigma * std::sqrt(1 / before.count + 1 / after.count);
-  return sigma <= config.shift_noise * before.median &&
-         after.median >= config.shift_delta * before.median &&
+  const bool quiet = sigma <= config.shift_noise * before.median;
+  const double delta = quiet ? config.shift_delta : config.noisy_shift_delta;
+  return after.median >= delta * before.median &&
          after.median - before.median >= config.shift_sigmas * error;
 }
 
@@ -43,6 +44,7 @@ std::optional<Shift> Lasts(const JobSeries& series, const std::vector<double>& r
   const Side after = SideOf(SecondsOf(series, onset, n));
   config.shift_sigmas *= kToGoOn;
   config.shift_noise /= kToGoOn;
+  config.noisy_shift_delta = 1 + kToGoOn * (config.noisy_shift_delta - 1);
   if (!IsStep({series.reference, after.sigma, after.count}, after, config)) return std::nullopt;
   const Shift shift = From(series, after.median);
   return Median(recent) > shift.limit ? std::optional<Shift>(shift) : std::nullopt;

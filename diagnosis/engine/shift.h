@@ -1,11 +1,13 @@
-// A step in the iteration time that is too small to make a single iteration irregular, and that
-// many iterations tell all the same. Part of Watch(), for quiet jobs only.
+// A step in the iteration time that makes no single iteration irregular, and that many iterations
+// tell all the same. Part of Watch().
 //
 //   0.371 0.372 0.371 0.372 | 0.386 0.387 0.385 0.386      4 %: below delta, far above the noise
+//   0.02 0.06 0.02 0.02 0.04 | 0.05 0.05 0.09 0.05 0.05    as large as the spikes, but they last
 //
 // Model: the window is split where the means before and after differ most, in units of their
-// standard error. It is a step if both sides are quiet, lie apart point by point, differ by delta
-// or more, and a straight line would not explain as much.
+// standard error. It is a step if the sides lie apart point by point, differ by so many standard
+// errors, and a straight line would not explain as much. In quiet jobs (shift_noise) a hundredth is
+// enough; in noisier ones noisy_shift_delta, for what others do on a machine comes in steps, too.
 //
 // During an episode handed back by the caller the side before is its baseline, and less is needed
 // for it to go on than to begin: half the standard errors and twice the noise, of all points since

@@ -17,6 +17,15 @@ double SpreadAbout(const std::vector<double>& values, double median) {
   return std::max(MadSigma(values, median), kLeastNoise * median);
 }
 
+// Without what is far from the middle of its side.
+std::vector<double> Clipped(std::vector<double> values) {
+  const Side side = SideOf(values);
+  for (double& v : values) {
+    v = std::clamp(v, side.median - kClip * side.sigma, side.median + kClip * side.sigma);
+  }
+  return values;
+}
+
 // Sum of squares about the mean, and about the straight line that fits best.
 struct Spread {
   double about_mean = 0;
@@ -94,10 +103,10 @@ bool Apart(const std::vector<double>& values, double limit, bool above, double s
 
 bool BetterThanALine(const std::vector<double>& earlier, const std::vector<double>& later) {
   const double origin = earlier.front();  // keeps the squares small
-  std::vector<double> before, after, all;
-  for (double v : earlier) before.push_back(v - origin);
-  for (double v : later) after.push_back(v - origin);
-  all = before;
+  std::vector<double> before = Clipped(earlier), after = Clipped(later);
+  for (double& v : before) v -= origin;
+  for (double& v : after) v -= origin;
+  std::vector<double> all = before;
   all.insert(all.end(), after.begin(), after.end());
   const double step = SpreadOf(before).about_mean + SpreadOf(after).about_mean;
   return step <= kOfLine * SpreadOf(all).about_line;

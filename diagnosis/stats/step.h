@@ -54,8 +54,8 @@ Step StepAt(const std::vector<double>& values, std::size_t split);
 // `share` of the values or more are on their side of the limit.
 bool Apart(const std::vector<double>& values, double limit, bool above, double share);
 
-// What grows all the while has a best split too, but a straight line explains it better. Requires:
-// `earlier` is not empty.
+// What grows all the while has a best split too, but a straight line explains it better; spikes of
+// either side count as clipped. Requires: neither is empty.
 bool BetterThanALine(const std::vector<double>& earlier, const std::vector<double>& later);
 
 }  // namespace fathom::diagnosis

@@ -57,6 +57,36 @@ INSTANTIATE_TEST_SUITE_P(All, NoShiftTest,
                                            Silent{"a noisy job", 0.03, 0.04, 0},
                                            Silent{"a slow drift", 0.003, 0, 0.02}));
 
+// Every seventh iteration takes one to three times as long: no single one of the step is irregular.
+JobSeries Spiky(double step, std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  std::uniform_real_distribution<double> more(0, 2), often(0, 1);
+  JobSeries series = SeriesOf(0.05, step, seed);
+  for (SeriesPoint& point : series.points) {
+    if (often(random) < 1.0 / 7) point.seconds *= 1 + more(random);
+  }
+  series.noise = 0.06;
+  return series;
+}
+
+TEST(ShiftTest, ALargeStepOfANoisyJobIsSeen) {
+  int seen = 0;
+  for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+    const auto shift = FindShift(Spiky(1, seed), {});
+    if (!shift) continue;
+    ++seen;
+    EXPECT_NEAR(static_cast<double>(shift->first), kBefore, 8) << seed << ": spikes may lead to it";
+  }
+  EXPECT_GE(seen, 95);
+}
+
+TEST(ShiftTest, ASmallerStepOfANoisyJobIsNot) {
+  for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+    EXPECT_FALSE(FindShift(Spiky(0, seed), {})) << seed;
+    EXPECT_FALSE(FindShift(Spiky(0.15, seed), {})) << seed;
+  }
+}
+
 TEST(ShiftTest, NeedsABaselineAndIterationsSince) {
   JobSeries series = SeriesOf(0.003, 0.03, 1);
   series.points.resize(kBefore + 5);
