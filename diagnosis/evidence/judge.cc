@@ -252,7 +252,8 @@ bool JudgeTogether(const Case& c, const Ledger& ledger, const Accounts& candidat
 }  // namespace
 
 bool WaitsForCores(const Excess& parts) {
-  return parts.runqueue >= kMostly * parts.total && parts.compute < kCpuLeads * parts.total;
+  return parts.runqueue - parts.crowding >= kMostly * parts.total &&
+         parts.compute < kCpuLeads * parts.total;
 }
 
 Cause CauseOf(const Excess& parts) {
@@ -261,7 +262,7 @@ Cause CauseOf(const Excess& parts) {
   if (parts.gc >= kMostly * whole) return Cause::kGc;
   if (parts.dataloader >= kMostly * whole) return Cause::kDataLoader;
   const bool cpu_leads = parts.compute >= kCpuLeads * whole;
-  const double computing = parts.compute + (cpu_leads ? parts.runqueue : 0);
+  const double computing = parts.compute + (cpu_leads ? parts.runqueue : parts.crowding);
   const double most = std::max({computing, parts.host, parts.unsplit});
   if (most == parts.unsplit) return Cause::kUnknown;
   return most == computing ? Cause::kComputeSlow : Cause::kHostSlow;

@@ -24,7 +24,8 @@ namespace fathom::diagnosis {
 // Adds verdicts and abstentions to the findings.
 void JudgeSlowness(const Case& c, const Ledger& ledger, Findings& findings);
 
-// True if the excess is waiting for a core and not more work: somebody else takes the cores.
+// True if the excess is waiting for a core, more than the rank's own additional work brings along:
+// somebody else takes the cores.
 bool WaitsForCores(const Excess& parts);
 
 // The cause that the larger part of a rank's excess speaks for.

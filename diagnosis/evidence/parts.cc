@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <set>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "diagnosis/model/lookup.h"
+#include "diagnosis/stats/robust.h"
 
 namespace fathom::diagnosis {
 namespace {
@@ -15,31 +18,63 @@ double Mean(const std::vector<double>& values) {
   return values.empty() ? 0 : sum / static_cast<double>(values.size());
 }
 
+// Of one rank, in the iterations before `since` that were regular or the irregular ones after.
+struct Times {
+  std::vector<double> cpu, runqueue;
+
+  double WaitPerCpu() const {
+    const double all = Mean(cpu);
+    return all > 0 ? Mean(runqueue) / all : 0;
+  }
+};
+
+Times TimesOf(const Case& c, RankId rank, const std::set<Iteration>& irregular, Iteration since,
+              bool after) {
+  Times times;
+  for (const IterationSummary& it : c.view.window) {
+    if ((it.index >= since) != after || irregular.contains(it.index) != after) continue;
+    const RankIteration* mine = RankIn(it, rank);
+    if (mine == nullptr) continue;
+    times.cpu.push_back(mine->cpu.Seconds());
+    times.runqueue.push_back(mine->runqueue.Seconds());
+  }
+  return times;
+}
+
+// Of the other ranks on the node of `rank`, since then; the one in the middle.
+double WaitsOfPeers(const Case& c, RankId rank, const std::set<Iteration>& irregular,
+                    Iteration since) {
+  const std::string node = NodeOf(c.view, rank);
+  std::vector<double> waits;
+  for (const RankFacts& peer : c.view.ranks) {
+    if (peer.rank == rank || node.empty() || peer.node != node) continue;
+    waits.push_back(TimesOf(c, peer.rank, irregular, since, true).WaitPerCpu());
+  }
+  return waits.empty() ? 0 : Median(std::move(waits));
+}
+
 }  // namespace
 
 std::optional<SummaryShares> SharesOf(const Case& c, RankId rank, double own_excess,
                                       Iteration since) {
   std::set<Iteration> irregular;
   for (const IrregularIteration& it : c.suspicion.irregular) irregular.insert(it.index);
-  std::vector<double> cpu, cpu_before, runqueue, runqueue_before;
-  for (const IterationSummary& it : c.view.window) {
-    const RankIteration* mine = RankIn(it, rank);
-    if (mine == nullptr) continue;
-    const bool after = it.index >= since;
-    if (after != irregular.contains(it.index)) continue;
-    (after ? cpu : cpu_before).push_back(mine->cpu.Seconds());
-    (after ? runqueue : runqueue_before).push_back(mine->runqueue.Seconds());
+  const Times before = TimesOf(c, rank, irregular, since, false);
+  const Times after = TimesOf(c, rank, irregular, since, true);
+  const double usual = Mean(before.cpu);
+  if (usual <= 0 || after.cpu.empty() || own_excess <= 0) return std::nullopt;
+  SummaryShares shares{(Mean(after.cpu) - usual) / own_excess,
+                       (Mean(after.runqueue) - Mean(before.runqueue)) / own_excess};
+  if (shares.runqueue > 0 && shares.cpu > 0) {
+    shares.wait_per_cpu = std::max(before.WaitPerCpu(), WaitsOfPeers(c, rank, irregular, since));
   }
-  const double usual = Mean(cpu_before);
-  if (usual <= 0 || cpu.empty() || own_excess <= 0) return std::nullopt;
-  return SummaryShares{(Mean(cpu) - usual) / own_excess,
-                       (Mean(runqueue) - Mean(runqueue_before)) / own_excess};
+  return shares;
 }
 
 Excess PartsOf(const Excess& typical, const std::optional<SummaryShares>& shares) {
   Excess parts = typical;
-  if (!shares || typical.unsplit <= 0) return parts;
-  double left = typical.unsplit;
+  if (!shares) return parts;
+  double left = std::max(0.0, typical.unsplit);
   const auto take = [&left](double wanted) {
     const double given = std::clamp(wanted, 0.0, left);
     left -= given;
@@ -49,6 +84,8 @@ Excess PartsOf(const Excess& typical, const std::optional<SummaryShares>& shares
   parts.runqueue += take(shares->runqueue * typical.total - typical.runqueue);
   parts.host += left;
   parts.unsplit = 0;
+  parts.crowding =
+      std::clamp(shares->wait_per_cpu * parts.compute, 0.0, std::max(0.0, parts.runqueue));
   return parts;
 }
 

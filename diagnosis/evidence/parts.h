@@ -3,7 +3,13 @@
 // Used by evidence/ledger. Model: the excess of the rank's CPU time and run-queue time in slow
 // iterations over those before the onset (means, since the agent's samples smear over neighbouring
 // iterations), as shares of its own excess. What is neither is host time.
-// Units: seconds. Thread-safety: pure functions. Cost: O(window).
+//
+// Crowding: who computes more on a full machine also waits longer for cores, and by how much its
+// surroundings tell: for each second of CPU time as long as itself before the onset, or as the
+// other ranks of its node since, whichever is longer. Waiting beyond that is somebody else's doing.
+//
+// Units: seconds. Thread-safety: pure functions. Cost: O(window), of a rank that waits for cores
+// O(ranks × window).
 #ifndef FATHOM_DIAGNOSIS_EVIDENCE_PARTS_H_
 #define FATHOM_DIAGNOSIS_EVIDENCE_PARTS_H_
 
@@ -18,6 +24,7 @@ namespace fathom::diagnosis {
 struct SummaryShares {
   double cpu = 0;
   double runqueue = 0;
+  double wait_per_cpu = 0;  // seconds for cores per second of CPU time; 0: not asked
 };
 
 // Null where the summaries do not know the CPU time of the rank, or `own_excess` is not positive.

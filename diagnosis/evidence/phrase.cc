@@ -90,6 +90,16 @@ void AddDeviceEvidence(const Case& c, const RankAccount& account, Verdict& verdi
   }
 }
 
+// Why it waits for cores longer than before and is at fault all the same.
+void AddCrowding(const Excess& own, Verdict& verdict) {
+  if (verdict.cause != Cause::kComputeSlow || own.crowding < kWorthSaying * own.total) return;
+  AddEvidence(
+      verdict,
+      "Of that waiting, what the additional computing brings along: on its node a second of "
+      "computing waits as long anyway.",
+      own.crowding, "s", own.runqueue, "run queue");
+}
+
 void AddSlowEvidence(const Case& c, const Ledger& ledger, const RankAccount& account,
                      Verdict& verdict) {
   AddEvidence(verdict,
@@ -122,6 +132,7 @@ void AddSlowEvidence(const Case& c, const Ledger& ledger, const RankAccount& acc
     AddEvidence(verdict, absl::StrCat("Of that, ", what, "."), seconds, "s", account.typical.total,
                 "walk_back");
   }
+  AddCrowding(account.typical, verdict);
   AddDeviceEvidence(c, account, verdict);
   AddEvidence(verdict,
               absl::StrFormat("Others waited for it %s longer than before, on %d communicator%s.",

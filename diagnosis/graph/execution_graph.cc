@@ -46,12 +46,13 @@ Excess& Excess::operator+=(const Excess& other) {
   runqueue += other.runqueue;
   host += other.host;
   unsplit += other.unsplit;
+  crowding += other.crowding;
   return *this;
 }
 
 Excess Excess::Scaled(double factor) const {
-  return {total * factor,    compute * factor, gc * factor,     dataloader * factor,
-          runqueue * factor, host * factor,    unsplit * factor};
+  return {total * factor,    compute * factor, gc * factor,      dataloader * factor,
+          runqueue * factor, host * factor,    unsplit * factor, crowding * factor};
 }
 
 ExecutionGraph::ExecutionGraph(const JobView& view, const std::set<Iteration>& irregular,

@@ -38,6 +38,7 @@ struct Excess {
   double runqueue = 0;    // runnable, no core free
   double host = 0;        // neither computing nor waiting for anything traced
   double unsplit = 0;     // the CPU clock is not known there
+  double crowding = 0;    // of runqueue: what the computing brought along on a full machine
 
   Excess& operator+=(const Excess& other);
   Excess Scaled(double factor) const;

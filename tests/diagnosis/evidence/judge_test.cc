@@ -42,6 +42,19 @@ TEST(PartsTest, SummariesSplitWhatRowsCannot) {
   EXPECT_EQ(CauseOf(PartsOf(typical, std::nullopt)), Cause::kUnknown);
 }
 
+TEST(PartsTest, MoreComputingOnACrowdedNodeBringsItsWaitsAlong) {
+  Excess typical;
+  typical.total = typical.unsplit = 1.0;
+  const Excess crowded = PartsOf(typical, SummaryShares{0.1, 0.9, 12});
+  EXPECT_NEAR(crowded.crowding, 0.9, 1e-9) << "no more than it waits";
+  EXPECT_FALSE(WaitsForCores(crowded));
+  EXPECT_EQ(CauseOf(crowded), Cause::kComputeSlow);
+  const Excess starved = PartsOf(typical, SummaryShares{0.02, 0.98, 12});
+  EXPECT_NEAR(starved.crowding, 0.24, 1e-9);
+  EXPECT_TRUE(WaitsForCores(starved)) << "far more than its little computing explains";
+  EXPECT_TRUE(WaitsForCores(PartsOf(typical, SummaryShares{-0.1, 0.9, 12})));
+}
+
 TEST(OddsTest, GrowWithEveryShowAndFallWithEveryMiss) {
   EXPECT_NEAR(PosteriorOdds(0.01, 0, 0, 0.2), 0.01, 1e-12);
   EXPECT_NEAR(PosteriorOdds(0.01, 1, 1, 0.2), 0.01 * 4.5, 1e-12);
