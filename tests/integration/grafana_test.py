@@ -48,6 +48,7 @@ class GrafanaTest(unittest.TestCase):
         (cls.folder / "cordon.yaml").write_text("min_age_s: 0.3\nsecond_look_s: 0.2\npoll_s: 0.1\n")
         (cordon,) = cls.part("fathom-cordon", "--config", str(cls.folder / "cordon.yaml"), "--collector", f"http://{collector}",
                              "--audit", str(cls.folder / "audit.jsonl"))
+        cls.collector = f"http://{collector}"
         cls.start_prometheus({"fathom-collector": collector, "fathomd": agent, "fathom-cordon": cordon})
         cls.start_job()
         cls.wait_for_data()
@@ -100,14 +101,28 @@ class GrafanaTest(unittest.TestCase):
 
     @classmethod
     def wait_for_data(cls):
+        wanted = ('fathom_verdict_active{grade="established"} > 0', "fathom_actions_total", "fathom_job_slowdown_ratio > 1.2")
+
         def verdict_and_action():
             try:
-                return (cls.query('fathom_verdict_active{grade="established"} > 0') and
-                        cls.query("fathom_actions_total") and cls.query("fathom_job_slowdown_ratio > 1.2"))
-            except (urllib.error.URLError, OSError):
+                return all(cls.query(expression) for expression in wanted)
+            except OSError:
                 return False
-        harness.wait_for(verdict_and_action, 240)
+        try:
+            harness.wait_for(verdict_and_action, 600)
+        except AssertionError:
+            cls.say_what_is_there()
+            raise
         time.sleep(3)  # rates need two samples
+
+    @classmethod
+    def say_what_is_there(cls):
+        for name in ("job_slowdown_ratio", "verdict_active", "actions_total"):
+            print(f"fathom_{name}:", [(s["metric"], s["value"][1]) for s in cls.query(f"fathom_{name}")], file=sys.stderr)
+        report = get(f"{cls.collector}/api/v1/jobs/{JOB}/report")
+        print("verdicts:", [(v["cause"], v["grade"], v["entity"]["ranks"]) for v in report["verdicts"]],
+              "iterations:", report["iterations"], file=sys.stderr)
+        print((cls.folder / "log").read_text()[-3000:], file=sys.stderr)
 
     def panels(self):
         for path in DASHBOARDS:

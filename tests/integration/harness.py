@@ -35,8 +35,9 @@ def hashed(token):
     return "sha256:" + hashlib.sha256(token.encode()).hexdigest()
 
 
-def wait_for(condition, seconds=20):
-    """The first true value of `condition`; AssertionError when none comes in time."""
+def wait_for(condition, seconds=60):
+    """The first true value of `condition`; AssertionError when none comes in time. A machine that is full of
+    other work is several times slower, and a wait that is over costs nothing."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
         value = condition()

@@ -18,7 +18,7 @@ TRAIN = str(BUILD / "tests/fake_train")
 TRAINER = str(BUILD / "tests/fake_nccl/libfake_trainer.so")
 LOOP = str(pathlib.Path(__file__).resolve().parent / "jobs/gpu_loop.py")
 WITH_CUDA = (BUILD / "tests/fake_cuda/libcuda.so.1").exists()
-PATIENCE_S = 90
+PATIENCE_S = 240
 # As much of PyTorch as the start-up hook looks at, for jobs that run without it.
 STAND_IN = {
     **{f"torch/{package}__init__.py": "" for package in ("", "distributed/", "utils/", "utils/data/")},

@@ -8,8 +8,8 @@
 // windows of one recording. One that overlaps another in time is a second trace of the rank, if
 // both may be of one process; two processes at the same time are two jobs. What does not go on is
 // another run; the run is kept that most ranks have a trace of at the same time, of equals the
-// latest. Traces that tell different sizes of the job are of two; the fewer are left out, of as
-// many neither.
+// latest. Traces that tell different sizes of the job are of two: the fewer are left out, and of as
+// many of each it is an error.
 //
 // Files that name no rank in any way get the numbers that are left, in order of name, windows of
 // one process the same.
