@@ -12,6 +12,7 @@
 #include "collector/cli/text.h"
 #include "collector/cli/verb.h"
 #include "collector/cli/verdict_view.h"
+#include "collector/config/thresholds.h"
 #include "collector/export/html/page.h"
 #include "collector/export/perfetto/job_trace.h"
 #include "collector/export/tables/table_files.h"
@@ -32,6 +33,7 @@ constexpr const char* kExamples =
     "  fathom analyze today/ --against yesterday/\n"
     "  fathom analyze dumps/ --html job.html    a page that opens without a network\n"
     "  fathom analyze traces/ --perfetto job.perfetto-trace    for ui.perfetto.dev\n"
+    "  fathom analyze dumps/ --config thresholds.yaml    with thresholds of your own\n"
     "Recognised by content; plain, gzip or zstd; folders, .tar and .zip. What lies beside dumps\n"
     "(py-spy stacks, process states, sockets) is used where it is there.\n"
     "Exit code: 2 when a verdict is established or supported, 0 when there is none.";
@@ -47,6 +49,7 @@ struct AnalyzeOptions {
   std::string html;
   std::string perfetto;
   std::uint64_t perfetto_slices = collector::kMostTraceSlices;
+  std::string config;
   bool exit_zero = false;
   bool verbose = false;
   bool quiet = false;
@@ -140,12 +143,13 @@ std::vector<std::string> AllPaths(const AnalyzeOptions& options) {
 }
 
 absl::StatusOr<collector::Analysis> Read(const AnalyzeOptions& options) {
+  const auto thresholds = collector::ReadThresholds(options.config);
+  if (!thresholds.ok()) return thresholds.status();
   ReadingProgress progress(AllPaths(options), !options.quiet && LookAtTerminal(2).interactive);
   collector::ImportLimits limits = LimitsOf(options);
   limits.bytes_read = &progress.bytes_read();
   limits.stop = &progress.interrupted();
-  return collector::Analyze(options.paths, options.format, limits, diagnosis::DiagnosisConfig{},
-                            options.against);
+  return collector::Analyze(options.paths, options.format, limits, *thresholds, options.against);
 }
 
 int Judge(const AnalyzeOptions& options, absl::StatusOr<collector::Analysis> analysis) {
@@ -236,6 +240,9 @@ void AddAnalyzeVerb(CLI::App& root, Invocation* invocation) {
       ->type_name("COUNT")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
+  verb->add_option("--config", options->config,
+                   "judge with the thresholds of this file, of which diagnosis: is taken")
+      ->type_name("FILE");
   verb->add_option("--limit-gib", options->limit_gib,
                    "largest file and largest archive to read, inflated [16; dumps 1]")
       ->type_name("GIB")

@@ -30,6 +30,7 @@
 #include "collector/cli/scenario_choice.h"
 #include "collector/cli/text.h"
 #include "collector/cli/verb.h"
+#include "collector/config/thresholds.h"
 #include "collector/import/analysis.h"
 #include "collector/simulate/cpu_time.h"
 #include "collector/simulate/experiment.h"
@@ -59,7 +60,7 @@ struct SimulateOptions {
   std::string experiment, page;
   std::string output = "text";
   std::string collector, collector_http, job;
-  std::string svg, plot, operators;
+  std::string svg, plot, operators, config;
   double pace_s = 0;
   std::uint64_t seed = 0;
   std::uint32_t ranks = 0;
@@ -147,7 +148,10 @@ std::string ScoreText(const simulate::Scenario& scenario, const simulate::Outcom
 int SimulateOne(const SimulateOptions& options) {
   const auto scenario = ChooseScenario(options.scenario, options.seed, options.ranks);
   if (!scenario.ok()) return Fail("simulate", scenario.status());
+  auto thresholds = collector::ReadThresholds(options.config);
+  if (!thresholds.ok()) return Fail("simulate", thresholds.status());
   simulate::SessionOptions session_options;
+  session_options.config = *std::move(thresholds);
   session_options.window = options.window;
   session_options.now = simulate::CpuSeconds;
   session_options.stopped = [] { return interrupted != 0; };
@@ -321,6 +325,9 @@ void AddSimulateVerb(CLI::App& root, Invocation* invocation) {
   verb->add_flag("--markdown", options->markdown, "with the headings and text of a page");
   verb->add_option("--operators", options->operators,
                    "write its ops, each with whether it is abnormal, and stop")
+      ->type_name("FILE");
+  verb->add_option("--config", options->config,
+                   "judge with the thresholds of this file, of which diagnosis: is taken")
       ->type_name("FILE");
   verb->add_option("--svg", options->svg, "folder for the plots of experiments")->type_name("DIR");
   verb->add_option("--plot", options->plot, "draw the plots of this page of experiments again")

@@ -1,4 +1,3 @@
-#include <absl/strings/numbers.h>
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_split.h>
 #include <unistd.h>
@@ -9,7 +8,7 @@
 
 #include "collector/clock.h"
 #include "collector/config/collector_config.h"
-#include "collector/config/settings.h"
+#include "collector/config/thresholds.h"
 #include "collector/http/cordon_address.h"
 #include "collector/net/listen_probe.h"
 #include "daemon/service/log_lines.h"
@@ -29,27 +28,6 @@ std::string DefaultStore() {
   return absl::StrCat(home, "/.local/state/fathom/fathom.db");
 }
 
-absl::Status CheckRange(const char* setting, double value, double low, double high) {
-  if (value >= low && value <= high) return absl::OkStatus();
-  return Bad(absl::StrCat(setting, ": ", value, " is not between ", low, " and ", high));
-}
-
-// Thresholds are positive numbers, or 0 where that is the default: a rule that is not asked. What
-// more they must be is for diagnosis to know.
-absl::Status CheckThresholds(const CollectorConfig& config) {
-  const CollectorConfig defaults;
-  for (const Setting& setting : Settings()) {
-    double value = 0, usual = 0;
-    const bool threshold = setting.name.rfind("diagnosis.", 0) == 0;
-    if (!threshold || !absl::SimpleAtod(setting.get(config), &value)) continue;
-    const bool may_be_off = absl::SimpleAtod(setting.get(defaults), &usual) && usual == 0;
-    const double low = may_be_off ? 0 : 1e-9;
-    if (auto status = CheckRange(setting.name.c_str(), value, low, 1e9); !status.ok())
-      return status;
-  }
-  return absl::OkStatus();
-}
-
 // People's tokens go to fathom-cordon then.
 absl::Status CheckChanges(const CollectorConfig& c) {
   if (!c.cordon_changes) return absl::OkStatus();
@@ -65,15 +43,13 @@ absl::Status CheckChanges(const CollectorConfig& c) {
 }
 
 absl::Status Check(const CollectorConfig& c) {
-  const diagnosis::DiagnosisConfig& d = c.diagnosis;
   for (const absl::Status& status :
        {service::CheckTlsFiles(c.tls, service::TlsNames(), SystemClock().Wall()),
         CheckAddress("grpc", c.grpc, c.insecure || (c.tls.on() && !c.tls.peer_ca_file.empty()),
                      "tls_cert, tls_key and tls_client_ca"),
         CheckAddress("http", c.http, c.insecure || (c.tls.on() && c.login.on()),
                      "tls_cert, tls_key and tokens"),
-        service::CheckLog(c.log_level, c.log_format),
-        CheckChanges(c),
+        service::CheckLog(c.log_level, c.log_format), CheckChanges(c),
         CheckRange("max_jobs", static_cast<double>(c.max_jobs), 1, 10'000),
         CheckRange("max_ranks", static_cast<double>(c.max_ranks), 1, 1'000'000),
         CheckRange("max_agents", static_cast<double>(c.max_agents), 1, 100'000),
@@ -82,13 +58,7 @@ absl::Status Check(const CollectorConfig& c) {
         CheckRange("repeat_jobs", static_cast<double>(c.node_history.repeat_jobs), 1, 1000),
         CheckRange("job_timeout_s", c.job_timeout_s, 1, 1e7),
         CheckRange("look_share", c.looks.share, 0.01, 1),
-        CheckRange("look_reserve_s", c.looks.reserve_s, 0, 60),
-        CheckThresholds(c),
-        CheckRange("diagnosis.delta", d.delta, 1.001, 100),
-        CheckRange("diagnosis.baseline_iterations", d.baseline_iterations, 3, 10'000),
-        CheckRange("diagnosis.min_irregular", d.min_irregular, 2, 10'000),
-        CheckRange("diagnosis.stall_factor", d.stall_factor, 1, 1e6),
-        CheckRange("diagnosis.stall_floor_s", d.stall_floor.Seconds(), 0.1, 86'400)}) {
+        CheckRange("look_reserve_s", c.looks.reserve_s, 0, 60), CheckThresholds(c)}) {
     if (!status.ok()) return status;
   }
   return absl::OkStatus();

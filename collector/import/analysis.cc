@@ -113,23 +113,28 @@ double ChanceThatSecondRanksSo(std::vector<double> first, const std::vector<doub
 }
 
 std::optional<diagnosis::Chances> ChancesOf(const diagnosis::JobTables& before,
-                                            const diagnosis::JobTables& after) {
+                                            const diagnosis::JobTables& after,
+                                            const diagnosis::DiagnosisConfig& config) {
   const std::vector<double> then = diagnosis::Durations(before), now = diagnosis::Durations(after);
-  if (then.size() < kLeastBaseline || now.size() < kLeastIrregular) return std::nullopt;
+  if (then.size() < static_cast<std::size_t>(config.recorded_baseline) ||
+      now.size() < static_cast<std::size_t>(config.recorded_irregular)) {
+    return std::nullopt;
+  }
   return diagnosis::Chances{ChanceThatSecondRanksSo(then, now), ChanceThatSecondRanksSo(now, then)};
 }
 
 // What a recording is too short for is not told as if it were not there.
-void AbstainOnShort(const Recording& recording, diagnosis::Diagnosis& diagnosis) {
+void AbstainOnShort(const Recording& recording, const diagnosis::DiagnosisConfig& config,
+                    diagnosis::Diagnosis& diagnosis) {
   const diagnosis::JobView& view = recording.view;
   const std::size_t count = view.window.size();
-  constexpr auto kLeast = static_cast<std::size_t>(kLeastBaseline + kLeastIrregular);
+  const auto least = static_cast<std::size_t>(config.recorded_baseline + config.recorded_irregular);
   // Dumps alone are asked why the job stands still, and not for its iterations.
   const bool other = count == 0 && view.rows.empty() && !view.records.empty();
-  if (recording.replayed || count >= kLeast || !view.schedule.empty() || other) return;
+  if (recording.replayed || count >= least || !view.schedule.empty() || other) return;
   diagnosis.abstained.push_back(
       {kWhetherSlower,
-       absl::StrCat(kLeast, " iterations or more; ", count == 0 ? "none" : absl::StrCat(count),
+       absl::StrCat(least, " iterations or more; ", count == 0 ? "none" : absl::StrCat(count),
                     count == 1 ? " is known" : " are known")});
 }
 
@@ -145,7 +150,7 @@ absl::StatusOr<diagnosis::Comparison> CompareWith(const std::vector<std::string>
   if (!other.ok()) return other.status();
   for (std::string& note : other->notes) recording.notes.push_back("against: " + std::move(note));
   const auto before = diagnosis::TablesOf(other->view, std::move(other->tables));
-  return diagnosis::Compare(tables, before, ChancesOf(before, tables), config);
+  return diagnosis::Compare(tables, before, ChancesOf(before, tables, config), config);
 }
 
 // What repairing one alone would win back, beside what it alone leaves of S.
@@ -205,7 +210,9 @@ absl::StatusOr<Analysis> Analyze(const std::vector<std::string>& paths, std::str
                                  const ImportLimits& limits,
                                  const diagnosis::DiagnosisConfig& config,
                                  const std::vector<std::string>& against) {
-  auto recording = ReadRecording(paths, format, limits);
+  ImportLimits judged = limits;
+  judged.thresholds = &config;
+  auto recording = ReadRecording(paths, format, judged);
   if (!recording.ok()) return recording.status();
   const diagnosis::DiagnosisConfig fitted = Fit(config, *recording);
   auto [diagnosis, calm] = Judge(*recording, fitted);
@@ -213,13 +220,13 @@ absl::StatusOr<Analysis> Analyze(const std::vector<std::string>& paths, std::str
                               ? JudgePassedStretch(recording->view, fitted, diagnosis)
                               : Iteration(-1);
   const std::size_t passed = until.value >= 0 ? diagnosis.verdicts.size() : 0;
-  AbstainOnShort(*recording, diagnosis);
+  AbstainOnShort(*recording, fitted, diagnosis);
   Analysis analysis;
   analysis.tables = diagnosis::TablesOf(recording->view, recording->tables);
   analysis.tables.totals = diagnosis.ranks;
   std::optional<diagnosis::Comparison> comparison;
   if (!against.empty()) {
-    auto compared = CompareWith(against, format, limits, fitted, analysis.tables, *recording);
+    auto compared = CompareWith(against, format, judged, fitted, analysis.tables, *recording);
     if (!compared.ok()) return compared.status();
     comparison = *std::move(compared);
     diagnosis::JudgeComparison(*comparison, analysis.tables, diagnosis);

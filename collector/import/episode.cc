@@ -67,15 +67,17 @@ diagnosis::Episode FindEpisode(const diagnosis::JobView& view,
   std::vector<double> values;
   for (const RecordedIteration& point : points) values.push_back(point.seconds);
   const std::size_t n = values.size();
-  if (n < kLeastBaseline + kLeastIrregular || n > kLongestLookBack) return {};
+  const auto earlier = static_cast<std::size_t>(config.recorded_baseline);
+  const auto later = static_cast<std::size_t>(config.recorded_irregular);
+  if (n < earlier + later || n > static_cast<std::size_t>(config.recorded_look_back)) return {};
   double least = 1;
   std::size_t best = 0;
-  for (std::size_t cut = kLeastBaseline; cut + kLeastIrregular <= n; ++cut) {
+  for (std::size_t cut = earlier; cut + later <= n; ++cut) {
     const double chance = ChanceOfRise(values, cut);
     if (chance < least) least = chance, best = cut;
   }
-  const auto cuts = static_cast<double>(n - kLeastBaseline - kLeastIrregular + 1);
-  if (best == 0 || least * cuts >= kChance) return {};
+  const auto cuts = static_cast<double>(n - earlier - later + 1);
+  if (best == 0 || least * cuts >= config.recorded_chance) return {};
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(best);
   const double before = diagnosis::Median({values.begin(), middle});
   const double after = diagnosis::Median({middle, values.end()});

@@ -7,10 +7,10 @@
 // chance is taken, by the rank-sum test (one-sided, exact up to kExactIterations): no shape of the
 // noise is assumed, and one wild iteration moves nothing. The first iteration of a window of the
 // profiler is left out where it took longest: it holds the start of the profiler. The cut counts if
-// the chance, times the number of cuts tried, stays below kChance, and if the later median is above
-// delta × the earlier one. The episode's noise is set so that what lies above the middle between
-// the medians is irregular. A slow episode accuses nobody: the culprit must still be found, and
-// consistent.
+// the chance, times the number of cuts tried, stays below recorded_chance, and if the later median
+// is above delta × the earlier one. The episode's noise is set so that what lies above the middle
+// between the medians is irregular. A slow episode accuses nobody: the culprit must still be found,
+// and consistent.
 //
 // Units: seconds inside. Thread-safety: pure functions. Errors: none; no episode has onset −1.
 // Cost: O(n²) for n iterations, exact part O(kExactIterations⁴) at most.
@@ -26,11 +26,9 @@
 
 namespace fathom::collector {
 
-inline constexpr double kChance = 0.01;
 inline constexpr std::size_t kExactIterations = 40;
-// Longer recordings teach Watch() as a live job does.
-inline constexpr std::size_t kLongestLookBack = 60;
 
+// Recordings of more than recorded_look_back iterations teach Watch() as a live job does.
 diagnosis::Episode FindEpisode(const diagnosis::JobView& view,
                                const diagnosis::DiagnosisConfig& config);
 

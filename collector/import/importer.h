@@ -25,6 +25,10 @@
 #include "absl/status/status.h"
 #include "collector/import/recording.h"
 
+namespace fathom::diagnosis {
+struct DiagnosisConfig;
+}
+
 namespace fathom::collector {
 
 inline constexpr std::size_t kHeadBytes = 64 * 1024;
@@ -42,6 +46,8 @@ struct ImportLimits {
   // Grows by what is read of files as they lie on disk, for a progress bar; may be null.
   std::atomic<std::uint64_t>* bytes_read = nullptr;
   const std::atomic<bool>* stop = nullptr;  // set: reading ends with Cancelled; may be null
+  // Of formats that are judged while they are read (fathom); null: the defaults.
+  const diagnosis::DiagnosisConfig* thresholds = nullptr;
 };
 
 class Importer {

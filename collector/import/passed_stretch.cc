@@ -50,12 +50,15 @@ double HeightOf(const std::vector<double>& sums, const Stretch& stretch) {
 }
 
 // The highest stretch, and of how many. Its end is 0 where there is none.
-Stretch Highest(const Series& series, std::size_t& tried) {
+Stretch Highest(const Series& series, const diagnosis::DiagnosisConfig& config,
+                std::size_t& tried) {
+  const auto before = static_cast<std::size_t>(config.recorded_baseline);
+  const auto least = static_cast<std::size_t>(config.recorded_irregular);
   const std::vector<double> sums = RankSums(series);
   Stretch best;
   double height = 0;
-  for (std::size_t begin = kLeastBaseline; begin < series.size(); ++begin) {
-    for (std::size_t end = begin + kLeastIrregular; end + kLeastIrregular <= series.size(); ++end) {
+  for (std::size_t begin = before; begin < series.size(); ++begin) {
+    for (std::size_t end = begin + least; end + least <= series.size(); ++end) {
       ++tried;
       const double of = HeightOf(sums, {begin, end});
       if (of > height) height = of, best = {begin, end};
@@ -150,7 +153,7 @@ std::optional<PassedStretch> FindPassedStretch(const diagnosis::JobView& view,
   const Series series = RecordedSeries(view);
   if (!view.schedule.empty() || series.size() > kLongestSearched) return std::nullopt;
   std::size_t tried = 0;
-  const Stretch found = Highest(series, tried);
+  const Stretch found = Highest(series, config, tried);
   if (found.end == 0) return std::nullopt;
   auto first = series.cbegin() + static_cast<std::ptrdiff_t>(found.begin);
   auto last = series.cbegin() + static_cast<std::ptrdiff_t>(found.end);
@@ -162,10 +165,12 @@ std::optional<PassedStretch> FindPassedStretch(const diagnosis::JobView& view,
   const double rest = diagnosis::Median(values), slow = diagnosis::Median(inside);
   const std::size_t cut = values.size();
   values.insert(values.end(), inside.begin(), inside.end());
-  if (ChanceOfRise(values, cut) * static_cast<double>(tried) >= kChance) return std::nullopt;
+  if (ChanceOfRise(values, cut) * static_cast<double>(tried) >= config.recorded_chance) {
+    return std::nullopt;
+  }
   const double middle = (rest + slow) / 2;
   Trim(middle, first, last);
-  if (last - first < kLeastIrregular || slow < config.delta * rest ||
+  if (last - first < config.recorded_irregular || slow < config.delta * rest ||
       !MostlyBelow(before, middle, config.persistent_share) ||
       !MostlyBelow(behind, middle, config.persistent_share)) {
     return std::nullopt;

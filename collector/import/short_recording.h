@@ -5,13 +5,12 @@
 // Model: a live job has hundreds of iterations to learn from; a profiler's trace has ten or twenty,
 // and whoever records one does so because something is wrong. So the baseline is learned from the
 // first third of the recording, and a quarter of it must be irregular before a culprit is sought.
-// Never fewer than kLeastBaseline and kLeastIrregular; never more than the settings say. The rules
-// always_late and odd_group, which are not asked of live jobs, are asked here, and imbalance gives
-// leads.
-// The prior that a given rank is at fault is that of a job known to be slow: half for all ranks
-// together, half for what is no rank's fault; never less than the settings say. It only weighs
-// where a slow episode was found, and dozens of ranks bring it down to the settings' own. What a
-// verdict needs to be called supported or established is not lowered.
+// Never fewer than recorded_baseline and recorded_irregular; never more than the settings of live
+// jobs say. The rules always_late and odd_group, which are not asked of live jobs, are asked here,
+// and imbalance gives leads. The prior that a given rank is at fault is that of a job known to be
+// slow: half for all ranks together, half for what is no rank's fault; never less than the settings
+// say. It only weighs where a slow episode was found, and dozens of ranks bring it down to the
+// settings' own. What a verdict needs to be called supported or established is not lowered.
 //
 // Thread-safety: pure function. Errors: none.
 #ifndef FATHOM_COLLECTOR_IMPORT_SHORT_RECORDING_H_
@@ -25,26 +24,22 @@
 
 namespace fathom::collector {
 
-inline constexpr std::int32_t kLeastBaseline = 4;    // a median of fewer is moved by one wild value
-inline constexpr std::int32_t kLeastIrregular = 3;   // two may be chance
-inline constexpr std::int32_t kLeastImbalance = 8;   // in nine of ten of them a stage must lead
-inline constexpr std::int32_t kLeastAlwaysLate = 3;  // a lead, no verdict: two may be chance
-inline constexpr std::int32_t kLeastOddGroup = 5;    // in all of so few it must show
-inline constexpr double kRanksAtFault = 0.5;         // against: the network, the design, the data
-
 inline diagnosis::DiagnosisConfig ConfigForRecording(diagnosis::DiagnosisConfig config,
                                                      std::size_t iterations, std::uint32_t ranks) {
   const auto count = static_cast<std::int32_t>(std::min<std::size_t>(iterations, 1 << 20));
   config.baseline_iterations =
-      std::min(config.baseline_iterations, std::max(kLeastBaseline, count / 3));
-  config.min_irregular = std::min(config.min_irregular, std::max(kLeastIrregular, count / 4));
+      std::min(config.baseline_iterations, std::max(config.recorded_baseline, count / 3));
+  config.min_irregular =
+      std::min(config.min_irregular, std::max(config.recorded_irregular, count / 4));
   config.settled_iterations = std::min(config.settled_iterations, std::max(1, count / 3));
-  config.recent_window = std::min(config.recent_window, std::max(kLeastIrregular, count));
+  config.recent_window = std::min(config.recent_window, std::max(config.recorded_irregular, count));
   config.imbalance_iterations =
-      std::min(config.imbalance_iterations, std::max(kLeastImbalance, count * 2 / 3));
-  if (config.always_late_iterations == 0) config.always_late_iterations = kLeastAlwaysLate;
-  if (config.odd_group_iterations == 0) config.odd_group_iterations = kLeastOddGroup;
-  config.prior_rank = std::max(config.prior_rank, kRanksAtFault / std::max(1U, ranks));
+      std::min(config.imbalance_iterations, std::max(config.recorded_imbalance, count * 2 / 3));
+  if (config.always_late_iterations == 0) {
+    config.always_late_iterations = config.recorded_always_late;
+  }
+  if (config.odd_group_iterations == 0) config.odd_group_iterations = config.recorded_odd_group;
+  config.prior_rank = std::max(config.prior_rank, config.recorded_at_fault / std::max(1U, ranks));
   return config;
 }
 

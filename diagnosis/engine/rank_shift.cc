@@ -11,10 +11,7 @@
 namespace fathom::diagnosis {
 namespace {
 
-constexpr double kToGoOn = 0.5;       // of the evidence that began it, for it to go on
-constexpr double kElsewhere = 9;      // three standard errors, squared: by so much by chance
 constexpr std::size_t kSample = 512;  // ranks whose steps tell what steps of chance are like
-constexpr std::size_t kSlack = 3;     // iterations between the places that job and rank tell best
 
 // Places at which the step of the job is large enough to ask why; empty: low = high.
 struct Places {
@@ -33,17 +30,19 @@ bool IsRise(const Step& job, const DiagnosisConfig& config) {
 Places PlacesOfRise(const std::vector<double>& job, const DiagnosisConfig& config) {
   const auto low = static_cast<std::size_t>(std::max(1, config.learning_iterations));
   const auto least = static_cast<std::size_t>(std::max(1, config.shift_iterations));
+  const auto slack = static_cast<std::size_t>(config.onset_slack);
+  const StepLimits limits = StepLimitsOf(config);
   Places places;
   double score = 0;
   for (std::size_t split = low; split + least <= job.size(); ++split) {
-    const Step step = StepAt(job, split);
+    const Step step = StepAt(job, split, limits);
     if (!IsRise(step, config)) continue;
     if (step.Score() > score) {
       score = step.Score();
       places.best = split, places.rise = step.Rise();
     }
-    if (places.high == 0) places.low = std::max(low, split - std::min(split, kSlack));
-    places.high = std::min(job.size() - least, split + kSlack) + 1;
+    if (places.high == 0) places.low = std::max(low, split - std::min(split, slack));
+    places.high = std::min(job.size() - least, split + slack) + 1;
   }
   return places;
 }
@@ -64,11 +63,13 @@ double Explained(const Step& step, double sigma) {
 // The job may have risen there: no other place explains it better by more than chance.
 bool RoseThere(const std::vector<double>& job, const Step& there, const DiagnosisConfig& config) {
   const auto least = static_cast<std::size_t>(std::max(1, config.shift_iterations));
+  const StepLimits limits = StepLimitsOf(config);
   double most = 0;
   for (std::size_t split = least; split + least <= job.size(); ++split) {
-    most = std::max(most, Explained(StepAt(job, split), there.sigma));
+    most = std::max(most, Explained(StepAt(job, split, limits), there.sigma));
   }
-  return Explained(there, there.sigma) >= most - kElsewhere;
+  const double by_chance = config.rank_shift_place_sigmas * config.rank_shift_place_sigmas;
+  return Explained(there, there.sigma) >= most - by_chance;
 }
 
 // Cheap, for most ranks are not: of the means on both sides.
@@ -85,39 +86,44 @@ bool MayExplain(const std::vector<double>& seconds, const Places& places,
 
 // The rank whose step is largest, by its own standard errors.
 RankStep Largest(OwnTimes ranks, const Places& places, const DiagnosisConfig& config) {
+  const StepLimits limits = StepLimitsOf(config);
   RankStep largest;
   while (ranks.Next()) {
     if (!MayExplain(ranks.seconds(), places, config)) continue;
-    const Split split = BestSplit(ranks.seconds(), places.low, places.high);
+    const Split split = BestSplit(ranks.seconds(), places.low, places.high, limits);
     if (split.score > largest.score) largest = {ranks.seconds(), split.at, split.score};
   }
   return largest;
 }
 
 // In standard errors that the steps of all ranks at this place show to be theirs.
-double StandsOutBy(OwnTimes ranks, const RankStep& rank) {
+double StandsOutBy(OwnTimes ranks, const RankStep& rank, const StepLimits& limits) {
   std::vector<double> scores;
   const std::size_t every = std::max<std::size_t>(1, ranks.ranks() / kSample);
-  while (ranks.Next(every)) scores.push_back(StepAt(ranks.seconds(), rank.split).Score());
+  while (ranks.Next(every)) {
+    scores.push_back(StepAt(ranks.seconds(), rank.split, limits).Score());
+  }
   const double middle = Median(scores), spread = std::max(1.0, MadSigma(scores, middle));
-  return (StepAt(rank.seconds, rank.split).Score() - middle) / spread;
+  return (StepAt(rank.seconds, rank.split, limits).Score() - middle) / spread;
 }
 
 bool IsApart(const RankStep& rank, const DiagnosisConfig& config) {
   const auto split = rank.seconds.begin() + static_cast<std::ptrdiff_t>(rank.split);
   const std::vector<double> before(rank.seconds.begin(), split), after(split, rank.seconds.end());
   const double limit = (Median(before) + Median(after)) / 2;
-  return BetterThanALine(before, after) && Apart(before, limit, false, config.persistent_share) &&
+  return BetterThanALine(before, after, config.line_share, StepLimitsOf(config)) &&
+         Apart(before, limit, false, config.persistent_share) &&
          Apart(after, limit, true, config.persistent_share);
 }
 
 bool Explains(const RankStep& rank, const Step& job, const DiagnosisConfig& config) {
-  return StepAt(rank.seconds, rank.split).Rise() >= config.explains_share * job.Rise();
+  return StepAt(rank.seconds, rank.split, StepLimitsOf(config)).Rise() >=
+         config.explains_share * job.Rise();
 }
 
 // Its newest iterations lie nearer to its step than to its time before.
-bool StillThere(const RankStep& rank, std::size_t newest) {
-  const Step step = StepAt(rank.seconds, rank.split);
+bool StillThere(const RankStep& rank, std::size_t newest, const StepLimits& limits) {
+  const Step step = StepAt(rank.seconds, rank.split, limits);
   const auto from = rank.seconds.end() - static_cast<std::ptrdiff_t>(newest);
   return Median({from, rank.seconds.end()}) > (step.before + step.after) / 2;
 }
@@ -128,16 +134,17 @@ std::optional<Shift> GoesOn(const JobView& view, const JobSeries& series, Diagno
   const auto least = static_cast<std::size_t>(std::max(1, config.shift_iterations));
   const auto before = static_cast<std::size_t>(std::max(1, config.baseline_rows));
   if (onset < before || n < onset + least) return std::nullopt;
-  config.rank_shift_delta = 1 + kToGoOn * (config.rank_shift_delta - 1);
-  config.rank_shift_job_sigmas *= kToGoOn;
-  config.shift_noise /= kToGoOn;
-  Step job = StepAt(SecondsOf(series, 0, n), onset);
+  config.rank_shift_delta = 1 + config.shift_goes_on * (config.rank_shift_delta - 1);
+  config.rank_shift_job_sigmas *= config.shift_goes_on;
+  config.shift_noise /= config.shift_goes_on;
+  const StepLimits limits = StepLimitsOf(config);
+  Step job = StepAt(SecondsOf(series, 0, n), onset, limits);
   job.before = series.reference;
   if (!IsRise(job, config)) return std::nullopt;
   const OwnTimes ranks(view, series);
   const RankStep rank = Largest(ranks, {onset, onset + 1, onset, job.Rise()}, config);
-  if (rank.seconds.empty() || !Explains(rank, job, config) || !StillThere(rank, least) ||
-      StandsOutBy(ranks, rank) < kToGoOn * config.rank_shift_sigmas) {
+  if (rank.seconds.empty() || !Explains(rank, job, config) || !StillThere(rank, least, limits) ||
+      StandsOutBy(ranks, rank, limits) < config.shift_goes_on * config.rank_shift_sigmas) {
     return std::nullopt;
   }
   return Shift{onset, series.reference, (job.before + job.after) / 2};
@@ -155,9 +162,10 @@ std::optional<Shift> FindRankShift(const JobView& view, const JobSeries& series,
   const OwnTimes ranks(view, series);
   const RankStep rank = Largest(ranks, places, config);
   if (rank.seconds.empty()) return std::nullopt;
-  const Step job = StepAt(times, rank.split);
+  const StepLimits limits = StepLimitsOf(config);
+  const Step job = StepAt(times, rank.split, limits);
   if (!IsRise(job, config) || !RoseThere(times, job, config) || !Explains(rank, job, config) ||
-      !IsApart(rank, config) || StandsOutBy(ranks, rank) < config.rank_shift_sigmas) {
+      !IsApart(rank, config) || StandsOutBy(ranks, rank, limits) < config.rank_shift_sigmas) {
     return std::nullopt;
   }
   return Shift{rank.split, job.before, (job.before + job.after) / 2};

@@ -10,9 +10,6 @@ namespace fathom::diagnosis {
 namespace {
 
 constexpr double kUpperDecileZ = 1.2816;  // of the standard normal
-constexpr double kWildFactor = 2;         // × the first median: not used to learn the noise
-constexpr double kClip = 4;               // noise units; one spike must not look like a change
-constexpr std::size_t kSlack = 3;         // points a change may lie before the first irregular one
 
 struct Level {
   double reference = 0;
@@ -29,7 +26,7 @@ Level LevelOf(const std::deque<double>& regular, const DiagnosisConfig& config) 
   level.reference = Median(values);
   std::vector<double> tame;
   for (double v : values) {
-    if (v <= kWildFactor * level.reference) tame.push_back(v);
+    if (v <= config.wild_factor * level.reference) tame.push_back(v);
   }
   const double upper = (Quantile(tame, 0.9) - level.reference) / kUpperDecileZ;
   const bool learning = values.size() < static_cast<std::size_t>(config.learning_iterations);
@@ -204,23 +201,26 @@ std::size_t PersistentFrom(const JobSeries& series, const DiagnosisConfig& confi
   return first;
 }
 
-std::vector<double> Normalised(const JobSeries& series, std::size_t from) {
+std::vector<double> Normalised(const JobSeries& series, std::size_t from, double most) {
   std::vector<double> values;
   for (std::size_t i = from; i < series.points.size(); ++i) {
     const double z = (series.points[i].seconds - series.reference) / series.noise;
-    values.push_back(std::clamp(z, -kClip, kClip));
+    values.push_back(std::clamp(z, -most, most));
   }
   return values;
 }
 
 Onset Persistent(const JobSeries& series, std::size_t first, const DiagnosisConfig& config) {
-  const ChangePointPrior prior;
+  ChangePointPrior prior;
+  prior.hazard = config.change_hazard;
+  const auto slack = static_cast<std::size_t>(config.onset_slack);
   const std::size_t n = series.points.size();
   // Nothing before it to change from: a baseline handed back by the caller says it is slow.
   if (first == 0) return {0, true, 1};
   const std::size_t from = n - std::min(n, prior.longest_run);
-  const std::vector<double> start = RunStartPosterior(Normalised(series, from), prior);
-  const std::size_t low = first - std::min(first, kSlack);
+  const std::vector<double> start =
+      RunStartPosterior(Normalised(series, from, config.spike_sigmas), prior);
+  const std::size_t low = first - std::min(first, slack);
   if (low <= from) return {first, true, 1};
   Onset onset{first, true, 0};
   std::size_t best = low;
@@ -231,7 +231,7 @@ Onset Persistent(const JobSeries& series, std::size_t first, const DiagnosisConf
   onset.persistent = onset.probability >= config.change_probability;
   // A spike shortly before the change belongs to the irregular points but not to the episode.
   while (best < n && series.points[best].regular) ++best;
-  if (best < n && best > onset.first && best - onset.first <= 2 * kSlack) onset.first = best;
+  if (best < n && best > onset.first && best - onset.first <= 2 * slack) onset.first = best;
   return onset;
 }
 

@@ -5,12 +5,9 @@
 #include <vector>
 
 #include "diagnosis/stats/robust.h"
-#include "diagnosis/stats/step.h"
 
 namespace fathom::diagnosis {
 namespace {
-
-constexpr double kToGoOn = 0.5;  // of the evidence that began it, for it to go on
 
 bool IsStep(const Side& before, const Side& after, const DiagnosisConfig& config) {
   const double sigma = std::max(before.sigma, after.sigma);
@@ -28,7 +25,7 @@ Shift From(const JobSeries& series, double after) {
 // The newest points alone are a step above the baseline of the episode.
 std::optional<Shift> BeginsAnew(const JobSeries& series, const std::vector<double>& recent,
                                 const DiagnosisConfig& config) {
-  const Side after = SideOf(recent);
+  const Side after = SideOf(recent, StepLimitsOf(config));
   if (!IsStep({series.reference, after.sigma, after.count}, after, config)) return std::nullopt;
   const Shift shift = From(series, after.median);
   const bool apart = Apart(recent, shift.limit, true, config.persistent_share);
@@ -41,10 +38,10 @@ std::optional<Shift> Lasts(const JobSeries& series, const std::vector<double>& r
                            DiagnosisConfig config) {
   const std::size_t onset = series.PlaceOf(series.episode), n = series.points.size();
   if (n < onset + recent.size()) return std::nullopt;
-  const Side after = SideOf(SecondsOf(series, onset, n));
-  config.shift_sigmas *= kToGoOn;
-  config.shift_noise /= kToGoOn;
-  config.noisy_shift_delta = 1 + kToGoOn * (config.noisy_shift_delta - 1);
+  const Side after = SideOf(SecondsOf(series, onset, n), StepLimitsOf(config));
+  config.shift_sigmas *= config.shift_goes_on;
+  config.shift_noise /= config.shift_goes_on;
+  config.noisy_shift_delta = 1 + config.shift_goes_on * (config.noisy_shift_delta - 1);
   if (!IsStep({series.reference, after.sigma, after.count}, after, config)) return std::nullopt;
   const Shift shift = From(series, after.median);
   return Median(recent) > shift.limit ? std::optional<Shift>(shift) : std::nullopt;
@@ -71,19 +68,24 @@ std::optional<Shift> Begins(const JobSeries& series, const DiagnosisConfig& conf
   const auto low = static_cast<std::size_t>(config.learning_iterations);
   const std::size_t least = static_cast<std::size_t>(config.shift_iterations);
   if (n < low + least) return std::nullopt;
-  const std::size_t split = BestSplit(SecondsOf(series, 0, n), low, n - least + 1).at;
+  const StepLimits limits = StepLimitsOf(config);
+  const std::size_t split = BestSplit(SecondsOf(series, 0, n), low, n - least + 1, limits).at;
   const std::vector<double> earlier = SecondsOf(series, 0, split),
                             later = SecondsOf(series, split, n);
-  const Side before = SideOf(earlier), after = SideOf(later);
+  const Side before = SideOf(earlier, limits), after = SideOf(later, limits);
   if (!IsStep(before, after, config)) return std::nullopt;
   const Shift shift{split, before.median, (before.median + after.median) / 2};
-  const bool apart = BetterThanALine(earlier, later) &&
+  const bool apart = BetterThanALine(earlier, later, config.line_share, StepLimitsOf(config)) &&
                      Apart(earlier, shift.limit, false, config.persistent_share) &&
                      Apart(later, shift.limit, true, config.persistent_share);
   return apart ? std::optional<Shift>(shift) : std::nullopt;
 }
 
 }  // namespace
+
+StepLimits StepLimitsOf(const DiagnosisConfig& config) {
+  return {config.spike_sigmas, config.level_sigmas, config.step_noise_floor};
+}
 
 std::optional<Shift> FindShift(const JobSeries& series, const DiagnosisConfig& config) {
   if (series.reference <= 0) return std::nullopt;

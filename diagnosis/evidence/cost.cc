@@ -12,7 +12,6 @@ namespace {
 
 constexpr double kSecondsPerHour = 3600;
 constexpr double kMinutesPerHour = 60;
-constexpr double kMostChance = 0.85;
 
 }  // namespace
 
@@ -65,17 +64,19 @@ Cost CostOfWindow(const JobView& view, double lost) {
   return cost;
 }
 
-double PosteriorOdds(double prior, std::size_t shows, std::size_t iterations, double chance) {
+double PosteriorOdds(double prior, std::size_t shows, std::size_t iterations, double chance,
+                     double guilty) {
   const double with = static_cast<double>(shows), without = static_cast<double>(iterations - shows);
-  const double log_ratio = with * std::log(kShowsIfGuilty / chance) +
-                           without * std::log((1 - kShowsIfGuilty) / (1 - chance));
+  const double log_ratio =
+      with * std::log(guilty / chance) + without * std::log((1 - guilty) / (1 - chance));
   return prior * std::exp(std::clamp(log_ratio, -200.0, 200.0));
 }
 
-double ChanceToShow(const Ledger& ledger, const RankAccount& account, double least) {
+double ChanceToShow(const Ledger& ledger, const RankAccount& account,
+                    const DiagnosisConfig& config) {
   const double seen = static_cast<double>(account.baseline_shows + 1) /
                       static_cast<double>(ledger.baseline_iterations + 2);
-  return std::min(std::max(seen, least), kMostChance);
+  return std::min(std::max(seen, config.chance_share), config.most_chance);
 }
 
 }  // namespace fathom::diagnosis

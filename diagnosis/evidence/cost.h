@@ -7,16 +7,13 @@
 
 #include <cstddef>
 
+#include "diagnosis/engine/config.h"
 #include "diagnosis/engine/watch.h"
 #include "diagnosis/evidence/ledger.h"
 #include "diagnosis/model/job_view.h"
 #include "diagnosis/model/verdict.h"
 
 namespace fathom::diagnosis {
-
-// A true cause shows in so many of the iterations; what is told without odds, a lead
-// or work that is more by design, must show in at least as many. docs/rules/ranking.md.
-inline constexpr double kShowsIfGuilty = 0.9;
 
 // Of all ranks and iterations of the window, in seconds: what the cost of a lead is held against.
 double MedianDuration(const JobView& view);
@@ -37,13 +34,16 @@ Cost CostOfSteps(const JobView& view, std::size_t steps, double step_s, double r
 Cost CostOfWindow(const JobView& view, double lost);
 
 // Odds of "this entity is the cause" against "nobody in particular is" after `shows` of
-// `iterations` observations. A true cause shows in kShowsIfGuilty of irregular iterations, another
-// entity in `chance` of them.
-double PosteriorOdds(double prior, std::size_t shows, std::size_t iterations, double chance);
+// `iterations` observations. A true cause shows in `guilty` (config.guilty_share) of irregular
+// iterations, another entity in `chance` of them. Requires: both between 0 and 1.
+double PosteriorOdds(double prior, std::size_t shows, std::size_t iterations, double chance,
+                     double guilty);
 
 // How often this rank shows in an iteration without being at fault: as often as it did before, but
-// at least `least`, and no more than 85 %: who shows ever so often may still show more often.
-double ChanceToShow(const Ledger& ledger, const RankAccount& account, double least);
+// at least chance_share, and no more than most_chance: who shows ever so often may still show more
+// often.
+double ChanceToShow(const Ledger& ledger, const RankAccount& account,
+                    const DiagnosisConfig& config);
 
 }  // namespace fathom::diagnosis
 

@@ -9,8 +9,6 @@
 namespace fathom::diagnosis {
 namespace {
 
-constexpr double kMost = 0.7;  // of the excess
-
 using Sums = std::map<std::string, std::map<Iteration, double>>;
 
 Sums SumsOf(const RankRows& rows) {
@@ -40,7 +38,7 @@ std::string FunctionOf(const Case& c, RankId rank, double excess) {
   for (const auto& [name, sums] : SumsOf(rows->second)) {
     const double more =
         MedianOver(sums, c.graph.irregular()) - MedianOver(sums, c.graph.baseline());
-    if (more < kMost * excess) continue;
+    if (more < c.config.function_share * excess) continue;
     if (innermost.empty() || more < least) innermost = name, least = more;
   }
   return innermost;

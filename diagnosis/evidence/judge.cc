@@ -20,13 +20,6 @@
 namespace fathom::diagnosis {
 namespace {
 
-constexpr std::size_t kFewestOfNode = 2;  // slow ranks that speak for their node
-constexpr double kMostly = 0.5;           // of an excess: what it is mostly made of
-// More work on a full machine also waits longer for cores: where this share of the excess is CPU
-// time, the rest of it that is waiting for cores goes with it. On a core shared by four that is
-// all.
-constexpr double kCpuLeads = 0.22;
-
 double Ratio(std::size_t part, std::size_t whole) {
   return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
 }
@@ -63,8 +56,9 @@ bool StandsOut(const Case& c, const Ledger& ledger, const RankAccount& account,
 }
 
 double OddsOf(const Case& c, const Ledger& ledger, const RankAccount& account) {
-  const double chance = ChanceToShow(ledger, account, c.config.chance_share);
-  return PosteriorOdds(c.config.prior_rank, account.shows, account.judged, chance);
+  const double chance = ChanceToShow(ledger, account, c.config);
+  return PosteriorOdds(c.config.prior_rank, account.shows, account.judged, chance,
+                       c.config.guilty_share);
 }
 
 std::vector<RankId> VictimsOf(const Case& c, const Ledger& ledger, const Accounts& culprits) {
@@ -98,7 +92,8 @@ Verdict ConvictRank(const Case& c, const Ledger& ledger, const RankAccount& acco
   const double share = all > 0 ? std::max(0.0, account.typical.total) / all : 1;
   const Suspicion own = account.onset ? Since(*account.onset, c.suspicion) : c.suspicion;
   const Case since{c.view, own, c.graph, c.config, c.replay};
-  Verdict verdict = SlowVerdict(since, CauseOf(account.typical), EntityType::kRank, share);
+  Verdict verdict =
+      SlowVerdict(since, CauseOf(account.typical, c.config), EntityType::kRank, share);
   verdict.posterior_odds = OddsOf(c, ledger, account);
   verdict.grade = GradeOf(c, ledger, account, verdict.posterior_odds, explained, verdict.cause);
   verdict.entity.ranks = {account.rank};
@@ -117,7 +112,7 @@ Verdict ConvictHost(const Case& c, const Ledger& ledger, const std::string& node
   verdict.entity.ranks = RanksOf(ranks);
   verdict.victims = VictimsOf(c, ledger, ranks);
   verdict.posterior_odds = PosteriorOdds(c.config.prior_host, ledger.iterations, ledger.iterations,
-                                         c.config.chance_share);
+                                         c.config.chance_share, c.config.guilty_share);
   verdict.sentence = absl::StrFormat(
       "Node %s very likely holds the job back since iteration %d: all of its ranks (%s) take "
       "longer than before and those of other nodes do not; an iteration takes %s instead of %s.",
@@ -193,7 +188,7 @@ void JudgeCandidate(const Case& c, const Ledger& ledger, const RankAccount& acco
     return Abstain(findings, absl::StrCat("a difference between ", rank,
                                           " and its peers: they take longer too"));
   }
-  if (WaitsForCores(account.typical)) {
+  if (WaitsForCores(account.typical, c.config)) {
     return Abstain(findings, absl::StrCat("who takes the cores for which ", rank,
                                           " waits: other processes on its node are not traced"));
   }
@@ -224,14 +219,19 @@ void JudgeMost(const Case& c, const Ledger& ledger, const Accounts& candidates,
           "uses the machine or the work itself has grown");
 }
 
+bool SpeakForNode(const Case& c, const Accounts& candidates) {
+  return candidates.size() >= static_cast<std::size_t>(c.config.node_ranks);
+}
+
 // Several that became slow at once are one matter: of what they share. False: they share nothing.
 bool JudgeTogether(const Case& c, const Ledger& ledger, const Accounts& candidates,
                    Findings& findings) {
   const bool together = WorkTogether(c, candidates);
   const std::string node = NodeOfAll(c.view, ledger, candidates);
   // More work for one replica is more computing; a host that fails is not.
-  const bool more_work = together && CauseOf(candidates.front()->typical) == Cause::kComputeSlow;
-  if (candidates.size() >= kFewestOfNode && !node.empty() && !more_work) {
+  const bool more_work =
+      together && CauseOf(candidates.front()->typical, c.config) == Cause::kComputeSlow;
+  if (SpeakForNode(c, candidates) && !node.empty() && !more_work) {
     findings.verdicts.push_back(ConvictHost(c, ledger, node, candidates));
   } else if (2 * candidates.size() > ledger.ranks.size()) {
     JudgeMost(c, ledger, candidates, findings);
@@ -251,17 +251,17 @@ bool JudgeTogether(const Case& c, const Ledger& ledger, const Accounts& candidat
 
 }  // namespace
 
-bool WaitsForCores(const Excess& parts) {
-  return parts.runqueue - parts.crowding >= kMostly * parts.total &&
-         parts.compute < kCpuLeads * parts.total;
+bool WaitsForCores(const Excess& parts, const DiagnosisConfig& config) {
+  return parts.runqueue - parts.crowding >= config.mostly_share * parts.total &&
+         parts.compute < config.cpu_leads_share * parts.total;
 }
 
-Cause CauseOf(const Excess& parts) {
+Cause CauseOf(const Excess& parts, const DiagnosisConfig& config) {
   const double whole = parts.total;
   if (whole <= 0) return Cause::kUnknown;
-  if (parts.gc >= kMostly * whole) return Cause::kGc;
-  if (parts.dataloader >= kMostly * whole) return Cause::kDataLoader;
-  const bool cpu_leads = parts.compute >= kCpuLeads * whole;
+  if (parts.gc >= config.mostly_share * whole) return Cause::kGc;
+  if (parts.dataloader >= config.mostly_share * whole) return Cause::kDataLoader;
+  const bool cpu_leads = parts.compute >= config.cpu_leads_share * whole;
   const double computing = parts.compute + (cpu_leads ? parts.runqueue : parts.crowding);
   const double most = std::max({computing, parts.host, parts.unsplit});
   if (most == parts.unsplit) return Cause::kUnknown;

@@ -25,11 +25,11 @@ namespace fathom::diagnosis {
 void JudgeSlowness(const Case& c, const Ledger& ledger, Findings& findings);
 
 // True if the excess is waiting for a core, more than the rank's own additional work brings along:
-// somebody else takes the cores.
-bool WaitsForCores(const Excess& parts);
+// somebody else takes the cores. Where cpu_leads_share of the excess is CPU time, all of it is.
+bool WaitsForCores(const Excess& parts, const DiagnosisConfig& config);
 
 // The cause that the larger part of a rank's excess speaks for.
-Cause CauseOf(const Excess& parts);
+Cause CauseOf(const Excess& parts, const DiagnosisConfig& config);
 
 }  // namespace fathom::diagnosis
 

@@ -37,7 +37,7 @@ bool Alike(const Accounts& slow, double median, double contrast) {
 
 Verdict Describe(const Case& c, const Ledger& ledger, const Accounts& slow, const Excess& parts,
                  std::size_t nodes) {
-  const Cause most = CauseOf(parts);
+  const Cause most = CauseOf(parts, c.config);
   // What feeds all ranks is a cause of its own; more computing for all is what was asked for.
   const Cause cause = most == Cause::kDataLoader ? most : Cause::kRegression;
   Verdict verdict = SlowVerdict(c, cause, EntityType::kJob);
@@ -66,7 +66,7 @@ std::optional<Verdict> JudgeAlike(const Case& c, const Ledger& ledger, const Acc
   if (nodes <= static_cast<std::size_t>(c.config.most_culprit_nodes)) return std::nullopt;
   if (static_cast<double>(slow.size()) < c.config.consistent_share * looked_at) return std::nullopt;
   const Excess parts = MedianOf(slow);
-  if (!Alike(slow, parts.total, c.config.peer_contrast) || WaitsForCores(parts)) {
+  if (!Alike(slow, parts.total, c.config.peer_contrast) || WaitsForCores(parts, c.config)) {
     return std::nullopt;
   }
   Verdict verdict = Describe(c, ledger, slow, parts, nodes);

@@ -43,8 +43,8 @@ Verdict GroupVerdict(const Case& c, const Ledger& ledger, const GroupAccount& ac
   const Group* group = FindGroup(c.view, account.group);
   Verdict verdict = SlowVerdict(c, Cause::kCommunicationSlow, EntityType::kGroup);
   if (group != nullptr) verdict.entity.ranks = group->members;
-  verdict.posterior_odds =
-      PosteriorOdds(c.config.prior_link, account.shows, ledger.iterations, c.config.chance_share);
+  verdict.posterior_odds = PosteriorOdds(c.config.prior_link, account.shows, ledger.iterations,
+                                         c.config.chance_share, c.config.guilty_share);
   verdict.evidence.push_back({"Transfer beyond the usual for the same group, kind and size.",
                               account.typical, "s", ledger.excess, "communication_slow"});
   verdict.would_change.push_back("A rank that comes late by as much.");

@@ -11,9 +11,6 @@
 namespace fathom::diagnosis {
 namespace {
 
-constexpr std::size_t kFewestPeers = 2;
-constexpr double kSameCount = 0.05;  // launches of a peer that does the same work
-
 const ActivitySum* Find(const DeviceWindow& window, const std::string& name) {
   for (const ActivitySum& sum : window.sums) {
     if (sum.kind == "kernel" && sum.name == name) return &sum;
@@ -26,17 +23,18 @@ double PerIteration(Nanos total, const DeviceWindow& window) {
 }
 
 // The same kernel on the ranks that launched it as often in the same iterations.
-std::vector<double> OfPeers(const JobView& view, RankId rank, const DeviceWindow& own,
+std::vector<double> OfPeers(const Case& c, RankId rank, const DeviceWindow& own,
                             const ActivitySum& kernel) {
   std::vector<double> times;
   const double count = static_cast<double>(kernel.count);
-  for (const auto& [other, window] : view.device_windows) {
+  for (const auto& [other, window] : c.view.device_windows) {
     if (other == rank || window->first != own.first) continue;
     if (window->iterations != own.iterations) continue;
     const ActivitySum* theirs = Find(*window, kernel.name);
     if (theirs == nullptr) continue;
-    const bool same = std::abs(static_cast<double>(theirs->count) - count) <= kSameCount * count;
-    if (same) times.push_back(PerIteration(theirs->total, *window));
+    const double apart = std::abs(static_cast<double>(theirs->count) - count);
+    if (apart <= c.config.kernel_count_share * count)
+      times.push_back(PerIteration(theirs->total, *window));
   }
   return times;
 }
@@ -79,8 +77,8 @@ std::optional<SlowKernel> SlowKernelOf(const Case& c, RankId rank, double excess
   for (const ActivitySum& kernel : own.sums) {
     if (kernel.kind != "kernel" || kernel.name.empty()) continue;
     const double mine = PerIteration(kernel.total, own);
-    std::vector<double> peers = OfPeers(c.view, rank, own, kernel);
-    if (peers.size() < kFewestPeers) continue;
+    std::vector<double> peers = OfPeers(c, rank, own, kernel);
+    if (peers.size() < static_cast<std::size_t>(c.config.kernel_peers)) continue;
     const std::size_t compared = peers.size();
     const double usual = Median(std::move(peers));
     if (mine - usual < most || mine < c.config.delta * usual) continue;

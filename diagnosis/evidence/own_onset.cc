@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "diagnosis/engine/shift.h"
 #include "diagnosis/model/lookup.h"
 #include "diagnosis/stats/robust.h"
 #include "diagnosis/stats/step.h"
@@ -32,7 +33,7 @@ std::size_t PlaceOfRise(const std::vector<double>& own, double rise,
   const auto calm = static_cast<std::size_t>(std::max(1, config.settled_iterations));
   const auto least = static_cast<std::size_t>(std::max(1, config.min_irregular));
   if (own.size() < calm + least) return 0;
-  const std::size_t at = BestSplit(own, calm, own.size() - least + 1).at;
+  const std::size_t at = BestSplit(own, calm, own.size() - least + 1, StepLimitsOf(config)).at;
   const auto split = own.begin() + static_cast<std::ptrdiff_t>(at);
   const std::vector<double> before(own.begin(), split), after(split, own.end());
   const double limit = Median(after) - rise / 2;

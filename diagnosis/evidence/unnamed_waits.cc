@@ -13,8 +13,6 @@
 namespace fathom::diagnosis {
 namespace {
 
-constexpr double kMostly = 0.5;  // of the growth of all waits, to be what they grew by
-
 bool IsUnnamed(const CommOp& op) { return IsPointToPoint(op.kind) && op.peer == kNoRank; }
 
 // In which the caller is known to have been blocked on unnamed messages, as timeline.cc knows it.
@@ -87,7 +85,7 @@ double OthersWaitLonger(const Case& c, const Ledger& ledger, RankId rank) {
       if (all >= needed || more >= needed) return 0;
       continue;
     }
-    if (more < needed || more < kMostly * all) return 0;
+    if (more < needed || more < c.config.unnamed_share * all) return 0;
     least = std::min(least, more);
   }
   return least < std::numeric_limits<double>::infinity() ? least : 0;

@@ -8,8 +8,6 @@
 namespace fathom::diagnosis {
 namespace {
 
-constexpr std::size_t kFewestSamples = 3;  // a median of fewer says little
-
 // Of one rank. Rows are of few ranks of a large job: the others are passed over.
 std::map<Iteration, MonoNs> IterationBegins(const JobView& view, RankId rank) {
   std::map<Iteration, MonoNs> begins;
@@ -57,7 +55,8 @@ Excess Excess::Scaled(double factor) const {
 
 ExecutionGraph::ExecutionGraph(const JobView& view, const std::set<Iteration>& irregular,
                                Iteration onset, const DiagnosisConfig& config)
-    : wait_floor_((OnDevice(view) ? config.device_wait_floor : config.wait_floor).Seconds()) {
+    : samples_(static_cast<std::size_t>(config.usual_samples)),
+      wait_floor_((OnDevice(view) ? config.device_wait_floor : config.wait_floor).Seconds()) {
   for (const auto& [rank, rows] : view.rows) {
     if (rows.ops.empty()) continue;
     lines_.push_back(BuildTimeline(rank, rows, IterationBegins(view, rank), wait_floor_));
@@ -106,10 +105,10 @@ void ExecutionGraph::PickIterations(const std::set<Iteration>& irregular, Iterat
   if (irregular_.size() < enough) irregular_ = std::move(of_some);
 }
 
-std::optional<ExecutionGraph::Usual> ExecutionGraph::UsualFrom(const Samples& s) {
-  if (s.own.size() < kFewestSamples) return std::nullopt;
+std::optional<ExecutionGraph::Usual> ExecutionGraph::UsualFrom(const Samples& s) const {
+  if (s.own.size() < samples_) return std::nullopt;
   return Usual{Median(s.own), Median(s.cpu),        Median(s.runqueue),
-               Median(s.gc),  Median(s.dataloader), s.cpu.size() >= kFewestSamples};
+               Median(s.gc),  Median(s.dataloader), s.cpu.size() >= samples_};
 }
 
 void ExecutionGraph::LearnGaps() {
@@ -147,7 +146,7 @@ void ExecutionGraph::LearnTransfers() {
         instances_->TransferSeconds(instance));
   }
   for (auto& [key, values] : samples) {
-    if (values.size() >= kFewestSamples) transfer_[key] = Median(std::move(values));
+    if (values.size() >= samples_) transfer_[key] = Median(std::move(values));
   }
 }
 

@@ -85,9 +85,10 @@ class ExecutionGraph {
   void PickIterations(const std::set<Iteration>& irregular, Iteration onset, std::size_t enough);
   void LearnGaps();
   void LearnTransfers();
-  static std::optional<Usual> UsualFrom(const Samples& samples);
+  std::optional<Usual> UsualFrom(const Samples& samples) const;
   const Usual* UsualOf(const OpRef& ref) const;
 
+  std::size_t samples_ = 0;  // fewest to tell what is usual
   double wait_floor_ = 0;
   std::vector<RankTimeline> lines_;
   std::optional<Instances> instances_;

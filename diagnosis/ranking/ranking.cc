@@ -14,14 +14,13 @@
 namespace fathom::diagnosis {
 namespace {
 
-constexpr std::size_t kFewestUsers = 2;  // that show, for a shared device to stand for them
 constexpr double kMostLog = 200;
 
 // Evidence that others share: without the prior of the device.
 double LogEvidence(const DiagnosisConfig& config, const Ledger& ledger,
                    const RankAccount& account) {
-  const double chance = ChanceToShow(ledger, account, config.chance_share);
-  return std::log(PosteriorOdds(1, account.shows, account.judged, chance));
+  const double chance = ChanceToShow(ledger, account, config);
+  return std::log(PosteriorOdds(1, account.shows, account.judged, chance, config.guilty_share));
 }
 
 double Odds(double prior, double log_evidence) {
@@ -59,7 +58,7 @@ void AddRanks(const JobView& view, const Ledger& ledger, const DiagnosisConfig& 
 void AddNodes(const DiagnosisConfig& config, const std::map<std::string, Node>& nodes,
               std::vector<RankedDevice>& out) {
   for (const auto& [name, node] : nodes) {
-    if (node.shows < kFewestUsers) continue;
+    if (node.shows < static_cast<std::size_t>(config.node_ranks)) continue;
     const auto users = static_cast<double>(node.users.size());
     const double evidence = node.log_evidence / users * std::pow(users, config.shared_decay);
     out.push_back(
@@ -72,8 +71,8 @@ void AddGroups(const JobView& view, const Ledger& ledger, const DiagnosisConfig&
   for (const GroupAccount& account : ledger.groups) {
     const Group* group = FindGroup(view, account.group);
     if (group == nullptr) continue;
-    const double odds =
-        PosteriorOdds(config.prior_link, account.shows, ledger.iterations, config.chance_share);
+    const double odds = PosteriorOdds(config.prior_link, account.shows, ledger.iterations,
+                                      config.chance_share, config.guilty_share);
     out.push_back({EntityType::kGroup, group->members, "", odds, account.typical / ledger.excess});
   }
 }

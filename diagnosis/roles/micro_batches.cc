@@ -12,8 +12,6 @@
 namespace fathom::diagnosis {
 namespace {
 
-constexpr std::size_t kFewestPairs = 16;
-
 using OpIndices = std::vector<std::size_t>;
 using Part = std::tuple<std::int32_t, std::int16_t, OpKind>;  // stage, chunk, direction
 
@@ -109,7 +107,7 @@ Lengths Levelled(const Schedule& schedule, const Lengths& lengths) {
 }
 
 std::optional<double> CorrelationOfLengths(const Schedule& schedule, const Lengths& lengths,
-                                           const Lengths& level) {
+                                           const Lengths& level, std::int32_t fewest) {
   const std::size_t lanes = schedule.lanes();
   const auto parts = EqualWork(schedule);
   std::vector<std::pair<double, double>> pairs;
@@ -128,7 +126,7 @@ std::optional<double> CorrelationOfLengths(const Schedule& schedule, const Lengt
       }
     }
   }
-  if (pairs.size() < kFewestPairs) return std::nullopt;
+  if (pairs.size() < static_cast<std::size_t>(fewest)) return std::nullopt;
   return Pearson(pairs);
 }
 

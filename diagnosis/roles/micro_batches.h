@@ -11,6 +11,7 @@
 #ifndef FATHOM_DIAGNOSIS_ROLES_MICRO_BATCHES_H_
 #define FATHOM_DIAGNOSIS_ROLES_MICRO_BATCHES_H_
 
+#include <cstdint>
 #include <optional>
 
 #include "diagnosis/replay/replay.h"
@@ -18,9 +19,9 @@
 namespace fathom::diagnosis {
 
 // Of forward with backward computing, each against `level`, which is Levelled(schedule, lengths),
-// over all pairs; none with fewer than kFewestPairs.
+// over all pairs; none with fewer than `fewest`.
 std::optional<double> CorrelationOfLengths(const Schedule& schedule, const Lengths& lengths,
-                                           const Lengths& level);
+                                           const Lengths& level, std::int32_t fewest);
 
 // `lengths` with the computing of each step levelled: all micro-batches and replicas of a stage,
 // chunk and direction take their mean, times what is constant for the worker.

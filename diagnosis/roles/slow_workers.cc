@@ -9,9 +9,6 @@
 namespace fathom::diagnosis {
 namespace {
 
-// Found workers must cost more than a replay errs: 1.3 % in the median (What-if Analysis, OSDI'25).
-constexpr double kReplayError = 1.02;
-
 // From which step on a series stays above a level.
 struct Stretch {
   std::size_t since = 0;
@@ -129,7 +126,7 @@ class Finder {
       slow.repaired_s = slow.step_s - (replay_.MeanStep(without, slow.since) - all);
       const double part = (slow.step_s - slow.repaired_s) / std::max(1e-12, slow.step_s - all);
       const auto found = static_cast<double>(out_.workers.size());
-      if (slow.step_s >= kReplayError * all && part >= config_.explains_share / found) {
+      if (slow.step_s >= config_.replay_error * all && part >= config_.explains_share / found) {
         kept.push_back(slow);
       }
     }

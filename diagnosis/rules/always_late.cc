@@ -19,9 +19,6 @@
 namespace fathom::diagnosis {
 namespace {
 
-constexpr double kFewPairs = 2;  // of two, twice the time; of four, half as much again
-constexpr double kMostly = 0.5;  // of the time beyond the others', to be its cause
-
 double OwnTime(const RankIteration& r) { return (r.duration - r.blocked - r.runqueue).Seconds(); }
 double Worked(const RankIteration& r) { return (r.device.count > 0 ? r.device : r.cpu).Seconds(); }
 
@@ -75,11 +72,11 @@ bool StartsWithTheRecorder(const JobView& view) {
 // A few pairs of iterations may be chance, so they must show more.
 bool AlwaysLonger(const std::vector<Pair>& pairs, const DiagnosisConfig& config) {
   const auto count = static_cast<double>(pairs.size());
-  const double ratio = std::max(config.always_late_ratio, 1 + kFewPairs / count);
+  const double ratio = std::max(config.always_late_ratio, 1 + config.always_late_few / count);
   const auto longer = std::count_if(pairs.begin(), pairs.end(), [&](const Pair& pair) {
     return pair.mine >= ratio * pair.others;
   });
-  return static_cast<double>(longer) >= kShowsIfGuilty * count;
+  return static_cast<double>(longer) >= config.guilty_share * count;
 }
 
 // The rank that took most time of its own.
@@ -118,9 +115,10 @@ double WaitOfOthers(const JobView& view, std::size_t first, RankId rank) {
   return Median(std::move(waits));
 }
 
-Cause CauseOfLateness(const JobView& view, std::size_t first, RankId rank, double beyond) {
+Cause CauseOfLateness(const Case& c, std::size_t first, RankId rank, double beyond) {
+  const JobView& view = c.view;
   const auto mostly = [&](const Part& part) {
-    return Beyond(PairsOf(view, first, rank, part)) >= kMostly * beyond;
+    return Beyond(PairsOf(view, first, rank, part)) >= c.config.mostly_share * beyond;
   };
   if (mostly([](const RankIteration& r) { return r.gc.Seconds(); })) return Cause::kGc;
   if (mostly([](const RankIteration& r) { return r.dataloader.Seconds(); })) {
@@ -137,7 +135,7 @@ Verdict Lead(const Case& c, std::size_t first, RankId rank, const std::vector<Pa
   const double beyond = Beyond(pairs);
   Verdict verdict;
   verdict.grade = Grade::kHypothesis;
-  verdict.cause = CauseOfLateness(c.view, first, rank, beyond);
+  verdict.cause = CauseOfLateness(c, first, rank, beyond);
   verdict.problem = ClassOf(verdict.cause);
   verdict.owner = OwnerOf(verdict.cause);
   verdict.entity.ranks = {rank};

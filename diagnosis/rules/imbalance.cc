@@ -16,8 +16,6 @@
 namespace fathom::diagnosis {
 namespace {
 
-constexpr double kHeldUp = 0.25;  // of an iteration that its peers wait, at least
-
 struct Load {
   std::vector<double> own;      // not blocked, an entry an iteration
   std::vector<double> blocked;  // share of the iteration
@@ -47,13 +45,13 @@ double MedianOfOthers(const std::map<RankId, Load>& loads, RankId rank, std::siz
   return Median(std::move(others));
 }
 
-bool AlwaysLonger(const std::map<RankId, Load>& loads, RankId rank, double ratio) {
+bool AlwaysLonger(const std::map<RankId, Load>& loads, RankId rank, const DiagnosisConfig& config) {
   const Load& load = loads.at(rank);
   std::size_t shows = 0;
   for (std::size_t i = 0; i < load.own.size(); ++i) {
-    if (load.own[i] >= ratio * MedianOfOthers(loads, rank, i)) ++shows;
+    if (load.own[i] >= config.imbalance_ratio * MedianOfOthers(loads, rank, i)) ++shows;
   }
-  return static_cast<double>(shows) >= kShowsIfGuilty * static_cast<double>(load.own.size());
+  return static_cast<double>(shows) >= config.guilty_share * static_cast<double>(load.own.size());
 }
 
 // A recording of few iterations still gives a lead.
@@ -67,7 +65,7 @@ std::vector<RankId> AlwaysLongest(const Case& c, const std::map<RankId, Load>& l
   std::vector<RankId> heavy;
   for (const auto& [rank, load] : loads) {
     if (load.own.size() < static_cast<std::size_t>(FewestIterations(c.config))) continue;
-    if (AlwaysLonger(loads, rank, c.config.imbalance_ratio)) heavy.push_back(rank);
+    if (AlwaysLonger(loads, rank, c.config)) heavy.push_back(rank);
   }
   return heavy;
 }
@@ -81,9 +79,9 @@ std::vector<RankId> OthersThan(const std::vector<RankId>& heavy,
   return others;
 }
 
-bool AllWait(const std::map<RankId, Load>& loads, const std::vector<RankId>& ranks) {
+bool AllWait(const std::map<RankId, Load>& loads, const std::vector<RankId>& ranks, double share) {
   return std::all_of(ranks.begin(), ranks.end(),
-                     [&](RankId rank) { return Median(loads.at(rank).blocked) >= kHeldUp; });
+                     [&](RankId rank) { return Median(loads.at(rank).blocked) >= share; });
 }
 
 double MedianOwn(const std::map<RankId, Load>& loads, const std::vector<RankId>& ranks) {
@@ -148,7 +146,9 @@ void Examine(const Case& c, Findings& out) {
   const std::map<RankId, Load> loads = LoadsOf(c.view);
   const std::vector<RankId> heavy = AlwaysLongest(c, loads);
   std::vector<RankId> others = OthersThan(heavy, loads);
-  if (heavy.empty() || others.empty() || !AllWait(loads, others)) return;
+  if (heavy.empty() || others.empty() || !AllWait(loads, others, c.config.imbalance_wait)) {
+    return;
+  }
   if (!Pipelines(c.view).AreOneStage(heavy)) return;
   out.verdicts.push_back(Name(c, loads, heavy, std::move(others)));
 }

@@ -13,7 +13,6 @@ namespace fathom::diagnosis {
 namespace {
 
 constexpr double kBytesPerMegabyte = 1e6;
-constexpr std::size_t kFewestPaths = 3;
 constexpr std::size_t kPathsShown = 3;
 
 std::optional<PathTime> TimeOf(RankId src, const PathFlow& flow, const DiagnosisConfig& config) {
@@ -86,7 +85,7 @@ std::optional<SlowNetwork> FindSlowNetwork(const JobView& view, const std::vecto
                                            const DiagnosisConfig& config) {
   SlowNetwork network;
   network.paths = PathsOf(view, members, config);
-  if (network.paths.size() < kFewestPaths) return std::nullopt;
+  if (network.paths.size() < static_cast<std::size_t>(config.link_paths)) return std::nullopt;
   const PathTime& worst = network.paths.front();
   if (worst.since_s_per_mb < config.link_factor * worst.before_s_per_mb) return std::nullopt;
   if (worst.excess_s > config.link_contrast * network.paths[1].excess_s) return network;

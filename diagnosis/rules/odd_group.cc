@@ -25,12 +25,13 @@ struct Compared {
   bool node_missing = false;
 };
 
-bool ShowsAlways(const FamilyMember& member, const std::vector<double>& usual, double ratio) {
+bool ShowsAlways(const FamilyMember& member, const std::vector<double>& usual,
+                 const DiagnosisConfig& config) {
   std::size_t shows = 0;
   for (std::size_t i = 0; i < usual.size(); ++i) {
-    shows += member.seconds[i] >= ratio * usual[i] ? 1 : 0;
+    shows += member.seconds[i] >= config.odd_group_ratio * usual[i] ? 1 : 0;
   }
-  return static_cast<double>(shows) >= kShowsIfGuilty * static_cast<double>(usual.size());
+  return static_cast<double>(shows) >= config.guilty_share * static_cast<double>(usual.size());
 }
 
 // Fastest first, by median.
@@ -91,7 +92,7 @@ void Compare(const Case& c, const GroupFamily& family, double worth, Compared& o
   for (std::size_t i = 0; i < well; ++i) out.well.push_back(sorted[i].second->group);
   for (std::size_t i = well; i < sorted.size(); ++i) {
     const FamilyMember& member = *sorted[i].second;
-    if (!ShowsAlways(member, family.usual, ratio)) continue;
+    if (!ShowsAlways(member, family.usual, c.config)) continue;
     OddGroup odd{member.group,
                  sorted[i].first,
                  Median(family.usual),

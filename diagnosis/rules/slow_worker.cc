@@ -75,8 +75,8 @@ void Describe(const Case& c, const SlowWorker& slow, Verdict& verdict) {
 Verdict Convict(const Case& c, const SlowWorker& slow) {
   Verdict verdict;
   verdict.cause = Cause::kComputeSlow;
-  verdict.posterior_odds =
-      PosteriorOdds(c.config.prior_rank, slow.shows, slow.steps, c.config.chance_share);
+  verdict.posterior_odds = PosteriorOdds(c.config.prior_rank, slow.shows, slow.steps,
+                                         c.config.chance_share, c.config.guilty_share);
   verdict.grade = GradeOf(c, slow, verdict.posterior_odds);
   verdict.problem = ClassOf(verdict.cause);
   verdict.owner = OwnerOf(verdict.cause);

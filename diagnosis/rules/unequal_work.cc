@@ -19,8 +19,6 @@
 namespace fathom::diagnosis {
 namespace {
 
-constexpr double kHeavier = 1.1;  // by so much
-
 using Stages = std::vector<std::size_t>;
 
 bool Holds(const Stages& stages, std::size_t stage) {
@@ -47,7 +45,8 @@ double UsualLoad(const WorkerLoads& loads, const Stages& heavy) {
 }
 
 // In nearly every step each replica's stage computes longer than its other stages usually do.
-bool AlwaysHeavier(const WorkerLoads& loads, std::size_t stage, const Stages& heavy) {
+bool AlwaysHeavier(const WorkerLoads& loads, std::size_t stage, const Stages& heavy,
+                   const DiagnosisConfig& config) {
   std::size_t shows = 0;
   for (std::size_t replica = 0; replica < loads.replicas; ++replica) {
     for (std::size_t step = 0; step < loads.steps; ++step) {
@@ -55,11 +54,13 @@ bool AlwaysHeavier(const WorkerLoads& loads, std::size_t stage, const Stages& he
       for (std::size_t other = 0; other < loads.stages; ++other) {
         if (!Holds(heavy, other)) usual.push_back(loads.at(replica, other, step));
       }
-      if (loads.at(replica, stage, step) >= kHeavier * Median(std::move(usual))) ++shows;
+      if (loads.at(replica, stage, step) >= config.heavy_stage_ratio * Median(std::move(usual))) {
+        ++shows;
+      }
     }
   }
   return static_cast<double>(shows) >=
-         kShowsIfGuilty * static_cast<double>(loads.replicas * loads.steps);
+         config.guilty_share * static_cast<double>(loads.replicas * loads.steps);
 }
 
 struct HeavyStages {
@@ -85,9 +86,9 @@ HeavyStages FindHeavyStages(const Case& c, const Lengths& base, const WorkerLoad
     found.share = (base_s - c.replay->MeanStep(repaired)) / (base_s - ideal_s);
     if (found.share >= c.config.stage_share) break;
   }
-  const bool heavier =
-      std::all_of(found.stages.begin(), found.stages.end(),
-                  [&](std::size_t stage) { return AlwaysHeavier(loads, stage, found.stages); });
+  const bool heavier = std::all_of(
+      found.stages.begin(), found.stages.end(),
+      [&](std::size_t stage) { return AlwaysHeavier(loads, stage, found.stages, c.config); });
   if (found.share < c.config.stage_share || !heavier) found.stages.clear();
   return found;
 }
@@ -193,7 +194,7 @@ void Examine(const Case& c, Findings& out) {
   }
   const Lengths level = Levelled(schedule, base);
   const double level_s = c.replay->MeanStep(level);
-  const auto correlation = CorrelationOfLengths(schedule, base, level);
+  const auto correlation = CorrelationOfLengths(schedule, base, level, c.config.length_pairs);
   if (correlation && *correlation >= c.config.length_correlation &&
       base_s >= c.config.delta * level_s) {
     out.verdicts.push_back(NameLengths(c, *correlation, base_s, level_s));

@@ -23,7 +23,7 @@ struct ChangePointPrior {
   double mean_weight = 0.05;  // kappa: how many values the prior mean is worth
   double shape = 2;           // alpha
   double rate = 2;            // beta; with shape 2 an expected variance of about 1 … 2
-  double hazard = 1.0 / 200;  // changes per value
+  double hazard = 0.005;      // changes per value
   std::size_t longest_run = 400;
 };
 

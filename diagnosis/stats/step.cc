@@ -8,21 +8,15 @@
 namespace fathom::diagnosis {
 namespace {
 
-constexpr double kClip = 4;           // sigmas: one spike must not look like a step
-constexpr double kTame = 2;           // sigmas: nor move a level
-constexpr double kLeastNoise = 1e-4;  // of the median: clocks and sums are not finer
-constexpr double kOfLine = 0.8;       // of what a line leaves unexplained: the step leaves less
-
-double SpreadAbout(const std::vector<double>& values, double median) {
-  return std::max(MadSigma(values, median), kLeastNoise * median);
+double SpreadAbout(const std::vector<double>& values, double median, const StepLimits& limits) {
+  return std::max(MadSigma(values, median), limits.noise_floor * median);
 }
 
 // Without what is far from the middle of its side.
-std::vector<double> Clipped(std::vector<double> values) {
-  const Side side = SideOf(values);
-  for (double& v : values) {
-    v = std::clamp(v, side.median - kClip * side.sigma, side.median + kClip * side.sigma);
-  }
+std::vector<double> Clipped(std::vector<double> values, const StepLimits& limits) {
+  const Side side = SideOf(values, limits);
+  const double most = limits.spike * side.sigma;
+  for (double& v : values) v = std::clamp(v, side.median - most, side.median + most);
   return values;
 }
 
@@ -46,16 +40,18 @@ Spread SpreadOf(const std::vector<double>& values) {
 
 }  // namespace
 
-Side SideOf(const std::vector<double>& values) {
+Side SideOf(const std::vector<double>& values, const StepLimits& limits) {
   const double median = Median(values);
-  return {median, SpreadAbout(values, median), static_cast<double>(values.size())};
+  return {median, SpreadAbout(values, median, limits), static_cast<double>(values.size())};
 }
 
-Split BestSplit(std::vector<double> values, std::size_t low, std::size_t high) {
-  const double middle = Median(values), sigma = SpreadAbout(values, middle);
+Split BestSplit(std::vector<double> values, std::size_t low, std::size_t high,
+                const StepLimits& limits) {
+  const double middle = Median(values), sigma = SpreadAbout(values, middle, limits);
+  const double most = limits.spike * sigma;
   double all = 0;
   for (double& v : values) {
-    v = std::clamp(v, middle - kClip * sigma, middle + kClip * sigma);
+    v = std::clamp(v, middle - most, middle + most);
     all += v;
   }
   const auto n = static_cast<double>(values.size());
@@ -73,15 +69,15 @@ Split BestSplit(std::vector<double> values, std::size_t low, std::size_t high) {
   return best;
 }
 
-double ClippedMean(const std::vector<double>& values, double sigma) {
+double ClippedMean(const std::vector<double>& values, double most) {
   if (values.empty()) return 0;
   const double middle = Median(values);
   double sum = 0;
-  for (double v : values) sum += std::clamp(v - middle, -kTame * sigma, kTame * sigma);
+  for (double v : values) sum += std::clamp(v - middle, -most, most);
   return middle + sum / static_cast<double>(values.size());
 }
 
-Step StepAt(const std::vector<double>& values, std::size_t split) {
+Step StepAt(const std::vector<double>& values, std::size_t split, const StepLimits& limits) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(split);
   const std::vector<double> before(values.begin(), middle), after(middle, values.end());
   const double low = Median(before), high = Median(after);
@@ -89,10 +85,11 @@ Step StepAt(const std::vector<double>& values, std::size_t split) {
   rest.reserve(values.size());
   for (double v : before) rest.push_back(v - low);
   for (double v : after) rest.push_back(v - high);
-  const double sigma = std::max({MadSigma(rest, 0), kLeastNoise * low, 0.0});
+  const double sigma = std::max({MadSigma(rest, 0), limits.noise_floor * low, 0.0});
   const double share =
       1 / static_cast<double>(before.size()) + 1 / static_cast<double>(after.size());
-  return {ClippedMean(before, sigma), ClippedMean(after, sigma), sigma, sigma * std::sqrt(share)};
+  const double most = limits.level * sigma;
+  return {ClippedMean(before, most), ClippedMean(after, most), sigma, sigma * std::sqrt(share)};
 }
 
 bool Apart(const std::vector<double>& values, double limit, bool above, double share) {
@@ -101,15 +98,16 @@ bool Apart(const std::vector<double>& values, double limit, bool above, double s
   return static_cast<double>(right) >= share * static_cast<double>(values.size());
 }
 
-bool BetterThanALine(const std::vector<double>& earlier, const std::vector<double>& later) {
+bool BetterThanALine(const std::vector<double>& earlier, const std::vector<double>& later,
+                     double share, const StepLimits& limits) {
   const double origin = earlier.front();  // keeps the squares small
-  std::vector<double> before = Clipped(earlier), after = Clipped(later);
+  std::vector<double> before = Clipped(earlier, limits), after = Clipped(later, limits);
   for (double& v : before) v -= origin;
   for (double& v : after) v -= origin;
   std::vector<double> all = before;
   all.insert(all.end(), after.begin(), after.end());
   const double step = SpreadOf(before).about_mean + SpreadOf(after).about_mean;
-  return step <= kOfLine * SpreadOf(all).about_line;
+  return step <= share * SpreadOf(all).about_line;
 }
 
 }  // namespace fathom::diagnosis

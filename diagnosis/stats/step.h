@@ -16,13 +16,20 @@
 
 namespace fathom::diagnosis {
 
+// What keeps single values from deciding, in sigmas but for the last.
+struct StepLimits {
+  double spike;        // at which values are clipped to find the split
+  double level;        // at which they are clipped to tell a level
+  double noise_floor;  // of the median: the least spread
+};
+
 struct Side {
   double median = 0;
   double sigma = 0;
   double count = 0;
 };
 
-Side SideOf(const std::vector<double>& values);
+Side SideOf(const std::vector<double>& values, const StepLimits& limits);
 
 struct Split {
   std::size_t at = 0;  // first value of the later side
@@ -30,11 +37,12 @@ struct Split {
 };
 
 // Of the splits low … high − 1. Requires: 0 < low; high ≤ values.size().
-Split BestSplit(std::vector<double> values, std::size_t low, std::size_t high);
+Split BestSplit(std::vector<double> values, std::size_t low, std::size_t high,
+                const StepLimits& limits);
 
-// Mean of the values, each no further than two sigmas from their median: nearly as exact as the
-// mean of normal values, and one spike of ten moves it by little.
-double ClippedMean(const std::vector<double>& values, double sigma);
+// Mean of the values, each no further than `most` from their median: with two sigmas nearly as
+// exact as the mean of normal values, and one spike of ten moves it by little.
+double ClippedMean(const std::vector<double>& values, double most);
 
 // Levels on both sides of a split (ClippedMean), and one spread for both: few values tell theirs
 // badly.
@@ -49,14 +57,16 @@ struct Step {
 };
 
 // Requires: 0 < split < values.size(), and values that are times.
-Step StepAt(const std::vector<double>& values, std::size_t split);
+Step StepAt(const std::vector<double>& values, std::size_t split, const StepLimits& limits);
 
 // `share` of the values or more are on their side of the limit.
 bool Apart(const std::vector<double>& values, double limit, bool above, double share);
 
-// What grows all the while has a best split too, but a straight line explains it better; spikes of
-// either side count as clipped. Requires: neither is empty.
-bool BetterThanALine(const std::vector<double>& earlier, const std::vector<double>& later);
+// What grows all the while has a best split too, but a straight line explains it better: a step
+// leaves `share` at most of what the line leaves unexplained; spikes of either side count as
+// clipped. Requires: neither is empty.
+bool BetterThanALine(const std::vector<double>& earlier, const std::vector<double>& later,
+                     double share, const StepLimits& limits);
 
 }  // namespace fathom::diagnosis
 

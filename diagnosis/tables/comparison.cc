@@ -78,13 +78,14 @@ double SharedTime(const Parts& parts) {
 }
 
 // Empty: they can be of one job.
-std::string WhyUnrelated(const JobTables& after, const JobTables& before, const Parts& parts) {
+std::string WhyUnrelated(const JobTables& after, const JobTables& before, const Parts& parts,
+                         double least_shared) {
   const std::uint32_t now = after.world_size, then = before.world_size;
   if (now > 0 && then > 0 && now != then) {
     return absl::StrFormat("this one has %d rank%s, the other %d", now, now == 1 ? "" : "s", then);
   }
   const double shared = SharedTime(parts);
-  if (shared >= kLeastShared) return "";
+  if (shared >= least_shared) return "";
   return absl::StrFormat("only %.0f %% of the time lies in kernels and ops that both have",
                          100 * shared);
 }
@@ -111,10 +112,12 @@ std::vector<PartChange> LargestOf(Parts parts, const Comparison& comparison) {
 
 Outcome OutcomeOf(const Comparison& comparison, const Chances& chances,
                   const DiagnosisConfig& config) {
-  if (chances.rise < kRegressionChance && comparison.after > config.delta * comparison.before) {
+  if (chances.rise < config.regression_chance &&
+      comparison.after > config.delta * comparison.before) {
     return Outcome::kSlower;
   }
-  if (chances.fall < kRegressionChance && comparison.before > config.delta * comparison.after) {
+  if (chances.fall < config.regression_chance &&
+      comparison.before > config.delta * comparison.after) {
     return Outcome::kFaster;
   }
   return Outcome::kSame;
@@ -142,12 +145,14 @@ std::vector<double> Durations(const JobTables& tables) {
 Comparison Compare(const JobTables& after, const JobTables& before,
                    const std::optional<Chances>& chances, const DiagnosisConfig& config) {
   Comparison comparison;
+  comparison.most_chance = config.regression_chance;
+  comparison.established_chance = config.regression_established_chance;
   comparison.after = Median(Durations(after));
   comparison.before = Median(Durations(before));
   Parts parts;
   AddParts(before, &PartChange::before, parts);
   AddParts(after, &PartChange::after, parts);
-  comparison.why = WhyUnrelated(after, before, parts);
+  comparison.why = WhyUnrelated(after, before, parts, config.regression_shared);
   if (!comparison.why.empty()) {
     comparison.outcome = Outcome::kUnrelated;
     return comparison;

@@ -6,14 +6,14 @@
 //
 // Model: the iterations of both are compared as samples. A chance is the probability that those of
 // one rank as high as they do if both came from one distribution (rank sum, computed by the
-// caller). The job is slower if that of a rise is below kRegressionChance and the median is above
+// caller). The job is slower if that of a rise is below regression_chance and the median is above
 // delta × that of B; faster likewise. Parts are time per iteration and rank: by kind (compute,
 // communication, copies, idle), and by kernel or op, of which those of the kind that changed most
 // come first.
 // Recordings of other ranks or of another program are not compared: the number of ranks is the
-// same, and in both kLeastShared of the time that was spent in kernels and ops was spent in such
-// that both have. A new version of a library renames some kernels; another model, or a CPU against
-// a GPU, leaves almost nothing.
+// same, and in both regression_shared of the time that was spent in kernels and ops was spent in
+// such that both have. A new version of a library renames some kernels; another model, or a CPU
+// against a GPU, leaves almost nothing.
 //
 // Units: seconds per iteration, mean over the ranks. Thread-safety: pure functions. Errors: none.
 // Cost: O(kernels log kernels).
@@ -31,10 +31,8 @@
 
 namespace fathom::diagnosis {
 
-inline constexpr double kRegressionChance = 0.01;   // as much as looking back for an onset allows
-inline constexpr double kEstablishedChance = 1e-4;  // and for an established verdict
-inline constexpr double kWorthNaming = 0.1;         // of the change of the iteration
-inline constexpr double kLeastShared = 0.5;         // of the time, in ops that both recordings have
+// What of a change is listed; no verdict depends on it.
+inline constexpr double kWorthNaming = 0.1;  // of the change of the iteration
 inline constexpr std::size_t kPartsNamed = 6;
 
 struct PartChange {
@@ -66,6 +64,8 @@ struct Comparison {
   double before = 0;  // median iteration
   double after = 0;
   double chance = 1;              // of a change in this direction
+  double most_chance = 0;         // config.regression_chance, which it was held against
+  double established_chance = 0;  // config.regression_established_chance
   std::vector<PartChange> kinds;  // all four, in a fixed order
   std::vector<PartChange> parts;  // of the kind that changed most first, then by size of change
 

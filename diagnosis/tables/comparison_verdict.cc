@@ -10,6 +10,8 @@
 namespace fathom::diagnosis {
 namespace {
 
+constexpr double kLeastTold = 1e-4;  // smaller chances are not told apart
+
 // "101 ms instead of 69.1 ms (1.46x)"
 std::string Figures(const Comparison& comparison) {
   return absl::StrFormat("%s instead of %s (%.2fx)", Duration(comparison.after),
@@ -17,7 +19,7 @@ std::string Figures(const Comparison& comparison) {
 }
 
 std::string ChanceText(double chance) {
-  return chance < kEstablishedChance ? "below 0.01 %" : absl::StrFormat("%.2g %%", 100 * chance);
+  return chance < kLeastTold ? "below 0.01 %" : absl::StrFormat("%.2g %%", 100 * chance);
 }
 
 std::string ChangedSentence(const Comparison& comparison) {
@@ -37,7 +39,7 @@ std::string ChangedSentence(const Comparison& comparison) {
 }
 
 std::string SameSentence(const Comparison& comparison) {
-  if (comparison.chance < kRegressionChance) {
+  if (comparison.chance < comparison.most_chance) {
     return absl::StrCat("No change to speak of against the other recording: an iteration takes ",
                         Figures(comparison), ".");
   }
@@ -60,7 +62,7 @@ void Describe(const Comparison& comparison, Verdict& verdict) {
   verdict.evidence.push_back({"Median iteration, against that of the other recording.",
                               comparison.after, "s", comparison.before, "comparison"});
   verdict.evidence.push_back({"Probability that iterations differ so by chance (rank sum).",
-                              comparison.chance, "", kRegressionChance, "comparison"});
+                              comparison.chance, "", comparison.most_chance, "comparison"});
   for (const PartChange& kind : comparison.kinds) {
     const bool waits = kind.what == "communication";
     AddChange(absl::StrCat(kind.what, waits ? ", with the waits in it" : ""), kind, comparison,
@@ -118,7 +120,8 @@ void JudgeComparison(const Comparison& comparison, const JobTables& after, Diagn
   if (!comparison.slower()) return;
   Verdict verdict;
   verdict.cause = Cause::kRegression;
-  verdict.grade = comparison.chance < kEstablishedChance ? Grade::kEstablished : Grade::kSupported;
+  verdict.grade =
+      comparison.chance < comparison.established_chance ? Grade::kEstablished : Grade::kSupported;
   verdict.problem = ProblemClass::kNone;
   verdict.owner = OwnerOf(verdict.cause);
   verdict.entity.type = EntityType::kJob;

@@ -108,9 +108,9 @@ void NameLongest(const LongestCalls& calls, const RankTimeline& line, std::size_
 }
 
 std::vector<PathRow> PathOf(const JobView& view, const ExecutionGraph& graph, const Names& names,
-                            double floor) {
+                            double floor, double share) {
   std::vector<PathRow> rows;
-  const LongestCalls calls(view);
+  const LongestCalls calls(view, share);
   for (const IterationSummary& iteration : view.window) {
     std::vector<PathStep> steps = CriticalPath(graph, iteration.index, floor);
     std::reverse(steps.begin(), steps.end());
@@ -139,7 +139,7 @@ void FillGraphTables(const JobView& view, const DiagnosisConfig& config, JobTabl
   const Names names = NamesOf(view);
   const ExecutionGraph graph(view, {}, Iteration(-1), config);
   tables.collectives = CollectivesOf(graph, names);
-  tables.path = PathOf(view, graph, names, config.wait_floor.Seconds());
+  tables.path = PathOf(view, graph, names, config.wait_floor.Seconds(), config.function_share);
 }
 
 }  // namespace fathom::diagnosis

@@ -4,7 +4,7 @@
 
 namespace fathom::diagnosis {
 
-LongestCalls::LongestCalls(const JobView& view) {
+LongestCalls::LongestCalls(const JobView& view, double share) : share_(share) {
   for (const auto& [rank, rows] : view.rows) {
     for (const FunctionCall& call : rows.functions) {
       calls_[{rank, call.iteration}].push_back(&call);
@@ -21,8 +21,8 @@ LongestCall LongestCalls::In(RankId rank, Iteration iteration, MonoNs begin, Mon
   for (const FunctionCall* call : at->second) {
     const double inside = (std::min(call->end, end) - std::max(call->begin, begin)).Seconds();
     if (inside <= 0) continue;
-    const bool most = inside >= kMostOfStretch * whole;
-    const bool most_before = covered >= kMostOfStretch * whole;
+    const bool most = inside >= share_ * whole;
+    const bool most_before = covered >= share_ * whole;
     const bool inner =
         longest != nullptr && call->end - call->begin < longest->end - longest->begin;
     const bool better = most && most_before ? inner : inside > covered;

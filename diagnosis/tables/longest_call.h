@@ -1,8 +1,8 @@
 // Which Python function a stretch of a rank's time was spent in, where the trace has stacks.
 //
 // Used by job_tables for the local segments of the critical path. Model: of the functions that
-// cover most of the stretch (kMostOfStretch), the innermost, which is the shortest; where none
-// covers so much, the one that covers most of it.
+// cover most of the stretch (config.function_share), the innermost, which is the shortest; where
+// none covers so much, the one that covers most of it.
 //
 // Units: seconds. Thread-safety: built, then only read. Lifetime: the view must outlive it.
 // Errors: an empty name where no function is known. Cost: O(functions of the iteration) a question.
@@ -18,8 +18,6 @@
 
 namespace fathom::diagnosis {
 
-inline constexpr double kMostOfStretch = 0.7;  // as evidence/function asks of an excess
-
 struct LongestCall {
   std::string name;
   double seconds = 0;  // of the stretch
@@ -27,11 +25,13 @@ struct LongestCall {
 
 class LongestCalls {
  public:
-  explicit LongestCalls(const JobView& view);
+  // `share`: of a stretch that is most of it.
+  LongestCalls(const JobView& view, double share);
 
   LongestCall In(RankId rank, Iteration iteration, MonoNs begin, MonoNs end) const;
 
  private:
+  double share_;
   std::map<std::pair<RankId, Iteration>, std::vector<const FunctionCall*>> calls_;
 };
 

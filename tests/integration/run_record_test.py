@@ -42,8 +42,8 @@ class Record(RunTest):
         self.addCleanup(end, process)
         return process
 
-    def analyze(self, path=None):
-        done = run([FATHOM, "analyze", str(path or self.recording), "-o", "json", "--exit-zero"], timeout=60)
+    def analyze(self, path=None, *options):
+        done = run([FATHOM, "analyze", str(path or self.recording), "-o", "json", "--exit-zero", *options], timeout=60)
         self.assertEqual(done.returncode, 0, done.stderr)
         return json.loads(done.stdout)
 
@@ -61,6 +61,10 @@ class Record(RunTest):
         self.assertLessEqual({ranks for _, _, ranks in convicted(live)}, {(2,)}, live["verdicts"])
         said = {f"Most of it lies in {FUNCTION}."} if convicted(live) else set()
         self.assertEqual(functions_named(live), said)
+        # It is judged over again with other thresholds, as a collector that had them would have judged.
+        thresholds = self.folder / "thresholds.yaml"
+        thresholds.write_text("diagnosis:\n  min_irregular: 5000\n")
+        self.assertEqual(convicted(self.analyze(self.recording, "--config", str(thresholds))), set())
         # A copy that was cut off, as after a crash, is read up to there.
         file = next(self.recording.iterdir())
         cut = self.folder / "cut.fathom"

@@ -35,7 +35,7 @@ struct Replay::Parts {
                           const diagnosis::DiagnosisConfig& config) {
                      return DiagnoseWithRows(view, suspicion, config);
                    }},
-                  diagnosis::DiagnosisConfig{},
+                  limits.thresholds != nullptr ? *limits.thresholds : diagnosis::DiagnosisConfig{},
                   Nanos::FromSeconds(CollectorConfig{}.job_timeout_s)),
         context{jobs, registry, requests, counters,
                 [this](const std::string& job) { diagnoser.Notify(job); }} {}

@@ -11,6 +11,8 @@
 //   entry ─► clock ─► AgentSession ─► JobState ┐
 //                └──► rows, summaries ─► WholeJob ─┴─► Diagnoser ─► VerdictLedger
 //
+// The thresholds are those of limits.thresholds.
+//
 // Units: wall ns of the recording; a node whose clock jumps back waits for the others.
 // Thread-safety: single-threaded. Ownership: owns all parts.
 // Errors: Add() says why a node's recording is refused as a whole; single bad messages are counted.

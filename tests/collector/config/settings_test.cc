@@ -9,6 +9,7 @@
 #include <fstream>
 
 #include "collector/config/command_line.h"
+#include "collector/config/thresholds.h"
 
 namespace fathom::collector {
 namespace {
@@ -152,6 +153,36 @@ TEST_F(SettingsTest, EveryThresholdOfDiagnosisCanBeSet) {
   EXPECT_GT(fields, 30u);
   EXPECT_EQ(settings, fields);
   EXPECT_THAT(Error({"--diagnosis-supported-odds", "-1"}), HasSubstr("diagnosis.supported_odds"));
+}
+
+// For programs that judge without being a collector: of its file the thresholds, and nothing else.
+TEST_F(SettingsTest, ThresholdsAreReadFromTheFileOfACollector) {
+  Write("http: 0.0.0.0:1\ndiagnosis:\n  link_paths: 4\n  guilty_share: 0.8\n");
+  setenv("FATHOM_DIAGNOSIS_DELTA", "1.3", 1);
+  const auto read = ReadThresholds(file);
+  ASSERT_TRUE(read.ok()) << read.status();
+  EXPECT_EQ(read->link_paths, 4);
+  EXPECT_EQ(read->guilty_share, 0.8);
+  EXPECT_EQ(read->delta, diagnosis::DiagnosisConfig().delta) << "the environment is not asked";
+  EXPECT_EQ(ReadThresholds("")->link_paths, diagnosis::DiagnosisConfig().link_paths);
+}
+
+TEST_F(SettingsTest, ThresholdsThatCannotBeNameFileSettingAndReason) {
+  const auto refused = [this](const std::string& text) {
+    Write(text);
+    const auto read = ReadThresholds(file);
+    EXPECT_THAT(read.status().message(), HasSubstr(file));
+    return std::string(read.status().message());
+  };
+  EXPECT_THAT(refused("diagnosis:\n  link_pahts: 4\n"),
+              HasSubstr("did you mean 'diagnosis.link_paths'"));
+  EXPECT_THAT(refused("diagnosis:\n  link_paths: 1\n"),
+              HasSubstr("diagnosis.link_paths: 1 is not between 2"));
+  EXPECT_THAT(refused("diagnosis:\n  guilty_share: 1\n"), HasSubstr("not between"));
+  EXPECT_THAT(refused("diagnosis:\n  delta: much\n"), HasSubstr("'much' is not a number"));
+  EXPECT_THAT(refused("diagnosis: [1\n"), HasSubstr("line"));
+  std::filesystem::remove(file);
+  EXPECT_THAT(ReadThresholds(file).status().message(), HasSubstr("cannot be read"));
 }
 
 TEST_F(SettingsTest, HelpAndVersionAreTexts) {

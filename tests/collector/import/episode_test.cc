@@ -69,7 +69,7 @@ TEST(FindEpisode, WantsEnoughIterations) {
   EXPECT_EQ(OnsetOf({}), Iteration(-1));
 }
 
-// One false alarm in a hundred is what kChance promises, with noise of any shape.
+// One false alarm in a hundred is what recorded_chance promises, with noise of any shape.
 TEST(FindEpisode, KeepsItsPromiseOnNoise) {
   std::mt19937 random(3);
   std::lognormal_distribution<double> noise(4, 0.4);

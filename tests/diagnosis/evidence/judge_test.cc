@@ -14,21 +14,21 @@ Excess Of(double compute, double gc, double dataloader, double runqueue, double 
 }
 
 TEST(CauseTest, IsWhatMostOfTheExcessWentInto) {
-  EXPECT_EQ(CauseOf(Of(0.10, 0, 0, 0, 0.01)), Cause::kComputeSlow);
-  EXPECT_EQ(CauseOf(Of(0.02, 0.10, 0, 0, 0)), Cause::kGc);
-  EXPECT_EQ(CauseOf(Of(0, 0, 0.10, 0.02, 0)), Cause::kDataLoader);
-  EXPECT_EQ(CauseOf(Of(0.01, 0, 0, 0.02, 0.10)), Cause::kHostSlow);
-  EXPECT_EQ(CauseOf(Excess{}), Cause::kUnknown);
+  EXPECT_EQ(CauseOf(Of(0.10, 0, 0, 0, 0.01), {}), Cause::kComputeSlow);
+  EXPECT_EQ(CauseOf(Of(0.02, 0.10, 0, 0, 0), {}), Cause::kGc);
+  EXPECT_EQ(CauseOf(Of(0, 0, 0.10, 0.02, 0), {}), Cause::kDataLoader);
+  EXPECT_EQ(CauseOf(Of(0.01, 0, 0, 0.02, 0.10), {}), Cause::kHostSlow);
+  EXPECT_EQ(CauseOf(Excess{}, {}), Cause::kUnknown);
 }
 
 TEST(CauseTest, MoreWorkOnAFullMachineIsMoreWork) {
   const Excess full = Of(0.14, 0, 0, 0.20, 0.01);
-  EXPECT_FALSE(WaitsForCores(full));
-  EXPECT_EQ(CauseOf(full), Cause::kComputeSlow);
+  EXPECT_FALSE(WaitsForCores(full, {}));
+  EXPECT_EQ(CauseOf(full, {}), Cause::kComputeSlow);
 }
 
 TEST(CauseTest, TheSameWorkThatWaitsForCoresIsSomebodyElse) {
-  EXPECT_TRUE(WaitsForCores(Of(0.01, 0, 0, 0.20, 0.02)));
+  EXPECT_TRUE(WaitsForCores(Of(0.01, 0, 0, 0.20, 0.02), {}));
 }
 
 TEST(PartsTest, SummariesSplitWhatRowsCannot) {
@@ -38,8 +38,8 @@ TEST(PartsTest, SummariesSplitWhatRowsCannot) {
   EXPECT_NEAR(busy.compute, 0.09, 1e-9);
   EXPECT_NEAR(busy.runqueue, 0.005, 1e-9);
   EXPECT_NEAR(busy.host, 0.005, 1e-9);
-  EXPECT_EQ(CauseOf(PartsOf(typical, SummaryShares{-0.1, 0.02})), Cause::kHostSlow);
-  EXPECT_EQ(CauseOf(PartsOf(typical, std::nullopt)), Cause::kUnknown);
+  EXPECT_EQ(CauseOf(PartsOf(typical, SummaryShares{-0.1, 0.02}), {}), Cause::kHostSlow);
+  EXPECT_EQ(CauseOf(PartsOf(typical, std::nullopt), {}), Cause::kUnknown);
 }
 
 TEST(PartsTest, MoreComputingOnACrowdedNodeBringsItsWaitsAlong) {
@@ -47,20 +47,20 @@ TEST(PartsTest, MoreComputingOnACrowdedNodeBringsItsWaitsAlong) {
   typical.total = typical.unsplit = 1.0;
   const Excess crowded = PartsOf(typical, SummaryShares{0.1, 0.9, 12});
   EXPECT_NEAR(crowded.crowding, 0.9, 1e-9) << "no more than it waits";
-  EXPECT_FALSE(WaitsForCores(crowded));
-  EXPECT_EQ(CauseOf(crowded), Cause::kComputeSlow);
+  EXPECT_FALSE(WaitsForCores(crowded, {}));
+  EXPECT_EQ(CauseOf(crowded, {}), Cause::kComputeSlow);
   const Excess starved = PartsOf(typical, SummaryShares{0.02, 0.98, 12});
   EXPECT_NEAR(starved.crowding, 0.24, 1e-9);
-  EXPECT_TRUE(WaitsForCores(starved)) << "far more than its little computing explains";
-  EXPECT_TRUE(WaitsForCores(PartsOf(typical, SummaryShares{-0.1, 0.9, 12})));
+  EXPECT_TRUE(WaitsForCores(starved, {})) << "far more than its little computing explains";
+  EXPECT_TRUE(WaitsForCores(PartsOf(typical, SummaryShares{-0.1, 0.9, 12}), {}));
 }
 
 TEST(OddsTest, GrowWithEveryShowAndFallWithEveryMiss) {
-  EXPECT_NEAR(PosteriorOdds(0.01, 0, 0, 0.2), 0.01, 1e-12);
-  EXPECT_NEAR(PosteriorOdds(0.01, 1, 1, 0.2), 0.01 * 4.5, 1e-12);
-  EXPECT_NEAR(PosteriorOdds(0.01, 0, 1, 0.2), 0.01 * 0.125, 1e-12);
-  EXPECT_GT(PosteriorOdds(0.01, 12, 12, 0.2), 1e5);
-  EXPECT_LT(PosteriorOdds(0.01, 6, 12, 0.2), 1);
+  EXPECT_NEAR(PosteriorOdds(0.01, 0, 0, 0.2, 0.9), 0.01, 1e-12);
+  EXPECT_NEAR(PosteriorOdds(0.01, 1, 1, 0.2, 0.9), 0.01 * 4.5, 1e-12);
+  EXPECT_NEAR(PosteriorOdds(0.01, 0, 1, 0.2, 0.9), 0.01 * 0.125, 1e-12);
+  EXPECT_GT(PosteriorOdds(0.01, 12, 12, 0.2, 0.9), 1e5);
+  EXPECT_LT(PosteriorOdds(0.01, 6, 12, 0.2, 0.9), 1);
 }
 
 JobView Window(std::int64_t first, std::int64_t last) {

@@ -1,0 +1,36 @@
+// The thresholds of diagnosis as a file of settings tells them, for programs that judge without
+// being a collector.
+//
+// Used by `fathom analyze` and `fathom simulate` (--config), and by Finalize() for the checks.
+// Model: the file is that of fathom-collector; of it only `diagnosis:` is taken, the rest is
+// checked for its spelling and otherwise left alone, so that one file serves both.
+//
+// Thread-safety: pure but for reading the file. Errors: InvalidArgument, one line that names the
+// file, the setting and what would do.
+#ifndef FATHOM_COLLECTOR_CONFIG_THRESHOLDS_H_
+#define FATHOM_COLLECTOR_CONFIG_THRESHOLDS_H_
+
+#include <absl/status/status.h>
+#include <absl/status/statusor.h>
+
+#include <string>
+
+#include "diagnosis/engine/config.h"
+
+namespace fathom::collector {
+
+struct CollectorConfig;
+
+// Ranges of everything below `diagnosis:`. Thresholds are positive numbers, or 0 where that is the
+// default: a rule that is not asked.
+absl::Status CheckThresholds(const CollectorConfig& config);
+
+// Defaults where `file` is empty.
+absl::StatusOr<diagnosis::DiagnosisConfig> ReadThresholds(const std::string& file);
+
+// OK if low ≤ value ≤ high; else InvalidArgument that names the setting and both.
+absl::Status CheckRange(const char* setting, double value, double low, double high);
+
+}  // namespace fathom::collector
+
+#endif  // FATHOM_COLLECTOR_CONFIG_THRESHOLDS_H_
