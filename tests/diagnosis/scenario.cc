@@ -8,6 +8,8 @@
 #include <map>
 #include <stdexcept>
 
+#include "tests/diagnosis/job_builder.h"
+
 namespace fathom::diagnosis::testing {
 namespace {
 
@@ -106,6 +108,26 @@ ExpectedVerdict ReadVerdict(const YAML::Node& node, const std::string& where) {
   return expected;
 }
 
+// As if the rank's recording had been cut there.
+void EndRecording(std::uint32_t rank, int iterations, JobView& view) {
+  const auto later = [&](const auto& row) { return row.iteration.value >= iterations; };
+  RankRows& rows = view.rows[RankId(rank)];
+  std::erase_if(rows.ops, later);
+  std::erase_if(rows.marks, later);
+  for (IterationSummary& it : view.window) {
+    if (it.index.value < iterations) continue;
+    std::erase_if(it.ranks, [&](const RankIteration& r) { return r.rank == RankId(rank); });
+  }
+}
+
+LiveOutcome RunOffline(const JobView& view, const DiagnosisConfig& config) {
+  LiveOutcome outcome;
+  outcome.suspicion = Watch(view, config);
+  outcome.diagnosis = Diagnose(view, outcome.suspicion, config);
+  outcome.ever = outcome.diagnosis.verdicts;
+  return outcome;
+}
+
 }  // namespace
 
 Scenario LoadScenario(const std::string& path) {
@@ -147,6 +169,33 @@ std::vector<std::string> ScenarioFiles(const std::string& folder) {
   }
   std::sort(files.begin(), files.end());
   return files;
+}
+
+JobView ViewOf(const Scenario& scenario, const JobSpec& job) {
+  JobView view = PlayJob(job);
+  for (std::uint32_t rank : scenario.rows_withheld) view.rows.erase(RankId(rank));
+  for (const auto& [rank, end] : scenario.recording_ends) EndRecording(rank, end, view);
+  for (const auto& [rank, first] : scenario.rows_begin) {
+    std::erase_if(view.rows[RankId(rank)].ops,
+                  [begin = first](const CommOp& op) { return op.iteration.value < begin; });
+  }
+  for (RankFacts& facts : view.ranks) {
+    const auto& gone = scenario.unreachable;
+    if (std::find(gone.begin(), gone.end(), facts.rank.value) == gone.end()) continue;
+    facts.agent_reachable = false;
+    facts.state = ProcessState::kUnknown;
+    facts.groups.clear();
+    facts.open_ops.clear();
+  }
+  for (const std::string& name : scenario.signals_off) {
+    view.signals.push_back({name, SignalState::Level::kOff, ""});
+  }
+  return view;
+}
+
+LiveOutcome Judge(const Scenario& scenario, const JobView& view, const DiagnosisConfig& config,
+                  std::size_t every) {
+  return scenario.offline ? RunOffline(view, config) : RunLive(view, config, every);
 }
 
 }  // namespace fathom::diagnosis::testing

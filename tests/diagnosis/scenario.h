@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "tests/diagnosis/job_spec.h"
+#include "tests/diagnosis/live_session.h"
 
 namespace fathom::diagnosis::testing {
 
@@ -41,6 +42,13 @@ struct Scenario {
 
 // Throws YAML::Exception or std::runtime_error on a file that is not a scenario.
 Scenario LoadScenario(const std::string& path);
+
+// The job as played, without what the scenario withholds.
+JobView ViewOf(const Scenario& scenario, const JobSpec& job);
+
+// What is said of it live, looked at after every so many iterations, or offline.
+LiveOutcome Judge(const Scenario& scenario, const JobView& view, const DiagnosisConfig& config,
+                  std::size_t every = 1);
 
 // All scenario files below the folder, sorted.
 std::vector<std::string> ScenarioFiles(const std::string& folder);

@@ -5,7 +5,6 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "tests/diagnosis/job_builder.h"
 #include "tests/diagnosis/live_session.h"
 #include "tests/diagnosis/scenario.h"
 
@@ -14,48 +13,6 @@ namespace {
 
 using ::testing::HasSubstr;
 using ::testing::Not;
-
-// As if the rank's recording had been cut there.
-void EndRecording(std::uint32_t rank, int iterations, JobView& view) {
-  const auto later = [&](const auto& row) { return row.iteration.value >= iterations; };
-  RankRows& rows = view.rows[RankId(rank)];
-  std::erase_if(rows.ops, later);
-  std::erase_if(rows.marks, later);
-  for (IterationSummary& it : view.window) {
-    if (it.index.value < iterations) continue;
-    std::erase_if(it.ranks, [&](const RankIteration& r) { return r.rank == RankId(rank); });
-  }
-}
-
-JobView ViewOf(const Scenario& scenario, const JobSpec& job) {
-  JobView view = PlayJob(job);
-  for (std::uint32_t rank : scenario.rows_withheld) view.rows.erase(RankId(rank));
-  for (const auto& [rank, end] : scenario.recording_ends) EndRecording(rank, end, view);
-  for (const auto& [rank, first] : scenario.rows_begin) {
-    std::erase_if(view.rows[RankId(rank)].ops,
-                  [begin = first](const CommOp& op) { return op.iteration.value < begin; });
-  }
-  for (RankFacts& facts : view.ranks) {
-    const auto& gone = scenario.unreachable;
-    if (std::find(gone.begin(), gone.end(), facts.rank.value) == gone.end()) continue;
-    facts.agent_reachable = false;
-    facts.state = ProcessState::kUnknown;
-    facts.groups.clear();
-    facts.open_ops.clear();
-  }
-  for (const std::string& name : scenario.signals_off) {
-    view.signals.push_back({name, SignalState::Level::kOff, ""});
-  }
-  return view;
-}
-
-LiveOutcome RunOffline(const JobView& view) {
-  LiveOutcome outcome;
-  outcome.suspicion = Watch(view, DiagnosisConfig());
-  outcome.diagnosis = Diagnose(view, outcome.suspicion, DiagnosisConfig());
-  outcome.ever = outcome.diagnosis.verdicts;
-  return outcome;
-}
 
 void CheckVerdict(const ExpectedVerdict& expected, const Verdict& verdict) {
   if (!expected.grade.empty()) {
@@ -122,8 +79,7 @@ TEST_P(ScenarioTest, SaysWhatIsTrueAndNoMore) {
     JobSpec job = scenario.job;
     job.seed += i;
     SCOPED_TRACE("seed " + std::to_string(job.seed));
-    const JobView view = ViewOf(scenario, job);
-    CheckOutcome(scenario, scenario.offline ? RunOffline(view) : RunLive(view, DiagnosisConfig()));
+    CheckOutcome(scenario, Judge(scenario, ViewOf(scenario, job), DiagnosisConfig()));
   }
 }
 

@@ -81,6 +81,8 @@ def cpu_of_children():
 def analyze(options, path):
     """The report, and how many ms the whole process took, by the clock and on the cores."""
     command = [pathlib.Path(options.build) / "fathom", "analyze", path, "-o", "json", "--exit-zero", "--quiet"]
+    if getattr(options, "config", None):
+        command += ["--config", options.config]
     began, before = time.monotonic(), cpu_of_children()
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     if done.returncode != 0:
