@@ -66,6 +66,14 @@ class Nccl(RunTest):
         self.check(report, causes, ranks)
         return report
 
+    def verdict_of_sixteen(self, *options, causes, ranks, **more):
+        """Sixteen devices that two cores play may be slow in earnest before the fault, where others take the cores:
+        the one with the fault has to be named, before all others."""
+        def named(report):
+            return convicts(report) and report["verdicts"][0]["entity"]["ranks"] == ranks
+
+        self.check(self.report_of(*options, until=named, **more), causes, ranks)
+
     def check(self, report, causes, ranks):
         verdict = report["verdicts"][0]
         self.assertIn(verdict["cause"], causes, verdict)
@@ -77,7 +85,7 @@ class Nccl(RunTest):
         self.assertEqual(report["verdicts"], [])
 
     def test_a_throttled_gpu_and_the_kernel_that_got_slow(self):
-        self.verdict_of("--tp", 2, "--dp", 2, "--fault", "slow_gpu", "--rank", 2, "--at", 120, "--ms", 60,
+        self.verdict_of("--tp", 2, "--dp", 2, "--fault", "slow_gpu", "--rank", 2, "--at", 120, "--ms", 200,
                         causes=("compute_slow",), ranks=[2])
         if not WITH_CUDA:
             return
@@ -91,24 +99,23 @@ class Nccl(RunTest):
         apart = max(counts.values()) - min(counts.values())
         self.assertLessEqual(apart, 2, "all ranks opened and closed at the same iteration: %s" % counts)
         self.assertGreater(totals[2], 3 * max(totals[0], totals[1], totals[3]), totals)
-        self.wait_for_report(lambda r: any("Kernel gemm_backward" in e["statement"] for e in evidence(r)))
-        states = {s["name"]: s["state"] for s in self.last["coverage"]["signals"]}
-        self.assertEqual([states[name] for name in ("gpu_times", "gpu_launches", "gpu_kernels")], ["on"] * 3)
+        self.wait_for_report(lambda r: any("Kernel gemm_backward" in e["statement"] for e in evidence(r)) and
+                             all(signals(r)[name] == "on" for name in ("gpu_times", "gpu_launches", "gpu_kernels")))
         doctor = self.fathom("doctor", "--job", "gpu")
         self.assertEqual(doctor.returncode, 0, doctor.stderr)
         self.assertIn(b"gpu_window", doctor.stdout)
 
     def test_a_throttled_gpu_among_sixteen(self):
-        self.verdict_of("--tp", 2, "--pp", 2, "--dp", 4, "--fault", "slow_gpu", "--rank", 9, "--at", 60, "--ms", 120,
-                        causes=("compute_slow",), ranks=[9])
+        self.verdict_of_sixteen("--tp", 2, "--pp", 2, "--dp", 4, "--fault", "slow_gpu", "--rank", 9, "--at", 60, "--ms", 500,
+                                causes=("compute_slow",), ranks=[9])
 
     def test_a_slow_link_among_sixteen(self):
-        self.verdict_of("--tp", 2, "--pp", 4, "--dp", 2, causes=("communication_slow", "link_slow"), ranks=[3, 11],
-                        FAKE_NCCL_SLOW_LINK="3:11:1000:300")
+        self.verdict_of_sixteen("--tp", 2, "--pp", 4, "--dp", 2, causes=("communication_slow", "link_slow"), ranks=[3, 11],
+                                FAKE_NCCL_SLOW_LINK="3:11:6000:300")
 
     def test_a_rank_of_sixteen_that_stops_coming(self):
-        self.verdict_of("--tp", 2, "--pp", 2, "--dp", 4, "--fault", "hang", "--rank", 9, "--at", 60,
-                        causes=("noncommunication_hang",), ranks=[9])
+        self.verdict_of_sixteen("--tp", 2, "--pp", 2, "--dp", 4, "--fault", "hang", "--rank", 9, "--at", 60,
+                                causes=("noncommunication_hang",), ranks=[9])
 
     def test_a_slow_python_function_among_sixteen(self):
         report = self.report_of_command([sys.executable, LOOP, TRAINER, "16"], convicts,
@@ -125,7 +132,7 @@ class Nccl(RunTest):
 
     def test_a_slow_link(self):
         self.verdict_of("--pp", 2, "--dp", 2, causes=("communication_slow", "link_slow"), ranks=[0, 2],
-                        FAKE_NCCL_SLOW_LINK="0:2:200:1500")
+                        FAKE_NCCL_SLOW_LINK="0:2:1000:1500")
 
     def test_a_slow_python_function(self):
         jobs = str(pathlib.Path(LOOP).parent)
@@ -198,13 +205,12 @@ class Nccl(RunTest):
             return json.load(reply)
 
     def test_a_slow_host(self):
-        self.verdict_of("--dp", 4, "--fault", "slow_host", "--rank", 1, "--at", 120, "--ms", 60,
+        self.verdict_of("--dp", 4, "--fault", "slow_host", "--rank", 1, "--at", 120, "--ms", 200,
                         causes=("host_slow",), ranks=[1])
 
     def test_a_rank_that_stops_coming(self):
         self.verdict_of("--dp", 4, "--fault", "hang", "--rank", 3, "--at", 100,
                         causes=("noncommunication_hang",), ranks=[3])
-
 
     def test_a_link_on_which_steps_of_a_ring_are_lost(self):
         report = self.report_of("--dp", 4, until=names_a_link, FAKE_NCCL_NET="1", FAKE_NCCL_STUCK_LINK="1:2:600")
@@ -235,6 +241,10 @@ def names_a_link(report):
 
 def convicts(report):
     return any(v["grade"] in ("established", "supported") for v in report["verdicts"])
+
+
+def signals(report):
+    return {s["name"]: s["state"] for s in report["coverage"]["signals"]}
 
 
 def evidence(report):

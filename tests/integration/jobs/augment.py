@@ -6,7 +6,7 @@ from slow_rank import is_slow
 
 def resize(iteration):
     if is_slow(iteration):
-        time.sleep(0.06)
+        time.sleep(0.3)
 
 
 def normalise(iteration):
