@@ -75,7 +75,7 @@ std::optional<Shift> Begins(const JobSeries& series, const DiagnosisConfig& conf
   const Side before = SideOf(earlier, limits), after = SideOf(later, limits);
   if (!IsStep(before, after, config)) return std::nullopt;
   const Shift shift{split, before.median, (before.median + after.median) / 2};
-  const bool apart = BetterThanALine(earlier, later, config.line_share, StepLimitsOf(config)) &&
+  const bool apart = BetterThanALine(earlier, later, config.line_share, limits) &&
                      Apart(earlier, shift.limit, false, config.persistent_share) &&
                      Apart(later, shift.limit, true, config.persistent_share);
   return apart ? std::optional<Shift>(shift) : std::nullopt;

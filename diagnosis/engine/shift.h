@@ -10,9 +10,10 @@
 // enough; in noisier ones noisy_shift_delta, for what others do on a machine comes in steps, too.
 //
 // During an episode handed back by the caller the side before is its baseline, and less is needed
-// for it to go on than to begin: shift_goes_on (half) of the standard errors and twice the noise,
-// of all points since the onset, while the newest ones lie nearer to their median than to the
-// baseline. Else a step near the least that can be told would be told and taken back.
+// for it to go on than to begin: shift_goes_on (half) of the standard errors and of what
+// noisy_shift_delta asks for, and twice the noise, of all points since the onset, while the newest
+// ones lie nearer to their median than to the baseline. Else a step near the least that can be told
+// would be told and taken back.
 //
 // Units: seconds. Thread-safety: pure. Cost: O(points log points).
 // Source: least-squares estimate of one change in mean (Hinkley 1970), on clipped values.
