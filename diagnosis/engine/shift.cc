@@ -63,14 +63,17 @@ JobSeries WithoutPastTrouble(const JobSeries& series) {
   return out;
 }
 
-std::optional<Shift> Begins(const JobSeries& series, const DiagnosisConfig& config) {
+// Of the points from `origin` on alone.
+std::optional<Shift> BeginsAfter(const JobSeries& series, std::size_t origin,
+                                 const DiagnosisConfig& config) {
   const std::size_t n = series.points.size();
   const auto low = static_cast<std::size_t>(config.learning_iterations);
   const std::size_t least = static_cast<std::size_t>(config.shift_iterations);
-  if (n < low + least) return std::nullopt;
+  if (n < origin + low + least) return std::nullopt;
   const StepLimits limits = StepLimitsOf(config);
-  const std::size_t split = BestSplit(SecondsOf(series, 0, n), low, n - least + 1, limits).at;
-  const std::vector<double> earlier = SecondsOf(series, 0, split),
+  const std::vector<double> all = SecondsOf(series, origin, n);
+  const std::size_t split = origin + BestSplit(all, low, all.size() - least + 1, limits).at;
+  const std::vector<double> earlier = SecondsOf(series, origin, split),
                             later = SecondsOf(series, split, n);
   const Side before = SideOf(earlier, limits), after = SideOf(later, limits);
   if (!IsStep(before, after, config)) return std::nullopt;
@@ -79,6 +82,28 @@ std::optional<Shift> Begins(const JobSeries& series, const DiagnosisConfig& conf
                      Apart(earlier, shift.limit, false, config.persistent_share) &&
                      Apart(later, shift.limit, true, config.persistent_share);
   return apart ? std::optional<Shift>(shift) : std::nullopt;
+}
+
+// Where the points from `origin` on have dropped most; nothing: no drop is beyond chance.
+std::optional<std::size_t> AfterTheDrop(const JobSeries& series, std::size_t origin,
+                                        const DiagnosisConfig& config) {
+  std::vector<double> values = SecondsOf(series, origin, series.points.size());
+  if (values.size() < 2) return std::nullopt;
+  std::reverse(values.begin(), values.end());
+  const StepLimits limits = StepLimitsOf(config);
+  const std::size_t split = BestSplit(values, 1, values.size(), limits).at;
+  if (StepAt(values, split, limits).Score() < config.shift_sigmas) return std::nullopt;
+  return series.points.size() - split;
+}
+
+std::optional<Shift> Begins(const JobSeries& series, const DiagnosisConfig& config) {
+  std::optional<std::size_t> origin = 0;
+  while (origin) {
+    const std::optional<Shift> shift = BeginsAfter(series, *origin, config);
+    if (shift) return shift;
+    origin = AfterTheDrop(series, *origin, config);
+  }
+  return std::nullopt;
 }
 
 }  // namespace

@@ -8,6 +8,8 @@
 // standard error. It is a step if the sides lie apart point by point, differ by so many standard
 // errors, and a straight line would not explain as much. In quiet jobs (shift_noise) a hundredth is
 // enough; in noisier ones noisy_shift_delta, for what others do on a machine comes in steps, too.
+// Where there is none, the points after the largest drop are asked alone, as long as one drops by
+// shift_sigmas: a wild start teaches neither level nor noise.
 //
 // During an episode handed back by the caller the side before is its baseline, and less is needed
 // for it to go on than to begin: shift_goes_on (half) of the standard errors and of what

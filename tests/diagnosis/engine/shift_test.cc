@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <random>
+#include <utility>
 #include <vector>
 
 #include "gtest/gtest.h"
@@ -78,6 +79,33 @@ TEST(ShiftTest, ALargeStepOfANoisyJobIsSeen) {
     EXPECT_NEAR(static_cast<double>(shift->first), kBefore, 8) << seed << ": spikes may lead to it";
   }
   EXPECT_GE(seen, 95);
+}
+
+// The first 25 iterations take up to four times as long, each by chance.
+JobSeries AfterAWildStart(double noise, double step, std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  std::uniform_real_distribution<double> more(0.2, 3);
+  JobSeries series = SeriesOf(noise, step, seed);
+  for (std::size_t i = 0; i < 25; ++i) series.points[i].seconds *= 1 + more(random);
+  return series;
+}
+
+TEST(ShiftTest, AStepSoonAfterAWildStartIsSeen) {
+  for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+    for (const auto& [noise, step] : {std::pair(0.003, 0.03), std::pair(0.03, 0.7)}) {
+      const auto shift = FindShift(AfterAWildStart(noise, step, seed), {});
+      ASSERT_TRUE(shift) << seed << ", step " << step;
+      EXPECT_NEAR(static_cast<double>(shift->first), kBefore, 1) << seed;
+      EXPECT_NEAR(shift->before, 0.1, 0.003);
+    }
+  }
+}
+
+TEST(ShiftTest, AWildStartAloneIsNoStep) {
+  for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+    EXPECT_FALSE(FindShift(AfterAWildStart(0.003, 0, seed), {})) << seed;
+    EXPECT_FALSE(FindShift(AfterAWildStart(0.03, 0.1, seed), {})) << seed << ": noisy, and small";
+  }
 }
 
 TEST(ShiftTest, ASmallerStepOfANoisyJobIsNot) {
