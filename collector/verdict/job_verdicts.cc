@@ -5,6 +5,9 @@
 #include <cstdio>
 #include <string_view>
 
+#include "absl/strings/str_replace.h"
+#include "diagnosis/evidence/phrase.h"
+
 namespace fathom::collector {
 namespace {
 
@@ -54,6 +57,22 @@ bool Differs(const diagnosis::Verdict& a, const diagnosis::Verdict& b) {
          far(a.cost.gpu_hours, b.cost.gpu_hours);
 }
 
+// What was before the episode's present onset were spikes, and the verdict is of what lasts.
+bool DatedLater(const diagnosis::Verdict& verdict, const diagnosis::Verdict& kept,
+                Iteration episode) {
+  return verdict.since_iteration == episode && kept.since_iteration < episode;
+}
+
+// The window forgets when it began; `kept` knows.
+diagnosis::Verdict DatedAs(const diagnosis::Verdict& kept, diagnosis::Verdict verdict) {
+  verdict.sentence =
+      absl::StrReplaceAll(verdict.sentence, {{diagnosis::SinceInWords(verdict.since_iteration),
+                                              diagnosis::SinceInWords(kept.since_iteration)}});
+  verdict.since_iteration = kept.since_iteration;
+  verdict.since_time = kept.since_time;
+  return verdict;
+}
+
 }  // namespace
 
 Changes JobVerdicts::Update(const JobMoment& now, const diagnosis::Suspicion& suspicion,
@@ -68,7 +87,7 @@ Changes JobVerdicts::Update(const JobMoment& now, const diagnosis::Suspicion& su
   for (auto& [key, live] : open_) {
     if (!SeenAlready(live.episode.verdict, now)) ++live.missed;
   }
-  for (const auto& verdict : diagnosis->verdicts) See(verdict, now, changes);
+  for (const auto& verdict : diagnosis->verdicts) See(verdict, suspicion.onset, now, changes);
   std::erase_if(candidates_, [](const auto& entry) { return !entry.second.seen_now; });
   CloseUnseen(now, suspicion, changes);
   return changes;
@@ -81,10 +100,11 @@ void JobVerdicts::Foresee(const diagnosis::Diagnosis& ahead) {
   }
 }
 
-void JobVerdicts::See(const diagnosis::Verdict& verdict, const JobMoment& now, Changes& changes) {
+void JobVerdicts::See(const diagnosis::Verdict& verdict, Iteration episode, const JobMoment& now,
+                      Changes& changes) {
   const std::string key = KeyOf(verdict);
   if (const auto at = open_.find(key); at != open_.end()) {
-    Refresh(at->second, verdict, now, changes);
+    Refresh(at->second, verdict, episode, now, changes);
     return;
   }
   Candidate& candidate = candidates_[key];
@@ -114,8 +134,8 @@ void JobVerdicts::Open(const std::string& key, const diagnosis::Verdict& verdict
   open_[key] = std::move(live);
 }
 
-void JobVerdicts::Refresh(Live& live, const diagnosis::Verdict& verdict, const JobMoment& now,
-                          Changes& changes) {
+void JobVerdicts::Refresh(Live& live, const diagnosis::Verdict& verdict, Iteration episode,
+                          const JobMoment& now, Changes& changes) {
   diagnosis::Verdict& kept = live.episode.verdict;
   const bool lower = verdict.grade < kept.grade;
   live.missed = 0;
@@ -126,12 +146,8 @@ void JobVerdicts::Refresh(Live& live, const diagnosis::Verdict& verdict, const J
   const bool graded = verdict.grade != kept.grade;
   const bool due = now.mono - live.last_told >= kUpdateGap;
   if (!graded && !live.says_unseen && !(due && Differs(verdict, kept))) return;
-  const Iteration since = kept.since_iteration;
-  const WallNs since_time = kept.since_time;
   const double hours = kept.cost.gpu_hours;
-  kept = verdict;
-  kept.since_iteration = since;
-  kept.since_time = since_time;
+  kept = DatedLater(verdict, kept, episode) ? verdict : DatedAs(kept, verdict);
   kept.cost.gpu_hours = std::max(kept.cost.gpu_hours, hours);  // lost is lost
   live.episode.updated = now.wall;
   live.last_told = now.mono;

@@ -4,6 +4,7 @@
 //
 //   seen twice in a row, the second time in data that the first had not (of a hang: any)
 //                                  → opened (stable id, onset kept from here on)
+//   its episode is dated later     → dated so with the next update: what was before were spikes
 //   grade, cost or sentence change → updated, at most every kUpdateGap; a grade rises at once and
 //                                    falls after kFallAfter diagnoses of new data in a row
 //   not seen in kCloseAfter diagnoses of new data (of a hang: of any) and kCloseGap, while
@@ -98,9 +99,11 @@ class JobVerdicts {
     bool seen_now = false;
   };
 
-  void See(const diagnosis::Verdict& verdict, const JobMoment& now, Changes& changes);
-  void Refresh(Live& live, const diagnosis::Verdict& verdict, const JobMoment& now,
-               Changes& changes);
+  // `episode`: since when the job is slow, as it is known now.
+  void See(const diagnosis::Verdict& verdict, Iteration episode, const JobMoment& now,
+           Changes& changes);
+  void Refresh(Live& live, const diagnosis::Verdict& verdict, Iteration episode,
+               const JobMoment& now, Changes& changes);
   void Open(const std::string& key, const diagnosis::Verdict& verdict, const JobMoment& now,
             Changes& changes);
   void CloseUnseen(const JobMoment& now, const diagnosis::Suspicion& suspicion, Changes& changes);

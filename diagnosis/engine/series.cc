@@ -148,15 +148,17 @@ std::vector<double> SecondsOf(const JobSeries& series, std::size_t from, std::si
   return values;
 }
 
-std::vector<PastIteration> PastOf(const JobSeries& series, const DiagnosisConfig& config) {
+std::vector<PastIteration> PastOf(const JobSeries& series, Iteration onset,
+                                  const DiagnosisConfig& config) {
   const auto most = static_cast<std::size_t>(config.trailing_window);
   const std::size_t n = series.points.size();
   std::vector<PastIteration> past;
   std::size_t regular = 0;
   for (std::size_t i = n; i-- > 0;) {
     const SeriesPoint& point = series.points[i];
-    const bool teaches = point.regular && regular < most;
-    regular += point.regular ? 1 : 0;
+    const bool usual = point.regular && (onset.value < 0 || point.index < onset);
+    const bool teaches = usual && regular < most;
+    regular += usual ? 1 : 0;
     if (point.past && !teaches && n - i > most) continue;
     past.push_back({point.index, point.begin, Nanos::FromSeconds(point.seconds), point.regular});
   }

@@ -69,8 +69,10 @@ std::vector<double> SecondsOf(const JobSeries& series, std::size_t from, std::si
 std::size_t IrregularAmongLast(const JobSeries& series, std::size_t count);
 
 // What is to be handed back of the series: the window, the newest trailing_window points, and as
-// many of the newest regular ones.
-std::vector<PastIteration> PastOf(const JobSeries& series, const DiagnosisConfig& config);
+// many of the newest regular ones before the episode that began at `onset` (−1: there is none). A
+// noisy job's iterations may be regular in it, and would push out what they are compared with.
+std::vector<PastIteration> PastOf(const JobSeries& series, Iteration onset,
+                                  const DiagnosisConfig& config);
 
 }  // namespace fathom::diagnosis
 

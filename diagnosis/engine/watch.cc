@@ -108,8 +108,8 @@ Suspicion Watch(const JobView& view, const DiagnosisConfig& config) {
   out.measured = Nanos::FromSeconds(Measured(series, onset, config));
   out.change_probability = onset.probability;
   out.irregular = Irregular(series, onset);
-  out.past = PastOf(series, config);
   if (out.slow) DescribeEpisode(view, series, onset, config, out);
+  out.past = PastOf(series, out.onset, config);
   if (out.stalled) out.rows = RowsForStall(view, config);
   return out;
 }

@@ -114,9 +114,9 @@ Verdict ConvictHost(const Case& c, const Ledger& ledger, const std::string& node
   verdict.posterior_odds = PosteriorOdds(c.config.prior_host, ledger.iterations, ledger.iterations,
                                          c.config.chance_share, c.config.guilty_share);
   verdict.sentence = absl::StrFormat(
-      "Node %s very likely holds the job back since iteration %d: all of its ranks (%s) take "
+      "Node %s very likely holds the job back %s: all of its ranks (%s) take "
       "longer than before and those of other nodes do not; an iteration takes %s instead of %s.",
-      node, c.suspicion.onset.value, RankList(verdict.entity.ranks),
+      node, SinceInWords(c.suspicion.onset), RankList(verdict.entity.ranks),
       Duration(c.suspicion.measured.Seconds()), Duration(ledger.expected));
   for (const RankAccount* account : ranks) {
     verdict.evidence.push_back(

@@ -42,9 +42,9 @@ Verdict Describe(const Case& c, const Ledger& ledger, const Accounts& slow, cons
   const Cause cause = most == Cause::kDataLoader ? most : Cause::kRegression;
   Verdict verdict = SlowVerdict(c, cause, EntityType::kJob);
   verdict.sentence = absl::StrFormat(
-      "All ranks take longer alike since iteration %d: about %s more of their own each%s; an "
+      "All ranks take longer alike %s: about %s more of their own each%s; an "
       "iteration takes %s instead of %s. That is no single device.",
-      c.suspicion.onset.value, Duration(parts.total),
+      SinceInWords(c.suspicion.onset), Duration(parts.total),
       most == Cause::kUnknown ? "" : absl::StrCat(", mostly ", CauseInWords(most)),
       Duration(c.suspicion.measured.Seconds()), Duration(ledger.expected));
   verdict.evidence.push_back({"Own time beyond the usual, median of the ranks.", parts.total, "s",

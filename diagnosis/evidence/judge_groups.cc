@@ -54,9 +54,9 @@ Verdict GroupVerdict(const Case& c, const Ledger& ledger, const GroupAccount& ac
 std::string SlowSentence(const Case& c, const Ledger& ledger, const std::string& where,
                          const std::string& longer) {
   return absl::StrFormat(
-      "Communication %s is very likely slow since iteration %d: it takes %s longer for the same "
+      "Communication %s is very likely slow %s: it takes %s longer for the same "
       "bytes, with all ranks on time; an iteration takes %s instead of %s.",
-      where, c.suspicion.onset.value, longer, Duration(c.suspicion.measured.Seconds()),
+      where, SinceInWords(c.suspicion.onset), longer, Duration(c.suspicion.measured.Seconds()),
       Duration(ledger.expected));
 }
 

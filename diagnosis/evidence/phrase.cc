@@ -259,6 +259,10 @@ std::string CauseInWords(Cause cause) {
   }
 }
 
+std::string SinceInWords(Iteration iteration) {
+  return absl::StrCat("since iteration ", iteration.value);
+}
+
 Owner OwnerOf(Cause cause) {
   switch (cause) {
     case Cause::kGc:
@@ -311,10 +315,10 @@ void DescribeSlowRank(const Case& c, const Ledger& ledger, const RankAccount& ac
                       Verdict& verdict) {
   const double own = std::max(account.typical.total, account.path_typical);
   verdict.sentence = absl::StrFormat(
-      "%s %s the job back since iteration %d: %s more %s in each slow iteration; an iteration "
+      "%s %s the job back %s: %s more %s in each slow iteration; an iteration "
       "takes %s instead of %s (%.1fx), %s lost so far.",
-      RankName(c.view, account.rank), Evidently(verdict), c.suspicion.onset.value, Duration(own),
-      CauseInWords(verdict.cause), Duration(c.suspicion.measured.Seconds()),
+      RankName(c.view, account.rank), Evidently(verdict), SinceInWords(c.suspicion.onset),
+      Duration(own), CauseInWords(verdict.cause), Duration(c.suspicion.measured.Seconds()),
       Duration(ledger.expected), c.suspicion.measured.Seconds() / ledger.expected,
       Lost(verdict.cost.gpu_hours));
   AddSlowEvidence(c, ledger, account, verdict);

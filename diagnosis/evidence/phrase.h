@@ -36,6 +36,9 @@ std::string GroupName(const JobView& view, GroupId id);
 // What the time went into, for the sentence: "host time (not computing, not waiting)".
 std::string CauseInWords(Cause cause);
 
+// "since iteration 110", as sentences say it.
+std::string SinceInWords(Iteration iteration);
+
 // Owner and class that go with a cause.
 Owner OwnerOf(Cause cause);
 ProblemClass ClassOf(Cause cause);

@@ -206,6 +206,30 @@ TEST_F(JobVerdictsTest, UpdatesKeepTheOnsetAndAreRare) {
   EXPECT_LE(updates, 5);
 }
 
+TEST_F(JobVerdictsTest, ASentenceNamesTheOnsetThatIsKept) {
+  Opened(2);
+  auto verdict = Slow(2, Grade::kEstablished);
+  verdict.since_iteration = Iteration(130);
+  verdict.sentence = "Rank 2 holds the job back since iteration 130: 3 ms more.";
+  const auto changes = Diagnose({verdict});
+  ASSERT_EQ(changes.size(), 1u);
+  EXPECT_EQ(changes[0].second.verdict.sentence,
+            "Rank 2 holds the job back since iteration 100: 3 ms more.");
+}
+
+TEST_F(JobVerdictsTest, AnEpisodeDatedLaterDatesItsVerdict) {
+  const std::string id = Opened(2).id;
+  suspicion.onset = Iteration(130);
+  auto verdict = Slow(2, Grade::kEstablished);
+  verdict.since_iteration = Iteration(130);
+  verdict.since_time = WallNs(7);
+  const auto changes = Diagnose({verdict});
+  ASSERT_EQ(changes.size(), 1u);
+  EXPECT_EQ(changes[0].second.id, id);
+  EXPECT_EQ(changes[0].second.verdict.since_iteration, Iteration(130));
+  EXPECT_EQ(changes[0].second.verdict.since_time, WallNs(7));
+}
+
 TEST_F(JobVerdictsTest, WhatWasLostStaysLost) {
   auto dear = Slow(2);
   dear.cost.gpu_hours = 7;

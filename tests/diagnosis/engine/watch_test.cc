@@ -240,6 +240,19 @@ TEST(WatchTest, WhatComesAndGoesKeepsItsOnsetAndItsBaseline) {
   ExpectRowsOnBothSides(seen.last);
 }
 
+// The pinned iterations need not be those before the onset: an episode may be dated later than it
+// was at first, when they have left the window.
+TEST(WatchTest, WhatIsRegularInAnEpisodePushesNoBaselineOut) {
+  auto times = Series(100, 0.1, 0.005, 1);
+  for (int i = 0; i < 300; ++i) times.push_back(i % 2 == 0 ? 0.3 : 0.1);
+  const Suspicion last = SeeLive(times, 0, 22).last;
+  EXPECT_EQ(last.onset.value, 100);
+  const auto known = std::count_if(last.past.begin(), last.past.end(), [&](const auto& past) {
+    return past.regular && past.index < last.onset;
+  });
+  EXPECT_GE(known, DiagnosisConfig().baseline_rows);
+}
+
 TEST(WatchTest, ADegradationThatGetsWorseBeganWhenItBegan) {
   auto times = Series(60, 0.1, 0.005, 1);
   for (int i = 0; i < 20; ++i) times.push_back(0.2);
