@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """`fathom analyze` on archives, hostile ones included, on a terminal, and interrupted."""
+import bz2
 import io
 import json
 import os
@@ -166,6 +167,33 @@ class Inputs(unittest.TestCase):
         self.assertEqual(done.returncode, 1)
         self.assertIn("--limit-gib", done.stderr)
         self.assertEqual(self.left_behind(), [])
+
+    def test_what_is_left_out_of_an_archive_counts_too(self):
+        for names in [("..",), ("twice", "twice"), ("file", "file/below")]:
+            path = self.folder / "bomb.tar.gz"
+            with tarfile.open(path, "w:gz") as out:
+                for name in names:
+                    member = tarfile.TarInfo(name)
+                    member.size = 64 * MIB if name == names[-1] else 1
+                    out.addfile(member, Zeros(member.size))
+            done = self.analyze(path, "--limit-gib", "0.01")
+            with self.subTest(names):
+                self.assertEqual(done.returncode, 1)
+                self.assertIn("--limit-gib", done.stderr)
+                self.assertEqual(self.left_behind(), [])
+
+    def test_an_archive_starts_no_program(self):
+        started = self.folder / "started"
+        for name in ("lrzip", "grzip", "lzop"):
+            program = self.folder / name
+            program.write_text(f"#!/bin/sh\ntouch {started}\n")
+            program.chmod(0o755)
+        self.environment["PATH"] = f"{self.folder}:{self.environment['PATH']}"
+        for magic in (b"LRZI\0\6", b"GRZipII\0\2\4:)", b"\x89LZO\0\r\n\x1a\n"):
+            path = self.folder / "job.tar.bz2"
+            path.write_bytes(bz2.compress(magic + bytes(4096)))
+            self.assertEqual(self.analyze(path).returncode, 1)
+            self.assertFalse(started.exists(), magic)
 
     def test_no_member_leaves_the_folder(self):
         path = self.folder / "evil.tar"

@@ -16,7 +16,10 @@ absl::Status LibArchive::Fill() {
   library.Find("archive_error_string", error_string);
   library.Find("archive_read_new", read_new);
   library.Find("archive_read_free", read_free);
-  library.Find("archive_read_support_filter_all", read_support_filter_all);
+  library.Find("archive_read_support_filter_bzip2", read_support_filter_bzip2);
+  library.Find("archive_read_support_filter_gzip", read_support_filter_gzip);
+  library.Find("archive_read_support_filter_xz", read_support_filter_xz);
+  library.Find("archive_read_support_filter_zstd", read_support_filter_zstd);
   library.Find("archive_read_support_format_tar", read_support_format_tar);
   library.Find("archive_read_support_format_zip", read_support_format_zip);
   library.Find("archive_read_open_filename", read_open_filename);

@@ -22,7 +22,10 @@ struct LibArchive {
 
   decltype(&::archive_read_new) read_new = nullptr;
   decltype(&::archive_read_free) read_free = nullptr;
-  decltype(&::archive_read_support_filter_all) read_support_filter_all = nullptr;
+  decltype(&::archive_read_support_filter_bzip2) read_support_filter_bzip2 = nullptr;
+  decltype(&::archive_read_support_filter_gzip) read_support_filter_gzip = nullptr;
+  decltype(&::archive_read_support_filter_xz) read_support_filter_xz = nullptr;
+  decltype(&::archive_read_support_filter_zstd) read_support_filter_zstd = nullptr;
   decltype(&::archive_read_support_format_tar) read_support_format_tar = nullptr;
   decltype(&::archive_read_support_format_zip) read_support_format_zip = nullptr;
   decltype(&::archive_read_open_filename) read_open_filename = nullptr;

@@ -32,7 +32,11 @@ class Reader {
       : library_(library), archive_(library.read_new(), library.read_free) {}
 
   absl::Status Open(const std::string& path) {
-    library_.read_support_filter_all(archive_.get());
+    // Not all that libarchive knows: for some of them it starts programs.
+    library_.read_support_filter_bzip2(archive_.get());
+    library_.read_support_filter_gzip(archive_.get());
+    library_.read_support_filter_xz(archive_.get());
+    library_.read_support_filter_zstd(archive_.get());
     library_.read_support_format_tar(archive_.get());
     library_.read_support_format_zip(archive_.get());
     if (library_.read_open_filename(archive_.get(), path.c_str(), kBlock) == ARCHIVE_OK) {
@@ -79,6 +83,14 @@ class Budget {
     if (error) size_ = 0;
   }
 
+  absl::Status TakeMember() {
+    if (++members_ > limits_.files) {
+      return absl::ResourceExhaustedError(
+          absl::StrCat(path_, ": more than ", limits_.files, " files"));
+    }
+    return Spend(0);
+  }
+
   absl::Status Spend(std::size_t bytes) {
     if (limits_.stop != nullptr && *limits_.stop) {
       return absl::CancelledError(path_ + ": interrupted");
@@ -100,16 +112,12 @@ class Budget {
   const ImportLimits& limits_;
   std::uint64_t size_ = 0;
   std::uint64_t spent_ = 0;
+  std::uint64_t members_ = 0;
 };
 
-// DataLoss: the archive breaks off here.
-absl::Status CopyMember(Reader& reader, const fs::path& to, Budget& budget) {
-  std::error_code error;
-  fs::create_directories(to.parent_path(), error);
-  const std::unique_ptr<std::FILE, CloseFile> file(std::fopen(to.c_str(), "wbxe"));
-  if (file == nullptr) {
-    return absl::UnavailableError(absl::StrCat(to.string(), ": ", std::strerror(errno)));
-  }
+// DataLoss: the archive breaks off here. Without a file what is read is dropped: libarchive would
+// inflate it as well to come to the next member, but by nobody's limits.
+absl::Status CopyMember(Reader& reader, std::FILE* file, const std::string& to, Budget& budget) {
   std::vector<char> block(kBlock);
   while (true) {
     const la_ssize_t count = reader.Read(block);
@@ -117,11 +125,21 @@ absl::Status CopyMember(Reader& reader, const fs::path& to, Budget& budget) {
     if (count < 0) return absl::DataLossError(reader.Why());
     const auto bytes = static_cast<std::size_t>(count);
     if (absl::Status s = budget.Spend(bytes); !s.ok()) return s;
-    if (std::fwrite(block.data(), 1, bytes, file.get()) != bytes) {
+    if (file != nullptr && std::fwrite(block.data(), 1, bytes, file) != bytes) {
       return absl::ResourceExhaustedError(
-          absl::StrCat(to.string(), ": ", std::strerror(errno), "; TMPDIR may name a larger disk"));
+          absl::StrCat(to, ": ", std::strerror(errno), "; TMPDIR may name a larger disk"));
     }
   }
+}
+
+absl::Status CopyMember(Reader& reader, const fs::path& to, Budget& budget) {
+  std::error_code error;
+  fs::create_directories(to.parent_path(), error);
+  const std::unique_ptr<std::FILE, CloseFile> file(std::fopen(to.c_str(), "wbxe"));
+  if (file != nullptr) return CopyMember(reader, file.get(), to.string(), budget);
+  const std::string why = absl::StrCat(to.string(), ": ", std::strerror(errno));
+  const absl::Status dropped = CopyMember(reader, nullptr, "", budget);
+  return dropped.ok() ? absl::UnavailableError(why) : dropped;
 }
 
 }  // namespace
@@ -174,15 +192,14 @@ absl::Status UnpackedArchive::Fill(const ImportLimits& limits) {
       notes_.push_back(absl::StrCat(path_, ": breaks off: ", reader.Why()));
       return absl::OkStatus();
     }
+    if (absl::Status taken = budget.TakeMember(); !taken.ok()) return taken;
     const fs::path name = Inside(reader.name());
-    if (!reader.is_file() || name.empty()) continue;
-    if (files_.size() >= limits.files) {
-      return absl::ResourceExhaustedError(
-          absl::StrCat(path_, ": more than ", limits.files, " files"));
-    }
+    const bool kept = reader.is_file() && !name.empty();
     const fs::path to = fs::path(folder_) / name;
-    const absl::Status copied = CopyMember(reader, to, budget);
+    const absl::Status copied =
+        kept ? CopyMember(reader, to, budget) : CopyMember(reader, nullptr, "", budget);
     if (absl::IsResourceExhausted(copied) || absl::IsCancelled(copied)) return copied;
+    if (!kept) continue;
     if (copied.ok() || absl::IsDataLoss(copied)) files_.push_back(to.string());
     if (!copied.ok() && notes_.size() < kMostNotes) {
       notes_.push_back(absl::StrCat(path_, "/", name.string(), ": ", copied.message()));

@@ -11,10 +11,10 @@
 // side by side; the folder lies under TMPDIR.
 //
 // Bounds: ImportLimits.archive_bytes in all, .files members, .inflate_ratio once kRatioFrom bytes
-// came out. Thread-safety: thread-compatible. Ownership: owns the folder.
-// Errors: ResourceExhausted (a bound, the disk), InvalidArgument, Unavailable (no libarchive on
-// this machine); a broken archive gives what came before the break, and a note. Cost: disk for what
-// is unpacked.
+// came out; what is left out counts too, as it is inflated all the same. Thread-safety:
+// thread-compatible. Ownership: owns the folder. Errors: ResourceExhausted (a bound, the disk),
+// InvalidArgument, Unavailable (no libarchive on this machine); a broken archive gives what came
+// before the break, and a note. Cost: disk for what is unpacked.
 #ifndef FATHOM_COLLECTOR_IMPORT_ARCHIVE_UNPACKED_ARCHIVE_H_
 #define FATHOM_COLLECTOR_IMPORT_ARCHIVE_UNPACKED_ARCHIVE_H_
 
