@@ -92,7 +92,8 @@ class Reader {
   // Reads until `wanted` bytes are held or the source ends.
   absl::Status Fill(std::size_t wanted) {
     while (!ended_ && size_ < wanted) {
-      auto got = source_(buffer_.data() + size_, Room(wanted));
+      const std::size_t room = Room(wanted);  // may move the buffer
+      auto got = source_(buffer_.data() + size_, room);
       if (!got.ok()) {
         // A cut archive is a cut trace: what was inflated is still worth reading.
         if (!absl::IsDataLoss(got.status())) return got.status();

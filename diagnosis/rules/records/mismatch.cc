@@ -14,7 +14,6 @@ struct Call {
   DataType type;
   std::uint64_t elements;  // 0 where members may differ
   bool even;
-  friend auto operator<=>(const Call&, const Call&) = default;
 };
 
 using Position = std::pair<GroupId, Sequence>;
