@@ -21,6 +21,7 @@ int HexDigit(char c) {
 std::optional<std::string> Decode(std::string_view text, bool plus_is_space) {
   std::string out;
   for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '\0') return std::nullopt;
     if (text[i] == '%') {
       const int high = i + 2 < text.size() ? HexDigit(text[i + 1]) : -1;
       const int low = high >= 0 ? HexDigit(text[i + 2]) : -1;

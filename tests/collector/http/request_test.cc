@@ -22,6 +22,7 @@ TEST(ParseTarget, RefusesWhatIsNotSane) {
   EXPECT_FALSE(ParseTarget("/a%4", ""));
   EXPECT_FALSE(ParseTarget("/a%zz", ""));
   EXPECT_FALSE(ParseTarget("/a%00b", ""));
+  EXPECT_FALSE(ParseTarget(std::string("/a\0b", 4), ""));
   EXPECT_FALSE(ParseTarget("/", "job=%f"));
   EXPECT_FALSE(ParseTarget("/" + std::string(5000, 'a'), ""));
   EXPECT_TRUE(ParseTarget("/a%41", ""));
