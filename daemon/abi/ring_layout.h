@@ -47,7 +47,7 @@ namespace fathom::abi {
 
 inline constexpr std::uint64_t kMagic = 0x31474e524d485446;  // "FTHMRNG1" in memory
 inline constexpr std::uint16_t kVersionMajor = 1;
-inline constexpr std::uint16_t kVersionMinor = 4;
+inline constexpr std::uint16_t kVersionMinor = 5;
 
 inline constexpr std::size_t kPageBytes = 4096;
 inline constexpr std::uint32_t kGroupSlots = 256;
@@ -193,7 +193,11 @@ struct GroupSlot {
   std::atomic<std::uint64_t> entered;    // collectives entered at the API (count)
   std::atomic<std::uint64_t> started;    // taken up by a worker
   std::atomic<std::uint64_t> completed;  // ended
-  std::uint64_t reserved[7];
+  // CLOCK_MONOTONIC; 0: never. From minor version 5 on. What was entered before is in flight no
+  // more, whether its end was told or not: the call that aborts, destroys, revokes or cuts short
+  // the communicator has returned.
+  std::atomic<std::uint64_t> stopped_ns;
+  std::uint64_t reserved[6];
 };
 
 static_assert(sizeof(RegionHeader) <= kPageBytes);
@@ -214,6 +218,7 @@ static_assert(offsetof(ControlBlock, function_count) == 512);
 static_assert(offsetof(ControlBlock, function_names) == 1024);
 static_assert(offsetof(GroupSlot, name) == 48);
 static_assert(offsetof(GroupSlot, entered) == 176);
+static_assert(offsetof(GroupSlot, stopped_ns) == 200);
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 static_assert(std::atomic<std::uint32_t>::is_always_lock_free);
 

@@ -377,6 +377,17 @@ OpJoiner::Outcome OpJoiner::Settle(std::uint64_t number, OpRow& row, std::int64_
   return {Outcome::What::kEnded, number};
 }
 
+void OpJoiner::Stop(std::uint16_t group_slot, std::int64_t stopped_ns) {
+  for (const std::uint64_t number : open_) {
+    OpRow* row = log_.Find(number);
+    const bool meant = row != nullptr && !row->done() && row->group_slot == group_slot &&
+                       row->enter_ns <= stopped_ns;
+    if (!meant) continue;
+    Settle(number, *row, stopped_ns);
+    ++counters_.stopped;
+  }
+}
+
 void OpJoiner::PruneOpen() {
   std::erase_if(open_, [this](std::uint64_t number) {
     const OpRow* row = log_.Find(number);

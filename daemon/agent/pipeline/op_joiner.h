@@ -17,7 +17,9 @@
 // An op on a device (kFlagDevice): the call only enqueues it. kGpuStart and kGpuEnd carry the GPU's
 // clock, mapped by gpu_clock; the last kGpuEnd is its end. Where none is announced (no kFlagAsync)
 // its end is that of the call, for want of a better. A communicator carries its ops out in order:
-// one that has ended ends those entered before it whose own end was lost.
+// one that has ended ends those entered before it whose own end was lost. What a communicator had
+// in flight ends when the call that aborts or destroys it has returned (Stop): nobody tells more of
+// it, and left open it would pass for the cause of a later hang.
 //
 // Thread-safety: single-threaded, owned by the poll loop.
 // Errors: none; what cannot be joined is counted.
@@ -43,6 +45,7 @@ struct JoinCounters {
   std::uint64_t orphans = 0;        // records whose op never showed (its entry was lost)
   std::uint64_t open_dropped = 0;   // ops that left the log before they ended
   std::uint64_t ends_inferred = 0;  // ops on a device ended by a later op of their communicator
+  std::uint64_t stopped = 0;        // ops ended with their communicator
 };
 
 class OpJoiner {
@@ -62,6 +65,9 @@ class OpJoiner {
 
   Outcome Take(const abi::EventRecord& record);
 
+  // What the communicator in `group_slot` had in flight at `stopped_ns` is so no more: it was
+  // aborted, destroyed or revoked, and those calls have returned.
+  void Stop(std::uint16_t group_slot, std::int64_t stopped_ns);
   // Numbers of the rows that are open, oldest first.
   std::vector<std::uint64_t> OpenRows();
   const JoinCounters& counters() const { return counters_; }

@@ -96,6 +96,11 @@ void RankSession::RefreshProgress() {
   if (region_ == nullptr || broken_ || group_facts_.empty()) return;
   if (!table_->Refresh(static_cast<std::uint32_t>(group_facts_.size())).ok()) return;
   group_progress_.assign(table_->progress().begin(), table_->progress().end());
+  for (std::size_t slot = 0; slot < group_progress_.size(); ++slot) {
+    const std::int64_t stopped_ns = group_progress_[slot].stopped_ns;
+    if (stopped_ns == 0) continue;
+    pipeline_.joiner().Stop(static_cast<std::uint16_t>(slot), stopped_ns);
+  }
 }
 
 std::vector<TransferSeen> RankSession::Transfers() const {
@@ -142,6 +147,7 @@ RankSession::PollResult RankSession::Retire(std::int64_t now_ns) {
   PollResult result;
   if (region_ == nullptr) return result;
   if (!broken_) (void)Drain(now_ns, true, result);
+  RefreshProgress();
   ReadFunctionNames();  // while the table can be read
   pipeline_.Finish();
   consumer_.reset();

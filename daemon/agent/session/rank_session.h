@@ -92,7 +92,8 @@ class RankSession {
   std::uint64_t OomKills() const;
   // No record for max(2 s, 3 typical iterations).
   bool Silent(std::int64_t now_ns) const;
-  // Reads the group table's progress words again.
+  // Reads the group table's progress words again, and ends what communicators that were stopped
+  // had in flight.
   void RefreshProgress();
   // What its process's proxies move now, where that is told; empty for one that is gone.
   std::vector<TransferSeen> Transfers() const;

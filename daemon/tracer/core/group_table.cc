@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "daemon/tracer/core/clock.h"
 #include "daemon/tracer/core/text.h"
 
 namespace fathom::tracer {
@@ -103,6 +104,18 @@ void RemoveGroup(TracerState& state, std::uint64_t address) {
   if (slot == abi::kNoGroupSlot) return;
   state.group_address[slot].store(0, std::memory_order_relaxed);
   state.region.groups[slot].state.store(kGone, std::memory_order_release);
+}
+
+void NoteStopped(const TracerState& state, std::uint64_t address, Standing standing) {
+  const std::uint32_t wanted = standing == Standing::kGone ? kGone : kReady;
+  std::uint32_t used = state.region.control->group_count.load(std::memory_order_acquire);
+  if (used > abi::kGroupSlots) used = abi::kGroupSlots;
+  for (std::uint32_t i = used; i-- > 0;) {  // the newest: an address is used again
+    abi::GroupSlot& slot = state.region.groups[i];
+    if (slot.state.load(std::memory_order_acquire) != wanted || slot.address != address) continue;
+    slot.stopped_ns.store(static_cast<std::uint64_t>(MonotonicNs()), std::memory_order_release);
+    return;
+  }
 }
 
 }  // namespace fathom::tracer

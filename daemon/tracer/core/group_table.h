@@ -25,6 +25,11 @@ std::uint16_t AddGroup(TracerState& state, abi::SourceBit backend, std::uint64_t
 // Marks the group at `address` as gone. Nothing happens if there is none.
 void RemoveGroup(TracerState& state, std::uint64_t address);
 
+// What the group at `address` had in flight has been stopped now, by a call that has returned:
+// of the one that went, whose address may be another's by now, or of the live one.
+enum class Standing : std::uint8_t { kGone, kLive };
+void NoteStopped(const TracerState& state, std::uint64_t address, Standing standing);
+
 // The slot of the live group at `address`, looking at `hint` first; kNoGroupSlot if there is none.
 inline std::uint16_t FindGroup(const TracerState& state, std::uint64_t address,
                                std::uint16_t hint) {

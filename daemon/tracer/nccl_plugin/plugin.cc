@@ -242,6 +242,7 @@ int Finalize(void* raw) {
   if (state != nullptr && slot != abi::kNoGroupSlot) DropTransfers(*state, slot);
   if (context->own_slot && state != nullptr) {
     RemoveGroup(*state, reinterpret_cast<std::uint64_t>(context));
+    NoteStopped(*state, reinterpret_cast<std::uint64_t>(context), Standing::kGone);
   }
   DropContext(context);
   return kOk;

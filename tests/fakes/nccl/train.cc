@@ -41,6 +41,8 @@ Options Parse(int argc, char** argv) {
       o.ep = true;
     else if (name == "--grouped")
       o.grouped = true;
+    else if (name == "--shrink")
+      o.shrink = true;
     else if (name == "--revoke")
       o.revoke = true;
     else if (name == "--tp")

@@ -65,6 +65,16 @@ void Trainer::Split(int color, ncclComm_t* made) {
   Await(ncclCommSplit(world_, color, rank_, made, nullptr), "ncclCommSplit()", world_);
 }
 
+// What was in flight is over; the communicator is there still.
+void Trainer::Shrink() {
+  ncclComm_t shrunk = nullptr;
+  int last = o_.tp * o_.pp * o_.dp - 1;
+  if (rank_ == last) return;
+  Await(ncclCommShrink(world_, &last, 1, &shrunk, nullptr, NCCL_SHRINK_ABORT), "ncclCommShrink()",
+        world_);
+  CHECK(ncclCommDestroy(shrunk));
+}
+
 // What was in flight is over; the others go on without the last rank.
 void Trainer::Revoke() {
   ncclComm_t shrunk = nullptr;
@@ -95,8 +105,10 @@ void Trainer::Iterate(int iteration) {
 }
 
 void Trainer::End() {
+  if (o_.shrink) Shrink();
   if (o_.revoke) Revoke();
   for (ncclComm_t comm : {data_, pipeline_, tensor_, world_}) {
+    if (o_.shrink && comm == world_) continue;  // it stays, unused
     CHECK(ncclCommFinalize(comm));
     CHECK(ncclCommDestroy(comm));
   }

@@ -20,6 +20,7 @@ struct Training {
   int iterations = 100, micro = 2, small = 3;
   std::string fault;
   bool grouped = false;  // the communicators are split in one group
+  bool shrink = false;   // in the end that of all ranks is cut short, and shrunk by its last rank
   bool revoke = false;   // in the end the data-parallel one is revoked and shrunk by its last rank
   int rank = -1, at = 0, ms = 0;
 };
@@ -32,6 +33,7 @@ class Trainer {
 
  private:
   void Split(int color, ncclComm_t* made);
+  void Shrink();
   void Revoke();
   void Forward();
   void Backward();

@@ -7,6 +7,7 @@
 
 #include "daemon/agent/source/ring/byte_field.h"
 #include "daemon/agent/source/ring/region_header_check.h"
+#include "proto/types/bounds.h"
 
 namespace fathom::agent {
 namespace {
@@ -27,6 +28,12 @@ std::uint32_t StateOf(Bytes slot) {
 bool Distinct(std::vector<std::uint32_t> members) {
   std::sort(members.begin(), members.end());
   return std::adjacent_find(members.begin(), members.end()) == members.end();
+}
+
+// 0 where it makes no sense.
+std::int64_t StoppedAt(Bytes slot) {
+  const auto told = FieldAt<std::uint64_t>(slot, offsetof(GroupSlot, stopped_ns));
+  return told <= static_cast<std::uint64_t>(kFarMonoNs) ? static_cast<std::int64_t>(told) : 0;
 }
 
 }  // namespace
@@ -50,7 +57,8 @@ absl::Status GroupTable::Refresh(std::uint32_t count) {
     groups_[i].gone = groups_[i].ready && StateOf(slot) == kStateGone;
     progress_[i] = {.entered = FieldAt<std::uint64_t>(slot, offsetof(GroupSlot, entered)),
                     .started = FieldAt<std::uint64_t>(slot, offsetof(GroupSlot, started)),
-                    .completed = FieldAt<std::uint64_t>(slot, offsetof(GroupSlot, completed))};
+                    .completed = FieldAt<std::uint64_t>(slot, offsetof(GroupSlot, completed)),
+                    .stopped_ns = StoppedAt(slot)};
   }
   return absl::OkStatus();
 }

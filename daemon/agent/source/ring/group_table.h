@@ -42,6 +42,7 @@ struct GroupProgress {
   std::uint64_t entered = 0;
   std::uint64_t started = 0;
   std::uint64_t completed = 0;
+  std::int64_t stopped_ns = 0;  // what was entered before is in flight no more; 0: never
 };
 
 class GroupTable {

@@ -24,6 +24,8 @@ using Stream = void*;
 inline constexpr int kSuccess = 0;
 inline constexpr int kInternalError = 3;
 inline constexpr int kInProgress = 7;
+inline constexpr int kShrinkAbort =
+    1;  // NCCL_SHRINK_ABORT: first stops what the parent has in flight
 inline constexpr int kNoColor = -1;
 
 struct UniqueId {

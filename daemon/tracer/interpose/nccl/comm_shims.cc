@@ -21,10 +21,12 @@ TracerState* Begin() {
   return state;
 }
 
+bool Accepted(int result) { return result == kSuccess || result == kInProgress; }
+
 // `parent` is null where there is none.
 void Made(TracerState* state, int result, Comm* made, Comm parent, const Birth& birth) {
   if (state == nullptr || made == nullptr) return;
-  if (result != kSuccess && result != kInProgress) return;
+  if (!Accepted(result)) return;
   const bool in_group = group_depth.depth > 0;
   if (in_group) group_depth.made_communicators = true;
   Comm comm = __atomic_load_n(made, __ATOMIC_ACQUIRE);
@@ -60,15 +62,24 @@ Birth ChildOf(TracerState* state, Comm parent, const void* what, std::size_t byt
   return birth;
 }
 
+// What `comm` had in flight is so no more, now that the call is over that ends it.
+void Stopped(Comm comm, Standing standing) {
+  TracerState* state = OnState();
+  if (state != nullptr) NoteStopped(*state, reinterpret_cast<std::uint64_t>(comm), standing);
+}
+
 // The end of a communicator. It is forgotten first: its address may be given to the next at once.
-int End(RealSymbol* symbol, void* caller, Comm comm) {
+// `flushed`: whether a result says that nothing is in flight any more.
+int End(RealSymbol* symbol, void* caller, Comm comm, bool (*flushed)(int)) {
   void* real = Real(symbol, caller);
   if (real == nullptr) return kInternalError;
   if (TracerState* state = OnState(); state != nullptr) {
     NoteGone(*state, comm);
     if (AnyAwaited()) ForgetAwaitedOf(*state, comm);
   }
-  return reinterpret_cast<int (*)(Comm)>(real)(comm);
+  const int result = reinterpret_cast<int (*)(Comm)>(real)(comm);
+  if (flushed(result)) Stopped(comm, Standing::kGone);
+  return result;
 }
 
 }  // namespace
@@ -148,6 +159,7 @@ FATHOM_EXPORT int ncclCommShrink(Comm comm, int* excluded, int excluded_count, C
   const Birth birth = ChildOf(state, comm, excluded, listed * sizeof(int), config);
   const int result = reinterpret_cast<int (*)(Comm, int*, int, Comm*, NcclConfig*, int)>(real)(
       comm, excluded, excluded_count, made, config, flags);
+  if ((flags & kShrinkAbort) != 0 && Accepted(result)) Stopped(comm, Standing::kLive);
   Made(state, result, made, comm, birth);
   return result;
 }
@@ -169,18 +181,20 @@ FATHOM_EXPORT int ncclCommGrow(Comm comm, int size, const UniqueId* id, int rank
 
 FATHOM_EXPORT int ncclCommDestroy(Comm comm) {
   static constinit RealSymbol symbol{"ncclCommDestroy", nullptr};
-  return End(&symbol, __builtin_return_address(0), comm);
+  return End(&symbol, __builtin_return_address(0), comm, Accepted);
 }
 
 FATHOM_EXPORT int ncclCommAbort(Comm comm) {
   static constinit RealSymbol symbol{"ncclCommAbort", nullptr};
-  return End(&symbol, __builtin_return_address(0), comm);
+  return End(&symbol, __builtin_return_address(0), comm, Accepted);
 }
 
-// After this the communicator carries nothing more, but is still asked and destroyed.
+// After this the communicator carries nothing more, but is still asked and destroyed. With blocking
+// = 0 what is in flight goes on when the call is over.
 FATHOM_EXPORT int ncclCommFinalize(Comm comm) {
   static constinit RealSymbol symbol{"ncclCommFinalize", nullptr};
-  return End(&symbol, __builtin_return_address(0), comm);
+  return End(&symbol, __builtin_return_address(0), comm,
+             [](int result) { return result == kSuccess; });
 }
 
 // Stops what is in flight: of that nothing more will be told, and no op comes after it. Children
@@ -190,8 +204,10 @@ FATHOM_EXPORT int ncclCommRevoke(Comm comm, int flags) {
   void* real = Real(&symbol, __builtin_return_address(0));
   if (real == nullptr) return kInternalError;
   const int result = reinterpret_cast<int (*)(Comm, int)>(real)(comm, flags);
-  TracerState* state = result == kSuccess || result == kInProgress ? OnState() : nullptr;
-  if (state != nullptr) NoteRevoked(*state, comm);
+  TracerState* state = Accepted(result) ? OnState() : nullptr;
+  if (state == nullptr) return result;
+  NoteRevoked(*state, comm);
+  Stopped(comm, Standing::kGone);
   return result;
 }
 

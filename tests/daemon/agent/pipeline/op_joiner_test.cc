@@ -323,5 +323,27 @@ TEST_F(DeviceOpTest, WhatStandsStaysOpen) {
   EXPECT_EQ(joiner_.OpenRows().size(), 2u);
 }
 
+TEST_F(OpJoinerTest, WhatAStoppedCommunicatorHadInFlightIsOver) {
+  const FakeOp stuck{.op_id = 1, .group = 3}, other{.op_id = 2, .group = 4};
+  const FakeOp later{.op_id = 3, .group = 3};
+  Take(stuck, RecordKind::kOpEnter, 100);
+  Take(other, RecordKind::kOpEnter, 110);
+  Take(later, RecordKind::kOpEnter, 400);  // of a communicator that was only cut short
+  joiner_.Stop(3, 300);
+  EXPECT_EQ(joiner_.OpenRows(), (std::vector<std::uint64_t>{1, 2}));
+  EXPECT_EQ(Row(0).end_ns, 300);
+  EXPECT_EQ(joiner_.counters().stopped, 1u);
+  joiner_.Stop(3, 300);
+  EXPECT_EQ(joiner_.counters().stopped, 1u) << "told again and again";
+}
+
+TEST_F(OpJoinerTest, AnEndThatWasToldStandsWhenItsCommunicatorIsStopped) {
+  const FakeOp op{.op_id = 1, .group = 3, .enter_ns = 100, .end_ns = 200};
+  for (const auto& record : RecordsOf(op)) joiner_.Take(record);
+  joiner_.Stop(3, 300);
+  EXPECT_EQ(Row(0).end_ns, 200);
+  EXPECT_EQ(joiner_.counters().stopped, 0u);
+}
+
 }  // namespace
 }  // namespace fathom::agent

@@ -132,6 +132,32 @@ TEST_F(GroupTableTest, FindsByAddressAndForgetsTheGone) {
       << "a new group at an old address has a slot of its own";
 }
 
+TEST_F(GroupTableTest, WhatWasStoppedIsTheNewestThatWent) {
+  Add(0x20, 0, 2);
+  RemoveGroup(*state_, 0x20);
+  NoteStopped(*state_, 0x20, Standing::kGone);
+  const std::uint64_t first = slot(0).stopped_ns.load();
+  EXPECT_NE(first, 0u);
+  Add(0x20, 0, 2);
+  RemoveGroup(*state_, 0x20);
+  EXPECT_EQ(slot(1).stopped_ns.load(), 0u) << "its host may hang in the call that ends it";
+  Add(0x20, 0, 2);  // by another thread, in the middle of that call
+  NoteStopped(*state_, 0x20, Standing::kGone);
+  EXPECT_EQ(slot(0).stopped_ns.load(), first);
+  EXPECT_NE(slot(1).stopped_ns.load(), 0u);
+  EXPECT_EQ(slot(2).stopped_ns.load(), 0u);
+}
+
+TEST_F(GroupTableTest, ALiveOneMayBeStoppedToo) {
+  Add(0x20, 0, 2);
+  Add(0x30, 0, 2);
+  NoteStopped(*state_, 0x20, Standing::kLive);
+  NoteStopped(*state_, 0x99, Standing::kLive);
+  EXPECT_NE(slot(0).stopped_ns.load(), 0u);
+  EXPECT_EQ(slot(0).state.load(), 2u);
+  EXPECT_EQ(slot(1).stopped_ns.load(), 0u);
+}
+
 TEST_F(GroupTableTest, AFullTableIsCounted) {
   for (std::uint32_t i = 0; i < abi::kGroupSlots; ++i) EXPECT_EQ(Add(0x1000 + i, 0, 1), i);
   EXPECT_EQ(Add(0x9999, 0, 1), abi::kNoGroupSlot);

@@ -78,13 +78,22 @@ class Children(unittest.TestCase):
     def test_splits_in_a_group_that_does_not_block(self):
         self.check("--grouped", FAKE_NCCL_NONBLOCKING="1")
 
+    def test_what_was_in_flight_ends_with_the_call_that_ends_the_communicator(self):
+        rings, done = train("--dp", 3, "--shrink")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        for rank, ring in rings.items():
+            newest = max(record.time_ns for record in ring.records)
+            world, *others = ring.groups
+            self.assertTrue(all(g.state == 3 and g.stopped_ns >= newest for g in others))
+            self.assertEqual((world.state, world.stopped_ns >= newest), (2, rank != 2), "cut short by those that stay")
+
     def test_a_revoked_communicator_ends_and_its_child_keeps_its_identity(self):
         for environment in ({}, {"FAKE_NCCL_NONBLOCKING": "1"}):
             rings, done = train("--dp", 3, "--revoke", **environment)
             self.assertEqual((done.returncode, done.stderr), (0, ""))
             self.assertIn((0, 1), members_by_identity(self, rings))
             for ring in rings.values():
-                self.assertTrue(all(g.state == 3 for g in ring.groups))
+                self.assertTrue(all(g.state == 3 and g.stopped_ns > 0 for g in ring.groups))
 
 
 class Calls(unittest.TestCase):

@@ -15,7 +15,7 @@ ASYNC, BYTES_UNKNOWN, SEQUENCE_GUESS, FAILED, WAIT_ALL, DEVICE, CAPTURED = 1, 2,
 Record = namedtuple("Record", "ticket time_ns thread kind collective dtype flags group reduction peer op sequence bytes "
                     "extra")
 Transfer = namedtuple("Transfer", "op group channel sends peer steps posted gpu moved done")
-Group = namedtuple("Group", "state ordinal size rank form members address name description entered started completed")
+Group = namedtuple("Group", "state ordinal size rank form members address name description entered started completed stopped_ns")
 
 
 def _text(raw):
@@ -51,9 +51,9 @@ class RingFile:
             "<10IQ", self.raw, at)
         members = {0: None, 1: [first + i * stride for i in range(count)],
                    2: list(struct.unpack_from(f"<{count}I", self.raw, arena + offset)) if form == 2 else None}[form]
-        entered, started, completed = struct.unpack_from("<3Q", self.raw, at + 176)
+        entered, started, completed, stopped_ns = struct.unpack_from("<4Q", self.raw, at + 176)
         return Group(state, ordinal, size, rank, form, members, address, _text(self.raw[at + 48:at + 112]),
-                     _text(self.raw[at + 112:at + 176]), entered, started, completed)
+                     _text(self.raw[at + 112:at + 176]), entered, started, completed, stopped_ns)
 
     def _transfer(self, at):
         turn, peer, op, group, channel, sends, *counts = struct.unpack_from("<IIQHBB5I", self.raw, at)

@@ -101,5 +101,17 @@ TEST_F(GroupTableTest, ATruncatedRegionIsAnError) {
   EXPECT_TRUE(absl::IsDataLoss(table_.Refresh(1)));
 }
 
+TEST_F(GroupTableTest, TellsWhenACommunicatorWasStopped) {
+  const std::uint16_t slot = writer_.AddGroup("tp", 2, 1, {4, 5});
+  Read(slot);
+  EXPECT_EQ(table_.progress()[slot].stopped_ns, 0);
+  writer_.group(slot).stopped_ns.store(77);
+  Read(slot);
+  EXPECT_EQ(table_.progress()[slot].stopped_ns, 77);
+  writer_.group(slot).stopped_ns.store(~std::uint64_t{0});
+  Read(slot);
+  EXPECT_EQ(table_.progress()[slot].stopped_ns, 0) << "no time of any machine";
+}
+
 }  // namespace
 }  // namespace fathom::agent
