@@ -10,6 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_format.h"
 #include "collector/import/flight_recorder/batches.h"
+#include "collector/import/flight_recorder/beside.h"
 #include "collector/import/flight_recorder/call_site.h"
 #include "collector/import/flight_recorder/json_reader.h"
 #include "collector/import/flight_recorder/unpickler.h"
@@ -141,6 +142,7 @@ std::optional<DumpEntry> ReadEntry(const Value& from) {
   if (entry.is_p2p) ParseEnds(entry.profiling_name, entry);
   entry.elements = CountElements(from.Find("input_sizes"));
   entry.output_elements = CountElements(from.Find("output_sizes"));
+  entry.from_thread = IsFromThread(from.Find("frames"));
   entry.site = CallSite(from.Find("frames"));
   entry.data_type = FirstType(from.Find("input_dtypes"));
   entry.created_ns = std::max<std::int64_t>(IntegerAt(from, "time_created_ns").value_or(0), 0);

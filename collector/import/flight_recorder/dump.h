@@ -40,6 +40,7 @@ struct DumpEntry {
   DataType data_type = DataType::kUnknown;
   std::uint64_t elements = 0;            // of all inputs
   std::uint64_t output_elements = 0;     // of all outputs
+  bool from_thread = false;              // called by a thread that Python started, by its frames
   std::string site;                      // "reduce_loss (train.py:175)"; empty: not told
   std::optional<std::uint32_t> p2p_src;  // numbers of the members within the group
   std::optional<std::uint32_t> p2p_dst;
@@ -71,6 +72,7 @@ struct Dump {
   std::vector<DumpEntry> entries;  // oldest first
   std::uint64_t entries_skipped = 0;
   bool cut = false;         // the file ended early: the newest entries are lost
+  bool left_out = false;    // entries of groups beside the training are
   bool from_start = false;  // the entries are all that the rank ever made
   std::vector<std::string> notes;
 };

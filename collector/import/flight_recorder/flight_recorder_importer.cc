@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "collector/import/flight_recorder/beside.h"
 #include "collector/import/flight_recorder/dump.h"
 #include "collector/import/flight_recorder/dump_set.h"
 #include "collector/import/flight_recorder/one_job.h"
@@ -79,7 +80,9 @@ bool SameSizeOnAll(const DumpEntry& entry) {
 }
 
 RecordExtent ExtentOf(const Dump& dump) {
-  if (dump.entries.empty()) return RecordExtent::kEmpty;
+  if (dump.entries.empty()) {
+    return dump.left_out ? RecordExtent::kOpenOnly : RecordExtent::kEmpty;
+  }
   const bool finished = std::any_of(dump.entries.begin(), dump.entries.end(),
                                     [](const DumpEntry& entry) { return !entry.open; });
   return finished || dump.entries.front().record_id == 0 ? RecordExtent::kHistory
@@ -200,6 +203,7 @@ absl::Status FlightRecorderImporter::Read(const std::vector<std::string>& paths,
     recording.view.now = std::max(recording.view.now, WallNs(flight_recorder::Newest(source.dump)));
     dumps.emplace(rank, std::move(source.dump));
   }
+  flight_recorder::LeaveOutBeside(dumps, recording.notes);
   const DumpSet set(std::move(dumps));
   recording.notes.insert(recording.notes.end(), set.notes().begin(), set.notes().end());
   recording.view.world_size = std::max(recording.view.world_size, set.world_size());

@@ -70,6 +70,8 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(
         Case{"absent", kAbsent, {2}, Grade::kEstablished},
         Case{"shared_name", kAbsent, {1, 3}, Grade::kEstablished},
+        Case{"heartbeat", kAbsent, {2}, Grade::kEstablished},
+        Case{"heartbeat_alone_stuck", kAbsent, {3}, Grade::kEstablished},
         Case{"absent_json", kAbsent, {2}, Grade::kEstablished},
         Case{"absent_protocol_0", kAbsent, {2}, Grade::kEstablished},
         Case{"absent_protocol_1", kAbsent, {2}, Grade::kEstablished},
@@ -120,6 +122,18 @@ TEST(ImportCases, WhatIsNoHangGivesNoVerdict) {
   for (const char* name : {"healthy", "ending", "all_in_barrier", "absent_minority_inside",
                            "batched_healthy", "batched_healthy_old", "coalesced_healthy"}) {
     EXPECT_THAT(Judge(name).diagnosis.verdicts, IsEmpty()) << name;
+  }
+}
+
+TEST(ImportCases, AHeartbeatIsLeftOutWhereTheTrainingIsStuckAndNothingElse) {
+  const auto left_out = HasSubstr("group 1 is left out: only a thread beside the training uses it");
+  EXPECT_THAT(Judge("heartbeat").recording.notes, Contains(left_out));
+  const Outcome open_only = Judge("heartbeat_open_only");
+  EXPECT_THAT(open_only.recording.notes, Contains(left_out));
+  ASSERT_EQ(open_only.diagnosis.verdicts.size(), 1U);
+  EXPECT_THAT(open_only.diagnosis.verdicts[0].entity.ranks, ElementsAre(RankId(2)));
+  for (const char* name : {"heartbeat_alone_stuck", "heartbeat_with_data", "absent"}) {
+    EXPECT_THAT(Judge(name).recording.notes, Not(Contains(left_out))) << name;
   }
 }
 

@@ -38,6 +38,21 @@ def one_absent(n=4, absent=(2,), calls=5, **extra):
     return ranks
 
 
+def heartbeat(beats=(9, 8, 9, 8), size=(1,), stuck=True, history=True):
+    """Beside the training a thread beats. Rank 2 does not come to the sixth op; its heartbeat goes on, and the
+    dumps, taken one after the other, show ranks inside a beat that others have not come to."""
+    groups = {"0": ("default_pg", [0, 1, 2, 3]), "1": ("HEARTBEAT", [0, 1, 2, 3])}
+    ranks = [Rank(r, groups) for r in range(4)]
+    for rank in ranks:
+        for _ in range(5):
+            rank.call("0", size=(1 << 20,))
+        if stuck and rank.rank != 2:
+            rank.call("0", size=(1 << 20,), open=True)
+        for i in range(beats[rank.rank]):
+            rank.call("1", size=size, open=i == max(beats) - 1, thread=True)
+    return ranks
+
+
 def shared_name():
     """Two pairs, each of which calls its group "1" and does other work on it. Ranks 1 and 3 do not come
     to the sixth op of theirs."""
@@ -324,6 +339,10 @@ def main():
     for protocol in (0, 1, 3, 4, 5):
         write(f"absent_protocol_{protocol}", one_absent(), protocol=protocol)
     write("shared_name", shared_name())
+    write("heartbeat", heartbeat())
+    write("heartbeat_open_only", heartbeat(), only_open=True)
+    write("heartbeat_alone_stuck", heartbeat((9, 9, 9, 8), stuck=False))
+    write("heartbeat_with_data", heartbeat(size=(1 << 20,)))
     write("absent_json", one_absent(), protocol="json", name="nccl_trace_rank_{}.json")
     write("absent_two", one_absent(8, (1, 6)))
     write("absent_empty_dump", one_absent(), only_open=True)

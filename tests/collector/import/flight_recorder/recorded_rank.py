@@ -1,6 +1,8 @@
 """What one rank records, as PyTorch writes it: the parts of which make_dumps.py makes its cases."""
 
 START = 1_700_000_000_000_000_000
+THREAD = tuple({"name": name, "filename": "/usr/lib/python3.12/threading.py", "line": line}
+               for name, line in (("run", 1012), ("_bootstrap_inner", 1075), ("_bootstrap", 1032)))
 
 
 class Rank:
@@ -14,7 +16,7 @@ class Rank:
         self.parts = {name: 0 for name in groups}  # each counts as an op of its own
 
     def call(self, group, op="all_reduce", *, open=False, size=(8,), dtype="Float", p2p=None,
-             listed=True, state=None, at=None, started=False):
+             listed=True, state=None, at=None, started=False, thread=False):
         if p2p is None:
             self.seq[group] += 1
         else:
@@ -41,7 +43,7 @@ class Rank:
             "retired": not open,
             "timeout_ms": 600000,
             "is_p2p": p2p is not None,
-            "frames": [{"name": "step", "filename": "train.py", "line": 1}],
+            "frames": [{"name": "step", "filename": "train.py", "line": 1}, *(THREAD if thread else ())],
         })
         return self
 
