@@ -212,6 +212,11 @@ class Nccl(RunTest):
         self.verdict_of("--dp", 4, "--fault", "hang", "--rank", 3, "--at", 100,
                         causes=("noncommunication_hang",), ranks=[3])
 
+    def test_a_gpu_that_does_not_begin_what_all_others_have_begun(self):
+        report = self.verdict_of("--dp", 4, "--fault", "stuck_gpu", "--rank", 2, "--at", 100,
+                                 causes=("noncommunication_hang",), ranks=[2])
+        self.assertEqual(report["verdicts"][0]["victims"], [0, 1, 3])
+
     def test_a_link_on_which_steps_of_a_ring_are_lost(self):
         report = self.report_of("--dp", 4, until=names_a_link, FAKE_NCCL_NET="1", FAKE_NCCL_STUCK_LINK="1:2:600")
         verdict = report["verdicts"][0]

@@ -8,7 +8,8 @@
 //   --small N          elementwise kernels after each large one (default 3)
 //   --fault slow_gpu   one of the rank's kernels takes N ms more an iteration
 //           slow_host  the rank sleeps N ms before it launches its gradients' reduction
-//           hang       the rank sleeps for ever at iteration `at`
+//           stuck_gpu  a kernel of the rank does not end; its host goes on and launches the
+//           reduction hang       the rank sleeps for ever at iteration `at`
 // Faults of the fabric are the library's: see fake_nccl.h.
 #include <signal.h>
 #include <stdio.h>

@@ -14,6 +14,7 @@ namespace {
 
 constexpr std::size_t kActivations = 32 << 10;
 constexpr std::size_t kGradients = 512 << 10;
+constexpr int kForEver = 2'000'000'000;  // µs
 
 void Check(ncclResult_t result, const char* what) {
   if (result == ncclSuccess) return;
@@ -96,6 +97,7 @@ void Trainer::Iterate(int iteration) {
   throttled_us_ = faulty && o_.fault == "slow_gpu" ? o_.ms * 1000 / o_.micro : 0;
   for (int m = 0; m < o_.micro; ++m) Backward();
   if (faulty && o_.fault == "hang") pause();
+  if (faulty && o_.fault == "stuck_gpu") fakes::Launch(stream_, "spin", kForEver);
   if (faulty && o_.fault == "slow_host") {
     fakes::Synchronize(stream_);
     usleep(static_cast<unsigned>(o_.ms) * 1000);
