@@ -139,7 +139,8 @@ absl::Status CopyMember(Reader& reader, const fs::path& to, Budget& budget) {
   if (file != nullptr) return CopyMember(reader, file.get(), to.string(), budget);
   const std::string why = absl::StrCat(to.string(), ": ", std::strerror(errno));
   const absl::Status dropped = CopyMember(reader, nullptr, "", budget);
-  return dropped.ok() ? absl::UnavailableError(why) : dropped;
+  const bool bearable = dropped.ok() || absl::IsDataLoss(dropped);
+  return bearable ? absl::UnavailableError(why) : dropped;
 }
 
 }  // namespace
