@@ -22,7 +22,8 @@ HANGS = (
     ("tensor_data", "mismatch", "mismatch"), ("pipeline", "stop", "process_stopped"),
     ("pipeline", "loop", STUCK), ("hang", "lock", STUCK), ("hang", "gil", STUCK), ("hang", "sleep", STUCK),
     ("hang", "size", "mismatch"), ("hang", "skip", "mismatch"), ("hang", "order", "mismatch"),
-    ("hang", "first-op", STUCK), ("hang", "group", STUCK), ("hang", "exit", "process_dead"), ("hang", "kill", "process_dead"),
+    ("hang", "first-op", STUCK), ("hang", "group", STUCK), ("hang", "heartbeat", STUCK),
+    ("hang", "exit", "process_dead"), ("hang", "kill", "process_dead"),
     *(("ways_to_hang", event, STUCK) for event in ("monitored", "waitpid", "fifo", "store")),
     ("ways_to_hang", "worker", "dataloader"),
     *(("ways_to_hang", event, "mismatch") for event in (
@@ -30,7 +31,8 @@ HANGS = (
 CONFUSERS = (
     ("hang", "none"), ("hang", "checkpoint"), ("hang", "save"), ("hang", "evaluation"), ("hang", "pause"),
     ("hang", "input"), ("hang", "loader"), ("hang", "first-step"), ("hang", "join"), ("hang", "compile"),
-    ("hang", "slow-save"), ("hang", "late-init"), ("hang", "late-group"))
+    ("hang", "slow-save"), ("hang", "late-init"), ("hang", "late-group"),
+    ("hang", "beats"), ("hang", "heartbeat-stops"))
 HANG_CLASSES = ("communication_hang", "noncommunication_hang")
 FROM_ITERATION = 60
 AT_START = ("first-op",)  # judged from twice the start-up floor on

@@ -49,7 +49,9 @@ OpKey RankPipeline::KeyOfRow(const OpRow& row) const {
 
 void RankPipeline::Take(std::span<const abi::EventRecord> records) {
   for (const abi::EventRecord& record : records) {
-    if (record.record_kind != static_cast<std::uint8_t>(abi::RecordKind::kMark)) {
+    roles_.Take(record);
+    const bool mark = record.record_kind == static_cast<std::uint8_t>(abi::RecordKind::kMark);
+    if (!mark && !roles_.IsBeside(record)) {
       newest_op_ns_ = std::max(newest_op_ns_, record.time_ns);
     }
     const OpJoiner::Outcome outcome = joiner_.Take(record);
@@ -60,6 +62,11 @@ void RankPipeline::Take(std::span<const abi::EventRecord> records) {
 void RankPipeline::TakeEntry(std::uint64_t row_number) {
   OpRow& row = log_.At(row_number);
   clock_.Watch(row.thread_id);
+  if (roles_.IsBeside(row.group_slot)) {
+    if (matcher_.has_value()) row.iteration = next_number_;
+    return;
+  }
+  newest_training_op_ = {row.thread_id, row.group_slot};
   rhythm_.Take(row.enter_ns);
   const OpKey key = KeyOfRow(row);
   const bool is_anchor = matcher_.has_value() && matcher_->Take(key);

@@ -6,7 +6,8 @@
 // iteration, whose summary is made once the anchor and, if possible, all its other ops have ended
 // (at the latest when the next anchor has). Iterations are numbered by the ordinal of their anchor
 // from the start of the log, so that ranks that were seen from the start agree; where the start is
-// missing the number comes from the anchor's sequence.
+// missing the number comes from the anchor's sequence. What a thread beside the training calls
+// (thread_roles) is logged, but is no progress and belongs to no pattern.
 //
 // Thread-safety: single-threaded, owned by the poll loop.
 // Ownership: owns log, joiner, finder and clock.
@@ -30,6 +31,7 @@
 #include "daemon/agent/pipeline/op_log.h"
 #include "daemon/agent/pipeline/rhythm.h"
 #include "daemon/agent/pipeline/thread_clock.h"
+#include "daemon/agent/pipeline/thread_roles.h"
 #include "daemon/agent/source/ring/group_table.h"
 
 namespace fathom::agent {
@@ -58,6 +60,8 @@ class RankPipeline {
   std::vector<std::uint16_t> TakeGroups(std::span<const GroupFacts> facts,
                                         std::uint32_t world_size);
 
+  // Without it no thread is beside the training.
+  void SetMainThread(std::uint32_t tid) { roles_.SetMainThread(tid); }
   void Take(std::span<const abi::EventRecord> records);
   // The beginning of the rank's log is not there (records were lost before we came).
   void StartIsMissing() { start_missing_ = true; }
@@ -103,7 +107,15 @@ class RankPipeline {
   // Median duration of the newest closed iterations, 0 while none is known.
   std::int64_t typical_iteration_ns() const;
   const Rhythm& rhythm() const { return rhythm_; }
-  // Of the newest record that is no mark: a rank that only collects garbage makes no progress.
+  const ThreadRoles& roles() const { return roles_; }
+  // Of the training, not of what goes on beside it.
+  struct NewestOp {
+    std::uint32_t thread_id = 0;
+    std::uint16_t group_slot = abi::kNoGroupSlot;
+  };
+  const std::optional<NewestOp>& newest_training_op() const { return newest_training_op_; }
+  // Of the newest record of the training that is no mark: a rank that only collects garbage makes
+  // no progress, nor does one whose heartbeat goes on.
   std::int64_t newest_op_ns() const { return newest_op_ns_; }
 
  private:
@@ -138,6 +150,8 @@ class RankPipeline {
   std::deque<ClosedIterations> closed_;
   std::deque<std::int64_t> durations_;
   std::int64_t newest_op_ns_ = 0;
+  std::optional<NewestOp> newest_training_op_;
+  ThreadRoles roles_;
   Rhythm rhythm_;
 };
 

@@ -4,6 +4,7 @@
 #include <limits>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "daemon/agent/session/drop_reason_name.h"
 
@@ -11,6 +12,7 @@ namespace fathom::agent {
 namespace {
 
 constexpr int kMaxOpenOps = 16;
+constexpr std::int64_t kStuckNs = 2'000'000'000;
 constexpr std::uint64_t kLastOps = 16;  // among which a failed one explains the end of a process
 
 std::uint32_t Micros(std::int64_t ns) {
@@ -46,11 +48,27 @@ void AddGroups(const RankPipeline& pipeline, const ClosedIterations& run, v1::Su
   }
 }
 
+// Rows of ops that may tell why the rank stands still, oldest first. What a thread beside the
+// training waits in does not, while the training waits itself (one that waits for orders is always
+// inside) or while it goes on. Where the training is in no op, it may wait for such a thread.
+std::vector<std::uint64_t> TellingRows(RankPipeline& pipeline, std::int64_t now_ns) {
+  std::vector<std::uint64_t> rows = pipeline.joiner().OpenRows();
+  const auto beside = [&](std::uint64_t number) {
+    return pipeline.roles().IsBeside(pipeline.log().At(number).group_slot);
+  };
+  const bool in_op = !std::all_of(rows.begin(), rows.end(), beside);
+  std::erase_if(rows, [&](std::uint64_t number) {
+    const bool goes_on = now_ns - pipeline.log().At(number).enter_ns < kStuckNs;
+    return beside(number) && (in_op || goes_on);
+  });
+  return rows;
+}
+
 // Message: v1::RankHealth or v1::RankGone.
 template <typename Message>
 void AddOpenOps(RankSession& session, std::int64_t now_ns, Message& health) {
   const RankPipeline& pipeline = session.pipeline();
-  for (const std::uint64_t number : session.pipeline().joiner().OpenRows()) {
+  for (const std::uint64_t number : TellingRows(session.pipeline(), now_ns)) {
     if (health.open_ops_size() >= kMaxOpenOps) break;
     const OpRow& row = pipeline.log().At(number);
     v1::OpenOp& op = *health.add_open_ops();
@@ -94,9 +112,9 @@ void AddOpenMark(RankSession& session, std::int64_t now_ns, v1::RankHealth& heal
 // A communicator that was made again counts anew; what it was before would hide who is behind now.
 void AddProgress(RankSession& session, v1::RankHealth& health) {
   session.RefreshProgress();
-  const OpLog& log = session.pipeline().log();
-  if (!log.empty()) {
-    health.set_newest_group(session.pipeline().Group(log.At(log.next() - 1).group_slot).id.value);
+  const RankPipeline& pipeline = session.pipeline();
+  if (const auto newest = pipeline.newest_training_op()) {
+    health.set_newest_group(pipeline.Group(newest->group_slot).id.value);
   }
   std::set<std::uint64_t> told;
   for (std::size_t slot = session.progress().size(); slot-- > 0;) {

@@ -40,6 +40,7 @@ RankSession::RankSession(std::string name, RegionReader region, const SessionSet
       pipeline_(settings.pipeline),
       window_(settings.folder) {
   if (identity_.job.empty()) identity_.job = "default";
+  pipeline_.SetMainThread(identity_.pid);
 }
 
 absl::StatusOr<RankSession::PollResult> RankSession::Poll(std::int64_t now_ns) {
@@ -226,8 +227,8 @@ std::uint64_t RankSession::OomKills() const {
 }
 
 std::uint32_t RankSession::training_thread() const {
-  const OpLog& log = pipeline_.log();
-  return log.empty() ? identity_.pid : log.At(log.next() - 1).thread_id;
+  const auto newest = pipeline_.newest_training_op();
+  return newest ? newest->thread_id : identity_.pid;
 }
 
 }  // namespace fathom::agent

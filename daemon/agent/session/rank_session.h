@@ -83,7 +83,8 @@ class RankSession {
   const ControlSnapshot& control() const { return control_; }
   const ProcessLife& life() const { return life_; }
   std::uint64_t capacity() const { return capacity_; }
-  // Time of the newest record of an op; before the first one, of the region's creation.
+  // Time of the newest record of an op of the training; before the first one, of the region's
+  // creation.
   std::int64_t last_event_ns() const;
   std::uint32_t training_thread() const;
   // Keeps what of its facts is asked for after its end.

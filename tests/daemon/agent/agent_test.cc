@@ -140,6 +140,82 @@ TEST_F(AgentTest, ACommunicatorThatWasRebuiltCountsAnew) {
   EXPECT_EQ(rank.groups(0).entered(), 1u);
 }
 
+// Of what the rank was in when its communicator was aborted no end is ever told.
+TEST_F(AgentTest, WhatWasInFlightEndsWithItsCommunicatorAndNotBefore) {
+  RingWriter& ring = Process(10, 0);
+  const std::uint16_t slot = ring.AddGroup("1", 2, 0, {0, 1});
+  StartAgent();
+  for (int i = 0; i < 30; ++i) TrainStep();
+  WriteOp(ring, {.op_id = ring.NewOpId(), .group = slot, .enter_ns = now_, .end_ns = 0});
+  ring.group(slot).state.store(3);
+  ASSERT_TRUE(Connected());
+  for (int second = 0; second < 4; ++second) Advance(1000 * kMs);
+  const auto open = [](int ops) {
+    return [ops](const v1::AgentMessage& m) {
+      return m.health().ranks_size() > 0 && m.health().ranks(0).last_event_age_ns() > 3000 * kMs &&
+             m.health().ranks(0).open_ops_size() == ops;
+    };
+  };
+  ASSERT_TRUE(Got(open(1))) << "it hangs in the call that aborts";
+  ring.group(slot).stopped_ns.store(static_cast<std::uint64_t>(now_.load()));
+  Advance(1000 * kMs);
+  EXPECT_TRUE(Got(open(0)));
+}
+
+// Beside the training a thread beats on a communicator of its own, also while the training hangs.
+TEST_F(AgentTest, AHeartbeatDoesNotMakeAHungRankLookAlive) {
+  RingWriter& ring = Process(10, 0);
+  const std::uint16_t slot = ring.AddGroup("1", 2, 0, {0, 1});
+  StartAgent();
+  std::uint64_t beats = 0;
+  const auto beat = [&] {
+    WriteOp(ring, {.op_id = ring.NewOpId(),
+                   .group = slot,
+                   .sequence = beats++,
+                   .bytes = 8,
+                   .enter_ns = now_,
+                   .end_ns = now_ + kMs,
+                   .thread = 9});
+  };
+  for (int i = 0; i < 30; ++i) {
+    beat();
+    TrainStep();
+  }
+  TrainStep(true);
+  ASSERT_TRUE(Connected());
+  for (int tick = 0; tick < 20; ++tick) {
+    beat();
+    Advance(200 * kMs);
+  }
+  ASSERT_TRUE(Got([](const auto& m) {
+    if (m.health().ranks_size() == 0) return false;
+    const v1::RankHealth& rank = m.health().ranks(0);
+    return rank.last_event_age_ns() > 2000 * kMs && rank.open_ops_size() > 0 &&
+           rank.open_ops_size() == 1 && rank.open_ops(0).sequence() == 61;
+  }));
+}
+
+// Where the training is in no op, it may wait for the thread that is stuck.
+TEST_F(AgentTest, AThreadBesideIsToldOfWhereItIsStuckAndTheTrainingIsInNoOp) {
+  RingWriter& ring = Process(10, 0);
+  const std::uint16_t slot = ring.AddGroup("1", 2, 0, {0, 1});
+  StartAgent();
+  for (int i = 0; i < 30; ++i) TrainStep();
+  WriteOp(ring, {.op_id = ring.NewOpId(),
+                 .group = slot,
+                 .sequence = 77,
+                 .bytes = 8,
+                 .enter_ns = now_,
+                 .end_ns = 0,
+                 .thread = 9});
+  ASSERT_TRUE(Connected());
+  for (int second = 0; second < 4; ++second) Advance(1000 * kMs);
+  EXPECT_TRUE(Got([](const auto& m) {
+    return m.health().ranks_size() > 0 && m.health().ranks(0).open_ops_size() == 1 &&
+           m.health().ranks(0).open_ops(0).sequence() == 77;
+  }));
+}
+
 // Twelve steps of 20 ms do not last long enough to be believed while the job runs.
 TEST_F(AgentTest, AJobThatHangsEarlyHasIterationsAllTheSame) {
   RingWriter& ring = Process(10, 0);

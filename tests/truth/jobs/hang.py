@@ -22,9 +22,11 @@ import torch
 import torch.distributed as dist
 from torch.utils.data import DataLoader, Dataset
 
-HANGS = ("lock", "gil", "sleep", "size", "skip", "order", "exit", "kill", "first-op", "group")
+HANGS = ("lock", "gil", "sleep", "size", "skip", "order", "exit", "kill", "first-op", "group",
+         "heartbeat")
 CONFUSERS = ("none", "checkpoint", "evaluation", "save", "pause", "input", "loader", "first-step", "join",
-             "compile", "slow-save", "late-init", "late-group")
+             "compile", "slow-save", "late-init", "late-group", "beats", "heartbeat-stops")
+BEATING = ("heartbeat", "beats", "heartbeat-stops")
 WIDTH = 96
 
 
@@ -48,6 +50,8 @@ class Job:
         self.iteration = 0
         self.tensor = self.subgroups("TENSOR", [range(i, i + 2) for i in range(0, self.world, 2)])
         self.data = self.subgroups("DATA", [range(i, self.world, 2) for i in range(2)])
+        if args.happens in BEATING:
+            threading.Thread(target=self.beat, args=(dist.new_group(group_desc="HEARTBEAT"),), daemon=True).start()
         self.layers = torch.nn.Sequential(torch.nn.Linear(WIDTH, WIDTH), torch.nn.GELU(), torch.nn.Linear(WIDTH, WIDTH))
 
     def subgroups(self, description, all_members):
@@ -56,6 +60,18 @@ class Job:
             group = dist.new_group(list(members), group_desc=description)
             mine = group if self.rank in members else mine
         return mine
+
+    def beat(self, group):
+        """As a monitor does: on a thread and a communicator of its own, whatever the training does."""
+        try:
+            while True:
+                if self.mine("heartbeat-stops") and self.iteration >= self.args.from_iteration:
+                    self.announce()
+                    return
+                dist.all_reduce(torch.ones(1), group=group)
+                time.sleep(0.2)
+        except RuntimeError:
+            pass  # the job is over
 
     def mine(self, event):
         return self.rank == self.args.rank and self.args.happens == event
@@ -94,7 +110,7 @@ class Job:
             dist.all_reduce(parameter.grad, group=self.data)
 
     def happen(self):
-        if self.now("lock") or self.now("group"):
+        if self.now("lock") or self.now("group") or self.now("heartbeat"):
             wait_for_worker()
         if self.now("late-group"):
             time.sleep(self.args.seconds)

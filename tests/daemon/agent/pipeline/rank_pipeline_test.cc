@@ -211,5 +211,59 @@ TEST_F(RankPipelineTest, AJobThatEndsEarlyIsClosedByFinish) {
   EXPECT_TRUE(pipeline_.TakeClosed().summaries.empty());
 }
 
+// A thread that beats on a communicator of its own every 30 ms.
+class HeartbeatTest : public RankPipelineTest {
+ protected:
+  HeartbeatTest() {
+    GroupFacts world, beat;
+    world.ready = beat.ready = true;
+    world.size = beat.size = 2;
+    world.name = "0";
+    beat.name = "1";
+    world.members = beat.members = {0, 1};
+    pipeline_.TakeGroups(std::vector{world, beat}, 2);
+    pipeline_.SetMainThread(7);
+  }
+  void Beat(std::int64_t at) {
+    const FakeOp op{.op_id = ++ids_,
+                    .group = 1,
+                    .sequence = beats_++,
+                    .bytes = 8,
+                    .enter_ns = at,
+                    .end_ns = at + kMs,
+                    .thread = 9};
+    pipeline_.Take(RecordsOf(op));
+  }
+  void BeatingStep(int i) {
+    const std::int64_t before = now_;
+    Step();
+    if (i % 3 != 0) Beat(before + 30 * kMs);
+  }
+
+  std::uint64_t beats_ = 0;
+};
+
+TEST_F(HeartbeatTest, ItIsNoProgressOfTheTraining) {
+  for (int i = 0; i < 30; ++i) BeatingStep(i);
+  const std::int64_t trained = pipeline_.newest_op_ns();
+  for (int i = 0; i < 30; ++i) Beat(now_ + i * 30 * kMs);
+  EXPECT_EQ(pipeline_.newest_op_ns(), trained);
+  ASSERT_TRUE(pipeline_.newest_training_op().has_value());
+  EXPECT_EQ(pipeline_.newest_training_op()->thread_id, 7u);
+  EXPECT_EQ(pipeline_.newest_training_op()->group_slot, 0);
+}
+
+TEST_F(HeartbeatTest, ItDoesNotDisturbThePattern) {
+  for (int i = 0; i < 30; ++i) BeatingStep(i);
+  EXPECT_EQ(pipeline_.typical_iteration_ns(), (Closed(), 100 * kMs));
+}
+
+TEST_F(HeartbeatTest, WhereItsThreadTrainsItCounts) {
+  pipeline_.SetMainThread(9);
+  for (int i = 0; i < 30; ++i) BeatingStep(i);
+  Beat(now_ + kMs);
+  EXPECT_GT(pipeline_.newest_op_ns(), now_) << "that is the main thread, whatever it sends";
+}
+
 }  // namespace
 }  // namespace fathom::agent
