@@ -1,5 +1,6 @@
 #include "daemon/tracer/python/entry.h"
 
+#include "daemon/tracer/core/activation.h"
 #include "daemon/tracer/core/function_names.h"
 #include "daemon/tracer/core/marks.h"
 #include "daemon/tracer/core/tracer_state.h"
@@ -14,7 +15,9 @@ bool IsMark(std::uint64_t kind) { return kind > 0 && kind < fathom::abi::kMarkKi
 
 }  // namespace
 
-FATHOM_EXPORT int fathom_python_version(void) { return 4; }
+FATHOM_EXPORT int fathom_python_version(void) { return 5; }
+
+FATHOM_EXPORT void fathom_start(void) { (void)fathom::tracer::Activate(); }
 
 FATHOM_EXPORT void fathom_group_begin(const char* name, const char* description,
                                       const std::uint32_t* members, std::uint32_t member_count) {

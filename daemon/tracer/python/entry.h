@@ -17,6 +17,9 @@ extern "C" {
 // Version of this interface; the hook does nothing with one it does not know.
 int fathom_python_version(void);
 
+// Turns the tracer on (core/activation.h): this process is about to be a rank of a job.
+void fathom_start(void);
+
 // Announces the groups that this thread makes until fathom_group_end. No members: all ranks.
 void fathom_group_begin(const char* name, const char* description, const std::uint32_t* members,
                         std::uint32_t member_count);

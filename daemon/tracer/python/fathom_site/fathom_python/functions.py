@@ -56,6 +56,19 @@ def bracketed(lib, label, real):
     return traced
 
 
+def starting(lib, label, real):
+    """`real` as bracketed() has it, with the tracer on from then: who calls it is a rank of a job."""
+    traced = bracketed(lib, label, real)
+    start = lib.fathom_start
+
+    @functools.wraps(real)
+    def started(*args, **kwargs):
+        start()
+        return traced(*args, **kwargs)
+
+    return started
+
+
 def patch(lib, owner, name, label, wrap=timed):
     """Puts a wrapper in place of `owner.name`, a function or a method. False: nothing such there.
 

@@ -22,6 +22,7 @@ def patch(module, lib):
                 lib.fathom_group_end()
 
     module._new_process_group_helper = _new_process_group_helper
+    functions.patch(lib, module, "init_process_group", "communicator (init_process_group)", functions.starting)
     _mark_new_group(module, lib)
 
 

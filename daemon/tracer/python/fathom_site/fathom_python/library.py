@@ -1,5 +1,5 @@
 """libfathom.so as it is mapped in this process, through ctypes."""
-VERSION = 4
+VERSION = 5
 
 
 def load():
@@ -17,6 +17,8 @@ def load():
         u64, u32_array = ctypes.c_uint64, ctypes.POINTER(ctypes.c_uint32)
         lib.fathom_group_begin.argtypes = [ctypes.c_char_p, ctypes.c_char_p, u32_array, ctypes.c_uint32]
         lib.fathom_group_begin.restype = None
+        lib.fathom_start.argtypes = []
+        lib.fathom_start.restype = None
         lib.fathom_group_end.argtypes = []
         lib.fathom_group_end.restype = None
         lib.fathom_mark_begin.argtypes = [u64, u64]

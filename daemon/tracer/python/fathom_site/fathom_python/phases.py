@@ -7,7 +7,6 @@ PHASES = {
     "torch.nn.parallel.distributed": (("DistributedDataParallel.forward", "forward", False),),
     "torch.distributed.fsdp.fully_sharded_data_parallel": (("FullyShardedDataParallel.forward", "forward", False),),
     "torch.serialization": (("save", "checkpoint (torch.save)", True), ("load", "checkpoint (torch.load)", True)),
-    "torch.distributed.distributed_c10d": (("init_process_group", "communicator (init_process_group)", True),),
     "torch._inductor.compile_fx": (("compile_fx", "compile (torch.compile)", True),),
     "torch.utils.cpp_extension": (("_jit_compile", "compile (torch.utils.cpp_extension)", True),),
     "torch.distributed.checkpoint.state_dict_saver": (

@@ -54,7 +54,6 @@ def _act(name, module):
             from . import groups, marks
 
             groups.patch(module, lib)
-            phases.patch(lib, name, module)
             marks.watch_gc(lib)
         elif name == LOADER:
             from . import marks
