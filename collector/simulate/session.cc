@@ -165,7 +165,7 @@ void Session::Look() {
     Fetch(outcome_.suspicion.rows);
     start = options_.now();
     outcome_.diagnosis = diagnosis::Diagnose(view_, outcome_.suspicion, options_.config);
-    view_.episode.wide |= outcome_.diagnosis.undecided;
+    diagnosis::Remember(outcome_.diagnosis, view_.episode);
     took += options_.now() - start;
   } else if (options_.look_ahead) {
     LookAhead();

@@ -5,6 +5,7 @@
 
 #include "collector/limits.h"
 #include "collector/window/row_conversion.h"
+#include "diagnosis/engine/diagnose.h"
 #include "fathom/v1/health.pb.h"
 #include "fathom/v1/job.pb.h"
 #include "fathom/v1/row.pb.h"
@@ -245,7 +246,7 @@ void JobState::SetSuspicion(const diagnosis::Suspicion& suspicion) {
   rows_.Prefer(suspicion.rows.ranks, suspicion.rows.iterations, suspicion.onset);
   window_.MarkIrregular(suspicion.irregular);
   if (suspicion.slow && suspicion.onset.value >= 0) {
-    window_.Pin(suspicion.onset.value);
+    window_.Pin((suspicion.rise.empty() ? suspicion : suspicion.rise.front()).onset.value);
   } else {
     window_.Unpin();
   }
@@ -259,7 +260,7 @@ void JobState::Recall(Learnt learnt) {
 void JobState::SetDiagnosis(const diagnosis::Diagnosis& diagnosis) {
   const std::lock_guard lock(mutex_);
   diagnosis_ = diagnosis;
-  suspicion_.episode.wide |= diagnosis.undecided;
+  diagnosis::Remember(diagnosis, suspicion_.episode);
   window_.MarkIrregular(diagnosis.irregular);
 }
 

@@ -20,9 +20,30 @@
 namespace fathom::diagnosis {
 namespace {
 
+// Iterations that are no baseline: the irregular ones.
 std::set<Iteration> IrregularOf(const Suspicion& suspicion) {
   std::set<Iteration> out;
   for (const IrregularIteration& it : suspicion.irregular) out.insert(it.index);
+  return out;
+}
+
+// Of the whole episode, without those that its rise is compared with.
+std::set<Iteration> ExplainedOf(const Suspicion& whole) {
+  std::set<Iteration> out = IrregularOf(whole);
+  if (whole.rise.empty()) return out;
+  const Suspicion& rise = whole.rise.front();
+  for (Iteration iteration : rise.rows.iterations) {
+    if (iteration < rise.onset) out.erase(iteration);
+  }
+  return out;
+}
+
+// Of the rise in it; what was before the episode is no measure of it.
+std::set<Iteration> ExplainedOfRise(const Suspicion& whole) {
+  std::set<Iteration> out = IrregularOf(whole.rise.front());
+  for (Iteration iteration : whole.rows.iterations) {
+    if (iteration < whole.rise.front().usual_from) out.insert(iteration);
+  }
   return out;
 }
 
@@ -99,10 +120,18 @@ void AddRunnerUp(const std::vector<RankedDevice>& ranking, double least_odds,
 // Rows are what evidence is gathered from; a schedule has rules of its own.
 bool HasRows(const JobView& view) { return view.schedule.empty() || !view.rows.empty(); }
 
-}  // namespace
+bool NamesSomebody(const Verdict& verdict) {
+  return Convicts(verdict) && !IsHang(verdict) && verdict.entity.type != EntityType::kJob;
+}
 
-Diagnosis Diagnose(const JobView& view, const Suspicion& suspicion, const DiagnosisConfig& config) {
-  const ExecutionGraph graph(view, IrregularOf(suspicion), suspicion.onset, config);
+bool NamesSomebody(const Diagnosis& diagnosis) {
+  return std::any_of(diagnosis.verdicts.begin(), diagnosis.verdicts.end(),
+                     [](const Verdict& verdict) { return NamesSomebody(verdict); });
+}
+
+Diagnosis DiagnoseOne(const JobView& view, const Suspicion& suspicion,
+                      const std::set<Iteration>& explained, const DiagnosisConfig& config) {
+  const ExecutionGraph graph(view, explained, suspicion.onset, config);
   Findings findings;
   const std::optional<Replay> replay = ReplayOf(view, findings);
   const Case c{view, suspicion, graph, config, replay ? &*replay : nullptr};
@@ -126,6 +155,45 @@ Diagnosis Diagnose(const JobView& view, const Suspicion& suspicion, const Diagno
   const double expected = suspicion.expected.Seconds();
   if (expected > 0) out.slowdown = suspicion.measured.Seconds() / expected;
   return out;
+}
+
+bool SharesARank(const Verdict& a, const std::vector<Verdict>& others) {
+  return std::any_of(others.begin(), others.end(), [&](const Verdict& b) {
+    return std::any_of(b.entity.ranks.begin(), b.entity.ranks.end(),
+                       [&](RankId rank) { return Contains(a.entity.ranks, rank); });
+  });
+}
+
+// Who caused the rise is known: what is said of the whole stays as far as it is about others.
+void AddRise(Diagnosis rise, Diagnosis& out) {
+  std::erase_if(out.verdicts, [&](const Verdict& verdict) {
+    const bool of_all = verdict.entity.type == EntityType::kJob;
+    return !of_all && (!Convicts(verdict) || SharesARank(verdict, rise.verdicts));
+  });
+  std::erase_if(rise.verdicts, [](const Verdict& verdict) { return !NamesSomebody(verdict); });
+  for (Verdict& verdict : rise.verdicts) out.verdicts.push_back(std::move(verdict));
+  std::stable_sort(out.verdicts.begin(), out.verdicts.end(), Stronger);
+  out.abstained = std::move(rise.abstained);
+  out.undecided = false;
+}
+
+}  // namespace
+
+Diagnosis Diagnose(const JobView& view, const Suspicion& suspicion, const DiagnosisConfig& config) {
+  Diagnosis out = DiagnoseOne(view, suspicion, ExplainedOf(suspicion), config);
+  if (suspicion.rise.empty()) {
+    out.named = NamesSomebody(out);
+    return out;
+  }
+  const Suspicion& rise = suspicion.rise.front();
+  Diagnosis of_rise = DiagnoseOne(view, rise, ExplainedOfRise(suspicion), config);
+  if (NamesSomebody(of_rise)) AddRise(std::move(of_rise), out);
+  return out;
+}
+
+void Remember(const Diagnosis& diagnosis, Episode& episode) {
+  episode.wide |= diagnosis.undecided;
+  episode.named |= diagnosis.named;
 }
 
 }  // namespace fathom::diagnosis

@@ -8,7 +8,10 @@
 // verdicts with a grade. An entity is never convicted on one communicator's evidence if it has
 // several, never on one iteration, and never if another explains its lateness.
 //
-// Thread-safety: pure function. Errors: none; what cannot be told is in `abstained`.
+// A rise within an episode (Suspicion::rise) is judged by itself, against what was usual in the
+// episode. If it has a culprit, that is told beside what is said of the whole.
+//
+// Thread-safety: pure functions. Errors: none; what cannot be told is in `abstained`.
 // Cost: O(rows log rows).
 #ifndef FATHOM_DIAGNOSIS_ENGINE_DIAGNOSE_H_
 #define FATHOM_DIAGNOSIS_ENGINE_DIAGNOSE_H_
@@ -22,6 +25,9 @@ namespace fathom::diagnosis {
 
 // `suspicion` is what Watch() said of the same view. Leaves `ranks` to TotalsOf() (engine/totals).
 Diagnosis Diagnose(const JobView& view, const Suspicion& suspicion, const DiagnosisConfig& config);
+
+// What the next Watch() is to know of it. `episode`: that of the same view's suspicion.
+void Remember(const Diagnosis& diagnosis, Episode& episode);
 
 }  // namespace fathom::diagnosis
 

@@ -110,14 +110,14 @@ void AddCompany(RankId rank, const std::vector<const Group*>& groups, std::size_
 // Enough to judge the first `suspects` of `order`: their company, then those whose rows are at
 // hand, who comes next in suspicion, and the most innocent ones.
 std::vector<RankId> RanksAround(const JobView& view, const Suspects& order, std::size_t suspects,
-                                std::size_t limit) {
+                                std::size_t limit, const Episode& known) {
   std::set<RankId> chosen;
   for (std::size_t s = 0; s < suspects; ++s) chosen.insert(order[s].rank);
   const auto groups = SmallGroups(view, limit);
   for (std::size_t s = 0; s < suspects; ++s) {
     AddCompany(order[s].rank, groups, limit * 3 / 4, chosen);
   }
-  for (RankId rank : view.episode.asked) {
+  for (RankId rank : known.asked) {
     if (chosen.size() < limit) chosen.insert(rank);
   }
   const std::size_t next = std::min(order.size(), suspects + limit / 8);
@@ -182,7 +182,7 @@ std::set<Iteration> Newest(const JobSeries& series, std::size_t from, std::size_
 }  // namespace
 
 RowsWanted RowsForSlow(const JobView& view, const JobSeries& series, Iteration onset,
-                       const DiagnosisConfig& config) {
+                       const Episode& known, const DiagnosisConfig& config) {
   const std::size_t first = series.PlaceOf(onset);
   const auto irregular = Newest(series, first, series.points.size(), false, config.irregular_rows);
   const auto baseline = Newest(series, 0, first, true, config.baseline_rows);
@@ -196,8 +196,9 @@ RowsWanted RowsForSlow(const JobView& view, const JobSeries& series, Iteration o
     const std::size_t suspects = SuspectsOf(order, ExcessOf(series, irregular), config);
     const std::size_t few = suspects * config.ranks_per_suspect;
     const bool fits = few < config.all_ranks_up_to && few <= most;
-    const bool told = suspects > 0 && fits && !view.episode.wide;
-    wanted.ranks = told ? RanksAround(view, order, suspects, few) : FewRanks(view, order, most);
+    const bool told = suspects > 0 && fits && !known.wide;
+    wanted.ranks =
+        told ? RanksAround(view, order, suspects, few, known) : FewRanks(view, order, most);
   }
   return wanted;
 }

@@ -28,9 +28,9 @@
 
 namespace fathom::diagnosis {
 
-// Rows for a slow job whose episode began at `onset`.
+// Rows for a slow job whose episode began at `onset`. `known`: the episode as it was seen last.
 RowsWanted RowsForSlow(const JobView& view, const JobSeries& series, Iteration onset,
-                       const DiagnosisConfig& config);
+                       const Episode& known, const DiagnosisConfig& config);
 
 // Rows for a stuck job: its last order_iterations and the one in which it is stuck; of a large job
 // of the ranks of a ring only.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <utility>
 
 #include "diagnosis/stats/change_point.h"
 #include "diagnosis/stats/robust.h"
@@ -113,18 +114,21 @@ std::size_t JobSeries::PlaceOf(Iteration iteration) const {
   return static_cast<std::size_t>(at - points.begin());
 }
 
-JobSeries BuildSeries(const JobView& view, const DiagnosisConfig& config) {
+namespace {
+
+JobSeries Judged(std::vector<SeriesPoint> points, const Episode& episode,
+                 const DiagnosisConfig& config) {
   JobSeries series;
-  series.points = WithPast(view.past, MedianOverRanks(view, config));
-  const bool in_episode = view.episode.onset.value >= 0 && view.episode.expected.count > 0;
-  if (in_episode) series.episode = view.episode.onset;
+  series.points = std::move(points);
+  const bool in_episode = episode.onset.value >= 0 && episode.expected.count > 0;
+  if (in_episode) series.episode = episode.onset;
   const auto learn = static_cast<std::size_t>(config.baseline_iterations);
   if (series.points.size() < learn && !in_episode) return series;
   const bool known = Known(series, learn);
   const std::size_t taught = in_episode || known ? 0 : learn;
   JudgeLearners(series, taught, config);
   std::deque<double> regular;
-  Level level = in_episode ? Frozen(view.episode) : Level{};
+  Level level = in_episode ? Frozen(episode) : Level{};
   bool stale = !in_episode;
   for (std::size_t i = 0; i < series.points.size(); ++i) {
     SeriesPoint& point = series.points[i];
@@ -142,23 +146,43 @@ JobSeries BuildSeries(const JobView& view, const DiagnosisConfig& config) {
   return series;
 }
 
+}  // namespace
+
+JobSeries BuildSeries(const JobView& view, const DiagnosisConfig& config) {
+  return Judged(WithPast(view.past, MedianOverRanks(view, config)), view.episode, config);
+}
+
+JobSeries SeriesSince(const JobSeries& series, Iteration onset, const Episode& known,
+                      const DiagnosisConfig& config) {
+  std::vector<SeriesPoint> points;
+  for (std::size_t i = series.PlaceOf(onset); i < series.points.size(); ++i) {
+    const SeriesPoint& point = series.points[i];
+    points.push_back({point.index, point.begin, point.seconds});
+  }
+  return Judged(std::move(points), known, config);
+}
+
 std::vector<double> SecondsOf(const JobSeries& series, std::size_t from, std::size_t to) {
   std::vector<double> values;
   for (std::size_t i = from; i < to; ++i) values.push_back(series.points[i].seconds);
   return values;
 }
 
-std::vector<PastIteration> PastOf(const JobSeries& series, Iteration onset,
+std::vector<PastIteration> PastOf(const JobSeries& series, const Episode& episode,
                                   const DiagnosisConfig& config) {
   const auto most = static_cast<std::size_t>(config.trailing_window);
   const std::size_t n = series.points.size();
   std::vector<PastIteration> past;
-  std::size_t regular = 0;
+  const Iteration onset = episode.onset;
+  const Iteration rise = episode.rise.empty() ? onset : episode.rise.front().onset;
+  std::size_t regular = 0, risen_from = 0;
   for (std::size_t i = n; i-- > 0;) {
     const SeriesPoint& point = series.points[i];
     const bool usual = point.regular && (onset.value < 0 || point.index < onset);
-    const bool teaches = usual && regular < most;
+    const bool within = point.index >= onset && point.index < rise;
+    const bool teaches = (usual && regular < most) || (within && risen_from < most);
     regular += usual ? 1 : 0;
+    risen_from += within ? 1 : 0;
     if (point.past && !teaches && n - i > most) continue;
     past.push_back({point.index, point.begin, Nanos::FromSeconds(point.seconds), point.regular});
   }

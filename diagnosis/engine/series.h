@@ -46,6 +46,11 @@ struct JobSeries {
 
 JobSeries BuildSeries(const JobView& view, const DiagnosisConfig& config);
 
+// Of the points since `onset` alone, each judged anew, as if the job had begun there. `known`: an
+// episode among them that was handed back, or none.
+JobSeries SeriesSince(const JobSeries& series, Iteration onset, const Episode& known,
+                      const DiagnosisConfig& config);
+
 // Why a job counts as slow, and since which point. `first` = points.size(): it does not.
 struct Onset {
   std::size_t first = 0;
@@ -68,10 +73,11 @@ std::vector<double> SecondsOf(const JobSeries& series, std::size_t from, std::si
 // Irregular points among the last `count`.
 std::size_t IrregularAmongLast(const JobSeries& series, std::size_t count);
 
-// What is to be handed back of the series: the window, the newest trailing_window points, and as
-// many of the newest regular ones before the episode that began at `onset` (−1: there is none). A
-// noisy job's iterations may be regular in it, and would push out what they are compared with.
-std::vector<PastIteration> PastOf(const JobSeries& series, Iteration onset,
+// What is to be handed back of the series: the window, the newest trailing_window points, as
+// many of the newest regular ones before `episode` (there may be none), and of those in it before
+// its rise. A noisy job's iterations may be regular in an episode, and would push out what they are
+// compared with.
+std::vector<PastIteration> PastOf(const JobSeries& series, const Episode& episode,
                                   const DiagnosisConfig& config);
 
 }  // namespace fathom::diagnosis

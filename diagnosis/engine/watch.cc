@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "diagnosis/engine/rank_shift.h"
@@ -59,11 +60,9 @@ std::optional<Shift> RankShiftIn(const JobView& view, const JobSeries& series,
   return shift;
 }
 
-// A small lasting step is told by many points together, none of which is irregular by itself.
-Onset FindSmallOnset(const JobView& view, JobSeries& series, const DiagnosisConfig& config) {
+// Judges the points by the step; none: there is no onset.
+Onset OnsetOf(const std::optional<Shift>& shift, JobSeries& series) {
   const std::size_t n = series.points.size();
-  std::optional<Shift> shift = FindShift(series, config);
-  if (!shift) shift = RankShiftIn(view, series, config);
   if (!shift) return {n, false, 0};
   series.reference = shift->before;
   for (std::size_t i = shift->first; i < n; ++i) {
@@ -72,35 +71,38 @@ Onset FindSmallOnset(const JobView& view, JobSeries& series, const DiagnosisConf
   return {shift->first, true, 1};
 }
 
+// A lasting step is told by many points together, none of which is irregular by itself.
+Onset FindStep(const JobView& view, JobSeries& series, const DiagnosisConfig& config) {
+  std::optional<Shift> shift = FindShift(series, config);
+  if (!shift) shift = RankShiftIn(view, series, config);
+  return OnsetOf(shift, series);
+}
+
 void DescribeEpisode(const JobView& view, const JobSeries& series, const Onset& onset,
-                     const DiagnosisConfig& config, Suspicion& out) {
+                     const Episode& known, const DiagnosisConfig& config, Suspicion& out) {
   const SeriesPoint& first = series.points[onset.first];
   out.onset = first.index;
   out.onset_time = first.begin;
   // The same episode goes on: it keeps the onset it was first seen with.
-  const bool goes_on = view.episode.onset.value >= 0 && view.episode.onset < first.index;
+  const bool goes_on = known.onset.value >= 0 && known.onset < first.index;
   if (goes_on && (!onset.persistent || IsOneEpisode(series, onset.first, config))) {
-    out.onset = view.episode.onset;
-    out.onset_time = view.episode.onset_time;
+    out.onset = known.onset;
+    out.onset_time = known.onset_time;
   }
-  out.rows = RowsForSlow(view, series, out.onset, config);
+  out.rows = RowsForSlow(view, series, out.onset, known, config);
   out.seen_since_onset =
       static_cast<std::int64_t>(series.points.size() - series.PlaceOf(out.onset));
-  out.episode = {out.onset, out.onset_time, out.expected,
-                 out.noise, out.rows.ranks, view.episode.wide};
+  out.episode = {out.onset,      out.onset_time, out.expected, out.noise,
+                 out.rows.ranks, known.wide,     known.named,  {}};
 }
 
-}  // namespace
-
-Suspicion Watch(const JobView& view, const DiagnosisConfig& config) {
+// `known`: the episode as it was seen last.
+Suspicion SlownessOf(const JobView& view, const JobSeries& series, const Onset& onset,
+                     const Episode& known, const DiagnosisConfig& config) {
   Suspicion out;
-  JobSeries series = BuildSeries(view, config);
   const std::size_t n = series.points.size();
-  Onset onset = FindOnset(series, config);
-  if (onset.first == n) onset = FindSmallOnset(view, series, config);
   const auto calm = static_cast<std::size_t>(config.settled_iterations);
   out.slow = onset.first < n;
-  out.stalled = AnyStalled(view, config);
   out.settled =
       !out.slow && series.reference > 0 && n >= calm && IrregularAmongLast(series, calm) <= 1;
   out.expected = Nanos::FromSeconds(series.reference);
@@ -108,8 +110,48 @@ Suspicion Watch(const JobView& view, const DiagnosisConfig& config) {
   out.measured = Nanos::FromSeconds(Measured(series, onset, config));
   out.change_probability = onset.probability;
   out.irregular = Irregular(series, onset);
-  if (out.slow) DescribeEpisode(view, series, onset, config, out);
-  out.past = PastOf(series, out.onset, config);
+  if (out.slow) DescribeEpisode(view, series, onset, known, config, out);
+  return out;
+}
+
+// What began lately in an episode is none: its first iterations have to teach what is usual in it.
+Onset FindRise(JobSeries& series, const DiagnosisConfig& config) {
+  const std::size_t n = series.points.size();
+  const bool known = series.episode.value >= 0;
+  Onset onset = FindOnset(series, config);
+  if (onset.first == n) onset = OnsetOf(FindShift(series, config), series);
+  const bool lasts =
+      onset.persistent && static_cast<std::int32_t>(onset.first) >= config.learning_iterations;
+  return known || lasts ? onset : Onset{n, false, 0};
+}
+
+void LookWithin(const JobView& view, const JobSeries& whole, const DiagnosisConfig& config,
+                Suspicion& out) {
+  const Episode& episode = view.episode;
+  const Episode known = episode.rise.empty() ? Episode() : episode.rise.front();
+  if (!out.slow || out.onset != episode.onset || (episode.named && episode.rise.empty())) return;
+  JobSeries series = SeriesSince(whole, out.onset, known, config);
+  const Onset onset = FindRise(series, config);
+  Suspicion rise = SlownessOf(view, series, onset, known, config);
+  if (!rise.slow) return;
+  rise.usual_from = out.onset;
+  std::set<Iteration> all(out.rows.iterations.begin(), out.rows.iterations.end());
+  all.insert(rise.rows.iterations.begin(), rise.rows.iterations.end());
+  out.rows = {rise.rows.ranks, {all.begin(), all.end()}};
+  out.episode.rise = {rise.episode};
+  out.rise = {std::move(rise)};
+}
+
+}  // namespace
+
+Suspicion Watch(const JobView& view, const DiagnosisConfig& config) {
+  JobSeries series = BuildSeries(view, config);
+  Onset onset = FindOnset(series, config);
+  if (onset.first == series.points.size()) onset = FindStep(view, series, config);
+  Suspicion out = SlownessOf(view, series, onset, view.episode, config);
+  out.stalled = AnyStalled(view, config);
+  LookWithin(view, series, config, out);
+  out.past = PastOf(series, out.episode, config);
   if (out.stalled) out.rows = RowsForStall(view, config);
   return out;
 }

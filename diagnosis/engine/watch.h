@@ -10,6 +10,11 @@
 // = 1.05). The onset is found by Bayesian online change point detection (Adams & MacKay 2007). A
 // rank is stalled when it is silent for longer than stall_factor × its own iteration, with a floor.
 //
+// A job may become slower for good with nobody to blame: longer sequences, a larger batch. In an
+// episode in which nobody was convicted (Episode::named) its own iterations are watched like those
+// of a job that began with it; a lasting rise above them, after learning_iterations, is looked into
+// by itself.
+//
 // Thread-safety: pure functions. Cost: O(ranks × window).
 #ifndef FATHOM_DIAGNOSIS_ENGINE_WATCH_H_
 #define FATHOM_DIAGNOSIS_ENGINE_WATCH_H_
@@ -34,6 +39,7 @@ struct Suspicion {
   bool stalled = false;  // some rank is stalled
   bool settled = false;  // regular for a while: open verdicts on slowness may be closed
   Iteration onset{-1};   // first irregular iteration of the present episode
+  Iteration usual_from;  // what was before tells nothing of what is usual
   WallNs onset_time;
   Nanos expected;                 // baseline iteration time; 0 while it is not known
   Nanos measured;                 // median of the recent ones
@@ -43,7 +49,10 @@ struct Suspicion {
   RowsWanted rows;
   std::int64_t seen_since_onset = 0;  // iterations, regular ones too; 0 unless slow
   Episode episode;                    // to be handed back in JobView::episode; empty unless slow
-  // To be handed back in JobView::past: the window and no more than twice trailing_window.
+  // At most one: slower yet since some iteration of an episode that is nobody's doing, measured by
+  // what was usual in the episode before. Its rows are among those of the whole.
+  std::vector<Suspicion> rise;
+  // To be handed back in JobView::past: the window and no more than three times trailing_window.
   std::vector<PastIteration> past;
 };
 

@@ -33,6 +33,7 @@ Times TimesOf(const Case& c, RankId rank, const std::set<Iteration>& irregular, 
   Times times;
   for (const IterationSummary& it : c.view.window) {
     if ((it.index >= since) != after || irregular.contains(it.index) != after) continue;
+    if (it.index < c.suspicion.usual_from) continue;
     const RankIteration* mine = RankIn(it, rank);
     if (mine == nullptr) continue;
     times.cpu.push_back(mine->cpu.Seconds());

@@ -229,8 +229,10 @@ struct Episode {
   Nanos expected;                  // iteration time before the onset
   Nanos noise;                     // and its standard deviation
   std::vector<RankId> asked = {};  // whose rows were wanted last; sorted
-  bool wide = false;  // rows of few ranks did not tell; set by whoever called Diagnose(), until the
-                      // episode is over
+  bool wide = false;   // rows of few ranks did not tell; set by whoever called Diagnose(), until
+                       // the episode is over
+  bool named = false;  // somebody was convicted of it; set likewise
+  std::vector<Episode> rise = {};  // at most one: slower yet, within an episode of nobody's doing
 };
 
 // An iteration as Watch() last judged it. The window of many communicators is short, and what is

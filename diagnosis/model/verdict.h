@@ -172,6 +172,7 @@ struct Diagnosis {
   Nanos median_iteration;         // of the regular ones
   double slowdown = 1;            // now, against the baseline
   bool undecided = false;         // rows came and convict nobody: others may tell (Episode::wide)
+  bool named = false;             // the episode is some rank's, node's or link's (Episode::named)
   std::optional<WhatIf> what_if;  // of jobs that can be replayed
 };
 

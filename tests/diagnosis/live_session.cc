@@ -24,7 +24,8 @@ void Remember(const Diagnosis& diagnosis, std::vector<Verdict>& ever) {
 
 void KeepWindow(std::size_t newest, JobView& view) {
   constexpr std::int64_t kPinBefore = 12, kPinAfter = 5;
-  const Iteration onset = view.episode.onset;
+  const bool risen = !view.episode.rise.empty();
+  const Iteration onset = risen ? view.episode.rise.front().onset : view.episode.onset;
   const std::size_t n = view.window.size();
   const std::int64_t first = n > newest ? view.window[n - newest].index.value : 0;
   std::erase_if(view.window, [&](const IterationSummary& it) {
@@ -50,7 +51,7 @@ LiveOutcome RunLive(const JobView& whole, const DiagnosisConfig& config, std::si
     if (!outcome.suspicion.slow && !outcome.suspicion.stalled) continue;
     FillRows(whole, outcome.suspicion.rows, view);
     outcome.diagnosis = Diagnose(view, outcome.suspicion, config);
-    episode.wide |= outcome.diagnosis.undecided;
+    diagnosis::Remember(outcome.diagnosis, episode);
     Remember(outcome.diagnosis, outcome.ever);
     if (outcome.first_verdict < 0 && !outcome.diagnosis.verdicts.empty()) {
       outcome.first_verdict = static_cast<std::int64_t>(n);

@@ -436,8 +436,13 @@ TEST_F(JobStateTest, RowsThatDidNotTellMakeTheEpisodeWideUntilItIsOver) {
   diagnosis.undecided = true;
   job.SetDiagnosis(diagnosis);
   EXPECT_TRUE(View().episode.wide);
+  EXPECT_FALSE(View().episode.named);
+  diagnosis.named = true;
+  job.SetDiagnosis(diagnosis);
+  EXPECT_TRUE(View().episode.named);
   job.SetSuspicion({});
   EXPECT_FALSE(View().episode.wide);
+  EXPECT_FALSE(View().episode.named);
 }
 
 TEST_F(JobStateTest, ARankCostsLessThanItsBound) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <random>
+#include <set>
 
 #include "diagnosis/engine/look_ahead.h"
 #include "diagnosis/evidence/cost.h"
@@ -251,6 +252,57 @@ TEST(WatchTest, WhatIsRegularInAnEpisodePushesNoBaselineOut) {
     return past.regular && past.index < last.onset;
   });
   EXPECT_GE(known, DiagnosisConfig().baseline_rows);
+}
+
+// Longer for good from 40 on, and longer yet from 100 on.
+std::vector<double> GrownTwice() {
+  return Joined({Series(40, 0.1, 0.01, 1), Series(60, 0.2, 0.01, 2), Series(150, 0.26, 0.01, 3)});
+}
+
+TEST(WatchTest, ARiseInAnEpisodeOfNobodysDoingIsComparedWithTheEpisode) {
+  for (const std::size_t newest : {std::size_t{22}, std::size_t{96}}) {
+    const Suspicion last = SeeLive(GrownTwice(), 0, newest).last;
+    EXPECT_EQ(last.onset.value, 40);
+    ASSERT_EQ(last.rise.size(), 1u) << newest;
+    const Suspicion& rise = last.rise.front();
+    EXPECT_EQ(rise.onset.value, 100);
+    EXPECT_NEAR(rise.expected.Seconds(), 0.2, 0.005);
+    EXPECT_NEAR(rise.measured.Seconds(), 0.26, 0.008);
+    ExpectRowsOnBothSides(rise);
+    EXPECT_EQ(rise.usual_from.value, 40);
+    const std::set<Iteration> asked(last.rows.iterations.begin(), last.rows.iterations.end());
+    for (const Iteration iteration : rise.rows.iterations) EXPECT_TRUE(asked.contains(iteration));
+    const auto most = static_cast<std::size_t>(3 * DiagnosisConfig().trailing_window);
+    EXPECT_LE(last.past.size(), most + newest) << "what is not in the window any more is bounded";
+  }
+}
+
+TEST(WatchTest, AnEpisodeWithACulpritHasNoRise) {
+  Suspicion last;
+  const std::vector<double> times = GrownTwice();
+  for (std::size_t n = 1; n <= times.size(); ++n) {
+    JobView view = JobOf({times.begin(), times.begin() + static_cast<std::ptrdiff_t>(n)});
+    view.episode = last.episode;
+    view.episode.named = n > 60 && view.episode.onset.value >= 0;
+    last = Watch(view, {});
+    ASSERT_TRUE(last.rise.empty()) << n;
+  }
+  EXPECT_EQ(last.onset.value, 40);
+}
+
+TEST(WatchTest, ARiseEndsAndTheEpisodeGoesOn) {
+  auto times = GrownTwice();
+  const auto back = Series(40, 0.2, 0.01, 4);
+  times.insert(times.end(), back.begin(), back.end());
+  const Suspicion last = SeeLive(times, 0, 96).last;
+  EXPECT_TRUE(last.rise.empty());
+  EXPECT_EQ(last.onset.value, 40);
+}
+
+TEST(WatchTest, WhatGrowsSoonAfterTheOnsetIsNoRise) {
+  const auto times =
+      Joined({Series(40, 0.1, 0.01, 1), Series(20, 0.2, 0.01, 2), Series(60, 0.26, 0.01, 3)});
+  EXPECT_TRUE(SeeLive(times, 0, 96).last.rise.empty());
 }
 
 TEST(WatchTest, ADegradationThatGetsWorseBeganWhenItBegan) {
