@@ -15,6 +15,7 @@
 #include "diagnosis/ranking/ranking.h"
 #include "diagnosis/replay/replay.h"
 #include "diagnosis/replay/what_if.h"
+#include "diagnosis/rules/hot_experts.h"
 #include "diagnosis/rules/registry.h"
 
 namespace fathom::diagnosis {
@@ -140,10 +141,12 @@ Diagnosis DiagnoseOne(const JobView& view, const Suspicion& suspicion,
   if (suspicion.slow && HasRows(view)) {
     const Ledger ledger = GatherEvidence(c, findings);
     JudgeSlowness(c, ledger, findings);
+    SpareLoadedRanks(findings.verdicts);
     out.undecided = EnoughIterations(c, ledger) &&
                     std::none_of(findings.verdicts.begin(), findings.verdicts.end(), Convicts);
     AddRunnerUp(RankDevices(view, ledger, config), config.supported_odds, findings.verdicts);
   }
+  SpareLoadedRanks(findings.verdicts);
   DropSlownessWhenStuck(findings.verdicts);
   std::stable_sort(findings.verdicts.begin(), findings.verdicts.end(), Stronger);
   out.verdicts = std::move(findings.verdicts);

@@ -4,6 +4,7 @@
 #include "diagnosis/rules/arrival.h"
 #include "diagnosis/rules/communication_slow.h"
 #include "diagnosis/rules/hang.h"
+#include "diagnosis/rules/hot_experts.h"
 #include "diagnosis/rules/imbalance.h"
 #include "diagnosis/rules/odd_group.h"
 #include "diagnosis/rules/slow_worker.h"
@@ -17,7 +18,7 @@ const std::vector<Rule>& AllRules() {
   static const std::vector<Rule> kRules = {
       ArrivalRule(),    WalkBackRule(),   CommunicationSlowRule(), ImbalanceRule(),
       HangRule(),       StoppedJobRule(), SlowWorkerRule(),        UnequalWorkRule(),
-      AlwaysLateRule(), OddGroupRule()};
+      AlwaysLateRule(), OddGroupRule(),   HotExpertsRule()};
   return kRules;
 }
 

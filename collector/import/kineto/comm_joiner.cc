@@ -15,6 +15,11 @@ bool SameKind(CollectiveKind call, CollectiveKind run) {
          (call == CollectiveKind::kReduceScatter && run == CollectiveKind::kAllReduce);
 }
 
+// Of an all-to-all the call tells what is received, and the run what is sent.
+bool SameSize(const CommEvent& call, const CommEvent& run) {
+  return call.elements == run.elements || call.kind == CollectiveKind::kAllToAll;
+}
+
 // A call of a collective or message; init, wait and the like are none.
 bool IsCall(const CommEvent& event) {
   return event.part == CommPart::kCall && event.kind != CollectiveKind::kUnknown;
@@ -120,7 +125,7 @@ class Joiner {
       const CommEvent& call = joined_.ops[i].call;
       if (!Open(i)) continue;
       if (found != kNone && StepAt(trace_, call.begin) != step) break;
-      if (!SameKind(call.kind, run.kind) || call.elements != run.elements) continue;
+      if (!SameKind(call.kind, run.kind) || !SameSize(call, run)) continue;
       if (call.thread == trace_.last_thread && run.begin > trace_.last_begin) continue;
       if (found == kNone) step = StepAt(trace_, call.begin);
       found = i;
@@ -136,7 +141,7 @@ class Joiner {
       const CommEvent& call = joined_.ops[i].call;
       if (call.begin > run.begin) break;
       if (!Open(i) || !SameKind(call.kind, run.kind)) continue;
-      if (call.elements == run.elements) return i;
+      if (SameSize(call, run)) return i;
       if (loose == kNone && call.kind != CollectiveKind::kAllReduce) loose = i;
     }
     return loose;

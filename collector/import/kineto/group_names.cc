@@ -40,7 +40,9 @@ std::map<std::int64_t, std::set<Signature>> SignaturesByThread(const JoinedOps& 
   std::map<std::int64_t, std::set<Signature>> by_thread;
   for (const JoinedOp& op : joined.ops) {
     if (op.run_begin == kAbsent || op.on_device || IsPointToPoint(op.call.kind)) continue;
-    by_thread[op.run_thread].insert({op.call.kind, op.call.elements, op.call.data_type});
+    const bool uneven = op.call.kind == CollectiveKind::kAllToAll;  // its sizes tell no group
+    by_thread[op.run_thread].insert(
+        {op.call.kind, uneven ? kAbsent : op.call.elements, op.call.data_type});
   }
   return by_thread;
 }

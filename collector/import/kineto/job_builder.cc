@@ -223,7 +223,9 @@ std::map<GroupId, std::map<RankId, Deeds>> DeedsOnGuessed(const diagnosis::JobVi
       const auto at = deeds.find(op.group);
       if (at == deeds.end() || op.sequence == kNoSequence) continue;
       if (without.contains(op.iteration)) continue;
-      at->second[rank][op.sequence] = {op.kind, op.bytes};
+      // What members of an all-to-all receive may differ.
+      const bool uneven = op.kind == CollectiveKind::kAllToAll;
+      at->second[rank][op.sequence] = {op.kind, uneven ? 0 : op.bytes};
     }
   }
   return deeds;

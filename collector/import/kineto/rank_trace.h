@@ -43,8 +43,8 @@ struct CommEvent {
   bool asynchronous = false;  // the caller said that it waits later
   std::int64_t begin = 0;
   std::int64_t end = 0;
-  std::int64_t thread = kAbsent;  // of a kernel: its stream
-  std::int64_t elements = kAbsent;
+  std::int64_t thread = kAbsent;    // of a kernel: its stream
+  std::int64_t elements = kAbsent;  // of an all-to-all: received by the rank
   std::int64_t sequence = kAbsent;  // as PyTorch counts: from 1
   std::int64_t peer = kAbsent;      // in the numbers of the group, unless peer_is_global
   bool peer_is_global = false;

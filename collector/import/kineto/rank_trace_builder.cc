@@ -17,6 +17,7 @@ namespace {
 constexpr std::uint32_t kMostRanks = 1 << 20;
 constexpr std::string_view kParamComms = "record_param_comms";
 constexpr std::string_view kC10d = "c10d::";
+constexpr std::string_view kAllToAllBase = "c10d::alltoall_base_";  // (output, input, …)
 constexpr std::string_view kGloo = "gloo:";
 constexpr std::string_view kNccl = "nccl:";  // c10d's annotation, also where it records no op
 
@@ -47,6 +48,17 @@ Launches OfCommunication(const std::vector<CommEvent>& comms, const Launches& al
     if (comm.part == CommPart::kKernel && launch != all.end()) kept.insert(*launch);
   }
   return kept;
+}
+
+// Members of an all-to-all may send and receive unequal amounts: of it, what the rank receives, or
+// nothing.
+std::int64_t ElementsOf(CollectiveKind kind, std::string_view name, const EventArgs& args) {
+  if (kind == CollectiveKind::kAllToAll) {
+    if (args.out_elements != kAbsent) return args.out_elements;
+    return name == kAllToAllBase ? args.input_elements : kAbsent;
+  }
+  const std::int64_t told = std::max(args.in_elements, args.out_elements);
+  return told != kAbsent ? told : args.input_elements;
 }
 
 }  // namespace
@@ -174,8 +186,7 @@ void RankTraceBuilder::AddComm(CommPart part, CollectiveKind kind, const TraceEv
   const bool kernel = part == CommPart::kKernel;
   comm.thread = kernel && args.stream != kAbsent ? args.stream : event.thread;
   comm.data_type = DataTypeOfName(args.data_type.empty() ? args.input_type : args.data_type);
-  comm.elements = std::max(args.in_elements, args.out_elements);
-  if (comm.elements == kAbsent) comm.elements = args.input_elements;
+  comm.elements = ElementsOf(kind, event.name, args);
   comm.sequence = args.sequence;
   comm.external_id = args.OpId();
   comm.correlation = args.LaunchId();

@@ -25,7 +25,9 @@ using Line = std::vector<Call>;
 
 std::uint64_t KeyOf(const CommEvent& call) {
   std::uint64_t key = static_cast<std::uint64_t>(call.kind);
-  for (const std::int64_t part : {call.elements, call.group_size}) {
+  // What members of an all-to-all receive may differ, and from step to step.
+  const std::int64_t size = call.kind == CollectiveKind::kAllToAll ? kAbsent : call.elements;
+  for (const std::int64_t part : {size, call.group_size}) {
     key = (key ^ static_cast<std::uint64_t>(part)) * 0x9e3779b97f4a7c15ULL;
   }
   return key ^ (key >> 29);
