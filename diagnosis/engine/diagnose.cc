@@ -141,12 +141,12 @@ Diagnosis DiagnoseOne(const JobView& view, const Suspicion& suspicion,
   if (suspicion.slow && HasRows(view)) {
     const Ledger ledger = GatherEvidence(c, findings);
     JudgeSlowness(c, ledger, findings);
-    SpareLoadedRanks(findings.verdicts);
+    SpareLoadedRanks(findings.verdicts, config);
     out.undecided = EnoughIterations(c, ledger) &&
                     std::none_of(findings.verdicts.begin(), findings.verdicts.end(), Convicts);
     AddRunnerUp(RankDevices(view, ledger, config), config.supported_odds, findings.verdicts);
   }
-  SpareLoadedRanks(findings.verdicts);
+  SpareLoadedRanks(findings.verdicts, config);
   DropSlownessWhenStuck(findings.verdicts);
   std::stable_sort(findings.verdicts.begin(), findings.verdicts.end(), Stronger);
   out.verdicts = std::move(findings.verdicts);

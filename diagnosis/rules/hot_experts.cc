@@ -205,7 +205,8 @@ std::string Sentence(const Case& c, const HotGroup& hot, const std::vector<RankI
                               : absl::StrFormat("Experts on %s in turn get", RanksInWords(ranks));
   return absl::StrFormat(
       "%s %.1f times as many tokens as the mean of %s, and compute %.1f times as long on them: the "
-      "others wait %s in each iteration. That is how tokens are routed, not a fault of a device.",
+      "others wait %s in each iteration. That is how tokens are routed; no device needs to be slow "
+      "for it.",
       who, bytes, GroupName(c.view, hot.group), seconds, Duration(hot.lost_s));
 }
 
@@ -271,17 +272,21 @@ Rule HotExpertsRule() {
           Examine};
 }
 
-void SpareLoadedRanks(std::vector<Verdict>& verdicts) {
-  std::set<RankId> loaded;
+void SpareLoadedRanks(std::vector<Verdict>& verdicts, const DiagnosisConfig& config) {
+  std::map<RankId, Iteration> loaded;  // since when
   for (const Verdict& verdict : verdicts) {
     if (!IsOfExperts(verdict)) continue;
-    loaded.insert(verdict.entity.ranks.begin(), verdict.entity.ranks.end());
+    for (RankId rank : verdict.entity.ranks) loaded[rank] = verdict.since_iteration;
   }
   std::erase_if(verdicts, [&](const Verdict& verdict) {
     const auto& ranks = verdict.entity.ranks;
+    const auto explained = [&](RankId rank) {
+      const auto since = loaded.find(rank);
+      return since != loaded.end() &&
+             since->second.value + config.onset_slack >= verdict.since_iteration.value;
+    };
     return verdict.cause == Cause::kComputeSlow && !ranks.empty() &&
-           std::all_of(ranks.begin(), ranks.end(),
-                       [&](RankId rank) { return loaded.contains(rank); });
+           std::all_of(ranks.begin(), ranks.end(), explained);
   });
 }
 

@@ -21,8 +21,10 @@ namespace fathom::diagnosis {
 
 Rule HotExpertsRule();
 
-// Drops verdicts that a rank computes slowly, where that of this rule explains it by tokens.
-void SpareLoadedRanks(std::vector<Verdict>& verdicts);
+// Drops verdicts that a rank computes slowly, where that of this rule explains it by tokens: what
+// has become slower while it got as many tokens as before, by more than onset_slack iterations
+// later, they do not.
+void SpareLoadedRanks(std::vector<Verdict>& verdicts, const DiagnosisConfig& config);
 
 }  // namespace fathom::diagnosis
 

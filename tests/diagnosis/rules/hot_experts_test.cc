@@ -177,12 +177,25 @@ TEST(HotExperts, SparesOnlyWhomTokensExplain) {
   verdicts.push_back(Slow(2, Cause::kComputeSlow));
   verdicts.push_back(Slow(1, Cause::kComputeSlow));
   verdicts.push_back(Slow(2, Cause::kGc));
-  SpareLoadedRanks(verdicts);
+  SpareLoadedRanks(verdicts, DiagnosisConfig());
   ASSERT_THAT(verdicts, SizeIs(3));
   EXPECT_THAT(verdicts[1].entity.ranks, ElementsAre(RankId(1)));
   EXPECT_EQ(verdicts[2].cause, Cause::kGc);
   verdicts = {Slow(2, Cause::kComputeSlow)};
-  SpareLoadedRanks(verdicts);
+  SpareLoadedRanks(verdicts, DiagnosisConfig());
+  EXPECT_THAT(verdicts, SizeIs(1));
+}
+
+TEST(HotExperts, ARankThatBecameSlowLaterIsNotSpared) {
+  std::vector<Verdict> verdicts = Examine({.tokens = SteadyAt2}).verdicts;
+  ASSERT_THAT(verdicts, SizeIs(1));
+  const std::int64_t loaded = verdicts[0].since_iteration.value;
+  verdicts.push_back(Slow(2, Cause::kComputeSlow));
+  verdicts[1].since_iteration = Iteration(loaded + DiagnosisConfig().onset_slack + 1);
+  SpareLoadedRanks(verdicts, DiagnosisConfig());
+  EXPECT_THAT(verdicts, SizeIs(2));
+  verdicts[1].since_iteration = Iteration(loaded + DiagnosisConfig().onset_slack);
+  SpareLoadedRanks(verdicts, DiagnosisConfig());
   EXPECT_THAT(verdicts, SizeIs(1));
 }
 
