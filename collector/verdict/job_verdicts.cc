@@ -57,6 +57,11 @@ bool Differs(const diagnosis::Verdict& a, const diagnosis::Verdict& b) {
          far(a.cost.gpu_hours, b.cost.gpu_hours);
 }
 
+// It is about what the job takes beyond its episode, which goes on without it.
+bool IsOfRise(const diagnosis::Verdict& verdict, const diagnosis::Suspicion& suspicion) {
+  return !suspicion.rise.empty() && verdict.since_iteration >= suspicion.rise.front().onset;
+}
+
 // What was before the episode's present onset were spikes, and the verdict is of what lasts.
 bool DatedLater(const diagnosis::Verdict& verdict, const diagnosis::Verdict& kept,
                 Iteration episode) {
@@ -87,7 +92,7 @@ Changes JobVerdicts::Update(const JobMoment& now, const diagnosis::Suspicion& su
   for (auto& [key, live] : open_) {
     if (!SeenAlready(live.episode.verdict, now)) ++live.missed;
   }
-  for (const auto& verdict : diagnosis->verdicts) See(verdict, suspicion.onset, now, changes);
+  for (const auto& verdict : diagnosis->verdicts) See(verdict, suspicion, now, changes);
   std::erase_if(candidates_, [](const auto& entry) { return !entry.second.seen_now; });
   CloseUnseen(now, suspicion, changes);
   return changes;
@@ -100,11 +105,12 @@ void JobVerdicts::Foresee(const diagnosis::Diagnosis& ahead) {
   }
 }
 
-void JobVerdicts::See(const diagnosis::Verdict& verdict, Iteration episode, const JobMoment& now,
-                      Changes& changes) {
+void JobVerdicts::See(const diagnosis::Verdict& verdict, const diagnosis::Suspicion& suspicion,
+                      const JobMoment& now, Changes& changes) {
   const std::string key = KeyOf(verdict);
   if (const auto at = open_.find(key); at != open_.end()) {
-    Refresh(at->second, verdict, episode, now, changes);
+    at->second.of_rise = IsOfRise(verdict, suspicion);
+    Refresh(at->second, verdict, suspicion.onset, now, changes);
     return;
   }
   Candidate& candidate = candidates_[key];
@@ -114,6 +120,7 @@ void JobVerdicts::See(const diagnosis::Verdict& verdict, Iteration episode, cons
   if (++candidate.seen < kOpenAfter) return;
   candidates_.erase(key);
   Open(key, verdict, now, changes);
+  open_[key].of_rise = IsOfRise(verdict, suspicion);
 }
 
 void JobVerdicts::Open(const std::string& key, const diagnosis::Verdict& verdict,
@@ -176,7 +183,8 @@ void JobVerdicts::CloseUnseen(const JobMoment& now, const diagnosis::Suspicion& 
   for (auto& [key, live] : open_) {
     if (!live.last_seen.known()) live.last_seen = now.mono;
     if (live.missed < kCloseAfter) continue;
-    const bool over = IsHang(live.episode.verdict) ? !suspicion.stalled : !suspicion.slow;
+    const bool fallen = live.of_rise && suspicion.rise.empty();
+    const bool over = IsHang(live.episode.verdict) ? !suspicion.stalled : !suspicion.slow || fallen;
     const Live* successor = over ? nullptr : Successor(key);
     if (!over && successor == nullptr && KeepUnseen(live, now, changes)) continue;
     // A noisy moment is no change of mind: without a better explanation it is given time.

@@ -16,8 +16,9 @@
 //                                  known, and says so: nothing speaks against it; likewise a
 //                                  slow job's that an earlier collector opened, while the job is
 //                                  slow by the baseline of then
-//   the job is regular (or, for a hang, moves again; or, for slowness, stands), for kCloseGap or
-//   kRegularGap                    → closed "recovered"
+//   the job is regular (or, for a hang, moves again; or, for slowness, stands; or, for a rise
+//   within an episode, is as slow as before the rise), for kCloseGap or kRegularGap
+//                                  → closed "recovered"
 //   job over, job restarted        → closed, saying so
 //
 // So an established verdict never turns into another one under the reader's eyes.
@@ -92,6 +93,7 @@ class JobVerdicts {
     MonoNs last_told;
     bool adopted = false;
     bool says_unseen = false;  // why it stands though it is not seen
+    bool of_rise = false;      // of a rise within the episode, when it was seen last
   };
   struct Candidate {
     diagnosis::Verdict verdict;
@@ -99,9 +101,9 @@ class JobVerdicts {
     bool seen_now = false;
   };
 
+  void See(const diagnosis::Verdict& verdict, const diagnosis::Suspicion& suspicion,
+           const JobMoment& now, Changes& changes);
   // `episode`: since when the job is slow, as it is known now.
-  void See(const diagnosis::Verdict& verdict, Iteration episode, const JobMoment& now,
-           Changes& changes);
   void Refresh(Live& live, const diagnosis::Verdict& verdict, Iteration episode,
                const JobMoment& now, Changes& changes);
   void Open(const std::string& key, const diagnosis::Verdict& verdict, const JobMoment& now,

@@ -294,6 +294,19 @@ diagnosis::Verdict Hung(std::uint32_t rank) {
   return verdict;
 }
 
+TEST_F(JobVerdictsTest, ARiseThatIsOverHasRecoveredThoughTheEpisodeGoesOn) {
+  suspicion.onset = Iteration(40);
+  suspicion.rise.resize(1);
+  suspicion.rise[0].onset = Iteration(100);
+  Opened(2);
+  suspicion.rise.clear();
+  Changes closed;
+  for (int i = 0; i < 8 && closed.empty(); ++i) closed = Diagnose({});
+  ASSERT_EQ(closed.size(), 1u);
+  EXPECT_EQ(closed[0].first, VerdictChange::kClosed);
+  EXPECT_EQ(closed[0].second.closed_because, "recovered");
+}
+
 TEST_F(JobVerdictsTest, AHangWhoseCulpritGoesOutOfSightStaysUntilItsJobMovesOrItIsSeenOtherwise) {
   suspicion = {};
   suspicion.stalled = true;
