@@ -83,6 +83,8 @@ def analyze(options, path):
     command = [pathlib.Path(options.build) / "fathom", "analyze", path, "-o", "json", "--exit-zero", "--quiet"]
     if getattr(options, "config", None):
         command += ["--config", options.config]
+    if getattr(options, "against", None):
+        command += ["--against", options.against]
     began, before = time.monotonic(), cpu_of_children()
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     if done.returncode != 0:

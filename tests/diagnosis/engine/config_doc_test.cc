@@ -1,11 +1,19 @@
-// Every threshold is documented: docs/rules/config.md names the setting of each field of
-// DiagnosisConfig.
+// Every threshold is documented: docs/rules/config.md has a row for each field of DiagnosisConfig,
+// with its default and where that comes from, and docs/rules/sensitivity.md what becomes of the
+// verdicts where it is moved.
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <regex>
 #include <sstream>
 #include <string>
+#include <utility>
+#include <vector>
 
+#include "absl/strings/ascii.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_split.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -19,17 +27,63 @@ std::string Read(const std::string& path) {
   return text.str();
 }
 
-TEST(ConfigDocTest, NamesEveryThreshold) {
+// Name of the setting and default as the header has them, nanoseconds in seconds.
+std::map<std::string, double> Thresholds() {
   const std::string header = Read("diagnosis/engine/config.h");
-  const std::string page = Read("docs/rules/config.md");
-  const std::regex field(R"(\n  (double|std::\w+|Nanos) (\w+)(?: =|\{))");
-  int fields = 0;
+  const std::regex field(R"(\n  (double|std::\w+|Nanos) (\w+)(?: = |\{)([0-9.e'-]+))");
+  std::map<std::string, double> found;
   for (std::sregex_iterator it(header.begin(), header.end(), field), end; it != end; ++it) {
-    const std::string setting = (*it)[2].str() + ((*it)[1] == "Nanos" ? "_s" : "");
-    EXPECT_THAT(page, ::testing::HasSubstr("| `" + setting + "`"));
-    ++fields;
+    const bool time = (*it)[1] == "Nanos";
+    const std::string digits = std::regex_replace((*it)[3].str(), std::regex("'"), "");
+    double value = 0;
+    EXPECT_TRUE(absl::SimpleAtod(digits, &value)) << (*it)[2];
+    found[(*it)[2].str() + (time ? "_s" : "")] = time ? value / 1e9 : value;
   }
-  EXPECT_GE(fields, 30);
+  return found;
+}
+
+// Cells of the rows that begin with a `name`, without it.
+std::map<std::string, std::vector<std::string>> RowsOf(const std::string& page) {
+  std::map<std::string, std::vector<std::string>> rows;
+  for (const std::string& line : std::vector<std::string>(absl::StrSplit(Read(page), '\n'))) {
+    if (!line.starts_with("| `")) continue;
+    std::vector<std::string> cells = absl::StrSplit(line, '|');
+    for (std::string& cell : cells) absl::StripAsciiWhitespace(&cell);
+    const std::string name = cells[1].substr(1, cells[1].size() - 2);
+    rows.emplace(name, std::vector<std::string>(cells.begin() + 2, cells.end() - 1));
+  }
+  return rows;
+}
+
+void ExpectDefault(const std::vector<std::string>& row, double value) {
+  double told = 0;
+  ASSERT_FALSE(row.empty());
+  EXPECT_TRUE(absl::SimpleAtod(row[0], &told)) << row[0];
+  EXPECT_DOUBLE_EQ(told, value);
+}
+
+TEST(ConfigDocTest, EveryThresholdHasItsDefaultAndItsReason) {
+  const auto rows = RowsOf("docs/rules/config.md");
+  const auto thresholds = Thresholds();
+  EXPECT_GE(thresholds.size(), 100U);
+  for (const auto& [name, value] : thresholds) {
+    SCOPED_TRACE(name);
+    ASSERT_TRUE(rows.contains(name));
+    const auto& row = rows.at(name);
+    ExpectDefault(row, value);
+    ASSERT_EQ(row.size(), 3U);
+    EXPECT_NE(row[2], "") << "where does the default come from?";
+  }
+}
+
+TEST(ConfigDocTest, EveryThresholdIsInTheTableOfSensitivity) {
+  const auto rows = RowsOf("docs/rules/sensitivity.md");
+  for (const auto& [name, value] : Thresholds()) {
+    SCOPED_TRACE(name);
+    ASSERT_TRUE(rows.contains(name))
+        << "tests/truth/sensitivity --thresholds " << name << " --page docs/rules/sensitivity.md";
+    ExpectDefault(rows.at(name), value);
+  }
 }
 
 }  // namespace
