@@ -89,8 +89,9 @@ Exchanges ExchangesOf(const JobView& view) {
   return out;
 }
 
-bool IsLoaded(const Exchange& exchange, const Share& share, const DiagnosisConfig& config) {
-  return share.bytes >= config.heavy_stage_ratio * MeanOf(exchange, &Share::bytes);
+// From how many bytes on a member of the exchange is a loaded one.
+double LoadFrom(const Exchange& exchange, const DiagnosisConfig& config) {
+  return config.heavy_stage_ratio * MeanOf(exchange, &Share::bytes);
 }
 
 // Of tokens with work, each as a share of the mean of the exchange.
@@ -122,8 +123,9 @@ double MedianOfOthers(const Exchange& exchange, RankId rank, double Share::*part
 bool InProportion(const std::vector<Exchange>& exchanges, const DiagnosisConfig& config) {
   std::map<RankId, std::vector<double>> beyond;
   for (const Exchange& exchange : exchanges) {
+    const double loaded = LoadFrom(exchange, config);
     for (const Share& share : exchange.shares) {
-      if (!IsLoaded(exchange, share, config)) continue;
+      if (share.bytes < loaded) continue;
       const double seconds = MedianOfOthers(exchange, share.rank, &Share::seconds);
       const double bytes = MedianOfOthers(exchange, share.rank, &Share::bytes);
       if (seconds > 0) beyond[share.rank].push_back(share.seconds * bytes / seconds / share.bytes);
@@ -148,7 +150,7 @@ bool Explained(const HotGroup& hot, const DiagnosisConfig& config) {
   std::size_t pairs = 0, loaded = 0;
   for (const Exchange& exchange : hot.uneven) {
     pairs += exchange.shares.size();
-    loaded += IsLoaded(exchange, Most(exchange, &Share::seconds), config);
+    loaded += Most(exchange, &Share::seconds).bytes >= LoadFrom(exchange, config);
   }
   if (pairs < static_cast<std::size_t>(std::max(1, config.length_pairs))) return false;
   if (hot.iterations.size() < static_cast<std::size_t>(std::max(1, config.min_irregular))) {
@@ -164,7 +166,7 @@ HotGroup Sum(GroupId group, std::vector<Exchange> exchanges, const DiagnosisConf
   hot.group = group;
   for (Exchange& exchange : exchanges) {
     const Share& most = Most(exchange, &Share::bytes);
-    if (!IsLoaded(exchange, most, config)) continue;
+    if (most.bytes < LoadFrom(exchange, config)) continue;
     ++hot.leads[most.rank];
     hot.iterations.insert(exchange.iteration);
     hot.lost_s += Most(exchange, &Share::seconds).seconds - MeanOf(exchange, &Share::seconds);

@@ -8,7 +8,8 @@
 // the rule says nothing of the group. Names the group and its loaded ranks, never a device: it is
 // supported at most, and the owners of the model have it.
 //
-// Thread-safety: pure. Cost: O(ops × log ops) of all rows.
+// Thread-safety: pure. Cost: O(ops × log ops) of all rows, and of each uneven exchange
+// O(members × loaded ones).
 #ifndef FATHOM_DIAGNOSIS_RULES_HOT_EXPERTS_H_
 #define FATHOM_DIAGNOSIS_RULES_HOT_EXPERTS_H_
 
