@@ -13,6 +13,7 @@
 #include "daemon/agent/session/drop_reason_name.h"
 #include "daemon/agent/session/rank_messages.h"
 #include "daemon/agent/session/rows_reply.h"
+#include "daemon/agent/source/stack/inside_stack.h"
 #include "daemon/agent/source/stack/stack_reader.h"
 #include "daemon/agent/version.h"
 
@@ -76,7 +77,7 @@ void AddSession(const RankSession& session, AgentTotals& totals) {
 }
 
 StackSampler::Tool StackToolOf(const Settings& settings) {
-  return [reader = std::make_shared<StackReader>(settings.stack_tool)](
+  return [reader = std::make_shared<StackReader>(settings.stack_tool, settings.shm_dir)](
              std::uint32_t pid, const std::atomic<bool>& stop) { return reader->Read(pid, stop); };
 }
 
@@ -281,6 +282,9 @@ void Agent::RetireSession(const std::string& name, bool remove, std::int64_t now
   sessions_.erase(it);
   const RankSession::PollResult last = session->Retire(now_ns);
   directory_.Close(name, remove);
+  if (remove && !Superseded(*session)) {
+    unlink(InsideSocket(directory_.folder(), session->identity().pid).c_str());
+  }
   if (session->rank_known()) {
     for (const std::uint16_t slot : last.new_groups) AnnounceGroup(*session, slot);
     SendSummaries(*session);

@@ -128,7 +128,7 @@ struct StackSeen {
   std::uint32_t samples = 0;        // in this silence
   std::uint32_t functions = 0;      // distinct innermost functions among them
   std::string error;                // why there is none
-  std::string source;               // "py-spy", "native"
+  std::string source;               // "py-spy", "in-process", "native"
   Nanos pause;            // its thread was stopped so long for the newest sample; 0: it was not
   Nanos longest_pause;    // for any of them
   bool given_up = false;  // that was too long for its agent, which takes no more

@@ -111,7 +111,7 @@ struct StackCluster {
   int differs_at =
       -1;  // in frames, from the outermost, against the largest other cluster; -1: none
   bool culprit = false;
-  std::string source;  // "py-spy", "native"
+  std::string source;  // "py-spy", "in-process", "native"
   Nanos pause;         // the longest for which a thread was stopped to read it; 0: it was not
 };
 

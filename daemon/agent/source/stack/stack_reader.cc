@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "daemon/agent/source/stack/inside_stack.h"
 #include "daemon/agent/source/stack/native_stack.h"
 #include "daemon/agent/source/stack/ptrace_permission.h"
 #include "daemon/agent/source/stack/stack_text.h"
@@ -30,9 +31,12 @@ absl::StatusOr<StackReading> StackReader::ReadPython(std::uint32_t pid,
 absl::StatusOr<StackReading> StackReader::Read(std::uint32_t pid, const std::atomic<bool>& stop) {
   absl::StatusOr<StackReading> python = ReadPython(pid, stop);
   if (python.ok() || stop.load()) return python;
+  absl::StatusOr<StackReading> inside = AskInside(folder_, pid, stop);
+  if (inside.ok() || stop.load()) return inside;
   absl::StatusOr<StackReading> native = ReadNativeStack(pid, pid);
   if (absl::IsPermissionDenied(native.status())) {
-    return absl::PermissionDeniedError(ExplainRefusal(KernelRoots(), pid));
+    return absl::PermissionDeniedError(absl::StrCat(ExplainRefusal(KernelRoots(), pid),
+                                                    "; from inside: ", inside.status().message()));
   }
   if (native.ok() || absl::IsNotFound(native.status())) return native;
   return absl::InternalError(

@@ -1,13 +1,15 @@
-// Reads the stack of a process with the best tool there is: py-spy for Python, else natively.
+// Reads the stack of a process with the best tool there is: py-spy for Python, the process itself
+// where it offers that, else natively.
 //
 // Made by Agent, called by stack_sampler on its thread.
 //
 // Model: py-spy first, which never stops the process. Where it is not installed, or the process is
-// no Python, or it fails, the native stack of the main thread (native_stack.h, a pause below a
-// millisecond). Whoever may not read the one may not read the other: then the error says which
-// rule forbids it, and what would allow it (ptrace_permission.h).
+// no Python, or it fails, the process is asked if it listens (inside_stack.h), and last comes the
+// native stack of the main thread (native_stack.h, a pause below a millisecond). Whoever may not
+// run py-spy on it may not read it natively: then the error says which rule forbids it, what would
+// allow it (ptrace_permission.h), and why the process itself did not answer.
 //
-// Thread-safety: one caller. Errors: PermissionDenied, NotFound (the process is gone), or what both
+// Thread-safety: one caller. Errors: PermissionDenied, NotFound (the process is gone), or what all
 // failed with. Cost: py-spy is a process of 0.1 to 0.5 s of CPU time.
 #ifndef FATHOM_DAEMON_AGENT_SOURCE_STACK_STACK_READER_H_
 #define FATHOM_DAEMON_AGENT_SOURCE_STACK_STACK_READER_H_
@@ -25,7 +27,9 @@ namespace fathom::agent {
 class StackReader {
  public:
   // `program`: py-spy by name on the agent's PATH, or a path.
-  explicit StackReader(std::string program) : program_(std::move(program)) {}
+  // `folder`: of the rings, where processes listen that answer themselves.
+  StackReader(std::string program, std::string folder)
+      : program_(std::move(program)), folder_(std::move(folder)) {}
 
   absl::StatusOr<StackReading> Read(std::uint32_t pid, const std::atomic<bool>& stop);
 
@@ -33,6 +37,7 @@ class StackReader {
   absl::StatusOr<StackReading> ReadPython(std::uint32_t pid, const std::atomic<bool>& stop);
 
   const std::string program_;
+  const std::string folder_;
   bool missing_ = false;  // py-spy
 };
 

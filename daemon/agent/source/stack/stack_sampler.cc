@@ -71,7 +71,7 @@ void StackSampler::Keep(const Job& job, absl::StatusOr<StackReading> reading) {
   }
   if (reading->frames.empty()) return;
   std::deque<std::string>& innermost = at->second.innermost;
-  if (reading->source == "py-spy") innermost.push_back(FunctionOf(reading->frames.front()));
+  if (reading->source != "native") innermost.push_back(FunctionOf(reading->frames.front()));
   if (innermost.size() > kRecent) innermost.pop_front();
   view.longest_pause = std::max(view.longest_pause, reading->pause);
   view.given_up = view.longest_pause > kMostPause;

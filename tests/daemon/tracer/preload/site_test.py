@@ -91,6 +91,20 @@ class SiteTest(unittest.TestCase):
         self.assertIn("[5, 0, 1] 3 2", said[2])
         self.assertEqual(said[3], "  None 2 0", "nothing is announced outside the helper")
 
+    def test_answers_for_its_stack_only_where_that_is_wanted(self):
+        """One thread, that the job's own list does not have, from the first group on."""
+        code = """
+            import os, threading
+            import torch.distributed.distributed_c10d as c
+            def look(): return len(os.listdir("/proc/self/task")), threading.active_count(), len(glob.glob(FOLDER + "/*.stacks"))
+            before = look()
+            for name in "01": c._new_process_group_helper(2, 0, [], "gloo", None, name)
+            print(before, look())
+            """.replace("FOLDER", repr(str(self.rings)))
+        self.assertEqual(self.run_python(code), ["(1, 1, 0) (1, 1, 0)"])
+        self.assertEqual(self.run_python(code, FATHOM_INSIDE_STACKS="1"), ["(1, 1, 0) (2, 1, 1)"])
+        self.assertEqual(list(self.rings.glob("*.stacks")), [])
+
     def test_start_up_loads_nothing_but_itself(self):
         """Every Python process of a job pays for it."""
         code = [sys.executable, "-c", "import sys; print(*sorted(sys.modules))"]

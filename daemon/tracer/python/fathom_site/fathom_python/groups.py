@@ -3,7 +3,7 @@ import ctypes
 import functools
 import inspect
 
-from . import functions
+from . import functions, stacks
 
 
 def patch(module, lib):
@@ -15,6 +15,7 @@ def patch(module, lib):
     def _new_process_group_helper(*args, **kwargs):
         keep = _announce(lib, signature, args, kwargs)
         _trace_script(lib)
+        stacks.start()
         try:
             return real(*args, **kwargs)
         finally:

@@ -209,7 +209,7 @@ TEST_F(NativeStackTest, ReadsPythonWherePySpyIsAbsent) {
       posix_spawnp(&pid, "python3", nullptr, nullptr, const_cast<char* const*>(arguments), environ),
       0);
   const Child python(pid);
-  StackReader reader("no-such-py-spy");
+  StackReader reader("no-such-py-spy", "/nonexistent");
   const std::atomic<bool> stop{false};
   std::vector<std::string> frames;
   for (int i = 0; i < 400 && frames.size() < 3; ++i) {
