@@ -92,18 +92,12 @@ class SiteTest(unittest.TestCase):
         self.assertEqual(said[3], "  None 2 0", "nothing is announced outside the helper")
 
     def test_answers_for_its_stack_only_where_that_is_wanted(self):
-        """One thread, that the job's own list does not have, from the first group on."""
-        code = """
-            import os, threading
-            import torch.distributed.distributed_c10d as c
-            def look(): return len(os.listdir("/proc/self/task")), threading.active_count(), len(glob.glob(FOLDER + "/*.stacks"))
-            before = look()
-            for name in "01": c._new_process_group_helper(2, 0, [], "gloo", None, name)
-            print(before, look())
-            """.replace("FOLDER", repr(str(self.rings)))
-        self.assertEqual(self.run_python(code), ["(1, 1, 0) (1, 1, 0)"])
-        self.assertEqual(self.run_python(code, FATHOM_INSIDE_STACKS="1"), ["(1, 1, 0) (2, 1, 1)"])
-        self.assertEqual(list(self.rings.glob("*.stacks")), [])
+        code = """import os, threading, torch.distributed.distributed_c10d as c
+for name in "01": c._new_process_group_helper(2, 0, [], "gloo", None, name)
+print(len(os.listdir("/proc/self/task")), threading.active_count(), glob.glob(os.environ["FATHOM_SHM_DIR"] + "/*.stacks") == [])"""
+        self.assertEqual(self.run_python(code), ["1 1 True"])
+        self.assertEqual(self.run_python(code, FATHOM_INSIDE_STACKS="1"), ["2 1 False"])
+        self.assertEqual(list(self.rings.glob("*.stacks")), [])  # it went with the process
 
     def test_start_up_loads_nothing_but_itself(self):
         """Every Python process of a job pays for it."""
