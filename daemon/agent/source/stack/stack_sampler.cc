@@ -71,7 +71,9 @@ void StackSampler::Keep(const Job& job, absl::StatusOr<StackReading> reading) {
   }
   if (reading->frames.empty()) return;
   std::deque<std::string>& innermost = at->second.innermost;
-  if (reading->source != "native") innermost.push_back(FunctionOf(reading->frames.front()));
+  const std::string function = reading->source == "native" ? LibraryFunction(reading->frames)
+                                                           : FunctionOf(reading->frames.front());
+  if (!function.empty()) innermost.push_back(function);
   if (innermost.size() > kRecent) innermost.pop_front();
   view.longest_pause = std::max(view.longest_pause, reading->pause);
   view.given_up = view.longest_pause > kMostPause;

@@ -6,9 +6,10 @@
 // asked for. A rank whose thread was paused for longer than kMostPause is looked at no more.
 //
 // Model: Want() queues a rank; a thread runs the tool (stack_reader.h) and keeps the newest stack,
-// how many samples there were and how many distinct innermost Python functions the last kRecent of
-// them showed: a loop stays in one, work goes through many. (Of native frames that says nothing:
-// the interpreter goes through many in any loop.) Forget() ends a silence.
+// how many samples there were and how many distinct innermost functions the last kRecent of them
+// showed: a loop stays in one, work goes through many. Of natively read stacks only the functions
+// of libraries tell that (LibraryFunction): the interpreter goes through many in any loop.
+// Forget() ends a silence.
 //
 // Thread-safety: Want, Latest, Forget on the poll loop; the thread is the sampler's own.
 // Ownership: owns the thread; the destructor ends a running tool.

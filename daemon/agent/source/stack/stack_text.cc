@@ -55,6 +55,19 @@ std::string FunctionOf(std::string_view frame) {
   return line ? std::string(frame.substr(0, colon)).append(1, ')') : std::string(frame);
 }
 
+std::string LibraryFunction(const std::vector<std::string>& frames) {
+  for (const std::string& frame : frames) {
+    const std::size_t open = frame.rfind(" (");
+    if (open == std::string::npos) continue;
+    const std::string_view file = std::string_view(frame).substr(open + 2);
+    if (file.starts_with("python") || file.starts_with("libpython")) return "";
+    const bool c_library = file.starts_with("libc.so") || file.starts_with("ld-linux") ||
+                           file.starts_with("libpthread") || file.starts_with("[");
+    if (!c_library && !frame.starts_with("?")) return frame;
+  }
+  return "";
+}
+
 std::string ExplainStackError(std::string_view output) {
   if (Has(output, "ermission denied") || Has(output, "Permission Denied") ||
       Has(output, "not permitted")) {

@@ -32,6 +32,11 @@ std::string CleanFrame(std::string_view frame);
 // "wait (faults.py:101)" → "wait (faults.py)".
 std::string FunctionOf(std::string_view frame);
 
+// What a natively read stack shows of work: its innermost function with a name that belongs to
+// neither the C library nor Python's interpreter, which go through many functions while nothing
+// moves on. Empty where it comes to the interpreter first, or has no such function.
+std::string LibraryFunction(const std::vector<std::string>& frames);
+
 // What a failure of the tool means for the reader, with the setting that would allow it.
 std::string ExplainStackError(std::string_view output);
 

@@ -92,7 +92,7 @@ TEST(StackSamplerTest, CountsTheFunctionsOfASilenceAndForgetsThem) {
   EXPECT_FALSE(sampler.Latest("r").has_value());
 }
 
-TEST(StackSamplerTest, NativeFramesTellNothingOfWorkAndAFailureKeepsTheStackBefore) {
+TEST(StackSamplerTest, FramesOfTheCLibraryTellNothingOfWorkAndAFailureKeepsTheStackBefore) {
   std::atomic<int> calls{0};
   StackSampler sampler(
       [&](std::uint32_t, const std::atomic<bool>&) -> absl::StatusOr<StackReading> {
@@ -106,6 +106,33 @@ TEST(StackSamplerTest, NativeFramesTellNothingOfWorkAndAFailureKeepsTheStackBefo
   ASSERT_TRUE(Soon([&] { return !sampler.Latest("r")->error.empty(); }));
   EXPECT_EQ(sampler.Latest("r")->error, "the process is gone?");
   EXPECT_THAT(sampler.Latest("r")->newest.frames, ElementsAre("f (libc.so.6)"));
+}
+
+TEST(StackSamplerTest, ALibraryThatGoesThroughFunctionsWorks) {
+  std::atomic<int> calls{0};
+  StackSampler sampler([&](std::uint32_t, const std::atomic<bool>&) {
+    const std::string kernel = "kernel" + std::to_string(calls.fetch_add(1)) + " (libtorch_cpu.so)";
+    return StackReading{{"? (libtorch_cpu.so)", kernel, "? (python3.11)"}, "native", Nanos(90'000)};
+  });
+  for (std::uint32_t i = 0; i < 3; ++i) {
+    sampler.Want("r", 7, {9}, i * StackSampler::kEveryNs);
+    ASSERT_TRUE(Soon([&] { return Samples(sampler) == i + 1; }));
+  }
+  EXPECT_EQ(sampler.Latest("r")->functions, 3u);
+}
+
+TEST(LibraryFunctionTest, IsTheInnermostThatHasANameBeforeTheInterpreter) {
+  using Frames = std::vector<std::string>;
+  EXPECT_EQ(LibraryFunction(Frames{"__memmove (libc.so.6)", "copy (libtorch_cpu.so)"}),
+            "copy (libtorch_cpu.so)");
+  EXPECT_EQ(LibraryFunction(Frames{"? (a.so)", "f(int (*)(int)) (a.so)"}),
+            "f(int (*)(int)) (a.so)");
+  for (const Frames& none :
+       {Frames{}, Frames{"_PyEval_EvalFrameDefault (python3.11)", "f (a.so)"},
+        Frames{"PyDict_New (libpython3.11.so.1.0)", "f (a.so)"}, Frames{"wait4 (libc.so.6)"},
+        Frames{"? (a.so)"}, Frames{"no file"}, Frames{"clock_gettime ([vdso])"}}) {
+    EXPECT_EQ(LibraryFunction(none), "");
+  }
 }
 
 TEST(StackSamplerTest, OnlyTheLastSamplesTellWhetherItMoves) {
