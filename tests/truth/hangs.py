@@ -35,8 +35,10 @@ CONFUSERS = (
     ("hang", "beats"), ("hang", "heartbeat-stops"))
 HANG_CLASSES = ("communication_hang", "noncommunication_hang")
 FROM_ITERATION = 60
-AT_START = ("first-op",)  # judged from twice the start-up floor on
-START_SECONDS = 100
+# Judged late: before there is a rhythm from twice the start-up floor on; a rank that rests (asleep, waiting for a
+# process of its own or for a socket) after ten times the usual patience, some 60 s. Until then they are leads.
+LATE = ("first-op", "sleep", "waitpid", "store")
+LATE_SECONDS = 100
 
 
 def scenarios(names, confusers=True):
@@ -101,7 +103,7 @@ def run(options, script, event, cause, rank, world):
                     f"{script}-{event}-{rank}", environment, marker(script))
     began, load = time.monotonic(), os.getloadavg()[0]
     try:
-        seconds = max(options.seconds, START_SECONDS) if event in AT_START else options.seconds
+        seconds = max(options.seconds, LATE_SECONDS) if event in LATE else options.seconds
         job.watch(lambda v: cause is not None and names_fault(v, rank, cause), seconds, cause is not None)
     finally:
         job.close()
