@@ -36,8 +36,7 @@ constexpr bool kSame<R (*)(A...), S (*)(B...)> = [] {
 using Id = UniqueId;
 using Config = NcclConfig;
 
-// Those of functions.h that NCCL has had since 2.28; the variants with a configuration share
-// theirs.
+// What NCCL has had since 2.28.
 FATHOM_SAME(AllReduce, ncclAllReduce, (FATHOM_NCCL_REDUCE_PARAMETERS));
 FATHOM_SAME(Reduce, ncclReduce, (FATHOM_NCCL_ROOTED_REDUCE_PARAMETERS));
 FATHOM_SAME(ReduceScatter, ncclReduceScatter, (FATHOM_NCCL_REDUCE_PARAMETERS));
@@ -55,12 +54,28 @@ FATHOM_SAME(InitScalable, ncclCommInitRankScalable, (Comm*, int, int, int, Id*, 
 FATHOM_SAME(InitAll, ncclCommInitAll, (Comm*, int, const int*));
 FATHOM_SAME(Split, ncclCommSplit, (Comm, int, int, Comm*, Config*));
 FATHOM_SAME(Shrink, ncclCommShrink, (Comm, int*, int, Comm*, Config*, int));
+FATHOM_SAME(Revoke, ncclCommRevoke, (Comm, int));
 FATHOM_SAME(Finalize, ncclCommFinalize, (Comm));
 FATHOM_SAME(Destroy, ncclCommDestroy, (Comm));
 FATHOM_SAME(Abort, ncclCommAbort, (Comm));
 FATHOM_SAME(AsyncError, ncclCommGetAsyncError, (Comm, ncclResult_t*));
 FATHOM_SAME(GroupStart, ncclGroupStart, ());
 FATHOM_SAME(GroupEnd, ncclGroupEnd, ());
+
+// What came later, where the header has it.
+#if NCCL_VERSION_CODE >= NCCL_VERSION(2, 32, 0)
+#define FATHOM_SAME_WITH_CONFIG(name, parameters) \
+  FATHOM_SAME(name##Config, nccl##name##Config, FATHOM_NCCL_WITH_CONFIG parameters)
+FATHOM_SAME_WITH_CONFIG(AllReduce, (FATHOM_NCCL_REDUCE_PARAMETERS));
+FATHOM_SAME_WITH_CONFIG(Reduce, (FATHOM_NCCL_ROOTED_REDUCE_PARAMETERS));
+FATHOM_SAME_WITH_CONFIG(ReduceScatter, (FATHOM_NCCL_REDUCE_PARAMETERS));
+FATHOM_SAME_WITH_CONFIG(Broadcast, (FATHOM_NCCL_ROOTED_MOVE_PARAMETERS));
+FATHOM_SAME_WITH_CONFIG(AllGather, (FATHOM_NCCL_MOVE_PARAMETERS));
+FATHOM_SAME_WITH_CONFIG(AlltoAll, (FATHOM_NCCL_MOVE_PARAMETERS));
+FATHOM_SAME_WITH_CONFIG(Gather, (FATHOM_NCCL_ROOTED_MOVE_PARAMETERS));
+FATHOM_SAME_WITH_CONFIG(Scatter, (FATHOM_NCCL_ROOTED_MOVE_PARAMETERS));
+FATHOM_SAME(Grow, ncclCommGrow, (Comm, int, const Id*, int, Comm*, Config*));
+#endif
 
 static_assert(offsetof(ncclConfig_t, magic) == offsetof(NcclConfig, magic));
 static_assert(offsetof(ncclConfig_t, commName) == offsetof(NcclConfig, comm_name));
