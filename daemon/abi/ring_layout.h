@@ -72,6 +72,7 @@ enum class DropReason : std::uint8_t {
   kInternal = 7,           // anything that should not happen
   kPluginUnmatched = 8,    // an event of the NCCL profiler whose op is not known, or given up
   kTransferTableFull = 9,  // a transfer of an op without a free TransferSlot
+  kGraphTableFull = 10,    // a captured graph whose ops are not told, or one of its ops
 };
 inline constexpr std::size_t kDropReasons = 16;
 

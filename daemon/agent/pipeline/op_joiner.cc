@@ -145,6 +145,7 @@ OpJoiner::Outcome OpJoiner::ReturnOfDeviceOp(const EventRecord& record, std::uin
                                              OpRow& row) {
   row.return_ns = record.time_ns;
   row.flags = record.flags;
+  if ((record.flags & abi::kFlagCaptured) != 0) row.sequence = record.sequence;
   const bool over =
       row.failed() || (row.flags & (abi::kFlagAsync | abi::kFlagCaptured)) != abi::kFlagAsync;
   if (over) return row.exec_start_ns == 0 ? Settle(number, row, record.time_ns) : Outcome{};

@@ -11,10 +11,10 @@
 namespace fathom::agent {
 
 constexpr const char* DropReasonName(std::size_t reason) {
-  constexpr const char* kNames[] = {"reentrant",          "group_table_full", "member_arena_full",
-                                    "symbol_missing",     "bad_setting",      "after_fork",
-                                    "sequence_mismatch",  "internal",         "plugin_unmatched",
-                                    "transfer_table_full"};
+  constexpr const char* kNames[] = {"reentrant",           "group_table_full", "member_arena_full",
+                                    "symbol_missing",      "bad_setting",      "after_fork",
+                                    "sequence_mismatch",   "internal",         "plugin_unmatched",
+                                    "transfer_table_full", "graph_table_full"};
   return reason < std::size(kNames) ? kNames[reason] : "other";
 }
 

@@ -29,6 +29,10 @@ enum class DeviceCall : std::uint8_t {
   kEvent,
   kStreamWait,
   kCreate,
+  kInstantiate,   // a graph is made executable: counts as kCreate
+  kUpdateGraph,   // it runs what another graph holds from now on: not counted
+  kDestroy,       // of an executable graph: not counted
+  kDestroyGraph,  // not counted
   kBeginCapture,
   kEndCapture,
   kSyncDevice,
@@ -66,9 +70,12 @@ inline void CountDeviceCall(const TracerState& state) {
   if constexpr (call == DeviceCall::kBeginCapture) {
     device.capturing = 1;
     return;
-  } else if constexpr (call == DeviceCall::kEndCapture) {
+  } else if constexpr (call == DeviceCall::kEndCapture || call == DeviceCall::kUpdateGraph ||
+                       call == DeviceCall::kDestroy || call == DeviceCall::kDestroyGraph) {
     return;
-  } else if (device.capturing != 0 && call != DeviceCall::kCreate) {
+  } else if constexpr (call == DeviceCall::kCreate || call == DeviceCall::kInstantiate) {
+    ++sum.created;
+  } else if (device.capturing != 0) {
     ++sum.captured;
   } else if constexpr (call == DeviceCall::kLaunch) {
     ++sum.launches;
@@ -80,11 +87,9 @@ inline void CountDeviceCall(const TracerState& state) {
     ++sum.graphs;
   } else if constexpr (call == DeviceCall::kEvent) {
     ++sum.events;
-  } else if constexpr (call == DeviceCall::kStreamWait) {
-    ++sum.waits;
   } else {
-    static_assert(call == DeviceCall::kCreate);
-    ++sum.created;
+    static_assert(call == DeviceCall::kStreamWait);
+    ++sum.waits;
   }
   if (++device.calls >= kFlushCalls) [[unlikely]]
     WriteDeviceCallsNow(state);

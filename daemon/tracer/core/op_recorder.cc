@@ -97,6 +97,15 @@ void CountDoneOnDevice(const TracerState& state, const Frame& frame) {
   Count(state, slot, &abi::GroupSlot::completed);
 }
 
+// What is captured does not run: it has no number, and one rank may capture what others have.
+void TakeBackEntry(const TracerState& state, PackedRecord* record) {
+  record->sequence = abi::kNoSequence64;
+  const std::uint16_t slot = record->group_slot();
+  if (slot >= abi::kGroupSlots) return;
+  std::atomic<std::uint64_t>& entered = state.region.groups[slot].entered;
+  entered.store(entered.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
+}
+
 // An op's first record; its op_id is its ticket + 1. It counts as entered. The record is put
 // together in registers, and only then stored, in the ring and in the frame.
 [[gnu::always_inline]] inline void WriteEntry(TracerState& state, const PackedCall& call,
@@ -181,7 +190,9 @@ void EndDeviceOp(TracerState& state, Frame* frame, bool failed) {
   if (failed) record.add_flags(abi::kFlagFailed);
   const bool captured = (record.flags() & abi::kFlagCaptured) != 0;
   const bool end_follows = (record.flags() & abi::kFlagAsync) != 0 && !captured && !failed;
-  if (IsCollective(record)) {
+  if (IsCollective(record) && captured) {
+    TakeBackEntry(state, &record);
+  } else if (IsCollective(record)) {
     if (!end_follows || frame->ended) CountDoneOnDevice(state, *frame);
     record.add_flags(abi::kFlagSequenceGuess);
     if (!failed && record.group_slot() < abi::kGroupSlots) {
@@ -201,6 +212,16 @@ void NoteCaptured() {
 
 void NoteEndFollows() {
   if (InsideOp()) thread_state.frame->entry.add_flags(abi::kFlagAsync);
+}
+
+void NoteNeverRuns(const TracerState& state, const OpRef& op) {
+  PackedRecord record = RecordOf(op, 0);
+  record.add_flags(abi::kFlagDevice | abi::kFlagFailed);
+  if (IsCollective(record)) {
+    Count(state, op.group_slot, &abi::GroupSlot::started);
+    Count(state, op.group_slot, &abi::GroupSlot::completed);
+  }
+  Write(state, RecordKind::kOpReturn, record);
 }
 
 void NoteGpuStart(const TracerState& state, const OpRef& op, std::uint64_t gpu_ns) {

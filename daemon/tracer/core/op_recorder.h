@@ -86,6 +86,8 @@ void EndDeviceOp(TracerState& state, Frame* frame, bool failed);
 void NoteCaptured();
 // Its end will be told, which was not known when it was entered.
 void NoteEndFollows();
+// It was entered, but what would have run it could not be launched.
+void NoteNeverRuns(const TracerState& state, const OpRef& op);
 // The GPU took up an op, or finished it (a part of it); GPU clock, 0 where it is not told. `first`:
 // count it in its group's progress.
 void NoteGpuStart(const TracerState& state, const OpRef& op, std::uint64_t gpu_ns);

@@ -31,8 +31,10 @@ struct Frame {
   bool end_told = false;    // kOp on a GPU: its entry says that its end will be told
   bool alone = false;       // kOp on a GPU: no other thread counts its group's progress
   std::uint32_t works = 0;  // kOp: asynchronous works made inside
-  std::uint64_t ticks = 0;  // kOp: the counter at entry
-  PackedRecord entry;       // filled by whatever begins the frame: clearing it twice costs 10 ns
+  std::uint32_t graph_place = 0;       // kOp that goes into a graph: CapturedOp
+  std::uint32_t graph_generation = 0;  // the same
+  std::uint64_t ticks = 0;             // kOp: the counter at entry
+  PackedRecord entry;  // filled by whatever begins the frame: clearing it twice costs 10 ns
 };
 
 // What the Python hook says of the group that is made next on this thread.

@@ -64,6 +64,7 @@ Context* MakeContext(const TracerState& state, std::uint8_t version, std::uint32
     context.slot.store(abi::kNoGroupSlot, std::memory_order_relaxed);
     context.version = version;
     context.own_slot = false;
+    context.has_graphs.store(false, std::memory_order_relaxed);
     context.rank = rank;
     context.size = size;
     context.silent_calls.store(0, std::memory_order_relaxed);

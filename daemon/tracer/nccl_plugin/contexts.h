@@ -57,7 +57,8 @@ struct Context {
   std::atomic<std::uint32_t> epoch;  // of the activation it belongs to; 0: free
   std::atomic<std::uint16_t> slot;   // kNoGroupSlot: not bound
   std::uint8_t version;
-  bool own_slot;  // made by this context, because no API call is hooked
+  bool own_slot;                 // made by this context, because no API call is hooked
+  std::atomic<bool> has_graphs;  // calls of it were captured
   std::uint32_t rank;
   std::uint32_t size;  // 0: not told (version 3)
   std::atomic<std::uint32_t> silent_calls;
@@ -127,6 +128,11 @@ void QueueCall(Context* context, const PackedRecord& entry, std::uint64_t bytes)
 inline void NoteCall(const PackedRecord& entry, std::uint64_t bytes) {
   Context* context = ContextOf(entry.group_slot());
   if (context != nullptr) QueueCall(context, entry, bytes);
+}
+// A call of this group was captured.
+inline void NoteGraph(std::uint16_t slot) {
+  Context* context = ContextOf(slot);
+  if (context != nullptr) context->has_graphs.store(true, std::memory_order_relaxed);
 }
 // It returned outside of a group. If it raised no event there will be none.
 inline void NoteReturn(Frame* frame) {

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "daemon/tracer/core/activation.h"
+#include "daemon/tracer/core/graph_ops.h"
 #include "daemon/tracer/core/group_table.h"
 #include "daemon/tracer/core/text.h"
 #include "daemon/tracer/interpose/real_symbol.h"
@@ -97,10 +98,13 @@ Handle StartCall(Context* context, bool captured) {
   if (IsMadeOfMessages(entry.collective_kind())) thread_state.frame->ended = true;
   if (captured) {
     NoteCaptured();
-  } else if (entry.group_slot() < abi::kGroupSlots) {
-    NoteEndFollows();
+    const Frame& frame = *thread_state.frame;
+    // An event for each message does not tell when the graph ran once.
+    const bool one_event = !IsMadeOfMessages(entry.collective_kind());
+    return Handle::OfCapturedCall(one_event ? frame.graph_place : 0, frame.graph_generation);
   }
-  return Handle::OfCall(entry.op_id, captured);
+  if (entry.group_slot() < abi::kGroupSlots) NoteEndFollows();
+  return Handle::OfCall(entry.op_id);
 }
 
 // An op that no hook has seen: NCCL is linked statically. It is told here, from its launch.
@@ -122,6 +126,9 @@ OpRef TellUnseen(TracerState& state, Context* context, const Launched& event) {
 
 OpRef OpOf(TracerState& state, Context* context, Handle call, const Launched& event) {
   const std::uint16_t slot = context->slot.load(std::memory_order_relaxed);
+  if (call.captured()) {
+    return TakeReplay({static_cast<std::uint32_t>(call.place()), call.generation()});
+  }
   if (call.tag() == HandleTag::kCall) {
     return {call.op_id(), slot, static_cast<std::uint8_t>(event.kind)};
   }
@@ -140,11 +147,12 @@ Handle StartLaunched(TracerState& state, Context* context, const void* parent,
                      const Launched& event) {
   const Handle call = context->version >= 5 ? Handle::From(parent) : Handle{};
   context->silent_calls.store(0, std::memory_order_relaxed);
-  if (call.captured()) return {};  // a graph that runs again: its op has no place in time
   if (InsideOp()) ++thread_state.frame->works;
   const OpRef op = OpOf(state, context, call, event);
   if (op.op_id == 0) {
-    CountDrop(state.region, abi::DropReason::kPluginUnmatched);
+    // Of a graph that runs: nobody waits for it, or (versions 3 and 4) it does not say whose it is.
+    const bool of_graph = call.captured() || (context->version < 5 && context->has_graphs.load());
+    if (!of_graph) CountDrop(state.region, abi::DropReason::kPluginUnmatched);
     return {};
   }
   return StartTask(op, event.channels);

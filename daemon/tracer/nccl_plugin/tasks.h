@@ -40,13 +40,18 @@ enum class HandleTag : std::uint64_t {
   kStep = 5,
 };
 
-//   bit  0..2 tag   3 captured   16..31 place   32..63 generation   (all others)
+//   bit  0..2 tag   3 captured   16..31 place   32..63 generation   (call that was captured: of
+//                                                                    CapturedOp; and all others)
 //   bit  0..2 tag   3 captured   16..63 op_id                       (call)
 struct Handle {
   std::uint64_t bits = 0;
 
-  static Handle OfCall(std::uint64_t op_id, bool captured) {
-    return {static_cast<std::uint64_t>(HandleTag::kCall) | (captured ? 8u : 0u) | op_id << 16};
+  static Handle OfCall(std::uint64_t op_id) {
+    return {static_cast<std::uint64_t>(HandleTag::kCall) | op_id << 16};
+  }
+  static Handle OfCapturedCall(std::uint64_t place, std::uint32_t generation) {
+    return {static_cast<std::uint64_t>(HandleTag::kCall) | 8u | place << 16 |
+            std::uint64_t{generation} << 32};
   }
   static Handle OfTask(std::uint64_t place, std::uint32_t generation) {
     return {static_cast<std::uint64_t>(HandleTag::kTask) | place << 16 |

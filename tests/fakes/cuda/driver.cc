@@ -9,6 +9,7 @@
 #include <atomic>
 #include <iterator>
 
+#include "tests/fakes/cuda/graphs.h"
 #include "tests/fakes/cuda/virtual_gpu.h"
 
 #define FAKE extern "C" __attribute__((visibility("default")))
@@ -53,18 +54,46 @@ void TellOfKernel(void* kernel, void* stream, std::int64_t start_ns, std::int64_
   tell({fake_cuda::Work::kKernel, start_ns, end_ns, stream, static_cast<const char*>(kernel)});
 }
 
+// Whether its streams are another simulator's.
+bool IsForeign(CUstream stream) {
+  return executor.load(std::memory_order_acquire) != nullptr && stream != nullptr;
+}
+
+struct Kernel {
+  CUfunction function;
+  unsigned blocks;
+};
+
+void RunKernel(void* user, void* stream) {
+  const auto* kernel = static_cast<const Kernel*>(user);
+  const double busy_ns = kernel->blocks * 1000.0 * fake_cuda::Throttle();
+  executor.load()->run(stream, static_cast<std::int64_t>(busy_ns), kernel->function, TellOfKernel);
+}
+
 bool RunElsewhere(CUfunction function, CUstream stream, unsigned blocks) {
-  const fake_cuda::Executor* other = executor.load(std::memory_order_acquire);
-  if (other == nullptr || stream == nullptr) return false;
+  if (!IsForeign(stream)) return false;
   kernels.fetch_add(1, std::memory_order_relaxed);
   DawdleAtLaunch();
-  const double busy_ns = blocks * 1000.0 * fake_cuda::Throttle();
-  other->run(stream, static_cast<std::int64_t>(busy_ns), function, TellOfKernel);
+  if (fake_cuda_capture(stream, nullptr, nullptr)) {
+    return fake_cuda_capture(stream, RunKernel, new Kernel{function, blocks});
+  }
+  Kernel kernel = {function, blocks};
+  RunKernel(&kernel, stream);
   return true;
 }
 
+// Returns when the work starts; 0 if it went into a graph.
+std::int64_t Start(CUstream stream, unsigned blocks) {
+  const std::int64_t busy_ns = std::int64_t{blocks} * 1000;
+  Graph* capture = fake_cuda::CaptureOf(stream);
+  if (capture == nullptr) return Of(stream).Run(busy_ns);
+  ++capture->kernels;
+  capture->busy_ns += busy_ns;
+  return 0;
+}
+
 CUresult Work(CUstream stream, unsigned blocks, fake_cuda::Work::Kind kind) {
-  const std::int64_t start_ns = Of(stream).Launch(blocks);
+  const std::int64_t start_ns = Start(stream, blocks);
   const fake_cuda::Observer tell = observer.load(std::memory_order_acquire);
   if (tell != nullptr && start_ns != 0)
     tell({kind, start_ns, Of(stream).free_ns, stream, "fake_kernel"});
@@ -129,7 +158,7 @@ FAKE CUresult cuStreamCreate(CUstream* stream, unsigned) {
 FAKE CUresult cuStreamSynchronize(CUstream stream) {
   const fake_cuda::Executor* other = executor.load(std::memory_order_acquire);
   if (other != nullptr && stream != nullptr) return other->synchronize(stream), CUDA_SUCCESS;
-  if (Of(stream).capture != nullptr) {
+  if (fake_cuda::CaptureOf(stream) != nullptr) {
     Of(stream).spoilt = true;
     return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
   }
@@ -158,22 +187,44 @@ FAKE CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned) {
   return CUDA_SUCCESS;
 }
 FAKE CUresult cuStreamBeginCapture_v2(CUstream stream, CUstreamCaptureMode) {
-  Of(stream).capture = new Graph;
+  fake_cuda::BeginCapture(stream);
   return CUDA_SUCCESS;
 }
 FAKE CUresult cuStreamEndCapture(CUstream stream, CUgraph* graph) {
-  const bool spoilt = Of(stream).spoilt;
-  *graph = spoilt ? nullptr : reinterpret_cast<CUgraph>(Of(stream).capture);
-  Of(stream).capture = nullptr;
-  Of(stream).spoilt = false;
+  Graph* captured = fake_cuda::EndCapture(stream);
+  const bool spoilt = !IsForeign(stream) && Of(stream).spoilt;
+  *graph = spoilt ? nullptr : reinterpret_cast<CUgraph>(captured);
+  if (spoilt) Of(stream).spoilt = false;
   return spoilt ? CUDA_ERROR_STREAM_CAPTURE_INVALIDATED : CUDA_SUCCESS;
 }
+#undef cuStreamGetCaptureInfo_v2
+FAKE CUresult cuStreamGetCaptureInfo_v2(CUstream stream, CUstreamCaptureStatus* status,
+                                        cuuint64_t* id, CUgraph*, const CUgraphNode**, size_t*) {
+  *id = fake_cuda::CaptureId(stream);
+  *status = *id == 0 ? CU_STREAM_CAPTURE_STATUS_NONE : CU_STREAM_CAPTURE_STATUS_ACTIVE;
+  return CUDA_SUCCESS;
+}
 FAKE CUresult cuGraphInstantiateWithFlags(CUgraphExec* exec, CUgraph graph, unsigned long long) {
-  *exec = reinterpret_cast<CUgraphExec>(graph);
+  *exec = reinterpret_cast<CUgraphExec>(new Graph(*reinterpret_cast<Graph*>(graph)));
+  return CUDA_SUCCESS;
+}
+#undef cuGraphExecUpdate
+FAKE CUresult cuGraphExecUpdate_v2(CUgraphExec exec, CUgraph graph, CUgraphExecUpdateResultInfo*) {
+  *reinterpret_cast<Graph*>(exec) = *reinterpret_cast<Graph*>(graph);
+  return CUDA_SUCCESS;
+}
+FAKE CUresult cuGraphDestroy(CUgraph graph) {
+  delete reinterpret_cast<Graph*>(graph);
+  return CUDA_SUCCESS;
+}
+FAKE CUresult cuGraphExecDestroy(CUgraphExec exec) {
+  delete reinterpret_cast<Graph*>(exec);
   return CUDA_SUCCESS;
 }
 FAKE CUresult cuGraphLaunch(CUgraphExec exec, CUstream stream) {
-  Of(stream).Run(reinterpret_cast<Graph*>(exec)->busy_ns);
+  const Graph& graph = *reinterpret_cast<Graph*>(exec);
+  for (const fake_cuda::Node& node : graph.nodes) node.run(node.user, stream);
+  if (!IsForeign(stream)) Of(stream).Run(graph.busy_ns);
   return CUDA_SUCCESS;
 }
 
@@ -234,6 +285,9 @@ const Entry kEntries[] = {
     ENTRY("cuStreamEndCapture", 10000, false, cuStreamEndCapture),
     ENTRY("cuGraphInstantiateWithFlags", 11040, false, cuGraphInstantiateWithFlags),
     ENTRY("cuGraphLaunch", 10000, false, cuGraphLaunch),
+    ENTRY("cuGraphDestroy", 10000, false, cuGraphDestroy),
+    ENTRY("cuGraphExecDestroy", 10000, false, cuGraphExecDestroy),
+    ENTRY("cuGraphExecUpdate", 12000, false, cuGraphExecUpdate_v2),
     ENTRY("cuGetProcAddress", 11030, false, cuGetProcAddress),
     ENTRY("cuGetProcAddress", 12000, false, cuGetProcAddress_v2),
 };

@@ -29,6 +29,9 @@ struct Driver {
   PFN_cuStreamEndCapture_v10000 end_capture;
   PFN_cuGraphInstantiateWithFlags_v11040 instantiate;
   PFN_cuGraphLaunch_v10000 graph_launch;
+  PFN_cuGraphDestroy_v10000 graph_destroy;
+  PFN_cuGraphExecDestroy_v10000 exec_destroy;
+  PFN_cuGraphExecUpdate_v12000 exec_update;
 };
 
 template <typename Function>
@@ -60,6 +63,9 @@ Driver Load() {
   Get(ask, "cuStreamEndCapture", 10000, &d.end_capture);
   Get(ask, "cuGraphInstantiateWithFlags", 11040, &d.instantiate);
   Get(ask, "cuGraphLaunch", 10000, &d.graph_launch);
+  Get(ask, "cuGraphDestroy", 10000, &d.graph_destroy);
+  Get(ask, "cuGraphExecDestroy", 10000, &d.exec_destroy);
+  Get(ask, "cuGraphExecUpdate", 12000, &d.exec_update);
   return d;
 }
 
@@ -137,4 +143,10 @@ FAKE cudaError_t cudaGraphInstantiate(cudaGraphExec_t* exec, cudaGraph_t graph,
 }
 FAKE cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream) {
   return As(Api().graph_launch(exec, stream));
+}
+FAKE cudaError_t cudaGraphDestroy(cudaGraph_t graph) { return As(Api().graph_destroy(graph)); }
+FAKE cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec) { return As(Api().exec_destroy(exec)); }
+FAKE cudaError_t cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph,
+                                     cudaGraphExecUpdateResultInfo*) {
+  return As(Api().exec_update(exec, graph, nullptr));
 }

@@ -1,4 +1,4 @@
-// A GPU that does nothing but take time: streams, events and graphs on the host's clock.
+// A GPU that does nothing but take time: streams and events on the host's clock.
 //
 // Used by driver.cc (libcuda.so.1 of the fakes). It knows nothing of the tracer.
 //
@@ -56,11 +56,6 @@ struct Executor {
   void (*synchronize)(void* stream);
 };
 
-struct Graph {
-  std::uint32_t kernels = 0;
-  std::int64_t busy_ns = 0;
-};
-
 struct Event {
   std::int64_t over_ns = 0;
 };
@@ -69,8 +64,7 @@ struct Stream {
   std::int64_t free_ns = 0;
   std::int64_t ends[kQueueDepth] = {};  // of the newest kernels, a ring
   std::uint64_t launched = 0;
-  Graph* capture = nullptr;  // not null: what is launched goes into it
-  bool spoilt = false;       // the capture, by a call that it does not allow
+  bool spoilt = false;  // its capture, by a call that it does not allow
 
   // Returns when the work starts.
   std::int64_t Run(std::int64_t busy_ns) {
@@ -79,14 +73,6 @@ struct Stream {
     const auto lasts = static_cast<std::int64_t>(static_cast<double>(busy_ns) * Throttle());
     oldest = free_ns = std::max(free_ns, NowNs()) + lasts;
     return free_ns - lasts;
-  }
-  // Returns when the work starts; 0 if it went into a graph.
-  std::int64_t Launch(std::uint32_t blocks) {
-    const std::int64_t busy_ns = std::int64_t{blocks} * 1000;
-    if (capture == nullptr) return Run(busy_ns);
-    ++capture->kernels;
-    capture->busy_ns += busy_ns;
-    return 0;
   }
   void Wait(const Event& event) { free_ns = std::max(free_ns, event.over_ns); }
   void Synchronize() const { SleepUntil(free_ns); }

@@ -47,9 +47,32 @@ void Launch(void* stream, const char* name, std::int64_t microseconds) {
 
 void Synchronize(void* stream) { cudaStreamSynchronize(static_cast<cudaStream_t>(stream)); }
 
+void BeginGraph(void* stream) {
+  cudaStreamBeginCapture(static_cast<cudaStream_t>(stream), cudaStreamCaptureModeGlobal);
+}
+
+// As PyTorch does: the graph goes once it is executable.
+void* EndGraph(void* stream) {
+  cudaGraph_t graph = nullptr;
+  cudaGraphExec_t executable = nullptr;
+  cudaStreamEndCapture(static_cast<cudaStream_t>(stream), &graph);
+  cudaGraphInstantiate(&executable, graph, 0);
+  cudaGraphDestroy(graph);
+  return executable;
+}
+
+void LaunchGraph(void* graph, void* stream) {
+  cudaGraphLaunch(static_cast<cudaGraphExec_t>(graph), static_cast<cudaStream_t>(stream));
+}
+
+void DestroyGraph(void* graph) { cudaGraphExecDestroy(static_cast<cudaGraphExec_t>(graph)); }
+
 }  // namespace fakes
 
 #else
+
+#include <stdio.h>
+#include <stdlib.h>
 
 #include "tests/fakes/nccl/fake_nccl.h"
 
@@ -59,6 +82,13 @@ void Launch(void* stream, const char*, std::int64_t microseconds) {
   FakeCompute(static_cast<cudaStream_t>(stream), microseconds);
 }
 void Synchronize(void* stream) { FakeStreamSynchronize(static_cast<cudaStream_t>(stream)); }
+void BeginGraph(void*) {
+  fprintf(stderr, "fake_train: built without CUDA's headers: it has no graphs\n");
+  exit(2);
+}
+void* EndGraph(void*) { return nullptr; }
+void LaunchGraph(void*, void*) {}
+void DestroyGraph(void*) {}
 
 }  // namespace fakes
 

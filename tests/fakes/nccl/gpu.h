@@ -16,6 +16,13 @@ namespace fakes {
 void Launch(void* stream, const char* name, std::int64_t microseconds);
 void Synchronize(void* stream);
 
+// CUDA graphs; without the stand-ins there are none: ends the process.
+void BeginGraph(void* stream);
+// What was launched since, as an executable graph.
+void* EndGraph(void* stream);
+void LaunchGraph(void* graph, void* stream);
+void DestroyGraph(void* graph);
+
 }  // namespace fakes
 
 #endif  // FATHOM_TESTS_FAKES_NCCL_GPU_H_

@@ -1,3 +1,4 @@
+#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,14 +12,21 @@
 #include <vector>
 
 #include "tests/fakes/nccl/fake_nccl.h"
+#include "tests/fakes/nccl/faults.h"
 #include "tests/fakes/nccl/profiler.h"
 #include "tests/fakes/nccl/proxy.h"
 #include "tests/fakes/nccl/rendezvous.h"
 #include "tests/fakes/nccl/stream.h"
 
 using fakes::nccl::Described;
+using fakes::nccl::Fault;
+using fakes::nccl::OverNetwork;
+using fakes::nccl::Process;
 using fakes::nccl::Profiler;
 using fakes::nccl::Shared;
+using fakes::nccl::SlowLink;
+using fakes::nccl::Stuck;
+using fakes::nccl::StuckLink;
 
 // A child that is made later, as NCCL does where the call is in a group or must not block.
 using Making = std::function<ncclResult_t()>;
@@ -40,64 +48,6 @@ namespace {
 
 constexpr std::int64_t kLatencyNs = 30'000;
 constexpr double kBytesPerNs = 10;
-
-struct Fault {
-  int first = -1, second = -1, factor = 1;
-  std::uint64_t after = 0;
-};
-
-int Process() {
-  const char* rank = getenv("RANK");
-  return rank == nullptr ? 0 : atoi(rank);
-}
-
-const Fault& SlowLink() {
-  static const Fault fault = [] {
-    Fault f;
-    const char* text = getenv("FAKE_NCCL_SLOW_LINK");
-    unsigned long after = 0;
-    if (text != nullptr &&
-        sscanf(text, "%d:%d:%d:%lu", &f.first, &f.second, &f.factor, &after) != 4) {
-      f = Fault{};
-    }
-    f.after = after;
-    return f;
-  }();
-  return fault;
-}
-
-const Fault& Stuck() {
-  static const Fault fault = [] {
-    Fault f;
-    const char* text = getenv("FAKE_NCCL_STUCK");
-    unsigned long after = 0;
-    if (text != nullptr && sscanf(text, "%d:%lu", &f.first, &after) != 2) f = Fault{};
-    f.after = after;
-    return f;
-  }();
-  return fault;
-}
-
-// Steps of the ring that pass the link before they get stuck.
-constexpr int kStuckLinkPasses = 2;
-
-const Fault& StuckLink() {
-  static const Fault fault = [] {
-    Fault f;
-    const char* text = getenv("FAKE_NCCL_STUCK_LINK");
-    unsigned long after = 0;
-    if (text != nullptr && sscanf(text, "%d:%d:%lu", &f.first, &f.second, &after) != 3) f = Fault{};
-    f.after = after;
-    return f;
-  }();
-  return fault;
-}
-
-// Whether each rank is on a node of its own.
-bool OverNetwork() {
-  static const bool set = getenv("FAKE_NCCL_NET") != nullptr;
-  return set;
-}
 
 struct Op {
   ncclComm* comm;
@@ -156,9 +106,9 @@ void BeginRing(Op& op) {
   // A process that lends its network card: what it is told of the op is another process's.
   static const bool lent = getenv("FAKE_NCCL_LENT") != nullptr;
   void* const context = lent ? reinterpret_cast<void*>(1) : comm.context;
-  op.proxy = std::make_shared<fakes::nccl::RingProxy>(
-      fakes::nccl::RingPlace{comm.shared, context, op.task, comm.ranks, comm.rank, op.number,
-                             stuck ? kStuckLinkPasses : -1, lent ? getpid() + 1 : getpid()});
+  op.proxy = std::make_shared<fakes::nccl::RingProxy>(fakes::nccl::RingPlace{
+      comm.shared, context, op.task, comm.ranks, comm.rank, op.number,
+      stuck ? fakes::nccl::kStuckLinkPasses : -1, lent ? getpid() + 1 : getpid()});
 }
 
 bool Met(const Op& op) {
@@ -211,6 +161,43 @@ void Execute(const std::vector<std::shared_ptr<Op>>& plan) {
   }
 }
 
+// The CUDA stand-in's, where there is one (tests/fakes/cuda/graphs.h).
+using CaptureFunction = bool (*)(void* stream, void (*run)(void* user, void* stream), void* user);
+bool Capture(cudaStream_t stream, void (*run)(void*, void*) = nullptr, void* user = nullptr) {
+  static const auto capture =
+      reinterpret_cast<CaptureFunction>(dlsym(RTLD_DEFAULT, "fake_cuda_capture"));
+  return capture != nullptr && capture(stream, run, user);
+}
+
+void Number(Op& op) {
+  ncclComm& comm = *op.comm;
+  op.number = !op.what.point_to_point ? comm.next++
+              : op.is_send            ? comm.sends[op.what.peer]++
+                                      : comm.recvs[op.what.peer]++;
+  op.ordinal = ordinals++;
+}
+
+using Plan = std::vector<std::shared_ptr<Op>>;
+
+void RaiseLaunched(const Plan& plan) {
+  for (const auto& op : plan) {
+    op->task = Profiler::Get().Launch(op->comm->context, op->comm->rank, op->what, op->call);
+  }
+}
+
+// A plan of a graph that is launched: its events come from a host function on the stream.
+void Replay(void* user, void* stream) {
+  Plan plan;
+  for (const auto& captured : *static_cast<const Plan*>(user)) {
+    plan.push_back(std::make_shared<Op>(*captured));
+    Number(*plan.back());
+  }
+  static_cast<cudaStream_t>(stream)->Put([plan] {
+    RaiseLaunched(plan);
+    Execute(plan);
+  });
+}
+
 // As NCCL: the ops of a group are launched by size, one plan a communicator and stream.
 void Launch() {
   std::vector<std::shared_ptr<Op>> ops;
@@ -219,16 +206,18 @@ void Launch() {
   std::stable_sort(ops.begin(), ops.end(),
                    [](const auto& a, const auto& b) { return a->bytes > b->bytes; });
   while (!ops.empty()) {
-    std::vector<std::shared_ptr<Op>> plan;
+    Plan plan;
     const Op first = *ops.front();
     for (const auto& op : ops) {
       if (op->comm == first.comm && op->stream == first.stream) plan.push_back(op);
     }
     std::erase_if(
         ops, [&](const auto& op) { return op->comm == first.comm && op->stream == first.stream; });
-    for (const auto& op : plan) {
-      op->task = Profiler::Get().Launch(op->comm->context, op->comm->rank, op->what, op->call);
+    if (first.what.captured) {
+      Capture(first.stream, Replay, new Plan(plan));
+      continue;
     }
+    RaiseLaunched(plan);
     first.stream->Put([plan] { Execute(plan); });
   }
 }
@@ -249,10 +238,8 @@ ncclResult_t Add(const char* function, std::size_t count, ncclDataType_t type, i
   op->what = {function, count,  TypeName(type), ElementBytes(type),
               peer,     stream, comm->next,     point_to_point};
   op->is_send = strcmp(function, "Send") == 0;
-  op->number = !point_to_point ? comm->next++
-               : op->is_send   ? comm->sends[peer]++
-                               : comm->recvs[peer]++;
-  op->ordinal = ordinals++;
+  op->what.captured = Capture(stream);
+  if (!op->what.captured) Number(*op);
   op->bytes = count * ElementBytes(type);
   op->stream = stream;
   if (comm->ranks > 1) {  // NCCL takes a short cut for a group of one

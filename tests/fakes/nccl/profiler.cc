@@ -162,9 +162,9 @@ void* Profiler::StartCall(void* context, int rank, const Described& op) {
   event.type = op.point_to_point ? kP2pApi : kCollApi;
   event.rank = rank;
   if (op.point_to_point) {
-    event.p2p_api = {op.function, op.count, op.type, op.stream, false};
+    event.p2p_api = {op.function, op.count, op.type, op.stream, op.captured};
   } else {
-    event.coll_api = {op.function, op.count, op.type, op.peer, op.stream, false};
+    event.coll_api = {op.function, op.count, op.type, op.peer, op.stream, op.captured};
   }
   void* handle = nullptr;
   TableOf(table_)->start(context, &handle, &event);

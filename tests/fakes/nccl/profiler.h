@@ -4,9 +4,10 @@
 // hands it one process-global mask, raises the events of the user's calls on the caller's thread,
 // "launched" events with a stop that only means "enqueued", and the channels' events from another
 // thread with the GPU's clock. The quirks that a plugin must live with are kept: point-to-point
-// tasks announce more channels than run; AllGather and Broadcast come as bytes of int8; events
-// whose handle was null stay silent.
-// Thread-safety: thread-safe. Source: NCCL's public plugin interface.
+// tasks announce more channels than run; calls that are captured raise their launched events each
+// time the graph runs, on another thread, with the handle of the call; AllGather and Broadcast come
+// as bytes of int8; events whose handle was null stay silent. Thread-safety: thread-safe. Source:
+// NCCL's public plugin interface.
 #ifndef FATHOM_TESTS_FAKES_NCCL_PROFILER_H_
 #define FATHOM_TESTS_FAKES_NCCL_PROFILER_H_
 
@@ -26,6 +27,7 @@ struct Described {
   void* stream;
   std::uint64_t sequence;
   bool point_to_point;
+  bool captured = false;
 };
 
 // A transfer to or from one other rank on one channel. `pid`: of the process whose op it is.

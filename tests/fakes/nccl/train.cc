@@ -1,10 +1,11 @@
 // A training program in miniature: tensor, pipeline, data and expert parallel, on libnccl.so.2.
 //
 //   fake_train --spawn [--tp N] [--pp N] [--dp N] [--ep] [--iterations N] [--micro N] [--small N]
-//              [--fault KIND --rank R --at ITERATION --ms N]
+//              [--graph N] [--fault KIND --rank R --at ITERATION --ms N]
 //
 // It starts one process a rank, each with RANK, WORLD_SIZE and LOCAL_RANK, and ends with the worst
 // of their codes. Rank order: tensor fastest, then pipeline, then data. It knows of no tracer.
+//   --graph N          forward and backward are a CUDA graph from iteration N on
 //   --small N          elementwise kernels after each large one (default 3)
 //   --fault slow_gpu   one of the rank's kernels takes N ms more an iteration
 //           slow_host  the rank sleeps N ms before it launches its gradients' reduction
@@ -56,6 +57,8 @@ Options Parse(int argc, char** argv) {
       o.iterations = number();
     else if (name == "--micro")
       o.micro = number();
+    else if (name == "--graph")
+      o.graph = number();
     else if (name == "--small")
       o.small = number();
     else if (name == "--fault" && i + 1 < argc)

@@ -92,10 +92,9 @@ void Trainer::Revoke() {
 void Trainer::Iterate(int iteration) {
   const bool faulty = iteration >= o_.at && rank_ == o_.rank;
   usleep(1000);  // the next batch
-  for (int m = 0; m < o_.micro; ++m) Forward();
   // The same launches, of which one kernel takes longer.
   throttled_us_ = faulty && o_.fault == "slow_gpu" ? o_.ms * 1000 / o_.micro : 0;
-  for (int m = 0; m < o_.micro; ++m) Backward();
+  ForwardAndBackward(iteration);
   if (faulty && o_.fault == "hang") pause();
   if (faulty && o_.fault == "stuck_gpu") fakes::Launch(stream_, "spin", kForEver);
   if (faulty && o_.fault == "slow_host") {
@@ -114,6 +113,27 @@ void Trainer::End() {
     CHECK(ncclCommFinalize(comm));
     CHECK(ncclCommDestroy(comm));
   }
+}
+
+// Kernels in a graph take what they took when it was made: a fault that slows one down wants it
+// made anew.
+void Trainer::ForwardAndBackward(int iteration) {
+  if (o_.graph == 0 || iteration < o_.graph) return Compute();
+  if (graph_ == nullptr || (iteration == o_.at && rank_ == o_.rank)) {
+    if (graph_ != nullptr) fakes::DestroyGraph(graph_);
+    fakes::BeginGraph(stream_);
+    Compute();
+    graph_ = fakes::EndGraph(stream_);
+  }
+  fakes::LaunchGraph(graph_, stream_);
+}
+
+void Trainer::Compute() {
+  for (int m = 0; m < o_.micro; ++m) Forward();
+  for (int m = 0; m < o_.micro; ++m) Backward();
+  // Its communicator has ops outside of the graph, too.
+  if (o_.graph > 0 && o_.dp > 1)
+    CHECK(ncclAllReduce(nullptr, nullptr, 2, ncclFloat32, ncclSum, data_, stream_));
 }
 
 void Trainer::Forward() {

@@ -17,6 +17,7 @@ namespace fakes {
 struct Training {
   int tp = 1, pp = 1, dp = 2;
   bool ep = false;
+  int graph = 0;  // from this iteration on forward and backward are a graph; 0: never
   int iterations = 100, micro = 2, small = 3;
   std::string fault;
   bool grouped = false;  // the communicators are split in one group
@@ -35,6 +36,8 @@ class Trainer {
   void Split(int color, ncclComm_t* made);
   void Shrink();
   void Revoke();
+  void ForwardAndBackward(int iteration);
+  void Compute();
   void Forward();
   void Backward();
   void Layer(const char* kernel, int microseconds);
@@ -47,6 +50,7 @@ class Trainer {
   int tp_rank_ = 0, stage_ = 0, replica_ = 0;
   cudaStream_t stream_;
   int throttled_us_ = 0;
+  void* graph_ = nullptr;
   ncclComm_t world_ = nullptr, tensor_ = nullptr, pipeline_ = nullptr, data_ = nullptr;
 };
 

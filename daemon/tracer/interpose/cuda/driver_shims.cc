@@ -73,12 +73,14 @@ DriverHook hooks[kCount] = {{"cuGetProcAddress",
 
 DriverHooks AllDriverHooks() { return {hooks, kCount}; }
 
-#define FATHOM_DEFINE(kind, asked, symbol, since, parameters, arguments)       \
-  int Driver_##symbol parameters {                                             \
-    void* found = Real(&hooks[k_##symbol].real, __builtin_return_address(0));  \
-    if (found == nullptr) return kCudaNotFound;                                \
-    return TracedCall<DeviceCall::kind>(                                       \
-        [&] { return reinterpret_cast<int(*) parameters>(found) arguments; }); \
+#define FATHOM_AND(...) __VA_OPT__(, ) __VA_ARGS__
+#define FATHOM_DEFINE(kind, asked, symbol, since, parameters, arguments)      \
+  int Driver_##symbol parameters {                                            \
+    void* found = Real(&hooks[k_##symbol].real, __builtin_return_address(0)); \
+    if (found == nullptr) return kCudaNotFound;                               \
+    return TracedCall<DeviceCall::kind>([&] {                                 \
+      return reinterpret_cast<int(*) parameters>(found) arguments;            \
+    } FATHOM_AND arguments);                                                  \
   }
 #define FATHOM_DEFINE_PTSZ(kind, asked, symbol, since, parameters, arguments) \
   FATHOM_DEFINE(kind, asked, symbol, since, parameters, arguments)            \

@@ -44,7 +44,7 @@ using CudaAddress = std::uint64_t;  // CUdeviceptr
   X(kLaunch, cudaLaunchKernelExC, (const void* config, const void* f, void** a), (config, f, a)) \
   X(kLaunch, cudaLaunchCooperativeKernel, (const void* f, CudaDim3 grid, CudaDim3 block, void** a, std::size_t shared, void* stream), (f, grid, block, a, shared, stream)) \
   X(kGraphLaunch, cudaGraphLaunch, (void* graph, void* stream), (graph, stream)) \
-  X(kCreate, cudaGraphInstantiateWithParams, (void* exec, void* graph, void* params), (exec, graph, params)) \
+  X(kInstantiate, cudaGraphInstantiateWithParams, (void* exec, void* graph, void* params), (exec, graph, params)) \
   X(kBeginCapture, cudaStreamBeginCapture, (void* stream, int mode), (stream, mode)) \
   X(kBeginCapture, cudaStreamBeginCaptureToGraph, (void* stream, void* graph, const void* nodes, const void* edges, std::size_t count, int mode), (stream, graph, nodes, edges, count, mode)) \
   X(kEndCapture, cudaStreamEndCapture, (void* stream, void* graph), (stream, graph)) \
@@ -79,8 +79,11 @@ using CudaAddress = std::uint64_t;  // CUdeviceptr
   X(kCopy, cudaMemcpyPeerAsync, (void* to, int to_device, const void* from, int from_device, std::size_t bytes, void* stream), (to, to_device, from, from_device, bytes, stream)) \
   X(kSyncDevice, cudaDeviceSynchronize, (void), ()) \
   X(kSyncEvent, cudaEventSynchronize, (void* event), (event)) \
-  X(kCreate, cudaGraphInstantiate, (void* exec, void* graph, void* w3, void* w4, std::size_t w5), (exec, graph, w3, w4, w5)) \
-  X(kCreate, cudaGraphInstantiateWithFlags, (void* exec, void* graph, unsigned long long flags), (exec, graph, flags)) \
+  X(kInstantiate, cudaGraphInstantiate, (void* exec, void* graph, void* w3, void* w4, std::size_t w5), (exec, graph, w3, w4, w5)) \
+  X(kInstantiate, cudaGraphInstantiateWithFlags, (void* exec, void* graph, unsigned long long flags), (exec, graph, flags)) \
+  X(kUpdateGraph, cudaGraphExecUpdate, (void* exec, void* graph, void* w3, void* w4), (exec, graph, w3, w4)) \
+  X(kDestroy, cudaGraphExecDestroy, (void* exec), (exec)) \
+  X(kDestroyGraph, cudaGraphDestroy, (void* graph), (graph)) \
   X(kCreate, cudaStreamCreate, (void* stream), (stream)) \
   X(kCreate, cudaStreamCreateWithFlags, (void* stream, unsigned flags), (stream, flags)) \
   X(kCreate, cudaStreamCreateWithPriority, (void* stream, unsigned flags, int priority), (stream, flags, priority)) \
@@ -92,7 +95,7 @@ using CudaAddress = std::uint64_t;  // CUdeviceptr
   X(kLaunch, cuLaunchKernelEx, cuLaunchKernelEx, 11060, (const void* config, void* f, void** a, void** extra), (config, f, a, extra)) \
   X(kLaunch, cuLaunchCooperativeKernel, cuLaunchCooperativeKernel, 9000, (void* f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared, void* stream, void** a), (f, gx, gy, gz, bx, by, bz, shared, stream, a)) \
   X(kGraphLaunch, cuGraphLaunch, cuGraphLaunch, 10000, (void* graph, void* stream), (graph, stream)) \
-  X(kCreate, cuGraphInstantiateWithParams, cuGraphInstantiateWithParams, 12000, (void* exec, void* graph, void* params), (exec, graph, params)) \
+  X(kInstantiate, cuGraphInstantiateWithParams, cuGraphInstantiateWithParams, 12000, (void* exec, void* graph, void* params), (exec, graph, params)) \
   X(kBeginCapture, cuStreamBeginCapture, cuStreamBeginCapture_v2, 10010, (void* stream, int mode), (stream, mode)) \
   X(kBeginCapture, cuStreamBeginCaptureToGraph, cuStreamBeginCaptureToGraph, 12030, (void* stream, void* graph, const void* nodes, const void* edges, std::size_t count, int mode), (stream, graph, nodes, edges, count, mode)) \
   X(kEndCapture, cuStreamEndCapture, cuStreamEndCapture, 10000, (void* stream, void* graph), (stream, graph)) \
@@ -132,7 +135,11 @@ using CudaAddress = std::uint64_t;  // CUdeviceptr
   X(kSyncDevice, cuCtxSynchronize, cuCtxSynchronize, 2000, (void), ()) \
   X(kSyncDevice, cuCtxSynchronize, cuCtxSynchronize_v2, 13000, (void* context), (context)) \
   X(kSyncEvent, cuEventSynchronize, cuEventSynchronize, 2000, (void* event), (event)) \
-  X(kCreate, cuGraphInstantiateWithFlags, cuGraphInstantiateWithFlags, 11040, (void* exec, void* graph, unsigned long long flags), (exec, graph, flags)) \
+  X(kInstantiate, cuGraphInstantiateWithFlags, cuGraphInstantiateWithFlags, 11040, (void* exec, void* graph, unsigned long long flags), (exec, graph, flags)) \
+  X(kUpdateGraph, cuGraphExecUpdate, cuGraphExecUpdate, 10020, (void* exec, void* graph, void* node, void* result), (exec, graph, node, result)) \
+  X(kUpdateGraph, cuGraphExecUpdate, cuGraphExecUpdate_v2, 12000, (void* exec, void* graph, void* result), (exec, graph, result)) \
+  X(kDestroy, cuGraphExecDestroy, cuGraphExecDestroy, 10000, (void* exec), (exec)) \
+  X(kDestroyGraph, cuGraphDestroy, cuGraphDestroy, 10000, (void* graph), (graph)) \
   X(kCreate, cuStreamCreate, cuStreamCreate, 2000, (void* stream, unsigned flags), (stream, flags)) \
   X(kCreate, cuStreamCreateWithPriority, cuStreamCreateWithPriority, 5050, (void* stream, unsigned flags, int priority), (stream, flags, priority)) \
   X(kCreate, cuEventCreate, cuEventCreate, 2000, (void* event, unsigned flags), (event, flags)) \

@@ -5,14 +5,16 @@
 
 namespace fathom::tracer {
 
+#define FATHOM_AND(...) __VA_OPT__(, ) __VA_ARGS__
 #define FATHOM_RUNTIME_SHIM(kind, symbol, parameters, arguments)                           \
   __attribute__((visibility("default"))) int Runtime_##symbol parameters __asm__(#symbol); \
   int Runtime_##symbol parameters {                                                        \
     static constinit CallerBinding binding{#symbol};                                       \
     void* found = BoundFor(&binding, __builtin_return_address(0));                         \
     if (found == nullptr) return kCudaNotFound;                                            \
-    return TracedCall<DeviceCall::kind>(                                                   \
-        [&] { return reinterpret_cast<int(*) parameters>(found) arguments; });             \
+    return TracedCall<DeviceCall::kind>([&] {                                              \
+      return reinterpret_cast<int(*) parameters>(found) arguments;                         \
+    } FATHOM_AND arguments);                                                               \
   }
 #define FATHOM_RUNTIME_PTSZ(kind, name, parameters, arguments) \
   FATHOM_RUNTIME_SHIM(kind, name, parameters, arguments)       \

@@ -2,16 +2,17 @@
 //
 // Used by runtime_shims.cc and driver_shims.cc.
 //
-// Model: a call from the job is counted (core/device_calls.h); a call the CUDA runtime makes into
-// the driver while it carries one out is not: `inside` is set for its duration. Only calls that
-// succeed count. CUDA functions throw nothing; a thread that is cancelled inside one never comes
-// back.
-// Cost: 5 ns a call that is not timed.
+// Model: graphs are told of first (graph_calls.h). A call from the job is counted
+// (core/device_calls.h); a call the CUDA runtime makes into the driver while it carries one out is
+// not: `inside` is set for its duration. Only calls that succeed count. CUDA functions throw
+// nothing; a thread that is cancelled inside one never comes back. Cost: 5 ns a call that is not
+// timed.
 #ifndef FATHOM_DAEMON_TRACER_INTERPOSE_CUDA_TRACED_CALL_H_
 #define FATHOM_DAEMON_TRACER_INTERPOSE_CUDA_TRACED_CALL_H_
 
 #include "daemon/tracer/core/device_calls.h"
 #include "daemon/tracer/core/tracer_state.h"
+#include "daemon/tracer/interpose/cuda/graph_calls.h"
 
 namespace fathom::tracer {
 
@@ -38,9 +39,8 @@ template <DeviceCall call, typename Real>
   return result;
 }
 
-// Requires: real() calls the real function and returns its result, 0 for success.
 template <DeviceCall call, typename Real>
-inline int TracedCall(Real real) {
+inline int CountedCall(Real real) {
   DeviceThread& device = thread_state.device;
   // A capture that was invalidated is over too, though its end is refused; and one that began
   // before the source was switched off.
@@ -62,6 +62,34 @@ inline int TracedCall(Real real) {
     if (result == 0) CountDeviceCall<call>(*state);
   }
   return result;
+}
+
+template <DeviceCall call, typename Real>
+[[gnu::noinline]] int GraphCall(Real real, GraphWords words) {
+  const std::uint64_t before = BeforeGraphCall(call, words);
+  const int result = CountedCall<call>(real);
+  AfterGraphCall(call, words, before, result);
+  return result;
+}
+
+// The first two words of a call's arguments.
+inline GraphWords FirstWords() { return {}; }
+template <typename First>
+GraphWords FirstWords(First first) {
+  return {WordOf(first), 0};
+}
+template <typename First, typename Second, typename... More>
+GraphWords FirstWords(First first, Second second, More...) {
+  return {WordOf(first), WordOf(second)};
+}
+
+// Requires: real() calls the real function with `arguments` and returns its result, 0 for success.
+template <DeviceCall call, typename Real, typename... Arguments>
+[[gnu::always_inline]] inline int TracedCall(Real real, const Arguments&... arguments) {
+  if constexpr (ConcernsGraphs(call)) {
+    if (thread_state.device.inside == 0) return GraphCall<call>(real, FirstWords(arguments...));
+  }
+  return CountedCall<call>(real);
 }
 
 }  // namespace fathom::tracer

@@ -1,5 +1,7 @@
 // The calls that move data: one shim a line of functions.h.
+#include "daemon/tracer/core/graph_ops.h"
 #include "daemon/tracer/core/op_recorder.h"
+#include "daemon/tracer/interpose/cuda/stream_capture.h"
 #include "daemon/tracer/interpose/nccl/abi.h"
 #include "daemon/tracer/interpose/nccl/communicators.h"
 #include "daemon/tracer/interpose/nccl/functions.h"
@@ -48,6 +50,18 @@ std::uint8_t ReductionOf(int op) {
   return call;
 }
 
+// It does not run now, but with its graph.
+[[gnu::noinline]] void BeginCaptured(TracerState& state, std::uint64_t capture, const OpCall& call,
+                                     DeviceOp device, Frame* frame) {
+  device.end_follows = false;
+  BeginDeviceOp(state, call, device, frame);
+  NoteCaptured();
+  const CapturedOp op = AddCapturedOp(state, capture, call, device);
+  frame->graph_place = op.place;
+  frame->graph_generation = op.generation;
+  nccl_plugin::NoteGraph(device.group_slot);
+}
+
 // One copy for all shims: what is small stays in the cache.
 [[gnu::noinline]] void Begin(TracerState& state, const Site& site, Frame* frame) {
   const std::uint16_t slot = SlotOf(state, site.comm);
@@ -56,14 +70,19 @@ std::uint8_t ReductionOf(int op) {
                            .reduction = site.reduction,
                            .end_follows = nccl_plugin::EndFollows(state, slot)};
   const ElementType element = ElementTypeOf(site.type);
-  BeginDeviceOp(state, Describe(state, site, element, slot), device, frame);
+  const OpCall call = Describe(state, site, element, slot);
+  if (const std::uint64_t capture = CaptureOfStream(device.stream)) [[unlikely]]
+    return BeginCaptured(state, capture, call, device, frame);
+  BeginDeviceOp(state, call, device, frame);
   nccl_plugin::NoteCall(frame->entry, site.count * element.bytes);
 }
 
 [[gnu::noinline]] void End(TracerState& state, Frame* frame, int result) {
   if (group_depth.depth == 0) nccl_plugin::NoteReturn(frame);
   frame->alone = !nccl_plugin::IsBound(frame->entry.group_slot());
-  EndDeviceOp(state, frame, result != kSuccess && result != kInProgress);
+  const bool failed = result != kSuccess && result != kInProgress;
+  if (failed && frame->graph_place != 0) DropCapturedOp({frame->graph_place, 0});
+  EndDeviceOp(state, frame, failed);
 }
 
 template <typename... Args>

@@ -297,6 +297,15 @@ TEST_F(DeviceOpTest, AFailedOrCapturedCallEndsItsOp) {
   EXPECT_EQ(Row(1).end_ns, 130);
 }
 
+TEST_F(DeviceOpTest, WhatWasCapturedHasNoNumber) {
+  Enter(1, 100);
+  ASSERT_NE(Row(0).sequence, abi::kNoSequence64);
+  Take({.op_id = 1, .sequence = abi::kNoSequence64}, RecordKind::kOpReturn, 130,
+       abi::kFlagDevice | abi::kFlagCaptured);
+  EXPECT_EQ(Row(0).sequence, abi::kNoSequence64);
+  EXPECT_EQ(Row(0).end_ns, 130);
+}
+
 TEST_F(DeviceOpTest, TheLastOfSeveralEndsCounts) {
   Enter(1, 100);
   Start(1, 150);

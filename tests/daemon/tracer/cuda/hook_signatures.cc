@@ -13,6 +13,7 @@
 #include "daemon/tracer/cupti/activity_layout.h"
 #include "daemon/tracer/cupti/library.h"
 #include "daemon/tracer/interpose/cuda/hook_list.h"
+#include "daemon/tracer/interpose/cuda/stream_capture.h"
 
 extern "C" cudaError_t __cudaLaunchKernel(cudaKernel_t, dim3, dim3, void**, size_t, cudaStream_t);
 
@@ -53,7 +54,8 @@ constexpr bool IsLongest(const char* name) {
     while (*a != '\0' && *a == *b) ++a, ++b;
     return *a == *b;
   };
-  return equal(name, "cudaGraphInstantiate") || equal(name, "cudaMemcpyBatchAsync");
+  return equal(name, "cudaGraphInstantiate") || equal(name, "cudaGraphExecUpdate") ||
+         equal(name, "cudaMemcpyBatchAsync");
 }
 
 #define FATHOM_CHECK_RUNTIME(kind, name, parameters, arguments)                                    \
@@ -71,6 +73,9 @@ FATHOM_CUDA_RUNTIME_PLAIN(FATHOM_CHECK_RUNTIME)
 FATHOM_CUDA_DRIVER_PTSZ(FATHOM_CHECK_DRIVER)
 FATHOM_CUDA_DRIVER_PTDS(FATHOM_CHECK_DRIVER)
 FATHOM_CUDA_DRIVER_PLAIN(FATHOM_CHECK_DRIVER)
+
+static_assert(Same(GetCaptureInfo(nullptr), PFN_cuStreamGetCaptureInfo_v11030(nullptr)));
+static_assert(CU_STREAM_CAPTURE_STATUS_ACTIVE == 1);
 
 #define FATHOM_CHECK_CUPTI(name, parameters) \
   static_assert(Same(static_cast<int(*) parameters>(nullptr), decltype (&::name)(nullptr)), #name);

@@ -19,7 +19,7 @@ LAUNCH_BLOCKED = 5  # SyncKind::kLaunch
 LAUNCHES = 2 * 2 * 4  # of an iteration: forward and backward of two micro-batches, a large kernel and three small ones
 
 
-def train(*options, plugin="STATIC_PLUGIN", **environment):
+def train(*options, plugin="STATIC_PLUGIN", ITERATIONS=ITERATIONS, **environment):
     """Rings by rank, and the program's output."""
     with tempfile.TemporaryDirectory(dir="/dev/shm", prefix="fathom-nccl-") as folder:
         clean = {k: v for k, v in os.environ.items() if not k.startswith(("FATHOM_", "NCCL_", "FAKE_"))}

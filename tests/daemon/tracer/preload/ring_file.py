@@ -9,7 +9,8 @@ KINDS = ("none", "enter", "return", "exec_start", "exec_end", "wait_start", "wai
 COLLECTIVES = ("unknown", "all_reduce", "all_gather", "reduce_scatter", "broadcast", "reduce", "all_to_all",
                "gather", "scatter", "barrier", "send", "recv")
 DROPS = ("reentrant", "group_table_full", "member_arena_full", "symbol_missing", "bad_setting", "after_fork",
-         "sequence_mismatch", "internal", "plugin_unmatched", "transfer_table_full")
+         "sequence_mismatch", "internal", "plugin_unmatched", "transfer_table_full",
+         "graph_table_full")
 ASYNC, BYTES_UNKNOWN, SEQUENCE_GUESS, FAILED, WAIT_ALL, DEVICE, CAPTURED = 1, 2, 4, 8, 16, 32, 64
 
 Record = namedtuple("Record", "ticket time_ns thread kind collective dtype flags group reduction peer op sequence bytes "
