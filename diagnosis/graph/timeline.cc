@@ -68,17 +68,23 @@ void AddDeviceWaits(const RankTimeline& line, const RankRows& rows, std::vector<
   }
 }
 
-// Where the caller is known to have been blocked: traced waits, and calls that return done.
+// Told in the time of a device, as a live rank's ops on a GPU are: of no host thread.
+bool InDeviceTime(const CommOp& op) { return op.thread == 0 && op.exec_start.known(); }
+
+// Where the caller is known to have been blocked: traced waits, and calls that return done. In the
+// time of a device a call's return says nothing: the host may have slept in it long after the op.
 Stretches TracedWaits(const RankTimeline& line, const RankRows& rows, double floor) {
   std::vector<Stretch> waits;
   AddDeviceWaits(line, rows, waits);
+  const bool on_host = std::none_of(line.ops.begin(), line.ops.end(),
+                                    [](const CommOp* op) { return InDeviceTime(*op); });
   for (std::size_t k = 0; k < line.ops.size(); ++k) {
     const CommOp& op = *line.ops[k];
     if (op.device_known()) continue;
     if (op.wait_start.known()) {
       const MonoNs open_end = std::max(line.ops.back()->place(), op.wait_start);
       waits.push_back({op.wait_start, op.wait_end.known() ? op.wait_end : open_end, k});
-    } else if (op.api_return.known() && op.done() && op.end <= op.api_return &&
+    } else if (on_host && op.api_return.known() && op.done() && op.end <= op.api_return &&
                (op.api_return - op.enter).Seconds() > floor) {
       waits.push_back({op.enter, op.api_return, k});
     }

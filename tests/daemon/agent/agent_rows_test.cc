@@ -31,9 +31,52 @@ TEST_F(AgentTest, AnswersRequestsForRows) {
   ASSERT_EQ(rows.ranks(1).ops_size(), 2);
   EXPECT_EQ(rows.ranks(1).ops(0).iteration(), 20);
   EXPECT_EQ(rows.ranks(1).ops(0).sequence(), 40u);
+  EXPECT_NE(rows.ranks(1).ops(0).return_ns(), 0);
+  EXPECT_NE(rows.ranks(1).ops(0).thread_id(), 0u);
   EXPECT_NE(rows.ranks(1).ops(0).group(), 0u);
   ASSERT_EQ(rows.ranks(0).iterations_missing_size(), 2);
   EXPECT_EQ(rows.ranks(0).iterations_missing(0), 999);
+}
+
+// Of an op on a GPU: when its stream came to it, and no return of a call that came back later.
+TEST_F(AgentTest, RowsOfOpsOnAGpuAreInTheTimeOfTheGpu) {
+  using abi::RecordKind;
+  RingWriter& ring = Process(10, 0);
+  StartAgent();
+  const auto write = [&](const fakes::FakeOp& op, RecordKind kind, std::int64_t after_ns,
+                         std::int64_t gpu_ns) {
+    abi::EventRecord record = RecordOf(op, kind, now_ + after_ns);
+    record.flags = abi::kFlagDevice | abi::kFlagAsync;
+    record.extra = static_cast<std::uint64_t>(gpu_ns == 0 ? 1 : now_ + gpu_ns);
+    ring.Write(record);
+  };
+  for (int i = 0; i < 30; ++i) {
+    for (const std::uint64_t bytes : {1u << 20, 4u}) {
+      const fakes::FakeOp op{.op_id = ring.NewOpId(), .sequence = sequence_++, .bytes = bytes};
+      write(op, RecordKind::kOpEnter, 0, 0);
+      write(op, RecordKind::kGpuStart, 5 * kMs, 5 * kMs);
+      write(op, RecordKind::kGpuEnd, 20 * kMs, 20 * kMs);
+      write(op, RecordKind::kOpReturn, 30 * kMs, 0);
+      Advance(50 * kMs);
+    }
+  }
+  ASSERT_TRUE(Connected());
+  v1::RowsRequest request;
+  request.set_request_id(9);
+  request.set_job("job");
+  request.add_ranks(0);
+  request.add_iterations(20);
+  collector_.Ask(request);
+  ASSERT_TRUE(StepUntil([](const v1::AgentMessage& m) { return m.has_rows(); }));
+  const v1::RowsReply rows = collector_.messages().back().rows();
+  ASSERT_EQ(rows.ranks_size(), 1);
+  ASSERT_EQ(rows.ranks(0).ops_size(), 2);
+  for (const v1::CommOp& op : rows.ranks(0).ops()) {
+    EXPECT_EQ(op.enter_ns(), op.exec_start_ns());
+    EXPECT_EQ(op.end_ns() - op.enter_ns(), 15 * kMs);
+    EXPECT_EQ(op.thread_id(), 0u) << "of no host thread";
+    EXPECT_EQ(op.return_ns(), 0);
+  }
 }
 
 TEST_F(AgentTest, RowsAreCutWhereAskedAndUnknownRanksAreAnError) {

@@ -70,6 +70,43 @@ TEST(TimelineTest, WithoutTracedWaitsOffCpuTimeUnderAnOpenOpIsBlocked) {
   EXPECT_NEAR(line.gaps[1].own(), 0.050, 1e-9);
 }
 
+// One call that came back late, as any may on a busy host, must not hide the waits of its device.
+TEST(TimelineTest, InADevicesTimeTheReturnOfACallIsNoWait) {
+  RankRows rows;
+  rows.ops = {Op(100, 101, 0, 0), Op(200, 700, 0, 1), Op(710, 711, 0, 2)};
+  for (CommOp& op : rows.ops) {
+    op.thread = 0;
+    op.exec_start = op.enter;
+    op.api_return = MonoNs();
+  }
+  rows.ops[0].api_return = MonoNs(120 * kMs);
+  const RankTimeline line = BuildTimeline(RankId(0), rows, {}, kFloor);
+  EXPECT_NEAR(line.gaps[2].blocked, 0.500, 1e-9);
+  EXPECT_NEAR(line.gaps[2].own(), 0.010, 1e-9);
+  EXPECT_EQ(line.gaps[2].waited_op, 1u);
+}
+
+// Beside them an op of which the device tells nothing (all-to-all, say) has the times of its call.
+TEST(TimelineTest, NorIsThatOfAnOpBesideIt) {
+  RankRows rows;
+  rows.ops = {Op(100, 100, 0, 0), Op(200, 700, 0, 1), Op(710, 711, 0, 2)};
+  rows.ops[0].api_return = MonoNs(120 * kMs);
+  for (std::size_t k = 1; k < 3; ++k) {
+    rows.ops[k].thread = 0;
+    rows.ops[k].exec_start = rows.ops[k].enter;
+  }
+  const RankTimeline line = BuildTimeline(RankId(0), rows, {}, kFloor);
+  EXPECT_NEAR(line.gaps[2].blocked, 0.500, 1e-9);
+}
+
+TEST(TimelineTest, OnAHostACallThatReturnsDoneIsAWait) {
+  RankRows rows;
+  rows.ops = {Op(100, 140, 0, 0), Op(200, 201, 0, 1)};
+  rows.ops[0].api_return = MonoNs(140 * kMs);
+  const RankTimeline line = BuildTimeline(RankId(0), rows, {}, kFloor);
+  EXPECT_NEAR(line.gaps[1].blocked, 0.040, 1e-9);
+}
+
 TEST(TimelineTest, MarksOfOtherThreadsAreNotItsOwn) {
   RankRows rows;
   rows.ops = {Op(100, 101, 0, 0), Op(200, 201, 0, 1)};

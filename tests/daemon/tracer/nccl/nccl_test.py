@@ -169,6 +169,20 @@ class Calls(unittest.TestCase):
                 self.assertEqual(group.state, 3, "destroyed")
 
 
+class SixtyFour(unittest.TestCase):
+    """As many real processes as the stand-in takes."""
+
+    def test_each_is_told_whole(self):
+        rings, done = train("--tp", 2, "--pp", 4, "--dp", 8, "--ep", "--iterations", 2)
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "trained 2 iterations\n", ""))
+        self.assertEqual(sorted(rings), list(range(64)))
+        members = members_by_identity(self, rings)
+        self.assertEqual([len(m) for m in sorted(members, key=len)], [2] * 32 + [4] * 16 + [8] * 8 + [64])
+        for ring in rings.values():
+            self.assertEqual(ring.drops, dict.fromkeys(ring.drops, 0))
+            self.assertTrue(all(set(op) >= {"enter", "gpu_start", "gpu_end"} for op in ops(ring)))
+
+
 class PluginVersions(unittest.TestCase):
     """NCCL's side of each version, with what a version does not tell."""
 
