@@ -45,16 +45,25 @@ void ApplyMask(std::uint32_t asked) {
   bindings.asked.store(asked, std::memory_order_relaxed);
 }
 
-void QueueCall(Context* context, const PackedRecord& entry, std::uint64_t bytes) {
+void QueueCall(Context* context, const PackedRecord& entry, std::uint64_t bytes,
+               std::uint32_t calls_in) {
   // Not exact beside the events that set it to 0: it only has to grow while none come.
-  context->silent_calls.store(context->silent_calls.load(std::memory_order_relaxed) + 1,
-                              std::memory_order_relaxed);
+  if (calls_in == 0 || calls_in != context->calls_in) {
+    context->silent_calls.store(context->silent_calls.load(std::memory_order_relaxed) + 1,
+                                std::memory_order_relaxed);
+  }
+  context->calls_in = calls_in;
   if (context->version >= 5) return;
   Context::Call& call =
       context->calls[context->queued.fetch_add(1, std::memory_order_relaxed) % kQueued];
   call.bytes.store(bytes, std::memory_order_relaxed);
   call.kind.store(entry.collective_kind(), std::memory_order_relaxed);
   call.op_id.store(entry.op_id, std::memory_order_release);
+}
+
+void ForgetCall(Context* context, std::uint64_t op_id) {
+  const std::uint32_t newest_call = context->queued.load(std::memory_order_relaxed) - 1;
+  context->calls[newest_call % kQueued].op_id.compare_exchange_strong(op_id, 0);
 }
 
 Context* MakeContext(const TracerState& state, std::uint8_t version, std::uint32_t rank,
@@ -68,6 +77,7 @@ Context* MakeContext(const TracerState& state, std::uint8_t version, std::uint32
     context.rank = rank;
     context.size = size;
     context.silent_calls.store(0, std::memory_order_relaxed);
+    context.calls_in = 0;
     for (Context::Call& call : context.calls) call.op_id.store(0, std::memory_order_relaxed);
     newest = &context;
     return &context;

@@ -14,8 +14,10 @@
 //
 // Whether the end of an op will be told (EndFollows) must not be promised wrongly: an op that never
 // ends looks like a hang. It is not promised without a bound context, with the kernel events off,
-// for a group of one (NCCL skips it), or while the last kSilentCalls calls of the group brought no
-// event (symmetric-memory kernels and copy engines have none).
+// for a group of one (NCCL skips it), or while the last kSilentCalls calls of the group, or groups
+// of calls, brought no event (symmetric-memory kernels and copy engines have none). A call outside
+// of a group shows as it returns whether it brought one; with blocking = 0, or in a group, it may
+// come after.
 //
 // Thread-safety: thread-safe; words are atomic. A communicator's calls are the host's to serialise.
 // After a fork all is forgotten. Errors: more than kMaxContexts: no events of those. Cost: hot
@@ -60,9 +62,10 @@ struct Context {
   bool own_slot;                 // made by this context, because no API call is hooked
   std::atomic<bool> has_graphs;  // calls of it were captured
   std::uint32_t rank;
-  std::uint32_t size;  // 0: not told (version 3)
-  std::atomic<std::uint32_t> silent_calls;
-  std::atomic<std::uint32_t> queued;  // calls put into `calls` so far
+  std::uint32_t size;                       // 0: not told (version 3)
+  std::atomic<std::uint32_t> silent_calls;  // those of one group of calls count once
+  std::uint32_t calls_in;                   // the group of calls of the last one; 0: none
+  std::atomic<std::uint32_t> queued;        // calls put into `calls` so far
   struct Call {
     std::atomic<std::uint64_t> op_id;  // 0: taken
     std::atomic<std::uint64_t> bytes;  // of `count` elements
@@ -108,6 +111,10 @@ inline std::uint32_t AskedEvents(const abi::ControlBlock& control) {
 // Writes the events that are asked for, or the usual ones, into NCCL's word.
 void ApplyMask(std::uint32_t asked);
 
+inline bool IsSilent(const Context& context) {
+  return context.silent_calls.load(std::memory_order_relaxed) >= kSilentCalls;
+}
+
 inline bool EndFollows(const TracerState& state, std::uint16_t slot) {
   const std::uint32_t asked = AskedEvents(*state.region.control);
   if (asked != bindings.asked.load(std::memory_order_relaxed)) [[unlikely]]
@@ -115,28 +122,43 @@ inline bool EndFollows(const TracerState& state, std::uint16_t slot) {
   const Context* context = ContextOf(slot);
   if (context == nullptr) return false;
   return (bindings.events.load(std::memory_order_relaxed) & kKernelChannel) != 0 &&
-         context->silent_calls.load(std::memory_order_relaxed) < kSilentCalls &&
-         state.region.groups[slot].size > 1;
+         !IsSilent(*context) && state.region.groups[slot].size > 1;
 }
 
 // Whether NCCL tells of this group's ops, on threads of its own.
 inline bool IsBound(std::uint16_t slot) { return ContextOf(slot) != nullptr; }
 
 // NoteCall where a plugin listens.
-void QueueCall(Context* context, const PackedRecord& entry, std::uint64_t bytes);
-// A call begins; its op waits for its event. `bytes` of the call's `count` elements.
-inline void NoteCall(const PackedRecord& entry, std::uint64_t bytes) {
+void QueueCall(Context* context, const PackedRecord& entry, std::uint64_t bytes,
+               std::uint32_t calls_in);
+// A call begins; its op waits for its event. `bytes` of the call's `count` elements; `calls_in`:
+// the group of calls that it is in, 0: none.
+inline void NoteCall(const PackedRecord& entry, std::uint64_t bytes, std::uint32_t calls_in) {
   Context* context = ContextOf(entry.group_slot());
-  if (context != nullptr) QueueCall(context, entry, bytes);
+  if (context != nullptr) QueueCall(context, entry, bytes, calls_in);
 }
 // A call of this group was captured.
 inline void NoteGraph(std::uint16_t slot) {
   Context* context = ContextOf(slot);
   if (context != nullptr) context->has_graphs.store(true, std::memory_order_relaxed);
 }
+// The newest call, if it is that one, waits for no event any more.
+void ForgetCall(Context* context, std::uint64_t op_id);
 // It returned outside of a group. If it raised no event there will be none.
 inline void NoteReturn(Frame* frame) {
-  if (frame->end_told && frame->works == 0) frame->entry.drop_flags(abi::kFlagAsync);
+  if (frame->works == 0) {
+    frame->entry.drop_flags(abi::kFlagAsync);
+    Context* context = ContextOf(frame->entry.group_slot());
+    if (context != nullptr) ForgetCall(context, frame->entry.op_id);
+    return;
+  }
+  const bool told = (bindings.events.load(std::memory_order_relaxed) & kKernelChannel) != 0;
+  if (told && !frame->end_told) frame->entry.add_flags(abi::kFlagAsync);
+}
+// It returned before it was launched.
+inline void NoteReturnBeforeLaunch(Frame* frame) {
+  const Context* context = frame->end_told ? nullptr : ContextOf(frame->entry.group_slot());
+  if (context != nullptr && IsSilent(*context)) frame->entry.drop_flags(abi::kFlagAsync);
 }
 
 // --- NCCL's side ---

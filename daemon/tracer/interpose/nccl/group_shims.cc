@@ -14,7 +14,7 @@ extern "C" __attribute__((visibility("default"))) int ncclGroupStart() {
   void* found = Real(&real, __builtin_return_address(0));
   if (found == nullptr) return kInternalError;
   const int result = reinterpret_cast<int (*)()>(found)();
-  if (result == kSuccess) ++group_depth.depth;
+  if (result == kSuccess && group_depth.depth++ == 0) ++group_depth.ordinal;
   return result;
 }
 

@@ -74,11 +74,15 @@ std::uint8_t ReductionOf(int op) {
   if (const std::uint64_t capture = CaptureOfStream(device.stream)) [[unlikely]]
     return BeginCaptured(state, capture, call, device, frame);
   BeginDeviceOp(state, call, device, frame);
-  nccl_plugin::NoteCall(frame->entry, site.count * element.bytes);
+  nccl_plugin::NoteCall(frame->entry, site.count * element.bytes, GroupOfCalls());
 }
 
 [[gnu::noinline]] void End(TracerState& state, Frame* frame, int result) {
-  if (group_depth.depth == 0) nccl_plugin::NoteReturn(frame);
+  if (group_depth.depth == 0 && result != kInProgress) {
+    nccl_plugin::NoteReturn(frame);
+  } else {
+    nccl_plugin::NoteReturnBeforeLaunch(frame);
+  }
   frame->alone = !nccl_plugin::IsBound(frame->entry.group_slot());
   const bool failed = result != kSuccess && result != kInProgress;
   if (failed && frame->graph_place != 0) DropCapturedOp({frame->graph_place, 0});
