@@ -47,7 +47,7 @@ struct Coll3 {
   std::size_t count;
   int root;
   const char* type;
-  std::uint8_t most_channels, warps;
+  std::uint8_t channels, warps;  // the most it may use
   const char *algorithm, *protocol;
 };
 
@@ -104,7 +104,7 @@ struct Event {
     P2p3 p2p3;
     CollApi coll_api;
     P2pApi p2p_api;
-    KernelChannel kernel_channel;
+    KernelChannel kernel;
     ProxyOp proxy_op;
     ProxyStep proxy_step;
     unsigned char raw[128];

@@ -103,8 +103,8 @@ void* ProfilerSide::StartLaunched(void* context, const Call& user, void* parent)
 
 void* ProfilerSide::StartChannel(void* context, void* task, int channel, std::uint64_t gpu_ns) {
   Event event = {};
-  event.kernel_channel.channel = static_cast<std::uint8_t>(channel);
-  event.kernel_channel.gpu_ns = version_ >= 4 ? gpu_ns : kPadding;
+  event.kernel.channel = static_cast<std::uint8_t>(channel);
+  event.kernel.gpu_ns = version_ >= 4 ? gpu_ns : kPadding;
   return Start(context, kKernelChannel, task, kRank, event);
 }
 

@@ -2,33 +2,14 @@
 // calling convention can tell them apart. Compiled only; a difference does not build.
 #include <nccl.h>
 
-#include <type_traits>
-
 #include "daemon/tracer/interpose/nccl/abi.h"
 #include "daemon/tracer/interpose/nccl/functions.h"
+#include "tests/daemon/tracer/nccl/alike.h"
 
 namespace fathom::tracer::nccl {
 namespace {
 
-// Two parameters travel alike: both pointers, or both whole numbers of one size, or both structures
-// of one size.
-template <typename A, typename B>
-constexpr bool kAlike = (std::is_pointer_v<A> && std::is_pointer_v<B>) ||
-                        ((std::is_integral_v<A> ||
-                          std::is_enum_v<A>)&&(std::is_integral_v<B> ||
-                                               std::is_enum_v<B>)&&sizeof(A) == sizeof(B)) ||
-                        (std::is_class_v<A> && std::is_class_v<B> && sizeof(A) == sizeof(B));
-
-template <typename A, typename B>
-constexpr bool kSame = false;
-template <typename R, typename S, typename... A, typename... B>
-constexpr bool kSame<R (*)(A...), S (*)(B...)> = [] {
-  if constexpr (sizeof...(A) == sizeof...(B)) {
-    return kAlike<R, S> && (kAlike<A, B> && ...);
-  } else {
-    return false;
-  }
-}();
+using tracer_test::kSame;
 
 #define FATHOM_SAME(name, real, parameters) \
   static_assert(kSame<decltype(&::real), int(*) parameters>, #name)
