@@ -12,7 +12,8 @@ import tempfile
 NEVER_ASKED_FOR = (b"EventQuery", b"EventElapsedTime", b"LaunchHostFunc", b"StreamAddCallback", b"StreamWriteValue")
 MAX_STRIPPED_BYTES = 300 * 1024
 FOREIGN = re.compile(r"^_ZNSt|^_ZSt|^_ZNKSt|^__cxa_(?!finalize)|^__gxx|^_Unwind|^_Znw|^_Zdl|^_Zna|^_Zda|^__tls_get_addr|"
-                     r"^(malloc|calloc|realloc|free|exit|abort|signal|sigaction|setlocale|setrlimit)$")
+                     r"^(malloc|calloc|realloc|free|exit|abort|signal|sigaction|setlocale|setrlimit)$|"
+                     r"^(pthread_(mutex|rwlock|cond|spin|barrier|once|create)|mtx_|cnd_|sem_|call_once|thrd_)")
 
 
 def tool(*command):

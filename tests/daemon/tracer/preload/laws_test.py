@@ -58,6 +58,27 @@ for thread in threads: thread.join()
 print("done")
 """
 
+# The second line is for what the job has become, or made: with both at once the first reader takes them.
+TWICE = """
+import subprocess, sys
+job = subprocess.Popen(sys.argv[1:], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+for _ in range(2):
+    print(job.stdout.readline(), end="")
+    job.stdin.write("go\\n"); job.stdin.flush()
+print(job.stdout.read(), job.wait())
+"""
+
+# Ends it as soon as it stands still in its op.
+KILL = """
+import subprocess, sys, time
+job = subprocess.Popen(sys.argv[1:], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+print(job.stdout.readline(), end="")
+job.stdin.write("go\\n"); job.stdin.flush()
+time.sleep(0.2)
+job.kill()
+print(job.stdout.read(), job.wait())
+"""
+
 
 def run(command, preload, folder, **more):
     environment = {"FATHOM_SHM_DIR": folder, "PATH": os.environ["PATH"], **more.pop("environment", {})}
@@ -91,6 +112,39 @@ class Laws(unittest.TestCase):
             self.skipTest(f"{name} is not installed")
         # The victim brings a malloc of its own; Python takes the one that is preloaded.
         self.same([sys.executable, "-c", OPS, FAKE_GLOO], found[0])
+
+    def test_what_a_job_does_with_processes_and_libraries_comes_out_the_same(self):
+        for code, mode in ((0, "bare"), (0, "ops"), (0, "kinds"), (0, "failures"), (0, "errno"), (0, "failing_group"),
+                           (0, "fork"), (0, "raw_fork"), (0, "fork_inside_op"), (0, "vfork"), (0, "spawn"), (0, "unload"),
+                           (9, "underscore_exit"), (0, "full")):
+            with self.subTest(mode):
+                self.same(self.victim(mode), code=code)
+
+    def test_exec_and_a_child_that_makes_a_group_come_out_the_same(self):
+        for mode in ("exec", "fork_and_make_group"):
+            with self.subTest(mode):
+                self.same([sys.executable, "-c", TWICE, *self.victim(mode)])
+
+    def test_killed_inside_an_op(self):
+        self.same([sys.executable, "-c", KILL, *self.victim("stop")])
+
+    def test_more_than_its_ring_holds(self):
+        self.same(self.victim("ops", "20000"), environment={"FATHOM_RING_KIB": "64"})
+
+    def test_beside_another_interposer(self):
+        self.same(self.victim("ops"), os.path.join(os.path.dirname(VICTIM), "libfathom_twin.so"))
+
+    def test_a_file_system_that_may_only_be_read(self):
+        folder = os.path.join(self.folder, "rings")
+        os.mkdir(folder)
+        mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "ro", "tmpfs", folder], capture_output=True, text=True)
+        if mounted.returncode != 0:
+            self.skipTest(f"may not mount one: {mounted.stderr.strip()}")
+        try:
+            self.same(self.victim("ops"), environment={"FATHOM_SHM_DIR": folder})
+            self.assertEqual(os.listdir(folder), [])
+        finally:
+            subprocess.run(["umount", folder], check=True)
 
     def test_beside_jemalloc(self):
         self.allocator("libjemalloc.so.2")
