@@ -1,4 +1,4 @@
-"""The Python start-up hook without PyTorch: a package of the same names, on the stand-in for Gloo.
+"""The Python start-up hook without PyTorch: what it does at start-up, what it marks, whom it leaves alone.
 
     site_test.py LIBFATHOM SITE LIBFAKE_GLOO
 """
@@ -8,39 +8,24 @@ import pathlib
 import shutil
 import subprocess
 import sys
-import tempfile
 import textwrap
 import unittest
 
-LIBRARY, SITE, FAKE = sys.argv[1:4]
-
-# torch.distributed as far as the hook looks at it.
-C10D = f"""
-import ctypes
-class Table(ctypes.Structure):
-    _fields_ = [("make_group", ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_int, ctypes.c_int))]
-make_group = Table.in_dll(ctypes.CDLL({FAKE!r}), "fake_gloo").make_group
-def _new_process_group_helper(group_size, group_rank, global_ranks_in_group, backend, store, group_name,
-                              backend_options=None, timeout=None, pg_tag=None, device_id=None, group_desc=None):
-    if group_size < 0:
-        raise ValueError("no such size")
-    return make_group(group_rank, group_size)
-"""
-LOADER = """
-class _BaseDataLoaderIter:
-    def __init__(self): self.left = 2
-    def __next__(self):
-        if not self.left: raise StopIteration
-        self.left -= 1
-        return self.left
-"""
+from site_case import C10D, HERE, LIBRARY, SITE, SiteCase
 
 # What the hook wraps of PyTorch, as far as it looks at it.
 PHASES = {
     "torch.autograd": "import time\ndef backward(): time.sleep(0.001)\n",
+    "torch._tensor": "import time\nclass Tensor:\n    def item(self): time.sleep(0.001); return 3\n",
     "torch.cuda": "import time\ndef synchronize(): time.sleep(0.001)\n",
+    "torch.nn.parallel.distributed": "import time\nclass DistributedDataParallel:\n    def forward(self, x): time.sleep(0.001); return x\n",
+    "torch.distributed.fsdp.fully_sharded_data_parallel":
+        "import time\nclass FullyShardedDataParallel:\n    def forward(self, x): time.sleep(0.001); return -x\n",
     "torch.serialization": "def save(what, where): pass\ndef load(where): pass\n",
+    "torch.distributed.checkpoint.state_dict_saver": "def save(what): pass\ndef async_save(what): pass\n",
+    "torch.distributed.checkpoint.state_dict_loader": "def load(what): pass\n",
     "torch._inductor.compile_fx": "def compile_fx(graph): pass\n",
+    "torch.utils.cpp_extension": "def _jit_compile(name): pass\n",
     "torch.optim.optimizer": """
         import time
         before, after = [], []
@@ -54,30 +39,7 @@ PHASES = {
 }
 
 
-class SiteTest(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.root = pathlib.Path(folder.name)
-        self.rings = self.root / "rings"
-        self.rings.mkdir()
-        for package in ("torch", "torch/distributed", "torch/utils", "torch/utils/data"):
-            (self.root / package).mkdir()
-            (self.root / package / "__init__.py").write_text("")
-        (self.root / "torch/distributed/distributed_c10d.py").write_text(C10D)
-        (self.root / "torch/utils/data/dataloader.py").write_text(LOADER)
-
-    def run_python(self, code, *, flags=(), **environment):
-        """Runs `code`; it can read the ring at RING, where there is one."""
-        env = {"PYTHONPATH": f"{SITE}:{self.root}:{pathlib.Path(__file__).parent}", "LD_PRELOAD": LIBRARY,
-               "FATHOM_SHM_DIR": str(self.rings), "PATH": os.environ.get("PATH", ""), **environment}
-        lead = "import glob, gc\nfrom ring_file import RingFile\n" \
-               f"ring = lambda: RingFile(glob.glob({str(self.rings)!r} + '/*.ring')[0])\n"
-        run = subprocess.run([sys.executable, *flags, "-c", lead + textwrap.dedent(code)], env=env,
-                             capture_output=True, text=True)
-        self.assertEqual(run.stderr, "")
-        return run.stdout.splitlines()
-
+class SiteTest(SiteCase):
     def test_tells_name_members_and_description(self):
         said = self.run_python("""
             import torch.distributed.distributed_c10d as c
@@ -136,7 +98,7 @@ print(len(os.listdir("/proc/self/task")), threading.active_count(), glob.glob(os
             shutil.rmtree({str(site / "fathom_python")!r})
             import torch.utils.data.dataloader as loader, torch.distributed.distributed_c10d as c
             print(list(loader._BaseDataLoaderIter().__dict__), c._new_process_group_helper.__name__)
-            """, PYTHONPATH=f"{site}:{self.root}:{pathlib.Path(__file__).parent}")
+            """, PYTHONPATH=f"{site}:{self.root}:{HERE}")
         self.assertEqual(said, ["['left'] _new_process_group_helper"])
 
     def test_errors_of_the_real_helper_pass(self):
@@ -195,246 +157,40 @@ print(len(os.listdir("/proc/self/task")), threading.active_count(), glob.glob(os
             """)
         self.assertEqual(said, ["1", "0", "stop", "mark 3 1", "mark 4 1", "mark 3 2", "mark 4 2"])
 
-    def test_times_the_functions_that_the_user_names(self):
-        (self.root / "mine.py").write_text(textwrap.dedent("""
-            import time
-            def slow(): time.sleep(0.002)
-            def quick(): pass
-            def fails(): time.sleep(0.002); raise ValueError("mine")
-            class Job:
-                def step(self): time.sleep(0.002); return 5
-                @staticmethod
-                def fixed(): return quick()
-            """))
-        said = self.run_python("""
-            import mine
-            from mine import slow
-            import torch.distributed.distributed_c10d as c
-            def of_the_script(): import time; time.sleep(0.002)
-            c._new_process_group_helper(2, 0, [], "gloo", None, "0")
-            gc.disable()
-            slow(); mine.quick(); print(mine.Job().step()); mine.Job.fixed(); of_the_script()
-            try: mine.fails()
-            except ValueError as e: print(e)
-            names, records = ring().functions, ring().records
-            begins = [r for r in records if r.extra == 5]
-            ends = [r for r in records if r.extra == 6]
-            print(sorted({names[r.bytes] for r in begins} - {"mine:fails"}))
-            print([r.op for r in begins] == [r.op for r in ends], all(
-                2_000_000 <= e.time_ns - b.time_ns < 1_000_000_000 for b, e in zip(begins, ends)))
-            """, FATHOM_FUNCTIONS="mine:slow, mine:quick,mine:Job.step,mine:fails,mine:absent,mine:Job.fixed,"
-                                  "__main__:of_the_script,nonsense,no.such:module")
-        self.assertEqual(said, ["5", "mine", "['__main__:of_the_script', 'mine:Job.step', 'mine:slow']", "True True"])
-
-    def test_short_calls_are_added_up(self):
-        (self.root / "mine.py").write_text("import time\ndef short(): time.sleep(0.00001)\n")
-        said = self.run_python("""
-            import mine, time
-            import torch.distributed.distributed_c10d as c
-            c._new_process_group_helper(2, 0, [], "gloo", None, "0")
-            gc.disable()
-            began = time.monotonic_ns()
-            for _ in range(200): mine.short()
-            took = time.monotonic_ns() - began
-            records = ring().records
-            told = sum(e.time_ns - b.time_ns for b, e in zip(records[::2], records[1::2]))
-            print(len(records) < 400, took * 0.5 < told <= took)
-            """, FATHOM_FUNCTIONS="mine:short")
-        self.assertEqual(said, ["True True"])
-
-    def test_a_function_that_calls_itself(self):
-        (self.root / "mine.py").write_text(textwrap.dedent("""
-            import time
-            def deep(n):
-                time.sleep(0.002)
-                if n: deep(n - 1)
-            """))
-        said = self.run_python("""
-            import mine, sys
-            import torch.distributed.distributed_c10d as c
-            c._new_process_group_helper(2, 0, [], "gloo", None, "0")
-            gc.disable()
-            mine.deep(4)
-            records = ring().records
-            took = (records[1].time_ns - records[0].time_ns) / 1e6
-            # What watches the code object cannot pair calls, and tells the innermost.
-            print(len(records), took >= (2 if hasattr(sys, "monitoring") else 10), took < 1000)
-            """, FATHOM_FUNCTIONS="mine:deep")
-        self.assertEqual(said, ["2 True True"])
-
-    def test_inherited_methods_stay_what_they_are(self):
-        (self.root / "mine.py").write_text(textwrap.dedent("""
-            import time
-            class Base:
-                @classmethod
-                def make(cls): time.sleep(0.002); return cls.__name__
-                @staticmethod
-                def fixed(x): time.sleep(0.002); return x
-                def plain(self): time.sleep(0.002); return type(self).__name__
-            class Child(Base): pass
-            class Beside(Base):
-                def plain(self): return "beside"
-            class Both(Child, Beside): pass
-            """))
-        said = self.run_python("""
-            import mine
-            import torch.distributed.distributed_c10d as c
-            c._new_process_group_helper(2, 0, [], "gloo", None, "0")
-            gc.disable()
-            print(mine.Child.make(), mine.Child().make(), mine.Base.make(), mine.Child.fixed(3), mine.Child().fixed(4))
-            print(mine.Child().plain(), mine.Both().plain())
-            print(sorted({ring().functions[r.bytes] for r in ring().records if r.extra == 5}))
-            """, FATHOM_FUNCTIONS="mine:Child.make,mine:Child.fixed,mine:Child.plain")
-        self.assertEqual(said, ["Child Child Base 3 4", "Child beside",
-                                "['mine:Child.fixed', 'mine:Child.make', 'mine:Child.plain']"])
-
-    def test_what_has_more_to_it_than_calls_stays_as_it_is(self):
-        (self.root / "mine.py").write_text(textwrap.dedent("""
-            import functools
-            @functools.lru_cache(None)
-            def kept(x): return x
-            class Two:
-                def __call__(self, x): return 2 * x
-            class Holder:
-                length, two = len, Two()
-            """))
-        said = self.run_python("""
-            import mine
-            mine.kept(1); mine.kept.cache_clear()
-            print(mine.Holder().length("abc"), mine.Holder().two(1))
-            """, FATHOM_FUNCTIONS="mine:kept,mine:Holder.length,mine:Holder.two")
-        self.assertEqual(said, ["3 2"])
-
-    def test_generators_and_coroutines_are_passed_over(self):
-        (self.root / "mine.py").write_text(textwrap.dedent("""
-            import time
-            def batches():
-                for i in range(2): time.sleep(0.002); yield i
-            async def fetch(): time.sleep(0.002); return 5
-            async def stream(): time.sleep(0.002); yield 6
-            def slow(): time.sleep(0.002)
-            """))
-        said = self.run_python("""
-            import asyncio, inspect, time, mine
-            import torch.distributed.distributed_c10d as c
-            c._new_process_group_helper(2, 0, [], "gloo", None, "0")
-            gc.disable()
-            for batch in mine.batches(): time.sleep(0.002)
-            async def both(): return await mine.fetch(), [x async for x in mine.stream()]
-            print(asyncio.run(both()))
-            mine.slow()
-            print(inspect.isgeneratorfunction(mine.batches), inspect.iscoroutinefunction(mine.fetch),
-                  inspect.isasyncgenfunction(mine.stream))
-            print([ring().functions[r.bytes] for r in ring().records if r.extra == 5])
-            """, FATHOM_FUNCTIONS="mine:batches,mine:fetch,mine:stream,mine:slow")
-        self.assertEqual(said, ["(5, [6])", "True True True", "['mine:slow']"])
-
-    def test_how_deep_a_traced_function_can_call_itself(self):
-        (self.root / "mine.py").write_text("def deep(n): return n and deep(n - 1)\n")
-        said = self.run_python("""
-            import mine, sys
-            import torch.distributed.distributed_c10d as c
-            c._new_process_group_helper(2, 0, [], "gloo", None, "0")
-            sys.setrecursionlimit(1000)
-            def reached():
-                for n in range(100, 1100, 10):
-                    try: mine.deep(n)
-                    except RecursionError: return n
-            frames = 1 if hasattr(sys, "monitoring") else 2 if sys.version_info >= (3, 11) else 3  # docs/tracer/python.md
-            print(990 // frames - 30 <= reached() <= 1000 // frames + 10)
-            """, FATHOM_FUNCTIONS="mine:deep")
-        self.assertEqual(said, ["True"])
-
-    def test_in_a_python_without_cpythons_functions_nothing_is_wrapped(self):
-        (self.root / "mine.py").write_text("import time\ndef slow(): time.sleep(0.002)\n")
-        said = self.run_python("""
-            from fathom_python import library
-            library.builtins = lambda lib, function, *wanted: (None,) * len(wanted)
-            import mine
-            import torch.distributed.distributed_c10d as c
-            c._new_process_group_helper(2, 0, [], "gloo", None, "0")
-            gc.disable()
-            mine.slow()
-            print(hasattr(mine.slow, "__wrapped__"), len(ring().records))
-            """, FATHOM_FUNCTIONS="mine:slow")
-        self.assertEqual(said, ["False 0"])
-
-    def test_arguments_results_and_exceptions_pass(self):
-        (self.root / "mine.py").write_text(textwrap.dedent("""
-            class Mine:
-                def give(self, *args, **kwargs): return self, args, kwargs
-                def throw(self): raise ValueError("mine")
-            """))
-        said = self.run_python("""
-            import mine, traceback
-            import torch.distributed.distributed_c10d as c
-            c._new_process_group_helper(2, 0, [], "gloo", None, "0")
-            one = mine.Mine()
-            print(one.give(1, b=2) == (one, (1,), {"b": 2}), one.give() == (one, (), {}))
-            for _ in range(3):
-                try: one.throw()
-                except ValueError as error: names = [f.name for f in traceback.extract_tb(error.__traceback__)]
-            print(names[-1])
-            try: one.give.__func__()
-            except TypeError as error: print("self" in str(error))
-            """, FATHOM_FUNCTIONS="mine:Mine.give,mine:Mine.throw")
-        self.assertEqual(said, ["True True", "throw", "True"])
-
-    def test_a_wrapper_asks_the_compiler_as_soon_as_there_is_one(self):
-        (self.root / "torch/compiler").mkdir(parents=True)
-        (self.root / "torch/compiler/__init__.py").write_text("asked = []\n"
-                                                              "def is_dynamo_compiling(): asked.append(1); return True\n")
-        (self.root / "mine.py").write_text("def quick(): return 3\n")
-        said = self.run_python("""
-            import sys
-            from fathom_python import functions, library
-            import mine
-            functions.patch(library.load(), mine, "quick", "mine:quick")
-            import torch.distributed.distributed_c10d as c
-            c._new_process_group_helper(2, 0, [], "gloo", None, "0")
-            before = mine.quick()
-            import torch.compiler
-            print(before, mine.quick(), torch.compiler.asked)
-            """)
-        self.assertEqual(said, ["3 3 [1]"])
-
-    def test_no_builtin_is_made_of_nonsense(self):
-        said = self.run_python("""
-            from fathom_python import library
-            import ctypes
-            lib = library.load()
-            print(library.builtins(lib, 0, 9), library.builtins(lib, 99, 0, 1), lib.fathom_python_watch(len, 99))
-            call, begin, end, start, back = library.builtins(lib, 0, *range(5))
-            print(end(), begin(1, 2), begin(), end(), end(), start(), start(1, 2), back(1, 2, 3), call())
-            print(call(divmod, (7, 2), {}), call(dict, (), {"a": 1}))
-            try: call(divmod, (7, 0), {})
-            except ZeroDivisionError: print("passed on")
-            """)
-        self.assertEqual(said, ["(None,) (None, None) 0", " ".join(["None"] * 9), "(3, 1) {'a': 1}", "passed on"])
-
     def test_phases_of_a_step(self):
         for name, text in PHASES.items():
             path = self.root / (name.replace(".", "/") + ".py")
             if name in ("torch.autograd", "torch.cuda"):
                 path = path.with_suffix("") / "__init__.py"
-            path.parent.mkdir(parents=True, exist_ok=True)
-            (path.parent / "__init__.py").touch()
+            for folder in reversed(list(path.relative_to(self.root).parents)):
+                (self.root / folder).mkdir(exist_ok=True)
+                if folder.name:
+                    (self.root / folder / "__init__.py").touch()
             path.write_text(textwrap.dedent(text))
         said = self.run_python("""
             import torch.distributed.distributed_c10d as c
             c._new_process_group_helper(2, 0, [], "gloo", None, "0")
             gc.disable()
             import torch.autograd, torch.cuda, torch.serialization, torch.optim.optimizer as o
-            import torch._inductor.compile_fx
-            torch.autograd.backward(); torch.cuda.synchronize(); torch.serialization.save(1, 2)
-            torch._inductor.compile_fx.compile_fx(1)
+            import torch._inductor.compile_fx, torch.utils.cpp_extension, torch._tensor
+            import torch.nn.parallel.distributed as ddp, torch.distributed.fsdp.fully_sharded_data_parallel as fsdp
+            import torch.distributed.checkpoint.state_dict_saver as saver, torch.distributed.checkpoint.state_dict_loader as loader
+            print(ddp.DistributedDataParallel().forward(2), fsdp.FullyShardedDataParallel().forward(2), torch._tensor.Tensor().item())
+            torch.autograd.backward(); torch.cuda.synchronize()
+            torch.serialization.save(1, 2); torch.serialization.load(1)
+            saver.save(1); saver.async_save(1); loader.load(1)
+            torch._inductor.compile_fx.compile_fx(1); torch.utils.cpp_extension._jit_compile("mine")
             o.Optimizer().step()
             names = ring().functions
             for r in ring().records:
                 if r.extra == 5: print(names[r.bytes])
             """)
-        self.assertEqual(said, ["backward", "torch.cuda.synchronize", "checkpoint (torch.save)",
-                                "compile (torch.compile)", "optimizer.step"])
+        self.assertEqual(said, ["2 -2 3", "forward", "forward", "Tensor.item", "backward", "torch.cuda.synchronize",
+                                "checkpoint (torch.save)", "checkpoint (torch.load)",
+                                "checkpoint (torch.distributed.checkpoint.save)",
+                                "checkpoint (torch.distributed.checkpoint.async_save)",
+                                "checkpoint (torch.distributed.checkpoint.load)", "compile (torch.compile)",
+                                "compile (torch.utils.cpp_extension)", "optimizer.step"])
 
     def test_making_a_communicator_is_marked_while_it_lasts(self):
         made = """
@@ -481,6 +237,37 @@ print(len(os.listdir("/proc/self/task")), threading.active_count(), glob.glob(os
             print(len(ring().records), ring().drops["after_fork"])
             """)
         self.assertEqual(said, ["0 0"])
+
+    def test_workers_run_as_without_it_and_leave_nothing(self):
+        """However a DataLoader may make them, of a job that has a ring and named functions."""
+        (self.root / "mine.py").write_text("def twice(x): return 2 * x\n")
+        (self.root / "job.py").write_text(textwrap.dedent(f"""
+            import gc, glob, multiprocessing, sys
+            import torch.distributed.distributed_c10d as c, torch.utils.data.dataloader as d
+            import mine
+            def work(x):
+                gc.collect()
+                return mine.twice(x) + sum(d._BaseDataLoaderIter().__next__() for _ in range(2))
+            if __name__ == "__main__":
+                c._new_process_group_helper(2, 0, [], "gloo", None, "0")
+                gc.disable()
+                with multiprocessing.get_context(sys.argv[1]).Pool(2) as pool: print(pool.map(work, range(4)))
+                print(len(glob.glob({str(self.rings)!r} + "/*.ring")), file=sys.stderr)
+            """))
+        for method in ("fork", "forkserver", "spawn"):
+            with self.subTest(method):
+                said = []
+                for preload, site in (("", ""), (LIBRARY, SITE)):
+                    env = {"PYTHONPATH": f"{site}:{self.root}", "LD_PRELOAD": preload, "FATHOM_SHM_DIR": str(self.rings),
+                           "PATH": os.environ.get("PATH", ""), "FATHOM_FUNCTIONS": "mine:twice"}
+                    run = subprocess.run([sys.executable, self.root / "job.py", method], env=env, capture_output=True, text=True)
+                    said.append((run.returncode, run.stdout, run.stderr))
+                self.assertEqual(said, [(0, "[2, 4, 6, 8]\n", "0\n"), (0, "[2, 4, 6, 8]\n", "1\n")])
+
+    def test_the_users_own_sitecustomize_still_runs(self):
+        (self.root / "sitecustomize.py").write_text("print('own start-up')\n")
+        said = self.run_python("import sitecustomize as s; print(s.__file__)")
+        self.assertEqual(said, ["own start-up", str(self.root / "sitecustomize.py")])
 
     def test_sources_can_be_left_out(self):
         said = self.run_python("""
