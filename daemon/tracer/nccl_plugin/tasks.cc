@@ -102,13 +102,21 @@ bool NoteChannelEnd(Handle handle, std::uint64_t gpu_ns) {
   return true;
 }
 
+// Who ends a task for the first time is settled together with the stop: channels of several threads
+// may each be the last one that ran.
 bool StopChannel(const TracerState& state, Handle handle) {
   Task* task = TaskOf(handle);
-  std::uint64_t before = 0;
-  if (task == nullptr || !Add(task, handle, kStoppedOne, &before)) return false;
-  if (!AllDone(before + kStoppedOne)) return true;
-  const bool first = Told(before) == 0;
-  if (first && !Add(task, handle, kToldOne, &before)) return false;
+  if (task == nullptr) return false;
+  std::uint64_t word = task->word.load(std::memory_order_acquire);
+  std::uint64_t stopped = 0;
+  bool first = false;
+  do {
+    if (!IsCurrent(word, handle)) return false;
+    stopped = word + kStoppedOne;
+    first = AllDone(stopped) && Told(word) == 0;
+  } while (!task->word.compare_exchange_weak(word, stopped + (first ? kToldOne : 0),
+                                             std::memory_order_acq_rel));
+  if (!AllDone(stopped)) return true;
   NoteGpuEnd(state, task->op(), task->first_start_ns.load(std::memory_order_relaxed),
              task->last_end_ns.load(std::memory_order_relaxed), first);
   return true;
