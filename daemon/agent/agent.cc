@@ -373,7 +373,11 @@ void Agent::SendHealth(std::int64_t now_ns) {
 
 void Agent::UpdateTotals() {
   AgentTotals totals = ended_totals_;
-  for (const auto& entry : sessions_) AddSession(*entry.second, totals);
+  for (const auto& entry : sessions_) {
+    AddSession(*entry.second, totals);
+    const auto slack_ns = static_cast<double>(entry.second->pipeline().gpu_clock().slack_ns());
+    totals.gpu_clock_slack_s = std::max(totals.gpu_clock_slack_s, slack_ns * 1e-9);
+  }
   const RingCensus census = directory_.census();
   const OutboxCounters outbox = outbox_.counters();
   totals.rings_open = census.open;

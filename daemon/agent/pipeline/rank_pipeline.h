@@ -98,6 +98,7 @@ class RankPipeline {
   OpJoiner& joiner() { return joiner_; }
   const JoinCounters& joiner_counters() const { return joiner_.counters(); }
   std::uint32_t sources_seen() const { return joiner_.sources_seen(); }
+  const GpuClock& gpu_clock() const { return joiner_.gpu_clock(); }
   ThreadClock& clock() { return clock_; }
   const ThreadClock& clock() const { return clock_; }
   const IterationFinder& finder() const { return finder_; }

@@ -35,7 +35,10 @@ AgentMetrics::AgentMetrics(const std::string& version, const std::string& node)
       cpu_seconds_(Count("fathom_agent_cpu_seconds_total", "Processor time of the agent itself")),
       rings_(Gauges(registry_, "fathom_rings", "Rings in the folder, by state")),
       connected_(
-          Gauges(registry_, "fathom_uplink_connected", "1 while the collector answers").Add({})) {
+          Gauges(registry_, "fathom_uplink_connected", "1 while the collector answers").Add({})),
+      gpu_clock_slack_(Gauges(registry_, "fathom_gpu_clock_slack_seconds",
+                              "How far GPU times may be off, of the rank where they may most")
+                           .Add({})) {
   Gauges(registry_, "fathom_build_info", "1; version in the label")
       .Add({{"version", version}, {"component", "fathomd"}, {"node", node}})
       .Set(1);
@@ -71,6 +74,7 @@ void AgentMetrics::Update(const AgentTotals& totals) {
   rings_.Add({{"state", "open"}}).Set(static_cast<double>(totals.rings_open));
   rings_.Add({{"state", "over_limit"}}).Set(static_cast<double>(totals.rings_over_limit));
   connected_.Set(totals.connected ? 1 : 0);
+  gpu_clock_slack_.Set(totals.gpu_clock_slack_s);
 }
 
 std::string AgentMetrics::Text() const {

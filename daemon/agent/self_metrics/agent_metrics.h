@@ -35,6 +35,7 @@ struct AgentTotals {
   std::uint64_t rings_over_limit = 0;
   bool connected = false;
   double cpu_seconds = 0;
+  double gpu_clock_slack_s = 0;  // of the rank that has most now; 0: no GPU times come
 };
 
 class AgentMetrics {
@@ -63,6 +64,7 @@ class AgentMetrics {
   prometheus::Counter& cpu_seconds_;
   prometheus::Family<prometheus::Gauge>& rings_;
   prometheus::Gauge& connected_;
+  prometheus::Gauge& gpu_clock_slack_;
 };
 
 }  // namespace fathom::agent

@@ -61,6 +61,7 @@ TEST_F(AgentTest, RowsOfOpsOnAGpuAreInTheTimeOfTheGpu) {
     }
   }
   ASSERT_TRUE(Connected());
+  EXPECT_NEAR(agent_->totals().gpu_clock_slack_s, 0.005, 1e-9) << "from a call to its start";
   v1::RowsRequest request;
   request.set_request_id(9);
   request.set_job("job");

@@ -77,14 +77,17 @@ TEST(AgentMetricsTest, CountersRiseAndNeverFall) {
   totals.records = 10;
   totals.records_dropped["torn"] = 3;
   totals.rings_open = 2;
+  totals.gpu_clock_slack_s = 0.5;
   metrics.Update(totals);
   totals.records = 7;
   totals.rings_open = 1;
+  totals.gpu_clock_slack_s = 0.25;
   metrics.Update(totals);
   const std::string text = metrics.Text();
   EXPECT_THAT(text, HasSubstr("fathom_records_total 10"));
   EXPECT_THAT(text, HasSubstr("fathom_records_dropped_total{reason=\"torn\"} 3"));
   EXPECT_THAT(text, HasSubstr("fathom_rings{state=\"open\"} 1"));
+  EXPECT_THAT(text, HasSubstr("fathom_gpu_clock_slack_seconds 0.25"));
   EXPECT_THAT(text, HasSubstr("version=\"1.2\""));
 }
 
