@@ -33,6 +33,14 @@ std::string SwitchedOffText(const RankTable& ranks, std::uint32_t bit) {
   return absl::StrCat(" (switched off by `fathom trace` on ", off, " ranks)");
 }
 
+// Of how many ranks NCCL's profiler plugin alone tells: no call of theirs is hooked.
+std::size_t Unhooked(const RankTable& ranks) {
+  return static_cast<std::size_t>(
+      std::count_if(ranks.ranks().begin(), ranks.ranks().end(), [](const auto& entry) {
+        return (entry.second.health.sources_seen & (kNccl | kNcclPlugin)) == kNcclPlugin;
+      }));
+}
+
 void Tell(const RankTrouble& trouble, diagnosis::RankFacts& facts) {
   facts.open_mark = trouble.open_mark;
   facts.in_mark_for = trouble.open_mark_age;
@@ -144,7 +152,13 @@ std::vector<diagnosis::SignalState> JobState::Signals() const {
                                                               {"gpu_times", kNcclPlugin},
                                                               {"gpu_launches", kCuda},
                                                               {"gpu_kernels", kCupti}};
+  const std::size_t unhooked = Unhooked(ranks_);
   for (diagnosis::SignalState& signal : signals) {
+    if (signal.name == "communication_ops" && unhooked > 0) {
+      if (signal.level == Level::kOn) signal.level = Level::kPartly;
+      absl::StrAppend(&signal.hides, ": NCCL is linked statically on ", unhooked,
+                      " ranks, where its profiler plugin alone tells of ops");
+    }
     for (const auto& [name, bit] : kMaySwitch) {
       if (signal.name == name) signal.hides += SwitchedOffText(ranks_, bit);
     }

@@ -263,7 +263,8 @@ v1::RankHealth RankHealthOf(RankSession& session, const ProcessFacts& facts, std
   health.set_iterations_seen(session.pipeline().iterations_closed());
   const std::uint32_t windows =
       session.window().ever_closed() ? std::uint32_t{abi::kSourceCupti} : 0;
-  health.set_sources_seen(session.pipeline().sources_seen() | windows);
+  const std::uint32_t unhooked = session.OnlyThePluginTells() ? std::uint32_t{abi::kSourceNccl} : 0;
+  health.set_sources_seen((session.pipeline().sources_seen() & ~unhooked) | windows);
   health.set_window_refused(session.window().last_refusal());
   health.set_sources_off(session.control().sources_disabled);
   health.set_plugin_mask(session.control().plugin_mask);

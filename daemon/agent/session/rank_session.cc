@@ -17,11 +17,6 @@ constexpr std::int64_t kSilentIterations = 3;
 constexpr char kUnreadable[] = "its ring cannot be read any more";
 constexpr char kNoMember[] = "not a member of that communicator";
 
-// NCCL is linked statically: no call of it is hooked, and without the plugin nothing is left.
-bool OnlyThePluginTells(const GroupFacts& group) {
-  return group.backend == abi::kSourceNcclPlugin && !group.gone;
-}
-
 bool SomeNotReady(std::span<const GroupFacts> facts) {
   return std::any_of(facts.begin(), facts.end(), [](const GroupFacts& g) { return !g.ready; });
 }
@@ -166,6 +161,12 @@ absl::Status RankSession::AskWindow(std::uint64_t request_id, GroupId group, Win
   return window_.Ask(*region_, request_id, order);
 }
 
+bool RankSession::OnlyThePluginTells() const {
+  return std::any_of(group_facts_.begin(), group_facts_.end(), [](const GroupFacts& group) {
+    return group.backend == abi::kSourceNcclPlugin;
+  });
+}
+
 std::optional<std::uint32_t> RankSession::SlotOf(GroupId group) const {
   for (std::size_t slot = 0; slot < group_facts_.size(); ++slot) {
     if (pipeline_.Group(static_cast<std::uint16_t>(slot)).id != group) continue;
@@ -178,7 +179,7 @@ absl::Status RankSession::AskSwitch(std::uint64_t request_id, GroupId group, Swi
                                     std::int64_t deadline_ns) {
   if (region_ == nullptr || broken_) return absl::NotFoundError(kUnreadable);
   const bool plugin_off = (words.sources_disabled & abi::kSourceNcclPlugin) != 0;
-  if (plugin_off && std::any_of(group_facts_.begin(), group_facts_.end(), OnlyThePluginTells)) {
+  if (plugin_off && OnlyThePluginTells()) {
     return absl::FailedPreconditionError("only_source");
   }
   const std::optional<std::uint32_t> slot = SlotOf(group);

@@ -78,6 +78,9 @@ class RankSession {
   RankPipeline& pipeline() { return pipeline_; }
   const RankPipeline& pipeline() const { return pipeline_; }
   std::span<const GroupFacts> groups() const { return group_facts_; }
+  // Ops of a communicator are told by NCCL's profiler plugin alone, because no call is hooked: NCCL
+  // is linked statically.
+  bool OnlyThePluginTells() const;
   std::span<const GroupProgress> progress() const { return group_progress_; }
   const RingCounters& ring() const { return ring_counters_; }
   const ControlSnapshot& control() const { return control_; }

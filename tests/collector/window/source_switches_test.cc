@@ -119,6 +119,32 @@ TEST_F(SourceSwitchesTest, RepliesAreTakenFromTheRanksAgentForTheNewestOrder) {
   EXPECT_EQ(job_.Apply(Reply(0, "done", 1), "a"), RejectReason::kUnasked);
 }
 
+// NCCL is linked statically on rank 3.
+TEST_F(SourceSwitchesTest, WhereThePluginAloneTellsIsSaid) {
+  const auto ops = [&] {
+    for (const auto& signal : job_.SignalStates()) {
+      if (signal.name == "communication_ops") return signal;
+    }
+    return diagnosis::SignalState{};
+  };
+  for (std::uint32_t rank = 0; rank < 4; ++rank) {
+    v1::RankHealth health;
+    health.set_job("train");
+    health.set_rank(rank);
+    health.set_sources_seen(kNccl | kNcclPlugin);
+    ASSERT_FALSE(job_.Apply(health, Node(rank)));
+  }
+  const diagnosis::SignalState before = ops();
+  EXPECT_EQ(before.hides.find("statically"), std::string::npos);
+  v1::RankHealth health;
+  health.set_job("train");
+  health.set_rank(3);
+  health.set_sources_seen(kNcclPlugin);
+  ASSERT_FALSE(job_.Apply(health, Node(3)));
+  EXPECT_NE(ops().hides.find("NCCL is linked statically on 1 ranks"), std::string::npos);
+  EXPECT_NE(ops().level, diagnosis::SignalState::Level::kOn);
+}
+
 TEST_F(SourceSwitchesTest, WhatIsOffHidesWhatItHides) {
   for (std::uint32_t rank = 0; rank < 4; ++rank)
     TellHealth(rank, rank < 3 ? std::uint32_t{kPython} : 0u);

@@ -38,28 +38,37 @@ TEST_F(AgentTest, AnswersRequestsForRows) {
   EXPECT_EQ(rows.ranks(0).iterations_missing(0), 999);
 }
 
-// Of an op on a GPU: when its stream came to it, and no return of a call that came back later.
-TEST_F(AgentTest, RowsOfOpsOnAGpuAreInTheTimeOfTheGpu) {
-  using abi::RecordKind;
-  RingWriter& ring = Process(10, 0);
-  StartAgent();
-  const auto write = [&](const fakes::FakeOp& op, RecordKind kind, std::int64_t after_ns,
-                         std::int64_t gpu_ns) {
-    abi::EventRecord record = RecordOf(op, kind, now_ + after_ns);
-    record.flags = abi::kFlagDevice | abi::kFlagAsync;
-    record.extra = static_cast<std::uint64_t>(gpu_ns == 0 ? 1 : now_ + gpu_ns);
-    ring.Write(record);
-  };
-  for (int i = 0; i < 30; ++i) {
-    for (const std::uint64_t bytes : {1u << 20, 4u}) {
-      const fakes::FakeOp op{.op_id = ring.NewOpId(), .sequence = sequence_++, .bytes = bytes};
-      write(op, RecordKind::kOpEnter, 0, 0);
-      write(op, RecordKind::kGpuStart, 5 * kMs, 5 * kMs);
-      write(op, RecordKind::kGpuEnd, 20 * kMs, 20 * kMs);
-      write(op, RecordKind::kOpReturn, 30 * kMs, 0);
-      Advance(50 * kMs);
+// Thirty steps of a process whose ops a GPU carries out; a call comes back later than its op.
+class GpuAgentTest : public AgentTest {
+ protected:
+  void Train(RingWriter& ring) {
+    for (int i = 0; i < 30; ++i) {
+      for (const std::uint64_t bytes : {1u << 20, 4u}) {
+        op_ = {.op_id = ring.NewOpId(), .sequence = sequence_++, .bytes = bytes};
+        Write(ring, abi::RecordKind::kOpEnter, 0);
+        Write(ring, abi::RecordKind::kGpuStart, 5 * kMs);
+        Write(ring, abi::RecordKind::kGpuEnd, 20 * kMs);
+        Write(ring, abi::RecordKind::kOpReturn, 30 * kMs);
+        Advance(50 * kMs);
+      }
     }
   }
+
+ private:
+  // The GPU's clock is the host's. What is no time of it is a stream.
+  void Write(RingWriter& ring, abi::RecordKind kind, std::int64_t after_ns) {
+    abi::EventRecord record = RecordOf(op_, kind, now_ + after_ns);
+    record.flags = abi::kFlagDevice | abi::kFlagAsync;
+    record.extra = static_cast<std::uint64_t>(now_ + after_ns);
+    ring.Write(record);
+  }
+  fakes::FakeOp op_;
+};
+
+TEST_F(GpuAgentTest, RowsAreInTheTimeOfTheGpu) {
+  RingWriter& ring = Process(10, 0);
+  StartAgent();
+  Train(ring);
   ASSERT_TRUE(Connected());
   EXPECT_NEAR(agent_->totals().gpu_clock_slack_s, 0.005, 1e-9) << "from a call to its start";
   v1::RowsRequest request;
@@ -78,6 +87,23 @@ TEST_F(AgentTest, RowsOfOpsOnAGpuAreInTheTimeOfTheGpu) {
     EXPECT_EQ(op.thread_id(), 0u) << "of no host thread";
     EXPECT_EQ(op.return_ns(), 0);
   }
+}
+
+// Linked statically, NCCL has no call that could be hooked.
+TEST_F(GpuAgentTest, TellsWhetherCallsAreHookedOrThePluginAloneTells) {
+  RingWriter& hooked = Process(10, 0);
+  RingWriter& unhooked = Process(11, 1);
+  unhooked.group(0).backend = abi::kSourceNcclPlugin;
+  StartAgent();
+  Train(hooked);
+  Train(unhooked);
+  ASSERT_TRUE(Connected());
+  Advance(1000 * kMs);
+  constexpr std::uint32_t kBoth = abi::kSourceNccl | abi::kSourceNcclPlugin;
+  EXPECT_TRUE(Got([](const v1::AgentMessage& m) {
+    return m.health().ranks_size() == 2 && (m.health().ranks(0).sources_seen() & kBoth) == kBoth &&
+           (m.health().ranks(1).sources_seen() & kBoth) == abi::kSourceNcclPlugin;
+  }));
 }
 
 TEST_F(AgentTest, RowsAreCutWhereAskedAndUnknownRanksAreAnError) {
