@@ -1,9 +1,9 @@
 """One of two NCCL ranks on one GPU for deploy/gpu-check: all-reduces whose sums are known.
 
-    ranks.py ITERATIONS plain|profile ADDRESS     (RANK and WORLD_SIZE from the environment)
+    ranks.py ITERATIONS plain|profile|graph ADDRESS     (RANK and WORLD_SIZE from the environment)
 
 Prints one JSON line: sums, NCCL's version, and with `profile` what PyTorch's own profiler says that
-an all-reduce takes on the GPU, in the middle.
+an all-reduce takes on the GPU, in the middle. With `graph` the all-reduce is captured once and replayed.
 """
 import json
 import os
@@ -27,6 +27,16 @@ def loop(count):
         sums.append(value[0].item())
 
 
+def replay(count):
+    value, graph = torch.zeros(1 << 18, device="cuda"), torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        dist.all_reduce(value)
+    for i in range(count):
+        value.fill_(float(rank + i))
+        graph.replay()
+        sums.append(value[0].item())
+
+
 def median_us(profiled):
     kernels = [event for event in profiled.events()
                if event.device_type == torch.autograd.DeviceType.CUDA and event.name.startswith("ncclDev")]
@@ -41,6 +51,8 @@ if mode == "profile":
     with profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]) as profiled:
         loop(iterations)
     result["us"] = median_us(profiled)
+elif mode == "graph":
+    replay(iterations)
 else:
     loop(iterations)
 result["sums"] = sums[-3:]
