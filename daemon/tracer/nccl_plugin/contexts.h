@@ -111,6 +111,10 @@ inline std::uint32_t AskedEvents(const abi::ControlBlock& control) {
 // Writes the events that are asked for, or the usual ones, into NCCL's word.
 void ApplyMask(std::uint32_t asked);
 
+inline bool KernelsAreTold() {
+  return (bindings.events.load(std::memory_order_relaxed) & kKernelChannel) != 0;
+}
+
 inline bool IsSilent(const Context& context) {
   return context.silent_calls.load(std::memory_order_relaxed) >= kSilentCalls;
 }
@@ -121,8 +125,7 @@ inline bool EndFollows(const TracerState& state, std::uint16_t slot) {
     ApplyMask(asked);
   const Context* context = ContextOf(slot);
   if (context == nullptr) return false;
-  return (bindings.events.load(std::memory_order_relaxed) & kKernelChannel) != 0 &&
-         !IsSilent(*context) && state.region.groups[slot].size > 1;
+  return KernelsAreTold() && !IsSilent(*context) && state.region.groups[slot].size > 1;
 }
 
 // Whether NCCL tells of this group's ops, on threads of its own.
@@ -152,13 +155,19 @@ inline void NoteReturn(Frame* frame) {
     if (context != nullptr) ForgetCall(context, frame->entry.op_id);
     return;
   }
-  const bool told = (bindings.events.load(std::memory_order_relaxed) & kKernelChannel) != 0;
-  if (told && !frame->end_told) frame->entry.add_flags(abi::kFlagAsync);
+  if (frame->end_told) [[likely]]
+    return;
+  if (KernelsAreTold()) {
+    frame->entry.add_flags(abi::kFlagAsync);
+  } else {
+    frame->entry.drop_flags(abi::kFlagAsync);
+  }
 }
 // It returned before it was launched.
 inline void NoteReturnBeforeLaunch(Frame* frame) {
   const Context* context = frame->end_told ? nullptr : ContextOf(frame->entry.group_slot());
-  if (context != nullptr && IsSilent(*context)) frame->entry.drop_flags(abi::kFlagAsync);
+  if (context == nullptr) return;
+  if (IsSilent(*context) || !KernelsAreTold()) frame->entry.drop_flags(abi::kFlagAsync);
 }
 
 // --- NCCL's side ---

@@ -65,10 +65,11 @@ void MakeOwnSlot(TracerState& state, Context* context, std::uint64_t id, const c
 int Init(std::uint8_t version, void** context, int* events, std::uint64_t id, const char* name,
          int size, int rank) {
   *context = nullptr;
-  __atomic_store_n(events, 0, __ATOMIC_RELAXED);
-  if (Activate() == nullptr) return kOk;
-  TracerState* state = State();
-  if (state == nullptr) return kOk;
+  TracerState* state = Activate() == nullptr ? nullptr : State();
+  if (state == nullptr) {  // else the word is in use by other communicators
+    __atomic_store_n(events, 0, __ATOMIC_RELAXED);
+    return kOk;
+  }
   Context* made = MakeContext(*state, version, static_cast<std::uint32_t>(rank),
                               static_cast<std::uint32_t>(size));
   const bool hooked = bindings.api_hooked.load(std::memory_order_relaxed) != 0;

@@ -71,14 +71,19 @@ void EachKind(Job& job) {
 
 // --- groups ---
 
-void GroupBySize(Job& job) {
+// The first `run` of them run.
+void RunBySize(Job& job, std::size_t run) {
   const std::vector<Call> calls = {{.count = 16}, {.count = 4096}, {.count = 256}};
-  const std::vector<void*> tasks = job.Group(job.world, calls, {1, 2, 0});
-  for (const std::size_t i : {1u, 2u, 0u}) {
-    const std::uint64_t at = 100 * (i + 1);
-    job.Run(job.world, tasks[i], {{at, at + 10}});
+  const std::vector<std::size_t> order = {1, 2, 0};
+  const std::vector<void*> tasks = job.Group(job.world, calls, order);
+  for (std::size_t i = 0; i < run; ++i) {
+    const std::uint64_t at = 100 * (order[i] + 1);
+    job.Run(job.world, tasks[order[i]], {{at, at + 10}});
   }
 }
+
+void GroupBySize(Job& job) { RunBySize(job, 3); }
+void LargestOfGroup(Job& job) { RunBySize(job, 1); }
 
 void GroupOfKinds(Job& job) {
   const std::vector<Call> calls = {{.function = "AllReduce"},
@@ -168,6 +173,14 @@ void SymmetricThenChannels(Job& job) {
 
 void SymmetricGroups(Job& job) {
   for (int i = 0; i < kSilentCalls + 6; ++i) job.Group(job.world, {Call{}}, {});
+}
+
+// The kernels' events are not asked for, those of calls and launches are.
+void EventsWithoutKernels(Job& job) {
+  job.Enqueue(job.world, {});
+  job.Group(job.world, {Call{}, {.count = 8}}, {0, 1});
+  StageComm* other = job.Make(4);
+  job.Enqueue(other, {});
 }
 
 void CopyEngine(Job& job) {
@@ -384,6 +397,20 @@ void Mask(Job& job) {
   job.Api(job.world, {});
 }
 
+// NCCL reads its mask at each call, also while another communicator is being made: as when the
+// plugin asks for NCCL's version then.
+void MaskWhileMaking(Job& job) {
+  static Job* made = &job;
+  static const int mask = job.side.mask();
+  static int looks = 0;
+  stage_at_version([] {
+    ++looks;
+    made->side.Expect(made->side.mask() == mask, "the mask stays as it is");
+  });
+  job.Make(4);
+  job.side.Expect(looks > 0, "the version is asked for");
+}
+
 void MoreContextsThanPlaces(Job& job) {
   std::vector<void*> contexts;
   for (std::uint32_t i = 0; i < abi::kGroupSlots + 40; ++i) {
@@ -414,6 +441,7 @@ Trap TrapOf(const std::string& name) {
       {"sequence_of_nccl", SequenceOfNccl},
       {"each_kind", EachKind},
       {"group_by_size", GroupBySize},
+      {"largest_of_group", LargestOfGroup},
       {"group_of_kinds", GroupOfKinds},
       {"group_of_many", GroupOfMany},
       {"elsewhere", OneChannel},
@@ -424,6 +452,8 @@ Trap TrapOf(const std::string& name) {
       {"symmetric", Symmetric},
       {"symmetric_then_channels", SymmetricThenChannels},
       {"symmetric_groups", SymmetricGroups},
+      {"events_without_kernels", EventsWithoutKernels},
+      {"elsewhere_events_without_kernels", EventsWithoutKernels},
       {"copy_engine", CopyEngine},
       {"alone", OneRank},
       {"other_types", OtherTypes},
@@ -441,6 +471,7 @@ Trap TrapOf(const std::string& name) {
       {"own_transfers", OwnTransfers},
       {"off", Off},
       {"mask", Mask},
+      {"mask_while_making", MaskWhileMaking},
       {"more_contexts_than_places", MoreContextsThanPlaces},
   };
   const auto found = kTraps.find(name);

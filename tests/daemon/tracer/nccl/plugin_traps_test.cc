@@ -115,6 +115,10 @@ const Row kRows[] = {
      kAll,
      {"g0 all_reduce#0 64 ~ @100 100-110", "g0 all_reduce#1 16384 ~ @200 200-210",
       "g0 all_reduce#2 1024 ~ @300 300-310"}},
+    {"largest_of_group",
+     kAll,
+     {"g0 all_reduce#0 64 ~", "g0 all_reduce#1 16384 ~ @200 200-210", "g0 all_reduce#2 1024 ~"},
+     2},
     {"group_of_kinds",
      kAll,
      {"g0 all_reduce#0 4096 ~ @100 100-110", "g0 all_gather#1 4096 ~ @200 200-210",
@@ -164,6 +168,7 @@ const Row kRows[] = {
      {"g1 all_reduce#0 4096 ~ @100 100-200", "g2 all_reduce#0 32 ~ @300 300-400"},
      0,
      1},
+    {"mask_while_making", kAll, {}},
     {"more_contexts_than_places",
      kAll,
      {"g1 all_reduce#0 32", "g0 all_reduce#0 64 ~ @100 100-200",
@@ -264,6 +269,21 @@ TEST_P(PluginVersionTest, SilenceThenEvents) {
   ExpectOp(70, "4096 ~ @100 100-200");
   ExpectOp(71, "4096 ~ @300 300-400");
   EXPECT_EQ(InFlight(*run_.ring), 0);
+}
+
+// The agent may ask for some events alone.
+TEST_P(PluginVersionTest, NoEndIsPromisedWithoutTheEventsOfKernels) {
+  for (const char* trap : {"events_without_kernels", "elsewhere_events_without_kernels"}) {
+    VictimRun run(trap, std::to_string(GetParam()), {}, "", "tests/plugin_victim");
+    ASSERT_TRUE(run.WaitFor("ready"));
+    MappedRing ring(run.Rings().front());
+    ring.control().plugin_mask.store(abi::kPluginMaskSet | 2 | 4);
+    run.Go();
+    EXPECT_EQ(run.Finish(), 0) << run.output();
+    EXPECT_THAT(OpsOf(ring), testing::ElementsAre("g0 all_reduce#0 4096", "g0 all_reduce#1 4096",
+                                                  "g0 all_reduce#2 32", "g1 all_reduce#0 4096"));
+    EXPECT_EQ(InFlight(ring), 0);
+  }
 }
 
 // Inside a group it cannot be seen whether a call brought an event, until many did not.

@@ -23,6 +23,8 @@ struct StageId {
 void stage_inside(void (*then)(void* user), void* user);
 // What calls that move data answer from now on.
 void stage_answer(int result);
+// Whoever asks for the version runs `look`.
+void stage_at_version(void (*look)());
 // What makes the context of a communicator, inside of the call that makes it.
 void stage_make_contexts(void* (*make)(int ranks, int rank));
 
