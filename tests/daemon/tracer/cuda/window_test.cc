@@ -93,15 +93,18 @@ TEST(WindowTest, WritesWhatTheGpuDid) {
       reinterpret_cast<const abi::WindowRecord*>(seen.file.data() + abi::kWindowRecordsOffset);
   int kernels = 0;
   int copies = 0;
+  int memsets = 0;
   for (std::uint32_t i = 0; i < header->record_count.load(); ++i) {
     const auto kind = static_cast<abi::ActivityKind>(records[i].kind);
     kernels += kind == abi::ActivityKind::kKernel && records[i].name == 0 &&
                records[i].duration_ns == 1000 && records[i].stream == 13;
     copies += kind == abi::ActivityKind::kCopy && records[i].bytes == 8;
+    memsets += kind == abi::ActivityKind::kMemset && records[i].bytes == 8;
     EXPECT_GE(records[i].start_ns, header->opened.cupti_ns);
   }
   EXPECT_EQ(kernels, 300);
   EXPECT_EQ(copies, 9);
+  EXPECT_EQ(memsets, 6);
 }
 
 TEST(WindowTest, WritesWhatCuptiItselfTook) {
