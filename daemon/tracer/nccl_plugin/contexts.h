@@ -145,8 +145,8 @@ inline void NoteGraph(std::uint16_t slot) {
   Context* context = ContextOf(slot);
   if (context != nullptr) context->has_graphs.store(true, std::memory_order_relaxed);
 }
-// The newest call, if it is that one, waits for no event any more (versions 3 and 4, where calls are
-// queued).
+// The newest call, if it is that one, waits for no event any more (versions 3 and 4, where calls
+// are queued).
 void ForgetCall(Context* context, std::uint64_t op_id);
 // It returned outside of a group. If it raised no event there will be none.
 inline void NoteReturn(Frame* frame) {
