@@ -81,6 +81,16 @@ void AddTransfer(const fake_cuda::Work& work, CUpti_ActivityKind kind) {
   Add(record);
 }
 
+void AddSync(const fake_cuda::Work& work) {
+  CUpti_ActivitySynchronization2 record = {};
+  record.kind = CUPTI_ACTIVITY_KIND_SYNCHRONIZATION;
+  record.type = CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_SYNCHRONIZE;
+  record.start = static_cast<uint64_t>(work.start_ns);
+  record.end = static_cast<uint64_t>(work.end_ns);
+  record.streamId = work.stream == nullptr ? 7 : 13;
+  Add(record);
+}
+
 void AddOverhead(CUpti_ActivityOverheadKind kind, uint64_t start, uint64_t lasts) {
   CUpti_ActivityOverhead3 record = {};
   record.kind = CUPTI_ACTIVITY_KIND_OVERHEAD;
@@ -114,6 +124,8 @@ size_t BytesOf(CUpti_ActivityKind kind) {
       return sizeof(CUpti_ActivityMemcpy6);
     case CUPTI_ACTIVITY_KIND_OVERHEAD:
       return sizeof(CUpti_ActivityOverhead3);
+    case CUPTI_ACTIVITY_KIND_SYNCHRONIZATION:
+      return sizeof(CUpti_ActivitySynchronization2);
     default:
       return sizeof(CUpti_ActivityMemset4);
   }
@@ -128,6 +140,9 @@ void Observe(const fake_cuda::Work& work) {
     if (state.kinds[CUPTI_ACTIVITY_KIND_OVERHEAD]) AddOverheads(work);
   } else if (work.kind == fake_cuda::Work::kMemset && state.kinds[CUPTI_ACTIVITY_KIND_MEMSET]) {
     AddTransfer<CUpti_ActivityMemset4>(work, CUPTI_ACTIVITY_KIND_MEMSET);
+  } else if (work.kind == fake_cuda::Work::kSync &&
+             state.kinds[CUPTI_ACTIVITY_KIND_SYNCHRONIZATION]) {
+    AddSync(work);
   }
   if (!state.domains || state.callback == nullptr) return;
   CUpti_CallbackData data = {};

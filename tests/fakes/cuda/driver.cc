@@ -162,7 +162,11 @@ FAKE CUresult cuStreamSynchronize(CUstream stream) {
     Of(stream).spoilt = true;
     return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
   }
+  const std::int64_t start_ns = fake_cuda::NowNs();
   Of(stream).Synchronize();
+  const fake_cuda::Observer tell = observer.load(std::memory_order_acquire);
+  if (tell != nullptr)
+    tell({fake_cuda::Work::kSync, start_ns, fake_cuda::NowNs(), stream, nullptr});
   return CUDA_SUCCESS;
 }
 #undef cuCtxSynchronize

@@ -40,7 +40,7 @@ inline double Throttle() {
 
 // Told of all work as it is launched, and of the end of each call: the fake CUPTI.
 struct Work {
-  enum Kind { kKernel, kCopy, kMemset } kind;
+  enum Kind { kKernel, kCopy, kMemset, kSync } kind;  // kSync: the host waited for the stream
   std::int64_t start_ns;
   std::int64_t end_ns;
   const void* stream;

@@ -101,6 +101,8 @@ void Waits() {
   cudaMemcpy(buffer, buffer, 8, cudaMemcpyDeviceToHost);
 }
 
+void SynchronizeStream() { cudaStreamSynchronize(nullptr); }
+
 void Stall() {
   for (int i = 0; i < 1024 + 40; ++i) Launch(1500);
 }
@@ -112,5 +114,6 @@ bool SeesOwnScope() { return dlsym(RTLD_DEFAULT, NAME_OF(FAKE_CUDART_LAUNCHES)) 
 
 }  // namespace
 
-extern "C" __attribute__((visibility("default"))) const CudaJob cuda_job = {
-    Step, LaunchMany, Capture, SpoiltCapture, PassedCapture, Waits, Stall, Launches, SeesOwnScope};
+extern "C" __attribute__((visibility("default")))
+const CudaJob cuda_job = {Step,  LaunchMany,        Capture, SpoiltCapture, PassedCapture,
+                          Waits, SynchronizeStream, Stall,   Launches,      SeesOwnScope};

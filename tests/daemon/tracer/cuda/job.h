@@ -13,6 +13,7 @@ struct CudaJob {
   void (*spoilt_capture)();  // 10 kernels into one that fails, then 7 launches
   void (*passed_capture)();  // 10 kernels into one that another thread ends, then 7 launches
   void (*waits)();           // one of each way to block on the GPU, 20 ms for the first
+  void (*synchronize)();     // the default stream
   void (*stall)();           // more kernels than the queue takes
   unsigned long long (*launches)();  // as this job's own runtime counted them
   bool (*sees_own_scope)();

@@ -72,7 +72,10 @@ int Steps(const CudaJob* job, int count) {
 
 // What a window leaves behind in CUPTI.
 int Windowed(const CudaJob* job, int count) {
-  Steps(job, count);
+  for (int i = 0; i < count; ++i) {
+    job->synchronize();
+    Steps(job, 1);
+  }
   job->launch(1);
   printf("attached %d finalized %d\n", fake_cupti_attached(), fake_cupti_finalized());
   printf("details not freed %d\n", fake_cupti_unfreed());

@@ -12,6 +12,8 @@
 namespace fathom::tracer_test {
 namespace {
 
+constexpr int kStreamSynchronize = 3;  // CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_SYNCHRONIZE
+
 using abi::WindowPhase;
 using abi::WindowReason;
 
@@ -74,8 +76,8 @@ TEST(WindowTest, OpensAndClosesAtTheOpsAskedFor) {
   EXPECT_EQ(seen.reason, WindowReason::kNone);
   EXPECT_EQ(seen.opened, 2u);
   EXPECT_EQ(seen.closed, 5u);
-  EXPECT_EQ(seen.records, 3u * (100 + 3 * 3 + 2)) << "the steps before ops 3, 4 and 5, and two "
-                                                     "overheads a copy";
+  EXPECT_EQ(seen.records, 3u * (1 + 100 + 3 * 3 + 2))
+      << "the steps before ops 3, 4 and 5, each with a wait, and two overheads a copy";
   EXPECT_THAT(seen.output, testing::HasSubstr("attached 0 finalized 1\n"));
 }
 
@@ -94,17 +96,21 @@ TEST(WindowTest, WritesWhatTheGpuDid) {
   int kernels = 0;
   int copies = 0;
   int memsets = 0;
+  int waits = 0;
   for (std::uint32_t i = 0; i < header->record_count.load(); ++i) {
     const auto kind = static_cast<abi::ActivityKind>(records[i].kind);
     kernels += kind == abi::ActivityKind::kKernel && records[i].name == 0 &&
                records[i].duration_ns == 1000 && records[i].stream == 13;
     copies += kind == abi::ActivityKind::kCopy && records[i].bytes == 8;
     memsets += kind == abi::ActivityKind::kMemset && records[i].bytes == 8;
+    waits += kind == abi::ActivityKind::kSync && records[i].stream == 7 &&
+             records[i].detail == kStreamSynchronize && records[i].name == abi::kNoWindowName;
     EXPECT_GE(records[i].start_ns, header->opened.cupti_ns);
   }
   EXPECT_EQ(kernels, 300);
   EXPECT_EQ(copies, 9);
   EXPECT_EQ(memsets, 6);
+  EXPECT_EQ(waits, 3);
 }
 
 TEST(WindowTest, WritesWhatCuptiItselfTook) {
@@ -131,7 +137,7 @@ TEST(WindowTest, WritesWhatCuptiItselfTook) {
 TEST(WindowTest, IsAWindowAlsoWithoutOverheads) {
   const Seen seen = RunWindow("window", {}, "FAKE_CUPTI_NO_OVERHEAD=1");
   EXPECT_EQ(seen.phase, WindowPhase::kClosed);
-  EXPECT_EQ(seen.records, 3u * (100 + 3 + 2));
+  EXPECT_EQ(seen.records, 3u * (1 + 100 + 3 + 2));
 }
 
 TEST(WindowTest, MakesRoomForTheJobsOwnProfiler) {
