@@ -14,6 +14,8 @@ CASES = [  # script, file, text, expected part of the message (None = clean)
     ("check_includes", "diagnosis/a.cc", '#include "fathom/v1/report.pb.h"\n', "must not include"),
     ("check_includes", "diagnosis/a.cc", "#include <thread>\n", "must not use"),
     ("check_includes", "collector/a.cc", '#include "daemon/agent/x.h"\n', "must not include"),
+    ("check_includes", "tests/fakes/nccl/a.cc", '#include "daemon/abi/x.h"\n', "must not include daemon/abi"),
+    ("check_includes", "tests/fakes/a.cc", '#include "daemon/abi/x.h"\n', None),
     ("check_style", "proto/types/a.h", CLEAN_HEADER, None),
     ("check_style", "proto/types/a.h", "#pragma once\n", "include guard"),
     ("check_style", "proto/types/a.cc", "int x;\n" * 501, "501 lines"),
