@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <atomic>
 #include <memory>
+#include <thread>
 #include <vector>
 
 #include "daemon/tracer/core/group_table.h"
@@ -132,6 +135,30 @@ TEST_F(GraphOpsTest, LaunchesAheadKeepTheirOrder) {
   for (std::uint32_t i = 0; i < 3; ++i) EXPECT_EQ(TakeReplay(op).op_id, 0u);
   Launch();
   EXPECT_EQ(TakeReplay(op).op_id, Launched().at(0).op_id) << "in step again";
+}
+
+TEST_F(GraphOpsTest, LaunchesAndEventsComeOnTwoThreads) {
+  const CapturedOp op = Known();
+  constexpr std::uint32_t kLaunches = 20'000;
+  std::atomic<std::uint32_t> launched{0};
+  std::vector<std::uint64_t> told;
+  std::thread events([&] {  // of CUDA's: one for each launch, after it
+    for (std::uint32_t i = 0; i < kLaunches; ++i) {
+      while (launched.load() <= i) std::this_thread::yield();
+      told.push_back(TakeReplay(op).op_id);
+    }
+  });
+  std::vector<std::uint64_t> promised;
+  for (std::uint32_t i = 0; i < kLaunches; ++i) {
+    Launch();
+    ++launched;
+    const auto entered = Launched();
+    ASSERT_EQ(entered.size(), 1u);
+    promised.push_back(IsPromised(entered[0]) ? entered[0].op_id : 0);
+  }
+  events.join();
+  EXPECT_EQ(told, promised) << "each end that was promised, and no other";
+  EXPECT_GT(std::count_if(told.begin(), told.end(), [](std::uint64_t id) { return id != 0; }), 0);
 }
 
 TEST_F(GraphOpsTest, AnEventOfALaunchThatWasNotSeenIsNobodys) {
