@@ -73,7 +73,6 @@ DriverHook hooks[kCount] = {{"cuGetProcAddress",
 
 DriverHooks AllDriverHooks() { return {hooks, kCount}; }
 
-#define FATHOM_AND(...) __VA_OPT__(, ) __VA_ARGS__
 #define FATHOM_DEFINE(kind, asked, symbol, since, parameters, arguments)      \
   int Driver_##symbol parameters {                                            \
     void* found = Real(&hooks[k_##symbol].real, __builtin_return_address(0)); \

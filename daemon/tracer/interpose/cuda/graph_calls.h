@@ -4,10 +4,10 @@
 // the driver). What becomes of it: core/graph_ops.h.
 //
 // Model: told as long as the settings allow both sources, CUDA's calls and NCCL's, whatever is
-// switched off while the job runs: a graph whose launch was not seen would be one launch behind for
-// good. Words are the first two arguments of the call, as hook_list.h has them.
-// Thread-safety: thread-safe. Errors: a call that fails changes nothing. Cost: see graph_ops.h; no
-// other call is concerned.
+// switched off while the job runs: after a launch that was not seen, the events of a graph's ops
+// would be told of the launch after theirs, for good. Words are the first two arguments of the
+// call, as hook_list.h has them. Thread-safety: thread-safe. Errors: a call that fails changes
+// nothing. Cost: see graph_ops.h; no other call is concerned.
 #ifndef FATHOM_DAEMON_TRACER_INTERPOSE_CUDA_GRAPH_CALLS_H_
 #define FATHOM_DAEMON_TRACER_INTERPOSE_CUDA_GRAPH_CALLS_H_
 

@@ -5,7 +5,6 @@
 
 namespace fathom::tracer {
 
-#define FATHOM_AND(...) __VA_OPT__(, ) __VA_ARGS__
 #define FATHOM_RUNTIME_SHIM(kind, symbol, parameters, arguments)                           \
   __attribute__((visibility("default"))) int Runtime_##symbol parameters __asm__(#symbol); \
   int Runtime_##symbol parameters {                                                        \

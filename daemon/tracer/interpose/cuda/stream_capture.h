@@ -6,7 +6,8 @@
 // cuStreamGetCaptureInfo_v2 (since CUDA 11.3), which changes nothing. The legacy stream and the
 // special handles cannot be captured, and are not asked about.
 // Thread-safety: thread-safe. Errors: 0, too, where the driver has no such function, or refuses.
-// Cost: one load while nothing is captured.
+// Cost: one load while nothing is captured; the process's first capture looks the driver's function
+// up, which takes the loader's locks.
 #ifndef FATHOM_DAEMON_TRACER_INTERPOSE_CUDA_STREAM_CAPTURE_H_
 #define FATHOM_DAEMON_TRACER_INTERPOSE_CUDA_STREAM_CAPTURE_H_
 

@@ -67,7 +67,16 @@ inline int CountedCall(Real real) {
 template <DeviceCall call, typename Real>
 [[gnu::noinline]] int GraphCall(Real real, GraphWords words) {
   const std::uint64_t before = BeforeGraphCall(call, words);
-  const int result = CountedCall<call>(real);
+  // Also where calls are not counted the driver's function below is not another call.
+  auto inside = [&real] {
+    DeviceThread& device = thread_state.device;
+    const std::uint32_t outer = device.inside;
+    device.inside = 1;
+    const int result = real();
+    device.inside = outer;
+    return result;
+  };
+  const int result = CountedCall<call>(inside);
   AfterGraphCall(call, words, before, result);
   return result;
 }
@@ -82,6 +91,9 @@ template <typename First, typename Second, typename... More>
 GraphWords FirstWords(First first, Second second, More...) {
   return {WordOf(first), WordOf(second)};
 }
+
+// A comma and the arguments of a line of hook_list.h; nothing where it has none.
+#define FATHOM_AND(...) __VA_OPT__(, ) __VA_ARGS__
 
 // Requires: real() calls the real function with `arguments` and returns its result, 0 for success.
 template <DeviceCall call, typename Real, typename... Arguments>

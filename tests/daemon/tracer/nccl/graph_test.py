@@ -1,7 +1,10 @@
 """Communication in CUDA graphs: told at each launch of the graph, with the GPU's times from the launch on that follows
 the first one whose events came."""
 import pathlib
+import struct
 import sys
+import threading
+import time
 import unittest
 from collections import Counter, defaultdict
 
@@ -9,6 +12,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from nccl_test import ASYNC, NONE64, WITH_CUDA, ops, train  # noqa: E402
 
 CAPTURED = 64
+CONTROL, CUDA = 4096, 8  # of the ring: the word of sources that are switched off, and this one
 CAPTURES_AT, ITERATIONS = 2, 8  # iterations 0 and 1 call NCCL themselves
 IN_GRAPH = 2 * 2 + 1  # of a rank: all-reduces of two micro-batches, forward and backward; one of the data group
 EAGER = 4             # outside of it: two reduce-scatters, an all-gather, an all-reduce of all ranks
@@ -130,6 +134,34 @@ class Graphs(unittest.TestCase):
             captured, plain, timed = told(ring)
             self.assertEqual(len(captured), IN_GRAPH, "the plugin says so")
             self.assertEqual((len(plain), len(timed)), (0, ITERATIONS * EAGER + CAPTURES_AT * IN_GRAPH))
+
+    def test_graphs_are_told_once_while_cudas_calls_are_switched_off(self):
+        done = threading.Event()
+
+        def switch_off():
+            while not done.is_set():
+                for path in pathlib.Path("/dev/shm").glob("fathom-nccl-*/*.ring"):
+                    try:
+                        with open(path, "r+b") as ring:
+                            ring.seek(CONTROL)
+                            ring.write(struct.pack("<I", CUDA))
+                    except OSError:
+                        pass  # it went meanwhile
+                time.sleep(0.002)
+
+        switching = threading.Thread(target=switch_off)
+        switching.start()
+        try:
+            rings, program = train("--tp", 2, "--dp", 2, "--graph", 20, ITERATIONS=30)
+        finally:
+            done.set()
+            switching.join()
+        self.assertEqual((program.returncode, program.stderr), (0, ""))
+        self.check_numbers(rings)
+        self.check_nothing_in_flight(rings)
+        for ring in rings.values():
+            captured, plain, timed = told(ring)
+            self.assertEqual((len(captured), len(plain), len(timed)), (IN_GRAPH, IN_GRAPH, 30 * EAGER + 29 * IN_GRAPH))
 
     def test_a_graph_that_one_rank_makes_anew(self):
         rings, done = run("--fault", "slow_gpu", "--rank", 1, "--at", 5, "--ms", 4)
