@@ -1,5 +1,6 @@
 #include "diagnosis/evidence/kernel.h"
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <set>
@@ -11,6 +12,8 @@
 namespace fathom::diagnosis {
 namespace {
 
+constexpr std::int64_t kToldApart = 3;  // iterations, from which one is a small part
+
 const ActivitySum* Find(const DeviceWindow& window, const std::string& name) {
   for (const ActivitySum& sum : window.sums) {
     if (sum.kind == "kernel" && sum.name == name) return &sum;
@@ -18,25 +21,34 @@ const ActivitySum* Find(const DeviceWindow& window, const std::string& name) {
   return nullptr;
 }
 
-double PerIteration(Nanos total, const DeviceWindow& window) {
-  return total.Seconds() / static_cast<double>(window.iterations);
+// Whether two ranks launched a kernel as often. The launches of one iteration may be missing where
+// a window closed while they ran; of a window of few iterations that would be any number.
+bool AsOften(double one, double other, std::int64_t iterations, const DiagnosisConfig& config) {
+  const double most = std::max(one, other);
+  const double cut = iterations >= kToldApart ? most / static_cast<double>(iterations) : 0;
+  return std::abs(one - other) <= std::max(config.kernel_count_share * most, cut);
 }
 
+struct Peers {
+  std::vector<double> launch_s;  // mean of a launch, of each peer
+  double most = 0;               // launches of a peer in the window
+};
+
 // The same kernel on the ranks that launched it as often in the same iterations.
-std::vector<double> OfPeers(const Case& c, RankId rank, const DeviceWindow& own,
-                            const ActivitySum& kernel) {
-  std::vector<double> times;
-  const double count = static_cast<double>(kernel.count);
+Peers PeersOf(const Case& c, RankId rank, const DeviceWindow& own, const ActivitySum& kernel) {
+  Peers peers;
+  const auto count = static_cast<double>(kernel.count);
   for (const auto& [other, window] : c.view.device_windows) {
     if (other == rank || window->first != own.first) continue;
     if (window->iterations != own.iterations) continue;
     const ActivitySum* theirs = Find(*window, kernel.name);
-    if (theirs == nullptr) continue;
-    const double apart = std::abs(static_cast<double>(theirs->count) - count);
-    if (apart <= c.config.kernel_count_share * count)
-      times.push_back(PerIteration(theirs->total, *window));
+    if (theirs == nullptr || theirs->count == 0) continue;
+    const auto launches = static_cast<double>(theirs->count);
+    if (!AsOften(count, launches, own.iterations, c.config)) continue;
+    peers.launch_s.push_back(theirs->total.Seconds() / launches);
+    peers.most = std::max(peers.most, launches);
   }
-  return times;
+  return peers;
 }
 
 // Time of the host's threads in CUPTI's own work, of the window's.
@@ -46,6 +58,21 @@ double ShareOfProfiler(const DeviceWindow& window) {
     if (sum.kind == "cupti") seconds += sum.total.Seconds();
   }
   return window.lasted.count > 0 ? seconds / window.lasted.Seconds() : 0;
+}
+
+// Nothing where it is as on its peers, or cannot be compared.
+std::optional<SlowKernel> Compared(const Case& c, RankId rank, const DeviceWindow& own,
+                                   const ActivitySum& kernel) {
+  if (kernel.kind != "kernel" || kernel.name.empty() || kernel.count == 0) return std::nullopt;
+  Peers peers = PeersOf(c, rank, own, kernel);
+  const std::size_t compared = peers.launch_s.size();
+  if (compared < static_cast<std::size_t>(c.config.kernel_peers)) return std::nullopt;
+  const auto count = static_cast<double>(kernel.count);
+  const double launches = std::max(count, peers.most) / static_cast<double>(own.iterations);
+  const double usual = Median(std::move(peers.launch_s)) * launches;
+  const double mine = kernel.total.Seconds() / count * launches;
+  if (mine < c.config.delta * usual) return std::nullopt;
+  return SlowKernel{kernel.name, mine, usual, launches, compared, ShareOfProfiler(own)};
 }
 
 struct IterationSums {
@@ -75,18 +102,10 @@ std::optional<SlowKernel> SlowKernelOf(const Case& c, RankId rank, double excess
   std::optional<SlowKernel> slowest;
   double most = c.config.explains_share * excess;
   for (const ActivitySum& kernel : own.sums) {
-    if (kernel.kind != "kernel" || kernel.name.empty()) continue;
-    const double mine = PerIteration(kernel.total, own);
-    std::vector<double> peers = OfPeers(c, rank, own, kernel);
-    if (peers.size() < static_cast<std::size_t>(c.config.kernel_peers)) continue;
-    const std::size_t compared = peers.size();
-    const double usual = Median(std::move(peers));
-    if (mine - usual < most || mine < c.config.delta * usual) continue;
-    most = mine - usual;
-    const auto iterations = static_cast<double>(own.iterations);
-    slowest = {kernel.name, mine,
-               usual,       static_cast<double>(kernel.count) / iterations,
-               compared,    ShareOfProfiler(own)};
+    auto slow = Compared(c, rank, own, kernel);
+    if (!slow || slow->seconds - slow->peers < most) continue;
+    most = slow->seconds - slow->peers;
+    slowest = std::move(slow);
   }
   return slowest;
 }

@@ -4,9 +4,10 @@
 // Used by evidence/phrase. Thread-safety: pure functions. Units: seconds, an iteration.
 //
 // Model: in a window of detail (job_view.h) of the slow iterations a kernel of the rank is compared
-// with the same kernel of the other ranks that launched it as often: the median of their time is
-// what it should take. In the rows, what the host spent launching is compared with the iterations
-// before the onset.
+// with the same kernel of the other ranks that launched it as often, launch by launch: the median
+// of their means is what it should take. A window that closes while kernels run lacks them, at most
+// those of an iteration: what is missing changes neither who is compared nor the times. In the
+// rows, what the host spent launching is compared with the iterations before the onset.
 // Source: methods 8 and 12 (kernels against peers; launch-bound hosts).
 // Errors: nothing where there is no such record, fewer than kernel_peers peers, or no difference
 // that explains explains_share of the excess. Cost: O(ranks × names), O(rows of the rank).

@@ -52,9 +52,10 @@ class Nccl(RunTest):
         try:
             return wait_for(look, PATIENCE_S)
         except AssertionError:
-            self.fail("no such report; verdicts: %s, iterations: %s" %
-                      ([(v["cause"], v["grade"], v["entity"]) for v in self.last.get("verdicts", [])],
-                       self.last.get("iterations")))
+            self.fail("no such report; verdicts: %s, signals: %s, iterations: %s" % (
+                [(v["cause"], v["grade"], v["entity"], [e["statement"] for e in v["evidence"]])
+                 for v in self.last.get("verdicts", [])],
+                signals(self.last) if "coverage" in self.last else {}, self.last.get("iterations")))
 
     def fathom(self, *arguments):
         """The output of another verb, asked of the same collector."""

@@ -14,10 +14,11 @@ class KernelTest : public testing::Test {
     suspicion_.onset = Iteration(60);
     for (std::uint32_t rank = 0; rank < 4; ++rank) Give(RankId(rank), "gemm", 3, 20);
   }
-  void Give(RankId rank, const char* name, double ms, std::uint64_t count) {
+  void Give(RankId rank, const char* name, double ms, std::uint64_t count,
+            std::int64_t iterations = 10) {
     auto window = std::make_shared<DeviceWindow>();
     window->first = Iteration(100);
-    window->iterations = 10;
+    window->iterations = iterations;
     const Nanos total = Nanos::FromSeconds(ms * 1e-3 * static_cast<double>(count));
     window->sums.push_back({"kernel", name, count, total, total, 0});
     view_.device_windows[rank] = std::move(window);
@@ -74,6 +75,23 @@ TEST_F(KernelTest, SaysNothingOfWhatIsNotComparable) {
   view_.device_windows.erase(RankId(0));
   view_.device_windows.erase(RankId(1));
   EXPECT_FALSE(Kernel(0.060).has_value()) << "one peer is none";
+}
+
+TEST_F(KernelTest, LaunchesThatWereUnderWayWhenAWindowClosedMakeNoDifference) {
+  for (std::uint32_t rank = 0; rank < 4; ++rank) Give(RankId(rank), "gemm", 3, 10, 5);
+  Give(kSlow, "gemm", 33, 8, 5);
+  const auto kernel = Kernel(0.060);
+  ASSERT_TRUE(kernel.has_value());
+  EXPECT_NEAR(kernel->seconds, 0.066, 1e-6);
+  EXPECT_NEAR(kernel->peers, 0.006, 1e-6);
+  EXPECT_NEAR(kernel->launches, 2, 1e-9);
+  Give(kSlow, "gemm", 33, 7, 5);
+  EXPECT_FALSE(Kernel(0.060).has_value()) << "of more than an iteration";
+  Give(kSlow, "gemm", 3, 8, 5);
+  EXPECT_FALSE(Kernel(0.001).has_value()) << "fewer launches, each as long";
+  for (std::uint32_t rank = 0; rank < 4; ++rank) Give(RankId(rank), "gemm", 3, 2, 1);
+  Give(kSlow, "gemm", 33, 1, 1);
+  EXPECT_FALSE(Kernel(0.020).has_value()) << "a window of one iteration could lack any number";
 }
 
 TEST_F(KernelTest, AWindowFromBeforeTheOnsetSaysNothing) {
