@@ -1,10 +1,8 @@
 #!/usr/bin/env python3
 """libfathom.so beside the real libnccl of PyPI's wheels, as far as that goes without a GPU.
 
-    real_nccl_test.py [--fetch]
-
-Takes every libnccl.so.2 below .nccl/ of the source tree, and skips (77) where there is none; --fetch puts those of
-PACKAGES there first, 300 MB each. What is asked of each library: it loads and answers as without us; calls of a program
+Takes every libnccl.so.2 below .nccl/ of the source tree, where deploy/scripts/fetch_nccl_libraries puts them, and skips
+(77) where there is none. What is asked of each library: it loads and answers as without us; calls of a program
 that is linked with it reach our wrappers and go on to it, and fail as without us where there is no GPU; it finds our
 profiler plugin in the program, takes the newest version that both know, and begins and ends it. NCCL makes its plugin
 with a communicator, for which it wants a GPU: so its function for that is called directly, with a communicator of
@@ -18,11 +16,9 @@ import subprocess
 import sys
 import tempfile
 import unittest
-import zipfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[4]
 CACHE = ROOT / ".nccl"
-PACKAGES = ("nvidia-nccl-cu12==2.28.9", "nvidia-nccl-cu13==2.32.3")
 BUILD = pathlib.Path(os.environ.get("FATHOM_BINARY_DIR", ROOT / "build/release")).resolve()
 LIBFATHOM = BUILD / "libfathom.so"
 OURS = range(3, 7)  # versions of the plugin's interface that libfathom.so exports
@@ -40,18 +36,6 @@ int main(void) {
   return 0;
 }
 """
-
-
-def fetch():
-    for package in PACKAGES:
-        folder = CACHE / package.split("==")[1]
-        if (folder / "libnccl.so.2").exists():
-            continue
-        with tempfile.TemporaryDirectory() as wheels:
-            subprocess.run([sys.executable, "-m", "pip", "download", "-q", "--no-deps", "-d", wheels, package], check=True)
-            folder.mkdir(parents=True, exist_ok=True)
-            with zipfile.ZipFile(next(pathlib.Path(wheels).glob("*.whl"))) as wheel:
-                (folder / "libnccl.so.2").write_bytes(wheel.read("nvidia/nccl/lib/libnccl.so.2"))
 
 
 def load(library):
@@ -130,10 +114,7 @@ def load_tests(loader, tests, pattern):
 if __name__ == "__main__":
     if sys.argv[1:2] == ["--load"]:
         sys.exit(load(sys.argv[2]))
-    if "--fetch" in sys.argv:
-        sys.argv.remove("--fetch")
-        fetch()
     if not list(CACHE.glob("*/libnccl.so.2")):
-        print("no libnccl below .nccl; --fetch gets those of PyPI")
+        print("no libnccl below .nccl; deploy/scripts/fetch_nccl_libraries gets those of PyPI")
         sys.exit(77)
     unittest.main()
