@@ -121,6 +121,16 @@ print(len(os.listdir("/proc/self/task")), threading.active_count(), glob.glob(os
             """)
         self.assertEqual(said, ["True _frozen_importlib_external", "None"])
 
+    def test_a_module_that_is_only_looked_for_has_a_loader_with_all_its_methods(self):
+        (self.root / "mine.py").write_text("def quick(): return 3\nif __name__ == '__main__': print(quick())\n")
+        said = self.run_python("""
+            import copy, importlib.util, runpy, sys
+            loader = importlib.util.find_spec("mine").loader
+            print(loader.get_source("mine").split()[0], loader.is_package("mine"), copy.copy(loader).name)
+            runpy.run_module("mine", run_name="__main__", alter_sys=True)  # python -m mine
+            """, FATHOM_FUNCTIONS="mine:quick")
+        self.assertEqual(said, ["def False mine", "3"])
+
     def test_marks_garbage_collection_of_the_oldest_generation(self):
         said = self.run_python("""
             import torch.distributed.distributed_c10d as c

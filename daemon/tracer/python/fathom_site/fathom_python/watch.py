@@ -29,10 +29,15 @@ def _find(ours, name, path, target):
 
 
 class _Loader:
-    """The real loader, and one call after it has executed the module."""
+    """The real loader in all else (runpy asks for code, inspect for source), and one call after it has executed."""
 
     def __init__(self, real, name):
         self._real, self._name = real, name
+
+    def __getattr__(self, name):
+        if name == "_real":  # of one that copy or pickle is just making
+            raise AttributeError(name)
+        return getattr(self._real, name)
 
     def create_module(self, spec):
         return self._real.create_module(spec)
