@@ -131,6 +131,27 @@ print(len(os.listdir("/proc/self/task")), threading.active_count(), glob.glob(os
             """, FATHOM_FUNCTIONS="mine:quick")
         self.assertEqual(said, ["def False mine", "3"])
 
+    def test_a_warning_for_the_caller_names_the_caller(self):
+        warn = "warnings.warn('old', FutureWarning, stacklevel=2)"
+        (self.root / "torch/serialization.py").write_text(f"import warnings\ndef load(where): {warn}\n")
+        (self.root / "mine.py").write_text(f"import warnings\ndef quick(): {warn}\n{warn}\n")
+        (self.root / "torch/utils/data/dataloader.py").write_text(
+            f"import warnings\nclass _BaseDataLoaderIter:\n    def __next__(self): {warn}\n")
+        (self.root / "host.py").write_text(textwrap.dedent("""
+            import warnings
+            with warnings.catch_warnings(record=True) as told:
+                warnings.simplefilter("always")
+                import mine
+                import torch.serialization as serialization, torch.utils.data.dataloader as loader
+                print(hasattr(serialization.load, "__wrapped__"))
+                serialization.load(1)
+                mine.quick()
+                loader._BaseDataLoaderIter().__next__()
+            print([(w.filename.rsplit("/")[-1], w.lineno) for w in told])
+            """))
+        said = self.run_python("import host", FATHOM_FUNCTIONS="mine:quick")
+        self.assertEqual(said, ["True", "[('host.py', 5), ('host.py', 8), ('host.py', 9), ('host.py', 10)]"])
+
     def test_marks_garbage_collection_of_the_oldest_generation(self):
         said = self.run_python("""
             import torch.distributed.distributed_c10d as c

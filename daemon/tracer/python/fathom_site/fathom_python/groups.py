@@ -11,6 +11,7 @@ def patch(module, lib):
     real = module._new_process_group_helper
     signature = inspect.signature(real)
 
+    @functions.unseen
     @functools.wraps(real)
     def _new_process_group_helper(*args, **kwargs):
         keep = _announce(lib, signature, args, kwargs)
@@ -35,6 +36,7 @@ def _mark_new_group(module, lib):
     marked = functions.bracketed(lib, "communicator (new_group)", real)
     signature = inspect.signature(real)
 
+    @functions.unseen
     @functools.wraps(real)
     def new_group(*args, **kwargs):
         try:

@@ -3,6 +3,8 @@ import functools
 import gc
 import time
 
+from .functions import unseen
+
 # abi::MarkKind of daemon/abi/event_record.h
 GC_BEGIN, GC_END, LOADER_BEGIN, LOADER_END = 1, 2, 3, 4
 
@@ -42,6 +44,7 @@ def patch_loader(module, lib):
     base = module._BaseDataLoaderIter
     real, begin, end = base.__next__, lib.fathom_mark_begin, lib.fathom_mark_end
 
+    @unseen
     @functools.wraps(real)
     def __next__(self):
         pair = begin(LOADER_BEGIN, 0)

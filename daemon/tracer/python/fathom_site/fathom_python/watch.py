@@ -1,7 +1,7 @@
 """What is done when a module of interest has just been executed. Loaded with the first of them."""
 import sys
 
-from . import library, phases
+from . import functions, library, phases
 from .settings import named
 
 GROUPS = "torch.distributed.distributed_c10d"
@@ -42,6 +42,7 @@ class _Loader:
     def create_module(self, spec):
         return self._real.create_module(spec)
 
+    @functions.unseen
     def exec_module(self, module):
         # The module must end up with its own loader: pickle, inspect and pkgutil look at it.
         module.__spec__.loader = self._real
@@ -68,8 +69,6 @@ def _act(name, module):
             phases.watch_optimizer(lib, module)
         elif name in phases.PHASES:
             phases.patch(lib, name, module)
-        from . import functions
-
         if name == COMPILER:
             functions.compiler_is_there(module)
         for wanted, qualname in named():
