@@ -33,6 +33,13 @@ void* FindInFile(const char* path, const char* name) {
   return nullptr;
 }
 
+// Behind us in the global scope. What a program added to it by dlopen it may take away again.
+void* FindNext(const char* name) {
+  void* found = LookUp(RTLD_NEXT, name);
+  if (found != nullptr) KeepMapped(found);
+  return found;
+}
+
 // The n-th object of the process. Its name is copied: the list may change once it is let go.
 struct NthObject {
   std::size_t left;
@@ -58,6 +65,12 @@ void* FindAnywhere(const char* name) {
 
 }  // namespace
 
+void KeepMapped(void* address) {
+  Dl_info info;
+  if (dladdr(address, &info) == 0 || info.dli_fname == nullptr) return;
+  (void)dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);  // never closed
+}
+
 void* FindBeside(void* address, const char* name) {
   Dl_info info;
   if (dladdr(address, &info) == 0 || info.dli_fname == nullptr) return nullptr;
@@ -66,7 +79,7 @@ void* FindBeside(void* address, const char* name) {
 
 void* FindForCaller(const char* name, void* caller) {
   void* found = FindBeside(caller, name);
-  if (found == nullptr) found = LookUp(RTLD_NEXT, name);
+  if (found == nullptr) found = FindNext(name);
   if (found == nullptr) found = FindAnywhere(name);
   dlerror();
   return found;
@@ -74,7 +87,7 @@ void* FindForCaller(const char* name, void* caller) {
 
 void* FindReal(RealSymbol* symbol, void* caller) {
   const int saved = errno;
-  void* found = LookUp(RTLD_NEXT, symbol->name);
+  void* found = FindNext(symbol->name);
   if (found == nullptr) found = FindBeside(caller, symbol->name);
   if (found == nullptr) found = FindAnywhere(symbol->name);
   if (found != nullptr) {

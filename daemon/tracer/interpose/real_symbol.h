@@ -36,6 +36,10 @@ inline void* Real(RealSymbol* symbol, void* caller) {
   return found != nullptr ? found : FindReal(symbol, caller);
 }
 
+// Keeps the object that holds `address` mapped to the end: a wrapper calls it whenever it is
+// called.
+void KeepMapped(void* address);
+
 // Looks for `name` in the object that holds `address`, without interposition. Null if not there.
 void* FindBeside(void* address, const char* name);
 

@@ -34,8 +34,11 @@ bool MayWrap() {
 bool StandFor(DriverHook& hook, void* found) {
   if (found == hook.wrapper) return true;
   void* before = nullptr;
-  return hook.real.found.compare_exchange_strong(before, found, std::memory_order_acq_rel) ||
-         before == found;
+  if (!hook.real.found.compare_exchange_strong(before, found, std::memory_order_acq_rel)) {
+    return before == found;
+  }
+  KeepMapped(found);  // who only looks whether there is a driver closes it again
+  return true;
 }
 
 }  // namespace

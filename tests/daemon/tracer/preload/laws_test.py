@@ -16,6 +16,7 @@ import tempfile
 import unittest
 
 LIBFATHOM, VICTIM, FAKE_GLOO = (os.path.abspath(path) for path in sys.argv[1:4])
+HOSTILE = os.path.join(os.path.dirname(VICTIM), "hostile_host")
 # As `fathom run` names it: the loader of each process looks where its own kind of library lies.
 BY_KIND = os.path.join(os.path.dirname(LIBFATHOM), "libfathom/$LIB/libfathom.so")
 
@@ -113,6 +114,11 @@ class Laws(unittest.TestCase):
         # The victim brings a malloc of its own; Python takes the one that is preloaded.
         self.same([sys.executable, "-c", OPS, FAKE_GLOO], found[0])
 
+    def hostile(self, *what, **more):
+        for when in ("first", "later"):
+            with self.subTest((when, *what)):
+                self.same([HOSTILE, FAKE_GLOO, when, *what], **more)
+
     def test_what_a_job_does_with_processes_and_libraries_comes_out_the_same(self):
         for code, mode in ((0, "bare"), (0, "ops"), (0, "kinds"), (0, "failures"), (0, "errno"), (0, "failing_group"),
                            (0, "fork"), (0, "raw_fork"), (0, "fork_inside_op"), (0, "vfork"), (0, "spawn"), (0, "unload"),
@@ -160,6 +166,17 @@ class Laws(unittest.TestCase):
 
     def test_a_thread_is_cancelled_inside_an_op(self):
         self.same(self.victim("cancel"))
+
+    def test_a_thread_that_is_to_be_cancelled_turns_the_tracer_on(self):
+        """Others would wait for it for ever."""
+        self.hostile("cancel")
+
+    def test_a_driver_that_is_let_go_and_taken_up_again(self):
+        driver = os.path.join(os.path.dirname(VICTIM), "fake_cuda/libcuda.so.1")
+        if not os.path.exists(driver):
+            self.skipTest("no stand-in for libcuda was built")
+        for way in ([], ["by_table"]):
+            self.same([HOSTILE, driver, "-", "unload", *way])
 
     def test_abort_and_exit_while_a_thread_is_inside_an_op(self):
         self.same(self.victim("abort"), code=-signal.SIGABRT)
@@ -243,4 +260,4 @@ class Laws(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main(argv=sys.argv[:1])
+    unittest.main(argv=[sys.argv[0], *sys.argv[4:]])
