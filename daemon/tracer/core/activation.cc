@@ -12,6 +12,7 @@
 #include "daemon/tracer/core/function_names.h"
 #include "daemon/tracer/core/identity.h"
 #include "daemon/tracer/core/settings.h"
+#include "daemon/tracer/core/uncancelled.h"
 
 namespace fathom::tracer {
 namespace {
@@ -64,6 +65,7 @@ TracerState* Activate() {
   TracerState* state = MapState();
   if (state == nullptr) return nullptr;
   Phase phase = Phase::kIdle;
+  const Uncancelled to_the_end;
   if (state->phase.compare_exchange_strong(phase, Phase::kActivating, std::memory_order_acq_rel)) {
     phase = TurnOn(state);
     state->phase.store(phase, std::memory_order_release);

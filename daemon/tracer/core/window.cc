@@ -4,6 +4,7 @@
 #include <sched.h>
 
 #include "daemon/tracer/core/clock.h"
+#include "daemon/tracer/core/uncancelled.h"
 
 namespace fathom::tracer {
 namespace {
@@ -109,6 +110,7 @@ void Step(TracerState& state, const Wish& wish, std::uint16_t slot, std::uint64_
 void StepWindow(TracerState& state, std::uint16_t slot, std::uint64_t sequence) {
   Wish wish;
   if (!ReadWish(state.region.control->window_request, &wish)) return;
+  const Uncancelled to_the_end;
   if (state.window_busy.exchange(true, std::memory_order_acquire)) return;
   const int saved = errno;
   Step(state, wish, slot, sequence);
@@ -117,6 +119,7 @@ void StepWindow(TracerState& state, std::uint16_t slot, std::uint64_t sequence) 
 }
 
 bool CutWindowShort(TracerState& state, WindowReason reason) {
+  const Uncancelled to_the_end;
   while (state.window_busy.exchange(true, std::memory_order_acquire)) sched_yield();
   const bool open = state.window_open.load(std::memory_order_relaxed);
   if (open) Close(state, abi::kNoSequence64, reason);
