@@ -77,25 +77,21 @@ void* FindBeside(void* address, const char* name) {
   return FindInFile(info.dli_fname, name);
 }
 
-void* FindForCaller(const char* name, void* caller) {
-  void* found = FindBeside(caller, name);
-  if (found == nullptr) found = FindNext(name);
+void* FindForCaller(const char* name, void* caller, FirstScope first) {
+  void* found = first == FirstScope::kGlobal ? FindNext(name) : nullptr;
+  if (found == nullptr) found = FindBeside(caller, name);
+  if (found == nullptr && first == FirstScope::kCallers) found = FindNext(name);
   if (found == nullptr) found = FindAnywhere(name);
-  dlerror();
+  TracerState* state = found == nullptr ? OnState(AfterFork::kIgnore) : nullptr;
+  if (state != nullptr) CountDrop(state->region, abi::DropReason::kSymbolMissing);
+  dlerror();  // ours must not be the next one the host reads
   return found;
 }
 
 void* FindReal(RealSymbol* symbol, void* caller) {
   const int saved = errno;
-  void* found = FindNext(symbol->name);
-  if (found == nullptr) found = FindBeside(caller, symbol->name);
-  if (found == nullptr) found = FindAnywhere(symbol->name);
-  if (found != nullptr) {
-    symbol->found.store(found, std::memory_order_release);
-  } else if (TracerState* state = OnState(AfterFork::kIgnore); state != nullptr) {
-    CountDrop(state->region, abi::DropReason::kSymbolMissing);
-  }
-  dlerror();  // ours must not be the next one the host reads
+  void* found = FindForCaller(symbol->name, caller, FirstScope::kGlobal);
+  if (found != nullptr) symbol->found.store(found, std::memory_order_release);
   errno = saved;
   return found;
 }

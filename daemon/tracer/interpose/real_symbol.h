@@ -43,9 +43,14 @@ void KeepMapped(void* address);
 // Looks for `name` in the object that holds `address`, without interposition. Null if not there.
 void* FindBeside(void* address, const char* name);
 
-// Looks for `name` as the code at `caller` would be bound to it: in its own scope first. For a name
-// that more than one library of the process may define. Null if it cannot be found.
-void* FindForCaller(const char* name, void* caller);
+// Where the loader looks first. The caller's own scope holds for names with a version, which only
+// the right library has, and of which dlsym knows nothing (libcudart's).
+enum class FirstScope { kCallers, kGlobal };
+
+// Looks for `name` as the code at `caller` would be bound to it. For a name that more than one
+// library of the process may define. Null if it cannot be found; where that should not be,
+// DropReason::kSymbolMissing is counted.
+void* FindForCaller(const char* name, void* caller, FirstScope first);
 
 }  // namespace fathom::tracer
 

@@ -1,19 +1,19 @@
 // The functions of the CUDA runtime that a job calls by name: one shim a line of hook_list.h.
-#include "daemon/tracer/interpose/cuda/caller_binding.h"
+#include "daemon/tracer/interpose/caller_binding.h"
 #include "daemon/tracer/interpose/cuda/hook_list.h"
 #include "daemon/tracer/interpose/cuda/traced_call.h"
 
 namespace fathom::tracer {
 
-#define FATHOM_RUNTIME_SHIM(kind, symbol, parameters, arguments)                           \
-  __attribute__((visibility("default"))) int Runtime_##symbol parameters __asm__(#symbol); \
-  int Runtime_##symbol parameters {                                                        \
-    static constinit CallerBinding binding{#symbol};                                       \
-    void* found = BoundFor(&binding, __builtin_return_address(0));                         \
-    if (found == nullptr) return kCudaNotFound;                                            \
-    return TracedCall<DeviceCall::kind>([&] {                                              \
-      return reinterpret_cast<int(*) parameters>(found) arguments;                         \
-    } FATHOM_AND arguments);                                                               \
+#define FATHOM_RUNTIME_SHIM(kind, symbol, parameters, arguments)                                  \
+  __attribute__((visibility("default"))) int Runtime_##symbol parameters __asm__(#symbol);        \
+  int Runtime_##symbol parameters {                                                               \
+    static constinit CallerBinding binding;                                                       \
+    void* found = BoundFor(&binding, #symbol, __builtin_return_address(0), FirstScope::kCallers); \
+    if (found == nullptr) return kCudaNotFound;                                                   \
+    return TracedCall<DeviceCall::kind>([&] {                                                     \
+      return reinterpret_cast<int(*) parameters>(found) arguments;                                \
+    } FATHOM_AND arguments);                                                                      \
   }
 #define FATHOM_RUNTIME_PTSZ(kind, name, parameters, arguments) \
   FATHOM_RUNTIME_SHIM(kind, name, parameters, arguments)       \

@@ -1,15 +1,20 @@
 // Where a job makes and ends NCCL's communicators. Making one turns the tracer on.
 #include "daemon/tracer/core/activation.h"
+#include "daemon/tracer/interpose/caller_binding.h"
 #include "daemon/tracer/interpose/nccl/awaited.h"
 #include "daemon/tracer/interpose/nccl/communicators.h"
 #include "daemon/tracer/interpose/nccl/group_depth.h"
-#include "daemon/tracer/interpose/real_symbol.h"
 #include "daemon/tracer/nccl_plugin/contexts.h"
 
 namespace fathom::tracer::nccl {
 namespace {
 
 #define FATHOM_EXPORT extern "C" __attribute__((visibility("default")))
+
+// One copy for all shims here: making a communicator takes long.
+[[gnu::noinline]] void* Library(CallerBinding* binding, const char* name, void* caller) {
+  return BoundFor(binding, name, caller, FirstScope::kGlobal);
+}
 
 // The tracer, if NCCL is to be traced. Communicators stay known while the source is silenced.
 TracerState* Begin() {
@@ -70,8 +75,8 @@ void Stopped(Comm comm, Standing standing) {
 
 // The end of a communicator. It is forgotten first: its address may be given to the next at once.
 // `flushed`: whether a result says that nothing is in flight any more.
-int End(RealSymbol* symbol, void* caller, Comm comm, bool (*flushed)(int)) {
-  void* real = Real(symbol, caller);
+int End(CallerBinding* binding, const char* name, void* caller, Comm comm, bool (*flushed)(int)) {
+  void* real = Library(binding, name, caller);
   if (real == nullptr) return kInternalError;
   if (TracerState* state = OnState(); state != nullptr) {
     NoteGone(*state, comm);
@@ -85,8 +90,8 @@ int End(RealSymbol* symbol, void* caller, Comm comm, bool (*flushed)(int)) {
 }  // namespace
 
 FATHOM_EXPORT int ncclCommInitRank(Comm* comm, int size, UniqueId id, int rank) {
-  static constinit RealSymbol symbol{"ncclCommInitRank", nullptr};
-  void* real = Real(&symbol, __builtin_return_address(0));
+  static constinit CallerBinding binding;
+  void* real = Library(&binding, "ncclCommInitRank", __builtin_return_address(0));
   if (real == nullptr) return kInternalError;
   TracerState* state = Begin();
   const int result =
@@ -97,8 +102,8 @@ FATHOM_EXPORT int ncclCommInitRank(Comm* comm, int size, UniqueId id, int rank) 
 
 FATHOM_EXPORT int ncclCommInitRankConfig(Comm* comm, int size, UniqueId id, int rank,
                                          NcclConfig* config) {
-  static constinit RealSymbol symbol{"ncclCommInitRankConfig", nullptr};
-  void* real = Real(&symbol, __builtin_return_address(0));
+  static constinit CallerBinding binding;
+  void* real = Library(&binding, "ncclCommInitRankConfig", __builtin_return_address(0));
   if (real == nullptr) return kInternalError;
   TracerState* state = Begin();
   const int result = reinterpret_cast<int (*)(Comm*, int, UniqueId, int, NcclConfig*)>(real)(
@@ -109,8 +114,8 @@ FATHOM_EXPORT int ncclCommInitRankConfig(Comm* comm, int size, UniqueId id, int 
 
 FATHOM_EXPORT int ncclCommInitRankScalable(Comm* comm, int size, int rank, int id_count,
                                            UniqueId* ids, NcclConfig* config) {
-  static constinit RealSymbol symbol{"ncclCommInitRankScalable", nullptr};
-  void* real = Real(&symbol, __builtin_return_address(0));
+  static constinit CallerBinding binding;
+  void* real = Library(&binding, "ncclCommInitRankScalable", __builtin_return_address(0));
   if (real == nullptr) return kInternalError;
   TracerState* state = Begin();
   const Birth birth = BornFrom(ids, id_count, size, rank, config);
@@ -122,8 +127,8 @@ FATHOM_EXPORT int ncclCommInitRankScalable(Comm* comm, int size, int rank, int i
 
 // The id of this clique is the library's own and is not told: its members are all in this process.
 FATHOM_EXPORT int ncclCommInitAll(Comm* comms, int count, const int* devices) {
-  static constinit RealSymbol symbol{"ncclCommInitAll", nullptr};
-  void* real = Real(&symbol, __builtin_return_address(0));
+  static constinit CallerBinding binding;
+  void* real = Library(&binding, "ncclCommInitAll", __builtin_return_address(0));
   if (real == nullptr) return kInternalError;
   TracerState* state = Begin();
   const int result = reinterpret_cast<int (*)(Comm*, int, const int*)>(real)(comms, count, devices);
@@ -137,8 +142,8 @@ FATHOM_EXPORT int ncclCommInitAll(Comm* comms, int count, const int* devices) {
 }
 
 FATHOM_EXPORT int ncclCommSplit(Comm comm, int color, int key, Comm* made, NcclConfig* config) {
-  static constinit RealSymbol symbol{"ncclCommSplit", nullptr};
-  void* real = Real(&symbol, __builtin_return_address(0));
+  static constinit CallerBinding binding;
+  void* real = Library(&binding, "ncclCommSplit", __builtin_return_address(0));
   if (real == nullptr) return kInternalError;
   TracerState* state = Begin();
   const Birth birth = ChildOf(state, comm, &color, sizeof(color), config);
@@ -150,8 +155,8 @@ FATHOM_EXPORT int ncclCommSplit(Comm comm, int color, int key, Comm* made, NcclC
 
 FATHOM_EXPORT int ncclCommShrink(Comm comm, int* excluded, int excluded_count, Comm* made,
                                  NcclConfig* config, int flags) {
-  static constinit RealSymbol symbol{"ncclCommShrink", nullptr};
-  void* real = Real(&symbol, __builtin_return_address(0));
+  static constinit CallerBinding binding;
+  void* real = Library(&binding, "ncclCommShrink", __builtin_return_address(0));
   if (real == nullptr) return kInternalError;
   TracerState* state = Begin();
   const std::size_t listed =
@@ -167,8 +172,8 @@ FATHOM_EXPORT int ncclCommShrink(Comm comm, int* excluded, int excluded_count, C
 // No value is known to old and new members alike: no identity.
 FATHOM_EXPORT int ncclCommGrow(Comm comm, int size, const UniqueId* id, int rank, Comm* made,
                                NcclConfig* config) {
-  static constinit RealSymbol symbol{"ncclCommGrow", nullptr};
-  void* real = Real(&symbol, __builtin_return_address(0));
+  static constinit CallerBinding binding;
+  void* real = Library(&binding, "ncclCommGrow", __builtin_return_address(0));
   if (real == nullptr) return kInternalError;
   TracerState* state = Begin();
   Birth birth;
@@ -180,28 +185,28 @@ FATHOM_EXPORT int ncclCommGrow(Comm comm, int size, const UniqueId* id, int rank
 }
 
 FATHOM_EXPORT int ncclCommDestroy(Comm comm) {
-  static constinit RealSymbol symbol{"ncclCommDestroy", nullptr};
-  return End(&symbol, __builtin_return_address(0), comm, Accepted);
+  static constinit CallerBinding binding;
+  return End(&binding, "ncclCommDestroy", __builtin_return_address(0), comm, Accepted);
 }
 
 FATHOM_EXPORT int ncclCommAbort(Comm comm) {
-  static constinit RealSymbol symbol{"ncclCommAbort", nullptr};
-  return End(&symbol, __builtin_return_address(0), comm, Accepted);
+  static constinit CallerBinding binding;
+  return End(&binding, "ncclCommAbort", __builtin_return_address(0), comm, Accepted);
 }
 
 // After this the communicator carries nothing more, but is still asked and destroyed. With blocking
 // = 0 what is in flight goes on when the call is over.
 FATHOM_EXPORT int ncclCommFinalize(Comm comm) {
-  static constinit RealSymbol symbol{"ncclCommFinalize", nullptr};
-  return End(&symbol, __builtin_return_address(0), comm,
+  static constinit CallerBinding binding;
+  return End(&binding, "ncclCommFinalize", __builtin_return_address(0), comm,
              [](int result) { return result == kSuccess; });
 }
 
 // Stops what is in flight: of that nothing more will be told, and no op comes after it. Children
 // may still be made of it.
 FATHOM_EXPORT int ncclCommRevoke(Comm comm, int flags) {
-  static constinit RealSymbol symbol{"ncclCommRevoke", nullptr};
-  void* real = Real(&symbol, __builtin_return_address(0));
+  static constinit CallerBinding binding;
+  void* real = Library(&binding, "ncclCommRevoke", __builtin_return_address(0));
   if (real == nullptr) return kInternalError;
   const int result = reinterpret_cast<int (*)(Comm, int)>(real)(comm, flags);
   TracerState* state = Accepted(result) ? OnState() : nullptr;
@@ -213,8 +218,8 @@ FATHOM_EXPORT int ncclCommRevoke(Comm comm, int flags) {
 
 // How a host learns that a communicator with blocking = 0 is ready: so do we.
 FATHOM_EXPORT int ncclCommGetAsyncError(Comm comm, int* error) {
-  static constinit RealSymbol symbol{"ncclCommGetAsyncError", nullptr};
-  void* real = Real(&symbol, __builtin_return_address(0));
+  static constinit CallerBinding binding;
+  void* real = Library(&binding, "ncclCommGetAsyncError", __builtin_return_address(0));
   if (real == nullptr) return kInternalError;
   const int result = reinterpret_cast<int (*)(Comm, int*)>(real)(comm, error);
   if (result != kSuccess || error == nullptr || *error != kSuccess) return result;

@@ -1,17 +1,18 @@
 // ncclGroupStart, ncclGroupEnd: inside them nothing is launched and no communicator is ready.
 #include "daemon/tracer/interpose/nccl/group_depth.h"
 
+#include "daemon/tracer/interpose/caller_binding.h"
 #include "daemon/tracer/interpose/nccl/awaited.h"
 #include "daemon/tracer/interpose/nccl/communicators.h"
-#include "daemon/tracer/interpose/real_symbol.h"
 
 namespace fathom::tracer::nccl {
 
 constinit thread_local GroupDepth group_depth;
 
 extern "C" __attribute__((visibility("default"))) int ncclGroupStart() {
-  static constinit RealSymbol real{"ncclGroupStart", nullptr};
-  void* found = Real(&real, __builtin_return_address(0));
+  static constinit CallerBinding binding;
+  void* found =
+      BoundFor(&binding, "ncclGroupStart", __builtin_return_address(0), FirstScope::kGlobal);
   if (found == nullptr) return kInternalError;
   const int result = reinterpret_cast<int (*)()>(found)();
   if (result == kSuccess && group_depth.depth++ == 0) ++group_depth.ordinal;
@@ -19,8 +20,9 @@ extern "C" __attribute__((visibility("default"))) int ncclGroupStart() {
 }
 
 extern "C" __attribute__((visibility("default"))) int ncclGroupEnd() {
-  static constinit RealSymbol real{"ncclGroupEnd", nullptr};
-  void* found = Real(&real, __builtin_return_address(0));
+  static constinit CallerBinding binding;
+  void* found =
+      BoundFor(&binding, "ncclGroupEnd", __builtin_return_address(0), FirstScope::kGlobal);
   if (found == nullptr) return kInternalError;
   const int result = reinterpret_cast<int (*)()>(found)();
   GroupDepth& group = group_depth;

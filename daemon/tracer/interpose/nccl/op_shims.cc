@@ -1,12 +1,12 @@
 // The calls that move data: one shim a line of functions.h.
 #include "daemon/tracer/core/graph_ops.h"
 #include "daemon/tracer/core/op_recorder.h"
+#include "daemon/tracer/interpose/caller_binding.h"
 #include "daemon/tracer/interpose/cuda/stream_capture.h"
 #include "daemon/tracer/interpose/nccl/abi.h"
 #include "daemon/tracer/interpose/nccl/communicators.h"
 #include "daemon/tracer/interpose/nccl/functions.h"
 #include "daemon/tracer/interpose/nccl/group_depth.h"
-#include "daemon/tracer/interpose/real_symbol.h"
 #include "daemon/tracer/interpose/unwind.h"
 #include "daemon/tracer/nccl_plugin/contexts.h"
 
@@ -100,9 +100,9 @@ template <typename... Args>
 }
 
 template <typename... Args>
-[[gnu::always_inline]] inline int Call(RealSymbol* symbol, void* caller, const Site& site,
-                                       Args... args) {
-  void* real = Real(symbol, caller);
+[[gnu::always_inline]] inline int Call(CallerBinding* binding, const char* name, void* caller,
+                                       const Site& site, Args... args) {
+  void* real = BoundFor(binding, name, caller, FirstScope::kGlobal);
   if (real == nullptr) return kInternalError;
   TracerState* state = ActiveState(abi::kSourceNccl);
   if (state == nullptr || InsideOp()) return reinterpret_cast<int (*)(Args...)>(real)(args...);
@@ -114,9 +114,10 @@ template <typename... Args>
 // clang-format off
 #define FATHOM_NCCL_SHIM(name, parameters, arguments, kind, share, reduction, peer)           \
   extern "C" __attribute__((visibility("default"))) int nccl##name parameters {               \
-    static constinit RealSymbol real{"nccl" #name, nullptr};                                  \
+    static constinit CallerBinding binding;                                                   \
     const Site site = {kind, share, reduction, peer, type, count, comm, stream};              \
-    return Call(&real, __builtin_return_address(0), site, FATHOM_NCCL_STRIP arguments);       \
+    return Call(&binding, "nccl" #name, __builtin_return_address(0), site,                    \
+                FATHOM_NCCL_STRIP arguments);                                                 \
   }
 // clang-format on
 #define FATHOM_NCCL_STRIP(...) __VA_ARGS__

@@ -35,6 +35,15 @@ def host(mode):
     return [TESTS / "hollow_host", TESTS / "libhollow_calls.so", mode]
 
 
+COPIES = """
+import ctypes, os, sys
+one, other = (ctypes.CDLL(path) for path in sys.argv[1:])
+print([one.make(), other.make(), other.op(), one.op(), other.op(), one.group(), other.group(), one.end(), other.end()],
+      flush=True)
+os._exit(0)
+"""
+
+
 class Calls(unittest.TestCase):
     maxDiff = None
 
@@ -120,6 +129,15 @@ class Calls(unittest.TestCase):
 
 class LinkedStatically(unittest.TestCase):
     """No call of such an NCCL can be hooked: its plugin interface alone tells."""
+
+    def test_two_copies_keep_their_callers(self):
+        """Each function is first called by the other library than the one before it."""
+        command = [sys.executable, "-c", COPIES, TESTS / "libnccl_copy_user_1.so", TESTS / "libnccl_copy_user_2.so"]
+        done, rings = traced(command)
+        self.assertEqual(done, run(command, ""))
+        self.assertEqual((done[:2], len(rings)), ((0, "[0, 0, 0, 0, 0, 1, 2, 0, 0]\n"), 1))
+        self.assertEqual([(r.kind, r.sequence) for r in rings[0].records if r.kind == "enter"],
+                         [("enter", 0), ("enter", 0), ("enter", 1)])
 
     def test_the_plugin_tells_the_op(self):
         if not (TESTS / "libnccl_bench_bare.so").exists():

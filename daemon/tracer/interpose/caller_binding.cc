@@ -1,4 +1,4 @@
-#include "daemon/tracer/interpose/cuda/caller_binding.h"
+#include "daemon/tracer/interpose/caller_binding.h"
 
 #include <errno.h>
 #include <link.h>
@@ -50,13 +50,13 @@ void Add(CallerBinding* binding, const ObjectRange& range, void* found) {
 
 }  // namespace
 
-void* BindCaller(CallerBinding* binding, void* caller) {
+void* BindCaller(CallerBinding* binding, const char* name, void* caller, FirstScope first) {
   if (binding->used.load(std::memory_order_acquire) == CallerBinding::kPlaces &&
       AllTheSame(*binding)) {
     return binding->places[0].found;
   }
   const int saved = errno;
-  void* found = FindForCaller(binding->name, caller);
+  void* found = FindForCaller(name, caller, first);
   ObjectRange range = {reinterpret_cast<std::uintptr_t>(caller), 0, 0};
   // Code outside every library (generated at run time) has no range: it is looked up each time.
   const bool in_object = dl_iterate_phdr(HoldsAddress, &range) != 0;
