@@ -45,6 +45,7 @@ TracerState* MapState() {
 Phase TurnOn(TracerState* state) {
   const Settings settings = ReadSettings(Environment);
   if (settings.disabled || settings.shm_dir == nullptr || settings.sources == 0) return Phase::kOff;
+  if (!CounterMayBeRead()) return Phase::kOff;
   const Identity identity = ReadIdentity(Environment);
   if (!CreateRegion(settings, identity, &state->region, state->path)) return Phase::kOff;
   state->epoch = static_cast<std::uint32_t>(getpid());

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -47,6 +48,11 @@ bool KernelKeepsTimeByIt() {
 }
 
 }  // namespace
+
+bool CounterMayBeRead() {
+  int may = PR_TSC_ENABLE;
+  return prctl(PR_GET_TSC, &may) != 0 || may == PR_TSC_ENABLE;
+}
 
 void AllowCarriedClock() {
   allowed.store(CounterIsInvariant() && KernelKeepsTimeByIt(), std::memory_order_relaxed);

@@ -59,6 +59,10 @@ struct Moment {
   std::uint64_t ticks;
 };
 
+// False where reading the CPU's counter ends this process (PR_SET_TSC, which seccomp's strict mode
+// sets too): nothing can be told then, not even by the system's clock, which reads it in the vDSO.
+bool CounterMayBeRead();
+
 // Lets this process carry time on if its kernel keeps time by an invariant counter. Reads a file.
 void AllowCarriedClock();
 

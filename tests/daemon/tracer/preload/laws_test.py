@@ -114,8 +114,9 @@ class Laws(unittest.TestCase):
         # The victim brings a malloc of its own; Python takes the one that is preloaded.
         self.same([sys.executable, "-c", OPS, FAKE_GLOO], found[0])
 
-    def hostile(self, *what, **more):
-        for when in ("first", "later"):
+    def hostile(self, *what, whens=("first", "later"), **more):
+        """Before the first op, and after some."""
+        for when in whens:
             with self.subTest((when, *what)):
                 self.same([HOSTILE, FAKE_GLOO, when, *what], **more)
 
@@ -170,6 +171,9 @@ class Laws(unittest.TestCase):
     def test_a_thread_that_is_to_be_cancelled_turns_the_tracer_on(self):
         """Others would wait for it for ever."""
         self.hostile("cancel")
+
+    def test_a_host_that_may_not_read_the_counter(self):
+        self.hostile("no_counter", whens=["first"])
 
     def test_a_driver_that_is_let_go_and_taken_up_again(self):
         driver = os.path.join(os.path.dirname(VICTIM), "fake_cuda/libcuda.so.1")
