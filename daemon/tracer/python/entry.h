@@ -38,7 +38,8 @@ std::uint32_t fathom_function(const char* name);
 // Python's lock must be held. `which`: 0 calls its first argument with the tuple and the dictionary
 // that follow, and times that as `function`; 1, 2 begin and end a call of `function`, whatever the
 // arguments; 3, 4 the callbacks of sys.monitoring for PY_START and PY_RETURN (`function` does not
-// count).
+// count); 5 makes of a type, a method of it that is written in C and takes no arguments, and its
+// name another such method of that type, which times the first as `function`; None: there is one.
 void* fathom_python_builtin(std::uint32_t which, std::uint32_t function);
 // Lets these callbacks time the code object at `code`, which must stay. 0: no room.
 int fathom_python_watch(const void* code, std::uint32_t function);

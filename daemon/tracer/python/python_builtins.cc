@@ -20,7 +20,8 @@ struct MethodDef {
   int flags;
   const char* doc;
 };
-constexpr int kFastCall = 0x80;  // METH_FASTCALL
+constexpr int kFastCall = 0x80;     // METH_FASTCALL
+constexpr int kNoArguments = 0x04;  // METH_NOARGS
 
 struct PythonApi {
   Object* (*new_builtin)(MethodDef*, Object* self, Object* module);  // PyCFunction_NewEx
@@ -29,6 +30,9 @@ struct PythonApi {
   void (*take)(Object*);                                             // Py_IncRef
   void (*drop)(Object*);                                             // Py_DecRef
   Object* (*call)(Object* callable, Object* args, Object* kwargs);   // PyObject_Call
+  Object* (*call_with)(Object* callable, ...);                       // PyObject_CallFunctionObjArgs
+  Object* (*new_method)(Object* type, MethodDef*);                   // PyDescr_NewMethod
+  const char* (*text)(Object*);                                      // PyUnicode_AsUTF8
   Object* none;
 };
 constinit PythonApi api = {};  // written with Python's lock held, before the first builtin
@@ -52,6 +56,8 @@ bool FindPython() {
          Find("PyLong_FromUnsignedLong", &api.new_int) &&
          Find("PyLong_AsUnsignedLong", &api.int_value) && Find("Py_IncRef", &api.take) &&
          Find("Py_DecRef", &api.drop) && Find("PyObject_Call", &api.call) &&
+         Find("PyObject_CallFunctionObjArgs", &api.call_with) &&
+         Find("PyDescr_NewMethod", &api.new_method) && Find("PyUnicode_AsUTF8", &api.text) &&
          Find("_Py_NoneStruct", &api.none);
 }
 
@@ -80,6 +86,35 @@ Object* End(Object* self, Object* const*, long) {
   return None();
 }
 
+// A method without arguments that another one stands for: as both are written in C, what warns in
+// it finds the same caller. One is enough (Tensor.item); a builtin of its own cannot know which it
+// is.
+struct Method {
+  Object* real;  // null: there is none yet
+  std::uint32_t function;
+  MethodDef definition;
+};
+constinit Method method = {};
+
+Object* CallMethod(Object* self, Object*) {
+  Enter(method.function);
+  Object* result = api.call_with(method.real, self, nullptr);
+  Leave(method.function);
+  return result;
+}
+
+// The arguments are the type that has the method, the method, and its name. Both stay.
+Object* MakeMethod(Object* self, Object* const* arguments, long count) {
+  if (count != 3 || method.real != nullptr) return None();
+  method.definition = {api.text(arguments[2]), reinterpret_cast<void*>(&CallMethod), kNoArguments,
+                       nullptr};
+  method.function = Number(self);
+  api.take(arguments[1]);
+  api.take(arguments[2]);
+  method.real = arguments[1];
+  return api.new_method(arguments[0], &method.definition);
+}
+
 // The arguments of sys.monitoring's callbacks begin with the code object.
 const Watched* WatchedOf(Object* const* arguments, long count) {
   for (const Watched& one : watched) {
@@ -104,6 +139,7 @@ MethodDef methods[] = {
     {"end", reinterpret_cast<void*>(&End), kFastCall, nullptr},
     {"on_start", reinterpret_cast<void*>(&OnStart), kFastCall, nullptr},
     {"on_return", reinterpret_cast<void*>(&OnReturn), kFastCall, nullptr},
+    {"method", reinterpret_cast<void*>(&MakeMethod), kFastCall, nullptr},
 };
 constexpr std::uint32_t kMethods = sizeof(methods) / sizeof(methods[0]);
 

@@ -213,6 +213,28 @@ class FunctionsTest(SiteCase):
             """)
         self.assertEqual(said, ["3 3 [1]"])
 
+    def test_a_method_in_c_stays_one(self):
+        """torch.Tensor.item, as PyTorch has it; array.array has a method like it."""
+        (self.root / "torch/_tensor.py").write_text(textwrap.dedent("""
+            import array
+            class Base(array.array): pass
+            class Tensor(Base): item = array.array.tobytes
+            """))
+        code = """
+            import array, pickle, torch._tensor as t
+            bare = array.array.tobytes
+            print(type(t.Tensor.item) is type(bare), repr(t.Tensor.item) == repr(bare), t.Tensor.item.__name__)
+            one = t.Tensor("b", [1, 2])
+            print(one.item(), t.Tensor.item(one), pickle.loads(pickle.dumps(t.Tensor.item)) is bare)
+            for wrong in (lambda: one.item(1), lambda: t.Tensor.item(3), lambda: t.Tensor.item()):
+                try: wrong()
+                except TypeError as error: print(error)
+            """
+        said = self.run_python(code + "\n            print(t.Tensor.item is bare)")
+        self.assertEqual(said.pop(), "False")
+        self.assertEqual(said, self.run_python(code, FATHOM_DISABLE="1"))
+        self.assertEqual(said[:2], ["True True tobytes", "b'\\x01\\x02' b'\\x01\\x02' True"])
+
     def test_no_builtin_is_made_of_nonsense(self):
         said = self.run_python("""
             from fathom_python import library

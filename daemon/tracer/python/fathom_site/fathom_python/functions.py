@@ -50,6 +50,19 @@ def timed(lib, label, real):
     return traced
 
 
+def timed_in_c(lib, label, real):
+    """`real`, a method that is written in C and takes no arguments, as another such method of its type.
+
+    No frame of ours then: a warning that C raises is told of the line of Python that called (PyErr_WarnEx).
+    """
+    if not isinstance(real, types.MethodDescriptorType):
+        return timed(lib, label, real)
+    index = lib.fathom_function(label.encode())
+    make, = library.builtins(lib, index, library.METHOD) if index != NONE else (None,)
+    made = make(real.__objclass__, real, real.__name__) if make is not None else None
+    return real if made is None else made
+
+
 def bracketed(lib, label, real):
     """`real` in a wrapper that marks its begin at once: for what is long and may hang."""
     index = lib.fathom_function(label.encode())
@@ -101,7 +114,8 @@ def patch(lib, owner, name, label, wrap=timed):
     traced = wrap(lib, label, function)
     if traced is function:
         return False
-    traced._fathom = True
+    if isinstance(traced, types.FunctionType):
+        traced._fathom = True
     setattr(holder, name, kind(traced) if kind else traced)
     return True
 

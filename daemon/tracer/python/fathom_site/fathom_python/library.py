@@ -39,7 +39,7 @@ def load():
 
 
 # What fathom_python_builtin makes.
-CALL, BEGIN, END, ON_START, ON_RETURN = range(5)
+CALL, BEGIN, END, ON_START, ON_RETURN, METHOD = range(6)
 
 
 def builtins(lib, function, *wanted):

@@ -1,7 +1,8 @@
 """The phases of a training step in PyTorch, and what makes a training thread wait by itself."""
+ITEM = "Tensor.item"
 # module → the functions of it that are traced: attribute path, label, long (marked at once)
 PHASES = {
-    "torch._tensor": (("Tensor.item", "Tensor.item", False),),
+    "torch._tensor": (("Tensor.item", ITEM, False),),
     "torch.autograd": (("backward", "backward", False),),
     "torch.cuda": (("synchronize", "torch.cuda.synchronize", False),),
     "torch.nn.parallel.distributed": (("DistributedDataParallel.forward", "forward", False),),
@@ -30,7 +31,8 @@ def patch(lib, name, module):
         for step in steps:
             owner = getattr(owner, step, None)
         if owner is not None:
-            functions.patch(lib, owner, last, label, functions.bracketed if is_long else functions.timed)
+            short = functions.timed_in_c if label == ITEM else functions.timed
+            functions.patch(lib, owner, last, label, functions.bracketed if is_long else short)
 
 
 def watch_optimizer(lib, module):
