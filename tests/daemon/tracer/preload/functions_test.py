@@ -213,6 +213,32 @@ class FunctionsTest(SiteCase):
             """)
         self.assertEqual(said, ["3 3 [1]"])
 
+    def test_what_is_held_elsewhere_can_still_be_pickled(self):
+        (self.root / "mine.py").write_text(textwrap.dedent("""
+            import functools
+            def in_a_table(): return 1
+            TABLE = {"f": in_a_table}
+            def partly(x): return x
+            two = functools.partial(partly, 2)
+            def by_name(): return 3
+            class Job:
+                def step(self): return 4
+                held = step
+                @staticmethod
+                def fixed(): return 5
+                @classmethod
+                def made(cls): return 6
+            """))
+        said = self.run_python("""
+            import mine, pickle, sys
+            same = lambda what: pickle.loads(pickle.dumps(what))
+            print(same(mine.TABLE["f"])(), same(mine.two)(), same(mine.by_name)(), same(mine.Job.held)(None),
+                  same(mine.Job.fixed)(), same(mine.Job.made)())
+            print([hasattr(f, "__wrapped__") != hasattr(sys, "monitoring") for f in
+                   (mine.by_name, mine.Job.__dict__["fixed"].__func__, mine.Job.__dict__["made"].__func__)])
+            """, FATHOM_FUNCTIONS="mine:in_a_table,mine:partly,mine:by_name,mine:Job.step,mine:Job.fixed,mine:Job.made")
+        self.assertEqual(said, ["1 2 3 4 5 6", "[True, True, True]"])
+
     def test_a_method_in_c_stays_one(self):
         """torch.Tensor.item, as PyTorch has it; array.array has a method like it."""
         (self.root / "torch/_tensor.py").write_text(textwrap.dedent("""

@@ -147,7 +147,33 @@ def trace(lib, module, qualname):
     function = getattr(function, "__func__", function)
     if isinstance(function, types.FunctionType) and hasattr(sys, "monitoring"):
         return not suspends(function) and _Monitor.of(lib).add(function.__code__, label)
-    return patch(lib, owner, name, label) if owner is not None else False
+    del function  # which would count
+    if owner is None or _is_held_elsewhere(owner, name):
+        return False
+    return patch(lib, owner, name, label)
+
+
+def _is_held_elsewhere(owner, name):
+    """True if others than its module or class have this function too: in a table, as a default, as a callback.
+
+    They would keep it without the wrapper, and could not pickle it any more: pickle tells a function by its name,
+    and minds that another one has it.
+    """
+    holder, real = _found(owner, name)
+    kind = type(real)
+    del real
+    if kind not in (types.FunctionType, staticmethod, classmethod):
+        return False
+    alone = (lambda: None) if kind is types.FunctionType else kind(lambda: None)
+    space = {name: alone}
+    del alone
+    return _references(holder.__dict__, name) > _references(space, name)
+
+
+def _references(space, name):
+    function = space[name]
+    function = getattr(function, "__func__", function)
+    return sys.getrefcount(function)
 
 
 def trace_main(lib):
