@@ -4,6 +4,7 @@ A call of 0.1 ms or longer leaves a begin and an end, both written when it is ov
 are added up, and told as one stretch that ends with the last of them.
 """
 import functools
+import inspect
 import sys
 import types
 
@@ -32,6 +33,20 @@ def unseen(wrapper):
     return wrapper
 
 
+def standing_for(real):
+    """What makes a wrapper of `real` look like it: functools.wraps, where that does not suffice more."""
+
+    def dress(wrapper):
+        wrapper = unseen(functools.wraps(real)(wrapper))
+        try:
+            wrapper.__signature__ = inspect.signature(real)  # getfullargspec does not ask __wrapped__
+        except (TypeError, ValueError):
+            pass  # written in C
+        return wrapper
+
+    return dress
+
+
 def timed(lib, label, real):
     """`real` in a wrapper that tells how long its calls take."""
     index = lib.fathom_function(label.encode())
@@ -39,8 +54,7 @@ def timed(lib, label, real):
     if call is None:
         return real
 
-    @unseen
-    @functools.wraps(real)
+    @standing_for(real)
     def traced(*args, **kwargs):
         # Dynamo takes this as true: the compiled graph is the one without us
         if is_compiling is not None and is_compiling():
@@ -70,8 +84,7 @@ def bracketed(lib, label, real):
         return real
     begin, end = lib.fathom_mark_begin, lib.fathom_mark_end
 
-    @unseen
-    @functools.wraps(real)
+    @standing_for(real)
     def traced(*args, **kwargs):
         pair = begin(FUNCTION_BEGIN, index)
         try:
@@ -87,8 +100,7 @@ def starting(lib, label, real):
     traced = bracketed(lib, label, real)
     start = lib.fathom_start
 
-    @unseen
-    @functools.wraps(real)
+    @standing_for(real)
     def started(*args, **kwargs):
         start()
         return traced(*args, **kwargs)

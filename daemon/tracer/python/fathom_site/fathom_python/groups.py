@@ -1,6 +1,5 @@
 """Tells the tracer the name, description and members of a process group while it is being made."""
 import ctypes
-import functools
 import inspect
 
 from . import functions, stacks
@@ -11,8 +10,7 @@ def patch(module, lib):
     real = module._new_process_group_helper
     signature = inspect.signature(real)
 
-    @functions.unseen
-    @functools.wraps(real)
+    @functions.standing_for(real)
     def _new_process_group_helper(*args, **kwargs):
         keep = _announce(lib, signature, args, kwargs)
         _trace_script(lib)
@@ -36,8 +34,7 @@ def _mark_new_group(module, lib):
     marked = functions.bracketed(lib, "communicator (new_group)", real)
     signature = inspect.signature(real)
 
-    @functions.unseen
-    @functools.wraps(real)
+    @functions.standing_for(real)
     def new_group(*args, **kwargs):
         try:
             local = signature.bind(*args, **kwargs).arguments.get("use_local_synchronization")

@@ -1,9 +1,8 @@
 """Marks for what a training thread does besides communicating: collect garbage, wait for data."""
-import functools
 import gc
 import time
 
-from .functions import unseen
+from .functions import standing_for
 
 # abi::MarkKind of daemon/abi/event_record.h
 GC_BEGIN, GC_END, LOADER_BEGIN, LOADER_END = 1, 2, 3, 4
@@ -44,8 +43,7 @@ def patch_loader(module, lib):
     base = module._BaseDataLoaderIter
     real, begin, end = base.__next__, lib.fathom_mark_begin, lib.fathom_mark_end
 
-    @unseen
-    @functools.wraps(real)
+    @standing_for(real)
     def __next__(self):
         pair = begin(LOADER_BEGIN, 0)
         try:
