@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <link.h>
-#include <sched.h>
 
 #include "daemon/tracer/core/tracer_state.h"
 #include "daemon/tracer/interpose/real_symbol.h"
@@ -39,7 +38,8 @@ bool AllTheSame(const CallerBinding& binding) {
 }
 
 void Add(CallerBinding* binding, const ObjectRange& range, void* found) {
-  while (binding_now.exchange(true, std::memory_order_acquire)) sched_yield();
+  // Nobody waits: a fork may have copied the lock while another thread had it.
+  if (binding_now.exchange(true, std::memory_order_acquire)) return;
   const std::uint32_t used = binding->used.load(std::memory_order_relaxed);
   if (used < CallerBinding::kPlaces) {
     binding->places[used] = {range.begin, range.bytes, found};
