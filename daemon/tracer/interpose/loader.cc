@@ -9,8 +9,13 @@ std::atomic<DlsymFunction> real_dlsym{nullptr};
 
 // dlvsym is the one way to a dlsym behind us that does not itself go through dlsym.
 DlsymFunction FindDlsym() {
-  // x86-64 before and since dlsym moved into libc; aarch64 before.
-  static constexpr const char* kVersions[] = {"GLIBC_2.34", "GLIBC_2.2.5", "GLIBC_2.17"};
+  // Its first version, which later ones of the C library have too, comes first: a look-up that fails
+  // allocates, and a malloc that is itself looking for the real one would come back here.
+#if defined(__x86_64__)
+  static constexpr const char* kVersions[] = {"GLIBC_2.2.5", "GLIBC_2.34"};
+#else
+  static constexpr const char* kVersions[] = {"GLIBC_2.17", "GLIBC_2.34"};
+#endif
   const int saved = errno;
   for (const char* version : kVersions) {
     if (void* found = dlvsym(RTLD_NEXT, "dlsym", version); found != nullptr) {
