@@ -5,13 +5,22 @@
 //
 // laws_test.py compares what it says and how it ends with a run without the tracer.
 #include <dlfcn.h>
+#include <errno.h>
+#include <limits.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <atomic>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "tests/fakes/gloo/drive.h"
 
@@ -19,14 +28,18 @@ namespace {
 
 const FakeGloo* fake = nullptr;
 
-void Ops(int count) {
-  static void* group = fake->make_group(0, 2);
+void OpsOf(void* group, int count) {
   for (int i = 0; i < count; ++i) {
     void* work = fake->allreduce(group, 64);
     fake->execute(work, false);
     fake->wait(work, false);
     fake->drop_work(work);
   }
+}
+
+void Ops(int count) {
+  static void* group = fake->make_group(0, 2);
+  OpsOf(group, count);
 }
 
 int OnThread(void* (*run)(void*)) {
@@ -44,7 +57,74 @@ void* WhileToBeCancelled(void*) {
   return reinterpret_cast<void*>(5);
 }
 
+bool Limit(__rlimit_resource what, rlim_t value) {
+  const rlimit limit = {value, value};
+  return setrlimit(what, &limit) == 0;
+}
+
+void* OfAFurtherThread(void*) {
+  void* group = fake->make_group(0, 3);
+  OpsOf(group, 20);
+  fake->drop_group(group);
+  return reinterpret_cast<void*>(5);
+}
+
+// The smallest stack that a thread may have.
+bool OnTinyStacks() {
+  pthread_attr_t least;
+  pthread_t thread;
+  pthread_attr_init(&least);
+  pthread_attr_setstacksize(&least, static_cast<std::size_t>(PTHREAD_STACK_MIN));
+  if (pthread_create(&thread, &least, OfAFurtherThread, nullptr) != 0) return false;
+  return pthread_join(thread, nullptr) == 0;
+}
+
+std::atomic<bool> enough{false};
+void* UntilEnough(void*) {
+  void* group = fake->make_group(0, 2);
+  while (!enough) OpsOf(group, 10);
+  return nullptr;
+}
+
+// Children that go on as their parent did, while its other threads write records.
+bool ForkBesideWriters() {
+  pthread_t threads[3];
+  for (pthread_t& thread : threads) pthread_create(&thread, nullptr, UntilEnough, nullptr);
+  bool all = true;
+  for (int i = 0; i < 20; ++i) {
+    const pid_t child = fork();
+    if (child == 0) {
+      alarm(60);
+      Ops(3);
+      OfAFurtherThread(nullptr);
+      _exit(7);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    all = all && WIFEXITED(status) && WEXITSTATUS(status) == 7;
+  }
+  enough = true;
+  for (const pthread_t& thread : threads) pthread_join(thread, nullptr);
+  return all;
+}
+
+bool MakeManyGroups() {
+  std::vector<void*> groups;
+  for (int i = 0; i < 2000; ++i) OpsOf(groups.emplace_back(fake->make_group(0, 2)), 1);
+  for (void* group : groups) fake->drop_group(group);
+  return true;
+}
+
 bool Do(const std::string& what) {
+  if (what == "close_all") return syscall(SYS_close_range, 3U, ~0U, 0U) == 0;
+  if (what == "no_files") return Limit(RLIMIT_NOFILE, 0) && Limit(RLIMIT_FSIZE, 4096);
+  if (what == "locked") return mlockall(MCL_CURRENT | MCL_FUTURE) == 0 || errno == ENOMEM;
+  if (what == "chroot") return chdir("/proc/self") == 0 && chroot("fdinfo") == 0;
+  if (what == "other_user") return setuid(65534) == 0;
+  if (what == "namespaces") return unshare(CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC) == 0;
+  if (what == "tiny_stacks") return OnTinyStacks();
+  if (what == "forks") return ForkBesideWriters();
+  if (what == "groups") return MakeManyGroups();
   if (what == "no_counter") return prctl(PR_SET_TSC, PR_TSC_SIGSEGV) == 0;
   if (what == "cancel") return OnThread(WhileToBeCancelled) == 5;
   return false;

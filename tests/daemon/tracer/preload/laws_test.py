@@ -168,6 +168,16 @@ class Laws(unittest.TestCase):
     def test_a_thread_is_cancelled_inside_an_op(self):
         self.same(self.victim("cancel"))
 
+    def test_what_a_host_does_with_its_files_limits_and_threads_comes_out_the_same(self):
+        for what in ("close_all", "no_files", "locked", "tiny_stacks", "forks", "groups"):
+            self.hostile(what)
+
+    def test_a_host_that_goes_elsewhere(self):
+        if os.geteuid() != 0:
+            self.skipTest("only root can")
+        for what in ("chroot", "other_user", "namespaces"):
+            self.hostile(what)
+
     def test_a_thread_that_is_to_be_cancelled_turns_the_tracer_on(self):
         """Others would wait for it for ever."""
         self.hostile("cancel")
