@@ -9,8 +9,8 @@ std::atomic<DlsymFunction> real_dlsym{nullptr};
 
 // dlvsym is the one way to a dlsym behind us that does not itself go through dlsym.
 DlsymFunction FindDlsym() {
-  // Its first version, which later ones of the C library have too, comes first: a look-up that fails
-  // allocates, and a malloc that is itself looking for the real one would come back here.
+  // Its first version, which later ones of the C library have too, comes first: a look-up that
+  // fails allocates, and a malloc that is itself looking for the real one would come back here.
 #if defined(__x86_64__)
   static constexpr const char* kVersions[] = {"GLIBC_2.2.5", "GLIBC_2.34"};
 #else
