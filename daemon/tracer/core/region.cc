@@ -58,9 +58,19 @@ bool MayGrowTo(std::size_t bytes) {
   return false;
 }
 
+// A signal that arrives meanwhile undoes it: a profiler's timer may send one each millisecond.
+int Reserve(int fd, std::size_t bytes) {
+  constexpr int kAttempts = 100;
+  int failed = EINTR;
+  for (int i = 0; i < kAttempts && failed == EINTR; ++i) {
+    failed = posix_fallocate(fd, 0, static_cast<off_t>(bytes));
+  }
+  return failed;
+}
+
 void* MapFile(int fd, std::size_t bytes) {
   if (!MayGrowTo(bytes) || fchmod(fd, 0600) != 0) return nullptr;
-  const int failed = posix_fallocate(fd, 0, static_cast<off_t>(bytes));
+  const int failed = Reserve(fd, bytes);
   if (failed != 0) {
     errno = failed;
     return nullptr;

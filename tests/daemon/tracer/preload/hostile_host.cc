@@ -6,6 +6,7 @@
 // laws_test.py compares what it says and how it ends with a run without the tracer.
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
 #include <sched.h>
@@ -19,10 +20,20 @@
 
 #include <atomic>
 #include <cstdint>
+#include <fstream>
+#include <iterator>
 #include <string>
 #include <vector>
 
 #include "tests/fakes/gloo/drive.h"
+
+// How many reservations of space are interrupted from now on.
+static int interruptions = 0;
+extern "C" __attribute__((visibility("default"))) int posix_fallocate(int fd, off_t from,
+                                                                      off_t bytes) {
+  if (interruptions-- > 0) return EINTR;
+  return fallocate(fd, 0, from, bytes) == 0 ? 0 : errno;
+}
 
 namespace {
 
@@ -115,7 +126,15 @@ bool MakeManyGroups() {
   return true;
 }
 
+// By the name under which it was opened.
+bool HasRing() {
+  std::ifstream maps("/proc/self/maps");
+  const std::string text{std::istreambuf_iterator<char>(maps), {}};
+  return text.find("-0.new") != std::string::npos;
+}
+
 bool Do(const std::string& what) {
+  if (what == "interrupted") return interruptions = 3, Ops(1), HasRing();
   if (what == "close_all") return syscall(SYS_close_range, 3U, ~0U, 0U) == 0;
   if (what == "no_files") return Limit(RLIMIT_NOFILE, 0) && Limit(RLIMIT_FSIZE, 4096);
   if (what == "locked") return mlockall(MCL_CURRENT | MCL_FUTURE) == 0 || errno == ENOMEM;

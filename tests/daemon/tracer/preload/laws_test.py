@@ -172,6 +172,10 @@ class Laws(unittest.TestCase):
         for what in ("close_all", "no_files", "locked", "tiny_stacks", "forks", "groups"):
             self.hostile(what)
 
+    def test_signals_that_arrive_while_space_is_reserved(self):
+        """It is not what the host does that counts here, but that it is traced all the same."""
+        self.assertEqual(run([HOSTILE, FAKE_GLOO, "first", "interrupted"], BY_KIND, self.folder), (0, "did\ndone\n", ""))
+
     def test_a_host_that_goes_elsewhere(self):
         if os.geteuid() != 0:
             self.skipTest("only root can")
