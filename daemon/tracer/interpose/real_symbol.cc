@@ -68,7 +68,8 @@ void* FindAnywhere(const char* name) {
 void KeepMapped(void* address) {
   Dl_info info;
   if (dladdr(address, &info) == 0 || info.dli_fname == nullptr) return;
-  (void)dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);  // never closed
+  // Never closed. What cannot be said of it must not be the next error that the host reads.
+  if (dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD) == nullptr) dlerror();
 }
 
 void* FindBeside(void* address, const char* name) {
