@@ -6,6 +6,7 @@
 namespace fathom::tracer {
 
 std::atomic<DlsymFunction> real_dlsym{nullptr};
+std::atomic<DlsymFunction> next_dlsym{nullptr};
 
 // dlvsym is the one way to a dlsym behind us that does not itself go through dlsym.
 DlsymFunction FindDlsym() {
@@ -19,7 +20,11 @@ DlsymFunction FindDlsym() {
   const int saved = errno;
   for (const char* version : kVersions) {
     if (void* found = dlvsym(RTLD_NEXT, "dlsym", version); found != nullptr) {
-      real_dlsym.store(reinterpret_cast<DlsymFunction>(found), std::memory_order_release);
+      const auto real = reinterpret_cast<DlsymFunction>(found);
+      // dlvsym passes over a library that gives its dlsym no version.
+      const auto next = reinterpret_cast<DlsymFunction>(real(RTLD_NEXT, "dlsym"));
+      next_dlsym.store(next != nullptr ? next : real, std::memory_order_release);
+      real_dlsym.store(real, std::memory_order_release);
       break;
     }
     dlerror();

@@ -1,7 +1,7 @@
 // dlsym, for the libraries that look the CUDA driver's functions up instead of linking it.
 //
 // What it answers depends on who calls for RTLD_DEFAULT and RTLD_NEXT: those calls, and all that do
-// not ask for the driver's names, jump on to the C library's dlsym as if they had gone there
+// not ask for the driver's names, jump on to the next dlsym as if they had gone there
 // (a sibling call: the return address stays the caller's). tests/daemon/tracer/cuda hold this.
 #include <dlfcn.h>
 
@@ -24,7 +24,7 @@ bool MayBeDriver(const char* name) {
 
 __attribute__((visibility("default"))) void* Dlsym(void* handle, const char* name) __asm__("dlsym");
 void* Dlsym(void* handle, const char* name) {
-  const DlsymFunction look = RealDlsym();
+  const DlsymFunction look = NextDlsym();
   if (look == nullptr) return nullptr;
   const bool of_a_library = handle != RTLD_DEFAULT && handle != RTLD_NEXT;
   if (of_a_library && name != nullptr && MayBeDriver(name)) {

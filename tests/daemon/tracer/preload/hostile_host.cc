@@ -1,7 +1,7 @@
 // A job that does what breaks guests, before its first op or after some; it prints how far it came.
 //
 //   hostile_host LIBFAKE_GLOO first|later WHAT
-//   hostile_host LIBCUDA - unload [by_table]
+//   hostile_host LIBCUDA - unload|ask [by_table]
 //
 // laws_test.py compares what it says and how it ends with a run without the tracer.
 #include <dlfcn.h>
@@ -161,6 +161,13 @@ StreamSync Find(void* driver, bool by_table) {
   return reinterpret_cast<StreamSync>(found);
 }
 
+int Ask(const char* file, bool by_table) {
+  void* driver = dlopen(file, RTLD_NOW | RTLD_LOCAL);
+  if (driver == nullptr) return 2;
+  for (int i = 0; i < 2; ++i) printf("%d\n", Find(driver, by_table)(nullptr));
+  return 0;
+}
+
 // Looks whether there is a driver, lets it go, and takes it up again: it lies elsewhere then.
 int Unload(const char* file, bool by_table) {
   void* driver = dlopen(file, RTLD_NOW | RTLD_LOCAL);
@@ -181,6 +188,7 @@ int Unload(const char* file, bool by_table) {
 int main(int argc, char** argv) {
   if (argc < 4) return 2;
   const std::string when = argv[2], what = argv[3];
+  if (what == "ask") return Ask(argv[1], argc > 4);
   if (what == "unload") return Unload(argv[1], argc > 4);
   void* library = dlopen(argv[1], RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) return fprintf(stderr, "%s\n", dlerror()), 2;

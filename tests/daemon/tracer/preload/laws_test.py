@@ -141,6 +141,15 @@ class Laws(unittest.TestCase):
     def test_beside_another_interposer(self):
         self.same(self.victim("ops"), os.path.join(os.path.dirname(VICTIM), "libfathom_twin.so"))
 
+    def test_beside_a_library_that_shares_a_gpu_out(self):
+        """It has its functions called through a dlsym of its own."""
+        driver = os.path.join(os.path.dirname(VICTIM), "fake_cuda/libcuda.so.1")
+        sharer = os.path.join(os.path.dirname(VICTIM), "libsharer.so")
+        if not os.path.exists(driver) or os.uname().machine != "x86_64":
+            self.skipTest("no stand-in for libcuda was built, or dlsym has other versions here")
+        self.assertIn("shared", run([HOSTILE, driver, "-", "ask"], sharer, self.folder)[1])
+        self.same([HOSTILE, driver, "-", "ask"], sharer)
+
     def test_a_file_system_that_may_only_be_read(self):
         folder = os.path.join(self.folder, "rings")
         os.mkdir(folder)
