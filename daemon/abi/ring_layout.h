@@ -47,7 +47,7 @@ namespace fathom::abi {
 
 inline constexpr std::uint64_t kMagic = 0x31474e524d485446;  // "FTHMRNG1" in memory
 inline constexpr std::uint16_t kVersionMajor = 1;
-inline constexpr std::uint16_t kVersionMinor = 5;
+inline constexpr std::uint16_t kVersionMinor = 6;
 
 inline constexpr std::size_t kPageBytes = 4096;
 inline constexpr std::uint32_t kGroupSlots = 256;
@@ -57,6 +57,7 @@ inline constexpr std::uint32_t kMaxRecords = 1024 * 1024;    //   64 MiB
 inline constexpr std::uint32_t kDefaultRecords = 16 * 1024;  //    1 MiB (FATHOM_RING_KIB=1024)
 
 inline constexpr std::size_t kNameBytes = 64;
+inline constexpr std::size_t kBusIdBytes = 20;
 inline constexpr std::uint32_t kFunctionNames = 32;
 inline constexpr std::size_t kFunctionNameBytes = 96;
 
@@ -198,7 +199,12 @@ struct GroupSlot {
   // more, whether its end was told or not: the call that aborts, destroys, revokes or cuts short
   // the communicator has returned.
   std::atomic<std::uint64_t> stopped_ns;
-  std::uint64_t reserved[6];
+  // The GPU that carries the communicator's ops, as the process counts its devices, plus 1; 0: not
+  // known. From minor version 6 on. Written once, behind bus_id (release), some time after the slot
+  // is ready where the communicator could not be asked at once.
+  std::atomic<std::uint32_t> device;
+  char bus_id[kBusIdBytes];  // as the CUDA driver spells it; NUL-ended, empty where not known
+  std::uint64_t reserved[3];
 };
 
 static_assert(sizeof(RegionHeader) <= kPageBytes);
@@ -220,6 +226,8 @@ static_assert(offsetof(ControlBlock, function_names) == 1024);
 static_assert(offsetof(GroupSlot, name) == 48);
 static_assert(offsetof(GroupSlot, entered) == 176);
 static_assert(offsetof(GroupSlot, stopped_ns) == 200);
+static_assert(offsetof(GroupSlot, device) == 208);
+static_assert(offsetof(GroupSlot, bus_id) == 212);
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 static_assert(std::atomic<std::uint32_t>::is_always_lock_free);
 

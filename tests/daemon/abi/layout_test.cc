@@ -172,6 +172,8 @@ TEST(LayoutTest, GroupFieldsLieWhereDocumented) {
   EXPECT_EQ(offsetof(GroupSlot, description), 112u);
   EXPECT_EQ(offsetof(GroupSlot, entered), 176u);
   EXPECT_EQ(offsetof(GroupSlot, completed), 192u);
+  EXPECT_EQ(offsetof(GroupSlot, device), 208u);
+  EXPECT_EQ(offsetof(GroupSlot, bus_id), 212u);
 }
 
 TEST(LayoutTest, RegionsDoNotOverlap) {

@@ -48,6 +48,22 @@ void DawdleAtLaunch() {
   fake_cuda::SleepUntil(until_ns);
 }
 
+}  // namespace
+
+// CUDA_VISIBLE_DEVICES=2,0: the process sees GPU 2 as its device 0. Numbers only.
+int fake_cuda::VisibleGpu(int device) {
+  const char* visible = getenv("CUDA_VISIBLE_DEVICES");
+  if (visible == nullptr) return device < kGpus ? device : -1;
+  for (int i = 0; i < device && visible != nullptr; ++i) {
+    visible = strchr(visible, ',');
+    if (visible != nullptr) ++visible;
+  }
+  if (visible == nullptr || *visible < '0' || *visible > '9') return -1;
+  return atoi(visible) < kGpus ? atoi(visible) : -1;
+}
+
+namespace {
+
 void TellOfKernel(void* kernel, void* stream, std::int64_t start_ns, std::int64_t end_ns) {
   const fake_cuda::Observer tell = observer.load(std::memory_order_acquire);
   if (tell == nullptr) return;
@@ -113,6 +129,19 @@ CUresult Copy(CUstream stream, bool blocks) {
 }
 
 }  // namespace
+
+FAKE CUresult cuDeviceGet(CUdevice* device, int ordinal) {
+  const int gpu = fake_cuda::VisibleGpu(ordinal);
+  if (gpu < 0) return CUDA_ERROR_INVALID_DEVICE;
+  *device = ordinal;
+  return CUDA_SUCCESS;
+}
+FAKE CUresult cuDeviceGetPCIBusId(char* text, int bytes, CUdevice device) {
+  const int gpu = fake_cuda::VisibleGpu(device);
+  if (gpu < 0) return CUDA_ERROR_INVALID_DEVICE;
+  const int wanted = snprintf(text, static_cast<size_t>(bytes), "0000:%02X:00.0", 0x1a + 12 * gpu);
+  return wanted < bytes ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
 
 // How much the fake was really asked to do, for the victim's own report.
 FAKE unsigned long long fake_cuda_kernels() { return kernels.load(); }
@@ -270,6 +299,8 @@ namespace {
 const Entry kEntries[] = {
     ENTRY("cuInit", 2000, false, cuInit),
     ENTRY("cuDriverGetVersion", 2020, false, cuDriverGetVersion),
+    ENTRY("cuDeviceGet", 2000, false, cuDeviceGet),
+    ENTRY("cuDeviceGetPCIBusId", 4010, false, cuDeviceGetPCIBusId),
     ENTRY("cuLaunchKernel", 4000, false, cuLaunchKernel),
     ENTRY("cuLaunchKernel", 7000, true, cuLaunchKernel_ptsz),
     ENTRY("cuLaunchKernel", 99000, false, LaunchOfTheFuture),

@@ -20,6 +20,10 @@
 namespace fake_cuda {
 
 inline constexpr std::uint32_t kQueueDepth = 1024;
+inline constexpr int kGpus = 16;  // of the machine
+
+// Which of the machine's GPUs the process sees as `device`; -1: none.
+int VisibleGpu(int device);
 
 inline std::int64_t NowNs() {
   timespec now = {};

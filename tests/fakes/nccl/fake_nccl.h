@@ -20,6 +20,8 @@
 //   from
 //                        the AFTER-th op of DST's process on; needs FAKE_NCCL_NET
 //   FAKE_NCCL_NONBLOCKING  set: children are made as if blocking were 0
+//   FAKE_NCCL_DEVICES    "3,1": the device of each LOCAL_RANK, as its process counts; default: the
+//                        same number; FakeSetDevice comes first
 //   FAKE_NCCL_LENT       set: the profiler hears of the ring as of another process's (PXN)
 //   FAKE_NCCL_PROFILER_VERSION  the newest plugin version it knows (3 to 6; default 6)
 //
@@ -62,6 +64,7 @@ ncclResult_t ncclGetUniqueId(ncclUniqueId* id);
 ncclResult_t ncclCommInitRank(ncclComm_t* comm, int ranks, ncclUniqueId id, int rank);
 ncclResult_t ncclCommInitRankConfig(ncclComm_t* comm, int ranks, ncclUniqueId id, int rank,
                                     ncclConfig_t* config);
+ncclResult_t ncclCommInitAll(ncclComm_t* comms, int count, const int* devices);
 ncclResult_t ncclCommSplit(ncclComm_t comm, int color, int key, ncclComm_t* made,
                            ncclConfig_t* config);
 #define NCCL_SHRINK_ABORT 0x01
@@ -74,6 +77,7 @@ ncclResult_t ncclCommAbort(ncclComm_t comm);
 ncclResult_t ncclCommGetAsyncError(ncclComm_t comm, ncclResult_t* error);
 ncclResult_t ncclCommCount(const ncclComm_t comm, int* count);
 ncclResult_t ncclCommUserRank(const ncclComm_t comm, int* rank);
+ncclResult_t ncclCommCuDevice(const ncclComm_t comm, int* device);
 ncclResult_t ncclGroupStart();
 ncclResult_t ncclGroupEnd();
 ncclResult_t ncclAllReduce(const void* send, void* recv, std::size_t count, ncclDataType_t type,
@@ -96,6 +100,7 @@ ncclResult_t ncclRecv(void* buffer, std::size_t count, ncclDataType_t type, int 
                       ncclComm_t comm, cudaStream_t stream);
 
 // The GPU.
+void FakeSetDevice(int device);  // of communicators that this thread makes from now on
 cudaStream_t FakeStreamCreate();
 void FakeCompute(cudaStream_t stream, std::int64_t microseconds);
 // The same, but below 50 µs it does not sleep; calls `then` on the stream's thread when it is over.

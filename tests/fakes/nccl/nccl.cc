@@ -13,56 +13,18 @@
 
 #include "tests/fakes/nccl/fake_nccl.h"
 #include "tests/fakes/nccl/faults.h"
+#include "tests/fakes/nccl/plan.h"
 #include "tests/fakes/nccl/profiler.h"
-#include "tests/fakes/nccl/proxy.h"
 #include "tests/fakes/nccl/rendezvous.h"
 #include "tests/fakes/nccl/stream.h"
 
-using fakes::nccl::Described;
-using fakes::nccl::Fault;
-using fakes::nccl::OverNetwork;
+using fakes::nccl::Op;
+using fakes::nccl::Plan;
 using fakes::nccl::Process;
 using fakes::nccl::Profiler;
 using fakes::nccl::Shared;
-using fakes::nccl::SlowLink;
-using fakes::nccl::Stuck;
-using fakes::nccl::StuckLink;
-
-// A child that is made later, as NCCL does where the call is in a group or must not block.
-using Making = std::function<ncclResult_t()>;
-
-struct ncclComm {
-  std::vector<Making> makings;  // until its error is asked for
-  Shared* shared = nullptr;
-  std::string name;
-  int ranks = 0;
-  int rank = 0;
-  std::uint64_t next = 0;  // collectives so far
-  std::uint32_t children = 0;
-  std::uint64_t sends[fakes::nccl::kMaxRanks] = {};
-  std::uint64_t recvs[fakes::nccl::kMaxRanks] = {};
-  void* context = nullptr;
-};
 
 namespace {
-
-constexpr std::int64_t kLatencyNs = 30'000;
-constexpr double kBytesPerNs = 10;
-
-struct Op {
-  ncclComm* comm;
-  Described what;
-  bool is_send = false;
-  std::uint64_t number = 0;   // of the collective, or of the message to or from that peer
-  std::uint64_t ordinal = 0;  // of all ops of this process
-  std::size_t bytes = 0;
-  cudaStream_t stream = nullptr;
-  void* call = nullptr;
-  void* task = nullptr;
-  void* channels[fakes::nccl::kChannels] = {};
-  std::shared_ptr<fakes::nccl::RingProxy> proxy;  // of a collective over the network
-  bool over = false;
-};
 
 struct Group {
   int depth = 0;
@@ -71,95 +33,6 @@ struct Group {
 };
 thread_local Group group;
 std::uint64_t ordinals = 0;
-
-int ProcessOf(const ncclComm& comm, int rank) {
-  return comm.shared->process[rank].load(std::memory_order_acquire) - 1;
-}
-
-bool Crosses(const Op& op, const Fault& link) {
-  const ncclComm& comm = *op.comm;
-  if (op.what.point_to_point) {
-    const int me = Process(), other = ProcessOf(comm, op.what.peer);
-    return (op.is_send ? me : other) == link.first && (op.is_send ? other : me) == link.second;
-  }
-  for (int r = 0; r < comm.ranks; ++r) {
-    if (ProcessOf(comm, r) == link.first && ProcessOf(comm, (r + 1) % comm.ranks) == link.second) {
-      return comm.ranks > 1;
-    }
-  }
-  return false;
-}
-
-std::int64_t TransferNs(const Op& op) {
-  const auto ns =
-      kLatencyNs + static_cast<std::int64_t>(static_cast<double>(op.bytes) / kBytesPerNs);
-  const Fault& link = SlowLink();
-  return link.first >= 0 && op.ordinal >= link.after && Crosses(op, link) ? ns * link.factor : ns;
-}
-
-void BeginRing(Op& op) {
-  if (!OverNetwork() || op.what.point_to_point) return;
-  const ncclComm& comm = *op.comm;
-  const Fault& link = StuckLink();
-  const bool stuck = link.second == Process() && op.ordinal >= link.after &&
-                     ProcessOf(comm, (comm.rank + comm.ranks - 1) % comm.ranks) == link.first;
-  // A process that lends its network card: what it is told of the op is another process's.
-  static const bool lent = getenv("FAKE_NCCL_LENT") != nullptr;
-  void* const context = lent ? reinterpret_cast<void*>(1) : comm.context;
-  op.proxy = std::make_shared<fakes::nccl::RingProxy>(fakes::nccl::RingPlace{
-      comm.shared, context, op.task, comm.ranks, comm.rank, op.number,
-      stuck ? fakes::nccl::kStuckLinkPasses : -1, lent ? getpid() + 1 : getpid()});
-}
-
-bool Met(const Op& op) {
-  Shared& shared = *op.comm->shared;
-  const int me = op.comm->rank, other = op.what.peer;
-  if (!op.what.point_to_point) {
-    const auto round = op.number / fakes::nccl::kPlaces + 1;
-    return shared.arrived[op.number % fakes::nccl::kPlaces].load() >=
-           round * static_cast<std::uint64_t>(op.comm->ranks);
-  }
-  const auto& theirs = op.is_send ? shared.posted[1][me][other] : shared.posted[0][other][me];
-  return theirs.load() > op.number;
-}
-
-void Begin(Op& op) {
-  Shared& shared = *op.comm->shared;
-  const std::uint64_t now = fakes::nccl::GpuNs();
-  const int channels = op.what.point_to_point ? 1 : fakes::nccl::kChannels;
-  for (int c = 0; c < channels; ++c) {
-    op.channels[c] = Profiler::Get().StartChannel(op.comm->context, op.comm->rank, op.task, c, now);
-  }
-  BeginRing(op);
-  while (Stuck().first == Process() && op.ordinal >= Stuck().after) fakes::nccl::PollPause();
-  if (!op.what.point_to_point) {
-    shared.arrived[op.number % fakes::nccl::kPlaces].fetch_add(1);
-  } else if (op.is_send) {
-    shared.posted[0][op.comm->rank][op.what.peer].fetch_add(1);
-  } else {
-    shared.posted[1][op.what.peer][op.comm->rank].fetch_add(1);
-  }
-}
-
-void Finish(Op& op) {
-  fakes::nccl::SleepFor(TransferNs(op));
-  const std::uint64_t now = fakes::nccl::GpuNs();
-  for (void* channel : op.channels) Profiler::Get().StopChannel(channel, now);
-  op.over = true;
-}
-
-// What one kernel does: all ops at once.
-void Execute(const std::vector<std::shared_ptr<Op>>& plan) {
-  for (const auto& op : plan) Begin(*op);
-  for (bool over = false; !over;) {
-    over = true;
-    for (const auto& op : plan) {
-      if (!op->over && Met(*op) && (op->proxy == nullptr || op->proxy->Progress())) Finish(*op);
-      over = over && op->over;
-    }
-    if (!over) fakes::nccl::PollPause();
-  }
-}
 
 // The CUDA stand-in's, where there is one (tests/fakes/cuda/graphs.h).
 using CaptureFunction = bool (*)(void* stream, void (*run)(void* user, void* stream), void* user);
@@ -177,8 +50,6 @@ void Number(Op& op) {
   op.ordinal = ordinals++;
 }
 
-using Plan = std::vector<std::shared_ptr<Op>>;
-
 void RaiseLaunched(const Plan& plan) {
   for (const auto& op : plan) {
     op->task = Profiler::Get().Launch(op->comm->context, op->comm->rank, op->what, op->call);
@@ -194,7 +65,7 @@ void Replay(void* user, void* stream) {
   }
   static_cast<cudaStream_t>(stream)->Put([plan] {
     RaiseLaunched(plan);
-    Execute(plan);
+    fakes::nccl::Execute(plan);
   });
 }
 
@@ -278,7 +149,22 @@ ncclResult_t MakeChildren() {
 
 std::uint64_t HashOf(const std::string& name) { return std::hash<std::string>()(name); }
 
-ncclResult_t Make(ncclComm_t* out, const std::string& name, int ranks, int rank) {
+thread_local int current_device = -1;
+
+int CurrentDevice() {
+  if (current_device >= 0) return current_device;
+  const char* own = getenv("LOCAL_RANK");
+  const int local = own == nullptr ? 0 : atoi(own);
+  const char* devices = getenv("FAKE_NCCL_DEVICES");
+  for (int i = 0; devices != nullptr && i < local; ++i) {
+    devices = strchr(devices, ',');
+    if (devices != nullptr) ++devices;
+  }
+  return devices == nullptr ? local : atoi(devices);
+}
+
+// Has an address, and can be asked for nothing yet.
+ncclResult_t Begin(ncclComm_t* out, const std::string& name, int ranks, int rank) {
   if (ranks > fakes::nccl::kMaxRanks || rank < 0 || rank >= ranks) return ncclInvalidArgument;
   auto comm = std::make_unique<ncclComm>();
   comm->shared = fakes::nccl::Open(name);
@@ -286,13 +172,35 @@ ncclResult_t Make(ncclComm_t* out, const std::string& name, int ranks, int rank)
   comm->name = name;
   comm->ranks = ranks;
   comm->rank = rank;
+  comm->device = CurrentDevice();
   comm->shared->process[rank].store(Process() + 1);
-  for (int r = 0; r < ranks; ++r) {
-    while (comm->shared->process[r].load() == 0) fakes::nccl::PollPause();
-  }
-  comm->context = Profiler::Get().InitContext(HashOf(name), ranks, rank);
   *out = comm.release();
   return ncclSuccess;
+}
+
+ncclResult_t Meet(ncclComm_t comm) {
+  for (int r = 0; r < comm->ranks; ++r) {
+    while (comm->shared->process[r].load() == 0) fakes::nccl::PollPause();
+  }
+  comm->context = Profiler::Get().InitContext(HashOf(comm->name), comm->ranks, comm->rank);
+  comm->ready = true;
+  return ncclSuccess;
+}
+
+ncclResult_t Make(ncclComm_t* out, const std::string& name, int ranks, int rank) {
+  ncclComm_t comm = nullptr;
+  if (const ncclResult_t result = Begin(&comm, name, ranks, rank); result != ncclSuccess) {
+    return result;
+  }
+  const ncclResult_t result = Meet(comm);
+  *out = comm;
+  return result;
+}
+
+// As NCCL, which says so where it is asked to log.
+bool IsReady(ncclComm_t comm) {
+  if (!comm->ready) fprintf(stderr, "fake_nccl: a communicator is used before it is ready\n");
+  return comm->ready;
 }
 
 ncclResult_t Split(ncclComm_t comm, int nth, int color, int key, ncclComm_t* made) {
@@ -326,12 +234,27 @@ ncclResult_t ncclGetUniqueId(ncclUniqueId* id) {
 }
 
 ncclResult_t ncclCommInitRank(ncclComm_t* comm, int ranks, ncclUniqueId id, int rank) {
-  return Make(comm, id.internal, ranks, rank);
+  if (group.depth == 0) return Make(comm, id.internal, ranks, rank);
+  const ncclResult_t result = Begin(comm, id.internal, ranks, rank);
+  if (result != ncclSuccess) return result;
+  return MakeChild(*comm, [made = *comm] { return Meet(made); });
 }
 
 ncclResult_t ncclCommInitRankConfig(ncclComm_t* comm, int ranks, ncclUniqueId id, int rank,
                                     ncclConfig_t*) {
-  return Make(comm, id.internal, ranks, rank);
+  return ncclCommInitRank(comm, ranks, id, rank);
+}
+
+ncclResult_t ncclCommInitAll(ncclComm_t* comms, int count, const int* devices) {
+  ncclUniqueId id = {};
+  ncclGetUniqueId(&id);
+  for (int i = 0; i < count; ++i) {
+    current_device = devices == nullptr ? i : devices[i];
+    const ncclResult_t result = Begin(&comms[i], id.internal, count, i);
+    if (result != ncclSuccess) return result;
+  }
+  for (int i = 0; i < count; ++i) Meet(comms[i]);
+  return ncclSuccess;
 }
 
 ncclResult_t ncclCommSplit(ncclComm_t comm, int color, int key, ncclComm_t* made, ncclConfig_t*) {
@@ -379,14 +302,24 @@ ncclResult_t ncclCommGetAsyncError(ncclComm_t comm, ncclResult_t* error) {
 }
 
 ncclResult_t ncclCommCount(const ncclComm_t comm, int* count) {
+  if (!IsReady(comm)) return ncclInvalidArgument;
   *count = comm->ranks;
   return ncclSuccess;
 }
 
 ncclResult_t ncclCommUserRank(const ncclComm_t comm, int* rank) {
+  if (!IsReady(comm)) return ncclInvalidArgument;
   *rank = comm->rank;
   return ncclSuccess;
 }
+
+ncclResult_t ncclCommCuDevice(const ncclComm_t comm, int* device) {
+  if (!IsReady(comm)) return ncclInvalidArgument;
+  *device = comm->device;
+  return ncclSuccess;
+}
+
+void FakeSetDevice(int device) { current_device = device; }
 
 ncclResult_t ncclGroupStart() {
   ++group.depth;

@@ -224,11 +224,8 @@ FATHOM_EXPORT int ncclCommGetAsyncError(Comm comm, int* error) {
   const int result = reinterpret_cast<int (*)(Comm, int*)>(real)(comm, error);
   if (result != kSuccess || error == nullptr || *error != kSuccess) return result;
   TracerState* state = OnState();
-  const auto address = reinterpret_cast<std::uint64_t>(comm);
   if (state == nullptr) return result;
-  if (FindGroup(*state, address, abi::kNoGroupSlot) == abi::kNoGroupSlot) {
-    AnnounceReady(*state, comm);
-  }
+  if (WaitsToBeAsked(*state, comm)) AnnounceReady(*state, comm);
   if (AnyAwaited()) TakeAwaitedOf(*state, comm);
   return result;
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "daemon/tracer/core/text.h"
+#include "daemon/tracer/interpose/nccl/device.h"
 #include "daemon/tracer/interpose/real_symbol.h"
 #include "daemon/tracer/nccl_plugin/contexts.h"
 
@@ -16,6 +17,7 @@ struct Entry {
   std::atomic<std::uint64_t> address;  // 0: free
   std::atomic<std::uint32_t> standing;
   std::atomic<std::uint32_t> children;
+  std::atomic<bool> device_due;  // announced before it could be asked for its device
   std::uint64_t identity;
   std::uint32_t size;
   std::uint32_t rank;
@@ -25,6 +27,7 @@ struct Entry {
 // Outside the mapping that a fork empties: `table_epoch` tells a child that it is its parent's.
 constinit Entry table[kMaxCommunicators];
 constinit std::atomic<std::uint32_t> table_epoch{0};
+constinit std::atomic<bool> some_device_due{false};  // ever
 
 constinit RealSymbol real_count{"ncclCommCount", nullptr};
 constinit RealSymbol real_rank{"ncclCommUserRank", nullptr};
@@ -85,6 +88,15 @@ void NameOfIdentity(char (&name)[abi::kNameBytes], std::uint64_t identity) {
   AppendText(name, sizeof(name), digits);
 }
 
+// Of a communicator that is taken to be ready now: another thread's group may still make it.
+void TellDeviceDue(const TracerState& state, Entry& entry, Comm comm) {
+  if (!entry.device_due.exchange(false, std::memory_order_acq_rel)) return;
+  const std::uint16_t slot =
+      FindGroup(state, reinterpret_cast<std::uint64_t>(comm), abi::kNoGroupSlot);
+  if (slot == abi::kNoGroupSlot) return;
+  if (!TellDevice(comm, &state.region.groups[slot])) entry.device_due.store(true);
+}
+
 // What Python announced on this thread, if it is of this communicator's size.
 bool IsAnnounced(const TracerState& state, std::uint32_t size) {
   const PendingGroup& pending = thread_state.pending;
@@ -110,7 +122,11 @@ std::uint16_t AddSlot(TracerState& state, Entry* entry, Comm comm) {
   }
   const bool added = slot != abi::kNoGroupSlot;
   entry->standing.store(added ? kAnnounced : kRefused, std::memory_order_release);
-  if (added) nccl_plugin::BindNewest(state, slot);
+  if (!added) return slot;
+  nccl_plugin::BindNewest(state, slot);
+  if (!entry->device_due.load(std::memory_order_acquire)) {
+    TellDevice(comm, &state.region.groups[slot]);
+  }
   return slot;
 }
 
@@ -131,6 +147,9 @@ void NoteMade(TracerState& state, Comm comm, const Birth& birth, bool ready) {
   entry->size = birth.size;
   entry->rank = birth.rank;
   CopyText(entry->user_name, sizeof(entry->user_name), birth.user_name);
+  const bool device_due = birth.size != 0 && !ready;
+  entry->device_due.store(device_due, std::memory_order_release);
+  if (device_due) some_device_due.store(true, std::memory_order_relaxed);
   if (birth.size != 0 || ready) Announce(state, comm);
 }
 
@@ -155,13 +174,23 @@ std::uint32_t DrawChild(const TracerState& state, Comm comm) {
   return entry == nullptr ? 0 : entry->children.fetch_add(1, std::memory_order_relaxed);
 }
 
+bool WaitsToBeAsked(const TracerState& state, Comm comm) {
+  const std::uint16_t slot =
+      FindGroup(state, reinterpret_cast<std::uint64_t>(comm), abi::kNoGroupSlot);
+  if (slot == abi::kNoGroupSlot) return true;
+  return some_device_due.load(std::memory_order_relaxed) &&
+         state.region.groups[slot].device.load(std::memory_order_relaxed) == 0;
+}
+
 void AnnounceReady(TracerState& state, Comm comm) {
   ForgetParents(state);
   for (Entry& entry : table) {
     const std::uint64_t address = entry.address.load(std::memory_order_acquire);
     const bool meant = comm == nullptr || address == reinterpret_cast<std::uint64_t>(comm);
-    if (address == 0 || !meant || entry.standing.load() != kWaits) continue;
-    Announce(state, reinterpret_cast<Comm>(address));
+    if (address == 0 || !meant) continue;
+    const auto ready = reinterpret_cast<Comm>(address);
+    if (entry.standing.load() == kWaits) Announce(state, ready);
+    TellDeviceDue(state, entry, ready);
   }
 }
 
@@ -173,6 +202,7 @@ std::uint16_t Announce(TracerState& state, Comm comm) {
     entry->identity = 0;
     entry->size = 0;
     entry->user_name[0] = '\0';
+    entry->device_due.store(false, std::memory_order_relaxed);
     entry->standing.store(kWaits, std::memory_order_relaxed);
   }
   if (entry->standing.load(std::memory_order_acquire) != kWaits) return abi::kNoGroupSlot;

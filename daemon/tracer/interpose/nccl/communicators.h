@@ -13,6 +13,8 @@
 // A split does not tell its rank and size, and inside a group or with blocking = 0 it cannot be
 // asked yet: such a communicator waits here and gets its slot when its first op, the end of the
 // group or ncclCommGetAsyncError finds it ready.
+// Where the device of a communicator is not known yet (device.h), it is asked for at these moments
+// too.
 // Where Python announced the group that is being made on this thread, its name and members count.
 //
 // Thread-safety: thread-safe; an entry is claimed by compare-and-swap. Calls on one communicator
@@ -61,6 +63,9 @@ void NoteRevoked(TracerState& state, Comm comm);
 std::uint64_t IdentityOf(const TracerState& state, Comm comm);
 // How many children `comm` had before this one.
 std::uint32_t DrawChild(const TracerState& state, Comm comm);
+
+// Whether `comm` has told less than it could once it is ready: it has no slot, or no device.
+bool WaitsToBeAsked(const TracerState& state, Comm comm);
 
 // Asks all that wait for it whether they are ready. `comm` null: all of them.
 void AnnounceReady(TracerState& state, Comm comm);

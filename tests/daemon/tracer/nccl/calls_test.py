@@ -14,7 +14,7 @@ TESTS = pathlib.Path(os.environ.get("FATHOM_BINARY_DIR", "build/release")).resol
 LIBFATHOM = TESTS.parent / "libfathom.so"
 FLOAT32, BFLOAT16, AVERAGE, GONE, LIVE = 8, 10, 5, 3, 2  # ncclAvg + 1; states of a group
 SIZE = 4
-CONTROL = ("FATHOM_", "NCCL_", "LD_")
+CONTROL = ("FATHOM_", "NCCL_", "LD_", "CUDA_VISIBLE_")
 
 
 def run(command, preload, **more):

@@ -22,7 +22,7 @@ LAUNCHES = 2 * 2 * 4  # of an iteration: forward and backward of two micro-batch
 def train(*options, plugin="STATIC_PLUGIN", ITERATIONS=ITERATIONS, **environment):
     """Rings by rank, and the program's output."""
     with tempfile.TemporaryDirectory(dir="/dev/shm", prefix="fathom-nccl-") as folder:
-        clean = {k: v for k, v in os.environ.items() if not k.startswith(("FATHOM_", "NCCL_", "FAKE_"))}
+        clean = {k: v for k, v in os.environ.items() if not k.startswith(("FATHOM_", "NCCL_", "FAKE_", "CUDA_VISIBLE_"))}
         if plugin:
             clean["NCCL_PROFILER_PLUGIN"] = plugin
         with FakeAgent(folder) as agent:
@@ -212,7 +212,7 @@ class Transfers(unittest.TestCase):
 
     def stuck(self, version):
         with tempfile.TemporaryDirectory(dir="/dev/shm", prefix="fathom-nccl-") as folder, FakeAgent(folder) as agent:
-            clean = {k: v for k, v in os.environ.items() if not k.startswith(("FATHOM_", "NCCL_", "FAKE_"))}
+            clean = {k: v for k, v in os.environ.items() if not k.startswith(("FATHOM_", "NCCL_", "FAKE_", "CUDA_VISIBLE_"))}
             job = subprocess.Popen(
                 [BUILD / "tests/fake_train", "--spawn", "--dp", "4"],
                 env={**clean, "LD_PRELOAD": str(BUILD / "libfathom.so"), "FATHOM_SHM_DIR": folder, "FAKE_NCCL_NET": "1",

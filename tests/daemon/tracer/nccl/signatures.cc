@@ -38,6 +38,7 @@ FATHOM_SAME(Shrink, ncclCommShrink, (Comm, int*, int, Comm*, Config*, int));
 FATHOM_SAME(Revoke, ncclCommRevoke, (Comm, int));
 FATHOM_SAME(Finalize, ncclCommFinalize, (Comm));
 FATHOM_SAME(Destroy, ncclCommDestroy, (Comm));
+FATHOM_SAME(CuDevice, ncclCommCuDevice, (Comm, int*));
 FATHOM_SAME(Abort, ncclCommAbort, (Comm));
 FATHOM_SAME(AsyncError, ncclCommGetAsyncError, (Comm, ncclResult_t*));
 FATHOM_SAME(GroupStart, ncclGroupStart, ());

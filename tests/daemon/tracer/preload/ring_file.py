@@ -16,7 +16,8 @@ ASYNC, BYTES_UNKNOWN, SEQUENCE_GUESS, FAILED, WAIT_ALL, DEVICE, CAPTURED = 1, 2,
 Record = namedtuple("Record", "ticket time_ns thread kind collective dtype flags group reduction peer op sequence bytes "
                     "extra")
 Transfer = namedtuple("Transfer", "op group channel sends peer steps posted gpu moved done")
-Group = namedtuple("Group", "state ordinal size rank form members address name description entered started completed stopped_ns")
+Group = namedtuple("Group", "state ordinal size rank form members address name description entered started completed stopped_ns "
+                   "device bus_id")
 
 
 def _text(raw):
@@ -52,9 +53,10 @@ class RingFile:
             "<10IQ", self.raw, at)
         members = {0: None, 1: [first + i * stride for i in range(count)],
                    2: list(struct.unpack_from(f"<{count}I", self.raw, arena + offset)) if form == 2 else None}[form]
-        entered, started, completed, stopped_ns = struct.unpack_from("<4Q", self.raw, at + 176)
+        entered, started, completed, stopped_ns, device = struct.unpack_from("<4QI", self.raw, at + 176)
         return Group(state, ordinal, size, rank, form, members, address, _text(self.raw[at + 48:at + 112]),
-                     _text(self.raw[at + 112:at + 176]), entered, started, completed, stopped_ns)
+                     _text(self.raw[at + 112:at + 176]), entered, started, completed, stopped_ns,
+                     device - 1 if device else None, _text(self.raw[at + 212:at + 232]))
 
     def _transfer(self, at):
         turn, peer, op, group, channel, sends, *counts = struct.unpack_from("<IIQHBB5I", self.raw, at)

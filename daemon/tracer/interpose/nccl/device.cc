@@ -1,0 +1,61 @@
+#include "daemon/tracer/interpose/nccl/device.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <string.h>
+
+#include <atomic>
+
+#include "daemon/tracer/interpose/loader.h"
+#include "daemon/tracer/interpose/real_symbol.h"
+
+namespace fathom::tracer::nccl {
+namespace {
+
+using CommDevice = int (*)(Comm comm, int* device);
+using DeviceOfNumber = int (*)(int* device, int number);
+using BusIdOf = int (*)(char* bus_id, int bytes, int device);
+
+// Looked for once: every version of NCCL has it, and the library is there with its communicator.
+CommDevice FindCommDevice() {
+  static constinit std::atomic<void*> found{nullptr};
+  static constinit std::atomic<bool> looked{false};
+  if (!looked.load(std::memory_order_acquire)) {
+    found.store(FindForCaller("ncclCommCuDevice", __builtin_return_address(0)));
+    looked.store(true, std::memory_order_release);
+  }
+  return reinterpret_cast<CommDevice>(found.load(std::memory_order_relaxed));
+}
+
+bool ReadBusId(int number, char (&bus_id)[abi::kBusIdBytes]) {
+  void* driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
+  dlerror();
+  if (driver == nullptr) return false;
+  const auto device_of = reinterpret_cast<DeviceOfNumber>(LookUp(driver, "cuDeviceGet"));
+  const auto bus_id_of = reinterpret_cast<BusIdOf>(LookUp(driver, "cuDeviceGetPCIBusId"));
+  int device = 0;
+  const bool told = device_of != nullptr && bus_id_of != nullptr &&
+                    device_of(&device, number) == 0 &&
+                    bus_id_of(bus_id, sizeof(bus_id), device) == 0;
+  dlclose(driver);
+  dlerror();
+  return told;
+}
+
+}  // namespace
+
+bool TellDevice(Comm comm, abi::GroupSlot* slot) {
+  const int saved = errno;
+  const CommDevice ask = FindCommDevice();
+  int number = -1;
+  const bool told = ask != nullptr && ask(comm, &number) == kSuccess && number >= 0;
+  if (told) {
+    char bus_id[abi::kBusIdBytes] = {};
+    if (ReadBusId(number, bus_id)) memcpy(slot->bus_id, bus_id, sizeof(bus_id));
+    slot->device.store(static_cast<std::uint32_t>(number) + 1, std::memory_order_release);
+  }
+  errno = saved;
+  return told;
+}
+
+}  // namespace fathom::tracer::nccl
