@@ -199,7 +199,9 @@ std::uint64_t Agent::PollAll(std::int64_t now_ns) {
       continue;
     }
     records += result->records;
-    if (!result->new_groups.empty()) Announce(*session, result->new_groups);
+    if (!result->new_groups.empty() || result->gpu_changed) {
+      Announce(*session, result->new_groups);
+    }
   }
   return records;
 }

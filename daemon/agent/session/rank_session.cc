@@ -7,10 +7,13 @@
 #include <algorithm>
 #include <utility>
 
+#include "daemon/agent/source/process/gpu_information.h"
+
 namespace fathom::agent {
 namespace {
 
 constexpr std::int64_t kHeartbeatEveryNs = 1'000'000'000;
+constexpr std::int64_t kDeviceLookEveryNs = 1'000'000'000;
 constexpr std::int64_t kSilentAtLeastNs = 2'000'000'000;
 constexpr std::int64_t kSilentIterations = 3;
 
@@ -55,7 +58,8 @@ absl::Status RankSession::Drain(std::int64_t now_ns, bool last_call, PollResult&
   absl::StatusOr<ControlSnapshot> control = region_->ReadControl();
   if (!control.ok()) return control.status();
   control_ = *control;
-  if (control_.group_count > group_facts_.size() || SomeNotReady(group_facts_)) {
+  if (control_.group_count > group_facts_.size() || SomeNotReady(group_facts_) ||
+      DeviceDue(now_ns)) {
     absl::Status status = table_->Refresh(control_.group_count);
     if (!status.ok()) return status;
     TakeGroups(result);
@@ -86,6 +90,30 @@ void RankSession::TakeGroups(PollResult& result) {
     identity_.world_size = group_facts_[0].size;
   }
   result.new_groups = pipeline_.TakeGroups(group_facts_, identity_.world_size);
+  TakeGpu(result);
+}
+
+void RankSession::TakeGpu(PollResult& result) {
+  std::vector<Gpu> told;
+  for (const GroupFacts& group : group_facts_) {
+    if (group.gpu) told.push_back(*group.gpu);
+  }
+  const bool one = !told.empty() && std::all_of(told.begin(), told.end(),
+                                                [&](const Gpu& gpu) { return gpu == told[0]; });
+  std::optional<Gpu> now = one ? std::optional(told[0]) : std::nullopt;
+  if (now && gpu_ && now->number == gpu_->number && now->bus_id == gpu_->bus_id) return;
+  if (!now && !gpu_) return;
+  if (now && !now->bus_id.empty()) now->uuid = ReadGpuUuid(settings_.roots, now->bus_id);
+  gpu_ = std::move(now);
+  result.gpu_changed = true;
+}
+
+bool RankSession::DeviceDue(std::int64_t now_ns) {
+  if (now_ns - last_device_look_ns_ < kDeviceLookEveryNs) return false;
+  last_device_look_ns_ = now_ns;
+  return std::any_of(group_facts_.begin(), group_facts_.end(), [](const GroupFacts& group) {
+    return group.backend == abi::kSourceNccl && !group.device_told && !group.gone;
+  });
 }
 
 void RankSession::RefreshProgress() {

@@ -56,6 +56,7 @@ class RankSession {
   struct PollResult {
     std::uint64_t records = 0;
     std::vector<std::uint16_t> new_groups;  // slots
+    bool gpu_changed = false;
   };
   absl::StatusOr<PollResult> Poll(std::int64_t now_ns);
 
@@ -81,6 +82,8 @@ class RankSession {
   // Ops of a communicator are told by NCCL's profiler plugin alone, because no call is hooked: NCCL
   // is linked statically.
   bool OnlyThePluginTells() const;
+  // The one that all its communicators that tell one are on.
+  const std::optional<Gpu>& gpu() const { return gpu_; }
   std::span<const GroupProgress> progress() const { return group_progress_; }
   const RingCounters& ring() const { return ring_counters_; }
   const ControlSnapshot& control() const { return control_; }
@@ -121,6 +124,9 @@ class RankSession {
  private:
   absl::Status Drain(std::int64_t now_ns, bool last_call, PollResult& result);
   void TakeGroups(PollResult& result);
+  void TakeGpu(PollResult& result);
+  // Whether a communicator may have told its device since the last look.
+  bool DeviceDue(std::int64_t now_ns);
   void SampleThreads(std::int64_t now_ns);
   void ReadFunctionNames();
   // The place of a communicator in the process's table; none where it is not a member.
@@ -142,6 +148,7 @@ class RankSession {
   RingCounters ring_counters_;
   std::vector<GroupFacts> group_facts_;
   std::vector<GroupProgress> group_progress_;
+  std::optional<Gpu> gpu_;
   ProcessLife life_;
   bool broken_ = false;
   bool seen_alive_ = false;
@@ -150,6 +157,7 @@ class RankSession {
   int pidfd_ = -1;  // of a process that was seen alive
   std::int64_t last_sample_ns_ = 0;
   std::int64_t last_heartbeat_ns_ = 0;
+  std::int64_t last_device_look_ns_ = 0;
 };
 
 }  // namespace fathom::agent

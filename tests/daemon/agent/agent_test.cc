@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <csignal>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -38,6 +39,46 @@ TEST_F(AgentTest, TellsWhoTakesPartAndSummarises) {
     return iterations.size() >= 60;
   }));
   EXPECT_EQ(iterations.size(), 60u);
+}
+
+// The newest that was told of rank 0.
+std::string GpuOf(const Messages& messages) {
+  std::string told = "nothing";
+  for (const auto& m : messages) {
+    if (!m.has_rank()) continue;
+    const v1::Gpu& gpu = m.rank().gpu();
+    told = m.rank().has_gpu() ? gpu.bus_id() + " " + std::to_string(gpu.number()) + " " + gpu.uuid()
+                              : "none";
+  }
+  return told;
+}
+
+TEST_F(AgentTest, TellsWhichGpuARankDrives) {
+  RingWriter& ring = Process(10, 0);
+  const auto put = [&](std::uint16_t slot, std::uint32_t device, const char* bus_id) {
+    ring.group(slot).backend = abi::kSourceNccl;
+    std::memcpy(ring.group(slot).bus_id, bus_id, std::strlen(bus_id));
+    ring.group(slot).device.store(device);
+  };
+  const auto told = [&](const std::string& wanted) {
+    return collector_.WaitFor([&](const Messages& all) { return GpuOf(all) == wanted; });
+  };
+  ring.group(0).backend = abi::kSourceNccl;
+  const std::string uuid = "GPU-5a3f2c1e-0d4b-6a7c-8e9f-001122334455";
+  const std::string driver = folder_.path() + "/proc/driver/nvidia/gpus/0000:1b:00.0";
+  std::filesystem::create_directories(driver);
+  std::ofstream(driver + "/information") << "GPU UUID: \t " << uuid << "\n";
+  StartAgent();
+  ASSERT_TRUE(Connected());
+  Advance(300 * kMs);
+  ASSERT_TRUE(told("none"));
+  put(0, 3, "0000:1B:00.0");  // told late
+  Advance(1000 * kMs);
+  Advance(300 * kMs);
+  EXPECT_TRUE(told("0000:1B:00.0 2 " + uuid)) << GpuOf(collector_.messages());
+  put(ring.AddGroup("1", 2, 0), 4, "0000:1C:00.0");
+  Advance(300 * kMs);
+  EXPECT_TRUE(told("none")) << "it drives several: " << GpuOf(collector_.messages());
 }
 
 TEST_F(AgentTest, SummaryColumnsHaveOneLengthAndTheRightValues) {

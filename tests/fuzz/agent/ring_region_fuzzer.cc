@@ -71,6 +71,7 @@ void ReadAll(const std::string& path) {
   settings.pipeline.log.max_rows = 512;
   agent::RankSession session("1-0.ring", *std::move(region), settings);
   (void)session.Poll(kNow);
+  (void)agent::RankInfoOf(session);
   session.RefreshProgress();
   auto health = agent::RankHealthOf(session, {}, kNow, true);
   agent::TransferWatch().Look(session, kNow, health);

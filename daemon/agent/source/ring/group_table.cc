@@ -30,6 +30,10 @@ bool Distinct(std::vector<std::uint32_t> members) {
   return std::adjacent_find(members.begin(), members.end()) == members.end();
 }
 
+Bytes SlotOf(Bytes all, std::uint32_t index) {
+  return all.subspan(index * sizeof(GroupSlot), sizeof(GroupSlot));
+}
+
 // 0 where it makes no sense.
 std::int64_t StoppedAt(Bytes slot) {
   const auto told = FieldAt<std::uint64_t>(slot, offsetof(GroupSlot, stopped_ns));
@@ -41,19 +45,20 @@ std::int64_t StoppedAt(Bytes slot) {
 absl::Status GroupTable::Refresh(std::uint32_t count) {
   if (count == 0) return absl::OkStatus();
   if (absl::Status status = region_.ReadGroupSlots(count, first_look_); !status.ok()) return status;
-  const bool news = groups_.size() < count || std::any_of(groups_.begin(), groups_.end(),
-                                                          [](const auto& g) { return !g.ready; });
+  groups_.resize(std::max<std::size_t>(groups_.size(), count));
+  bool news = false;
+  for (std::uint32_t i = 0; i < count && !news; ++i) {
+    news = !groups_[i].ready || TellsDevice(i, SlotOf(first_look_, i));
+  }
   if (news) {
     absl::Status status = region_.ReadGroupSlots(count, second_look_);
     if (!status.ok()) return status;
   }
-  groups_.resize(std::max<std::size_t>(groups_.size(), count));
   progress_.resize(groups_.size());
   for (std::uint32_t i = 0; i < count; ++i) {
-    const Bytes slot = Bytes(first_look_).subspan(i * sizeof(GroupSlot), sizeof(GroupSlot));
-    if (!groups_[i].ready && Believable(StateOf(slot))) {
-      TakeSlot(i, Bytes(second_look_).subspan(i * sizeof(GroupSlot), sizeof(GroupSlot)));
-    }
+    const Bytes slot = SlotOf(first_look_, i);
+    if (!groups_[i].ready && Believable(StateOf(slot))) TakeSlot(i, SlotOf(second_look_, i));
+    if (TellsDevice(i, slot)) TakeDevice(SlotOf(second_look_, i), groups_[i]);
     groups_[i].gone = groups_[i].ready && StateOf(slot) == kStateGone;
     progress_[i] = {.entered = FieldAt<std::uint64_t>(slot, offsetof(GroupSlot, entered)),
                     .started = FieldAt<std::uint64_t>(slot, offsetof(GroupSlot, started)),
@@ -61,6 +66,26 @@ absl::Status GroupTable::Refresh(std::uint32_t count) {
                     .stopped_ns = StoppedAt(slot)};
   }
   return absl::OkStatus();
+}
+
+// In a first look: its words are taken from the second.
+bool GroupTable::TellsDevice(std::uint32_t index, Bytes slot) const {
+  const GroupFacts& facts = groups_[index];
+  return facts.ready && !facts.device_told &&
+         FieldAt<std::uint32_t>(slot, offsetof(GroupSlot, device)) != 0;
+}
+
+void GroupTable::TakeDevice(Bytes slot, GroupFacts& facts) {
+  facts.device_told = true;
+  const auto device = FieldAt<std::uint32_t>(slot, offsetof(GroupSlot, device));
+  const Bytes told = slot.subspan(offsetof(GroupSlot, bus_id), abi::kBusIdBytes);
+  const std::size_t length = std::find(told.begin(), told.end(), 0) - told.begin();
+  Gpu gpu{device - 1, std::string(told.begin(), told.begin() + length), ""};
+  if (gpu.number <= kMaxGpuNumber && (gpu.bus_id.empty() || IsPciBusId(gpu.bus_id))) {
+    facts.gpu = std::move(gpu);
+  } else {
+    ++devices_rejected_;
+  }
 }
 
 void GroupTable::TakeSlot(std::uint32_t index, Bytes slot) {

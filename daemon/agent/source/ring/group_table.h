@@ -6,7 +6,8 @@
 // fields are taken from a second one. Members are a stride or a list in the arena; every number is
 // checked against the table's own bounds, and members that make no sense leave the group without
 // members rather than wrong ones (counted in `members_rejected`). Slots never change once ready,
-// except their state and the progress words, so known slots are not decoded again.
+// except their state, the progress words and the device, which may be told later; known slots are
+// not decoded again. A device that makes no sense is none (counted in `devices_rejected`).
 //
 // Thread-safety: single-threaded, owned by the poll loop.
 // Errors: those of RegionReader.
@@ -22,6 +23,7 @@
 
 #include "absl/status/status.h"
 #include "daemon/agent/source/ring/region_reader.h"
+#include "proto/types/gpu.h"
 
 namespace fathom::agent {
 
@@ -36,6 +38,8 @@ struct GroupFacts {
   std::string name;
   std::string description;
   std::vector<std::uint32_t> members;  // global ranks in group order; empty when not known
+  bool device_told = false;            // whether it made sense or not
+  std::optional<Gpu> gpu;              // without its UUID
 };
 
 struct GroupProgress {
@@ -60,10 +64,13 @@ class GroupTable {
   std::span<const GroupFacts> groups() const { return groups_; }
   std::span<const GroupProgress> progress() const { return progress_; }
   std::uint64_t members_rejected() const { return members_rejected_; }
+  std::uint64_t devices_rejected() const { return devices_rejected_; }
 
  private:
   void TakeSlot(std::uint32_t index, std::span<const unsigned char> slot);
   std::optional<std::vector<std::uint32_t>> MembersOf(std::span<const unsigned char> slot);
+  bool TellsDevice(std::uint32_t index, std::span<const unsigned char> slot) const;
+  void TakeDevice(std::span<const unsigned char> slot, GroupFacts& facts);
 
   const RegionReader& region_;
   std::vector<unsigned char> first_look_;
@@ -71,6 +78,7 @@ class GroupTable {
   std::vector<GroupFacts> groups_;
   std::vector<GroupProgress> progress_;
   std::uint64_t members_rejected_ = 0;
+  std::uint64_t devices_rejected_ = 0;
 };
 
 }  // namespace fathom::agent

@@ -13,6 +13,7 @@
 #include <sstream>
 #include <thread>
 
+#include "daemon/agent/source/process/gpu_information.h"
 #include "daemon/agent/source/process/node_facts.h"
 #include "daemon/agent/source/process/process_tree.h"
 #include "daemon/agent/source/process/thread_sampler.h"
@@ -250,6 +251,20 @@ TEST(NodeFactsTest, ReadsTheRealNode) {
   const NodeFacts facts = reader.Read();
   EXPECT_GT(facts.cores, 0u);
   EXPECT_GT(facts.memory_available_bytes, 0u);
+}
+
+TEST(GpuInformationTest, TheUuidOfAGpu) {
+  FakeTree tree;
+  EXPECT_EQ(ReadGpuUuid(tree.roots(), "0000:1B:00.0"), "") << "no driver";
+  const std::string uuid = "GPU-5a3f2c1e-0d4b-6a7c-8e9f-001122334455";
+  tree.Put("proc/driver/nvidia/gpus/0000:1b:00.0/information",
+           "Model: \t\t NVIDIA H200\nIRQ:   \t\t 120\nGPU UUID: \t " + uuid + "\n");
+  EXPECT_EQ(ReadGpuUuid(tree.roots(), "0000:1B:00.0"), uuid);
+  tree.Put("proc/driver/nvidia/gpus/0000:1c:00.0/information",
+           "Model: \t\t Unknown\nGPU UUID: \t " + std::string(uuid.size(), '?') + "\n");
+  EXPECT_EQ(ReadGpuUuid(tree.roots(), "0000:1C:00.0"), "") << "of a GPU that nobody has opened";
+  tree.Put("proc/driver/nvidia/gpus/0000:1d:00.0/information", "Model: \t\t NVIDIA H200\n");
+  EXPECT_EQ(ReadGpuUuid(tree.roots(), "0000:1D:00.0"), "");
 }
 
 }  // namespace

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cstring>
+
 #include "tests/fakes/ring_writer.h"
 
 namespace fathom::agent {
@@ -31,6 +33,11 @@ class GroupTableTest : public testing::Test {
     g.member_stride = stride;
     g.member_offset = offset;
     return Read(slot);
+  }
+
+  void TellDevice(std::uint16_t slot, std::uint32_t device, const char* bus_id) {
+    std::strncpy(writer_.group(slot).bus_id, bus_id, abi::kBusIdBytes);
+    writer_.group(slot).device.store(device);
   }
 
   RingFolder folder_;
@@ -111,6 +118,37 @@ TEST_F(GroupTableTest, TellsWhenACommunicatorWasStopped) {
   writer_.group(slot).stopped_ns.store(~std::uint64_t{0});
   Read(slot);
   EXPECT_EQ(table_.progress()[slot].stopped_ns, 0) << "no time of any machine";
+}
+
+TEST_F(GroupTableTest, TheDeviceOfACommunicator) {
+  const std::uint16_t slot = writer_.AddGroup("tp", 2, 1);
+  TellDevice(slot, 4, "0000:1B:00.0");
+  EXPECT_EQ(Read(slot).gpu, (Gpu{3, "0000:1B:00.0", ""}));
+}
+
+TEST_F(GroupTableTest, ADeviceMayBeToldLater) {
+  const std::uint16_t slot = writer_.AddGroup("tp", 2, 1);
+  EXPECT_FALSE(Read(slot).gpu) << "as in a ring of an earlier version";
+  EXPECT_FALSE(Read(slot).device_told);
+  TellDevice(slot, 1, "");
+  EXPECT_EQ(Read(slot).gpu, (Gpu{0, "", ""})) << "its number alone";
+  TellDevice(slot, 9, "0000:3D:00.0");
+  EXPECT_EQ(Read(slot).gpu, (Gpu{0, "", ""})) << "it does not change";
+}
+
+TEST_F(GroupTableTest, ADeviceThatMakesNoSenseIsNone) {
+  const char* const odd[] = {"0000:1B:00",   "0000:1B:00.0 ", "../../etc/passwd",
+                             "0000:1G:00.0", "\x01\xff",      "00000000:00000000:00"};
+  for (const char* bus_id : odd) {
+    const std::uint16_t slot = writer_.AddGroup("g", 2, 0);
+    TellDevice(slot, 1, bus_id);
+    EXPECT_FALSE(Read(slot).gpu) << bus_id;
+    EXPECT_FALSE(Read(slot).gpu);
+  }
+  const std::uint16_t far = writer_.AddGroup("g", 2, 0);
+  TellDevice(far, 0xffffffff, "");
+  EXPECT_FALSE(Read(far).gpu);
+  EXPECT_EQ(table_.devices_rejected(), std::size(odd) + 1) << "each once";
 }
 
 }  // namespace
