@@ -1,5 +1,6 @@
 #include "collector/cli/json_fields.h"
 
+#include <algorithm>
 #include <cmath>
 #include <string_view>
 
@@ -80,6 +81,18 @@ const Json& ObjectField(const Json& object, const char* name) {
   static const Json& empty = *new Json(Json::object());
   const Json* value = Find(object, name);
   return value != nullptr && value->is_object() ? *value : empty;
+}
+
+std::string GpuField(const Json& rank) {
+  const Json& gpu = ObjectField(rank, "gpu");
+  const std::string bus_id = TextField(gpu, "bus_id");
+  if (!bus_id.empty() || !HasField(gpu, "number")) return bus_id;
+  return std::to_string(IntField(gpu, "number"));
+}
+
+bool SomeTellGpu(const Json& ranks) {
+  return std::any_of(ranks.begin(), ranks.end(),
+                     [](const Json& rank) { return !GpuField(rank).empty(); });
 }
 
 bool HasField(const Json& object, const char* name) {

@@ -26,6 +26,9 @@ bool BoolField(const Json& object, const char* name);
 const Json& ListField(const Json& object, const char* name);
 // The object, or an empty one.
 const Json& ObjectField(const Json& object, const char* name);
+// Of a rank: the PCI bus id of its GPU, or else its number; empty where neither is told.
+std::string GpuField(const Json& rank);
+bool SomeTellGpu(const Json& ranks);
 bool HasField(const Json& object, const char* name);
 std::vector<std::int64_t> IntsField(const Json& object, const char* name);
 // The texts of a list, as TextField reads one; what is no text is left out.

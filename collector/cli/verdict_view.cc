@@ -86,8 +86,8 @@ std::string VerdictView::Culprit() const {
     const bool plain = out == "rank";
     AppendTo(&out, plain ? "" : " with rank", ranks.size() > 1 ? "s " : " ", RankList(ranks));
   }
-  if (!gpu.empty()) AppendTo(&out, " gpu ", gpu);
   if (!node.empty()) AppendTo(&out, " on ", node);
+  if (!gpu.empty()) AppendTo(&out, ", GPU ", gpu);
   return out;
 }
 

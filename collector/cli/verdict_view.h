@@ -61,7 +61,7 @@ struct VerdictView {
 
   // A culprit was found: its grade is established or supported. Weaker grades are leads.
   bool Convicts() const;
-  // "rank 2 on node0", "ranks 1, 3", "link a -> b", "job".
+  // "rank 2 on node0", "rank 2 on node0, GPU 0000:1B:00.0", "ranks 1, 3", "link a -> b", "job".
   std::string Culprit() const;
 };
 

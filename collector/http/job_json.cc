@@ -69,6 +69,9 @@ void WriteRankHead(RankId rank, const RankState& state, const std::string& node,
   json.Field("rank", rank.value).Field("node", node).Field("pid", state.process.pid);
   const char* alive = in_reach ? ProcessName(state.health.state) : "unknown";
   json.Field("state", state.gone ? "gone" : alive);
+  if (state.gpu == nullptr) return;
+  json.Key("gpu").BeginObject().Field("number", state.gpu->number);
+  json.Field("bus_id", state.gpu->bus_id).Field("uuid", state.gpu->uuid).EndObject();
 }
 
 using Series = std::uint64_t HeatCell::*;

@@ -7,6 +7,7 @@
 #include "collector/limits.h"
 #include "fathom/v1/agent.pb.h"
 #include "proto/types/bounds.h"
+#include "proto/types/gpu.h"
 
 namespace fathom::collector {
 namespace {
@@ -41,13 +42,20 @@ Rejection Check(const v1::Hello& hello) {
   return std::nullopt;
 }
 
+// What is said of it ends up in commands that people run.
+Rejection CheckGpu(const v1::Gpu& gpu) {
+  if (gpu.number() > kMaxGpuNumber) return kBadNumber;
+  if (!gpu.bus_id().empty() && !IsPciBusId(gpu.bus_id())) return kBadString;
+  return gpu.uuid().empty() || IsGpuUuid(gpu.uuid()) ? Rejection() : kBadString;
+}
+
 Rejection Check(const v1::RankInfo& info) {
   if (auto bad = CheckWho(info.job(), info.rank())) return bad;
   if (info.world_size() == 0 || info.world_size() > kMaxWorldSize) return kBadWorldSize;
   if (info.rank() >= info.world_size()) return kBadRank;
   if (!Printable(info.tracer_version(), kMaxNameBytes)) return kBadString;
   if (info.started_wall_ns() < 0 || info.started_wall_ns() > kFarWallNs) return kBadNumber;
-  return std::nullopt;
+  return info.has_gpu() ? CheckGpu(info.gpu()) : std::nullopt;
 }
 
 Rejection Check(const v1::GroupInfo& group) {

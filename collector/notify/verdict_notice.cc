@@ -13,6 +13,9 @@ Notice NoticeOf(const Episode& episode, const std::string& page_url) {
   notice.severity = IsHang(verdict) ? Severity::kCritical : Severity::kWarning;
   notice.summary = verdict.sentence;
   notice.description = absl::StrCat("Grade: ", std::string(ToString(verdict.grade)), ".");
+  if (!verdict.entity.gpu.empty()) {
+    notice.description += absl::StrCat(" GPU: ", verdict.entity.gpu, ".");
+  }
   if (!verdict.evidence.empty()) {
     notice.description += " " + verdict.evidence.front().statement;
   }

@@ -16,7 +16,7 @@ std::string KeyOf(const diagnosis::Verdict& verdict) {
   std::string key(ToString(verdict.cause));
   key.append("|").append(ToString(entity.type)).append("|");
   for (const RankId rank : entity.ranks) key.append(std::to_string(rank.value)).append(",");
-  key.append("|").append(entity.node).append("|").append(entity.gpu);
+  key.append("|").append(entity.node).append("|");  // its GPU follows from the rank
   key.append("|").append(entity.link_src).append(">").append(entity.link_dst);
   return key;
 }
@@ -52,7 +52,7 @@ bool Differs(const diagnosis::Verdict& a, const diagnosis::Verdict& b) {
   const auto far = [](double x, double y) {
     return std::abs(x - y) > 0.05 * std::max({std::abs(x), std::abs(y), 1e-9});
   };
-  return a.sentence != b.sentence || a.victims != b.victims ||
+  return a.sentence != b.sentence || a.entity.gpu != b.entity.gpu || a.victims != b.victims ||
          a.evidence.size() != b.evidence.size() || far(a.cost.slowdown, b.cost.slowdown) ||
          far(a.cost.gpu_hours, b.cost.gpu_hours);
 }

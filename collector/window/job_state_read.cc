@@ -63,6 +63,7 @@ diagnosis::RankFacts JobState::FactsOf(RankId rank, const RankState& state, bool
   diagnosis::RankFacts facts;
   facts.rank = rank;
   facts.node = ranks_.NodeOf(state);
+  if (state.gpu != nullptr) facts.gpu = *state.gpu;
   facts.pid = state.process.pid;
   facts.state = health.state;
   facts.exited_orderly = state.exited_orderly;

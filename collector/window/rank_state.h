@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "diagnosis/model/job_view.h"
+#include "proto/types/gpu.h"
 
 namespace fathom::collector {
 
@@ -92,6 +93,7 @@ struct RankHealthState {
 
 struct RankState {
   RankProcess process;
+  std::unique_ptr<const Gpu> gpu;  // null: not known, or it drives several
   bool gone = false;
   bool exited_orderly = false;
   WallNs gone_at;                  // by its node's clock

@@ -37,6 +37,12 @@ diagnosis::ProcessState StateOf(const std::string& letter) {
   }
 }
 
+std::unique_ptr<const Gpu> GpuOf(const v1::RankInfo& info) {
+  if (!info.has_gpu()) return nullptr;
+  const v1::Gpu& gpu = info.gpu();
+  return std::make_unique<const Gpu>(Gpu{gpu.number(), gpu.bus_id(), gpu.uuid()});
+}
+
 diagnosis::OpenOp OpenOpOf(const v1::OpenOp& op) {
   const bool kind_known = op.kind() < kCollectiveKindCount;
   const bool type_known = op.data_type() < kDataTypeCount;
@@ -238,6 +244,7 @@ RankTable::Admission RankTable::Admit(const v1::RankInfo& info, std::string_view
   }
   if (known != nullptr) {
     known->process.sources |= info.sources();
+    known->gpu = GpuOf(info);
     return {};
   }
   if (room == 0) return {false, restart, RejectReason::kTooManyRanks};
@@ -245,6 +252,7 @@ RankTable::Admission RankTable::Admit(const v1::RankInfo& info, std::string_view
   RankState& added = ranks_[RankId(info.rank())];
   added = RankState();
   added.process = process;
+  added.gpu = GpuOf(info);
   return {true, restart, std::nullopt};
 }
 

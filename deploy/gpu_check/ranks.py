@@ -2,8 +2,9 @@
 
     ranks.py ITERATIONS plain|profile|graph ADDRESS     (RANK and WORLD_SIZE from the environment)
 
-Prints one JSON line: sums, NCCL's version, and with `profile` what PyTorch's own profiler says that
-an all-reduce takes on the GPU, in the middle. With `graph` the all-reduce is captured once and replayed.
+Prints one JSON line: sums, NCCL's version, where on the PCI bus PyTorch has its GPU (null where it does not
+tell), and with `profile` what PyTorch's own profiler says that an all-reduce takes on the GPU, in the middle.
+With `graph` the all-reduce is captured once and replayed.
 """
 import json
 import os
@@ -44,7 +45,9 @@ def median_us(profiled):
 
 
 loop(3)
-result = {"nccl": ".".join(map(str, torch.cuda.nccl.version()))}
+properties = torch.cuda.get_device_properties(0)
+result = {"nccl": ".".join(map(str, torch.cuda.nccl.version())),
+          "pci": [getattr(properties, f"pci_{part}_id", None) for part in ("domain", "bus", "device")]}
 if mode == "profile":
     from torch.profiler import ProfilerActivity, profile
 

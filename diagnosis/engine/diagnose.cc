@@ -180,18 +180,29 @@ void AddRise(Diagnosis rise, Diagnosis& out) {
   out.undecided = false;
 }
 
+void NameGpu(const JobView& view, Verdict& verdict) {
+  Entity& entity = verdict.entity;
+  const bool of_rank = entity.type == EntityType::kRank || entity.type == EntityType::kGpu;
+  if (of_rank && entity.ranks.size() == 1) entity.gpu = GpuOf(view, entity.ranks.front());
+}
+
+Diagnosis Named(const JobView& view, Diagnosis diagnosis) {
+  for (Verdict& verdict : diagnosis.verdicts) NameGpu(view, verdict);
+  return diagnosis;
+}
+
 }  // namespace
 
 Diagnosis Diagnose(const JobView& view, const Suspicion& suspicion, const DiagnosisConfig& config) {
   Diagnosis out = DiagnoseOne(view, suspicion, ExplainedOf(suspicion), config);
   if (suspicion.rise.empty()) {
     out.named = NamesSomebody(out);
-    return out;
+    return Named(view, std::move(out));
   }
   const Suspicion& rise = suspicion.rise.front();
   Diagnosis of_rise = DiagnoseOne(view, rise, ExplainedOfRise(suspicion), config);
   if (NamesSomebody(of_rise)) AddRise(std::move(of_rise), out);
-  return out;
+  return Named(view, std::move(out));
 }
 
 void Remember(const Diagnosis& diagnosis, Episode& episode) {

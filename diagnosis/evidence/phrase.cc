@@ -200,6 +200,13 @@ Advice AdviceOn(Cause cause) {
   }
 }
 
+// By its bus id: other ranks of the node may call another GPU by the same number.
+void LookAtGpu(const RankFacts* facts, Verdict& verdict) {
+  if (facts == nullptr || !facts->gpu || !IsPciBusId(facts->gpu->bus_id)) return;
+  verdict.action_command =
+      absl::StrCat("nvidia-smi -q -i ", facts->gpu->bus_id, " -d CLOCK,PERFORMANCE,TEMPERATURE");
+}
+
 }  // namespace
 
 std::string Duration(double seconds) {
@@ -242,6 +249,12 @@ std::string RankName(const JobView& view, RankId rank) {
   const std::string node = NodeOf(view, rank);
   if (node.empty()) return absl::StrCat("Rank ", rank.value);
   return absl::StrCat("Rank ", rank.value, " on node ", node);
+}
+
+std::string RankAndGpuName(const JobView& view, RankId rank) {
+  const std::string gpu = GpuOf(view, rank);
+  if (gpu.empty()) return RankName(view, rank);
+  return absl::StrCat(RankName(view, rank), " (GPU ", gpu, ")");
 }
 
 std::string CauseInWords(Cause cause) {
@@ -303,6 +316,7 @@ void AdviseOnRank(const JobView& view, RankId rank, Verdict& verdict) {
   const Advice advice = AdviceOn(verdict.cause);
   verdict.action_text = advice.text;
   verdict.action_command = CommandOnProcess(advice.command, FactsOf(view, rank));
+  if (verdict.cause == Cause::kComputeSlow) LookAtGpu(FactsOf(view, rank), verdict);
   AdviseWhereToRun(NodeOf(view, rank), verdict);
 }
 
@@ -314,11 +328,13 @@ void AdviseWhereToRun(const std::string& node, Verdict& verdict) {
 void DescribeSlowRank(const Case& c, const Ledger& ledger, const RankAccount& account,
                       Verdict& verdict) {
   const double own = std::max(account.typical.total, account.path_typical);
+  const bool computes = verdict.cause == Cause::kComputeSlow;
   verdict.sentence = absl::StrFormat(
       "%s %s the job back %s: %s more %s in each slow iteration; an iteration "
       "takes %s instead of %s (%.1fx), %s lost so far.",
-      RankName(c.view, account.rank), Evidently(verdict), SinceInWords(c.suspicion.onset),
-      Duration(own), CauseInWords(verdict.cause), Duration(c.suspicion.measured.Seconds()),
+      computes ? RankAndGpuName(c.view, account.rank) : RankName(c.view, account.rank),
+      Evidently(verdict), SinceInWords(c.suspicion.onset), Duration(own),
+      CauseInWords(verdict.cause), Duration(c.suspicion.measured.Seconds()),
       Duration(ledger.expected), c.suspicion.measured.Seconds() / ledger.expected,
       Lost(verdict.cost.gpu_hours));
   AddSlowEvidence(c, ledger, account, verdict);

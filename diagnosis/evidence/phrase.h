@@ -30,6 +30,9 @@ std::string RanksAtStart(const std::vector<RankId>& ranks);
 // "Rank 2 on node a" or "Rank 2".
 std::string RankName(const JobView& view, RankId rank);
 
+// "Rank 2 on node a (GPU 0000:1B:00.0)"; as RankName where its GPU is not known.
+std::string RankAndGpuName(const JobView& view, RankId rank);
+
 // "TENSOR (1)", "group 1", "a group" where it is not known.
 std::string GroupName(const JobView& view, GroupId id);
 

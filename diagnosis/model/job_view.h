@@ -21,6 +21,7 @@
 #include "diagnosis/model/comm_op.h"
 #include "diagnosis/model/rank_record.h"
 #include "diagnosis/model/schedule_trace.h"
+#include "proto/types/gpu.h"
 #include "proto/types/ids.h"
 #include "proto/types/time_units.h"
 
@@ -151,6 +152,7 @@ struct ProcessSample {
 struct RankFacts {
   RankId rank;
   std::string node;
+  std::optional<Gpu> gpu;  // none: not known, or it drives several
   std::uint32_t pid = 0;
   ProcessState state = ProcessState::kUnknown;
   bool exited_orderly = false;

@@ -43,6 +43,13 @@ std::string NodeOf(const JobView& view, RankId rank) {
   return facts == nullptr ? "" : facts->node;
 }
 
+std::string GpuOf(const JobView& view, RankId rank) {
+  const RankFacts* facts = FactsOf(view, rank);
+  if (facts == nullptr || !facts->gpu) return "";
+  const Gpu& gpu = *facts->gpu;
+  return gpu.bus_id.empty() ? std::to_string(gpu.number) : gpu.bus_id;
+}
+
 std::set<std::string> NodesOf(const JobView& view, const std::vector<RankId>& ranks) {
   std::set<std::string> nodes;
   for (const RankId rank : ranks) nodes.insert(NodeOf(view, rank));

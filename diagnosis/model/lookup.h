@@ -23,6 +23,8 @@ bool Contains(const std::vector<RankId>& ranks, RankId rank);
 
 // Empty where it is not known.
 std::string NodeOf(const JobView& view, RankId rank);
+// Of the GPU that it drives its PCI bus id, or else its number; empty where neither is known.
+std::string GpuOf(const JobView& view, RankId rank);
 // With an empty one where that of a rank is not known.
 std::set<std::string> NodesOf(const JobView& view, const std::vector<RankId>& ranks);
 

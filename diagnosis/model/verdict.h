@@ -71,7 +71,7 @@ struct Entity {
   EntityType type = EntityType::kRank;
   std::vector<RankId> ranks;
   std::string node;
-  std::string gpu;
+  std::string gpu;  // of a single rank: PCI bus id, else its number; empty where not known
   std::string link_src;
   std::string link_dst;
 };

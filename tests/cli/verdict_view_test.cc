@@ -11,6 +11,9 @@ VerdictView WithEntity(const char* entity) {
 
 TEST(VerdictViewTest, NamesTheCulpritByItsKind) {
   EXPECT_EQ(WithEntity(R"({"type":"rank","ranks":[2],"node":"n0"})").Culprit(), "rank 2 on n0");
+  EXPECT_EQ(WithEntity(R"({"type":"rank","ranks":[2],"node":"n0","gpu":"0000:1B:00.0"})").Culprit(),
+            "rank 2 on n0, GPU 0000:1B:00.0");
+  EXPECT_EQ(WithEntity(R"({"type":"rank","ranks":[2],"gpu":"3"})").Culprit(), "rank 2, GPU 3");
   EXPECT_EQ(WithEntity(R"({"type":"rank","ranks":[3,1]})").Culprit(), "ranks 1, 3");
   EXPECT_EQ(WithEntity(R"({"type":"link","link":{"src":"a","dst":"b"}})").Culprit(), "link a -> b");
   EXPECT_EQ(WithEntity(R"({"type":"host","node":"n0","ranks":[0,1,2,3]})").Culprit(), "host n0");

@@ -86,8 +86,9 @@ class Nccl(RunTest):
         self.assertEqual(report["verdicts"], [])
 
     def test_a_throttled_gpu_and_the_kernel_that_got_slow(self):
-        self.verdict_of("--tp", 2, "--dp", 2, "--fault", "slow_gpu", "--rank", 2, "--at", 120, "--ms", 200,
-                        causes=("compute_slow",), ranks=[2])
+        report = self.verdict_of("--tp", 2, "--dp", 2, "--fault", "slow_gpu", "--rank", 2, "--at", 120, "--ms", 200,
+                                 causes=("compute_slow",), ranks=[2], CUDA_VISIBLE_DEVICES="1,5,3,2")
+        self.names_the_gpu(report["verdicts"][0], "0000:3E:00.0" if WITH_CUDA else "2")
         if not WITH_CUDA:
             return
         profile = self.fathom("profile", "--seconds", 1, "-o", "json")
@@ -105,6 +106,18 @@ class Nccl(RunTest):
         doctor = self.fathom("doctor", "--job", "gpu")
         self.assertEqual(doctor.returncode, 0, doctor.stderr)
         self.assertIn(b"gpu_window", doctor.stdout)
+        self.assertRegex(doctor.stdout.decode(), r"(?m)^ *2 +\S+ +0000:3E:00\.0 ")
+
+    def names_the_gpu(self, verdict, gpu):
+        """In the report, in words, and in what to do: the third of those that the process may see."""
+        self.assertEqual(verdict["entity"]["gpu"], gpu)
+        self.assertIn(f"(GPU {gpu})", verdict["sentence"])
+        self.assertEqual("nvidia-smi -q -i 0000:3E:00.0" in verdict["action"]["command"], WITH_CUDA)
+        health = {r["rank"]: r["gpu"] for r in self.get("health")["ranks"]}
+        self.assertEqual(health[2], {"number": 2, "bus_id": "0000:3E:00.0" if WITH_CUDA else "", "uuid": ""})
+        self.assertEqual(health[0]["bus_id"], "0000:26:00.0" if WITH_CUDA else "")
+        explained = self.fathom("explain", verdict["id"])
+        self.assertIn(f", GPU {gpu}", explained.stdout.decode())
 
     def test_a_throttled_gpu_among_sixteen(self):
         self.verdict_of_sixteen("--tp", 2, "--pp", 2, "--dp", 4, "--fault", "slow_gpu", "--rank", 9, "--at", 60, "--ms", 500,

@@ -39,13 +39,17 @@ std::string TransfersOff(const Json& health) {
 }  // namespace
 
 std::string JobSourcesTable(const Json& health) {
+  const Json& ranks = ListField(health, "ranks");
+  const bool gpus = SomeTellGpu(ranks);
   std::vector<Table::Column> columns = {{"RANK", Table::Align::kRight}, {"NODE"}};
+  if (gpus) columns.push_back({"GPU"});
   for (const char* source : kSources) columns.push_back({source});
   columns.push_back({"TIER"});
   columns.push_back({"WHY NO WINDOW"});
   Table table(std::move(columns));
-  for (const Json& rank : ListField(health, "ranks")) {
+  for (const Json& rank : ranks) {
     std::vector<std::string> row = {Cat(IntField(rank, "rank")), TextField(rank, "node")};
+    if (gpus) row.push_back(GpuField(rank));
     for (const char* source : kSources) row.push_back(TextField(SourcesOf(rank), source));
     row.push_back(TierOf(rank));
     row.push_back(TextField(rank, "window_refused"));
@@ -67,6 +71,7 @@ Json JobSourcesJson(const Json& health) {
   for (const Json& rank : ListField(health, "ranks")) {
     ranks.push_back({{"rank", IntField(rank, "rank")},
                      {"node", TextField(rank, "node")},
+                     {"gpu", GpuField(rank)},
                      {"sources", SourcesOf(rank)},
                      {"switched_off", ListField(rank, "switched_off")},
                      {"tier", TierOf(rank)},

@@ -143,6 +143,8 @@ std::string RanksTable(const Json& ranks, const ListStyle& style) {
   if (style.wide) {
     for (const char* name : {"TORN", "INVALID", "DROPS"}) columns.push_back({name, kRight});
   }
+  const bool gpus = style.wide && SomeTellGpu(ranks);
+  if (gpus) columns.push_back({"GPU"});
   Table table(std::move(columns));
   for (const Json& rank : ranks) {
     Row row = {Count(rank, "rank"),
@@ -156,6 +158,7 @@ std::string RanksTable(const Json& ranks, const ListStyle& style) {
       AddAll(&row, {Count(rank, "records_torn"), Count(rank, "records_invalid"),
                     Cat(SumOfValues(ObjectField(rank, "tracer_drops")))});
     }
+    if (gpus) row.push_back(GpuField(rank));
     table.Add(std::move(row));
   }
   return table.ToString();

@@ -220,6 +220,7 @@ std::string VerdictCard(const VerdictView& v, const Terminal& terminal, std::str
   Lines lines(terminal, kCardIndent);
   lines.Add("grade", v.grade, GradeInk(v.grade));
   lines.Add("cause", CauseText(v));
+  lines.Add("gpu", v.gpu);
   lines.Add("since", SinceText(v));
   lines.Add("until", UntilText(v));
   lines.Add("cost", CostText(v));

@@ -19,6 +19,7 @@ export interface Job {
 export interface RankState {
   rank: number;
   node: string;
+  gpu: string; // PCI bus id, or the number its process knows it by; empty: not known
   pid: number;
   state: string;
   lastEventAgeS: number;
@@ -80,6 +81,11 @@ export function decodeGroups(value: unknown): GroupInfo[] {
   }));
 }
 
+function gpuName(value: unknown): string {
+  const gpu = object(value);
+  return text(gpu.bus_id) || ("number" in gpu ? String(number(gpu.number)) : "");
+}
+
 function decodeRank(rank: Record<string, unknown>): RankState {
   const drops: [string, number][] = [
     ["overwritten before they were read", number(rank.records_lost)],
@@ -91,6 +97,7 @@ function decodeRank(rank: Record<string, unknown>): RankState {
   return {
     rank: number(rank.rank),
     node: text(rank.node),
+    gpu: gpuName(rank.gpu),
     pid: number(rank.pid),
     state: text(rank.state),
     lastEventAgeS: number(rank.last_event_age_s, -1),

@@ -58,7 +58,7 @@ export function decodeRecorded(value: unknown): Recorded {
   state.groups = decodeGroups(report.job);
   state.health = {
     ranks: objects(data.ranks).map((rank) => ({
-      rank: number(rank.rank), node: text(rank.node), pid: number(rank.pid), state: text(rank.state), lastEventAgeS: -1, records: 0, lost: 0, drops: [],
+      rank: number(rank.rank), node: text(rank.node), gpu: "", pid: number(rank.pid), state: text(rank.state), lastEventAgeS: -1, records: 0, lost: 0, drops: [],
     })),
     agents: [],
     signals: state.report.signals,

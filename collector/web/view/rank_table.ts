@@ -45,13 +45,15 @@ export class RankTable {
     const placement = placementOf(state);
     const placed = (["stage", "data"] as const).filter((subject) => placement[subject].size > 0);
     const info = new Map(state.health?.ranks.map((rank) => [rank.rank, rank]));
+    const gpus = state.health?.ranks.some((rank) => rank.gpu !== "") ?? false;
     const lines = order.map((at) => {
       const rank = data.ranks[at]!;
       const known = info.get(rank);
-      return [`${culprits.has(rank) ? "◆ " : ""}${rank}`, known?.node ?? "", ...placed.map((subject) => placeText(placement, subject, rank)),
+      return [`${culprits.has(rank) ? "◆ " : ""}${rank}`, known?.node ?? "", ...(gpus ? [known?.gpu ?? ""] : []), ...placed.map((subject) => placeText(placement, subject, rank)),
         known ? String(known.pid) : "", known ? processStateText(known.state) : "", ...[late, wait, cpu, blocked].map((means) => seconds(means![at]!))];
     });
-    this.slot.show([lines, all.length, placed], () => [table(lines, placed.map((subject) => PLACES[subject])), this.more(all.length)]);
+    const places = placed.map((subject) => PLACES[subject]);
+    this.slot.show([lines, all.length, placed, gpus], () => [table(lines, places, gpus), this.more(all.length)]);
   }
 
   private more(ranks: number): HTMLElement | null {
@@ -65,9 +67,9 @@ export class RankTable {
 
 const PLACES = { stage: "stage", data: "data rank" };
 
-function table(lines: string[][], places: string[]): HTMLElement {
+function table(lines: string[][], places: string[], gpus: boolean): HTMLElement {
   const numbers = ["pid", "came late", "waited", "CPU", "blocked", ...places];
-  const head = ["rank", "node", ...places, "pid", "process", "came late", "waited", "CPU", "blocked"];
+  const head = ["rank", "node", ...(gpus ? ["GPU"] : []), ...places, "pid", "process", "came late", "waited", "CPU", "blocked"];
   const columns = head.map((name): [string, string] => [name, numbers.includes(name) ? "num" : ""]);
   return element("table", { class: "grid" }, gridHead(columns),
     element("tbody", {}, ...lines.map((cells) => element("tr", { class: cells[0]!.startsWith("◆") ? "culprit" : null },

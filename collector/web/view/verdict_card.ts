@@ -64,12 +64,13 @@ function culpritFact(v: Verdict, state: JobState | null): HTMLElement {
   const name = culpritName(v, rankNames);
   const info = v.entity.ranks.length === 1 ? state?.health?.ranks.find((r) => r.rank === v.entity.ranks[0]) : undefined;
   const node = v.entity.node || info?.node || "";
+  const gpu = v.entity.gpu || info?.gpu || "";
   const known = state?.nodes.find((each) => each.name === node);
   const again = known && known.convictedJobs > 1 ? `convicted in ${plural(known.convictedJobs, "job")} of late` : null;
   return fact("Culprit", [element("span", { class: "culprit-name" }, element("span", { class: "mark", "aria-hidden": "true" }, "◆"), name)],
     known ? element("span", {}, name.includes(node) ? "" : "on ", element("a", { href: nodeLink(node) }, name.includes(node) ? "its history" : node))
       : node && !name.includes(node) ? `on ${node}` : null,
-    again, info && info.pid > 0 ? `pid ${info.pid}` : null);
+    gpu && !name.includes(gpu) ? `GPU ${gpu}` : null, again, info && info.pid > 0 ? `pid ${info.pid}` : null);
 }
 
 function victimsFact(v: Verdict): HTMLElement {

@@ -73,7 +73,7 @@ Verdict ConvictLagging(const StuckJob& job, const Lagging& lagging) {
       "%s entered %s %d of %s %s ago as the others did, and its device has not begun it, while on "
       "%s it runs and waits; no communication that it entered before is open: something else "
       "keeps its device busy.",
-      RankName(view, lagging.rank), name, lagging.stuck->sequence.value,
+      RankAndGpuName(view, lagging.rank), name, lagging.stuck->sequence.value,
       GroupName(view, lagging.stuck->group), Duration(op.age.Seconds()),
       RanksInWords(lagging.begun));
   verdict.evidence.push_back({"Members whose part of the op has begun, against all.",

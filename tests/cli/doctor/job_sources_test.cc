@@ -24,6 +24,19 @@ TEST(JobSourcesTest, TellsTheTierOfEachRankAndWhatIsHidden) {
   EXPECT_THAT(text, testing::Not(testing::HasSubstr("hides: ranks")));
 }
 
+TEST(JobSourcesTest, TellsWhichGpuARankDrives) {
+  EXPECT_THAT(JobSourcesTable(Health()), testing::Not(testing::HasSubstr("GPU ")));
+  Json health = Health();
+  health["ranks"][0]["gpu"] = {{"number", 0}, {"bus_id", "0000:1B:00.0"}, {"uuid", ""}};
+  health["ranks"][1]["gpu"] = {{"number", 0}, {"bus_id", ""}, {"uuid", ""}};
+  const std::string text = JobSourcesTable(health);
+  EXPECT_THAT(text, testing::ContainsRegex("RANK +NODE +GPU +gloo"));
+  EXPECT_THAT(text, testing::ContainsRegex("0 +a +0000:1B:00.0 +off"));
+  EXPECT_THAT(text, testing::ContainsRegex("1 +a +0 +- +on")) << "its number alone";
+  EXPECT_EQ(JobSourcesJson(health)["ranks"][0]["gpu"], "0000:1B:00.0");
+  EXPECT_EQ(JobSourcesJson(health)["ranks"][2]["gpu"], "");
+}
+
 TEST(JobSourcesTest, WhatAPersonSwitchedOffIsTold) {
   Json health = Health();
   health["ranks"][1]["sources"]["nccl_plugin"] = "switched_off";

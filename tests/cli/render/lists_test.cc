@@ -28,6 +28,15 @@ TEST_F(ListsTest, Ranks) {
   ExpectGolden(RanksTable(ranks, wide_), "ranks_wide.txt");
 }
 
+TEST_F(ListsTest, TheGpusOfRanksThatTellThem) {
+  Json ranks = ReadGoldenJson("health.json").at("ranks");
+  ranks[1]["gpu"] = {{"number", 1}, {"bus_id", "0000:1B:00.0"}, {"uuid", ""}};
+  EXPECT_EQ(RanksTable(ranks, narrow_).find("GPU"), std::string::npos);
+  const std::string wide = RanksTable(ranks, wide_);
+  EXPECT_NE(wide.find("DROPS  GPU"), std::string::npos) << wide;
+  EXPECT_NE(wide.find("  0000:1B:00.0"), std::string::npos) << wide;
+}
+
 TEST_F(ListsTest, Verdicts) {
   const Json verdicts = ReadGoldenJson("verdicts.json").at("verdicts");
   ExpectGolden(VerdictsTable(verdicts, narrow_), "verdicts.txt");

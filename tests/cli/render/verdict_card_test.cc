@@ -24,6 +24,16 @@ TEST_F(VerdictCardTest, CardAndPageOfAnActiveVerdict) {
   ExpectGolden(VerdictSummary(verdict, Terminal()), "summary.txt");
 }
 
+TEST_F(VerdictCardTest, TheGpuWhereItIsKnown) {
+  Json verdict = verdicts_[0];
+  verdict["entity"]["gpu"] = "0000:1B:00.0";
+  const VerdictView read = ReadVerdict(verdict);
+  EXPECT_NE(VerdictCard(read, Terminal(), "").find("gpu        0000:1B:00.0\n"), std::string::npos)
+      << VerdictCard(read, Terminal(), "");
+  EXPECT_NE(VerdictPage(read, Terminal()).find("rank 2 on node0, GPU 0000:1B:00.0\n"),
+            std::string::npos);
+}
+
 TEST_F(VerdictCardTest, PageOfAClosedVerdict) {
   ExpectGolden(VerdictPage(ReadVerdict(verdicts_[1]), Terminal()), "page_closed.txt");
 }

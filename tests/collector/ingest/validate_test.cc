@@ -22,6 +22,26 @@ TEST(Validate, TakesWhatAgentsSend) {
   EXPECT_FALSE(Validate(v1::AgentMessage())) << "a body of a later version";
 }
 
+TEST(Validate, AGpuHasTheShapeOfOne) {
+  const auto of = [](std::uint32_t number, const char* bus_id, const char* uuid) {
+    v1::RankInfo info = RankOf(3, 4);
+    info.mutable_gpu()->set_number(number);
+    info.mutable_gpu()->set_bus_id(bus_id);
+    info.mutable_gpu()->set_uuid(uuid);
+    return Validate(Message(2, info));
+  };
+  EXPECT_FALSE(of(0, "", ""));
+  EXPECT_FALSE(of(7, "0000:1B:00.0", "GPU-5a3f2c1e-0d4b-6a7c-8e9f-001122334455"));
+  EXPECT_FALSE(of(7, "00010000:1b:00.0", "")) << "as NVML writes it";
+  EXPECT_EQ(of(1 << 20, "", ""), kBadNumber);
+  for (const char* bus_id : {"0000:1B:00", "0000:1B:00.0;id", "$(id)", "0000:1B:00.0\n"}) {
+    EXPECT_EQ(of(0, bus_id, ""), kBadString) << bus_id;
+  }
+  for (const char* uuid : {"GPU-", "MIG-5a3f2c1e-0d4b-6a7c-8e9f-001122334455", "<script>"}) {
+    EXPECT_EQ(of(0, "", uuid), kBadString) << uuid;
+  }
+}
+
 struct BadSummary {
   const char* what;
   std::function<void(v1::SummaryBatch&)> spoil;

@@ -87,6 +87,18 @@ TEST_F(JobVerdictsTest, AJobThatDiesWithinOneLookKeepsItsVerdict) {
   EXPECT_EQ(changes[1].second.verdict.cause, Cause::kProcessDead);
 }
 
+TEST_F(JobVerdictsTest, AGpuThatIsToldLaterIsNoOtherCulprit) {
+  const Episode opened = Opened(2, Grade::kEstablished);
+  auto named = Slow(2, Grade::kEstablished);
+  named.entity.gpu = "0000:1B:00.0";
+  clock.AdvanceSeconds(JobVerdicts::kUpdateGap.Seconds());
+  const auto changes = Diagnose({named});
+  ASSERT_EQ(changes.size(), 1u);
+  EXPECT_EQ(changes[0].first, VerdictChange::kUpdated);
+  EXPECT_EQ(changes[0].second.id, opened.id);
+  EXPECT_EQ(changes[0].second.verdict.entity.gpu, "0000:1B:00.0");
+}
+
 TEST_F(JobVerdictsTest, AHangThatEndsSaysHowLongItLasted) {
   auto hung = Slow(2, Grade::kSupported, Cause::kNonCommunicationHang);
   hung.problem = diagnosis::ProblemClass::kNonCommunicationHang;

@@ -53,6 +53,19 @@ TEST_F(JobStateTest, TheViewTellsRanksGroupsAndSignals) {
   EXPECT_EQ(view.signals[1].level, diagnosis::SignalState::Level::kPartly);
 }
 
+TEST_F(JobStateTest, TheGpuOfARankMayBeToldLaterAndTakenBack) {
+  Start(2);
+  EXPECT_FALSE(View().ranks[1].gpu);
+  v1::RankInfo info = RankOf(1, 2);
+  info.mutable_gpu()->set_number(3);
+  info.mutable_gpu()->set_bus_id("0000:1B:00.0");
+  ASSERT_FALSE(job.Apply(info, "n0", kRoom).rejected);
+  EXPECT_EQ(View().ranks[1].gpu, (Gpu{3, "0000:1B:00.0", ""}));
+  EXPECT_FALSE(View().ranks[0].gpu);
+  ASSERT_FALSE(job.Apply(RankOf(1, 2), "n0", kRoom).rejected);
+  EXPECT_FALSE(View().ranks[1].gpu) << "it drives several";
+}
+
 TEST_F(JobStateTest, ARankSpeaksThroughItsOwnNodeOnly) {
   Start(2);
   EXPECT_EQ(job.Apply(Batch({}), "evil").rejected, RejectReason::kNotOwner);

@@ -4,6 +4,7 @@
 #include "diagnosis/evidence/cost.h"
 #include "diagnosis/evidence/parts.h"
 #include "diagnosis/evidence/phrase.h"
+#include "diagnosis/model/lookup.h"
 #include "gtest/gtest.h"
 
 namespace fathom::diagnosis {
@@ -115,6 +116,32 @@ TEST(PhraseTest, UserCodeIsNeverACaseForTheNode) {
     EXPECT_EQ(verdict.action_text.find("cordon"), std::string::npos);
     EXPECT_NE(verdict.action_text.find("node a"), std::string::npos);
   }
+}
+
+TEST(PhraseTest, TheGpuOfARankIsNamedWhereItIsKnown) {
+  JobView view;
+  RankFacts facts;
+  facts.rank = RankId(2);
+  facts.node = "a";
+  const auto said = [&](std::optional<Gpu> gpu) {
+    facts.gpu = std::move(gpu);
+    view.ranks = {facts};
+    Verdict verdict;
+    verdict.cause = Cause::kComputeSlow;
+    AdviseOnRank(view, RankId(2), verdict);
+    return std::pair(RankAndGpuName(view, RankId(2)), verdict.action_command);
+  };
+  const std::string either =
+      "nvidia-smi -q -d CLOCK,PERFORMANCE,TEMPERATURE || turbostat --num_iterations 3";
+  EXPECT_EQ(said(std::nullopt), std::pair(std::string("Rank 2 on node a"), either));
+  EXPECT_EQ(said(Gpu{3, "0000:1B:00.0", ""}),
+            std::pair(std::string("Rank 2 on node a (GPU 0000:1B:00.0)"),
+                      std::string("nvidia-smi -q -i 0000:1B:00.0 -d "
+                                  "CLOCK,PERFORMANCE,TEMPERATURE")));
+  EXPECT_EQ(said(Gpu{3, "", ""}), std::pair(std::string("Rank 2 on node a (GPU 3)"), either))
+      << "nvidia-smi may count otherwise";
+  EXPECT_EQ(said(Gpu{3, "$(id)", ""}).second, either);
+  EXPECT_EQ(GpuOf(view, RankId(9)), "") << "nobody";
 }
 
 TEST(CommandTest, HoldsPlainNamesOnly) {

@@ -164,7 +164,7 @@ export class Scenario {
   health() {
     return {
       ranks: [...Array(this.ranks).keys()].map((rank) => ({
-        rank, node: this.node(rank), pid: 4200 + rank, state: this.silent.includes(rank) ? "stopped" : "running",
+        rank, node: this.node(rank), ...(this.gpus ? { gpu: { number: rank % 8, bus_id: busId(rank), uuid: "" } } : {}), pid: 4200 + rank, state: this.silent.includes(rank) ? "stopped" : "running",
         last_event_age_s: this.silent.includes(rank) ? 24.5 : 0.2, records_total: 1000 + this.last * 24,
         records_lost: rank === this.losing ? 120 : 0, records_torn: 0, records_invalid: 0, tracer_drops: {},
       })),
@@ -192,6 +192,8 @@ export class Scenario {
   }
 }
 
+const busId = (rank) => `0000:${(0x1b + 16 * (rank % 8)).toString(16).toUpperCase()}:00.0`;
+
 function verdictOf(s) {
   const others = [...Array(s.ranks).keys()].filter((rank) => !s.culprits.includes(rank));
   const [rank] = s.culprits;
@@ -199,7 +201,7 @@ function verdictOf(s) {
   const lost = (s.last - s.onset) * delay * s.ranks / 3600;
   return {
     id: `${s.name}-v1`, job: s.name, grade: s.grade ?? "established", cause: s.fault, class: "noncommunication_slow", role: "culprit",
-    entity: { type: "rank", ranks: s.culprits, node: s.node(rank) },
+    entity: { type: "rank", ranks: s.culprits, node: s.node(rank), ...(s.gpus ? { gpu: busId(rank) } : {}) },
     sentence: s.sentence ?? `Rank ${rank} on ${s.node(rank)} holds the job back: its host code takes ${Math.round(s.delayUs / 1e3)} ms longer than its peers' in every iteration.`,
     since: { iteration: String(s.onset), time_unix_ns: `${s.timeMs(s.onset)}000000` },
     cost: { slowdown: 1 + delay / BASE_S, seconds_per_iteration: delay, gpu_hours: lost },

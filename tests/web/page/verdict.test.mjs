@@ -18,6 +18,22 @@ test("the culprit is what one reads first", async () => {
   });
 });
 
+test("which GPU it is, where that is known", async () => {
+  const told = new Scenario({ name: "told-8", prefix: "h200", ranks: 8, culprits: [5], fault: "compute_slow", gpus: true });
+  told.endAt(Date.now());
+  await withPage([told], "", {}, async ({ page }) => {
+    await page.waitForSelector(".verdict.open");
+    assert.match(await text(page, ".facts"), /Culprit\s+◆rank 5\s+on h200-01\s+GPU 0000:6B:00\.0/);
+    await page.click(".rank-table summary");
+    assert.match(await text(page, ".rank-table"), /node\s+GPU\s+pid[\s\S]*5\s+h200-01\s+0000:6B:00\.0/i);
+  });
+  await withPage(named("llama-ft-4"), "", {}, async ({ page }) => {
+    await page.waitForSelector(".verdict.open");
+    await page.click(".rank-table summary");
+    assert.doesNotMatch((await text(page, ".facts")) + (await text(page, ".rank-table")), /GPU \d|GPU\s+pid/i);
+  });
+});
+
 test("what was not judged is said, with what was missing", async () => {
   await withPage(named("llama-ft-4"), "", {}, async ({ page }) => {
     assert.match(await text(page, ".abstained"), /Not judged: whether the network is slow as well\s*missing: link counters of gpu-01/);
