@@ -57,6 +57,7 @@ void* BindCaller(CallerBinding* binding, const char* name, void* caller, FirstSc
   }
   const int saved = errno;
   void* found = FindForCaller(name, caller, first);
+  if (found == nullptr) CountMissing();
   ObjectRange range = {reinterpret_cast<std::uintptr_t>(caller), 0, 0};
   // Code outside every library (generated at run time) has no range: it is looked up each time.
   const bool in_object = dl_iterate_phdr(HoldsAddress, &range) != 0;

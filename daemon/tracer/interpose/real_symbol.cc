@@ -83,16 +83,23 @@ void* FindForCaller(const char* name, void* caller, FirstScope first) {
   if (found == nullptr) found = FindBeside(caller, name);
   if (found == nullptr && first == FirstScope::kCallers) found = FindNext(name);
   if (found == nullptr) found = FindAnywhere(name);
-  TracerState* state = found == nullptr ? OnState(AfterFork::kIgnore) : nullptr;
-  if (state != nullptr) CountDrop(state->region, abi::DropReason::kSymbolMissing);
   dlerror();  // ours must not be the next one the host reads
   return found;
+}
+
+void CountMissing() {
+  TracerState* state = OnState(AfterFork::kIgnore);
+  if (state != nullptr) CountDrop(state->region, abi::DropReason::kSymbolMissing);
 }
 
 void* FindReal(RealSymbol* symbol, void* caller) {
   const int saved = errno;
   void* found = FindForCaller(symbol->name, caller, FirstScope::kGlobal);
-  if (found != nullptr) symbol->found.store(found, std::memory_order_release);
+  if (found != nullptr) {
+    symbol->found.store(found, std::memory_order_release);
+  } else {
+    CountMissing();
+  }
   errno = saved;
   return found;
 }

@@ -48,9 +48,11 @@ void* FindBeside(void* address, const char* name);
 enum class FirstScope { kCallers, kGlobal };
 
 // Looks for `name` as the code at `caller` would be bound to it. For a name that more than one
-// library of the process may define. Null if it cannot be found; where that should not be,
-// DropReason::kSymbolMissing is counted.
+// library of the process may define. Null if it cannot be found.
 void* FindForCaller(const char* name, void* caller, FirstScope first);
+
+// Counts that a name could not be found which should be there.
+void CountMissing();
 
 }  // namespace fathom::tracer
 

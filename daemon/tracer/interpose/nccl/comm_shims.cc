@@ -28,10 +28,11 @@ TracerState* Begin() {
 
 bool Accepted(int result) { return result == kSuccess || result == kInProgress; }
 
-// `parent` is null where there is none.
-void Made(TracerState* state, int result, Comm* made, Comm parent, const Birth& birth) {
+// By the function `real`. `parent` is null where there is none.
+void Made(TracerState* state, void* real, int result, Comm* made, Comm parent, Birth birth) {
   if (state == nullptr || made == nullptr) return;
   if (!Accepted(result)) return;
+  birth.library = real;
   const bool in_group = group_depth.depth > 0;
   if (in_group) group_depth.made_communicators = true;
   Comm comm = __atomic_load_n(made, __ATOMIC_ACQUIRE);
@@ -96,7 +97,7 @@ FATHOM_EXPORT int ncclCommInitRank(Comm* comm, int size, UniqueId id, int rank) 
   TracerState* state = Begin();
   const int result =
       reinterpret_cast<int (*)(Comm*, int, UniqueId, int)>(real)(comm, size, id, rank);
-  Made(state, result, comm, nullptr, BornFrom(&id, 1, size, rank, nullptr));
+  Made(state, real, result, comm, nullptr, BornFrom(&id, 1, size, rank, nullptr));
   return result;
 }
 
@@ -108,7 +109,7 @@ FATHOM_EXPORT int ncclCommInitRankConfig(Comm* comm, int size, UniqueId id, int 
   TracerState* state = Begin();
   const int result = reinterpret_cast<int (*)(Comm*, int, UniqueId, int, NcclConfig*)>(real)(
       comm, size, id, rank, config);
-  Made(state, result, comm, nullptr, BornFrom(&id, 1, size, rank, config));
+  Made(state, real, result, comm, nullptr, BornFrom(&id, 1, size, rank, config));
   return result;
 }
 
@@ -121,7 +122,7 @@ FATHOM_EXPORT int ncclCommInitRankScalable(Comm* comm, int size, int rank, int i
   const Birth birth = BornFrom(ids, id_count, size, rank, config);
   const int result = reinterpret_cast<int (*)(Comm*, int, int, int, UniqueId*, NcclConfig*)>(real)(
       comm, size, rank, id_count, ids, config);
-  Made(state, result, comm, nullptr, birth);
+  Made(state, real, result, comm, nullptr, birth);
   return result;
 }
 
@@ -136,7 +137,7 @@ FATHOM_EXPORT int ncclCommInitAll(Comm* comms, int count, const int* devices) {
     Birth birth;
     birth.size = static_cast<std::uint32_t>(count);
     birth.rank = static_cast<std::uint32_t>(i);
-    Made(state, result, &comms[i], nullptr, birth);
+    Made(state, real, result, &comms[i], nullptr, birth);
   }
   return result;
 }
@@ -149,7 +150,7 @@ FATHOM_EXPORT int ncclCommSplit(Comm comm, int color, int key, Comm* made, NcclC
   const Birth birth = ChildOf(state, comm, &color, sizeof(color), config);
   const int result = reinterpret_cast<int (*)(Comm, int, int, Comm*, NcclConfig*)>(real)(
       comm, color, key, made, config);
-  if (color != kNoColor) Made(state, result, made, comm, birth);
+  if (color != kNoColor) Made(state, real, result, made, comm, birth);
   return result;
 }
 
@@ -165,7 +166,7 @@ FATHOM_EXPORT int ncclCommShrink(Comm comm, int* excluded, int excluded_count, C
   const int result = reinterpret_cast<int (*)(Comm, int*, int, Comm*, NcclConfig*, int)>(real)(
       comm, excluded, excluded_count, made, config, flags);
   if ((flags & kShrinkAbort) != 0 && Accepted(result)) Stopped(comm, Standing::kLive);
-  Made(state, result, made, comm, birth);
+  Made(state, real, result, made, comm, birth);
   return result;
 }
 
@@ -180,7 +181,7 @@ FATHOM_EXPORT int ncclCommGrow(Comm comm, int size, const UniqueId* id, int rank
   birth.user_name = NameOf(config);
   const int result = reinterpret_cast<int (*)(Comm, int, const UniqueId*, int, Comm*, NcclConfig*)>(
       real)(comm, size, id, rank, made, config);
-  Made(state, result, made, comm, birth);
+  Made(state, real, result, made, comm, birth);
   return result;
 }
 

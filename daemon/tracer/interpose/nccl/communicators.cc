@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "daemon/tracer/core/text.h"
+#include "daemon/tracer/interpose/caller_binding.h"
 #include "daemon/tracer/interpose/nccl/device.h"
-#include "daemon/tracer/interpose/real_symbol.h"
 #include "daemon/tracer/nccl_plugin/contexts.h"
 
 namespace fathom::tracer::nccl {
@@ -19,6 +19,7 @@ struct Entry {
   std::atomic<std::uint32_t> children;
   std::atomic<bool> device_due;  // announced before it could be asked for its device
   std::uint64_t identity;
+  void* library;  // null: not known
   std::uint32_t size;
   std::uint32_t rank;
   char user_name[abi::kNameBytes];
@@ -29,8 +30,8 @@ constinit Entry table[kMaxCommunicators];
 constinit std::atomic<std::uint32_t> table_epoch{0};
 constinit std::atomic<bool> some_device_due{false};  // ever
 
-constinit RealSymbol real_count{"ncclCommCount", nullptr};
-constinit RealSymbol real_rank{"ncclCommUserRank", nullptr};
+constinit CallerBinding count_binding;
+constinit CallerBinding rank_binding;
 
 void ForgetParents(const TracerState& state) {
   std::uint32_t epoch = table_epoch.load(std::memory_order_acquire);
@@ -61,8 +62,11 @@ Entry* Claim(const TracerState& state, Comm comm) {
   return nullptr;
 }
 
-bool Ask(RealSymbol* symbol, Comm comm, std::uint32_t* out) {
-  void* real = Real(symbol, __builtin_return_address(0));
+bool Ask(CallerBinding* binding, const char* name, const Entry& entry, Comm comm,
+         std::uint32_t* out) {
+  void* real = entry.library != nullptr
+                   ? BoundFor(binding, name, entry.library, FirstScope::kCallers)
+                   : BoundFor(binding, name, __builtin_return_address(0), FirstScope::kGlobal);
   int value = -1;
   if (real == nullptr || reinterpret_cast<int (*)(Comm, int*)>(real)(comm, &value) != kSuccess) {
     return false;
@@ -75,7 +79,8 @@ bool AskSize(Entry* entry, Comm comm) {
   if (entry->size != 0) return true;
   const int saved = errno;
   std::uint32_t size = 0;
-  const bool told = Ask(&real_count, comm, &size) && Ask(&real_rank, comm, &entry->rank);
+  const bool told = Ask(&count_binding, "ncclCommCount", *entry, comm, &size) &&
+                    Ask(&rank_binding, "ncclCommUserRank", *entry, comm, &entry->rank);
   errno = saved;
   if (told) entry->size = size;
   return told && size != 0;
@@ -94,7 +99,7 @@ void TellDeviceDue(const TracerState& state, Entry& entry, Comm comm) {
   const std::uint16_t slot =
       FindGroup(state, reinterpret_cast<std::uint64_t>(comm), abi::kNoGroupSlot);
   if (slot == abi::kNoGroupSlot) return;
-  if (!TellDevice(comm, &state.region.groups[slot])) entry.device_due.store(true);
+  if (!TellDevice(comm, entry.library, &state.region.groups[slot])) entry.device_due.store(true);
 }
 
 // What Python announced on this thread, if it is of this communicator's size.
@@ -125,7 +130,7 @@ std::uint16_t AddSlot(TracerState& state, Entry* entry, Comm comm) {
   if (!added) return slot;
   nccl_plugin::BindNewest(state, slot);
   if (!entry->device_due.load(std::memory_order_acquire)) {
-    TellDevice(comm, &state.region.groups[slot]);
+    TellDevice(comm, entry->library, &state.region.groups[slot]);
   }
   return slot;
 }
@@ -144,6 +149,7 @@ void NoteMade(TracerState& state, Comm comm, const Birth& birth, bool ready) {
   entry->standing.store(kWaits, std::memory_order_relaxed);
   entry->children.store(0, std::memory_order_relaxed);
   entry->identity = birth.identity;
+  entry->library = birth.library;
   entry->size = birth.size;
   entry->rank = birth.rank;
   CopyText(entry->user_name, sizeof(entry->user_name), birth.user_name);
@@ -200,6 +206,7 @@ std::uint16_t Announce(TracerState& state, Comm comm) {
     entry = Claim(state, comm);
     if (entry == nullptr) return abi::kNoGroupSlot;
     entry->identity = 0;
+    entry->library = nullptr;
     entry->size = 0;
     entry->user_name[0] = '\0';
     entry->device_due.store(false, std::memory_order_relaxed);

@@ -13,6 +13,7 @@
 // A split does not tell its rank and size, and inside a group or with blocking = 0 it cannot be
 // asked yet: such a communicator waits here and gets its slot when its first op, the end of the
 // group or ncclCommGetAsyncError finds it ready.
+// Asked is the copy of NCCL that made it, of several in a process.
 // Where the device of a communicator is not known yet (device.h), it is asked for at these moments
 // too.
 // Where Python announced the group that is being made on this thread, its name and members count.
@@ -51,6 +52,7 @@ struct Birth {
   std::uint32_t size = 0;
   std::uint32_t rank = 0;
   const char* user_name = nullptr;
+  void* library = nullptr;  // a function of the copy of NCCL that makes it
 };
 
 // A communicator was made. Gives it a slot if it can already be asked (`ready`) or tells all.

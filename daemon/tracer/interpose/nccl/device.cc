@@ -4,8 +4,6 @@
 #include <errno.h>
 #include <string.h>
 
-#include <atomic>
-
 #include "daemon/tracer/interpose/loader.h"
 #include "daemon/tracer/interpose/real_symbol.h"
 
@@ -16,15 +14,12 @@ using CommDevice = int (*)(Comm comm, int* device);
 using DeviceOfNumber = int (*)(int* device, int number);
 using BusIdOf = int (*)(char* bus_id, int bytes, int device);
 
-// Looked for once: every version of NCCL has it, and the library is there with its communicator.
-CommDevice FindCommDevice() {
-  static constinit std::atomic<void*> found{nullptr};
-  static constinit std::atomic<bool> looked{false};
-  if (!looked.load(std::memory_order_acquire)) {
-    found.store(FindForCaller("ncclCommCuDevice", __builtin_return_address(0)));
-    looked.store(true, std::memory_order_release);
-  }
-  return reinterpret_cast<CommDevice>(found.load(std::memory_order_relaxed));
+CommDevice FindCommDevice(void* library) {
+  constexpr char kName[] = "ncclCommCuDevice";
+  void* found = library != nullptr
+                    ? FindForCaller(kName, library, FirstScope::kCallers)
+                    : FindForCaller(kName, __builtin_return_address(0), FirstScope::kGlobal);
+  return reinterpret_cast<CommDevice>(found);
 }
 
 bool ReadBusId(int number, char (&bus_id)[abi::kBusIdBytes]) {
@@ -44,9 +39,9 @@ bool ReadBusId(int number, char (&bus_id)[abi::kBusIdBytes]) {
 
 }  // namespace
 
-bool TellDevice(Comm comm, abi::GroupSlot* slot) {
+bool TellDevice(Comm comm, void* library, abi::GroupSlot* slot) {
   const int saved = errno;
-  const CommDevice ask = FindCommDevice();
+  const CommDevice ask = FindCommDevice(library);
   int number = -1;
   const bool told = ask != nullptr && ask(comm, &number) == kSuccess && number >= 0;
   if (told) {

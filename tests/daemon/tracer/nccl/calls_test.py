@@ -38,8 +38,8 @@ def host(mode):
 COPIES = """
 import ctypes, os, sys
 one, other = (ctypes.CDLL(path) for path in sys.argv[1:])
-print([one.make(), other.make(), other.op(), one.op(), other.op(), one.group(), other.group(), one.end(), other.end()],
-      flush=True)
+print([one.make(), other.make(), other.op(), one.op(), other.op(), one.group(), other.group(), one.split(), other.split(),
+       one.end(), other.end()], flush=True)
 os._exit(0)
 """
 
@@ -135,9 +135,10 @@ class LinkedStatically(unittest.TestCase):
         command = [sys.executable, "-c", COPIES, TESTS / "libnccl_copy_user_1.so", TESTS / "libnccl_copy_user_2.so"]
         done, rings = traced(command)
         self.assertEqual(done, run(command, ""))
-        self.assertEqual((done[:2], len(rings)), ((0, "[0, 0, 0, 0, 0, 1, 2, 0, 0]\n"), 1))
+        self.assertEqual((done[:2], len(rings)), ((0, "[0, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0]\n"), 1))
         self.assertEqual([(r.kind, r.sequence) for r in rings[0].records if r.kind == "enter"],
                          [("enter", 0), ("enter", 0), ("enter", 1)])
+        self.assertEqual([group.device for group in rings[0].groups], [1, 2, 1, 2], "each copy was asked of its own")
 
     def test_the_plugin_tells_the_op(self):
         if not (TESTS / "libnccl_bench_bare.so").exists():
