@@ -5,8 +5,8 @@
 //   seen twice in a row, the second time in data that the first had not (of a hang: any)
 //                                  → opened (stable id; its onset is kept, but for what follows)
 //   its episode is dated later     → dated so with the next update: what was before were spikes
-//   grade, cost, GPU or sentence change → updated, at most every kUpdateGap; a grade rises at once
-//   and
+//   grade, cost, GPU or sentence change
+//                                  → updated, at most every kUpdateGap; a grade rises at once and
 //                                    falls after kFallAfter diagnoses of new data in a row
 //   not seen in kCloseAfter diagnoses of new data (of a hang: of any) and kCloseGap, while
 //   another verdict is, which convicts if this one does
