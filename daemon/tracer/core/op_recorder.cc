@@ -171,6 +171,12 @@ void InsertWork(TracerState& state, Frame* frame, std::uint64_t work) {
 
 }  // namespace
 
+[[gnu::noinline]] bool FrameStands() {
+  if (reinterpret_cast<void*>(thread_state.frame) > __builtin_frame_address(0)) return true;
+  thread_state.frame = nullptr;
+  return false;
+}
+
 void BeginPackedOp(TracerState& state, std::uint64_t group, PackedCall call, Frame* frame) {
   const DeviceOp none = {.group_slot = FindGroup(state, group, thread_state.group_hint)};
   WriteEntry(state, call, none, frame);

@@ -67,6 +67,12 @@ inline bool InsideOp() {
 inline bool InsideOpOrWait() {
   return thread_state.frame != nullptr && thread_state.frame->type != FrameType::kExec;
 }
+// Whether the innermost frame is still there: one that lies deeper than this call was left behind
+// by a jump (longjmp) past its hook, and is forgotten. Deeper than it was, a call cannot tell.
+bool FrameStands();
+// Where a hook begins, or what it may find is written to.
+inline bool InsideStandingOp() { return InsideOp() && FrameStands(); }
+inline bool InsideStandingOpOrWait() { return InsideOpOrWait() && FrameStands(); }
 
 void BeginPackedOp(TracerState& state, std::uint64_t group, PackedCall call, Frame* frame);
 [[gnu::always_inline]] inline void BeginOp(TracerState& state, const OpCall& call, Frame* frame) {

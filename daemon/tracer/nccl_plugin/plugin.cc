@@ -91,7 +91,7 @@ bool IsMadeOfMessages(std::uint8_t kind) {
 
 // A call of the user's, raised inside of it: its frame says which.
 Handle StartCall(Context* context, bool captured) {
-  if (!InsideOp()) return {};
+  if (!InsideStandingOp()) return {};
   const PackedRecord& entry = thread_state.frame->entry;
   if (context->slot.load(std::memory_order_relaxed) != entry.group_slot()) {
     Bind(context, entry.group_slot());
@@ -135,7 +135,7 @@ OpRef OpOf(TracerState& state, Context* context, Handle call, const Launched& ev
   }
   if (context->own_slot) return TellUnseen(state, context, event);
   // Version 3 and 4: the first event may come before anything tied the context to its group.
-  if (slot == abi::kNoGroupSlot && InsideOp()) {
+  if (slot == abi::kNoGroupSlot && InsideStandingOp()) {
     const PackedRecord& entry = thread_state.frame->entry;
     Bind(context, entry.group_slot());
     NoteEndFollows();
@@ -148,7 +148,7 @@ Handle StartLaunched(TracerState& state, Context* context, const void* parent,
                      const Launched& event) {
   const Handle call = context->version >= 5 ? Handle::From(parent) : Handle{};
   context->silent_calls.store(0, std::memory_order_relaxed);
-  if (InsideOp()) ++thread_state.frame->works;
+  if (InsideStandingOp()) ++thread_state.frame->works;
   const OpRef op = OpOf(state, context, call, event);
   if (op.op_id == 0) {
     // Of a graph that runs: nobody waits for it, or (versions 3 and 4) it does not say whose it is.

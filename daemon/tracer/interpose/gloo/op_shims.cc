@@ -82,7 +82,7 @@ template <typename... Args>
   void* real = Real(symbol, caller);
   if (real == nullptr) return WorkPtr();
   TracerState* state = ActiveState(abi::kSourceGloo);
-  if (state == nullptr || InsideOp()) {
+  if (state == nullptr || InsideStandingOp()) {
     return reinterpret_cast<WorkFunction<Args...>>(real)(self, args...);
   }
   return Traced<Args...>(*state, site, real, self, args...);
@@ -93,7 +93,7 @@ template <typename... Args>
                                            Args... args) {
   void* real = symbol->found.load(std::memory_order_acquire);
   TracerState* state = ReadyState(abi::kSourceGloo);
-  if (real == nullptr || state == nullptr || InsideOp()) [[unlikely]] {
+  if (real == nullptr || state == nullptr || InsideStandingOp()) [[unlikely]] {
     return Other<Args...>(symbol, caller, site, self, args...);
   }
   return Traced<Args...>(*state, site, real, self, args...);
@@ -187,7 +187,7 @@ void MonitoredBarrier(void* self, const void* options, bool all) {
   void* real = Real(&symbol, __builtin_return_address(0));
   if (real == nullptr) return;
   TracerState* state = ActiveState(abi::kSourceGloo);
-  if (state == nullptr || InsideOp()) {
+  if (state == nullptr || InsideStandingOp()) {
     return reinterpret_cast<void (*)(void*, const void*, bool)>(real)(self, options, all);
   }
   TracedVoid(*state, real, self, options, all);

@@ -1,6 +1,7 @@
 // ncclGroupStart, ncclGroupEnd: inside them nothing is launched and no communicator is ready.
 #include "daemon/tracer/interpose/nccl/group_depth.h"
 
+#include "daemon/tracer/core/op_recorder.h"
 #include "daemon/tracer/interpose/caller_binding.h"
 #include "daemon/tracer/interpose/nccl/awaited.h"
 #include "daemon/tracer/interpose/nccl/communicators.h"
@@ -24,6 +25,7 @@ extern "C" __attribute__((visibility("default"))) int ncclGroupEnd() {
   void* found =
       BoundFor(&binding, "ncclGroupEnd", __builtin_return_address(0), FirstScope::kGlobal);
   if (found == nullptr) return kInternalError;
+  (void)InsideStandingOp();  // NCCL may call the plugin, deeper
   const int result = reinterpret_cast<int (*)()>(found)();
   GroupDepth& group = group_depth;
   if (group.depth > 0) --group.depth;

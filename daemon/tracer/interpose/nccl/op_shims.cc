@@ -105,7 +105,8 @@ template <typename... Args>
   void* real = BoundFor(binding, name, caller, FirstScope::kGlobal);
   if (real == nullptr) return kInternalError;
   TracerState* state = ActiveState(abi::kSourceNccl);
-  if (state == nullptr || InsideOp()) return reinterpret_cast<int (*)(Args...)>(real)(args...);
+  if (state == nullptr || InsideStandingOp())
+    return reinterpret_cast<int (*)(Args...)>(real)(args...);
   return Traced<Args...>(*state, site, real, args...);
 }
 

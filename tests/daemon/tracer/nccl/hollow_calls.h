@@ -9,6 +9,7 @@ struct HollowCalls {
   void (*failures)();       // calls that NCCL refuses
   void (*communicators)();  // each way to make one, with an op on each; and each way to end one
   void (*some)(int count);  // rounds of a few calls, silently
+  void (*jumps)();          // all-reduces; the first and the third are left by longjmp
 };
 
 #endif  // FATHOM_TESTS_DAEMON_TRACER_NCCL_HOLLOW_CALLS_H_

@@ -1,6 +1,6 @@
 // A program that loads a library that is linked with NCCL, with a scope of its own.
 //
-//   hollow_host LIBRARY ops|types|failures|communicators|quiet|inside
+//   hollow_host LIBRARY ops|types|failures|communicators|jumps|quiet|inside
 //
 // `inside`: LIBRARY is an NCCL whose calls are bound within itself
 // (tests/bench/nccl_bench_calls.cc), as where it is linked statically. It ends by _exit, so that
@@ -44,6 +44,7 @@ int Run(void* library, const std::string& mode) {
   if (mode == "types") return calls.every_type(), 0;
   if (mode == "failures") return calls.failures(), 0;
   if (mode == "communicators") return calls.communicators(), 0;
+  if (mode == "jumps") return calls.jumps(), 0;
   return mode == "quiet" ? Quiet(calls) : 2;
 }
 

@@ -8,6 +8,7 @@ struct HollowCommunicator {
 
 char hollow_given[256];
 int hollow_result = 0;
+void (*hollow_way_out)() = nullptr;
 
 namespace {
 
@@ -33,6 +34,7 @@ int Given(const char* name, Args... args) {
   while (*name != '\0') *at++ = *name++;
   (Add(at, args), ...);
   *at = '\0';
+  if (hollow_way_out != nullptr) hollow_way_out();
   return hollow_result;
 }
 

@@ -27,6 +27,7 @@ struct HollowConfig {  // as of 2.28
 
 extern char hollow_given[256];  // the last call: its name and arguments
 extern int hollow_result;
+extern void (*hollow_way_out)();  // called inside the next call that moves data; null: nothing is
 
 // clang-format off
 #define HOLLOW_REDUCE const void* send, void* recv, std::size_t count, int type, int op
