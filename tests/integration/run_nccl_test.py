@@ -194,7 +194,9 @@ class Nccl(RunTest):
             refused = self.fathom("trace", *arguments)
             self.assertEqual(refused.returncode, 1)
             self.assertIn(word, refused.stderr.decode())
-        some = json.loads(self.fathom("trace", "off", "cuda", "--ranks", "1,7", "-o", "json").stdout)
+        off = self.fathom("trace", "off", "cuda", "--ranks", "1,7", "-o", "json")
+        self.assertTrue(off.stdout, off.stderr)
+        some = json.loads(off.stdout)
         self.assertEqual([(r["rank"], r["state"], r["reason"]) for r in some["ranks"]],
                          [(1, "done", ""), (7, "refused", "unknown_rank")])
         stacks = json.loads(self.fathom("trace", "stacks", "--ranks", "0,7", "-o", "json").stdout)
