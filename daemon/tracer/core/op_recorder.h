@@ -72,7 +72,6 @@ inline bool InsideOpOrWait() {
 bool FrameStands();
 // Where a hook begins, or what it may find is written to.
 inline bool InsideStandingOp() { return InsideOp() && FrameStands(); }
-inline bool InsideStandingOpOrWait() { return InsideOpOrWait() && FrameStands(); }
 
 void BeginPackedOp(TracerState& state, std::uint64_t group, PackedCall call, Frame* frame);
 [[gnu::always_inline]] inline void BeginOp(TracerState& state, const OpCall& call, Frame* frame) {

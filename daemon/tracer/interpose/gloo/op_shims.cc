@@ -93,7 +93,7 @@ template <typename... Args>
                                            Args... args) {
   void* real = symbol->found.load(std::memory_order_acquire);
   TracerState* state = ReadyState(abi::kSourceGloo);
-  if (real == nullptr || state == nullptr || InsideStandingOp()) [[unlikely]] {
+  if (real == nullptr || state == nullptr || InsideOp()) [[unlikely]] {
     return Other<Args...>(symbol, caller, site, self, args...);
   }
   return Traced<Args...>(*state, site, real, self, args...);

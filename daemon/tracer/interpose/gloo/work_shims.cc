@@ -37,7 +37,7 @@ bool Wait(void* real, void* work, long timeout_ms) {
   if (real == nullptr) return false;
   TracerState* state = ActiveState(abi::kSourceGloo);
   Frame frame;
-  if (state == nullptr || InsideStandingOpOrWait() || !BeginWait(*state, Address(work), &frame)) {
+  if (state == nullptr || InsideOpOrWait() || !BeginWait(*state, Address(work), &frame)) {
     return reinterpret_cast<WaitFunction>(real)(work, timeout_ms);
   }
   return TracedWait(*state, &frame, real, work, timeout_ms);
@@ -195,8 +195,7 @@ FATHOM_SHIM(void, FinalizeBackward, FATHOM_C10D_FINALIZE_BACKWARD, void* self) {
   void* real = FATHOM_REAL(FinalizeBackward);
   if (real == nullptr) return;
   TracerState* state = ActiveState(abi::kSourceGloo);
-  if (state == nullptr || InsideStandingOpOrWait())
-    return reinterpret_cast<SelfFunction>(real)(self);
+  if (state == nullptr || InsideOpOrWait()) return reinterpret_cast<SelfFunction>(real)(self);
   TracedWaitAll(*state, real, self);
 }
 
