@@ -6,9 +6,9 @@
 // (cuDeviceGet, cuDeviceGetPCIBusId). The number is the process's own (CUDA_VISIBLE_DEVICES
 // renumbers); the bus id is the machine's. Asked is the copy of NCCL that made the communicator.
 // All of these only read: no stream, no context, no capture is touched. A library that is not in
-// the process is never loaded; what a library lacks stays unknown, and is no drop. Thread-safety:
-// thread-safe; callers serialise the calls on one communicator. Preserves errno. Errors: the slot's
-// words stay 0. Cost: cold; locks of the loader and of the driver.
+// the process is never loaded; what a library lacks stays unknown, and is no drop.
+// Thread-safety: thread-safe; callers serialise the calls on one communicator. Preserves errno.
+// Errors: the slot's words stay 0. Cost: cold; locks of the loader and of the driver.
 #ifndef FATHOM_DAEMON_TRACER_INTERPOSE_NCCL_DEVICE_H_
 #define FATHOM_DAEMON_TRACER_INTERPOSE_NCCL_DEVICE_H_
 
