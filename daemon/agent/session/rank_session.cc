@@ -24,6 +24,17 @@ bool SomeNotReady(std::span<const GroupFacts> facts) {
   return std::any_of(facts.begin(), facts.end(), [](const GroupFacts& g) { return !g.ready; });
 }
 
+// The one that all communicators which tell theirs are on; none where they differ.
+std::optional<Gpu> OnlyGpuOf(std::span<const GroupFacts> facts) {
+  std::optional<Gpu> only;
+  for (const GroupFacts& group : facts) {
+    if (!group.gpu) continue;
+    if (only && *only != *group.gpu) return std::nullopt;
+    only = group.gpu;
+  }
+  return only;
+}
+
 }  // namespace
 
 RankSession::RankSession(std::string name, RegionReader region, const SessionSettings& settings)
@@ -94,13 +105,7 @@ void RankSession::TakeGroups(PollResult& result) {
 }
 
 void RankSession::TakeGpu(PollResult& result) {
-  std::vector<Gpu> told;
-  for (const GroupFacts& group : group_facts_) {
-    if (group.gpu) told.push_back(*group.gpu);
-  }
-  const bool one = !told.empty() && std::all_of(told.begin(), told.end(),
-                                                [&](const Gpu& gpu) { return gpu == told[0]; });
-  std::optional<Gpu> now = one ? std::optional(told[0]) : std::nullopt;
+  std::optional<Gpu> now = OnlyGpuOf(group_facts_);
   if (now && gpu_ && now->number == gpu_->number && now->bus_id == gpu_->bus_id) return;
   if (!now && !gpu_) return;
   if (now && !now->bus_id.empty()) now->uuid = ReadGpuUuid(settings_.roots, now->bus_id);

@@ -3,7 +3,8 @@
 // Used by the shims of the CUDA runtime and of NCCL. A process may hold two runtimes
 // (libcudart.so.12 for one framework, libcudart.so.13 for another), or two copies of NCCL, whose
 // functions must never be swapped: a wrapper that kept one address for all callers would do that.
-// So what is found is kept for each calling library.
+// So what is found is kept for each calling library. What the tracer itself asks of a copy
+// (nccl/communicators.cc) it asks as that copy's own functions would.
 //
 // Model: a few pairs of (address range of the caller's library, function). A call looks for the
 // range that holds its return address; a library that is not there is looked up as the loader

@@ -48,7 +48,7 @@ void* FindBeside(void* address, const char* name);
 enum class FirstScope { kCallers, kGlobal };
 
 // Looks for `name` as the code at `caller` would be bound to it. For a name that more than one
-// library of the process may define. Null if it cannot be found.
+// library of the process may define. A null `caller` has no scope. Null if it cannot be found.
 void* FindForCaller(const char* name, void* caller, FirstScope first);
 
 // Counts that a name could not be found which should be there.

@@ -14,14 +14,6 @@ using CommDevice = int (*)(Comm comm, int* device);
 using DeviceOfNumber = int (*)(int* device, int number);
 using BusIdOf = int (*)(char* bus_id, int bytes, int device);
 
-CommDevice FindCommDevice(void* library) {
-  constexpr char kName[] = "ncclCommCuDevice";
-  void* found = library != nullptr
-                    ? FindForCaller(kName, library, FirstScope::kCallers)
-                    : FindForCaller(kName, __builtin_return_address(0), FirstScope::kGlobal);
-  return reinterpret_cast<CommDevice>(found);
-}
-
 bool ReadBusId(int number, char (&bus_id)[abi::kBusIdBytes]) {
   void* driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
   dlerror();
@@ -41,7 +33,8 @@ bool ReadBusId(int number, char (&bus_id)[abi::kBusIdBytes]) {
 
 bool TellDevice(Comm comm, void* library, abi::GroupSlot* slot) {
   const int saved = errno;
-  const CommDevice ask = FindCommDevice(library);
+  const auto ask = reinterpret_cast<CommDevice>(
+      FindForCaller("ncclCommCuDevice", library, FirstScope::kCallers));
   int number = -1;
   const bool told = ask != nullptr && ask(comm, &number) == kSuccess && number >= 0;
   if (told) {

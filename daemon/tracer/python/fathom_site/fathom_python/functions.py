@@ -34,7 +34,7 @@ def unseen(wrapper):
 
 
 def standing_for(real):
-    """What makes a wrapper of `real` look like it: functools.wraps, where that does not suffice more."""
+    """What makes a wrapper of `real` look like it: functools.wraps, and more where that does not suffice."""
 
     def dress(wrapper):
         wrapper = unseen(functools.wraps(real)(wrapper))
