@@ -3,8 +3,8 @@
 // Called where the job makes a process group, or asks Python for one; nothing happens before that,
 // so that `ls` or `python -c pass` under the preload leaves no trace. Thread-safety: thread-safe;
 // one thread activates, others that come meanwhile wait for it (it is about 1 ms). Errors: off for
-// good, silently: no folder, no space, bad folder, FATHOM_DISABLE. Cost: cold path; system calls,
-// no heap. errno is preserved.
+// good, silently: no folder, no space, bad folder, FATHOM_DISABLE, a CPU's counter that may not be
+// read. Cost: cold path; system calls, no heap. errno is preserved.
 #ifndef FATHOM_DAEMON_TRACER_CORE_ACTIVATION_H_
 #define FATHOM_DAEMON_TRACER_CORE_ACTIVATION_H_
 
