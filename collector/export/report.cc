@@ -7,6 +7,7 @@
 #include <set>
 
 #include "collector/export/group_kind.h"
+#include "collector/export/ledger_proto.h"
 #include "collector/export/verdict_proto.h"
 #include "fathom/v1/report.pb.h"
 
@@ -112,6 +113,7 @@ void BuildReport(const diagnosis::JobView& view, const diagnosis::Diagnosis& dia
   for (const Episode& episode : episodes) {
     if (!episode.superseded) ToProto(episode, *out.add_verdicts());
   }
+  if (diagnosis.account) ToProto(*diagnosis.account, *out.mutable_ledger());
   if (diagnosis.what_if) PutWhatIf(*diagnosis.what_if, *out.mutable_what_if());
   PutRanks(diagnosis, out);
   PutCoverage(view, *out.mutable_coverage());

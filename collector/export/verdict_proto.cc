@@ -19,16 +19,6 @@ Enum Named(const std::string& text, Enum last) {
 
 std::string Text(std::string_view name) { return std::string(name); }
 
-void Put(const diagnosis::Entity& entity, v1::Entity& out) {
-  out.set_type(Text(ToString(entity.type)));
-  for (const RankId rank : entity.ranks) out.add_ranks(rank.value);
-  out.set_node(entity.node);
-  out.set_gpu(entity.gpu);
-  if (entity.link_src.empty() && entity.link_dst.empty()) return;
-  out.mutable_link()->set_src(entity.link_src);
-  out.mutable_link()->set_dst(entity.link_dst);
-}
-
 diagnosis::Entity Get(const v1::Entity& entity) {
   diagnosis::Entity out;
   out.type = Named(entity.type(), diagnosis::EntityType::kJob);
@@ -131,6 +121,8 @@ diagnosis::Verdict GetVerdict(const v1::Verdict& in) {
   verdict.entity = Get(in.entity());
   verdict.sentence = in.sentence();
   verdict.since_iteration = Iteration(in.since().iteration());
+  verdict.from_start = in.has_since() && !in.since().has_iteration();
+  verdict.every = in.every();
   verdict.since_time = WallNs(in.since().time_unix_ns());
   verdict.cost = {in.cost().slowdown(), in.cost().seconds_per_iteration(), in.cost().gpu_hours(),
                   in.cost().gpu_hours_per_minute()};
@@ -149,13 +141,24 @@ diagnosis::Verdict GetVerdict(const v1::Verdict& in) {
 
 }  // namespace
 
+void ToProto(const diagnosis::Entity& entity, v1::Entity& out) {
+  out.set_type(std::string(ToString(entity.type)));
+  for (const RankId rank : entity.ranks) out.add_ranks(rank.value);
+  out.set_node(entity.node);
+  out.set_gpu(entity.gpu);
+  if (entity.link_src.empty() && entity.link_dst.empty()) return;
+  out.mutable_link()->set_src(entity.link_src);
+  out.mutable_link()->set_dst(entity.link_dst);
+}
+
 void ToProto(const Episode& episode, v1::Verdict& out) {
   const diagnosis::Verdict& verdict = episode.verdict;
   out.set_id(episode.id);
   out.set_job(episode.job);
   PutNames(verdict, out);
-  Put(verdict.entity, *out.mutable_entity());
-  out.mutable_since()->set_iteration(verdict.since_iteration.value);
+  ToProto(verdict.entity, *out.mutable_entity());
+  if (!verdict.from_start) out.mutable_since()->set_iteration(verdict.since_iteration.value);
+  out.set_every(verdict.every);
   out.mutable_since()->set_time_unix_ns(verdict.since_time.ns);
   if (!episode.open()) {
     out.mutable_until()->set_iteration(episode.until_iteration.value);

@@ -9,12 +9,14 @@
 #include "collector/verdict/episode.h"
 
 namespace fathom::v1 {
+class Entity;
 class Verdict;
 }
 
 namespace fathom::collector {
 
 void ToProto(const Episode& episode, v1::Verdict& out);
+void ToProto(const diagnosis::Entity& entity, v1::Entity& out);
 // `opened` and `updated` are not on the wire: they are left as not known.
 Episode FromProto(const v1::Verdict& verdict);
 

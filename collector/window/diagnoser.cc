@@ -162,7 +162,7 @@ void Diagnoser::LookAtRunning(const std::shared_ptr<JobState>& job, Watched& wat
   std::optional<Sight> sight = std::exchange(watched.asked_for, std::nullopt);
   if (!sight) sight = See(*job, watched, moment);
   const diagnosis::Suspicion& suspicion = sight->suspicion;
-  const bool suspicious = suspicion.slow || suspicion.stalled;
+  const bool suspicious = suspicion.slow || suspicion.stalled || suspicion.differs;
   watched.findings.uneasy = suspicious || NewestIsIrregular(sight->view, suspicion);
   if (!suspicious) return;
   if (!asked && AskForRows(job, suspicion.rows, watched)) {
@@ -179,7 +179,7 @@ Diagnoser::Sight Diagnoser::See(JobState& job, Watched& watched, JobMoment momen
   if (sight.view.episode.onset.value < 0) sight.view.episode = asked_ahead;
   sight.suspicion = functions_.watch(sight.view, config_);
   job.SetSuspicion(sight.suspicion);
-  if (sight.suspicion.slow || sight.suspicion.stalled) {
+  if (sight.suspicion.slow || sight.suspicion.stalled || sight.suspicion.differs) {
     if (!watched.suspected.known()) watched.suspected = moment.mono;
     return sight;
   }

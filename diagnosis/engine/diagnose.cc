@@ -11,6 +11,8 @@
 #include "diagnosis/evidence/judge.h"
 #include "diagnosis/evidence/ledger.h"
 #include "diagnosis/graph/execution_graph.h"
+#include "diagnosis/ledger/account_verdicts.h"
+#include "diagnosis/ledger/accounting.h"
 #include "diagnosis/model/lookup.h"
 #include "diagnosis/ranking/ranking.h"
 #include "diagnosis/replay/replay.h"
@@ -125,9 +127,28 @@ bool NamesSomebody(const Verdict& verdict) {
   return Convicts(verdict) && !IsHang(verdict) && verdict.entity.type != EntityType::kJob;
 }
 
-bool NamesSomebody(const Diagnosis& diagnosis) {
-  return std::any_of(diagnosis.verdicts.begin(), diagnosis.verdicts.end(),
-                     [](const Verdict& verdict) { return NamesSomebody(verdict); });
+bool ShareARank(const Verdict& a, const Verdict& b) {
+  return std::any_of(a.entity.ranks.begin(), a.entity.ranks.end(),
+                     [&](RankId rank) { return Contains(b.entity.ranks, rank); });
+}
+
+// Whom the account of the iterations charges, where the job's own past convicts nobody. Of a live
+// job that became slow its past is asked alone: that knows it better than few iterations do.
+void AddAccount(const Case& c, Findings& findings, Diagnosis& out) {
+  const bool untraced = std::any_of(c.view.signals.begin(), c.view.signals.end(), [](const auto& s) {
+    return s.name == "communication_ops" && s.level == SignalState::Level::kOff;
+  });
+  if (c.suspicion.stalled || untraced || !c.view.schedule.empty() || c.view.rows.empty()) return;
+  const std::optional<Accounting> accounting = AccountFor(c.view, c.graph);
+  if (!accounting) return;
+  out.account = accounting->account;
+  if (c.suspicion.slow && !c.config.recorded) return;
+  if (std::any_of(findings.verdicts.begin(), findings.verdicts.end(), Convicts)) return;
+  for (Verdict& verdict : VerdictsOn(c.view, *accounting)) {
+    std::erase_if(findings.verdicts, [&](const Verdict& lead) { return ShareARank(lead, verdict); });
+    findings.verdicts.push_back(std::move(verdict));
+  }
+  for (Abstention& each : AbstainedOn(*accounting)) findings.abstained.push_back(std::move(each));
 }
 
 Diagnosis DiagnoseOne(const JobView& view, const Suspicion& suspicion,
@@ -147,6 +168,9 @@ Diagnosis DiagnoseOne(const JobView& view, const Suspicion& suspicion,
     AddRunnerUp(RankDevices(view, ledger, config), config.supported_odds, findings.verdicts);
   }
   SpareLoadedRanks(findings.verdicts, config);
+  out.named = std::any_of(findings.verdicts.begin(), findings.verdicts.end(),
+                          [](const Verdict& verdict) { return NamesSomebody(verdict); });
+  AddAccount(c, findings, out);
   DropSlownessWhenStuck(findings.verdicts);
   std::stable_sort(findings.verdicts.begin(), findings.verdicts.end(), Stronger);
   out.verdicts = std::move(findings.verdicts);
@@ -161,10 +185,8 @@ Diagnosis DiagnoseOne(const JobView& view, const Suspicion& suspicion,
 }
 
 bool SharesARank(const Verdict& a, const std::vector<Verdict>& others) {
-  return std::any_of(others.begin(), others.end(), [&](const Verdict& b) {
-    return std::any_of(b.entity.ranks.begin(), b.entity.ranks.end(),
-                       [&](RankId rank) { return Contains(a.entity.ranks, rank); });
-  });
+  return std::any_of(others.begin(), others.end(),
+                     [&](const Verdict& b) { return ShareARank(a, b); });
 }
 
 // Who caused the rise is known: what is said of the whole stays as far as it is about others.
@@ -195,13 +217,11 @@ Diagnosis Named(const JobView& view, Diagnosis diagnosis) {
 
 Diagnosis Diagnose(const JobView& view, const Suspicion& suspicion, const DiagnosisConfig& config) {
   Diagnosis out = DiagnoseOne(view, suspicion, ExplainedOf(suspicion), config);
-  if (suspicion.rise.empty()) {
-    out.named = NamesSomebody(out);
-    return Named(view, std::move(out));
-  }
+  if (suspicion.rise.empty()) return Named(view, std::move(out));
   const Suspicion& rise = suspicion.rise.front();
   Diagnosis of_rise = DiagnoseOne(view, rise, ExplainedOfRise(suspicion), config);
-  if (NamesSomebody(of_rise)) AddRise(std::move(of_rise), out);
+  out.named = false;  // of the whole; its rise is watched by itself
+  if (of_rise.named) AddRise(std::move(of_rise), out);
   return Named(view, std::move(out));
 }
 

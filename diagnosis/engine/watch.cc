@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "diagnosis/engine/peer_look.h"
 #include "diagnosis/engine/rank_shift.h"
 #include "diagnosis/engine/rows_wanted.h"
 #include "diagnosis/engine/series.h"
@@ -152,6 +153,12 @@ Suspicion Watch(const JobView& view, const DiagnosisConfig& config) {
   out.stalled = AnyStalled(view, config);
   LookWithin(view, series, config, out);
   out.past = PastOf(series, out.episode, config);
+  if (!out.slow && !out.stalled) {
+    if (std::optional<RowsWanted> rows = LookAtPeers(view, config)) {
+      out.differs = true;
+      out.rows = *std::move(rows);
+    }
+  }
   if (out.stalled) out.rows = RowsForStall(view, config);
   return out;
 }

@@ -37,6 +37,7 @@ struct RowsWanted {
 struct Suspicion {
   bool slow = false;     // enough irregular iterations to ask why
   bool stalled = false;  // some rank is stalled
+  bool differs = false;  // not slow against its past, but ranks that do the same differ
   bool settled = false;  // regular for a while: open verdicts on slowness may be closed
   Iteration onset{-1};   // first irregular iteration of the present episode
   Iteration usual_from;  // what was before tells nothing of what is usual

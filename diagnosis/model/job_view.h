@@ -56,6 +56,7 @@ struct RankIteration {
   Nanos gc;
   Nanos dataloader;
   Nanos device;  // its device computed or copied; 0 where no device was traced
+  std::uint64_t blocks = 0;  // of threads, that its kernels ran; 0 where grids are not told
   std::uint32_t ops = 0;
   std::vector<GroupIteration> groups;
 };

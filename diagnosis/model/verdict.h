@@ -12,6 +12,8 @@
 #include <string_view>
 #include <vector>
 
+#include "diagnosis/model/account.h"
+#include "diagnosis/model/entity.h"
 #include "diagnosis/model/what_if.h"
 #include "proto/types/collective_kind.h"
 #include "proto/types/ids.h"
@@ -21,24 +23,6 @@ namespace fathom::diagnosis {
 
 enum class Grade : std::uint8_t { kUnknown, kHypothesis, kSupported, kEstablished };
 
-enum class Cause : std::uint8_t {
-  kUnknown,
-  kComputeSlow,
-  kHostSlow,
-  kGc,
-  kDataLoader,
-  kMemorySlow,
-  kLinkSlow,
-  kCommunicationSlow,
-  kCommunicationHang,
-  kNonCommunicationHang,
-  kMismatch,
-  kProcessStopped,
-  kProcessDead,
-  kImbalance,
-  kRegression,
-};
-
 enum class ProblemClass : std::uint8_t {
   kNone,
   kCommunicationHang,
@@ -47,34 +31,8 @@ enum class ProblemClass : std::uint8_t {
   kNonCommunicationSlow,
 };
 
-enum class EntityType : std::uint8_t {
-  kRank,
-  kGpu,
-  kHost,
-  kNic,
-  kLink,
-  kSwitch,
-  kGroup,
-  kStage,
-  kJob,
-};
-
-enum class Owner : std::uint8_t { kOperations, kInfrastructure, kAlgorithm };
-
 std::string_view ToString(Grade grade);
-std::string_view ToString(Cause cause);
 std::string_view ToString(ProblemClass problem);
-std::string_view ToString(EntityType type);
-std::string_view ToString(Owner owner);
-
-struct Entity {
-  EntityType type = EntityType::kRank;
-  std::vector<RankId> ranks;
-  std::string node;
-  std::string gpu;  // of a single rank: PCI bus id, else its number; empty where not known
-  std::string link_src;
-  std::string link_dst;
-};
 
 struct Evidence {
   std::string statement;
@@ -124,6 +82,8 @@ struct Verdict {
   std::string sentence;
   Iteration since_iteration{-1};
   WallNs since_time;
+  bool from_start = false;  // of what was recorded: then since_iteration is the first of it
+  std::int64_t every = 0;   // it comes in every so many iterations; 0: in all, or without a period
   Cost cost;
   std::vector<RankId> victims;
   std::vector<WaitStep> waits;       // of a job that stands still; nearest the culprit first
@@ -174,6 +134,7 @@ struct Diagnosis {
   bool undecided = false;         // rows came and convict nobody: others may tell (Episode::wide)
   bool named = false;             // the episode is some rank's, node's or link's (Episode::named)
   std::optional<WhatIf> what_if;  // of jobs that can be replayed
+  std::optional<Account> account;  // of jobs of which rows are at hand
 };
 
 }  // namespace fathom::diagnosis

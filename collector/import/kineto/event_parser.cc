@@ -197,6 +197,11 @@ constexpr ReadArg kInputDims = [](value& from, EventArgs& args) {
   if (Token(from, token)) args.input_elements = FirstProduct(token.data());
   return true;
 };
+constexpr ReadArg kGrid = [](value& from, EventArgs& args) {
+  std::string_view token;
+  if (Token(from, token)) args.blocks = FirstProduct(token.data());
+  return true;
+};
 constexpr ReadArg kGroupRanks = [](value& from, EventArgs& args) {
   return ListInto(from, args.group_ranks);
 };
@@ -205,6 +210,7 @@ constexpr ReadArg kGroupRanks = [](value& from, EventArgs& args) {
 constexpr std::array kArgKeys = {
     ArgKey{"Seq", kInteger<&EventArgs::sequence>},
     ArgKey{"Rank", kInteger<&EventArgs::group_rank>},
+    ArgKey{"grid", kGrid},
     ArgKey{"bytes", kInteger<&EventArgs::bytes>},
     ArgKey{"dtype", kText<&EventArgs::data_type>},
     ArgKey{"stream", kInteger<&EventArgs::stream>},

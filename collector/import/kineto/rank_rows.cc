@@ -194,7 +194,21 @@ class RankReader {
       iteration.duration = Nanos(std::max<std::int64_t>(span.end - span.begin, 0));
       iteration.cpu = Nanos(busy_.Covered(span.begin, span.end));
       iteration.device = Nanos(trace_.device_busy.Covered(span.begin, span.end));
+      iteration.blocks = BlocksIn(span);
     });
+  }
+
+  std::uint64_t BlocksIn(const StepSpan& span) const {
+    const auto from = [&](std::int64_t time) {
+      return std::lower_bound(trace_.grids.begin(), trace_.grids.end(), time,
+                              [](const KernelGrid& grid, std::int64_t t) { return grid.begin < t; });
+    };
+    std::uint64_t sum = 0;
+    const auto last = from(span.end);
+    for (auto at = from(span.begin); at != last; ++at) {
+      sum += static_cast<std::uint64_t>(at->blocks);
+    }
+    return sum;
   }
 
   void AddOp(const JoinedOp& joined) {

@@ -83,6 +83,12 @@ struct ThreadOps {
   std::vector<std::int64_t> begins;  // of every op, nested ones too; sorted
 };
 
+// A kernel that computes, by the blocks of threads that it ran.
+struct KernelGrid {
+  std::int64_t begin = 0;
+  std::int64_t blocks = 0;
+};
+
 struct RankTrace {
   std::string path;
   std::uint32_t rank = 0;
@@ -95,6 +101,7 @@ struct RankTrace {
   std::vector<PythonCall> python;
   std::map<std::int64_t, ThreadOps> ops_by_thread;
   IntervalSet device_busy;                   // kernels that compute, and copies
+  std::vector<KernelGrid> grids;             // by begin; of kernels that tell one
   Launches launches;                         // of communication, once the trace is whole
   diagnosis::RankWork work;                  // until tables are made of it
   diagnosis::RankTables tables;              // where a device worked

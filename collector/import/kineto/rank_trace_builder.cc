@@ -157,7 +157,10 @@ void RankTraceBuilder::OnDevice(Category category, const TraceEvent& event, cons
                  : copy ? diagnosis::WorkKind::kCopy
                         : diagnosis::WorkKind::kCompute,
                  name, event, args);
-  if (!kind) return trace_.device_busy.Add(event.begin, event.end());
+  if (!kind) {
+    if (args.blocks > 0) trace_.grids.push_back({event.begin, args.blocks});
+    return trace_.device_busy.Add(event.begin, event.end());
+  }
   const CollectiveKind named = KindOfName(args.collective);
   AddComm(CommPart::kKernel, named != CollectiveKind::kUnknown ? named : *kind, event, args);
 }
@@ -225,6 +228,7 @@ RankTrace RankTraceBuilder::Take(ReadSummary summary) {
   std::stable_sort(trace_.steps.begin(), trace_.steps.end(), by_begin);
   std::stable_sort(trace_.comms.begin(), trace_.comms.end(), by_begin);
   std::stable_sort(trace_.marks.begin(), trace_.marks.end(), by_begin);
+  std::stable_sort(trace_.grids.begin(), trace_.grids.end(), by_begin);
   if (trace_.python.empty()) trace_.python = std::move(long_ops_);
   std::stable_sort(trace_.python.begin(), trace_.python.end(), by_begin);
   for (auto& [thread, ops] : trace_.ops_by_thread) {

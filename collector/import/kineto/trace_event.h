@@ -55,6 +55,7 @@ struct EventArgs {
   std::int64_t correlation = kAbsent;
   std::int64_t external_id = kAbsent;
   std::int64_t bytes = kAbsent;                       // of a copy
+  std::int64_t blocks = kAbsent;                      // of a kernel: product of its grid
   std::int64_t input_elements = kAbsent;              // product of the first Input Dims
   std::array<std::int64_t, kConcrete> concrete = {};  // numbers among Concrete Inputs
   std::uint8_t concrete_known = 0;                    // bit i: concrete[i] was a number

@@ -96,6 +96,7 @@ RankTrace TakeFrom(std::int64_t cut, RankTrace& trace) {
   later.python = TakeFrom(cut, trace.python);
   later.ops_by_thread = TakeFrom(cut, trace.ops_by_thread);
   later.device_busy = TakeFrom(cut, trace.device_busy);
+  later.grids = TakeFrom(cut, trace.grids);
   later.launches = TakeFrom(cut, trace.launches);
   later.work = TakeFrom(cut, trace.work);
   later.first = later.steps.front().begin;

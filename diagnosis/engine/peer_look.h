@@ -1,0 +1,26 @@
+// Whether ranks that do the same work differ in a job that is not slow against its own past: it was
+// so from the start, or comes and goes. Part of Watch().
+//
+// Model: ledger/outliers over the newest iterations of the window, from summaries alone; the
+// account (ledger/accounting) is then made of rows. The first iteration of a job is passed over:
+// start-up is no work.
+//
+// Units: as the view. Thread-safety: pure. Errors: none.
+// Cost: O(ranks × iterations looked at × log ranks); fewer iterations of a large job.
+#ifndef FATHOM_DIAGNOSIS_ENGINE_PEER_LOOK_H_
+#define FATHOM_DIAGNOSIS_ENGINE_PEER_LOOK_H_
+
+#include <optional>
+
+#include "diagnosis/engine/config.h"
+#include "diagnosis/engine/watch.h"
+#include "diagnosis/model/job_view.h"
+
+namespace fathom::diagnosis {
+
+// The rows that would tell who it is; null: all are alike, or too few iterations are known.
+std::optional<RowsWanted> LookAtPeers(const JobView& view, const DiagnosisConfig& config);
+
+}  // namespace fathom::diagnosis
+
+#endif  // FATHOM_DIAGNOSIS_ENGINE_PEER_LOOK_H_

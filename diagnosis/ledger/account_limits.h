@@ -1,0 +1,28 @@
+// The thresholds of the account: from when on a difference between peers is told, and how surely.
+//
+// Used by the components of diagnosis/ledger and by engine/peer_look. Shares are of an iteration.
+// Thread-safety: plain values. Source: ours, chosen so that drawn healthy jobs convict nobody
+// (docs/truth.md), unless it says otherwise.
+#ifndef FATHOM_DIAGNOSIS_LEDGER_ACCOUNT_LIMITS_H_
+#define FATHOM_DIAGNOSIS_LEDGER_ACCOUNT_LIMITS_H_
+
+#include "diagnosis/ledger/outliers.h"
+
+namespace fathom::diagnosis {
+
+struct AccountLimits {
+  OutlierLimits ranks;
+  OutlierLimits host = {.noise_floor = 0.02, .recurring_share = 0.1};  // ranks without a device
+  OutlierLimits channels = {.noise_floor = 0.002};
+  double channel_ratio = 1.3;    // of a slow channel's time against that of its family
+  double least_cost = 0.02;      // of an iteration: what a verdict must win back
+  double mostly = 0.5;           // of an excess: what it mostly is, and so its cause
+  double sure_contrast = 3;      // against the next, for an established verdict
+  double work_explains = 0.5;    // of an excess, by as much more work: no device's fault
+  double alike_ratio = 1.25;     // ranks that work together within it have one cause
+  double pair_differs = 0.1;     // two that alone do the same work: worth saying
+};
+
+}  // namespace fathom::diagnosis
+
+#endif  // FATHOM_DIAGNOSIS_LEDGER_ACCOUNT_LIMITS_H_

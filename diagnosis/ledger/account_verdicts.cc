@@ -1,0 +1,237 @@
+#include "diagnosis/ledger/account_verdicts.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "diagnosis/evidence/phrase.h"
+#include "diagnosis/model/lookup.h"
+
+namespace fathom::diagnosis {
+namespace {
+
+constexpr double kWorthSaying = 0.1;  // share of an excess
+constexpr char kSource[] = "ledger";
+
+bool OnDevice(const JobView& view, RankId rank) {
+  for (const IterationSummary& it : view.window) {
+    const RankIteration* mine = RankIn(it, rank);
+    if (mine != nullptr && mine->device.count > 0) return true;
+  }
+  return false;
+}
+
+std::string Subject(const JobView& view, const Accused& accused) {
+  const Entity& entity = accused.share.entity;
+  switch (entity.type) {
+    case EntityType::kRank:
+    case EntityType::kGpu:
+      return accused.share.cause == Cause::kComputeSlow ? RankAndGpuName(view, entity.ranks.front())
+                                                        : RankName(view, entity.ranks.front());
+    case EntityType::kHost:
+      return absl::StrCat("Node ", entity.node, " (", RanksInWords(entity.ranks), ")");
+    default:
+      return RanksAtStart(entity.ranks);
+  }
+}
+
+// Of a live job whose first iterations are known it is said that it was so since it began.
+std::string Since(const JobView& view, const AccountShare& share) {
+  if (!share.from_start) return SinceInWords(share.since);
+  const bool live = view.iterations_seen > 0;
+  if (live && share.since.value <= 1) return "since the job began";
+  return live ? "in all iterations that are known" : "from the first recorded iteration on";
+}
+
+std::string When(const JobView& view, const AccountShare& share, const Outlier& outlier) {
+  const std::string since = Since(view, share);
+  if (share.every > 1) return absl::StrFormat("in every %d iterations, %s", share.every, since);
+  if (outlier.lasting) return since;
+  return absl::StrFormat("in %d of %d iterations, %s", outlier.shows, outlier.iterations, since);
+}
+
+std::string Gain(const Account& account, const Accused& accused) {
+  const double whole = account.replayed_s / static_cast<double>(account.iterations);
+  const double without = whole * (1 - accused.loss_share);
+  return absl::StrFormat("an iteration takes %s, and would take %s without it (%.2fx)",
+                         Duration(whole), Duration(without), whole / std::max(without, 1e-9));
+}
+
+std::string SentenceOnRank(const JobView& view, const Account& account, const Accused& accused) {
+  const Outlier& outlier = accused.outlier;
+  const bool all = accused.share.entity.type == EntityType::kHost;
+  return absl::StrFormat(
+      "%s %s the job back, %s: %s more %s than %d peers that do the same work (%s against %s); %s.",
+      Subject(view, accused), all ? "hold" : "holds", When(view, accused.share, outlier),
+      Duration(outlier.excess), CauseInWords(accused.share.cause), outlier.peers,
+      Duration(outlier.usual + outlier.excess), Duration(outlier.usual), Gain(account, accused));
+}
+
+std::string SentenceOnImbalance(const JobView& view, const Account& account,
+                                const Accused& accused) {
+  const Outlier& outlier = accused.outlier;
+  return absl::StrFormat(
+      "%s has %.2f times the work of %d peers, and takes %.2f times as long by itself, %s: unequal "
+      "work, not a slow device; %s.",
+      Subject(view, accused), accused.work_ratio, outlier.peers,
+      (outlier.usual + outlier.excess) / std::max(outlier.usual, 1e-9),
+      When(view, accused.share, outlier), Gain(account, accused));
+}
+
+std::string SentenceOnChannel(const JobView& view, const Account& account,
+                              const Accused& accused) {
+  const Outlier& outlier = accused.outlier;
+  return absl::StrFormat(
+      "Communication %s is slow, %s: %.1f times as long as in %d channels like it with all ranks "
+      "there (%s in each iteration against %s); %s.",
+      accused.where, When(view, accused.share, outlier),
+      (outlier.usual + outlier.excess) / std::max(outlier.usual, 1e-9), outlier.peers,
+      Duration(outlier.usual + outlier.excess), Duration(outlier.usual), Gain(account, accused));
+}
+
+bool OfChannels(const Accused& accused) { return !accused.where.empty(); }
+
+Grade GradeOf(const Accused& accused, const AccountLimits& limits) {
+  const Outlier& outlier = accused.outlier;
+  if (accused.common) return Grade::kHypothesis;
+  const bool known = accused.share.cause != Cause::kUnknown;
+  const bool apart = outlier.excess >= limits.sure_contrast * outlier.next;
+  return known && apart && outlier.shows >= 2 ? Grade::kEstablished : Grade::kSupported;
+}
+
+void AddEvidence(const JobView& view, const Accused& accused, Verdict& verdict) {
+  const Outlier& outlier = accused.outlier;
+  const bool channels = OfChannels(accused);
+  verdict.evidence.push_back(
+      {absl::StrFormat("%s in an iteration, against the median of %d that do the same in the same "
+                       "iterations; it shows in %d of %d.",
+                       channels ? "Its transfers" : "Its own time", outlier.peers, outlier.shows,
+                       outlier.iterations),
+       outlier.usual + outlier.excess, "s", outlier.usual, kSource});
+  verdict.evidence.push_back({"What an iteration would gain if it took what its peers take, by a "
+                              "replay of the recorded iterations.",
+                              accused.share.gain_s_per_iteration, "s", 0, kSource});
+  if (channels) return;
+  const bool device = OnDevice(view, verdict.entity.ranks.front());
+  const std::pair<const char*, double> parts[] = {
+      {device ? "in kernels and copies" : "computing", accused.compute},
+      {"garbage collection", accused.gc},
+      {"data loader", accused.dataloader}};
+  for (const auto& [what, seconds] : parts) {
+    if (seconds < kWorthSaying * outlier.excess) continue;
+    verdict.evidence.push_back(
+        {absl::StrCat("Of that, ", what, "."), seconds, "s", outlier.excess, kSource});
+  }
+  if (accused.share.cause == Cause::kImbalance) {
+    verdict.evidence.push_back(
+        {"Its work against its peers'.", accused.work_ratio, "", 1, kSource});
+  }
+}
+
+void AddCounter(const Accused& accused, Verdict& verdict) {
+  const Outlier& outlier = accused.outlier;
+  verdict.counter_evidence.push_back({"The next of those that do the same, beyond its peers.",
+                                      outlier.next, "s", outlier.excess, kSource});
+  if (accused.share.from_start) {
+    verdict.counter_evidence.push_back(
+        {"Iterations before it began: none is known, so it may always have been so.", 0,
+         "iterations", static_cast<double>(outlier.iterations), kSource});
+  }
+  if (accused.common) {
+    verdict.counter_evidence.push_back(
+        {"All members of a communicator take longer alike: more work for all of them, or something "
+         "that they share, looks like that as well.",
+         0, "", 0, kSource});
+  }
+}
+
+void Advise(const JobView& view, const Accused& accused, Verdict& verdict) {
+  if (OfChannels(accused)) {
+    verdict.action_text = "Look at the paths between these ranks: errors, speed, width, load.";
+    verdict.action_command = "ss -ti; ip -s link";
+    verdict.would_change.push_back("Paths that are longer by design, such as through another "
+                                   "switch.");
+    AdviseWhereToRun(verdict.entity.node, verdict);
+  } else if (accused.share.cause == Cause::kImbalance) {
+    verdict.action_text = "Look at how the work is divided between the ranks.";
+    verdict.would_change.push_back("The same work in as little time as its peers take.");
+  } else {
+    AdviseOnRank(view, verdict.entity.ranks.front(), verdict);
+    verdict.would_change.push_back("More work for this rank by design.");
+  }
+}
+
+Cost CostOf(const JobView& view, const Account& account, const Accused& accused) {
+  const auto count = static_cast<double>(account.iterations);
+  Cost cost;
+  cost.slowdown = 1 / std::max(1 - accused.loss_share, 1e-3);
+  cost.seconds_per_iteration = accused.loss_share * account.replayed_s / count;
+  const double iterations =
+      static_cast<double>(std::max<std::int64_t>(account.iterations, view.iterations_seen));
+  const double all = iterations / count;
+  cost.gpu_hours = accused.share.lost_gpu_s * (accused.share.from_start ? all : 1) / 3600;
+  return cost;
+}
+
+WallNs BeginOf(const JobView& view, Iteration iteration) {
+  for (const IterationSummary& it : view.window) {
+    if (it.index == iteration) return it.begin;
+  }
+  return {};
+}
+
+Verdict VerdictOn(const JobView& view, const Account& account, const Accused& accused,
+                  const AccountLimits& limits) {
+  Verdict verdict;
+  verdict.entity = accused.share.entity;
+  verdict.cause = accused.share.cause;
+  verdict.grade = GradeOf(accused, limits);
+  verdict.problem = ClassOf(verdict.cause);
+  verdict.owner = OwnerOf(verdict.cause);
+  verdict.since_iteration = accused.share.since;
+  verdict.since_time = BeginOf(view, accused.share.since);
+  verdict.from_start = accused.share.from_start;
+  verdict.every = accused.share.every;
+  verdict.cost = CostOf(view, account, accused);
+  verdict.victims = accused.victims;
+  if (!OfChannels(accused)) {
+    for (const RankFacts& facts : view.ranks) {
+      if (!Contains(verdict.entity.ranks, facts.rank)) verdict.victims.push_back(facts.rank);
+    }
+  }
+  verdict.sentence = OfChannels(accused) ? SentenceOnChannel(view, account, accused)
+                     : verdict.cause == Cause::kImbalance
+                         ? SentenceOnImbalance(view, account, accused)
+                         : SentenceOnRank(view, account, accused);
+  AddEvidence(view, accused, verdict);
+  AddCounter(accused, verdict);
+  Advise(view, accused, verdict);
+  return verdict;
+}
+
+}  // namespace
+
+std::vector<Verdict> VerdictsOn(const JobView& view, const Accounting& accounting,
+                                const AccountLimits& limits) {
+  std::vector<Verdict> verdicts;
+  for (const Accused& accused : accounting.accused) {
+    if (accused.share.hidden || accused.loss_share < limits.least_cost) continue;
+    verdicts.push_back(VerdictOn(view, accounting.account, accused, limits));
+  }
+  return verdicts;
+}
+
+std::vector<Abstention> AbstainedOn(const Accounting& accounting) {
+  std::vector<Abstention> out;
+  for (const auto& [a, b] : accounting.differ) {
+    out.push_back({absl::StrFormat("which of ranks %d and %d is wrong, that alone do the same work "
+                                   "and take different time by themselves",
+                                   a.value, b.value),
+                   "a third rank that does the same work, or a time before"});
+  }
+  return out;
+}
+
+}  // namespace fathom::diagnosis

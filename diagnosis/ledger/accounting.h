@@ -1,0 +1,70 @@
+// The account of a job: what its iterations lost against ranks and channels that do the same, and
+// whose each part of it is.
+//
+// Used by engine/diagnose, for every job of which rows are at hand, sick or well.
+//
+// Model: peers (ledger/peers) and channels (ledger/channels) are compared with those that do the
+// same work in the same iterations (ledger/outliers); that needs no past. What an entity is charged
+// with is not that it takes longer, but what the iterations would gain if it did not: the lanes
+// (ledger/lanes) are played again (ledger/replay_lanes) with its pieces at their reference.
+//
+//   T       all as recorded          L = T − T0
+//   T0      all at the reference     gain(E) = T − T(E at its reference)
+//                                    alone(E) = T(E as recorded, all else at its reference) − T0
+//
+// The entity with the greatest gain is taken out, the rest is played again, and so on; what each
+// step wins is the share of that entity, and what is left at the end is nobody's. So shares and the
+// unexplained rest sum to L by construction, a victim gets nothing, and what overlap hides gets
+// nothing and is listed as hidden.
+//
+// Channels that are found are told by what they have in common (evidence/odd_place): a link, a
+// NIC, a node, a communicator. Ranks of which the work is greater by as much as their time are
+// unequal by design: their device is not accused.
+//
+// Units: seconds, GPU-seconds where the name says so. Thread-safety: pure function.
+// Errors: none; where no rows or fewer than two iterations are at hand there is no account.
+// Cost: O(entities found × rows), and the outliers' own.
+// Source: Coz (SOSP'15), what-if analysis (OSDI'25), differential observability (EROICA).
+#ifndef FATHOM_DIAGNOSIS_LEDGER_ACCOUNTING_H_
+#define FATHOM_DIAGNOSIS_LEDGER_ACCOUNTING_H_
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "diagnosis/graph/execution_graph.h"
+#include "diagnosis/ledger/account_limits.h"
+#include "diagnosis/ledger/outliers.h"
+#include "diagnosis/model/account.h"
+#include "diagnosis/model/job_view.h"
+
+namespace fathom::diagnosis {
+
+// An entity that takes longer than those that do the same, with what speaks for it.
+struct Accused {
+  AccountShare share;
+  Outlier outlier;            // of one rank or channel: the one that tells most
+  double compute = 0;         // of the excess, median of the iterations in which it shows; seconds
+  double gc = 0;              // likewise
+  double dataloader = 0;      // likewise
+  double work_ratio = 1;      // its work against its peers'
+  std::string where;          // of channels: what they have in common, in words
+  std::vector<RankId> victims;
+  double loss_share = 0;      // of the iterations: what taking it out wins back
+  bool common = false;        // ranks that work together are slow alike: who is at fault is open
+};
+
+struct Accounting {
+  Account account;
+  std::vector<Accused> accused;  // as account.shares
+  // Two ranks that alone do the same work and differ: which one is wrong cannot be told.
+  std::vector<std::pair<RankId, RankId>> differ;
+};
+
+std::optional<Accounting> AccountFor(const JobView& view, const ExecutionGraph& graph,
+                                     const AccountLimits& limits = {});
+
+}  // namespace fathom::diagnosis
+
+#endif  // FATHOM_DIAGNOSIS_LEDGER_ACCOUNTING_H_

@@ -1,0 +1,284 @@
+#include "diagnosis/ledger/lanes.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <unordered_map>
+#include <utility>
+
+#include "diagnosis/model/lookup.h"
+
+namespace fathom::diagnosis {
+namespace {
+
+// Between the end of an op and the start of the next that only waited for it: a launch that was
+// queued on the device. Source: ours, above what NCCL kernels in one stream lie apart.
+constexpr Nanos kChainGap{30'000};
+// What the ends of a wait and of its op may lie apart: a thread that has to wake up.
+constexpr Nanos kWakeUp{2'000'000};
+
+struct Wait {
+  MonoNs begin;
+  MonoNs end;
+  std::size_t op = kNoOp;  // of the line
+};
+
+struct Span {
+  MonoNs begin;
+  MonoNs end;
+};
+
+using SpanOf = std::map<Iteration, Span>;
+
+// Waits of a line by begin, those that overlap as one after the other.
+std::vector<Wait> WaitsOf(const RankTimeline& line, const RankRows& rows) {
+  std::vector<Wait> waits;
+  std::unordered_map<const CommOp*, std::size_t> place;
+  for (std::size_t k = 0; k < line.ops.size(); ++k) place[line.ops[k]] = k;
+  for (const DeviceWait& wait : rows.device_waits) {
+    const bool told = wait.op < rows.ops.size();
+    waits.push_back({wait.begin, wait.end, told ? place.at(&rows.ops[wait.op]) : kNoOp});
+  }
+  for (std::size_t k = 0; k < line.ops.size(); ++k) {
+    const CommOp& op = *line.ops[k];
+    if (op.device_known()) continue;
+    if (op.wait_start.known() && op.wait_end.known()) {
+      waits.push_back({op.wait_start, op.wait_end, k});
+    } else if (!op.wait_start.known() && op.api_return.known() && op.done() && op.thread != 0 &&
+               op.end <= op.api_return) {
+      waits.push_back({op.enter, op.api_return, k});
+    }
+  }
+  std::sort(waits.begin(), waits.end(),
+            [](const Wait& a, const Wait& b) { return a.begin < b.begin; });
+  MonoNs covered;
+  for (Wait& wait : waits) {
+    wait.begin = std::max(wait.begin, covered);
+    covered = std::max(covered, wait.end);
+  }
+  std::erase_if(waits, [](const Wait& wait) { return wait.end <= wait.begin; });
+  return waits;
+}
+
+// The spans of a rank's iterations.
+std::map<RankId, SpanOf> SpansOf(const JobView& view) {
+  std::map<RankId, SpanOf> spans;
+  for (const IterationSummary& it : view.window) {
+    for (const RankIteration& rank : it.ranks) {
+      if (!view.rows.contains(rank.rank) || rank.duration.count <= 0) continue;
+      spans[rank.rank][it.index] = {rank.begin, rank.begin + rank.duration};
+    }
+  }
+  return spans;
+}
+
+// Iterations of which every line has ops and a span, in stretches that follow one another.
+std::vector<std::vector<Iteration>> StretchesOf(const JobView& view,
+                                                const std::vector<RankTimeline>& lines,
+                                                const std::map<RankId, SpanOf>& spans) {
+  std::vector<std::vector<Iteration>> stretches;
+  bool open = false;
+  for (const IterationSummary& it : view.window) {
+    const bool whole = std::all_of(lines.begin(), lines.end(), [&](const RankTimeline& line) {
+      const auto of = spans.find(line.rank);
+      return of != spans.end() && of->second.contains(it.index) &&
+             line.iterations.contains(it.index);
+    });
+    if (whole && !open) stretches.emplace_back();
+    if (whole) stretches.back().push_back(it.index);
+    open = whole;
+  }
+  return stretches;
+}
+
+class LaneBuilder {
+ public:
+  LaneBuilder(const JobView& view, const ExecutionGraph& graph, LaneGraph& out)
+      : view_(view), graph_(graph), out_(out) {}
+
+  void Build(const std::map<RankId, SpanOf>& spans) {
+    const std::vector<RankTimeline>& lines = graph_.lines();
+    for (std::size_t l = 0; l < lines.size(); ++l) AddLane(l, spans.at(lines[l].rank));
+    for (auto& [instance, join] : join_of_) Measure(*instance, out_.joins[join]);
+  }
+
+ private:
+  void AddLane(std::size_t l, const SpanOf& spans) {
+    line_ = &graph_.lines()[l];
+    l_ = l;
+    Lane& lane = out_.lanes.emplace_back();
+    lane.rank = line_->rank;
+    lane_ = &lane;
+    at_ = spans.at(out_.iterations.front()).begin;
+    iteration_ = 0;
+    last_of_.clear();
+    ends_.clear();
+    for (const Iteration it : out_.iterations) ends_.push_back(spans.at(it).end);
+    const MonoNs begin = at_;
+    const std::vector<Wait> waits = WaitsOf(*line_, view_.rows.at(line_->rank));
+    auto wait = std::find_if(waits.begin(), waits.end(),
+                             [&](const Wait& each) { return each.end > begin; });
+    std::size_t k = 0;
+    while (k < line_->ops.size() && line_->ops[k]->arrival() < begin) ++k;
+    for (; iteration_ < ends_.size();) {
+      const MonoNs op = k < line_->ops.size() ? line_->ops[k]->arrival() : MonoNs(kNever);
+      const MonoNs blocked = wait != waits.end() ? std::max(wait->begin, at_) : MonoNs(kNever);
+      const MonoNs next = std::min({op, blocked, ends_[iteration_]});
+      if (next == ends_[iteration_] && (op > next || next.ns == kNever) && blocked >= next) {
+        End();
+      } else if (op <= blocked) {
+        Arrive(k++, op);
+      } else {
+        k = PassWait(*wait++, k);
+      }
+    }
+  }
+
+  LaneStep& Add(LaneAct act, MonoNs until) {
+    LaneStep& step = lane_->steps.emplace_back();
+    step.own = std::max(0.0, (until - at_).Seconds());
+    step.act = act;
+    step.iteration = static_cast<std::uint32_t>(iteration_);
+    at_ = std::max(at_, until);
+    return step;
+  }
+
+  void End() {
+    Add(LaneAct::kEnd, ends_[iteration_]);
+    ++iteration_;
+  }
+
+  // Where the lane was at `at_` when the op came; later by what the host or the stream took.
+  void Arrive(std::size_t k, MonoNs lane_at) {
+    const CommOp& op = *line_->ops[k];
+    const std::size_t join = JoinOf(k);
+    const auto before = last_of_.find(op.group);
+    const CommOp* previous = before == last_of_.end() ? nullptr : line_->ops[before->second];
+    const bool chained = op.device_known() && previous != nullptr && previous->done() &&
+                         op.arrival() >= previous->end && op.arrival() - previous->end <= kChainGap;
+    LaneStep& step = Add(chained ? LaneAct::kChained : LaneAct::kArrive, lane_at);
+    step.join = join;
+    if (chained) step.after = JoinOf(before->second);
+    step.seconds = (op.arrival() - (chained ? previous->end : lane_at)).Seconds();
+    last_of_[op.group] = k;
+  }
+
+  // The lane stands still: ops that come meanwhile came from elsewhere. Returns the next op.
+  std::size_t PassWait(const Wait& wait, std::size_t k) {
+    const MonoNs begin = std::max(wait.begin, at_);
+    for (; k < line_->ops.size() && line_->ops[k]->arrival() < wait.end; ++k) Arrive(k, begin);
+    const CommOp* op = wait.op == kNoOp ? nullptr : line_->ops[wait.op];
+    const bool sends = op != nullptr && op->kind == CollectiveKind::kSend && !op->device_known();
+    const bool told = op != nullptr && !sends && op->done() && op->end >= begin &&
+                      op->end <= wait.end + kWakeUp && arrived_.contains({l_, wait.op});
+    LaneStep& step = Add(told ? LaneAct::kWait : LaneAct::kBlocked, begin);
+    step.seconds = (wait.end - begin).Seconds();
+    if (told) step.join = JoinOf(wait.op);
+    at_ = told ? std::clamp(op->end, begin, wait.end) : wait.end;
+    while (iteration_ + 1 < ends_.size() && ends_[iteration_] < at_) {
+      const MonoNs at = at_;
+      at_ = ends_[iteration_];
+      End();
+      at_ = at;
+    }
+    return k;
+  }
+
+  std::size_t JoinOf(std::size_t k) {
+    arrived_.insert({l_, k});
+    const OpRef ref{l_, k};
+    const Instance* instance = graph_.instances().Of(ref);
+    if (instance == nullptr) return Single(k);
+    const auto [at, fresh] = join_of_.try_emplace(instance, out_.joins.size());
+    if (fresh) {
+      Join& join = out_.joins.emplace_back();
+      join.group = instance->group;
+      join.kind = instance->kind;
+      join.bytes = instance->bytes;
+      join.iteration = static_cast<std::uint32_t>(iteration_);
+    }
+    Join& join = out_.joins[at->second];
+    if (join.lanes.empty() || join.lanes.back() != l_) join.lanes.push_back(l_);
+    return at->second;
+  }
+
+  // An op whose partners are not known: it takes what it took.
+  std::size_t Single(std::size_t k) {
+    const auto [at, fresh] = single_.try_emplace({l_, k}, out_.joins.size());
+    if (!fresh) return at->second;
+    const CommOp& op = *line_->ops[k];
+    Join& join = out_.joins.emplace_back();
+    join.group = op.group;
+    join.kind = op.kind;
+    join.iteration = static_cast<std::uint32_t>(iteration_);
+    join.lanes = {l_};
+    join.transfer = op.done() ? std::max(0.0, op.elapsed().Seconds()) : 0;
+    return at->second;
+  }
+
+  void Measure(const Instance& instance, Join& join) const {
+    join.complete = instance.complete && join.lanes.size() == instance.members.size();
+    const bool device = graph_.instances().OpAt(instance.members.front()).device_known();
+    join.comparable = join.kind != CollectiveKind::kBarrier &&
+                      (device || IsSynchronising(join.kind));
+    std::optional<double> least;
+    for (const OpRef& ref : instance.members) {
+      const CommOp& op = graph_.instances().OpAt(ref);
+      if (!op.done()) continue;
+      const double elapsed = std::max(0.0, op.elapsed().Seconds());
+      least = least ? std::min(*least, elapsed) : elapsed;
+    }
+    join.transfer = least.value_or(0);
+    if (IsPointToPoint(instance.kind) && instance.members.size() == 2) {
+      join.transfer = MessageSeconds(instance, join.transfer);
+    }
+  }
+
+  // Of a message that a thread sends, the sender does not wait: on one clock the later of both
+  // tells when it could begin.
+  double MessageSeconds(const Instance& instance, double least) const {
+    const OpRef a = instance.members.front(), b = instance.members.back();
+    const bool a_sends = graph_.instances().OpAt(a).kind == CollectiveKind::kSend;
+    const CommOp& send = graph_.instances().OpAt(a_sends ? a : b);
+    const CommOp& receive = graph_.instances().OpAt(a_sends ? b : a);
+    if (send.device_known() || !receive.done()) return least;
+    const std::string from = NodeOf(view_, graph_.lines()[(a_sends ? a : b).line].rank);
+    const std::string to = NodeOf(view_, graph_.lines()[(a_sends ? b : a).line].rank);
+    if (from.empty() || from != to) return least;
+    const MonoNs began = std::max(send.arrival(), receive.arrival());
+    return std::clamp((receive.end - began).Seconds(), 0.0, receive.elapsed().Seconds());
+  }
+
+  static constexpr std::int64_t kNever = INT64_MAX;
+
+  const JobView& view_;
+  const ExecutionGraph& graph_;
+  LaneGraph& out_;
+  const RankTimeline* line_ = nullptr;
+  std::size_t l_ = 0;
+  Lane* lane_ = nullptr;
+  MonoNs at_;
+  std::size_t iteration_ = 0;
+  std::vector<MonoNs> ends_;
+  std::map<GroupId, std::size_t> last_of_;  // op of the line
+  std::unordered_map<const Instance*, std::size_t> join_of_;
+  std::map<std::pair<std::size_t, std::size_t>, std::size_t> single_;
+  std::set<std::pair<std::size_t, std::size_t>> arrived_;
+};
+
+}  // namespace
+
+std::vector<LaneGraph> BuildLanes(const JobView& view, const ExecutionGraph& graph) {
+  std::vector<LaneGraph> out;
+  if (graph.lines().empty()) return out;
+  const std::map<RankId, SpanOf> spans = SpansOf(view);
+  for (std::vector<Iteration>& stretch : StretchesOf(view, graph.lines(), spans)) {
+    LaneGraph& lanes = out.emplace_back();
+    lanes.iterations = std::move(stretch);
+    LaneBuilder(view, graph, lanes).Build(spans);
+  }
+  return out;
+}
+
+}  // namespace fathom::diagnosis

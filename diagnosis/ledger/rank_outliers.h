@@ -1,0 +1,31 @@
+// Ranks that take longer by themselves than those that do the same work.
+//
+// Used by ledger/accounting and, on summaries alone, by engine/peer_look.
+//
+// Model: own times by role (ledger/outliers). A rank of a role of one or two has nobody to be
+// compared with in what it computes, for stages may differ by design; but time in which its host
+// neither computed, nor waited for others, nor for a batch is no stage's work: of that all ranks
+// are peers.
+//
+// Units: seconds. Thread-safety: pure functions. Errors: none. Cost: that of FindOutliers(), twice.
+#ifndef FATHOM_DIAGNOSIS_LEDGER_RANK_OUTLIERS_H_
+#define FATHOM_DIAGNOSIS_LEDGER_RANK_OUTLIERS_H_
+
+#include <utility>
+#include <vector>
+
+#include "diagnosis/ledger/account_limits.h"
+#include "diagnosis/ledger/outliers.h"
+#include "diagnosis/ledger/peers.h"
+
+namespace fathom::diagnosis {
+
+Outliers OutliersOfRanks(const Peers& peers, double iteration_s, const AccountLimits& limits);
+
+// Two ranks that alone do the same work, and whose own times differ by pair_differs of an iteration.
+std::vector<std::pair<RankId, RankId>> PairsThatDiffer(const Peers& peers, double iteration_s,
+                                                       const AccountLimits& limits);
+
+}  // namespace fathom::diagnosis
+
+#endif  // FATHOM_DIAGNOSIS_LEDGER_RANK_OUTLIERS_H_
