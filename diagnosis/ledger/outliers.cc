@@ -15,6 +15,9 @@ namespace {
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 constexpr std::size_t kFewestPeers = 2;
 constexpr std::size_t kMostFound = 16;
+// Entities that may be at fault together: so many, and one in so many.
+constexpr std::size_t kMostAtOnce = 9;
+constexpr std::size_t kOthersPerCulprit = 4;
 
 using Rows = std::vector<std::vector<double>>;
 
@@ -156,15 +159,26 @@ class Search {
     return std::nullopt;
   }
 
-  bool Lasts(std::size_t e, const Part& part, Outlier& out) const {
+  // The medians of the others, without those few that are as bad: two may be at fault at once.
+  std::vector<double> OthersThan(std::size_t e, double mine, const Part& part) const {
     std::vector<double> others;
     for (std::size_t other = 0; other < excess_.size(); ++other) {
       const bool judged = other != e && !taken_[other] && PeersOf(other) >= kFewestPeers;
       if (judged) others.push_back(MedianOfKnown(PartOf(excess_[other], part)));
     }
+    std::sort(others.begin(), others.end());
+    const auto few = std::min<std::size_t>(kMostAtOnce, (others.size() + 1) / kOthersPerCulprit);
+    const auto bad = static_cast<std::size_t>(
+        others.end() - std::upper_bound(others.begin(), others.end(), mine / limits_.contrast));
+    if (bad < few) others.resize(others.size() - bad);
+    return others;
+  }
+
+  bool Lasts(std::size_t e, const Part& part, Outlier& out) const {
+    const double mine = MedianOfKnown(PartOf(excess_[e], part));
+    const std::vector<double> others = OthersThan(e, mine, part);
     const double floor = limits_.noise_floor * table_.iteration_s;
     const double spread = std::max(floor, MadSigma(others, Median(others)));
-    const double mine = MedianOfKnown(PartOf(excess_[e], part));
     const double error = SpreadOfSingles(e) / std::sqrt(static_cast<double>(part.last - part.first));
     if (mine < limits_.single_sigmas * error) return false;
     const double next = others.empty() ? 0 : *std::max_element(others.begin(), others.end());
