@@ -13,7 +13,10 @@ namespace fathom::diagnosis {
 struct AccountLimits {
   OutlierLimits ranks;
   OutlierLimits host = {.noise_floor = 0.02, .recurring_share = 0.1};  // ranks without a device
-  OutlierLimits channels = {.noise_floor = 0.002};
+  // Nothing is faster than its wires, so the fast ones tell what is usual, and half may be slow.
+  OutlierLimits channels = {
+      .noise_floor = 0.002, .fewest_peers = 1, .reference_quantile = 0.25, .at_once = 0.5};
+  double sure_ratio = 2;         // the same of one that has one peer, or peers of which half are slow
   double channel_ratio = 1.3;    // of a slow channel's time against that of its family
   double least_cost = 0.02;      // of an iteration: what a verdict must win back
   double mostly = 0.5;           // of an excess: what it mostly is, and so its cause

@@ -1,6 +1,7 @@
 #include "diagnosis/ledger/accounting.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstddef>
 #include <map>
@@ -8,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include "absl/strings/str_format.h"
 #include "diagnosis/evidence/odd_place.h"
 #include "diagnosis/evidence/phrase.h"
 #include "diagnosis/ledger/channels.h"
@@ -191,7 +193,8 @@ class ChannelSuspects {
                   const std::vector<Iteration>& iterations, const AccountLimits& limits)
       : view_(view), channels_(channels), iterations_(iterations) {
     for (const Outlier& outlier : outliers.found) {
-      if (outlier.usual + outlier.excess >= limits.channel_ratio * outlier.usual) {
+      const double ratio = 1 + outlier.excess / std::max(outlier.usual, 1e-9);
+      if (ratio >= (Sure(outlier) ? limits.channel_ratio : limits.sure_ratio)) {
         found_.push_back(&outlier);
       }
     }
@@ -207,15 +210,31 @@ class ChannelSuspects {
       out.push_back(At(*place, found_));
       return out;
     }
-    for (std::size_t k = 0; k < found_.size(); ++k) {
-      const std::vector<OddGroup> one = {odd[k]};
-      place = PlaceOfOdd(view_, one, {});
-      if (place) out.push_back(At(*place, {found_[k]}));
-    }
+    out.push_back(At(OfAll(odd), found_));
     return out;
   }
 
  private:
+  // Most of those like it are well, and their nodes are known: else the wires may differ by design.
+  bool Sure(const Outlier& outlier) const {
+    const std::size_t family = channels_.family[outlier.entity];
+    const auto members = std::count(channels_.family.begin(), channels_.family.end(), family);
+    return 2 * outlier.peers > static_cast<std::size_t>(members) && outlier.peers > 1;
+  }
+
+  // What they have in common cannot be told: all of their ranks.
+  OddPlace OfAll(const std::vector<OddGroup>& odd) const {
+    std::set<RankId> ranks;
+    for (const OddGroup& each : odd) {
+      ranks.insert(each.group->members.begin(), each.group->members.end());
+    }
+    OddPlace place;
+    place.entity.type = EntityType::kGroup;
+    place.entity.ranks.assign(ranks.begin(), ranks.end());
+    place.where = absl::StrFormat("of %d channels of %s", odd.size(), RanksInWords(place.entity.ranks));
+    return place;
+  }
+
   OddGroup OddOf(const Outlier& outlier) const {
     OddGroup odd;
     odd.group = &channels_.groups[outlier.entity];
@@ -296,6 +315,9 @@ class Sharing {
       suspect.accused.share.hidden = true;
       out.accused.push_back(std::move(suspect.accused));
     }
+    std::stable_sort(out.accused.begin(), out.accused.end(), [](const Accused& a, const Accused& b) {
+      return a.share.lost_gpu_s > b.share.lost_gpu_s;
+    });
     for (const Accused& accused : out.accused) account.shares.push_back(accused.share);
     return out;
   }
@@ -317,31 +339,79 @@ class Sharing {
         std::max(0.0, world_.Seconds(repaired) - ideal) / count;
   }
 
-  // The greatest gain first, as long as there is one; returns what the iterations then take.
+  // What the iterations take with these suspects, as bits of `which`, and those before repaired.
+  double With(const Counterfactual::Repaired& before, std::size_t which) {
+    Counterfactual::Repaired repaired = before;
+    for (std::size_t s = 0; s < suspects_.size(); ++s) {
+      if ((which >> s & 1) != 0) Put(suspects_[s], true, repaired);
+    }
+    return world_.Seconds(repaired);
+  }
+
+  // Those that cost most alone, up to kShared of them, share what they cost together by Shapley's
+  // rule: of two that are slow alike, mending either wins nothing. Then the rest, likewise.
   double TakeOut(double recorded, double ideal, const AccountLimits& limits, Accounting& out) {
+    std::stable_sort(suspects_.begin(), suspects_.end(), [](const Suspect& a, const Suspect& b) {
+      return a.accused.share.alone_s_per_iteration > b.accused.share.alone_s_per_iteration;
+    });
     Counterfactual::Repaired repaired = world_.None();
     double now = recorded;
-    const double worth = limits.least_cost / 4 * recorded;
+    std::vector<Suspect> hidden;
     while (!suspects_.empty()) {
-      std::size_t best = 0;
-      double least = now;
-      for (std::size_t s = 0; s < suspects_.size(); ++s) {
-        Counterfactual::Repaired with = repaired;
-        Put(suspects_[s], true, with);
-        const double seconds = std::max(ideal, world_.Seconds(with));
-        if (seconds < least) best = s, least = seconds;
-      }
-      if (now - least < worth) break;
-      Put(suspects_[best], true, repaired);
-      Accused& accused = suspects_[best].accused;
-      accused.share.lost_gpu_s = (now - least) * ranks_;
-      accused.loss_share = (now - least) / recorded;
-      out.accused.push_back(std::move(accused));
-      suspects_.erase(suspects_.begin() + static_cast<std::ptrdiff_t>(best));
-      now = least;
+      std::vector<Suspect> later;
+      const std::size_t count = std::min(kShared, suspects_.size());
+      later.assign(suspects_.begin() + static_cast<std::ptrdiff_t>(count), suspects_.end());
+      suspects_.resize(count);
+      now = ShareAmong(repaired, recorded, ideal, limits, now, hidden, out);
+      suspects_ = std::move(later);
     }
+    suspects_ = std::move(hidden);
     return now;
   }
+
+  double ShareAmong(Counterfactual::Repaired& repaired, double recorded, double ideal,
+                    const AccountLimits& limits, double now, std::vector<Suspect>& hidden,
+                    Accounting& out) {
+    const std::size_t count = suspects_.size();
+    std::vector<double> seconds(std::size_t{1} << count, now);
+    for (std::size_t which = 1; which < seconds.size(); ++which) {
+      seconds[which] = std::clamp(With(repaired, which), ideal, now);
+    }
+    const std::vector<double> won = ShapleyOf(seconds, count);
+    const double worth = limits.least_cost / 4 * recorded;
+    double left = now;
+    for (std::size_t s = 0; s < count; ++s) {
+      if (won[s] < worth) {
+        hidden.push_back(std::move(suspects_[s]));
+        continue;
+      }
+      Accused& accused = suspects_[s].accused;
+      accused.share.lost_gpu_s = won[s] * ranks_;
+      accused.loss_share = won[s] / recorded;
+      left -= won[s];
+      Put(suspects_[s], true, repaired);
+      out.accused.push_back(std::move(accused));
+    }
+    return left;
+  }
+
+  // What each of `count` wins in the mean over all orders; seconds by the set that is repaired.
+  static std::vector<double> ShapleyOf(const std::vector<double>& seconds, std::size_t count) {
+    std::vector<double> factorial(count + 1, 1);
+    for (std::size_t k = 1; k <= count; ++k) factorial[k] = factorial[k - 1] * static_cast<double>(k);
+    std::vector<double> won(count, 0);
+    for (std::size_t which = 0; which < seconds.size(); ++which) {
+      const auto in = static_cast<std::size_t>(std::popcount(which));
+      for (std::size_t s = 0; s < count; ++s) {
+        if ((which >> s & 1) != 0) continue;
+        const double weight = factorial[in] * factorial[count - in - 1] / factorial[count];
+        won[s] += weight * (seconds[which] - seconds[which | std::size_t{1} << s]);
+      }
+    }
+    return won;
+  }
+
+  static constexpr std::size_t kShared = 4;
 
   Counterfactual& world_;
   const double ranks_;
@@ -382,6 +452,9 @@ std::optional<Accounting> AccountFor(const JobView& view, const ExecutionGraph& 
   std::vector<Suspect> suspects;
   for (const Outlier& outlier : of_ranks.found) {
     suspects.push_back(SuspectOf(view, peers, outlier, limits));
+    const Cause cause = suspects.back().accused.share.cause;
+    const bool marked = cause == Cause::kGc || cause == Cause::kDataLoader;
+    if (outlier.single && !marked) suspects.pop_back();
   }
   JoinNodes(view, peers, suspects);
   FindCommon(view, limits, suspects);

@@ -12,10 +12,10 @@
 //   T0      all at the reference     gain(E) = T − T(E at its reference)
 //                                    alone(E) = T(E as recorded, all else at its reference) − T0
 //
-// The entity with the greatest gain is taken out, the rest is played again, and so on; what each
-// step wins is the share of that entity, and what is left at the end is nobody's. So shares and the
-// unexplained rest sum to L by construction, a victim gets nothing, and what overlap hides gets
-// nothing and is listed as hidden.
+// Up to four entities that cost most share what they cost together by Shapley's rule, for of two
+// that are slow alike mending either wins nothing; then the next. What is left at the end is
+// nobody's. So shares and the unexplained rest sum to L by construction, a victim gets nothing, and
+// what overlap hides gets nothing and is listed as hidden.
 //
 // Channels that are found are told by what they have in common (evidence/odd_place): a link, a
 // NIC, a node, a communicator. Ranks of which the work is greater by as much as their time are

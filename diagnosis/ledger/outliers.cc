@@ -13,11 +13,7 @@ namespace fathom::diagnosis {
 namespace {
 
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
-constexpr std::size_t kFewestPeers = 2;
-constexpr std::size_t kMostFound = 16;
-// Entities that may be at fault together: so many, and one in so many.
-constexpr std::size_t kMostAtOnce = 9;
-constexpr std::size_t kOthersPerCulprit = 4;
+constexpr std::size_t kMostFound = 64;
 
 using Rows = std::vector<std::vector<double>>;
 
@@ -32,13 +28,16 @@ std::vector<double> Known(const std::vector<double>& values) {
 double MedianOfKnown(const std::vector<double>& values) { return Median(Known(values)); }
 
 // Of sorted values without one that is equal to `left_out`; of all where that is NaN.
-double MedianWithout(const std::vector<double>& sorted, double left_out) {
+double QuantileWithout(const std::vector<double>& sorted, double left_out, double quantile) {
   const bool all = std::isnan(left_out);
   const std::size_t size = sorted.size() - (all ? 0 : 1);
   const auto gap = static_cast<std::size_t>(
       std::lower_bound(sorted.begin(), sorted.end(), left_out) - sorted.begin());
   const auto at = [&](std::size_t k) { return sorted[!all && k >= gap ? k + 1 : k]; };
-  return size % 2 == 1 ? at(size / 2) : (at(size / 2 - 1) + at(size / 2)) / 2;
+  const double place = quantile * static_cast<double>(size - 1);
+  const auto low = static_cast<std::size_t>(place);
+  const double part = place - static_cast<double>(low);
+  return part > 0 ? at(low) * (1 - part) + at(low + 1) * part : at(low);
 }
 
 // A stretch of iterations.
@@ -109,8 +108,9 @@ class Search {
     for (const std::size_t e : entities) {
       const double mine = table_.seconds[e][i];
       const std::size_t others = sorted.size() - (taken_[e] || std::isnan(mine) ? 0 : 1);
-      if (others < kFewestPeers) continue;
-      reference_[e][i] = taken_[e] ? MedianWithout(sorted, kUnknown) : MedianWithout(sorted, mine);
+      if (others < limits_.fewest_peers) continue;
+      reference_[e][i] =
+          QuantileWithout(sorted, taken_[e] ? kUnknown : mine, limits_.reference_quantile);
       excess_[e][i] = mine - reference_[e][i];
     }
   }
@@ -163,14 +163,15 @@ class Search {
   std::vector<double> OthersThan(std::size_t e, double mine, const Part& part) const {
     std::vector<double> others;
     for (std::size_t other = 0; other < excess_.size(); ++other) {
-      const bool judged = other != e && !taken_[other] && PeersOf(other) >= kFewestPeers;
+      const bool judged = other != e && !taken_[other] && PeersOf(other) >= limits_.fewest_peers;
       if (judged) others.push_back(MedianOfKnown(PartOf(excess_[other], part)));
     }
     std::sort(others.begin(), others.end());
-    const auto few = std::min<std::size_t>(kMostAtOnce, (others.size() + 1) / kOthersPerCulprit);
+    const auto few =
+        static_cast<std::size_t>(limits_.at_once * static_cast<double>(others.size() + 1));
     const auto bad = static_cast<std::size_t>(
         others.end() - std::upper_bound(others.begin(), others.end(), mine / limits_.contrast));
-    if (bad < few) others.resize(others.size() - bad);
+    if (bad <= few) others.resize(others.size() - bad);
     return others;
   }
 
@@ -228,6 +229,8 @@ class Search {
     out.lasting = false;
     out.excess = Median(std::move(shown));
     out.next = largest;
+    out.single = out.shows == 1 && out.excess >= limits_.single_contrast * largest;
+    if (out.single) return true;
     if (out.shows < limits_.least_iterations) return false;
     if (out.excess >= limits_.recurring_contrast * largest) return true;
     const double entities = static_cast<double>(std::max<std::size_t>(excess_.size(), 2));

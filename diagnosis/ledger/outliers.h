@@ -10,13 +10,15 @@
 //   lasting       the median of its excesses lies `lasting_sigmas` spreads above those of the
 //                 others, is `contrast` times the largest of these, and shows in `shows_share` of
 //                 the iterations: of all, or of the stretch in which it takes most
+//   single        the same in one iteration, with more contrast: the caller must know why
 //   recurring     in two iterations or more its excess is `contrast` times the largest that any
 //                 other entity shows in any iteration: were all n alike, the k largest would be
 //                 of one with a chance of n^(1−k) only
 //
 // The entity with the largest mean excess is tried first; one that is found is taken out, and the
-// references are learned anew without it. Where every entity has only one other to be compared with
-// it can be told that they differ, and not who is wrong: such are never found.
+// references are learned anew without it. An entity with fewer than
+// fewest_peers is never found: of two it can be told that they differ, and not who is wrong. What
+// hardware bounds from below is compared with a lower quantile of its peers than the median.
 //
 // Units: seconds. Thread-safety: pure function. Errors: none; a value that is not known is NaN.
 // Cost: O(found × entities × iterations).
@@ -42,6 +44,10 @@ struct OutlierLimits {
   double recurring_chance = 0.07;  // else: that all of the largest are one entity's by chance
   std::size_t least_iterations = 2;
   std::size_t least_part = 3;  // iterations, of a stretch that is not all
+  double single_contrast = 8;  // so far above the rest, one iteration is told, not convicted on
+  std::size_t fewest_peers = 2;
+  double reference_quantile = 0.5;  // of the peers
+  double at_once = 0.25;            // share of the entities that may be at fault together
 };
 
 struct OutlierTable {
@@ -53,6 +59,7 @@ struct OutlierTable {
 struct Outlier {
   std::size_t entity = 0;
   bool lasting = false;        // else it recurs
+  bool single = false;         // in one iteration only
   double excess = 0;           // of the iterations in which it shows: the median; seconds
   double next = 0;             // the largest of the same of an entity that is not found
   double usual = 0;            // what the others of its role take, the median

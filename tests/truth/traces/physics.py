@@ -25,7 +25,7 @@ class Join:
 
 class World:
     def __init__(self, ranks, seed, noisy=False):
-        self.random = random.Random(seed)
+        self.seed, self.random = seed, random.Random(seed)
         self.joins = {}
         self.progress = 0  # counts what ranks got done
         self.kernel_noise = 0.05 if noisy else 0.02
