@@ -194,9 +194,9 @@ class ChannelSuspects {
       : view_(view), channels_(channels), iterations_(iterations) {
     for (const Outlier& outlier : outliers.found) {
       const double ratio = 1 + outlier.excess / std::max(outlier.usual, 1e-9);
-      if (ratio >= (Sure(outlier) ? limits.channel_ratio : limits.sure_ratio)) {
-        found_.push_back(&outlier);
-      }
+      const bool sure = Sure(outlier);
+      if (!sure && !NodesKnown(outlier)) continue;
+      if (ratio >= (sure ? limits.channel_ratio : limits.sure_ratio)) found_.push_back(&outlier);
     }
   }
 
@@ -215,7 +215,12 @@ class ChannelSuspects {
   }
 
  private:
-  // Most of those like it are well, and their nodes are known: else the wires may differ by design.
+  // Else what crosses nodes is compared with what does not.
+  bool NodesKnown(const Outlier& outlier) const {
+    return !NodesOf(view_, channels_.groups[outlier.entity].members).contains("");
+  }
+
+  // Most of those like it are well: else the wires may differ by design.
   bool Sure(const Outlier& outlier) const {
     const std::size_t family = channels_.family[outlier.entity];
     const auto members = std::count(channels_.family.begin(), channels_.family.end(), family);

@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "collector/import/kineto/group_names.h"
+#include "collector/import/kineto/guessed_nodes.h"
 #include "collector/import/kineto/local_steps.h"
 #include "collector/import/kineto/rank_rows.h"
 #include "collector/import/kineto/windows.h"
@@ -319,6 +320,7 @@ void AddTraces(const std::vector<RankTrace>& traces, Recording& recording) {
     first = last;
   }
   NameAll(recording.view);
+  GuessNodes(traces, recording);
   for (const auto& window : ByWindow(traces)) NoteClocks(window, recording);
   NoteSteps(steps, recording);
   DropContradictions(by_number, recording);

@@ -94,6 +94,7 @@ struct RankTrace {
   std::uint32_t rank = 0;
   bool rank_guessed = false;  // from the name of the file
   std::int64_t process = kAbsent;
+  std::int64_t device = kAbsent;  // number of its GPU on the node, as its first kernel tells
   ReadSummary summary;
   std::vector<StepMark> steps;   // by begin
   std::vector<CommEvent> comms;  // by begin

@@ -149,6 +149,7 @@ std::optional<CollectiveKind> RankTraceBuilder::KindOf(std::uint32_t name, std::
 
 void RankTraceBuilder::OnDevice(Category category, const TraceEvent& event, const EventArgs& args) {
   const bool copy = category == Category::kCopy;
+  if (trace_.device == kAbsent) trace_.device = args.device;
   const std::uint32_t name = log_.NameOf(event.name);
   auto kind = copy ? std::nullopt : KindOf(name, event.name);
   // Libraries beside NCCL name their kernels as they like; PyTorch tells which op launched it.

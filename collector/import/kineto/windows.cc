@@ -83,6 +83,7 @@ RankTrace TakeFrom(std::int64_t cut, RankTrace& trace) {
   RankTrace later;
   later.path = trace.path;
   later.process = trace.process;
+  later.device = trace.device;
   later.summary = trace.summary;
   later.groups = trace.groups;
   later.cut = trace.cut;  // lacks threads of all parts
