@@ -1,5 +1,6 @@
 #include <spdlog/spdlog.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 
 #include <cstdio>
 #include <functional>
@@ -54,11 +55,20 @@ void Reload(const ReadSettings& read, const FinalizedCollectorConfig& held, Coll
   }
 }
 
+// An agent is a descriptor, and gRPC of this age never accepts again once it ran out of them.
+void RaiseDescriptors() {
+  rlimit files{};
+  if (getrlimit(RLIMIT_NOFILE, &files) != 0) return;
+  files.rlim_cur = files.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &files);
+}
+
 int Run(const ReadSettings& read, const FinalizedCollectorConfig& config) {
   const StopSignals signals;
   NotifySocket manager(config->parent_death_signal);
   if (config->parent_death_signal) prctl(PR_SET_PDEATHSIG, SIGTERM);
   LogLines::SetUp("collector", config->log_format, config->log_level);
+  RaiseDescriptors();
   const SystemClock clock;
   auto collector =
       Collector::Start(config, {&fathom::diagnosis::Watch, &fathom::diagnosis::Diagnose}, clock);

@@ -105,7 +105,9 @@ VerdictView ReadVerdict(const Json& verdict) {
   ReadEntity(ObjectField(verdict, "entity"), &out);
   out.victims = IntsField(verdict, "victims");
   const Json& since = ObjectField(verdict, "since");
-  out.since_iteration = IntField(since, "iteration", since.empty() ? -1 : 0);
+  out.from_start = !since.empty() && !HasField(since, "iteration");
+  out.since_iteration = IntField(since, "iteration", -1);
+  out.every = IntField(verdict, "every");
   out.since_unix_ns = IntField(since, "time_unix_ns");
   out.closed = HasField(verdict, "until");
   out.until_iteration = IntField(ObjectField(verdict, "until"), "iteration", -1);

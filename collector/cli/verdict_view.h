@@ -46,6 +46,8 @@ struct VerdictView {
   std::string entity_type, node, gpu, link_src, link_dst;
   std::vector<std::int64_t> ranks, victims;
   std::int64_t since_iteration = -1;
+  bool from_start = false;  // of all that is known: then no iteration is told
+  std::int64_t every = 0;   // it comes in every so many iterations; 0: in all
   std::int64_t since_unix_ns = 0;
   bool closed = false;
   std::int64_t until_iteration = -1;

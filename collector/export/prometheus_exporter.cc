@@ -53,7 +53,9 @@ void WriteJobs(const std::vector<JobRow>& rows, MetricPage& page) {
   }
   auto slowdown = page.Gauge("fathom_job_slowdown_ratio",
                              "Present iteration time over the baseline's; 1 is no slowdown.");
-  for (const auto& row : rows) slowdown.Set(row.figures.slowdown, {{"job", row.figures.name}});
+  for (const auto& row : rows) {
+    if (!row.figures.ended) slowdown.Set(row.figures.slowdown, {{"job", row.figures.name}});
+  }
   auto off = page.Gauge("fathom_job_ranks_switched_off",
                         "Living ranks on which somebody has switched a source of the tracer off.");
   for (const auto& row : rows) {

@@ -1,5 +1,7 @@
 #include "collector/ingest/agent_session.h"
 
+#include <spdlog/spdlog.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -106,7 +108,11 @@ Rejection AgentSession::TakeForJob(const Message& message) {
 Rejection AgentSession::TakeRank(const v1::RankInfo& info) {
   const auto job = context_.jobs.FindOrAdd(info.job());
   if (job == nullptr) return RejectReason::kTooManyJobs;
-  const auto result = job->Apply(info, node_, context_.jobs.room());
+  const auto result = job->Apply(info, node_, context_.jobs.MakeRoom());
+  if (result.rejected == RejectReason::kTooManyRanks && !std::exchange(warned_full_, true)) {
+    spdlog::warn("job {}: rank {} and others of node {} are refused, max_ranks is reached", info.job(),
+                 info.rank(), node_);
+  }
   if (!result.rejected) context_.on_change(info.job());
   return result.rejected;
 }

@@ -74,6 +74,7 @@ class AgentSession {
   std::string node_;
   std::uint64_t acknowledged_ = 0;
   int malformed_ = 0;
+  bool warned_full_ = false;  // that max_ranks refused a rank
 };
 
 }  // namespace fathom::collector

@@ -3,6 +3,8 @@
 #include <absl/strings/str_cat.h>
 #include <curl/curl.h>
 
+#include "collector/net/masked_url.h"
+
 namespace fathom::collector {
 namespace {
 
@@ -92,7 +94,7 @@ absl::StatusOr<HttpAnswer> CurlTransport::Send(const HttpCall& call) {
   const CURLcode code = curl_easy_perform(curl);
   if (code != CURLE_OK) {
     return absl::UnavailableError(
-        absl::StrCat(call.url, ": ", *why != '\0' ? why : curl_easy_strerror(code)));
+        absl::StrCat(MaskedUrl(call.url), ": ", *why != '\0' ? why : curl_easy_strerror(code)));
   }
   long status = 0;
   curl_off_t retry_after = 0;

@@ -19,6 +19,8 @@ enum class Severity : std::uint8_t { kInfo, kWarning, kCritical };
 struct Notice {
   std::string key;    // of the episode: what has the same key is the same matter
   std::string title;  // alert name, CamelCase
+  // What is worth a message of its own when it changes: of whom it speaks, and how surely.
+  std::string matter;
   Severity severity = Severity::kInfo;
   std::string summary;                        // one sentence
   std::string description;                    // more of them

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <utility>
 
 namespace fathom::collector {
 
@@ -29,7 +30,9 @@ void Notifier::Use(const std::vector<Receiver>& receivers) {
     now.emplace(same == receivers_.end() ? next_id_++ : same->first, each);
   }
   receivers_ = std::move(now);
-  std::erase_if(waiting_, [&](const auto& each) { return !receivers_.contains(each.first.first); });
+  const auto gone = [&](const auto& each) { return !receivers_.contains(each.first.first); };
+  std::erase_if(waiting_, gone);
+  std::erase_if(told_, gone);
   if (!receivers_.empty() && !thread_.joinable()) thread_ = std::thread([this] { Run(); });
 }
 
@@ -42,9 +45,19 @@ void Notifier::Tell(const Notice& notice) {
       ++counters_.dropped;
       continue;
     }
+    if (Heard(key, receiver.shape, notice)) {
+      if (known) waiting_[key].notice = notice;  // it failed so far: the newest state goes out
+      continue;
+    }
     waiting_[key] = {notice, clock_.Mono(), kRetry, ++version_};
   }
   wake_.notify_all();
+}
+
+bool Notifier::Heard(const Key& key, Shape shape, const Notice& notice) {
+  if (shape == Shape::kAlertmanager || notice.matter.empty()) return false;
+  if (!notice.active()) return told_.erase(key), false;
+  return std::exchange(told_[key], notice.matter) == notice.matter;
 }
 
 bool Notifier::Next(MonoNs now, Key& key, Waiting& waiting, MonoNs& until) {

@@ -4,7 +4,9 @@
 // and episode at most one notice waits; a newer one takes its place, so that a flood of verdicts
 // or a receiver that is away costs bounded memory and no duplicates. A notice that failed is tried
 // again after kRetry, twice as long each time up to kMaxRetry; one that the receiver calls wrong
-// is dropped and counted. While an episode lasts, Alertmanager is told anew every kRefresh.
+// is dropped and counted. While an episode lasts, Alertmanager is told anew every kRefresh. All
+// others hear of it when it opens, when what it says of whom or how surely changes, and when it is
+// over: a cost that grows is no news.
 //
 // Use() takes other receivers while it runs: what waits for one that stays is kept, what waits for
 // one that goes is given up, and a new one hears of each episode from its next change on.
@@ -63,6 +65,8 @@ class Notifier {
   void Run();
   // The first that is due; false: none. `until`: when the next one is.
   bool Next(MonoNs now, Key& key, Waiting& waiting, MonoNs& until);
+  // Whether the receiver has heard as much already; else it is noted that it hears it now.
+  bool Heard(const Key& key, Shape shape, const Notice& notice);
   void Settle(const Key& key, const Waiting& tried, const absl::Status& status, MonoNs now);
 
   HttpTransport& transport_;
@@ -73,6 +77,7 @@ class Notifier {
   std::map<Id, Receiver> receivers_;
   Id next_id_ = 0;
   std::map<Key, Waiting> waiting_;
+  std::map<Key, std::string> told_;  // Notice::matter, of episodes that last
   std::uint64_t version_ = 0;
   bool stop_ = false;
   std::thread thread_;

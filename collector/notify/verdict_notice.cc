@@ -1,6 +1,7 @@
 #include "collector/notify/verdict_notice.h"
 
 #include <absl/strings/str_cat.h>
+#include <absl/strings/str_join.h>
 
 namespace fathom::collector {
 bool WorthTelling(const Episode& episode) { return diagnosis::Convicts(episode.verdict); }
@@ -10,6 +11,13 @@ Notice NoticeOf(const Episode& episode, const std::string& page_url) {
   Notice notice;
   notice.key = episode.id;
   notice.title = "FathomVerdict";
+  notice.matter = absl::StrCat(std::string(ToString(verdict.grade)), " ",
+                               std::string(ToString(verdict.cause)), " ",
+                               absl::StrJoin(verdict.entity.ranks, ",",
+                                             [](std::string* out, RankId rank) {
+                                               absl::StrAppend(out, rank.value);
+                                             }),
+                               " ", verdict.entity.node, " ", verdict.entity.gpu);
   notice.severity = IsHang(verdict) ? Severity::kCritical : Severity::kWarning;
   notice.summary = verdict.sentence;
   notice.description = absl::StrCat("Grade: ", std::string(ToString(verdict.grade)), ".");

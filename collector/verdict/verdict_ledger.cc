@@ -67,6 +67,26 @@ void VerdictLedger::Adopt(const Episode& episode) {
   jobs_[episode.job].verdicts.Adopt(episode);
 }
 
+void VerdictLedger::CloseAbsent(WallNs wall, MonoNs mono, Nanos patience,
+                                const std::function<bool(const std::string&)>& known) {
+  Changes changes;
+  {
+    const std::lock_guard lock(mutex_);
+    for (auto& [job, kept] : jobs_) {
+      if (!kept.verdicts.HasOpen() || known(job)) continue;
+      if (!kept.touched.known()) kept.touched = mono;
+      if (mono - kept.touched < patience) continue;
+      JobMoment now;
+      now.job = job;
+      now.wall = wall;
+      now.mono = mono;
+      const Changes closed = kept.verdicts.CloseAll(now, kNotHeardOf);
+      changes.insert(changes.end(), closed.begin(), closed.end());
+    }
+  }
+  Tell(changes);
+}
+
 bool VerdictLedger::Waits(std::string_view job) const {
   const std::lock_guard lock(mutex_);
   const auto at = jobs_.find(job);

@@ -23,6 +23,7 @@ class VerdictLedger {
  public:
   using Listener = std::function<void(VerdictChange, const Episode&)>;
   static constexpr std::size_t kMaxJobs = 1024;
+  static constexpr char kNotHeardOf[] = "its job was not heard of any more";
 
   explicit VerdictLedger(Listener listener) : listener_(std::move(listener)) {}
 
@@ -37,6 +38,10 @@ class VerdictLedger {
   // The job began anew: what belongs to its former life leaves the report (the store keeps it).
   void Restart(const JobMoment& now);
   void Adopt(const Episode& episode);
+  // Closes what stands of jobs that nobody tells of: `known` says which jobs are. An episode that
+  // was adopted, or whose job was forgotten, has no witness any more after `patience`.
+  void CloseAbsent(WallNs wall, MonoNs mono, Nanos patience,
+                   const std::function<bool(const std::string&)>& known);
 
   std::vector<Episode> Of(std::string_view job) const;  // open first, strongest first
   std::vector<Episode> Open() const;                    // of all jobs

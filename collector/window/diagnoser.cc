@@ -89,6 +89,8 @@ Nanos Diagnoser::RunDue() {
     next = std::min(next, LookIfDue(job, watched));
   }
   std::erase_if(watched_, [&](const auto& entry) { return !parts_.jobs.Find(entry.first); });
+  parts_.ledger.CloseAbsent(parts_.clock.Wall(), parts_.clock.Mono(), job_timeout_,
+                            [this](const std::string& job) { return parts_.jobs.Find(job) != nullptr; });
   return next;
 }
 

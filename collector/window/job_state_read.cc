@@ -192,7 +192,9 @@ diagnosis::JobView JobState::View(const NodeConnected& connected) const {
   view.device_windows = detail_.View();
   view.episode = suspicion_.episode;
   view.past = suspicion_.past;
-  if (view.window.size() < kFirstIterations) GoOnFromRecalled(view);
+  // Agents that were without a collector bring more iterations than a first look has otherwise.
+  const bool first_look = suspicion_.past.empty();
+  if (first_look || view.window.size() < kFirstIterations) GoOnFromRecalled(view);
   return view;
 }
 

@@ -40,9 +40,16 @@ std::vector<std::shared_ptr<JobState>> JobTable::All() const {
   return all;
 }
 
-std::size_t JobTable::room() const {
+std::size_t JobTable::Used() const {
   std::size_t used = 0;
-  for (const auto& job : All()) used += job->rank_count();
+  for (const auto& [name, job] : jobs_) used += job->rank_count();
+  return used;
+}
+
+std::size_t JobTable::MakeRoom() {
+  const std::lock_guard lock(mutex_);
+  std::size_t used = Used();
+  while (used >= limits_.max_ranks && ForgetOldestEnded()) used = Used();
   return limits_.max_ranks - std::min(limits_.max_ranks, used);
 }
 

@@ -6,7 +6,7 @@
 //
 // Thread-safety: thread-safe (one lock for the map; each JobState has its own). Ownership: shared,
 // so that a reader may finish with a job that was forgotten meanwhile.
-// Errors: nothing where the bound is reached. Cost: O(log jobs); room() O(jobs).
+// Errors: nothing where the bound is reached. Cost: O(log jobs); MakeRoom() O(jobs).
 #ifndef FATHOM_COLLECTOR_WINDOW_JOB_TABLE_H_
 #define FATHOM_COLLECTOR_WINDOW_JOB_TABLE_H_
 
@@ -36,10 +36,13 @@ class JobTable {
   // Nothing when full of running jobs.
   std::shared_ptr<JobState> FindOrAdd(const std::string& name);
   std::vector<std::shared_ptr<JobState>> All() const;  // by name
-  std::size_t room() const;                            // ranks that may still be added
+  // Ranks that may still be added. Where there is no room left, ended jobs are forgotten for it,
+  // the oldest first.
+  std::size_t MakeRoom();
 
  private:
   bool ForgetOldestEnded();
+  std::size_t Used() const;
 
   const Clock& clock_;
   const JobLimits limits_;

@@ -69,7 +69,10 @@ std::string CauseText(const VerdictView& v) {
 }
 
 std::string SinceText(const VerdictView& v) {
-  return Join({v.since_iteration >= 0 ? Cat("iteration ", v.since_iteration) : "",
+  const std::string begin = v.from_start              ? std::string("the start of what is known")
+                            : v.since_iteration >= 0 ? Cat("iteration ", v.since_iteration)
+                                                     : std::string();
+  return Join({begin, v.every > 1 ? Cat("in every ", v.every, " iterations") : "",
                v.since_unix_ns > 0 ? LocalTime(v.since_unix_ns) : ""});
 }
 

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "collector/http/json_writer.h"
+#include "collector/net/masked_url.h"
 #include "collector/net/token_file.h"
 
 namespace fathom::cordon {
@@ -61,12 +62,14 @@ absl::Status ReadVerdictsJson(std::string_view text, View& view) {
   return absl::OkStatus();
 }
 
-absl::Status ReadJobJson(std::string_view text, std::set<std::string>& nodes) {
+absl::Status ReadJobJson(std::string_view text, std::set<std::string>& nodes, bool& runs) {
   const Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
   const auto ranks = json.is_object() ? json.find("rank_info") : json.end();
   if (!json.is_object() || ranks == json.end() || !ranks->is_array()) {
     return absl::InvalidArgumentError("the answer has no rank_info");
   }
+  const std::string state = Text(json, "state");
+  runs = !state.empty() && state != "ended";
   for (const Json& rank : *ranks) {
     if (!rank.is_object()) return absl::InvalidArgumentError("a rank cannot be read");
     if (const std::string node = Text(rank, "node"); !node.empty()) nodes.insert(node);
@@ -81,10 +84,10 @@ absl::Status AdviceSource::Get(const std::string& path, std::string& body) {
   if (answer->status == 404) return absl::NotFoundError(path);
   if (answer->status == 401) {
     return absl::UnavailableError(
-        absl::StrCat(url_, " asks for a login; give a viewer's token with collector_token_file"));
+        absl::StrCat(collector::MaskedUrl(url_), " asks for a login; give a viewer's token with collector_token_file"));
   }
   if (answer->status != 200) {
-    return absl::UnavailableError(absl::StrCat(url_, path, ": HTTP status ", answer->status));
+    return absl::UnavailableError(absl::StrCat(collector::MaskedUrl(url_), path, ": HTTP status ", answer->status));
   }
   body = answer->body;
   return absl::OkStatus();
@@ -99,10 +102,14 @@ absl::Status AdviceSource::ReadVerdicts(const std::string& path, View& view) {
 absl::Status AdviceSource::ReadJob(const std::string& job, View& view) {
   std::string body;
   const absl::Status status = Get("/api/v1/jobs/" + collector::PercentEncoded(job), body);
-  if (absl::IsNotFound(status)) return absl::OkStatus();  // it ended a moment ago
+  if (absl::IsNotFound(status)) return absl::OkStatus();  // it ended, or is not heard of any more
   if (!status.ok()) return status;
   std::set<std::string> nodes;
-  if (auto read = ReadJobJson(body, nodes); !read.ok()) return read;
+  bool runs = false;
+  if (auto read = ReadJobJson(body, nodes, runs); !read.ok()) return read;
+  for (VerdictFact& fact : view.verdicts) {
+    if (fact.job == job) fact.job_runs = runs;
+  }
   view.job_nodes[job].assign(nodes.begin(), nodes.end());
   return absl::OkStatus();
 }
@@ -117,6 +124,7 @@ absl::Status AdviceSource::Read(View& view) {
     std::erase_if(view.verdicts, [&](const VerdictFact& v) { return v.id == fact.id; });
     view.verdicts.push_back(std::move(fact));
   }
+  for (VerdictFact& fact : view.verdicts) fact.job_runs = false;  // until the collector says so
   std::set<std::string> jobs;
   for (const VerdictFact& fact : view.verdicts) {
     if (fact.open && fact.grade == "established" && jobs.size() < kMaxJobs) jobs.insert(fact.job);

@@ -29,7 +29,8 @@ class AdviceSource {
                collector::HttpTransport& transport)
       : url_(std::move(collector_url)), token_file_(std::move(token_file)), transport_(transport) {}
 
-  // Fills verdicts and job_nodes; verdicts_known tells whether all of it is there.
+  // Fills verdicts and job_nodes; verdicts_known tells whether all of it is there. A verdict whose
+  // job the collector does not know, or calls ended, is of a job that does not run.
   absl::Status Read(View& view);
 
  private:
@@ -44,8 +45,8 @@ class AdviceSource {
 
 // The verdicts of an answer of /api/v1/verdicts, added to `view`. Errors: InvalidArgument.
 absl::Status ReadVerdictsJson(std::string_view json, View& view);
-// The nodes of an answer of /api/v1/jobs/JOB. Errors: InvalidArgument.
-absl::Status ReadJobJson(std::string_view json, std::set<std::string>& nodes);
+// The nodes of an answer of /api/v1/jobs/JOB, and whether it runs. Errors: InvalidArgument.
+absl::Status ReadJobJson(std::string_view json, std::set<std::string>& nodes, bool& runs);
 
 }  // namespace fathom::cordon
 

@@ -144,6 +144,7 @@ std::set<std::string> HeldNodes(const Ledger& ledger, const View& view) {
 
 std::string WhyNotANodeVerdict(const VerdictFact& verdict, const Limits& limits) {
   if (!verdict.open) return "the verdict is closed";
+  if (!verdict.job_runs) return "its job is not known to run any more";
   if (verdict.grade != "established") return "the verdict is only " + verdict.grade;
   const auto& causes = limits.causes;
   const bool listed = std::find(causes.begin(), causes.end(), verdict.cause) != causes.end();

@@ -27,6 +27,7 @@ struct VerdictFact {
   std::string sentence;
   bool open = true;
   std::string closed_because;
+  bool job_runs = true;  // the collector tells of its job now, and it has not ended
 };
 
 struct NodeFact {

@@ -48,6 +48,12 @@ class PolicyTest : public ::testing::Test {
 
 TEST_F(PolicyTest, BeginsWhenNothingStandsInTheWay) { EXPECT_EQ(Begun(), "n1"); }
 
+TEST_F(PolicyTest, NoneOfAJobThatDoesNotRun) {
+  verdict().job_runs = false;
+  EXPECT_EQ(Begun(), "");
+  EXPECT_NE(WhyNotANodeVerdict(verdict(), limits_).find("not known to run"), std::string::npos);
+}
+
 TEST_F(PolicyTest, OnlyEstablishedOnesAboutANode) {
   verdict().grade = "supported";
   EXPECT_EQ(Begun(), "");

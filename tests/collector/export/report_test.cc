@@ -46,7 +46,7 @@ TEST(Report, CarriesTheVerdictWithTheNamesOfTheContract) {
        {"\"grade\":\"established\"", "\"cause\":\"communication_hang\"",
         "\"class\":\"communication_hang\"", "\"role\":\"culprit\"", "\"type\":\"rank\"",
         "\"counter_evidence\":[]", "\"would_change\":[]", "\"victims\":[]",
-        "\"since\":{\"iteration\":\"7\"", "\"link\":{\"src\":\"a\"", "\"owner\":\"operations\"",
+        "\"iteration\":\"7\"", "\"link\":{\"src\":\"a\"", "\"owner\":\"operations\"",
         "\"action\":{", "\"gpu_hours\":0"}) {
     EXPECT_THAT(json, HasSubstr(part));
   }

@@ -67,6 +67,28 @@ TEST(NotifierTest, TriesAgainAndSendsTheNewestState) {
   EXPECT_EQ(bodies.size(), 3u);
 }
 
+// A verdict whose cost grows is updated every two seconds; people hear of what matters.
+TEST(NotifierTest, OnlyWhatMattersIsToldAnew) {
+  SystemClock clock;
+  FakeTransport transport;
+  Notifier notifier(Receivers(), transport, clock);
+  Notice notice = Of("v1", "costs 1 GPU-hour");
+  notice.matter = "supported rank 2";
+  notifier.Tell(notice);
+  EXPECT_TRUE(Reaches(notifier.counters().sent, 1));
+  for (int i = 2; i < 20; ++i) {
+    notice.summary = "costs " + std::to_string(i) + " GPU-hours";
+    notifier.Tell(notice);
+  }
+  notice.matter = "established rank 2";
+  notifier.Tell(notice);
+  EXPECT_TRUE(Reaches(notifier.counters().sent, 2));
+  notice.over = WallNs(2);
+  notifier.Tell(notice);
+  EXPECT_TRUE(Reaches(notifier.counters().sent, 3));
+  EXPECT_EQ(transport.WaitFor(3).size(), 3u);
+}
+
 TEST(NotifierTest, WhatTheReceiverCallsWrongIsNotTriedAgain) {
   SystemClock clock;
   FakeTransport transport;

@@ -34,6 +34,10 @@ class Life {
   }
   // `own`: the ranks' own number; `at_us`: since iteration 0 began.
   void Tell(std::int64_t own, std::int64_t at_us, std::uint32_t duration_us) {
+    Bring(own, at_us, duration_us);
+    Look();
+  }
+  void Bring(std::int64_t own, std::int64_t at_us, std::uint32_t duration_us) {
     BatchShape shape;
     shape.first = own;
     shape.duration_us = duration_us;
@@ -42,19 +46,17 @@ class Life {
     for (shape.rank = 0; shape.rank < 2; ++shape.rank) {
       ASSERT_FALSE(job_.Apply(Batch(shape), "n0").rejected);
     }
-    Look();
   }
-  const diagnosis::Suspicion& suspicion() const { return suspicion_; }
-  JobFigures figures() const { return job_.Figures(); }
-
- private:
   void Look() {
     const auto view = job_.View([](std::string_view) { return true; });
     suspicion_ = diagnosis::Watch(view, {});
     job_.SetSuspicion(suspicion_);
     keeper_.Looked(job_);
   }
+  const diagnosis::Suspicion& suspicion() const { return suspicion_; }
+  JobFigures figures() const { return job_.Figures(); }
 
+ private:
   LearntKeeper keeper_;
   JobState job_;
   diagnosis::Suspicion suspicion_;
@@ -105,6 +107,28 @@ TEST_F(LearntKeeperTest, AJobThatWasSlowIsSlowToTheNextCollector) {
   Pass(second, 15, kUsualUs);
   EXPECT_FALSE(second.suspicion().slow);
   EXPECT_TRUE(second.suspicion().settled);
+}
+
+// While no collector was there the agents kept what they had to say, and bring it at once.
+TEST_F(LearntKeeperTest, ABacklogDoesNotMakeSlowTheUsual) {
+  for (const int backlog : {4, 15, 60}) {
+    SCOPED_TRACE(backlog);
+    TearDown();
+    store = Store::Open(file);
+    iteration = at_us = 0;
+    BecomeSlow();
+    Life second(*store, clock);
+    second.Begin();
+    for (int i = 0; i < backlog; ++i) {
+      second.Bring(iteration++, at_us, kSlowUs);
+      at_us += kSlowUs;
+      clock.Advance(Nanos(std::int64_t{1000} * kSlowUs));
+    }
+    second.Look();
+    EXPECT_TRUE(second.suspicion().slow);
+    EXPECT_EQ(second.suspicion().onset, Iteration(kOnset));
+    EXPECT_NEAR(second.suspicion().expected.Seconds(), 0.1, 1e-3);
+  }
 }
 
 TEST_F(LearntKeeperTest, NumbersOfAnotherRankAreTranslated) {
