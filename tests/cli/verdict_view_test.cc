@@ -38,7 +38,12 @@ TEST(VerdictViewTest, RankLists) {
 
 TEST(VerdictViewTest, AnAbsentSinceIsNotIterationZero) {
   EXPECT_EQ(ReadVerdict(Json::object()).since_iteration, -1);
-  EXPECT_EQ(ReadVerdict(Json::parse(R"({"since":{"time_unix_ns":"5"}})")).since_iteration, 0);
+  const VerdictView always = ReadVerdict(Json::parse(R"({"since":{"time_unix_ns":"5"}})"));
+  EXPECT_EQ(always.since_iteration, -1);
+  EXPECT_TRUE(always.from_start);
+  const auto first = ReadVerdict(Json::parse(R"({"since":{"time_unix_ns":"5","iteration":"0"}})"));
+  EXPECT_EQ(first.since_iteration, 0);
+  EXPECT_FALSE(first.from_start);
   EXPECT_FALSE(ReadVerdict(Json::parse(R"({"until":null})")).closed);
   EXPECT_TRUE(ReadVerdict(Json::parse(R"({"until":{"iteration":"9"}})")).closed);
 }

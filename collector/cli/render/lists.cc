@@ -50,7 +50,7 @@ Row VerdictRow(const VerdictView& v, const ListStyle& style) {
              v.grade,
              v.cause,
              v.Culprit(),
-             v.since_iteration >= 0 ? Cat(v.since_iteration) : "",
+             v.from_start ? "start" : v.since_iteration >= 0 ? Cat(v.since_iteration) : "",
              Times(v.slowdown)};
   if (style.wide) {
     AddAll(&row,
