@@ -8,6 +8,7 @@
 #include "absl/time/time.h"
 #include "collector/cli/action_command.h"
 #include "collector/cli/exit_code.h"
+#include "collector/cli/render/ledger_block.h"
 #include "collector/cli/render/yaml.h"
 #include "collector/cli/text.h"
 #include "collector/cli/verb.h"
@@ -23,6 +24,7 @@ constexpr const char* kExamples =
     "  fathom get ranks --job train -o json\n"
     "  fathom get nodes --collector-http head:7070\n"
     "  fathom get verdicts --node n17\n"
+    "  fathom get ledger train                  where its GPU time went\n"
     "Exit code of `get verdicts`: 2 when an active verdict is established or supported.";
 
 bool AnyActiveConviction(const Json& verdicts) {
@@ -38,7 +40,13 @@ absl::StatusOr<Json> Fetch(const CollectorApi& api, const ListRequest& request) 
   if (request.noun == "verdicts") return api.Verdicts(request.job, !request.all);
   absl::StatusOr<std::string> job = OnlyJob(api, request.job);
   if (!job.ok()) return job.status();
-  return api.Health(*job);
+  return request.noun == "ledger" ? api.Report(*job) : api.Health(*job);
+}
+
+std::string LedgerText(const Json& ledger, const ListStyle& style) {
+  const std::string block = LedgerBlock(ledger, style.terminal);
+  if (!block.empty()) return block;
+  return "no account is made of it: its ranks do not differ, so that no rows of it were fetched\n";
 }
 
 std::string Render(const std::string& noun, const Json& list, const ListStyle& style) {
@@ -87,6 +95,11 @@ absl::StatusOr<int> Get(const CollectorApi& api, const ListRequest& request, con
                         std::string* out) {
   absl::StatusOr<Json> reply = Fetch(api, request);
   if (!reply.ok()) return reply.status();
+  if (request.noun == "ledger") {
+    const Json& ledger = ObjectField(*reply, "ledger");
+    *out = IsText(request.format) ? LedgerText(ledger, style) : Serialize(ledger, request.format);
+    return kNothingFound;
+  }
   const Json& list = ListField(*reply, request.noun.c_str());
   *out = IsText(request.format) ? Render(request.noun, list, style)
                                 : Serialize(*reply, request.format);
@@ -94,14 +107,15 @@ absl::StatusOr<int> Get(const CollectorApi& api, const ListRequest& request, con
 }
 
 void AddGetVerb(CLI::App& root, Invocation* invocation) {
-  CLI::App* verb = root.add_subcommand("get", "List jobs, ranks, verdicts, nodes or actions");
+  CLI::App* verb = root.add_subcommand("get", "List jobs, ranks, verdicts, nodes or actions; a job's ledger");
   auto collector = std::make_shared<CollectorOptions>();
   auto request = std::make_shared<ListRequest>();
   request->format = "table";
-  verb->add_option("NOUN", request->noun, "jobs, ranks, verdicts, nodes or actions")
+  verb->add_option("NOUN", request->noun, "jobs, ranks, verdicts, nodes, actions or ledger")
       ->required()
-      ->check(CLI::IsMember({"jobs", "ranks", "verdicts", "nodes", "actions"}));
-  verb->add_option("-j,--job", request->job, "the job (ranks, verdicts)")->type_name("NAME");
+      ->check(CLI::IsMember({"jobs", "ranks", "verdicts", "nodes", "actions", "ledger"}));
+  verb->add_option("-j,--job,JOB", request->job, "the job (ranks, verdicts, ledger)")
+      ->type_name("NAME");
   verb->add_option("--node", request->node, "verdicts on this node, of all jobs")
       ->type_name("NAME");
   verb->add_flag("-a,--all", request->all, "closed verdicts too");

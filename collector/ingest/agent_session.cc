@@ -1,10 +1,9 @@
 #include "collector/ingest/agent_session.h"
 
-#include <spdlog/spdlog.h>
-
 #include <algorithm>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "collector/ingest/validate.h"
 #include "collector/limits.h"
 #include "fathom/v1/agent.pb.h"
@@ -109,9 +108,10 @@ Rejection AgentSession::TakeRank(const v1::RankInfo& info) {
   const auto job = context_.jobs.FindOrAdd(info.job());
   if (job == nullptr) return RejectReason::kTooManyJobs;
   const auto result = job->Apply(info, node_, context_.jobs.MakeRoom());
-  if (result.rejected == RejectReason::kTooManyRanks && !std::exchange(warned_full_, true)) {
-    spdlog::warn("job {}: rank {} and others of node {} are refused, max_ranks is reached", info.job(),
-                 info.rank(), node_);
+  if (result.rejected == RejectReason::kTooManyRanks && !std::exchange(told_full_, true) &&
+      context_.on_refused) {
+    context_.on_refused(absl::StrCat("job ", info.job(), ": rank ", info.rank(), " of node ", node_,
+                                     " is refused, and others of it may be: max_ranks is reached"));
   }
   if (!result.rejected) context_.on_change(info.job());
   return result.rejected;

@@ -39,6 +39,8 @@ struct IngestContext {
   IngestCounters& counters;
   // Something worth a look happened to the job. Thread-safe, cheap.
   std::function<void(const std::string& job)> on_change;
+  // Told once a stream, in words, when a bound refused what it brought. May be empty.
+  std::function<void(const std::string& what)> on_refused = {};
 };
 
 class AgentSession {
@@ -74,7 +76,7 @@ class AgentSession {
   std::string node_;
   std::uint64_t acknowledged_ = 0;
   int malformed_ = 0;
-  bool warned_full_ = false;  // that max_ranks refused a rank
+  bool told_full_ = false;  // that max_ranks refused a rank
 };
 
 }  // namespace fathom::collector

@@ -302,9 +302,9 @@ void Agent::RetireSession(const std::string& name, bool remove, std::int64_t now
   if (stacks_ != nullptr) stacks_->Forget(name);
   transfers_.Forget(name);
   if (recorder_ != nullptr) recorder_->Forget(*session);
-  outbox_.RemoveStanding(StandingKey(*session, "1rank", 0));
+  outbox_.RetireStanding(StandingKey(*session, "1rank", 0));
   for (std::size_t slot = 0; slot < session->groups().size(); ++slot) {
-    outbox_.RemoveStanding(StandingKey(*session, "2group", slot));
+    outbox_.RetireStanding(StandingKey(*session, "2group", slot));
   }
   AddSession(*session, ended_totals_);
   retired_.push_back({std::move(session), now_ns});

@@ -45,9 +45,14 @@ std::string Since(const JobView& view, const AccountShare& share) {
   return live ? "in all iterations that are known" : "from the first recorded iteration on";
 }
 
+// "second", "third", "4th".
+std::string Ordinal(std::int64_t n) {
+  return n == 2 ? "second" : n == 3 ? "third" : absl::StrCat(n, "th");
+}
+
 std::string When(const JobView& view, const AccountShare& share, const Outlier& outlier) {
   const std::string since = Since(view, share);
-  if (share.every > 1) return absl::StrFormat("in every %d iterations, %s", share.every, since);
+  if (share.every > 1) return absl::StrFormat("in every %s iteration, %s", Ordinal(share.every), since);
   if (outlier.lasting) return since;
   return absl::StrFormat("in %d of %d iterations, %s", outlier.shows, outlier.iterations, since);
 }
@@ -72,10 +77,12 @@ std::string SentenceOnRank(const JobView& view, const Account& account, const Ac
 std::string SentenceOnImbalance(const JobView& view, const Account& account,
                                 const Accused& accused) {
   const Outlier& outlier = accused.outlier;
+  const bool several = accused.share.entity.ranks.size() > 1;
   return absl::StrFormat(
-      "%s has %.2f times the work of %d peers, and takes %.2f times as long by itself, %s: unequal "
+      "%s %s %.2f times the work of %d peers, and %s %.2f times as long by itself, %s: unequal "
       "work, not a slow device; %s.",
-      Subject(view, accused), accused.work_ratio, outlier.peers,
+      Subject(view, accused), several ? "have" : "has", accused.work_ratio, outlier.peers,
+      several ? "take" : "takes",
       (outlier.usual + outlier.excess) / std::max(outlier.usual, 1e-9),
       When(view, accused.share, outlier), Gain(account, accused));
 }

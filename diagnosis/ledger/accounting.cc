@@ -161,6 +161,29 @@ void JoinNodes(const JobView& view, const Peers& peers, std::vector<Suspect>& su
   }
 }
 
+// More work is a matter of the model: all ranks that have it are told as one.
+void JoinImbalance(std::vector<Suspect>& suspects) {
+  std::optional<Suspect> joined;
+  for (const Suspect& each : suspects) {
+    if (each.accused.share.cause != Cause::kImbalance) continue;
+    if (!joined) {
+      joined = each;
+      continue;
+    }
+    joined->ranks.insert(joined->ranks.end(), each.ranks.begin(), each.ranks.end());
+    auto& ranks = joined->accused.share.entity.ranks;
+    ranks.insert(ranks.end(), each.accused.share.entity.ranks.begin(),
+                 each.accused.share.entity.ranks.end());
+  }
+  if (!joined) return;
+  std::erase_if(suspects, [](const Suspect& each) {
+    return each.accused.share.cause == Cause::kImbalance;
+  });
+  std::sort(joined->accused.share.entity.ranks.begin(), joined->accused.share.entity.ranks.end());
+  joined->accused.share.entity.node.clear();
+  suspects.push_back(*std::move(joined));
+}
+
 // Ranks that make up whole communicators and are slow alike: something that they share, or more
 // work for all of them.
 void FindCommon(const JobView& view, const AccountLimits& limits, std::vector<Suspect>& suspects) {
@@ -461,6 +484,7 @@ std::optional<Accounting> AccountFor(const JobView& view, const ExecutionGraph& 
     const bool marked = cause == Cause::kGc || cause == Cause::kDataLoader;
     if (outlier.single && !marked) suspects.pop_back();
   }
+  JoinImbalance(suspects);
   JoinNodes(view, peers, suspects);
   FindCommon(view, limits, suspects);
   ChannelSuspects slow(view, channels, of_channels, played, limits);

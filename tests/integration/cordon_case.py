@@ -26,7 +26,7 @@ class Collector(http.server.ThreadingHTTPServer):
                 active = "active=1" in self.path
                 verdicts = [v for v in outer.verdicts if not (active and "until" in v)]
                 body = json.dumps({"verdicts": verdicts} if "/verdicts" in self.path else
-                                  {"rank_info": [{"node": v["entity"]["node"]} for v in verdicts]}).encode()
+                                  {"state": "running", "rank_info": [{"node": v["entity"]["node"]} for v in verdicts]}).encode()
                 self.send_response(200)
                 self.send_header("Content-Length", str(len(body)))
                 self.end_headers()

@@ -10,6 +10,7 @@
 #include "collector/cli/render/quantity.h"
 #include "collector/cli/render/time_spent.h"
 #include "collector/cli/render/verdict_card.h"
+#include "collector/cli/render/ledger_block.h"
 #include "collector/cli/render/what_if_block.h"
 #include "collector/cli/render/work_lines.h"
 #include "collector/cli/text.h"
@@ -98,7 +99,8 @@ std::string AnalysisPage(const Json& report, const AnalysisRemarks& remarks,
                                Told(report, verdicts, remarks, terminal),
                                Block(ComparisonBlock(ObjectField(report, "comparison"), terminal)));
   const std::string work = WorkLines(ObjectField(report, "tables"), terminal);
-  const std::string tail = Cat(Block(WhatIfBlock(ObjectField(report, "what_if"), terminal)),
+  const std::string tail = Cat(Block(LedgerBlock(ObjectField(report, "ledger"), terminal)),
+                               Block(WhatIfBlock(ObjectField(report, "what_if"), terminal)),
                                Block(remarks.verbose ? AllGaps(report, remarks, terminal)
                                                      : Gaps(report, remarks, terminal)));
   const std::set<std::int64_t> culprits = CulpritsOf(verdicts);

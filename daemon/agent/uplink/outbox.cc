@@ -7,63 +7,85 @@ namespace fathom::agent {
 
 void Outbox::PutStanding(const std::string& key, v1::AgentMessage message) {
   const std::lock_guard lock(mutex_);
-  if (streaming_) Push(message, false);
-  standing_[key] = std::move(message);
+  if (streaming_) Push(message, Kind::kStanding);
+  standing_[key] = {std::move(message), 0};
 }
 
-void Outbox::RemoveStanding(const std::string& key) {
+void Outbox::RetireStanding(const std::string& key) {
   const std::lock_guard lock(mutex_);
-  standing_.erase(key);
+  const auto at = standing_.find(key);
+  if (at == standing_.end()) return;
+  at->second.until = std::max<std::uint64_t>(last_serial_, 1);
+  ForgetRetired();
+}
+
+void Outbox::ForgetRetired() {
+  const auto oldest = std::find_if(entries_.begin(), entries_.end(),
+                                   [](const Entry& entry) { return entry.kind == Kind::kDurable; });
+  const std::uint64_t waiting = oldest == entries_.end() ? last_serial_ + 1 : oldest->serial;
+  std::erase_if(standing_, [waiting](const auto& each) {
+    return each.second.until != 0 && each.second.until < waiting;
+  });
 }
 
 void Outbox::PutDurable(v1::AgentMessage message) {
   const std::lock_guard lock(mutex_);
-  Push(std::move(message), true);
+  Push(std::move(message), Kind::kDurable);
 }
 
 void Outbox::PutMomentary(v1::AgentMessage message) {
   const std::lock_guard lock(mutex_);
-  if (streaming_) Push(std::move(message), false);
+  if (streaming_) Push(std::move(message), Kind::kMomentary);
 }
 
-void Outbox::Push(v1::AgentMessage message, bool durable) {
+void Outbox::Push(v1::AgentMessage message, Kind kind) {
   const std::size_t bytes = message.ByteSizeLong();
   if (bytes > kMaxMessageBytes) {
     ++counters_.dropped;
     return;
   }
   bytes_ += bytes;
-  entries_.push_back({std::move(message), bytes, 0, durable});
+  const std::uint64_t serial = kind == Kind::kDurable ? ++last_serial_ : 0;
+  entries_.push_back({std::move(message), bytes, 0, kind, serial});
   Shrink();
   changed_.notify_all();
 }
 
+bool Outbox::DropOldest(Kind kind) {
+  const auto at = std::find_if(entries_.begin(), entries_.end(),
+                               [kind](const Entry& entry) { return entry.kind == kind; });
+  if (at == entries_.end()) return false;
+  counters_.dropped += kind == Kind::kDurable ? 1 : 0;
+  bytes_ -= at->bytes;
+  if (static_cast<std::size_t>(at - entries_.begin()) < sent_) --sent_;
+  entries_.erase(at);
+  return true;
+}
+
 void Outbox::Shrink() {
   while (bytes_ > limit_bytes_ && entries_.size() > 1) {
-    counters_.dropped += entries_.front().durable;
-    bytes_ -= entries_.front().bytes;
-    entries_.pop_front();
-    if (sent_ > 0) --sent_;
+    if (!DropOldest(Kind::kMomentary) && !DropOldest(Kind::kDurable)) return;
   }
 }
 
 void Outbox::BeginStream(const v1::Hello& hello) {
   const std::lock_guard lock(mutex_);
   std::erase_if(entries_, [this](const Entry& entry) {
-    if (!entry.durable) bytes_ -= entry.bytes;
-    return !entry.durable;
+    const bool keep = entry.kind == Kind::kDurable;
+    if (!keep) bytes_ -= entry.bytes;
+    return !keep;
   });
   for (Entry& entry : entries_) entry.number = 0;
   for (auto it = standing_.rbegin(); it != standing_.rend(); ++it) {
-    const std::size_t bytes = it->second.ByteSizeLong();
+    const std::size_t bytes = it->second.message.ByteSizeLong();
     bytes_ += bytes;
-    entries_.push_front({it->second, bytes, 0, false});
+    entries_.push_front({it->second.message, bytes, 0, Kind::kStanding, 0});
   }
   v1::AgentMessage first;
   *first.mutable_hello() = hello;
   const std::size_t bytes = first.ByteSizeLong();
   bytes_ += bytes;
-  entries_.push_front({std::move(first), bytes, 0, false});
+  entries_.push_front({std::move(first), bytes, 0, Kind::kStanding, 0});
   sent_ = 0;
   next_number_ = 1;
   streaming_ = true;
@@ -95,6 +117,7 @@ void Outbox::Acknowledge(std::uint64_t number) {
     entries_.pop_front();
     --sent_;
   }
+  ForgetRetired();
   if (entries_.empty()) changed_.notify_all();
 }
 

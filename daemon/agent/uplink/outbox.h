@@ -5,10 +5,12 @@
 //
 // Model: three kinds of message.
 //   standing   who takes part (ranks, groups): said again at the beginning of every stream, because
-//              a collector may come back knowing nothing;
-//   durable    summaries and deaths: kept until acknowledged, sent again on the next stream; where
-//              they exceed the limit the oldest are dropped and counted;
+//              a collector may come back knowing nothing; of a process that is gone until all is
+//              acknowledged that was kept of it: without it a collector could not place the rest;
+//   durable    summaries and deaths: kept until acknowledged, sent again on the next stream;
 //   momentary  health, counters, answers: worth nothing later; dropped when no stream is up.
+// Beyond the limit the oldest momentary message is dropped, then the oldest durable one, which is
+// counted; never the hello, nor who takes part.
 // Numbers start at 1 on every stream (the hello) and rise by 1.
 //
 // Thread-safety: thread-safe.
@@ -47,7 +49,8 @@ class Outbox {
 
   // `key` orders them: "1/rank" before "2/group". The same key again replaces.
   void PutStanding(const std::string& key, v1::AgentMessage message);
-  void RemoveStanding(const std::string& key);
+  // Its process is gone: it stands until what is kept now was acknowledged.
+  void RetireStanding(const std::string& key);
   void PutDurable(v1::AgentMessage message);
   void PutMomentary(v1::AgentMessage message);
 
@@ -67,20 +70,30 @@ class Outbox {
   OutboxCounters counters() const;
 
  private:
+  enum class Kind : std::uint8_t { kStanding, kDurable, kMomentary };
   struct Entry {
     v1::AgentMessage message;
     std::size_t bytes = 0;
     std::uint64_t number = 0;  // on this stream; 0 = not sent yet
-    bool durable = false;
+    Kind kind = Kind::kMomentary;
+    std::uint64_t serial = 0;  // of a durable one, over all streams
+  };
+  struct Standing {
+    v1::AgentMessage message;
+    std::uint64_t until = 0;  // retired: the serial of the last durable message kept of it; else 0
   };
 
-  void Push(v1::AgentMessage message, bool durable);
+  void Push(v1::AgentMessage message, Kind kind);
   void Shrink();
+  bool DropOldest(Kind kind);
+  // Those whose last message is not waiting any more.
+  void ForgetRetired();
 
   const std::size_t limit_bytes_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
-  std::map<std::string, v1::AgentMessage> standing_;
+  std::map<std::string, Standing> standing_;
+  std::uint64_t last_serial_ = 0;
   std::deque<Entry> entries_;  // sent ones first
   std::size_t sent_ = 0;       // how many entries of the front were sent
   std::size_t bytes_ = 0;

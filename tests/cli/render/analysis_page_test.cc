@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "collector/cli/render/comparison_block.h"
+#include "collector/cli/render/ledger_block.h"
 #include "collector/cli/render/what_if_block.h"
 #include "collector/cli/render/work_lines.h"
 #include "tests/cli/render/golden.h"
@@ -120,6 +121,18 @@ TEST(WorkLinesTest, OneLineForEachTableWithData) {
 })json");
   ExpectGolden(WorkLines(tables, Terminal()), "work_lines.txt");
   EXPECT_EQ(WorkLines(Json::object(), Terminal()), "");
+}
+
+TEST(LedgerBlockTest, SharesAndTheRestSumToTheLoss) {
+  const Json ledger = Json::parse(R"({"used_gpu_s": 12.4, "ideal_gpu_s": 9.3, "lost_gpu_s": 3.1,
+    "unexplained_gpu_s": 0.5, "iterations": "5", "shares": [
+      {"entity": {"type": "rank", "ranks": [5]}, "cause": "compute_slow", "lost_gpu_s": 2.0,
+       "gain_s_per_iteration": 0.0412},
+      {"entity": {"type": "group", "ranks": [0, 1, 2]}, "cause": "communication_slow",
+       "lost_gpu_s": 0.6, "gain_s_per_iteration": 0.01},
+      {"entity": {"type": "rank", "ranks": [7]}, "cause": "host_slow", "hidden": true}]})");
+  ExpectGolden(LedgerBlock(ledger, Terminal()), "ledger.txt");
+  EXPECT_EQ(LedgerBlock(Json::object(), Terminal()), "");
 }
 
 TEST(WhatIfBlockTest, SpeaksOfSecondsAndSaysWhyAShareIsAboveAll) {

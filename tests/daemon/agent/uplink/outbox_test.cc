@@ -73,9 +73,47 @@ TEST_F(OutboxTest, StandingMessagesOpenEveryStreamInOrderOfTheirKeys) {
     box_.Acknowledge(3);
     box_.EndStream();
   }
-  box_.RemoveStanding("1rank/a");
+  box_.RetireStanding("1rank/a");
   box_.BeginStream({});
   EXPECT_EQ(TakeAll().size(), 2u);
+}
+
+// A collector that comes back knowing nothing must be able to place what was kept.
+TEST_F(OutboxTest, WhoIsGoneStandsUntilAllThatWasKeptOfItIsAcknowledged) {
+  box_.PutStanding("1rank/a", Rank(4));
+  box_.PutDurable(Summary(1));
+  box_.RetireStanding("1rank/a");
+  box_.PutDurable(Summary(2));  // of another
+  for (int stream = 0; stream < 2; ++stream) {
+    box_.BeginStream({});
+    const auto sent = TakeAll();
+    ASSERT_EQ(sent.size(), 4u) << stream;
+    EXPECT_TRUE(sent[1].has_rank());
+    EXPECT_EQ(sent[2].summary().first_iteration(), 1);
+    box_.EndStream();
+  }
+  box_.BeginStream({});
+  TakeAll();
+  box_.Acknowledge(3);  // hello, the rank, the first summary
+  box_.EndStream();
+  box_.BeginStream({});
+  EXPECT_EQ(TakeAll().size(), 2u);
+}
+
+TEST_F(OutboxTest, WhoTakesPartIsNeverShed) {
+  Outbox box(4096);
+  box.PutStanding("1rank/a", Rank(4));
+  for (int i = 0; i < 10; ++i) box.PutDurable(Summary(i, 500));
+  box.BeginStream({});
+  for (int i = 0; i < 10; ++i) box.PutMomentary(Health());
+  box.PutDurable(Summary(10, 500));
+  std::vector<v1::AgentMessage> sent;
+  while (auto message = box.Next(Clock::now())) sent.push_back(*message);
+  ASSERT_GE(sent.size(), 3u);
+  EXPECT_TRUE(sent[0].has_hello());
+  EXPECT_TRUE(sent[1].has_rank());
+  EXPECT_EQ(sent.back().summary().first_iteration(), 10);
+  EXPECT_GT(box.counters().dropped, 0u);
 }
 
 TEST_F(OutboxTest, MomentaryMessagesAreNotKept) {

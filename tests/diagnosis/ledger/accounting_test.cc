@@ -1,0 +1,105 @@
+// What must hold of every account, on played jobs.
+#include "diagnosis/ledger/accounting.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "diagnosis/engine/config.h"
+#include "diagnosis/ledger/account_verdicts.h"
+#include "tests/diagnosis/job_builder.h"
+
+namespace fathom::diagnosis {
+namespace {
+
+using testing::Fault;
+using testing::FaultKind;
+using testing::JobSpec;
+using testing::JobType;
+using testing::PlayJob;
+
+JobSpec Spec(JobType type, std::uint32_t ranks, int iterations, std::uint64_t seed) {
+  JobSpec spec;
+  spec.type = type;
+  spec.ranks = spec.ranks_per_node = ranks;
+  spec.iterations = iterations;
+  spec.seed = seed;
+  return spec;
+}
+
+std::optional<Accounting> AccountOf(const JobView& view) {
+  const DiagnosisConfig config;
+  const ExecutionGraph graph(view, {}, Iteration(-1), config);
+  return AccountFor(view, graph);
+}
+
+double SumOf(const Account& account) {
+  double sum = account.unexplained_gpu_s;
+  for (const AccountShare& share : account.shares) sum += share.lost_gpu_s;
+  return sum;
+}
+
+TEST(AccountingTest, SharesAndTheRestSumToTheLoss) {
+  for (std::uint64_t seed = 1; seed <= 400; ++seed) {
+    JobSpec spec = Spec(static_cast<JobType>(seed % 3), 4 + 4 * (seed % 2), 3 + seed % 6, seed);
+    const auto kind = static_cast<FaultKind>(seed % 8);
+    const auto rank = static_cast<std::uint32_t>(seed % spec.ranks);
+    spec.faults = {{kind, rank, 0, 1, 1 << 30, 5.0 + static_cast<double>(seed % 60)}};
+    const auto accounting = AccountOf(PlayJob(spec));
+    ASSERT_TRUE(accounting) << seed;
+    const Account& account = accounting->account;
+    EXPECT_NEAR(SumOf(account), account.lost_gpu_s, 1e-9 * account.used_gpu_s) << seed;
+    EXPECT_GE(account.unexplained_gpu_s, -1e-9) << seed;
+    EXPECT_NEAR(account.used_gpu_s - account.ideal_gpu_s, account.lost_gpu_s, 1e-9) << seed;
+    EXPECT_NEAR(account.replayed_s, account.measured_s, 0.15 * account.measured_s) << seed;
+  }
+}
+
+TEST(AccountingTest, AFaultOfKnownSizeIsChargedWithWhatItCosts) {
+  std::size_t near = 0, runs = 0;
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+    JobSpec spec = Spec(JobType::kDdp, 8, 5, seed);
+    spec.jitter = 0.01;
+    spec.preempt_rate = 0;
+    const JobView well = PlayJob(spec);
+    spec.faults = {{FaultKind::kCompute, static_cast<std::uint32_t>(seed % 8), 0, 1, 1 << 30, 20}};
+    const auto before = AccountOf(well), with = AccountOf(PlayJob(spec));
+    ASSERT_TRUE(before && with);
+    const double cost = with->account.replayed_s - before->account.replayed_s;
+    ASSERT_EQ(with->accused.size(), 1u) << seed;
+    const double told = with->account.shares[0].lost_gpu_s / 8;
+    near += std::abs(told - cost) <= 0.1 * cost ? 1 : 0;
+    ++runs;
+  }
+  EXPECT_GE(near, runs * 95 / 100);
+}
+
+TEST(AccountingTest, WhoOnlyWaitsGetsNothing) {
+  JobSpec spec = Spec(JobType::kTensorData, 8, 6, 3);
+  spec.faults = {{FaultKind::kSleep, 5, 0, 1, 1 << 30, 60}};
+  const auto accounting = AccountOf(PlayJob(spec));
+  ASSERT_TRUE(accounting);
+  for (const AccountShare& share : accounting->account.shares) {
+    if (share.hidden) continue;
+    EXPECT_EQ(share.entity.ranks, std::vector<RankId>{RankId(5)});
+  }
+}
+
+TEST(AccountingTest, HealthyJobsConvictNobody) {
+  std::size_t convicted = 0;
+  for (std::uint64_t seed = 1; seed <= 300; ++seed) {
+    const JobSpec spec = Spec(static_cast<JobType>(seed % 3), 4 + 4 * (seed % 2), 3 + seed % 20, seed);
+    const JobView view = PlayJob(spec);
+    const auto accounting = AccountOf(view);
+    if (accounting) convicted += VerdictsOn(view, *accounting).size();
+  }
+  EXPECT_EQ(convicted, 0u);
+}
+
+TEST(AccountingTest, OneIterationIsNoAccount) {
+  EXPECT_FALSE(AccountOf(PlayJob(Spec(JobType::kDdp, 4, 1, 1))));
+  EXPECT_FALSE(AccountOf(JobView()));
+}
+
+}  // namespace
+}  // namespace fathom::diagnosis
