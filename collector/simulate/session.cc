@@ -161,7 +161,7 @@ void Session::Look() {
   view_.episode = outcome_.suspicion.episode;
   view_.past = outcome_.suspicion.past;
   outcome_.diagnosis = {};
-  if (outcome_.suspicion.slow || outcome_.suspicion.stalled) {
+  if (outcome_.suspicion.slow || outcome_.suspicion.stalled || outcome_.suspicion.differs) {
     Fetch(outcome_.suspicion.rows);
     start = options_.now();
     outcome_.diagnosis = diagnosis::Diagnose(view_, outcome_.suspicion, options_.config);

@@ -12,7 +12,9 @@
 namespace fathom::diagnosis {
 namespace {
 
-constexpr std::size_t kFewest = 5;   // iterations, for a question that costs rows
+constexpr std::size_t kFewest = 8;   // iterations, for a question that costs rows
+constexpr std::int64_t kStartUp = 3;  // iterations of a job that are passed over
+constexpr std::size_t kFewestShows = 3;  // iterations: spikes alone are not asked about
 constexpr std::size_t kNewest = 64;  // looked at
 // Values looked at: fewer iterations of a large job, so that a look stays cheap.
 constexpr std::size_t kMostValues = 1 << 18;
@@ -20,7 +22,11 @@ constexpr std::size_t kRowsOf = 12;  // iterations whose rows are asked for
 
 std::size_t IterationsOf(const JobView& view) {
   const std::size_t ranks = std::max<std::size_t>(1, view.window.back().ranks.size());
-  return std::clamp(kMostValues / ranks, kFewest, kNewest);
+  const auto past_start_up =
+      std::count_if(view.window.begin(), view.window.end(),
+                    [](const IterationSummary& it) { return it.index.value >= kStartUp; });
+  return std::min(std::clamp(kMostValues / ranks, kFewest, kNewest),
+                  static_cast<std::size_t>(past_start_up));
 }
 
 // Those in which somebody shows, and the one after: who is late behind the last communication of an
@@ -55,18 +61,33 @@ std::vector<RankId> RanksToAskFor(const Peers& peers, const Outliers& outliers, 
   return {chosen.begin(), chosen.end()};
 }
 
+// It began after the job had shown what is usual, and goes on: its past tells that better, as long
+// as it is not learned anew.
+bool IsRecent(const JobView& view, const Peers& peers, const Outlier& outlier,
+              const DiagnosisConfig& config) {
+  const auto first = std::find(outlier.in.begin(), outlier.in.end(), true) - outlier.in.begin();
+  const std::int64_t since = peers.iterations[static_cast<std::size_t>(first)].value;
+  const std::int64_t newest = view.window.back().index.value;
+  const bool goes_on = std::all_of(outlier.in.begin() + first, outlier.in.end(),
+                                   [](bool shows) { return shows; });
+  return since >= config.baseline_iterations && newest - since < config.learning_iterations &&
+         (goes_on || outlier.shows < kFewest);
+}
+
 }  // namespace
 
 std::optional<RowsWanted> LookAtPeers(const JobView& view, const DiagnosisConfig& config) {
-  if (view.window.size() < kFewest || !view.schedule.empty()) return std::nullopt;
+  if (view.window.empty() || !view.schedule.empty()) return std::nullopt;
   const std::size_t newest = IterationsOf(view);
+  if (newest < kFewest) return std::nullopt;
   const Peers peers = PeersOf(view, newest);
   const double iteration_s = MedianIterationOf(view, newest);
   if (iteration_s <= 0) return std::nullopt;
   const AccountLimits limits;
   const Outliers outliers = OutliersOfRanks(peers, iteration_s, limits);
   const bool any = std::any_of(outliers.found.begin(), outliers.found.end(), [&](const Outlier& o) {
-    return o.excess >= limits.least_cost * iteration_s;
+    return o.shows >= kFewestShows && o.excess >= limits.least_cost * iteration_s &&
+           !IsRecent(view, peers, o, config);
   });
   if (!any) return std::nullopt;
   return RowsWanted{RanksToAskFor(peers, outliers, config.all_ranks_up_to),

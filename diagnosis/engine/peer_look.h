@@ -2,8 +2,8 @@
 // so from the start, or comes and goes. Part of Watch().
 //
 // Model: ledger/outliers over the newest iterations of the window, from summaries alone; the
-// account (ledger/accounting) is then made of rows. The first iteration of a job is passed over:
-// start-up is no work.
+// account (ledger/accounting) is then made of rows. The first iterations of a job are passed
+// over: start-up is no work.
 //
 // Units: as the view. Thread-safety: pure. Errors: none.
 // Cost: O(ranks × iterations looked at × log ranks); fewer iterations of a large job.

@@ -19,10 +19,12 @@ struct AccountLimits {
   double sure_ratio = 2;         // the same of one that has one peer, or peers of which half are slow
   double channel_ratio = 1.3;    // of a slow channel's time against that of its family
   double least_cost = 0.02;      // of an iteration: what a verdict must win back
+  double explains = 0.25;        // of what is lost: less by all accused together, and it lies elsewhere
   double mostly = 0.5;           // of an excess: what it mostly is, and so its cause
   double sure_contrast = 3;      // against the next, for an established verdict
   double work_explains = 0.5;    // of an excess, by as much more work: no device's fault
   double alike_ratio = 1.25;     // ranks that work together within it have one cause
+  double replay_error = 0.25;    // of the measured time: more, and nobody is accused by it
   double pair_differs = 0.1;     // two that alone do the same work: worth saying
 };
 

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "diagnosis/evidence/cost.h"
 #include "diagnosis/evidence/phrase.h"
 #include "diagnosis/model/lookup.h"
 
@@ -57,11 +58,18 @@ std::string When(const JobView& view, const AccountShare& share, const Outlier& 
   return absl::StrFormat("in %d of %d iterations, %s", outlier.shows, outlier.iterations, since);
 }
 
+// Rows are of few of the iterations in which it was looked for: of those in which it shows.
+bool InPart(const Account& account, const Accused& accused) {
+  return account.iterations < static_cast<std::int64_t>(accused.outlier.in.size()) &&
+         !accused.outlier.lasting;
+}
+
 std::string Gain(const Account& account, const Accused& accused) {
   const double whole = account.replayed_s / static_cast<double>(account.iterations);
   const double without = whole * (1 - accused.loss_share);
-  return absl::StrFormat("an iteration takes %s, and would take %s without it (%.2fx)",
-                         Duration(whole), Duration(without), whole / std::max(without, 1e-9));
+  return absl::StrFormat("%s iteration takes %s, and would take %s without it (%.2fx)",
+                         InPart(account, accused) ? "such an" : "an", Duration(whole),
+                         Duration(without), whole / std::max(without, 1e-9));
 }
 
 std::string SentenceOnRank(const JobView& view, const Account& account, const Accused& accused) {
@@ -102,10 +110,9 @@ bool OfChannels(const Accused& accused) { return !accused.where.empty(); }
 
 Grade GradeOf(const Accused& accused, const AccountLimits& limits) {
   const Outlier& outlier = accused.outlier;
-  if (accused.common) return Grade::kHypothesis;
-  const bool known = accused.share.cause != Cause::kUnknown;
+  if (accused.share.cause == Cause::kUnknown) return Grade::kHypothesis;
   const bool apart = outlier.excess >= limits.sure_contrast * outlier.next;
-  return known && apart && outlier.shows >= 2 ? Grade::kEstablished : Grade::kSupported;
+  return apart && outlier.shows >= 2 ? Grade::kEstablished : Grade::kSupported;
 }
 
 void AddEvidence(const JobView& view, const Accused& accused, Verdict& verdict) {
@@ -146,12 +153,6 @@ void AddCounter(const Accused& accused, Verdict& verdict) {
         {"Iterations before it began: none is known, so it may always have been so.", 0,
          "iterations", static_cast<double>(outlier.iterations), kSource});
   }
-  if (accused.common) {
-    verdict.counter_evidence.push_back(
-        {"All members of a communicator take longer alike: more work for all of them, or something "
-         "that they share, looks like that as well.",
-         0, "", 0, kSource});
-  }
 }
 
 void Advise(const JobView& view, const Accused& accused, Verdict& verdict) {
@@ -173,8 +174,12 @@ void Advise(const JobView& view, const Accused& accused, Verdict& verdict) {
 Cost CostOf(const JobView& view, const Account& account, const Accused& accused) {
   const auto count = static_cast<double>(account.iterations);
   Cost cost;
-  cost.slowdown = 1 / std::max(1 - accused.loss_share, 1e-3);
-  cost.seconds_per_iteration = accused.loss_share * account.replayed_s / count;
+  const double lost = accused.loss_share * account.replayed_s;
+  const auto looked = static_cast<double>(accused.outlier.in.size());
+  cost.seconds_per_iteration = lost / (InPart(account, accused) ? looked : count);
+  const double whole = InPart(account, accused) ? MedianDuration(view) : account.replayed_s / count;
+  const double with = InPart(account, accused) ? whole + cost.seconds_per_iteration : whole;
+  cost.slowdown = with / std::max(with - cost.seconds_per_iteration, 1e-9);
   const double iterations =
       static_cast<double>(std::max<std::int64_t>(account.iterations, view.iterations_seen));
   const double all = iterations / count;
@@ -218,13 +223,22 @@ Verdict VerdictOn(const JobView& view, const Account& account, const Accused& ac
   return verdict;
 }
 
+// A job that loses far more than those who stand out explain is slow by something else.
+bool ExplainsTheLoss(const Accounting& accounting, const AccountLimits& limits) {
+  double explained = 0;
+  for (const Accused& accused : accounting.accused) explained += accused.share.lost_gpu_s;
+  return explained >= limits.explains * accounting.account.lost_gpu_s;
+}
+
 }  // namespace
 
 std::vector<Verdict> VerdictsOn(const JobView& view, const Accounting& accounting,
                                 const AccountLimits& limits) {
   std::vector<Verdict> verdicts;
+  if (!accounting.replayed_well || !ExplainsTheLoss(accounting, limits)) return verdicts;
   for (const Accused& accused : accounting.accused) {
-    if (accused.share.hidden || accused.loss_share < limits.least_cost) continue;
+    if (accused.share.hidden || accused.common) continue;
+    if (accused.loss_share < limits.least_cost) continue;
     verdicts.push_back(VerdictOn(view, accounting.account, accused, limits));
   }
   return verdicts;
@@ -232,6 +246,24 @@ std::vector<Verdict> VerdictsOn(const JobView& view, const Accounting& accountin
 
 std::vector<Abstention> AbstainedOn(const Accounting& accounting) {
   std::vector<Abstention> out;
+  std::vector<RankId> together;
+  for (const Accused& accused : accounting.accused) {
+    if (!accused.common || accused.share.hidden) continue;
+    const auto& ranks = accused.share.entity.ranks;
+    together.insert(together.end(), ranks.begin(), ranks.end());
+  }
+  if (!together.empty()) {
+    std::sort(together.begin(), together.end());
+    out.push_back({"who is slow of ranks that take longer alike",
+                   absl::StrCat("what ", RanksInWords(together),
+                                ", which work together, have in common: more work for all of them, "
+                                "or something they share")});
+  }
+  if (!accounting.replayed_well && !accounting.accused.empty()) {
+    out.push_back({"what mending a rank would win back",
+                   "when messages could begin: a replay of the iterations does not take what they "
+                   "took"});
+  }
   for (const auto& [a, b] : accounting.differ) {
     out.push_back({absl::StrFormat("which of ranks %d and %d is wrong, that alone do the same work "
                                    "and take different time by themselves",

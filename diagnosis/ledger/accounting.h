@@ -29,35 +29,22 @@
 #define FATHOM_DIAGNOSIS_LEDGER_ACCOUNTING_H_
 
 #include <optional>
-#include <string>
 #include <utility>
 #include <vector>
 
 #include "diagnosis/graph/execution_graph.h"
 #include "diagnosis/ledger/account_limits.h"
-#include "diagnosis/ledger/outliers.h"
+#include "diagnosis/ledger/suspect.h"
 #include "diagnosis/model/account.h"
 #include "diagnosis/model/job_view.h"
 
 namespace fathom::diagnosis {
 
-// An entity that takes longer than those that do the same, with what speaks for it.
-struct Accused {
-  AccountShare share;
-  Outlier outlier;            // of one rank or channel: the one that tells most
-  double compute = 0;         // of the excess, median of the iterations in which it shows; seconds
-  double gc = 0;              // likewise
-  double dataloader = 0;      // likewise
-  double work_ratio = 1;      // its work against its peers'
-  std::string where;          // of channels: what they have in common, in words
-  std::vector<RankId> victims;
-  double loss_share = 0;      // of the iterations: what taking it out wins back
-  bool common = false;        // ranks that work together are slow alike: who is at fault is open
-};
-
 struct Accounting {
   Account account;
   std::vector<Accused> accused;  // as account.shares
+  // The replay of the iterations as recorded takes what they took: else it tells nothing of others.
+  bool replayed_well = false;
   // Two ranks that alone do the same work and differ: which one is wrong cannot be told.
   std::vector<std::pair<RankId, RankId>> differ;
 };

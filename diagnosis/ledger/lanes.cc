@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 
@@ -101,6 +102,7 @@ class LaneBuilder {
     const std::vector<RankTimeline>& lines = graph_.lines();
     for (std::size_t l = 0; l < lines.size(); ++l) AddLane(l, spans.at(lines[l].rank));
     for (auto& [instance, join] : join_of_) Measure(*instance, out_.joins[join]);
+    MeasureMessages();
   }
 
  private:
@@ -230,24 +232,28 @@ class LaneBuilder {
       least = least ? std::min(*least, elapsed) : elapsed;
     }
     join.transfer = least.value_or(0);
-    if (IsPointToPoint(instance.kind) && instance.members.size() == 2) {
-      join.transfer = MessageSeconds(instance, join.transfer);
-    }
   }
 
-  // Of a message that a thread sends, the sender does not wait: on one clock the later of both
-  // tells when it could begin.
-  double MessageSeconds(const Instance& instance, double least) const {
-    const OpRef a = instance.members.front(), b = instance.members.back();
-    const bool a_sends = graph_.instances().OpAt(a).kind == CollectiveKind::kSend;
-    const CommOp& send = graph_.instances().OpAt(a_sends ? a : b);
-    const CommOp& receive = graph_.instances().OpAt(a_sends ? b : a);
-    if (send.device_known() || !receive.done()) return least;
-    const std::string from = NodeOf(view_, graph_.lines()[(a_sends ? a : b).line].rank);
-    const std::string to = NodeOf(view_, graph_.lines()[(a_sends ? b : a).line].rank);
-    if (from.empty() || from != to) return least;
-    const MonoNs began = std::max(send.arrival(), receive.arrival());
-    return std::clamp((receive.end - began).Seconds(), 0.0, receive.elapsed().Seconds());
+  // Of a message that a thread sends the sender does not wait, and when it could begin is not known:
+  // the shortest that its receiver was in one like it tells.
+  void MeasureMessages() {
+    using Like = std::tuple<RankId, RankId, std::uint64_t>;
+    const auto like = [&](const CommOp& receive, std::size_t line) {
+      return Like{receive.peer, graph_.lines()[line].rank, receive.bytes};
+    };
+    std::map<Like, double> least;
+    for (const bool measured : {false, true}) {
+      for (auto& [instance, join] : join_of_) {
+        for (const OpRef& ref : instance->members) {
+          const CommOp& op = graph_.instances().OpAt(ref);
+          if (op.kind != CollectiveKind::kRecv || op.device_known() || !op.done()) continue;
+          const double elapsed = std::max(0.0, op.elapsed().Seconds());
+          const auto [at, fresh] = least.try_emplace(like(op, ref.line), elapsed);
+          at->second = std::min(at->second, elapsed);
+          if (measured) out_.joins[join].transfer = at->second;
+        }
+      }
+    }
   }
 
   static constexpr std::int64_t kNever = INT64_MAX;

@@ -181,10 +181,12 @@ class Search {
     const double floor = limits_.noise_floor * table_.iteration_s;
     const double spread = std::max(floor, MadSigma(others, Median(others)));
     const double error = SpreadOfSingles(e) / std::sqrt(static_cast<double>(part.last - part.first));
-    if (mine < limits_.single_sigmas * error) return false;
+    const bool chosen = part.last - part.first < iterations_;
+    const double factor = chosen ? limits_.part_factor : 1;
+    if (mine < factor * limits_.single_sigmas * error) return false;
     const double next = others.empty() ? 0 : *std::max_element(others.begin(), others.end());
     if (mine < limits_.least_share * table_.iteration_s) return false;
-    if (mine < limits_.lasting_sigmas * spread || mine < limits_.contrast * next) return false;
+    if (mine < factor * limits_.lasting_sigmas * spread || mine < limits_.contrast * next) return false;
     Mark(e, mine / 2, part, out);
     out.lasting = true;
     out.first = part.first;

@@ -44,6 +44,7 @@ struct OutlierLimits {
   double recurring_chance = 0.07;  // else: that all of the largest are one entity's by chance
   std::size_t least_iterations = 2;
   std::size_t least_part = 3;  // iterations, of a stretch that is not all
+  double part_factor = 1.5;    // more spreads are asked of it: it was chosen
   double single_contrast = 8;  // so far above the rest, one iteration is told, not convicted on
   std::size_t fewest_peers = 2;
   double reference_quantile = 0.5;  // of the peers

@@ -48,7 +48,8 @@ LiveOutcome RunLive(const JobView& whole, const DiagnosisConfig& config, std::si
     outcome.suspicion = Watch(view, config);
     episode = outcome.suspicion.episode;
     outcome.diagnosis = {};
-    if (!outcome.suspicion.slow && !outcome.suspicion.stalled) continue;
+    const Suspicion& suspicion = outcome.suspicion;
+    if (!suspicion.slow && !suspicion.stalled && !suspicion.differs) continue;
     FillRows(whole, outcome.suspicion.rows, view);
     outcome.diagnosis = Diagnose(view, outcome.suspicion, config);
     diagnosis::Remember(outcome.diagnosis, episode);

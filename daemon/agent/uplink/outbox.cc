@@ -22,7 +22,7 @@ void Outbox::RetireStanding(const std::string& key) {
 void Outbox::ForgetRetired() {
   const auto oldest = std::find_if(entries_.begin(), entries_.end(),
                                    [](const Entry& entry) { return entry.kind == Kind::kDurable; });
-  const std::uint64_t waiting = oldest == entries_.end() ? last_serial_ + 1 : oldest->serial;
+  const std::uint64_t waiting = oldest == entries_.end() ? ~std::uint64_t{0} : oldest->serial;
   std::erase_if(standing_, [waiting](const auto& each) {
     return each.second.until != 0 && each.second.until < waiting;
   });

@@ -51,7 +51,11 @@ TEST(AccountingTest, SharesAndTheRestSumToTheLoss) {
     EXPECT_NEAR(SumOf(account), account.lost_gpu_s, 1e-9 * account.used_gpu_s) << seed;
     EXPECT_GE(account.unexplained_gpu_s, -1e-9) << seed;
     EXPECT_NEAR(account.used_gpu_s - account.ideal_gpu_s, account.lost_gpu_s, 1e-9) << seed;
-    EXPECT_NEAR(account.replayed_s, account.measured_s, 0.15 * account.measured_s) << seed;
+    // When a message that takes long could begin is not known on the host.
+    const bool told = spec.type != JobType::kPipeline || kind != FaultKind::kLink;
+    if (told) {
+      EXPECT_NEAR(account.replayed_s, account.measured_s, AccountLimits().replay_error * account.measured_s) << seed;
+    }
   }
 }
 

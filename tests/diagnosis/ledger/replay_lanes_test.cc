@@ -34,7 +34,7 @@ TEST(LaneReplayTest, MendingTheVictimWinsNothing) {
   const LaneGraph graph = TwoThatMeet();
   LaneReplay replay(graph);
   EXPECT_DOUBLE_EQ(replay.Play({{{0.1}, {1.0}}, {}}).back(), 4.5);
-  EXPECT_DOUBLE_EQ(replay.Play({{{1.0}, {0.5}}, {}}).back(), 2.5);
+  EXPECT_DOUBLE_EQ(replay.Play({{{1.0}, {0.5}}, {}}).back(), 3.0);
   EXPECT_DOUBLE_EQ(replay.Play({{}, {0.0}}).back(), 4.0);
 }
 
