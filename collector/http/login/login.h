@@ -35,7 +35,7 @@
 #include <vector>
 
 #include "collector/clock.h"
-#include "collector/http/login/peer.h"
+#include "collector/net/peer.h"
 #include "collector/http/login/person.h"
 #include "collector/http/login/token_list.h"
 

@@ -1,10 +1,10 @@
 // Where a request came from: which network, and on this machine, of which user.
 //
-// Used by Login. `address` is numeric, as the server library gives it.
+// Used by Login and by the port of agents. `address` is numeric, as the server library gives it.
 // Thread-safety: pure, but for LoopbackOwner, which reads /proc/net. Errors: InvalidArgument names
 // what is no address.
-#ifndef FATHOM_COLLECTOR_HTTP_LOGIN_PEER_H_
-#define FATHOM_COLLECTOR_HTTP_LOGIN_PEER_H_
+#ifndef FATHOM_COLLECTOR_NET_PEER_H_
+#define FATHOM_COLLECTOR_NET_PEER_H_
 
 #include <absl/status/statusor.h>
 #include <sys/types.h>
@@ -45,4 +45,4 @@ std::optional<uid_t> LoopbackOwner(const Peer& peer, const std::string& folder =
 
 }  // namespace fathom::collector
 
-#endif  // FATHOM_COLLECTOR_HTTP_LOGIN_PEER_H_
+#endif  // FATHOM_COLLECTOR_NET_PEER_H_

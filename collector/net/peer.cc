@@ -1,4 +1,4 @@
-#include "collector/http/login/peer.h"
+#include "collector/net/peer.h"
 
 #include <absl/strings/ascii.h>
 #include <absl/strings/numbers.h>
