@@ -167,7 +167,8 @@ Response Collector::Parts::Command(const Request& request) {
 absl::Status Collector::Parts::Listen(const FinalizedCollectorConfig& config) {
   auto agents =
       AgentService::Start({config->grpc, config->reflection,
-                           static_cast<std::size_t>(config->max_agents), kVersion, config->tls},
+                           static_cast<std::size_t>(config->max_agents),
+                           LocalAgents::Parse(config->agent_users).value(), kVersion, config->tls},
                           ingest);
   if (!agents.ok()) return agents.status();
   grpc = *std::move(agents);

@@ -34,6 +34,7 @@ struct CollectorConfig {
   std::int64_t max_jobs = 256;
   std::int64_t max_ranks = 200'000;
   std::int64_t max_agents = 20'000;
+  std::string agent_users;  // of this machine, believed beside root and the collector's own
   std::int64_t max_event_clients = 32;
   double job_timeout_s = 600;  // a job not heard of for so long has ended
   LookPace looks;

@@ -10,6 +10,7 @@
 #include "collector/config/collector_config.h"
 #include "collector/config/thresholds.h"
 #include "collector/http/cordon_address.h"
+#include "collector/net/local_agents.h"
 #include "collector/net/listen_probe.h"
 #include "daemon/service/log_lines.h"
 
@@ -53,6 +54,7 @@ absl::Status Check(const CollectorConfig& c) {
         CheckRange("max_jobs", static_cast<double>(c.max_jobs), 1, 10'000),
         CheckRange("max_ranks", static_cast<double>(c.max_ranks), 1, 1'000'000),
         CheckRange("max_agents", static_cast<double>(c.max_agents), 1, 100'000),
+        LocalAgents::Parse(c.agent_users).status(),
         CheckRange("max_event_clients", static_cast<double>(c.max_event_clients), 1, 1000),
         CheckRange("repeat_days", c.node_history.days, 0.01, 3650),
         CheckRange("repeat_jobs", static_cast<double>(c.node_history.repeat_jobs), 1, 1000),

@@ -42,6 +42,8 @@ std::vector<Setting> ServerSettings() {
       Of("max_jobs", &Config::max_jobs, "jobs held at once"),
       Of("max_ranks", &Config::max_ranks, "ranks over all jobs, 4 KiB each"),
       Of("max_agents", &Config::max_agents, "agent streams at once"),
+      Of("agent_users", &Config::agent_users,
+         "users of this machine whose agents are believed too, with commas; * for all"),
       Of("max_event_clients", &Config::max_event_clients, "listeners of the event stream"),
       Of("job_timeout_s", &Config::job_timeout_s, "a job unheard of for so long has ended"),
       Of("look_share", &Config::looks, &LookPace::share,

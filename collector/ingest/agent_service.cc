@@ -37,7 +37,7 @@ std::shared_ptr<grpc::ServerCredentials> Credentials(const service::TlsFiles& tl
 
 class Refusal final : public grpc::ServerBidiReactor<v1::AgentMessage, v1::CollectorMessage> {
  public:
-  Refusal() { Finish({grpc::StatusCode::RESOURCE_EXHAUSTED, "too many agents"}); }
+  Refusal(grpc::StatusCode code, const std::string& why) { Finish({code, why}); }
   void OnDone() override { delete this; }
 };
 
@@ -53,10 +53,15 @@ class AgentService::Impl final : public v1::AgentService::CallbackService {
   }
 
   grpc::ServerBidiReactor<v1::AgentMessage, v1::CollectorMessage>* Connect(
-      grpc::CallbackServerContext* /*call*/) override {
+      grpc::CallbackServerContext* call) override {
     if (streams_ >= options_.max_streams) {
-      ++context_.counters.streams_refused;
-      return new Refusal();
+      return Refuse(grpc::StatusCode::RESOURCE_EXHAUSTED, "too many agents");
+    }
+    if (options_.tls.peer_ca_file.empty()) {
+      const absl::Status believed = options_.local_agents.Check(PeerOfGrpc(call->peer(), port_));
+      if (!believed.ok()) {
+        return Refuse(grpc::StatusCode::PERMISSION_DENIED, std::string(believed.message()));
+      }
     }
     return new AgentStream(next_id_++, context_, options_.version, streams_);
   }
@@ -83,6 +88,14 @@ class AgentService::Impl final : public v1::AgentService::CallbackService {
   std::size_t streams() const { return streams_; }
 
  private:
+  Refusal* Refuse(grpc::StatusCode code, const std::string& why) {
+    // The first of each kind is told, so that nobody can fill the log.
+    if (context_.counters.streams_refused++ == 0 && context_.on_refused) {
+      context_.on_refused(absl::StrCat("an agent's stream is refused: ", why));
+    }
+    return new Refusal(code, why);
+  }
+
   void Configure(grpc::ServerBuilder& builder) {
     builder.AddListeningPort(options_.address, Credentials(options_.tls), &port_);
     builder.RegisterService(this);

@@ -21,6 +21,7 @@
 #include <string>
 
 #include "collector/ingest/agent_session.h"
+#include "collector/net/local_agents.h"
 #include "daemon/service/tls_files.h"
 
 namespace fathom::collector {
@@ -29,8 +30,9 @@ struct AgentServiceOptions {
   std::string address;  // "127.0.0.1:7071"; port 0: any
   bool reflection = false;
   std::size_t max_streams = 20'000;
-  std::string version;      // told to agents
-  service::TlsFiles tls{};  // with peer_ca_file agents must show a certificate of that authority
+  LocalAgents local_agents{};  // asked where agents show no certificate
+  std::string version;         // told to agents
+  service::TlsFiles tls{};     // with peer_ca_file agents must show a certificate of that authority
 };
 
 class AgentService {

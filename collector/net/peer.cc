@@ -32,6 +32,12 @@ std::string KernelText(const std::string& address, int port) {
   return absl::AsciiStrToUpper(text);
 }
 
+// An IPv4 address that a socket of IPv6 holds, as a socket of IPv4 would show it.
+std::string Unmapped(const std::string& text) {
+  constexpr std::string_view kMappedWords = "0000000000000000FFFF0000";
+  return text.starts_with(kMappedWords) ? text.substr(kMappedWords.size()) : text;
+}
+
 bool LoopbackWithPort(const std::string& text, int port) {
   const bool loopback = text.starts_with("00000000000000000000000001000000:") ||
                         (text.size() == 13 && text.substr(6, 2) == "7F");
@@ -97,8 +103,8 @@ std::optional<uid_t> LoopbackOwner(const Peer& peer, const std::string& folder) 
       std::string slot, local, remote, state, queues, timer, retransmits;
       uid_t uid = 0;
       words >> slot >> local >> remote >> state >> queues >> timer >> retransmits >> uid;
-      if (!words || state != "01" || local != from) continue;
-      if (LoopbackWithPort(remote, peer.server_port)) owners.insert(uid);
+      if (!words || state != "01" || Unmapped(local) != from) continue;
+      if (LoopbackWithPort(Unmapped(remote), peer.server_port)) owners.insert(uid);
     }
   }
   if (owners.size() != 1) return std::nullopt;
