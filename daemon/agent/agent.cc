@@ -98,7 +98,7 @@ Agent::Agent(Settings settings, AgentWorld world)
       world_(std::move(world)),
       node_(NodeName(settings_)),
       session_settings_(SessionSettingsOf(settings_, world_.roots)),
-      directory_(settings_.shm_dir, settings_.max_rings),
+      directory_(settings_.shm_dir, settings_.max_rings, world_.roots.proc),
       sockets_(world_.roots, EstablishedSockets),
       node_facts_(world_.roots),
       metrics_(kVersion, node_),

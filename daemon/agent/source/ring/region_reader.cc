@@ -108,7 +108,7 @@ void AddSwitches(std::span<const unsigned char> control, ControlSnapshot& out) {
 
 absl::StatusOr<RegionReader> RegionReader::Open(const std::string& path) {
   int fd = open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-  if (fd < 0 && errno == EACCES) fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+  if (fd < 0 && errno == EACCES) fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
   if (fd < 0) {
     const int error = errno;
     if (error == ENOENT) return absl::NotFoundError(absl::StrCat(path, ": vanished"));
@@ -129,6 +129,7 @@ RegionReader::RegionReader(RegionReader&& other) noexcept
       record_count_(other.record_count_),
       version_minor_(other.version_minor_),
       transfers_offset_(other.transfers_offset_),
+      owner_(other.owner_),
       identity_(std::move(other.identity_)) {}
 
 RegionReader& RegionReader::operator=(RegionReader&& other) noexcept {
@@ -136,6 +137,7 @@ RegionReader& RegionReader::operator=(RegionReader&& other) noexcept {
   record_count_ = other.record_count_;
   version_minor_ = other.version_minor_;
   transfers_offset_ = other.transfers_offset_;
+  owner_ = other.owner_;
   identity_ = std::move(other.identity_);
   return *this;
 }
@@ -148,6 +150,7 @@ absl::Status RegionReader::ReadHeader() {
   struct stat info {};
   if (fstat(fd_, &info) != 0) return absl::ErrnoToStatus(errno, "fstat");
   if (!S_ISREG(info.st_mode)) return absl::InvalidArgumentError("not a regular file");
+  owner_ = info.st_uid;
   if (info.st_size == 0) return absl::UnavailableError("still empty");
   if (static_cast<std::uint64_t>(info.st_size) < sizeof(RegionHeader)) {
     return absl::InvalidArgumentError(

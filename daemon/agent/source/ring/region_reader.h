@@ -18,6 +18,8 @@
 #ifndef FATHOM_DAEMON_AGENT_SOURCE_RING_REGION_READER_H_
 #define FATHOM_DAEMON_AGENT_SOURCE_RING_REGION_READER_H_
 
+#include <sys/types.h>
+
 #include <array>
 #include <cstdint>
 #include <span>
@@ -113,6 +115,7 @@ class RegionReader {
   ~RegionReader();
 
   const RegionIdentity& identity() const { return identity_; }
+  uid_t owner() const { return owner_; }  // of the file
   std::uint32_t record_count() const { return record_count_; }  // a power of two
 
   absl::StatusOr<ControlSnapshot> ReadControl() const;
@@ -159,6 +162,7 @@ class RegionReader {
   std::uint32_t record_count_ = 0;
   std::uint16_t version_minor_ = 0;
   std::uint64_t transfers_offset_ = 0;  // 0: there are none
+  uid_t owner_ = 0;
   RegionIdentity identity_;
 };
 

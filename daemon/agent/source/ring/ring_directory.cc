@@ -23,8 +23,8 @@ bool ParseRingName(std::string_view name, std::uint32_t& pid, std::uint32_t& gen
   return second.ec == std::errc() && second.ptr == end;
 }
 
-RingDirectory::RingDirectory(std::string folder, std::size_t max_rings)
-    : folder_(std::move(folder)), max_rings_(max_rings) {}
+RingDirectory::RingDirectory(std::string folder, std::size_t max_rings, std::string processes)
+    : folder_(std::move(folder)), max_rings_(max_rings), processes_(std::move(processes)) {}
 
 ScanResult RingDirectory::Scan() {
   ScanResult result;
@@ -73,6 +73,9 @@ void RingDirectory::Try(const std::string& name, ScanResult& result) {
       (region->identity().pid != pid || region->identity().generation != generation)) {
     region = absl::InvalidArgumentError("region header: pid or generation is not the file name's");
   }
+  if (region.ok()) {
+    if (absl::Status owner = CheckOwner(*region); !owner.ok()) region = std::move(owner);
+  }
   if (!region.ok()) {
     if (refused_.insert_or_assign(name, stamp).second) ++rejected_total_;
     result.rejected.push_back({name, std::string(region.status().message())});
@@ -81,6 +84,20 @@ void RingDirectory::Try(const std::string& name, ScanResult& result) {
   refused_.erase(name);
   open_.insert(name);
   result.opened.push_back({name, *std::move(region)});
+}
+
+absl::Status RingDirectory::CheckOwner(const RegionReader& region) const {
+  if (region.owner() == 0 || region.owner() == geteuid()) return absl::OkStatus();
+  const std::uint32_t pid = region.identity().pid;
+  struct stat process {};
+  if (stat(absl::StrCat(processes_, "/", pid).c_str(), &process) != 0) {
+    return absl::PermissionDeniedError(
+        absl::StrCat("process ", pid, " is gone, so that nobody can tell whether user ",
+                     region.owner(), " may speak for it"));
+  }
+  if (process.st_uid == region.owner()) return absl::OkStatus();
+  return absl::PermissionDeniedError(absl::StrCat("user ", region.owner(), " put it there for process ",
+                                                  pid, ", which is user ", process.st_uid, "'s"));
 }
 
 void RingDirectory::Forget(const std::set<std::string>& present, ScanResult& result) {
@@ -105,17 +122,35 @@ RingCensus RingDirectory::census() const {
   return {.rejected_total = rejected_total_, .open = open_.size(), .over_limit = over_limit_};
 }
 
+namespace {
+
+absl::Status CheckFolder(const std::string& folder) {
+  struct stat info {};
+  const auto refused = [&](const std::string& why) {
+    return absl::FailedPreconditionError(absl::StrCat("ring folder ", folder, ": ", why));
+  };
+  if (lstat(folder.c_str(), &info) != 0) return absl::ErrnoToStatus(errno, folder);
+  if (!S_ISDIR(info.st_mode)) return refused("it is no folder; remove it");
+  if (info.st_uid != 0 && info.st_uid != geteuid()) {
+    return refused(absl::StrCat("it is user ", info.st_uid, "'s; remove it, or choose another"));
+  }
+  const bool others_write = (info.st_mode & 0022) != 0;
+  if (others_write && (info.st_mode & S_ISVTX) == 0) {
+    return refused("others may take files out of it; chmod 1777 or 0700");
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
 absl::Status MakeRingFolder(const std::string& folder, bool shared) {
   if (mkdir(folder.c_str(), 0700) == 0) {
     // chmod, because mkdir's mode is cut by the umask and cannot set the sticky bit.
     if (shared && chmod(folder.c_str(), 01777) != 0) return absl::ErrnoToStatus(errno, folder);
     return absl::OkStatus();
   }
-  struct stat info {};
-  if (errno == EEXIST && stat(folder.c_str(), &info) == 0 && S_ISDIR(info.st_mode)) {
-    return absl::OkStatus();
-  }
-  return absl::ErrnoToStatus(errno == 0 ? ENOTDIR : errno, absl::StrCat("ring folder ", folder));
+  if (errno != EEXIST) return absl::ErrnoToStatus(errno, absl::StrCat("ring folder ", folder));
+  return CheckFolder(folder);
 }
 
 }  // namespace fathom::agent

@@ -7,6 +7,10 @@
 // scan, one that was refused is left alone until its size or time changes, and counted. At most
 // `max_rings` are open at once; what is beyond is counted in `over_limit` and taken up when a place
 // is free. Whether a process still lives is for source/process to say.
+// Whose word counts: in a folder that several users share anybody could put a ring in another's
+// name, and have its process read. So a ring belongs to the owner of its process, as the kernel
+// tells; root and the agent's own user may speak for anybody. Of a process that is gone nobody can
+// tell any more whose it was.
 //
 // Thread-safety: single-threaded, owned by the poll loop.
 // Ownership: open rings belong to the caller; it gives them back with Close(name).
@@ -58,7 +62,8 @@ bool ParseRingName(std::string_view name, std::uint32_t& pid, std::uint32_t& gen
 
 class RingDirectory {
  public:
-  RingDirectory(std::string folder, std::size_t max_rings);
+  // `processes`: the kernel's folder of processes.
+  RingDirectory(std::string folder, std::size_t max_rings, std::string processes = "/proc");
 
   ScanResult Scan();
 
@@ -76,16 +81,19 @@ class RingDirectory {
   void Try(const std::string& name, ScanResult& result);
   void Forget(const std::set<std::string>& present, ScanResult& result);
   FileStamp StampOf(const std::string& name) const;
+  absl::Status CheckOwner(const RegionReader& region) const;
 
   const std::string folder_;
   const std::size_t max_rings_;
+  const std::string processes_;
   std::set<std::string> open_;
   std::map<std::string, FileStamp> refused_;
   std::size_t over_limit_ = 0;
   std::uint64_t rejected_total_ = 0;
 };
 
-// Makes the folder if it is not there: 0700, or 01777 where several users share it.
+// Makes the folder if it is not there: 0700, or 01777 where several users share it. One that is there
+// must be no link, root's or the agent's own, and nobody else may take files out of it.
 absl::Status MakeRingFolder(const std::string& folder, bool shared);
 
 }  // namespace fathom::agent

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -15,9 +16,11 @@ namespace {
 using fakes::RingFolder;
 using fakes::RingWriter;
 using testing::ElementsAre;
+using testing::Field;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
+using testing::UnorderedElementsAre;
 
 TEST(ParseRingNameTest, TakesPidAndGeneration) {
   std::uint32_t pid = 0;
@@ -136,6 +139,50 @@ TEST(MakeRingFolderTest, MakesItPrivateOrShared) {
   stat((folder.path() + "/ours").c_str(), &info);
   EXPECT_EQ(info.st_mode & 07777, 01777u);
   EXPECT_TRUE(MakeRingFolder(folder.path() + "/ours", true).ok());
+}
+
+TEST(MakeRingFolderTest, AFolderThatOthersRuleIsAnError) {
+  const RingFolder folder;
+  const std::string open = folder.path() + "/open", link = folder.path() + "/link";
+  std::filesystem::create_directory(open);
+  ASSERT_EQ(chmod(open.c_str(), 0777), 0);
+  EXPECT_THAT(std::string(MakeRingFolder(open, false).message()), HasSubstr("others may take"));
+  ASSERT_EQ(chmod(open.c_str(), 01777), 0);
+  EXPECT_TRUE(MakeRingFolder(open, true).ok());
+  std::filesystem::create_symlink(open, link);
+  EXPECT_FALSE(MakeRingFolder(link, true).ok());
+  if (geteuid() != 0) return;
+  ASSERT_EQ(chown(open.c_str(), 65534, 65534), 0);
+  EXPECT_THAT(std::string(MakeRingFolder(open, true).message()), HasSubstr("65534"));
+}
+
+// Only root can make files of others.
+TEST(RingDirectoryTest, ARingBelongsToTheOwnerOfItsProcess) {
+  if (geteuid() != 0) GTEST_SKIP() << "needs root";
+  const RingFolder folder;
+  const std::string processes = folder.path() + "/proc";
+  for (const char* pid : {"/10", "/11"}) std::filesystem::create_directories(processes + pid);
+  ASSERT_EQ(chown((processes + "/11").c_str(), 65534, 65534), 0);
+  const RingWriter of_root(folder.path(), {.pid = 10}), own(folder.path(), {.pid = 11});
+  const RingWriter of_nobody(folder.path(), {.pid = 12});
+  for (const RingWriter* ring : {&of_root, &own, &of_nobody}) {
+    ASSERT_EQ(chown(ring->path().c_str(), 65534, 65534), 0);
+  }
+  RingDirectory directory(folder.path(), 8, processes);
+  const ScanResult result = directory.Scan();
+  ASSERT_THAT(result.opened, SizeIs(1));
+  EXPECT_EQ(result.opened[0].name, "11-0.ring");
+  EXPECT_THAT(result.rejected,
+              UnorderedElementsAre(
+                  Field(&RejectedRing::reason, HasSubstr("put it there for process 10")),
+                  Field(&RejectedRing::reason, HasSubstr("process 12 is gone"))));
+}
+
+TEST(RingDirectoryTest, AFifoInItsPlaceDoesNotHoldTheAgentUp) {
+  const RingFolder folder;
+  ASSERT_EQ(mkfifo((folder.path() + "/4242-0.ring").c_str(), 0444), 0);
+  RingDirectory directory(folder.path(), 8);
+  EXPECT_THAT(directory.Scan().rejected, SizeIs(1));
 }
 
 TEST(MakeRingFolderTest, AFileInItsPlaceIsAnError) {
