@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "diagnosis/graph/group_shape.h"
 #include "diagnosis/graph/message_groups.h"
 #include "diagnosis/model/lookup.h"
 #include "diagnosis/stats/interval_set.h"
@@ -28,28 +29,6 @@ struct InIteration {
 using OfGroup = std::map<Iteration, InIteration>;
 using TimesOfGroups = std::map<std::size_t, std::map<Iteration, double>>;  // by place in the view
 using Shape = std::tuple<std::string, std::vector<std::uint32_t>, std::vector<std::size_t>>;
-
-std::vector<std::uint32_t> DistancesIn(const std::vector<RankId>& members) {
-  std::vector<std::uint32_t> distances;
-  for (std::size_t i = 1; i < members.size(); ++i) {
-    distances.push_back(members[i].value - members[i - 1].value);
-  }
-  return distances;
-}
-
-// How many members lie on each node; empty where a node is not known.
-std::vector<std::size_t> SpreadOf(const JobView& view, const std::vector<RankId>& members) {
-  std::map<std::string, std::size_t> on_node;
-  for (const RankId rank : members) {
-    const std::string node = NodeOf(view, rank);
-    if (node.empty()) return {};
-    ++on_node[node];
-  }
-  std::vector<std::size_t> spread;
-  for (const auto& [node, count] : on_node) spread.push_back(count);
-  std::sort(spread.begin(), spread.end());
-  return spread;
-}
 
 // Whether what is alike by its size takes as long. A size that is not known is the same for all
 // groups where they do the same work: an all-reduce has one for all members, and only stages of a

@@ -65,6 +65,7 @@ double WorkRatio(const Peers& peers, const Outlier& outlier) {
 
 Cause CauseOfRank(const Accused& accused, const Peers& peers, const AccountLimits& limits) {
   const double least = limits.mostly * accused.outlier.excess;
+  if (accused.outlier.host_time) return accused.gc >= least ? Cause::kGc : Cause::kHostSlow;
   // The time of a host that computes holds its collections and batches; that of a device does not.
   if (peers.on_device && accused.compute >= least) return Cause::kComputeSlow;
   if (accused.gc >= least) return Cause::kGc;

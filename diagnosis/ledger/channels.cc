@@ -8,6 +8,7 @@
 #include <string>
 #include <tuple>
 
+#include "diagnosis/graph/group_shape.h"
 #include "diagnosis/model/lookup.h"
 
 namespace fathom::diagnosis {
@@ -24,28 +25,6 @@ std::vector<RankId> MembersOf(const LaneGraph& graph, const Join& join) {
   for (const std::size_t lane : join.lanes) members.push_back(graph.lanes[lane].rank);
   std::sort(members.begin(), members.end());
   return members;
-}
-
-std::vector<std::uint32_t> DistancesIn(const std::vector<RankId>& members) {
-  std::vector<std::uint32_t> distances;
-  for (std::size_t i = 1; i < members.size(); ++i) {
-    distances.push_back(members[i].value - members[i - 1].value);
-  }
-  return distances;
-}
-
-// How many members lie on each node; empty where a node is not known.
-std::vector<std::size_t> SpreadOf(const JobView& view, const std::vector<RankId>& members) {
-  std::map<std::string, std::size_t> on_node;
-  for (const RankId rank : members) {
-    const std::string node = NodeOf(view, rank);
-    if (node.empty()) return {};
-    ++on_node[node];
-  }
-  std::vector<std::size_t> spread;
-  for (const auto& [node, count] : on_node) spread.push_back(count);
-  std::sort(spread.begin(), spread.end());
-  return spread;
 }
 
 class Collector {

@@ -61,6 +61,7 @@ struct Outlier {
   std::size_t entity = 0;
   bool lasting = false;        // else it recurs
   bool single = false;         // in one iteration only
+  bool host_time = false;      // of host time alone (ledger/rank_outliers), which is set there
   double excess = 0;           // of the iterations in which it shows: the median; seconds
   double next = 0;             // the largest of the same of an entity that is not found
   double usual = 0;            // what the others of its role take, the median

@@ -53,6 +53,7 @@ Outliers OutliersOfRanks(const Peers& peers, double iteration_s, const AccountLi
       out.reference[e][i] = own.seconds[e][i] - (host.seconds[e][i] - of_hosts.reference[e][i]);
     }
     out.found.push_back(outlier);
+    out.found.back().host_time = true;
   }
   return out;
 }
