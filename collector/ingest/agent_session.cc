@@ -37,8 +37,12 @@ AgentSession::Outcome AgentSession::OnMessage(const v1::AgentMessage& message) {
   context_.registry.Seen(node_);
   if (auto malformed = Validate(message)) return Malformed(*malformed);
   // What comes late or twice after a reconnection is no misbehaviour: counted, nothing more.
-  if (auto unwanted = Take(message)) context_.counters.Reject(*unwanted);
-  return {};
+  const Rejection unwanted = Take(message);
+  if (unwanted) context_.counters.Reject(*unwanted);
+  Outcome outcome;
+  // On a new stream the agent says again who takes part.
+  outcome.close = unwanted == RejectReason::kUnknownRank && refused_ && context_.jobs.HasRoom();
+  return outcome;
 }
 
 AgentSession::Outcome AgentSession::Greet(const v1::AgentMessage& message) {
@@ -106,8 +110,12 @@ Rejection AgentSession::TakeForJob(const Message& message) {
 
 Rejection AgentSession::TakeRank(const v1::RankInfo& info) {
   const auto job = context_.jobs.FindOrAdd(info.job());
-  if (job == nullptr) return RejectReason::kTooManyJobs;
+  if (job == nullptr) {
+    refused_ = true;
+    return RejectReason::kTooManyJobs;
+  }
   const auto result = job->Apply(info, node_, context_.jobs.MakeRoom());
+  refused_ = refused_ || result.rejected == RejectReason::kTooManyRanks;
   if (result.rejected == RejectReason::kTooManyRanks && !std::exchange(told_full_, true) &&
       context_.on_refused) {
     context_.on_refused(absl::StrCat("job ", info.job(), ": rank ", info.rank(), " of node ", node_,

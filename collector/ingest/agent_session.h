@@ -76,6 +76,7 @@ class AgentSession {
   std::string node_;
   std::uint64_t acknowledged_ = 0;
   int malformed_ = 0;
+  bool refused_ = false;    // an announcement, for want of room
   bool told_full_ = false;  // that max_ranks refused a rank
 };
 

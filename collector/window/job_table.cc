@@ -46,6 +46,13 @@ std::size_t JobTable::Used() const {
   return used;
 }
 
+bool JobTable::HasRoom() const {
+  const std::lock_guard lock(mutex_);
+  if (jobs_.size() < limits_.max_jobs && Used() < limits_.max_ranks) return true;
+  return std::any_of(jobs_.begin(), jobs_.end(),
+                     [](const auto& each) { return each.second->Figures().ended; });
+}
+
 std::size_t JobTable::MakeRoom() {
   const std::lock_guard lock(mutex_);
   std::size_t used = Used();

@@ -39,6 +39,8 @@ class JobTable {
   // Ranks that may still be added. Where there is no room left, ended jobs are forgotten for it,
   // the oldest first.
   std::size_t MakeRoom();
+  // Whether another job and another rank would be taken, be it in the place of an ended one.
+  bool HasRoom() const;
 
  private:
   bool ForgetOldestEnded();

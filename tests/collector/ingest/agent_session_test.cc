@@ -161,5 +161,20 @@ TEST_F(AgentSessionTest, CountersOfAgentsAddUpAlsoOverARestart) {
   EXPECT_EQ(registry.Totals().records_dropped.at("torn"), 3u);
 }
 
+// The agent tells who takes part at the beginning of a stream only.
+TEST_F(AgentSessionTest, WhoWasRefusedIsAskedAgainOnceThereIsRoom) {
+  AgentSession session(1, context, {});
+  session.OnMessage(HelloFrom("n0"));
+  for (int i = 0; i < 4; ++i) {
+    session.OnMessage(Message(2, RankOf(0, 1, "old" + std::to_string(i))));
+  }
+  session.OnMessage(Message(3, RankOf(0, 2)));
+  EXPECT_EQ(Rejected(RejectReason::kTooManyJobs), 1u);
+  EXPECT_FALSE(session.OnMessage(Message(4, Batch({}))).close) << "there is no room yet";
+  clock.AdvanceSeconds(100);
+  ASSERT_TRUE(jobs.Find("old0")->UpdateEnded(clock.Mono()));
+  EXPECT_TRUE(session.OnMessage(Message(5, Batch({}))).close);
+}
+
 }  // namespace
 }  // namespace fathom::collector
