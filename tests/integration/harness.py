@@ -127,7 +127,8 @@ def run(argv, timeout=60, **options):
 
 def start(argv, **options):
     options.setdefault("env", environment())
-    return subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+    # Unbuffered: what readline() had read ahead would be lost to communicate().
+    return subprocess.Popen(argv, bufsize=0, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                             stderr=subprocess.PIPE, **options)
 
 
