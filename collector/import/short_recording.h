@@ -26,6 +26,7 @@ namespace fathom::collector {
 
 inline diagnosis::DiagnosisConfig ConfigForRecording(diagnosis::DiagnosisConfig config,
                                                      std::size_t iterations, std::uint32_t ranks) {
+  config.recorded = true;
   const auto count = static_cast<std::int32_t>(std::min<std::size_t>(iterations, 1 << 20));
   config.baseline_iterations =
       std::min(config.baseline_iterations, std::max(config.recorded_baseline, count / 3));

@@ -143,6 +143,7 @@ struct DiagnosisConfig {
   std::int32_t length_pairs = 16;    // of the two, fewest to correlate
 
   // Recordings, which are short and known whole.
+  bool recorded = false;                  // this is one
   std::int32_t recorded_baseline = 4;     // baseline iterations, at least: a third of them
   std::int32_t recorded_irregular = 3;    // irregular ones, at least: a quarter
   std::int32_t recorded_imbalance = 8;    // for a verdict on a heavy stage, at least: two thirds

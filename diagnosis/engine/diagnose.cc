@@ -132,7 +132,8 @@ bool ShareARank(const Verdict& a, const Verdict& b) {
                      [&](RankId rank) { return Contains(b.entity.ranks, rank); });
 }
 
-// Whom the account of the iterations charges, where the job's own past convicts nobody.
+// Whom the account of the iterations charges, where the job's own past convicts nobody. Of a live
+// job that became slow its past is asked alone: that knows it better than few iterations do.
 void AddAccount(const Case& c, Findings& findings, Diagnosis& out) {
   const bool untraced = std::any_of(c.view.signals.begin(), c.view.signals.end(), [](const auto& s) {
     return s.name == "communication_ops" && s.level == SignalState::Level::kOff;
@@ -141,6 +142,7 @@ void AddAccount(const Case& c, Findings& findings, Diagnosis& out) {
   const std::optional<Accounting> accounting = AccountFor(c.view, c.graph);
   if (!accounting) return;
   out.account = accounting->account;
+  if (c.suspicion.slow && !c.config.recorded) return;
   if (std::any_of(findings.verdicts.begin(), findings.verdicts.end(), Convicts)) return;
   for (Verdict& verdict : VerdictsOn(c.view, *accounting)) {
     std::erase_if(findings.verdicts, [&](const Verdict& lead) { return ShareARank(lead, verdict); });
