@@ -25,11 +25,13 @@ test("which GPU it is, where that is known", async () => {
     await page.waitForSelector(".verdict.open");
     assert.match(await text(page, ".facts"), /Culprit\s+◆rank 5\s+on h200-01\s+GPU 0000:6B:00\.0/);
     await page.click(".rank-table summary");
+    await page.waitForSelector(".rank-table tbody tr");
     assert.match(await text(page, ".rank-table"), /node\s+GPU\s+pid[\s\S]*5\s+h200-01\s+0000:6B:00\.0/i);
   });
   await withPage(named("llama-ft-4"), "", {}, async ({ page }) => {
     await page.waitForSelector(".verdict.open");
     await page.click(".rank-table summary");
+    await page.waitForSelector(".rank-table tbody tr");
     assert.doesNotMatch((await text(page, ".facts")) + (await text(page, ".rank-table")), /GPU \d|GPU\s+pid/i);
   });
 });

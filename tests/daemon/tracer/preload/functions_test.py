@@ -48,12 +48,19 @@ class FunctionsTest(SiteCase):
             import torch.distributed.distributed_c10d as c
             c._new_process_group_helper(2, 0, [], "gloo", None, "0")
             gc.disable()
-            began = time.monotonic_ns()
-            for _ in range(200): mine.short()
-            took = time.monotonic_ns() - began
-            records = ring().records
-            told = sum(e.time_ns - b.time_ns for b, e in zip(records[::2], records[1::2]))
-            print(len(records) < 400, took * 0.5 < told <= took)
+            def calls_of_a_round(before):
+                began = time.monotonic_ns()
+                for _ in range(200): mine.short()
+                took = time.monotonic_ns() - began
+                records = ring().records[before:]
+                told = sum(e.time_ns - b.time_ns for b, e in zip(records[::2], records[1::2]))
+                return before + len(records), len(records) < 400 and told <= took, took * 0.5 < told
+            # A machine with other work may take its processor away between two calls: any quiet round will do.
+            before, fits, most = calls_of_a_round(0)
+            for _ in range(20):
+                if most or not fits: break
+                before, fits, most = calls_of_a_round(before)
+            print(fits, most)
             """, FATHOM_FUNCTIONS="mine:short")
         self.assertEqual(said, ["True True"])
 
