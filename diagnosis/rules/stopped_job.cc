@@ -14,7 +14,9 @@ using records::Situation;
 
 std::vector<Verdict> JudgeStuck(const Situation& s, Findings& findings) {
   auto verdicts = records::JudgeMismatch(s);
+  if (verdicts.empty()) verdicts = records::JudgeUnfinished(s);
   if (verdicts.empty()) verdicts = records::JudgeIdle(s, findings);
+  if (verdicts.empty()) verdicts = records::JudgeOutrun(s);
   if (verdicts.empty()) verdicts = records::JudgeRing(s, findings);
   if (verdicts.empty()) verdicts = records::JudgeUnrecorded(s, findings);
   if (verdicts.empty()) verdicts = records::JudgeOrderOfEntry(s);

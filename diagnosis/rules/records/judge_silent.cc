@@ -152,10 +152,17 @@ const StuckInstance* StuckByItself(const Situation& s, const TroubledPaths& foun
     for (const RankId rank : instance.inside) in_doubt[rank].push_back(&instance);
     if (!doubt) doubt = std::move(why);
   }
-  const auto first = std::find_if(sure.begin(), sure.end(), [&](const StuckInstance* instance) {
-    return !MayBeBehind(s, *instance, in_doubt);
-  });
-  return first == sure.end() ? nullptr : *first;
+  std::erase_if(sure, [&](const StuckInstance* each) { return MayBeBehind(s, *each, in_doubt); });
+  if (sure.empty()) return nullptr;
+  // A message waits on a device for what was computed before it, and whoever ran ahead is inside
+  // more than what is stuck: a collective that is the first for all its members tells most.
+  const auto first = FirstOpen(s);
+  const auto tells = [&](const StuckInstance* each) {
+    const auto i = static_cast<std::size_t>(each - s.graph.instances.data());
+    return (IsHead(s.graph, i, first) ? 2 : 0) + (each->sequence != kNoSequence ? 1 : 0);
+  };
+  return *std::max_element(sure.begin(), sure.end(),
+                           [&](const auto* a, const auto* b) { return tells(a) < tells(b); });
 }
 
 Verdict NameStuck(const Situation& s, const StuckInstance& instance) {

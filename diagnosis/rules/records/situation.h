@@ -4,6 +4,8 @@
 #ifndef FATHOM_DIAGNOSIS_RULES_RECORDS_SITUATION_H_
 #define FATHOM_DIAGNOSIS_RULES_RECORDS_SITUATION_H_
 
+#include <cstddef>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -35,6 +37,13 @@ struct Situation {
 // not recorded; and of several that are behind one may wait for another. Requires: they are behind.
 bool MayWaitForOthers(const Situation& s, const std::vector<RankId>& behind);
 
+// The instance that each rank is inside of first, by its own order of entry, of those that nobody
+// has finished.
+std::map<RankId, std::size_t> FirstOpen(const Situation& s);
+
+// All members entered this instance and are inside of nothing older: what is stuck is here.
+bool IsHead(const RecordGraph& graph, std::size_t i, const std::map<RankId, std::size_t>& first);
+
 // "all_reduce 92 of default_pg (0)": counted from 1, as the source does.
 std::string OpName(const JobView& view, const StuckInstance& instance);
 
@@ -55,6 +64,11 @@ void AddChainBehindCall(const Situation& s, GroupId group, Sequence sequence, Ve
 // Each part gives its verdicts, or none.
 std::vector<Verdict> JudgeMismatch(const Situation& s);
 std::vector<Verdict> JudgeIdle(const Situation& s, Findings& findings);
+// Ranks that have not finished what all others have, though they took part in what came later.
+std::vector<Verdict> JudgeUnfinished(const Situation& s);
+// Of the members of an op that all entered and none finished, those whose host went no further while
+// the others' did.
+std::vector<Verdict> JudgeOutrun(const Situation& s);
 std::vector<Verdict> JudgeRing(const Situation& s, Findings& findings);
 std::vector<Verdict> JudgeOrderOfEntry(const Situation& s);
 std::vector<Verdict> JudgeUnrecorded(const Situation& s, Findings& findings);

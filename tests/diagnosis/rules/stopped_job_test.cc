@@ -125,6 +125,55 @@ TEST(StoppedJob, AnOpBehindOneInDoubtIsNoLeadAndOneBeforeItIs) {
   EXPECT_EQ(verdicts[0].grade, Grade::kHypothesis);
 }
 
+// All entered op 0, which nobody finished; hosts run ahead of devices, but for those of `behind`.
+std::vector<Verdict> JudgedBehind(const std::vector<std::uint32_t>& behind) {
+  std::vector<Left> left;
+  for (std::uint32_t rank = 0; rank < 4; ++rank) {
+    const bool last = std::find(behind.begin(), behind.end(), rank) != behind.end();
+    std::vector<std::pair<GroupId, int>> ops = {{kAll, 0}};
+    if (!last) ops.emplace_back(kAll, 1);
+    left.push_back({.rank = RankId(rank), .ops = ops, .open = {kAll}});
+  }
+  return JudgedOf(left);
+}
+
+TEST(StoppedJob, AHostThatWentNoFurtherThanTheStuckOpIsNamed) {
+  const auto verdicts = JudgedBehind({2});
+  ASSERT_THAT(verdicts, SizeIs(1));
+  EXPECT_THAT(verdicts[0].entity.ranks, ElementsAre(RankId(2)));
+  EXPECT_EQ(verdicts[0].cause, Cause::kNonCommunicationHang);
+  EXPECT_EQ(verdicts[0].grade, Grade::kSupported);
+}
+
+TEST(StoppedJob, WhoMayReadAResultAloneIsALeadOnly) {
+  for (const std::uint32_t rank : {0u, 3u}) {
+    const auto verdicts = JudgedBehind({rank});
+    ASSERT_THAT(verdicts, SizeIs(1));
+    EXPECT_EQ(verdicts[0].grade, Grade::kHypothesis);
+  }
+}
+
+TEST(StoppedJob, NobodyIsNamedWhereAllHostsOrHalfOfThemWentEquallyFar) {
+  for (const auto& verdict : JudgedBehind({})) EXPECT_EQ(verdict.grade, Grade::kHypothesis);
+  for (const auto& verdict : JudgedBehind({1, 2})) EXPECT_EQ(verdict.grade, Grade::kHypothesis);
+}
+
+// The devices of the others finished ops 0 and 1; rank 1 took part, and its record does not know.
+TEST(StoppedJob, AnOpThatAllOthersFinishedAndALaterOneNameWhoseDeviceIsNotToldOf) {
+  const auto left = [](std::uint32_t rank) {
+    return Left{.rank = RankId(rank), .ops = {{kAll, 0}, {kAll, 1}, {kAll, 2}}, .last_open = true};
+  };
+  const auto verdicts =
+      JudgedOf({left(0),
+                {.rank = RankId(1), .ops = {{kAll, 0}, {kAll, 1}}, .open = {kAll}},
+                left(2),
+                left(3)});
+  ASSERT_THAT(verdicts, SizeIs(1));
+  EXPECT_THAT(verdicts[0].entity.ranks, ElementsAre(RankId(1)));
+  EXPECT_EQ(verdicts[0].grade, Grade::kSupported);
+  EXPECT_THAT(verdicts[0].sentence, ::testing::HasSubstr("stopped"));
+}
+
 TEST(StoppedJob, NothingOpenAndNobodyLostIsNoVerdict) {
   EXPECT_THAT(JudgedOf({{RankId(0), {{kAll, 0}}},
                         {RankId(1), {{kAll, 0}}},
