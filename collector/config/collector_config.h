@@ -13,12 +13,12 @@
 #include <string>
 #include <vector>
 
-#include "collector/http/login/login.h"
+#include "collector/evaluate/look_schedule.h"
+#include "collector/http/login.h"
 #include "collector/notify/delivery.h"
 #include "collector/store/node_history.h"
-#include "collector/window/look_schedule.h"
 #include "daemon/service/tls_files.h"
-#include "diagnosis/engine/config.h"
+#include "diagnosis/model/config.h"
 
 namespace fathom::collector {
 

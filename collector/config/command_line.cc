@@ -4,7 +4,7 @@
 
 #include "collector/config/nearest.h"
 #include "collector/config/settings.h"
-#include "collector/version.h"
+#include "collector/process/version.h"
 #include "daemon/service/build_commit.h"
 
 namespace fathom::collector {

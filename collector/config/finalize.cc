@@ -6,12 +6,12 @@
 #include <string>
 #include <utility>
 
-#include "collector/clock.h"
+#include "collector/api/cordon_address.h"
 #include "collector/config/collector_config.h"
 #include "collector/config/thresholds.h"
-#include "collector/http/cordon_address.h"
-#include "collector/net/local_agents.h"
 #include "collector/net/listen_probe.h"
+#include "collector/net/local_agents.h"
+#include "collector/process/clock.h"
 #include "daemon/service/log_lines.h"
 
 namespace fathom::collector {

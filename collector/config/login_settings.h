@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "collector/config/setting.h"
-#include "collector/http/login/login.h"
+#include "collector/http/login.h"
 
 namespace fathom::collector {
 

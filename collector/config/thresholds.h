@@ -15,7 +15,7 @@
 
 #include <string>
 
-#include "diagnosis/engine/config.h"
+#include "diagnosis/model/config.h"
 
 namespace fathom::collector {
 

@@ -24,10 +24,10 @@
 #include <tuple>
 #include <vector>
 
-#include "collector/clock.h"
 #include "collector/cordon/backend/backend.h"
 #include "collector/cordon/policy/policy.h"
 #include "collector/notify/notice.h"
+#include "collector/process/clock.h"
 
 namespace fathom::cordon {
 

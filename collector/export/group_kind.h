@@ -1,7 +1,7 @@
 // What a communicator is for, told from its own words: "world", "tensor", "data", …
 //
 // Used by the report and the API. Looks at size and at the name and description that the framework
-// gave; anything else is "unknown" (membership patterns are for diagnosis/roles to read).
+// gave; anything else is "unknown" (membership patterns are for diagnosis/schedule to read).
 // Thread-safety: pure functions.
 #ifndef FATHOM_COLLECTOR_EXPORT_GROUP_KIND_H_
 #define FATHOM_COLLECTOR_EXPORT_GROUP_KIND_H_

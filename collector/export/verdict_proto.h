@@ -11,7 +11,7 @@
 namespace fathom::v1 {
 class Entity;
 class Verdict;
-}
+}  // namespace fathom::v1
 
 namespace fathom::collector {
 

@@ -5,8 +5,8 @@
 
 #include <array>
 
-#include "collector/http/login/sign_in.h"
 #include "collector/http/request.h"
+#include "collector/http/sign_in.h"
 #include "daemon/service/loopback.h"
 #include "daemon/service/stop_server.h"
 

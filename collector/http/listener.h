@@ -18,7 +18,7 @@
 #include <utility>
 #include <vector>
 
-#include "collector/http/login/login.h"
+#include "collector/http/login.h"
 #include "collector/net/listen_probe.h"
 #include "daemon/service/server_tls.h"
 

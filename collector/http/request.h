@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "collector/http/login/person.h"
+#include "collector/http/person.h"
 
 namespace fathom::collector {
 

@@ -15,11 +15,11 @@
 #include "collector/import/recognise.h"
 #include "collector/import/short_recording.h"
 #include "diagnosis/engine/diagnose.h"
-#include "diagnosis/engine/totals.h"
-#include "diagnosis/engine/watch.h"
-#include "diagnosis/replay/repairs.h"
+#include "diagnosis/schedule/repairs.h"
 #include "diagnosis/tables/comparison.h"
 #include "diagnosis/tables/comparison_verdict.h"
+#include "diagnosis/watch/totals.h"
+#include "diagnosis/watch/watch.h"
 #include "fathom/v1/report.pb.h"
 
 namespace fathom::collector {

@@ -1,10 +1,10 @@
 // Files in, report out: the whole of `fathom analyze` but for its words on the terminal.
 //
-// Called by collector/cli/analyze_command. Model: ReadRecording(), then Watch() and Diagnose() as
-// the live collector does, then fathom.v1.Report by collector/export. A recording of fathom's own
-// was judged as it was read (Recording::replayed), and its verdicts are those. Verdict ids are a
-// hash of what the verdict is about, so the same files give the same ids. `against`: paths of
-// another recording of the job; what got slower since becomes a verdict on the job
+// Called by collector/cli/command/analyze_command. Model: ReadRecording(), then Watch() and
+// Diagnose() as the live collector does, then fathom.v1.Report by collector/export. A recording of
+// fathom's own was judged as it was read (Recording::replayed), and its verdicts are those. Verdict
+// ids are a hash of what the verdict is about, so the same files give the same ids. `against`:
+// paths of another recording of the job; what got slower since becomes a verdict on the job
 // (diagnosis/tables).
 //
 // Thread-safety: pure but for reading files. Errors: those of ReadRecording().
@@ -16,10 +16,10 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "collector/import/importer.h"
-#include "collector/import/recording.h"
+#include "collector/import/reading/importer.h"
+#include "collector/import/reading/recording.h"
 #include "collector/verdict/episode.h"
-#include "diagnosis/engine/config.h"
+#include "diagnosis/model/config.h"
 #include "diagnosis/tables/job_tables.h"
 
 namespace fathom::collector {

@@ -10,7 +10,7 @@
 #ifndef FATHOM_COLLECTOR_IMPORT_ENDED_RECORDINGS_H_
 #define FATHOM_COLLECTOR_IMPORT_ENDED_RECORDINGS_H_
 
-#include "collector/import/recording.h"
+#include "collector/import/reading/recording.h"
 
 namespace fathom::collector {
 

@@ -21,7 +21,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "diagnosis/engine/config.h"
+#include "diagnosis/model/config.h"
 #include "diagnosis/model/job_view.h"
 
 namespace fathom::collector {

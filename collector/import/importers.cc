@@ -1,4 +1,4 @@
-#include "collector/import/importers.h"
+#include "collector/import/recognise.h"
 
 #include "collector/import/fathom/fathom_importer.h"
 #include "collector/import/flight_recorder/flight_recorder_importer.h"
@@ -6,7 +6,6 @@
 #include "collector/import/nccl/inspector_importer.h"
 #include "collector/import/nccl/profiler_trace_importer.h"
 #include "collector/import/ndtimeline/ndtimeline_importer.h"
-#include "collector/import/recognise.h"
 #include "collector/import/side_files/side_files_importer.h"
 
 namespace fathom::collector {

@@ -13,9 +13,9 @@
 #include "collector/import/recorded_series.h"
 #include "collector/import/short_recording.h"
 #include "diagnosis/engine/diagnose.h"
-#include "diagnosis/engine/watch.h"
-#include "diagnosis/evidence/phrase.h"
 #include "diagnosis/stats/robust.h"
+#include "diagnosis/watch/watch.h"
+#include "diagnosis/wording/phrase.h"
 
 namespace fathom::collector {
 namespace {

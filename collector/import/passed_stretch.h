@@ -26,7 +26,7 @@
 #include <cstddef>
 #include <optional>
 
-#include "diagnosis/engine/config.h"
+#include "diagnosis/model/config.h"
 #include "diagnosis/model/job_view.h"
 #include "diagnosis/model/verdict.h"
 

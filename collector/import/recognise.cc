@@ -13,9 +13,9 @@
 #include "collector/import/archive/unpacked_archive.h"
 #include "collector/import/clocks.h"
 #include "collector/import/ended_recordings.h"
-#include "collector/import/importers.h"
-#include "collector/import/input_file.h"
-#include "collector/import/two_jobs.h"
+#include "collector/import/reading/input_file.h"
+#include "collector/import/reading/two_jobs.h"
+#include "collector/import/side_files/side_files_importer.h"
 
 namespace fathom::collector {
 namespace {

@@ -19,8 +19,8 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "collector/import/importer.h"
-#include "collector/import/recording.h"
+#include "collector/import/reading/importer.h"
+#include "collector/import/reading/recording.h"
 
 namespace fathom::collector {
 

@@ -20,7 +20,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "diagnosis/engine/config.h"
+#include "diagnosis/model/config.h"
 
 namespace fathom::collector {
 

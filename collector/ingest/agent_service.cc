@@ -8,8 +8,8 @@
 #include <chrono>
 #include <utility>
 
+#include "collector/admission/limits.h"
 #include "collector/ingest/agent_stream.h"
-#include "collector/limits.h"
 #include "collector/net/listen_probe.h"
 
 namespace fathom::collector {

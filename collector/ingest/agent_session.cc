@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "collector/admission/limits.h"
 #include "collector/ingest/validate.h"
-#include "collector/limits.h"
 #include "fathom/v1/agent.pb.h"
 
 namespace fathom::collector {

@@ -15,10 +15,10 @@
 #include <memory>
 #include <string>
 
-#include "collector/ingest/ingest_counters.h"
-#include "collector/ingest/row_requests.h"
-#include "collector/ingest/session_registry.h"
-#include "collector/window/job_table.h"
+#include "collector/agents/ingest_counters.h"
+#include "collector/agents/row_requests.h"
+#include "collector/agents/session_registry.h"
+#include "collector/job/state/job_table.h"
 
 namespace fathom::v1 {
 class AgentMessage;

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "collector/limits.h"
+#include "collector/admission/limits.h"
 
 namespace fathom::collector {
 

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <string>
 
-#include "collector/limits.h"
+#include "collector/admission/limits.h"
 #include "fathom/v1/agent.pb.h"
 #include "proto/types/bounds.h"
 #include "proto/types/gpu.h"

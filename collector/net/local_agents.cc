@@ -55,9 +55,10 @@ absl::Status LocalAgents::Check(const Peer& peer, const std::string& folder) con
         "collector read /proc/net");
   }
   if (users_.contains(*owner)) return absl::OkStatus();
-  return absl::PermissionDeniedError(absl::StrCat(
-      "agents of user ", *owner, " are not believed here; the collector's owner may name the user "
-                                 "in agent_users"));
+  return absl::PermissionDeniedError(
+      absl::StrCat("agents of user ", *owner,
+                   " are not believed here; the collector's owner may name the user "
+                   "in agent_users"));
 }
 
 Peer PeerOfGrpc(const std::string& text, int server_port) {

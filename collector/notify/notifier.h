@@ -29,8 +29,8 @@
 #include <utility>
 #include <vector>
 
-#include "collector/clock.h"
 #include "collector/notify/delivery.h"
+#include "collector/process/clock.h"
 
 namespace fathom::collector {
 

@@ -11,13 +11,11 @@ Notice NoticeOf(const Episode& episode, const std::string& page_url) {
   Notice notice;
   notice.key = episode.id;
   notice.title = "FathomVerdict";
-  notice.matter = absl::StrCat(std::string(ToString(verdict.grade)), " ",
-                               std::string(ToString(verdict.cause)), " ",
-                               absl::StrJoin(verdict.entity.ranks, ",",
-                                             [](std::string* out, RankId rank) {
-                                               absl::StrAppend(out, rank.value);
-                                             }),
-                               " ", verdict.entity.node, " ", verdict.entity.gpu);
+  notice.matter = absl::StrCat(
+      std::string(ToString(verdict.grade)), " ", std::string(ToString(verdict.cause)), " ",
+      absl::StrJoin(verdict.entity.ranks, ",",
+                    [](std::string* out, RankId rank) { absl::StrAppend(out, rank.value); }),
+      " ", verdict.entity.node, " ", verdict.entity.gpu);
   notice.severity = IsHang(verdict) ? Severity::kCritical : Severity::kWarning;
   notice.summary = verdict.sentence;
   notice.description = absl::StrCat("Grade: ", std::string(ToString(verdict.grade)), ".");

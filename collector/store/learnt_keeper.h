@@ -10,9 +10,9 @@
 #include <map>
 #include <string>
 
-#include "collector/clock.h"
+#include "collector/job/state/job_state.h"
+#include "collector/process/clock.h"
 #include "collector/store/store.h"
-#include "collector/window/job_state.h"
 
 namespace fathom::collector {
 

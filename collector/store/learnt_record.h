@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "collector/window/learnt.h"
+#include "collector/job/summaries/learnt.h"
 
 namespace fathom::collector {
 

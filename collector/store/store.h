@@ -24,10 +24,10 @@
 #include <string>
 #include <vector>
 
+#include "collector/job/summaries/learnt.h"
 #include "collector/store/database.h"
 #include "collector/store/node_history.h"
 #include "collector/verdict/episode.h"
-#include "collector/window/learnt.h"
 
 namespace fathom::collector {
 

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "absl/strings/str_replace.h"
-#include "diagnosis/evidence/phrase.h"
+#include "diagnosis/wording/phrase.h"
 
 namespace fathom::collector {
 namespace {

@@ -34,7 +34,7 @@
 #include <vector>
 
 #include "collector/verdict/episode.h"
-#include "diagnosis/engine/watch.h"
+#include "diagnosis/watch/watch.h"
 
 namespace fathom::collector {
 

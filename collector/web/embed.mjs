@@ -58,7 +58,7 @@ function sourceText() {
 #include <array>
 #include <cstddef>
 
-#include "collector/http/web_bundle.h"
+#include "collector/api/web_bundle.h"
 
 namespace fathom::collector {
 namespace {

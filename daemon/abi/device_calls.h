@@ -1,7 +1,8 @@
 // What a kDeviceCalls record holds: the CUDA calls one thread made since its last such record.
 //
-// Packed by daemon/tracer/core/device_calls.cc, unpacked by daemon/agent/pipeline/device_calls.cc.
-// Why a sum and not a record a launch: docs/design/0007-device-calls.md.
+// Packed by daemon/tracer/core/device_calls.cc, unpacked by
+// daemon/agent/pipeline/iteration/device_calls.cc. Why a sum and not a record a launch:
+// docs/design/0007-device-calls.md.
 //
 //   field      63      48 47      32 31      16 15       0
 //   peer                            | kernel launches      |

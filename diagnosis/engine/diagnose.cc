@@ -8,17 +8,17 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "diagnosis/evidence/judge.h"
+#include "diagnosis/engine/registry.h"
 #include "diagnosis/evidence/ledger.h"
 #include "diagnosis/graph/execution_graph.h"
 #include "diagnosis/ledger/account_verdicts.h"
 #include "diagnosis/ledger/accounting.h"
 #include "diagnosis/model/lookup.h"
-#include "diagnosis/ranking/ranking.h"
-#include "diagnosis/replay/replay.h"
-#include "diagnosis/replay/what_if.h"
-#include "diagnosis/rules/hot_experts.h"
-#include "diagnosis/rules/registry.h"
+#include "diagnosis/schedule/replay.h"
+#include "diagnosis/schedule/what_if.h"
+#include "diagnosis/slowness/judge/judge.h"
+#include "diagnosis/slowness/judge/ranking.h"
+#include "diagnosis/slowness/rules/hot_experts.h"
 
 namespace fathom::diagnosis {
 namespace {
@@ -135,9 +135,10 @@ bool ShareARank(const Verdict& a, const Verdict& b) {
 // Whom the account of the iterations charges, where the job's own past convicts nobody. Of a live
 // job that became slow its past is asked alone: that knows it better than few iterations do.
 void AddAccount(const Case& c, Findings& findings, Diagnosis& out) {
-  const bool untraced = std::any_of(c.view.signals.begin(), c.view.signals.end(), [](const auto& s) {
-    return s.name == "communication_ops" && s.level == SignalState::Level::kOff;
-  });
+  const bool untraced =
+      std::any_of(c.view.signals.begin(), c.view.signals.end(), [](const auto& s) {
+        return s.name == "communication_ops" && s.level == SignalState::Level::kOff;
+      });
   if (c.suspicion.stalled || untraced || !c.view.schedule.empty() || c.view.rows.empty()) return;
   const std::optional<Accounting> accounting = AccountFor(c.view, c.graph);
   if (!accounting) return;
@@ -145,7 +146,8 @@ void AddAccount(const Case& c, Findings& findings, Diagnosis& out) {
   if (c.suspicion.slow && !c.config.recorded) return;
   if (std::any_of(findings.verdicts.begin(), findings.verdicts.end(), Convicts)) return;
   for (Verdict& verdict : VerdictsOn(c.view, *accounting)) {
-    std::erase_if(findings.verdicts, [&](const Verdict& lead) { return ShareARank(lead, verdict); });
+    std::erase_if(findings.verdicts,
+                  [&](const Verdict& lead) { return ShareARank(lead, verdict); });
     findings.verdicts.push_back(std::move(verdict));
   }
   for (Abstention& each : AbstainedOn(*accounting)) findings.abstained.push_back(std::move(each));

@@ -3,10 +3,10 @@
 // Called by collector when Watch() was suspicious and the rows it wanted have come (or a deadline
 // has passed: then with what is there), by importers, and by the simulator. Pure.
 //
-// Model: every rule (diagnosis/rules) looks at the view and gives charges or abstains; charges of
-// several iterations are gathered as evidence per entity (methods.md 5, 7); evidence becomes
-// verdicts with a grade. An entity is never convicted on one communicator's evidence if it has
-// several, never on one iteration, and never if another explains its lateness.
+// Model: every rule (diagnosis/slowness/rules) looks at the view and gives charges or abstains;
+// charges of several iterations are gathered as evidence per entity (methods.md 5, 7); evidence
+// becomes verdicts with a grade. An entity is never convicted on one communicator's evidence if it
+// has several, never on one iteration, and never if another explains its lateness.
 //
 // A rise within an episode (Suspicion::rise) is judged by itself, against what was usual in the
 // episode. If it has a culprit, that is told beside what is said of the whole.
@@ -16,14 +16,14 @@
 #ifndef FATHOM_DIAGNOSIS_ENGINE_DIAGNOSE_H_
 #define FATHOM_DIAGNOSIS_ENGINE_DIAGNOSE_H_
 
-#include "diagnosis/engine/config.h"
-#include "diagnosis/engine/watch.h"
+#include "diagnosis/model/config.h"
 #include "diagnosis/model/job_view.h"
 #include "diagnosis/model/verdict.h"
+#include "diagnosis/watch/watch.h"
 
 namespace fathom::diagnosis {
 
-// `suspicion` is what Watch() said of the same view. Leaves `ranks` to TotalsOf() (engine/totals).
+// `suspicion` is what Watch() said of the same view. Leaves `ranks` to TotalsOf() (watch/totals).
 Diagnosis Diagnose(const JobView& view, const Suspicion& suspicion, const DiagnosisConfig& config);
 
 // What the next Watch() is to know of it. `episode`: that of the same view's suspicion.

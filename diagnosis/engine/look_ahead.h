@@ -1,6 +1,6 @@
 // A look at a slow job an iteration before it counts as slow.
 //
-// Used by the diagnoser (collector/window/diagnoser) and the simulator's session, where a verdict
+// Used by the diagnoser (collector/evaluate/diagnoser) and the simulator's session, where a verdict
 // opens at its second sight: this is the first. What Watch() and Diagnose() make of a job by these
 // thresholds is never told; but a verdict that the full ones find in the next iteration has then
 // been seen before, by other data, and the rows of the iterations before it are at hand.
@@ -9,9 +9,9 @@
 #ifndef FATHOM_DIAGNOSIS_ENGINE_LOOK_AHEAD_H_
 #define FATHOM_DIAGNOSIS_ENGINE_LOOK_AHEAD_H_
 
-#include "diagnosis/engine/config.h"
-#include "diagnosis/engine/watch.h"
+#include "diagnosis/model/config.h"
 #include "diagnosis/model/job_view.h"
+#include "diagnosis/watch/watch.h"
 
 namespace fathom::diagnosis {
 

@@ -1,6 +1,6 @@
 // What rules say about one iteration: who took more time than usual, and who was waited for.
 //
-// Made by diagnosis/rules, gathered by evidence/ledger.
+// Made by diagnosis/slowness/rules, gathered by evidence/ledger.
 // Units: seconds. Thread-safety: plain values.
 #ifndef FATHOM_DIAGNOSIS_EVIDENCE_CHARGE_H_
 #define FATHOM_DIAGNOSIS_EVIDENCE_CHARGE_H_

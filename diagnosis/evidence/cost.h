@@ -1,17 +1,17 @@
 // What a slow job costs, and how sure a series of observations makes us.
 //
-// Used by evidence/judge, ranking and the rules that give verdicts. Thread-safety: pure functions.
-// Units: seconds, hours of one rank's device.
+// Used by slowness/judge/judge, ranking and the rules that give verdicts. Thread-safety: pure
+// functions. Units: seconds, hours of one rank's device.
 #ifndef FATHOM_DIAGNOSIS_EVIDENCE_COST_H_
 #define FATHOM_DIAGNOSIS_EVIDENCE_COST_H_
 
 #include <cstddef>
 
-#include "diagnosis/engine/config.h"
-#include "diagnosis/engine/watch.h"
 #include "diagnosis/evidence/ledger.h"
+#include "diagnosis/model/config.h"
 #include "diagnosis/model/job_view.h"
 #include "diagnosis/model/verdict.h"
+#include "diagnosis/watch/watch.h"
 
 namespace fathom::diagnosis {
 

@@ -1,6 +1,6 @@
 // The charges of all irregular iterations, gathered per entity.
 //
-// Filled by engine/diagnose from the findings of the rules; read by evidence/judge.
+// Filled by engine/diagnose from the findings of the rules; read by slowness/judge/judge.
 //
 // Model: every irregular iteration has an excess: its time beyond the expected. A rank's share of
 // it is its own excess (or what of it lay on the chain, if more) over the iteration's. A rank
@@ -19,7 +19,7 @@
 
 #include "diagnosis/evidence/charge.h"
 #include "diagnosis/evidence/own_onset.h"
-#include "diagnosis/rules/rule.h"
+#include "diagnosis/evidence/rule.h"
 
 namespace fathom::diagnosis {
 

@@ -4,10 +4,10 @@
 #include <cstddef>
 #include <vector>
 
-#include "diagnosis/engine/shift.h"
 #include "diagnosis/model/lookup.h"
 #include "diagnosis/stats/robust.h"
 #include "diagnosis/stats/step.h"
+#include "diagnosis/watch/shift.h"
 
 namespace fathom::diagnosis {
 namespace {

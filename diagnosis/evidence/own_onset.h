@@ -19,7 +19,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "diagnosis/rules/rule.h"
+#include "diagnosis/evidence/rule.h"
 
 namespace fathom::diagnosis {
 

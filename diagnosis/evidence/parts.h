@@ -15,8 +15,8 @@
 
 #include <optional>
 
+#include "diagnosis/evidence/rule.h"
 #include "diagnosis/graph/execution_graph.h"
-#include "diagnosis/rules/rule.h"
 
 namespace fathom::diagnosis {
 

@@ -22,9 +22,9 @@
 #include <tuple>
 #include <vector>
 
-#include "diagnosis/engine/config.h"
 #include "diagnosis/graph/instances.h"
 #include "diagnosis/graph/timeline.h"
+#include "diagnosis/model/config.h"
 #include "diagnosis/model/job_view.h"
 
 namespace fathom::diagnosis {

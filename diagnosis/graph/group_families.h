@@ -1,6 +1,6 @@
 // Groups that should communicate alike, and how long each took in every iteration.
 //
-// Used by rules/odd_group.
+// Used by slowness/rules/odd_group.
 //
 // Model: a family shares description, the distances between neighbouring members, how many members
 // lie on each node (sorted, so that the nodes themselves do not matter), and in all its iterations

@@ -1,7 +1,7 @@
 // How long the communication itself takes in each group, told by summaries alone: for all groups of
 // a job of any size, without rows.
 //
-// Used by rules/communication_slow on jobs of which rows of some ranks only are fetched.
+// Used by slowness/rules/communication_slow on jobs of which rows of some ranks only are fetched.
 //
 // Model: in ops in which all leave together, elapsed = wait + transfer, and the member that comes
 // last waits for nobody. So the smallest elapsed sum among the members bounds the transfers of an

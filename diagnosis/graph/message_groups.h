@@ -1,11 +1,11 @@
 // Which groups carry messages between two ranks, as those of a pipeline do, rather than collectives
 // of all their members.
 //
-// Used by graph/group_transfers, graph/group_families, evidence/slow_messages, rules/imbalance and
-// rules/always_late.
-// Model: a group is seen to carry messages where rows hold a send or a receive on it. Rows of large
-// jobs are those of a few ranks, so groups of the same shape (size, and one distance between
-// neighbouring ranks) count likewise, unless a group of that shape is seen with collectives only.
+// Used by graph/group_transfers, graph/group_families, slowness/judge/slow_messages,
+// slowness/rules/imbalance and slowness/rules/always_late. Model: a group is seen to carry messages
+// where rows hold a send or a receive on it. Rows of large jobs are those of a few ranks, so groups
+// of the same shape (size, and one distance between neighbouring ranks) count likewise, unless a
+// group of that shape is seen with collectives only.
 //
 // Thread-safety: pure. Cost: O(ops in the rows + members of all groups).
 #ifndef FATHOM_DIAGNOSIS_GRAPH_MESSAGE_GROUPS_H_

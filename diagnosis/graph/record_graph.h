@@ -1,9 +1,9 @@
 // The wait-for graph of a job that stopped, from the records that its ranks left.
 //
-// Used by rules/stopped_job.cc. Model: an instance is one op of one group (or one point-to-point
-// op) that is open on some rank. Its members are inside (open), done (finished it), absent (their
-// record shows that they never entered) or unknown (no record). A rank waits for the absent members
-// of the instances that it is inside; following that to its end gives the sinks:
+// Used by hang/records/stopped_job.cc. Model: an instance is one op of one group (or one
+// point-to-point op) that is open on some rank. Its members are inside (open), done (finished it),
+// absent (their record shows that they never entered) or unknown (no record). A rank waits for the
+// absent members of the instances that it is inside; following that to its end gives the sinks:
 // Where devices tell which ops they began, an op that a member's host enqueued and its device did
 // not begin while others' did is `queued`: that member is absent, whatever its host did. An op that
 // no device began holds nobody: all are held up before it.

@@ -7,8 +7,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "diagnosis/evidence/cost.h"
-#include "diagnosis/evidence/phrase.h"
 #include "diagnosis/model/lookup.h"
+#include "diagnosis/wording/phrase.h"
 
 namespace fathom::diagnosis {
 namespace {
@@ -53,7 +53,8 @@ std::string Ordinal(std::int64_t n) {
 
 std::string When(const JobView& view, const AccountShare& share, const Outlier& outlier) {
   const std::string since = Since(view, share);
-  if (share.every > 1) return absl::StrFormat("in every %s iteration, %s", Ordinal(share.every), since);
+  if (share.every > 1)
+    return absl::StrFormat("in every %s iteration, %s", Ordinal(share.every), since);
   if (outlier.lasting) return since;
   return absl::StrFormat("in %d of %d iterations, %s", outlier.shows, outlier.iterations, since);
 }
@@ -90,13 +91,11 @@ std::string SentenceOnImbalance(const JobView& view, const Account& account,
       "%s %s %.2f times the work of %d peers, and %s %.2f times as long by itself, %s: unequal "
       "work, not a slow device; %s.",
       Subject(view, accused), several ? "have" : "has", accused.work_ratio, outlier.peers,
-      several ? "take" : "takes",
-      (outlier.usual + outlier.excess) / std::max(outlier.usual, 1e-9),
+      several ? "take" : "takes", (outlier.usual + outlier.excess) / std::max(outlier.usual, 1e-9),
       When(view, accused.share, outlier), Gain(account, accused));
 }
 
-std::string SentenceOnChannel(const JobView& view, const Account& account,
-                              const Accused& accused) {
+std::string SentenceOnChannel(const JobView& view, const Account& account, const Accused& accused) {
   const Outlier& outlier = accused.outlier;
   return absl::StrFormat(
       "Communication %s is slow, %s: %.1f times as long as in %d channels like it with all ranks "
@@ -124,9 +123,10 @@ void AddEvidence(const JobView& view, const Accused& accused, Verdict& verdict) 
                        channels ? "Its transfers" : "Its own time", outlier.peers, outlier.shows,
                        outlier.iterations),
        outlier.usual + outlier.excess, "s", outlier.usual, kSource});
-  verdict.evidence.push_back({"What an iteration would gain if it took what its peers take, by a "
-                              "replay of the recorded iterations.",
-                              accused.share.gain_s_per_iteration, "s", 0, kSource});
+  verdict.evidence.push_back(
+      {"What an iteration would gain if it took what its peers take, by a "
+       "replay of the recorded iterations.",
+       accused.share.gain_s_per_iteration, "s", 0, kSource});
   if (channels) return;
   const bool device = OnDevice(view, verdict.entity.ranks.front());
   const std::pair<const char*, double> parts[] = {
@@ -159,8 +159,9 @@ void Advise(const JobView& view, const Accused& accused, Verdict& verdict) {
   if (OfChannels(accused)) {
     verdict.action_text = "Look at the paths between these ranks: errors, speed, width, load.";
     verdict.action_command = "ss -ti; ip -s link";
-    verdict.would_change.push_back("Paths that are longer by design, such as through another "
-                                   "switch.");
+    verdict.would_change.push_back(
+        "Paths that are longer by design, such as through another "
+        "switch.");
     AdviseWhereToRun(verdict.entity.node, verdict);
   } else if (accused.share.cause == Cause::kImbalance) {
     verdict.action_text = "Look at how the work is divided between the ranks.";

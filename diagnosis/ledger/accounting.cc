@@ -8,16 +8,16 @@
 #include <string>
 #include <utility>
 
-#include "diagnosis/evidence/phrase.h"
 #include "diagnosis/ledger/channel_suspects.h"
 #include "diagnosis/ledger/channels.h"
 #include "diagnosis/ledger/counterfactual.h"
 #include "diagnosis/ledger/lanes.h"
-#include "diagnosis/ledger/peers.h"
-#include "diagnosis/ledger/rank_outliers.h"
 #include "diagnosis/ledger/sharing.h"
 #include "diagnosis/model/lookup.h"
+#include "diagnosis/peers/peers.h"
+#include "diagnosis/peers/rank_outliers.h"
 #include "diagnosis/stats/robust.h"
+#include "diagnosis/wording/phrase.h"
 
 namespace fathom::diagnosis {
 namespace {
@@ -146,9 +146,8 @@ void JoinImbalance(std::vector<Suspect>& suspects) {
                  each.accused.share.entity.ranks.end());
   }
   if (!joined) return;
-  std::erase_if(suspects, [](const Suspect& each) {
-    return each.accused.share.cause == Cause::kImbalance;
-  });
+  std::erase_if(suspects,
+                [](const Suspect& each) { return each.accused.share.cause == Cause::kImbalance; });
   std::sort(joined->accused.share.entity.ranks.begin(), joined->accused.share.entity.ranks.end());
   joined->accused.share.entity.node.clear();
   suspects.push_back(*std::move(joined));
@@ -160,7 +159,8 @@ void FindCommon(const JobView& view, const AccountLimits& limits, std::vector<Su
   std::map<RankId, Suspect*> of_rank;
   for (Suspect& suspect : suspects) {
     const Entity& entity = suspect.accused.share.entity;
-    if (suspect.channels.empty() && entity.ranks.size() == 1) of_rank[entity.ranks.front()] = &suspect;
+    if (suspect.channels.empty() && entity.ranks.size() == 1)
+      of_rank[entity.ranks.front()] = &suspect;
   }
   for (const Group& group : view.groups) {
     if (group.members.size() < 2 || group.members.size() >= view.world_size) continue;

@@ -3,8 +3,8 @@
 //
 // Used by engine/diagnose, for every job of which rows are at hand, sick or well.
 //
-// Model: peers (ledger/peers) and channels (ledger/channels) are compared with those that do the
-// same work in the same iterations (ledger/outliers); that needs no past. What an entity is charged
+// Model: peers (peers/peers) and channels (ledger/channels) are compared with those that do the
+// same work in the same iterations (peers/outliers); that needs no past. What an entity is charged
 // with is not that it takes longer, but what the iterations would gain if it did not: the lanes
 // (ledger/lanes) are played again (ledger/replay_lanes) with its pieces at their reference.
 //
@@ -17,7 +17,7 @@
 // nobody's. So shares and the unexplained rest sum to L by construction, a victim gets nothing, and
 // what overlap hides gets nothing and is listed as hidden.
 //
-// Channels that are found are told by what they have in common (evidence/odd_place): a link, a
+// Channels that are found are told by what they have in common (ledger/odd_place): a link, a
 // NIC, a node, a communicator. Ranks of which the work is greater by as much as their time are
 // unequal by design: their device is not accused.
 //
@@ -33,10 +33,10 @@
 #include <vector>
 
 #include "diagnosis/graph/execution_graph.h"
-#include "diagnosis/ledger/account_limits.h"
 #include "diagnosis/ledger/suspect.h"
 #include "diagnosis/model/account.h"
 #include "diagnosis/model/job_view.h"
+#include "diagnosis/peers/account_limits.h"
 
 namespace fathom::diagnosis {
 

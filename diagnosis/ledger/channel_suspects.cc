@@ -6,9 +6,9 @@
 #include <string>
 
 #include "absl/strings/str_format.h"
-#include "diagnosis/evidence/odd_place.h"
-#include "diagnosis/evidence/phrase.h"
+#include "diagnosis/ledger/odd_place.h"
 #include "diagnosis/model/lookup.h"
+#include "diagnosis/wording/phrase.h"
 
 namespace fathom::diagnosis {
 namespace {
@@ -62,7 +62,8 @@ class ChannelSuspects {
     OddPlace place;
     place.entity.type = EntityType::kGroup;
     place.entity.ranks.assign(ranks.begin(), ranks.end());
-    place.where = absl::StrFormat("of %d channels of %s", odd.size(), RanksInWords(place.entity.ranks));
+    place.where =
+        absl::StrFormat("of %d channels of %s", odd.size(), RanksInWords(place.entity.ranks));
     return place;
   }
 

@@ -4,7 +4,7 @@
 // Used by ledger/accounting. Model: a channel counts that takes channel_ratio times what its family
 // takes; where most of the family is slow, or it has one peer, sure_ratio, and only where the nodes
 // of its ranks are known, since what crosses nodes is slower. The place is that of
-// evidence/odd_place.
+// ledger/odd_place.
 //
 // Units: seconds. Thread-safety: pure function. Errors: none; empty where none is slow.
 // Cost: O(channels × members).
@@ -13,11 +13,11 @@
 
 #include <vector>
 
-#include "diagnosis/ledger/account_limits.h"
 #include "diagnosis/ledger/channels.h"
-#include "diagnosis/ledger/outliers.h"
 #include "diagnosis/ledger/suspect.h"
 #include "diagnosis/model/job_view.h"
+#include "diagnosis/peers/account_limits.h"
+#include "diagnosis/peers/outliers.h"
 
 namespace fathom::diagnosis {
 

@@ -50,7 +50,8 @@ void Counterfactual::LearnOwn(const std::vector<LaneGraph>& stretches, const Pee
       std::vector<double>& factors = stretches_[s].factor.emplace_back();
       for (const Iteration it : stretches[s].iterations) {
         const auto known = place.find(it);
-        factors.push_back(known == place.end() ? 1 : OwnFactor(peers, of_ranks, rank, known->second));
+        factors.push_back(known == place.end() ? 1
+                                               : OwnFactor(peers, of_ranks, rank, known->second));
       }
       stretches_[s].rank.push_back(rank);
     }

@@ -13,9 +13,9 @@
 
 #include "diagnosis/ledger/channels.h"
 #include "diagnosis/ledger/lanes.h"
-#include "diagnosis/ledger/outliers.h"
-#include "diagnosis/ledger/peers.h"
 #include "diagnosis/ledger/replay_lanes.h"
+#include "diagnosis/peers/outliers.h"
+#include "diagnosis/peers/peers.h"
 
 namespace fathom::diagnosis {
 
@@ -47,11 +47,11 @@ class Counterfactual {
   struct Stretch {
     const LaneGraph* graph = nullptr;
     LaneReplay replay;
-    std::vector<std::size_t> rank;             // by lane
-    std::vector<std::vector<double>> factor;   // by lane, then by iteration
-    std::vector<std::size_t> channel;          // by join; kNoJoin: none
-    std::vector<double> transfer_factor;       // by join
-    LaneScales scales;                         // of the question at hand
+    std::vector<std::size_t> rank;            // by lane
+    std::vector<std::vector<double>> factor;  // by lane, then by iteration
+    std::vector<std::size_t> channel;         // by join; kNoJoin: none
+    std::vector<double> transfer_factor;      // by join
+    LaneScales scales;                        // of the question at hand
   };
   std::vector<Stretch> stretches_;
 };

@@ -222,8 +222,8 @@ class LaneBuilder {
   void Measure(const Instance& instance, Join& join) const {
     join.complete = instance.complete && join.lanes.size() == instance.members.size();
     const bool device = graph_.instances().OpAt(instance.members.front()).device_known();
-    join.comparable = join.kind != CollectiveKind::kBarrier &&
-                      (device || IsSynchronising(join.kind));
+    join.comparable =
+        join.kind != CollectiveKind::kBarrier && (device || IsSynchronising(join.kind));
     std::optional<double> least;
     for (const OpRef& ref : instance.members) {
       const CommOp& op = graph_.instances().OpAt(ref);
@@ -234,8 +234,8 @@ class LaneBuilder {
     join.transfer = least.value_or(0);
   }
 
-  // Of a message that a thread sends the sender does not wait, and when it could begin is not known:
-  // the shortest that its receiver was in one like it tells.
+  // Of a message that a thread sends the sender does not wait, and when it could begin is not
+  // known: the shortest that its receiver was in one like it tells.
   void MeasureMessages() {
     using Like = std::tuple<RankId, RankId, std::uint64_t>;
     const auto like = [&](const CommOp& receive, std::size_t line) {

@@ -67,9 +67,9 @@ class LaneReplay {
   std::vector<double> time_;       // by lane
   std::vector<std::size_t> next_;  // step, by lane
   std::vector<JoinState> joins_;
-  std::vector<std::vector<std::size_t>> waiting_;   // lanes, by join
-  std::vector<std::vector<Chained>> chained_;       // by join
-  std::vector<std::size_t> ready_;                  // lanes that may go on
+  std::vector<std::vector<std::size_t>> waiting_;    // lanes, by join
+  std::vector<std::vector<Chained>> chained_;        // by join
+  std::vector<std::size_t> ready_;                   // lanes that may go on
   std::vector<std::pair<std::size_t, double>> due_;  // joins that somebody came to
   std::vector<double> ends_;
   std::size_t forced_ = 0;

@@ -30,9 +30,9 @@ class Sharing {
       suspect.accused.share.hidden = true;
       out.accused.push_back(std::move(suspect.accused));
     }
-    std::stable_sort(out.accused.begin(), out.accused.end(), [](const Accused& a, const Accused& b) {
-      return a.share.lost_gpu_s > b.share.lost_gpu_s;
-    });
+    std::stable_sort(
+        out.accused.begin(), out.accused.end(),
+        [](const Accused& a, const Accused& b) { return a.share.lost_gpu_s > b.share.lost_gpu_s; });
     for (const Accused& accused : out.accused) account.shares.push_back(accused.share);
     return out;
   }
@@ -113,7 +113,8 @@ class Sharing {
   // What each of `count` wins in the mean over all orders; seconds by the set that is repaired.
   static std::vector<double> ShapleyOf(const std::vector<double>& seconds, std::size_t count) {
     std::vector<double> factorial(count + 1, 1);
-    for (std::size_t k = 1; k <= count; ++k) factorial[k] = factorial[k - 1] * static_cast<double>(k);
+    for (std::size_t k = 1; k <= count; ++k)
+      factorial[k] = factorial[k - 1] * static_cast<double>(k);
     std::vector<double> won(count, 0);
     for (std::size_t which = 0; which < seconds.size(); ++which) {
       const auto in = static_cast<std::size_t>(std::popcount(which));

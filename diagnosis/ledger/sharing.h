@@ -10,10 +10,10 @@
 #include <cstddef>
 #include <vector>
 
-#include "diagnosis/ledger/account_limits.h"
 #include "diagnosis/ledger/accounting.h"
 #include "diagnosis/ledger/counterfactual.h"
 #include "diagnosis/ledger/suspect.h"
+#include "diagnosis/peers/account_limits.h"
 
 namespace fathom::diagnosis {
 

@@ -10,23 +10,23 @@
 #include <string>
 #include <vector>
 
-#include "diagnosis/ledger/outliers.h"
 #include "diagnosis/model/account.h"
+#include "diagnosis/peers/outliers.h"
 
 namespace fathom::diagnosis {
 
 // An entity that takes longer than those that do the same, with what speaks for it.
 struct Accused {
   AccountShare share;
-  Outlier outlier;            // of one rank or channel: the one that tells most
-  double compute = 0;         // of the excess, median of the iterations in which it shows; seconds
-  double gc = 0;              // likewise
-  double dataloader = 0;      // likewise
-  double work_ratio = 1;      // its work against its peers'
-  std::string where;          // of channels: what they have in common, in words
+  Outlier outlier;        // of one rank or channel: the one that tells most
+  double compute = 0;     // of the excess, median of the iterations in which it shows; seconds
+  double gc = 0;          // likewise
+  double dataloader = 0;  // likewise
+  double work_ratio = 1;  // its work against its peers'
+  std::string where;      // of channels: what they have in common, in words
   std::vector<RankId> victims;
-  double loss_share = 0;      // of the iterations: what taking it out wins back
-  bool common = false;        // ranks that work together are slow alike: who is at fault is open
+  double loss_share = 0;  // of the iterations: what taking it out wins back
+  bool common = false;    // ranks that work together are slow alike: who is at fault is open
 };
 
 // An entity, and which rows of the peers and channels are its pieces.

@@ -1,7 +1,8 @@
 // One communication op of one rank, and what the rank did beside communication: the rows that a
 // localisation looks at.
 //
-// Filled by the live collector (from fathom.v1.CommOp) and by importers; read by diagnosis/rules.
+// Filled by the live collector (from fathom.v1.CommOp) and by importers; read by
+// diagnosis/slowness/rules.
 //
 // Units and clocks: MonoNs of the rank's node; ranks on different nodes must never be compared by
 // it, durations may. A time that is not known is 0. An op with end not known is in flight.

@@ -1,6 +1,6 @@
 // All that diagnosis may look at for one job, as plain data: the single input of every rule.
 //
-// Built by collector/window (live) and by importers (offline). Diagnosis never asks for more by
+// Built by collector/job (live) and by importers (offline). Diagnosis never asks for more by
 // itself: Watch() says which rows it would like, the caller fetches them and calls Diagnose().
 //
 // Shapes: `window` is ordered by index without gaps where data came; an iteration may lack ranks.
@@ -55,7 +55,7 @@ struct RankIteration {
   Nanos blocked;   // in waits on communication
   Nanos gc;
   Nanos dataloader;
-  Nanos device;  // its device computed or copied; 0 where no device was traced
+  Nanos device;              // its device computed or copied; 0 where no device was traced
   std::uint64_t blocks = 0;  // of threads, that its kernels ran; 0 where grids are not told
   std::uint32_t ops = 0;
   std::vector<GroupIteration> groups;

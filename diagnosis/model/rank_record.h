@@ -1,6 +1,6 @@
 // What a rank left behind when a job stopped: the ops it entered, in order, and its last words.
 //
-// Filled by importers of dumps (collector/import); read by diagnosis/rules/records. Live jobs have
+// Filled by importers of dumps (collector/import); read by diagnosis/hang/records. Live jobs have
 // RankFacts and rows instead.
 //
 // Model: sources such as PyTorch's Flight Recorder tell which ops a rank entered and in which

@@ -2,8 +2,8 @@
 // when. The input of the what-if replay and of the rules that compare workers.
 //
 // Filled by importers of traces that name their ops (collector/import/ndtimeline); empty for jobs
-// that are seen from outside, whose ops have no such names. Read by diagnosis/replay and
-// diagnosis/roles.
+// that are seen from outside, whose ops have no such names. Read by diagnosis/schedule and
+// diagnosis/schedule.
 //
 // Model: a worker is one position in the job: pipeline stage × data-parallel replica. Where tensor
 // parallelism splits a worker over several ranks, one of them stands for it. Ops of one kind on one

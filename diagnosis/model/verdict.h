@@ -129,11 +129,11 @@ struct Diagnosis {
   std::vector<IrregularIteration> irregular;
   std::vector<RankTotals> ranks;  // for reports; else empty
   std::int64_t iterations = 0;
-  Nanos median_iteration;         // of the regular ones
-  double slowdown = 1;            // now, against the baseline
-  bool undecided = false;         // rows came and convict nobody: others may tell (Episode::wide)
-  bool named = false;             // the episode is some rank's, node's or link's (Episode::named)
-  std::optional<WhatIf> what_if;  // of jobs that can be replayed
+  Nanos median_iteration;          // of the regular ones
+  double slowdown = 1;             // now, against the baseline
+  bool undecided = false;          // rows came and convict nobody: others may tell (Episode::wide)
+  bool named = false;              // the episode is some rank's, node's or link's (Episode::named)
+  std::optional<WhatIf> what_if;   // of jobs that can be replayed
   std::optional<Account> account;  // of jobs of which rows are at hand
 };
 

@@ -1,6 +1,6 @@
 // What the job would have taken, had its ops taken what they should: the result of a replay.
 //
-// Made by diagnosis/replay/what_if, carried by Diagnosis, and by fathom.v1.Report as `what_if`.
+// Made by diagnosis/schedule/what_if, carried by Diagnosis, and by fathom.v1.Report as `what_if`.
 //
 //   T        mean step time of the replay with the measured durations
 //   T_ideal  the same with ideal ones        S = T / T_ideal

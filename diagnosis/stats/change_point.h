@@ -1,6 +1,6 @@
 // Bayesian online change point detection: since when does a series follow its present law?
 //
-// Used by diagnosis/engine/watch for the onset of a degradation.
+// Used by diagnosis/watch/watch for the onset of a degradation.
 //
 // Model: the run length r_t is the number of values since the last change. Each value is normal
 // with unknown mean and precision (normal-gamma prior), so its prediction is a Student t; a change

@@ -1,6 +1,6 @@
 // One lasting step in a series: where it lies, how high it is, and how sure that is.
 //
-// Used by engine/shift (iteration times of a job) and engine/rank_shift (own times of its ranks).
+// Used by watch/shift (iteration times of a job) and watch/rank_shift (own times of its ranks).
 //
 // Model: a series is split in two, each side has a level (median) and a spread (scaled MAD, with a
 // floor: clocks and sums are not finer). The best split is that of the largest difference of means

@@ -26,7 +26,7 @@
 #include <string>
 #include <vector>
 
-#include "diagnosis/engine/config.h"
+#include "diagnosis/model/config.h"
 #include "diagnosis/tables/job_tables.h"
 
 namespace fathom::diagnosis {

@@ -5,7 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "diagnosis/evidence/phrase.h"
+#include "diagnosis/wording/phrase.h"
 
 namespace fathom::diagnosis {
 namespace {

@@ -17,7 +17,7 @@
 #include <string>
 #include <vector>
 
-#include "diagnosis/engine/config.h"
+#include "diagnosis/model/config.h"
 #include "diagnosis/model/job_view.h"
 #include "diagnosis/tables/rank_tables.h"
 

@@ -27,7 +27,7 @@
 
 namespace {
 
-constexpr std::size_t kBlock = 256 * 1024;  // as collector/import/input_file.cc
+constexpr std::size_t kBlock = 256 * 1024;  // as collector/import/reading/input_file.cc
 
 std::string Contents(const char* path) {
   std::ifstream in(path, std::ios::binary);

@@ -17,8 +17,8 @@
 
 #include "absl/strings/str_format.h"
 #include "collector/import/kineto/kineto_importer.h"
-#include "collector/import/kineto/rank_trace_builder.h"
-#include "collector/import/kineto/trace_reader.h"
+#include "collector/import/kineto/trace/rank_trace_builder.h"
+#include "collector/import/kineto/trace/trace_reader.h"
 
 namespace {
 

@@ -23,7 +23,7 @@
 #include <thread>
 #include <vector>
 
-#include "daemon/tracer/core/ring_writer.h"
+#include "daemon/tracer/core/ring/ring_writer.h"
 #include "tests/fakes/gloo/drive.h"
 
 namespace {

@@ -10,8 +10,8 @@
 
 #include "collector/import/ndtimeline/ndtimeline_importer.h"
 #include "diagnosis/engine/diagnose.h"
-#include "diagnosis/engine/watch.h"
-#include "diagnosis/replay/what_if.h"
+#include "diagnosis/schedule/what_if.h"
+#include "diagnosis/watch/watch.h"
 
 namespace {
 

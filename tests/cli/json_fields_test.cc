@@ -1,4 +1,4 @@
-#include "collector/cli/json_fields.h"
+#include "collector/cli/text/json_fields.h"
 
 #include <gtest/gtest.h>
 

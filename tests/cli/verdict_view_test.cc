@@ -1,4 +1,4 @@
-#include "collector/cli/verdict_view.h"
+#include "collector/cli/render/verdict_view.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "collector/cli/watch_view.h"
+#include "collector/cli/command/watch_view.h"
 
 #include <gtest/gtest.h>
 

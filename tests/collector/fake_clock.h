@@ -6,7 +6,7 @@
 
 #include <atomic>
 
-#include "collector/clock.h"
+#include "collector/process/clock.h"
 
 namespace fathom::collector {
 

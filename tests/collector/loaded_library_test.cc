@@ -1,4 +1,4 @@
-#include "collector/loaded_library.h"
+#include "collector/process/loaded_library.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

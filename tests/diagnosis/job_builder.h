@@ -10,8 +10,8 @@
 #ifndef FATHOM_TESTS_DIAGNOSIS_JOB_BUILDER_H_
 #define FATHOM_TESTS_DIAGNOSIS_JOB_BUILDER_H_
 
-#include "diagnosis/engine/watch.h"
 #include "diagnosis/model/job_view.h"
+#include "diagnosis/watch/watch.h"
 #include "tests/diagnosis/job_spec.h"
 
 namespace fathom::diagnosis::testing {

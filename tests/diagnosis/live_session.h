@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "diagnosis/engine/config.h"
 #include "diagnosis/engine/diagnose.h"
-#include "diagnosis/engine/watch.h"
+#include "diagnosis/model/config.h"
+#include "diagnosis/watch/watch.h"
 
 namespace fathom::diagnosis::testing {
 

@@ -6,14 +6,39 @@ import sys
 import tempfile
 
 CLEAN_HEADER = "// What it is.\n// Who uses it.\n#ifndef FATHOM_PROTO_TYPES_A_H_\n#define FATHOM_PROTO_TYPES_A_H_\n#endif\n"
-CASES = [  # script, file, text, expected part of the message (None = clean)
-    ("check_includes", "daemon/tracer/a.cc", '#include "daemon/abi/x.h"\n', None),
-    ("check_includes", "daemon/tracer/a.cc", '#include "daemon/agent/x.h"\n', "must not include daemon/agent"),
-    ("check_includes", "daemon/tracer/a.cc", "#include <string>\n", "must not use string"),
+TWO_FILES = {"a.cc": "void Thing::A() {\n}\n", "b.cc": "void Thing::B() {\n}\n"}
+CASES = [  # script, file, text, expected part of the message (None = clean)[, further files]
+    ("check_includes", "daemon/tracer/core/a.cc", '#include "daemon/abi/x.h"\n', None),
+    ("check_includes", "daemon/tracer/core/a.cc", '#include "daemon/agent/x.h"\n', "must not include daemon/agent"),
+    *[("check_includes", "daemon/tracer/core/a.cc", f"#include <{h}>\n", f"must not use {h}")
+      for h in ("string", "deque", "set", "sstream", "optional", "absl/time/time.h", "boost/any.hpp")],
+    ("check_includes", "daemon/tracer/core/a.cc", '#include "../agent/agent.h"\n', "relative or absolute"),
+    ("check_includes", "daemon/tracer/core/a.cc", '#include "daemon/abi/../agent/agent.h"\n', "relative or absolute"),
+    *[("check_includes", "diagnosis/model/a.cc", f"#include <{h}>\n", f"must not use {h}")
+      for h in ("chrono", "ctime", "cstdio", "future", "condition_variable", "fstream", "atomic", "unistd.h")],
+    *[("check_includes", "diagnosis/model/a.cc", f'#include "{h}"\n', f"must not use {h}")
+      for h in ("absl/time/clock.h", "absl/synchronization/mutex.h")],
+    ("check_includes", "diagnosis/model/a.cc", "#include <vector>\n", None),
+    ("check_includes", "diagnosis/model/a.cc", '#include "diagnosis/slowness/rules/arrival.h"\n', "higher layer"),
+    ("check_includes", "diagnosis/graph/a.cc", '#include "diagnosis/engine/watch.h"\n', "higher layer"),
+    ("check_includes", "diagnosis/engine/a.cc", '#include "diagnosis/graph/timeline.h"\n', None),
+    ("check_includes", "diagnosis/nowhere/a.cc", "int x;\n", "in no layer"),
+    ("check_includes", "collector/verdict/a.cc", '#include "collector/cli/text/text.h"\n', "higher layer"),
+    ("check_includes", "collector/ingest/a.cc", '#include "collector/cordon/actuator.h"\n', "higher layer"),
+    ("check_includes", "collector/http/a.cc", '#include "collector/api/api.h"\n', "higher layer"),
+    ("check_includes", "collector/simulate/play/a.cc", '#include "collector/cli/verb.h"\n', "must not include"),
+    ("check_includes", "collector/api/a.cc", TWO_FILES["a.cc"], "does not name",
+     {"collector/api/b.cc": TWO_FILES["b.cc"], "collector/api/a.h": "class Thing {\n};\n"}),
+    ("check_includes", "collector/api/a.cc", TWO_FILES["a.cc"], None,
+     {"collector/api/b.cc": TWO_FILES["b.cc"], "collector/api/a.h": "// a.cc and b.cc\nclass Thing {\n};\n"}),
+    ("check_includes", "collector/api/a.cc", "int x;\n", "at most 25",
+     {f"collector/api/a{i}.cc": "int x;\n" for i in range(25)}),
+    ("check_includes", "daemon/service/a.h", '#include "daemon/service/x/b.h"\n', "circle of folders",
+     {"daemon/service/x/b.h": '#include "daemon/service/a.h"\n'}),
     ("check_includes", "daemon/agent/a.cc", '#include "daemon/tracer/x.h"\n', "must not include"),
-    ("check_includes", "diagnosis/a.cc", '#include "fathom/v1/report.pb.h"\n', "must not include"),
-    ("check_includes", "diagnosis/a.cc", "#include <thread>\n", "must not use"),
-    ("check_includes", "collector/a.cc", '#include "daemon/agent/x.h"\n', "must not include"),
+    ("check_includes", "diagnosis/model/a.cc", '#include "fathom/v1/report.pb.h"\n', "must not include"),
+    ("check_includes", "diagnosis/model/a.cc", "#include <thread>\n", "must not use"),
+    ("check_includes", "collector/api/a.cc", '#include "daemon/agent/x.h"\n', "must not include"),
     ("check_includes", "tests/fakes/nccl/a.cc", '#include "daemon/abi/x.h"\n', "must not include daemon/abi"),
     ("check_includes", "tests/fakes/a.cc", '#include "daemon/abi/x.h"\n', None),
     ("check_style", "proto/types/a.h", CLEAN_HEADER, None),
@@ -25,20 +50,21 @@ CASES = [  # script, file, text, expected part of the message (None = clean)
 ]
 
 
-def run(scripts, script, file, text):
+def run(scripts, script, files):
     with tempfile.TemporaryDirectory() as folder:
         root = pathlib.Path(folder)
         subprocess.run(["git", "init", "-q", folder], check=True)
-        (root / file).parent.mkdir(parents=True)
-        (root / file).write_text(text)
+        for file, text in files.items():
+            (root / file).parent.mkdir(parents=True, exist_ok=True)
+            (root / file).write_text(text)
         done = subprocess.run([f"{scripts}/{script}", folder], capture_output=True, text=True)
         return done.returncode, done.stdout + done.stderr
 
 
 def main(scripts):
     bad = 0
-    for script, file, text, expected in CASES:
-        code, output = run(scripts, script, file, text)
+    for script, file, text, expected, *more in CASES:
+        code, output = run(scripts, script, {file: text, **(more[0] if more else {})})
         right = code == 0 if expected is None else code == 1 and expected in output
         if not right:
             print(f"{script} on {file}: expected {expected!r}, got {code} {output!r}")

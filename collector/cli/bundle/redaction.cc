@@ -6,7 +6,7 @@
 #include <regex>
 #include <utility>
 
-#include "collector/cli/text.h"
+#include "collector/cli/text/text.h"
 #include "collector/net/masked_url.h"
 
 namespace fathom::cli {

@@ -8,14 +8,14 @@
 #include <filesystem>
 #include <fstream>
 
-#include "collector/cli/collector_api.h"
+#include "collector/cli/command/get_command.h"
+#include "collector/cli/command/version_command.h"
 #include "collector/cli/doctor/captured_process.h"
 #include "collector/cli/doctor/examination.h"
-#include "collector/cli/get_command.h"
 #include "collector/cli/http/access.h"
+#include "collector/cli/http/collector_api.h"
 #include "collector/cli/run/installation.h"
-#include "collector/cli/text.h"
-#include "collector/cli/version_command.h"
+#include "collector/cli/text/text.h"
 
 namespace fathom::cli {
 namespace {

@@ -19,7 +19,7 @@
 #include "absl/status/statusor.h"
 #include "collector/cli/bundle/redaction.h"
 #include "collector/cli/http/http_client.h"
-#include "collector/cli/run/trace_environment.h"
+#include "collector/cli/process/trace_environment.h"
 
 namespace fathom::cli {
 

@@ -6,7 +6,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "collector/cli/text.h"
+#include "collector/cli/text/text.h"
 
 namespace fathom::cli {
 

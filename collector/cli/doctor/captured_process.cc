@@ -12,7 +12,7 @@
 #include <cstring>
 
 #include "collector/cli/http/socket.h"
-#include "collector/cli/run/child_process.h"
+#include "collector/cli/process/child_process.h"
 
 namespace fathom::cli {
 namespace {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "collector/cli/run/trace_environment.h"
+#include "collector/cli/process/trace_environment.h"
 
 namespace fathom::cli {
 

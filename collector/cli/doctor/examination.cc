@@ -5,7 +5,7 @@
 #include "collector/cli/doctor/fathom_checks.h"
 #include "collector/cli/doctor/machine_checks.h"
 #include "collector/cli/doctor/python_checks.h"
-#include "collector/cli/text.h"
+#include "collector/cli/text/text.h"
 
 namespace fathom::cli {
 

@@ -7,8 +7,8 @@
 
 #include <string>
 
-#include "collector/cli/collector_api.h"
 #include "collector/cli/doctor/finding.h"
+#include "collector/cli/http/collector_api.h"
 
 namespace fathom::cli {
 

@@ -9,7 +9,7 @@
 
 #include "collector/cli/doctor/captured_process.h"
 #include "collector/cli/run/served_folder.h"
-#include "collector/cli/text.h"
+#include "collector/cli/text/text.h"
 
 namespace fathom::cli {
 namespace {

@@ -6,8 +6,8 @@
 #ifndef FATHOM_COLLECTOR_CLI_DOCTOR_FATHOM_CHECKS_H_
 #define FATHOM_COLLECTOR_CLI_DOCTOR_FATHOM_CHECKS_H_
 
-#include "collector/cli/collector_api.h"
 #include "collector/cli/doctor/finding.h"
+#include "collector/cli/http/collector_api.h"
 #include "collector/cli/run/installation.h"
 
 namespace fathom::cli {

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "collector/cli/render/table.h"
-#include "collector/cli/text.h"
+#include "collector/cli/text/text.h"
 
 namespace fathom::cli {
 namespace {

@@ -10,7 +10,7 @@
 
 #include <string>
 
-#include "collector/cli/json_fields.h"
+#include "collector/cli/text/json_fields.h"
 
 namespace fathom::cli {
 

@@ -5,7 +5,7 @@
 
 #include <fstream>
 
-#include "collector/cli/text.h"
+#include "collector/cli/text/text.h"
 
 namespace fathom::cli {
 namespace {

@@ -8,8 +8,8 @@
 
 #include "collector/cli/doctor/captured_process.h"
 #include "collector/cli/doctor/elf_file.h"
-#include "collector/cli/json_fields.h"
-#include "collector/cli/text.h"
+#include "collector/cli/text/json_fields.h"
+#include "collector/cli/text/text.h"
 
 namespace fathom::cli {
 namespace {

@@ -3,7 +3,7 @@
 #include <cstdlib>
 #include <fstream>
 
-#include "collector/cli/text.h"
+#include "collector/cli/text/text.h"
 
 namespace fathom::cli {
 namespace {

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "collector/cli/http/http_client.h"
-#include "collector/cli/text.h"
+#include "collector/cli/text/text.h"
 
 namespace fathom::cli {
 namespace {

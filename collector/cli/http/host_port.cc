@@ -1,7 +1,7 @@
 #include "collector/cli/http/host_port.h"
 
 #include "absl/status/status.h"
-#include "collector/cli/text.h"
+#include "collector/cli/text/text.h"
 
 namespace fathom::cli {
 namespace {

@@ -1,7 +1,7 @@
 #include "collector/cli/http/http_client.h"
 
 #include "collector/cli/http/socket.h"
-#include "collector/cli/text.h"
+#include "collector/cli/text/text.h"
 
 namespace fathom::cli {
 

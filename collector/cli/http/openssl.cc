@@ -1,6 +1,6 @@
 #include "collector/cli/http/openssl.h"
 
-#include "collector/loaded_library.h"
+#include "collector/process/loaded_library.h"
 
 namespace fathom::cli {
 

@@ -1,7 +1,7 @@
 // The functions of OpenSSL that TlsStream calls, loaded at the first connection over TLS.
 //
 // Types and constants come from OpenSSL's headers; its macros over SSL_ctrl() and SSL_CTX_ctrl()
-// are spelled out by the caller. See collector/loaded_library.h for why.
+// are spelled out by the caller. See collector/process/loaded_library.h for why.
 //
 // Thread-safety: Load() may be called from any thread; what it returns is constant and never goes.
 // Errors: Unavailable, with the name of the library.

@@ -1,5 +1,5 @@
 #include "collector/cli/http/response_parser.h"
-#include "collector/cli/text.h"
+#include "collector/cli/text/text.h"
 
 #include <algorithm>
 #include <cctype>

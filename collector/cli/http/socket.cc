@@ -1,5 +1,5 @@
 #include "collector/cli/http/socket.h"
-#include "collector/cli/text.h"
+#include "collector/cli/text/text.h"
 
 #include <fcntl.h>
 #include <netdb.h>

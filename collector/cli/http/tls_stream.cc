@@ -4,7 +4,7 @@
 
 #include <array>
 
-#include "collector/cli/text.h"
+#include "collector/cli/text/text.h"
 
 namespace fathom::cli {
 

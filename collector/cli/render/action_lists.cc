@@ -1,7 +1,7 @@
 #include "collector/cli/render/action_lists.h"
 
 #include "collector/cli/render/table.h"
-#include "collector/cli/text.h"
+#include "collector/cli/text/text.h"
 
 namespace fathom::cli {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "collector/cli/text.h"
+#include "collector/cli/text/text.h"
 
 namespace fathom::cli {
 namespace {

@@ -9,7 +9,7 @@
 
 #include <string>
 
-#include "collector/cli/verdict_view.h"
+#include "collector/cli/render/verdict_view.h"
 
 namespace fathom::cli {
 

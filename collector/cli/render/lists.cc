@@ -5,8 +5,8 @@
 
 #include "collector/cli/render/quantity.h"
 #include "collector/cli/render/table.h"
-#include "collector/cli/text.h"
-#include "collector/cli/verdict_view.h"
+#include "collector/cli/render/verdict_view.h"
+#include "collector/cli/text/text.h"
 
 namespace fathom::cli {
 namespace {
@@ -50,7 +50,9 @@ Row VerdictRow(const VerdictView& v, const ListStyle& style) {
              v.grade,
              v.cause,
              v.Culprit(),
-             v.from_start ? "start" : v.since_iteration >= 0 ? Cat(v.since_iteration) : "",
+             v.from_start             ? "start"
+             : v.since_iteration >= 0 ? Cat(v.since_iteration)
+                                      : "",
              Times(v.slowdown)};
   if (style.wide) {
     AddAll(&row,

@@ -8,8 +8,8 @@
 #include <cstdint>
 #include <string>
 
-#include "collector/cli/json_fields.h"
 #include "collector/cli/render/terminal.h"
+#include "collector/cli/text/json_fields.h"
 
 namespace fathom::cli {
 

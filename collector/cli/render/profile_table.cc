@@ -5,7 +5,7 @@
 #include "absl/strings/str_format.h"
 #include "collector/cli/render/quantity.h"
 #include "collector/cli/render/table.h"
-#include "collector/cli/text.h"
+#include "collector/cli/text/text.h"
 
 namespace fathom::cli {
 namespace {

@@ -5,7 +5,7 @@
 #include <ctime>
 
 #include "absl/strings/str_format.h"
-#include "collector/cli/text.h"
+#include "collector/cli/text/text.h"
 
 namespace fathom::cli {
 namespace {

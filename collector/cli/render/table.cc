@@ -4,7 +4,7 @@
 #include <cassert>
 
 #include "collector/cli/render/terminal.h"
-#include "collector/cli/text.h"
+#include "collector/cli/text/text.h"
 
 namespace fathom::cli {
 

@@ -1,5 +1,5 @@
 #include "collector/cli/render/terminal.h"
-#include "collector/cli/text.h"
+#include "collector/cli/text/text.h"
 
 #include <sys/ioctl.h>
 #include <unistd.h>

@@ -6,7 +6,7 @@
 
 #include "collector/cli/render/quantity.h"
 #include "collector/cli/render/table.h"
-#include "collector/cli/text.h"
+#include "collector/cli/text/text.h"
 
 namespace fathom::cli {
 namespace {

@@ -12,9 +12,9 @@
 #include <cstring>
 #include <fstream>
 
-#include "collector/cli/json_fields.h"
-#include "collector/cli/run/child_process.h"
-#include "collector/cli/text.h"
+#include "collector/cli/process/child_process.h"
+#include "collector/cli/text/json_fields.h"
+#include "collector/cli/text/text.h"
 
 namespace fathom::cli {
 namespace {

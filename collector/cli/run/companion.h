@@ -20,8 +20,8 @@
 
 #include "absl/status/statusor.h"
 #include "collector/cli/http/socket.h"
+#include "collector/cli/process/signal_gate.h"
 #include "collector/cli/run/ready_line.h"
-#include "collector/cli/run/signal_gate.h"
 
 namespace fathom::cli {
 

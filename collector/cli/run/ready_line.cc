@@ -1,5 +1,5 @@
 #include "collector/cli/run/ready_line.h"
-#include "collector/cli/text.h"
+#include "collector/cli/text/text.h"
 
 #include <vector>
 

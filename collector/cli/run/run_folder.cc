@@ -1,5 +1,5 @@
 #include "collector/cli/run/run_folder.h"
-#include "collector/cli/text.h"
+#include "collector/cli/text/text.h"
 
 #include <fcntl.h>
 #include <sys/file.h>

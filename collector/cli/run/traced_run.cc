@@ -8,9 +8,9 @@
 #include <cstring>
 #include <fstream>
 
-#include "collector/cli/collector_api.h"
-#include "collector/cli/run/child_process.h"
-#include "collector/cli/text.h"
+#include "collector/cli/http/collector_api.h"
+#include "collector/cli/process/child_process.h"
+#include "collector/cli/text/text.h"
 
 namespace fathom::cli {
 namespace {

@@ -20,11 +20,11 @@
 #include <string>
 #include <vector>
 
+#include "collector/cli/process/signal_gate.h"
+#include "collector/cli/process/signal_relay.h"
+#include "collector/cli/process/signal_witness.h"
 #include "collector/cli/run/event_follower.h"
 #include "collector/cli/run/installation.h"
-#include "collector/cli/run/signal_gate.h"
-#include "collector/cli/run/signal_relay.h"
-#include "collector/cli/run/signal_witness.h"
 #include "collector/cli/run/tracing_session.h"
 #include "collector/cli/run/verdict_narrator.h"
 

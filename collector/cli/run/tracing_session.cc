@@ -2,7 +2,7 @@
 
 #include "collector/cli/http/access.h"
 #include "collector/cli/run/served_folder.h"
-#include "collector/cli/text.h"
+#include "collector/cli/text/text.h"
 
 namespace fathom::cli {
 namespace {

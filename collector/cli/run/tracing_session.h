@@ -16,11 +16,11 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "collector/cli/process/signal_gate.h"
+#include "collector/cli/process/trace_environment.h"
 #include "collector/cli/run/companion.h"
 #include "collector/cli/run/installation.h"
 #include "collector/cli/run/run_folder.h"
-#include "collector/cli/run/signal_gate.h"
-#include "collector/cli/run/trace_environment.h"
 
 namespace fathom::cli {
 

@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "collector/cli/render/quantity.h"
-#include "collector/cli/render/verdict_card.h"
-#include "collector/cli/text.h"
+#include "collector/cli/report/verdict_card.h"
+#include "collector/cli/text/text.h"
 
 namespace fathom::cli {
 namespace {

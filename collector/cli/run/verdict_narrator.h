@@ -16,7 +16,7 @@
 #include <utility>
 
 #include "collector/cli/render/terminal.h"
-#include "collector/cli/verdict_view.h"
+#include "collector/cli/render/verdict_view.h"
 
 namespace fathom::cli {
 

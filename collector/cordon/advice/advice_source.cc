@@ -84,10 +84,12 @@ absl::Status AdviceSource::Get(const std::string& path, std::string& body) {
   if (answer->status == 404) return absl::NotFoundError(path);
   if (answer->status == 401) {
     return absl::UnavailableError(
-        absl::StrCat(collector::MaskedUrl(url_), " asks for a login; give a viewer's token with collector_token_file"));
+        absl::StrCat(collector::MaskedUrl(url_),
+                     " asks for a login; give a viewer's token with collector_token_file"));
   }
   if (answer->status != 200) {
-    return absl::UnavailableError(absl::StrCat(collector::MaskedUrl(url_), path, ": HTTP status ", answer->status));
+    return absl::UnavailableError(
+        absl::StrCat(collector::MaskedUrl(url_), path, ": HTTP status ", answer->status));
   }
   body = answer->body;
   return absl::OkStatus();

@@ -30,9 +30,9 @@
 #include <string>
 #include <string_view>
 
-#include "collector/clock.h"
 #include "collector/cordon/backend/backend.h"
 #include "collector/net/http_transport.h"
+#include "collector/process/clock.h"
 
 namespace fathom::cordon {
 

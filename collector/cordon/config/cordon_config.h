@@ -16,7 +16,7 @@
 
 #include "collector/config/setting.h"
 #include "collector/cordon/policy/limits.h"
-#include "collector/http/login/login.h"
+#include "collector/http/login.h"
 #include "collector/notify/delivery.h"
 #include "daemon/service/tls_files.h"
 

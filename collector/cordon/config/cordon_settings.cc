@@ -3,11 +3,11 @@
 
 #include <utility>
 
-#include "collector/clock.h"
 #include "collector/config/login_settings.h"
 #include "collector/cordon/config/cordon_config.h"
 #include "collector/net/listen_probe.h"
 #include "collector/net/masked_url.h"
+#include "collector/process/clock.h"
 #include "daemon/service/log_lines.h"
 
 namespace fathom::cordon {

@@ -1,9 +1,9 @@
 #include "collector/cordon/serve/cordon_api.h"
 
-#include "collector/export/metric_page.h"
 #include "collector/http/json_text.h"
 #include "collector/http/json_writer.h"
-#include "collector/http/login/login_metric.h"
+#include "collector/metrics/login_metric.h"
+#include "collector/metrics/metric_page.h"
 
 namespace fathom::cordon {
 namespace {

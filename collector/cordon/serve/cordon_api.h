@@ -18,7 +18,7 @@
 #include <string>
 
 #include "collector/cordon/actuator.h"
-#include "collector/http/login/login.h"
+#include "collector/http/login.h"
 #include "collector/http/request.h"
 
 namespace fathom::cordon {

@@ -21,7 +21,7 @@
 
 #include "absl/status/statusor.h"
 #include "collector/verdict/episode.h"
-#include "diagnosis/clocks/alignment.h"
+#include "diagnosis/graph/alignment.h"
 #include "diagnosis/model/job_view.h"
 #include "diagnosis/tables/device_timeline.h"
 

@@ -5,7 +5,7 @@
 // allowed, each gets an equal share, and is drawn whole up to the moment its share is used up:
 // one cut for all tracks of the rank, so that nothing seems not to have happened before it.
 // A clock is put right where collectives tell that it is off by more than they are uncertain of
-// (diagnosis/clocks), and not between ranks of one node, which share a clock.
+// (diagnosis/graph), and not between ranks of one node, which share a clock.
 //
 // Units: ns; `until` on the rank's own clock. Thread-safety: plain values, pure functions.
 // Lifetime: refers to the input. Errors: none. Cost: O(rows); of ranks that are cut 8 bytes a
@@ -16,7 +16,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "diagnosis/clocks/alignment.h"
+#include "diagnosis/graph/alignment.h"
 #include "diagnosis/model/job_view.h"
 #include "diagnosis/tables/device_timeline.h"
 

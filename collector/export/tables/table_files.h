@@ -1,6 +1,6 @@
 // The classic tables as CSV files, one a table: `fathom analyze --tables DIR`.
 //
-// Used by collector/cli/analyze_command. docs/formats/tables.md defines every column. Comma
+// Used by collector/cli/command/analyze_command. docs/formats/tables.md defines every column. Comma
 // separated, first line the names of the columns, text quoted where it needs to be (RFC 4180),
 // times in seconds with nine decimals, ratios 0 to 1.
 //

@@ -1,6 +1,6 @@
 #include "collector/import/archive/libarchive.h"
 
-#include "collector/loaded_library.h"
+#include "collector/process/loaded_library.h"
 
 namespace fathom::collector {
 

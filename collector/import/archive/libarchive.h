@@ -1,7 +1,8 @@
 // The functions of libarchive that fathom calls, loaded when the first archive is met.
 //
 // Used by UnpackedArchive and by the support bundle's TarFile. Names are libarchive's own without
-// `archive_`; types and constants come from its headers. See collector/loaded_library.h for why.
+// `archive_`; types and constants come from its headers. See collector/process/loaded_library.h for
+// why.
 //
 // Thread-safety: Load() may be called from any thread; what it returns is constant and never goes.
 // Errors: Unavailable, with the name of the library.

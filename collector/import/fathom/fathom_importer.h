@@ -11,7 +11,7 @@
 #ifndef FATHOM_COLLECTOR_IMPORT_FATHOM_FATHOM_IMPORTER_H_
 #define FATHOM_COLLECTOR_IMPORT_FATHOM_FATHOM_IMPORTER_H_
 
-#include "collector/import/importer.h"
+#include "collector/import/reading/importer.h"
 
 namespace fathom::collector {
 

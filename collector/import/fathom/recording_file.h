@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "collector/import/input_file.h"
+#include "collector/import/reading/input_file.h"
 #include "fathom/v1/recording.pb.h"
 
 namespace fathom::collector {

@@ -27,10 +27,10 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "collector/evaluate/diagnoser.h"
 #include "collector/import/fathom/whole_job.h"
-#include "collector/import/importer.h"
+#include "collector/import/reading/importer.h"
 #include "collector/ingest/agent_session.h"
-#include "collector/window/diagnoser.h"
 #include "fathom/v1/recording.pb.h"
 
 namespace fathom::collector {

@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
-#include "collector/limits.h"
-#include "collector/window/row_conversion.h"
+#include "collector/admission/limits.h"
+#include "collector/job/rows/row_conversion.h"
 #include "fathom/v1/row.pb.h"
 #include "fathom/v1/summary.pb.h"
 

@@ -20,9 +20,9 @@
 #include <map>
 #include <optional>
 
-#include "collector/window/iteration_aligner.h"
-#include "diagnosis/engine/watch.h"
+#include "collector/job/summaries/iteration_aligner.h"
 #include "diagnosis/model/job_view.h"
+#include "diagnosis/watch/watch.h"
 
 namespace fathom::v1 {
 class RankRows;

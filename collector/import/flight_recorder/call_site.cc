@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "absl/strings/str_format.h"
-#include "collector/import/text.h"
+#include "collector/import/reading/text.h"
 
 namespace fathom::collector::flight_recorder {
 namespace {

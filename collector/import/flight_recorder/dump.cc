@@ -15,7 +15,7 @@
 #include "collector/import/flight_recorder/json_reader.h"
 #include "collector/import/flight_recorder/unpickler.h"
 #include "collector/import/flight_recorder/value.h"
-#include "collector/import/text.h"
+#include "collector/import/reading/text.h"
 
 namespace fathom::collector::flight_recorder {
 namespace {

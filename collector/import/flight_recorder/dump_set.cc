@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_format.h"
-#include "collector/import/group_claims.h"
+#include "collector/import/reading/group_claims.h"
 
 namespace fathom::collector::flight_recorder {
 namespace {

@@ -10,8 +10,8 @@
 #include "collector/import/flight_recorder/dump.h"
 #include "collector/import/flight_recorder/dump_set.h"
 #include "collector/import/flight_recorder/one_job.h"
-#include "collector/import/input_file.h"
-#include "collector/import/rank_name.h"
+#include "collector/import/reading/input_file.h"
+#include "collector/import/reading/rank_name.h"
 
 namespace fathom::collector {
 namespace {

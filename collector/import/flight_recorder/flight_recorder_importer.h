@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "collector/import/importer.h"
+#include "collector/import/reading/importer.h"
 
 namespace fathom::collector {
 

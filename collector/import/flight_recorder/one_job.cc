@@ -7,7 +7,7 @@
 
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
-#include "collector/import/two_jobs.h"
+#include "collector/import/reading/two_jobs.h"
 
 namespace fathom::collector::flight_recorder {
 namespace {

@@ -21,7 +21,7 @@
 
 #include "absl/status/status.h"
 #include "collector/import/flight_recorder/dump.h"
-#include "collector/import/recording.h"
+#include "collector/import/reading/recording.h"
 #include "proto/types/ids.h"
 
 namespace fathom::collector::flight_recorder {

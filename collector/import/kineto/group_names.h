@@ -18,8 +18,8 @@
 #ifndef FATHOM_COLLECTOR_IMPORT_KINETO_GROUP_NAMES_H_
 #define FATHOM_COLLECTOR_IMPORT_KINETO_GROUP_NAMES_H_
 
-#include "collector/import/kineto/comm_joiner.h"
-#include "collector/import/kineto/rank_trace.h"
+#include "collector/import/kineto/trace/comm_joiner.h"
+#include "collector/import/kineto/trace/rank_trace.h"
 
 namespace fathom::collector::kineto {
 

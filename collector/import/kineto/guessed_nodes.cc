@@ -36,11 +36,12 @@ std::size_t RanksOfNode(const std::map<std::uint32_t, std::int64_t>& devices) {
 
 void GuessNodes(const std::vector<RankTrace>& traces, Recording& recording) {
   auto& facts = recording.view.ranks;
-  const bool named = std::any_of(facts.begin(), facts.end(),
-                                 [](const auto& each) { return !each.node.empty(); });
+  const bool named =
+      std::any_of(facts.begin(), facts.end(), [](const auto& each) { return !each.node.empty(); });
   const std::size_t size = named ? 0 : RanksOfNode(DevicesOf(traces));
   if (size == 0 || facts.size() <= size) return;
-  for (diagnosis::RankFacts& each : facts) each.node = absl::StrCat("node#", each.rank.value / size);
+  for (diagnosis::RankFacts& each : facts)
+    each.node = absl::StrCat("node#", each.rank.value / size);
   recording.view.nodes = static_cast<std::uint32_t>((facts.back().rank.value / size) + 1);
   recording.notes.push_back(absl::StrCat("no trace names its host: nodes of ", size,
                                          " ranks are guessed from the numbers of their GPUs"));

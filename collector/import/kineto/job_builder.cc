@@ -13,8 +13,8 @@
 #include "collector/import/kineto/local_steps.h"
 #include "collector/import/kineto/rank_rows.h"
 #include "collector/import/kineto/windows.h"
-#include "collector/import/op_summaries.h"
-#include "collector/import/rank_name.h"
+#include "collector/import/reading/op_summaries.h"
+#include "collector/import/reading/rank_name.h"
 
 namespace fathom::collector::kineto {
 namespace {

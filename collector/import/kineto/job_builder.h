@@ -23,8 +23,8 @@
 
 #include <vector>
 
-#include "collector/import/kineto/rank_trace.h"
-#include "collector/import/recording.h"
+#include "collector/import/kineto/trace/rank_trace.h"
+#include "collector/import/reading/recording.h"
 
 namespace fathom::collector::kineto {
 

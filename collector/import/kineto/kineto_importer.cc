@@ -9,17 +9,17 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
-#include "collector/import/group_claims.h"
-#include "collector/import/input_file.h"
-#include "collector/import/kineto/comm_joiner.h"
 #include "collector/import/kineto/job_builder.h"
 #include "collector/import/kineto/one_run.h"
 #include "collector/import/kineto/rank_rows.h"
-#include "collector/import/kineto/rank_trace_builder.h"
 #include "collector/import/kineto/record_join.h"
 #include "collector/import/kineto/step_search.h"
-#include "collector/import/kineto/trace_reader.h"
+#include "collector/import/kineto/trace/comm_joiner.h"
+#include "collector/import/kineto/trace/rank_trace_builder.h"
+#include "collector/import/kineto/trace/trace_reader.h"
 #include "collector/import/kineto/windows.h"
+#include "collector/import/reading/group_claims.h"
+#include "collector/import/reading/input_file.h"
 
 namespace fathom::collector::kineto {
 namespace {

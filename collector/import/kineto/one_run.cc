@@ -9,8 +9,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "collector/import/kineto/rank_rows.h"
-#include "collector/import/rank_name.h"
-#include "collector/import/two_jobs.h"
+#include "collector/import/reading/rank_name.h"
+#include "collector/import/reading/two_jobs.h"
 
 namespace fathom::collector::kineto {
 namespace {

@@ -22,9 +22,9 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "collector/import/importer.h"
-#include "collector/import/kineto/rank_trace.h"
-#include "collector/import/recording.h"
+#include "collector/import/kineto/trace/rank_trace.h"
+#include "collector/import/reading/importer.h"
+#include "collector/import/reading/recording.h"
 
 namespace fathom::collector::kineto {
 

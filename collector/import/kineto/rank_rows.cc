@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "collector/import/kineto/group_names.h"
-#include "collector/import/kineto/names.h"
-#include "collector/import/kineto/whole_steps.h"
-#include "collector/import/recording.h"
+#include "collector/import/kineto/trace/names.h"
+#include "collector/import/kineto/trace/whole_steps.h"
+#include "collector/import/reading/recording.h"
 
 namespace fathom::collector::kineto {
 namespace {
@@ -200,8 +200,9 @@ class RankReader {
 
   std::uint64_t BlocksIn(const StepSpan& span) const {
     const auto from = [&](std::int64_t time) {
-      return std::lower_bound(trace_.grids.begin(), trace_.grids.end(), time,
-                              [](const KernelGrid& grid, std::int64_t t) { return grid.begin < t; });
+      return std::lower_bound(
+          trace_.grids.begin(), trace_.grids.end(), time,
+          [](const KernelGrid& grid, std::int64_t t) { return grid.begin < t; });
     };
     std::uint64_t sum = 0;
     const auto last = from(span.end);

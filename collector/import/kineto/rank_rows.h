@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "collector/import/kineto/comm_joiner.h"
-#include "collector/import/kineto/rank_trace.h"
+#include "collector/import/kineto/trace/comm_joiner.h"
+#include "collector/import/kineto/trace/rank_trace.h"
 #include "diagnosis/model/job_view.h"
 #include "diagnosis/tables/rank_tables.h"
 

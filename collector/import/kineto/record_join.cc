@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "collector/import/op_summaries.h"
+#include "collector/import/reading/op_summaries.h"
 
 namespace fathom::collector::kineto {
 namespace {

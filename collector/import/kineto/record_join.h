@@ -14,7 +14,7 @@
 #ifndef FATHOM_COLLECTOR_IMPORT_KINETO_RECORD_JOIN_H_
 #define FATHOM_COLLECTOR_IMPORT_KINETO_RECORD_JOIN_H_
 
-#include "collector/import/recording.h"
+#include "collector/import/reading/recording.h"
 
 namespace fathom::collector::kineto {
 

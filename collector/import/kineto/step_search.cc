@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "collector/import/kineto/comm_joiner.h"
 #include "collector/import/kineto/rank_rows.h"
-#include "collector/import/repetition.h"
+#include "collector/import/kineto/trace/comm_joiner.h"
+#include "collector/import/reading/repetition.h"
 #include "diagnosis/stats/robust.h"
 
 namespace fathom::collector::kineto {

@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-#include "collector/import/kineto/rank_trace.h"
+#include "collector/import/kineto/trace/rank_trace.h"
 
 namespace fathom::collector::kineto {
 

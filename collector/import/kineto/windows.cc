@@ -7,7 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "collector/import/kineto/comm_joiner.h"
+#include "collector/import/kineto/trace/comm_joiner.h"
 
 namespace fathom::collector::kineto {
 namespace {

@@ -6,7 +6,7 @@
 #ifndef FATHOM_COLLECTOR_IMPORT_NCCL_INSPECTOR_IMPORTER_H_
 #define FATHOM_COLLECTOR_IMPORT_NCCL_INSPECTOR_IMPORTER_H_
 
-#include "collector/import/importer.h"
+#include "collector/import/reading/importer.h"
 
 namespace fathom::collector::nccl {
 

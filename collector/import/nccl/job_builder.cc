@@ -10,7 +10,7 @@
 #include "collector/import/nccl/job_ranks.h"
 #include "collector/import/nccl/job_steps.h"
 #include "collector/import/nccl/op_tables.h"
-#include "collector/import/op_summaries.h"
+#include "collector/import/reading/op_summaries.h"
 
 namespace fathom::collector::nccl {
 namespace {

@@ -22,7 +22,7 @@
 
 #include "absl/status/status.h"
 #include "collector/import/nccl/op_record.h"
-#include "collector/import/recording.h"
+#include "collector/import/reading/recording.h"
 
 namespace fathom::collector::nccl {
 

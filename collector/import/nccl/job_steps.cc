@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "collector/import/repetition.h"
+#include "collector/import/reading/repetition.h"
 #include "diagnosis/stats/robust.h"
 
 namespace fathom::collector::nccl {

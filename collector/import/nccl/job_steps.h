@@ -14,7 +14,7 @@
 #ifndef FATHOM_COLLECTOR_IMPORT_NCCL_JOB_STEPS_H_
 #define FATHOM_COLLECTOR_IMPORT_NCCL_JOB_STEPS_H_
 
-#include "collector/import/recording.h"
+#include "collector/import/reading/recording.h"
 
 namespace fathom::collector::nccl {
 

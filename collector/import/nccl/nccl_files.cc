@@ -6,8 +6,8 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "collector/import/input_file.h"
 #include "collector/import/nccl/job_builder.h"
+#include "collector/import/reading/input_file.h"
 
 namespace fathom::collector::nccl {
 namespace {

@@ -13,9 +13,9 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "collector/import/importer.h"
 #include "collector/import/nccl/object_splitter.h"
 #include "collector/import/nccl/op_record.h"
+#include "collector/import/reading/importer.h"
 
 namespace fathom::collector::nccl {
 

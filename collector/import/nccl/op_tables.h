@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "collector/import/nccl/job_ranks.h"
-#include "collector/import/recording.h"
+#include "collector/import/reading/recording.h"
 
 namespace fathom::collector::nccl {
 

@@ -3,11 +3,11 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "collector/import/input_file.h"
 #include "collector/import/ndtimeline/schedule_job.h"
 #include "collector/import/ndtimeline/trace_rows.h"
 #include "collector/import/parquet/footer.h"
 #include "collector/import/parquet/table_reader.h"
+#include "collector/import/reading/input_file.h"
 
 namespace fathom::collector::ndtimeline {
 namespace {

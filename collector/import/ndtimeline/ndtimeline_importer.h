@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "collector/import/importer.h"
+#include "collector/import/reading/importer.h"
 
 namespace fathom::collector::ndtimeline {
 

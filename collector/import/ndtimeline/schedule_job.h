@@ -10,7 +10,7 @@
 #ifndef FATHOM_COLLECTOR_IMPORT_NDTIMELINE_SCHEDULE_JOB_H_
 #define FATHOM_COLLECTOR_IMPORT_NDTIMELINE_SCHEDULE_JOB_H_
 
-#include "collector/import/recording.h"
+#include "collector/import/reading/recording.h"
 #include "diagnosis/model/schedule_trace.h"
 
 namespace fathom::collector::ndtimeline {

@@ -7,7 +7,7 @@
 
 #include <string_view>
 
-#include "collector/import/recording.h"
+#include "collector/import/reading/recording.h"
 
 namespace fathom::collector::side_files {
 

@@ -4,9 +4,8 @@
 #include <set>
 
 #include "absl/strings/str_cat.h"
-#include "collector/import/importers.h"
-#include "collector/import/input_file.h"
-#include "collector/import/rank_name.h"
+#include "collector/import/reading/input_file.h"
+#include "collector/import/reading/rank_name.h"
 #include "collector/import/side_files/side_files.h"
 
 namespace fathom::collector {

@@ -16,9 +16,12 @@
 #include <string_view>
 #include <vector>
 
-#include "collector/import/importer.h"
+#include "collector/import/reading/importer.h"
 
 namespace fathom::collector {
+
+// The name of the format: it comes with another one, never alone.
+inline constexpr std::string_view kSideFiles = "side-files";
 
 class SideFilesImporter : public Importer {
  public:

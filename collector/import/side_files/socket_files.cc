@@ -5,9 +5,9 @@
 #include <utility>
 #include <vector>
 
+#include "collector/import/reading/text.h"
 #include "collector/import/side_files/json_tree.h"
 #include "collector/import/side_files/side_files.h"
-#include "collector/import/text.h"
 
 namespace fathom::collector::side_files {
 namespace {

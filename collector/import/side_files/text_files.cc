@@ -3,9 +3,9 @@
 #include <string>
 #include <vector>
 
-#include "collector/import/rank_name.h"
+#include "collector/import/reading/rank_name.h"
+#include "collector/import/reading/text.h"
 #include "collector/import/side_files/side_files.h"
-#include "collector/import/text.h"
 
 namespace fathom::collector::side_files {
 namespace {

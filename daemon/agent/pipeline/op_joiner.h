@@ -33,8 +33,8 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "daemon/abi/event_record.h"
-#include "daemon/agent/pipeline/device_calls.h"
 #include "daemon/agent/pipeline/gpu_clock.h"
+#include "daemon/agent/pipeline/iteration/device_calls.h"
 #include "daemon/agent/pipeline/op_log.h"
 
 namespace fathom::agent {

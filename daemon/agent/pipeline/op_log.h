@@ -16,7 +16,7 @@
 #include <cstdint>
 #include <deque>
 
-#include "daemon/agent/pipeline/op_row.h"
+#include "daemon/agent/pipeline/iteration/op_row.h"
 
 namespace fathom::agent {
 

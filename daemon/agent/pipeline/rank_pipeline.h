@@ -23,13 +23,13 @@
 #include <vector>
 
 #include "daemon/abi/event_record.h"
-#include "daemon/agent/pipeline/anchor.h"
 #include "daemon/agent/pipeline/group_identity.h"
-#include "daemon/agent/pipeline/iteration_finder.h"
+#include "daemon/agent/pipeline/iteration/anchor.h"
+#include "daemon/agent/pipeline/iteration/iteration_finder.h"
+#include "daemon/agent/pipeline/iteration/rhythm.h"
 #include "daemon/agent/pipeline/iteration_summary.h"
 #include "daemon/agent/pipeline/op_joiner.h"
 #include "daemon/agent/pipeline/op_log.h"
-#include "daemon/agent/pipeline/rhythm.h"
 #include "daemon/agent/pipeline/thread_clock.h"
 #include "daemon/agent/pipeline/thread_roles.h"
 #include "daemon/agent/source/ring/group_table.h"

@@ -8,11 +8,11 @@
 
 #include <new>
 
-#include "daemon/tracer/core/clock.h"
 #include "daemon/tracer/core/function_names.h"
-#include "daemon/tracer/core/identity.h"
-#include "daemon/tracer/core/settings.h"
-#include "daemon/tracer/core/uncancelled.h"
+#include "daemon/tracer/core/host/clock.h"
+#include "daemon/tracer/core/host/identity.h"
+#include "daemon/tracer/core/host/settings.h"
+#include "daemon/tracer/core/host/uncancelled.h"
 
 namespace fathom::tracer {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "daemon/tracer/core/text.h"
+#include "daemon/tracer/core/host/text.h"
 #include "daemon/tracer/core/tracer_state.h"
 
 namespace fathom::tracer {

@@ -2,7 +2,7 @@
 
 #include <atomic>
 
-#include "daemon/tracer/core/handle_table.h"
+#include "daemon/tracer/core/table/handle_table.h"
 
 namespace fathom::tracer {
 namespace {

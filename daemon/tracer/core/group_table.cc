@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-#include "daemon/tracer/core/clock.h"
-#include "daemon/tracer/core/text.h"
+#include "daemon/tracer/core/host/clock.h"
+#include "daemon/tracer/core/host/text.h"
 
 namespace fathom::tracer {
 namespace {

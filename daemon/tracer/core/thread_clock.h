@@ -20,7 +20,7 @@
 
 #include <cstdint>
 
-#include "daemon/tracer/core/clock.h"
+#include "daemon/tracer/core/host/clock.h"
 
 namespace fathom::tracer {
 

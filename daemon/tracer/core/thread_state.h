@@ -13,8 +13,8 @@
 #include <cstdint>
 
 #include "daemon/abi/device_calls.h"
-#include "daemon/tracer/core/address_table.h"
-#include "daemon/tracer/core/packed_record.h"
+#include "daemon/tracer/core/ring/packed_record.h"
+#include "daemon/tracer/core/table/address_table.h"
 #include "daemon/tracer/core/thread_clock.h"
 
 namespace fathom::tracer {

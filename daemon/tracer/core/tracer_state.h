@@ -14,8 +14,8 @@
 #include <cstdint>
 
 #include "daemon/abi/ring_layout.h"
-#include "daemon/tracer/core/address_table.h"
-#include "daemon/tracer/core/region.h"
+#include "daemon/tracer/core/ring/region.h"
+#include "daemon/tracer/core/table/address_table.h"
 #include "daemon/tracer/core/thread_state.h"
 
 namespace fathom::tracer {

@@ -3,8 +3,8 @@
 #include <errno.h>
 #include <sched.h>
 
-#include "daemon/tracer/core/clock.h"
-#include "daemon/tracer/core/uncancelled.h"
+#include "daemon/tracer/core/host/clock.h"
+#include "daemon/tracer/core/host/uncancelled.h"
 
 namespace fathom::tracer {
 namespace {

@@ -11,7 +11,7 @@
 
 #include <atomic>
 
-#include "daemon/tracer/core/clock.h"
+#include "daemon/tracer/core/host/clock.h"
 #include "daemon/tracer/core/window.h"
 #include "daemon/tracer/cupti/activity_layout.h"
 #include "daemon/tracer/cupti/library.h"

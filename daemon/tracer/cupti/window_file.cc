@@ -4,8 +4,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "daemon/tracer/core/region.h"
-#include "daemon/tracer/core/text.h"
+#include "daemon/tracer/core/host/text.h"
+#include "daemon/tracer/core/ring/region.h"
 #include "daemon/tracer/cupti/activity_layout.h"
 
 namespace fathom::tracer {

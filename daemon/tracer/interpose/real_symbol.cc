@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <link.h>
 
-#include "daemon/tracer/core/text.h"
+#include "daemon/tracer/core/host/text.h"
 #include "daemon/tracer/core/tracer_state.h"
 #include "daemon/tracer/interpose/loader.h"
 

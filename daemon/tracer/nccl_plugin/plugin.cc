@@ -4,7 +4,7 @@
 #include "daemon/tracer/core/activation.h"
 #include "daemon/tracer/core/graph_ops.h"
 #include "daemon/tracer/core/group_table.h"
-#include "daemon/tracer/core/text.h"
+#include "daemon/tracer/core/host/text.h"
 #include "daemon/tracer/interpose/real_symbol.h"
 #include "daemon/tracer/nccl_plugin/contexts.h"
 #include "daemon/tracer/nccl_plugin/names.h"

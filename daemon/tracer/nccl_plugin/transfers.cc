@@ -1,6 +1,6 @@
 #include "daemon/tracer/nccl_plugin/transfers.h"
 
-#include "daemon/tracer/core/ring_writer.h"
+#include "daemon/tracer/core/ring/ring_writer.h"
 
 namespace fathom::tracer::nccl_plugin {
 namespace {

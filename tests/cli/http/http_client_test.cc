@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "collector/cli/collector_api.h"
+#include "collector/cli/http/collector_api.h"
 #include "tests/cli/http/scripted_server.h"
 
 namespace fathom::cli {

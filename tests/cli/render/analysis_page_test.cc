@@ -1,15 +1,15 @@
 // The screen of `fathom analyze`: what stands on it, and how little room it takes.
-#include "collector/cli/render/analysis_page.h"
+#include "collector/cli/report/analysis_page.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
-#include "collector/cli/render/comparison_block.h"
-#include "collector/cli/render/ledger_block.h"
-#include "collector/cli/render/what_if_block.h"
-#include "collector/cli/render/work_lines.h"
+#include "collector/cli/report/comparison_block.h"
+#include "collector/cli/report/ledger_block.h"
+#include "collector/cli/report/what_if_block.h"
+#include "collector/cli/report/work_lines.h"
 #include "tests/cli/render/golden.h"
 
 namespace fathom::cli {

@@ -1,4 +1,4 @@
-#include "collector/cli/render/nothing_found.h"
+#include "collector/cli/report/nothing_found.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "collector/cli/render/verdict_card.h"
+#include "collector/cli/report/verdict_card.h"
 
 #include "collector/cli/render/folded_stacks.h"
 

@@ -1,4 +1,4 @@
-#include "collector/cli/run/child_process.h"
+#include "collector/cli/process/child_process.h"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>

@@ -1,4 +1,4 @@
-#include "collector/cli/run/signal_relay.h"
+#include "collector/cli/process/signal_relay.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "collector/cli/run/trace_environment.h"
+#include "collector/cli/process/trace_environment.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -45,9 +45,8 @@ TEST(Report, CarriesTheVerdictWithTheNamesOfTheContract) {
   for (const char* part :
        {"\"grade\":\"established\"", "\"cause\":\"communication_hang\"",
         "\"class\":\"communication_hang\"", "\"role\":\"culprit\"", "\"type\":\"rank\"",
-        "\"counter_evidence\":[]", "\"would_change\":[]", "\"victims\":[]",
-        "\"iteration\":\"7\"", "\"link\":{\"src\":\"a\"", "\"owner\":\"operations\"",
-        "\"action\":{", "\"gpu_hours\":0"}) {
+        "\"counter_evidence\":[]", "\"would_change\":[]", "\"victims\":[]", "\"iteration\":\"7\"",
+        "\"link\":{\"src\":\"a\"", "\"owner\":\"operations\"", "\"action\":{", "\"gpu_hours\":0"}) {
     EXPECT_THAT(json, HasSubstr(part));
   }
   EXPECT_THAT(json, testing::Not(HasSubstr("\"until\"")));

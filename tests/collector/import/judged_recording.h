@@ -7,10 +7,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "collector/import/episode.h"
-#include "collector/import/recording.h"
+#include "collector/import/reading/recording.h"
 #include "collector/import/short_recording.h"
 #include "diagnosis/engine/diagnose.h"
-#include "diagnosis/engine/watch.h"
+#include "diagnosis/watch/watch.h"
 
 namespace fathom::collector {
 

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "collector/limits.h"
+#include "collector/admission/limits.h"
 #include "fathom/v1/agent.pb.h"
 #include "tests/collector/fake_clock.h"
 #include "tests/collector/messages.h"

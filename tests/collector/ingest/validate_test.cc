@@ -5,7 +5,7 @@
 #include <functional>
 #include <limits>
 
-#include "collector/limits.h"
+#include "collector/admission/limits.h"
 #include "tests/collector/messages.h"
 
 namespace fathom::collector {

@@ -16,8 +16,8 @@ constexpr uid_t kStranger = 4321;
 
 // A /proc/net in which port 40000 of this machine is connected to port 7071 by one user.
 struct LocalAgentsTest : testing::Test {
-  std::filesystem::path folder = std::filesystem::temp_directory_path() /
-                                 ("fathom_proc_net_" + std::to_string(::getpid()));
+  std::filesystem::path folder =
+      std::filesystem::temp_directory_path() / ("fathom_proc_net_" + std::to_string(::getpid()));
   const Peer peer{"127.0.0.1", 40000, 7071};
 
   void SetUp() override { std::filesystem::create_directory(folder); }

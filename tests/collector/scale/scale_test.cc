@@ -12,9 +12,9 @@
 #include <set>
 #include <sstream>
 
-#include "collector/export/prometheus_exporter.h"
-#include "collector/http/api.h"
-#include "collector/limits.h"
+#include "collector/admission/limits.h"
+#include "collector/api/api.h"
+#include "collector/metrics/prometheus_exporter.h"
 #include "tests/collector/fake_clock.h"
 #include "tests/collector/messages.h"
 

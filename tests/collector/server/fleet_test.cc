@@ -3,13 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "collector/collector.h"
-#include "collector/simulate/cpu_time.h"
-#include "collector/simulate/fleet/agent_messages.h"
-#include "collector/simulate/fleet/live_play.h"
-#include "collector/simulate/score.h"
+#include "collector/fleet/agent_messages.h"
+#include "collector/fleet/live_play.h"
+#include "collector/serve/collector.h"
+#include "collector/simulate/experiment/cpu_time.h"
+#include "collector/simulate/trial/score.h"
 #include "diagnosis/engine/diagnose.h"
-#include "diagnosis/engine/watch.h"
+#include "diagnosis/watch/watch.h"
 
 namespace fathom::simulate {
 namespace {

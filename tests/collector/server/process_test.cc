@@ -10,7 +10,7 @@
 #include <fstream>
 #include <thread>
 
-#include "collector/stop_signals.h"
+#include "collector/process/stop_signals.h"
 #include "tests/collector/messages.h"
 #include "tests/collector/server/child_process.h"
 #include "tests/collector/server/fake_agent.h"

@@ -13,7 +13,7 @@
 #include <string>
 #include <thread>
 
-#include "collector/collector.h"
+#include "collector/serve/collector.h"
 #include "tests/collector/messages.h"
 #include "tests/collector/server/fake_agent.h"
 #include "tests/collector/server/http_client.h"

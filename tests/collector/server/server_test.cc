@@ -4,7 +4,7 @@
 
 #include <fstream>
 
-#include "collector/limits.h"
+#include "collector/admission/limits.h"
 #include "tests/collector/server/server_fixture.h"
 #include "tests/collector/tokens.h"
 

@@ -1,7 +1,7 @@
 // What simulated agents say of themselves, as the collector takes it.
-#include "collector/simulate/fleet/agent_messages.h"
+#include "collector/fleet/agent_messages.h"
 
-#include "collector/window/rank_table.h"
+#include "collector/job/ranks/rank_table.h"
 #include "gtest/gtest.h"
 
 namespace fathom::simulate {

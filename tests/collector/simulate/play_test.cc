@@ -6,10 +6,10 @@
 #include <tuple>
 #include <vector>
 
-#include "collector/simulate/layout.h"
-#include "collector/simulate/observer.h"
-#include "collector/simulate/player.h"
-#include "collector/simulate/scenario.h"
+#include "collector/simulate/play/layout.h"
+#include "collector/simulate/play/observer.h"
+#include "collector/simulate/play/player.h"
+#include "collector/simulate/scenario/scenario.h"
 #include "gtest/gtest.h"
 
 namespace fathom::simulate {

@@ -7,7 +7,7 @@
 
 #include <filesystem>
 
-#include "diagnosis/engine/watch.h"
+#include "diagnosis/watch/watch.h"
 #include "tests/collector/fake_clock.h"
 #include "tests/collector/messages.h"
 

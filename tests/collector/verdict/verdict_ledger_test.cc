@@ -22,9 +22,8 @@ Episode Stored(const std::string& id, const std::string& job) {
 struct VerdictLedgerTest : testing::Test {
   FakeClock clock;
   std::vector<std::pair<VerdictChange, Episode>> told;
-  VerdictLedger ledger{[this](VerdictChange change, const Episode& episode) {
-    told.emplace_back(change, episode);
-  }};
+  VerdictLedger ledger{
+      [this](VerdictChange change, const Episode& episode) { told.emplace_back(change, episode); }};
   std::string known = "here";
 
   void Sweep(double seconds) {

@@ -29,7 +29,7 @@ std::string Read(const std::string& path) {
 
 // Name of the setting and default as the header has them, nanoseconds in seconds.
 std::map<std::string, double> Thresholds() {
-  const std::string header = Read("diagnosis/engine/config.h");
+  const std::string header = Read("diagnosis/model/config.h");
   const std::regex field(R"(\n  (double|std::\w+|Nanos) (\w+)(?: = |\{)([0-9.e'-]+))");
   std::map<std::string, double> found;
   for (std::sregex_iterator it(header.begin(), header.end(), field), end; it != end; ++it) {

@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
-#include "diagnosis/engine/config.h"
 #include "diagnosis/ledger/account_verdicts.h"
+#include "diagnosis/model/config.h"
 #include "tests/diagnosis/job_builder.h"
 
 namespace fathom::diagnosis {
@@ -54,7 +54,9 @@ TEST(AccountingTest, SharesAndTheRestSumToTheLoss) {
     // When a message that takes long could begin is not known on the host.
     const bool told = spec.type != JobType::kPipeline || kind != FaultKind::kLink;
     if (told) {
-      EXPECT_NEAR(account.replayed_s, account.measured_s, AccountLimits().replay_error * account.measured_s) << seed;
+      EXPECT_NEAR(account.replayed_s, account.measured_s,
+                  AccountLimits().replay_error * account.measured_s)
+          << seed;
     }
   }
 }
@@ -92,7 +94,8 @@ TEST(AccountingTest, WhoOnlyWaitsGetsNothing) {
 TEST(AccountingTest, HealthyJobsConvictNobody) {
   std::size_t convicted = 0;
   for (std::uint64_t seed = 1; seed <= 300; ++seed) {
-    const JobSpec spec = Spec(static_cast<JobType>(seed % 3), 4 + 4 * (seed % 2), 3 + seed % 20, seed);
+    const JobSpec spec =
+        Spec(static_cast<JobType>(seed % 3), 4 + 4 * (seed % 2), 3 + seed % 20, seed);
     const JobView view = PlayJob(spec);
     const auto accounting = AccountOf(view);
     if (accounting) convicted += VerdictsOn(view, *accounting).size();

@@ -7,8 +7,12 @@
 namespace fathom::diagnosis {
 namespace {
 
-LaneStep Arrive(double own, std::size_t join) { return {own, LaneAct::kArrive, 0, join, kNoJoin, 0}; }
-LaneStep WaitFor(double own, std::size_t join) { return {own, LaneAct::kWait, 0, join, kNoJoin, 1}; }
+LaneStep Arrive(double own, std::size_t join) {
+  return {own, LaneAct::kArrive, 0, join, kNoJoin, 0};
+}
+LaneStep WaitFor(double own, std::size_t join) {
+  return {own, LaneAct::kWait, 0, join, kNoJoin, 1};
+}
 LaneStep End(double own) { return {own, LaneAct::kEnd, 0, kNoJoin, kNoJoin, 0}; }
 
 // Rank 1 computes 3 s, rank 0 one; both meet, and go on for another second.

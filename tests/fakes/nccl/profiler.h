@@ -1,13 +1,13 @@
 // NCCL's side of its profiler-plugin interface, versions 3 to 6, as NCCL 2.26 to 2.30 play it.
 //
-// Used by nccl.cc and stream.cc. It finds the newest table that it knows and the process has,
-// hands it one process-global mask, raises the events of the user's calls on the caller's thread,
-// "launched" events with a stop that only means "enqueued", and the channels' events from another
-// thread with the GPU's clock. The quirks that a plugin must live with are kept: point-to-point
-// tasks announce more channels than run; calls that are captured raise their launched events each
-// time the graph runs, on another thread, with the handle of the call; AllGather and Broadcast come
-// as bytes of int8; events whose handle was null stay silent. Thread-safety: thread-safe. Source:
-// NCCL's public plugin interface.
+// Used by nccl.cc and stream.cc; its members lie in profiler.cc and, for proxy threads, proxy.cc.
+// It finds the newest table that it knows and the process has, hands it one process-global mask,
+// raises the events of the user's calls on the caller's thread, "launched" events with a stop that
+// only means "enqueued", and the channels' events from another thread with the GPU's clock. The
+// quirks that a plugin must live with are kept: point-to-point tasks announce more channels than
+// run; calls that are captured raise their launched events each time the graph runs, on another
+// thread, with the handle of the call; AllGather and Broadcast come as bytes of int8; events whose
+// handle was null stay silent. Thread-safety: thread-safe. Source: NCCL's public plugin interface.
 #ifndef FATHOM_TESTS_FAKES_NCCL_PROFILER_H_
 #define FATHOM_TESTS_FAKES_NCCL_PROFILER_H_
 

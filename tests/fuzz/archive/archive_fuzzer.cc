@@ -11,7 +11,7 @@
 #include <string>
 
 #include "collector/import/archive/unpacked_archive.h"
-#include "collector/import/input_file.h"
+#include "collector/import/reading/input_file.h"
 #include "collector/import/recognise.h"
 
 namespace {

@@ -4,8 +4,8 @@
 #include <string>
 
 #include "collector/cli/render/lists.h"
-#include "collector/cli/render/verdict_card.h"
 #include "collector/cli/render/yaml.h"
+#include "collector/cli/report/verdict_card.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using fathom::cli::Json;

@@ -6,10 +6,10 @@
 #include <cstdlib>
 #include <string>
 
+#include "collector/admission/limits.h"
+#include "collector/api/job_json.h"
 #include "collector/export/report.h"
-#include "collector/http/job_json.h"
 #include "collector/ingest/agent_session.h"
-#include "collector/limits.h"
 #include "fathom/v1/agent.pb.h"
 #include "fathom/v1/report.pb.h"
 #include "tests/collector/fake_clock.h"

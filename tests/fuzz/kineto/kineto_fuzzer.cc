@@ -5,8 +5,8 @@
 #include <string_view>
 
 #include "collector/import/kineto/job_builder.h"
-#include "collector/import/kineto/rank_trace_builder.h"
-#include "collector/import/kineto/trace_reader.h"
+#include "collector/import/kineto/trace/rank_trace_builder.h"
+#include "collector/import/kineto/trace/trace_reader.h"
 
 namespace kineto = fathom::collector::kineto;
 

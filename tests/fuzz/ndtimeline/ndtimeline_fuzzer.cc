@@ -8,7 +8,7 @@
 #include "collector/import/ndtimeline/schedule_job.h"
 #include "collector/import/ndtimeline/trace_rows.h"
 #include "collector/import/parquet/table_reader.h"
-#include "diagnosis/replay/what_if.h"
+#include "diagnosis/schedule/what_if.h"
 
 namespace nd = fathom::collector::ndtimeline;
 namespace parquet = fathom::collector::parquet;

@@ -4,8 +4,8 @@
 #include <cstdlib>
 #include <string>
 
-#include "collector/simulate/layout.h"
-#include "collector/simulate/scenario_yaml.h"
+#include "collector/simulate/play/layout.h"
+#include "collector/simulate/scenario/scenario_yaml.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace fathom::simulate;  // NOLINT

@@ -108,7 +108,8 @@ void AddSwitches(std::span<const unsigned char> control, ControlSnapshot& out) {
 
 absl::StatusOr<RegionReader> RegionReader::Open(const std::string& path) {
   int fd = open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-  if (fd < 0 && errno == EACCES) fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+  if (fd < 0 && errno == EACCES)
+    fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
   if (fd < 0) {
     const int error = errno;
     if (error == ENOENT) return absl::NotFoundError(absl::StrCat(path, ": vanished"));

@@ -115,7 +115,7 @@ class RegionReader {
   ~RegionReader();
 
   const RegionIdentity& identity() const { return identity_; }
-  uid_t owner() const { return owner_; }  // of the file
+  uid_t owner() const { return owner_; }                        // of the file
   std::uint32_t record_count() const { return record_count_; }  // a power of two
 
   absl::StatusOr<ControlSnapshot> ReadControl() const;

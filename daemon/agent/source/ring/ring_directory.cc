@@ -96,8 +96,9 @@ absl::Status RingDirectory::CheckOwner(const RegionReader& region) const {
                      region.owner(), " may speak for it"));
   }
   if (process.st_uid == region.owner()) return absl::OkStatus();
-  return absl::PermissionDeniedError(absl::StrCat("user ", region.owner(), " put it there for process ",
-                                                  pid, ", which is user ", process.st_uid, "'s"));
+  return absl::PermissionDeniedError(absl::StrCat("user ", region.owner(),
+                                                  " put it there for process ", pid,
+                                                  ", which is user ", process.st_uid, "'s"));
 }
 
 void RingDirectory::Forget(const std::set<std::string>& present, ScanResult& result) {

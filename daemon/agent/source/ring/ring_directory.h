@@ -92,8 +92,8 @@ class RingDirectory {
   std::uint64_t rejected_total_ = 0;
 };
 
-// Makes the folder if it is not there: 0700, or 01777 where several users share it. One that is there
-// must be no link, root's or the agent's own, and nobody else may take files out of it.
+// Makes the folder if it is not there: 0700, or 01777 where several users share it. One that is
+// there must be no link, root's or the agent's own, and nobody else may take files out of it.
 absl::Status MakeRingFolder(const std::string& folder, bool shared);
 
 }  // namespace fathom::agent

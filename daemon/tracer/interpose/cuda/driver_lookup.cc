@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/tracer/core/settings.h"
+#include "daemon/tracer/core/host/settings.h"
 #include "daemon/tracer/interpose/cuda/driver_table.h"
 
 namespace fathom::tracer {

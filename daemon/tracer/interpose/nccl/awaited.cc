@@ -2,7 +2,7 @@
 
 #include <sched.h>
 
-#include "daemon/tracer/core/text.h"
+#include "daemon/tracer/core/host/text.h"
 
 namespace fathom::tracer::nccl {
 namespace {

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "daemon/tracer/core/text.h"
+#include "daemon/tracer/core/host/text.h"
 #include "daemon/tracer/interpose/caller_binding.h"
 #include "daemon/tracer/interpose/nccl/device.h"
 #include "daemon/tracer/nccl_plugin/contexts.h"

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "collector/import/input_file.h"
 #include "collector/import/kineto/rank_rows.h"
-#include "collector/import/kineto/whole_steps.h"
+#include "collector/import/kineto/trace/whole_steps.h"
+#include "collector/import/reading/input_file.h"
 #include "tests/collector/import/kineto/trace_text.h"
 
 namespace fathom::collector::kineto {

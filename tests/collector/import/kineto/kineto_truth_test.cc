@@ -21,7 +21,7 @@
 #include "collector/import/recognise.h"
 #include "collector/import/short_recording.h"
 #include "diagnosis/engine/diagnose.h"
-#include "diagnosis/engine/watch.h"
+#include "diagnosis/watch/watch.h"
 
 namespace fathom::collector {
 namespace {

@@ -11,8 +11,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "collector/import/kineto/rank_trace_builder.h"
-#include "collector/import/kineto/trace_reader.h"
+#include "collector/import/kineto/trace/rank_trace_builder.h"
+#include "collector/import/kineto/trace/trace_reader.h"
 
 namespace fathom::collector::kineto {
 

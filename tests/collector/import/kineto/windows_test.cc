@@ -7,8 +7,8 @@
 #include <fstream>
 
 #include "collector/import/kineto/kineto_importer.h"
+#include "collector/import/reading/two_jobs.h"
 #include "collector/import/recognise.h"
-#include "collector/import/two_jobs.h"
 #include "tests/collector/import/judged_recording.h"
 #include "tests/collector/import/kineto/trace_text.h"
 #include "tests/collector/import/nccl/nccl_job.h"

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "collector/import/recording.h"
+#include "collector/import/reading/recording.h"
 
 namespace fathom::collector::nccl {
 

@@ -6,7 +6,7 @@
 #include <random>
 #include <string>
 
-#include "diagnosis/replay/what_if.h"
+#include "diagnosis/schedule/what_if.h"
 #include "tests/collector/import/ndtimeline/made_trace.h"
 #include "tests/collector/import/ndtimeline/real_trace.h"
 

@@ -11,7 +11,7 @@
 #include "collector/import/ndtimeline/schedule_job.h"
 #include "collector/import/short_recording.h"
 #include "diagnosis/engine/diagnose.h"
-#include "diagnosis/engine/watch.h"
+#include "diagnosis/watch/watch.h"
 
 namespace fathom::collector::ndtimeline {
 namespace {

@@ -9,7 +9,7 @@
 #include <map>
 #include <string>
 
-#include "collector/import/recording.h"
+#include "collector/import/reading/recording.h"
 #include "diagnosis/model/schedule_trace.h"
 #include "diagnosis/model/verdict.h"
 

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "diagnosis/replay/replay.h"
+#include "diagnosis/schedule/replay.h"
 #include "tests/collector/import/ndtimeline/real_trace.h"
 
 namespace fathom::collector::ndtimeline {

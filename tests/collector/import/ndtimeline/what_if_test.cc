@@ -6,7 +6,7 @@
 #include <ctime>
 #include <string>
 
-#include "diagnosis/replay/what_if.h"
+#include "diagnosis/schedule/what_if.h"
 #include "tests/collector/import/ndtimeline/real_trace.h"
 
 namespace fathom::collector::ndtimeline {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "daemon/tracer/core/group_table.h"
-#include "daemon/tracer/core/handle_table.h"
+#include "daemon/tracer/core/table/handle_table.h"
 #include "tests/daemon/tracer/ring_reader.h"
 
 namespace fathom::tracer {

@@ -172,10 +172,10 @@ TEST(RingDirectoryTest, ARingBelongsToTheOwnerOfItsProcess) {
   const ScanResult result = directory.Scan();
   ASSERT_THAT(result.opened, SizeIs(1));
   EXPECT_EQ(result.opened[0].name, "11-0.ring");
-  EXPECT_THAT(result.rejected,
-              UnorderedElementsAre(
-                  Field(&RejectedRing::reason, HasSubstr("put it there for process 10")),
-                  Field(&RejectedRing::reason, HasSubstr("process 12 is gone"))));
+  EXPECT_THAT(
+      result.rejected,
+      UnorderedElementsAre(Field(&RejectedRing::reason, HasSubstr("put it there for process 10")),
+                           Field(&RejectedRing::reason, HasSubstr("process 12 is gone"))));
 }
 
 TEST(RingDirectoryTest, AFifoInItsPlaceDoesNotHoldTheAgentUp) {

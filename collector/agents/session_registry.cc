@@ -1,0 +1,125 @@
+#include "collector/agents/session_registry.h"
+
+#include <utility>
+
+#include "fathom/v1/agent.pb.h"
+
+namespace fathom::collector {
+namespace {
+
+// Counters are cumulative; one that fell belongs to a new process.
+std::uint64_t Grown(std::uint64_t& last, std::uint64_t now) {
+  const std::uint64_t by = now >= last ? now - last : now;
+  last = now;
+  return by;
+}
+
+}  // namespace
+
+Rejection SessionRegistry::Connect(std::uint64_t session, const v1::Hello& hello,
+                                   std::weak_ptr<RowsChannel> channel) {
+  const std::lock_guard lock(mutex_);
+  const MonoNs now = clock_.Mono();
+  if (agents_.size() >= kMaxNodes) ForgetOld(now);
+  if (agents_.size() >= kMaxNodes && !agents_.contains(hello.node())) {
+    return RejectReason::kTooManyNodes;
+  }
+  Entry& entry = agents_[hello.node()];
+  entry.session = session;
+  entry.channel = std::move(channel);
+  entry.seen_mono = now;
+  entry.facts.node = hello.node();
+  entry.facts.version = hello.version();
+  entry.facts.cores = hello.cores();
+  entry.facts.connected = true;
+  entry.facts.last_seen = clock_.Wall();
+  return std::nullopt;
+}
+
+void SessionRegistry::Disconnect(std::uint64_t session, std::string_view node) {
+  const std::lock_guard lock(mutex_);
+  const auto at = agents_.find(node);
+  // Another stream of this node may have taken over.
+  if (at == agents_.end() || at->second.session != session) return;
+  at->second.facts.connected = false;
+  at->second.channel.reset();
+  ForgetOld(clock_.Mono());
+}
+
+void SessionRegistry::ForgetOld(MonoNs now) {
+  std::erase_if(agents_, [&](const auto& entry) {
+    return !entry.second.facts.connected && now - entry.second.seen_mono > kForgetAfter;
+  });
+}
+
+void SessionRegistry::Seen(std::string_view node) {
+  const std::lock_guard lock(mutex_);
+  const auto at = agents_.find(node);
+  if (at == agents_.end()) return;
+  at->second.facts.last_seen = clock_.Wall();
+  at->second.seen_mono = clock_.Mono();
+}
+
+void SessionRegistry::Health(std::string_view node, const v1::NodeHealth& health) {
+  const std::lock_guard lock(mutex_);
+  const auto at = agents_.find(node);
+  if (at == agents_.end()) return;
+  AgentFacts& facts = at->second.facts;
+  facts.health_known = true;
+  facts.cpu_busy_ratio = health.cpu_busy_ratio();
+  facts.load1 = health.load1();
+  facts.pressure_cpu = health.pressure_cpu_some_ratio();
+  facts.pressure_memory = health.pressure_memory_some_ratio();
+  facts.pressure_io = health.pressure_io_some_ratio();
+  facts.memory_available_bytes = health.memory_available_bytes();
+}
+
+void SessionRegistry::Counters(std::string_view node, const v1::AgentCounters& counters) {
+  const std::lock_guard lock(mutex_);
+  const auto at = agents_.find(node);
+  if (at == agents_.end()) return;
+  Entry& entry = at->second;
+  totals_.records += Grown(entry.records, counters.records());
+  totals_.messages_dropped += Grown(entry.messages_dropped, counters.messages_dropped());
+  for (const auto& [reason, count] : counters.records_dropped()) {
+    const bool room = totals_.records_dropped.size() < kMaxReasons;
+    const bool named = room || totals_.records_dropped.contains(reason);
+    const std::string& label = named ? reason : std::string("other");
+    if (entry.dropped.size() >= kMaxReasons && !entry.dropped.contains(reason)) continue;
+    totals_.records_dropped[label] += Grown(entry.dropped[reason], count);
+  }
+}
+
+bool SessionRegistry::Connected(std::string_view node) const {
+  const std::lock_guard lock(mutex_);
+  const auto at = agents_.find(node);
+  return at != agents_.end() && at->second.facts.connected;
+}
+
+std::shared_ptr<RowsChannel> SessionRegistry::ChannelOf(std::string_view node) const {
+  const std::lock_guard lock(mutex_);
+  const auto at = agents_.find(node);
+  return at == agents_.end() ? nullptr : at->second.channel.lock();
+}
+
+std::vector<AgentFacts> SessionRegistry::Agents() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<AgentFacts> agents;
+  agents.reserve(agents_.size());
+  for (const auto& [node, entry] : agents_) agents.push_back(entry.facts);
+  return agents;
+}
+
+std::size_t SessionRegistry::connected_count() const {
+  const std::lock_guard lock(mutex_);
+  std::size_t count = 0;
+  for (const auto& [node, entry] : agents_) count += entry.facts.connected;
+  return count;
+}
+
+AgentTotals SessionRegistry::Totals() const {
+  const std::lock_guard lock(mutex_);
+  return totals_;
+}
+
+}  // namespace fathom::collector

@@ -1,0 +1,109 @@
+// The agents: who is connected, what they last said of their node, and how to reach them.
+//
+// Written by sessions; asked by the diagnoser (is the agent of a node there?), by RowRequests,
+// WindowRequests and TraceRequests (how to send to it), by the API and the exporter. A node that
+// connects again replaces its former stream. A node that has been away for kForgetAfter is
+// forgotten.
+//
+// Units: wall time for display, collector's monotonic clock for ages. Thread-safety: thread-safe.
+// Ownership: channels are owned by their streams and held weakly. Errors: kTooManyNodes.
+// Cost: O(log nodes).
+#ifndef FATHOM_COLLECTOR_AGENTS_SESSION_REGISTRY_H_
+#define FATHOM_COLLECTOR_AGENTS_SESSION_REGISTRY_H_
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "collector/admission/reject_reason.h"
+#include "collector/process/clock.h"
+
+namespace fathom::v1 {
+class AgentCounters;
+class Hello;
+class NodeHealth;
+class RowsRequest;
+class StackRequest;
+class TraceOrder;
+class WindowRequest;
+}  // namespace fathom::v1
+
+namespace fathom::collector {
+
+// The way down to one agent. Thread-safe.
+class RowsChannel {
+ public:
+  virtual ~RowsChannel() = default;
+  // False: the queue is full or the stream is over.
+  virtual bool Send(const v1::RowsRequest& request) = 0;
+  virtual bool SendWindow(const v1::WindowRequest& request) = 0;
+  virtual bool SendTrace(const v1::TraceOrder& order) = 0;
+  virtual bool SendStacks(const v1::StackRequest& request) = 0;
+};
+
+struct AgentFacts {
+  std::string node;
+  std::string version;
+  std::uint32_t cores = 0;
+  bool connected = false;
+  WallNs last_seen;
+  bool health_known = false;
+  double cpu_busy_ratio = 0;
+  double load1 = 0;
+  double pressure_cpu = -1, pressure_memory = -1, pressure_io = -1;  // −1: not available
+  std::uint64_t memory_available_bytes = 0;
+};
+
+// Sums of what all agents counted, monotonic also over agents' restarts.
+struct AgentTotals {
+  std::uint64_t records = 0;
+  std::uint64_t messages_dropped = 0;
+  std::map<std::string, std::uint64_t> records_dropped;  // at most kMaxReasons, then "other"
+};
+
+class SessionRegistry {
+ public:
+  static constexpr std::size_t kMaxNodes = 100'000;
+  static constexpr std::size_t kMaxReasons = 32;
+  static constexpr Nanos kForgetAfter{3600ll * 1'000'000'000};
+
+  explicit SessionRegistry(const Clock& clock) : clock_(clock) {}
+
+  Rejection Connect(std::uint64_t session, const v1::Hello& hello,
+                    std::weak_ptr<RowsChannel> channel);
+  void Disconnect(std::uint64_t session, std::string_view node);
+  void Seen(std::string_view node);
+  void Health(std::string_view node, const v1::NodeHealth& health);
+  void Counters(std::string_view node, const v1::AgentCounters& counters);
+
+  bool Connected(std::string_view node) const;
+  std::shared_ptr<RowsChannel> ChannelOf(std::string_view node) const;
+  std::vector<AgentFacts> Agents() const;  // by node
+  std::size_t connected_count() const;
+  AgentTotals Totals() const;
+
+ private:
+  struct Entry {
+    AgentFacts facts;
+    std::uint64_t session = 0;
+    std::weak_ptr<RowsChannel> channel;
+    MonoNs seen_mono;
+    std::uint64_t records = 0, messages_dropped = 0;
+    std::map<std::string, std::uint64_t> dropped;
+  };
+
+  void ForgetOld(MonoNs now);
+
+  const Clock& clock_;
+  mutable std::mutex mutex_;  // guards everything below
+  std::map<std::string, Entry, std::less<>> agents_;
+  AgentTotals totals_;
+};
+
+}  // namespace fathom::collector
+
+#endif  // FATHOM_COLLECTOR_AGENTS_SESSION_REGISTRY_H_

@@ -1,0 +1,96 @@
+#include "collector/api/api.h"
+
+#include "collector/api/job_json.h"
+#include "collector/api/web_bundle.h"
+#include "collector/export/report.h"
+
+namespace fathom::collector {
+namespace {
+
+Response NotFound(const Request& request) {
+  return Response::Error(404,
+                         "nothing at " + request.path + "; docs/formats/http_api.md lists all");
+}
+
+bool TakesPost(const std::vector<std::string>& at) {
+  if (at.size() < 4 || at[0] != "api" || at[1] != "v1") return false;
+  if (at[2] == "actions") return true;
+  if (at.size() != 5 || at[2] != "jobs") return false;
+  return at[4] == "profile" || at[4] == "trace" || at[4] == "stacks";
+}
+
+}  // namespace
+
+Response Api::Answer(const Request& request) const {
+  const auto& at = request.segments;
+  const bool reads = request.method == "GET" || request.method == "HEAD";
+  if (!reads && !(request.method == "POST" && TakesPost(at))) {
+    return Response::Error(405, "only GET is answered here");
+  }
+  if (at.empty()) return Page(request);
+  if (at[0] == "api") return AnswerApi(request);
+  if (at.size() == 1 && at[0] == "metrics") {
+    return {200, "text/plain; version=0.0.4; charset=utf-8", parts_.metrics(), ""};
+  }
+  if (at.size() == 1 && at[0] == "healthz") return Response::Json("{\"status\":\"ok\"}");
+  if (at.size() == 1 && at[0] == "readyz") return Ready();
+  return Page(request);
+}
+
+Response Api::AnswerApi(const Request& request) const {
+  const auto& at = request.segments;
+  if (at.size() < 3 || at[1] != "v1") return NotFound(request);
+  if (at[2] == "jobs" && at.size() == 3) return Jobs();
+  if (at[2] == "jobs") return AnswerJob(request);
+  if (at[2] == "verdicts" && at.size() == 3) return Verdicts(request);
+  if (at[2] == "verdicts" && at.size() == 4) return Verdict(at[3]);
+  if (at[2] == "actions") return Actions(request);
+  if (at[2] == "nodes" && at.size() == 3) return Nodes();
+  if (at[2] == "nodes" && at.size() == 4) return Node(at[3]);
+  return NotFound(request);
+}
+
+Response Api::Page(const Request& request) {
+  for (const WebFile& file : WebBundle()) {
+    if (file.path != request.path) continue;
+    const std::string etag(file.etag);
+    if (request.if_none_match == etag) return {304, std::string(file.type), "", etag};
+    return {200, std::string(file.type), std::string(file.bytes), etag};
+  }
+  return NotFound(request);
+}
+
+Response Api::Ready() const {
+  const std::string degraded = parts_.store.degraded();
+  const bool ready = parts_.ready();
+  JsonWriter json;
+  json.BeginObject().Field("ready", ready).Key("degraded").BeginArray();
+  if (!degraded.empty()) json.Value(degraded);
+  json.EndArray().EndObject();
+  Response response = Response::Json(json.Take());
+  // A store in memory does not keep the collector from doing its work: ready, but it tells.
+  response.status = ready ? 200 : 503;
+  return response;
+}
+
+Response Api::Verdicts(const Request& request) const {
+  const auto limit = request.Number("limit", 200);
+  const auto active = request.Number("active", 0);
+  if (!limit || !active || *limit < 1 || *limit > kMaxVerdicts) {
+    return Response::Error(400, "active is 0 or 1, limit a number from 1 to 1000");
+  }
+  JsonWriter json;
+  json.BeginObject().Key("verdicts").BeginArray();
+  for (const auto& e : parts_.store.Verdicts(request.Text("job"), *active != 0, *limit)) {
+    json.Raw(VerdictJson(e));
+  }
+  return Response::Json(json.EndArray().EndObject().Take());
+}
+
+Response Api::Verdict(const std::string& id) const {
+  const auto episode = parts_.store.Find(id);
+  if (!episode) return Response::Error(404, "no verdict " + id + "; see /api/v1/verdicts");
+  return Response::Json(VerdictJson(*episode));
+}
+
+}  // namespace fathom::collector

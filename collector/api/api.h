@@ -1,0 +1,95 @@
+// Answers every request but the event stream: /api/v1, /metrics, /healthz, /readyz and the page.
+//
+// Called by HttpServer on its threads, and by tests without a socket. docs/formats/http_api.md
+// is the contract. POST: a window of detail (jobs/JOB/profile), what is traced (…/trace), stacks
+// (…/stacks), and what fathom-cordon is told by a person (actions/…). Its members lie in api.cc
+// (routes), api_jobs.cc, api_nodes.cc, api_trace.cc and api_views.cc, by what they answer about.
+//
+// Thread-safety: thread-safe (reads thread-safe parts). Ownership: refers to Parts, which outlive
+// it; …/pictures asks agents for rows through them. Errors: JSON {"error": what to do} with 400,
+// 403, 404, 405, 409, 415, 429 or 503. Cost: jobs and verdicts cheap; …/report runs one diagnosis
+// (some ms, 0.3 s at 10,000 ranks), …/iterations writes one number a rank, iteration and series;
+// …/pictures, …/perfetto and …/communicators copy the job's window first.
+#ifndef FATHOM_COLLECTOR_API_API_H_
+#define FATHOM_COLLECTOR_API_API_H_
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "collector/agents/session_registry.h"
+#include "collector/evaluate/diagnoser.h"
+#include "collector/http/request.h"
+#include "collector/job/state/job_table.h"
+#include "collector/process/clock.h"
+#include "collector/store/node_history.h"
+#include "collector/store/store.h"
+#include "collector/verdict/verdict_ledger.h"
+#include "diagnosis/watch/watch.h"
+
+namespace fathom::collector {
+
+class Api {
+ public:
+  static constexpr std::int64_t kMaxIterations = 2000;
+  static constexpr std::int64_t kDefaultIterations = 300;
+  static constexpr std::int64_t kMaxVerdicts = 1000;
+
+  struct Parts {
+    JobTable& jobs;
+    SessionRegistry& registry;
+    VerdictLedger& ledger;
+    Diagnoser& diagnoser;
+    Store& store;
+    std::function<std::string()> metrics;  // Prometheus text
+    std::function<bool()> ready;           // everything was started
+    const Clock& clock;
+    NodeHistorySettings node_history;
+    // Opens a window of detail; empty: not offered.
+    std::function<absl::Status(JobState&, const WindowWish&)> profile{};
+    // Asks agents for rows that are missing; how many answers are on their way. Empty: none.
+    std::function<int(const std::shared_ptr<JobState>&, const diagnosis::RowsWanted&)> rows{};
+    // What fathom-cordon did and would do, as JSON, and who asks. Empty: there is none.
+    std::function<std::string(const Request&)> actions{};
+    // Tells fathom-cordon what a person wants. Set where `actions` is.
+    std::function<Response(const Request&)> command{};
+    // Switches sources of a job's tracers, and reads stacks of its ranks. Empty: not offered.
+    std::function<absl::Status(JobState&, const SwitchWish&)> trace{};
+    std::function<absl::Status(JobState&, const std::vector<RankId>&)> stacks{};
+  };
+
+  explicit Api(Parts parts) : parts_(std::move(parts)) {}
+
+  Response Answer(const Request& request) const;
+  // Job objects as they stand now, for a new listener; of all jobs when `job` is empty.
+  std::vector<std::string> JobObjects(const std::string& job) const;
+  // The report of a job of the table as proto-JSON.
+  std::string ReportOf(const JobState& job) const;
+
+ private:
+  Response AnswerApi(const Request& request) const;
+  Response Jobs() const;
+  Response AnswerJob(const Request& request) const;
+  Response Job(const JobState& job) const;
+  Response Iterations(const JobState& job, const Request& request) const;
+  Response Profile(JobState& job, const Request& request) const;
+  Response Trace(JobState& job, const Request& request) const;
+  Response Stacks(JobState& job, const Request& request) const;
+  Response Pictures(const std::shared_ptr<JobState>& job, const Request& request) const;
+  Response Perfetto(const JobState& job) const;
+  Response Communicators(const JobState& job, const Request& request) const;
+  Response Verdicts(const Request& request) const;
+  Response Verdict(const std::string& id) const;
+  Response Actions(const Request& request) const;
+  Response Nodes() const;
+  Response Node(const std::string& name) const;
+  Response Ready() const;
+  static Response Page(const Request& request);
+
+  const Parts parts_;
+};
+
+}  // namespace fathom::collector
+
+#endif  // FATHOM_COLLECTOR_API_API_H_

@@ -1,0 +1,97 @@
+// The part of Api below /api/v1/jobs.
+#include "collector/api/api.h"
+#include "collector/api/job_json.h"
+#include "collector/api/profile_json.h"
+#include "collector/export/report.h"
+#include "fathom/v1/report.pb.h"
+
+namespace fathom::collector {
+namespace {
+
+std::string JobObject(const JobState& job, const VerdictLedger& ledger) {
+  JsonWriter json;
+  json.BeginObject();
+  WriteJob(job.Figures(), ledger.Of(job.name()), json);
+  return json.EndObject().Take();
+}
+
+}  // namespace
+
+std::vector<std::string> Api::JobObjects(const std::string& name) const {
+  std::vector<std::string> objects;
+  for (const auto& job : parts_.jobs.All()) {
+    if (!name.empty() && job->name() != name) continue;
+    if (job->rank_count() > 0) objects.push_back(JobObject(*job, parts_.ledger));
+  }
+  return objects;
+}
+
+Response Api::Jobs() const {
+  JsonWriter json;
+  json.BeginObject().Key("jobs").BeginArray();
+  for (const std::string& object : JobObjects("")) json.Raw(object);
+  return Response::Json(json.EndArray().EndObject().Take());
+}
+
+Response Api::AnswerJob(const Request& request) const {
+  const auto& at = request.segments;
+  const std::string what = at.size() == 5 ? at[4] : "";
+  const auto job = parts_.jobs.Find(at[3]);
+  if (job == nullptr || job->rank_count() == 0) {
+    const auto stored = what == "report" ? parts_.store.FindJob(at[3]) : std::nullopt;
+    if (stored && !stored->report_json.empty()) return Response::Json(stored->report_json);
+    return Response::Error(404, "no job " + at[3] + "; see /api/v1/jobs");
+  }
+  if (at.size() == 4) return Job(*job);
+  if (what == "report") return Response::Json(ReportOf(*job));
+  if (what == "iterations") return Iterations(*job, request);
+  if (what == "profile") return Profile(*job, request);
+  if (what == "trace") return Trace(*job, request);
+  if (what == "stacks") return Stacks(*job, request);
+  if (what == "health") return Response::Json(HealthJson(*job, parts_.registry.Agents()));
+  if (what == "pictures") return Pictures(job, request);
+  if (what == "perfetto") return Perfetto(*job);
+  if (what == "communicators") return Communicators(*job, request);
+  return Response::Error(404,
+                         "a job has report, iterations, health, profile, trace, stacks, pictures, "
+                         "perfetto and communicators");
+}
+
+Response Api::Job(const JobState& job) const {
+  JsonWriter json;
+  json.BeginObject();
+  WriteJob(job.Figures(), parts_.ledger.Of(job.name()), json);
+  WriteMembers(job, parts_.diagnoser.Connected(), json);
+  return Response::Json(json.EndObject().Take());
+}
+
+Response Api::Profile(JobState& job, const Request& request) const {
+  if (request.method != "POST") return Response::Json(ProfileJson(job));
+  if (auto refused = RefusedUnlessJson(request)) return *std::move(refused);
+  const auto wish = ParseWish(request);
+  if (!wish) {
+    return Response::Error(400, "seconds is a number from 1 to 300, ranks a list like 0,3,5");
+  }
+  if (!parts_.profile) return Response::Error(503, "this collector opens no windows");
+  const absl::Status asked = parts_.profile(job, *wish);
+  if (!asked.ok()) return Response::Error(409, std::string(asked.message()));
+  return Response::Json(ProfileJson(job));
+}
+
+Response Api::Iterations(const JobState& job, const Request& request) const {
+  const auto after = request.Number("after", -1);
+  const auto limit = request.Number("limit", kDefaultIterations);
+  if (!after || !limit || *limit < 1 || *limit > kMaxIterations) {
+    return Response::Error(400, "after is a number, limit one from 1 to 2000");
+  }
+  return Response::Json(IterationsJson(job, *after, static_cast<std::size_t>(*limit)));
+}
+
+std::string Api::ReportOf(const JobState& job) const {
+  v1::Report report;
+  const auto fresh = parts_.diagnoser.DiagnoseNow(job);
+  BuildReport(fresh.view, fresh.diagnosis, parts_.ledger.Of(job.name()), "live", report);
+  return ToJson(report);
+}
+
+}  // namespace fathom::collector

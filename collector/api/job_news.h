@@ -1,0 +1,47 @@
+// Tells listeners what changed of a job: `job` when its object changed, `iterations` when there
+// are newer ones, `verdict` when one was opened, changed or closed.
+//
+// Called after each look at a job and by the verdict ledger. A job's object is sent at most once a
+// kGap unless its state or its verdicts changed.
+// Thread-safety: thread-safe. Cost: O(1) a call while nobody listens.
+#ifndef FATHOM_COLLECTOR_API_JOB_NEWS_H_
+#define FATHOM_COLLECTOR_API_JOB_NEWS_H_
+
+#include <map>
+#include <mutex>
+#include <string>
+
+#include "collector/http/event_hub.h"
+#include "collector/job/state/job_table.h"
+#include "collector/process/clock.h"
+#include "collector/verdict/verdict_ledger.h"
+
+namespace fathom::collector {
+
+class JobNews {
+ public:
+  static constexpr Nanos kGap{1'000'000'000};
+
+  JobNews(EventHub& hub, const JobTable& jobs, const Clock& clock)
+      : hub_(hub), jobs_(jobs), clock_(clock) {}
+
+  void Looked(const std::string& job, const VerdictLedger& ledger);
+  void Verdict(const Episode& episode);
+
+ private:
+  struct Told {
+    std::string headline;  // state, verdicts and sentence
+    std::int64_t iteration = -1;
+    MonoNs at;
+  };
+
+  EventHub& hub_;
+  const JobTable& jobs_;
+  const Clock& clock_;
+  std::mutex mutex_;  // guards told_
+  std::map<std::string, Told> told_;
+};
+
+}  // namespace fathom::collector
+
+#endif  // FATHOM_COLLECTOR_API_JOB_NEWS_H_

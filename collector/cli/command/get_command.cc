@@ -1,0 +1,135 @@
+#include "collector/cli/command/get_command.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
+#include "collector/cli/command/action_command.h"
+#include "collector/cli/command/verb.h"
+#include "collector/cli/render/verdict_view.h"
+#include "collector/cli/render/yaml.h"
+#include "collector/cli/report/ledger_block.h"
+#include "collector/cli/text/exit_code.h"
+#include "collector/cli/text/text.h"
+
+namespace fathom::cli {
+namespace {
+
+constexpr const char* kExamples =
+    "Examples:\n"
+    "  fathom get jobs\n"
+    "  fathom get verdicts -o wide\n"
+    "  fathom get ranks --job train -o json\n"
+    "  fathom get nodes --collector-http head:7070\n"
+    "  fathom get verdicts --node n17\n"
+    "  fathom get ledger train                  where its GPU time went\n"
+    "Exit code of `get verdicts`: 2 when an active verdict is established or supported.";
+
+bool AnyActiveConviction(const Json& verdicts) {
+  const std::vector<VerdictView> all = ReadVerdicts(verdicts);
+  return std::any_of(all.begin(), all.end(),
+                     [](const VerdictView& v) { return v.Convicts() && !v.closed; });
+}
+
+absl::StatusOr<Json> Fetch(const CollectorApi& api, const ListRequest& request) {
+  if (request.noun == "jobs") return api.Jobs();
+  if (request.noun == "nodes") return api.Nodes();
+  if (request.noun == "verdicts" && !request.node.empty()) return api.Node(request.node);
+  if (request.noun == "verdicts") return api.Verdicts(request.job, !request.all);
+  absl::StatusOr<std::string> job = OnlyJob(api, request.job);
+  if (!job.ok()) return job.status();
+  return request.noun == "ledger" ? api.Report(*job) : api.Health(*job);
+}
+
+std::string LedgerText(const Json& ledger, const ListStyle& style) {
+  const std::string block = LedgerBlock(ledger, style.terminal);
+  if (!block.empty()) return block;
+  return "no account is made of it: its ranks do not differ, so that no rows of it were fetched\n";
+}
+
+std::string Render(const std::string& noun, const Json& list, const ListStyle& style) {
+  if (list.empty()) return "";
+  if (noun == "jobs") return JobsTable(list, style);
+  if (noun == "nodes") return NodesTable(list, style);
+  return noun == "verdicts" ? VerdictsTable(list, style) : RanksTable(list, style);
+}
+
+int RunGet(const CollectorOptions& collector, const ListRequest& request) {
+  if (request.noun == "actions") {
+    return GetActions(request.cordon_http, collector.access, request.format);
+  }
+  absl::StatusOr<CollectorApi> api = ApiOf(collector);
+  if (!api.ok()) return Fail("get", api.status());
+  ListStyle style{LookAtTerminal(1), request.format == "wide", absl::ToUnixNanos(absl::Now())};
+  std::string out;
+  absl::StatusOr<int> code = Get(*api, request, style, &out);
+  if (!code.ok()) return Fail("get", code.status());
+  std::fputs(out.c_str(), stdout);
+  if (out.empty()) std::fprintf(stderr, "no %s\n", request.noun.c_str());
+  return collector.exit_zero ? kNothingFound : *code;
+}
+
+}  // namespace
+
+absl::StatusOr<std::string> OnlyJob(const CollectorApi& api, const std::string& job) {
+  if (!job.empty()) return job;
+  absl::StatusOr<Json> jobs = api.Jobs();
+  if (!jobs.ok()) return jobs.status();
+  std::vector<std::string> names;
+  for (const Json& each : ListField(*jobs, "jobs")) names.push_back(TextField(each, "name"));
+  if (names.size() == 1) return names[0];
+  if (names.empty()) return absl::NotFoundError("the collector knows no job yet; run one traced");
+  if (names.size() > 8) names.resize(8);
+  return absl::InvalidArgumentError(
+      Cat("there are several jobs; name one with --job: ", Join(names, ", ")));
+}
+
+std::string Serialize(const Json& value, const std::string& format) {
+  if (format == "yaml") return ToYaml(value);
+  return value.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+absl::StatusOr<int> Get(const CollectorApi& api, const ListRequest& request, const ListStyle& style,
+                        std::string* out) {
+  absl::StatusOr<Json> reply = Fetch(api, request);
+  if (!reply.ok()) return reply.status();
+  if (request.noun == "ledger") {
+    const Json& ledger = ObjectField(*reply, "ledger");
+    *out = IsText(request.format) ? LedgerText(ledger, style) : Serialize(ledger, request.format);
+    return kNothingFound;
+  }
+  const Json& list = ListField(*reply, request.noun.c_str());
+  *out = IsText(request.format) ? Render(request.noun, list, style)
+                                : Serialize(*reply, request.format);
+  return request.noun == "verdicts" && AnyActiveConviction(list) ? kCulpritFound : kNothingFound;
+}
+
+void AddGetVerb(CLI::App& root, Invocation* invocation) {
+  CLI::App* verb =
+      root.add_subcommand("get", "List jobs, ranks, verdicts, nodes or actions; a job's ledger");
+  auto collector = std::make_shared<CollectorOptions>();
+  auto request = std::make_shared<ListRequest>();
+  request->format = "table";
+  verb->add_option("NOUN", request->noun, "jobs, ranks, verdicts, nodes, actions or ledger")
+      ->required()
+      ->check(CLI::IsMember({"jobs", "ranks", "verdicts", "nodes", "actions", "ledger"}));
+  verb->add_option("-j,--job,JOB", request->job, "the job (ranks, verdicts, ledger)")
+      ->type_name("NAME");
+  verb->add_option("--node", request->node, "verdicts on this node, of all jobs")
+      ->type_name("NAME");
+  verb->add_flag("-a,--all", request->all, "closed verdicts too");
+  AddFormatOption(*verb, &request->format, "table, wide, json or yaml");
+  AddCollectorOptions(*verb, collector.get(), true);
+  verb->add_option("--cordon-http", request->cordon_http, "fathom-cordon's address (actions)")
+      ->type_name("HOST:PORT")
+      ->envname("FATHOM_CORDON_HTTP")
+      ->capture_default_str();
+  verb->footer(kExamples);
+  verb->callback([invocation, collector, request] {
+    invocation->action = [collector, request] { return RunGet(*collector, *request); };
+  });
+}
+
+}  // namespace fathom::cli

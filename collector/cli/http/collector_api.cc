@@ -1,0 +1,95 @@
+#include "collector/cli/http/collector_api.h"
+#include "collector/cli/text/text.h"
+
+namespace fathom::cli {
+namespace {
+
+absl::Status NotOurs(const HostPort& server, std::string_view why) {
+  return absl::InternalError(Cat("what answers at ", server.ToString(),
+                                 " is not a fathom-collector of this API (", why,
+                                 "); give its HTTP address with --collector-http HOST:PORT"));
+}
+
+absl::Status FromHttp(const HostPort& server, const HttpReply& reply) {
+  const Json body = Json::parse(reply.body, nullptr, /*allow_exceptions=*/false);
+  const std::string text = TextField(body, "error");
+  if (text.empty()) return NotOurs(server, Cat("HTTP status ", reply.status));
+  if (reply.status == 404) return absl::NotFoundError(text);
+  if (reply.status < 500) return absl::InvalidArgumentError(text);
+  return absl::FailedPreconditionError(text);
+}
+
+}  // namespace
+
+std::string UnreachableText(const HostPort& server, const absl::Status& why) {
+  return Cat("no collector answers at ", server.ToString(), " (", why.message(),
+             "); start fathom-collector, or name another with --collector-http HOST:PORT");
+}
+
+absl::StatusOr<Json> CollectorApi::Fetch(std::string_view path, const char* must_have) const {
+  return Read(client_.Get(path), must_have);
+}
+
+absl::StatusOr<Json> CollectorApi::Read(const absl::StatusOr<HttpReply>& reply,
+                                        const char* must_have) const {
+  if (!reply.ok()) {
+    if (absl::IsUnavailable(reply.status()) || absl::IsDeadlineExceeded(reply.status())) {
+      return absl::UnavailableError(UnreachableText(server(), reply.status()));
+    }
+    return NotOurs(server(), Message(reply.status()));
+  }
+  if (reply->status != 200) return FromHttp(server(), *reply);
+  Json body = Json::parse(reply->body, nullptr, /*allow_exceptions=*/false);
+  if (body.is_discarded()) return NotOurs(server(), "not JSON");
+  if (!body.is_object()) return NotOurs(server(), "not a JSON object");
+  if (*must_have != '\0' && !body.contains(must_have)) {
+    return NotOurs(server(), Cat("no field '", must_have, "'"));
+  }
+  return body;
+}
+
+absl::StatusOr<Json> CollectorApi::FetchJob(std::string_view job, std::string_view part) const {
+  return Fetch(Cat("/api/v1/jobs/", PercentEncode(job), part), "");
+}
+
+absl::StatusOr<Json> CollectorApi::AskProfile(std::string_view job, std::int64_t seconds,
+                                              std::string_view ranks) const {
+  const std::string path = Cat("/api/v1/jobs/", PercentEncode(job), "/profile?seconds=", seconds,
+                               ranks.empty() ? "" : Cat("&ranks=", PercentEncode(ranks)));
+  return Read(client_.Post(path, "{}"), "ranks");
+}
+
+absl::StatusOr<Json> CollectorApi::AskTrace(std::string_view job, std::string_view off,
+                                            std::string_view on, std::string_view ranks) const {
+  const std::string path =
+      Cat("/api/v1/jobs/", PercentEncode(job), "/trace?off=", PercentEncode(off),
+          "&on=", PercentEncode(on), "&ranks=", PercentEncode(ranks));
+  return Read(client_.Post(path, "{}"), "ranks");
+}
+
+absl::StatusOr<Json> CollectorApi::AskStacks(std::string_view job, std::string_view ranks) const {
+  const std::string path =
+      Cat("/api/v1/jobs/", PercentEncode(job), "/stacks?ranks=", PercentEncode(ranks));
+  return Read(client_.Post(path, "{}"), "ranks");
+}
+
+absl::StatusOr<Json> CollectorApi::Verdicts(std::string_view job, bool active_only) const {
+  std::string query;
+  if (!job.empty()) AppendTo(&query, "?job=", PercentEncode(job));
+  if (active_only) AppendTo(&query, query.empty() ? "?" : "&", "active=1");
+  return Fetch(Cat("/api/v1/verdicts", query), "verdicts");
+}
+
+absl::StatusOr<Json> CollectorApi::Node(std::string_view name) const {
+  return Fetch(Cat("/api/v1/nodes/", PercentEncode(name)), "verdicts");
+}
+
+absl::StatusOr<Json> CollectorApi::Verdict(std::string_view id) const {
+  return Fetch(Cat("/api/v1/verdicts/", PercentEncode(id)), "");
+}
+
+std::string CollectorApi::EventsPath(std::string_view job) {
+  return job.empty() ? "/api/v1/events" : Cat("/api/v1/events?job=", PercentEncode(job));
+}
+
+}  // namespace fathom::cli

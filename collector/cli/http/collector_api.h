@@ -1,0 +1,63 @@
+// The collector's HTTP API as the command line uses it: paths in, JSON out, errors in words.
+//
+// Used by get, explain, watch, profile, trace, doctor, export, by `run` for the report, and by
+// fathom-fleet for the path of events. Thread-safety: thread-compatible. Errors: one line that says
+// what to do, ready to be printed: kUnavailable (nobody answers), kInternal (an answer that is not
+// the API's), and the collector's own errors: kNotFound, kInvalidArgument, kFailedPrecondition.
+#ifndef FATHOM_COLLECTOR_CLI_HTTP_COLLECTOR_API_H_
+#define FATHOM_COLLECTOR_CLI_HTTP_COLLECTOR_API_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "absl/status/statusor.h"
+#include "collector/cli/http/http_client.h"
+#include "collector/cli/text/json_fields.h"
+
+namespace fathom::cli {
+
+class CollectorApi {
+ public:
+  explicit CollectorApi(HttpClient client) : client_(std::move(client)) {}
+
+  absl::StatusOr<Json> Jobs() const { return Fetch("/api/v1/jobs", "jobs"); }
+  absl::StatusOr<Json> Nodes() const { return Fetch("/api/v1/nodes", "nodes"); }
+  absl::StatusOr<Json> Node(std::string_view name) const;
+  absl::StatusOr<Json> Job(std::string_view job) const { return FetchJob(job, ""); }
+  absl::StatusOr<Json> Health(std::string_view job) const { return FetchJob(job, "/health"); }
+  absl::StatusOr<Json> Report(std::string_view job) const { return FetchJob(job, "/report"); }
+  // The newest window of detail of a job; AskProfile opens one.
+  absl::StatusOr<Json> Profile(std::string_view job) const { return FetchJob(job, "/profile"); }
+  absl::StatusOr<Json> AskProfile(std::string_view job, std::int64_t seconds,
+                                  std::string_view ranks) const;
+  // The newest order to switch sources, and the stacks asked for last; Ask… orders.
+  absl::StatusOr<Json> Trace(std::string_view job) const { return FetchJob(job, "/trace"); }
+  absl::StatusOr<Json> AskTrace(std::string_view job, std::string_view off, std::string_view on,
+                                std::string_view ranks) const;
+  absl::StatusOr<Json> Stacks(std::string_view job) const { return FetchJob(job, "/stacks"); }
+  absl::StatusOr<Json> AskStacks(std::string_view job, std::string_view ranks) const;
+  absl::StatusOr<Json> Verdicts(std::string_view job, bool active_only) const;
+  absl::StatusOr<Json> Verdict(std::string_view id) const;
+
+  const HostPort& server() const { return client_.server(); }
+
+  // The path of the event stream; `job` may be empty for all.
+  static std::string EventsPath(std::string_view job);
+
+ private:
+  // `must_have`: a field without which the answer is not this API's; empty for none.
+  absl::StatusOr<Json> Fetch(std::string_view path, const char* must_have) const;
+  absl::StatusOr<Json> Read(const absl::StatusOr<HttpReply>& reply, const char* must_have) const;
+  absl::StatusOr<Json> FetchJob(std::string_view job, std::string_view part) const;
+
+  HttpClient client_;
+};
+
+// What to print when `server` did not answer.
+std::string UnreachableText(const HostPort& server, const absl::Status& why);
+
+}  // namespace fathom::cli
+
+#endif  // FATHOM_COLLECTOR_CLI_HTTP_COLLECTOR_API_H_

@@ -1,0 +1,268 @@
+#include "collector/evaluate/diagnoser.h"
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "diagnosis/engine/look_ahead.h"
+#include "diagnosis/watch/stall.h"
+#include "diagnosis/watch/totals.h"
+
+namespace fathom::collector {
+namespace {
+
+JobMoment MomentOf(const JobFigures& figures, const Clock& clock) {
+  return {.job = figures.name,
+          .started = figures.started,
+          .iteration = Iteration(figures.iteration),
+          .wall = clock.Wall(),
+          .mono = clock.Mono(),
+          .recalled = figures.recalled};
+}
+
+std::map<RankId, std::string> OutOfSight(const diagnosis::JobView& view) {
+  std::map<RankId, std::string> ranks;
+  for (const diagnosis::RankFacts& facts : view.ranks) {
+    if (!facts.agent_reachable && !diagnosis::IsDead(facts)) ranks.emplace(facts.rank, facts.node);
+  }
+  return ranks;
+}
+
+bool NewestIsIrregular(const diagnosis::JobView& view, const diagnosis::Suspicion& suspicion) {
+  return !view.window.empty() && !suspicion.irregular.empty() &&
+         suspicion.irregular.back().index == view.window.back().index;
+}
+
+}  // namespace
+
+Diagnoser::Diagnoser(Parts parts, DiagnosisFunctions functions, diagnosis::DiagnosisConfig config,
+                     Nanos job_timeout, const LookPace& pace)
+    : parts_(std::move(parts)),
+      functions_(std::move(functions)),
+      config_(config),
+      ahead_(diagnosis::LookingAhead(config)),
+      job_timeout_(job_timeout),
+      pace_(pace) {}
+
+void Diagnoser::Notify(const std::string& job) {
+  const std::lock_guard lock(mutex_);
+  if (news_.insert(job).second) wake_.notify_one();
+}
+
+void Diagnoser::Stop() {
+  const std::lock_guard lock(mutex_);
+  stop_ = true;
+  wake_.notify_all();
+}
+
+void Diagnoser::Run() {
+  for (;;) {
+    const Nanos next = RunDue();
+    ++turns_;
+    std::unique_lock lock(mutex_);
+    // News may make a job due at once; 10 ms, so that what comes together is looked at together.
+    if (next > Nanos(0)) {
+      wake_.wait_for(lock, std::chrono::nanoseconds(std::min(next, LookSchedule::kGap).count),
+                     [this] { return stop_ || !news_.empty(); });
+      if (!stop_ && !news_.empty()) {
+        wake_.wait_for(lock, std::chrono::milliseconds(10), [this] { return stop_; });
+      }
+    }
+    if (stop_) return;
+  }
+}
+
+Nanos Diagnoser::RunDue() {
+  std::set<std::string> news;
+  {
+    const std::lock_guard lock(mutex_);
+    news.swap(news_);
+  }
+  const auto jobs = parts_.jobs.All();
+  Nanos next = LookSchedule::kIdle;
+  for (const auto& job : jobs) {
+    Watched& watched = WatchedOf(*job);
+    watched.news = watched.news || news.contains(job->name());
+    next = std::min(next, LookIfDue(job, watched));
+  }
+  std::erase_if(watched_, [&](const auto& entry) { return !parts_.jobs.Find(entry.first); });
+  parts_.ledger.CloseAbsent(
+      parts_.clock.Wall(), parts_.clock.Mono(), job_timeout_,
+      [this](const std::string& job) { return parts_.jobs.Find(job) != nullptr; });
+  return next;
+}
+
+Diagnoser::Watched& Diagnoser::WatchedOf(const JobState& job) {
+  return watched_.try_emplace(job.name(), Watched{.schedule = LookSchedule(pace_)}).first->second;
+}
+
+LookReasons Diagnoser::ReasonsFor(const JobState& job, const Watched& watched) {
+  const JobState::Progress progress = job.progress();
+  // The look that asked for rows is not over yet: its second half is not kept waiting.
+  const bool rows_are_in =
+      watched.rows_deadline.known() && parts_.requests.Outstanding(job.name()) == 0;
+  return {watched.news, rows_are_in, progress.newest, progress.whole, progress.partial_since};
+}
+
+Nanos Diagnoser::LookIfDue(const std::shared_ptr<JobState>& job, Watched& watched) {
+  const MonoNs begin = parts_.clock.Mono();
+  const LookReasons reasons = ReasonsFor(*job, watched);
+  if (const Nanos left = watched.schedule.Left(reasons, begin); left > Nanos(0)) return left;
+  const Nanos cpu = parts_.clock.ThreadCpu();
+  watched.news = false;
+  Look(job, watched);
+  const MonoNs end = parts_.clock.Mono();
+  watched.schedule.Looked(reasons, watched.findings, begin, end, parts_.clock.ThreadCpu() - cpu);
+  {
+    const std::lock_guard lock(mutex_);
+    latencies_.look.Observe(end - begin);
+  }
+  return watched.schedule.Left(ReasonsFor(*job, watched), end);
+}
+
+void Diagnoser::Look(const std::shared_ptr<JobState>& job, Watched& watched) {
+  const bool ended = job->UpdateEnded(parts_.clock.Mono() - job_timeout_);
+  const JobFigures figures = job->Figures();
+  if (figures.ranks == 0) return;
+  if (watched.incarnation == 0 && parts_.met) parts_.met(*job);
+  const JobMoment moment = MomentOf(figures, parts_.clock);
+  if (watched.incarnation != 0 && watched.incarnation != figures.incarnation) {
+    parts_.ledger.Restart(moment);
+    watched = Watched{.schedule = watched.schedule};
+  }
+  watched.incarnation = figures.incarnation;
+  watched.findings = {};
+  if (!ended) {
+    watched.ended = false;
+    LookAtRunning(job, watched, moment);
+  } else if (!watched.ended) {
+    watched.ended = true;
+    watched.rows_deadline = MonoNs();
+    watched.asked_for.reset();
+    parts_.ledger.Conclude(moment, DiagnoseNow(*job).diagnosis);
+    if (parts_.ended) parts_.ended(*job);
+  } else {
+    return;
+  }
+  if (parts_.looked) parts_.looked(*job);
+}
+
+NodeConnected Diagnoser::Connected() const {
+  return [this](std::string_view node) { return parts_.registry.Connected(node); };
+}
+
+void Diagnoser::LookAtRunning(const std::shared_ptr<JobState>& job, Watched& watched,
+                              const JobMoment& moment) {
+  const bool asked = watched.rows_deadline.known();
+  if (asked && AwaitsRows(*job, watched)) {
+    watched.findings.uneasy = true;
+    return;
+  }
+  watched.rows_deadline = MonoNs();
+  std::optional<Sight> sight = std::exchange(watched.asked_for, std::nullopt);
+  if (!sight) sight = See(*job, watched, moment);
+  const diagnosis::Suspicion& suspicion = sight->suspicion;
+  const bool suspicious = suspicion.slow || suspicion.stalled || suspicion.differs;
+  watched.findings.uneasy = suspicious || NewestIsIrregular(sight->view, suspicion);
+  if (!suspicious) return;
+  if (!asked && AskForRows(job, suspicion.rows, watched)) {
+    // Of stalled ranks the newest facts count.
+    if (!suspicion.stalled) watched.asked_for = std::move(sight);
+    return;
+  }
+  Judge(*job, *std::move(sight), watched, moment);
+}
+
+Diagnoser::Sight Diagnoser::See(JobState& job, Watched& watched, JobMoment moment) {
+  Sight sight{job.View(Connected()), {}};
+  diagnosis::Episode asked_ahead = std::exchange(watched.ahead, {});
+  if (sight.view.episode.onset.value < 0) sight.view.episode = asked_ahead;
+  sight.suspicion = functions_.watch(sight.view, config_);
+  job.SetSuspicion(sight.suspicion);
+  if (sight.suspicion.slow || sight.suspicion.stalled || sight.suspicion.differs) {
+    if (!watched.suspected.known()) watched.suspected = moment.mono;
+    return sight;
+  }
+  watched.suspected = MonoNs();
+  watched.localized = false;
+  moment.repeated = watched.foreseen == EvidenceOf(sight.view);
+  parts_.ledger.Update(moment, sight.suspicion, nullptr);
+  if (moment.repeated) {
+    watched.ahead = std::move(asked_ahead);
+    return sight;
+  }
+  // Of short iterations another comes before the next look anyway.
+  if (sight.suspicion.expected < LookSchedule::kGap) return sight;
+  if (!diagnosis::MayBeSlowSoon(sight.view, sight.suspicion, config_)) return sight;
+  diagnosis::Suspicion ahead = functions_.watch(sight.view, ahead_);
+  if (ahead.slow) sight = {std::move(sight.view), std::move(ahead), true};
+  return sight;
+}
+
+bool Diagnoser::AwaitsRows(const JobState& job, const Watched& watched) {
+  const bool outstanding = parts_.requests.Outstanding(job.name()) > 0;
+  return outstanding && parts_.clock.Mono() < watched.rows_deadline;
+}
+
+bool Diagnoser::AskForRows(const std::shared_ptr<JobState>& job,
+                           const diagnosis::RowsWanted& wanted, Watched& watched) {
+  if (wanted.empty()) return false;
+  const MonoNs now = parts_.clock.Mono();
+  if (parts_.requests.Ask(job, job->MissingRows(wanted), kRowsTimeout) == 0) return false;
+  watched.rows_deadline = now + kRowsTimeout;
+  return true;
+}
+
+void Diagnoser::Judge(JobState& job, Sight sight, Watched& watched, JobMoment moment) {
+  if (sight.ahead) watched.foreseen = EvidenceOf(sight.view);
+  job.FillRows(sight.suspicion.rows, sight.view);
+  const diagnosis::Diagnosis diagnosis =
+      functions_.diagnose(sight.view, sight.suspicion, sight.ahead ? ahead_ : config_);
+  const Evidence before = std::exchange(watched.judged, EvidenceOf(sight.view));
+  if (!sight.ahead) {
+    // A stall brings no new data, and what is said of it is confirmed by that.
+    moment.repeated = !sight.suspicion.stalled && before == watched.judged;
+    return Localize(job, sight, diagnosis, watched, std::move(moment));
+  }
+  watched.ahead.asked = std::move(sight.suspicion.rows.ranks);
+  parts_.ledger.Foresee(moment, diagnosis);
+}
+
+Diagnoser::Evidence Diagnoser::EvidenceOf(const diagnosis::JobView& view) {
+  Evidence evidence;
+  if (!view.window.empty()) evidence.newest = view.window.back().index;
+  for (const diagnosis::IterationSummary& it : view.window) evidence.reports += it.ranks.size();
+  for (const auto& [rank, rows] : view.rows) evidence.ops += rows.ops.size();
+  return evidence;
+}
+
+void Diagnoser::Localize(JobState& job, const Sight& sight, const diagnosis::Diagnosis& diagnosis,
+                         Watched& watched, JobMoment moment) {
+  job.SetDiagnosis(diagnosis);
+  moment.out_of_sight = OutOfSight(sight.view);
+  const bool opened = parts_.ledger.Update(moment, sight.suspicion, &diagnosis);
+  watched.findings.verdict_waits = sight.suspicion.stalled && parts_.ledger.Waits(moment.job);
+  if (!opened || watched.localized) return;
+  watched.localized = true;
+  const std::lock_guard lock(mutex_);
+  latencies_.localization.Observe(parts_.clock.Mono() - watched.suspected);
+}
+
+Diagnoser::Fresh Diagnoser::DiagnoseNow(const JobState& job) const {
+  Fresh fresh{job.View(Connected()), {}};
+  const diagnosis::Suspicion suspicion = functions_.watch(fresh.view, config_);
+  job.FillRows(suspicion.rows, fresh.view);
+  fresh.diagnosis = functions_.diagnose(fresh.view, suspicion, config_);
+  fresh.diagnosis.ranks = diagnosis::TotalsOf(fresh.view);
+  return fresh;
+}
+
+Diagnoser::Latencies Diagnoser::latencies() const {
+  const std::lock_guard lock(mutex_);
+  return latencies_;
+}
+
+}  // namespace fathom::collector

@@ -1,0 +1,66 @@
+#include "collector/fleet/agent_call.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace fathom::simulate {
+
+AgentCall::AgentCall(v1::AgentService::Stub& stub, Listener listener)
+    : listener_(std::move(listener)) {
+  stub.async()->Connect(&context_, this);
+  AddHold();  // writes begin outside of gRPC's callbacks
+  StartRead(&in_);
+  StartCall();
+}
+
+void AgentCall::Send(v1::AgentMessage message) {
+  const std::lock_guard lock(mutex_);
+  if (closing_ || broken_) return;
+  message.set_number(++sent_);
+  queue_.push_back(std::move(message));
+  WriteNextLocked();
+}
+
+void AgentCall::Close() {
+  const std::lock_guard lock(mutex_);
+  if (closing_) return;
+  closing_ = true;
+  WriteNextLocked();
+  RemoveHold();
+}
+
+void AgentCall::WriteNextLocked() {
+  if (writing_ || closed_) return;
+  if (broken_) queue_.clear();
+  if (!queue_.empty()) {
+    out_ = std::move(queue_.front());
+    queue_.pop_front();
+    writing_ = true;
+    StartWrite(&out_);
+  } else if (closing_) {
+    closed_ = true;
+    StartWritesDone();
+  }
+}
+
+void AgentCall::OnWriteDone(bool ok) {
+  const std::lock_guard lock(mutex_);
+  writing_ = false;
+  broken_ = broken_ || !ok;
+  WriteNextLocked();
+}
+
+void AgentCall::OnReadDone(bool ok) {
+  if (!ok) {
+    const std::lock_guard lock(mutex_);
+    broken_ = true;
+    return;
+  }
+  const std::uint64_t before = std::exchange(confirmed_, std::max(confirmed_, in_.acknowledged()));
+  listener_.heard(in_, confirmed_ - before);
+  StartRead(&in_);
+}
+
+void AgentCall::OnDone(const grpc::Status& status) { listener_.over(status); }
+
+}  // namespace fathom::simulate

@@ -1,0 +1,85 @@
+#include "collector/job/rows/row_conversion.h"
+
+#include "fathom/v1/row.pb.h"
+#include "fathom/v1/summary.pb.h"
+
+namespace fathom::collector {
+namespace {
+
+Nanos Us(std::uint32_t us) { return Nanos(std::int64_t{us} * 1000); }
+
+}  // namespace
+
+diagnosis::CommOp ToCommOp(const v1::CommOp& op, Iteration iteration) {
+  diagnosis::CommOp row;
+  row.group = GroupId(op.group());
+  row.sequence = Sequence(op.sequence());
+  if (op.kind() < kCollectiveKindCount) row.kind = static_cast<CollectiveKind>(op.kind());
+  if (op.data_type() < kDataTypeCount) row.data_type = static_cast<DataType>(op.data_type());
+  row.bytes = op.bytes();
+  row.peer = RankId(op.peer());
+  row.thread = op.thread_id();
+  row.iteration = iteration;
+  row.enter = MonoNs(op.enter_ns());
+  row.api_return = MonoNs(op.return_ns());
+  row.exec_start = MonoNs(op.exec_start_ns());
+  row.end = MonoNs(op.end_ns());
+  row.wait_start = MonoNs(op.wait_start_ns());
+  row.wait_end = MonoNs(op.wait_end_ns());
+  row.cpu_at_enter = Nanos(op.cpu_at_enter_ns());
+  row.runqueue_at_enter = Nanos(op.runqueue_at_enter_ns());
+  row.failed = op.failed();
+  row.launches = op.launches();
+  row.launching = Nanos(op.launch_ns());
+  row.device_wait = Nanos(op.gpu_wait_ns());
+  return row;
+}
+
+std::optional<diagnosis::Mark> ToMark(const v1::Mark& mark, Iteration iteration) {
+  diagnosis::Mark row;
+  if (mark.kind() == "gc") {
+    row.kind = diagnosis::MarkKind::kGc;
+  } else if (mark.kind() == "dataloader") {
+    row.kind = diagnosis::MarkKind::kDataLoader;
+  } else {
+    return std::nullopt;
+  }
+  row.begin = MonoNs(mark.begin_ns());
+  row.end = MonoNs(mark.end_ns());
+  row.thread = mark.thread_id();
+  row.iteration = iteration;
+  return row;
+}
+
+diagnosis::RankIteration ToRankIteration(const v1::SummaryBatch& batch, int i, MonoNs begin) {
+  diagnosis::RankIteration row;
+  row.rank = RankId(batch.rank());
+  row.begin = begin;
+  row.duration = Us(batch.duration_us(i));
+  row.cpu = Us(batch.cpu_us(i));
+  row.runqueue = Us(batch.runqueue_us(i));
+  row.blocked = Us(batch.blocked_us(i));
+  row.gc = Us(batch.gc_us(i));
+  row.dataloader = Us(batch.dataloader_us(i));
+  row.ops = batch.op_count(i);
+  for (const auto& g : batch.groups()) {
+    if (g.count(i) == 0) continue;
+    row.groups.push_back({GroupId(g.group()), g.count(i), Us(g.elapsed_us(i)), Us(g.min_us(i)),
+                          Us(g.max_us(i)), Us(g.first_us(i))});
+  }
+  return row;
+}
+
+std::optional<diagnosis::FunctionCall> ToFunctionCall(const v1::Mark& mark, Iteration iteration) {
+  const bool told = mark.kind() == "function" && !mark.name().empty() && mark.end_ns() > 0;
+  if (!told) return std::nullopt;
+  diagnosis::FunctionCall call;
+  call.name = mark.name();
+  call.begin = MonoNs(mark.begin_ns());
+  call.end = MonoNs(mark.end_ns());
+  call.thread = mark.thread_id();
+  call.iteration = iteration;
+  return call;
+}
+
+}  // namespace fathom::collector

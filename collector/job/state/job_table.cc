@@ -1,0 +1,63 @@
+#include "collector/job/state/job_table.h"
+
+#include <algorithm>
+
+namespace fathom::collector {
+
+std::shared_ptr<JobState> JobTable::Find(std::string_view name) const {
+  const std::lock_guard lock(mutex_);
+  const auto at = jobs_.find(name);
+  return at == jobs_.end() ? nullptr : at->second;
+}
+
+std::shared_ptr<JobState> JobTable::FindOrAdd(const std::string& name) {
+  const std::lock_guard lock(mutex_);
+  const auto at = jobs_.find(name);
+  if (at != jobs_.end()) return at->second;
+  if (jobs_.size() >= limits_.max_jobs && !ForgetOldestEnded()) return nullptr;
+  return jobs_.emplace(name, std::make_shared<JobState>(name, clock_)).first->second;
+}
+
+bool JobTable::ForgetOldestEnded() {
+  auto oldest = jobs_.end();
+  WallNs seen;
+  for (auto at = jobs_.begin(); at != jobs_.end(); ++at) {
+    const JobFigures figures = at->second->Figures();
+    if (!figures.ended || (oldest != jobs_.end() && figures.last_seen >= seen)) continue;
+    oldest = at;
+    seen = figures.last_seen;
+  }
+  if (oldest == jobs_.end()) return false;
+  jobs_.erase(oldest);
+  return true;
+}
+
+std::vector<std::shared_ptr<JobState>> JobTable::All() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<std::shared_ptr<JobState>> all;
+  all.reserve(jobs_.size());
+  for (const auto& [name, job] : jobs_) all.push_back(job);
+  return all;
+}
+
+std::size_t JobTable::Used() const {
+  std::size_t used = 0;
+  for (const auto& [name, job] : jobs_) used += job->rank_count();
+  return used;
+}
+
+bool JobTable::HasRoom() const {
+  const std::lock_guard lock(mutex_);
+  if (jobs_.size() < limits_.max_jobs && Used() < limits_.max_ranks) return true;
+  return std::any_of(jobs_.begin(), jobs_.end(),
+                     [](const auto& each) { return each.second->Figures().ended; });
+}
+
+std::size_t JobTable::MakeRoom() {
+  const std::lock_guard lock(mutex_);
+  std::size_t used = Used();
+  while (used >= limits_.max_ranks && ForgetOldestEnded()) used = Used();
+  return limits_.max_ranks - std::min(limits_.max_ranks, used);
+}
+
+}  // namespace fathom::collector

@@ -1,0 +1,57 @@
+// All jobs the collector knows, by name.
+//
+// Written by collector/ingest (jobs appear with their first rank), read by everybody. Bounded: at
+// most `max_jobs`, and `max_ranks` over all of them; an ended job makes room for a new one, oldest
+// first.
+//
+// Thread-safety: thread-safe (one lock for the map; each JobState has its own). Ownership: shared,
+// so that a reader may finish with a job that was forgotten meanwhile.
+// Errors: nothing where the bound is reached. Cost: O(log jobs); MakeRoom() O(jobs).
+#ifndef FATHOM_COLLECTOR_JOB_STATE_JOB_TABLE_H_
+#define FATHOM_COLLECTOR_JOB_STATE_JOB_TABLE_H_
+
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "collector/job/state/job_state.h"
+#include "collector/process/clock.h"
+
+namespace fathom::collector {
+
+struct JobLimits {
+  std::size_t max_jobs = 256;
+  std::size_t max_ranks = 200'000;
+};
+
+class JobTable {
+ public:
+  JobTable(const Clock& clock, JobLimits limits) : clock_(clock), limits_(limits) {}
+
+  std::shared_ptr<JobState> Find(std::string_view name) const;
+  // Nothing when full of running jobs.
+  std::shared_ptr<JobState> FindOrAdd(const std::string& name);
+  std::vector<std::shared_ptr<JobState>> All() const;  // by name
+  // Ranks that may still be added. Where there is no room left, ended jobs are forgotten for it,
+  // the oldest first.
+  std::size_t MakeRoom();
+  // Whether another job and another rank would be taken, be it in the place of an ended one.
+  bool HasRoom() const;
+
+ private:
+  bool ForgetOldestEnded();
+  std::size_t Used() const;
+
+  const Clock& clock_;
+  const JobLimits limits_;
+  mutable std::mutex mutex_;  // guards jobs_
+  std::map<std::string, std::shared_ptr<JobState>, std::less<>> jobs_;
+};
+
+}  // namespace fathom::collector
+
+#endif  // FATHOM_COLLECTOR_JOB_STATE_JOB_TABLE_H_

@@ -1,0 +1,41 @@
+// What was learnt of a job's iteration times: those judged lately, and the slow episode they are
+// in.
+//
+// Kept by store/learnt_keeper while the job runs, handed back to JobState by a collector that has
+// just started: what it would learn anew of a job that is slow is that slow is usual.
+//
+// Model: of the same life of the job if as many ranks were restarted as often, and the first
+// process is older than the record. The first rank that reports gives iterations their numbers, and
+// after a restart that may be another one, or an agent that counts from anew: they are found again
+// by when they began, or by how many must have passed since, as exactly as times tell
+// (kPassedShare). What would be before the first iteration is left out.
+//
+// Units: wall clock of nodes for iterations, of the collector for `kept`. Thread-safety: plain
+// value; pure functions. Errors: nothing where it does not fit.
+#ifndef FATHOM_COLLECTOR_JOB_SUMMARIES_LEARNT_H_
+#define FATHOM_COLLECTOR_JOB_SUMMARIES_LEARNT_H_
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "diagnosis/model/job_view.h"
+
+namespace fathom::collector {
+
+struct Learnt {
+  WallNs kept;
+  std::uint32_t world_size = 0;
+  std::uint32_t restart_count = 0;
+  diagnosis::Episode episode;
+  std::vector<diagnosis::PastIteration> past;
+};
+
+// With the numbers that `window` gives. Nothing: the two do not go together. Requires: window is
+// not empty; both are ascending.
+std::optional<Learnt> Renumbered(const Learnt& learnt,
+                                 const std::vector<diagnosis::IterationSummary>& window);
+
+}  // namespace fathom::collector
+
+#endif  // FATHOM_COLLECTOR_JOB_SUMMARIES_LEARNT_H_

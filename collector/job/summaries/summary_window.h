@@ -1,0 +1,135 @@
+// The bounded window of iteration summaries of one job: what Watch() looks at and the page shows.
+//
+// Owned by JobState; written in summary_window.cc, read in summary_window_read.cc. Rows of all
+// ranks lie in shared slots (iteration_slots.h), placed by iteration_aligner.h. An iteration that
+// leaves the slots is folded: late arrival and wait of each rank are computed over the members of
+// each communicator and kept as four bytes a rank; its duration stays in a strip of the last
+// kStripIterations.
+//
+//   strip    |···················································|  per job, 2,000 iterations
+//   history                     |································|  4 bytes a rank, 300 iterations
+//   slots         |pinned onset|                      |··········|  exact, 20 to 96 iterations
+//
+// The number of slots follows from kDetailBytesPerRank and the widest rank (most communicators).
+// Units: ns in rows; µs in HeatCell. Wall times are those of the first rank that reported.
+// Thread-safety: thread-compatible (JobState's lock). Cost: Add O(1) a row; folding
+// O(rank rows × log) once an iteration; bytes() O(ranks).
+#ifndef FATHOM_COLLECTOR_JOB_SUMMARIES_SUMMARY_WINDOW_H_
+#define FATHOM_COLLECTOR_JOB_SUMMARIES_SUMMARY_WINDOW_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "collector/admission/reject_reason.h"
+#include "collector/job/summaries/iteration_aligner.h"
+#include "collector/job/summaries/iteration_slots.h"
+#include "collector/job/summaries/rank_window.h"
+#include "diagnosis/model/job_view.h"
+#include "diagnosis/model/verdict.h"
+
+namespace fathom::v1 {
+class SummaryBatch;
+}
+
+namespace fathom::collector {
+
+struct StripEntry {
+  std::int64_t iteration = -1;
+  WallNs begin;
+  Nanos duration;  // median over the ranks
+  bool irregular = false;
+};
+
+class SummaryWindow {
+ public:
+  SummaryWindow();
+
+  struct Added {
+    int rows = 0;
+    int repeats = 0;
+    int too_old = 0;
+    Rejection rejected;
+  };
+  // Requires: the batch is valid (ingest/validate.h).
+  Added Add(const v1::SummaryBatch& batch);
+
+  std::vector<diagnosis::IterationSummary> View() const;
+  // The newest `limit` strip entries with index > after, ascending, durations of the live ones
+  // computed now.
+  std::vector<StripEntry> Strip(std::int64_t after, std::size_t limit) const;
+  // One cell a rank (in the order of ranks()) for each of the iterations asked for.
+  std::vector<std::vector<HeatCell>> Heat(const std::vector<std::int64_t>& iterations) const;
+  std::vector<RankId> ranks() const;
+
+  std::int64_t newest() const { return slots_.newest(); }
+  // The newest iteration that all ranks have reported that ever reported one; -1: none yet.
+  std::int64_t whole() const { return whole_; }
+  std::int64_t iterations_seen() const { return iterations_seen_; }
+  Nanos RecentDuration(std::size_t iterations) const;  // median of the last complete ones; 0: none
+  // Own count of a rank for an iteration of the job; -1 if it is not known.
+  std::int64_t OwnIteration(RankId rank, std::int64_t iteration) const;
+  std::int64_t JobIteration(RankId rank, std::int64_t own) const;
+  // Whether the rank has told of the iteration, or may have: it has left the window.
+  bool MayHaveTold(RankId rank, std::int64_t iteration) const;
+  // Ops of the rank in the newest iteration that it told of; 0: none.
+  std::size_t OpsOf(RankId rank) const;
+
+  // The newest boundary of a rank: its op on its anchor's communicator, and how far the sequence
+  // moves an iteration (0: not known).
+  struct Anchor {
+    GroupId group;
+    std::uint64_t sequence = 0;
+    std::int64_t iteration = -1;  // of the job, that it closed
+    std::uint64_t step = 0;
+  };
+  std::optional<Anchor> AnchorOf(RankId rank) const;
+
+  void MarkIrregular(const std::vector<diagnosis::IrregularIteration>& irregular);
+  void Pin(std::int64_t onset);
+  void Unpin() { slots_.Unpin(); }
+  // Durations of iterations that are complete and were not handed out before, for the histogram.
+  std::vector<Nanos> TakeCompleted(bool job_over);
+  void Clear();
+
+  std::size_t slots() const { return slots_.size(); }
+  std::size_t BytesOf(RankId rank) const;
+  std::uint64_t unanchored() const { return aligner_.unanchored(); }
+
+ private:
+  struct RankEntry {
+    RankWindow window;
+    std::optional<std::int64_t> offset;  // job's iteration − own iteration
+    Anchor anchor{};
+  };
+
+  RankEntry& Entry(RankId rank);
+  static void NoteAnchor(const v1::SummaryBatch& batch, std::int64_t last_placed, Anchor& anchor);
+  bool PutRow(RankEntry& entry, std::int64_t iteration, const diagnosis::RankIteration& row,
+              WallNs begin, Added& added);
+  void FitSlots(std::size_t columns);
+  void Fold(std::size_t slot, std::int64_t iteration);
+  std::vector<HeatCell> Cells(std::size_t slot) const;
+  Nanos MedianDuration(std::size_t slot) const { return MedianDurations({slot}).front(); }
+  std::vector<Nanos> MedianDurations(const std::vector<std::size_t>& slots) const;
+  StripEntry* FindStrip(std::int64_t iteration);
+  void NoteStrip(std::int64_t iteration, WallNs begin);
+
+  IterationSlots slots_;
+  std::vector<WallNs> begin_;         // by slot
+  std::vector<std::size_t> reports_;  // ranks that reported, by slot
+  IterationAligner aligner_;
+  std::map<RankId, RankEntry> entries_;
+  std::deque<StripEntry> strip_;  // ascending
+  std::size_t widest_ = 1;
+  std::int64_t iterations_seen_ = 0;
+  std::int64_t completed_up_to_ = -1;
+  std::int64_t whole_ = -1;
+};
+
+}  // namespace fathom::collector
+
+#endif  // FATHOM_COLLECTOR_JOB_SUMMARIES_SUMMARY_WINDOW_H_

@@ -1,0 +1,177 @@
+#include "collector/metrics/prometheus_exporter.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "collector/api/job_json.h"
+#include "collector/metrics/login_metric.h"
+#include "collector/metrics/metric_page.h"
+
+namespace fathom::collector {
+namespace {
+
+double Seconds(WallNs t) { return static_cast<double>(t.ns) * 1e-9; }
+double Number(std::uint64_t n) { return static_cast<double>(n); }
+
+std::string Name(std::string_view text) { return std::string(text); }
+
+struct JobRow {
+  JobFigures figures;
+  IterationHistogram histogram;
+  bool hung = false;
+};
+
+std::vector<JobRow> JobRows(const JobTable& jobs, const VerdictLedger& ledger) {
+  std::vector<JobRow> rows;
+  for (const auto& job : jobs.All()) {
+    JobRow row{job->Figures(), job->Histogram(), false};
+    if (row.figures.ranks == 0) continue;
+    row.hung = JobStateName(row.figures, ledger.Of(job->name())) == "hung";
+    rows.push_back(std::move(row));
+  }
+  std::stable_sort(rows.begin(), rows.end(), [](const JobRow& a, const JobRow& b) {
+    return a.figures.ended < b.figures.ended;
+  });
+  if (rows.size() > PrometheusExporter::kMaxJobs) rows.resize(PrometheusExporter::kMaxJobs);
+  return rows;
+}
+
+void WriteJobs(const std::vector<JobRow>& rows, MetricPage& page) {
+  auto info = page.Gauge("fathom_job_info", "A job the collector knows; the value is 1.");
+  for (const auto& row : rows) {
+    info.Set(1, {{"job", row.figures.name},
+                 {"world_size", std::to_string(row.figures.world_size)},
+                 {"state", row.figures.ended ? "ended" : "running"}});
+  }
+  auto ranks = page.Gauge("fathom_job_ranks", "Ranks of a job that have been seen.");
+  for (const auto& row : rows) ranks.Set(row.figures.ranks, {{"job", row.figures.name}});
+  auto iterations = page.Histogram("fathom_job_iteration_seconds",
+                                   "Duration of a job's iterations (median over its ranks).");
+  for (const auto& row : rows) {
+    iterations.Observe(row.histogram, kIterationBuckets, {{"job", row.figures.name}});
+  }
+  auto slowdown = page.Gauge("fathom_job_slowdown_ratio",
+                             "Present iteration time over the baseline's; 1 is no slowdown.");
+  for (const auto& row : rows) {
+    if (!row.figures.ended) slowdown.Set(row.figures.slowdown, {{"job", row.figures.name}});
+  }
+  auto off = page.Gauge("fathom_job_ranks_switched_off",
+                        "Living ranks on which somebody has switched a source of the tracer off.");
+  for (const auto& row : rows) {
+    for (const auto& [source, ranks_off] : row.figures.switched_off) {
+      off.Set(ranks_off, {{"job", row.figures.name}, {"source", Name(source)}});
+    }
+  }
+  auto hung = page.Gauge("fathom_job_hung", "1 while a verdict says that the job hangs.");
+  for (const auto& row : rows) hung.Set(row.hung, {{"job", row.figures.name}});
+}
+
+void WriteVerdicts(const std::vector<Episode>& open, MetricPage& page) {
+  using Key = std::tuple<std::string, std::string, std::string, std::string, std::string>;
+  std::map<Key, int> verdicts;
+  std::map<std::tuple<std::string, std::string, std::string>, int> nodes;
+  for (const Episode& e : open) {
+    const auto& v = e.verdict;
+    if (verdicts.size() >= PrometheusExporter::kMaxVerdicts) break;
+    ++verdicts[{e.job, Name(ToString(v.cause)), Name(ToString(v.problem)), Name(ToString(v.grade)),
+                Name(ToString(v.owner))}];
+    if (!v.entity.node.empty()) {
+      nodes[{v.entity.node, Name(ToString(v.cause)), Name(ToString(v.grade))}] = 1;
+    }
+  }
+  auto active = page.Gauge("fathom_verdict_active", "Open verdicts.");
+  for (const auto& [key, count] : verdicts) {
+    const auto& [job, cause, problem, grade, owner] = key;
+    active.Set(
+        count,
+        {{"job", job}, {"cause", cause}, {"class", problem}, {"grade", grade}, {"owner", owner}});
+  }
+  auto suspect = page.Gauge("fathom_node_suspect", "1 for a node that an open verdict names.");
+  for (const auto& [key, count] : nodes) {
+    const auto& [node, cause, grade] = key;
+    suspect.Set(count, {{"node", node}, {"cause", cause}, {"grade", grade}});
+  }
+}
+
+void WriteAgents(const SessionRegistry& registry, std::size_t streams, MetricPage& page) {
+  const AgentTotals totals = registry.Totals();
+  page.Counter("fathom_records_total", "Records that agents have read from rings.")
+      .Set(Number(totals.records));
+  auto dropped = page.Counter("fathom_records_dropped_total", "Records that were lost, by reason.");
+  dropped.Set(0, {{"reason", "none"}});
+  for (const auto& [reason, count] : totals.records_dropped) {
+    dropped.Set(Number(count), {{"reason", reason}});
+  }
+  page.Counter("fathom_agent_messages_dropped_total",
+               "Messages that agents dropped because they could not be sent in time.")
+      .Set(Number(totals.messages_dropped));
+  page.Gauge("fathom_agents_connected", "Nodes whose agent is connected.")
+      .Set(Number(registry.connected_count()));
+  page.Gauge("fathom_agent_streams", "Open streams of agents.").Set(Number(streams));
+  auto agents = registry.Agents();
+  std::stable_sort(agents.begin(), agents.end(), [](const AgentFacts& a, const AgentFacts& b) {
+    return a.last_seen < b.last_seen;
+  });
+  if (agents.size() > PrometheusExporter::kMaxNodes) agents.resize(PrometheusExporter::kMaxNodes);
+  auto seen = page.Gauge("fathom_agent_last_seen_timestamp_seconds",
+                         "When a node's agent was last heard; the longest silent nodes only.");
+  for (const auto& agent : agents) seen.Set(Seconds(agent.last_seen), {{"node", agent.node}});
+}
+
+void WriteIngest(const IngestCounters& counters, MetricPage& page) {
+  auto rows = page.Counter("fathom_ingest_rows_total", "Rows taken in, by kind.");
+  rows.Set(Number(counters.summary_rows), {{"kind", "summary"}});
+  rows.Set(Number(counters.op_rows), {{"kind", "op"}});
+  auto ignored = page.Counter("fathom_ingest_rows_ignored_total",
+                              "Summary rows that were not needed, by reason.");
+  ignored.Set(Number(counters.repeated_rows), {{"reason", "repeated"}});
+  ignored.Set(Number(counters.late_rows), {{"reason", "too_old"}});
+  auto rejected = page.Counter("fathom_ingest_rejected_total",
+                               "Messages of agents that were not taken in, by reason.");
+  for (std::size_t i = 0; i < kRejectReasonCount; ++i) {
+    rejected.Set(Number(counters.rejected[i]),
+                 {{"reason", Name(ToString(static_cast<RejectReason>(i)))}});
+  }
+  page.Counter("fathom_ingest_messages_total", "Messages of agents.")
+      .Set(Number(counters.messages));
+  page.Counter("fathom_ingest_bytes_total", "Bytes of messages of agents, uncompressed.")
+      .Set(Number(counters.bytes));
+  page.Counter("fathom_row_requests_total", "Requests for rows sent to agents.")
+      .Set(Number(counters.row_requests));
+  page.Counter("fathom_row_requests_expired_total", "Requests that were not answered in time.")
+      .Set(Number(counters.row_requests_expired));
+}
+
+}  // namespace
+
+std::string PrometheusExporter::Scrape() const {
+  MetricPage page;
+  WriteJobs(JobRows(sources_.jobs, sources_.ledger), page);
+  WriteVerdicts(sources_.ledger.Open(), page);
+  WriteAgents(sources_.registry, sources_.streams(), page);
+  WriteIngest(sources_.counters, page);
+  const auto latencies = sources_.diagnoser.latencies();
+  page.Histogram("fathom_localization_seconds", "From the first suspicion to the verdict.")
+      .Observe(latencies.localization, kLatencyBuckets);
+  page.Histogram("fathom_diagnosis_look_seconds", "One look at one job.")
+      .Observe(latencies.look, kLatencyBuckets);
+  page.Gauge("fathom_store_degraded", "1 while history is not written to its file.")
+      .Set(!sources_.store.degraded().empty());
+  page.Counter("fathom_store_errors_total", "Writes to the store that failed.")
+      .Set(Number(sources_.store.errors()));
+  auto notices = page.Counter("fathom_notices_total", "Notices of verdicts, by what came of them.");
+  notices.Set(Number(sources_.notices.sent), {{"result", "sent"}});
+  notices.Set(Number(sources_.notices.failed), {{"result", "failed"}});
+  notices.Set(Number(sources_.notices.dropped), {{"result", "dropped"}});
+  page.Gauge("fathom_event_clients", "Listeners of the event stream.")
+      .Set(Number(sources_.event_clients()));
+  page.Counter("fathom_event_clients_dropped_total", "Listeners dropped for being slow.")
+      .Set(Number(sources_.event_dropped()));
+  WriteLoginFailures(sources_.login_failures(), page);
+  page.Gauge("fathom_build_info", "The version that runs; the value is 1.")
+      .Set(1, {{"version", sources_.version}, {"component", "collector"}});
+  return page.Text();
+}
+
+}  // namespace fathom::collector

@@ -1,0 +1,59 @@
+// Everything the collector tells Prometheus, made at each scrape from the parts' own state.
+//
+// Called by Api for /metrics. Nothing is counted here: parts count, this only writes down, so a job
+// or node that is forgotten leaves the scrape with it. docs/metrics.md lists every name.
+//
+// Cardinality: per job at most kMaxJobs series of a family (running jobs first), per node at most
+// kMaxNodes (those not seen for longest first); never per rank.
+// Thread-safety: thread-safe. Ownership: refers to Sources, which outlive it. Errors: none.
+// Cost: O(jobs + nodes), some 100 µs for a few jobs.
+#ifndef FATHOM_COLLECTOR_METRICS_PROMETHEUS_EXPORTER_H_
+#define FATHOM_COLLECTOR_METRICS_PROMETHEUS_EXPORTER_H_
+
+#include <functional>
+#include <string>
+
+#include "collector/agents/ingest_counters.h"
+#include "collector/agents/session_registry.h"
+#include "collector/evaluate/diagnoser.h"
+#include "collector/http/login.h"
+#include "collector/job/state/job_table.h"
+#include "collector/notify/notifier.h"
+#include "collector/store/store.h"
+#include "collector/verdict/verdict_ledger.h"
+
+namespace fathom::collector {
+
+class PrometheusExporter {
+ public:
+  static constexpr std::size_t kMaxJobs = 100;
+  static constexpr std::size_t kMaxNodes = 100;
+  static constexpr std::size_t kMaxVerdicts = 200;
+
+  struct Sources {
+    const JobTable& jobs;
+    const SessionRegistry& registry;
+    const VerdictLedger& ledger;
+    const Diagnoser& diagnoser;
+    const IngestCounters& counters;
+    const Store& store;
+    std::function<std::size_t()> streams;          // open agent streams
+    std::function<std::size_t()> event_clients;    // listeners of events
+    std::function<std::uint64_t()> event_dropped;  // listeners dropped for being slow
+    const Notifier::Counters& notices;
+    std::function<Login::Failures()> login_failures;
+    std::string version;
+  };
+
+  explicit PrometheusExporter(Sources sources) : sources_(std::move(sources)) {}
+
+  // The text exposition format, version 0.0.4.
+  std::string Scrape() const;
+
+ private:
+  Sources sources_;
+};
+
+}  // namespace fathom::collector
+
+#endif  // FATHOM_COLLECTOR_METRICS_PROMETHEUS_EXPORTER_H_

@@ -1,0 +1,252 @@
+#include "collector/serve/collector.h"
+
+#include <spdlog/spdlog.h>
+
+#include <atomic>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+#include "collector/agents/trace_requests.h"
+#include "collector/agents/window_requests.h"
+#include "collector/api/api.h"
+#include "collector/api/cordon_mirror.h"
+#include "collector/api/cordon_relay.h"
+#include "collector/api/http_server.h"
+#include "collector/api/job_news.h"
+#include "collector/http/event_hub.h"
+#include "collector/http/login.h"
+#include "collector/ingest/agent_service.h"
+#include "collector/metrics/prometheus_exporter.h"
+#include "collector/net/curl_transport.h"
+#include "collector/notify/notifier.h"
+#include "collector/notify/verdict_notice.h"
+#include "collector/process/version.h"
+#include "collector/store/learnt_keeper.h"
+#include "collector/store/store.h"
+
+namespace fathom::collector {
+
+// In order of construction; destroyed in reverse.
+struct Collector::Parts {
+  Parts(const FinalizedCollectorConfig& config, DiagnosisFunctions functions, const Clock& clock_in,
+        std::unique_ptr<Login> login_in);
+  ~Parts();
+
+  absl::Status Listen(const FinalizedCollectorConfig& config);
+  void OnVerdict(VerdictChange change, const Episode& episode);
+  void OnLooked(const JobState& job);
+  void OnEnded(const JobState& job);
+  std::string PageUrl();
+  PrometheusExporter::Sources Sources();
+  std::string Actions(const Request& request);
+  Response Command(const Request& request);
+  int AskForRows(const std::shared_ptr<JobState>& job, const diagnosis::RowsWanted& wanted);
+
+  const Clock& clock;
+  std::unique_ptr<Login> login;
+  std::unique_ptr<Store> store;
+  JobTable jobs;
+  SessionRegistry registry;
+  IngestCounters counters;
+  RowRequests requests;
+  WindowRequests windows;
+  TraceRequests traces;
+  EventHub events;
+  JobNews news;
+  CurlTransport outside;
+  Notifier notifier;
+  std::mutex page_url_mutex;
+  std::string page_url;  // guarded by it
+  LearntKeeper learnt;
+  VerdictLedger ledger;
+  Diagnoser diagnoser;
+  IngestContext ingest;
+  std::atomic<bool> serving{false};
+  std::unique_ptr<AgentService> grpc;
+  PrometheusExporter exporter;
+  CurlTransport to_cordon;  // its own: a slow one must not hold notices up
+  CordonMirror cordon;
+  CurlEach for_people;  // a command may take long: neither page nor other commands wait for it
+  CordonRelay relay;
+  Api api;
+  std::unique_ptr<HttpServer> http;
+  std::thread diagnosis_thread;
+  std::atomic<std::uint64_t> turns_seen{0};  // of the diagnoser, by Turned
+};
+
+Collector::Parts::Parts(const FinalizedCollectorConfig& config, DiagnosisFunctions functions,
+                        const Clock& clock_in, std::unique_ptr<Login> login_in)
+    : clock(clock_in),
+      login(std::move(login_in)),
+      store(Store::Open(config->store)),
+      jobs(clock, {static_cast<std::size_t>(config->max_jobs),
+                   static_cast<std::size_t>(config->max_ranks)}),
+      registry(clock),
+      requests(registry, counters, clock),
+      windows(registry),
+      traces(registry),
+      events(static_cast<std::size_t>(config->max_event_clients)),
+      news(events, jobs, clock),
+      notifier(config.receivers(), outside, clock),
+      page_url(config->page_url),
+      learnt(*store, clock),
+      ledger([this](VerdictChange change, const Episode& e) { OnVerdict(change, e); }),
+      diagnoser(
+          {jobs, registry, requests, ledger, clock, [this](const JobState& job) { OnLooked(job); },
+           [this](const JobState& job) { OnEnded(job); },
+           [this](JobState& job) { learnt.Met(job); }},
+          std::move(functions), config->diagnosis, Nanos::FromSeconds(config->job_timeout_s),
+          config->looks),
+      ingest{jobs,
+             registry,
+             requests,
+             counters,
+             [this](const std::string& job) { diagnoser.Notify(job); },
+             [](const std::string& what) { spdlog::warn("{}", what); }},
+      exporter(Sources()),
+      to_cordon({config->cordon_ca_file, "", ""}),
+      cordon(config->cordon_http, config->cordon_token_file, to_cordon, clock),
+      for_people({config->cordon_ca_file, "", ""}),
+      relay(config->cordon_http, config->cordon_changes, for_people),
+      api({jobs, registry, ledger, diagnoser, *store, [this] { return exporter.Scrape(); },
+           [this] { return serving.load(); }, clock, config->node_history,
+           [this](JobState& job, const WindowWish& wish) { return windows.Ask(job, wish); },
+           [this](const auto& job, const auto& wanted) { return AskForRows(job, wanted); },
+           [this](const Request& request) { return Actions(request); },
+           [this](const Request& request) { return Command(request); },
+           [this](JobState& job, const SwitchWish& wish) { return traces.Switch(job, wish); },
+           [this](JobState& job, const std::vector<RankId>& ranks) {
+             return traces.ReadStacks(job, ranks);
+           }}) {
+  for (const Episode& open : store->Verdicts("", true, Store::kMaxVerdicts)) ledger.Adopt(open);
+}
+
+Collector::Parts::~Parts() {
+  serving = false;
+  events.Stop();
+  http.reset();
+  if (grpc) grpc->SetServing(false);
+  grpc.reset();
+  diagnoser.Stop();
+  if (diagnosis_thread.joinable()) diagnosis_thread.join();
+}
+
+PrometheusExporter::Sources Collector::Parts::Sources() {
+  return {jobs,
+          registry,
+          ledger,
+          diagnoser,
+          counters,
+          *store,
+          [this] { return grpc ? grpc->streams() : 0; },
+          [this] { return events.subscribers(); },
+          [this] { return events.dropped(); },
+          notifier.counters(),
+          [this] { return login->failures(); },
+          kVersion};
+}
+
+// One question at a time: a page that asks again waits for the answers to the first.
+int Collector::Parts::AskForRows(const std::shared_ptr<JobState>& job,
+                                 const diagnosis::RowsWanted& wanted) {
+  const int open = requests.Outstanding(job->name(), RowsFor::kPage);
+  if (open > 0) return open;
+  return requests.Ask(job, job->MissingRows(wanted, RowsFor::kPage), Diagnoser::kRowsTimeout);
+}
+
+std::string Collector::Parts::Actions(const Request& request) {
+  std::string text = cordon.Json();
+  text.insert(text.size() - 1, ",\"you\":" + relay.You(request));
+  return text;
+}
+
+Response Collector::Parts::Command(const Request& request) {
+  Response response = relay.Pass(request);
+  cordon.Forget();
+  return response;
+}
+
+absl::Status Collector::Parts::Listen(const FinalizedCollectorConfig& config) {
+  auto agents = AgentService::Start(
+      {config->grpc, config->reflection, static_cast<std::size_t>(config->max_agents),
+       LocalAgents::Parse(config->agent_users).value(), kVersion, config->tls},
+      ingest);
+  if (!agents.ok()) return agents.status();
+  grpc = *std::move(agents);
+  auto server =
+      HttpServer::Start({.address = config->http,
+                         .allowed_hosts = config.allowed_hosts(),
+                         .max_event_clients = static_cast<std::size_t>(config->max_event_clients),
+                         .tls = config->tls},
+                        api, events, *login);
+  if (!server.ok()) return server.status();
+  http = *std::move(server);
+  diagnosis_thread = std::thread([this] { diagnoser.Run(); });
+  serving = true;
+  grpc->SetServing(true);
+  return absl::OkStatus();
+}
+
+void Collector::Parts::OnVerdict(VerdictChange change, const Episode& episode) {
+  const bool was_well = store->degraded().empty();
+  const absl::Status saved = store->Save(episode);
+  if (!saved.ok() && was_well) spdlog::error("{}", store->degraded());
+  if (change != VerdictChange::kUpdated) {
+    spdlog::info("verdict {} {}: {} {}", episode.id, episode.open() ? "opened" : "closed",
+                 episode.verdict.sentence, episode.closed_because);
+  }
+  news.Verdict(episode);
+  if (WorthTelling(episode)) notifier.Tell(NoticeOf(episode, PageUrl()));
+}
+
+std::string Collector::Parts::PageUrl() {
+  const std::lock_guard lock(page_url_mutex);
+  return page_url;
+}
+
+void Collector::Parts::OnLooked(const JobState& job) {
+  news.Looked(job.name(), ledger);
+  learnt.Looked(job);
+}
+
+void Collector::Parts::OnEnded(const JobState& job) {
+  learnt.Ended(job.name());
+  const JobFigures f = job.Figures();
+  const absl::Status saved = store->Save({f.name, f.ranks, f.world_size, f.nodes, f.started,
+                                          f.last_seen, f.iteration + 1, api.ReportOf(job)});
+  if (!saved.ok()) spdlog::warn("{}", std::string(saved.message()));
+  spdlog::info("job {} ended after iteration {}", f.name, f.iteration);
+}
+
+Collector::Collector(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
+Collector::~Collector() = default;
+
+absl::StatusOr<std::unique_ptr<Collector>> Collector::Start(const FinalizedCollectorConfig& config,
+                                                            DiagnosisFunctions functions,
+                                                            const Clock& clock) {
+  auto login = Login::Make(config->login, clock);
+  if (!login.ok()) return login.status();
+  auto parts = std::make_unique<Parts>(config, std::move(functions), clock, *std::move(login));
+  if (auto status = parts->Listen(config); !status.ok()) return status;
+  return std::unique_ptr<Collector>(new Collector(std::move(parts)));
+}
+
+absl::Status Collector::Reload(const FinalizedCollectorConfig& config) {
+  if (auto status = parts_->login->Use(config->login); !status.ok()) return status;
+  parts_->notifier.Use(config.receivers());
+  const std::lock_guard lock(parts_->page_url_mutex);
+  parts_->page_url = config->page_url;
+  return absl::OkStatus();
+}
+
+bool Collector::Turned() {
+  const std::uint64_t turns = parts_->diagnoser.turns();
+  return parts_->turns_seen.exchange(turns) != turns;
+}
+
+int Collector::grpc_port() const { return parts_->grpc->port(); }
+int Collector::http_port() const { return parts_->http->port(); }
+std::string Collector::degraded() const { return parts_->store->degraded(); }
+
+}  // namespace fathom::collector

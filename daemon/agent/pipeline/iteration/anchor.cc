@@ -1,0 +1,100 @@
+#include "daemon/agent/pipeline/iteration/anchor.h"
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <tuple>
+
+namespace fathom::agent {
+namespace {
+
+constexpr std::size_t kMaxContext = 16;
+
+std::uint64_t Pick(const OpKey& key, bool sizeless) { return sizeless ? key.sizeless : key.exact; }
+
+// Groups that can hold an anchor, best first: synchronising ops, then size, then id (so that all
+// members go through the same order).
+std::vector<GroupId> GroupsBySize(std::span<const OpKey> period) {
+  std::map<GroupId, std::tuple<bool, std::uint32_t>> found;
+  for (const OpKey& key : period) {
+    if (!key.numbered || key.group_size < 2) continue;
+    auto& [synchronising, size] = found[key.group];
+    synchronising |= key.synchronising;
+    size = key.group_size;
+  }
+  std::vector<GroupId> groups;
+  for (const auto& entry : found) groups.push_back(entry.first);
+  std::stable_sort(groups.begin(), groups.end(),
+                   [&](GroupId a, GroupId b) { return found[a] > found[b]; });
+  return groups;
+}
+
+// The numbered ops of the group in the period.
+std::vector<OpKey> OpsOf(GroupId group, std::span<const OpKey> period) {
+  std::vector<OpKey> ops;
+  std::copy_if(period.begin(), period.end(), std::back_inserter(ops),
+               [&](const OpKey& k) { return k.group == group && k.numbered; });
+  return ops;
+}
+
+// The shortest stretch of ops that ends in `key` and comes once in the cyclic sequence.
+std::optional<std::vector<std::uint64_t>> UniqueContext(const std::vector<std::uint64_t>& cycle,
+                                                        std::uint64_t key) {
+  const std::size_t n = cycle.size();
+  for (std::size_t length = 1; length <= std::min(kMaxContext, n); ++length) {
+    std::map<std::vector<std::uint64_t>, int> seen;
+    for (std::size_t end = 0; end < n; ++end) {
+      if (cycle[end] != key) continue;
+      std::vector<std::uint64_t> stretch(length);
+      for (std::size_t i = 0; i < length; ++i) stretch[i] = cycle[(end + n - length + 1 + i) % n];
+      ++seen[stretch];
+    }
+    for (const auto& [stretch, count] : seen) {
+      if (count == 1) return stretch;
+    }
+  }
+  return std::nullopt;
+}
+
+// Keys in the order in which they would make an anchor.
+std::vector<std::uint64_t> Candidates(const std::vector<OpKey>& ops, bool sizeless) {
+  struct Merit {
+    bool loose = false;  // not synchronising
+    std::size_t count = 0;
+    std::uint64_t bytes = 0;
+    auto operator<=>(const Merit&) const = default;
+  };
+  std::map<std::uint64_t, Merit> merits;
+  for (const OpKey& op : ops) {
+    Merit& merit = merits[Pick(op, sizeless)];
+    merit = {.loose = !op.synchronising, .count = merit.count + 1, .bytes = op.bytes};
+  }
+  std::vector<std::uint64_t> keys;
+  for (const auto& entry : merits) keys.push_back(entry.first);
+  std::stable_sort(keys.begin(), keys.end(), [&](auto a, auto b) { return merits[a] < merits[b]; });
+  return keys;
+}
+
+}  // namespace
+
+std::optional<Anchor> ChooseAnchor(std::span<const OpKey> period, bool sizeless) {
+  for (const GroupId group : GroupsBySize(period)) {
+    const std::vector<OpKey> ops = OpsOf(group, period);
+    std::vector<std::uint64_t> cycle;
+    for (const OpKey& op : ops) cycle.push_back(Pick(op, sizeless));
+    for (const std::uint64_t key : Candidates(ops, sizeless)) {
+      auto context = UniqueContext(cycle, key);
+      if (context.has_value()) return Anchor{group, sizeless, *std::move(context)};
+    }
+  }
+  return std::nullopt;
+}
+
+bool AnchorMatcher::Take(const OpKey& key) {
+  if (key.group != anchor_.group || !key.numbered) return false;
+  recent_.push_back(Pick(key, anchor_.sizeless));
+  if (recent_.size() > anchor_.context.size()) recent_.pop_front();
+  return std::equal(recent_.begin(), recent_.end(), anchor_.context.begin(), anchor_.context.end());
+}
+
+}  // namespace fathom::agent

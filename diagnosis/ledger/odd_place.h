@@ -1,0 +1,52 @@
+// What groups have in common whose communication is slower than that of groups like them.
+//
+// Used by slowness/rules/odd_group. Model: one group is named by itself. Of several, the one that
+// lies inside all others; or the only rank that is in all; or the only node that all reach. A rank
+// or node that is also in a group that is well is not named, for its paths are well there; a group
+// within a node says nothing of paths between nodes, where all odd groups cross nodes. Only there a
+// rank's network is named: in a grid of dimensions two odd groups always meet in one rank, and what
+// of that rank is slow they do not tell.
+//
+// Thread-safety: pure. Units: seconds. Lifetime: groups are of the view,
+// `told` is one of those given.
+// Cost: O(members of the odd and the well groups × log).
+#ifndef FATHOM_DIAGNOSIS_LEDGER_ODD_PLACE_H_
+#define FATHOM_DIAGNOSIS_LEDGER_ODD_PLACE_H_
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "diagnosis/model/job_view.h"
+#include "diagnosis/model/verdict.h"
+
+namespace fathom::diagnosis {
+
+// All times of the median iteration.
+struct OddGroup {
+  const Group* group = nullptr;
+  double mine = 0;
+  double usual = 0;            // of its family
+  double next = 0;             // of the slowest of those that are well
+  double lost = 0;             // beyond the usual, in which all members were blocked
+  std::size_t siblings = 0;    // that are well
+  bool sure = false;           // enough siblings to tell which is odd
+  std::size_t iterations = 0;  // in which they were compared
+};
+
+struct OddPlace {
+  Cause cause = Cause::kCommunicationSlow;
+  Entity entity;
+  std::vector<RankId> victims;  // the other members of the odd groups
+  std::string where;            // "of TENSOR (3), ranks 4 and 5,"
+  const OddGroup* told = nullptr;
+};
+
+// Null where they have nothing in common that can be told. Requires: at least one odd group.
+std::optional<OddPlace> PlaceOfOdd(const JobView& view, const std::vector<OddGroup>& odd,
+                                   const std::vector<const Group*>& well);
+
+}  // namespace fathom::diagnosis
+
+#endif  // FATHOM_DIAGNOSIS_LEDGER_ODD_PLACE_H_

@@ -1,0 +1,267 @@
+#include "diagnosis/peers/outliers.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "diagnosis/stats/robust.h"
+
+namespace fathom::diagnosis {
+namespace {
+
+constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+constexpr std::size_t kMostFound = 64;
+
+using Rows = std::vector<std::vector<double>>;
+
+std::vector<double> Known(const std::vector<double>& values) {
+  std::vector<double> known;
+  for (const double value : values) {
+    if (!std::isnan(value)) known.push_back(value);
+  }
+  return known;
+}
+
+double MedianOfKnown(const std::vector<double>& values) { return Median(Known(values)); }
+
+// Of sorted values without one that is equal to `left_out`; of all where that is NaN.
+double QuantileWithout(const std::vector<double>& sorted, double left_out, double quantile) {
+  const bool all = std::isnan(left_out);
+  const std::size_t size = sorted.size() - (all ? 0 : 1);
+  const auto gap = static_cast<std::size_t>(
+      std::lower_bound(sorted.begin(), sorted.end(), left_out) - sorted.begin());
+  const auto at = [&](std::size_t k) { return sorted[!all && k >= gap ? k + 1 : k]; };
+  const double place = quantile * static_cast<double>(size - 1);
+  const auto low = static_cast<std::size_t>(place);
+  const double part = place - static_cast<double>(low);
+  return part > 0 ? at(low) * (1 - part) + at(low + 1) * part : at(low);
+}
+
+// A stretch of iterations.
+struct Part {
+  std::size_t first = 0;
+  std::size_t last = 0;  // behind the last
+};
+
+// The stretch whose excess over `level` sums to most.
+Part LargestSum(const std::vector<double>& values, double level) {
+  Part best;
+  double most = 0, sum = 0;
+  std::size_t first = 0;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (sum <= 0) sum = 0, first = i;
+    sum += std::isnan(values[i]) ? 0 : values[i] - level;
+    if (sum > most) most = sum, best = {first, i + 1};
+  }
+  return best;
+}
+
+std::vector<double> PartOf(const std::vector<double>& values, const Part& part) {
+  return {values.begin() + static_cast<std::ptrdiff_t>(part.first),
+          values.begin() + static_cast<std::ptrdiff_t>(part.last)};
+}
+
+class Search {
+ public:
+  Search(const OutlierTable& table, const OutlierLimits& limits)
+      : table_(table), limits_(limits), taken_(table.seconds.size(), false) {
+    for (std::size_t e = 0; e < table.role.size(); ++e) of_role_[table.role[e]].push_back(e);
+    if (!table.seconds.empty()) iterations_ = table.seconds.front().size();
+  }
+
+  Outliers Find() {
+    Outliers out;
+    Learn();
+    while (out.found.size() < kMostFound) {
+      const std::optional<std::size_t> next = Largest();
+      if (!next) break;
+      std::optional<Outlier> found = Judge(*next);
+      if (!found) break;
+      taken_[*next] = true;
+      out.found.push_back(*std::move(found));
+      Learn();
+    }
+    out.reference = std::move(reference_);
+    return out;
+  }
+
+ private:
+  // References of all from those that are not taken.
+  void Learn() {
+    reference_.assign(table_.seconds.size(), std::vector<double>(iterations_, kUnknown));
+    excess_ = reference_;
+    for (const auto& [role, entities] : of_role_) {
+      for (std::size_t i = 0; i < iterations_; ++i) LearnIteration(entities, i);
+    }
+  }
+
+  void LearnIteration(const std::vector<std::size_t>& entities, std::size_t i) {
+    std::vector<double> sorted;
+    for (const std::size_t e : entities) {
+      const double value = table_.seconds[e][i];
+      if (!taken_[e] && !std::isnan(value)) sorted.push_back(value);
+    }
+    std::sort(sorted.begin(), sorted.end());
+    for (const std::size_t e : entities) {
+      const double mine = table_.seconds[e][i];
+      const std::size_t others = sorted.size() - (taken_[e] || std::isnan(mine) ? 0 : 1);
+      if (others < limits_.fewest_peers) continue;
+      reference_[e][i] =
+          QuantileWithout(sorted, taken_[e] ? kUnknown : mine, limits_.reference_quantile);
+      excess_[e][i] = mine - reference_[e][i];
+    }
+  }
+
+  double MeanExcess(std::size_t e) const {
+    double sum = 0;
+    std::size_t count = 0;
+    for (const double value : excess_[e]) {
+      if (std::isnan(value)) continue;
+      sum += value;
+      ++count;
+    }
+    return count == 0 ? 0 : sum / static_cast<double>(count);
+  }
+
+  std::optional<std::size_t> Largest() const {
+    std::optional<std::size_t> best;
+    double most = 0;
+    for (std::size_t e = 0; e < excess_.size(); ++e) {
+      const double mean = taken_[e] ? 0 : MeanExcess(e);
+      if (mean > most) best = e, most = mean;
+    }
+    return best;
+  }
+
+  std::size_t PeersOf(std::size_t e) const {
+    const auto& entities = of_role_.at(table_.role[e]);
+    return static_cast<std::size_t>(
+        std::count_if(entities.begin(), entities.end(),
+                      [&](std::size_t other) { return other != e && !taken_[other]; }));
+  }
+
+  std::optional<Outlier> Judge(std::size_t e) const {
+    Outlier out;
+    out.entity = e;
+    out.peers = PeersOf(e);
+    out.in.assign(iterations_, false);
+    for (const double value : excess_[e]) out.iterations += std::isnan(value) ? 0 : 1;
+    if (out.iterations < limits_.least_iterations) return std::nullopt;
+    out.usual = MedianOfKnown(reference_[e]);
+    if (Lasts(e, {0, iterations_}, out)) return out;
+    const Part part = LargestSum(excess_[e], Quantile(Known(excess_[e]), 0.9) / 2);
+    const bool long_enough = part.last - part.first >= limits_.least_part;
+    if (long_enough && Lasts(e, part, out)) return out;
+    if (Recurs(e, out)) return out;
+    return std::nullopt;
+  }
+
+  // The medians of the others, without those few that are as bad: two may be at fault at once.
+  std::vector<double> OthersThan(std::size_t e, double mine, const Part& part) const {
+    std::vector<double> others;
+    for (std::size_t other = 0; other < excess_.size(); ++other) {
+      const bool judged = other != e && !taken_[other] && PeersOf(other) >= limits_.fewest_peers;
+      if (judged) others.push_back(MedianOfKnown(PartOf(excess_[other], part)));
+    }
+    std::sort(others.begin(), others.end());
+    const auto few =
+        static_cast<std::size_t>(limits_.at_once * static_cast<double>(others.size() + 1));
+    const auto bad = static_cast<std::size_t>(
+        others.end() - std::upper_bound(others.begin(), others.end(), mine / limits_.contrast));
+    if (bad <= few) others.resize(others.size() - bad);
+    return others;
+  }
+
+  bool Lasts(std::size_t e, const Part& part, Outlier& out) const {
+    const double mine = MedianOfKnown(PartOf(excess_[e], part));
+    const std::vector<double> others = OthersThan(e, mine, part);
+    const double floor = limits_.noise_floor * table_.iteration_s;
+    const double spread = std::max(floor, MadSigma(others, Median(others)));
+    const double error =
+        SpreadOfSingles(e) / std::sqrt(static_cast<double>(part.last - part.first));
+    const bool chosen = part.last - part.first < iterations_;
+    const double factor = chosen ? limits_.part_factor : 1;
+    if (mine < factor * limits_.single_sigmas * error) return false;
+    const double next = others.empty() ? 0 : *std::max_element(others.begin(), others.end());
+    if (mine < limits_.least_share * table_.iteration_s) return false;
+    if (mine < factor * limits_.lasting_sigmas * spread || mine < limits_.contrast * next)
+      return false;
+    Mark(e, mine / 2, part, out);
+    out.lasting = true;
+    out.first = part.first;
+    out.last = part.last;
+    out.iterations = part.last - part.first;
+    out.excess = mine;
+    out.next = std::max(0.0, next);
+    return static_cast<double>(out.shows) >=
+           limits_.shows_share * static_cast<double>(out.iterations);
+  }
+
+  // Of the excesses of the others, one by one; of few entities the medians alone tell no spread.
+  double SpreadOfSingles(std::size_t e) const {
+    std::vector<double> singles;
+    for (std::size_t other = 0; other < excess_.size(); ++other) {
+      if (other == e || taken_[other]) continue;
+      for (const double value : excess_[other]) {
+        if (!std::isnan(value)) singles.push_back(value);
+      }
+    }
+    return MadSigma(singles, 0);
+  }
+
+  bool Recurs(std::size_t e, Outlier& out) const {
+    double largest = 0;
+    for (std::size_t other = 0; other < excess_.size(); ++other) {
+      if (other == e || taken_[other]) continue;
+      for (const double value : excess_[other]) {
+        if (!std::isnan(value)) largest = std::max(largest, value);
+      }
+    }
+    const double limit =
+        std::max(limits_.contrast * largest, limits_.recurring_share * table_.iteration_s);
+    Mark(e, limit, {0, iterations_}, out);
+    out.first = 0;
+    out.last = iterations_;
+    out.iterations = Known(excess_[e]).size();
+    std::vector<double> shown;
+    for (std::size_t i = 0; i < iterations_; ++i) {
+      if (out.in[i]) shown.push_back(excess_[e][i]);
+    }
+    out.lasting = false;
+    out.excess = Median(std::move(shown));
+    out.next = largest;
+    out.single = out.shows == 1 && out.excess >= limits_.single_contrast * largest;
+    if (out.single) return true;
+    if (out.shows < limits_.least_iterations) return false;
+    if (out.excess >= limits_.recurring_contrast * largest) return true;
+    const double entities = static_cast<double>(std::max<std::size_t>(excess_.size(), 2));
+    return std::pow(entities, 1 - static_cast<double>(out.shows)) <= limits_.recurring_chance;
+  }
+
+  void Mark(std::size_t e, double limit, const Part& part, Outlier& out) const {
+    out.shows = 0;
+    for (std::size_t i = 0; i < iterations_; ++i) {
+      out.in[i] =
+          i >= part.first && i < part.last && !std::isnan(excess_[e][i]) && excess_[e][i] >= limit;
+      out.shows += out.in[i] ? 1 : 0;
+    }
+  }
+
+  const OutlierTable& table_;
+  const OutlierLimits& limits_;
+  std::map<std::size_t, std::vector<std::size_t>> of_role_;
+  std::size_t iterations_ = 0;
+  std::vector<bool> taken_;
+  Rows reference_, excess_;
+};
+
+}  // namespace
+
+Outliers FindOutliers(const OutlierTable& table, const OutlierLimits& limits) {
+  return Search(table, limits).Find();
+}
+
+}  // namespace fathom::diagnosis

@@ -1,0 +1,139 @@
+#include "diagnosis/peers/peers.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <tuple>
+#include <utility>
+
+#include "absl/types/span.h"
+#include "diagnosis/model/lookup.h"
+#include "diagnosis/stats/robust.h"
+
+namespace fathom::diagnosis {
+namespace {
+
+// Size and description of a communicator, kind of op, direction of a message: how often in all.
+using Deed = std::tuple<std::uint32_t, std::string, CollectiveKind, int>;
+using Deeds = std::map<Deed, std::size_t>;
+
+std::uint32_t SizeOf(const Group& group) {
+  return group.members.empty() ? group.size : static_cast<std::uint32_t>(group.members.size());
+}
+
+Deed DeedOf(const JobView& view, GroupId id, CollectiveKind kind, int direction) {
+  const Group* group = FindGroup(view, id);
+  if (group == nullptr) return {0, "", kind, direction};
+  return {SizeOf(*group), group->description, kind, direction};
+}
+
+Deeds DeedsOfRows(const JobView& view, RankId rank, const RankRows& rows,
+                  const std::vector<Iteration>& iterations) {
+  Deeds deeds;
+  for (const CommOp& op : rows.ops) {
+    if (!std::binary_search(iterations.begin(), iterations.end(), op.iteration)) continue;
+    const bool message = IsPointToPoint(op.kind) && op.peer != kNoRank;
+    const int direction = !message ? 0 : op.peer < rank ? -1 : 1;
+    ++deeds[DeedOf(view, op.group, op.kind, direction)];
+  }
+  return deeds;
+}
+
+Deeds DeedsOfSummaries(const JobView& view, const IterationSummary& newest, RankId rank) {
+  Deeds deeds;
+  const RankIteration* mine = RankIn(newest, rank);
+  if (mine == nullptr) return deeds;
+  for (const GroupIteration& group : mine->groups) {
+    deeds[DeedOf(view, group.group, CollectiveKind::kUnknown, 0)] += group.count;
+  }
+  return deeds;
+}
+
+using Window = absl::Span<const IterationSummary>;
+
+Window NewestOf(const JobView& view, std::size_t most) {
+  const Window all(view.window);
+  return all.subspan(all.size() - std::min(all.size(), most));
+}
+
+std::map<Iteration, double> BytesOf(const RankRows& rows) {
+  std::map<Iteration, double> bytes;
+  for (const CommOp& op : rows.ops) bytes[op.iteration] += static_cast<double>(op.bytes);
+  return bytes;
+}
+
+OwnPieces PiecesOf(const RankIteration& rank, double bytes) {
+  OwnPieces pieces;
+  pieces.own = std::max(0.0, (rank.duration - rank.blocked - rank.runqueue).Seconds());
+  pieces.wall = std::max(0.0, (rank.duration - rank.blocked).Seconds());
+  pieces.compute = (rank.device.count > 0 ? rank.device : rank.cpu).Seconds();
+  pieces.gc = rank.gc.Seconds();
+  pieces.dataloader = rank.dataloader.Seconds();
+  pieces.work = rank.blocks > 0 ? static_cast<double>(rank.blocks) : bytes;
+  pieces.known = rank.duration.count > 0;
+  return pieces;
+}
+
+void AddRank(const JobView& view, const Window& window, RankId rank, Peers& peers) {
+  const auto rows = view.rows.find(rank);
+  const std::map<Iteration, double> bytes =
+      rows == view.rows.end() ? std::map<Iteration, double>() : BytesOf(rows->second);
+  std::vector<OwnPieces>& pieces = peers.pieces.emplace_back();
+  for (const IterationSummary& it : window) {
+    const RankIteration* mine = RankIn(it, rank);
+    const auto sent = bytes.find(it.index);
+    pieces.push_back(mine == nullptr ? OwnPieces()
+                                     : PiecesOf(*mine, sent == bytes.end() ? 0 : sent->second));
+    if (mine != nullptr && mine->device.count > 0) peers.on_device = true;
+  }
+  peers.ranks.push_back(rank);
+}
+
+}  // namespace
+
+Peers PeersOf(const JobView& view, std::size_t most) {
+  Peers peers;
+  const Window window = NewestOf(view, most);
+  std::set<RankId> seen;
+  for (const IterationSummary& it : window) {
+    peers.iterations.push_back(it.index);
+    for (const RankIteration& rank : it.ranks) seen.insert(rank.rank);
+  }
+  const bool rows =
+      std::all_of(seen.begin(), seen.end(), [&](RankId rank) { return view.rows.contains(rank); });
+  std::map<Deeds, std::size_t> roles;
+  for (const RankId rank : seen) {
+    const Deeds deeds = rows ? DeedsOfRows(view, rank, view.rows.at(rank), peers.iterations)
+                             : DeedsOfSummaries(view, window.back(), rank);
+    peers.role.push_back(roles.try_emplace(deeds, roles.size()).first->second);
+    AddRank(view, window, rank, peers);
+  }
+  peers.roles = roles.size();
+  return peers;
+}
+
+OutlierTable OwnTimesOf(const Peers& peers, double iteration_s) {
+  OutlierTable table;
+  table.role = peers.role;
+  table.iteration_s = iteration_s;
+  for (const auto& pieces : peers.pieces) {
+    std::vector<double>& row = table.seconds.emplace_back();
+    for (const OwnPieces& each : pieces) row.push_back(each.known ? each.own : std::nan(""));
+  }
+  return table;
+}
+
+double MedianIterationOf(const JobView& view, std::size_t most) {
+  std::vector<double> seconds;
+  for (const IterationSummary& it : NewestOf(view, most)) {
+    std::vector<double> of_ranks;
+    for (const RankIteration& rank : it.ranks) of_ranks.push_back(rank.duration.Seconds());
+    seconds.push_back(Median(std::move(of_ranks)));
+  }
+  return Median(std::move(seconds));
+}
+
+}  // namespace fathom::diagnosis

@@ -1,0 +1,55 @@
+// Which ranks do the same work, and how long each took by itself in every iteration.
+//
+// Used by diagnosis/ledger/account. Model: two ranks have one role if they enter the same ops as
+// often: kind, size and description of the communicator, for messages whether the other end has a
+// higher or a lower number. How many bytes is left out: it is work, which may vary. Without rows
+// the counts by communicator tell what they can.
+// Own time is the iteration without what of it the rank was blocked on communication or waited for
+// a core. Work is what of it can be counted: blocks of threads that its kernels ran, else bytes
+// that it communicated.
+//
+// Units: seconds; work in its own unit, 0 where it is not known. Thread-safety: pure function.
+// Errors: none; what is not known is NaN. Cost: O(rows + ranks × iterations).
+#ifndef FATHOM_DIAGNOSIS_PEERS_PEERS_H_
+#define FATHOM_DIAGNOSIS_PEERS_PEERS_H_
+
+#include <cstddef>
+#include <vector>
+
+#include "diagnosis/model/job_view.h"
+#include "diagnosis/peers/outliers.h"
+
+namespace fathom::diagnosis {
+
+// What one rank did in one iteration.
+struct OwnPieces {
+  double own = 0;   // without waiting for a core
+  double wall = 0;  // with it
+  double compute = 0;
+  double gc = 0;
+  double dataloader = 0;
+  double work = 0;
+  bool known = false;
+};
+
+struct Peers {
+  std::vector<RankId> ranks;
+  std::vector<std::size_t> role;               // by rank: an index of roles
+  std::vector<Iteration> iterations;           // ascending
+  std::vector<std::vector<OwnPieces>> pieces;  // by rank, then by iteration
+  std::size_t roles = 0;
+  bool on_device = false;  // compute is that of devices
+};
+
+// Of the newest `most` iterations of the window.
+Peers PeersOf(const JobView& view, std::size_t most);
+
+// Their own times, as outliers.h compares them. `iteration_s`: what an iteration takes.
+OutlierTable OwnTimesOf(const Peers& peers, double iteration_s);
+
+// The median over these iterations of the median over ranks; seconds.
+double MedianIterationOf(const JobView& view, std::size_t most);
+
+}  // namespace fathom::diagnosis
+
+#endif  // FATHOM_DIAGNOSIS_PEERS_PEERS_H_

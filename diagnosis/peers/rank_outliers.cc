@@ -1,0 +1,80 @@
+#include "diagnosis/peers/rank_outliers.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "diagnosis/stats/robust.h"
+
+namespace fathom::diagnosis {
+namespace {
+
+std::vector<std::size_t> SizesOfRoles(const Peers& peers) {
+  std::vector<std::size_t> sizes(peers.roles);
+  for (const std::size_t role : peers.role) ++sizes[role];
+  return sizes;
+}
+
+bool ComputeKnown(const Peers& peers) {
+  return std::all_of(peers.pieces.begin(), peers.pieces.end(), [](const auto& pieces) {
+    return std::any_of(pieces.begin(), pieces.end(),
+                       [](const OwnPieces& each) { return each.compute > 0; });
+  });
+}
+
+OutlierTable HostTimes(const Peers& peers, double iteration_s) {
+  OutlierTable table;
+  table.iteration_s = iteration_s;
+  table.role.assign(peers.ranks.size(), 0);
+  for (const auto& pieces : peers.pieces) {
+    std::vector<double>& row = table.seconds.emplace_back();
+    for (const OwnPieces& each : pieces) {
+      const double host = std::max(0.0, each.own - each.compute - each.dataloader);
+      row.push_back(each.known ? host : std::nan(""));
+    }
+  }
+  return table;
+}
+
+}  // namespace
+
+Outliers OutliersOfRanks(const Peers& peers, double iteration_s, const AccountLimits& limits) {
+  const OutlierLimits& of_clock = peers.on_device ? limits.ranks : limits.host;
+  const OutlierTable own = OwnTimesOf(peers, iteration_s);
+  Outliers out = FindOutliers(own, of_clock);
+  const std::vector<std::size_t> sizes = SizesOfRoles(peers);
+  const bool alone = std::any_of(sizes.begin(), sizes.end(), [](std::size_t n) { return n < 3; });
+  if (!alone || !ComputeKnown(peers)) return out;
+  const OutlierTable host = HostTimes(peers, iteration_s);
+  const Outliers of_hosts = FindOutliers(host, of_clock);
+  for (const Outlier& outlier : of_hosts.found) {
+    const std::size_t e = outlier.entity;
+    if (sizes[peers.role[e]] > 2) continue;
+    for (std::size_t i = 0; i < own.seconds[e].size(); ++i) {
+      out.reference[e][i] = own.seconds[e][i] - (host.seconds[e][i] - of_hosts.reference[e][i]);
+    }
+    out.found.push_back(outlier);
+    out.found.back().host_time = true;
+  }
+  return out;
+}
+
+std::vector<std::pair<RankId, RankId>> PairsThatDiffer(const Peers& peers, double iteration_s,
+                                                       const AccountLimits& limits) {
+  const std::vector<std::size_t> sizes = SizesOfRoles(peers);
+  std::vector<std::pair<RankId, RankId>> out;
+  for (std::size_t a = 0; a < peers.ranks.size(); ++a) {
+    for (std::size_t b = a + 1; b < peers.ranks.size(); ++b) {
+      if (peers.role[a] != peers.role[b] || sizes[peers.role[a]] != 2) continue;
+      std::vector<double> apart;
+      for (std::size_t i = 0; i < peers.iterations.size(); ++i) {
+        const OwnPieces &first = peers.pieces[a][i], &second = peers.pieces[b][i];
+        if (first.known && second.known) apart.push_back(first.own - second.own);
+      }
+      if (std::abs(Median(std::move(apart))) < limits.pair_differs * iteration_s) continue;
+      out.emplace_back(peers.ranks[a], peers.ranks[b]);
+    }
+  }
+  return out;
+}
+
+}  // namespace fathom::diagnosis

@@ -1,0 +1,26 @@
+// Whether ranks that do the same work differ in a job that is not slow against its own past: it was
+// so from the start, or comes and goes. Part of Watch().
+//
+// Model: peers/outliers over the newest iterations of the window, from summaries alone; the
+// account (ledger/accounting) is then made of rows. The first iterations of a job are passed
+// over: start-up is no work.
+//
+// Units: as the view. Thread-safety: pure. Errors: none.
+// Cost: O(ranks × iterations looked at × log ranks); fewer iterations of a large job.
+#ifndef FATHOM_DIAGNOSIS_WATCH_PEER_LOOK_H_
+#define FATHOM_DIAGNOSIS_WATCH_PEER_LOOK_H_
+
+#include <optional>
+
+#include "diagnosis/model/config.h"
+#include "diagnosis/model/job_view.h"
+#include "diagnosis/watch/watch.h"
+
+namespace fathom::diagnosis {
+
+// The rows that would tell who it is; null: all are alike, or too few iterations are known.
+std::optional<RowsWanted> LookAtPeers(const JobView& view, const DiagnosisConfig& config);
+
+}  // namespace fathom::diagnosis
+
+#endif  // FATHOM_DIAGNOSIS_WATCH_PEER_LOOK_H_

@@ -1,0 +1,51 @@
+#include "collector/job/state/job_table.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/collector/fake_clock.h"
+#include "tests/collector/messages.h"
+
+namespace fathom::collector {
+namespace {
+
+struct JobTableTest : testing::Test {
+  FakeClock clock;
+  JobTable jobs{clock, {.max_jobs = 8, .max_ranks = 6}};
+
+  // How many of its ranks were taken.
+  int Begin(const std::string& name, std::uint32_t world) {
+    const auto job = jobs.FindOrAdd(name);
+    int taken = 0;
+    for (std::uint32_t rank = 0; rank < world; ++rank) {
+      taken += job->Apply(RankOf(rank, world, name), "n0", jobs.MakeRoom()).rejected ? 0 : 1;
+    }
+    return taken;
+  }
+  void End(const std::string& name) {
+    clock.AdvanceSeconds(100);
+    ASSERT_TRUE(jobs.Find(name)->UpdateEnded(clock.Mono()));
+  }
+};
+
+TEST_F(JobTableTest, RanksOfEndedJobsMakeRoom) {
+  EXPECT_EQ(Begin("first", 5), 5);
+  End("first");
+  EXPECT_EQ(Begin("second", 5), 5);
+  EXPECT_EQ(jobs.Find("first"), nullptr);
+}
+
+TEST_F(JobTableTest, RanksOfRunningJobsDoNot) {
+  EXPECT_EQ(Begin("first", 5), 5);
+  EXPECT_EQ(Begin("second", 5), 1);
+  EXPECT_NE(jobs.Find("first"), nullptr);
+}
+
+TEST_F(JobTableTest, AnEndedJobStaysWhileThereIsRoom) {
+  EXPECT_EQ(Begin("first", 2), 2);
+  End("first");
+  EXPECT_EQ(Begin("second", 4), 4);
+  EXPECT_NE(jobs.Find("first"), nullptr);
+}
+
+}  // namespace
+}  // namespace fathom::collector

@@ -1,0 +1,182 @@
+#include "collector/job/summaries/summary_window.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "tests/collector/messages.h"
+
+namespace fathom::collector {
+namespace {
+
+BatchShape Shape(std::uint32_t rank, std::int64_t first, int count) {
+  BatchShape shape;
+  shape.rank = rank;
+  shape.first = first;
+  shape.count = count;
+  shape.anchor = 1000 + static_cast<std::uint64_t>(first) * 5;
+  return shape;
+}
+
+TEST(SummaryWindow, GivesBackWhatCameIn) {
+  SummaryWindow window;
+  window.Add(Batch(Shape(1, 0, 3)));
+  window.Add(Batch(Shape(0, 0, 3)));
+  const auto view = window.View();
+  ASSERT_EQ(view.size(), 3u);
+  EXPECT_EQ(view[2].index, Iteration(2));
+  ASSERT_EQ(view[0].ranks.size(), 2u);
+  const auto& row = view[1].ranks[0];
+  EXPECT_EQ(row.rank, RankId(0));
+  EXPECT_EQ(row.duration, Nanos(100'000'000));
+  EXPECT_EQ(row.begin, MonoNs(50'100'000'000));
+  EXPECT_NEAR(row.cpu.Millis(), 50, 0.02);
+  ASSERT_EQ(row.groups.size(), 1u);
+  EXPECT_EQ(row.groups[0].group, GroupId(kWorldGroup));
+  EXPECT_EQ(row.groups[0].count, 5u);
+  EXPECT_NEAR(row.groups[0].elapsed.Millis(), 20, 0.01);
+}
+
+TEST(SummaryWindow, AnIterationIsWholeOnceAllRanksReportedIt) {
+  SummaryWindow window;
+  EXPECT_EQ(window.whole(), -1);
+  for (std::uint32_t r = 0; r < 3; ++r) window.Add(Batch(Shape(r, 0, 2)));
+  EXPECT_EQ(window.whole(), 1);
+  window.Add(Batch(Shape(2, 2, 2)));
+  window.Add(Batch(Shape(0, 2, 1)));
+  window.Add(Batch(Shape(0, 2, 1)));
+  EXPECT_EQ(window.whole(), 1) << "a repeat is no report of another rank";
+  window.Add(Batch(Shape(1, 2, 1)));
+  EXPECT_EQ(window.whole(), 2);
+  EXPECT_EQ(window.newest(), 3);
+  window.Clear();
+  EXPECT_EQ(window.whole(), -1);
+}
+
+TEST(SummaryWindow, RepeatsChangeNothing) {
+  SummaryWindow window;
+  window.Add(Batch(Shape(0, 0, 3)));
+  auto again = Shape(0, 1, 4);
+  again.duration_us = 7;
+  const auto added = window.Add(Batch(again));
+  EXPECT_EQ(added.rows, 2);
+  EXPECT_EQ(added.repeats, 2);
+  EXPECT_EQ(window.View()[1].ranks[0].duration, Nanos(100'000'000));
+}
+
+TEST(SummaryWindow, RanksThatCountDifferentlyAreAligned) {
+  SummaryWindow window;
+  window.Add(Batch(Shape(0, 4, 3)));  // anchors 1020, 1025, 1030
+  auto other = Shape(1, 0, 2);
+  other.anchor = 1025;
+  window.Add(Batch(other));
+  const auto view = window.View();
+  ASSERT_EQ(view.size(), 3u);
+  EXPECT_EQ(view[0].ranks.size(), 1u);
+  EXPECT_EQ(view[1].ranks.size(), 2u);
+  EXPECT_EQ(window.OwnIteration(RankId(1), 5), 0);
+  EXPECT_EQ(window.JobIteration(RankId(1), 1), 6);
+}
+
+TEST(SummaryWindow, KeepsOnsetAndBaselineWhileAnEpisodeIsOpen) {
+  SummaryWindow window;
+  for (int i = 0; i < 40; ++i) window.Add(Batch(Shape(0, i, 1)));
+  window.Pin(38);
+  for (int i = 40; i < 400; ++i) window.Add(Batch(Shape(0, i, 1)));
+  const auto view = window.View();
+  ASSERT_GE(view.size(), 40u);
+  EXPECT_EQ(view.front().index, Iteration(26));
+  EXPECT_EQ(view[17].index, Iteration(43));
+  EXPECT_EQ(view.back().index, Iteration(399));
+}
+
+TEST(SummaryWindow, LateAndWaitComeFromTheMembersOfTheGroup) {
+  SummaryWindow window;
+  for (std::uint32_t rank = 0; rank < 4; ++rank) {
+    auto shape = Shape(rank, 0, 1);
+    shape.elapsed_us = rank == 2 ? 1'000 : 21'000;  // rank 2 came last: it waited least
+    window.Add(Batch(shape));
+  }
+  const auto heat = window.Heat({0});
+  ASSERT_EQ(heat[0].size(), 4u);
+  EXPECT_NEAR(static_cast<double>(heat[0][2].late_us), 20'000, 10);
+  EXPECT_EQ(heat[0][2].wait_us, 0u);
+  EXPECT_EQ(heat[0][1].late_us, 0u);
+  EXPECT_NEAR(static_cast<double>(heat[0][1].wait_us), 20'000, 10);
+}
+
+TEST(SummaryWindow, OlderIterationsAreRememberedForDisplay) {
+  SummaryWindow window;
+  for (int i = 0; i < 250; ++i) {
+    for (std::uint32_t rank = 0; rank < 2; ++rank) {
+      auto shape = Shape(rank, i, 1);
+      if (i == 10) shape.elapsed_us = rank == 0 ? 500'000 : 20'000;
+      if (i != 20 || rank == 0) window.Add(Batch(shape));
+    }
+  }
+  const auto heat = window.Heat({10, 20, 400});
+  EXPECT_NEAR(static_cast<double>(heat[0][1].late_us), 480'000, 0.05 * 480'000);
+  EXPECT_TRUE(heat[1][0].present);
+  EXPECT_FALSE(heat[1][1].present) << "rank 1 did not report iteration 20";
+  EXPECT_FALSE(heat[2][0].present);
+  const auto strip = window.Strip(-1, 1000);
+  EXPECT_EQ(strip.size(), 250u);
+  EXPECT_EQ(strip[10].duration, Nanos(100'000'000));
+  EXPECT_EQ(window.Strip(200, 10).front().iteration, 240);
+}
+
+TEST(SummaryWindow, MoreCommunicatorsMeanFewerIterationsNotMoreMemory) {
+  SummaryWindow window;
+  for (int i = 0; i < 60; ++i) window.Add(Batch(Shape(0, i, 1)));
+  const std::size_t slots = window.slots();
+  auto batch = Batch(Shape(0, 60, 1));
+  for (std::uint64_t g = 1; g < 20; ++g) {
+    *batch.add_groups() = batch.groups(0);
+    batch.mutable_groups(static_cast<int>(g))->set_group(1000 + g);
+  }
+  window.Add(batch);
+  EXPECT_LT(window.slots(), slots);
+  EXPECT_EQ(window.View().back().index, Iteration(60));
+  EXPECT_EQ(window.View().back().ranks[0].groups.size(), kMaxGroupColumnsPerRank);
+  for (int i = 61; i < 500; ++i) window.Add(Batch(Shape(0, i, 1)));
+  EXPECT_LT(window.BytesOf(RankId(0)), kMaxBytesPerRank);
+}
+
+// A communicator made for the first evaluation, say, while the job is slow.
+TEST(SummaryWindow, ANewCommunicatorDoesNotTakeTheBaselineOfAnEpisode) {
+  SummaryWindow window;
+  for (int i = 0; i < 210; ++i) window.Add(Batch(Shape(0, i, 1)));
+  window.Pin(200);
+  for (int i = 210; i < 400; ++i) window.Add(Batch(Shape(0, i, 1)));
+  auto batch = Batch(Shape(0, 400, 1));
+  for (std::uint64_t g = 1; g < 4; ++g) {
+    *batch.add_groups() = batch.groups(0);
+    batch.mutable_groups(static_cast<int>(g))->set_group(1000 + g);
+  }
+  window.Add(batch);
+  const auto view = window.View();
+  const auto pinned = std::count_if(view.begin(), view.end(), [](const auto& it) {
+    return it.index >= Iteration(188) && it.index < Iteration(200);
+  });
+  EXPECT_GE(pinned, 8);
+  EXPECT_EQ(view.back().index, Iteration(400));
+}
+
+TEST(SummaryWindow, AnAbsurdJumpIsRejected) {
+  SummaryWindow window;
+  window.Add(Batch(Shape(0, 0, 3)));
+  auto far = Shape(0, 1'000'000'000, 1);
+  EXPECT_EQ(window.Add(Batch(far)).rejected, RejectReason::kBadNumber);
+  EXPECT_EQ(window.newest(), 2);
+}
+
+TEST(SummaryWindow, DurationsAreHandedOutOnceAndWhenComplete) {
+  SummaryWindow window;
+  window.Add(Batch(Shape(0, 0, 5)));
+  EXPECT_EQ(window.TakeCompleted(false).size(), 3u);
+  EXPECT_EQ(window.TakeCompleted(false).size(), 0u);
+  EXPECT_EQ(window.TakeCompleted(true).size(), 2u);
+}
+
+}  // namespace
+}  // namespace fathom::collector

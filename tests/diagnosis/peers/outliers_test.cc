@@ -1,0 +1,95 @@
+#include "diagnosis/peers/outliers.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+
+namespace fathom::diagnosis {
+namespace {
+
+OutlierTable Noise(std::size_t entities, std::size_t iterations, double sigma, unsigned seed) {
+  std::mt19937 random(seed);
+  std::normal_distribution<double> normal(1, sigma);
+  OutlierTable table;
+  table.role.assign(entities, 0);
+  table.iteration_s = 1.5;
+  for (std::size_t e = 0; e < entities; ++e) {
+    table.seconds.emplace_back();
+    for (std::size_t i = 0; i < iterations; ++i) table.seconds[e].push_back(normal(random));
+  }
+  return table;
+}
+
+TEST(OutliersTest, HealthyNoiseNamesNobody) {
+  std::size_t named = 0;
+  for (unsigned seed = 0; seed < 1000; ++seed) {
+    named +=
+        FindOutliers(Noise(4 + seed % 13, 3 + seed % 20, 0.02, seed), {}).found.empty() ? 0 : 1;
+  }
+  EXPECT_EQ(named, 0u);
+}
+
+TEST(OutliersTest, ThreeIterationsAreEnough) {
+  OutlierTable table = Noise(8, 3, 0.005, 1);
+  for (double& value : table.seconds[5]) value *= 1.1;
+  const Outliers outliers = FindOutliers(table, {});
+  ASSERT_EQ(outliers.found.size(), 1u);
+  EXPECT_EQ(outliers.found[0].entity, 5u);
+  EXPECT_TRUE(outliers.found[0].lasting);
+  EXPECT_NEAR(outliers.found[0].excess, 0.1, 0.02);
+  EXPECT_EQ(outliers.found[0].peers, 7u);
+}
+
+TEST(OutliersTest, WhatComesBackIsFound) {
+  OutlierTable table = Noise(16, 12, 0.005, 2);
+  for (const std::size_t i : {1, 4, 7, 10}) table.seconds[3][i] += 0.4;
+  const Outliers outliers = FindOutliers(table, {});
+  ASSERT_EQ(outliers.found.size(), 1u);
+  EXPECT_EQ(outliers.found[0].entity, 3u);
+  EXPECT_FALSE(outliers.found[0].lasting);
+  EXPECT_EQ(outliers.found[0].shows, 4u);
+}
+
+TEST(OutliersTest, OneHiccupIsSingleAndSaidSo) {
+  OutlierTable table = Noise(16, 12, 0.005, 3);
+  table.seconds[3][4] += 0.4;
+  const Outliers outliers = FindOutliers(table, {});
+  ASSERT_EQ(outliers.found.size(), 1u);
+  EXPECT_TRUE(outliers.found[0].single);
+}
+
+TEST(OutliersTest, TwoAtOnce) {
+  OutlierTable table = Noise(16, 4, 0.005, 4);
+  for (const std::size_t e : {2, 9}) {
+    for (double& value : table.seconds[e]) value += 0.2;
+  }
+  const Outliers outliers = FindOutliers(table, {});
+  ASSERT_EQ(outliers.found.size(), 2u);
+}
+
+TEST(OutliersTest, OfTwoItIsNotToldWhoIsWrong) {
+  OutlierTable table = Noise(2, 10, 0.005, 5);
+  for (double& value : table.seconds[1]) value *= 2;
+  EXPECT_TRUE(FindOutliers(table, {}).found.empty());
+}
+
+TEST(OutliersTest, RolesAreComparedWithinThemselves) {
+  OutlierTable table = Noise(8, 5, 0.005, 6);
+  for (std::size_t e = 4; e < 8; ++e) {
+    table.role[e] = 1;
+    for (double& value : table.seconds[e]) value *= 3;
+  }
+  EXPECT_TRUE(FindOutliers(table, {}).found.empty());
+}
+
+TEST(OutliersTest, ValuesThatAreNotKnownAreNoExcess) {
+  OutlierTable table = Noise(6, 5, 0.005, 7);
+  table.seconds[0].assign(5, std::nan(""));
+  table.seconds[1][2] = std::nan("");
+  EXPECT_TRUE(FindOutliers(table, {}).found.empty());
+  EXPECT_TRUE(FindOutliers({}, {}).found.empty());
+}
+
+}  // namespace
+}  // namespace fathom::diagnosis
