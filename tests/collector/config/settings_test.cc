@@ -139,8 +139,7 @@ TEST_F(SettingsTest, TellsWhatNeedsARestart) {
 }
 
 TEST_F(SettingsTest, EveryThresholdOfDiagnosisCanBeSet) {
-  std::ifstream header(std::string(std::getenv("FATHOM_SOURCE_DIR")) +
-                       "/diagnosis/engine/config.h");
+  std::ifstream header(std::string(std::getenv("FATHOM_SOURCE_DIR")) + "/diagnosis/model/config.h");
   ASSERT_TRUE(header);
   std::size_t fields = 0;
   for (std::string line; std::getline(header, line);) {
