@@ -154,7 +154,7 @@ bool SomethingFailedLast(const OpLog& log) {
 
 std::string HowItEnded(const RankSession& session) {
   const int status = session.life().exit_code;
-  if (session.unseen()) return "unseen";
+  if (session.unseen() && !session.control().exiting) return "unseen";
   if (status > 0 && (status & 0x7f) != 0) return "killed";
   return session.control().exiting || status >= 0 ? "exited" : "vanished";
 }

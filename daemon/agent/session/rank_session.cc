@@ -16,6 +16,7 @@ constexpr std::int64_t kHeartbeatEveryNs = 1'000'000'000;
 constexpr std::int64_t kDeviceLookEveryNs = 1'000'000'000;
 constexpr std::int64_t kSilentAtLeastNs = 2'000'000'000;
 constexpr std::int64_t kSilentIterations = 3;
+constexpr std::int64_t kExitTakesNs = 2'000'000'000;
 
 constexpr char kUnreadable[] = "its ring cannot be read any more";
 constexpr char kNoMember[] = "not a member of that communicator";
@@ -169,7 +170,9 @@ bool RankSession::IsGone(std::int64_t now_ns) {
   life_.alive = false;
   const auto heartbeat = static_cast<std::int64_t>(control_.heartbeat_ns);
   const std::int64_t last = std::max(last_event_ns(), std::min(heartbeat, now_ns));
-  return seen_alive_ || now_ns - last >= settings_.unseen_silence_ns;
+  // Its own word that it was about to end needs no witness.
+  const std::int64_t patience = control_.exiting ? kExitTakesNs : settings_.unseen_silence_ns;
+  return seen_alive_ || now_ns - last >= patience;
 }
 
 RankSession::PollResult RankSession::Retire(std::int64_t now_ns) {

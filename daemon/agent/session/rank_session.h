@@ -41,8 +41,9 @@ struct SessionSettings {
   KernelRoots roots;
   std::uint64_t max_records_per_poll = 1 << 20;
   std::int64_t sample_every_ns = 5'000'000;
-  // A ring whose process /proc never showed (another pid namespace) is let go after so long a
-  // silence; that says nothing of the process.
+  // A ring whose process /proc never showed (another pid namespace, or it ended before this agent
+  // started) is let go after so long a silence; that says nothing of the process. One that said
+  // itself that it exits is believed after two seconds.
   std::int64_t unseen_silence_ns = 600'000'000'000;
 };
 

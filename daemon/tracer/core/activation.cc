@@ -17,7 +17,10 @@
 namespace fathom::tracer {
 namespace {
 
-constexpr std::int64_t kAgentGoneNs = 10'000'000'000;
+// An agent that was here and is away may come back and read what it has not seen: long enough for
+// an upgrade or an outage, short enough that the rings of a node without one give their memory
+// back.
+constexpr std::int64_t kAgentGoneNs = 3'600'000'000'000;
 
 // Outside the mapping that a fork empties: this is how a child knows that it had a parent.
 std::atomic<abi::ControlBlock*> last_control{nullptr};

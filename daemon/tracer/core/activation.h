@@ -19,7 +19,8 @@ TracerState* Activate();
 abi::ControlBlock* InheritedControl();
 
 // Tells the agent of the orderly end of the process, and takes the region's file away if no agent
-// has looked at it for 10 s. Hooks may still come afterwards.
+// has ever looked at it, or none for an hour: one that is away for less reads the rest when it is
+// back. Hooks may still come afterwards.
 void Deactivate();
 
 }  // namespace fathom::tracer

@@ -302,6 +302,18 @@ TEST_F(AgentTest, AnOrderlyExitIsSaid) {
   EXPECT_TRUE(Got([](const auto& m) { return m.gone().how() == "exited" && m.gone().orderly(); }));
 }
 
+// The agent was away when it ended, and started anew: the process was never seen.
+TEST_F(AgentTest, WhoEndedInOrderBeforeTheAgentStartedIsSaidToHaveExited) {
+  RingWriter& ring = Process(10, 0);
+  ring.control().exiting.store(1);
+  Live(10, false);
+  StartAgent();
+  for (int second = 0; second < 4; ++second) Advance(1000 * kMs);
+  EXPECT_TRUE(Got([](const auto& m) { return m.gone().how() == "exited" && m.gone().orderly(); }));
+  EXPECT_EQ(agent_->sessions(), 0u);
+  EXPECT_FALSE(std::filesystem::exists(ring.path()));
+}
+
 TEST_F(AgentTest, AfterAnExecTheOldRingIsLetGo) {
   RingWriter& old = Process(10, 0);
   StartAgent();

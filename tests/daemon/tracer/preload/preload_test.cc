@@ -296,6 +296,22 @@ TEST(PreloadTest, OrderlyExitWithAgentLeavesTheFile) {
   EXPECT_EQ(ring.control().exiting.load(), 1u);
 }
 
+// It may be back soon, and has not read the end yet.
+TEST(PreloadTest, OrderlyExitWhileTheAgentIsAwayLeavesTheFile) {
+  VictimRun run("ops");
+  ASSERT_TRUE(run.WaitFor("ready"));
+  MappedRing ring(run.Rings().front());
+  timespec now = {};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  const std::int64_t now_ns = std::int64_t{now.tv_sec} * 1'000'000'000;
+  // The clock may have started less than a minute ago.
+  const std::int64_t seen_ns = std::max<std::int64_t>(1, now_ns - 60'000'000'000);
+  ring.control().agent_heartbeat_ns.store(static_cast<std::uint64_t>(seen_ns));
+  run.Go();
+  EXPECT_EQ(run.Finish(), 0);
+  EXPECT_EQ(run.Rings().size(), 1u);
+}
+
 TEST(PreloadTest, UnderscoreExitKeepsItsCode) {
   Outcome run = RunVictim("underscore_exit");
   EXPECT_EQ(run.code, 9);
