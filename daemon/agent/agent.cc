@@ -386,7 +386,7 @@ void Agent::UpdateTotals() {
   totals.rings_over_limit = census.over_limit;
   totals.rings_rejected = census.rejected_total;
   totals.bytes_sent = outbox.bytes_sent;
-  totals.messages_dropped = outbox.dropped;
+  totals.messages_dropped = outbox.dropped_by_kind;
   totals.rows_requests = totals_.rows_requests;
   if (recorder_ != nullptr) {
     totals.recording_ops_dropped = recorder_->rows_dropped();
@@ -407,7 +407,7 @@ void Agent::SendCounters() {
                                              totals_.records_dropped.end());
   counters.set_ops(totals_.ops);
   counters.set_bytes_sent(totals_.bytes_sent);
-  counters.set_messages_dropped(totals_.messages_dropped);
+  counters.set_messages_dropped(outbox_.counters().dropped);
   counters.set_rings(static_cast<std::uint32_t>(totals_.rings_open));
   Record(message);
   outbox_.PutMomentary(std::move(message));

@@ -23,8 +23,10 @@ AgentMetrics::AgentMetrics(const std::string& version, const std::string& node)
       ops_(Count("fathom_ops_total", "Communication ops joined from records")),
       iterations_(Count("fathom_iterations_total", "Iterations summarised, over all ranks")),
       bytes_sent_(Count("fathom_uplink_bytes_total", "Bytes of messages sent to the collector")),
-      messages_dropped_(Count("fathom_uplink_messages_dropped_total",
-                              "Messages lost because the collector was away for too long")),
+      messages_dropped_(prometheus::BuildCounter()
+                            .Name("fathom_uplink_messages_dropped_total")
+                            .Help("Messages given up for want of room, by kind")
+                            .Register(registry_)),
       rings_rejected_(Count("fathom_rings_rejected_total", "Ring files that were refused")),
       streams_(Count("fathom_uplink_streams_total", "Streams opened to the collector")),
       rows_requests_(Count("fathom_rows_requests_total", "Requests for rows answered")),
@@ -43,6 +45,7 @@ AgentMetrics::AgentMetrics(const std::string& version, const std::string& node)
       .Add({{"version", version}, {"component", "fathomd"}, {"node", node}})
       .Set(1);
   dropped_.Add({{"reason", "overwritten"}});
+  messages_dropped_.Add({{"kind", "summary"}});
 }
 
 prometheus::Counter& AgentMetrics::Count(const std::string& name, const std::string& help) {
@@ -64,7 +67,9 @@ void AgentMetrics::Update(const AgentTotals& totals) {
   set(ops_, totals.ops);
   set(iterations_, totals.iterations);
   set(bytes_sent_, totals.bytes_sent);
-  set(messages_dropped_, totals.messages_dropped);
+  for (const auto& [kind, count] : totals.messages_dropped) {
+    set(messages_dropped_.Add({{"kind", kind}}), count);
+  }
   set(rings_rejected_, totals.rings_rejected);
   set(streams_, totals.streams);
   set(rows_requests_, totals.rows_requests);

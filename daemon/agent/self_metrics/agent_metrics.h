@@ -25,7 +25,7 @@ struct AgentTotals {
   std::uint64_t ops = 0;
   std::uint64_t iterations = 0;
   std::uint64_t bytes_sent = 0;
-  std::uint64_t messages_dropped = 0;
+  std::map<std::string, std::uint64_t> messages_dropped;  // by kind
   std::uint64_t rings_rejected = 0;
   std::uint64_t streams = 0;
   std::uint64_t rows_requests = 0;
@@ -55,7 +55,7 @@ class AgentMetrics {
   prometheus::Counter& ops_;
   prometheus::Counter& iterations_;
   prometheus::Counter& bytes_sent_;
-  prometheus::Counter& messages_dropped_;
+  prometheus::Family<prometheus::Counter>& messages_dropped_;
   prometheus::Counter& rings_rejected_;
   prometheus::Counter& streams_;
   prometheus::Counter& rows_requests_;

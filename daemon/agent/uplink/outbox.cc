@@ -4,6 +4,36 @@
 #include <utility>
 
 namespace fathom::agent {
+namespace {
+
+using Body = v1::AgentMessage::BodyCase;
+
+const char* NameOf(Body body) {
+  switch (body) {
+    case Body::kSummary:
+      return "summary";
+    case Body::kGone:
+      return "gone";
+    case Body::kHealth:
+      return "health";
+    case Body::kCounters:
+      return "counters";
+    case Body::kRows:
+      return "rows";
+    case Body::kWindow:
+    case Body::kTrace:
+    case Body::kStacks:
+      return "answer";
+    case Body::kHello:
+    case Body::kRank:
+    case Body::kGroup:
+    case Body::BODY_NOT_SET:
+      return "identity";
+  }
+  return "identity";
+}
+
+}  // namespace
 
 void Outbox::PutStanding(const std::string& key, v1::AgentMessage message) {
   const std::lock_guard lock(mutex_);
@@ -21,7 +51,7 @@ void Outbox::RetireStanding(const std::string& key) {
 
 void Outbox::ForgetRetired() {
   const auto oldest = std::find_if(entries_.begin(), entries_.end(),
-                                   [](const Entry& entry) { return entry.kind == Kind::kDurable; });
+                                   [](const Entry& entry) { return entry.serial != 0; });
   const std::uint64_t waiting = oldest == entries_.end() ? ~std::uint64_t{0} : oldest->serial;
   std::erase_if(standing_, [waiting](const auto& each) {
     return each.second.until != 0 && each.second.until < waiting;
@@ -30,35 +60,56 @@ void Outbox::ForgetRetired() {
 
 void Outbox::PutDurable(v1::AgentMessage message) {
   const std::lock_guard lock(mutex_);
-  Push(std::move(message), Kind::kDurable);
+  const Kind kind = message.has_gone() ? Kind::kDeath : Kind::kDurable;
+  Push(std::move(message), kind);
 }
 
 void Outbox::PutMomentary(v1::AgentMessage message) {
   const std::lock_guard lock(mutex_);
-  if (streaming_) Push(std::move(message), Kind::kMomentary);
+  if (!streaming_) return;
+  if (message.has_health() || message.has_counters()) DropSuperseded(message);
+  Push(std::move(message), Kind::kMomentary);
+}
+
+void Outbox::DropSuperseded(const v1::AgentMessage& message) {
+  const auto unsent = entries_.begin() + static_cast<std::ptrdiff_t>(sent_);
+  const auto at = std::find_if(unsent, entries_.end(), [&message](const Entry& entry) {
+    return entry.message.body_case() == message.body_case();
+  });
+  if (at != entries_.end()) Drop(at);
 }
 
 void Outbox::Push(v1::AgentMessage message, Kind kind) {
   const std::size_t bytes = message.ByteSizeLong();
   if (bytes > kMaxMessageBytes) {
-    ++counters_.dropped;
+    CountDrop(message, kind);
     return;
   }
   bytes_ += bytes;
-  const std::uint64_t serial = kind == Kind::kDurable ? ++last_serial_ : 0;
+  const bool counts = kind == Kind::kDurable || kind == Kind::kDeath;
+  const std::uint64_t serial = counts ? ++last_serial_ : 0;
   entries_.push_back({std::move(message), bytes, 0, kind, serial});
   Shrink();
   changed_.notify_all();
+}
+
+void Outbox::CountDrop(const v1::AgentMessage& message, Kind kind) {
+  counters_.dropped += kind == Kind::kMomentary ? 0 : 1;
+  ++counters_.dropped_by_kind[NameOf(message.body_case())];
+}
+
+void Outbox::Drop(std::deque<Entry>::iterator at) {
+  CountDrop(at->message, at->kind);
+  bytes_ -= at->bytes;
+  if (static_cast<std::size_t>(at - entries_.begin()) < sent_) --sent_;
+  entries_.erase(at);
 }
 
 bool Outbox::DropOldest(Kind kind) {
   const auto at = std::find_if(entries_.begin(), entries_.end(),
                                [kind](const Entry& entry) { return entry.kind == kind; });
   if (at == entries_.end()) return false;
-  counters_.dropped += kind == Kind::kDurable ? 1 : 0;
-  bytes_ -= at->bytes;
-  if (static_cast<std::size_t>(at - entries_.begin()) < sent_) --sent_;
-  entries_.erase(at);
+  Drop(at);
   return true;
 }
 
@@ -71,7 +122,7 @@ void Outbox::Shrink() {
 void Outbox::BeginStream(const v1::Hello& hello) {
   const std::lock_guard lock(mutex_);
   std::erase_if(entries_, [this](const Entry& entry) {
-    const bool keep = entry.kind == Kind::kDurable;
+    const bool keep = entry.serial != 0;
     if (!keep) bytes_ -= entry.bytes;
     return !keep;
   });

@@ -3,14 +3,17 @@
 // Filled by the poll loop, emptied by collector_link's writer; acknowledgements come from its
 // reader. docs/formats/stream.md.
 //
-// Model: three kinds of message.
+// Model: four kinds of message.
 //   standing   who takes part (ranks, groups): said again at the beginning of every stream, because
 //              a collector may come back knowing nothing; of a process that is gone until all is
 //              acknowledged that was kept of it: without it a collector could not place the rest;
-//   durable    summaries and deaths: kept until acknowledged, sent again on the next stream;
-//   momentary  health, counters, answers: worth nothing later; dropped when no stream is up.
-// Beyond the limit the oldest momentary message is dropped, then the oldest durable one, which is
-// counted; never the hello, nor who takes part.
+//   death      that a process has ended: kept until acknowledged, sent again on the next stream;
+//   durable    summaries and what became of orders: likewise;
+//   momentary  health, counters, answers: worth nothing later; dropped when no stream is up. Of
+//              health and counters the newest alone waits: a stream that stands still must not
+//              begin with old ones.
+// Beyond the limit the oldest momentary message is dropped, then the oldest durable one, each
+// counted by what it is; never the hello, nor who takes part, nor a death (some 300 bytes each).
 // Numbers start at 1 on every stream (the hello) and rise by 1.
 //
 // Thread-safety: thread-safe.
@@ -35,7 +38,8 @@
 namespace fathom::agent {
 
 struct OutboxCounters {
-  std::uint64_t dropped = 0;     // durable messages that were lost
+  std::uint64_t dropped = 0;                             // durable messages that were lost
+  std::map<std::string, std::uint64_t> dropped_by_kind;  // of all kinds: "summary", "health", …
   std::uint64_t bytes_sent = 0;  // payload handed to the stream, repeats included
   std::uint64_t sent = 0;
   std::size_t waiting = 0;  // not acknowledged
@@ -70,13 +74,13 @@ class Outbox {
   OutboxCounters counters() const;
 
  private:
-  enum class Kind : std::uint8_t { kStanding, kDurable, kMomentary };
+  enum class Kind : std::uint8_t { kStanding, kDeath, kDurable, kMomentary };
   struct Entry {
     v1::AgentMessage message;
     std::size_t bytes = 0;
     std::uint64_t number = 0;  // on this stream; 0 = not sent yet
     Kind kind = Kind::kMomentary;
-    std::uint64_t serial = 0;  // of a durable one, over all streams
+    std::uint64_t serial = 0;  // of a durable one or a death, over all streams; else 0
   };
   struct Standing {
     v1::AgentMessage message;
@@ -86,6 +90,10 @@ class Outbox {
   void Push(v1::AgentMessage message, Kind kind);
   void Shrink();
   bool DropOldest(Kind kind);
+  void Drop(std::deque<Entry>::iterator at);
+  void CountDrop(const v1::AgentMessage& message, Kind kind);
+  // An older one of the same kind that was not sent yet.
+  void DropSuperseded(const v1::AgentMessage& message);
   // Those whose last message is not waiting any more.
   void ForgetRetired();
 

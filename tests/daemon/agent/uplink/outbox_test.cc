@@ -116,6 +116,50 @@ TEST_F(OutboxTest, WhoTakesPartIsNeverShed) {
   EXPECT_GT(box.counters().dropped, 0u);
 }
 
+v1::AgentMessage Gone(std::uint32_t rank) {
+  v1::AgentMessage message;
+  message.mutable_gone()->set_rank(rank);
+  return message;
+}
+
+TEST_F(OutboxTest, DeathsAreNeverShed) {
+  Outbox box(4096);
+  box.PutDurable(Gone(3));
+  for (int i = 0; i < 20; ++i) box.PutDurable(Summary(i, 500));
+  box.BeginStream({});
+  std::vector<v1::AgentMessage> sent;
+  while (auto message = box.Next(Clock::now())) sent.push_back(*message);
+  ASSERT_GE(sent.size(), 3u);
+  EXPECT_EQ(sent[1].gone().rank(), 3u);
+  const OutboxCounters counters = box.counters();
+  EXPECT_EQ(counters.dropped, 20u - (sent.size() - 2));
+  EXPECT_EQ(counters.dropped_by_kind.at("summary"), counters.dropped);
+}
+
+// A stream stands still: nobody takes anything out.
+TEST_F(OutboxTest, OfHealthThatWaitsTheNewestAloneIsKept) {
+  Outbox box(20'000);
+  box.BeginStream({});
+  box.Next(Clock::now());
+  for (int i = 0; i < 30; ++i) box.PutDurable(Summary(i, 500));
+  for (std::uint64_t i = 1; i <= 900; ++i) {
+    v1::AgentMessage health;
+    health.mutable_health()->add_ranks()->set_job(std::string(400, 'j'));
+    health.mutable_health()->mutable_ranks(0)->set_cpu_ns(i);
+    box.PutMomentary(std::move(health));
+  }
+  int summaries = 0;
+  std::vector<std::uint64_t> health;
+  while (auto message = box.Next(Clock::now())) {
+    summaries += message->has_summary() ? 1 : 0;
+    if (message->has_health()) health.push_back(message->health().ranks(0).cpu_ns());
+  }
+  EXPECT_EQ(summaries, 30);
+  EXPECT_EQ(health, std::vector<std::uint64_t>{900});
+  EXPECT_EQ(box.counters().dropped, 0u);
+  EXPECT_EQ(box.counters().dropped_by_kind.at("health"), 899u);
+}
+
 TEST_F(OutboxTest, MomentaryMessagesAreNotKept) {
   box_.PutMomentary(Health());
   box_.BeginStream({});
