@@ -50,6 +50,11 @@ inline constexpr std::size_t kSettlingIterations = 2;  // the newest: slower age
 
 // A window of detail.
 inline constexpr int kMaxActivitySums = 128;
+// A capture of one rank's stacks; the agent sends at most 30 KiB.
+inline constexpr int kMaxCaptureFrames = 4096;
+inline constexpr int kMaxCaptureDepth = 256;
+inline constexpr int kMaxCaptureDoing = 16;
+inline constexpr double kMaxCaptureSeconds = 3600;
 
 // Sessions.
 inline constexpr int kMaxRejectsPerStream = 1000;  // then the stream is closed

@@ -24,6 +24,7 @@
 
 namespace fathom::v1 {
 class AgentCounters;
+class CaptureRequest;
 class Hello;
 class NodeHealth;
 class RowsRequest;
@@ -43,6 +44,7 @@ class RowsChannel {
   virtual bool SendWindow(const v1::WindowRequest& request) = 0;
   virtual bool SendTrace(const v1::TraceOrder& order) = 0;
   virtual bool SendStacks(const v1::StackRequest& request) = 0;
+  virtual bool SendCapture(const v1::CaptureRequest& /*request*/) { return false; }
 };
 
 struct AgentFacts {

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "collector/evaluate/capture_settings.h"
 #include "collector/evaluate/look_schedule.h"
 #include "collector/http/login.h"
 #include "collector/notify/delivery.h"
@@ -38,6 +39,7 @@ struct CollectorConfig {
   std::int64_t max_event_clients = 32;
   double job_timeout_s = 600;  // a job not heard of for so long has ended
   LookPace looks;
+  CaptureSettings captures;
   std::string notify;             // who hears of verdicts: SHAPE=URL, with commas
   std::string notify_key_file;    // PagerDuty's routing key
   std::string page_url;           // where people reach the page; goes into notices

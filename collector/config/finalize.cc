@@ -43,6 +43,11 @@ absl::Status CheckChanges(const CollectorConfig& c) {
       "https://HOST:PORT, or say --insecure");
 }
 
+absl::Status CheckCaptures(const CaptureSettings& captures) {
+  if (captures.mode == "on" || captures.mode == "off") return absl::OkStatus();
+  return Bad(absl::StrCat("captures: '", captures.mode, "' is neither on nor off"));
+}
+
 absl::Status Check(const CollectorConfig& c) {
   for (const absl::Status& status :
        {service::CheckTlsFiles(c.tls, service::TlsNames(), SystemClock().Wall()),
@@ -58,7 +63,8 @@ absl::Status Check(const CollectorConfig& c) {
         CheckRange("max_event_clients", static_cast<double>(c.max_event_clients), 1, 1000),
         CheckRange("repeat_days", c.node_history.days, 0.01, 3650),
         CheckRange("repeat_jobs", static_cast<double>(c.node_history.repeat_jobs), 1, 1000),
-        CheckRange("job_timeout_s", c.job_timeout_s, 1, 1e7),
+        CheckRange("job_timeout_s", c.job_timeout_s, 1, 1e7), CheckCaptures(c.captures),
+        CheckRange("captures_per_hour", static_cast<double>(c.captures.per_hour), 1, 1000),
         CheckRange("look_share", c.looks.share, 0.01, 1),
         CheckRange("look_reserve_s", c.looks.reserve_s, 0, 60), CheckThresholds(c)}) {
     if (!status.ok()) return status;

@@ -74,6 +74,37 @@ diagnosis::StackCluster Get(const v1::StackCluster& in) {
   return cluster;
 }
 
+void Put(const diagnosis::Detail& detail, v1::Detail& out) {
+  out.set_function(detail.where.function);
+  out.set_file(detail.where.file);
+  out.set_line(detail.where.line);
+  out.set_share(detail.where.share);
+  out.set_peers_share(detail.where.peers_share);
+  out.set_doing(detail.doing);
+  out.set_missing(detail.missing);
+  for (const diagnosis::HotFunction& each : detail.functions) {
+    v1::HotFunction& told = *out.add_functions();
+    told.set_function(each.function);
+    told.set_file(each.file);
+    told.set_line(each.line);
+    told.set_share(each.share);
+    told.set_peers_share(each.peers_share);
+  }
+}
+
+// How well it is known stands in the verdict's evidence.
+diagnosis::Detail Get(const v1::Detail& in) {
+  diagnosis::Detail detail;
+  detail.where = {in.function(), in.file(), in.line(), in.share(), in.peers_share()};
+  detail.doing = in.doing();
+  detail.missing = in.missing();
+  for (const auto& each : in.functions()) {
+    detail.functions.push_back(
+        {each.function(), each.file(), each.line(), each.share(), each.peers_share()});
+  }
+  return detail;
+}
+
 CollectiveKind KindNamed(const std::string& name) {
   for (std::uint8_t i = 0; i < kCollectiveKindCount; ++i) {
     if (CollectiveKindName(CollectiveKind{i}) == name) return CollectiveKind{i};
@@ -170,6 +201,8 @@ void ToProto(const Episode& episode, v1::Verdict& out) {
   out.mutable_cost()->set_gpu_hours(verdict.cost.gpu_hours);
   out.mutable_cost()->set_gpu_hours_per_minute(verdict.cost.gpu_hours_per_minute);
   PutLists(verdict, out);
+  const bool captured = episode.detail.known() || !episode.detail.missing.empty();
+  if (captured) Put(episode.detail, *out.mutable_detail());
   out.mutable_action()->set_text(verdict.action_text);
   out.mutable_action()->set_command(verdict.action_command);
 }
@@ -179,6 +212,7 @@ Episode FromProto(const v1::Verdict& in) {
   episode.id = in.id();
   episode.job = in.job();
   episode.verdict = GetVerdict(in);
+  episode.detail = Get(in.detail());
   if (in.has_until()) {
     episode.closed = WallNs(in.until().time_unix_ns());
     episode.until_iteration = Iteration(in.until().iteration());

@@ -92,6 +92,8 @@ Rejection AgentSession::Take(const v1::AgentMessage& message) {
       return TakeForJob(message.trace());
     case v1::AgentMessage::kStacks:
       return TakeForJob(message.stacks());
+    case v1::AgentMessage::kCapture:
+      return TakeCapture(message.capture());
     case v1::AgentMessage::kHello:
     case v1::AgentMessage::BODY_NOT_SET:
       break;
@@ -105,6 +107,13 @@ Rejection AgentSession::TakeForJob(const Message& message) {
   if (job == nullptr) return RejectReason::kUnknownRank;
   const Rejection rejected = job->Apply(message, node_);
   if (!rejected) context_.on_change(message.job());
+  return rejected;
+}
+
+Rejection AgentSession::TakeCapture(const v1::CaptureReply& reply) {
+  if (context_.captures == nullptr) return RejectReason::kUnasked;
+  const Rejection rejected = context_.captures->OnReply(node_, reply);
+  if (!rejected) context_.on_change(reply.job());
   return rejected;
 }
 

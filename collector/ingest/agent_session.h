@@ -15,6 +15,7 @@
 #include <memory>
 #include <string>
 
+#include "collector/agents/capture_requests.h"
 #include "collector/agents/ingest_counters.h"
 #include "collector/agents/row_requests.h"
 #include "collector/agents/session_registry.h"
@@ -22,6 +23,7 @@
 
 namespace fathom::v1 {
 class AgentMessage;
+class CaptureReply;
 class Hello;
 class HealthBatch;
 class RankInfo;
@@ -41,6 +43,8 @@ struct IngestContext {
   std::function<void(const std::string& job)> on_change;
   // Told once a stream, in words, when a bound refused what it brought. May be empty.
   std::function<void(const std::string& what)> on_refused = {};
+  // Takes in captures of stacks. Null: nobody asks for any.
+  CaptureRequests* captures = nullptr;
 };
 
 class AgentSession {
@@ -63,6 +67,7 @@ class AgentSession {
  private:
   Outcome Greet(const v1::AgentMessage& message);
   Rejection Take(const v1::AgentMessage& message);
+  Rejection TakeCapture(const v1::CaptureReply& reply);
   Rejection TakeRank(const v1::RankInfo& info);
   Rejection TakeSummary(const v1::SummaryBatch& batch);
   Rejection TakeHealth(const v1::HealthBatch& batch);

@@ -35,6 +35,12 @@ bool AgentStream::Outbox::SendStacks(const v1::StackRequest& request) {
   return Pass(std::move(message));
 }
 
+bool AgentStream::Outbox::SendCapture(const v1::CaptureRequest& request) {
+  v1::CollectorMessage message;
+  *message.mutable_capture() = request;
+  return Pass(std::move(message));
+}
+
 void AgentStream::Outbox::Detach() {
   const std::lock_guard lock(mutex_);
   stream_ = nullptr;

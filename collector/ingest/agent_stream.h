@@ -43,6 +43,7 @@ class AgentStream final : public grpc::ServerBidiReactor<v1::AgentMessage, v1::C
     bool SendWindow(const v1::WindowRequest& request) override;
     bool SendTrace(const v1::TraceOrder& order) override;
     bool SendStacks(const v1::StackRequest& request) override;
+    bool SendCapture(const v1::CaptureRequest& request) override;
     void Detach();
 
    private:

@@ -253,6 +253,51 @@ Rejection Check(const v1::StackReply& reply) {
   return std::nullopt;
 }
 
+// The places of its stacks lie in its table of frames.
+bool SoundStacks(const v1::RankCapture& capture) {
+  std::uint64_t samples = capture.left_out();
+  for (const auto& pattern : capture.stacks()) {
+    samples += pattern.count();
+    if (pattern.frames_size() > kMaxCaptureDepth) return false;
+    for (const std::uint32_t place : pattern.frames()) {
+      if (place >= static_cast<std::uint32_t>(capture.frames_size())) return false;
+    }
+  }
+  return samples <= capture.samples();
+}
+
+Rejection Check(const v1::RankCapture& capture) {
+  if (capture.rank() >= kMaxWorldSize) return kBadRank;
+  if (!Printable(capture.state(), kMaxNameBytes) || !Printable(capture.source(), kMaxNameBytes) ||
+      !Printable(capture.reason(), kMaxTextBytes)) {
+    return kBadString;
+  }
+  if (capture.frames_size() > kMaxCaptureFrames || capture.stacks_size() > kMaxCaptureFrames ||
+      capture.doing_size() > kMaxCaptureDoing) {
+    return kTooManyRows;
+  }
+  for (const auto& frame : capture.frames()) {
+    if (!Printable(frame.function(), kMaxTextBytes) || !Printable(frame.file(), kMaxTextBytes)) {
+      return kBadString;
+    }
+  }
+  for (const auto& [name, looks] : capture.doing()) {
+    if (!Name(name)) return kBadString;
+  }
+  const bool lasted = std::isfinite(capture.seconds()) && capture.seconds() >= 0 &&
+                      capture.seconds() <= kMaxCaptureSeconds;
+  return lasted && SoundStacks(capture) ? Rejection() : kBadNumber;
+}
+
+Rejection Check(const v1::CaptureReply& reply) {
+  if (reply.request_id() == 0) return kUnasked;
+  if (!Name(reply.job())) return kBadString;
+  for (const auto& capture : reply.ranks()) {
+    if (auto bad = Check(capture)) return bad;
+  }
+  return std::nullopt;
+}
+
 Rejection Check(const v1::AgentCounters& counters) {
   if (counters.records_dropped_size() > kMaxDropReasons) return kBadNumber;
   for (const auto& [reason, count] : counters.records_dropped()) {
@@ -283,6 +328,8 @@ Rejection Validate(const v1::AgentMessage& message) {
       return Check(message.trace());
     case v1::AgentMessage::kStacks:
       return Check(message.stacks());
+    case v1::AgentMessage::kCapture:
+      return Check(message.capture());
     case v1::AgentMessage::kHealth:
       return Check(message.health());
     case v1::AgentMessage::kCounters:

@@ -143,6 +143,18 @@ void WriteIngest(const IngestCounters& counters, MetricPage& page) {
       .Set(Number(counters.row_requests_expired));
 }
 
+void WriteCaptures(const CaptureTrigger::Counts& counts, MetricPage& page) {
+  auto captures = page.Counter("fathom_captures_total",
+                               "Captures of stacks for verdicts, by what came of them.");
+  captures.Set(Number(counts.asked), {{"result", "asked"}});
+  captures.Set(Number(counts.limited), {{"result", "limited"}});
+  captures.Set(Number(counts.failed), {{"result", "failed"}});
+  auto functions = page.Counter("fathom_captured_functions_total",
+                                "Verdicts that stacks were captured for, by what they show.");
+  functions.Set(Number(counts.named), {{"result", "named"}});
+  functions.Set(Number(counts.open), {{"result", "open"}});
+}
+
 }  // namespace
 
 std::string PrometheusExporter::Scrape() const {
@@ -169,6 +181,7 @@ std::string PrometheusExporter::Scrape() const {
   page.Counter("fathom_event_clients_dropped_total", "Listeners dropped for being slow.")
       .Set(Number(sources_.event_dropped()));
   WriteLoginFailures(sources_.login_failures(), page);
+  WriteCaptures(sources_.captures(), page);
   page.Gauge("fathom_build_info", "The version that runs; the value is 1.")
       .Set(1, {{"version", sources_.version}, {"component", "collector"}});
   return page.Text();

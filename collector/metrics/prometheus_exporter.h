@@ -15,6 +15,7 @@
 
 #include "collector/agents/ingest_counters.h"
 #include "collector/agents/session_registry.h"
+#include "collector/evaluate/capture_trigger.h"
 #include "collector/evaluate/diagnoser.h"
 #include "collector/http/login.h"
 #include "collector/job/state/job_table.h"
@@ -43,6 +44,7 @@ class PrometheusExporter {
     const Notifier::Counters& notices;
     std::function<Login::Failures()> login_failures;
     std::string version;
+    std::function<CaptureTrigger::Counts()> captures;
   };
 
   explicit PrometheusExporter(Sources sources) : sources_(std::move(sources)) {}

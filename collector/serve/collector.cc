@@ -7,6 +7,7 @@
 #include <thread>
 #include <utility>
 
+#include "collector/agents/capture_requests.h"
 #include "collector/agents/trace_requests.h"
 #include "collector/agents/window_requests.h"
 #include "collector/api/api.h"
@@ -14,6 +15,7 @@
 #include "collector/api/cordon_relay.h"
 #include "collector/api/http_server.h"
 #include "collector/api/job_news.h"
+#include "collector/evaluate/capture_trigger.h"
 #include "collector/http/event_hub.h"
 #include "collector/http/login.h"
 #include "collector/ingest/agent_service.h"
@@ -52,6 +54,7 @@ struct Collector::Parts {
   RowRequests requests;
   WindowRequests windows;
   TraceRequests traces;
+  CaptureRequests captures;
   EventHub events;
   JobNews news;
   CurlTransport outside;
@@ -61,6 +64,7 @@ struct Collector::Parts {
   LearntKeeper learnt;
   VerdictLedger ledger;
   Diagnoser diagnoser;
+  CaptureTrigger trigger;  // of the diagnoser's thread
   IngestContext ingest;
   std::atomic<bool> serving{false};
   std::unique_ptr<AgentService> grpc;
@@ -86,6 +90,7 @@ Collector::Parts::Parts(const FinalizedCollectorConfig& config, DiagnosisFunctio
       requests(registry, counters, clock),
       windows(registry),
       traces(registry),
+      captures(registry, clock),
       events(static_cast<std::size_t>(config->max_event_clients)),
       news(events, jobs, clock),
       notifier(config.receivers(), outside, clock),
@@ -98,12 +103,16 @@ Collector::Parts::Parts(const FinalizedCollectorConfig& config, DiagnosisFunctio
            [this](JobState& job) { learnt.Met(job); }},
           std::move(functions), config->diagnosis, Nanos::FromSeconds(config->job_timeout_s),
           config->looks),
+      trigger(config->captures,
+              {captures, ledger, [](const std::string& line) { spdlog::info("{}", line); },
+               diagnoser.Connected(), clock}),
       ingest{jobs,
              registry,
              requests,
              counters,
              [this](const std::string& job) { diagnoser.Notify(job); },
-             [](const std::string& what) { spdlog::warn("{}", what); }},
+             [](const std::string& what) { spdlog::warn("{}", what); },
+             &captures},
       exporter(Sources()),
       to_cordon({config->cordon_ca_file, "", ""}),
       cordon(config->cordon_http, config->cordon_token_file, to_cordon, clock),
@@ -144,7 +153,8 @@ PrometheusExporter::Sources Collector::Parts::Sources() {
           [this] { return events.dropped(); },
           notifier.counters(),
           [this] { return login->failures(); },
-          kVersion};
+          kVersion,
+          [this] { return trigger.counts(); }};
 }
 
 // One question at a time: a page that asks again waits for the answers to the first.
@@ -208,10 +218,12 @@ std::string Collector::Parts::PageUrl() {
 void Collector::Parts::OnLooked(const JobState& job) {
   news.Looked(job.name(), ledger);
   learnt.Looked(job);
+  trigger.Looked(job);
 }
 
 void Collector::Parts::OnEnded(const JobState& job) {
   learnt.Ended(job.name());
+  trigger.Forget(job.name());
   const JobFigures f = job.Figures();
   const absl::Status saved = store->Save({f.name, f.ranks, f.world_size, f.nodes, f.started,
                                           f.last_seen, f.iteration + 1, api.ReportOf(job)});

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <string>
 
+#include "diagnosis/model/detail.h"
 #include "diagnosis/model/verdict.h"
 
 namespace fathom::collector {
@@ -15,7 +16,8 @@ namespace fathom::collector {
 struct Episode {
   std::string id;  // "v" and 12 hex digits; of job, start of the job, entity, cause, onset
   std::string job;
-  diagnosis::Verdict verdict;
+  diagnosis::Verdict verdict;  // what `detail` tells is in it
+  diagnosis::Detail detail;    // the function, once a capture of stacks was made for it
   WallNs opened;
   WallNs updated;
   WallNs closed;  // not known: open

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "absl/strings/str_replace.h"
+#include "diagnosis/functions/name_function.h"
 #include "diagnosis/wording/phrase.h"
 
 namespace fathom::collector {
@@ -135,14 +136,17 @@ void JobVerdicts::Open(const std::string& key, const diagnosis::Verdict& verdict
   std::erase_if(closed_, [&](const Episode& old) {
     if (old.id != live.episode.id) return false;
     live.episode.opened = old.opened;
+    live.episode.detail = old.detail;
     return true;
   });
+  diagnosis::TellFunction(live.episode.detail, live.episode.verdict);
   changes.emplace_back(VerdictChange::kOpened, live.episode);
   open_[key] = std::move(live);
 }
 
-void JobVerdicts::Refresh(Live& live, const diagnosis::Verdict& verdict, Iteration episode,
+void JobVerdicts::Refresh(Live& live, diagnosis::Verdict verdict, Iteration episode,
                           const JobMoment& now, Changes& changes) {
+  diagnosis::TellFunction(live.episode.detail, verdict);
   diagnosis::Verdict& kept = live.episode.verdict;
   const bool lower = verdict.grade < kept.grade;
   live.missed = 0;
@@ -161,6 +165,20 @@ void JobVerdicts::Refresh(Live& live, const diagnosis::Verdict& verdict, Iterati
   live.lower_grades = 0;
   live.adopted = live.says_unseen = false;
   changes.emplace_back(VerdictChange::kUpdated, live.episode);
+}
+
+Changes JobVerdicts::Explain(const std::string& id, const diagnosis::Detail& detail, WallNs wall,
+                             MonoNs mono) {
+  Changes changes;
+  for (auto& [key, live] : open_) {
+    if (live.episode.id != id || live.episode.detail.known()) continue;
+    live.episode.detail = detail;
+    diagnosis::TellFunction(detail, live.episode.verdict);
+    live.episode.updated = wall;
+    live.last_told = mono;
+    changes.emplace_back(VerdictChange::kUpdated, live.episode);
+  }
+  return changes;
 }
 
 const JobVerdicts::Live* JobVerdicts::Successor(const std::string& key) const {

@@ -20,6 +20,7 @@
 //   the job is regular (or, for a hang, moves again; or, for slowness, stands; or, for a rise
 //   within an episode, is as slow as before the rise), for kCloseGap or kRegularGap
 //                                  → closed "recovered"
+//   a capture of stacks was made   → updated at once; what it shows is told as long as it stands
 //   job over, job restarted        → closed, saying so
 //
 // So an established verdict never turns into another one under the reader's eyes.
@@ -77,6 +78,8 @@ class JobVerdicts {
   // dies within one look leaves no time for a second one), then all verdicts are closed.
   Changes Conclude(const JobMoment& now, const diagnosis::Diagnosis& last);
   Changes CloseAll(const JobMoment& now, const std::string& because);
+  // A capture of stacks was made for this verdict; nothing where a function is known already.
+  Changes Explain(const std::string& id, const diagnosis::Detail& detail, WallNs wall, MonoNs mono);
   // A verdict that the store still held open when the collector started.
   void Adopt(Episode episode);
 
@@ -105,8 +108,8 @@ class JobVerdicts {
   void See(const diagnosis::Verdict& verdict, const diagnosis::Suspicion& suspicion,
            const JobMoment& now, Changes& changes);
   // `episode`: since when the job is slow, as it is known now.
-  void Refresh(Live& live, const diagnosis::Verdict& verdict, Iteration episode,
-               const JobMoment& now, Changes& changes);
+  void Refresh(Live& live, diagnosis::Verdict verdict, Iteration episode, const JobMoment& now,
+               Changes& changes);
   void Open(const std::string& key, const diagnosis::Verdict& verdict, const JobMoment& now,
             Changes& changes);
   void CloseUnseen(const JobMoment& now, const diagnosis::Suspicion& suspicion, Changes& changes);

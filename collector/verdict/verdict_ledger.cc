@@ -36,6 +36,17 @@ void VerdictLedger::Foresee(const JobMoment& now, const diagnosis::Diagnosis& ah
   JobOf(now).Foresee(ahead);
 }
 
+void VerdictLedger::Explain(std::string_view job, const std::string& id,
+                            const diagnosis::Detail& detail, WallNs wall, MonoNs mono) {
+  Changes changes;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto at = jobs_.find(job);
+    if (at != jobs_.end()) changes = at->second.verdicts.Explain(id, detail, wall, mono);
+  }
+  Tell(changes);
+}
+
 void VerdictLedger::CloseAll(const JobMoment& now, const std::string& because) {
   Changes changes;
   {

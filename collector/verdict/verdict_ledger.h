@@ -34,6 +34,9 @@ class VerdictLedger {
   void Foresee(const JobMoment& now, const diagnosis::Diagnosis& ahead);
   // The job is over: see JobVerdicts::Conclude.
   void Conclude(const JobMoment& now, const diagnosis::Diagnosis& last);
+  // See JobVerdicts::Explain.
+  void Explain(std::string_view job, const std::string& id, const diagnosis::Detail& detail,
+               WallNs wall, MonoNs mono);
   void CloseAll(const JobMoment& now, const std::string& because);
   // The job began anew: what belongs to its former life leaves the report (the store keeps it).
   void Restart(const JobMoment& now);

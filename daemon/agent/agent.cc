@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "daemon/agent/capture/stack_recording.h"
 #include "daemon/agent/session/drop_reason_name.h"
 #include "daemon/agent/session/rank_messages.h"
 #include "daemon/agent/session/rows_reply.h"
@@ -112,6 +113,10 @@ absl::Status Agent::Start() {
   if (!settings_.stack_tool.empty()) {
     stacks_ = std::make_unique<StackWatch>(StackToolOf(settings_));
     orders_.ReadStacksWith(StackToolOf(settings_));
+    orders_.CaptureWith(settings_.stack_tool,
+                        [roots = world_.roots](const RecordingPlan& plan, const auto& stop) {
+                          return RecordStacks(plan, roots, stop);
+                        });
   }
   absl::Status status = MakeRingFolder(settings_.shm_dir, settings_.shared);
   if (!status.ok()) return status;
@@ -451,7 +456,9 @@ void Agent::CarryOutOrders(std::int64_t now_ns) {
   for (const auto& request : link_->TakeWindowRequests()) orders_.OpenWindow(request, now_ns);
   for (const auto& order : link_->TakeTraceOrders()) orders_.Switch(order, now_ns);
   for (const auto& request : link_->TakeStackRequests()) orders_.ReadStacks(request, now_ns);
+  for (const auto& request : link_->TakeCaptureRequests()) orders_.Capture(request);
   orders_.ReportStacks(now_ns);
+  orders_.ReportCaptures();
 }
 
 std::string Agent::WhyNotReady() const {

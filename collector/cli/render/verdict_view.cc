@@ -116,6 +116,11 @@ VerdictView ReadVerdict(const Json& verdict) {
   out.seconds_per_iteration = NumberField(cost, "seconds_per_iteration");
   out.gpu_hours = NumberField(cost, "gpu_hours");
   out.gpu_hours_per_minute = NumberField(cost, "gpu_hours_per_minute");
+  const Json& detail = ObjectField(verdict, "detail");
+  out.function = TextField(detail, "function");
+  out.file = TextField(detail, "file");
+  out.line = IntField(detail, "line");
+  out.doing = TextField(detail, "doing");
   out.evidence = ReadEvidence(ListField(verdict, "evidence"));
   out.counter_evidence = ReadEvidence(ListField(verdict, "counter_evidence"));
   out.waits = ReadWaits(ListField(verdict, "waits"));

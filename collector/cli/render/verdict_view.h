@@ -55,6 +55,8 @@ struct VerdictView {
   double seconds_per_iteration = 0;
   double gpu_hours = 0;
   double gpu_hours_per_minute = 0;
+  std::string function, file, doing;  // what a capture of stacks shows; empty: nothing
+  std::int64_t line = 0;
   std::vector<EvidenceView> evidence, counter_evidence;
   std::vector<WaitStepView> waits;
   std::vector<StackView> stacks;

@@ -68,6 +68,14 @@ std::string CauseText(const VerdictView& v) {
   return Cat(v.cause, v.owner.empty() ? "" : Cat(" (for ", v.owner, ")"));
 }
 
+// "write_metrics, line 85 of /job/train.py (sleep)"
+std::string FunctionText(const VerdictView& v) {
+  if (v.function.empty()) return "";
+  const std::string line = v.line > 0 ? Cat(", line ", v.line) : "";
+  const std::string file = v.file.empty() ? "" : Cat(line.empty() ? ", " : " of ", v.file);
+  return Cat(v.function, line, file, v.doing.empty() ? "" : Cat(" (", v.doing, ")"));
+}
+
 std::string SinceText(const VerdictView& v) {
   const std::string begin = v.from_start             ? std::string("the start of what is known")
                             : v.since_iteration >= 0 ? Cat("iteration ", v.since_iteration)
@@ -223,6 +231,7 @@ std::string VerdictCard(const VerdictView& v, const Terminal& terminal, std::str
   Lines lines(terminal, kCardIndent);
   lines.Add("grade", v.grade, GradeInk(v.grade));
   lines.Add("cause", CauseText(v));
+  lines.Add("function", FunctionText(v));
   lines.Add("gpu", v.gpu);
   lines.Add("since", SinceText(v));
   lines.Add("until", UntilText(v));
@@ -239,6 +248,7 @@ std::string VerdictSummary(const VerdictView& v, const Terminal& terminal) {
   Lines lines(terminal, 0);
   lines.Add("who", WhoText(v));
   lines.Add("cause", CauseText(v));
+  lines.Add("function", FunctionText(v));
   lines.Add("grade", GradeText(v.grade), GradeInk(v.grade));
   lines.Add("since", SinceText(v));
   lines.Add("until", UntilText(v));
@@ -263,6 +273,7 @@ std::string VerdictPage(const VerdictView& v, const Terminal& terminal) {
   lines.Add(v.Convicts() ? "culprit" : "lead on", v.Culprit());
   lines.Add("grade", v.grade, GradeInk(v.grade));
   lines.Add("cause", CauseText(v));
+  lines.Add("function", FunctionText(v));
   lines.Add("class", v.problem_class);
   lines.Add("since", SinceText(v));
   lines.Add("until", UntilText(v));

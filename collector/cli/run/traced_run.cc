@@ -23,6 +23,15 @@ bool IsJobControlStop(int signal) {
   return signal == SIGTSTP || signal == SIGTTIN || signal == SIGTTOU;
 }
 
+// The py-spy of the environment that the command is run from, where it is named by its path; the
+// agent of a run is the user's own.
+std::string StackToolBeside(const std::string& command) {
+  const std::size_t end = command.rfind('/');
+  if (end == std::string::npos) return "";
+  const std::string tool = command.substr(0, end) + "/py-spy";
+  return LookUpCommand(tool) == 0 ? tool : "";
+}
+
 }  // namespace
 
 void WriteStderr(const std::string& text) {
@@ -57,8 +66,10 @@ int TracedRun::Execute() {
 }
 
 void TracedRun::StartTracing() {
+  SessionOptions wanted = options_.session;
+  wanted.stack_tool = StackToolBeside(options_.command[0]);
   absl::StatusOr<std::unique_ptr<TracingSession>> session =
-      TracingSession::Start(options_.session, installation_, gate_);
+      TracingSession::Start(wanted, installation_, gate_);
   if (!session.ok()) {
     Say(Cat("not tracing: ", Message(session.status()), "; the command runs untraced"));
     return;

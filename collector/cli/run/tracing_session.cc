@@ -108,6 +108,9 @@ absl::Status TracingSession::StartAgent(const SessionOptions& options,
                                    shm_dir_,
                                    "--parent-death-signal"};
   if (!options.record.empty()) argv.insert(argv.end(), {"--record", options.record});
+  if (!options.stack_tool.empty()) {
+    argv.insert(argv.end(), {"--stack-tool", options.stack_tool});
+  }
   absl::StatusOr<std::unique_ptr<Companion>> agent = Companion::Start(
       {"fathomd", std::move(argv), folder_->path() / "agent.log", kAgentGrace}, gate, deadline);
   if (!agent.ok()) return agent.status();

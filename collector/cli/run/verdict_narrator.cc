@@ -51,6 +51,9 @@ std::string VerdictNarrator::OnVerdict(const VerdictView& verdict) {
   if (before.cause != verdict.cause || before.Culprit() != verdict.Culprit() || before.closed) {
     return VerdictCard(verdict, terminal_, LeadOf(verdict, "corrected: "));
   }
+  if (before.function.empty() && !verdict.function.empty()) {
+    return Line(terminal_, Cat("the function is known: ", verdict.sentence));
+  }
   if (before.grade == verdict.grade) return "";
   return Line(terminal_,
               Cat("now ", verdict.grade, " (was ", before.grade, "): ", verdict.sentence));

@@ -89,6 +89,67 @@ void Orders::ReadStacks(const v1::StackRequest& request, std::int64_t now_ns) {
   }
 }
 
+void Orders::CaptureWith(std::string program, CaptureRunner::Tool tool) {
+  capture_program_ = std::move(program);
+  captures_ = std::make_unique<CaptureRunner>(std::move(tool));
+}
+
+std::string Orders::PlanOf(const v1::CaptureRequest& request, std::uint32_t rank,
+                           RecordingPlan& plan) {
+  const RankSession* session = find_(request.job(), rank);
+  if (session == nullptr || session->retired()) return kNotHere;
+  if (session->unseen()) return "its process cannot be seen";
+  plan = {capture_program_, session->identity().pid, session->training_thread(), request.seconds(),
+          request.rate()};
+  return "";
+}
+
+// What was recorded for an older request and not reported yet belongs to that.
+void Orders::Capture(const v1::CaptureRequest& request) {
+  if (captures_ != nullptr) ReportCaptures();
+  const bool busy = captures_ != nullptr && captures_->busy();
+  std::vector<CaptureRunner::Task> tasks;
+  v1::CaptureReply refused;
+  for (const std::uint32_t rank : request.ranks()) {
+    CaptureRunner::Task task{rank, {}};
+    std::string why = PlanOf(request, rank, task.plan);
+    if (captures_ == nullptr) why = "this agent reads no stacks";
+    if (busy) why = "another capture is under way on this node";
+    if (tasks.size() >= CaptureRunner::kMostProcesses) why = "too many processes at once";
+    if (why.empty()) {
+      tasks.push_back(std::move(task));
+      continue;
+    }
+    v1::RankCapture& told = *refused.add_ranks();
+    told.set_rank(rank);
+    told.set_state("refused");
+    told.set_reason(why);
+  }
+  refused.set_request_id(request.request_id());
+  refused.set_job(request.job());
+  if (!busy) {
+    capture_head_.set_request_id(request.request_id());
+    capture_head_.set_job(request.job());
+    if (!tasks.empty()) captures_->Begin(std::move(tasks));
+  }
+  if (refused.ranks_size() == 0) return;
+  v1::AgentMessage message;
+  *message.mutable_capture() = std::move(refused);
+  outbox_.PutDurable(std::move(message));
+}
+
+void Orders::ReportCaptures() {
+  if (captures_ == nullptr) return;
+  for (v1::RankCapture& capture : captures_->Take()) SendCapture(std::move(capture));
+}
+
+void Orders::SendCapture(v1::RankCapture capture) {
+  v1::AgentMessage message;
+  *message.mutable_capture() = capture_head_;
+  *message.mutable_capture()->add_ranks() = std::move(capture);
+  outbox_.PutDurable(std::move(message));
+}
+
 void Orders::ReportStacks(std::int64_t now_ns) {
   std::erase_if(awaited_, [&](const AwaitedStack& awaited) { return Answer(awaited, now_ns); });
 }

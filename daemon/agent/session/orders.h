@@ -1,12 +1,12 @@
 // Carries out what the centre orders of ranks of this node: windows of detail, sources switched off
-// and on, stacks.
+// and on, stacks, captures of stacks.
 //
 // Owned by Agent. Model: a request names a job and ranks; whatever is known at once to be
 // impossible is answered at once, the rest as it happens: Report is called for each session a few
 // times a second, and once more when its process is gone.
 //
 // Units: CLOCK_MONOTONIC ns. Thread-safety: the poll loop's. Ownership: refers to the outbox; owns
-// the sampler of stacks, made with the first request for one.
+// the sampler of stacks, made with the first request for one, and what runs captures.
 // Errors: go up as answers, in words. Cost: nothing while nothing is ordered.
 #ifndef FATHOM_DAEMON_AGENT_SESSION_ORDERS_H_
 #define FATHOM_DAEMON_AGENT_SESSION_ORDERS_H_
@@ -18,9 +18,11 @@
 #include <utility>
 #include <vector>
 
+#include "daemon/agent/capture/capture_runner.h"
 #include "daemon/agent/session/rank_session.h"
 #include "daemon/agent/source/stack/stack_sampler.h"
 #include "daemon/agent/uplink/outbox.h"
+#include "fathom/v1/capture.pb.h"
 #include "fathom/v1/trace.pb.h"
 #include "fathom/v1/window.pb.h"
 
@@ -35,13 +37,19 @@ class Orders {
   // Without it stacks are not read here.
   void ReadStacksWith(StackSampler::Tool tool) { stack_tool_ = std::move(tool); }
 
+  // Likewise captures; `program`: py-spy.
+  void CaptureWith(std::string program, CaptureRunner::Tool tool);
+
   void OpenWindow(const v1::WindowRequest& request, std::int64_t now_ns);
   void Switch(const v1::TraceOrder& order, std::int64_t now_ns);
   void ReadStacks(const v1::StackRequest& request, std::int64_t now_ns);
+  void Capture(const v1::CaptureRequest& request);
 
   void Report(RankSession& session, std::int64_t now_ns);
   // Stacks that have been read meanwhile.
   void ReportStacks(std::int64_t now_ns);
+  // Likewise captures.
+  void ReportCaptures();
 
  private:
   struct AwaitedStack {
@@ -55,6 +63,9 @@ class Orders {
   void SendWindow(const std::string& job, std::uint64_t request_id, v1::RankWindow window);
   void SendTrace(const std::string& job, std::uint32_t rank, const SwitchOutcome& outcome);
   void SendStack(const AwaitedStack& of, v1::RankStack stack);
+  // Why this rank is not captured; empty: it is, by `plan`.
+  std::string PlanOf(const v1::CaptureRequest& request, std::uint32_t rank, RecordingPlan& plan);
+  void SendCapture(v1::RankCapture capture);
   bool Answer(const AwaitedStack& awaited, std::int64_t now_ns);
 
   const Find find_;
@@ -62,6 +73,9 @@ class Orders {
   StackSampler::Tool stack_tool_;
   std::unique_ptr<StackSampler> sampler_;
   std::vector<AwaitedStack> awaited_;
+  std::string capture_program_;
+  std::unique_ptr<CaptureRunner> captures_;
+  v1::CaptureReply capture_head_;  // of the answers to the one under way
 };
 
 }  // namespace fathom::agent

@@ -144,6 +144,7 @@ void CollectorLink::TakeMessage(const v1::CollectorMessage& message) {
   if (message.has_window()) Keep(message.window(), windows_);
   if (message.has_trace()) Keep(message.trace(), switches_);
   if (message.has_stacks()) Keep(message.stacks(), stacks_);
+  if (message.has_capture()) Keep(message.capture(), captures_);
 }
 
 template <typename Request>
@@ -174,6 +175,11 @@ std::vector<v1::TraceOrder> CollectorLink::TakeTraceOrders() {
 std::vector<v1::StackRequest> CollectorLink::TakeStackRequests() {
   const std::lock_guard lock(mutex_);
   return std::exchange(stacks_, {});
+}
+
+std::vector<v1::CaptureRequest> CollectorLink::TakeCaptureRequests() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(captures_, {});
 }
 
 bool CollectorLink::Sleep(Nanos time) {

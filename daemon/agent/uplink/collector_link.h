@@ -66,6 +66,7 @@ class CollectorLink {
   // For sources to switch, and for stacks.
   std::vector<v1::TraceOrder> TakeTraceOrders();
   std::vector<v1::StackRequest> TakeStackRequests();
+  std::vector<v1::CaptureRequest> TakeCaptureRequests();
 
   bool connected() const { return connected_.load(); }
   std::uint64_t streams() const { return streams_.load(); }
@@ -99,6 +100,7 @@ class CollectorLink {
   std::vector<v1::WindowRequest> windows_;
   std::vector<v1::TraceOrder> switches_;
   std::vector<v1::StackRequest> stacks_;
+  std::vector<v1::CaptureRequest> captures_;
 
   std::atomic<bool> said_missing_{false};
   std::atomic<bool> refused_{false};

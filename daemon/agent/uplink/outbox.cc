@@ -23,6 +23,7 @@ const char* NameOf(Body body) {
     case Body::kWindow:
     case Body::kTrace:
     case Body::kStacks:
+    case Body::kCapture:
       return "answer";
     case Body::kHello:
     case Body::kRank:

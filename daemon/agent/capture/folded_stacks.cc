@@ -1,0 +1,116 @@
+#include "daemon/agent/capture/folded_stacks.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <utility>
+
+#include "daemon/agent/source/stack/stack_text.h"
+
+namespace fathom::agent {
+namespace {
+
+constexpr std::size_t kMaxNameBytes = 200;
+constexpr std::uint32_t kMaxLine = 10'000'000;
+
+// The whole of `text` is a number.
+template <typename Number>
+bool Parse(std::string_view text, Number& out) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
+  return error == std::errc() && end == text.data() + text.size();
+}
+
+// What comes before the next `mark`; removed from `text` with the mark.
+std::string_view NextPart(std::string_view& text, char mark) {
+  const std::size_t end = text.find(mark);
+  const std::string_view part = text.substr(0, end);
+  text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+  return part;
+}
+
+// The end of a path says more than its beginning.
+std::string Shortened(std::string_view text) {
+  if (text.size() > kMaxNameBytes) text.remove_prefix(text.size() - kMaxNameBytes);
+  return CleanFrame(text);
+}
+
+// "function (file:line)"; what has no such end is a function without a place.
+StackFrame FrameOf(std::string_view text) {
+  const std::size_t open = text.rfind(" (");
+  if (open == std::string_view::npos || !text.ends_with(')')) return {CleanFrame(text), "", 0};
+  StackFrame frame{CleanFrame(text.substr(0, open)), "", 0};
+  std::string_view place = text.substr(open + 2, text.size() - open - 3);
+  const std::size_t colon = place.rfind(':');
+  if (colon != std::string_view::npos && Parse(place.substr(colon + 1), frame.line)) {
+    place = place.substr(0, colon);
+  }
+  frame.line = std::min(frame.line, kMaxLine);
+  frame.file = Shortened(place);
+  return frame;
+}
+
+struct Line {
+  std::string_view thread;  // "thread (14494): MainThread"
+  std::string_view frames;
+  std::uint64_t samples = 0;
+};
+
+bool Split(std::string_view text, Line& line) {
+  const std::size_t space = text.rfind(' ');
+  const std::size_t first = text.find(';');
+  if (space == std::string_view::npos || first == std::string_view::npos || first > space) {
+    return false;
+  }
+  line.thread = text.substr(0, first);
+  line.frames = text.substr(first + 1, space - first - 1);
+  return line.thread.starts_with("thread (") && Parse(text.substr(space + 1), line.samples);
+}
+
+FoldedStack StackOf(const Line& line) {
+  FoldedStack stack;
+  stack.samples = line.samples;
+  std::string_view left = line.frames;
+  while (!left.empty()) stack.frames.push_back(FrameOf(NextPart(left, ';')));
+  std::reverse(stack.frames.begin(), stack.frames.end());
+  stack.frames.resize(std::min(stack.frames.size(), kMaxFoldedFrames));
+  return stack;
+}
+
+bool Under(std::string_view file, std::string_view folder) {
+  return file.find(folder) != std::string_view::npos;
+}
+
+}  // namespace
+
+std::vector<FoldedStack> ParseFolded(std::string_view text, std::uint32_t thread) {
+  const std::string wanted = "thread (" + std::to_string(thread) + ")";
+  std::vector<FoldedStack> by_number, by_name;
+  while (!text.empty()) {
+    Line line;
+    if (!Split(NextPart(text, '\n'), line)) continue;
+    if (line.thread.starts_with(wanted)) {
+      by_number.push_back(StackOf(line));
+    } else if (line.thread.ends_with(": MainThread")) {
+      by_name.push_back(StackOf(line));
+    }
+  }
+  return by_number.empty() ? by_name : by_number;
+}
+
+bool IsInternal(const StackFrame& frame) {
+  constexpr std::array<std::string_view, 5> kPackages = {"torch", "torchgen", "numpy",
+                                                         "fathom_python", "fathom_site"};
+  const std::string_view file = frame.file;
+  if (file.empty() || file.starts_with('<')) return true;
+  for (const std::string_view packages : {"/site-packages/", "/dist-packages/"}) {
+    const std::size_t at = file.rfind(packages);
+    if (at == std::string_view::npos) continue;
+    const std::string_view inside = file.substr(at + packages.size());
+    const std::string_view package = inside.substr(0, inside.find('/'));
+    return std::find(kPackages.begin(), kPackages.end(), package) != kPackages.end();
+  }
+  return Under(file, "/lib/python3") || Under(file, "/fathom_site/") ||
+         Under(file, "/fathom_python/");
+}
+
+}  // namespace fathom::agent

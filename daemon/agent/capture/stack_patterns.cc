@@ -1,0 +1,108 @@
+#include "daemon/agent/capture/stack_patterns.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <utility>
+
+namespace fathom::agent {
+namespace {
+
+using Frames = std::vector<StackFrame>;
+using Counts = std::map<Frames, std::uint64_t>;
+using Ranked = std::vector<std::pair<Frames, std::uint64_t>>;
+
+constexpr std::size_t kFrameOverhead = 16;  // tags, lengths and the line of a frame
+constexpr std::size_t kStackOverhead = 12;
+constexpr std::size_t kPlaceBytes = 2;
+
+// Most samples first; of as many, in the order of their frames, so that it is the same each time.
+Ranked RankedOf(const Counts& counts) {
+  Ranked ranked(counts.begin(), counts.end());
+  std::stable_sort(ranked.begin(), ranked.end(),
+                   [](const auto& a, const auto& b) { return a.second > b.second; });
+  return ranked;
+}
+
+// From the innermost frame of the user's own on; all of them where there is none.
+Frames OwnPart(const Frames& frames) {
+  const auto own = std::find_if_not(frames.begin(), frames.end(), IsInternal);
+  return own == frames.end() ? frames : Frames(own, frames.end());
+}
+
+class Table {
+ public:
+  Table(std::size_t most_bytes, v1::RankCapture& out) : left_(most_bytes), out_(out) {}
+
+  bool Add(const Frames& frames, std::uint64_t samples) {
+    std::size_t cost = kStackOverhead + kPlaceBytes * frames.size();
+    for (const StackFrame& frame : frames) {
+      if (!places_.contains(frame))
+        cost += CostOf(frame);  // of one that recurs: twice, which is safe
+    }
+    if (cost > left_) return false;
+    left_ -= cost;
+    v1::StackPattern& pattern = *out_.add_stacks();
+    pattern.set_count(static_cast<std::uint32_t>(samples));
+    for (const StackFrame& frame : frames) pattern.add_frames(PlaceOf(frame));
+    return true;
+  }
+
+ private:
+  static std::size_t CostOf(const StackFrame& frame) {
+    return kFrameOverhead + frame.function.size() + frame.file.size();
+  }
+
+  std::uint32_t PlaceOf(const StackFrame& frame) {
+    const auto [at, fresh] = places_.try_emplace(frame, static_cast<std::uint32_t>(places_.size()));
+    if (!fresh) return at->second;
+    v1::CaptureFrame& told = *out_.add_frames();
+    told.set_function(frame.function);
+    told.set_file(frame.file);
+    told.set_line(frame.line);
+    told.set_internal(IsInternal(frame));
+    return at->second;
+  }
+
+  std::size_t left_;
+  v1::RankCapture& out_;
+  std::map<StackFrame, std::uint32_t> places_;
+};
+
+bool AllFit(const Ranked& ranked, std::size_t most_bytes) {
+  v1::RankCapture scratch;
+  Table table(most_bytes, scratch);
+  return std::all_of(ranked.begin(), ranked.end(),
+                     [&](const auto& each) { return table.Add(each.first, each.second); });
+}
+
+// The rarer half told by its own part only.
+Ranked Shortened(const Ranked& ranked) {
+  Counts counts;
+  for (std::size_t i = 0; i < ranked.size(); ++i) {
+    const auto& [frames, samples] = ranked[i];
+    counts[i < ranked.size() / 2 ? frames : OwnPart(frames)] += samples;
+  }
+  return RankedOf(counts);
+}
+
+}  // namespace
+
+void ReduceStacks(const std::vector<FoldedStack>& stacks, std::size_t most_bytes,
+                  v1::RankCapture& out) {
+  Counts counts;
+  std::uint64_t samples = 0;
+  for (const FoldedStack& stack : stacks) {
+    counts[stack.frames] += stack.samples;
+    samples += stack.samples;
+  }
+  Ranked ranked = RankedOf(counts);
+  if (!AllFit(ranked, most_bytes)) ranked = Shortened(ranked);
+  Table table(most_bytes, out);
+  std::uint64_t left_out = 0;
+  for (const auto& [frames, count] : ranked) left_out += table.Add(frames, count) ? 0 : count;
+  out.set_samples(static_cast<std::uint32_t>(samples));
+  out.set_left_out(static_cast<std::uint32_t>(left_out));
+}
+
+}  // namespace fathom::agent

@@ -1,0 +1,77 @@
+#include "daemon/agent/capture/stack_recording.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <optional>
+#include <string_view>
+
+#include "absl/strings/str_cat.h"
+#include "daemon/agent/capture/folded_stacks.h"
+#include "daemon/agent/capture/stack_patterns.h"
+#include "daemon/agent/capture/thread_doing.h"
+#include "daemon/agent/source/stack/stack_text.h"
+#include "daemon/agent/source/stack/tool_process.h"
+
+namespace fathom::agent {
+namespace {
+
+constexpr std::chrono::milliseconds kLookEvery{20};
+constexpr std::chrono::milliseconds kStartUp{10'000};  // of py-spy, on a machine that is busy
+constexpr std::size_t kMostRawBytes = 8 << 20;
+
+absl::Status CheckWatched(const KernelRoots& roots, std::uint32_t pid) {
+  const auto status = ReadSmallFile(absl::StrCat(roots.proc, "/", pid, "/status"));
+  if (!status.ok()) return absl::NotFoundError("the process is gone");
+  const std::uint64_t tracer = NumberAfter(*status, "TracerPid").value_or(0);
+  if (tracer == 0) return absl::OkStatus();
+  const auto name = ReadSmallFile(absl::StrCat(roots.proc, "/", tracer, "/comm"));
+  const std::string_view known = name.ok() ? std::string_view(*name) : "";
+  return absl::FailedPreconditionError(absl::StrCat(
+      "another tool watches this process: ", CleanFrame(known.substr(0, known.find('\n'))),
+      " (pid ", tracer, ")"));
+}
+
+ToolPlan ToolPlanOf(const RecordingPlan& plan, int seconds, std::uint32_t rate) {
+  return {.command = {plan.program, "record", "--nonblocking", "--idle", "--threads",
+                      "--full-filenames", "--format", "raw", "--rate", std::to_string(rate),
+                      "--duration", std::to_string(seconds), "--output", "/dev/stdout", "--pid",
+                      std::to_string(plan.pid)},
+          .patience = std::chrono::seconds(seconds) + kStartUp,
+          .most_bytes = kMostRawBytes,
+          .every = kLookEvery};
+}
+
+absl::Status Explained(const absl::Status& status) {
+  if (absl::IsNotFound(status)) {
+    return absl::NotFoundError("py-spy is not on the agent's PATH (--stack-tool)");
+  }
+  if (!absl::IsInternal(status)) return status;
+  return absl::InternalError(
+      absl::StrCat("py-spy: ", ExplainStackError(std::string(status.message()))));
+}
+
+}  // namespace
+
+absl::StatusOr<v1::RankCapture> RecordStacks(const RecordingPlan& plan, const KernelRoots& roots,
+                                             const std::atomic<bool>& stop) {
+  if (absl::Status watched = CheckWatched(roots, plan.pid); !watched.ok()) return watched;
+  const double wanted = std::clamp(plan.seconds, 1.0, kMaxRecordingSeconds);
+  const auto seconds = static_cast<int>(std::ceil(wanted));
+  v1::RankCapture out;
+  ToolPlan tool = ToolPlanOf(plan, seconds, std::clamp(plan.rate, 1u, kMaxRecordingRate));
+  tool.between = [&] {
+    const auto doing = DoingNow(roots, plan.pid, plan.thread);
+    if (doing) ++(*out.mutable_doing())[std::string(*doing)];
+  };
+  const absl::StatusOr<std::string> text = RunTool(tool, stop);
+  if (!text.ok()) return Explained(text.status());
+  ReduceStacks(ParseFolded(*text, plan.thread), kMaxPatternBytes, out);
+  if (out.samples() == 0) return absl::InternalError("py-spy saw no Python frame of the thread");
+  out.set_source("py-spy");
+  out.set_seconds(seconds);
+  out.set_raw_bytes(text->size());
+  return out;
+}
+
+}  // namespace fathom::agent

@@ -1,0 +1,44 @@
+// In which function does a rank spend the time that its peers do not?
+//
+// Used by functions/name_function. docs/rules/functions.md.
+//
+// Model: ranks of one job take as long for an iteration, so a share of the capture is a time an
+// iteration. The excess of a place is its share on the culprit less the median of its peers'. Named
+// is the innermost place that holds most of what the job loses and most of all excess that the
+// capture shows, beyond what chance makes of so few samples. Nobody's place is named where what the
+// culprit does besides has grown alike: then the rank is slow at all it does.
+//
+// Units: shares of the culprit's time, 0 to 1. Thread-safety: pure.
+// Errors: abstains, with what is missing in Detail::missing. Cost: O(ranks × stacks × depth × log).
+#ifndef FATHOM_DIAGNOSIS_FUNCTIONS_COMPARE_H_
+#define FATHOM_DIAGNOSIS_FUNCTIONS_COMPARE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "diagnosis/model/detail.h"
+#include "diagnosis/model/stack_capture.h"
+
+namespace fathom::diagnosis {
+
+struct CompareLimits {
+  std::uint64_t least_samples = 40;  // of the culprit, and of each peer
+  double explains_loss = 0.5;        // of what the job loses
+  double explains_excess = 0.6;      // of all that the culprit has beyond its peers
+  double sigmas = 4;                 // beyond chance
+  double least_excess = 0.02;        // of its time
+  double shared = 0.02;              // a place that peers spend so much of their time in as well
+  double alike = 0.5;                // as much growth, of that of the place, is growth alike
+  double doing_share = 0.5;          // of the excess, that tells what the thread does there
+  std::size_t table_rows = 8;
+};
+
+// `lost`: share of an iteration that the culprit costs, on average; 0: not known.
+Detail CompareFunctions(const StackCapture& capture, RankId culprit,
+                        const std::vector<RankId>& peers, double lost,
+                        const CompareLimits& limits = {});
+
+}  // namespace fathom::diagnosis
+
+#endif  // FATHOM_DIAGNOSIS_FUNCTIONS_COMPARE_H_

@@ -1,0 +1,157 @@
+#include "diagnosis/functions/name_function.h"
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "diagnosis/functions/compare.h"
+#include "diagnosis/model/lookup.h"
+#include "diagnosis/peers/peers.h"
+#include "diagnosis/wording/phrase.h"
+
+namespace fathom::diagnosis {
+namespace {
+
+constexpr char kSource[] = "stack capture";
+constexpr std::size_t kRoleIterations = 8;
+
+std::string BaseOf(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+
+// What the thread does in there, after the name of the function; empty where that says nothing.
+std::string DoingInWords(const std::string& doing) {
+  if (doing == "sleep") return "asleep";
+  if (doing == "lock") return "waiting for a lock or another thread";
+  if (doing == "network") return "waiting for a socket, a pipe or a timer";
+  if (doing == "file") return "reading or writing";
+  if (doing == "child") return "waiting for a process";
+  return "";
+}
+
+std::string WithDoing(const Detail& detail) {
+  const std::string doing = DoingInWords(detail.doing);
+  const std::string where = FunctionInWords(detail.where);
+  return doing.empty() ? where : absl::StrCat(where, ", ", doing, ",");
+}
+
+// In place of host time, which says less; behind any other cause; at the end where none is told.
+void PutIntoSentence(const Detail& detail, Verdict& verdict) {
+  const std::string cause = CauseInWords(verdict.cause);
+  const std::string where = WithDoing(detail);
+  const std::size_t at = verdict.sentence.find(cause);
+  if (at == std::string::npos) {
+    const std::string plain = FunctionInWords(detail.where);
+    absl::StrAppend(&verdict.sentence, " Most of it lies in ", plain, ".");
+  } else if (verdict.cause == Cause::kHostSlow || verdict.cause == Cause::kUnknown) {
+    verdict.sentence.replace(at, cause.size(), absl::StrCat("in ", where));
+  } else {
+    const std::string plain = FunctionInWords(detail.where);
+    verdict.sentence.insert(at + cause.size(), absl::StrCat(" in ", plain));
+  }
+  // A comma that meets another sign.
+  for (const auto& [from, to] : {std::pair{",,", ","}, {",;", ";"}, {",.", "."}}) {
+    const std::size_t doubled = verdict.sentence.find(from);
+    if (doubled != std::string::npos) verdict.sentence.replace(doubled, 2, to);
+  }
+}
+
+std::string PeersInWords(const Detail& detail) {
+  if (detail.peers == 1) return "the peer that was looked at likewise";
+  return absl::StrFormat("the median of %d peers that were looked at likewise", detail.peers);
+}
+
+void AddEvidence(const Detail& detail, Verdict& verdict) {
+  const Evidence in_function{
+      absl::StrFormat("Its training thread is in %s for this part of the time, by %d samples of "
+                      "its stack in %s; %s.",
+                      FunctionInWords(detail.where), detail.samples,
+                      Duration(detail.lasted.Seconds()), PeersInWords(detail)),
+      100 * detail.where.share, "%", 100 * detail.where.peers_share, kSource};
+  const bool first = verdict.evidence.empty();
+  verdict.evidence.insert(verdict.evidence.begin() + (first ? 0 : 1), in_function);
+  const std::string doing = DoingInWords(detail.doing);
+  if (doing.empty()) return;
+  verdict.evidence.push_back({absl::StrCat("In that time its training thread was ", doing, "."),
+                              100 * detail.doing_share, "%", 100 * detail.doing_peers_share,
+                              kSource});
+}
+
+void AddCounter(const Detail& detail, Verdict& verdict) {
+  for (const HotFunction& each : detail.functions) {
+    if (each.function == detail.where.function || each.share <= each.peers_share) continue;
+    verdict.counter_evidence.push_back(
+        {absl::StrCat("The next place in which it spends more time than its peers is ",
+                      FunctionInWords(each), "."),
+         100 * each.share, "%", 100 * each.peers_share, kSource});
+    return;
+  }
+}
+
+std::vector<RankId> PeersOfRank(const Peers& roles, const StackCapture& capture,
+                                const Verdict& verdict, RankId rank) {
+  const auto role_of = [&](RankId one) {
+    const auto at = std::find(roles.ranks.begin(), roles.ranks.end(), one);
+    return at == roles.ranks.end() ? roles.roles
+                                   : roles.role[static_cast<std::size_t>(at - roles.ranks.begin())];
+  };
+  std::vector<RankId> peers;
+  for (const auto& [other, stacks] : capture.ranks) {
+    if (Contains(capture.accused, other) || Contains(verdict.entity.ranks, other)) continue;
+    if (role_of(other) == role_of(rank)) peers.push_back(other);
+  }
+  return peers;
+}
+
+// A share of all iterations, also where it comes in some of them only.
+double LostShare(const Verdict& verdict) {
+  if (verdict.cost.slowdown <= 1) return 0;
+  const double share = 1 - 1 / verdict.cost.slowdown;
+  return share / static_cast<double>(std::max<std::int64_t>(verdict.every, 1));
+}
+
+// The first of its ranks that the capture was made for.
+RankId AccusedIn(const StackCapture& capture, const Verdict& verdict) {
+  for (const RankId rank : verdict.entity.ranks) {
+    if (Contains(capture.accused, rank)) return rank;
+  }
+  return verdict.entity.ranks.front();
+}
+
+}  // namespace
+
+bool WantsFunction(const Verdict& verdict) {
+  const bool open = verdict.cause == Cause::kHostSlow || verdict.cause == Cause::kComputeSlow ||
+                    verdict.cause == Cause::kDataLoader || verdict.cause == Cause::kGc;
+  const bool ranks =
+      verdict.entity.type == EntityType::kRank || verdict.entity.type == EntityType::kGpu;
+  // A GPU that computes longer shows in no stack of its host.
+  const bool device = verdict.cause == Cause::kComputeSlow && !verdict.entity.gpu.empty();
+  return open && ranks && !device && Convicts(verdict) && !IsHang(verdict) &&
+         !verdict.entity.ranks.empty();
+}
+
+Detail FindFunction(const JobView& view, const StackCapture& capture, const Verdict& verdict) {
+  const RankId rank = AccusedIn(capture, verdict);
+  const Peers roles = PeersOf(view, kRoleIterations);
+  return CompareFunctions(capture, rank, PeersOfRank(roles, capture, verdict, rank),
+                          LostShare(verdict));
+}
+
+void TellFunction(const Detail& detail, Verdict& verdict) {
+  if (!detail.known()) return;
+  PutIntoSentence(detail, verdict);
+  AddEvidence(detail, verdict);
+  AddCounter(detail, verdict);
+  verdict.action_text =
+      absl::StrCat("Look at ", FunctionInWords(detail.where), " first. ", verdict.action_text);
+}
+
+std::string FunctionInWords(const HotFunction& where) {
+  if (where.file.empty()) return where.function;
+  const std::string line = where.line == 0 ? "" : absl::StrCat(":", where.line);
+  return absl::StrCat(where.function, " (", BaseOf(where.file), line, ")");
+}
+
+}  // namespace fathom::diagnosis

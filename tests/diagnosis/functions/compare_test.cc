@@ -1,0 +1,251 @@
+#include "diagnosis/functions/compare.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "diagnosis/functions/name_function.h"
+
+namespace fathom::diagnosis {
+namespace {
+
+// A frame as "function file:line"; of PyTorch where the file says so.
+CapturedFrame FrameOf(const std::string& text) {
+  const auto space = text.find(' '), colon = text.rfind(':');
+  CapturedFrame frame{text.substr(0, space), text.substr(space + 1, colon - space - 1),
+                      static_cast<std::uint32_t>(std::stoul(text.substr(colon + 1))), false};
+  frame.internal = frame.file.find("/torch/") != std::string::npos;
+  return frame;
+}
+
+struct Stack {
+  std::vector<std::string> frames;  // innermost first
+  std::uint64_t samples = 0;
+};
+
+RankStacks RankOf(const std::vector<Stack>& stacks,
+                  std::map<std::string, std::uint64_t> doing = {}) {
+  RankStacks rank;
+  rank.source = "py-spy";
+  rank.lasted = Nanos(4'000'000'000);
+  rank.doing = std::move(doing);
+  for (const Stack& stack : stacks) {
+    CapturedStack told;
+    told.samples = stack.samples;
+    rank.samples += stack.samples;
+    for (const std::string& frame : stack.frames) {
+      told.frames.push_back(static_cast<std::uint32_t>(rank.frames.size()));
+      rank.frames.push_back(FrameOf(frame));
+    }
+    rank.stacks.push_back(std::move(told));
+  }
+  return rank;
+}
+
+const std::string kMain = "main /job/train.py:120";
+const std::string kForward = "train /job/train.py:99";
+const std::string kBackward = "train /job/train.py:101";
+const std::string kReduce = "train /job/train.py:108";
+const std::string kModule = "_call_impl /v/torch/nn/modules/module.py:1";
+const std::string kEngine = "_engine_run_backward /v/torch/autograd/graph.py:2";
+const std::string kCollective = "all_reduce /v/torch/distributed/distributed_c10d.py:3";
+
+// 400 samples: forward, backward, waiting in a collective, and what is additional.
+RankStacks Rank(std::uint64_t forward, std::uint64_t backward, const std::vector<Stack>& more = {},
+                std::map<std::string, std::uint64_t> doing = {}) {
+  std::vector<Stack> stacks = {{{kModule, kForward, kMain}, forward},
+                               {{kEngine, kBackward, kMain}, backward}};
+  std::uint64_t used = forward + backward;
+  for (const Stack& each : more) {
+    stacks.push_back(each);
+    used += each.samples;
+  }
+  stacks.push_back({{kCollective, kReduce, kMain}, 400 - std::min<std::uint64_t>(used, 400)});
+  return RankOf(stacks, std::move(doing));
+}
+
+StackCapture Captured(RankStacks culprit, int peers = 3) {
+  StackCapture capture;
+  capture.accused = {RankId(2)};
+  capture.ranks[RankId(2)] = std::move(culprit);
+  const std::uint32_t numbers[] = {0, 1, 3};
+  for (int i = 0; i < peers; ++i) {
+    capture.ranks[RankId(numbers[i])] =
+        Rank(60 + static_cast<std::uint64_t>(i), 120, {}, {{"lock", 60}, {"running", 40}});
+  }
+  return capture;
+}
+
+const std::vector<RankId> kPeers = {RankId(0), RankId(1), RankId(3)};
+
+Stack Sleep(std::uint64_t samples) {
+  return {{"write_metrics /job/train.py:85", "train /job/train.py:103", kMain}, samples};
+}
+
+TEST(CompareFunctions, NamesTheInnermostFunctionThatOnlyTheCulpritIsIn) {
+  const Detail found =
+      CompareFunctions(Captured(Rank(60, 110, {Sleep(220)}, {{"sleep", 55}, {"running", 45}})),
+                       RankId(2), kPeers, 0.55);
+  ASSERT_TRUE(found.known()) << found.missing;
+  EXPECT_EQ(found.where.function, "write_metrics");
+  EXPECT_EQ(found.where.file, "/job/train.py");
+  EXPECT_EQ(found.where.line, 85u);
+  EXPECT_NEAR(found.where.share, 0.55, 1e-9);
+  EXPECT_EQ(found.where.peers_share, 0);
+  EXPECT_EQ(found.doing, "sleep");
+  EXPECT_EQ(found.peers, 3u);
+}
+
+TEST(CompareFunctions, NamesTheLineOfAFunctionThatAllAreIn) {
+  const Detail found = CompareFunctions(
+      Captured(Rank(60, 110, {{{"train /job/train.py:105", kMain}, 220}})), RankId(2), kPeers, 0.5);
+  ASSERT_TRUE(found.known()) << found.missing;
+  EXPECT_EQ(found.where.function, "train");
+  EXPECT_EQ(found.where.line, 105u);
+}
+
+TEST(CompareFunctions, NamesAFunctionWhoseLinesShareTheTimeByTheLargest) {
+  std::vector<Stack> lines;
+  for (int i = 0; i < 5; ++i) {
+    lines.push_back({{"shuffle /job/data.py:" + std::to_string(40 + i), kForward, kMain},
+                     static_cast<std::uint64_t>(40 + 5 * i)});
+  }
+  const Detail found = CompareFunctions(Captured(Rank(60, 80, lines)), RankId(2), kPeers, 0.6);
+  ASSERT_TRUE(found.known()) << found.missing;
+  EXPECT_EQ(found.where.function, "shuffle");
+  EXPECT_EQ(found.where.line, 44u);
+}
+
+TEST(CompareFunctions, NamesTheLineInWhichPyTorchIsCalledMore) {
+  const Detail found = CompareFunctions(
+      Captured(Rank(60, 110, {{{kModule, "forward /job/model.py:77", kForward, kMain}, 220}})),
+      RankId(2), kPeers, 0.55);
+  ASSERT_TRUE(found.known()) << found.missing;
+  EXPECT_EQ(found.where.function, "forward");
+  EXPECT_EQ(found.where.line, 77u);
+}
+
+TEST(CompareFunctions, AWaitInACollectiveIsNobodysFunction) {
+  // The culprit waits: for one that nobody accuses.
+  StackCapture capture = Captured(Rank(20, 20));
+  const Detail found = CompareFunctions(capture, RankId(2), kPeers, 0.3);
+  EXPECT_FALSE(found.known());
+}
+
+TEST(CompareFunctions, AHostThatIsSlowAtAllItDoesHasNoFunction) {
+  // All lines take twice as long; forward alone would hold most of the loss.
+  const std::vector<Stack> slow = {{{"step /job/train.py:110", kMain}, 40}};
+  StackCapture capture;
+  capture.accused = {RankId(2)};
+  capture.ranks[RankId(2)] = Rank(240, 100, slow);
+  for (const RankId peer : kPeers) {
+    capture.ranks[peer] = Rank(120, 50, {{{"step /job/train.py:110", kMain}, 20}});
+  }
+  const Detail found = CompareFunctions(capture, RankId(2), kPeers, 0.45);
+  EXPECT_FALSE(found.known());
+  EXPECT_NE(found.missing.find("alike"), std::string::npos) << found.missing;
+}
+
+TEST(CompareFunctions, ANearMissIsNotNamed) {
+  // A little more in one function than explains half of the loss needs.
+  const Detail found =
+      CompareFunctions(Captured(Rank(60, 110, {Sleep(80)})), RankId(2), kPeers, 0.55);
+  EXPECT_FALSE(found.known());
+  EXPECT_FALSE(found.functions.empty());
+  EXPECT_EQ(found.functions.front().function, "write_metrics");
+}
+
+TEST(CompareFunctions, ChanceIsNotNamed) {
+  const Detail found =
+      CompareFunctions(Captured(Rank(63, 120, {Sleep(2)})), RankId(2), kPeers, 0.01);
+  EXPECT_FALSE(found.known());
+}
+
+TEST(CompareFunctions, AFaultInEveryFifthIterationIsNamedByItsShare) {
+  const Detail found = CompareFunctions(
+      Captured(Rank(60, 120, {Sleep(48)}, {{"sleep", 12}, {"lock", 48}, {"running", 40}})),
+      RankId(2), kPeers, 0.5 / 5);
+  ASSERT_TRUE(found.known()) << found.missing;
+  EXPECT_EQ(found.where.function, "write_metrics");
+}
+
+TEST(CompareFunctions, SaysWhatIsMissing) {
+  StackCapture capture = Captured(Rank(60, 110, {Sleep(220)}), 0);
+  EXPECT_EQ(CompareFunctions(capture, RankId(2), kPeers, 0.5).missing,
+            "stacks of a rank that does the same work");
+  capture.ranks[RankId(2)] = {};
+  capture.ranks[RankId(2)].refused = "another tool watches this process: gdb (pid 9)";
+  EXPECT_EQ(CompareFunctions(capture, RankId(2), kPeers, 0.5).missing,
+            "its stacks: another tool watches this process: gdb (pid 9)");
+  EXPECT_EQ(CompareFunctions(capture, RankId(9), kPeers, 0.5).missing, "its stacks");
+}
+
+Verdict HostSlow() {
+  Verdict verdict;
+  verdict.grade = Grade::kEstablished;
+  verdict.cause = Cause::kHostSlow;
+  verdict.problem = ProblemClass::kNonCommunicationSlow;
+  verdict.entity.ranks = {RankId(2)};
+  verdict.cost.slowdown = 2.2;
+  verdict.sentence =
+      "Rank 2 has held the job back since iteration 100: 97 ms more host time (not computing, not "
+      "waiting for others) in each slow iteration; an iteration takes 151 ms.";
+  return verdict;
+}
+
+TEST(TellFunction, PutsItIntoTheFirstSentenceAndTheEvidence) {
+  Verdict verdict = HostSlow();
+  Detail detail =
+      CompareFunctions(Captured(Rank(60, 110, {Sleep(220)}, {{"sleep", 55}, {"running", 45}})),
+                       RankId(2), kPeers, 0.55);
+  TellFunction(detail, verdict);
+  EXPECT_EQ(verdict.sentence,
+            "Rank 2 has held the job back since iteration 100: 97 ms more in write_metrics "
+            "(train.py:85), asleep, in each slow iteration; an iteration takes 151 ms.");
+  ASSERT_EQ(verdict.evidence.size(), 2u);
+  EXPECT_NEAR(verdict.evidence[0].value, 55, 1e-9);
+  EXPECT_EQ(verdict.evidence[0].unit, "%");
+}
+
+TEST(TellFunction, KeepsTheCauseOfADataLoader) {
+  Verdict verdict = HostSlow();
+  verdict.cause = Cause::kDataLoader;
+  verdict.sentence = "Rank 2 holds the job back: 97 ms more waiting for its data loader in each.";
+  Detail detail;
+  detail.where = {"__iter__", "/job/train.py", 60, 0.5, 0};
+  TellFunction(detail, verdict);
+  EXPECT_EQ(verdict.sentence,
+            "Rank 2 holds the job back: 97 ms more waiting for its data loader in __iter__ "
+            "(train.py:60) in each.");
+}
+
+TEST(TellFunction, SaysNothingWhereNothingIsKnown) {
+  Verdict verdict = HostSlow();
+  TellFunction({}, verdict);
+  EXPECT_EQ(verdict.sentence, HostSlow().sentence);
+  EXPECT_TRUE(verdict.evidence.empty());
+}
+
+TEST(WantsFunction, OfConvictedRanksWithTimeOfTheirOwn) {
+  EXPECT_TRUE(WantsFunction(HostSlow()));
+  Verdict lead = HostSlow();
+  lead.grade = Grade::kHypothesis;
+  EXPECT_FALSE(WantsFunction(lead));
+  Verdict link = HostSlow();
+  link.cause = Cause::kLinkSlow;
+  EXPECT_FALSE(WantsFunction(link));
+  Verdict device = HostSlow();
+  device.cause = Cause::kComputeSlow;
+  EXPECT_TRUE(WantsFunction(device));
+  device.entity.gpu = "0000:1B:00.0";
+  EXPECT_FALSE(WantsFunction(device));
+  Verdict hang = HostSlow();
+  hang.problem = ProblemClass::kNonCommunicationHang;
+  EXPECT_FALSE(WantsFunction(hang));
+}
+
+}  // namespace
+}  // namespace fathom::diagnosis
