@@ -76,12 +76,12 @@ bool AllFit(const Ranked& ranked, std::size_t most_bytes) {
                      [&](const auto& each) { return table.Add(each.first, each.second); });
 }
 
-// The rarer half told by its own part only.
-Ranked Shortened(const Ranked& ranked) {
+// All but the first `whole` told by their own part only.
+Ranked Shortened(const Ranked& ranked, std::size_t whole) {
   Counts counts;
   for (std::size_t i = 0; i < ranked.size(); ++i) {
     const auto& [frames, samples] = ranked[i];
-    counts[i < ranked.size() / 2 ? frames : OwnPart(frames)] += samples;
+    counts[i < whole ? frames : OwnPart(frames)] += samples;
   }
   return RankedOf(counts);
 }
@@ -96,8 +96,12 @@ void ReduceStacks(const std::vector<FoldedStack>& stacks, std::size_t most_bytes
     counts[stack.frames] += stack.samples;
     samples += stack.samples;
   }
-  Ranked ranked = RankedOf(counts);
-  if (!AllFit(ranked, most_bytes)) ranked = Shortened(ranked);
+  const Ranked all = RankedOf(counts);
+  Ranked ranked = all;
+  for (std::size_t whole = all.size(); whole > 0 && !AllFit(ranked, most_bytes);) {
+    whole /= 2;
+    ranked = Shortened(all, whole);
+  }
   Table table(most_bytes, out);
   std::uint64_t left_out = 0;
   for (const auto& [frames, count] : ranked) left_out += table.Add(frames, count) ? 0 : count;

@@ -1,10 +1,10 @@
 // Reduces the samples of a capture to what leaves the node: stacks with how often each was seen,
 // over a table of frames, in at most kMaxPatternBytes.
 //
-// Used by stack_recording. Model: all stacks where they fit. Otherwise the rarest are told without
-// their frames inside Python and PyTorch, so that what a line of the user's costs stays right; what
-// still finds no room is left out and counted, the rarest first. The share β of a function's time
-// follows: samples of stacks that it is in, over all samples.
+// Used by stack_recording. Model: all stacks where they fit. Otherwise the rarer ones, half of
+// all, then more, are told without their frames inside Python and PyTorch, so that what a line of
+// the user's costs stays right; what still finds no room is left out and counted, the rarest first.
+// The share β of a function's time follows: samples of stacks that it is in, over all samples.
 //
 // Thread-safety: pure. Errors: none. Cost: O(stacks × depth × log).
 #ifndef FATHOM_DAEMON_AGENT_CAPTURE_STACK_PATTERNS_H_
