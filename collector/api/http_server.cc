@@ -15,6 +15,8 @@
 namespace fathom::collector {
 namespace {
 
+constexpr std::size_t kThreads = 16;  // beside those of listeners of events
+
 // A document with a form may send it here and says so by its referrer; others do neither.
 std::string SecurityHeaders(bool form) {
   return absl::StrCat(
@@ -93,15 +95,15 @@ class HttpServer::Impl {
       : options_(options), api_(api), events_(events), login_(login) {}
 
   absl::Status Start() {
-    const Listener::Settings settings = {
-        {"num_threads", std::to_string(options_.max_event_clients + 8)},
-        {"connection_queue", "64"},
-        {"enable_keep_alive", "yes"},
-        {"keep_alive_timeout_ms", "5000"},
-        {"tcp_nodelay", "1"}};
+    const Listener::Settings settings = {{"connection_queue", "64"},
+                                         {"enable_keep_alive", "yes"},
+                                         {"keep_alive_timeout_ms", "5000"},
+                                         {"tcp_nodelay", "1"}};
     auto started = Listener::Start(
-        options_.address, options_.tls, settings,
-        [this](const auto& listener, mg_connection* connection) { Answer(listener, connection); });
+        options_.address, options_.tls, options_.max_event_clients + kThreads, settings,
+        [this](const auto& listener, mg_connection* connection, const std::string& body) {
+          Answer(listener, connection, body);
+        });
     if (!started.ok()) return started.status();
     listener_ = *std::move(started);
     return absl::OkStatus();
@@ -110,7 +112,7 @@ class HttpServer::Impl {
   int port() const { return listener_->port(); }
 
  private:
-  void Answer(const Listener& listener, mg_connection* connection) {
+  void Answer(const Listener& listener, mg_connection* connection, const std::string& body) {
     const mg_request_info* info = mg_get_request_info(connection);
     const std::string_view method = info->request_method ? info->request_method : "";
     // The undecoded one: a slash in a job's name must not split it.
@@ -129,7 +131,7 @@ class HttpServer::Impl {
     request->method = method;
     request->if_none_match = HeaderOf(connection, "If-None-Match");
     request->content_type = HeaderOf(connection, "Content-Type");
-    if (method == "POST") request->body = BodyOf(connection, Request::kMaxBody);
+    request->body = body;
     AnswerPerson(listener, connection, *std::move(request));
   }
 

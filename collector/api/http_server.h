@@ -7,7 +7,7 @@
 // (login/login.h). A POST that a browser sends must come from a page of this server. Each POST that
 // needs an operator leaves a line in the log with the person's name and what came of it.
 //
-// Threads: civetweb's, max_event_clients + 8; a listener of events holds one for as long as it
+// Threads: civetweb's, max_event_clients + 16; a listener of events holds one for as long as it
 // stays. Thread-safety: thread-safe. Ownership: refers to Api, EventHub and Login, which
 // outlive it; Stop the hub first, so that its listeners leave. Errors: Start says which address and
 // what to do. Bounds: requests of 16 KiB, 10 s for a request or a stuck write, 64 waiting

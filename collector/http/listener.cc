@@ -4,6 +4,7 @@
 #include <civetweb.h>
 
 #include <array>
+#include <string_view>
 
 #include "collector/http/request.h"
 #include "collector/http/sign_in.h"
@@ -17,6 +18,9 @@ std::string HeaderOf(mg_connection* connection, const char* name) {
   return value != nullptr ? value : "";
 }
 
+namespace {
+
+// The body, if it has at most `most` bytes; else empty.
 std::string BodyOf(mg_connection* connection, std::size_t most) {
   std::string body;
   std::array<char, 1024> buffer;
@@ -27,6 +31,8 @@ std::string BodyOf(mg_connection* connection, std::size_t most) {
   }
   return "";
 }
+
+}  // namespace
 
 Credentials Listener::CredentialsOf(mg_connection* connection,
                                     const std::string& proxy_header) const {
@@ -41,6 +47,7 @@ Credentials Listener::CredentialsOf(mg_connection* connection,
 
 absl::StatusOr<std::unique_ptr<Listener>> Listener::Start(const std::string& address,
                                                           const service::TlsFiles& tls,
+                                                          std::size_t threads,
                                                           const Settings& settings, Handle handle) {
   std::unique_ptr<Listener> listener(new Listener(std::move(handle)));
   HostPort& where = listener->where_;
@@ -56,9 +63,11 @@ absl::StatusOr<std::unique_ptr<Listener>> Listener::Start(const std::string& add
     if (!made.ok()) return made.status();
     listener->tls_ = *std::move(made);
   }
+  const std::string count = std::to_string(threads);
   std::vector<const char*> texts = {
-      "listening_ports", listen.c_str(), "request_timeout_ms", "10000",
-      "decode_url",      "no",           "max_request_size",   "16384"};
+      "num_threads",        count.c_str(), "listening_ports", listen.c_str(),
+      "request_timeout_ms", "10000",       "decode_url",      "no",
+      "max_request_size",   "16384"};
   for (const auto& [name, value] : settings) {
     texts.push_back(name.c_str());
     texts.push_back(value.c_str());
@@ -75,6 +84,7 @@ absl::StatusOr<std::unique_ptr<Listener>> Listener::Start(const std::string& add
         absl::StrCat("cannot listen on ", address, " for HTTP; choose another with --http"));
   }
   listener->port_ = ports[0].port;
+  listener->slow_peers_ = std::make_unique<service::SlowPeers>(listener->port_, threads);
   mg_set_request_handler(listener->context_, "**", &Listener::Call, listener.get());
   return listener;
 }
@@ -94,9 +104,19 @@ int Listener::GiveTls(void** context, void* self) {
   return 1;
 }
 
+void Listener::Take(mg_connection* connection) const {
+  const mg_request_info* info = mg_get_request_info(connection);
+  std::string body;
+  if (info->request_method != nullptr && std::string_view(info->request_method) == "POST") {
+    body = BodyOf(connection, Request::kMaxBody);
+  }
+  const service::SlowPeers::Answering answering(*slow_peers_, info->remote_addr, info->remote_port);
+  handle_(*this, connection, body);
+}
+
 int Listener::Call(mg_connection* connection, void* self) {
   const auto* listener = static_cast<const Listener*>(self);
-  listener->handle_(*listener, connection);
+  listener->Take(connection);
   return 1;
 }
 

@@ -10,6 +10,8 @@
 namespace fathom::cordon {
 namespace {
 
+constexpr std::size_t kThreads = 32;  // most wait for slow peers, if at all
+
 void Send(mg_connection* connection, const collector::Response& response, bool head_only) {
   const std::string head = absl::StrCat(
       "HTTP/1.1 ", response.status, response.status == 200 ? " OK" : " Refused",
@@ -28,8 +30,10 @@ class CordonServer::Impl {
 
   absl::Status Start(const std::string& address, const service::TlsFiles& tls) {
     auto started = collector::Listener::Start(
-        address, tls, {{"num_threads", "4"}},
-        [this](const auto& listener, mg_connection* connection) { Answer(listener, connection); });
+        address, tls, kThreads, {{"connection_queue", "64"}},
+        [this](const auto& listener, mg_connection* connection, const std::string& body) {
+          Answer(listener, connection, body);
+        });
     if (!started.ok()) return started.status();
     listener_ = *std::move(started);
     return absl::OkStatus();
@@ -38,7 +42,8 @@ class CordonServer::Impl {
   int port() const { return listener_->port(); }
 
  private:
-  void Answer(const collector::Listener& listener, mg_connection* connection) const {
+  void Answer(const collector::Listener& listener, mg_connection* connection,
+              const std::string& body) const {
     const mg_request_info* info = mg_get_request_info(connection);
     const std::string_view path = info->local_uri_raw != nullptr ? info->local_uri_raw : "/";
     auto line = collector::ParseTarget(path, "");
@@ -55,9 +60,7 @@ class CordonServer::Impl {
                   false);
     }
     line->method = info->request_method != nullptr ? info->request_method : "";
-    if (line->method == "POST") {
-      line->body = collector::BodyOf(connection, collector::Request::kMaxBody);
-    }
+    line->body = body;
     const bool head = line->method == "HEAD";
     const auto who = listener.CredentialsOf(connection, login_.proxy_header());
     Send(connection, api_.Answer({*std::move(line), who}), head);

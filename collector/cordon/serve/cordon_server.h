@@ -1,7 +1,8 @@
 // The HTTP server of fathom-cordon: sockets and limits around CordonApi.
 //
 // Owned by main. civetweb does the protocol; only the .cc sees it. Loopback by default.
-// Threads: civetweb's, four. Thread-safety: thread-safe. Ownership: refers to API and
+// Threads: civetweb's, 32, so that slow peers are many before they are in anybody's way
+// (see Listener). Thread-safety: thread-safe. Ownership: refers to API and
 // login, which outlive it. Errors: Start says which address and what to do. Bounds: bodies of 4
 // KiB.
 #ifndef FATHOM_COLLECTOR_CORDON_SERVE_CORDON_SERVER_H_

@@ -11,6 +11,8 @@
 namespace fathom::agent {
 namespace {
 
+constexpr std::size_t kThreads = 8;  // as in the options below
+
 void Send(mg_connection* connection, int code, absl::string_view reason, absl::string_view body) {
   const std::string head = absl::StrCat(
       "HTTP/1.1 ", code, " ", reason,
@@ -38,7 +40,7 @@ absl::StatusOr<std::unique_ptr<HttpServer>> HttpServer::Start(const HostPort& ad
   const bool v6 = host.find(':') != std::string::npos;
   const std::string listen =
       absl::StrCat(v6 ? "[" : "", host, v6 ? "]:" : ":", address.port, tls.on() ? "s" : "");
-  const char* options[] = {"listening_ports",    listen.c_str(), "num_threads", "2",
+  const char* options[] = {"listening_ports",    listen.c_str(), "num_threads", "8",
                            "request_timeout_ms", "5000",         nullptr};
   mg_callbacks callbacks{};
   callbacks.log_message = [](const mg_connection*, const char*) { return 1; };
@@ -54,6 +56,7 @@ absl::StatusOr<std::unique_ptr<HttpServer>> HttpServer::Start(const HostPort& ad
   if (mg_get_server_ports(server->context_, 1, ports) == 1) {
     server->port_ = static_cast<std::uint16_t>(ports[0].port);
   }
+  server->slow_peers_ = std::make_unique<service::SlowPeers>(server->port_, kThreads);
   mg_set_request_handler(server->context_, "/", &HttpServer::Handle, server.get());
   return server;
 }
@@ -69,7 +72,11 @@ int HttpServer::GiveTls(void** context, void* self) {
 }
 
 int HttpServer::Handle(mg_connection* connection, void* self) {
-  return static_cast<HttpServer*>(self)->Answer(connection);
+  auto* server = static_cast<HttpServer*>(self);
+  const mg_request_info* peer = mg_get_request_info(connection);
+  const service::SlowPeers::Answering answering(*server->slow_peers_, peer->remote_addr,
+                                                peer->remote_port);
+  return server->Answer(connection);
 }
 
 int HttpServer::Answer(mg_connection* connection) {

@@ -4,7 +4,7 @@
 // HTTPS only, and with an authority of clients only for whoever shows a certificate of it.
 //
 // Thread-safety: the callbacks run on civetweb's threads and must be thread-safe.
-// Ownership: owns the listening socket and two worker threads; the destructor stops them.
+// Ownership: owns the listening socket and eight worker threads; the destructor stops them.
 // Errors: Start returns Unavailable, naming the port, when it cannot be bound, and what is wrong
 // with the files.
 #ifndef FATHOM_DAEMON_AGENT_SELF_METRICS_HTTP_SERVER_H_
@@ -18,6 +18,7 @@
 #include "absl/status/statusor.h"
 #include "daemon/agent/config/settings.h"
 #include "daemon/service/server_tls.h"
+#include "daemon/service/slow_peers.h"
 
 struct mg_context;
 struct mg_connection;
@@ -52,6 +53,7 @@ class HttpServer {
   std::unique_ptr<service::ServerTls> tls_;  // null: none
   mg_context* context_ = nullptr;
   std::uint16_t port_ = 0;
+  std::unique_ptr<service::SlowPeers> slow_peers_;
 };
 
 }  // namespace fathom::agent
