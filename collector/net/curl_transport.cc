@@ -1,6 +1,7 @@
 #include "collector/net/curl_transport.h"
 
 #include <absl/strings/str_cat.h>
+#include <absl/strings/str_replace.h>
 #include <curl/curl.h>
 
 #include "collector/net/masked_url.h"
@@ -93,8 +94,11 @@ absl::StatusOr<HttpAnswer> CurlTransport::Send(const HttpCall& call) {
   curl_easy_setopt(curl, CURLOPT_WRITEDATA, &answer.body);
   const CURLcode code = curl_easy_perform(curl);
   if (code != CURLE_OK) {
-    return absl::UnavailableError(
-        absl::StrCat(MaskedUrl(call.url), ": ", *why != '\0' ? why : curl_easy_strerror(code)));
+    // What has no scheme is not taken apart.
+    const bool whole = call.url.find("://") != call.url.npos;
+    const std::string said = *why != '\0' ? why : curl_easy_strerror(code);
+    return absl::UnavailableError(absl::StrCat(whole ? MaskedUrl(call.url) : "***", ": ",
+                                               absl::StrReplaceAll(said, {{call.url, "***"}})));
   }
   long status = 0;
   curl_off_t retry_after = 0;

@@ -1,13 +1,15 @@
 #include "collector/notify/delivery.h"
 
 #include <absl/strings/str_cat.h>
+#include <absl/strings/str_replace.h>
+#include <absl/strings/str_split.h>
 
 #include <array>
-#include <fstream>
 #include <sstream>
 #include <string_view>
 
 #include "collector/net/masked_url.h"
+#include "collector/net/secret_file.h"
 #include "collector/notify/shapes.h"
 
 namespace fathom::collector {
@@ -21,6 +23,11 @@ absl::StatusOr<Receiver> ParseReceiver(const std::string& text, const std::strin
   for (std::size_t i = 0; i < kShapes.size() && equals != text.npos; ++i) {
     if (shape != kShapes[i]) continue;
     Receiver receiver{static_cast<Shape>(i), text.substr(equals + 1), ""};
+    if (receiver.url.starts_with('@')) {
+      auto url = ReadSecretFile(receiver.url.substr(1));
+      if (!url.ok()) return url.status();
+      receiver.url = *std::move(url);
+    }
     if (!receiver.url.starts_with("http://") && !receiver.url.starts_with("https://")) break;
     while (receiver.url.ends_with('/')) receiver.url.pop_back();
     if (receiver.shape == Shape::kPagerDuty) receiver.secret = secret;
@@ -32,7 +39,7 @@ absl::StatusOr<Receiver> ParseReceiver(const std::string& text, const std::strin
   return absl::InvalidArgumentError(
       absl::StrCat("'", MaskedReceivers(text),
                    "' is no receiver; write alertmanager=URL, pagerduty=URL, slack=URL or "
-                   "json=URL"));
+                   "json=URL, or @FILE in the place of a URL that is a secret"));
 }
 
 std::string BodyOf(const Receiver& receiver, const Notice& notice, WallNs now) {
@@ -49,7 +56,34 @@ std::string BodyOf(const Receiver& receiver, const Notice& notice, WallNs now) {
   return PlainJson(notice);
 }
 
+// Some servers answer with the address that they were asked for.
+std::string Redacted(std::string said, const Receiver& receiver) {
+  const auto host = receiver.url.find("://");
+  const auto path = receiver.url.find('/', host == receiver.url.npos ? 0 : host + 3);
+  std::vector<std::string> secrets = {receiver.url, receiver.secret};
+  if (path != receiver.url.npos) {
+    secrets.push_back(receiver.url.substr(path));
+    for (const auto part : absl::StrSplit(receiver.url.substr(path), absl::ByAnyChar("/?&="))) {
+      if (part.size() >= 8) secrets.emplace_back(part);
+    }
+  }
+  for (const std::string& secret : secrets) {
+    if (secret.size() > 1) said = absl::StrReplaceAll(said, {{secret, "***"}});
+  }
+  return said;
+}
+
 }  // namespace
+
+std::string NameOf(const Receiver& receiver) {
+  // FNV-1a, 64 bit: the same in every build.
+  std::uint64_t hash = 14695981039346656037ULL;
+  for (const char c : receiver.url) {
+    hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211ULL;
+  }
+  return absl::StrCat(std::string(kShapes[static_cast<std::size_t>(receiver.shape)]), "=",
+                      MaskedUrl(receiver.url), "#", absl::Hex(hash));
+}
 
 absl::StatusOr<std::vector<Receiver>> ParseReceivers(const std::string& text,
                                                      const std::string& secret) {
@@ -67,7 +101,13 @@ absl::StatusOr<std::vector<Receiver>> ParseReceivers(const std::string& text,
 absl::StatusOr<std::vector<Receiver>> ReadReceivers(const std::string& text,
                                                     const std::string& key_file) {
   std::string key;
-  std::getline(std::ifstream(key_file) >> std::ws, key);
+  if (!key_file.empty()) {
+    auto read = ReadSecretFile(key_file);
+    if (!read.ok()) {
+      return absl::InvalidArgumentError("notify_key_file: " + std::string(read.status().message()));
+    }
+    key = *std::move(read);
+  }
   auto receivers = ParseReceivers(text, key);
   if (receivers.ok()) return receivers;
   return absl::InvalidArgumentError("notify: " + std::string(receivers.status().message()));
@@ -80,7 +120,10 @@ std::string MaskedReceivers(const std::string& text) {
     const auto equals = each.find('=');
     if (!masked.empty()) masked += ",";
     masked += each.substr(0, equals);
-    if (equals != each.npos) masked.append("=").append(MaskedUrl(each.substr(equals + 1)));
+    if (equals == each.npos) continue;
+    const std::string url = each.substr(equals + 1);
+    const bool shown = url.starts_with('@') || url.find("://") != url.npos;
+    masked.append("=").append(shown ? MaskedUrl(url) : "***");
   }
   return masked;
 }
@@ -96,7 +139,7 @@ absl::Status Deliver(const Receiver& receiver, const Notice& notice, WallNs now,
   if (!answer.ok()) return absl::UnavailableError(std::string(answer.status().message()));
   if (answer->status >= 200 && answer->status < 300) return absl::OkStatus();
   const std::string said = absl::StrCat(MaskedUrl(receiver.url), ": HTTP status ", answer->status,
-                                        ": ", answer->body.substr(0, 200));
+                                        ": ", Redacted(answer->body, receiver).substr(0, 200));
   const bool ours = answer->status >= 400 && answer->status < 500 && answer->status != 408 &&
                     answer->status != 429;
   return ours ? absl::InvalidArgumentError(said) : absl::UnavailableError(said);

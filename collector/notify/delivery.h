@@ -6,6 +6,7 @@
 //   "alertmanager=http://127.0.0.1:9093"  POST /api/v2/alerts
 //   "pagerduty=https://events.pagerduty.com/v2/enqueue"  with the routing key in notify_key_file
 //   "slack=https://hooks.slack.com/…", "json=https://…"  as they are
+//   "slack=@FILE", and so for each  the address is the first line of the file
 //
 // Slack's address is itself a secret, and others may carry a password: nothing is printed or said
 // of a receiver but through MaskedReceivers and MaskedUrl.
@@ -39,6 +40,9 @@ struct Receiver {
   // How long an alert at Alertmanager lives without being sent anew.
   static constexpr Nanos kLifetime{300'000'000'000};
 };
+
+// A name that stays the same and gives no secret away: shape, host, and a digest of the rest.
+std::string NameOf(const Receiver& receiver);
 
 // "SHAPE=URL" with commas between several. `secret` goes to those that need one.
 absl::StatusOr<std::vector<Receiver>> ParseReceivers(const std::string& text,

@@ -9,6 +9,7 @@
 #include "collector/config/command_line.h"
 #include "collector/config/settings.h"
 #include "collector/net/listen_probe.h"
+#include "collector/net/secret_file.h"
 #include "collector/process/stop_signals.h"
 #include "collector/process/version.h"
 #include "collector/serve/collector.h"
@@ -63,6 +64,13 @@ void RaiseDescriptors() {
   setrlimit(RLIMIT_NOFILE, &files);
 }
 
+void WarnOfOpenSecrets(const CollectorConfig& config) {
+  for (const std::string& file : {config.tls.key_file, config.cordon_token_file}) {
+    const absl::Status status = CheckSecretFile(file);
+    if (!status.ok()) spdlog::warn("{}", std::string(status.message()));
+  }
+}
+
 int Run(const ReadSettings& read, const FinalizedCollectorConfig& config) {
   const StopSignals signals;
   NotifySocket manager(config->parent_death_signal);
@@ -76,6 +84,7 @@ int Run(const ReadSettings& read, const FinalizedCollectorConfig& config) {
   if (const auto why = (*collector)->degraded(); !why.empty()) spdlog::error("{}", why);
   spdlog::info("fathom-collector {} ({})", kVersion, fathom::service::kBuildCommit);
   spdlog::info("settings:\n{}", Print(*config));
+  WarnOfOpenSecrets(*config);
   PrintReady(config, **collector);
   manager.Ready();
   for (auto came = StopSignals::Came::kNothing; came != StopSignals::Came::kStop;) {

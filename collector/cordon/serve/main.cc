@@ -17,6 +17,7 @@
 #include "collector/cordon/serve/cordon_server.h"
 #include "collector/net/curl_transport.h"
 #include "collector/net/listen_probe.h"
+#include "collector/net/secret_file.h"
 #include "collector/notify/delivery.h"
 #include "collector/process/stop_signals.h"
 #include "daemon/service/build_commit.h"
@@ -201,6 +202,14 @@ int VerifyLog(const std::string& file) {
   return 0;
 }
 
+void WarnOfOpenSecrets(const CordonConfig& config) {
+  for (const std::string& file : {config.tls.key_file, config.collector_token_file,
+                                  config.kubernetes_key_file, config.webhook_token_file}) {
+    const absl::Status status = fathom::collector::CheckSecretFile(file);
+    if (!status.ok()) spdlog::warn("{}", std::string(status.message()));
+  }
+}
+
 int Run(const ReadLine& read, const CordonConfig& config) {
   const StopSignals signals;
   LogLines::SetUp("cordon", config.log_format, config.log_level);
@@ -211,6 +220,7 @@ int Run(const ReadLine& read, const CordonConfig& config) {
   if (!login.ok()) return Fail(login.status());
   spdlog::info("fathom-cordon " FATHOM_VERSION " ({})", fathom::service::kBuildCommit);
   spdlog::info("settings:\n{}", PrintCordonConfig(config));
+  WarnOfOpenSecrets(config);
   return Process(read, config, *std::move(receivers), *std::move(login)).Run(signals);
 }
 
