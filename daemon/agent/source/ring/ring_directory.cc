@@ -34,7 +34,7 @@ ScanResult RingDirectory::Scan() {
   Forget(present, result);
   for (const std::string& name : names) {
     if (open_.contains(name)) continue;
-    if (open_.size() >= max_rings_) {
+    if (open_.size() >= max_rings_ || UserHasEnough(name)) {
       ++result.over_limit;
     } else {
       Try(name, result);
@@ -53,6 +53,14 @@ bool RingDirectory::List(std::vector<std::string>& names) const {
     if (ParseRingName(entry->d_name, pid, generation)) names.emplace_back(entry->d_name);
   }
   return true;
+}
+
+bool RingDirectory::UserHasEnough(const std::string& name) const {
+  struct stat info {};
+  if (lstat(absl::StrCat(folder_, "/", name).c_str(), &info) != 0) return false;
+  if (info.st_uid == 0 || info.st_uid == geteuid()) return false;
+  const auto at = of_user_.find(info.st_uid);
+  return at != of_user_.end() && at->second.size() >= max_rings_ - max_rings_ / 4;
 }
 
 void RingDirectory::Try(const std::string& name, ScanResult& result) {
@@ -83,6 +91,7 @@ void RingDirectory::Try(const std::string& name, ScanResult& result) {
   }
   refused_.erase(name);
   open_.insert(name);
+  of_user_[region->owner()].insert(name);
   result.opened.push_back({name, *std::move(region)});
 }
 
@@ -116,6 +125,8 @@ RingDirectory::FileStamp RingDirectory::StampOf(const std::string& name) const {
 
 void RingDirectory::Close(const std::string& name, bool remove) {
   open_.erase(name);
+  for (auto& [user, names] : of_user_) names.erase(name);
+  std::erase_if(of_user_, [](const auto& entry) { return entry.second.empty(); });
   if (remove) unlink(absl::StrCat(folder_, "/", name).c_str());
 }
 

@@ -5,12 +5,13 @@
 // Model: a scan lists the folder and tells names `<pid>-<generation>.ring` from all else. A new
 // name is opened and its header checked; one that is not ready yet is tried again at the next
 // scan, one that was refused is left alone until its size or time changes, and counted. At most
-// `max_rings` are open at once; what is beyond is counted in `over_limit` and taken up when a place
-// is free. Whether a process still lives is for source/process to say.
-// Whose word counts: in a folder that several users share anybody could put a ring in another's
-// name, and have its process read. So a ring belongs to the owner of its process, as the kernel
-// tells; root and the agent's own user may speak for anybody. Of a process that is gone nobody can
-// tell any more whose it was.
+// `max_rings` are open at once, of a user other than root and the agent's own at most three
+// quarters of that, so that no one user keeps the others out; what is beyond is counted in
+// `over_limit` and taken up when a place is free. Whether a process still lives is for
+// source/process to say. Whose word counts: in a folder that several users share anybody could put
+// a ring in another's name, and have its process read. So a ring belongs to the owner of its
+// process, as the kernel tells; root and the agent's own user may speak for anybody. Of a process
+// that is gone nobody can tell any more whose it was.
 //
 // Thread-safety: single-threaded, owned by the poll loop.
 // Ownership: open rings belong to the caller; it gives them back with Close(name).
@@ -82,11 +83,13 @@ class RingDirectory {
   void Forget(const std::set<std::string>& present, ScanResult& result);
   FileStamp StampOf(const std::string& name) const;
   absl::Status CheckOwner(const RegionReader& region) const;
+  bool UserHasEnough(const std::string& name) const;
 
   const std::string folder_;
   const std::size_t max_rings_;
   const std::string processes_;
   std::set<std::string> open_;
+  std::map<uid_t, std::set<std::string>> of_user_;  // open ones
   std::map<std::string, FileStamp> refused_;
   std::size_t over_limit_ = 0;
   std::uint64_t rejected_total_ = 0;

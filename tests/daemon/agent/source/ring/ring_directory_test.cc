@@ -7,6 +7,8 @@
 
 #include <filesystem>
 #include <fstream>
+#include <memory>
+#include <vector>
 
 #include "tests/fakes/ring_writer.h"
 
@@ -176,6 +178,30 @@ TEST(RingDirectoryTest, ARingBelongsToTheOwnerOfItsProcess) {
       result.rejected,
       UnorderedElementsAre(Field(&RejectedRing::reason, HasSubstr("put it there for process 10")),
                            Field(&RejectedRing::reason, HasSubstr("process 12 is gone"))));
+}
+
+TEST(RingDirectoryTest, OneUserDoesNotTakeAllPlaces) {
+  if (geteuid() != 0) GTEST_SKIP() << "needs root";
+  const RingFolder folder;
+  const std::string processes = folder.path() + "/proc";
+  std::vector<std::unique_ptr<RingWriter>> rings;
+  const auto put = [&](std::uint32_t pid, uid_t user) {
+    const std::string process = processes + "/" + std::to_string(pid);
+    std::filesystem::create_directories(process);
+    rings.push_back(std::make_unique<RingWriter>(folder.path(), fakes::RingOptions{.pid = pid}));
+    ASSERT_EQ(chown(process.c_str(), user, user), 0);
+    ASSERT_EQ(chown(rings.back()->path().c_str(), user, user), 0);
+  };
+  for (std::uint32_t pid = 10; pid < 20; ++pid) put(pid, 65534);
+  RingDirectory directory(folder.path(), 8, processes);
+  const ScanResult first = directory.Scan();
+  EXPECT_THAT(first.opened, SizeIs(6));
+  EXPECT_EQ(first.over_limit, 4u);
+  put(20, 65533);
+  put(21, 0);
+  EXPECT_THAT(directory.Scan().opened, SizeIs(2));
+  directory.Close(first.opened[0].name, true);
+  EXPECT_THAT(directory.Scan().opened, SizeIs(1)) << "the next of the first user";
 }
 
 TEST(RingDirectoryTest, AFifoInItsPlaceDoesNotHoldTheAgentUp) {
