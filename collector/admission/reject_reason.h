@@ -33,8 +33,9 @@ enum class RejectReason : std::uint8_t {
   kTooOld,
   kUnasked,
   kQueueFull,
+  kWrongName,  // of a node: its certificate or its present stream is another's
 };
-inline constexpr std::size_t kRejectReasonCount = 20;
+inline constexpr std::size_t kRejectReasonCount = 21;
 
 constexpr std::string_view ToString(RejectReason reason) {
   constexpr std::string_view kNames[kRejectReasonCount] = {
@@ -42,7 +43,8 @@ constexpr std::string_view ToString(RejectReason reason) {
       "bad_world_size",  "bad_number",       "column_lengths", "too_many_iterations",
       "too_many_groups", "too_many_members", "too_many_rows",  "too_many_jobs",
       "too_many_ranks",  "too_many_nodes",   "unknown_rank",   "not_owner",
-      "stale",           "too_old",          "unasked",        "queue_full"};
+      "stale",           "too_old",          "unasked",        "queue_full",
+      "wrong_name"};
   return kNames[static_cast<std::size_t>(reason)];
 }
 

@@ -26,6 +26,9 @@ struct IngestCounters {
   Counter row_requests_expired{0};
   Counter streams_opened{0};
   Counter streams_refused{0};
+  Counter connections_refused{0};  // beyond a bound
+  Counter connections_cut{0};      // too many streams
+  Counter hellos_missing{0};       // streams ended, for they did not say who they are
   std::array<Counter, kRejectReasonCount> rejected{};
 
   void Reject(RejectReason reason) { ++rejected[static_cast<std::size_t>(reason)]; }

@@ -17,7 +17,8 @@ std::uint64_t Grown(std::uint64_t& last, std::uint64_t now) {
 }  // namespace
 
 Rejection SessionRegistry::Connect(std::uint64_t session, const v1::Hello& hello,
-                                   std::weak_ptr<RowsChannel> channel) {
+                                   std::weak_ptr<RowsChannel> channel,
+                                   const std::string& identity) {
   const std::lock_guard lock(mutex_);
   const MonoNs now = clock_.Mono();
   if (agents_.size() >= kMaxNodes) ForgetOld(now);
@@ -25,6 +26,8 @@ Rejection SessionRegistry::Connect(std::uint64_t session, const v1::Hello& hello
     return RejectReason::kTooManyNodes;
   }
   Entry& entry = agents_[hello.node()];
+  if (entry.facts.connected && entry.identity != identity) return RejectReason::kWrongName;
+  entry.identity = identity;
   entry.session = session;
   entry.channel = std::move(channel);
   entry.seen_mono = now;

@@ -6,7 +6,8 @@
 // forgotten.
 //
 // Units: wall time for display, collector's monotonic clock for ages. Thread-safety: thread-safe.
-// Ownership: channels are owned by their streams and held weakly. Errors: kTooManyNodes.
+// Ownership: channels are owned by their streams and held weakly. Errors: kTooManyNodes,
+// kWrongName.
 // Cost: O(log nodes).
 #ifndef FATHOM_COLLECTOR_AGENTS_SESSION_REGISTRY_H_
 #define FATHOM_COLLECTOR_AGENTS_SESSION_REGISTRY_H_
@@ -75,8 +76,10 @@ class SessionRegistry {
 
   explicit SessionRegistry(const Clock& clock) : clock_(clock) {}
 
+  // `identity`: whose the stream is; empty where nothing is known. A node that is connected is
+  // taken over by its own identity only (kWrongName).
   Rejection Connect(std::uint64_t session, const v1::Hello& hello,
-                    std::weak_ptr<RowsChannel> channel);
+                    std::weak_ptr<RowsChannel> channel, const std::string& identity = {});
   void Disconnect(std::uint64_t session, std::string_view node);
   void Seen(std::string_view node);
   void Health(std::string_view node, const v1::NodeHealth& health);
@@ -92,6 +95,7 @@ class SessionRegistry {
   struct Entry {
     AgentFacts facts;
     std::uint64_t session = 0;
+    std::string identity;
     std::weak_ptr<RowsChannel> channel;
     MonoNs seen_mono;
     std::uint64_t records = 0, messages_dropped = 0;

@@ -35,7 +35,11 @@ struct CollectorConfig {
   std::int64_t max_jobs = 256;
   std::int64_t max_ranks = 200'000;
   std::int64_t max_agents = 20'000;
-  std::string agent_users;  // of this machine, believed beside root and the collector's own
+  std::int64_t max_agent_connections = 64;  // of one address, loopback aside
+  std::int64_t max_agent_jobs = 64;         // begun by one agent, that run
+  std::int64_t max_agent_ranks = 4096;      // of one agent, in jobs that run
+  std::string agent_users;       // of this machine, believed beside root and the collector's own
+  bool agent_wildcards = false;  // certificates of *.DOMAIN speak for every node of it
   std::int64_t max_event_clients = 32;
   double job_timeout_s = 600;  // a job not heard of for so long has ended
   LookPace looks;

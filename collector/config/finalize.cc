@@ -55,18 +55,25 @@ absl::Status Check(const CollectorConfig& c) {
                      "tls_cert, tls_key and tls_client_ca"),
         CheckAddress("http", c.http, c.insecure || (c.tls.on() && c.login.on()),
                      "tls_cert, tls_key and tokens"),
-        service::CheckLog(c.log_level, c.log_format), CheckChanges(c),
+        service::CheckLog(c.log_level, c.log_format),
+        CheckChanges(c),
         CheckRange("max_jobs", static_cast<double>(c.max_jobs), 1, 10'000),
         CheckRange("max_ranks", static_cast<double>(c.max_ranks), 1, 1'000'000),
         CheckRange("max_agents", static_cast<double>(c.max_agents), 1, 100'000),
+        CheckRange("max_agent_connections", static_cast<double>(c.max_agent_connections), 1,
+                   100'000),
+        CheckRange("max_agent_jobs", static_cast<double>(c.max_agent_jobs), 1, 10'000),
+        CheckRange("max_agent_ranks", static_cast<double>(c.max_agent_ranks), 1, 1'000'000),
         LocalAgents::Parse(c.agent_users).status(),
         CheckRange("max_event_clients", static_cast<double>(c.max_event_clients), 1, 1000),
         CheckRange("repeat_days", c.node_history.days, 0.01, 3650),
         CheckRange("repeat_jobs", static_cast<double>(c.node_history.repeat_jobs), 1, 1000),
-        CheckRange("job_timeout_s", c.job_timeout_s, 1, 1e7), CheckCaptures(c.captures),
+        CheckRange("job_timeout_s", c.job_timeout_s, 1, 1e7),
+        CheckCaptures(c.captures),
         CheckRange("captures_per_hour", static_cast<double>(c.captures.per_hour), 1, 1000),
         CheckRange("look_share", c.looks.share, 0.01, 1),
-        CheckRange("look_reserve_s", c.looks.reserve_s, 0, 60), CheckThresholds(c)}) {
+        CheckRange("look_reserve_s", c.looks.reserve_s, 0, 60),
+        CheckThresholds(c)}) {
     if (!status.ok()) return status;
   }
   return absl::OkStatus();

@@ -2,22 +2,44 @@
 
 #include <absl/strings/str_cat.h>
 #include <grpcpp/ext/proto_server_reflection_plugin.h>
+#include <grpcpp/generic/async_generic_service.h>
 #include <grpcpp/health_check_service_interface.h>
 #include <grpcpp/security/tls_credentials_options.h>
+#include <grpcpp/support/server_interceptor.h>
+#include <sys/resource.h>
 
+#include <algorithm>
+#include <atomic>
 #include <chrono>
+#include <condition_variable>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <thread>
 #include <utility>
+#include <vector>
 
 #include "collector/admission/limits.h"
 #include "collector/ingest/agent_stream.h"
+#include "collector/ingest/certificate_witness.h"
+#include "collector/net/door.h"
 #include "collector/net/listen_probe.h"
 
 namespace fathom::collector {
 namespace {
 
-constexpr int kKeepaliveMs = 20'000;  // a node that vanished is noticed within half a minute
-constexpr int kKeepaliveTimeoutMs = 10'000;
+using std::chrono::steady_clock;
+
+constexpr int kKeepaliveMs = 5'000;  // a node that vanished is noticed within ten seconds
+constexpr int kKeepaliveTimeoutMs = 4'000;
+constexpr int kHandshakeMs = 10'000;
+constexpr int kStreamsAtOnce = 4;  // of a connection; an agent has one
 constexpr std::size_t kBufferBytes = 512u << 20;
+constexpr std::chrono::seconds kHelloWithin{10};
+constexpr std::chrono::seconds kWatchEvery{2};
+constexpr std::chrono::seconds kDoorPatience{2};
+constexpr std::size_t kMostRemembered = 4096;
+constexpr std::uint64_t kDescriptorsOfOthers = 256;  // files, HTTP, the store
 
 constexpr unsigned kTlsRefresh_s = 10;
 
@@ -43,51 +65,129 @@ class Refusal final : public grpc::ServerBidiReactor<v1::AgentMessage, v1::Colle
 
 }  // namespace
 
+// Asks the door about every stream that begins, of whatever service.
+class StreamCount final : public grpc::experimental::ServerInterceptorFactoryInterface {
+ public:
+  explicit StreamCount(std::function<void(const std::string& peer)> count)
+      : count_(std::move(count)) {}
+  grpc::experimental::Interceptor* CreateServerInterceptor(
+      grpc::experimental::ServerRpcInfo* info) override {
+    count_(info->server_context()->peer());
+    return nullptr;
+  }
+
+ private:
+  const std::function<void(const std::string& peer)> count_;
+};
+
+// The door holds two descriptors of a connection.
+std::size_t MostConnections() {
+  rlimit files{};
+  if (getrlimit(RLIMIT_NOFILE, &files) != 0) return DoorLimits().connections;
+  const std::uint64_t all = std::min<std::uint64_t>(files.rlim_cur, 1u << 20);
+  return (std::max(all, kDescriptorsOfOthers + 64) - kDescriptorsOfOthers) / 2;
+}
+
 class AgentService::Impl final : public v1::AgentService::CallbackService {
  public:
   Impl(IngestContext& context, const AgentServiceOptions& options)
       : context_(context), options_(options) {}
 
   ~Impl() override {
+    {
+      const std::lock_guard lock(watch_mutex_);
+      stop_ = true;
+    }
+    watch_wakes_.notify_all();
+    if (watch_.joinable()) watch_.join();
+    door_.reset();
     if (server_) server_->Shutdown(std::chrono::system_clock::now() + std::chrono::seconds(2));
   }
 
   grpc::ServerBidiReactor<v1::AgentMessage, v1::CollectorMessage>* Connect(
       grpc::CallbackServerContext* call) override {
-    if (streams_ >= options_.max_streams) {
+    const std::uint64_t connection = door_->Serial(PeerOfGrpc(call->peer(), port()));
+    if (connection == 0) {
+      return new Refusal(grpc::StatusCode::UNAVAILABLE, "the connection is over");
+    }
+    if (streams_.size() >= options_.max_streams) {
       return Refuse(grpc::StatusCode::RESOURCE_EXHAUSTED, "too many agents");
     }
-    if (options_.tls.peer_ca_file.empty()) {
-      const absl::Status believed = options_.local_agents.Check(PeerOfGrpc(call->peer(), port_));
-      if (!believed.ok()) {
-        return Refuse(grpc::StatusCode::PERMISSION_DENIED, std::string(believed.message()));
-      }
+    absl::StatusOr<Witness> witness = WitnessOf(*call, connection);
+    if (!witness.ok()) {
+      return Refuse(grpc::StatusCode::PERMISSION_DENIED, std::string(witness.status().message()));
     }
-    return new AgentStream(next_id_++, context_, options_.version, streams_);
+    return new AgentStream(next_id_++, context_, *std::move(witness), options_.version, streams_);
   }
 
   absl::Status Start() {
     if (auto status = ProbeListen(options_.address, "agents (gRPC)", "--grpc"); !status.ok()) {
       return status;
     }
+    if (auto status = OpenDoor(); !status.ok()) return status;
     grpc::EnableDefaultHealthCheckService(true);
     if (options_.reflection) grpc::reflection::InitProtoReflectionServerBuilderPlugin();
     grpc::ServerBuilder builder;
     Configure(builder);
     server_ = builder.BuildAndStart();
-    if (server_ && port_ != 0) return absl::OkStatus();
-    return absl::UnavailableError(absl::StrCat("cannot listen on ", options_.address,
-                                               " for agents (gRPC); choose another with --grpc"));
+    if (!server_) {
+      return absl::UnavailableError(absl::StrCat("cannot serve agents (gRPC) on ", options_.address,
+                                                 "; choose another with --grpc"));
+    }
+    door_->Begin([this](int fd, int listener) {
+      grpc::experimental::ExternalConnectionAcceptor::NewConnectionParameters connection;
+      connection.fd = fd;
+      connection.listener_fd = listener;
+      acceptor_->HandleNewConnection(&connection);
+    });
+    watch_ = std::thread([this] { Watch(); });
+    return absl::OkStatus();
   }
 
   void SetServing(bool serving) {
+    serving_ = serving;
     if (auto* health = server_->GetHealthCheckService()) health->SetServingStatus(serving);
   }
 
-  int port() const { return port_; }
-  std::size_t streams() const { return streams_; }
+  int port() const { return door_->port(); }
+  std::size_t streams() const { return streams_.size(); }
+  bool answers() const { return answers_; }
 
  private:
+  absl::Status OpenDoor() {
+    const DoorLimits limits{.connections = MostConnections(),
+                            .of_one_address = options_.max_connections_of_one};
+    auto door = Door::Open(
+        options_.address, limits,
+        [this](const std::string& why) { Tell(context_.counters.connections_refused, why); },
+        [this](const std::string& why) { Tell(context_.counters.connections_cut, why); });
+    if (!door.ok()) return door.status();
+    door_ = *std::move(door);
+    return absl::OkStatus();
+  }
+
+  // The first of each kind is told, so that nobody can fill the log.
+  void Tell(IngestCounters::Counter& counter, const std::string& why) {
+    if (counter++ != 0 || !context_.on_refused) return;
+    context_.on_refused(absl::StrCat("a connection of agents is refused: ", why));
+  }
+
+  // Ends the streams that do not say whose they are, and finds out whether new ones are taken in.
+  void Watch() {
+    std::unique_lock lock(watch_mutex_);
+    while (!watch_wakes_.wait_for(lock, kWatchEvery, [this] { return stop_; })) {
+      lock.unlock();
+      context_.counters.hellos_missing += streams_.EndUngreeted(steady_clock::now() - kHelloWithin);
+      const bool answers = door_->Answers(kDoorPatience);
+      if (answers_.exchange(answers) != answers) {
+        if (auto* health = server_->GetHealthCheckService()) {
+          health->SetServingStatus(answers && serving_);
+        }
+      }
+      lock.lock();
+    }
+  }
+
   Refusal* Refuse(grpc::StatusCode code, const std::string& why) {
     // The first of each kind is told, so that nobody can fill the log.
     if (context_.counters.streams_refused++ == 0 && context_.on_refused) {
@@ -96,13 +196,43 @@ class AgentService::Impl final : public v1::AgentService::CallbackService {
     return new Refusal(code, why);
   }
 
+  absl::StatusOr<Witness> WitnessOf(const grpc::CallbackServerContext& call,
+                                    std::uint64_t connection) {
+    if (options_.tls.on() && !options_.tls.peer_ca_file.empty()) {
+      return WitnessOfCertificate(*call.auth_context(), options_.tls.cert_file,
+                                  options_.agent_wildcards);
+    }
+    auto whose = WhoseIs(connection, PeerOfGrpc(call.peer(), port()));
+    if (!whose.ok()) return whose.status();
+    return Witness{.identity = *std::move(whose), .names = std::nullopt};
+  }
+
+  // Asked of the kernel once a connection: it takes milliseconds, which streams that are reset at
+  // once would add up to.
+  absl::StatusOr<std::string> WhoseIs(std::uint64_t connection, const Peer& peer) {
+    {
+      const std::lock_guard lock(whose_mutex_);
+      if (const auto at = whose_.find(connection); at != whose_.end()) return at->second;
+    }
+    absl::StatusOr<std::string> whose = options_.local_agents.Check(peer);
+    const std::lock_guard lock(whose_mutex_);
+    if (whose_.size() >= kMostRemembered) whose_.erase(whose_.begin());
+    return whose_.insert_or_assign(connection, std::move(whose)).first->second;
+  }
+
   void Configure(grpc::ServerBuilder& builder) {
-    builder.AddListeningPort(options_.address, Credentials(options_.tls), &port_);
+    acceptor_ = builder.experimental().AddExternalConnectionAcceptor(
+        grpc::ServerBuilder::experimental_type::ExternalConnectionType::FROM_FD,
+        Credentials(options_.tls));
     builder.RegisterService(this);
+    builder.RegisterCallbackGenericService(&others_);
+    std::vector<std::unique_ptr<grpc::experimental::ServerInterceptorFactoryInterface>> counts;
+    counts.push_back(std::make_unique<StreamCount>(
+        [this](const std::string& peer) { door_->MayStream(PeerOfGrpc(peer, port())); }));
+    builder.experimental().SetInterceptorCreators(std::move(counts));
     builder.SetMaxReceiveMessageSize(static_cast<int>(kMaxMessageBytes));
-    // Without this a second collector would silently share the port.
-    builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
-    builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, 16);
+    builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, kStreamsAtOnce);
+    builder.AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, kHandshakeMs);
     builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, kKeepaliveMs);
     builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kKeepaliveTimeoutMs);
     builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, 5'000);
@@ -114,9 +244,18 @@ class AgentService::Impl final : public v1::AgentService::CallbackService {
   IngestContext& context_;
   const AgentServiceOptions options_;
   std::atomic<std::uint64_t> next_id_{1};
-  std::atomic<std::size_t> streams_{0};
-  int port_ = 0;
+  AgentStreams streams_;
+  std::unique_ptr<Door> door_;
+  grpc::CallbackGenericService others_;  // says of all else that there is no such method
+  std::unique_ptr<grpc::experimental::ExternalConnectionAcceptor> acceptor_;
   std::unique_ptr<grpc::Server> server_;
+  std::atomic<bool> serving_{false}, answers_{true};
+  std::mutex whose_mutex_;                                      // guards whose_
+  std::map<std::uint64_t, absl::StatusOr<std::string>> whose_;  // a connection, by its serial
+  std::mutex watch_mutex_;                                      // guards stop_
+  std::condition_variable watch_wakes_;
+  bool stop_ = false;
+  std::thread watch_;
 };
 
 AgentService::AgentService(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -132,5 +271,6 @@ absl::StatusOr<std::unique_ptr<AgentService>> AgentService::Start(
 int AgentService::port() const { return impl_->port(); }
 std::size_t AgentService::streams() const { return impl_->streams(); }
 void AgentService::SetServing(bool serving) { impl_->SetServing(serving); }
+bool AgentService::answers() const { return impl_->answers(); }
 
 }  // namespace fathom::collector

@@ -9,8 +9,10 @@
 // Threads: gRPC's own; a stream's messages are handled one after the other. Thread-safety:
 // thread-safe. Ownership: refers to the IngestContext, which outlives it. Errors: Start says which
 // address could not be bound and what to do; a broken stream ends itself alone. Bounds: messages of
-// 4 MiB, max_streams streams (more are refused with RESOURCE_EXHAUSTED), 512 MiB for buffers. Files
-// of TLS that change are taken within ten seconds.
+// 4 MiB, max_streams streams (more are refused with RESOURCE_EXHAUSTED), 512 MiB for buffers;
+// connections as net/door says, four streams of each at once, ten seconds for a Hello, ten until a
+// peer that vanished is noticed (docs/design/0016-the-port-of-agents.md). Files of TLS that change
+// are taken within ten seconds.
 #ifndef FATHOM_COLLECTOR_INGEST_AGENT_SERVICE_H_
 #define FATHOM_COLLECTOR_INGEST_AGENT_SERVICE_H_
 
@@ -30,9 +32,11 @@ struct AgentServiceOptions {
   std::string address;  // "127.0.0.1:7071"; port 0: any
   bool reflection = false;
   std::size_t max_streams = 20'000;
-  LocalAgents local_agents{};  // asked where agents show no certificate
-  std::string version;         // told to agents
-  service::TlsFiles tls{};     // with peer_ca_file agents must show a certificate of that authority
+  std::size_t max_connections_of_one = 64;  // address, loopback aside
+  LocalAgents local_agents{};               // asked where agents show no certificate
+  bool agent_wildcards = false;  // a certificate of *.example.org speaks for all nodes of it
+  std::string version;           // told to agents
+  service::TlsFiles tls{};  // with peer_ca_file agents must show a certificate of that authority
 };
 
 class AgentService {
@@ -45,6 +49,9 @@ class AgentService {
   std::size_t streams() const;
   // The health service answers SERVING from now on.
   void SetServing(bool serving);
+  // Whether a connection to the port was let in when that was last tried, two seconds ago at most
+  // and the time it took.
+  bool answers() const;
 
  private:
   class Impl;

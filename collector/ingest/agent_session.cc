@@ -11,8 +11,8 @@
 namespace fathom::collector {
 
 AgentSession::AgentSession(std::uint64_t id, IngestContext& context,
-                           std::weak_ptr<RowsChannel> channel)
-    : id_(id), context_(context), channel_(std::move(channel)) {
+                           std::weak_ptr<RowsChannel> channel, Witness witness)
+    : id_(id), context_(context), channel_(std::move(channel)), witness_(std::move(witness)) {
   ++context_.counters.streams_opened;
 }
 
@@ -41,14 +41,18 @@ AgentSession::Outcome AgentSession::OnMessage(const v1::AgentMessage& message) {
   if (unwanted) context_.counters.Reject(*unwanted);
   Outcome outcome;
   // On a new stream the agent says again who takes part.
-  outcome.close = unwanted == RejectReason::kUnknownRank && refused_ && context_.jobs.HasRoom();
+  outcome.close = std::exchange(tell_again_, false) || (unwanted == RejectReason::kUnknownRank &&
+                                                        refused_ && context_.jobs.HasRoom(node_));
   return outcome;
 }
 
 AgentSession::Outcome AgentSession::Greet(const v1::AgentMessage& message) {
   const auto refuse = [this](RejectReason reason, std::string why) {
     context_.counters.Reject(reason);
-    ++context_.counters.streams_refused;
+    // The first of a kind is told, so that nobody can fill the log.
+    if (context_.counters.streams_refused++ == 0 && context_.on_refused) {
+      context_.on_refused(absl::StrCat("an agent's stream is refused: ", why));
+    }
     return Outcome{.greet = true, .refused = std::move(why), .close = true};
   };
   if (!message.has_hello()) return refuse(RejectReason::kNoHello, "the first message is not Hello");
@@ -58,10 +62,17 @@ AgentSession::Outcome AgentSession::Greet(const v1::AgentMessage& message) {
                   "protocol " + std::to_string(message.hello().protocol()) +
                       " is not spoken here, only " + std::to_string(kProtocolVersion));
   }
-  if (auto bad = context_.registry.Connect(id_, message.hello(), channel_)) {
-    return refuse(*bad, "too many nodes");
+  const std::string& node = message.hello().node();
+  if (auto may = witness_.MaySpeakFor(node); !may.ok()) {
+    return refuse(RejectReason::kWrongName, std::string(may.message()));
   }
-  node_ = message.hello().node();
+  const auto bad = context_.registry.Connect(id_, message.hello(), channel_, witness_.identity);
+  if (bad == RejectReason::kWrongName) {
+    return refuse(*bad, absl::StrCat("node ", node, " is connected as somebody else's"));
+  }
+  if (bad) return refuse(*bad, "too many nodes");
+  node_ = node;
+  boot_id_ = message.hello().boot_id();
   acknowledged_ = message.number();
   return {.greet = true, .refused = "", .close = false};
 }
@@ -107,6 +118,9 @@ Rejection AgentSession::TakeForJob(const Message& message) {
   if (job == nullptr) return RejectReason::kUnknownRank;
   const Rejection rejected = job->Apply(message, node_);
   if (!rejected) context_.on_change(message.job());
+  if constexpr (requires { message.rank(); }) {
+    if (rejected) AnnounceAgain(message.job(), message.rank());
+  }
   return rejected;
 }
 
@@ -117,19 +131,40 @@ Rejection AgentSession::TakeCapture(const v1::CaptureReply& reply) {
   return rejected;
 }
 
+void AgentSession::AnnounceAgain(const std::string& job, std::uint32_t rank) {
+  const auto at = foreign_.find({job, rank});
+  if (at == foreign_.end()) return;
+  const v1::RankInfo info = at->second;
+  if (!TakeRank(info)) tell_again_ = true;
+}
+
+void AgentSession::NoteForeign(const v1::RankInfo& info, const Rejection& rejected) {
+  const std::pair<std::string, std::uint32_t> who(info.job(), info.rank());
+  if (rejected != RejectReason::kNotOwner) {
+    foreign_.erase(who);
+  } else if (foreign_.size() < kMaxForeignRanks || foreign_.contains(who)) {
+    foreign_[who] = info;
+  }
+}
+
+void AgentSession::TellFull(const v1::RankInfo& info, const std::string& bound) {
+  refused_ = true;
+  if (std::exchange(told_full_, true) || !context_.on_refused) return;
+  context_.on_refused(absl::StrCat("job ", info.job(), ": rank ", info.rank(), " of node ", node_,
+                                   " is refused, and others may be: ", bound, " is reached"));
+}
+
 Rejection AgentSession::TakeRank(const v1::RankInfo& info) {
-  const auto job = context_.jobs.FindOrAdd(info.job());
+  const auto job = context_.jobs.FindOrAdd(info.job(), node_);
   if (job == nullptr) {
-    refused_ = true;
+    TellFull(info, "max_jobs or max_agent_jobs");
     return RejectReason::kTooManyJobs;
   }
-  const auto result = job->Apply(info, node_, context_.jobs.MakeRoom());
-  refused_ = refused_ || result.rejected == RejectReason::kTooManyRanks;
-  if (result.rejected == RejectReason::kTooManyRanks && !std::exchange(told_full_, true) &&
-      context_.on_refused) {
-    context_.on_refused(absl::StrCat("job ", info.job(), ": rank ", info.rank(), " of node ", node_,
-                                     " is refused, and others of it may be: max_ranks is reached"));
+  const auto result = job->Apply(info, node_, context_.jobs.MakeRoom(node_), boot_id_);
+  if (result.rejected == RejectReason::kTooManyRanks) {
+    TellFull(info, "max_ranks or max_agent_ranks");
   }
+  NoteForeign(info, result.rejected);
   if (!result.rejected) context_.on_change(info.job());
   return result.rejected;
 }
@@ -142,6 +177,7 @@ Rejection AgentSession::TakeSummary(const v1::SummaryBatch& batch) {
   context_.counters.repeated_rows += static_cast<std::uint64_t>(result.repeats);
   context_.counters.late_rows += static_cast<std::uint64_t>(result.too_old);
   if (result.rows > 0) context_.on_change(batch.job());
+  if (result.rejected) AnnounceAgain(batch.job(), batch.rank());
   return result.rejected;
 }
 

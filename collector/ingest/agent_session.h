@@ -3,7 +3,8 @@
 // Driven by AgentService (gRPC), by tests and by the fuzzer. First comes a valid Hello, then
 // anything; what is invalid is dropped and counted, the stream goes on; after
 // kMaxRejectsPerStream malformed messages, or without a Hello, the stream is closed. Nothing a peer
-// sends reaches further than its own stream and the jobs its node has announced.
+// sends reaches further than its own stream and the jobs its node has announced, and the node is
+// one for which its witness may speak.
 //
 // Thread-safety: single-threaded, one message at a time; the parts it calls are thread-safe.
 // Ownership: refers to IngestContext, which outlives it. Errors: Outcome. Cost: O(message).
@@ -12,21 +13,24 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
+#include <utility>
 
+#include "collector/admission/witness.h"
 #include "collector/agents/capture_requests.h"
 #include "collector/agents/ingest_counters.h"
 #include "collector/agents/row_requests.h"
 #include "collector/agents/session_registry.h"
 #include "collector/job/state/job_table.h"
+#include "fathom/v1/job.pb.h"
 
 namespace fathom::v1 {
 class AgentMessage;
 class CaptureReply;
 class Hello;
 class HealthBatch;
-class RankInfo;
 class SummaryBatch;
 }  // namespace fathom::v1
 
@@ -55,7 +59,8 @@ class AgentSession {
     bool close = false;
   };
 
-  AgentSession(std::uint64_t id, IngestContext& context, std::weak_ptr<RowsChannel> channel);
+  AgentSession(std::uint64_t id, IngestContext& context, std::weak_ptr<RowsChannel> channel,
+               Witness witness = {});
   ~AgentSession();
   AgentSession(const AgentSession&) = delete;
   AgentSession& operator=(const AgentSession&) = delete;
@@ -74,15 +79,22 @@ class AgentSession {
   template <typename Message>
   Rejection TakeForJob(const Message& message);
   Outcome Malformed(RejectReason reason);
+  // Of a rank that was another's when it was announced: it may be this node's by now.
+  void AnnounceAgain(const std::string& job, std::uint32_t rank);
+  void NoteForeign(const v1::RankInfo& info, const Rejection& rejected);
+  void TellFull(const v1::RankInfo& info, const std::string& bound);
 
   const std::uint64_t id_;
   IngestContext& context_;
   const std::weak_ptr<RowsChannel> channel_;
-  std::string node_;
+  const Witness witness_;
+  std::string node_, boot_id_;
   std::uint64_t acknowledged_ = 0;
   int malformed_ = 0;
   bool refused_ = false;    // an announcement, for want of room
-  bool told_full_ = false;  // that max_ranks refused a rank
+  bool told_full_ = false;  // that a bound refused a rank
+  std::map<std::pair<std::string, std::uint32_t>, v1::RankInfo> foreign_;  // refused as not owner's
+  bool tell_again_ = false;  // what was refused meanwhile: on a new stream the agent does
 };
 
 }  // namespace fathom::collector

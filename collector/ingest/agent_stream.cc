@@ -46,19 +46,48 @@ void AgentStream::Outbox::Detach() {
   stream_ = nullptr;
 }
 
-AgentStream::AgentStream(std::uint64_t id, IngestContext& context, std::string version,
-                         std::atomic<std::size_t>& streams)
+AgentStream::AgentStream(std::uint64_t id, IngestContext& context, Witness witness,
+                         std::string version, AgentStreams& streams)
     : outbox_(std::make_shared<Outbox>(this)),
-      session_(id, context, outbox_),
+      session_(id, context, outbox_, std::move(witness)),
       version_(std::move(version)),
       streams_(streams) {
-  ++streams_;
+  streams_.Add(this);
   StartRead(&in_);
 }
 
 AgentStream::~AgentStream() {
   outbox_->Detach();
-  --streams_;
+  streams_.Remove(this);
+}
+
+bool AgentStream::EndUngreeted(std::chrono::steady_clock::time_point born) {
+  const std::lock_guard lock(mutex_);
+  if (greeted_ || finished_ || born_ >= born) return false;
+  FinishLocked({grpc::StatusCode::DEADLINE_EXCEEDED, "no Hello came"});
+  return true;
+}
+
+void AgentStreams::Add(AgentStream* stream) {
+  const std::lock_guard lock(mutex_);
+  streams_.insert(stream);
+}
+
+void AgentStreams::Remove(AgentStream* stream) {
+  const std::lock_guard lock(mutex_);
+  streams_.erase(stream);
+}
+
+std::size_t AgentStreams::size() const {
+  const std::lock_guard lock(mutex_);
+  return streams_.size();
+}
+
+std::size_t AgentStreams::EndUngreeted(std::chrono::steady_clock::time_point born) {
+  const std::lock_guard lock(mutex_);
+  std::size_t ended = 0;
+  for (AgentStream* stream : streams_) ended += stream->EndUngreeted(born);
+  return ended;
 }
 
 void AgentStream::Greet(const std::string& refused) {
@@ -80,6 +109,7 @@ void AgentStream::OnReadDone(bool ok) {
   {
     const std::lock_guard lock(mutex_);
     to_acknowledge_ = session_.acknowledged();
+    greeted_ = true;
     if (outcome.close) {
       const std::string why = outcome.refused.empty() ? "too many bad messages" : outcome.refused;
       finish_with_ = grpc::Status(grpc::StatusCode::INVALID_ARGUMENT, why);

@@ -11,28 +11,48 @@
 
 #include <grpcpp/grpcpp.h>
 
-#include <atomic>
+#include <chrono>
 #include <deque>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
+#include <unordered_set>
 
 #include "collector/ingest/agent_session.h"
 #include "fathom/v1/agent.grpc.pb.h"
 
 namespace fathom::collector {
 
+class AgentStream;
+
+// The streams that live, for who counts them and who ends the silent ones. Thread-safe.
+class AgentStreams {
+ public:
+  void Add(AgentStream* stream);
+  void Remove(AgentStream* stream);
+  std::size_t size() const;
+  // How many were ended.
+  std::size_t EndUngreeted(std::chrono::steady_clock::time_point born);
+
+ private:
+  mutable std::mutex mutex_;  // guards streams_; a stream's own is taken after it
+  std::unordered_set<AgentStream*> streams_;
+};
+
 class AgentStream final : public grpc::ServerBidiReactor<v1::AgentMessage, v1::CollectorMessage> {
  public:
-  AgentStream(std::uint64_t id, IngestContext& context, std::string version,
-              std::atomic<std::size_t>& streams);
+  AgentStream(std::uint64_t id, IngestContext& context, Witness witness, std::string version,
+              AgentStreams& streams);
   ~AgentStream() override;
 
   void OnReadDone(bool ok) override;
   void OnWriteDone(bool ok) override;
   void OnCancel() override;
   void OnDone() override { delete this; }
+
+  // Ends the stream if it began before `born` and has not said Hello; whether it was so.
+  bool EndUngreeted(std::chrono::steady_clock::time_point born);
 
  private:
   // What the registry holds of a stream: stays when the stream is gone, and says no then.
@@ -61,7 +81,8 @@ class AgentStream final : public grpc::ServerBidiReactor<v1::AgentMessage, v1::C
   const std::shared_ptr<Outbox> outbox_;
   AgentSession session_;  // reads only
   const std::string version_;
-  std::atomic<std::size_t>& streams_;
+  AgentStreams& streams_;
+  const std::chrono::steady_clock::time_point born_ = std::chrono::steady_clock::now();
   v1::AgentMessage in_;
 
   std::mutex mutex_;  // guards everything below
@@ -69,6 +90,7 @@ class AgentStream final : public grpc::ServerBidiReactor<v1::AgentMessage, v1::C
   std::deque<v1::CollectorMessage> queue_;
   std::uint64_t to_acknowledge_ = 0;
   std::uint64_t acknowledged_ = 0;
+  bool greeted_ = false;
   bool writing_ = false;
   bool finished_ = false;
   std::optional<grpc::Status> finish_with_;  // once the queue is empty

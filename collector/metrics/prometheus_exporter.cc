@@ -133,6 +133,17 @@ void WriteIngest(const IngestCounters& counters, MetricPage& page) {
     rejected.Set(Number(counters.rejected[i]),
                  {{"reason", Name(ToString(static_cast<RejectReason>(i)))}});
   }
+  page.Counter("fathom_ingest_streams_refused_total", "Streams of agents that were refused.")
+      .Set(Number(counters.streams_refused));
+  page.Counter("fathom_ingest_connections_refused_total",
+               "Connections of agents beyond a bound, closed at once.")
+      .Set(Number(counters.connections_refused));
+  page.Counter("fathom_ingest_connections_cut_total",
+               "Connections of agents that were cut, for too many streams.")
+      .Set(Number(counters.connections_cut));
+  page.Counter("fathom_ingest_hellos_missing_total",
+               "Streams that were ended, for they did not say whose they are.")
+      .Set(Number(counters.hellos_missing));
   page.Counter("fathom_ingest_messages_total", "Messages of agents.")
       .Set(Number(counters.messages));
   page.Counter("fathom_ingest_bytes_total", "Bytes of messages of agents, uncompressed.")

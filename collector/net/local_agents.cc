@@ -46,15 +46,16 @@ absl::StatusOr<LocalAgents> LocalAgents::Parse(const std::string& users) {
   return agents;
 }
 
-absl::Status LocalAgents::Check(const Peer& peer, const std::string& folder) const {
-  if (all_ || !service::IsLoopback(peer.address)) return absl::OkStatus();
+absl::StatusOr<std::string> LocalAgents::Check(const Peer& peer, const std::string& folder) const {
+  if (!service::IsLoopback(peer.address)) return peer.address;
   const std::optional<uid_t> owner = LoopbackOwner(peer, folder);
+  if (!owner && all_) return peer.address;
   if (!owner) {
     return absl::PermissionDeniedError(
         "the kernel does not tell whose process this is; give agents certificates, or let the "
         "collector read /proc/net");
   }
-  if (users_.contains(*owner)) return absl::OkStatus();
+  if (all_ || users_.contains(*owner)) return absl::StrCat("user ", *owner);
   return absl::PermissionDeniedError(
       absl::StrCat("agents of user ", *owner,
                    " are not believed here; the collector's owner may name the user "

@@ -27,9 +27,11 @@ class LocalAgents {
   // Names or numbers with commas, or "*".
   static absl::StatusOr<LocalAgents> Parse(const std::string& users);
 
-  // `peer`: the other end; of a connection that is not over loopback all is well. Errors:
-  // PermissionDenied with the user and the setting. `folder`: see LoopbackOwner.
-  absl::Status Check(const Peer& peer, const std::string& folder = "/proc/net") const;
+  // Whose it is: "user 0", or the address of a connection that is not over loopback, of which all
+  // is well, or of which the kernel tells nothing and need not. Errors: PermissionDenied with the
+  // user and the setting. `folder`: see LoopbackOwner.
+  absl::StatusOr<std::string> Check(const Peer& peer,
+                                    const std::string& folder = "/proc/net") const;
 
  private:
   bool all_ = false;

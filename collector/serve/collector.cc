@@ -84,8 +84,10 @@ Collector::Parts::Parts(const FinalizedCollectorConfig& config, DiagnosisFunctio
     : clock(clock_in),
       login(std::move(login_in)),
       store(Store::Open(config->store)),
-      jobs(clock, {static_cast<std::size_t>(config->max_jobs),
-                   static_cast<std::size_t>(config->max_ranks)}),
+      jobs(clock,
+           {static_cast<std::size_t>(config->max_jobs), static_cast<std::size_t>(config->max_ranks),
+            static_cast<std::size_t>(config->max_agent_jobs),
+            static_cast<std::size_t>(config->max_agent_ranks)}),
       registry(clock),
       requests(registry, counters, clock),
       windows(registry),
@@ -119,7 +121,7 @@ Collector::Parts::Parts(const FinalizedCollectorConfig& config, DiagnosisFunctio
       for_people({config->cordon_ca_file, "", ""}),
       relay(config->cordon_http, config->cordon_changes, for_people),
       api({jobs, registry, ledger, diagnoser, *store, [this] { return exporter.Scrape(); },
-           [this] { return serving.load(); }, clock, config->node_history,
+           [this] { return serving.load() && grpc->answers(); }, clock, config->node_history,
            [this](JobState& job, const WindowWish& wish) { return windows.Ask(job, wish); },
            [this](const auto& job, const auto& wanted) { return AskForRows(job, wanted); },
            [this](const Request& request) { return Actions(request); },
@@ -180,7 +182,9 @@ Response Collector::Parts::Command(const Request& request) {
 absl::Status Collector::Parts::Listen(const FinalizedCollectorConfig& config) {
   auto agents = AgentService::Start(
       {config->grpc, config->reflection, static_cast<std::size_t>(config->max_agents),
-       LocalAgents::Parse(config->agent_users).value(), kVersion, config->tls},
+       static_cast<std::size_t>(config->max_agent_connections),
+       LocalAgents::Parse(config->agent_users).value(), config->agent_wildcards, kVersion,
+       config->tls},
       ingest);
   if (!agents.ok()) return agents.status();
   grpc = *std::move(agents);
@@ -254,7 +258,7 @@ absl::Status Collector::Reload(const FinalizedCollectorConfig& config) {
 
 bool Collector::Turned() {
   const std::uint64_t turns = parts_->diagnoser.turns();
-  return parts_->turns_seen.exchange(turns) != turns;
+  return parts_->turns_seen.exchange(turns) != turns && parts_->grpc->answers();
 }
 
 int Collector::grpc_port() const { return parts_->grpc->port(); }

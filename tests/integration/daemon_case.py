@@ -18,12 +18,12 @@ class DaemonCase(harness.ProcessCase):
                                  "FATHOM_CORDON_HTTP": "127.0.0.1:0"}}
         return {"FATHOM_HTTP": "127.0.0.1:0", **own[program]}
 
-    def start(self, program, *arguments, **environment):
+    def start(self, program, *arguments, preexec_fn=None, **environment):
         """The process; `where` on it are the addresses of its ready line, `log` its log so far."""
         log = self.folder / f"{program}.{len(self.processes)}.log"
         with open(log, "wb") as file:
             process = subprocess.Popen([harness.BUILD / program, *arguments], stdout=subprocess.PIPE, stderr=file, text=True,
-                                       env=harness.environment(**self.settings(program), **environment))
+                                       preexec_fn=preexec_fn, env=harness.environment(**self.settings(program), **environment))
         self.processes.append(process)
         process.log = log.read_text
         process.where = dict(re.findall(r"(grpc|http)=(\S+)", process.stdout.readline()))

@@ -3,6 +3,7 @@
 others are refused with the path and the reason."""
 import http.client
 import json
+import re
 import shutil
 import ssl
 import sys
@@ -77,13 +78,49 @@ class TlsTest(daemon_case.DaemonCase):
 
     def test_agents_show_a_certificate_where_one_is_asked_for(self):
         collector = self.collector("--tls-client-ca", self.ca)
-        cert, key = self.pki.sign("agent")
-        trusted = self.start("fathomd", "--collector", collector.where["grpc"], "--collector-ca", self.ca,
-                             "--collector-cert", cert, "--collector-key", key)
+        trusted = self.agent(collector, "node-a", self.pki.sign("node-a"))
         self.wait_log(trusted, "connected to collector")
         nameless = self.start("fathomd", "--collector", collector.where["grpc"], "--collector-ca", self.ca)
         self.wait_log(nameless, "no collector at")
         self.assertNotIn("connected to collector", nameless.log())
+
+    def agent(self, collector, node, certificate):
+        return self.start("fathomd", "--collector", collector.where["grpc"], "--collector-ca", self.ca, "--node", node,
+                          "--collector-cert", certificate[0], "--collector-key", certificate[1])
+
+    def refused_streams(self, collector):
+        asks = self.pki.connect(collector.where["http"])
+        asks.request("GET", "/metrics")
+        text = asks.getresponse().read().decode()
+        asks.close()
+        return int(re.search(r'^fathom_ingest_streams_refused_total (\d+)', text, re.M).group(1))
+
+    def test_an_agent_speaks_for_the_node_of_its_certificate_only(self):
+        collector = self.collector("--tls-client-ca", self.ca)
+        mine = self.agent(collector, "node-a", self.pki.sign("a", host="DNS:node-a,DNS:node-a.cluster"))
+        self.wait_log(mine, "connected to collector")
+        other = self.agent(collector, "node-a", self.pki.sign("node-b"))
+        self.wait_log(other, "the certificate speaks for node-b and not for node node-a")
+        self.assertNotIn("connected to collector", other.log())
+        named_otherwise = self.agent(collector, "node-c", self.pki.sign("node-c", host="DNS:node-d"))
+        self.wait_log(named_otherwise, "the certificate speaks for node-d and not for node node-c")
+        self.assertGreaterEqual(self.refused_streams(collector), 2)
+        self.assertIn("an agent's stream is refused: the certificate", collector.log())
+
+    def test_the_collectors_own_certificate_is_no_agents(self):
+        collector = self.collector("--tls-client-ca", self.ca)
+        thief = self.agent(collector, "server", (self.cert, self.key))
+        self.wait_log(thief, "the collector's own certificate is no agent's")
+        self.assertNotIn("connected to collector", thief.log())
+
+    def test_a_wildcard_counts_only_where_the_collector_says_so(self):
+        wild = self.pki.sign("wild", host="DNS:*.cluster")
+        strict = self.collector("--tls-client-ca", self.ca)
+        refused = self.agent(strict, "node-a.cluster", wild)
+        self.wait_log(refused, "the certificate speaks for *.cluster and not for node node-a.cluster")
+        lenient = self.collector("--tls-client-ca", self.ca, "--agent-wildcards")
+        self.wait_log(self.agent(lenient, "node-a.cluster", wild), "connected to collector")
+        self.wait_log(self.agent(lenient, "node-a.other", wild), "and not for node node-a.other")
 
     def test_an_agent_without_a_certificate_where_none_is_asked_for(self):
         collector = self.collector()

@@ -33,16 +33,23 @@ enum SourceBit : std::uint32_t {
 };
 
 struct RankProcess {
-  std::uint32_t node = 0;  // index into RankTable::nodes()
+  static constexpr std::uint32_t kNoNode = 0xffffffff;
+  static constexpr std::uint32_t kNoUser = 0xffffffff;  // Linux gives it to nobody
+
+  std::uint32_t node = kNoNode;  // index into RankTable::nodes()
   std::uint32_t pid = 0;
-  std::uint64_t start_ticks = 0;
-  std::int64_t started_wall_ns = 0;
+  std::uint64_t boot = 0;            // which of its node's, hashed; 0: not told
+  std::uint64_t start_ticks = 0;     // since that boot
+  std::int64_t started_wall_ns = 0;  // for display
+  std::uint32_t user = kNoUser;
+  std::uint64_t mark = 0;  // of node, boot, start and pid: the process among those of former lives
   std::uint32_t restart_count = 0;
   std::uint32_t local_rank = 0;
   std::uint32_t sources = 0;
 
   bool SameProcess(const RankProcess& o) const {
-    return node == o.node && pid == o.pid && start_ticks == o.start_ticks;
+    const bool same_boot = boot == o.boot || boot == 0 || o.boot == 0;
+    return node == o.node && pid == o.pid && same_boot && start_ticks == o.start_ticks;
   }
 };
 
@@ -99,6 +106,7 @@ struct RankState {
   WallNs gone_at;                  // by its node's clock
   std::optional<int> wait_status;  // as wait(2) gives it
   bool communication_failed = false;
+  MonoNs announced_mono;
   MonoNs summary_mono;  // newest batch
   RankHealthState health;
 };

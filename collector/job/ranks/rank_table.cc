@@ -194,66 +194,188 @@ void Sample(const v1::RankHealth& from, RankHealthState& to) {
   now.descendants_io = from.descendants().io_bytes();
 }
 
+std::uint64_t Mixed(std::uint64_t hash, std::string_view text) {
+  for (const char c : text)
+    hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;  // FNV-1a
+  return hash;
+}
+
+std::uint64_t Mixed(std::uint64_t hash, std::uint64_t number) {
+  return (hash ^ number) * 0x9e3779b97f4a7c15;
+}
+
+constexpr std::uint64_t kHashSeed = 0xcbf29ce484222325;
+
+// Requires: both are of one node.
+bool Younger(const RankProcess& one, const RankProcess& other) {
+  // A stream is of its node's present boot.
+  if (one.boot != other.boot && one.boot != 0 && other.boot != 0) return true;
+  if (one.start_ticks != other.start_ticks) return one.start_ticks > other.start_ticks;
+  return one.restart_count > other.restart_count;
+}
+
+bool Over(const RankState& rank, MonoNs now) {
+  if (rank.gone) return true;
+  const MonoNs heard =
+      std::max({rank.announced_mono, rank.summary_mono, rank.health.received_mono});
+  return now - heard > RankTable::kOwnerSilence;
+}
+
 }  // namespace
 
-std::uint32_t RankTable::NodeIndex(std::string_view node) {
+std::uint32_t RankTable::FindNode(std::string_view node) const {
   const auto at = std::find(nodes_.begin(), nodes_.end(), node);
-  if (at != nodes_.end()) return static_cast<std::uint32_t>(at - nodes_.begin());
+  return at == nodes_.end() ? RankProcess::kNoNode
+                            : static_cast<std::uint32_t>(at - nodes_.begin());
+}
+
+std::uint32_t RankTable::NodeIndex(std::string_view node) {
+  const std::uint32_t found = FindNode(node);
+  if (found != RankProcess::kNoNode) return found;
   nodes_.emplace_back(node);
+  ranks_on_.push_back(0);
   return static_cast<std::uint32_t>(nodes_.size() - 1);
 }
 
-bool RankTable::IsStale(const RankState* known, const RankProcess& process) const {
-  if (known != nullptr && !known->process.SameProcess(process)) {
-    return process.started_wall_ns <= known->process.started_wall_ns;
-  }
-  return process.restart_count < restart_count_ && process.started_wall_ns < started_wall_ns_;
+std::size_t RankTable::RanksOn(std::string_view node) const {
+  const std::uint32_t found = FindNode(node);
+  return found == RankProcess::kNoNode ? 0 : ranks_on_[found];
 }
 
-bool RankTable::IsRestart(const RankState* known, const RankProcess& process,
-                          std::uint32_t world) const {
-  if (known != nullptr) return !known->process.SameProcess(process);
-  const bool later = process.started_wall_ns > started_wall_ns_;
-  return later && (process.restart_count > restart_count_ || world != world_size_);
+RankProcess RankTable::ProcessOf(const v1::RankInfo& info, const Teller& teller) const {
+  RankProcess process;
+  process.node = FindNode(teller.node);
+  process.pid = info.pid();
+  process.boot = teller.boot_id.empty() ? 0 : Mixed(kHashSeed, teller.boot_id);
+  process.start_ticks = info.start_time_ticks();
+  process.mark =
+      Mixed(Mixed(Mixed(Mixed(kHashSeed, teller.node), process.boot), info.start_time_ticks()),
+            std::uint64_t{info.pid()});
+  process.started_wall_ns = info.started_wall_ns();
+  if (info.has_user()) process.user = info.user();
+  process.restart_count = info.restart_count();
+  process.local_rank = info.local_rank();
+  process.sources = info.sources();
+  return process;
+}
+
+bool RankTable::AllOver(MonoNs now) const {
+  return std::all_of(ranks_.begin(), ranks_.end(),
+                     [&](const auto& entry) { return Over(entry.second, now); });
+}
+
+bool RankTable::OfAnotherUser(const RankProcess& process) const {
+  if (process.node == RankProcess::kNoNode || process.user == RankProcess::kNoUser) return false;
+  return std::any_of(ranks_.begin(), ranks_.end(), [&](const auto& entry) {
+    const RankProcess& other = entry.second.process;
+    return other.node == process.node && other.user != RankProcess::kNoUser &&
+           other.user != process.user;
+  });
+}
+
+bool RankTable::IsFormer(const RankProcess& process) const {
+  if (former_[0].empty()) return false;
+  return std::any_of(former_.begin(), former_.end(), [&](const auto& life) {
+    return std::binary_search(life.begin(), life.end(), process.mark);
+  });
+}
+
+RankTable::Order RankTable::OrderOnItsNode(const RankProcess& process) const {
+  Order order = Order::kUnknown;
+  for (const auto& [rank, state] : ranks_) {
+    if (state.process.node != process.node) continue;
+    if (!Younger(process, state.process)) return Order::kOlder;
+    order = Order::kYounger;
+  }
+  return order;
+}
+
+RankTable::Arrival RankTable::InPlaceOf(const RankState& known, const RankProcess& process,
+                                        MonoNs now) const {
+  if (process.node == known.process.node) {
+    return Younger(process, known.process) ? Arrival::kRestart : Arrival::kStale;
+  }
+  const bool takes_part = process.node != RankProcess::kNoNode;
+  const bool counted = process.restart_count > restart_count_;
+  return takes_part && (counted || Over(known, now)) ? Arrival::kRestart : Arrival::kForeign;
+}
+
+RankTable::Arrival RankTable::OfAnotherLife(const RankProcess& process, std::uint32_t world,
+                                            bool over) const {
+  const Order order = OrderOnItsNode(process);
+  if (order == Order::kYounger || (order == Order::kUnknown && over)) return Arrival::kRestart;
+  if (process.restart_count < restart_count_) return Arrival::kStale;
+  if (process.restart_count == restart_count_ && world != world_size_) return Arrival::kContradicts;
+  return order == Order::kOlder ? Arrival::kStale : Arrival::kForeign;
+}
+
+RankTable::Arrival RankTable::ArrivalOf(const RankState* known, const RankProcess& process,
+                                        std::uint32_t world, MonoNs now) const {
+  const bool same_life = process.restart_count == restart_count_ && world == world_size_;
+  if (known != nullptr && known->process.SameProcess(process)) {
+    return world == world_size_ ? Arrival::kKnown : Arrival::kContradicts;
+  }
+  if (IsFormer(process)) return Arrival::kStale;
+  if (known == nullptr && same_life && !OfAnotherUser(process)) return Arrival::kJoins;
+  const bool over = AllOver(now);
+  if (!over && OfAnotherUser(process)) return Arrival::kForeign;
+  if (known == nullptr) return OfAnotherLife(process, world, over);
+  if (over && process.node != known->process.node) return Arrival::kRestart;
+  return InPlaceOf(*known, process, now);
 }
 
 void RankTable::Begin(const v1::RankInfo& info) {
+  former_[1] = std::move(former_[0]);
+  former_[0].clear();
+  for (const auto& [rank, state] : ranks_) former_[0].push_back(state.process.mark);
+  std::sort(former_[0].begin(), former_[0].end());
   ranks_.clear();
   nodes_.clear();
+  ranks_on_.clear();
   world_size_ = info.world_size();
   restart_count_ = info.restart_count();
   started_wall_ns_ = info.started_wall_ns();
   ++incarnation_;
 }
 
-RankTable::Admission RankTable::Admit(const v1::RankInfo& info, std::string_view node,
-                                      std::size_t room) {
-  RankProcess process{NodeIndex(node),        info.pid(),           info.start_time_ticks(),
-                      info.started_wall_ns(), info.restart_count(), info.local_rank(),
-                      info.sources()};
-  RankState* known = Find(RankId(info.rank()));
-  if (incarnation_ != 0 && IsStale(known, process)) return {.rejected = RejectReason::kStale};
-  const bool restart = incarnation_ != 0 && IsRestart(known, process, info.world_size());
-  if (restart || incarnation_ == 0) {
-    Begin(info);
-    process.node = NodeIndex(node);
-    known = nullptr;
-  } else if (info.world_size() != world_size_) {
-    ++contradictions_;
-    return {.rejected = RejectReason::kBadWorldSize};
-  }
-  if (known != nullptr) {
-    known->process.sources |= info.sources();
-    known->gpu = GpuOf(info);
-    return {};
-  }
-  if (room == 0) return {false, restart, RejectReason::kTooManyRanks};
+void RankTable::Add(const v1::RankInfo& info, RankProcess process, const Teller& teller) {
+  process.node = NodeIndex(teller.node);
+  ++ranks_on_[process.node];
   started_wall_ns_ = std::min(started_wall_ns_, info.started_wall_ns());
   RankState& added = ranks_[RankId(info.rank())];
   added = RankState();
   added.process = process;
+  added.announced_mono = teller.now;
   added.gpu = GpuOf(info);
-  return {true, restart, std::nullopt};
+}
+
+RankTable::Admission RankTable::Admit(const v1::RankInfo& info, const Teller& teller,
+                                      std::size_t room) {
+  const RankProcess process = ProcessOf(info, teller);
+  RankState* known = Find(RankId(info.rank()));
+  Arrival arrival = Arrival::kRestart;
+  if (incarnation_ != 0) arrival = ArrivalOf(known, process, info.world_size(), teller.now);
+  switch (arrival) {
+    case Arrival::kStale:
+      return {.rejected = RejectReason::kStale};
+    case Arrival::kForeign:
+      return {.rejected = RejectReason::kNotOwner};
+    case Arrival::kContradicts:
+      ++contradictions_;
+      return {.rejected = RejectReason::kBadWorldSize};
+    case Arrival::kKnown:
+      known->process.sources |= info.sources();
+      known->gpu = GpuOf(info);
+      return {};
+    case Arrival::kJoins:
+    case Arrival::kRestart:
+      break;
+  }
+  const bool restarted = arrival == Arrival::kRestart && incarnation_ != 0;
+  if (arrival == Arrival::kRestart) Begin(info);
+  if (room == 0) return {false, restarted, RejectReason::kTooManyRanks};
+  Add(info, process, teller);
+  return {true, restarted, std::nullopt};
 }
 
 RankState* RankTable::Find(RankId rank) {

@@ -4,10 +4,19 @@
 // process (torchrun restarted the workers, or the same job name was started again), everything of
 // the former incarnation is void and Admit() says so; the caller then clears the rest of its state.
 //
+// Which of two processes is younger the wall clock does not say, for it may step and differ between
+// nodes. On one node it is the order of their starts since its boot, and a new boot comes after the
+// old one; between nodes it is the count of restarts. Processes of the two former incarnations are
+// known again. A job belongs to whom it began with: while one of its ranks lives, only a node that
+// takes part may begin a new incarnation, for a rank of another node only with a higher count of
+// restarts or once that rank is gone or was not heard of for kOwnerSilence; and on one node the
+// ranks of a job are of one user. Whoever else announces a rank is no owner (kNotOwner).
+//
 // Thread-safety: thread-compatible (JobState's lock). Errors: RejectReason. Cost: O(log ranks).
 #ifndef FATHOM_COLLECTOR_JOB_RANKS_RANK_TABLE_H_
 #define FATHOM_COLLECTOR_JOB_RANKS_RANK_TABLE_H_
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -34,8 +43,18 @@ class RankTable {
     Rejection rejected;
   };
 
+  // Whoever is not heard of for so long has lost its rank to whom announces it.
+  static constexpr Nanos kOwnerSilence{60'000'000'000};
+
+  // Who announces: a node, in which of its boots (empty: not told), and when.
+  struct Teller {
+    std::string_view node;
+    std::string_view boot_id;
+    MonoNs now;
+  };
+
   // Takes in a process. `room` = ranks that may still be added.
-  Admission Admit(const v1::RankInfo& info, std::string_view node, std::size_t room);
+  Admission Admit(const v1::RankInfo& info, const Teller& teller, std::size_t room);
   Rejection Gone(const v1::RankGone& gone, std::string_view node);
   Rejection Health(const v1::RankHealth& health, std::string_view node, MonoNs now);
   // Whether `node` speaks for `rank`: unknown_rank or not_owner where not.
@@ -51,16 +70,32 @@ class RankTable {
   std::int64_t started_wall_ns() const { return started_wall_ns_; }  // first process
   std::uint32_t incarnation() const { return incarnation_; }         // from 1
   bool AllGone() const;
+  std::size_t RanksOn(std::string_view node) const;
   std::uint64_t contradictions() const { return contradictions_; }
 
  private:
+  // How an announced process stands to those that are known.
+  enum class Arrival : std::uint8_t { kKnown, kJoins, kRestart, kStale, kForeign, kContradicts };
+  enum class Order : std::uint8_t { kOlder, kYounger, kUnknown };
+
+  RankProcess ProcessOf(const v1::RankInfo& info, const Teller& teller) const;
+  std::uint32_t FindNode(std::string_view node) const;
   std::uint32_t NodeIndex(std::string_view node);
-  bool IsRestart(const RankState* known, const RankProcess& process, std::uint32_t world) const;
-  bool IsStale(const RankState* known, const RankProcess& process) const;
+  Arrival ArrivalOf(const RankState* known, const RankProcess& process, std::uint32_t world,
+                    MonoNs now) const;
+  Arrival InPlaceOf(const RankState& known, const RankProcess& process, MonoNs now) const;
+  Arrival OfAnotherLife(const RankProcess& process, std::uint32_t world, bool over) const;
+  Order OrderOnItsNode(const RankProcess& process) const;
+  bool OfAnotherUser(const RankProcess& process) const;
+  bool IsFormer(const RankProcess& process) const;
+  bool AllOver(MonoNs now) const;
   void Begin(const v1::RankInfo& info);
+  void Add(const v1::RankInfo& info, RankProcess process, const Teller& teller);
 
   std::map<RankId, RankState> ranks_;
   std::vector<std::string> nodes_;
+  std::vector<std::uint32_t> ranks_on_;               // a node
+  std::array<std::vector<std::uint64_t>, 2> former_;  // processes of the last two lives, sorted
   std::uint32_t world_size_ = 0;
   std::uint32_t restart_count_ = 0;
   std::int64_t started_wall_ns_ = 0;

@@ -58,8 +58,9 @@ bool MayAskAgain(const v1::RankRows& reply, const RowsAsk& ask) {
 
 }  // namespace
 
-JobState::JobState(std::string name, const Clock& clock)
+JobState::JobState(std::string name, const Clock& clock, std::string begun_by)
     : name_(std::move(name)),
+      begun_by_(std::move(begun_by)),
       clock_(clock),
       last_seen_(clock.Wall()),
       last_seen_mono_(clock.Mono()) {}
@@ -79,9 +80,9 @@ void JobState::ResetForRestart() {
 }
 
 JobState::RankResult JobState::Apply(const v1::RankInfo& info, std::string_view node,
-                                     std::size_t room) {
+                                     std::size_t room, std::string_view boot_id) {
   const std::lock_guard lock(mutex_);
-  const auto admission = ranks_.Admit(info, node, room);
+  const auto admission = ranks_.Admit(info, {node, boot_id, clock_.Mono()}, room);
   if (admission.restarted) ResetForRestart();
   if (!admission.rejected) {
     ended_ = false;

@@ -8,12 +8,12 @@
 // Owned by JobTable (shared_ptr: the API may still read a job that was forgotten). Written by
 // collector/ingest and the diagnoser's thread, read by that, the API and the exporter.
 //
-// Model: one lock a job; every public function takes it but name(), InReach() and HeardAgo(). A
-// restart (rank_table.h) voids the window, groups, rows, detail, orders, what was recalled and the
-// last diagnosis; the incarnation number rises. Units: wall time for display, the collector's
-// monotonic clock for ages. Thread-safety: thread-safe. Errors: RejectReason for what a peer sent.
-// Cost: View() copies the window, O(ranks × iterations × communicators), some 100 ns a row; all
-// else as its parts say.
+// Model: one lock a job; every public function takes it but name(), begun_by(), InReach() and
+// HeardAgo(). A restart (rank_table.h) voids the window, groups, rows, detail, orders, what was
+// recalled and the last diagnosis; the incarnation number rises. Units: wall time for display, the
+// collector's monotonic clock for ages. Thread-safety: thread-safe. Errors: RejectReason for what a
+// peer sent. Cost: View() copies the window, O(ranks × iterations × communicators), some 100 ns a
+// row; all else as its parts say.
 #ifndef FATHOM_COLLECTOR_JOB_STATE_JOB_STATE_H_
 #define FATHOM_COLLECTOR_JOB_STATE_JOB_STATE_H_
 
@@ -100,10 +100,13 @@ class JobState {
     bool added = false, restarted = false;
   };
 
-  JobState(std::string name, const Clock& clock);
+  // `begun_by`: the node whose agent told of it first.
+  JobState(std::string name, const Clock& clock, std::string begun_by = {});
 
   // From agents. Requires: the message is valid; `node` is the session's.
-  RankResult Apply(const v1::RankInfo& info, std::string_view node, std::size_t room);
+  // `boot_id`: which boot of the node tells it, where that is known.
+  RankResult Apply(const v1::RankInfo& info, std::string_view node, std::size_t room,
+                   std::string_view boot_id = {});
   Rejection Apply(const v1::GroupInfo& info, std::string_view node);
   Rejection Apply(const v1::RankGone& gone, std::string_view node);
   Rejection Apply(const v1::RankHealth& health, std::string_view node);
@@ -165,12 +168,16 @@ class JobState {
 
   // For the API and the exporter.
   const std::string& name() const { return name_; }
+  const std::string& begun_by() const { return begun_by_; }
   JobFigures Figures() const;
   diagnosis::Suspicion suspicion() const;
   diagnosis::Diagnosis last_diagnosis() const;
   IterationHistogram Histogram() const;
   std::vector<diagnosis::SignalState> SignalStates() const;
   std::size_t rank_count() const;
+  // That a node has told of, and whether the job has not ended.
+  std::size_t RanksOn(std::string_view node) const;
+  bool ended() const;
   // Whether what is known of a rank is of now: its agent is connected, and told of it lately, or it
   // is gone. Of another its last state is old. Like HeardAgo it takes no lock: for use in Read.
   bool InReach(const RankState& state, bool connected) const;
@@ -196,6 +203,7 @@ class JobState {
   void GoOnFromRecalled(diagnosis::JobView& view) const;
 
   const std::string name_;
+  const std::string begun_by_;
   const Clock& clock_;
   mutable std::mutex mutex_;  // guards everything below
   RankTable ranks_;

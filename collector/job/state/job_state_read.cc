@@ -287,6 +287,16 @@ DetailWindows JobState::detail() const {
   return detail_;
 }
 
+std::size_t JobState::RanksOn(std::string_view node) const {
+  const std::lock_guard lock(mutex_);
+  return ranks_.RanksOn(node);
+}
+
+bool JobState::ended() const {
+  const std::lock_guard lock(mutex_);
+  return ended_;
+}
+
 std::size_t JobState::rank_count() const {
   const std::lock_guard lock(mutex_);
   return ranks_.ranks().size();

@@ -10,12 +10,29 @@ std::shared_ptr<JobState> JobTable::Find(std::string_view name) const {
   return at == jobs_.end() ? nullptr : at->second;
 }
 
-std::shared_ptr<JobState> JobTable::FindOrAdd(const std::string& name) {
+std::shared_ptr<JobState> JobTable::FindOrAdd(const std::string& name, const std::string& node) {
   const std::lock_guard lock(mutex_);
   const auto at = jobs_.find(name);
   if (at != jobs_.end()) return at->second;
+  if (JobsBegunBy(node) >= limits_.max_agent_jobs) return nullptr;
   if (jobs_.size() >= limits_.max_jobs && !ForgetOldestEnded()) return nullptr;
-  return jobs_.emplace(name, std::make_shared<JobState>(name, clock_)).first->second;
+  return jobs_.emplace(name, std::make_shared<JobState>(name, clock_, node)).first->second;
+}
+
+std::size_t JobTable::JobsBegunBy(const std::string& node) const {
+  if (node.empty()) return 0;
+  return static_cast<std::size_t>(std::count_if(jobs_.begin(), jobs_.end(), [&](const auto& each) {
+    return each.second->begun_by() == node && !each.second->ended();
+  }));
+}
+
+std::size_t JobTable::RoomOf(const std::string& node) const {
+  if (node.empty()) return limits_.max_ranks;
+  std::size_t used = 0;
+  for (const auto& [name, job] : jobs_) {
+    if (!job->ended()) used += job->RanksOn(node);
+  }
+  return limits_.max_agent_ranks - std::min(limits_.max_agent_ranks, used);
 }
 
 bool JobTable::ForgetOldestEnded() {
@@ -46,18 +63,19 @@ std::size_t JobTable::Used() const {
   return used;
 }
 
-bool JobTable::HasRoom() const {
+bool JobTable::HasRoom(const std::string& node) const {
   const std::lock_guard lock(mutex_);
+  if (JobsBegunBy(node) >= limits_.max_agent_jobs || RoomOf(node) == 0) return false;
   if (jobs_.size() < limits_.max_jobs && Used() < limits_.max_ranks) return true;
   return std::any_of(jobs_.begin(), jobs_.end(),
                      [](const auto& each) { return each.second->Figures().ended; });
 }
 
-std::size_t JobTable::MakeRoom() {
+std::size_t JobTable::MakeRoom(const std::string& node) {
   const std::lock_guard lock(mutex_);
   std::size_t used = Used();
   while (used >= limits_.max_ranks && ForgetOldestEnded()) used = Used();
-  return limits_.max_ranks - std::min(limits_.max_ranks, used);
+  return std::min(limits_.max_ranks - std::min(limits_.max_ranks, used), RoomOf(node));
 }
 
 }  // namespace fathom::collector

@@ -2,7 +2,8 @@
 //
 // Written by collector/ingest (jobs appear with their first rank), read by everybody. Bounded: at
 // most `max_jobs`, and `max_ranks` over all of them; an ended job makes room for a new one, oldest
-// first.
+// first. What one agent may take of it is bounded too, so that the junk of one shuts nobody else
+// out; a node without a name (files, tests) is not.
 //
 // Thread-safety: thread-safe (one lock for the map; each JobState has its own). Ownership: shared,
 // so that a reader may finish with a job that was forgotten meanwhile.
@@ -26,6 +27,8 @@ namespace fathom::collector {
 struct JobLimits {
   std::size_t max_jobs = 256;
   std::size_t max_ranks = 200'000;
+  std::size_t max_agent_jobs = 64;     // that run and that one node began
+  std::size_t max_agent_ranks = 4096;  // of one node, in jobs that run
 };
 
 class JobTable {
@@ -33,18 +36,21 @@ class JobTable {
   JobTable(const Clock& clock, JobLimits limits) : clock_(clock), limits_(limits) {}
 
   std::shared_ptr<JobState> Find(std::string_view name) const;
-  // Nothing when full of running jobs.
-  std::shared_ptr<JobState> FindOrAdd(const std::string& name);
+  // Nothing when full of running jobs, or of those that `node` began.
+  std::shared_ptr<JobState> FindOrAdd(const std::string& name, const std::string& node = {});
   std::vector<std::shared_ptr<JobState>> All() const;  // by name
-  // Ranks that may still be added. Where there is no room left, ended jobs are forgotten for it,
-  // the oldest first.
-  std::size_t MakeRoom();
-  // Whether another job and another rank would be taken, be it in the place of an ended one.
-  bool HasRoom() const;
+  // Ranks that may still be added for `node`. Where there is no room left, ended jobs are forgotten
+  // for it, the oldest first.
+  std::size_t MakeRoom(const std::string& node = {});
+  // Whether another job and another rank of `node` would be taken, be it in the place of an ended
+  // one.
+  bool HasRoom(const std::string& node = {}) const;
 
  private:
   bool ForgetOldestEnded();
   std::size_t Used() const;
+  std::size_t JobsBegunBy(const std::string& node) const;
+  std::size_t RoomOf(const std::string& node) const;
 
   const Clock& clock_;
   const JobLimits limits_;

@@ -174,6 +174,7 @@ v1::RankInfo RankInfoOf(const RankSession& session) {
   info.set_sources(id.sources);
   info.set_tracer_version(id.tracer_version);
   info.set_started_wall_ns(id.created_wall_ns);
+  info.set_user(session.owner());
   if (session.gpu()) {
     info.mutable_gpu()->set_number(session.gpu()->number);
     info.mutable_gpu()->set_bus_id(session.gpu()->bus_id);

@@ -43,6 +43,7 @@ RankSession::RankSession(std::string name, RegionReader region, const SessionSet
       settings_(settings),
       region_(std::make_unique<RegionReader>(std::move(region))),
       identity_(region_->identity()),
+      owner_(region_->owner()),
       capacity_(region_->record_count()),
       consumer_(std::make_unique<RingConsumer>(*region_)),
       table_(std::make_unique<GroupTable>(*region_)),

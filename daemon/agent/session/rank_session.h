@@ -17,6 +17,8 @@
 #ifndef FATHOM_DAEMON_AGENT_SESSION_RANK_SESSION_H_
 #define FATHOM_DAEMON_AGENT_SESSION_RANK_SESSION_H_
 
+#include <sys/types.h>
+
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -75,6 +77,7 @@ class RankSession {
   // ring file name, who the process is; rank and world may come from its first group.
   const std::string& name() const { return name_; }
   const RegionIdentity& identity() const { return identity_; }
+  uid_t owner() const { return owner_; }  // of its ring
   bool rank_known() const { return identity_.rank != abi::kNoPeer; }
 
   RankPipeline& pipeline() { return pipeline_; }
@@ -137,6 +140,7 @@ class RankSession {
   const SessionSettings settings_;
   std::unique_ptr<RegionReader> region_;
   RegionIdentity identity_;
+  uid_t owner_ = 0;
   const std::uint64_t capacity_;
   std::unique_ptr<RingConsumer> consumer_;
   std::unique_ptr<GroupTable> table_;

@@ -296,7 +296,7 @@ TEST_F(DiagnoserTest, ARestartClosesWhatBelongedToTheFormerLife) {
   LookAtNext();
   auto info = RankOf(0, 2);
   info.set_pid(99);
-  info.set_started_wall_ns(FakeClock::kStart + 1);
+  info.set_start_time_ticks(info.start_time_ticks() + 1);
   job->Apply(info, "n0", 10);
   next = {};
   Look();

@@ -82,6 +82,26 @@ TEST_F(AgentSessionTest, ANewerStreamOfANodeOutlivesTheOlder) {
   EXPECT_TRUE(registry.Connected("n0"));
 }
 
+TEST_F(AgentSessionTest, ANodeOfACertificateIsNobodyElses) {
+  AgentSession session(1, context, {}, {.identity = "a certificate", .names = {{"n1"}}});
+  const auto outcome = session.OnMessage(HelloFrom("n0"));
+  EXPECT_TRUE(outcome.close);
+  EXPECT_NE(outcome.refused.find("speaks for n1 and not for node n0"), std::string::npos);
+  EXPECT_EQ(Rejected(RejectReason::kWrongName), 1u);
+  EXPECT_FALSE(registry.Connected("n0"));
+}
+
+TEST_F(AgentSessionTest, AConnectedNodeIsTakenOverByItsOwnIdentityOnly) {
+  auto owner = std::make_unique<AgentSession>(1, context, std::weak_ptr<RowsChannel>(),
+                                              Witness{.identity = "user 0", .names = {}});
+  owner->OnMessage(HelloFrom("n0"));
+  AgentSession stranger(2, context, {}, {.identity = "user 7", .names = {}});
+  EXPECT_TRUE(stranger.OnMessage(HelloFrom("n0")).close);
+  EXPECT_EQ(Rejected(RejectReason::kWrongName), 1u);
+  AgentSession again(3, context, {}, {.identity = "user 0", .names = {}});
+  EXPECT_FALSE(again.OnMessage(HelloFrom("n0")).close);
+}
+
 TEST_F(AgentSessionTest, BadMessagesAreCountedAndInTheEndCostTheStream) {
   AgentSession session(1, context, {});
   session.OnMessage(HelloFrom("n0"));
@@ -110,6 +130,26 @@ TEST_F(AgentSessionTest, ANodeCannotSpeakForAnothersRanks) {
   evil.OnMessage(Message(3, gone));
   EXPECT_EQ(Rejected(RejectReason::kNotOwner), 2u);
   EXPECT_EQ(counters.summary_rows, 0u);
+}
+
+TEST_F(AgentSessionTest, ARankThatWasAnothersIsTakenOnceItsOwnerIsGone) {
+  AgentSession owner(1, context, {});
+  owner.OnMessage(HelloFrom("n0"));
+  owner.OnMessage(Message(2, RankOf(0, 1)));
+  AgentSession next(2, context, {});
+  next.OnMessage(HelloFrom("n1"));
+  auto moved = RankOf(0, 1);
+  moved.set_pid(7);
+  EXPECT_FALSE(next.OnMessage(Message(2, moved)).close);
+  EXPECT_FALSE(next.OnMessage(Message(3, Batch({}))).close);
+  EXPECT_EQ(Rejected(RejectReason::kNotOwner), 2u);
+  v1::RankGone gone;
+  gone.set_job("train");
+  gone.set_pid(1000);
+  gone.set_how("exited");
+  owner.OnMessage(Message(3, gone));
+  EXPECT_TRUE(next.OnMessage(Message(4, Batch({}))).close) << "so that its agent says all again";
+  EXPECT_EQ(jobs.Find("train")->Figures().incarnation, 2u);
 }
 
 TEST_F(AgentSessionTest, JobsAndRanksAreBounded) {

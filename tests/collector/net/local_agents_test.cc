@@ -30,7 +30,7 @@ struct LocalAgentsTest : testing::Test {
   }
   absl::Status Check(const std::string& users) {
     const auto agents = LocalAgents::Parse(users);
-    return agents.ok() ? agents->Check(peer, folder.string()) : agents.status();
+    return agents.ok() ? agents->Check(peer, folder.string()).status() : agents.status();
   }
 };
 

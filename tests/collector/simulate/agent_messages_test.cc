@@ -7,6 +7,8 @@
 namespace fathom::simulate {
 namespace {
 
+const collector::RankTable::Teller kTeller{"sim-n0", "", MonoNs(1)};
+
 v1::RankInfo Rank0(std::uint32_t world, WallNs started) {
   diagnosis::RankFacts facts;
   facts.pid = 4242;
@@ -16,9 +18,9 @@ v1::RankInfo Rank0(std::uint32_t world, WallNs started) {
 TEST(AgentMessagesTest, AJobThatIsPlayedAgainIsARestart) {
   const WallNs first(1'790'000'000'000'000'000);
   collector::RankTable table;
-  EXPECT_TRUE(table.Admit(Rank0(64, first), "sim-n0", 100).added);
-  EXPECT_FALSE(table.Admit(Rank0(64, first), "sim-n0", 100).restarted) << "its agent came back";
-  const auto smaller = table.Admit(Rank0(16, first + Nanos::FromSeconds(1)), "sim-n0", 100);
+  EXPECT_TRUE(table.Admit(Rank0(64, first), kTeller, 100).added);
+  EXPECT_FALSE(table.Admit(Rank0(64, first), kTeller, 100).restarted) << "its agent came back";
+  const auto smaller = table.Admit(Rank0(16, first + Nanos::FromSeconds(1)), kTeller, 100);
   EXPECT_FALSE(smaller.rejected.has_value());
   EXPECT_TRUE(smaller.restarted);
   EXPECT_EQ(table.world_size(), 16u);

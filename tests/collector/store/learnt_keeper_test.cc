@@ -26,7 +26,10 @@ class Life {
     for (std::uint32_t rank = 0; rank < 2; ++rank) {
       v1::RankInfo info = RankOf(rank, 2);
       info.set_restart_count(restarts);
-      if (restarts > 0) info.set_started_wall_ns(FakeClock::kStart + 3'600'000'000'000);
+      if (restarts > 0) {
+        info.set_start_time_ticks(500);
+        info.set_started_wall_ns(FakeClock::kStart + 3'600'000'000'000);
+      }
       job_.Apply(info, "n0", 10);
     }
     keeper_.Met(job_);

@@ -24,13 +24,6 @@ struct JobStateTest : testing::Test {
       ASSERT_FALSE(job.Apply(GroupOf(r, world), "n0"));
     }
   }
-  static v1::RankInfo Restarted(std::uint32_t rank, std::uint32_t world) {
-    v1::RankInfo info = RankOf(rank, world);
-    info.set_pid(9000 + rank);
-    info.set_restart_count(1);
-    info.set_started_wall_ns(FakeClock::kStart + 5'000'000'000);
-    return info;
-  }
   diagnosis::JobView View() const {
     return job.View([](std::string_view) { return true; });
   }
@@ -71,35 +64,6 @@ TEST_F(JobStateTest, ARankSpeaksThroughItsOwnNodeOnly) {
   EXPECT_EQ(job.Apply(Batch({}), "evil").rejected, RejectReason::kNotOwner);
   EXPECT_EQ(job.Apply(HealthOf(0), "evil"), RejectReason::kNotOwner);
   EXPECT_EQ(job.Apply(HealthOf(7), "n0"), RejectReason::kUnknownRank);
-}
-
-TEST_F(JobStateTest, ARestartVoidsWhatWasKnown) {
-  Start(2);
-  job.Apply(Batch({}), "n0");
-  const auto result = job.Apply(Restarted(1, 2), "n0", kRoom);
-  EXPECT_TRUE(result.restarted);
-  EXPECT_EQ(job.Figures().incarnation, 2u);
-  EXPECT_EQ(job.Figures().ranks, 1u);
-  EXPECT_TRUE(View().window.empty());
-  // What the old rank 0 still sends finds no such rank; the new one joins quietly.
-  EXPECT_EQ(job.Apply(Batch({}), "n0").rejected, RejectReason::kUnknownRank);
-  EXPECT_FALSE(job.Apply(Restarted(0, 2), "n0", kRoom).restarted);
-  EXPECT_EQ(job.Figures().incarnation, 2u);
-}
-
-TEST_F(JobStateTest, AnOlderProcessDoesNotRestartTheJob) {
-  Start(2);
-  ASSERT_TRUE(job.Apply(Restarted(0, 2), "n0", kRoom).restarted);
-  EXPECT_EQ(job.Apply(RankOf(0, 2), "n0", kRoom).rejected, RejectReason::kStale);
-  EXPECT_EQ(job.Apply(RankOf(1, 2), "n0", kRoom).rejected, RejectReason::kStale);
-  EXPECT_EQ(job.Figures().incarnation, 2u);
-}
-
-TEST_F(JobStateTest, TheSameProcessAnnouncedAgainIsNoRestart) {
-  Start(2);
-  job.Apply(Batch({}), "n0");
-  EXPECT_FALSE(job.Apply(RankOf(0, 2), "n0", kRoom).restarted);
-  EXPECT_EQ(View().window.size(), 1u);
 }
 
 TEST_F(JobStateTest, ConnectionsAreMatchedByBothEnds) {

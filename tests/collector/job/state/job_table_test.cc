@@ -47,5 +47,23 @@ TEST_F(JobTableTest, AnEndedJobStaysWhileThereIsRoom) {
   EXPECT_NE(jobs.Find("first"), nullptr);
 }
 
+TEST_F(JobTableTest, OneAgentsJunkShutsNobodyElseOut) {
+  JobTable shared(clock,
+                  {.max_jobs = 8, .max_ranks = 20, .max_agent_jobs = 3, .max_agent_ranks = 4});
+  for (int i = 0; i < 8; ++i) {
+    const auto junk = shared.FindOrAdd("junk" + std::to_string(i), "evil");
+    EXPECT_EQ(junk != nullptr, i < 3) << i;
+    if (junk != nullptr) junk->Apply(RankOf(0, 9), "evil", shared.MakeRoom("evil"));
+  }
+  EXPECT_EQ(shared.MakeRoom("evil"), 1u);
+  EXPECT_FALSE(shared.HasRoom("evil"));
+  EXPECT_EQ(shared.MakeRoom("n0"), 4u);
+  EXPECT_NE(shared.FindOrAdd("junk0", "n0"), nullptr) << "a job is joined by other nodes";
+  EXPECT_NE(shared.FindOrAdd("train", "n0"), nullptr);
+  clock.AdvanceSeconds(100);
+  ASSERT_TRUE(shared.Find("junk1")->UpdateEnded(clock.Mono()));
+  EXPECT_NE(shared.FindOrAdd("more", "evil"), nullptr) << "what has ended no longer counts";
+}
+
 }  // namespace
 }  // namespace fathom::collector

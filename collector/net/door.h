@@ -1,0 +1,107 @@
+// The door of a port: accepts connections itself, within bounds, and hands each on.
+//
+// Used by AgentService, whose server library of this age stops accepting for good once the process
+// ran out of descriptors, and takes any number of streams that are reset at once.
+// Model: one thread accepts. A connection counts from its acceptance until either end shuts it; the
+// door keeps a second descriptor of it for that, and to cut it. Refused (accepted and closed at
+// once) is what is beyond `connections`, or beyond `of_one_address` for addresses other than
+// loopback; so is all while descriptors are short, for which one is held in reserve. A connection
+// on which more than `streams` begin within ten seconds is cut.
+//
+// Units: streams per ten seconds. Thread-safety: thread-safe. Ownership: a descriptor that is
+// handed on belongs to who takes it. Errors: Open says which address and why; afterwards the door
+// goes on whatever accept says, ten times a second at least. Cost: two descriptors and 200 bytes a
+// connection.
+#ifndef FATHOM_COLLECTOR_NET_DOOR_H_
+#define FATHOM_COLLECTOR_NET_DOOR_H_
+
+#include <absl/status/statusor.h>
+
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include "collector/net/peer.h"
+
+namespace fathom::collector {
+
+struct DoorLimits {
+  std::size_t connections = 40'000;
+  std::size_t of_one_address = 64;
+  int streams = 100;
+};
+
+class Door {
+ public:
+  using Take = std::function<void(int fd, int listener)>;
+  using Tell = std::function<void(const std::string& what)>;
+
+  // `take` is called once Begin() was; `refused` for each connection that is not let in, `cut` for
+  // each that is cut, with the reason.
+  static absl::StatusOr<std::unique_ptr<Door>> Open(const std::string& address, DoorLimits limits,
+                                                    Tell refused, Tell cut);
+  ~Door();
+  Door(const Door&) = delete;
+  Door& operator=(const Door&) = delete;
+
+  void Begin(Take take);
+  int port() const { return port_; }
+  std::size_t connections() const;
+  // A stream has begun on a connection. False: there are too many of late, and it is cut.
+  bool MayStream(const Peer& peer);
+  // Which connection that is, of all that were ever let in; 0: it was cut or has ended, and streams
+  // of it may still come in.
+  std::uint64_t Serial(const Peer& peer) const;
+  // Connects to the port and waits until this door has accepted that.
+  bool Answers(std::chrono::milliseconds patience);
+
+ private:
+  using Where = std::pair<std::string, int>;  // address and port of the other end
+  struct Connection {
+    int fd = -1;
+    std::uint64_t serial = 0;
+    int streams = 0;
+    std::chrono::steady_clock::time_point since;
+  };
+
+  Door(int listener, int port, DoorLimits limits, Tell refused, Tell cut);
+  void Run();
+  void Accept();
+  void LetIn(int fd, const Where& where);
+  std::string WhyNot(const std::string& address) const;  // Requires: mutex_ is held
+  void Forget();
+  void Erase(const Where& where);  // Requires: mutex_ is held
+  bool IsProbe(const Where& where);
+
+  const int listener_;
+  const int port_;
+  const DoorLimits limits_;
+  const Tell refused_, cut_;
+  int reserve_ = -1;  // descriptor, for when there is no other
+  int ended_ = -1;    // epoll: connections that are over
+  int stop_ = -1;     // eventfd
+  Take take_;
+
+  mutable std::mutex mutex_;  // guards everything below
+  std::condition_variable probed_;
+  std::uint64_t let_in_ = 0;
+  std::map<Where, Connection> connections_;
+  std::map<int, Where> by_fd_;
+  std::map<std::string, std::size_t> of_address_;
+  Where probe_;
+  bool probe_came_ = false;
+  std::mutex probing_;  // one probe at a time; taken before mutex_
+  std::thread thread_;
+};
+
+}  // namespace fathom::collector
+
+#endif  // FATHOM_COLLECTOR_NET_DOOR_H_
