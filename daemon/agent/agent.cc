@@ -136,6 +136,15 @@ absl::Status Agent::Start() {
     if (!recorder.ok()) return recorder.status();
     recorder_ = *std::move(recorder);
   }
+  if (!settings_.spool.empty()) {
+    auto spool = Spool::Open({.folder = settings_.spool,
+                              .max_bytes = std::uint64_t{settings_.spool_mib} << 20,
+                              .max_age = Nanos::FromSeconds(settings_.spool_hours * 3600)},
+                             world_.wall_now);
+    if (!spool.ok()) return spool.status();
+    spool_ = *std::move(spool);
+    outbox_.KeepIn(*spool_);
+  }
   LinkSettings link;
   link.target = settings_.collector;
   link.tls = CollectorTls(settings_);
@@ -393,6 +402,7 @@ void Agent::UpdateTotals() {
   totals.bytes_sent = outbox.bytes_sent;
   totals.messages_dropped = outbox.dropped_by_kind;
   totals.rows_requests = totals_.rows_requests;
+  if (spool_ != nullptr) totals.spool = spool_->counters();
   if (recorder_ != nullptr) {
     totals.recording_ops_dropped = recorder_->rows_dropped();
     totals.recording_blocks_dropped = recorder_->writer().blocks_dropped();
@@ -482,6 +492,7 @@ void Agent::Drain() {
   if (link_ != nullptr) {
     link_->Stop(std::chrono::milliseconds(static_cast<std::int64_t>(settings_.linger_s * 1e3)));
   }
+  if (spool_ != nullptr) spool_->Close();
   http_.reset();
 }
 

@@ -44,6 +44,7 @@
 #include "daemon/agent/source/process/node_facts.h"
 #include "daemon/agent/source/process/process_tree.h"
 #include "daemon/agent/source/ring/ring_directory.h"
+#include "daemon/agent/spool/spool.h"
 #include "daemon/agent/uplink/collector_link.h"
 #include "daemon/agent/uplink/outbox.h"
 #include "proto/types/time_units.h"
@@ -122,6 +123,7 @@ class Agent {
   TransferWatch transfers_;
   NodeFactsReader node_facts_;
   AgentMetrics metrics_;
+  std::unique_ptr<Spool> spool_;
   Outbox outbox_;
   Orders orders_;
   std::unique_ptr<CollectorLink> link_;

@@ -67,6 +67,12 @@ absl::Status CheckRanges(const Settings& s) {
   }
   if (!(s.linger_s >= 0 && s.linger_s <= 60)) return Bad("linger-s", "must be 0 to 60");
   if (s.buffer_mib == 0 || s.buffer_mib > 4096) return Bad("buffer-mib", "must be 1 to 4096");
+  if (s.spool_mib < 32 || s.spool_mib > 1'048'576) {
+    return Bad("spool-mib", "must be 32 to 1048576");
+  }
+  if (!(s.spool_hours > 0 && s.spool_hours <= 8760)) {
+    return Bad("spool-hours", "must be above 0 and at most 8760");
+  }
   if (s.record_gib == 0 || s.record_gib > 65'536) return Bad("record-gib", "must be 1 to 65536");
   if (s.nice > 19) return Bad("nice", "must be 0 to 19");
   return absl::OkStatus();

@@ -39,6 +39,9 @@ struct Settings {
   double poll_min_ms = 5;
   double poll_max_ms = 20;
   std::uint32_t buffer_mib = 16;  // what waits for the collector
+  std::string spool;              // folder for what waits; empty = in memory alone
+  std::uint32_t spool_mib = 1024;
+  double spool_hours = 24;
   std::uint32_t nice = 5;
   std::string stack_tool = "py-spy";  // reads stacks of suspects; empty = never
 };

@@ -34,6 +34,13 @@ AgentMetrics::AgentMetrics(const std::string& version, const std::string& node)
           Count("fathom_recording_ops_dropped_total", "Ops that are not in the recording")),
       recording_blocks_dropped_(Count("fathom_recording_blocks_dropped_total",
                                       "Blocks of the recording that did not reach the disk")),
+      spool_bytes_(Gauges(registry_, "fathom_spool_bytes", "Bytes of the spool").Add({})),
+      spool_write_errors_(Count("fathom_spool_write_errors_total",
+                                "Writes of the spool that the disk did not take")),
+      spool_damaged_(Count("fathom_spool_damaged_total",
+                           "Records and torn tails that were skipped at the start")),
+      spool_pushed_out_(Count("fathom_spool_pushed_out_total",
+                              "Messages that its caps took before they were acknowledged")),
       cpu_seconds_(Count("fathom_agent_cpu_seconds_total", "Processor time of the agent itself")),
       rings_(Gauges(registry_, "fathom_rings", "Rings in the folder, by state")),
       connected_(
@@ -75,6 +82,10 @@ void AgentMetrics::Update(const AgentTotals& totals) {
   set(rows_requests_, totals.rows_requests);
   set(recording_ops_dropped_, totals.recording_ops_dropped);
   set(recording_blocks_dropped_, totals.recording_blocks_dropped);
+  spool_bytes_.Set(static_cast<double>(totals.spool.bytes));
+  set(spool_write_errors_, totals.spool.write_errors);
+  set(spool_damaged_, totals.spool.damaged);
+  set(spool_pushed_out_, totals.spool.pushed_out);
   SetTo(cpu_seconds_, totals.cpu_seconds);
   rings_.Add({{"state", "open"}}).Set(static_cast<double>(totals.rings_open));
   rings_.Add({{"state", "over_limit"}}).Set(static_cast<double>(totals.rings_over_limit));

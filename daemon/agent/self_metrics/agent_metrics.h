@@ -16,6 +16,8 @@
 #include <map>
 #include <string>
 
+#include "daemon/agent/spool/spool.h"
+
 namespace fathom::agent {
 
 // Cumulative since the agent's start, over all rings, those of ended processes included.
@@ -33,6 +35,7 @@ struct AgentTotals {
   std::uint64_t recording_blocks_dropped = 0;
   std::uint64_t rings_open = 0;
   std::uint64_t rings_over_limit = 0;
+  SpoolCounters spool;
   bool connected = false;
   double cpu_seconds = 0;
   double gpu_clock_slack_s = 0;  // of the rank that has most now; 0: no GPU times come
@@ -61,6 +64,10 @@ class AgentMetrics {
   prometheus::Counter& rows_requests_;
   prometheus::Counter& recording_ops_dropped_;
   prometheus::Counter& recording_blocks_dropped_;
+  prometheus::Gauge& spool_bytes_;
+  prometheus::Counter& spool_write_errors_;
+  prometheus::Counter& spool_damaged_;
+  prometheus::Counter& spool_pushed_out_;
   prometheus::Counter& cpu_seconds_;
   prometheus::Family<prometheus::Gauge>& rings_;
   prometheus::Gauge& connected_;

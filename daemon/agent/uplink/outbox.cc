@@ -8,6 +8,9 @@ namespace {
 
 using Body = v1::AgentMessage::BodyCase;
 
+constexpr std::uint64_t kRefillBytes = 1u << 20;
+constexpr std::chrono::milliseconds kDiskTakes{20};
+
 const char* NameOf(Body body) {
   switch (body) {
     case Body::kSummary:
@@ -36,8 +39,19 @@ const char* NameOf(Body body) {
 
 }  // namespace
 
+void Outbox::KeepIn(Spool& spool) {
+  const std::lock_guard lock(mutex_);
+  spool_ = &spool;
+  const Spool::Left& left = spool.left();
+  last_serial_ = left.last;
+  loaded_ = left.acknowledged;
+  spilled_ = left.last > left.acknowledged;
+  for (const auto& [key, message] : left.standing) standing_[key] = {message, left.last + 1};
+}
+
 void Outbox::PutStanding(const std::string& key, v1::AgentMessage message) {
   const std::lock_guard lock(mutex_);
+  if (spool_ != nullptr) spool_->PutStanding(key, message);
   if (streaming_) Push(message, Kind::kStanding);
   standing_[key] = {std::move(message), 0};
 }
@@ -46,16 +60,26 @@ void Outbox::RetireStanding(const std::string& key) {
   const std::lock_guard lock(mutex_);
   const auto at = standing_.find(key);
   if (at == standing_.end()) return;
-  at->second.until = std::max<std::uint64_t>(last_serial_, 1);
+  at->second.until = last_serial_ + 1;
   ForgetRetired();
 }
 
+std::uint64_t Outbox::Done() const {
+  std::uint64_t done = spilled_ ? loaded_ : last_serial_;
+  for (const Entry& entry : entries_) {
+    if (entry.serial == 0) continue;
+    done = std::min(done, entry.serial - 1);
+    if (!disordered_) break;
+  }
+  return done;
+}
+
 void Outbox::ForgetRetired() {
-  const auto oldest = std::find_if(entries_.begin(), entries_.end(),
-                                   [](const Entry& entry) { return entry.serial != 0; });
-  const std::uint64_t waiting = oldest == entries_.end() ? ~std::uint64_t{0} : oldest->serial;
-  std::erase_if(standing_, [waiting](const auto& each) {
-    return each.second.until != 0 && each.second.until < waiting;
+  const std::uint64_t done = Done();
+  std::erase_if(standing_, [this, done](const auto& each) {
+    const bool over = each.second.until != 0 && each.second.until <= done + 1;
+    if (over && spool_ != nullptr) spool_->ForgetStanding(each.first);
+    return over;
   });
 }
 
@@ -86,12 +110,54 @@ void Outbox::Push(v1::AgentMessage message, Kind kind) {
     CountDrop(message, kind);
     return;
   }
-  bytes_ += bytes;
   const bool counts = kind == Kind::kDurable || kind == Kind::kDeath;
   const std::uint64_t serial = counts ? ++last_serial_ : 0;
+  if (counts && spool_ != nullptr && Spill(serial, message, bytes)) return;
+  bytes_ += bytes;
   entries_.push_back({std::move(message), bytes, 0, kind, serial});
   Shrink();
   changed_.notify_all();
+}
+
+bool Outbox::Spill(std::uint64_t serial, const v1::AgentMessage& message, std::size_t bytes) {
+  spool_->PutDurable(serial, message);
+  if (!spilled_ && bytes_ + bytes <= limit_bytes_) return false;
+  if (!spool_->healthy()) {
+    disordered_ = disordered_ || spilled_;
+    return false;
+  }
+  if (!std::exchange(spilled_, true)) loaded_ = serial - 1;
+  changed_.notify_all();
+  return true;
+}
+
+void Outbox::Refill(std::unique_lock<std::mutex>& lock) {
+  const std::uint64_t after = loaded_, until = last_serial_;
+  lock.unlock();
+  const bool settled = spool_->settled();
+  std::vector<Spool::Message> messages = spool_->After(after, kRefillBytes);
+  lock.lock();
+  if (messages.empty()) {
+    // Of what is written nothing is left: the rest, if there is any, was lost on the disk.
+    if (settled && spool_->healthy() && until == last_serial_) {
+      spilled_ = false;
+      ForgetRetired();
+      changed_.notify_all();
+    }
+    return;
+  }
+  for (Spool::Message& each : messages) {
+    loaded_ = each.serial;
+    const bool here =
+        disordered_ && std::any_of(entries_.begin(), entries_.end(), [&each](const Entry& entry) {
+          return entry.serial == each.serial;
+        });
+    if (here) continue;
+    const std::size_t bytes = each.message.ByteSizeLong();
+    bytes_ += bytes;
+    const Kind kind = each.message.has_gone() ? Kind::kDeath : Kind::kDurable;
+    entries_.push_back({std::move(each.message), bytes, 0, kind, each.serial});
+  }
 }
 
 void Outbox::CountDrop(const v1::AgentMessage& message, Kind kind) {
@@ -116,7 +182,10 @@ bool Outbox::DropOldest(Kind kind) {
 
 void Outbox::Shrink() {
   while (bytes_ > limit_bytes_ && entries_.size() > 1) {
-    if (!DropOldest(Kind::kMomentary) && !DropOldest(Kind::kDurable)) return;
+    if (DropOldest(Kind::kMomentary)) continue;
+    // What came back from the disk may be a little more than fits.
+    if (spool_ != nullptr && spool_->healthy()) return;
+    if (!DropOldest(Kind::kDurable)) return;
   }
 }
 
@@ -152,7 +221,16 @@ void Outbox::EndStream() {
 
 std::optional<v1::AgentMessage> Outbox::Next(std::chrono::steady_clock::time_point deadline) {
   std::unique_lock lock(mutex_);
-  changed_.wait_until(lock, deadline, [this] { return !streaming_ || sent_ < entries_.size(); });
+  const auto has_one = [this] { return !streaming_ || sent_ < entries_.size(); };
+  while (!has_one()) {
+    const bool look = MayRefill();
+    if (look) Refill(lock);
+    if (has_one() || std::chrono::steady_clock::now() >= deadline) break;
+    // What was put a moment ago is not on the disk yet.
+    const auto soon = std::chrono::steady_clock::now() + kDiskTakes;
+    changed_.wait_until(lock, look && spilled_ ? std::min(soon, deadline) : deadline,
+                        [&] { return has_one() || (!look && MayRefill()); });
+  }
   if (!streaming_ || sent_ >= entries_.size()) return std::nullopt;
   Entry& entry = entries_[sent_++];
   entry.number = next_number_++;
@@ -170,18 +248,19 @@ void Outbox::Acknowledge(std::uint64_t number) {
     --sent_;
   }
   ForgetRetired();
-  if (entries_.empty()) changed_.notify_all();
+  if (spool_ != nullptr) spool_->Acknowledge(Done());
+  if (entries_.empty() || spilled_) changed_.notify_all();
 }
 
 bool Outbox::WaitUntilEmpty(std::chrono::steady_clock::time_point deadline) {
   std::unique_lock lock(mutex_);
-  return changed_.wait_until(lock, deadline, [this] { return entries_.empty(); });
+  return changed_.wait_until(lock, deadline, [this] { return entries_.empty() && !spilled_; });
 }
 
 OutboxCounters Outbox::counters() const {
   const std::lock_guard lock(mutex_);
   OutboxCounters out = counters_;
-  out.waiting = entries_.size();
+  out.waiting = entries_.size() + (spilled_ ? last_serial_ - loaded_ : 0);
   return out;
 }
 

@@ -14,10 +14,13 @@
 //              begin with old ones.
 // Beyond the limit the oldest momentary message is dropped, then the oldest durable one, each
 // counted by what it is; never the hello, nor who takes part, nor a death (some 300 bytes each).
+// With a spool every durable message and death is on disk as well. Those beyond the limit are there
+// alone, and come back into memory in their order as room becomes free; only while the disk takes
+// nothing is it as without one. What an earlier agent left there is sent first.
 // Numbers start at 1 on every stream (the hello) and rise by 1.
 //
 // Thread-safety: thread-safe.
-// Ownership: owns its messages; Next hands out copies.
+// Ownership: owns its messages; Next hands out copies. The spool must outlive it.
 // Errors: none; a message above the size limit is dropped and counted.
 // Cost: one lock an operation; memory bounded by `limit_bytes` plus the standing messages.
 #ifndef FATHOM_DAEMON_AGENT_UPLINK_OUTBOX_H_
@@ -33,6 +36,7 @@
 #include <optional>
 #include <string>
 
+#include "daemon/agent/spool/spool.h"
 #include "fathom/v1/agent.pb.h"
 
 namespace fathom::agent {
@@ -50,6 +54,9 @@ class Outbox {
   static constexpr std::size_t kMaxMessageBytes = 4 * 1024 * 1024 - 64 * 1024;
 
   explicit Outbox(std::size_t limit_bytes) : limit_bytes_(limit_bytes) {}
+
+  // Before anything else is called.
+  void KeepIn(Spool& spool);
 
   // `key` orders them: "1/rank" before "2/group". The same key again replaces.
   void PutStanding(const std::string& key, v1::AgentMessage message);
@@ -84,7 +91,7 @@ class Outbox {
   };
   struct Standing {
     v1::AgentMessage message;
-    std::uint64_t until = 0;  // retired: the serial of the last durable message kept of it; else 0
+    std::uint64_t until = 0;  // retired: the serial after the last kept of it; else 0
   };
 
   void Push(v1::AgentMessage message, Kind kind);
@@ -94,6 +101,13 @@ class Outbox {
   void CountDrop(const v1::AgentMessage& message, Kind kind);
   // An older one of the same kind that was not sent yet.
   void DropSuperseded(const v1::AgentMessage& message);
+  // Whether it can be left on the disk for later.
+  bool Spill(std::uint64_t serial, const v1::AgentMessage& message, std::size_t bytes);
+  // Takes the next messages from the disk. Lets go of the lock while it reads.
+  void Refill(std::unique_lock<std::mutex>& lock);
+  bool MayRefill() const { return spilled_ && bytes_ < limit_bytes_; }
+  // The serial up to which nothing waits.
+  std::uint64_t Done() const;
   // Those whose last message is not waiting any more.
   void ForgetRetired();
 
@@ -107,6 +121,10 @@ class Outbox {
   std::size_t bytes_ = 0;
   std::uint64_t next_number_ = 1;
   bool streaming_ = false;
+  Spool* spool_ = nullptr;
+  bool spilled_ = false;      // later messages than `loaded_` are on the disk alone
+  std::uint64_t loaded_ = 0;  // serial
+  bool disordered_ = false;   // entries were kept in memory while older ones were on the disk
   OutboxCounters counters_;
 };
 
