@@ -1,5 +1,9 @@
 #include "collector/api/api.h"
 
+#include <map>
+#include <utility>
+#include <vector>
+
 #include "collector/api/job_json.h"
 #include "collector/api/web_bundle.h"
 #include "collector/export/report.h"
@@ -10,6 +14,16 @@ namespace {
 Response NotFound(const Request& request) {
   return Response::Error(404,
                          "nothing at " + request.path + "; docs/formats/http_api.md lists all");
+}
+
+// What stands, as the ledger has it: the store hears of changes only.
+void TakeStanding(const VerdictLedger& ledger, std::vector<Episode>& episodes) {
+  std::map<std::string, Episode> standing;
+  for (Episode& each : ledger.Open()) standing.emplace(each.id, std::move(each));
+  for (Episode& each : episodes) {
+    const auto at = standing.find(each.id);
+    if (each.open() && at != standing.end()) each = std::move(at->second);
+  }
 }
 
 bool TakesPost(const std::vector<std::string>& at) {
@@ -79,18 +93,21 @@ Response Api::Verdicts(const Request& request) const {
   if (!limit || !active || *limit < 1 || *limit > kMaxVerdicts) {
     return Response::Error(400, "active is 0 or 1, limit a number from 1 to 1000");
   }
+  auto verdicts = parts_.store.Verdicts(request.Text("job"), *active != 0, *limit);
+  TakeStanding(parts_.ledger, verdicts);
   JsonWriter json;
-  json.BeginObject().Key("verdicts").BeginArray();
-  for (const auto& e : parts_.store.Verdicts(request.Text("job"), *active != 0, *limit)) {
-    json.Raw(VerdictJson(e));
-  }
+  json.BeginObject().Field("now_unix_ns", parts_.clock.Wall().ns);
+  json.Key("verdicts").BeginArray();
+  for (const Episode& each : verdicts) json.Raw(VerdictJson(each));
   return Response::Json(json.EndArray().EndObject().Take());
 }
 
 Response Api::Verdict(const std::string& id) const {
   const auto episode = parts_.store.Find(id);
   if (!episode) return Response::Error(404, "no verdict " + id + "; see /api/v1/verdicts");
-  return Response::Json(VerdictJson(*episode));
+  std::vector<Episode> one = {*episode};
+  TakeStanding(parts_.ledger, one);
+  return Response::Json(VerdictJson(one[0]));
 }
 
 }  // namespace fathom::collector

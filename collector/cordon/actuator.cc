@@ -21,6 +21,8 @@ std::string Title(RecordKind kind) {
       return "FathomNodeTakenOver";
     case RecordKind::kFailed:
       return "FathomNodeActionFailed";
+    case RecordKind::kDeclined:
+      return "FathomNodeActionDeclined";
     case RecordKind::kTripped:
       return "FathomCordonStopped";
     default:
@@ -93,6 +95,7 @@ bool Actuator::Take(const Step& step) {
       return false;
     }
   }
+  if (step.change == Step::Change::kHold && !StillWanted(record)) return false;
   if (step.write && !Write(record).ok()) return false;
   switch (step.change) {
     case Step::Change::kHold:
@@ -108,6 +111,23 @@ bool Actuator::Take(const Step& step) {
       break;
   }
   return true;
+}
+
+// Telling people takes time, in which the verdict may have closed.
+bool Actuator::StillWanted(const Record& record) {
+  View view;
+  std::string why;
+  if (auto status = parts_.advice(view); !status.ok()) {
+    why = "the collector does not answer any more: " + Text(status);
+  } else {
+    why = policy_.WhyNotAnyMore(record, view);
+  }
+  if (why.empty()) return true;
+  const Record declined = Followed(record, RecordKind::kDeclined, parts_.clock.Wall(), why);
+  Count(declined, std::string(ToString(declined.kind)));
+  Write(declined).IgnoreError();
+  Tell(declined).IgnoreError();
+  return false;
 }
 
 void Actuator::HoldBack(const Record& record) {
@@ -166,7 +186,9 @@ absl::Status Actuator::Tell(const Record& record) {
                    {"step", std::string(ToString(record.kind))}};
   std::erase_if(notice.labels, [](const auto& label) { return label.second.empty(); });
   notice.began = record.time;
-  const bool over = record.kind == RecordKind::kUndone || record.kind == RecordKind::kRelinquished;
+  const bool over = record.kind == RecordKind::kUndone ||
+                    record.kind == RecordKind::kRelinquished ||
+                    record.kind == RecordKind::kDeclined;
   if (over) notice.over = record.time;
   return parts_.tell(notice);
 }

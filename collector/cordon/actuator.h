@@ -3,8 +3,9 @@
 // Made by main around the ledger that the audit log gave; Look() is called once a poll, commands
 // come from the API's threads. The only place where a decision becomes a deed:
 //
-//   look ─ advice, nodes ─► Policy::Next ─► before-notice ─► record on disk ─► back-end
-//                                                             └─ cannot be written: nothing is done
+//   look ─ advice, nodes ─► Policy::Next ─► before-notice ─► advice ─► record on disk ─► back-end
+//              the verdict is over, or not to be trusted: declined ┘    └─ cannot be written:
+//                                                                          nothing is done
 //   the answer of the back-end: done, failed (certainly nothing changed), or neither: then the
 //   action counts as held until a later look settles it.
 //
@@ -74,6 +75,8 @@ class Actuator {
   absl::Status Write(const Record& record);
   // False: nothing more may be done in this look.
   bool Take(const Step& step);
+  // Reads the advice again; if the record's verdict is no longer one to act on, that is written.
+  bool StillWanted(const Record& record);
   void HoldBack(const Record& record);
   void Release(const Record& record);
   void Forget(const Record& record);

@@ -20,7 +20,8 @@ JobMoment MomentOf(const JobFigures& figures, const Clock& clock) {
           .iteration = Iteration(figures.iteration),
           .wall = clock.Wall(),
           .mono = clock.Mono(),
-          .recalled = figures.recalled};
+          .recalled = figures.recalled,
+          .authenticated = figures.authenticated};
 }
 
 std::map<RankId, std::string> OutOfSight(const diagnosis::JobView& view) {

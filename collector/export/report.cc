@@ -127,6 +127,9 @@ void BuildReport(const diagnosis::JobView& view, const diagnosis::Diagnosis& dia
 std::string VerdictJson(const Episode& episode) {
   v1::Verdict message;
   ToProto(episode, message);
+  message.set_updated_unix_ns(episode.updated.ns);
+  message.set_seen_unix_ns(episode.seen.ns);
+  message.set_authenticated(episode.authenticated);
   return ToJson(message);
 }
 

@@ -32,6 +32,7 @@ namespace fathom::collector {
 void BuildReport(const diagnosis::JobView& view, const diagnosis::Diagnosis& diagnosis,
                  const std::vector<Episode>& episodes, const std::string& source, v1::Report& out);
 
+// With what only the API tells: how it stands now.
 std::string VerdictJson(const Episode& episode);
 std::string ToJson(const google::protobuf::Message& message);
 

@@ -117,7 +117,13 @@ class AgentService::Impl final : public v1::AgentService::CallbackService {
     if (!witness.ok()) {
       return Refuse(grpc::StatusCode::PERMISSION_DENIED, std::string(witness.status().message()));
     }
-    return new AgentStream(next_id_++, context_, *std::move(witness), options_.version, streams_);
+    auto* stream =
+        new AgentStream(next_id_++, context_, *std::move(witness), options_.version, streams_);
+    const bool certified = options_.tls.on() && !options_.tls.peer_ca_file.empty();
+    if (certified || options_.local_agents.Tells(PeerOfGrpc(call->peer(), port()))) {
+      stream->Authenticate();
+    }
+    return stream;
   }
 
   absl::Status Start() {

@@ -94,7 +94,7 @@ Rejection AgentSession::Take(const v1::AgentMessage& message) {
       return std::nullopt;
     case v1::AgentMessage::kRows: {
       const Rejection rejected = context_.requests.OnReply(node_, message.rows());
-      if (!rejected) context_.on_change(message.rows().job());
+      if (!rejected) Took(message.rows().job(), context_.jobs.Find(message.rows().job()).get());
       return rejected;
     }
     case v1::AgentMessage::kWindow:
@@ -112,12 +112,17 @@ Rejection AgentSession::Take(const v1::AgentMessage& message) {
   return std::nullopt;
 }
 
+void AgentSession::Took(const std::string& name, JobState* job) {
+  if (!authenticated_ && job != nullptr) job->HeardFromAnybody();
+  context_.on_change(name);
+}
+
 template <typename Message>
 Rejection AgentSession::TakeForJob(const Message& message) {
   const auto job = context_.jobs.Find(message.job());
   if (job == nullptr) return RejectReason::kUnknownRank;
   const Rejection rejected = job->Apply(message, node_);
-  if (!rejected) context_.on_change(message.job());
+  if (!rejected) Took(message.job(), job.get());
   if constexpr (requires { message.rank(); }) {
     if (rejected) AnnounceAgain(message.job(), message.rank());
   }
@@ -165,7 +170,7 @@ Rejection AgentSession::TakeRank(const v1::RankInfo& info) {
     TellFull(info, "max_ranks or max_agent_ranks");
   }
   NoteForeign(info, result.rejected);
-  if (!result.rejected) context_.on_change(info.job());
+  if (!result.rejected) Took(info.job(), job.get());
   return result.rejected;
 }
 
@@ -176,7 +181,7 @@ Rejection AgentSession::TakeSummary(const v1::SummaryBatch& batch) {
   context_.counters.summary_rows += static_cast<std::uint64_t>(result.rows);
   context_.counters.repeated_rows += static_cast<std::uint64_t>(result.repeats);
   context_.counters.late_rows += static_cast<std::uint64_t>(result.too_old);
-  if (result.rows > 0) context_.on_change(batch.job());
+  if (result.rows > 0) Took(batch.job(), job.get());
   if (result.rejected) AnnounceAgain(batch.job(), batch.rank());
   return result.rejected;
 }

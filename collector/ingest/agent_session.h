@@ -62,6 +62,8 @@ class AgentSession {
   AgentSession(std::uint64_t id, IngestContext& context, std::weak_ptr<RowsChannel> channel,
                Witness witness = {});
   ~AgentSession();
+  // It is known whose agent this is. Requires: before the first message.
+  void Authenticate() { authenticated_ = true; }
   AgentSession(const AgentSession&) = delete;
   AgentSession& operator=(const AgentSession&) = delete;
 
@@ -76,6 +78,8 @@ class AgentSession {
   Rejection TakeRank(const v1::RankInfo& info);
   Rejection TakeSummary(const v1::SummaryBatch& batch);
   Rejection TakeHealth(const v1::HealthBatch& batch);
+  // Something of the job came in.
+  void Took(const std::string& name, JobState* job);
   template <typename Message>
   Rejection TakeForJob(const Message& message);
   Outcome Malformed(RejectReason reason);
@@ -89,6 +93,7 @@ class AgentSession {
   const std::weak_ptr<RowsChannel> channel_;
   const Witness witness_;
   std::string node_, boot_id_;
+  bool authenticated_ = false;
   std::uint64_t acknowledged_ = 0;
   int malformed_ = 0;
   bool refused_ = false;    // an announcement, for want of room

@@ -45,6 +45,7 @@ class AgentStream final : public grpc::ServerBidiReactor<v1::AgentMessage, v1::C
   AgentStream(std::uint64_t id, IngestContext& context, Witness witness, std::string version,
               AgentStreams& streams);
   ~AgentStream() override;
+  void Authenticate() { session_.Authenticate(); }
 
   void OnReadDone(bool ok) override;
   void OnWriteDone(bool ok) override;

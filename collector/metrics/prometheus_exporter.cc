@@ -181,6 +181,8 @@ std::string PrometheusExporter::Scrape() const {
       .Observe(latencies.look, kLatencyBuckets);
   page.Gauge("fathom_store_degraded", "1 while history is not written to its file.")
       .Set(!sources_.store.degraded().empty());
+  page.Gauge("fathom_store_unwritten", "Verdicts and jobs that wait to be written to the store.")
+      .Set(Number(sources_.store.unwritten()));
   page.Counter("fathom_store_errors_total", "Writes to the store that failed.")
       .Set(Number(sources_.store.errors()));
   auto notices = page.Counter("fathom_notices_total", "Notices of verdicts, by what came of them.");

@@ -62,6 +62,10 @@ absl::StatusOr<std::string> LocalAgents::Check(const Peer& peer, const std::stri
                    "in agent_users"));
 }
 
+bool LocalAgents::Tells(const Peer& peer) const {
+  return !all_ && service::IsLoopback(peer.address);
+}
+
 Peer PeerOfGrpc(const std::string& text, int server_port) {
   const std::string plain = absl::StrReplaceAll(text, {{"%5B", "["}, {"%5D", "]"}});
   const auto scheme = plain.find(':'), port = plain.rfind(':');

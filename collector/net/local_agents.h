@@ -33,6 +33,10 @@ class LocalAgents {
   absl::StatusOr<std::string> Check(const Peer& peer,
                                     const std::string& folder = "/proc/net") const;
 
+  // Of one that was let in: whether the kernel tells whose it is, and it is one of ours. Not where
+  // everybody is let in, nor of what comes from another machine.
+  bool Tells(const Peer& peer) const;
+
  private:
   bool all_ = false;
   std::set<uid_t> users_;

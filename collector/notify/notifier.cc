@@ -7,9 +7,41 @@
 namespace fathom::collector {
 
 Notifier::Notifier(const std::vector<Receiver>& receivers, HttpTransport& transport,
-                   const Clock& clock)
-    : transport_(transport), clock_(clock) {
+                   const Clock& clock, Outbox* outbox)
+    : transport_(transport), clock_(clock), outbox_(outbox) {
   Use(receivers);
+  if (outbox_ == nullptr) return;
+  const std::lock_guard lock(mutex_);
+  for (const Outbox::Entry& entry : outbox_->All()) TakeUp(entry);
+}
+
+void Notifier::TakeUp(const Outbox::Entry& entry) {
+  const auto at = std::find_if(receivers_.begin(), receivers_.end(), [&](const auto& each) {
+    return NameOf(each.second) == entry.receiver;
+  });
+  if (at == receivers_.end()) return outbox_->Forget(entry.receiver, entry.notice.key);
+  const Key key{at->first, entry.notice.key};
+  kept_[key] = entry.waits;
+  const bool refresh = entry.notice.active() && at->second.shape == Shape::kAlertmanager;
+  if (entry.notice.active() && !entry.notice.matter.empty()) told_[key] = entry.notice.matter;
+  if (!entry.waits && !entry.notice.active()) return Forget(key);
+  if (!entry.waits && !refresh) return;
+  waiting_[key] = {entry.notice, clock_.Mono(), kRetry, ++version_};
+  wake_.notify_all();
+}
+
+void Notifier::Keep(const Key& key, const Notice& notice, bool waits) {
+  if (outbox_ == nullptr) return;
+  // Alertmanager hears of every change of an episode; what is kept is that it is to hear of it.
+  const auto kept = kept_.find(key);
+  const bool refreshed = receivers_.at(key.first).shape == Shape::kAlertmanager && notice.active();
+  if (refreshed && kept != kept_.end() && kept->second == waits) return;
+  kept_[key] = waits;
+  outbox_->Keep({NameOf(receivers_.at(key.first)), notice, waits});
+}
+
+void Notifier::Forget(const Key& key) {
+  if (kept_.erase(key) != 0) outbox_->Forget(NameOf(receivers_.at(key.first)), key.second);
 }
 
 Notifier::~Notifier() {
@@ -33,6 +65,7 @@ void Notifier::Use(const std::vector<Receiver>& receivers) {
   const auto gone = [&](const auto& each) { return !receivers_.contains(each.first.first); };
   std::erase_if(waiting_, gone);
   std::erase_if(told_, gone);
+  std::erase_if(kept_, gone);
   if (!receivers_.empty() && !thread_.joinable()) thread_ = std::thread([this] { Run(); });
 }
 
@@ -47,9 +80,11 @@ void Notifier::Tell(const Notice& notice) {
     }
     if (Heard(key, receiver.shape, notice)) {
       if (known) waiting_[key].notice = notice;  // it failed so far: the newest state goes out
+      if (known) Keep(key, notice, true);
       continue;
     }
     waiting_[key] = {notice, clock_.Mono(), kRetry, ++version_};
+    Keep(key, notice, true);
   }
   wake_.notify_all();
 }
@@ -76,6 +111,9 @@ void Notifier::Settle(const Key& key, const Waiting& tried, const absl::Status& 
   const auto at = waiting_.find(key);
   // A newer state arrived meanwhile: that one is due at once.
   if (at == waiting_.end() || at->second.version != tried.version) return;
+  if (status.ok() || absl::IsInvalidArgument(status)) {
+    tried.notice.active() ? Keep(key, tried.notice, false) : Forget(key);
+  }
   if (status.ok()) {
     ++counters_.sent;
     const bool refresh =

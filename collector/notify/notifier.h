@@ -8,6 +8,9 @@
 // others hear of it when it opens, when what it says of whom or how surely changes, and when it is
 // over: a cost that grows is no news.
 //
+// With an outbox nothing is forgotten over a restart: what waited goes out, Alertmanager's refresh
+// goes on, and who has heard of an episode does not hear of it again.
+//
 // Use() takes other receivers while it runs: what waits for one that stays is kept, what waits for
 // one that goes is given up, and a new one hears of each episode from its next change on.
 //
@@ -30,6 +33,7 @@
 #include <vector>
 
 #include "collector/notify/delivery.h"
+#include "collector/notify/outbox.h"
 #include "collector/process/clock.h"
 
 namespace fathom::collector {
@@ -45,8 +49,10 @@ class Notifier {
     std::atomic<std::uint64_t> sent{0}, failed{0}, dropped{0};
   };
 
-  Notifier(const std::vector<Receiver>& receivers, HttpTransport& transport, const Clock& clock);
-  ~Notifier();  // gives up what waits
+  // `outbox` may be null.
+  Notifier(const std::vector<Receiver>& receivers, HttpTransport& transport, const Clock& clock,
+           Outbox* outbox = nullptr);
+  ~Notifier();  // gives up what waits, but for what the outbox has
 
   void Tell(const Notice& notice);
   void Use(const std::vector<Receiver>& receivers);
@@ -63,6 +69,9 @@ class Notifier {
   using Key = std::pair<Id, std::string>;  // receiver, episode
 
   void Run();
+  void TakeUp(const Outbox::Entry& entry);
+  void Keep(const Key& key, const Notice& notice, bool waits);
+  void Forget(const Key& key);
   // The first that is due; false: none. `until`: when the next one is.
   bool Next(MonoNs now, Key& key, Waiting& waiting, MonoNs& until);
   // Whether the receiver has heard as much already; else it is noted that it hears it now.
@@ -71,6 +80,7 @@ class Notifier {
 
   HttpTransport& transport_;
   const Clock& clock_;
+  Outbox* const outbox_;
   Counters counters_;
   std::mutex mutex_;  // guards everything below
   std::condition_variable wake_;
@@ -78,6 +88,7 @@ class Notifier {
   Id next_id_ = 0;
   std::map<Key, Waiting> waiting_;
   std::map<Key, std::string> told_;  // Notice::matter, of episodes that last
+  std::map<Key, bool> kept_;         // in the outbox; whether as one that waits
   std::uint64_t version_ = 0;
   bool stop_ = false;
   std::thread thread_;

@@ -24,8 +24,10 @@
 #include "collector/notify/notifier.h"
 #include "collector/notify/verdict_notice.h"
 #include "collector/process/version.h"
+#include "collector/serve/kept_outbox.h"
 #include "collector/store/learnt_keeper.h"
 #include "collector/store/store.h"
+#include "collector/store/store_keeper.h"
 
 namespace fathom::collector {
 
@@ -37,6 +39,7 @@ struct Collector::Parts {
 
   absl::Status Listen(const FinalizedCollectorConfig& config);
   void OnVerdict(VerdictChange change, const Episode& episode);
+  void AdoptLate(Episode episode);
   void OnLooked(const JobState& job);
   void OnEnded(const JobState& job);
   std::string PageUrl();
@@ -58,6 +61,7 @@ struct Collector::Parts {
   EventHub events;
   JobNews news;
   CurlTransport outside;
+  KeptOutbox outbox;
   Notifier notifier;
   std::mutex page_url_mutex;
   std::string page_url;  // guarded by it
@@ -77,6 +81,7 @@ struct Collector::Parts {
   std::unique_ptr<HttpServer> http;
   std::thread diagnosis_thread;
   std::atomic<std::uint64_t> turns_seen{0};  // of the diagnoser, by Turned
+  std::unique_ptr<StoreKeeper> keeper;
 };
 
 Collector::Parts::Parts(const FinalizedCollectorConfig& config, DiagnosisFunctions functions,
@@ -95,7 +100,8 @@ Collector::Parts::Parts(const FinalizedCollectorConfig& config, DiagnosisFunctio
       captures(registry, clock),
       events(static_cast<std::size_t>(config->max_event_clients)),
       news(events, jobs, clock),
-      notifier(config.receivers(), outside, clock),
+      outbox(*store),
+      notifier(config.receivers(), outside, clock, &outbox),
       page_url(config->page_url),
       learnt(*store, clock),
       ledger([this](VerdictChange change, const Episode& e) { OnVerdict(change, e); }),
@@ -130,7 +136,17 @@ Collector::Parts::Parts(const FinalizedCollectorConfig& config, DiagnosisFunctio
            [this](JobState& job, const std::vector<RankId>& ranks) {
              return traces.ReadStacks(job, ranks);
            }}) {
-  for (const Episode& open : store->Verdicts("", true, Store::kMaxVerdicts)) ledger.Adopt(open);
+  for (const Episode& open : store->Verdicts("", true, Store::kMaxVerdicts)) {
+    ledger.Adopt(open);
+    // Who has heard of it does not hear of it again.
+    if (WorthTelling(open)) notifier.Tell(NoticeOf(open, PageUrl()));
+  }
+  keeper = std::make_unique<StoreKeeper>(
+      *store, [this](const Episode& late) { AdoptLate(late); },
+      [](const std::string& state) {
+        state.empty() ? spdlog::info("the store is in its file, and all is written")
+                      : spdlog::error("{}", state);
+      });
 }
 
 Collector::Parts::~Parts() {
@@ -139,6 +155,7 @@ Collector::Parts::~Parts() {
   http.reset();
   if (grpc) grpc->SetServing(false);
   grpc.reset();
+  keeper.reset();
   diagnoser.Stop();
   if (diagnosis_thread.joinable()) diagnosis_thread.join();
 }
@@ -212,6 +229,14 @@ void Collector::Parts::OnVerdict(VerdictChange change, const Episode& episode) {
   }
   news.Verdict(episode);
   if (WorthTelling(episode)) notifier.Tell(NoticeOf(episode, PageUrl()));
+}
+
+// Of a file that could not be read at the start.
+void Collector::Parts::AdoptLate(Episode episode) {
+  if (ledger.Adopt(episode)) return;
+  episode.closed = episode.updated = clock.Wall();
+  episode.closed_because = "the collector went on without its store meanwhile";
+  store->Save(episode).IgnoreError();
 }
 
 std::string Collector::Parts::PageUrl() {

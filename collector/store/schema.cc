@@ -34,6 +34,13 @@ CREATE INDEX verdicts_by_node ON verdicts(node, opened_ns);
     R"sql(
 CREATE TABLE learnt(job TEXT PRIMARY KEY, kept_ns INTEGER NOT NULL, message BLOB NOT NULL)
   WITHOUT ROWID;
+)sql",
+    R"sql(
+ALTER TABLE verdicts ADD COLUMN seen_ns INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE verdicts ADD COLUMN authenticated INTEGER NOT NULL DEFAULT 0;
+CREATE TABLE notices(
+  receiver TEXT NOT NULL, key TEXT NOT NULL, waits INTEGER NOT NULL, message BLOB NOT NULL,
+  PRIMARY KEY(receiver, key)) WITHOUT ROWID;
 )sql"};
 
 }  // namespace

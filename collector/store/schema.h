@@ -4,11 +4,13 @@
 // from one version to the next, in one transaction. A file of a later version is refused.
 //
 //   verdicts(id, job, opened_ns, updated_ns, closed_ns, active, grade, cause, superseded, message,
-//            node)
+//            node, seen_ns, authenticated)
 //     message: a fathom.v1.Verdict
 //     node: its entity's, '' where it has none; NULL until Store has looked it up
 //   jobs(name, ranks, world_size, nodes, started_ns, last_seen_ns, iterations, report)
 //     report: fathom.v1.Report of the ended job as proto-JSON
+//   notices(receiver, key, waits, message)
+//     message: see KeptNotice
 //
 // Thread-safety: thread-compatible. Errors: of Database; FailedPrecondition for a later version.
 #ifndef FATHOM_COLLECTOR_STORE_SCHEMA_H_
@@ -20,7 +22,7 @@
 
 namespace fathom::collector {
 
-inline constexpr std::int64_t kSchemaVersion = 4;
+inline constexpr std::int64_t kSchemaVersion = 5;
 
 absl::Status Migrate(Database& database);
 

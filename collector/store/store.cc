@@ -2,8 +2,6 @@
 
 #include <absl/strings/str_cat.h>
 
-#include <filesystem>
-#include <system_error>
 #include <utility>
 
 #include "collector/export/verdict_proto.h"
@@ -14,72 +12,59 @@
 namespace fathom::collector {
 namespace {
 
-constexpr char kInMemory[] = ":memory:";
 constexpr std::uint64_t kTrimEvery = 64;  // writes
 
 constexpr char kSelectVerdicts[] =
-    "SELECT message, opened_ns, updated_ns, closed_ns, superseded FROM verdicts ";
-
-absl::StatusOr<std::unique_ptr<Database>> OpenSound(const std::string& file) {
-  auto database = Database::Open(file);
-  if (!database.ok()) return database;
-  if (auto status = Migrate(**database); !status.ok()) return status;
-  return database;
-}
-
-std::unique_ptr<Database> OpenInMemory() {
-  auto database = OpenSound(kInMemory);
-  return database.ok() ? *std::move(database) : nullptr;
-}
-
-void MakeFolder(const std::string& file) {
-  const std::filesystem::path folder = std::filesystem::path(file).parent_path();
-  std::error_code ignored;  // Open() will say what is wrong
-  if (!folder.empty()) std::filesystem::create_directories(folder, ignored);
-}
+    "SELECT message, opened_ns, updated_ns, closed_ns, superseded, seen_ns, authenticated "
+    "FROM verdicts ";
 
 }  // namespace
 
-std::unique_ptr<Store> Store::Open(const std::string& file) {
-  if (file != kInMemory) MakeFolder(file);
-  auto database = OpenSound(file);
-  if (database.ok()) {
-    std::unique_ptr<Store> store(new Store(*std::move(database), file, ""));
-    store->FillNodes();
-    return store;
-  }
-  const std::string why = absl::StrCat("cannot use the store ", database.status().message(),
-                                       "; history is kept in memory only");
-  return std::unique_ptr<Store>(new Store(OpenInMemory(), file, why));
-}
-
-absl::Status Store::Note(absl::Status status) {
-  errors_ += !status.ok();
-  failing_ = status.ok() ? "" : absl::StrCat("cannot write the store ", status.message());
-  return status;
-}
-
 absl::Status Store::Save(const Episode& episode) {
-  v1::Verdict message;
-  ToProto(episode, message);
   const std::lock_guard lock(mutex_);
-  if (!database_) return Note(absl::UnavailableError("no memory"));
-  Statement put = database_->Prepare(
-      "INSERT OR REPLACE INTO verdicts(id, job, opened_ns, updated_ns, closed_ns, active, grade, "
-      "cause, message, superseded, node) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
-  put.Bind(1, episode.id).Bind(2, episode.job).Bind(3, episode.opened.ns);
-  put.Bind(4, episode.updated.ns).Bind(5, episode.closed.ns);
-  put.Bind(6, std::int64_t{episode.open()}).Bind(7, message.grade()).Bind(8, message.cause());
-  put.BindBlob(9, message.SerializeAsString()).Bind(10, std::int64_t{episode.superseded});
-  put.Bind(11, episode.verdict.entity.node);
-  absl::Status status = put.Run();
-  if (status.ok() && ++writes_ % kTrimEvery == 0) status = Trim();
-  return Note(std::move(status));
+  unwritten_.verdicts.erase(episode.id);
+  const absl::Status status = Note(Write(episode));
+  if (status.ok()) {
+    Flush();
+  } else {
+    errors_ += unwritten_.Put(episode);
+  }
+  return status;
 }
 
 absl::Status Store::Save(const StoredJob& job) {
   const std::lock_guard lock(mutex_);
-  if (!database_) return Note(absl::UnavailableError("no memory"));
+  unwritten_.jobs.erase(job.name);
+  const absl::Status status = Note(Write(job));
+  if (status.ok()) {
+    Flush();
+  } else {
+    errors_ += unwritten_.Put(job);
+  }
+  return status;
+}
+
+absl::Status Store::Write(const Episode& episode) {
+  if (!database_) return absl::UnavailableError("no memory");
+  v1::Verdict message;
+  ToProto(episode, message);
+  Statement put = database_->Prepare(
+      "INSERT OR REPLACE INTO verdicts(id, job, opened_ns, updated_ns, closed_ns, active, grade, "
+      "cause, message, superseded, node, seen_ns, authenticated) "
+      "VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+  put.Bind(1, episode.id).Bind(2, episode.job).Bind(3, episode.opened.ns);
+  put.Bind(4, episode.updated.ns).Bind(5, episode.closed.ns);
+  put.Bind(6, std::int64_t{episode.open()}).Bind(7, message.grade()).Bind(8, message.cause());
+  put.BindBlob(9, message.SerializeAsString()).Bind(10, std::int64_t{episode.superseded});
+  put.Bind(11, episode.verdict.entity.node).Bind(12, episode.seen.ns);
+  put.Bind(13, std::int64_t{episode.authenticated});
+  absl::Status status = put.Run();
+  if (status.ok() && ++writes_ % kTrimEvery == 0) status = Trim();
+  return status;
+}
+
+absl::Status Store::Write(const StoredJob& job) {
+  if (!database_) return absl::UnavailableError("no memory");
   Statement put = database_->Prepare(
       "INSERT OR REPLACE INTO jobs(name, ranks, world_size, nodes, started_ns, last_seen_ns, "
       "iterations, report) VALUES(?, ?, ?, ?, ?, ?, ?, ?)");
@@ -88,7 +73,7 @@ absl::Status Store::Save(const StoredJob& job) {
   put.Bind(7, job.iterations).Bind(8, job.report_json);
   absl::Status status = put.Run();
   if (status.ok() && ++writes_ % kTrimEvery == 0) status = Trim();
-  return Note(std::move(status));
+  return status;
 }
 
 absl::Status Store::Save(const std::string& job, const Learnt& learnt) {
@@ -123,6 +108,8 @@ Episode Store::EpisodeOf(const Statement& row) {
   episode.updated = WallNs(row.Integer(2));
   episode.closed = WallNs(row.Integer(3));
   episode.superseded = row.Integer(4) != 0;
+  episode.seen = WallNs(row.Integer(5));
+  episode.authenticated = row.Integer(6) != 0;
   return episode;
 }
 
@@ -133,8 +120,12 @@ std::vector<Episode> Store::Verdicts(const std::string& job, bool only_active, s
   Statement rows = database_->Prepare(
       absl::StrCat(kSelectVerdicts, "WHERE (?1 = '' OR job = ?1) AND (?2 = 0 OR active = 1) ",
                    "ORDER BY opened_ns DESC, id LIMIT ?3"));
-  rows.Bind(1, job).Bind(2, std::int64_t{only_active}).Bind(3, limit);
+  const auto more = static_cast<std::int64_t>(unwritten_.verdicts.size());
+  rows.Bind(1, job).Bind(2, std::int64_t{only_active}).Bind(3, limit + more);
   while (rows.Step()) found.push_back(EpisodeOf(rows));
+  unwritten_.MergeInto(found, static_cast<std::size_t>(limit), [&](const Episode& each) {
+    return (job.empty() || each.job == job) && (!only_active || each.open());
+  });
   return found;
 }
 
@@ -144,8 +135,11 @@ std::vector<Episode> Store::VerdictsOnNode(const std::string& node, std::int64_t
   if (!database_ || node.empty()) return found;
   Statement rows = database_->Prepare(
       absl::StrCat(kSelectVerdicts, "WHERE node = ? ORDER BY opened_ns DESC, id LIMIT ?"));
-  rows.Bind(1, node).Bind(2, limit);
+  const auto more = static_cast<std::int64_t>(unwritten_.verdicts.size());
+  rows.Bind(1, node).Bind(2, limit + more);
   while (rows.Step()) found.push_back(EpisodeOf(rows));
+  unwritten_.MergeInto(found, static_cast<std::size_t>(limit),
+                       [&](const Episode& each) { return each.verdict.entity.node == node; });
   return found;
 }
 
@@ -166,48 +160,33 @@ NodeRecords Store::NodeRecordsSince(WallNs since) {
   return records;
 }
 
-// Rows of a file that an earlier fathom wrote.
-void Store::FillNodes() {
-  std::vector<std::pair<std::string, std::string>> nodes;
-  Statement rows = database_->Prepare("SELECT id, message FROM verdicts WHERE node IS NULL");
-  while (rows.Step()) {
-    v1::Verdict message;
-    message.ParseFromString(rows.Text(1));
-    nodes.emplace_back(rows.Text(0), message.entity().node());
-  }
-  if (nodes.empty()) return;
-  absl::Status status = database_->Execute("BEGIN IMMEDIATE");
-  for (const auto& [id, node] : nodes) {
-    if (!status.ok()) break;
-    status = database_->Prepare("UPDATE verdicts SET node = ? WHERE id = ?")
-                 .Bind(1, node)
-                 .Bind(2, id)
-                 .Run();
-  }
-  if (status.ok()) status = database_->Execute("COMMIT");
-  if (!status.ok()) database_->Execute("ROLLBACK").IgnoreError();
-  Note(std::move(status)).IgnoreError();
-}
-
 std::optional<Episode> Store::Find(const std::string& id) {
   const std::lock_guard lock(mutex_);
+  const auto waits = unwritten_.verdicts.find(id);
+  if (waits != unwritten_.verdicts.end()) return waits->second;
   if (!database_) return std::nullopt;
   Statement row = database_->Prepare(absl::StrCat(kSelectVerdicts, "WHERE id = ?"));
   if (!row.Bind(1, id).Step()) return std::nullopt;
   return EpisodeOf(row);
 }
 
+StoredJob Store::JobOf(const Statement& row) {
+  const auto u32 = [&](int column) { return static_cast<std::uint32_t>(row.Integer(column)); };
+  return {
+      row.Text(0),    u32(1),     u32(2), u32(3), WallNs(row.Integer(4)), WallNs(row.Integer(5)),
+      row.Integer(6), row.Text(7)};
+}
+
 std::optional<StoredJob> Store::FindJob(const std::string& name) {
   const std::lock_guard lock(mutex_);
+  const auto waits = unwritten_.jobs.find(name);
+  if (waits != unwritten_.jobs.end()) return waits->second;
   if (!database_) return std::nullopt;
   Statement row = database_->Prepare(
       "SELECT name, ranks, world_size, nodes, started_ns, last_seen_ns, iterations, report "
       "FROM jobs WHERE name = ?");
   if (!row.Bind(1, name).Step()) return std::nullopt;
-  const auto u32 = [&](int column) { return static_cast<std::uint32_t>(row.Integer(column)); };
-  return StoredJob{
-      row.Text(0),    u32(1),     u32(2), u32(3), WallNs(row.Integer(4)), WallNs(row.Integer(5)),
-      row.Integer(6), row.Text(7)};
+  return JobOf(row);
 }
 
 std::optional<Learnt> Store::FindLearnt(const std::string& job) {
@@ -220,7 +199,15 @@ std::optional<Learnt> Store::FindLearnt(const std::string& job) {
 
 std::string Store::degraded() const {
   const std::lock_guard lock(mutex_);
-  return opened_.empty() ? failing_ : opened_;
+  if (!opened_.empty()) return opened_;
+  if (!moved_.empty()) return moved_;
+  if (unwritten_.empty()) return failing_;
+  return absl::StrCat(failing_, "; ", unwritten_.size(), " verdicts and jobs wait to be written");
+}
+
+std::uint64_t Store::unwritten() const {
+  const std::lock_guard lock(mutex_);
+  return unwritten_.size();
 }
 
 std::uint64_t Store::errors() const {

@@ -1,17 +1,23 @@
 // The history: verdicts and ended jobs, and what was learnt of running ones, in one SQLite file
 // that survives kill -9.
 //
+// Its members lie in store.cc (what is written and read) and store_upkeep.cc (how it stays in its
+// file, and notices).
+//
 // Written by the verdict ledger's listener, by the diagnoser (ended jobs) and by LearntKeeper; read
 // by the API, at the start by the collector (open verdicts), and by LearntKeeper.
 // WAL with synchronous=NORMAL: what was written is there after the process is killed; after a loss
 // of power the last moments may be missing, the file is sound.
 //
-// A file that cannot be opened, is damaged or of a later version is left alone: the store goes on
-// in memory and degraded() says why (metric fathom_store_degraded, /readyz). A write that fails
-// later is counted and also shows in degraded() until one succeeds.
+// A file that cannot be opened, is damaged, of a later version or another collector's is left
+// alone: the store goes on in memory, degraded() says why (metric fathom_store_degraded, /readyz),
+// and Upkeep tries again. What could not be written is kept and read as if it were, and tried again
+// at the next write and by Upkeep; degraded() says so until all of it is written. A file that was
+// deleted is written anew from what the open one holds; one that another took the place of is told.
 //
 // Units: wall ns. Thread-safety: thread-safe (one lock, one connection). Bounds: kMaxVerdicts
-// closed verdicts and kMaxJobs jobs, oldest leave. Cost: a write some 50 µs, never per iteration.
+// closed verdicts and kMaxJobs jobs, oldest leave; of Unwritten. Cost: a write some 50 µs, never
+// per iteration.
 #ifndef FATHOM_COLLECTOR_STORE_STORE_H_
 #define FATHOM_COLLECTOR_STORE_STORE_H_
 
@@ -22,40 +28,48 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "collector/job/summaries/learnt.h"
 #include "collector/store/database.h"
+#include "collector/store/file_lock.h"
+#include "collector/store/kept_notice.h"
 #include "collector/store/node_history.h"
+#include "collector/store/stored_job.h"
+#include "collector/store/unwritten.h"
 #include "collector/verdict/episode.h"
 
 namespace fathom::collector {
-
-struct StoredJob {
-  std::string name;
-  std::uint32_t ranks = 0, world_size = 0, nodes = 0;
-  WallNs started, last_seen;
-  std::int64_t iterations = 0;
-  std::string report_json;
-};
 
 class Store {
  public:
   static constexpr std::int64_t kMaxVerdicts = 20'000;
   static constexpr std::int64_t kMaxJobs = 2'000;
 
-  // Never fails: falls back to memory. Makes missing folders of `file`.
+  // Never fails: falls back to memory. Makes missing folders of `file`, and the file for its owner
+  // and their group only.
   static std::unique_ptr<Store> Open(const std::string& file);
+
+  // To be called every few seconds: tries what failed, and looks whether the file is still in its
+  // place. The open verdicts of a file that could be opened only now, which nobody here knows.
+  std::vector<Episode> Upkeep();
 
   absl::Status Save(const Episode& episode);
   absl::Status Save(const StoredJob& job);
   absl::Status Save(const std::string& job, const Learnt& learnt);
 
+  // Of a receiver and an episode the newest is kept. Not tried again: whoever keeps it still has
+  // it.
+  absl::Status Keep(const KeptNotice& notice);
+  absl::Status ForgetNotice(const std::string& receiver, const std::string& key);
+  std::vector<KeptNotice> KeptNotices();
+
   // Newest first; empty `job`: of all jobs.
   std::vector<Episode> Verdicts(const std::string& job, bool only_active, std::int64_t limit);
   std::vector<Episode> VerdictsOnNode(const std::string& node, std::int64_t limit);
-  // Of the nodes that anything counts against since then. Cost: an index scan of the verdicts
-  // since.
+  // Of the nodes that anything counts against since then, as far as it is written. Cost: an index
+  // scan of the verdicts since.
   NodeRecords NodeRecordsSince(WallNs since);
   std::optional<Episode> Find(const std::string& id);
   std::optional<StoredJob> FindJob(const std::string& name);
@@ -64,22 +78,38 @@ class Store {
 
   std::string degraded() const;  // why, naming the file; empty: all is well
   std::uint64_t errors() const;
+  std::uint64_t unwritten() const;  // verdicts and jobs that wait
   const std::string& file() const { return file_; }
 
  private:
-  Store(std::unique_ptr<Database> database, std::string file, std::string degraded)
-      : database_(std::move(database)), file_(std::move(file)), opened_(std::move(degraded)) {}
+  explicit Store(std::string file) : file_(std::move(file)) {}
 
+  // Requires, of all that follow: mutex_ is held.
+  absl::Status OpenFile();
+  absl::Status Write(const Episode& episode);
+  absl::Status Write(const StoredJob& job);
+  absl::Status Write(const KeptNotice& notice);
+  std::vector<KeptNotice> ReadNotices();
   absl::Status Note(absl::Status status);
+  // Tries what waits; the last error.
+  void Flush();
+  void TakeFromMemory();
+  void CheckPlace();
+  absl::Status WriteAnew();
   absl::Status Trim();
   void FillNodes();
   static Episode EpisodeOf(const Statement& row);
+  static StoredJob JobOf(const Statement& row);
 
   mutable std::mutex mutex_;  // guards everything below
   std::unique_ptr<Database> database_;
+  std::unique_ptr<FileLock> lock_;                 // null: in memory
+  std::pair<std::uint64_t, std::uint64_t> place_;  // device and inode of the file
   const std::string file_;
-  const std::string opened_;  // why it could not be opened
-  std::string failing_;       // why the last write failed
+  std::string opened_;  // why it could not be opened
+  std::string moved_;   // what became of the file
+  Unwritten unwritten_;
+  std::string failing_;  // why the last write failed
   std::uint64_t errors_ = 0;
   std::uint64_t writes_ = 0;
 };

@@ -20,7 +20,9 @@ struct Episode {
   diagnosis::Detail detail;    // the function, once a capture of stacks was made for it
   WallNs opened;
   WallNs updated;
-  WallNs closed;  // not known: open
+  WallNs seen;                 // by a diagnosis, last; of what an earlier collector opened: as kept
+  bool authenticated = false;  // of each agent that told of its job it is known whose it is
+  WallNs closed;               // not known: open
   Iteration until_iteration{-1};
   std::string closed_because;  // "recovered", "superseded by ID", …
   bool superseded = false;     // another verdict took its place: fathom changed its mind

@@ -130,7 +130,8 @@ void JobVerdicts::Open(const std::string& key, const diagnosis::Verdict& verdict
   live.episode.id = IdOf(now, key, verdict.since_iteration);
   live.episode.job = now.job;
   live.episode.verdict = verdict;
-  live.episode.opened = live.episode.updated = now.wall;
+  live.episode.opened = live.episode.updated = live.episode.seen = now.wall;
+  live.episode.authenticated = now.authenticated;
   live.last_seen = live.last_told = now.mono;
   // The same trouble again before anybody forgot it: the episode goes on.
   std::erase_if(closed_, [&](const Episode& old) {
@@ -151,6 +152,8 @@ void JobVerdicts::Refresh(Live& live, diagnosis::Verdict verdict, Iteration epis
   const bool lower = verdict.grade < kept.grade;
   live.missed = 0;
   live.last_seen = now.mono;
+  if (!SeenAlready(verdict, now)) live.episode.seen = now.wall;
+  live.episode.authenticated = live.episode.authenticated && now.authenticated;
   if (!lower) live.lower_grades = 0;
   if (lower && !SeenAlready(verdict, now)) ++live.lower_grades;
   if (lower && live.lower_grades < kFallAfter) return;
@@ -313,12 +316,12 @@ Changes JobVerdicts::CloseAll(const JobMoment& now, const std::string& because) 
   return changes;
 }
 
-void JobVerdicts::Adopt(Episode episode) {
+bool JobVerdicts::Adopt(Episode episode) {
   Live live;
   const std::string key = KeyOf(episode.verdict);
   live.episode = std::move(episode);
   live.adopted = true;
-  open_.try_emplace(key, std::move(live));
+  return open_.try_emplace(key, std::move(live)).second;
 }
 
 bool JobVerdicts::HasOpen() const { return !open_.empty(); }

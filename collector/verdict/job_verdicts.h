@@ -53,6 +53,7 @@ struct JobMoment {
   std::map<RankId, std::string> out_of_sight = {};
   // What is usual was learnt before this collector started: regular means what it meant then.
   bool recalled = false;
+  bool authenticated = false;  // of all agents of the job it is known whose they are
 };
 
 using Changes = std::vector<std::pair<VerdictChange, Episode>>;
@@ -80,8 +81,9 @@ class JobVerdicts {
   Changes CloseAll(const JobMoment& now, const std::string& because);
   // A capture of stacks was made for this verdict; nothing where a function is known already.
   Changes Explain(const std::string& id, const diagnosis::Detail& detail, WallNs wall, MonoNs mono);
-  // A verdict that the store still held open when the collector started.
-  void Adopt(Episode episode);
+  // A verdict that the store still held open when the collector started. False: there is one of the
+  // same cause and culprit already.
+  bool Adopt(Episode episode);
 
   std::vector<Episode> Episodes() const;  // open ones first, each half strongest and newest first
   bool HasOpen() const;

@@ -73,9 +73,9 @@ void VerdictLedger::Restart(const JobMoment& now) {
   if (at != jobs_.end()) jobs_.erase(at);
 }
 
-void VerdictLedger::Adopt(const Episode& episode) {
+bool VerdictLedger::Adopt(const Episode& episode) {
   const std::lock_guard lock(mutex_);
-  jobs_[episode.job].verdicts.Adopt(episode);
+  return jobs_[episode.job].verdicts.Adopt(episode);
 }
 
 void VerdictLedger::CloseAbsent(WallNs wall, MonoNs mono, Nanos patience,

@@ -40,7 +40,8 @@ class VerdictLedger {
   void CloseAll(const JobMoment& now, const std::string& because);
   // The job began anew: what belongs to its former life leaves the report (the store keeps it).
   void Restart(const JobMoment& now);
-  void Adopt(const Episode& episode);
+  // See JobVerdicts::Adopt.
+  bool Adopt(const Episode& episode);
   // Closes what stands of jobs that nobody tells of: `known` says which jobs are. An episode that
   // was adopted, or whose job was forgotten, has no witness any more after `patience`.
   void CloseAbsent(WallNs wall, MonoNs mono, Nanos patience,

@@ -1,6 +1,10 @@
 #include "collector/cordon/advice/advice_source.h"
 
+#include <absl/strings/numbers.h>
 #include <absl/strings/str_cat.h>
+
+#include <algorithm>
+#include <limits>
 
 #include <nlohmann/json.hpp>
 
@@ -29,7 +33,26 @@ std::string EntityName(const Json& entity) {
   return collector::CutText(name, 200);
 }
 
-bool ReadVerdict(const Json& json, VerdictFact& fact) {
+// 64-bit numbers are texts in the JSON of verdicts. Not known: 0.
+std::int64_t Time(const Json& object, const char* name) {
+  const auto at = object.find(name);
+  if (at == object.end()) return 0;
+  if (at->is_number_integer()) return at->get<std::int64_t>();
+  std::int64_t value = 0;
+  return at->is_string() && absl::SimpleAtoi(at->get<std::string>(), &value) ? value : 0;
+}
+
+// Infinite where the collector does not tell, or tells of a moment that is to come.
+double UnseenFor(std::int64_t now_ns, std::int64_t seen_ns) {
+  constexpr double kSlack_s = 1;
+  const double unseen_s = (static_cast<double>(now_ns) - static_cast<double>(seen_ns)) * 1e-9;
+  if (now_ns <= 0 || seen_ns <= 0 || unseen_s < -kSlack_s) {
+    return std::numeric_limits<double>::infinity();
+  }
+  return std::max(0.0, unseen_s);
+}
+
+bool ReadVerdict(const Json& json, std::int64_t now_ns, VerdictFact& fact) {
   if (!json.is_object()) return false;
   const auto entity = json.find("entity");
   fact.id = Text(json, "id");
@@ -43,6 +66,10 @@ bool ReadVerdict(const Json& json, VerdictFact& fact) {
   fact.entity_type = Text(*entity, "type");
   fact.entity = EntityName(*entity);
   fact.node = Text(*entity, "node");
+  fact.unseen_s = UnseenFor(now_ns, Time(json, "seen_unix_ns"));
+  const auto authenticated = json.find("authenticated");
+  fact.authenticated =
+      authenticated != json.end() && authenticated->is_boolean() && authenticated->get<bool>();
   return true;
 }
 
@@ -54,9 +81,11 @@ absl::Status ReadVerdictsJson(std::string_view text, View& view) {
   if (!json.is_object() || list == json.end() || !list->is_array()) {
     return absl::InvalidArgumentError("the answer has no list of verdicts");
   }
+  const std::int64_t now_ns = Time(json, "now_unix_ns");
   for (const Json& each : *list) {
     VerdictFact fact;
-    if (!ReadVerdict(each, fact)) return absl::InvalidArgumentError("a verdict cannot be read");
+    if (!ReadVerdict(each, now_ns, fact))
+      return absl::InvalidArgumentError("a verdict cannot be read");
     view.verdicts.push_back(std::move(fact));
   }
   return absl::OkStatus();

@@ -79,6 +79,7 @@ std::vector<CordonSetting> LimitSettings() {
       Of("min_age_s", &L::min_age_s, "seen established without a gap for so long"),
       Of("second_look_s", &L::second_look_s, "from the first look to the last, at least"),
       Of("sight_gap_s", &L::sight_gap_s, "not seen for so long: seen anew"),
+      Of("fresh_s", &L::fresh_s, "a verdict that no diagnosis saw for so long leads to nothing"),
       Of("max_nodes", &L::max_nodes, "nodes held by fathom at once"),
       Of("max_ratio", &L::max_ratio, "of all nodes, rounded down"),
       Of("max_per_window", &L::max_per_window, "actions begun within window_s"),

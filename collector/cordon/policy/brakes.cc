@@ -144,7 +144,6 @@ std::set<std::string> HeldNodes(const Ledger& ledger, const View& view) {
 
 std::string WhyNotANodeVerdict(const VerdictFact& verdict, const Limits& limits) {
   if (!verdict.open) return "the verdict is closed";
-  if (!verdict.job_runs) return "its job is not known to run any more";
   if (verdict.grade != "established") return "the verdict is only " + verdict.grade;
   const auto& causes = limits.causes;
   const bool listed = std::find(causes.begin(), causes.end(), verdict.cause) != causes.end();
@@ -153,10 +152,23 @@ std::string WhyNotANodeVerdict(const VerdictFact& verdict, const Limits& limits)
   return verdict.node.empty() ? "the verdict names no node" : "";
 }
 
+std::string WhyNotTrusted(const VerdictFact& verdict, const Limits& limits) {
+  if (!verdict.job_runs) return "its job is not known to run any more";
+  if (!verdict.authenticated) {
+    return "the collector does not know for all agents of the job whose they are";
+  }
+  if (!(verdict.unseen_s <= limits.fresh_s)) {
+    return absl::StrCat("no diagnosis has seen it for more than fresh_s, ", limits.fresh_s, " s");
+  }
+  return "";
+}
+
 std::set<std::string> SuspectNodes(const View& view, const Limits& limits) {
   std::set<std::string> suspects;
   for (const VerdictFact& verdict : view.verdicts) {
-    if (WhyNotANodeVerdict(verdict, limits).empty()) suspects.insert(verdict.node);
+    if (WhyNotANodeVerdict(verdict, limits).empty() && verdict.job_runs) {
+      suspects.insert(verdict.node);
+    }
   }
   return suspects;
 }

@@ -30,6 +30,10 @@ std::set<std::string> HeldNodes(const Ledger& ledger, const View& view);
 // own hardware, and naming a node. Empty: yes; else why not.
 std::string WhyNotANodeVerdict(const VerdictFact& verdict, const Limits& limits);
 
+// Why such a verdict must not lead to anything now: its job does not run, not all of its witnesses
+// are known, or no diagnosis has seen it of late. Empty: it can be trusted.
+std::string WhyNotTrusted(const VerdictFact& verdict, const Limits& limits);
+
 // The distinct nodes that such verdicts name.
 std::set<std::string> SuspectNodes(const View& view, const Limits& limits);
 

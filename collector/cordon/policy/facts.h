@@ -28,6 +28,9 @@ struct VerdictFact {
   bool open = true;
   std::string closed_because;
   bool job_runs = true;  // the collector tells of its job now, and it has not ended
+  // The collector knows of each agent that told of the job whose it is.
+  bool authenticated = true;
+  double unseen_s = 0;  // since a diagnosis saw it last, by the collector's own clock
 };
 
 struct NodeFact {

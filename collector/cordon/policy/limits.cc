@@ -68,9 +68,12 @@ const NodeGroup* Limits::GroupOf(const std::string& node) const {
 absl::Status Validate(const Limits& l) {
   constexpr double kYear = 366 * 86'400.0;
   for (const absl::Status& status :
-       {CheckGroups(l), Between("min_age_s", l.min_age_s, 0, kYear),
+       {CheckGroups(l),
+        Between("min_age_s", l.min_age_s, 0, kYear),
         Between("second_look_s", l.second_look_s, 0, kYear),
-        Between("sight_gap_s", l.sight_gap_s, 1, 3600), Between("max_nodes", l.max_nodes, 0, 1000),
+        Between("sight_gap_s", l.sight_gap_s, 1, 3600),
+        Between("fresh_s", l.fresh_s, 1, kYear),
+        Between("max_nodes", l.max_nodes, 0, 1000),
         Between("max_ratio", l.max_ratio, 0, 1),
         Between("max_per_window", l.max_per_window, 0, 1000),
         Between("window_s", l.window_s, 1, kYear),

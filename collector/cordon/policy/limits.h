@@ -40,6 +40,7 @@ struct Limits {
   double min_age_s = 300;      // seen established without a gap for this long
   double second_look_s = 30;   // at least this much between the first look and the last
   double sight_gap_s = 60;     // not seen for so long: seen anew
+  double fresh_s = 120;        // a verdict that no diagnosis saw for so long leads to nothing
   int max_nodes = 2;           // held back by fathom at once, by any instance
   double max_ratio = 0.05;     // of all nodes, rounded down
   int max_per_window = 2;      // actions begun within window_s

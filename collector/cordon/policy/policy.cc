@@ -3,6 +3,7 @@
 #include <absl/strings/str_cat.h>
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 namespace fathom::cordon {
@@ -67,6 +68,7 @@ bool Begins(const std::vector<Step>& steps) {
 std::vector<Step> Policy::Next(const Ledger& ledger, const View& view, Moment now) {
   std::vector<Step> steps;
   if (view.verdicts_known) sightings_.Look(view, limits_, now.mono);
+  if (view.verdicts_known) ForgetDeclined(view);
   Settle(ledger, view, now, steps);
   Trip(ledger, view, now, steps);
   last_ = now;
@@ -77,6 +79,7 @@ std::vector<Step> Policy::Next(const Ledger& ledger, const View& view, Moment no
   for (const VerdictFact& verdict : view.verdicts) {
     if (!WhyNotANodeVerdict(verdict, limits_).empty()) continue;
     if (!sightings_.Confirmed(verdict, limits_, now.mono)) continue;
+    if (Decline(verdict, now, steps)) continue;
     Consider(verdict, scene, steps);
     if (Begins(steps)) break;
   }
@@ -189,6 +192,34 @@ bool Policy::Willing(const Action* action, Mode mode, WallNs now) const {
   return fresh && (action->phase == Phase::kApproved || (retry && action->was_approved));
 }
 
+void Policy::ForgetDeclined(const View& view) {
+  std::set<std::string> open;
+  for (const VerdictFact& verdict : view.verdicts) {
+    if (verdict.open) open.insert(ActionId(verdict));
+  }
+  std::erase_if(declined_, [&](const auto& entry) { return !open.contains(entry.first); });
+}
+
+bool Policy::Decline(const VerdictFact& verdict, Moment now, std::vector<Step>& steps) {
+  const NodeGroup* group = limits_.GroupOf(verdict.node);
+  const std::string why = WhyNotTrusted(verdict, limits_);
+  const std::string id = ActionId(verdict);
+  if (why.empty()) return declined_.erase(id), false;
+  if (group == nullptr || std::exchange(declined_[id], why) == why) return true;
+  steps.push_back(Written(Of(Planned(verdict, group->mode), RecordKind::kDeclined, now.wall, why)));
+  return true;
+}
+
+std::string Policy::WhyNotAnyMore(const Record& intended, const View& view) const {
+  if (!view.verdicts_known) return "the collector does not answer any more";
+  for (const VerdictFact& verdict : view.verdicts) {
+    if (ActionId(verdict) != intended.action) continue;
+    const std::string why = WhyNotANodeVerdict(verdict, limits_);
+    return why.empty() ? WhyNotTrusted(verdict, limits_) : why;
+  }
+  return "the collector does not tell of the verdict any more";
+}
+
 void Policy::Consider(const VerdictFact& verdict, const Scene& scene,
                       std::vector<Step>& steps) const {
   const NodeGroup* group = limits_.GroupOf(verdict.node);
@@ -231,6 +262,7 @@ std::vector<Outlook> Policy::Outlooks(const Ledger& ledger, const View& view, Wa
                  known == nullptr ? "new" : std::string(ToString(known->phase)),
                  verdict.sentence,
                  WhyNotANodeVerdict(verdict, limits_)};
+    if (look.hindrance.empty()) look.hindrance = WhyNotTrusted(verdict, limits_);
     if (look.hindrance.empty() && !sightings_.Confirmed(verdict, limits_, last_.mono)) {
       look.hindrance = "not seen for long enough yet";
     }

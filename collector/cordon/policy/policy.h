@@ -57,6 +57,10 @@ class Policy {
   std::vector<Outlook> Outlooks(const Ledger& ledger, const View& view, WallNs now) const;
   void Use(Limits limits) { limits_ = std::move(limits); }
 
+  // Whether what a record announces may still be done by what the collector says just now. Empty:
+  // yes; else why not. Asked right before a node is changed.
+  std::string WhyNotAnyMore(const Record& intended, const View& view) const;
+
   // Commands of people. `actor` is who; each gives the record to write.
   absl::StatusOr<Record> Approve(const Ledger& ledger, const std::string& action,
                                  const std::string& actor, WallNs now) const;
@@ -71,11 +75,15 @@ class Policy {
                       std::vector<Step>& steps) const;
   void Trip(const Ledger& ledger, const View& view, Moment now, std::vector<Step>& steps);
   void Consider(const VerdictFact& verdict, const Scene& scene, std::vector<Step>& steps) const;
+  // Writes once for each reason why a verdict that was seen for long enough leads to nothing.
+  void ForgetDeclined(const View& view);
+  bool Decline(const VerdictFact& verdict, Moment now, std::vector<Step>& steps);
   bool Willing(const Action* action, Mode mode, WallNs now) const;
 
   Limits limits_;
   Sightings sightings_;
   std::map<std::string, MonoNs> undo_tried_;
+  std::map<std::string, std::string> declined_;  // by action, why
   Moment last_;
 };
 

@@ -6,10 +6,10 @@
 namespace fathom::cordon {
 namespace {
 
-constexpr std::array<std::string_view, 15> kNames = {
-    "observed",     "advised", "approved", "approval_expired", "withdrawn",
-    "intended",     "done",    "failed",   "undo_intended",    "undone",
-    "relinquished", "paused",  "resumed",  "tripped",          "reset"};
+constexpr std::array<std::string_view, 16> kNames = {
+    "observed", "advised", "approved",      "approval_expired", "withdrawn",    "intended",
+    "done",     "failed",  "undo_intended", "undone",           "relinquished", "paused",
+    "resumed",  "tripped", "reset",         "declined"};
 
 // FNV-1a, 64 bit (Fowler, Noll, Vo): stable over versions, which std::hash is not.
 void Mix(std::uint64_t& hash, const std::string& text) {

@@ -9,6 +9,9 @@
 //            │            │            └─ failed: nothing was changed
 //            │            └─ approval_expired → advised again
 //            └─ withdrawn: the verdict is over
+//   declined: nothing is done though it was seen for long enough, for it cannot be trusted: its job
+//             does not run, an agent of it is anybody's, or it was not seen of late; told once for
+//             each reason, and changes no phase
 //   paused, resumed, tripped, reset: about the whole
 //
 // Units: wall time in ns since the epoch. Thread-safety: plain values.
@@ -42,6 +45,7 @@ enum class RecordKind : std::uint8_t {
   kResumed,
   kTripped,
   kReset,
+  kDeclined,
 };
 std::string_view ToString(RecordKind kind);
 // False: no such kind.

@@ -77,6 +77,12 @@ void JobState::ResetForRestart() {
   diagnosis_ = {};
   recalled_.reset();
   ended_ = false;
+  heard_from_anybody_ = false;
+}
+
+void JobState::HeardFromAnybody() {
+  const std::lock_guard lock(mutex_);
+  heard_from_anybody_ = true;
 }
 
 JobState::RankResult JobState::Apply(const v1::RankInfo& info, std::string_view node,

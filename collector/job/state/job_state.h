@@ -83,7 +83,8 @@ struct JobFigures {
   double slowdown = 1;
   bool slow = false, stalled = false;
   std::map<std::string_view, std::uint32_t> switched_off;  // source → living ranks without it
-  bool recalled = false;  // what is usual was learnt before this collector started
+  bool recalled = false;       // what is usual was learnt before this collector started
+  bool authenticated = false;  // of each agent that told of it, it is known whose it is
   WallNs started;
   WallNs last_seen;
   Nanos unheard;  // since its agents' last word; 0 while that is fresh
@@ -114,6 +115,8 @@ class JobState {
   Rejection Apply(const v1::WindowReply& reply, std::string_view node);
   Rejection Apply(const v1::TraceReply& reply, std::string_view node);
   Rejection Apply(const v1::StackReply& reply, std::string_view node);
+  // Something of it came from an agent of which nobody knows whose it is.
+  void HeardFromAnybody();
   // Rows of a reply to `ask`; ranks that were not asked for are ignored. Rows taken in.
   std::size_t AddRows(const v1::RowsReply& reply, const RowsAsk& ask);
 
@@ -219,6 +222,7 @@ class JobState {
   diagnosis::Diagnosis diagnosis_;
   std::optional<Learnt> recalled_;
   bool ended_ = false;
+  bool heard_from_anybody_ = false;
   WallNs last_seen_;
   MonoNs last_seen_mono_;
   MonoNs partial_since_;

@@ -245,6 +245,7 @@ JobFigures JobState::Figures() const {
   figures.baseline = suspicion_.expected;
   figures.slow = suspicion_.slow;
   figures.stalled = suspicion_.stalled;
+  figures.authenticated = !heard_from_anybody_;
   figures.recalled = recalled_ && IsOfThisLife(*recalled_);
   if (suspicion_.expected.count > 0 && suspicion_.measured.count > 0) {
     figures.slowdown = std::max(1.0, suspicion_.measured.Seconds() / suspicion_.expected.Seconds());

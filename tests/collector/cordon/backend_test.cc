@@ -201,6 +201,9 @@ TEST(AdviceTest, ReadsVerdictsAndRefusesWhatIsNone) {
                   .ok());
   ASSERT_EQ(view.verdicts.size(), 2u);
   EXPECT_EQ(view.verdicts[0].entity, "rank 3");
+  // A collector that tells neither is not believed.
+  EXPECT_FALSE(view.verdicts[0].authenticated);
+  EXPECT_FALSE(view.verdicts[0].unseen_s < 1e9);
   View deep;
   const std::string brackets = std::string(2'000'000, '[') + std::string(2'000'000, ']');
   EXPECT_TRUE(
@@ -212,6 +215,24 @@ TEST(AdviceTest, ReadsVerdictsAndRefusesWhatIsNone) {
     View other;
     EXPECT_FALSE(ReadVerdictsJson(text, other).ok()) << text;
   }
+}
+
+TEST(AdviceTest, ReadsWhetherAVerdictIsFreshByTheCollectorsClockAlone) {
+  const auto unseen = [](const std::string& now, const std::string& seen) {
+    View view;
+    const std::string text = R"({"now_unix_ns":)" + now +
+                             R"(,"verdicts":[{"id":"v1","entity":{"type":"rank"},)" +
+                             R"("authenticated":true,"seen_unix_ns":)" + seen + "}]}";
+    EXPECT_TRUE(ReadVerdictsJson(text, view).ok()) << text;
+    EXPECT_TRUE(view.verdicts.at(0).authenticated);
+    return view.verdicts.at(0).unseen_s;
+  };
+  EXPECT_EQ(unseen("90000000000", R"("80000000000")"), 10);
+  EXPECT_EQ(unseen("80000000001", R"("80000000500")"), 0);
+  for (const char* seen : {"0", R"("")", R"("x")", "null", "[]", "-5", R"("200000000000")"}) {
+    EXPECT_GT(unseen("90000000000", seen), 1e9) << seen;
+  }
+  EXPECT_GT(unseen("0", "5"), 1e9);
 }
 
 }  // namespace

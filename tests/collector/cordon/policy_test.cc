@@ -3,6 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <functional>
+#include <limits>
+
 namespace fathom::cordon {
 namespace {
 
@@ -32,6 +36,7 @@ class PolicyTest : public ::testing::Test {
       for (const Step& step : policy.Next(ledger_, view_, now_)) {
         if (step.change == Step::Change::kHold) return step.record.node;
         if (step.write) ledger_.Fold(step.record);
+        if (step.record.kind == RecordKind::kDeclined) declined_.push_back(step.record.text);
       }
     }
     hindrance_ = policy.Outlooks(ledger_, view_, now_.wall).at(0).hindrance;
@@ -44,14 +49,54 @@ class PolicyTest : public ::testing::Test {
   View view_;
   Moment now_{WallNs(1'700'000'000'000'000'000), MonoNs(1'000'000'000'000)};
   std::string hindrance_;
+  std::vector<std::string> declined_;
 };
 
 TEST_F(PolicyTest, BeginsWhenNothingStandsInTheWay) { EXPECT_EQ(Begun(), "n1"); }
 
-TEST_F(PolicyTest, NoneOfAJobThatDoesNotRun) {
-  verdict().job_runs = false;
+TEST_F(PolicyTest, NothingOnAVerdictThatCannotBeTrustedAndTheReasonIsWrittenOnce) {
+  struct Case {
+    std::function<void(VerdictFact&)> spoil;
+    const char* why;
+  };
+  const Case cases[] = {
+      {[](VerdictFact& v) { v.job_runs = false; }, "not known to run"},
+      {[](VerdictFact& v) { v.authenticated = false; }, "whose they are"},
+      {[](VerdictFact& v) { v.unseen_s = 121; }, "more than fresh_s, 120 s"},
+      {[](VerdictFact& v) { v.unseen_s = std::numeric_limits<double>::infinity(); }, "fresh_s"},
+      {[](VerdictFact& v) { v.unseen_s = std::nan(""); }, "fresh_s"},
+  };
+  const VerdictFact sound = verdict();
+  for (const Case& each : cases) {
+    verdict() = sound;
+    each.spoil(verdict());
+    declined_.clear();
+    ledger_ = Ledger();
+    EXPECT_EQ(Begun(), "") << each.why;
+    EXPECT_NE(hindrance_.find(each.why), std::string::npos) << hindrance_;
+    ASSERT_EQ(declined_.size(), 1u) << each.why;
+    EXPECT_NE(declined_[0].find(each.why), std::string::npos) << declined_[0];
+  }
+}
+
+TEST_F(PolicyTest, WhatWasDeclinedBeginsOnceItCanBeTrusted) {
+  verdict().unseen_s = 500;
   EXPECT_EQ(Begun(), "");
-  EXPECT_NE(WhyNotANodeVerdict(verdict(), limits_).find("not known to run"), std::string::npos);
+  verdict().unseen_s = 3;
+  EXPECT_EQ(Begun(), "n1");
+}
+
+TEST_F(PolicyTest, TellsRightBeforeWhetherItIsStillWanted) {
+  Record intended;
+  intended.action = ActionId(verdict());
+  const Policy policy(limits_);
+  EXPECT_EQ(policy.WhyNotAnyMore(intended, view_), "");
+  verdict().open = false;
+  EXPECT_EQ(policy.WhyNotAnyMore(intended, view_), "the verdict is closed");
+  view_.verdicts.clear();
+  EXPECT_NE(policy.WhyNotAnyMore(intended, view_), "");
+  view_.verdicts_known = false;
+  EXPECT_NE(policy.WhyNotAnyMore(intended, view_), "");
 }
 
 TEST_F(PolicyTest, OnlyEstablishedOnesAboutANode) {

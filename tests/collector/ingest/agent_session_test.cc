@@ -39,6 +39,18 @@ TEST_F(AgentSessionTest, HelloThenRanksThenSummaries) {
   ASSERT_NE(jobs.Find("train"), nullptr);
 }
 
+TEST_F(AgentSessionTest, AJobIsAuthenticatedWhileNobodyUnknownTellsOfIt) {
+  AgentSession known(1, context, {});
+  known.Authenticate();
+  known.OnMessage(HelloFrom("n0"));
+  known.OnMessage(Message(2, RankOf(0, 2)));
+  EXPECT_TRUE(jobs.Find("train")->Figures().authenticated);
+  AgentSession anybody(2, context, {});
+  anybody.OnMessage(HelloFrom("n1"));
+  anybody.OnMessage(Message(2, RankOf(1, 2)));
+  EXPECT_FALSE(jobs.Find("train")->Figures().authenticated);
+}
+
 TEST_F(AgentSessionTest, WithoutHelloTheStreamIsOver) {
   AgentSession session(1, context, {});
   const auto outcome = session.OnMessage(Message(1, RankOf(0, 2)));

@@ -92,6 +92,7 @@ struct LearntKeeperTest : testing::Test {
     Pass(first, 120, kSlowUs);
     ASSERT_TRUE(first.suspicion().slow);
     store.reset();
+    store.reset();  // one collector a file
     store = Store::Open(file);
   }
 };
@@ -117,6 +118,7 @@ TEST_F(LearntKeeperTest, ABacklogDoesNotMakeSlowTheUsual) {
   for (const int backlog : {4, 15, 60}) {
     SCOPED_TRACE(backlog);
     TearDown();
+    store.reset();  // one collector a file
     store = Store::Open(file);
     iteration = at_us = 0;
     BecomeSlow();

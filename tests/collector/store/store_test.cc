@@ -21,6 +21,8 @@ Episode Sample(const std::string& id, std::int64_t opened = 100) {
   episode.job = "train";
   episode.opened = WallNs(opened);
   episode.updated = WallNs(opened + 1);
+  episode.seen = WallNs(opened + 3);
+  episode.authenticated = true;
   auto& verdict = episode.verdict;
   verdict.grade = diagnosis::Grade::kEstablished;
   verdict.cause = diagnosis::Cause::kGc;
@@ -74,6 +76,8 @@ TEST_F(StoreTest, AVerdictComesBackAsItWas) {
   EXPECT_EQ(back->verdict.since_iteration, Iteration(77));
   EXPECT_EQ(back->verdict.cost.gpu_hours, 3);
   EXPECT_EQ(back->opened, WallNs(100));
+  EXPECT_EQ(back->seen, WallNs(103));
+  EXPECT_TRUE(back->authenticated);
   EXPECT_TRUE(back->open());
   EXPECT_FALSE(store->Find("v2"));
 }
@@ -137,7 +141,9 @@ TEST_F(StoreTest, VerdictsOfAnEarlierFathomCountToo) {
   ASSERT_EQ(sqlite3_open(file.c_str(), &db), SQLITE_OK);
   ASSERT_EQ(sqlite3_exec(db,
                          "DROP INDEX verdicts_by_node; ALTER TABLE verdicts DROP COLUMN node;"
-                         "DROP TABLE learnt; PRAGMA user_version=2",
+                         "ALTER TABLE verdicts DROP COLUMN seen_ns;"
+                         "ALTER TABLE verdicts DROP COLUMN authenticated;"
+                         "DROP TABLE learnt; DROP TABLE notices; PRAGMA user_version=2",
                          nullptr, nullptr, nullptr),
             SQLITE_OK);
   sqlite3_close(db);
@@ -222,6 +228,104 @@ TEST_F(StoreTest, AnUnwritablePlaceIsNamed) {
   const auto store = Store::Open("/proc/fathom/fathom.db");
   EXPECT_NE(store->degraded().find("/proc/fathom/fathom.db"), std::string::npos);
   EXPECT_TRUE(store->Save(Sample("v1")).ok());
+}
+
+// The disk is full from here on, as SQLite sees it.
+void Fill(const std::string& file, bool full) {
+  sqlite3* db = nullptr;
+  ASSERT_EQ(sqlite3_open(file.c_str(), &db), SQLITE_OK);
+  const char* refuse =
+      "CREATE TRIGGER full BEFORE INSERT ON verdicts BEGIN SELECT RAISE(ABORT, 'disk full'); END;"
+      "CREATE TRIGGER full2 BEFORE INSERT ON jobs BEGIN SELECT RAISE(ABORT, 'disk full'); END";
+  const char* accept = "DROP TRIGGER full; DROP TRIGGER full2";
+  ASSERT_EQ(sqlite3_exec(db, full ? refuse : accept, nullptr, nullptr, nullptr), SQLITE_OK);
+  sqlite3_close(db);
+}
+
+TEST_F(StoreTest, WhatCouldNotBeWrittenIsReadAndWrittenOnceThereIsRoom) {
+  const auto store = Store::Open(file);
+  ASSERT_TRUE(store->Save(Sample("v1", 100)).ok());
+  Fill(file, true);
+  Episode closed = Sample("v1", 100);
+  closed.closed = WallNs(500);
+  closed.closed_because = "recovered";
+  EXPECT_FALSE(store->Save(closed).ok());
+  EXPECT_FALSE(store->Save(Sample("v2", 200)).ok());
+  EXPECT_FALSE(store->Save({"train", 4, 4, 1, WallNs(1), WallNs(2), 150, "{}"}).ok());
+  EXPECT_EQ(store->unwritten(), 3u);
+  EXPECT_FALSE(store->Find("v1")->open());
+  ASSERT_EQ(store->Verdicts("", true, 10).size(), 1u);
+  EXPECT_EQ(store->Verdicts("", true, 10)[0].id, "v2");
+  EXPECT_EQ(store->Verdicts("", false, 10).size(), 2u);
+  EXPECT_EQ(store->Verdicts("", false, 1)[0].id, "v2");
+  EXPECT_EQ(store->VerdictsOnNode("n0", 10).size(), 2u);
+  EXPECT_TRUE(store->FindJob("train"));
+  store->Upkeep();
+  EXPECT_NE(store->degraded().find("3 verdicts and jobs wait"), std::string::npos);
+  Fill(file, false);
+  store->Upkeep();
+  EXPECT_EQ(store->degraded(), "");
+  EXPECT_EQ(store->unwritten(), 0u);
+  auto database = Database::Open(file);
+  ASSERT_TRUE(database.ok());
+  Statement rows = (*database)->Prepare("SELECT active FROM verdicts ORDER BY id");
+  ASSERT_TRUE(rows.Step());
+  EXPECT_EQ(rows.Integer(0), 0);
+  ASSERT_TRUE(rows.Step());
+  EXPECT_EQ(rows.Integer(0), 1);
+}
+
+TEST_F(StoreTest, ASecondWriterIsRefusedAndTakesTheFileWhenTheFirstIsGone) {
+  auto first = Store::Open(file);
+  ASSERT_TRUE(first->Save(Sample("v1")).ok());
+  const auto second = Store::Open(file);
+  EXPECT_NE(second->degraded().find("another collector writes it"), std::string::npos);
+  ASSERT_TRUE(second->Save(Sample("v2")).ok());
+  EXPECT_FALSE(first->Find("v2"));
+  EXPECT_TRUE(second->Upkeep().empty());
+  first.reset();
+  const auto adopt = second->Upkeep();
+  EXPECT_EQ(second->degraded(), "");
+  ASSERT_EQ(adopt.size(), 1u);
+  EXPECT_EQ(adopt[0].id, "v1");
+  EXPECT_EQ(second->Verdicts("", true, 10).size(), 2u);
+}
+
+TEST_F(StoreTest, AFileThatWasDeletedIsWrittenAnewAndOneThatWasReplacedIsTold) {
+  auto store = Store::Open(file);
+  ASSERT_TRUE(store->Save(Sample("v1")).ok());
+  fs::remove(file);
+  store->Upkeep();
+  EXPECT_EQ(store->degraded(), "");
+  EXPECT_TRUE(fs::exists(file));
+  ASSERT_TRUE(store->Save(Sample("v2")).ok());
+  EXPECT_EQ(store->Verdicts("", true, 10).size(), 2u);
+  store.reset();
+  store = Store::Open(file);
+  EXPECT_EQ(store->degraded(), "");
+  EXPECT_EQ(store->Verdicts("", true, 10).size(), 2u);
+  std::ofstream(file + ".other") << "other";
+  fs::rename(file + ".other", file);
+  store->Upkeep();
+  EXPECT_NE(store->degraded().find("another file took its place"), std::string::npos);
+}
+
+TEST_F(StoreTest, OthersMayNotReadIt) {
+  const mode_t before = umask(0);
+  auto store = Store::Open(file);
+  ASSERT_TRUE(store->Save(Sample("v1")).ok());
+  for (const char* part : {"", "-wal", "-shm", ".lock"}) {
+    struct stat now {};
+    ASSERT_EQ(stat((file + part).c_str(), &now), 0) << part;
+    EXPECT_EQ(now.st_mode & 0777, 0600u) << part;
+  }
+  store.reset();
+  fs::permissions(file, fs::perms(0644));
+  store = Store::Open(file);
+  umask(before);
+  struct stat now {};
+  ASSERT_EQ(stat(file.c_str(), &now), 0);
+  EXPECT_EQ(now.st_mode & 0777, 0640u);
 }
 
 TEST_F(StoreTest, AWriteThatFailsLaterIsCountedAndTold) {

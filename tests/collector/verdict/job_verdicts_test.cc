@@ -34,11 +34,11 @@ struct JobVerdictsTest : testing::Test {
 
   std::map<RankId, std::string> out_of_sight;
 
-  bool repeated = false, recalled = false;
+  bool repeated = false, recalled = false, authenticated = true;
 
   JobMoment Now() {
-    return {"train",      WallNs(5), Iteration(120), clock.Wall(),
-            clock.Mono(), repeated,  out_of_sight,   recalled};
+    return {"train",  WallNs(5),    Iteration(120), clock.Wall(), clock.Mono(),
+            repeated, out_of_sight, recalled,       authenticated};
   }
   void SetUp() override { suspicion.slow = true; }
   Changes Diagnose(std::vector<diagnosis::Verdict> seen) {
@@ -85,6 +85,25 @@ TEST_F(JobVerdictsTest, AJobThatDiesWithinOneLookKeepsItsVerdict) {
   EXPECT_EQ(changes[0].first, VerdictChange::kOpened);
   EXPECT_EQ(changes[1].second.closed_because, "the job ended");
   EXPECT_EQ(changes[1].second.verdict.cause, Cause::kProcessDead);
+}
+
+TEST_F(JobVerdictsTest, SaysWhenItWasSeenLastAndWhetherByKnownAgentsOnly) {
+  Opened(1);
+  clock.AdvanceSeconds(10);
+  Diagnose({Slow(1)});
+  EXPECT_EQ(verdicts.Episodes()[0].seen, clock.Wall());
+  EXPECT_TRUE(verdicts.Episodes()[0].authenticated);
+  const WallNs seen = clock.Wall();
+  repeated = true;  // the same data again confirm nothing
+  Diagnose({Slow(1)});
+  repeated = false;
+  Quiet(1);
+  EXPECT_EQ(verdicts.Episodes()[0].seen, seen);
+  authenticated = false;
+  Diagnose({Slow(1)});
+  authenticated = true;
+  Diagnose({Slow(1)});
+  EXPECT_FALSE(verdicts.Episodes()[0].authenticated);
 }
 
 TEST_F(JobVerdictsTest, AGpuThatIsToldLaterIsNoOtherCulprit) {

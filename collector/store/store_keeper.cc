@@ -1,0 +1,36 @@
+#include "collector/store/store_keeper.h"
+
+#include <chrono>
+#include <utility>
+
+namespace fathom::collector {
+
+StoreKeeper::StoreKeeper(Store& store, std::function<void(const Episode&)> adopt,
+                         std::function<void(const std::string&)> told)
+    : store_(store), adopt_(std::move(adopt)), told_(std::move(told)) {
+  thread_ = std::thread([this] { Run(); });
+}
+
+StoreKeeper::~StoreKeeper() {
+  {
+    const std::lock_guard lock(mutex_);
+    stop_ = true;
+  }
+  wake_.notify_all();
+  thread_.join();
+}
+
+void StoreKeeper::Run() {
+  std::string state = store_.degraded();
+  std::unique_lock lock(mutex_);
+  while (!wake_.wait_for(lock, std::chrono::duration<double>(kEvery_s), [this] { return stop_; })) {
+    lock.unlock();
+    for (const Episode& episode : store_.Upkeep()) adopt_(episode);
+    const std::string now = store_.degraded();
+    if (now.empty() != state.empty()) told_(now);
+    state = now;
+    lock.lock();
+  }
+}
+
+}  // namespace fathom::collector
