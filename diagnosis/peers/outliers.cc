@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <map>
 #include <optional>
@@ -45,6 +46,19 @@ struct Part {
   std::size_t first = 0;
   std::size_t last = 0;  // behind the last
 };
+
+// The chance of `least` or more successes of `n`, each with chance p in (0, 1).
+double BinomialTail(std::size_t n, std::size_t least, double p) {
+  const auto count = static_cast<double>(n);
+  double sum = 0;
+  for (std::size_t k = least; k <= n; ++k) {
+    const auto successes = static_cast<double>(k);
+    sum += std::exp(std::lgamma(count + 1) - std::lgamma(successes + 1) -
+                    std::lgamma(count - successes + 1) + successes * std::log(p) +
+                    (count - successes) * std::log1p(-p));
+  }
+  return sum;
+}
 
 // The stretch whose excess over `level` sums to most.
 Part LargestSum(const std::vector<double>& values, double level) {
@@ -154,7 +168,7 @@ class Search {
     if (Lasts(e, {0, iterations_}, out)) return out;
     const Part part = LargestSum(excess_[e], Quantile(Known(excess_[e]), 0.9) / 2);
     const bool long_enough = part.last - part.first >= limits_.least_part;
-    if (long_enough && Lasts(e, part, out)) return out;
+    if (long_enough && Lasts(e, part, out) && !IsChance(e, out)) return out;
     if (Recurs(e, out)) return out;
     return std::nullopt;
   }
@@ -200,6 +214,20 @@ class Search {
            limits_.shows_share * static_cast<double>(out.iterations);
   }
 
+  // Whether somebody would be expected to have so many large excesses in a row somewhere, if each
+  // came by itself as often as those of the others do.
+  bool IsChance(std::size_t e, const Outlier& found) const {
+    std::size_t known = 0;
+    for (std::size_t other = 0; other < excess_.size(); ++other) {
+      if (other != e && !taken_[other]) known += Known(excess_[other]).size();
+    }
+    if (known == 0) return true;
+    const auto large = static_cast<double>(CountOthers(e, found.excess / 2).first);
+    const double rate = std::max(large, 0.5) / static_cast<double>(known);
+    const auto places = static_cast<double>(excess_.size() * iterations_);
+    return places * std::pow(rate, static_cast<double>(found.shows)) > limits_.stretch_chance;
+  }
+
   // Of the excesses of the others, one by one; of few entities the medians alone tell no spread.
   double SpreadOfSingles(std::size_t e) const {
     std::vector<double> singles;
@@ -212,7 +240,7 @@ class Search {
     return MadSigma(singles, 0);
   }
 
-  bool Recurs(std::size_t e, Outlier& out) const {
+  double LargestOfOthers(std::size_t e) const {
     double largest = 0;
     for (std::size_t other = 0; other < excess_.size(); ++other) {
       if (other == e || taken_[other]) continue;
@@ -220,8 +248,23 @@ class Search {
         if (!std::isnan(value)) largest = std::max(largest, value);
       }
     }
-    const double limit =
-        std::max(limits_.contrast * largest, limits_.recurring_share * table_.iteration_s);
+    return largest;
+  }
+
+  // How many excesses of the others are so large, and how many others there are.
+  std::pair<std::size_t, std::size_t> CountOthers(std::size_t e, double limit) const {
+    std::size_t large = 0, others = 0;
+    for (std::size_t other = 0; other < excess_.size(); ++other) {
+      if (other == e || taken_[other]) continue;
+      ++others;
+      large +=
+          static_cast<std::size_t>(std::count_if(excess_[other].begin(), excess_[other].end(),
+                                                 [&](double value) { return value >= limit; }));
+    }
+    return {large, others};
+  }
+
+  void MarkRecurring(std::size_t e, double limit, Outlier& out) const {
     Mark(e, limit, {0, iterations_}, out);
     out.first = 0;
     out.last = iterations_;
@@ -232,7 +275,36 @@ class Search {
     }
     out.lasting = false;
     out.excess = Median(std::move(shown));
+  }
+
+  bool Recurs(std::size_t e, Outlier& out) const {
+    const double least = limits_.recurring_share * table_.iteration_s;
+    const double largest = LargestOfOthers(e);
+    MarkRecurring(e, std::max(limits_.contrast * largest, least), out);
     out.next = largest;
+    if (StandsAlone(largest, out)) return true;
+    return Outnumbers(e, least, out);
+  }
+
+  // Others have such iterations too, now and then: that one has so many more of them is no chance.
+  bool Outnumbers(std::size_t e, double least, Outlier& out) const {
+    std::vector<double> own = Known(excess_[e]);
+    if (own.size() < limits_.least_part) return false;
+    std::sort(own.begin(), own.end(), std::greater<>());
+    const double third = own[2];
+    const double limit = std::max({third / 2, least, limits_.lasting_sigmas * SpreadOfSingles(e)});
+    MarkRecurring(e, limit, out);
+    const auto [large, others] = CountOthers(e, limit);
+    out.next = large == 0 ? LargestOfOthers(e) : limit;
+    out.single = false;
+    // A tail of noise has most of its values near any limit; what recurs is of one size.
+    if (others == 0 || out.excess < limits_.one_size * third) return false;
+    const auto entities = static_cast<double>(others + 1);
+    return entities * BinomialTail(out.shows + large, out.shows, 1 / entities) <=
+           limits_.outnumbers_chance;
+  }
+
+  bool StandsAlone(double largest, Outlier& out) const {
     out.single = out.shows == 1 && out.excess >= limits_.single_contrast * largest;
     if (out.single) return true;
     if (out.shows < limits_.least_iterations) return false;

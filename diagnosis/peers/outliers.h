@@ -9,11 +9,14 @@
 //
 //   lasting       the median of its excesses lies `lasting_sigmas` spreads above those of the
 //                 others, is `contrast` times the largest of these, and shows in `shows_share` of
-//                 the iterations: of all, or of the stretch in which it takes most
+//                 the iterations: of all, or of the stretch in which it takes most, unless large
+//                 excesses come so often that one has as many in a row somewhere by chance
 //   single        the same in one iteration, with more contrast: the caller must know why
 //   recurring     in two iterations or more its excess is `contrast` times the largest that any
 //                 other entity shows in any iteration: were all n alike, the k largest would be
-//                 of one with a chance of n^(1−k) only
+//                 of one with a chance of n^(1−k) only; or it has so many more
+//                 of all such excesses than the others together that chance explains it with
+//                 `outnumbers_chance` only (binomial, times the entities)
 //
 // The entity with the largest mean excess is tried first; one that is found is taken out, and the
 // references are learned anew without it. An entity with fewer than
@@ -43,8 +46,12 @@ struct OutlierLimits {
   double recurring_contrast = 4;   // so far above the rest, two iterations are enough
   double recurring_chance = 0.07;  // else: that all of the largest are one entity's by chance
   std::size_t least_iterations = 2;
-  std::size_t least_part = 3;  // iterations, of a stretch that is not all
-  double part_factor = 1.5;    // more spreads are asked of it: it was chosen
+  std::size_t least_part = 3;    // iterations, of a stretch that is not all
+  double part_factor = 1.5;      // more spreads are asked of it: it was chosen
+  double stretch_chance = 1e-3;  // that anybody has such a stretch, were large ones independent
+  // Else: that so many of all large ones are one entity's by chance, over all looks at a job.
+  double outnumbers_chance = 1e-5;
+  double one_size = 0.75;      // of the third largest: the median of those that show
   double single_contrast = 8;  // so far above the rest, one iteration is told, not convicted on
   std::size_t fewest_peers = 2;
   double reference_quantile = 0.5;  // of the peers

@@ -15,6 +15,7 @@ namespace {
 constexpr std::size_t kFewest = 8;       // iterations, for a question that costs rows
 constexpr std::int64_t kStartUp = 3;     // iterations of a job that are passed over
 constexpr std::size_t kFewestShows = 3;  // iterations: spikes alone are not asked about
+constexpr double kMostOfLoss = 0.6;      // of the slow iterations of an episode
 constexpr std::size_t kNewest = 64;      // looked at
 // Values looked at: fewer iterations of a large job, so that a look stays cheap.
 constexpr std::size_t kMostValues = 1 << 18;
@@ -74,9 +75,33 @@ bool IsRecent(const JobView& view, const Peers& peers, const Outlier& outlier,
          (goes_on || outlier.shows < kFewest);
 }
 
+// It came and went before the job became slow, or the job has shown nothing before that would tell
+// what is usual; and most of what is lost since then is lost in its iterations, or in those behind
+// them: nothing began there.
+bool WasSoBefore(const Peers& peers, const Outlier& outlier, const SlowSince& since,
+                 const DiagnosisConfig& config) {
+  const bool has_past = since.first->value >= config.baseline_iterations;
+  std::size_t before = 0;
+  double lost = 0, explained = 0;
+  for (std::size_t i = 0; i < outlier.in.size(); ++i) {
+    const Iteration iteration = peers.iterations[i];
+    if (iteration < *since.first) {
+      before += outlier.in[i] ? 1 : 0;
+      continue;
+    }
+    const auto slow = since.lost.find(iteration);
+    if (slow == since.lost.end()) continue;
+    lost += slow->second;
+    if (outlier.in[i] || (i > 0 && outlier.in[i - 1])) explained += slow->second;
+  }
+  if (outlier.lasting || (has_past && before < kFewestShows)) return false;
+  return explained >= kMostOfLoss * lost;
+}
+
 }  // namespace
 
-std::optional<RowsWanted> LookAtPeers(const JobView& view, const DiagnosisConfig& config) {
+std::optional<RowsWanted> LookAtPeers(const JobView& view, const DiagnosisConfig& config,
+                                      const SlowSince& since) {
   if (view.window.empty() || !view.schedule.empty()) return std::nullopt;
   const std::size_t newest = IterationsOf(view);
   if (newest < kFewest) return std::nullopt;
@@ -86,8 +111,8 @@ std::optional<RowsWanted> LookAtPeers(const JobView& view, const DiagnosisConfig
   const AccountLimits limits;
   const Outliers outliers = OutliersOfRanks(peers, iteration_s, limits);
   const bool any = std::any_of(outliers.found.begin(), outliers.found.end(), [&](const Outlier& o) {
-    return o.shows >= kFewestShows && o.excess >= limits.least_cost * iteration_s &&
-           !IsRecent(view, peers, o, config);
+    if (o.shows < kFewestShows || o.excess < limits.least_cost * iteration_s) return false;
+    return since.first ? WasSoBefore(peers, o, since, config) : !IsRecent(view, peers, o, config);
   });
   if (!any) return std::nullopt;
   return RowsWanted{RanksToAskFor(peers, outliers, config.all_ranks_up_to),

@@ -10,6 +10,7 @@
 #ifndef FATHOM_DIAGNOSIS_WATCH_PEER_LOOK_H_
 #define FATHOM_DIAGNOSIS_WATCH_PEER_LOOK_H_
 
+#include <map>
 #include <optional>
 
 #include "diagnosis/model/config.h"
@@ -18,8 +19,17 @@
 
 namespace fathom::diagnosis {
 
-// The rows that would tell who it is; null: all are alike, or too few iterations are known.
-std::optional<RowsWanted> LookAtPeers(const JobView& view, const DiagnosisConfig& config);
+// Since when the job is slow against its own past, and what each slow iteration since then lost.
+struct SlowSince {
+  std::optional<Iteration> first;  // null: it is not
+  std::map<Iteration, double> lost;  // seconds
+};
+
+// The rows that would tell who it is; null: all are alike, or too few iterations are known. Of a
+// job that is slow against its past only those are told who came and went before it became slow and
+// explain most of what is slow since: such a job is as it always was.
+std::optional<RowsWanted> LookAtPeers(const JobView& view, const DiagnosisConfig& config,
+                                      const SlowSince& since);
 
 }  // namespace fathom::diagnosis
 

@@ -143,6 +143,26 @@ void LookWithin(const JobView& view, const JobSeries& whole, const DiagnosisConf
   out.rise = {std::move(rise)};
 }
 
+// A job whose slow iterations come from somebody who always came and went is not slow against its
+// past: its past is no better.
+void AskPeers(const JobView& view, const DiagnosisConfig& config, Suspicion& out) {
+  SlowSince since;
+  if (out.slow) since.first = out.onset;
+  for (const IrregularIteration& it : out.irregular) {
+    if (!out.slow || it.index < out.onset) continue;
+    since.lost[it.index] = it.duration.Seconds() - out.expected.Seconds();
+  }
+  std::optional<RowsWanted> rows = LookAtPeers(view, config, since);
+  if (!rows) return;
+  out.differs = true;
+  out.rows = *std::move(rows);
+  if (!out.slow) return;
+  out.slow = false;
+  out.onset = Iteration(-1);
+  out.episode = {};
+  out.rise.clear();
+}
+
 }  // namespace
 
 Suspicion Watch(const JobView& view, const DiagnosisConfig& config) {
@@ -153,12 +173,7 @@ Suspicion Watch(const JobView& view, const DiagnosisConfig& config) {
   out.stalled = AnyStalled(view, config);
   LookWithin(view, series, config, out);
   out.past = PastOf(series, out.episode, config);
-  if (!out.slow && !out.stalled) {
-    if (std::optional<RowsWanted> rows = LookAtPeers(view, config)) {
-      out.differs = true;
-      out.rows = *std::move(rows);
-    }
-  }
+  if (!out.stalled) AskPeers(view, config, out);
   if (out.stalled) out.rows = RowsForStall(view, config);
   return out;
 }
