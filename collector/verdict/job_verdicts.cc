@@ -58,6 +58,12 @@ bool Differs(const diagnosis::Verdict& a, const diagnosis::Verdict& b) {
          far(a.cost.gpu_hours, b.cost.gpu_hours);
 }
 
+// What comes in every so many iterations is not over before it was due some times and did not come.
+Nanos TimeToComeBack(const diagnosis::Verdict& verdict, const diagnosis::Suspicion& suspicion) {
+  constexpr std::int64_t kPeriods = 4;
+  return Nanos(kPeriods * verdict.every * suspicion.expected.count);
+}
+
 // It is about what the job takes beyond its episode, which goes on without it.
 bool IsOfRise(const diagnosis::Verdict& verdict, const diagnosis::Suspicion& suspicion) {
   return !suspicion.rise.empty() && verdict.since_iteration >= suspicion.rise.front().onset;
@@ -205,11 +211,13 @@ void JobVerdicts::CloseUnseen(const JobMoment& now, const diagnosis::Suspicion& 
     if (!live.last_seen.known()) live.last_seen = now.mono;
     if (live.missed < kCloseAfter) continue;
     const bool fallen = live.of_rise && suspicion.rise.empty();
-    const bool over = IsHang(live.episode.verdict) ? !suspicion.stalled : !suspicion.slow || fallen;
+    const bool well = !suspicion.slow && !suspicion.differs;
+    const bool over = IsHang(live.episode.verdict) ? !suspicion.stalled : well || fallen;
     const Live* successor = over ? nullptr : Successor(key);
     if (!over && successor == nullptr && KeepUnseen(live, now, changes)) continue;
     // A noisy moment is no change of mind: without a better explanation it is given time.
-    const Nanos gap = over || successor != nullptr ? kCloseGap : kDoubtGap;
+    const Nanos gap = std::max(over || successor != nullptr ? kCloseGap : kDoubtGap,
+                               TimeToComeBack(live.episode.verdict, suspicion));
     if (now.mono - live.last_seen < gap) continue;
     live.episode.superseded = successor != nullptr;
     std::string why = over ? "recovered" : "no longer supported";
@@ -261,7 +269,9 @@ void JobVerdicts::CloseRegular(const JobMoment& now, const diagnosis::Suspicion&
     if (!live.last_seen.known()) live.last_seen = now.mono;
     const bool hang = IsHang(live.episode.verdict) && !live.adopted;
     const Nanos gap = hang || suspicion.settled ? kCloseGap : kRegularGap;
-    const Nanos wait = Unfounded(live, now, suspicion) ? kRegularGap * 12 : gap;
+    const Nanos wait = Unfounded(live, now, suspicion)
+                           ? kRegularGap * 12
+                           : std::max(gap, TimeToComeBack(live.episode.verdict, suspicion));
     if (now.mono - live.last_seen >= wait) over.push_back(key);
   }
   for (const std::string& key : over) {

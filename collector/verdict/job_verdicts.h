@@ -18,7 +18,8 @@
 //                                  slow job's that an earlier collector opened, while the job is
 //                                  slow by the baseline of then
 //   the job is regular (or, for a hang, moves again; or, for slowness, stands; or, for a rise
-//   within an episode, is as slow as before the rise), for kCloseGap or kRegularGap
+//   within an episode, is as slow as before the rise), for kCloseGap or kRegularGap, and of what
+//   comes in every so many iterations until it was due four times and did not come
 //                                  → closed "recovered"
 //   a capture of stacks was made   → updated at once; what it shows is told as long as it stands
 //   job over, job restarted        → closed, saying so

@@ -401,6 +401,20 @@ TEST_F(JobVerdictsTest, ASettledJobClosesItAsRecovered) {
   EXPECT_TRUE(changes[0].second.closed.known());
 }
 
+// Every tenth iteration of 100 ms: it is over when it was due four times and did not come.
+TEST_F(JobVerdictsTest, WhatComesInEveryTenthIterationIsGivenTimeToComeBack) {
+  diagnosis::Verdict verdict = Slow(2);
+  verdict.every = 10;
+  suspicion.slow = false;
+  suspicion.differs = suspicion.settled = true;
+  suspicion.expected = Nanos(100'000'000);
+  Diagnose({verdict});
+  Diagnose({verdict});
+  ASSERT_TRUE(verdicts.HasOpen());
+  EXPECT_TRUE(Quiet(3.5).empty());
+  EXPECT_EQ(Quiet(1).size(), 1u);
+}
+
 TEST_F(JobVerdictsTest, WithoutBeingSettledItTakesLonger) {
   Opened(2);
   EXPECT_TRUE(Quiet(3).empty());
