@@ -21,7 +21,7 @@ namespace fathom::diagnosis {
 
 // Since when the job is slow against its own past, and what each slow iteration since then lost.
 struct SlowSince {
-  std::optional<Iteration> first;  // null: it is not
+  std::optional<Iteration> first;    // null: it is not
   std::map<Iteration, double> lost;  // seconds
 };
 
