@@ -47,7 +47,8 @@ struct ScaleTest : testing::Test {
   Notifier::Counters notices;
   PrometheusExporter exporter{{jobs, registry, ledger, diagnoser, counters, *store,
                                [] { return 0; }, [] { return 0; }, [] { return 0; }, notices,
-                               [] { return Login::Failures(); }, "test"}};
+                               [] { return Login::Failures(); }, "test",
+                               [] { return CaptureTrigger::Counts(); }}};
   Api api{{jobs,
            registry,
            ledger,
