@@ -14,7 +14,7 @@
 namespace fathom::simulate {
 namespace {
 
-constexpr std::size_t kStreamsPerConnection = 16;
+constexpr std::size_t kStreamsPerConnection = 4;  // as many as a collector allows
 constexpr int kMostMessageBytes = 4 << 20;
 constexpr std::uint32_t kProtocol = 1;
 
