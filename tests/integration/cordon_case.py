@@ -24,8 +24,10 @@ class Collector(http.server.ThreadingHTTPServer):
         class Handler(http.server.BaseHTTPRequestHandler):
             def do_GET(self):
                 active = "active=1" in self.path
-                verdicts = [v for v in outer.verdicts if not (active and "until" in v)]
-                body = json.dumps({"verdicts": verdicts} if "/verdicts" in self.path else
+                now = time.time_ns()
+                verdicts = [{**v, "authenticated": True, "seen_unix_ns": now, "updated_unix_ns": now}
+                            for v in outer.verdicts if not (active and "until" in v)]
+                body = json.dumps({"now_unix_ns": now, "verdicts": verdicts} if "/verdicts" in self.path else
                                   {"state": "running", "rank_info": [{"node": v["entity"]["node"]} for v in verdicts]}).encode()
                 self.send_response(200)
                 self.send_header("Content-Length", str(len(body)))
