@@ -2,7 +2,7 @@
 //
 // Made by ledger/accounting (ranks) and ledger/channel_suspects; priced by ledger/sharing; told by
 // ledger/account_verdicts. Units: seconds. Thread-safety: plain values, pure function.
-// Cost: O(iterations).
+// Cost: O(iterations); DateShare O(iterations × occurrences), since each period is tried.
 #ifndef FATHOM_DIAGNOSIS_LEDGER_SUSPECT_H_
 #define FATHOM_DIAGNOSIS_LEDGER_SUSPECT_H_
 

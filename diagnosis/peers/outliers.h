@@ -1,6 +1,7 @@
 // Who of many that do the same takes longer than the rest, all the time or again and again.
 //
-// Used by diagnosis/ledger/account, for the own time of ranks and for the transfers of channels.
+// Used by diagnosis/ledger, for the own time of ranks and for the transfers of channels, and by
+// watch/peer_look.
 //
 // Model: a table of seconds, a row an entity and a column an iteration; entities of one role do the
 // same work, so that while nothing is wrong each is as likely as the next to take longest. What an

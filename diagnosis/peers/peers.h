@@ -1,12 +1,11 @@
 // Which ranks do the same work, and how long each took by itself in every iteration.
 //
-// Used by diagnosis/ledger/account. Model: two ranks have one role if they enter the same ops as
-// often: kind, size and description of the communicator, for messages whether the other end has a
-// higher or a lower number. How many bytes is left out: it is work, which may vary. Without rows
-// the counts by communicator tell what they can.
-// Own time is the iteration without what of it the rank was blocked on communication or waited for
-// a core. Work is what of it can be counted: blocks of threads that its kernels ran, else bytes
-// that it communicated.
+// Used by diagnosis/ledger and watch/peer_look. Model: two ranks have one role if they enter the
+// same ops as often: kind, size and description of the communicator, for messages whether the other
+// end has a higher or a lower number. How many bytes is left out: it is work, which may vary.
+// Without rows the counts by communicator tell what they can. Own time is the iteration without
+// what of it the rank was blocked on communication or waited for a core. Work is what of it can be
+// counted: blocks of threads that its kernels ran, else bytes that it communicated.
 //
 // Units: seconds; work in its own unit, 0 where it is not known. Thread-safety: pure function.
 // Errors: none; what is not known is NaN. Cost: O(rows + ranks × iterations).
