@@ -169,6 +169,7 @@ TEST_F(FathomImporterTest, ARestartedJobIsReadFromItsRestartOn) {
     const std::int64_t mono = (100 + 100 * life) * kSecond;
     v1::RankInfo rank = RankOf(0, 1);
     rank.set_pid(static_cast<std::uint32_t>(100 + life));
+    rank.set_start_time_ticks(static_cast<std::uint64_t>(mono / 10'000'000));  // of 10 ms
     rank.set_started_wall_ns(kBoot + mono);
     add(Message(0, rank), mono);
     BatchShape shape;
