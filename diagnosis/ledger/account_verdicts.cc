@@ -77,9 +77,10 @@ std::string SentenceOnRank(const JobView& view, const Account& account, const Ac
   const Outlier& outlier = accused.outlier;
   const bool all = accused.share.entity.type == EntityType::kHost;
   return absl::StrFormat(
-      "%s %s the job back, %s: %s more %s than %d peers that do the same work (%s against %s); %s.",
-      Subject(view, accused), all ? "hold" : "holds", When(view, accused.share, outlier),
-      Duration(outlier.excess), CauseInWords(accused.share.cause), outlier.peers,
+      "%s %s the job back, %s: %s more %s than %d %s (%s against %s); %s.", Subject(view, accused),
+      all ? "hold" : "holds", When(view, accused.share, outlier), Duration(outlier.excess),
+      CauseInWords(accused.share.cause), outlier.peers,
+      outlier.host_time ? "others" : "peers that do the same work",
       Duration(outlier.usual + outlier.excess), Duration(outlier.usual), Gain(account, accused));
 }
 
@@ -106,6 +107,39 @@ std::string SentenceOnChannel(const JobView& view, const Account& account, const
 }
 
 bool OfChannels(const Accused& accused) { return !accused.where.empty(); }
+
+// What a second of the played iterations is worth in the mean of all that were looked at: of those
+// in which it shows, rows of some are at hand.
+double MeanOfPlayed(const Account& account, const Accused& accused) {
+  if (!InPart(account, accused)) return 1 / static_cast<double>(account.iterations);
+  const auto played = static_cast<double>(std::max<std::size_t>(accused.shows_played, 1));
+  const auto looked = static_cast<double>(accused.outlier.in.size());
+  return static_cast<double>(accused.outlier.shows) / played / looked;
+}
+
+Cost CostOf(const JobView& view, const Account& account, const Accused& accused) {
+  const bool part = InPart(account, accused);
+  const double mean = MeanOfPlayed(account, accused);
+  Cost cost;
+  cost.seconds_per_iteration = accused.loss_share * account.replayed_s * mean;
+  const double with = part ? MedianDuration(view) + cost.seconds_per_iteration
+                           : account.replayed_s / static_cast<double>(account.iterations);
+  cost.slowdown = with / std::max(with - cost.seconds_per_iteration, 1e-9);
+  const std::int64_t looked =
+      part ? static_cast<std::int64_t>(accused.outlier.in.size()) : account.iterations;
+  const std::int64_t all =
+      accused.share.from_start ? std::max(looked, view.iterations_seen) : looked;
+  cost.gpu_hours = accused.share.lost_gpu_s * mean * static_cast<double>(all) / 3600;
+  return cost;
+}
+
+// What shows in a few iterations of many must be worth a look among all of them.
+bool IsWorthALook(const JobView& view, const Account& account, const Accused& accused,
+                  const AccountLimits& limits) {
+  const double least = accused.outlier.host_time ? limits.alone_cost : limits.least_cost;
+  if (accused.loss_share < least) return false;
+  return CostOf(view, account, accused).slowdown - 1 >= limits.least_mean;
+}
 
 Grade GradeOf(const Accused& accused, const AccountLimits& limits) {
   const Outlier& outlier = accused.outlier;
@@ -172,22 +206,6 @@ void Advise(const JobView& view, const Accused& accused, Verdict& verdict) {
   }
 }
 
-Cost CostOf(const JobView& view, const Account& account, const Accused& accused) {
-  const auto count = static_cast<double>(account.iterations);
-  Cost cost;
-  const double lost = accused.loss_share * account.replayed_s;
-  const auto looked = static_cast<double>(accused.outlier.in.size());
-  cost.seconds_per_iteration = lost / (InPart(account, accused) ? looked : count);
-  const double whole = InPart(account, accused) ? MedianDuration(view) : account.replayed_s / count;
-  const double with = InPart(account, accused) ? whole + cost.seconds_per_iteration : whole;
-  cost.slowdown = with / std::max(with - cost.seconds_per_iteration, 1e-9);
-  const double iterations =
-      static_cast<double>(std::max<std::int64_t>(account.iterations, view.iterations_seen));
-  const double all = iterations / count;
-  cost.gpu_hours = accused.share.lost_gpu_s * (accused.share.from_start ? all : 1) / 3600;
-  return cost;
-}
-
 WallNs BeginOf(const JobView& view, Iteration iteration) {
   for (const IterationSummary& it : view.window) {
     if (it.index == iteration) return it.begin;
@@ -239,7 +257,7 @@ std::vector<Verdict> VerdictsOn(const JobView& view, const Accounting& accountin
   if (!accounting.replayed_well || !ExplainsTheLoss(accounting, limits)) return verdicts;
   for (const Accused& accused : accounting.accused) {
     if (accused.share.hidden || accused.common) continue;
-    if (accused.loss_share < limits.least_cost) continue;
+    if (!IsWorthALook(view, accounting.account, accused, limits)) continue;
     verdicts.push_back(VerdictOn(view, accounting.account, accused, limits));
   }
   return verdicts;

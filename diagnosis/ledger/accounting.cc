@@ -26,7 +26,8 @@ constexpr std::size_t kFewestIterations = 2;
 // Longer windows are of live jobs, whose older iterations may have been others.
 constexpr std::size_t kMostIterations = 64;
 
-// The median, over the iterations in which it shows, of what it takes beyond its peers' median.
+// The median, over the iterations in which it shows, of what it takes beyond its peers' median. Of
+// host time all are peers.
 template <typename Part>
 double Beyond(const Peers& peers, const Outlier& outlier, const Part& part) {
   std::vector<double> beyond;
@@ -36,7 +37,8 @@ double Beyond(const Peers& peers, const Outlier& outlier, const Part& part) {
     std::vector<double> others;
     for (std::size_t r = 0; r < peers.ranks.size(); ++r) {
       const OwnPieces& pieces = peers.pieces[r][i];
-      if (r != outlier.entity && peers.role[r] == role && pieces.known) {
+      const bool peer = r != outlier.entity && (outlier.host_time || peers.role[r] == role);
+      if (peer && pieces.known) {
         others.push_back(part(pieces));
       }
     }
@@ -65,7 +67,10 @@ double WorkRatio(const Peers& peers, const Outlier& outlier) {
 
 Cause CauseOfRank(const Accused& accused, const Peers& peers, const AccountLimits& limits) {
   const double least = limits.mostly * accused.outlier.excess;
-  if (accused.outlier.host_time) return accused.gc >= least ? Cause::kGc : Cause::kHostSlow;
+  if (accused.outlier.host_time) {
+    if (accused.gc >= least) return Cause::kGc;
+    return accused.dataloader >= least ? Cause::kDataLoader : Cause::kHostSlow;
+  }
   // The time of a host that computes holds its collections and batches; that of a device does not.
   if (peers.on_device && accused.compute >= least) return Cause::kComputeSlow;
   if (accused.gc >= least) return Cause::kGc;
@@ -82,7 +87,9 @@ Suspect SuspectOf(const JobView& view, const Peers& peers, const Outlier& outlie
   Suspect suspect;
   Accused& accused = suspect.accused;
   accused.outlier = outlier;
-  accused.compute = Beyond(peers, outlier, [](const OwnPieces& p) { return p.compute; });
+  if (!outlier.host_time) {
+    accused.compute = Beyond(peers, outlier, [](const OwnPieces& p) { return p.compute; });
+  }
   accused.gc = Beyond(peers, outlier, [](const OwnPieces& p) { return p.gc; });
   accused.dataloader = Beyond(peers, outlier, [](const OwnPieces& p) { return p.dataloader; });
   accused.work_ratio = WorkRatio(peers, outlier);
@@ -100,6 +107,17 @@ Suspect SuspectOf(const JobView& view, const Peers& peers, const Outlier& outlie
   suspect.ranks = {outlier.entity};
   DateShare(outlier, peers.iterations, share);
   return suspect;
+}
+
+// A live job is looked at after every few iterations: what one look would take for more than chance
+// comes about by chance in the course of a day.
+bool IsChanceLive(const Suspect& suspect, const AccountLimits& limits) {
+  const Outlier& outlier = suspect.accused.outlier;
+  if (outlier.lasting || outlier.single || outlier.chance <= limits.chance_live) return false;
+  const bool far = outlier.excess >= limits.ranks.recurring_contrast * outlier.next;
+  const double most =
+      suspect.accused.share.every > 1 ? limits.chance_live_periodic : limits.chance_live_far;
+  return !far || outlier.chance > most;
 }
 
 // A node all of whose ranks are slow by their hosts, where there are others.
@@ -180,6 +198,16 @@ void FindCommon(const JobView& view, const AccountLimits& limits, std::vector<Su
   }
 }
 
+std::size_t ShowsPlayed(const Outlier& outlier, const Peers& peers,
+                        const std::vector<Iteration>& played) {
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < outlier.in.size(); ++i) {
+    const bool rows = std::find(played.begin(), played.end(), peers.iterations[i]) != played.end();
+    count += outlier.in[i] && rows ? 1 : 0;
+  }
+  return count;
+}
+
 double MeasuredSeconds(const JobView& view, const std::vector<LaneGraph>& stretches) {
   std::set<Iteration> played;
   for (const LaneGraph& graph : stretches) {
@@ -214,9 +242,12 @@ std::optional<Accounting> AccountFor(const JobView& view, const ExecutionGraph& 
   std::vector<Suspect> suspects;
   for (const Outlier& outlier : of_ranks.found) {
     suspects.push_back(SuspectOf(view, peers, outlier, limits));
+    suspects.back().accused.shows_played = ShowsPlayed(outlier, peers, played);
     const Cause cause = suspects.back().accused.share.cause;
     const bool marked = cause == Cause::kGc || cause == Cause::kDataLoader;
-    if (outlier.single && !marked) suspects.pop_back();
+    const bool live = view.iterations_seen > 0;
+    const bool chance = live && IsChanceLive(suspects.back(), limits);
+    if (chance || (outlier.single && !marked)) suspects.pop_back();
   }
   JoinImbalance(suspects);
   FindCommon(view, limits, suspects);

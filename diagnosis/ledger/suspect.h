@@ -25,8 +25,9 @@ struct Accused {
   double work_ratio = 1;  // its work against its peers'
   std::string where;      // of channels: what they have in common, in words
   std::vector<RankId> victims;
-  double loss_share = 0;  // of the iterations: what taking it out wins back
-  bool common = false;    // ranks that work together are slow alike: who is at fault is open
+  double loss_share = 0;         // of the iterations: what taking it out wins back
+  std::size_t shows_played = 0;  // of the iterations in which it shows: rows are at hand, a rank
+  bool common = false;           // ranks that work together are slow alike: who is at fault is open
 };
 
 // An entity, and which rows of the peers and channels are its pieces.

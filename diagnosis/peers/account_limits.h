@@ -19,6 +19,13 @@ struct AccountLimits {
   double sure_ratio = 2;       // the same of one that has one peer, or peers of which half are slow
   double channel_ratio = 1.3;  // of a slow channel's time against that of its family
   double least_cost = 0.02;    // of an iteration: what a verdict must win back
+  double least_mean = 0.01;    // the same over all iterations that were looked at
+  // Of a live job, which is looked at again and again: how likely by chance what comes back may be,
+  // alone, with recurring_contrast, and with that and a period.
+  double chance_live = 1e-5;
+  double chance_live_far = 1e-3;
+  double chance_live_periodic = 0.07;
+  double alone_cost = 0.05;  // of a rank without peers, by what its host spends
   double explains = 0.25;    // of what is lost: less by all accused together, and it lies elsewhere
   double mostly = 0.5;       // of an excess: what it mostly is, and so its cause
   double sure_contrast = 3;  // against the next, for an established verdict

@@ -300,17 +300,18 @@ class Search {
     // A tail of noise has most of its values near any limit; what recurs is of one size.
     if (others == 0 || out.excess < limits_.one_size * third) return false;
     const auto entities = static_cast<double>(others + 1);
-    return entities * BinomialTail(out.shows + large, out.shows, 1 / entities) <=
-           limits_.outnumbers_chance;
+    out.chance = entities * BinomialTail(out.shows + large, out.shows, 1 / entities);
+    return out.chance <= limits_.outnumbers_chance;
   }
 
   bool StandsAlone(double largest, Outlier& out) const {
     out.single = out.shows == 1 && out.excess >= limits_.single_contrast * largest;
     if (out.single) return true;
     if (out.shows < limits_.least_iterations) return false;
-    if (out.excess >= limits_.recurring_contrast * largest) return true;
     const double entities = static_cast<double>(std::max<std::size_t>(excess_.size(), 2));
-    return std::pow(entities, 1 - static_cast<double>(out.shows)) <= limits_.recurring_chance;
+    out.chance = std::pow(entities, 1 - static_cast<double>(out.shows));
+    if (out.excess >= limits_.recurring_contrast * largest) return true;
+    return out.chance <= limits_.recurring_chance;
   }
 
   void Mark(std::size_t e, double limit, const Part& part, Outlier& out) const {

@@ -67,14 +67,15 @@ struct OutlierTable {
 
 struct Outlier {
   std::size_t entity = 0;
-  bool lasting = false;             // else it recurs
-  bool single = false;              // in one iteration only
-  bool host_time = false;           // of host time alone (peers/rank_outliers), which is set there
-  double excess = 0;                // of the iterations in which it shows: the median; seconds
-  double next = 0;                  // the largest of the same of an entity that is not found
-  double usual = 0;                 // what the others of its role take, the median
-  std::size_t shows = 0;            // iterations
-  std::size_t iterations = 0;       // in which it could be compared
+  bool lasting = false;        // else it recurs
+  bool single = false;         // in one iteration only
+  bool host_time = false;      // of host time alone (peers/rank_outliers), which is set there
+  double chance = 0;           // of what recurs: that all the largest are one entity's by chance
+  double excess = 0;           // of the iterations in which it shows: the median; seconds
+  double next = 0;             // the largest of the same of an entity that is not found
+  double usual = 0;            // what the others of its role take, the median
+  std::size_t shows = 0;       // iterations
+  std::size_t iterations = 0;  // in which it could be compared
   std::size_t first = 0, last = 0;  // the stretch that it lasts; all, where it recurs
   std::size_t peers = 0;
   std::vector<bool> in;  // by iteration: it shows

@@ -21,6 +21,13 @@ bool ComputeKnown(const Peers& peers) {
   });
 }
 
+// On a CPU what computes holds the collections; a device knows nothing of them.
+double OverheadOf(const OwnPieces& pieces, bool on_device) {
+  const double marked = pieces.dataloader + (on_device ? pieces.gc : 0);
+  const double host = std::max(0.0, pieces.own - pieces.compute - marked);
+  return host + pieces.gc + pieces.dataloader;
+}
+
 OutlierTable HostTimes(const Peers& peers, double iteration_s) {
   OutlierTable table;
   table.iteration_s = iteration_s;
@@ -28,8 +35,7 @@ OutlierTable HostTimes(const Peers& peers, double iteration_s) {
   for (const auto& pieces : peers.pieces) {
     std::vector<double>& row = table.seconds.emplace_back();
     for (const OwnPieces& each : pieces) {
-      const double host = std::max(0.0, each.own - each.compute - each.dataloader);
-      row.push_back(each.known ? host : std::nan(""));
+      row.push_back(each.known ? OverheadOf(each, peers.on_device) : std::nan(""));
     }
   }
   return table;

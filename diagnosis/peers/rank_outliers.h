@@ -3,9 +3,9 @@
 // Used by ledger/accounting and, on summaries alone, by watch/peer_look.
 //
 // Model: own times by role (peers/outliers). A rank of a role of one or two has nobody to be
-// compared with in what it computes, for stages may differ by design; but time in which its host
-// neither computed, nor waited for others, nor for a batch is no stage's work: of that all ranks
-// are peers.
+// compared with in what it computes, for stages may differ by design; but what its host spends on
+// collections of garbage, on awaiting its batch, or on neither computing nor waiting for others is
+// no stage's work: of that all ranks are peers.
 //
 // Units: seconds. Thread-safety: pure functions. Errors: none. Cost: that of FindOutliers(), twice.
 #ifndef FATHOM_DIAGNOSIS_PEERS_RANK_OUTLIERS_H_

@@ -103,6 +103,43 @@ TEST(AccountingTest, HealthyJobsConvictNobody) {
   EXPECT_EQ(convicted, 0u);
 }
 
+// Stages of a pipeline compute what they are given; what their hosts spend on garbage, on their
+// batches or asleep is no stage's work.
+TEST(AccountingTest, AStageIsNamedByWhatItsHostSpends) {
+  const std::pair<FaultKind, Cause> faults[] = {{FaultKind::kGc, Cause::kGc},
+                                                {FaultKind::kDataLoader, Cause::kDataLoader},
+                                                {FaultKind::kSleep, Cause::kHostSlow}};
+  for (const auto& [kind, cause] : faults) {
+    for (std::uint32_t rank = 0; rank < 4; ++rank) {
+      JobSpec spec = Spec(JobType::kPipeline, 4, 8, 7 + rank);
+      spec.faults = {{kind, rank, 0, 1, 1 << 30, 60}};
+      const JobView view = PlayJob(spec);
+      const auto accounting = AccountOf(view);
+      ASSERT_TRUE(accounting);
+      const std::vector<Verdict> verdicts = VerdictsOn(view, *accounting);
+      ASSERT_EQ(verdicts.size(), 1u) << rank << " of cause " << static_cast<int>(cause);
+      EXPECT_EQ(verdicts[0].entity.ranks, std::vector<RankId>{RankId(rank)});
+      EXPECT_EQ(verdicts[0].cause, cause) << rank;
+    }
+  }
+}
+
+std::size_t VerdictsLive(int every, int last, bool live) {
+  JobSpec spec = Spec(JobType::kDdp, 4, 60, 11);
+  spec.preempt_rate = 0;
+  spec.faults = {{FaultKind::kSleep, 2, 0, every, last, 40}};
+  JobView view = PlayJob(spec);
+  view.iterations_seen = live ? 60 : 0;
+  const auto accounting = AccountOf(view);
+  return accounting ? VerdictsOn(view, *accounting).size() : 0;
+}
+
+TEST(AccountingTest, WhatComesAndGoesLiveMustBeMoreThanChance) {
+  EXPECT_EQ(VerdictsLive(20, 1 << 30, true), 1u) << "three times, far above all, with a period";
+  EXPECT_EQ(VerdictsLive(2, 3, false), 1u) << "twice, far above all, in one look";
+  EXPECT_EQ(VerdictsLive(2, 3, true), 0u) << "twice, in one look of hundreds";
+}
+
 TEST(AccountingTest, OneIterationIsNoAccount) {
   EXPECT_FALSE(AccountOf(PlayJob(Spec(JobType::kDdp, 4, 1, 1))));
   EXPECT_FALSE(AccountOf(JobView()));
