@@ -75,11 +75,12 @@ Response Api::Page(const Request& request) {
 }
 
 Response Api::Ready() const {
-  const std::string degraded = parts_.store.degraded();
   const bool ready = parts_.ready();
   JsonWriter json;
   json.BeginObject().Field("ready", ready).Key("degraded").BeginArray();
-  if (!degraded.empty()) json.Value(degraded);
+  for (const std::string& why : {parts_.store.degraded(), parts_.journal_failing()}) {
+    if (!why.empty()) json.Value(why);
+  }
   json.EndArray().EndObject();
   Response response = Response::Json(json.Take());
   // A store in memory does not keep the collector from doing its work: ready, but it tells.

@@ -57,6 +57,8 @@ class Api {
     // Switches sources of a job's tracers, and reads stacks of its ranks. Empty: not offered.
     std::function<absl::Status(JobState&, const SwitchWish&)> trace{};
     std::function<absl::Status(JobState&, const std::vector<RankId>&)> stacks{};
+    // Why what agents tell is not written to the journal; empty: it is, or there is none.
+    std::function<std::string()> journal_failing = [] { return std::string(); };
   };
 
   explicit Api(Parts parts) : parts_(std::move(parts)) {}

@@ -26,7 +26,10 @@ namespace fathom::collector {
 struct CollectorConfig {
   std::string grpc = "127.0.0.1:7071";
   std::string http = "127.0.0.1:7070";
-  std::string store;  // empty: the default place
+  std::string store;               // empty: the default place
+  std::string journal;             // folder; empty: beside the store's file; "off": none
+  std::int64_t journal_mib = 256;  // on the disk
+  double journal_days = 7;
   std::string log_level = "info";
   std::string log_format = "text";
   bool insecure = false;
@@ -64,6 +67,7 @@ class FinalizedCollectorConfig {
   const CollectorConfig* operator->() const { return &config_; }
   const std::vector<std::string>& allowed_hosts() const { return allowed_hosts_; }
   const std::vector<Receiver>& receivers() const { return receivers_; }
+  const std::string& journal_folder() const { return journal_folder_; }  // empty: no journal
 
  private:
   friend absl::StatusOr<FinalizedCollectorConfig> Finalize(CollectorConfig config);
@@ -72,6 +76,7 @@ class FinalizedCollectorConfig {
   CollectorConfig config_;
   std::vector<std::string> allowed_hosts_;
   std::vector<Receiver> receivers_;
+  std::string journal_folder_;
 };
 
 // Checks addresses, ranges, that tokens and the files of TLS can be read, and that nothing but

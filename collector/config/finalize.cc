@@ -29,6 +29,12 @@ std::string DefaultStore() {
   return absl::StrCat(home, "/.local/state/fathom/fathom.db");
 }
 
+std::string JournalFolder(const CollectorConfig& config) {
+  if (config.journal == "off") return "";
+  if (!config.journal.empty() || config.store == ":memory:") return config.journal;
+  return absl::StrCat(config.store, ".journal");
+}
+
 // People's tokens go to fathom-cordon then.
 absl::Status CheckChanges(const CollectorConfig& c) {
   if (!c.cordon_changes) return absl::OkStatus();
@@ -57,6 +63,8 @@ absl::Status Check(const CollectorConfig& c) {
                      "tls_cert, tls_key and tokens"),
         service::CheckLog(c.log_level, c.log_format),
         CheckChanges(c),
+        CheckRange("journal_mib", static_cast<double>(c.journal_mib), 16, 1 << 20),
+        CheckRange("journal_days", c.journal_days, 0.01, 3650),
         CheckRange("max_jobs", static_cast<double>(c.max_jobs), 1, 10'000),
         CheckRange("max_ranks", static_cast<double>(c.max_ranks), 1, 1'000'000),
         CheckRange("max_agents", static_cast<double>(c.max_agents), 1, 100'000),
@@ -91,6 +99,7 @@ absl::StatusOr<FinalizedCollectorConfig> Finalize(CollectorConfig config) {
   auto receivers = ReadReceivers(config.notify, config.notify_key_file);
   if (!receivers.ok()) return receivers.status();
   finalized.receivers_ = *std::move(receivers);
+  finalized.journal_folder_ = JournalFolder(config);
   finalized.config_ = std::move(config);
   return finalized;
 }

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "collector/admission/limits.h"
 #include "collector/ingest/validate.h"
+#include "collector/journal/journal.h"
 #include "fathom/v1/agent.pb.h"
 
 namespace fathom::collector {
@@ -82,11 +83,11 @@ Rejection AgentSession::Take(const v1::AgentMessage& message) {
     case v1::AgentMessage::kRank:
       return TakeRank(message.rank());
     case v1::AgentMessage::kGroup:
-      return TakeForJob(message.group());
+      return KeptIfTaken(message, TakeForJob(message.group()));
     case v1::AgentMessage::kGone:
-      return TakeForJob(message.gone());
+      return KeptIfTaken(message, TakeForJob(message.gone()));
     case v1::AgentMessage::kSummary:
-      return TakeSummary(message.summary());
+      return TakeSummary(message);
     case v1::AgentMessage::kHealth:
       return TakeHealth(message.health());
     case v1::AgentMessage::kCounters:
@@ -115,6 +116,16 @@ Rejection AgentSession::Take(const v1::AgentMessage& message) {
 void AgentSession::Took(const std::string& name, JobState* job) {
   if (!authenticated_ && job != nullptr) job->HeardFromAnybody();
   context_.on_change(name);
+}
+
+void AgentSession::Keep(const v1::AgentMessage& message, bool anew, std::int64_t newest) {
+  if (context_.journal == nullptr) return;
+  journaled_ = context_.journal->Append({node_, boot_id_, authenticated_, anew}, message, newest);
+}
+
+Rejection AgentSession::KeptIfTaken(const v1::AgentMessage& message, Rejection rejected) {
+  if (!rejected) Keep(message, false, -1);
+  return rejected;
 }
 
 template <typename Message>
@@ -170,18 +181,26 @@ Rejection AgentSession::TakeRank(const v1::RankInfo& info) {
     TellFull(info, "max_ranks or max_agent_ranks");
   }
   NoteForeign(info, result.rejected);
-  if (!result.rejected) Took(info.job(), job.get());
-  return result.rejected;
+  if (result.rejected) return result.rejected;
+  Took(info.job(), job.get());
+  v1::AgentMessage message;
+  *message.mutable_rank() = info;
+  Keep(message, result.restarted, -1);
+  return std::nullopt;
 }
 
-Rejection AgentSession::TakeSummary(const v1::SummaryBatch& batch) {
+Rejection AgentSession::TakeSummary(const v1::AgentMessage& message) {
+  const v1::SummaryBatch& batch = message.summary();
   const auto job = context_.jobs.Find(batch.job());
   if (job == nullptr) return RejectReason::kUnknownRank;
   const auto result = job->Apply(batch, node_);
   context_.counters.summary_rows += static_cast<std::uint64_t>(result.rows);
   context_.counters.repeated_rows += static_cast<std::uint64_t>(result.repeats);
   context_.counters.late_rows += static_cast<std::uint64_t>(result.too_old);
-  if (result.rows > 0) Took(batch.job(), job.get());
+  if (result.rows > 0) {
+    Took(batch.job(), job.get());
+    Keep(message, false, result.newest);
+  }
   if (result.rejected) AnnounceAgain(batch.job(), batch.rank());
   return result.rejected;
 }

@@ -36,6 +36,8 @@ class SummaryBatch;
 
 namespace fathom::collector {
 
+class Journal;
+
 inline constexpr std::uint32_t kProtocolVersion = 1;
 
 struct IngestContext {
@@ -49,6 +51,8 @@ struct IngestContext {
   std::function<void(const std::string& what)> on_refused = {};
   // Takes in captures of stacks. Null: nobody asks for any.
   CaptureRequests* captures = nullptr;
+  // Keeps what is taken in. Null: memory alone does, and acknowledged means taken in.
+  Journal* journal = nullptr;
 };
 
 class AgentSession {
@@ -69,15 +73,19 @@ class AgentSession {
 
   Outcome OnMessage(const v1::AgentMessage& message);
   std::uint64_t acknowledged() const { return acknowledged_; }  // highest number taken in
-  const std::string& node() const { return node_; }             // empty before Hello
+  // Once this record of the journal is durable, all of that is.
+  std::uint64_t journaled() const { return journaled_; }
+  const std::string& node() const { return node_; }  // empty before Hello
 
  private:
   Outcome Greet(const v1::AgentMessage& message);
   Rejection Take(const v1::AgentMessage& message);
   Rejection TakeCapture(const v1::CaptureReply& reply);
   Rejection TakeRank(const v1::RankInfo& info);
-  Rejection TakeSummary(const v1::SummaryBatch& batch);
+  Rejection TakeSummary(const v1::AgentMessage& message);
   Rejection TakeHealth(const v1::HealthBatch& batch);
+  void Keep(const v1::AgentMessage& message, bool anew, std::int64_t newest);
+  Rejection KeptIfTaken(const v1::AgentMessage& message, Rejection rejected);
   // Something of the job came in.
   void Took(const std::string& name, JobState* job);
   template <typename Message>
@@ -95,6 +103,7 @@ class AgentSession {
   std::string node_, boot_id_;
   bool authenticated_ = false;
   std::uint64_t acknowledged_ = 0;
+  std::uint64_t journaled_ = 0;
   int malformed_ = 0;
   bool refused_ = false;    // an announcement, for want of room
   bool told_full_ = false;  // that a bound refused a rank

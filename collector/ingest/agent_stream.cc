@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "collector/admission/limits.h"
+#include "collector/journal/journal.h"
 
 namespace fathom::collector {
 
@@ -41,6 +42,11 @@ bool AgentStream::Outbox::SendCapture(const v1::CaptureRequest& request) {
   return Pass(std::move(message));
 }
 
+void AgentStream::Outbox::Committed() {
+  const std::lock_guard lock(mutex_);
+  if (stream_ != nullptr) stream_->Committed();
+}
+
 void AgentStream::Outbox::Detach() {
   const std::lock_guard lock(mutex_);
   stream_ = nullptr;
@@ -49,6 +55,7 @@ void AgentStream::Outbox::Detach() {
 AgentStream::AgentStream(std::uint64_t id, IngestContext& context, Witness witness,
                          std::string version, AgentStreams& streams)
     : outbox_(std::make_shared<Outbox>(this)),
+      journal_(context.journal),
       session_(id, context, outbox_, std::move(witness)),
       version_(std::move(version)),
       streams_(streams) {
@@ -108,7 +115,8 @@ void AgentStream::OnReadDone(bool ok) {
   if (outcome.greet) Greet(outcome.refused);
   {
     const std::lock_guard lock(mutex_);
-    to_acknowledge_ = session_.acknowledged();
+    taken_ = {session_.acknowledged(), session_.journaled()};
+    AwaitLocked();
     greeted_ = true;
     if (outcome.close) {
       const std::string why = outcome.refused.empty() ? "too many bad messages" : outcome.refused;
@@ -127,6 +135,25 @@ bool AgentStream::Queue(v1::CollectorMessage message) {
   queue_.push_back(std::move(message));
   WriteNextLocked();
   return true;
+}
+
+void AgentStream::AwaitLocked() {
+  while (!awaits_ && to_acknowledge_ != taken_.number) {
+    awaited_ = taken_;
+    awaits_ = journal_ != nullptr &&
+              journal_->WhenDurable(awaited_.record, [outbox = std::weak_ptr<Outbox>(outbox_)] {
+                if (const auto held = outbox.lock()) held->Committed();
+              });
+    if (!awaits_) to_acknowledge_ = awaited_.number;
+  }
+}
+
+void AgentStream::Committed() {
+  const std::lock_guard lock(mutex_);
+  awaits_ = false;
+  to_acknowledge_ = awaited_.number;
+  AwaitLocked();
+  WriteNextLocked();
 }
 
 void AgentStream::WriteNextLocked() {

@@ -1,4 +1,5 @@
 // One agent's gRPC stream: reads feed an AgentSession, writes carry acknowledgements and requests.
+// What was taken in is acknowledged once the journal, if there is one, has it on the disk.
 //
 // Made by AgentService for each call, deletes itself when gRPC says it is done. Included by
 // agent_service.cc only (gRPC headers).
@@ -65,6 +66,7 @@ class AgentStream final : public grpc::ServerBidiReactor<v1::AgentMessage, v1::C
     bool SendTrace(const v1::TraceOrder& order) override;
     bool SendStacks(const v1::StackRequest& request) override;
     bool SendCapture(const v1::CaptureRequest& request) override;
+    void Committed();  // what the stream awaits is on the disk
     void Detach();
 
    private:
@@ -74,13 +76,21 @@ class AgentStream final : public grpc::ServerBidiReactor<v1::AgentMessage, v1::C
     AgentStream* stream_;
   };
 
+  // What may be acknowledged once that record of the journal is durable.
+  struct Taken {
+    std::uint64_t number = 0, record = 0;
+  };
+
   bool Queue(v1::CollectorMessage message);
-  void WriteNextLocked();  // Requires: mutex_ is held
+  void Committed();
+  void AwaitLocked();  // Requires, as all that end so: mutex_ is held
+  void WriteNextLocked();
   void FinishLocked(const grpc::Status& status);
   void Greet(const std::string& refused);
 
   const std::shared_ptr<Outbox> outbox_;
-  AgentSession session_;  // reads only
+  Journal* const journal_;  // null: what is taken in is acknowledged
+  AgentSession session_;    // reads only
   const std::string version_;
   AgentStreams& streams_;
   const std::chrono::steady_clock::time_point born_ = std::chrono::steady_clock::now();
@@ -89,6 +99,9 @@ class AgentStream final : public grpc::ServerBidiReactor<v1::AgentMessage, v1::C
   std::mutex mutex_;  // guards everything below
   v1::CollectorMessage out_;
   std::deque<v1::CollectorMessage> queue_;
+  Taken taken_;          // of all that was read
+  Taken awaited_;        // of it, what the journal writes now
+  bool awaits_ = false;  // its word on that
   std::uint64_t to_acknowledge_ = 0;
   std::uint64_t acknowledged_ = 0;
   bool greeted_ = false;

@@ -166,6 +166,19 @@ void WriteCaptures(const CaptureTrigger::Counts& counts, MetricPage& page) {
   functions.Set(Number(counts.open), {{"result", "open"}});
 }
 
+void WriteJournal(const JournalCounters& counters, MetricPage& page) {
+  page.Gauge("fathom_journal_bytes", "Of what agents told, on the disk.")
+      .Set(Number(counters.bytes));
+  page.Counter("fathom_journal_records_total", "Messages of agents that are on the disk.")
+      .Set(Number(counters.records));
+  page.Counter("fathom_journal_write_errors_total", "Writes to the journal that failed.")
+      .Set(Number(counters.write_errors));
+  auto lost = page.Counter("fathom_journal_lost_total", "What the journal does not hold, by why.");
+  lost.Set(Number(counters.damaged), {{"reason", "damaged"}});
+  lost.Set(Number(counters.given_up), {{"reason", "given_up"}});
+  lost.Set(Number(counters.pushed_out), {{"reason", "pushed_out"}});
+}
+
 }  // namespace
 
 std::string PrometheusExporter::Scrape() const {
@@ -185,6 +198,7 @@ std::string PrometheusExporter::Scrape() const {
       .Set(Number(sources_.store.unwritten()));
   page.Counter("fathom_store_errors_total", "Writes to the store that failed.")
       .Set(Number(sources_.store.errors()));
+  WriteJournal(sources_.journal(), page);
   auto notices = page.Counter("fathom_notices_total", "Notices of verdicts, by what came of them.");
   notices.Set(Number(sources_.notices.sent), {{"result", "sent"}});
   notices.Set(Number(sources_.notices.failed), {{"result", "failed"}});

@@ -19,6 +19,7 @@
 #include "collector/evaluate/diagnoser.h"
 #include "collector/http/login.h"
 #include "collector/job/state/job_table.h"
+#include "collector/journal/journal.h"
 #include "collector/notify/notifier.h"
 #include "collector/store/store.h"
 #include "collector/verdict/verdict_ledger.h"
@@ -45,6 +46,7 @@ class PrometheusExporter {
     std::function<Login::Failures()> login_failures;
     std::string version;
     std::function<CaptureTrigger::Counts()> captures;
+    std::function<JournalCounters()> journal;
   };
 
   explicit PrometheusExporter(Sources sources) : sources_(std::move(sources)) {}

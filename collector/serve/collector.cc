@@ -1,5 +1,6 @@
 #include "collector/serve/collector.h"
 
+#include <absl/strings/str_cat.h>
 #include <spdlog/spdlog.h>
 
 #include <atomic>
@@ -19,6 +20,8 @@
 #include "collector/http/event_hub.h"
 #include "collector/http/login.h"
 #include "collector/ingest/agent_service.h"
+#include "collector/ingest/journal_replay.h"
+#include "collector/journal/journal.h"
 #include "collector/metrics/prometheus_exporter.h"
 #include "collector/net/curl_transport.h"
 #include "collector/notify/notifier.h"
@@ -38,6 +41,8 @@ struct Collector::Parts {
   ~Parts();
 
   absl::Status Listen(const FinalizedCollectorConfig& config);
+  void OpenJournal(const FinalizedCollectorConfig& config);
+  std::string JournalFailing() const;
   void OnVerdict(VerdictChange change, const Episode& episode);
   void AdoptLate(Episode episode);
   void OnLooked(const JobState& job);
@@ -52,6 +57,8 @@ struct Collector::Parts {
   std::unique_ptr<Login> login;
   std::unique_ptr<Store> store;
   JobTable jobs;
+  std::unique_ptr<Journal> journal;  // null: there is none
+  std::string journal_unopened;      // why, where there is to be one
   SessionRegistry registry;
   IngestCounters counters;
   RowRequests requests;
@@ -135,7 +142,9 @@ Collector::Parts::Parts(const FinalizedCollectorConfig& config, DiagnosisFunctio
            [this](JobState& job, const SwitchWish& wish) { return traces.Switch(job, wish); },
            [this](JobState& job, const std::vector<RankId>& ranks) {
              return traces.ReadStacks(job, ranks);
-           }}) {
+           },
+           [this] { return JournalFailing(); }}) {
+  OpenJournal(config);
   for (const Episode& open : store->Verdicts("", true, Store::kMaxVerdicts)) {
     ledger.Adopt(open);
     // Who has heard of it does not hear of it again.
@@ -173,7 +182,37 @@ PrometheusExporter::Sources Collector::Parts::Sources() {
           notifier.counters(),
           [this] { return login->failures(); },
           kVersion,
-          [this] { return trigger.counts(); }};
+          [this] { return trigger.counts(); },
+          [this] { return journal ? journal->counters() : JournalCounters(); }};
+}
+
+// Without its folder the collector goes on, as it does without its store.
+void Collector::Parts::OpenJournal(const FinalizedCollectorConfig& config) {
+  if (config.journal_folder().empty()) return;
+  auto opened = Journal::Open({.folder = config.journal_folder(),
+                               .max_bytes = static_cast<std::uint64_t>(config->journal_mib) << 20,
+                               .max_age = Nanos::FromSeconds(config->journal_days * 24 * 3600)},
+                              clock);
+  if (!opened.ok()) {
+    journal_unopened = absl::StrCat("journal: ", opened.status().message(),
+                                    "; what agents tell is acknowledged from memory");
+    return;
+  }
+  journal = *std::move(opened);
+  const MonoNs begin = clock.Mono();
+  const Replayed replayed = ReplayJournal(*journal, jobs);
+  ingest.journal = journal.get();
+  if (replayed.messages == 0) return;
+  spdlog::info(
+      "journal: {} messages of an earlier collector read in {:.1f} s, {} jobs run; {} were not "
+      "taken",
+      replayed.messages, (clock.Mono() - begin).Seconds(), jobs.All().size(), replayed.refused);
+}
+
+std::string Collector::Parts::JournalFailing() const {
+  if (!journal) return journal_unopened;
+  const std::string why = journal->failing();
+  return why.empty() ? why : absl::StrCat("journal: ", why);
 }
 
 // One question at a time: a page that asks again waits for the answers to the first.
@@ -257,6 +296,7 @@ void Collector::Parts::OnEnded(const JobState& job) {
   const absl::Status saved = store->Save({f.name, f.ranks, f.world_size, f.nodes, f.started,
                                           f.last_seen, f.iteration + 1, api.ReportOf(job)});
   if (!saved.ok()) spdlog::warn("{}", std::string(saved.message()));
+  if (journal) journal->Concluded(f.name);
   spdlog::info("job {} ended after iteration {}", f.name, f.iteration);
 }
 
@@ -288,6 +328,10 @@ bool Collector::Turned() {
 
 int Collector::grpc_port() const { return parts_->grpc->port(); }
 int Collector::http_port() const { return parts_->http->port(); }
-std::string Collector::degraded() const { return parts_->store->degraded(); }
+
+std::string Collector::degraded() const {
+  const std::string store = parts_->store->degraded(), journal = parts_->JournalFailing();
+  return absl::StrCat(store, store.empty() || journal.empty() ? "" : "; ", journal);
+}
 
 }  // namespace fathom::collector

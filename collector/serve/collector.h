@@ -2,7 +2,7 @@
 //
 // Made by main and by tests.
 //
-//   store ─ jobs, agents ─ verdicts ─ diagnoser ─ API, events, metrics ─ gRPC ─ HTTP
+//   store ─ jobs, journal, agents ─ verdicts ─ diagnoser ─ API, events, metrics ─ gRPC ─ HTTP
 //
 // Start: what others depend on first; the ready line may be printed once Start has returned. Stop
 // (the destructor): events, HTTP, gRPC (≤ 2 s), diagnoser, then the parts.
@@ -41,7 +41,8 @@ class Collector {
 
   int grpc_port() const;
   int http_port() const;
-  std::string degraded() const;  // why the store is not in its file; empty: all is well
+  // Why the store is not in its file, or there is no journal; empty: all is well.
+  std::string degraded() const;
 
  private:
   struct Parts;

@@ -85,6 +85,11 @@ void JobState::HeardFromAnybody() {
   heard_from_anybody_ = true;
 }
 
+void JobState::HeardAt(WallNs when) {
+  const std::lock_guard lock(mutex_);
+  last_seen_ = when;
+}
+
 JobState::RankResult JobState::Apply(const v1::RankInfo& info, std::string_view node,
                                      std::size_t room, std::string_view boot_id) {
   const std::lock_guard lock(mutex_);
@@ -135,7 +140,7 @@ JobState::SummaryResult JobState::Apply(const v1::SummaryBatch& batch, std::stri
   for (const Nanos d : window_.TakeCompleted(false)) histogram_.Observe(d);
   last_seen_ = clock_.Wall();
   last_seen_mono_ = clock_.Mono();
-  return {added.rejected, added.rows, added.repeats, added.too_old};
+  return {added.rejected, added.rows, added.repeats, added.too_old, window_.newest()};
 }
 
 void JobState::AddRankRows(const v1::RankRows& reply, const RowsAsk& ask, std::size_t& taken) {

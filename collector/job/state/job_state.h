@@ -95,6 +95,7 @@ class JobState {
   struct SummaryResult {
     Rejection rejected;
     int rows = 0, repeats = 0, too_old = 0;
+    std::int64_t newest = -1;  // iteration of the job
   };
   struct RankResult {
     Rejection rejected;
@@ -117,6 +118,8 @@ class JobState {
   Rejection Apply(const v1::StackReply& reply, std::string_view node);
   // Something of it came from an agent of which nobody knows whose it is.
   void HeardFromAnybody();
+  // What was applied last an earlier collector heard then.
+  void HeardAt(WallNs when);
   // Rows of a reply to `ask`; ranks that were not asked for are ignored. Rows taken in.
   std::size_t AddRows(const v1::RowsReply& reply, const RowsAsk& ask);
 

@@ -19,6 +19,12 @@ std::shared_ptr<JobState> JobTable::FindOrAdd(const std::string& name, const std
   return jobs_.emplace(name, std::make_shared<JobState>(name, clock_, node)).first->second;
 }
 
+void JobTable::Forget(std::string_view name) {
+  const std::lock_guard lock(mutex_);
+  const auto at = jobs_.find(name);
+  if (at != jobs_.end()) jobs_.erase(at);
+}
+
 std::size_t JobTable::JobsBegunBy(const std::string& node) const {
   if (node.empty()) return 0;
   return static_cast<std::size_t>(std::count_if(jobs_.begin(), jobs_.end(), [&](const auto& each) {

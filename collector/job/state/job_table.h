@@ -38,6 +38,7 @@ class JobTable {
   std::shared_ptr<JobState> Find(std::string_view name) const;
   // Nothing when full of running jobs, or of those that `node` began.
   std::shared_ptr<JobState> FindOrAdd(const std::string& name, const std::string& node = {});
+  void Forget(std::string_view name);
   std::vector<std::shared_ptr<JobState>> All() const;  // by name
   // Ranks that may still be added for `node`. Where there is no room left, ended jobs are forgotten
   // for it, the oldest first.

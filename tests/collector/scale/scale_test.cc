@@ -48,7 +48,8 @@ struct ScaleTest : testing::Test {
   PrometheusExporter exporter{{jobs, registry, ledger, diagnoser, counters, *store,
                                [] { return 0; }, [] { return 0; }, [] { return 0; }, notices,
                                [] { return Login::Failures(); }, "test",
-                               [] { return CaptureTrigger::Counts(); }}};
+                               [] { return CaptureTrigger::Counts(); },
+                               [] { return JournalCounters(); }}};
   Api api{{jobs,
            registry,
            ledger,

@@ -160,6 +160,36 @@ TEST_F(ProcessTest, AVerdictSurvivesKill9) {
   EXPECT_THAT(HttpGet(again.http_port(), "/api/v1/verdicts?active=1").body, HasSubstr(id));
 }
 
+// What was acknowledged is there again before any agent has come back.
+TEST_F(ProcessTest, WhatWasAcknowledgedSurvivesKill9) {
+  std::string before;
+  {
+    ChildProcess collector(Arguments());
+    ASSERT_TRUE(collector.WaitReady());
+    FakeAgent agent(collector.grpc_port(), "n0");
+    agent.Hello();
+    for (std::uint32_t r = 0; r < 4; ++r) {
+      agent.Send(Message(0, RankOf(r, 4)));
+      agent.Send(Message(0, GroupOf(r, 4)));
+      BatchShape shape;
+      shape.rank = r;
+      shape.count = 200;
+      shape.duration_us = 100'000 + r;
+      agent.Send(Message(0, Batch(shape)));
+    }
+    ASSERT_TRUE(agent.WaitAcknowledged());
+    before = HttpGet(collector.http_port(), "/api/v1/jobs/train/iterations?limit=2000").body;
+    collector.Signal(SIGKILL);
+    EXPECT_EQ(collector.Wait(), 128 + SIGKILL);
+  }
+  ASSERT_THAT(before, HasSubstr("199"));
+  ChildProcess again(Arguments());
+  ASSERT_TRUE(again.WaitReady());
+  EXPECT_EQ(HttpGet(again.http_port(), "/api/v1/jobs/train/iterations?limit=2000").body, before);
+  EXPECT_THAT(HttpGet(again.http_port(), "/api/v1/jobs").body,
+              AllOf(HasSubstr("\"iteration\":199"), HasSubstr("\"ranks\":4")));
+}
+
 TEST_F(ProcessTest, ADamagedStoreIsNamedAndWorkGoesOn) {
   fs::create_directories(folder);
   std::ofstream(store) << std::string(8192, 'x');
