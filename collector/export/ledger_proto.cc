@@ -18,7 +18,7 @@ void Put(const diagnosis::AccountShare& share, v1::Ledger::Share& out) {
   out.set_hidden(share.hidden);
   v1::Since& since = *out.mutable_since();
   if (!share.from_start) since.set_iteration(share.since.value);
-  out.set_every(share.every);
+  out.set_every(static_cast<std::int32_t>(share.every));
   out.set_until(share.until.value);
 }
 

@@ -189,7 +189,7 @@ void ToProto(const Episode& episode, v1::Verdict& out) {
   PutNames(verdict, out);
   ToProto(verdict.entity, *out.mutable_entity());
   if (!verdict.from_start) out.mutable_since()->set_iteration(verdict.since_iteration.value);
-  out.set_every(verdict.every);
+  out.set_every(static_cast<std::int32_t>(verdict.every));
   out.mutable_since()->set_time_unix_ns(verdict.since_time.ns);
   if (!episode.open()) {
     out.mutable_until()->set_iteration(episode.until_iteration.value);
