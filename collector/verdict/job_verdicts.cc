@@ -75,6 +75,14 @@ bool DatedLater(const diagnosis::Verdict& verdict, const diagnosis::Verdict& kep
   return verdict.since_iteration == episode && kept.since_iteration < episode;
 }
 
+// `kept` was found among its peers, before the job had a past or at times only. That past holds the
+// fault, so an onset after it is invented; unless the job loses twice as much since then.
+bool WasSoBefore(const diagnosis::Verdict& verdict, const diagnosis::Verdict& kept) {
+  const bool by_peers = kept.from_start || kept.every > 1;
+  const bool by_past = !verdict.from_start && verdict.every <= 1;
+  return by_peers && by_past && verdict.cost.slowdown - 1 < 2 * (kept.cost.slowdown - 1);
+}
+
 // The window forgets when it began; `kept` knows.
 diagnosis::Verdict DatedAs(const diagnosis::Verdict& kept, diagnosis::Verdict verdict) {
   verdict.sentence =
@@ -167,7 +175,12 @@ void JobVerdicts::Refresh(Live& live, diagnosis::Verdict verdict, Iteration epis
   const bool due = now.mono - live.last_told >= kUpdateGap;
   if (!graded && !live.says_unseen && !(due && Differs(verdict, kept))) return;
   const double hours = kept.cost.gpu_hours;
-  kept = DatedLater(verdict, kept, episode) ? verdict : DatedAs(kept, verdict);
+  if (WasSoBefore(verdict, kept)) {
+    kept.cost.gpu_hours = verdict.cost.gpu_hours;
+    kept.grade = verdict.grade;
+  } else {
+    kept = DatedLater(verdict, kept, episode) ? verdict : DatedAs(kept, verdict);
+  }
   kept.cost.gpu_hours = std::max(kept.cost.gpu_hours, hours);  // lost is lost
   live.episode.updated = now.wall;
   live.last_told = now.mono;

@@ -5,6 +5,8 @@
 //   seen twice in a row, the second time in data that the first had not (of a hang: any)
 //                                  → opened (stable id; its onset is kept, but for what follows)
 //   its episode is dated later     → dated so with the next update: what was before were spikes
+//   found among its peers as always so or as coming and going, and now against a past that holds it
+//                                  → its words, onset and period stay, its grade and cost go on
 //   grade, cost, GPU or sentence change
 //                                  → updated, at most every kUpdateGap; a grade rises at once and
 //                                    falls after kFallAfter diagnoses of new data in a row

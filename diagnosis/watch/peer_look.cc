@@ -81,20 +81,26 @@ bool IsRecent(const JobView& view, const Peers& peers, const Outlier& outlier,
 bool WasSoBefore(const Peers& peers, const Outlier& outlier, const SlowSince& since,
                  const DiagnosisConfig& config) {
   const bool has_past = since.first->value >= config.baseline_iterations;
-  std::size_t before = 0;
+  std::size_t before = 0, known_before = 0, after = 0;
   double lost = 0, explained = 0;
   for (std::size_t i = 0; i < outlier.in.size(); ++i) {
     const Iteration iteration = peers.iterations[i];
     if (iteration < *since.first) {
       before += outlier.in[i] ? 1 : 0;
+      ++known_before;
       continue;
     }
+    after += outlier.in[i] ? 1 : 0;
     const auto slow = since.lost.find(iteration);
     if (slow == since.lost.end()) continue;
     lost += slow->second;
     if (outlier.in[i] || (i > 0 && outlier.in[i - 1])) explained += slow->second;
   }
-  if (outlier.lasting || (has_past && before < kFewestShows)) return false;
+  if (outlier.lasting) return false;
+  // As often before as after, or nearly.
+  const std::size_t known_after = outlier.in.size() - known_before;
+  const bool as_often = before >= 2 && 2 * before * known_after >= after * known_before;
+  if (has_past && before < kFewestShows && !as_often) return false;
   return explained >= kMostOfLoss * lost;
 }
 
