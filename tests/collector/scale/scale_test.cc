@@ -45,11 +45,10 @@ struct ScaleTest : testing::Test {
       Nanos(1)};
   std::unique_ptr<Store> store = Store::Open(":memory:");
   Notifier::Counters notices;
-  PrometheusExporter exporter{{jobs, registry, ledger, diagnoser, counters, *store,
-                               [] { return 0; }, [] { return 0; }, [] { return 0; }, notices,
-                               [] { return Login::Failures(); }, "test",
-                               [] { return CaptureTrigger::Counts(); },
-                               [] { return JournalCounters(); }}};
+  PrometheusExporter exporter{
+      {jobs, registry, ledger, diagnoser, counters, *store, [] { return 0; }, [] { return 0; },
+       [] { return 0; }, notices, [] { return Login::Failures(); }, "test",
+       [] { return CaptureTrigger::Counts(); }, [] { return JournalCounters(); }}};
   Api api{{jobs,
            registry,
            ledger,
