@@ -401,41 +401,6 @@ TEST_F(JobVerdictsTest, ASettledJobClosesItAsRecovered) {
   EXPECT_TRUE(changes[0].second.closed.known());
 }
 
-// Every tenth iteration of 100 ms: it is over when it was due four times and did not come.
-TEST_F(JobVerdictsTest, WhatComesInEveryTenthIterationIsGivenTimeToComeBack) {
-  diagnosis::Verdict verdict = Slow(2);
-  verdict.every = 10;
-  suspicion.slow = false;
-  suspicion.differs = suspicion.settled = true;
-  suspicion.expected = Nanos(100'000'000);
-  Diagnose({verdict});
-  Diagnose({verdict});
-  ASSERT_TRUE(verdicts.HasOpen());
-  EXPECT_TRUE(Quiet(3.5).empty());
-  EXPECT_EQ(Quiet(1).size(), 1u);
-}
-
-TEST_F(JobVerdictsTest, WhatWasSoBeforeGetsNoOnsetFromAPastThatHoldsIt) {
-  diagnosis::Verdict by_peers = Slow(2);
-  by_peers.every = 4;
-  by_peers.from_start = true;
-  by_peers.since_iteration = Iteration(0);
-  by_peers.sentence = "in every 4th iteration, since the job began";
-  by_peers.cost.slowdown = 1.4;
-  Diagnose({by_peers});
-  Diagnose({by_peers});
-  diagnosis::Verdict by_past = Slow(2, Grade::kEstablished);
-  by_past.cost.slowdown = 1.5;
-  for (int i = 0; i < 10; ++i) Diagnose({by_past});
-  const Episode kept = verdicts.Episodes().front();
-  EXPECT_EQ(kept.verdict.sentence, by_peers.sentence);
-  EXPECT_EQ(kept.verdict.every, 4);
-  EXPECT_EQ(kept.verdict.grade, Grade::kEstablished);
-  by_past.cost.slowdown = 2.5;
-  for (int i = 0; i < 10; ++i) Diagnose({by_past});
-  EXPECT_EQ(verdicts.Episodes().front().verdict.sentence, by_past.sentence) << "it became worse";
-}
-
 TEST_F(JobVerdictsTest, WithoutBeingSettledItTakesLonger) {
   Opened(2);
   EXPECT_TRUE(Quiet(3).empty());
