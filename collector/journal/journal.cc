@@ -1,7 +1,5 @@
 #include "collector/journal/journal.h"
 
-#include <spdlog/spdlog.h>
-
 #include <algorithm>
 #include <chrono>
 #include <optional>
@@ -34,12 +32,16 @@ absl::StatusOr<std::unique_ptr<Journal>> Journal::Open(const JournalSettings& se
 absl::Status Journal::OpenLog() {
   auto log = service::SegmentLog::Open(
       settings_.folder, {settings_.segment_bytes, settings_.max_bytes}, [this] { return Heads(); },
-      [](const std::string& problem) { spdlog::error("journal: {}", problem); });
+      [this](const std::string& problem) { Log(true, problem); });
   if (!log.ok()) return log.status();
   log_ = *std::move(log);
   counters_.damaged = log_->counters().torn + log_->counters().corrupt;
   counters_.bytes = log_->counters().bytes;
   return absl::OkStatus();
+}
+
+void Journal::Log(bool error, const std::string& line) const {
+  if (settings_.log) settings_.log(error, "journal: " + line);
 }
 
 Journal::~Journal() {
@@ -192,9 +194,9 @@ void Journal::Write(const std::vector<std::string>& batch) {
   counters_.records += status.ok() ? batch.size() : 0;
   const std::string why = status.ok() ? "" : std::string(status.message());
   if (failing_.empty() && !why.empty()) {
-    spdlog::error("journal: {}; nothing is acknowledged to agents until it is written", why);
+    Log(true, why + "; nothing is acknowledged to agents until it is written");
   } else if (!failing_.empty() && why.empty()) {
-    spdlog::info("journal: it is written again");
+    Log(false, "it is written again");
   }
   failing_ = why;
 }

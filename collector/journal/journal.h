@@ -45,6 +45,8 @@ struct JournalSettings {
   std::uint64_t max_bytes = 256u << 20;
   Nanos max_age = Nanos::FromSeconds(7 * 24 * 3600.0);
   std::uint64_t segment_bytes = 4u << 20;
+  // A line for the log, from any thread; empty: nowhere.
+  std::function<void(bool error, const std::string& line)> log = {};
 };
 
 struct JournalCounters {
@@ -108,6 +110,7 @@ class Journal {
   void Enqueue(std::string record);
   std::vector<std::string> Heads() const;
   void Run();
+  void Log(bool error, const std::string& line) const;
   bool GiveBack(std::vector<std::string>& batch, std::size_t bytes);
   void CallDurable(std::unique_lock<std::mutex>& lock);
   void Write(const std::vector<std::string>& batch);

@@ -191,7 +191,11 @@ void Collector::Parts::OpenJournal(const FinalizedCollectorConfig& config) {
   if (config.journal_folder().empty()) return;
   auto opened = Journal::Open({.folder = config.journal_folder(),
                                .max_bytes = static_cast<std::uint64_t>(config->journal_mib) << 20,
-                               .max_age = Nanos::FromSeconds(config->journal_days * 24 * 3600)},
+                               .max_age = Nanos::FromSeconds(config->journal_days * 24 * 3600),
+                               .log =
+                                   [](bool error, const std::string& line) {
+                                     error ? spdlog::error("{}", line) : spdlog::info("{}", line);
+                                   }},
                               clock);
   if (!opened.ok()) {
     journal_unopened = absl::StrCat("journal: ", opened.status().message(),
