@@ -19,8 +19,7 @@ bool EqualLengths(const v1::Learnt& record) {
 std::string ToRecord(const Learnt& learnt) {
   v1::Learnt record;
   record.set_kept_ns(Unsigned(learnt.kept));
-  record.set_world_size(learnt.world_size);
-  record.set_restart_count(learnt.restart_count);
+  for (const std::uint64_t mark : learnt.life) record.add_life(mark);
   record.set_onset(learnt.episode.onset.value);
   record.set_onset_ns(Unsigned(learnt.episode.onset_time));
   record.set_expected_ns(learnt.episode.expected.count);
@@ -41,8 +40,7 @@ std::optional<Learnt> FromRecord(std::string_view bytes) {
   if (!EqualLengths(record)) return std::nullopt;
   Learnt learnt;
   learnt.kept = Time(record.kept_ns());
-  learnt.world_size = record.world_size();
-  learnt.restart_count = record.restart_count();
+  learnt.life.assign(record.life().begin(), record.life().end());
   learnt.episode.onset = Iteration(record.onset());
   learnt.episode.onset_time = Time(record.onset_ns());
   learnt.episode.expected = Nanos(record.expected_ns());

@@ -433,6 +433,19 @@ Rejection RankTable::Health(const v1::RankHealth& health, std::string_view node,
   return std::nullopt;
 }
 
+std::vector<std::uint64_t> RankTable::Life() const {
+  std::vector<std::uint64_t> marks;
+  std::vector<bool> seen(nodes_.size());
+  for (const auto& [rank, state] : ranks_) {
+    if (seen[state.process.node]) continue;
+    seen[state.process.node] = true;
+    marks.push_back(state.process.mark);
+    if (marks.size() == kLifeMarks) break;
+  }
+  std::sort(marks.begin(), marks.end());
+  return marks;
+}
+
 bool RankTable::AllGone() const {
   return !ranks_.empty() && std::all_of(ranks_.begin(), ranks_.end(),
                                         [](const auto& entry) { return entry.second.gone; });

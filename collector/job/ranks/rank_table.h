@@ -46,6 +46,8 @@ class RankTable {
   // Whoever is not heard of for so long has lost its rank to whom announces it.
   static constexpr Nanos kOwnerSilence{60'000'000'000};
 
+  static constexpr std::size_t kLifeMarks = 4096;
+
   // Who announces: a node, in which of its boots (empty: not told), and when.
   struct Teller {
     std::string_view node;
@@ -69,6 +71,9 @@ class RankTable {
   std::uint32_t restart_count() const { return restart_count_; }
   std::int64_t started_wall_ns() const { return started_wall_ns_; }  // first process
   std::uint32_t incarnation() const { return incarnation_; }         // from 1
+  // Marks of processes of this life, by which it is known again: the first of each node, sorted, at
+  // most kLifeMarks.
+  std::vector<std::uint64_t> Life() const;
   bool AllGone() const;
   std::size_t RanksOn(std::string_view node) const;
   std::uint64_t contradictions() const { return contradictions_; }

@@ -76,6 +76,7 @@ void JobState::ResetForRestart() {
   suspicion_ = {};
   diagnosis_ = {};
   recalled_.reset();
+  of_this_life_ = false;
   ended_ = false;
   heard_from_anybody_ = false;
 }
@@ -96,6 +97,7 @@ JobState::RankResult JobState::Apply(const v1::RankInfo& info, std::string_view 
   const auto admission = ranks_.Admit(info, {node, boot_id, clock_.Mono()}, room);
   if (admission.restarted) ResetForRestart();
   if (!admission.rejected) {
+    NoteLifeOf(*ranks_.Find(RankId(info.rank())));
     ended_ = false;
     last_seen_ = clock_.Wall();
     last_seen_mono_ = clock_.Mono();
@@ -267,6 +269,14 @@ void JobState::SetSuspicion(const diagnosis::Suspicion& suspicion) {
 void JobState::Recall(Learnt learnt) {
   const std::lock_guard lock(mutex_);
   recalled_ = std::move(learnt);
+  of_this_life_ = false;
+  for (const auto& [rank, state] : ranks_.ranks()) NoteLifeOf(state);
+}
+
+void JobState::NoteLifeOf(const RankState& rank) {
+  if (!recalled_ || of_this_life_) return;
+  const std::vector<std::uint64_t>& life = recalled_->life;
+  of_this_life_ = std::binary_search(life.begin(), life.end(), rank.process.mark);
 }
 
 void JobState::SetDiagnosis(const diagnosis::Diagnosis& diagnosis) {

@@ -205,7 +205,8 @@ class JobState {
   diagnosis::RankFacts FactsOf(RankId rank, const RankState& state, bool connected) const;
   void JoinSockets(diagnosis::JobView& view) const;
   std::vector<diagnosis::SignalState> Signals() const;
-  bool IsOfThisLife(const Learnt& learnt) const;
+  // Whether what was recalled is of the life that this rank takes part in.
+  void NoteLifeOf(const RankState& rank);
   void GoOnFromRecalled(diagnosis::JobView& view) const;
 
   const std::string name_;
@@ -224,6 +225,7 @@ class JobState {
   diagnosis::Suspicion suspicion_;
   diagnosis::Diagnosis diagnosis_;
   std::optional<Learnt> recalled_;
+  bool of_this_life_ = false;  // what was recalled
   bool ended_ = false;
   bool heard_from_anybody_ = false;
   WallNs last_seen_;

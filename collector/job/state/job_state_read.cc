@@ -200,24 +200,17 @@ diagnosis::JobView JobState::View(const NodeConnected& connected) const {
 
 void JobState::GoOnFromRecalled(diagnosis::JobView& view) const {
   if (view.window.empty() || view.episode.onset.value >= 0) return;
-  if (!recalled_ || !IsOfThisLife(*recalled_)) return;
+  if (!recalled_ || !of_this_life_) return;
   auto learnt = Renumbered(*recalled_, view.window);
   if (!learnt) return;
   view.episode = std::move(learnt->episode);
   if (view.past.empty()) view.past = std::move(learnt->past);
 }
 
-bool JobState::IsOfThisLife(const Learnt& learnt) const {
-  return learnt.world_size == ranks_.world_size() &&
-         learnt.restart_count == ranks_.restart_count() &&
-         ranks_.started_wall_ns() < learnt.kept.ns;
-}
-
 std::optional<Learnt> JobState::learnt() const {
   const std::lock_guard lock(mutex_);
   if (ended_ || suspicion_.past.empty()) return std::nullopt;
-  return Learnt{clock_.Wall(), ranks_.world_size(), ranks_.restart_count(), suspicion_.episode,
-                suspicion_.past};
+  return Learnt{clock_.Wall(), ranks_.Life(), suspicion_.episode, suspicion_.past};
 }
 
 Iteration JobState::onset() const {
@@ -246,7 +239,7 @@ JobFigures JobState::Figures() const {
   figures.slow = suspicion_.slow;
   figures.stalled = suspicion_.stalled;
   figures.authenticated = !heard_from_anybody_;
-  figures.recalled = recalled_ && IsOfThisLife(*recalled_);
+  figures.recalled = of_this_life_;
   if (suspicion_.expected.count > 0 && suspicion_.measured.count > 0) {
     figures.slowdown = std::max(1.0, suspicion_.measured.Seconds() / suspicion_.expected.Seconds());
   }

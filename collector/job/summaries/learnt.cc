@@ -19,19 +19,22 @@ const diagnosis::PastIteration* BegunAt(const Learnt& learnt, WallNs begin) {
   return at == learnt.past.end() ? nullptr : &*at;
 }
 
-// By so much the window's numbers of iterations are above those of `learnt`; nothing if it begins
-// before what is known, and as none of it.
-std::optional<std::int64_t> ShiftTo(const Learnt& learnt,
-                                    const diagnosis::IterationSummary& first) {
-  if (const auto* same = BegunAt(learnt, first.begin)) {
-    return first.index.value - same->index.value;
-  }
+// By so much the window's numbers of iterations are above those of `learnt`.
+std::int64_t ShiftTo(const Learnt& learnt, const std::vector<diagnosis::IterationSummary>& window) {
+  const diagnosis::IterationSummary& first = window.front();
   const diagnosis::PastIteration& last = learnt.past.back();
-  if (first.begin < last.begin || last.duration <= Nanos(0)) return std::nullopt;
+  const bool goes_on = first.index > last.index;
+  for (const diagnosis::IterationSummary& it : window) {
+    // Of numbers behind the last one a clock that was set back says so too.
+    const auto* same = goes_on ? nullptr : BegunAt(learnt, it.begin);
+    if (same != nullptr) return it.index.value - same->index.value;
+  }
+  const std::int64_t behind = first.index.value - last.index.value;
+  if (first.begin < last.begin || last.duration <= Nanos(0)) return goes_on ? 0 : behind - 1;
   const double passed = (first.begin - last.begin).Seconds() / last.duration.Seconds();
-  const double shift = static_cast<double>(first.index.value - last.index.value) - passed;
-  const bool as_before = std::abs(shift) <= std::max(kFew, kPassedShare * passed);
-  return as_before && first.index > last.index ? 0 : std::llround(shift);
+  const double shift = static_cast<double>(behind) - passed;
+  const bool as_before = shift <= std::max(kFew, kPassedShare * passed);
+  return goes_on && as_before ? 0 : std::llround(shift);
 }
 
 }  // namespace
@@ -39,13 +42,12 @@ std::optional<std::int64_t> ShiftTo(const Learnt& learnt,
 std::optional<Learnt> Renumbered(const Learnt& learnt,
                                  const std::vector<diagnosis::IterationSummary>& window) {
   if (learnt.past.empty()) return std::nullopt;
-  const std::optional<std::int64_t> shift = ShiftTo(learnt, window.front());
-  if (!shift) return std::nullopt;
+  const std::int64_t shift = ShiftTo(learnt, window);
   Learnt out = learnt;
-  for (auto& it : out.past) it.index.value += *shift;
+  for (auto& it : out.past) it.index.value += shift;
   std::erase_if(out.past, [](const auto& it) { return it.index.value < 0; });
   std::int64_t& onset = out.episode.onset.value;
-  if (onset >= 0) onset = std::max<std::int64_t>(0, onset + *shift);
+  if (onset >= 0) onset = std::max<std::int64_t>(0, onset + shift);
   return out;
 }
 

@@ -4,11 +4,12 @@
 // Kept by store/learnt_keeper while the job runs, handed back to JobState by a collector that has
 // just started: what it would learn anew of a job that is slow is that slow is usual.
 //
-// Model: of the same life of the job if as many ranks were restarted as often, and the first
-// process is older than the record. The first rank that reports gives iterations their numbers, and
-// after a restart that may be another one, or an agent that counts from anew: they are found again
-// by when they began, or by how many must have passed since, as exactly as times tell
-// (kPassedShare). What would be before the first iteration is left out.
+// Model: of the same life of the job if one of its processes lives, known by node, boot, start and
+// pid. The first rank that reports gives iterations their numbers, and after a restart that may be
+// another one, or an agent that counts from anew: they are found again by when they began, or by
+// how many must have passed since, as exactly as times tell (kPassedShare). Clocks are set back and
+// forward: where the numbers go on behind the last one they are believed, whatever times say. What
+// would be before the first iteration is left out.
 //
 // Units: wall clock of nodes for iterations, of the collector for `kept`. Thread-safety: plain
 // value; pure functions. Errors: nothing where it does not fit.
@@ -25,14 +26,13 @@ namespace fathom::collector {
 
 struct Learnt {
   WallNs kept;
-  std::uint32_t world_size = 0;
-  std::uint32_t restart_count = 0;
+  std::vector<std::uint64_t> life;  // marks of processes that took part (RankProcess), one a node
   diagnosis::Episode episode;
   std::vector<diagnosis::PastIteration> past;
 };
 
-// With the numbers that `window` gives. Nothing: the two do not go together. Requires: window is
-// not empty; both are ascending.
+// With the numbers that `window` gives. Nothing: nothing was learnt. Requires: window is not empty;
+// both are ascending.
 std::optional<Learnt> Renumbered(const Learnt& learnt,
                                  const std::vector<diagnosis::IterationSummary>& window);
 

@@ -35,6 +35,18 @@ class Life {
     keeper_.Met(job_);
     Look();  // nobody has told of an iteration yet
   }
+  // Other processes of the same job, that began before the first ones by the wall clock.
+  void BeginAs(std::uint32_t pid) {
+    for (std::uint32_t rank = 0; rank < 2; ++rank) {
+      v1::RankInfo info = RankOf(rank, 2);
+      info.set_pid(pid + rank);
+      info.set_start_time_ticks(9'000 + rank);
+      info.set_started_wall_ns(FakeClock::kStart - 7'100'000'000'000);
+      job_.Apply(info, "n0", 10);
+    }
+    keeper_.Met(job_);
+    Look();
+  }
   // `own`: the ranks' own number; `at_us`: since iteration 0 began.
   void Tell(std::int64_t own, std::int64_t at_us, std::uint32_t duration_us) {
     Bring(own, at_us, duration_us);
@@ -180,12 +192,34 @@ TEST_F(LearntKeeperTest, AnAgentThatCountsFromAnewChangesNothing) {
   EXPECT_NEAR(second.suspicion().expected.Seconds(), 0.1, 1e-3);
 }
 
-TEST_F(LearntKeeperTest, IterationsThatDoNotGoTogetherAreNotJoined) {
+TEST_F(LearntKeeperTest, AClockThatWasSetLosesNothing) {
+  for (const std::int64_t by_s : {-3600, -60, -10, 60, 3600}) {
+    SCOPED_TRACE(by_s);
+    TearDown();
+    store = Store::Open(file);
+    iteration = at_us = 0;
+    BecomeSlow();
+    clock.Advance(Nanos::FromSeconds(static_cast<double>(by_s)));
+    Life second(*store, clock);
+    second.Begin();
+    at_us += by_s * 1'000'000;
+    Pass(second, 30, kSlowUs);
+    EXPECT_TRUE(second.figures().recalled);
+    EXPECT_TRUE(second.suspicion().slow);
+    EXPECT_EQ(second.suspicion().onset, Iteration(kOnset));
+    EXPECT_NEAR(second.suspicion().expected.Seconds(), 0.1, 1e-3);
+  }
+}
+
+// By the wall clock it is older than what was learnt of another one.
+TEST_F(LearntKeeperTest, AClockThatWasSetBackRecallsNoOtherLife) {
   BecomeSlow();
+  clock.AdvanceSeconds(-7200);
   Life second(*store, clock);
-  second.Begin();
-  at_us -= 60'000'000;  // before all that was kept
+  second.BeginAs(7000);
+  iteration = 0, at_us -= 7'200'000'000;
   Pass(second, 30, kSlowUs);
+  EXPECT_FALSE(second.figures().recalled);
   EXPECT_FALSE(second.suspicion().slow);
 }
 
