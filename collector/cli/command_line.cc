@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "CLI/CLI.hpp"
+#include "collector/cli/command/probe_command.h"
 #include "collector/cli/command/verb.h"
 #include "collector/cli/command/version_command.h"
 #include "collector/cli/doctor/fathom_checks.h"
@@ -64,6 +65,7 @@ void AddVerbs(CLI::App& root, Invocation* invocation) {
   AddAnalyzeVerb(root, invocation);
   AddSimulateVerb(root, invocation);
   AddDoctorVerb(root, invocation);
+  AddProbeVerb(root, invocation);
   AddProfileVerb(root, invocation);
   AddTraceVerb(root, invocation);
   AddActionVerb(root, invocation);

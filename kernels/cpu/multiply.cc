@@ -147,17 +147,15 @@ ProbeResult Exact(const Bounds& bounds, const Disturb& disturb) {
   ProbeResult result;
   const Expected expected;
   std::vector<Core> cores(bounds.cpus.size());
-  const double begin = WallSeconds();
   RunOnCpus(bounds.cpus,
             [&](std::size_t i) { cores[i] = ExactHere(bounds, i, expected, disturb); });
-  const double took = WallSeconds() - begin;
   std::size_t products = 0;
   for (std::size_t i = 0; i < cores.size(); ++i) {
     products += cores[i].products;
     if (cores[i].wrong > 0) Accuse(result, bounds.cpus[i], cores[i].wrong, cores[i].products);
   }
   result.figures.push_back(
-      {.name = "checked", .value = static_cast<double>(products) / took, .unit = "1/s"});
+      {.name = "checked", .value = static_cast<double>(products), .unit = "1"});
   return result;
 }
 

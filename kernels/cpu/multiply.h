@@ -28,7 +28,7 @@ ProbeResult MultiplyFp64(const Bounds& bounds, const Disturb& disturb = nullptr)
 
 // Products whose every bit is known beforehand, because they are whole numbers (cpu/gemm), and a
 // chain of integer operations: finds what is wrong in the same way each time as well, as a core
-// that always miscomputes. Figure: checked (1/s, products compared).
+// that always miscomputes. Figure: checked (products compared).
 ProbeResult Exact(const Bounds& bounds, const Disturb& disturb = nullptr);
 
 }  // namespace fathom::kernels

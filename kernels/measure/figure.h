@@ -21,7 +21,7 @@ struct Figure {
   std::string where = {};
   double value = 0;
   double spread = 0;      // scaled median absolute deviation of the slices; 0: a single reading
-  std::string unit = {};  // "flop/s", "B/s", "s", "ratio", "1/s", "B"
+  std::string unit = {};  // "flop/s", "B/s", "s", "ratio", "1/s"; told and not judged: "B", "1"
   bool less_is_better = false;
 };
 

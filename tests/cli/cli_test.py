@@ -110,7 +110,7 @@ class Usage(unittest.TestCase):
         self.fails("run", "--collector", "h:1", "--http", "h:2", "--", "true", saying="leave it out")
 
     def test_every_verb_has_help_with_examples(self):
-        verbs = ("run", "get", "explain", "watch", "analyze", "doctor", "profile", "trace", "action", "completion", "version")
+        verbs = ("run", "get", "explain", "watch", "analyze", "doctor", "probe", "profile", "trace", "action", "completion", "version")
         self.assertIn("Examples:", fathom("--help").stdout)
         for verb in verbs:
             run = fathom(verb, "--help")
