@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -107,6 +108,11 @@ void AddCompany(RankId rank, const std::vector<const Group*>& groups, std::size_
   }
 }
 
+// The shortest op of a rank on one communicator, an entry an iteration; seconds.
+struct ShortestOps {
+  std::vector<double> now, before;
+};
+
 // Enough to judge the first `suspects` of `order`: their company, then those whose rows are at
 // hand, who comes next in suspicion, and the most innocent ones.
 std::vector<RankId> RanksAround(const JobView& view, const Suspects& order, std::size_t suspects,
@@ -145,6 +151,61 @@ std::vector<RankId> FewRanks(const JobView& view, const Suspects& order, std::si
       if (!Holds(*group, order[s].rank)) continue;
       chosen.insert(members.begin(), members.end());
     }
+  }
+  for (auto it = order.rbegin(); it != order.rend() && chosen.size() < limit; ++it) {
+    chosen.insert(it->rank);
+  }
+  return {chosen.begin(), chosen.end()};
+}
+
+// On how many communicators, smaller than the job, the shortest op of a rank takes link_factor
+// times as long as before.
+std::size_t SlowChannelsOf(const std::map<GroupId, ShortestOps>& groups, double factor) {
+  return static_cast<std::size_t>(
+      std::count_if(groups.begin(), groups.end(), [factor](const auto& group) {
+        const double before = Median(group.second.before);
+        return before > 0 && Median(group.second.now) >= factor * before;
+      }));
+}
+
+// Ranks by that number, most first; those of none are left out.
+std::vector<RankId> BySlowChannels(const JobView& view, const std::set<Iteration>& irregular,
+                                   const std::set<Iteration>& baseline, double factor) {
+  std::set<GroupId> of_all;
+  for (const Group& group : view.groups) {
+    if (group.members.size() >= view.world_size) of_all.insert(group.id);
+  }
+  std::map<RankId, std::map<GroupId, ShortestOps>> seen;
+  for (const IterationSummary& it : view.window) {
+    const bool now = irregular.contains(it.index);
+    if (!now && !baseline.contains(it.index)) continue;
+    for (const RankIteration& rank : it.ranks) {
+      for (const GroupIteration& group : rank.groups) {
+        if (of_all.contains(group.group) || group.shortest.count <= 0) continue;
+        ShortestOps& ops = seen[rank.rank][group.group];
+        (now ? ops.now : ops.before).push_back(group.shortest.Seconds());
+      }
+    }
+  }
+  std::vector<std::pair<std::size_t, RankId>> order;
+  for (const auto& [rank, groups] : seen) {
+    const std::size_t slow = SlowChannelsOf(groups, factor);
+    if (slow > 0) order.emplace_back(slow, rank);
+  }
+  std::stable_sort(order.begin(), order.end(),
+                   [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::vector<RankId> ranks;
+  for (const auto& [slow, rank] : order) ranks.push_back(rank);
+  return ranks;
+}
+
+// Those on slow channels, and a quarter of others: where nobody's own time tells of a suspect, the
+// network may be.
+std::vector<RankId> OnSlowChannels(const std::vector<RankId>& slow, const Suspects& order,
+                                   std::size_t limit) {
+  std::set<RankId> chosen;
+  for (std::size_t i = 0; i < slow.size() && chosen.size() < limit * 3 / 4; ++i) {
+    chosen.insert(slow[i]);
   }
   for (auto it = order.rbegin(); it != order.rend() && chosen.size() < limit; ++it) {
     chosen.insert(it->rank);
@@ -197,8 +258,11 @@ RowsWanted RowsForSlow(const JobView& view, const JobSeries& series, Iteration o
     const std::size_t few = suspects * config.ranks_per_suspect;
     const bool fits = few < config.all_ranks_up_to && few <= most;
     const bool told = suspects > 0 && fits && !known.wide;
-    wanted.ranks =
-        told ? RanksAround(view, order, suspects, few, known) : FewRanks(view, order, most);
+    const auto slow = suspects > 0 ? std::vector<RankId>()
+                                   : BySlowChannels(view, irregular, baseline, config.link_factor);
+    wanted.ranks = told           ? RanksAround(view, order, suspects, few, known)
+                   : slow.empty() ? FewRanks(view, order, most)
+                                  : OnSlowChannels(slow, order, most);
   }
   return wanted;
 }

@@ -81,7 +81,9 @@ CommOp Observer::ToRow(std::int64_t iteration, std::uint32_t rank, const SeenOp&
   op.group = Layout::IdOf(step.dimension, layout.GroupOf(step.dimension, rank));
   op.kind = step.kind;
   op.data_type = DataType::kBFloat16;
-  op.bytes = step.bytes;
+  op.bytes =
+      static_cast<std::uint64_t>(static_cast<double>(step.bytes) * player_.LoadOf(step, rank));
+  op.launches = static_cast<std::uint64_t>(step.kernels * player_.slowness().Launches(rank));
   op.thread = 1;
   op.iteration = Iteration(iteration);
   if (step.dimension == Dimension::kPipeline) {
@@ -127,6 +129,43 @@ std::vector<diagnosis::RankFacts> Observer::FreshFacts() const {
     all[rank].state = diagnosis::ProcessState::kRunning;
   }
   return all;
+}
+
+std::map<std::uint32_t, double> Observer::SentBy(std::uint32_t rank) const {
+  const Layout& layout = player_.layout();
+  std::map<std::uint32_t, double> sent;
+  for (const Step& step : player_.ProgramOf(rank).steps) {
+    if (step.what == Step::What::kSend) {
+      const std::uint32_t slice = layout.slice(), world = layout.world();
+      sent[(rank + (step.towards_last ? slice : world - slice)) % world] += step.volume;
+    }
+    if (step.what != Step::What::kCollective && step.what != Step::What::kLaunch) continue;
+    const auto members = layout.Members(step.dimension, layout.GroupOf(step.dimension, rank));
+    const double each = step.volume / static_cast<double>(members.size() - 1);
+    for (const std::uint32_t member : members) {
+      if (member != rank) sent[member] += each;
+    }
+  }
+  return sent;
+}
+
+std::vector<diagnosis::PathFlow> Observer::FlowsOf(std::uint32_t rank, const Wires& before,
+                                                   std::int64_t times_before, const Wires& since,
+                                                   std::int64_t times_since) const {
+  std::vector<diagnosis::PathFlow> flows;
+  for (const auto& [peer, bytes] : SentBy(rank)) {
+    diagnosis::PathFlow flow;
+    flow.peer = RankId(peer);
+    const double bytes_before = bytes * static_cast<double>(times_before);
+    const double bytes_since = bytes * static_cast<double>(times_since);
+    flow.bytes_before = static_cast<std::uint64_t>(bytes_before);
+    flow.bytes_since = static_cast<std::uint64_t>(bytes_since);
+    flow.busy_before =
+        Nanos::FromSeconds(before.Between(rank, peer).seconds_per_byte * bytes_before);
+    flow.busy_since = Nanos::FromSeconds(since.Between(rank, peer).seconds_per_byte * bytes_since);
+    flows.push_back(flow);
+  }
+  return flows;
 }
 
 void Observer::Stuck(std::int64_t iteration, double typical_s, double now,

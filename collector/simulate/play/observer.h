@@ -11,9 +11,11 @@
 #define FATHOM_COLLECTOR_SIMULATE_PLAY_OBSERVER_H_
 
 #include <cstdint>
+#include <map>
 #include <vector>
 
 #include "collector/simulate/play/player.h"
+#include "collector/simulate/play/wires.h"
 #include "collector/simulate/scenario/scenario.h"
 #include "diagnosis/model/job_view.h"
 
@@ -35,9 +37,15 @@ class Observer {
   // What is known of a watched rank that hangs in the iteration just played, at time `now`.
   void Stuck(std::int64_t iteration, double typical_s, double now,
              diagnosis::RankFacts& facts) const;
+  // What the rank sent to each other in so many iterations of the one kind and of the other. Every
+  // collective is played between all pairs of its members.
+  std::vector<diagnosis::PathFlow> FlowsOf(std::uint32_t rank, const Wires& before,
+                                           std::int64_t times_before, const Wires& since,
+                                           std::int64_t times_since) const;
   WallNs Wall(double time) const;
 
  private:
+  std::map<std::uint32_t, double> SentBy(std::uint32_t rank) const;  // bytes of an iteration
   MonoNs Clock(std::uint32_t rank, double time) const;
   diagnosis::CommOp ToRow(std::int64_t iteration, std::uint32_t rank, const SeenOp& seen) const;
 

@@ -136,6 +136,19 @@ void Player::Compute(std::uint32_t stage, const Step& step, std::uint64_t key) {
   }
 }
 
+double Player::LoadOf(const Step& step, std::uint32_t rank) const {
+  switch (step.dimension) {
+    case Dimension::kTensor:
+    case Dimension::kContext:
+    case Dimension::kPipeline:
+      return slowness_.Tokens(rank);
+    case Dimension::kExpert:
+      return slowness_.Tokens(rank) * slowness_.Routed(rank);
+    default:
+      return 1;
+  }
+}
+
 void Player::Collective(std::uint32_t stage, const Step& step, std::uint64_t key) {
   const auto [stride, size] = layout_.Shape(step.dimension);
   const std::uint32_t begin = stage * layout_.slice(), groups = layout_.slice() / size;
@@ -157,7 +170,8 @@ void Player::Collective(std::uint32_t stage, const Step& step, std::uint64_t key
     for (std::uint32_t lane = 0; lane < stride; ++lane) {
       const std::uint32_t group = stage * groups + block * stride + lane;
       const Wire& wire = wires_.OfGroup(step.dimension, group);
-      latest_[lane] += wire.Seconds(step) * transfer_.At(Mix(key, group));
+      const double load = LoadOf(step, begin + from + lane);
+      latest_[lane] += wire.Seconds(step, load) * transfer_.At(Mix(key, group));
     }
     if (slowness_.link_down() && step.dimension == Dimension::kData) {
       const std::uint32_t down = layout_.GroupOf(Dimension::kData, slowness_.link_down_rank());
@@ -199,8 +213,9 @@ void Player::Send(std::uint32_t stage, const Step& step, std::uint64_t key) {
   arrival_.resize(slice);
   ops_played_ += slice;
   for (std::uint32_t i = 0; i < slice; ++i) {
-    const double seconds = wires_.FromRank(first + i, step.towards_last).Seconds(step) *
-                           transfer_.At(Mix(key, first + i));
+    const double seconds =
+        wires_.FromRank(first + i, step.towards_last).Seconds(step, LoadOf(step, first + i)) *
+        transfer_.At(Mix(key, first + i));
     GroupSums& sum = sums_[static_cast<std::size_t>(Dimension::kPipeline)][first + i];
     sum.entered += time_[first + i] < kForever;
     sum.ended += time_[first + i] < kForever;

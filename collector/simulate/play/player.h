@@ -73,6 +73,8 @@ class Player {
     return sums_[static_cast<std::size_t>(dimension)][rank];
   }
   const std::vector<SeenOp>& Seen(std::uint32_t rank) const { return seen_.at(rank); }
+  // Bytes of a step of the rank, against the usual: activations grow with its tokens.
+  double LoadOf(const Step& step, std::uint32_t rank) const;
   std::uint64_t ops_played() const { return ops_played_; }
 
  private:

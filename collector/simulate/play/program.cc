@@ -14,6 +14,7 @@ constexpr double kValuesPerLayer = 12;       // × hidden²
 constexpr double kOptimizerBytesPerValue = 24;
 constexpr double kMemoryBytesPerSecond = 2.0e12;
 constexpr std::uint64_t kNormBytes = 64;
+constexpr std::uint32_t kKernelsOfAPiece = 12;
 
 // Costs of one layer and one micro-batch on one rank.
 struct LayerCost {
@@ -70,6 +71,12 @@ class Builder {
 
   void Add(Step step) {
     step.micro_batch = micro_batch_;
+    if (step.what == Step::What::kCompute) {
+      kernels_ += kKernelsOfAPiece;
+    } else if (step.what != Step::What::kWaitLaunched) {
+      step.kernels = kernels_ + 1;  // its own too
+      kernels_ = 0;
+    }
     program_.steps.push_back(step);
   }
 
@@ -201,6 +208,7 @@ class Builder {
   const LayerCost cost_;
   std::uint32_t layers_ = 1;  // a chunk
   std::uint32_t micro_batch_ = 0;
+  std::uint32_t kernels_ = 0;   // since the last op
   bool last_of_chunk_ = false;  // gradients are complete after this backward pass
   Program program_;
 };

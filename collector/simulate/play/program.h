@@ -45,6 +45,7 @@ struct Step {
   double volume = 0;  // bytes that a rank moves
   std::uint32_t micro_batch = 0;
   std::uint32_t slot = 0;      // of a message: which one
+  std::uint32_t kernels = 0;   // that were launched since the op before
   std::uint32_t sequence = 0;  // place among the ops of its dimension in the iteration
 };
 

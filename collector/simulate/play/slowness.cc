@@ -32,6 +32,8 @@ void Slowness::SetIteration(std::int64_t iteration) {
   memory_.assign(layout_.world(), 0);
   host_.assign(layout_.world(), 0);
   hot_.clear();
+  tokens_.clear();
+  launches_.clear();
   load_.clear();
   pauses_.clear();
   any_memory_ = any_host_ = stops_ = link_down_ = false;
@@ -76,10 +78,16 @@ void Slowness::Apply(const Fault& fault) {
       pauses_.push_back({fault.rank, fault.ms * 1e-3, fault.kind == FaultKind::kGarbage});
       return;
     case FaultKind::kStageImbalance:
+      if (launches_.empty()) launches_.assign(layout_.world(), 1);
+      each([&](std::uint32_t r) { return layout_.StageOf(r) == layout_.StageOf(fault.rank); },
+           launches_, false);
       each([&](std::uint32_t r) { return layout_.StageOf(r) == layout_.StageOf(fault.rank); }, gpu_,
            false);
       return;
     case FaultKind::kSequenceImbalance:
+      if (tokens_.empty()) tokens_.assign(layout_.world(), 1);
+      each([&](std::uint32_t r) { return layout_.ReplicaOf(r) == layout_.ReplicaOf(fault.rank); },
+           tokens_, false);
       each([&](std::uint32_t r) { return layout_.ReplicaOf(r) == layout_.ReplicaOf(fault.rank); },
            gpu_, false);
       return;
@@ -89,6 +97,8 @@ void Slowness::Apply(const Fault& fault) {
            hot_, false);
       return;
     case FaultKind::kGrowth:
+      if (tokens_.empty()) tokens_.assign(layout_.world(), 1);
+      each([](std::uint32_t) { return true; }, tokens_, false);
       each([](std::uint32_t) { return true; }, gpu_, false);
       return;
     case FaultKind::kHangProcess:

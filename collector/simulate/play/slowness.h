@@ -43,6 +43,11 @@ class Slowness {
     return load_[replica * micro_batches_ + micro_batch];
   }
   double Routing(std::uint32_t rank, std::uint64_t random) const;
+  // Of the usual: tokens that a rank's replica is given, what of them go to its experts, and
+  // kernels that its stage launches.
+  double Tokens(std::uint32_t rank) const { return tokens_.empty() ? 1 : tokens_[rank]; }
+  double Routed(std::uint32_t rank) const { return hot_.empty() ? 1 : hot_[rank]; }
+  double Launches(std::uint32_t rank) const { return launches_.empty() ? 1 : launches_[rank]; }
   // At the beginning of the iteration.
   const std::vector<Pause>& pauses() const { return pauses_; }
   // The rank that stops in this iteration and the step before which it does; kNever: none.
@@ -60,7 +65,8 @@ class Slowness {
   const std::uint32_t micro_batches_;
   const LogNormal spread_, common_, sequence_, routing_;
   std::vector<double> usual_gpu_, gpu_, memory_, host_, load_;
-  std::vector<double> hot_;  // experts' load on a rank, where a fault makes some hot
+  std::vector<double> tokens_, launches_;  // empty: as usual
+  std::vector<double> hot_;                // experts' load on a rank, where a fault makes some hot
   std::vector<Pause> pauses_;
   bool any_memory_ = false, any_host_ = false, stops_ = false, link_down_ = false;
   std::uint32_t stopping_rank_ = 0, link_down_rank_ = 0;

@@ -89,12 +89,21 @@ bool Wires::Uses(const Users& users, const Fault& fault) const {
   }
 }
 
+void Wires::SlowDown(const Fault& fault, const Users& users, Wire& wire) const {
+  if (!Uses(users, fault)) return;
+  wire.latency_s *= fault.factor;
+  wire.seconds_per_byte *= fault.factor;
+}
+
+Wire Wires::Between(std::uint32_t one, std::uint32_t other) const {
+  const Users users = {one, other};
+  Wire wire = Usual(users);
+  for (std::size_t i : active_) SlowDown(scenario_.faults[i], users, wire);
+  return wire;
+}
+
 void Wires::Slow(const Fault& fault) {
-  const auto slow = [&](Wire& wire, const Users& users) {
-    if (!Uses(users, fault)) return;
-    wire.latency_s *= fault.factor;
-    wire.seconds_per_byte *= fault.factor;
-  };
+  const auto slow = [&](Wire& wire, const Users& users) { SlowDown(fault, users, wire); };
   for (std::size_t d = 0; d < kDimensions; ++d) {
     for (std::uint32_t g = 0; g < groups_[d].size(); ++g) {
       slow(groups_[d][g], layout_.Members(static_cast<Dimension>(d), g));

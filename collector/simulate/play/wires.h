@@ -26,8 +26,9 @@ struct Wire {
   double latency_s = 0;
   double seconds_per_byte = 0;
 
-  double Seconds(const Step& step) const {
-    return latency_s * step.hops + seconds_per_byte * step.volume;
+  // `load`: of the bytes, against the usual.
+  double Seconds(const Step& step, double load = 1) const {
+    return latency_s * step.hops + seconds_per_byte * step.volume * load;
   }
 };
 
@@ -42,6 +43,8 @@ class Wires {
   const Wire& OfGroup(Dimension dimension, std::uint32_t group) const {
     return groups_[static_cast<std::size_t>(dimension)][group];
   }
+  // Between two ranks, as it is in this iteration. Cost: O(faults).
+  Wire Between(std::uint32_t one, std::uint32_t other) const;
   // From a rank to its neighbour in the next stage, or in the one before.
   const Wire& FromRank(std::uint32_t rank, bool towards_last) const {
     return messages_[towards_last ? 0 : 1][rank];
@@ -56,6 +59,7 @@ class Wires {
   bool CrossesLeaves(const Users& users) const;
   void BuildUsual();
   void Slow(const Fault& fault);
+  void SlowDown(const Fault& fault, const Users& users, Wire& wire) const;
   std::uint32_t NeighbourOf(std::uint32_t rank, bool towards_last) const;
 
   const Scenario& scenario_;

@@ -59,6 +59,9 @@ struct Cluster {
   double nvlink_latency_us = 8;
   double nic_latency_us = 20;
   double leaf_latency_us = 6;  // more, where a path leaves its leaf
+  // Whether it is told how long data took from each rank to each other, as transports do that keep
+  // account of it.
+  bool flows_told = true;
 };
 
 struct Noise {

@@ -124,7 +124,8 @@ Setter ClusterSetter(Cluster& cluster) {
           {"nic_gbytes_s", Into(cluster.nic_gbytes_s)},
           {"nvlink_latency_us", Into(cluster.nvlink_latency_us)},
           {"nic_latency_us", Into(cluster.nic_latency_us)},
-          {"leaf_latency_us", Into(cluster.leaf_latency_us)}},
+          {"leaf_latency_us", Into(cluster.leaf_latency_us)},
+          {"flows_told", Into(cluster.flows_told)}},
          "cluster");
   };
 }

@@ -131,8 +131,23 @@ void Session::Fetch(const diagnosis::RowsWanted& wanted) {
                         view_.rows[RankId(ranks[i])]);
     }
   }
+  if (scenario_.cluster.flows_told && !outcome_.hung) AddFlows(ranks);
   CountFetched();
   outcome_.simulating_s += options_.now() - start;
+}
+
+void Session::AddFlows(const std::vector<std::uint32_t>& ranks) {
+  const std::int64_t since = outcome_.suspicion.onset.value;
+  const std::int64_t first = view_.window.front().index.value;
+  for (diagnosis::RankFacts& facts : view_.ranks) facts.flows.clear();
+  if (since <= first) return;
+  Wires before(scenario_, player_.layout()), now(scenario_, player_.layout());
+  before.SetIteration(since - 1);
+  now.SetIteration(since);
+  for (const std::uint32_t rank : ranks) {
+    view_.ranks[rank].flows =
+        observer_.FlowsOf(rank, before, since - first, now, outcome_.iterations - since);
+  }
 }
 
 // The collector keeps rows that came; only what is new crosses the network.

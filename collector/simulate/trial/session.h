@@ -82,6 +82,8 @@ class Session {
   void Look();
   void LookAhead();
   void Fetch(const diagnosis::RowsWanted& wanted);
+  // What the ranks sent to one another before the onset and since.
+  void AddFlows(const std::vector<std::uint32_t>& ranks);
   void CountFetched();
   void Remember(const diagnosis::Verdict& verdict);
 

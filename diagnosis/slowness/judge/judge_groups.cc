@@ -11,6 +11,7 @@
 #include "absl/strings/str_format.h"
 #include "diagnosis/evidence/cost.h"
 #include "diagnosis/model/lookup.h"
+#include "diagnosis/slowness/judge/network_place.h"
 #include "diagnosis/slowness/judge/shared_device.h"
 #include "diagnosis/slowness/judge/slow_messages.h"
 #include "diagnosis/slowness/judge/slow_verdict.h"
@@ -161,10 +162,50 @@ Verdict JudgeMany(const Case& c, const Ledger& ledger, const SlowAccounts& slow)
   return verdict;
 }
 
+void AddNetworkEvidence(const Case& c, const NetworkPlace& place, Verdict& verdict) {
+  const auto count = [](std::size_t n) { return static_cast<double>(n); };
+  verdict.evidence.push_back({"Shortest transfers on the slow channels, against before: median.",
+                              place.growth, "x", c.config.link_factor, "network_place"});
+  verdict.evidence.push_back({"Slow channels that lie on this device, of all slow ones.",
+                              count(place.slow), "channels", count(place.slow_in_all),
+                              "network_place"});
+  verdict.evidence.push_back({"Channels that lie elsewhere and are as fast as before.",
+                              count(place.others_well), "channels", 0, "network_place"});
+  if (place.users_well > 0) {
+    verdict.counter_evidence.push_back({"Channels on this device that are as fast as before.",
+                                        count(place.users_well), "channels", count(place.slow),
+                                        "network_place"});
+  }
+  if (place.guessed) {
+    verdict.counter_evidence.push_back(
+        {"Which switch a rank is on was guessed from its place on its node.", 0, "", 0,
+         "network_place"});
+  }
+}
+
+Verdict OnNetwork(const Case& c, const Ledger& ledger, const NetworkPlace& place) {
+  Verdict verdict = SlowVerdict(c, Cause::kLinkSlow, EntityType::kLink);
+  verdict.entity = place.entity;
+  verdict.victims = place.victims;
+  verdict.posterior_odds = PosteriorOdds(c.config.prior_link, ledger.iterations, ledger.iterations,
+                                         c.config.chance_share, c.config.guilty_share);
+  verdict.sentence = SlowSentence(c, ledger, place.where, Duration(place.lost_s));
+  AddNetworkEvidence(c, place, verdict);
+  verdict.would_change.push_back("A rank that comes late by as much.");
+  verdict.would_change.push_back("Slow transfers elsewhere, or fast ones through this device.");
+  verdict.action_text = "Look at this device and its cables: errors, speed, width, load.";
+  verdict.action_command = "ibdiagnet; nvidia-smi nvlink -e; ip -s link";
+  return verdict;
+}
+
 }  // namespace
 
 void JudgeGroups(const Case& c, const Ledger& ledger, Findings& findings) {
   if (!AllInnocent(c, ledger)) return;
+  if (const auto place = FindNetworkPlace(c, ledger.excess)) {
+    findings.verdicts.push_back(OnNetwork(c, ledger, *place));
+    return;
+  }
   const SlowAccounts slow = SlowGroups(c, ledger);
   if (slow.size() == 1) findings.verdicts.push_back(JudgeOne(c, ledger, *slow.front()));
   if (slow.size() > 1) findings.verdicts.push_back(JudgeMany(c, ledger, slow));
