@@ -70,13 +70,14 @@ std::vector<double> OwnTimes(const Case& c, RankId rank, const std::vector<Itera
 
 }  // namespace
 
-WorkGrowth WorkGrowthOf(const Case& c, RankId rank) {
-  WorkGrowth most;
+std::optional<WorkGrowth> WorkGrowthOf(const Case& c, RankId rank) {
   const auto rows = c.view.rows.find(rank);
-  if (rows == c.view.rows.end()) return most;
+  if (rows == c.view.rows.end()) return std::nullopt;
   const std::map<Iteration, Work> work = WorkOf(rows->second.ops);
   const Level before = LevelOf(work, c.graph.baseline());
   const Level now = LevelOf(work, c.graph.irregular());
+  if (before.ops.empty() || now.ops.empty()) return std::nullopt;
+  WorkGrowth most;
   Raise(before.launches, now.launches, "launches of kernels", most);
   Raise(before.ops, now.ops, "communication ops", most);
   for (const auto& [group, bytes] : now.bytes) {

@@ -1,17 +1,19 @@
 // Did a rank get more work, and of what kind? What it was asked to do in slow iterations against
 // what it was asked before, as far as its rows count it.
 //
-// Used by slowness/judge/judge, so that no device is convicted of what the model or its data ask of
-// it. Model: work of an iteration is counted in launches of kernels, in ops, and in the bytes of
-// the rank's ops on each communicator; longer sequences and more tokens move more activations, more
-// layers launch more kernels. What grew most is told. A device that is slow gets no more of any.
-// Bytes are taken op by op, so that an iteration that is cut does not count as less.
+// Used by slowness/judge/judge_work, so that no device is convicted of what the model or its data
+// ask of it. Model: work of an iteration is counted in launches of kernels, in ops, and in the
+// bytes of the rank's ops on each communicator; longer sequences and more tokens move more
+// activations, more layers launch more kernels. What grew most is told. A device that is slow gets
+// no more of any. Bytes are taken op by op, so that an iteration that is cut does not count as
+// less.
 //
-// Units: ratios; seconds. Thread-safety: pure. Errors: a growth of 1 where nothing is counted, or
-// where too little is known from before. Cost: O(rows of the rank).
+// Units: ratios; seconds. Thread-safety: pure. Errors: null where nothing of the rank is counted
+// now, or nothing was before. Cost: O(rows of the rank).
 #ifndef FATHOM_DIAGNOSIS_EVIDENCE_WORK_GROWTH_H_
 #define FATHOM_DIAGNOSIS_EVIDENCE_WORK_GROWTH_H_
 
+#include <optional>
 #include <string>
 
 #include "diagnosis/evidence/rule.h"
@@ -23,7 +25,7 @@ struct WorkGrowth {
   std::string what;  // "launches of kernels", "bytes on TENSOR (3)"
 };
 
-WorkGrowth WorkGrowthOf(const Case& c, RankId rank);
+std::optional<WorkGrowth> WorkGrowthOf(const Case& c, RankId rank);
 
 // Time of an iteration that is no wait for others, medians; 0 where it is not known.
 struct OwnTime {

@@ -16,6 +16,7 @@ constexpr double kUsualFactor = 1.4;
 // A transfer is a small part of these jobs' iterations: a fault that matters is a large one.
 constexpr double kNetworkFactor = 6;
 constexpr std::uint32_t kUsualRanks = 512;
+constexpr std::uint32_t kFewRanks = 128;  // where a row needs many runs
 
 struct ShapeRow {
   const char* name;
@@ -31,6 +32,11 @@ constexpr FaultKind kNetwork[] = {FaultKind::kSlowNic, FaultKind::kSlowNvlink, F
                                   FaultKind::kSlowLeaf};
 constexpr FaultKind kUnequal[] = {FaultKind::kStageImbalance, FaultKind::kSequenceImbalance};
 constexpr FaultKind kMore[] = {FaultKind::kGrowth};
+constexpr FaultKind kOfNetwork[] = {FaultKind::kSlowNic, FaultKind::kSlowNvlink,
+                                    FaultKind::kSlowPath, FaultKind::kSlowLeaf,
+                                    FaultKind::kSlowSpine};
+constexpr FaultKind kOfWork[] = {FaultKind::kStageImbalance, FaultKind::kSequenceImbalance,
+                                 FaultKind::kExpertImbalance, FaultKind::kGrowth};
 constexpr ShapeRow kShapeRows[] = {{"a rank", kOfRank, 1.5},
                                    {"a host", kOfHost, 1.5},
                                    {"the network", kNetwork, kNetworkFactor},
@@ -107,6 +113,34 @@ void ByKind(const ExperimentOptions& options) {
     PrintRow(options, Joined({std::string(ToString(kind))}, MarkCells(t)));
     all.Add(t);
   }
+  PrintGrades(options, all);
+  PrintWorst(options, all);
+  PrintStories(options, all);
+}
+
+void ByDevice(const ExperimentOptions& options) {
+  PrintHeading(options, Joined({"what was the matter"}, MarkHeading()));
+  Tally all;
+  const auto row = [&](FaultKind kind, double factor, bool told) {
+    const int dimensions = kind == FaultKind::kExpertImbalance ? 6 : 4;
+    const Tally t = RunTrials(
+        RunsOr(options, 20),
+        [=](std::uint64_t seed) {
+          Scenario job = DrawJob(kFewRanks, dimensions, seed);
+          job.cluster.nodes_per_leaf = 4;
+          job.cluster.flows_told = told;
+          return WithFault(job, kind, factor);
+        },
+        options);
+    const std::string what(ToString(kind));
+    PrintRow(options, Joined({what + (told ? ", times of each peer" : "")}, MarkCells(t)));
+    all.Add(t);
+  };
+  for (const FaultKind kind : kOfNetwork) {
+    row(kind, kNetworkFactor, false);
+    row(kind, kNetworkFactor, true);
+  }
+  for (const FaultKind kind : kOfWork) row(kind, kUsualFactor, false);
   PrintGrades(options, all);
   PrintWorst(options, all);
   PrintStories(options, all);

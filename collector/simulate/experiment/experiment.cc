@@ -33,6 +33,15 @@ constexpr ExperimentEntry kExperiments[] = {
      "512 ranks, 4-D; network faults take 6 times as long, all others 1.4 times. Right is only the "
      "device itself; wide is an entity that holds it and more.",
      ByKind},
+    {"network", "Devices of the network, and unequal work",
+     "128 ranks, 4-D (6-D where experts are unequal), 16 nodes, each eight leaf switches serve "
+     "four; network "
+     "faults take 6 times as long, work is 1.4 times as much. Right is the NIC of the rank, the "
+     "NVLink of its node, the path between the two nodes, the leaf switch, or the network between "
+     "all nodes. Times of each peer: a transport tells bytes and times from rank to rank (sockets, "
+     "NCCL's proxy); without them nothing tells the path between two nodes of one stage from what "
+     "all of the stage share.",
+     ByDevice},
     {"size", "Accuracy by size of the fault",
      "A slow GPU among 512, 4-D. An iteration is irregular from 1.05 times the usual on.", BySize},
     {"two", "Two faults at once", "512 ranks, 4-D; one drawn fault of 1.4 and a slow GPU.",

@@ -20,6 +20,7 @@ constexpr const char* HolmesSeconds(std::uint32_t ranks) {
 void ByScale(const ExperimentOptions& options);
 void ByDimensions(const ExperimentOptions& options);
 void ByKind(const ExperimentOptions& options);
+void ByDevice(const ExperimentOptions& options);
 void BySize(const ExperimentOptions& options);
 void TwoAtOnce(const ExperimentOptions& options);
 void ByShape(const ExperimentOptions& options);

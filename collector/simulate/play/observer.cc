@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "collector/simulate/play/random.h"
+#include "collector/simulate/play/wires.h"
 
 namespace fathom::simulate {
 namespace {
@@ -14,6 +15,7 @@ constexpr double kBootS = 1000;  // a node's clock when the job begins: no time 
 constexpr std::int64_t kWallStartNs = 1'700'000'000'000'000'000;
 constexpr Nanos kCall{4'000};  // an API call
 constexpr std::uint64_t kClockPurpose = 11;
+constexpr std::uint64_t kFlowPurpose = 12;
 
 using diagnosis::CommOp;
 
@@ -24,6 +26,12 @@ diagnosis::GroupIteration ToGroup(GroupId id, const GroupSums& sums) {
           Nanos::FromSeconds(sums.shortest),
           Nanos::FromSeconds(sums.longest),
           Nanos::FromSeconds(sums.first)};
+}
+
+void Add(double bytes, double seconds, bool before, diagnosis::PathFlow& flow) {
+  (before ? flow.bytes_before : flow.bytes_since) += static_cast<std::uint64_t>(bytes);
+  Nanos& busy = before ? flow.busy_before : flow.busy_since;
+  busy = busy + Nanos::FromSeconds(seconds);
 }
 
 }  // namespace
@@ -149,23 +157,28 @@ std::map<std::uint32_t, double> Observer::SentBy(std::uint32_t rank) const {
   return sent;
 }
 
-std::vector<diagnosis::PathFlow> Observer::FlowsOf(std::uint32_t rank, const Wires& before,
-                                                   std::int64_t times_before, const Wires& since,
-                                                   std::int64_t times_since) const {
-  std::vector<diagnosis::PathFlow> flows;
-  for (const auto& [peer, bytes] : SentBy(rank)) {
-    diagnosis::PathFlow flow;
-    flow.peer = RankId(peer);
-    const double bytes_before = bytes * static_cast<double>(times_before);
-    const double bytes_since = bytes * static_cast<double>(times_since);
-    flow.bytes_before = static_cast<std::uint64_t>(bytes_before);
-    flow.bytes_since = static_cast<std::uint64_t>(bytes_since);
-    flow.busy_before =
-        Nanos::FromSeconds(before.Between(rank, peer).seconds_per_byte * bytes_before);
-    flow.busy_since = Nanos::FromSeconds(since.Between(rank, peer).seconds_per_byte * bytes_since);
-    flows.push_back(flow);
+void Observer::AddFlows(const std::vector<std::uint32_t>& ranks, std::int64_t from,
+                        std::int64_t since, std::int64_t until,
+                        std::vector<diagnosis::RankFacts>& facts) const {
+  const LogNormal noise(scenario_.noise.transfer_sigma);
+  Wires wires(scenario_, player_.layout());
+  std::vector<std::map<std::uint32_t, double>> sent;
+  for (const std::uint32_t rank : ranks) sent.push_back(SentBy(rank));
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    for (const auto& [peer, bytes] : sent[i])
+      facts[ranks[i]].flows.emplace_back().peer = RankId(peer);
   }
-  return flows;
+  for (std::int64_t iteration = from; iteration < until; ++iteration) {
+    wires.SetIteration(iteration);
+    const std::uint64_t key = Mix(Mix(scenario_.seed, kFlowPurpose), iteration);
+    for (std::size_t i = 0; i < ranks.size(); ++i) {
+      diagnosis::PathFlow* flow = facts[ranks[i]].flows.data();
+      for (const auto& [peer, bytes] : sent[i]) {
+        const double seconds = wires.Between(ranks[i], peer).seconds_per_byte * bytes;
+        Add(bytes, seconds * noise.At(Mix(Mix(key, ranks[i]), peer)), iteration < since, *flow++);
+      }
+    }
+  }
 }
 
 void Observer::Stuck(std::int64_t iteration, double typical_s, double now,

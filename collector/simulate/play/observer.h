@@ -15,7 +15,6 @@
 #include <vector>
 
 #include "collector/simulate/play/player.h"
-#include "collector/simulate/play/wires.h"
 #include "collector/simulate/scenario/scenario.h"
 #include "diagnosis/model/job_view.h"
 
@@ -37,11 +36,10 @@ class Observer {
   // What is known of a watched rank that hangs in the iteration just played, at time `now`.
   void Stuck(std::int64_t iteration, double typical_s, double now,
              diagnosis::RankFacts& facts) const;
-  // What the rank sent to each other in so many iterations of the one kind and of the other. Every
-  // collective is played between all pairs of its members.
-  std::vector<diagnosis::PathFlow> FlowsOf(std::uint32_t rank, const Wires& before,
-                                           std::int64_t times_before, const Wires& since,
-                                           std::int64_t times_since) const;
+  // What the ranks sent to each other, up to iteration `since` and from it on, as transports tell
+  // that keep account of it. Every collective is played between all pairs of its members.
+  void AddFlows(const std::vector<std::uint32_t>& ranks, std::int64_t from, std::int64_t since,
+                std::int64_t until, std::vector<diagnosis::RankFacts>& facts) const;
   WallNs Wall(double time) const;
 
  private:

@@ -61,7 +61,7 @@ struct Cluster {
   double leaf_latency_us = 6;  // more, where a path leaves its leaf
   // Whether it is told how long data took from each rank to each other, as transports do that keep
   // account of it.
-  bool flows_told = true;
+  bool flows_told = false;
 };
 
 struct Noise {

@@ -70,12 +70,42 @@ bool Within(const std::vector<RankId>& some, const std::vector<std::uint32_t>& a
   });
 }
 
+bool OnNode(const Layout& layout, const std::vector<RankId>& ranks, std::uint32_t of) {
+  return std::any_of(ranks.begin(), ranks.end(),
+                     [&](RankId rank) { return layout.NodeOf(rank.value) == layout.NodeOf(of); });
+}
+
+// Of a device that many share the entity must be it: neither the port of one user, nor one end.
+bool IsTheDevice(const Layout& layout, const Fault& fault, const Verdict& verdict) {
+  const EntityType type = verdict.entity.type;
+  switch (fault.kind) {
+    case FaultKind::kSlowNvlink:
+      return type != EntityType::kNic;
+    case FaultKind::kSlowPath:
+      return OnNode(layout, verdict.entity.ranks, fault.rank) &&
+             OnNode(layout, verdict.entity.ranks, fault.peer);
+    case FaultKind::kSlowLeaf:
+      return type != EntityType::kNic && verdict.entity.ranks.size() > 1;
+    case FaultKind::kSlowSpine:
+      return type == EntityType::kSwitch && verdict.entity.ranks.size() == layout.world();
+    default:
+      return true;
+  }
+}
+
+// What names communicators holds the device at least.
+bool IsWide(const Fault& fault, const Verdict& verdict) {
+  const EntityType type = verdict.entity.type;
+  const bool narrow = type == EntityType::kNic || type == EntityType::kRank;
+  return Holds(verdict.entity.ranks, {fault.rank}) && !(IsNetwork(fault.kind) && narrow);
+}
+
 Mark Against(const Layout& layout, const Fault& fault, const Verdict& verdict) {
   if (!CauseFits(fault.kind, verdict.cause)) return Mark::kWrong;
   const std::vector<std::uint32_t> concerned = Concerned(layout, fault);
-  if (Within(verdict.entity.ranks, concerned)) return Mark::kRight;
-  const bool wide = Holds(verdict.entity.ranks, {fault.rank});
-  return wide ? Mark::kWide : Mark::kWrong;
+  const bool within = Within(verdict.entity.ranks, concerned);
+  if (within && IsTheDevice(layout, fault, verdict)) return Mark::kRight;
+  return IsWide(fault, verdict) ? Mark::kWide : Mark::kWrong;
 }
 
 double SlowdownOf(const Scenario& scenario, const Outcome& outcome) {

@@ -137,17 +137,9 @@ void Session::Fetch(const diagnosis::RowsWanted& wanted) {
 }
 
 void Session::AddFlows(const std::vector<std::uint32_t>& ranks) {
-  const std::int64_t since = outcome_.suspicion.onset.value;
-  const std::int64_t first = view_.window.front().index.value;
   for (diagnosis::RankFacts& facts : view_.ranks) facts.flows.clear();
-  if (since <= first) return;
-  Wires before(scenario_, player_.layout()), now(scenario_, player_.layout());
-  before.SetIteration(since - 1);
-  now.SetIteration(since);
-  for (const std::uint32_t rank : ranks) {
-    view_.ranks[rank].flows =
-        observer_.FlowsOf(rank, before, since - first, now, outcome_.iterations - since);
-  }
+  observer_.AddFlows(ranks, view_.window.front().index.value, outcome_.suspicion.onset.value,
+                     outcome_.iterations, view_.ranks);
 }
 
 // The collector keeps rows that came; only what is new crosses the network.

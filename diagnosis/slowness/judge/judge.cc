@@ -9,15 +9,13 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "diagnosis/evidence/cost.h"
-#include "diagnosis/evidence/work_growth.h"
-#include "diagnosis/graph/pipelines.h"
 #include "diagnosis/model/lookup.h"
 #include "diagnosis/slowness/judge/common_cause.h"
 #include "diagnosis/slowness/judge/judge_alike.h"
 #include "diagnosis/slowness/judge/judge_groups.h"
+#include "diagnosis/slowness/judge/judge_work.h"
 #include "diagnosis/slowness/judge/slow_verdict.h"
 #include "diagnosis/slowness/judge/unnamed_waits.h"
-#include "diagnosis/wording/command.h"
 #include "diagnosis/wording/phrase.h"
 
 namespace fathom::diagnosis {
@@ -222,58 +220,6 @@ void JudgeMost(const Case& c, const Ledger& ledger, const Accounts& candidates,
           "uses the machine or the work itself has grown");
 }
 
-// Takes so much longer that it matters, and its work grew by enough to be why.
-bool WorkExplains(const Case& c, const Ledger& ledger, RankId rank) {
-  const OwnTime own = OwnTimeOf(c, rank);
-  if (own.before <= 0 || own.now - own.before < c.config.explains_share * ledger.excess) {
-    return false;
-  }
-  const double more = WorkGrowthOf(c, rank).times - 1;
-  return more >= c.config.mostly_share * (own.now / own.before - 1);
-}
-
-Verdict MoreWork(const Case& c, const Ledger& ledger, std::vector<RankId> loaded,
-                 std::vector<RankId> others) {
-  Verdict verdict = SlowVerdict(c, Cause::kImbalance, EntityType::kGroup);
-  if (Pipelines(c.view).AreOneStage(loaded)) verdict.entity.type = EntityType::kStage;
-  verdict.posterior_odds = PosteriorOdds(c.config.prior_rank, ledger.iterations, ledger.iterations,
-                                         c.config.chance_share, c.config.guilty_share);
-  const WorkGrowth work = WorkGrowthOf(c, loaded.front());
-  const OwnTime own = OwnTimeOf(c, loaded.front());
-  const double longer = own.now / own.before;
-  verdict.sentence = absl::StrFormat(
-      "More work is asked of %s than before %s: %.2f times the %s and %.2f times the time of their "
-      "own; an iteration takes %s instead of %s. That is no fault of a device.",
-      RanksInWords(loaded), SinceInWords(c.suspicion.onset), work.times, work.what, longer,
-      Duration(c.suspicion.measured.Seconds()), Duration(ledger.expected));
-  verdict.evidence.push_back(
-      {absl::StrCat("Growth of ", work.what, ", against that of its own time."), work.times, "x",
-       longer, "communication_ops"});
-  verdict.would_change.push_back("The same time with no more launches, ops or bytes.");
-  verdict.action_text =
-      "Look at what these ranks are given: layers of the stage, lengths of sequences, tokens of "
-      "experts.";
-  verdict.action_command = RanksCommand(c.view);
-  verdict.entity.ranks = std::move(loaded);
-  verdict.victims = std::move(others);
-  return verdict;
-}
-
-// More work for some and not for all is a matter of the model and its data.
-bool JudgeMoreWork(const Case& c, const Ledger& ledger, const Accounts& candidates,
-                   Findings& findings) {
-  std::vector<RankId> loaded, others;
-  for (const auto& [rank, rows] : c.view.rows) {
-    (WorkExplains(c, ledger, rank) ? loaded : others).push_back(rank);
-  }
-  const bool all = std::all_of(candidates.begin(), candidates.end(), [&](const auto* account) {
-    return std::binary_search(loaded.begin(), loaded.end(), account->rank);
-  });
-  if (loaded.empty() || others.empty() || !all) return false;
-  findings.verdicts.push_back(MoreWork(c, ledger, std::move(loaded), std::move(others)));
-  return true;
-}
-
 bool SpeakForNode(const Case& c, const Accounts& candidates) {
   return candidates.size() >= static_cast<std::size_t>(c.config.node_ranks);
 }
@@ -326,7 +272,10 @@ Cause CauseOf(const Excess& parts, const DiagnosisConfig& config) {
 void JudgeSlowness(const Case& c, const Ledger& ledger, Findings& findings) {
   if (!EnoughToJudge(c, ledger, findings)) return;
   const Accounts candidates = Candidates(c, ledger);
-  if (JudgeMoreWork(c, ledger, candidates, findings)) return;
+  if (auto more_work = JudgeWork(c, ledger, candidates)) {
+    findings.verdicts.push_back(*std::move(more_work));
+    return;
+  }
   if (candidates.empty()) {
     JudgeGroups(c, ledger, findings);
     if (findings.verdicts.empty()) Abstain(findings, NobodyTakesLonger(c, ledger));

@@ -11,10 +11,10 @@
 #include "absl/strings/str_format.h"
 #include "diagnosis/evidence/cost.h"
 #include "diagnosis/model/lookup.h"
-#include "diagnosis/slowness/judge/network_place.h"
 #include "diagnosis/slowness/judge/shared_device.h"
 #include "diagnosis/slowness/judge/slow_messages.h"
 #include "diagnosis/slowness/judge/slow_verdict.h"
+#include "diagnosis/slowness/network/network_place.h"
 #include "diagnosis/slowness/rules/link_slow.h"
 #include "diagnosis/wording/phrase.h"
 

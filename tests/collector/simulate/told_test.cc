@@ -23,6 +23,7 @@ double Now() {
 Scenario JobWith(FaultKind kind, double factor, std::uint64_t seed) {
   Scenario job = DrawJob(kRanks, kind == FaultKind::kExpertImbalance ? 6 : 4, seed);
   job.cluster.nodes_per_leaf = 4;
+  job.cluster.flows_told = true;
   job.faults = {DrawFault(job, kind, factor, seed)};
   return job;
 }

@@ -20,13 +20,10 @@
 namespace fathom::simulate {
 namespace {
 
-// What is told less well than right, and how well: what is unequal for some ranks by design has no
-// verdict of its own yet; and in jobs bound by communication a slow GPU hides behind it, so that
-// little or nothing is lost.
+// What is told less well than right, and how well: in jobs bound by communication a slow GPU hides
+// behind it, so that little or nothing is lost.
 Mark ExpectedOf(const std::string& name) {
   static const std::map<std::string, Mark> kExpected = {
-      {"expert_imbalance", Mark::kAbstained},
-      {"long_replica", Mark::kAbstained},
       {"slow_gpu_ddp", Mark::kAbstained},
   };
   const auto found = kExpected.find(name);

@@ -9,13 +9,13 @@
 // together must be innocent_share of the excess.
 //
 // NVLink is a candidate only where devices carry out the ops. Which leaf a rank is on is guessed
-// (slowness/judge/wiring), which the verdict says.
+// (slowness/network/wiring), which the verdict says.
 //
 // Thread-safety: pure. Errors: null where nodes are not known or nothing stands out.
 // Cost: O(channels × their members × candidates); a candidate is an end of guilty_share of all slow
 // channels. Source: C4's rows and columns (docs/rules/link_slow.md), for groups and pairs alike.
-#ifndef FATHOM_DIAGNOSIS_SLOWNESS_JUDGE_NETWORK_PLACE_H_
-#define FATHOM_DIAGNOSIS_SLOWNESS_JUDGE_NETWORK_PLACE_H_
+#ifndef FATHOM_DIAGNOSIS_SLOWNESS_NETWORK_NETWORK_PLACE_H_
+#define FATHOM_DIAGNOSIS_SLOWNESS_NETWORK_NETWORK_PLACE_H_
 
 #include <cstddef>
 #include <optional>
@@ -45,4 +45,4 @@ std::optional<NetworkPlace> FindNetworkPlace(const Case& c, double excess);
 
 }  // namespace fathom::diagnosis
 
-#endif  // FATHOM_DIAGNOSIS_SLOWNESS_JUDGE_NETWORK_PLACE_H_
+#endif  // FATHOM_DIAGNOSIS_SLOWNESS_NETWORK_NETWORK_PLACE_H_

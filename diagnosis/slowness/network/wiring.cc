@@ -1,4 +1,4 @@
-#include "diagnosis/slowness/judge/wiring.h"
+#include "diagnosis/slowness/network/wiring.h"
 
 #include "absl/strings/str_cat.h"
 

@@ -1,6 +1,6 @@
 // Everything of a job that carries data between ranks, each with how much slower it has become.
 //
-// Used by slowness/judge/network_place. Model: three kinds of channels. A communicator of
+// Used by slowness/network/network_place. Model: three kinds of channels. A communicator of
 // collectives is as slow as its slowest path; of its ops the shortest that any member saw bounds a
 // transfer from above, and no rank's lateness lengthens it, for whoever comes last waits for
 // nobody. The messages of a rank: the shortest of them is slow only where the way to every one of
@@ -10,8 +10,8 @@
 //
 // Units: seconds. Thread-safety: pure. Errors: none; empty where nothing is known.
 // Cost: O(ranks × groups × iterations asked for + members of all groups + flows).
-#ifndef FATHOM_DIAGNOSIS_SLOWNESS_JUDGE_NETWORK_CHANNELS_H_
-#define FATHOM_DIAGNOSIS_SLOWNESS_JUDGE_NETWORK_CHANNELS_H_
+#ifndef FATHOM_DIAGNOSIS_SLOWNESS_NETWORK_NETWORK_CHANNELS_H_
+#define FATHOM_DIAGNOSIS_SLOWNESS_NETWORK_NETWORK_CHANNELS_H_
 
 #include <vector>
 
@@ -34,4 +34,4 @@ std::vector<NetworkChannel> NetworkChannels(const Case& c);
 
 }  // namespace fathom::diagnosis
 
-#endif  // FATHOM_DIAGNOSIS_SLOWNESS_JUDGE_NETWORK_CHANNELS_H_
+#endif  // FATHOM_DIAGNOSIS_SLOWNESS_NETWORK_NETWORK_CHANNELS_H_

@@ -1,13 +1,13 @@
 // How the ranks of a job are wired: their nodes, and a guess at the leaf switches of their NICs.
 //
-// Used by slowness/judge/network_place. Model: no topology is told; the place of a rank among the
+// Used by network_place. Model: no topology is told; the place of a rank among the
 // ranks of its node (its rail) stands for its leaf, as rail-wired clusters have it.
 //
 // Thread-safety: built, then only read. Lifetime: a Reach refers to the ranks it was made of.
 // Errors: null where the node of a rank is not known. Cost: O(ranks) to build, O(ranks of the path
 // × log) a Reach.
-#ifndef FATHOM_DIAGNOSIS_SLOWNESS_JUDGE_WIRING_H_
-#define FATHOM_DIAGNOSIS_SLOWNESS_JUDGE_WIRING_H_
+#ifndef FATHOM_DIAGNOSIS_SLOWNESS_NETWORK_WIRING_H_
+#define FATHOM_DIAGNOSIS_SLOWNESS_NETWORK_WIRING_H_
 
 #include <algorithm>
 #include <cstdint>
@@ -58,4 +58,4 @@ class Wiring {
 
 }  // namespace fathom::diagnosis
 
-#endif  // FATHOM_DIAGNOSIS_SLOWNESS_JUDGE_WIRING_H_
+#endif  // FATHOM_DIAGNOSIS_SLOWNESS_NETWORK_WIRING_H_

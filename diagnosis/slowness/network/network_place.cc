@@ -1,4 +1,4 @@
-#include "diagnosis/slowness/judge/network_place.h"
+#include "diagnosis/slowness/network/network_place.h"
 
 #include <algorithm>
 #include <array>
@@ -10,8 +10,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "diagnosis/slowness/judge/network_channels.h"
-#include "diagnosis/slowness/judge/wiring.h"
+#include "diagnosis/slowness/network/network_channels.h"
+#include "diagnosis/slowness/network/wiring.h"
 #include "diagnosis/stats/robust.h"
 #include "diagnosis/wording/phrase.h"
 

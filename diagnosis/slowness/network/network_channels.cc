@@ -1,4 +1,4 @@
-#include "diagnosis/slowness/judge/network_channels.h"
+#include "diagnosis/slowness/network/network_channels.h"
 
 #include <algorithm>
 #include <map>

@@ -1,0 +1,110 @@
+#include "diagnosis/slowness/judge/judge_work.h"
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "diagnosis/evidence/cost.h"
+#include "diagnosis/evidence/work_growth.h"
+#include "diagnosis/graph/pipelines.h"
+#include "diagnosis/model/lookup.h"
+#include "diagnosis/slowness/judge/slow_verdict.h"
+#include "diagnosis/wording/command.h"
+#include "diagnosis/wording/phrase.h"
+
+namespace fathom::diagnosis {
+namespace {
+
+bool Explains(const Case& c, const Ledger& ledger, RankId rank, const WorkGrowth& work) {
+  const OwnTime own = OwnTimeOf(c, rank);
+  if (own.before <= 0 || own.now - own.before < c.config.explains_share * ledger.excess) {
+    return false;
+  }
+  return work.times - 1 >= c.config.mostly_share * (own.now / own.before - 1);
+}
+
+struct Workers {
+  std::vector<RankId> loaded, others;  // sorted
+};
+
+Workers WorkersOf(const Case& c, const Ledger& ledger) {
+  Workers workers;
+  for (const auto& [rank, rows] : c.view.rows) {
+    const auto work = WorkGrowthOf(c, rank);
+    if (!work) continue;
+    (Explains(c, ledger, rank, *work) ? workers.loaded : workers.others).push_back(rank);
+  }
+  return workers;
+}
+
+bool SpeakForAll(const Case& c, const std::vector<RankId>& ranks) {
+  std::set<std::string> nodes;
+  for (const RankId rank : ranks) nodes.insert(NodeOf(c.view, rank));
+  nodes.erase("");
+  return ranks.size() >= c.view.world_size ||
+         nodes.size() > static_cast<std::size_t>(c.config.most_culprit_nodes);
+}
+
+void DescribeWork(const Case& c, const Ledger& ledger, RankId one, const std::string& who,
+                  const std::string& whose, Verdict& verdict) {
+  const WorkGrowth work = WorkGrowthOf(c, one).value_or(WorkGrowth{});
+  const OwnTime own = OwnTimeOf(c, one);
+  const double longer = own.now / own.before;
+  verdict.posterior_odds = PosteriorOdds(c.config.prior_rank, ledger.iterations, ledger.iterations,
+                                         c.config.chance_share, c.config.guilty_share);
+  verdict.sentence = absl::StrFormat(
+      "More work is asked of %s than before %s: %.2f times the %s and %.2f times the time of %s "
+      "own; an iteration takes %s instead of %s. That is no fault of a device.",
+      who, SinceInWords(c.suspicion.onset), work.times, work.what, longer, whose,
+      Duration(c.suspicion.measured.Seconds()), Duration(ledger.expected));
+  verdict.evidence.push_back(
+      {absl::StrCat("Growth of ", work.what, ", against that of its own time."), work.times, "x",
+       longer, "communication_ops"});
+  verdict.would_change.push_back("The same time with no more launches, ops or bytes.");
+  verdict.action_command = RanksCommand(c.view);
+}
+
+Verdict OfSome(const Case& c, const Ledger& ledger, Workers workers) {
+  Verdict verdict = SlowVerdict(c, Cause::kImbalance, EntityType::kGroup);
+  if (Pipelines(c.view).AreOneStage(workers.loaded)) verdict.entity.type = EntityType::kStage;
+  DescribeWork(c, ledger, workers.loaded.front(), RanksInWords(workers.loaded),
+               workers.loaded.size() == 1 ? "its" : "their", verdict);
+  verdict.action_text =
+      "Look at what these ranks are given: layers of the stage, lengths of sequences, tokens of "
+      "experts.";
+  verdict.entity.ranks = std::move(workers.loaded);
+  verdict.victims = std::move(workers.others);
+  return verdict;
+}
+
+Verdict OfAll(const Case& c, const Ledger& ledger, const Workers& workers) {
+  Verdict verdict = SlowVerdict(c, Cause::kRegression, EntityType::kJob);
+  verdict.owner = Owner::kAlgorithm;
+  DescribeWork(c, ledger, workers.loaded[workers.loaded.size() / 2], "all ranks", "their", verdict);
+  verdict.evidence.push_back({"Ranks of which more is asked, of those looked at.",
+                              static_cast<double>(workers.loaded.size()), "ranks",
+                              static_cast<double>(workers.loaded.size()), "communication_ops"});
+  verdict.action_text =
+      absl::StrCat("See what changed for all at iteration ", c.suspicion.onset.value,
+                   ": length of sequences, batch size, code.");
+  return verdict;
+}
+
+}  // namespace
+
+std::optional<Verdict> JudgeWork(const Case& c, const Ledger& ledger, const Accounts& candidates) {
+  Workers workers = WorkersOf(c, ledger);
+  const bool all = std::all_of(candidates.begin(), candidates.end(), [&](const auto* account) {
+    return std::binary_search(workers.loaded.begin(), workers.loaded.end(), account->rank);
+  });
+  if (workers.loaded.empty() || !all) return std::nullopt;
+  if (!workers.others.empty()) return OfSome(c, ledger, std::move(workers));
+  if (!SpeakForAll(c, workers.loaded)) return std::nullopt;
+  return OfAll(c, ledger, workers);
+}
+
+}  // namespace fathom::diagnosis
