@@ -63,10 +63,14 @@ void Actuator::Use(Limits limits) {
 void Actuator::Look() {
   View view;
   std::vector<std::string> problems;
-  if (auto status = parts_.advice(view); !status.ok()) problems.push_back(Text(status));
+  const absl::Status advice = parts_.advice(view);
+  view.verdicts_why = Text(advice);
   const absl::Status nodes = parts_.backend.Nodes(view.nodes);
   view.nodes_known = nodes.ok();
-  if (!nodes.ok()) problems.push_back(Text(nodes));
+  view.nodes_why = Text(nodes);
+  for (const std::string& why : {view.verdicts_why, view.nodes_why, parts_.backend.Ailing()}) {
+    if (!why.empty()) problems.push_back(why);
+  }
 
   const std::lock_guard lock(mutex_);
   view_ = std::move(view);

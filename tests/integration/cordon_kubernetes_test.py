@@ -274,7 +274,7 @@ class CordonKubernetesTest(KubernetesCase):
         self.BACKEND = self.BACKEND.replace(self.server.url, expired.url)
         self.start("auto")
         self.collector.accuse("n1", "v1")
-        self.wait_plan("the back-end does not answer")
+        self.wait_plan("the back-end gives no answer")
         self.problem("certificate has expired")
         self.assertEqual(expired.requests, [])  # no token left the house
 
@@ -284,7 +284,7 @@ class CordonKubernetesTest(KubernetesCase):
         self.collector.accuse("n1", "v1")
         action = self.wait_phase("advised")
         self.server.stop()
-        self.wait_plan("the back-end does not answer")
+        self.wait_plan("the back-end gives no answer")
         self.assertEqual(self.fathom("action", "approve", action["id"]).returncode, 0)
         self.looks(1.3)
         self.server.start()

@@ -191,7 +191,7 @@ class CordonWebhookTest(cordon_case.CordonCase):
         for words in (self.service.words, b"", b"<html>", b'{"nodes": "n1"}', b"\xff\xfe", b"[" * 100_000):
             self.service.words = words
             self.looks(0.2)
-            self.wait_plan("the back-end does not answer")
+            self.wait_plan("the back-end gives no answer")
         self.assertEqual(self.service.posts, [])
         self.service.words = None
         self.wait_phase("acted")  # and goes on when the answers are sound again

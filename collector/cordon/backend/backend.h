@@ -35,6 +35,8 @@ class Backend {
   virtual absl::Status Forget(const std::string& /*node*/, const std::string& /*action*/) {
     return absl::OkStatus();
   }
+  // What went wrong beside the last change, which stands all the same; empty: nothing.
+  virtual std::string Ailing() const { return ""; }
   // What a person can type instead; for advice and for when fathom cannot act.
   virtual std::string HoldCommand(const Hold& hold) const = 0;
 };

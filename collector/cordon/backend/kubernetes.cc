@@ -43,9 +43,13 @@ absl::Status KubernetesBackend::Nodes(std::map<std::string, NodeFact>& nodes) {
   absl::Status status = goes_on ? Watch() : List();
   const bool anew = absl::IsOutOfRange(status) || (goes_on && absl::IsPermissionDenied(status));
   if (anew) status = List();
-  if (!status.ok() || !watches_) version_.clear();
+  if (!status.ok() || !Watches()) version_.clear();
   if (status.ok()) nodes = known_;
   return status;
+}
+
+bool KubernetesBackend::Watches() const {
+  return options_.watch && (!unwatched_.known() || clock_.Mono() - unwatched_ >= kRelist);
 }
 
 absl::Status KubernetesBackend::List() {
@@ -64,7 +68,7 @@ absl::Status KubernetesBackend::Watch() {
                          "", "");
   if (absl::IsPermissionDenied(body.status())) {
     spdlog::warn("nodes are listed at each look: {}", std::string(body.status().message()));
-    watches_ = false;
+    unwatched_ = clock_.Mono();
   }
   if (!body.ok()) return body.status();
   return ReadKubernetesEvents(*body, options_.rack_label, known_, version_);
@@ -115,11 +119,20 @@ absl::Status KubernetesBackend::Forget(const std::string& node, const std::strin
 
 void KubernetesBackend::Inform(const Hold& hold, bool held) {
   const WallNs now = clock_.Wall();
-  Send("PATCH", absl::StrCat("/api/v1/nodes/", hold.node, "/status"), kStrategic,
-       ConditionPatch(hold, held, now))
-      .IgnoreError();
-  Send("POST", "/api/v1/namespaces/default/events", "application/json", EventJson(hold, held, now))
-      .IgnoreError();
+  const absl::Status condition = Send("PATCH", absl::StrCat("/api/v1/nodes/", hold.node, "/status"),
+                                      kStrategic, ConditionPatch(hold, held, now))
+                                     .status();
+  const absl::Status event = Send("POST", "/api/v1/namespaces/default/events", "application/json",
+                                  EventJson(hold, held, now))
+                                 .status();
+  ailing_.clear();
+  if (!condition.ok())
+    ailing_ = absl::StrCat("condition of ", hold.node, ": ", condition.message());
+  if (!event.ok()) {
+    absl::StrAppend(&ailing_, ailing_.empty() ? "" : "; ", "event for ", hold.node, ": ",
+                    event.message());
+  }
+  if (!ailing_.empty()) spdlog::warn("{}", ailing_);
 }
 
 std::string KubernetesBackend::HoldCommand(const Hold& hold) const {

@@ -13,12 +13,13 @@
 // that anybody else has cordoned is left alone. When a person has uncordoned a node of ours, Forget
 // takes away our annotation and taint, which would still keep work from it. Condition and event are
 // for information: if they fail, the hold stands. A server that says Retry-After (429, 503) is not
-// asked again before, for kMaxWait at most.
+// asked again before, for kMaxWait at most. Ailing() says why the last one failed.
 //
 // Looks list all nodes. With `watch` only the first does: the next ask for the changes since its
 // resourceVersion, during one second (a look takes that long then), and it is listed anew when that
 // version is forgotten (410), after each change of our own, so that its effect is surely seen,
-// after any error, and every kRelist. Where the right to watch is missing every look lists.
+// after any error, and every kRelist. Where the right to watch is missing every look lists, and the
+// watch is tried again after kRelist.
 //
 // Rights needed: nodes get, list, patch; nodes/status patch; events create; to watch, nodes watch.
 // Thread-safety, errors: see backend.h. Run against a local server that answers as a real 1.20 was
@@ -47,10 +48,7 @@ class KubernetesBackend final : public Backend {
  public:
   KubernetesBackend(KubernetesOptions options, collector::HttpTransport& transport,
                     const collector::Clock& clock)
-      : options_(std::move(options)),
-        transport_(transport),
-        clock_(clock),
-        watches_(options_.watch) {}
+      : options_(std::move(options)), transport_(transport), clock_(clock) {}
 
   static constexpr int kTries = 3;
   static constexpr Nanos kMaxWait{60'000'000'000};
@@ -61,6 +59,7 @@ class KubernetesBackend final : public Backend {
   absl::Status Release(const std::string& node, const std::string& action) override;
   absl::Status Forget(const std::string& node, const std::string& action) override;
   std::string HoldCommand(const Hold& hold) const override;
+  std::string Ailing() const override { return ailing_; }
 
  private:
   // From the node as it is now to the patch that changes it; an error: it must not be changed.
@@ -70,6 +69,7 @@ class KubernetesBackend final : public Backend {
                                    const std::string& type, const std::string& body);
   absl::Status List();
   absl::Status Watch();
+  bool Watches() const;
   absl::Status Change(const std::string& node, const PatchOf& patch_of);
   void Inform(const Hold& hold, bool held);
 
@@ -77,7 +77,8 @@ class KubernetesBackend final : public Backend {
   collector::HttpTransport& transport_;
   const collector::Clock& clock_;
   MonoNs not_before_;  // unknown: no wait was asked for
-  bool watches_;       // as long as it may
+  MonoNs unwatched_;   // since when the right to watch was missing; unknown: it is not
+  std::string ailing_;
   std::map<std::string, NodeFact> known_;
   std::string version_;  // of known_; empty: to be listed anew
   MonoNs listed_;

@@ -8,11 +8,16 @@
 namespace fathom::cordon {
 namespace {
 
+std::string Unanswered(const char* who, const std::string& why) {
+  return why.empty() ? absl::StrCat("the ", who, " does not answer")
+                     : absl::StrCat("the ", who, " gives no answer: ", why);
+}
+
 std::string WholeStands(const Scene& s) {
   if (!s.ledger.paused().empty()) return "paused: " + s.ledger.paused();
   if (!s.ledger.tripped().empty()) return "the breaker has tripped: " + s.ledger.tripped();
-  if (!s.view.verdicts_known) return "the collector does not answer";
-  if (!s.view.nodes_known) return "the back-end does not answer";
+  if (!s.view.verdicts_known) return Unanswered("collector", s.view.verdicts_why);
+  if (!s.view.nodes_known) return Unanswered("back-end", s.view.nodes_why);
   if (s.now < s.ledger.newest()) return "the clock is behind the audit log";
   for (const auto& [id, action] : s.ledger.actions()) {
     if (action.phase == Phase::kActing) return "it is not known yet whether " + id + " was done";

@@ -48,6 +48,8 @@ struct NodeFact {
 struct View {
   bool verdicts_known = false;  // the collector answered
   bool nodes_known = false;     // the back-end answered
+  std::string verdicts_why;     // else why not, in words
+  std::string nodes_why;
   std::vector<VerdictFact> verdicts;
   std::map<std::string, NodeFact> nodes;
   std::map<std::string, std::vector<std::string>> job_nodes;  // by job

@@ -65,6 +65,7 @@ void Ledger::FoldWhole(const Record& record) {
       newest_ = record.time;  // also the way out after a clock that ran far ahead
       tripped_.clear();
       failures_in_row_ = 0;
+      for (auto& [id, action] : actions_) action.failures = 0;
       break;
     default:
       break;

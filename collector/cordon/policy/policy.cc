@@ -244,6 +244,18 @@ void Policy::Consider(const VerdictFact& verdict, const Scene& scene,
   }
 }
 
+std::string Policy::WhyUnwilling(const Action* known, Mode mode) {
+  if (mode != Mode::kAuto && mode != Mode::kApprove) {
+    return absl::StrCat("mode ", std::string(ToString(mode)), " does not act");
+  }
+  if (known != nullptr && known->phase == Phase::kFailed && known->failures >= kMaxTries) {
+    return absl::StrCat("it failed ", known->failures,
+                        " times; it is tried again after fathom action reset");
+  }
+  if (mode == Mode::kApprove) return "waits for a person: fathom action approve";
+  return known == nullptr ? "" : AsItIs(*known);
+}
+
 std::vector<Outlook> Policy::Outlooks(const Ledger& ledger, const View& view, WallNs now) const {
   std::vector<Outlook> outlooks;
   const Scene scene{limits_, ledger, view, now};
@@ -268,8 +280,7 @@ std::vector<Outlook> Policy::Outlooks(const Ledger& ledger, const View& view, Wa
     }
     if (look.hindrance.empty()) look.hindrance = WhyNotNow(verdict, scene);
     if (look.hindrance.empty() && !Willing(known, mode, now)) {
-      look.hindrance = mode == Mode::kApprove ? "waits for a person: fathom action approve"
-                                              : "mode " + look.mode + " does not act";
+      look.hindrance = WhyUnwilling(known, mode);
     }
     outlooks.push_back(std::move(look));
   }

@@ -78,6 +78,8 @@ class Policy {
   // Writes once for each reason why a verdict that was seen for long enough leads to nothing.
   void ForgetDeclined(const View& view);
   bool Decline(const VerdictFact& verdict, Moment now, std::vector<Step>& steps);
+  // In words, of one that Willing() refuses.
+  static std::string WhyUnwilling(const Action* known, Mode mode);
   bool Willing(const Action* action, Mode mode, WallNs now) const;
 
   Limits limits_;

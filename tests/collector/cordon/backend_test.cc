@@ -180,6 +180,60 @@ TEST(KubernetesTest, AWatchIsFoldedIntoWhatWasListed) {
   }
 }
 
+// Lists nodes, and refuses what it is told to.
+struct Rights final : collector::HttpTransport {
+  absl::StatusOr<collector::HttpAnswer> Send(const collector::HttpCall& call) override {
+    calls.push_back(call.method + " " + call.url);
+    for (const std::string& path : forbidden) {
+      if (call.url.find(path) != std::string::npos) {
+        return collector::HttpAnswer{403, "forbidden: " + path, 0};
+      }
+    }
+    if (call.url.find("watch=1") != std::string::npos) return collector::HttpAnswer{200, "", 0};
+    const bool one = call.url.find("/nodes/") != std::string::npos;
+    return collector::HttpAnswer{
+        200,
+        one ? R"({"metadata":{"name":"n1","resourceVersion":"5","uid":"u"},"spec":{}})"
+            : R"({"metadata":{"resourceVersion":"5"},"items":[{"metadata":{"name":"n1"}}]})",
+        0};
+  }
+  std::size_t Watched() const {
+    return static_cast<std::size_t>(std::count_if(calls.begin(), calls.end(), [](const auto& call) {
+      return call.find("watch=1") != std::string::npos;
+    }));
+  }
+  std::vector<std::string> forbidden;
+  std::vector<std::string> calls;
+};
+
+TEST(KubernetesTest, AWatchThatWasForbiddenIsTriedAgainLater) {
+  Rights server;
+  collector::FakeClock clock;
+  KubernetesBackend backend({.server = "", .token_file = "", .rack_label = "", .watch = true},
+                            server, clock);
+  std::map<std::string, NodeFact> nodes;
+  server.forbidden = {"watch=1"};
+  for (int look = 0; look < 5; ++look) EXPECT_TRUE(backend.Nodes(nodes).ok());
+  EXPECT_EQ(server.Watched(), 1u) << "every look lists";
+  server.forbidden.clear();
+  clock.Advance(KubernetesBackend::kRelist);
+  for (int look = 0; look < 3; ++look) EXPECT_TRUE(backend.Nodes(nodes).ok());
+  EXPECT_EQ(server.Watched(), 3u) << "the right was given back";
+}
+
+TEST(KubernetesTest, AnEventThatIsForbiddenIsToldAndTheHoldStands) {
+  Rights server;
+  collector::FakeClock clock;
+  KubernetesBackend backend({}, server, clock);
+  server.forbidden = {"/events"};
+  EXPECT_TRUE(backend.HoldBack({"n1", "a1", "compute_slow", "v1", "slow"}).ok());
+  EXPECT_NE(backend.Ailing().find("event for n1: HTTP status 403"), std::string::npos)
+      << backend.Ailing();
+  server.forbidden.clear();
+  EXPECT_TRUE(backend.HoldBack({"n1", "a1", "compute_slow", "v1", "slow"}).ok());
+  EXPECT_EQ(backend.Ailing(), "");
+}
+
 TEST(WebhookTest, AnAnswerThatCannotBeReadIsNoEmptyCluster) {
   std::map<std::string, NodeFact> nodes;
   for (const char* text : {"", "{}", "[]", R"({"nodes":[{"name":"n1"}]})", "\xff"}) {

@@ -202,5 +202,31 @@ TEST_F(PolicyTest, TheActionOfAVerdictHasOneIdForEver) {
   EXPECT_NE(ActionId(verdict()), ActionId(other));
 }
 
+TEST_F(PolicyTest, WhatFailedThreeTimesIsTriedAgainAfterAResetAndThePlanSaysSo) {
+  limits_.breaker_failures = 100;
+  Record record;
+  record.action = ActionId(verdict());
+  record.node = "n1";
+  record.time = WallNs(1'600'000'000'000'000'000);
+  record.kind = RecordKind::kFailed;
+  for (int i = 0; i < Policy::kMaxTries; ++i) ledger_.Fold(record);
+  EXPECT_EQ(Begun(), "");
+  EXPECT_EQ(hindrance_, "it failed 3 times; it is tried again after fathom action reset");
+  Record reset;
+  reset.kind = RecordKind::kReset;
+  reset.time = now_.wall;
+  ledger_.Fold(reset);
+  EXPECT_EQ(Begun(), "n1");
+}
+
+TEST_F(PolicyTest, ARefusalIsNotToldAsSilence) {
+  view_.nodes_known = false;
+  EXPECT_EQ(Begun(), "");
+  EXPECT_EQ(hindrance_, "the back-end does not answer");
+  view_.nodes_why = "HTTP status 403: forbidden";
+  EXPECT_EQ(Begun(), "");
+  EXPECT_EQ(hindrance_, "the back-end gives no answer: HTTP status 403: forbidden");
+}
+
 }  // namespace
 }  // namespace fathom::cordon
