@@ -27,7 +27,8 @@ def documents(path):
 
 def built(folder):
     """What kustomize would print: (file, object) of all that is listed."""
-    for name in yaml.safe_load((folder / "kustomization.yaml").read_text())["resources"]:
+    plan = yaml.safe_load((folder / "kustomization.yaml").read_text())
+    for name in plan.get("bases", []) + plan.get("resources", []):
         path = folder / name
         yield from built(path) if path.is_dir() else [(path, d) for d in documents(path)]
 
@@ -53,8 +54,30 @@ class ManifestsTest(unittest.TestCase):
         self.assertEqual(listed, there)
         found = [m for path, t in self.all for m in kubernetes_shapes.misfits_of_object(t, path.name)]
         self.assertEqual(found, [])
+        # kubectl 1.20 takes folders as bases only.
+        for plan in K8S.rglob("kustomization.yaml"):
+            folders = [n for n in documents(plan)[0].get("resources", []) if (plan.parent / n).is_dir()]
+            self.assertEqual(folders, [], plan)
         patch = documents(K8S / "job_patch.yaml")[0]["spec"]["template"]
         self.assertEqual(list(kubernetes_shapes.misfits(patch, kubernetes_shapes.TEMPLATE, "job_patch")), [])
+
+    @unittest.skipUnless(shutil.which("kubectl"), "kubectl is not installed")
+    def test_kustomize_builds_it_all_and_merges_the_patch_into_a_job(self):
+        run = subprocess.run(["kubectl", "kustomize", K8S], capture_output=True, text=True, check=True)
+        self.assertEqual(len(list(yaml.safe_load_all(run.stdout))), len(self.all))
+        job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "train"},
+               "spec": {"template": {"spec": {"containers": [{"name": "train", "image": "mine"}]}}}}
+        with tempfile.TemporaryDirectory() as folder:
+            folder = pathlib.Path(folder)
+            shutil.copy(K8S / "job_patch.yaml", folder)
+            (folder / "job.yaml").write_text(yaml.safe_dump(job))
+            for key, entry in (("patches", {"path": "job_patch.yaml"}), ("patchesStrategicMerge", "job_patch.yaml")):
+                (folder / "kustomization.yaml").write_text(yaml.safe_dump({"resources": ["job.yaml"], key: [entry]}))
+                run = subprocess.run(["kubectl", "kustomize", folder], capture_output=True, text=True)
+                self.assertEqual(run.returncode, 0, run.stderr)
+                container = yaml.safe_load(run.stdout)["spec"]["template"]["spec"]["containers"][0]
+                self.assertEqual(container["image"], "mine")
+                self.assertIn("LD_PRELOAD", [e["name"] for e in container["env"]])
 
     def test_the_shape_check_finds_a_misspelt_field(self):
         bad = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "x"}, "automountServiceToken": True}
