@@ -86,11 +86,11 @@ void TellCores(const Bounds& bounds, const std::vector<Core>& cores, ProbeResult
 ProbeResult Spin(const Bounds& bounds) {
   ProbeResult result;
   std::vector<Core> cores(bounds.cpus.size());
-  const LostTime before = LostTimeNow();
+  const LostTime before = LostTimeNow(bounds.cpus);
   const double begin = WallSeconds();
   RunOnCpus(bounds.cpus, [&](std::size_t i) { cores[i] = SpinHere(bounds); });
   const double whole = (WallSeconds() - begin) * static_cast<double>(cores.size());
-  const LostTime after = LostTimeNow();
+  const LostTime after = LostTimeNow(bounds.cpus);
   TellCores(bounds, cores, result);
   const double throttled = after.throttled_s - before.throttled_s;
   double waited = 0;

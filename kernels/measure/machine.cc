@@ -112,13 +112,22 @@ double ThrottledSeconds(const std::string& root) {
   return sum;
 }
 
-double StolenSeconds(const std::string& root) {
-  std::istringstream line(FirstLineOf(root + "/proc/stat"));
-  std::string name;
-  line >> name;
-  double ticks = 0;
-  for (int i = 0; i < 8; ++i) line >> ticks;  // user nice system idle iowait irq softirq steal
-  return line ? ticks / static_cast<double>(sysconf(_SC_CLK_TCK)) : 0;
+// Of the lines "cpuN user nice system idle iowait irq softirq steal …".
+double StolenSeconds(const std::vector<int>& cpus, const std::string& root) {
+  std::ifstream file(root + "/proc/stat");
+  double sum = 0;
+  for (std::string text; std::getline(file, text);) {
+    std::istringstream line(text);
+    std::string name;
+    line >> name;
+    if (name.compare(0, 3, "cpu") != 0) break;
+    const std::vector<int> cpu = CpuListOf(name.substr(3));
+    if (cpu.empty() || !std::binary_search(cpus.begin(), cpus.end(), cpu.front())) continue;
+    double ticks = 0;
+    for (int i = 0; i < 8; ++i) line >> ticks;
+    if (line) sum += ticks;
+  }
+  return sum / static_cast<double>(sysconf(_SC_CLK_TCK));
 }
 
 }  // namespace
@@ -151,8 +160,8 @@ Machine ThisMachine(const std::string& root) {
   return machine;
 }
 
-LostTime LostTimeNow(const std::string& root) {
-  return {.throttled_s = ThrottledSeconds(root), .stolen_s = StolenSeconds(root)};
+LostTime LostTimeNow(const std::vector<int>& cpus, const std::string& root) {
+  return {.throttled_s = ThrottledSeconds(root), .stolen_s = StolenSeconds(cpus, root)};
 }
 
 }  // namespace fathom::kernels

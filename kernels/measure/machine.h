@@ -32,10 +32,10 @@ std::vector<int> CpuListOf(const std::string& text);
 // Cumulative; two readings are subtracted.
 struct LostTime {
   double throttled_s = 0;  // by the quotas of this process's cgroups, over all cores
-  double stolen_s = 0;     // by the hypervisor, over all cores
+  double stolen_s = 0;     // by the hypervisor, over the cores that are asked for
 };
 
-LostTime LostTimeNow(const std::string& root = "");
+LostTime LostTimeNow(const std::vector<int>& cpus, const std::string& root = "");
 
 }  // namespace fathom::kernels
 

@@ -74,23 +74,26 @@ TEST_F(FakeRoot, ThrottlingOfTheSecondHierarchyCountsParentsToo) {
   Write("/proc/self/cgroup", "0::/kubepods/pod1\n");
   Write("/sys/fs/cgroup/kubepods/pod1/cpu.stat", "usage_usec 5\nthrottled_usec 2000000\n");
   Write("/sys/fs/cgroup/kubepods/cpu.stat", "throttled_usec 500000\n");
-  EXPECT_DOUBLE_EQ(LostTimeNow(root_).throttled_s, 2.5);
+  EXPECT_DOUBLE_EQ(LostTimeNow({0, 1}, root_).throttled_s, 2.5);
 }
 
 TEST_F(FakeRoot, ThrottlingOfTheFirstHierarchyIsRead) {
   Write("/proc/self/cgroup", "4:memory:/x\n3:cpu,cpuacct:/slice\n");
   Write("/sys/fs/cgroup/cpu/slice/cpu.stat", "nr_throttled 3\nthrottled_time 1500000000\n");
-  EXPECT_DOUBLE_EQ(LostTimeNow(root_).throttled_s, 1.5);
+  EXPECT_DOUBLE_EQ(LostTimeNow({0, 1}, root_).throttled_s, 1.5);
 }
 
-TEST_F(FakeRoot, StolenTimeIsTheEighthOfTheLine) {
-  Write("/proc/stat", "cpu  1 2 3 4 5 6 7 300 0 0\n");
-  EXPECT_DOUBLE_EQ(LostTimeNow(root_).stolen_s, 300.0 / static_cast<double>(sysconf(_SC_CLK_TCK)));
+TEST_F(FakeRoot, StolenTimeIsTheEighthOfTheLinesOfTheCoresThatAreAskedFor) {
+  Write("/proc/stat",
+        "cpu  1 2 3 4 5 6 7 900 0 0\ncpu0 1 2 3 4 5 6 7 100 0 0\ncpu1 1 2 3 4 5 6 7 200 0 0\n"
+        "cpu7 1 2 3 4 5 6 7 600 0 0\nintr 5\n");
+  EXPECT_DOUBLE_EQ(LostTimeNow({0, 1}, root_).stolen_s,
+                   300.0 / static_cast<double>(sysconf(_SC_CLK_TCK)));
 }
 
 TEST_F(FakeRoot, NothingToReadIsNothingLost) {
-  EXPECT_DOUBLE_EQ(LostTimeNow(root_).throttled_s, 0);
-  EXPECT_DOUBLE_EQ(LostTimeNow(root_).stolen_s, 0);
+  EXPECT_DOUBLE_EQ(LostTimeNow({0, 1}, root_).throttled_s, 0);
+  EXPECT_DOUBLE_EQ(LostTimeNow({0, 1}, root_).stolen_s, 0);
 }
 
 }  // namespace
