@@ -83,7 +83,7 @@ bool Wires::Uses(const Users& users, const Fault& fault) const {
         return layout_.LeafOf(rank) == layout_.LeafOf(fault.rank);
       });
     case FaultKind::kSlowSpine:
-      return CrossesLeaves(users);
+      return !WithinNode(users) && CrossesLeaves(users);
     default:
       return false;
   }
