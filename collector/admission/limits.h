@@ -33,6 +33,11 @@ inline constexpr std::size_t kMaxFrameBytes = 200;
 inline constexpr int kMaxHealthGroups = 64;
 inline constexpr int kMaxDropReasons = 32;
 
+// With what a job was started, told by one rank a node.
+inline constexpr int kMaxRunFacts = 400;
+inline constexpr int kMaxRunWork = 512;             // kinds of ops on communicators
+inline constexpr std::size_t kMaxRunVariants = 32;  // that nodes of a job differ in
+
 // Rows, fetched on suspicion.
 inline constexpr int kMaxRowsPerRank = 20'000;
 inline constexpr int kMaxIterationsPerRequest = 64;  // row.proto

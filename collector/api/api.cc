@@ -7,6 +7,7 @@
 #include "collector/api/job_json.h"
 #include "collector/api/web_bundle.h"
 #include "collector/export/report.h"
+#include "collector/runs/run_json.h"
 
 namespace fathom::collector {
 namespace {
@@ -59,6 +60,9 @@ Response Api::AnswerApi(const Request& request) const {
   if (at[2] == "verdicts" && at.size() == 3) return Verdicts(request);
   if (at[2] == "verdicts" && at.size() == 4) return Verdict(at[3]);
   if (at[2] == "actions") return Actions(request);
+  if (at[2] == "runs" && at.size() == 3) return Runs(request);
+  if (at[2] == "runs" && at.size() == 4) return Run(at[3]);
+  if (at[2] == "runs" && at.size() == 6 && at[4] == "against") return CompareRuns(at[5], at[3]);
   if (at[2] == "nodes" && at.size() == 3) return Nodes();
   if (at[2] == "nodes" && at.size() == 4) return Node(at[3]);
   return NotFound(request);
@@ -109,6 +113,38 @@ Response Api::Verdict(const std::string& id) const {
   std::vector<Episode> one = {*episode};
   TakeStanding(parts_.ledger, one);
   return Response::Json(VerdictJson(one[0]));
+}
+
+bool Api::IsRunning(const RunRecord& run) const {
+  return parts_.run && parts_.run(run.job).id == run.id;
+}
+
+Response Api::Runs(const Request& request) const {
+  const auto limit = request.Number("limit", kDefaultRuns);
+  if (!limit || *limit < 1 || *limit > kMaxRuns) {
+    return Response::Error(400, "limit is a number from 1 to 1000");
+  }
+  JsonWriter json;
+  json.BeginObject().Field("now_unix_ns", parts_.clock.Wall().ns).Key("runs").BeginArray();
+  for (const RunRecord& run : parts_.store.Runs(request.Text("job"), *limit)) {
+    json.Raw(RunJson(run, IsRunning(run)));
+  }
+  return Response::Json(json.EndArray().EndObject().Take());
+}
+
+Response Api::Run(const std::string& id) const {
+  const auto run = parts_.store.FindRun(id);
+  if (!run) return Response::Error(404, "no run " + id + "; see /api/v1/runs");
+  return Response::Json(WholeRunJson(*run, IsRunning(*run)));
+}
+
+Response Api::CompareRuns(const std::string& before, const std::string& after) const {
+  const auto a = parts_.store.FindRun(before), b = parts_.store.FindRun(after);
+  if (!a || !b) {
+    return Response::Error(404, "no run " + (a ? after : before) + "; see /api/v1/runs");
+  }
+  return Response::Json(
+      ComparedRunsJson(*a, *b, RunJson(*a, IsRunning(*a)), RunJson(*b, IsRunning(*b))));
 }
 
 }  // namespace fathom::collector

@@ -28,6 +28,10 @@
 #include "collector/verdict/verdict_ledger.h"
 #include "diagnosis/watch/watch.h"
 
+namespace fathom::v1 {
+class Report;
+}
+
 namespace fathom::collector {
 
 class Api {
@@ -35,6 +39,8 @@ class Api {
   static constexpr std::int64_t kMaxIterations = 2000;
   static constexpr std::int64_t kDefaultIterations = 300;
   static constexpr std::int64_t kMaxVerdicts = 1000;
+  static constexpr std::int64_t kMaxRuns = 1000;
+  static constexpr std::int64_t kDefaultRuns = 50;
 
   struct Parts {
     JobTable& jobs;
@@ -59,6 +65,8 @@ class Api {
     std::function<absl::Status(JobState&, const std::vector<RankId>&)> stacks{};
     // Why what agents tell is not written to the journal; empty: it is, or there is none.
     std::function<std::string()> journal_failing = [] { return std::string(); };
+    // The run that a job of the table is. Empty: not kept.
+    std::function<RunRecord(const std::string& job)> run{};
   };
 
   explicit Api(Parts parts) : parts_(std::move(parts)) {}
@@ -86,6 +94,12 @@ class Api {
   Response Actions(const Request& request) const;
   Response Nodes() const;
   Response Node(const std::string& name) const;
+  bool IsRunning(const RunRecord& run) const;
+  Response Runs(const Request& request) const;
+  Response Run(const std::string& id) const;
+  Response CompareRuns(const std::string& before, const std::string& after) const;
+  // That its history is not there to compare with, in a report.
+  void TellOfHistory(const std::string& job, v1::Report& report) const;
   Response Ready() const;
   static Response Page(const Request& request);
 

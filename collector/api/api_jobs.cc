@@ -91,7 +91,20 @@ std::string Api::ReportOf(const JobState& job) const {
   v1::Report report;
   const auto fresh = parts_.diagnoser.DiagnoseNow(job);
   BuildReport(fresh.view, fresh.diagnosis, parts_.ledger.Of(job.name()), "live", report);
+  TellOfHistory(job.name(), report);
   return ToJson(report);
+}
+
+// That its history is not there to compare with.
+void Api::TellOfHistory(const std::string& job, v1::Report& report) const {
+  if (!parts_.run) return;
+  const RunRecord run = parts_.run(job);
+  if (run.id.empty() || run.outcome != diagnosis::RunOutcome::kUnknown) return;
+  v1::Abstention& out = *report.add_abstained();
+  out.set_question("whether the job is slower than earlier runs of its profile");
+  out.set_missing(!run.sentence.empty()  ? run.sentence
+                  : !run.profile.known() ? "what it does in an iteration, which is told after some"
+                                         : "its first 50 healthy iterations");
 }
 
 }  // namespace fathom::collector

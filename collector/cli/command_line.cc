@@ -61,6 +61,7 @@ void AddVerbs(CLI::App& root, Invocation* invocation) {
   AddRunVerb(root, invocation);
   AddGetVerb(root, invocation);
   AddExplainVerb(root, invocation);
+  AddCompareVerb(root, invocation);
   AddWatchVerb(root, invocation);
   AddAnalyzeVerb(root, invocation);
   AddSimulateVerb(root, invocation);

@@ -106,6 +106,8 @@ Rejection AgentSession::Take(const v1::AgentMessage& message) {
       return TakeForJob(message.stacks());
     case v1::AgentMessage::kCapture:
       return TakeCapture(message.capture());
+    case v1::AgentMessage::kFacts:
+      return TakeForJob(message.facts());
     case v1::AgentMessage::kHello:
     case v1::AgentMessage::BODY_NOT_SET:
       break;

@@ -7,6 +7,7 @@
 #include "collector/admission/limits.h"
 #include "fathom/v1/agent.pb.h"
 #include "proto/types/bounds.h"
+#include "proto/types/collective_kind.h"
 #include "proto/types/gpu.h"
 
 namespace fathom::collector {
@@ -298,6 +299,28 @@ Rejection Check(const v1::CaptureReply& reply) {
   return std::nullopt;
 }
 
+bool Sound(const v1::GroupWork& work) {
+  constexpr double kMostCalls = 1e9, kMostBytes = 1e18;  // an iteration
+  const auto within = [](double x, double most) { return std::isfinite(x) && x >= 0 && x <= most; };
+  return work.size() <= kMaxWorldSize && work.kind() < kCollectiveKindCount &&
+         within(work.calls(), kMostCalls) && within(work.bytes(), kMostBytes);
+}
+
+Rejection Check(const v1::RunFacts& run) {
+  if (auto bad = CheckWho(run.job(), run.rank())) return bad;
+  for (const auto& text : {run.profile(), run.program(), run.framework(), run.device()}) {
+    if (!Printable(text, kMaxNameBytes)) return kBadString;
+  }
+  if (run.facts_size() > kMaxRunFacts || run.work_size() > kMaxRunWork) return kTooManyRows;
+  for (const auto& [name, value] : run.facts()) {
+    if (!Name(name) || !Printable(value, kMaxNameBytes)) return kBadString;
+  }
+  return std::all_of(run.work().begin(), run.work().end(),
+                     [](const v1::GroupWork& work) { return Sound(work); })
+             ? Rejection()
+             : kBadNumber;
+}
+
 Rejection Check(const v1::AgentCounters& counters) {
   if (counters.records_dropped_size() > kMaxDropReasons) return kBadNumber;
   for (const auto& [reason, count] : counters.records_dropped()) {
@@ -330,6 +353,8 @@ Rejection Validate(const v1::AgentMessage& message) {
       return Check(message.stacks());
     case v1::AgentMessage::kCapture:
       return Check(message.capture());
+    case v1::AgentMessage::kFacts:
+      return Check(message.facts());
     case v1::AgentMessage::kHealth:
       return Check(message.health());
     case v1::AgentMessage::kCounters:

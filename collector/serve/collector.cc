@@ -27,6 +27,7 @@
 #include "collector/notify/notifier.h"
 #include "collector/notify/verdict_notice.h"
 #include "collector/process/version.h"
+#include "collector/runs/run_keeper.h"
 #include "collector/serve/kept_outbox.h"
 #include "collector/store/learnt_keeper.h"
 #include "collector/store/store.h"
@@ -74,6 +75,7 @@ struct Collector::Parts {
   std::string page_url;  // guarded by it
   LearntKeeper learnt;
   VerdictLedger ledger;
+  RunKeeper runs;  // of the diagnoser's thread
   Diagnoser diagnoser;
   CaptureTrigger trigger;  // of the diagnoser's thread
   IngestContext ingest;
@@ -112,6 +114,7 @@ Collector::Parts::Parts(const FinalizedCollectorConfig& config, DiagnosisFunctio
       page_url(config->page_url),
       learnt(*store, clock),
       ledger([this](VerdictChange change, const Episode& e) { OnVerdict(change, e); }),
+      runs({*store, ledger, clock}),
       diagnoser(
           {jobs, registry, requests, ledger, clock, [this](const JobState& job) { OnLooked(job); },
            [this](const JobState& job) { OnEnded(job); },
@@ -143,7 +146,8 @@ Collector::Parts::Parts(const FinalizedCollectorConfig& config, DiagnosisFunctio
            [this](JobState& job, const std::vector<RankId>& ranks) {
              return traces.ReadStacks(job, ranks);
            },
-           [this] { return JournalFailing(); }}) {
+           [this] { return JournalFailing(); },
+           [this](const std::string& job) { return runs.RunOf(job); }}) {
   OpenJournal(config);
   for (const Episode& open : store->Verdicts("", true, Store::kMaxVerdicts)) {
     ledger.Adopt(open);
@@ -167,6 +171,7 @@ Collector::Parts::~Parts() {
   keeper.reset();
   diagnoser.Stop();
   if (diagnosis_thread.joinable()) diagnosis_thread.join();
+  runs.SaveAll();
 }
 
 PrometheusExporter::Sources Collector::Parts::Sources() {
@@ -288,12 +293,14 @@ std::string Collector::Parts::PageUrl() {
 }
 
 void Collector::Parts::OnLooked(const JobState& job) {
+  runs.Looked(job);
   news.Looked(job.name(), ledger);
   learnt.Looked(job);
   trigger.Looked(job);
 }
 
 void Collector::Parts::OnEnded(const JobState& job) {
+  runs.Ended(job);
   learnt.Ended(job.name());
   trigger.Forget(job.name());
   const JobFigures f = job.Figures();

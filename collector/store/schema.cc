@@ -41,6 +41,13 @@ ALTER TABLE verdicts ADD COLUMN authenticated INTEGER NOT NULL DEFAULT 0;
 CREATE TABLE notices(
   receiver TEXT NOT NULL, key TEXT NOT NULL, waits INTEGER NOT NULL, message BLOB NOT NULL,
   PRIMARY KEY(receiver, key)) WITHOUT ROWID;
+)sql",
+    R"sql(
+CREATE TABLE runs(
+  place INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, job TEXT NOT NULL,
+  profile TEXT NOT NULL, message BLOB NOT NULL);
+CREATE INDEX runs_by_profile ON runs(profile, place);
+CREATE INDEX runs_by_job ON runs(job, place);
 )sql"};
 
 }  // namespace

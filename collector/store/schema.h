@@ -9,6 +9,9 @@
 //     node: its entity's, '' where it has none; NULL until Store has looked it up
 //   jobs(name, ranks, world_size, nodes, started_ns, last_seen_ns, iterations, report)
 //     report: fathom.v1.Report of the ended job as proto-JSON
+//   runs(place, id, job, profile, message)
+//     place: rises with each run that is kept for the first time
+//     message: a fathom.v1.RunRecord
 //   notices(receiver, key, waits, message)
 //     message: see KeptNotice
 //
@@ -22,7 +25,7 @@
 
 namespace fathom::collector {
 
-inline constexpr std::int64_t kSchemaVersion = 5;
+inline constexpr std::int64_t kSchemaVersion = 6;
 
 absl::Status Migrate(Database& database);
 

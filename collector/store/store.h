@@ -1,8 +1,8 @@
 // The history: verdicts and ended jobs, and what was learnt of running ones, in one SQLite file
 // that survives kill -9.
 //
-// Its members lie in store.cc (what is written and read) and store_upkeep.cc (how it stays in its
-// file, and notices).
+// Its members lie in store.cc (what is written and read), store_runs.cc (runs of jobs) and
+// store_upkeep.cc (how it stays in its file, and notices).
 //
 // Written by the verdict ledger's listener, by the diagnoser (ended jobs) and by LearntKeeper; read
 // by the API, at the start by the collector (open verdicts), and by LearntKeeper.
@@ -16,7 +16,9 @@
 // deleted is written anew from what the open one holds; one that another took the place of is told.
 //
 // Units: wall ns. Thread-safety: thread-safe (one lock, one connection). Bounds: kMaxVerdicts
-// closed verdicts and kMaxJobs jobs, oldest leave; of Unwritten. Cost: a write some 50 µs, never
+// closed verdicts, kMaxJobs jobs, kMaxRunsOfProfile runs of a profile and kMaxRuns of all, oldest
+// leave; of Unwritten. A run that cannot be written is not tried again: it is written anew as it
+// goes on. Cost: a write some 50 µs, never
 // per iteration.
 #ifndef FATHOM_COLLECTOR_STORE_STORE_H_
 #define FATHOM_COLLECTOR_STORE_STORE_H_
@@ -36,6 +38,7 @@
 #include "collector/store/file_lock.h"
 #include "collector/store/kept_notice.h"
 #include "collector/store/node_history.h"
+#include "collector/store/run_record.h"
 #include "collector/store/stored_job.h"
 #include "collector/store/unwritten.h"
 #include "collector/verdict/episode.h"
@@ -46,6 +49,8 @@ class Store {
  public:
   static constexpr std::int64_t kMaxVerdicts = 20'000;
   static constexpr std::int64_t kMaxJobs = 2'000;
+  static constexpr std::int64_t kMaxRunsOfProfile = 30;
+  static constexpr std::int64_t kMaxRuns = 5'000;  // some 4 KB each
 
   // Never fails: falls back to memory. Makes missing folders of `file`, and the file for its owner
   // and their group only.
@@ -58,6 +63,7 @@ class Store {
   absl::Status Save(const Episode& episode);
   absl::Status Save(const StoredJob& job);
   absl::Status Save(const std::string& job, const Learnt& learnt);
+  absl::Status Save(const RunRecord& run);
 
   // Of a receiver and an episode the newest is kept. Not tried again: whoever keeps it still has
   // it.
@@ -75,6 +81,11 @@ class Store {
   std::optional<StoredJob> FindJob(const std::string& name);
   // Nothing of a job that was never kept, and of a record that is damaged.
   std::optional<Learnt> FindLearnt(const std::string& job);
+
+  // The newest first, in the order in which they were first kept; empty `job`: of all jobs.
+  std::vector<RunRecord> RunsOfProfile(const std::string& profile);
+  std::vector<RunRecord> Runs(const std::string& job, std::int64_t limit);
+  std::optional<RunRecord> FindRun(const std::string& id);
 
   std::string degraded() const;  // why, naming the file; empty: all is well
   std::uint64_t errors() const;
@@ -97,6 +108,7 @@ class Store {
   void CheckPlace();
   absl::Status WriteAnew();
   absl::Status Trim();
+  absl::Status TrimRuns();
   void FillNodes();
   static Episode EpisodeOf(const Statement& row);
   static StoredJob JobOf(const Statement& row);
@@ -112,6 +124,7 @@ class Store {
   std::string failing_;  // why the last write failed
   std::uint64_t errors_ = 0;
   std::uint64_t writes_ = 0;
+  std::uint64_t run_writes_ = 0;
 };
 
 }  // namespace fathom::collector

@@ -22,6 +22,14 @@ std::string KeyOf(const diagnosis::Verdict& verdict) {
   return key;
 }
 
+// Beside what a diagnosis may say of the same job.
+std::string HistoryKeyOf(const diagnosis::Verdict& verdict) { return KeyOf(verdict) + "|history"; }
+
+// As Stand was told: no diagnosis of a running job says so.
+bool IsOfHistory(const diagnosis::Verdict& verdict) {
+  return verdict.cause == diagnosis::Cause::kRegression && verdict.from_start;
+}
+
 // FNV-1a, 64 bits, cut to 48: ids need to be stable and short, not secret.
 std::string IdOf(const JobMoment& now, const std::string& key, Iteration onset) {
   const std::string text = now.job + "|" + std::to_string(now.started.ns) + "|" + key + "|" +
@@ -105,7 +113,7 @@ Changes JobVerdicts::Update(const JobMoment& now, const diagnosis::Suspicion& su
   }
   for (auto& [key, candidate] : candidates_) candidate.seen_now = false;
   for (auto& [key, live] : open_) {
-    if (!SeenAlready(live.episode.verdict, now)) ++live.missed;
+    if (!live.of_history && !SeenAlready(live.episode.verdict, now)) ++live.missed;
   }
   for (const auto& verdict : diagnosis->verdicts) See(verdict, suspicion, now, changes);
   std::erase_if(candidates_, [](const auto& entry) { return !entry.second.seen_now; });
@@ -210,7 +218,8 @@ const JobVerdicts::Live* JobVerdicts::Successor(const std::string& key) const {
   for (const auto& [other, live] : open_) {
     // Being slow does not explain a hang, nor the other way round; a lead explains no better than
     // a conviction.
-    if (other == key || live.missed > 0 || IsHang(live.episode.verdict) != hang) continue;
+    if (other == key || live.of_history || live.missed > 0 || IsHang(live.episode.verdict) != hang)
+      continue;
     if (convicts && !Convicts(live.episode.verdict)) continue;
     if (best == nullptr || best->episode.verdict.grade < live.episode.verdict.grade) best = &live;
   }
@@ -279,6 +288,7 @@ void JobVerdicts::CloseRegular(const JobMoment& now, const diagnosis::Suspicion&
                                Changes& changes) {
   std::vector<std::string> over;
   for (auto& [key, live] : open_) {
+    if (live.of_history) continue;
     if (!live.last_seen.known()) live.last_seen = now.mono;
     const bool hang = IsHang(live.episode.verdict) && !live.adopted;
     const Nanos gap = hang || suspicion.settled ? kCloseGap : kRegularGap;
@@ -339,9 +349,37 @@ Changes JobVerdicts::CloseAll(const JobMoment& now, const std::string& because) 
   return changes;
 }
 
+Changes JobVerdicts::Stand(const JobMoment& now, const diagnosis::Verdict& verdict) {
+  Changes changes;
+  const std::string key = HistoryKeyOf(verdict);
+  const auto at = open_.find(key);
+  if (at == open_.end()) {
+    Open(key, verdict, now, changes);
+    open_[key].of_history = true;
+    return changes;
+  }
+  Episode& episode = at->second.episode;
+  episode.verdict = verdict;
+  episode.updated = episode.seen = now.wall;
+  at->second.last_told = now.mono;
+  changes.emplace_back(VerdictChange::kUpdated, episode);
+  return changes;
+}
+
+Changes JobVerdicts::Withdraw(const JobMoment& now, const std::string& because) {
+  Changes changes;
+  std::vector<std::string> over;
+  for (const auto& [key, live] : open_) {
+    if (live.of_history) over.push_back(key);
+  }
+  for (const std::string& key : over) Close(key, now, because, changes);
+  return changes;
+}
+
 bool JobVerdicts::Adopt(Episode episode) {
   Live live;
-  const std::string key = KeyOf(episode.verdict);
+  live.of_history = IsOfHistory(episode.verdict);
+  const std::string key = live.of_history ? HistoryKeyOf(episode.verdict) : KeyOf(episode.verdict);
   live.episode = std::move(episode);
   live.adopted = true;
   return open_.try_emplace(key, std::move(live)).second;

@@ -24,6 +24,8 @@
 //   comes in every so many iterations until it was due four times and did not come
 //                                  → closed "recovered"
 //   a capture of stacks was made   → updated at once; what it shows is told as long as it stands
+//   a comparison with earlier runs said so (Stand) → opened at once; it stands until another such
+//                                    comparison says no (Withdraw), whatever diagnoses see
 //   job over, job restarted        → closed, saying so
 //
 // So an established verdict never turns into another one under the reader's eyes.
@@ -84,6 +86,9 @@ class JobVerdicts {
   Changes CloseAll(const JobMoment& now, const std::string& because);
   // A capture of stacks was made for this verdict; nothing where a function is known already.
   Changes Explain(const std::string& id, const diagnosis::Detail& detail, WallNs wall, MonoNs mono);
+  // What the history of runs says of the job as a whole.
+  Changes Stand(const JobMoment& now, const diagnosis::Verdict& verdict);
+  Changes Withdraw(const JobMoment& now, const std::string& because);
   // A verdict that the store still held open when the collector started. False: there is one of the
   // same cause and culprit already.
   bool Adopt(Episode episode);
@@ -103,6 +108,7 @@ class JobVerdicts {
     bool adopted = false;
     bool says_unseen = false;  // why it stands though it is not seen
     bool of_rise = false;      // of a rise within the episode, when it was seen last
+    bool of_history = false;   // it stands by itself: see Stand
   };
   struct Candidate {
     diagnosis::Verdict verdict;

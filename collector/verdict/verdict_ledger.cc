@@ -47,6 +47,24 @@ void VerdictLedger::Explain(std::string_view job, const std::string& id,
   Tell(changes);
 }
 
+void VerdictLedger::Stand(const JobMoment& now, const diagnosis::Verdict& verdict) {
+  Changes changes;
+  {
+    const std::lock_guard lock(mutex_);
+    changes = JobOf(now).Stand(now, verdict);
+  }
+  Tell(changes);
+}
+
+void VerdictLedger::Withdraw(const JobMoment& now, const std::string& because) {
+  Changes changes;
+  {
+    const std::lock_guard lock(mutex_);
+    changes = JobOf(now).Withdraw(now, because);
+  }
+  Tell(changes);
+}
+
 void VerdictLedger::CloseAll(const JobMoment& now, const std::string& because) {
   Changes changes;
   {

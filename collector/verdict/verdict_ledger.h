@@ -37,6 +37,9 @@ class VerdictLedger {
   // See JobVerdicts::Explain.
   void Explain(std::string_view job, const std::string& id, const diagnosis::Detail& detail,
                WallNs wall, MonoNs mono);
+  // See JobVerdicts::Stand and Withdraw.
+  void Stand(const JobMoment& now, const diagnosis::Verdict& verdict);
+  void Withdraw(const JobMoment& now, const std::string& because);
   void CloseAll(const JobMoment& now, const std::string& because);
   // The job began anew: what belongs to its former life leaves the report (the store keeps it).
   void Restart(const JobMoment& now);

@@ -36,12 +36,6 @@ std::int64_t ClockNs(clockid_t clock) {
   return now.tv_sec * std::int64_t{1'000'000'000} + now.tv_nsec;
 }
 
-std::string NodeName(const Settings& settings) {
-  if (!settings.node.empty()) return settings.node;
-  char name[256] = {};
-  return gethostname(name, sizeof(name) - 1) == 0 ? name : "unknown";
-}
-
 SessionSettings SessionSettingsOf(const Settings& settings, const KernelRoots& roots) {
   SessionSettings out;
   out.roots = roots;
@@ -49,17 +43,6 @@ SessionSettings SessionSettingsOf(const Settings& settings, const KernelRoots& r
   out.pipeline.log.max_rows = settings.log_rows;
   out.pipeline.log.max_age_ns = static_cast<std::int64_t>(settings.log_minutes * 60e9);
   return out;
-}
-
-v1::Hello HelloOf(const std::string& node, const KernelRoots& roots) {
-  v1::Hello hello;
-  hello.set_node(node);
-  hello.set_version(kVersion);
-  const auto boot = ReadSmallFile(roots.proc + "/sys/kernel/random/boot_id");
-  if (boot.ok()) hello.set_boot_id(boot->substr(0, boot->find('\n')));
-  hello.set_protocol(1);
-  hello.set_cores(std::thread::hardware_concurrency());
-  return hello;
 }
 
 void AddSession(const RankSession& session, AgentTotals& totals) {
@@ -101,6 +84,7 @@ Agent::Agent(Settings settings, AgentWorld world)
       session_settings_(SessionSettingsOf(settings_, world_.roots)),
       directory_(settings_.shm_dir, settings_.max_rings, world_.roots.proc),
       sockets_(world_.roots, EstablishedSockets),
+      facts_([roots = world_.roots](std::uint32_t pid) { return ReadProcessSetup(roots, pid); }),
       node_facts_(world_.roots),
       metrics_(kVersion, node_),
       outbox_(std::size_t{settings_.buffer_mib} << 20),
@@ -132,7 +116,7 @@ absl::Status Agent::Start() {
   }
   if (!settings_.record.empty()) {
     auto recorder = Recorder::Open(settings_.record, std::uint64_t{settings_.record_gib} << 30,
-                                   HelloOf(node_, world_.roots), Moment());
+                                   HelloOf(node_, kVersion, world_.roots), Moment());
     if (!recorder.ok()) return recorder.status();
     recorder_ = *std::move(recorder);
   }
@@ -149,7 +133,7 @@ absl::Status Agent::Start() {
   link.target = settings_.collector;
   link.tls = CollectorTls(settings_);
   link.jitter_seed = static_cast<std::uint32_t>(world_.mono_now().ns);
-  link_ = std::make_unique<CollectorLink>(link, HelloOf(node_, world_.roots), outbox_);
+  link_ = std::make_unique<CollectorLink>(link, HelloOf(node_, kVersion, world_.roots), outbox_);
   link_->Start();
   return absl::OkStatus();
 }
@@ -177,6 +161,7 @@ Nanos Agent::Step() {
       SendSummaries(*entry.second);
       orders_.Report(*entry.second, now);
     }
+    SendFacts();
   }
   AnswerRequests();
   CarryOutOrders(now);
@@ -317,6 +302,7 @@ void Agent::RetireSession(const std::string& name, bool remove, std::int64_t now
   transfers_.Forget(name);
   if (recorder_ != nullptr) recorder_->Forget(*session);
   outbox_.RetireStanding(StandingKey(*session, "1rank", 0));
+  outbox_.RetireStanding(StandingKey(*session, "3facts", 0));
   for (std::size_t slot = 0; slot < session->groups().size(); ++slot) {
     outbox_.RetireStanding(StandingKey(*session, "2group", slot));
   }
@@ -337,6 +323,18 @@ void Agent::SendSummaries(RankSession& session) {
     outbox_.PutDurable(std::move(message));
   }
   if (recorder_ != nullptr) recorder_->TakeRows(session, closed_rows, Moment());
+}
+
+// Who takes part is standing before what it does: the key says so.
+void Agent::SendFacts() {
+  std::vector<const RankSession*> sessions;
+  for (const auto& entry : sessions_) sessions.push_back(entry.second.get());
+  for (FactsWatch::Told& told : facts_.Look(sessions)) {
+    v1::AgentMessage message;
+    *message.mutable_facts() = std::move(told.facts);
+    Record(message);
+    outbox_.PutStanding(StandingKey(*told.session, "3facts", 0), std::move(message));
+  }
 }
 
 void Agent::Record(const v1::AgentMessage& message) {

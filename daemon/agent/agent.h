@@ -36,6 +36,7 @@
 #include "daemon/agent/recorder/recorder.h"
 #include "daemon/agent/self_metrics/agent_metrics.h"
 #include "daemon/agent/self_metrics/http_server.h"
+#include "daemon/agent/session/facts_watch.h"
 #include "daemon/agent/session/orders.h"
 #include "daemon/agent/session/rank_session.h"
 #include "daemon/agent/session/socket_watch.h"
@@ -98,6 +99,7 @@ class Agent {
   bool Superseded(const RankSession& session) const;
   void RetireSession(const std::string& name, bool remove, std::int64_t now_ns);
   void SendSummaries(RankSession& session);
+  void SendFacts();
   std::set<std::string> SilentJobs(std::int64_t now_ns) const;
   void LookBelow(const RankSession& session, std::optional<ProcessTree>& tree,
                  v1::RankHealth& health) const;
@@ -121,6 +123,7 @@ class Agent {
   std::unique_ptr<StackWatch> stacks_;  // null: off
   SocketWatch sockets_;
   TransferWatch transfers_;
+  FactsWatch facts_;
   NodeFactsReader node_facts_;
   AgentMetrics metrics_;
   std::unique_ptr<Spool> spool_;

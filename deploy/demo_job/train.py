@@ -27,6 +27,8 @@ def parse_arguments():
     parser.add_argument("--rank", type=int, default=2, help="the rank with the fault")
     parser.add_argument("--from-iteration", type=int, default=100, help="first iteration with the fault, from 0")
     parser.add_argument("--seconds", type=float, default=0.1, help="size of slow-python and dataloader")
+    parser.add_argument("--metrics-every", type=int, default=0,
+                        help="every rank writes metrics in each so many-th iteration; 0: never")
     parser.add_argument("--stop-seconds", type=float, default=30, help="after which `stop` resumes")
     return parser.parse_args()
 
@@ -104,6 +106,8 @@ def train(args):
         if fault.now("gc"):
             gc.collect()
         fault.stop_once()
+        if args.metrics_every and iteration % args.metrics_every == 0:
+            write_metrics(args.seconds)
         mean = loss.detach().clone()
         dist.all_reduce(mean)
         optimizer.step()

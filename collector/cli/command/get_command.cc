@@ -24,6 +24,7 @@ constexpr const char* kExamples =
     "  fathom get ranks --job train -o json\n"
     "  fathom get nodes --collector-http head:7070\n"
     "  fathom get verdicts --node n17\n"
+    "  fathom get runs --job train -o wide      what is normal for it\n"
     "  fathom get ledger train                  where its GPU time went\n"
     "Exit code of `get verdicts`: 2 when an active verdict is established or supported.";
 
@@ -37,6 +38,7 @@ absl::StatusOr<Json> Fetch(const CollectorApi& api, const ListRequest& request) 
   if (request.noun == "jobs") return api.Jobs();
   if (request.noun == "nodes") return api.Nodes();
   if (request.noun == "verdicts" && !request.node.empty()) return api.Node(request.node);
+  if (request.noun == "runs") return api.Runs(request.job);
   if (request.noun == "verdicts") return api.Verdicts(request.job, !request.all);
   absl::StatusOr<std::string> job = OnlyJob(api, request.job);
   if (!job.ok()) return job.status();
@@ -53,6 +55,7 @@ std::string Render(const std::string& noun, const Json& list, const ListStyle& s
   if (list.empty()) return "";
   if (noun == "jobs") return JobsTable(list, style);
   if (noun == "nodes") return NodesTable(list, style);
+  if (noun == "runs") return RunsTable(list, style);
   return noun == "verdicts" ? VerdictsTable(list, style) : RanksTable(list, style);
 }
 
@@ -107,15 +110,15 @@ absl::StatusOr<int> Get(const CollectorApi& api, const ListRequest& request, con
 }
 
 void AddGetVerb(CLI::App& root, Invocation* invocation) {
-  CLI::App* verb =
-      root.add_subcommand("get", "List jobs, ranks, verdicts, nodes or actions; a job's ledger");
+  CLI::App* verb = root.add_subcommand(
+      "get", "List jobs, ranks, verdicts, nodes, runs or actions; a job's ledger");
   auto collector = std::make_shared<CollectorOptions>();
   auto request = std::make_shared<ListRequest>();
   request->format = "table";
-  verb->add_option("NOUN", request->noun, "jobs, ranks, verdicts, nodes, actions or ledger")
+  verb->add_option("NOUN", request->noun, "jobs, ranks, verdicts, nodes, runs, actions or ledger")
       ->required()
-      ->check(CLI::IsMember({"jobs", "ranks", "verdicts", "nodes", "actions", "ledger"}));
-  verb->add_option("-j,--job,JOB", request->job, "the job (ranks, verdicts, ledger)")
+      ->check(CLI::IsMember({"jobs", "ranks", "verdicts", "nodes", "runs", "actions", "ledger"}));
+  verb->add_option("-j,--job,JOB", request->job, "the job (ranks, verdicts, runs, ledger)")
       ->type_name("NAME");
   verb->add_option("--node", request->node, "verdicts on this node, of all jobs")
       ->type_name("NAME");

@@ -1,4 +1,4 @@
-// `fathom get jobs|ranks|verdicts|nodes`: lists what a collector knows. (`get actions` asks
+// `fathom get jobs|ranks|verdicts|nodes|runs`: lists what a collector knows. (`get actions` asks
 // fathom-cordon; see action_command.cc.)
 //
 // Called by the verb; apart from it so that tests can call it. Writes the list to `out`.
@@ -15,7 +15,7 @@
 namespace fathom::cli {
 
 struct ListRequest {
-  std::string noun;    // jobs, ranks, verdicts, nodes, actions
+  std::string noun;    // jobs, ranks, verdicts, nodes, runs, actions
   std::string job;     // for ranks and verdicts; empty: the only job, or all
   std::string node;    // for verdicts: those on this node, of all jobs; closed ones too
   std::string format;  // table, wide, json, yaml

@@ -18,6 +18,7 @@ constexpr const char* kExamples =
     "  fathom run -- torchrun --nproc-per-node 4 train.py\n"
     "  fathom run --report report.json --hold -- python train.py\n"
     "  fathom run --record recording/ -- python train.py\n"
+    "  fathom run --history runs.db -- python train.py     compare with earlier runs\n"
     "  fathom run --job big --collector head:7071 -- srun python train.py\n"
     "The command's input, output, signals and exit code pass through; verdicts appear on stderr.";
 
@@ -58,6 +59,13 @@ absl::Status Validate(const RunFlags& flags, const Invocation& invocation) {
   if (!session.collector.empty() && !session.http.empty()) {
     return absl::InvalidArgumentError(
         "--http is for the collector that run starts itself; with --collector leave it out");
+  }
+  if (!session.collector.empty() && !session.history.empty()) {
+    return absl::InvalidArgumentError(
+        "--history is of the collector that run starts itself; that of --collector has its own");
+  }
+  if (!session.history.empty() && !CanWrite(session.history)) {
+    return absl::InvalidArgumentError(Cat("no history can be kept in ", session.history));
   }
   if (!session.record.empty() && !CanRecord(session.record)) {
     return absl::InvalidArgumentError(Cat("no recording can be kept in ", session.record));
@@ -104,6 +112,13 @@ void AddRunVerb(CLI::App& root, Invocation* invocation) {
                    "keep a recording there, for `fathom analyze DIR` later")
       ->type_name("DIR")
       ->envname("FATHOM_RECORD");
+  verb->add_option("--history", session.history,
+                   "keep what is normal for the job there, and compare this run with it")
+      ->type_name("FILE")
+      ->envname("FATHOM_HISTORY");
+  verb->add_option("--profile", session.profile, "name under which runs of this job are compared")
+      ->type_name("NAME")
+      ->envname("FATHOM_PROFILE");
   verb->add_flag("--hold", flags->options.hold, "keep the page up after the command, until Ctrl-C");
   verb->add_option("--trace", session.trace, "what is traced: a list of gloo, python")
       ->type_name("LIST")

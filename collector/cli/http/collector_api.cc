@@ -80,6 +80,17 @@ absl::StatusOr<Json> CollectorApi::Verdicts(std::string_view job, bool active_on
   return Fetch(Cat("/api/v1/verdicts", query), "verdicts");
 }
 
+absl::StatusOr<Json> CollectorApi::Runs(std::string_view job) const {
+  return Fetch(job.empty() ? "/api/v1/runs" : Cat("/api/v1/runs?job=", PercentEncode(job)), "runs");
+}
+
+absl::StatusOr<Json> CollectorApi::CompareRuns(std::string_view before,
+                                               std::string_view after) const {
+  const std::string path =
+      Cat("/api/v1/runs/", PercentEncode(after), "/against/", PercentEncode(before));
+  return Fetch(path, "changed");
+}
+
 absl::StatusOr<Json> CollectorApi::Node(std::string_view name) const {
   return Fetch(Cat("/api/v1/nodes/", PercentEncode(name)), "verdicts");
 }

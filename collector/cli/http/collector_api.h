@@ -38,6 +38,9 @@ class CollectorApi {
                                 std::string_view ranks) const;
   absl::StatusOr<Json> Stacks(std::string_view job) const { return FetchJob(job, "/stacks"); }
   absl::StatusOr<Json> AskStacks(std::string_view job, std::string_view ranks) const;
+  // Kept runs, the newest first; empty `job`: of all jobs.
+  absl::StatusOr<Json> Runs(std::string_view job) const;
+  absl::StatusOr<Json> CompareRuns(std::string_view before, std::string_view after) const;
   absl::StatusOr<Json> Verdicts(std::string_view job, bool active_only) const;
   absl::StatusOr<Json> Verdict(std::string_view id) const;
 

@@ -61,6 +61,7 @@ absl::StatusOr<Environment> TracedEnvironment(const Environment& user,
   Set(&out, "FATHOM_SHM_DIR", settings.shm_dir);
   Set(&out, "FATHOM_JOB", settings.job);
   if (!settings.trace.empty()) Set(&out, "FATHOM_TRACE", settings.trace);
+  if (!settings.profile.empty()) Set(&out, "FATHOM_PROFILE", settings.profile);
   // NCCL then looks for its profiler in the program, where the tracer is. A user's own stays.
   if (Find(out, "NCCL_PROFILER_PLUGIN") == nullptr) {
     out.push_back("NCCL_PROFILER_PLUGIN=STATIC_PLUGIN");

@@ -19,11 +19,12 @@ namespace fathom::cli {
 using Environment = std::vector<std::string>;  // "NAME=value"
 
 struct TraceSettings {
-  std::string tracer;   // what LD_PRELOAD is to name: Installation::preload
-  std::string site;     // folder of the Python hook; may be empty
-  std::string shm_dir;  // FATHOM_SHM_DIR
-  std::string job;      // FATHOM_JOB
-  std::string trace;    // FATHOM_TRACE; empty: not set
+  std::string tracer;        // what LD_PRELOAD is to name: Installation::preload
+  std::string site;          // folder of the Python hook; may be empty
+  std::string shm_dir;       // FATHOM_SHM_DIR
+  std::string job;           // FATHOM_JOB
+  std::string trace;         // FATHOM_TRACE; empty: not set
+  std::string profile = {};  // FATHOM_PROFILE; likewise
 };
 
 absl::StatusOr<Environment> TracedEnvironment(const Environment& user,

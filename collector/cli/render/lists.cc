@@ -124,6 +124,32 @@ std::string NodesTable(const Json& nodes, const ListStyle& style) {
   return table.ToString();
 }
 
+std::string RunsTable(const Json& runs, const ListStyle& style) {
+  std::vector<Table::Column> columns = {{"ID"},           {"JOB"},    {"PROFILE"},
+                                        {"STARTED"},      {"STATE"},  {"ITERATIONS", kRight},
+                                        {"TIME", kRight}, {"OUTCOME"}};
+  if (style.wide) {
+    for (const char* name : {"SHAPE", "SENTENCE"}) columns.push_back({name, kLeft});
+  }
+  Table table(std::move(columns));
+  for (const Json& run : runs) {
+    const std::string name = TextField(run, "profile_name");
+    const std::string outcome = TextField(run, "outcome");
+    const Ink ink = outcome == "slower" ? Ink::kRed : Ink::kPlain;
+    Row row = {TextField(run, "id"),
+               TextField(run, "job"),
+               name.empty() ? TextField(run, "profile") : name,
+               LocalTime(IntField(run, "started_unix_ns")),
+               State(style.terminal, TextField(run, "state")),
+               Count(run, "iterations"),
+               Seconds(NumberField(run, "iteration_s")),
+               Paint(style.terminal, ink, outcome)};
+    if (style.wide) AddAll(&row, {TextField(run, "profile_text"), TextField(run, "sentence")});
+    table.Add(std::move(row));
+  }
+  return table.ToString();
+}
+
 std::string VerdictsTable(const Json& verdicts, const ListStyle& style) {
   std::vector<Table::Column> columns = {
       {"ID"},      {"STATE"},         {"GRADE"},           {"CAUSE"},

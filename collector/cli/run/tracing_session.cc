@@ -10,8 +10,8 @@ namespace {
 constexpr std::chrono::milliseconds kReadyTimeout{5000};
 // The agent promises to send what is left within 2 s.
 constexpr std::chrono::milliseconds kAgentGrace{3000};
-// The collector of a run keeps its history in memory: nothing is lost with it.
-constexpr std::chrono::milliseconds kCollectorGrace{300};
+// What it learnt of the run is in its store by then, where there is one.
+constexpr std::chrono::milliseconds kCollectorGrace{1000};
 constexpr std::uint16_t kDefaultHttpPort = 7070;
 
 absl::Status Missing(std::string_view part, const Installation& installation) {
@@ -48,7 +48,7 @@ absl::StatusOr<std::unique_ptr<TracingSession>> TracingSession::Start(
   if (!ready.ok()) return ready;
   absl::StatusOr<Environment> environment = TracedEnvironment(
       CurrentEnvironment(), {installation.preload.string(), installation.site.string(),
-                             out->shm_dir_, options.job, options.trace});
+                             out->shm_dir_, options.job, options.trace, options.profile});
   if (!environment.ok()) return environment.status();
   out->environment_ = *std::move(environment);
   return out;
@@ -58,10 +58,11 @@ absl::Status TracingSession::StartCollector(const SessionOptions& options,
                                             const Installation& installation,
                                             const SignalGate& gate, Deadline deadline) {
   const std::string http = options.http.empty() ? "127.0.0.1:0" : options.http;
+  const std::string store = options.history.empty() ? ":memory:" : options.history;
   absl::StatusOr<std::unique_ptr<Companion>> collector =
       Companion::Start({"fathom-collector",
                         {installation.collector.string(), "--grpc", "127.0.0.1:0", "--http", http,
-                         "--store", ":memory:", "--parent-death-signal"},
+                         "--store", store, "--parent-death-signal"},
                         folder_->path() / "collector.log",
                         kCollectorGrace},
                        gate, deadline);

@@ -67,6 +67,7 @@ JobState::JobState(std::string name, const Clock& clock, std::string begun_by)
 
 void JobState::ResetForRestart() {
   groups_.Clear();
+  run_facts_.Clear();
   window_.Clear();
   rows_.Clear();
   shown_.Clear();

@@ -2,8 +2,9 @@
 // summaries, fetched rows, the newest window of detail, switch and stacks that were ordered, what
 // an earlier collector had learnt, and what diagnosis last said.
 //
-// Its members lie in job_state.cc (what comes in), job_state_read.cc (what is read) and
-// job_state_orders.cc (windows of detail, switches, stacks).
+// Its members lie in job_state.cc (what comes in), job_state_read.cc (what is read),
+// job_state_runs.cc (what the history of runs is made of) and job_state_orders.cc (windows of
+// detail, switches, stacks).
 //
 // Owned by JobTable (shared_ptr: the API may still read a job that was forgotten). Written by
 // collector/ingest and the diagnoser's thread, read by that, the API and the exporter.
@@ -23,6 +24,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "collector/admission/limits.h"
@@ -32,6 +34,7 @@
 #include "collector/job/orders/source_switches.h"
 #include "collector/job/ranks/group_table.h"
 #include "collector/job/ranks/rank_table.h"
+#include "collector/job/ranks/run_facts_table.h"
 #include "collector/job/rows/row_cache.h"
 #include "collector/job/summaries/histogram.h"
 #include "collector/job/summaries/learnt.h"
@@ -44,6 +47,7 @@
 namespace fathom::v1 {
 class RankRows;
 class RowsReply;
+class RunFacts;
 class StackReply;
 class TraceReply;
 class WindowReply;
@@ -116,6 +120,7 @@ class JobState {
   Rejection Apply(const v1::WindowReply& reply, std::string_view node);
   Rejection Apply(const v1::TraceReply& reply, std::string_view node);
   Rejection Apply(const v1::StackReply& reply, std::string_view node);
+  Rejection Apply(const v1::RunFacts& facts, std::string_view node);
   // Something of it came from an agent of which nobody knows whose it is.
   void HeardFromAnybody();
   // What was applied last an earlier collector heard then.
@@ -146,6 +151,17 @@ class JobState {
   void Recall(Learnt learnt);
   // Ends a job whose agents have been away since `deadline`, or whose ranks are all gone.
   bool UpdateEnded(MonoNs deadline);
+
+  // For the history of runs: what makes this run comparable, and with what it was started.
+  struct RunSeen {
+    bool known = false;
+    diagnosis::JobProfile profile;
+    diagnosis::RunSetup setup;
+  };
+  RunSeen Run() const;
+  // See SummaryWindow::PartsAfter.
+  std::vector<std::pair<std::int64_t, diagnosis::IterationParts>> IterationsAfter(
+      std::int64_t after) const;
 
   // A window of detail, on a person's request: what to tell which agent.
   struct WindowOrders {
@@ -215,6 +231,7 @@ class JobState {
   mutable std::mutex mutex_;  // guards everything below
   RankTable ranks_;
   GroupTable groups_;
+  RunFactsTable run_facts_;
   SummaryWindow window_;
   RowCache rows_{kMaxCachedRowsPerJob};
   RowCache shown_{kMaxShownRowsPerJob};  // what only the page asked for

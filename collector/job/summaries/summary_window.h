@@ -1,10 +1,10 @@
 // The bounded window of iteration summaries of one job: what Watch() looks at and the page shows.
 //
-// Owned by JobState; written in summary_window.cc, read in summary_window_read.cc. Rows of all
-// ranks lie in shared slots (iteration_slots.h), placed by iteration_aligner.h. An iteration that
-// leaves the slots is folded: late arrival and wait of each rank are computed over the members of
-// each communicator and kept as four bytes a rank; its duration stays in a strip of the last
-// kStripIterations.
+// Owned by JobState; written in summary_window.cc, read in summary_window_read.cc and
+// iteration_parts.cc. Rows of all ranks lie in shared slots (iteration_slots.h), placed by
+// iteration_aligner.h. An iteration that leaves the slots is folded: late arrival and wait of each
+// rank are computed over the members of each communicator and kept as four bytes a rank; its
+// duration stays in a strip of the last kStripIterations.
 //
 //   strip    |···················································|  per job, 2,000 iterations
 //   history                     |································|  4 bytes a rank, 300 iterations
@@ -22,12 +22,14 @@
 #include <deque>
 #include <map>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "collector/admission/reject_reason.h"
 #include "collector/job/summaries/iteration_aligner.h"
 #include "collector/job/summaries/iteration_slots.h"
 #include "collector/job/summaries/rank_window.h"
+#include "diagnosis/history/run_sample.h"
 #include "diagnosis/model/job_view.h"
 #include "diagnosis/model/verdict.h"
 
@@ -69,6 +71,9 @@ class SummaryWindow {
   // The newest iteration that all ranks have reported that ever reported one; -1: none yet.
   std::int64_t whole() const { return whole_; }
   std::int64_t iterations_seen() const { return iterations_seen_; }
+  // Where each iteration after `after` that all ranks have reported went, ascending.
+  std::vector<std::pair<std::int64_t, diagnosis::IterationParts>> PartsAfter(
+      std::int64_t after) const;
   Nanos RecentDuration(std::size_t iterations) const;  // median of the last complete ones; 0: none
   // Own count of a rank for an iteration of the job; -1 if it is not known.
   std::int64_t OwnIteration(RankId rank, std::int64_t iteration) const;
@@ -112,6 +117,7 @@ class SummaryWindow {
               WallNs begin, Added& added);
   void FitSlots(std::size_t columns);
   void Fold(std::size_t slot, std::int64_t iteration);
+  diagnosis::IterationParts PartsOf(std::size_t slot) const;
   std::vector<HeatCell> Cells(std::size_t slot) const;
   Nanos MedianDuration(std::size_t slot) const { return MedianDurations({slot}).front(); }
   std::vector<Nanos> MedianDurations(const std::vector<std::size_t>& slots) const;

@@ -1,5 +1,7 @@
 #include "daemon/agent/config/settings.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -113,6 +115,12 @@ absl::Status Validate(const Settings& settings) {
   if (absl::Status status = CheckAddresses(settings); !status.ok()) return status;
   if (absl::Status status = CheckTls(settings); !status.ok()) return status;
   return CheckRanges(settings);
+}
+
+std::string NodeName(const Settings& settings) {
+  if (!settings.node.empty()) return settings.node;
+  char name[256] = {};
+  return gethostname(name, sizeof(name) - 1) == 0 ? name : "unknown";
 }
 
 }  // namespace fathom::agent

@@ -62,6 +62,9 @@ service::TlsFiles CollectorTls(const Settings& settings);
 service::TlsFiles HttpTls(const Settings& settings);
 service::TlsNames HttpTlsNames();
 
+// As it was given, else the name of this machine.
+std::string NodeName(const Settings& settings);
+
 }  // namespace fathom::agent
 
 #endif  // FATHOM_DAEMON_AGENT_CONFIG_SETTINGS_H_

@@ -4,6 +4,7 @@
 #include <limits>
 #include <set>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "daemon/agent/session/drop_reason_name.h"
@@ -160,6 +161,17 @@ std::string HowItEnded(const RankSession& session) {
 }
 
 }  // namespace
+
+v1::Hello HelloOf(const std::string& node, const char* version, const KernelRoots& roots) {
+  v1::Hello hello;
+  hello.set_node(node);
+  hello.set_version(version);
+  const auto boot = ReadSmallFile(roots.proc + "/sys/kernel/random/boot_id");
+  if (boot.ok()) hello.set_boot_id(boot->substr(0, boot->find('\n')));
+  hello.set_protocol(1);
+  hello.set_cores(std::thread::hardware_concurrency());
+  return hello;
+}
 
 v1::RankInfo RankInfoOf(const RankSession& session) {
   const RegionIdentity& id = session.identity();

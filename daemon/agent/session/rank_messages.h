@@ -9,6 +9,7 @@
 #define FATHOM_DAEMON_AGENT_SESSION_RANK_MESSAGES_H_
 
 #include <cstdint>
+#include <string>
 
 #include "daemon/agent/session/rank_session.h"
 #include "daemon/agent/source/process/node_facts.h"
@@ -18,6 +19,7 @@
 
 namespace fathom::agent {
 
+v1::Hello HelloOf(const std::string& node, const char* version, const KernelRoots& roots);
 v1::RankInfo RankInfoOf(const RankSession& session);
 // Requires: the group in `slot` has an identity.
 v1::GroupInfo GroupInfoOf(const RankSession& session, std::uint16_t slot);

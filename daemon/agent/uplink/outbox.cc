@@ -31,6 +31,7 @@ const char* NameOf(Body body) {
     case Body::kHello:
     case Body::kRank:
     case Body::kGroup:
+    case Body::kFacts:
     case Body::BODY_NOT_SET:
       return "identity";
   }

@@ -1,0 +1,213 @@
+#include "collector/runs/run_keeper.h"
+
+#include <absl/strings/str_cat.h>
+#include <absl/strings/str_format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "collector/runs/run_words.h"
+#include "diagnosis/history/history_verdict.h"
+
+namespace fathom::collector {
+namespace {
+
+using diagnosis::Distribution;
+using diagnosis::RunOutcome;
+using diagnosis::RunSample;
+
+constexpr std::int64_t kWholeFrom = 1000;
+constexpr std::int64_t kListed = 50;
+
+// FNV-1a, 64 bits, cut to 48: ids need to be stable and short, not secret.
+std::string IdOf(const JobFigures& figures) {
+  const std::string text =
+      absl::StrCat(figures.name, "|", figures.started.ns, "|", figures.incarnation);
+  std::uint64_t hash = 0xcbf29ce484222325u;
+  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
+  return absl::StrFormat("r%012x", hash >> 16);
+}
+
+JobMoment MomentOf(const JobFigures& figures, const Clock& clock) {
+  return {.job = figures.name,
+          .started = figures.started,
+          .iteration = Iteration(figures.iteration),
+          .wall = clock.Wall(),
+          .mono = clock.Mono(),
+          .recalled = figures.recalled,
+          .authenticated = figures.authenticated};
+}
+
+std::int64_t After(std::int64_t mark) {
+  if (mark == RunSample::kFirst) return RunSample::kStart;
+  return mark == RunSample::kStart ? kWholeFrom : 3 * mark;
+}
+
+// What of a run the end of a stretch compares.
+const Distribution& StretchOf(const RunRecord& run, std::int64_t mark) {
+  if (mark == RunSample::kFirst) return run.first;
+  return mark == RunSample::kStart ? run.start : run.whole;
+}
+
+std::vector<Distribution> StretchesOf(const std::vector<RunRecord>& runs, std::int64_t mark) {
+  std::vector<Distribution> out;  // the newest last
+  for (auto run = runs.rbegin(); run != runs.rend(); ++run) {
+    const Distribution& stretch = StretchOf(*run, mark);
+    const bool long_enough = mark < kWholeFrom || stretch.count >= RunSample::kStart;
+    if (stretch.known() && long_enough) out.push_back(stretch);
+  }
+  return out;
+}
+
+}  // namespace
+
+RunKeeper::Kept RunKeeper::Begin(const JobFigures& figures) const {
+  Kept kept;
+  kept.incarnation = figures.incarnation;
+  const std::string id = IdOf(figures);
+  if (auto known = parts_.store.FindRun(id)) {
+    kept.record = *std::move(known);
+    kept.record.ended = false;
+    while (kept.record.iterations >= kept.next_mark) kept.next_mark = After(kept.next_mark);
+    kept.stands = kept.record.outcome == RunOutcome::kSlower;
+  }
+  kept.record.id = id;
+  kept.record.job = figures.name;
+  kept.record.started = figures.started;
+  return kept;
+}
+
+void RunKeeper::Looked(const JobState& job) {
+  const JobFigures figures = job.Figures();
+  if (figures.ended || figures.ranks == 0) return;
+  const std::lock_guard lock(mutex_);
+  auto at = kept_.find(figures.name);
+  if (at != kept_.end() && at->second.incarnation != figures.incarnation) {
+    at->second.record.ended = true;
+    Save(at->second);
+    kept_.erase(at);
+    at = kept_.end();
+  }
+  if (at == kept_.end()) at = kept_.emplace(figures.name, Begin(figures)).first;
+  Kept& kept = at->second;
+  Take(job, figures, kept);
+  CompareIfDue(figures, kept);
+  if (parts_.clock.Mono() - kept.saved >= kEvery) Save(kept);
+}
+
+bool RunKeeper::Sick(const JobFigures& figures) const {
+  if (figures.slow || figures.stalled) return true;
+  const auto episodes = parts_.ledger.Of(figures.name);
+  return std::any_of(episodes.begin(), episodes.end(), [](const Episode& each) {
+    // Work that is unequal by design is so in every run.
+    const bool usual = each.verdict.entity.type == diagnosis::EntityType::kJob ||
+                       each.verdict.cause == diagnosis::Cause::kImbalance;
+    return each.open() && Convicts(each.verdict) && !usual;
+  });
+}
+
+void RunKeeper::Take(const JobState& job, const JobFigures& figures, Kept& kept) const {
+  const bool sick = Sick(figures);
+  for (const auto& [iteration, parts] : job.IterationsAfter(kept.sample.newest())) {
+    sick ? kept.sample.Skip(iteration) : kept.sample.Add(iteration, parts);
+  }
+  RunRecord& record = kept.record;
+  record.iterations = figures.iteration + 1;
+  record.ranks = figures.ranks;
+  record.last_seen = parts_.clock.Wall();
+  const JobState::RunSeen seen = job.Run();
+  if (seen.known) {
+    record.profile = seen.profile;
+    record.setup = seen.setup;
+  }
+  if (!record.first.known()) {
+    record.first = kept.sample.Upto(RunSample::kFirst).value_or(Distribution());
+  }
+  if (!record.start.known()) {
+    record.start = kept.sample.Upto(RunSample::kStart).value_or(Distribution());
+  }
+  Distribution whole = kept.sample.Whole();
+  if (whole.count >= record.whole.count) record.whole = std::move(whole);
+}
+
+void RunKeeper::CompareIfDue(const JobFigures& figures, Kept& kept) {
+  if (kept.sample.newest() + 1 < kept.next_mark || !kept.record.profile.known()) return;
+  std::int64_t mark = kept.next_mark;
+  while (kept.sample.newest() + 1 >= After(mark)) mark = After(mark);
+  kept.next_mark = After(mark);
+  const auto of_profile = parts_.store.RunsOfProfile(ProfileId(kept.record.profile));
+  const auto earlier = Comparable(kept.record, of_profile);
+  const auto judgement = JudgeRun(StretchOf(kept.record, mark), StretchesOf(earlier, mark));
+  if (earlier.empty()) {
+    kept.record.sentence = LikeNone(kept.record, parts_.store.Runs("", kListed));
+  } else if (judgement.outcome != RunOutcome::kUnknown) {
+    kept.record.outcome = judgement.outcome;
+    kept.record.sentence = OutcomeInWords(judgement);
+    Tell(figures, judgement, earlier, kept);
+  } else if (!kept.stands) {
+    kept.record.sentence = OutcomeInWords(judgement);
+  }
+  Save(kept);
+}
+
+void RunKeeper::Tell(const JobFigures& figures, const diagnosis::RunJudgement& judgement,
+                     const std::vector<RunRecord>& earlier, Kept& kept) {
+  const JobMoment now = MomentOf(figures, parts_.clock);
+  if (judgement.outcome != RunOutcome::kSlower) {
+    if (std::exchange(kept.stands, false)) {
+      parts_.ledger.Withdraw(now, absl::StrCat("over ", judgement.iterations,
+                                               " iterations it takes as long as earlier runs"));
+    }
+    return;
+  }
+  // Who is convicted explains the loss.
+  if (Sick(figures)) return;
+  diagnosis::HistoryCase c;
+  c.judgement = judgement;
+  c.profile = kept.record.profile;
+  c.run = kept.record.id;
+  c.last_run = earlier.front().id;
+  std::vector<diagnosis::RunSetup> before;
+  for (std::size_t i = 1; i < earlier.size(); ++i) before.push_back(earlier[i].setup);
+  c.changes = ChangesBetween(earlier.front().setup, kept.record.setup, before);
+  c.setup_known = earlier.front().setup.known() && kept.record.setup.known();
+  c.ranks = figures.ranks;
+  diagnosis::Verdict verdict = SlowerThanHistory(c);
+  verdict.since_time = figures.started;
+  kept.stands = true;
+  kept.record.sentence = verdict.sentence;
+  parts_.ledger.Stand(now, verdict);
+}
+
+void RunKeeper::Save(Kept& kept) {
+  kept.saved = parts_.clock.Mono();
+  if (!kept.record.profile.known()) return;
+  parts_.store.Save(kept.record).IgnoreError();  // counted, and shown as degraded
+}
+
+void RunKeeper::Ended(const JobState& job) {
+  const std::lock_guard lock(mutex_);
+  const auto at = kept_.find(job.name());
+  if (at == kept_.end()) return;
+  const JobFigures figures = job.Figures();
+  Kept& kept = at->second;
+  Take(job, figures, kept);
+  CompareIfDue(figures, kept);
+  parts_.ledger.CloseAll(MomentOf(figures, parts_.clock), "the job ended");
+  kept.record.ended = true;
+  Save(kept);
+  kept_.erase(at);
+}
+
+void RunKeeper::SaveAll() {
+  const std::lock_guard lock(mutex_);
+  for (auto& [job, kept] : kept_) Save(kept);
+}
+
+RunRecord RunKeeper::RunOf(const std::string& job) const {
+  const std::lock_guard lock(mutex_);
+  const auto at = kept_.find(job);
+  return at == kept_.end() ? RunRecord() : at->second.record;
+}
+
+}  // namespace fathom::collector

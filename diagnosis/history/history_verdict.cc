@@ -1,0 +1,128 @@
+#include "diagnosis/history/history_verdict.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "diagnosis/wording/phrase.h"
+
+namespace fathom::diagnosis {
+namespace {
+
+using Limits = HistoryLimits;
+
+constexpr char kSource[] = "history";
+
+std::string WhatChanged(const HistoryCase& c) {
+  if (!c.setup_known) return "what was changed since is not known";
+  const std::string changes = InWords(c.changes);
+  if (changes.empty()) {
+    return "of versions, environment, arguments, revision and nodes nothing was changed since";
+  }
+  return absl::StrCat("what was changed since: ", changes);
+}
+
+std::string SentenceOf(const HistoryCase& c) {
+  const RunJudgement& j = c.judgement;
+  std::string sentence = absl::StrFormat(
+      "The job is slower than its last %d healthy runs, from the start: an iteration takes %s "
+      "instead of %s (%.2fx)",
+      j.runs, Duration(j.after_s), Duration(j.before_s), j.after_s / j.before_s);
+  const std::string part = LeadingPart(j.before, j.after);
+  if (j.by_shape)
+    absl::StrAppend(&sentence, " in the mean, by iterations that are longer at times");
+  if (!part.empty()) absl::StrAppend(&sentence, ", most of it ", part);
+  return absl::StrCat(sentence, "; ", WhatChanged(c), ".");
+}
+
+const SetupChange* FirstUnusual(const HistoryCase& c) {
+  const auto at = std::find_if(c.changes.begin(), c.changes.end(),
+                               [](const SetupChange& change) { return !change.usual; });
+  return at == c.changes.end() ? nullptr : &*at;
+}
+
+Grade GradeOf(const HistoryCase& c) {
+  const bool more_work = std::any_of(
+      c.changes.begin(), c.changes.end(),
+      [](const SetupChange& change) { return !change.usual && MayMeanMoreWork(change); });
+  if (more_work) return Grade::kHypothesis;
+  const RunJudgement& j = c.judgement;
+  const bool sure = j.runs >= Limits::kSureRuns && j.chance < Limits::kSureChance && !j.by_shape;
+  return sure ? Grade::kEstablished : Grade::kSupported;
+}
+
+void AddPart(const char* what, double before, double after, Verdict& verdict) {
+  if (before < 1e-5 && after < 1e-5) return;
+  verdict.evidence.push_back({absl::StrCat("Per iteration, mean over the ranks: ", what, "."),
+                              after, "s", before, kSource});
+}
+
+void AddEvidence(const HistoryCase& c, Verdict& verdict) {
+  const RunJudgement& j = c.judgement;
+  verdict.evidence.push_back(
+      {absl::StrFormat("Iteration over %d iterations, against the same stretch of %d earlier runs "
+                       "of the profile (%s).",
+                       j.iterations, j.runs, ProfileInWords(c.profile)),
+       j.after_s, "s", j.before_s, kSource});
+  verdict.evidence.push_back({"Probability of a healthy run that is as slow (Student's t).",
+                              j.chance, "", Limits::kMostChance, kSource});
+  verdict.evidence.push_back(
+      {"Growth, against what such runs differ by among themselves (standard deviation).",
+       j.growth(), "", j.spread, kSource});
+  verdict.evidence.push_back(
+      {"Wasserstein distance of the shape of its iterations, against the largest among theirs.",
+       j.shape_s, "s", j.usual_shape_s, kSource});
+  AddPart("computing on the CPU", j.before.computing_s, j.after.computing_s, verdict);
+  AddPart("communication, with the waits in it", j.before.communication_s, j.after.communication_s,
+          verdict);
+  AddPart("host time", j.before.host_s(), j.after.host_s(), verdict);
+  AddPart("waiting for batches", j.before.dataloader_s, j.after.dataloader_s, verdict);
+  AddPart("garbage collection", j.before.gc_s, j.after.gc_s, verdict);
+  AddPart("waiting for cores", j.before.cores_s, j.after.cores_s, verdict);
+  for (const SetupChange& change : c.changes) {
+    verdict.evidence.push_back({absl::StrCat(change.usual ? "Changed, as from run to run anyway: "
+                                                          : "Changed since the last healthy run: ",
+                                             InWords(change), "."),
+                                0, "", 0, "setup"});
+  }
+}
+
+void AddDoubts(const HistoryCase& c, Verdict& verdict) {
+  for (const SetupChange& change : c.changes) {
+    if (change.usual || !MayMeanMoreWork(change)) continue;
+    verdict.counter_evidence.push_back(
+        {absl::StrCat(InWords(change), " may mean more work, by intent."), 0, "", 0, "setup"});
+  }
+  verdict.would_change.push_back(
+      "A run with the change undone that is as slow: then it is the machine, not the change.");
+  verdict.would_change.push_back(
+      "That these are different jobs: give each a name of its own (`fathom run --profile NAME`, or "
+      "FATHOM_PROFILE in its environment).");
+}
+
+}  // namespace
+
+Verdict SlowerThanHistory(const HistoryCase& c) {
+  const RunJudgement& j = c.judgement;
+  Verdict verdict;
+  verdict.cause = Cause::kRegression;
+  verdict.grade = GradeOf(c);
+  verdict.problem = ProblemClass::kNone;
+  const SetupChange* const change = FirstUnusual(c);
+  verdict.owner = change == nullptr ? OwnerOf(verdict.cause) : OwnerOf(*change);
+  verdict.entity.type = EntityType::kJob;
+  verdict.from_start = true;
+  verdict.since_iteration = Iteration(0);
+  verdict.cost.slowdown = j.after_s / j.before_s;
+  verdict.cost.seconds_per_iteration = j.after_s - j.before_s;
+  verdict.cost.gpu_hours =
+      verdict.cost.seconds_per_iteration * static_cast<double>(j.iterations * c.ranks) / 3600;
+  verdict.sentence = SentenceOf(c);
+  AddEvidence(c, verdict);
+  AddDoubts(c, verdict);
+  verdict.action_text = "See all that differs between the two runs, and run once with it undone.";
+  verdict.action_command = absl::StrCat("fathom compare ", c.last_run, " ", c.run);
+  return verdict;
+}
+
+}  // namespace fathom::diagnosis

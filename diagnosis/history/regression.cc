@@ -1,0 +1,171 @@
+#include "diagnosis/history/regression.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "absl/strings/str_cat.h"
+#include "diagnosis/stats/student_t.h"
+
+namespace fathom::diagnosis {
+namespace {
+
+using Limits = HistoryLimits;
+
+double Mean(const std::vector<double>& values) {
+  double sum = 0;
+  for (const double value : values) sum += value;
+  return values.empty() ? 0 : sum / static_cast<double>(values.size());
+}
+
+std::vector<double> LogLocations(const std::vector<Distribution>& history) {
+  std::vector<double> out;
+  for (const Distribution& each : history) out.push_back(std::log(each.Location()));
+  return out;
+}
+
+double SumOfSquares(const std::vector<double>& values) {
+  const double mean = Mean(values);
+  double sum = 0;
+  for (const double value : values) sum += (value - mean) * (value - mean);
+  return sum;
+}
+
+struct Scale {
+  int degrees = 1;
+  double of_new = 0;  // standard deviation of a new run's logarithm from their mean
+};
+
+Scale ScaleOf(const std::vector<double>& logs, const std::vector<Distribution>& history) {
+  std::vector<double> noises;
+  for (const Distribution& each : history) noises.push_back(each.noise);
+  const double prior = std::max(Limits::kLeastSpread, Mean(noises));
+  const auto runs = static_cast<double>(logs.size());
+  Scale scale;
+  scale.degrees = Limits::kPriorDegrees + static_cast<int>(logs.size()) - 1;
+  const double variance =
+      (Limits::kPriorDegrees * prior * prior + SumOfSquares(logs)) / scale.degrees;
+  scale.of_new = std::sqrt(variance * (1 + 1 / runs));
+  return scale;
+}
+
+double MeanDistance(const Distribution& run, const std::vector<Distribution>& history,
+                    std::size_t without) {
+  std::vector<double> distances;
+  for (std::size_t i = 0; i < history.size(); ++i) {
+    if (i != without) distances.push_back(ShapeDistance(run, history[i]));
+  }
+  return Mean(distances);
+}
+
+IterationParts MeanParts(const std::vector<Distribution>& history) {
+  IterationParts mean;
+  const auto runs = static_cast<double>(history.size());
+  for (const Distribution& each : history) {
+    mean.duration_s += each.mean.duration_s / runs;
+    mean.computing_s += each.mean.computing_s / runs;
+    mean.communication_s += each.mean.communication_s / runs;
+    mean.cores_s += each.mean.cores_s / runs;
+    mean.gc_s += each.mean.gc_s / runs;
+    mean.dataloader_s += each.mean.dataloader_s / runs;
+  }
+  return mean;
+}
+
+void CompareShapes(const Distribution& run, const std::vector<Distribution>& history,
+                   RunJudgement& out) {
+  out.shape_s = MeanDistance(run, history, history.size());
+  double largest = 0;
+  for (std::size_t i = 0; i < history.size(); ++i) {
+    out.usual_shape_s = std::max(out.usual_shape_s, MeanDistance(history[i], history, i));
+    largest = std::max(largest, history[i].Bulk());
+  }
+  const double least =
+      std::max(Limits::kShapeFactor * out.usual_shape_s, Limits::kShapeShare * out.before_s);
+  out.by_shape = run.count >= Limits::kShapeIterations && out.shape_s > least &&
+                 run.Bulk() > (1 + LeastGrowth(run.count)) * largest;
+}
+
+// What the caller gets is named by what decides.
+void Conclude(double chance_slower, RunJudgement& out) {
+  const double least = LeastGrowth(out.iterations);
+  const bool slower = chance_slower < Limits::kMostChance && out.growth() > least;
+  const bool faster = 1 - chance_slower < Limits::kMostChance && out.growth() < -least;
+  out.by_shape = out.by_shape && !slower && !faster;
+  out.chance = faster ? 1 - chance_slower : chance_slower;
+  out.outcome = RunOutcome::kSame;
+  if (faster) out.outcome = RunOutcome::kFaster;
+  if (!slower && !out.by_shape) return;
+  if (out.by_shape) {
+    out.before_s = out.before.duration_s;
+    out.after_s = out.after.duration_s;
+  }
+  const double growth = out.after.duration_s - out.before.duration_s;
+  const double cores = out.after.cores_s - out.before.cores_s;
+  const bool starved = growth > 0 && cores > Limits::kCoresShare * growth;
+  out.outcome = starved ? RunOutcome::kStarved : RunOutcome::kSlower;
+}
+
+}  // namespace
+
+std::string_view ToString(RunOutcome outcome) {
+  constexpr std::array<std::string_view, 5> kNames = {"unknown", "same", "slower", "faster",
+                                                      "starved"};
+  return kNames[static_cast<std::size_t>(outcome)];
+}
+
+double LeastGrowth(std::int64_t iterations) {
+  return iterations < RunSample::kStart / 2 ? 0.025 : 0.0125;
+}
+
+RunJudgement JudgeRun(const Distribution& run, const std::vector<Distribution>& all) {
+  RunJudgement out;
+  out.iterations = run.count;
+  std::vector<Distribution> history;
+  for (const Distribution& each : all) {
+    if (each.known() && each.Location() > 0) history.push_back(each);
+  }
+  if (history.size() > Limits::kMostRuns) {
+    history.erase(history.begin(), history.end() - Limits::kMostRuns);
+  }
+  out.runs = history.size();
+  if (!run.known() || run.Location() <= 0) {
+    out.why = "too few healthy iterations of this run";
+    return out;
+  }
+  if (history.size() < Limits::kLeastRuns) {
+    out.why = absl::StrCat("earlier healthy runs of its profile: there are ", history.size(),
+                           " of at least ", Limits::kLeastRuns);
+    return out;
+  }
+  const std::vector<double> logs = LogLocations(history);
+  const Scale scale = ScaleOf(logs, history);
+  out.before_s = std::exp(Mean(logs));
+  out.after_s = run.Location();
+  out.before = MeanParts(history);
+  out.after = run.mean;
+  out.spread = std::sqrt(SumOfSquares(logs) / static_cast<double>(logs.size() - 1));
+  const double told = StudentQuantile(Limits::kMostChance, scale.degrees) * scale.of_new;
+  out.told_from = std::max(LeastGrowth(run.count), std::exp(told) - 1);
+  CompareShapes(run, history, out);
+  const double t = (std::log(out.after_s) - Mean(logs)) / scale.of_new;
+  Conclude(StudentTail(t, scale.degrees), out);
+  return out;
+}
+
+std::string LeadingPart(const IterationParts& before, const IterationParts& after) {
+  constexpr double kMarked = 0.5, kLeads = 0.4;  // of the growth
+  const double growth = after.duration_s - before.duration_s;
+  if (growth <= 0) return "";
+  if (after.gc_s - before.gc_s > kMarked * growth) return "garbage collection";
+  if (after.dataloader_s - before.dataloader_s > kMarked * growth) return "waiting for batches";
+  const std::pair<double, const char*> parts[] = {
+      {after.computing_s - before.computing_s, "computing on the CPU"},
+      {after.communication_s - before.communication_s, "communication, with the waits in it"},
+      {after.cores_s - before.cores_s, "waiting for cores"},
+      {after.host_s() - before.host_s(), "host time (neither computing nor communicating)"}};
+  const auto& most = *std::max_element(std::begin(parts), std::end(parts));
+  return most.first > kLeads * growth ? most.second : "";
+}
+
+}  // namespace fathom::diagnosis

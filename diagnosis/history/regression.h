@@ -1,0 +1,79 @@
+// Is a run slower than earlier runs of its profile, by more than such runs differ anyway?
+//
+// Called by collector/runs when a run has come to the end of a stretch (run_sample.h).
+//
+// Model: of each earlier run and the new one the location of the iteration's duration over the same
+// stretch, in logarithms. With n earlier ones of mean m and spread s, the new x is held against a
+// Student t of x - m in units of s × √(1 + 1/n). Of few runs s is uncertain: it is drawn towards
+// what the runs' own blocks differ by (at least kLeastSpread), which counts as kPriorDegrees more
+// runs. Slower: chance below kMostChance and the growth at least LeastGrowth. A run that takes as
+// long as they in the middle but has a heavier tail shows in its shape: the Wasserstein distance to
+// theirs, each less its location, is above kShapeFactor × the largest among themselves while its
+// mean is above all of theirs by LeastGrowth; a twentieth at the top is left out, so that spikes
+// are no shape.
+//
+// A growth that is mostly waiting for cores is somebody else's load on the machine: no regression.
+//
+// Units: seconds; relative where it says so. Thread-safety: pure functions. Errors: kUnknown, with
+// the reason. Cost: O(runs² × quantiles).
+// Sources: methods of XPUTimer (Wasserstein distance to healthy runs); the t of a single new
+// observation, e.g. Gelman and others, Bayesian Data Analysis, 3.2.
+#ifndef FATHOM_DIAGNOSIS_HISTORY_REGRESSION_H_
+#define FATHOM_DIAGNOSIS_HISTORY_REGRESSION_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "diagnosis/history/run_sample.h"
+
+namespace fathom::diagnosis {
+
+struct HistoryLimits {
+  static constexpr std::size_t kLeastRuns = 3;
+  static constexpr std::size_t kMostRuns = 8;  // the newest
+  static constexpr std::size_t kSureRuns = 5;  // fewer establish nothing
+  static constexpr double kMostChance = 5e-4;  // of a healthy run that is called slower
+  static constexpr double kSureChance = 1e-5;  // that establishes
+  static constexpr double kLeastSpread = 0.003;
+  static constexpr int kPriorDegrees = 3;
+  static constexpr double kShapeFactor = 3;
+  static constexpr double kShapeShare = 0.02;            // of the iteration, at least
+  static constexpr std::int64_t kShapeIterations = 150;  // fewer have no shape to speak of
+  static constexpr double kCoresShare = 0.5;             // of the growth
+};
+
+// Relative, of a stretch of so many iterations.
+double LeastGrowth(std::int64_t iterations);
+
+enum class RunOutcome : std::uint8_t { kUnknown, kSame, kSlower, kFaster, kStarved };
+std::string_view ToString(RunOutcome outcome);
+
+struct RunJudgement {
+  RunOutcome outcome = RunOutcome::kUnknown;
+  std::string why;              // it is not known
+  std::size_t runs = 0;         // that it was held against
+  std::int64_t iterations = 0;  // of the new run
+  double before_s = 0;          // an iteration, of the earlier runs
+  double after_s = 0;
+  double chance = 1;     // that a healthy run is as slow, or (faster) as fast
+  double spread = 0;     // between the runs, relative
+  double told_from = 0;  // the least growth that would be told, relative
+  double shape_s = 0;    // distance of its shape from theirs, and the largest among theirs
+  double usual_shape_s = 0;
+  bool by_shape = false;         // only its shape tells
+  IterationParts before, after;  // means
+
+  double growth() const { return before_s > 0 ? after_s / before_s - 1 : 0; }
+};
+
+// `history`: the same stretch of earlier healthy runs, the newest last.
+RunJudgement JudgeRun(const Distribution& run, const std::vector<Distribution>& history);
+
+// The part that grew most with the iteration, as a sentence says it; empty where none leads.
+std::string LeadingPart(const IterationParts& before, const IterationParts& after);
+
+}  // namespace fathom::diagnosis
+
+#endif  // FATHOM_DIAGNOSIS_HISTORY_REGRESSION_H_

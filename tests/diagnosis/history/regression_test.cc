@@ -1,0 +1,170 @@
+// Drawn runs: who is told to be slower than its history, and who is not.
+#include "diagnosis/history/regression.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+
+#include "diagnosis/stats/student_t.h"
+
+namespace fathom::diagnosis {
+namespace {
+
+constexpr double kIteration_s = 0.1;
+
+// A machine whose runs differ by `between`, whose iterations by `within`, with a spike now and
+// then.
+struct Machine {
+  double between = 0.003;
+  double within = 0.02;
+  std::mt19937_64 random{7};
+
+  double Normal(double sigma) { return std::normal_distribution<double>(0, sigma)(random); }
+
+  IterationParts Iteration(double level) {
+    IterationParts parts;
+    const bool spike = std::uniform_real_distribution<double>(0, 1)(random) < 0.01;
+    parts.duration_s = level * std::exp(Normal(within)) * (spike ? 3 : 1);
+    parts.computing_s = 0.7 * parts.duration_s;
+    return parts;
+  }
+
+  // `every`: each so many-th iteration is longer by `extra`; 0: none.
+  RunSample Run(std::int64_t iterations, double growth = 0, int every = 0, double extra = 0) {
+    const double level = kIteration_s * (1 + growth) * std::exp(Normal(between));
+    RunSample sample;
+    for (std::int64_t i = 0; i < iterations; ++i) {
+      const double warm = i < RunSample::kWarmUp ? 4 : 1;
+      const double longer = every > 0 && i % every == 0 ? 1 + extra : 1;
+      sample.Add(i, Iteration(level * warm * longer));
+    }
+    return sample;
+  }
+
+  std::vector<Distribution> History(std::size_t runs, std::int64_t end) {
+    std::vector<Distribution> out;
+    for (std::size_t i = 0; i < runs; ++i) out.push_back(*Run(end).Upto(end));
+    return out;
+  }
+
+  RunJudgement Judge(std::size_t runs, std::int64_t end, double growth, int every = 0,
+                     double extra = 0) {
+    const auto history = History(runs, end);
+    return JudgeRun(*Run(end, growth, every, extra).Upto(end), history);
+  }
+};
+
+int Slower(Machine machine, int times, std::size_t runs, std::int64_t end, double growth) {
+  int slower = 0;
+  for (int i = 0; i < times; ++i) {
+    slower += machine.Judge(runs, end, growth).outcome == RunOutcome::kSlower;
+  }
+  return slower;
+}
+
+TEST(HistoryRegression, TellsFivePercentWithinFiftyIterations) {
+  EXPECT_GE(Slower(Machine{}, 100, 5, RunSample::kFirst, 0.05), 95);
+}
+
+TEST(HistoryRegression, TellsTwoPercentWithinThreeHundredIterations) {
+  EXPECT_GE(Slower(Machine{.between = 0.001}, 100, 5, RunSample::kStart, 0.02), 95);
+}
+
+TEST(HistoryRegression, HealthyRerunsAreSilent) {
+  EXPECT_EQ(Slower(Machine{}, 200, 5, RunSample::kFirst, 0), 0);
+  EXPECT_EQ(Slower(Machine{}, 200, 5, RunSample::kStart, 0), 0);
+  EXPECT_EQ(Slower(Machine{}, 200, 3, RunSample::kFirst, 0), 0);
+}
+
+TEST(HistoryRegression, HealthyRerunsOnANoisyMachineAreSilent) {
+  EXPECT_LE(Slower(Machine{.between = 0.03, .within = 0.2}, 200, 5, RunSample::kFirst, 0), 1);
+  EXPECT_EQ(Slower(Machine{.between = 0.001, .within = 0.3}, 200, 3, RunSample::kFirst, 0), 0);
+}
+
+TEST(HistoryRegression, ANearMissIsSilent) {
+  EXPECT_EQ(Slower(Machine{.between = 0.001}, 100, 5, RunSample::kFirst, 0.01), 0);
+  EXPECT_EQ(Slower(Machine{.between = 0.001}, 100, 5, RunSample::kStart, 0.008), 0);
+}
+
+TEST(HistoryRegression, NoiseBetweenRunsRaisesWhatIsTold) {
+  Machine quiet{.between = 0.002}, noisy{.between = 0.05};
+  const double from = quiet.Judge(5, RunSample::kFirst, 0).told_from;
+  EXPECT_LT(from, 0.05);
+  EXPECT_GT(noisy.Judge(5, RunSample::kFirst, 0).told_from, 2 * from);
+}
+
+TEST(HistoryRegression, IterationsThatAreLongerAtTimesShowInTheShape) {
+  Machine machine;
+  const RunJudgement j = machine.Judge(5, RunSample::kStart, 0, 12, 1.5);
+  EXPECT_EQ(j.outcome, RunOutcome::kSlower);
+  EXPECT_TRUE(j.by_shape);
+  EXPECT_GT(j.after_s, 1.05 * j.before_s);
+}
+
+TEST(HistoryRegression, AFasterRunIsNoRegression) {
+  Machine machine;
+  EXPECT_EQ(machine.Judge(5, RunSample::kFirst, -0.2).outcome, RunOutcome::kFaster);
+}
+
+TEST(HistoryRegression, TooFewRunsOrIterationsAreNotJudged) {
+  Machine machine;
+  EXPECT_EQ(machine.Judge(2, RunSample::kFirst, 1).outcome, RunOutcome::kUnknown);
+  EXPECT_NE(machine.Judge(2, RunSample::kFirst, 1).why.find("2 of at least 3"), std::string::npos);
+  EXPECT_EQ(JudgeRun(Distribution{}, machine.History(5, RunSample::kFirst)).outcome,
+            RunOutcome::kUnknown);
+  EXPECT_FALSE(machine.Run(2).Upto(RunSample::kFirst));
+  EXPECT_FALSE(machine.Run(2).Whole().known());
+}
+
+TEST(HistoryRegression, WaitingForCoresIsSomebodyElsesLoad) {
+  Machine machine;
+  const auto history = machine.History(5, RunSample::kFirst);
+  Distribution run = *machine.Run(RunSample::kFirst, 0.3).Upto(RunSample::kFirst);
+  run.mean.cores_s = run.mean.duration_s - kIteration_s;
+  EXPECT_EQ(JudgeRun(run, history).outcome, RunOutcome::kStarved);
+}
+
+TEST(HistoryRegression, NamesTheLeadingPart) {
+  IterationParts before{0.1, 0.07, 0.02, 0, 0, 0};
+  IterationParts after{0.2, 0.07, 0.02, 0, 0, 0};
+  EXPECT_EQ(LeadingPart(before, after), "host time (neither computing nor communicating)");
+  after.computing_s = 0.17;
+  EXPECT_EQ(LeadingPart(before, after), "computing on the CPU");
+  after.dataloader_s = 0.09;
+  EXPECT_EQ(LeadingPart(before, after), "waiting for batches");
+  EXPECT_EQ(LeadingPart(after, before), "");
+}
+
+TEST(RunSample, SickIterationsLeaveAStretchOut) {
+  RunSample sample;
+  for (std::int64_t i = 0; i < 60; ++i) {
+    if (i < 20 || i >= 30) sample.Add(i, {0.1, 0.1, 0, 0, 0, 0});
+  }
+  EXPECT_FALSE(sample.Upto(RunSample::kFirst));
+  EXPECT_EQ(sample.Whole().count, 45);
+}
+
+TEST(RunSample, IterationsAgainOrOutOfOrderAreNotTakenTwice) {
+  RunSample sample;
+  for (const std::int64_t i : {8, 9, 9, 3, 10}) sample.Add(i, {0.1, 0.1, 0, 0, 0, 0});
+  EXPECT_EQ(sample.Whole().count, 3);
+}
+
+TEST(RunSample, OfALongRunItKeepsAThinnedWhole) {
+  Machine machine;
+  const RunSample sample = machine.Run(100'000);
+  EXPECT_EQ(sample.Whole().count, 100'000 - RunSample::kWarmUp);
+  EXPECT_NEAR(sample.Whole().Location(), kIteration_s, 0.002);
+}
+
+TEST(StudentT, AgreesWithTables) {
+  EXPECT_NEAR(StudentTail(2.132, 4), 0.05, 1e-4);
+  EXPECT_NEAR(StudentTail(4.032, 5), 0.005, 1e-5);
+  EXPECT_NEAR(StudentTail(6.314, 1), 0.05, 1e-4);
+  EXPECT_NEAR(StudentTail(-2.132, 4), 0.95, 1e-4);
+  EXPECT_NEAR(StudentQuantile(0.0005, 7), 5.408, 2e-3);
+}
+
+}  // namespace
+}  // namespace fathom::diagnosis
