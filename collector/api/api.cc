@@ -116,7 +116,9 @@ Response Api::Verdict(const std::string& id) const {
 }
 
 bool Api::IsRunning(const RunRecord& run) const {
-  return parts_.run && parts_.run(run.job).id == run.id;
+  if (!parts_.run) return false;
+  const RunRecord now = parts_.run(run.job);
+  return now.id == run.id && !now.ended;
 }
 
 Response Api::Runs(const Request& request) const {

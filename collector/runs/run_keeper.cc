@@ -22,7 +22,7 @@ constexpr std::int64_t kListed = 50;
 // FNV-1a, 64 bits, cut to 48: ids need to be stable and short, not secret.
 std::string IdOf(const JobFigures& figures) {
   const std::string text =
-      absl::StrCat(figures.name, "|", figures.started.ns, "|", figures.incarnation);
+      absl::StrCat(figures.name, "|", figures.started.ns, "|", figures.restart_count);
   std::uint64_t hash = 0xcbf29ce484222325u;
   for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
   return absl::StrFormat("r%012x", hash >> 16);
@@ -88,7 +88,10 @@ void RunKeeper::Looked(const JobState& job) {
     kept_.erase(at);
     at = kept_.end();
   }
-  if (at == kept_.end()) at = kept_.emplace(figures.name, Begin(figures)).first;
+  if (at == kept_.end()) {
+    at = kept_.emplace(figures.name, Begin(figures)).first;
+    ended_.erase(figures.name);
+  }
   Kept& kept = at->second;
   Take(job, figures, kept);
   CompareIfDue(figures, kept);
@@ -196,6 +199,8 @@ void RunKeeper::Ended(const JobState& job) {
   parts_.ledger.CloseAll(MomentOf(figures, parts_.clock), "the job ended");
   kept.record.ended = true;
   Save(kept);
+  if (ended_.size() >= kMostEnded) ended_.erase(ended_.begin());
+  ended_[job.name()] = std::move(kept.record);
   kept_.erase(at);
 }
 
@@ -207,7 +212,9 @@ void RunKeeper::SaveAll() {
 RunRecord RunKeeper::RunOf(const std::string& job) const {
   const std::lock_guard lock(mutex_);
   const auto at = kept_.find(job);
-  return at == kept_.end() ? RunRecord() : at->second.record;
+  if (at != kept_.end()) return at->second.record;
+  const auto ended = ended_.find(job);
+  return ended == ended_.end() ? RunRecord() : ended->second;
 }
 
 }  // namespace fathom::collector

@@ -39,6 +39,7 @@ namespace fathom::collector {
 class RunKeeper {
  public:
   static constexpr Nanos kEvery{10'000'000'000};
+  static constexpr std::size_t kMostEnded = 256;
 
   struct Parts {
     Store& store;
@@ -52,7 +53,7 @@ class RunKeeper {
   // Before the store is closed.
   void SaveAll();
 
-  // Of the running job: its record without distributions that are not reached. Id empty: none yet.
+  // Of a job that runs or has ended lately, the newest. Id empty: none.
   RunRecord RunOf(const std::string& job) const;
 
  private:
@@ -76,6 +77,7 @@ class RunKeeper {
   const Parts parts_;
   mutable std::mutex mutex_;  // guards what follows against readers
   std::map<std::string, Kept> kept_;
+  std::map<std::string, RunRecord> ended_;  // of jobs, for their reports; at most kMostEnded
 };
 
 }  // namespace fathom::collector

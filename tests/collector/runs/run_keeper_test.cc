@@ -7,7 +7,6 @@
 #include <filesystem>
 #include <memory>
 
-#include "collector/runs/run_words.h"
 #include "fathom/v1/run.pb.h"
 #include "tests/collector/fake_clock.h"
 #include "tests/collector/messages.h"
@@ -25,7 +24,7 @@ struct RunShape {
   std::int64_t started_ns = 0;  // after the clock's start
   double bytes = 1e6;
   std::map<std::string, std::string> facts = {{"torch", "2.4"}};
-  std::string profile;
+  std::string profile = {};
   bool tells = true;
 };
 
@@ -36,8 +35,17 @@ struct RunKeeperTest : testing::Test {
   VerdictLedger ledger{[this](VerdictChange change, const Episode& episode) {
     changes.emplace_back(change, episode);
   }};
-  RunKeeper keeper{{*store, ledger, clock}};
+  std::unique_ptr<RunKeeper> keeper = std::make_unique<RunKeeper>(Parts());
   std::int64_t starts = 0;
+
+  RunKeeper::Parts Parts() { return {*store, ledger, clock}; }
+  // As a collector that starts anew.
+  void Restart(const std::string& file) {
+    keeper.reset();
+    store.reset();
+    store = Store::Open(file);
+    keeper = std::make_unique<RunKeeper>(Parts());
+  }
 
   static v1::RunFacts FactsOf(const RunShape& shape) {
     v1::RunFacts facts;
@@ -65,7 +73,9 @@ struct RunKeeperTest : testing::Test {
       info.set_started_wall_ns(FakeClock::kStart + shape.started_ns);
       EXPECT_FALSE(job->Apply(info, "a", 100).rejected);
     }
-    if (shape.tells) EXPECT_FALSE(job->Apply(FactsOf(shape), "a"));
+    if (shape.tells) {
+      EXPECT_FALSE(job->Apply(FactsOf(shape), "a"));
+    }
     return job;
   }
 
@@ -83,15 +93,15 @@ struct RunKeeperTest : testing::Test {
         job.Apply(Batch(batch), "a");
       }
       clock.AdvanceSeconds(1);
-      keeper.Looked(job);
+      keeper->Looked(job);
     }
   }
 
   RunRecord Run(const RunShape& shape, std::int64_t iterations = 60) {
     const auto job = Begin(shape);
     Feed(*job, shape, 0, iterations);
-    const std::string id = keeper.RunOf("train").id;
-    keeper.Ended(*job);
+    const std::string id = keeper->RunOf("train").id;
+    keeper->Ended(*job);
     return store->FindRun(id).value_or(RunRecord());
   }
   void RunHealthy(int times) {
@@ -156,7 +166,7 @@ TEST_F(RunKeeperTest, OfASickStretchNothingIsHistory) {
   slow.slow = true;
   job->SetSuspicion(slow);
   Feed(*job, shape, 0, 60);
-  const RunRecord run = keeper.RunOf("train");
+  const RunRecord run = keeper->RunOf("train");
   EXPECT_FALSE(run.first.known());
   EXPECT_FALSE(run.whole.known());
 }
@@ -175,8 +185,11 @@ TEST_F(RunKeeperTest, WhoIsConvictedExplainsTheLoss) {
   suspicion.slow = true;
   for (int look = 0; look < 2; ++look) {
     clock.AdvanceSeconds(1);
-    ledger.Update({.job = "train", .wall = clock.Wall(), .mono = clock.Mono()}, suspicion,
-                  &diagnosis);
+    JobMoment now;
+    now.job = "train";
+    now.wall = clock.Wall();
+    now.mono = clock.Mono();
+    ledger.Update(now, suspicion, &diagnosis);
   }
   ASSERT_EQ(Opened().size(), 1u);
   Feed(*job, shape, 49, 60);
@@ -228,11 +241,11 @@ TEST_F(RunKeeperTest, AClockSetBackChangesNoOrder) {
 
 TEST_F(RunKeeperTest, ItIsTakenBackWhereALongerStretchSaysNo) {
   for (int i = 0; i < 3; ++i) Run({}, 320);
-  const RunShape slow{.iteration_us = 150'000};
+  const RunShape slow{.iteration_us = 104'500};
   const auto job = Begin(slow);
-  Feed(*job, slow, 0, 60);
+  Feed(*job, slow, 0, 50);
   ASSERT_EQ(Opened().size(), 1u);
-  Feed(*job, {}, 60, 310);
+  Feed(*job, {}, 50, 310);
   EXPECT_EQ(changes.back().first, VerdictChange::kClosed);
   EXPECT_NE(changes.back().second.closed_because.find("as long as earlier runs"),
             std::string::npos);
@@ -241,23 +254,18 @@ TEST_F(RunKeeperTest, ItIsTakenBackWhereALongerStretchSaysNo) {
 TEST_F(RunKeeperTest, ARestartOfTheCollectorLosesNothing) {
   const fs::path file = fs::temp_directory_path() / ("fathom-runs-" + std::to_string(getpid()));
   fs::remove(file);
-  store = Store::Open(file.string());
+  Restart(file.string());
   const RunShape shape;
   const auto job = Begin(shape);
-  {
-    RunKeeper first({*store, ledger, clock});
-    Feed(*job, shape, 0, 60);
-    first.Looked(*job);
-    first.SaveAll();
-  }
-  store.reset();
-  store = Store::Open(file.string());
-  RunKeeper again({*store, ledger, clock});
-  again.Looked(*job);
-  const RunRecord run = again.RunOf("train");
-  EXPECT_TRUE(run.first.known());
-  ASSERT_EQ(store->Runs("", 10).size(), 1u);
-  EXPECT_EQ(store->Runs("", 10)[0].id, run.id);
+  Feed(*job, shape, 0, 60);
+  keeper->SaveAll();
+  const std::string id = keeper->RunOf("train").id;
+  Restart(file.string());
+  keeper->Looked(*job);
+  EXPECT_EQ(keeper->RunOf("train").id, id);
+  EXPECT_TRUE(keeper->RunOf("train").first.known());
+  EXPECT_EQ(store->Runs("", 10).size(), 1u);
+  keeper.reset();
   store.reset();
   for (const char* end : {"", "-wal", "-shm", ".lock"}) fs::remove(file.string() + end);
 }
