@@ -65,6 +65,13 @@ struct Channel {
 
 using Channels = std::vector<Channel>;
 
+// A path between two places of one leaf need not leave it.
+bool MayStayBelow(const Candidate& candidate, const Channel& channel) {
+  return candidate.kind == Candidate::Kind::kSpine &&
+         std::any_of(channel.paths.begin(), channel.paths.end(),
+                     [](const Reach& path) { return path.leaves.size() == 1; });
+}
+
 std::set<Candidate> EndsOf(const Channel& channel) {
   std::set<Candidate> ends{{Candidate::Kind::kSpine, 0, 0}};
   for (const Reach& path : channel.paths) {
@@ -115,6 +122,7 @@ Fit FitOf(const Candidate& candidate, const Channels& channels) {
     const bool uses = channel.Uses(candidate);
     slow += channel.seen->slow;
     fit.explained += channel.seen->slow && uses;
+    if (uses && channel.seen->well && MayStayBelow(candidate, channel)) continue;
     if (channel.seen->well) ++(uses ? fit.users_well : fit.others_well);
   }
   const auto explained = static_cast<double>(fit.explained);
