@@ -8,6 +8,7 @@
 #include "diagnosis/peers/outliers.h"
 #include "diagnosis/peers/peers.h"
 #include "diagnosis/peers/rank_outliers.h"
+#include "diagnosis/stats/robust.h"
 
 namespace fathom::diagnosis {
 namespace {
@@ -19,7 +20,8 @@ constexpr double kMostOfLoss = 0.6;      // of the slow iterations of an episode
 constexpr std::size_t kNewest = 64;      // looked at
 // Values looked at: fewer iterations of a large job, so that a look stays cheap.
 constexpr std::size_t kMostValues = 1 << 18;
-constexpr std::size_t kRowsOf = 12;  // iterations whose rows are asked for
+constexpr std::size_t kRowsOf = 12;      // iterations whose rows are asked for
+constexpr std::size_t kFewestRanks = 3;  // of two it cannot be told which is unusual
 
 std::size_t IterationsOf(const JobView& view) {
   const std::size_t ranks = std::max<std::size_t>(1, view.window.back().ranks.size());
@@ -104,6 +106,40 @@ bool WasSoBefore(const Peers& peers, const Outlier& outlier, const SlowSince& si
   return explained >= kMostOfLoss * lost;
 }
 
+template <typename Part>
+double MedianOf(const std::vector<OwnPieces>& pieces, const Part& part) {
+  std::vector<double> values;
+  for (const OwnPieces& each : pieces) {
+    if (each.known) values.push_back(part(each));
+  }
+  return Median(std::move(values));
+}
+
+// A rank whose peers, if it has any, are too few to tell who is wrong computes several times as
+// long as all others, and they wait: rows tell whether it is a stage of its own (rule imbalance).
+bool OneIsHeavy(const Peers& peers, double iteration_s, const DiagnosisConfig& config) {
+  std::vector<double> work, walls;
+  for (const auto& pieces : peers.pieces) {
+    work.push_back(MedianOf(pieces, [](const OwnPieces& p) { return p.compute - p.gc; }));
+    walls.push_back(MedianOf(pieces, [](const OwnPieces& p) { return p.wall; }));
+  }
+  if (work.size() < kFewestRanks) return false;
+  const auto most = std::max_element(work.begin(), work.end()) - work.begin();
+  const double heavy = work[static_cast<std::size_t>(most)];
+  const std::size_t role = peers.role[static_cast<std::size_t>(most)];
+  if (std::count(peers.role.begin(), peers.role.end(), role) > 2) return false;
+  work.erase(work.begin() + most);
+  walls.erase(walls.begin() + most);
+  const double rest = *std::max_element(walls.begin(), walls.end());
+  return heavy >= config.imbalance_ratio * Median(std::move(work)) &&
+         rest <= (1 - config.imbalance_wait) * iteration_s;
+}
+
+std::vector<Iteration> NewestOf(const Peers& peers) {
+  const std::size_t count = std::min(kRowsOf, peers.iterations.size());
+  return {peers.iterations.end() - static_cast<std::ptrdiff_t>(count), peers.iterations.end()};
+}
+
 }  // namespace
 
 std::optional<RowsWanted> LookAtPeers(const JobView& view, const DiagnosisConfig& config,
@@ -120,6 +156,10 @@ std::optional<RowsWanted> LookAtPeers(const JobView& view, const DiagnosisConfig
     if (o.shows < kFewestShows || o.excess < limits.least_cost * iteration_s) return false;
     return since.first ? WasSoBefore(peers, o, since, config) : !IsRecent(view, peers, o, config);
   });
+  const bool all_fit = peers.ranks.size() <= config.all_ranks_up_to;
+  if (!any && !since.first && all_fit && OneIsHeavy(peers, iteration_s, config)) {
+    return RowsWanted{peers.ranks, NewestOf(peers)};
+  }
   if (!any) return std::nullopt;
   return RowsWanted{RanksToAskFor(peers, outliers, config.all_ranks_up_to),
                     IterationsToAskFor(peers, outliers)};

@@ -3,7 +3,8 @@
 //
 // Model: peers/outliers over the newest iterations of the window, from summaries alone; the
 // account (ledger/accounting) is then made of rows. The first iterations of a job are passed
-// over: start-up is no work.
+// over: start-up is no work. A rank of a role of one or two that computes several times as long as
+// all others, which wait, is asked about too.
 //
 // Units: as the view. Thread-safety: pure. Errors: none.
 // Cost: O(ranks × iterations looked at × log ranks); fewer iterations of a large job.
