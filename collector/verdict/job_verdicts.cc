@@ -136,6 +136,11 @@ void JobVerdicts::See(const diagnosis::Verdict& verdict, const diagnosis::Suspic
     Refresh(at->second, verdict, suspicion.onset, now, changes);
     return;
   }
+  if (Live* known = KnownCause(verdict)) {
+    known->missed = 0;
+    known->last_seen = now.mono;
+    return;
+  }
   Candidate& candidate = candidates_[key];
   candidate.verdict = verdict;
   candidate.seen_now = true;
@@ -144,6 +149,17 @@ void JobVerdicts::See(const diagnosis::Verdict& verdict, const diagnosis::Suspic
   candidates_.erase(key);
   Open(key, verdict, now, changes);
   open_[key].of_rise = IsOfRise(verdict, suspicion);
+}
+
+JobVerdicts::Live* JobVerdicts::KnownCause(const diagnosis::Verdict& verdict) {
+  if (verdict.cause != diagnosis::Cause::kUnknown || verdict.entity.ranks.empty()) return nullptr;
+  for (auto& [key, live] : open_) {
+    const diagnosis::Verdict& open = live.episode.verdict;
+    const bool same = open.entity.type == verdict.entity.type &&
+                      open.entity.ranks == verdict.entity.ranks && IsHang(open) == IsHang(verdict);
+    if (same) return &live;
+  }
+  return nullptr;
 }
 
 void JobVerdicts::Open(const std::string& key, const diagnosis::Verdict& verdict,

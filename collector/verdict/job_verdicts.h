@@ -118,6 +118,9 @@ class JobVerdicts {
 
   void See(const diagnosis::Verdict& verdict, const diagnosis::Suspicion& suspicion,
            const JobMoment& now, Changes& changes);
+  // The open verdict on the same culprit, where `verdict` does not know the cause: an agent that
+  // has just begun cannot tell it, and the trouble is one. Null: none.
+  Live* KnownCause(const diagnosis::Verdict& verdict);
   // `episode`: since when the job is slow, as it is known now.
   void Refresh(Live& live, diagnosis::Verdict verdict, Iteration episode, const JobMoment& now,
                Changes& changes);

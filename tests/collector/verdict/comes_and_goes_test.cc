@@ -74,5 +74,19 @@ TEST_F(ComesAndGoesTest, WhatWasSoBeforeGetsNoOnsetFromAPastThatHoldsIt) {
   EXPECT_EQ(verdicts.Episodes().front().verdict.sentence, by_past.sentence) << "it became worse";
 }
 
+TEST_F(ComesAndGoesTest, WhoseCauseIsKnownIsNotNamedAgainWithoutOne) {
+  Diagnose({Slow(2, Grade::kEstablished)});
+  Diagnose({Slow(2, Grade::kEstablished)});
+  diagnosis::Verdict unknown = Slow(2);
+  unknown.cause = diagnosis::Cause::kUnknown;
+  for (int i = 0; i < 40; ++i) Diagnose({unknown});
+  ASSERT_EQ(verdicts.Episodes().size(), 1u) << "an agent that was restarted knows no cause yet";
+  EXPECT_TRUE(verdicts.Episodes()[0].open()) << "and it is the same trouble";
+  unknown.entity.ranks = {RankId(3)};
+  Diagnose({unknown});
+  Diagnose({unknown});
+  EXPECT_EQ(verdicts.Episodes().size(), 2u) << "another rank is another matter";
+}
+
 }  // namespace
 }  // namespace fathom::collector
