@@ -80,7 +80,7 @@ AgentWorld AgentWorld::Real() {
 Agent::Agent(Settings settings, AgentWorld world)
     : settings_(std::move(settings)),
       world_(std::move(world)),
-      node_(NodeName(settings_)),
+      node_(NodeName(settings_.node)),
       session_settings_(SessionSettingsOf(settings_, world_.roots)),
       directory_(settings_.shm_dir, settings_.max_rings, world_.roots.proc),
       sockets_(world_.roots, EstablishedSockets),
@@ -101,6 +101,10 @@ absl::Status Agent::Start() {
                         [roots = world_.roots](const RecordingPlan& plan, const auto& stop) {
                           return RecordStacks(plan, roots, stop);
                         });
+  }
+  if (settings_.hardware) {
+    hardware_ = std::make_unique<HardwareWatch>(HardwareWatch::Parts{
+        .roots = world_.roots, .now = world_.mono_now, .nvml = settings_.nvml_library});
   }
   absl::Status status = MakeRingFolder(settings_.shm_dir, settings_.shared);
   if (!status.ok()) return status;
@@ -380,9 +384,19 @@ void Agent::SendHealth(std::int64_t now_ns) {
     transfers_.Look(session, now_ns, rank);
   }
   *health.mutable_node() = NodeHealthOf(node_facts_.Read(), node_, world_.wall_now().ns);
+  LookAtHardware(now_ns, health);
   Record(message);
   if (recorder_ != nullptr) recorder_->Tick(MonoNs(now_ns));
   outbox_.PutMomentary(std::move(message));
+}
+
+void Agent::LookAtHardware(std::int64_t now_ns, v1::HealthBatch& health) {
+  if (hardware_ == nullptr) return;
+  std::set<std::uint32_t> traced;
+  for (const auto& entry : sessions_) traced.insert(entry.second->identity().pid);
+  hardware_->Traced(std::move(traced));
+  auto news = hardware_->Look(MonoNs(now_ns), world_.wall_now());
+  if (news) *health.mutable_hardware() = *std::move(news);
 }
 
 void Agent::UpdateTotals() {
@@ -407,6 +421,7 @@ void Agent::UpdateTotals() {
   }
   totals.streams = link_ == nullptr ? 0 : link_->streams();
   totals.connected = connected();
+  if (hardware_ != nullptr) totals.hardware = hardware_->States();
   totals.cpu_seconds = static_cast<double>(ClockNs(CLOCK_PROCESS_CPUTIME_ID)) * 1e-9;
   totals_ = std::move(totals);
   metrics_.Update(totals_);

@@ -37,6 +37,7 @@
 #include "daemon/agent/self_metrics/agent_metrics.h"
 #include "daemon/agent/self_metrics/http_server.h"
 #include "daemon/agent/session/facts_watch.h"
+#include "daemon/agent/session/hardware_watch.h"
 #include "daemon/agent/session/orders.h"
 #include "daemon/agent/session/rank_session.h"
 #include "daemon/agent/session/socket_watch.h"
@@ -104,6 +105,7 @@ class Agent {
   void LookBelow(const RankSession& session, std::optional<ProcessTree>& tree,
                  v1::RankHealth& health) const;
   void SendHealth(std::int64_t now_ns);
+  void LookAtHardware(std::int64_t now_ns, v1::HealthBatch& health);
   void SendCounters();
   void UpdateTotals();
   void AnswerRequests();
@@ -124,6 +126,7 @@ class Agent {
   SocketWatch sockets_;
   TransferWatch transfers_;
   FactsWatch facts_;
+  std::unique_ptr<HardwareWatch> hardware_;  // null: off
   NodeFactsReader node_facts_;
   AgentMetrics metrics_;
   std::unique_ptr<Spool> spool_;

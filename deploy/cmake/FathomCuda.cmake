@@ -1,4 +1,4 @@
-# fathom::cuda_headers: the headers of CUDA, CUPTI and NCCL, from .cuda/include (deploy/setup), else
+# fathom::cuda_headers: the headers of CUDA, CUPTI, NCCL and NVML, from .cuda/include (deploy/setup), else
 # from a toolkit. Headers only: nothing of ours ever links those libraries. Absent: no such target.
 set(fathom_fetched ${PROJECT_SOURCE_DIR}/.cuda/include)
 if(EXISTS ${fathom_fetched}/cuda.h)

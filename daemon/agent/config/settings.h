@@ -43,6 +43,8 @@ struct Settings {
   std::uint32_t spool_mib = 1024;
   double spool_hours = 24;
   std::uint32_t nice = 5;
+  bool hardware = true;  // sample GPUs, ports, disks, processors, memory
+  std::string nvml_library = "libnvidia-ml.so.1";
   std::string stack_tool = "py-spy";  // reads stacks of suspects; empty = never
 };
 

@@ -104,6 +104,9 @@ std::vector<SettingEntry> MakeTable() {
       Text("record", "folder to keep a recording in, for `fathom analyze`", &S::record),
       Whole("record-gib", "GiB of a recording after which ops are left out", &S::record_gib),
       Whole("nice", "niceness of the agent itself", &S::nice),
+      Switch("hardware", "sample GPUs, network and RDMA ports, disks, processors and memory",
+             &S::hardware),
+      Text("nvml-library", "NVIDIA's management library, by name or path", &S::nvml_library),
       Text("stack-tool", "py-spy, by name or path, for the stacks of hanging ranks; empty = never",
            &S::stack_tool),
   };

@@ -45,6 +45,16 @@ AgentMetrics::AgentMetrics(const std::string& version, const std::string& node)
       rings_(Gauges(registry_, "fathom_rings", "Rings in the folder, by state")),
       connected_(
           Gauges(registry_, "fathom_uplink_connected", "1 while the collector answers").Add({})),
+      hardware_up_(Gauges(registry_, "fathom_hardware_source_up",
+                          "1 while a source of hardware readings works, by source")),
+      hardware_samples_(prometheus::BuildCounter()
+                            .Name("fathom_hardware_samples_total")
+                            .Help("Samples of hardware, by source")
+                            .Register(registry_)),
+      hardware_cpu_(prometheus::BuildCounter()
+                        .Name("fathom_hardware_cpu_seconds_total")
+                        .Help("Processor time of those samples, by source")
+                        .Register(registry_)),
       gpu_clock_slack_(Gauges(registry_, "fathom_gpu_clock_slack_seconds",
                               "How far GPU times may be off, of the rank where they may most")
                            .Add({})) {
@@ -86,6 +96,11 @@ void AgentMetrics::Update(const AgentTotals& totals) {
   set(spool_write_errors_, totals.spool.write_errors);
   set(spool_damaged_, totals.spool.damaged);
   set(spool_pushed_out_, totals.spool.pushed_out);
+  for (const SourceState& source : totals.hardware) {
+    hardware_up_.Add({{"source", source.name}}).Set(source.state == "on" ? 1 : 0);
+    set(hardware_samples_.Add({{"source", source.name}}), source.samples);
+    SetTo(hardware_cpu_.Add({{"source", source.name}}), source.cpu_seconds);
+  }
   SetTo(cpu_seconds_, totals.cpu_seconds);
   rings_.Add({{"state", "open"}}).Set(static_cast<double>(totals.rings_open));
   rings_.Add({{"state", "over_limit"}}).Set(static_cast<double>(totals.rings_over_limit));

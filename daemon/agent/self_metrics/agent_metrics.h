@@ -15,7 +15,9 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <vector>
 
+#include "daemon/agent/source/hardware/source_runner.h"
 #include "daemon/agent/spool/spool.h"
 
 namespace fathom::agent {
@@ -36,6 +38,7 @@ struct AgentTotals {
   std::uint64_t rings_open = 0;
   std::uint64_t rings_over_limit = 0;
   SpoolCounters spool;
+  std::vector<SourceState> hardware;
   bool connected = false;
   double cpu_seconds = 0;
   double gpu_clock_slack_s = 0;  // of the rank that has most now; 0: no GPU times come
@@ -71,6 +74,9 @@ class AgentMetrics {
   prometheus::Counter& cpu_seconds_;
   prometheus::Family<prometheus::Gauge>& rings_;
   prometheus::Gauge& connected_;
+  prometheus::Family<prometheus::Gauge>& hardware_up_;
+  prometheus::Family<prometheus::Counter>& hardware_samples_;
+  prometheus::Family<prometheus::Counter>& hardware_cpu_;
   prometheus::Gauge& gpu_clock_slack_;
 };
 

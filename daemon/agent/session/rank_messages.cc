@@ -1,5 +1,7 @@
 #include "daemon/agent/session/rank_messages.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <limits>
 #include <set>
@@ -8,6 +10,7 @@
 #include <vector>
 
 #include "daemon/agent/session/drop_reason_name.h"
+#include "daemon/agent/source/process/proc_file.h"
 
 namespace fathom::agent {
 namespace {
@@ -340,6 +343,23 @@ v1::StackSample StackSampleOf(const StackView& seen) {
   stack.set_longest_pause_us(MicrosUp(seen.longest_pause));
   stack.set_given_up(seen.given_up);
   return stack;
+}
+
+std::string NodeName(const std::string& given) {
+  char name[256] = {};
+  if (!given.empty()) return given;
+  return gethostname(name, sizeof(name) - 1) == 0 ? name : "unknown";
+}
+
+v1::Hello HelloOf(const std::string& node, const std::string& version, const KernelRoots& roots) {
+  v1::Hello hello;
+  hello.set_node(node);
+  hello.set_version(version);
+  const auto boot = ReadSmallFile(roots.proc + "/sys/kernel/random/boot_id");
+  if (boot.ok()) hello.set_boot_id(boot->substr(0, boot->find('\n')));
+  hello.set_protocol(1);
+  hello.set_cores(std::thread::hardware_concurrency());
+  return hello;
 }
 
 v1::NodeHealth NodeHealthOf(const NodeFacts& facts, const std::string& node,

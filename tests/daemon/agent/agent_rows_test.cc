@@ -1,6 +1,8 @@
 // Rows that a collector asks an agent for.
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
 #include <limits>
 
 #include "tests/daemon/agent/agent_fixture.h"
@@ -158,6 +160,53 @@ TEST_F(AgentTest, RowsOfADeadRankCanStillBeHad) {
   collector_.Ask(request);
   ASSERT_TRUE(StepUntil([](const v1::AgentMessage& m) { return m.has_rows(); }));
   EXPECT_EQ(collector_.messages().back().rows().ranks(0).ops_size(), 2);
+}
+
+TEST_F(AgentTest, TellsWhatTheHardwareSaysWithTheHealthOfTheNode) {
+  std::filesystem::create_directories(folder_.path() + "/proc/pressure");
+  std::ofstream(folder_.path() + "/proc/meminfo") << "MemTotal: 1000 kB\nMemAvailable: 250 kB\n";
+  std::ofstream(folder_.path() + "/proc/pressure/memory") << "some avg10=40.00 avg60=0 total=1\n";
+  settings_.nvml_library = "/nowhere/libnvidia-ml.so.1";
+  StartAgent();
+  const auto told = [](const v1::AgentMessage& message) {
+    for (const auto& device : message.health().hardware().devices()) {
+      if (device.name() != "memory") continue;
+      for (const auto& reading : device.readings()) {
+        const bool pressure =
+            reading.metric() == static_cast<std::uint32_t>(HardwareMetric::kPressureMemory);
+        if (pressure && reading.value() == 0.4) return true;
+      }
+    }
+    return false;
+  };
+  const auto missing = [](const v1::AgentMessage& message) {
+    for (const auto& source : message.health().hardware().sources()) {
+      if (source.name() == "nvml" && source.state() == "missing") return true;
+    }
+    return false;
+  };
+  const auto any = [&](const auto& holds) {
+    const Messages messages = collector_.messages();
+    return std::any_of(messages.begin(), messages.end(), holds);
+  };
+  EXPECT_TRUE(StepWhileNot([&] {
+    now_ += 1000 * kMs;
+    return any(told) && any(missing);
+  }));
+}
+
+TEST_F(AgentTest, SaysNothingOfHardwareWhereItIsSwitchedOff) {
+  settings_.hardware = false;
+  StartAgent();
+  const auto health = [](const v1::AgentMessage& message) { return message.has_health(); };
+  ASSERT_TRUE(StepWhileNot([&] {
+    now_ += 1000 * kMs;
+    const Messages messages = collector_.messages();
+    return std::any_of(messages.begin(), messages.end(), health);
+  }));
+  for (const auto& message : collector_.messages()) {
+    EXPECT_FALSE(message.health().has_hardware());
+  }
 }
 
 }  // namespace

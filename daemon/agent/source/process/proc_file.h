@@ -21,6 +21,7 @@ namespace fathom::agent {
 struct KernelRoots {
   std::string proc = "/proc";
   std::string cgroup = "/sys/fs/cgroup";
+  std::string sys = "/sys";
 };
 
 // At most 64 KiB of the file.

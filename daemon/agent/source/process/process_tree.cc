@@ -42,4 +42,15 @@ DescendantUse ProcessTree::Below(std::uint32_t pid, const std::set<std::uint32_t
   return use;
 }
 
+bool IsBelow(const KernelRoots& roots, std::uint32_t pid, const std::set<std::uint32_t>& among) {
+  constexpr int kMostGenerations = 32;
+  for (int i = 0; i < kMostGenerations && pid > 1; ++i) {
+    if (among.contains(pid)) return true;
+    const auto line = ReadStat(roots, pid);
+    if (!line.ok()) return false;
+    pid = line->parent;
+  }
+  return false;
+}
+
 }  // namespace fathom::agent

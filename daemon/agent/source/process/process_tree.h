@@ -43,6 +43,9 @@ class ProcessTree {
   std::map<std::uint32_t, std::vector<std::uint32_t>> children_;
 };
 
+// Whether a process is one of `among`, or descends from one. Cost: a small file a generation.
+bool IsBelow(const KernelRoots& roots, std::uint32_t pid, const std::set<std::uint32_t>& among);
+
 }  // namespace fathom::agent
 
 #endif  // FATHOM_DAEMON_AGENT_SOURCE_PROCESS_PROCESS_TREE_H_
