@@ -18,6 +18,7 @@
 #include <string>
 #include <vector>
 
+#include "collector/agents/hardware_table.h"
 #include "collector/agents/session_registry.h"
 #include "collector/evaluate/diagnoser.h"
 #include "collector/http/request.h"
@@ -67,6 +68,8 @@ class Api {
     std::function<std::string()> journal_failing = [] { return std::string(); };
     // The run that a job of the table is. Empty: not kept.
     std::function<RunRecord(const std::string& job)> run{};
+    // What the nodes' hardware says. Null: nothing is known of it.
+    const HardwareTable* hardware = nullptr;
   };
 
   explicit Api(Parts parts) : parts_(std::move(parts)) {}
@@ -85,6 +88,7 @@ class Api {
   Response Iterations(const JobState& job, const Request& request) const;
   Response Profile(JobState& job, const Request& request) const;
   Response Trace(JobState& job, const Request& request) const;
+  Response Hardware(const JobState& job, const Request& request) const;
   Response Stacks(JobState& job, const Request& request) const;
   Response Pictures(const std::shared_ptr<JobState>& job, const Request& request) const;
   Response Perfetto(const JobState& job) const;

@@ -1,8 +1,12 @@
 // The part of Api below /api/v1/jobs.
+#include <algorithm>
+
 #include "collector/api/api.h"
 #include "collector/api/job_json.h"
 #include "collector/api/profile_json.h"
+#include "collector/export/hardware_json.h"
 #include "collector/export/report.h"
+#include "diagnosis/hardware/tell/tell_hardware.h"
 #include "fathom/v1/report.pb.h"
 
 namespace fathom::collector {
@@ -48,13 +52,14 @@ Response Api::AnswerJob(const Request& request) const {
   if (what == "profile") return Profile(*job, request);
   if (what == "trace") return Trace(*job, request);
   if (what == "stacks") return Stacks(*job, request);
+  if (what == "hardware") return Hardware(*job, request);
   if (what == "health") return Response::Json(HealthJson(*job, parts_.registry.Agents()));
   if (what == "pictures") return Pictures(job, request);
   if (what == "perfetto") return Perfetto(*job);
   if (what == "communicators") return Communicators(*job, request);
   return Response::Error(404,
-                         "a job has report, iterations, health, profile, trace, stacks, pictures, "
-                         "perfetto and communicators");
+                         "a job has report, iterations, health, hardware, profile, trace, stacks, "
+                         "pictures, perfetto and communicators");
 }
 
 Response Api::Job(const JobState& job) const {
@@ -76,6 +81,27 @@ Response Api::Profile(JobState& job, const Request& request) const {
   const absl::Status asked = parts_.profile(job, *wish);
   if (!asked.ok()) return Response::Error(409, std::string(asked.message()));
   return Response::Json(ProfileJson(job));
+}
+
+// Of the node that is asked for, else of those of open verdicts and some to compare with, else of
+// the first few.
+Response Api::Hardware(const JobState& job, const Request& request) const {
+  constexpr std::size_t kUnasked = 4;
+  const diagnosis::JobView view = job.View(parts_.diagnoser.Connected());
+  if (parts_.hardware == nullptr) return Response::Json(HardwareJson(view, {}));
+  if (const std::string asked = request.Text("node"); !asked.empty()) {
+    return Response::Json(HardwareJson(view, parts_.hardware->Of({asked})));
+  }
+  std::vector<diagnosis::Verdict> open;
+  for (const Episode& episode : parts_.ledger.Of(job.name())) {
+    if (episode.open()) open.push_back(episode.verdict);
+  }
+  std::vector<std::string> nodes = diagnosis::HardwareNodesWanted(view, open);
+  for (const diagnosis::RankFacts& facts : view.ranks) {
+    const bool known = std::find(nodes.begin(), nodes.end(), facts.node) != nodes.end();
+    if (!known && nodes.size() < kUnasked) nodes.push_back(facts.node);
+  }
+  return Response::Json(HardwareJson(view, parts_.hardware->Of(nodes)));
 }
 
 Response Api::Iterations(const JobState& job, const Request& request) const {

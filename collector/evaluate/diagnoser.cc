@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "diagnosis/engine/look_ahead.h"
+#include "diagnosis/hardware/tell/tell_hardware.h"
 #include "diagnosis/watch/stall.h"
 #include "diagnosis/watch/totals.h"
 
@@ -220,8 +221,9 @@ bool Diagnoser::AskForRows(const std::shared_ptr<JobState>& job,
 void Diagnoser::Judge(JobState& job, Sight sight, Watched& watched, JobMoment moment) {
   if (sight.ahead) watched.foreseen = EvidenceOf(sight.view);
   job.FillRows(sight.suspicion.rows, sight.view);
-  const diagnosis::Diagnosis diagnosis =
+  diagnosis::Diagnosis diagnosis =
       functions_.diagnose(sight.view, sight.suspicion, sight.ahead ? ahead_ : config_);
+  AskHardware(sight.view, diagnosis);
   const Evidence before = std::exchange(watched.judged, EvidenceOf(sight.view));
   if (!sight.ahead) {
     // A stall brings no new data, and what is said of it is confirmed by that.
@@ -230,6 +232,13 @@ void Diagnoser::Judge(JobState& job, Sight sight, Watched& watched, JobMoment mo
   }
   watched.ahead.asked = std::move(sight.suspicion.rows.ranks);
   parts_.ledger.Foresee(moment, diagnosis);
+}
+
+void Diagnoser::AskHardware(const diagnosis::JobView& view, diagnosis::Diagnosis& diagnosis) const {
+  if (parts_.hardware == nullptr) return;
+  const std::vector<std::string> nodes = diagnosis::HardwareNodesWanted(view, diagnosis.verdicts);
+  if (nodes.empty()) return;
+  diagnosis::TellHardware(view, parts_.hardware->Of(nodes), diagnosis.verdicts);
 }
 
 Diagnoser::Evidence Diagnoser::EvidenceOf(const diagnosis::JobView& view) {
@@ -257,6 +266,7 @@ Diagnoser::Fresh Diagnoser::DiagnoseNow(const JobState& job) const {
   const diagnosis::Suspicion suspicion = functions_.watch(fresh.view, config_);
   job.FillRows(suspicion.rows, fresh.view);
   fresh.diagnosis = functions_.diagnose(fresh.view, suspicion, config_);
+  AskHardware(fresh.view, fresh.diagnosis);
   fresh.diagnosis.ranks = diagnosis::TotalsOf(fresh.view);
   return fresh;
 }

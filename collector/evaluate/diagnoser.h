@@ -35,6 +35,7 @@
 #include <set>
 #include <string>
 
+#include "collector/agents/hardware_table.h"
 #include "collector/agents/row_requests.h"
 #include "collector/evaluate/look_schedule.h"
 #include "collector/job/state/job_table.h"
@@ -71,6 +72,8 @@ class Diagnoser {
     std::function<void(const JobState& job)> ended;
     // Called before the first look at a job. May be empty.
     std::function<void(JobState& job)> met = {};
+    // What the nodes' hardware says. Null: nothing is known of it.
+    const HardwareTable* hardware = nullptr;
   };
 
   Diagnoser(Parts parts, DiagnosisFunctions functions, diagnosis::DiagnosisConfig config,
@@ -142,6 +145,8 @@ class Diagnoser {
   bool AskForRows(const std::shared_ptr<JobState>& job, const diagnosis::RowsWanted& wanted,
                   Watched& watched);
   void Judge(JobState& job, Sight sight, Watched& watched, JobMoment moment);
+  // Puts what the hardware of the accused says into their verdicts.
+  void AskHardware(const diagnosis::JobView& view, diagnosis::Diagnosis& diagnosis) const;
   static Evidence EvidenceOf(const diagnosis::JobView& view);
   void Localize(JobState& job, const Sight& sight, const diagnosis::Diagnosis& diagnosis,
                 Watched& watched, JobMoment moment);

@@ -165,6 +165,7 @@ diagnosis::Verdict GetVerdict(const v1::Verdict& in) {
   for (const auto& step : in.waits()) verdict.waits.push_back(Get(step));
   for (const auto& cluster : in.stacks()) verdict.stacks.push_back(Get(cluster));
   verdict.would_change.assign(in.would_change().begin(), in.would_change().end());
+  verdict.counter = in.detail().counter();
   verdict.action_text = in.action().text();
   verdict.action_command = in.action().command();
   return verdict;
@@ -203,6 +204,7 @@ void ToProto(const Episode& episode, v1::Verdict& out) {
   PutLists(verdict, out);
   const bool captured = episode.detail.known() || !episode.detail.missing.empty();
   if (captured) Put(episode.detail, *out.mutable_detail());
+  if (!verdict.counter.empty()) out.mutable_detail()->set_counter(verdict.counter);
   out.mutable_action()->set_text(verdict.action_text);
   out.mutable_action()->set_command(verdict.action_command);
 }

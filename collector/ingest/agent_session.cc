@@ -209,6 +209,9 @@ Rejection AgentSession::TakeSummary(const v1::AgentMessage& message) {
 
 Rejection AgentSession::TakeHealth(const v1::HealthBatch& batch) {
   if (batch.has_node()) context_.registry.Health(node_, batch.node());
+  if (batch.has_hardware() && context_.hardware != nullptr) {
+    context_.hardware->Apply(node_, batch.hardware());
+  }
   Rejection first;
   for (const auto& health : batch.ranks()) {
     if (auto bad = TakeForJob(health); bad && !first) first = bad;

@@ -20,6 +20,7 @@
 
 #include "collector/admission/witness.h"
 #include "collector/agents/capture_requests.h"
+#include "collector/agents/hardware_table.h"
 #include "collector/agents/ingest_counters.h"
 #include "collector/agents/row_requests.h"
 #include "collector/agents/session_registry.h"
@@ -53,6 +54,8 @@ struct IngestContext {
   CaptureRequests* captures = nullptr;
   // Keeps what is taken in. Null: memory alone does, and acknowledged means taken in.
   Journal* journal = nullptr;
+  // Takes in what the nodes' hardware says. Null: nobody asks for it.
+  HardwareTable* hardware = nullptr;
 };
 
 class AgentSession {

@@ -9,6 +9,7 @@
 #include "proto/types/bounds.h"
 #include "proto/types/collective_kind.h"
 #include "proto/types/gpu.h"
+#include "proto/types/hardware_metric.h"
 
 namespace fathom::collector {
 namespace {
@@ -194,6 +195,33 @@ Rejection Check(const v1::RankHealth& health) {
   return sound ? Rejection() : kBadNumber;
 }
 
+Rejection Check(const v1::NodeHardware& hardware) {
+  if (hardware.sampled_wall_ns() < 0 || hardware.sampled_wall_ns() > kFarWallNs) return kBadNumber;
+  if (hardware.devices_size() > kMaxHardwareDevices || hardware.sources_size() > kMaxDropReasons) {
+    return kTooManyRows;
+  }
+  for (const auto& device : hardware.devices()) {
+    if (device.kind() >= kDeviceKindCount) return kBadNumber;
+    if (!Name(device.name())) return kBadString;
+    if (device.kind() == static_cast<std::uint32_t>(DeviceKind::kGpu) &&
+        !IsPciBusId(device.name())) {
+      return kBadString;
+    }
+    if (device.readings_size() > kHardwareMetricCount) return kTooManyRows;
+    for (const auto& reading : device.readings()) {
+      if (reading.metric() >= kHardwareMetricCount || !std::isfinite(reading.value())) {
+        return kBadNumber;
+      }
+      if (!Printable(reading.note(), kMaxNameBytes)) return kBadString;
+    }
+  }
+  for (const auto& source : hardware.sources()) {
+    if (!Name(source.name()) || !Name(source.state())) return kBadString;
+    if (!Printable(source.reason(), kMaxTextBytes)) return kBadString;
+  }
+  return std::nullopt;
+}
+
 Rejection Check(const v1::HealthBatch& batch) {
   if (batch.has_node()) {
     const auto& node = batch.node();
@@ -203,7 +231,7 @@ Rejection Check(const v1::HealthBatch& batch) {
   for (const auto& rank : batch.ranks()) {
     if (auto bad = Check(rank)) return bad;
   }
-  return std::nullopt;
+  return batch.has_hardware() ? Check(batch.hardware()) : std::nullopt;
 }
 
 Rejection Check(const v1::RankWindow& window) {

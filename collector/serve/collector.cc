@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "collector/agents/capture_requests.h"
+#include "collector/agents/hardware_table.h"
 #include "collector/agents/trace_requests.h"
 #include "collector/agents/window_requests.h"
 #include "collector/api/api.h"
@@ -61,6 +62,7 @@ struct Collector::Parts {
   std::unique_ptr<Journal> journal;  // null: there is none
   std::string journal_unopened;      // why, where there is to be one
   SessionRegistry registry;
+  HardwareTable hardware;
   IngestCounters counters;
   RowRequests requests;
   WindowRequests windows;
@@ -103,6 +105,7 @@ Collector::Parts::Parts(const FinalizedCollectorConfig& config, DiagnosisFunctio
             static_cast<std::size_t>(config->max_agent_jobs),
             static_cast<std::size_t>(config->max_agent_ranks)}),
       registry(clock),
+      hardware(clock),
       requests(registry, counters, clock),
       windows(registry),
       traces(registry),
@@ -118,7 +121,7 @@ Collector::Parts::Parts(const FinalizedCollectorConfig& config, DiagnosisFunctio
       diagnoser(
           {jobs, registry, requests, ledger, clock, [this](const JobState& job) { OnLooked(job); },
            [this](const JobState& job) { OnEnded(job); },
-           [this](JobState& job) { learnt.Met(job); }},
+           [this](JobState& job) { learnt.Met(job); }, &hardware},
           std::move(functions), config->diagnosis, Nanos::FromSeconds(config->job_timeout_s),
           config->looks),
       trigger(config->captures,
@@ -130,7 +133,9 @@ Collector::Parts::Parts(const FinalizedCollectorConfig& config, DiagnosisFunctio
              counters,
              [this](const std::string& job) { diagnoser.Notify(job); },
              [](const std::string& what) { spdlog::warn("{}", what); },
-             &captures},
+             &captures,
+             nullptr,  // the journal, once it is open
+             &hardware},
       exporter(Sources()),
       to_cordon({config->cordon_ca_file, "", ""}),
       cordon(config->cordon_http, config->cordon_token_file, to_cordon, clock),
@@ -147,7 +152,7 @@ Collector::Parts::Parts(const FinalizedCollectorConfig& config, DiagnosisFunctio
              return traces.ReadStacks(job, ranks);
            },
            [this] { return JournalFailing(); },
-           [this](const std::string& job) { return runs.RunOf(job); }}) {
+           [this](const std::string& job) { return runs.RunOf(job); }, &hardware}) {
   OpenJournal(config);
   for (const Episode& open : store->Verdicts("", true, Store::kMaxVerdicts)) {
     ledger.Adopt(open);

@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <ctime>
 #include <thread>
 #include <utility>
 
@@ -29,12 +28,6 @@ constexpr std::size_t kMaxRetired = 64;
 constexpr int kMaxRejectionsSaid = 5;
 constexpr std::int64_t kFlowingNs = 250'000'000;
 constexpr std::int64_t kReadyWithinNs = 5'000'000'000;
-
-std::int64_t ClockNs(clockid_t clock) {
-  timespec now{};
-  clock_gettime(clock, &now);
-  return now.tv_sec * std::int64_t{1'000'000'000} + now.tv_nsec;
-}
 
 SessionSettings SessionSettingsOf(const Settings& settings, const KernelRoots& roots) {
   SessionSettings out;
@@ -70,12 +63,6 @@ std::string StandingKey(const RankSession& session, const char* what, std::size_
 }
 
 }  // namespace
-
-AgentWorld AgentWorld::Real() {
-  return {.mono_now = [] { return MonoNs(ClockNs(CLOCK_MONOTONIC)); },
-          .wall_now = [] { return WallNs(ClockNs(CLOCK_REALTIME)); },
-          .roots = {}};
-}
 
 Agent::Agent(Settings settings, AgentWorld world)
     : settings_(std::move(settings)),
@@ -422,7 +409,7 @@ void Agent::UpdateTotals() {
   totals.streams = link_ == nullptr ? 0 : link_->streams();
   totals.connected = connected();
   if (hardware_ != nullptr) totals.hardware = hardware_->States();
-  totals.cpu_seconds = static_cast<double>(ClockNs(CLOCK_PROCESS_CPUTIME_ID)) * 1e-9;
+  totals.cpu_seconds = ProcessCpuSeconds();
   totals_ = std::move(totals);
   metrics_.Update(totals_);
 }

@@ -32,6 +32,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "daemon/agent/agent_world.h"
 #include "daemon/agent/config/settings.h"
 #include "daemon/agent/recorder/recorder.h"
 #include "daemon/agent/self_metrics/agent_metrics.h"
@@ -52,14 +53,6 @@
 #include "proto/types/time_units.h"
 
 namespace fathom::agent {
-
-// Clocks and kernel files, given so that tests can turn them.
-struct AgentWorld {
-  std::function<MonoNs()> mono_now;
-  std::function<WallNs()> wall_now;
-  KernelRoots roots;
-  static AgentWorld Real();
-};
 
 class Agent {
  public:

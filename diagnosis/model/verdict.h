@@ -91,6 +91,7 @@ struct Verdict {
   std::vector<Evidence> evidence;
   std::vector<Evidence> counter_evidence;
   std::vector<std::string> would_change;
+  std::string counter;  // the reading of hardware that tells why: "sm_clock of GPU 0000:1B:00.0"
   std::string action_text;
   std::string action_command;
   double posterior_odds = 0;  // of this culprit against "no culprit"; for ordering and the grade

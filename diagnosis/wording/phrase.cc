@@ -267,6 +267,8 @@ std::string CauseInWords(Cause cause) {
       return "Python garbage collection";
     case Cause::kDataLoader:
       return "waiting for its data loader";
+    case Cause::kMemorySlow:
+      return "time lost to its memory";
     default:
       return "time of its own, of unknown kind";
   }

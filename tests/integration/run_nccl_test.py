@@ -18,6 +18,7 @@ TRAIN = str(BUILD / "tests/fake_train")
 TRAINER = str(BUILD / "tests/fake_nccl/libfake_trainer.so")
 LOOP = str(pathlib.Path(__file__).resolve().parent / "jobs/gpu_loop.py")
 WITH_CUDA = (BUILD / "tests/fake_cuda/libcuda.so.1").exists()
+NVML = BUILD / "tests/fake_nvml/libnvidia-ml.so.1"
 PATIENCE_S = 240
 # As much of PyTorch as the start-up hook looks at, for jobs that run without it.
 STAND_IN = {
@@ -118,6 +119,32 @@ class Nccl(RunTest):
         self.assertEqual(health[0]["bus_id"], "0000:26:00.0" if WITH_CUDA else "")
         explained = self.fathom("explain", verdict["id"])
         self.assertIn(f", GPU {gpu}", explained.stdout.decode())
+
+    @unittest.skipUnless(NVML.exists() and WITH_CUDA, "no header of NVML or CUDA")
+    def test_a_gpu_that_throttles_says_so_itself(self):
+        """The rank's GPU computes longer from iteration 300 on, and the driver's library tells of a lower clock."""
+        gpus = pathlib.Path(tempfile.mkdtemp()) / "gpus.txt"
+        healthy = "gpus 4\n* sm_clock 1980\n* max_sm_clock 1980\n* reasons 0\n* temperature 60\n" + "".join(
+            f"{i} bus {0x1a + 12 * i:02X}\n" for i in range(4))
+        gpus.write_text(healthy)
+        process = start([FATHOM, "run", "--job", "gpu", "--", TRAIN, "--spawn", "--iterations", "100000", "--dp", "4", "--fault",
+                         "slow_gpu", "--rank", "2", "--at", "300", "--ms", "200"], start_new_session=True,
+                        env=environment(FAKE_NVML=str(gpus), FATHOM_NVML_LIBRARY=str(NVML)))
+        self.addCleanup(end, process)
+        self.url = process.stderr.readline().split()[-1].decode()
+        self.wait_for_report(lambda report: int(report.get("iterations", {}).get("count", 0)) >= 300)
+        throttled = gpus.with_suffix(".new")
+        throttled.write_text(healthy + "2 sm_clock 1200\n2 reasons 32\n2 temperature 89\n")
+        throttled.rename(gpus)
+        report = self.wait_for_report(lambda report: any(v.get("detail", {}).get("counter") for v in report.get("verdicts", [])))
+        verdict = report["verdicts"][0]
+        self.assertEqual((verdict["cause"], verdict["entity"]["type"], verdict["entity"]["ranks"]), ("compute_slow", "gpu", [2]))
+        self.assertEqual(verdict["detail"]["counter"], "sm_clock of GPU 0000:32:00.0")
+        self.assertRegex(verdict["sentence"], r"computing, thermal throttling since \d\d:\d\d:\d\d UTC \(SM clock 1,980 → 1,200 MHz\), in each")
+        nodes = self.get("hardware")["nodes"]
+        clocks = {rank: series["points"][-1][1] for device in nodes[0]["devices"] for rank in device["ranks"]
+                  for series in device["series"] if series["metric"] == "sm_clock"}
+        self.assertEqual(clocks, {0: 1980, 1: 1980, 2: 1200, 3: 1980})
 
     def test_a_throttled_gpu_among_sixteen(self):
         self.verdict_of_sixteen("--tp", 2, "--pp", 2, "--dp", 4, "--fault", "slow_gpu", "--rank", 9, "--at", 60, "--ms", 500,

@@ -1,0 +1,28 @@
+// What the agent takes from outside: clocks and the kernel's files.
+//
+// Made by main, or by tests, which turn the clocks themselves.
+// Thread-safety: the clocks may be read by any thread. Errors: none. Cost: a system call each.
+#ifndef FATHOM_DAEMON_AGENT_AGENT_WORLD_H_
+#define FATHOM_DAEMON_AGENT_AGENT_WORLD_H_
+
+#include <functional>
+
+#include "daemon/agent/source/process/proc_file.h"
+#include "proto/types/time_units.h"
+
+namespace fathom::agent {
+
+// Clocks and kernel files, given so that tests can turn them.
+struct AgentWorld {
+  std::function<MonoNs()> mono_now;
+  std::function<WallNs()> wall_now;
+  KernelRoots roots;
+  static AgentWorld Real();
+};
+
+// Processor time of this process.
+double ProcessCpuSeconds();
+
+}  // namespace fathom::agent
+
+#endif  // FATHOM_DAEMON_AGENT_AGENT_WORLD_H_
