@@ -3,6 +3,7 @@
 import { object, objects, text, type Json } from "./json";
 import { decodeLedger, type ActionLedger } from "../model/action";
 import { decodeCommunicators, type Communicators } from "../model/communicator";
+import { decodeHardware, type Hardware } from "../model/hardware";
 import { decodeGroups, decodeHealth, decodeJob, type GroupInfo, type Health, type Job } from "../model/job";
 import { decodeIterations, type Iterations } from "../model/iterations";
 import { decodeReport, type Report } from "../model/report";
@@ -39,6 +40,10 @@ export class Client {
 
   async health(name: string): Promise<Health> {
     return decodeHealth(await this.get(`jobs/${encodeURIComponent(name)}/health`));
+  }
+
+  async hardware(name: string): Promise<Hardware> {
+    return decodeHardware(await this.get(`jobs/${encodeURIComponent(name)}/hardware`));
   }
 
   async nodes(): Promise<NodeState[]> {

@@ -171,6 +171,11 @@ export class Feed {
     if (this.stopped || !this.state.current) return;
     Object.assign(this.state.current, { health, nodes });
     this.arrived();
+    // Its own question: a collector of an older version has no answer, which hides the strips alone.
+    const hardware = await this.client.hardware(this.job!).catch(() => null);
+    if (this.stopped || !this.state.current) return;
+    this.state.current.hardware = hardware;
+    this.arrived();
   }
 
   private async loadNodes(): Promise<void> {

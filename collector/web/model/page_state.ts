@@ -2,6 +2,7 @@
 import type { LiveState } from "../api/live";
 import type { ActionLedger } from "./action";
 import type { Communicators } from "./communicator";
+import type { Hardware } from "./hardware";
 import type { GroupInfo, Health, Job } from "./job";
 import { emptyIterations, type Iterations } from "./iterations";
 import { defaultLook, type Look } from "./look";
@@ -20,6 +21,7 @@ export interface JobState {
   report: Report | null;
   history: Verdict[]; // newest first
   health: Health | null;
+  hardware: Hardware | null;
   nodes: NodeState[];
   iterations: Iterations;
   communicators: Communicators | null; // asked for while that part is open
@@ -43,7 +45,7 @@ export interface PageState {
 
 export function emptyJobState(name: string): JobState {
   return {
-    name, job: null, groups: [], report: null, history: [], health: null, nodes: [],
+    name, job: null, groups: [], report: null, history: [], health: null, hardware: null, nodes: [],
     iterations: emptyIterations(), communicators: null, pictures: null, picturesProblem: "",
   };
 }

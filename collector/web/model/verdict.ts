@@ -43,6 +43,22 @@ export interface StackCluster {
   pauseSeconds: number; // 0 = it was not stopped
 }
 
+// A place in the user's code, with the shares of their time that the culprit and its peers spend there.
+export interface HotFunction {
+  name: string;
+  place: string; // "train.py:85"
+  share: number;
+  peersShare: number;
+}
+
+// What the cause is made of, as far as a capture of stacks or a reading of hardware tells.
+export interface Detail {
+  name: string; // of the function; empty = not known
+  functions: HotFunction[]; // most beyond the peers first
+  missing: string; // why no function is told, once stacks were captured
+  counter: string;
+}
+
 export interface Verdict {
   id: string;
   job: string;
@@ -65,6 +81,7 @@ export interface Verdict {
   evidence: Evidence[];
   counterEvidence: Evidence[];
   wouldChange: string[];
+  detail: Detail;
   actionText: string;
   actionCommand: string;
 }
@@ -123,6 +140,26 @@ function decodeEntity(value: Json): Entity {
   };
 }
 
+function decodeFunction(item: Json): HotFunction {
+  const line = number(item.line);
+  const file = text(item.file).split("/").pop() ?? "";
+  return {
+    name: text(item.function),
+    place: line > 0 && file !== "" ? `${file}:${line}` : file,
+    share: number(item.share),
+    peersShare: number(item.peers_share),
+  };
+}
+
+function decodeDetail(value: Json): Detail {
+  return {
+    name: text(value.function),
+    functions: objects(value.functions).map(decodeFunction),
+    missing: text(value.missing),
+    counter: text(value.counter),
+  };
+}
+
 export function decodeVerdict(value: unknown): Verdict {
   const v = object(value);
   const cost = object(v.cost);
@@ -150,6 +187,7 @@ export function decodeVerdict(value: unknown): Verdict {
     evidence: decodeEvidence(v.evidence),
     counterEvidence: decodeEvidence(v.counter_evidence),
     wouldChange: texts(v.would_change),
+    detail: decodeDetail(object(v.detail)),
     actionText: text(action.text),
     actionCommand: text(action.command),
   };

@@ -11,6 +11,7 @@ import { CommunicatorMatrix } from "./communicator_matrix";
 import { DataHealth } from "./data_health";
 import type { OnDeed } from "./deed_button";
 import { element, Slot } from "./element";
+import { HardwareStrips } from "./hardware_strips";
 import { stateMark } from "./job_list";
 import { LiveIteration, type LiveAsks } from "./live_iteration";
 import { RankTable } from "./rank_table";
@@ -25,6 +26,7 @@ export class JobPage {
   private readonly card = new Slot(element("div", { class: "verdicts" }));
   private readonly spoken = element("p", { class: "unseen", role: "status" });
   private readonly timeline: Timeline;
+  private readonly hardware = new HardwareStrips();
   private readonly iteration: LiveIteration;
   private readonly communicators: CommunicatorMatrix;
   private readonly table = new RankTable();
@@ -39,7 +41,7 @@ export class JobPage {
     this.communicators = new CommunicatorMatrix(onLook);
     this.timeline.node.append(this.table.node);
     this.node = element("div", { class: "job-page" }, this.line.node, this.spoken, this.card.node, this.timeline.node,
-      this.iteration.node, this.communicators.node, element("div", { class: "pair" }, this.health.node, this.history.node));
+      this.hardware.node, this.iteration.node, this.communicators.node, element("div", { class: "pair" }, this.health.node, this.history.node));
   }
 
   update(page: PageState): this {
@@ -56,6 +58,7 @@ export class JobPage {
     const look = (this.look = page.look);
     this.timeline.update(state, verdict, look);
     this.table.update(state, ...this.timeline.range(), this.timeline.rows(), look.sort !== "rank", culprits);
+    this.hardware.update(state.hardware, verdict, culpritNodes(state, verdict));
     this.iteration.update(state, look, culprits);
     this.communicators.update(state, look, culprits);
     this.health.update(state);
@@ -84,6 +87,12 @@ export class JobPage {
     this.saidId = id;
     this.spoken.textContent = verdict && id ? verdict.sentence : "";
   }
+}
+
+function culpritNodes(state: JobState, verdict: Verdict | null): Set<string> {
+  const ranks = new Set(verdict?.entity.ranks ?? []);
+  const nodes = (state.health?.ranks ?? []).filter((rank) => ranks.has(rank.rank)).map((rank) => rank.node);
+  return new Set(verdict?.entity.node ? [verdict.entity.node, ...nodes] : nodes);
 }
 
 function otherRow(v: Verdict): HTMLElement {

@@ -10,6 +10,7 @@ import { actionState } from "./action_state";
 import { commandLine } from "./command_line";
 import type { OnDeed } from "./deed_button";
 import { element, present } from "./element";
+import { functionTable } from "./function_table";
 import { agoTime, clockTime } from "./time_text";
 import { stackFlame } from "./stack_flame";
 import { waitChain } from "./wait_chain";
@@ -136,6 +137,8 @@ export function verdictCard(v: Verdict, state: JobState | null, actions: { ledge
   if (closed) card.append(element("p", { class: "closed" }, closed));
   if (v.waits.length > 0) card.append(waitChain(v));
   if (v.stacks.length > 0) card.append(stackFlame(v));
+  const functions = functionTable(v);
+  if (functions) card.append(functions);
   card.append(element("div", { class: "reasons" }, evidence("Evidence", v.evidence, "No numbers were kept."),
     element("div", { class: "doubts" }, evidence("Against it", v.counterEvidence, "Nothing measured speaks against it."), wouldChange(v) ?? "")));
   const act = action(v);
