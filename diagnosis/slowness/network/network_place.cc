@@ -114,6 +114,16 @@ std::vector<Candidate> CandidatesOf(const Channels& channels, double share, bool
   return out;
 }
 
+// What is slow on one leaf alone is no matter of what joins the leaves.
+bool OnOneLeaf(const Channels& channels) {
+  std::set<std::uint32_t> leaves;
+  for (const Channel& channel : channels) {
+    if (!channel.seen->slow) continue;
+    for (const Reach& path : channel.paths) leaves.insert(path.leaves.begin(), path.leaves.end());
+  }
+  return leaves.size() == 1;
+}
+
 Fit FitOf(const Candidate& candidate, const Channels& channels) {
   Fit fit;
   fit.candidate = candidate;
@@ -136,7 +146,9 @@ Fit FitOf(const Candidate& candidate, const Channels& channels) {
 std::optional<Fit> BestOf(const Channels& channels, double share, bool on_devices) {
   std::optional<Fit> best;
   bool alone = true;
+  const bool one_leaf = OnOneLeaf(channels);
   for (const Candidate& candidate : CandidatesOf(channels, share, on_devices)) {
+    if (one_leaf && candidate.kind == Candidate::Kind::kSpine) continue;
     const Fit fit = FitOf(candidate, channels);
     if (fit.error > 1 - share || fit.others_well == 0) continue;
     if (!best || fit.error < best->error) {

@@ -50,10 +50,11 @@ TEST_F(HardwareTableTest, LongAgoIsKnownInLessDetailAndNeverForgotten) {
   for (int i = 1; i <= 1000; ++i) {
     table_.Apply("n0", News(i, HardwareMetric::kSmClock, 1000 + i));
   }
-  EXPECT_LE(Points().size(), HardwareTable::kMostPoints);
-  EXPECT_EQ(Points().front().at, WallNs(kSecond));
-  EXPECT_EQ(Points().back().value, 2000);
-  EXPECT_EQ(Points()[Points().size() - 2].value, 1999);
+  const std::vector<diagnosis::HardwarePoint>& points = Points();
+  EXPECT_LE(points.size(), HardwareTable::kMostPoints);
+  EXPECT_EQ(points.front().at, WallNs(kSecond));
+  EXPECT_EQ(points.back().value, 2000);
+  EXPECT_EQ(points[points.size() - 2].value, 1999);
 }
 
 TEST_F(HardwareTableTest, AWholeTellingDropsDevicesThatItDoesNotName) {

@@ -82,7 +82,8 @@ TEST(HistoryRegression, HealthyRerunsOnANoisyMachineAreSilent) {
   EXPECT_EQ(Slower(Machine{.between = 0.001, .within = 0.3}, 200, 3, RunSample::kFirst, 0), 0);
 }
 
-// Below what is told from by four times what runs differ by: nearer, luck alone would carry one over.
+// Below what is told from by four times what runs differ by: nearer, luck alone would carry one
+// over.
 TEST(HistoryRegression, ANearMissIsSilent) {
   EXPECT_EQ(Slower(Machine{.between = 0.001}, 100, 5, RunSample::kFirst, 0.01), 0);
   EXPECT_EQ(Slower(Machine{.between = 0.001}, 100, 5, RunSample::kStart, 0.006), 0);
