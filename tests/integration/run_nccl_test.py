@@ -122,17 +122,19 @@ class Nccl(RunTest):
 
     @unittest.skipUnless(NVML.exists() and WITH_CUDA, "no header of NVML or CUDA")
     def test_a_gpu_that_throttles_says_so_itself(self):
-        """The rank's GPU computes longer from iteration 300 on, and the driver's library tells of a lower clock."""
+        """The rank's GPU computes longer from iteration 1500 on, and the driver's library tells of a lower clock.
+
+        By then its clock is known for the ten seconds that say what is usual."""
         gpus = pathlib.Path(tempfile.mkdtemp()) / "gpus.txt"
         healthy = "gpus 4\n* sm_clock 1980\n* max_sm_clock 1980\n* reasons 0\n* temperature 60\n" + "".join(
             f"{i} bus {0x1a + 12 * i:02X}\n" for i in range(4))
         gpus.write_text(healthy)
         process = start([FATHOM, "run", "--job", "gpu", "--", TRAIN, "--spawn", "--iterations", "100000", "--dp", "4", "--fault",
-                         "slow_gpu", "--rank", "2", "--at", "300", "--ms", "200"], start_new_session=True,
+                         "slow_gpu", "--rank", "2", "--at", "1500", "--ms", "200"], start_new_session=True,
                         env=environment(FAKE_NVML=str(gpus), FATHOM_NVML_LIBRARY=str(NVML)))
         self.addCleanup(end, process)
         self.url = process.stderr.readline().split()[-1].decode()
-        self.wait_for_report(lambda report: int(report.get("iterations", {}).get("count", 0)) >= 300)
+        self.wait_for_report(lambda report: int(report.get("iterations", {}).get("count", 0)) >= 1500)
         throttled = gpus.with_suffix(".new")
         throttled.write_text(healthy + "2 sm_clock 1200\n2 reasons 32\n2 temperature 89\n")
         throttled.rename(gpus)
