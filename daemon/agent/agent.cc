@@ -67,7 +67,7 @@ std::string StandingKey(const RankSession& session, const char* what, std::size_
 Agent::Agent(Settings settings, AgentWorld world)
     : settings_(std::move(settings)),
       world_(std::move(world)),
-      node_(NodeName(settings_.node)),
+      node_(NodeName(settings_)),
       session_settings_(SessionSettingsOf(settings_, world_.roots)),
       directory_(settings_.shm_dir, settings_.max_rings, world_.roots.proc),
       sockets_(world_.roots, EstablishedSockets),

@@ -345,23 +345,6 @@ v1::StackSample StackSampleOf(const StackView& seen) {
   return stack;
 }
 
-std::string NodeName(const std::string& given) {
-  char name[256] = {};
-  if (!given.empty()) return given;
-  return gethostname(name, sizeof(name) - 1) == 0 ? name : "unknown";
-}
-
-v1::Hello HelloOf(const std::string& node, const std::string& version, const KernelRoots& roots) {
-  v1::Hello hello;
-  hello.set_node(node);
-  hello.set_version(version);
-  const auto boot = ReadSmallFile(roots.proc + "/sys/kernel/random/boot_id");
-  if (boot.ok()) hello.set_boot_id(boot->substr(0, boot->find('\n')));
-  hello.set_protocol(1);
-  hello.set_cores(std::thread::hardware_concurrency());
-  return hello;
-}
-
 v1::NodeHealth NodeHealthOf(const NodeFacts& facts, const std::string& node,
                             std::int64_t now_wall_ns) {
   v1::NodeHealth health;

@@ -36,9 +36,6 @@ v1::RankHealth RankHealthOf(RankSession& session, const ProcessFacts& facts, std
 void AddDescendants(const DescendantUse& use, v1::RankHealth& health);
 v1::RankWindow RankWindowOf(const RankSession& session, const WindowOutcome& outcome);
 v1::StackSample StackSampleOf(const StackView& seen);
-// As it is given, else the host's.
-std::string NodeName(const std::string& given);
-v1::Hello HelloOf(const std::string& node, const std::string& version, const KernelRoots& roots);
 v1::NodeHealth NodeHealthOf(const NodeFacts& facts, const std::string& node,
                             std::int64_t now_wall_ns);
 
