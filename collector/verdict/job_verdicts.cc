@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <string_view>
 
 #include "absl/strings/str_replace.h"
 #include "diagnosis/functions/name_function.h"
+#include "diagnosis/model/short_id.h"
 #include "diagnosis/wording/phrase.h"
 
 namespace fathom::collector {
@@ -30,15 +30,9 @@ bool IsOfHistory(const diagnosis::Verdict& verdict) {
   return verdict.cause == diagnosis::Cause::kRegression && verdict.from_start;
 }
 
-// FNV-1a, 64 bits, cut to 48: ids need to be stable and short, not secret.
 std::string IdOf(const JobMoment& now, const std::string& key, Iteration onset) {
-  const std::string text = now.job + "|" + std::to_string(now.started.ns) + "|" + key + "|" +
-                           std::to_string(onset.value);
-  std::uint64_t hash = 0xcbf29ce484222325u;
-  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
-  char id[16];
-  std::snprintf(id, sizeof id, "v%012llx", static_cast<unsigned long long>(hash >> 16));
-  return id;
+  return diagnosis::ShortId('v', now.job + "|" + std::to_string(now.started.ns) + "|" + key + "|" +
+                                     std::to_string(onset.value));
 }
 
 // The node of a culprit that cannot be seen now; null if all can.

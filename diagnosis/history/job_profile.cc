@@ -5,16 +5,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "diagnosis/model/short_id.h"
 
 namespace fathom::diagnosis {
 namespace {
-
-// FNV-1a, 64 bits, cut to 48: ids need to be stable and short, not secret.
-std::string IdOf(const std::string& text) {
-  std::uint64_t hash = 0xcbf29ce484222325u;
-  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
-  return absl::StrFormat("p%012x", hash >> 16);
-}
 
 bool Near(double a, double b) {
   const double largest = std::max({std::abs(a), std::abs(b), 1.0});
@@ -64,7 +58,7 @@ std::string ProfileId(const JobProfile& profile) {
   for (const WorkPart& part : profile.work) {
     absl::StrAppend(&text, "|", part.group_size, ":", static_cast<int>(part.kind));
   }
-  return IdOf(text);
+  return ShortId('p', text);
 }
 
 std::string WhyOther(const JobProfile& profile, const JobProfile& other) {
