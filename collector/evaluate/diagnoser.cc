@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "collector/job/state/job_moment.h"
 #include "diagnosis/engine/look_ahead.h"
 #include "diagnosis/hardware/tell/tell_hardware.h"
 #include "diagnosis/watch/stall.h"
@@ -14,16 +15,6 @@
 
 namespace fathom::collector {
 namespace {
-
-JobMoment MomentOf(const JobFigures& figures, const Clock& clock) {
-  return {.job = figures.name,
-          .started = figures.started,
-          .iteration = Iteration(figures.iteration),
-          .wall = clock.Wall(),
-          .mono = clock.Mono(),
-          .recalled = figures.recalled,
-          .authenticated = figures.authenticated};
-}
 
 std::map<RankId, std::string> OutOfSight(const diagnosis::JobView& view) {
   std::map<RankId, std::string> ranks;

@@ -1,13 +1,14 @@
 #include "collector/runs/run_keeper.h"
 
 #include <absl/strings/str_cat.h>
-#include <absl/strings/str_format.h>
 
 #include <algorithm>
 #include <utility>
 
+#include "collector/job/state/job_moment.h"
 #include "collector/runs/run_words.h"
 #include "diagnosis/history/history_verdict.h"
+#include "diagnosis/model/short_id.h"
 
 namespace fathom::collector {
 namespace {
@@ -19,23 +20,9 @@ using diagnosis::RunSample;
 constexpr std::int64_t kWholeFrom = 1000;
 constexpr std::int64_t kListed = 50;
 
-// FNV-1a, 64 bits, cut to 48: ids need to be stable and short, not secret.
 std::string IdOf(const JobFigures& figures) {
-  const std::string text =
-      absl::StrCat(figures.name, "|", figures.started.ns, "|", figures.restart_count);
-  std::uint64_t hash = 0xcbf29ce484222325u;
-  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
-  return absl::StrFormat("r%012x", hash >> 16);
-}
-
-JobMoment MomentOf(const JobFigures& figures, const Clock& clock) {
-  return {.job = figures.name,
-          .started = figures.started,
-          .iteration = Iteration(figures.iteration),
-          .wall = clock.Wall(),
-          .mono = clock.Mono(),
-          .recalled = figures.recalled,
-          .authenticated = figures.authenticated};
+  return diagnosis::ShortId(
+      'r', absl::StrCat(figures.name, "|", figures.started.ns, "|", figures.restart_count));
 }
 
 std::int64_t After(std::int64_t mark) {
