@@ -1,6 +1,7 @@
 #include "diagnosis/hardware/readings/hardware_case.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "diagnosis/stats/robust.h"
@@ -10,7 +11,32 @@ namespace {
 
 constexpr Nanos kLeastPast{10'000'000'000};  // of a series before the onset, to say what was usual
 
+HardwareFinding Found(std::string words, std::string_view metric, std::string_view of,
+                      Evidence evidence) {
+  HardwareFinding finding;
+  finding.words = std::move(words);
+  finding.evidence = std::move(evidence);
+  finding.counter = std::string(metric).append(" of ").append(of);
+  return finding;
+}
+
 }  // namespace
+
+HardwareFinding OnGpu(const HardwareCase& c, std::string words, std::string_view metric,
+                      Evidence evidence) {
+  HardwareFinding finding =
+      Found(std::move(words), metric, absl::StrCat("GPU ", c.gpu->name), std::move(evidence));
+  finding.names_gpu = true;
+  return finding;
+}
+
+HardwareFinding OnNode(const HardwareCase& c, std::string words, std::string_view metric,
+                       Evidence evidence) {
+  HardwareFinding finding =
+      Found(std::move(words), metric, absl::StrCat("node ", c.node), std::move(evidence));
+  finding.decides = c.node_decides;
+  return finding;
+}
 
 bool Compared::Lower(double share) const {
   if (!before && !peers) return false;

@@ -56,6 +56,13 @@ struct HardwareRule {
   void (*examine)(const HardwareCase&, HardwareFindings&);
 };
 
+// What a reading of the accused's GPU shows: it names the GPU. Requires: there is one.
+HardwareFinding OnGpu(const HardwareCase& c, std::string words, std::string_view metric,
+                      Evidence evidence);
+// What a reading of its node shows: it decides where the node does.
+HardwareFinding OnNode(const HardwareCase& c, std::string words, std::string_view metric,
+                       Evidence evidence);
+
 inline constexpr char kHardwareReadings[] = "hardware readings";
 
 // A reading of the accused against its own past and its peers.

@@ -19,11 +19,7 @@ bool Concerns(const Verdict& verdict) {
 
 void Tell(const HardwareCase& c, const std::string& words, const char* metric, Evidence evidence,
           HardwareFindings& out) {
-  HardwareFinding finding;
-  finding.words = words;
-  finding.evidence = std::move(evidence);
-  finding.counter = absl::StrCat(metric, " of node ", c.node);
-  finding.decides = c.node_decides;
+  HardwareFinding finding = OnNode(c, words, metric, std::move(evidence));
   finding.action = "Look at cooling and power settings of the node (turbostat, cpupower).";
   out.found.push_back(std::move(finding));
 }

@@ -41,14 +41,14 @@ void Examine(const HardwareCase& c, HardwareFindings& out) {
            100 * stalled->peers.value_or(0), kHardwareReadings});
       continue;
     }
-    HardwareFinding finding;
-    finding.words = absl::StrFormat("its node waits for storage %.0f %% of the time%s",
-                                    100 * stalled->now, BusyDisk(c));
-    finding.evidence = {absl::StrCat("Share of the time that processes of node ", c.node,
-                                     " waited for storage (PSI), median since the onset."),
-                        100 * stalled->now, "%", 100 * stalled->reference(), kHardwareReadings};
-    finding.counter = absl::StrCat("pressure_io of node ", c.node);
-    finding.decides = c.node_decides;
+    HardwareFinding finding =
+        OnNode(c,
+               absl::StrFormat("its node waits for storage %.0f %% of the time%s",
+                               100 * stalled->now, BusyDisk(c)),
+               "pressure_io",
+               {absl::StrCat("Share of the time that processes of node ", c.node,
+                             " waited for storage (PSI), median since the onset."),
+                100 * stalled->now, "%", 100 * stalled->reference(), kHardwareReadings});
     finding.action = "Find who reads and writes there (iotop, /proc/PID/io).";
     out.found.push_back(std::move(finding));
   }

@@ -56,8 +56,7 @@ void TellLow(const HardwareCase& c, const Compared& clock, HardwareFindings& out
   const WallNs since =
       clock.before ? SinceBeyond(*c.gpu, HardwareMetric::kSmClock, (clock.now + *clock.before) / 2)
                    : WallNs();
-  HardwareFinding finding;
-  finding.words = absl::StrFormat(
+  std::string words = absl::StrFormat(
       "%s%s (SM clock %s %s %s MHz)", reason == nullptr ? "at a low clock" : reason->words,
       SinceWhen(since), clock.before ? WithCommas(*clock.before) : WithCommas(clock.now),
       clock.before ? "→" : "against",
@@ -67,9 +66,7 @@ void TellLow(const HardwareCase& c, const Compared& clock, HardwareFindings& out
                       clock.before ? "before it as given" : "of its peers as given");
   const auto heat = LevelIn(*c.gpu, HardwareMetric::kTemperature, c.now);
   if (heat) absl::StrAppend(&statement, " It is ", WithCommas(*heat), " °C hot.");
-  finding.evidence = InEvidence(clock, statement);
-  finding.counter = absl::StrCat("sm_clock of GPU ", c.gpu->name);
-  finding.names_gpu = true;
+  HardwareFinding finding = OnGpu(c, std::move(words), "sm_clock", InEvidence(clock, statement));
   finding.action = reason == nullptr
                        ? "Find out why its clocks are low (nvidia-smi -q -d PERFORMANCE)."
                        : reason->action;

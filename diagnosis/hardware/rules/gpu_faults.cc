@@ -17,11 +17,7 @@ bool Concerns(const Verdict& verdict) { return verdict.cause != Cause::kImbalanc
 
 void Tell(const HardwareCase& c, const std::string& words, const char* metric, Evidence evidence,
           HardwareFindings& out) {
-  HardwareFinding finding;
-  finding.words = words;
-  finding.evidence = std::move(evidence);
-  finding.counter = absl::StrCat(metric, " of GPU ", c.gpu->name);
-  finding.names_gpu = true;
+  HardwareFinding finding = OnGpu(c, words, metric, std::move(evidence));
   finding.action = kAction;
   out.found.push_back(std::move(finding));
 }

@@ -20,11 +20,7 @@ bool Concerns(const Verdict& verdict) {
 
 void Tell(const HardwareCase& c, const std::string& words, const char* metric, Evidence evidence,
           HardwareFindings& out) {
-  HardwareFinding finding;
-  finding.words = words;
-  finding.evidence = std::move(evidence);
-  finding.counter = absl::StrCat(metric, " of GPU ", c.gpu->name);
-  finding.names_gpu = true;
+  HardwareFinding finding = OnGpu(c, words, metric, std::move(evidence));
   finding.action =
       "Reseat the GPU or its riser, and compare with a peer: nvidia-smi -q -d PCIE, "
       "nvidia-smi nvlink -s.";

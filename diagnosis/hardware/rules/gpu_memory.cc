@@ -23,12 +23,8 @@ bool Concerns(const Verdict& verdict) {
 
 void Tell(const HardwareCase& c, const std::string& words, const char* metric, Evidence evidence,
           HardwareFindings& out) {
-  HardwareFinding finding;
-  finding.words = words;
-  finding.evidence = std::move(evidence);
-  finding.counter = absl::StrCat(metric, " of GPU ", c.gpu->name);
+  HardwareFinding finding = OnGpu(c, words, metric, std::move(evidence));
   finding.cause = Cause::kMemorySlow;
-  finding.names_gpu = true;
   finding.action = kAction;
   out.found.push_back(std::move(finding));
 }

@@ -28,14 +28,13 @@ void Examine(const HardwareCase& c, HardwareFindings& out) {
   if (others->now < 1 || !new_here || !alone) return;
   const std::string& note = SeriesOf(*c.gpu, HardwareMetric::kOtherProcesses)->note;
   const WallNs since = SinceBeyond(*c.gpu, HardwareMetric::kOtherProcesses, others->now - 0.5);
-  HardwareFinding finding;
-  finding.words =
-      absl::StrCat("another process on its GPU", note.empty() ? "" : ", ", note, SinceWhen(since));
-  finding.evidence = {absl::StrCat("Processes on GPU ", c.gpu->name,
-                                   " that belong to no traced job; on its peers as given."),
-                      others->now, "processes", others->peers.value_or(0), kHardwareReadings};
-  finding.counter = absl::StrCat("other_processes of GPU ", c.gpu->name);
-  finding.names_gpu = true;
+  HardwareFinding finding = OnGpu(
+      c,
+      absl::StrCat("another process on its GPU", note.empty() ? "" : ", ", note, SinceWhen(since)),
+      "other_processes",
+      {absl::StrCat("Processes on GPU ", c.gpu->name,
+                    " that belong to no traced job; on its peers as given."),
+       others->now, "processes", others->peers.value_or(0), kHardwareReadings});
   finding.action = "Find out whose process it is, and end it or give it another GPU.";
   out.found.push_back(std::move(finding));
 }

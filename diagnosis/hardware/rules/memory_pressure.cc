@@ -28,12 +28,8 @@ bool Concerns(const Verdict& verdict) {
 
 void Tell(const HardwareCase& c, const std::string& words, const char* metric, Evidence evidence,
           HardwareFindings& out) {
-  HardwareFinding finding;
-  finding.words = words;
-  finding.evidence = std::move(evidence);
-  finding.counter = absl::StrCat(metric, " of node ", c.node);
+  HardwareFinding finding = OnNode(c, words, metric, std::move(evidence));
   if (c.verdict.cause != Cause::kProcessDead) finding.cause = Cause::kMemorySlow;
-  finding.decides = c.node_decides;
   finding.action =
       "Find what fills the node's memory (ps aux --sort=-rss), and give the job less to "
       "hold or the node more.";
