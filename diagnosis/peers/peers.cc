@@ -72,6 +72,7 @@ OwnPieces PiecesOf(const RankIteration& rank, double bytes) {
   pieces.compute = (rank.device.count > 0 ? rank.device : rank.cpu).Seconds();
   pieces.gc = rank.gc.Seconds();
   pieces.dataloader = rank.dataloader.Seconds();
+  pieces.stage_work = StageWorkOf(rank).Seconds();
   pieces.work = rank.blocks > 0 ? static_cast<double>(rank.blocks) : bytes;
   pieces.known = rank.duration.count > 0;
   return pieces;
@@ -93,6 +94,15 @@ void AddRank(const JobView& view, const Window& window, RankId rank, Peers& peer
 }
 
 }  // namespace
+
+Nanos StageWorkOf(const RankIteration& rank) {
+  if (rank.device.count > 0) return rank.device;
+  const Nanos own = std::max(Nanos(), rank.duration - rank.blocked - rank.runqueue);
+  if (rank.cpu.count <= 0) return std::max(Nanos(), own - rank.gc - rank.dataloader);
+  const Nanos idle = std::max(Nanos(), own - rank.cpu);
+  const Nanos preparing = std::max(Nanos(), rank.dataloader - idle);
+  return std::max(Nanos(), rank.cpu - rank.gc - preparing);
+}
 
 Peers PeersOf(const JobView& view, std::size_t most) {
   Peers peers;

@@ -1,11 +1,12 @@
 // Which ranks do the same work, and how long each took by itself in every iteration.
 //
-// Used by diagnosis/ledger and watch/peer_look. Model: two ranks have one role if they enter the
-// same ops as often: kind, size and description of the communicator, for messages whether the other
-// end has a higher or a lower number. How many bytes is left out: it is work, which may vary.
-// Without rows the counts by communicator tell what they can. Own time is the iteration without
-// what of it the rank was blocked on communication or waited for a core. Work is what of it can be
-// counted: blocks of threads that its kernels ran, else bytes that it communicated.
+// Used by diagnosis/ledger, watch/peer_look and slowness/rules/imbalance. Model: two ranks have one
+// role if they enter the same ops as often: kind, size and description of the communicator, for
+// messages whether the other end has a higher or a lower number. How many bytes is left out: it is
+// work, which may vary. Without rows the counts by communicator tell what they can. Own time is the
+// iteration without what of it the rank was blocked on communication or waited for a core. Work is
+// what of it can be counted: blocks of threads that its kernels ran, else bytes that it
+// communicated.
 //
 // Units: seconds; work in its own unit, 0 where it is not known. Thread-safety: pure function.
 // Errors: none; what is not known is NaN. Cost: O(rows + ranks × iterations).
@@ -27,6 +28,7 @@ struct OwnPieces {
   double compute = 0;
   double gc = 0;
   double dataloader = 0;
+  double stage_work = 0;  // StageWorkOf
   double work = 0;
   bool known = false;
 };
@@ -39,6 +41,11 @@ struct Peers {
   std::size_t roles = 0;
   bool on_device = false;  // compute is that of devices
 };
+
+// What of an iteration is the work of a rank's stage: not the wait for a core (a full machine must
+// not pass for a design), nor collections of garbage and the preparation of batches, which a CPU
+// spends its time on as well.
+Nanos StageWorkOf(const RankIteration& rank);
 
 // Of the newest `most` iterations of the window.
 Peers PeersOf(const JobView& view, std::size_t most);

@@ -120,7 +120,7 @@ double MedianOf(const std::vector<OwnPieces>& pieces, const Part& part) {
 bool OneIsHeavy(const Peers& peers, double iteration_s, const DiagnosisConfig& config) {
   std::vector<double> work, walls;
   for (const auto& pieces : peers.pieces) {
-    work.push_back(MedianOf(pieces, [](const OwnPieces& p) { return p.compute - p.gc; }));
+    work.push_back(MedianOf(pieces, [](const OwnPieces& p) { return p.stage_work; }));
     walls.push_back(MedianOf(pieces, [](const OwnPieces& p) { return p.wall; }));
   }
   if (work.size() < kFewestRanks) return false;

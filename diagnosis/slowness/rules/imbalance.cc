@@ -9,6 +9,7 @@
 #include "diagnosis/evidence/cost.h"
 #include "diagnosis/graph/message_groups.h"
 #include "diagnosis/graph/pipelines.h"
+#include "diagnosis/peers/peers.h"
 #include "diagnosis/stats/robust.h"
 #include "diagnosis/wording/command.h"
 #include "diagnosis/wording/phrase.h"
@@ -21,24 +22,13 @@ struct Load {
   std::vector<double> blocked;  // share of the iteration
 };
 
-// Work, not the wait for a core (a full machine must not pass for a design), nor collections of
-// garbage and the preparation of batches, which a CPU spends its time on as well.
-Nanos WorkOf(const RankIteration& r) {
-  if (r.device.count > 0) return r.device;
-  const Nanos own = std::max(Nanos(), r.duration - r.blocked - r.runqueue);
-  if (r.cpu.count <= 0) return std::max(Nanos(), own - r.gc - r.dataloader);
-  const Nanos idle = std::max(Nanos(), own - r.cpu);
-  const Nanos preparing = std::max(Nanos(), r.dataloader - idle);
-  return std::max(Nanos(), r.cpu - r.gc - preparing);
-}
-
 std::map<RankId, Load> LoadsOf(const JobView& view) {
   std::map<RankId, Load> loads;
   for (const IterationSummary& it : view.window) {
     if (it.index.value <= 0) continue;
     for (const RankIteration& r : it.ranks) {
       if (r.duration.count <= 0) continue;
-      loads[r.rank].own.push_back(WorkOf(r).Seconds());
+      loads[r.rank].own.push_back(StageWorkOf(r).Seconds());
       loads[r.rank].blocked.push_back(r.blocked.Seconds() / r.duration.Seconds());
     }
   }
