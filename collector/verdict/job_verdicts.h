@@ -4,6 +4,8 @@
 //
 //   seen twice in a row, the second time in data that the first had not (of a hang: any)
 //                                  → opened (stable id; its onset is kept, but for what follows)
+//   seen without a cause, on a culprit of whom an open one knows it
+//                                  → seen, and no other opens
 //   its episode is dated later     → dated so with the next update: what was before were spikes
 //   found among its peers as always so or as coming and going, and now against a past that holds it
 //                                  → its words, onset and period stay, its grade and cost go on
