@@ -382,7 +382,8 @@ void Agent::LookAtHardware(std::int64_t now_ns, v1::HealthBatch& health) {
   std::set<std::uint32_t> traced;
   for (const auto& entry : sessions_) traced.insert(entry.second->identity().pid);
   hardware_->Traced(std::move(traced));
-  auto news = hardware_->Look(MonoNs(now_ns), world_.wall_now());
+  const std::uint64_t lost = outbox_.counters().momentary_lost;
+  auto news = hardware_->Look(MonoNs(now_ns), world_.wall_now(), lost);
   if (news) *health.mutable_hardware() = *std::move(news);
 }
 

@@ -63,7 +63,9 @@ bool HardwareWatch::NoteStates(const std::vector<SourceState>& states) {
   return changed;
 }
 
-std::optional<v1::NodeHardware> HardwareWatch::Look(MonoNs now, WallNs now_wall) {
+std::optional<v1::NodeHardware> HardwareWatch::Look(MonoNs now, WallNs now_wall,
+                                                    std::uint64_t lost) {
+  if (std::exchange(lost_, lost) != lost) board_.TellAll();
   board_.Put(runner_->Take());
   const ReadingBoard::News news = board_.Take(now);
   const std::vector<SourceState> states = runner_->States();

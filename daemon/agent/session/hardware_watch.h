@@ -39,8 +39,9 @@ class HardwareWatch {
 
   // The processes that are traced now: whoever else is on a GPU is somebody else.
   void Traced(std::set<std::uint32_t> processes);
-  // Nothing: there is no news.
-  std::optional<v1::NodeHardware> Look(MonoNs now, WallNs now_wall);
+  // Nothing: there is no news. `lost`: of messages like the one it goes into, so far; once more
+  // are, all is told again.
+  std::optional<v1::NodeHardware> Look(MonoNs now, WallNs now_wall, std::uint64_t lost);
   std::vector<SourceState> States() const { return runner_->States(); }
   bool AllTried() const { return runner_->AllTried(); }
 
@@ -58,6 +59,7 @@ class HardwareWatch {
   std::unique_ptr<SourceRunner> runner_;
   ReadingBoard board_;
   std::vector<SourceState> told_;
+  std::uint64_t lost_ = 0;
 };
 
 }  // namespace fathom::agent

@@ -92,7 +92,10 @@ void Outbox::PutDurable(v1::AgentMessage message) {
 
 void Outbox::PutMomentary(v1::AgentMessage message) {
   const std::lock_guard lock(mutex_);
-  if (!streaming_) return;
+  if (!streaming_) {
+    ++counters_.momentary_lost;
+    return;
+  }
   if (message.has_health() || message.has_counters()) DropSuperseded(message);
   Push(std::move(message), Kind::kMomentary);
 }
@@ -168,6 +171,7 @@ void Outbox::CountDrop(const v1::AgentMessage& message, Kind kind) {
 
 void Outbox::Drop(std::deque<Entry>::iterator at) {
   CountDrop(at->message, at->kind);
+  counters_.momentary_lost += at->kind == Kind::kMomentary ? 1 : 0;
   bytes_ -= at->bytes;
   if (static_cast<std::size_t>(at - entries_.begin()) < sent_) --sent_;
   entries_.erase(at);
@@ -195,6 +199,7 @@ void Outbox::BeginStream(const v1::Hello& hello) {
   std::erase_if(entries_, [this](const Entry& entry) {
     const bool keep = entry.serial != 0;
     if (!keep) bytes_ -= entry.bytes;
+    counters_.momentary_lost += entry.kind == Kind::kMomentary ? 1 : 0;
     return !keep;
   });
   for (Entry& entry : entries_) entry.number = 0;

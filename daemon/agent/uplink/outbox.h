@@ -44,6 +44,9 @@ namespace fathom::agent {
 struct OutboxCounters {
   std::uint64_t dropped = 0;                             // durable messages that were lost
   std::map<std::string, std::uint64_t> dropped_by_kind;  // of all kinds: "summary", "health", …
+  // Momentary messages that did not go out or of which that is not known: who tells only what is
+  // new tells all again once this has risen.
+  std::uint64_t momentary_lost = 0;
   std::uint64_t bytes_sent = 0;  // payload handed to the stream, repeats included
   std::uint64_t sent = 0;
   std::size_t waiting = 0;  // not acknowledged

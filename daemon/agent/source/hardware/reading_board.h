@@ -5,7 +5,7 @@
 // Model: holds the newest value of each reading and the one that was told last. A gauge is told
 // again once it moved by its `absolute` and `relative` (proto/types/hardware_metric.h), a counter
 // when it moved, at most every kCounterGap; a note that changed is told too. Every kWholeEvery, and
-// at the beginning, all is told (`whole`), so that a message that was lost is made up for.
+// at the beginning, all is told (`whole`), and after a message was lost, as far as that is known.
 //
 // Units: ns of CLOCK_MONOTONIC. Thread-safety: single-threaded, the poll loop. Errors: none; past
 // kMostReadings new ones are left out and counted.
@@ -37,6 +37,8 @@ class ReadingBoard {
 
   void Put(std::vector<Reading> readings);
   News Take(MonoNs now);
+  // What was told last may not have arrived: the next news are whole.
+  void TellAll() { whole_at_ = {}; }
   std::uint64_t left_out() const { return left_out_; }
 
  private:

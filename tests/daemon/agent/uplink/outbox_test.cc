@@ -158,6 +158,7 @@ TEST_F(OutboxTest, OfHealthThatWaitsTheNewestAloneIsKept) {
   EXPECT_EQ(health, std::vector<std::uint64_t>{900});
   EXPECT_EQ(box.counters().dropped, 0u);
   EXPECT_EQ(box.counters().dropped_by_kind.at("health"), 899u);
+  EXPECT_EQ(box.counters().momentary_lost, 899u);
 }
 
 TEST_F(OutboxTest, MomentaryMessagesAreNotKept) {
@@ -167,8 +168,10 @@ TEST_F(OutboxTest, MomentaryMessagesAreNotKept) {
   box_.PutMomentary(Health());
   EXPECT_EQ(TakeAll().size(), 1u);
   box_.EndStream();
+  EXPECT_EQ(box_.counters().momentary_lost, 1u);
   box_.BeginStream({});
   EXPECT_EQ(TakeAll().size(), 1u);
+  EXPECT_EQ(box_.counters().momentary_lost, 2u) << "it was sent, and nobody said that it arrived";
 }
 
 TEST_F(OutboxTest, DropsTheOldestBeyondTheLimitAndCounts) {

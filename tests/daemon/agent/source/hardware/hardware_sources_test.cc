@@ -283,6 +283,17 @@ TEST(ReadingBoard, TellsWhatMovedAndAllNowAndThen) {
   EXPECT_EQ(news.readings.size(), 2u);
 }
 
+TEST(ReadingBoard, WhatMayNotHaveArrivedIsToldAgain) {
+  ReadingBoard board;
+  board.Put({Gauge(1980)});
+  board.Take(MonoNs(kSecond));
+  EXPECT_TRUE(board.Take(MonoNs(2 * kSecond)).readings.empty());
+  board.TellAll();
+  const ReadingBoard::News news = board.Take(MonoNs(3 * kSecond));
+  EXPECT_TRUE(news.whole);
+  EXPECT_EQ(news.readings.size(), 1u);
+}
+
 TEST(ReadingBoard, ManySmallStepsAddUp) {
   ReadingBoard board;
   board.Put({Gauge(1980)});
