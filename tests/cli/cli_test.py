@@ -29,7 +29,8 @@ class Server:
         self.replies, self.raw, self.open = replies or {}, raw, []
         self.socket = socket.create_server(("127.0.0.1", 0))
         self.address = "127.0.0.1:%d" % self.socket.getsockname()[1]
-        threading.Thread(target=self.serve, daemon=True).start()
+        self.thread = threading.Thread(target=self.serve, daemon=True)
+        self.thread.start()
 
     def serve(self):
         while True:
@@ -38,9 +39,10 @@ class Server:
             except OSError:
                 return
             request = b""
-            while b"\r\n\r\n" not in request:
-                request += peer.recv(4096)
-            self.answer(peer, request.split()[1].decode())
+            while b"\r\n\r\n" not in request and (more := peer.recv(4096)):
+                request += more
+            if request:
+                self.answer(peer, request.split()[1].decode())
 
     def answer(self, peer, path):
         if self.raw is not None:
@@ -56,6 +58,10 @@ class Server:
         return self
 
     def __exit__(self, *_):
+        # The descriptor stays ours until the thread has left accept(): the next server would get the same number,
+        # and a thread that was late would answer there with this one's words.
+        self.socket.shutdown(socket.SHUT_RDWR)
+        self.thread.join()
         self.socket.close()
         for peer in self.open:
             peer.close()

@@ -13,7 +13,8 @@ class Relay:
         self.lock, self.sockets = threading.Condition(), set()
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.port = self.listener.getsockname()[1]
-        threading.Thread(target=self.accept, daemon=True).start()
+        self.accepts = threading.Thread(target=self.accept, daemon=True)
+        self.accepts.start()
 
     def set(self, mode):
         with self.lock:
@@ -23,6 +24,9 @@ class Relay:
             self.lock.notify_all()
 
     def close(self):
+        # Closed before the thread has left accept(), the number would be the next relay's.
+        self.listener.shutdown(socket.SHUT_RDWR)
+        self.accepts.join()
         with self.lock:
             self.over = True
             self.listener.close()
