@@ -10,6 +10,7 @@
 #include "collector/http/json_text.h"
 #include "collector/http/json_writer.h"
 #include "collector/net/masked_url.h"
+#include "collector/net/redacted.h"
 #include "collector/net/token_file.h"
 
 namespace fathom::collector {
@@ -102,13 +103,14 @@ absl::StatusOr<std::string> CordonMirror::Ask() {
 }
 
 absl::StatusOr<std::string> CordonMirror::Get(const std::string& path) {
-  auto answer = transport_.Send({"GET", url_ + path, BearerHeaders(token_file_), "", kPatienceS});
+  const std::vector<std::string> headers = BearerHeaders(token_file_);
+  auto answer = transport_.Send({"GET", url_ + path, headers, "", kPatienceS});
   if (!answer.ok()) return answer.status();
   if (answer->status == 200) return std::move(answer->body);
   if (answer->status == 401) {
     return absl::UnavailableError("it asks for a login: give a viewer's token, cordon_token_file");
   }
-  const std::string said = JsonText(answer->body, "error", 300);
+  const std::string said = JsonText(Redacted(answer->body, url_, headers), "error", 300);
   return absl::UnavailableError(
       said.empty() ? absl::StrCat("it answers with HTTP status ", answer->status) : said);
 }

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "collector/config/login_settings.h"
+#include "collector/net/masked_url.h"
 
 namespace fathom::collector {
 namespace {
@@ -28,6 +29,8 @@ Setting Of(std::string name, T DiagnosisConfig::*field) {
   return Hidden(
       Of("diagnosis." + std::move(name), &Config::diagnosis, field, "see docs/rules/config.md"));
 }
+
+std::string Address(const std::string& url) { return WithoutUser(url); }
 
 std::vector<Setting> ServerSettings() {
   return {
@@ -67,7 +70,8 @@ std::vector<Setting> ServerSettings() {
              &MaskedReceivers),
       Reloads(Of("notify_key_file", &Config::notify_key_file, "file with PagerDuty's routing key")),
       Reloads(Of("page_url", &Config::page_url, "where people reach the page; goes into notices")),
-      Of("cordon_http", &Config::cordon_http, "fathom-cordon whose actions the page shows"),
+      Masked(Of("cordon_http", &Config::cordon_http, "fathom-cordon whose actions the page shows"),
+             &Address),
       Of("cordon_token_file", &Config::cordon_token_file, "a viewer's token, if it has a login"),
       Of("cordon_ca_file", &Config::cordon_ca_file, "authority of its certificate"),
       Of("cordon_changes", &Config::cordon_changes,

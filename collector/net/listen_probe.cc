@@ -10,6 +10,7 @@
 #include <cstring>
 #include <memory>
 
+#include "collector/net/masked_url.h"
 #include "daemon/service/loopback.h"
 
 namespace fathom::collector {
@@ -40,7 +41,8 @@ int TryBind(const addrinfo& info) {
 absl::Status ParseHostPort(const std::string& address, HostPort& out) {
   const auto colon = address.rfind(':');
   const auto bad = [&] {
-    return absl::InvalidArgumentError(absl::StrCat("'", address, "' is not HOST:PORT"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("'", WithoutUser(address), "' is not HOST:PORT"));
   };
   if (colon == std::string::npos || colon == 0) return bad();
   out.host = address.substr(0, colon);

@@ -1,10 +1,12 @@
 // An address as it may be shown: scheme, host and port, and nothing that could be a secret.
 //
 // Used wherever settings are printed and failures are told: a user and password before the host,
-// and what follows it (Slack's addresses are secrets from there on), become "***". Header only:
+// and what follows it (Slack's addresses are secrets from there on), become "***". An address that
+// people type into a browser keeps what follows: WithoutUser. Header only:
 // its users, the command line among them, share no library.
 //
-// Thread-safety: pure. Errors: none; what is no address comes back as it was.
+// Thread-safety: pure. Errors: none; what is no address comes back as it was, but for what stands
+// before an '@'.
 #ifndef FATHOM_COLLECTOR_NET_MASKED_URL_H_
 #define FATHOM_COLLECTOR_NET_MASKED_URL_H_
 
@@ -13,17 +15,23 @@
 
 namespace fathom::collector {
 
-inline std::string MaskedUrl(std::string_view url) {
+// "ann:secret@host:1/x" and "http://ann:secret@host:1/x": "***@host:1/x" and so on.
+inline std::string WithoutUser(std::string_view url) {
   const auto scheme = url.find("://");
-  if (scheme == url.npos) return std::string(url);
-  const std::string_view rest = url.substr(scheme + 3);
-  const std::string_view authority = rest.substr(0, rest.find_first_of("/?#"));
+  const std::size_t begin = scheme == url.npos ? 0 : scheme + 3;
+  const std::string_view authority = url.substr(begin, url.find_first_of("/?#", begin) - begin);
   const auto at = authority.rfind('@');
-  std::string masked(url.substr(0, scheme + 3));
-  if (at != authority.npos) masked.append("***@");
-  masked.append(at == authority.npos ? authority : authority.substr(at + 1));
-  const std::string_view tail = rest.substr(authority.size());
-  return tail.size() > 1 ? masked.append("/***") : masked.append(tail);
+  if (at == authority.npos || begin + at == 0) return std::string(url);
+  return std::string(url.substr(0, begin)).append("***").append(url.substr(begin + at));
+}
+
+inline std::string MaskedUrl(std::string_view url) {
+  const std::string masked = WithoutUser(url);
+  const auto scheme = masked.find("://");
+  if (scheme == masked.npos) return masked;
+  const auto tail = masked.find_first_of("/?#", scheme + 3);
+  if (tail == masked.npos || tail + 1 == masked.size()) return masked;
+  return masked.substr(0, tail) + "/***";
 }
 
 }  // namespace fathom::collector

@@ -1,14 +1,13 @@
 #include "collector/notify/delivery.h"
 
 #include <absl/strings/str_cat.h>
-#include <absl/strings/str_replace.h>
-#include <absl/strings/str_split.h>
 
 #include <array>
 #include <sstream>
 #include <string_view>
 
 #include "collector/net/masked_url.h"
+#include "collector/net/redacted.h"
 #include "collector/net/secret_file.h"
 #include "collector/notify/shapes.h"
 
@@ -16,6 +15,7 @@ namespace fathom::collector {
 namespace {
 
 constexpr std::array<std::string_view, 4> kShapes = {"alertmanager", "pagerduty", "slack", "json"};
+constexpr std::size_t kLongestShape = 12;
 
 absl::StatusOr<Receiver> ParseReceiver(const std::string& text, const std::string& secret) {
   const auto equals = text.find('=');
@@ -56,21 +56,11 @@ std::string BodyOf(const Receiver& receiver, const Notice& notice, WallNs now) {
   return PlainJson(notice);
 }
 
-// Some servers answer with the address that they were asked for.
-std::string Redacted(std::string said, const Receiver& receiver) {
-  const auto host = receiver.url.find("://");
-  const auto path = receiver.url.find('/', host == receiver.url.npos ? 0 : host + 3);
-  std::vector<std::string> secrets = {receiver.url, receiver.secret};
-  if (path != receiver.url.npos) {
-    secrets.push_back(receiver.url.substr(path));
-    for (const auto part : absl::StrSplit(receiver.url.substr(path), absl::ByAnyChar("/?&="))) {
-      if (part.size() >= 8) secrets.emplace_back(part);
-    }
-  }
-  for (const std::string& secret : secrets) {
-    if (secret.size() > 1) said = absl::StrReplaceAll(said, {{secret, "***"}});
-  }
-  return said;
+// Without a shape it may be all secret.
+std::string MaskedWord(const std::string& word) {
+  constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyz";
+  const bool name = word.size() <= kLongestShape && word.find_first_not_of(kLetters) == word.npos;
+  return name ? word : std::string("***");
 }
 
 }  // namespace
@@ -119,7 +109,7 @@ std::string MaskedReceivers(const std::string& text) {
   for (std::string each; std::getline(list, each, ',');) {
     const auto equals = each.find('=');
     if (!masked.empty()) masked += ",";
-    masked += each.substr(0, equals);
+    masked += MaskedWord(each.substr(0, equals));
     if (equals == each.npos) continue;
     const std::string url = each.substr(equals + 1);
     const bool shown = url.starts_with('@') || url.find("://") != url.npos;
@@ -138,8 +128,9 @@ absl::Status Deliver(const Receiver& receiver, const Notice& notice, WallNs now,
                                       5});
   if (!answer.ok()) return absl::UnavailableError(std::string(answer.status().message()));
   if (answer->status >= 200 && answer->status < 300) return absl::OkStatus();
+  const std::string body = Redacted(answer->body, receiver.url, {}, {receiver.secret});
   const std::string said = absl::StrCat(MaskedUrl(receiver.url), ": HTTP status ", answer->status,
-                                        ": ", Redacted(answer->body, receiver).substr(0, 200));
+                                        ": ", body.substr(0, 200));
   const bool ours = answer->status >= 400 && answer->status < 500 && answer->status != 408 &&
                     answer->status != 429;
   return ours ? absl::InvalidArgumentError(said) : absl::UnavailableError(said);

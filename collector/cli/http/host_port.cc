@@ -2,13 +2,14 @@
 
 #include "absl/status/status.h"
 #include "collector/cli/text/text.h"
+#include "collector/net/masked_url.h"
 
 namespace fathom::cli {
 namespace {
 
 absl::Status Bad(std::string_view text) {
-  return absl::InvalidArgumentError(
-      Cat("'", text, "' is not HOST:PORT; write for example 127.0.0.1:7070"));
+  return absl::InvalidArgumentError(Cat("'", collector::WithoutUser(text),
+                                        "' is not HOST:PORT; write for example 127.0.0.1:7070"));
 }
 
 }  // namespace

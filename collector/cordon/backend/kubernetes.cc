@@ -7,6 +7,7 @@
 
 #include "collector/cordon/backend/kubernetes_json.h"
 #include "collector/cordon/backend/webhook.h"
+#include "collector/net/redacted.h"
 
 namespace fathom::cordon {
 namespace {
@@ -34,7 +35,8 @@ absl::StatusOr<std::string> KubernetesBackend::Send(const std::string& method,
     not_before_ =
         clock_.Mono() + Nanos::FromSeconds(std::min(answer->retry_after_s, kMaxWait.Seconds()));
   }
-  if (auto status = StatusOfHttp(answer->status, answer->body); !status.ok()) return status;
+  const std::string said = collector::Redacted(answer->body, options_.server, call.headers);
+  if (auto status = StatusOfHttp(answer->status, said); !status.ok()) return status;
   return answer->body;
 }
 

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "collector/http/json_writer.h"
+#include "collector/net/redacted.h"
 
 namespace fathom::cordon {
 namespace {
@@ -93,7 +94,11 @@ absl::StatusOr<collector::HttpAnswer> WebhookBackend::Send(const std::string& me
                                                            const std::string& body) const {
   collector::HttpCall call{method, url_ + path, {"Content-Type: application/json"}, body, 10};
   if (auto status = AddBearer(token_file_, call.headers); !status.ok()) return status;
-  return transport_.Send(call);
+  auto answer = transport_.Send(call);
+  if (answer.ok() && answer->status >= 300) {
+    answer->body = collector::Redacted(answer->body, url_, call.headers);
+  }
+  return answer;
 }
 
 absl::Status WebhookBackend::Nodes(std::map<std::string, NodeFact>& nodes) {

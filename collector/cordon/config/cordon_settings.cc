@@ -32,10 +32,12 @@ CordonSetting Of(std::string name, T Limits::*field, std::string help) {
 
 // As far as the host.
 std::string MaskedBase(const std::string& url) { return collector::MaskedUrl(url); }
+std::string Address(const std::string& url) { return collector::WithoutUser(url); }
 
 std::vector<CordonSetting> ProcessSettings() {
   return {
-      Of("collector", &C::collector, "URL of the collector whose verdicts are read"),
+      Masked(Of("collector", &C::collector, "URL of the collector whose verdicts are read"),
+             &Address),
       Of("collector_ca_file", &C::collector_ca_file, "authority of its certificate"),
       Of("collector_token_file", &C::collector_token_file, "a viewer's token, if it has a login"),
       Of("http", &C::http, "HOST:PORT of API and metrics; port 0: any"),
@@ -61,7 +63,9 @@ std::vector<CordonSetting> BackendSettings() {
       Of("slurm_sinfo", &C::slurm_sinfo, "sinfo"),
       Of("slurm_rack_feature", &C::slurm_rack_feature, "node features that begin so name a rack"),
       Of("slurm_timeout_s", &C::slurm_timeout_s, "limit of one command"),
-      Of("kubernetes_server", &C::kubernetes_server, "https://HOST:PORT; default: the pod's own"),
+      Masked(Of("kubernetes_server", &C::kubernetes_server,
+                "https://HOST:PORT; default: the pod's own"),
+             &Address),
       Of("kubernetes_ca_file", &C::kubernetes_ca_file, "authority of its certificate"),
       Of("kubernetes_token_file", &C::kubernetes_token_file, "bearer token, read at each look"),
       Of("kubernetes_cert_file", &C::kubernetes_cert_file, "client certificate, not a token"),
