@@ -24,7 +24,8 @@
 namespace fathom::collector {
 
 struct CollectorConfig {
-  std::string grpc = "127.0.0.1:7071";
+  std::string grpc = "127.0.0.1:7071";  // "off": no port
+  std::string agent_socket = "auto";    // "off": none; "auto": beside the port; or a path
   std::string http = "127.0.0.1:7070";
   std::string store;               // empty: the default place
   std::string journal;             // folder; empty: beside the store's file; "off": none
@@ -67,6 +68,11 @@ class FinalizedCollectorConfig {
   const CollectorConfig* operator->() const { return &config_; }
   const std::vector<std::string>& allowed_hosts() const { return allowed_hosts_; }
   const std::vector<Receiver>& receivers() const { return receivers_; }
+  bool has_port() const { return config_.grpc != "off"; }
+  // Whether agents find the unix socket by the port; else it is at agent_socket(), or, where that
+  // is empty, there is none.
+  bool socket_beside_port() const { return socket_beside_port_; }
+  const std::string& agent_socket() const { return agent_socket_; }
   const std::string& journal_folder() const { return journal_folder_; }  // empty: no journal
 
  private:
@@ -77,6 +83,8 @@ class FinalizedCollectorConfig {
   std::vector<std::string> allowed_hosts_;
   std::vector<Receiver> receivers_;
   std::string journal_folder_;
+  std::string agent_socket_;
+  bool socket_beside_port_ = false;
 };
 
 // Checks addresses, ranges, that tokens and the files of TLS can be read, and that nothing but

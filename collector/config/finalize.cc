@@ -13,6 +13,7 @@
 #include "collector/net/local_agents.h"
 #include "collector/process/clock.h"
 #include "daemon/service/log_lines.h"
+#include "daemon/service/loopback.h"
 
 namespace fathom::collector {
 namespace {
@@ -54,11 +55,28 @@ absl::Status CheckCaptures(const CaptureSettings& captures) {
   return Bad(absl::StrCat("captures: '", captures.mode, "' is neither on nor off"));
 }
 
+// Whether an agent that was told 127.0.0.1 and the port reaches it.
+bool ServesLoopback(const std::string& address) {
+  HostPort where;
+  if (!ParseHostPort(address, where).ok()) return false;
+  return service::IsLoopback(where.host) || where.host == "0.0.0.0" || where.host == "::";
+}
+
+absl::Status CheckAgentPort(const CollectorConfig& c) {
+  const bool path = c.agent_socket.starts_with('/');
+  if (!path && c.agent_socket != "auto" && c.agent_socket != "off") {
+    return Bad(absl::StrCat("agent_socket: '", c.agent_socket, "' is no path, auto or off"));
+  }
+  if (c.grpc == "off" && path) return absl::OkStatus();
+  if (c.grpc == "off") return Bad("grpc: off leaves agents no way in; set agent_socket to a path");
+  return CheckAddress("grpc", c.grpc, c.insecure || (c.tls.on() && !c.tls.peer_ca_file.empty()),
+                      "tls_cert, tls_key and tls_client_ca");
+}
+
 absl::Status Check(const CollectorConfig& c) {
   for (const absl::Status& status :
        {service::CheckTlsFiles(c.tls, service::TlsNames(), SystemClock().Wall()),
-        CheckAddress("grpc", c.grpc, c.insecure || (c.tls.on() && !c.tls.peer_ca_file.empty()),
-                     "tls_cert, tls_key and tls_client_ca"),
+        CheckAgentPort(c),
         CheckAddress("http", c.http, c.insecure || (c.tls.on() && c.login.on()),
                      "tls_cert, tls_key and tokens"),
         service::CheckLog(c.log_level, c.log_format),
@@ -100,6 +118,10 @@ absl::StatusOr<FinalizedCollectorConfig> Finalize(CollectorConfig config) {
   if (!receivers.ok()) return receivers.status();
   finalized.receivers_ = *std::move(receivers);
   finalized.journal_folder_ = JournalFolder(config);
+  // With certificates only who shows one, or was given the path, is an agent.
+  finalized.socket_beside_port_ =
+      config.agent_socket == "auto" && !config.tls.on() && ServesLoopback(config.grpc);
+  if (config.agent_socket.starts_with('/')) finalized.agent_socket_ = config.agent_socket;
   finalized.config_ = std::move(config);
   return finalized;
 }

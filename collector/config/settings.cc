@@ -34,7 +34,9 @@ std::string Address(const std::string& url) { return WithoutUser(url); }
 
 std::vector<Setting> ServerSettings() {
   return {
-      Of("grpc", &Config::grpc, "HOST:PORT that agents connect to; port 0: any"),
+      Of("grpc", &Config::grpc, "HOST:PORT that agents connect to; port 0: any; off: none"),
+      Of("agent_socket", &Config::agent_socket,
+         "unix socket for agents of this machine; auto: beside grpc; off: none"),
       Of("http", &Config::http, "HOST:PORT of page, API and metrics; port 0: any"),
       Of("store", &Config::store, "file of the history, or :memory:"),
       Of("journal", &Config::journal, "folder of what agents told, beside the store; off: none"),

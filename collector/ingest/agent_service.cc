@@ -5,7 +5,6 @@
 #include <grpcpp/generic/async_generic_service.h>
 #include <grpcpp/health_check_service_interface.h>
 #include <grpcpp/security/tls_credentials_options.h>
-#include <grpcpp/support/server_interceptor.h>
 #include <sys/resource.h>
 
 #include <algorithm>
@@ -19,27 +18,26 @@
 #include <utility>
 #include <vector>
 
-#include "collector/admission/limits.h"
 #include "collector/ingest/agent_stream.h"
 #include "collector/ingest/certificate_witness.h"
+#include "collector/ingest/local_port.h"
+#include "collector/ingest/port_bounds.h"
 #include "collector/net/door.h"
 #include "collector/net/listen_probe.h"
+#include "daemon/service/agent_socket.h"
 
 namespace fathom::collector {
 namespace {
 
 using std::chrono::steady_clock;
 
-constexpr int kKeepaliveMs = 5'000;  // a node that vanished is noticed within ten seconds
-constexpr int kKeepaliveTimeoutMs = 4'000;
-constexpr int kHandshakeMs = 10'000;
-constexpr int kStreamsAtOnce = 4;  // of a connection; an agent has one
-constexpr std::size_t kBufferBytes = 512u << 20;
 constexpr std::chrono::seconds kHelloWithin{10};
 constexpr std::chrono::seconds kWatchEvery{2};
 constexpr std::chrono::seconds kDoorPatience{2};
 constexpr std::size_t kMostRemembered = 4096;
 constexpr std::uint64_t kDescriptorsOfOthers = 256;  // files, HTTP, the store
+
+constexpr std::size_t kShareOfSocket = 8;            // of connections; out of those of others
 
 constexpr unsigned kTlsRefresh_s = 10;
 
@@ -57,29 +55,6 @@ std::shared_ptr<grpc::ServerCredentials> Credentials(const service::TlsFiles& tl
   return grpc::experimental::TlsServerCredentials(options);
 }
 
-class Refusal final : public grpc::ServerBidiReactor<v1::AgentMessage, v1::CollectorMessage> {
- public:
-  Refusal(grpc::StatusCode code, const std::string& why) { Finish({code, why}); }
-  void OnDone() override { delete this; }
-};
-
-}  // namespace
-
-// Asks the door about every stream that begins, of whatever service.
-class StreamCount final : public grpc::experimental::ServerInterceptorFactoryInterface {
- public:
-  explicit StreamCount(std::function<void(const std::string& peer)> count)
-      : count_(std::move(count)) {}
-  grpc::experimental::Interceptor* CreateServerInterceptor(
-      grpc::experimental::ServerRpcInfo* info) override {
-    count_(info->server_context()->peer());
-    return nullptr;
-  }
-
- private:
-  const std::function<void(const std::string& peer)> count_;
-};
-
 // The door holds two descriptors of a connection.
 std::size_t MostConnections() {
   rlimit files{};
@@ -87,6 +62,8 @@ std::size_t MostConnections() {
   const std::uint64_t all = std::min<std::uint64_t>(files.rlim_cur, 1u << 20);
   return (std::max(all, kDescriptorsOfOthers + 64) - kDescriptorsOfOthers) / 2;
 }
+
+}  // namespace
 
 class AgentService::Impl final : public v1::AgentService::CallbackService {
  public:
@@ -100,8 +77,9 @@ class AgentService::Impl final : public v1::AgentService::CallbackService {
     }
     watch_wakes_.notify_all();
     if (watch_.joinable()) watch_.join();
-    door_.reset();
+    if (door_) door_->End();
     if (server_) server_->Shutdown(std::chrono::system_clock::now() + std::chrono::seconds(2));
+    local_.reset();
   }
 
   grpc::ServerBidiReactor<v1::AgentMessage, v1::CollectorMessage>* Connect(
@@ -127,12 +105,33 @@ class AgentService::Impl final : public v1::AgentService::CallbackService {
   }
 
   absl::Status Start() {
+    grpc::EnableDefaultHealthCheckService(true);
+    if (options_.reflection) grpc::reflection::InitProtoReflectionServerBuilderPlugin();
+    if (!options_.address.empty()) {
+      if (auto status = OpenPort(); !status.ok()) return status;
+    }
+    if (auto status = OpenLocal(); !status.ok()) return status;
+    watch_ = std::thread([this] { Watch(); });
+    return absl::OkStatus();
+  }
+
+  void SetServing(bool serving) {
+    serving_ = serving;
+    if (server_ == nullptr) return;
+    if (auto* health = server_->GetHealthCheckService()) health->SetServingStatus(serving);
+  }
+
+  int port() const { return door_ ? door_->port() : 0; }
+  std::string socket() const { return local_ ? local_->path() : ""; }
+  std::size_t streams() const { return streams_.size(); }
+  bool answers() const { return answers_; }
+
+ private:
+  absl::Status OpenPort() {
     if (auto status = ProbeListen(options_.address, "agents (gRPC)", "--grpc"); !status.ok()) {
       return status;
     }
     if (auto status = OpenDoor(); !status.ok()) return status;
-    grpc::EnableDefaultHealthCheckService(true);
-    if (options_.reflection) grpc::reflection::InitProtoReflectionServerBuilderPlugin();
     grpc::ServerBuilder builder;
     Configure(builder);
     server_ = builder.BuildAndStart();
@@ -146,20 +145,31 @@ class AgentService::Impl final : public v1::AgentService::CallbackService {
       connection.listener_fd = listener;
       acceptor_->HandleNewConnection(&connection);
     });
-    watch_ = std::thread([this] { Watch(); });
     return absl::OkStatus();
   }
 
-  void SetServing(bool serving) {
-    serving_ = serving;
-    if (auto* health = server_->GetHealthCheckService()) health->SetServingStatus(serving);
+  // One that nobody asked for may be missing: agents come over loopback then.
+  absl::Status OpenLocal() {
+    std::string path = options_.socket;
+    if (options_.socket_beside_port) {
+      const std::string folder = service::AgentSocketFolder();
+      if (!folder.empty()) path = absl::StrCat(folder, "/", service::AgentSocketName(port()));
+    }
+    if (path.empty()) return absl::OkStatus();
+    auto local = LocalPort::Open(
+        path, {context_, streams_, next_id_, options_.local_agents, options_.version,
+               options_.max_streams, MostConnections() / kShareOfSocket,
+               [this](const std::string& why) { Tell(context_.counters.connections_refused, why); },
+               [this](const std::string& why) { Tell(context_.counters.connections_cut, why); }});
+    if (local.ok()) local_ = *std::move(local);
+    if (local.ok() || !options_.socket_beside_port) return local.status();
+    if (context_.on_refused) {
+      context_.on_refused(absl::StrCat(local.status().message(),
+                                       "; agents of this machine come over loopback"));
+    }
+    return absl::OkStatus();
   }
 
-  int port() const { return door_->port(); }
-  std::size_t streams() const { return streams_.size(); }
-  bool answers() const { return answers_; }
-
- private:
   absl::Status OpenDoor() {
     const DoorLimits limits{.connections = MostConnections(),
                             .of_one_address = options_.max_connections_of_one};
@@ -184,8 +194,9 @@ class AgentService::Impl final : public v1::AgentService::CallbackService {
     while (!watch_wakes_.wait_for(lock, kWatchEvery, [this] { return stop_; })) {
       lock.unlock();
       context_.counters.hellos_missing += streams_.EndUngreeted(steady_clock::now() - kHelloWithin);
-      const bool answers = door_->Answers(kDoorPatience);
-      if (answers_.exchange(answers) != answers) {
+      const bool answers = (!door_ || door_->Answers(kDoorPatience)) &&
+                           (!local_ || local_->Answers(kDoorPatience));
+      if (answers_.exchange(answers) != answers && server_ != nullptr) {
         if (auto* health = server_->GetHealthCheckService()) {
           health->SetServingStatus(answers && serving_);
         }
@@ -232,19 +243,8 @@ class AgentService::Impl final : public v1::AgentService::CallbackService {
         Credentials(options_.tls));
     builder.RegisterService(this);
     builder.RegisterCallbackGenericService(&others_);
-    std::vector<std::unique_ptr<grpc::experimental::ServerInterceptorFactoryInterface>> counts;
-    counts.push_back(std::make_unique<StreamCount>(
-        [this](const std::string& peer) { door_->MayStream(PeerOfGrpc(peer, port())); }));
-    builder.experimental().SetInterceptorCreators(std::move(counts));
-    builder.SetMaxReceiveMessageSize(static_cast<int>(kMaxMessageBytes));
-    builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, kStreamsAtOnce);
-    builder.AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, kHandshakeMs);
-    builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, kKeepaliveMs);
-    builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kKeepaliveTimeoutMs);
-    builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, 5'000);
-    grpc::ResourceQuota quota("agents");
-    quota.Resize(kBufferBytes);
-    builder.SetResourceQuota(quota);
+    SetBounds(builder,
+              [this](const std::string& peer) { door_->MayStream(PeerOfGrpc(peer, port())); });
   }
 
   IngestContext& context_;
@@ -255,6 +255,7 @@ class AgentService::Impl final : public v1::AgentService::CallbackService {
   grpc::CallbackGenericService others_;  // says of all else that there is no such method
   std::unique_ptr<grpc::experimental::ExternalConnectionAcceptor> acceptor_;
   std::unique_ptr<grpc::Server> server_;
+  std::unique_ptr<LocalPort> local_;
   std::atomic<bool> serving_{false}, answers_{true};
   std::mutex whose_mutex_;                                      // guards whose_
   std::map<std::uint64_t, absl::StatusOr<std::string>> whose_;  // a connection, by its serial
@@ -275,6 +276,7 @@ absl::StatusOr<std::unique_ptr<AgentService>> AgentService::Start(
 }
 
 int AgentService::port() const { return impl_->port(); }
+std::string AgentService::socket() const { return impl_->socket(); }
 std::size_t AgentService::streams() const { return impl_->streams(); }
 void AgentService::SetServing(bool serving) { impl_->SetServing(serving); }
 bool AgentService::answers() const { return impl_->answers(); }

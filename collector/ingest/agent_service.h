@@ -1,4 +1,5 @@
-// The gRPC server that agents connect to: one bidirectional stream each, and the health service.
+// The gRPC server that agents connect to: one bidirectional stream each, and the health service; at
+// a port, at a unix socket (local_port), or both.
 //
 // Owned by Collector. The only part that sees gRPC's headers is its .cc.
 //
@@ -29,7 +30,9 @@
 namespace fathom::collector {
 
 struct AgentServiceOptions {
-  std::string address;  // "127.0.0.1:7071"; port 0: any
+  std::string address;              // "127.0.0.1:7071"; port 0: any; empty: no port
+  std::string socket;               // path; empty: none
+  bool socket_beside_port = false;  // in the place that agents derive from the port, if it can be
   bool reflection = false;
   std::size_t max_streams = 20'000;
   std::size_t max_connections_of_one = 64;  // address, loopback aside
@@ -45,7 +48,8 @@ class AgentService {
                                                              IngestContext& context);
   ~AgentService();  // ends all streams, within two seconds
 
-  int port() const;
+  int port() const;            // 0: none
+  std::string socket() const;  // empty: none
   std::size_t streams() const;
   // The health service answers SERVING from now on.
   void SetServing(bool serving);

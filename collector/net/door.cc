@@ -16,6 +16,7 @@
 #include <cstring>
 
 #include "collector/net/listen_probe.h"
+#include "daemon/service/agent_socket.h"
 #include "daemon/service/loopback.h"
 
 namespace fathom::collector {
@@ -25,6 +26,7 @@ constexpr std::chrono::seconds kStreamSpan{10};
 constexpr int kBacklog = 4096;
 constexpr int kTurnMs = 100;
 constexpr int kAcceptsATurn = 256;  // so that ended connections are seen in between
+const std::pair<std::string, int> kKnock = {"our own", 0};  // at a socket
 
 std::pair<std::string, int> WhereOf(const sockaddr_storage& from, socklen_t length) {
   std::array<char, NI_MAXHOST> host{};
@@ -96,6 +98,14 @@ absl::StatusOr<std::unique_ptr<Door>> Door::Open(const std::string& address, Doo
       new Door(listener, PortOf(listener), limits, std::move(refused), std::move(cut)));
 }
 
+std::unique_ptr<Door> Door::OfSocket(std::unique_ptr<LocalListener> socket, DoorLimits limits,
+                                     Whose whose, Tell refused, Tell cut) {
+  std::unique_ptr<Door> door(new Door(socket->fd(), 0, limits, std::move(refused), std::move(cut)));
+  door->socket_ = std::move(socket);
+  door->whose_ = std::move(whose);
+  return door;
+}
+
 Door::Door(int listener, int port, DoorLimits limits, Tell refused, Tell cut)
     : listener_(listener),
       port_(port),
@@ -106,16 +116,26 @@ Door::Door(int listener, int port, DoorLimits limits, Tell refused, Tell cut)
       ended_(epoll_create1(EPOLL_CLOEXEC)),
       stop_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
 
-Door::~Door() {
+void Door::End() {
   eventfd_write(stop_, 1);
   if (thread_.joinable()) thread_.join();
+}
+
+Door::~Door() {
+  End();
   for (const auto& [where, connection] : connections_) close(connection.fd);
-  for (const int fd : {listener_, reserve_, ended_, stop_}) {
+  for (const int fd : {socket_ ? -1 : listener_, reserve_, ended_, stop_}) {
     if (fd >= 0) close(fd);
   }
 }
 
 void Door::Begin(Take take) {
+  BeginOf([take = std::move(take)](int fd, int listener, const std::string&) {
+    take(fd, listener);
+  });
+}
+
+void Door::BeginOf(TakeOf take) {
   take_ = std::move(take);
   thread_ = std::thread([this] { Run(); });
 }
@@ -146,8 +166,23 @@ void Door::Accept() {
       continue;
     }
     if (fd < 0 && errno != ECONNABORTED && errno != EINTR) return;
-    if (fd >= 0) LetIn(fd, WhereOf(from, length));
+    if (fd >= 0) socket_ ? LetInUser(fd) : LetIn(fd, WhereOf(from, length));
   }
+}
+
+void Door::LetInUser(int fd) {
+  const absl::StatusOr<service::SocketPeer> peer = service::PeerOfSocket(fd);
+  const absl::StatusOr<std::string> who = peer.ok() ? whose_(peer->user) : peer.status();
+  if (!who.ok()) {
+    close(fd);
+    refused_(std::string(who.status().message()));
+    return;
+  }
+  if (peer->process == getpid() && IsProbe(kKnock)) {
+    close(fd);
+    return;
+  }
+  LetIn(fd, {*who, ++users_let_in_});
 }
 
 std::string Door::WhyNot(const std::string& address) const {
@@ -186,8 +221,8 @@ void Door::LetIn(int fd, const Where& where) {
     return;
   }
   const int on = 1;
-  setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-  take_(fd, listener_);
+  if (!socket_) setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+  take_(fd, listener_, socket_ ? where.first : "");
 }
 
 void Door::Erase(const Where& where) {
@@ -237,6 +272,16 @@ bool Door::MayStream(const Peer& peer) {
   return false;
 }
 
+void Door::Cut(const std::string& address, const std::string& why) {
+  {
+    const std::lock_guard lock(mutex_);
+    for (const auto& [where, connection] : connections_) {
+      if (where.first == address) shutdown(connection.fd, SHUT_RDWR);
+    }
+  }
+  cut_(why);
+}
+
 std::uint64_t Door::Serial(const Peer& peer) const {
   const std::lock_guard lock(mutex_);
   const auto at = connections_.find({peer.address, peer.port});
@@ -254,6 +299,22 @@ bool Door::IsProbe(const Where& where) {
 
 bool Door::Answers(std::chrono::milliseconds patience) {
   const std::lock_guard one(probing_);
+  return socket_ ? SocketAnswers(patience) : PortAnswers(patience);
+}
+
+bool Door::SocketAnswers(std::chrono::milliseconds patience) {
+  std::unique_lock lock(mutex_);
+  probe_ = kKnock;
+  probe_came_ = false;
+  lock.unlock();
+  const bool reached = service::CheckAgentSocket(socket_->path()).ok();
+  lock.lock();
+  const bool came = reached && probed_.wait_for(lock, patience, [this] { return probe_came_; });
+  probe_ = {};
+  return came;
+}
+
+bool Door::PortAnswers(std::chrono::milliseconds patience) {
   socklen_t length = 0;
   const sockaddr_storage to = WayTo(listener_, length);
   const int fd = socket(to.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);

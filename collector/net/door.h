@@ -1,4 +1,5 @@
-// The door of a port: accepts connections itself, within bounds, and hands each on.
+// The door of a port, or of a unix socket: accepts connections itself, within bounds, and hands
+// each on.
 //
 // Used by AgentService, whose server library of this age stops accepting for good once the process
 // ran out of descriptors, and takes any number of streams that are reset at once.
@@ -7,6 +8,8 @@
 // once) is what is beyond `connections`, or beyond `of_one_address` for addresses other than
 // loopback; so is all while descriptors are short, for which one is held in reserve. A connection
 // on which more than `streams` begin within ten seconds is cut.
+// At a unix socket the kernel tells at once whose process connects; `whose` says who is believed,
+// and the name that it gives the user stands for the address in all that is counted.
 //
 // Units: streams per ten seconds. Thread-safety: thread-safe. Ownership: a descriptor that is
 // handed on belongs to who takes it. Errors: Open says which address and why; afterwards the door
@@ -29,6 +32,7 @@
 #include <thread>
 #include <utility>
 
+#include "collector/net/local_listener.h"
 #include "collector/net/peer.h"
 
 namespace fathom::collector {
@@ -42,21 +46,29 @@ struct DoorLimits {
 class Door {
  public:
   using Take = std::function<void(int fd, int listener)>;
+  using TakeOf = std::function<void(int fd, int listener, const std::string& who)>;
   using Tell = std::function<void(const std::string& what)>;
+  using Whose = std::function<absl::StatusOr<std::string>(uid_t user)>;
 
   // `take` is called once Begin() was; `refused` for each connection that is not let in, `cut` for
   // each that is cut, with the reason.
   static absl::StatusOr<std::unique_ptr<Door>> Open(const std::string& address, DoorLimits limits,
                                                     Tell refused, Tell cut);
+  static std::unique_ptr<Door> OfSocket(std::unique_ptr<LocalListener> socket, DoorLimits limits,
+                                        Whose whose, Tell refused, Tell cut);
   ~Door();
   Door(const Door&) = delete;
   Door& operator=(const Door&) = delete;
 
   void Begin(Take take);
+  void BeginOf(TakeOf take);  // with whom `whose` said it is; empty at a port
+  void End();                 // lets nobody in any more; what is connected stays
   int port() const { return port_; }
   std::size_t connections() const;
   // A stream has begun on a connection. False: there are too many of late, and it is cut.
   bool MayStream(const Peer& peer);
+  // Cuts all connections of that address, or user.
+  void Cut(const std::string& address, const std::string& why);
   // Which connection that is, of all that were ever let in; 0: it was cut or has ended, and streams
   // of it may still come in.
   std::uint64_t Serial(const Peer& peer) const;
@@ -76,10 +88,13 @@ class Door {
   void Run();
   void Accept();
   void LetIn(int fd, const Where& where);
+  void LetInUser(int fd);
   std::string WhyNot(const std::string& address) const;  // Requires: mutex_ is held
   void Forget();
   void Erase(const Where& where);  // Requires: mutex_ is held
   bool IsProbe(const Where& where);
+  bool PortAnswers(std::chrono::milliseconds patience);  // Requires, as the next: probing_ is held
+  bool SocketAnswers(std::chrono::milliseconds patience);
 
   const int listener_;
   const int port_;
@@ -88,7 +103,10 @@ class Door {
   int reserve_ = -1;  // descriptor, for when there is no other
   int ended_ = -1;    // epoll: connections that are over
   int stop_ = -1;     // eventfd
-  Take take_;
+  TakeOf take_;
+  std::unique_ptr<LocalListener> socket_;  // null: a port
+  Whose whose_;
+  int users_let_in_ = 0;  // of the thread
 
   mutable std::mutex mutex_;  // guards everything below
   std::condition_variable probed_;

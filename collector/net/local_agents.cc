@@ -41,7 +41,7 @@ absl::StatusOr<LocalAgents> LocalAgents::Parse(const std::string& users) {
       return absl::InvalidArgumentError(
           absl::StrCat("agent_users: there is no user '", each, "' on this machine"));
     }
-    agents.users_.insert(*user);
+    agents.others_ = agents.users_.insert(*user).second || agents.others_;
   }
   return agents;
 }
@@ -55,9 +55,13 @@ absl::StatusOr<std::string> LocalAgents::Check(const Peer& peer, const std::stri
         "the kernel does not tell whose process this is; give agents certificates, or let the "
         "collector read /proc/net");
   }
-  if (all_ || users_.contains(*owner)) return absl::StrCat("user ", *owner);
+  return CheckUser(*owner);
+}
+
+absl::StatusOr<std::string> LocalAgents::CheckUser(uid_t user) const {
+  if (all_ || users_.contains(user)) return absl::StrCat("user ", user);
   return absl::PermissionDeniedError(
-      absl::StrCat("agents of user ", *owner,
+      absl::StrCat("agents of user ", user,
                    " are not believed here; the collector's owner may name the user "
                    "in agent_users"));
 }

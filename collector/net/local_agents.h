@@ -1,6 +1,8 @@
-// Whose agents are believed that reach the collector over this machine's loopback.
+// Whose agents are believed that reach the collector over this machine's loopback, or over its unix
+// socket.
 //
-// Used by agent_service for each stream, where no certificate is asked for. Model: whoever may
+// Used by agent_service for each stream, where no certificate is asked for, and by local_port for
+// each connection. Model: whoever may
 // write here can have a node accused, so a process of another user is refused. Believed are root's
 // and the collector's own user's, and those of `agent_users`. The kernel tells whose the other end
 // of a connection is (net/peer); where it does not, for /proc/net is hidden, nobody is believed but
@@ -33,12 +35,19 @@ class LocalAgents {
   absl::StatusOr<std::string> Check(const Peer& peer,
                                     const std::string& folder = "/proc/net") const;
 
+  // The same of a user whom the kernel has told already.
+  absl::StatusOr<std::string> CheckUser(uid_t user) const;
+  // Whether anybody else than root and the collector's own user is believed, and whether everybody.
+  bool others() const { return all_ || others_; }
+  bool everybody() const { return all_; }
+
   // Of one that was let in: whether the kernel tells whose it is, and it is one of ours. Not where
   // everybody is let in, nor of what comes from another machine.
   bool Tells(const Peer& peer) const;
 
  private:
   bool all_ = false;
+  bool others_ = false;
   std::set<uid_t> users_;
 };
 

@@ -250,8 +250,10 @@ Response Collector::Parts::Command(const Request& request) {
 }
 
 absl::Status Collector::Parts::Listen(const FinalizedCollectorConfig& config) {
+  const bool beside = config.socket_beside_port();
   auto agents = AgentService::Start(
-      {config->grpc, config->reflection, static_cast<std::size_t>(config->max_agents),
+      {config.has_port() ? config->grpc : "", beside ? "" : config.agent_socket(), beside,
+       config->reflection, static_cast<std::size_t>(config->max_agents),
        static_cast<std::size_t>(config->max_agent_connections),
        LocalAgents::Parse(config->agent_users).value(), config->agent_wildcards, kVersion,
        config->tls},
@@ -343,6 +345,7 @@ bool Collector::Turned() {
 }
 
 int Collector::grpc_port() const { return parts_->grpc->port(); }
+std::string Collector::agent_socket() const { return parts_->grpc->socket(); }
 int Collector::http_port() const { return parts_->http->port(); }
 
 std::string Collector::degraded() const {

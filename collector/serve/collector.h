@@ -39,7 +39,8 @@ class Collector {
   // Whether the diagnoser has come around since the last call.
   bool Turned();
 
-  int grpc_port() const;
+  int grpc_port() const;             // 0: none
+  std::string agent_socket() const;  // empty: none
   int http_port() const;
   // Why the store is not in its file, or there is no journal; empty: all is well.
   std::string degraded() const;

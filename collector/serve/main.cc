@@ -1,3 +1,4 @@
+#include <absl/strings/str_cat.h>
 #include <spdlog/spdlog.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -34,10 +35,16 @@ int Fail(const absl::Status& status) {
 
 void PrintReady(const FinalizedCollectorConfig& config, const Collector& collector) {
   HostPort grpc, http;
-  ParseHostPort(config->grpc, grpc).IgnoreError();
   ParseHostPort(config->http, http).IgnoreError();
-  std::printf("fathom-collector ready grpc=%s:%d http=%s:%d\n", grpc.host.c_str(),
-              collector.grpc_port(), http.host.c_str(), collector.http_port());
+  std::string agents;
+  if (ParseHostPort(config->grpc, grpc).ok()) {
+    agents = absl::StrCat(" grpc=", grpc.host, ":", collector.grpc_port());
+  }
+  if (const std::string socket = collector.agent_socket(); !socket.empty()) {
+    absl::StrAppend(&agents, " socket=", socket);
+  }
+  std::printf("fathom-collector ready%s http=%s:%d\n", agents.c_str(), http.host.c_str(),
+              collector.http_port());
   std::fflush(stdout);
 }
 

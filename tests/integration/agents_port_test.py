@@ -27,7 +27,8 @@ class AgentsPortTest(daemon_case.DaemonCase):
         def limit():
             resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))
 
-        return self.start("fathom-collector", *arguments, preexec_fn=limit if files else None)
+        # The agents of these tests are to come through the port.
+        return self.start("fathom-collector", "--agent-socket", "off", *arguments, preexec_fn=limit if files else None)
 
     def get(self, collector, path):
         connection = http.client.HTTPConnection(collector.where["http"], timeout=10)

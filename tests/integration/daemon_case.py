@@ -26,7 +26,8 @@ class DaemonCase(harness.ProcessCase):
                                        preexec_fn=preexec_fn, env=harness.environment(**self.settings(program), **environment))
         self.processes.append(process)
         process.log = log.read_text
-        process.where = dict(re.findall(r"(grpc|http)=(\S+)", process.stdout.readline()))
+        process.ready = process.stdout.readline()
+        process.where = dict(re.findall(r"(grpc|http)=(\S+)", process.ready))
         self.assertTrue(process.where, process.log())
         return process
 

@@ -149,7 +149,7 @@ class Telling(RunTest):
             env=environment(FAKE_API=str(self.api), FAKE_LOG=str(log)))
         agent = (self.api / "log.agent").read_text().splitlines()
         self.assertIn("--parent-death-signal", agent[0])
-        self.assertRegex(agent[0], r"--collector 127\.0\.0\.1:\d+ ")
+        self.assertRegex(agent[0], r"--collector unix:/dev/shm/fathom-run-\S+/agents.sock ")
         self.assertFalse([line for line in agent if line.startswith("LD_PRELOAD=")])
 
 

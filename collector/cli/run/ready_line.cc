@@ -13,7 +13,7 @@ absl::StatusOr<Listening> ParseReadyLine(std::string_view line, std::string_view
   Listening out;
   for (const std::string_view word : words) {
     const std::size_t equals = word.find('=');
-    if (equals == std::string_view::npos) continue;
+    if (equals == std::string_view::npos || word.substr(equals + 1).starts_with('/')) continue;
     absl::StatusOr<HostPort> address = ParseHostPort(word.substr(equals + 1));
     if (!address.ok()) return address.status();
     out.insert_or_assign(std::string(word.substr(0, equals)), *std::move(address));

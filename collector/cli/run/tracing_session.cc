@@ -59,19 +59,21 @@ absl::Status TracingSession::StartCollector(const SessionOptions& options,
                                             const SignalGate& gate, Deadline deadline) {
   const std::string http = options.http.empty() ? "127.0.0.1:0" : options.http;
   const std::string store = options.history.empty() ? ":memory:" : options.history;
+  // In the run's own folder, which nobody else may enter: no port that others could reach.
+  const std::string socket = (folder_->path() / "agents.sock").string();
   absl::StatusOr<std::unique_ptr<Companion>> collector =
       Companion::Start({"fathom-collector",
-                        {installation.collector.string(), "--grpc", "127.0.0.1:0", "--http", http,
-                         "--store", store, "--parent-death-signal"},
+                        {installation.collector.string(), "--grpc", "off", "--agent-socket", socket,
+                         "--http", http, "--store", store, "--parent-death-signal"},
                         folder_->path() / "collector.log",
                         kCollectorGrace},
                        gate, deadline);
   if (!collector.ok()) return collector.status();
   const Listening& listening = (*collector)->listening();
-  if (!listening.contains("grpc") || !listening.contains("http")) {
+  if (!listening.contains("http")) {
     return absl::UnavailableError("fathom-collector did not say where it listens");
   }
-  grpc_ = listening.at("grpc").ToString();
+  agents_ = Cat("unix:", socket);
   http_ = listening.at("http");
   collector_ = *std::move(collector);
   return absl::OkStatus();
@@ -80,7 +82,7 @@ absl::Status TracingSession::StartCollector(const SessionOptions& options,
 absl::Status TracingSession::UseTheirs(const SessionOptions& options) {
   absl::StatusOr<HostPort> grpc = ParseHostPort(options.collector);
   if (!grpc.ok()) return grpc.status();
-  grpc_ = grpc->ToString();
+  agents_ = grpc->ToString();
   absl::StatusOr<HostPort> http =
       ServerOf(options.collector_http.empty() ? HostPort{grpc->host, kDefaultHttpPort}.ToString()
                                               : options.collector_http,
@@ -102,7 +104,7 @@ absl::Status TracingSession::StartAgent(const SessionOptions& options,
                                         Deadline deadline) {
   std::vector<std::string> argv = {installation.agent.string(),
                                    "--collector",
-                                   grpc_,
+                                   agents_,
                                    "--http",
                                    "127.0.0.1:0",
                                    "--shm-dir",

@@ -71,7 +71,7 @@ class TracingSession {
   std::unique_ptr<RunFolder> folder_;
   std::unique_ptr<Companion> collector_;
   std::unique_ptr<Companion> agent_;
-  std::string grpc_;
+  std::string agents_;  // where the collector takes them in, as fathomd is told
   HostPort http_;
   std::string shm_dir_;
   std::string notice_;

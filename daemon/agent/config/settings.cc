@@ -8,6 +8,7 @@
 #include <chrono>
 
 #include "absl/strings/str_cat.h"
+#include "daemon/service/agent_socket.h"
 #include "daemon/service/log_lines.h"
 #include "daemon/service/loopback.h"
 
@@ -20,8 +21,12 @@ absl::Status Bad(const char* name, const std::string& why) {
 
 absl::Status CheckAddresses(const Settings& s) {
   HostPort address;
-  if (!ParseHostPort(s.collector, address) || address.port == 0) {
-    return Bad("collector", absl::StrCat("'", s.collector, "' is not HOST:PORT"));
+  const bool socket = s.collector.rfind("unix:/", 0) == 0;
+  if (socket && s.collector.size() > service::kLongestSocketPath + 5) {
+    return Bad("collector", absl::StrCat("'", s.collector, "' is too long for a unix socket"));
+  }
+  if (!socket && (!ParseHostPort(s.collector, address) || address.port == 0)) {
+    return Bad("collector", absl::StrCat("'", s.collector, "' is not HOST:PORT, nor unix:/PATH"));
   }
   if (s.http.empty()) return absl::OkStatus();
   if (!ParseHostPort(s.http, address)) {
@@ -38,6 +43,9 @@ absl::Status CheckAddresses(const Settings& s) {
 }
 
 absl::Status CheckTls(const Settings& s) {
+  if (!s.collector_ca.empty() && s.collector.rfind("unix:/", 0) == 0) {
+    return Bad("collector-ca", "a unix socket needs none: the kernel says who listens there");
+  }
   if (s.collector_ca.empty() && !s.collector_cert.empty()) {
     return Bad("collector-ca", "is needed with --collector-cert");
   }

@@ -15,7 +15,7 @@
 namespace fathom::agent {
 
 struct Settings {
-  std::string collector = "127.0.0.1:7071";
+  std::string collector = "127.0.0.1:7071";  // or unix:/PATH
   std::string collector_ca;    // authority of the collector's certificate; empty = no TLS
   std::string collector_cert;  // the agent's own, where the collector asks for one
   std::string collector_key;

@@ -5,6 +5,8 @@
 
 #include <utility>
 
+#include "daemon/agent/uplink/way_to_collector.h"
+
 namespace fathom::agent {
 namespace {
 
@@ -49,8 +51,6 @@ CollectorLink::CollectorLink(LinkSettings settings, v1::Hello hello, Outbox& out
 CollectorLink::~CollectorLink() { Stop(milliseconds(0)); }
 
 void CollectorLink::Start() {
-  channel_ = MakeChannel(settings_.target, settings_.tls);
-  stub_ = v1::AgentService::NewStub(channel_);
   thread_ = std::thread([this] { Run(); });
 }
 
@@ -70,11 +70,24 @@ void CollectorLink::Stop(milliseconds linger) {
 void CollectorLink::Run() {
   Backoff backoff(settings_.first_backoff, settings_.max_backoff, settings_.jitter_seed);
   while (true) {
-    const bool good = WaitForChannel() && RunStream();
+    const bool good = PrepareChannel() && WaitForChannel() && RunStream();
     if (good) backoff.Reset();
     const bool refused = refused_.exchange(false);
     if (!Sleep(refused ? settings_.refused_wait : backoff.Next())) return;
   }
+}
+
+bool CollectorLink::PrepareChannel() {
+  const auto way = WayToCollector(settings_.target, !settings_.tls.peer_ca_file.empty());
+  if (!way.ok()) {
+    SayMissing(std::string(way.status().message()));
+    return false;
+  }
+  if (*way == way_) return true;
+  way_ = *way;
+  channel_ = MakeChannel(way_, settings_.tls);
+  stub_ = v1::AgentService::NewStub(channel_);
+  return true;
 }
 
 bool CollectorLink::WaitForChannel() {
@@ -135,7 +148,7 @@ void CollectorLink::TakeMessage(const v1::CollectorMessage& message) {
       outbox_.EndStream();
       return;
     }
-    spdlog::info("connected to collector {} at {}", message.hello().version(), settings_.target);
+    spdlog::info("connected to collector {} at {}", message.hello().version(), way_);
     said_missing_ = false;
     greeted_ = true;
     connected_ = true;

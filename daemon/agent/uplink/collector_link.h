@@ -7,7 +7,8 @@
 // next try comes after a back-off with jitter. That there is no collector is said once, and once
 // more when it is back; training never notices. A collector that refuses the agent is left alone
 // for `refused_wait`. With TLS the collector must show a certificate of its authority that names
-// the host of `target`; files that change are taken within ten seconds.
+// the host of `target`; files that change are taken within ten seconds. Before each try the way is
+// chosen anew (way_to_collector): a collector of this machine is reached by its unix socket.
 //
 // Units: ns. Thread-safety: thread-safe.
 // Ownership: owns its threads and channel; `outbox` must outlive it. Stop (or the destructor) joins
@@ -76,6 +77,7 @@ class CollectorLink {
   using Stream = grpc::ClientReaderWriter<v1::AgentMessage, v1::CollectorMessage>;
 
   void Run();
+  bool PrepareChannel();
   bool WaitForChannel();
   bool RunStream();  // true if the collector said hello
   void ReadLoop(Stream& stream);
@@ -88,6 +90,7 @@ class CollectorLink {
   const LinkSettings settings_;
   const v1::Hello hello_;
   Outbox& outbox_;
+  std::string way_;  // of channel_
   std::shared_ptr<grpc::Channel> channel_;
   std::unique_ptr<v1::AgentService::Stub> stub_;
   std::thread thread_;

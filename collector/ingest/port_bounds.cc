@@ -1,0 +1,35 @@
+#include "collector/ingest/port_bounds.h"
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "collector/admission/limits.h"
+
+namespace fathom::collector {
+namespace {
+
+constexpr int kKeepaliveMs = 5'000;  // a node that vanished is noticed within ten seconds
+constexpr int kKeepaliveTimeoutMs = 4'000;
+constexpr int kHandshakeMs = 10'000;
+constexpr int kStreamsAtOnce = 4;  // of a connection; an agent has one
+constexpr std::size_t kBufferBytes = 512u << 20;
+
+}  // namespace
+
+void SetBounds(grpc::ServerBuilder& builder, std::function<void(const std::string& peer)> count) {
+  std::vector<std::unique_ptr<grpc::experimental::ServerInterceptorFactoryInterface>> counts;
+  counts.push_back(std::make_unique<StreamCount>(std::move(count)));
+  builder.experimental().SetInterceptorCreators(std::move(counts));
+  builder.SetMaxReceiveMessageSize(static_cast<int>(kMaxMessageBytes));
+  builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, kStreamsAtOnce);
+  builder.AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, kHandshakeMs);
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, kKeepaliveMs);
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kKeepaliveTimeoutMs);
+  builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, 5'000);
+  grpc::ResourceQuota quota("agents");
+  quota.Resize(kBufferBytes);
+  builder.SetResourceQuota(quota);
+}
+
+}  // namespace fathom::collector
