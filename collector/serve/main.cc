@@ -36,15 +36,15 @@ int Fail(const absl::Status& status) {
 void PrintReady(const FinalizedCollectorConfig& config, const Collector& collector) {
   HostPort grpc, http;
   ParseHostPort(config->http, http).IgnoreError();
-  std::string agents;
+  std::string line = "fathom-collector ready";
   if (ParseHostPort(config->grpc, grpc).ok()) {
-    agents = absl::StrCat(" grpc=", grpc.host, ":", collector.grpc_port());
+    absl::StrAppend(&line, " grpc=", grpc.host, ":", collector.grpc_port());
   }
+  absl::StrAppend(&line, " http=", http.host, ":", collector.http_port());
   if (const std::string socket = collector.agent_socket(); !socket.empty()) {
-    absl::StrAppend(&agents, " socket=", socket);
+    absl::StrAppend(&line, " socket=", socket);
   }
-  std::printf("fathom-collector ready%s http=%s:%d\n", agents.c_str(), http.host.c_str(),
-              collector.http_port());
+  std::puts(line.c_str());
   std::fflush(stdout);
 }
 

@@ -7,7 +7,7 @@ namespace {
 
 TEST(ReadyLineTest, ReadsTheAddresses) {
   const auto both = ParseReadyLine(
-      "fathom-collector ready grpc=127.0.0.1:41233 socket=/run/a http=[::1]:41234 "
+      "fathom-collector ready grpc=127.0.0.1:41233 http=[::1]:41234 socket=/run/a "
       "later=1.2.3.4:5 word\r",
       "fathom-collector");
   ASSERT_TRUE(both.ok()) << both.status();
