@@ -9,7 +9,7 @@ import shutil
 import subprocess
 import sys
 
-MOST = {"fathom-collector": 2.0, "fathom-cordon": 2.0, "fathomd": 4.0}
+MOST = {"fathom-collector": 2.0, "fathom-cordon": 2.0, "fathomd": 3.0}
 
 
 def check(units):
