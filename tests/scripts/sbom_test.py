@@ -13,7 +13,7 @@ import tempfile
 import unittest
 
 SOURCE = pathlib.Path(sys.argv[1])
-LISTS = ("requirements.txt", "cuda_headers.txt", "nccl_libraries.txt", "perfetto_schema.txt")
+LISTS = ("requirements.txt", "cuda_headers.txt", "nvcc.txt", "nccl_libraries.txt", "perfetto_schema.txt")
 
 
 def sbom(*arguments, check=True):
