@@ -20,9 +20,11 @@ struct Figure {
   std::string name = {};
   std::string where = {};
   double value = 0;
-  double spread = 0;      // scaled median absolute deviation of the slices; 0: a single reading
-  std::string unit = {};  // "flop/s", "B/s", "s", "ratio", "1/s"; told and not judged: "B", "1"
+  double spread = 0;  // scaled median absolute deviation of the slices; 0: a single reading
+  std::string unit =
+      {};  // "flop/s", "B/s", "s", "ratio", "1/s"; told and not judged: "B", "1", "Hz"
   bool less_is_better = false;
+  unsigned slices = 0;  // that it is the median of; 0: not told
 };
 
 enum class Outcome {

@@ -31,7 +31,8 @@ Figure MedianFigure(std::string name, std::string where, const std::vector<doubl
           .where = std::move(where),
           .value = MedianOf(values),
           .spread = SpreadOf(values),
-          .unit = std::move(unit)};
+          .unit = std::move(unit),
+          .slices = static_cast<unsigned>(values.size())};
 }
 
 }  // namespace fathom::kernels

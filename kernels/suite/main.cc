@@ -19,6 +19,7 @@
 #include "kernels/measure/machine.h"
 #include "kernels/network/pair.h"
 #include "kernels/suite/child_run.h"
+#include "kernels/suite/gpu_program.h"
 #include "kernels/suite/result_line.h"
 #include "kernels/suite/suite.h"
 
@@ -33,6 +34,9 @@ constexpr char kHelp[] =
     "  --seconds S          the time of all probes together [by the set]\n"
     "  --memory-mib N       the memory that a probe may take [512]\n"
     "  --folder DIR         the disk that is probed [/tmp]\n"
+    "  --gpu                GPUs too, though no driver is seen [where there is one]\n"
+    "  --no-gpu             no GPUs\n"
+    "  --gpu-program FILE   what measures them [fathom-probe-cuda beside this one]\n"
     "  --serve-pair         wait for one peer that measures the network\n"
     "  --pair HOST:PORT     measure the network to it\n"
     "  --token T            what a pair agrees on\n"
@@ -51,9 +55,11 @@ struct Request {
   bool serve = false;
   bool with_parent = false;
   bool exit_zero = false;
+  bool gpu = HasGpuDriver();
   double seconds = 0;  // 0: by the set
   double memory_mib = 512;
   std::string probes, folder = "/tmp", pair, token, listen;
+  std::string gpu_program = GpuProgram(), gpu_probes;
 };
 
 enum Option {
@@ -68,6 +74,9 @@ enum Option {
   kListen,
   kParent,
   kExitZero,
+  kGpu,
+  kNoGpu,
+  kGpuProgram,
   kList,
   kHelpWanted
 };
@@ -109,6 +118,13 @@ bool Take(int option, Request& request) {
       return request.with_parent = true;
     case kList:
       return request.list = true;
+    case kGpu:
+      return request.gpu = true;
+    case kNoGpu:
+      return !(request.gpu = false);
+    case kGpuProgram:
+      request.gpu_program = optarg;
+      return true;
     default:
       return false;
   }
@@ -126,6 +142,9 @@ bool Parse(int argc, char** argv, Request& request) {
                                     {"listen", required_argument, nullptr, kListen},
                                     {"exit-zero", no_argument, nullptr, kExitZero},
                                     {"with-parent", no_argument, nullptr, kParent},
+                                    {"gpu", no_argument, nullptr, kGpu},
+                                    {"no-gpu", no_argument, nullptr, kNoGpu},
+                                    {"gpu-program", required_argument, nullptr, kGpuProgram},
                                     {"list", no_argument, nullptr, kList},
                                     {nullptr, 0, nullptr, 0}};
   for (int option; (option = getopt_long(argc, argv, "", kOptions, nullptr)) != -1;) {
@@ -134,19 +153,25 @@ bool Parse(int argc, char** argv, Request& request) {
   return optind == argc;
 }
 
-bool Chosen(const Request& request, std::vector<const ProbeKind*>& chosen) {
+// Those of GPUs are known to the program that measures them.
+bool Chosen(Request& request, std::vector<const ProbeKind*>& chosen) {
   if (request.probes.empty()) {
     for (const ProbeKind& kind : NodeProbes()) chosen.push_back(&kind);
     return true;
   }
   std::istringstream names(request.probes);
   for (std::string name; std::getline(names, name, ',');) {
+    if (name.compare(0, 4, "gpu_") == 0) {
+      request.gpu_probes += (request.gpu_probes.empty() ? "" : ",") + name;
+      continue;
+    }
     chosen.push_back(FindProbe(name));
     if (chosen.back() != nullptr) continue;
     std::fprintf(stderr, "fathom-probe: there is no probe '%s'; see --list\n", name.c_str());
     return false;
   }
-  return !chosen.empty();
+  request.gpu = !request.gpu_probes.empty();
+  return !chosen.empty() || request.gpu;
 }
 
 // Never more than a quarter of what is free: a probe must not push anybody out of memory.
@@ -172,11 +197,18 @@ int Worse(int code, Outcome outcome) {
   return outcome == Outcome::kFaulty || outcome == Outcome::kKilled ? 2 : code;
 }
 
+int RunGpus(const Request& request, double factor) {
+  GpuRequest gpu{.full = request.full, .probes = request.gpu_probes};
+  if (request.seconds > 0) gpu.seconds = factor * (gpu.full ? kGpuFullSeconds : kGpuFastSeconds);
+  return RunGpuProgram(request.gpu_program, gpu, stopped);
+}
+
 int RunProbes(const Request& request, const std::vector<const ProbeKind*>& chosen) {
   const Machine machine = ThisMachine();
   Print(LineOf(machine));
   double planned = 0;
   for (const ProbeKind* kind : chosen) planned += request.full ? kind->full_s : kind->fast_s;
+  if (request.gpu) planned += request.full ? kGpuFullSeconds : kGpuFastSeconds;
   const double factor = request.seconds > 0 ? request.seconds / planned : 1;
   int code = 0;
   for (const ProbeKind* kind : chosen) {
@@ -190,7 +222,8 @@ int RunProbes(const Request& request, const std::vector<const ProbeKind*>& chose
     Print(end.line);
     code = Worse(code, end.outcome);
   }
-  return code;
+  const int gpus = request.gpu && !stopped ? RunGpus(request, factor) : 0;
+  return gpus == 1 || gpus == 2 ? gpus : code;
 }
 
 int RunPair(const Request& request) {
@@ -218,6 +251,7 @@ int ListProbes() {
     std::printf("%-18s %4.1f s, full %3.0f s  %s\n", kind.name.c_str(), kind.fast_s, kind.full_s,
                 kind.measures.c_str());
   }
+  std::printf("gpu_…                        fathom-probe-cuda --list names those of GPUs\n");
   return 0;
 }
 

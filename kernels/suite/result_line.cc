@@ -8,15 +8,6 @@
 namespace fathom::kernels {
 namespace {
 
-std::string Quoted(const std::string& text) {
-  std::string out = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') out += '\\';
-    out += c >= ' ' && c <= '~' ? c : '?';
-  }
-  return out + '"';
-}
-
 std::string Number(double value) {
   char text[40];
   std::snprintf(text, sizeof text, "%.9g", std::isfinite(value) ? value : 0.0);
@@ -28,12 +19,22 @@ std::string JsonOf(const Figure& figure) {
   if (!figure.where.empty()) out += ",\"where\":" + Quoted(figure.where);
   out += ",\"value\":" + Number(figure.value);
   if (figure.spread > 0) out += ",\"spread\":" + Number(figure.spread);
+  if (figure.slices > 1) out += ",\"slices\":" + std::to_string(figure.slices);
   out += ",\"unit\":" + Quoted(figure.unit);
   if (figure.less_is_better) out += ",\"less_is_better\":true";
   return out + "}";
 }
 
 }  // namespace
+
+std::string Quoted(const std::string& text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') out += '\\';
+    out += c >= ' ' && c <= '~' ? c : '?';
+  }
+  return out + '"';
+}
 
 const char* OutcomeName(Outcome outcome) {
   switch (outcome) {

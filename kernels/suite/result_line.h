@@ -19,6 +19,9 @@ namespace fathom::kernels {
 // "done", "faulty", …
 const char* OutcomeName(Outcome outcome);
 
+// A string of JSON.
+std::string Quoted(const std::string& text);
+
 std::string LineOf(const ProbeResult& result);
 std::string LineOf(const Machine& machine);
 std::string ListeningLine(std::uint16_t port);
