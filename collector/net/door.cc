@@ -130,9 +130,8 @@ Door::~Door() {
 }
 
 void Door::Begin(Take take) {
-  BeginOf([take = std::move(take)](int fd, int listener, const std::string&) {
-    take(fd, listener);
-  });
+  BeginOf(
+      [take = std::move(take)](int fd, int listener, const std::string&) { take(fd, listener); });
 }
 
 void Door::BeginOf(TakeOf take) {
