@@ -69,7 +69,6 @@ void AddDeviceWaits(const RankTimeline& line, const RankRows& rows, std::vector<
 }
 
 // Told in the time of a device, as a live rank's ops on a GPU are: of no host thread.
-bool InDeviceTime(const CommOp& op) { return op.thread == 0 && op.exec_start.known(); }
 
 // Where the caller is known to have been blocked: traced waits, and calls that return done. In the
 // time of a device a call's return says nothing: the host may have slept in it long after the op.
@@ -77,7 +76,7 @@ Stretches TracedWaits(const RankTimeline& line, const RankRows& rows, double flo
   std::vector<Stretch> waits;
   AddDeviceWaits(line, rows, waits);
   const bool on_host = std::none_of(line.ops.begin(), line.ops.end(),
-                                    [](const CommOp* op) { return InDeviceTime(*op); });
+                                    [](const CommOp* op) { return op->in_device_time(); });
   for (std::size_t k = 0; k < line.ops.size(); ++k) {
     const CommOp& op = *line.ops[k];
     if (op.device_known()) continue;

@@ -73,14 +73,19 @@ std::string Gain(const Account& account, const Accused& accused) {
                          Duration(without), whole / std::max(without, 1e-9));
 }
 
+std::string PeersInWords(const Outlier& outlier) {
+  if (outlier.peers == 1) return "the other rank";
+  return absl::StrFormat("%d %s", outlier.peers,
+                         outlier.host_time ? "others" : "peers that do the same work");
+}
+
 std::string SentenceOnRank(const JobView& view, const Account& account, const Accused& accused) {
   const Outlier& outlier = accused.outlier;
   const bool all = accused.share.entity.type == EntityType::kHost;
   return absl::StrFormat(
-      "%s %s the job back, %s: %s more %s than %d %s (%s against %s); %s.", Subject(view, accused),
+      "%s %s the job back, %s: %s more %s than %s (%s against %s); %s.", Subject(view, accused),
       all ? "hold" : "holds", When(view, accused.share, outlier), Duration(outlier.excess),
-      CauseInWords(accused.share.cause), outlier.peers,
-      outlier.host_time ? "others" : "peers that do the same work",
+      CauseInWords(accused.share.cause), PeersInWords(outlier),
       Duration(outlier.usual + outlier.excess), Duration(outlier.usual), Gain(account, accused));
 }
 
@@ -145,6 +150,10 @@ Grade GradeOf(const Accused& accused, const AccountLimits& limits) {
   const Outlier& outlier = accused.outlier;
   if (accused.share.cause == Cause::kUnknown) return Grade::kHypothesis;
   const bool apart = outlier.excess >= limits.sure_contrast * outlier.next;
+  // Of two, one may have such a duty by design, unless it is garbage or the wait for a batch.
+  const bool marked =
+      accused.share.cause == Cause::kGc || accused.share.cause == Cause::kDataLoader;
+  if (outlier.peers == 1 && outlier.host_time && !marked) return Grade::kSupported;
   return apart && outlier.shows >= 2 ? Grade::kEstablished : Grade::kSupported;
 }
 
@@ -152,10 +161,13 @@ void AddEvidence(const JobView& view, const Accused& accused, Verdict& verdict) 
   const Outlier& outlier = accused.outlier;
   const bool channels = OfChannels(accused);
   verdict.evidence.push_back(
-      {absl::StrFormat("%s in an iteration, against the median of %d that do the same in the same "
-                       "iterations; it shows in %d of %d.",
-                       channels ? "Its transfers" : "Its own time", outlier.peers, outlier.shows,
-                       outlier.iterations),
+      {absl::StrFormat("%s in an iteration, against %s in the same iterations; it shows in %d of "
+                       "%d.",
+                       channels ? "Its transfers" : "Its own time",
+                       !channels && outlier.peers == 1
+                           ? "that of the other rank"
+                           : absl::StrFormat("the median of %d that do the same", outlier.peers),
+                       outlier.shows, outlier.iterations),
        outlier.usual + outlier.excess, "s", outlier.usual, kSource});
   verdict.evidence.push_back(
       {"What an iteration would gain if it took what its peers take, by a "

@@ -44,7 +44,10 @@ std::vector<Wait> WaitsOf(const RankTimeline& line, const RankRows& rows) {
   for (std::size_t k = 0; k < line.ops.size(); ++k) {
     const CommOp& op = *line.ops[k];
     if (op.device_known()) continue;
-    if (op.wait_start.known() && op.wait_end.known()) {
+    if (op.in_device_time()) {
+      // What else its device does meanwhile is not known: it is taken to stand still.
+      if (op.done()) waits.push_back({op.exec_start, op.end, k});
+    } else if (op.wait_start.known() && op.wait_end.known()) {
       waits.push_back({op.wait_start, op.wait_end, k});
     } else if (!op.wait_start.known() && op.api_return.known() && op.done() && op.thread != 0 &&
                op.end <= op.api_return) {

@@ -53,6 +53,8 @@ struct CommOp {
 
   bool done() const { return end.known(); }
   MonoNs arrival() const { return on_device && exec_start.known() ? exec_start : enter; }
+  // Its times are those of a device that told when it carried the op out; no host thread's.
+  bool in_device_time() const { return thread == 0 && exec_start.known(); }
   bool device_known() const { return device_at_arrival.count >= 0 && exec_start.known(); }
   // Where the op stands in the program order of its rank: of the device where its work is known,
   // else of the host.

@@ -59,35 +59,69 @@ Window NewestOf(const JobView& view, std::size_t most) {
   return all.subspan(all.size() - std::min(all.size(), most));
 }
 
-std::map<Iteration, double> BytesOf(const RankRows& rows) {
-  std::map<Iteration, double> bytes;
-  for (const CommOp& op : rows.ops) bytes[op.iteration] += static_cast<double>(op.bytes);
-  return bytes;
+// What the rows of one iteration add up to.
+struct RowSums {
+  double bytes = 0;
+  Nanos device_wait;                                 // of the host, for its device
+  std::vector<std::pair<MonoNs, MonoNs>> on_device;  // what a device carried out, no more known
+};
+
+std::map<Iteration, RowSums> SumsOf(const RankRows& rows) {
+  std::map<Iteration, RowSums> sums;
+  for (const CommOp& op : rows.ops) {
+    RowSums& sum = sums[op.iteration];
+    sum.bytes += static_cast<double>(op.bytes);
+    sum.device_wait = sum.device_wait + op.device_wait;
+    if (op.in_device_time() && !op.device_known() && op.done()) {
+      sum.on_device.emplace_back(op.exec_start, op.end);
+    }
+  }
+  return sums;
 }
 
-OwnPieces PiecesOf(const RankIteration& rank, double bytes) {
+// The part of the iteration in which its device was in a communication.
+Nanos Covered(const RankIteration& rank, std::vector<std::pair<MonoNs, MonoNs>> spans) {
+  std::sort(spans.begin(), spans.end());
+  Nanos sum;
+  MonoNs covered = rank.begin;
+  const MonoNs end = rank.begin + rank.duration;
+  for (const auto& [begin, until] : spans) {
+    const MonoNs from = std::max(begin, covered), to = std::min(until, end);
+    if (to > from) sum = sum + (to - from);
+    covered = std::max(covered, std::min(until, end));
+  }
+  return sum;
+}
+
+OwnPieces PiecesOf(const RankIteration& rank, const RowSums& sums) {
+  const bool unseen = !sums.on_device.empty() && rank.device.count == 0;
+  const Nanos blocked = unseen ? Covered(rank, sums.on_device) : rank.blocked;
   OwnPieces pieces;
-  pieces.own = std::max(0.0, (rank.duration - rank.blocked - rank.runqueue).Seconds());
-  pieces.wall = std::max(0.0, (rank.duration - rank.blocked).Seconds());
+  pieces.own = std::max(0.0, (rank.duration - blocked - rank.runqueue).Seconds());
+  pieces.wall = std::max(0.0, (rank.duration - blocked).Seconds());
   pieces.compute = (rank.device.count > 0 ? rank.device : rank.cpu).Seconds();
+  if (unseen) {
+    pieces.compute = std::max(0.0, pieces.own - (rank.duration - sums.device_wait).Seconds());
+  }
   pieces.gc = rank.gc.Seconds();
   pieces.dataloader = rank.dataloader.Seconds();
   pieces.stage_work = StageWorkOf(rank).Seconds();
-  pieces.work = rank.blocks > 0 ? static_cast<double>(rank.blocks) : bytes;
+  pieces.work = rank.blocks > 0 ? static_cast<double>(rank.blocks) : sums.bytes;
   pieces.known = rank.duration.count > 0;
   return pieces;
 }
 
 void AddRank(const JobView& view, const Window& window, RankId rank, Peers& peers) {
   const auto rows = view.rows.find(rank);
-  const std::map<Iteration, double> bytes =
-      rows == view.rows.end() ? std::map<Iteration, double>() : BytesOf(rows->second);
+  const std::map<Iteration, RowSums> sums =
+      rows == view.rows.end() ? std::map<Iteration, RowSums>() : SumsOf(rows->second);
   std::vector<OwnPieces>& pieces = peers.pieces.emplace_back();
   for (const IterationSummary& it : window) {
     const RankIteration* mine = RankIn(it, rank);
-    const auto sent = bytes.find(it.index);
-    pieces.push_back(mine == nullptr ? OwnPieces()
-                                     : PiecesOf(*mine, sent == bytes.end() ? 0 : sent->second));
+    const auto sum = sums.find(it.index);
+    pieces.push_back(mine == nullptr
+                         ? OwnPieces()
+                         : PiecesOf(*mine, sum == sums.end() ? RowSums() : sum->second));
     if (mine != nullptr && mine->device.count > 0) peers.on_device = true;
   }
   peers.ranks.push_back(rank);

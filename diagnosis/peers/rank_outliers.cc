@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "diagnosis/peers/pair_outlier.h"
 #include "diagnosis/stats/robust.h"
 
 namespace fathom::diagnosis {
@@ -51,7 +52,8 @@ Outliers OutliersOfRanks(const Peers& peers, double iteration_s, const AccountLi
   const bool alone = std::any_of(sizes.begin(), sizes.end(), [](std::size_t n) { return n < 3; });
   if (!alone || !ComputeKnown(peers)) return out;
   const OutlierTable host = HostTimes(peers, iteration_s);
-  const Outliers of_hosts = FindOutliers(host, of_clock);
+  const Outliers of_hosts =
+      peers.ranks.size() == 2 ? OutlierOfPair(host, of_clock) : FindOutliers(host, of_clock);
   for (const Outlier& outlier : of_hosts.found) {
     const std::size_t e = outlier.entity;
     if (sizes[peers.role[e]] > 2) continue;

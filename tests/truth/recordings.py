@@ -113,7 +113,8 @@ def said_in_words(report):
 def recordings(data):
     """(name, path, faulty ranks, causes, ranks of the stage with more work) of each that is there."""
     found = [(folder.name, folder, *truth_of(folder), frozenset())
-             for folder in sorted((data / "torch_gloo").glob("*")) if (folder / "truth.json").exists()]
+             for kind in ("torch_gloo", "torch_nccl") for folder in sorted((data / kind).glob("*"))
+             if (folder / "truth.json").exists()]
     hung = data / "flight_recorder" / "lock_gil"
     if hung.is_dir():
         found.append((hung.name, hung, *truth_of_injection(hung / "fault_injection.log"), frozenset()))

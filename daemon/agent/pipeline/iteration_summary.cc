@@ -73,10 +73,11 @@ IterationSummary Summarise(const OpLog& log, const ThreadClock& clock, const Ite
     ++out.ops;
     tids.insert(row.thread_id);
     if (row.group_slot != abi::kNoGroupSlot) AddOp(row, out.groups[row.group_slot]);
-    if (row.wait_start_ns != 0 && row.wait_end_ns != 0) {
+    // A host that waits for an op on a device asks its streams to wait and goes on at once.
+    if (row.on_device() && row.exec_start_ns != 0) {
+      if (row.done()) waits.emplace_back(row.exec_start_ns, row.end_ns);  // its stream did no more
+    } else if (row.wait_start_ns != 0 && row.wait_end_ns != 0) {
       waits.emplace_back(row.wait_start_ns, row.wait_end_ns);
-    } else if (row.on_device() && row.exec_start_ns != 0 && row.done()) {
-      waits.emplace_back(row.exec_start_ns, row.end_ns);  // its stream did nothing else
     }
   }
   out.blocked_ns = Union(std::move(waits), span);
