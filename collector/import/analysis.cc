@@ -13,6 +13,7 @@
 #include "collector/import/episode.h"
 #include "collector/import/passed_stretch.h"
 #include "collector/import/recognise.h"
+#include "collector/import/recorded_functions.h"
 #include "collector/import/short_recording.h"
 #include "diagnosis/engine/diagnose.h"
 #include "diagnosis/schedule/repairs.h"
@@ -24,6 +25,8 @@
 
 namespace fathom::collector {
 namespace {
+
+constexpr std::size_t kMostPatternRows = 100'000;
 
 std::string IdOf(const std::string& job, const diagnosis::Verdict& verdict) {
   std::string about = job + '/' + std::string(ToString(verdict.cause)) + '/' +
@@ -224,6 +227,7 @@ absl::StatusOr<Analysis> Analyze(const std::vector<std::string>& paths, std::str
   Analysis analysis;
   analysis.tables = diagnosis::TablesOf(recording->view, recording->tables);
   analysis.tables.totals = diagnosis.ranks;
+  analysis.tables.functions = diagnosis::PatternTable(recording->patterns, kMostPatternRows);
   std::optional<diagnosis::Comparison> comparison;
   if (!against.empty()) {
     auto compared = CompareWith(against, format, judged, fitted, analysis.tables, *recording);
@@ -234,6 +238,7 @@ absl::StatusOr<Analysis> Analyze(const std::vector<std::string>& paths, std::str
   analysis.config = fitted;
   analysis.verdicts = EpisodesOf(*recording, diagnosis);
   CloseAt(until, absl::MakeSpan(analysis.verdicts).first(passed));
+  if (!recording->replayed) TellRecordedFunctions(*recording, analysis.verdicts);
   Report(*recording, diagnosis, comparison, analysis);
   analysis.notes = std::move(recording->notes);
   analysis.files = std::move(recording->files);

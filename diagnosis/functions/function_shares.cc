@@ -7,8 +7,11 @@ namespace fathom::diagnosis {
 
 bool WaitsInCollective(const RankStacks& stacks, const CapturedStack& stack) {
   return std::any_of(stack.frames.begin(), stack.frames.end(), [&](std::uint32_t at) {
-    const std::string_view file = stacks.frames[at].file;
-    return file.ends_with("torch/distributed/distributed_c10d.py") ||
+    const std::string_view file = stacks.frames[at].file, name = stacks.frames[at].function;
+    // As a profiler names the ops themselves.
+    const bool op = file.empty() && (name.starts_with("c10d::") || name.starts_with("gloo:") ||
+                                     name.starts_with("nccl:") || name == "record_param_comms");
+    return op || file.ends_with("torch/distributed/distributed_c10d.py") ||
            file.ends_with("torch/distributed/c10d_logger.py") ||
            file.ends_with("torch/distributed/_functional_collectives.py");
   });

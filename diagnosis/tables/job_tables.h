@@ -17,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "diagnosis/functions/pattern_table.h"
 #include "diagnosis/model/config.h"
 #include "diagnosis/model/job_view.h"
 #include "diagnosis/tables/rank_tables.h"
@@ -65,6 +66,7 @@ struct JobTables {
   std::vector<IterationRow> iterations;
   std::vector<CollectiveRow> collectives;  // by iteration, group and sequence; FillGraphTables()
   std::vector<PathRow> path;               // FillGraphTables()
+  std::vector<PatternRow> functions;       // where patterns were asked for
   std::vector<RankTables> ranks;
   std::vector<RankTotals> totals;  // as in the report
 };

@@ -133,6 +133,7 @@ collector::ImportLimits LimitsOf(const AnalyzeOptions& options) {
     limits.file_bytes = limits.dump_bytes = limits.archive_bytes = bytes;
   }
   if (!options.perfetto.empty()) limits.timeline_events = options.perfetto_slices;
+  limits.patterns = !options.tables.empty();
   return limits;
 }
 

@@ -182,6 +182,18 @@ std::string Collectives(const JobTables& tables) {
   return csv.Take();
 }
 
+std::string Functions(const JobTables& tables) {
+  Csv csv("rank,class,function,file,line,beta,mu,sigma,distance,differs,odd");
+  for (const auto& row : tables.functions) {
+    const auto& pattern = row.of.pattern;
+    csv.Count(row.rank.value).Text(diagnosis::ClassName(pattern.of)).Text(row.of.function);
+    csv.Text(row.of.file).Count(row.of.line).Ratio(static_cast<double>(pattern.beta));
+    csv.Ratio(static_cast<double>(pattern.mu)).Ratio(static_cast<double>(pattern.sigma));
+    csv.Ratio(row.distance).Count(row.differs).Count(row.odd ? 1 : 0).End();
+  }
+  return csv.Take();
+}
+
 absl::Status WriteFile(const std::filesystem::path& path, const std::string& text) {
   std::ofstream out(path, std::ios::binary | std::ios::trunc);
   out << text;
@@ -200,7 +212,8 @@ std::vector<std::pair<std::string, std::string>> TableTexts(const JobTables& tab
           {"copies.csv", Copies(tables)},
           {"critical_path.csv", CriticalPath(tables)},
           {"iterations.csv", Iterations(tables)},
-          {"collectives.csv", Collectives(tables)}};
+          {"collectives.csv", Collectives(tables)},
+          {"functions.csv", Functions(tables)}};
 }
 
 absl::Status WriteTables(const JobTables& tables, const std::string& folder) {

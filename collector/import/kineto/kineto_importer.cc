@@ -31,7 +31,7 @@ absl::StatusOr<std::vector<RankTrace>> ReadOne(const std::string& path, const Im
                                                std::size_t events) {
   auto file = InputFile::Open(path, limits);
   if (!file.ok()) return file.status();
-  RankTraceBuilder builder(events > 0);
+  RankTraceBuilder builder(events > 0, limits.patterns);
   auto summary =
       ReadTrace([&](char* to, std::size_t size) { return file->Read(to, size); }, builder);
   if (!summary.ok()) return summary.status();
@@ -99,6 +99,17 @@ void KeepTimelines(std::vector<RankTrace>& traces, Recording& recording) {
   }
 }
 
+// Of several windows of a rank each holds the stacks of the whole file.
+void KeepStacks(std::vector<RankTrace>& traces, Recording& recording) {
+  for (RankTrace& trace : traces) {
+    if (!trace.patterns.empty()) {
+      recording.patterns.try_emplace(RankId(trace.rank), std::move(trace.patterns));
+    }
+    if (trace.stacks.samples == 0) continue;
+    recording.capture.ranks.try_emplace(RankId(trace.rank), std::move(trace.stacks));
+  }
+}
+
 // A rank that had a trace is no longer missing, whatever another importer thought.
 void NoteMissing(const std::vector<RankTrace>& traces, Recording& recording) {
   std::set<RankId> have;
@@ -162,6 +173,7 @@ absl::Status KinetoImporter::Read(const std::vector<std::string>& paths, const I
   if (std::string how = MarkSteps(traces); !how.empty()) recording.notes.push_back(std::move(how));
   AddTraces(traces, recording);
   KeepTimelines(traces, recording);
+  KeepStacks(traces, recording);
   TellWindows(traces, recording);
   NoteMissing(traces, recording);
   TellSize(traces, recording);

@@ -43,6 +43,7 @@ struct ImportLimits {
   std::uint32_t files = 1 << 20;
   // Kernels, copies and ops to keep one by one for a drawing, of all ranks; 0: only their sums.
   std::uint64_t timeline_events = 0;
+  bool patterns = false;  // of functions: for who writes tables
   // Grows by what is read of files as they lie on disk, for a progress bar; may be null.
   std::atomic<std::uint64_t>* bytes_read = nullptr;
   const std::atomic<bool>* stop = nullptr;  // set: reading ends with Cancelled; may be null

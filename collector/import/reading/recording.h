@@ -22,8 +22,10 @@
 #include <vector>
 
 #include "collector/verdict/episode.h"
+#include "diagnosis/functions/pattern_table.h"
 #include "diagnosis/graph/alignment.h"
 #include "diagnosis/model/job_view.h"
+#include "diagnosis/model/stack_capture.h"
 #include "diagnosis/tables/device_timeline.h"
 #include "diagnosis/tables/rank_tables.h"
 #include "proto/types/ids.h"
@@ -50,6 +52,8 @@ struct Recording {
   std::string source;  // formats read, joined by '+': "kineto+flight-recorder"
   diagnosis::JobView view;
   std::vector<diagnosis::RankTables> tables;  // by rank, of those whose work was traced
+  diagnosis::StackCapture capture;            // of ranks whose traces tell what their threads did
+  diagnosis::RankPatterns patterns;           // of functions, only where ImportLimits asks
   diagnosis::DeviceTimelines timelines;       // only where ImportLimits asks for them
   std::vector<RankId> ranks_missing;          // of the job, but in none of the files
   std::vector<std::string> notes;

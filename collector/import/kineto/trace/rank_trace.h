@@ -22,7 +22,9 @@
 #include "collector/import/kineto/trace/trace_event.h"
 #include "collector/import/kineto/trace/trace_reader.h"
 #include "collector/import/kineto/trace/work_log.h"
+#include "diagnosis/functions/pattern_table.h"
 #include "diagnosis/model/comm_op.h"
+#include "diagnosis/model/stack_capture.h"
 #include "diagnosis/tables/device_timeline.h"
 #include "diagnosis/tables/rank_tables.h"
 #include "proto/types/collective_kind.h"
@@ -100,6 +102,8 @@ struct RankTrace {
   std::vector<CommEvent> comms;  // by begin
   std::vector<MarkEvent> marks;
   std::vector<PythonCall> python;
+  diagnosis::RankStacks stacks;                   // of its training thread, in its steps
+  std::vector<diagnosis::NamedPattern> patterns;  // in its steps; where they are asked for
   std::map<std::int64_t, ThreadOps> ops_by_thread;
   IntervalSet device_busy;                   // kernels that compute, and copies
   std::vector<KernelGrid> grids;             // by begin; of kernels that tell one

@@ -9,6 +9,7 @@
 
 #include "collector/import/kineto/trace/comm_joiner.h"
 #include "collector/import/kineto/trace/names.h"
+#include "collector/import/kineto/trace/trace_patterns.h"
 #include "proto/types/bounds.h"
 
 namespace fathom::collector::kineto {
@@ -136,6 +137,7 @@ void RankTraceBuilder::OnHost(Category category, const TraceEvent& event, const 
     ops_ = &trace_.ops_by_thread[event.thread];
   }
   log_.AddHostOp(event);
+  calls_.AddOp(event);
   ops_->busy.Add(event.begin, event.end());
   ops_->begins.push_back(event.begin);
 }
@@ -167,6 +169,7 @@ void RankTraceBuilder::OnDevice(Category category, const TraceEvent& event, cons
 }
 
 void RankTraceBuilder::OnPython(const TraceEvent& event) {
+  calls_.AddFunction(event);
   if (IsCollection(event.name)) return AddMark(diagnosis::MarkKind::kGc, event);
   if (event.duration < kLongPythonNs) return;
   trace_.python.push_back({std::string(event.name), event.begin, event.end(), event.thread});
@@ -237,7 +240,13 @@ RankTrace RankTraceBuilder::Take(ReadSummary summary) {
     std::sort(ops.begins.begin(), ops.begins.end());
   }
   trace_.device_busy.Seal();
-  trace_.work = log_.Take(trace_.launches, TrainingThread(trace_));
+  const std::int64_t thread = TrainingThread(trace_);
+  trace_.work = log_.Take(trace_.launches, thread);
+  const bool marked = !trace_.steps.empty();
+  const std::int64_t begin = marked ? trace_.steps.front().begin : trace_.first;
+  const std::int64_t end = marked ? trace_.steps.back().end : trace_.last;
+  if (patterns_) trace_.patterns = PatternsOfTrace(trace_, calls_, thread, begin, end);
+  trace_.stacks = calls_.Take(thread, begin, end);
   trace_.launches = OfCommunication(trace_.comms, trace_.launches);
   for (const TraceGroup& group : summary.header.groups) {
     Complete(group, summary.header.world_size, trace_.groups[group.name]);

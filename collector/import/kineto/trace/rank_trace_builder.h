@@ -19,6 +19,7 @@
 #include <utility>
 #include <vector>
 
+#include "collector/import/kineto/trace/call_log.h"
 #include "collector/import/kineto/trace/names.h"
 #include "collector/import/kineto/trace/rank_trace.h"
 #include "collector/import/kineto/trace/trace_reader.h"
@@ -33,7 +34,9 @@ class RankTraceBuilder final : public TraceSink {
   static constexpr std::int64_t kLongPythonNs = 1'000'000;
 
   // `whole`: somebody will draw all that the training thread and the device did.
-  explicit RankTraceBuilder(bool whole = false) : log_(whole) {}
+  // `patterns`: those of functions are wanted too.
+  explicit RankTraceBuilder(bool whole = false, bool patterns = false)
+      : patterns_(patterns), log_(whole) {}
 
   bool WantsArgs(const TraceEvent& event) override;
   void OnEvent(const TraceEvent& event, const EventArgs& args) override;
@@ -52,8 +55,10 @@ class RankTraceBuilder final : public TraceSink {
   void AddComm(CommPart part, CollectiveKind kind, const TraceEvent& event, const EventArgs& args);
   void LearnGroup(const EventArgs& args);
 
+  const bool patterns_;
   RankTrace trace_;
   WorkLog log_;
+  CallLog calls_;
   struct KernelName {
     bool seen = false;
     std::optional<CollectiveKind> kind;
