@@ -76,6 +76,10 @@ absl::Status Replay::Add(std::size_t file, const v1::RecordingEntry& entry) {
     KeepRows(entry.message().rows());
     return absl::OkStatus();
   }
+  if (entry.message().has_capture()) {
+    KeepCapture(entry.message());
+    return absl::OkStatus();
+  }
   const auto outcome = session->OnMessage(entry.message());
   if (!outcome.refused.empty()) return absl::InvalidArgumentError(outcome.refused);
   if (outcome.close) return absl::InvalidArgumentError("too many messages make no sense");
@@ -115,14 +119,24 @@ void Replay::KeepRows(const v1::RowsReply& reply) {
   for (const v1::RankRows& rows : reply.ranks()) whole->second.Add(rows);
 }
 
+void Replay::KeepCapture(const v1::AgentMessage& message) {
+  if (Validate(message)) {
+    ++rejected_;
+  } else {
+    captures_.Take(message.capture(), parts_->clock);
+  }
+}
+
 void Replay::Look() {
   const MonoNs now = parts_->clock.Mono();
   if (!first_.known()) first_ = now;
   next_look_ = now + std::max(kLook, Nanos((now - first_).count / kLooksAnEpoch));
   parts_->diagnoser.RunDue();
+  captures_.Tell(parts_->jobs, parts_->ledger, parts_->clock, false);
 }
 
 std::vector<ReplayedJob> Replay::Finish() {
+  captures_.Tell(parts_->jobs, parts_->ledger, parts_->clock, true);
   parts_->diagnoser.RunDue();
   // What came in the last moment waits for the gap between two looks.
   parts_->clock.Advance(kLook + kLook);

@@ -6,7 +6,8 @@
 // state machine with its validation, job state, diagnoser, ledger of verdicts. The diagnoser looks
 // at every kLook of recorded time, in long recordings after each thousandth of what has passed, so
 // a verdict opens at most that much later than it did live. Where live the diagnoser would ask
-// agents for rows, it gets those that were recorded up to then.
+// agents for rows, it gets those that were recorded up to then. Captures of stacks are told to the
+// verdicts as live.
 //
 //   entry ─► clock ─► AgentSession ─► JobState ┐
 //                └──► rows, summaries ─► WholeJob ─┴─► Diagnoser ─► VerdictLedger
@@ -28,6 +29,7 @@
 
 #include "absl/status/status.h"
 #include "collector/evaluate/diagnoser.h"
+#include "collector/import/fathom/recorded_captures.h"
 #include "collector/import/fathom/whole_job.h"
 #include "collector/import/reading/importer.h"
 #include "collector/ingest/agent_session.h"
@@ -66,9 +68,11 @@ class Replay {
 
   void Keep(const v1::RecordingEntry& entry);
   void KeepRows(const v1::RowsReply& reply);
+  void KeepCapture(const v1::AgentMessage& message);
   void Look();
 
   std::unique_ptr<Parts> parts_;
+  RecordedCaptures captures_;
   std::map<std::size_t, std::unique_ptr<AgentSession>> sessions_;  // by file
   MonoNs first_;
   MonoNs next_look_;
