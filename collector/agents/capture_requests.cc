@@ -13,8 +13,8 @@ absl::Status CaptureRequests::Ask(const JobState& job, const CaptureWish& wish) 
   const std::uint64_t id = next_id_++;
   StackCaptures& captures = jobs_[job.name()];
   absl::StatusOr<std::vector<CaptureAsk>> asks;
-  job.Read([&](const RankTable& ranks, const GroupTable&, const SummaryWindow&) {
-    asks = captures.Plan(id, wish, ranks, wall, mono);
+  job.Read([&](const RankTable& ranks, const GroupTable&, const SummaryWindow& window) {
+    asks = captures.Plan(id, wish, ranks, window, wall, mono);
   });
   if (!asks.ok()) return asks.status();
   for (const CaptureAsk& ask : *asks) {
@@ -33,6 +33,16 @@ bool CaptureRequests::Send(const JobState& job, std::uint64_t id, const CaptureA
   for (const RankId rank : ask.ranks) request.add_ranks(rank.value);
   request.set_seconds(wish.seconds);
   request.set_rate(wish.rate);
+  request.set_patience_ns(ask.patience.count);
+  request.set_native(wish.native);
+  request.set_workers(wish.workers);
+  for (const CaptureAsk::Cue& each : ask.cues) {
+    v1::CaptureCue& cue = *request.add_cues();
+    cue.set_rank(each.rank.value);
+    cue.set_group(each.group.value);
+    cue.set_open_sequence(each.open_sequence);
+    cue.set_close_sequence(each.close_sequence);
+  }
   return channel->SendCapture(request);
 }
 
@@ -59,6 +69,12 @@ std::shared_ptr<const diagnosis::StackCapture> CaptureRequests::TakeFinished(
   const std::lock_guard lock(mutex_);
   const auto at = jobs_.find(job);
   return at == jobs_.end() ? nullptr : at->second.TakeFinished(clock_.Mono());
+}
+
+ShownCapture CaptureRequests::Shown(const std::string& job) const {
+  const std::lock_guard lock(mutex_);
+  const auto at = jobs_.find(job);
+  return at == jobs_.end() ? ShownCapture() : at->second.Shown(clock_.Mono());
 }
 
 void CaptureRequests::Forget(const std::string& job) {

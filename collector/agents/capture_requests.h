@@ -1,11 +1,11 @@
 // Asks the agents of a job for captures of stacks and takes in what comes back.
 //
-// Used by evaluate/capture_trigger (Ask, TakeFinished) and by sessions (OnReply). An answer counts
-// only from the node that was asked for that rank.
+// Used by evaluate/capture_trigger (Ask, TakeFinished), evaluate/hand_captures (Ask, Shown) and by
+// sessions (OnReply). An answer counts only from the node that was asked for that rank.
 //
 // Thread-safety: thread-safe. Ownership: refers to registry and clock.
 // Errors: those of StackCaptures; kUnasked. Cost: one message an agent; the captures of a job are
-// held until they are taken or the job is forgotten.
+// held until the next one, or the job is forgotten.
 #ifndef FATHOM_COLLECTOR_AGENTS_CAPTURE_REQUESTS_H_
 #define FATHOM_COLLECTOR_AGENTS_CAPTURE_REQUESTS_H_
 
@@ -36,6 +36,8 @@ class CaptureRequests {
   std::size_t BegunSince(const std::string& job, MonoNs since) const;
   // The newest one, once, when it is over; else null.
   std::shared_ptr<const diagnosis::StackCapture> TakeFinished(const std::string& job);
+  // The newest one as it stands, for people.
+  ShownCapture Shown(const std::string& job) const;
   void Forget(const std::string& job);
 
  private:

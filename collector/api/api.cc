@@ -31,7 +31,7 @@ bool TakesPost(const std::vector<std::string>& at) {
   if (at.size() < 4 || at[0] != "api" || at[1] != "v1") return false;
   if (at[2] == "actions") return true;
   if (at.size() != 5 || at[2] != "jobs") return false;
-  return at[4] == "profile" || at[4] == "trace" || at[4] == "stacks";
+  return at[4] == "profile" || at[4] == "capture" || at[4] == "trace" || at[4] == "stacks";
 }
 
 }  // namespace

@@ -1,9 +1,10 @@
 // Answers every request but the event stream: /api/v1, /metrics, /healthz, /readyz and the page.
 //
 // Called by HttpServer on its threads, and by tests without a socket. docs/formats/http_api.md
-// is the contract. POST: a window of detail (jobs/JOB/profile), what is traced (…/trace), stacks
-// (…/stacks), and what fathom-cordon is told by a person (actions/…). Its members lie in api.cc
-// (routes), api_jobs.cc, api_nodes.cc, api_trace.cc and api_views.cc, by what they answer about.
+// is the contract. POST: a window of detail (jobs/JOB/profile), a capture of stacks
+// (…/capture), what is traced (…/trace), stacks (…/stacks), and what fathom-cordon is told by a
+// person (actions/…). Its members lie in api.cc (routes), api_jobs.cc, api_nodes.cc, api_trace.cc
+// and api_views.cc, by what they answer about.
 //
 // Thread-safety: thread-safe (reads thread-safe parts). Ownership: refers to Parts, which outlive
 // it; …/pictures asks agents for rows through them. Errors: JSON {"error": what to do} with 400,
@@ -21,6 +22,7 @@
 #include "collector/agents/hardware_table.h"
 #include "collector/agents/session_registry.h"
 #include "collector/evaluate/diagnoser.h"
+#include "collector/evaluate/hand_captures.h"
 #include "collector/http/request.h"
 #include "collector/job/state/job_table.h"
 #include "collector/process/clock.h"
@@ -70,6 +72,8 @@ class Api {
     std::function<RunRecord(const std::string& job)> run{};
     // What the nodes' hardware says. Null: nothing is known of it.
     const HardwareTable* hardware = nullptr;
+    // Captures of stacks that people ask for. Null: not offered.
+    HandCaptures* captures = nullptr;
   };
 
   explicit Api(Parts parts) : parts_(std::move(parts)) {}
@@ -90,6 +94,7 @@ class Api {
   Response Trace(JobState& job, const Request& request) const;
   Response Hardware(const JobState& job, const Request& request) const;
   Response Stacks(JobState& job, const Request& request) const;
+  Response Capture(const JobState& job, const Request& request) const;
   Response Pictures(const std::shared_ptr<JobState>& job, const Request& request) const;
   Response Perfetto(const JobState& job) const;
   Response Communicators(const JobState& job, const Request& request) const;

@@ -50,6 +50,7 @@ Response Api::AnswerJob(const Request& request) const {
   if (what == "report") return Response::Json(ReportOf(*job));
   if (what == "iterations") return Iterations(*job, request);
   if (what == "profile") return Profile(*job, request);
+  if (what == "capture") return Capture(*job, request);
   if (what == "trace") return Trace(*job, request);
   if (what == "stacks") return Stacks(*job, request);
   if (what == "hardware") return Hardware(*job, request);
@@ -58,8 +59,8 @@ Response Api::AnswerJob(const Request& request) const {
   if (what == "perfetto") return Perfetto(*job);
   if (what == "communicators") return Communicators(*job, request);
   return Response::Error(404,
-                         "a job has report, iterations, health, hardware, profile, trace, stacks, "
-                         "pictures, perfetto and communicators");
+                         "a job has report, iterations, health, hardware, profile, capture, trace, "
+                         "stacks, pictures, perfetto and communicators");
 }
 
 Response Api::Job(const JobState& job) const {
@@ -75,7 +76,10 @@ Response Api::Profile(JobState& job, const Request& request) const {
   if (auto refused = RefusedUnlessJson(request)) return *std::move(refused);
   const auto wish = ParseWish(request);
   if (!wish) {
-    return Response::Error(400, "seconds is a number from 1 to 300, ranks a list like 0,3,5");
+    return Response::Error(
+        400,
+        "seconds is a number from 1 to 300, iterations one to 100000, ranks a list "
+        "like 0,3,5");
   }
   if (!parts_.profile) return Response::Error(503, "this collector opens no windows");
   const absl::Status asked = parts_.profile(job, *wish);

@@ -1,13 +1,16 @@
-// The part of Api that changes what is traced: jobs/JOB/trace and jobs/JOB/stacks.
+// The part of Api that changes what is traced: jobs/JOB/trace, jobs/JOB/stacks, jobs/JOB/capture.
 #include "collector/api/api.h"
 #include "collector/api/trace_json.h"
+#include "collector/evaluate/hand_capture_json.h"
 
 namespace fathom::collector {
 namespace {
 
 Response Refused(const absl::Status& status) {
-  return Response::Error(absl::IsInvalidArgument(status) ? 400 : 409,
-                         std::string(status.message()));
+  const int code = absl::IsInvalidArgument(status)     ? 400
+                   : absl::IsResourceExhausted(status) ? 429
+                                                       : 409;
+  return Response::Error(code, std::string(status.message()));
 }
 
 }  // namespace
@@ -30,6 +33,24 @@ Response Api::Stacks(JobState& job, const Request& request) const {
   if (!parts_.stacks) return Response::Error(503, "this collector reads no stacks");
   const absl::Status asked = parts_.stacks(job, *ranks);
   return asked.ok() ? Response::Json(StacksJson(job)) : Refused(asked);
+}
+
+Response Api::Capture(const JobState& job, const Request& request) const {
+  if (parts_.captures == nullptr) {
+    return Response::Error(503, "this collector captures no stacks");
+  }
+  const bool stacks = request.Text("stacks") == "1";
+  if (request.method != "POST") {
+    return Response::Json(CaptureJson(job.name(), parts_.captures->Read(job), stacks));
+  }
+  if (auto refused = RefusedUnlessJson(request)) return *std::move(refused);
+  auto ranks = ParseRanks(request.Text("ranks"));
+  if (!ranks) return Response::Error(400, "ranks is a list like 0,3,5");
+  const auto wish = ParseCapture(request, *std::move(ranks));
+  if (!wish.ok()) return Refused(wish.status());
+  const absl::Status asked = parts_.captures->Ask(job, *wish, request.person.name);
+  if (!asked.ok()) return Refused(asked);
+  return Response::Json(CaptureJson(job.name(), parts_.captures->Read(job), stacks));
 }
 
 }  // namespace fathom::collector

@@ -11,6 +11,7 @@ namespace {
 
 constexpr std::int64_t kDefaultSeconds = 5;
 constexpr std::int64_t kMaxSeconds = 300;
+constexpr std::int64_t kMaxIterations = 100'000;
 
 // Time of the host's threads in CUPTI's own work while the window was open.
 double OfCupti(const diagnosis::DeviceWindow& window) {
@@ -50,7 +51,9 @@ std::string ProfileJson(const JobState& job) {
 std::optional<WindowWish> ParseWish(const Request& request) {
   const auto seconds = request.Number("seconds", kDefaultSeconds);
   if (!seconds || *seconds < 1 || *seconds > kMaxSeconds) return std::nullopt;
-  WindowWish wish{static_cast<double>(*seconds), {}};
+  const auto iterations = request.Number("iterations", 0);
+  if (!iterations || *iterations < 0 || *iterations > kMaxIterations) return std::nullopt;
+  WindowWish wish{static_cast<double>(*seconds), {}, *iterations};
   auto ranks = ParseRanks(request.Text("ranks"));
   if (!ranks) return std::nullopt;
   wish.ranks = *std::move(ranks);

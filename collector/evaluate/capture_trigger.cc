@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "diagnosis/functions/name_function.h"
+#include "collector/evaluate/tell_functions.h"
 #include "diagnosis/peers/peers.h"
 #include "diagnosis/wording/phrase.h"
 
@@ -48,8 +48,7 @@ CaptureTrigger::Verdicts CaptureTrigger::Waiting(const std::string& job,
                                                  const std::vector<Episode>& episodes, MonoNs now) {
   Verdicts waiting;
   for (const Episode& episode : episodes) {
-    const diagnosis::Verdict& verdict = episode.verdict;
-    if (!episode.open() || episode.detail.known() || !diagnosis::WantsFunction(verdict)) continue;
+    if (!WantsCapture(episode)) continue;
     const Tried& tried = tried_[job][episode.id];
     if (tried.times >= kTries || (tried.times > 0 && now - tried.last < kAgain)) continue;
     waiting.push_back(&episode);
@@ -72,12 +71,14 @@ bool CaptureTrigger::Limited(const JobState& job, const Verdicts& waiting, MonoN
 
 CaptureWish CaptureTrigger::WishFor(const JobState& job, const Verdicts& waiting) const {
   const diagnosis::JobView view = job.View(parts_.connected);
+  CaptureWish wish;
   std::set<RankId> accused;
   for (const Episode* episode : waiting) {
     const std::vector<RankId>& ranks = episode->verdict.entity.ranks;
     accused.insert(ranks.begin(), ranks.end());
+    const diagnosis::Cause cause = episode->verdict.cause;
+    wish.workers = wish.workers || cause == diagnosis::Cause::kDataLoader;
   }
-  CaptureWish wish;
   wish.accused.assign(accused.begin(), accused.end());
   const std::vector<RankId> alive = Alive(view);
   std::set<RankId> all = accused;
@@ -88,27 +89,13 @@ CaptureWish CaptureTrigger::WishFor(const JobState& job, const Verdicts& waiting
   return wish;
 }
 
-// What a capture shows is told to all verdicts that it was made for.
-void CaptureTrigger::Judge(const JobState& job, const std::vector<Episode>& episodes) {
+void CaptureTrigger::Judge(const JobState& job) {
   const auto capture = parts_.captures.TakeFinished(job.name());
   if (capture == nullptr) return;
-  const diagnosis::JobView view = job.View(parts_.connected);
-  for (const Episode& episode : episodes) {
-    const diagnosis::Verdict& verdict = episode.verdict;
-    if (!episode.open() || episode.detail.known() || !diagnosis::WantsFunction(verdict)) continue;
-    const bool meant =
-        std::any_of(verdict.entity.ranks.begin(), verdict.entity.ranks.end(), [&](RankId rank) {
-          return std::find(capture->accused.begin(), capture->accused.end(), rank) !=
-                 capture->accused.end();
-        });
-    if (!meant) continue;
-    const diagnosis::Detail detail = diagnosis::FindFunction(view, *capture, verdict);
-    ++(detail.known() ? named_ : open_);
-    parts_.say(absl::StrCat("job ", job.name(), ": the capture for verdict ", episode.id, " shows ",
-                            detail.known() ? diagnosis::FunctionInWords(detail.where)
-                                           : "no function; missing: " + detail.missing));
-    parts_.ledger.Explain(job.name(), episode.id, detail, parts_.clock.Wall(), parts_.clock.Mono());
-  }
+  const FunctionsTold told =
+      TellFunctions(job.View(parts_.connected), *capture, parts_.ledger, parts_.clock, parts_.say);
+  named_ += told.named;
+  open_ += told.open;
 }
 
 void CaptureTrigger::Forget(const std::string& job) {
@@ -117,9 +104,9 @@ void CaptureTrigger::Forget(const std::string& job) {
 }
 
 void CaptureTrigger::Looked(const JobState& job) {
+  Judge(job);
   if (settings_.mode != "on") return;
   const std::vector<Episode> episodes = parts_.ledger.Of(job.name());
-  Judge(job, episodes);
   const MonoNs now = parts_.clock.Mono();
   const Verdicts waiting = Waiting(job.name(), episodes, now);
   if (waiting.empty() || parts_.captures.UnderWay(job.name()) || Limited(job, waiting, now)) return;

@@ -63,7 +63,7 @@ class CaptureTrigger {
   using Verdicts = std::vector<const Episode*>;
 
   Verdicts Waiting(const std::string& job, const std::vector<Episode>& episodes, MonoNs now);
-  void Judge(const JobState& job, const std::vector<Episode>& episodes);
+  void Judge(const JobState& job);
   bool Limited(const JobState& job, const Verdicts& waiting, MonoNs now);
   CaptureWish WishFor(const JobState& job, const Verdicts& waiting) const;
 

@@ -282,17 +282,26 @@ Rejection Check(const v1::StackReply& reply) {
   return std::nullopt;
 }
 
+using Patterns = google::protobuf::RepeatedPtrField<v1::StackPattern>;
+
 // The places of its stacks lie in its table of frames.
-bool SoundStacks(const v1::RankCapture& capture) {
-  std::uint64_t samples = capture.left_out();
-  for (const auto& pattern : capture.stacks()) {
+bool SoundStacks(const Patterns& patterns, int frames, std::uint64_t left_out,
+                 std::uint64_t of_samples) {
+  std::uint64_t samples = left_out;
+  for (const auto& pattern : patterns) {
     samples += pattern.count();
     if (pattern.frames_size() > kMaxCaptureDepth) return false;
     for (const std::uint32_t place : pattern.frames()) {
-      if (place >= static_cast<std::uint32_t>(capture.frames_size())) return false;
+      if (place >= static_cast<std::uint32_t>(frames)) return false;
     }
   }
-  return samples <= capture.samples();
+  return samples <= of_samples;
+}
+
+bool SoundStacks(const v1::RankCapture& capture) {
+  const int frames = capture.frames_size();
+  return SoundStacks(capture.stacks(), frames, capture.left_out(), capture.samples()) &&
+         SoundStacks(capture.worker_stacks(), frames, 0, capture.worker_samples());
 }
 
 Rejection Check(const v1::RankCapture& capture) {
@@ -302,7 +311,7 @@ Rejection Check(const v1::RankCapture& capture) {
     return kBadString;
   }
   if (capture.frames_size() > kMaxCaptureFrames || capture.stacks_size() > kMaxCaptureFrames ||
-      capture.doing_size() > kMaxCaptureDoing) {
+      capture.worker_stacks_size() > kMaxCaptureFrames || capture.doing_size() > kMaxCaptureDoing) {
     return kTooManyRows;
   }
   for (const auto& frame : capture.frames()) {

@@ -18,6 +18,7 @@
 #include "collector/api/http_server.h"
 #include "collector/api/job_news.h"
 #include "collector/evaluate/capture_trigger.h"
+#include "collector/evaluate/hand_captures.h"
 #include "collector/http/event_hub.h"
 #include "collector/http/login.h"
 #include "collector/ingest/agent_service.h"
@@ -80,6 +81,7 @@ struct Collector::Parts {
   RunKeeper runs;  // of the diagnoser's thread
   Diagnoser diagnoser;
   CaptureTrigger trigger;  // of the diagnoser's thread
+  HandCaptures by_hand;
   IngestContext ingest;
   std::atomic<bool> serving{false};
   std::unique_ptr<AgentService> grpc;
@@ -127,6 +129,9 @@ Collector::Parts::Parts(const FinalizedCollectorConfig& config, DiagnosisFunctio
       trigger(config->captures,
               {captures, ledger, [](const std::string& line) { spdlog::info("{}", line); },
                diagnoser.Connected(), clock}),
+      by_hand(config->captures,
+              {captures, ledger, [](const std::string& line) { spdlog::info("{}", line); },
+               diagnoser.Connected(), clock}),
       ingest{jobs,
              registry,
              requests,
@@ -152,7 +157,7 @@ Collector::Parts::Parts(const FinalizedCollectorConfig& config, DiagnosisFunctio
              return traces.ReadStacks(job, ranks);
            },
            [this] { return JournalFailing(); },
-           [this](const std::string& job) { return runs.RunOf(job); }, &hardware}) {
+           [this](const std::string& job) { return runs.RunOf(job); }, &hardware, &by_hand}) {
   OpenJournal(config);
   for (const Episode& open : store->Verdicts("", true, Store::kMaxVerdicts)) {
     ledger.Adopt(open);

@@ -467,9 +467,9 @@ void Agent::CarryOutOrders(std::int64_t now_ns) {
   for (const auto& request : link_->TakeWindowRequests()) orders_.OpenWindow(request, now_ns);
   for (const auto& order : link_->TakeTraceOrders()) orders_.Switch(order, now_ns);
   for (const auto& request : link_->TakeStackRequests()) orders_.ReadStacks(request, now_ns);
-  for (const auto& request : link_->TakeCaptureRequests()) orders_.Capture(request);
+  orders_.ReportCaptures(now_ns, [this](const auto& message) { Record(message); });
+  for (const auto& request : link_->TakeCaptureRequests()) orders_.Capture(request, now_ns);
   orders_.ReportStacks(now_ns);
-  orders_.ReportCaptures();
 }
 
 std::string Agent::WhyNotReady() const {

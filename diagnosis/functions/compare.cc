@@ -182,6 +182,7 @@ Detail CompareFunctions(const StackCapture& capture, RankId culprit,
   const std::vector<const RankStacks*> others = Usable(capture, peers, limits);
   out.peers = others.size();
   out.samples = mine.samples;
+  out.traced = mine.source.starts_with("trace");
   out.lasted = mine.lasted;
   if (others.empty()) {
     out.missing = "stacks of a rank that does the same work";

@@ -8,15 +8,16 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "diagnosis/functions/compare.h"
+#include "diagnosis/functions/loader_workers.h"
+#include "diagnosis/functions/role_peers.h"
 #include "diagnosis/model/lookup.h"
-#include "diagnosis/peers/peers.h"
 #include "diagnosis/wording/phrase.h"
 
 namespace fathom::diagnosis {
 namespace {
 
 constexpr char kSource[] = "stack capture";
-constexpr std::size_t kRoleIterations = 8;
+constexpr char kTrace[] = "trace";
 
 std::string BaseOf(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
@@ -31,7 +32,8 @@ std::string DoingInWords(const std::string& doing) {
 }
 
 std::string WithDoing(const Detail& detail) {
-  const std::string doing = DoingInWords(detail.doing);
+  const std::string doing =
+      detail.in_workers ? "in a worker of its data loader" : DoingInWords(detail.doing);
   const std::string where = FunctionInWords(detail.where);
   return doing.empty() ? where : absl::StrCat(where, ", ", doing, ",");
 }
@@ -48,7 +50,10 @@ void PutIntoSentence(const Detail& detail, Verdict& verdict) {
     verdict.sentence.replace(at, cause.size(), absl::StrCat("in ", where));
   } else {
     const std::string plain = FunctionInWords(detail.where);
-    verdict.sentence.insert(at + cause.size(), absl::StrCat(" in ", plain));
+    const std::string words = detail.in_workers
+                                  ? absl::StrCat(", whose workers are in ", plain, ",")
+                                  : absl::StrCat(" in ", plain);
+    verdict.sentence.insert(at + cause.size(), words);
   }
   // A comma that meets another sign.
   for (const auto& [from, to] : {std::pair{",,", ","}, {",;", ";"}, {",.", "."}}) {
@@ -62,20 +67,28 @@ std::string PeersInWords(const Detail& detail) {
   return absl::StrFormat("the median of %d peers that were looked at likewise", detail.peers);
 }
 
+std::string SeenInWords(const Detail& detail) {
+  const std::string lasted = Duration(detail.lasted.Seconds());
+  if (detail.traced) return absl::StrCat("by each of its calls in ", lasted, " of its trace");
+  return absl::StrFormat("by %d samples of %s in %s", detail.samples,
+                         detail.in_workers ? "their stacks" : "its stack", lasted);
+}
+
 void AddEvidence(const Detail& detail, Verdict& verdict) {
+  const char* source = detail.traced ? kTrace : kSource;
   const Evidence in_function{
-      absl::StrFormat("Its training thread is in %s for this part of the time, by %d samples of "
-                      "its stack in %s; %s.",
-                      FunctionInWords(detail.where), detail.samples,
-                      Duration(detail.lasted.Seconds()), PeersInWords(detail)),
-      100 * detail.where.share, "%", 100 * detail.where.peers_share, kSource};
+      absl::StrFormat(
+          "%s in %s for this part of the time, %s; %s.",
+          detail.in_workers ? "The workers of its data loader are" : "Its training thread is",
+          FunctionInWords(detail.where), SeenInWords(detail), PeersInWords(detail)),
+      100 * detail.where.share, "%", 100 * detail.where.peers_share, source};
   const bool first = verdict.evidence.empty();
   verdict.evidence.insert(verdict.evidence.begin() + (first ? 0 : 1), in_function);
   const std::string doing = DoingInWords(detail.doing);
   if (doing.empty()) return;
   verdict.evidence.push_back({absl::StrCat("In that time its training thread was ", doing, "."),
                               100 * detail.doing_share, "%", 100 * detail.doing_peers_share,
-                              kSource});
+                              source});
 }
 
 void AddCounter(const Detail& detail, Verdict& verdict) {
@@ -84,23 +97,18 @@ void AddCounter(const Detail& detail, Verdict& verdict) {
     verdict.counter_evidence.push_back(
         {absl::StrCat("The next place in which it spends more time than its peers is ",
                       FunctionInWords(each), "."),
-         100 * each.share, "%", 100 * each.peers_share, kSource});
+         100 * each.share, "%", 100 * each.peers_share, detail.traced ? kTrace : kSource});
     return;
   }
 }
 
-std::vector<RankId> PeersOfRank(const Peers& roles, const StackCapture& capture,
+// Accused of nothing.
+std::vector<RankId> PeersOfRank(const JobView& view, const StackCapture& capture,
                                 const Verdict& verdict, RankId rank) {
-  const auto role_of = [&](RankId one) {
-    const auto at = std::find(roles.ranks.begin(), roles.ranks.end(), one);
-    return at == roles.ranks.end() ? roles.roles
-                                   : roles.role[static_cast<std::size_t>(at - roles.ranks.begin())];
-  };
-  std::vector<RankId> peers;
-  for (const auto& [other, stacks] : capture.ranks) {
-    if (Contains(capture.accused, other) || Contains(verdict.entity.ranks, other)) continue;
-    if (role_of(other) == role_of(rank)) peers.push_back(other);
-  }
+  std::vector<RankId> peers = RolePeers(view).Of(rank, capture);
+  std::erase_if(peers, [&](RankId other) {
+    return Contains(capture.accused, other) || Contains(verdict.entity.ranks, other);
+  });
   return peers;
 }
 
@@ -134,9 +142,12 @@ bool WantsFunction(const Verdict& verdict) {
 
 Detail FindFunction(const JobView& view, const StackCapture& capture, const Verdict& verdict) {
   const RankId rank = AccusedIn(capture, verdict);
-  const Peers roles = PeersOf(view, kRoleIterations);
-  return CompareFunctions(capture, rank, PeersOfRank(roles, capture, verdict, rank),
-                          LostShare(verdict));
+  const std::vector<RankId> peers = PeersOfRank(view, capture, verdict, rank);
+  // A trace also holds iterations from before; then its excess alone tells.
+  const auto mine = capture.ranks.find(rank);
+  const bool traced = mine != capture.ranks.end() && mine->second.source.starts_with("trace");
+  const Detail seen = CompareFunctions(capture, rank, peers, traced ? 0 : LostShare(verdict));
+  return LookIntoWorkers(capture, rank, peers, seen);
 }
 
 void TellFunction(const Detail& detail, Verdict& verdict) {

@@ -27,9 +27,11 @@ struct Detail {
   HotFunction where;    // function empty: not known
   std::string missing;  // why it is not, once a capture was made
   std::string doing;    // what the thread does there: "running", "sleep", "lock"; empty: not known
+  bool in_workers = false;  // of its data loader: the shares are of their time
   double doing_share = 0, doing_peers_share = 0;
   std::vector<HotFunction> functions;  // most beyond the peers first
   std::size_t peers = 0;
+  bool traced = false;        // each call was recorded, none sampled
   std::uint64_t samples = 0;  // of the culprit's stack
   Nanos lasted;               // the capture
 

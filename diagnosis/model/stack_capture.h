@@ -33,15 +33,23 @@ struct RankStacks {
   std::string source;   // "py-spy"
   Nanos lasted;
   std::uint64_t samples = 0;  // those left out for want of room included
+  std::uint64_t left_out = 0;
+  std::uint64_t raw_bytes = 0;  // before they were reduced
   std::vector<CapturedFrame> frames;
   std::vector<CapturedStack> stacks;
+  // Of the processes that the rank started (a loader's workers), over the same frames.
+  std::uint64_t worker_samples = 0;
+  std::vector<CapturedStack> worker_stacks;
   // Looks at the thread, by what it was in: "running", "sleep", "lock", "network", "file", "child".
   std::map<std::string, std::uint64_t> doing;
 };
 
 struct StackCapture {
-  WallNs at;                    // when it was asked for
-  std::vector<RankId> accused;  // whom it was made for; the others are there to compare with
+  WallNs at;                          // when it was asked for
+  std::vector<RankId> accused;        // whom it was made for; the others are there to compare with
+  std::int64_t first_iteration = -1;  // all ranks began with it; -1: as their agents heard of it
+  std::int64_t iterations = 0;
+  bool native = false;  // frames of native code are among them
   std::map<RankId, RankStacks> ranks;
 };
 

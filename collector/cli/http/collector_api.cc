@@ -52,10 +52,21 @@ absl::StatusOr<Json> CollectorApi::FetchJob(std::string_view job, std::string_vi
   return Fetch(Cat("/api/v1/jobs/", PercentEncode(job), part), "");
 }
 
-absl::StatusOr<Json> CollectorApi::AskProfile(std::string_view job, std::int64_t seconds,
+absl::StatusOr<Json> CollectorApi::AskCapture(std::string_view job, std::int64_t seconds,
+                                              std::int64_t iterations, bool native,
                                               std::string_view ranks) const {
-  const std::string path = Cat("/api/v1/jobs/", PercentEncode(job), "/profile?seconds=", seconds,
+  const std::string path = Cat("/api/v1/jobs/", PercentEncode(job), "/capture?seconds=", seconds,
+                               "&iterations=", iterations, native ? "&native=1" : "",
                                ranks.empty() ? "" : Cat("&ranks=", PercentEncode(ranks)));
+  return Read(client_.Post(path, "{}"), "ranks");
+}
+
+absl::StatusOr<Json> CollectorApi::AskProfile(std::string_view job, std::int64_t seconds,
+                                              std::int64_t iterations,
+                                              std::string_view ranks) const {
+  const std::string path =
+      Cat("/api/v1/jobs/", PercentEncode(job), "/profile?seconds=", seconds,
+          "&iterations=", iterations, ranks.empty() ? "" : Cat("&ranks=", PercentEncode(ranks)));
   return Read(client_.Post(path, "{}"), "ranks");
 }
 

@@ -31,6 +31,13 @@ class CollectorApi {
   // The newest window of detail of a job; AskProfile opens one.
   absl::StatusOr<Json> Profile(std::string_view job) const { return FetchJob(job, "/profile"); }
   absl::StatusOr<Json> AskProfile(std::string_view job, std::int64_t seconds,
+                                  std::int64_t iterations, std::string_view ranks) const;
+  // The newest capture of stacks, with all stacks where they are wanted; AskCapture asks for one.
+  absl::StatusOr<Json> Capture(std::string_view job, bool stacks) const {
+    return FetchJob(job, stacks ? "/capture?stacks=1" : "/capture");
+  }
+  absl::StatusOr<Json> AskCapture(std::string_view job, std::int64_t seconds,
+                                  std::int64_t iterations, bool native,
                                   std::string_view ranks) const;
   // The newest order to switch sources, and the stacks asked for last; Ask… orders.
   absl::StatusOr<Json> Trace(std::string_view job) const { return FetchJob(job, "/trace"); }

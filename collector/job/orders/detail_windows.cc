@@ -44,7 +44,7 @@ absl::StatusOr<std::vector<WindowAsk>> DetailWindows::Plan(std::uint64_t id, con
   }
   DetailWindows fresh;
   fresh.id_ = id;
-  fresh.Schedule(wish.seconds, iteration_time, window.newest(), now);
+  fresh.Schedule(wish, iteration_time, window.newest(), now);
   std::vector<WindowAsk> asks = fresh.Asks(wish, ranks, window);
   if (asks.empty()) {
     return absl::FailedPreconditionError("none of these ranks is alive and has a known iteration");
@@ -53,10 +53,11 @@ absl::StatusOr<std::vector<WindowAsk>> DetailWindows::Plan(std::uint64_t id, con
   return asks;
 }
 
-void DetailWindows::Schedule(double seconds, Nanos iteration_time, std::int64_t newest,
+void DetailWindows::Schedule(const WindowWish& wish, Nanos iteration_time, std::int64_t newest,
                              MonoNs now) {
   const double per = iteration_time.Seconds();
-  count_ = std::max<std::int64_t>(1, std::llround(seconds / per));
+  const std::int64_t so_many = std::llround(wish.seconds / per);
+  count_ = std::max<std::int64_t>(1, wish.iterations > 0 ? wish.iterations : so_many);
   const std::int64_t lead = LeadIterations(iteration_time);
   first_ = newest + 1 + lead;
   patience_ = PatienceFor(lead + count_, iteration_time);

@@ -39,6 +39,7 @@ namespace fathom::collector {
 struct WindowWish {
   double seconds = 5;           // of the job's time
   std::vector<RankId> ranks{};  // empty: all
+  std::int64_t iterations = 0;  // more: so many instead of seconds
 };
 
 // One order to the agent of one node.
@@ -79,7 +80,7 @@ class DetailWindows {
 
  private:
   bool UnderWay(MonoNs now) const;
-  void Schedule(double seconds, Nanos iteration_time, std::int64_t newest, MonoNs now);
+  void Schedule(const WindowWish& wish, Nanos iteration_time, std::int64_t newest, MonoNs now);
   std::vector<WindowAsk> Asks(const WindowWish& wish, const RankTable& ranks,
                               const SummaryWindow& window);
 

@@ -1,15 +1,94 @@
 #include "collector/job/orders/stack_captures.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <utility>
 
+#include "collector/job/orders/anchor_plan.h"
 #include "fathom/v1/capture.pb.h"
 
 namespace fathom::collector {
 namespace {
 
 constexpr std::size_t kMostBegun = 1000;
+constexpr std::size_t kRecentIterations = 9;
+constexpr double kMostSeconds = 30;  // that an agent records
+
+std::vector<diagnosis::CapturedStack> PatternsOf(
+    const google::protobuf::RepeatedPtrField<v1::StackPattern>& from) {
+  std::vector<diagnosis::CapturedStack> stacks;
+  for (const auto& pattern : from) {
+    stacks.push_back({{pattern.frames().begin(), pattern.frames().end()}, pattern.count()});
+  }
+  return stacks;
+}
+
+// Where the ranks of a capture of iterations begin and end.
+struct Cues {
+  bool wanted = false;
+  Nanos patience;
+  std::map<RankId, CaptureAsk::Cue> of;
+};
+
+absl::StatusOr<Cues> CuesFor(const CaptureWish& wish, const RankTable& ranks,
+                             const SummaryWindow& window, diagnosis::StackCapture& capture) {
+  Cues cues;
+  const Nanos each = window.RecentDuration(kRecentIterations);
+  const bool known = each.count > 0;
+  std::int64_t count = wish.iterations;
+  if (count <= 0 && wish.aligned && known) {
+    count = std::max<std::int64_t>(1, std::llround(wish.seconds / each.Seconds()));
+  }
+  if (count <= 0) return cues;
+  if (!known) {
+    return absl::FailedPreconditionError(
+        "no iteration is known of this job yet; ask for seconds instead");
+  }
+  if (each.Seconds() * static_cast<double>(count) > kMostSeconds) {
+    return absl::InvalidArgumentError("so many iterations take longer than 30 s; ask for fewer");
+  }
+  const std::int64_t lead = LeadIterations(each);
+  capture.first_iteration = window.newest() + 1 + lead;
+  capture.iterations = count;
+  cues.wanted = true;
+  cues.patience = PatienceFor(lead + count, each);
+  const auto anchors = NewestAnchors(ranks, window);
+  const std::int64_t before = capture.first_iteration - 1;
+  for (const RankId rank : wish.ranks) {
+    const auto own = window.AnchorOf(rank);
+    if (!own || anchors.at(own->group).step == 0) continue;
+    const SummaryWindow::Anchor& anchor = anchors.at(own->group);
+    cues.of[rank] = {rank, own->group, SequenceAt(anchor, before) + 1,
+                     SequenceAt(anchor, before + count)};
+  }
+  return cues;
+}
+
+// One a node. A rank without the cue that it needs is refused in `capture`.
+std::vector<CaptureAsk> AsksOf(const CaptureWish& wish, const RankTable& ranks, const Cues& cues,
+                               diagnosis::StackCapture& capture) {
+  std::map<std::string, CaptureAsk> asks;
+  for (const RankId rank : wish.ranks) {
+    const auto at = ranks.ranks().find(rank);
+    if (at == ranks.ranks().end() || at->second.gone) continue;
+    const auto cue = cues.of.find(rank);
+    if (cues.wanted && cue == cues.of.end()) {
+      capture.ranks[rank].refused = "its iterations are not known";
+      continue;
+    }
+    CaptureAsk& ask = asks[ranks.NodeOf(at->second)];
+    ask.node = ranks.NodeOf(at->second);
+    ask.patience = cues.patience;
+    ask.ranks.push_back(rank);
+    if (cues.wanted) ask.cues.push_back(cue->second);
+  }
+  std::vector<CaptureAsk> out;
+  for (auto& [node, ask] : asks) out.push_back(std::move(ask));
+  return out;
+}
+
+}  // namespace
 
 diagnosis::RankStacks StacksOf(const v1::RankCapture& from) {
   diagnosis::RankStacks stacks;
@@ -20,48 +99,53 @@ diagnosis::RankStacks StacksOf(const v1::RankCapture& from) {
   stacks.source = from.source();
   stacks.lasted = Nanos::FromSeconds(from.seconds());
   stacks.samples = from.samples();
+  stacks.left_out = from.left_out();
+  stacks.raw_bytes = from.raw_bytes();
+  stacks.worker_samples = from.worker_samples();
   for (const auto& frame : from.frames()) {
     stacks.frames.push_back({frame.function(), frame.file(), frame.line(), frame.internal()});
   }
-  for (const auto& pattern : from.stacks()) {
-    stacks.stacks.push_back({{pattern.frames().begin(), pattern.frames().end()}, pattern.count()});
-  }
+  stacks.stacks = PatternsOf(from.stacks());
+  stacks.worker_stacks = PatternsOf(from.worker_stacks());
   for (const auto& [name, looks] : from.doing()) stacks.doing[name] = looks;
   return stacks;
 }
 
-}  // namespace
-
 absl::StatusOr<std::vector<CaptureAsk>> StackCaptures::Plan(std::uint64_t id,
                                                             const CaptureWish& wish,
-                                                            const RankTable& ranks, WallNs wall,
-                                                            MonoNs mono) {
+                                                            const RankTable& ranks,
+                                                            const SummaryWindow& window,
+                                                            WallNs wall, MonoNs mono) {
   if (UnderWay(mono)) {
     return absl::FailedPreconditionError("a capture is under way; ask again when it is over");
   }
   if (wish.ranks.size() > kMostRanks) return absl::InvalidArgumentError("name at most 64 ranks");
-  std::map<std::string, CaptureAsk> asks;
-  std::map<RankId, std::string> awaited;
-  for (const RankId rank : wish.ranks) {
-    const auto at = ranks.ranks().find(rank);
-    if (at == ranks.ranks().end() || at->second.gone) continue;
-    CaptureAsk& ask = asks[ranks.NodeOf(at->second)];
-    ask.node = ranks.NodeOf(at->second);
-    ask.ranks.push_back(rank);
-    awaited[rank] = ask.node;
-  }
+  auto capture = std::make_shared<diagnosis::StackCapture>();
+  const absl::StatusOr<Cues> cues = CuesFor(wish, ranks, window, *capture);
+  if (!cues.ok()) return cues.status();
+  std::vector<CaptureAsk> asks = AsksOf(wish, ranks, *cues, *capture);
   if (asks.empty()) return absl::FailedPreconditionError("none of these ranks is alive");
   id_ = id;
-  awaited_ = std::move(awaited);
-  over_at_ = mono + Nanos::FromSeconds(wish.seconds) + kSlack;
-  capture_ = std::make_shared<diagnosis::StackCapture>();
-  capture_->at = wall;
-  capture_->accused = wish.accused;
+  taken_ = false;
+  capture->at = wall;
+  capture->accused = wish.accused;
+  capture->native = wish.native;
+  capture_ = std::move(capture);
+  Await(asks, wish, mono);
   begun_.push_back(mono);
   if (begun_.size() > kMostBegun) begun_.pop_front();
-  std::vector<CaptureAsk> out;
-  for (auto& [node, ask] : asks) out.push_back(std::move(ask));
-  return out;
+  return asks;
+}
+
+void StackCaptures::Await(const std::vector<CaptureAsk>& asks, const CaptureWish& wish,
+                          MonoNs mono) {
+  awaited_.clear();
+  Nanos longest = Nanos::FromSeconds(wish.seconds);
+  for (const CaptureAsk& ask : asks) {
+    for (const RankId rank : ask.ranks) awaited_[rank] = ask.node;
+    longest = std::max(longest, ask.patience);
+  }
+  over_at_ = mono + longest + kSlack;
 }
 
 void StackCaptures::Refuse(const CaptureAsk& ask, const std::string& why) {
@@ -71,7 +155,7 @@ void StackCaptures::Refuse(const CaptureAsk& ask, const std::string& why) {
 }
 
 Rejection StackCaptures::Take(const v1::CaptureReply& reply, std::string_view node) {
-  if (id_ != reply.request_id() || capture_ == nullptr) return RejectReason::kUnasked;
+  if (id_ != reply.request_id() || capture_ == nullptr || taken_) return RejectReason::kUnasked;
   for (const auto& told : reply.ranks()) {
     const auto at = awaited_.find(RankId(told.rank()));
     if (at == awaited_.end() || at->second != node) return RejectReason::kUnasked;
@@ -89,12 +173,29 @@ std::size_t StackCaptures::BegunSince(MonoNs since) const {
 }
 
 std::shared_ptr<const diagnosis::StackCapture> StackCaptures::TakeFinished(MonoNs now) {
-  if (capture_ == nullptr || UnderWay(now)) return nullptr;
+  if (capture_ == nullptr || taken_ || UnderWay(now)) return nullptr;
   for (const auto& [rank, node] : awaited_) {
     capture_->ranks[rank].refused = "no answer came from node " + node;
   }
   awaited_.clear();
-  return std::exchange(capture_, nullptr);
+  taken_ = true;
+  return capture_;
+}
+
+ShownCapture StackCaptures::Shown(MonoNs now) const {
+  ShownCapture shown;
+  if (capture_ == nullptr) return shown;
+  shown.id = id_;
+  shown.over = !UnderWay(now);
+  shown.capture = *capture_;
+  for (const auto& [rank, node] : awaited_) {
+    if (shown.over) {
+      shown.capture.ranks[rank].refused = "no answer came from node " + node;
+    } else {
+      shown.awaited.push_back(rank);
+    }
+  }
+  return shown;
 }
 
 }  // namespace fathom::collector

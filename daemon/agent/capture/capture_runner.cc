@@ -18,7 +18,7 @@ void CaptureRunner::Join() {
 
 bool CaptureRunner::busy() const {
   const std::lock_guard lock(mutex_);
-  return running_ > 0;
+  return running_ > 0 || !done_.empty();
 }
 
 void CaptureRunner::Begin(std::vector<Task> tasks) {

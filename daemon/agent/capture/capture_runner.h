@@ -41,6 +41,7 @@ class CaptureRunner {
 
   // Requires: not busy; at most kMostProcesses tasks.
   void Begin(std::vector<Task> tasks);
+  // Until all that was begun is taken.
   bool busy() const;
   std::vector<v1::RankCapture> Take();
 

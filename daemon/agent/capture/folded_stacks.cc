@@ -50,12 +50,23 @@ StackFrame FrameOf(std::string_view text) {
 }
 
 struct Line {
+  bool child = false;       // of a process that the one that is looked at started
   std::string_view thread;  // "thread (14494): MainThread"
   std::string_view frames;
   std::uint64_t samples = 0;
 };
 
+// Without the processes before the thread.
+std::string_view AfterProcesses(std::string_view text, bool& child) {
+  if (!text.starts_with("process ")) return text;
+  const std::size_t end = text.find("\";thread (");
+  if (end == std::string_view::npos) return text;
+  child = text.substr(0, end).find("\";process ") != std::string_view::npos;
+  return text.substr(end + 2);
+}
+
 bool Split(std::string_view text, Line& line) {
+  text = AfterProcesses(text, line.child);
   const std::size_t space = text.rfind(' ');
   const std::size_t first = text.find(';');
   if (space == std::string_view::npos || first == std::string_view::npos || first > space) {
@@ -76,32 +87,57 @@ FoldedStack StackOf(const Line& line) {
   return stack;
 }
 
+FoldedStack WithoutParent(FoldedStack stack) {
+  const auto begin =
+      std::find_if(stack.frames.begin(), stack.frames.end(), [](const StackFrame& frame) {
+        return frame.function.ends_with("_bootstrap") &&
+               frame.file.ends_with("multiprocessing/process.py");
+      });
+  stack.frames.erase(begin, stack.frames.end());
+  return stack;
+}
+
 bool Under(std::string_view file, std::string_view folder) {
   return file.find(folder) != std::string_view::npos;
 }
 
+// Native code that came with the machine or with the interpreter.
+bool OfTheMachine(const StackFrame& frame) {
+  const std::string_view file = frame.file;
+  const bool library = file.ends_with(".so") || Under(file, ".so.");
+  const std::size_t name = file.rfind('/') + 1;
+  if (library) return file.starts_with("/usr/") || file.starts_with("/lib");
+  return file.substr(name).starts_with("python") && !file.ends_with(".py");
+}
+
 }  // namespace
 
-std::vector<FoldedStack> ParseFolded(std::string_view text, std::uint32_t thread) {
+FoldedThreads ParseFolded(std::string_view text, std::uint32_t thread) {
   const std::string wanted = "thread (" + std::to_string(thread) + ")";
-  std::vector<FoldedStack> by_number, by_name;
+  FoldedThreads out;
+  std::vector<FoldedStack> by_name;
   while (!text.empty()) {
     Line line;
     if (!Split(NextPart(text, '\n'), line)) continue;
-    if (line.thread.starts_with(wanted)) {
-      by_number.push_back(StackOf(line));
-    } else if (line.thread.ends_with(": MainThread")) {
+    const bool main = line.thread.ends_with(": MainThread");
+    if (line.child) {
+      if (main) out.workers.push_back(WithoutParent(StackOf(line)));
+    } else if (line.thread.starts_with(wanted)) {
+      out.training.push_back(StackOf(line));
+    } else if (main) {
       by_name.push_back(StackOf(line));
     }
   }
-  return by_number.empty() ? by_name : by_number;
+  if (out.training.empty()) out.training = std::move(by_name);
+  return out;
 }
 
 bool IsInternal(const StackFrame& frame) {
   constexpr std::array<std::string_view, 5> kPackages = {"torch", "torchgen", "numpy",
                                                          "fathom_python", "fathom_site"};
   const std::string_view file = frame.file;
-  if (file.empty() || file.starts_with('<')) return true;
+  if (file.empty() || file.starts_with('<') || OfTheMachine(frame)) return true;
+  if (frame.function.starts_with("0x")) return true;  // a place without a name
   for (const std::string_view packages : {"/site-packages/", "/dist-packages/"}) {
     const std::size_t at = file.rfind(packages);
     if (at == std::string_view::npos) continue;

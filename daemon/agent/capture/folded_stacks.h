@@ -1,7 +1,10 @@
 // Reads what `py-spy record --format raw --threads` writes: each stack once, with its samples.
 //
 //   thread (14494): MainThread;<module> (/job/train.py:127);train (/job/train.py:103) 224
+//   process 14494:"python train.py";process 15001:"python train.py";thread (15001): MainThread;…  9
 //
+// With --subprocesses each line begins with its process and those that started it. With --native
+// frames of libraries stand among them, by symbol, with the library as their file.
 // Used by stack_recording; the names come from the process that was looked at, so all is bounded
 // and cleaned. Lines that are no stacks (what py-spy says to people) are left out.
 //
@@ -33,10 +36,16 @@ struct FoldedStack {
 
 inline constexpr std::size_t kMaxFoldedFrames = 256;  // of one stack; outer ones are left out
 
-// Of the thread with this number of the kernel's, else of the one called MainThread.
-std::vector<FoldedStack> ParseFolded(std::string_view text, std::uint32_t thread);
+struct FoldedThreads {
+  std::vector<FoldedStack> training;
+  std::vector<FoldedStack> workers;  // main threads of processes that were started, all together
+};
 
-// Of Python itself, of PyTorch, of the tracer: nobody's own code.
+// The training thread is that with this number of the kernel's, else the one called MainThread. A
+// forked process keeps the frames of the one that forked it: they are left out of its own.
+FoldedThreads ParseFolded(std::string_view text, std::uint32_t thread);
+
+// Of Python itself, of PyTorch, of the tracer, of the machine's libraries: nobody's own code.
 bool IsInternal(const StackFrame& frame);
 
 }  // namespace fathom::agent

@@ -30,9 +30,13 @@ Frames OwnPart(const Frames& frames) {
   return own == frames.end() ? frames : Frames(own, frames.end());
 }
 
+using Patterns = google::protobuf::RepeatedPtrField<v1::StackPattern>;
+
+// Adds to the frames of `out`, and to `patterns` of it.
 class Table {
  public:
-  Table(std::size_t most_bytes, v1::RankCapture& out) : left_(most_bytes), out_(out) {}
+  Table(std::size_t most_bytes, v1::RankCapture& out, Patterns& patterns)
+      : left_(most_bytes), out_(out), patterns_(patterns) {}
 
   bool Add(const Frames& frames, std::uint64_t samples) {
     std::size_t cost = kStackOverhead + kPlaceBytes * frames.size();
@@ -42,7 +46,7 @@ class Table {
     }
     if (cost > left_) return false;
     left_ -= cost;
-    v1::StackPattern& pattern = *out_.add_stacks();
+    v1::StackPattern& pattern = *patterns_.Add();
     pattern.set_count(static_cast<std::uint32_t>(samples));
     for (const StackFrame& frame : frames) pattern.add_frames(PlaceOf(frame));
     return true;
@@ -54,7 +58,8 @@ class Table {
   }
 
   std::uint32_t PlaceOf(const StackFrame& frame) {
-    const auto [at, fresh] = places_.try_emplace(frame, static_cast<std::uint32_t>(places_.size()));
+    const auto next = static_cast<std::uint32_t>(out_.frames_size());
+    const auto [at, fresh] = places_.try_emplace(frame, next);
     if (!fresh) return at->second;
     v1::CaptureFrame& told = *out_.add_frames();
     told.set_function(frame.function);
@@ -66,12 +71,13 @@ class Table {
 
   std::size_t left_;
   v1::RankCapture& out_;
+  Patterns& patterns_;
   std::map<StackFrame, std::uint32_t> places_;
 };
 
 bool AllFit(const Ranked& ranked, std::size_t most_bytes) {
   v1::RankCapture scratch;
-  Table table(most_bytes, scratch);
+  Table table(most_bytes, scratch, *scratch.mutable_stacks());
   return std::all_of(ranked.begin(), ranked.end(),
                      [&](const auto& each) { return table.Add(each.first, each.second); });
 }
@@ -86,15 +92,17 @@ Ranked Shortened(const Ranked& ranked, std::size_t whole) {
   return RankedOf(counts);
 }
 
-}  // namespace
+struct Reduced {
+  std::uint64_t samples = 0, left_out = 0;
+};
 
-void ReduceStacks(const std::vector<FoldedStack>& stacks, std::size_t most_bytes,
-                  v1::RankCapture& out) {
+Reduced Reduce(const std::vector<FoldedStack>& stacks, std::size_t most_bytes, v1::RankCapture& out,
+               Patterns& patterns) {
   Counts counts;
-  std::uint64_t samples = 0;
+  Reduced told;
   for (const FoldedStack& stack : stacks) {
     counts[stack.frames] += stack.samples;
-    samples += stack.samples;
+    told.samples += stack.samples;
   }
   const Ranked all = RankedOf(counts);
   Ranked ranked = all;
@@ -102,11 +110,24 @@ void ReduceStacks(const std::vector<FoldedStack>& stacks, std::size_t most_bytes
     whole /= 2;
     ranked = Shortened(all, whole);
   }
-  Table table(most_bytes, out);
-  std::uint64_t left_out = 0;
-  for (const auto& [frames, count] : ranked) left_out += table.Add(frames, count) ? 0 : count;
-  out.set_samples(static_cast<std::uint32_t>(samples));
-  out.set_left_out(static_cast<std::uint32_t>(left_out));
+  Table table(most_bytes, out, patterns);
+  for (const auto& [frames, count] : ranked) told.left_out += table.Add(frames, count) ? 0 : count;
+  return told;
+}
+
+}  // namespace
+
+void ReduceStacks(const std::vector<FoldedStack>& stacks, std::size_t most_bytes,
+                  v1::RankCapture& out) {
+  const Reduced told = Reduce(stacks, most_bytes, out, *out.mutable_stacks());
+  out.set_samples(static_cast<std::uint32_t>(told.samples));
+  out.set_left_out(static_cast<std::uint32_t>(told.left_out));
+}
+
+void ReduceWorkerStacks(const std::vector<FoldedStack>& stacks, std::size_t most_bytes,
+                        v1::RankCapture& out) {
+  const Reduced told = Reduce(stacks, most_bytes, out, *out.mutable_worker_stacks());
+  out.set_worker_samples(static_cast<std::uint32_t>(told.samples));
 }
 
 }  // namespace fathom::agent

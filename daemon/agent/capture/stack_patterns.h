@@ -20,9 +20,17 @@ namespace fathom::agent {
 
 inline constexpr std::size_t kMaxPatternBytes = 30 * 1024;
 
+// Of these, for processes that the rank started, where there are any.
+inline constexpr std::size_t kWorkerPatternBytes = 8 * 1024;
+
 // Fills samples, left_out, frames and stacks of `out`.
 void ReduceStacks(const std::vector<FoldedStack>& stacks, std::size_t most_bytes,
                   v1::RankCapture& out);
+
+// Likewise worker_samples, frames behind those that are there, and worker_stacks; what finds no
+// room counts as a sample of no stack.
+void ReduceWorkerStacks(const std::vector<FoldedStack>& stacks, std::size_t most_bytes,
+                        v1::RankCapture& out);
 
 }  // namespace fathom::agent
 

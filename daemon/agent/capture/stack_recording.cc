@@ -5,6 +5,7 @@
 #include <cmath>
 #include <optional>
 #include <string_view>
+#include <thread>
 
 #include "absl/strings/str_cat.h"
 #include "daemon/agent/capture/folded_stacks.h"
@@ -33,13 +34,36 @@ absl::Status CheckWatched(const KernelRoots& roots, std::uint32_t pid) {
 }
 
 ToolPlan ToolPlanOf(const RecordingPlan& plan, int seconds, std::uint32_t rate) {
-  return {.command = {plan.program, "record", "--nonblocking", "--idle", "--threads",
-                      "--full-filenames", "--format", "raw", "--rate", std::to_string(rate),
-                      "--duration", std::to_string(seconds), "--output", "/dev/stdout", "--pid",
-                      std::to_string(plan.pid)},
+  std::vector<std::string> command = {plan.program,
+                                      "record",
+                                      "--idle",
+                                      "--threads",
+                                      "--full-filenames",
+                                      "--format",
+                                      "raw",
+                                      "--rate",
+                                      std::to_string(rate),
+                                      "--duration",
+                                      std::to_string(seconds),
+                                      "--output",
+                                      "/dev/stdout",
+                                      "--pid",
+                                      std::to_string(plan.pid)};
+  command.push_back(plan.native ? "--native" : "--nonblocking");
+  if (plan.workers) command.push_back("--subprocesses");
+  return {.command = std::move(command),
           .patience = std::chrono::seconds(seconds) + kStartUp,
           .most_bytes = kMostRawBytes,
           .every = kLookEvery};
+}
+
+// Until it is to begin.
+absl::Status Await(const RecordingPlan& plan, const std::atomic<bool>& stop) {
+  constexpr std::chrono::milliseconds kLook{2};
+  if (plan.cue == nullptr) return absl::OkStatus();
+  while (plan.cue->state == RecordingCue::kWait && !stop) std::this_thread::sleep_for(kLook);
+  if (plan.cue->state == RecordingCue::kRecord) return absl::OkStatus();
+  return absl::DeadlineExceededError("it did not come to these iterations in time");
 }
 
 absl::Status Explained(const absl::Status& status) {
@@ -56,7 +80,10 @@ absl::Status Explained(const absl::Status& status) {
 absl::StatusOr<v1::RankCapture> RecordStacks(const RecordingPlan& plan, const KernelRoots& roots,
                                              const std::atomic<bool>& stop) {
   if (absl::Status watched = CheckWatched(roots, plan.pid); !watched.ok()) return watched;
-  const double wanted = std::clamp(plan.seconds, 1.0, kMaxRecordingSeconds);
+  if (absl::Status begins = Await(plan, stop); !begins.ok()) return begins;
+  const bool cued = plan.cue != nullptr;
+  const double wanted =
+      cued ? kMaxRecordingSeconds : std::clamp(plan.seconds, 1.0, kMaxRecordingSeconds);
   const auto seconds = static_cast<int>(std::ceil(wanted));
   v1::RankCapture out;
   ToolPlan tool = ToolPlanOf(plan, seconds, std::clamp(plan.rate, 1u, kMaxRecordingRate));
@@ -64,12 +91,24 @@ absl::StatusOr<v1::RankCapture> RecordStacks(const RecordingPlan& plan, const Ke
     const auto doing = DoingNow(roots, plan.pid, plan.thread);
     if (doing) ++(*out.mutable_doing())[std::string(*doing)];
   };
+  const auto began = std::chrono::steady_clock::now();
+  std::chrono::duration<double> lasted(seconds);
+  if (cued) {
+    tool.enough = [&] {
+      lasted = std::chrono::steady_clock::now() - began;
+      return plan.cue->state != RecordingCue::kRecord;
+    };
+  }
   const absl::StatusOr<std::string> text = RunTool(tool, stop);
   if (!text.ok()) return Explained(text.status());
-  ReduceStacks(ParseFolded(*text, plan.thread), kMaxPatternBytes, out);
+  const FoldedThreads threads = ParseFolded(*text, plan.thread);
+  const std::size_t for_workers = threads.workers.empty() ? 0 : kWorkerPatternBytes;
+  ReduceStacks(threads.training, kMaxPatternBytes - for_workers, out);
+  ReduceWorkerStacks(threads.workers, for_workers, out);
   if (out.samples() == 0) return absl::InternalError("py-spy saw no Python frame of the thread");
   out.set_source("py-spy");
-  out.set_seconds(seconds);
+  out.set_seconds(std::min(lasted.count(), wanted));
+  out.set_native(plan.native);
   out.set_raw_bytes(text->size());
   return out;
 }

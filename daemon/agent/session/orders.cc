@@ -1,5 +1,6 @@
 #include "daemon/agent/session/orders.h"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -95,27 +96,40 @@ void Orders::CaptureWith(std::string program, CaptureRunner::Tool tool) {
 }
 
 std::string Orders::PlanOf(const v1::CaptureRequest& request, std::uint32_t rank,
-                           RecordingPlan& plan) {
+                           std::int64_t now_ns, RecordingPlan& plan) {
   const RankSession* session = find_(request.job(), rank);
   if (session == nullptr || session->retired()) return kNotHere;
   if (session->unseen()) return "its process cannot be seen";
-  plan = {capture_program_, session->identity().pid, session->training_thread(), request.seconds(),
-          request.rate()};
+  plan = {.program = capture_program_,
+          .pid = session->identity().pid,
+          .thread = session->training_thread(),
+          .seconds = request.seconds(),
+          .rate = request.rate(),
+          .native = request.native(),
+          .workers = request.workers()};
+  if (request.cues().empty()) return "";
+  const auto cue = std::find_if(request.cues().begin(), request.cues().end(),
+                                [&](const v1::CaptureCue& each) { return each.rank() == rank; });
+  if (cue == request.cues().end()) return "no iterations were named to it";
+  const CueOrder order{request.job(),         rank,
+                       GroupId(cue->group()), cue->open_sequence(),
+                       cue->close_sequence(), DeadlineOf(request.patience_ns(), now_ns)};
+  if (!session->NewestSequence(order.group)) return "it is not in the group that was named";
+  plan.cue = cues_.Add(order);
   return "";
 }
 
-// What was recorded for an older request and not reported yet belongs to that.
-void Orders::Capture(const v1::CaptureRequest& request) {
-  if (captures_ != nullptr) ReportCaptures();
+void Orders::Capture(const v1::CaptureRequest& request, std::int64_t now_ns) {
   const bool busy = captures_ != nullptr && captures_->busy();
   std::vector<CaptureRunner::Task> tasks;
   v1::CaptureReply refused;
   for (const std::uint32_t rank : request.ranks()) {
     CaptureRunner::Task task{rank, {}};
-    std::string why = PlanOf(request, rank, task.plan);
+    std::string why;
     if (captures_ == nullptr) why = "this agent reads no stacks";
     if (busy) why = "another capture is under way on this node";
     if (tasks.size() >= CaptureRunner::kMostProcesses) why = "too many processes at once";
+    if (why.empty()) why = PlanOf(request, rank, now_ns, task.plan);
     if (why.empty()) {
       tasks.push_back(std::move(task));
       continue;
@@ -138,15 +152,20 @@ void Orders::Capture(const v1::CaptureRequest& request) {
   outbox_.PutDurable(std::move(message));
 }
 
-void Orders::ReportCaptures() {
+void Orders::ReportCaptures(std::int64_t now_ns, const Keep& keep) {
   if (captures_ == nullptr) return;
-  for (v1::RankCapture& capture : captures_->Take()) SendCapture(std::move(capture));
+  cues_.Look(now_ns, [this](const CueOrder& order) {
+    const RankSession* session = find_(order.job, order.rank);
+    return session == nullptr ? std::nullopt : session->NewestSequence(order.group);
+  });
+  for (v1::RankCapture& capture : captures_->Take()) SendCapture(std::move(capture), keep);
 }
 
-void Orders::SendCapture(v1::RankCapture capture) {
+void Orders::SendCapture(v1::RankCapture capture, const Keep& keep) {
   v1::AgentMessage message;
   *message.mutable_capture() = capture_head_;
   *message.mutable_capture()->add_ranks() = std::move(capture);
+  if (keep) keep(message);
   outbox_.PutDurable(std::move(message));
 }
 

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "daemon/agent/capture/capture_runner.h"
+#include "daemon/agent/session/capture_cues.h"
 #include "daemon/agent/session/rank_session.h"
 #include "daemon/agent/source/stack/stack_sampler.h"
 #include "daemon/agent/uplink/outbox.h"
@@ -33,6 +34,9 @@ class Orders {
   // The newest session of a rank; null: none on this node.
   using Find = std::function<RankSession*(const std::string& job, std::uint32_t rank)>;
 
+  // Is shown what goes up; may be empty.
+  using Keep = std::function<void(const v1::AgentMessage& message)>;
+
   Orders(Find find, Outbox& outbox) : find_(std::move(find)), outbox_(outbox) {}
   // Without it stacks are not read here.
   void ReadStacksWith(StackSampler::Tool tool) { stack_tool_ = std::move(tool); }
@@ -43,13 +47,14 @@ class Orders {
   void OpenWindow(const v1::WindowRequest& request, std::int64_t now_ns);
   void Switch(const v1::TraceOrder& order, std::int64_t now_ns);
   void ReadStacks(const v1::StackRequest& request, std::int64_t now_ns);
-  void Capture(const v1::CaptureRequest& request);
+  void Capture(const v1::CaptureRequest& request, std::int64_t now_ns);
 
   void Report(RankSession& session, std::int64_t now_ns);
   // Stacks that have been read meanwhile.
   void ReportStacks(std::int64_t now_ns);
-  // Likewise captures.
-  void ReportCaptures();
+  // Likewise captures, where each is handed to `keep` before; begins and ends those that wait for
+  // their iterations.
+  void ReportCaptures(std::int64_t now_ns, const Keep& keep);
 
  private:
   struct AwaitedStack {
@@ -64,8 +69,9 @@ class Orders {
   void SendTrace(const std::string& job, std::uint32_t rank, const SwitchOutcome& outcome);
   void SendStack(const AwaitedStack& of, v1::RankStack stack);
   // Why this rank is not captured; empty: it is, by `plan`.
-  std::string PlanOf(const v1::CaptureRequest& request, std::uint32_t rank, RecordingPlan& plan);
-  void SendCapture(v1::RankCapture capture);
+  std::string PlanOf(const v1::CaptureRequest& request, std::uint32_t rank, std::int64_t now_ns,
+                     RecordingPlan& plan);
+  void SendCapture(v1::RankCapture capture, const Keep& keep);
   bool Answer(const AwaitedStack& awaited, std::int64_t now_ns);
 
   const Find find_;
@@ -74,6 +80,7 @@ class Orders {
   std::unique_ptr<StackSampler> sampler_;
   std::vector<AwaitedStack> awaited_;
   std::string capture_program_;
+  CaptureCues cues_;
   std::unique_ptr<CaptureRunner> captures_;
   v1::CaptureReply capture_head_;  // of the answers to the one under way
 };

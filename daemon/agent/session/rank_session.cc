@@ -212,6 +212,19 @@ std::optional<std::uint32_t> RankSession::SlotOf(GroupId group) const {
   return std::nullopt;
 }
 
+std::optional<std::uint64_t> RankSession::NewestSequence(GroupId group) const {
+  constexpr std::uint64_t kLookBack = 4096;
+  const std::optional<std::uint32_t> slot = SlotOf(group);
+  if (!slot || retired()) return std::nullopt;
+  const OpLog& log = pipeline_.log();
+  std::uint64_t left = std::min(kLookBack, log.next() - log.first());
+  for (std::uint64_t at = log.next(); left > 0; --left) {
+    const OpRow& row = log.At(--at);
+    if (row.group_slot == *slot && row.sequence != abi::kNoSequence64) return row.sequence;
+  }
+  return std::nullopt;
+}
+
 absl::Status RankSession::AskSwitch(std::uint64_t request_id, GroupId group, SwitchWords words,
                                     std::int64_t deadline_ns) {
   if (region_ == nullptr || broken_) return absl::NotFoundError(kUnreadable);

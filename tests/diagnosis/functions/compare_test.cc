@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "diagnosis/functions/compare_ranks.h"
 #include "diagnosis/functions/name_function.h"
 
 namespace fathom::diagnosis {
@@ -245,6 +246,100 @@ TEST(WantsFunction, OfConvictedRanksWithTimeOfTheirOwn) {
   Verdict hang = HostSlow();
   hang.problem = ProblemClass::kNonCommunicationHang;
   EXPECT_FALSE(WantsFunction(hang));
+}
+
+// Its loader's workers, of which so many samples read, the others idle.
+void AddWorkers(RankStacks& rank, std::uint64_t reading, std::uint64_t all = 800) {
+  const auto add = [&](const std::vector<std::string>& frames, std::uint64_t samples) {
+    CapturedStack told;
+    told.samples = samples;
+    rank.worker_samples += samples;
+    for (const std::string& frame : frames) {
+      told.frames.push_back(static_cast<std::uint32_t>(rank.frames.size()));
+      rank.frames.push_back(FrameOf(frame));
+    }
+    rank.worker_stacks.push_back(std::move(told));
+  };
+  const std::string loop = "_worker_loop /v/torch/utils/data/_utils/worker.py:3";
+  add({"decode /job/data.py:12", "read /job/data.py:20", loop}, reading);
+  add({loop}, all - reading);
+}
+
+const Stack kWaitsForLoader = {
+    {"_try_get_data /v/torch/utils/data/dataloader.py:9", "train /job/train.py:95", kMain}, 220};
+
+StackCapture WithWorkers(std::uint64_t culprits) {
+  StackCapture capture = Captured(Rank(60, 110, {kWaitsForLoader}));
+  for (auto& [rank, stacks] : capture.ranks) {
+    AddWorkers(stacks, rank == RankId(2) ? culprits : 80);
+  }
+  return capture;
+}
+
+TEST(CompareFunctions, LooksIntoTheWorkersOfALoaderThatIsWaitedFor) {
+  Verdict verdict;
+  verdict.grade = Grade::kEstablished;
+  verdict.cause = Cause::kDataLoader;
+  verdict.entity.ranks = {RankId(2)};
+  verdict.cost.slowdown = 2;
+  verdict.sentence = "Rank 2 holds the job back: 97 ms more waiting for its data loader in each.";
+  const Detail found = FindFunction(JobView(), WithWorkers(780), verdict);
+  EXPECT_TRUE(found.in_workers);
+  EXPECT_EQ(FunctionInWords(found.where), "decode (data.py:12)");
+  EXPECT_GT(found.where.share, 0.9);
+  TellFunction(found, verdict);
+  EXPECT_NE(verdict.sentence.find("waiting for its data loader, whose workers are in decode "
+                                  "(data.py:12), in each."),
+            std::string::npos)
+      << verdict.sentence;
+  EXPECT_NE(verdict.evidence.front().statement.find("The workers of its data loader are in decode"),
+            std::string::npos);
+}
+
+TEST(CompareFunctions, OfWorkersThatDoAsTheirPeersTheWaitingLineStays) {
+  Verdict verdict;
+  verdict.entity.ranks = {RankId(2)};
+  verdict.cost.slowdown = 2;
+  const Detail found = FindFunction(JobView(), WithWorkers(85), verdict);
+  EXPECT_FALSE(found.in_workers);
+  EXPECT_EQ(FunctionInWords(found.where), "train (train.py:95)");
+}
+
+TEST(CompareFunctions, WorkersOfWhomNobodyWaitsForAreNotLookedInto) {
+  StackCapture capture = Captured(Rank(60, 110, {Sleep(220)}));
+  for (auto& [rank, stacks] : capture.ranks) AddWorkers(stacks, rank == RankId(2) ? 780 : 80);
+  Verdict verdict;
+  verdict.entity.ranks = {RankId(2)};
+  verdict.cost.slowdown = 2;
+  EXPECT_EQ(FindFunction(JobView(), capture, verdict).where.function, "write_metrics");
+}
+
+TEST(CompareRanks, PutsTheRankThatStandsOutFirstAndNamesNobodyElse) {
+  const auto all = CompareRanks(JobView(), Captured(Rank(60, 110, {Sleep(220)})));
+  ASSERT_EQ(all.size(), 4u);
+  EXPECT_EQ(all[0].rank, RankId(2));
+  EXPECT_EQ(all[0].detail.where.function, "write_metrics");
+  for (std::size_t i = 1; i < all.size(); ++i) {
+    EXPECT_FALSE(all[i].detail.known()) << FunctionInWords(all[i].detail.where);
+  }
+}
+
+TEST(CompareRanks, NamesNobodyWhereAllAreAlikeOrOneDiffersByLittle) {
+  for (const std::uint64_t asleep : {std::uint64_t{1}, std::uint64_t{14}}) {
+    for (const auto& each : CompareRanks(JobView(), Captured(Rank(60, 115, {Sleep(asleep)})))) {
+      EXPECT_FALSE(each.detail.known()) << FunctionInWords(each.detail.where);
+      EXPECT_FALSE(each.detail.missing.empty());
+    }
+  }
+}
+
+TEST(CompareRanks, OfARankWithoutStacksSaysWhy) {
+  StackCapture capture = Captured(Rank(60, 110));
+  capture.ranks[RankId(9)].refused = "another tool watches this process: gdb (pid 7)";
+  for (const auto& each : CompareRanks(JobView(), capture)) {
+    if (each.rank != RankId(9)) continue;
+    EXPECT_EQ(each.detail.missing, "its stacks: another tool watches this process: gdb (pid 7)");
+  }
 }
 
 }  // namespace

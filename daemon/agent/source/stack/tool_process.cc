@@ -49,6 +49,7 @@ class Child {
   bool started() const { return output_ >= 0 && error_ == 0; }
   int error() const { return error_; }
   int output() const { return output_; }
+  void Interrupt() const { kill(pid_, SIGINT); }
   // Its wait status, once its output has ended.
   int Wait() {
     int status = 0;
@@ -73,10 +74,15 @@ absl::StatusOr<std::string> RunTool(const ToolPlan& plan, const std::atomic<bool
   auto next = steady_clock::now();
   std::string text;
   std::array<char, 4096> buffer;
+  bool interrupted = false;
   while (!stop.load() && steady_clock::now() < deadline) {
     if (plan.between && steady_clock::now() >= next) {
       plan.between();
       next = steady_clock::now() + plan.every;
+    }
+    if (!interrupted && plan.enough && plan.enough()) {
+      interrupted = true;
+      child.Interrupt();
     }
     pollfd readable{child.output(), POLLIN, 0};
     if (poll(&readable, 1, static_cast<int>(plan.every.count())) <= 0) continue;

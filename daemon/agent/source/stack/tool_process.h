@@ -26,6 +26,8 @@ struct ToolPlan {
   std::size_t most_bytes = 1 << 18;
   std::chrono::milliseconds every{100};  // `between` is called about so often while it runs
   std::function<void()> between = {};
+  // Asked as often: true once it is to end in its own way; then it is interrupted, as by Ctrl-C.
+  std::function<bool()> enough = {};
 };
 
 // Gives up when `stop` becomes true.

@@ -7,10 +7,12 @@
 #include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <set>
 #include <thread>
 
 #include "absl/status/status.h"
+#include "daemon/agent/session/capture_cues.h"
 
 namespace fathom::agent {
 namespace {
@@ -110,6 +112,69 @@ TEST_F(Recording, LeavesAProcessAloneThatAnotherWatches) {
   EXPECT_EQ(capture.status().code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_EQ(capture.status().message(), "another tool watches this process: gdb (pid 99)");
   EXPECT_FALSE(std::filesystem::exists(folder_ / "ran"));
+}
+
+TEST_F(Recording, BeginsAndEndsWithTheIterationsThatWereNamed) {
+  CaptureCues cues;
+  std::optional<std::uint64_t> at = 10;
+  const auto newest = [&](const CueOrder&) { return at; };
+  RecordingPlan plan{.pid = 7, .thread = 7, .workers = true};
+  // Ends with an answer when it is interrupted, as py-spy does.
+  plan.program = Tool(
+      "trap 'echo \"process 7:\\\"a\\\";thread (7): MainThread;f (/job/a.py:3) 60\"; exit 0' INT\n"
+      "echo $* > " +
+      (folder_ / "options").string() + "\nwhile true; do sleep 0.01; done\n");
+  plan.cue = cues.Add({.job = "j", .open_sequence = 20, .close_sequence = 30, .deadline_ns = 1000});
+  absl::StatusOr<v1::RankCapture> capture = absl::UnknownError("");
+  std::thread recording([&] { capture = RecordStacks(plan, roots_, stop_); });
+  cues.Look(1, newest);
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "options"));  // it is not there yet
+  at = 21;
+  cues.Look(2, newest);
+  while (!std::filesystem::exists(folder_ / "options")) std::this_thread::yield();
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  at = 31;
+  cues.Look(3, newest);
+  recording.join();
+  ASSERT_TRUE(capture.ok()) << capture.status();
+  EXPECT_EQ(capture->samples(), 60u);
+  EXPECT_GT(capture->seconds(), 0.05);
+  EXPECT_LT(capture->seconds(), kMaxRecordingSeconds);
+  std::string options;
+  std::getline(std::ifstream(folder_ / "options"), options);
+  EXPECT_NE(options.find("--nonblocking"), std::string::npos);
+  EXPECT_NE(options.find("--subprocesses"), std::string::npos);
+  EXPECT_EQ(options.find("--native"), std::string::npos);
+}
+
+TEST_F(Recording, GivesUpOnARankThatDoesNotComeToThem) {
+  CaptureCues cues;
+  RecordingPlan plan{.program = Tool("touch " + (folder_ / "ran").string()), .pid = 7};
+  plan.cue = cues.Add({.job = "j", .open_sequence = 20, .close_sequence = 30, .deadline_ns = 1000});
+  absl::Status why;
+  std::thread recording([&] { why = RecordStacks(plan, roots_, stop_).status(); });
+  cues.Look(1001, [](const CueOrder&) { return std::optional<std::uint64_t>(3); });
+  recording.join();
+  EXPECT_EQ(why.message(), "it did not come to these iterations in time");
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "ran"));
+}
+
+TEST_F(Recording, HaltsTheProcessOnlyForNativeFrames) {
+  const RecordingPlan plan{
+      .program = Tool("echo \"thread (7): MainThread;f (/job/a.py:3) 60\"; echo $* > " +
+                      (folder_ / "options").string() + "\n"),
+      .pid = 7,
+      .thread = 7,
+      .seconds = 1,
+      .native = true};
+  const auto capture = RecordStacks(plan, roots_, stop_);
+  ASSERT_TRUE(capture.ok()) << capture.status();
+  EXPECT_TRUE(capture->native());
+  std::string options;
+  std::getline(std::ifstream(folder_ / "options"), options);
+  EXPECT_NE(options.find("--native"), std::string::npos);
+  EXPECT_EQ(options.find("--nonblocking"), std::string::npos);
 }
 
 TEST_F(Recording, SaysWhatIsMissing) {

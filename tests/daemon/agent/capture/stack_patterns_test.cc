@@ -22,7 +22,7 @@ constexpr char kText[] =
     "py-spy> Wrote raw flamegraph data to '/dev/stdout'. Samples: 398 Errors: 1\n";
 
 TEST(FoldedStacks, AreReadInnermostFirstOfTheThreadAskedFor) {
-  const auto stacks = ParseFolded(kText, 7);
+  const auto stacks = ParseFolded(kText, 7).training;
   ASSERT_EQ(stacks.size(), 2u);
   EXPECT_EQ(stacks[0].samples, 224u);
   ASSERT_EQ(stacks[0].frames.size(), 3u);
@@ -31,18 +31,54 @@ TEST(FoldedStacks, AreReadInnermostFirstOfTheThreadAskedFor) {
 }
 
 TEST(FoldedStacks, OfAThreadThatIsNotThereAreThoseOfTheMainThread) {
-  EXPECT_EQ(ParseFolded(kText, 8).size(), 2u);
-  EXPECT_TRUE(ParseFolded("thread (9): other;f (a.py:1) 4\n", 8).empty());
+  EXPECT_EQ(ParseFolded(kText, 8).training.size(), 2u);
+  EXPECT_TRUE(ParseFolded("thread (9): other;f (a.py:1) 4\n", 8).training.empty());
+}
+
+// As py-spy 0.4 writes it with --subprocesses, of a real job.
+constexpr char kProcesses[] =
+    "process 7:\"/v/bin/python train.py; x\";thread (7): MainThread;train (/job/train.py:9) 50\n"
+    "process 7:\"/v/bin/python train.py\";process 8:\"/v/bin/python train.py\";"
+    "thread (8): MainThread;train (/job/train.py:9);"
+    "BaseProcess._bootstrap (/usr/lib/python3.11/multiprocessing/process.py:314);"
+    "_worker_loop (/v/site-packages/torch/utils/data/_utils/worker.py:3);read (/job/data.py:4) 90\n"
+    "process 7:\"/v/bin/python\";process 8:\"/v/bin/python\";thread (9): QueueFeederThread;"
+    "f (/job/q.py:1) 100\n";
+
+TEST(FoldedStacks, OfProcessesThatWereStartedAreToldApart) {
+  const FoldedThreads threads = ParseFolded(kProcesses, 7);
+  ASSERT_EQ(threads.training.size(), 1u);
+  EXPECT_EQ(threads.training[0].samples, 50u);
+  ASSERT_EQ(threads.workers.size(), 1u);  // its main thread alone
+  EXPECT_EQ(threads.workers[0].samples, 90u);
+  // Without the frames of the process that forked it.
+  ASSERT_EQ(threads.workers[0].frames.size(), 2u);
+  EXPECT_EQ(threads.workers[0].frames[0], (StackFrame{"read", "/job/data.py", 4}));
+}
+
+TEST(FoldedStacks, NativeFramesAreTheUsersWhereTheirLibraryIs) {
+  const auto internal = [](const char* function, const char* file) {
+    return IsInternal({function, file, 0});
+  };
+  EXPECT_TRUE(internal("sbrk", "/usr/lib/x86_64-linux-gnu/libc.so.6"));
+  EXPECT_TRUE(internal("0x7fa88c3ff24a", "/job/spin.so"));
+  EXPECT_TRUE(internal("_PyEval_EvalFrameDefault", "/usr/bin/python3.11"));
+  EXPECT_TRUE(internal("at::mm", "/v/lib/python3.11/site-packages/torch/lib/libtorch_cpu.so"));
+  EXPECT_FALSE(internal("burn", "/job/spin.cpython-311-x86_64-linux-gnu.so"));
 }
 
 TEST(FoldedStacks, GarbageGivesNoStackAndNoHarm) {
-  for (const char* text : {"", ";", "thread (", "thread (1);x", "thread (1): M;f (a.py:9) -4",
-                           "thread (1): M;f (a.py:99999999999999999999) 2\n", "\0\n;;;; 1"}) {
-    for (const FoldedStack& stack : ParseFolded(text, 1)) EXPECT_LE(stack.frames.size(), 4u);
+  for (const char* text :
+       {"", ";", "thread (", "thread (1);x", "thread (1): M;f (a.py:9) -4",
+        "thread (1): M;f (a.py:99999999999999999999) 2\n", "\0\n;;;; 1", "process ",
+        "process 1:\"a\";thread (", "process 1:\"a;thread (1): M;f 3"}) {
+    const FoldedThreads threads = ParseFolded(text, 1);
+    for (const FoldedStack& stack : threads.training) EXPECT_LE(stack.frames.size(), 4u);
+    for (const FoldedStack& stack : threads.workers) EXPECT_LE(stack.frames.size(), 4u);
   }
   std::string deep = "thread (1): MainThread";
   for (int i = 0; i < 2000; ++i) deep += ";f (a.py:" + std::to_string(i) + ")";
-  const auto stacks = ParseFolded(deep + " 5\n", 1);
+  const auto stacks = ParseFolded(deep + " 5\n", 1).training;
   ASSERT_EQ(stacks.size(), 1u);
   EXPECT_EQ(stacks[0].frames.size(), kMaxFoldedFrames);
   EXPECT_EQ(stacks[0].frames[0].line, 1999u);  // the inner ones are those that tell
@@ -50,7 +86,7 @@ TEST(FoldedStacks, GarbageGivesNoStackAndNoHarm) {
 
 TEST(FoldedStacks, LongNamesAreCut) {
   const std::string name(64 * 1024, 'n');
-  const auto stacks = ParseFolded("thread (1): M;" + name + " (" + name + ":3) 5\n", 1);
+  const auto stacks = ParseFolded("thread (1): M;" + name + " (" + name + ":3) 5\n", 1).training;
   ASSERT_EQ(stacks.size(), 1u);
   EXPECT_LE(stacks[0].frames[0].function.size(), 200u);
   EXPECT_LE(stacks[0].frames[0].file.size(), 200u);
@@ -131,6 +167,22 @@ TEST(StackPatterns, SayOfEachLineWhatTheSamplesSay) {
     EXPECT_EQ(out.left_out(), 0u);
     EXPECT_EQ(out.samples(), SamplesOf(stacks));
     EXPECT_EQ(OfPatterns(out), OfSamples(stacks));
+  }
+}
+
+TEST(StackPatterns, OfWorkersShareTheFramesAndTheBytes) {
+  std::mt19937 random(3);
+  const auto training = Drawn(random, 2000, 100'000), workers = Drawn(random, 2000, 100'000);
+  v1::RankCapture out;
+  ReduceStacks(training, kMaxPatternBytes - kWorkerPatternBytes, out);
+  ReduceWorkerStacks(workers, kWorkerPatternBytes, out);
+  EXPECT_LE(out.ByteSizeLong(), kMaxPatternBytes);
+  EXPECT_EQ(out.worker_samples(), SamplesOf(workers));
+  ASSERT_GT(out.worker_stacks_size(), 0);
+  for (const auto& pattern : out.worker_stacks()) {
+    for (const std::uint32_t at : pattern.frames()) {
+      EXPECT_LT(at, static_cast<std::uint32_t>(out.frames_size()));
+    }
   }
 }
 
