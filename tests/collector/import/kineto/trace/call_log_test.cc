@@ -104,8 +104,8 @@ TEST(CallLog, IsWhatLookingAtEachMomentShows) {
     }
     std::map<std::string, std::uint64_t> looked;
     for (std::size_t i = 0; i < calls.size(); ++i) {
-      log.AddFunction(Event("f.py(1): f" + std::to_string(i), 100 * calls[i].first,
-                            100 * calls[i].second));
+      log.AddFunction(
+          Event("f.py(1): f" + std::to_string(i), 100 * calls[i].first, 100 * calls[i].second));
     }
     for (std::int64_t tick = 0; tick < 100; ++tick) {
       for (std::size_t i = calls.size(); i-- > 0;) {
