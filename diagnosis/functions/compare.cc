@@ -55,7 +55,7 @@ Candidates CandidatesOf(const PlaceShares& mine, const std::vector<PlaceShares>&
 double ExcessOf(const Candidates& all) {
   double sum = 0;
   for (const Candidate& each : all) {
-    if (each.place.line != 0) sum += std::max(0.0, each.mine.own - each.own_peers);
+    if (each.mine.line) sum += std::max(0.0, each.mine.own - each.own_peers);
   }
   return sum;
 }
@@ -96,7 +96,7 @@ bool GrownAlike(const Candidates& all, const Candidate& named, const CompareLimi
   for (const Candidate& each : all) {
     const bool same =
         each.place.function == named.place.function && each.place.file == named.place.file;
-    if (each.place.line == 0 || same || each.own_peers < limits.shared) continue;
+    if (!each.mine.line || same || each.own_peers < limits.shared) continue;
     besides += each.own_peers;
     if (each.mine.own / each.own_peers - 1 >= limits.alike * growth) grown += each.own_peers;
   }
@@ -124,8 +124,7 @@ HotFunction HotOf(const Candidate& each, std::uint32_t line) {
 
 // Lines with time of their own, most beyond the peers' first.
 std::vector<HotFunction> TableOf(Candidates all, const CompareLimits& limits) {
-  std::erase_if(all,
-                [](const Candidate& each) { return each.place.line == 0 || each.mine.own <= 0; });
+  std::erase_if(all, [](const Candidate& each) { return !each.mine.line || each.mine.own <= 0; });
   std::stable_sort(all.begin(), all.end(), [](const Candidate& a, const Candidate& b) {
     return a.mine.own - a.own_peers > b.mine.own - b.own_peers;
   });

@@ -33,6 +33,7 @@ PlaceShares SharesOf(const RankStacks& stacks) {
         if (!seen.insert(place).second) continue;
         PlaceShare& told = shares[place];
         told.whole += share;
+        told.line = told.line || line == frame.line;
         told.depth += share * depth;
         if (depth == 0) told.own += share;
       }

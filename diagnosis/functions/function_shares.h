@@ -24,9 +24,10 @@ struct Place {
 };
 
 struct PlaceShare {
-  double whole = 0;  // of its samples that show the place
-  double own = 0;    // of these, those in which it is the innermost of the user's own
-  double depth = 0;  // frames of the user's own further in, mean
+  double whole = 0;   // of its samples that show the place
+  double own = 0;     // of these, those in which it is the innermost of the user's own
+  double depth = 0;   // frames of the user's own further in, mean
+  bool line = false;  // it is the line of a frame, or a frame without one (an op, native code)
 };
 
 using PlaceShares = std::map<Place, PlaceShare>;

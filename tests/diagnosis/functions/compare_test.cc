@@ -314,6 +314,28 @@ TEST(CompareFunctions, WorkersOfWhomNobodyWaitsForAreNotLookedInto) {
   EXPECT_EQ(FindFunction(JobView(), capture, verdict).where.function, "write_metrics");
 }
 
+// Ops of a trace and native frames have no line.
+TEST(CompareFunctions, WhatHasNoLineIsComparedLikewise) {
+  const auto ops = [](std::uint64_t mm, std::uint64_t gelu) {
+    RankStacks rank;
+    rank.source = "trace of ops";
+    rank.samples = 1000;
+    rank.frames = {{"aten::mm", "", 0, false}, {"aten::gelu", "", 0, false}};
+    rank.stacks = {{{0}, mm}, {{1}, gelu}};
+    return rank;
+  };
+  StackCapture capture;
+  for (const RankId peer : kPeers) capture.ranks[peer] = ops(100, 20);
+  capture.ranks[RankId(2)] = ops(340, 220);  // both took more: neither holds most of it
+  const Detail both = CompareFunctions(capture, RankId(2), kPeers, 0);
+  EXPECT_FALSE(both.known()) << both.where.function;
+  EXPECT_EQ(both.functions.size(), 2u);
+  capture.ranks[RankId(2)] = ops(110, 520);
+  const Detail one = CompareFunctions(capture, RankId(2), kPeers, 0);
+  EXPECT_EQ(one.where.function, "aten::gelu");
+  EXPECT_TRUE(one.traced);
+}
+
 TEST(CompareRanks, PutsTheRankThatStandsOutFirstAndNamesNobodyElse) {
   const auto all = CompareRanks(JobView(), Captured(Rank(60, 110, {Sleep(220)})));
   ASSERT_EQ(all.size(), 4u);
