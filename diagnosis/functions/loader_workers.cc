@@ -39,8 +39,9 @@ RankStacks WorkersOf(const RankStacks& stacks) {
 
 bool WaitsForWorkers(const StackCapture& capture, RankId culprit, const std::vector<RankId>& peers,
                      const Detail& seen) {
+  if (!seen.known()) return false;
   const RankStacks& mine = capture.ranks.at(culprit);
-  if (!seen.known() || mine.worker_samples == 0) return false;
+  if (mine.worker_samples == 0) return false;
   std::vector<double> usual;
   for (const RankId peer : peers) {
     const auto at = capture.ranks.find(peer);

@@ -68,6 +68,7 @@ class Job:
             os.kill(pid, signal.SIGKILL)
         self.process.wait(timeout=60)
         self.reader.join(timeout=10)
+        self.process.stdout.close()
 
 
 @unittest.skipUnless(PY_SPY.exists(), "no py-spy beside the Python of the tests")
@@ -129,7 +130,7 @@ class Profile(RunTest):
             self.assertEqual(by_rank[0]["state"], "done")
         finally:
             holder.kill()
-            holder.wait()
+            holder.communicate()
 
     @staticmethod
     def named(report):

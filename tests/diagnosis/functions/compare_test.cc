@@ -296,6 +296,17 @@ TEST(CompareFunctions, LooksIntoTheWorkersOfALoaderThatIsWaitedFor) {
             std::string::npos);
 }
 
+TEST(CompareFunctions, ARankThatDidNotAnswerHasNeitherStacksNorWorkers) {
+  StackCapture capture = WithWorkers(780);
+  capture.ranks.erase(RankId(2));
+  Verdict verdict;
+  verdict.cause = Cause::kDataLoader;
+  verdict.entity.ranks = {RankId(2)};
+  const Detail found = FindFunction(JobView(), capture, verdict);
+  EXPECT_FALSE(found.known());
+  EXPECT_EQ(found.missing, "its stacks");
+}
+
 TEST(CompareFunctions, OfWorkersThatDoAsTheirPeersTheWaitingLineStays) {
   Verdict verdict;
   verdict.entity.ranks = {RankId(2)};
