@@ -6,10 +6,9 @@
 // work, which may vary. Without rows the counts by communicator tell what they can. Own time is the
 // iteration without what of it the rank was blocked on communication or waited for a core. Where a
 // device carries communication out and its kernels are not known, it is blocked while one of its
-// communications is carried out; it computes for as much of its own time as its host stood still for
-// it, for a host that waits may spin and so tells nothing by its processor time. Work is
-// what of it can be counted: blocks of threads that its kernels ran, else bytes that it
-// communicated.
+// communications is carried out; it computes for as much of its own time as its host stood still
+// for it, for a host that waits may spin and so tells nothing by its processor time. Work is what
+// of it can be counted: blocks of threads that its kernels ran, else bytes that it communicated.
 //
 // Units: seconds; work in its own unit, 0 where it is not known. Thread-safety: pure function.
 // Errors: none; what is not known is NaN. Cost: O(rows + ranks × iterations).
@@ -31,7 +30,7 @@ struct OwnPieces {
   double compute = 0;
   double gc = 0;
   double dataloader = 0;
-  double stage_work = 0;   // StageWorkOf
+  double stage_work = 0;  // StageWorkOf
   double work = 0;
   bool known = false;
 };
