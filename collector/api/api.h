@@ -29,6 +29,7 @@
 #include "collector/store/node_history.h"
 #include "collector/store/store.h"
 #include "collector/verdict/verdict_ledger.h"
+#include "diagnosis/ledger/running/running_account.h"
 #include "diagnosis/watch/watch.h"
 
 namespace fathom::v1 {
@@ -74,6 +75,9 @@ class Api {
     const HardwareTable* hardware = nullptr;
     // Captures of stacks that people ask for. Null: not offered.
     HandCaptures* captures = nullptr;
+    // The account of all iterations of a job of the table so far. Empty: not kept.
+    std::function<std::optional<diagnosis::RunningAccount::State>(const std::string& job)>
+        account{};
   };
 
   explicit Api(Parts parts) : parts_(std::move(parts)) {}

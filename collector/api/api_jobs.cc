@@ -5,6 +5,7 @@
 #include "collector/api/job_json.h"
 #include "collector/api/profile_json.h"
 #include "collector/export/hardware_json.h"
+#include "collector/export/job_ledger_proto.h"
 #include "collector/export/report.h"
 #include "diagnosis/hardware/tell/tell_hardware.h"
 #include "fathom/v1/report.pb.h"
@@ -122,6 +123,8 @@ std::string Api::ReportOf(const JobState& job) const {
   const auto fresh = parts_.diagnoser.DiagnoseNow(job);
   BuildReport(fresh.view, fresh.diagnosis, parts_.ledger.Of(job.name()), "live", report);
   TellOfHistory(job.name(), report);
+  const auto account = parts_.account ? parts_.account(job.name()) : std::nullopt;
+  if (account) ToProto(*account, *report.mutable_job_ledger());
   return ToJson(report);
 }
 

@@ -19,17 +19,6 @@ Enum Named(const std::string& text, Enum last) {
 
 std::string Text(std::string_view name) { return std::string(name); }
 
-diagnosis::Entity Get(const v1::Entity& entity) {
-  diagnosis::Entity out;
-  out.type = Named(entity.type(), diagnosis::EntityType::kJob);
-  for (const std::uint32_t rank : entity.ranks()) out.ranks.emplace_back(rank);
-  out.node = entity.node();
-  out.gpu = entity.gpu();
-  out.link_src = entity.link().src();
-  out.link_dst = entity.link().dst();
-  return out;
-}
-
 void Put(const diagnosis::Evidence& evidence, v1::Evidence& out) {
   out.set_statement(evidence.statement);
   out.set_value(evidence.value);
@@ -149,7 +138,7 @@ diagnosis::Verdict GetVerdict(const v1::Verdict& in) {
   verdict.cause = Named(in.cause(), diagnosis::Cause::kRegression);
   verdict.problem = Named(in.class_(), diagnosis::ProblemClass::kNonCommunicationSlow);
   verdict.owner = Named(in.owner(), diagnosis::Owner::kAlgorithm);
-  verdict.entity = Get(in.entity());
+  verdict.entity = FromProto(in.entity());
   verdict.sentence = in.sentence();
   verdict.since_iteration = Iteration(in.since().iteration());
   verdict.from_start = in.has_since() && !in.since().has_iteration();
@@ -172,6 +161,17 @@ diagnosis::Verdict GetVerdict(const v1::Verdict& in) {
 }
 
 }  // namespace
+
+diagnosis::Entity FromProto(const v1::Entity& entity) {
+  diagnosis::Entity out;
+  out.type = Named(entity.type(), diagnosis::EntityType::kJob);
+  for (const std::uint32_t rank : entity.ranks()) out.ranks.emplace_back(rank);
+  out.node = entity.node();
+  out.gpu = entity.gpu();
+  out.link_src = entity.link().src();
+  out.link_dst = entity.link().dst();
+  return out;
+}
 
 void ToProto(const diagnosis::Entity& entity, v1::Entity& out) {
   out.set_type(std::string(ToString(entity.type)));

@@ -17,6 +17,7 @@ namespace fathom::collector {
 
 void ToProto(const Episode& episode, v1::Verdict& out);
 void ToProto(const diagnosis::Entity& entity, v1::Entity& out);
+diagnosis::Entity FromProto(const v1::Entity& entity);
 // `opened` and `updated` are not on the wire: they are left as not known.
 Episode FromProto(const v1::Verdict& verdict);
 

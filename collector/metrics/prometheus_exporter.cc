@@ -16,6 +16,9 @@ double Number(std::uint64_t n) { return static_cast<double>(n); }
 
 std::string Name(std::string_view text) { return std::string(text); }
 
+using AccountOf =
+    std::function<std::optional<diagnosis::RunningAccount::State>(const std::string&)>;
+
 struct JobRow {
   JobFigures figures;
   IterationHistogram histogram;
@@ -65,6 +68,30 @@ void WriteJobs(const std::vector<JobRow>& rows, MetricPage& page) {
   }
   auto hung = page.Gauge("fathom_job_hung", "1 while a verdict says that the job hangs.");
   for (const auto& row : rows) hung.Set(row.hung, {{"job", row.figures.name}});
+}
+
+// By cause and owner, a few a job; with what is unexplained they sum to what the job lost. Of jobs
+// that run: the series end with the job.
+void WriteLosses(const std::vector<JobRow>& rows, const AccountOf& account, MetricPage& page) {
+  std::map<std::string, diagnosis::RunningAccount::State> of_jobs;
+  for (const auto& row : rows) {
+    if (row.figures.ended || !account) continue;
+    if (auto state = account(row.figures.name)) of_jobs.emplace(row.figures.name, *state);
+  }
+  auto lost = page.Counter("fathom_job_lost_gpu_seconds_total",
+                           "GPU-seconds that a running job lost, by cause and owner.");
+  for (const auto& [job, state] : of_jobs) {
+    for (const auto& [of, gpu_s] : state.by_cause) {
+      lost.Set(gpu_s, {{"job", job},
+                       {"cause", Name(ToString(of.first))},
+                       {"owner", Name(ToString(of.second))}});
+    }
+    lost.Set(state.unexplained_gpu_s,
+             {{"job", job}, {"cause", "unexplained"}, {"owner", "nobody"}});
+  }
+  auto used = page.Counter("fathom_job_used_gpu_seconds_total",
+                           "GPU-seconds that the iterations of a running job took.");
+  for (const auto& [job, state] : of_jobs) used.Set(state.used_gpu_s, {{"job", job}});
 }
 
 void WriteVerdicts(const std::vector<Episode>& open, MetricPage& page) {
@@ -183,7 +210,9 @@ void WriteJournal(const JournalCounters& counters, MetricPage& page) {
 
 std::string PrometheusExporter::Scrape() const {
   MetricPage page;
-  WriteJobs(JobRows(sources_.jobs, sources_.ledger), page);
+  const std::vector<JobRow> rows = JobRows(sources_.jobs, sources_.ledger);
+  WriteJobs(rows, page);
+  WriteLosses(rows, sources_.account, page);
   WriteVerdicts(sources_.ledger.Open(), page);
   WriteAgents(sources_.registry, sources_.streams(), page);
   WriteIngest(sources_.counters, page);

@@ -11,6 +11,7 @@
 #define FATHOM_COLLECTOR_METRICS_PROMETHEUS_EXPORTER_H_
 
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "collector/agents/ingest_counters.h"
@@ -23,6 +24,7 @@
 #include "collector/notify/notifier.h"
 #include "collector/store/store.h"
 #include "collector/verdict/verdict_ledger.h"
+#include "diagnosis/ledger/running/running_account.h"
 
 namespace fathom::collector {
 
@@ -47,6 +49,9 @@ class PrometheusExporter {
     std::string version;
     std::function<CaptureTrigger::Counts()> captures;
     std::function<JournalCounters()> journal;
+    // The account of a job so far. Empty: none is kept.
+    std::function<std::optional<diagnosis::RunningAccount::State>(const std::string& job)>
+        account{};
   };
 
   explicit PrometheusExporter(Sources sources) : sources_(std::move(sources)) {}

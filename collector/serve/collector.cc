@@ -29,6 +29,7 @@
 #include "collector/notify/notifier.h"
 #include "collector/notify/verdict_notice.h"
 #include "collector/process/version.h"
+#include "collector/runs/account_keeper.h"
 #include "collector/runs/run_keeper.h"
 #include "collector/serve/kept_outbox.h"
 #include "collector/store/learnt_keeper.h"
@@ -78,7 +79,8 @@ struct Collector::Parts {
   std::string page_url;  // guarded by it
   LearntKeeper learnt;
   VerdictLedger ledger;
-  RunKeeper runs;  // of the diagnoser's thread
+  RunKeeper runs;          // of the diagnoser's thread
+  AccountKeeper accounts;  // likewise
   Diagnoser diagnoser;
   CaptureTrigger trigger;  // of the diagnoser's thread
   HandCaptures by_hand;
@@ -120,6 +122,7 @@ Collector::Parts::Parts(const FinalizedCollectorConfig& config, DiagnosisFunctio
       learnt(*store, clock),
       ledger([this](VerdictChange change, const Episode& e) { OnVerdict(change, e); }),
       runs({*store, ledger, clock}),
+      accounts({*store, ledger, clock}),
       diagnoser(
           {jobs, registry, requests, ledger, clock, [this](const JobState& job) { OnLooked(job); },
            [this](const JobState& job) { OnEnded(job); },
@@ -157,7 +160,8 @@ Collector::Parts::Parts(const FinalizedCollectorConfig& config, DiagnosisFunctio
              return traces.ReadStacks(job, ranks);
            },
            [this] { return JournalFailing(); },
-           [this](const std::string& job) { return runs.RunOf(job); }, &hardware, &by_hand}) {
+           [this](const std::string& job) { return runs.RunOf(job); }, &hardware, &by_hand,
+           [this](const std::string& job) { return accounts.Of(job); }}) {
   OpenJournal(config);
   for (const Episode& open : store->Verdicts("", true, Store::kMaxVerdicts)) {
     ledger.Adopt(open);
@@ -182,6 +186,7 @@ Collector::Parts::~Parts() {
   diagnoser.Stop();
   if (diagnosis_thread.joinable()) diagnosis_thread.join();
   runs.SaveAll();
+  accounts.SaveAll();
 }
 
 PrometheusExporter::Sources Collector::Parts::Sources() {
@@ -198,7 +203,8 @@ PrometheusExporter::Sources Collector::Parts::Sources() {
           [this] { return login->failures(); },
           kVersion,
           [this] { return trigger.counts(); },
-          [this] { return journal ? journal->counters() : JournalCounters(); }};
+          [this] { return journal ? journal->counters() : JournalCounters(); },
+          [this](const std::string& job) { return accounts.Of(job); }};
 }
 
 // Without its folder the collector goes on, as it does without its store.
@@ -306,6 +312,7 @@ std::string Collector::Parts::PageUrl() {
 
 void Collector::Parts::OnLooked(const JobState& job) {
   runs.Looked(job);
+  accounts.Looked(job);
   news.Looked(job.name(), ledger);
   learnt.Looked(job);
   trigger.Looked(job);
@@ -313,6 +320,7 @@ void Collector::Parts::OnLooked(const JobState& job) {
 
 void Collector::Parts::OnEnded(const JobState& job) {
   runs.Ended(job);
+  accounts.Ended(job);
   learnt.Ended(job.name());
   trigger.Forget(job.name());
   const JobFigures f = job.Figures();

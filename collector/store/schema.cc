@@ -48,6 +48,10 @@ CREATE TABLE runs(
   profile TEXT NOT NULL, message BLOB NOT NULL);
 CREATE INDEX runs_by_profile ON runs(profile, place);
 CREATE INDEX runs_by_job ON runs(job, place);
+)sql",
+    R"sql(
+CREATE TABLE accounts(job TEXT PRIMARY KEY, kept_ns INTEGER NOT NULL, message BLOB NOT NULL)
+  WITHOUT ROWID;
 )sql"};
 
 }  // namespace

@@ -12,6 +12,8 @@
 //   runs(place, id, job, profile, message)
 //     place: rises with each run that is kept for the first time
 //     message: a fathom.v1.RunRecord
+//   accounts(job, kept_ns, message)
+//     message: a fathom.v1.KeptAccount, of jobs that run
 //   notices(receiver, key, waits, message)
 //     message: see KeptNotice
 //
@@ -25,7 +27,7 @@
 
 namespace fathom::collector {
 
-inline constexpr std::int64_t kSchemaVersion = 6;
+inline constexpr std::int64_t kSchemaVersion = 7;
 
 absl::Status Migrate(Database& database);
 

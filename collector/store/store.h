@@ -1,8 +1,9 @@
 // The history: verdicts and ended jobs, and what was learnt of running ones, in one SQLite file
 // that survives kill -9.
 //
-// Its members lie in store.cc (what is written and read), store_runs.cc (runs of jobs) and
-// store_upkeep.cc (how it stays in its file, and notices).
+// Its members lie in store.cc (what is written and read), store_runs.cc (runs of jobs),
+// store_accounts.cc (accounts of running jobs) and store_upkeep.cc (how it stays in its file, and
+// notices).
 //
 // Written by the verdict ledger's listener, by the diagnoser (ended jobs) and by LearntKeeper; read
 // by the API, at the start by the collector (open verdicts), and by LearntKeeper.
@@ -30,6 +31,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -64,6 +66,11 @@ class Store {
   absl::Status Save(const StoredJob& job);
   absl::Status Save(const std::string& job, const Learnt& learnt);
   absl::Status Save(const RunRecord& run);
+
+  // The account of a running job, as bytes: the newest. Not tried again: it comes again.
+  absl::Status KeepAccount(const std::string& job, WallNs kept, std::string_view bytes);
+  absl::Status ForgetAccount(const std::string& job);
+  std::optional<std::string> FindAccount(const std::string& job);
 
   // Of a receiver and an episode the newest is kept. Not tried again: whoever keeps it still has
   // it.

@@ -25,7 +25,7 @@ constexpr const char* kExamples =
     "  fathom get nodes --collector-http head:7070\n"
     "  fathom get verdicts --node n17\n"
     "  fathom get runs --job train -o wide      what is normal for it\n"
-    "  fathom get ledger train                  where its GPU time went\n"
+    "  fathom get ledger train                  where the GPU time of all its iterations went\n"
     "Exit code of `get verdicts`: 2 when an active verdict is established or supported.";
 
 bool AnyActiveConviction(const Json& verdicts) {
@@ -45,10 +45,25 @@ absl::StatusOr<Json> Fetch(const CollectorApi& api, const ListRequest& request) 
   return request.noun == "ledger" ? api.Report(*job) : api.Health(*job);
 }
 
-std::string LedgerText(const Json& ledger, const ListStyle& style) {
-  const std::string block = LedgerBlock(ledger, style.terminal);
-  if (!block.empty()) return block;
-  return "no account is made of it: its ranks do not differ, so that no rows of it were fetched\n";
+constexpr std::size_t kListed = 8, kListedWide = 64;
+
+// Of the whole job, and of the iterations of which rows are at hand.
+std::string LedgerText(const Json& report, const ListStyle& style) {
+  const std::string whole = JobLedgerBlock(ObjectField(report, "job_ledger"),
+                                           style.wide ? kListedWide : kListed, style.terminal);
+  const std::string window = LedgerBlock(ObjectField(report, "ledger"), style.terminal);
+  if (whole.empty() && window.empty()) {
+    return "no account is made of it: none of its iterations is known\n";
+  }
+  return Cat(whole, whole.empty() || window.empty() ? "" : "\n", window);
+}
+
+// The account of the window, as ever, with that of the whole job in it.
+Json LedgerObject(const Json& report) {
+  Json ledger = ObjectField(report, "ledger");
+  if (!ledger.is_object()) ledger = Json::object();
+  ledger["whole_job"] = ObjectField(report, "job_ledger");
+  return ledger;
 }
 
 std::string Render(const std::string& noun, const Json& list, const ListStyle& style) {
@@ -99,8 +114,8 @@ absl::StatusOr<int> Get(const CollectorApi& api, const ListRequest& request, con
   absl::StatusOr<Json> reply = Fetch(api, request);
   if (!reply.ok()) return reply.status();
   if (request.noun == "ledger") {
-    const Json& ledger = ObjectField(*reply, "ledger");
-    *out = IsText(request.format) ? LedgerText(ledger, style) : Serialize(ledger, request.format);
+    *out = IsText(request.format) ? LedgerText(*reply, style)
+                                  : Serialize(LedgerObject(*reply), request.format);
     return kNothingFound;
   }
   const Json& list = ListField(*reply, request.noun.c_str());

@@ -57,6 +57,20 @@ std::string Hidden(const Json& shares) {
   return names.empty() ? "" : Cat("hidden, costs nothing now: ", names);
 }
 
+std::string JobShareName(const Json& share) {
+  const std::string cause = TextField(share, "cause");
+  if (BoolField(share, "rest")) return Cat("others ", cause);
+  const Json& entity = ObjectField(share, "entity");
+  const std::vector<std::int64_t> ranks = IntsField(entity, "ranks");
+  const std::string type = TextField(entity, "type"), node = TextField(entity, "node");
+  if (type == "host") return Cat("node ", node, " ", cause);
+  const std::string members = ranks.empty()
+                                  ? std::string("many ranks")
+                                  : Cat(ranks.size() == 1 ? "rank " : "ranks ", RankList(ranks));
+  if (type != "rank" && type != "gpu") return Cat(type, " of ", members, " ", cause);
+  return Cat(members, node.empty() ? "" : Cat(" on ", node), " ", cause);
+}
+
 }  // namespace
 
 std::string LedgerBlock(const Json& ledger, const Terminal& terminal) {
@@ -76,6 +90,34 @@ std::string LedgerBlock(const Json& ledger, const Terminal& terminal) {
   }
   const std::string hidden = Hidden(shares);
   if (!hidden.empty()) AppendTo(&out, "  ", Wrap(hidden, TextColumns(terminal) - 2, "    "), "\n");
+  return out;
+}
+
+std::string JobLedgerBlock(const Json& ledger, std::size_t most, const Terminal& terminal) {
+  const double used = NumberField(ledger, "used_gpu_s");
+  if (!(used > 0)) return "";
+  const double lost = NumberField(ledger, "lost_gpu_s");
+  std::string out = Cat(Paint(terminal, Ink::kBold, "Where the GPU time went"), ", ",
+                        Number(NumberField(ledger, "iterations")), " iterations of the whole job");
+  const Json& slices = ListField(ledger, "over_time");
+  if (!slices.empty()) AppendTo(&out, " since ", LocalTime(IntField(slices[0], "begin_unix_ns")));
+  AppendTo(&out, "\n  ", GpuTime(used / kHour), " used, ",
+           GpuTime(NumberField(ledger, "ideal_gpu_s") / kHour), " needed, ", GpuTime(lost / kHour),
+           " lost (", PercentOf(lost, used), ")\n");
+  std::size_t listed = 0, more = 0;
+  double more_s = 0;
+  for (const Json& share : ListField(ledger, "shares")) {
+    if (listed == most) {
+      ++more;
+      more_s += NumberField(share, "lost_gpu_s");
+      continue;
+    }
+    ++listed;
+    AppendTo(&out, Row(JobShareName(share), NumberField(share, "lost_gpu_s"), lost,
+                       TextField(share, "owner")));
+  }
+  if (more > 0) AppendTo(&out, Row(Cat("and ", more, " more: -o json"), more_s, lost, ""));
+  AppendTo(&out, Row("unexplained", NumberField(ledger, "unexplained_gpu_s"), lost, ""));
   return out;
 }
 

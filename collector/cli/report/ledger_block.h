@@ -20,6 +20,15 @@ namespace fathom::cli {
 
 std::string LedgerBlock(const Json& ledger, const Terminal& terminal);
 
+// The same of a whole live job so far. Takes `job_ledger` of the report; `most`: entities that are
+// listed by name.
+//
+//   Where the GPU time went, 12,040 iterations of the whole job since 14:03:07
+//     512 GPU-hours used, 488 needed, 24.1 lost (4.7 %)
+//     rank 5 on n3 compute_slow           20.2 GPU-hours   84 %  operations
+//     unexplained                         3.90 GPU-hours   16 %
+std::string JobLedgerBlock(const Json& ledger, std::size_t most, const Terminal& terminal);
+
 }  // namespace fathom::cli
 
 #endif  // FATHOM_COLLECTOR_CLI_REPORT_LEDGER_BLOCK_H_

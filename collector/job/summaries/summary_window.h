@@ -59,7 +59,10 @@ class SummaryWindow {
   // Requires: the batch is valid (ingest/validate.h).
   Added Add(const v1::SummaryBatch& batch);
 
-  std::vector<diagnosis::IterationSummary> View() const;
+  std::vector<diagnosis::IterationSummary> View() const { return ViewOf(slots_.Sorted()); }
+  // Those after `after` to which nothing will be added: all ranks have reported them, or later ones
+  // came since, or the job is over. Ascending, up to the first that is not so.
+  std::vector<diagnosis::IterationSummary> SettledAfter(std::int64_t after, bool job_over) const;
   // The newest `limit` strip entries with index > after, ascending, durations of the live ones
   // computed now.
   std::vector<StripEntry> Strip(std::int64_t after, std::size_t limit) const;
@@ -111,6 +114,7 @@ class SummaryWindow {
     Anchor anchor{};
   };
 
+  std::vector<diagnosis::IterationSummary> ViewOf(const std::vector<std::int64_t>& which) const;
   RankEntry& Entry(RankId rank);
   static void NoteAnchor(const v1::SummaryBatch& batch, std::int64_t last_placed, Anchor& anchor);
   bool PutRow(RankEntry& entry, std::int64_t iteration, const diagnosis::RankIteration& row,

@@ -51,10 +51,24 @@ std::vector<HeatCell> SummaryWindow::Cells(std::size_t slot) const {
   return cells;
 }
 
-std::vector<diagnosis::IterationSummary> SummaryWindow::View() const {
+std::vector<diagnosis::IterationSummary> SummaryWindow::SettledAfter(std::int64_t after,
+                                                                     bool job_over) const {
+  std::vector<std::int64_t> settled;
+  const std::int64_t old = newest() - std::int64_t{kSettlingIterations};
+  for (const std::int64_t iteration : slots_.Sorted()) {
+    if (iteration <= after) continue;
+    const bool whole = reports_[*slots_.Find(iteration)] == entries_.size();
+    if (!whole && iteration > old && !job_over) break;
+    settled.push_back(iteration);
+  }
+  return ViewOf(settled);
+}
+
+std::vector<diagnosis::IterationSummary> SummaryWindow::ViewOf(
+    const std::vector<std::int64_t>& which) const {
   std::vector<diagnosis::IterationSummary> view;
   std::vector<std::size_t> slots;
-  for (const std::int64_t iteration : slots_.Sorted()) {
+  for (const std::int64_t iteration : which) {
     slots.push_back(*slots_.Find(iteration));
     diagnosis::IterationSummary& summary = view.emplace_back();
     summary.index = Iteration(iteration);

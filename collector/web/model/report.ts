@@ -1,6 +1,7 @@
 // The report on a job (fathom.v1.Report), as far as the page needs it.
 import { number, numbers, object, objects, text } from "../api/json";
 import type { Signal } from "./job";
+import { decodeJobLedger, type JobLedger } from "./job_ledger";
 import { decodeAbstentions, decodeVerdict, type Abstention, type Verdict } from "./verdict";
 
 export interface Report {
@@ -13,6 +14,7 @@ export interface Report {
   ranksMissing: number[];
   recordsDropped: number;
   clocks: { rank: number; offsetS: number; residualS: number; reference: number }[];
+  ledger: JobLedger | null; // of the whole job; null: none is kept
 }
 
 export function decodeReport(value: unknown): Report {
@@ -42,5 +44,6 @@ export function decodeReport(value: unknown): Report {
       residualS: number(clock.residual_s),
       reference: number(clock.reference),
     })),
+    ledger: decodeJobLedger(report.job_ledger),
   };
 }

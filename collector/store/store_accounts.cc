@@ -1,0 +1,34 @@
+// The part of Store that keeps the accounts of running jobs, so that they go on after a restart.
+#include "collector/store/store.h"
+
+namespace fathom::collector {
+
+absl::Status Store::KeepAccount(const std::string& job, WallNs kept, std::string_view bytes) {
+  const std::lock_guard lock(mutex_);
+  if (!database_) return Note(absl::UnavailableError("no memory"));
+  Statement put =
+      database_->Prepare("INSERT OR REPLACE INTO accounts(job, kept_ns, message) VALUES(?, ?, ?)");
+  absl::Status status = Note(put.Bind(1, job).Bind(2, kept.ns).BindBlob(3, bytes).Run());
+  if (!status.ok()) return status;
+  // Of jobs that were never seen to end.
+  Statement trim = database_->Prepare(
+      "DELETE FROM accounts WHERE job NOT IN "
+      "(SELECT job FROM accounts ORDER BY kept_ns DESC LIMIT ?)");
+  return Note(trim.Bind(1, kMaxJobs).Run());
+}
+
+absl::Status Store::ForgetAccount(const std::string& job) {
+  const std::lock_guard lock(mutex_);
+  if (!database_) return Note(absl::UnavailableError("no memory"));
+  return Note(database_->Prepare("DELETE FROM accounts WHERE job = ?").Bind(1, job).Run());
+}
+
+std::optional<std::string> Store::FindAccount(const std::string& job) {
+  const std::lock_guard lock(mutex_);
+  if (!database_) return std::nullopt;
+  Statement row = database_->Prepare("SELECT message FROM accounts WHERE job = ?");
+  if (!row.Bind(1, job).Step()) return std::nullopt;
+  return row.Text(0);
+}
+
+}  // namespace fathom::collector
