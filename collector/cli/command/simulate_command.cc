@@ -36,6 +36,7 @@
 #include "collector/simulate/experiment/experiment.h"
 #include "collector/simulate/experiment/plot_files.h"
 #include "collector/simulate/experiment/table_plot.h"
+#include "collector/simulate/kineto/trace_files.h"
 #include "collector/simulate/play/operator_log.h"
 #include "collector/simulate/scenario/library.h"
 #include "collector/simulate/scenario/scenario_yaml.h"
@@ -51,6 +52,7 @@ constexpr const char* kExamples =
     "  fathom simulate slow_gpu_4d\n"
     "  fathom simulate my_job.yaml --ranks 8192 --seed 7\n"
     "  fathom simulate --experiment scale --runs 20\n"
+    "  fathom simulate slow_gpu_fsdp --ranks 16 --kineto traces/ && fathom analyze traces/\n"
     "  fathom simulate slow_gpu_4d --collector 127.0.0.1:7071   agents of it, to a collector\n"
     "Keys of a scenario: docs/formats/scenario.md. Interrupted, it prints what was done so far.\n"
     "Exit code: 2 when a verdict is established or supported, 0 when there is none.";
@@ -60,7 +62,8 @@ struct SimulateOptions {
   std::string experiment, page;
   std::string output = "text";
   std::string collector, collector_http, job;
-  std::string svg, plot, operators, config;
+  std::string svg, plot, operators, config, kineto;
+  std::int64_t steps = 5, first = -1;  // of the window of the traces
   double pace_s = 0;
   std::uint64_t seed = 0;
   std::uint32_t ranks = 0;
@@ -268,6 +271,30 @@ int WriteLog(const SimulateOptions& options) {
               absl::UnavailableError(Cat("'", options.operators, "' cannot be written")));
 }
 
+// Traces as torch.profiler writes them, with the truth beside them.
+int WriteKineto(const SimulateOptions& options) {
+  const auto scenario = ChooseScenario(options.scenario, options.seed, options.ranks);
+  if (!scenario.ok()) return Fail("simulate", scenario.status());
+  simulate::kineto::Window window{.first = options.first, .iterations = options.steps};
+  if (window.first < 0) {
+    window.first = scenario->faults.empty() ? 10 : scenario->faults.front().from;
+  }
+  const auto written = simulate::kineto::WriteTraces(*scenario, window, options.kineto);
+  if (!written.ok()) return Fail("simulate", written.status());
+  if (options.output == "json") {
+    std::fputs(written->truth.c_str(), stdout);
+    return kNothingFound;
+  }
+  std::fputs(Cat("Traces of ", written->ranks, " ranks, iterations ", window.first, " to ",
+                 window.first + window.iterations - 1, ", ", Seconds(written->seconds),
+                 " (without a fault ", Seconds(written->well_seconds), "), in ", options.kineto,
+                 "\nTruth: ", simulate::TruthOf(*scenario), "; in truth.json as well\n",
+                 "Try: fathom analyze ", options.kineto, "\n")
+                 .c_str(),
+             stdout);
+  return kNothingFound;
+}
+
 // The plots of a page that was printed before.
 int PlotPage(const SimulateOptions& options) {
   std::ifstream file(options.plot, std::ios::binary);
@@ -290,6 +317,7 @@ int Simulate(const SimulateOptions& options) {
     return Fail("simulate", absl::InvalidArgumentError("name a scenario, or see --list"));
   }
   if (!options.operators.empty()) return WriteLog(options);
+  if (!options.kineto.empty()) return WriteKineto(options);
   if (!options.collector.empty()) return Fleet(options);
   return SimulateOne(options);
 }
@@ -326,6 +354,18 @@ void AddSimulateVerb(CLI::App& root, Invocation* invocation) {
   verb->add_option("--operators", options->operators,
                    "write its ops, each with whether it is abnormal, and stop")
       ->type_name("FILE");
+  verb->add_option(
+          "--kineto", options->kineto,
+          "write traces into this folder as torch.profiler does, with truth.json, and stop")
+      ->type_name("DIR");
+  verb->add_option("--steps", options->steps, "iterations of the traces")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  verb->add_option("--first", options->first,
+                   "first iteration of the traces (default: that of the first fault)")
+      ->type_name("N")
+      ->check(CLI::NonNegativeNumber);
   verb->add_option("--config", options->config,
                    "judge with the thresholds of this file, of which diagnosis: is taken")
       ->type_name("FILE");
