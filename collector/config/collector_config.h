@@ -10,6 +10,7 @@
 #include <absl/status/statusor.h>
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,7 @@
 #include "collector/store/node_history.h"
 #include "daemon/service/tls_files.h"
 #include "diagnosis/model/config.h"
+#include "diagnosis/model/topology.h"
 
 namespace fathom::collector {
 
@@ -50,6 +52,7 @@ struct CollectorConfig {
   CaptureSettings captures;
   std::string notify;             // who hears of verdicts: SHAPE=URL, with commas
   std::string notify_key_file;    // PagerDuty's routing key
+  std::string topology;           // file of how nodes hang on switches; empty: it is guessed
   std::string page_url;           // where people reach the page; goes into notices
   std::string cordon_http;        // of a fathom-cordon whose actions the page shows; empty: none
   std::string cordon_token_file;  // a viewer's, where it has a login
@@ -74,6 +77,8 @@ class FinalizedCollectorConfig {
   bool socket_beside_port() const { return socket_beside_port_; }
   const std::string& agent_socket() const { return agent_socket_; }
   const std::string& journal_folder() const { return journal_folder_; }  // empty: no journal
+  // Null: none is told.
+  const std::shared_ptr<const diagnosis::Topology>& topology() const { return topology_; }
 
  private:
   friend absl::StatusOr<FinalizedCollectorConfig> Finalize(CollectorConfig config);
@@ -85,6 +90,7 @@ class FinalizedCollectorConfig {
   std::string journal_folder_;
   std::string agent_socket_;
   bool socket_beside_port_ = false;
+  std::shared_ptr<const diagnosis::Topology> topology_;
 };
 
 // Checks addresses, ranges, that tokens and the files of TLS can be read, and that nothing but

@@ -9,6 +9,7 @@
 #include "collector/api/cordon_address.h"
 #include "collector/config/collector_config.h"
 #include "collector/config/thresholds.h"
+#include "collector/config/topology_file.h"
 #include "collector/net/listen_probe.h"
 #include "collector/net/local_agents.h"
 #include "collector/process/clock.h"
@@ -122,6 +123,9 @@ absl::StatusOr<FinalizedCollectorConfig> Finalize(CollectorConfig config) {
   finalized.socket_beside_port_ =
       config.agent_socket == "auto" && !config.tls.on() && ServesLoopback(config.grpc);
   if (config.agent_socket.starts_with('/')) finalized.agent_socket_ = config.agent_socket;
+  auto topology = ReadTopology(config.topology);
+  if (!topology.ok()) return topology.status();
+  finalized.topology_ = *std::move(topology);
   finalized.config_ = std::move(config);
   return finalized;
 }

@@ -59,6 +59,8 @@ std::vector<Setting> ServerSettings() {
       Of("agent_wildcards", &Config::agent_wildcards,
          "an agent's certificate of *.DOMAIN speaks for every node of it"),
       Of("max_event_clients", &Config::max_event_clients, "listeners of the event stream"),
+      Of("topology", &Config::topology,
+         "file of how nodes hang on switches: topology.conf of Slurm, or YAML"),
       Of("job_timeout_s", &Config::job_timeout_s, "a job unheard of for so long has ended"),
       Of("look_share", &Config::looks, &LookPace::share,
          "of a core, that looks at one job take in the long run"),

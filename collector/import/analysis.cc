@@ -94,14 +94,31 @@ void PutClocks(const diagnosis::ClockAlignment& clocks, v1::Coverage& coverage) 
   }
 }
 
+// Nodes of which the topology tells nothing: then switches are guessed.
+void NoteUntoldNodes(const diagnosis::Topology* topology, Recording& recording) {
+  if (topology == nullptr) return;
+  std::set<std::string> untold;
+  for (const diagnosis::RankFacts& facts : recording.view.ranks) {
+    if (diagnosis::LeafOf(*topology, facts.node, 0).empty()) untold.insert(facts.node);
+  }
+  if (untold.empty()) return;
+  const std::string& one = *untold.begin();
+  recording.notes.push_back(
+      absl::StrCat(topology->source, " tells nothing of ", untold.size(), " of the job's nodes (",
+                   one.empty() ? "whose names the recording does not tell" : one,
+                   "): which switches they are on is guessed"));
+}
+
 struct Judged {
   diagnosis::Diagnosis diagnosis;
   bool calm = false;  // nothing is slow or stands still at the end
 };
 
-Judged Judge(const Recording& recording, const diagnosis::DiagnosisConfig& config) {
+Judged Judge(const Recording& recording, const diagnosis::DiagnosisConfig& config,
+             const diagnosis::Topology* topology = nullptr) {
   const diagnosis::Suspicion suspicion = diagnosis::Watch(recording.view, config);
-  diagnosis::Diagnosis diagnosis = diagnosis::Diagnose(recording.view, suspicion, config);
+  diagnosis::Diagnosis diagnosis =
+      diagnosis::DiagnoseWired(recording.view, suspicion, config, topology);
   diagnosis.ranks = diagnosis::TotalsOf(recording.view);
   diagnosis::FillTotals(recording.tables, diagnosis.ranks);
   const bool calm = !suspicion.slow && !suspicion.stalled && diagnosis.verdicts.empty();
@@ -218,7 +235,8 @@ absl::StatusOr<Analysis> Analyze(const std::vector<std::string>& paths, std::str
   auto recording = ReadRecording(paths, format, judged);
   if (!recording.ok()) return recording.status();
   const diagnosis::DiagnosisConfig fitted = Fit(config, *recording);
-  auto [diagnosis, calm] = Judge(*recording, fitted);
+  auto [diagnosis, calm] = Judge(*recording, fitted, limits.topology);
+  NoteUntoldNodes(limits.topology, *recording);
   const Iteration until = calm && !recording->replayed
                               ? JudgePassedStretch(recording->view, fitted, diagnosis)
                               : Iteration(-1);

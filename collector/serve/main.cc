@@ -85,8 +85,11 @@ int Run(const ReadSettings& read, const FinalizedCollectorConfig& config) {
   LogLines::SetUp("collector", config->log_format, config->log_level);
   RaiseDescriptors();
   const SystemClock clock;
-  auto collector =
-      Collector::Start(config, {&fathom::diagnosis::Watch, &fathom::diagnosis::Diagnose}, clock);
+  const auto diagnose = [topology = config.topology()](const auto& view, const auto& suspicion,
+                                                       const auto& thresholds) {
+    return fathom::diagnosis::DiagnoseWired(view, suspicion, thresholds, topology.get());
+  };
+  auto collector = Collector::Start(config, {&fathom::diagnosis::Watch, diagnose}, clock);
   if (!collector.ok()) return Fail(collector.status());
   if (const auto why = (*collector)->degraded(); !why.empty()) spdlog::error("{}", why);
   spdlog::info("fathom-collector {} ({})", kVersion, fathom::service::kBuildCommit);

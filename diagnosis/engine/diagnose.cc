@@ -140,7 +140,7 @@ void AddAccount(const Case& c, Findings& findings, Diagnosis& out) {
         return s.name == "communication_ops" && s.level == SignalState::Level::kOff;
       });
   if (c.suspicion.stalled || untraced || !c.view.schedule.empty() || c.view.rows.empty()) return;
-  const std::optional<Accounting> accounting = AccountFor(c.view, c.graph);
+  const std::optional<Accounting> accounting = AccountFor(c.view, c.graph, {}, c.topology);
   if (!accounting) return;
   out.account = accounting->account;
   if (c.suspicion.slow && !c.config.recorded) return;
@@ -154,11 +154,12 @@ void AddAccount(const Case& c, Findings& findings, Diagnosis& out) {
 }
 
 Diagnosis DiagnoseOne(const JobView& view, const Suspicion& suspicion,
-                      const std::set<Iteration>& explained, const DiagnosisConfig& config) {
+                      const std::set<Iteration>& explained, const DiagnosisConfig& config,
+                      const Topology* topology) {
   const ExecutionGraph graph(view, explained, suspicion.onset, config);
   Findings findings;
   const std::optional<Replay> replay = ReplayOf(view, findings);
-  const Case c{view, suspicion, graph, config, replay ? &*replay : nullptr};
+  const Case c{view, suspicion, graph, config, replay ? &*replay : nullptr, topology};
   RunRules(c, findings);
   Diagnosis out;
   if (suspicion.slow && HasRows(view)) {
@@ -218,10 +219,15 @@ Diagnosis Named(const JobView& view, Diagnosis diagnosis) {
 }  // namespace
 
 Diagnosis Diagnose(const JobView& view, const Suspicion& suspicion, const DiagnosisConfig& config) {
-  Diagnosis out = DiagnoseOne(view, suspicion, ExplainedOf(suspicion), config);
+  return DiagnoseWired(view, suspicion, config, nullptr);
+}
+
+Diagnosis DiagnoseWired(const JobView& view, const Suspicion& suspicion,
+                        const DiagnosisConfig& config, const Topology* topology) {
+  Diagnosis out = DiagnoseOne(view, suspicion, ExplainedOf(suspicion), config, topology);
   if (suspicion.rise.empty()) return Named(view, std::move(out));
   const Suspicion& rise = suspicion.rise.front();
-  Diagnosis of_rise = DiagnoseOne(view, rise, ExplainedOfRise(suspicion), config);
+  Diagnosis of_rise = DiagnoseOne(view, rise, ExplainedOfRise(suspicion), config, topology);
   out.named = false;  // of the whole; its rise is watched by itself
   if (of_rise.named) AddRise(std::move(of_rise), out);
   return Named(view, std::move(out));

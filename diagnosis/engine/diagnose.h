@@ -18,6 +18,7 @@
 
 #include "diagnosis/model/config.h"
 #include "diagnosis/model/job_view.h"
+#include "diagnosis/model/topology.h"
 #include "diagnosis/model/verdict.h"
 #include "diagnosis/watch/watch.h"
 
@@ -25,6 +26,10 @@ namespace fathom::diagnosis {
 
 // `suspicion` is what Watch() said of the same view. Leaves `ranks` to TotalsOf() (watch/totals).
 Diagnosis Diagnose(const JobView& view, const Suspicion& suspicion, const DiagnosisConfig& config);
+
+// The same where it is told how the nodes hang on their switches. Null: it is not.
+Diagnosis DiagnoseWired(const JobView& view, const Suspicion& suspicion,
+                        const DiagnosisConfig& config, const Topology* topology);
 
 // What the next Watch() is to know of it. `episode`: that of the same view's suspicion.
 void Remember(const Diagnosis& diagnosis, Episode& episode);

@@ -24,6 +24,7 @@
 namespace fathom::diagnosis {
 
 class Replay;
+struct Topology;
 
 // All that a rule may look at. Lifetime: of one call of Diagnose().
 struct Case {
@@ -31,7 +32,8 @@ struct Case {
   const Suspicion& suspicion;
   const ExecutionGraph& graph;
   const DiagnosisConfig& config;
-  const Replay* replay = nullptr;  // none of jobs without a schedule
+  const Replay* replay = nullptr;      // none of jobs without a schedule
+  const Topology* topology = nullptr;  // nobody has told how nodes are wired
 };
 
 struct Findings {

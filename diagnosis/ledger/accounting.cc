@@ -226,7 +226,7 @@ double MeasuredSeconds(const JobView& view, const std::vector<LaneGraph>& stretc
 }  // namespace
 
 std::optional<Accounting> AccountFor(const JobView& view, const ExecutionGraph& graph,
-                                     const AccountLimits& limits) {
+                                     const AccountLimits& limits, const Topology* topology) {
   const std::vector<LaneGraph> stretches = BuildLanes(view, graph);
   std::vector<Iteration> played;
   for (const LaneGraph& each : stretches) {
@@ -252,7 +252,7 @@ std::optional<Accounting> AccountFor(const JobView& view, const ExecutionGraph& 
   JoinImbalance(suspects);
   FindCommon(view, limits, suspects);
   JoinNodes(view, peers, suspects);
-  for (Suspect& suspect : SlowChannels(view, channels, of_channels, played, limits)) {
+  for (Suspect& suspect : SlowChannels(view, channels, of_channels, played, limits, topology)) {
     suspects.push_back(std::move(suspect));
   }
   for (Suspect& suspect : suspects) {

@@ -36,6 +36,7 @@
 #include "diagnosis/ledger/suspect.h"
 #include "diagnosis/model/account.h"
 #include "diagnosis/model/job_view.h"
+#include "diagnosis/model/topology.h"
 #include "diagnosis/peers/account_limits.h"
 
 namespace fathom::diagnosis {
@@ -49,8 +50,10 @@ struct Accounting {
   std::vector<std::pair<RankId, RankId>> differ;
 };
 
+// `topology`: how nodes hang on their switches, where it is told.
 std::optional<Accounting> AccountFor(const JobView& view, const ExecutionGraph& graph,
-                                     const AccountLimits& limits = {});
+                                     const AccountLimits& limits = {},
+                                     const Topology* topology = nullptr);
 
 }  // namespace fathom::diagnosis
 

@@ -16,8 +16,9 @@ namespace {
 class ChannelSuspects {
  public:
   ChannelSuspects(const JobView& view, const Channels& channels, const Outliers& outliers,
-                  const std::vector<Iteration>& iterations, const AccountLimits& limits)
-      : view_(view), channels_(channels), iterations_(iterations) {
+                  const std::vector<Iteration>& iterations, const AccountLimits& limits,
+                  const Topology* topology)
+      : view_(view), channels_(channels), iterations_(iterations), topology_(topology) {
     for (const Outlier& outlier : outliers.found) {
       const double ratio = 1 + outlier.excess / std::max(outlier.usual, 1e-9);
       const bool sure = Sure(outlier);
@@ -31,7 +32,7 @@ class ChannelSuspects {
     if (found_.empty()) return out;
     std::vector<OddGroup> odd;
     for (const Outlier* outlier : found_) odd.push_back(OddOf(*outlier));
-    std::optional<OddPlace> place = PlaceOfOdd(view_, odd, Well());
+    std::optional<OddPlace> place = PlaceOfOdd(view_, odd, Well(), topology_);
     if (place) {
       out.push_back(At(*place, found_));
       return out;
@@ -122,6 +123,7 @@ class ChannelSuspects {
   const JobView& view_;
   const Channels& channels_;
   const std::vector<Iteration>& iterations_;
+  const Topology* topology_;
   std::vector<const Outlier*> found_;
 };
 
@@ -130,8 +132,8 @@ class ChannelSuspects {
 std::vector<Suspect> SlowChannels(const JobView& view, const Channels& channels,
                                   const Outliers& outliers,
                                   const std::vector<Iteration>& iterations,
-                                  const AccountLimits& limits) {
-  return ChannelSuspects(view, channels, outliers, iterations, limits).All();
+                                  const AccountLimits& limits, const Topology* topology) {
+  return ChannelSuspects(view, channels, outliers, iterations, limits, topology).All();
 }
 
 }  // namespace fathom::diagnosis

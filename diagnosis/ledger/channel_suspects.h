@@ -16,6 +16,7 @@
 #include "diagnosis/ledger/channels.h"
 #include "diagnosis/ledger/suspect.h"
 #include "diagnosis/model/job_view.h"
+#include "diagnosis/model/topology.h"
 #include "diagnosis/peers/account_limits.h"
 #include "diagnosis/peers/outliers.h"
 
@@ -25,7 +26,7 @@ namespace fathom::diagnosis {
 std::vector<Suspect> SlowChannels(const JobView& view, const Channels& channels,
                                   const Outliers& outliers,
                                   const std::vector<Iteration>& iterations,
-                                  const AccountLimits& limits);
+                                  const AccountLimits& limits, const Topology* topology);
 
 }  // namespace fathom::diagnosis
 

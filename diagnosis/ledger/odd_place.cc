@@ -1,6 +1,7 @@
 #include "diagnosis/ledger/odd_place.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "absl/strings/str_cat.h"
@@ -125,13 +126,82 @@ std::optional<OddPlace> OfNode(const JobView& view, const std::vector<OddGroup>&
   return place;
 }
 
+// The only one that all of `odd` use and none of `well` does.
+std::optional<std::string> OnlyOneOf(std::set<std::string> common,
+                                     const std::vector<std::set<std::string>>& odd,
+                                     const std::vector<std::set<std::string>>& well) {
+  for (const auto& used : odd) {
+    std::erase_if(common, [&](const std::string& each) { return !used.contains(each); });
+  }
+  for (const auto& used : well) {
+    for (const std::string& each : used) common.erase(each);
+  }
+  if (common.size() != 1) return std::nullopt;
+  return *common.begin();
+}
+
+OddPlace OfSwitch(const std::vector<OddGroup>& odd, const std::map<RankId, std::string>& leaves,
+                  const Topology& topology, const std::string& name, bool leaf) {
+  OddPlace place;
+  place.cause = Cause::kLinkSlow;
+  place.entity.type = EntityType::kSwitch;
+  place.entity.link_src = name;
+  for (const auto& [rank, at] : leaves) {
+    if (HangsOn(topology, at, name)) place.entity.ranks.push_back(rank);
+  }
+  place.where =
+      absl::StrFormat("in %d communicators that have only %sswitch %s in common, with %s,",
+                      odd.size(), leaf ? "leaf " : "", name, RanksInWords(place.entity.ranks));
+  place.told = MostTelling(odd);
+  AddVictims(odd, place);
+  return place;
+}
+
+// A leaf switch, else a switch above the leaves.
+std::optional<OddPlace> OfSwitches(const JobView& view, const std::vector<OddGroup>& odd,
+                                   const std::vector<const Group*>& well,
+                                   const Topology& topology) {
+  const std::map<RankId, std::string> leaves = LeavesOf(view, topology);
+  if (leaves.empty() || !AllCrossNodes(view, odd)) return std::nullopt;
+  const auto leaves_of = [&](const Group& group) {
+    std::set<std::string> used;
+    for (const RankId rank : group.members) {
+      const auto at = leaves.find(rank);
+      if (at != leaves.end()) used.insert(at->second);
+    }
+    return used;
+  };
+  std::vector<std::set<std::string>> odd_leaves, well_leaves, odd_above, well_above;
+  for (const OddGroup& each : odd) {
+    odd_leaves.push_back(leaves_of(*each.group));
+    odd_above.push_back(SwitchesBetween(topology, odd_leaves.back()));
+  }
+  for (const Group* each : Clearing(view, odd, well)) {
+    well_leaves.push_back(leaves_of(*each));
+    well_above.push_back(SwitchesBetween(topology, well_leaves.back()));
+  }
+  if (const auto leaf = OnlyOneOf(odd_leaves.front(), odd_leaves, well_leaves)) {
+    return OfSwitch(odd, leaves, topology, *leaf, true);
+  }
+  // Without any that is well nothing tells the switch from a network that is slow for all.
+  if (well_above.empty()) return std::nullopt;
+  const auto above = OnlyOneOf(odd_above.front(), odd_above, well_above);
+  if (!above) return std::nullopt;
+  return OfSwitch(odd, leaves, topology, *above, false);
+}
+
 }  // namespace
 
 std::optional<OddPlace> PlaceOfOdd(const JobView& view, const std::vector<OddGroup>& odd,
-                                   const std::vector<const Group*>& well) {
+                                   const std::vector<const Group*>& well,
+                                   const Topology* topology) {
   if (odd.size() == 1) return OfGroup(view, odd.front());
   const Ranks common = RanksInCommon(odd);
-  if (common.empty()) return OfNode(view, odd, well);
+  if (common.empty()) {
+    std::optional<OddPlace> place = OfNode(view, odd, well);
+    if (!place && topology != nullptr) place = OfSwitches(view, odd, well, *topology);
+    return place;
+  }
   if (common.size() > 1) return OfInnermost(view, odd, common);
   return OfRank(view, odd, well, *common.begin());
 }

@@ -5,7 +5,9 @@
 // or node that is also in a group that is well is not named, for its paths are well there; a group
 // within a node says nothing of paths between nodes, where all odd groups cross nodes. Only there a
 // rank's network is named: in a grid of dimensions two odd groups always meet in one rank, and what
-// of that rank is slow they do not tell.
+// of that rank is slow they do not tell. Where it is told how nodes hang on their switches, a leaf
+// switch on which all odd groups have ranks and no well one that crosses nodes has, and then a
+// switch above the leaves, are named likewise.
 //
 // Thread-safety: pure. Units: seconds. Lifetime: groups are of the view,
 // `told` is one of those given.
@@ -19,6 +21,7 @@
 #include <vector>
 
 #include "diagnosis/model/job_view.h"
+#include "diagnosis/model/topology.h"
 #include "diagnosis/model/verdict.h"
 
 namespace fathom::diagnosis {
@@ -45,7 +48,8 @@ struct OddPlace {
 
 // Null where they have nothing in common that can be told. Requires: at least one odd group.
 std::optional<OddPlace> PlaceOfOdd(const JobView& view, const std::vector<OddGroup>& odd,
-                                   const std::vector<const Group*>& well);
+                                   const std::vector<const Group*>& well,
+                                   const Topology* topology = nullptr);
 
 }  // namespace fathom::diagnosis
 

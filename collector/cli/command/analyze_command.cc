@@ -13,6 +13,7 @@
 #include "collector/cli/text/exit_code.h"
 #include "collector/cli/text/text.h"
 #include "collector/config/thresholds.h"
+#include "collector/config/topology_file.h"
 #include "collector/export/html/page.h"
 #include "collector/export/perfetto/job_trace.h"
 #include "collector/export/tables/table_files.h"
@@ -50,6 +51,7 @@ struct AnalyzeOptions {
   std::string perfetto;
   std::uint64_t perfetto_slices = collector::kMostTraceSlices;
   std::string config;
+  std::string topology;
   bool exit_zero = false;
   bool verbose = false;
   bool quiet = false;
@@ -146,10 +148,13 @@ std::vector<std::string> AllPaths(const AnalyzeOptions& options) {
 absl::StatusOr<collector::Analysis> Read(const AnalyzeOptions& options) {
   const auto thresholds = collector::ReadThresholds(options.config);
   if (!thresholds.ok()) return thresholds.status();
+  const auto topology = collector::ReadTopology(options.topology);
+  if (!topology.ok()) return topology.status();
   ReadingProgress progress(AllPaths(options), !options.quiet && LookAtTerminal(2).interactive);
   collector::ImportLimits limits = LimitsOf(options);
   limits.bytes_read = &progress.bytes_read();
   limits.stop = &progress.interrupted();
+  limits.topology = topology->get();
   return collector::Analyze(options.paths, options.format, limits, *thresholds, options.against);
 }
 
@@ -243,6 +248,9 @@ void AddAnalyzeVerb(CLI::App& root, Invocation* invocation) {
       ->capture_default_str();
   verb->add_option("--config", options->config,
                    "judge with the thresholds of this file, of which diagnosis: is taken")
+      ->type_name("FILE");
+  verb->add_option("--topology", options->topology,
+                   "how nodes hang on switches: topology.conf of Slurm, or YAML; else guessed")
       ->type_name("FILE");
   verb->add_option("--limit-gib", options->limit_gib,
                    "largest file and largest archive to read, inflated [16; dumps 1]")

@@ -25,7 +25,8 @@ class Replay::ReplayClock final : public Clock {
 
 struct Replay::Parts {
   explicit Parts(const ImportLimits& limits)
-      : jobs(clock, {.max_ranks = limits.ranks}),
+      : topology(limits.topology),
+        jobs(clock, {.max_ranks = limits.ranks}),
         registry(clock),
         requests(registry, counters, clock),
         ledger([](VerdictChange, const Episode&) {}),
@@ -45,9 +46,10 @@ struct Replay::Parts {
                                         const diagnosis::DiagnosisConfig& config) {
     const auto whole = wholes.find(view.name);
     if (whole != wholes.end()) view.rows = whole->second.Rows(suspicion.rows);
-    return diagnosis::Diagnose(view, suspicion, config);
+    return diagnosis::DiagnoseWired(view, suspicion, config, topology);
   }
 
+  const diagnosis::Topology* const topology;
   ReplayClock clock;
   JobTable jobs;
   SessionRegistry registry;

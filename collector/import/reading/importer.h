@@ -27,7 +27,8 @@
 
 namespace fathom::diagnosis {
 struct DiagnosisConfig;
-}
+struct Topology;
+}  // namespace fathom::diagnosis
 
 namespace fathom::collector {
 
@@ -49,6 +50,8 @@ struct ImportLimits {
   const std::atomic<bool>* stop = nullptr;  // set: reading ends with Cancelled; may be null
   // Of formats that are judged while they are read (fathom); null: the defaults.
   const diagnosis::DiagnosisConfig* thresholds = nullptr;
+  // How the nodes hang on their switches; null: nobody has told.
+  const diagnosis::Topology* topology = nullptr;
 };
 
 class Importer {

@@ -48,7 +48,7 @@ bool OnPath(const Candidate& candidate, const Reach& path) {
     case Candidate::Kind::kLeaf:
       return !within && path.HasLeaf(candidate.one);
     case Candidate::Kind::kSpine:
-      return !within;
+      return !within && path.HasSpine(candidate.one);
   }
   return false;
 }
@@ -73,7 +73,7 @@ bool MayStayBelow(const Candidate& candidate, const Channel& channel) {
 }
 
 std::set<Candidate> EndsOf(const Channel& channel) {
-  std::set<Candidate> ends{{Candidate::Kind::kSpine, 0, 0}};
+  std::set<Candidate> ends;
   for (const Reach& path : channel.paths) {
     for (const RankId rank : *path.ranks) {
       ends.insert({Candidate::Kind::kNic, rank.value, 0});
@@ -81,6 +81,7 @@ std::set<Candidate> EndsOf(const Channel& channel) {
     }
     for (const std::uint32_t node : path.nodes) ends.insert({Candidate::Kind::kNode, node, 0});
     for (const std::uint32_t leaf : path.leaves) ends.insert({Candidate::Kind::kLeaf, leaf, 0});
+    for (const std::uint32_t spine : path.spines) ends.insert({Candidate::Kind::kSpine, spine, 0});
     if (path.nodes.size() != 2) continue;
     ends.insert({Candidate::Kind::kPath, path.nodes.front(), path.nodes.back()});
   }
@@ -211,13 +212,15 @@ void NameDevice(const JobView& view, const Wiring& wiring, const Candidate& cand
     case Candidate::Kind::kLeaf:
       entity = {EntityType::kSwitch, wiring.OnLeaf(candidate.one), "", "", "", ""};
       entity.link_src = wiring.LeafName(candidate.one);
-      place.where =
-          absl::StrFormat("through %s (ranks %s)", entity.link_src, RankList(entity.ranks));
-      place.guessed = true;
+      place.where = absl::StrFormat("through %s%s (ranks %s)", wiring.told() ? "leaf switch " : "",
+                                    entity.link_src, RankList(entity.ranks));
+      place.guessed = !wiring.told();
       return;
     case Candidate::Kind::kSpine:
-      entity = {EntityType::kSwitch, wiring.AllRanks(), "", "", "spine", ""};
-      place.where = "between nodes, all of them alike,";
+      entity = {EntityType::kSwitch, wiring.BelowSpine(candidate.one), "", "", "", ""};
+      entity.link_src = wiring.SpineName(candidate.one);
+      place.where = wiring.told() ? absl::StrCat("through switch ", entity.link_src)
+                                  : "between nodes, all of them alike,";
       return;
   }
 }
@@ -248,7 +251,7 @@ NetworkPlace Describe(const JobView& view, const Wiring& wiring, const Channels&
 
 std::optional<NetworkPlace> FindNetworkPlace(const Case& c, double excess) {
   const std::vector<NetworkChannel> seen = NetworkChannels(c);
-  const std::optional<Wiring> wiring = Wiring::Of(c.view);
+  const std::optional<Wiring> wiring = Wiring::Of(c.view, c.topology);
   if (!wiring) return std::nullopt;
   Channels channels;
   for (const NetworkChannel& each : seen) {

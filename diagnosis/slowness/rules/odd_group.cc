@@ -141,7 +141,7 @@ void Describe(const Case& c, const OddPlace& place, Verdict& verdict) {
 
 std::optional<Verdict> LeadOn(const Case& c, const std::vector<OddGroup>& odd,
                               const std::vector<const Group*>& well) {
-  const std::optional<OddPlace> place = PlaceOfOdd(c.view, odd, well);
+  const std::optional<OddPlace> place = PlaceOfOdd(c.view, odd, well, c.topology);
   if (!place) return std::nullopt;
   Verdict verdict;
   verdict.grade = Grade::kHypothesis;
