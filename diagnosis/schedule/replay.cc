@@ -26,14 +26,43 @@ void JoinReplicas(double* lanes, std::size_t count, std::size_t replicas) {
   }
 }
 
+// Lane by lane, in a form that compilers turn into vectors.
+void Later(const double* other, std::size_t lanes, double* mine) {
+  for (std::size_t lane = 0; lane < lanes; ++lane) {
+    mine[lane] = mine[lane] < other[lane] ? other[lane] : mine[lane];
+  }
+}
+
+void Add(const double* begin, const double* length, std::size_t lanes, double* end) {
+  for (std::size_t lane = 0; lane < lanes; ++lane) end[lane] = begin[lane] + length[lane];
+}
+
 }  // namespace
 
 Replay::Replay(Schedule schedule, Dependencies dependencies)
     : schedule_(std::move(schedule)),
       dependencies_(std::move(dependencies)),
       recorded_(schedule_.length_s) {
+  PutMoves();
   FindTransfers();
   FindIdeal();
+}
+
+void Replay::PutMoves() {
+  std::vector<std::size_t> begun(dependencies_.groups.size());
+  for (const std::uint32_t op : dependencies_.order) {
+    Move move;
+    move.op = op;
+    move.first = static_cast<std::uint32_t>(needs_.size());
+    needs_.insert(needs_.end(), dependencies_.needs[op].begin(), dependencies_.needs[op].end());
+    move.last = static_cast<std::uint32_t>(needs_.size());
+    move.group = dependencies_.group_of[op];
+    if (move.group != kNoGroup) {
+      const auto group = static_cast<std::size_t>(move.group);
+      move.completes = ++begun[group] == dependencies_.groups[group].ops.size();
+    }
+    moves_.push_back(move);
+  }
 }
 
 std::optional<Replay> Replay::Of(const ScheduleTrace& trace, std::string& missing) {
@@ -104,60 +133,44 @@ Lengths Replay::Mixed(const Chosen& chosen, const Lengths& those, const Lengths&
   return out;
 }
 
-void Replay::Finish(const std::vector<std::uint32_t>& ops, bool joins_replicas,
-                    const Lengths& lengths, Timeline& out) const {
+void Replay::Finish(const OpGroup& group, const Lengths& lengths, std::vector<double>& begin,
+                    std::vector<double>& ends) const {
   const std::size_t lanes = schedule_.lanes();
-  const auto first = out.start_s.begin() + static_cast<std::ptrdiff_t>(ops.front() * lanes);
-  std::vector<double> begin(first, first + static_cast<std::ptrdiff_t>(lanes));
-  for (const std::uint32_t op : ops) {
-    for (std::size_t lane = 0; lane < lanes; ++lane) {
-      begin[lane] = std::max(begin[lane], out.start_s[op * lanes + lane]);
-    }
+  const double* const first = ends.data() + group.ops.front() * lanes;
+  std::copy(first, first + lanes, begin.begin());
+  for (std::size_t i = 1; i < group.ops.size(); ++i) {
+    Later(ends.data() + group.ops[i] * lanes, lanes, begin.data());
   }
-  if (joins_replicas) JoinReplicas(begin.data(), lanes, schedule_.replicas);
-  for (const std::uint32_t op : ops) {
-    for (std::size_t lane = 0; lane < lanes; ++lane) {
-      out.end_s[op * lanes + lane] = begin[lane] + lengths[op * lanes + lane];
-    }
+  if (group.joins_replicas) JoinReplicas(begin.data(), lanes, schedule_.replicas);
+  for (const std::uint32_t op : group.ops) {
+    Add(begin.data(), lengths.data() + op * lanes, lanes, ends.data() + op * lanes);
   }
-}
-
-Timeline Replay::Play(const Lengths& lengths) const {
-  const std::size_t lanes = schedule_.lanes();
-  Timeline out;
-  out.start_s.resize(lengths.size());
-  out.end_s.resize(lengths.size());
-  std::vector<std::size_t> begun(dependencies_.groups.size());
-  for (const std::uint32_t op : dependencies_.order) {
-    double* const start = out.start_s.data() + op * lanes;
-    for (const std::uint32_t before : dependencies_.needs[op]) {
-      const double* const end = out.end_s.data() + before * lanes;
-      for (std::size_t lane = 0; lane < lanes; ++lane) {
-        start[lane] = std::max(start[lane], end[lane]);
-      }
-    }
-    if (dependencies_.group_of[op] == kNoGroup) {
-      for (std::size_t lane = 0; lane < lanes; ++lane) {
-        out.end_s[op * lanes + lane] = start[lane] + lengths[op * lanes + lane];
-      }
-      continue;
-    }
-    const auto group = static_cast<std::size_t>(dependencies_.group_of[op]);
-    const OpGroup& joined = dependencies_.groups[group];
-    if (++begun[group] == joined.ops.size()) {
-      Finish(joined.ops, joined.joins_replicas, lengths, out);
-    }
-  }
-  return out;
 }
 
 std::vector<double> Replay::StepTimes(const Lengths& lengths) const {
   const std::size_t lanes = schedule_.lanes();
-  const Timeline played = Play(lengths);
+  std::vector<double> ends(lengths.size());  // begins, of what has not ended
+  std::vector<double> begin(lanes), latest(lanes);
+  for (const Move& move : moves_) {
+    double* const end = ends.data() + move.op * lanes;
+    if (move.first < move.last) {
+      const double* const before = ends.data() + needs_[move.first] * lanes;
+      std::copy(before, before + lanes, end);
+    }
+    for (std::uint32_t i = move.first + 1; i < move.last; ++i) {
+      Later(ends.data() + needs_[i] * lanes, lanes, end);
+    }
+    if (move.group == kNoGroup) Add(end, lengths.data() + move.op * lanes, lanes, end);
+    if (!move.completes) continue;
+    Finish(dependencies_.groups[static_cast<std::size_t>(move.group)], lengths, begin, ends);
+  }
+  for (std::size_t i = 0; i < ends.size(); i += lanes) {
+    Later(ends.data() + i, lanes, latest.data());
+  }
   std::vector<double> steps(schedule_.steps.size());
-  for (std::size_t i = 0; i < played.end_s.size(); ++i) {
-    double& step = steps[i % lanes / schedule_.replicas];
-    step = std::max(step, played.end_s[i]);
+  for (std::size_t lane = 0; lane < lanes; ++lane) {
+    double& step = steps[lane / schedule_.replicas];
+    step = std::max(step, latest[lane]);
   }
   return steps;
 }
