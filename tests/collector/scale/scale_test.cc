@@ -15,6 +15,7 @@
 #include "collector/admission/limits.h"
 #include "collector/api/api.h"
 #include "collector/metrics/prometheus_exporter.h"
+#include "collector/runs/account_keeper.h"
 #include "tests/collector/fake_clock.h"
 #include "tests/collector/messages.h"
 
@@ -22,6 +23,7 @@ namespace fathom::collector {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 double Milliseconds(const std::function<void()>& work) {
   const auto start = std::chrono::steady_clock::now();
@@ -45,10 +47,12 @@ struct ScaleTest : testing::Test {
       Nanos(1)};
   std::unique_ptr<Store> store = Store::Open(":memory:");
   Notifier::Counters notices;
+  AccountKeeper accounts{{*store, ledger, clock}};
   PrometheusExporter exporter{
       {jobs, registry, ledger, diagnoser, counters, *store, [] { return 0; }, [] { return 0; },
        [] { return 0; }, notices, [] { return Login::Failures(); }, "test",
-       [] { return CaptureTrigger::Counts(); }, [] { return JournalCounters(); }}};
+       [] { return CaptureTrigger::Counts(); }, [] { return JournalCounters(); },
+       [this](const std::string& job) { return accounts.Of(job); }}};
   Api api{{jobs,
            registry,
            ledger,
@@ -57,7 +61,17 @@ struct ScaleTest : testing::Test {
            [this] { return exporter.Scrape(); },
            [] { return true; },
            clock,
-           {}}};
+           {},
+           {},
+           {},
+           {},
+           {},
+           {},
+           {},
+           [] { return std::string(); },
+           {},
+           nullptr,
+           [this](const std::string& job) { return accounts.Of(job); }}};
 
   // World of `world` ranks, 8 a node, `iterations` each, one world and one node-local group.
   void Feed(std::uint32_t world, int iterations) {
@@ -191,6 +205,39 @@ TEST_F(ScaleTest, AScrapeHoldsEveryNameOfTheContract) {
     EXPECT_THAT(scrape, HasSubstr("# TYPE " + std::string(name) + " ")) << name;
   }
   EXPECT_THAT(scrape, HasSubstr("fathom_job_iteration_seconds_count{job=\"train\"} 58"));
+}
+
+TEST_F(ScaleTest, LostGpuSecondsAreToldByCauseNeverByRankAndEndWithTheJob) {
+  Feed(1000, 60);
+  const auto job = jobs.Find("train");
+  // Every tenth rank waits for nobody, each in its own iteration.
+  for (std::uint32_t rank = 0; rank < 1000; ++rank) {
+    auto batch = Chunk(rank, 60, 20);
+    for (int i = 0; i < 20; ++i) {
+      batch.set_blocked_us(i, rank % 10 == 3 && static_cast<int>(rank) / 10 % 20 == i ? 0 : 30'000);
+    }
+    job->Apply(batch, "node" + std::to_string(rank / 8));
+  }
+  const double ms = Milliseconds([&] { accounts.Looked(*job); });
+  const auto state = accounts.Of("train");
+  ASSERT_TRUE(state);
+  std::printf("[ figure ] 1,000 ranks: %ld iterations accounted for in %.1f ms\n",
+              static_cast<long>(state->iterations), ms);
+  const std::string scrape = exporter.Scrape();
+  EXPECT_THAT(scrape, HasSubstr("fathom_job_lost_gpu_seconds_total{job=\"train\","
+                                "cause=\"unexplained\",owner=\"nobody\"}"));
+  EXPECT_THAT(scrape, HasSubstr("fathom_job_used_gpu_seconds_total{job=\"train\"}"));
+  long series = 0;
+  std::istringstream lines(scrape);
+  for (std::string line; std::getline(lines, line);) {
+    series += line.rfind("fathom_job_lost_gpu_seconds_total{", 0) == 0;
+  }
+  EXPECT_GE(series, 2);
+  EXPECT_LE(series, 16) << "a cause has one";
+  EXPECT_THAT(Get("/api/v1/jobs/train/report").body, HasSubstr("\"job_ledger\":{"));
+  accounts.Ended(*job);
+  job->UpdateEnded(MonoNs(1ll << 62));
+  EXPECT_THAT(exporter.Scrape(), Not(HasSubstr("fathom_job_lost_gpu_seconds_total{")));
 }
 
 TEST_F(ScaleTest, TheMetricsPageListsWhatAScrapeHoldsAndNothingElse) {
