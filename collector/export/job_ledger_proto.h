@@ -26,7 +26,7 @@ struct KeptAccount {
   WallNs started;  // the job
   WallNs through;  // when the newest iteration that is counted began
   // The verdict on a hang, and what of it is counted before the iteration in which it lies has
-  // ended; empty, 0: none.
+  // ended; empty, 0: none; below 0: that iteration is counted.
   std::string hang;
   double hung_s = 0;
 };

@@ -20,6 +20,14 @@ struct AccountKeeper::Fresh {
 
 namespace {
 
+constexpr double kOver = -1;  // of a hang: its iteration has ended and is counted
+
+double LongestOf(const diagnosis::IterationSummary& iteration) {
+  Nanos longest;
+  for (const auto& rank : iteration.ranks) longest = std::max(longest, rank.duration);
+  return longest.Seconds();
+}
+
 bool Holds(const std::vector<RankId>& ranks, RankId rank) {
   return std::find(ranks.begin(), ranks.end(), rank) != ranks.end();
 }
@@ -112,8 +120,9 @@ void AccountKeeper::Count(const JobState& job, diagnosis::IterationSummary itera
   kept.counted = std::max(kept.counted, iteration.index.value);
   if (kept.resumed.known() && iteration.begin <= kept.resumed) return;
   kept.through = std::max(kept.through, iteration.begin);
-  if (const double hung_s = std::exchange(kept.hung_s, 0); hung_s > 0) {
-    TakeOut(Nanos::FromSeconds(hung_s), iteration);
+  // By two clocks, hence not exactly.
+  if (kept.hung_s > 0 && LongestOf(iteration) >= kept.hung_s / 2) {
+    TakeOut(Nanos::FromSeconds(std::exchange(kept.hung_s, kOver)), iteration);
   }
   const diagnosis::IterationAccount account =
       kept.accountant.Account(iteration, fresh.groups, fresh.expected_s);
@@ -140,6 +149,7 @@ void AccountKeeper::CountHang(const JobFigures& figures, const std::vector<Episo
     const bool stands = episode.open() && Convicts(verdict) && IsHang(verdict);
     if (!stands || !verdict.since_time.known()) continue;
     if (std::exchange(kept.hang, episode.id) != episode.id) kept.hung_s = 0;
+    if (kept.hung_s == kOver) return;
     const double since_s = (parts_.clock.Wall() - verdict.since_time).Seconds();
     const double gpu_s = (since_s - kept.hung_s) * figures.ranks;
     if (gpu_s <= 0) return;

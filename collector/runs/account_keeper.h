@@ -67,7 +67,7 @@ class AccountKeeper {
     WallNs started, through;
     WallNs resumed;  // what began until then an earlier collector has counted
     std::string hang;
-    double hung_s = 0;
+    double hung_s = 0;  // below 0: its iteration is counted
     MonoNs saved;
     bool changed = false;
   };

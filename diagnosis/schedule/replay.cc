@@ -147,10 +147,11 @@ void Replay::Finish(const OpGroup& group, const Lengths& lengths, std::vector<do
   }
 }
 
-std::vector<double> Replay::StepTimes(const Lengths& lengths) const {
+void Replay::Run(const Lengths& lengths, std::vector<double>& ends,
+                 std::vector<double>* starts) const {
   const std::size_t lanes = schedule_.lanes();
-  std::vector<double> ends(lengths.size());  // begins, of what has not ended
-  std::vector<double> begin(lanes), latest(lanes);
+  std::vector<double> begin(lanes);
+  ends.assign(lengths.size(), 0);  // begins, of what has not ended
   for (const Move& move : moves_) {
     double* const end = ends.data() + move.op * lanes;
     if (move.first < move.last) {
@@ -160,10 +161,24 @@ std::vector<double> Replay::StepTimes(const Lengths& lengths) const {
     for (std::uint32_t i = move.first + 1; i < move.last; ++i) {
       Later(ends.data() + needs_[i] * lanes, lanes, end);
     }
+    if (starts != nullptr) std::copy(end, end + lanes, starts->data() + move.op * lanes);
     if (move.group == kNoGroup) Add(end, lengths.data() + move.op * lanes, lanes, end);
     if (!move.completes) continue;
     Finish(dependencies_.groups[static_cast<std::size_t>(move.group)], lengths, begin, ends);
   }
+}
+
+Timeline Replay::Play(const Lengths& lengths) const {
+  Timeline out;
+  out.start_s.resize(lengths.size());
+  Run(lengths, out.end_s, &out.start_s);
+  return out;
+}
+
+std::vector<double> Replay::StepTimes(const Lengths& lengths) const {
+  const std::size_t lanes = schedule_.lanes();
+  std::vector<double> ends, latest(lanes);
+  Run(lengths, ends, nullptr);
   for (std::size_t i = 0; i < ends.size(); i += lanes) {
     Later(ends.data() + i, lanes, latest.data());
   }

@@ -31,6 +31,12 @@ namespace fathom::diagnosis {
 // A length for every op and lane, as Schedule lays them out.
 using Lengths = std::vector<double>;
 
+// When each op began and ended, in seconds from the start of its step; laid out as Lengths.
+struct Timeline {
+  std::vector<double> start_s;
+  std::vector<double> end_s;
+};
+
 // Whether an op of this replica is meant.
 using Chosen = std::function<bool(const PlannedOp& op, std::size_t replica)>;
 
@@ -49,6 +55,7 @@ class Replay {
   }
   Lengths Mixed(const Chosen& chosen, const Lengths& those, const Lengths& others) const;
 
+  Timeline Play(const Lengths& lengths) const;
   // How long each step takes.
   std::vector<double> StepTimes(const Lengths& lengths) const;
   // Their mean, from the step at index `from` on.
@@ -68,6 +75,8 @@ class Replay {
     bool completes = false;         // the group
   };
   void PutMoves();
+  // `starts` may be null.
+  void Run(const Lengths& lengths, std::vector<double>& ends, std::vector<double>* starts) const;
   // Ends of all ops of the group, whose begins stand in `ends`; `begin`: room for a lane each.
   void Finish(const OpGroup& group, const Lengths& lengths, std::vector<double>& begin,
               std::vector<double>& ends) const;

@@ -99,7 +99,7 @@ TEST(TopologyFileTest, WhatIsWrongIsSaidWithItsPlace) {
   EXPECT_THAT(Error("SwitchName=a Nodse=n1\n"), HasSubstr("t.conf:1: 'Nodse' is not known"));
   EXPECT_THAT(Error("SwitchName=a Nodes\n"), HasSubstr("'Nodes' wants a value"));
   EXPECT_THAT(Error("BlockName=b Nodes=n1\n"), HasSubstr("topology/tree is wanted"));
-  EXPECT_THAT(Error("SwitchName=a Nodes=n[1-\n"), HasSubstr("t.conf:1: '[1-'"));
+  EXPECT_THAT(Error("SwitchName=a Nodes=n[1-\n"), HasSubstr("t.conf:1: 'n[1-'"));
   EXPECT_THAT(Error("SwitchName=a \\\n"), HasSubstr("t.conf:1"));
   EXPECT_THAT(Error(""), HasSubstr("neither topology.conf"));
   EXPECT_THAT(Error("switches: []\n"), HasSubstr("no switch has nodes"));
