@@ -71,6 +71,7 @@ struct ScaleTest : testing::Test {
            [] { return std::string(); },
            {},
            nullptr,
+           nullptr,
            [this](const std::string& job) { return accounts.Of(job); }}};
 
   // World of `world` ranks, 8 a node, `iterations` each, one world and one node-local group.
