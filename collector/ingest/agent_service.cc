@@ -5,6 +5,7 @@
 #include <grpcpp/generic/async_generic_service.h>
 #include <grpcpp/health_check_service_interface.h>
 #include <grpcpp/security/tls_credentials_options.h>
+#include <malloc.h>
 #include <sys/resource.h>
 
 #include <algorithm>
@@ -37,7 +38,9 @@ constexpr std::chrono::seconds kDoorPatience{2};
 constexpr std::size_t kMostRemembered = 4096;
 constexpr std::uint64_t kDescriptorsOfOthers = 256;  // files, HTTP, the store
 
-constexpr std::size_t kShareOfSocket = 8;            // of connections; out of those of others
+constexpr std::uint64_t kManyStreams = 2000;  // in a turn of the watch
+constexpr int kTrims = 2;                     // the second for streams that took their time to end
+constexpr std::size_t kShareOfSocket = 8;     // of connections; out of those of others
 
 constexpr unsigned kTlsRefresh_s = 10;
 
@@ -160,12 +163,13 @@ class AgentService::Impl final : public v1::AgentService::CallbackService {
         path, {context_, streams_, next_id_, options_.local_agents, options_.version,
                options_.max_streams, MostConnections() / kShareOfSocket,
                [this](const std::string& why) { Tell(context_.counters.connections_refused, why); },
-               [this](const std::string& why) { Tell(context_.counters.connections_cut, why); }});
+               [this](const std::string& why) { Tell(context_.counters.connections_cut, why); },
+               [this] { ++begun_; }});
     if (local.ok()) local_ = *std::move(local);
     if (local.ok() || !options_.socket_beside_port) return local.status();
     if (context_.on_refused) {
-      context_.on_refused(absl::StrCat(local.status().message(),
-                                       "; agents of this machine come over loopback"));
+      context_.on_refused(
+          absl::StrCat(local.status().message(), "; agents of this machine come over loopback"));
     }
     return absl::OkStatus();
   }
@@ -194,14 +198,26 @@ class AgentService::Impl final : public v1::AgentService::CallbackService {
     while (!watch_wakes_.wait_for(lock, kWatchEvery, [this] { return stop_; })) {
       lock.unlock();
       context_.counters.hellos_missing += streams_.EndUngreeted(steady_clock::now() - kHelloWithin);
-      const bool answers = (!door_ || door_->Answers(kDoorPatience)) &&
-                           (!local_ || local_->Answers(kDoorPatience));
+      GiveBack();
+      const bool answers =
+          (!door_ || door_->Answers(kDoorPatience)) && (!local_ || local_->Answers(kDoorPatience));
       if (answers_.exchange(answers) != answers && server_ != nullptr) {
         if (auto* health = server_->GetHealthCheckService()) {
           health->SetServingStatus(answers && serving_);
         }
       }
       lock.lock();
+    }
+  }
+
+  // What thousands of streams that were reset held is free and yet stays with the process, in
+  // pieces all over its arenas.
+  void GiveBack() {
+    if (begun_.exchange(0) >= kManyStreams) {
+      trims_due_ = kTrims;
+    } else if (trims_due_ > 0) {
+      --trims_due_;
+      malloc_trim(0);
     }
   }
 
@@ -243,8 +259,10 @@ class AgentService::Impl final : public v1::AgentService::CallbackService {
         Credentials(options_.tls));
     builder.RegisterService(this);
     builder.RegisterCallbackGenericService(&others_);
-    SetBounds(builder,
-              [this](const std::string& peer) { door_->MayStream(PeerOfGrpc(peer, port())); });
+    SetBounds(builder, [this](const std::string& peer) {
+      ++begun_;
+      door_->MayStream(PeerOfGrpc(peer, port()));
+    });
   }
 
   IngestContext& context_;
@@ -256,11 +274,13 @@ class AgentService::Impl final : public v1::AgentService::CallbackService {
   std::unique_ptr<grpc::experimental::ExternalConnectionAcceptor> acceptor_;
   std::unique_ptr<grpc::Server> server_;
   std::unique_ptr<LocalPort> local_;
+  std::atomic<std::uint64_t> begun_{0};  // streams, since the last look
   std::atomic<bool> serving_{false}, answers_{true};
   std::mutex whose_mutex_;                                      // guards whose_
   std::map<std::uint64_t, absl::StatusOr<std::string>> whose_;  // a connection, by its serial
   std::mutex watch_mutex_;                                      // guards stop_
   std::condition_variable watch_wakes_;
+  int trims_due_ = 0;  // of the thread that watches
   bool stop_ = false;
   std::thread watch_;
 };

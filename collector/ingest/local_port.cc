@@ -18,7 +18,7 @@ using std::chrono::steady_clock;
 
 constexpr std::size_t kMostUsers = 64;
 constexpr std::size_t kConnectionsOfUser = 1024;
-constexpr int kStreams = 1000;
+constexpr int kStreams = 200;
 constexpr std::chrono::seconds kStreamSpan{10};
 constexpr std::chrono::seconds kEndWithin{2};
 
@@ -56,14 +56,15 @@ class LocalPort::UserServer final : public v1::AgentService::CallbackService {
       return new Refusal(grpc::StatusCode::RESOURCE_EXHAUSTED, "too many agents");
     }
     auto* stream = new AgentStream(parts_.next_id++, parts_.context,
-                                   Witness{.identity = who_, .names = std::nullopt},
-                                   parts_.version, parts_.streams);
+                                   Witness{.identity = who_, .names = std::nullopt}, parts_.version,
+                                   parts_.streams);
     if (!parts_.agents.everybody()) stream->Authenticate();
     return stream;
   }
 
  private:
   void CountStream() {
+    parts_.began();
     {
       const std::lock_guard lock(mutex_);
       const auto now = steady_clock::now();

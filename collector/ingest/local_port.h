@@ -8,7 +8,7 @@
 //
 // Threads: the door's, gRPC's own. Thread-safety: thread-safe. Ownership: refers to context,
 // streams and ids, which outlive it. Errors: Open says which path and why. Bounds: 1,024
-// connections of a user, 64 users, 1,000 streams of a user within ten seconds, then all of their
+// connections of a user, 64 users, 200 streams of a user within ten seconds, then all of their
 // connections are cut; else as port_bounds. Cost: some 100 KB a user.
 #ifndef FATHOM_COLLECTOR_INGEST_LOCAL_PORT_H_
 #define FATHOM_COLLECTOR_INGEST_LOCAL_PORT_H_
@@ -19,6 +19,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -42,7 +43,8 @@ class LocalPort {
     std::string version;
     std::size_t max_streams;
     std::size_t max_connections;
-    Door::Tell refused, cut;  // as the door's
+    Door::Tell refused, cut;      // as the door's
+    std::function<void()> began;  // a stream, of whatever service
   };
 
   static absl::StatusOr<std::unique_ptr<LocalPort>> Open(const std::string& path, Parts parts);
@@ -60,7 +62,7 @@ class LocalPort {
   const Parts parts_;
   std::string path_;
   std::unique_ptr<Door> door_;
-  std::mutex mutex_;  // guards servers_
+  std::mutex mutex_;                                            // guards servers_
   std::map<std::string, std::unique_ptr<UserServer>> servers_;  // of a user; they refer to the door
 };
 

@@ -80,7 +80,7 @@ class SocketTest(IdentityCase):
         os.chown(self.folder / "theirs", NOBODY, NOBODY)
         theirs = self.start("fathomd", "--collector", collector.where["grpc"], "--node", "theirs", "--shm-dir",
                             f"{self.folder}/theirs/shm", user=NOBODY)
-        self.wait_log(collector, "agents of user 65534 are not believed here")
+        self.wait_log(theirs, "agents of user 65534 are not believed here")
         self.assertNotIn("connected to collector", theirs.log())
         collector.terminate()
         collector.wait()

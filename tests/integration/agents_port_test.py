@@ -2,7 +2,7 @@
 """The port of agents under who means it no good: more connections than there are descriptors, connections and
 streams that say nothing, streams that are reset at once. Afterwards an agent is served as before.
 
-FATHOM_RESETS  how many streams are reset (default 20000)
+FATHOM_RESETS  how many streams are reset (default 100000)
 """
 import http.client
 import os
@@ -18,7 +18,7 @@ import daemon_case
 import harness
 import http2
 
-RESETS = int(os.environ.get("FATHOM_RESETS", "20000"))
+RESETS = int(os.environ.get("FATHOM_RESETS", "100000"))
 MIB = 1 << 20
 
 
@@ -89,12 +89,10 @@ class AgentsPortTest(daemon_case.DaemonCase):
         for each in streams:
             each.close()
 
-    def reset(self, collector, count, path):
-        """Resets so many streams, on as many connections as that takes; the number of connections."""
-        connections = 0
+    def reset(self, address, count, path):
+        """Resets so many streams, on as many connections as that takes."""
         while count > 0:
-            connection = http2.Connection(collector.where["grpc"])
-            connections += 1
+            connection = http2.Connection(address)
             try:
                 while count > 0:
                     connection.open_and_reset(100, path)
@@ -102,14 +100,21 @@ class AgentsPortTest(daemon_case.DaemonCase):
             except (ConnectionError, TimeoutError):
                 pass
             connection.close()
-        return connections
 
     def test_streams_that_are_reset_at_once(self):
         collector = self.collector()
+        self.be_rude(collector, collector.where["grpc"])
+
+    def test_streams_that_are_reset_at_once_at_the_socket(self):
+        path = f"{self.folder}/agents.sock"
+        collector = self.start("fathom-collector", "--agent-socket", path)
+        self.be_rude(collector, f"unix:{path}")
+
+    def be_rude(self, collector, address):
         self.serves(collector, "before")
         before, begun = self.rss(collector), time.monotonic()
         each = RESETS // 4
-        rude = [threading.Thread(target=self.reset, args=(collector, each, path))
+        rude = [threading.Thread(target=self.reset, args=(address, each, path))
                 for path in (http2.CONNECT, http2.CONNECT, "/grpc.health.v1.Health/Check", "/no/such")]
         for thread in rude:
             thread.start()

@@ -1,6 +1,6 @@
 """The few frames of HTTP/2 that a rude agent needs: a connection, streams, and their reset.
 
-    connection = http2.Connection("127.0.0.1:7071"); connection.open_and_reset(100)
+    connection = http2.Connection("127.0.0.1:7071"); connection.open_and_reset(100)   or "unix:/PATH"
 """
 import socket
 import struct
@@ -27,9 +27,14 @@ def call(path):
 
 class Connection:
     def __init__(self, address, timeout=10):
-        host, port = address.rsplit(":", 1)
-        self.socket = socket.create_connection((host, int(port)), timeout)
-        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        if address.startswith("unix:"):
+            self.socket = socket.socket(socket.AF_UNIX)
+            self.socket.settimeout(timeout)
+            self.socket.connect(address.removeprefix("unix:"))
+        else:
+            host, port = address.rsplit(":", 1)
+            self.socket = socket.create_connection((host, int(port)), timeout)
+            self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.next = 1
         self.socket.sendall(PREFACE + frame(SETTINGS, 0, 0, b""))
 

@@ -113,6 +113,7 @@ bool CollectorLink::RunStream() {
     open_context_ = &context;
   }
   greeted_ = false;
+  ended_ = false;
   ++streams_;
   outbox_.BeginStream(hello_);
   std::thread reader([this, &stream] { ReadLoop(*stream); });
@@ -120,7 +121,8 @@ bool CollectorLink::RunStream() {
     auto message = outbox_.Next(steady_clock::now() + std::chrono::hours(1));
     if (!message.has_value() || !stream->Write(*message)) break;
   }
-  context.TryCancel();
+  // Of a stream that the collector has ended it says why, unless it is cancelled first.
+  if (!ended_) context.TryCancel();
   outbox_.EndStream();
   reader.join();
   const grpc::Status status = stream->Finish();
@@ -134,6 +136,7 @@ bool CollectorLink::RunStream() {
 void CollectorLink::ReadLoop(Stream& stream) {
   v1::CollectorMessage message;
   while (stream.Read(&message)) TakeMessage(message);
+  ended_ = true;
   // The writer may be waiting for something to send.
   outbox_.EndStream();
 }

@@ -108,6 +108,7 @@ class CollectorLink {
   std::atomic<bool> said_missing_{false};
   std::atomic<bool> refused_{false};
   std::atomic<bool> greeted_{false};
+  std::atomic<bool> ended_{false};  // nothing more comes on the stream
   std::atomic<bool> connected_{false};
   std::atomic<std::uint64_t> streams_{0};
   std::atomic<std::uint64_t> requests_dropped_{0};
