@@ -31,6 +31,10 @@ constexpr std::array<std::string_view, 10> kPlaces = {
 constexpr std::array<std::string_view, 12> kSecretWords = {
     "token", "secret", "password",   "passwd",      "pass", "pwd",
     "key",   "apikey", "credential", "credentials", "auth", "bearer"};
+constexpr std::array<std::string_view, 6> kSecretEnds = {"token",  "secret", "password",
+                                                         "passwd", "apikey", "credentials"};
+constexpr std::array<std::string_view, 6> kSecretMarks = {
+    "bearer ", "token=", "password=", "passwd=", "secret=", "key="};
 
 std::vector<std::string> SplitNul(const std::string& text) {
   return absl::StrSplit(text, '\0', absl::SkipEmpty());
@@ -43,18 +47,34 @@ bool IsOption(const std::string& word) {
   return !absl::ascii_isdigit(static_cast<unsigned char>(word[1])) && word[1] != '.';
 }
 
+bool IsSecretWord(const std::string& word) {
+  return std::find(kSecretWords.begin(), kSecretWords.end(), word) != kSecretWords.end() ||
+         std::any_of(kSecretEnds.begin(), kSecretEnds.end(),
+                     [&](std::string_view end) { return absl::EndsWith(word, std::string(end)); });
+}
+
+// In words of whatever spelling: db-password, db_password, dbPassword, DBPASSWORD.
 bool NamesSecret(const std::string& name) {
   std::string word;
+  bool lower = false;  // the letter before
   for (const char c : name + " ") {
-    if (absl::ascii_isalnum(static_cast<unsigned char>(c))) {
-      word += absl::ascii_tolower(static_cast<unsigned char>(c));
-      continue;
+    const auto byte = static_cast<unsigned char>(c);
+    const bool begins = lower && absl::ascii_isupper(byte);
+    if (begins || !absl::ascii_isalnum(byte)) {
+      if (IsSecretWord(word)) return true;
+      word.clear();
     }
-    if (std::find(kSecretWords.begin(), kSecretWords.end(), word) != kSecretWords.end())
-      return true;
-    word.clear();
+    if (absl::ascii_isalnum(byte)) word += absl::ascii_tolower(byte);
+    lower = absl::ascii_islower(byte);
   }
   return false;
+}
+
+// A value that names what it holds: "Authorization: Bearer …", "lr=1,token=…".
+bool SaysSecret(const std::string& value) {
+  const std::string text = absl::AsciiStrToLower(value);
+  return std::any_of(kSecretMarks.begin(), kSecretMarks.end(),
+                     [&](std::string_view mark) { return text.find(mark) != text.npos; });
 }
 
 // A long word of letters and digits, as keys are; a path or a number is none.
@@ -122,7 +142,7 @@ void PutArgument(const std::string& name, const std::string& value, ProcessSetup
 
 std::string Masked(const std::string& name, const std::string& value) {
   if (value.empty()) return value;
-  if (NamesSecret(name) || LooksSecret(value)) return kMasked;
+  if (NamesSecret(name) || LooksSecret(value) || SaysSecret(value)) return kMasked;
   return WithoutPassword(value);
 }
 

@@ -59,6 +59,16 @@ TEST(RunArguments, AreToldByName) {
 TEST(RunArguments, SecretsAreMasked) {
   EXPECT_EQ(Masked("--api-key", "abc"), kMasked);
   EXPECT_EQ(Masked("--wandb_token", "abc"), kMasked);
+  for (const char* name :
+       {"--dbPassword", "--hfToken", "--authtoken", "MYSECRET", "SESSION_TOKEN"}) {
+    EXPECT_EQ(Masked(name, "abc"), kMasked) << name;
+  }
+  for (const char* value : {"Authorization: Bearer abc", "depth=3,token=abc", "PASSWORD=abc"}) {
+    EXPECT_EQ(Masked("--options", value), kMasked) << value;
+  }
+  for (const char* name : {"--maxTokens", "--bypass", "--monkeys"}) {
+    EXPECT_EQ(Masked(name, "abc"), "abc") << name;
+  }
   EXPECT_EQ(Masked("--tokenizer", "gpt2"), "gpt2");
   EXPECT_EQ(Masked("--max-tokens", "4096"), "4096");
   EXPECT_EQ(Masked("(others)", "hf_abcdefghijklmnop1234567890"), kMasked);
