@@ -3,40 +3,15 @@
 #include <fcntl.h>
 #include <spdlog/spdlog.h>
 #include <unistd.h>
-#include <zstd.h>
 
 #include <cerrno>
 #include <cstring>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "proto/types/recording_format.h"
+#include "proto/packing/recording_block.h"
 
 namespace fathom::agent {
-namespace {
-
-constexpr int kLevel = 3;  // zstd's own default
-
-// Header and frame; empty when the compressor refuses.
-std::string Pack(const std::string& raw) {
-  const std::unique_ptr<ZSTD_CCtx, std::size_t (*)(ZSTD_CCtx*)> context(ZSTD_createCCtx(),
-                                                                        ZSTD_freeCCtx);
-  if (context == nullptr) return "";
-  ZSTD_CCtx_setParameter(context.get(), ZSTD_c_compressionLevel, kLevel);
-  ZSTD_CCtx_setParameter(context.get(), ZSTD_c_checksumFlag, 1);
-  std::string out(kRecordingHeaderBytes + ZSTD_compressBound(raw.size()), '\0');
-  const std::size_t stored =
-      ZSTD_compress2(context.get(), out.data() + kRecordingHeaderBytes,
-                     out.size() - kRecordingHeaderBytes, raw.data(), raw.size());
-  if (ZSTD_isError(stored) != 0) return "";
-  out.resize(kRecordingHeaderBytes + stored);
-  const RecordingHeader header =
-      ToHeader({static_cast<std::uint32_t>(stored), static_cast<std::uint32_t>(raw.size())});
-  std::memcpy(out.data(), header.data(), header.size());
-  return out;
-}
-
-}  // namespace
 
 absl::StatusOr<std::unique_ptr<BlockWriter>> BlockWriter::Open(const std::string& path) {
   const int descriptor =
@@ -97,7 +72,7 @@ void BlockWriter::Run() {
 }
 
 void BlockWriter::Write(const std::string& raw) {
-  const std::string block = Pack(raw);
+  const std::string block = PackRecordingBlock(raw);
   if (block.empty()) return Fail("the compressor failed");
   std::string_view rest = block;
   while (!rest.empty()) {
