@@ -1,7 +1,6 @@
 #include "daemon/agent/agent.h"
 
 #include <spdlog/spdlog.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,7 +9,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "daemon/agent/capture/stack_recording.h"
-#include "daemon/agent/session/drop_reason_name.h"
 #include "daemon/agent/session/rank_messages.h"
 #include "daemon/agent/session/rows_reply.h"
 #include "daemon/agent/source/stack/inside_stack.h"
@@ -38,21 +36,6 @@ SessionSettings SessionSettingsOf(const Settings& settings, const KernelRoots& r
   return out;
 }
 
-void AddSession(const RankSession& session, AgentTotals& totals) {
-  const RingCounters& ring = session.ring();
-  totals.records += ring.total;
-  totals.records_dropped["overwritten"] += ring.lost;
-  totals.records_dropped["torn"] += ring.torn;
-  totals.records_dropped["invalid"] += ring.invalid;
-  totals.records_dropped["unknown_kind"] += ring.unknown_kind;
-  for (std::size_t i = 0; i < abi::kDropReasons; ++i) {
-    const std::uint64_t count = session.control().drops[i];
-    if (count > 0) totals.records_dropped[absl::StrCat("tracer_", DropReasonName(i))] += count;
-  }
-  totals.ops += session.pipeline().joiner_counters().ops;
-  totals.iterations += static_cast<std::uint64_t>(session.pipeline().iterations_closed());
-}
-
 StackSampler::Tool StackToolOf(const Settings& settings) {
   return [reader = std::make_shared<StackReader>(settings.stack_tool, settings.shm_dir)](
              std::uint32_t pid, const std::atomic<bool>& stop) { return reader->Read(pid, stop); };
@@ -76,7 +59,8 @@ Agent::Agent(Settings settings, AgentWorld world)
       metrics_(kVersion, node_),
       outbox_(std::size_t{settings_.buffer_mib} << 20),
       orders_([this](const std::string& job, std::uint32_t rank) { return SessionOf(job, rank); },
-              outbox_) {}
+              outbox_),
+      ops_(outbox_, static_cast<std::uint64_t>(world_.wall_now().ns)) {}
 
 Agent::~Agent() = default;
 
@@ -153,6 +137,7 @@ Nanos Agent::Step() {
       orders_.Report(*entry.second, now);
     }
     SendFacts();
+    StreamOps(now);
   }
   AnswerRequests();
   CarryOutOrders(now);
@@ -281,6 +266,9 @@ void Agent::RetireSession(const std::string& name, bool remove, std::int64_t now
     for (const std::uint16_t slot : last.new_groups) AnnounceGroup(*session, slot);
     SendSummaries(*session);
     orders_.Report(*session, now_ns);
+    // Before its death: a job that begins anew must not be told ops of its life before.
+    ops_.TakeLast(*session, MonoNs(now_ns));
+    ops_.Flush();
     v1::AgentMessage gone;
     *gone.mutable_gone() = RankGoneOf(*session, now_ns, world_.wall_now().ns);
     spdlog::info("job {} rank {} pid {} {}", session->identity().job, session->identity().rank,
@@ -297,7 +285,7 @@ void Agent::RetireSession(const std::string& name, bool remove, std::int64_t now
   for (std::size_t slot = 0; slot < session->groups().size(); ++slot) {
     outbox_.RetireStanding(StandingKey(*session, "2group", slot));
   }
-  AddSession(*session, ended_totals_);
+  AddToTotals(*session, ended_totals_);
   retired_.push_back({std::move(session), now_ns});
 }
 
@@ -314,6 +302,14 @@ void Agent::SendSummaries(RankSession& session) {
     outbox_.PutDurable(std::move(message));
   }
   if (recorder_ != nullptr) recorder_->TakeRows(session, closed_rows, Moment());
+  ops_.Take(session, closed_rows, world_.mono_now());
+}
+
+void Agent::StreamOps(std::int64_t now_ns) {
+  if (link_ != nullptr) {
+    if (auto wanted = link_->TakeStreamOps()) ops_.Want(*std::move(wanted));
+  }
+  ops_.Tick(MonoNs(now_ns));
 }
 
 // Who takes part is standing before what it does: the key says so.
@@ -387,48 +383,6 @@ void Agent::LookAtHardware(std::int64_t now_ns, v1::HealthBatch& health) {
   if (news) *health.mutable_hardware() = *std::move(news);
 }
 
-void Agent::UpdateTotals() {
-  AgentTotals totals = ended_totals_;
-  for (const auto& entry : sessions_) {
-    AddSession(*entry.second, totals);
-    const auto slack_ns = static_cast<double>(entry.second->pipeline().gpu_clock().slack_ns());
-    totals.gpu_clock_slack_s = std::max(totals.gpu_clock_slack_s, slack_ns * 1e-9);
-  }
-  const RingCensus census = directory_.census();
-  const OutboxCounters outbox = outbox_.counters();
-  totals.rings_open = census.open;
-  totals.rings_over_limit = census.over_limit;
-  totals.rings_rejected = census.rejected_total;
-  totals.bytes_sent = outbox.bytes_sent;
-  totals.messages_dropped = outbox.dropped_by_kind;
-  totals.rows_requests = totals_.rows_requests;
-  if (spool_ != nullptr) totals.spool = spool_->counters();
-  if (recorder_ != nullptr) {
-    totals.recording_ops_dropped = recorder_->rows_dropped();
-    totals.recording_blocks_dropped = recorder_->writer().blocks_dropped();
-  }
-  totals.streams = link_ == nullptr ? 0 : link_->streams();
-  totals.connected = connected();
-  if (hardware_ != nullptr) totals.hardware = hardware_->States();
-  totals.cpu_seconds = ProcessCpuSeconds();
-  totals_ = std::move(totals);
-  metrics_.Update(totals_);
-}
-
-void Agent::SendCounters() {
-  v1::AgentMessage message;
-  v1::AgentCounters& counters = *message.mutable_counters();
-  counters.set_records(totals_.records);
-  counters.mutable_records_dropped()->insert(totals_.records_dropped.begin(),
-                                             totals_.records_dropped.end());
-  counters.set_ops(totals_.ops);
-  counters.set_bytes_sent(totals_.bytes_sent);
-  counters.set_messages_dropped(outbox_.counters().dropped);
-  counters.set_rings(static_cast<std::uint32_t>(totals_.rings_open));
-  Record(message);
-  outbox_.PutMomentary(std::move(message));
-}
-
 RankSession* Agent::SessionOf(const std::string& job, std::uint32_t rank) {
   const auto is = [&](const RankSession& session) {
     return session.identity().job == job && session.identity().rank == rank;
@@ -482,7 +436,11 @@ void Agent::Drain() {
   const std::int64_t now = world_.mono_now().ns;
   PollAll(now);
   Scan(now);
-  for (auto& entry : sessions_) SendSummaries(*entry.second);
+  for (auto& entry : sessions_) {
+    SendSummaries(*entry.second);
+    ops_.TakeLast(*entry.second, MonoNs(now));
+  }
+  ops_.Flush();
   AnswerRequests();
   UpdateTotals();
   SendCounters();

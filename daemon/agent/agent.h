@@ -10,6 +10,8 @@
 //   every 250 ms   scan the folder, notice deaths, send summaries
 //   every second   health of ranks and node, metrics; every 5 s the agent's counters
 //
+// Its members lie in agent.cc and, those that tell of itself, in agent_report.cc.
+//
 // Start order: folder, HTTP, uplink, loop. Stop: loop, a last drain, uplink (linger), HTTP.
 //
 // Units: CLOCK_MONOTONIC ns. Thread-safety: Step and Drain on one thread; RequestStop from any,
@@ -34,6 +36,7 @@
 #include "absl/status/status.h"
 #include "daemon/agent/agent_world.h"
 #include "daemon/agent/config/settings.h"
+#include "daemon/agent/ops/op_stream.h"
 #include "daemon/agent/recorder/recorder.h"
 #include "daemon/agent/self_metrics/agent_metrics.h"
 #include "daemon/agent/self_metrics/http_server.h"
@@ -94,12 +97,14 @@ class Agent {
   void RetireSession(const std::string& name, bool remove, std::int64_t now_ns);
   void SendSummaries(RankSession& session);
   void SendFacts();
+  void StreamOps(std::int64_t now_ns);
   std::set<std::string> SilentJobs(std::int64_t now_ns) const;
   void LookBelow(const RankSession& session, std::optional<ProcessTree>& tree,
                  v1::RankHealth& health) const;
   void SendHealth(std::int64_t now_ns);
   void LookAtHardware(std::int64_t now_ns, v1::HealthBatch& health);
   void SendCounters();
+  static void AddToTotals(const RankSession& session, AgentTotals& totals);
   void UpdateTotals();
   void AnswerRequests();
   void CarryOutOrders(std::int64_t now_ns);
@@ -125,6 +130,7 @@ class Agent {
   std::unique_ptr<Spool> spool_;
   Outbox outbox_;
   Orders orders_;
+  OpStream ops_;
   std::unique_ptr<CollectorLink> link_;
   std::unique_ptr<Recorder> recorder_;                            // none unless asked for
   std::map<std::string, std::unique_ptr<RankSession>> sessions_;  // by ring file name

@@ -25,6 +25,11 @@ void FakeCollector::RefuseWith(const std::string& why) {
   refusal_ = why;
 }
 
+void FakeCollector::WantOpsOf(const std::string& jobs) {
+  const std::lock_guard lock(mutex_);
+  ops_wanted_ = jobs;
+}
+
 void FakeCollector::HoldAcknowledgements(bool hold) {
   const std::lock_guard lock(mutex_);
   hold_ = hold;
@@ -80,6 +85,7 @@ void FakeCollector::Reply(Stream* stream, const v1::AgentMessage& message) {
     reply.mutable_hello()->set_version("fake");
     reply.mutable_hello()->set_protocol(1);
     reply.mutable_hello()->set_refused(refusal_);
+    if (!ops_wanted_.empty()) reply.mutable_hello()->add_stream_ops(ops_wanted_);
   }
   if (!hold_ || message.has_hello()) stream->Write(reply);
   changed_.notify_all();

@@ -34,6 +34,8 @@ class FakeCollector : private v1::AgentService::Service {
 
   void RefuseWith(const std::string& why);
   void HoldAcknowledgements(bool hold);
+  // Of streams that begin from now on.
+  void WantOpsOf(const std::string& jobs);
 
   // Sends the request on every open stream.
   void Ask(const v1::RowsRequest& request);
@@ -58,6 +60,7 @@ class FakeCollector : private v1::AgentService::Service {
   std::set<Stream*> open_;
   std::size_t streams_ = 0;
   std::string refusal_;
+  std::string ops_wanted_;
   bool hold_ = false;
 };
 

@@ -15,9 +15,6 @@
 namespace fathom::agent {
 namespace {
 
-// Small enough that a block of them stays far below what a reader accepts.
-constexpr std::uint64_t kRowsPerEntry = 4096;
-
 // A node's name may hold anything; a file's may not.
 std::string FileNameOf(const std::string& node) {
   std::string out = node.substr(0, 100);
@@ -63,35 +60,30 @@ void Recorder::Put(const v1::AgentMessage& message, RecordingMoment now) {
 }
 
 void Recorder::TakeRows(RankSession& session, std::uint64_t end, RecordingMoment now) {
-  const OpLog& log = session.pipeline().log();
-  // Without a period nothing closes: what is about to leave the log is taken as it is.
-  const std::uint64_t held = log.next() - log.first();
-  if (held > kRowsPerEntry * 2) end = std::max(end, log.next() - held / 2);
-  TakeUpTo(session, end, now);
+  Take(session, cursor_.Due(session, end), now);
 }
 
 void Recorder::TakeAll(RankSession& session, RecordingMoment now) {
-  TakeUpTo(session, session.pipeline().log().next(), now);
+  Take(session, cursor_.Rest(session), now);
 }
 
-void Recorder::TakeUpTo(RankSession& session, std::uint64_t end, RecordingMoment now) {
-  std::uint64_t& next = next_row_[session.name()];
-  const std::uint64_t oldest = session.pipeline().log().first();
-  if (oldest > next) rows_dropped_ += oldest - std::exchange(next, oldest);
+void Recorder::Take(RankSession& session, RowSpan span, RecordingMoment now) {
+  rows_dropped_ += span.missed;
+  cursor_.MoveTo(session, span.last);
   if (writer_->bytes_written() > limit_bytes_) {
     if (!std::exchange(said_full_, true)) {
       spdlog::warn("{} is full (--record-gib): ops are left out from here on, summaries go on",
                    path_);
     }
-    if (end > next) rows_dropped_ += end - std::exchange(next, end);
+    rows_dropped_ += span.last - span.first;
     return;
   }
-  while (next < end) {
-    const std::uint64_t last = std::min(end, next + kRowsPerEntry);
+  while (span.first < span.last) {
+    const std::uint64_t last = std::min(span.last, span.first + RowCursor::kRowsAtOnce);
     v1::AgentMessage message;
-    *message.mutable_rows() = RowsBetween(session, next, last);
+    *message.mutable_rows() = RowsBetween(session, span.first, last);
     Put(message, now);
-    next = last;
+    span.first = last;
   }
 }
 

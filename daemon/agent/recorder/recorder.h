@@ -18,11 +18,11 @@
 #define FATHOM_DAEMON_AGENT_RECORDER_RECORDER_H_
 
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "daemon/agent/ops/row_cursor.h"
 #include "daemon/agent/recorder/block_writer.h"
 #include "daemon/agent/session/rank_session.h"
 #include "fathom/v1/recording.pb.h"
@@ -51,7 +51,7 @@ class Recorder {
   void TakeRows(RankSession& session, std::uint64_t end, RecordingMoment now);
   void TakeAll(RankSession& session, RecordingMoment now);
   // The session is no more: its rows were all taken.
-  void Forget(const RankSession& session) { next_row_.erase(session.name()); }
+  void Forget(const RankSession& session) { cursor_.Forget(session); }
   // Hands the block over if it is old enough. Requires: called every second or so.
   void Tick(MonoNs now);
   void Close();
@@ -63,7 +63,7 @@ class Recorder {
 
  private:
   Recorder(std::string path, std::uint64_t limit_bytes, std::unique_ptr<BlockWriter> writer);
-  void TakeUpTo(RankSession& session, std::uint64_t end, RecordingMoment now);
+  void Take(RankSession& session, RowSpan span, RecordingMoment now);
   void Seal();
 
   const std::string path_;
@@ -72,7 +72,7 @@ class Recorder {
   v1::RecordingBlock block_;
   std::size_t block_bytes_ = 0;
   MonoNs block_since_;
-  std::map<std::string, std::uint64_t> next_row_;  // by name of the session
+  RowCursor cursor_;
   std::uint64_t rows_dropped_ = 0;
   bool said_full_ = false;
 };

@@ -34,6 +34,11 @@ AgentMetrics::AgentMetrics(const std::string& version, const std::string& node)
           Count("fathom_recording_ops_dropped_total", "Ops that are not in the recording")),
       recording_blocks_dropped_(Count("fathom_recording_blocks_dropped_total",
                                       "Blocks of the recording that did not reach the disk")),
+      ops_streamed_(Count("fathom_ops_streamed_total", "Ops sent to the collector all the time")),
+      ops_streamed_bytes_(
+          Count("fathom_ops_streamed_bytes_total", "Bytes of the blocks that they were packed in")),
+      ops_missed_(Count("fathom_ops_missed_total",
+                        "Ops that left the log before they could be sent all the time")),
       spool_bytes_(Gauges(registry_, "fathom_spool_bytes", "Bytes of the spool").Add({})),
       spool_write_errors_(Count("fathom_spool_write_errors_total",
                                 "Writes of the spool that the disk did not take")),
@@ -92,6 +97,9 @@ void AgentMetrics::Update(const AgentTotals& totals) {
   set(rows_requests_, totals.rows_requests);
   set(recording_ops_dropped_, totals.recording_ops_dropped);
   set(recording_blocks_dropped_, totals.recording_blocks_dropped);
+  set(ops_streamed_, totals.ops_streamed.ops);
+  set(ops_streamed_bytes_, totals.ops_streamed.bytes);
+  set(ops_missed_, totals.ops_streamed.missed);
   spool_bytes_.Set(static_cast<double>(totals.spool.bytes));
   set(spool_write_errors_, totals.spool.write_errors);
   set(spool_damaged_, totals.spool.damaged);

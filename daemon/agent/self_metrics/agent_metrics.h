@@ -17,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "daemon/agent/ops/op_stream_counters.h"
 #include "daemon/agent/source/hardware/source_runner.h"
 #include "daemon/agent/spool/spool.h"
 
@@ -38,6 +39,7 @@ struct AgentTotals {
   std::uint64_t rings_open = 0;
   std::uint64_t rings_over_limit = 0;
   SpoolCounters spool;
+  OpStreamCounters ops_streamed;
   std::vector<SourceState> hardware;
   bool connected = false;
   double cpu_seconds = 0;
@@ -67,6 +69,9 @@ class AgentMetrics {
   prometheus::Counter& rows_requests_;
   prometheus::Counter& recording_ops_dropped_;
   prometheus::Counter& recording_blocks_dropped_;
+  prometheus::Counter& ops_streamed_;
+  prometheus::Counter& ops_streamed_bytes_;
+  prometheus::Counter& ops_missed_;
   prometheus::Gauge& spool_bytes_;
   prometheus::Counter& spool_write_errors_;
   prometheus::Counter& spool_damaged_;

@@ -152,6 +152,10 @@ void CollectorLink::TakeMessage(const v1::CollectorMessage& message) {
       return;
     }
     spdlog::info("connected to collector {} at {}", message.hello().version(), way_);
+    {
+      const std::lock_guard lock(mutex_);
+      stream_ops_.emplace(message.hello().stream_ops().begin(), message.hello().stream_ops().end());
+    }
     said_missing_ = false;
     greeted_ = true;
     connected_ = true;
@@ -196,6 +200,11 @@ std::vector<v1::StackRequest> CollectorLink::TakeStackRequests() {
 std::vector<v1::CaptureRequest> CollectorLink::TakeCaptureRequests() {
   const std::lock_guard lock(mutex_);
   return std::exchange(captures_, {});
+}
+
+std::optional<std::vector<std::string>> CollectorLink::TakeStreamOps() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(stream_ops_, std::nullopt);
 }
 
 bool CollectorLink::Sleep(Nanos time) {

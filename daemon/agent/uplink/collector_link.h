@@ -26,6 +26,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -69,6 +70,10 @@ class CollectorLink {
   std::vector<v1::StackRequest> TakeStackRequests();
   std::vector<v1::CaptureRequest> TakeCaptureRequests();
 
+  // Names of the jobs whose ops the collector wants all the time, as its newest hello has them;
+  // nothing: they are as they were at the last call.
+  std::optional<std::vector<std::string>> TakeStreamOps();
+
   bool connected() const { return connected_.load(); }
   std::uint64_t streams() const { return streams_.load(); }
   std::uint64_t requests_dropped() const { return requests_dropped_.load(); }
@@ -104,6 +109,7 @@ class CollectorLink {
   std::vector<v1::TraceOrder> switches_;
   std::vector<v1::StackRequest> stacks_;
   std::vector<v1::CaptureRequest> captures_;
+  std::optional<std::vector<std::string>> stream_ops_;
 
   std::atomic<bool> said_missing_{false};
   std::atomic<bool> refused_{false};

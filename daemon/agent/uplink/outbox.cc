@@ -23,6 +23,8 @@ const char* NameOf(Body body) {
       return "counters";
     case Body::kRows:
       return "rows";
+    case Body::kOps:
+      return "ops";
     case Body::kWindow:
     case Body::kTrace:
     case Body::kStacks:
@@ -98,6 +100,11 @@ void Outbox::PutMomentary(v1::AgentMessage message) {
   }
   if (message.has_health() || message.has_counters()) DropSuperseded(message);
   Push(std::move(message), Kind::kMomentary);
+}
+
+void Outbox::PutBulk(v1::AgentMessage message) {
+  const std::lock_guard lock(mutex_);
+  Push(std::move(message), Kind::kBulk);
 }
 
 void Outbox::DropSuperseded(const v1::AgentMessage& message) {
@@ -187,7 +194,7 @@ bool Outbox::DropOldest(Kind kind) {
 
 void Outbox::Shrink() {
   while (bytes_ > limit_bytes_ && entries_.size() > 1) {
-    if (DropOldest(Kind::kMomentary)) continue;
+    if (DropOldest(Kind::kBulk) || DropOldest(Kind::kMomentary)) continue;
     // What came back from the disk may be a little more than fits.
     if (spool_ != nullptr && spool_->healthy()) return;
     if (!DropOldest(Kind::kDurable)) return;
@@ -197,7 +204,7 @@ void Outbox::Shrink() {
 void Outbox::BeginStream(const v1::Hello& hello) {
   const std::lock_guard lock(mutex_);
   std::erase_if(entries_, [this](const Entry& entry) {
-    const bool keep = entry.serial != 0;
+    const bool keep = entry.serial != 0 || entry.kind == Kind::kBulk;
     if (!keep) bytes_ -= entry.bytes;
     counters_.momentary_lost += entry.kind == Kind::kMomentary ? 1 : 0;
     return !keep;

@@ -3,7 +3,7 @@
 // Filled by the poll loop, emptied by collector_link's writer; acknowledgements come from its
 // reader. docs/formats/stream.md.
 //
-// Model: four kinds of message.
+// Model: five kinds of message.
 //   standing   who takes part (ranks, groups): said again at the beginning of every stream, because
 //              a collector may come back knowing nothing; of a process that is gone until all is
 //              acknowledged that was kept of it: without it a collector could not place the rest;
@@ -12,12 +12,14 @@
 //   momentary  health, counters, answers: worth nothing later; dropped when no stream is up. Of
 //              health and counters the newest alone waits: a stream that stands still must not
 //              begin with old ones.
-// Beyond the limit the oldest momentary message is dropped, then the oldest durable one, each
-// counted by what it is; never the hello, nor who takes part, nor a death (some 300 bytes each).
-// With a spool every durable message and death is on disk as well. Those beyond the limit are there
-// alone, and come back into memory in their order as room becomes free; only while the disk takes
-// nothing is it as without one. What an earlier agent left there is sent first.
-// Numbers start at 1 on every stream (the hello) and rise by 1.
+//   bulk       blocks of ops: kept until acknowledged and sent again on the next stream, in memory
+//              only.
+// Beyond the limit the oldest bulk message is dropped, then the oldest momentary one, then the
+// oldest durable one, each counted by what it is; never the hello, nor who takes part, nor a death
+// (some 300 bytes each). With a spool every durable message and death is on disk as well. Those
+// beyond the limit are there alone, and come back into memory in their order as room becomes free;
+// only while the disk takes nothing is it as without one. What an earlier agent left there is sent
+// first. Numbers start at 1 on every stream (the hello) and rise by 1.
 //
 // Thread-safety: thread-safe.
 // Ownership: owns its messages; Next hands out copies. The spool must outlive it.
@@ -67,6 +69,7 @@ class Outbox {
   void RetireStanding(const std::string& key);
   void PutDurable(v1::AgentMessage message);
   void PutMomentary(v1::AgentMessage message);
+  void PutBulk(v1::AgentMessage message);
 
   // A stream begins: hello first, then what stands, then what was not acknowledged.
   void BeginStream(const v1::Hello& hello);
@@ -84,7 +87,7 @@ class Outbox {
   OutboxCounters counters() const;
 
  private:
-  enum class Kind : std::uint8_t { kStanding, kDeath, kDurable, kMomentary };
+  enum class Kind : std::uint8_t { kStanding, kDeath, kDurable, kMomentary, kBulk };
   struct Entry {
     v1::AgentMessage message;
     std::size_t bytes = 0;

@@ -26,6 +26,13 @@ v1::AgentMessage Health() {
   return message;
 }
 
+v1::AgentMessage Ops(std::uint64_t serial, std::size_t bytes) {
+  v1::AgentMessage message;
+  message.mutable_ops()->set_serial(serial);
+  message.mutable_ops()->set_columns(std::string(bytes, 'x'));
+  return message;
+}
+
 class OutboxTest : public testing::Test {
  protected:
   std::vector<v1::AgentMessage> TakeAll() {
@@ -76,6 +83,41 @@ TEST_F(OutboxTest, StandingMessagesOpenEveryStreamInOrderOfTheirKeys) {
   box_.RetireStanding("1rank/a");
   box_.BeginStream({});
   EXPECT_EQ(TakeAll().size(), 2u);
+}
+
+// Ops are worth least of what waits: a verdict needs them least.
+TEST_F(OutboxTest, BlocksOfOpsGoFirstWhereThereIsNoRoom) {
+  box_.BeginStream({});
+  box_.PutDurable(Summary(1, 300'000));
+  box_.PutBulk(Ops(1, 300'000));
+  box_.PutMomentary(Health());
+  box_.PutBulk(Ops(2, 300'000));
+  box_.PutDurable(Summary(2, 300'000));
+  std::vector<std::uint64_t> serials;
+  bool health = false;
+  for (const auto& message : TakeAll()) {
+    if (message.has_ops()) serials.push_back(message.ops().serial());
+    health = health || message.has_health();
+  }
+  EXPECT_EQ(serials, std::vector<std::uint64_t>({2}));
+  EXPECT_TRUE(health);
+  EXPECT_EQ(box_.counters().dropped_by_kind.at("ops"), 1u);
+  EXPECT_FALSE(box_.counters().dropped_by_kind.contains("summary"));
+}
+
+TEST_F(OutboxTest, BlocksOfOpsAreSentAgainUntilTheyAreAcknowledged) {
+  box_.BeginStream({});
+  box_.PutBulk(Ops(1, 10));
+  box_.PutBulk(Ops(2, 10));
+  EXPECT_EQ(TakeAll().size(), 3u);
+  box_.Acknowledge(2);
+  box_.EndStream();
+  box_.PutBulk(Ops(3, 10));
+  box_.BeginStream({});
+  const auto again = TakeAll();
+  ASSERT_EQ(again.size(), 3u);
+  EXPECT_EQ(again[1].ops().serial(), 2u);
+  EXPECT_EQ(again[2].ops().serial(), 3u);
 }
 
 // A collector that comes back knowing nothing must be able to place what was kept.
