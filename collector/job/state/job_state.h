@@ -13,8 +13,8 @@
 // HeardAgo(). A restart (rank_table.h) voids the window, groups, rows, detail, orders, what was
 // recalled and the last diagnosis; the incarnation number rises. Units: wall time for display, the
 // collector's monotonic clock for ages. Thread-safety: thread-safe. Errors: RejectReason for what a
-// peer sent. Cost: View() copies the window, O(ranks × iterations × communicators), some 100 ns a
-// row; all else as its parts say.
+// peer sent. Cost: View() O(ranks) under the lock, and without it O(ranks × iterations ×
+// communicators), some 100 ns a row; all else as its parts say.
 #ifndef FATHOM_COLLECTOR_JOB_STATE_JOB_STATE_H_
 #define FATHOM_COLLECTOR_JOB_STATE_JOB_STATE_H_
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -167,8 +168,9 @@ std::vector<diagnosis::SignalState> JobState::Signals() const {
   return signals;
 }
 
+// The window is most of it, and is unfolded once the lock is let go of.
 diagnosis::JobView JobState::View(const NodeConnected& connected) const {
-  const std::lock_guard lock(mutex_);
+  std::unique_lock lock(mutex_);
   diagnosis::JobView view;
   view.name = name_;
   view.world_size = ranks_.world_size();
@@ -186,12 +188,16 @@ diagnosis::JobView JobState::View(const NodeConnected& connected) const {
     for (const auto& [reason, count] : h.trouble->tracer_drops) view.records_dropped += count;
   }
   JoinSockets(view);
-  view.window = window_.View();
-  if (!view.window.empty()) view.iterations_seen = view.window.back().index.value + 1;
   view.signals = Signals();
   view.device_windows = detail_.View();
   view.episode = suspicion_.episode;
   view.past = suspicion_.past;
+  std::optional<SummaryWindow::Snapshot> window(window_.Share());
+  lock.unlock();
+  view.window = window->View();
+  window.reset();
+  if (!view.window.empty()) view.iterations_seen = view.window.back().index.value + 1;
+  lock.lock();
   // Agents that were without a collector bring more iterations than a first look has otherwise.
   const bool first_look = suspicion_.past.empty();
   if (first_look || view.window.size() < kFirstIterations) GoOnFromRecalled(view);

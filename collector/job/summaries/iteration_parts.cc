@@ -23,8 +23,8 @@ diagnosis::IterationParts SummaryWindow::PartsOf(std::size_t slot) const {
   const std::size_t every = entries_.size() / kMostRanks + 1;
   std::size_t place = 0, taken = 0;
   for (const auto& [rank, entry] : entries_) {
-    if (place++ % every != 0 || !entry.window.Has(slot)) continue;
-    AddTo(entry.window.Get(slot), sum);
+    if (place++ % every != 0 || !entry.window->Has(slot)) continue;
+    AddTo(entry.window->Get(slot), sum);
     ++taken;
   }
   const double share = taken == 0 ? 0 : 1 / static_cast<double>(taken);

@@ -18,6 +18,12 @@ Nanos Decode(Micro16 code) { return Nanos(static_cast<std::int64_t>(FromMicro16(
 
 }  // namespace
 
+RankWindow::RankWindow(const RankWindow& other)
+    : cells_(other.cells_),
+      groups_(other.groups_),
+      group_cells_(other.group_cells_),
+      history_(other.history_ ? std::make_unique<History>(*other.history_) : nullptr) {}
+
 std::size_t RankWindow::ColumnsWith(const diagnosis::RankIteration& row) const {
   std::size_t count = groups_.size();
   for (const auto& g : row.groups) {

@@ -33,6 +33,8 @@ struct HeatCell {
 class RankWindow {
  public:
   explicit RankWindow(std::size_t slots) : cells_(slots) {}
+  RankWindow(const RankWindow& other);
+  RankWindow& operator=(const RankWindow&) = delete;
 
   // Columns this rank needs if `row` came with it.
   std::size_t ColumnsWith(const diagnosis::RankIteration& row) const;

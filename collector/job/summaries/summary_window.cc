@@ -27,7 +27,7 @@ SummaryWindow::SummaryWindow()
     : slots_(SlotsFor(1)), begin_(slots_.size()), reports_(slots_.size()) {}
 
 SummaryWindow::RankEntry& SummaryWindow::Entry(RankId rank) {
-  return entries_.try_emplace(rank, RankEntry{RankWindow(slots_.size()), std::nullopt, {}})
+  return entries_.try_emplace(rank, RankEntry{SharedRankWindow(slots_.size()), std::nullopt, {}})
       .first->second;
 }
 
@@ -87,21 +87,21 @@ std::optional<SummaryWindow::Anchor> SummaryWindow::AnchorOf(RankId rank) const 
 
 bool SummaryWindow::PutRow(RankEntry& entry, std::int64_t iteration,
                            const diagnosis::RankIteration& row, WallNs begin, Added& added) {
-  FitSlots(entry.window.ColumnsWith(row));
+  FitSlots(entry.window->ColumnsWith(row));
   auto slot = slots_.Find(iteration);
   if (!slot) {
     const std::int64_t newest_before = slots_.newest();
     const auto claimed = slots_.Claim(iteration);
     if (!claimed) return ++added.too_old, false;
     if (claimed->evicted >= 0) Fold(claimed->slot, claimed->evicted);
-    for (auto& [rank, other] : entries_) other.window.ClearSlot(claimed->slot);
+    for (auto& [rank, other] : entries_) other.window.Own().ClearSlot(claimed->slot);
     slot = claimed->slot;
     begin_[*slot] = begin;
     reports_[*slot] = 0;
     NoteStrip(iteration, begin);
     iterations_seen_ += iteration > newest_before;
   }
-  const bool put = entry.window.Put(*slot, row);
+  const bool put = !entry.window->Has(*slot) && entry.window.Own().Put(*slot, row);
   ++(put ? added.rows : added.repeats);
   reports_[*slot] += put;
   if (reports_[*slot] == entries_.size()) whole_ = std::max(whole_, iteration);
@@ -125,7 +125,7 @@ void SummaryWindow::FitSlots(std::size_t columns) {
     begin[at] = begin_[slot];
     reports[at] = reports_[slot];
   }
-  for (auto& [rank, entry] : entries_) entry.window.Relayout(to, wanted);
+  for (auto& [rank, entry] : entries_) entry.window.Own().Relayout(to, wanted);
   slots_ = std::move(fewer);
   begin_ = std::move(begin);
   reports_ = std::move(reports);
@@ -134,7 +134,7 @@ void SummaryWindow::FitSlots(std::size_t columns) {
 void SummaryWindow::Fold(std::size_t slot, std::int64_t iteration) {
   const auto cells = Cells(slot);
   std::size_t i = 0;
-  for (auto& [rank, entry] : entries_) entry.window.Remember(iteration, cells[i++]);
+  for (auto& [rank, entry] : entries_) entry.window.Own().Remember(iteration, cells[i++]);
   if (StripEntry* strip = FindStrip(iteration)) strip->duration = MedianDuration(slot);
 }
 
@@ -143,7 +143,7 @@ std::vector<Nanos> SummaryWindow::MedianDurations(const std::vector<std::size_t>
   for (std::size_t i = 0; i < slots.size(); ++i) all[i].reserve(reports_[slots[i]]);
   for (const auto& [rank, entry] : entries_) {
     for (std::size_t i = 0; i < slots.size(); ++i) {
-      if (entry.window.Has(slots[i])) all[i].push_back(entry.window.duration_us(slots[i]));
+      if (entry.window->Has(slots[i])) all[i].push_back(entry.window->duration_us(slots[i]));
     }
   }
   std::vector<Nanos> medians;
@@ -195,8 +195,8 @@ std::size_t SummaryWindow::BytesOf(RankId rank) const {
   const auto at = entries_.find(rank);
   constexpr std::size_t kMapNode = 4 * sizeof(void*);
   if (at == entries_.end()) return 0;
-  return kMapNode + sizeof(rank) + sizeof(RankEntry) - sizeof(RankWindow) +
-         at->second.window.bytes();
+  constexpr std::size_t kCounts = 2 * sizeof(void*);  // of make_shared
+  return kMapNode + kCounts + sizeof(rank) + sizeof(RankEntry) + at->second.window->bytes();
 }
 
 }  // namespace fathom::collector

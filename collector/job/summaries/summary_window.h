@@ -12,8 +12,10 @@
 //
 // The number of slots follows from kDetailBytesPerRank and the widest rank (most communicators).
 // Units: ns in rows; µs in HeatCell. Wall times are those of the first rank that reported.
-// Thread-safety: thread-compatible (JobState's lock). Cost: Add O(1) a row; folding
-// O(rank rows × log) once an iteration; bytes() O(ranks).
+// Thread-safety: thread-compatible (JobState's lock); a Snapshot is read without it. Cost: Add O(1)
+// a row, and a copy of the rank's columns where a snapshot has them; folding O(rank rows × log)
+// once an iteration; Share() O(ranks), its View() O(ranks × iterations × communicators); bytes()
+// O(ranks).
 #ifndef FATHOM_COLLECTOR_JOB_SUMMARIES_SUMMARY_WINDOW_H_
 #define FATHOM_COLLECTOR_JOB_SUMMARIES_SUMMARY_WINDOW_H_
 
@@ -21,6 +23,7 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -28,7 +31,7 @@
 #include "collector/admission/reject_reason.h"
 #include "collector/job/summaries/iteration_aligner.h"
 #include "collector/job/summaries/iteration_slots.h"
-#include "collector/job/summaries/rank_window.h"
+#include "collector/job/summaries/shared_rank_window.h"
 #include "diagnosis/history/run_sample.h"
 #include "diagnosis/model/job_view.h"
 #include "diagnosis/model/verdict.h"
@@ -59,7 +62,21 @@ class SummaryWindow {
   // Requires: the batch is valid (ingest/validate.h).
   Added Add(const v1::SummaryBatch& batch);
 
-  std::vector<diagnosis::IterationSummary> View() const { return ViewOf(slots_.Sorted()); }
+  // What the window holds now, to be read without a lock while it goes on.
+  struct Snapshot {
+    struct Slot {
+      std::size_t place = 0;
+      Iteration index;
+      WallNs begin;
+      std::size_t reports = 0;
+    };
+    std::vector<Slot> slots;  // by iteration
+    std::vector<std::pair<RankId, std::shared_ptr<const RankWindow>>> ranks;
+
+    std::vector<diagnosis::IterationSummary> View() const;
+  };
+  Snapshot Share() const { return Share(slots_.Sorted()); }
+  std::vector<diagnosis::IterationSummary> View() const { return Share().View(); }
   // Those after `after` to which nothing will be added: all ranks have reported them, or later ones
   // came since, or the job is over. Ascending, up to the first that is not so.
   std::vector<diagnosis::IterationSummary> SettledAfter(std::int64_t after, bool job_over) const;
@@ -109,12 +126,12 @@ class SummaryWindow {
 
  private:
   struct RankEntry {
-    RankWindow window;
+    SharedRankWindow window;
     std::optional<std::int64_t> offset;  // job's iteration − own iteration
     Anchor anchor{};
   };
 
-  std::vector<diagnosis::IterationSummary> ViewOf(const std::vector<std::int64_t>& which) const;
+  Snapshot Share(const std::vector<std::int64_t>& which) const;
   RankEntry& Entry(RankId rank);
   static void NoteAnchor(const v1::SummaryBatch& batch, std::int64_t last_placed, Anchor& anchor);
   bool PutRow(RankEntry& entry, std::int64_t iteration, const diagnosis::RankIteration& row,

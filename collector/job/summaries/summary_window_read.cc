@@ -34,12 +34,12 @@ std::vector<HeatCell> SummaryWindow::Cells(std::size_t slot) const {
   std::vector<Waited> waited;
   cells.reserve(entries_.size());
   for (const auto& [rank, entry] : entries_) {
-    if (entry.window.Has(slot)) {
-      entry.window.ForEachElapsed(slot, [&](GroupId group, std::uint64_t elapsed) {
+    if (entry.window->Has(slot)) {
+      entry.window->ForEachElapsed(slot, [&](GroupId group, std::uint64_t elapsed) {
         waited.push_back({group, elapsed, cells.size()});
       });
     }
-    cells.push_back(entry.window.Own(slot));
+    cells.push_back(entry.window->Own(slot));
   }
   std::sort(waited.begin(), waited.end());
   for (auto first = waited.cbegin(); first != waited.cend();) {
@@ -61,25 +61,35 @@ std::vector<diagnosis::IterationSummary> SummaryWindow::SettledAfter(std::int64_
     if (!whole && iteration > old && !job_over) break;
     settled.push_back(iteration);
   }
-  return ViewOf(settled);
+  return Share(settled).View();
 }
 
-std::vector<diagnosis::IterationSummary> SummaryWindow::ViewOf(
-    const std::vector<std::int64_t>& which) const {
-  std::vector<diagnosis::IterationSummary> view;
-  std::vector<std::size_t> slots;
+SummaryWindow::Snapshot SummaryWindow::Share(const std::vector<std::int64_t>& which) const {
+  Snapshot snapshot;
   for (const std::int64_t iteration : which) {
-    slots.push_back(*slots_.Find(iteration));
+    const std::size_t slot = *slots_.Find(iteration);
+    snapshot.slots.push_back({slot, Iteration(iteration), begin_[slot], reports_[slot]});
+  }
+  snapshot.ranks.reserve(entries_.size());
+  for (const auto& [rank, entry] : entries_) {
+    snapshot.ranks.emplace_back(rank, entry.window.Share());
+  }
+  return snapshot;
+}
+
+std::vector<diagnosis::IterationSummary> SummaryWindow::Snapshot::View() const {
+  std::vector<diagnosis::IterationSummary> view;
+  for (const Slot& slot : slots) {
     diagnosis::IterationSummary& summary = view.emplace_back();
-    summary.index = Iteration(iteration);
-    summary.begin = begin_[slots.back()];
-    summary.ranks.reserve(reports_[slots.back()]);
+    summary.index = slot.index;
+    summary.begin = slot.begin;
+    summary.ranks.reserve(slot.reports);
   }
   // Rank by rank: what a rank holds lies together, ranks lie apart.
-  for (const auto& [rank, entry] : entries_) {
+  for (const auto& [rank, window] : ranks) {
     for (std::size_t i = 0; i < slots.size(); ++i) {
-      if (!entry.window.Has(slots[i])) continue;
-      view[i].ranks.push_back(entry.window.Get(slots[i]));
+      if (!window->Has(slots[i].place)) continue;
+      view[i].ranks.push_back(window->Get(slots[i].place));
       view[i].ranks.back().rank = rank;
     }
   }
@@ -109,7 +119,7 @@ std::vector<std::vector<HeatCell>> SummaryWindow::Heat(
     }
     auto& cells = heat.emplace_back();
     cells.reserve(entries_.size());
-    for (const auto& [rank, entry] : entries_) cells.push_back(entry.window.Recall(iteration));
+    for (const auto& [rank, entry] : entries_) cells.push_back(entry.window->Recall(iteration));
   }
   return heat;
 }
@@ -150,13 +160,13 @@ bool SummaryWindow::MayHaveTold(RankId rank, std::int64_t iteration) const {
   const auto at = entries_.find(rank);
   const auto slot = slots_.Find(iteration);
   if (at == entries_.end() || iteration > newest()) return false;
-  return !slot || at->second.window.Has(*slot);
+  return !slot || at->second.window->Has(*slot);
 }
 
 std::size_t SummaryWindow::OpsOf(RankId rank) const {
   const auto at = entries_.find(rank);
   if (at == entries_.end()) return 0;
-  const RankWindow& window = at->second.window;
+  const RankWindow& window = *at->second.window;
   const auto sorted = slots_.Sorted();
   for (auto it = sorted.rbegin(); it != sorted.rend(); ++it) {
     const std::size_t slot = *slots_.Find(*it);
