@@ -10,11 +10,11 @@ Nanos Scaled(Nanos time, double factor) { return Nanos::FromSeconds(time.Seconds
 }  // namespace
 
 LookSchedule::LookSchedule(const LookPace& pace)
-    : pace_(pace), saved_(Nanos::FromSeconds(pace.reserve_s)) {}
+    : pace_(pace), reserve_(Nanos::FromSeconds(pace.reserve_s)), saved_(reserve_) {}
 
 Nanos LookSchedule::Saved(MonoNs now) const {
   if (!ended_.known()) return saved_;
-  return std::min(Nanos::FromSeconds(pace_.reserve_s), saved_ + Scaled(now - ended_, pace_.share));
+  return std::min(reserve_, saved_ + Scaled(now - ended_, pace_.share));
 }
 
 MonoNs LookSchedule::Calm(const LookReasons& reasons) const {
@@ -38,7 +38,9 @@ Nanos LookSchedule::Left(const LookReasons& reasons, MonoNs now) const {
 
 void LookSchedule::Looked(const LookReasons& reasons, const LookFindings& findings, MonoNs begin,
                           MonoNs end, Nanos cost) {
-  saved_ = Saved(end) - cost;
+  const Nanos reserve = std::max(reserve_, Scaled(cost, kLooksSaved));
+  saved_ = Saved(end) + (reserve - reserve_) - cost;
+  reserve_ = reserve;
   gap_ = std::max(kGap, Scaled(cost, 1 / pace_.share));
   began_ = begin;
   ended_ = end;

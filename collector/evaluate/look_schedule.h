@@ -2,7 +2,8 @@
 //
 // Owned by Diagnoser, one a job. Model: a look costs O(ranks × window), so that in the long run
 // looks at a job may take `share` of one core. What is not used is saved, up to `reserve_s`; a look
-// that should not wait is paid from that:
+// that should not wait is paid from that. Where looks are dear, four of them are saved for, because
+// a localisation takes three or four, however many ranks there are:
 //
 //   nothing wrong   kGap after the last look began, or its cost ÷ share if that is more
 //   in a hurry      sooner, while there are savings; then as if nothing were wrong
@@ -16,11 +17,10 @@
 // would cost as much and see half. Where there is always one, as of a job whose ranks report in
 // turns or of which one no longer does, nothing is waited for.
 //
-//   bound: looks within a time T cost at most share × T + reserve_s + one look
+//   bound: looks within a time T cost at most share × T + max(reserve_s, four looks) + one look
 //
 // Units: the caller's monotonic clock; costs in CPU time. Thread-safety: thread-compatible. Errors:
-// none. Cost: O(1). Source: the share is ours; the reserve is some ten looks at 8,192 ranks, of
-// which a localisation needs three or four.
+// none. Cost: O(1). Source: the share is ours; the reserve is some ten looks at 8,192 ranks.
 #ifndef FATHOM_COLLECTOR_EVALUATE_LOOK_SCHEDULE_H_
 #define FATHOM_COLLECTOR_EVALUATE_LOOK_SCHEDULE_H_
 
@@ -54,6 +54,7 @@ class LookSchedule {
  public:
   static constexpr Nanos kGap{250'000'000};
   static constexpr Nanos kIdle{1'000'000'000};  // also without news: ended jobs, silence
+  static constexpr double kLooksSaved = 4;      // that a localisation takes
 
   explicit LookSchedule(const LookPace& pace);
 
@@ -69,6 +70,7 @@ class LookSchedule {
   Nanos Saved(MonoNs now) const;
 
   LookPace pace_;
+  Nanos reserve_;                          // that is saved at most
   Nanos saved_;                            // when the last look ended; negative: overdrawn
   Nanos gap_ = kGap;                       // that the last look asks for
   MonoNs began_, ended_;                   // the last look; not known: there was none

@@ -135,6 +135,24 @@ TEST_F(LookScheduleTest, AFloodTakesNoMoreThanTheBudget) {
   EXPECT_LE(Share(now - later), 0.25 + 0.01);
 }
 
+// Of a very large job a look costs more than the reserve.
+TEST_F(LookScheduleTest, DearLooksFollowOneAnotherWhereSomethingIsWrong) {
+  cost = Ms(5'000);
+  Run(Ms(120'000), Ms(1'000));
+  EXPECT_NEAR(looks, 6, 1) << "a quarter of a core";
+  findings.uneasy = true;
+  while (!Look()) now = now + Ms(1);
+  const MonoNs seen = now;
+  reasons.rows_are_in = true;
+  ASSERT_TRUE(Look()) << "rows are in";
+  Iteration();
+  ASSERT_TRUE(Look()) << "the second sight";
+  EXPECT_LT((now - seen).Seconds(), 11);
+  while (Look()) {
+  }
+  EXPECT_LE((now - seen).Seconds(), 25) << "and then the share counts again";
+}
+
 TEST_F(LookScheduleTest, AQuietTimeFillsTheReserveAgain) {
   findings = {.uneasy = true};
   reasons.rows_are_in = true;
