@@ -42,6 +42,7 @@ inline constexpr std::size_t kMaxRunVariants = 32;  // that nodes of a job diffe
 // Rows, fetched on suspicion.
 inline constexpr int kMaxRowsPerRank = 20'000;
 inline constexpr int kMaxIterationsPerRequest = 64;  // row.proto
+inline constexpr int kMaxPackedRanks = 4096;         // whose ops come in one block
 inline constexpr std::size_t kMaxCachedRowsPerJob = 500'000;
 inline constexpr std::size_t kMaxShownRowsPerJob = 100'000;  // four pictures of 16 ranks
 

@@ -28,6 +28,7 @@ struct IngestCounters {
   Counter streams_refused{0};
   Counter connections_refused{0};  // beyond a bound
   Counter connections_cut{0};      // too many streams
+  Counter pauses{0};               // of streams that sent more than one agent may
   Counter hellos_missing{0};       // streams ended, for they did not say who they are
   std::array<Counter, kRejectReasonCount> rejected{};
 

@@ -1,5 +1,6 @@
 #include "collector/agents/session_registry.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "fathom/v1/agent.pb.h"
@@ -84,13 +85,35 @@ void SessionRegistry::Counters(std::string_view node, const v1::AgentCounters& c
   Entry& entry = at->second;
   totals_.records += Grown(entry.records, counters.records());
   totals_.messages_dropped += Grown(entry.messages_dropped, counters.messages_dropped());
-  for (const auto& [reason, count] : counters.records_dropped()) {
-    const bool room = totals_.records_dropped.size() < kMaxReasons;
-    const bool named = room || totals_.records_dropped.contains(reason);
-    const std::string& label = named ? reason : std::string("other");
-    if (entry.dropped.size() >= kMaxReasons && !entry.dropped.contains(reason)) continue;
-    totals_.records_dropped[label] += Grown(entry.dropped[reason], count);
+  AddGrown(counters.records_dropped(), entry.dropped, totals_.records_dropped);
+  if (AddGrown(counters.messages_shed(), entry.shed, totals_.messages_shed)) {
+    entry.shed_mono = clock_.Mono();
   }
+}
+
+template <typename Told>
+bool SessionRegistry::AddGrown(const Told& told, Counts& last, Counts& total) {
+  bool grown = false;
+  for (const auto& [name, count] : told) {
+    const bool named = total.size() < kMaxReasons || total.contains(name);
+    const std::string& label = named ? name : std::string("other");
+    if (last.size() >= kMaxReasons && !last.contains(name)) continue;
+    const std::uint64_t more = Grown(last[name], count);
+    total[label] += more;
+    grown = grown || more > 0;
+  }
+  return grown;
+}
+
+std::size_t SessionRegistry::Shedding(const std::set<std::string>& nodes) const {
+  const std::lock_guard lock(mutex_);
+  const MonoNs now = clock_.Mono();
+  return static_cast<std::size_t>(
+      std::count_if(nodes.begin(), nodes.end(), [&](const std::string& node) {
+        const auto at = agents_.find(node);
+        return at != agents_.end() && at->second.shed_mono.known() &&
+               now - at->second.shed_mono < kSheddingFor;
+      }));
 }
 
 bool SessionRegistry::Connected(std::string_view node) const {

@@ -16,6 +16,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -66,12 +67,14 @@ struct AgentTotals {
   std::uint64_t records = 0;
   std::uint64_t messages_dropped = 0;
   std::map<std::string, std::uint64_t> records_dropped;  // at most kMaxReasons, then "other"
+  std::map<std::string, std::uint64_t> messages_shed;    // by kind; likewise
 };
 
 class SessionRegistry {
  public:
   static constexpr std::size_t kMaxNodes = 100'000;
   static constexpr std::size_t kMaxReasons = 32;
+  static constexpr Nanos kSheddingFor{30'000'000'000};  // after it last gave something up
   static constexpr Nanos kForgetAfter{3600ll * 1'000'000'000};
 
   explicit SessionRegistry(const Clock& clock) : clock_(clock) {}
@@ -90,6 +93,8 @@ class SessionRegistry {
   std::vector<AgentFacts> Agents() const;  // by node
   std::size_t connected_count() const;
   AgentTotals Totals() const;
+  // Of those nodes, the agents that could not send all in time lately.
+  std::size_t Shedding(const std::set<std::string>& nodes) const;
 
  private:
   struct Entry {
@@ -99,8 +104,14 @@ class SessionRegistry {
     std::weak_ptr<RowsChannel> channel;
     MonoNs seen_mono;
     std::uint64_t records = 0, messages_dropped = 0;
-    std::map<std::string, std::uint64_t> dropped;
+    std::map<std::string, std::uint64_t> dropped, shed;
+    MonoNs shed_mono;  // when it last gave something up
   };
+  using Counts = std::map<std::string, std::uint64_t>;
+
+  // Adds to `total` what has grown since the last time; whether anything has.
+  template <typename Told>
+  static bool AddGrown(const Told& told, Counts& last, Counts& total);
 
   void ForgetOld(MonoNs now);
 

@@ -18,6 +18,7 @@
 #include "collector/evaluate/look_schedule.h"
 #include "collector/http/login.h"
 #include "collector/notify/delivery.h"
+#include "collector/ops/kept_jobs.h"
 #include "collector/store/node_history.h"
 #include "daemon/service/tls_files.h"
 #include "diagnosis/model/config.h"
@@ -33,6 +34,11 @@ struct CollectorConfig {
   std::string journal;             // folder; empty: beside the store's file; "off": none
   std::int64_t journal_mib = 256;  // on the disk
   double journal_days = 7;
+  std::string stream = "summaries";  // what agents send all the time: or "ops"
+  std::string stream_jobs;           // names of jobs whose ops they send, with commas
+  std::string ops_store;             // folder of the ops; empty: beside the store's file
+  double ops_gib = 20;               // on the disk
+  double ops_days = 7;
   std::string log_level = "info";
   std::string log_format = "text";
   bool insecure = false;
@@ -44,6 +50,7 @@ struct CollectorConfig {
   std::int64_t max_agent_connections = 64;  // of one address, loopback aside
   std::int64_t max_agent_jobs = 64;         // begun by one agent, that run
   std::int64_t max_agent_ranks = 4096;      // of one agent, in jobs that run
+  std::int64_t max_agent_messages = 2'000;  // a second, of one agent with few ranks
   std::string agent_users;       // of this machine, believed beside root and the collector's own
   bool agent_wildcards = false;  // certificates of *.DOMAIN speak for every node of it
   std::int64_t max_event_clients = 32;
@@ -79,6 +86,9 @@ class FinalizedCollectorConfig {
   const std::string& journal_folder() const { return journal_folder_; }  // empty: no journal
   // Null: none is told.
   const std::shared_ptr<const diagnosis::Topology>& topology() const { return topology_; }
+  // Of which jobs every op is kept, and where.
+  const KeptJobs& kept_jobs() const { return kept_jobs_; }
+  const std::string& ops_folder() const { return ops_folder_; }
 
  private:
   friend absl::StatusOr<FinalizedCollectorConfig> Finalize(CollectorConfig config);
@@ -91,6 +101,8 @@ class FinalizedCollectorConfig {
   std::string agent_socket_;
   bool socket_beside_port_ = false;
   std::shared_ptr<const diagnosis::Topology> topology_;
+  KeptJobs kept_jobs_;
+  std::string ops_folder_;
 };
 
 // Checks addresses, ranges, that tokens and the files of TLS can be read, and that nothing but

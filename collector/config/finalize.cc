@@ -37,6 +37,21 @@ std::string JournalFolder(const CollectorConfig& config) {
   return absl::StrCat(config.store, ".journal");
 }
 
+KeptJobs KeptJobsOf(const CollectorConfig& config) {
+  if (config.stream == "ops") return KeptJobs({"*"});
+  return KeptJobs(absl::StrSplit(config.stream_jobs, absl::ByAnyChar(", "), absl::SkipEmpty()));
+}
+
+std::string OpsFolder(const CollectorConfig& config) {
+  if (!config.ops_store.empty() || config.store == ":memory:") return config.ops_store;
+  return absl::StrCat(config.store, ".ops");
+}
+
+absl::Status CheckStream(const CollectorConfig& config) {
+  if (config.stream == "summaries" || config.stream == "ops") return absl::OkStatus();
+  return Bad(absl::StrCat("stream: '", config.stream, "' is neither summaries nor ops"));
+}
+
 // People's tokens go to fathom-cordon then.
 absl::Status CheckChanges(const CollectorConfig& c) {
   if (!c.cordon_changes) return absl::OkStatus();
@@ -84,6 +99,9 @@ absl::Status Check(const CollectorConfig& c) {
         CheckChanges(c),
         CheckRange("journal_mib", static_cast<double>(c.journal_mib), 16, 1 << 20),
         CheckRange("journal_days", c.journal_days, 0.01, 3650),
+        CheckStream(c),
+        CheckRange("ops_gib", c.ops_gib, 0.01, 1 << 20),
+        CheckRange("ops_days", c.ops_days, 0.001, 3650),
         CheckRange("max_jobs", static_cast<double>(c.max_jobs), 1, 10'000),
         CheckRange("max_ranks", static_cast<double>(c.max_ranks), 1, 1'000'000),
         CheckRange("max_agents", static_cast<double>(c.max_agents), 1, 100'000),
@@ -91,6 +109,7 @@ absl::Status Check(const CollectorConfig& c) {
                    100'000),
         CheckRange("max_agent_jobs", static_cast<double>(c.max_agent_jobs), 1, 10'000),
         CheckRange("max_agent_ranks", static_cast<double>(c.max_agent_ranks), 1, 1'000'000),
+        CheckRange("max_agent_messages", static_cast<double>(c.max_agent_messages), 10, 1'000'000),
         LocalAgents::Parse(c.agent_users).status(),
         CheckRange("max_event_clients", static_cast<double>(c.max_event_clients), 1, 1000),
         CheckRange("repeat_days", c.node_history.days, 0.01, 3650),
@@ -126,6 +145,11 @@ absl::StatusOr<FinalizedCollectorConfig> Finalize(CollectorConfig config) {
   auto topology = ReadTopology(config.topology);
   if (!topology.ok()) return topology.status();
   finalized.topology_ = *std::move(topology);
+  finalized.kept_jobs_ = KeptJobsOf(config);
+  finalized.ops_folder_ = OpsFolder(config);
+  if (!finalized.kept_jobs_.names().empty() && finalized.ops_folder_.empty()) {
+    return Bad("stream: ops have nowhere to go without a store; name a folder with ops_store");
+  }
   finalized.config_ = std::move(config);
   return finalized;
 }

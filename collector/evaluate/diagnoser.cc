@@ -252,8 +252,21 @@ void Diagnoser::Localize(JobState& job, const Sight& sight, const diagnosis::Dia
   latencies_.localization.Observe(parts_.clock.Mono() - watched.suspected);
 }
 
+// Agents that cannot send all in time give up ops first, then health, then summaries.
+void Diagnoser::TellShedding(diagnosis::JobView& view) const {
+  std::set<std::string> nodes;
+  for (const diagnosis::RankFacts& facts : view.ranks) nodes.insert(facts.node);
+  const std::size_t shedding = parts_.registry.Shedding(nodes);
+  if (shedding == 0) return;
+  using Level = diagnosis::SignalState::Level;
+  view.signals.push_back({"agents_in_time", shedding < nodes.size() ? Level::kPartly : Level::kOff,
+                          "what agents could not send in time: ops first, then health, then "
+                          "summaries"});
+}
+
 Diagnoser::Fresh Diagnoser::DiagnoseNow(const JobState& job) const {
   Fresh fresh{job.View(Connected()), {}};
+  TellShedding(fresh.view);
   const diagnosis::Suspicion suspicion = functions_.watch(fresh.view, config_);
   job.FillRows(suspicion.rows, fresh.view);
   fresh.diagnosis = functions_.diagnose(fresh.view, suspicion, config_);

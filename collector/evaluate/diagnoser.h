@@ -147,6 +147,7 @@ class Diagnoser {
   void Judge(JobState& job, Sight sight, Watched& watched, JobMoment moment);
   // Puts what the hardware of the accused says into their verdicts.
   void AskHardware(const diagnosis::JobView& view, diagnosis::Diagnosis& diagnosis) const;
+  void TellShedding(diagnosis::JobView& view) const;
   static Evidence EvidenceOf(const diagnosis::JobView& view);
   void Localize(JobState& job, const Sight& sight, const diagnosis::Diagnosis& diagnosis,
                 Watched& watched, JobMoment moment);

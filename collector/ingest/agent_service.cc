@@ -268,7 +268,7 @@ class AgentService::Impl final : public v1::AgentService::CallbackService {
   IngestContext& context_;
   const AgentServiceOptions options_;
   std::atomic<std::uint64_t> next_id_{1};
-  AgentStreams streams_;
+  AgentStreams streams_{options_.max_agent_messages};
   std::unique_ptr<Door> door_;
   grpc::CallbackGenericService others_;  // says of all else that there is no such method
   std::unique_ptr<grpc::experimental::ExternalConnectionAcceptor> acceptor_;

@@ -36,6 +36,7 @@ struct AgentServiceOptions {
   bool reflection = false;
   std::size_t max_streams = 20'000;
   std::size_t max_connections_of_one = 64;  // address, loopback aside
+  double max_agent_messages = 2'000;        // a second, of one agent (agent_budget.h)
   LocalAgents local_agents{};               // asked where agents show no certificate
   bool agent_wildcards = false;  // a certificate of *.example.org speaks for all nodes of it
   std::string version;           // told to agents

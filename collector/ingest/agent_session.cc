@@ -7,6 +7,7 @@
 #include "collector/admission/limits.h"
 #include "collector/ingest/validate.h"
 #include "collector/journal/journal.h"
+#include "collector/ops/op_store.h"
 #include "fathom/v1/agent.pb.h"
 
 namespace fathom::collector {
@@ -83,9 +84,9 @@ Rejection AgentSession::Take(const v1::AgentMessage& message) {
     case v1::AgentMessage::kRank:
       return TakeRank(message.rank());
     case v1::AgentMessage::kGroup:
-      return KeptIfTaken(message, TakeForJob(message.group()));
+      return KeptIfTaken(message, TakeForJob(message.group()), message.group().job());
     case v1::AgentMessage::kGone:
-      return KeptIfTaken(message, TakeForJob(message.gone()));
+      return KeptIfTaken(message, TakeForJob(message.gone()), message.gone().job());
     case v1::AgentMessage::kSummary:
       return TakeSummary(message);
     case v1::AgentMessage::kHealth:
@@ -107,7 +108,9 @@ Rejection AgentSession::Take(const v1::AgentMessage& message) {
     case v1::AgentMessage::kCapture:
       return TakeCapture(message.capture());
     case v1::AgentMessage::kFacts:
-      return TakeForJob(message.facts());
+      return StoredIfTaken(message, TakeForJob(message.facts()), message.facts().job());
+    case v1::AgentMessage::kOps:
+      return TakeOps(message);
     case v1::AgentMessage::kHello:
     case v1::AgentMessage::BODY_NOT_SET:
       break;
@@ -125,9 +128,21 @@ void AgentSession::Keep(const v1::AgentMessage& message, bool anew, std::int64_t
   journaled_ = context_.journal->Append({node_, boot_id_, authenticated_, anew}, message, newest);
 }
 
-Rejection AgentSession::KeptIfTaken(const v1::AgentMessage& message, Rejection rejected) {
+Rejection AgentSession::KeptIfTaken(const v1::AgentMessage& message, Rejection rejected,
+                                    const std::string& job) {
   if (!rejected) Keep(message, false, -1);
+  return StoredIfTaken(message, rejected, job);
+}
+
+Rejection AgentSession::StoredIfTaken(const v1::AgentMessage& message, Rejection rejected,
+                                      const std::string& job) {
+  if (!rejected) Store(job, message);
   return rejected;
+}
+
+void AgentSession::Store(const std::string& job, const v1::AgentMessage& message) {
+  if (context_.ops == nullptr || !context_.ops->jobs().Holds(job)) return;
+  context_.ops->Keep(job, {node_, boot_id_}, message);
 }
 
 template <typename Message>
@@ -184,10 +199,12 @@ Rejection AgentSession::TakeRank(const v1::RankInfo& info) {
   }
   NoteForeign(info, result.rejected);
   if (result.rejected) return result.rejected;
+  ranks_ = std::min(ranks_ + 1, kMostRanksCounted);
   Took(info.job(), job.get());
   v1::AgentMessage message;
   *message.mutable_rank() = info;
   Keep(message, result.restarted, -1);
+  Store(info.job(), message);
   return std::nullopt;
 }
 
@@ -202,6 +219,7 @@ Rejection AgentSession::TakeSummary(const v1::AgentMessage& message) {
   if (result.rows > 0) {
     Took(batch.job(), job.get());
     Keep(message, false, result.newest);
+    Store(batch.job(), message);
   }
   if (result.rejected) AnnounceAgain(batch.job(), batch.rank());
   return result.rejected;
@@ -216,7 +234,34 @@ Rejection AgentSession::TakeHealth(const v1::HealthBatch& batch) {
   for (const auto& health : batch.ranks()) {
     if (auto bad = TakeForJob(health); bad && !first) first = bad;
   }
+  if (!first && context_.ops != nullptr) StoreHealth(batch);
   return first;
+}
+
+// A batch is of all jobs of a node.
+void AgentSession::StoreHealth(const v1::HealthBatch& batch) {
+  std::map<std::string, v1::AgentMessage> jobs;
+  for (const auto& health : batch.ranks()) {
+    if (!context_.ops->jobs().Holds(health.job())) continue;
+    *jobs[health.job()].mutable_health()->add_ranks() = health;
+  }
+  for (const auto& [job, message] : jobs) Store(job, message);
+}
+
+Rejection AgentSession::TakeOps(const v1::AgentMessage& message) {
+  const v1::OpsBlock& block = message.ops();
+  if (context_.ops == nullptr || !context_.ops->jobs().Holds(block.job())) {
+    return RejectReason::kUnasked;
+  }
+  const auto job = context_.jobs.Find(block.job());
+  if (job == nullptr) return RejectReason::kUnknownRank;
+  Rejection rejected;
+  job->Read([&](const RankTable& ranks, const GroupTable&, const SummaryWindow&) {
+    for (const std::uint32_t rank : block.ranks()) {
+      if (!rejected) rejected = ranks.CheckOwner(RankId(rank), node_);
+    }
+  });
+  return StoredIfTaken(message, rejected, block.job());
 }
 
 }  // namespace fathom::collector

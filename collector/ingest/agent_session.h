@@ -32,12 +32,14 @@ class AgentMessage;
 class CaptureReply;
 class Hello;
 class HealthBatch;
+class OpsBlock;
 class SummaryBatch;
 }  // namespace fathom::v1
 
 namespace fathom::collector {
 
 class Journal;
+class OpStore;
 
 inline constexpr std::uint32_t kProtocolVersion = 1;
 
@@ -56,6 +58,8 @@ struct IngestContext {
   Journal* journal = nullptr;
   // Takes in what the nodes' hardware says. Null: nobody asks for it.
   HardwareTable* hardware = nullptr;
+  // Keeps every op of the jobs that it names. Null: none are kept.
+  OpStore* ops = nullptr;
 };
 
 class AgentSession {
@@ -65,6 +69,8 @@ class AgentSession {
     std::string refused;  // goes into it; the stream closes
     bool close = false;
   };
+
+  static constexpr std::size_t kMostRanksCounted = 4096;
 
   AgentSession(std::uint64_t id, IngestContext& context, std::weak_ptr<RowsChannel> channel,
                Witness witness = {});
@@ -79,6 +85,8 @@ class AgentSession {
   // Once this record of the journal is durable, all of that is.
   std::uint64_t journaled() const { return journaled_; }
   const std::string& node() const { return node_; }  // empty before Hello
+  // Announcements of ranks on this stream that were taken in, as far as they are counted.
+  std::size_t ranks() const { return ranks_; }
 
  private:
   Outcome Greet(const v1::AgentMessage& message);
@@ -87,8 +95,15 @@ class AgentSession {
   Rejection TakeRank(const v1::RankInfo& info);
   Rejection TakeSummary(const v1::AgentMessage& message);
   Rejection TakeHealth(const v1::HealthBatch& batch);
+  Rejection TakeOps(const v1::AgentMessage& message);
   void Keep(const v1::AgentMessage& message, bool anew, std::int64_t newest);
-  Rejection KeptIfTaken(const v1::AgentMessage& message, Rejection rejected);
+  // Into the store of ops, if the job's are kept.
+  void Store(const std::string& job, const v1::AgentMessage& message);
+  void StoreHealth(const v1::HealthBatch& batch);
+  Rejection KeptIfTaken(const v1::AgentMessage& message, Rejection rejected,
+                        const std::string& job);
+  Rejection StoredIfTaken(const v1::AgentMessage& message, Rejection rejected,
+                          const std::string& job);
   // Something of the job came in.
   void Took(const std::string& name, JobState* job);
   template <typename Message>
@@ -107,6 +122,7 @@ class AgentSession {
   bool authenticated_ = false;
   std::uint64_t acknowledged_ = 0;
   std::uint64_t journaled_ = 0;
+  std::size_t ranks_ = 0;
   int malformed_ = 0;
   bool refused_ = false;    // an announcement, for want of room
   bool told_full_ = false;  // that a bound refused a rank

@@ -4,8 +4,17 @@
 
 #include "collector/admission/limits.h"
 #include "collector/journal/journal.h"
+#include "collector/ops/op_store.h"
 
 namespace fathom::collector {
+namespace {
+
+MonoNs ToMono(std::chrono::steady_clock::time_point time) {
+  const auto since = time.time_since_epoch();
+  return MonoNs(std::chrono::duration_cast<std::chrono::nanoseconds>(since).count());
+}
+
+}  // namespace
 
 bool AgentStream::Outbox::Pass(v1::CollectorMessage message) {
   const std::lock_guard lock(mutex_);
@@ -47,6 +56,11 @@ void AgentStream::Outbox::Committed() {
   if (stream_ != nullptr) stream_->Committed();
 }
 
+void AgentStream::Outbox::ReadOn() {
+  const std::lock_guard lock(mutex_);
+  if (stream_ != nullptr) stream_->StartRead(&stream_->in_);
+}
+
 void AgentStream::Outbox::Detach() {
   const std::lock_guard lock(mutex_);
   stream_ = nullptr;
@@ -56,7 +70,10 @@ AgentStream::AgentStream(std::uint64_t id, IngestContext& context, Witness witne
                          std::string version, AgentStreams& streams)
     : outbox_(std::make_shared<Outbox>(this)),
       journal_(context.journal),
+      ops_(context.ops),
       session_(id, context, outbox_, std::move(witness)),
+      counters_(context.counters),
+      budget_(streams.rate()),
       version_(std::move(version)),
       streams_(streams) {
   streams_.Add(this);
@@ -102,6 +119,10 @@ void AgentStream::Greet(const std::string& refused) {
   message.mutable_hello()->set_version(version_);
   message.mutable_hello()->set_protocol(kProtocolVersion);
   message.mutable_hello()->set_refused(refused);
+  if (ops_ != nullptr) {
+    for (const std::string& name : ops_->jobs().names())
+      message.mutable_hello()->add_stream_ops(name);
+  }
   Queue(std::move(message));
 }
 
@@ -124,9 +145,21 @@ void AgentStream::OnReadDone(bool ok) {
     }
     WriteNextLocked();
   }
-  if (outcome.close) return;
+  if (!outcome.close) ReadNext();
+}
+
+// Whoever sends more than one agent may is not read for a while: the rest waits at its own end.
+void AgentStream::ReadNext() {
+  const auto now = std::chrono::steady_clock::now();
+  const Nanos pause = budget_.Take(in_.ByteSizeLong(), session_.ranks(), ToMono(now));
   in_.Clear();
-  StartRead(&in_);
+  if (pause.count <= 0) return StartRead(&in_);
+  ++counters_.pauses;
+  alarm_.Set(std::chrono::system_clock::now() + std::chrono::nanoseconds(pause.count),
+             [outbox = std::weak_ptr<Outbox>(outbox_)](bool rang) {
+               const auto held = outbox.lock();
+               if (rang && held) held->ReadOn();
+             });
 }
 
 bool AgentStream::Queue(v1::CollectorMessage message) {

@@ -10,6 +10,7 @@
 #ifndef FATHOM_COLLECTOR_INGEST_AGENT_STREAM_H_
 #define FATHOM_COLLECTOR_INGEST_AGENT_STREAM_H_
 
+#include <grpcpp/alarm.h>
 #include <grpcpp/grpcpp.h>
 
 #include <chrono>
@@ -20,6 +21,7 @@
 #include <string>
 #include <unordered_set>
 
+#include "collector/ingest/agent_budget.h"
 #include "collector/ingest/agent_session.h"
 #include "fathom/v1/agent.grpc.pb.h"
 
@@ -30,6 +32,10 @@ class AgentStream;
 // The streams that live, for who counts them and who ends the silent ones. Thread-safe.
 class AgentStreams {
  public:
+  // `rate`: messages a second that are read of one without a pause (agent_budget.h).
+  explicit AgentStreams(double rate) : rate_(rate) {}
+
+  double rate() const { return rate_; }
   void Add(AgentStream* stream);
   void Remove(AgentStream* stream);
   std::size_t size() const;
@@ -37,6 +43,7 @@ class AgentStreams {
   std::size_t EndUngreeted(std::chrono::steady_clock::time_point born);
 
  private:
+  const double rate_;
   mutable std::mutex mutex_;  // guards streams_; a stream's own is taken after it
   std::unordered_set<AgentStream*> streams_;
 };
@@ -67,6 +74,7 @@ class AgentStream final : public grpc::ServerBidiReactor<v1::AgentMessage, v1::C
     bool SendStacks(const v1::StackRequest& request) override;
     bool SendCapture(const v1::CaptureRequest& request) override;
     void Committed();  // what the stream awaits is on the disk
+    void ReadOn();     // the pause is over
     void Detach();
 
    private:
@@ -83,14 +91,19 @@ class AgentStream final : public grpc::ServerBidiReactor<v1::AgentMessage, v1::C
 
   bool Queue(v1::CollectorMessage message);
   void Committed();
+  void ReadNext();
   void AwaitLocked();  // Requires, as all that end so: mutex_ is held
   void WriteNextLocked();
   void FinishLocked(const grpc::Status& status);
   void Greet(const std::string& refused);
 
   const std::shared_ptr<Outbox> outbox_;
-  Journal* const journal_;  // null: what is taken in is acknowledged
-  AgentSession session_;    // reads only
+  Journal* const journal_;    // null: what is taken in is acknowledged
+  const OpStore* const ops_;  // null: no ops are wanted all the time
+  AgentSession session_;      // reads only
+  IngestCounters& counters_;
+  AgentBudget budget_;  // reads only
+  grpc::Alarm alarm_;   // ends a pause
   const std::string version_;
   AgentStreams& streams_;
   const std::chrono::steady_clock::time_point born_ = std::chrono::steady_clock::now();

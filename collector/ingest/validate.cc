@@ -6,6 +6,7 @@
 
 #include "collector/admission/limits.h"
 #include "fathom/v1/agent.pb.h"
+#include "proto/packing/pack_ops.h"
 #include "proto/types/bounds.h"
 #include "proto/types/collective_kind.h"
 #include "proto/types/gpu.h"
@@ -151,6 +152,16 @@ Rejection Check(const v1::RowsReply& reply) {
     if (rank.iterations_missing_size() > kMaxIterationsPerRequest) return kTooManyIterations;
   }
   return std::nullopt;
+}
+
+// What is packed is looked at when it is unpacked.
+Rejection Check(const v1::OpsBlock& block) {
+  if (!Name(block.job())) return kBadString;
+  if (block.ranks_size() == 0 || block.ranks_size() > kMaxPackedRanks) return kTooManyRows;
+  for (const std::uint32_t rank : block.ranks()) {
+    if (rank >= kMaxWorldSize) return kBadRank;
+  }
+  return block.raw_bytes() <= kMaxPackedBytes ? Rejection() : kTooManyRows;
 }
 
 bool Sound(const v1::StackSample& stack) {
@@ -390,6 +401,8 @@ Rejection Validate(const v1::AgentMessage& message) {
       return Check(message.stacks());
     case v1::AgentMessage::kCapture:
       return Check(message.capture());
+    case v1::AgentMessage::kOps:
+      return Check(message.ops());
     case v1::AgentMessage::kFacts:
       return Check(message.facts());
     case v1::AgentMessage::kHealth:

@@ -133,6 +133,10 @@ void WriteAgents(const SessionRegistry& registry, std::size_t streams, MetricPag
   page.Counter("fathom_agent_messages_dropped_total",
                "Messages that agents dropped because they could not be sent in time.")
       .Set(Number(totals.messages_dropped));
+  auto shed = page.Counter("fathom_agent_messages_shed_total",
+                           "Messages that agents gave up for want of room or time, by kind.");
+  shed.Set(0, {{"kind", "none"}});
+  for (const auto& [kind, count] : totals.messages_shed) shed.Set(Number(count), {{"kind", kind}});
   page.Gauge("fathom_agents_connected", "Nodes whose agent is connected.")
       .Set(Number(registry.connected_count()));
   page.Gauge("fathom_agent_streams", "Open streams of agents.").Set(Number(streams));
@@ -171,6 +175,9 @@ void WriteIngest(const IngestCounters& counters, MetricPage& page) {
   page.Counter("fathom_ingest_hellos_missing_total",
                "Streams that were ended, for they did not say whose they are.")
       .Set(Number(counters.hellos_missing));
+  page.Counter("fathom_ingest_paused_total",
+               "Times a stream was not read for a while, for it sent more than one agent may.")
+      .Set(Number(counters.pauses));
   page.Counter("fathom_ingest_messages_total", "Messages of agents.")
       .Set(Number(counters.messages));
   page.Counter("fathom_ingest_bytes_total", "Bytes of messages of agents, uncompressed.")
@@ -206,6 +213,27 @@ void WriteJournal(const JournalCounters& counters, MetricPage& page) {
   lost.Set(Number(counters.pushed_out), {{"reason", "pushed_out"}});
 }
 
+void WriteOps(const OpStoreCounters& counters, MetricPage& page) {
+  page.Gauge("fathom_ops_store_bytes", "Of every op that is kept, on the disk.")
+      .Set(Number(counters.files.bytes));
+  page.Gauge("fathom_ops_store_segments", "Files that they are in.")
+      .Set(Number(counters.files.segments));
+  page.Counter("fathom_ops_kept_total", "Ops taken into the store of ops.")
+      .Set(Number(counters.ops));
+  page.Counter("fathom_ops_lost_total", "Ops that found no room or no disk.")
+      .Set(Number(counters.dropped_ops));
+  page.Counter("fathom_ops_store_blocks_lost_total", "Blocks likewise, of anything.")
+      .Set(Number(counters.dropped_blocks));
+  page.Counter("fathom_ops_repeats_total", "Blocks of ops that were there already.")
+      .Set(Number(counters.repeats));
+  page.Counter("fathom_ops_store_torn_total", "Files whose end was cut, found at the start.")
+      .Set(Number(counters.files.torn));
+  page.Counter("fathom_ops_store_write_errors_total", "Writes that failed.")
+      .Set(Number(counters.files.write_errors));
+  page.Counter("fathom_ops_store_let_go_total", "Files that were let go of for size or age.")
+      .Set(Number(counters.files.let_go));
+}
+
 }  // namespace
 
 std::string PrometheusExporter::Scrape() const {
@@ -228,6 +256,7 @@ std::string PrometheusExporter::Scrape() const {
   page.Counter("fathom_store_errors_total", "Writes to the store that failed.")
       .Set(Number(sources_.store.errors()));
   WriteJournal(sources_.journal(), page);
+  WriteOps(sources_.ops(), page);
   auto notices = page.Counter("fathom_notices_total", "Notices of verdicts, by what came of them.");
   notices.Set(Number(sources_.notices.sent), {{"result", "sent"}});
   notices.Set(Number(sources_.notices.failed), {{"result", "failed"}});

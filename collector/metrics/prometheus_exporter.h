@@ -22,6 +22,7 @@
 #include "collector/job/state/job_table.h"
 #include "collector/journal/journal.h"
 #include "collector/notify/notifier.h"
+#include "collector/ops/op_store.h"
 #include "collector/store/store.h"
 #include "collector/verdict/verdict_ledger.h"
 #include "diagnosis/ledger/running/running_account.h"
@@ -49,6 +50,7 @@ class PrometheusExporter {
     std::string version;
     std::function<CaptureTrigger::Counts()> captures;
     std::function<JournalCounters()> journal;
+    std::function<OpStoreCounters()> ops;
     // The account of a job so far. Empty: none is kept.
     std::function<std::optional<diagnosis::RunningAccount::State>(const std::string& job)>
         account{};

@@ -28,6 +28,7 @@
 #include "collector/net/curl_transport.h"
 #include "collector/notify/notifier.h"
 #include "collector/notify/verdict_notice.h"
+#include "collector/ops/op_store.h"
 #include "collector/process/version.h"
 #include "collector/runs/account_keeper.h"
 #include "collector/runs/run_keeper.h"
@@ -46,7 +47,8 @@ struct Collector::Parts {
 
   absl::Status Listen(const FinalizedCollectorConfig& config);
   void OpenJournal(const FinalizedCollectorConfig& config);
-  std::string JournalFailing() const;
+  void OpenOpStore(const FinalizedCollectorConfig& config);
+  std::string Failing() const;
   void OnVerdict(VerdictChange change, const Episode& episode);
   void AdoptLate(Episode episode);
   void OnLooked(const JobState& job);
@@ -63,6 +65,8 @@ struct Collector::Parts {
   JobTable jobs;
   std::unique_ptr<Journal> journal;  // null: there is none
   std::string journal_unopened;      // why, where there is to be one
+  std::unique_ptr<OpStore> ops;      // null: no ops are kept
+  std::string ops_unopened;          // why, where they are to be
   SessionRegistry registry;
   HardwareTable hardware;
   IngestCounters counters;
@@ -143,14 +147,22 @@ Collector::Parts::Parts(const FinalizedCollectorConfig& config, DiagnosisFunctio
              [](const std::string& what) { spdlog::warn("{}", what); },
              &captures,
              nullptr,  // the journal, once it is open
-             &hardware},
+             &hardware,
+             nullptr},  // likewise the store of ops
       exporter(Sources()),
       to_cordon({config->cordon_ca_file, "", ""}),
       cordon(config->cordon_http, config->cordon_token_file, to_cordon, clock),
       for_people({config->cordon_ca_file, "", ""}),
       relay(config->cordon_http, config->cordon_changes, for_people),
-      api({jobs, registry, ledger, diagnoser, *store, [this] { return exporter.Scrape(); },
-           [this] { return serving.load() && grpc->answers(); }, clock, config->node_history,
+      api({jobs,
+           registry,
+           ledger,
+           diagnoser,
+           *store,
+           [this] { return exporter.Scrape(); },
+           [this] { return serving.load() && grpc->answers(); },
+           clock,
+           config->node_history,
            [this](JobState& job, const WindowWish& wish) { return windows.Ask(job, wish); },
            [this](const auto& job, const auto& wanted) { return AskForRows(job, wanted); },
            [this](const Request& request) { return Actions(request); },
@@ -159,10 +171,13 @@ Collector::Parts::Parts(const FinalizedCollectorConfig& config, DiagnosisFunctio
            [this](JobState& job, const std::vector<RankId>& ranks) {
              return traces.ReadStacks(job, ranks);
            },
-           [this] { return JournalFailing(); },
-           [this](const std::string& job) { return runs.RunOf(job); }, &hardware, &by_hand,
+           [this] { return Failing(); },
+           [this](const std::string& job) { return runs.RunOf(job); },
+           &hardware,
+           &by_hand,
            [this](const std::string& job) { return accounts.Of(job); }}) {
   OpenJournal(config);
+  OpenOpStore(config);
   for (const Episode& open : store->Verdicts("", true, Store::kMaxVerdicts)) {
     ledger.Adopt(open);
     // Who has heard of it does not hear of it again.
@@ -204,6 +219,7 @@ PrometheusExporter::Sources Collector::Parts::Sources() {
           kVersion,
           [this] { return trigger.counts(); },
           [this] { return journal ? journal->counters() : JournalCounters(); },
+          [this] { return ops ? ops->counters() : OpStoreCounters(); },
           [this](const std::string& job) { return accounts.Of(job); }};
 }
 
@@ -234,10 +250,36 @@ void Collector::Parts::OpenJournal(const FinalizedCollectorConfig& config) {
       replayed.messages, (clock.Mono() - begin).Seconds(), jobs.All().size(), replayed.refused);
 }
 
-std::string Collector::Parts::JournalFailing() const {
-  if (!journal) return journal_unopened;
-  const std::string why = journal->failing();
-  return why.empty() ? why : absl::StrCat("journal: ", why);
+// Likewise: live verdicts need none of it.
+void Collector::Parts::OpenOpStore(const FinalizedCollectorConfig& config) {
+  if (config.kept_jobs().names().empty()) return;
+  constexpr double kGib = 1u << 30;
+  auto opened =
+      OpStore::Open({.folder = config.ops_folder(),
+                     .jobs = config.kept_jobs(),
+                     .bounds = {.max_bytes = static_cast<std::uint64_t>(config->ops_gib * kGib),
+                                .max_age = Nanos::FromSeconds(config->ops_days * 24 * 3600)},
+                     .log =
+                         [](bool error, const std::string& line) {
+                           error ? spdlog::error("{}", line) : spdlog::info("{}", line);
+                         }},
+                    clock);
+  if (!opened.ok()) {
+    ops_unopened = absl::StrCat("store of ops: ", opened.status().message());
+    spdlog::error("{}", ops_unopened);
+    return;
+  }
+  ops = *std::move(opened);
+  ingest.ops = ops.get();
+  spdlog::info("every op is kept in {}", config.ops_folder());
+}
+
+std::string Collector::Parts::Failing() const {
+  const std::string of_journal = journal ? journal->failing() : "";
+  if (!of_journal.empty()) return absl::StrCat("journal: ", of_journal);
+  const std::string of_ops = ops ? ops->failing() : "";
+  if (!of_ops.empty()) return absl::StrCat("store of ops: ", of_ops);
+  return journal_unopened.empty() ? ops_unopened : journal_unopened;
 }
 
 // One question at a time: a page that asks again waits for the answers to the first.
@@ -266,6 +308,7 @@ absl::Status Collector::Parts::Listen(const FinalizedCollectorConfig& config) {
       {config.has_port() ? config->grpc : "", beside ? "" : config.agent_socket(), beside,
        config->reflection, static_cast<std::size_t>(config->max_agents),
        static_cast<std::size_t>(config->max_agent_connections),
+       static_cast<double>(config->max_agent_messages),
        LocalAgents::Parse(config->agent_users).value(), config->agent_wildcards, kVersion,
        config->tls},
       ingest);
@@ -362,8 +405,8 @@ std::string Collector::agent_socket() const { return parts_->grpc->socket(); }
 int Collector::http_port() const { return parts_->http->port(); }
 
 std::string Collector::degraded() const {
-  const std::string store = parts_->store->degraded(), journal = parts_->JournalFailing();
-  return absl::StrCat(store, store.empty() || journal.empty() ? "" : "; ", journal);
+  const std::string store = parts_->store->degraded(), rest = parts_->Failing();
+  return absl::StrCat(store, store.empty() || rest.empty() ? "" : "; ", rest);
 }
 
 }  // namespace fathom::collector

@@ -1,5 +1,9 @@
+#include <unistd.h>
+
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <memory>
 #include <string>
 #include <utility>
@@ -18,6 +22,7 @@
 #include "collector/export/perfetto/job_trace.h"
 #include "collector/export/tables/table_files.h"
 #include "collector/import/analysis.h"
+#include "collector/import/fathom/stored_job.h"
 #include "collector/import/reading/two_jobs.h"
 #include "diagnosis/tables/comparison.h"
 
@@ -35,6 +40,7 @@ constexpr const char* kExamples =
     "  fathom analyze dumps/ --html job.html    a page that opens without a network\n"
     "  fathom analyze traces/ --perfetto job.perfetto-trace    for ui.perfetto.dev\n"
     "  fathom analyze dumps/ --config thresholds.yaml    with thresholds of your own\n"
+    "  fathom analyze job://train --from 2h --to 90m    from a collector's store of ops\n"
     "Recognised by content; plain, gzip or zstd; folders, .tar and .zip. What lies beside dumps\n"
     "(py-spy stacks, process states, sockets) is used where it is there.\n"
     "Exit code: 2 when a verdict is established or supported, 0 when there is none.";
@@ -56,7 +62,52 @@ struct AnalyzeOptions {
   bool verbose = false;
   bool quiet = false;
   double limit_gib = 0;  // 0: the importers' own limits
+  std::string store;
+  std::string from, to;
 };
+
+// Where a collector of this user keeps ops, if nothing else is said.
+std::string DefaultOpsStore() {
+  if (geteuid() == 0) return "/var/lib/fathom/fathom.db.ops";
+  const char* state = std::getenv("XDG_STATE_HOME");
+  if (state != nullptr && *state == '/') return Cat(state, "/fathom/fathom.db.ops");
+  const char* home = std::getenv("HOME");
+  return home == nullptr ? "" : Cat(home, "/.local/state/fathom/fathom.db.ops");
+}
+
+absl::StatusOr<WallNs> MomentOf(const std::string& text) {
+  if (text.empty()) return WallNs();
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  return collector::ReadMoment(
+      text, WallNs(std::chrono::duration_cast<std::chrono::nanoseconds>(now).count()));
+}
+
+// What there is of jobs in a store instead of their names.
+absl::Status ResolveStored(const AnalyzeOptions& options, std::vector<std::string>& paths,
+                           collector::ImportLimits& limits) {
+  const auto from = MomentOf(options.from), to = MomentOf(options.to);
+  if (!from.ok()) return from.status();
+  if (!to.ok()) return to.status();
+  if (from->known() && to->known() && *to < *from) {
+    return absl::InvalidArgumentError("--to is before --from");
+  }
+  limits.from = *from;
+  limits.to = *to;
+  const std::string store = options.store.empty() ? DefaultOpsStore() : options.store;
+  std::vector<std::string> out;
+  for (const std::string& path : paths) {
+    const auto job = collector::StoredJobName(path);
+    if (!job) {
+      out.push_back(path);
+      continue;
+    }
+    const auto files = collector::FilesOfStoredJob(store, *job, *from, *to);
+    if (!files.ok()) return files.status();
+    out.insert(out.end(), files->begin(), files->end());
+  }
+  paths = std::move(out);
+  return absl::OkStatus();
+}
 
 AnalysisRemarks RemarksOf(const collector::Analysis& analysis) {
   AnalysisRemarks remarks;
@@ -150,12 +201,14 @@ absl::StatusOr<collector::Analysis> Read(const AnalyzeOptions& options) {
   if (!thresholds.ok()) return thresholds.status();
   const auto topology = collector::ReadTopology(options.topology);
   if (!topology.ok()) return topology.status();
-  ReadingProgress progress(AllPaths(options), !options.quiet && LookAtTerminal(2).interactive);
   collector::ImportLimits limits = LimitsOf(options);
+  AnalyzeOptions found = options;
+  if (absl::Status s = ResolveStored(options, found.paths, limits); !s.ok()) return s;
+  ReadingProgress progress(AllPaths(found), !options.quiet && LookAtTerminal(2).interactive);
   limits.bytes_read = &progress.bytes_read();
   limits.stop = &progress.interrupted();
   limits.topology = topology->get();
-  return collector::Analyze(options.paths, options.format, limits, *thresholds, options.against);
+  return collector::Analyze(found.paths, options.format, limits, *thresholds, options.against);
 }
 
 int Judge(const AnalyzeOptions& options, absl::StatusOr<collector::Analysis> analysis) {
@@ -221,7 +274,8 @@ void AddAnalyzeVerb(CLI::App& root, Invocation* invocation) {
   auto options = std::make_shared<AnalyzeOptions>();
   verb->add_option(
           "PATH", options->paths,
-          "files or folders of one job; of several in folders of their own, each is judged")
+          "files or folders of one job, or job://NAME; of several in folders of their own, each is "
+          "judged")
       ->required();
   verb->add_option("--format", options->format,
                    "auto, or the only format to read: kineto, flight-recorder, ndtimeline, "
@@ -252,6 +306,14 @@ void AddAnalyzeVerb(CLI::App& root, Invocation* invocation) {
   verb->add_option("--topology", options->topology,
                    "how nodes hang on switches: topology.conf of Slurm, or YAML; else guessed")
       ->type_name("FILE");
+  verb->add_option("--store", options->store,
+                   "the collector's store of ops, for job://NAME [that of this user's collector]")
+      ->type_name("DIR")
+      ->envname("FATHOM_OPS_STORE");
+  verb->add_option("--from", options->from,
+                   "judge what was since then: 2026-11-21T13:40:15, or 2h for two hours ago")
+      ->type_name("TIME");
+  verb->add_option("--to", options->to, "and until then")->type_name("TIME");
   verb->add_option("--limit-gib", options->limit_gib,
                    "largest file and largest archive to read, inflated [16; dumps 1]")
       ->type_name("GIB")

@@ -18,6 +18,7 @@ constexpr const char* kExamples =
     "  fathom run -- torchrun --nproc-per-node 4 train.py\n"
     "  fathom run --report report.json --hold -- python train.py\n"
     "  fathom run --record recording/ -- python train.py\n"
+    "  fathom run --ops ops/ --job mine -- python train.py\n"
     "  fathom run --history runs.db -- python train.py     compare with earlier runs\n"
     "  fathom run --job big --collector head:7071 -- srun python train.py\n"
     "The command's input, output, signals and exit code pass through; verdicts appear on stderr.";
@@ -70,6 +71,13 @@ absl::Status Validate(const RunFlags& flags, const Invocation& invocation) {
   if (!session.record.empty() && !CanRecord(session.record)) {
     return absl::InvalidArgumentError(Cat("no recording can be kept in ", session.record));
   }
+  if (!session.collector.empty() && !session.ops.empty()) {
+    return absl::InvalidArgumentError(
+        "--ops is of the collector that run starts itself; that of --collector has its own");
+  }
+  if (!session.ops.empty() && !CanRecord(session.ops)) {
+    return absl::InvalidArgumentError(Cat("no ops can be kept in ", session.ops));
+  }
   const std::string& report = flags.options.report;
   if (!report.empty() && !CanWrite(report)) {
     return absl::InvalidArgumentError(Cat("the report cannot be written to ", report));
@@ -112,6 +120,10 @@ void AddRunVerb(CLI::App& root, Invocation* invocation) {
                    "keep a recording there, for `fathom analyze DIR` later")
       ->type_name("DIR")
       ->envname("FATHOM_RECORD");
+  verb->add_option("--ops", session.ops,
+                   "keep every op there as a collector does, for `fathom analyze job://NAME`")
+      ->type_name("DIR")
+      ->envname("FATHOM_OPS_STORE");
   verb->add_option("--history", session.history,
                    "keep what is normal for the job there, and compare this run with it")
       ->type_name("FILE")

@@ -61,13 +61,22 @@ absl::Status TracingSession::StartCollector(const SessionOptions& options,
   const std::string store = options.history.empty() ? ":memory:" : options.history;
   // In the run's own folder, which nobody else may enter: no port that others could reach.
   const std::string socket = (folder_->path() / "agents.sock").string();
-  absl::StatusOr<std::unique_ptr<Companion>> collector =
-      Companion::Start({"fathom-collector",
-                        {installation.collector.string(), "--grpc", "off", "--agent-socket", socket,
-                         "--http", http, "--store", store, "--parent-death-signal"},
-                        folder_->path() / "collector.log",
-                        kCollectorGrace},
-                       gate, deadline);
+  std::vector<std::string> argv = {installation.collector.string(),
+                                   "--grpc",
+                                   "off",
+                                   "--agent-socket",
+                                   socket,
+                                   "--http",
+                                   http,
+                                   "--store",
+                                   store,
+                                   "--parent-death-signal"};
+  if (!options.ops.empty()) {
+    argv.insert(argv.end(), {"--stream", "ops", "--ops-store", options.ops});
+  }
+  absl::StatusOr<std::unique_ptr<Companion>> collector = Companion::Start(
+      {"fathom-collector", std::move(argv), folder_->path() / "collector.log", kCollectorGrace},
+      gate, deadline);
   if (!collector.ok()) return collector.status();
   const Listening& listening = (*collector)->listening();
   if (!listening.contains("http")) {

@@ -31,6 +31,7 @@ struct SessionOptions {
   std::string collector_http;  // its HTTP address; empty: the same host, port 7070
   std::string http;            // where our own collector serves; empty: a free port on loopback
   std::string record;          // folder for the agent's recording; empty: none
+  std::string ops;             // folder of a store of every op; empty: none
   std::string history = {};    // store of our own collector; empty: in memory
   std::string profile;         // name of the job's profile; empty: found by itself
   std::string stack_tool;      // py-spy, for our agent; empty: what its PATH has

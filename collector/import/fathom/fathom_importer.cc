@@ -1,76 +1,20 @@
 #include "collector/import/fathom/fathom_importer.h"
 
 #include <algorithm>
-#include <functional>
 #include <map>
-#include <queue>
+#include <set>
 #include <string>
 #include <utility>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "collector/import/fathom/merged_files.h"
 #include "collector/import/fathom/recording_file.h"
 #include "collector/import/fathom/replay.h"
 #include "proto/types/recording_format.h"
 
 namespace fathom::collector {
 namespace {
-
-// The files, and which of them has the oldest entry not yet taken.
-class Merged {
- public:
-  Merged(const std::vector<std::string>& paths, const ImportLimits& limits,
-         std::vector<std::string>& notes)
-      : notes_(notes) {
-    for (const std::string& path : paths) {
-      auto file = RecordingFile::Open(path, limits);
-      if (file.ok()) {
-        files_.push_back(*std::move(file));
-        next_.push_back(nullptr);
-        Advance(files_.size() - 1);
-      } else {
-        notes_.push_back(absl::StrCat(file.status().message(), "; skipped"));
-      }
-    }
-  }
-  ~Merged() {
-    for (const RecordingFile& file : files_) {
-      notes_.insert(notes_.end(), file.notes().begin(), file.notes().end());
-    }
-  }
-  Merged(const Merged&) = delete;
-  Merged& operator=(const Merged&) = delete;
-
-  bool empty() const { return queue_.empty(); }
-  std::size_t file() const { return queue_.top().second; }
-  const v1::RecordingEntry& entry() const { return *next_[file()]; }
-  const std::string& path() const { return files_[file()].path(); }
-  void Pop() {
-    const std::size_t taken = file();
-    queue_.pop();
-    Advance(taken);
-  }
-  // The rest of the present file is not wanted.
-  void Drop() { queue_.pop(); }
-
- private:
-  using Waiting = std::pair<std::int64_t, std::size_t>;  // wall ns, file
-
-  void Advance(std::size_t file) {
-    const auto entry = files_[file].Next();
-    if (!entry.ok()) {
-      notes_.push_back(absl::StrCat(entry.status().message(), "; the rest is left out"));
-    } else if (*entry != nullptr) {
-      next_[file] = *entry;
-      queue_.emplace((*entry)->wall_ns(), file);
-    }
-  }
-
-  std::vector<std::string>& notes_;
-  std::vector<RecordingFile> files_;
-  std::vector<const v1::RecordingEntry*> next_;
-  std::priority_queue<Waiting, std::vector<Waiting>, std::greater<>> queue_;
-};
 
 // Entries by which copies are known: hello, ranks, groups, and the times of all of them.
 constexpr std::size_t kBegin = 64;
@@ -163,14 +107,17 @@ absl::Status FathomImporter::Read(const std::vector<std::string>& paths, const I
                                   Recording& recording) const {
   Replay replay(limits);
   {
-    Merged merged(WithoutCopies(paths, limits, recording), limits, recording.notes);
+    std::set<std::pair<std::size_t, std::string>> refused;
+    MergedFiles merged(WithoutCopies(paths, limits, recording), limits, recording.notes);
     while (!merged.empty()) {
-      if (const absl::Status added = replay.Add(merged.file(), merged.entry()); added.ok()) {
-        merged.Pop();
-      } else {
-        recording.notes.push_back(absl::StrCat(merged.path(), ": left out: ", added.message()));
-        merged.Drop();
+      const absl::Status added = replay.Add(merged.file(), merged.entry());
+      // In a file of many nodes only what that one said is left out.
+      const std::string who = merged.entry().node();
+      if (!added.ok() && refused.insert({merged.file(), who}).second) {
+        recording.notes.push_back(absl::StrCat(merged.path(), who.empty() ? "" : ": node ", who,
+                                               ": left out: ", added.message()));
       }
+      added.ok() || !who.empty() ? merged.Pop() : merged.Drop();
     }
   }
   std::vector<ReplayedJob> jobs = replay.Finish();

@@ -8,6 +8,7 @@
 #include "collector/ingest/validate.h"
 #include "diagnosis/engine/diagnose.h"
 #include "fathom/v1/agent.pb.h"
+#include "proto/packing/unpack_ops.h"
 
 namespace fathom::collector {
 // Stands at the newest entry.
@@ -66,12 +67,20 @@ Replay::Replay(const ImportLimits& limits) : parts_(std::make_unique<Parts>(limi
 
 Replay::~Replay() { sessions_.clear(); }  // they refer to parts_
 
-absl::Status Replay::Add(std::size_t file, const v1::RecordingEntry& entry) {
-  auto& session = sessions_[file];
+// A node that greets again has connected anew.
+AgentSession& Replay::SessionOf(std::size_t file, const v1::RecordingEntry& entry) {
+  const bool of_many = !entry.node().empty();
+  auto& session = sessions_[{of_many ? 0 : file, entry.node()}];
+  if (of_many && entry.message().has_hello()) session.reset();
   if (session == nullptr) {
-    session =
-        std::make_unique<AgentSession>(file + 1, parts_->context, std::weak_ptr<RowsChannel>());
+    session = std::make_unique<AgentSession>(++last_session_, parts_->context,
+                                             std::weak_ptr<RowsChannel>());
   }
+  return *session;
+}
+
+absl::Status Replay::Add(std::size_t file, const v1::RecordingEntry& entry) {
+  AgentSession& session = SessionOf(file, entry);
   parts_->clock.MoveTo(entry.wall_ns());
   if (parts_->clock.Mono() >= next_look_) Look();
   if (entry.message().has_rows()) {
@@ -82,7 +91,11 @@ absl::Status Replay::Add(std::size_t file, const v1::RecordingEntry& entry) {
     KeepCapture(entry.message());
     return absl::OkStatus();
   }
-  const auto outcome = session->OnMessage(entry.message());
+  if (entry.message().has_ops()) {
+    KeepOps(entry.message().ops());
+    return absl::OkStatus();
+  }
+  const auto outcome = session.OnMessage(entry.message());
   if (!outcome.refused.empty()) return absl::InvalidArgumentError(outcome.refused);
   if (outcome.close) return absl::InvalidArgumentError("too many messages make no sense");
   if (Validate(entry.message())) {
@@ -102,11 +115,25 @@ void Replay::Keep(const v1::RecordingEntry& entry) {
     const std::uint32_t incarnation = job->Figures().incarnation;
     WholeJob& whole = parts_->wholes[name];
     if (std::exchange(parts_->incarnations[name], incarnation) != incarnation) whole.Clear();
-    whole.SetClock(RankId(message.rank().rank()), entry.wall_ns() - entry.mono_ns());
+    if (entry.mono_ns() > 0) {
+      whole.SetClock(RankId(message.rank().rank()), entry.wall_ns() - entry.mono_ns());
+    }
   }
   if (!message.has_summary()) return;
-  const auto whole = parts_->wholes.find(message.summary().job());
-  if (whole != parts_->wholes.end()) whole->second.Add(message.summary());
+  const v1::SummaryBatch& batch = message.summary();
+  const auto whole = parts_->wholes.find(batch.job());
+  if (whole == parts_->wholes.end()) return;
+  if (entry.mono_ns() == 0) whole->second.SetClock(RankId(batch.rank()), batch.mono_to_wall_ns());
+  whole->second.Add(batch);
+}
+
+void Replay::KeepOps(const v1::OpsBlock& block) {
+  const auto rows = UnpackOps(block);
+  if (rows.ok()) {
+    KeepRows(*rows);
+  } else {
+    ++rejected_;
+  }
 }
 
 void Replay::KeepRows(const v1::RowsReply& reply) {

@@ -25,6 +25,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -55,7 +56,8 @@ class Replay {
   Replay(const Replay&) = delete;
   Replay& operator=(const Replay&) = delete;
 
-  // The next entry of the node's file `file`. Requires: entries of one file in their order.
+  // The next entry of the file `file`, which is one node's or says of each entry whose it is.
+  // Requires: entries of one node in their order.
   absl::Status Add(std::size_t file, const v1::RecordingEntry& entry);
   // The jobs, that with the most ranks first. Called once, at the end.
   std::vector<ReplayedJob> Finish();
@@ -66,14 +68,18 @@ class Replay {
   class ReplayClock;
   struct Parts;
 
+  AgentSession& SessionOf(std::size_t file, const v1::RecordingEntry& entry);
   void Keep(const v1::RecordingEntry& entry);
+  void KeepOps(const v1::OpsBlock& block);
   void KeepRows(const v1::RowsReply& reply);
   void KeepCapture(const v1::AgentMessage& message);
   void Look();
 
   std::unique_ptr<Parts> parts_;
   RecordedCaptures captures_;
-  std::map<std::size_t, std::unique_ptr<AgentSession>> sessions_;  // by file
+  // By file; or by node, where one file is of many.
+  std::map<std::pair<std::size_t, std::string>, std::unique_ptr<AgentSession>> sessions_;
+  std::uint64_t last_session_ = 0;
   MonoNs first_;
   MonoNs next_look_;
   std::uint64_t rejected_ = 0;

@@ -24,6 +24,7 @@
 
 #include "absl/status/status.h"
 #include "collector/import/reading/recording.h"
+#include "proto/types/time_units.h"
 
 namespace fathom::diagnosis {
 struct DiagnosisConfig;
@@ -52,6 +53,9 @@ struct ImportLimits {
   const diagnosis::DiagnosisConfig* thresholds = nullptr;
   // How the nodes hang on their switches; null: nobody has told.
   const diagnosis::Topology* topology = nullptr;
+  // Of formats that are replayed (fathom): what came before is left out, but for who takes part,
+  // and what came after. 0: no bound.
+  WallNs from, to;
 };
 
 class Importer {

@@ -48,11 +48,12 @@ struct ScaleTest : testing::Test {
   std::unique_ptr<Store> store = Store::Open(":memory:");
   Notifier::Counters notices;
   AccountKeeper accounts{{*store, ledger, clock}};
-  PrometheusExporter exporter{
-      {jobs, registry, ledger, diagnoser, counters, *store, [] { return 0; }, [] { return 0; },
-       [] { return 0; }, notices, [] { return Login::Failures(); }, "test",
-       [] { return CaptureTrigger::Counts(); }, [] { return JournalCounters(); },
-       [this](const std::string& job) { return accounts.Of(job); }}};
+  PrometheusExporter exporter{{jobs, registry, ledger, diagnoser, counters, *store,
+                               [] { return 0; }, [] { return 0; }, [] { return 0; }, notices,
+                               [] { return Login::Failures(); }, "test",
+                               [] { return CaptureTrigger::Counts(); },
+                               [] { return JournalCounters(); }, [] { return OpStoreCounters(); },
+                               [this](const std::string& job) { return accounts.Of(job); }}};
   Api api{{jobs,
            registry,
            ledger,

@@ -1,0 +1,199 @@
+#include "collector/ops/op_store.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "fathom/v1/recording.pb.h"
+#include "proto/packing/recording_block.h"
+
+namespace fathom::collector {
+namespace {
+
+constexpr std::chrono::milliseconds kTick{250};
+constexpr char kEntryTag = (1 << 3) | 2;  // RecordingBlock.entries
+
+// A block is its entries one behind the other, each with tag and length: so it grows as bytes.
+void AppendEntry(const std::string& entry, std::string& raw) {
+  raw += kEntryTag;
+  std::size_t length = entry.size();
+  while (length >= 0x80) {
+    raw += static_cast<char>(length | 0x80);
+    length >>= 7;
+  }
+  raw += static_cast<char>(length);
+  raw += entry;
+}
+
+bool TellsWho(const v1::AgentMessage& message) {
+  return message.has_rank() || message.has_group() || message.has_facts() || message.has_gone();
+}
+
+std::string EntryOf(WallNs now, std::string_view node, const v1::AgentMessage& message) {
+  v1::RecordingEntry entry;
+  entry.set_wall_ns(now.ns);
+  entry.set_node(std::string(node));
+  *entry.mutable_message() = message;
+  entry.mutable_message()->clear_number();
+  return entry.SerializeAsString();
+}
+
+v1::AgentMessage HelloOf(const OpStore::Teller& teller) {
+  v1::AgentMessage message;
+  message.mutable_hello()->set_node(std::string(teller.node));
+  message.mutable_hello()->set_boot_id(std::string(teller.boot_id));
+  message.mutable_hello()->set_protocol(1);
+  return message;
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<OpStore>> OpStore::Open(const OpStoreSettings& settings,
+                                                       const Clock& clock) {
+  std::unique_ptr<OpStore> store(new OpStore(settings, clock));
+  if (absl::Status opened = store->files_.Open(); !opened.ok()) return opened;
+  store->counters_.files = store->files_.counters();
+  store->thread_ = std::thread([raw = store.get()] { raw->Run(); });
+  return store;
+}
+
+OpStore::~OpStore() {
+  {
+    const std::lock_guard lock(mutex_);
+    stop_ = true;
+  }
+  wake_.notify_all();
+  if (thread_.joinable()) thread_.join();
+}
+
+void OpStore::Keep(const std::string& job, const Teller& teller, const v1::AgentMessage& message) {
+  const std::lock_guard lock(mutex_);
+  Job& held = jobs_[job];
+  held.heard = clock_.Mono();
+  SayOnce(held, job, teller, HelloOf(teller));
+  if (TellsWho(message)) return SayOnce(held, job, teller, message);
+  if (message.has_ops()) {
+    if (Repeated(held, teller, message.ops().serial())) {
+      ++counters_.repeats;
+      return;
+    }
+    counters_.ops += message.ops().rows();
+    held.data.ops += message.ops().rows();
+  }
+  Append(held.data, job, false, EntryOf(clock_.Wall(), teller.node, message));
+}
+
+void OpStore::SayOnce(Job& job, const std::string& name, const Teller& teller,
+                      const v1::AgentMessage& message) {
+  const std::string bytes =
+      absl::StrCat(std::string(teller.node), "\n", message.SerializeAsString());
+  if (!job.said.insert(std::hash<std::string>()(bytes)).second) return;
+  Append(job.who, name, true, EntryOf(clock_.Wall(), teller.node, message));
+}
+
+bool OpStore::Repeated(Job& job, const Teller& teller, std::uint64_t serial) {
+  auto at = job.serials.find(teller.node);
+  if (at == job.serials.end()) at = job.serials.emplace(std::string(teller.node), 0).first;
+  std::deque<std::uint64_t>& serials = at->second;
+  if (std::find(serials.begin(), serials.end(), serial) != serials.end()) return true;
+  serials.push_back(serial);
+  if (serials.size() > kSerialsRemembered) serials.pop_front();
+  return false;
+}
+
+void OpStore::Append(Block& block, const std::string& name, bool who, const std::string& entry) {
+  if (block.raw.empty()) {
+    block.begin = clock_.Wall();
+    block.since = clock_.Mono();
+  }
+  const std::size_t before = block.raw.size();
+  AppendEntry(entry, block.raw);
+  pending_bytes_ += block.raw.size() - before;
+  if (block.raw.size() >= kBlockBytes) Seal(block, name, who);
+  if (pending_bytes_ > kMaxPendingBytes) SealAll(clock_.Mono());
+}
+
+void OpStore::Seal(Block& block, const std::string& name, bool who) {
+  pending_bytes_ -= block.raw.size();
+  if (queued_bytes_ + block.raw.size() > kMaxQueuedBytes) {
+    ++counters_.dropped_blocks;
+    counters_.dropped_ops += block.ops;
+  } else {
+    queued_bytes_ += block.raw.size();
+    queue_.push_back({name, who, std::move(block)});
+    wake_.notify_all();
+  }
+  block = Block();
+}
+
+// Who takes part comes first, so that it is on the disk before what they did.
+void OpStore::SealAll(MonoNs begun_before) {
+  for (auto& [name, job] : jobs_) {
+    const auto due = [&](const Block& block) {
+      return !block.raw.empty() && block.since <= begun_before;
+    };
+    const bool data = due(job.data);
+    if (!job.who.raw.empty() && (data || due(job.who))) Seal(job.who, name, true);
+    if (data) Seal(job.data, name, false);
+  }
+}
+
+void OpStore::Run() {
+  std::unique_lock lock(mutex_);
+  while (true) {
+    wake_.wait_for(lock, kTick, [this] { return stop_ || !queue_.empty(); });
+    SealAll(stop_ ? clock_.Mono() : clock_.Mono() - kBlockAge);
+    std::erase_if(jobs_, [this](const auto& each) {
+      return clock_.Mono() - each.second.heard > kIdle && each.second.data.raw.empty() &&
+             each.second.who.raw.empty();
+    });
+    while (!queue_.empty()) {
+      const Sealed sealed = std::move(queue_.front());
+      queue_.pop_front();
+      lock.unlock();
+      Write(sealed);
+      lock.lock();
+      queued_bytes_ -= sealed.block.raw.size();
+    }
+    const bool stop = stop_;
+    lock.unlock();
+    files_.LetGo(clock_.Wall());
+    lock.lock();
+    counters_.files = files_.counters();
+    if (stop && queue_.empty()) return;
+  }
+}
+
+void OpStore::Write(const Sealed& sealed) {
+  const std::string bytes = PackRecordingBlock(sealed.block.raw);
+  const absl::Status written =
+      sealed.who ? files_.AppendWho(sealed.job, bytes)
+                 : files_.Append(sealed.job, sealed.block.begin, clock_.Wall(), bytes);
+  const std::lock_guard lock(mutex_);
+  const std::string why = written.ok() ? "" : std::string(written.message());
+  if (why.empty() != failing_.empty() && settings_.log) {
+    settings_.log(!why.empty(), why.empty() ? "the store of ops is written again"
+                                            : absl::StrCat("the store of ops: ", why));
+  }
+  failing_ = why;
+  if (written.ok()) return;
+  ++counters_.dropped_blocks;
+  counters_.dropped_ops += sealed.block.ops;
+  // It is said again when it comes again.
+  if (const auto at = jobs_.find(sealed.job); sealed.who && at != jobs_.end()) {
+    at->second.said.clear();
+  }
+}
+
+std::string OpStore::failing() const {
+  const std::lock_guard lock(mutex_);
+  return failing_;
+}
+
+OpStoreCounters OpStore::counters() const {
+  const std::lock_guard lock(mutex_);
+  return counters_;
+}
+
+}  // namespace fathom::collector
