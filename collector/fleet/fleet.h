@@ -7,7 +7,7 @@
 //   Send ─► a queue a stream ─► collector ─► requests ─► TakeRequests
 //                                         └► acknowledgements ─► Quiet
 //
-// Sixteen streams share a connection, as many as a collector takes on one: a thousand nodes need 64
+// Four streams share a connection, as many as a collector takes on one: a thousand nodes need 256
 // sockets. Real agents have a connection each.
 //
 // Units: bytes as Protobuf has them, without gRPC's and TCP's frames. Thread-safety: of one thread.

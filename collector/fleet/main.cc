@@ -9,6 +9,7 @@
 #include <csignal>
 #include <cstdio>
 #include <string>
+#include <vector>
 
 #include "CLI/CLI.hpp"
 #include "collector/cli/command/get_command.h"
@@ -30,6 +31,8 @@ namespace {
 
 constexpr std::uint16_t kDefaultHttpPort = 7070;
 constexpr std::chrono::seconds kConnectTimeout{10};
+// More for each node: over loopback a collector asks the kernel whose each connection is.
+constexpr std::chrono::milliseconds kConnectANode{10};
 
 struct Options {
   std::string scenario, collector, collector_http, job, experiment;
@@ -144,8 +147,10 @@ int PlayTo(const Options& options, const std::function<bool()>& stopped) {
     std::fflush(stdout);
   });
   if (absl::Status open = watch.Open(); !open.ok()) return Fail(open);
-  Fleet fleet(options.collector, FleetNodes(*job));
-  const absl::Status connected = fleet.Connect(std::chrono::steady_clock::now() + kConnectTimeout);
+  const std::vector<std::string> nodes = FleetNodes(*job);
+  Fleet fleet(options.collector, nodes);
+  const auto patience = kConnectTimeout + kConnectANode * static_cast<int>(nodes.size());
+  const absl::Status connected = fleet.Connect(std::chrono::steady_clock::now() + patience);
   if (!connected.ok()) return Fail(connected);
   const Rehearsal rehearsal = Rehearse(*job, CpuSeconds, stopped);
   RowLog rows(*job, rehearsal);
