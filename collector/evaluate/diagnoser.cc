@@ -97,7 +97,12 @@ LookReasons Diagnoser::ReasonsFor(const JobState& job, const Watched& watched) {
   // The look that asked for rows is not over yet: its second half is not kept waiting.
   const bool rows_are_in =
       watched.rows_deadline.known() && parts_.requests.Outstanding(job.name()) == 0;
-  return {watched.news, rows_are_in, progress.newest, progress.whole, progress.partial_since};
+  const Nanos limit = Nanos::FromSeconds(
+      std::max(config_.delta * progress.usual.Seconds(),
+               progress.usual.Seconds() + config_.noise_factor * progress.noise.Seconds()));
+  const bool slower = progress.usual > Nanos(0) && progress.took > limit;
+  return {watched.news,           rows_are_in, progress.newest, progress.whole,
+          progress.partial_since, slower};
 }
 
 Nanos Diagnoser::LookIfDue(const std::shared_ptr<JobState>& job, Watched& watched) {

@@ -26,7 +26,7 @@ MonoNs LookSchedule::Calm(const LookReasons& reasons) const {
 MonoNs LookSchedule::Hurried(const LookReasons& reasons, MonoNs otherwise) const {
   const bool again = findings_.verdict_waits && !second_ && reasons.whole == reasons.newest;
   if (reasons.rows_are_in) return ended_;
-  const bool fresh = findings_.uneasy && reasons.whole > whole_;
+  const bool fresh = (findings_.uneasy || reasons.slower) && reasons.whole > whole_;
   return fresh || again ? std::min(otherwise, began_ + kGap) : otherwise;
 }
 

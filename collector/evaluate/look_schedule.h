@@ -10,8 +10,9 @@
 //
 // In a hurry are: rows that were asked for and are all in; and, kGap after the last look began, of
 // a job that is slow, stalled or whose newest iteration was irregular, an iteration that all ranks
-// have reported since the last look; and, of a job that stands still, a verdict that was seen once
-// and waits to be seen again. Another needs new data to be confirmed: iterations, reports or rows.
+// have reported since the last look, and of any job one that took longer than is usual; and, of a
+// job that stands still, a verdict that was seen once and waits to be seen again. Another needs new
+// data to be confirmed: iterations, reports or rows.
 //
 // An iteration that only some ranks have reported is not looked at before it is a gap old: that
 // would cost as much and see half. Where there is always one, as of a job whose ranks report in
@@ -42,6 +43,7 @@ struct LookReasons {
   std::int64_t newest = -1;  // iteration that some rank reported
   std::int64_t whole = -1;   // the newest that all ranks reported
   MonoNs partial_since;      // since when `newest` is beyond `whole`
+  bool slower = false;       // the one of `whole` took longer than is usual
 };
 
 // What a look made of it.

@@ -136,6 +136,8 @@ class JobState {
     std::int64_t newest = -1;  // that some rank reported
     std::int64_t whole = -1;   // that all did
     MonoNs partial_since;      // since when `newest` is beyond `whole`; else old
+    Nanos took;                // the one of `whole`, the median over the ranks
+    Nanos usual, noise;        // as the last look saw them; 0: not known
   };
   Progress progress() const;
   std::vector<RowsAsk> MissingRows(const diagnosis::RowsWanted& wanted,

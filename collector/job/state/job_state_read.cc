@@ -226,7 +226,8 @@ Iteration JobState::onset() const {
 
 JobState::Progress JobState::progress() const {
   const std::lock_guard lock(mutex_);
-  return {window_.newest(), window_.whole(), partial_since_};
+  return {window_.newest(),         window_.whole(),     partial_since_,
+          window_.whole_duration(), suspicion_.expected, suspicion_.noise};
 }
 
 JobFigures JobState::Figures() const {

@@ -104,7 +104,10 @@ bool SummaryWindow::PutRow(RankEntry& entry, std::int64_t iteration,
   const bool put = !entry.window->Has(*slot) && entry.window.Own().Put(*slot, row);
   ++(put ? added.rows : added.repeats);
   reports_[*slot] += put;
-  if (reports_[*slot] == entries_.size()) whole_ = std::max(whole_, iteration);
+  if (reports_[*slot] == entries_.size() && iteration > whole_) {
+    whole_ = iteration;
+    whole_duration_ = MedianDuration(*slot);
+  }
   return put;
 }
 
@@ -189,6 +192,7 @@ void SummaryWindow::Clear() {
   iterations_seen_ = 0;
   completed_up_to_ = -1;
   whole_ = -1;
+  whole_duration_ = Nanos();
 }
 
 std::size_t SummaryWindow::BytesOf(RankId rank) const {

@@ -90,6 +90,7 @@ class SummaryWindow {
   std::int64_t newest() const { return slots_.newest(); }
   // The newest iteration that all ranks have reported that ever reported one; -1: none yet.
   std::int64_t whole() const { return whole_; }
+  Nanos whole_duration() const { return whole_duration_; }  // of it, the median over the ranks
   std::int64_t iterations_seen() const { return iterations_seen_; }
   // Where each iteration after `after` that all ranks have reported went, ascending.
   std::vector<std::pair<std::int64_t, diagnosis::IterationParts>> PartsAfter(
@@ -155,6 +156,7 @@ class SummaryWindow {
   std::int64_t iterations_seen_ = 0;
   std::int64_t completed_up_to_ = -1;
   std::int64_t whole_ = -1;
+  Nanos whole_duration_;
 };
 
 }  // namespace fathom::collector

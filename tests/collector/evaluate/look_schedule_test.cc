@@ -135,6 +135,14 @@ TEST_F(LookScheduleTest, AFloodTakesNoMoreThanTheBudget) {
   EXPECT_LE(Share(now - later), 0.25 + 0.01);
 }
 
+TEST_F(LookScheduleTest, AnIterationLongerThanUsualDoesNotWaitForTheGap) {
+  ASSERT_TRUE(Look());
+  Iteration();
+  EXPECT_EQ(schedule.Left(reasons, now), Ms(600));
+  reasons.slower = true;
+  EXPECT_EQ(schedule.Left(reasons, now), Ms(50));
+}
+
 // Of a very large job a look costs more than the reserve.
 TEST_F(LookScheduleTest, DearLooksFollowOneAnotherWhereSomethingIsWrong) {
   cost = Ms(5'000);
