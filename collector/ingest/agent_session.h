@@ -123,6 +123,7 @@ class AgentSession {
   std::uint64_t acknowledged_ = 0;
   std::uint64_t journaled_ = 0;
   std::size_t ranks_ = 0;
+  std::uint64_t healths_ = 0;  // batches of health that were stored, whole or in part
   int malformed_ = 0;
   bool refused_ = false;    // an announcement, for want of room
   bool told_full_ = false;  // that a bound refused a rank

@@ -8,6 +8,7 @@
 #include <fstream>
 
 #include "collector/import/fathom/fathom_importer.h"
+#include "collector/import/fathom/recording_file.h"
 #include "collector/import/fathom/stored_job.h"
 #include "collector/ingest/agent_session.h"
 #include "collector/ops/job_folder.h"
@@ -150,6 +151,23 @@ TEST_F(OpStoreTest, AStretchIsReadWithWhoTakesPartInIt) {
   ASSERT_FALSE(recording.view.window.empty());
   EXPECT_GE(recording.view.window.front().index, Iteration(19));
   EXPECT_LE(recording.view.window.back().index, Iteration(30));
+}
+
+TEST_F(OpStoreTest, OfARankThatGoesOnOneInFiveHealthsIsKeptAndOfASilentOneAll) {
+  Connect();
+  for (int i = 0; i < 10; ++i) Tell(0, Message(0, HealthOf(0)));
+  for (int i = 0; i < 3; ++i) Tell(0, Message(0, HealthOf(0, "S", 5'000'000'000)));
+  store.reset();
+  auto file = RecordingFile::Open(SegmentsIn((folder / "train").string()).front().path, {});
+  ASSERT_TRUE(file.ok());
+  int silent = 0, going_on = 0;
+  for (auto entry = file->Next(); entry.ok() && *entry != nullptr; entry = file->Next()) {
+    for (const v1::RankHealth& health : (*entry)->message().health().ranks()) {
+      ++(health.last_event_age_ns() > 0 ? silent : going_on);
+    }
+  }
+  EXPECT_EQ(going_on, 2);
+  EXPECT_EQ(silent, 3);
 }
 
 TEST_F(OpStoreTest, OnlyJobsThatAreNamedAreKept) {
