@@ -11,12 +11,14 @@ namespace {
 
 constexpr std::size_t kCellBytes = 24;
 constexpr std::size_t kGroupCellBytes = 10;
-constexpr std::int64_t kPinBefore = 12;  // baseline iterations held while an episode is open
-constexpr std::int64_t kPinAfter = 5;    // and the first irregular ones
+constexpr std::size_t kSharingBytes = 32;  // pointer and counts of what looks share
+constexpr std::int64_t kPinBefore = 12;    // baseline iterations held while an episode is open
+constexpr std::int64_t kPinAfter = 5;      // and the first irregular ones
 
 std::size_t SlotsFor(std::size_t columns) {
-  return std::clamp(kDetailBytesPerRank / (kCellBytes + kGroupCellBytes * columns), kMinSlots,
-                    kMaxSlots);
+  return std::clamp(
+      (kDetailBytesPerRank - kSharingBytes) / (kCellBytes + kGroupCellBytes * columns), kMinSlots,
+      kMaxSlots);
 }
 
 Nanos Us(std::uint32_t us) { return Nanos(std::int64_t{us} * 1000); }
