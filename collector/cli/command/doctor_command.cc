@@ -7,6 +7,7 @@
 #include "collector/cli/command/verb.h"
 #include "collector/cli/doctor/examination.h"
 #include "collector/cli/doctor/job_sources.h"
+#include "collector/cli/doctor/sizing.h"
 #include "collector/cli/text/exit_code.h"
 #include "collector/cli/text/text.h"
 
@@ -18,12 +19,14 @@ constexpr const char* kExamples =
     "  fathom doctor\n"
     "  fathom doctor --python .venv/bin/python -o json\n"
     "  fathom doctor --job train\n"
+    "  fathom doctor --size ranks=8192,ops=400,iteration=2.5\n"
     "Exit code: 1 when `fathom run` could not trace here, else 0.";
 
 struct DoctorOptions {
   CollectorOptions collector;
   std::string python;
   std::string job;
+  std::string size;
   std::string format = "table";
 };
 
@@ -57,7 +60,19 @@ int LookAtJob(const CollectorApi& api, const DoctorOptions& options) {
   return kNothingFound;
 }
 
+int Size(const DoctorOptions& options) {
+  const absl::StatusOr<Workload> workload = ReadWorkload(options.size);
+  if (!workload.ok()) return Fail("doctor", workload.status());
+  const Sizing sizing = SizeOf(*workload);
+  const std::string out = IsText(options.format)
+                              ? SizingText(*workload, sizing)
+                              : Serialize(SizingJson(*workload, sizing), options.format);
+  std::fputs(out.c_str(), stdout);
+  return kNothingFound;
+}
+
 int Doctor(const DoctorOptions& options) {
+  if (!options.size.empty()) return Size(options);
   absl::StatusOr<CollectorApi> api = ApiOf(options.collector);
   if (!api.ok()) return Fail("doctor", api.status());
   if (!options.job.empty()) return LookAtJob(*api, options);
@@ -80,6 +95,9 @@ void AddDoctorVerb(CLI::App& root, Invocation* invocation) {
   AddPythonOption(*verb, &options->python);
   verb->add_option("-j,--job", options->job, "what is traced on each rank of a running job")
       ->type_name("NAME");
+  verb->add_option("--size", options->size,
+                   "what a collector needs: ranks=N with node=, iteration=, groups=, ops=, days=")
+      ->type_name("WORKLOAD");
   AddFormatOption(*verb, &options->format, "table, json or yaml");
   AddCollectorOptions(*verb, &options->collector, false);
   verb->footer(kExamples);
