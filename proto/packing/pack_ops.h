@@ -8,7 +8,7 @@
 // before the earlier one, and a time that is known never becomes 0, which says that it is not.
 //
 // Units: ns in the rows. Thread-safety: pure functions. Errors: none; a row is packed whatever it
-// says. Cost: some 200 ns an op, half of it zstd's.
+// says. Cost: O(ops); docs/formats/ops.md has what was measured.
 #ifndef FATHOM_PROTO_PACKING_PACK_OPS_H_
 #define FATHOM_PROTO_PACKING_PACK_OPS_H_
 

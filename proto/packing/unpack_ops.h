@@ -5,7 +5,7 @@
 // Model: the columns are checked before they are used: their lengths, the places that they name,
 // the size that they claim. What the rows say is for the reader to check, as it does with rows that
 // it asked for. Units: ns. Thread-safety: pure function. Errors: InvalidArgument in one line.
-// Cost: some 100 ns an op; memory of at most kMaxPackedBytes beside the rows.
+// Cost: O(ops); memory of at most kMaxPackedBytes beside the rows.
 #ifndef FATHOM_PROTO_PACKING_UNPACK_OPS_H_
 #define FATHOM_PROTO_PACKING_UNPACK_OPS_H_
 

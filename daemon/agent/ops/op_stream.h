@@ -13,8 +13,9 @@
 // any more costs nothing.
 //
 // Units: ns of CLOCK_MONOTONIC. Thread-safety: single-threaded, the poll loop. Ownership: `outbox`
-// must outlive it. Errors: rows that left the log untaken are counted. Cost: some 0.5 µs an op of
-// the poll loop's thread; of a job at most kBlockRows rows wait, 200 bytes each.
+// must outlive it. Errors: rows that left the log untaken are counted. Cost: O(ops) of
+// the poll loop's thread, see docs/formats/ops.md; of a job at most kBlockRows rows wait, 200 bytes
+// each.
 #ifndef FATHOM_DAEMON_AGENT_OPS_OP_STREAM_H_
 #define FATHOM_DAEMON_AGENT_OPS_OP_STREAM_H_
 
