@@ -8,6 +8,7 @@
 
 #include "collector/export/group_kind.h"
 #include "collector/export/ledger_proto.h"
+#include "collector/export/step_proto.h"
 #include "collector/export/verdict_proto.h"
 #include "fathom/v1/report.pb.h"
 
@@ -115,6 +116,7 @@ void BuildReport(const diagnosis::JobView& view, const diagnosis::Diagnosis& dia
   }
   if (diagnosis.account) ToProto(*diagnosis.account, *out.mutable_ledger());
   if (diagnosis.what_if) PutWhatIf(*diagnosis.what_if, *out.mutable_what_if());
+  ToProto(diagnosis::BoundOf(view), *out.mutable_step());
   PutRanks(diagnosis, out);
   PutCoverage(view, *out.mutable_coverage());
   for (const auto& abstention : diagnosis.abstained) {

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "collector/cli/render/quantity.h"
+#include "collector/cli/render/step_lines.h"
 #include "collector/cli/report/comparison_block.h"
 #include "collector/cli/report/gaps.h"
 #include "collector/cli/report/ledger_block.h"
@@ -104,13 +105,18 @@ std::string AnalysisPage(const Json& report, const AnalysisRemarks& remarks,
                                Block(remarks.verbose ? AllGaps(report, remarks, terminal)
                                                      : Gaps(report, remarks, terminal)));
   const std::set<std::int64_t> culprits = CulpritsOf(verdicts);
-  const std::size_t used = LinesIn(head) + LinesIn(work) + LinesIn(tail);
   constexpr std::size_t kAround = 4;  // blank line, title, headings and legend of the table
+  std::size_t used = LinesIn(head) + LinesIn(work) + LinesIn(tail);
+  const std::string step =
+      Block(StepBlock(ObjectField(report, "step"), verdicts.empty(), terminal));
+  const bool fits = used + LinesIn(step) + kAround + kFewestRanks <= kScreenLines;
+  if (fits) used += LinesIn(step);
   const std::size_t room = kScreenLines > used + kAround ? kScreenLines - used - kAround : 0;
   const std::size_t most =
       remarks.verbose ? kMostRanks : std::clamp(room, kFewestRanks, kMostRanks);
   const std::string ranks = TimeSpent(report, culprits, most, terminal);
-  return Cat(head, Block(ranks), ranks.empty() ? Block(work) : work, tail);
+  return Cat(head, Block(ranks), ranks.empty() ? Block(work) : work,
+             fits || remarks.verbose ? step : "", tail);
 }
 
 }  // namespace fathom::cli

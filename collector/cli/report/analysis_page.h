@@ -2,9 +2,10 @@
 //
 // Model: one screen. The verdict in a sentence, who, since when, at what cost, why and what to do;
 // further verdicts in a line; what changed against another recording; where the time went, rank by
-// rank and by kernel; what would be won back; what cannot be told. At most kScreenLines lines of
-// 100 columns on a recording without a comparison: of many ranks as many as fit. Verbose: all of it
-// at any length, with the sources of the evidence, the files and the notes.
+// rank and by kernel; what bounds an iteration, if there is room; what would be won back; what
+// cannot be told. At most kScreenLines lines of 100 columns on a recording without a comparison: of
+// many ranks as many as fit. Verbose: all of it at any length, with the sources of the evidence,
+// the files and the notes.
 // Thread-safety: pure function. Errors: none; fields that the report lacks are left out.
 #ifndef FATHOM_COLLECTOR_CLI_REPORT_ANALYSIS_PAGE_H_
 #define FATHOM_COLLECTOR_CLI_REPORT_ANALYSIS_PAGE_H_

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "collector/cli/render/quantity.h"
+#include "collector/cli/render/step_lines.h"
 #include "collector/cli/report/verdict_card.h"
 #include "collector/cli/text/text.h"
 
@@ -82,7 +83,11 @@ std::string VerdictNarrator::Summary(const Json& report) const {
                 "nothing was traced: no process of the command used torch.distributed with Gloo; "
                 "`fathom doctor` tells what can be traced here");
   }
-  return Conclusion(report, Measured(report));
+  std::string out = Conclusion(report, Measured(report));
+  for (const std::string& paragraph : StepParagraphs(ObjectField(report, "step"))) {
+    out += Line(terminal_, paragraph);
+  }
+  return out;
 }
 
 std::string VerdictNarrator::Conclusion(const Json& report, const std::string& measured) const {

@@ -4,8 +4,9 @@
 // verdict is a card; another grade is a line; another cause or culprit is a card again; a closed
 // one is a line; everything else (fresher numbers) is silence. A job in which a rank is silent and
 // nobody is named gets (of `run` only) a line after kSilence, once each time, and a word at the end
-// if it lasts until then: nothing said must not read as nothing wrong. Every text is whole lines,
-// each begun with "fathom: " or indented. Thread-safety: single-threaded. Errors: none.
+// if it lasts until then: nothing said must not read as nothing wrong. The last word ends with what
+// bounds an iteration, also where nothing is wrong. Every text is whole lines, each begun with
+// "fathom: " or indented. Thread-safety: single-threaded. Errors: none.
 #ifndef FATHOM_COLLECTOR_CLI_RUN_VERDICT_NARRATOR_H_
 #define FATHOM_COLLECTOR_CLI_RUN_VERDICT_NARRATOR_H_
 

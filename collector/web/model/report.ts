@@ -9,6 +9,7 @@ export interface Report {
   abstained: Abstention[];
   iterationCount: number;
   medianS: number;
+  step: { sentence: string; advice: string }; // what bounds an iteration; empty where that is not told
   irregular: { index: number; durationS: number; kind: string }[];
   signals: Signal[];
   ranksMissing: number[];
@@ -26,6 +27,7 @@ export function decodeReport(value: unknown): Report {
     abstained: decodeAbstentions(report.abstained),
     iterationCount: number(iterations.count),
     medianS: number(iterations.median_s),
+    step: { sentence: text(object(report.step).sentence), advice: text(object(report.step).advice) },
     irregular: objects(iterations.irregular).map((item) => ({
       index: number(item.index, -1),
       durationS: number(item.duration_s),

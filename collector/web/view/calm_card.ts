@@ -56,6 +56,7 @@ export function calmCard(state: JobState): HTMLElement {
   if (report && report.iterationCount > 0) {
     row("Judged", `${plural(report.iterationCount, "iteration")}, median ${seconds(median)}, ${count(report.irregular.length)} irregular`);
   }
+  if (report && report.step.sentence !== "") row("Iteration", `${report.step.sentence} ${report.step.advice}`);
   const last = state.history[0];
   if (last && last.until) {
     const when = last.until.unixMs > 0 ? [" (over ", agoTime(last.until.unixMs), ")"] : [];

@@ -76,6 +76,22 @@ TEST(VerdictNarratorTest, SummaryOfAHealthyJob) {
             "fathom: no culprit found in 260 iterations, median 41.2 ms\n");
 }
 
+TEST(VerdictNarratorTest, TheLastWordTellsWhatBoundsAnIterationAlsoWhenNothingIsWrong) {
+  Json report = Report("[]");
+  report["step"] = {{"sentence", "An iteration takes 41 ms: computing 97 %."},
+                    {"advice", "Only less work would help."},
+                    {"iterations", "64"},
+                    {"ranks", 1},
+                    {"missing", ""}};
+  EXPECT_EQ(VerdictNarrator(Terminal()).Summary(report),
+            "fathom: no culprit found in 260 iterations, median 41.2 ms\n"
+            "fathom: An iteration takes 41 ms: computing 97 %. (Mean of 64 iterations of 1 rank.)\n"
+            "fathom: Only less work would help.\n");
+  report["step"] = {{"missing", "3 iterations or more; 2 are known"}};
+  EXPECT_THAT(VerdictNarrator(Terminal()).Summary(report),
+              HasSubstr("what bounds an iteration is not told: needs 3 iterations or more"));
+}
+
 TEST(VerdictNarratorTest, SilenceThatNobodyIsNamedForIsToldOnceAndAtTheEnd) {
   VerdictNarrator narrator((Terminal()));
   const std::chrono::steady_clock::time_point begin;

@@ -187,6 +187,7 @@ export class Scenario {
       job: { name: this.name, ranks: this.ranks, nodes: this.nodes, source: "live", groups: [] },
       iterations: { count: String(this.last + 1), median_s: BASE_S, irregular: Array.from({ length: Math.min(irregular, 50) }, (_, i) => ({ index: String(this.onset + i), duration_s: 0.413, kind: "degradation" })) },
       verdicts: this.active(), ranks: [], abstained: this.abstained, ...(this.ledger ? { job_ledger: this.ledger } : {}),
+      step: { sentence: "An iteration takes 200 ms: computing 91 %.", advice: "Only faster kernels would help.", missing: "" },
       coverage: { signals: this.health().signals, ranks_missing: [], records_dropped: "0" },
     };
   }

@@ -55,6 +55,7 @@ test("a healthy job is calm, and says what was watched and what is hidden", asyn
   await withPage(named("healthy-8"), "", {}, async ({ page }) => {
     await page.waitForSelector(".card.calm");
     assert.match(await text(page, ".card.calm"), /No culprit\s+All 8 ranks keep pace\.[\s\S]*iteration time, arrival and wait in 1 communicator/);
+    assert.match(await text(page, ".card.calm"), /Iteration\s+An iteration takes 200 ms: computing 91 %\. Only faster kernels would help\./);
     assert.match(await text(page, ".health"), /gpu kernels: off, hides which kernel is slow/);
     assert.equal(await page.title(), "healthy-8 · fathom");
   });
