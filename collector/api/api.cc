@@ -7,6 +7,8 @@
 #include "collector/api/job_json.h"
 #include "collector/api/web_bundle.h"
 #include "collector/export/report.h"
+#include "collector/month/loss_account.h"
+#include "collector/month/loss_json.h"
 #include "collector/runs/run_json.h"
 
 namespace fathom::collector {
@@ -63,6 +65,7 @@ Response Api::AnswerApi(const Request& request) const {
   if (at[2] == "runs" && at.size() == 3) return Runs(request);
   if (at[2] == "runs" && at.size() == 4) return Run(at[3]);
   if (at[2] == "runs" && at.size() == 6 && at[4] == "against") return CompareRuns(at[5], at[3]);
+  if (at[2] == "losses" && at.size() == 3) return Losses(request);
   if (at[2] == "nodes" && at.size() == 3) return Nodes();
   if (at[2] == "nodes" && at.size() == 4) return Node(at[3]);
   return NotFound(request);
@@ -113,6 +116,20 @@ Response Api::Verdict(const std::string& id) const {
   std::vector<Episode> one = {*episode};
   TakeStanding(parts_.ledger, one);
   return Response::Json(VerdictJson(one[0]));
+}
+
+Response Api::Losses(const Request& request) const {
+  const auto hours = request.Number("hours", kDefaultLossHours);
+  if (!hours || *hours < 1 || *hours > kMaxLossHours) {
+    return Response::Error(400, "hours is a number from 1 to 17520, two years");
+  }
+  const WallNs until = parts_.clock.Wall();
+  const WallNs since = until - Nanos::FromSeconds(3600.0 * static_cast<double>(*hours));
+  auto verdicts = parts_.store.VerdictsSince(since);
+  TakeStanding(parts_.ledger, verdicts);
+  const auto account = LossesOf(parts_.store.RunTimesSince(since), verdicts, since, until);
+  return Response::Json(LossJson(account, parts_.store.NodeRecordsSince(since), parts_.node_history,
+                                 parts_.store.VerdictsReachBackTo()));
 }
 
 bool Api::IsRunning(const RunRecord& run) const {

@@ -10,7 +10,8 @@
 // it; …/pictures asks agents for rows through them. Errors: JSON {"error": what to do} with 400,
 // 403, 404, 405, 409, 415, 429 or 503. Cost: jobs and verdicts cheap; …/report runs one diagnosis
 // (some ms, 0.3 s at 10,000 ranks), …/iterations writes one number a rank, iteration and series;
-// …/pictures, …/perfetto and …/communicators copy the job's window first.
+// …/pictures, …/perfetto and …/communicators copy the job's window first; losses reads the verdicts
+// of all its weeks.
 #ifndef FATHOM_COLLECTOR_API_API_H_
 #define FATHOM_COLLECTOR_API_API_H_
 
@@ -45,6 +46,8 @@ class Api {
   static constexpr std::int64_t kMaxVerdicts = 1000;
   static constexpr std::int64_t kMaxRuns = 1000;
   static constexpr std::int64_t kDefaultRuns = 50;
+  static constexpr std::int64_t kDefaultLossHours = 30 * 24;
+  static constexpr std::int64_t kMaxLossHours = 2 * 365 * 24;
 
   struct Parts {
     JobTable& jobs;
@@ -105,6 +108,7 @@ class Api {
   Response Verdicts(const Request& request) const;
   Response Verdict(const std::string& id) const;
   Response Actions(const Request& request) const;
+  Response Losses(const Request& request) const;
   Response Nodes() const;
   Response Node(const std::string& name) const;
   bool IsRunning(const RunRecord& run) const;

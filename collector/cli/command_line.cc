@@ -62,6 +62,7 @@ void AddVerbs(CLI::App& root, Invocation* invocation) {
   AddGetVerb(root, invocation);
   AddExplainVerb(root, invocation);
   AddCompareVerb(root, invocation);
+  AddReportVerb(root, invocation);
   AddWatchVerb(root, invocation);
   AddAnalyzeVerb(root, invocation);
   AddSimulateVerb(root, invocation);

@@ -41,6 +41,18 @@ struct RunRecord {
   }
 };
 
+// How long a run held how many GPUs (processes, of a job on the CPU): the row that usage over weeks
+// is made of, kept far longer than the record. A job of which no run is kept, for it was too short
+// for a profile, has a row from the table of ended jobs, with an empty id and team.
+struct RunTime {
+  std::string id;
+  std::string job;
+  std::string team;  // FATHOM_TEAM in the job's environment; empty: not told
+  WallNs started;
+  WallNs last_seen;
+  std::uint32_t ranks = 0;
+};
+
 std::string ToBytes(const RunRecord& run);
 std::optional<RunRecord> RunFromBytes(std::string_view bytes);
 

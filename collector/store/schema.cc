@@ -52,6 +52,14 @@ CREATE INDEX runs_by_job ON runs(job, place);
     R"sql(
 CREATE TABLE accounts(job TEXT PRIMARY KEY, kept_ns INTEGER NOT NULL, message BLOB NOT NULL)
   WITHOUT ROWID;
+)sql",
+    // Of runs that are kept already: Store fills it in.
+    R"sql(
+CREATE TABLE run_times(
+  id TEXT PRIMARY KEY, job TEXT NOT NULL, team TEXT NOT NULL, started_ns INTEGER NOT NULL,
+  last_seen_ns INTEGER NOT NULL, ranks INTEGER NOT NULL) WITHOUT ROWID;
+CREATE INDEX run_times_by_end ON run_times(last_seen_ns);
+CREATE INDEX run_times_by_job ON run_times(job);
 )sql"};
 
 }  // namespace

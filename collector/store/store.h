@@ -2,8 +2,8 @@
 // that survives kill -9.
 //
 // Its members lie in store.cc (what is written and read), store_runs.cc (runs of jobs),
-// store_accounts.cc (accounts of running jobs) and store_upkeep.cc (how it stays in its file, and
-// notices).
+// store_accounts.cc (accounts of running jobs), store_month.cc (who used what over weeks) and
+// store_upkeep.cc (how it stays in its file, and notices).
 //
 // Written by the verdict ledger's listener, by the diagnoser (ended jobs) and by LearntKeeper; read
 // by the API, at the start by the collector (open verdicts), and by LearntKeeper.
@@ -17,10 +17,10 @@
 // deleted is written anew from what the open one holds; one that another took the place of is told.
 //
 // Units: wall ns. Thread-safety: thread-safe (one lock, one connection). Bounds: kMaxVerdicts
-// closed verdicts, kMaxJobs jobs, kMaxRunsOfProfile runs of a profile and kMaxRuns of all, oldest
-// leave; of Unwritten. A run that cannot be written is not tried again: it is written anew as it
-// goes on. Cost: a write some 50 µs, never
-// per iteration.
+// closed verdicts, kMaxJobs jobs, kMaxRunsOfProfile runs of a profile and kMaxRuns of all, and of
+// kMaxRunTimes runs how long they held their GPUs; oldest leave; of Unwritten. A run that cannot be
+// written is not tried again: it is written anew as it goes on. Cost: a write some 50 µs, never per
+// iteration.
 #ifndef FATHOM_COLLECTOR_STORE_STORE_H_
 #define FATHOM_COLLECTOR_STORE_STORE_H_
 
@@ -52,7 +52,8 @@ class Store {
   static constexpr std::int64_t kMaxVerdicts = 20'000;
   static constexpr std::int64_t kMaxJobs = 2'000;
   static constexpr std::int64_t kMaxRunsOfProfile = 30;
-  static constexpr std::int64_t kMaxRuns = 5'000;  // some 4 KB each
+  static constexpr std::int64_t kMaxRuns = 5'000;        // some 4 KB each
+  static constexpr std::int64_t kMaxRunTimes = 100'000;  // some 100 bytes each
 
   // Never fails: falls back to memory. Makes missing folders of `file`, and the file for its owner
   // and their group only.
@@ -94,6 +95,13 @@ class Store {
   std::vector<RunRecord> Runs(const std::string& job, std::int64_t limit);
   std::optional<RunRecord> FindRun(const std::string& id);
 
+  // Of runs that were there since then, also those whose records have left.
+  std::vector<RunTime> RunTimesSince(WallNs since);
+  // Verdicts that are open, or were since then; not those that another took the place of.
+  std::vector<Episode> VerdictsSince(WallNs since);
+  // Since when all verdicts are kept; not known: none has left yet.
+  WallNs VerdictsReachBackTo();
+
   std::string degraded() const;  // why, naming the file; empty: all is well
   std::uint64_t errors() const;
   std::uint64_t unwritten() const;  // verdicts and jobs that wait
@@ -116,6 +124,9 @@ class Store {
   absl::Status WriteAnew();
   absl::Status Trim();
   absl::Status TrimRuns();
+  absl::Status WriteTime(const RunRecord& run);
+  absl::Status TrimTimes();
+  void FillTimes();
   void FillNodes();
   static Episode EpisodeOf(const Statement& row);
   static StoredJob JobOf(const Statement& row);

@@ -26,6 +26,7 @@ absl::Status Store::Save(const RunRecord& run) {
       "SET profile = excluded.profile, message = excluded.message");
   put.Bind(1, run.id).Bind(2, run.job).Bind(3, ProfileId(run.profile)).BindBlob(4, bytes);
   absl::Status status = Note(put.Run());
+  if (status.ok()) status = Note(WriteTime(run));
   if (status.ok() && ++run_writes_ % kTrimEvery == 0) status = Note(TrimRuns());
   return status;
 }
@@ -37,7 +38,8 @@ absl::Status Store::TrimRuns() {
   if (auto status = of_profile.Bind(1, kMaxRunsOfProfile).Run(); !status.ok()) return status;
   Statement all = database_->Prepare(
       "DELETE FROM runs WHERE place NOT IN (SELECT place FROM runs ORDER BY place DESC LIMIT ?)");
-  return all.Bind(1, kMaxRuns).Run();
+  if (auto status = all.Bind(1, kMaxRuns).Run(); !status.ok()) return status;
+  return TrimTimes();
 }
 
 std::vector<RunRecord> Store::RunsOfProfile(const std::string& profile) {

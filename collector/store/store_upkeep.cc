@@ -89,6 +89,7 @@ absl::Status Store::OpenFile() {
   opened_.clear();
   moved_.clear();
   FillNodes();
+  FillTimes();
   return absl::OkStatus();
 }
 

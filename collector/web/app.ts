@@ -16,6 +16,7 @@ import { element } from "./view/element";
 import { Header } from "./view/header";
 import { JobList } from "./view/job_list";
 import { JobPage } from "./view/job_page";
+import { LossesPage } from "./view/losses_page";
 import { NodeList } from "./view/node_list";
 import { NodePage } from "./view/node_page";
 import { applyTheme } from "./view/theme";
@@ -38,6 +39,7 @@ class App {
   private readonly jobList = new JobList();
   private readonly nodeList = new NodeList();
   private readonly nodePage = new NodePage();
+  private readonly lossesPage = new LossesPage();
   private readonly actionList = new ActionList(this.look, this.onDeed);
   private readonly problem = element("p", { class: "problem", role: "alert" });
 
@@ -64,7 +66,7 @@ class App {
     if (route.view === "job") this.follow(route.job);
     // With one job there is nothing to choose, and its feed may go on.
     if (route.view === "home" && this.state.jobs?.length !== 1) this.follow(null);
-    if (route.view === "nodes" || route.view === "node" || route.view === "actions") this.lookAtNodes();
+    if (route.view === "nodes" || route.view === "node" || route.view === "losses" || route.view === "actions") this.lookAtNodes();
     if (route.view === "verdict") await this.openVerdict(route.id);
     this.feed?.looked();
     this.changed();
@@ -171,6 +173,7 @@ class App {
     const { state } = this;
     if (state.route.view === "nodes") return state.nodes && this.nodeList.update(state.nodes);
     if (state.route.view === "node") return state.node && this.nodePage.update(state.node);
+    if (state.route.view === "losses") return state.losses && this.lossesPage.update(state.losses);
     if (state.route.view === "actions") return state.ledger && this.actionList.update(state.ledger, state.look);
     if (state.current) return this.jobPage.update(state);
     return state.jobs && this.jobList.update(state.jobs);
@@ -178,7 +181,7 @@ class App {
 
   private title(): string {
     const { route } = this.state;
-    if (route.view === "nodes" || route.view === "actions") return `${route.view} · fathom`;
+    if (route.view === "nodes" || route.view === "losses" || route.view === "actions") return `${route.view} · fathom`;
     if (route.view === "node") return `${route.node} · fathom`;
     const { current } = this.state;
     if (!current) return "fathom";

@@ -95,6 +95,10 @@ absl::StatusOr<Json> CollectorApi::Runs(std::string_view job) const {
   return Fetch(job.empty() ? "/api/v1/runs" : Cat("/api/v1/runs?job=", PercentEncode(job)), "runs");
 }
 
+absl::StatusOr<Json> CollectorApi::Losses(std::int64_t hours) const {
+  return Fetch(Cat("/api/v1/losses?hours=", hours), "by_cause");
+}
+
 absl::StatusOr<Json> CollectorApi::CompareRuns(std::string_view before,
                                                std::string_view after) const {
   const std::string path =

@@ -47,6 +47,8 @@ class CollectorApi {
   absl::StatusOr<Json> AskStacks(std::string_view job, std::string_view ranks) const;
   // Kept runs, the newest first; empty `job`: of all jobs.
   absl::StatusOr<Json> Runs(std::string_view job) const;
+  // What was used and lost in the last so many hours.
+  absl::StatusOr<Json> Losses(std::int64_t hours) const;
   absl::StatusOr<Json> CompareRuns(std::string_view before, std::string_view after) const;
   absl::StatusOr<Json> Verdicts(std::string_view job, bool active_only) const;
   absl::StatusOr<Json> Verdict(std::string_view id) const;

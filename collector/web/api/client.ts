@@ -6,6 +6,7 @@ import { decodeCommunicators, type Communicators } from "../model/communicator";
 import { decodeHardware, type Hardware } from "../model/hardware";
 import { decodeGroups, decodeHealth, decodeJob, type GroupInfo, type Health, type Job } from "../model/job";
 import { decodeIterations, type Iterations } from "../model/iterations";
+import { decodeLosses, type Losses } from "../model/losses";
 import { decodeReport, type Report } from "../model/report";
 import { decodeNodeHistory, decodeNodes, type NodeHistory, type NodeState } from "../model/node";
 import { decodeLivePictures, type LivePictures } from "../model/picture";
@@ -52,6 +53,11 @@ export class Client {
 
   async node(name: string): Promise<NodeHistory> {
     return decodeNodeHistory(await this.get(`nodes/${encodeURIComponent(name)}`));
+  }
+
+  // Of the last 30 days.
+  async losses(): Promise<Losses> {
+    return decodeLosses(await this.get("losses"));
   }
 
   async verdicts(job: string): Promise<Verdict[]> {

@@ -188,6 +188,10 @@ export class Feed {
       const node = await this.client.node(route.node);
       if (this.leftFrom(route)) return;
       this.state.node = node;
+    } else if (route.view === "losses") {
+      const losses = await this.client.losses();
+      if (this.leftFrom(route)) return;
+      this.state.losses = losses;
     } else {
       return;
     }

@@ -6,13 +6,14 @@ import type { Hardware } from "./hardware";
 import type { GroupInfo, Health, Job } from "./job";
 import { emptyIterations, type Iterations } from "./iterations";
 import { defaultLook, type Look } from "./look";
+import type { Losses } from "./losses";
 import type { NodeHistory, NodeState } from "./node";
 import type { LivePictures } from "./picture";
 import type { Report } from "./report";
 import { isActive, type Verdict } from "./verdict";
 
 export type Route = { view: "home" } | { view: "job"; job: string } | { view: "verdict"; id: string }
-  | { view: "nodes" } | { view: "node"; node: string } | { view: "actions" };
+  | { view: "nodes" } | { view: "node"; node: string } | { view: "losses" } | { view: "actions" };
 
 export interface JobState {
   name: string;
@@ -36,6 +37,7 @@ export interface PageState {
   current: JobState | null;
   nodes: NodeState[] | null;
   node: NodeHistory | null; // the one that is looked at
+  losses: Losses | null; // of the last 30 days, once looked at
   ledger: ActionLedger | null;
   selected: Verdict | null; // the verdict a deep link asks for
   live: LiveState;
@@ -52,7 +54,7 @@ export function emptyJobState(name: string): JobState {
 
 export function emptyPageState(): PageState {
   return {
-    route: { view: "home" }, look: defaultLook(), jobs: null, current: null, nodes: null, node: null, ledger: null, selected: null,
+    route: { view: "home" }, look: defaultLook(), jobs: null, current: null, nodes: null, node: null, losses: null, ledger: null, selected: null,
     live: "connecting", dataMs: 0, problem: "",
   };
 }

@@ -1,10 +1,11 @@
-// Deep links: #/ , #/job/NAME , #/verdict/ID , #/nodes , #/node/NAME , #/actions. What follows a "?"
+// Deep links: #/ , #/job/NAME , #/verdict/ID , #/nodes , #/node/NAME , #/losses , #/actions. What follows a "?"
 // is for look.ts.
 import type { Route } from "./page_state";
 
 export function parseRoute(hash: string): Route {
   const [view, name] = hash.replace(/^#\/?/, "").replace(/\?.*$/s, "").split("/");
   if (view === "nodes") return { view: "nodes" };
+  if (view === "losses") return { view: "losses" };
   if (view === "actions") return { view: "actions" };
   if (name) {
     try {

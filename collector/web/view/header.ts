@@ -24,12 +24,13 @@ export class Header {
   update(state: PageState): void {
     const jobs = state.jobs ?? [];
     const { view } = state.route;
-    const onNodes = view === "nodes" || view === "node" || view === "actions";
+    const onNodes = view === "nodes" || view === "node" || view === "losses" || view === "actions";
     const away = onNodes || state.current !== null;
     const actions = actionsLink(state.ledger);
     this.place.show([away, view, jobs.length, actions], () => [
       away && (onNodes || jobs.length > 1) && element("a", { href: "#/" }, jobs.length > 1 ? `all ${jobs.length} jobs` : "jobs"),
       view !== "nodes" && element("a", { href: "#/nodes" }, "nodes"),
+      view !== "losses" && element("a", { href: "#/losses" }, "losses"),
       actions && view !== "actions" && element("a", { href: "#/actions" }, ...actionsText(actions)),
     ]);
     this.updateLive(state);

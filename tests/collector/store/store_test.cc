@@ -144,7 +144,7 @@ TEST_F(StoreTest, VerdictsOfAnEarlierFathomCountToo) {
                          "ALTER TABLE verdicts DROP COLUMN seen_ns;"
                          "ALTER TABLE verdicts DROP COLUMN authenticated;"
                          "DROP TABLE learnt; DROP TABLE notices; DROP TABLE runs; DROP TABLE "
-                         "accounts; PRAGMA user_version=2",
+                         "accounts; DROP TABLE run_times; PRAGMA user_version=2",
                          nullptr, nullptr, nullptr),
             SQLITE_OK);
   sqlite3_close(db);

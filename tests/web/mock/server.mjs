@@ -104,6 +104,7 @@ export class MockCollector {
     if (what === "actions") return this.ledger;
     if (what === "verdicts" && name) return verdicts.find((verdict) => verdict.id === name);
     if (what === "verdicts") return { verdicts: verdicts.filter((verdict) => verdict.job === query.get("job")) };
+    if (what === "losses") return this.losses;
     if (what === "nodes" && name) return this.node(name, verdicts);
     if (what === "nodes") return { nodes: jobs.flatMap((job) => nodesOf(job)) };
     const job = what === "jobs" ? this.jobs.get(name) : undefined;
