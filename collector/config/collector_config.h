@@ -18,6 +18,7 @@
 #include "collector/evaluate/look_schedule.h"
 #include "collector/http/login.h"
 #include "collector/notify/delivery.h"
+#include "collector/notify/routes.h"
 #include "collector/ops/kept_jobs.h"
 #include "collector/store/node_history.h"
 #include "daemon/service/tls_files.h"
@@ -60,6 +61,8 @@ struct CollectorConfig {
   std::string notify;             // who hears of verdicts: SHAPE=URL, with commas
   std::string notify_key_file;    // PagerDuty's routing key
   std::string topology;           // file of how nodes hang on switches; empty: it is guessed
+  std::string notify_routes;      // file of rules: which receiver hears of what; empty: all of all
+  std::string runbook_url;        // of causes; goes into notices
   std::string page_url;           // where people reach the page; goes into notices
   std::string cordon_http;        // of a fathom-cordon whose actions the page shows; empty: none
   std::string cordon_token_file;  // a viewer's, where it has a login
@@ -83,6 +86,7 @@ class FinalizedCollectorConfig {
   // is empty, there is none.
   bool socket_beside_port() const { return socket_beside_port_; }
   const std::string& agent_socket() const { return agent_socket_; }
+  const Routes& routes() const { return routes_; }
   const std::string& journal_folder() const { return journal_folder_; }  // empty: no journal
   // Null: none is told.
   const std::shared_ptr<const diagnosis::Topology>& topology() const { return topology_; }
@@ -97,6 +101,7 @@ class FinalizedCollectorConfig {
   CollectorConfig config_;
   std::vector<std::string> allowed_hosts_;
   std::vector<Receiver> receivers_;
+  Routes routes_;
   std::string journal_folder_;
   std::string agent_socket_;
   bool socket_beside_port_ = false;

@@ -8,6 +8,7 @@
 
 #include "collector/api/cordon_address.h"
 #include "collector/config/collector_config.h"
+#include "collector/config/routes_file.h"
 #include "collector/config/thresholds.h"
 #include "collector/config/topology_file.h"
 #include "collector/net/listen_probe.h"
@@ -137,6 +138,9 @@ absl::StatusOr<FinalizedCollectorConfig> Finalize(CollectorConfig config) {
   auto receivers = ReadReceivers(config.notify, config.notify_key_file);
   if (!receivers.ok()) return receivers.status();
   finalized.receivers_ = *std::move(receivers);
+  auto routes = ReadRoutes(config.notify_routes, finalized.receivers_);
+  if (!routes.ok()) return Bad("notify_routes: " + std::string(routes.status().message()));
+  finalized.routes_ = Routes(*std::move(routes), config.runbook_url);
   finalized.journal_folder_ = JournalFolder(config);
   // With certificates only who shows one, or was given the path, is an agent.
   finalized.socket_beside_port_ =

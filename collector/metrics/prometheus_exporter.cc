@@ -261,6 +261,7 @@ std::string PrometheusExporter::Scrape() const {
   notices.Set(Number(sources_.notices.sent), {{"result", "sent"}});
   notices.Set(Number(sources_.notices.failed), {{"result", "failed"}});
   notices.Set(Number(sources_.notices.dropped), {{"result", "dropped"}});
+  notices.Set(Number(sources_.notices.quiet), {{"result", "quiet"}});
   page.Gauge("fathom_event_clients", "Listeners of the event stream.")
       .Set(Number(sources_.event_clients()));
   page.Counter("fathom_event_clients_dropped_total", "Listeners dropped for being slow.")

@@ -2,27 +2,45 @@
 
 #include <absl/strings/str_cat.h>
 
+#include <algorithm>
 #include <array>
 #include <sstream>
 #include <string_view>
+#include <utility>
 
 #include "collector/net/masked_url.h"
 #include "collector/net/redacted.h"
 #include "collector/net/secret_file.h"
 #include "collector/notify/shapes.h"
+#include "collector/notify/slack_thread.h"
 
 namespace fathom::collector {
 namespace {
 
-constexpr std::array<std::string_view, 4> kShapes = {"alertmanager", "pagerduty", "slack", "json"};
+constexpr std::array<std::string_view, 5> kShapes = {"alertmanager", "pagerduty", "slack", "json",
+                                                     "slackbot"};
 constexpr std::size_t kLongestShape = 12;
+constexpr std::size_t kLongestName = 32;
+
+bool IsName(const std::string& text) {
+  return !text.empty() && text.size() <= kLongestName &&
+         text.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_-") == text.npos;
+}
 
 absl::StatusOr<Receiver> ParseReceiver(const std::string& text, const std::string& secret) {
   const auto equals = text.find('=');
-  const std::string shape = text.substr(0, equals);
+  const auto colon = text.substr(0, equals).find(':');
+  const std::string shape =
+      colon == text.npos ? text.substr(0, equals) : text.substr(colon + 1, equals - colon - 1);
+  const std::string name = colon == text.npos ? shape : text.substr(0, colon);
+  if (colon != text.npos && !IsName(name)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("'", MaskedReceivers(text),
+                     "': a receiver's name is at most 32 small letters, digits, - and _"));
+  }
   for (std::size_t i = 0; i < kShapes.size() && equals != text.npos; ++i) {
     if (shape != kShapes[i]) continue;
-    Receiver receiver{static_cast<Shape>(i), text.substr(equals + 1), ""};
+    Receiver receiver{static_cast<Shape>(i), text.substr(equals + 1), "", name};
     if (receiver.url.starts_with('@')) {
       auto url = ReadSecretFile(receiver.url.substr(1));
       if (!url.ok()) return url.status();
@@ -30,16 +48,23 @@ absl::StatusOr<Receiver> ParseReceiver(const std::string& text, const std::strin
     }
     if (!receiver.url.starts_with("http://") && !receiver.url.starts_with("https://")) break;
     while (receiver.url.ends_with('/')) receiver.url.pop_back();
+    if (receiver.shape == Shape::kSlackBot) {
+      auto address = ReadSlackAddress(receiver.url);
+      if (!address.ok()) return address.status();
+      receiver.url = std::move(address->url);
+      receiver.secret = std::move(address->token);
+    }
     if (receiver.shape == Shape::kPagerDuty) receiver.secret = secret;
     if (receiver.shape == Shape::kPagerDuty && secret.empty()) {
       return absl::InvalidArgumentError("pagerduty needs its routing key in notify_key_file");
     }
     return receiver;
   }
-  return absl::InvalidArgumentError(
-      absl::StrCat("'", MaskedReceivers(text),
-                   "' is no receiver; write alertmanager=URL, pagerduty=URL, slack=URL or "
-                   "json=URL, or @FILE in the place of a URL that is a secret"));
+  return absl::InvalidArgumentError(absl::StrCat(
+      "'", MaskedReceivers(text),
+      "' is no receiver; write alertmanager=URL, pagerduty=URL, slack=URL, slackbot=@FILE or "
+      "json=URL, or @FILE in the place of a URL that is a secret; NAME: before it gives a name "
+      "for notify_routes"));
 }
 
 std::string BodyOf(const Receiver& receiver, const Notice& notice, WallNs now) {
@@ -51,16 +76,34 @@ std::string BodyOf(const Receiver& receiver, const Notice& notice, WallNs now) {
     case Shape::kSlack:
       return SlackJson(notice);
     case Shape::kPlain:
+    case Shape::kSlackBot:
       break;
   }
   return PlainJson(notice);
 }
 
+HttpCall CallOf(const Receiver& receiver, const Notice& notice, WallNs now,
+                const std::string& thread) {
+  if (receiver.shape == Shape::kSlackBot) {
+    return SlackThreadCall({receiver.url, receiver.secret}, notice, thread);
+  }
+  const bool alertmanager = receiver.shape == Shape::kAlertmanager;
+  return {"POST",
+          receiver.url + (alertmanager ? "/api/v2/alerts" : ""),
+          {"Content-Type: application/json"},
+          BodyOf(receiver, notice, now),
+          5};
+}
+
 // Without a shape it may be all secret.
 std::string MaskedWord(const std::string& word) {
   constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyz";
+  const auto colon = word.find(':');
+  const std::string shape = colon == word.npos ? "" : word.substr(colon + 1);
+  const bool named = std::find(kShapes.begin(), kShapes.end(), shape) != kShapes.end() &&
+                     colon <= kLongestName && IsName(word.substr(0, colon));
   const bool name = word.size() <= kLongestShape && word.find_first_not_of(kLetters) == word.npos;
-  return name ? word : std::string("***");
+  return name || named ? word : std::string("***");
 }
 
 }  // namespace
@@ -119,15 +162,18 @@ std::string MaskedReceivers(const std::string& text) {
 }
 
 absl::Status Deliver(const Receiver& receiver, const Notice& notice, WallNs now,
-                     HttpTransport& transport) {
-  const bool alertmanager = receiver.shape == Shape::kAlertmanager;
-  const auto answer = transport.Send({"POST",
-                                      receiver.url + (alertmanager ? "/api/v2/alerts" : ""),
-                                      {"Content-Type: application/json"},
-                                      BodyOf(receiver, notice, now),
-                                      5});
+                     HttpTransport& transport, std::string* thread) {
+  const std::string known = thread == nullptr ? "" : *thread;
+  const auto answer = transport.Send(CallOf(receiver, notice, now, known));
   if (!answer.ok()) return absl::UnavailableError(std::string(answer.status().message()));
-  if (answer->status >= 200 && answer->status < 300) return absl::OkStatus();
+  if (answer->status >= 200 && answer->status < 300) {
+    if (receiver.shape != Shape::kSlackBot) return absl::OkStatus();
+    auto of = SlackThreadOf(answer->body, known);
+    if (of.ok() && thread != nullptr) *thread = *of;
+    if (of.ok()) return absl::OkStatus();
+    const std::string why(of.status().message());
+    return absl::Status(of.status().code(), Redacted(why, receiver.url, {}, {receiver.secret}));
+  }
   const std::string body = Redacted(answer->body, receiver.url, {}, {receiver.secret});
   const std::string said = absl::StrCat(MaskedUrl(receiver.url), ": HTTP status ", answer->status,
                                         ": ", body.substr(0, 200));

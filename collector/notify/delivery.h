@@ -6,7 +6,10 @@
 //   "alertmanager=http://127.0.0.1:9093"  POST /api/v2/alerts
 //   "pagerduty=https://events.pagerduty.com/v2/enqueue"  with the routing key in notify_key_file
 //   "slack=https://hooks.slack.com/…", "json=https://…"  as they are
+//   "slackbot=@FILE"  https://slack.com/api/chat.postMessage?channel=ID&token=…: one thread an
+//   episode (notify/slack_thread.h)
 //   "slack=@FILE", and so for each  the address is the first line of the file
+//   "NAME:slack=…", and so for each  a name for rules (notify/routes.h); else that of the shape
 //
 // Slack's address is itself a secret, and others may carry a password: nothing is printed or said
 // of a receiver but through MaskedReceivers and MaskedUrl.
@@ -28,12 +31,13 @@
 
 namespace fathom::collector {
 
-enum class Shape : std::uint8_t { kAlertmanager, kPagerDuty, kSlack, kPlain };
+enum class Shape : std::uint8_t { kAlertmanager, kPagerDuty, kSlack, kPlain, kSlackBot };
 
 struct Receiver {
   Shape shape = Shape::kPlain;
   std::string url;
-  std::string secret;  // PagerDuty's routing key
+  std::string secret;  // PagerDuty's routing key, Slack's token
+  std::string name{};  // by which rules name it
 
   bool operator==(const Receiver&) const = default;
 
@@ -44,7 +48,8 @@ struct Receiver {
 // A name that stays the same and gives no secret away: shape, host, and a digest of the rest.
 std::string NameOf(const Receiver& receiver);
 
-// "SHAPE=URL" with commas between several. `secret` goes to those that need one.
+// "SHAPE=URL" or "NAME:SHAPE=URL" with commas between several. `secret` goes to those that need
+// one.
 absl::StatusOr<std::vector<Receiver>> ParseReceivers(const std::string& text,
                                                      const std::string& secret);
 
@@ -56,8 +61,10 @@ absl::StatusOr<std::vector<Receiver>> ReadReceivers(const std::string& text,
 // `text` as ParseReceivers takes it, fit for a log: the addresses as far as the host.
 std::string MaskedReceivers(const std::string& text);
 
+// `thread`, where it is not null: of the episode at this receiver. It is read, and written where
+// the receiver has threads.
 absl::Status Deliver(const Receiver& receiver, const Notice& notice, WallNs now,
-                     HttpTransport& transport);
+                     HttpTransport& transport, std::string* thread = nullptr);
 
 }  // namespace fathom::collector
 

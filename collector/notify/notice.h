@@ -26,6 +26,8 @@ struct Notice {
   std::string description;                    // more of them
   std::map<std::string, std::string> labels;  // bounded: job, cause, node, …
   std::string link;                           // where to look
+  std::string runbook;                        // URL: what to do about it; empty: none
+  std::string thread;                         // at the receiver it is kept for; empty: none
   WallNs began;
   WallNs over;  // not known: it goes on
   bool active() const { return !over.known(); }

@@ -25,6 +25,7 @@ std::string WriteNotice(const Notice& notice) {
                      {"matter", notice.matter},   {"severity", static_cast<int>(notice.severity)},
                      {"summary", notice.summary}, {"description", notice.description},
                      {"labels", notice.labels},   {"link", notice.link},
+                     {"runbook", notice.runbook}, {"thread", notice.thread},
                      {"began", notice.began.ns},  {"over", notice.over.ns}};
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
@@ -40,6 +41,8 @@ std::optional<Notice> ReadNotice(std::string_view text) {
   notice.summary = Text(json, "summary");
   notice.description = Text(json, "description");
   notice.link = Text(json, "link");
+  notice.runbook = Text(json, "runbook");
+  notice.thread = Text(json, "thread");
   notice.began = WallNs(Number(json, "began"));
   notice.over = WallNs(Number(json, "over"));
   if (const auto labels = json.find("labels"); labels != json.end() && labels->is_object()) {

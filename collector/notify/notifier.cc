@@ -7,9 +7,9 @@
 namespace fathom::collector {
 
 Notifier::Notifier(const std::vector<Receiver>& receivers, HttpTransport& transport,
-                   const Clock& clock, Outbox* outbox)
+                   const Clock& clock, Outbox* outbox, Routes routes)
     : transport_(transport), clock_(clock), outbox_(outbox) {
-  Use(receivers);
+  Use(receivers, std::move(routes));
   if (outbox_ == nullptr) return;
   const std::lock_guard lock(mutex_);
   for (const Outbox::Entry& entry : outbox_->All()) TakeUp(entry);
@@ -22,11 +22,14 @@ void Notifier::TakeUp(const Outbox::Entry& entry) {
   if (at == receivers_.end()) return outbox_->Forget(entry.receiver, entry.notice.key);
   const Key key{at->first, entry.notice.key};
   kept_[key] = entry.waits;
+  if (!entry.notice.thread.empty()) threads_[key] = entry.notice.thread;
   const bool refresh = entry.notice.active() && at->second.shape == Shape::kAlertmanager;
   if (entry.notice.active() && !entry.notice.matter.empty()) told_[key] = entry.notice.matter;
   if (!entry.waits && !entry.notice.active()) return Forget(key);
   if (!entry.waits && !refresh) return;
-  waiting_[key] = {entry.notice, clock_.Mono(), kRetry, ++version_};
+  // What quiet hours held back is held back again; nobody has heard of what only waited.
+  const Nanos quiet = entry.waits ? routes_.QuietFor(entry.notice, clock_.Wall()) : Nanos();
+  waiting_[key] = {entry.notice, clock_.Mono() + quiet, kRetry, ++version_, quiet.count > 0};
   wake_.notify_all();
 }
 
@@ -37,7 +40,11 @@ void Notifier::Keep(const Key& key, const Notice& notice, bool waits) {
   const bool refreshed = receivers_.at(key.first).shape == Shape::kAlertmanager && notice.active();
   if (refreshed && kept != kept_.end() && kept->second == waits) return;
   kept_[key] = waits;
-  outbox_->Keep({NameOf(receivers_.at(key.first)), notice, waits});
+  Notice written = notice;
+  if (const auto thread = threads_.find(key); thread != threads_.end()) {
+    written.thread = thread->second;
+  }
+  outbox_->Keep({NameOf(receivers_.at(key.first)), written, waits});
 }
 
 void Notifier::Forget(const Key& key) {
@@ -53,8 +60,9 @@ Notifier::~Notifier() {
   if (thread_.joinable()) thread_.join();
 }
 
-void Notifier::Use(const std::vector<Receiver>& receivers) {
+void Notifier::Use(const std::vector<Receiver>& receivers, Routes routes) {
   const std::lock_guard lock(mutex_);
+  routes_ = std::move(routes);
   std::map<Id, Receiver> now;
   for (const Receiver& each : receivers) {
     const auto same = std::find_if(receivers_.begin(), receivers_.end(),
@@ -66,27 +74,48 @@ void Notifier::Use(const std::vector<Receiver>& receivers) {
   std::erase_if(waiting_, gone);
   std::erase_if(told_, gone);
   std::erase_if(kept_, gone);
+  std::erase_if(threads_, gone);
   if (!receivers_.empty() && !thread_.joinable()) thread_ = std::thread([this] { Run(); });
 }
 
-void Notifier::Tell(const Notice& notice) {
+void Notifier::Tell(Notice notice) {
   const std::lock_guard lock(mutex_);
-  for (const auto& [id, receiver] : receivers_) {
-    const Key key{id, notice.key};
-    const bool known = waiting_.contains(key);
-    if (!known && waiting_.size() >= kMaxEpisodes * receivers_.size()) {
-      ++counters_.dropped;
-      continue;
-    }
-    if (Heard(key, receiver.shape, notice)) {
-      if (known) waiting_[key].notice = notice;  // it failed so far: the newest state goes out
-      if (known) Keep(key, notice, true);
-      continue;
-    }
-    waiting_[key] = {notice, clock_.Mono(), kRetry, ++version_};
-    Keep(key, notice, true);
-  }
+  routes_.Mark(notice);
+  for (const auto& [id, receiver] : receivers_) TellOne({id, notice.key}, receiver, notice);
   wake_.notify_all();
+}
+
+void Notifier::TellOne(const Key& key, const Receiver& receiver, const Notice& notice) {
+  const auto waiting = waiting_.find(key);
+  const bool known = waiting != waiting_.end();
+  const bool told = told_.contains(key);
+  if (!known && !told && !routes_.Reaches(receiver.name, notice)) return;
+  if (!known && waiting_.size() >= kMaxEpisodes * receivers_.size()) {
+    ++counters_.dropped;
+    return;
+  }
+  if (Passed(key, notice)) return;
+  if (Heard(key, receiver.shape, notice)) {
+    if (known) waiting->second.notice = notice;  // it failed so far: the newest state goes out
+    if (known) Keep(key, notice, true);
+    return;
+  }
+  Nanos quiet = routes_.QuietFor(notice, clock_.Wall());
+  const bool held = quiet.count > 0 && (known ? waiting->second.held : !told);
+  // An alert that stands ends by itself unless it is sent anew.
+  if (!held && receiver.shape == Shape::kAlertmanager) quiet = Nanos();
+  waiting_[key] = {notice, clock_.Mono() + quiet, kRetry, ++version_, held};
+  Keep(key, notice, true);
+}
+
+bool Notifier::Passed(const Key& key, const Notice& notice) {
+  const auto waiting = waiting_.find(key);
+  if (notice.active() || waiting == waiting_.end() || !waiting->second.held) return false;
+  waiting_.erase(waiting);
+  told_.erase(key);
+  Forget(key);
+  ++counters_.quiet;
+  return true;
 }
 
 bool Notifier::Heard(const Key& key, Shape shape, const Notice& notice) {
@@ -122,6 +151,7 @@ void Notifier::Settle(const Key& key, const Waiting& tried, const absl::Status& 
       waiting_.erase(at);
       return;
     }
+    at->second.held = false;
     at->second.due = now + kRefresh;
     at->second.retry = kRetry;
   } else if (absl::IsInvalidArgument(status)) {
@@ -131,6 +161,15 @@ void Notifier::Settle(const Key& key, const Waiting& tried, const absl::Status& 
     ++counters_.failed;
     at->second.due = now + at->second.retry;
     at->second.retry = std::min(at->second.retry * 2, kMaxRetry);
+  }
+}
+
+void Notifier::NoteThread(const Key& key, const Notice& notice, const std::string& thread) {
+  if (!receivers_.contains(key.first)) return;
+  if (!notice.active()) {
+    threads_.erase(key);
+  } else if (!thread.empty()) {
+    threads_[key] = thread;
   }
 }
 
@@ -147,9 +186,13 @@ void Notifier::Run() {
       continue;
     }
     const Receiver receiver = receivers_.at(key.first);
+    const auto known = threads_.find(key);
+    std::string thread = known == threads_.end() ? "" : known->second;
     lock.unlock();
-    const absl::Status status = Deliver(receiver, waiting.notice, clock_.Wall(), transport_);
+    const absl::Status status =
+        Deliver(receiver, waiting.notice, clock_.Wall(), transport_, &thread);
     lock.lock();
+    NoteThread(key, waiting.notice, thread);
     Settle(key, waiting, status, clock_.Mono());
   }
 }

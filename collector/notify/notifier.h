@@ -11,8 +11,12 @@
 // With an outbox nothing is forgotten over a restart: what waited goes out, Alertmanager's refresh
 // goes on, and who has heard of an episode does not hear of it again.
 //
-// Use() takes other receivers while it runs: what waits for one that stays is kept, what waits for
-// one that goes is given up, and a new one hears of each episode from its next change on.
+// Routes say which receiver hears of which notice, add labels and runbook, and hold back what is
+// not critical in quiet hours; who has heard of an episode hears of its end whatever the rules say
+// then.
+//
+// Use() takes other receivers and routes while it runs: what waits for one that stays is kept, what
+// waits for one that goes is given up, and a new one hears of each episode from its next change on.
 //
 // Threads: one of its own, once there is a receiver. Thread-safety: thread-safe. Ownership: refers
 // to transport and clock.
@@ -34,6 +38,7 @@
 
 #include "collector/notify/delivery.h"
 #include "collector/notify/outbox.h"
+#include "collector/notify/routes.h"
 #include "collector/process/clock.h"
 
 namespace fathom::collector {
@@ -47,15 +52,16 @@ class Notifier {
 
   struct Counters {
     std::atomic<std::uint64_t> sent{0}, failed{0}, dropped{0};
+    std::atomic<std::uint64_t> quiet{0};  // over before the quiet hours were: nobody was told
   };
 
   // `outbox` may be null.
   Notifier(const std::vector<Receiver>& receivers, HttpTransport& transport, const Clock& clock,
-           Outbox* outbox = nullptr);
+           Outbox* outbox = nullptr, Routes routes = {});
   ~Notifier();  // gives up what waits, but for what the outbox has
 
-  void Tell(const Notice& notice);
-  void Use(const std::vector<Receiver>& receivers);
+  void Tell(Notice notice);
+  void Use(const std::vector<Receiver>& receivers, Routes routes = {});
   const Counters& counters() const { return counters_; }
 
  private:
@@ -64,6 +70,7 @@ class Notifier {
     MonoNs due;
     Nanos retry = kRetry;
     std::uint64_t version = 0;
+    bool held = false;  // until quiet hours end, and never sent
   };
   using Id = std::uint64_t;                // of a receiver, for as long as it stays
   using Key = std::pair<Id, std::string>;  // receiver, episode
@@ -72,10 +79,14 @@ class Notifier {
   void TakeUp(const Outbox::Entry& entry);
   void Keep(const Key& key, const Notice& notice, bool waits);
   void Forget(const Key& key);
+  void TellOne(const Key& key, const Receiver& receiver, const Notice& notice);
+  // Whether it was over before anybody was told.
+  bool Passed(const Key& key, const Notice& notice);
   // The first that is due; false: none. `until`: when the next one is.
   bool Next(MonoNs now, Key& key, Waiting& waiting, MonoNs& until);
   // Whether the receiver has heard as much already; else it is noted that it hears it now.
   bool Heard(const Key& key, Shape shape, const Notice& notice);
+  void NoteThread(const Key& key, const Notice& notice, const std::string& thread);
   void Settle(const Key& key, const Waiting& tried, const absl::Status& status, MonoNs now);
 
   HttpTransport& transport_;
@@ -85,10 +96,12 @@ class Notifier {
   std::mutex mutex_;  // guards everything below
   std::condition_variable wake_;
   std::map<Id, Receiver> receivers_;
+  Routes routes_;
   Id next_id_ = 0;
   std::map<Key, Waiting> waiting_;
-  std::map<Key, std::string> told_;  // Notice::matter, of episodes that last
-  std::map<Key, bool> kept_;         // in the outbox; whether as one that waits
+  std::map<Key, std::string> told_;     // Notice::matter, of episodes that last
+  std::map<Key, bool> kept_;            // in the outbox; whether as one that waits
+  std::map<Key, std::string> threads_;  // where receivers have them, of episodes that last
   std::uint64_t version_ = 0;
   bool stop_ = false;
   std::thread thread_;

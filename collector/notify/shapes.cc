@@ -1,6 +1,7 @@
 #include "collector/notify/shapes.h"
 
 #include <string_view>
+#include <utility>
 
 #include "collector/http/json_writer.h"
 #include "daemon/service/rfc3339.h"
@@ -24,6 +25,17 @@ std::string_view Name(Severity severity) {
 
 void WriteLabels(const Notice& notice, JsonWriter& json) {
   for (const auto& [name, value] : notice.labels) json.Field(name, std::string_view(value));
+}
+
+void WriteLinks(const Notice& notice, JsonWriter& json) {
+  if (notice.link.empty() && notice.runbook.empty()) return;
+  json.Key("links").BeginArray();
+  for (const auto& [href, text] :
+       {std::pair(&notice.link, "verdict"), std::pair(&notice.runbook, "runbook")}) {
+    if (href->empty()) continue;
+    json.BeginObject().Field("href", std::string_view(*href)).Field("text", text).EndObject();
+  }
+  json.EndArray();
 }
 
 // Slack reads these three as markup.
@@ -58,7 +70,9 @@ std::string AlertmanagerJson(const Notice& notice, WallNs now, Nanos lifetime) {
   WriteLabels(notice, json);
   json.EndObject().Key("annotations").BeginObject();
   json.Field("summary", std::string_view(notice.summary));
-  json.Field("description", std::string_view(notice.description)).EndObject();
+  json.Field("description", std::string_view(notice.description));
+  if (!notice.runbook.empty()) json.Field("runbook_url", std::string_view(notice.runbook));
+  json.EndObject();
   json.Field("startsAt", std::string_view(Rfc3339(notice.began)));
   const WallNs end = notice.active() ? now + lifetime : notice.over;
   json.Field("endsAt", std::string_view(Rfc3339(end)));
@@ -80,11 +94,7 @@ std::string PagerDutyJson(const Notice& notice, const std::string& routing_key) 
   json.Key("custom_details").BeginObject();
   WriteLabels(notice, json);
   json.Field("description", std::string_view(notice.description)).EndObject().EndObject();
-  if (!notice.link.empty()) {
-    json.Key("links").BeginArray().BeginObject();
-    json.Field("href", std::string_view(notice.link)).Field("text", "verdict");
-    json.EndObject().EndArray();
-  }
+  WriteLinks(notice, json);
   return json.EndObject().Take();
 }
 
@@ -93,6 +103,9 @@ std::string SlackJson(const Notice& notice) {
   text.append(SlackText(notice.title)).append("* ").append(SlackText(notice.summary));
   if (!notice.description.empty()) text.append("\n").append(SlackText(notice.description));
   if (!notice.link.empty()) text.append("\n<").append(SlackText(notice.link)).append("|open>");
+  if (!notice.runbook.empty()) {
+    text.append("\n<").append(SlackText(notice.runbook)).append("|runbook>");
+  }
   JsonWriter json;
   json.BeginObject().Field("text", std::string_view(CutText(text, 3500)));
   return json.EndObject().Take();
@@ -108,6 +121,7 @@ std::string PlainJson(const Notice& notice) {
   json.Key("labels").BeginObject();
   WriteLabels(notice, json);
   json.EndObject().Field("link", std::string_view(notice.link));
+  json.Field("runbook", std::string_view(notice.runbook));
   json.Field("began", std::string_view(Rfc3339(notice.began)));
   if (!notice.active()) json.Field("over", std::string_view(Rfc3339(notice.over)));
   return json.EndObject().Take();

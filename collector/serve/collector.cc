@@ -121,7 +121,7 @@ Collector::Parts::Parts(const FinalizedCollectorConfig& config, DiagnosisFunctio
       events(static_cast<std::size_t>(config->max_event_clients)),
       news(events, jobs, clock),
       outbox(*store),
-      notifier(config.receivers(), outside, clock, &outbox),
+      notifier(config.receivers(), outside, clock, &outbox, config.routes()),
       page_url(config->page_url),
       learnt(*store, clock),
       ledger([this](VerdictChange change, const Episode& e) { OnVerdict(change, e); }),
@@ -389,7 +389,7 @@ absl::StatusOr<std::unique_ptr<Collector>> Collector::Start(const FinalizedColle
 
 absl::Status Collector::Reload(const FinalizedCollectorConfig& config) {
   if (auto status = parts_->login->Use(config->login); !status.ok()) return status;
-  parts_->notifier.Use(config.receivers());
+  parts_->notifier.Use(config.receivers(), config.routes());
   const std::lock_guard lock(parts_->page_url_mutex);
   parts_->page_url = config->page_url;
   return absl::OkStatus();

@@ -7,7 +7,7 @@
 // Start: what others depend on first; the ready line may be printed once Start has returned. Stop
 // (the destructor): events, HTTP, gRPC (≤ 2 s), diagnoser, then the parts.
 // Reload takes what may change while it runs, from settings read anew: who may do what, notify,
-// notify_key_file and page_url. An error leaves everything as it was.
+// notify_key_file, notify_routes, runbook_url and page_url. An error leaves everything as it was.
 // `cordon_http` is the address of a fathom-cordon whose actions the page shows; empty: none. With
 // `cordon_changes` operators tell it what to do through the page.
 //
