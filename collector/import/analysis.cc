@@ -203,8 +203,15 @@ v1::Report ReportOn(const Recording& recording, const diagnosis::Diagnosis& diag
   return report;
 }
 
+// The larger of what a rank gives and gets in a profiler's trace; what it gives in our own.
+diagnosis::GatherBytes GathersOf(const std::string& source) {
+  if (source == "kineto") return diagnosis::GatherBytes::kWhole;
+  return source == "fathom" ? diagnosis::GatherBytes::kPart : diagnosis::GatherBytes::kUnknown;
+}
+
 void Report(const Recording& recording, const diagnosis::Diagnosis& diagnosis,
             const std::optional<diagnosis::Comparison>& comparison, Analysis& analysis) {
+  analysis.tables.gathers = GathersOf(recording.source);
   FillGraphTables(recording.view, analysis.config, analysis.tables);
   v1::Report report = ReportOn(recording, diagnosis, analysis.verdicts);
   if (comparison) ToProto(*comparison, *report.mutable_comparison());

@@ -59,7 +59,8 @@ std::string NameIn(const Names& names, GroupId id) {
 // False: fewer than two members are done, so that nobody came last.
 bool Fill(const ExecutionGraph& graph, const Instance& instance, CollectiveRow& row) {
   std::vector<double> elapsed;
-  double least = 0, sum = 0;
+  double least = 0, most = 0, sum = 0;
+  double most_bytes = 0, bytes = 0;
   for (const OpRef& ref : instance.members) {
     const RankTimeline& line = graph.lines()[ref.line];
     const CommOp& op = *line.ops[ref.op];
@@ -67,16 +68,31 @@ bool Fill(const ExecutionGraph& graph, const Instance& instance, CollectiveRow& 
     const double seconds = op.elapsed().Seconds();
     if (elapsed.empty() || seconds < least) least = seconds, row.last_rank = line.rank;
     elapsed.push_back(seconds);
+    most = std::max(most, seconds);
     sum += seconds;
+    most_bytes = std::max(most_bytes, static_cast<double>(op.bytes));
+    bytes += static_cast<double>(op.bytes);
   }
   row.members = elapsed.size();
   if (elapsed.size() < 2) return false;
   row.wait = sum - static_cast<double>(elapsed.size()) * least;
   row.late = Median(std::move(elapsed)) - least;
+  row.transfer = least;
+  row.skew = most - least;
+  const auto members = static_cast<double>(row.members);
+  if (bytes > 0) row.bytes_imbalance = most_bytes * members / bytes;
   return true;
 }
 
-std::vector<CollectiveRow> CollectivesOf(const ExecutionGraph& graph, const Names& names) {
+void FillBandwidth(GatherBytes gathers, CollectiveRow& row) {
+  const double factor = BusFactor(row.kind, row.members);
+  if (!(row.transfer > 0) || !(factor > 0)) return;
+  row.bandwidth = WholeBytes(row.kind, row.bytes, row.members, gathers) / row.transfer;
+  row.bus_bandwidth = factor * row.bandwidth;
+}
+
+std::vector<CollectiveRow> CollectivesOf(const ExecutionGraph& graph, const Names& names,
+                                         GatherBytes gathers) {
   std::vector<CollectiveRow> rows;
   for (const Instance& instance : graph.instances().all()) {
     if (IsPointToPoint(instance.kind) || instance.members.empty()) continue;
@@ -87,7 +103,9 @@ std::vector<CollectiveRow> CollectivesOf(const ExecutionGraph& graph, const Name
     row.kind = instance.kind;
     row.bytes = instance.bytes;
     row.iteration = instance.iteration;
-    if (Fill(graph, instance, row)) rows.push_back(std::move(row));
+    if (!Fill(graph, instance, row)) continue;
+    FillBandwidth(gathers, row);
+    rows.push_back(std::move(row));
   }
   std::sort(rows.begin(), rows.end(), [](const CollectiveRow& a, const CollectiveRow& b) {
     return std::tie(a.iteration, a.group, a.sequence) < std::tie(b.iteration, b.group, b.sequence);
@@ -138,7 +156,7 @@ JobTables TablesOf(const JobView& view, std::vector<RankTables> ranks) {
 void FillGraphTables(const JobView& view, const DiagnosisConfig& config, JobTables& tables) {
   const Names names = NamesOf(view);
   const ExecutionGraph graph(view, {}, Iteration(-1), config);
-  tables.collectives = CollectivesOf(graph, names);
+  tables.collectives = CollectivesOf(graph, names, tables.gathers);
   tables.path = PathOf(view, graph, names, config.wait_floor.Seconds(), config.function_share);
 }
 

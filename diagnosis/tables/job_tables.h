@@ -20,6 +20,7 @@
 #include "diagnosis/functions/pattern_table.h"
 #include "diagnosis/model/config.h"
 #include "diagnosis/model/job_view.h"
+#include "diagnosis/tables/bus_bandwidth.h"
 #include "diagnosis/tables/rank_tables.h"
 
 namespace fathom::diagnosis {
@@ -44,9 +45,14 @@ struct CollectiveRow {
   std::uint64_t bytes = 0;
   Iteration iteration{-1};
   RankId last_rank;
-  double late = 0;  // the last behind the median member
-  double wait = 0;  // of all members
-  std::size_t members = 0;
+  double late = 0;          // the last behind the median member
+  double wait = 0;          // of all members
+  std::size_t members = 0;  // that are done
+  double transfer = 0;      // of the last to arrive
+  double skew = 0;          // from the first arrival to the last
+  double bandwidth = 0;     // bytes a second; 0 where it cannot be told (bus_bandwidth.h)
+  double bus_bandwidth = 0;
+  double bytes_imbalance = 1;  // most bytes of a member over their mean
 };
 
 struct PathRow {
@@ -68,7 +74,8 @@ struct JobTables {
   std::vector<PathRow> path;               // FillGraphTables()
   std::vector<PatternRow> functions;       // where patterns were asked for
   std::vector<RankTables> ranks;
-  std::vector<RankTotals> totals;  // as in the report
+  std::vector<RankTotals> totals;               // as in the report
+  GatherBytes gathers = GatherBytes::kUnknown;  // of the source; to be set before FillGraphTables()
 };
 
 // `ranks`: of those whose work was traced, by rank.

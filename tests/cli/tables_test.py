@@ -14,9 +14,10 @@ import unittest
 FATHOM = pathlib.Path(os.environ.get("FATHOM_BINARY_DIR", "build/release")) / "fathom"
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 DATA = pathlib.Path(os.environ.get("FATHOM_DATA_DIR", ROOT / "../shared/data")) / "torch_gloo"
-COLLECTIVES = ["group", "sequence", "kind", "bytes", "iteration", "last_rank", "late_s", "wait_s"]
+COLLECTIVES = ["group", "sequence", "kind", "bytes", "iteration", "last_rank", "late_s", "wait_s", "members",
+               "transfer_s", "skew_s", "bandwidth_bytes_per_s", "bus_bandwidth_bytes_per_s", "bytes_imbalance"]
 FILES = {"ranks", "idle", "overlap", "kernels", "launches", "copies", "critical_path", "iterations",
-         "collectives"}
+         "collectives", "bandwidth", "functions"}
 
 
 def analyze(*arguments):
@@ -54,6 +55,22 @@ class TablesTest(unittest.TestCase):
         late = [row for row in rows(self.folder, "collectives") if float(row["late_s"]) > 0.03]
         self.assertGreater(len(late), 3)
         self.assertEqual({row["last_rank"] for row in late}, {"2"})
+
+    def test_the_bus_bandwidth_is_of_the_last_to_arrive(self):
+        analyze(DATA / "slow_compute", "--tables", self.folder)
+        seen = 0
+        for row in rows(self.folder, "collectives"):
+            self.assertEqual(row["members"], "4")
+            self.assertGreaterEqual(float(row["skew_s"]), float(row["late_s"]) - 1e-9)
+            self.assertEqual(float(row["bytes_imbalance"]), 1)
+            if row["kind"] != "all_reduce" or float(row["transfer_s"]) <= 0:
+                continue
+            seen += 1
+            bus = 1.5 * int(row["bytes"]) / float(row["transfer_s"])
+            self.assertAlmostEqual(float(row["bus_bandwidth_bytes_per_s"]) / bus, 1, places=3)
+        self.assertGreater(seen, 10)
+        for row in rows(self.folder, "bandwidth"):
+            self.assertLessEqual(float(row["slow_bus_bandwidth_bytes_per_s"]), float(row["bus_bandwidth_bytes_per_s"]))
 
     def test_compute_non_compute_and_idle_split_the_span(self):
         analyze(DATA / "healthy", "--tables", self.folder)

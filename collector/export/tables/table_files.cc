@@ -168,7 +168,9 @@ std::string Iterations(const JobTables& tables) {
 }
 
 std::string Collectives(const JobTables& tables) {
-  Csv csv("group,sequence,kind,bytes,iteration,last_rank,late_s,wait_s");
+  Csv csv(
+      "group,sequence,kind,bytes,iteration,last_rank,late_s,wait_s,members,transfer_s,skew_s,"
+      "bandwidth_bytes_per_s,bus_bandwidth_bytes_per_s,bytes_imbalance");
   for (const auto& row : tables.collectives) {
     csv.Text(row.group);
     if (row.sequence == kNoSequence) {
@@ -177,7 +179,20 @@ std::string Collectives(const JobTables& tables) {
       csv.Count(row.sequence.value);
     }
     csv.Text(CollectiveKindName(row.kind)).Count(row.bytes).Count(row.iteration.value);
-    csv.Count(row.last_rank.value).Seconds(row.late).Seconds(row.wait).End();
+    csv.Count(row.last_rank.value).Seconds(row.late).Seconds(row.wait).Count(row.members);
+    csv.Seconds(row.transfer).Seconds(row.skew).Ratio(row.bandwidth).Ratio(row.bus_bandwidth);
+    csv.Ratio(row.bytes_imbalance).End();
+  }
+  return csv.Take();
+}
+
+std::string Bandwidths(const JobTables& tables) {
+  Csv csv(
+      "group,kind,bytes,members,count,transfer_s,bus_bandwidth_bytes_per_s,"
+      "slow_bus_bandwidth_bytes_per_s");
+  for (const auto& row : diagnosis::BandwidthsOf(tables.collectives)) {
+    csv.Text(row.group).Text(CollectiveKindName(row.kind)).Count(row.bytes).Count(row.members);
+    csv.Count(row.count).Seconds(row.transfer).Ratio(row.bus).Ratio(row.bus_slow).End();
   }
   return csv.Take();
 }
@@ -213,7 +228,8 @@ std::vector<std::pair<std::string, std::string>> TableTexts(const JobTables& tab
           {"critical_path.csv", CriticalPath(tables)},
           {"iterations.csv", Iterations(tables)},
           {"collectives.csv", Collectives(tables)},
-          {"functions.csv", Functions(tables)}};
+          {"functions.csv", Functions(tables)},
+          {"bandwidth.csv", Bandwidths(tables)}};
 }
 
 absl::Status WriteTables(const JobTables& tables, const std::string& folder) {
