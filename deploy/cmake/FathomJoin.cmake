@@ -3,10 +3,13 @@
 # Most of a source's time goes into the headers that its neighbours read as well: joined, the whole build takes
 # about half as long. Left alone are what is linked into other people's processes and what measures them
 # (FATHOM_NOT_JOINED), sources with settings of their own, sources of two targets (a linker that takes one of
-# both must find it alone), and those that apart.txt names, because a name of theirs stands in a neighbour too.
+# both must find it alone), those that apart.txt names, because a name of theirs stands in a neighbour too, and
+# the libraries of which `fathom` takes a few files, so as not to load what the others need
+# (FATHOM_TAKEN_IN_PART; docs/design/0010-quick-start.md).
 # Called last, when all targets are known.
 option(FATHOM_JOIN "Compile the sources of one folder as one: a faster whole build, a slower change of one file")
 set(FATHOM_NOT_JOINED daemon/tracer daemon/abi tests/daemon/tracer tests/fakes tests/fuzz tests/bench kernels tests/kernels)
+set(FATHOM_TAKEN_IN_PART fathom_collector_lib fathom_collector_net fathom_service)
 
 # What of a target's sources may be joined: their names from the top of the project.
 function(fathom_sources_of target out)
@@ -37,6 +40,9 @@ function(fathom_count_sources target)
 endfunction()
 
 function(fathom_join_target target)
+  if(target IN_LIST FATHOM_TAKEN_IN_PART)
+    return()
+  endif()
   get_target_property(folder ${target} SOURCE_DIR)
   file(RELATIVE_PATH place ${PROJECT_SOURCE_DIR} ${folder})
   foreach(left IN LISTS FATHOM_NOT_JOINED)
