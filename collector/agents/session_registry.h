@@ -29,6 +29,7 @@ class AgentCounters;
 class CaptureRequest;
 class Hello;
 class NodeHealth;
+class ProbeOrder;
 class RowsRequest;
 class StackRequest;
 class TraceOrder;
@@ -47,6 +48,7 @@ class RowsChannel {
   virtual bool SendTrace(const v1::TraceOrder& order) = 0;
   virtual bool SendStacks(const v1::StackRequest& request) = 0;
   virtual bool SendCapture(const v1::CaptureRequest& /*request*/) { return false; }
+  virtual bool SendProbe(const v1::ProbeOrder& /*order*/) { return false; }
 };
 
 struct AgentFacts {

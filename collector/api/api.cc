@@ -30,8 +30,9 @@ void TakeStanding(const VerdictLedger& ledger, std::vector<Episode>& episodes) {
 }
 
 bool TakesPost(const std::vector<std::string>& at) {
-  if (at.size() < 4 || at[0] != "api" || at[1] != "v1") return false;
-  if (at[2] == "actions") return true;
+  if (at.size() < 3 || at[0] != "api" || at[1] != "v1") return false;
+  if (at[2] == "probes") return at.size() == 3 || (at.size() == 5 && at[4] == "stop");
+  if (at[2] == "actions") return at.size() >= 4;
   if (at.size() != 5 || at[2] != "jobs") return false;
   return at[4] == "profile" || at[4] == "capture" || at[4] == "trace" || at[4] == "stacks";
 }
@@ -68,7 +69,14 @@ Response Api::AnswerApi(const Request& request) const {
   if (at[2] == "losses" && at.size() == 3) return Losses(request);
   if (at[2] == "nodes" && at.size() == 3) return Nodes();
   if (at[2] == "nodes" && at.size() == 4) return Node(at[3]);
+  if (at[2] == "nodes" && at.size() == 5 && at[4] == "probes") return Probes(request);
+  if (at[2] == "probes") return Probes(request);
   return NotFound(request);
+}
+
+Response Api::Probes(const Request& request) const {
+  if (!parts_.probes) return Response::Error(503, "this collector orders no probes");
+  return parts_.probes(request);
 }
 
 Response Api::Page(const Request& request) {

@@ -2,9 +2,9 @@
 //
 // Called by HttpServer on its threads, and by tests without a socket. docs/formats/http_api.md
 // is the contract. POST: a window of detail (jobs/JOB/profile), a capture of stacks
-// (…/capture), what is traced (…/trace), stacks (…/stacks), and what fathom-cordon is told by a
-// person (actions/…). Its members lie in api.cc (routes), api_jobs.cc, api_nodes.cc, api_trace.cc
-// and api_views.cc, by what they answer about.
+// (…/capture), what is traced (…/trace), stacks (…/stacks), probes of nodes (probes), and what
+// fathom-cordon is told by a person (actions/…). Its members lie in api.cc (routes), api_jobs.cc,
+// api_nodes.cc, api_trace.cc and api_views.cc, by what they answer about.
 //
 // Thread-safety: thread-safe (reads thread-safe parts). Ownership: refers to Parts, which outlive
 // it; …/pictures asks agents for rows through them. Errors: JSON {"error": what to do} with 400,
@@ -81,6 +81,8 @@ class Api {
     // The account of all iterations of a job of the table so far. Empty: not kept.
     std::function<std::optional<diagnosis::RunningAccount::State>(const std::string& job)>
         account{};
+    // What is asked and told about probes of nodes (api/probes). Empty: not offered.
+    std::function<Response(const Request&)> probes{};
   };
 
   explicit Api(Parts parts) : parts_(std::move(parts)) {}
@@ -111,6 +113,7 @@ class Api {
   Response Losses(const Request& request) const;
   Response Nodes() const;
   Response Node(const std::string& name) const;
+  Response Probes(const Request& request) const;
   bool IsRunning(const RunRecord& run) const;
   Response Runs(const Request& request) const;
   Response Run(const std::string& id) const;

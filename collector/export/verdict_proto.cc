@@ -63,6 +63,19 @@ diagnosis::StackCluster Get(const v1::StackCluster& in) {
   return cluster;
 }
 
+void Put(const ProbeProof& proof, v1::ProbeProof& out) {
+  out.set_state(proof.state);
+  out.set_sentence(proof.sentence);
+  out.set_request_id(proof.request_id);
+  out.set_wall_ns(proof.at.ns);
+  out.set_sees(proof.sees);
+}
+
+ProbeProof Get(const v1::ProbeProof& proof) {
+  return {proof.state(), proof.sentence(), proof.request_id(), WallNs(proof.wall_ns()),
+          proof.sees()};
+}
+
 void Put(const diagnosis::Detail& detail, v1::Detail& out) {
   out.set_function(detail.where.function);
   out.set_file(detail.where.file);
@@ -205,6 +218,7 @@ void ToProto(const Episode& episode, v1::Verdict& out) {
   const bool captured = episode.detail.known() || !episode.detail.missing.empty();
   if (captured) Put(episode.detail, *out.mutable_detail());
   if (!verdict.counter.empty()) out.mutable_detail()->set_counter(verdict.counter);
+  if (episode.proof.known()) Put(episode.proof, *out.mutable_proof());
   out.mutable_action()->set_text(verdict.action_text);
   out.mutable_action()->set_command(verdict.action_command);
 }
@@ -215,6 +229,7 @@ Episode FromProto(const v1::Verdict& in) {
   episode.job = in.job();
   episode.verdict = GetVerdict(in);
   episode.detail = Get(in.detail());
+  if (in.has_proof()) episode.proof = Get(in.proof());
   if (in.has_until()) {
     episode.closed = WallNs(in.until().time_unix_ns());
     episode.until_iteration = Iteration(in.until().iteration());

@@ -107,6 +107,9 @@ Rejection AgentSession::Take(const v1::AgentMessage& message) {
       return TakeForJob(message.stacks());
     case v1::AgentMessage::kCapture:
       return TakeCapture(message.capture());
+    case v1::AgentMessage::kProbe:
+      return context_.probes == nullptr ? RejectReason::kUnasked
+                                        : context_.probes->OnAnswer(node_, message.probe());
     case v1::AgentMessage::kFacts:
       return StoredIfTaken(message, TakeForJob(message.facts()), message.facts().job());
     case v1::AgentMessage::kOps:

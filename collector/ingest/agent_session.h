@@ -22,6 +22,7 @@
 #include "collector/agents/capture_requests.h"
 #include "collector/agents/hardware_table.h"
 #include "collector/agents/ingest_counters.h"
+#include "collector/agents/probe_requests.h"
 #include "collector/agents/row_requests.h"
 #include "collector/agents/session_registry.h"
 #include "collector/job/state/job_table.h"
@@ -60,6 +61,8 @@ struct IngestContext {
   HardwareTable* hardware = nullptr;
   // Keeps every op of the jobs that it names. Null: none are kept.
   OpStore* ops = nullptr;
+  // Takes in what probes that were ordered found. Null: nobody orders any.
+  ProbeRequests* probes = nullptr;
 };
 
 class AgentSession {

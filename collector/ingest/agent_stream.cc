@@ -51,6 +51,12 @@ bool AgentStream::Outbox::SendCapture(const v1::CaptureRequest& request) {
   return Pass(std::move(message));
 }
 
+bool AgentStream::Outbox::SendProbe(const v1::ProbeOrder& order) {
+  v1::CollectorMessage message;
+  *message.mutable_probe() = order;
+  return Pass(std::move(message));
+}
+
 void AgentStream::Outbox::Committed() {
   const std::lock_guard lock(mutex_);
   if (stream_ != nullptr) stream_->Committed();

@@ -73,6 +73,7 @@ class AgentStream final : public grpc::ServerBidiReactor<v1::AgentMessage, v1::C
     bool SendTrace(const v1::TraceOrder& order) override;
     bool SendStacks(const v1::StackRequest& request) override;
     bool SendCapture(const v1::CaptureRequest& request) override;
+    bool SendProbe(const v1::ProbeOrder& order) override;
     void Committed();  // what the stream awaits is on the disk
     void ReadOn();     // the pause is over
     void Detach();

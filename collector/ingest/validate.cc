@@ -5,6 +5,7 @@
 #include <string>
 
 #include "collector/admission/limits.h"
+#include "collector/agents/probe_requests.h"
 #include "fathom/v1/agent.pb.h"
 #include "proto/packing/pack_ops.h"
 #include "proto/types/bounds.h"
@@ -369,6 +370,11 @@ Rejection Check(const v1::RunFacts& run) {
              : kBadNumber;
 }
 
+Rejection Check(const v1::ProbeAnswer& answer) {
+  if (!Printable(answer.refused(), kMaxTextBytes)) return kBadString;
+  return answer.lines().size() <= ProbeRequests::kMostBytes ? Rejection() : kTooManyRows;
+}
+
 Rejection Check(const v1::AgentCounters& counters) {
   if (counters.records_dropped_size() > kMaxDropReasons) return kBadNumber;
   for (const auto& [reason, count] : counters.records_dropped()) {
@@ -403,6 +409,8 @@ Rejection Validate(const v1::AgentMessage& message) {
       return Check(message.capture());
     case v1::AgentMessage::kOps:
       return Check(message.ops());
+    case v1::AgentMessage::kProbe:
+      return Check(message.probe());
     case v1::AgentMessage::kFacts:
       return Check(message.facts());
     case v1::AgentMessage::kHealth:

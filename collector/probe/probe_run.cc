@@ -5,6 +5,7 @@
 #include <google/protobuf/util/json_util.h>
 
 #include <cmath>
+#include <map>
 #include <utility>
 
 namespace fathom::collector {
@@ -42,11 +43,8 @@ bool IsFault(const v1::ProbeResult& result) {
 }
 
 ProbedNode NodeOf(const v1::NodeProbe& run) {
-  ProbedNode node{.node = run.node(),
-                  .hardware = HardwareOf(run.machine()),
-                  .figures = {},
-                  .faults = {},
-                  .digests = {}};
+  ProbedNode node{
+      .node = run.node(), .hardware = HardwareOf(run), .figures = {}, .faults = {}, .digests = {}};
   for (const v1::ProbeResult& result : run.results()) {
     if (IsFault(result)) node.faults.push_back({result.probe(), result.reason()});
     if (!result.digest().empty()) node.digests[result.probe()] = result.digest();
@@ -98,6 +96,7 @@ absl::Status ReadProbeLines(std::string_view lines, v1::NodeProbe& run) {
     }
     if (line.has_machine()) *run.mutable_machine() = std::move(*line.mutable_machine());
     if (line.has_result()) *run.add_results() = std::move(*line.mutable_result());
+    if (line.has_gpu()) *run.add_gpus() = std::move(*line.mutable_gpu());
   }
   return absl::OkStatus();
 }
@@ -110,6 +109,14 @@ std::string HardwareOf(const v1::ProbeMachine& machine) {
       machine.cpu_model(), ", ", machine.instructions(), ", ", machine.cores_allowed(), " of ",
       machine.cores(), " cores, ", machine.numa_nodes(),
       machine.numa_nodes() == 1 ? " NUMA node, " : " NUMA nodes, ", std::llround(rounded), " GiB");
+}
+
+std::string HardwareOf(const v1::NodeProbe& run) {
+  std::map<std::string, int> gpus;
+  for (const v1::ProbeGpu& gpu : run.gpus()) ++gpus[gpu.name()];
+  std::string hardware = HardwareOf(run.machine());
+  for (const auto& [name, count] : gpus) absl::StrAppend(&hardware, ", ", count, " x ", name);
+  return hardware;
 }
 
 bool FoundSomething(const v1::NodeProbe& run) {

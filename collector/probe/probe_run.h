@@ -26,6 +26,8 @@ absl::Status ReadProbeLines(std::string_view lines, v1::NodeProbe& run);
 // "AMD EPYC, avx2, 2 of 2 cores, 1 NUMA node, 24 GiB": equal for peers. Memory is rounded, because
 // what the kernel keeps for itself differs by a little.
 std::string HardwareOf(const v1::ProbeMachine& machine);
+// With its GPUs: ", 8 x NVIDIA H100".
+std::string HardwareOf(const v1::NodeProbe& run);
 
 // Puts a judgement into `run`; `peers` and `past` are other runs, of other hardware too. Runs that
 // found something are left out of `past`.

@@ -10,6 +10,7 @@
 
 #include "collector/agents/capture_requests.h"
 #include "collector/agents/hardware_table.h"
+#include "collector/agents/probe_requests.h"
 #include "collector/agents/trace_requests.h"
 #include "collector/agents/window_requests.h"
 #include "collector/api/api.h"
@@ -17,8 +18,10 @@
 #include "collector/api/cordon_relay.h"
 #include "collector/api/http_server.h"
 #include "collector/api/job_news.h"
+#include "collector/api/probes/probe_api.h"
 #include "collector/evaluate/capture_trigger.h"
 #include "collector/evaluate/hand_captures.h"
+#include "collector/evaluate/probe_verdicts.h"
 #include "collector/http/event_hub.h"
 #include "collector/http/login.h"
 #include "collector/ingest/agent_service.h"
@@ -36,8 +39,14 @@
 #include "collector/store/learnt_keeper.h"
 #include "collector/store/store.h"
 #include "collector/store/store_keeper.h"
+#include "fathom/v1/probe.pb.h"
 
 namespace fathom::collector {
+namespace {
+
+constexpr std::int64_t kMostPastProbes = 1000;  // that a run is held against
+
+}  // namespace
 
 // In order of construction; destroyed in reverse.
 struct Collector::Parts {
@@ -51,6 +60,7 @@ struct Collector::Parts {
   std::string Failing() const;
   void OnVerdict(VerdictChange change, const Episode& episode);
   void AdoptLate(Episode episode);
+  void OnProbed(const ProbeRequest& request);
   void OnLooked(const JobState& job);
   void OnEnded(const JobState& job);
   std::string PageUrl();
@@ -74,6 +84,7 @@ struct Collector::Parts {
   WindowRequests windows;
   TraceRequests traces;
   CaptureRequests captures;
+  ProbeRequests probes;
   EventHub events;
   JobNews news;
   CurlTransport outside;
@@ -96,6 +107,7 @@ struct Collector::Parts {
   CordonMirror cordon;
   CurlEach for_people;  // a command may take long: neither page nor other commands wait for it
   CordonRelay relay;
+  ProbeApi probe_api;
   Api api;
   std::unique_ptr<HttpServer> http;
   std::thread diagnosis_thread;
@@ -118,6 +130,10 @@ Collector::Parts::Parts(const FinalizedCollectorConfig& config, DiagnosisFunctio
       windows(registry),
       traces(registry),
       captures(registry, clock),
+      probes(
+          registry, clock,
+          [this](const std::string& node) { return store->Probes(node, kMostPastProbes); },
+          [this](const ProbeRequest& request) { OnProbed(request); }),
       events(static_cast<std::size_t>(config->max_event_clients)),
       news(events, jobs, clock),
       outbox(*store),
@@ -148,12 +164,14 @@ Collector::Parts::Parts(const FinalizedCollectorConfig& config, DiagnosisFunctio
              &captures,
              nullptr,  // the journal, once it is open
              &hardware,
-             nullptr},  // likewise the store of ops
+             nullptr,  // likewise the store of ops
+             &probes},
       exporter(Sources()),
       to_cordon({config->cordon_ca_file, "", ""}),
       cordon(config->cordon_http, config->cordon_token_file, to_cordon, clock),
       for_people({config->cordon_ca_file, "", ""}),
       relay(config->cordon_http, config->cordon_changes, for_people),
+      probe_api({probes, jobs, registry, ledger, *store}),
       api({jobs,
            registry,
            ledger,
@@ -175,7 +193,8 @@ Collector::Parts::Parts(const FinalizedCollectorConfig& config, DiagnosisFunctio
            [this](const std::string& job) { return runs.RunOf(job); },
            &hardware,
            &by_hand,
-           [this](const std::string& job) { return accounts.Of(job); }}) {
+           [this](const std::string& job) { return accounts.Of(job); },
+           [this](const Request& request) { return probe_api.Answer(request); }}) {
   OpenJournal(config);
   OpenOpStore(config);
   for (const Episode& open : store->Verdicts("", true, Store::kMaxVerdicts)) {
@@ -348,6 +367,18 @@ void Collector::Parts::AdoptLate(Episode episode) {
   store->Save(episode).IgnoreError();
 }
 
+// What was measured is kept and told to the verdicts on those nodes.
+void Collector::Parts::OnProbed(const ProbeRequest& request) {
+  for (const auto& [node, run] : request.runs) {
+    spdlog::info("probe {} of {}: {}", request.id, node,
+                 run.refused().empty() ? run.judgement().state() : run.refused());
+    if (!run.refused().empty()) continue;
+    const absl::Status saved = store->SaveProbe(run);
+    if (!saved.ok()) spdlog::warn("probe of {}: {}", node, std::string(saved.message()));
+  }
+  ProveVerdicts(request, clock, ledger);
+}
+
 std::string Collector::Parts::PageUrl() {
   const std::lock_guard lock(page_url_mutex);
   return page_url;
@@ -359,6 +390,7 @@ void Collector::Parts::OnLooked(const JobState& job) {
   news.Looked(job.name(), ledger);
   learnt.Looked(job);
   trigger.Looked(job);
+  probes.Expire();
 }
 
 void Collector::Parts::OnEnded(const JobState& job) {

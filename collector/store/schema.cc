@@ -60,6 +60,10 @@ CREATE TABLE run_times(
   last_seen_ns INTEGER NOT NULL, ranks INTEGER NOT NULL) WITHOUT ROWID;
 CREATE INDEX run_times_by_end ON run_times(last_seen_ns);
 CREATE INDEX run_times_by_job ON run_times(job);
+)sql",
+    R"sql(
+CREATE TABLE probes(place INTEGER PRIMARY KEY AUTOINCREMENT, node TEXT NOT NULL, message BLOB NOT NULL);
+CREATE INDEX probes_by_node ON probes(node, place);
 )sql"};
 
 }  // namespace

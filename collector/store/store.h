@@ -2,8 +2,9 @@
 // that survives kill -9.
 //
 // Its members lie in store.cc (what is written and read), store_runs.cc (runs of jobs),
-// store_accounts.cc (accounts of running jobs), store_month.cc (who used what over weeks) and
-// store_upkeep.cc (how it stays in its file, and notices).
+// store_accounts.cc (accounts of running jobs), store_month.cc (who used what over weeks),
+// store_probes.cc (what probes found of nodes) and store_upkeep.cc (how it stays in its file, and
+// notices).
 //
 // Written by the verdict ledger's listener, by the diagnoser (ended jobs) and by LearntKeeper; read
 // by the API, at the start by the collector (open verdicts), and by LearntKeeper.
@@ -45,6 +46,10 @@
 #include "collector/store/unwritten.h"
 #include "collector/verdict/episode.h"
 
+namespace fathom::v1 {
+class NodeProbe;
+}
+
 namespace fathom::collector {
 
 class Store {
@@ -54,6 +59,8 @@ class Store {
   static constexpr std::int64_t kMaxRunsOfProfile = 30;
   static constexpr std::int64_t kMaxRuns = 5'000;        // some 4 KB each
   static constexpr std::int64_t kMaxRunTimes = 100'000;  // some 100 bytes each
+  static constexpr std::int64_t kMaxProbesOfNode = 50;
+  static constexpr std::int64_t kMaxProbes = 20'000;  // some 4 KB each
 
   // Never fails: falls back to memory. Makes missing folders of `file`, and the file for its owner
   // and their group only.
@@ -101,6 +108,10 @@ class Store {
   std::vector<Episode> VerdictsSince(WallNs since);
   // Since when all verdicts are kept; not known: none has left yet.
   WallNs VerdictsReachBackTo();
+  // What probes found of a node; not tried again where it cannot be written.
+  absl::Status SaveProbe(const v1::NodeProbe& run);
+  // The newest first; empty `node`: of all nodes, the newest kMaxRuns of them at most.
+  std::vector<v1::NodeProbe> Probes(const std::string& node, std::int64_t limit);
 
   std::string degraded() const;  // why, naming the file; empty: all is well
   std::uint64_t errors() const;
@@ -127,6 +138,7 @@ class Store {
   absl::Status WriteTime(const RunRecord& run);
   absl::Status TrimTimes();
   void FillTimes();
+  absl::Status TrimProbes(const std::string& node);
   void FillNodes();
   static Episode EpisodeOf(const Statement& row);
   static StoredJob JobOf(const Statement& row);

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <string>
 
+#include "collector/verdict/probe_proof.h"
 #include "diagnosis/model/detail.h"
 #include "diagnosis/model/verdict.h"
 
@@ -18,6 +19,7 @@ struct Episode {
   std::string job;
   diagnosis::Verdict verdict;  // what `detail` tells is in it
   diagnosis::Detail detail;    // the function, once a capture of stacks was made for it
+  ProbeProof proof;            // what probes of its node say; `verdict` tells it
   WallNs opened;
   WallNs updated;
   WallNs seen;                 // by a diagnosis, last; of what an earlier collector opened: as kept

@@ -170,9 +170,11 @@ void JobVerdicts::Open(const std::string& key, const diagnosis::Verdict& verdict
     if (old.id != live.episode.id) return false;
     live.episode.opened = old.opened;
     live.episode.detail = old.detail;
+    live.episode.proof = old.proof;
     return true;
   });
   diagnosis::TellFunction(live.episode.detail, live.episode.verdict);
+  TellProof(live.episode.proof, live.episode.verdict);
   changes.emplace_back(VerdictChange::kOpened, live.episode);
   open_[key] = std::move(live);
 }
@@ -180,6 +182,7 @@ void JobVerdicts::Open(const std::string& key, const diagnosis::Verdict& verdict
 void JobVerdicts::Refresh(Live& live, diagnosis::Verdict verdict, Iteration episode,
                           const JobMoment& now, Changes& changes) {
   diagnosis::TellFunction(live.episode.detail, verdict);
+  TellProof(live.episode.proof, verdict);
   diagnosis::Verdict& kept = live.episode.verdict;
   const bool lower = verdict.grade < kept.grade;
   live.missed = 0;
@@ -218,6 +221,24 @@ Changes JobVerdicts::Explain(const std::string& id, const diagnosis::Detail& det
     live.last_told = mono;
     changes.emplace_back(VerdictChange::kUpdated, live.episode);
   }
+  return changes;
+}
+
+Changes JobVerdicts::Prove(const Prover& prover, WallNs wall, MonoNs mono) {
+  Changes changes;
+  const auto prove = [&](Episode& episode) {
+    const ProbeProof proof = prover(episode);
+    if (!proof.known() || proof.state == episode.proof.state) return false;
+    episode.proof = proof;
+    TellProof(proof, episode.verdict);
+    episode.updated = wall;
+    changes.emplace_back(VerdictChange::kUpdated, episode);
+    return true;
+  };
+  for (auto& [key, live] : open_) {
+    if (prove(live.episode)) live.last_told = mono;
+  }
+  for (Episode& episode : closed_) prove(episode);
   return changes;
 }
 

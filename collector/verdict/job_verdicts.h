@@ -26,6 +26,7 @@
 //   comes in every so many iterations until it was due four times and did not come
 //                                  → closed "recovered"
 //   a capture of stacks was made   → updated at once; what it shows is told as long as it stands
+//   its node was probed            → updated at once; refuted, it is worth a grade less
 //   a comparison with earlier runs said so (Stand) → opened at once; it stands until another such
 //                                    comparison says no (Withdraw), whatever diagnoses see
 //   job over, job restarted        → closed, saying so
@@ -35,6 +36,7 @@
 #ifndef FATHOM_COLLECTOR_VERDICT_JOB_VERDICTS_H_
 #define FATHOM_COLLECTOR_VERDICT_JOB_VERDICTS_H_
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -88,6 +90,9 @@ class JobVerdicts {
   Changes CloseAll(const JobMoment& now, const std::string& because);
   // A capture of stacks was made for this verdict; nothing where a function is known already.
   Changes Explain(const std::string& id, const diagnosis::Detail& detail, WallNs wall, MonoNs mono);
+  // Nodes were probed: of each verdict, closed ones too, `prover` says what follows.
+  using Prover = std::function<ProbeProof(const Episode&)>;
+  Changes Prove(const Prover& prover, WallNs wall, MonoNs mono);
   // What the history of runs says of the job as a whole.
   Changes Stand(const JobMoment& now, const diagnosis::Verdict& verdict);
   Changes Withdraw(const JobMoment& now, const std::string& because);

@@ -47,6 +47,19 @@ void VerdictLedger::Explain(std::string_view job, const std::string& id,
   Tell(changes);
 }
 
+void VerdictLedger::Prove(const JobVerdicts::Prover& prover, WallNs wall, MonoNs mono) {
+  Changes changes;
+  {
+    const std::lock_guard lock(mutex_);
+    for (auto& [job, kept] : jobs_) {
+      for (auto& change : kept.verdicts.Prove(prover, wall, mono)) {
+        changes.push_back(std::move(change));
+      }
+    }
+  }
+  Tell(changes);
+}
+
 void VerdictLedger::Stand(const JobMoment& now, const diagnosis::Verdict& verdict) {
   Changes changes;
   {

@@ -37,6 +37,8 @@ class VerdictLedger {
   // See JobVerdicts::Explain.
   void Explain(std::string_view job, const std::string& id, const diagnosis::Detail& detail,
                WallNs wall, MonoNs mono);
+  // See JobVerdicts::Prove.
+  void Prove(const JobVerdicts::Prover& prover, WallNs wall, MonoNs mono);
   // See JobVerdicts::Stand and Withdraw.
   void Stand(const JobMoment& now, const diagnosis::Verdict& verdict);
   void Withdraw(const JobMoment& now, const std::string& because);

@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "daemon/agent/capture/stack_recording.h"
+#include "daemon/agent/self_metrics/session_totals.h"
 #include "daemon/agent/session/rank_messages.h"
 #include "daemon/agent/session/rows_reply.h"
 #include "daemon/agent/source/stack/inside_stack.h"
@@ -60,7 +61,8 @@ Agent::Agent(Settings settings, AgentWorld world)
       outbox_(std::size_t{settings_.buffer_mib} << 20),
       orders_([this](const std::string& job, std::uint32_t rank) { return SessionOf(job, rank); },
               outbox_),
-      ops_(outbox_, static_cast<std::uint64_t>(world_.wall_now().ns)) {}
+      ops_(outbox_, static_cast<std::uint64_t>(world_.wall_now().ns)),
+      probes_(outbox_, settings_.probe_off_file) {}
 
 Agent::~Agent() = default;
 
@@ -72,6 +74,10 @@ absl::Status Agent::Start() {
                         [roots = world_.roots](const RecordingPlan& plan, const auto& stop) {
                           return RecordStacks(plan, roots, stop);
                         });
+  }
+  if (!settings_.probe_tool.empty()) {
+    probes_.ProbeWith(
+        ProbeToolOf(settings_.probe_tool, settings_.probe_seconds, settings_.probe_memory_mib));
   }
   if (settings_.hardware) {
     hardware_ = std::make_unique<HardwareWatch>(HardwareWatch::Parts{
@@ -424,6 +430,10 @@ void Agent::CarryOutOrders(std::int64_t now_ns) {
   orders_.ReportCaptures(now_ns, [this](const auto& message) { Record(message); });
   for (const auto& request : link_->TakeCaptureRequests()) orders_.Capture(request, now_ns);
   orders_.ReportStacks(now_ns);
+  for (const auto& order : link_->TakeProbeOrders()) {
+    probes_.Carry(order, sessions_.size(), world_.wall_now().ns);
+  }
+  probes_.Report(sessions_.size());
 }
 
 std::string Agent::WhyNotReady() const {

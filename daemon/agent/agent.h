@@ -43,6 +43,7 @@
 #include "daemon/agent/session/facts_watch.h"
 #include "daemon/agent/session/hardware_watch.h"
 #include "daemon/agent/session/orders.h"
+#include "daemon/agent/session/probe_orders.h"
 #include "daemon/agent/session/rank_session.h"
 #include "daemon/agent/session/socket_watch.h"
 #include "daemon/agent/session/stack_watch.h"
@@ -131,6 +132,7 @@ class Agent {
   Outbox outbox_;
   Orders orders_;
   OpStream ops_;
+  ProbeOrders probes_;
   std::unique_ptr<CollectorLink> link_;
   std::unique_ptr<Recorder> recorder_;                            // none unless asked for
   std::map<std::string, std::unique_ptr<RankSession>> sessions_;  // by ring file name

@@ -10,10 +10,13 @@
 
 #include "collector/cli/command/get_command.h"
 #include "collector/cli/command/probe_command.h"
+#include "collector/cli/command/verb.h"
+#include "collector/cli/probe/ordered_probes.h"
 #include "collector/cli/probe/probe_history.h"
 #include "collector/cli/probe/probe_process.h"
 #include "collector/cli/probe/probe_view.h"
 #include "collector/cli/probe/traced_processes.h"
+#include "collector/cli/process/signal_gate.h"
 #include "collector/cli/run/installation.h"
 #include "collector/cli/run/served_folder.h"
 #include "collector/cli/text/exit_code.h"
@@ -30,10 +33,13 @@ constexpr const char* kExamples =
     "  fathom probe\n"
     "  fathom probe --full --folder /scratch\n"
     "  fathom probe --probes exact,memory_pattern -o json\n"
+    "  fathom probe --nodes node7,node8     (by the collector, operators only)\n"
+    "  fathom probe --job train             (nodes that its verdicts name, and peers)\n"
     "Exit codes: 0 nothing found, or switched off; 2 it is slow or faulty; 1 it was not probed.\n"
     "It is never run beside a traced process, unless --beside-training says so.";
 
 constexpr std::chrono::minutes kPatience{30};
+constexpr std::chrono::minutes kOrderPatience{90};
 
 struct ProbeOptions {
   bool full = false, beside_training = false, no_history = false;
@@ -42,6 +48,9 @@ struct ProbeOptions {
   double seconds = 0;
   std::uint32_t memory_mib = 512;
   bool exit_zero = false;
+  CollectorOptions collector;
+  std::string nodes, job;
+  int peers = 3;
 };
 
 std::vector<std::string> ArgumentsOf(const ProbeOptions& options) {
@@ -100,7 +109,34 @@ void Judge(const ProbeOptions& options, v1::NodeProbe& run) {
   if (!kept.ok()) std::fprintf(stderr, "fathom probe: %s\n", Message(kept).c_str());
 }
 
+// On other nodes. What this command line says of this node (its disk, its history) is theirs.
+int RunOrdered(const ProbeOptions& options) {
+  const absl::StatusOr<CollectorApi> api = ApiOf(options.collector);
+  if (!api.ok()) return Fail("probe", api.status());
+  const ProbeOrderWish wish{.nodes = options.nodes,
+                            .job = options.job,
+                            .probes = options.probes,
+                            .peers = options.peers,
+                            .seconds = options.seconds,
+                            .memory_mib = options.memory_mib,
+                            .full = options.full,
+                            .beside_training = options.beside_training};
+  const SignalGate gate;
+  const absl::StatusOr<Json> order =
+      OrderProbes(*api, wish, kOrderPatience, [&] { return !gate.Take().empty(); });
+  if (!order.ok()) {
+    const int code = Fail("probe", order.status());
+    return absl::IsCancelled(order.status()) ? kInterrupted : code;
+  }
+  const std::string out =
+      IsText(options.format) ? OrderedProbesText(*order) : Serialize(*order, options.format);
+  std::fputs(out.c_str(), stdout);
+  if (!AnyMeasured(*order)) return kFailure;
+  return AnyFound(*order) && !options.exit_zero ? kCulpritFound : kNothingFound;
+}
+
 int RunProbe(ProbeOptions options) {
+  if (!options.nodes.empty() || !options.job.empty()) return RunOrdered(options);
   std::error_code ignored;
   if (fs::exists(options.off_file, ignored)) {
     std::fprintf(stderr, "fathom probe: switched off by %s\n", options.off_file.c_str());
@@ -125,7 +161,8 @@ int RunProbe(ProbeOptions options) {
 }  // namespace
 
 void AddProbeVerb(CLI::App& root, Invocation* invocation) {
-  CLI::App* verb = root.add_subcommand("probe", "Measure this node: cores, memory, disk");
+  CLI::App* verb =
+      root.add_subcommand("probe", "Measure this node, or others: cores, GPUs, memory, disk");
   auto options = std::make_shared<ProbeOptions>();
   verb->add_flag("--full,!--fast", options->full, "the long set, two minutes [the fast one, 20 s]");
   verb->add_option("--probes", options->probes, "only these, like exact,disk [all]")
@@ -145,6 +182,15 @@ void AddProbeVerb(CLI::App& root, Invocation* invocation) {
       ->capture_default_str();
   verb->add_option("--program", options->program, "fathom-probe [beside this one]")
       ->type_name("FILE");
+  auto* nodes = verb->add_option("--nodes", options->nodes, "other nodes, by the collector");
+  nodes->type_name("A,B");
+  verb->add_option("--job", options->job, "the nodes that verdicts of a job name, and peers")
+      ->type_name("JOB")
+      ->excludes(nodes);
+  verb->add_option("--peers", options->peers, "nodes of the job to compare with")
+      ->check(CLI::Range(0, 16))
+      ->capture_default_str();
+  AddCollectorOptions(*verb, &options->collector, false);
   verb->add_flag("--exit-zero", options->exit_zero, "exit 0, not 2, when something was found");
   AddFormatOption(*verb, &options->format, "table, json or yaml");
   verb->footer(kExamples);

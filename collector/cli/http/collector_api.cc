@@ -84,6 +84,18 @@ absl::StatusOr<Json> CollectorApi::AskStacks(std::string_view job, std::string_v
   return Read(client_.Post(path, "{}"), "ranks");
 }
 
+absl::StatusOr<Json> CollectorApi::ProbeOrder(std::string_view id) const {
+  return Fetch(Cat("/api/v1/probes/", PercentEncode(id)), "runs");
+}
+
+absl::StatusOr<Json> CollectorApi::NodeProbes(std::string_view name) const {
+  return Fetch(Cat("/api/v1/nodes/", PercentEncode(name), "/probes"), "probes");
+}
+
+absl::StatusOr<Json> CollectorApi::Order(std::string_view path, const char* must_have) const {
+  return Read(client_.Post(path, "{}"), must_have);
+}
+
 absl::StatusOr<Json> CollectorApi::Verdicts(std::string_view job, bool active_only) const {
   std::string query;
   if (!job.empty()) AppendTo(&query, "?job=", PercentEncode(job));

@@ -45,6 +45,12 @@ class CollectorApi {
                                 std::string_view ranks) const;
   absl::StatusOr<Json> Stacks(std::string_view job) const { return FetchJob(job, "/stacks"); }
   absl::StatusOr<Json> AskStacks(std::string_view job, std::string_view ranks) const;
+  // An order for probes, and what a POST to `path` (an order, or an end to one) is answered.
+  absl::StatusOr<Json> ProbeOrder(std::string_view id) const;
+  absl::StatusOr<Json> Order(std::string_view path, const char* must_have) const;
+  // What probes found of a node, the newest first; what fathom-cordon did.
+  absl::StatusOr<Json> NodeProbes(std::string_view name) const;
+  absl::StatusOr<Json> Actions() const { return Fetch("/api/v1/actions", "actions"); }
   // Kept runs, the newest first; empty `job`: of all jobs.
   absl::StatusOr<Json> Runs(std::string_view job) const;
   // What was used and lost in the last so many hours.

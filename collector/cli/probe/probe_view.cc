@@ -18,7 +18,7 @@ std::string Percent(double share) { return absl::StrFormat("%.1f %%", 100 * shar
 std::string Value(double value, const std::string& unit) {
   if (unit == "s") return Seconds(value);
   if (unit == "ratio") return Percent(value);
-  static constexpr std::array<const char*, 5> kPrefixes = {"", "k", "M", "G", "T"};
+  static constexpr std::array<const char*, 6> kPrefixes = {"", "k", "M", "G", "T", "P"};
   std::size_t place = 0;
   for (; std::abs(value) >= 1000 && place + 1 < kPrefixes.size(); ++place) value /= 1000;
   return Cat(Number(value), " ", kPrefixes[place], unit == "1" ? "" : unit);
@@ -65,7 +65,7 @@ std::string ProbeSentence(const v1::NodeProbe& run) {
 std::string ProbeText(const v1::NodeProbe& run) {
   std::string out = Cat(ProbeSentence(run), "\n");
   if (!run.refused().empty()) return out;
-  AppendTo(&out, Printable(collector::HardwareOf(run.machine())), "\n");
+  AppendTo(&out, Printable(collector::HardwareOf(run)), "\n");
   Table table({{"PROBE"},
                {"OUTCOME"},
                {"FIGURE"},

@@ -45,7 +45,11 @@ struct Settings {
   std::uint32_t nice = 5;
   bool hardware = true;  // sample GPUs, ports, disks, processors, memory
   std::string nvml_library = "libnvidia-ml.so.1";
-  std::string stack_tool = "py-spy";  // reads stacks of suspects; empty = never
+  std::string stack_tool = "py-spy";                     // reads stacks of suspects; empty = never
+  std::string probe_tool = "fathom-probe";               // measures the node; empty = never
+  std::string probe_off_file = "/etc/fathom/probe.off";  // where it is, nothing is measured
+  double probe_seconds = 900;                            // at most, of one order
+  std::uint32_t probe_memory_mib = 512;
 };
 
 struct HostPort {

@@ -110,6 +110,11 @@ std::vector<SettingEntry> MakeTable() {
       Text("nvml-library", "NVIDIA's management library, by name or path", &S::nvml_library),
       Text("stack-tool", "py-spy, by name or path, for the stacks of hanging ranks; empty = never",
            &S::stack_tool),
+      Text("probe-tool", "fathom-probe, by name or path, for the collector's orders; empty = never",
+           &S::probe_tool),
+      Text("probe-off-file", "where this file is, this node is not probed", &S::probe_off_file),
+      Number("probe-seconds", "longest time of the probes of one order", &S::probe_seconds),
+      Whole("probe-memory-mib", "MiB that a probe may take", &S::probe_memory_mib),
   };
 }
 

@@ -165,6 +165,7 @@ void CollectorLink::TakeMessage(const v1::CollectorMessage& message) {
   if (message.has_trace()) Keep(message.trace(), switches_);
   if (message.has_stacks()) Keep(message.stacks(), stacks_);
   if (message.has_capture()) Keep(message.capture(), captures_);
+  if (message.has_probe()) Keep(message.probe(), probes_);
 }
 
 template <typename Request>
@@ -205,6 +206,11 @@ std::vector<v1::CaptureRequest> CollectorLink::TakeCaptureRequests() {
 std::optional<std::vector<std::string>> CollectorLink::TakeStreamOps() {
   const std::lock_guard lock(mutex_);
   return std::exchange(stream_ops_, std::nullopt);
+}
+
+std::vector<v1::ProbeOrder> CollectorLink::TakeProbeOrders() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(probes_, {});
 }
 
 bool CollectorLink::Sleep(Nanos time) {

@@ -69,6 +69,7 @@ class CollectorLink {
   std::vector<v1::TraceOrder> TakeTraceOrders();
   std::vector<v1::StackRequest> TakeStackRequests();
   std::vector<v1::CaptureRequest> TakeCaptureRequests();
+  std::vector<v1::ProbeOrder> TakeProbeOrders();
 
   // Names of the jobs whose ops the collector wants all the time, as its newest hello has them;
   // nothing: they are as they were at the last call.
@@ -110,6 +111,7 @@ class CollectorLink {
   std::vector<v1::StackRequest> stacks_;
   std::vector<v1::CaptureRequest> captures_;
   std::optional<std::vector<std::string>> stream_ops_;
+  std::vector<v1::ProbeOrder> probes_;
 
   std::atomic<bool> said_missing_{false};
   std::atomic<bool> refused_{false};

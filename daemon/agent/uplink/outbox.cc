@@ -29,6 +29,7 @@ const char* NameOf(Body body) {
     case Body::kTrace:
     case Body::kStacks:
     case Body::kCapture:
+    case Body::kProbe:
       return "answer";
     case Body::kHello:
     case Body::kRank:
