@@ -67,6 +67,8 @@ bool ReadVerdict(const Json& json, std::int64_t now_ns, VerdictFact& fact) {
   fact.entity = EntityName(*entity);
   fact.node = Text(*entity, "node");
   fact.unseen_s = UnseenFor(now_ns, Time(json, "seen_unix_ns"));
+  const auto proof = json.find("proof");
+  if (proof != json.end() && proof->is_object()) fact.proof = Text(*proof, "state");
   const auto authenticated = json.find("authenticated");
   fact.authenticated =
       authenticated != json.end() && authenticated->is_boolean() && authenticated->get<bool>();

@@ -162,6 +162,12 @@ std::string WhyNotTrusted(const VerdictFact& verdict, const Limits& limits) {
   if (!verdict.authenticated) {
     return "the collector does not know for all agents of the job whose they are";
   }
+  if (verdict.proof == "refuted") return "a probe of the node speaks against it";
+  const NodeGroup* group = limits.GroupOf(verdict.node);
+  const bool by_itself = group != nullptr && group->mode == Mode::kAuto;
+  if (limits.require_probe && by_itself && verdict.proof != "confirmed") {
+    return "no probe of the node confirms it (require_probe): fathom probe --nodes";
+  }
   if (!(verdict.unseen_s <= limits.fresh_s)) {
     return absl::StrCat("no diagnosis has seen it for more than fresh_s, ", limits.fresh_s, " s");
   }

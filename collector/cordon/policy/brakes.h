@@ -31,7 +31,8 @@ std::set<std::string> HeldNodes(const Ledger& ledger, const View& view);
 std::string WhyNotANodeVerdict(const VerdictFact& verdict, const Limits& limits);
 
 // Why such a verdict must not lead to anything now: its job does not run, not all of its witnesses
-// are known, or no diagnosis has seen it of late. Empty: it can be trusted.
+// are known, no diagnosis has seen it of late, a probe refutes it, or require_probe wants one that
+// confirms it. Empty: it can be trusted.
 std::string WhyNotTrusted(const VerdictFact& verdict, const Limits& limits);
 
 // The distinct nodes that such verdicts name.

@@ -30,6 +30,8 @@ struct VerdictFact {
   bool job_runs = true;  // the collector tells of its job now, and it has not ended
   // The collector knows of each agent that told of the job whose it is.
   bool authenticated = true;
+  std::string proof =
+      {};               // what a probe of the node says: "confirmed", "refuted"; empty: not probed
   double unseen_s = 0;  // since a diagnosis saw it last, by the collector's own clock
 };
 

@@ -55,6 +55,7 @@ struct Limits {
   int breaker_suspects = 4;  // this many suspect nodes at once: something else is wrong
   int breaker_failures = 3;  // failed actions in a row
   double clock_jump_s = 30;  // wall against monotonic clock, between two looks
+  bool require_probe = false;  // mode auto acts on what a probe of the node confirms, alone
   bool auto_undo = false;    // when fathom itself took the verdict back
   double undo_delay_s = 600;
 

@@ -54,6 +54,27 @@ class PolicyTest : public ::testing::Test {
 
 TEST_F(PolicyTest, BeginsWhenNothingStandsInTheWay) { EXPECT_EQ(Begun(), "n1"); }
 
+TEST_F(PolicyTest, WhereAProbeIsRequiredAutoWaitsForOneThatConfirms) {
+  limits_.require_probe = true;
+  EXPECT_EQ(Begun(), "");
+  EXPECT_NE(hindrance_.find("require_probe"), std::string::npos);
+  verdict().proof = "confirmed";
+  EXPECT_EQ(Begun(), "n1");
+}
+
+TEST_F(PolicyTest, APersonNeedsNoProbe) {
+  limits_.require_probe = true;
+  limits_.groups[0].mode = Mode::kApprove;
+  EXPECT_EQ(Begun(), "");
+  EXPECT_EQ(hindrance_, "waits for a person: fathom action approve");
+}
+
+TEST_F(PolicyTest, WhatAProbeRefutesLeadsToNothing) {
+  verdict().proof = "refuted";
+  EXPECT_EQ(Begun(), "");
+  EXPECT_EQ(declined_.at(0), "a probe of the node speaks against it");
+}
+
 TEST_F(PolicyTest, NothingOnAVerdictThatCannotBeTrustedAndTheReasonIsWrittenOnce) {
   struct Case {
     std::function<void(VerdictFact&)> spoil;
