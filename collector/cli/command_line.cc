@@ -68,6 +68,7 @@ void AddVerbs(CLI::App& root, Invocation* invocation) {
   AddSimulateVerb(root, invocation);
   AddDoctorVerb(root, invocation);
   AddProbeVerb(root, invocation);
+  AddRecoverVerb(root, invocation);
   AddProfileVerb(root, invocation);
   AddTraceVerb(root, invocation);
   AddActionVerb(root, invocation);

@@ -35,6 +35,7 @@ void AddActionVerb(CLI::App& root, Invocation* invocation);
 void AddExportVerb(CLI::App& root, Invocation* invocation);
 void AddCompareVerb(CLI::App& root, Invocation* invocation);
 void AddReportVerb(CLI::App& root, Invocation* invocation);
+void AddRecoverVerb(CLI::App& root, Invocation* invocation);
 void AddProfileVerb(CLI::App& root, Invocation* invocation);
 void AddTraceVerb(CLI::App& root, Invocation* invocation);
 void AddCompletionVerb(CLI::App& root, Invocation* invocation);

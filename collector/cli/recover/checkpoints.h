@@ -1,0 +1,38 @@
+// The checkpoints of a job in a folder: which there are, how old, and whether they are whole.
+//
+// Used by recovery_plan. Model: a checkpoint is a file or folder directly in `folder` whose name
+// ends in a number, like step-1200, checkpoint-1200, global_step1200, iter_0001200.pt. It is whole
+// when nothing in it is empty or carries a name of something half written (.tmp, .part), a folder
+// of torch.distributed.checkpoint has its .metadata, and a file of torch.save ends as a zip file
+// does. Nothing is opened beyond the last 64 KiB of such a file: a bit that flipped inside is not
+// found.
+//
+// Units: wall ns. Thread-safety: thread-safe. Errors: NotFound for a folder that cannot be read.
+// Cost: a stat for each file of the newest kMostLooked checkpoints.
+#ifndef FATHOM_COLLECTOR_CLI_RECOVER_CHECKPOINTS_H_
+#define FATHOM_COLLECTOR_CLI_RECOVER_CHECKPOINTS_H_
+
+#include <absl/status/statusor.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace fathom::cli {
+
+struct Checkpoint {
+  std::string path;
+  std::int64_t step = 0;
+  std::int64_t written_ns = 0;  // of what was written last in it
+  std::string torn;             // why it is not whole; empty: it is
+};
+
+inline constexpr std::size_t kMostLooked = 32;
+
+// The newest first.
+absl::StatusOr<std::vector<Checkpoint>> FindCheckpoints(const std::filesystem::path& folder);
+
+}  // namespace fathom::cli
+
+#endif  // FATHOM_COLLECTOR_CLI_RECOVER_CHECKPOINTS_H_
