@@ -16,6 +16,7 @@
 
 #include "collector/evaluate/capture_settings.h"
 #include "collector/evaluate/look_schedule.h"
+#include "collector/evaluate/probe_settings.h"
 #include "collector/http/login.h"
 #include "collector/notify/delivery.h"
 #include "collector/notify/routes.h"
@@ -58,6 +59,7 @@ struct CollectorConfig {
   double job_timeout_s = 600;  // a job not heard of for so long has ended
   LookPace looks;
   CaptureSettings captures;
+  ProbeSettings probes;
   std::string notify;             // who hears of verdicts: SHAPE=URL, with commas
   std::string notify_key_file;    // PagerDuty's routing key
   std::string topology;           // file of how nodes hang on switches; empty: it is guessed

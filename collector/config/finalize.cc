@@ -67,6 +67,11 @@ absl::Status CheckChanges(const CollectorConfig& c) {
       "https://HOST:PORT, or say --insecure");
 }
 
+absl::Status CheckProbes(const ProbeSettings& probes) {
+  if (probes.mode == "asked" || probes.mode == "after_jobs") return absl::OkStatus();
+  return Bad(absl::StrCat("probes: '", probes.mode, "' is neither asked nor after_jobs"));
+}
+
 absl::Status CheckCaptures(const CaptureSettings& captures) {
   if (captures.mode == "on" || captures.mode == "off") return absl::OkStatus();
   return Bad(absl::StrCat("captures: '", captures.mode, "' is neither on nor off"));
@@ -117,6 +122,7 @@ absl::Status Check(const CollectorConfig& c) {
         CheckRange("repeat_jobs", static_cast<double>(c.node_history.repeat_jobs), 1, 1000),
         CheckRange("job_timeout_s", c.job_timeout_s, 1, 1e7),
         CheckCaptures(c.captures),
+        CheckProbes(c.probes),
         CheckRange("captures_per_hour", static_cast<double>(c.captures.per_hour), 1, 1000),
         CheckRange("look_share", c.looks.share, 0.01, 1),
         CheckRange("look_reserve_s", c.looks.reserve_s, 0, 60),

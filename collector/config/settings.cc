@@ -76,6 +76,8 @@ std::vector<Setting> ServerSettings() {
          "seconds of looking that a quiet job saves for when it is not"),
       Of("captures", &Config::captures, &CaptureSettings::mode,
          "on or off: stacks of slow ranks and their peers are captured by themselves"),
+      Of("probes", &Config::probes, &ProbeSettings::mode,
+         "asked, or after_jobs: nodes that verdicts convict are probed once the job ended"),
       Of("captures_per_hour", &Config::captures, &CaptureSettings::per_hour, "of one job, at most"),
       Masked(Reloads(Of("notify", &Config::notify,
                         "who hears of verdicts: alertmanager=URL,NAME:slack=URL,json=URL,…")),

@@ -21,6 +21,7 @@
 #include "collector/api/probes/probe_api.h"
 #include "collector/evaluate/capture_trigger.h"
 #include "collector/evaluate/hand_captures.h"
+#include "collector/evaluate/probe_trigger.h"
 #include "collector/evaluate/probe_verdicts.h"
 #include "collector/http/event_hub.h"
 #include "collector/http/login.h"
@@ -99,6 +100,7 @@ struct Collector::Parts {
   Diagnoser diagnoser;
   CaptureTrigger trigger;  // of the diagnoser's thread
   HandCaptures by_hand;
+  ProbeTrigger probe_trigger;  // likewise
   IngestContext ingest;
   std::atomic<bool> serving{false};
   std::unique_ptr<AgentService> grpc;
@@ -155,6 +157,9 @@ Collector::Parts::Parts(const FinalizedCollectorConfig& config, DiagnosisFunctio
       by_hand(config->captures,
               {captures, ledger, [](const std::string& line) { spdlog::info("{}", line); },
                diagnoser.Connected(), clock}),
+      probe_trigger(config->probes,
+                    {probes, ledger, registry,
+                     [](const std::string& line) { spdlog::info("{}", line); }, clock}),
       ingest{jobs,
              registry,
              requests,
@@ -398,6 +403,7 @@ void Collector::Parts::OnEnded(const JobState& job) {
   accounts.Ended(job);
   learnt.Ended(job.name());
   trigger.Forget(job.name());
+  probe_trigger.Ended(job);
   const JobFigures f = job.Figures();
   const absl::Status saved = store->Save({f.name, f.ranks, f.world_size, f.nodes, f.started,
                                           f.last_seen, f.iteration + 1, api.ReportOf(job)});

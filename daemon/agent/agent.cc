@@ -9,7 +9,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "daemon/agent/capture/stack_recording.h"
-#include "daemon/agent/self_metrics/session_totals.h"
 #include "daemon/agent/session/rank_messages.h"
 #include "daemon/agent/session/rows_reply.h"
 #include "daemon/agent/source/stack/inside_stack.h"

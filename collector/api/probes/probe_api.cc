@@ -7,6 +7,7 @@
 #include <set>
 
 #include "collector/api/probes/probe_json.h"
+#include "collector/evaluate/probe_trigger.h"
 #include "collector/http/json_writer.h"
 #include "collector/probe/probe_run.h"
 #include "fathom/v1/probe.pb.h"
@@ -32,31 +33,6 @@ Response ProbeApi::Answer(const Request& request) const {
   return request.segments[2] == "nodes" ? OfNode(request.segments[3]) : Probes(request);
 }
 
-absl::StatusOr<std::vector<std::string>> ProbeApi::SuspectsAndPeers(const std::string& job,
-                                                                    std::size_t peers) const {
-  std::set<std::string> suspects;
-  for (const Episode& episode : parts_.ledger.Of(job)) {
-    if (!episode.superseded && !episode.verdict.entity.node.empty()) {
-      suspects.insert(episode.verdict.entity.node);
-    }
-  }
-  if (suspects.empty()) {
-    return absl::NotFoundError(absl::StrCat("no verdict of ", job, " names a node; give nodes"));
-  }
-  std::set<std::string> others;
-  if (const auto state = parts_.jobs.Find(job)) {
-    state->Read([&](const RankTable& table, const GroupTable&, const SummaryWindow&) {
-      for (const auto& [rank, each] : table.ranks()) others.insert(std::string(table.NodeOf(each)));
-    });
-  }
-  std::vector<std::string> nodes(suspects.begin(), suspects.end());
-  for (const std::string& node : others) {
-    if (nodes.size() >= suspects.size() + peers) break;
-    if (!suspects.contains(node) && parts_.registry.Connected(node)) nodes.push_back(node);
-  }
-  return nodes;
-}
-
 Response ProbeApi::Ask(const Request& request) const {
   if (auto refused = RefusedUnlessJson(request)) return *std::move(refused);
   auto wish = ParseProbeWish(request);
@@ -66,7 +42,9 @@ Response ProbeApi::Ask(const Request& request) const {
     if (!peers || *peers < 0 || *peers > static_cast<std::int64_t>(kMostPeers)) {
       return Response::Error(400, "peers is a number from 0 to 16");
     }
-    auto nodes = SuspectsAndPeers(wish->job, static_cast<std::size_t>(*peers));
+    const auto job = parts_.jobs.Find(wish->job);
+    auto nodes = SuspectsAndPeers(wish->job, job.get(), parts_.ledger, parts_.registry,
+                                  static_cast<std::size_t>(*peers), /*only_hardware=*/false);
     if (!nodes.ok()) return Refused(nodes.status());
     wish->nodes = *std::move(nodes);
   }

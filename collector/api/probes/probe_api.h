@@ -7,10 +7,7 @@
 #ifndef FATHOM_COLLECTOR_API_PROBES_PROBE_API_H_
 #define FATHOM_COLLECTOR_API_PROBES_PROBE_API_H_
 
-#include <absl/status/statusor.h>
-
 #include <string>
-#include <vector>
 
 #include "collector/agents/probe_requests.h"
 #include "collector/agents/session_registry.h"
@@ -40,9 +37,6 @@ class ProbeApi {
   Response Probes(const Request& request) const;
   Response Ask(const Request& request) const;
   Response OfNode(const std::string& name) const;
-  // The nodes that verdicts of the job name, and some others of it to compare with.
-  absl::StatusOr<std::vector<std::string>> SuspectsAndPeers(const std::string& job,
-                                                            std::size_t peers) const;
 
   const Parts parts_;
 };

@@ -98,7 +98,8 @@ std::vector<CordonSetting> LimitSettings() {
       Of("breaker_suspects", &L::breaker_suspects, "suspect nodes at once that stop everything"),
       Of("breaker_failures", &L::breaker_failures, "failures in a row that stop everything"),
       Of("clock_jump_s", &L::clock_jump_s, "jump of the wall clock that stops everything"),
-      Of("require_probe", &L::require_probe, "mode auto waits for a probe that confirms the verdict"),
+      Of("require_probe", &L::require_probe,
+         "mode auto waits for a probe that confirms the verdict"),
       Of("auto_undo", &L::auto_undo, "undo when fathom itself took the verdict back"),
       Of("undo_delay_s", &L::undo_delay_s, "how long it must have been taken back"),
   };

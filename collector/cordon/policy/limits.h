@@ -51,12 +51,12 @@ struct Limits {
   int max_per_rack = 1;                      // suspects or held nodes behind one rack or switch
   double approval_ttl_s = 900;               // an approval that could not be used in time is void
   double override_cooloff_s = 86'400;        // a person undid ours: the node is left alone
-  double doubt_s = 30;       // after an unclear answer, how long the change may still arrive
-  int breaker_suspects = 4;  // this many suspect nodes at once: something else is wrong
-  int breaker_failures = 3;  // failed actions in a row
-  double clock_jump_s = 30;  // wall against monotonic clock, between two looks
+  double doubt_s = 30;         // after an unclear answer, how long the change may still arrive
+  int breaker_suspects = 4;    // this many suspect nodes at once: something else is wrong
+  int breaker_failures = 3;    // failed actions in a row
+  double clock_jump_s = 30;    // wall against monotonic clock, between two looks
   bool require_probe = false;  // mode auto acts on what a probe of the node confirms, alone
-  bool auto_undo = false;    // when fathom itself took the verdict back
+  bool auto_undo = false;      // when fathom itself took the verdict back
   double undo_delay_s = 600;
 
   const NodeGroup* GroupOf(const std::string& node) const;

@@ -1,6 +1,6 @@
 // Runs fathom-probe for the collector, one at a time, beside the poll loop.
 //
-// Owned by session/probe_orders. Model: Begin() starts a thread that runs the program to its end;
+// Owned by probe/probe_orders. Model: Begin() starts a thread that runs the program to its end;
 // Stop() kills it; Take() hands over, once, what it printed.
 //
 // Thread-safety: Begin, Stop, Take and busy on the poll loop. Ownership: owns the thread; the

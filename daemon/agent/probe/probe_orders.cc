@@ -1,4 +1,4 @@
-#include "daemon/agent/session/probe_orders.h"
+#include "daemon/agent/probe/probe_orders.h"
 
 #include <unistd.h>
 

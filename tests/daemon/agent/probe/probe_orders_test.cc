@@ -1,5 +1,5 @@
 // Probes that the collector orders: refused beside training, stopped when it begins, and killed.
-#include "daemon/agent/session/probe_orders.h"
+#include "daemon/agent/probe/probe_orders.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -10,8 +10,8 @@
 //
 // Thread-safety: the poll loop's. Ownership: refers to the outbox; owns what runs the program.
 // Errors: go up as answers, in words. Cost: a look for the file each second while a probe runs.
-#ifndef FATHOM_DAEMON_AGENT_SESSION_PROBE_ORDERS_H_
-#define FATHOM_DAEMON_AGENT_SESSION_PROBE_ORDERS_H_
+#ifndef FATHOM_DAEMON_AGENT_PROBE_PROBE_ORDERS_H_
+#define FATHOM_DAEMON_AGENT_PROBE_PROBE_ORDERS_H_
 
 #include <cstdint>
 #include <functional>
@@ -50,4 +50,4 @@ class ProbeOrders {
 
 }  // namespace fathom::agent
 
-#endif  // FATHOM_DAEMON_AGENT_SESSION_PROBE_ORDERS_H_
+#endif  // FATHOM_DAEMON_AGENT_PROBE_PROBE_ORDERS_H_
