@@ -4,10 +4,10 @@
 #include <cstdio>
 
 #include "CLI/CLI.hpp"
-#include "collector/cli/command/probe_command.h"
 #include "collector/cli/command/verb.h"
 #include "collector/cli/command/version_command.h"
 #include "collector/cli/doctor/fathom_checks.h"
+#include "collector/cli/nodes/probe_command.h"
 #include "collector/cli/text/exit_code.h"
 #include "collector/cli/text/nearest_name.h"
 #include "collector/cli/text/text.h"

@@ -24,7 +24,7 @@
 #include <utility>
 
 #include "collector/ops/job_folder.h"
-#include "collector/store/file_lock.h"
+#include "collector/store/database/file_lock.h"
 #include "proto/types/time_units.h"
 
 namespace fathom::collector {

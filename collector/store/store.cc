@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "collector/export/verdict_proto.h"
+#include "collector/store/database/schema.h"
 #include "collector/store/learnt_record.h"
-#include "collector/store/schema.h"
 #include "fathom/v1/report.pb.h"
 
 namespace fathom::collector {

@@ -37,8 +37,8 @@
 #include <vector>
 
 #include "collector/job/summaries/learnt.h"
-#include "collector/store/database.h"
-#include "collector/store/file_lock.h"
+#include "collector/store/database/database.h"
+#include "collector/store/database/file_lock.h"
 #include "collector/store/kept_notice.h"
 #include "collector/store/node_history.h"
 #include "collector/store/run_record.h"

@@ -11,7 +11,7 @@
 #include <system_error>
 #include <utility>
 
-#include "collector/store/schema.h"
+#include "collector/store/database/schema.h"
 #include "collector/store/store.h"
 #include "fathom/v1/report.pb.h"
 

@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "collector/store/schema.h"
+#include "collector/store/database/schema.h"
 
 namespace fathom::collector {
 namespace {
@@ -144,7 +144,7 @@ TEST_F(StoreTest, VerdictsOfAnEarlierFathomCountToo) {
                          "ALTER TABLE verdicts DROP COLUMN seen_ns;"
                          "ALTER TABLE verdicts DROP COLUMN authenticated;"
                          "DROP TABLE learnt; DROP TABLE notices; DROP TABLE runs; DROP TABLE "
-                         "accounts; DROP TABLE run_times; PRAGMA user_version=2",
+                         "accounts; DROP TABLE run_times; DROP TABLE probes; PRAGMA user_version=2",
                          nullptr, nullptr, nullptr),
             SQLITE_OK);
   sqlite3_close(db);

@@ -9,8 +9,8 @@
 #include <system_error>
 
 #include "collector/cli/command/get_command.h"
-#include "collector/cli/command/probe_command.h"
 #include "collector/cli/command/verb.h"
+#include "collector/cli/nodes/probe_command.h"
 #include "collector/cli/probe/ordered_probes.h"
 #include "collector/cli/probe/probe_history.h"
 #include "collector/cli/probe/probe_process.h"

@@ -1,4 +1,4 @@
-#include "collector/store/schema.h"
+#include "collector/store/database/schema.h"
 
 #include <absl/strings/str_cat.h>
 

@@ -18,19 +18,19 @@
 //     message: see KeptNotice
 //
 // Thread-safety: thread-compatible. Errors: of Database; FailedPrecondition for a later version.
-#ifndef FATHOM_COLLECTOR_STORE_SCHEMA_H_
-#define FATHOM_COLLECTOR_STORE_SCHEMA_H_
+#ifndef FATHOM_COLLECTOR_STORE_DATABASE_SCHEMA_H_
+#define FATHOM_COLLECTOR_STORE_DATABASE_SCHEMA_H_
 
 #include <absl/status/status.h>
 
-#include "collector/store/database.h"
+#include "collector/store/database/database.h"
 
 namespace fathom::collector {
 
-inline constexpr std::int64_t kSchemaVersion = 8;
+inline constexpr std::int64_t kSchemaVersion = 9;
 
 absl::Status Migrate(Database& database);
 
 }  // namespace fathom::collector
 
-#endif  // FATHOM_COLLECTOR_STORE_SCHEMA_H_
+#endif  // FATHOM_COLLECTOR_STORE_DATABASE_SCHEMA_H_

@@ -1,4 +1,4 @@
-#include "collector/store/file_lock.h"
+#include "collector/store/database/file_lock.h"
 
 #include <absl/strings/str_cat.h>
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-#include "collector/store/database.h"
+#include "collector/store/database/database.h"
 
 #include <absl/strings/str_cat.h>
 #include <sqlite3.h>

@@ -2,8 +2,8 @@
 //
 // Used by collector/store only. Every call's failure becomes an absl::Status that names the file.
 // Thread-safety: thread-compatible. Ownership: a Statement must not outlive its Database.
-#ifndef FATHOM_COLLECTOR_STORE_DATABASE_H_
-#define FATHOM_COLLECTOR_STORE_DATABASE_H_
+#ifndef FATHOM_COLLECTOR_STORE_DATABASE_DATABASE_H_
+#define FATHOM_COLLECTOR_STORE_DATABASE_DATABASE_H_
 
 #include <absl/status/status.h>
 #include <absl/status/statusor.h>
@@ -67,4 +67,4 @@ class Database {
 
 }  // namespace fathom::collector
 
-#endif  // FATHOM_COLLECTOR_STORE_DATABASE_H_
+#endif  // FATHOM_COLLECTOR_STORE_DATABASE_DATABASE_H_

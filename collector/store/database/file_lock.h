@@ -6,8 +6,8 @@
 //
 // Thread-safety: thread-compatible. Ownership: the destructor lets go. Errors: Unavailable, naming
 // the file: another holds it, or it cannot be made. Cost: three system calls.
-#ifndef FATHOM_COLLECTOR_STORE_FILE_LOCK_H_
-#define FATHOM_COLLECTOR_STORE_FILE_LOCK_H_
+#ifndef FATHOM_COLLECTOR_STORE_DATABASE_FILE_LOCK_H_
+#define FATHOM_COLLECTOR_STORE_DATABASE_FILE_LOCK_H_
 
 #include <absl/status/statusor.h>
 
@@ -30,4 +30,4 @@ class FileLock {
 
 }  // namespace fathom::collector
 
-#endif  // FATHOM_COLLECTOR_STORE_FILE_LOCK_H_
+#endif  // FATHOM_COLLECTOR_STORE_DATABASE_FILE_LOCK_H_
