@@ -187,7 +187,9 @@ TEST_F(StoredMonthTest, AStoreOfAnEarlierFathomTellsWhatItsRunsUsed) {
   {
     auto database = Database::Open(file_);
     ASSERT_TRUE(database.ok());
-    ASSERT_TRUE((*database)->Execute("DROP TABLE run_times; PRAGMA user_version=7").ok());
+    ASSERT_TRUE((*database)
+                    ->Execute("DROP TABLE run_times; DROP TABLE probes; PRAGMA user_version=7")
+                    .ok());
   }
   const auto store = Store::Open(file_);
   EXPECT_EQ(store->degraded(), "");
