@@ -34,8 +34,8 @@ constexpr std::array<Words, kStepParts> kWords = {{
      "Overlap it with computing (size of buckets, prefetch of shards), or send less (bf16 "
      "gradients, accumulation over micro-batches)."},
     {"waiting", "waiting for other ranks", "waiting for other ranks",
-     "The ranks have unequal work or take turns at being late: LATE in the table of ranks, and the "
-     "communicators of the page, show who."},
+     "A verdict names whom they wait for. Without one the ranks have unequal work or take turns at "
+     "being late: LATE in the table of ranks, and the communicators of the page, show who."},
     {"garbage", "garbage collection", "garbage collection",
      "Call gc.freeze() after the model is built, and gc.collect() every some hundred iterations "
      "instead of letting it run at any time."},
