@@ -158,12 +158,19 @@ struct SoakTest : testing::Test {
     if (job % 64 == 0) usleep(20'000);  // the threads that write
   }
   static double Megabytes() { return static_cast<double>(mallinfo2().uordblks) * 1e-6; }
+  // The threads that write let go of files meanwhile; then it is counted anew.
   double OnDisk(const char* what) const {
-    std::uintmax_t bytes = 0;
-    for (const auto& entry : fs::recursive_directory_iterator(folder / what)) {
-      if (entry.is_regular_file()) bytes += entry.file_size();
+    for (;;) {
+      std::uintmax_t bytes = 0;
+      std::error_code gone;
+      fs::recursive_directory_iterator at(folder / what, gone);
+      for (; !gone && at != fs::end(at); at.increment(gone)) {
+        const bool regular = at->is_regular_file(gone);
+        if (!gone && regular) bytes += at->file_size(gone);
+        if (gone) break;
+      }
+      if (!gone) return static_cast<double>(bytes) * 1e-6;
     }
-    return static_cast<double>(bytes) * 1e-6;
   }
 };
 
