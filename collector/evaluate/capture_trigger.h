@@ -16,15 +16,13 @@
 
 #include <atomic>
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <string>
 #include <vector>
 
-#include "collector/agents/capture_requests.h"
+#include "collector/evaluate/capture_parts.h"
 #include "collector/evaluate/capture_settings.h"
 #include "collector/job/state/job_state.h"
-#include "collector/verdict/verdict_ledger.h"
 
 namespace fathom::collector {
 
@@ -35,19 +33,12 @@ class CaptureTrigger {
   static constexpr int kTries = 3;
   static constexpr Nanos kAgain{20'000'000'000};
 
-  struct Parts {
-    CaptureRequests& captures;
-    VerdictLedger& ledger;
-    std::function<void(const std::string& line)> say;
-    NodeConnected connected;
-    const Clock& clock;
-  };
   struct Counts {
     std::uint64_t asked = 0, limited = 0, failed = 0;  // captures
     std::uint64_t named = 0, open = 0;                 // verdicts that one was made for
   };
 
-  CaptureTrigger(const CaptureSettings& settings, Parts parts)
+  CaptureTrigger(const CaptureSettings& settings, CaptureParts parts)
       : settings_(settings), parts_(std::move(parts)) {}
 
   void Looked(const JobState& job);
@@ -68,7 +59,7 @@ class CaptureTrigger {
   CaptureWish WishFor(const JobState& job, const Verdicts& waiting) const;
 
   const CaptureSettings settings_;
-  const Parts parts_;
+  const CaptureParts parts_;
   std::map<std::string, std::map<std::string, Tried>> tried_;  // by job, by verdict
   std::atomic<std::uint64_t> asked_{0}, limited_{0}, failed_{0}, named_{0}, open_{0};
 };

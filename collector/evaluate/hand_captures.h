@@ -14,14 +14,12 @@
 
 #include <absl/status/status.h>
 
-#include <functional>
 #include <string>
 #include <vector>
 
-#include "collector/agents/capture_requests.h"
+#include "collector/evaluate/capture_parts.h"
 #include "collector/evaluate/capture_settings.h"
 #include "collector/job/state/job_state.h"
-#include "collector/verdict/verdict_ledger.h"
 #include "diagnosis/functions/compare_ranks.h"
 
 namespace fathom::collector {
@@ -33,15 +31,7 @@ struct HandCapture {
 
 class HandCaptures {
  public:
-  struct Parts {
-    CaptureRequests& captures;
-    VerdictLedger& ledger;
-    std::function<void(const std::string& line)> say;
-    NodeConnected connected;
-    const Clock& clock;
-  };
-
-  HandCaptures(const CaptureSettings& settings, Parts parts)
+  HandCaptures(const CaptureSettings& settings, CaptureParts parts)
       : settings_(settings), parts_(std::move(parts)) {}
 
   // `wish` without ranks: all of the job, those that open verdicts convict first, and of more than
@@ -54,7 +44,7 @@ class HandCaptures {
   void Complete(const JobState& job, CaptureWish& wish) const;
 
   const CaptureSettings settings_;
-  const Parts parts_;
+  const CaptureParts parts_;
 };
 
 }  // namespace fathom::collector

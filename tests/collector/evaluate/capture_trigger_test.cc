@@ -8,36 +8,19 @@
 
 #include "fathom/v1/agent.pb.h"
 #include "fathom/v1/capture.pb.h"
+#include "tests/collector/captured_job.h"
 #include "tests/collector/fake_clock.h"
 #include "tests/collector/messages.h"
 
 namespace fathom::collector {
 namespace {
 
-struct Channel final : RowsChannel {
-  bool Send(const v1::RowsRequest&) override { return false; }
-  bool SendWindow(const v1::WindowRequest&) override { return false; }
-  bool SendTrace(const v1::TraceOrder&) override { return false; }
-  bool SendStacks(const v1::StackRequest&) override { return false; }
-  bool SendCapture(const v1::CaptureRequest& request) override {
-    sent.push_back(request);
-    return true;
-  }
-  std::vector<v1::CaptureRequest> sent;
-};
-
 struct CaptureTriggerTest : testing::Test {
-  static constexpr std::uint32_t kRanks = 4;
+  static constexpr std::uint32_t kRanks = kCapturedRanks;
 
   void SetUp() override {
     registry.Connect(1, HelloFrom("n0").hello(), channel);
-    for (std::uint32_t r = 0; r < kRanks; ++r) {
-      job.Apply(RankOf(r, kRanks), "n0", 10);
-      BatchShape shape;
-      shape.rank = r;
-      shape.count = 20;
-      job.Apply(Batch(shape), "n0");
-    }
+    TellCapturedRanks(job);
   }
 
   static diagnosis::Verdict Slow(diagnosis::Cause cause = diagnosis::Cause::kHostSlow) {
@@ -74,42 +57,19 @@ struct CaptureTriggerTest : testing::Test {
     ASSERT_EQ(ledger.Of("train").size(), 1u);
   }
 
-  static v1::RankCapture Stacks(std::uint32_t rank, std::uint32_t asleep) {
-    v1::RankCapture capture;
-    capture.set_rank(rank);
-    capture.set_state("done");
-    capture.set_seconds(4);
-    capture.set_samples(400);
-    const auto add = [&](const char* function, std::uint32_t line, std::uint32_t count) {
-      auto& frame = *capture.add_frames();
-      frame.set_function(function);
-      frame.set_file("/job/train.py");
-      frame.set_line(line);
-      auto& stack = *capture.add_stacks();
-      stack.add_frames(static_cast<std::uint32_t>(capture.frames_size() - 1));
-      stack.set_count(count);
-    };
-    add("backward", 101, 400 - asleep);
-    if (asleep > 0) add("write_metrics", 85, asleep);
-    return capture;
-  }
   Rejection Answer(const v1::RankCapture& capture, const std::string& node = "n0") {
-    v1::CaptureReply reply;
-    reply.set_request_id(channel->sent.back().request_id());
-    reply.set_job("train");
-    *reply.add_ranks() = capture;
-    return captures.OnReply(node, reply);
+    return captures.OnReply(node, CaptureReplyOf(channel->sent.back().request_id(), capture));
   }
   void AnswerAll() {
     for (std::uint32_t r = 0; r < kRanks; ++r) {
-      EXPECT_EQ(Answer(Stacks(r, r == 2 ? 220 : 0)), std::nullopt);
+      EXPECT_EQ(Answer(CapturedStacks(r, r == 2 ? 220 : 0)), std::nullopt);
     }
   }
 
   FakeClock clock;
   SessionRegistry registry{clock};
   JobState job{"train", clock};
-  std::shared_ptr<Channel> channel = std::make_shared<Channel>();
+  std::shared_ptr<CaptureChannel> channel = std::make_shared<CaptureChannel>();
   CaptureRequests captures{registry, clock};
   std::vector<std::pair<VerdictChange, Episode>> told;
   VerdictLedger ledger{
@@ -120,9 +80,9 @@ struct CaptureTriggerTest : testing::Test {
   CaptureTrigger& trigger() {
     if (made == nullptr) {
       made = std::make_unique<CaptureTrigger>(
-          settings, CaptureTrigger::Parts{captures, ledger,
-                                          [this](const std::string& line) { said.push_back(line); },
-                                          [](std::string_view) { return true; }, clock});
+          settings,
+          CaptureParts{captures, ledger, [this](const std::string& line) { said.push_back(line); },
+                       [](std::string_view) { return true; }, clock});
     }
     return *made;
   }
@@ -192,7 +152,7 @@ TEST_F(CaptureTriggerTest, TriesAgainLaterAndNotForEver) {
   for (int i = 0; i < 10; ++i) {
     trigger().Looked(job);
     if (captures.UnderWay("train")) {
-      for (std::uint32_t r = 0; r < kRanks; ++r) Answer(Stacks(r, 0));
+      for (std::uint32_t r = 0; r < kRanks; ++r) Answer(CapturedStacks(r, 0));
     }
     trigger().Looked(job);
     clock.AdvanceSeconds(21);
@@ -207,7 +167,7 @@ TEST_F(CaptureTriggerTest, CapturesOfAnHourAreLimitedAndItIsSaidOnce) {
   settings.per_hour = 1;
   Open(Slow());
   trigger().Looked(job);
-  for (std::uint32_t r = 0; r < kRanks; ++r) Answer(Stacks(r, 0));
+  for (std::uint32_t r = 0; r < kRanks; ++r) Answer(CapturedStacks(r, 0));
   clock.AdvanceSeconds(21);
   trigger().Looked(job);
   trigger().Looked(job);
@@ -218,16 +178,16 @@ TEST_F(CaptureTriggerTest, CapturesOfAnHourAreLimitedAndItIsSaidOnce) {
 TEST_F(CaptureTriggerTest, AnAnswerCountsOnceAndFromTheNodeThatWasAsked) {
   Open(Slow());
   trigger().Looked(job);
-  EXPECT_EQ(Answer(Stacks(2, 0), "n1"), RejectReason::kUnasked);
-  EXPECT_EQ(Answer(Stacks(2, 220)), std::nullopt);
-  EXPECT_EQ(Answer(Stacks(2, 0)), RejectReason::kUnasked);
-  EXPECT_EQ(Answer(Stacks(9, 0)), RejectReason::kUnasked);
+  EXPECT_EQ(Answer(CapturedStacks(2, 0), "n1"), RejectReason::kUnasked);
+  EXPECT_EQ(Answer(CapturedStacks(2, 220)), std::nullopt);
+  EXPECT_EQ(Answer(CapturedStacks(2, 0)), RejectReason::kUnasked);
+  EXPECT_EQ(Answer(CapturedStacks(9, 0)), RejectReason::kUnasked);
 }
 
 TEST_F(CaptureTriggerTest, AnAgentThatDoesNotAnswerIsWaitedForOnlySoLong) {
   Open(Slow());
   trigger().Looked(job);
-  for (const std::uint32_t r : {0u, 1u, 2u}) Answer(Stacks(r, r == 2 ? 220 : 0));
+  for (const std::uint32_t r : {0u, 1u, 2u}) Answer(CapturedStacks(r, r == 2 ? 220 : 0));
   trigger().Looked(job);
   EXPECT_FALSE(ledger.Of("train").front().detail.known());
   clock.AdvanceSeconds(20);

@@ -10,36 +10,19 @@
 #include "collector/evaluate/hand_capture_json.h"
 #include "fathom/v1/agent.pb.h"
 #include "fathom/v1/capture.pb.h"
+#include "tests/collector/captured_job.h"
 #include "tests/collector/fake_clock.h"
 #include "tests/collector/messages.h"
 
 namespace fathom::collector {
 namespace {
 
-struct Channel final : RowsChannel {
-  bool Send(const v1::RowsRequest&) override { return false; }
-  bool SendWindow(const v1::WindowRequest&) override { return false; }
-  bool SendTrace(const v1::TraceOrder&) override { return false; }
-  bool SendStacks(const v1::StackRequest&) override { return false; }
-  bool SendCapture(const v1::CaptureRequest& request) override {
-    sent.push_back(request);
-    return true;
-  }
-  std::vector<v1::CaptureRequest> sent;
-};
-
 struct HandCapturesTest : testing::Test {
-  static constexpr std::uint32_t kRanks = 4;
+  static constexpr std::uint32_t kRanks = kCapturedRanks;
 
   void SetUp() override {
     registry.Connect(1, HelloFrom("n0").hello(), channel);
-    for (std::uint32_t r = 0; r < kRanks; ++r) {
-      job.Apply(RankOf(r, kRanks), "n0", 10);
-      BatchShape shape;
-      shape.rank = r;
-      shape.count = 20;
-      job.Apply(Batch(shape), "n0");
-    }
+    TellCapturedRanks(job);
   }
 
   HandCaptures Made() {
@@ -48,26 +31,8 @@ struct HandCapturesTest : testing::Test {
                    [](std::string_view) { return true; }, clock});
   }
   Rejection Answer(std::uint32_t rank, std::uint32_t asleep) {
-    v1::CaptureReply reply;
-    reply.set_request_id(channel->sent.back().request_id());
-    reply.set_job("train");
-    v1::RankCapture& capture = *reply.add_ranks();
-    capture.set_rank(rank);
-    capture.set_state("done");
-    capture.set_seconds(4);
-    capture.set_samples(400);
-    const auto add = [&](const char* function, std::uint32_t line, std::uint32_t count) {
-      auto& frame = *capture.add_frames();
-      frame.set_function(function);
-      frame.set_file("/job/train.py");
-      frame.set_line(line);
-      auto& stack = *capture.add_stacks();
-      stack.add_frames(static_cast<std::uint32_t>(capture.frames_size() - 1));
-      stack.set_count(count);
-    };
-    add("backward", 101, 400 - asleep);
-    add("write_metrics", 85, asleep);
-    return captures.OnReply("n0", reply);
+    const std::uint64_t request = channel->sent.back().request_id();
+    return captures.OnReply("n0", CaptureReplyOf(request, CapturedStacks(rank, asleep)));
   }
   nlohmann::json Json(const HandCaptures& by_hand, bool stacks) const {
     return nlohmann::json::parse(CaptureJson("train", by_hand.Read(job), stacks));
@@ -76,7 +41,7 @@ struct HandCapturesTest : testing::Test {
   FakeClock clock;
   SessionRegistry registry{clock};
   JobState job{"train", clock};
-  std::shared_ptr<Channel> channel = std::make_shared<Channel>();
+  std::shared_ptr<CaptureChannel> channel = std::make_shared<CaptureChannel>();
   CaptureRequests captures{registry, clock};
   VerdictLedger ledger{[](VerdictChange, const Episode&) {}};
   std::vector<std::string> said;

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "fathom/v1/agent.pb.h"
+#include "tests/collector/captured_job.h"
 #include "tests/collector/fake_clock.h"
 #include "tests/collector/messages.h"
 
@@ -12,17 +13,11 @@ namespace fathom::collector {
 namespace {
 
 struct RecordedCapturesTest : testing::Test {
-  static constexpr std::uint32_t kRanks = 4;
+  static constexpr std::uint32_t kRanks = kCapturedRanks;
 
   void SetUp() override {
     const auto job = jobs.FindOrAdd("train");
-    for (std::uint32_t r = 0; r < kRanks; ++r) {
-      job->Apply(RankOf(r, kRanks), "n0", 10);
-      BatchShape shape;
-      shape.rank = r;
-      shape.count = 20;
-      job->Apply(Batch(shape), "n0");
-    }
+    TellCapturedRanks(*job);
   }
 
   // Two sights in new data open it.
@@ -50,26 +45,7 @@ struct RecordedCapturesTest : testing::Test {
   }
 
   static v1::CaptureReply Reply(std::uint32_t rank, std::uint64_t request = 7) {
-    v1::CaptureReply reply;
-    reply.set_request_id(request);
-    reply.set_job("train");
-    v1::RankCapture& capture = *reply.add_ranks();
-    capture.set_rank(rank);
-    capture.set_state("done");
-    capture.set_seconds(4);
-    capture.set_samples(400);
-    const auto add = [&](const char* function, std::uint32_t line, std::uint32_t count) {
-      auto& frame = *capture.add_frames();
-      frame.set_function(function);
-      frame.set_file("/job/train.py");
-      frame.set_line(line);
-      auto& stack = *capture.add_stacks();
-      stack.add_frames(static_cast<std::uint32_t>(capture.frames_size() - 1));
-      stack.set_count(count);
-    };
-    add("backward", 101, rank == 2 ? 180 : 400);
-    if (rank == 2) add("write_metrics", 85, 220);
-    return reply;
+    return CaptureReplyOf(request, CapturedStacks(rank, rank == 2 ? 220 : 0));
   }
   void Tell(bool all = false) { captures.Tell(jobs, ledger, clock, all); }
   const diagnosis::Detail Known() { return ledger.Of("train").front().detail; }
