@@ -9,12 +9,11 @@
 #include <utility>
 
 #include "collector/probe/probe_run.h"
+#include "proto/types/probe_time.h"
 
 namespace fathom::collector {
 namespace {
 
-constexpr double kFastSeconds = 120;  // as the agent takes them (daemon/agent/probe)
-constexpr double kFullSeconds = 900;
 constexpr double kTravelSeconds = 30;
 constexpr std::size_t kMostPast = 20;
 constexpr std::size_t kMostPeers = 64;
@@ -32,9 +31,8 @@ v1::ProbeOrder OrderOf(std::uint64_t id, const ProbeWish& wish) {
 
 // The agent's own patience, and the way there and back.
 Nanos PatienceFor(const ProbeWish& wish) {
-  const double set = wish.full ? kFullSeconds : kFastSeconds;
-  const double seconds = wish.seconds > 0 ? wish.seconds : set;
-  return Nanos::FromSeconds(3 * seconds + 60 + kTravelSeconds);
+  const double patience_s = ProbeProgramSeconds(ProbeSeconds(wish.full, wish.seconds));
+  return Nanos::FromSeconds(patience_s + kTravelSeconds);
 }
 
 absl::Status Check(const ProbeWish& wish) {

@@ -6,13 +6,12 @@
 
 #include "absl/strings/str_cat.h"
 #include "daemon/agent/source/stack/tool_process.h"
+#include "proto/types/probe_time.h"
 
 namespace fathom::agent {
 namespace {
 
 constexpr std::size_t kMostBytes = 256 << 10;
-constexpr double kFastSeconds = 120;  // of the sets, with their start-up and all GPUs
-constexpr double kFullSeconds = 900;
 
 std::string ProgramPath(const std::string& program) {
   if (program.find('/') != std::string::npos) return program;
@@ -24,8 +23,7 @@ std::string ProgramPath(const std::string& program) {
 
 ToolPlan PlanOf(const std::string& program, const v1::ProbeOrder& order, double most_seconds,
                 std::uint32_t memory_mib) {
-  const double set = order.full() ? kFullSeconds : kFastSeconds;
-  const double seconds = std::min(most_seconds, order.seconds() > 0 ? order.seconds() : set);
+  const double seconds = std::min(most_seconds, ProbeSeconds(order.full(), order.seconds()));
   const std::uint32_t memory = order.memory_mib() > 0 ? order.memory_mib() : memory_mib;
   ToolPlan plan;
   // Nothing is wrong with the program where it found something.
@@ -38,8 +36,8 @@ ToolPlan PlanOf(const std::string& program, const v1::ProbeOrder& order, double 
   if (!order.probes().empty()) {
     plan.command.insert(plan.command.end(), {"--probes", order.probes()});
   }
-  // A probe that hangs is killed by the program itself; this is for the program.
-  plan.patience = std::chrono::milliseconds(static_cast<std::int64_t>(1e3 * (3 * seconds + 60)));
+  const double patience_s = ProbeProgramSeconds(seconds);
+  plan.patience = std::chrono::milliseconds(static_cast<std::int64_t>(1e3 * patience_s));
   plan.most_bytes = kMostBytes;
   return plan;
 }
