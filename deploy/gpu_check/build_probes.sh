@@ -15,7 +15,7 @@ mkdir -p "$out/objects"
 
 # As many at once as there are cores.
 find kernels/cuda -name '*.cu' -o -path 'kernels/cuda/*.cc' | sort > "$out/sources"
-ls kernels/measure/samples.cc kernels/measure/workers.cc kernels/suite/child_run.cc \
+ls kernels/measure/samples.cc kernels/measure/workers.cc kernels/suite/child_run.cc kernels/suite/probe_program.cc \
   kernels/suite/result_line.cc kernels/cpu/gemm.cc >> "$out/sources"
 began=$(date +%s)
 xargs -P "$(nproc)" -I{} sh -c '

@@ -6,29 +6,12 @@
 
 #include "kernels/measure/digest.h"
 #include "kernels/measure/workers.h"
+#include "kernels/memory/pattern_word.h"
 
 namespace fathom::kernels {
 namespace {
 
-constexpr std::size_t kPatterns = 6;
 constexpr std::size_t kMostOfOneCore = std::size_t{64} << 20;
-
-std::uint64_t WordOf(std::size_t pattern, std::size_t place, std::uint64_t round) {
-  switch (pattern) {
-    case 0:
-      return 0;
-    case 1:
-      return ~std::uint64_t{0};
-    case 2:
-      return 0x5555555555555555u << (place & 1);
-    case 3:
-      return place * sizeof(std::uint64_t);
-    case 4:
-      return ~(place * sizeof(std::uint64_t));
-    default:
-      return (place + round + 1) * 0x9e3779b97f4a7c15u ^ place >> 3;
-  }
-}
 
 struct Core {
   std::size_t wrong = 0;  // words
@@ -37,10 +20,10 @@ struct Core {
   double checked = 0;  // bytes
 };
 
-void Compare(Core& core, std::span<const std::uint64_t> words, std::size_t pattern,
+void Compare(Core& core, std::span<const std::uint64_t> words, std::uint32_t pattern,
              std::uint64_t round) {
   for (std::size_t i = words.size(); i-- > 0;) {
-    const std::uint64_t flipped = words[i] ^ WordOf(pattern, i, round);
+    const std::uint64_t flipped = words[i] ^ PatternWord(pattern, i, round);
     if (flipped == 0) continue;
     if (core.wrong++ == 0) core.first = i;
     core.flipped |= flipped;
@@ -56,8 +39,8 @@ Core CheckHere(const Bounds& bounds, std::size_t place, std::size_t bytes,
   const std::span<std::uint64_t> words(memory.get(), count);
   const double end = WallSeconds() + bounds.seconds;
   for (std::uint64_t turn = 0; turn == 0 || (WallSeconds() < end && !bounds.Stopped()); ++turn) {
-    const std::size_t pattern = turn % kPatterns;
-    for (std::size_t i = 0; i < count; ++i) words[i] = WordOf(pattern, i, turn);
+    const auto pattern = static_cast<std::uint32_t>(turn % kMemoryPatterns);
+    for (std::size_t i = 0; i < count; ++i) words[i] = PatternWord(pattern, i, turn);
     asm volatile("" : : "r"(words.data()) : "memory");  // the compiler must not know what it wrote
     if (disturb) disturb(place, words);
     Compare(core, words, pattern, turn);

@@ -4,12 +4,10 @@
 // it runs in a prolog and in an init container. Exit code: 0 all were done, 2 one was faulty or had
 // to be killed, 1 usage, or stopped by SIGTERM or SIGINT.
 #include <getopt.h>
-#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
-#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <sstream>
@@ -20,6 +18,7 @@
 #include "kernels/network/pair.h"
 #include "kernels/suite/child_run.h"
 #include "kernels/suite/gpu_program.h"
+#include "kernels/suite/probe_program.h"
 #include "kernels/suite/result_line.h"
 #include "kernels/suite/suite.h"
 
@@ -81,12 +80,6 @@ enum Option {
   kHelpWanted
 };
 
-bool Number(const char* text, double most, double& value) {
-  char* end = nullptr;
-  value = std::strtod(text, &end);
-  return end != text && *end == '\0' && value > 0 && value <= most;
-}
-
 bool Take(int option, Request& request) {
   switch (option) {
     case kFull:
@@ -95,9 +88,9 @@ bool Take(int option, Request& request) {
       request.probes = optarg;
       return true;
     case kSeconds:
-      return Number(optarg, 3600, request.seconds);
+      return ReadNumber(optarg, 3600, request.seconds);
     case kMemory:
-      return Number(optarg, 1 << 20, request.memory_mib);
+      return ReadNumber(optarg, 1 << 20, request.memory_mib);
     case kFolder:
       request.folder = optarg;
       return true;
@@ -187,16 +180,6 @@ Bounds BoundsOf(const Request& request, const Machine& machine) {
   return bounds;
 }
 
-void Print(const std::string& line) {
-  std::fputs(line.c_str(), stdout);
-  std::fflush(stdout);
-}
-
-int Worse(int code, Outcome outcome) {
-  if (outcome == Outcome::kStopped) return 1;
-  return outcome == Outcome::kFaulty || outcome == Outcome::kKilled ? 2 : code;
-}
-
 int RunGpus(const Request& request, double factor) {
   GpuRequest gpu{.full = request.full, .probes = request.gpu_probes};
   if (request.seconds > 0) gpu.seconds = factor * (gpu.full ? kGpuFullSeconds : kGpuFastSeconds);
@@ -205,7 +188,7 @@ int RunGpus(const Request& request, double factor) {
 
 int RunProbes(const Request& request, const std::vector<const ProbeKind*>& chosen) {
   const Machine machine = ThisMachine();
-  Print(LineOf(machine));
+  PrintLine(LineOf(machine));
   double planned = 0;
   for (const ProbeKind* kind : chosen) planned += request.full ? kind->full_s : kind->fast_s;
   if (request.gpu) planned += request.full ? kGpuFullSeconds : kGpuFastSeconds;
@@ -219,7 +202,7 @@ int RunProbes(const Request& request, const std::vector<const ProbeKind*>& chose
     const double patience = 3 * bounds.seconds + 10;
     const ChildEnd end = RunInChild(
         kind->name, [&] { return kind->run(bounds); }, patience, stopped);
-    Print(end.line);
+    PrintLine(end.line);
     code = Worse(code, end.outcome);
   }
   const int gpus = request.gpu && !stopped ? RunGpus(request, factor) : 0;
@@ -234,7 +217,7 @@ int RunPair(const Request& request) {
   ProbeResult result;
   if (request.serve) {
     result = ServePair(bounds, request.listen, request.token,
-                       [](std::uint16_t port) { Print(ListeningLine(port)); });
+                       [](std::uint16_t port) { PrintLine(ListeningLine(port)); });
   } else if (ParsePairAddress(request.pair, server)) {
     result = MeasurePair(bounds, server, request.token);
   } else {
@@ -242,7 +225,7 @@ int RunPair(const Request& request) {
     return 1;
   }
   result.probe = request.serve ? "pair_server" : "pair";
-  Print(LineOf(result));
+  PrintLine(LineOf(result));
   return Worse(0, result.outcome);
 }
 
@@ -266,10 +249,7 @@ int main(int argc, char** argv) {
   }
   if (request.list) return ListProbes();
   if (!Chosen(request, chosen)) return 1;
-  if (request.with_parent) prctl(PR_SET_PDEATHSIG, SIGTERM);
-  std::signal(SIGTERM, OnSignal);
-  std::signal(SIGINT, OnSignal);
-  std::signal(SIGPIPE, SIG_IGN);
+  StopBySignals(OnSignal, request.with_parent);
   const bool pair = request.serve || !request.pair.empty();
   const int code = pair ? RunPair(request) : RunProbes(request, chosen);
   return code == 2 && request.exit_zero ? 0 : code;

@@ -2,10 +2,10 @@
 
 #include "kernels/cuda/device/cuda_call.h"
 #include "kernels/cuda/device/digest.h"
-#include "kernels/cuda/device/word_hash.h"
 #include "kernels/cuda/memory/gpu_memory.h"
 #include "kernels/measure/digest.h"
 #include "kernels/measure/workers.h"
+#include "kernels/memory/pattern_word.h"
 
 namespace fathom::kernels {
 namespace {

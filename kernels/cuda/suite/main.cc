@@ -6,11 +6,9 @@
 // faulty or had to be killed, 1 usage, or stopped by SIGTERM or SIGINT, 77 no GPU that CUDA can
 // use.
 #include <getopt.h>
-#include <sys/prctl.h>
 
 #include <algorithm>
 #include <atomic>
-#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <sstream>
@@ -21,6 +19,7 @@
 #include "kernels/cuda/suite/gpu_line.h"
 #include "kernels/cuda/suite/gpu_suite.h"
 #include "kernels/suite/child_run.h"
+#include "kernels/suite/probe_program.h"
 #include "kernels/suite/result_line.h"
 
 namespace {
@@ -51,12 +50,6 @@ struct Request {
   std::string probes, gpus;
 };
 
-bool Number(const char* text, double most, double& value) {
-  char* end = nullptr;
-  value = std::strtod(text, &end);
-  return end != text && *end == '\0' && value > 0 && value <= most;
-}
-
 bool Take(int option, Request& request) {
   switch (option) {
     case 'F':
@@ -68,9 +61,9 @@ bool Take(int option, Request& request) {
       request.gpus = optarg;
       return true;
     case 's':
-      return Number(optarg, 3600, request.seconds);
+      return ReadNumber(optarg, 3600, request.seconds);
     case 'm':
-      return Number(optarg, 1 << 20, request.memory_mib);
+      return ReadNumber(optarg, 1 << 20, request.memory_mib);
     case 'f':
       return request.flip = true;
     case 'z':
@@ -121,17 +114,12 @@ bool Chosen(const Request& request, std::vector<const GpuProbeKind*>& chosen) {
   return false;
 }
 
-void Print(const std::string& line) {
-  std::fputs(line.c_str(), stdout);
-  std::fflush(stdout);
-}
-
 // Asked in a process of its own: one that has opened CUDA cannot hand it on to its children.
 int ListGpus() {
   std::string why;
   const std::vector<Gpu> gpus = Gpus(why);
-  for (const Gpu& gpu : gpus) Print(LineOf(gpu));
-  if (gpus.empty()) Print(NoGpuLine(why));
+  for (const Gpu& gpu : gpus) PrintLine(LineOf(gpu));
+  if (gpus.empty()) PrintLine(NoGpuLine(why));
   return gpus.empty() ? kNoGpu : 0;
 }
 
@@ -150,11 +138,6 @@ ProbeResult RunProbe(const GpuProbeKind& kind, const Request& request, GpuBounds
   return kind.run(bounds);
 }
 
-int Worse(int code, Outcome outcome) {
-  if (outcome == Outcome::kStopped) return 1;
-  return outcome == Outcome::kFaulty || outcome == Outcome::kKilled ? 2 : code;
-}
-
 int RunProbes(const Request& request, const std::vector<const GpuProbeKind*>& chosen) {
   double planned = 0;
   for (const GpuProbeKind* kind : chosen) planned += request.full ? kind->full_s : kind->fast_s;
@@ -170,7 +153,7 @@ int RunProbes(const Request& request, const std::vector<const GpuProbeKind*>& ch
     const double patience = 3 * bounds.seconds + 20;
     const ChildEnd end = RunInChild(
         kind->name, [&] { return RunProbe(*kind, request, bounds); }, patience, stopped);
-    Print(end.line);
+    PrintLine(end.line);
     code = Worse(code, end.outcome);
   }
   return code;
@@ -195,10 +178,7 @@ int main(int argc, char** argv) {
   }
   if (request.list) return ListProbes();
   if (!Chosen(request, chosen)) return 1;
-  if (request.with_parent) prctl(PR_SET_PDEATHSIG, SIGTERM);
-  std::signal(SIGTERM, OnSignal);
-  std::signal(SIGINT, OnSignal);
-  std::signal(SIGPIPE, SIG_IGN);
+  StopBySignals(OnSignal, request.with_parent);
   const int listed = RunApart(ListGpus);
   if (listed != 0) return listed == kNoGpu && request.exit_zero ? 0 : listed;
   const int code = RunProbes(request, chosen);
