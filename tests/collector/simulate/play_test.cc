@@ -11,24 +11,10 @@
 #include "collector/simulate/play/player.h"
 #include "collector/simulate/scenario/scenario.h"
 #include "gtest/gtest.h"
+#include "tests/collector/simulate/parallel_job.h"
 
 namespace fathom::simulate {
 namespace {
-
-Scenario JobOf(Schedule schedule, Sharding sharding) {
-  Scenario job;
-  job.plan = {.tensor = 2,
-              .sequence_parallel = true,
-              .context = 2,
-              .pipeline = 4,
-              .data = 4,
-              .expert = 2,
-              .schedule = schedule,
-              .sharding = sharding};
-  if (schedule == Schedule::kInterleaved) job.plan.virtual_stages = 2;
-  job.model.experts = 4;
-  return job;
-}
 
 std::vector<std::uint32_t> AllRanks(const Player& player) {
   std::vector<std::uint32_t> ranks;

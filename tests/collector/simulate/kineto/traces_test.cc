@@ -15,26 +15,12 @@
 #include "collector/simulate/kineto/job_play.h"
 #include "collector/simulate/kineto/trace_files.h"
 #include "gtest/gtest.h"
+#include "tests/collector/simulate/parallel_job.h"
 
 namespace fathom::simulate::kineto {
 namespace {
 
 namespace fs = std::filesystem;
-
-Scenario JobOf(Schedule schedule, Sharding sharding) {
-  Scenario job;
-  job.plan = {.tensor = 2,
-              .sequence_parallel = true,
-              .context = 2,
-              .pipeline = 4,
-              .data = 4,
-              .expert = 2,
-              .schedule = schedule,
-              .sharding = sharding};
-  if (schedule == Schedule::kInterleaved) job.plan.virtual_stages = 2;
-  job.model.experts = 4;
-  return job;
-}
 
 Scenario Simple(Sharding sharding) {
   Scenario job;
