@@ -79,7 +79,8 @@ std::map<Iteration, RowSums> SumsOf(const RankRows& rows) {
   return sums;
 }
 
-// The part of the iteration in which its device was in a communication.
+// The part of the iteration in which its device was in a communication. Summaries of agents before
+// 2026-11-26 have their hosts' waits in its place, and recordings of them are still read.
 Nanos Covered(const RankIteration& rank, std::vector<std::pair<MonoNs, MonoNs>> spans) {
   std::sort(spans.begin(), spans.end());
   Nanos sum;
