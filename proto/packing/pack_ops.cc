@@ -1,7 +1,5 @@
 #include "proto/packing/pack_ops.h"
 
-#include <zstd.h>
-
 #include <algorithm>
 #include <map>
 #include <string>
@@ -9,11 +7,11 @@
 #include <utility>
 
 #include "proto/packing/against.h"
+#include "proto/packing/zstd_frame.h"
 
 namespace fathom {
 namespace {
 
-constexpr int kLevel = 3;
 constexpr std::uint32_t kNone = ~std::uint32_t{0};  // CommOp.peer
 
 // 0 stays 0: not known. Moments are cut, which keeps their order.
@@ -147,17 +145,6 @@ class Packer {
   std::uint32_t ops_ = 0;
 };
 
-std::string Deflate(const std::string& raw) {
-  std::string out(ZSTD_compressBound(raw.size()), '\0');
-  ZSTD_CCtx* context = ZSTD_createCCtx();
-  ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel, kLevel);
-  ZSTD_CCtx_setParameter(context, ZSTD_c_checksumFlag, 1);
-  // The bound holds for any input, so that this cannot fail.
-  out.resize(ZSTD_compress2(context, out.data(), out.size(), raw.data(), raw.size()));
-  ZSTD_freeCCtx(context);
-  return out;
-}
-
 }  // namespace
 
 v1::OpsBlock PackOps(const v1::RowsReply& rows, std::uint64_t serial) {
@@ -172,7 +159,7 @@ v1::OpsBlock PackOps(const v1::RowsReply& rows, std::uint64_t serial) {
   const std::string raw = packer.Finish().SerializeAsString();
   block.set_rows(packer.ops());
   block.set_raw_bytes(static_cast<std::uint32_t>(raw.size()));
-  block.set_columns(Deflate(raw));
+  AppendFrame(raw, *block.mutable_columns());
   return block;
 }
 
