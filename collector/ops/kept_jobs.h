@@ -1,7 +1,7 @@
 // Which jobs' ops are wanted all the time: what --stream and --stream-jobs say.
 //
-// Made by serve, asked by ingest for each message, told to agents in the hello.
-// Thread-safety: immutable after construction. Errors: none; config checks the texts.
+// Made by config (Finalize), asked by ingest for each message, told to agents in the hello.
+// Thread-safety: immutable after construction. Errors: none.
 // Cost: O(names).
 #ifndef FATHOM_COLLECTOR_OPS_KEPT_JOBS_H_
 #define FATHOM_COLLECTOR_OPS_KEPT_JOBS_H_
@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "proto/types/job_names.h"
+
 namespace fathom::collector {
 
 class KeptJobs {
@@ -18,14 +20,7 @@ class KeptJobs {
   // Names of jobs; "*" at the end of one stands for any ending.
   explicit KeptJobs(std::vector<std::string> names = {}) : names_(std::move(names)) {}
 
-  bool Holds(std::string_view job) const {
-    for (std::string_view name : names_) {
-      const bool open = name.ends_with('*');
-      if (open) name.remove_suffix(1);
-      if (open ? job.starts_with(name) : job == name) return true;
-    }
-    return false;
-  }
+  bool Holds(std::string_view job) const { return NamesJob(names_, job); }
   const std::vector<std::string>& names() const { return names_; }
 
  private:

@@ -71,7 +71,10 @@ void OpStore::Keep(const std::string& job, const Teller& teller, const v1::Agent
   const std::lock_guard lock(mutex_);
   Job& held = jobs_[job];
   held.heard = clock_.Mono();
-  SayOnce(held, job, teller, HelloOf(teller));
+  const std::string key = absl::StrCat(std::string(teller.node), "\n", std::string(teller.boot_id));
+  if (held.said.insert(std::hash<std::string>()(key)).second) {
+    Append(held.who, job, true, EntryOf(clock_.Wall(), teller.node, HelloOf(teller)));
+  }
   if (TellsWho(message)) return SayOnce(held, job, teller, message);
   if (message.has_ops()) {
     if (Repeated(held, teller, message.ops().serial())) {

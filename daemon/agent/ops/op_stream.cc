@@ -5,16 +5,9 @@
 
 #include "daemon/agent/session/rows_reply.h"
 #include "proto/packing/pack_ops.h"
+#include "proto/types/job_names.h"
 
 namespace fathom::agent {
-
-bool NamesJob(const std::vector<std::string>& names, std::string_view job) {
-  return std::any_of(names.begin(), names.end(), [job](std::string_view name) {
-    if (!name.ends_with('*')) return name == job;
-    name.remove_suffix(1);
-    return job.starts_with(name);
-  });
-}
 
 void OpStream::Take(RankSession& session, std::uint64_t closed_end, MonoNs now) {
   if (!session.rank_known() || !NamesJob(wanted_, session.identity().job)) return;

@@ -33,9 +33,6 @@
 
 namespace fathom::agent {
 
-// Whether one of the names is the job's; "*" at the end of a name stands for any ending.
-bool NamesJob(const std::vector<std::string>& names, std::string_view job);
-
 class OpStream {
  public:
   static constexpr Nanos kBlockAge{2'000'000'000};

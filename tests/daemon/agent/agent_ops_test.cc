@@ -6,6 +6,7 @@
 
 #include "daemon/agent/ops/op_stream.h"
 #include "proto/packing/unpack_ops.h"
+#include "proto/types/job_names.h"
 #include "tests/daemon/agent/agent_fixture.h"
 
 namespace fathom::agent {
