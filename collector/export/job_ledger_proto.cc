@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "collector/export/enumerator.h"
 #include "collector/export/verdict_proto.h"
 #include "fathom/v1/report.pb.h"
 
@@ -14,15 +15,6 @@ namespace {
 using diagnosis::AccountSlice;
 using diagnosis::Loss;
 using State = diagnosis::RunningAccount::State;
-
-// The enumerator whose name is `text`, or the first one.
-template <typename Enum>
-Enum Named(const std::string& text, Enum last) {
-  for (int i = 0; i <= static_cast<int>(last); ++i) {
-    if (ToString(static_cast<Enum>(i)) == text) return static_cast<Enum>(i);
-  }
-  return Enum{};
-}
 
 // Places of losses, the largest first.
 std::vector<std::size_t> Ordered(const std::vector<Loss>& losses) {
@@ -92,7 +84,7 @@ bool Sound(const State& state) {
 }  // namespace
 
 void ToProto(const State& state, v1::JobLedger& out) {
-  const double lost = diagnosis::RunningAccount(state).lost_gpu_s();
+  const double lost = state.lost_gpu_s();
   out.set_iterations(state.iterations);
   out.set_used_gpu_s(state.used_gpu_s);
   out.set_ideal_gpu_s(state.used_gpu_s - lost);

@@ -107,7 +107,8 @@ void PutCoverage(const diagnosis::JobView& view, v1::Coverage& out) {
 }  // namespace
 
 void BuildReport(const diagnosis::JobView& view, const diagnosis::Diagnosis& diagnosis,
-                 const std::vector<Episode>& episodes, const std::string& source, v1::Report& out) {
+                 const std::vector<Episode>& episodes, const std::string& source, v1::Report& out,
+                 const std::vector<diagnosis::RankTables>& tables) {
   out.set_schema("fathom.v1.Report");
   PutJob(view, source, *out.mutable_job());
   PutIterations(diagnosis, *out.mutable_iterations());
@@ -116,7 +117,7 @@ void BuildReport(const diagnosis::JobView& view, const diagnosis::Diagnosis& dia
   }
   if (diagnosis.account) ToProto(*diagnosis.account, *out.mutable_ledger());
   if (diagnosis.what_if) PutWhatIf(*diagnosis.what_if, *out.mutable_what_if());
-  ToProto(diagnosis::BoundOf(view), *out.mutable_step());
+  ToProto(diagnosis::BoundOf(view, tables), *out.mutable_step());
   PutRanks(diagnosis, out);
   PutCoverage(view, *out.mutable_coverage());
   for (const auto& abstention : diagnosis.abstained) {

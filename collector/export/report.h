@@ -28,9 +28,10 @@ class Report;
 namespace fathom::collector {
 
 // `source`: "live", "kineto", …. `episodes` in the order they shall have; those that another one
-// superseded are left out.
+// superseded are left out. `tables`: of ranks whose devices were traced.
 void BuildReport(const diagnosis::JobView& view, const diagnosis::Diagnosis& diagnosis,
-                 const std::vector<Episode>& episodes, const std::string& source, v1::Report& out);
+                 const std::vector<Episode>& episodes, const std::string& source, v1::Report& out,
+                 const std::vector<diagnosis::RankTables>& tables = {});
 
 // With what only the API tells: how it stands now.
 std::string VerdictJson(const Episode& episode);

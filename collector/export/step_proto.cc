@@ -8,7 +8,6 @@
 namespace fathom::collector {
 
 void ToProto(const diagnosis::StepBound& from, v1::Step& out) {
-  out.Clear();
   out.set_missing(from.missing);
   if (!from.known()) return;
   out.set_seconds(from.step_s);

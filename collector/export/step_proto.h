@@ -1,7 +1,6 @@
 // What bounds an iteration → fathom.v1.Step, one to one, with its words.
 //
-// Used by export/report for every report, and by import/analysis again where tables of devices tell
-// more. What `out` held is replaced. Thread-safety: pure function. Errors: none.
+// Used by export/report for every report. Thread-safety: pure function. Errors: none.
 #ifndef FATHOM_COLLECTOR_EXPORT_STEP_PROTO_H_
 #define FATHOM_COLLECTOR_EXPORT_STEP_PROTO_H_
 

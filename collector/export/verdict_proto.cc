@@ -3,19 +3,11 @@
 #include <string>
 #include <vector>
 
+#include "collector/export/enumerator.h"
 #include "fathom/v1/report.pb.h"
 
 namespace fathom::collector {
 namespace {
-
-// The enumerator whose name is `text`, or the first one.
-template <typename Enum>
-Enum Named(const std::string& text, Enum last) {
-  for (int i = 0; i <= static_cast<int>(last); ++i) {
-    if (ToString(static_cast<Enum>(i)) == text) return static_cast<Enum>(i);
-  }
-  return Enum{};
-}
 
 std::string Text(std::string_view name) { return std::string(name); }
 

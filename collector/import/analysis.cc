@@ -9,7 +9,6 @@
 #include "absl/types/span.h"
 #include "collector/export/comparison_proto.h"
 #include "collector/export/report.h"
-#include "collector/export/step_proto.h"
 #include "collector/export/tables_proto.h"
 #include "collector/import/episode.h"
 #include "collector/import/passed_stretch.h"
@@ -194,8 +193,7 @@ void PutRepairs(const Recording& recording, const diagnosis::Diagnosis& diagnosi
 v1::Report ReportOn(const Recording& recording, const diagnosis::Diagnosis& diagnosis,
                     const std::vector<Episode>& episodes) {
   v1::Report report;
-  BuildReport(recording.view, diagnosis, episodes, recording.source, report);
-  ToProto(diagnosis::BoundOf(recording.view, recording.tables), *report.mutable_step());
+  BuildReport(recording.view, diagnosis, episodes, recording.source, report, recording.tables);
   PutMissing(recording, *report.mutable_coverage());
   PutFiles(recording.files, *report.mutable_coverage());
   PutClocks(recording.clocks, *report.mutable_coverage());

@@ -15,9 +15,9 @@ bool OpsAlone(const diagnosis::StackCapture& capture) {
 
 }  // namespace
 
-void TellRecordedFunctions(const Recording& recording, std::vector<Episode>& episodes) {
+void TellRecordedFunctions(Recording& recording, std::vector<Episode>& episodes) {
   if (recording.capture.ranks.empty()) return;
-  diagnosis::StackCapture capture = recording.capture;
+  diagnosis::StackCapture& capture = recording.capture;
   std::set<RankId> accused;
   for (const Episode& episode : episodes) {
     const auto& ranks = episode.verdict.entity.ranks;

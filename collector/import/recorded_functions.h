@@ -5,8 +5,8 @@
 // Model: the stacks that a profiler recorded of the training threads stand for a capture of a live
 // job, and are compared as such.
 //
-// Thread-safety: pure. Errors: none; a verdict whose function is not found says why in its detail.
-// Cost: that of functions/compare, a verdict.
+// Thread-safety: thread-compatible. Errors: none; a verdict whose function is not found says why in
+// its detail. Cost: that of functions/compare, a verdict.
 #ifndef FATHOM_COLLECTOR_IMPORT_RECORDED_FUNCTIONS_H_
 #define FATHOM_COLLECTOR_IMPORT_RECORDED_FUNCTIONS_H_
 
@@ -17,7 +17,8 @@
 
 namespace fathom::collector {
 
-void TellRecordedFunctions(const Recording& recording, std::vector<Episode>& episodes);
+// Marks in the capture who stands accused.
+void TellRecordedFunctions(Recording& recording, std::vector<Episode>& episodes);
 
 }  // namespace fathom::collector
 

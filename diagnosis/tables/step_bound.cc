@@ -102,15 +102,17 @@ double MedianDuration(const IterationSummary& iteration) {
 }
 
 std::vector<const IterationSummary*> UsualIterations(const JobView& view) {
+  std::vector<std::pair<double, const IterationSummary*>> all;
   std::vector<double> durations;
   for (const IterationSummary& iteration : view.window) {
-    if (!iteration.ranks.empty()) durations.push_back(MedianDuration(iteration));
+    if (iteration.ranks.empty()) continue;
+    all.emplace_back(MedianDuration(iteration), &iteration);
+    durations.push_back(all.back().first);
   }
   const double most = StepBound::kSpike * Median(std::move(durations));
   std::vector<const IterationSummary*> usual;
-  for (const IterationSummary& iteration : view.window) {
-    const double duration = iteration.ranks.empty() ? 0 : MedianDuration(iteration);
-    if (duration > 0 && duration <= most) usual.push_back(&iteration);
+  for (const auto& [duration, iteration] : all) {
+    if (duration > 0 && duration <= most) usual.push_back(iteration);
   }
   return usual;
 }

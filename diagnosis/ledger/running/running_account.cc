@@ -105,8 +105,8 @@ void RunningAccount::TellSmallOnesTogether() {
   for (AccountSlice& slice : state_.slices) slice.lost_gpu_s = Moved(slice.lost_gpu_s, to);
 }
 
-double RunningAccount::lost_gpu_s() const {
-  return std::accumulate(state_.by_cause.begin(), state_.by_cause.end(), state_.unexplained_gpu_s,
+double RunningAccount::State::lost_gpu_s() const {
+  return std::accumulate(by_cause.begin(), by_cause.end(), unexplained_gpu_s,
                          [](double sum, const auto& cause) { return sum + cause.second; });
 }
 

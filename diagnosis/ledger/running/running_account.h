@@ -58,6 +58,9 @@ class RunningAccount {
     std::vector<Loss> losses;  // the same by entity, in the order in which they were first seen
     std::vector<AccountSlice> slices;
     std::int64_t slice_iterations = 1;
+
+    // The sum of what all causes cost and of what is unexplained.
+    double lost_gpu_s() const;
   };
 
   RunningAccount() = default;
@@ -74,8 +77,7 @@ class RunningAccount {
   void Add(const Took& took, const std::vector<Loss>& losses);
 
   const State& state() const { return state_; }
-  // The sum of what all causes cost and of what is unexplained.
-  double lost_gpu_s() const;
+  double lost_gpu_s() const { return state_.lost_gpu_s(); }
 
  private:
   std::size_t PlaceOf(const Loss& loss);
