@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "diagnosis/model/lookup.h"
 #include "diagnosis/wording/phrase.h"
 
 namespace fathom::collector {
@@ -28,10 +29,6 @@ double LongestOf(const diagnosis::IterationSummary& iteration) {
   return longest.Seconds();
 }
 
-bool Holds(const std::vector<RankId>& ranks, RankId rank) {
-  return std::find(ranks.begin(), ranks.end(), rank) != ranks.end();
-}
-
 bool OfNetwork(const diagnosis::Verdict& verdict) {
   return verdict.problem == diagnosis::ProblemClass::kCommunicationSlow;
 }
@@ -42,7 +39,8 @@ const Episode* StandsFor(const Charge& charge, const std::vector<Episode>& episo
   for (const Episode& episode : episodes) {
     const diagnosis::Verdict& verdict = episode.verdict;
     if (!episode.open() || !Convicts(verdict) || IsHang(verdict)) continue;
-    if (OfNetwork(verdict) == network && Holds(verdict.entity.ranks, charge.rank)) return &episode;
+    if (OfNetwork(verdict) == network && diagnosis::Contains(verdict.entity.ranks, charge.rank))
+      return &episode;
   }
   return nullptr;
 }
@@ -168,10 +166,14 @@ void AccountKeeper::CountHang(const JobFigures& figures, const std::vector<Episo
 
 void AccountKeeper::Take(const JobState& job, const JobFigures& figures, Kept& kept) const {
   Fresh fresh;
-  job.Read([&](const RankTable&, const GroupTable& groups, const SummaryWindow& window) {
-    fresh.iterations = window.SettledAfter(kept.counted, figures.ended);
-    if (!fresh.iterations.empty()) fresh.groups = groups.View();
-  });
+  {
+    SummaryWindow::Snapshot settled;
+    job.Read([&](const RankTable&, const GroupTable& groups, const SummaryWindow& window) {
+      settled = window.SettledAfter(kept.counted, figures.ended);
+      if (!settled.slots.empty()) fresh.groups = groups.View();
+    });
+    fresh.iterations = settled.View();
+  }
   fresh.episodes = parts_.ledger.Of(figures.name);
   fresh.expected_s = figures.slow ? figures.baseline.Seconds() : 0;
   for (diagnosis::IterationSummary& each : fresh.iterations) {

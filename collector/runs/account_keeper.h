@@ -16,7 +16,7 @@
 // missing unless the journal still holds its iterations.
 //
 // Units: GPU-seconds; wall time of the iterations. Thread-safety: Looked, Ended and SaveAll by one
-// thread at a time; Of and ByCause from any. Errors: of the store, which counts and shows them.
+// thread at a time; Of from any. Errors: of the store, which counts and shows them.
 // Cost: a look O(new iterations × ranks); a write of some 10 KB each kEvery a job.
 #ifndef FATHOM_COLLECTOR_RUNS_ACCOUNT_KEEPER_H_
 #define FATHOM_COLLECTOR_RUNS_ACCOUNT_KEEPER_H_

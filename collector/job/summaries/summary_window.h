@@ -78,8 +78,8 @@ class SummaryWindow {
   Snapshot Share() const { return Share(slots_.Sorted()); }
   std::vector<diagnosis::IterationSummary> View() const { return Share().View(); }
   // Those after `after` to which nothing will be added: all ranks have reported them, or later ones
-  // came since, or the job is over. Ascending, up to the first that is not so.
-  std::vector<diagnosis::IterationSummary> SettledAfter(std::int64_t after, bool job_over) const;
+  // came since, or the job is over. Ascending, up to the first that is not so; nothing without any.
+  Snapshot SettledAfter(std::int64_t after, bool job_over) const;
   // The newest `limit` strip entries with index > after, ascending, durations of the live ones
   // computed now.
   std::vector<StripEntry> Strip(std::int64_t after, std::size_t limit) const;

@@ -51,8 +51,7 @@ std::vector<HeatCell> SummaryWindow::Cells(std::size_t slot) const {
   return cells;
 }
 
-std::vector<diagnosis::IterationSummary> SummaryWindow::SettledAfter(std::int64_t after,
-                                                                     bool job_over) const {
+SummaryWindow::Snapshot SummaryWindow::SettledAfter(std::int64_t after, bool job_over) const {
   std::vector<std::int64_t> settled;
   const std::int64_t old = newest() - std::int64_t{kSettlingIterations};
   for (const std::int64_t iteration : slots_.Sorted()) {
@@ -61,7 +60,7 @@ std::vector<diagnosis::IterationSummary> SummaryWindow::SettledAfter(std::int64_
     if (!whole && iteration > old && !job_over) break;
     settled.push_back(iteration);
   }
-  return Share(settled).View();
+  return settled.empty() ? Snapshot() : Share(settled);
 }
 
 SummaryWindow::Snapshot SummaryWindow::Share(const std::vector<std::int64_t>& which) const {
