@@ -98,8 +98,7 @@ LookReasons Diagnoser::ReasonsFor(const JobState& job, const Watched& watched) {
   const bool rows_are_in =
       watched.rows_deadline.known() && parts_.requests.Outstanding(job.name()) == 0;
   const Nanos limit = Nanos::FromSeconds(
-      std::max(config_.delta * progress.usual.Seconds(),
-               progress.usual.Seconds() + config_.noise_factor * progress.noise.Seconds()));
+      diagnosis::IrregularAbove(config_, progress.usual.Seconds(), progress.noise.Seconds()));
   const bool slower = progress.usual > Nanos(0) && progress.took > limit;
   return {watched.news,           rows_are_in, progress.newest, progress.whole,
           progress.partial_since, slower};

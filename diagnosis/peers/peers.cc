@@ -11,6 +11,7 @@
 
 #include "absl/types/span.h"
 #include "diagnosis/model/lookup.h"
+#include "diagnosis/stats/interval_set.h"
 #include "diagnosis/stats/robust.h"
 
 namespace fathom::diagnosis {
@@ -81,17 +82,11 @@ std::map<Iteration, RowSums> SumsOf(const RankRows& rows) {
 
 // The part of the iteration in which its device was in a communication. Summaries of agents before
 // 2026-11-26 have their hosts' waits in its place, and recordings of them are still read.
-Nanos Covered(const RankIteration& rank, std::vector<std::pair<MonoNs, MonoNs>> spans) {
-  std::sort(spans.begin(), spans.end());
-  Nanos sum;
-  MonoNs covered = rank.begin;
-  const MonoNs end = rank.begin + rank.duration;
-  for (const auto& [begin, until] : spans) {
-    const MonoNs from = std::max(begin, covered), to = std::min(until, end);
-    if (to > from) sum = sum + (to - from);
-    covered = std::max(covered, std::min(until, end));
-  }
-  return sum;
+Nanos Covered(const RankIteration& rank, const std::vector<std::pair<MonoNs, MonoNs>>& spans) {
+  IntervalSet set;
+  for (const auto& [begin, until] : spans) set.Add(begin.ns, until.ns);
+  set.Seal();
+  return Nanos(set.Covered(rank.begin.ns, (rank.begin + rank.duration).ns));
 }
 
 OwnPieces PiecesOf(const RankIteration& rank, const RowSums& sums) {

@@ -8,6 +8,10 @@
 #include "diagnosis/stats/robust.h"
 
 namespace fathom::diagnosis {
+
+double IrregularAbove(const DiagnosisConfig& config, double reference, double noise) {
+  return std::max(config.delta * reference, reference + config.noise_factor * noise);
+}
 namespace {
 
 constexpr double kUpperDecileZ = 1.2816;  // of the standard normal
@@ -17,7 +21,7 @@ struct Level {
   double noise = 0;
 
   double Limit(const DiagnosisConfig& config) const {
-    return std::max(config.delta * reference, reference + config.noise_factor * noise);
+    return IrregularAbove(config, reference, noise);
   }
 };
 

@@ -34,6 +34,10 @@ struct SeriesPoint {
   bool judged = false;  // by an earlier look
 };
 
+// An iteration that takes longer than this many seconds is irregular: `reference` is what one takes
+// usually, `noise` how much that varies.
+double IrregularAbove(const DiagnosisConfig& config, double reference, double noise);
+
 struct JobSeries {
   std::vector<SeriesPoint> points;  // ordered by index
   double reference = 0;             // present baseline; 0 while it is not known
