@@ -142,12 +142,7 @@ class AgentService::Impl final : public v1::AgentService::CallbackService {
       return absl::UnavailableError(absl::StrCat("cannot serve agents (gRPC) on ", options_.address,
                                                  "; choose another with --grpc"));
     }
-    door_->Begin([this](int fd, int listener) {
-      grpc::experimental::ExternalConnectionAcceptor::NewConnectionParameters connection;
-      connection.fd = fd;
-      connection.listener_fd = listener;
-      acceptor_->HandleNewConnection(&connection);
-    });
+    door_->Begin([this](int fd, int listener) { HandOver(*acceptor_, fd, listener); });
     return absl::OkStatus();
   }
 

@@ -42,12 +42,7 @@ class LocalPort::UserServer final : public v1::AgentService::CallbackService {
   bool runs() const { return server_ != nullptr; }
   void End(std::chrono::system_clock::time_point by) { server_->Shutdown(by); }
 
-  void Take(int fd, int listener) {
-    grpc::experimental::ExternalConnectionAcceptor::NewConnectionParameters connection;
-    connection.fd = fd;
-    connection.listener_fd = listener;
-    acceptor_->HandleNewConnection(&connection);
-  }
+  void Take(int fd, int listener) { HandOver(*acceptor_, fd, listener); }
 
   grpc::ServerBidiReactor<v1::AgentMessage, v1::CollectorMessage>* Connect(
       grpc::CallbackServerContext*) override {

@@ -32,4 +32,11 @@ void SetBounds(grpc::ServerBuilder& builder, std::function<void(const std::strin
   builder.SetResourceQuota(quota);
 }
 
+void HandOver(grpc::experimental::ExternalConnectionAcceptor& acceptor, int fd, int listener) {
+  grpc::experimental::ExternalConnectionAcceptor::NewConnectionParameters connection;
+  connection.fd = fd;
+  connection.listener_fd = listener;
+  acceptor.HandleNewConnection(&connection);
+}
+
 }  // namespace fathom::collector

@@ -37,6 +37,9 @@ class StreamCount final : public grpc::experimental::ServerInterceptorFactoryInt
   const std::function<void(const std::string& peer)> count_;
 };
 
+// Gives gRPC a connection that a door of ours let in.
+void HandOver(grpc::experimental::ExternalConnectionAcceptor& acceptor, int fd, int listener);
+
 // Sizes of messages, streams at once, handshake, pings, memory; `count` hears of each stream.
 void SetBounds(grpc::ServerBuilder& builder, std::function<void(const std::string& peer)> count);
 

@@ -98,7 +98,7 @@ std::string PagerDutyJson(const Notice& notice, const std::string& routing_key) 
   return json.EndObject().Take();
 }
 
-std::string SlackJson(const Notice& notice) {
+std::string SlackWords(const Notice& notice) {
   std::string text = notice.active() ? "*" : "*over:* *";
   text.append(SlackText(notice.title)).append("* ").append(SlackText(notice.summary));
   if (!notice.description.empty()) text.append("\n").append(SlackText(notice.description));
@@ -106,8 +106,12 @@ std::string SlackJson(const Notice& notice) {
   if (!notice.runbook.empty()) {
     text.append("\n<").append(SlackText(notice.runbook)).append("|runbook>");
   }
+  return CutText(text, 3500);
+}
+
+std::string SlackJson(const Notice& notice) {
   JsonWriter json;
-  json.BeginObject().Field("text", std::string_view(CutText(text, 3500)));
+  json.BeginObject().Field("text", std::string_view(SlackWords(notice)));
   return json.EndObject().Take();
 }
 

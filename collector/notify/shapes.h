@@ -16,6 +16,8 @@ namespace fathom::collector {
 // by itself if we do; it is sent anew before that.
 std::string AlertmanagerJson(const Notice& notice, WallNs now, Nanos lifetime);
 std::string PagerDutyJson(const Notice& notice, const std::string& routing_key);
+// What Slack shows of it.
+std::string SlackWords(const Notice& notice);
 std::string SlackJson(const Notice& notice);
 std::string PlainJson(const Notice& notice);
 

@@ -47,10 +47,9 @@ absl::StatusOr<SlackAddress> ReadSlackAddress(const std::string& address) {
 
 HttpCall SlackThreadCall(const SlackAddress& address, const Notice& notice,
                          const std::string& thread) {
-  const Json text = Json::parse(SlackJson(notice), nullptr, /*allow_exceptions=*/false);
   JsonWriter json;
   json.BeginObject().Field("channel", std::string_view(ChannelOf(address.url)));
-  json.Field("text", std::string_view(text.value("text", "")));
+  json.Field("text", std::string_view(SlackWords(notice)));
   if (!thread.empty()) json.Field("thread_ts", std::string_view(thread));
   return {
       "POST",

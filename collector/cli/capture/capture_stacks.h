@@ -4,7 +4,7 @@
 //
 //   rank_2.folded       <module> (train.py:127);train (train.py:103) 224
 //   difference.folded   the same with two numbers, samples of the peers and of the rank that stands
-//                       out, as difffolded.pl writes them; the peers' are a median rank's
+//                       out, as difffolded.pl writes them; the peers' are their mean
 //
 // Thread-safety: pure but for WriteFolded. Errors: those of the disk.
 // Cost: O(stacks × depth).

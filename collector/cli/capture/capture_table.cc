@@ -12,8 +12,6 @@ constexpr auto kRight = Table::Align::kRight;
 
 std::string Kilobytes(double bytes) { return absl::StrFormat("%.1f KB", bytes / 1000); }
 
-std::string Percent(double share) { return absl::StrFormat("%.1f %%", 100 * share); }
-
 std::string Doing(const Json& of) {
   const std::string doing = TextField(of, "doing");
   const std::string worker = BoolField(of, "in_workers") ? "in workers of its data loader" : "";

@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_replace.h"
+#include "collector/cli/render/quantity.h"
 #include "collector/cli/text/text.h"
 
 namespace fathom::cli {
@@ -91,7 +92,7 @@ std::string FlamePage(const StackDifference& difference, const std::string& job)
           ? "<p>No stacks were captured.</p>"
           : Cat("<p>As wide as its share of the rank's time; red: more than its peers spend there, "
                 "blue: less. Left out: ",
-                absl::StrFormat("%.1f %%", 100 * writer.left_out()),
+                Percent(writer.left_out()),
                 " in thin frames.</p><div class=\"f\" style=\"height:", writer.height(), "px\">\n",
                 writer.boxes(), "</div>");
   return Cat("<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><title>", Escaped(job),

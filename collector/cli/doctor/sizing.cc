@@ -1,11 +1,9 @@
 #include "collector/cli/doctor/sizing.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <iterator>
 #include <string>
-#include <system_error>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -66,9 +64,7 @@ absl::Status Set(std::string_view pair, Workload& workload) {
   }
   double value = 0;
   const std::string_view text = equals == pair.npos ? "" : pair.substr(equals + 1);
-  const auto end = std::from_chars(text.data(), text.data() + text.size(), value);
-  const bool whole = end.ec == std::errc() && end.ptr == text.data() + text.size();
-  if (!whole || !(value >= key->least) || !(value <= key->most)) {
+  if (!ReadNumber(text, &value) || !(value >= key->least) || !(value <= key->most)) {
     return Bad(Cat("--size: ", name, " is ", key->meaning, ": a number from ", Number(key->least),
                    " to ", Number(key->most), ", not '", text, "'"));
   }

@@ -13,8 +13,6 @@
 namespace fathom::cli {
 namespace {
 
-std::string Percent(double share) { return absl::StrFormat("%.1f %%", 100 * share); }
-
 std::string Value(double value, const std::string& unit) {
   if (unit == "s") return Seconds(value);
   if (unit == "ratio") return Percent(value);

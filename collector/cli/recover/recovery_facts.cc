@@ -1,9 +1,9 @@
 #include "collector/cli/recover/recovery_facts.h"
 
 #include <algorithm>
-#include <array>
 #include <set>
 
+#include "collector/cli/render/verdict_view.h"
 #include "collector/cli/text/json_fields.h"
 #include "collector/cli/text/text.h"
 #include "collector/probe/probe_run.h"
@@ -12,13 +12,9 @@ namespace fathom::cli {
 namespace {
 
 int Strength(const Json& verdict) {
-  static constexpr std::array<const char*, 3> kGrades = {"established", "supported", "hypothesis"};
-  const std::string grade = TextField(verdict, "grade");
+  const int grade = GradeStrength(TextField(verdict, "grade"));
   const bool names = !TextField(ObjectField(verdict, "entity"), "node").empty();
-  for (std::size_t i = 0; i < kGrades.size(); ++i) {
-    if (grade == kGrades[i]) return 2 * static_cast<int>(kGrades.size() - i) + (names ? 1 : 0);
-  }
-  return 0;
+  return grade == 0 ? 0 : 2 * grade + (names ? 1 : 0);
 }
 
 bool IsOpen(const Json& verdict) {

@@ -61,6 +61,8 @@ std::string Number(double value) {
   return absl::StrFormat(std::abs(value) >= 1000 ? "%.0f" : "%.4g", value);
 }
 
+std::string Percent(double share) { return absl::StrFormat("%.1f %%", 100 * share); }
+
 std::string PercentOf(double part, double whole) {
   return absl::StrFormat("%.0f %%", whole > 0 ? 100 * part / whole : 0.0);
 }

@@ -23,6 +23,8 @@ std::string LocalTime(std::int64_t unix_ns);
 std::string Ago(std::int64_t unix_ns, std::int64_t now_unix_ns);
 // At most four significant digits, no exponent for everyday sizes: "98.4", "0.003", "12".
 std::string Number(double value);
+// "12.3 %" of 0.123.
+std::string Percent(double share);
 // "42 %"; "0 %" of nothing.
 std::string PercentOf(double part, double whole);
 // "1 rank", "4 ranks".

@@ -64,9 +64,7 @@ std::string JobShareName(const Json& share) {
   const std::vector<std::int64_t> ranks = IntsField(entity, "ranks");
   const std::string type = TextField(entity, "type"), node = TextField(entity, "node");
   if (type == "host") return Cat("node ", node, " ", cause);
-  const std::string members = ranks.empty()
-                                  ? std::string("many ranks")
-                                  : Cat(ranks.size() == 1 ? "rank " : "ranks ", RankList(ranks));
+  const std::string members = ranks.empty() ? std::string("many ranks") : RankNames(ranks);
   if (type != "rank" && type != "gpu") return Cat(type, " of ", members, " ", cause);
   return Cat(members, node.empty() ? "" : Cat(" on ", node), " ", cause);
 }

@@ -88,6 +88,8 @@ std::vector<CaptureAsk> AsksOf(const CaptureWish& wish, const RankTable& ranks, 
   return out;
 }
 
+std::string NoAnswerFrom(const std::string& node) { return "no answer came from node " + node; }
+
 }  // namespace
 
 diagnosis::RankStacks StacksOf(const v1::RankCapture& from) {
@@ -174,9 +176,7 @@ std::size_t StackCaptures::BegunSince(MonoNs since) const {
 
 std::shared_ptr<const diagnosis::StackCapture> StackCaptures::TakeFinished(MonoNs now) {
   if (capture_ == nullptr || taken_ || UnderWay(now)) return nullptr;
-  for (const auto& [rank, node] : awaited_) {
-    capture_->ranks[rank].refused = "no answer came from node " + node;
-  }
+  for (const auto& [rank, node] : awaited_) capture_->ranks[rank].refused = NoAnswerFrom(node);
   awaited_.clear();
   taken_ = true;
   return capture_;
@@ -190,7 +190,7 @@ ShownCapture StackCaptures::Shown(MonoNs now) const {
   shown.capture = *capture_;
   for (const auto& [rank, node] : awaited_) {
     if (shown.over) {
-      shown.capture.ranks[rank].refused = "no answer came from node " + node;
+      shown.capture.ranks[rank].refused = NoAnswerFrom(node);
     } else {
       shown.awaited.push_back(rank);
     }

@@ -2,8 +2,8 @@
 
 #include <unistd.h>
 
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "daemon/agent/config/settings.h"
 #include "daemon/service/agent_socket.h"
 #include "daemon/service/loopback.h"
 
@@ -11,17 +11,6 @@ namespace fathom::agent {
 namespace {
 
 constexpr char kUnix[] = "unix:";
-
-// The port, if it is one of this machine's loopback; else 0.
-int LoopbackPort(const std::string& target) {
-  const std::size_t colon = target.rfind(':');
-  if (colon == std::string::npos) return 0;
-  std::string host = target.substr(0, colon);
-  if (host == "[::1]") host = "::1";
-  int port = 0;
-  const bool whole = absl::SimpleAtoi(target.substr(colon + 1), &port);
-  return whole && service::IsLoopback(host) ? port : 0;
-}
 
 }  // namespace
 
@@ -31,7 +20,9 @@ absl::StatusOr<std::string> WayToCollector(const std::string& target, bool tls) 
     if (!status.ok()) return status;
     return target;
   }
-  const int port = tls ? 0 : LoopbackPort(target);
+  HostPort at;
+  const bool here = !tls && ParseHostPort(target, at) && service::IsLoopback(at.host);
+  const int port = here ? at.port : 0;
   if (port == 0) return target;
   for (const std::string& folder : service::AgentSocketFolders()) {
     const std::string path = absl::StrCat(folder, "/", service::AgentSocketName(port));
