@@ -10,7 +10,7 @@
 // Model: told apart by content. Of topology.conf the lines of topology/tree are taken; comments,
 // continued lines and keys in any case as Slurm has them; LinkSpeed is passed over. A node hangs on
 // one leaf switch, or with `gpus` each of its GPUs does; a switch hangs on one other at most.
-// Bounds: kMostBytes, kMostNodes, kMostSwitches.
+// Bounds: kMostTopologyBytes, kMostTopologyNodes, kMostTopologySwitches.
 //
 // Thread-safety: pure but for reading the file. Errors: NotFound, or InvalidArgument with file,
 // line and what would do. Cost: O(nodes log nodes).

@@ -3,7 +3,7 @@
 // Used on the patterns of a window of all workers of one role. docs/rules/patterns.md.
 //
 // Model: D is how far a pattern lies from what its class is expected to be: code of the host has a
-// β of at most kHostBeta, the other classes have no expectation. Δ is how many of at most kPeers
+// β of at most `host_beta`, the other classes have no expectation. Δ is how many of at most `peers`
 // workers, drawn evenly, have a pattern of the same function at least `delta` away (L1, each
 // component scaled to its range over the workers where that is wider than `floor`). Not as it
 // should be is one with β above `least_beta` and D above 0, or Δ above the median of all workers'
@@ -13,7 +13,7 @@
 // Workers without the function have a pattern of zeros.
 //
 // Units: 0 to 1. Thread-safety: pure; functions may be judged on several threads. Errors: none.
-// Cost: workers × kPeers steps of three subtractions: 0.1 s for a million workers.
+// Cost: workers × `peers` steps of three subtractions: 0.1 s for a million workers.
 // Source: EROICA; floors and scaling from its open points.
 #ifndef FATHOM_DIAGNOSIS_FUNCTIONS_LOCALISE_H_
 #define FATHOM_DIAGNOSIS_FUNCTIONS_LOCALISE_H_

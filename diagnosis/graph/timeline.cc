@@ -68,8 +68,6 @@ void AddDeviceWaits(const RankTimeline& line, const RankRows& rows, std::vector<
   }
 }
 
-// Told in the time of a device, as a live rank's ops on a GPU are: of no host thread.
-
 // Where the caller is known to have been blocked: traced waits, and calls that return done. In the
 // time of a device a call's return says nothing: the host may have slept in it long after the op.
 Stretches TracedWaits(const RankTimeline& line, const RankRows& rows, double floor) {

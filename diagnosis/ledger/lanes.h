@@ -9,7 +9,8 @@
 //
 // Model: a lane is the device of a rank where its kernels were traced, else its training thread.
 // A communication op runs beside the lane, so overlap is not a special case: the lane waits only
-// where the rows say that it did. An op that started as soon as the one before it of its
+// where the rows say that it did; in the time of a device whose kernels are not known it stands
+// still while an op is carried out. An op that started as soon as the one before it of its
 // communicator had ended is chained to that one, not to the lane. A wait for something that is not
 // known keeps its recorded length in every replay, and is nobody's.
 // Rows of iterations that do not follow one another make stretches, which are played one by one;

@@ -1,8 +1,8 @@
 // Orders for probes as JSON, and out of a request.
 //
 // Used by probe_api. docs/formats/http_api.md is the contract. Thread-safety: pure functions.
-// Errors: ParseProbeWish gives InvalidArgument with what to do; `nodes` and `job` are the caller's
-// to fill.
+// Errors: ParseProbeWish gives InvalidArgument with what to do; with `job` the nodes are the
+// caller's to fill.
 #ifndef FATHOM_COLLECTOR_API_PROBES_PROBE_JSON_H_
 #define FATHOM_COLLECTOR_API_PROBES_PROBE_JSON_H_
 

@@ -2,8 +2,8 @@
 // to do when it was called.
 //
 // CommandLine owns one Invocation; each Add…Verb fills in its part. The verbs that are there:
-// run, get, compare, report, explain, watch, analyze, simulate, doctor, profile, trace, action,
-// export, completion, version. Thread-safety: single-threaded.
+// run, get, compare, report, explain, watch, analyze, simulate, doctor, probe, recover, profile,
+// trace, action, export, completion, version. Thread-safety: single-threaded.
 #ifndef FATHOM_COLLECTOR_CLI_COMMAND_VERB_H_
 #define FATHOM_COLLECTOR_CLI_COMMAND_VERB_H_
 

@@ -1,11 +1,11 @@
 // The checkpoints of a job in a folder: which there are, how old, and whether they are whole.
 //
-// Used by recovery_plan. Model: a checkpoint is a file or folder directly in `folder` whose name
-// ends in a number, like step-1200, checkpoint-1200, global_step1200, iter_0001200.pt. It is whole
-// when nothing in it is empty or carries a name of something half written (.tmp, .part), a folder
-// of torch.distributed.checkpoint has its .metadata, and a file of torch.save ends as a zip file
-// does. Nothing is opened beyond the last 64 KiB of such a file: a bit that flipped inside is not
-// found.
+// Used by nodes/recover_command. Model: a checkpoint is a file or folder directly in `folder` whose
+// name ends in a number, like step-1200, checkpoint-1200, global_step1200, iter_0001200.pt. It is
+// whole when nothing in it is empty or carries a name of something half written (.tmp, .part), a
+// folder of torch.distributed.checkpoint has its .metadata, and a file of torch.save ends as a zip
+// file does. Of such a file the first four bytes and the last 64 KiB are read: a bit that flipped
+// between is not found.
 //
 // Units: wall ns. Thread-safety: thread-safe. Errors: NotFound for a folder that cannot be read.
 // Cost: a stat for each file of the newest kMostLooked checkpoints.

@@ -1,7 +1,7 @@
-// What a recovery plan is made of, asked of the collector.
+// What a recovery plan is made of, asked of the collector, and the plan as text and JSON.
 //
 // Used by `fathom recover`. Thread-safety: thread-compatible. Errors: those of CollectorApi;
-// NotFound for a job that is not known. Cost: three requests and one a node of interest, at most
+// NotFound for a job that is not known. Cost: four requests and one a node of interest, at most
 // kMostAsked of them.
 #ifndef FATHOM_COLLECTOR_CLI_RECOVER_RECOVERY_FACTS_H_
 #define FATHOM_COLLECTOR_CLI_RECOVER_RECOVERY_FACTS_H_

@@ -5,7 +5,8 @@
 //
 // Units: ns, CLOCK_MONOTONIC of the node. An op belongs to the iteration in which it was entered
 // (API order); it counts with its whole elapsed time. Ops that have not ended count, but have no
-// elapsed time. blocked, gc and dataloader are clipped to [begin, end].
+// elapsed time. An op whose device told when it began blocks while the device carries it out, not
+// while the host waits. blocked, gc and dataloader are clipped to [begin, end].
 // Thread-safety: pure. Errors: none; a CPU time that is not known is 0.
 // Cost: one pass over the iteration's rows.
 #ifndef FATHOM_DAEMON_AGENT_PIPELINE_ITERATION_SUMMARY_H_

@@ -9,7 +9,8 @@
 // The kill switch is a file: where it is, nothing is begun, and what runs is killed.
 //
 // Thread-safety: the poll loop's. Ownership: refers to the outbox; owns what runs the program.
-// Errors: go up as answers, in words. Cost: a look for the file each second while a probe runs.
+// Errors: go up as answers, in words. Cost: a look for the file each turn of the poll loop while a
+// probe runs.
 #ifndef FATHOM_DAEMON_AGENT_PROBE_PROBE_ORDERS_H_
 #define FATHOM_DAEMON_AGENT_PROBE_PROBE_ORDERS_H_
 

@@ -121,7 +121,7 @@ class RankSession {
                          std::int64_t deadline_ns);
   // What became of orders, each once; also when the process is gone.
   std::vector<SwitchOutcome> TakeSwitches(std::int64_t now_ns);
-  // The highest sequence among its newest ops on the group; nothing: it is no member, its process
+  // The sequence of its newest op on the group; nothing: it is no member, its process
   // is gone, or it has entered none lately.
   std::optional<std::uint64_t> NewestSequence(GroupId group) const;
   // Of the function with this number; empty where it has none. Reads the table again where the

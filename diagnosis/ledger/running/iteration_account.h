@@ -26,7 +26,7 @@
 //
 // Units: seconds of the iteration (times the ranks: GPU-seconds). Thread-safety: thread-compatible;
 // the accountant remembers roles and communicators. Errors: none; of fewer than two ranks nothing
-// is lost. Cost: O(ranks × communicators of a rank); no allocation once it has seen the job.
+// is lost. Cost: O(ranks × communicators of a rank).
 // Source: airport game, Littlechild and Owen 1973; the limits are those of peers/account_limits.
 #ifndef FATHOM_DIAGNOSIS_LEDGER_RUNNING_ITERATION_ACCOUNT_H_
 #define FATHOM_DIAGNOSIS_LEDGER_RUNNING_ITERATION_ACCOUNT_H_

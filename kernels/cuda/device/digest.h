@@ -1,9 +1,9 @@
 // A digest of memory of the GPU, made there: equal bits give equal digests, and one flipped bit
 // another.
 //
-// Used by cuda/product/multiply, cuda/product/blas and cuda/clock. Model: the sum of each word's
-// hash with its place, whatever the order; a hash is a bijection of the word, so one changed word
-// changes the sum. The same on the host (tests). Requires: fewer than 2^32 words.
+// Used by cuda/product/checked_product, cuda/link and cuda/memory/pattern. Model: the sum of each
+// word's hash with its place, whatever the order; a hash is a bijection of the word, so one changed
+// word changes the sum. The same on the host (tests). Requires: fewer than 2^32 words.
 #ifndef FATHOM_KERNELS_CUDA_DEVICE_DIGEST_H_
 #define FATHOM_KERNELS_CUDA_DEVICE_DIGEST_H_
 

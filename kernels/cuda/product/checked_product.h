@@ -33,8 +33,6 @@ struct ProductTask {
 
 // Puts one product into the stream.
 using Multiply = std::function<void(const void* a, const void* b, float* c, cudaStream_t stream)>;
-// Made anew on each GPU.
-using MultiplyMaker = std::function<Multiply(const Gpu& gpu)>;
 
 // Figures: `name` (flop/s), products_checked.
 GpuReading MakeAndCheck(const GpuBounds& bounds, const ProductTask& task, const std::string& name,
