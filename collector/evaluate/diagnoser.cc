@@ -10,6 +10,7 @@
 #include "collector/job/state/job_moment.h"
 #include "diagnosis/engine/look_ahead.h"
 #include "diagnosis/hardware/tell/tell_hardware.h"
+#include "diagnosis/watch/series.h"
 #include "diagnosis/watch/stall.h"
 #include "diagnosis/watch/totals.h"
 

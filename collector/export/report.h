@@ -17,6 +17,7 @@
 #include "collector/verdict/episode.h"
 #include "diagnosis/model/job_view.h"
 #include "diagnosis/model/verdict.h"
+#include "diagnosis/tables/rank_tables.h"
 
 namespace google::protobuf {
 class Message;
