@@ -82,7 +82,23 @@ void AddDevice(const RankIteration& rank, double waiting, const DeviceShares& sh
   At(sum, StepPart::kIdle) += cut.left() * (1 - shares.launches);
 }
 
-void AddThread(const RankIteration& rank, double waiting, bool drives_gpu, Seconds& sum) {
+void AddHostOfGpu(const RankIteration& rank, double waiting, Seconds& sum) {
+  Cut cut(rank.duration);
+  At(sum, StepPart::kInput) += cut.Take(rank.dataloader.Seconds());
+  At(sum, StepPart::kGarbage) += cut.Take(rank.gc.Seconds());
+  const double blocked = cut.Take(rank.blocked.Seconds());
+  At(sum, StepPart::kWaiting) += blocked * waiting;
+  At(sum, StepPart::kCommunication) += blocked * (1 - waiting);
+  const double wait = rank.device_wait.Seconds();
+  At(sum, StepPart::kGpu) += cut.Take(wait - blocked);
+  At(sum, StepPart::kCores) += cut.Take(rank.runqueue.Seconds());
+  // A host that waits for its device spins, unless it took less CPU time than it waited.
+  const double cpu = (rank.cpu - rank.gc).Seconds();
+  At(sum, StepPart::kHost) += cut.Take(cpu >= wait ? cpu - wait : cpu);
+  At(sum, wait > 0 ? StepPart::kIdle : StepPart::kGpu) += cut.left();
+}
+
+void AddThread(const RankIteration& rank, double waiting, Seconds& sum) {
   Cut cut(rank.duration);
   At(sum, StepPart::kInput) += cut.Take(rank.dataloader.Seconds());
   At(sum, StepPart::kGarbage) += cut.Take(rank.gc.Seconds());
@@ -90,9 +106,15 @@ void AddThread(const RankIteration& rank, double waiting, bool drives_gpu, Secon
   At(sum, StepPart::kWaiting) += blocked * waiting;
   At(sum, StepPart::kCommunication) += blocked * (1 - waiting);
   At(sum, StepPart::kCores) += cut.Take(rank.runqueue.Seconds());
-  const double cpu = cut.Take((rank.cpu - rank.gc).Seconds());
-  At(sum, drives_gpu ? StepPart::kHost : StepPart::kComputing) += cpu;
-  At(sum, drives_gpu ? StepPart::kGpu : StepPart::kIdle) += cut.left();
+  At(sum, StepPart::kComputing) += cut.Take((rank.cpu - rank.gc).Seconds());
+  At(sum, StepPart::kIdle) += cut.left();
+}
+
+void Add(const RankIteration& rank, StepClock clock, double waiting, const DeviceShares& shares,
+         Seconds& sum) {
+  if (clock == StepClock::kDevice) return AddDevice(rank, waiting, shares, sum);
+  if (clock == StepClock::kHostOfGpu) return AddHostOfGpu(rank, waiting, sum);
+  AddThread(rank, waiting, sum);
 }
 
 double MedianDuration(const IterationSummary& iteration) {
@@ -194,11 +216,7 @@ StepBound BoundOf(const JobView& view, const std::vector<RankTables>& tables) {
       entry += rank.groups.size();
       ranks.insert(rank.rank);
       ++samples;
-      if (bound.clock == StepClock::kDevice) {
-        AddDevice(rank, waiting, shares[rank.rank], sum);
-      } else {
-        AddThread(rank, waiting, bound.clock == StepClock::kHostOfGpu, sum);
-      }
+      Add(rank, bound.clock, waiting, shares[rank.rank], sum);
     }
   }
   bound.iterations = usual.size();

@@ -20,6 +20,7 @@ Nanos Decode(Micro16 code) { return Nanos(static_cast<std::int64_t>(FromMicro16(
 
 RankWindow::RankWindow(const RankWindow& other)
     : cells_(other.cells_),
+      device_waits_(other.device_waits_),
       groups_(other.groups_),
       group_cells_(other.group_cells_),
       history_(other.history_ ? std::make_unique<History>(*other.history_) : nullptr) {}
@@ -61,6 +62,8 @@ bool RankWindow::Put(std::size_t slot, const diagnosis::RankIteration& row) {
                   Code(row.gc),
                   Code(row.dataloader),
                   ToMicro16(row.ops)};
+  if (row.device_wait.count > 0 && device_waits_.empty()) device_waits_.resize(cells_.size());
+  if (!device_waits_.empty()) device_waits_[slot] = Code(row.device_wait);
   for (const auto& g : row.groups) {
     const auto at = std::find(groups_.begin(), groups_.end(), g.group);
     if (at == groups_.end()) continue;
@@ -80,6 +83,7 @@ diagnosis::RankIteration RankWindow::Get(std::size_t slot) const {
   row.blocked = Decode(cell.blocked);
   row.gc = Decode(cell.gc);
   row.dataloader = Decode(cell.dataloader);
+  if (!device_waits_.empty()) row.device_wait = Decode(device_waits_[slot]);
   row.ops = static_cast<std::uint32_t>(FromMicro16(cell.ops));
   row.groups.reserve(groups_.size());
   for (std::size_t g = 0; g < groups_.size(); ++g) {
@@ -99,20 +103,24 @@ HeatCell RankWindow::Own(std::size_t slot) const {
 
 void RankWindow::ClearSlot(std::size_t slot) {
   cells_[slot] = Cell();
+  if (!device_waits_.empty()) device_waits_[slot] = {};
   for (std::size_t g = 0; g < groups_.size(); ++g) group_cells_[slot * groups_.size() + g] = {};
 }
 
 void RankWindow::Relayout(const std::vector<std::size_t>& to, std::size_t slots) {
   std::vector<Cell> cells(slots);
   std::vector<GroupCell> group_cells(slots * groups_.size());
+  std::vector<Micro16> device_waits(device_waits_.empty() ? 0 : slots);
   for (std::size_t s = 0; s < cells_.size(); ++s) {
     if (to[s] >= slots) continue;
     cells[to[s]] = cells_[s];
+    if (!device_waits.empty()) device_waits[to[s]] = device_waits_[s];
     for (std::size_t g = 0; g < groups_.size(); ++g) {
       group_cells[to[s] * groups_.size() + g] = group_cells_[s * groups_.size() + g];
     }
   }
   cells_ = std::move(cells);
+  device_waits_ = std::move(device_waits);
   group_cells_ = std::move(group_cells);
 }
 
@@ -149,7 +157,8 @@ HeatCell RankWindow::Recall(std::int64_t iteration) const {
 }
 
 std::size_t RankWindow::bytes() const {
-  return sizeof(*this) + cells_.capacity() * sizeof(Cell) + groups_.capacity() * sizeof(GroupId) +
+  return sizeof(*this) + cells_.capacity() * sizeof(Cell) +
+         device_waits_.capacity() * sizeof(Micro16) + groups_.capacity() * sizeof(GroupId) +
          group_cells_.capacity() * sizeof(GroupCell) + (history_ ? sizeof(History) : 0);
 }
 

@@ -79,6 +79,7 @@ class RankWindow {
   void AddColumns(const diagnosis::RankIteration& row);
 
   std::vector<Cell> cells_;
+  std::vector<Micro16> device_waits_;  // by slot; empty while the host never waited for a device
   std::vector<GroupId> groups_;
   std::vector<GroupCell> group_cells_;  // slot-major: slot × columns
   std::unique_ptr<History> history_;

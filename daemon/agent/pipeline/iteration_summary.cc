@@ -61,6 +61,17 @@ void AddMarks(const OpLog& log, IterationSummary& out) {
   }
 }
 
+// The sums of an op are those at its entry, so that what came behind an anchor is the next
+// iteration's.
+void AddDeviceWaits(const OpLog& log, IterationSummary& out) {
+  const OpRow* before = out.span.first_row == 0 ? nullptr : log.Find(out.span.first_row - 1);
+  const std::uint64_t from = std::max(out.span.first_row, log.first());
+  const OpRow& first = before != nullptr ? *before : log.At(from);
+  const std::int64_t waited =
+      log.At(out.span.anchor_row).device_calls.waiting_ns - first.device_calls.waiting_ns;
+  out.device_wait_ns = std::clamp<std::int64_t>(waited, 0, out.span.end_ns - out.span.begin_ns);
+}
+
 }  // namespace
 
 IterationSummary Summarise(const OpLog& log, const ThreadClock& clock, const IterationSpan& span) {
@@ -83,6 +94,7 @@ IterationSummary Summarise(const OpLog& log, const ThreadClock& clock, const Ite
   out.blocked_ns = Union(std::move(waits), span);
   AddThreads(tids, clock, out);
   AddMarks(log, out);
+  AddDeviceWaits(log, out);
   return out;
 }
 

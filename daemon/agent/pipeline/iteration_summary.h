@@ -6,7 +6,8 @@
 // Units: ns, CLOCK_MONOTONIC of the node. An op belongs to the iteration in which it was entered
 // (API order); it counts with its whole elapsed time. Ops that have not ended count, but have no
 // elapsed time. An op whose device told when it began blocks while the device carries it out, not
-// while the host waits. blocked, gc and dataloader are clipped to [begin, end].
+// while the host waits. blocked, gc and dataloader are clipped to [begin, end]; waits for the
+// device are those between the entries of two anchors, and no more than the iteration took.
 // Thread-safety: pure. Errors: none; a CPU time that is not known is 0.
 // Cost: one pass over the iteration's rows.
 #ifndef FATHOM_DAEMON_AGENT_PIPELINE_ITERATION_SUMMARY_H_
@@ -44,6 +45,7 @@ struct IterationSummary {
   std::int64_t blocked_ns = 0;
   std::int64_t gc_ns = 0;
   std::int64_t dataloader_ns = 0;
+  std::int64_t device_wait_ns = 0;  // its threads stood still for a device
   std::uint32_t ops = 0;
   std::map<std::uint16_t, GroupSummary> groups;  // by group slot
 };

@@ -52,6 +52,16 @@ void AddGroups(const RankPipeline& pipeline, const ClosedIterations& run, v1::Su
   }
 }
 
+// A job without a GPU does not pay for a column of zeros.
+void AddDeviceWaits(const ClosedIterations& run, v1::SummaryBatch& batch) {
+  const bool any = std::any_of(run.summaries.begin(), run.summaries.end(),
+                               [](const IterationSummary& s) { return s.device_wait_ns > 0; });
+  if (!any) return;
+  for (const IterationSummary& summary : run.summaries) {
+    batch.add_device_wait_us(Micros(summary.device_wait_ns));
+  }
+}
+
 // Rows of ops that may tell why the rank stands still, oldest first. What a thread beside the
 // training waits in does not, while the training waits itself (one that waits for orders is always
 // inside) or while it goes on. Where the training is in no op, it may wait for such a thread.
@@ -257,6 +267,7 @@ v1::SummaryBatch SummaryBatchOf(const RankSession& session, const ClosedIteratio
     batch.add_op_count(summary.ops);
   }
   AddGroups(session.pipeline(), run, batch);
+  AddDeviceWaits(run, batch);
   return batch;
 }
 

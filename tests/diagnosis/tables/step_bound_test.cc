@@ -225,6 +225,49 @@ TEST(StepBoundTest, AGpuThatNothingTracesIsNotCalledComputing) {
   EXPECT_THAT(InWords(bound), Not(HasSubstr("computing")));
 }
 
+// A rank that drives a GPU of which only communication is told.
+JobView DrivingGpus(const RankIteration& rank) {
+  JobView view = JobOf({rank});
+  view.ranks.resize(1);
+  view.ranks[0].gpu = Gpu();
+  return view;
+}
+
+// CUDA's waits spin: the host has computed for 98 ms, and stood still for 80 of them.
+TEST(StepBoundTest, AHostThatSpinsForItsGpuIsNotTheBound) {
+  RankIteration rank = Computing();
+  rank.cpu = Ms(98);
+  rank.device_wait = Ms(80);
+  rank.blocked = Ms(20);  // its GPU communicates meanwhile
+  const StepBound bound = BoundOf(DrivingGpus(rank));
+  EXPECT_THAT(bound.Bounds(), ElementsAre(StepPart::kGpu));
+  EXPECT_NEAR(bound.share(StepPart::kGpu), 0.6, kExact);
+  EXPECT_NEAR(bound.share(StepPart::kCommunication), 0.2, kExact);
+  EXPECT_NEAR(bound.share(StepPart::kHost), 0.18, kExact);
+  EXPECT_NEAR(Sum(bound), 0.1, kExact);
+}
+
+TEST(StepBoundTest, AHostThatSleepsInItsWaitsKeepsItsCpuTime) {
+  RankIteration rank = Computing();
+  rank.cpu = Ms(30);
+  rank.device_wait = Ms(60);
+  const StepBound bound = BoundOf(DrivingGpus(rank));
+  EXPECT_NEAR(bound.share(StepPart::kGpu), 0.6, kExact);
+  EXPECT_NEAR(bound.share(StepPart::kHost), 0.3, kExact);
+  EXPECT_NEAR(bound.share(StepPart::kIdle), 0.1, kExact);
+}
+
+// The confuser: the host is busy by itself, and hardly ever waits.
+TEST(StepBoundTest, AHostThatDoesNotKeepUpWithItsGpuIsTheBound) {
+  RankIteration rank = Computing();
+  rank.cpu = Ms(98);
+  rank.device_wait = Ms(5);
+  const StepBound bound = BoundOf(DrivingGpus(rank));
+  EXPECT_THAT(bound.Bounds(), ElementsAre(StepPart::kHost));
+  EXPECT_NEAR(bound.share(StepPart::kHost), 0.93, kExact);
+  EXPECT_NEAR(bound.share(StepPart::kIdle), 0.02, kExact);
+}
+
 TEST(StepBoundTest, SharesSumToOneHoweverTheSourcesOverlap) {
   RankIteration rank = OnDevice();
   rank.dataloader = rank.gc = rank.runqueue = rank.blocked = Ms(80);

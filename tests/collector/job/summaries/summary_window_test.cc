@@ -37,6 +37,22 @@ TEST(SummaryWindow, GivesBackWhatCameIn) {
   EXPECT_NEAR(row.groups[0].elapsed.Millis(), 20, 0.01);
 }
 
+TEST(SummaryWindow, WaitsForADeviceAreKeptOfRanksThatHaveThem) {
+  SummaryWindow window;
+  window.Add(Batch(Shape(0, 0, 3)));
+  const std::size_t without = window.BytesOf(RankId(0));
+  v1::SummaryBatch waiting = Batch(Shape(1, 0, 3));
+  for (const std::uint32_t us : {10'000, 0, 30'000}) waiting.add_device_wait_us(us);
+  window.Add(waiting);
+  const auto view = window.View();
+  EXPECT_NEAR(view[0].ranks[1].device_wait.Millis(), 10, 0.01);
+  EXPECT_EQ(view[1].ranks[1].device_wait, Nanos());
+  EXPECT_NEAR(view[2].ranks[1].device_wait.Millis(), 30, 0.01);
+  EXPECT_EQ(view[2].ranks[0].device_wait, Nanos());
+  EXPECT_EQ(window.BytesOf(RankId(0)), without);
+  EXPECT_EQ(window.BytesOf(RankId(1)), without + 2 * window.slots());
+}
+
 TEST(SummaryWindow, AnIterationIsWholeOnceAllRanksReportedIt) {
   SummaryWindow window;
   EXPECT_EQ(window.whole(), -1);

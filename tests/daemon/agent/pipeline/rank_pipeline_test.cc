@@ -129,6 +129,25 @@ TEST_F(RankPipelineTest, CpuTimeComesFromTheThreadsThatCallTheApi) {
   EXPECT_NEAR(static_cast<double>(closed[20].runqueue_ns), 10e6, 1e3);
 }
 
+// The host waits for its GPU for 40 ms in each step, for 75 in one.
+TEST_F(RankPipelineTest, WaitsForTheDeviceBelongToTheStepBetweenTwoAnchors) {
+  for (int i = 0; i < 30; ++i) {
+    abi::EventRecord wait{};
+    wait.thread_id = 7;
+    wait.record_kind = static_cast<std::uint8_t>(abi::RecordKind::kSyncStart);
+    wait.time_ns = now_;
+    pipeline_.Take(std::vector{wait});
+    wait.record_kind = static_cast<std::uint8_t>(abi::RecordKind::kSyncEnd);
+    wait.time_ns = now_ + (i == 20 ? 75 : 40) * kMs;
+    pipeline_.Take(std::vector{wait});
+    Step(i == 20 ? 90 * kMs : 60 * kMs);
+  }
+  const auto closed = Closed();
+  EXPECT_EQ(closed[19].device_wait_ns, 40 * kMs);
+  EXPECT_EQ(closed[20].device_wait_ns, 75 * kMs);
+  EXPECT_EQ(closed[21].device_wait_ns, 40 * kMs);
+}
+
 TEST_F(RankPipelineTest, MarksAreClippedToTheirIteration) {
   for (int i = 0; i < 30; ++i) {
     abi::EventRecord mark{};
