@@ -97,7 +97,8 @@ bool SameLength(const v1::GroupColumns& g, int n) {
 bool SameLength(const v1::SummaryBatch& b, int n) {
   return b.anchor_step_size() == n && b.cpu_us_size() == n && b.runqueue_us_size() == n &&
          b.blocked_us_size() == n && b.gc_us_size() == n && b.dataloader_us_size() == n &&
-         b.op_count_size() == n && (b.device_wait_us().empty() || b.device_wait_us_size() == n);
+         b.op_count_size() == n && (b.device_wait_us().empty() || b.device_wait_us_size() == n) &&
+         (b.batch_elements().empty() || b.batch_elements_size() == n);
 }
 
 Rejection Check(const v1::SummaryBatch& batch) {

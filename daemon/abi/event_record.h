@@ -95,9 +95,9 @@ enum class MarkKind : std::uint64_t {
   kGcBegin = 1,          // Python garbage collection; bytes = generation
   kGcEnd = 2,            // bytes = objects collected
   kDataLoaderBegin = 3,  // the training thread asks its DataLoader for a batch
-  kDataLoaderEnd = 4,
-  kFunctionBegin = 5,  // a function that is timed; bytes = its number in function_names
-  kFunctionEnd = 6,    // the same
+  kDataLoaderEnd = 4,    // bytes = elements of the batch's largest tensor; 0 = not known
+  kFunctionBegin = 5,    // a function that is timed; bytes = its number in function_names
+  kFunctionEnd = 6,      // the same
 };
 inline constexpr std::uint64_t kMarkKindCount = 7;
 

@@ -50,6 +50,17 @@ Level LevelOf(const std::map<Iteration, Work>& work, const std::vector<Iteration
   return level;
 }
 
+// Of the batches that came in them.
+std::vector<double> ElementsIn(const Case& c, RankId rank, const std::vector<Iteration>& wanted) {
+  std::vector<double> elements;
+  for (const IterationSummary& it : c.view.window) {
+    if (!std::binary_search(wanted.begin(), wanted.end(), it.index)) continue;
+    const RankIteration* row = RankIn(it, rank);
+    if (row != nullptr) elements.push_back(static_cast<double>(row->batch_elements));
+  }
+  return elements;
+}
+
 void Raise(const std::vector<double>& before, const std::vector<double>& now, std::string what,
            WorkGrowth& most) {
   const double usual = Median(before);
@@ -80,6 +91,8 @@ std::optional<WorkGrowth> WorkGrowthOf(const Case& c, RankId rank) {
   WorkGrowth most;
   Raise(before.launches, now.launches, "launches of kernels", most);
   Raise(before.ops, now.ops, "communication ops", most);
+  Raise(ElementsIn(c, rank, c.graph.baseline()), ElementsIn(c, rank, c.graph.irregular()),
+        "elements of batches", most);
   for (const auto& [group, bytes] : now.bytes) {
     const auto then = before.bytes.find(group);
     if (then == before.bytes.end()) continue;

@@ -89,15 +89,28 @@ std::string SentenceOnRank(const JobView& view, const Account& account, const Ac
       Duration(outlier.usual + outlier.excess), Duration(outlier.usual), Gain(account, accused));
 }
 
+const char* InWords(WorkKind kind) {
+  switch (kind) {
+    case WorkKind::kBlocks:
+      return "blocks of its kernels";
+    case WorkKind::kElements:
+      return "elements of its batches";
+    case WorkKind::kBytes:
+      return "bytes of its communication";
+  }
+  return "";
+}
+
 std::string SentenceOnImbalance(const JobView& view, const Account& account,
                                 const Accused& accused) {
   const Outlier& outlier = accused.outlier;
   const bool several = accused.share.entity.ranks.size() > 1;
   return absl::StrFormat(
-      "%s %s %.2f times the work of %d peers, and %s %.2f times as long by itself, %s: unequal "
-      "work, not a slow device; %s.",
+      "%s %s %.2f times the work of %d peers (%s), and %s %.2f times as long by itself, %s: "
+      "unequal work, not a slow device; %s.",
       Subject(view, accused), several ? "have" : "has", accused.work_ratio, outlier.peers,
-      several ? "take" : "takes", (outlier.usual + outlier.excess) / std::max(outlier.usual, 1e-9),
+      InWords(accused.work), several ? "take" : "takes",
+      (outlier.usual + outlier.excess) / std::max(outlier.usual, 1e-9),
       When(view, accused.share, outlier), Gain(account, accused));
 }
 
@@ -186,7 +199,8 @@ void AddEvidence(const JobView& view, const Accused& accused, Verdict& verdict) 
   }
   if (accused.share.cause == Cause::kImbalance) {
     verdict.evidence.push_back(
-        {"Its work against its peers'.", accused.work_ratio, "", 1, kSource});
+        {absl::StrCat("Its work against its peers', in ", InWords(accused.work), "."),
+         accused.work_ratio, "", 1, kSource});
   }
 }
 

@@ -47,22 +47,36 @@ double Beyond(const Peers& peers, const Outlier& outlier, const Part& part) {
   return Median(std::move(beyond));
 }
 
-double WorkRatio(const Peers& peers, const Outlier& outlier) {
+// Of one kind of work against its peers'; 0 where it is not known.
+double WorkRatio(const Peers& peers, const Outlier& outlier, WorkKind kind) {
+  const auto k = static_cast<std::size_t>(kind);
   std::vector<double> ratios;
   const std::size_t role = peers.role[outlier.entity];
   for (std::size_t i = 0; i < outlier.in.size(); ++i) {
     std::vector<double> others;
     for (std::size_t r = 0; r < peers.ranks.size(); ++r) {
       if (r != outlier.entity && peers.role[r] == role) {
-        others.push_back(peers.pieces[r][i].work);
+        others.push_back(peers.pieces[r][i].work[k]);
       }
     }
     const double usual = Median(std::move(others));
     if (outlier.in[i] && usual > 0) {
-      ratios.push_back(peers.pieces[outlier.entity][i].work / usual);
+      ratios.push_back(peers.pieces[outlier.entity][i].work[k] / usual);
     }
   }
-  return ratios.empty() ? 1 : Median(std::move(ratios));
+  return ratios.empty() ? 0 : Median(std::move(ratios));
+}
+
+// What its kernels ran is the work itself; the others are what it was asked for, and a device that
+// is slow is asked for no more of any.
+void CompareWork(const Peers& peers, const Outlier& outlier, Accused& accused) {
+  const double blocks = WorkRatio(peers, outlier, WorkKind::kBlocks);
+  const double elements = WorkRatio(peers, outlier, WorkKind::kElements);
+  const double bytes = WorkRatio(peers, outlier, WorkKind::kBytes);
+  const WorkKind asked = elements >= bytes ? WorkKind::kElements : WorkKind::kBytes;
+  accused.work = blocks > 0 ? WorkKind::kBlocks : asked;
+  const double ratio = blocks > 0 ? blocks : std::max(elements, bytes);
+  accused.work_ratio = ratio > 0 ? ratio : 1;
 }
 
 Cause CauseOfRank(const Accused& accused, const Peers& peers, const AccountLimits& limits) {
@@ -92,7 +106,7 @@ Suspect SuspectOf(const JobView& view, const Peers& peers, const Outlier& outlie
   }
   accused.gc = Beyond(peers, outlier, [](const OwnPieces& p) { return p.gc; });
   accused.dataloader = Beyond(peers, outlier, [](const OwnPieces& p) { return p.dataloader; });
-  accused.work_ratio = WorkRatio(peers, outlier);
+  CompareWork(peers, outlier, accused);
   AccountShare& share = accused.share;
   const RankId rank = peers.ranks[outlier.entity];
   share.entity.ranks = {rank};

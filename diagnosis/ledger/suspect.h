@@ -12,6 +12,7 @@
 
 #include "diagnosis/model/account.h"
 #include "diagnosis/peers/outliers.h"
+#include "diagnosis/peers/peers.h"
 
 namespace fathom::diagnosis {
 
@@ -22,8 +23,9 @@ struct Accused {
   double compute = 0;     // of the excess, median of the iterations in which it shows; seconds
   double gc = 0;          // likewise
   double dataloader = 0;  // likewise
-  double work_ratio = 1;  // its work against its peers'
-  std::string where;      // of channels: what they have in common, in words
+  double work_ratio = 1;  // its work against its peers', in what tells most
+  WorkKind work = WorkKind::kBytes;
+  std::string where;  // of channels: what they have in common, in words
   std::vector<RankId> victims;
   double loss_share = 0;         // of the iterations: what taking it out wins back
   std::size_t shows_played = 0;  // of the iterations in which it shows: rows are at hand, a rank

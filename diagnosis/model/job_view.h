@@ -55,9 +55,10 @@ struct RankIteration {
   Nanos blocked;   // in waits on communication
   Nanos gc;
   Nanos dataloader;
-  Nanos device_wait;         // its host stood still for its device
-  Nanos device;              // its device computed or copied; 0 where no device was traced
-  std::uint64_t blocks = 0;  // of threads, that its kernels ran; 0 where grids are not told
+  Nanos device_wait;                 // its host stood still for its device
+  Nanos device;                      // its device computed or copied; 0 where no device was traced
+  std::uint64_t blocks = 0;          // of threads, that its kernels ran; 0 where grids are not told
+  std::uint64_t batch_elements = 0;  // of the largest tensors of its batches; 0: not known
   std::uint32_t ops = 0;
   std::vector<GroupIteration> groups;
 };

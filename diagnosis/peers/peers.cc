@@ -102,7 +102,8 @@ OwnPieces PiecesOf(const RankIteration& rank, const RowSums& sums) {
   pieces.gc = rank.gc.Seconds();
   pieces.dataloader = rank.dataloader.Seconds();
   pieces.stage_work = StageWorkOf(rank).Seconds();
-  pieces.work = rank.blocks > 0 ? static_cast<double>(rank.blocks) : sums.bytes;
+  pieces.work = {static_cast<double>(rank.blocks), static_cast<double>(rank.batch_elements),
+                 sums.bytes};
   pieces.known = rank.duration.count > 0;
   return pieces;
 }

@@ -8,20 +8,27 @@
 // device carries communication out and its kernels are not known, it is blocked while one of its
 // communications is carried out; it computes for as much of its own time as its host stood still
 // for it, for a host that waits may spin and so tells nothing by its processor time. Work is what
-// of it can be counted: blocks of threads that its kernels ran, else bytes that it communicated.
+// of it can be counted.
 //
 // Units: seconds; work in its own unit, 0 where it is not known. Thread-safety: pure function.
 // Errors: none; what is not known is NaN. Cost: O(rows + ranks × iterations).
 #ifndef FATHOM_DIAGNOSIS_PEERS_PEERS_H_
 #define FATHOM_DIAGNOSIS_PEERS_PEERS_H_
 
+#include <array>
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 #include "diagnosis/model/job_view.h"
 #include "diagnosis/peers/outliers.h"
 
 namespace fathom::diagnosis {
+
+// What counts work: blocks of threads that its kernels ran, elements of the batches that it was
+// given, bytes that it communicated.
+enum class WorkKind : std::uint8_t { kBlocks, kElements, kBytes };
+inline constexpr std::size_t kWorkKinds = 3;
 
 // What one rank did in one iteration.
 struct OwnPieces {
@@ -30,8 +37,8 @@ struct OwnPieces {
   double compute = 0;
   double gc = 0;
   double dataloader = 0;
-  double stage_work = 0;  // StageWorkOf
-  double work = 0;
+  double stage_work = 0;                  // StageWorkOf
+  std::array<double, kWorkKinds> work{};  // by WorkKind
   bool known = false;
 };
 

@@ -7,20 +7,29 @@
 namespace fathom::collector {
 namespace {
 
-std::uint32_t Micros(Nanos t) {
-  const std::int64_t us = t.count / 1000;
+std::uint32_t Saturated(std::uint64_t value) {
   return static_cast<std::uint32_t>(
-      std::clamp<std::int64_t>(us, 0, std::numeric_limits<std::uint32_t>::max()));
+      std::min<std::uint64_t>(value, std::numeric_limits<std::uint32_t>::max()));
+}
+
+std::uint32_t Micros(Nanos t) {
+  return Saturated(static_cast<std::uint64_t>(std::max<std::int64_t>(t.count, 0) / 1000));
 }
 
 Micro16 Code(Nanos t) { return ToMicro16(Micros(t)); }
 Nanos Decode(Micro16 code) { return Nanos(static_cast<std::int64_t>(FromMicro16(code)) * 1000); }
+
+void PutRare(Micro16 code, std::size_t slot, std::size_t slots, std::vector<Micro16>& column) {
+  if (code != 0 && column.empty()) column.resize(slots);
+  if (!column.empty()) column[slot] = code;
+}
 
 }  // namespace
 
 RankWindow::RankWindow(const RankWindow& other)
     : cells_(other.cells_),
       device_waits_(other.device_waits_),
+      batch_elements_(other.batch_elements_),
       groups_(other.groups_),
       group_cells_(other.group_cells_),
       history_(other.history_ ? std::make_unique<History>(*other.history_) : nullptr) {}
@@ -62,8 +71,8 @@ bool RankWindow::Put(std::size_t slot, const diagnosis::RankIteration& row) {
                   Code(row.gc),
                   Code(row.dataloader),
                   ToMicro16(row.ops)};
-  if (row.device_wait.count > 0 && device_waits_.empty()) device_waits_.resize(cells_.size());
-  if (!device_waits_.empty()) device_waits_[slot] = Code(row.device_wait);
+  PutRare(Code(row.device_wait), slot, cells_.size(), device_waits_);
+  PutRare(ToMicro16(Saturated(row.batch_elements)), slot, cells_.size(), batch_elements_);
   for (const auto& g : row.groups) {
     const auto at = std::find(groups_.begin(), groups_.end(), g.group);
     if (at == groups_.end()) continue;
@@ -84,6 +93,7 @@ diagnosis::RankIteration RankWindow::Get(std::size_t slot) const {
   row.gc = Decode(cell.gc);
   row.dataloader = Decode(cell.dataloader);
   if (!device_waits_.empty()) row.device_wait = Decode(device_waits_[slot]);
+  if (!batch_elements_.empty()) row.batch_elements = FromMicro16(batch_elements_[slot]);
   row.ops = static_cast<std::uint32_t>(FromMicro16(cell.ops));
   row.groups.reserve(groups_.size());
   for (std::size_t g = 0; g < groups_.size(); ++g) {
@@ -103,7 +113,9 @@ HeatCell RankWindow::Own(std::size_t slot) const {
 
 void RankWindow::ClearSlot(std::size_t slot) {
   cells_[slot] = Cell();
-  if (!device_waits_.empty()) device_waits_[slot] = {};
+  for (auto* rare : {&device_waits_, &batch_elements_}) {
+    if (!rare->empty()) (*rare)[slot] = 0;
+  }
   for (std::size_t g = 0; g < groups_.size(); ++g) group_cells_[slot * groups_.size() + g] = {};
 }
 
@@ -111,16 +123,19 @@ void RankWindow::Relayout(const std::vector<std::size_t>& to, std::size_t slots)
   std::vector<Cell> cells(slots);
   std::vector<GroupCell> group_cells(slots * groups_.size());
   std::vector<Micro16> device_waits(device_waits_.empty() ? 0 : slots);
+  std::vector<Micro16> batch_elements(batch_elements_.empty() ? 0 : slots);
   for (std::size_t s = 0; s < cells_.size(); ++s) {
     if (to[s] >= slots) continue;
     cells[to[s]] = cells_[s];
     if (!device_waits.empty()) device_waits[to[s]] = device_waits_[s];
+    if (!batch_elements.empty()) batch_elements[to[s]] = batch_elements_[s];
     for (std::size_t g = 0; g < groups_.size(); ++g) {
       group_cells[to[s] * groups_.size() + g] = group_cells_[s * groups_.size() + g];
     }
   }
   cells_ = std::move(cells);
   device_waits_ = std::move(device_waits);
+  batch_elements_ = std::move(batch_elements);
   group_cells_ = std::move(group_cells);
 }
 
@@ -158,8 +173,9 @@ HeatCell RankWindow::Recall(std::int64_t iteration) const {
 
 std::size_t RankWindow::bytes() const {
   return sizeof(*this) + cells_.capacity() * sizeof(Cell) +
-         device_waits_.capacity() * sizeof(Micro16) + groups_.capacity() * sizeof(GroupId) +
-         group_cells_.capacity() * sizeof(GroupCell) + (history_ ? sizeof(History) : 0);
+         (device_waits_.capacity() + batch_elements_.capacity()) * sizeof(Micro16) +
+         groups_.capacity() * sizeof(GroupId) + group_cells_.capacity() * sizeof(GroupCell) +
+         (history_ ? sizeof(History) : 0);
 }
 
 }  // namespace fathom::collector

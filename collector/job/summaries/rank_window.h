@@ -79,7 +79,8 @@ class RankWindow {
   void AddColumns(const diagnosis::RankIteration& row);
 
   std::vector<Cell> cells_;
-  std::vector<Micro16> device_waits_;  // by slot; empty while the host never waited for a device
+  // What few ranks have, by slot; empty while it was always zero.
+  std::vector<Micro16> device_waits_, batch_elements_;
   std::vector<GroupId> groups_;
   std::vector<GroupCell> group_cells_;  // slot-major: slot × columns
   std::unique_ptr<History> history_;

@@ -56,6 +56,8 @@ void AddMarks(const OpLog& log, IterationSummary& out) {
       std::int64_t& sum = mark->kind == abi::MarkKind::kGcBegin ? out.gc_ns : out.dataloader_ns;
       sum += Overlap(mark->begin_ns, end, out.span);
     }
+    const bool came = mark->end_ns > out.span.begin_ns && mark->end_ns <= out.span.end_ns;
+    if (came) out.batch_elements += mark->elements;
     // Marks do not nest deeply: one that began long before the iteration has ended before it.
     if (mark->begin_ns < out.span.begin_ns && end < out.span.begin_ns) break;
   }

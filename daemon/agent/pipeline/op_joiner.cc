@@ -304,6 +304,7 @@ void OpJoiner::TakeMark(const EventRecord& record) {
     if (mark->kind == BeginOf(kind) && mark->end_ns == 0 && mark->thread_id == record.thread_id &&
         mark->pair_id == record.op_id) {
       mark->end_ns = record.time_ns;
+      if (kind == abi::MarkKind::kDataLoaderEnd) mark->elements = record.bytes;
       return;
     }
     if (std::distance(marks.rbegin(), mark) > 64) break;

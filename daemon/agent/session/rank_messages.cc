@@ -52,14 +52,17 @@ void AddGroups(const RankPipeline& pipeline, const ClosedIterations& run, v1::Su
   }
 }
 
-// A job without a GPU does not pay for a column of zeros.
-void AddDeviceWaits(const ClosedIterations& run, v1::SummaryBatch& batch) {
-  const bool any = std::any_of(run.summaries.begin(), run.summaries.end(),
-                               [](const IterationSummary& s) { return s.device_wait_ns > 0; });
-  if (!any) return;
+// Columns of zeros are left out: a job without a GPU, or without a DataLoader, pays for none.
+void AddRareColumns(const ClosedIterations& run, v1::SummaryBatch& batch) {
   for (const IterationSummary& summary : run.summaries) {
     batch.add_device_wait_us(Micros(summary.device_wait_ns));
+    batch.add_batch_elements(summary.batch_elements);
   }
+  const auto zeros = [](const auto& column) {
+    return std::all_of(column.begin(), column.end(), [](auto value) { return value == 0; });
+  };
+  if (zeros(batch.device_wait_us())) batch.clear_device_wait_us();
+  if (zeros(batch.batch_elements())) batch.clear_batch_elements();
 }
 
 // Rows of ops that may tell why the rank stands still, oldest first. What a thread beside the
@@ -267,7 +270,7 @@ v1::SummaryBatch SummaryBatchOf(const RankSession& session, const ClosedIteratio
     batch.add_op_count(summary.ops);
   }
   AddGroups(session.pipeline(), run, batch);
-  AddDeviceWaits(run, batch);
+  AddRareColumns(run, batch);
   return batch;
 }
 

@@ -62,6 +62,7 @@ void IterationAccountant::ReadRank(const RankIteration& rank, std::size_t& place
   row.compute = (rank.device.count > 0 ? rank.device : rank.cpu).Seconds();
   row.gc = rank.gc.Seconds();
   row.dataloader = rank.dataloader.Seconds();
+  row.elements = static_cast<double>(rank.batch_elements);
   const double marked = row.dataloader + (rank.device.count > 0 ? row.gc : 0);
   row.host = std::max(0.0, row.own - row.compute - marked) + row.gc + row.dataloader;
   on_device_ = on_device_ || rank.device.count > 0;
@@ -198,14 +199,19 @@ Cause IterationAccountant::CauseOf(const Row& row) {
     role.compute = MedianOf(role, [](const Row& each) { return each.compute; });
     role.gc = MedianOf(role, [](const Row& each) { return each.gc; });
     role.dataloader = MedianOf(role, [](const Row& each) { return each.dataloader; });
+    role.elements = MedianOf(role, [](const Row& each) { return each.elements; });
   }
   const double least = limits_.mostly * row.excess;
   const bool computes = !few && row.compute - role.compute >= least;
+  const double longer = row.reference > 0 ? row.excess / row.reference : 0;
+  const bool asked = row.elements - role.elements >= limits_.work_explains * longer * role.elements;
+  const bool has_more = row.elements > role.elements && role.elements > 0 && asked;
+  const Cause by_computing = has_more ? Cause::kImbalance : Cause::kComputeSlow;
   // The time of a host that computes holds its collections and batches; a device's does not.
-  if (on_device_ && computes) return Cause::kComputeSlow;
+  if (on_device_ && computes) return by_computing;
   if (row.gc - role.gc >= least) return Cause::kGc;
   if (row.dataloader - role.dataloader >= least) return Cause::kDataLoader;
-  if (computes) return Cause::kComputeSlow;
+  if (computes) return by_computing;
   return row.compute > 0 ? Cause::kHostSlow : Cause::kUnknown;
 }
 

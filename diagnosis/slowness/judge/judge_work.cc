@@ -64,7 +64,8 @@ void DescribeWork(const Case& c, const Ledger& ledger, RankId one, const std::st
   verdict.evidence.push_back(
       {absl::StrCat("Growth of ", work.what, ", against that of its own time."), work.times, "x",
        longer, "communication_ops"});
-  verdict.would_change.push_back("The same time with no more launches, ops or bytes.");
+  verdict.would_change.push_back(
+      "The same time with no more launches, ops, elements of batches or bytes.");
   verdict.action_command = RanksCommand(c.view);
 }
 

@@ -1,10 +1,11 @@
 // Was more asked of those that take longer? Then no device is to blame.
 //
 // Used by slowness/judge/judge, before anybody is charged. Model: a rank has more work where its
-// launches, ops or bytes grew by mostly_share of what its own time grew by, and that time matters.
-// Where all candidates have more work and other ranks do not, it is imbalance, of a stage where
-// they are one; where all known ranks have, and they are the whole job or on too many nodes to fail
-// at once, the work of the job has grown. A rank whose work is not counted is none of either.
+// launches, ops, batches or bytes grew by mostly_share of what its own time grew by, and that time
+// matters. Where all candidates have more work and other ranks do not, it is imbalance, of a stage
+// where they are one; where all known ranks have, and they are the whole job or on too many nodes
+// to fail at once, the work of the job has grown. A rank whose work is not counted is none of
+// either.
 //
 // Thread-safety: pure. Errors: null where work does not explain the candidates.
 // Cost: O(rows + ranks × iterations asked for).

@@ -58,6 +58,7 @@ TEST(Validate, EveryColumnOfASummaryIsChecked) {
       {"gc", [](auto& b) { b.clear_gc_us(); }, kColumnLengths},
       {"dataloader", [](auto& b) { b.clear_dataloader_us(); }, kColumnLengths},
       {"device wait", [](auto& b) { b.add_device_wait_us(1); }, kColumnLengths},
+      {"batch elements", [](auto& b) { b.add_batch_elements(1); }, kColumnLengths},
       {"op_count", [](auto& b) { b.clear_op_count(); }, kColumnLengths},
       {"group count", [](auto& b) { b.mutable_groups(0)->clear_count(); }, kColumnLengths},
       {"group elapsed", [](auto& b) { b.mutable_groups(0)->add_elapsed_us(1); }, kColumnLengths},

@@ -103,6 +103,35 @@ TEST(AccountingTest, HealthyJobsConvictNobody) {
   EXPECT_EQ(convicted, 0u);
 }
 
+// Rank 2 computes longer; its batches hold `times` as much as those of the others.
+std::vector<Verdict> VerdictsWhereBatchesDiffer(double times) {
+  JobSpec spec = Spec(JobType::kDdp, 4, 8, 11);
+  spec.faults = {{FaultKind::kCompute, 2, 0, 1, 1 << 30, 60}};
+  JobView view = PlayJob(spec);
+  for (IterationSummary& iteration : view.window) {
+    for (RankIteration& rank : iteration.ranks) {
+      rank.batch_elements = rank.rank == RankId(2) ? static_cast<std::uint64_t>(times * 512) : 512;
+    }
+  }
+  const auto accounting = AccountOf(view);
+  return accounting ? VerdictsOn(view, *accounting) : std::vector<Verdict>();
+}
+
+TEST(AccountingTest, MoreInItsBatchesIsNoFaultOfADevice) {
+  const std::vector<Verdict> verdicts = VerdictsWhereBatchesDiffer(4);
+  ASSERT_EQ(verdicts.size(), 1u);
+  EXPECT_EQ(verdicts[0].cause, Cause::kImbalance);
+  EXPECT_NE(verdicts[0].sentence.find("4.00 times the work"), std::string::npos);
+  EXPECT_NE(verdicts[0].sentence.find("elements of its batches"), std::string::npos);
+}
+
+// The near miss: a twentieth more does not explain what takes several times as long.
+TEST(AccountingTest, ALittleMoreInItsBatchesDoesNotExcuseADevice) {
+  const std::vector<Verdict> verdicts = VerdictsWhereBatchesDiffer(1.05);
+  ASSERT_EQ(verdicts.size(), 1u);
+  EXPECT_EQ(verdicts[0].cause, Cause::kComputeSlow);
+}
+
 // Stages of a pipeline compute what they are given; what their hosts spend on garbage, on their
 // batches or asleep is no stage's work.
 TEST(AccountingTest, AStageIsNamedByWhatItsHostSpends) {

@@ -59,6 +59,7 @@ struct MarkRow {
   std::int64_t end_ns = 0;  // 0 = still open
   std::uint64_t pair_id = 0;
   std::uint32_t thread_id = 0;
+  std::uint64_t elements = 0;  // of a batch: those of its largest tensor; 0 = not known
   std::uint32_t function = 0;  // of a function: its number in the process's table
 };
 

@@ -37,20 +37,26 @@ TEST(SummaryWindow, GivesBackWhatCameIn) {
   EXPECT_NEAR(row.groups[0].elapsed.Millis(), 20, 0.01);
 }
 
-TEST(SummaryWindow, WaitsForADeviceAreKeptOfRanksThatHaveThem) {
+TEST(SummaryWindow, WhatFewRanksHaveIsKeptOfThem) {
   SummaryWindow window;
   window.Add(Batch(Shape(0, 0, 3)));
   const std::size_t without = window.BytesOf(RankId(0));
   v1::SummaryBatch waiting = Batch(Shape(1, 0, 3));
   for (const std::uint32_t us : {10'000, 0, 30'000}) waiting.add_device_wait_us(us);
+  for (const std::uint64_t elements : {5'200ull, 0ull, 1ull << 40}) {
+    waiting.add_batch_elements(elements);
+  }
   window.Add(waiting);
   const auto view = window.View();
   EXPECT_NEAR(view[0].ranks[1].device_wait.Millis(), 10, 0.01);
   EXPECT_EQ(view[1].ranks[1].device_wait, Nanos());
+  EXPECT_NEAR(static_cast<double>(view[0].ranks[1].batch_elements), 5'200, 2);
+  EXPECT_EQ(view[1].ranks[1].batch_elements, 0u);
+  EXPECT_GE(view[2].ranks[1].batch_elements, 1ull << 31) << "what is larger is cut";
   EXPECT_NEAR(view[2].ranks[1].device_wait.Millis(), 30, 0.01);
   EXPECT_EQ(view[2].ranks[0].device_wait, Nanos());
   EXPECT_EQ(window.BytesOf(RankId(0)), without);
-  EXPECT_EQ(window.BytesOf(RankId(1)), without + 2 * window.slots());
+  EXPECT_EQ(window.BytesOf(RankId(1)), without + 4 * window.slots());
 }
 
 TEST(SummaryWindow, AnIterationIsWholeOnceAllRanksReportedIt) {

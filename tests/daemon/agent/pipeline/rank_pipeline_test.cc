@@ -159,11 +159,14 @@ TEST_F(RankPipelineTest, MarksAreClippedToTheirIteration) {
     pipeline_.Take(std::vector{mark});
     mark.time_ns = now_ + 9 * kMs;
     mark.extra = static_cast<std::uint64_t>(abi::MarkKind::kDataLoaderEnd);
+    mark.bytes = i == 12 ? 900 : 300;
     pipeline_.Take(std::vector{mark});
     Step();
   }
   const auto closed = Closed();
   EXPECT_EQ(closed[10].dataloader_ns, 8 * kMs);
+  EXPECT_EQ(closed[10].batch_elements, 300u);
+  EXPECT_EQ(closed[12].batch_elements, 900u);
   EXPECT_EQ(closed[10].gc_ns, 0);
 }
 

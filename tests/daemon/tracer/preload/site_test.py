@@ -189,6 +189,36 @@ print(len(os.listdir("/proc/self/task")), threading.active_count(), glob.glob(os
             """)
         self.assertEqual(said, ["1", "0", "stop", "mark 3 1", "mark 4 1", "mark 3 2", "mark 4 2"])
 
+    def test_tells_how_much_a_batch_holds(self):
+        (self.root / "torch/__init__.py").write_text(textwrap.dedent("""
+            class Tensor:
+                def __init__(self, elements): self.elements = elements
+                def numel(self): return self.elements
+            class Odd(Tensor):
+                def numel(self): raise RuntimeError("never asked")
+            """))
+        (self.root / "torch/utils/data/dataloader.py").write_text(textwrap.dedent("""
+            import torch
+            class _BaseDataLoaderIter:
+                def __init__(self, batches): self.batches = iter(batches)
+                def __next__(self): return next(self.batches)
+            """))
+        said = self.run_python("""
+            import collections, torch, torch.distributed.distributed_c10d as c, torch.utils.data.dataloader as d
+            gc.disable()
+            c._new_process_group_helper(2, 0, [], "gloo", None, "0")
+            T = torch.Tensor
+            loop = []
+            loop.append(loop)
+            batches = [T(7), (T(3), T(40)), {"mask": [T(5)], "ids": T(6)}, [[[[[T(9)]]]]], torch.Odd(8), "text", loop,
+                       [1] * 100 + [T(2)], None, collections.UserDict(ids=T(11)),
+                       collections.namedtuple("Pair", "x y")(T(1), T(12))]
+            it = d._BaseDataLoaderIter(batches)
+            print(all(it.__next__() is batch for batch in batches))
+            print([r.bytes for r in ring().records if r.extra == 4])
+            """)
+        self.assertEqual(said, ["True", "[7, 40, 6, 0, 0, 0, 0, 0, 0, 11, 12]"])
+
     def test_phases_of_a_step(self):
         for name, text in PHASES.items():
             path = self.root / (name.replace(".", "/") + ".py")

@@ -75,6 +75,15 @@ TEST(IterationAccountTest, TheSlowRankIsChargedWithAllThatItCosts) {
   EXPECT_NEAR(account.unexplained_s, 0, 1e-9);
 }
 
+TEST(IterationAccountTest, WhatComputesLongerOnMoreIsUnequalWork) {
+  Job job({0.1, 0.1, 0.15, 0.1});
+  for (RankIteration& rank : job.iteration.ranks) rank.batch_elements = 1000;
+  job.iteration.ranks[2].batch_elements = 1500;
+  EXPECT_EQ(CauseOf(job.Account(), 2), Cause::kImbalance);
+  job.iteration.ranks[2].batch_elements = 1050;
+  EXPECT_EQ(CauseOf(job.Account(), 2), Cause::kComputeSlow);
+}
+
 TEST(IterationAccountTest, TheCauseIsWhatTheExcessMostlyIs) {
   Job job({0.1, 0.1, 0.15, 0.1});
   job.iteration.ranks[2].gc = Nanos::FromSeconds(0.04);

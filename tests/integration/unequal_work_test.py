@@ -1,0 +1,47 @@
+#!/usr/bin/env python3
+"""Real PyTorch jobs in which one rank's batches hold more: that is told as unequal work, and accuses no device."""
+import json
+import pathlib
+import tempfile
+import unittest
+
+import harness
+from harness import BUILD, SOURCE, RunTest, environment, run, torchrun
+
+JOB = SOURCE / "tests/integration/jobs/uneven.py"
+
+
+class UnequalWork(RunTest):
+    def convictions(self, *options):
+        command = torchrun(JOB, *options, ranks=4)
+        env = environment(OMP_NUM_THREADS="1", PYTHONUNBUFFERED="1")
+        with tempfile.TemporaryDirectory() as folder:
+            report = pathlib.Path(folder) / "report.json"
+            done = run([str(BUILD / "fathom"), "run", "--report", str(report), "--", *command], env=env, timeout=300)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            return [v for v in json.loads(report.read_text())["verdicts"]
+                    if v["grade"] in ("established", "supported")], done.stderr.decode()
+
+    def check(self, verdicts, said, rank):
+        self.assertTrue(verdicts, said)
+        for verdict in verdicts:
+            self.assertEqual(verdict["cause"], "imbalance", said)
+            self.assertEqual(verdict["entity"]["ranks"], [rank], said)
+            self.assertIn("elements of", verdict["sentence"])
+
+    def test_twice_as_long_sequences_since_the_start(self):
+        verdicts, said = self.convictions("--rank", 2)
+        self.check(verdicts, said, 2)
+
+    def test_twice_as_long_sequences_since_an_iteration(self):
+        verdicts, said = self.convictions("--rank", 1, "--from-iteration", 60)
+        self.check(verdicts, said, 1)
+
+    def test_lengths_that_are_drawn_accuse_nobody(self):
+        verdicts, said = self.convictions("--vary")
+        self.assertFalse([v for v in verdicts if v["cause"] != "imbalance"], said)
+
+
+if __name__ == "__main__":
+    harness.require_torch()
+    unittest.main()
