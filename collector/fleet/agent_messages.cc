@@ -100,6 +100,7 @@ v1::SummaryBatch ToBatch(const std::string& job, const diagnosis::IterationSumma
   batch.add_blocked_us(Us(rank.blocked));
   batch.add_gc_us(Us(rank.gc));
   batch.add_dataloader_us(Us(rank.dataloader));
+  if (rank.batch_elements > 0) batch.add_batch_elements(rank.batch_elements);
   batch.add_op_count(rank.ops);
   for (const diagnosis::GroupIteration& group : rank.groups) AddColumns(group, batch);
   return batch;

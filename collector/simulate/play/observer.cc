@@ -54,6 +54,19 @@ WallNs Observer::Wall(double time) const {
   return WallNs(kWallStartNs + static_cast<std::int64_t>(time * 1e9));
 }
 
+std::uint64_t Observer::BatchElements(std::uint32_t rank) const {
+  const Layout& layout = player_.layout();
+  const ParallelPlan& plan = scenario_.plan;
+  if (layout.StageOf(rank) != 0 || rank % plan.tensor != 0) return 0;
+  const Slowness& slowness = player_.slowness();
+  double loads = 0;
+  for (std::uint32_t i = 0; i < scenario_.model.micro_batches; ++i) {
+    loads += slowness.varies() ? slowness.Load(layout.ReplicaOf(rank), i) : 1;
+  }
+  const double tokens = static_cast<double>(scenario_.model.sequence) / plan.context;
+  return static_cast<std::uint64_t>(loads * tokens * slowness.Tokens(rank));
+}
+
 diagnosis::IterationSummary Observer::Summarise(std::int64_t iteration, double begin) const {
   const Layout& layout = player_.layout();
   diagnosis::IterationSummary summary{Iteration(iteration), Wall(begin), {}};
@@ -65,6 +78,7 @@ diagnosis::IterationSummary Observer::Summarise(std::int64_t iteration, double b
     seen.duration = Clock(rank, player_.TimeOf(rank)) - seen.begin;
     seen.cpu = seen.device = Nanos::FromSeconds(player_.BusyOf(rank));
     seen.blocked = Nanos::FromSeconds(player_.BlockedOf(rank));
+    seen.batch_elements = BatchElements(rank);
     seen.groups.reserve(kDimensions);
     for (std::size_t d = 0; d < kDimensions; ++d) {
       const auto dimension = static_cast<Dimension>(d);

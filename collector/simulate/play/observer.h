@@ -43,6 +43,9 @@ class Observer {
   WallNs Wall(double time) const;
 
  private:
+  // Tokens that its DataLoader gives in the iteration: the first rank of a tensor group of the
+  // first stage loads them and hands them on, as in Megatron-LM.
+  std::uint64_t BatchElements(std::uint32_t rank) const;
   std::map<std::uint32_t, double> SentBy(std::uint32_t rank) const;  // bytes of an iteration
   MonoNs Clock(std::uint32_t rank, double time) const;
   diagnosis::CommOp ToRow(std::int64_t iteration, std::uint32_t rank, const SeenOp& seen) const;
