@@ -6,9 +6,9 @@ import tempfile
 import unittest
 
 import harness
-from harness import BUILD, SOURCE, RunTest, environment, run, torchrun
+from harness import BUILD, HERE, RunTest, environment, run, torchrun
 
-JOB = SOURCE / "tests/integration/jobs/uneven.py"
+JOB = HERE / "jobs/uneven.py"
 
 
 class UnequalWork(RunTest):
