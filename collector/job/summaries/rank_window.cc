@@ -19,27 +19,29 @@ std::uint32_t Micros(Nanos t) {
 Micro16 Code(Nanos t) { return ToMicro16(Micros(t)); }
 Nanos Decode(Micro16 code) { return Nanos(static_cast<std::int64_t>(FromMicro16(code)) * 1000); }
 
-void PutRare(Micro16 code, std::size_t slot, std::size_t slots, std::vector<Micro16>& column) {
-  if (code != 0 && column.empty()) column.resize(slots);
-  if (!column.empty()) column[slot] = code;
-}
-
 }  // namespace
 
 RankWindow::RankWindow(const RankWindow& other)
     : cells_(other.cells_),
-      device_waits_(other.device_waits_),
-      batch_elements_(other.batch_elements_),
+      rare_(other.rare_ ? std::make_unique<std::vector<RareCell>>(*other.rare_) : nullptr),
       groups_(other.groups_),
       group_cells_(other.group_cells_),
       history_(other.history_ ? std::make_unique<History>(*other.history_) : nullptr) {}
 
-std::size_t RankWindow::ColumnsWith(const diagnosis::RankIteration& row) const {
-  std::size_t count = groups_.size();
+std::size_t RankWindow::SlotBytesWith(const diagnosis::RankIteration& row) const {
+  std::size_t columns = groups_.size();
   for (const auto& g : row.groups) {
-    count += std::find(groups_.begin(), groups_.end(), g.group) == groups_.end();
+    columns += std::find(groups_.begin(), groups_.end(), g.group) == groups_.end();
   }
-  return std::min(count, kMaxGroupColumnsPerRank);
+  const bool rare = rare_ != nullptr || row.device_wait.count > 0 || row.batch_elements > 0;
+  return sizeof(Cell) + sizeof(GroupCell) * std::min(columns, kMaxGroupColumnsPerRank) +
+         (rare ? sizeof(RareCell) : 0);
+}
+
+void RankWindow::PutRare(std::size_t slot, const RareCell& cell) {
+  const bool any = cell.device_wait != 0 || cell.batch_elements != 0;
+  if (any && !rare_) rare_ = std::make_unique<std::vector<RareCell>>(cells_.size());
+  if (rare_) (*rare_)[slot] = cell;
 }
 
 void RankWindow::AddColumns(const diagnosis::RankIteration& row) {
@@ -71,8 +73,7 @@ bool RankWindow::Put(std::size_t slot, const diagnosis::RankIteration& row) {
                   Code(row.gc),
                   Code(row.dataloader),
                   ToMicro16(row.ops)};
-  PutRare(Code(row.device_wait), slot, cells_.size(), device_waits_);
-  PutRare(ToMicro16(Saturated(row.batch_elements)), slot, cells_.size(), batch_elements_);
+  PutRare(slot, {Code(row.device_wait), ToMicro16(Saturated(row.batch_elements))});
   for (const auto& g : row.groups) {
     const auto at = std::find(groups_.begin(), groups_.end(), g.group);
     if (at == groups_.end()) continue;
@@ -92,8 +93,9 @@ diagnosis::RankIteration RankWindow::Get(std::size_t slot) const {
   row.blocked = Decode(cell.blocked);
   row.gc = Decode(cell.gc);
   row.dataloader = Decode(cell.dataloader);
-  if (!device_waits_.empty()) row.device_wait = Decode(device_waits_[slot]);
-  if (!batch_elements_.empty()) row.batch_elements = FromMicro16(batch_elements_[slot]);
+  const RareCell rare = rare_ ? (*rare_)[slot] : RareCell();
+  row.device_wait = Decode(rare.device_wait);
+  row.batch_elements = FromMicro16(rare.batch_elements);
   row.ops = static_cast<std::uint32_t>(FromMicro16(cell.ops));
   row.groups.reserve(groups_.size());
   for (std::size_t g = 0; g < groups_.size(); ++g) {
@@ -113,29 +115,24 @@ HeatCell RankWindow::Own(std::size_t slot) const {
 
 void RankWindow::ClearSlot(std::size_t slot) {
   cells_[slot] = Cell();
-  for (auto* rare : {&device_waits_, &batch_elements_}) {
-    if (!rare->empty()) (*rare)[slot] = 0;
-  }
+  if (rare_) (*rare_)[slot] = {};
   for (std::size_t g = 0; g < groups_.size(); ++g) group_cells_[slot * groups_.size() + g] = {};
 }
 
 void RankWindow::Relayout(const std::vector<std::size_t>& to, std::size_t slots) {
   std::vector<Cell> cells(slots);
   std::vector<GroupCell> group_cells(slots * groups_.size());
-  std::vector<Micro16> device_waits(device_waits_.empty() ? 0 : slots);
-  std::vector<Micro16> batch_elements(batch_elements_.empty() ? 0 : slots);
+  std::vector<RareCell> rare(rare_ ? slots : 0);
   for (std::size_t s = 0; s < cells_.size(); ++s) {
     if (to[s] >= slots) continue;
     cells[to[s]] = cells_[s];
-    if (!device_waits.empty()) device_waits[to[s]] = device_waits_[s];
-    if (!batch_elements.empty()) batch_elements[to[s]] = batch_elements_[s];
+    if (rare_) rare[to[s]] = (*rare_)[s];
     for (std::size_t g = 0; g < groups_.size(); ++g) {
       group_cells[to[s] * groups_.size() + g] = group_cells_[s * groups_.size() + g];
     }
   }
   cells_ = std::move(cells);
-  device_waits_ = std::move(device_waits);
-  batch_elements_ = std::move(batch_elements);
+  if (rare_) *rare_ = std::move(rare);
   group_cells_ = std::move(group_cells);
 }
 
@@ -172,8 +169,8 @@ HeatCell RankWindow::Recall(std::int64_t iteration) const {
 }
 
 std::size_t RankWindow::bytes() const {
-  return sizeof(*this) + cells_.capacity() * sizeof(Cell) +
-         (device_waits_.capacity() + batch_elements_.capacity()) * sizeof(Micro16) +
+  const std::size_t rare = rare_ ? sizeof(*rare_) + rare_->capacity() * sizeof(RareCell) : 0;
+  return sizeof(*this) + cells_.capacity() * sizeof(Cell) + rare +
          groups_.capacity() * sizeof(GroupId) + group_cells_.capacity() * sizeof(GroupCell) +
          (history_ ? sizeof(History) : 0);
 }

@@ -1,7 +1,8 @@
 // The columns of one rank: its recent iterations exactly, older ones as four bytes for display.
 //
-// Owned by SummaryWindow, one a rank. Detail lies in slots that IterationSlots hands out (24 bytes
-// and 10 a communicator); history is a ring over the last kHistoryIterations, one byte a series.
+// Owned by SummaryWindow, one a rank. Detail lies in slots that IterationSlots hands out (24 bytes,
+// 10 a communicator, and 4 where a device was waited for or batches were counted); history is a
+// ring over the last kHistoryIterations, one byte a series.
 //
 // Units: µs, coded (micro_codes.h); begin in ns of the node's monotonic clock.
 // Thread-safety: thread-compatible. Cost: Put and Get O(communicators of the rank); memory is
@@ -36,8 +37,10 @@ class RankWindow {
   RankWindow(const RankWindow& other);
   RankWindow& operator=(const RankWindow&) = delete;
 
-  // Columns this rank needs if `row` came with it.
-  std::size_t ColumnsWith(const diagnosis::RankIteration& row) const;
+  static constexpr std::size_t kSlotBytes = 24 + 10;  // with one communicator
+
+  // What a slot of this rank takes if `row` came with it.
+  std::size_t SlotBytesWith(const diagnosis::RankIteration& row) const;
   std::size_t columns() const { return groups_.size(); }
 
   // False: the slot already holds something (a repeat), nothing changes.
@@ -65,6 +68,9 @@ class RankWindow {
     std::uint32_t duration_us = 0;
     Micro16 cpu = 0, runqueue = 0, blocked = 0, gc = 0, dataloader = 0, ops = 0;
   };
+  struct RareCell {
+    Micro16 device_wait = 0, batch_elements = 0;
+  };
   struct GroupCell {
     Micro16 count = 0, elapsed = 0, shortest = 0, longest = 0, first = 0;
   };
@@ -77,10 +83,10 @@ class RankWindow {
   };
 
   void AddColumns(const diagnosis::RankIteration& row);
+  void PutRare(std::size_t slot, const RareCell& cell);
 
   std::vector<Cell> cells_;
-  // What few ranks have, by slot; empty while it was always zero.
-  std::vector<Micro16> device_waits_, batch_elements_;
+  std::unique_ptr<std::vector<RareCell>> rare_;  // by slot; null while it was always zero
   std::vector<GroupId> groups_;
   std::vector<GroupCell> group_cells_;  // slot-major: slot × columns
   std::unique_ptr<History> history_;

@@ -9,16 +9,12 @@
 namespace fathom::collector {
 namespace {
 
-constexpr std::size_t kCellBytes = 24;
-constexpr std::size_t kGroupCellBytes = 10;
-constexpr std::size_t kSharingBytes = 32;  // pointer and counts of what looks share
+constexpr std::size_t kSharingBytes = 48;  // pointers and counts of what looks share
 constexpr std::int64_t kPinBefore = 12;    // baseline iterations held while an episode is open
 constexpr std::int64_t kPinAfter = 5;      // and the first irregular ones
 
-std::size_t SlotsFor(std::size_t columns) {
-  return std::clamp(
-      (kDetailBytesPerRank - kSharingBytes) / (kCellBytes + kGroupCellBytes * columns), kMinSlots,
-      kMaxSlots);
+std::size_t SlotsFor(std::size_t slot_bytes) {
+  return std::clamp((kDetailBytesPerRank - kSharingBytes) / slot_bytes, kMinSlots, kMaxSlots);
 }
 
 Nanos Us(std::uint32_t us) { return Nanos(std::int64_t{us} * 1000); }
@@ -26,7 +22,7 @@ Nanos Us(std::uint32_t us) { return Nanos(std::int64_t{us} * 1000); }
 }  // namespace
 
 SummaryWindow::SummaryWindow()
-    : slots_(SlotsFor(1)), begin_(slots_.size()), reports_(slots_.size()) {}
+    : slots_(SlotsFor(RankWindow::kSlotBytes)), begin_(slots_.size()), reports_(slots_.size()) {}
 
 SummaryWindow::RankEntry& SummaryWindow::Entry(RankId rank) {
   return entries_.try_emplace(rank, RankEntry{SharedRankWindow(slots_.size()), std::nullopt, {}})
@@ -89,7 +85,7 @@ std::optional<SummaryWindow::Anchor> SummaryWindow::AnchorOf(RankId rank) const 
 
 bool SummaryWindow::PutRow(RankEntry& entry, std::int64_t iteration,
                            const diagnosis::RankIteration& row, WallNs begin, Added& added) {
-  FitSlots(entry.window->ColumnsWith(row));
+  FitSlots(entry.window->SlotBytesWith(row));
   auto slot = slots_.Find(iteration);
   if (!slot) {
     const std::int64_t newest_before = slots_.newest();
@@ -113,10 +109,10 @@ bool SummaryWindow::PutRow(RankEntry& entry, std::int64_t iteration,
   return put;
 }
 
-void SummaryWindow::FitSlots(std::size_t columns) {
-  if (columns <= widest_) return;
-  widest_ = columns;
-  const std::size_t wanted = SlotsFor(columns);
+void SummaryWindow::FitSlots(std::size_t slot_bytes) {
+  if (slot_bytes <= widest_) return;
+  widest_ = slot_bytes;
+  const std::size_t wanted = SlotsFor(slot_bytes);
   if (wanted >= slots_.size()) return;
   std::vector<std::int64_t> leave;
   IterationSlots fewer = slots_.Fewer(wanted, leave);
@@ -184,13 +180,13 @@ void SummaryWindow::MarkIrregular(const std::vector<diagnosis::IrregularIteratio
 void SummaryWindow::Pin(std::int64_t onset) { slots_.Pin(onset - kPinBefore, onset + kPinAfter); }
 
 void SummaryWindow::Clear() {
-  slots_ = IterationSlots(SlotsFor(1));
+  slots_ = IterationSlots(SlotsFor(RankWindow::kSlotBytes));
   begin_.assign(slots_.size(), WallNs());
   reports_.assign(slots_.size(), 0);
   aligner_.Clear();
   entries_.clear();
   strip_.clear();
-  widest_ = 1;
+  widest_ = RankWindow::kSlotBytes;
   iterations_seen_ = 0;
   completed_up_to_ = -1;
   whole_ = -1;

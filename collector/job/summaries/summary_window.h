@@ -137,7 +137,7 @@ class SummaryWindow {
   static void NoteAnchor(const v1::SummaryBatch& batch, std::int64_t last_placed, Anchor& anchor);
   bool PutRow(RankEntry& entry, std::int64_t iteration, const diagnosis::RankIteration& row,
               WallNs begin, Added& added);
-  void FitSlots(std::size_t columns);
+  void FitSlots(std::size_t slot_bytes);
   void Fold(std::size_t slot, std::int64_t iteration);
   diagnosis::IterationParts PartsOf(std::size_t slot) const;
   std::vector<HeatCell> Cells(std::size_t slot) const;
@@ -151,8 +151,8 @@ class SummaryWindow {
   std::vector<std::size_t> reports_;  // ranks that reported, by slot
   IterationAligner aligner_;
   std::map<RankId, RankEntry> entries_;
-  std::deque<StripEntry> strip_;  // ascending
-  std::size_t widest_ = 1;
+  std::deque<StripEntry> strip_;                 // ascending
+  std::size_t widest_ = RankWindow::kSlotBytes;  // of all ranks: bytes of a slot
   std::int64_t iterations_seen_ = 0;
   std::int64_t completed_up_to_ = -1;
   std::int64_t whole_ = -1;

@@ -433,6 +433,8 @@ TEST_F(JobStateTest, ARankCostsLessThanItsBound) {
       *batch.add_groups() = batch.groups(0);
       batch.mutable_groups(static_cast<int>(g))->set_group(g);
     }
+    for (int i = 0; i < shape.count; ++i)
+      batch.add_batch_elements(4096), batch.add_device_wait_us(9);
     job.Apply(batch, "n0");
     job.Apply(HealthOf(rank), "n0");
   }
