@@ -90,13 +90,18 @@ void AddCausedWaits(const Findings& findings, std::size_t irregular, std::size_t
 void AddGroups(const Findings& findings, const std::map<Iteration, double>& excess,
                const DiagnosisConfig& config, Ledger& ledger) {
   std::map<GroupId, GroupAccount> accounts;
+  std::map<Iteration, double> of_all;
   for (const GroupCharge& charge : findings.group_charges) {
     const auto whole = excess.find(charge.iteration);
     if (whole == excess.end()) continue;
     GroupAccount& account = accounts[charge.group];
     account.group = charge.group;
     account.seconds.push_back(charge.seconds);
+    of_all[charge.iteration] += charge.seconds;
     if (charge.seconds >= config.explained_share * whole->second) ++account.shows;
+  }
+  for (const auto& [iteration, seconds] : of_all) {
+    if (seconds >= config.explained_share * excess.at(iteration)) ++ledger.groups_show;
   }
   for (auto& [id, account] : accounts) {
     account.seconds.resize(std::max(account.seconds.size(), ledger.iterations), 0.0);

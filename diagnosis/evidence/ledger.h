@@ -53,6 +53,7 @@ struct Ledger {
   double expected = 0;
   std::vector<RankAccount> ranks;
   std::vector<GroupAccount> groups;
+  std::size_t groups_show = 0;  // iterations in which all groups together reach explained_share
 };
 
 Ledger GatherEvidence(const Case& c, const Findings& findings);

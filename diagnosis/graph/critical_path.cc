@@ -62,17 +62,37 @@ class Walk {
     const Gap& gap = graph_.lines()[at.line].gaps[at.op];
     path_.push_back({at, false, gap.after_wait});
     if (gap.waited_op == kNoOp) return Before(at);
-    const OpRef waited{at.line, gap.waited_op};
+    OpRef waited{at.line, gap.waited_op};
     if (!InIteration(waited)) return {};
-    const LastArrival last = graph_.instances().WhoCameLast(waited, floor_);
-    if (last.known && !last.self && last.who.op < frontier_[last.who.line]) {
-      // The wait was the lead of the waiter and then the transfer, which is nobody's lateness.
-      path_.push_back({waited, true, std::min(Transfer(waited), gap.waited)});
-      return last.who;
+    double left = gap.waited;
+    while (true) {
+      const double transfer = std::min(Transfer(waited), left);
+      const LastArrival last = graph_.instances().WhoCameLast(waited, floor_);
+      if (last.known && !last.self && last.who.op < frontier_[last.who.line]) {
+        // The wait was the lead of the waiter and then the transfer, which is nobody's lateness.
+        path_.push_back({waited, true, transfer});
+        return last.who;
+      }
+      const OpRef ahead = AheadOnItsStream(waited);
+      path_.push_back({waited, true, ahead.op == kNoOp ? left : transfer});
+      // The waiter came last itself: the chain goes on before its own entry into the op.
+      if (ahead.op == kNoOp) return waited.op < at.op ? waited : Before(at);
+      left -= transfer;
+      waited = ahead;
     }
-    path_.push_back({waited, true, gap.waited});
-    // The waiter came last itself: the chain goes on before its own entry into the op.
-    return waited.op < at.op ? waited : Before(at);
+  }
+
+  // The op that was carried out when `queued` was entered, and for which its stream had to wait.
+  OpRef AheadOnItsStream(const OpRef& queued) const {
+    const auto& ops = graph_.lines()[queued.line].ops;
+    const CommOp& op = *ops[queued.op];
+    for (std::size_t k = queued.op; k-- > 0 && op.exec_start > op.enter;) {
+      const CommOp& before = *ops[k];
+      if (before.group != op.group || !before.done()) continue;
+      const bool ahead = before.end > op.enter && before.end <= op.exec_start;
+      return ahead && InIteration({queued.line, k}) ? OpRef{queued.line, k} : OpRef{};
+    }
+    return {};
   }
 
   OpRef Before(const OpRef& at) const {

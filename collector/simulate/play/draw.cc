@@ -77,6 +77,11 @@ Fault DrawFault(const Scenario& job, FaultKind kind, double factor, std::uint64_
   // Half the stage away: another node, with which it shares its data-parallel communicator.
   const std::uint32_t slice = job.plan.WorldSize() / job.plan.pipeline;
   fault.peer = fault.rank / slice * slice + (fault.rank % slice + slice / 2) % slice;
+  // Of a stage that fits into a node, the next stage.
+  const std::uint32_t gpus = job.cluster.gpus_per_node;
+  if (fault.peer / gpus == fault.rank / gpus) {
+    fault.peer = (fault.rank + slice) % job.plan.WorldSize();
+  }
   fault.from = 35;
   return fault;
 }
