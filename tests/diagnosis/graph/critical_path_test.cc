@@ -8,7 +8,7 @@
 namespace fathom::diagnosis {
 namespace {
 
-constexpr std::int64_t kMs = 1'000'000;
+constexpr std::int64_t kNsOfMs = 1'000'000;
 
 CommOp OnStream(std::uint64_t sequence, std::int64_t enter, std::int64_t start, std::int64_t end) {
   CommOp op;
@@ -18,9 +18,9 @@ CommOp OnStream(std::uint64_t sequence, std::int64_t enter, std::int64_t start, 
   op.bytes = 1 << 20;
   op.iteration = Iteration(1);
   op.on_device = true;
-  op.enter = MonoNs(enter * kMs);
-  op.exec_start = MonoNs(start * kMs);
-  op.end = MonoNs(end * kMs);
+  op.enter = MonoNs(enter * kNsOfMs);
+  op.exec_start = MonoNs(start * kNsOfMs);
+  op.end = MonoNs(end * kNsOfMs);
   return op;
 }
 
@@ -34,16 +34,16 @@ RankRows Buckets(std::int64_t enter) {
   return rows;
 }
 
-bool Holds(const std::vector<PathStep>& path, const OpRef& ref, bool transfer) {
+bool PathHolds(const std::vector<PathStep>& path, const OpRef& ref, bool transfer) {
   return std::any_of(path.begin(), path.end(), [&](const PathStep& step) {
     return step.ref == ref && step.transfer == transfer;
   });
 }
 
-struct Job {
+struct QueueJob {
   JobView view;
 
-  Job(std::int64_t first, std::int64_t second) {
+  QueueJob(std::int64_t first, std::int64_t second) {
     view.world_size = 2;
     view.groups = {{GroupId(1), "", "data", 2, {RankId(0), RankId(1)}}};
     view.rows[RankId(0)] = Buckets(first);
@@ -66,15 +66,15 @@ struct Job {
 // Rank 1 enters its first bucket 50 ms late; the second shows nothing of it, for both begin it
 // when the first is done.
 TEST(CriticalPathTest, AQueueOnAStreamLeadsToWhoCameLateToItsHead) {
-  const auto path = Job(100, 150).Path();
-  EXPECT_TRUE(Holds(path, {1, 0}, false)) << "the work of rank 1 before its first bucket";
-  EXPECT_FALSE(Holds(path, {0, 0}, false));
+  const auto path = QueueJob(100, 150).Path();
+  EXPECT_TRUE(PathHolds(path, {1, 0}, false)) << "the work of rank 1 before its first bucket";
+  EXPECT_FALSE(PathHolds(path, {0, 0}, false));
 }
 
 TEST(CriticalPathTest, AWaitInAQueueIsTheTransfersOfAllThatStandInIt) {
-  const auto path = Job(100, 100).Path();
-  EXPECT_TRUE(Holds(path, {0, 1}, true));
-  EXPECT_TRUE(Holds(path, {0, 0}, true));
+  const auto path = QueueJob(100, 100).Path();
+  EXPECT_TRUE(PathHolds(path, {0, 1}, true));
+  EXPECT_TRUE(PathHolds(path, {0, 0}, true));
 }
 
 }  // namespace
