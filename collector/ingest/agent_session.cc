@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "collector/admission/limits.h"
@@ -234,23 +235,26 @@ Rejection AgentSession::TakeHealth(const v1::HealthBatch& batch) {
     context_.hardware->Apply(node_, batch.hardware());
   }
   Rejection first;
+  std::vector<const v1::RankHealth*> taken;
   for (const auto& health : batch.ranks()) {
-    if (auto bad = TakeForJob(health); bad && !first) first = bad;
+    const Rejection bad = TakeForJob(health);
+    if (!bad) taken.push_back(&health);
+    if (bad && !first) first = bad;
   }
-  if (!first && context_.ops != nullptr) StoreHealth(batch);
+  if (context_.ops != nullptr) StoreHealth(taken);
   return first;
 }
 
-// A batch is of all jobs of a node. Of ranks that go on one in five is enough to know that they do.
-void AgentSession::StoreHealth(const v1::HealthBatch& batch) {
+// They are of all jobs of a node. Of ranks that go on one in five is enough to know that they do.
+void AgentSession::StoreHealth(const std::vector<const v1::RankHealth*>& taken) {
   constexpr std::uint64_t kEvery = 5;
   constexpr std::int64_t kGoesOnNs = 2'000'000'000;
   const bool all = healths_++ % kEvery == 0;
   std::map<std::string, v1::AgentMessage> jobs;
-  for (const auto& health : batch.ranks()) {
-    const bool goes_on = health.last_event_age_ns() < kGoesOnNs && health.open_ops().empty();
-    if ((goes_on && !all) || !context_.ops->jobs().Holds(health.job())) continue;
-    *jobs[health.job()].mutable_health()->add_ranks() = health;
+  for (const v1::RankHealth* health : taken) {
+    const bool goes_on = health->last_event_age_ns() < kGoesOnNs && health->open_ops().empty();
+    if ((goes_on && !all) || !context_.ops->jobs().Holds(health->job())) continue;
+    *jobs[health->job()].mutable_health()->add_ranks() = *health;
   }
   for (const auto& [job, message] : jobs) Store(job, message);
 }

@@ -17,6 +17,7 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "collector/admission/witness.h"
 #include "collector/agents/capture_requests.h"
@@ -102,7 +103,7 @@ class AgentSession {
   void Keep(const v1::AgentMessage& message, bool anew, std::int64_t newest);
   // Into the store of ops, if the job's are kept.
   void Store(const std::string& job, const v1::AgentMessage& message);
-  void StoreHealth(const v1::HealthBatch& batch);
+  void StoreHealth(const std::vector<const v1::RankHealth*>& taken);
   Rejection KeptIfTaken(const v1::AgentMessage& message, Rejection rejected,
                         const std::string& job);
   Rejection StoredIfTaken(const v1::AgentMessage& message, Rejection rejected,

@@ -116,6 +116,19 @@ struct OpStoreTest : testing::Test {
     limits.to = to;
     return FathomImporter().Read(*files, limits, recording);
   }
+  // Of which ranks the store has health, in the order in which it came. Closes the store.
+  std::vector<std::uint32_t> HealthsKept() {
+    std::vector<std::uint32_t> ranks;
+    store.reset();
+    auto file = RecordingFile::Open(SegmentsIn((folder / "train").string()).front().path, {});
+    EXPECT_TRUE(file.ok()) << file.status();
+    for (auto entry = file->Next(); entry.ok() && *entry != nullptr; entry = file->Next()) {
+      for (const v1::RankHealth& health : (*entry)->message().health().ranks()) {
+        ranks.push_back(health.rank());
+      }
+    }
+    return ranks;
+  }
   std::size_t Segments() const { return SegmentsIn((folder / "train").string()).size(); }
 };
 
@@ -168,6 +181,16 @@ TEST_F(OpStoreTest, OfARankThatGoesOnOneInFiveHealthsIsKeptAndOfASilentOneAll) {
   }
   EXPECT_EQ(going_on, 2);
   EXPECT_EQ(silent, 3);
+}
+
+TEST_F(OpStoreTest, ARankThatIsNotTakenCostsItsOwnHealthAlone) {
+  Connect();
+  v1::AgentMessage message = Message(0, HealthOf(0));
+  *message.mutable_health()->add_ranks() = HealthOf(3);  // the other node's
+  *message.mutable_health()->add_ranks() = HealthOf(1);
+  Tell(0, message);
+  EXPECT_EQ(counters.rejected[static_cast<std::size_t>(RejectReason::kNotOwner)], 1u);
+  EXPECT_THAT(HealthsKept(), ElementsAre(0u, 1u));
 }
 
 TEST_F(OpStoreTest, OnlyJobsThatAreNamedAreKept) {
