@@ -189,7 +189,7 @@ void AccountKeeper::Looked(const JobState& job) {
   auto at = kept_.find(figures.name);
   if (at == kept_.end()) {
     at = kept_.emplace(figures.name, Begin(figures)).first;
-    ended_.erase(figures.name);
+    ForgetEnded(figures.name);
   }
   Kept& kept = at->second;
   if (kept.incarnation != figures.incarnation) {
@@ -211,13 +211,23 @@ void AccountKeeper::Save(const std::string& job, Kept& kept) {
   parts_.store.KeepAccount(job, parts_.clock.Wall(), bytes).IgnoreError();
 }
 
+const diagnosis::RunningAccount::State* AccountKeeper::FindEnded(const std::string& job) const {
+  const auto at = std::find_if(ended_.begin(), ended_.end(),
+                               [&](const auto& ended) { return ended.first == job; });
+  return at == ended_.end() ? nullptr : &at->second;
+}
+
+void AccountKeeper::ForgetEnded(const std::string& job) {
+  std::erase_if(ended_, [&](const auto& ended) { return ended.first == job; });
+}
+
 void AccountKeeper::Ended(const JobState& job) {
   const std::lock_guard lock(mutex_);
   const auto at = kept_.find(job.name());
   if (at == kept_.end()) return;
   Take(job, job.Figures(), at->second);
-  if (ended_.size() >= kMostEnded) ended_.erase(ended_.begin());
-  ended_[job.name()] = at->second.account.state();
+  if (ended_.size() >= kMostEnded) ended_.pop_front();
+  ended_.emplace_back(job.name(), at->second.account.state());
   kept_.erase(at);
   parts_.store.ForgetAccount(job.name()).IgnoreError();
 }
@@ -232,12 +242,10 @@ void AccountKeeper::SaveAll() {
 std::optional<diagnosis::RunningAccount::State> AccountKeeper::Of(const std::string& job) const {
   const std::lock_guard lock(mutex_);
   const auto kept = kept_.find(job);
-  const auto ended = ended_.find(job);
-  if (kept == kept_.end() && ended == ended_.end()) return std::nullopt;
-  const diagnosis::RunningAccount::State& state =
-      kept != kept_.end() ? kept->second.account.state() : ended->second;
-  if (state.iterations == 0 && state.used_gpu_s == 0) return std::nullopt;
-  return state;
+  const diagnosis::RunningAccount::State* state =
+      kept != kept_.end() ? &kept->second.account.state() : FindEnded(job);
+  if (state == nullptr || (state->iterations == 0 && state->used_gpu_s == 0)) return std::nullopt;
+  return *state;
 }
 
 }  // namespace fathom::collector

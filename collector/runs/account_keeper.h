@@ -21,10 +21,12 @@
 #ifndef FATHOM_COLLECTOR_RUNS_ACCOUNT_KEEPER_H_
 #define FATHOM_COLLECTOR_RUNS_ACCOUNT_KEEPER_H_
 
+#include <deque>
 #include <map>
 #include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "collector/export/job_ledger_proto.h"
@@ -72,6 +74,8 @@ class AccountKeeper {
     bool changed = false;
   };
   struct Fresh;
+  const diagnosis::RunningAccount::State* FindEnded(const std::string& job) const;
+  void ForgetEnded(const std::string& job);
 
   Kept Begin(const JobFigures& figures) const;
   void Take(const JobState& job, const JobFigures& figures, Kept& kept) const;
@@ -83,7 +87,7 @@ class AccountKeeper {
   const Parts parts_;
   mutable std::mutex mutex_;  // guards what follows against readers
   std::map<std::string, Kept> kept_;
-  std::map<std::string, diagnosis::RunningAccount::State> ended_;  // at most kMostEnded
+  std::deque<std::pair<std::string, diagnosis::RunningAccount::State>> ended_;  // oldest first
 };
 
 }  // namespace fathom::collector

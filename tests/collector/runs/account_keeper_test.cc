@@ -38,8 +38,9 @@ struct AccountKeeperTest : testing::Test {
     keeper = std::make_unique<AccountKeeper>(Parts());
   }
 
-  std::unique_ptr<JobState> Begin(std::int64_t started_ns = 1'000'000) {
-    auto job = std::make_unique<JobState>("train", clock);
+  std::unique_ptr<JobState> Begin(std::int64_t started_ns = 1'000'000,
+                                  const std::string& name = "train") {
+    auto job = std::make_unique<JobState>(name, clock);
     for (std::uint32_t rank = 0; rank < kRanks; ++rank) {
       v1::RankInfo info = RankOf(rank, kRanks);
       info.set_started_wall_ns(FakeClock::kStart + started_ns);
@@ -145,6 +146,18 @@ TEST_F(AccountKeeperTest, AnEndedJobIsKeptForItsReportAndForgottenByTheStore) {
   keeper->Ended(*job);
   EXPECT_FALSE(store->FindAccount("train"));
   EXPECT_EQ(Now().iterations, 20);
+}
+
+TEST_F(AccountKeeperTest, OfTheEndedTheOldestGoesFirst) {
+  const auto name = [](std::size_t i) { return "job" + std::to_string(1'000'000 - i); };
+  for (std::size_t i = 0; i <= AccountKeeper::kMostEnded; ++i) {
+    const auto job = Begin(1'000'000, name(i));
+    Feed(*job, 0, 4, kRanks);
+    keeper->Ended(*job);
+  }
+  EXPECT_FALSE(keeper->Of(name(0))) << "ended first";
+  EXPECT_TRUE(keeper->Of(name(1)));
+  EXPECT_TRUE(keeper->Of(name(AccountKeeper::kMostEnded))) << "ended last";
 }
 
 TEST_F(AccountKeeperTest, AStandingVerdictSaysWhoseTheLossIs) {
