@@ -20,6 +20,10 @@ std::uint64_t Mix(std::uint64_t hash, std::uint64_t value) {
   return hash * 0xff51afd7ed558ccd;
 }
 
+std::size_t SizeOf(const Group& group) {
+  return group.members.empty() ? group.size : group.members.size();
+}
+
 // Reorders the values.
 double QuantileOf(std::vector<double>& values, double q) {
   if (values.empty()) return 0;
@@ -30,16 +34,23 @@ double QuantileOf(std::vector<double>& values, double q) {
 
 }  // namespace
 
+// Whether the communicators are still those: a job that was started again has as many of other ids.
+bool IterationAccountant::Knows(const std::vector<Group>& groups) const {
+  return std::equal(groups.begin(), groups.end(), channels_.begin(), channels_.end(),
+                    [](const Group& group, const Channel& channel) {
+                      return group.id == channel.id && SizeOf(group) == channel.size;
+                    });
+}
+
 void IterationAccountant::LearnChannels(const std::vector<Group>& groups) {
-  if (groups.size() == groups_known_) return;
-  groups_known_ = groups.size();
+  if (Knows(groups)) return;
   channels_.clear();
   channel_by_id_.clear();
   channel_at_.clear();
   for (const Group& group : groups) {
     Channel channel;
     channel.id = group.id;
-    channel.size = group.members.empty() ? group.size : group.members.size();
+    channel.size = SizeOf(group);
     channel.kind = Mix(channel.size, std::hash<std::string>{}(group.description));
     channel_by_id_[group.id] = channels_.size();
     channels_.push_back(channel);

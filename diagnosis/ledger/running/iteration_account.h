@@ -98,6 +98,7 @@ class IterationAccountant {
     double compute = 0, gc = 0, dataloader = 0, elements = 0;
   };
 
+  bool Knows(const std::vector<Group>& groups) const;
   void LearnChannels(const std::vector<Group>& groups);
   std::size_t ChannelOf(GroupId id, std::size_t place);
   void Read(const IterationSummary& iteration);
@@ -114,7 +115,6 @@ class IterationAccountant {
   void ChargeFor(const RankIteration& rank, std::size_t row, double seconds, IterationAccount& out);
 
   const AccountLimits limits_;
-  std::size_t groups_known_ = 0;
   bool on_device_ = false;
   std::vector<Channel> channels_;
   std::unordered_map<GroupId, std::size_t> channel_by_id_;

@@ -111,7 +111,8 @@ TEST(IterationAccountTest, NoiseIsNobodys) {
   EXPECT_GT(account.lost_s, 0);
 }
 
-TEST(IterationAccountTest, ACommunicatorThatIsSlowerThanItsLikeIsCharged) {
+// Of twelve ranks, in pairs of which the fourth is slow.
+Job WithASlowPair() {
   Job job(std::vector<double>(12, 0.1), true);
   for (std::uint32_t r = 0; r < 12; ++r) {
     RankIteration& rank = job.iteration.ranks[r];
@@ -122,10 +123,27 @@ TEST(IterationAccountTest, ACommunicatorThatIsSlowerThanItsLikeIsCharged) {
     rank.groups[0].elapsed = Nanos::FromSeconds(slow ? 0.01 : 0.04);
     rank.groups[1] = Job::PairOf(r, slow ? 0.034 : 0.004);
   }
-  const IterationAccount account = job.Account();
+  return job;
+}
+
+TEST(IterationAccountTest, ACommunicatorThatIsSlowerThanItsLikeIsCharged) {
+  const IterationAccount account = WithASlowPair().Account();
   EXPECT_NEAR(account.lost_s, 0.03, 1e-9);
   EXPECT_NEAR(SecondsOf(account, {}, GroupId(5)), 0.03, 1e-9);
   EXPECT_NEAR(account.unexplained_s, 0, 1e-9);
+}
+
+TEST(IterationAccountTest, AJobStartedAgainHasCommunicatorsOfOtherIds) {
+  Job job = WithASlowPair();
+  IterationAccountant accountant;
+  accountant.Account(job.iteration, job.groups, 0);
+  constexpr std::uint64_t kLater = 1000;
+  for (Group& group : job.groups) group.id = GroupId(group.id.value + kLater);
+  for (RankIteration& rank : job.iteration.ranks) {
+    for (GroupIteration& group : rank.groups) group.group = GroupId(group.group.value + kLater);
+  }
+  const IterationAccount account = accountant.Account(job.iteration, job.groups, 0);
+  EXPECT_NEAR(SecondsOf(account, {}, GroupId(5 + kLater)), 0.03, 1e-9);
 }
 
 TEST(IterationAccountTest, AFamilyThatDiffersByDesignAccusesNone) {
