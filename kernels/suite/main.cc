@@ -31,7 +31,7 @@ constexpr char kHelp[] =
     "  --full               the long set [the fast one, under 20 s]\n"
     "  --probes A,B         only these\n"
     "  --seconds S          the time of all probes together [by the set]\n"
-    "  --memory-mib N       the memory that a probe may take [512]\n"
+    "  --memory-mib N       the memory that a probe may take [512, of a GPU's 2048]\n"
     "  --folder DIR         the disk that is probed [/tmp]\n"
     "  --gpu                GPUs too, though no driver is seen [where there is one]\n"
     "  --no-gpu             no GPUs\n"
@@ -44,6 +44,8 @@ constexpr char kHelp[] =
     "  --with-parent        die with the process that started this one\n"
     "  --list               the probes, and what each measures\n";
 
+constexpr double kHostMemoryMib = 512;
+
 std::atomic<bool> stopped{false};
 
 void OnSignal(int) { stopped.store(true, std::memory_order_relaxed); }
@@ -55,8 +57,8 @@ struct Request {
   bool with_parent = false;
   bool exit_zero = false;
   bool gpu = HasGpuDriver();
-  double seconds = 0;  // 0: by the set
-  double memory_mib = 512;
+  double seconds = 0;     // 0: by the set
+  double memory_mib = 0;  // 0: by where it is
   std::string probes, folder = "/tmp", pair, token, listen;
   std::string gpu_program = GpuProgram(), gpu_probes;
 };
@@ -173,7 +175,8 @@ Bounds BoundsOf(const Request& request, const Machine& machine) {
   bounds.cpus = machine.cpus;
   bounds.numa = machine.numa;
   bounds.folder = request.folder;
-  bounds.bytes = static_cast<std::size_t>(request.memory_mib * 1048576);
+  const double memory_mib = request.memory_mib > 0 ? request.memory_mib : kHostMemoryMib;
+  bounds.bytes = static_cast<std::size_t>(memory_mib * 1048576);
   if (machine.available_bytes > 0) {
     bounds.bytes = std::min<std::size_t>(bounds.bytes, machine.available_bytes / 4);
   }
@@ -182,6 +185,7 @@ Bounds BoundsOf(const Request& request, const Machine& machine) {
 
 int RunGpus(const Request& request, double factor) {
   GpuRequest gpu{.full = request.full, .probes = request.gpu_probes};
+  if (request.memory_mib > 0) gpu.memory_mib = request.memory_mib;
   if (request.seconds > 0) gpu.seconds = factor * (gpu.full ? kGpuFullSeconds : kGpuFastSeconds);
   return RunGpuProgram(request.gpu_program, gpu, stopped);
 }

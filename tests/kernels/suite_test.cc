@@ -214,6 +214,12 @@ TEST(Program, PrintsALineForTheMachineAndEachProbe) {
   EXPECT_FALSE(std::getline(lines, line));
 }
 
+TEST(Program, TheGpusProgramHearsTheBoundOfMemory) {
+  const std::string asked = "--gpu-program /bin/echo --probes gpu_clock ";
+  EXPECT_THAT(RunProgram(asked + "--memory-mib 700").out, HasSubstr("--memory-mib 700"));
+  EXPECT_THAT(RunProgram(asked).out, HasSubstr("--memory-mib 2048"));
+}
+
 TEST(Program, RefusesWhatItDoesNotKnow) {
   EXPECT_EQ(RunProgram("--probes gem 2>&1").code, 1);
   EXPECT_THAT(RunProgram("--probes gem 2>&1").out, HasSubstr("there is no probe 'gem'"));

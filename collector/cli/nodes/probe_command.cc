@@ -46,7 +46,7 @@ struct ProbeOptions {
   std::string probes, folder = "/tmp", format = "table", history, program;
   std::string off_file = "/etc/fathom/probe.off";
   double seconds = 0;
-  std::uint32_t memory_mib = 512;
+  std::uint32_t memory_mib = 0;  // 0: what the program takes by itself
   bool exit_zero = false;
   CollectorOptions collector;
   std::string nodes, job;
@@ -54,8 +54,10 @@ struct ProbeOptions {
 };
 
 std::vector<std::string> ArgumentsOf(const ProbeOptions& options) {
-  std::vector<std::string> argv = {options.program, "--folder", options.folder, "--memory-mib",
-                                   std::to_string(options.memory_mib)};
+  std::vector<std::string> argv = {options.program, "--folder", options.folder};
+  if (options.memory_mib > 0) {
+    argv.insert(argv.end(), {"--memory-mib", std::to_string(options.memory_mib)});
+  }
   if (options.full) argv.push_back("--full");
   if (!options.probes.empty()) argv.insert(argv.end(), {"--probes", options.probes});
   if (options.seconds > 0) {
@@ -169,9 +171,9 @@ void AddProbeVerb(CLI::App& root, Invocation* invocation) {
       ->type_name("LIST");
   verb->add_option("--seconds", options->seconds, "of all probes together [by the set]")
       ->check(CLI::Range(0.1, 3600.0));
-  verb->add_option("--memory-mib", options->memory_mib, "the memory a probe may take")
-      ->check(CLI::Range(1, 1 << 20))
-      ->capture_default_str();
+  verb->add_option("--memory-mib", options->memory_mib,
+                   "the memory a probe may take [512, of a GPU's 2048]")
+      ->check(CLI::Range(1, 1 << 20));
   verb->add_option("--folder", options->folder, "the disk that is probed")->capture_default_str();
   verb->add_flag("--beside-training", options->beside_training,
                  "also while a traced process runs here");

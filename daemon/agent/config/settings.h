@@ -49,7 +49,7 @@ struct Settings {
   std::string probe_tool = "fathom-probe";               // measures the node; empty = never
   std::string probe_off_file = "/etc/fathom/probe.off";  // where it is, nothing is measured
   double probe_seconds = 900;                            // at most, of one order
-  std::uint32_t probe_memory_mib = 512;
+  std::uint32_t probe_memory_mib = 0;                    // 0: what the program takes by itself
 };
 
 struct HostPort {

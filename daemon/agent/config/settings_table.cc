@@ -114,7 +114,8 @@ std::vector<SettingEntry> MakeTable() {
            &S::probe_tool),
       Text("probe-off-file", "where this file is, this node is not probed", &S::probe_off_file),
       Number("probe-seconds", "longest time of the probes of one order", &S::probe_seconds),
-      Whole("probe-memory-mib", "MiB that a probe may take", &S::probe_memory_mib),
+      Whole("probe-memory-mib", "MiB that a probe may take; 0 = 512, of a GPU's 2048",
+            &S::probe_memory_mib),
   };
 }
 

@@ -27,8 +27,10 @@ ToolPlan PlanOf(const std::string& program, const v1::ProbeOrder& order, double 
   const std::uint32_t memory = order.memory_mib() > 0 ? order.memory_mib() : memory_mib;
   ToolPlan plan;
   // Nothing is wrong with the program where it found something.
-  plan.command = {ProgramPath(program), "--with-parent", "--exit-zero", "--memory-mib",
-                  absl::StrCat(memory)};
+  plan.command = {ProgramPath(program), "--with-parent", "--exit-zero"};
+  if (memory > 0) {
+    plan.command.insert(plan.command.end(), {"--memory-mib", absl::StrCat(memory)});
+  }
   if (order.full()) plan.command.push_back("--full");
   if (order.seconds() > 0) {
     plan.command.insert(plan.command.end(), {"--seconds", absl::StrCat(seconds)});

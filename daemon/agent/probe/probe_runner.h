@@ -53,7 +53,7 @@ class ProbeRunner {
 };
 
 // The tool: `program` by name beside the agent or on its PATH, or by path; at most `most_seconds`,
-// and `memory_mib` where the order names none.
+// and `memory_mib` where the order names none (0: what the program takes by itself).
 ProbeRunner::Tool ProbeToolOf(const std::string& program, double most_seconds,
                               std::uint32_t memory_mib);
 
