@@ -1,6 +1,7 @@
 # fathom_cuda_object(OUT SOURCE): compiles a .cu of kernels by nvcc for every architecture of
 # FATHOM_CUDA_ARCHITECTURES that this nvcc knows, and appends its object to OUT.
 #
+# Of those architectures it must know one, or it is as if there were no nvcc, with a warning that says what to do.
 # nvcc comes from PATH, /usr/local/cuda or the wheels of deploy/nvcc.txt (.nvcc, deploy/scripts/fetch_nvcc).
 # Absent: FATHOM_NVCC is false, and what needs it is left out with a word. No GPU is needed.
 set(FATHOM_CUDA_ARCHITECTURES 70 75 80 89 90 100 CACHE STRING "What fathom-probe-cuda runs on")
@@ -22,14 +23,25 @@ else()
   message(STATUS "fathom-probe-cuda is not built: there is no nvcc (deploy/scripts/fetch_nvcc)")
 endif()
 if(FATHOM_NVCC)
+  set(newest)
   foreach(arch ${FATHOM_CUDA_ARCHITECTURES})
     if("${known}\n" MATCHES "sm_${arch}[^0-9a-z]")
       list(APPEND fathom_nvcc_flags -gencode arch=compute_${arch},code=sm_${arch})
       set(newest ${arch})
     endif()
   endforeach()
-  # Of a GPU that is newer than all of these, the driver translates.
-  list(APPEND fathom_nvcc_flags -gencode arch=compute_${newest},code=compute_${newest})
+  if(newest)
+    # Of a GPU that is newer than all of these, the driver translates.
+    list(APPEND fathom_nvcc_flags -gencode arch=compute_${newest},code=compute_${newest})
+  else()
+    string(REGEX MATCHALL "sm_[0-9a-z]+" known "${known}")
+    list(JOIN known " " known)
+    list(JOIN FATHOM_CUDA_ARCHITECTURES " " wanted)
+    message(WARNING "fathom-probe-cuda is not built: ${FATHOM_NVCC} knows none of the architectures that are asked "
+      "for (${wanted}), but ${known}. Set -DFATHOM_CUDA_ARCHITECTURES to numbers of those, with ';' between them, "
+      "or take another nvcc (deploy/scripts/fetch_nvcc) by -DFATHOM_NVCC.")
+    set(FATHOM_NVCC FALSE)
+  endif()
 endif()
 
 function(fathom_cuda_object out source)
