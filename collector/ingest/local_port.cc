@@ -2,6 +2,7 @@
 
 #include <absl/strings/str_cat.h>
 #include <grpcpp/generic/async_generic_service.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -16,7 +17,6 @@ namespace {
 
 using std::chrono::steady_clock;
 
-constexpr std::size_t kMostUsers = 64;
 constexpr std::size_t kConnectionsOfUser = 1024;
 constexpr int kStreams = 200;
 constexpr std::chrono::seconds kStreamSpan{10};
@@ -112,11 +112,12 @@ LocalPort::~LocalPort() {
 void LocalPort::Take(int fd, int listener, const std::string& who) {
   const std::lock_guard lock(mutex_);
   auto at = servers_.find(who);
-  if (at == servers_.end() && servers_.size() < kMostUsers) {
+  if (at == servers_.end() && servers_.size() < parts_.max_users) {
     auto server = std::make_unique<UserServer>(parts_, who, *door_);
     if (server->runs()) at = servers_.emplace(who, std::move(server)).first;
   }
   if (at == servers_.end()) {
+    shutdown(fd, SHUT_RDWR);  // closed alone it would stay there: the door holds it too
     close(fd);
     parts_.refused(absl::StrCat("no server could be made for ", who));
     return;

@@ -45,6 +45,7 @@ class LocalPort {
     std::size_t max_connections;
     Door::Tell refused, cut;      // as the door's
     std::function<void()> began;  // a stream, of whatever service
+    std::size_t max_users = 64;
   };
 
   static absl::StatusOr<std::unique_ptr<LocalPort>> Open(const std::string& path, Parts parts);
