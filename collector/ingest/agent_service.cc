@@ -39,6 +39,7 @@ constexpr std::size_t kMostRemembered = 4096;
 constexpr std::uint64_t kDescriptorsOfOthers = 256;  // files, HTTP, the store
 
 constexpr std::uint64_t kManyStreams = 2000;  // in a turn of the watch
+constexpr std::uint64_t kFewStreams = 100;    // likewise: it is over
 constexpr int kTrims = 2;                     // the second for streams that took their time to end
 constexpr std::size_t kShareOfSocket = 8;     // of connections; out of those of others
 
@@ -208,9 +209,10 @@ class AgentService::Impl final : public v1::AgentService::CallbackService {
   // What thousands of streams that were reset held is free and yet stays with the process, in
   // pieces all over its arenas.
   void GiveBack() {
-    if (begun_.exchange(0) >= kManyStreams) {
+    const std::uint64_t begun = begun_.exchange(0);
+    if (begun >= kManyStreams) {
       trims_due_ = kTrims;
-    } else if (trims_due_ > 0) {
+    } else if (trims_due_ > 0 && begun < kFewStreams) {
       --trims_due_;
       malloc_trim(0);
     }

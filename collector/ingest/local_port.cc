@@ -2,6 +2,7 @@
 
 #include <absl/strings/str_cat.h>
 #include <grpcpp/generic/async_generic_service.h>
+#include <grpcpp/security/auth_metadata_processor.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -24,18 +25,61 @@ constexpr std::chrono::seconds kEndWithin{2};
 
 }  // namespace
 
+// Counts the streams of a user where the library reads them, long before it gets to serving them: a
+// client writes tens of thousands meanwhile.
+class LocalPort::Gate final : public grpc::AuthMetadataProcessor {
+ public:
+  Gate(const Parts& parts, std::string who, Door& door)
+      : parts_(parts), who_(std::move(who)), door_(door) {}
+
+  bool IsBlocking() const override { return false; }
+  grpc::Status Process(const InputMetadata&, grpc::AuthContext*, OutputMetadata*,
+                       OutputMetadata*) override {
+    parts_.began();
+    if (MayStream()) return grpc::Status::OK;
+    return {grpc::StatusCode::UNAVAILABLE, "the connection is over"};
+  }
+
+ private:
+  bool MayStream() {
+    {
+      const std::lock_guard lock(mutex_);
+      const auto now = steady_clock::now();
+      // Nobody is let in meanwhile: what still comes was on connections that are cut.
+      if (now < cut_until_) return false;
+      if (now - since_ > kStreamSpan) {
+        since_ = now;
+        streams_ = 0;
+      }
+      if (++streams_ <= kStreams) return true;
+      streams_ = 0;
+      cut_until_ = now + Door::kShutFor;
+    }
+    door_.Cut(who_, absl::StrCat("too many streams of ", who_));
+    return false;
+  }
+
+  const Parts& parts_;
+  const std::string who_;
+  Door& door_;
+  std::mutex mutex_;  // guards the rest
+  steady_clock::time_point since_ = steady_clock::now(), cut_until_;
+  int streams_ = 0;
+};
+
 // What one user's agents speak to.
 class LocalPort::UserServer final : public v1::AgentService::CallbackService {
  public:
-  UserServer(const Parts& parts, std::string who, Door& door)
-      : parts_(parts), who_(std::move(who)), door_(door) {
+  UserServer(const Parts& parts, std::string who, Door& door) : parts_(parts), who_(who) {
     grpc::ServerBuilder builder;
+    // The door has asked the kernel; these let the gate in, and say nothing on the wire.
+    const auto credentials = grpc::experimental::LocalServerCredentials(UDS);
+    credentials->SetAuthMetadataProcessor(std::make_shared<Gate>(parts, std::move(who), door));
     acceptor_ = builder.experimental().AddExternalConnectionAcceptor(
-        grpc::ServerBuilder::experimental_type::ExternalConnectionType::FROM_FD,
-        grpc::InsecureServerCredentials());  // the door has asked the kernel
+        grpc::ServerBuilder::experimental_type::ExternalConnectionType::FROM_FD, credentials);
     builder.RegisterService(this);
     builder.RegisterCallbackGenericService(&others_);
-    SetBounds(builder, [this](const std::string&) { CountStream(); });
+    SetBounds(builder, {});
     server_ = builder.BuildAndStart();
   }
 
@@ -58,26 +102,8 @@ class LocalPort::UserServer final : public v1::AgentService::CallbackService {
   }
 
  private:
-  void CountStream() {
-    parts_.began();
-    {
-      const std::lock_guard lock(mutex_);
-      const auto now = steady_clock::now();
-      if (now - since_ > kStreamSpan) {
-        since_ = now;
-        streams_ = 0;
-      }
-      if (++streams_ % kStreams != 0) return;
-    }
-    door_.Cut(who_, absl::StrCat("too many streams of ", who_));
-  }
-
   const Parts& parts_;
   const std::string who_;
-  Door& door_;
-  std::mutex mutex_;  // guards the next two
-  steady_clock::time_point since_ = steady_clock::now();
-  int streams_ = 0;
   grpc::CallbackGenericService others_;  // says of all else that there is no such method
   std::unique_ptr<grpc::experimental::ExternalConnectionAcceptor> acceptor_;
   std::unique_ptr<grpc::Server> server_;

@@ -8,8 +8,9 @@
 //
 // Threads: the door's, gRPC's own. Thread-safety: thread-safe. Ownership: refers to context,
 // streams and ids, which outlive it. Errors: Open says which path and why. Bounds: 1,024
-// connections of a user, 64 users, 200 streams of a user within ten seconds, then all of their
-// connections are cut; else as port_bounds. Cost: some 100 KB a user.
+// connections of a user, 64 users, 200 streams of a user within ten seconds, counted as the library
+// reads them, then all of their connections are cut and new ones refused for a second; else as
+// port_bounds. Cost: some 100 KB a user.
 #ifndef FATHOM_COLLECTOR_INGEST_LOCAL_PORT_H_
 #define FATHOM_COLLECTOR_INGEST_LOCAL_PORT_H_
 
@@ -55,6 +56,7 @@ class LocalPort {
   bool Answers(std::chrono::milliseconds patience) { return door_->Answers(patience); }
 
  private:
+  class Gate;
   class UserServer;
 
   explicit LocalPort(Parts parts);

@@ -18,9 +18,11 @@ constexpr std::size_t kBufferBytes = 512u << 20;
 }  // namespace
 
 void SetBounds(grpc::ServerBuilder& builder, std::function<void(const std::string& peer)> count) {
-  std::vector<std::unique_ptr<grpc::experimental::ServerInterceptorFactoryInterface>> counts;
-  counts.push_back(std::make_unique<StreamCount>(std::move(count)));
-  builder.experimental().SetInterceptorCreators(std::move(counts));
+  if (count) {
+    std::vector<std::unique_ptr<grpc::experimental::ServerInterceptorFactoryInterface>> counts;
+    counts.push_back(std::make_unique<StreamCount>(std::move(count)));
+    builder.experimental().SetInterceptorCreators(std::move(counts));
+  }
   builder.SetMaxReceiveMessageSize(static_cast<int>(kMaxMessageBytes));
   builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, kStreamsAtOnce);
   builder.AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, kHandshakeMs);

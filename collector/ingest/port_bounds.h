@@ -40,7 +40,8 @@ class StreamCount final : public grpc::experimental::ServerInterceptorFactoryInt
 // Gives gRPC a connection that a door of ours let in.
 void HandOver(grpc::experimental::ExternalConnectionAcceptor& acceptor, int fd, int listener);
 
-// Sizes of messages, streams at once, handshake, pings, memory; `count` hears of each stream.
+// Sizes of messages, streams at once, handshake, pings, memory; `count`, if there is one, hears of
+// each stream as it begins to be served.
 void SetBounds(grpc::ServerBuilder& builder, std::function<void(const std::string& peer)> count);
 
 }  // namespace fathom::collector

@@ -184,7 +184,14 @@ void Door::LetInUser(int fd) {
   LetIn(fd, {*who, ++users_let_in_});
 }
 
-std::string Door::WhyNot(const std::string& address) const {
+std::string Door::WhyNot(const std::string& address) {
+  const auto shut = shut_until_.find(address);
+  if (shut != shut_until_.end()) {
+    if (std::chrono::steady_clock::now() < shut->second) {
+      return absl::StrCat(address, " was cut a moment ago");
+    }
+    shut_until_.erase(shut);
+  }
   if (connections_.size() >= limits_.connections) return "too many connections";
   const auto at = of_address_.find(address);
   const bool crowd = at != of_address_.end() && at->second >= limits_.of_one_address;
@@ -277,6 +284,7 @@ void Door::Cut(const std::string& address, const std::string& why) {
     for (const auto& [where, connection] : connections_) {
       if (where.first == address) shutdown(connection.fd, SHUT_RDWR);
     }
+    shut_until_[address] = std::chrono::steady_clock::now() + kShutFor;
   }
   cut_(why);
 }

@@ -7,9 +7,10 @@
 // door keeps a second descriptor of it for that, and to cut it. Refused (accepted and closed at
 // once) is what is beyond `connections`, or beyond `of_one_address` for addresses other than
 // loopback; so is all while descriptors are short, for which one is held in reserve. A connection
-// on which more than `streams` begin within ten seconds is cut.
-// At a unix socket the kernel tells at once whose process connects; `whose` says who is believed,
-// and the name that it gives the user stands for the address in all that is counted.
+// on which more than `streams` begin within ten seconds is cut. Whoever had all connections cut
+// stays out for kShutFor: what is refused here costs a hundredth of what the server library does
+// with it. At a unix socket the kernel tells at once whose process connects; `whose` says who is
+// believed, and the name that it gives the user stands for the address in all that is counted.
 //
 // Units: streams per ten seconds. Thread-safety: thread-safe. Ownership: a descriptor that is
 // handed on belongs to who takes it. Errors: Open says which address and why; afterwards the door
@@ -45,6 +46,8 @@ struct DoorLimits {
 
 class Door {
  public:
+  static constexpr std::chrono::seconds kShutFor{1};
+
   using Take = std::function<void(int fd, int listener)>;
   using TakeOf = std::function<void(int fd, int listener, const std::string& who)>;
   using Tell = std::function<void(const std::string& what)>;
@@ -67,7 +70,7 @@ class Door {
   std::size_t connections() const;
   // A stream has begun on a connection. False: there are too many of late, and it is cut.
   bool MayStream(const Peer& peer);
-  // Cuts all connections of that address, or user.
+  // Cuts all connections of that address, or user, and refuses new ones for kShutFor.
   void Cut(const std::string& address, const std::string& why);
   // Which connection that is, of all that were ever let in; 0: it was cut or has ended, and streams
   // of it may still come in.
@@ -89,7 +92,7 @@ class Door {
   void Accept();
   void LetIn(int fd, const Where& where);
   void LetInUser(int fd);
-  std::string WhyNot(const std::string& address) const;  // Requires: mutex_ is held
+  std::string WhyNot(const std::string& address);  // Requires: mutex_ is held
   void Forget();
   void Erase(const Where& where);  // Requires: mutex_ is held
   bool IsProbe(const Where& where);
@@ -114,6 +117,7 @@ class Door {
   std::map<Where, Connection> connections_;
   std::map<int, Where> by_fd_;
   std::map<std::string, std::size_t> of_address_;
+  std::map<std::string, std::chrono::steady_clock::time_point> shut_until_;  // after Cut
   Where probe_;
   bool probe_came_ = false;
   std::mutex probing_;  // one probe at a time; taken before mutex_

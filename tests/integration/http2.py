@@ -36,7 +36,11 @@ class Connection:
             self.socket = socket.create_connection((host, int(port)), timeout)
             self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.next = 1
-        self.socket.sendall(PREFACE + frame(SETTINGS, 0, 0, b""))
+        try:
+            self.socket.sendall(PREFACE + frame(SETTINGS, 0, 0, b""))
+        except OSError:
+            self.socket.close()
+            raise
 
     def open(self, path=CONNECT):
         """Begins a stream and says nothing on it."""

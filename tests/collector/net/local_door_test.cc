@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <fstream>
 #include <mutex>
+#include <thread>
 
 #include "collector/net/door.h"
 #include "collector/net/local_listener.h"
@@ -116,6 +117,11 @@ TEST_F(LocalDoorTest, AUserHasSoManyConnectionsAndAllAreCutTogether) {
   EXPECT_TRUE(Ended(first));
   EXPECT_TRUE(Ended(second));
   EXPECT_EQ(said_, "enough");
+  EXPECT_TRUE(Ended(Connect())) << "not let in at once";
+  EXPECT_TRUE(Wait([&] { return said_ == who_ + " was cut a moment ago"; }));
+  std::this_thread::sleep_for(Door::kShutFor);
+  Connect();
+  EXPECT_TRUE(Wait([&] { return taken_.size() == 3; })) << "but a moment later";
 }
 
 TEST_F(LocalDoorTest, TheSocketIsItsOwnersAndGoesWithIt) {
