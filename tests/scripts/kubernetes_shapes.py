@@ -1,14 +1,14 @@
 """The published shape of the Kubernetes kinds that deploy/k8s uses: which fields, of which type.
 
-A closed description after the API reference of apps/v1, v1, networking.k8s.io/v1 and
+A closed description after the API reference of apps/v1, batch/v1, v1, networking.k8s.io/v1 and
 rbac.authorization.k8s.io/v1, of the fields that are used; `misfits` names every other one, so that a
 misspelt field is found, which an API server would silently drop.
 """
 
 STRINGS = {"*": str}
-SELECTOR = {"matchLabels": STRINGS}
+SELECTOR = {"matchLabels": STRINGS, "matchExpressions": [{"key": str, "operator": str, "values": [str]}]}
 META = {"name": str, "namespace": str, "labels": STRINGS, "annotations": STRINGS}
-PROBE = {"httpGet": {"path": str, "port": (str, int)}, "periodSeconds": int, "timeoutSeconds": int,
+PROBE = {"httpGet": {"path": str, "port": (str, int), "scheme": str}, "exec": {"command": [str]}, "periodSeconds": int, "timeoutSeconds": int,
          "failureThreshold": int}
 CONTAINER = {
     "name": str, "image": str, "command": [str], "args": [str],
@@ -19,20 +19,23 @@ CONTAINER = {
                         "capabilities": {"drop": [str], "add": [str]}},
     "volumeMounts": [{"name": str, "mountPath": str, "readOnly": bool}],
 }
+CONFIG = {"name": str, "items": [{"key": str, "path": str}]}
 POD = {
     "serviceAccountName": str, "automountServiceAccountToken": bool, "hostPID": bool, "priorityClassName": str,
-    "tolerations": [{"operator": str}], "terminationGracePeriodSeconds": int,
+    "tolerations": [{"operator": str}], "restartPolicy": str, "terminationGracePeriodSeconds": int,
     "securityContext": {"runAsNonRoot": bool, "runAsUser": int, "runAsGroup": int, "fsGroup": int,
                         "seccompProfile": {"type": str}},
     "initContainers": [CONTAINER], "containers": [CONTAINER],
-    "volumes": [{"name": str, "hostPath": {"path": str, "type": str}, "configMap": {"name": str},
-                 "persistentVolumeClaim": {"claimName": str}}],
+    "volumes": [{"name": str, "hostPath": {"path": str, "type": str}, "configMap": CONFIG,
+                 "persistentVolumeClaim": {"claimName": str}, "secret": {"secretName": str, "defaultMode": int},
+                 "emptyDir": {"medium": str, "sizeLimit": str}, "projected": {"sources": [
+                     {"serviceAccountToken": {"path": str, "expirationSeconds": int}, "configMap": CONFIG}]}}],
 }
 TEMPLATE = {"metadata": META, "spec": POD}
 CLAIM = {"accessModes": [str], "resources": {"requests": STRINGS}}
 PORTS = [{"protocol": str, "port": int}]
 PEERS = [{"namespaceSelector": SELECTOR, "podSelector": SELECTOR}]
-ROLE = {"rules": [{"apiGroups": [str], "resources": [str], "verbs": [str]}]}
+ROLE = {"rules": [{"apiGroups": [str], "resources": [str], "resourceNames": [str], "verbs": [str]}]}
 BINDING = {"roleRef": {"apiGroup": str, "kind": str, "name": str},
            "subjects": [{"kind": str, "name": str, "namespace": str}]}
 KINDS = {
@@ -48,6 +51,7 @@ KINDS = {
     ("apps/v1", "StatefulSet"): {"spec": {"serviceName": str, "replicas": int, "selector": SELECTOR,
                                           "template": TEMPLATE,
                                           "volumeClaimTemplates": [{"metadata": META, "spec": CLAIM}]}},
+    ("batch/v1", "Job"): {"spec": {"backoffLimit": int, "ttlSecondsAfterFinished": int, "template": TEMPLATE}},
     ("networking.k8s.io/v1", "NetworkPolicy"): {"spec": {
         "podSelector": SELECTOR, "policyTypes": [str], "ingress": [{"from": PEERS, "ports": PORTS}],
         "egress": [{"to": PEERS, "ports": PORTS}]}},
