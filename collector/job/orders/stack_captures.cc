@@ -52,7 +52,7 @@ absl::StatusOr<Cues> CuesFor(const CaptureWish& wish, const RankTable& ranks,
   capture.first_iteration = window.newest() + 1 + lead;
   capture.iterations = count;
   cues.wanted = true;
-  cues.patience = PatienceFor(lead + count, each);
+  cues.patience = PatienceFor(lead, each);
   const auto anchors = NewestAnchors(ranks, window);
   const std::int64_t before = capture.first_iteration - 1;
   for (const RankId rank : wish.ranks) {
@@ -145,7 +145,9 @@ void StackCaptures::Await(const std::vector<CaptureAsk>& asks, const CaptureWish
   Nanos longest = Nanos::FromSeconds(wish.seconds);
   for (const CaptureAsk& ask : asks) {
     for (const RankId rank : ask.ranks) awaited_[rank] = ask.node;
-    longest = std::max(longest, ask.patience);
+    // Patience is to begin: what has begun goes on.
+    const Nanos cued = ask.cues.empty() ? Nanos(0) : Nanos::FromSeconds(kMostSeconds);
+    longest = std::max(longest, ask.patience + cued);
   }
   over_at_ = mono + longest + kSlack;
 }

@@ -3,10 +3,11 @@
 // Owned by orders. Model: one cue a recording. Look, called with each turn of the poll loop, asks
 // for the newest op of the rank on the named communicator: at `open_sequence` or later the
 // recording begins, behind `close_sequence` it has enough. All members of a communicator number its
-// ops alike, so all ranks record the same iterations, each within one turn of its agent's loop.
+// ops alike, so all ranks record the same iterations, each within one turn of its agent's loop. The
+// deadline is for the beginning: what has begun goes on to its end, kMaxRecordingSeconds at most.
 //
 // Units: CLOCK_MONOTONIC ns. Thread-safety: the poll loop's; the cues themselves are atomic.
-// Ownership: shares each cue with its recording. Errors: a rank that does not come there by its
+// Ownership: shares each cue with its recording. Errors: a rank that does not begin by its
 // deadline, or is gone, is given up. Cost: nothing without cues; else one look back in the log.
 #ifndef FATHOM_DAEMON_AGENT_SESSION_CAPTURE_CUES_H_
 #define FATHOM_DAEMON_AGENT_SESSION_CAPTURE_CUES_H_
@@ -29,7 +30,7 @@ struct CueOrder {
   GroupId group{};
   std::uint64_t open_sequence = 0;
   std::uint64_t close_sequence = 0;
-  std::int64_t deadline_ns = 0;
+  std::int64_t deadline_ns = 0;  // to begin
 };
 
 class CaptureCues {
@@ -44,7 +45,10 @@ class CaptureCues {
   struct Waiting {
     CueOrder order;
     std::shared_ptr<RecordingCue> cue;
+    std::int64_t until_ns = 0;  // it begins; then, it ends
   };
+  static void Step(Waiting& each, std::int64_t now_ns, std::optional<std::uint64_t> at);
+
   std::vector<Waiting> waiting_;
 };
 
