@@ -165,11 +165,11 @@ void Replay::Look() {
 }
 
 std::vector<ReplayedJob> Replay::Finish() {
-  captures_.Tell(parts_->jobs, parts_->ledger, parts_->clock, true);
   parts_->diagnoser.RunDue();
   // What came in the last moment waits for the gap between two looks.
   parts_->clock.Advance(kLook + kLook);
   parts_->diagnoser.RunDue();
+  captures_.Tell(parts_->jobs, parts_->ledger, parts_->clock, true);
   std::vector<ReplayedJob> out;
   for (const auto& job : parts_->jobs.All()) {
     if (job->rank_count() == 0) continue;

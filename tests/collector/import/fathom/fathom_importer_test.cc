@@ -8,6 +8,7 @@
 #include <fstream>
 
 #include "fathom/v1/agent.pb.h"
+#include "tests/collector/captured_job.h"
 #include "tests/collector/import/fathom/recording_text.h"
 #include "tests/collector/messages.h"
 
@@ -222,6 +223,86 @@ TEST_F(FathomImporterTest, WithoutAnyRankItSaysSo) {
   const absl::Status read = Read({Write("empty.fathom", text.Take())});
   EXPECT_FALSE(read.ok());
   EXPECT_THAT(std::string(read.message()), HasSubstr("no rank of any job was recorded"));
+}
+
+// The second of two ops closes an iteration; of a slow one rank 2 comes to it 100 ms later.
+class SlowRank {
+ public:
+  std::string TextOf(int healthy, int slow) {
+    Add(HelloFrom("n0"));
+    for (std::uint32_t rank = 0; rank < kWorld; ++rank) {
+      Add(Message(0, RankOf(rank, kWorld)));
+      Add(Message(0, GroupOf(rank, kWorld)));
+    }
+    for (int i = 0; i < healthy + slow; ++i) Iterate(i, i >= healthy);
+    for (std::uint32_t rank = 0; rank < kWorld; ++rank) {
+      v1::AgentMessage message;
+      *message.mutable_capture() = CaptureReplyOf(7, CapturedStacks(rank, rank == 2 ? 220 : 0));
+      Add(message);
+    }
+    return text_.Take();
+  }
+
+ private:
+  static constexpr std::int64_t kMs = kSecond / 1000;
+
+  void Add(const v1::AgentMessage& message) { text_.Add(message, kBoot + mono_, mono_); }
+
+  void Iterate(int i, bool slow) {
+    const std::int64_t begin = mono_, took = (slow ? 200 : 100) * kMs;
+    mono_ += took;
+    for (std::uint32_t rank = 0; rank < kWorld; ++rank) {
+      const std::int64_t arrives = (slow && rank == 2 ? 190 : 90) * kMs;
+      BatchShape shape;
+      shape.rank = rank;
+      shape.first = i;
+      shape.step = 2;
+      shape.anchor = static_cast<std::uint64_t>(2 * i + 1);
+      shape.duration_us = static_cast<std::uint32_t>(took / 1000);
+      shape.elapsed_us = static_cast<std::uint32_t>((took - arrives) / 1000);
+      v1::SummaryBatch batch = Batch(shape);
+      batch.set_first_begin_mono_ns(begin);
+      batch.set_mono_to_wall_ns(kBoot);
+      batch.set_cpu_us(0, 50'000);
+      Add(Message(0, batch));
+      Add(Message(0, Rows(rank, i, begin, begin + arrives)));
+    }
+  }
+
+  v1::RowsReply Rows(std::uint32_t rank, int i, std::int64_t begin, std::int64_t arrives) {
+    v1::RowsReply reply;
+    reply.set_job("train");
+    v1::RankRows& rows = *reply.add_ranks();
+    rows.set_rank(rank);
+    for (int op = 0; op < 2; ++op) {
+      v1::CommOp& row = *rows.add_ops();
+      row.set_group(kWorldGroup);
+      row.set_sequence(static_cast<std::uint64_t>(2 * i + op));
+      row.set_kind(1);
+      row.set_iteration(i);
+      row.set_enter_ns(op == 0 ? begin + 40 * kMs : arrives);
+      row.set_end_ns(op == 0 ? begin + 41 * kMs : mono_ - kMs);
+      row.set_wait_start_ns(row.enter_ns());
+      row.set_wait_end_ns(row.end_ns());
+    }
+    return reply;
+  }
+
+  RecordingText text_;
+  std::int64_t mono_ = 50 * kSecond;
+};
+
+TEST_F(FathomImporterTest, AVerdictThatOpensWithTheLastMessagesIsToldItsFunctionToo) {
+  int opened = 0;
+  for (int slow = 2; slow <= 12; ++slow) {
+    ASSERT_TRUE(Read({Write("slow.fathom", SlowRank().TextOf(40, slow))}).ok());
+    for (const Episode& episode : recording_.episodes) {
+      ++opened;
+      EXPECT_EQ(episode.verdict.cause, diagnosis::Cause::kHostSlow);
+      EXPECT_EQ(episode.detail.where.function, "write_metrics") << slow << " slow iterations";
+    }
+  }
+  EXPECT_GT(opened, 0);
 }
 
 TEST_F(FathomImporterTest, IsKnownByItsMagic) {
