@@ -43,17 +43,28 @@ Deeds DeedsOfRows(const JobView& view, RankId rank, const RankRows& rows,
   return deeds;
 }
 
-Deeds DeedsOfSummaries(const JobView& view, const IterationSummary& newest, RankId rank) {
+using Window = absl::Span<const IterationSummary>;
+
+// Of the newest iteration that all have told of; where there is none, that it has told of.
+const RankIteration* ToldOf(const Window& window, RankId rank, std::size_t ranks) {
+  const RankIteration* newest = nullptr;
+  for (auto it = window.rbegin(); it != window.rend(); ++it) {
+    const RankIteration* mine = RankIn(*it, rank);
+    if (it->ranks.size() == ranks) return mine;
+    if (newest == nullptr) newest = mine;
+  }
+  return newest;
+}
+
+Deeds DeedsOfSummaries(const JobView& view, const Window& window, RankId rank, std::size_t ranks) {
   Deeds deeds;
-  const RankIteration* mine = RankIn(newest, rank);
+  const RankIteration* mine = ToldOf(window, rank, ranks);
   if (mine == nullptr) return deeds;
   for (const GroupIteration& group : mine->groups) {
     deeds[DeedOf(view, group.group, CollectiveKind::kUnknown, 0)] += group.count;
   }
   return deeds;
 }
-
-using Window = absl::Span<const IterationSummary>;
 
 Window NewestOf(const JobView& view, std::size_t most) {
   const Window all(view.window);
@@ -148,7 +159,7 @@ Peers PeersOf(const JobView& view, std::size_t most) {
   std::map<Deeds, std::size_t> roles;
   for (const RankId rank : seen) {
     const Deeds deeds = rows ? DeedsOfRows(view, rank, view.rows.at(rank), peers.iterations)
-                             : DeedsOfSummaries(view, window.back(), rank);
+                             : DeedsOfSummaries(view, window, rank, seen.size());
     peers.role.push_back(roles.try_emplace(deeds, roles.size()).first->second);
     AddRank(view, window, rank, peers);
   }
