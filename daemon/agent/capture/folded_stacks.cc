@@ -34,11 +34,25 @@ std::string Shortened(std::string_view text) {
   return CleanFrame(text);
 }
 
+// A comprehension is part of the function that it stands in, as Python 3.12 has it.
+std::string_view WithoutComprehension(std::string_view name) {
+  constexpr std::string_view kInside = ".<locals>.<";
+  while (true) {
+    const std::size_t at = name.rfind(kInside);
+    if (at == std::string_view::npos) return name;
+    const std::string_view kind = name.substr(at + kInside.size());
+    if (kind != "listcomp>" && kind != "dictcomp>" && kind != "setcomp>" && kind != "genexpr>") {
+      return name;
+    }
+    name = name.substr(0, at);
+  }
+}
+
 // "function (file:line)"; what has no such end is a function without a place.
 StackFrame FrameOf(std::string_view text) {
   const std::size_t open = text.rfind(" (");
   if (open == std::string_view::npos || !text.ends_with(')')) return {CleanFrame(text), "", 0};
-  StackFrame frame{CleanFrame(text.substr(0, open)), "", 0};
+  StackFrame frame{CleanFrame(WithoutComprehension(text.substr(0, open))), "", 0};
   std::string_view place = text.substr(open + 2, text.size() - open - 3);
   const std::size_t colon = place.rfind(':');
   if (colon != std::string_view::npos && Parse(place.substr(colon + 1), frame.line)) {

@@ -67,6 +67,18 @@ TEST(FoldedStacks, NativeFramesAreTheUsersWhereTheirLibraryIs) {
   EXPECT_FALSE(internal("burn", "/job/spin.cpython-311-x86_64-linux-gnu.so"));
 }
 
+TEST(FoldedStacks, AComprehensionIsPartOfItsFunction) {
+  const auto stacks = ParseFolded(
+      "thread (7): MainThread;f (/job/a.py:1);f.<locals>.<listcomp>.<locals>.<genexpr> "
+      "(/job/a.py:2);"
+      "f.<locals>.<lambda> (/job/a.py:3);<listcomp> (/job/a.py:4) 9\n",
+      7);
+  const auto& frames = stacks.training.at(0).frames;
+  EXPECT_EQ(frames[0].function, "<listcomp>") << "older Pythons do not say whose it is";
+  EXPECT_EQ(frames[1].function, "f.<locals>.<lambda>");
+  EXPECT_EQ(frames[2], (StackFrame{"f", "/job/a.py", 2}));
+}
+
 TEST(FoldedStacks, GarbageGivesNoStackAndNoHarm) {
   for (const char* text :
        {"", ";", "thread (", "thread (1);x", "thread (1): M;f (a.py:9) -4",
