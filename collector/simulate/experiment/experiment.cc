@@ -50,8 +50,8 @@ constexpr ExperimentEntry kExperiments[] = {
      "4 to 1,024 ranks: tensor parallelism of 1 to 8, pipelines of 1 to 4, context of 1 or 2, data "
      "of 4 to 16, experts in a third; drawn. Network faults take 6 times as long, unequal work is "
      "twice as much, all else 1.5 times. To abstain on unequal work is no mistake: what counts is "
-     "that nobody is convicted wrongly. Where a replica is one rank, nothing tells more work for "
-     "it from a slow device: it is told as one and counts as wrong.",
+     "that nobody is convicted wrongly. Which path of several is slow only times of each peer "
+     "would tell: it is told with all that share it.",
      ByShape},
     {"healthy", "False alarms", "52 iterations each; any conviction at any time counts.",
      FalseAlarms},
