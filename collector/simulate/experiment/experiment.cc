@@ -174,13 +174,28 @@ absl::Status RunExperiments(const std::string& names, const ExperimentOptions& o
   return absl::OkStatus();
 }
 
+namespace {
+
+// Where a section that is not there yet belongs: before the next one of the list.
+std::size_t PlaceOf(const std::string& sections, const std::string& title) {
+  bool behind = false;
+  for (const ExperimentEntry& entry : kExperiments) {
+    const std::size_t at = sections.find(absl::StrCat("\n## ", entry.title, "\n"));
+    if (behind && at != std::string::npos) return at;
+    behind = behind || title == entry.title;
+  }
+  return sections.size();
+}
+
+}  // namespace
+
 std::string PageWith(const std::string& page, const std::string& title,
                      const std::string& section) {
-  std::string renewed = kPage;
-  for (const ExperimentEntry& entry : kExperiments) {
-    renewed += title == entry.title ? section : SectionOf(page, entry.title);
-  }
-  return renewed;
+  const std::size_t first = page.find("\n## ");
+  std::string rest = first == std::string::npos ? "" : page.substr(first);
+  const std::string before = SectionOf(rest, title);
+  if (!before.empty()) return kPage + rest.replace(rest.find(before), before.size(), section);
+  return kPage + rest.insert(PlaceOf(rest, title), section);
 }
 
 bool IsPage(std::string_view text) {

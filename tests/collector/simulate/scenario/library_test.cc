@@ -78,6 +78,9 @@ TEST_F(ExperimentTest, ASectionOfThePageIsWhatWasPrinted) {
   EXPECT_THAT(page, ::testing::HasSubstr("None.\n\n## Localisation over gRPC\n"));
   page = PageWith(page, "False alarms", "");
   EXPECT_EQ(page, first) << "the others stay as they are";
+  page += "\n## By hand\n\nKept.\n";
+  page = PageWith(page, "False alarms", "\n## False alarms\n\nNone.\n");
+  EXPECT_THAT(page, ::testing::EndsWith("\n## By hand\n\nKept.\n"));
 }
 
 struct PageFileTest : ::testing::Test {
