@@ -1,15 +1,18 @@
-// Any bytes as the blobs of the store: a verdict, what was learnt of a job, a notice.
+// Any bytes as the blobs of the store: a verdict, what was learnt of a job, its account, a run, a
+// notice.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <string>
 #include <string_view>
 
+#include "collector/export/job_ledger_proto.h"
 #include "collector/export/report.h"
 #include "collector/export/verdict_proto.h"
 #include "collector/notify/notice_record.h"
 #include "collector/notify/verdict_notice.h"
 #include "collector/store/learnt_record.h"
+#include "collector/store/run_record.h"
 #include "collector/verdict/job_verdicts.h"
 #include "fathom/v1/report.pb.h"
 
@@ -36,6 +39,14 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   AsVerdict(bytes);
   if (const auto learnt = FromRecord(bytes)) {
     if (!FromRecord(ToRecord(*learnt))) std::abort();
+  }
+  if (const auto account = AccountFromBytes(bytes)) {
+    fathom::v1::JobLedger ledger;
+    ToProto(account->state, ledger);
+    if (!AccountFromBytes(ToBytes(*account))) std::abort();
+  }
+  if (const auto run = RunFromBytes(bytes)) {
+    if (!RunFromBytes(ToBytes(*run))) std::abort();
   }
   if (const auto notice = ReadNotice(bytes)) {
     const auto again = ReadNotice(WriteNotice(*notice));
