@@ -5,6 +5,8 @@
 //
 // It starts one process a rank, each with RANK, WORLD_SIZE and LOCAL_RANK, and ends with the worst
 // of their codes. Rank order: tensor fastest, then pipeline, then data. It knows of no tracer.
+//   --pace N           N ms before each iteration
+//   --until FILE       ends, some iterations after FILE is there, on all ranks alike
 //   --graph N          forward and backward are a CUDA graph from iteration N on
 //   --small N          elementwise kernels after each large one (default 3)
 //   --fault slow_gpu   one of the rank's kernels takes N ms more an iteration
@@ -21,6 +23,7 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -30,6 +33,8 @@ namespace {
 
 struct Options : fakes::Training {
   bool spawn = false;
+  int pace_ms = 0;
+  std::string until;
 };
 
 Options Parse(int argc, char** argv) {
@@ -63,6 +68,10 @@ Options Parse(int argc, char** argv) {
       o.small = number();
     else if (name == "--fault" && i + 1 < argc)
       o.fault = argv[++i];
+    else if (name == "--until" && i + 1 < argc)
+      o.until = argv[++i];
+    else if (name == "--pace")
+      o.pace_ms = number();
     else if (name == "--rank")
       o.rank = number();
     else if (name == "--at")
@@ -75,12 +84,29 @@ Options Parse(int argc, char** argv) {
   return o;
 }
 
+// Rank 0 says which is the last, beyond what any rank can have come to meanwhile.
+bool Over(const std::string& until, int rank, int iteration) {
+  constexpr int kAhead = 5;
+  if (until.empty()) return false;
+  const std::string last = until + ".last";
+  if (rank == 0 && std::filesystem::exists(until) && !std::filesystem::exists(last)) {
+    std::ofstream(last + ".new") << iteration + kAhead;
+    std::filesystem::rename(last + ".new", last);
+  }
+  int number = 0;
+  return std::ifstream(last) >> number && iteration >= number;
+}
+
 int Train(const Options& o) {
   const int rank = atoi(getenv("RANK"));
   fakes::Trainer trainer(o, rank, atoi(getenv("WORLD_SIZE")));
-  for (int i = 0; i < o.iterations; ++i) trainer.Iterate(i);
+  int i = 0;
+  for (; i < o.iterations && !Over(o.until, rank, i); ++i) {
+    usleep(static_cast<unsigned>(o.pace_ms) * 1000);
+    trainer.Iterate(i);
+  }
   trainer.End();
-  if (rank == 0) printf("trained %d iterations\n", o.iterations);
+  if (rank == 0) printf("trained %d iterations\n", i);
   return 0;
 }
 
