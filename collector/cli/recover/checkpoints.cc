@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <charconv>
 #include <fstream>
 #include <optional>
+#include <string_view>
 
 #include "collector/cli/text/text.h"
 
@@ -17,14 +19,39 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kZipTail = 64 << 10;
 
-// The number that a name without its endings ends in.
-std::optional<std::int64_t> StepOf(std::string name) {
-  name = name.substr(0, name.find('.'));
-  const std::size_t before = name.find_last_not_of("0123456789");
-  const std::size_t digits = before == std::string::npos ? 0 : before + 1;
-  std::int64_t step = 0;
-  const auto read = std::from_chars(name.data() + digits, name.data() + name.size(), step);
-  return digits < name.size() && read.ec == std::errc() ? std::optional(step) : std::nullopt;
+constexpr std::string_view kDigits = "0123456789";
+
+std::optional<std::int64_t> NumberAt(std::string_view name, std::size_t at) {
+  std::int64_t number = 0;
+  const auto read = std::from_chars(name.data() + at, name.data() + name.size(), number);
+  return read.ec == std::errc() ? std::optional(number) : std::nullopt;
+}
+
+// ".pt", ".safetensors"; not the ".1-8b" of a model's version.
+bool IsEnding(std::string_view text) {
+  return text.size() > 1 && std::isalpha(static_cast<unsigned char>(text[1])) != 0 &&
+         std::all_of(text.begin() + 2, text.end(), IsAsciiAlnum);
+}
+
+// The number after the last "step" or "iter"; without these words the one at the end, unless it is
+// a fraction ("loss-0.25") or no ending stands between ("llama-3.1-8b").
+std::optional<std::int64_t> StepOf(std::string_view name) {
+  for (const std::string_view word : {"step", "iter"}) {
+    const std::size_t at = name.rfind(word);
+    if (at == name.npos) continue;
+    const std::size_t number = name.find_first_not_of("-_=", at + word.size());
+    if (number == name.npos) continue;
+    if (const auto step = NumberAt(name, number)) return step;
+  }
+  for (auto dot = name.rfind('.'); dot != name.npos && IsEnding(name.substr(dot));
+       dot = name.rfind('.')) {
+    name = name.substr(0, dot);
+  }
+  const std::size_t before = name.find_last_not_of(kDigits);
+  const std::size_t digits = before == name.npos ? 0 : before + 1;
+  const bool fraction =
+      digits >= 2 && name[digits - 1] == '.' && kDigits.find(name[digits - 2]) != kDigits.npos;
+  return digits < name.size() && !fraction ? NumberAt(name, digits) : std::nullopt;
 }
 
 bool HalfWritten(const std::string& name) {
@@ -62,7 +89,7 @@ void LookAtFile(const fs::path& file, Checkpoint& checkpoint) {
 
 Checkpoint Look(const fs::path& path, std::int64_t step) {
   Checkpoint checkpoint{.path = path, .step = step, .written_ns = 0, .torn = ""};
-  std::error_code error;
+  std::error_code error, vanished;
   if (!fs::is_directory(path, error)) {
     LookAtFile(path, checkpoint);
     return checkpoint;
@@ -70,15 +97,17 @@ Checkpoint Look(const fs::path& path, std::int64_t step) {
   bool parts = false;
   bool metadata = false;
   std::size_t files = 0;
-  for (const auto& entry : fs::recursive_directory_iterator(path, error)) {
-    if (!entry.is_regular_file(error)) continue;
+  fs::recursive_directory_iterator each(path, error);
+  for (; !error && each != fs::recursive_directory_iterator(); each.increment(error)) {
+    const fs::directory_entry& entry = *each;
+    if (!entry.is_regular_file(vanished)) continue;
     ++files;
     parts = parts || entry.path().extension() == ".distcp";
     metadata = metadata || entry.path().filename() == ".metadata";
     LookAtFile(entry.path(), checkpoint);
   }
-  if (error) checkpoint.torn = error.message();
   if (files == 0) checkpoint.torn = "nothing is in it";
+  if (error) checkpoint.torn = Cat("it cannot be read whole: ", error.message());
   if (parts && !metadata) checkpoint.torn = "its .metadata is missing";
   return checkpoint;
 }
@@ -88,8 +117,10 @@ Checkpoint Look(const fs::path& path, std::int64_t step) {
 absl::StatusOr<std::vector<Checkpoint>> FindCheckpoints(const fs::path& folder) {
   std::vector<std::pair<std::int64_t, fs::path>> found;
   std::error_code error;
-  for (const auto& entry : fs::directory_iterator(folder, error)) {
-    if (const auto step = StepOf(entry.path().filename())) found.emplace_back(*step, entry.path());
+  fs::directory_iterator each(folder, error);
+  for (; !error && each != fs::directory_iterator(); each.increment(error)) {
+    const std::string name = each->path().filename();
+    if (const auto step = StepOf(name)) found.emplace_back(*step, each->path());
   }
   if (error) return absl::NotFoundError(Cat(folder.string(), ": ", error.message()));
   std::sort(found.rbegin(), found.rend());

@@ -1,11 +1,12 @@
 // The checkpoints of a job in a folder: which there are, how old, and whether they are whole.
 //
 // Used by nodes/recover_command. Model: a checkpoint is a file or folder directly in `folder` whose
-// name ends in a number, like step-1200, checkpoint-1200, global_step1200, iter_0001200.pt. It is
-// whole when nothing in it is empty or carries a name of something half written (.tmp, .part), a
-// folder of torch.distributed.checkpoint has its .metadata, and a file of torch.save ends as a zip
-// file does. Of such a file the first four bytes and the last 64 KiB are read: a bit that flipped
-// between is not found.
+// name tells a step: the number after the last "step" or "iter" (llama-3.1-8b-step-1200,
+// epoch=3-step=1200.ckpt, iter_0001200.pt), else the one that the name ends in (checkpoint-1200).
+// It is whole when nothing in it is empty or carries a name of something half written (.tmp,
+// .part), a folder of torch.distributed.checkpoint has its .metadata, and a file of torch.save ends
+// as a zip file does. Of such a file the first four bytes and the last 64 KiB are read: a bit that
+// flipped between is not found.
 //
 // Units: wall ns. Thread-safety: thread-safe. Errors: NotFound for a folder that cannot be read.
 // Cost: a stat for each file of the newest kMostLooked checkpoints.

@@ -1,10 +1,13 @@
 // Checkpoints in a folder: their order, and those that are not whole.
 #include "collector/cli/recover/checkpoints.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <fstream>
 
 namespace fathom::cli {
@@ -78,6 +81,51 @@ TEST_F(CheckpointsTest, EmptyAndHalfWrittenOnesAreTorn) {
   EXPECT_THAT(found[1].torn, HasSubstr("half written"));
   EXPECT_THAT(found[2].torn, HasSubstr("nothing is in it"));
   EXPECT_THAT(found[3].torn, HasSubstr("half written"));
+}
+
+TEST_F(CheckpointsTest, TheStepIsNotTheVersionOfTheModel) {
+  const std::vector<std::pair<const char*, std::int64_t>> names = {
+      {"llama-3.1-8b-step-1200", 1200},
+      {"llama-3.1-8b-step-1300.pt", 1300},
+      {"epoch=3-step=1400.ckpt", 1400},
+      {"step-1500-loss-0.25.ckpt", 1500},
+      {"v2.0.checkpoint-1600.tar.gz", 1600},
+      {"global_step1700", 1700},
+      {"model.1800", 1800},
+      {"step-1900.pt.tmp", 1900}};
+  for (const auto& [name, step] : names) Write(name, "x");
+  for (const char* none : {"llama-3.1-8b", "llama-3.1", "loss-0.25.ckpt", "latest", "footsteps"}) {
+    Write(none, "x");
+  }
+  const auto found = Found();
+  ASSERT_EQ(found.size(), names.size());
+  for (const Checkpoint& each : found) {
+    const std::string name = fs::path(each.path).filename();
+    const auto at = std::find_if(names.begin(), names.end(),
+                                 [&](const auto& known) { return name == known.first; });
+    ASSERT_NE(at, names.end()) << name;
+    EXPECT_EQ(each.step, at->second) << name;
+  }
+}
+
+// Below a path that is longer than the system takes no folder can be opened, by root neither.
+TEST_F(CheckpointsTest, WhatCannotBeReadWholeIsTornAndNoException) {
+  Write("step-2/model.pt", kZip + kZipEnd);
+  int at = open((folder / "step-2").c_str(), O_RDONLY | O_DIRECTORY);
+  const std::string name(250, 'd');
+  for (int depth = 0; depth < 20; ++depth) {
+    ASSERT_EQ(mkdirat(at, name.c_str(), 0700), 0);
+    const int next = openat(at, name.c_str(), O_RDONLY | O_DIRECTORY);
+    ASSERT_GE(next, 0);
+    close(at);
+    at = next;
+  }
+  close(at);
+  Write("step-1/model.pt", kZip + kZipEnd);
+  const auto found = Found();
+  ASSERT_EQ(found.size(), 2u);
+  EXPECT_THAT(found[0].torn, HasSubstr("cannot be read whole"));
+  EXPECT_EQ(found[1].torn, "");
 }
 
 TEST_F(CheckpointsTest, AFolderThatIsNotThereIsSaid) {
