@@ -304,6 +304,8 @@ RankTable::Arrival RankTable::OfAnotherLife(const RankProcess& process, std::uin
                                             bool over) const {
   const Order order = OrderOnItsNode(process);
   if (order == Order::kYounger || (order == Order::kUnknown && over)) return Arrival::kRestart;
+  // A standby that took a place: its launcher has restarted nothing yet.
+  if (order == Order::kUnknown && world == world_size_) return Arrival::kJoins;
   if (process.restart_count < restart_count_) return Arrival::kStale;
   if (process.restart_count == restart_count_ && world != world_size_) return Arrival::kContradicts;
   return order == Order::kOlder ? Arrival::kStale : Arrival::kForeign;

@@ -10,7 +10,10 @@
 // known again. A job belongs to whom it began with: while one of its ranks lives, only a node that
 // takes part may begin a new incarnation, for a rank of another node only with a higher count of
 // restarts or once that rank is gone or was not heard of for kOwnerSilence; and on one node the
-// ranks of a job are of one user. Whoever else announces a rank is no owner (kNotOwner).
+// ranks of a job are of one user. A rank that the present incarnation lacks may come from a node
+// that has no part in it with any count of restarts, for each launcher counts its own: one that
+// stood by and took the place of another begins at 0. Whoever else announces a rank is no owner
+// (kNotOwner).
 //
 // Thread-safety: thread-compatible (JobState's lock). Errors: RejectReason. Cost: O(log ranks).
 #ifndef FATHOM_COLLECTOR_JOB_RANKS_RANK_TABLE_H_

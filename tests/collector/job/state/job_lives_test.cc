@@ -115,6 +115,22 @@ TEST_F(JobLivesTest, ARankThatMovesBetweenItsJobsNodesNeedsARestartOrAGap) {
   EXPECT_TRUE(job.Apply(Restarted(1, 2), "n1", kRoom).restarted) << "restarted once more, moved";
 }
 
+// torchrun counts restarts for each agent: those that lost a worker say 1, the standby says 0.
+TEST_F(JobLivesTest, AStandbyTakesThePlaceOfANodeThatLeft) {
+  ASSERT_FALSE(job.Apply(RankOf(0, 2), "n0", kRoom).rejected);
+  ASSERT_FALSE(job.Apply(RankOf(1, 2), "n1", kRoom).rejected);
+  v1::RankInfo standby = RankOf(1, 2);
+  standby.set_pid(4242);
+  EXPECT_EQ(job.Apply(standby, "n2", kRoom).rejected, RejectReason::kNotOwner)
+      << "the place is taken";
+  ASSERT_TRUE(job.Apply(Restarted(0, 2), "n0", kRoom).restarted);
+  EXPECT_FALSE(job.Apply(standby, "n2", kRoom).rejected);
+  EXPECT_EQ(job.Figures().ranks, 2u);
+  EXPECT_EQ(job.Figures().incarnation, 2u);
+  EXPECT_EQ(job.Apply(RankOf(1, 2), "n1", kRoom).rejected, RejectReason::kStale)
+      << "what is left of the node that left";
+}
+
 TEST_F(JobLivesTest, OnOneNodeTheRanksOfAJobAreOneUsers) {
   v1::RankInfo mine = RankOf(0, 2);
   mine.set_user(1000);
