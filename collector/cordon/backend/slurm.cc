@@ -71,8 +71,8 @@ bool ReadSinfoLine(const std::string& line, const std::string& rack_feature,
   return true;
 }
 
-absl::StatusOr<CommandResult> SlurmBackend::Run(const std::string& program,
-                                                const std::vector<std::string>& arguments) const {
+absl::StatusOr<collector::CommandResult> SlurmBackend::Run(
+    const std::string& program, const std::vector<std::string>& arguments) const {
   std::vector<std::string> argv;
   std::istringstream words(program);
   for (std::string word; words >> word;) argv.push_back(word);

@@ -20,7 +20,7 @@
 #include <string>
 
 #include "collector/cordon/backend/backend.h"
-#include "collector/cordon/backend/command.h"
+#include "collector/process/command.h"
 
 namespace fathom::cordon {
 
@@ -33,7 +33,7 @@ struct SlurmOptions {
 
 class SlurmBackend final : public Backend {
  public:
-  SlurmBackend(SlurmOptions options, CommandRunner run)
+  SlurmBackend(SlurmOptions options, collector::CommandRunner run)
       : options_(std::move(options)), run_(std::move(run)) {}
 
   absl::Status Nodes(std::map<std::string, NodeFact>& nodes) override;
@@ -44,12 +44,12 @@ class SlurmBackend final : public Backend {
  private:
   absl::Status Read(const std::string& only, std::map<std::string, NodeFact>& nodes);
   absl::StatusOr<NodeFact> ReadOne(const std::string& node);
-  absl::StatusOr<CommandResult> Run(const std::string& program,
-                                    const std::vector<std::string>& arguments) const;
+  absl::StatusOr<collector::CommandResult> Run(const std::string& program,
+                                               const std::vector<std::string>& arguments) const;
   absl::Status Update(const std::string& node, const std::vector<std::string>& changes);
 
   const SlurmOptions options_;
-  const CommandRunner run_;
+  const collector::CommandRunner run_;
 };
 
 // One line of sinfo -o "%N|%T|%R|%f|%E" folded into `nodes`. False: not such a line.

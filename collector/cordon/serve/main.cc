@@ -109,7 +109,7 @@ class Process {
     return std::make_unique<SlurmBackend>(
         SlurmOptions{config_.slurm_scontrol, config_.slurm_sinfo, config_.slurm_rack_feature,
                      config_.slurm_timeout_s},
-        &RunCommand);
+        &collector::RunCommand);
   }
 
   // Waits for the next look. True: the process is to stop.

@@ -38,11 +38,12 @@ TEST(SlurmTest, ReadsSinfo) {
 struct FakeSlurm {
   std::string line = "n1|idle|debug|(null)|none";
   int updates = 0;
-  CommandRunner Runner() {
-    return [this](const std::vector<std::string>& argv, Nanos) -> absl::StatusOr<CommandResult> {
-      if (argv[0] == "sinfo") return CommandResult{0, line + "\n", ""};
+  collector::CommandRunner Runner() {
+    return [this](const std::vector<std::string>& argv,
+                  Nanos) -> absl::StatusOr<collector::CommandResult> {
+      if (argv[0] == "sinfo") return collector::CommandResult{0, line + "\n", ""};
       ++updates;
-      return CommandResult{1, "", "scontrol: error: Access/permission denied\n"};
+      return collector::CommandResult{1, "", "scontrol: error: Access/permission denied\n"};
     };
   }
 };

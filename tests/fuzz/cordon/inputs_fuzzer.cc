@@ -59,12 +59,12 @@ void Slurm(const std::string& text) {
   (void)ReadSinfoLine(text, "rack", nodes);
   (void)OwnerOfReason(text);
   int changes = 0;
-  SlurmBackend backend(
-      {},
-      [&](const std::vector<std::string>& argv, fathom::Nanos) -> absl::StatusOr<CommandResult> {
-        changes += argv[0] == "scontrol";
-        return CommandResult{0, text, ""};
-      });
+  SlurmBackend backend({},
+                       [&](const std::vector<std::string>& argv,
+                           fathom::Nanos) -> absl::StatusOr<fathom::collector::CommandResult> {
+                         changes += argv[0] == "scontrol";
+                         return fathom::collector::CommandResult{0, text, ""};
+                       });
   (void)backend.Nodes(nodes);
   (void)backend.HoldBack(kHold);
   if (changes > 1) std::abort();

@@ -1,4 +1,4 @@
-#include "collector/cordon/backend/command.h"
+#include "collector/process/command.h"
 
 #include <absl/strings/str_cat.h>
 #include <fcntl.h>
@@ -14,7 +14,7 @@
 
 extern char** environ;
 
-namespace fathom::cordon {
+namespace fathom::collector {
 namespace {
 
 using SteadyClock = std::chrono::steady_clock;
@@ -118,4 +118,4 @@ absl::StatusOr<CommandResult> RunCommand(const std::vector<std::string>& argv, N
   return result;
 }
 
-}  // namespace fathom::cordon
+}  // namespace fathom::collector
