@@ -1,0 +1,170 @@
+#include "collector/cli/remedy/backend/requeue_backend.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include "collector/cli/text/text.h"
+
+namespace fathom::cli {
+namespace {
+
+constexpr std::chrono::milliseconds kPendingLook{200};
+
+std::string Field(const SlurmJob& job, const char* name) {
+  const auto at = job.find(name);
+  return at == job.end() || at->second == "(null)" ? "" : at->second;
+}
+
+bool Pending(const SlurmJob& job) { return Field(job, "JobState") == "PENDING"; }
+bool Held(const SlurmJob& job) { return Pending(job) && Field(job, "Priority") == "0"; }
+
+bool Numeric(const std::string& id) {
+  return !id.empty() && id.find_first_not_of("0123456789") == id.npos;
+}
+
+std::string FirstLine(const std::string& text) {
+  return Printable(text.substr(0, text.find('\n')));
+}
+
+}  // namespace
+
+SlurmJob ReadSlurmJob(const std::string& text) {
+  SlurmJob job;
+  for (const std::string_view word : SplitWords(text, " \n")) {
+    const std::size_t equals = word.find('=');
+    if (equals != word.npos)
+      job.emplace(std::string(word.substr(0, equals)), std::string(word.substr(equals + 1)));
+  }
+  return job;
+}
+
+std::string WithNode(const std::string& list, const std::string& node) {
+  if (list.empty() || list == "(null)") return node;
+  for (const std::string_view each : SplitWords(list, ",")) {
+    if (each == node) return list;
+  }
+  return Cat(list, ",", node);
+}
+
+std::string RequeueBackend::IdOf(const Remedy& remedy) const {
+  if (!options_.slurm_job.empty()) return options_.slurm_job;
+  return remedy.job.starts_with("slurm-") ? remedy.job.substr(6) : "";
+}
+
+absl::Status RequeueBackend::Scontrol(std::vector<std::string> words) const {
+  std::vector<std::string> argv = options_.scontrol;
+  argv.insert(argv.end(), words.begin(), words.end());
+  const auto result = run_(argv, Nanos::FromSeconds(options_.command_s));
+  if (!result.ok()) return absl::UnavailableError(Message(result.status()));
+  if (result->exit_code == 0) return absl::OkStatus();
+  return absl::UnknownError(Cat("scontrol ", words[0], ": ", FirstLine(result->errors)));
+}
+
+absl::StatusOr<SlurmJob> RequeueBackend::Read(const Remedy& remedy) const {
+  const std::string id = IdOf(remedy);
+  if (!Numeric(id))
+    return absl::InvalidArgumentError(
+        Cat("'", remedy.job, "' is no job of Slurm; say which (slurm_job)"));
+  std::vector<std::string> argv = options_.scontrol;
+  argv.insert(argv.end(), {"show", "job", id, "-o"});
+  const auto result = run_(argv, Nanos::FromSeconds(options_.command_s));
+  if (!result.ok()) return absl::UnavailableError(Message(result.status()));
+  if (result->exit_code != 0)
+    return absl::UnavailableError(Cat("scontrol: ", FirstLine(result->errors)));
+  return ReadSlurmJob(result->output);
+}
+
+absl::Status RequeueBackend::Check(const Remedy& remedy) {
+  const auto job = Read(remedy);
+  if (!job.ok()) return job.status();
+  if (Field(*job, "JobState") != "RUNNING")
+    return absl::FailedPreconditionError(
+        Cat("job ", IdOf(remedy), " does not run: ", Field(*job, "JobState")));
+  if (Field(*job, "Requeue") != "1")
+    return absl::FailedPreconditionError(
+        Cat("job ", IdOf(remedy), " may not be requeued; it was submitted with --no-requeue"));
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Json> RequeueBackend::Before(const Remedy& remedy, Step /*step*/, int /*attempt*/) {
+  const auto job = Read(remedy);
+  if (!job.ok()) return job.status();
+  return Json{{"state", Field(*job, "JobState")},
+              {"restarts", Field(*job, "Restarts")},
+              {"excluded", Field(*job, "ExcNodeList")}};
+}
+
+absl::Status RequeueBackend::Isolate(const Remedy& remedy, const Json& before) const {
+  auto job = Read(remedy);
+  if (!job.ok()) return job.status();
+  const bool ended = Field(*job, "Restarts") != TextField(before, "restarts") || Held(*job);
+  if (!ended) {
+    if (auto held = Scontrol({"requeuehold", IdOf(remedy)}); !held.ok()) return held;
+  }
+  for (double waited = 0; waited < options_.pending_s; waited += 1e-3 * kPendingLook.count()) {
+    job = Read(remedy);
+    if (job.ok() && Pending(*job)) break;
+    if (!pause_(kPendingLook)) return absl::CancelledError("asked to stop");
+  }
+  if (!job.ok()) return job.status();
+  return Scontrol({"update", Cat("JobId=", IdOf(remedy)),
+                   Cat("ExcNodeList=", WithNode(Field(*job, "ExcNodeList"), remedy.sick))});
+}
+
+absl::StatusOr<std::string> RequeueBackend::Restart(const Remedy& remedy, int attempt) const {
+  const auto job = Read(remedy);
+  if (!job.ok()) return job.status();
+  const std::string id = IdOf(remedy);
+  if (attempt > 1 && !Pending(*job)) {
+    if (auto done = Scontrol({"requeue", id}); !done.ok()) return done;
+    return Cat("job ", id, " was requeued once more");
+  }
+  if (!Held(*job))
+    return Cat("job ", id, " is ", LowerCase(Field(*job, "JobState")), ": ", Field(*job, "Reason"));
+  if (auto done = Scontrol({"release", id}); !done.ok()) return done;
+  return Cat("job ", id, " was released");
+}
+
+absl::StatusOr<std::string> RequeueBackend::Do(const Remedy& remedy, const Deed& deed) {
+  if (deed.step == Step::kStandby) return "Slurm chooses the node";
+  if (deed.step == Step::kRestart) return Restart(remedy, deed.attempt);
+  if (auto done = Isolate(remedy, deed.before); !done.ok()) return done;
+  return Cat("job ", IdOf(remedy), " is held, ", remedy.sick, " excluded");
+}
+
+absl::StatusOr<bool> RequeueBackend::WasDone(const Remedy& remedy, const Deed& deed) {
+  if (deed.step == Step::kStandby) return true;
+  const auto job = Read(remedy);
+  if (!job.ok()) return job.status();
+  const std::string excluded = Field(*job, "ExcNodeList");
+  if (deed.step == Step::kIsolate)
+    return !excluded.empty() && WithNode(excluded, remedy.sick) == excluded;
+  const bool requeued = Field(*job, "Restarts") != TextField(deed.before, "restarts");
+  return deed.attempt > 1 ? requeued : !Held(*job);
+}
+
+absl::StatusOr<std::string> RequeueBackend::Undo(const Remedy& remedy, const Deed& deed) {
+  if (deed.step == Step::kStandby) return "nothing was done";
+  if (deed.step == Step::kRestart) return "the job is Slurm's again";
+  const std::string id = IdOf(remedy);
+  const auto job = Read(remedy);
+  if (!job.ok()) return job.status();
+  if (!Pending(*job))
+    return absl::FailedPreconditionError(Cat("job ", id, " is ", LowerCase(Field(*job, "JobState")),
+                                             " already, without ", remedy.sick));
+  const std::string before = TextField(deed.before, "excluded");
+  if (auto done = Scontrol({"update", Cat("JobId=", id), Cat("ExcNodeList=", before)}); !done.ok())
+    return done;
+  if (Held(*job)) {
+    if (auto done = Scontrol({"release", id}); !done.ok()) return done;
+  }
+  return Cat("job ", id, " may run on ", remedy.sick, " again; the run that was ended is gone");
+}
+
+std::string RequeueBackend::ByHand(const Remedy& remedy, Step step) const {
+  const std::string id = IdOf(remedy);
+  if (step == Step::kIsolate) return Cat("scontrol update JobId=", id, " ExcNodeList=");
+  return Cat("scontrol show job ", id, " says why it does not run; its output says why it ended");
+}
+
+}  // namespace fathom::cli
