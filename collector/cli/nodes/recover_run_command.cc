@@ -151,7 +151,10 @@ class Session {
  private:
   bool Pause(std::chrono::milliseconds time) const {
     std::this_thread::sleep_for(time);
-    return gate_.Take().empty();
+    const std::vector<signalfd_siginfo> taken = gate_.Take();
+    return std::none_of(taken.begin(), taken.end(), [](const signalfd_siginfo& each) {
+      return each.ssi_signo == SIGINT || each.ssi_signo == SIGTERM || each.ssi_signo == SIGHUP;
+    });
   }
 
   const RecoverOptions& options_;

@@ -145,6 +145,8 @@ void Advise(const SickJob& job, const RecoveryWish& wish, RecoveryPlan& plan) {
 
 void WriteSteps(const SickJob& job, RecoveryPlan& plan) {
   if (plan.advice == "do not act" || plan.spare.empty()) return;
+  plan.steps.push_back(
+      Cat("fathom recover run ", job.name, " does it, where a back-end is configured; by hand:"));
   plan.steps.push_back(Cat("isolate ", job.node,
                            ": fathom action approve, or scontrol update NodeName=", job.node,
                            " State=DRAIN Reason=fathom, or kubectl cordon ", job.node));
