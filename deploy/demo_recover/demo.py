@@ -1,0 +1,129 @@
+#!/usr/bin/env python3
+"""From a sick node to a job that runs again: what `deploy/demo recover` runs after the build.
+
+A real elastic torchrun on four nodes with a fifth that stands by, all on this machine; exit code 0 only if the job
+really went on, on the standby, from its checkpoint. --hold leaves the answer to `fathom recover run` to you.
+"""
+import pathlib
+import signal
+import subprocess
+import sys
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests/integration"))
+import elastic_cluster  # noqa: E402  the nodes that the recovery is tested with
+from elastic_cluster import JOB, NODES, SICK, STANDBY  # noqa: E402
+
+FIRST_SLOW = 80  # iteration; fathom wants some ten healthy ones, and a job's first are unlike the rest
+VERDICT_S = 600  # on a very busy machine iterations take ten times as long
+
+
+class Failed(Exception):
+    """A stage did not do what it says."""
+
+
+def say(text=""):
+    print(text, flush=True)
+
+
+class Story:
+    def __init__(self, cluster, by_hand):
+        self.cluster, self.by_hand, self.began = cluster, by_hand, time.monotonic()
+
+    def stage(self, name):
+        say(f"\n== {name}  [{time.monotonic() - self.began:.0f} s]")
+
+    def run_job(self):
+        self.stage("an elastic torchrun on n1 to n4; n5 has an agent and nothing to do")
+        self.cluster.start_job()
+        self.cluster.wait_for("four traced ranks", lambda: self.ranks() == len(NODES), 240)
+        say(f"page http://{self.cluster.collector}/")
+        say(f"from step {FIRST_SLOW} on {SICK} needs a multiple of the time for the same step")
+
+    def ranks(self):
+        jobs = self.cluster.get("jobs")["jobs"]
+        return next((job["ranks"] for job in jobs if job["name"] == JOB), 0)
+
+    def see_verdict(self):
+        self.stage("the verdict")
+        verdict = self.cluster.wait_for("an established verdict", self.cluster.established, VERDICT_S)
+        say(verdict["sentence"])
+        if verdict["entity"]["node"] != SICK:
+            raise Failed("that is not what was wrong with the job")
+
+    def plan(self):
+        self.stage("the plan")
+        say(f"$ fathom recover plan {JOB} --checkpoints … --left-hours 10 --restart-seconds 30")
+        plan = self.cluster.recover("plan", *self.wishes())
+        say(plan.stdout.rstrip())
+        if plan.returncode != 2 or STANDBY not in plan.stdout:
+            raise Failed("it does not advise to act: " + plan.stderr)
+
+    def wishes(self):
+        return ["--checkpoints", self.cluster.checkpoints, "--left-hours", "10", "--restart-seconds", "30"]
+
+    def act(self):
+        self.stage("the recovery" if self.by_hand else "the recovery; --yes answers for you")
+        argv = [self.cluster.build / "fathom", "recover", "run", JOB, "--config", self.cluster.config, "--journal",
+                self.cluster.folder / "journal", *self.wishes(), *([] if self.by_hand else ["--yes"])]
+        environment = {**self.cluster.environment, "FATHOM_COLLECTOR_HTTP": self.cluster.collector}
+        if subprocess.run([str(word) for word in argv], env=environment).returncode != 0:
+            raise Failed("fathom recover run did not bring the job back")
+
+    def goes_on(self):
+        self.stage("does the job really go on there?")
+        placed = self.cluster.placed()
+        say("now: " + ", ".join(f"rank {rank} on {node}" for rank, node in sorted(placed.items())))
+        if sorted(placed.values()) != sorted({*NODES, STANDBY} - {SICK}):
+            raise Failed("the ranks are not where the plan says")
+        before = max(self.cluster.lines(STANDBY, "step"))
+        self.cluster.wait_for("twenty more steps", lambda: max(self.cluster.lines(STANDBY, "step")) >= before + 20, 120)
+        first = self.cluster.lines(STANDBY, "loaded")[-1]
+        last_sick = max(self.cluster.lines(SICK, "step"))
+        say(f"{STANDBY} loaded the checkpoint of step {first} and is at {max(self.cluster.lines(STANDBY, 'step'))}; "
+            f"{SICK} did its last, {last_sick}")
+        if not 0 < first <= last_sick + 1:
+            raise Failed("it did not go on from its checkpoint")
+
+    def compare(self):
+        self.stage("its output, against a job from the same checkpoint that nobody disturbed")
+        first = self.cluster.lines(STANDBY, "loaded")[-1]
+        result = self.cluster.finish()
+        last = int(result.splitlines()[0])
+        if result != self.cluster.undisturbed(first, last):
+            raise Failed("the parameters differ")
+        say(f"after step {last} all parameters are the same, bit by bit")
+
+    def record(self):
+        self.stage("the record")
+        say(self.cluster.recover("show").stdout.rstrip())
+
+    def tell(self):
+        for stage in (self.run_job, self.see_verdict, self.plan, self.act, self.goes_on, self.record, self.compare):
+            stage()
+
+
+def on_signal(number, _frame):
+    raise KeyboardInterrupt(signal.Signals(number).name)
+
+
+def main():
+    for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
+        signal.signal(number, on_signal)
+    cluster = elastic_cluster.ElasticCluster(ROOT / "build/release", ROOT / ".venv/bin/python", FIRST_SLOW)
+    try:
+        with cluster:
+            Story(cluster, "--hold" in sys.argv[1:]).tell()
+        say("\ndemo recover: all of it happened")
+        return 0
+    except (Failed, RuntimeError) as failure:
+        say(f"\ndemo recover: {failure}")
+        return 1
+    except KeyboardInterrupt:
+        say("\ndemo recover: interrupted; cleaned up")
+        return 130
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,141 @@
+#!/usr/bin/env python3
+"""A sick node leaves a job of a real Slurm: it is requeued without it and runs elsewhere; undo lets the node back.
+
+The collector is a stand-in that tells where Slurm runs the job; everything else is real. Skips (77) without Slurm.
+"""
+import http.server
+import json
+import re
+import subprocess
+import sys
+import threading
+import time
+import unittest
+
+import harness
+import slurm_cluster
+
+NODES = ["n1", "n2", "n3"]
+
+
+class Collector(http.server.ThreadingHTTPServer):
+    """One verdict on the node `sick`, open until it is closed, and one job, as Slurm runs it."""
+
+    def __init__(self, slurm, job):
+        self.slurm, self.job, self.sick, self.open, self.iteration = slurm, job, None, True, 0
+        outer = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_GET(self):
+                body = json.dumps(outer.answer(self.path)).encode()
+                self.send_response(200)
+                self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+
+            def log_message(self, *_):
+                pass
+
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.handle_error = lambda *_: None
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+    def fields(self):
+        text = self.slurm.scontrol("show", "job", self.job, "-o", check=False)
+        return dict(re.findall(r"(\w+)=(\S*)", text))
+
+    def answer(self, path):
+        job = self.fields()
+        node = job.get("NodeList", "") if job.get("JobState") == "RUNNING" else ""
+        node = "" if node == "(null)" else node
+        if "/verdicts" in path:
+            verdict = {"id": "v1", "grade": "established", "cause": "compute_slow", "class": "noncommunication_slow",
+                       "entity": {"type": "rank", "ranks": [0], "node": self.sick}, "sentence": "it is slow",
+                       "cost": {"slowdown": 2}, "since": {"time_unix_ns": time.time_ns()}}
+            return {"verdicts": [verdict] if self.open else []}
+        if "/nodes" in path:
+            return {"nodes": [{"name": n, "connected": True, "ranks": int(n == node)} for n in NODES], "probes": []}
+        if "/actions" in path:
+            return {"actions": []}
+        self.iteration += 1
+        ranks = [{"rank": 0, "node": node, "pid": 1, "state": "running"}] if node else []
+        one = {"name": f"slurm-{self.job}", "world_size": 1, "ranks": 1, "iteration": self.iteration, "iteration_s": 0.1,
+               "baseline_s": 0.1, "slowdown": 2, "rank_info": ranks}
+        return one if f"slurm-{self.job}" in path else {"jobs": [one]}
+
+
+class RecoverSlurmTest(harness.ProcessCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.slurm = slurm_cluster.SlurmCluster(NODES)
+        cls.slurm.__enter__()
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.slurm.close()
+
+    def setUp(self):
+        super().setUp()
+        submit = ["sbatch", "--parsable", "--requeue", "-N1", "-o", "/dev/null", "--wrap", "sleep 600"]
+        self.job = subprocess.run(submit, env=self.slurm.environment, check=True, capture_output=True, text=True,
+                                  timeout=30, cwd=self.folder).stdout.strip()
+        self.addCleanup(subprocess.run, ["scancel", self.job], env=self.slurm.environment, timeout=30)
+        self.collector = Collector(self.slurm, self.job)
+        self.addCleanup(self.collector.server_close)
+        self.addCleanup(self.collector.shutdown)
+        self.sick = self.collector.sick = harness.wait_for(self.where)
+        config = self.folder / "recover.yaml"
+        config.write_text("backend: slurm\n")
+        self.config = str(config)
+
+    def where(self):
+        job = self.collector.fields() if hasattr(self, "collector") else {}
+        return job.get("NodeList") if job.get("JobState") == "RUNNING" else None
+
+    def recover(self, noun, *more):
+        environment = {**self.slurm.environment, "FATHOM_COLLECTOR_HTTP": f"127.0.0.1:{self.collector.server_address[1]}"}
+        return subprocess.run([harness.BUILD / "fathom", "recover", noun, f"slurm-{self.job}", "--journal",
+                               self.folder / "journal", "--config", self.config, "--yes", *more],
+                              env=environment, capture_output=True, text=True, timeout=300)
+
+    def test_it_runs_again_without_the_sick_node(self):
+        run = self.recover("run", "--despite", "no-checkpoint,cost")
+        self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
+        self.assertNotEqual(self.where(), self.sick)
+        self.assertEqual(self.collector.fields()["ExcNodeList"], self.sick)
+        self.assertEqual(self.collector.fields()["Restarts"], "1")
+        self.assertIn("recovered", run.stdout)
+
+    def test_without_a_verdict_nothing_is_done(self):
+        self.collector.open = False
+        run = self.recover("run", "--despite", "no-checkpoint,cost")
+        self.assertEqual(run.returncode, 1)
+        self.assertIn("no verdict stands", run.stderr)
+        self.assertEqual((self.where(), self.collector.fields()["Restarts"]), (self.sick, "0"))
+
+    def test_what_a_crash_left_is_undone(self):
+        """scontrol release fails, as if the controller went away after the job was held."""
+        wrapper = self.folder / "scontrol"
+        wrapper.write_text("#!/bin/sh\n[ \"$1\" = release ] && exit 1\nexec scontrol \"$@\"\n")
+        wrapper.chmod(0o755)
+        plain = self.config
+        broken = self.folder / "broken.yaml"
+        broken.write_text(f"backend: slurm\nscontrol: [{wrapper}]\n")
+        self.config = str(broken)
+        run = self.recover("run", "--despite", "no-checkpoint,cost")
+        self.assertEqual(run.returncode, 1, run.stdout)
+        self.assertEqual(self.collector.fields()["ExcNodeList"], self.sick)
+        self.config = plain
+        undo = self.recover("undo")
+        self.assertEqual(undo.returncode, 0, undo.stdout + undo.stderr)
+        self.assertEqual(self.collector.fields()["ExcNodeList"], "(null)")
+        # Slurm starts it some two minutes later (AuthInfo=cred_expire).
+        self.assertNotEqual((self.collector.fields()["JobState"], self.collector.fields()["Priority"]), ("PENDING", "0"))
+
+
+if __name__ == "__main__":
+    reason = slurm_cluster.why_not_here()
+    if reason:
+        print(f"skipped: no Slurm here: {reason}")
+        sys.exit(harness.SKIPPED)
+    unittest.main()

@@ -1,0 +1,70 @@
+#!/usr/bin/env python3
+"""A sick node leaves a real elastic torchrun job, a standby takes its place, and the job goes on from its checkpoint:
+its output is that of a job which nobody disturbed, bit by bit.
+"""
+import json
+import unittest
+
+import elastic_cluster
+import harness
+from elastic_cluster import NODES, SICK, STANDBY
+
+
+class RecoverTorchrunTest(unittest.TestCase):
+    def test_the_standby_takes_the_place_and_the_output_is_the_same(self):
+        with elastic_cluster.ElasticCluster(harness.BUILD, harness.PYTHON, first_slow=60) as cluster:
+            cluster.start_job()
+            verdict = cluster.wait_for("an established verdict", cluster.established, 240)
+            self.assertEqual(verdict["entity"]["node"], SICK)
+            self.assert_it_asks_and_refuses(cluster)
+            run = cluster.recover("run", "--yes", "--checkpoints", cluster.checkpoints, "--restart-seconds", 60)
+            self.assertEqual(run.returncode, 0, run.stdout + run.stderr + cluster.tail())
+            self.assert_it_runs_on_the_standby(cluster)
+            self.assert_the_record_is_whole(cluster)
+            self.assert_it_is_not_done_twice(cluster)
+            result = cluster.finish()
+            first, last = cluster.lines(STANDBY, "loaded")[-1], int(result.splitlines()[0])
+            self.assertGreater(last, first)
+            self.assertEqual(result, cluster.undisturbed(first, last))
+
+    def assert_it_asks_and_refuses(self, cluster):
+        asked = cluster.recover("run", "--checkpoints", cluster.checkpoints)
+        self.assertEqual((asked.returncode, cluster.placed()[NODES.index(SICK)]), (1, SICK))
+        self.assertIn("nobody said yes", asked.stderr)
+        unknown = cluster.recover("run", "--yes")
+        self.assertEqual(unknown.returncode, 1)
+        self.assertIn("no whole checkpoint is known", unknown.stderr)
+        torn = cluster.checkpoints / "step-999999.pt"
+        torn.write_bytes(b"")
+        refused = cluster.recover("run", "--yes", "--checkpoints", cluster.checkpoints)
+        torn.unlink()
+        self.assertEqual(refused.returncode, 1)
+        self.assertIn("not whole", refused.stderr)
+
+    def assert_it_runs_on_the_standby(self, cluster):
+        placed = cluster.placed()
+        self.assertEqual(sorted(placed.values()), sorted({*NODES, STANDBY} - {SICK}))
+        before = max(cluster.lines(STANDBY, "step"))
+        cluster.wait_for("more steps on the standby", lambda: max(cluster.lines(STANDBY, "step")) > before)
+        self.assertGreater(cluster.lines(STANDBY, "loaded")[-1], 0)
+
+    def assert_the_record_is_whole(self, cluster):
+        record = json.loads(cluster.recover("show", "-o", "json").stdout)["recoveries"][0]
+        self.assertEqual((record["state"], record["plan"]["isolate"], record["plan"]["spare"]), ("recovered", SICK, STANDBY))
+        self.assertEqual([s["state"] for s in record["steps"]], ["done"] * 3)
+        for stage in ("detection_s", "decision_s", "isolation_s", "restart_s", "lost_work_s"):
+            self.assertGreaterEqual(record["stages"][stage], 0)
+        self.assertGreater(record["lost_gpu_hours"], 0)
+        self.assertGreater(record["won_gpu_hours_per_hour"], 0)
+
+    def assert_it_is_not_done_twice(self, cluster):
+        again = cluster.recover("run", "--yes", "--checkpoints", cluster.checkpoints)
+        self.assertEqual(again.returncode, 1, again.stdout)
+        undo = cluster.recover("undo", "--yes")
+        self.assertEqual(undo.returncode, 1)
+        self.assertIn("another restart", undo.stderr)
+
+
+if __name__ == "__main__":
+    harness.require_torch()
+    unittest.main()
