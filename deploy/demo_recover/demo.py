@@ -65,10 +65,8 @@ class Story:
 
     def act(self):
         self.stage("the recovery" if self.by_hand else "the recovery; --yes answers for you")
-        argv = [self.cluster.build / "fathom", "recover", "run", JOB, "--config", self.cluster.config, "--journal",
-                self.cluster.folder / "journal", *self.wishes(), *([] if self.by_hand else ["--yes"])]
-        environment = {**self.cluster.environment, "FATHOM_COLLECTOR_HTTP": self.cluster.collector}
-        if subprocess.run([str(word) for word in argv], env=environment).returncode != 0:
+        words = self.cluster.recovery("run", *self.wishes(), *([] if self.by_hand else ["--yes"]))
+        if subprocess.run([str(word) for word in words], env=self.cluster.asking()).returncode != 0:
             raise Failed("fathom recover run did not bring the job back")
 
     def goes_on(self):

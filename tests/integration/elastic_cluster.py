@@ -128,15 +128,19 @@ exec {self.python} -m torch.distributed.run --nnodes=4:4 --nproc-per-node=1 --ma
         """Which node each rank is on, as the collector knows it."""
         return {r["rank"]: r["node"] for r in self.get(f"jobs/{JOB}")["rank_info"] if r["state"] != "gone"}
 
-    def fathom(self, *arguments, timeout=300):
-        return subprocess.run([self.build / "fathom", *map(str, arguments)], capture_output=True, text=True,
-                              timeout=timeout, stdin=subprocess.DEVNULL,
-                              env={**self.environment, "FATHOM_COLLECTOR_HTTP": self.collector})
+    def asking(self):
+        """The environment of a command that asks this cluster's collector."""
+        return {**self.environment, "FATHOM_COLLECTOR_HTTP": self.collector}
 
-    def recover(self, noun, *more, timeout=300):
+    def recovery(self, noun, *more):
+        """The words of `fathom recover NOUN` for the job."""
         given = [] if noun == "plan" else ["--journal", self.folder / "journal"]
         given += ["--config", self.config] if noun in ("run", "undo") else []
-        return self.fathom("recover", noun, JOB, *given, *more, timeout=timeout)
+        return [self.build / "fathom", "recover", noun, JOB, *given, *more]
+
+    def recover(self, noun, *more, timeout=300):
+        return subprocess.run([str(word) for word in self.recovery(noun, *more)], capture_output=True, text=True,
+                              timeout=timeout, stdin=subprocess.DEVNULL, env=self.asking())
 
     def lines(self, node, word):
         """The numbers that the job on a node printed after a word."""

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""A sick node leaves a real elastic torchrun job, a standby takes its place, and the job goes on from its checkpoint:
-its output is that of a job which nobody disturbed, bit by bit.
+"""A sick node leaves a real elastic torchrun job, a standby takes its place, and the job goes on from its checkpoint,
+though `fathom recover run` is killed in the middle: its output is that of a job which nobody disturbed, bit by bit.
 """
 import json
+import subprocess
 import unittest
 
 import elastic_cluster
@@ -17,7 +18,8 @@ class RecoverTorchrunTest(unittest.TestCase):
             verdict = cluster.wait_for("an established verdict", cluster.established, 240)
             self.assertEqual(verdict["entity"]["node"], SICK)
             self.assert_it_asks_and_refuses(cluster)
-            run = cluster.recover("run", "--yes", "--checkpoints", cluster.checkpoints, "--restart-seconds", 60)
+            self.kill_it_once_the_sick_node_is_out(cluster)
+            run = cluster.recover("run", "--yes", "--restart-seconds", 60)
             self.assertEqual(run.returncode, 0, run.stdout + run.stderr + cluster.tail())
             self.assert_it_runs_on_the_standby(cluster)
             self.assert_the_record_is_whole(cluster)
@@ -41,6 +43,21 @@ class RecoverTorchrunTest(unittest.TestCase):
         self.assertEqual(refused.returncode, 1)
         self.assertIn("not whole", refused.stderr)
 
+    def kill_it_once_the_sick_node_is_out(self, cluster):
+        """What has been done by then must not be done again by the run that goes on."""
+        first = subprocess.Popen([str(word) for word in cluster.recovery("run", "--yes", "--checkpoints", cluster.checkpoints)],
+                                 env=cluster.asking(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        try:
+            cluster.wait_for("the sick node's end", lambda: ("done", "isolate") in self.steps(cluster), 240)
+        finally:
+            first.kill()
+            first.wait()
+
+    def steps(self, cluster):
+        journal = cluster.folder / "journal" / f"{elastic_cluster.JOB}.jsonl"
+        lines = journal.read_text().splitlines() if journal.exists() else []
+        return [(r["mark"], r.get("step")) for r in map(json.loads, lines)]
+
     def assert_it_runs_on_the_standby(self, cluster):
         placed = cluster.placed()
         self.assertEqual(sorted(placed.values()), sorted({*NODES, STANDBY} - {SICK}))
@@ -52,6 +69,8 @@ class RecoverTorchrunTest(unittest.TestCase):
         record = json.loads(cluster.recover("show", "-o", "json").stdout)["recoveries"][0]
         self.assertEqual((record["state"], record["plan"]["isolate"], record["plan"]["spare"]), ("recovered", SICK, STANDBY))
         self.assertEqual([s["state"] for s in record["steps"]], ["done"] * 3)
+        intents = [step for mark, step in self.steps(cluster) if mark == "intent"]
+        self.assertEqual(intents, ["standby", "isolate", "restart"])
         for stage in ("detection_s", "decision_s", "isolation_s", "restart_s", "lost_work_s"):
             self.assertGreaterEqual(record["stages"][stage], 0)
         self.assertGreater(record["lost_gpu_hours"], 0)
