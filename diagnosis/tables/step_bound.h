@@ -12,9 +12,9 @@
 //            waiting for launches by the host, then the rest
 //   thread   a job on the CPU: input, garbage collection, blocked on communication, waiting for a
 //            core, computing, the rest
-//   host     a GPU whose kernels nothing tells: input, garbage collection, communication on it, what
-//            else of it the host stood still for (the GPU's), waiting for a core, the host's own CPU
-//            time, the rest. Where the host stands still for no GPU the rest is the GPU's, or idle
+//   host     a GPU whose kernels nothing tells: input, garbage collection, communication on it,
+//            what else of it the host stood still for (the GPU's), waiting for a core, the host's
+//            own CPU time, the rest. Where the host stands still for no GPU the rest is the GPU's
 //
 // Communication is split by how much longer its ops took than on the last member to arrive: that
 // much was waiting for others. Parts are means over ranks and iterations; iterations of more than
