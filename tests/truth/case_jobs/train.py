@@ -4,6 +4,8 @@ torchrun --nproc-per-node 3 train.py --case send_metrics --at step --rank 1
 """
 import argparse
 import contextlib
+import ctypes
+import os
 import time
 
 import torch
@@ -11,23 +13,30 @@ import torch.distributed as dist
 import torch.nn as nn
 import torch.nn.functional as F
 from torch.nn.parallel import DistributedDataParallel
-from torch.utils.data import DataLoader, Dataset
+from torch.utils.data import DataLoader, Dataset, get_worker_info
 
+import slow_code
 import slow_parts
+import slow_services
 
+MODULES = (slow_parts, slow_services, slow_code)
 WIDTH, BATCH = 192, 48
 
 
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--case", default="none", help="a function of slow_parts, or none")
-    parser.add_argument("--at", default="step", help="step, forward, backward, optimizer, dataset, collate, batch")
+    parser.add_argument("--case", default="none", help="a function of MODULES, or none")
+    parser.add_argument("--at", default="step",
+                        help="step, forward, backward, optimizer, dataset, collate, batch, once, outside")
     parser.add_argument("--rank", type=int, default=1, help="the one that has it; -1: all")
     parser.add_argument("--workers", type=int, default=0, help="of the data loader")
     parser.add_argument("--every", type=int, default=1)
     parser.add_argument("--from-iteration", type=int, default=60)
+    parser.add_argument("--mark", type=int, default=-1, help="the iteration of the fault, where it is another")
     parser.add_argument("--iterations", type=int, default=1000)
     parser.add_argument("--seconds", type=float, default=0.06)
+    parser.add_argument("--network", default="", help="rank R lives in the network namespace NETWORK-R")
+    parser.add_argument("--store", default="", help="where its ranks meet")
     parser.add_argument("--profile", default="", help="a folder for a trace of PyTorch's profiler of each rank")
     parser.add_argument("--without-stacks", action="store_true", help="of that trace")
     return parser.parse_args()
@@ -55,11 +64,12 @@ class Plant:
     def due(self, where, iteration=None):
         at = self.iteration if iteration is None else iteration
         return (self.mine and self.args.at == where and at >= self.args.from_iteration
-                and at % self.args.every == 0)
+                and (at == self.args.from_iteration if where == "once" else at % self.args.every == 0))
 
     def act(self, where, *more, iteration=None):
         if self.due(where, iteration):
-            getattr(slow_parts, self.args.case)(self.args.seconds, *more)
+            act = next(getattr(each, self.args.case) for each in MODULES if hasattr(each, self.args.case))
+            act(self.args.seconds, *more)
 
 
 class Samples(Dataset):
@@ -70,14 +80,28 @@ class Samples(Dataset):
         return 1_000_000
 
     def __getitem__(self, index):
+        if get_worker_info():
+            self.plant.iteration = index  # of this process, which counts none of its own
         self.plant.act("dataset", iteration=index)
         generator = torch.Generator().manual_seed(index)
         return torch.randn(BATCH, WIDTH, generator=generator)
 
 
+def join(args):
+    """The other ranks; in a network of its own, if it was told one."""
+    if not args.network:
+        return dist.init_process_group("gloo")
+    rank, world = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
+    with open(f"/run/netns/{args.network}-{rank}") as space:
+        if ctypes.CDLL(None, use_errno=True).setns(space.fileno(), 0) != 0:
+            raise OSError(ctypes.get_errno(), "setns")
+    os.environ["GLOO_SOCKET_IFNAME"] = "eth0"
+    return dist.init_process_group("gloo", init_method=f"file://{args.store}", rank=rank, world_size=world)
+
+
 def main():
     args = arguments()
-    dist.init_process_group("gloo")
+    join(args)
     torch.set_num_threads(1)
     torch.manual_seed(1)
     plant = Plant(args)
@@ -101,10 +125,10 @@ def main():
 
 
 def train(args, plant, plain, model, optimizer, batches, profiled):
-    start = time.perf_counter()
+    start, mark = time.perf_counter(), args.from_iteration if args.mark < 0 else args.mark
     for iteration in range(args.iterations):
         plant.iteration = iteration
-        if iteration == args.from_iteration and dist.get_rank() == 0 and args.case != "none":
+        if iteration == mark and dist.get_rank() == 0 and args.case != "none":
             print("the fault begins", flush=True)
         batch = next(batches)
         if plant.due("batch"):
@@ -115,6 +139,7 @@ def train(args, plant, plain, model, optimizer, batches, profiled):
         loss = F.mse_loss(output, torch.zeros_like(output))
         loss.backward()
         plant.act("step")
+        plant.act("once")
         plant.act("model", plain, batch)
         mean = loss.detach().reshape(1).clone()
         dist.all_reduce(mean)
