@@ -177,6 +177,16 @@ TEST(TorchrunBackend, AStandbyThatEndsIsAFailureAndANodeOutOfReachADoubt) {
   EXPECT_FALSE(backend.WasDone(kRemedy, {Step::kStandby, 0}).ok());
 }
 
+TEST(TorchrunBackend, ALauncherThatIsStillEndingWasEnded) {
+  const CommandResult there{0, kElastic, ""}, gone{2, "", "fathom recover node: it has ended\n"};
+  const Deed isolate{Step::kIsolate, 0, Json::parse(kElastic)};
+  Answers nodes{{there, there, gone}, {}};
+  TorchrunBackend backend({.on_node = {}, .start = {"/run.sh"}}, nodes.Runner(), kNoPause);
+  EXPECT_TRUE(*backend.WasDone(kRemedy, isolate));
+  nodes.results.assign(1'000, there);
+  EXPECT_FALSE(*backend.WasDone(kRemedy, isolate)) << "it would have been killed by now";
+}
+
 TEST(CommandBackend, PassesWordsAsTheyAreAndReadsExitCodes) {
   Answers shell{{{0, "left\n", ""}, {3, "", "in use\n"}, {7, "", "?\n"}, {1, "", ""}}, {}};
   CommandOptions options;

@@ -8,6 +8,7 @@ namespace fathom::cli {
 namespace {
 
 constexpr double kAskSeconds = 30;
+constexpr double kStartSeconds = 3;  // until a start that was ordered is seen
 constexpr std::chrono::milliseconds kStandbyLook{200};
 
 // Of the launcher that stands by, and of the one that an undo starts on the sick node.
@@ -142,23 +143,33 @@ absl::StatusOr<std::string> TorchrunBackend::Do(const Remedy& remedy, const Deed
   return StandBy(remedy, TagOf(remedy, deed.attempt));
 }
 
+// What an earlier run had ordered may still be under way on the node: a launcher that is there, or
+// not there yet, is looked at for so long as that can take.
+absl::StatusOr<bool> TorchrunBackend::ComesToBe(
+    bool there, double within_s, const std::function<absl::StatusOr<Json>()>& look) const {
+  for (double waited = 0;; waited += 1e-3 * static_cast<double>(kStandbyLook.count())) {
+    const auto told = look();
+    if (!told.ok() && !absl::IsNotFound(told.status())) return told.status();
+    if (told.ok() == there) return true;
+    if (waited >= within_s) return false;
+    if (!pause_(kStandbyLook)) return absl::CancelledError("asked to stop");
+  }
+}
+
 absl::StatusOr<bool> TorchrunBackend::WasDone(const Remedy& remedy, const Deed& deed) {
   if (deed.step == Step::kRestart && deed.attempt == 1) return true;
   if (deed.step == Step::kIsolate) {
     if (deed.before.empty()) return true;
-    const auto there = Ask(remedy, remedy.sick,
-                           {"look", "--launcher", std::to_string(IntField(deed.before, "pid")),
-                            "--start", std::to_string(IntField(deed.before, "start"))},
-                           kAskSeconds);
-    if (there.ok()) return false;
-    if (absl::IsNotFound(there.status())) return true;
-    return there.status();
+    return ComesToBe(false, options_.stop_s, [&] {
+      return Ask(remedy, remedy.sick,
+                 {"look", "--launcher", std::to_string(IntField(deed.before, "pid")), "--start",
+                  std::to_string(IntField(deed.before, "start"))},
+                 kAskSeconds);
+    });
   }
   if (options_.start.empty()) return true;
-  const auto there = AskTagged(remedy, remedy.spare, TagOf(remedy, deed.attempt));
-  if (there.ok()) return true;
-  if (absl::IsNotFound(there.status())) return false;
-  return there.status();
+  return ComesToBe(true, kStartSeconds,
+                   [&] { return AskTagged(remedy, remedy.spare, TagOf(remedy, deed.attempt)); });
 }
 
 absl::StatusOr<std::string> TorchrunBackend::Undo(const Remedy& remedy, const Deed& deed) {

@@ -61,6 +61,8 @@ class TorchrunBackend final : public RemedyBackend {
                           const std::string& tag) const;
   absl::StatusOr<std::string> StandBy(const Remedy& remedy, const std::string& tag) const;
   absl::StatusOr<std::string> Isolate(const Remedy& remedy, const Json& before) const;
+  absl::StatusOr<bool> ComesToBe(bool there, double within_s,
+                                 const std::function<absl::StatusOr<Json>()>& look) const;
   // The launcher of the job's ranks on the sick node; empty: there is none any more.
   absl::StatusOr<Json> SickLauncher(const Remedy& remedy) const;
 
