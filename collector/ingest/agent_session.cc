@@ -146,7 +146,7 @@ Rejection AgentSession::StoredIfTaken(const v1::AgentMessage& message, Rejection
 
 void AgentSession::Store(const std::string& job, const v1::AgentMessage& message) {
   if (context_.ops == nullptr || !context_.ops->jobs().Holds(job)) return;
-  context_.ops->Keep(job, {node_, boot_id_}, message);
+  stored_ = context_.ops->Keep(job, {node_, boot_id_}, message);
 }
 
 template <typename Message>

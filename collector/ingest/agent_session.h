@@ -88,6 +88,8 @@ class AgentSession {
   std::uint64_t acknowledged() const { return acknowledged_; }  // highest number taken in
   // Once this record of the journal is durable, all of that is.
   std::uint64_t journaled() const { return journaled_; }
+  // Likewise, once this record of the store of ops is settled.
+  std::uint64_t stored() const { return stored_; }
   const std::string& node() const { return node_; }  // empty before Hello
   // Announcements of ranks on this stream that were taken in, as far as they are counted.
   std::size_t ranks() const { return ranks_; }
@@ -126,6 +128,7 @@ class AgentSession {
   bool authenticated_ = false;
   std::uint64_t acknowledged_ = 0;
   std::uint64_t journaled_ = 0;
+  std::uint64_t stored_ = 0;
   std::size_t ranks_ = 0;
   std::uint64_t healths_ = 0;  // batches of health that were stored, whole or in part
   int malformed_ = 0;

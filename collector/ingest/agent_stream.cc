@@ -142,7 +142,7 @@ void AgentStream::OnReadDone(bool ok) {
   if (outcome.greet) Greet(outcome.refused);
   {
     const std::lock_guard lock(mutex_);
-    taken_ = {session_.acknowledged(), session_.journaled()};
+    taken_ = {session_.acknowledged(), session_.journaled(), session_.stored()};
     AwaitLocked();
     greeted_ = true;
     if (outcome.close) {
@@ -176,20 +176,26 @@ bool AgentStream::Queue(v1::CollectorMessage message) {
   return true;
 }
 
+bool AgentStream::AwaitsDiskLocked() {
+  const auto committed = [outbox = std::weak_ptr<Outbox>(outbox_)] {
+    if (const auto held = outbox.lock()) held->Committed();
+  };
+  return (journal_ != nullptr && journal_->WhenDurable(awaited_.journaled, committed)) ||
+         (ops_ != nullptr && ops_->WhenSettled(awaited_.stored, committed));
+}
+
 void AgentStream::AwaitLocked() {
   while (!awaits_ && to_acknowledge_ != taken_.number) {
     awaited_ = taken_;
-    awaits_ = journal_ != nullptr &&
-              journal_->WhenDurable(awaited_.record, [outbox = std::weak_ptr<Outbox>(outbox_)] {
-                if (const auto held = outbox.lock()) held->Committed();
-              });
+    awaits_ = AwaitsDiskLocked();
     if (!awaits_) to_acknowledge_ = awaited_.number;
   }
 }
 
 void AgentStream::Committed() {
   const std::lock_guard lock(mutex_);
-  awaits_ = false;
+  awaits_ = AwaitsDiskLocked();  // the one is done, the other may not be
+  if (awaits_) return;
   to_acknowledge_ = awaited_.number;
   AwaitLocked();
   WriteNextLocked();

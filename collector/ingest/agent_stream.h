@@ -1,5 +1,6 @@
 // One agent's gRPC stream: reads feed an AgentSession, writes carry acknowledgements and requests.
-// What was taken in is acknowledged once the journal, if there is one, has it on the disk.
+// What was taken in is acknowledged once the journal and the store of ops, where there are such,
+// have it on the disk.
 //
 // Made by AgentService for each call, deletes itself when gRPC says it is done. Included by
 // agent_service.cc only (gRPC headers).
@@ -85,23 +86,24 @@ class AgentStream final : public grpc::ServerBidiReactor<v1::AgentMessage, v1::C
     AgentStream* stream_;
   };
 
-  // What may be acknowledged once that record of the journal is durable.
+  // What may be acknowledged once these records of the journal and of the store of ops are kept.
   struct Taken {
-    std::uint64_t number = 0, record = 0;
+    std::uint64_t number = 0, journaled = 0, stored = 0;
   };
 
   bool Queue(v1::CollectorMessage message);
   void Committed();
   void ReadNext();
   void AwaitLocked();  // Requires, as all that end so: mutex_ is held
+  bool AwaitsDiskLocked();
   void WriteNextLocked();
   void FinishLocked(const grpc::Status& status);
   void Greet(const std::string& refused);
 
   const std::shared_ptr<Outbox> outbox_;
-  Journal* const journal_;    // null: what is taken in is acknowledged
-  const OpStore* const ops_;  // null: no ops are wanted all the time
-  AgentSession session_;      // reads only
+  Journal* const journal_;  // null: what is taken in is acknowledged
+  OpStore* const ops_;      // null: no ops are wanted all the time
+  AgentSession session_;    // reads only
   IngestCounters& counters_;
   AgentBudget budget_;  // reads only
   grpc::Alarm alarm_;   // ends a pause
@@ -114,7 +116,7 @@ class AgentStream final : public grpc::ServerBidiReactor<v1::AgentMessage, v1::C
   v1::CollectorMessage out_;
   std::deque<v1::CollectorMessage> queue_;
   Taken taken_;          // of all that was read
-  Taken awaited_;        // of it, what the journal writes now
+  Taken awaited_;        // of it, what is written now
   bool awaits_ = false;  // its word on that
   std::uint64_t to_acknowledge_ = 0;
   std::uint64_t acknowledged_ = 0;

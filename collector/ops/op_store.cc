@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "fathom/v1/recording.pb.h"
@@ -67,7 +68,8 @@ OpStore::~OpStore() {
   if (thread_.joinable()) thread_.join();
 }
 
-void OpStore::Keep(const std::string& job, const Teller& teller, const v1::AgentMessage& message) {
+std::uint64_t OpStore::Keep(const std::string& job, const Teller& teller,
+                            const v1::AgentMessage& message) {
   const std::lock_guard lock(mutex_);
   Job& held = jobs_[job];
   held.heard = clock_.Mono();
@@ -75,41 +77,34 @@ void OpStore::Keep(const std::string& job, const Teller& teller, const v1::Agent
   if (held.said.insert(std::hash<std::string>()(key)).second) {
     Append(held.who, job, true, EntryOf(clock_.Wall(), teller.node, HelloOf(teller)));
   }
-  if (TellsWho(message)) return SayOnce(held, job, teller, message);
-  if (message.has_ops()) {
-    if (Repeated(held, teller, message.ops().serial())) {
-      ++counters_.repeats;
-      return;
-    }
+  if (TellsWho(message)) {
+    SayOnce(held, job, teller, message);
+  } else if (message.has_ops() && held.serials.Repeated(teller.node, message.ops().serial())) {
+    ++counters_.repeats;
+  } else {
     counters_.ops += message.ops().rows();
     held.data.ops += message.ops().rows();
+    Append(held.data, job, false, EntryOf(clock_.Wall(), teller.node, message));
   }
-  Append(held.data, job, false, EntryOf(clock_.Wall(), teller.node, message));
+  return kept_;
 }
 
+// On each stream messages are numbered anew: what an agent says again after a reconnection has
+// another number.
 void OpStore::SayOnce(Job& job, const std::string& name, const Teller& teller,
                       const v1::AgentMessage& message) {
-  const std::string bytes =
-      absl::StrCat(std::string(teller.node), "\n", message.SerializeAsString());
-  if (!job.said.insert(std::hash<std::string>()(bytes)).second) return;
+  const std::string entry = EntryOf(WallNs(), teller.node, message);
+  if (!job.said.insert(std::hash<std::string>()(entry)).second) return;
   Append(job.who, name, true, EntryOf(clock_.Wall(), teller.node, message));
-}
-
-bool OpStore::Repeated(Job& job, const Teller& teller, std::uint64_t serial) {
-  auto at = job.serials.find(teller.node);
-  if (at == job.serials.end()) at = job.serials.emplace(std::string(teller.node), 0).first;
-  std::deque<std::uint64_t>& serials = at->second;
-  if (std::find(serials.begin(), serials.end(), serial) != serials.end()) return true;
-  serials.push_back(serial);
-  if (serials.size() > kSerialsRemembered) serials.pop_front();
-  return false;
 }
 
 void OpStore::Append(Block& block, const std::string& name, bool who, const std::string& entry) {
   if (block.raw.empty()) {
     block.begin = clock_.Wall();
     block.since = clock_.Mono();
+    block.first = kept_ + 1;
   }
+  ++kept_;
   const std::size_t before = block.raw.size();
   AppendEntry(entry, block.raw);
   pending_bytes_ += block.raw.size() - before;
@@ -146,26 +141,65 @@ void OpStore::Run() {
   std::unique_lock lock(mutex_);
   while (true) {
     wake_.wait_for(lock, kTick, [this] { return stop_ || !queue_.empty(); });
-    SealAll(stop_ ? clock_.Mono() : clock_.Mono() - kBlockAge);
+    const bool last = stop_;  // once: what comes to wait meanwhile is written in another round
+    SealAll(last ? clock_.Mono() : clock_.Mono() - kBlockAge);
     std::erase_if(jobs_, [this](const auto& each) {
       return clock_.Mono() - each.second.heard > kIdle && each.second.data.raw.empty() &&
              each.second.who.raw.empty();
     });
-    while (!queue_.empty()) {
-      const Sealed sealed = std::move(queue_.front());
-      queue_.pop_front();
-      lock.unlock();
-      Write(sealed);
-      lock.lock();
-      queued_bytes_ -= sealed.block.raw.size();
-    }
-    const bool stop = stop_;
+    WriteQueue(lock);
+    settled_ = SettledNow();
+    CallSettled(lock);
     lock.unlock();
     files_.LetGo(clock_.Wall());
     lock.lock();
     counters_.files = files_.counters();
-    if (stop && queue_.empty()) return;
+    if (last) return;
   }
+}
+
+void OpStore::WriteQueue(std::unique_lock<std::mutex>& lock) {
+  if (queue_.empty()) return;
+  while (!queue_.empty()) {
+    const Sealed sealed = std::move(queue_.front());
+    queue_.pop_front();
+    lock.unlock();
+    Write(sealed);
+    lock.lock();
+    queued_bytes_ -= sealed.block.raw.size();
+  }
+  lock.unlock();
+  const absl::Status synced = files_.Sync();
+  lock.lock();
+  if (!synced.ok()) Note(synced);
+}
+
+// All records before the oldest one that waits.
+std::uint64_t OpStore::SettledNow() const {
+  std::uint64_t settled = kept_;
+  const auto waits = [&settled](const Block& block) {
+    if (!block.raw.empty()) settled = std::min(settled, block.first - 1);
+  };
+  for (const auto& [name, job] : jobs_) waits(job.who), waits(job.data);
+  for (const Sealed& sealed : queue_) waits(sealed.block);
+  return settled;
+}
+
+void OpStore::CallSettled(std::unique_lock<std::mutex>& lock) {
+  std::vector<std::function<void()>> done;
+  const auto end = waiting_.upper_bound(settled_);
+  for (auto at = waiting_.begin(); at != end; ++at) done.push_back(std::move(at->second));
+  waiting_.erase(waiting_.begin(), end);
+  lock.unlock();
+  for (const auto& each : done) each();
+  lock.lock();
+}
+
+bool OpStore::WhenSettled(std::uint64_t record, std::function<void()> done) {
+  const std::lock_guard lock(mutex_);
+  if (record <= settled_) return false;
+  waiting_.emplace(record, std::move(done));
+  return true;
 }
 
 void OpStore::Write(const Sealed& sealed) {
@@ -174,12 +208,7 @@ void OpStore::Write(const Sealed& sealed) {
       sealed.who ? files_.AppendWho(sealed.job, bytes)
                  : files_.Append(sealed.job, sealed.block.begin, clock_.Wall(), bytes);
   const std::lock_guard lock(mutex_);
-  const std::string why = written.ok() ? "" : std::string(written.message());
-  if (why.empty() != failing_.empty() && settings_.log) {
-    settings_.log(!why.empty(), why.empty() ? "the store of ops is written again"
-                                            : absl::StrCat("the store of ops: ", why));
-  }
-  failing_ = why;
+  Note(written);
   if (written.ok()) return;
   ++counters_.dropped_blocks;
   counters_.dropped_ops += sealed.block.ops;
@@ -187,6 +216,15 @@ void OpStore::Write(const Sealed& sealed) {
   if (const auto at = jobs_.find(sealed.job); sealed.who && at != jobs_.end()) {
     at->second.said.clear();
   }
+}
+
+void OpStore::Note(const absl::Status& written) {
+  const std::string why = written.ok() ? "" : std::string(written.message());
+  if (why.empty() != failing_.empty() && settings_.log) {
+    settings_.log(!why.empty(), why.empty() ? "the store of ops is written again"
+                                            : absl::StrCat("the store of ops: ", why));
+  }
+  failing_ = why;
 }
 
 std::string OpStore::failing() const {

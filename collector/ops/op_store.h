@@ -15,10 +15,10 @@
 // does not take beyond that is dropped and counted. A job of which nothing came for kIdle is let go
 // of. After kill -9 the blocks that were not written are missing, kBlockAge at most.
 //
-// Units: bytes; wall ns of this machine. Thread-safety: thread-safe. Ownership: owns thread and
-// files; the destructor writes what waits. Errors: Open says what and where; later ones show in
-// failing() until a write succeeds. Cost: one serialisation and copy of a message under the lock of
-// all jobs; ops stay packed as they came.
+// Units: bytes; wall ns of this machine. Thread-safety: thread-safe; callbacks come from its
+// thread, without its lock. Ownership: owns thread and files; the destructor writes what waits.
+// Errors: Open says what and where; later ones show in failing() until a write succeeds. Cost: one
+// serialisation and copy of a message under the lock of all jobs; ops stay packed as they came.
 #ifndef FATHOM_COLLECTOR_OPS_OP_STORE_H_
 #define FATHOM_COLLECTOR_OPS_OP_STORE_H_
 
@@ -37,6 +37,7 @@
 #include <unordered_set>
 
 #include "collector/ops/kept_jobs.h"
+#include "collector/ops/recent_serials.h"
 #include "collector/ops/segment_files.h"
 #include "collector/process/clock.h"
 
@@ -64,7 +65,7 @@ struct OpStoreCounters {
 
 class OpStore {
  public:
-  static constexpr Nanos kBlockAge{5'000'000'000};
+  static constexpr Nanos kBlockAge{1'000'000'000};
   static constexpr Nanos kIdle{120'000'000'000};
   static constexpr std::size_t kBlockBytes = 256 << 10;
   static constexpr std::size_t kMaxPendingBytes = 32u << 20;
@@ -83,25 +84,26 @@ class OpStore {
 
   const KeptJobs& jobs() const { return settings_.jobs; }
   // Requires: the message is of that job and was taken in; rank, group, gone, facts, summary,
-  // health or ops.
-  void Keep(const std::string& job, const Teller& teller, const v1::AgentMessage& message);
+  // health or ops. Once the record that it returns is settled, all that was kept so far is.
+  std::uint64_t Keep(const std::string& job, const Teller& teller, const v1::AgentMessage& message);
+  // Calls `done` once `record` is settled. False: it is already, and `done` is not called.
+  bool WhenSettled(std::uint64_t record, std::function<void()> done);
 
   std::string failing() const;  // why nothing is written now; empty: all is well
   OpStoreCounters counters() const;
 
  private:
-  static constexpr std::size_t kSerialsRemembered = 256;
-
   struct Block {
     std::string raw;  // a RecordingBlock
     WallNs begin;
     MonoNs since;
+    std::uint64_t first = 0;  // record
     std::uint64_t ops = 0;
   };
   struct Job {
     Block who, data;
     std::unordered_set<std::uint64_t> said;  // what is in `who`, by its hash
-    std::map<std::string, std::deque<std::uint64_t>, std::less<>> serials;  // of a node's blocks
+    RecentSerials serials;
     MonoNs heard;
   };
   struct Sealed {
@@ -115,13 +117,16 @@ class OpStore {
   // These require: mutex_ is held.
   void SayOnce(Job& job, const std::string& name, const Teller& teller,
                const v1::AgentMessage& message);
-  bool Repeated(Job& job, const Teller& teller, std::uint64_t serial);
   void Append(Block& block, const std::string& name, bool who, const std::string& entry);
   void Seal(Block& block, const std::string& name, bool who);
   void SealAll(MonoNs begun_before);
+  void WriteQueue(std::unique_lock<std::mutex>& lock);
+  std::uint64_t SettledNow() const;
+  void CallSettled(std::unique_lock<std::mutex>& lock);
 
   void Run();
   void Write(const Sealed& sealed);
+  void Note(const absl::Status& written);  // Requires: mutex_ is held
 
   const OpStoreSettings settings_;
   const Clock& clock_;
@@ -133,6 +138,9 @@ class OpStore {
   std::size_t pending_bytes_ = 0;
   std::deque<Sealed> queue_;
   std::size_t queued_bytes_ = 0;
+  std::uint64_t kept_ = 0;     // records
+  std::uint64_t settled_ = 0;  // of them
+  std::multimap<std::uint64_t, std::function<void()>> waiting_;
   OpStoreCounters counters_;
   std::string failing_;
   bool stop_ = false;

@@ -128,7 +128,9 @@ absl::Status SegmentFiles::AppendWho(const std::string& job, std::string_view bl
 
 absl::Status SegmentFiles::Write(const std::string& job, const std::string& path,
                                  std::string_view block) {
-  mkdir(FolderOf(job).c_str(), 0700);
+  const std::string folder = FolderOf(job);
+  mkdir(folder.c_str(), 0700);
+  if (access(path.c_str(), F_OK) != 0) unsynced_.insert({folder, folder_});
   const int descriptor = open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
   if (descriptor < 0) {
     ++counters_.write_errors;
@@ -137,7 +139,22 @@ absl::Status SegmentFiles::Write(const std::string& job, const std::string& path
   absl::Status written = WriteAll(descriptor, path, block);
   close(descriptor);
   if (!written.ok()) ++counters_.write_errors;
+  unsynced_.insert(path);
   return written;
+}
+
+absl::Status SegmentFiles::Sync() {
+  absl::Status first;
+  for (const std::string& path : std::exchange(unsynced_, {})) {
+    const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    if (descriptor < 0) continue;  // whoever removed it wants it no more
+    if (fsync(descriptor) != 0) {
+      ++counters_.write_errors;
+      if (first.ok()) first = Failed(path);
+    }
+    close(descriptor);
+  }
+  return first;
 }
 
 void SegmentFiles::LetGo(WallNs now) {

@@ -9,8 +9,9 @@
 // folder of a job goes too.
 //
 // Units: bytes; wall ns. Thread-safety: thread-compatible. Ownership: the folder has one writer; a
-// second one is refused. Errors: the system's words. Cost: Append opens and closes the file; Open
-// reads each folder once, and of each newest segment the headers of its blocks.
+// second one is refused. Errors: the system's words. Cost: Append opens and closes the file; Sync
+// waits for the disk, once for each file; Open reads each folder once, and of each newest segment
+// the headers of its blocks.
 #ifndef FATHOM_COLLECTOR_OPS_SEGMENT_FILES_H_
 #define FATHOM_COLLECTOR_OPS_SEGMENT_FILES_H_
 
@@ -19,6 +20,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -54,6 +56,8 @@ class SegmentFiles {
   absl::Status Append(const std::string& job, WallNs begin, WallNs now, std::string_view block);
   // To the file of who takes part.
   absl::Status AppendWho(const std::string& job, std::string_view block);
+  // What was appended since the last call survives a loss of power once it returns.
+  absl::Status Sync();
   void LetGo(WallNs now);
 
   const SegmentCounters& counters() const { return counters_; }
@@ -83,6 +87,7 @@ class SegmentFiles {
   Segments segments_;
   std::map<std::string, Segments::iterator> open_;  // the one that is being written, of a job
   std::map<std::string, Held> held_;
+  std::set<std::string> unsynced_;  // paths of files, and of folders that hold new ones
   SegmentCounters counters_;
 };
 

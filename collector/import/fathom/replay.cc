@@ -92,7 +92,7 @@ absl::Status Replay::Add(std::size_t file, const v1::RecordingEntry& entry) {
     return absl::OkStatus();
   }
   if (entry.message().has_ops()) {
-    KeepOps(entry.message().ops());
+    KeepOps(entry.node(), entry.message().ops());
     return absl::OkStatus();
   }
   const auto outcome = session.OnMessage(entry.message());
@@ -127,7 +127,9 @@ void Replay::Keep(const v1::RecordingEntry& entry) {
   whole->second.Add(batch);
 }
 
-void Replay::KeepOps(const v1::OpsBlock& block) {
+// A block that the disk had when its collector died is sent again to the next one.
+void Replay::KeepOps(const std::string& node, const v1::OpsBlock& block) {
+  if (serials_.Repeated(node, block.serial())) return;
   const auto rows = UnpackOps(block);
   if (rows.ok()) {
     KeepRows(*rows);

@@ -34,6 +34,7 @@
 #include "collector/import/fathom/whole_job.h"
 #include "collector/import/reading/importer.h"
 #include "collector/ingest/agent_session.h"
+#include "collector/ops/recent_serials.h"
 #include "fathom/v1/recording.pb.h"
 
 namespace fathom::collector {
@@ -70,13 +71,14 @@ class Replay {
 
   AgentSession& SessionOf(std::size_t file, const v1::RecordingEntry& entry);
   void Keep(const v1::RecordingEntry& entry);
-  void KeepOps(const v1::OpsBlock& block);
+  void KeepOps(const std::string& node, const v1::OpsBlock& block);
   void KeepRows(const v1::RowsReply& reply);
   void KeepCapture(const v1::AgentMessage& message);
   void Look();
 
   std::unique_ptr<Parts> parts_;
   RecordedCaptures captures_;
+  RecentSerials serials_;
   // By file; or by node, where one file is of many.
   std::map<std::pair<std::size_t, std::string>, std::unique_ptr<AgentSession>> sessions_;
   std::uint64_t last_session_ = 0;

@@ -4,8 +4,10 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <filesystem>
 #include <fstream>
+#include <thread>
 
 #include "collector/import/fathom/fathom_importer.h"
 #include "collector/import/fathom/recording_file.h"
@@ -210,6 +212,114 @@ TEST_F(OpStoreTest, ABlockThatComesTwiceIsKeptOnce) {
   Tell(0, OpsOf(0, 0, 7));
   EXPECT_EQ(store->counters().repeats, 1u);
   EXPECT_EQ(store->counters().ops, 5u);
+}
+
+// A block that was written, and whose agent heard nothing of it, is sent to the next collector too.
+TEST_F(OpStoreTest, ABlockOfTwoCollectorsIsReadOnce) {
+  Connect();
+  Iterate(0, 20);
+  Tell(0, OpsOf(0, 19, 7777));
+  Again();
+  Connect();
+  Tell(0, OpsOf(0, 19, 7777));
+  store.reset();
+  ASSERT_TRUE(Read().ok());
+  EXPECT_THAT(recording.view.rows.at(RankId(0)).ops, SizeIs(105));
+}
+
+std::size_t EntriesOf(const std::string& path) {
+  auto file = RecordingFile::Open(path, {});
+  std::size_t entries = 0;
+  while (file.ok()) {
+    const auto entry = file->Next();
+    if (!entry.ok() || *entry == nullptr) break;
+    ++entries;
+  }
+  return entries;
+}
+
+TEST_F(OpStoreTest, WhoTakesPartIsWrittenOnceHoweverOftenAgentsComeBack) {
+  const std::string who = (folder / "train" / std::string(kWhoFile)).string();
+  Connect();
+  Again();
+  const std::size_t once = EntriesOf(who);
+  EXPECT_EQ(once, 2 + 2 * kWorld) << "two agents, their ranks, each in a communicator";
+  fs::remove_all(folder);
+  Again();
+  for (int stream = 0; stream < 5; ++stream) {
+    Connect();
+    v1::RankGone gone;
+    gone.set_job("train"), gone.set_rank(3), gone.set_pid(1003), gone.set_how("exited");
+    Tell(1, Message(0, gone));
+  }
+  store.reset();
+  EXPECT_EQ(EntriesOf(who), once + 1);
+}
+
+TEST_F(OpStoreTest, WhatIsSettledIsOnTheDisk) {
+  Connect();
+  const std::uint64_t record = store->Keep("train", {"n0", "boot"}, OpsOf(0, 0, 7));
+  std::atomic<int> settled{0};
+  std::size_t entries = 0;
+  ASSERT_TRUE(store->WhenSettled(record, [&] {
+    entries = EntriesOf(SegmentsIn((folder / "train").string()).front().path);
+    ++settled;
+  }));
+  usleep(600'000);  // the thread comes around twice
+  EXPECT_EQ(settled, 0) << "the block is not old enough";
+  clock.Advance(OpStore::kBlockAge);
+  for (int i = 0; i < 100 && settled == 0; ++i) usleep(50'000);
+  ASSERT_EQ(settled, 1);
+  EXPECT_EQ(entries, 1u);
+  EXPECT_FALSE(store->WhenSettled(record, [] {}));
+}
+
+TEST_F(OpStoreTest, WhatNoDiskTakesIsSettledToo) {
+  std::ofstream(folder / "train") << "a file where the folder should be";
+  Connect();
+  const std::uint64_t record = store->Keep("train", {"n0", "boot"}, OpsOf(0, 0, 7));
+  std::atomic<int> settled{0};
+  ASSERT_TRUE(store->WhenSettled(record, [&] { ++settled; }));
+  clock.Advance(OpStore::kBlockAge);
+  for (int i = 0; i < 100 && settled == 0; ++i) usleep(50'000);
+  EXPECT_EQ(settled, 1);
+  EXPECT_EQ(store->counters().dropped_ops, 5u);
+}
+
+// Of whoever writes the clock is asked, and holds it up until it is let go of.
+struct HeldClock final : Clock {
+  WallNs Wall() const override {
+    if (std::this_thread::get_id() != owner && held.load()) {
+      writing = true;
+      while (held) usleep(1000);
+    }
+    return inner.Wall();
+  }
+  MonoNs Mono() const override { return inner.Mono(); }
+  Nanos ThreadCpu() const override { return {}; }
+
+  FakeClock inner;
+  const std::thread::id owner = std::this_thread::get_id();
+  std::atomic<bool> held{false};
+  mutable std::atomic<bool> writing{false};
+};
+
+TEST(OpStoreAloneTest, WhatCameWhileItWroteIsWrittenBeforeItEnds) {
+  const fs::path folder = fs::path(testing::TempDir()) / ("ops_held_" + std::to_string(getpid()));
+  fs::remove_all(folder);
+  HeldClock clock;
+  auto store = OpStore::Open({.folder = folder.string(), .jobs = KeptJobs({"*"})}, clock).value();
+  store->Keep("train", {"n0", "boot"}, OpsOf(0, 0, 1));
+  clock.held = true;
+  clock.inner.Advance(OpStore::kBlockAge);
+  while (!clock.writing) usleep(1000);
+  store->Keep("train", {"n0", "boot"}, OpsOf(0, 1, 2));
+  std::thread ending([&] { store.reset(); });
+  usleep(100'000);  // it waits for the writer by now
+  clock.held = false;
+  ending.join();
+  EXPECT_EQ(EntriesOf(SegmentsIn((folder / "train").string()).front().path), 2u);
+  fs::remove_all(folder);
 }
 
 TEST_F(OpStoreTest, OpsOfAnotherNodesRankAreRefused) {

@@ -10,7 +10,10 @@
 #include <fstream>
 #include <thread>
 
+#include "collector/import/fathom/recording_file.h"
+#include "collector/ops/job_folder.h"
 #include "collector/process/stop_signals.h"
+#include "proto/packing/pack_ops.h"
 #include "tests/collector/messages.h"
 #include "tests/collector/server/child_process.h"
 #include "tests/collector/server/fake_agent.h"
@@ -188,6 +191,32 @@ TEST_F(ProcessTest, WhatWasAcknowledgedSurvivesKill9) {
   EXPECT_EQ(HttpGet(again.http_port(), "/api/v1/jobs/train/iterations?limit=2000").body, before);
   EXPECT_THAT(HttpGet(again.http_port(), "/api/v1/jobs").body,
               AllOf(HasSubstr("\"iteration\":199"), HasSubstr("\"ranks\":4")));
+}
+
+TEST_F(ProcessTest, OpsThatWereAcknowledgedSurviveKill9) {
+  std::vector<std::string> arguments = Arguments();
+  arguments.insert(arguments.end(), {"--stream", "ops"});
+  ChildProcess collector(arguments);
+  ASSERT_TRUE(collector.WaitReady());
+  FakeAgent agent(collector.grpc_port(), "n0");
+  agent.Hello();
+  agent.Send(Message(0, RankOf(0, 1)));
+  v1::RowsReply rows;
+  rows.set_job("train");
+  rows.add_ranks()->add_ops()->set_enter_ns(1'000'000'000);
+  v1::AgentMessage ops;
+  *ops.mutable_ops() = PackOps(rows, 4711);
+  agent.Send(ops);
+  ASSERT_TRUE(agent.WaitAcknowledged());
+  collector.Signal(SIGKILL);
+  EXPECT_EQ(collector.Wait(), 128 + SIGKILL);
+  const auto segments = SegmentsIn(store + ".ops/train");
+  ASSERT_EQ(segments.size(), 1u);
+  auto file = RecordingFile::Open(segments.front().path, {});
+  ASSERT_TRUE(file.ok());
+  const auto entry = file->Next();
+  ASSERT_TRUE(entry.ok() && *entry != nullptr);
+  EXPECT_EQ((*entry)->message().ops().serial(), 4711u);
 }
 
 TEST_F(ProcessTest, ADamagedStoreIsNamedAndWorkGoesOn) {
