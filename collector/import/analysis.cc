@@ -158,15 +158,16 @@ void AbstainOnShort(const Recording& recording, const diagnosis::DiagnosisConfig
                     count == 1 ? " is known" : " are known")});
 }
 
-absl::StatusOr<diagnosis::Comparison> CompareWith(const std::vector<std::string>& paths,
-                                                  std::string_view format,
+absl::StatusOr<diagnosis::Comparison> CompareWith(const Against& against, std::string_view format,
                                                   const ImportLimits& limits,
                                                   const diagnosis::DiagnosisConfig& config,
                                                   const diagnosis::JobTables& tables,
                                                   Recording& recording) {
   ImportLimits undrawn = limits;
   undrawn.timeline_events = 0;
-  auto other = ReadRecording(paths, format, undrawn);
+  undrawn.from = against.from;
+  undrawn.to = against.to;
+  auto other = ReadRecording(against.paths, format, undrawn);
   if (!other.ok()) return other.status();
   for (std::string& note : other->notes) recording.notes.push_back("against: " + std::move(note));
   const auto before = diagnosis::TablesOf(other->view, std::move(other->tables));
@@ -235,8 +236,7 @@ std::string ReportOf(const Recording& recording, const diagnosis::DiagnosisConfi
 
 absl::StatusOr<Analysis> Analyze(const std::vector<std::string>& paths, std::string_view format,
                                  const ImportLimits& limits,
-                                 const diagnosis::DiagnosisConfig& config,
-                                 const std::vector<std::string>& against) {
+                                 const diagnosis::DiagnosisConfig& config, const Against& against) {
   ImportLimits judged = limits;
   judged.thresholds = &config;
   auto recording = ReadRecording(paths, format, judged);
@@ -254,7 +254,7 @@ absl::StatusOr<Analysis> Analyze(const std::vector<std::string>& paths, std::str
   analysis.tables.totals = diagnosis.ranks;
   analysis.tables.functions = diagnosis::PatternTable(recording->patterns, kMostPatternRows);
   std::optional<diagnosis::Comparison> comparison;
-  if (!against.empty()) {
+  if (!against.paths.empty()) {
     auto compared = CompareWith(against, format, judged, fitted, analysis.tables, *recording);
     if (!compared.ok()) return compared.status();
     comparison = *std::move(compared);

@@ -38,10 +38,16 @@ struct Analysis {
   std::vector<Episode> verdicts;  // strongest first
 };
 
+// Another recording of the job, to compare with. No paths: none.
+struct Against {
+  std::vector<std::string> paths;
+  WallNs from = {}, to = {};  // as those of ImportLimits
+};
+
 absl::StatusOr<Analysis> Analyze(const std::vector<std::string>& paths, std::string_view format,
                                  const ImportLimits& limits,
                                  const diagnosis::DiagnosisConfig& config,
-                                 const std::vector<std::string>& against = {});
+                                 const Against& against = {});
 
 // The report of a recording that was read already.
 std::string ReportOf(const Recording& recording, const diagnosis::DiagnosisConfig& config);

@@ -56,6 +56,9 @@ class Ops(RunTest):
             healthy = self.analyze("-o", "json", "--to", str(onset * 1e-9 - 0.5))
             self.assertEqual(convicted(healthy), set())
             self.assertLess(int(healthy["iterations"]["count"]), FROM + 5)
+            compared = self.analyze("-o", "json", "--from", str(onset * 1e-9), "--against", "job://train",
+                                    "--against-to", str(onset * 1e-9 - 0.5))
+            self.assertEqual(compared["comparison"]["result"], "slower")
         said = run([FATHOM, "analyze", "job://another", "--store", str(self.folder / "ops")], timeout=60)
         self.assertEqual(said.returncode, 1)
         self.assertIn("of train there are", said.stderr.decode())

@@ -41,6 +41,8 @@ constexpr const char* kExamples =
     "  fathom analyze traces/ --perfetto job.perfetto-trace    for ui.perfetto.dev\n"
     "  fathom analyze dumps/ --config thresholds.yaml    with thresholds of your own\n"
     "  fathom analyze job://train --from 2h --to 90m    from a collector's store of ops\n"
+    "  fathom analyze job://train --from 2h --against job://train --against-from 1d --against-to "
+    "22h\n"
     "Recognised by content; plain, gzip or zstd; folders, .tar and .zip. What lies beside dumps\n"
     "(py-spy stacks, process states, sockets) is used where it is there.\n"
     "Exit code: 2 when a verdict is established or supported, 0 when there is none.";
@@ -64,6 +66,7 @@ struct AnalyzeOptions {
   double limit_gib = 0;  // 0: the importers' own limits
   std::string store;
   std::string from, to;
+  std::string against_from, against_to;
 };
 
 // Where a collector of this user keeps ops, if nothing else is said.
@@ -82,18 +85,24 @@ absl::StatusOr<WallNs> MomentOf(const std::string& text) {
       text, WallNs(std::chrono::duration_cast<std::chrono::nanoseconds>(now).count()));
 }
 
-// What there is of jobs in a store instead of their names.
-absl::Status ResolveStored(const AnalyzeOptions& options, std::vector<std::string>& paths,
-                           collector::ImportLimits& limits) {
-  const auto from = MomentOf(options.from), to = MomentOf(options.to);
-  if (!from.ok()) return from.status();
-  if (!to.ok()) return to.status();
-  if (from->known() && to->known() && *to < *from) {
-    return absl::InvalidArgumentError("--to is before --from");
+struct Stretch {
+  WallNs from, to;
+};
+
+absl::StatusOr<Stretch> StretchOf(const std::string& from, const std::string& to,
+                                  const char* option) {
+  const auto begin = MomentOf(from), end = MomentOf(to);
+  if (!begin.ok()) return begin.status();
+  if (!end.ok()) return end.status();
+  if (begin->known() && end->known() && *end < *begin) {
+    return absl::InvalidArgumentError(Cat("--", option, "to is before --", option, "from"));
   }
-  limits.from = *from;
-  limits.to = *to;
-  const std::string store = options.store.empty() ? DefaultOpsStore() : options.store;
+  return Stretch{*begin, *end};
+}
+
+// What there is of jobs in a store instead of their names.
+absl::Status ResolveStored(const std::string& store, const Stretch& stretch,
+                           std::vector<std::string>& paths) {
   std::vector<std::string> out;
   for (const std::string& path : paths) {
     const auto job = collector::StoredJobName(path);
@@ -101,7 +110,8 @@ absl::Status ResolveStored(const AnalyzeOptions& options, std::vector<std::strin
       out.push_back(path);
       continue;
     }
-    const auto files = collector::FilesOfStoredJob(store, *job, *from, *to);
+    const auto files = collector::FilesOfStoredJob(store.empty() ? DefaultOpsStore() : store, *job,
+                                                   stretch.from, stretch.to);
     if (!files.ok()) return files.status();
     out.insert(out.end(), files->begin(), files->end());
   }
@@ -190,10 +200,16 @@ collector::ImportLimits LimitsOf(const AnalyzeOptions& options) {
   return limits;
 }
 
-std::vector<std::string> AllPaths(const AnalyzeOptions& options) {
-  std::vector<std::string> paths = options.paths;
-  paths.insert(paths.end(), options.against.begin(), options.against.end());
-  return paths;
+// Without a stretch of its own, what is compared with is of the same one.
+absl::StatusOr<collector::Against> AgainstOf(const AnalyzeOptions& options, Stretch stretch) {
+  if (!options.against_from.empty() || !options.against_to.empty()) {
+    const auto own = StretchOf(options.against_from, options.against_to, "against-");
+    if (!own.ok()) return own.status();
+    stretch = *own;
+  }
+  collector::Against against{options.against, stretch.from, stretch.to};
+  if (absl::Status s = ResolveStored(options.store, stretch, against.paths); !s.ok()) return s;
+  return against;
 }
 
 absl::StatusOr<collector::Analysis> Read(const AnalyzeOptions& options) {
@@ -201,14 +217,22 @@ absl::StatusOr<collector::Analysis> Read(const AnalyzeOptions& options) {
   if (!thresholds.ok()) return thresholds.status();
   const auto topology = collector::ReadTopology(options.topology);
   if (!topology.ok()) return topology.status();
+  const auto stretch = StretchOf(options.from, options.to, "");
+  if (!stretch.ok()) return stretch.status();
+  std::vector<std::string> paths = options.paths;
+  if (absl::Status s = ResolveStored(options.store, *stretch, paths); !s.ok()) return s;
+  const auto against = AgainstOf(options, *stretch);
+  if (!against.ok()) return against.status();
+  std::vector<std::string> all = paths;
+  all.insert(all.end(), against->paths.begin(), against->paths.end());
+  ReadingProgress progress(all, !options.quiet && LookAtTerminal(2).interactive);
   collector::ImportLimits limits = LimitsOf(options);
-  AnalyzeOptions found = options;
-  if (absl::Status s = ResolveStored(options, found.paths, limits); !s.ok()) return s;
-  ReadingProgress progress(AllPaths(found), !options.quiet && LookAtTerminal(2).interactive);
+  limits.from = stretch->from;
+  limits.to = stretch->to;
   limits.bytes_read = &progress.bytes_read();
   limits.stop = &progress.interrupted();
   limits.topology = topology->get();
-  return collector::Analyze(found.paths, options.format, limits, *thresholds, options.against);
+  return collector::Analyze(paths, options.format, limits, *thresholds, *against);
 }
 
 int Judge(const AnalyzeOptions& options, absl::StatusOr<collector::Analysis> analysis) {
@@ -289,8 +313,12 @@ void AddAnalyzeVerb(CLI::App& root, Invocation* invocation) {
   verb->add_option("--tables", options->tables, "write all tables as CSV files into this folder")
       ->type_name("DIR");
   verb->add_option("--against", options->against,
-                   "another recording of the job: say what is slower than in it")
+                   "another recording of the job, or job://NAME: say what is slower than in it")
       ->type_name("PATH");
+  verb->add_option("--against-from", options->against_from,
+                   "of that, what was since then [as --from and --to]")
+      ->type_name("TIME");
+  verb->add_option("--against-to", options->against_to, "and until then")->type_name("TIME");
   verb->add_option("--html", options->html, "write a page there that opens without a network")
       ->type_name("FILE");
   verb->add_option("--perfetto", options->perfetto, "write a trace for Perfetto there")

@@ -9,6 +9,7 @@
 #include <fstream>
 #include <thread>
 
+#include "collector/import/analysis.h"
 #include "collector/import/fathom/fathom_importer.h"
 #include "collector/import/fathom/recording_file.h"
 #include "collector/import/fathom/stored_job.h"
@@ -62,6 +63,7 @@ struct OpStoreTest : testing::Test {
   std::unique_ptr<OpStore> store;
   std::unique_ptr<AgentSession> sessions[2];
   std::uint64_t number = 1;
+  std::uint32_t iteration_us = 100'000;
   Recording recording;
 
   void SetUp() override {
@@ -103,6 +105,7 @@ struct OpStoreTest : testing::Test {
         BatchShape shape;
         shape.rank = rank;
         shape.first = i;
+        shape.duration_us = iteration_us;
         shape.anchor = static_cast<std::uint64_t>(1000 + 5 * i);
         Tell(rank / 2, Message(0, Batch(shape)));
         Tell(rank / 2, OpsOf(rank, i, static_cast<std::uint64_t>(i * kWorld + rank + 1)));
@@ -166,6 +169,25 @@ TEST_F(OpStoreTest, AStretchIsReadWithWhoTakesPartInIt) {
   ASSERT_FALSE(recording.view.window.empty());
   EXPECT_GE(recording.view.window.front().index, Iteration(19));
   EXPECT_LE(recording.view.window.back().index, Iteration(30));
+}
+
+TEST_F(OpStoreTest, AStretchIsComparedWithAnEarlierOneOfTheSameJob) {
+  Connect();
+  Iterate(0, 30);
+  const WallNs between = clock.Wall();
+  iteration_us = 150'000;
+  Iterate(30, 60);
+  store.reset();
+  const auto files = [&](WallNs from, WallNs to) {
+    return FilesOfStoredJob(folder.string(), "train", from, to).value();
+  };
+  ImportLimits limits;
+  limits.from = between;
+  const auto analysis =
+      Analyze(files(between, {}), "auto", limits, {}, {.paths = files({}, between), .to = between});
+  ASSERT_TRUE(analysis.ok()) << analysis.status();
+  EXPECT_THAT(analysis->report, HasSubstr("\"result\":\"slower\""));
+  EXPECT_THAT(analysis->report, HasSubstr("\"before_s\":0.1,\"after_s\":0.15"));
 }
 
 TEST_F(OpStoreTest, OfARankThatGoesOnOneInFiveHealthsIsKeptAndOfASilentOneAll) {
