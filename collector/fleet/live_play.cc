@@ -84,6 +84,9 @@ void LivePlay::NoteVerdict() {
   const Time told = verdicts_.convictions().front().at;
   outcome_.verdict_iteration = static_cast<std::int64_t>(sent_.size()) - 1;
   outcome_.localising_s = Between(sent_.back(), told);
+  if (const std::size_t onset = OnsetOf(scenario_); onset < sent_.size()) {
+    outcome_.since_fault_s = Between(sent_[onset], told);
+  }
   if (rounds_ > 0 && round_began_ >= sent_.back()) {
     outcome_.fetching_s = Between(round_began_, told);
   }

@@ -53,9 +53,10 @@ struct PlayOutcome {
   // Of the first one; −1: none came.
   std::int64_t verdict_iteration = -1;  // the newest that was on its way
   double localising_s = 0;
-  double fetching_s = 0;  // of that, since rows were first asked for; 0: none were
-  Traffic until_verdict;  // or in all
-  int rounds = 0;         // until then
+  double since_fault_s = 0;  // since the first iteration with a fault was on its way
+  double fetching_s = 0;     // of that, since rows were first asked for; 0: none were
+  Traffic until_verdict;     // or in all
+  int rounds = 0;            // until then
 };
 
 class LivePlay {

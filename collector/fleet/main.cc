@@ -32,7 +32,7 @@ namespace {
 constexpr std::uint16_t kDefaultHttpPort = 7070;
 constexpr std::chrono::seconds kConnectTimeout{10};
 // More for each node: over loopback a collector asks the kernel whose each connection is.
-constexpr std::chrono::milliseconds kConnectANode{10};
+constexpr std::chrono::milliseconds kConnectANode{25};
 
 struct Options {
   std::string scenario, collector, collector_http, job, experiment;
@@ -85,6 +85,7 @@ cli::Json Figures(const Scenario& job, const Rehearsal& rehearsal, const RowLog&
           {"interrupted", outcome.interrupted},
           {"verdict_iteration", outcome.verdict_iteration},
           {"localising_s", outcome.localising_s},
+          {"since_fault_s", outcome.since_fault_s},
           {"fetching_s", outcome.fetching_s},
           {"fetch_rounds", outcome.rounds},
           {"row_requests", t.requests},

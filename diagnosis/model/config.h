@@ -33,7 +33,7 @@ struct DiagnosisConfig {
   // Lasting steps that many iterations tell together.
   double shift_delta = 1.01;           // the step is looked into from this × on
   double shift_sigmas = 8;             // standard errors that it must measure
-  double shift_noise = 0.01;           // of the median, in jobs at most as noisy as this
+  double shift_noise = 0.015;          // of the median, in jobs at most as noisy as this
   double noisy_shift_delta = 1.5;      // in noisier jobs the step is looked into from here on
   std::int32_t shift_iterations = 10;  // since the step, at least
   // The same where the own time of a rank takes a step at the same iteration.

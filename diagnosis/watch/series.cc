@@ -199,10 +199,6 @@ std::size_t IrregularAmongLast(const JobSeries& series, std::size_t count) {
   return IrregularFrom(series, n - std::min(n, count), count);
 }
 
-namespace {
-
-// The place after the last stretch that is long enough to have ended an episode: what was before it
-// is none of this one. 0 if there is none.
 std::size_t AfterCalm(const JobSeries& series, const DiagnosisConfig& config) {
   const auto enough = static_cast<std::size_t>(std::max(1, config.settled_iterations));
   std::size_t calm = 0;
@@ -212,6 +208,8 @@ std::size_t AfterCalm(const JobSeries& series, const DiagnosisConfig& config) {
   }
   return 0;
 }
+
+namespace {
 
 // The earliest irregular point from which on nearly all are irregular, at once and to the end: a
 // spike some time before is not where it began. points.size() if none.

@@ -74,6 +74,10 @@ bool IsOneEpisode(const JobSeries& series, std::size_t onset, const DiagnosisCon
 // Of the points [from, to), in seconds.
 std::vector<double> SecondsOf(const JobSeries& series, std::size_t from, std::size_t to);
 
+// The place after the last stretch that is long enough to have ended an episode: what was before it
+// is none of this one. 0 if there is none.
+std::size_t AfterCalm(const JobSeries& series, const DiagnosisConfig& config);
+
 // Irregular points among the last `count`.
 std::size_t IrregularAmongLast(const JobSeries& series, std::size_t count);
 

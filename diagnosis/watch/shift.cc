@@ -56,10 +56,14 @@ std::optional<Shift> GoesOn(const JobSeries& series, const DiagnosisConfig& conf
   return anew ? anew : Lasts(series, recent, config);
 }
 
-// Of trouble that is over and has left the window nothing is to be told again.
-JobSeries WithoutPastTrouble(const JobSeries& series) {
+// Of trouble that is over, or has left the window, nothing is to be told again.
+JobSeries WithoutPastTrouble(const JobSeries& series, const DiagnosisConfig& config) {
   JobSeries out = series;
-  std::erase_if(out.points, [](const SeriesPoint& point) { return point.past && !point.regular; });
+  const std::size_t calm = AfterCalm(series, config);
+  const Iteration since = calm < series.points.size() ? series.points[calm].index : Iteration(-1);
+  std::erase_if(out.points, [&](const SeriesPoint& point) {
+    return !point.regular && (point.past || point.index < since);
+  });
   return out;
 }
 
@@ -115,7 +119,7 @@ StepLimits StepLimitsOf(const DiagnosisConfig& config) {
 std::optional<Shift> FindShift(const JobSeries& series, const DiagnosisConfig& config) {
   if (series.reference <= 0) return std::nullopt;
   if (series.episode.value >= 0) return GoesOn(series, config);
-  const JobSeries present = WithoutPastTrouble(series);
+  const JobSeries present = WithoutPastTrouble(series, config);
   std::optional<Shift> shift = Begins(present, config);
   if (shift) shift->first = series.PlaceOf(present.points[shift->first].index);
   return shift;

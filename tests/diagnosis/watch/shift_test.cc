@@ -37,6 +37,19 @@ TEST(ShiftTest, ASmallStepOfAQuietJobIsSeenWhereItIs) {
   }
 }
 
+// The many replicas of a large job make it so noisy; no iteration of it is irregular by itself. Few
+// points tell their own noise badly, and a later look has more of them.
+TEST(ShiftTest, AStepThatNoIterationShowsByItselfIsSeenInALargeJob) {
+  int seen = 0;
+  for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+    const auto shift = FindShift(SeriesOf(0.0105, 0.064, seed), {});
+    if (!shift) continue;
+    ++seen;
+    EXPECT_NEAR(static_cast<double>(shift->first), kBefore, 1) << seed;
+  }
+  EXPECT_GE(seen, 80);
+}
+
 struct Silent {
   const char* why;
   double noise, step, drift;
@@ -55,6 +68,8 @@ TEST_P(NoShiftTest, IsNotTakenForAStep) {
 INSTANTIATE_TEST_SUITE_P(All, NoShiftTest,
                          ::testing::Values(Silent{"healthy", 0.003, 0, 0},
                                            Silent{"too small a step", 0.001, 0.008, 0},
+                                           Silent{"as noisy as a large one", 0.0125, 0, 0},
+                                           Silent{"and growing", 0.0125, 0, 0.04},
                                            Silent{"a noisy job", 0.03, 0.04, 0},
                                            Silent{"a slow drift", 0.003, 0, 0.02}));
 
