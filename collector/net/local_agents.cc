@@ -15,6 +15,8 @@
 namespace fathom::collector {
 namespace {
 
+constexpr int kReadings = 3;
+
 std::optional<uid_t> UserNamed(const std::string& name) {
   uid_t number = 0;
   if (absl::SimpleAtoi(name, &number)) return number;
@@ -48,7 +50,9 @@ absl::StatusOr<LocalAgents> LocalAgents::Parse(const std::string& users) {
 
 absl::StatusOr<std::string> LocalAgents::Check(const Peer& peer, const std::string& folder) const {
   if (!service::IsLoopback(peer.address)) return peer.address;
-  const std::optional<uid_t> owner = LoopbackOwner(peer, folder);
+  // The kernel may pass over a connection while others come and go as its table is read.
+  std::optional<uid_t> owner;
+  for (int i = 0; i < kReadings && !owner; ++i) owner = LoopbackOwner(peer, folder);
   if (!owner && all_) return peer.address;
   if (!owner) {
     return absl::PermissionDeniedError(
