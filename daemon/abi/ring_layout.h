@@ -47,7 +47,7 @@ namespace fathom::abi {
 
 inline constexpr std::uint64_t kMagic = 0x31474e524d485446;  // "FTHMRNG1" in memory
 inline constexpr std::uint16_t kVersionMajor = 1;
-inline constexpr std::uint16_t kVersionMinor = 6;
+inline constexpr std::uint16_t kVersionMinor = 7;
 
 inline constexpr std::size_t kPageBytes = 4096;
 inline constexpr std::uint32_t kGroupSlots = 256;

@@ -172,7 +172,9 @@ Nanos Agent::Rest(std::uint64_t records, std::int64_t now_ns) {
 std::uint64_t Agent::PollAll(std::int64_t now_ns) {
   std::uint64_t records = 0;
   for (auto& [name, session] : sessions_) {
+    const bool known = session->rank_known();
     const absl::StatusOr<RankSession::PollResult> result = session->Poll(now_ns);
+    if (!known && NameIsTaken(*session)) session->StandApart();
     if (!result.ok()) {
       spdlog::warn("ring {} cannot be read any more: {}", name,
                    std::string(result.status().message()));
@@ -184,6 +186,16 @@ std::uint64_t Agent::PollAll(std::int64_t now_ns) {
     }
   }
   return records;
+}
+
+bool Agent::NameIsTaken(const RankSession& session) const {
+  const RegionIdentity& id = session.identity();
+  if (!session.rank_known() || id.world_size != 1) return false;
+  return std::any_of(sessions_.begin(), sessions_.end(), [&](const auto& entry) {
+    const RankSession& other = *entry.second;
+    return &other != &session && other.identity().job == id.job &&
+           other.identity().rank == id.rank && !other.Exited();
+  });
 }
 
 void Agent::Announce(const RankSession& session, const std::vector<std::uint16_t>& groups) {

@@ -90,6 +90,8 @@ class Agent {
   bool SomebodyExited() const;
   Nanos Rest(std::uint64_t records, std::int64_t now_ns);
   std::uint64_t PollAll(std::int64_t now_ns);
+  // Another process is rank 0 of the same job, and this one is alone in it.
+  bool NameIsTaken(const RankSession& session) const;
   void Announce(const RankSession& session, const std::vector<std::uint16_t>& groups);
   void AnnounceGroup(const RankSession& session, std::uint16_t slot);
   void Scan(std::int64_t now_ns);

@@ -1,8 +1,8 @@
 // What bounds the iteration of a job: its parts in shares, also where nobody is to blame.
 //
 // Made for every report (collector/export, collector/import) from the summaries of the window, so
-// that a job that is merely slow has an answer, and a trace of one rank too (live, iterations are
-// known by communication with others only); step_words.h says it. docs/rules/step_bound.md.
+// that a job that is merely slow has an answer, and one of a single rank too; step_words.h says it.
+// docs/rules/step_bound.md.
 //
 // Model: each iteration of each rank is cut into parts that sum to it; a part takes no more than
 // what those before it left. Whose time is cut follows from what the source saw:

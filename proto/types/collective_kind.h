@@ -1,4 +1,4 @@
-// The kinds of communication op, how ranks can delay one another in each, and their names.
+// The kinds of op, how ranks can delay one another in each, and their names.
 //
 // The numbers are part of the shared-memory ABI and of the wire: never renumbered, only added.
 // std only. Thread-safety: values.
@@ -23,8 +23,9 @@ enum class CollectiveKind : std::uint8_t {
   kBarrier = 9,
   kSend = 10,
   kRecv = 11,
+  kStep = 12,  // no communication: the end of an optimizer's step, in a job of one rank
 };
-inline constexpr std::uint8_t kCollectiveKindCount = 12;
+inline constexpr std::uint8_t kCollectiveKindCount = 13;
 
 constexpr bool IsPointToPoint(CollectiveKind kind) {
   return kind == CollectiveKind::kSend || kind == CollectiveKind::kRecv;
@@ -47,8 +48,8 @@ constexpr bool IsSynchronising(CollectiveKind kind) {
 
 constexpr std::string_view CollectiveKindName(CollectiveKind kind) {
   constexpr std::string_view kNames[kCollectiveKindCount] = {
-      "unknown",    "all_reduce", "all_gather", "reduce_scatter", "broadcast", "reduce",
-      "all_to_all", "gather",     "scatter",    "barrier",        "send",      "recv"};
+      "unknown", "all_reduce", "all_gather", "reduce_scatter", "broadcast", "reduce", "all_to_all",
+      "gather",  "scatter",    "barrier",    "send",           "recv",      "step"};
   const auto i = static_cast<std::uint8_t>(kind);
   return i < kCollectiveKindCount ? kNames[i] : kNames[0];
 }

@@ -20,7 +20,8 @@ std::string Explain(const std::string& reason) {
       {"no_op", "it has not come to that iteration yet; it switches when it does"},
       {"no_period", "no iteration of it is known"},
       {"old_tracer", "its tracer is too old to be switched"},
-      {"only_source", "its NCCL is linked statically: the plugin is all that tells of its ops"},
+      {"only_source",
+       "nothing else tells of its iterations: it is on its own, or links NCCL statically"},
       {"process_gone", "its process is gone"},
       {"replaced", "a newer order took its place"},
       {"unknown_rank", "there is no such rank"}};

@@ -18,6 +18,11 @@ constexpr std::size_t kMaxWorks = 16'384;
 constexpr std::size_t kMaxOpenUnpruned = 8'192;
 constexpr std::size_t kMaxWaitedForAtOnce = 4'096;
 
+std::uint32_t SourceOf(CollectiveKind kind, bool on_device) {
+  if (kind == CollectiveKind::kStep) return abi::kSourcePython;
+  return on_device ? abi::kSourceNccl : abi::kSourceGloo;
+}
+
 abi::MarkKind BeginOf(abi::MarkKind end) {
   if (end == abi::MarkKind::kFunctionEnd) return abi::MarkKind::kFunctionBegin;
   return end == abi::MarkKind::kGcEnd ? abi::MarkKind::kGcBegin : abi::MarkKind::kDataLoaderBegin;
@@ -88,7 +93,7 @@ OpJoiner::Outcome OpJoiner::Enter(const EventRecord& record) {
   row.bytes = record.bytes;
   row.enter_ns = record.time_ns;
   const bool on_device = (record.flags & abi::kFlagDevice) != 0;
-  sources_seen_ |= on_device ? abi::kSourceNccl : abi::kSourceGloo;
+  sources_seen_ |= SourceOf(static_cast<CollectiveKind>(record.collective_kind), on_device);
   row.device_calls = device_calls_.totals();
   if (!on_device) row.cpu_at_enter_ns = static_cast<std::int64_t>(record.extra);
   row.thread_id = record.thread_id;

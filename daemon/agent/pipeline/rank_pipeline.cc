@@ -18,6 +18,7 @@ RankPipeline::RankPipeline(const PipelineSettings& settings)
 std::vector<std::uint16_t> RankPipeline::TakeGroups(std::span<const GroupFacts> facts,
                                                     std::uint32_t world_size) {
   std::vector<std::uint16_t> fresh;
+  alone_ = world_size == 1;
   groups_.resize(std::max(groups_.size(), facts.size()));
   group_sizes_.resize(groups_.size());
   for (std::size_t slot = 0; slot < facts.size(); ++slot) {
@@ -44,14 +45,21 @@ OpKey RankPipeline::KeyOfRow(const OpRow& row) const {
   // An op whose group is not known yet still has an order; its slot stands in for the identity.
   const GroupId group = known && groups_[row.group_slot].id.value != 0 ? groups_[row.group_slot].id
                                                                        : GroupId(row.group_slot);
-  return KeyOf(row, group, known ? group_sizes_[row.group_slot] : 0);
+  return KeyOf(row, group, known ? group_sizes_[row.group_slot] : 0, alone_);
+}
+
+// Whoever waits for others makes progress by ops alone. In a job of one rank an evaluation tells of
+// nothing but its batches.
+bool RankPipeline::IsProgress(const abi::EventRecord& record) const {
+  if (record.record_kind != static_cast<std::uint8_t>(abi::RecordKind::kMark)) return true;
+  const auto kind = static_cast<abi::MarkKind>(record.extra);
+  return alone_ && kind != abi::MarkKind::kGcBegin && kind != abi::MarkKind::kGcEnd;
 }
 
 void RankPipeline::Take(std::span<const abi::EventRecord> records) {
   for (const abi::EventRecord& record : records) {
     roles_.Take(record);
-    const bool mark = record.record_kind == static_cast<std::uint8_t>(abi::RecordKind::kMark);
-    if (!mark && !roles_.IsBeside(record)) {
+    if (IsProgress(record) && !roles_.IsBeside(record)) {
       newest_op_ns_ = std::max(newest_op_ns_, record.time_ns);
     }
     const OpJoiner::Outcome outcome = joiner_.Take(record);

@@ -116,7 +116,8 @@ class RankPipeline {
   };
   const std::optional<NewestOp>& newest_training_op() const { return newest_training_op_; }
   // Of the newest record of the training that is no mark: a rank that only collects garbage makes
-  // no progress, nor does one whose heartbeat goes on.
+  // no progress, nor does one whose heartbeat goes on. Of a job of one rank its batches and its
+  // functions count too.
   std::int64_t newest_op_ns() const { return newest_op_ns_; }
 
  private:
@@ -126,6 +127,7 @@ class RankPipeline {
     bool relearned = false;
   };
 
+  bool IsProgress(const abi::EventRecord& record) const;
   void TakeEntry(std::uint64_t row_number);
   void LabelAgain();
   void Boundary(std::uint64_t row_number);
@@ -139,6 +141,7 @@ class RankPipeline {
   ThreadClock clock_;
   std::vector<GroupIdentity> groups_;
   std::vector<std::uint32_t> group_sizes_;
+  bool alone_ = false;  // the job has one rank
 
   std::optional<AnchorMatcher> matcher_;
   bool start_missing_ = false;

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "daemon/agent/source/process/gpu_information.h"
 
 namespace fathom::agent {
@@ -106,6 +107,8 @@ void RankSession::TakeGroups(PollResult& result) {
   TakeGpu(result);
 }
 
+void RankSession::StandApart() { absl::StrAppend(&identity_.job, "-", identity_.pid); }
+
 void RankSession::TakeGpu(PollResult& result) {
   std::optional<Gpu> now = OnlyGpuOf(group_facts_);
   if (now && gpu_ && now->number == gpu_->number && now->bus_id == gpu_->bus_id) return;
@@ -119,7 +122,8 @@ bool RankSession::DeviceDue(std::int64_t now_ns) {
   if (now_ns - last_device_look_ns_ < kDeviceLookEveryNs) return false;
   last_device_look_ns_ = now_ns;
   return std::any_of(group_facts_.begin(), group_facts_.end(), [](const GroupFacts& group) {
-    return group.backend == abi::kSourceNccl && !group.device_told && !group.gone;
+    const bool on_gpu = group.backend == abi::kSourceNccl || group.backend == abi::kSourcePython;
+    return on_gpu && !group.device_told && !group.gone;
   });
 }
 
@@ -198,6 +202,11 @@ absl::Status RankSession::AskWindow(std::uint64_t request_id, GroupId group, Win
   return window_.Ask(*region_, request_id, order);
 }
 
+bool RankSession::TellsByStepsOnly() const {
+  return std::any_of(group_facts_.begin(), group_facts_.end(),
+                     [](const GroupFacts& group) { return group.backend == abi::kSourcePython; });
+}
+
 bool RankSession::OnlyThePluginTells() const {
   return std::any_of(group_facts_.begin(), group_facts_.end(), [](const GroupFacts& group) {
     return group.backend == abi::kSourceNcclPlugin;
@@ -229,7 +238,8 @@ absl::Status RankSession::AskSwitch(std::uint64_t request_id, GroupId group, Swi
                                     std::int64_t deadline_ns) {
   if (region_ == nullptr || broken_) return absl::NotFoundError(kUnreadable);
   const bool plugin_off = (words.sources_disabled & abi::kSourceNcclPlugin) != 0;
-  if (plugin_off && OnlyThePluginTells()) {
+  const bool python_off = (words.sources_disabled & abi::kSourcePython) != 0;
+  if ((plugin_off && OnlyThePluginTells()) || (python_off && TellsByStepsOnly())) {
     return absl::FailedPreconditionError("only_source");
   }
   const std::optional<std::uint32_t> slot = SlotOf(group);

@@ -79,6 +79,9 @@ class RankSession {
   const RegionIdentity& identity() const { return identity_; }
   uid_t owner() const { return owner_; }  // of its ring
   bool rank_known() const { return identity_.rank != abi::kNoPeer; }
+  // Its job gets a name of its own: another process has the same one, and each is alone in it
+  // (training runs that one script starts beside one another).
+  void StandApart();
 
   RankPipeline& pipeline() { return pipeline_; }
   const RankPipeline& pipeline() const { return pipeline_; }
@@ -86,6 +89,8 @@ class RankSession {
   // Ops of a communicator are told by NCCL's profiler plugin alone, because no call is hooked: NCCL
   // is linked statically.
   bool OnlyThePluginTells() const;
+  // It is on its own, and known by the steps of its optimizer.
+  bool TellsByStepsOnly() const;
   // The one that all its communicators that tell one are on.
   const std::optional<Gpu>& gpu() const { return gpu_; }
   std::span<const GroupProgress> progress() const { return group_progress_; }

@@ -1,6 +1,7 @@
 // Turns the tracer on: settings, identity, region; once in the life of a process image.
 //
-// Called where the job makes a process group, or asks Python for one; nothing happens before that,
+// Called where the job makes a process group, or asks Python for one, or where an optimizer of a
+// process on its own has made its first step; nothing happens before that,
 // so that `ls` or `python -c pass` under the preload leaves no trace. Thread-safety: thread-safe;
 // one thread activates, others that come meanwhile wait for it (it is about 1 ms). Errors: off for
 // good, silently: no folder, no space, bad folder, FATHOM_DISABLE, a CPU's counter that may not be

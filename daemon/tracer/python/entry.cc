@@ -3,11 +3,14 @@
 #include "daemon/tracer/core/activation.h"
 #include "daemon/tracer/core/function_names.h"
 #include "daemon/tracer/core/marks.h"
+#include "daemon/tracer/core/steps.h"
 #include "daemon/tracer/core/tracer_state.h"
+#include "daemon/tracer/interpose/cuda/current_device.h"
 
 using fathom::abi::kSourcePython;
 using fathom::abi::MarkKind;
 using fathom::tracer::PendingGroup;
+using fathom::tracer::TracerState;
 
 namespace {
 
@@ -15,9 +18,19 @@ bool IsMark(std::uint64_t kind) { return kind > 0 && kind < fathom::abi::kMarkKi
 
 }  // namespace
 
-FATHOM_EXPORT int fathom_python_version(void) { return 5; }
+FATHOM_EXPORT int fathom_python_version(void) { return 6; }
 
 FATHOM_EXPORT void fathom_start(void) { (void)fathom::tracer::Activate(); }
+
+FATHOM_EXPORT void fathom_step(std::uint64_t bytes) {
+  TracerState* state = fathom::tracer::StateOfSteps();
+  if (state == nullptr) return;
+  bool made = false;
+  const std::uint16_t slot = fathom::tracer::StepSlot(*state, &made);
+  if (slot == fathom::abi::kNoGroupSlot) return;
+  if (made) fathom::tracer::cuda::TellCurrentDevice(&state->region.groups[slot]);
+  fathom::tracer::NoteStep(*state, bytes);
+}
 
 FATHOM_EXPORT void fathom_group_begin(const char* name, const char* description,
                                       const std::uint32_t* members, std::uint32_t member_count) {

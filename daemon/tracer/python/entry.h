@@ -20,6 +20,10 @@ int fathom_python_version(void);
 // Turns the tracer on (core/activation.h): this process is about to be a rank of a job.
 void fathom_start(void);
 
+// A step of an optimizer that updates so many bytes has ended (core/steps.h). It turns the tracer
+// on where no launcher tells of other ranks.
+void fathom_step(std::uint64_t bytes);
+
 // Announces the groups that this thread makes until fathom_group_end. No members: all ranks.
 void fathom_group_begin(const char* name, const char* description, const std::uint32_t* members,
                         std::uint32_t member_count);

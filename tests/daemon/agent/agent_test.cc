@@ -368,6 +368,24 @@ TEST_F(AgentTest, ARankThatTheLauncherDidNotGiveComesFromTheFirstGroup) {
       Got([](const auto& m) { return m.rank().rank() == 3 && m.rank().world_size() == 4; }));
 }
 
+TEST_F(AgentTest, TwoProcessesThatAreEachAloneAreTwoJobs) {
+  for (const std::uint32_t pid : {10u, 11u}) {
+    Live(pid, true);
+    rings_.push_back(std::make_unique<RingWriter>(
+        shm(), fakes::RingOptions{
+                   .pid = pid, .start_time_ticks = 22, .rank = abi::kNoPeer, .world_size = 0}));
+  }
+  StartAgent();
+  Advance(300 * kMs);
+  for (auto& ring : rings_) {
+    ring->AddGroup("optimizer", 1, 0, {0});
+    Advance(300 * kMs);
+  }
+  EXPECT_TRUE(Got([](const auto& m) { return m.rank().job() == "job" && m.rank().pid() == 10; }));
+  EXPECT_TRUE(
+      Got([](const auto& m) { return m.rank().job() == "job-11" && m.rank().pid() == 11; }));
+}
+
 TEST_F(AgentTest, WritesTheHeartbeatThatTheTracerWaitsFor) {
   RingWriter& ring = Process(10, 0);
   StartAgent();

@@ -136,6 +136,8 @@ FAKE CUresult cuDeviceGet(CUdevice* device, int ordinal) {
   *device = ordinal;
   return CUDA_SUCCESS;
 }
+// Every thread has the context of the first device.
+FAKE CUresult cuCtxGetDevice(CUdevice* device) { return cuDeviceGet(device, 0); }
 FAKE CUresult cuDeviceGetPCIBusId(char* text, int bytes, CUdevice device) {
   const int gpu = fake_cuda::VisibleGpu(device);
   if (gpu < 0) return CUDA_ERROR_INVALID_DEVICE;

@@ -12,13 +12,14 @@ constexpr std::size_t kMaxContext = 16;
 
 std::uint64_t Pick(const OpKey& key, bool sizeless) { return sizeless ? key.sizeless : key.exact; }
 
-// Groups that can hold an anchor, best first: synchronising ops, then size, then id (so that all
-// members go through the same order).
+// Groups that can hold an anchor, best first: steps, synchronising ops, then size, then id (so that
+// all members go through the same order).
 std::vector<GroupId> GroupsBySize(std::span<const OpKey> period) {
-  std::map<GroupId, std::tuple<bool, std::uint32_t>> found;
+  std::map<GroupId, std::tuple<bool, bool, std::uint32_t>> found;
   for (const OpKey& key : period) {
-    if (!key.numbered || key.group_size < 2) continue;
-    auto& [synchronising, size] = found[key.group];
+    if (!key.numbered) continue;
+    auto& [step, synchronising, size] = found[key.group];
+    step |= key.step;
     synchronising |= key.synchronising;
     size = key.group_size;
   }

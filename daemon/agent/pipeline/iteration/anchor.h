@@ -4,7 +4,8 @@
 // labels old rows again.
 //
 // Model: of the numbered ops of the largest group, the key that comes least often in a period, all
-// else equal the smallest (a loss or a norm closes a step, gradients do not). A choice that depends
+// else equal the smallest (a loss or a norm closes a step, gradients do not). In a job of one rank
+// the optimizer's steps come first, then ops of any group. A choice that depends
 // on nothing but the group's own op order is the same on all its members. Where no key comes once a
 // period, the anchor is a key with what came before it in its group (`context`).
 //

@@ -13,7 +13,7 @@ std::uint64_t Mix(std::uint64_t h, std::uint64_t value) {
 
 }  // namespace
 
-OpKey KeyOf(const OpRow& row, GroupId group, std::uint32_t group_size) {
+OpKey KeyOf(const OpRow& row, GroupId group, std::uint32_t group_size, bool alone) {
   OpKey key;
   key.sizeless = Mix(group.value, static_cast<std::uint64_t>(row.kind) << 40 |
                                       static_cast<std::uint64_t>(row.data_type) << 32 | row.peer);
@@ -22,7 +22,9 @@ OpKey KeyOf(const OpRow& row, GroupId group, std::uint32_t group_size) {
   key.group_size = group_size;
   key.bytes = row.bytes;
   key.time_ns = row.enter_ns;
-  key.numbered = row.sequence != abi::kNoSequence64 && !IsPointToPoint(row.kind);
+  key.numbered =
+      row.sequence != abi::kNoSequence64 && !IsPointToPoint(row.kind) && (group_size >= 2 || alone);
+  key.step = row.kind == CollectiveKind::kStep;
   key.synchronising = IsSynchronising(row.kind);
   return key;
 }

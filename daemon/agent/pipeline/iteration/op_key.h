@@ -25,10 +25,12 @@ struct OpKey {
   std::uint64_t bytes = 0;
   std::int64_t time_ns = 0;    // CLOCK_MONOTONIC, of the entry
   bool numbered = false;       // has a sequence equal on all members: may be an anchor
+  bool step = false;           // the end of a step, in a job of one rank
   bool synchronising = false;  // all members leave together
 };
 
-OpKey KeyOf(const OpRow& row, GroupId group, std::uint32_t group_size);
+// `alone`: the job has one rank, whose ops tell its iterations though nobody answers them.
+OpKey KeyOf(const OpRow& row, GroupId group, std::uint32_t group_size, bool alone = false);
 
 }  // namespace fathom::agent
 

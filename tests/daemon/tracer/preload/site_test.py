@@ -30,10 +30,16 @@ PHASES = {
         import time
         before, after = [], []
         register_optimizer_step_pre_hook, register_optimizer_step_post_hook = before.append, after.append
+        class Parameter:
+            def numel(self): return 3
+            def element_size(self): return 4
         class Optimizer:
+            def __init__(self, parameters=1, inner=None):
+                self.param_groups, self.inner = [{"params": [Parameter()] * parameters}], inner
             def step(self):
                 for hook in before: hook(self, (), {})
                 time.sleep(0.001)
+                if self.inner: self.inner.step()
                 for hook in after: hook(self, (), {})
         """,
 }
@@ -253,6 +259,39 @@ print(len(os.listdir("/proc/self/task")), threading.active_count(), glob.glob(os
                                 "checkpoint (torch.distributed.checkpoint.async_save)",
                                 "checkpoint (torch.distributed.checkpoint.load)", "compile (torch.compile)",
                                 "compile (torch.utils.cpp_extension)", "optimizer.step"])
+
+    def steps_of(self, before, **environment):
+        """What the ring tells of steps, or that there is none."""
+        (self.root / "torch/optim").mkdir()
+        (self.root / "torch/optim/__init__.py").touch()
+        (self.root / "torch/optim/optimizer.py").write_text(textwrap.dedent(PHASES["torch.optim.optimizer"]))
+        return self.run_python(f"""
+            import torch.distributed.distributed_c10d as c, torch.optim.optimizer as o
+            {before}
+            inner = o.Optimizer()
+            outer = o.Optimizer(2, inner)
+            outer.step(); inner.step(); outer.step()
+            if glob.glob({str(self.rings)!r} + "/*.ring"):
+                for r in ring().records:
+                    if r.kind == "enter": print(r.collective, r.bytes, r.sequence, ring().groups[r.group].name)
+            else: print("no ring")
+            """, **environment)
+
+    STEPS = ["step 24 0 optimizer", "step 12 1 optimizer", "step 24 2 optimizer"]
+
+    def test_steps_of_a_process_on_its_own_turn_the_tracer_on(self):
+        """That of an optimizer inside another one's counts once."""
+        self.assertEqual(self.steps_of(""), self.STEPS)
+
+    def test_steps_are_told_beside_a_communicator_of_one(self):
+        self.assertEqual(self.steps_of('c._new_process_group_helper(1, 0, [], "gloo", None, "0")', RANK="0", WORLD_SIZE="1"),
+                         self.STEPS)
+
+    def test_steps_of_a_rank_among_others_are_not_told(self):
+        self.assertEqual(self.steps_of('c._new_process_group_helper(2, 0, [], "gloo", None, "0")'), [])
+
+    def test_steps_of_a_rank_whose_launcher_tells_of_others_turn_nothing_on(self):
+        self.assertEqual(self.steps_of("", RANK="0", WORLD_SIZE="2"), ["no ring"])
 
     def test_making_a_communicator_is_marked_while_it_lasts(self):
         made = """

@@ -1,5 +1,5 @@
 """libfathom.so as it is mapped in this process, through ctypes."""
-VERSION = 5
+VERSION = 6
 
 
 def load():
@@ -19,6 +19,8 @@ def load():
         lib.fathom_group_begin.restype = None
         lib.fathom_start.argtypes = []
         lib.fathom_start.restype = None
+        lib.fathom_step.argtypes = [u64]
+        lib.fathom_step.restype = None
         lib.fathom_group_end.argtypes = []
         lib.fathom_group_end.restype = None
         lib.fathom_mark_begin.argtypes = [u64, u64]

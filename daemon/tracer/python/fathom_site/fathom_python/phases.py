@@ -35,8 +35,45 @@ def patch(lib, name, module):
             functions.patch(lib, owner, last, label, functions.bracketed if is_long else short)
 
 
+class _Steps:
+    """Tells of each step of an optimizer that no other one's step contains, with the bytes that it updates."""
+
+    def __init__(self, lib):
+        import weakref
+
+        self._lib, self._sizes, self._outermost = lib, weakref.WeakKeyDictionary(), None
+
+    def begin(self, optimizer):
+        if self._outermost is None:
+            self._outermost = id(optimizer)
+
+    def end(self, optimizer):
+        if self._outermost != id(optimizer):
+            return
+        self._outermost = None
+        size = self._sizes.get(optimizer)
+        if size is None:
+            size = self._sizes[optimizer] = _bytes_of(optimizer)
+            self._begin_script()
+        self._lib.fathom_step(size)
+
+    def _begin_script(self):
+        """What is otherwise done when a process makes its first group."""
+        from . import functions, stacks
+
+        try:
+            functions.trace_main(self._lib)
+        except Exception:
+            pass
+        stacks.start()
+
+
+def _bytes_of(optimizer):
+    return sum(p.numel() * p.element_size() for group in optimizer.param_groups for p in group["params"])
+
+
 def watch_optimizer(lib, module):
-    """Times every optimizer's step by PyTorch's own hooks (2.0 and later)."""
+    """Times every optimizer's step by PyTorch's own hooks (2.0 and later), and tells that it was."""
     from . import functions, library
 
     before = getattr(module, "register_optimizer_step_pre_hook", None)
@@ -47,14 +84,17 @@ def watch_optimizer(lib, module):
     begin, end = library.builtins(lib, index, library.BEGIN, library.END)
     if begin is None:
         return
+    steps = _Steps(lib)
 
-    def on_begin(*given):
+    def on_begin(optimizer, *given):
         if functions.is_compiling is None or not functions.is_compiling():
+            steps.begin(optimizer)
             begin()
 
-    def on_end(*given):
+    def on_end(optimizer, *given):
         if functions.is_compiling is None or not functions.is_compiling():
             end()
+            steps.end(optimizer)
 
     before(on_begin)
     after(on_end)

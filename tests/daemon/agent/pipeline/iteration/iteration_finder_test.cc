@@ -28,7 +28,7 @@ class IterationFinderTest : public testing::Test {
     row.bytes = op.bytes;
     row.sequence = IsPointToPoint(op.kind) ? abi::kNoSequence64 : 0;
     row.enter_ns = now_ns_ += step_ns_;
-    return KeyOf(row, GroupId(op.group), op.group_size);
+    return KeyOf(row, GroupId(op.group), op.group_size, alone_);
   }
   // Feeds the ops; returns how many anchors were seen among them.
   int Feed(const std::vector<Op>& ops) {
@@ -50,6 +50,7 @@ class IterationFinderTest : public testing::Test {
   }
   std::uint64_t AnchorKey() const { return finder_.anchor()->context.back(); }
 
+  bool alone_ = false;
   std::int64_t step_ns_ = 20'000'000;
   std::int64_t now_ns_ = 0;
   IterationFinder finder_{FinderRule{}};
@@ -248,6 +249,32 @@ TEST_F(IterationFinderTest, APauseDecidesUnlessItIsBetweenBurstsOfOneOp) {
 TEST_F(IterationFinderTest, GroupsOfOneAreNoAnchor) {
   FeedTimes({{.group = 9, .group_size = 1, .bytes = 77}}, 100);
   EXPECT_EQ(learned_, 0);
+}
+
+constexpr Op kAlone{.group = 9, .group_size = 1, .bytes = kMiB};
+constexpr Op kStep{.kind = CollectiveKind::kStep, .group = 8, .group_size = 1, .bytes = 4 * kMiB};
+
+TEST_F(IterationFinderTest, InAJobOfOneRankTheyAre) {
+  alone_ = true;
+  FeedTimes({kAlone}, 100);
+  EXPECT_EQ(learned_, 1);
+  EXPECT_EQ(finder_.period(), 1u);
+}
+
+TEST_F(IterationFinderTest, AStepOfTheOptimizerIsTheAnchorBeforeOtherOpsOfOne) {
+  alone_ = true;
+  FeedTimes({kAlone, {.group = 9, .group_size = 1, .bytes = 4}, kStep}, 40);
+  ASSERT_EQ(learned_, 1);
+  EXPECT_EQ(AnchorKey(), Key(kStep).exact);
+}
+
+TEST_F(IterationFinderTest, TwoOptimizersMakeOneIteration) {
+  alone_ = true;
+  const Op discriminator{.kind = CollectiveKind::kStep, .group = 8, .group_size = 1, .bytes = kMiB};
+  FeedTimes({discriminator, discriminator, kStep}, 30);
+  ASSERT_EQ(learned_, 1);
+  EXPECT_EQ(finder_.period(), 3u);
+  EXPECT_EQ(AnchorKey(), Key(kStep).exact);
 }
 
 }  // namespace
