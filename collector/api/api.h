@@ -7,11 +7,11 @@
 // api_nodes.cc, api_trace.cc and api_views.cc, by what they answer about.
 //
 // Thread-safety: thread-safe (reads thread-safe parts). Ownership: refers to Parts, which outlive
-// it; …/pictures asks agents for rows through them. Errors: JSON {"error": what to do} with 400,
-// 403, 404, 405, 409, 415, 429 or 503. Cost: jobs and verdicts cheap; …/report runs one diagnosis
-// (some ms, 0.3 s at 10,000 ranks), …/iterations writes one number a rank, iteration and series;
-// …/pictures, …/perfetto and …/communicators copy the job's window first; losses reads the verdicts
-// of all its weeks.
+// it; …/pictures and …/bandwidth ask agents for rows through them. Errors: JSON {"error": what to
+// do} with 400, 403, 404, 405, 409, 415, 429 or 503. Cost: jobs and verdicts cheap; …/report runs
+// one diagnosis (some ms, 0.3 s at 10,000 ranks), …/iterations writes one number a rank, iteration
+// and series; …/pictures, …/perfetto and …/communicators copy the job's window first; losses reads
+// the verdicts of all its weeks.
 #ifndef FATHOM_COLLECTOR_API_API_H_
 #define FATHOM_COLLECTOR_API_API_H_
 
@@ -106,6 +106,7 @@ class Api {
   Response Capture(const JobState& job, const Request& request) const;
   Response Pictures(const std::shared_ptr<JobState>& job, const Request& request) const;
   Response Perfetto(const JobState& job) const;
+  Response Bandwidth(const std::shared_ptr<JobState>& job, const Request& request) const;
   Response Communicators(const JobState& job, const Request& request) const;
   Response Verdicts(const Request& request) const;
   Response Verdict(const std::string& id) const;

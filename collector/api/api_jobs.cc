@@ -58,10 +58,11 @@ Response Api::AnswerJob(const Request& request) const {
   if (what == "health") return Response::Json(HealthJson(*job, parts_.registry.Agents()));
   if (what == "pictures") return Pictures(job, request);
   if (what == "perfetto") return Perfetto(*job);
+  if (what == "bandwidth") return Bandwidth(job, request);
   if (what == "communicators") return Communicators(*job, request);
   return Response::Error(404,
                          "a job has report, iterations, health, hardware, profile, capture, trace, "
-                         "stacks, pictures, perfetto and communicators");
+                         "stacks, pictures, perfetto, bandwidth and communicators");
 }
 
 Response Api::Job(const JobState& job) const {

@@ -20,6 +20,7 @@ namespace {
 constexpr std::int64_t kDefaultCommunicatorIterations = 20;
 constexpr std::size_t kLateReports = 8;   // iterations; a rank that is further behind is stuck
 constexpr std::size_t kMostPictures = 4;  // in one answer
+constexpr std::size_t kMostBandwidthRanks = 64;
 
 std::vector<RankId> RanksOf(const diagnosis::JobView& view) {
   std::vector<RankId> ranks;
@@ -106,6 +107,22 @@ Response Api::Pictures(const std::shared_ptr<JobState>& job, const Request& requ
   json.Key("pictures");
   WritePictures(view, *pictures, ranks, json);
   return Response::Json(json.EndObject().Take());
+}
+
+Response Api::Bandwidth(const std::shared_ptr<JobState>& job, const Request& request) const {
+  const auto chosen = ParsePictures(request.Text("iteration"));
+  if (!chosen) return Response::Error(400, "iteration is a number or up to four");
+  diagnosis::JobView view = job->View(parts_.diagnoser.Connected());
+  DropUnsettled(view);
+  diagnosis::RowsWanted wanted{RanksOf(view), {}};
+  wanted.ranks.resize(std::min(wanted.ranks.size(), kMostBandwidthRanks));
+  for (const Picture& each : *chosen) wanted.iterations.push_back(each.iteration);
+  for (std::size_t i = 0; chosen->empty() && i < std::min(kMostPictures, view.window.size()); ++i) {
+    wanted.iterations.push_back(view.window[view.window.size() - 1 - i].index);
+  }
+  const int asked = parts_.rows && !wanted.iterations.empty() ? parts_.rows(job, wanted) : 0;
+  job->FillShownRows(wanted, view);
+  return Response::Json(BandwidthJson(view, wanted, asked));
 }
 
 Response Api::Perfetto(const JobState& job) const {

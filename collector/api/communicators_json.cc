@@ -9,6 +9,7 @@
 #include "collector/admission/limits.h"
 #include "collector/export/group_kind.h"
 #include "collector/http/json_writer.h"
+#include "diagnosis/tables/job_tables.h"
 
 namespace fathom::collector {
 namespace {
@@ -123,6 +124,25 @@ std::string CommunicatorsJson(const JobView& view, std::size_t iterations) {
   json.EndArray();
   WriteLinks(view, json);
   return json.EndObject().Take();
+}
+
+std::string BandwidthJson(const JobView& view, const diagnosis::RowsWanted& wanted, int asked) {
+  JsonWriter json;
+  json.BeginObject().Field("job", view.name).Field("asked", asked).Key("iterations").BeginArray();
+  for (const Iteration iteration : wanted.iterations) json.Value(iteration.value);
+  json.EndArray().Field("ranks", static_cast<std::int64_t>(wanted.ranks.size()));
+  json.Key("bandwidth").BeginArray();
+  // What the tracer tells of an all-gather is the buffer of one member.
+  const auto rows = BandwidthsIn(view, {}, diagnosis::GatherBytes::kPart);
+  for (const diagnosis::BandwidthRow& row : rows) {
+    json.BeginObject().Field("group", row.group).Field("kind", CollectiveKindName(row.kind));
+    json.Field("bytes", static_cast<std::int64_t>(row.bytes));
+    json.Field("members", static_cast<std::int64_t>(row.members));
+    json.Field("count", static_cast<std::int64_t>(row.count));
+    json.Field("transfer_s", row.transfer).Field("bus_bandwidth_bytes_per_s", row.bus);
+    json.Field("slow_bus_bandwidth_bytes_per_s", row.bus_slow).EndObject();
+  }
+  return json.EndArray().EndObject().Take();
 }
 
 }  // namespace fathom::collector

@@ -14,10 +14,17 @@
 #include <string>
 
 #include "diagnosis/model/job_view.h"
+#include "diagnosis/watch/watch.h"
 
 namespace fathom::collector {
 
 std::string CommunicatorsJson(const diagnosis::JobView& view, std::size_t iterations);
+
+// Bus bandwidth by communicator, kind and size (diagnosis/tables/bus_bandwidth.h), from the rows of
+// `wanted` that are in the view; a collective counts where those of all its members are. `asked`:
+// answers that are on their way. Cost: joins those rows, O(rows log rows).
+std::string BandwidthJson(const diagnosis::JobView& view, const diagnosis::RowsWanted& wanted,
+                          int asked);
 
 }  // namespace fathom::collector
 

@@ -160,4 +160,15 @@ void FillGraphTables(const JobView& view, const DiagnosisConfig& config, JobTabl
   tables.path = PathOf(view, graph, names, config.wait_floor.Seconds(), config.function_share);
 }
 
+std::vector<BandwidthRow> BandwidthsIn(const JobView& view, const DiagnosisConfig& config,
+                                       GatherBytes gathers) {
+  const Names names = NamesOf(view);
+  std::map<std::string, std::size_t> sizes;
+  for (const Group& group : view.groups) sizes[NameIn(names, group.id)] = group.size;
+  const ExecutionGraph graph(view, {}, Iteration(-1), config);
+  std::vector<CollectiveRow> rows = CollectivesOf(graph, names, gathers);
+  std::erase_if(rows, [&](const CollectiveRow& row) { return row.members < sizes[row.group]; });
+  return BandwidthsOf(rows);
+}
+
 }  // namespace fathom::diagnosis

@@ -85,6 +85,11 @@ JobTables TablesOf(const JobView& view, std::vector<RankTables> ranks);
 // these tables only.
 void FillGraphTables(const JobView& view, const DiagnosisConfig& config, JobTables& tables);
 
+// Of the collectives of which the rows of all members are there: one that is missing may have come
+// last. `gathers`: of the rows.
+std::vector<BandwidthRow> BandwidthsIn(const JobView& view, const DiagnosisConfig& config,
+                                       GatherBytes gathers);
+
 }  // namespace fathom::diagnosis
 
 #endif  // FATHOM_DIAGNOSIS_TABLES_JOB_TABLES_H_

@@ -1,8 +1,10 @@
 #include "collector/cli/command/get_command.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <memory>
+#include <thread>
 
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
@@ -26,12 +28,28 @@ constexpr const char* kExamples =
     "  fathom get verdicts --node n17\n"
     "  fathom get runs --job train -o wide      what is normal for it\n"
     "  fathom get ledger train                  where the GPU time of all its iterations went\n"
+    "  fathom get bandwidth train               how fast its communicators move bytes\n"
     "Exit code of `get verdicts`: 2 when an active verdict is established or supported.";
 
 bool AnyActiveConviction(const Json& verdicts) {
   const std::vector<VerdictView> all = ReadVerdicts(verdicts);
   return std::any_of(all.begin(), all.end(),
                      [](const VerdictView& v) { return v.Convicts() && !v.closed; });
+}
+
+// Asks again for the same iterations until the rows that the first question fetches are in.
+absl::StatusOr<Json> FetchBandwidth(const CollectorApi& api, const std::string& job) {
+  constexpr int kMostLooks = 25;
+  constexpr std::chrono::milliseconds kLookEvery{200};
+  absl::StatusOr<Json> reply = api.Bandwidth(job, "");
+  if (!reply.ok()) return reply;
+  std::vector<std::string> iterations;
+  for (const Json& each : ListField(*reply, "iterations")) iterations.push_back(each.dump());
+  for (int look = 0; reply.ok() && IntField(*reply, "asked") > 0 && look < kMostLooks; ++look) {
+    std::this_thread::sleep_for(kLookEvery);
+    reply = api.Bandwidth(job, Join(iterations, ","));
+  }
+  return reply;
 }
 
 absl::StatusOr<Json> Fetch(const CollectorApi& api, const ListRequest& request) {
@@ -42,6 +60,7 @@ absl::StatusOr<Json> Fetch(const CollectorApi& api, const ListRequest& request) 
   if (request.noun == "verdicts") return api.Verdicts(request.job, !request.all);
   absl::StatusOr<std::string> job = OnlyJob(api, request.job);
   if (!job.ok()) return job.status();
+  if (request.noun == "bandwidth") return FetchBandwidth(api, *job);
   return request.noun == "ledger" ? api.Report(*job) : api.Health(*job);
 }
 
@@ -71,6 +90,7 @@ std::string Render(const std::string& noun, const Json& list, const ListStyle& s
   if (noun == "jobs") return JobsTable(list, style);
   if (noun == "nodes") return NodesTable(list, style);
   if (noun == "runs") return RunsTable(list, style);
+  if (noun == "bandwidth") return BandwidthTable(list);
   return noun == "verdicts" ? VerdictsTable(list, style) : RanksTable(list, style);
 }
 
@@ -126,14 +146,17 @@ absl::StatusOr<int> Get(const CollectorApi& api, const ListRequest& request, con
 
 void AddGetVerb(CLI::App& root, Invocation* invocation) {
   CLI::App* verb = root.add_subcommand(
-      "get", "List jobs, ranks, verdicts, nodes, runs or actions; a job's ledger");
+      "get", "List jobs, ranks, verdicts, nodes, runs or actions; a job's ledger or bandwidth");
   auto collector = std::make_shared<CollectorOptions>();
   auto request = std::make_shared<ListRequest>();
   request->format = "table";
-  verb->add_option("NOUN", request->noun, "jobs, ranks, verdicts, nodes, runs, actions or ledger")
+  verb->add_option("NOUN", request->noun,
+                   "jobs, ranks, verdicts, nodes, runs, actions, ledger or bandwidth")
       ->required()
-      ->check(CLI::IsMember({"jobs", "ranks", "verdicts", "nodes", "runs", "actions", "ledger"}));
-  verb->add_option("-j,--job,JOB", request->job, "the job (ranks, verdicts, runs, ledger)")
+      ->check(CLI::IsMember(
+          {"jobs", "ranks", "verdicts", "nodes", "runs", "actions", "ledger", "bandwidth"}));
+  verb->add_option("-j,--job,JOB", request->job,
+                   "the job (ranks, verdicts, runs, ledger, bandwidth)")
       ->type_name("NAME");
   verb->add_option("--node", request->node, "verdicts on this node, of all jobs")
       ->type_name("NAME");

@@ -103,6 +103,11 @@ absl::StatusOr<Json> CollectorApi::Verdicts(std::string_view job, bool active_on
   return Fetch(Cat("/api/v1/verdicts", query), "verdicts");
 }
 
+absl::StatusOr<Json> CollectorApi::Bandwidth(std::string_view job,
+                                             std::string_view iterations) const {
+  return FetchJob(job, Cat("/bandwidth?iteration=", iterations));
+}
+
 absl::StatusOr<Json> CollectorApi::Runs(std::string_view job) const {
   return Fetch(job.empty() ? "/api/v1/runs" : Cat("/api/v1/runs?job=", PercentEncode(job)), "runs");
 }

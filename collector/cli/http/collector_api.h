@@ -43,6 +43,9 @@ class CollectorApi {
   absl::StatusOr<Json> Trace(std::string_view job) const { return FetchJob(job, "/trace"); }
   absl::StatusOr<Json> AskTrace(std::string_view job, std::string_view off, std::string_view on,
                                 std::string_view ranks) const;
+  // Of the iterations named ("154,151"; empty: the newest), from the rows at hand: "asked" tells
+  // how many more are on their way.
+  absl::StatusOr<Json> Bandwidth(std::string_view job, std::string_view iterations) const;
   absl::StatusOr<Json> Stacks(std::string_view job) const { return FetchJob(job, "/stacks"); }
   absl::StatusOr<Json> AskStacks(std::string_view job, std::string_view ranks) const;
   // An order for probes, and what a POST to `path` (an order, or an end to one) is answered.

@@ -150,6 +150,21 @@ std::string RunsTable(const Json& runs, const ListStyle& style) {
   return table.ToString();
 }
 
+std::string BandwidthTable(const Json& rows) {
+  constexpr double kGiga = 1e9;
+  std::vector<Table::Column> columns = {
+      {"COMMUNICATOR"}, {"KIND"},          {"BYTES", kRight},    {"MEMBERS", kRight},
+      {"OPS", kRight},  {"TAKES", kRight}, {"BUS GB/S", kRight}, {"SLOWEST TENTH", kRight}};
+  Table table(std::move(columns));
+  for (const Json& row : rows) {
+    table.Add({TextField(row, "group"), TextField(row, "kind"), Count(row, "bytes"),
+               Count(row, "members"), Count(row, "count"), Seconds(NumberField(row, "transfer_s")),
+               Number(NumberField(row, "bus_bandwidth_bytes_per_s") / kGiga),
+               Number(NumberField(row, "slow_bus_bandwidth_bytes_per_s") / kGiga)});
+  }
+  return table.ToString();
+}
+
 std::string VerdictsTable(const Json& verdicts, const ListStyle& style) {
   std::vector<Table::Column> columns = {
       {"ID"},      {"STATE"},         {"GRADE"},           {"CAUSE"},

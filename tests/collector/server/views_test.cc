@@ -120,6 +120,35 @@ TEST_F(ViewsTest, TheTraceHoldsRanksAndOpsThatAreAtHand) {
               AllOf(HasSubstr("rank 0 on n0"), HasSubstr("rank 1 on n0"), HasSubstr("all_reduce")));
 }
 
+// The last to arrive takes 5 ms, of two members the factor is 1.
+TEST_F(ViewsTest, BandwidthIsThatOfTheLastToArrive) {
+  FakeAgent agent(collector_->grpc_port(), "n0",
+                  [](const v1::RowsRequest& request) { return std::optional(Rows(request)); });
+  agent.Hello();
+  Feed(agent, 10);
+  ASSERT_TRUE(Eventually("/api/v1/jobs/train/bandwidth?iteration=2,3", "\"asked\":0"));
+  EXPECT_THAT(Get("/api/v1/jobs/train/bandwidth?iteration=2,3").body,
+              AllOf(HasSubstr("\"iterations\":[2,3],\"ranks\":2"),
+                    HasSubstr(R"("kind":"all_reduce","bytes":4096,"members":2,"count":2)"),
+                    HasSubstr("\"transfer_s\":0.005,\"bus_bandwidth_bytes_per_s\":819200")));
+  EXPECT_THAT(Get("/api/v1/jobs/train/bandwidth").body, HasSubstr("\"iterations\":[7,6,5,4]"));
+  EXPECT_EQ(Get("/api/v1/jobs/train/bandwidth?iteration=x").status, 400);
+}
+
+TEST_F(ViewsTest, WithoutTheRowsOfAMemberNoBandwidthIsTold) {
+  FakeAgent agent(collector_->grpc_port(), "n0", [](const v1::RowsRequest& request) {
+    v1::RowsReply reply = Rows(request);
+    for (auto& rows : *reply.mutable_ranks()) {
+      if (rows.rank() == 1) rows.clear_ops();
+    }
+    return std::optional(reply);
+  });
+  agent.Hello();
+  Feed(agent, 10);
+  ASSERT_TRUE(Eventually("/api/v1/jobs/train/bandwidth?iteration=2", "\"asked\":0"));
+  EXPECT_THAT(Get("/api/v1/jobs/train/bandwidth?iteration=2").body, HasSubstr("\"bandwidth\":[]"));
+}
+
 TEST_F(ViewsTest, CommunicatorsTellWhoCameLateAndWhoWaited) {
   FakeAgent agent(collector_->grpc_port(), "n0");
   agent.Hello();
