@@ -12,6 +12,7 @@
 #include "proto/types/collective_kind.h"
 #include "proto/types/gpu.h"
 #include "proto/types/hardware_metric.h"
+#include "proto/types/issue_latency.h"
 
 namespace fathom::collector {
 namespace {
@@ -97,15 +98,23 @@ bool SameLength(const v1::GroupColumns& g, int n) {
 bool SameLength(const v1::SummaryBatch& b, int n) {
   return b.anchor_step_size() == n && b.cpu_us_size() == n && b.runqueue_us_size() == n &&
          b.blocked_us_size() == n && b.gc_us_size() == n && b.dataloader_us_size() == n &&
-         b.op_count_size() == n && (b.device_wait_us().empty() || b.device_wait_us_size() == n) &&
-         (b.batch_elements().empty() || b.batch_elements_size() == n);
+         b.op_count_size() == n;
+}
+
+// Columns that agents leave out where they say nothing, and that older ones do not know.
+bool AbsentOrOfLength(int length, int wanted) { return length == 0 || length == wanted; }
+
+bool SoundRareColumns(const v1::SummaryBatch& batch, int n) {
+  return AbsentOrOfLength(batch.device_wait_us_size(), n) &&
+         AbsentOrOfLength(batch.batch_elements_size(), n) &&
+         AbsentOrOfLength(batch.issued_size(), n * static_cast<int>(kIssueBuckets));
 }
 
 Rejection Check(const v1::SummaryBatch& batch) {
   if (auto bad = CheckWho(batch.job(), batch.rank())) return bad;
   const int n = batch.duration_us_size();
   if (n > kMaxIterationsPerBatch) return kTooManyIterations;
-  if (n == 0 || !SameLength(batch, n)) return kColumnLengths;
+  if (n == 0 || !SameLength(batch, n) || !SoundRareColumns(batch, n)) return kColumnLengths;
   if (batch.groups_size() > kMaxGroupsPerBatch) return kTooManyGroups;
   for (const auto& group : batch.groups()) {
     if (!SameLength(group, n)) return kColumnLengths;

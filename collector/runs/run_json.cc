@@ -27,7 +27,9 @@ void WriteDistribution(const char* name, const Distribution& from, JsonWriter& j
   json.Field("computing_s", from.mean.computing_s);
   json.Field("communication_s", from.mean.communication_s).Field("host_s", from.mean.host_s());
   json.Field("cores_s", from.mean.cores_s).Field("gc_s", from.mean.gc_s);
-  json.Field("dataloader_s", from.mean.dataloader_s).Key("quantiles_s").BeginArray();
+  json.Field("dataloader_s", from.mean.dataloader_s);
+  json.Field("issue_s", diagnosis::TypicalIssue_s(from.mean.issued));
+  json.Key("quantiles_s").BeginArray();
   for (const double quantile : from.quantiles) json.Value(quantile);
   json.EndArray().EndObject();
 }

@@ -1,5 +1,7 @@
 #include "collector/store/run_record.h"
 
+#include <algorithm>
+
 #include "fathom/v1/run.pb.h"
 
 namespace fathom::collector {
@@ -17,6 +19,8 @@ void Put(const diagnosis::Distribution& from, v1::RunRecord::Distribution& out) 
   out.set_gc_s(from.mean.gc_s);
   out.set_dataloader_s(from.mean.dataloader_s);
   out.set_noise(from.noise);
+  if (!diagnosis::Known(from.mean.issued)) return;
+  for (const float share : from.mean.issued) out.add_issued(share);
 }
 
 diagnosis::Distribution Get(const v1::RunRecord::Distribution& in) {
@@ -25,6 +29,9 @@ diagnosis::Distribution Get(const v1::RunRecord::Distribution& in) {
   out.quantiles.assign(in.quantiles_s().begin(), in.quantiles_s().end());
   out.mean = {in.duration_s(), in.computing_s(), in.communication_s(),
               in.cores_s(),    in.gc_s(),        in.dataloader_s()};
+  if (in.issued_size() == static_cast<int>(kIssueBuckets)) {
+    std::copy(in.issued().begin(), in.issued().end(), out.mean.issued.begin());
+  }
   out.noise = in.noise();
   return out;
 }

@@ -22,6 +22,12 @@ std::string WhatChanged(const HistoryCase& c) {
   return absl::StrCat("what was changed since: ", changes);
 }
 
+std::string IssueInWords(const IssueShift& issue) {
+  return absl::StrCat("its communication is issued ", Duration(issue.after_s),
+                      " before the GPU begins it instead of ", Duration(issue.before_s),
+                      ": the host no longer runs ahead, as where it waits for the GPU");
+}
+
 std::string SentenceOf(const HistoryCase& c) {
   const RunJudgement& j = c.judgement;
   std::string sentence = absl::StrFormat(
@@ -31,7 +37,8 @@ std::string SentenceOf(const HistoryCase& c) {
   const std::string part = LeadingPart(j.before, j.after);
   if (j.by_shape)
     absl::StrAppend(&sentence, " in the mean, by iterations that are longer at times");
-  if (!part.empty()) absl::StrAppend(&sentence, ", most of it ", part);
+  if (!part.empty() && !j.by_issue) absl::StrAppend(&sentence, ", most of it ", part);
+  if (j.issue.fallen) absl::StrAppend(&sentence, "; ", IssueInWords(j.issue));
   return absl::StrCat(sentence, "; ", WhatChanged(c), ".");
 }
 
@@ -47,7 +54,8 @@ Grade GradeOf(const HistoryCase& c) {
       [](const SetupChange& change) { return !change.usual && MayMeanMoreWork(change); });
   if (more_work) return Grade::kHypothesis;
   const RunJudgement& j = c.judgement;
-  const bool sure = j.runs >= Limits::kSureRuns && j.chance < Limits::kSureChance && !j.by_shape;
+  const bool sure =
+      j.runs >= Limits::kSureRuns && j.chance < Limits::kSureChance && !j.by_shape && !j.by_issue;
   return sure ? Grade::kEstablished : Grade::kSupported;
 }
 
@@ -72,6 +80,13 @@ void AddEvidence(const HistoryCase& c, Verdict& verdict) {
   verdict.evidence.push_back(
       {"Wasserstein distance of the shape of its iterations, against the largest among theirs.",
        j.shape_s, "s", j.usual_shape_s, kSource});
+  if (j.issue.known) {
+    verdict.evidence.push_back({"Issue latency of communication on GPUs (geometric mean).",
+                                j.issue.after_s, "s", j.issue.before_s, kSource});
+    verdict.evidence.push_back(
+        {"Wasserstein distance of its issue latency in decades, against the largest among theirs.",
+         j.issue.distance, "", j.issue.usual_distance, kSource});
+  }
   AddPart("computing on the CPU", j.before.computing_s, j.after.computing_s, verdict);
   AddPart("communication, with the waits in it", j.before.communication_s, j.after.communication_s,
           verdict);
@@ -109,7 +124,8 @@ Verdict SlowerThanHistory(const HistoryCase& c) {
   verdict.grade = GradeOf(c);
   verdict.problem = ProblemClass::kNone;
   const SetupChange* const change = FirstUnusual(c);
-  verdict.owner = change == nullptr ? OwnerOf(verdict.cause) : OwnerOf(*change);
+  const Owner otherwise = j.issue.fallen ? Owner::kAlgorithm : OwnerOf(verdict.cause);
+  verdict.owner = change == nullptr ? otherwise : OwnerOf(*change);
   verdict.entity.type = EntityType::kJob;
   verdict.from_start = true;
   verdict.since_iteration = Iteration(0);
@@ -121,6 +137,11 @@ Verdict SlowerThanHistory(const HistoryCase& c) {
   AddEvidence(c, verdict);
   AddDoubts(c, verdict);
   verdict.action_text = "See all that differs between the two runs, and run once with it undone.";
+  if (j.issue.fallen) {
+    verdict.action_text =
+        "Look for what waits for the GPU in each iteration (item(), print of a tensor, cpu(), "
+        "synchronize()); the difference between the two runs tells where to begin.";
+  }
   verdict.action_command = absl::StrCat("fathom compare ", c.last_run, " ", c.run);
   return verdict;
 }

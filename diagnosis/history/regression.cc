@@ -72,6 +72,12 @@ IterationParts MeanParts(const std::vector<Distribution>& history) {
   return mean;
 }
 
+IssueShift CompareIssue(const Distribution& run, const std::vector<Distribution>& history) {
+  std::vector<IssueShares> earlier;
+  for (const Distribution& each : history) earlier.push_back(each.mean.issued);
+  return ShiftOf(run.mean.issued, earlier);
+}
+
 void CompareShapes(const Distribution& run, const std::vector<Distribution>& history,
                    RunJudgement& out) {
   out.shape_s = MeanDistance(run, history, history.size());
@@ -92,10 +98,12 @@ void Conclude(double chance_slower, RunJudgement& out) {
   const bool slower = chance_slower < Limits::kMostChance && out.growth() > least;
   const bool faster = 1 - chance_slower < Limits::kMostChance && out.growth() < -least;
   out.by_shape = out.by_shape && !slower && !faster;
+  out.by_issue = out.issue.fallen && !slower && !out.by_shape &&
+                 chance_slower < Limits::kIssueChance && out.growth() > Limits::kIssueGrowth;
   out.chance = faster ? 1 - chance_slower : chance_slower;
   out.outcome = RunOutcome::kSame;
   if (faster) out.outcome = RunOutcome::kFaster;
-  if (!slower && !out.by_shape) return;
+  if (!slower && !out.by_shape && !out.by_issue) return;
   if (out.by_shape) {
     out.before_s = out.before.duration_s;
     out.after_s = out.after.duration_s;
@@ -148,6 +156,7 @@ RunJudgement JudgeRun(const Distribution& run, const std::vector<Distribution>& 
   const double told = StudentQuantile(Limits::kMostChance, scale.degrees) * scale.of_new;
   out.told_from = std::max(LeastGrowth(run.count), std::exp(told) - 1);
   CompareShapes(run, history, out);
+  out.issue = CompareIssue(run, history);
   const double t = (std::log(out.after_s) - Mean(logs)) / scale.of_new;
   Conclude(StudentTail(t, scale.degrees), out);
   return out;

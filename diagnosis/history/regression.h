@@ -12,6 +12,9 @@
 // mean is above all of theirs by LeastGrowth; a twentieth at the top is left out, so that spikes
 // are no shape.
 //
+// A run whose iterations grow by less still shows in its issue latency (issue_shift.h): where that
+// has fallen, kIssueGrowth is enough at a chance below kIssueChance.
+//
 // A growth that is mostly waiting for cores is somebody else's load on the machine: no regression.
 //
 // Units: seconds; relative where it says so. Thread-safety: pure functions. Errors: kUnknown, with
@@ -42,6 +45,8 @@ struct HistoryLimits {
   static constexpr double kShapeShare = 0.02;            // of the iteration, at least
   static constexpr std::int64_t kShapeIterations = 150;  // fewer have no shape to speak of
   static constexpr double kCoresShare = 0.5;             // of the growth
+  static constexpr double kIssueGrowth = 0.005;
+  static constexpr double kIssueChance = 0.05;
 };
 
 // Relative, of a stretch of so many iterations.
@@ -62,7 +67,9 @@ struct RunJudgement {
   double told_from = 0;  // the least growth that would be told, relative
   double shape_s = 0;    // distance of its shape from theirs, and the largest among theirs
   double usual_shape_s = 0;
-  bool by_shape = false;         // only its shape tells
+  bool by_shape = false;  // only its shape tells
+  bool by_issue = false;  // only its issue latency tells
+  IssueShift issue;
   IterationParts before, after;  // means
 
   double growth() const { return before_s > 0 ? after_s / before_s - 1 : 0; }

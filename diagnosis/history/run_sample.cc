@@ -17,12 +17,21 @@ IterationParts& operator+=(IterationParts& sum, const IterationParts& each) {
   sum.cores_s += each.cores_s;
   sum.gc_s += each.gc_s;
   sum.dataloader_s += each.dataloader_s;
+  for (std::size_t i = 0; i < sum.issued.size(); ++i) sum.issued[i] += each.issued[i];
   return sum;
 }
 
+// The shares stay a sum: iterations of which they are not known do not count.
 IterationParts operator/(const IterationParts& sum, double by) {
   return {sum.duration_s / by, sum.computing_s / by, sum.communication_s / by,
-          sum.cores_s / by,    sum.gc_s / by,        sum.dataloader_s / by};
+          sum.cores_s / by,    sum.gc_s / by,        sum.dataloader_s / by,
+          sum.issued};
+}
+
+void Normalise(IssueShares& shares) {
+  float sum = 0;
+  for (const float share : shares) sum += share;
+  for (float& share : shares) share = sum > 0 ? share / sum : 0;
 }
 
 // Iterations that follow one another are not independent: the medians of blocks tell what is left
@@ -67,6 +76,7 @@ Distribution DistributionOf(const std::vector<Kept>& kept, std::int64_t end) {
   if (durations.empty()) return out;
   out.count = static_cast<std::int64_t>(durations.size());
   out.mean = out.mean / static_cast<double>(durations.size());
+  Normalise(out.mean.issued);
   out.noise = BlockNoise(durations);
   out.quantiles = QuantilesOf(std::move(durations));
   return out;

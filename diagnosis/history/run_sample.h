@@ -16,7 +16,7 @@
 // iteration is kept, k doubling as it fills.
 //
 // Units: seconds; mean over the ranks. Thread-safety: thread-compatible. Cost: Add O(1); a
-// distribution O(n log n). Memory: 36 KB at most.
+// distribution O(n log n). Memory: 80 KB at most.
 #ifndef FATHOM_DIAGNOSIS_HISTORY_RUN_SAMPLE_H_
 #define FATHOM_DIAGNOSIS_HISTORY_RUN_SAMPLE_H_
 
@@ -24,6 +24,8 @@
 #include <cstdint>
 #include <optional>
 #include <vector>
+
+#include "diagnosis/history/issue_shift.h"
 
 namespace fathom::diagnosis {
 
@@ -35,6 +37,7 @@ struct IterationParts {
   double cores_s = 0;          // runnable, waiting for a core
   double gc_s = 0;
   double dataloader_s = 0;
+  IssueShares issued{};  // of its ops; 0: no device tells
 
   // Neither computing nor waiting for communication or a core.
   double host_s() const;

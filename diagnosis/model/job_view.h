@@ -23,6 +23,7 @@
 #include "diagnosis/model/schedule_trace.h"
 #include "proto/types/gpu.h"
 #include "proto/types/ids.h"
+#include "proto/types/issue_latency.h"
 #include "proto/types/time_units.h"
 
 namespace fathom::diagnosis {
@@ -67,6 +68,7 @@ struct IterationSummary {
   Iteration index;
   WallNs begin;
   std::vector<RankIteration> ranks;  // sorted by rank; those that reported
+  IssueLatency issued;               // of all of them; empty: no device tells when it begins an op
 };
 
 // An op that has not ended, as the agent sees it in the ring.

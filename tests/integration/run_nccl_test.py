@@ -22,7 +22,16 @@ NVML = BUILD / "tests/fake_nvml/libnvidia-ml.so.1"
 PATIENCE_S = 240
 # As much of PyTorch as the start-up hook looks at, for jobs that run without it.
 STAND_IN = {
-    **{f"torch/{package}__init__.py": "" for package in ("", "distributed/", "utils/", "utils/data/")},
+    **{f"torch/{package}__init__.py": "" for package in ("", "distributed/", "optim/", "utils/", "utils/data/")},
+    "torch/optim/optimizer.py": """
+before, after = [], []
+register_optimizer_step_pre_hook, register_optimizer_step_post_hook = before.append, after.append
+class Optimizer:
+    param_groups = []
+    def step(self):
+        for hook in before: hook(self, (), {})
+        for hook in after: hook(self, (), {})
+""",
     "torch/distributed/distributed_c10d.py": "def _new_process_group_helper(): pass\n",
     "torch/utils/data/dataloader.py": "class _BaseDataLoaderIter:\n    def __next__(self): return self.read()\n",
 }
@@ -109,6 +118,49 @@ class Nccl(RunTest):
         self.assertIn(b"gpu_window", doctor.stdout)
         self.assertRegex(doctor.stdout.decode(), r"(?m)^ *2 +\S+ +0000:3E:00\.0 ")
 
+    def run_with_history(self, folder, **more):
+        """The report of a run of 320 iterations that compares itself with those before it."""
+        report = folder / "report.json"
+        done = run([FATHOM, "run", "--job", "gpu", "--history", str(folder / "runs.db"), "--report", str(report), "--",
+                    TRAIN, "--spawn", "--dp", "2", "--iterations", "320"], env=environment(**more), timeout=120)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return json.loads(report.read_text())
+
+    def test_a_stray_synchronisation_is_told_by_issue_latency(self):
+        """The hosts of all ranks wait for their GPUs once an iteration: no rank is slower than another."""
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name)
+            for _ in range(4):
+                report = self.run_with_history(folder)
+                self.assertEqual([v for v in report["verdicts"] if "is issued" in v["sentence"]], [])
+            report = self.run_with_history(folder, FAKE_TRAIN_FAULT="stray_sync")
+            runs = self.runs_of(folder / "runs.db")
+        # The host is not ahead any more, whatever else this machine did meanwhile.
+        issue = [r["whole"]["issue_s"] for r in runs]
+        self.assertLess(issue[0], min(issue[1:]) / 2, issue)
+        told = [v for v in report["verdicts"] if v["cause"] == "regression"]
+        if not told:  # on a crowded machine runs differ by more than it costs
+            self.skipTest("runs differed by too much: %s" % [(r["iteration_s"], r["sentence"]) for r in runs])
+        self.assertIn("the host no longer runs ahead", told[0]["sentence"])
+        self.assertEqual(told[0]["owner"], "algorithm")
+        self.assertEqual(told[0]["entity"]["type"], "job")
+
+    def runs_of(self, history):
+        """What is kept of each run, the newest first."""
+        collector = start([str(BUILD / "fathom-collector"), "--store", str(history), "--grpc", "127.0.0.1:0", "--http",
+                           "127.0.0.1:0"], env=environment(), start_new_session=True)
+        self.addCleanup(end, collector)
+        ready = wait_for(collector.stdout.readline).decode()
+        address = next(word[5:] for word in ready.split() if word.startswith("http="))
+
+        def ask(path):
+            with urllib.request.urlopen(f"http://{address}/api/v1/{path}", timeout=10) as reply:
+                return json.load(reply)
+
+        kept = [ask("runs/" + each["id"]) for each in ask("runs")["runs"]]
+        end(collector)
+        return kept
+
     def names_the_gpu(self, verdict, gpu):
         """In the report, in words, and in what to do: the third of those that the process may see."""
         self.assertEqual(verdict["entity"]["gpu"], gpu)
@@ -186,17 +238,34 @@ class Nccl(RunTest):
                             for e in evidence(report)), evidence(report))
 
     def test_garbage_collection_and_a_slow_loader_have_their_own_names(self):
-        jobs, folder = pathlib.Path(LOOP).parent, tempfile.TemporaryDirectory()
+        jobs, stand_in = pathlib.Path(LOOP).parent, self.stand_in()
+        for work, cause in (("collects", "gc"), ("loads", "dataloader")):
+            with self.subTest(work):
+                report = self.report_of_command([sys.executable, LOOP, TRAINER, "4", work], convicts,
+                                                PYTHONPATH=f"{jobs}:{stand_in}")
+                self.check(report, (cause,), [1])
+
+    def stand_in(self):
+        folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         for name, text in STAND_IN.items():
             module = pathlib.Path(folder.name) / name
             module.parent.mkdir(parents=True, exist_ok=True)
             module.write_text(text)
-        for work, cause in (("collects", "gc"), ("loads", "dataloader")):
-            with self.subTest(work):
-                report = self.report_of_command([sys.executable, LOOP, TRAINER, "4", work], convicts,
-                                                PYTHONPATH=f"{jobs}:{folder.name}")
-                self.check(report, (cause,), [1])
+        return folder.name
+
+    @unittest.skipUnless(WITH_CUDA, "no headers of CUDA: no stand-in for it")
+    def test_a_process_on_its_own_is_told_that_it_waits_for_its_gpu(self):
+        command = [sys.executable, str(pathlib.Path(LOOP).parent / "gpu_alone.py"), TRAINER, "150"]
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder) / "report.json"
+            done = run([FATHOM, "run", "--report", str(file), "--", *command], timeout=120,
+                       env=environment(PYTHONPATH=self.stand_in()))
+            self.assertEqual(done.returncode, 0, done.stderr)
+            report = json.loads(file.read_text())
+        self.assertEqual(int(report["iterations"]["count"]), 150)
+        step = report["step"]
+        self.assertEqual((step["clock"], step["bound"]), ("host", ["gpu"]), step)
 
     def test_sources_are_switched_while_the_job_runs(self):
         self.report_of("--tp", 2, "--dp", 2, until=lambda r: int(r["iterations"]["count"]) >= 60)

@@ -28,7 +28,8 @@ std::string Parts(const Json& before, const Json& after) {
                                                         {"host_s", "host"},
                                                         {"cores_s", "waiting for cores"},
                                                         {"dataloader_s", "waiting for batches"},
-                                                        {"gc_s", "garbage collection"}};
+                                                        {"gc_s", "garbage collection"},
+                                                        {"issue_s", "issue latency (GPU)"}};
   Table table({{"  AN ITERATION"}, {"BEFORE", kRight}, {"AFTER", kRight}, {"CHANGE", kRight}});
   for (const auto& [field, name] : kParts) {
     const double was = NumberField(before, field), is = NumberField(after, field);

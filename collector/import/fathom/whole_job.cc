@@ -75,6 +75,7 @@ void WholeJob::Add(const v1::SummaryBatch& batch) {
                                      [](const auto& r, RankId wanted) { return r.rank < wanted; });
     if (at != summary.ranks.end() && at->rank == rank) continue;  // a repeat
     summary.ranks.insert(at, row);
+    summary.issued += ToIssueLatency(batch, i);
     ++summaries_;
   }
   ForgetOldest();

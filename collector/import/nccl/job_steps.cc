@@ -106,7 +106,8 @@ void AddRank(RankId rank, const std::vector<MonoNs>& borders, Recording& recordi
   std::vector<double> durations;
   for (std::size_t k = 0; k + 1 < borders.size(); ++k) {
     if (view.window.size() <= k) {
-      view.window.push_back({Iteration(static_cast<std::int64_t>(k)), WallNs(borders[k].ns), {}});
+      view.window.push_back(
+          {Iteration(static_cast<std::int64_t>(k)), WallNs(borders[k].ns), {}, {}});
     }
     diagnosis::RankIteration row;
     row.rank = rank;

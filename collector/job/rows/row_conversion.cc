@@ -72,6 +72,16 @@ diagnosis::RankIteration ToRankIteration(const v1::SummaryBatch& batch, int i, M
   return row;
 }
 
+IssueLatency ToIssueLatency(const v1::SummaryBatch& batch, int i) {
+  IssueLatency issued;
+  constexpr auto kColumns = static_cast<int>(kIssueBuckets);
+  if ((i + 1) * kColumns > batch.issued_size()) return issued;
+  for (int bucket = 0; bucket < kColumns; ++bucket) {
+    issued.counts[static_cast<std::size_t>(bucket)] = batch.issued(i * kColumns + bucket);
+  }
+  return issued;
+}
+
 std::optional<diagnosis::FunctionCall> ToFunctionCall(const v1::Mark& mark, Iteration iteration) {
   const bool told = mark.kind() == "function" && !mark.name().empty() && mark.end_ns() > 0;
   if (!told) return std::nullopt;

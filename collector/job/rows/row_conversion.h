@@ -26,6 +26,9 @@ std::optional<diagnosis::FunctionCall> ToFunctionCall(const v1::Mark& mark, Iter
 // Nothing for a kind of mark that this version does not know.
 std::optional<diagnosis::Mark> ToMark(const v1::Mark& mark, Iteration iteration);
 
+// Of the rank's ops in the batch's i-th iteration.
+IssueLatency ToIssueLatency(const v1::SummaryBatch& batch, int i);
+
 // Column `i` of a batch, which begins at `begin`. Requires: the batch is valid.
 diagnosis::RankIteration ToRankIteration(const v1::SummaryBatch& batch, int i, MonoNs begin);
 

@@ -33,7 +33,8 @@ diagnosis::IterationParts SummaryWindow::PartsOf(std::size_t slot) const {
           sum.communication_s * share,
           sum.cores_s * share,
           sum.gc_s * share,
-          sum.dataloader_s * share};
+          sum.dataloader_s * share,
+          diagnosis::SharesOf(issued_[slot])};
 }
 
 std::vector<std::pair<std::int64_t, diagnosis::IterationParts>> SummaryWindow::PartsAfter(

@@ -22,7 +22,10 @@ Nanos Us(std::uint32_t us) { return Nanos(std::int64_t{us} * 1000); }
 }  // namespace
 
 SummaryWindow::SummaryWindow()
-    : slots_(SlotsFor(RankWindow::kSlotBytes)), begin_(slots_.size()), reports_(slots_.size()) {}
+    : slots_(SlotsFor(RankWindow::kSlotBytes)),
+      begin_(slots_.size()),
+      reports_(slots_.size()),
+      issued_(slots_.size()) {}
 
 SummaryWindow::RankEntry& SummaryWindow::Entry(RankId rank) {
   return entries_.try_emplace(rank, RankEntry{SharedRankWindow(slots_.size()), std::nullopt, {}})
@@ -46,7 +49,7 @@ SummaryWindow::Added SummaryWindow::Add(const v1::SummaryBatch& batch) {
     if (iteration >= 0) {
       entry.offset = iteration - (batch.first_iteration() + i);
       PutRow(entry, iteration, ToRankIteration(batch, i, begin),
-             WallNs(begin.ns + batch.mono_to_wall_ns()), added);
+             WallNs(begin.ns + batch.mono_to_wall_ns()), ToIssueLatency(batch, i), added);
     } else {
       ++added.too_old;
     }
@@ -84,7 +87,8 @@ std::optional<SummaryWindow::Anchor> SummaryWindow::AnchorOf(RankId rank) const 
 }
 
 bool SummaryWindow::PutRow(RankEntry& entry, std::int64_t iteration,
-                           const diagnosis::RankIteration& row, WallNs begin, Added& added) {
+                           const diagnosis::RankIteration& row, WallNs begin,
+                           const IssueLatency& issued, Added& added) {
   FitSlots(entry.window->SlotBytesWith(row));
   auto slot = slots_.Find(iteration);
   if (!slot) {
@@ -96,12 +100,14 @@ bool SummaryWindow::PutRow(RankEntry& entry, std::int64_t iteration,
     slot = claimed->slot;
     begin_[*slot] = begin;
     reports_[*slot] = 0;
+    issued_[*slot] = {};
     NoteStrip(iteration, begin);
     iterations_seen_ += iteration > newest_before;
   }
   const bool put = !entry.window->Has(*slot) && entry.window.Own().Put(*slot, row);
   ++(put ? added.rows : added.repeats);
   reports_[*slot] += put;
+  if (put) issued_[*slot] += issued;
   if (reports_[*slot] == entries_.size() && iteration > whole_) {
     whole_ = iteration;
     whole_duration_ = MedianDuration(*slot);
@@ -120,16 +126,19 @@ void SummaryWindow::FitSlots(std::size_t slot_bytes) {
   std::vector<std::size_t> to(slots_.size(), static_cast<std::size_t>(-1));
   std::vector<WallNs> begin(wanted);
   std::vector<std::size_t> reports(wanted);
+  std::vector<IssueLatency> issued(wanted);
   for (const std::int64_t iteration : fewer.Sorted()) {
     const std::size_t slot = *slots_.Find(iteration), at = *fewer.Find(iteration);
     to[slot] = at;
     begin[at] = begin_[slot];
     reports[at] = reports_[slot];
+    issued[at] = issued_[slot];
   }
   for (auto& [rank, entry] : entries_) entry.window.Own().Relayout(to, wanted);
   slots_ = std::move(fewer);
   begin_ = std::move(begin);
   reports_ = std::move(reports);
+  issued_ = std::move(issued);
 }
 
 void SummaryWindow::Fold(std::size_t slot, std::int64_t iteration) {
@@ -183,6 +192,7 @@ void SummaryWindow::Clear() {
   slots_ = IterationSlots(SlotsFor(RankWindow::kSlotBytes));
   begin_.assign(slots_.size(), WallNs());
   reports_.assign(slots_.size(), 0);
+  issued_.assign(slots_.size(), {});
   aligner_.Clear();
   entries_.clear();
   strip_.clear();

@@ -69,6 +69,7 @@ class SummaryWindow {
       Iteration index;
       WallNs begin;
       std::size_t reports = 0;
+      IssueLatency issued;  // of all ranks that reported
     };
     std::vector<Slot> slots;  // by iteration
     std::vector<std::pair<RankId, std::shared_ptr<const RankWindow>>> ranks;
@@ -136,7 +137,7 @@ class SummaryWindow {
   RankEntry& Entry(RankId rank);
   static void NoteAnchor(const v1::SummaryBatch& batch, std::int64_t last_placed, Anchor& anchor);
   bool PutRow(RankEntry& entry, std::int64_t iteration, const diagnosis::RankIteration& row,
-              WallNs begin, Added& added);
+              WallNs begin, const IssueLatency& issued, Added& added);
   void FitSlots(std::size_t slot_bytes);
   void Fold(std::size_t slot, std::int64_t iteration);
   diagnosis::IterationParts PartsOf(std::size_t slot) const;
@@ -149,6 +150,7 @@ class SummaryWindow {
   IterationSlots slots_;
   std::vector<WallNs> begin_;         // by slot
   std::vector<std::size_t> reports_;  // ranks that reported, by slot
+  std::vector<IssueLatency> issued_;  // of those ranks, by slot
   IterationAligner aligner_;
   std::map<RankId, RankEntry> entries_;
   std::deque<StripEntry> strip_;                 // ascending

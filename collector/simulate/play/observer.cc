@@ -69,7 +69,7 @@ std::uint64_t Observer::BatchElements(std::uint32_t rank) const {
 
 diagnosis::IterationSummary Observer::Summarise(std::int64_t iteration, double begin) const {
   const Layout& layout = player_.layout();
-  diagnosis::IterationSummary summary{Iteration(iteration), Wall(begin), {}};
+  diagnosis::IterationSummary summary{Iteration(iteration), Wall(begin), {}, {}};
   summary.ranks.resize(layout.world());
   for (std::uint32_t rank = 0; rank < layout.world(); ++rank) {
     diagnosis::RankIteration& seen = summary.ranks[rank];

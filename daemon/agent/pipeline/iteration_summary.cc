@@ -88,6 +88,7 @@ IterationSummary Summarise(const OpLog& log, const ThreadClock& clock, const Ite
     if (row.group_slot != abi::kNoGroupSlot) AddOp(row, out.groups[row.group_slot]);
     // A host that waits for an op on a device asks its streams to wait and goes on at once.
     if (row.on_device() && row.exec_start_ns != 0) {
+      out.issued.Add(row.exec_start_ns - row.enter_ns);
       if (row.done()) waits.emplace_back(row.exec_start_ns, row.end_ns);  // its stream did no more
     } else if (row.wait_start_ns != 0 && row.wait_end_ns != 0) {
       waits.emplace_back(row.wait_start_ns, row.wait_end_ns);

@@ -18,6 +18,7 @@
 
 #include "daemon/agent/pipeline/op_log.h"
 #include "daemon/agent/pipeline/thread_clock.h"
+#include "proto/types/issue_latency.h"
 
 namespace fathom::agent {
 
@@ -47,6 +48,7 @@ struct IterationSummary {
   std::int64_t dataloader_ns = 0;
   std::uint64_t batch_elements = 0;  // of the batches that came in it
   std::int64_t device_wait_ns = 0;   // its threads stood still for a device
+  IssueLatency issued;               // of ops whose device told when it began them
   std::uint32_t ops = 0;
   std::map<std::uint16_t, GroupSummary> groups;  // by group slot
 };

@@ -63,6 +63,14 @@ void AddRareColumns(const ClosedIterations& run, v1::SummaryBatch& batch) {
   };
   if (zeros(batch.device_wait_us())) batch.clear_device_wait_us();
   if (zeros(batch.batch_elements())) batch.clear_batch_elements();
+  const bool issued = std::any_of(run.summaries.begin(), run.summaries.end(),
+                                  [](const IterationSummary& each) { return each.issued.known(); });
+  if (!issued) return;
+  for (const IterationSummary& each : run.summaries) {
+    for (const std::uint64_t count : each.issued.counts) {
+      batch.add_issued(static_cast<std::uint32_t>(count));
+    }
+  }
 }
 
 // Rows of ops that may tell why the rank stands still, oldest first. What a thread beside the

@@ -62,6 +62,11 @@ TEST(Validate, EveryColumnOfASummaryIsChecked) {
       {"batch elements", [](auto& b) { b.add_batch_elements(1), b.add_batch_elements(1); },
        kColumnLengths},
       {"op_count", [](auto& b) { b.clear_op_count(); }, kColumnLengths},
+      {"issued",
+       [](auto& b) {
+         for (int i = 0; i < b.duration_us_size(); ++i) b.add_issued(1);
+       },
+       kColumnLengths},
       {"group count", [](auto& b) { b.mutable_groups(0)->clear_count(); }, kColumnLengths},
       {"group elapsed", [](auto& b) { b.mutable_groups(0)->add_elapsed_us(1); }, kColumnLengths},
       {"group min", [](auto& b) { b.mutable_groups(0)->clear_min_us(); }, kColumnLengths},

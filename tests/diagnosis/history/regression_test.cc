@@ -104,6 +104,49 @@ TEST(HistoryRegression, IterationsThatAreLongerAtTimesShowInTheShape) {
   EXPECT_GT(j.after_s, 1.05 * j.before_s);
 }
 
+// Of ops some are issued long before, some just before their turn; `ahead`: the share of the first.
+Distribution WithIssue(Distribution run, float ahead) {
+  run.mean.issued = {};
+  run.mean.issued[1] = 1 - ahead;
+  run.mean.issued[6] = ahead;
+  return run;
+}
+
+struct IssueDraw {
+  double growth = 0;
+  float ahead = 0.8F;
+};
+
+int ToldByIssue(Machine machine, int times, const IssueDraw& draw) {
+  int told = 0;
+  for (int i = 0; i < times; ++i) {
+    std::vector<Distribution> history;
+    for (const Distribution& each : machine.History(5, RunSample::kStart)) {
+      history.push_back(WithIssue(each, 0.8F + static_cast<float>(machine.Normal(0.03))));
+    }
+    const Distribution run = *machine.Run(RunSample::kStart, draw.growth).Upto(RunSample::kStart);
+    const RunJudgement j = JudgeRun(WithIssue(run, draw.ahead), history);
+    told += j.outcome == RunOutcome::kSlower && j.issue.fallen;
+  }
+  return told;
+}
+
+// With runs that differ so much, no duration would tell 2.7 percent.
+TEST(HistoryRegression, AStraySynchronisationIsToldByIssueLatencyAlone) {
+  const Machine machine{.between = 0.006};
+  EXPECT_GE(ToldByIssue(machine, 100, {.growth = 0.027, .ahead = 0.1F}), 90);
+  EXPECT_LE(Slower(machine, 100, 5, RunSample::kStart, 0.027), 60);
+}
+
+TEST(HistoryRegression, IssueLatencyThatFallsCostsNothingByItself) {
+  EXPECT_EQ(ToldByIssue(Machine{.between = 0.003}, 200, {.growth = -0.01, .ahead = 0.1F}), 0);
+}
+
+TEST(HistoryRegression, HealthyRerunsWithIssueLatencyAreSilent) {
+  EXPECT_EQ(ToldByIssue(Machine{}, 200, {}), 0);
+  EXPECT_EQ(Slower(Machine{}, 200, 5, RunSample::kStart, 0), 0);
+}
+
 TEST(HistoryRegression, AFasterRunIsNoRegression) {
   Machine machine;
   EXPECT_EQ(machine.Judge(5, RunSample::kFirst, -0.2).outcome, RunOutcome::kFaster);

@@ -11,8 +11,11 @@
 //   --small N          elementwise kernels after each large one (default 3)
 //   --fault slow_gpu   one of the rank's kernels takes N ms more an iteration
 //           slow_host  the rank sleeps N ms before it launches its gradients' reduction
-//           stuck_gpu  a kernel of the rank does not end; its host goes on and launches the
-//           reduction hang       the rank sleeps for ever at iteration `at`
+//           stuck_gpu  a kernel of the rank never ends; its host launches the reduction
+//           hang       the rank sleeps for ever at iteration `at`
+//           bad_shapes the backward kernels of all ranks take 600 us more
+//           stray_sync the hosts of all ranks wait for their GPUs before the reduction
+// A fault may also be named by FAKE_TRAIN_FAULT, which no argument of the program tells.
 // Faults of the fabric are the library's: see fake_nccl.h.
 #include <signal.h>
 #include <stdio.h>
@@ -39,6 +42,7 @@ struct Options : fakes::Training {
 
 Options Parse(int argc, char** argv) {
   Options o;
+  if (const char* fault = getenv("FAKE_TRAIN_FAULT")) o.fault = fault;
   for (int i = 1; i < argc; ++i) {
     const std::string name = argv[i];
     const auto number = [&] { return i + 1 < argc ? atoi(argv[++i]) : 0; };

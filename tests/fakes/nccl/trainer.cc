@@ -14,6 +14,7 @@ namespace {
 
 constexpr std::size_t kActivations = 32 << 10;
 constexpr std::size_t kGradients = 512 << 10;
+constexpr int kBadShapesUs = 600;
 constexpr int kForEver = 2'000'000'000;  // µs
 
 void Check(ncclResult_t result, const char* what) {
@@ -94,6 +95,7 @@ void Trainer::Iterate(int iteration) {
   usleep(1000);  // the next batch
   // The same launches, of which one kernel takes longer.
   throttled_us_ = faulty && o_.fault == "slow_gpu" ? o_.ms * 1000 / o_.micro : 0;
+  if (iteration >= o_.at && o_.fault == "bad_shapes") throttled_us_ = kBadShapesUs;
   ForwardAndBackward(iteration);
   if (faulty && o_.fault == "hang") pause();
   if (faulty && o_.fault == "stuck_gpu") fakes::Launch(stream_, "spin", kForEver);
@@ -101,6 +103,7 @@ void Trainer::Iterate(int iteration) {
     fakes::Synchronize(stream_);
     usleep(static_cast<unsigned>(o_.ms) * 1000);
   }
+  if (iteration >= o_.at && o_.fault == "stray_sync") fakes::Synchronize(stream_);
   Reduce();
   fakes::Synchronize(stream_);  // the loss is printed
 }

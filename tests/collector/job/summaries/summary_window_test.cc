@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "fathom/v1/summary.pb.h"
 #include "tests/collector/messages.h"
 
 namespace fathom::collector {
@@ -72,6 +73,34 @@ TEST(SummaryWindow, AnIterationIsWholeOnceAllRanksReportedIt) {
   EXPECT_EQ(window.newest(), 3);
   window.Clear();
   EXPECT_EQ(window.whole(), -1);
+}
+
+// Rank `rank` issued three ops so long before their start.
+v1::SummaryBatch WithIssued(std::uint32_t rank, int bucket) {
+  v1::SummaryBatch batch = Batch(Shape(rank, 0, 2));
+  for (int i = 0; i < 2; ++i) {
+    for (int b = 0; b < static_cast<int>(kIssueBuckets); ++b) batch.add_issued(b == bucket ? 3 : 0);
+  }
+  return batch;
+}
+
+TEST(SummaryWindow, IssueLatencyIsThatOfAllRanks) {
+  SummaryWindow window;
+  window.Add(WithIssued(0, 2));
+  window.Add(WithIssued(1, 6));
+  window.Add(WithIssued(1, 9));  // a repeat
+  const auto view = window.View();
+  EXPECT_EQ(view[1].issued.ops(), 6u);
+  EXPECT_EQ(view[1].issued.counts[6], 3u);
+  const auto parts = window.PartsAfter(-1);
+  ASSERT_EQ(parts.size(), 2u);
+  EXPECT_FLOAT_EQ(parts[0].second.issued[2], 0.5F);
+}
+
+TEST(SummaryWindow, AgentsThatDoNotTellOfDevicesLeaveThemUnknown) {
+  SummaryWindow window;
+  window.Add(Batch(Shape(0, 0, 2)));
+  EXPECT_FALSE(window.View()[0].issued.known());
 }
 
 TEST(SummaryWindow, RepeatsChangeNothing) {

@@ -287,5 +287,74 @@ TEST_F(HeartbeatTest, WhereItsThreadTrainsItCounts) {
   EXPECT_GT(pipeline_.newest_op_ns(), now_) << "that is the main thread, whatever it sends";
 }
 
+// A process on its own on a GPU: a step of its optimizer each 100 ms, before it a wait for the GPU.
+class AloneTest : public testing::Test {
+ protected:
+  AloneTest() : pipeline_(PipelineSettings{}) {
+    GroupFacts steps;
+    steps.ready = true;
+    steps.name = "optimizer";
+    steps.size = 1;
+    steps.members = {0};
+    pipeline_.TakeGroups(std::vector{steps}, 1);
+  }
+
+  void Take(abi::RecordKind kind, std::int64_t time, std::uint64_t extra) {
+    abi::EventRecord record{};
+    record.record_kind = static_cast<std::uint8_t>(kind);
+    record.group_slot = abi::kNoGroupSlot;
+    record.thread_id = 7;
+    record.time_ns = time;
+    record.extra = extra;
+    pipeline_.Take(std::vector{record});
+  }
+  void Step(std::int64_t wait) {
+    now_ += 100 * kMs;
+    const auto device = static_cast<std::uint64_t>(abi::SyncKind::kDevice);
+    Take(abi::RecordKind::kSyncStart, now_ - wait - kMs, device);
+    Take(abi::RecordKind::kSyncEnd, now_ - kMs, device);
+    abi::EventRecord step{};
+    step.collective_kind = static_cast<std::uint8_t>(CollectiveKind::kStep);
+    step.op_id = ++ids_;
+    step.sequence = sequence_++;
+    step.bytes = 1 << 20;
+    step.time_ns = now_;
+    step.thread_id = 7;
+    for (const auto kind : {abi::RecordKind::kOpEnter, abi::RecordKind::kOpReturn}) {
+      step.record_kind = static_cast<std::uint8_t>(kind);
+      pipeline_.Take(std::vector{step});
+    }
+  }
+
+  RankPipeline pipeline_;
+  std::int64_t now_ = 1000 * kMs;
+  std::uint64_t ids_ = 0;
+  std::uint64_t sequence_ = 0;
+};
+
+TEST_F(AloneTest, StepsOfTheOptimizerAreIterations) {
+  for (int i = 0; i < 30; ++i) Step(40 * kMs);
+  pipeline_.Close();
+  const ClosedIterations run = pipeline_.TakeClosed();
+  ASSERT_EQ(run.summaries.size(), 30u);
+  const IterationSummary& tenth = run.summaries[10];
+  EXPECT_EQ(tenth.span.end_ns - tenth.span.begin_ns, 100 * kMs);
+  EXPECT_EQ(tenth.device_wait_ns, 40 * kMs);
+  EXPECT_FALSE(tenth.issued.known());
+  EXPECT_EQ(pipeline_.sources_seen(), abi::kSourcePython | abi::kSourceCuda);
+}
+
+TEST_F(AloneTest, BatchesAreProgressAndCollectionsOfGarbageAreNot) {
+  Step(0);
+  const auto mark = [&](abi::MarkKind kind) {
+    now_ += 100 * kMs;
+    Take(abi::RecordKind::kMark, now_, static_cast<std::uint64_t>(kind));
+    return pipeline_.newest_op_ns() == now_;
+  };
+  EXPECT_TRUE(mark(abi::MarkKind::kDataLoaderBegin));
+  EXPECT_TRUE(mark(abi::MarkKind::kDataLoaderEnd));
+  EXPECT_FALSE(mark(abi::MarkKind::kGcBegin));
+}
+
 }  // namespace
 }  // namespace fathom::agent

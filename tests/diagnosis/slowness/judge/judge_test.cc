@@ -68,7 +68,7 @@ JobView Window(std::int64_t first, std::int64_t last) {
   JobView view;
   view.world_size = 8;
   for (std::int64_t i = first; i <= last; ++i) {
-    view.window.push_back({Iteration(i), WallNs(), {}});
+    view.window.push_back({Iteration(i), WallNs(), {}, {}});
   }
   return view;
 }
