@@ -19,6 +19,7 @@
 #include "collector/net/listen_probe.h"
 #include "collector/net/secret_file.h"
 #include "collector/notify/delivery.h"
+#include "collector/process/command.h"
 #include "collector/process/stop_signals.h"
 #include "daemon/service/build_commit.h"
 #include "daemon/service/log_lines.h"
@@ -109,7 +110,7 @@ class Process {
     return std::make_unique<SlurmBackend>(
         SlurmOptions{config_.slurm_scontrol, config_.slurm_sinfo, config_.slurm_rack_feature,
                      config_.slurm_timeout_s},
-        &collector::RunCommand);
+        &fathom::collector::RunCommand);
   }
 
   // Waits for the next look. True: the process is to stop.
