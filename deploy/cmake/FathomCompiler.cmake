@@ -20,7 +20,13 @@ target_link_libraries(fathom_specs INTERFACE fathom::warnings)
 # Everywhere, so that every target can take the same precompiled headers.
 target_compile_options(fathom_specs INTERFACE -pthread)
 if(NOT FATHOM_SANITIZE AND CMAKE_BUILD_TYPE STREQUAL "Release")
-  target_compile_options(fathom_specs INTERFACE -fstack-protector-strong -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2)
+  target_compile_options(fathom_specs INTERFACE
+    -fstack-protector-strong -fstack-clash-protection -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2)
+  if(CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64")
+    target_compile_options(fathom_specs INTERFACE -fcf-protection)
+  endif()
+  # What indexes a container beyond its end ends there, and not somewhere else.
+  target_compile_definitions(fathom_specs INTERFACE $<$<COMPILE_LANGUAGE:CXX>:_GLIBCXX_ASSERTIONS>)
   target_link_options(fathom_specs INTERFACE -Wl,-z,relro,-z,now)
 endif()
 if(FATHOM_SANITIZE)
