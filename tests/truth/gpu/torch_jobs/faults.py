@@ -25,6 +25,8 @@ def arguments(description):
     parser.add_argument("--seconds", type=float, default=0.1, help="delay of slow-python and dataloader, per iteration")
     parser.add_argument("--repeats", type=int, default=100, help="extra matrix products of slow-compute, per iteration")
     parser.add_argument("--objects", type=int, default=1_500_000, help="live Python objects of gc")
+    parser.add_argument("--stray-sync", action="store_true",
+                        help="all ranks wait for the GPU before each backward pass, as where a print(loss) was left in")
     parser.add_argument("--profile", default="", help="folder for a Kineto trace of each rank, of the last five iterations")
     return parser
 

@@ -23,6 +23,8 @@ def train(args, fault, model, mixed):
         with torch.autocast("cuda", torch.bfloat16) if mixed else contextlib.nullcontext():
             logits = model(tokens[:, :-1])
             loss = F.cross_entropy(logits.reshape(-1, 512).float(), tokens[:, 1:].reshape(-1))
+        if args.stray_sync:
+            loss.item()
         loss.backward()
         fault.before_step()
         mean_loss = fault.mean(loss)
