@@ -66,9 +66,11 @@ std::set<std::int64_t> Family(const fs::path& proc, std::int64_t pid) {
   return family;
 }
 
-bool GoneWithin(const fs::path& proc, const Launcher& launcher, std::chrono::milliseconds limit) {
+bool GoneWithin(const fs::path& proc, const std::vector<Launcher>& all,
+                std::chrono::milliseconds limit) {
   const auto until = std::chrono::steady_clock::now() + limit;
-  while (StillThere(proc, launcher)) {
+  const auto there = [&](const Launcher& each) { return StillThere(proc, each); };
+  while (std::any_of(all.begin(), all.end(), there)) {
     if (std::chrono::steady_clock::now() >= until) return false;
     std::this_thread::sleep_for(kEndLook);
   }
@@ -159,11 +161,17 @@ Json TellLauncher(const fs::path& proc, const Launcher& launcher) {
 absl::Status StopLauncher(const fs::path& proc, const Launcher& launcher,
                           std::chrono::milliseconds grace) {
   if (!StillThere(proc, launcher)) return absl::OkStatus();
-  const std::set<std::int64_t> family = Family(proc, launcher.pid);
+  std::vector<Launcher> family;
+  for (const std::int64_t pid : Family(proc, launcher.pid)) {
+    family.push_back({pid, ProcessFiles(proc, pid).Age().start});
+  }
   kill(static_cast<pid_t>(launcher.pid), SIGTERM);
-  if (GoneWithin(proc, launcher, grace)) return absl::OkStatus();
-  for (const std::int64_t pid : family) kill(static_cast<pid_t>(pid), SIGKILL);
-  if (GoneWithin(proc, launcher, std::chrono::seconds(5))) return absl::OkStatus();
+  GoneWithin(proc, {launcher}, grace);
+  // Whoever is left carries the tag, and would be taken for a launcher that runs.
+  for (const Launcher& each : family) {
+    if (StillThere(proc, each)) kill(static_cast<pid_t>(each.pid), SIGKILL);
+  }
+  if (GoneWithin(proc, family, std::chrono::seconds(5))) return absl::OkStatus();
   return absl::DeadlineExceededError(Cat("process ", launcher.pid, " does not end"));
 }
 

@@ -38,7 +38,8 @@ bool StillThere(const std::filesystem::path& proc, const Launcher& launcher);
 // and reached_rendezvous by its sockets.
 Json TellLauncher(const std::filesystem::path& proc, const Launcher& launcher);
 
-// SIGTERM, and after `grace` SIGKILL to it and to all that descend from it.
+// SIGTERM, and after `grace` SIGKILL to it and to all that descended from it; waits until none is
+// left.
 absl::Status StopLauncher(const std::filesystem::path& proc, const Launcher& launcher,
                           std::chrono::milliseconds grace);
 // In a session of its own, stdin empty, stdout and stderr appended to `log`. One that carries the
