@@ -66,6 +66,14 @@ std::set<std::int64_t> Family(const fs::path& proc, std::int64_t pid) {
   return family;
 }
 
+std::vector<Launcher> FamilyOf(const fs::path& proc, const Launcher& launcher) {
+  std::vector<Launcher> family;
+  for (const std::int64_t pid : Family(proc, launcher.pid)) {
+    family.push_back({pid, ProcessFiles(proc, pid).Age().start});
+  }
+  return family;
+}
+
 bool GoneWithin(const fs::path& proc, const std::vector<Launcher>& all,
                 std::chrono::milliseconds limit) {
   const auto until = std::chrono::steady_clock::now() + limit;
@@ -161,12 +169,12 @@ Json TellLauncher(const fs::path& proc, const Launcher& launcher) {
 absl::Status StopLauncher(const fs::path& proc, const Launcher& launcher,
                           std::chrono::milliseconds grace) {
   if (!StillThere(proc, launcher)) return absl::OkStatus();
-  std::vector<Launcher> family;
-  for (const std::int64_t pid : Family(proc, launcher.pid)) {
-    family.push_back({pid, ProcessFiles(proc, pid).Age().start});
-  }
+  std::vector<Launcher> family = FamilyOf(proc, launcher);
   kill(static_cast<pid_t>(launcher.pid), SIGTERM);
-  GoneWithin(proc, {launcher}, grace);
+  if (!GoneWithin(proc, {launcher}, grace)) {
+    const std::vector<Launcher> now = FamilyOf(proc, launcher);
+    family.insert(family.end(), now.begin(), now.end());
+  }
   // Whoever is left carries the tag, and would be taken for a launcher that runs.
   for (const Launcher& each : family) {
     if (StillThere(proc, each)) kill(static_cast<pid_t>(each.pid), SIGKILL);
