@@ -11,7 +11,7 @@ from harness import BUILD, DATA, RunTest, end, environment, run, start, torchrun
 
 FATHOM = str(BUILD / "fathom")
 SCRIPT = DATA / "torch_jobs/ddp.py"
-RANKS, ITERATIONS, FROM = 4, 70, 40
+RANKS, ITERATIONS, FROM = 4, 190, 150  # some seconds before the fault: a block of ops holds one
 
 
 def convicted(report):
