@@ -180,7 +180,7 @@ class LaneBuilder {
     LaneStep& step = Add(told ? LaneAct::kWait : LaneAct::kBlocked, begin);
     step.seconds = (wait.end - begin).Seconds();
     if (told) step.join = JoinOf(wait.op);
-    at_ = told ? std::clamp(op->end, begin, wait.end) : wait.end;
+    at_ = told ? std::clamp(op->end, begin, std::max(begin, wait.end)) : wait.end;
     while (iteration_ + 1 < ends_.size() && ends_[iteration_] < at_) {
       const MonoNs at = at_;
       at_ = ends_[iteration_];

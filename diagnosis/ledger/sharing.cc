@@ -90,7 +90,7 @@ class Sharing {
     const std::size_t count = suspects_.size();
     std::vector<double> seconds(std::size_t{1} << count, now);
     for (std::size_t which = 1; which < seconds.size(); ++which) {
-      seconds[which] = std::clamp(With(repaired, which), ideal, now);
+      seconds[which] = std::clamp(With(repaired, which), std::min(ideal, now), now);
     }
     const std::vector<double> won = ShapleyOf(seconds, count);
     const double worth = limits.least_cost / 4 * recorded;

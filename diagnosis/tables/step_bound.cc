@@ -54,7 +54,7 @@ double WaitingShare(const RankIteration& rank, const GroupLevels& levels, std::s
 // Cuts one iteration of one rank; each part takes at most what is left.
 class Cut {
  public:
-  explicit Cut(Nanos duration) : left_(duration.Seconds()) {}
+  explicit Cut(Nanos duration) : left_(std::max(0.0, duration.Seconds())) {}
 
   double Take(double seconds) {
     const double taken = std::clamp(seconds, 0.0, left_);

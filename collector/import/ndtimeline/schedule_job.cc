@@ -54,7 +54,8 @@ diagnosis::RankIteration IterationOf(RankId rank, const ScheduledOp* begin, cons
   }
   out.device = Nanos::FromSeconds(std::min(computing, step_s));
   // Streams overlap: no more than the time that computing leaves can have been waiting.
-  out.blocked = Nanos::FromSeconds(std::clamp(communicating, 0.0, step_s - out.device.Seconds()));
+  const double left = std::max(0.0, step_s - out.device.Seconds());
+  out.blocked = Nanos::FromSeconds(std::clamp(communicating, 0.0, left));
   return out;
 }
 

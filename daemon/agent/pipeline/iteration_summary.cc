@@ -66,12 +66,13 @@ void AddMarks(const OpLog& log, IterationSummary& out) {
 // The sums of an op are those at its entry, so that what came behind an anchor is the next
 // iteration's.
 void AddDeviceWaits(const OpLog& log, IterationSummary& out) {
+  const OpRow* anchor = log.Find(out.span.anchor_row);
   const OpRow* before = out.span.first_row == 0 ? nullptr : log.Find(out.span.first_row - 1);
-  const std::uint64_t from = std::max(out.span.first_row, log.first());
-  const OpRow& first = before != nullptr ? *before : log.At(from);
-  const std::int64_t waited =
-      log.At(out.span.anchor_row).device_calls.waiting_ns - first.device_calls.waiting_ns;
-  out.device_wait_ns = std::clamp<std::int64_t>(waited, 0, out.span.end_ns - out.span.begin_ns);
+  if (before == nullptr) before = log.Find(std::max(out.span.first_row, log.first()));
+  if (anchor == nullptr || before == nullptr) return;
+  const std::int64_t waited = anchor->device_calls.waiting_ns - before->device_calls.waiting_ns;
+  const std::int64_t lasted = out.span.end_ns - out.span.begin_ns;
+  out.device_wait_ns = std::max<std::int64_t>(0, std::min(waited, lasted));
 }
 
 }  // namespace

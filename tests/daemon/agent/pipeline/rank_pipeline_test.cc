@@ -148,6 +148,18 @@ TEST_F(RankPipelineTest, WaitsForTheDeviceBelongToTheStepBetweenTwoAnchors) {
   EXPECT_EQ(closed[21].device_wait_ns, 40 * kMs);
 }
 
+// A job of very many ops: the oldest rows go before their iteration is summed up.
+TEST(IterationSummaryTest, RowsThatAreGoneAreLeftOut) {
+  OpLog log({.max_rows = 2});
+  for (int i = 0; i < 5; ++i) log.Add(OpRow());
+  const IterationSpan span{.first_row = 0, .anchor_row = 1, .begin_ns = 0, .end_ns = kMs};
+  const IterationSummary all_gone = Summarise(log, ThreadClock(), span);
+  EXPECT_EQ(all_gone.ops, 0u);
+  EXPECT_EQ(all_gone.device_wait_ns, 0);
+  const IterationSpan later{.first_row = 1, .anchor_row = 4, .begin_ns = 0, .end_ns = kMs};
+  EXPECT_EQ(Summarise(log, ThreadClock(), later).ops, 2u);
+}
+
 TEST_F(RankPipelineTest, MarksAreClippedToTheirIteration) {
   for (int i = 0; i < 30; ++i) {
     abi::EventRecord mark{};
