@@ -6,9 +6,11 @@
 #include <malloc.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <thread>
 
 #include "collector/evaluate/diagnoser.h"
 #include "collector/ingest/agent_session.h"
@@ -158,6 +160,13 @@ struct SoakTest : testing::Test {
     if (job % 64 == 0) usleep(20'000);  // the threads that write
   }
   static double Megabytes() { return static_cast<double>(mallinfo2().uordblks) * 1e-6; }
+  // The threads that write hold what they have not come to yet: on a slow disk some megabytes.
+  static double MegabytesOnceWritten(double most) {
+    for (int i = 0; i < 100 && Megabytes() >= most; ++i) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    }
+    return Megabytes();
+  }
   // The threads that write let go of files meanwhile; then it is counted anew.
   double OnDisk(const char* what) const {
     for (;;) {
@@ -193,7 +202,8 @@ TEST_F(SoakTest, NeitherMemoryNorStoresGrowWithTheJobsThatWere) {
     EXPECT_EQ(counters.rejected[i], 0u) << ToString(static_cast<RejectReason>(i));
   }
   EXPECT_LE(jobs.All().size(), 256u);
-  EXPECT_LT(Megabytes(), 1.1 * half + 4) << "memory goes on growing";
+  const double most = 1.1 * half + 4;
+  EXPECT_LT(MegabytesOnceWritten(most), most) << "memory goes on growing";
   EXPECT_LT(OnDisk("ops"), 6);
   EXPECT_LT(OnDisk("journal"), 24);
   EXPECT_EQ(ops->counters().dropped_blocks, 0u);
