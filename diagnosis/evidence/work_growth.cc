@@ -50,15 +50,23 @@ Level LevelOf(const std::map<Iteration, Work>& work, const std::vector<Iteration
   return level;
 }
 
-// Of the batches that came in them.
-std::vector<double> ElementsIn(const Case& c, RankId rank, const std::vector<Iteration>& wanted) {
-  std::vector<double> elements;
+// What `figure` says of the rank in each of those iterations that is in the window.
+template <typename Figure>
+std::vector<double> FiguresIn(const Case& c, RankId rank, const std::vector<Iteration>& wanted,
+                              Figure figure) {
+  std::vector<double> figures;
   for (const IterationSummary& it : c.view.window) {
     if (!std::binary_search(wanted.begin(), wanted.end(), it.index)) continue;
     const RankIteration* row = RankIn(it, rank);
-    if (row != nullptr) elements.push_back(static_cast<double>(row->batch_elements));
+    if (row != nullptr) figures.push_back(figure(*row));
   }
-  return elements;
+  return figures;
+}
+
+double ElementsOf(const RankIteration& row) { return static_cast<double>(row.batch_elements); }
+double OwnSeconds(const RankIteration& row) { return (row.duration - row.blocked).Seconds(); }
+double WorkingSeconds(const RankIteration& row) {
+  return (row.duration - row.blocked - row.runqueue).Seconds();
 }
 
 void Raise(const std::vector<double>& before, const std::vector<double>& now, std::string what,
@@ -67,16 +75,6 @@ void Raise(const std::vector<double>& before, const std::vector<double>& now, st
   if (usual <= 0 || now.empty()) return;
   const double times = Median(now) / usual;
   if (times > most.times) most = {times, std::move(what)};
-}
-
-std::vector<double> OwnTimes(const Case& c, RankId rank, const std::vector<Iteration>& wanted) {
-  std::vector<double> own;
-  for (const IterationSummary& it : c.view.window) {
-    if (!std::binary_search(wanted.begin(), wanted.end(), it.index)) continue;
-    const RankIteration* row = RankIn(it, rank);
-    if (row != nullptr) own.push_back((row->duration - row->blocked).Seconds());
-  }
-  return own;
 }
 
 }  // namespace
@@ -91,8 +89,8 @@ std::optional<WorkGrowth> WorkGrowthOf(const Case& c, RankId rank) {
   WorkGrowth most;
   Raise(before.launches, now.launches, "launches of kernels", most);
   Raise(before.ops, now.ops, "communication ops", most);
-  Raise(ElementsIn(c, rank, c.graph.baseline()), ElementsIn(c, rank, c.graph.irregular()),
-        "elements of batches", most);
+  Raise(FiguresIn(c, rank, c.graph.baseline(), ElementsOf),
+        FiguresIn(c, rank, c.graph.irregular(), ElementsOf), "elements of batches", most);
   for (const auto& [group, bytes] : now.bytes) {
     const auto then = before.bytes.find(group);
     if (then == before.bytes.end()) continue;
@@ -105,8 +103,13 @@ std::optional<WorkGrowth> WorkGrowthOf(const Case& c, RankId rank) {
 }
 
 OwnTime OwnTimeOf(const Case& c, RankId rank) {
-  return {Median(OwnTimes(c, rank, c.graph.baseline())),
-          Median(OwnTimes(c, rank, c.graph.irregular()))};
+  const auto median = [&](const std::vector<Iteration>& wanted, auto figure) {
+    return Median(FiguresIn(c, rank, wanted, figure));
+  };
+  const std::vector<Iteration>& before = c.graph.baseline();
+  const std::vector<Iteration>& now = c.graph.irregular();
+  return {median(before, OwnSeconds), median(now, OwnSeconds), median(before, WorkingSeconds),
+          median(now, WorkingSeconds)};
 }
 
 }  // namespace fathom::diagnosis

@@ -27,9 +27,10 @@ struct WorkGrowth {
 
 std::optional<WorkGrowth> WorkGrowthOf(const Case& c, RankId rank);
 
-// Time of an iteration that is no wait for others, medians; 0 where it is not known.
+// Medians over iterations; 0 where they are not known.
 struct OwnTime {
-  double before = 0, now = 0;
+  double before = 0, now = 0;                  // no wait for others
+  double working_before = 0, working_now = 0;  // of that, what was no wait for a core
 };
 
 OwnTime OwnTimeOf(const Case& c, RankId rank);

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "tests/diagnosis/job_player.h"
+#include "tests/diagnosis/job_program.h"
 
 namespace fathom::diagnosis::testing {
 namespace {
@@ -74,6 +75,7 @@ RankIteration SummaryOf(const JobSpec& spec, const PlayedRank& rank, std::size_t
   if (spec.waits) out.blocked = Nanos(end.blocked - begin.blocked);
   if (spec.marks) out.gc = Nanos(end.gc - begin.gc);
   if (spec.marks) out.dataloader = Nanos(end.loader - begin.loader);
+  out.batch_elements = BatchElements(spec, rank.rank, static_cast<int>(i));
   AddGroups(rank, static_cast<int>(i), out);
   return out;
 }

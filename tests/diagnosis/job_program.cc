@@ -1,5 +1,6 @@
 #include "tests/diagnosis/job_program.h"
 
+#include <algorithm>
 #include <numeric>
 #include <string>
 
@@ -49,7 +50,8 @@ class Writer {
   void ExtraCompute(double share) {
     for (const Fault& f : spec_.faults) {
       const bool grown = f.kind == FaultKind::kGrowth && Active(f, f.rank, iteration_);
-      const bool mine = f.kind == FaultKind::kCompute && Active(f, rank_, iteration_);
+      const bool more = f.kind == FaultKind::kCompute || f.kind == FaultKind::kLonger;
+      const bool mine = more && Active(f, rank_, iteration_);
       if (grown || mine) Add({What::kCompute, share * f.ms});
     }
   }
@@ -217,6 +219,17 @@ Program ProgramOf(const JobSpec& spec, std::uint32_t rank, int iteration) {
       break;
   }
   return writer.Take();
+}
+
+std::uint64_t BatchElements(const JobSpec& spec, std::uint32_t rank, int iteration) {
+  constexpr double kUsual = 512;
+  double elements = 0;
+  for (const Fault& f : spec.faults) {
+    if (f.kind != FaultKind::kLonger) continue;
+    const double times = Active(f, rank, iteration) ? 1 + f.ms / spec.iteration_ms : 1;
+    elements = std::max(elements, kUsual * times);
+  }
+  return static_cast<std::uint64_t>(elements);
 }
 
 }  // namespace fathom::diagnosis::testing

@@ -40,6 +40,9 @@ std::vector<Group> GroupsOf(const JobSpec& spec);
 // The program of one rank for one iteration, faults included.
 Program ProgramOf(const JobSpec& spec, std::uint32_t rank, int iteration);
 
+// What the rank's batch of that iteration holds; 0, so not counted, where no fault asks for more.
+std::uint64_t BatchElements(const JobSpec& spec, std::uint32_t rank, int iteration);
+
 }  // namespace fathom::diagnosis::testing
 
 #endif  // FATHOM_TESTS_DIAGNOSIS_JOB_PROGRAM_H_

@@ -21,6 +21,7 @@ enum class FaultKind {
   kLink,        // all transfers of its groups take longer
   kContention,  // all ranks of its node wait for cores
   kGrowth,      // all ranks compute more
+  kLonger,      // its batches hold more, and it computes as much more for it
   kStop,        // the rest: it hangs
   kLoop,
   kIdle,

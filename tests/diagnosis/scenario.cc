@@ -42,14 +42,21 @@ JobType TypeNamed(const std::string& name) {
 }
 
 FaultKind KindNamed(const std::string& name) {
-  static const std::map<std::string, FaultKind> kKinds = {
-      {"compute", FaultKind::kCompute}, {"sleep", FaultKind::kSleep},
-      {"gc", FaultKind::kGc},           {"data_loader", FaultKind::kDataLoader},
-      {"link", FaultKind::kLink},       {"contention", FaultKind::kContention},
-      {"growth", FaultKind::kGrowth},   {"stop", FaultKind::kStop},
-      {"loop", FaultKind::kLoop},       {"idle", FaultKind::kIdle},
-      {"dead", FaultKind::kDead},       {"mismatch", FaultKind::kMismatch},
-      {"skip", FaultKind::kSkip},       {"link_down", FaultKind::kLinkDown}};
+  static const std::map<std::string, FaultKind> kKinds = {{"compute", FaultKind::kCompute},
+                                                          {"sleep", FaultKind::kSleep},
+                                                          {"gc", FaultKind::kGc},
+                                                          {"data_loader", FaultKind::kDataLoader},
+                                                          {"link", FaultKind::kLink},
+                                                          {"contention", FaultKind::kContention},
+                                                          {"growth", FaultKind::kGrowth},
+                                                          {"longer", FaultKind::kLonger},
+                                                          {"stop", FaultKind::kStop},
+                                                          {"loop", FaultKind::kLoop},
+                                                          {"idle", FaultKind::kIdle},
+                                                          {"dead", FaultKind::kDead},
+                                                          {"mismatch", FaultKind::kMismatch},
+                                                          {"skip", FaultKind::kSkip},
+                                                          {"link_down", FaultKind::kLinkDown}};
   return kKinds.at(name);
 }
 

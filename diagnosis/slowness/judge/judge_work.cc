@@ -19,12 +19,20 @@
 namespace fathom::diagnosis {
 namespace {
 
+// How many times as long it works. What waits for a core waits for all that runs on the node, and
+// grows on a full machine whatever the rank was asked to do.
+double Longer(const OwnTime& own) {
+  return own.working_before > 0 ? own.working_now / own.working_before : own.now / own.before;
+}
+
 bool Explains(const Case& c, const Ledger& ledger, RankId rank, const WorkGrowth& work) {
   const OwnTime own = OwnTimeOf(c, rank);
-  if (own.before <= 0 || own.now - own.before < c.config.explains_share * ledger.excess) {
-    return false;
-  }
-  return work.times - 1 >= c.config.mostly_share * (own.now / own.before - 1);
+  const double excess = own.now - own.before;
+  if (own.before <= 0 || excess < c.config.explains_share * ledger.excess) return false;
+  // With its earlier work it would take less today by so much, its waits for cores included.
+  const double spared = own.now * (1 - 1 / work.times);
+  return spared >= c.config.mostly_share * excess &&
+         work.times - 1 >= c.config.mostly_share * (Longer(own) - 1);
 }
 
 struct Workers {
@@ -53,7 +61,7 @@ void DescribeWork(const Case& c, const Ledger& ledger, RankId one, const std::st
                   const std::string& whose, Verdict& verdict) {
   const WorkGrowth work = WorkGrowthOf(c, one).value_or(WorkGrowth{});
   const OwnTime own = OwnTimeOf(c, one);
-  const double longer = own.now / own.before;
+  const double longer = Longer(own);
   verdict.posterior_odds = PosteriorOdds(c.config.prior_rank, ledger.iterations, ledger.iterations,
                                          c.config.chance_share, c.config.guilty_share);
   verdict.sentence = absl::StrFormat(
