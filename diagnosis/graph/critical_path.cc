@@ -86,11 +86,12 @@ class Walk {
   OpRef AheadOnItsStream(const OpRef& queued) const {
     const auto& ops = graph_.lines()[queued.line].ops;
     const CommOp& op = *ops[queued.op];
-    for (std::size_t k = queued.op; k-- > 0 && op.exec_start > op.enter;) {
+    if (op.exec_start <= op.enter) return {};
+    for (std::size_t k = queued.op; k-- > 0 && InIteration({queued.line, k});) {
       const CommOp& before = *ops[k];
       if (before.group != op.group || !before.done()) continue;
       const bool ahead = before.end > op.enter && before.end <= op.exec_start;
-      return ahead && InIteration({queued.line, k}) ? OpRef{queued.line, k} : OpRef{};
+      return ahead ? OpRef{queued.line, k} : OpRef{};
     }
     return {};
   }

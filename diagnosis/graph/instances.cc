@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "diagnosis/model/lookup.h"
+
 namespace fathom::diagnosis {
 
 Instances::Instances(const std::vector<RankTimeline>& lines, const std::vector<Group>& groups)
@@ -14,7 +16,7 @@ Instances::Instances(const std::vector<RankTimeline>& lines, const std::vector<G
 
 void Instances::JoinCollectives(const std::vector<Group>& groups) {
   std::map<GroupId, std::size_t> size;
-  for (const Group& g : groups) size[g.id] = g.members.empty() ? g.size : g.members.size();
+  for (const Group& g : groups) size[g.id] = SizeOf(g);
   std::map<std::pair<GroupId, Sequence>, std::size_t> open;
   for (std::size_t l = 0; l < lines_.size(); ++l) {
     for (std::size_t k = 0; k < lines_[l].ops.size(); ++k) {

@@ -70,12 +70,14 @@ double WorkRatio(const Peers& peers, const Outlier& outlier, WorkKind kind) {
 // What its kernels ran is the work itself; the others are what it was asked for, and a device that
 // is slow is asked for no more of any.
 void CompareWork(const Peers& peers, const Outlier& outlier, Accused& accused) {
-  const double blocks = WorkRatio(peers, outlier, WorkKind::kBlocks);
-  const double elements = WorkRatio(peers, outlier, WorkKind::kElements);
-  const double bytes = WorkRatio(peers, outlier, WorkKind::kBytes);
-  const WorkKind asked = elements >= bytes ? WorkKind::kElements : WorkKind::kBytes;
-  accused.work = blocks > 0 ? WorkKind::kBlocks : asked;
-  const double ratio = blocks > 0 ? blocks : std::max(elements, bytes);
+  accused.work = WorkKind::kBlocks;
+  double ratio = WorkRatio(peers, outlier, WorkKind::kBlocks);
+  if (ratio <= 0) {
+    const double elements = WorkRatio(peers, outlier, WorkKind::kElements);
+    const double bytes = WorkRatio(peers, outlier, WorkKind::kBytes);
+    accused.work = elements >= bytes ? WorkKind::kElements : WorkKind::kBytes;
+    ratio = std::max(elements, bytes);
+  }
   accused.work_ratio = ratio > 0 ? ratio : 1;
 }
 
@@ -113,8 +115,7 @@ Suspect SuspectOf(const JobView& view, const Peers& peers, const Outlier& outlie
   share.entity.node = NodeOf(view, rank);
   share.cause = CauseOfRank(accused, peers, limits);
   const double longer = outlier.usual > 0 ? outlier.excess / outlier.usual : 0;
-  if (share.cause == Cause::kComputeSlow &&
-      accused.work_ratio - 1 >= limits.work_explains * longer) {
+  if (share.cause == Cause::kComputeSlow && limits.WorkExplains(accused.work_ratio, longer)) {
     share.cause = Cause::kImbalance;
     share.entity.type = EntityType::kGroup;
   }

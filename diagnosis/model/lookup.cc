@@ -34,6 +34,10 @@ const Group* FindGroup(const JobView& view, GroupId id) {
   return Find(view.groups, &Group::id, id);
 }
 
+std::size_t SizeOf(const Group& group) {
+  return group.members.empty() ? group.size : group.members.size();
+}
+
 bool Contains(const std::vector<RankId>& ranks, RankId rank) {
   return std::find(ranks.begin(), ranks.end(), rank) != ranks.end();
 }

@@ -8,6 +8,7 @@
 #ifndef FATHOM_DIAGNOSIS_MODEL_LOOKUP_H_
 #define FATHOM_DIAGNOSIS_MODEL_LOOKUP_H_
 
+#include <cstddef>
 #include <set>
 #include <string>
 #include <vector>
@@ -18,6 +19,9 @@ namespace fathom::diagnosis {
 
 const RankFacts* FactsOf(const JobView& view, RankId rank);
 const Group* FindGroup(const JobView& view, GroupId id);
+
+// How many ranks it has, whether or not its members are known.
+std::size_t SizeOf(const Group& group);
 
 bool Contains(const std::vector<RankId>& ranks, RankId rank);
 

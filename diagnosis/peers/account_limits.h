@@ -33,6 +33,11 @@ struct AccountLimits {
   double alike_ratio = 1.25;   // ranks that work together within it have one cause
   double replay_error = 0.25;  // of the measured time: more, and nobody is accused by it
   double pair_differs = 0.1;   // two that alone do the same work: worth saying
+
+  // Whether so many times the work excuses what takes longer by this share.
+  bool WorkExplains(double work_ratio, double longer) const {
+    return work_ratio - 1 >= work_explains * longer;
+  }
 };
 
 }  // namespace fathom::diagnosis

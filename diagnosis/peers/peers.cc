@@ -18,12 +18,8 @@ namespace fathom::diagnosis {
 namespace {
 
 // Size and description of a communicator, kind of op, direction of a message: how often in all.
-using Deed = std::tuple<std::uint32_t, std::string, CollectiveKind, int>;
+using Deed = std::tuple<std::size_t, std::string, CollectiveKind, int>;
 using Deeds = std::map<Deed, std::size_t>;
-
-std::uint32_t SizeOf(const Group& group) {
-  return group.members.empty() ? group.size : static_cast<std::uint32_t>(group.members.size());
-}
 
 Deed DeedOf(const JobView& view, GroupId id, CollectiveKind kind, int direction) {
   const Group* group = FindGroup(view, id);
@@ -45,20 +41,26 @@ Deeds DeedsOfRows(const JobView& view, RankId rank, const RankRows& rows,
 
 using Window = absl::Span<const IterationSummary>;
 
-// Of the newest iteration that all have told of; where there is none, that it has told of.
-const RankIteration* ToldOf(const Window& window, RankId rank, std::size_t ranks) {
-  const RankIteration* newest = nullptr;
-  for (auto it = window.rbegin(); it != window.rend(); ++it) {
-    const RankIteration* mine = RankIn(*it, rank);
-    if (it->ranks.size() == ranks) return mine;
-    if (newest == nullptr) newest = mine;
-  }
-  return newest;
+// The newest iteration that all have told of; null: there is none.
+const IterationSummary* NewestWhole(const Window& window, std::size_t ranks) {
+  const auto whole = std::find_if(window.rbegin(), window.rend(),
+                                  [&](const auto& each) { return each.ranks.size() == ranks; });
+  return whole == window.rend() ? nullptr : &*whole;
 }
 
-Deeds DeedsOfSummaries(const JobView& view, const Window& window, RankId rank, std::size_t ranks) {
+// In that; where there is none, in the newest that it has told of.
+const RankIteration* ToldOf(const Window& window, const IterationSummary* whole, RankId rank) {
+  if (whole != nullptr) return RankIn(*whole, rank);
+  for (auto it = window.rbegin(); it != window.rend(); ++it) {
+    if (const RankIteration* mine = RankIn(*it, rank)) return mine;
+  }
+  return nullptr;
+}
+
+Deeds DeedsOfSummaries(const JobView& view, const Window& window, const IterationSummary* whole,
+                       RankId rank) {
   Deeds deeds;
-  const RankIteration* mine = ToldOf(window, rank, ranks);
+  const RankIteration* mine = ToldOf(window, whole, rank);
   if (mine == nullptr) return deeds;
   for (const GroupIteration& group : mine->groups) {
     deeds[DeedOf(view, group.group, CollectiveKind::kUnknown, 0)] += group.count;
@@ -156,10 +158,11 @@ Peers PeersOf(const JobView& view, std::size_t most) {
   }
   const bool rows =
       std::all_of(seen.begin(), seen.end(), [&](RankId rank) { return view.rows.contains(rank); });
+  const IterationSummary* whole = rows ? nullptr : NewestWhole(window, seen.size());
   std::map<Deeds, std::size_t> roles;
   for (const RankId rank : seen) {
     const Deeds deeds = rows ? DeedsOfRows(view, rank, view.rows.at(rank), peers.iterations)
-                             : DeedsOfSummaries(view, window, rank, seen.size());
+                             : DeedsOfSummaries(view, window, whole, rank);
     peers.role.push_back(roles.try_emplace(deeds, roles.size()).first->second);
     AddRank(view, window, rank, peers);
   }

@@ -67,28 +67,35 @@ class Cut {
   double left_;
 };
 
+// What it was blocked, into waiting for others and communication itself. Gives back how much.
+double AddBlocked(const RankIteration& rank, double waiting, Cut& cut, Seconds& sum) {
+  const double blocked = cut.Take(rank.blocked.Seconds());
+  At(sum, StepPart::kWaiting) += blocked * waiting;
+  At(sum, StepPart::kCommunication) += blocked * (1 - waiting);
+  return blocked;
+}
+
+void AddMarks(const RankIteration& rank, Cut& cut, Seconds& sum) {
+  At(sum, StepPart::kInput) += cut.Take(rank.dataloader.Seconds());
+  At(sum, StepPart::kGarbage) += cut.Take(rank.gc.Seconds());
+}
+
 void AddDevice(const RankIteration& rank, double waiting, const DeviceShares& shares,
                Seconds& sum) {
   Cut cut(rank.duration);
   const double busy = cut.Take(rank.device.Seconds());
   At(sum, StepPart::kCopies) += busy * shares.copies;
   At(sum, StepPart::kComputing) += busy * (1 - shares.copies);
-  const double alone = cut.Take(rank.blocked.Seconds());
-  At(sum, StepPart::kWaiting) += alone * waiting;
-  At(sum, StepPart::kCommunication) += alone * (1 - waiting);
-  At(sum, StepPart::kInput) += cut.Take(rank.dataloader.Seconds());
-  At(sum, StepPart::kGarbage) += cut.Take(rank.gc.Seconds());
+  AddBlocked(rank, waiting, cut, sum);
+  AddMarks(rank, cut, sum);
   At(sum, StepPart::kHost) += cut.left() * shares.launches;
   At(sum, StepPart::kIdle) += cut.left() * (1 - shares.launches);
 }
 
 void AddHostOfGpu(const RankIteration& rank, double waiting, Seconds& sum) {
   Cut cut(rank.duration);
-  At(sum, StepPart::kInput) += cut.Take(rank.dataloader.Seconds());
-  At(sum, StepPart::kGarbage) += cut.Take(rank.gc.Seconds());
-  const double blocked = cut.Take(rank.blocked.Seconds());
-  At(sum, StepPart::kWaiting) += blocked * waiting;
-  At(sum, StepPart::kCommunication) += blocked * (1 - waiting);
+  AddMarks(rank, cut, sum);
+  const double blocked = AddBlocked(rank, waiting, cut, sum);
   const double wait = rank.device_wait.Seconds();
   At(sum, StepPart::kGpu) += cut.Take(wait - blocked);
   At(sum, StepPart::kCores) += cut.Take(rank.runqueue.Seconds());
@@ -100,11 +107,8 @@ void AddHostOfGpu(const RankIteration& rank, double waiting, Seconds& sum) {
 
 void AddThread(const RankIteration& rank, double waiting, Seconds& sum) {
   Cut cut(rank.duration);
-  At(sum, StepPart::kInput) += cut.Take(rank.dataloader.Seconds());
-  At(sum, StepPart::kGarbage) += cut.Take(rank.gc.Seconds());
-  const double blocked = cut.Take(rank.blocked.Seconds());
-  At(sum, StepPart::kWaiting) += blocked * waiting;
-  At(sum, StepPart::kCommunication) += blocked * (1 - waiting);
+  AddMarks(rank, cut, sum);
+  AddBlocked(rank, waiting, cut, sum);
   At(sum, StepPart::kCores) += cut.Take(rank.runqueue.Seconds());
   At(sum, StepPart::kComputing) += cut.Take((rank.cpu - rank.gc).Seconds());
   At(sum, StepPart::kIdle) += cut.left();

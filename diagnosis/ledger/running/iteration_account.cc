@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/types/span.h"
+#include "diagnosis/model/lookup.h"
 
 namespace fathom::diagnosis {
 namespace {
@@ -18,10 +19,6 @@ constexpr std::size_t kFewestOfRole = 3;  // of two it cannot be told which is u
 std::uint64_t Mix(std::uint64_t hash, std::uint64_t value) {
   hash ^= value + 0x9e3779b97f4a7c15 + (hash << 6) + (hash >> 2);
   return hash * 0xff51afd7ed558ccd;
-}
-
-std::size_t SizeOf(const Group& group) {
-  return group.members.empty() ? group.size : group.members.size();
 }
 
 // Reorders the values.
@@ -215,8 +212,8 @@ Cause IterationAccountant::CauseOf(const Row& row) {
   const double least = limits_.mostly * row.excess;
   const bool computes = !few && row.compute - role.compute >= least;
   const double longer = row.reference > 0 ? row.excess / row.reference : 0;
-  const bool asked = row.elements - role.elements >= limits_.work_explains * longer * role.elements;
-  const bool has_more = row.elements > role.elements && role.elements > 0 && asked;
+  const double ratio = role.elements > 0 ? row.elements / role.elements : 1;
+  const bool has_more = ratio > 1 && limits_.WorkExplains(ratio, longer);
   const Cause by_computing = has_more ? Cause::kImbalance : Cause::kComputeSlow;
   // The time of a host that computes holds its collections and batches; a device's does not.
   if (on_device_ && computes) return by_computing;

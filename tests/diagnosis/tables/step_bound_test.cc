@@ -211,26 +211,23 @@ TEST(StepBoundTest, LoadingBesideABusyDeviceIsHidden) {
   EXPECT_THAT(shown.Bounds(), ElementsAre(StepPart::kInput));
 }
 
-TEST(StepBoundTest, AGpuThatNothingTracesIsNotCalledComputing) {
-  RankIteration rank = Computing();
-  rank.cpu = Ms(15);
-  JobView view = JobOf({rank});
-  view.ranks.resize(1);
-  view.ranks[0].gpu = Gpu();
-  const StepBound bound = BoundOf(view);
-  EXPECT_EQ(bound.clock, StepClock::kHostOfGpu);
-  EXPECT_THAT(bound.Bounds(), ElementsAre(StepPart::kGpu));
-  EXPECT_EQ(bound.share(StepPart::kComputing), 0);
-  EXPECT_NEAR(bound.share(StepPart::kHost), 0.15, kExact);
-  EXPECT_THAT(InWords(bound), Not(HasSubstr("computing")));
-}
-
 // A rank that drives a GPU of which only communication is told.
 JobView DrivingGpus(const RankIteration& rank) {
   JobView view = JobOf({rank});
   view.ranks.resize(1);
   view.ranks[0].gpu = Gpu();
   return view;
+}
+
+TEST(StepBoundTest, AGpuThatNothingTracesIsNotCalledComputing) {
+  RankIteration rank = Computing();
+  rank.cpu = Ms(15);
+  const StepBound bound = BoundOf(DrivingGpus(rank));
+  EXPECT_EQ(bound.clock, StepClock::kHostOfGpu);
+  EXPECT_THAT(bound.Bounds(), ElementsAre(StepPart::kGpu));
+  EXPECT_EQ(bound.share(StepPart::kComputing), 0);
+  EXPECT_NEAR(bound.share(StepPart::kHost), 0.15, kExact);
+  EXPECT_THAT(InWords(bound), Not(HasSubstr("computing")));
 }
 
 // CUDA's waits spin: the host has computed for 98 ms, and stood still for 80 of them.
