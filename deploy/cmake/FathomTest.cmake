@@ -19,7 +19,7 @@ function(fathom_test name)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
   add_test(NAME ${name} COMMAND ${name} ${A_ARGS})
   if(NOT A_TIMEOUT)
-    set(A_TIMEOUT 120)
+    set(A_TIMEOUT 300)  # a machine may be busy with other work
   endif()
   if(FATHOM_SANITIZE)
     math(EXPR A_TIMEOUT "5 * ${A_TIMEOUT}")  # unoptimised, each access watched
