@@ -20,8 +20,7 @@ constexpr const char* kExamples =
     "  fathom recover undo train --config recover.yaml\n"
     "  fathom recover show train\n"
     "A plan changes nothing; run asks before it does. Exit codes of plan: 2 it advises to act, 0 "
-    "it "
-    "does not, 1 there is no plan; of run and undo: 0 done, 1 not, and why.";
+    "it does not, 1 there is no plan; of run and undo: 0 done, 1 not, and why.";
 
 int Plan(const RecoverOptions& options) {
   const absl::StatusOr<CollectorApi> api = ApiOf(options.collector);

@@ -56,10 +56,12 @@ std::vector<fs::path> JournalsOf(const fs::path& folder, const std::string& name
   return files;
 }
 
-std::string WhyRefused(const PlannedRecovery& planned, const std::vector<std::string>& despite) {
-  const auto may = [&](const char* what) {
-    return std::find(despite.begin(), despite.end(), what) != despite.end();
-  };
+bool Despite(const RecoverOptions& options, const char* what) {
+  return std::find(options.despite.begin(), options.despite.end(), what) != options.despite.end();
+}
+
+std::string WhyRefused(const PlannedRecovery& planned, const RecoverOptions& options) {
+  const auto may = [&](const char* what) { return Despite(options, what); };
   const SickJob& job = planned.facts.job;
   const RecoveryPlan& plan = planned.plan;
   const bool weak = job.grade != "established" && job.proof != "confirmed";
@@ -126,8 +128,7 @@ class Session {
 
   RecoveryRun Run(const CollectorApi& api, const std::string& job) {
     RecoveryRun::Limits limits;
-    limits.weak = std::find(options_.despite.begin(), options_.despite.end(), "weak") !=
-                  options_.despite.end();
+    limits.weak = Despite(options_, "weak");
     limits.in_doubt = options_.in_doubt;
     limits.restart_s = kPatience * (options_.restart_s > 0 ? options_.restart_s : kAssumedRestart);
     return RecoveryRun(
@@ -169,18 +170,13 @@ absl::Status BeginNew(const CollectorApi& api, const RecoverOptions& options, Se
   const auto planned = PlanOf(api, options);
   if (!planned.ok()) return planned.status();
   std::fputs(RecoveryText(planned->facts.job, planned->plan).c_str(), stdout);
-  if (const std::string why = WhyRefused(*planned, options.despite); !why.empty())
+  if (const std::string why = WhyRefused(*planned, options); !why.empty())
     return absl::FailedPreconditionError(why);
   const absl::StatusOr<Json> job = api.Job(planned->facts.job.name);
   if (!job.ok()) return job.status();
   const Json facts = PlanFacts(*planned, *job, session.backend().Name());
   const std::string id = absl::StrFormat("r%012x", (WallNow() / 1'000) & 0xffff'ffff'ffff);
-  const Remedy remedy{.id = id,
-                      .job = planned->facts.job.name,
-                      .sick = planned->plan.isolate,
-                      .spare = planned->plan.spare,
-                      .checkpoint = planned->plan.checkpoint ? planned->plan.checkpoint->path : "",
-                      .sick_pids = IntsField(facts, "sick_pids")};
+  const Remedy remedy = RemedyOf(id, facts);
   if (auto fits = session.backend().Check(remedy); !fits.ok()) return fits;
   const std::string question = Cat("Take ", remedy.sick, " out of ", remedy.job, " and let ",
                                    remedy.spare, " take its place?");

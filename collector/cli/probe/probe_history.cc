@@ -2,12 +2,12 @@
 
 #include <unistd.h>
 
-#include <cstdlib>
 #include <fstream>
 #include <string>
 #include <system_error>
 #include <utility>
 
+#include "collector/cli/process/state_folder.h"
 #include "collector/cli/text/text.h"
 #include "collector/probe/probe_run.h"
 
@@ -48,12 +48,6 @@ absl::Status WriteProbeHistory(const fs::path& file, const ProbeHistory& history
   return absl::UnavailableError(Cat(file.string(), " cannot be written: ", failed.message()));
 }
 
-fs::path DefaultProbeHistory() {
-  if (geteuid() == 0) return "/var/lib/fathom/probes.jsonl";
-  const char* state = std::getenv("XDG_STATE_HOME");
-  if (state != nullptr && *state != '\0') return fs::path(state) / "fathom/probes.jsonl";
-  const char* home = std::getenv("HOME");
-  return fs::path(home == nullptr ? "." : home) / ".local/state/fathom/probes.jsonl";
-}
+fs::path DefaultProbeHistory() { return StateFolder() / "probes.jsonl"; }
 
 }  // namespace fathom::cli

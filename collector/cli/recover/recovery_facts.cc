@@ -17,10 +17,6 @@ int Strength(const Json& verdict) {
   return grade == 0 ? 0 : 2 * grade + (names ? 1 : 0);
 }
 
-bool IsOpen(const Json& verdict) {
-  return !HasField(verdict, "until") && TextField(verdict, "closed_because").empty();
-}
-
 // The newest run in which the node was measured; state and hardware.
 void ReadProbe(const Json& answer, std::string& state, std::string& hardware) {
   for (const Json& json : ListField(answer, "probes")) {

@@ -5,12 +5,12 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <sstream>
 
 #include "absl/strings/str_format.h"
+#include "collector/cli/process/state_folder.h"
 #include "collector/cli/text/text.h"
 
 namespace fathom::cli {
@@ -77,10 +77,7 @@ absl::Status RecoveryJournal::Append(const RecoveryRecord& record) {
   const std::string line = RecordLine(record) + "\n";
   const off_t before = lseek(fd_, 0, SEEK_END);
   const ssize_t wrote = write(fd_, line.data(), line.size());
-  if (wrote == static_cast<ssize_t>(line.size()) && fsync(fd_) == 0) {
-    records_.push_back(record);
-    return absl::OkStatus();
-  }
+  if (wrote == static_cast<ssize_t>(line.size()) && fsync(fd_) == 0) return absl::OkStatus();
   const absl::Status status = CannotWrite(file_);
   if (before >= 0 && ftruncate(fd_, before) != 0) return CannotWrite(file_);
   return status;
@@ -93,13 +90,7 @@ absl::StatusOr<std::vector<RecoveryRecord>> ReadJournal(const fs::path& file) {
   return Parse(Contents(file), file, &end);
 }
 
-fs::path DefaultJournalFolder() {
-  if (geteuid() == 0) return "/var/lib/fathom/recover";
-  const char* state = std::getenv("XDG_STATE_HOME");
-  if (state != nullptr && *state != '\0') return fs::path(state) / "fathom/recover";
-  const char* home = std::getenv("HOME");
-  return fs::path(home == nullptr ? "." : home) / ".local/state/fathom/recover";
-}
+fs::path DefaultJournalFolder() { return StateFolder() / "recover"; }
 
 fs::path JournalOf(const fs::path& folder, std::string_view job) {
   std::string name;

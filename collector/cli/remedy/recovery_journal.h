@@ -33,6 +33,7 @@ class RecoveryJournal {
   RecoveryJournal& operator=(const RecoveryJournal&) = delete;
 
   absl::Status Append(const RecoveryRecord& record);
+  // What was there when it was opened.
   const std::vector<RecoveryRecord>& records() const { return records_; }
 
  private:

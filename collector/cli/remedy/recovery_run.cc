@@ -17,14 +17,18 @@ absl::Status AttemptFailed(const std::string& why) { return absl::DeadlineExceed
 
 }  // namespace
 
+Remedy RemedyOf(const std::string& id, const Json& plan) {
+  return {.id = id,
+          .job = TextField(plan, "job"),
+          .sick = TextField(plan, "isolate"),
+          .spare = TextField(plan, "spare"),
+          .checkpoint = TextField(ObjectField(plan, "checkpoint"), "path"),
+          .sick_pids = IntsField(plan, "sick_pids")};
+}
+
 Remedy RecoveryRun::TheRemedy() const {
   const Recovery& now = *history_.Find();
-  return {.id = now.id,
-          .job = now.Plan("job"),
-          .sick = now.Plan("isolate"),
-          .spare = now.Plan("spare"),
-          .checkpoint = TextField(ObjectField(now.plan, "checkpoint"), "path"),
-          .sick_pids = IntsField(now.plan, "sick_pids")};
+  return RemedyOf(now.id, now.plan);
 }
 
 Deed RecoveryRun::DeedOf(StepKey key) const {
@@ -33,25 +37,24 @@ Deed RecoveryRun::DeedOf(StepKey key) const {
   return {key.first, key.second, at == steps.end() ? Json::object() : at->second.before};
 }
 
-absl::Status RecoveryRun::Write(Mark mark, StepKey step, std::string text, Json facts) {
-  const RecoveryRecord record{.mark = mark,
-                              .id = history_.Find()->id,
-                              .step = step.first,
-                              .attempt = step.second,
-                              .wall_ns = parts_.wall_ns(),
-                              .text = std::move(text),
-                              .facts = std::move(facts)};
+absl::Status RecoveryRun::Keep(const RecoveryRecord& record) {
   if (auto written = parts_.append(record); !written.ok()) return written;
   history_.Fold(record);
   return absl::OkStatus();
 }
 
+absl::Status RecoveryRun::Write(Mark mark, StepKey step, std::string text, Json facts) {
+  return Keep({.mark = mark,
+               .id = history_.Find()->id,
+               .step = step.first,
+               .attempt = step.second,
+               .wall_ns = parts_.wall_ns(),
+               .text = std::move(text),
+               .facts = std::move(facts)});
+}
+
 absl::Status RecoveryRun::Begin(const std::string& id, const Json& plan) {
-  const RecoveryRecord record{
-      .mark = Mark::kBegun, .id = id, .wall_ns = parts_.wall_ns(), .facts = plan};
-  if (auto written = parts_.append(record); !written.ok()) return written;
-  history_.Fold(record);
-  return absl::OkStatus();
+  return Keep({.mark = Mark::kBegun, .id = id, .wall_ns = parts_.wall_ns(), .facts = plan});
 }
 
 absl::Status RecoveryRun::Stop(const std::string& why) {
@@ -86,7 +89,7 @@ absl::Status RecoveryRun::SettleDoubt(StepKey key, const std::string& found) {
 
 absl::Status RecoveryRun::Act(StepKey key) {
   const Remedy remedy = TheRemedy();
-  auto before = parts_.backend.Before(remedy, key.first, key.second);
+  auto before = parts_.backend.Before(remedy, key.first);
   if (!before.ok()) return Stop(Cat(Named(key), ": ", Message(before.status())));
   // Looking took its time; the verdict is read last.
   if (const std::string why = WhyNot(key.first); !why.empty()) return Stop(why);

@@ -4,10 +4,8 @@
 // Made by `recover run` and `recover undo` around the journal's history and a back-end. The only
 // place where a plan becomes a deed:
 //
-//   read the verdict ─► intent on disk ─► back-end ─► outcome on disk        standby, isolate,
-//   restart
-//     closed, another culprit, weaker: stopped ┘          └ not known: the next run asks the
-//     back-end
+//   read the verdict ─► intent on disk ─► back-end ─► outcome on disk     (each of the three steps)
+//     closed, another culprit, weaker: stopped ┘          └ not known: the next run asks it
 //   wait for the first iteration without the sick node ─► for the usual pace ─► ended: recovered
 //     not within its time: a second restart, then given up, and what a person should do
 //
@@ -21,8 +19,7 @@
 // undone; FailedPrecondition (stopped, and why), DeadlineExceeded (a step was refused and changed
 // nothing), Aborted (given up), ResourceExhausted (the journal cannot be written: nothing was
 // done), Cancelled (asked to stop; to be gone on with). Members lie in recovery_run.cc and
-// recovery_undo.cc. Cost: waiting
-// looks once a Limits::look.
+// recovery_undo.cc. Cost: waiting looks once a Limits::look.
 #ifndef FATHOM_COLLECTOR_CLI_REMEDY_RECOVERY_RUN_H_
 #define FATHOM_COLLECTOR_CLI_REMEDY_RECOVERY_RUN_H_
 
@@ -35,6 +32,9 @@
 #include "collector/cli/remedy/still_wanted.h"
 
 namespace fathom::cli {
+
+// Of what PlanFacts made.
+Remedy RemedyOf(const std::string& id, const Json& plan);
 
 class RecoveryRun {
  public:
@@ -83,6 +83,7 @@ class RecoveryRun {
   absl::Status Finish();
   absl::Status GiveUp();
   absl::Status UndoStep(StepKey key, std::string* not_undone);
+  absl::Status Keep(const RecoveryRecord& record);
   Remedy TheRemedy() const;
   Deed DeedOf(StepKey key) const;
 

@@ -42,7 +42,7 @@ class RemedyBackend {
   virtual ~RemedyBackend() = default;
   virtual std::string Name() const = 0;
   virtual absl::Status Check(const Remedy& remedy) = 0;
-  virtual absl::StatusOr<Json> Before(const Remedy& remedy, Step step, int attempt) = 0;
+  virtual absl::StatusOr<Json> Before(const Remedy& remedy, Step step) = 0;
   // What was done, in words.
   virtual absl::StatusOr<std::string> Do(const Remedy& remedy, const Deed& deed) = 0;
   virtual absl::StatusOr<bool> WasDone(const Remedy& remedy, const Deed& deed) = 0;

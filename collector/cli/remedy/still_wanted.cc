@@ -6,10 +6,6 @@
 namespace fathom::cli {
 namespace {
 
-bool IsOpen(const Json& verdict) {
-  return !HasField(verdict, "until") && TextField(verdict, "closed_because").empty();
-}
-
 std::string NodeOf(const Json& verdict) {
   return TextField(ObjectField(verdict, "entity"), "node");
 }

@@ -51,6 +51,10 @@ void ReadEntity(const Json& entity, VerdictView* out) {
 
 }  // namespace
 
+bool IsOpen(const Json& verdict) {
+  return !HasField(verdict, "until") && TextField(verdict, "closed_because").empty();
+}
+
 int GradeStrength(const std::string& grade) {
   if (grade == "established") return 3;
   if (grade == "supported") return 2;

@@ -44,6 +44,10 @@ std::string Printable(std::string_view text) {
   return out;
 }
 
+std::string PrintableLine(std::string_view text) {
+  return Printable(text.substr(0, text.find('\n')));
+}
+
 std::string TextField(const Json& object, const char* name) {
   const Json* value = Find(object, name);
   return value != nullptr && value->is_string() ? Printable(value->get_ref<const std::string&>())

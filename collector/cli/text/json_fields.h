@@ -36,6 +36,8 @@ std::vector<std::string> TextsField(const Json& object, const char* name);
 
 // Every C0 and C1 control character and DEL as '?', so that text cannot drive a terminal.
 std::string Printable(std::string_view text);
+// Its first line, likewise.
+std::string PrintableLine(std::string_view text);
 
 }  // namespace fathom::cli
 

@@ -78,7 +78,7 @@ TEST(RequeueBackend, HoldsExcludesAndReleases) {
   FakeJob job;
   RequeueBackend backend({}, job.Runner(), kNoPause);
   ASSERT_TRUE(backend.Check(kRemedy).ok());
-  const auto before = backend.Before(kRemedy, Step::kIsolate, 0);
+  const auto before = backend.Before(kRemedy, Step::kIsolate);
   ASSERT_TRUE(before.ok());
   const Deed isolate{Step::kIsolate, 0, *before}, restart{Step::kRestart, 1, *before};
   EXPECT_FALSE(*backend.WasDone(kRemedy, isolate));
@@ -96,7 +96,7 @@ TEST(RequeueBackend, HoldsExcludesAndReleases) {
 TEST(RequeueBackend, AJobThatIsHeldAlreadyIsNotRequeuedAgain) {
   FakeJob job;
   RequeueBackend backend({}, job.Runner(), kNoPause);
-  const Deed isolate{Step::kIsolate, 0, *backend.Before(kRemedy, Step::kIsolate, 0)};
+  const Deed isolate{Step::kIsolate, 0, *backend.Before(kRemedy, Step::kIsolate)};
   job.state = "PENDING", job.priority = "0", job.restarts = 1;  // a crash came after the first half
   EXPECT_FALSE(*backend.WasDone(kRemedy, isolate));
   ASSERT_TRUE(backend.Do(kRemedy, isolate).ok());
@@ -157,7 +157,7 @@ TEST(TorchrunBackend, StartsTheStandbyThenEndsTheSickOne) {
   TorchrunBackend backend({.on_node = {"ssh", "{node}"}, .start = {"/run.sh", "{node}", "{job}"}},
                           nodes.Runner(), kNoPause);
   ASSERT_TRUE(backend.Do(kRemedy, {Step::kStandby, 0}).ok());
-  const auto before = backend.Before(kRemedy, Step::kIsolate, 0);
+  const auto before = backend.Before(kRemedy, Step::kIsolate);
   ASSERT_TRUE(before.ok());
   ASSERT_TRUE(backend.Do(kRemedy, {Step::kIsolate, 0, *before}).ok());
   ASSERT_EQ(nodes.asked.size(), 5u);

@@ -76,7 +76,7 @@ class World final : public RemedyBackend {
   // RemedyBackend.
   std::string Name() const override { return "world"; }
   absl::Status Check(const Remedy&) override { return absl::OkStatus(); }
-  absl::StatusOr<Json> Before(const Remedy&, Step, int) override { return Json{{"seen", 1}}; }
+  absl::StatusOr<Json> Before(const Remedy&, Step) override { return Json{{"seen", 1}}; }
   std::string ByHand(const Remedy&, Step) const override { return "look"; }
 
   absl::StatusOr<std::string> Do(const Remedy& remedy, const Deed& deed) override {

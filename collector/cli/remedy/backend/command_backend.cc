@@ -6,14 +6,10 @@
 namespace fathom::cli {
 namespace {
 
-std::string FirstLineOf(const std::string& text) {
-  return Printable(text.substr(0, text.find('\n')));
-}
-
 absl::Status StatusOf(const collector::CommandResult& result, const std::string& program) {
   if (result.exit_code == 0) return absl::OkStatus();
   const std::string why =
-      Cat(program, " ended with exit code ", result.exit_code, ": ", FirstLineOf(result.errors));
+      Cat(program, " ended with exit code ", result.exit_code, ": ", PrintableLine(result.errors));
   if (result.exit_code == CommandBackend::kRefused) return absl::FailedPreconditionError(why);
   return absl::UnknownError(why);
 }
@@ -39,8 +35,7 @@ absl::Status CommandBackend::Check(const Remedy& remedy) {
   return StatusOf(*result, options_.check[0]);
 }
 
-absl::StatusOr<Json> CommandBackend::Before(const Remedy& /*remedy*/, Step /*step*/,
-                                            int /*attempt*/) {
+absl::StatusOr<Json> CommandBackend::Before(const Remedy& /*remedy*/, Step /*step*/) {
   return Json::object();
 }
 
@@ -50,7 +45,7 @@ absl::StatusOr<std::string> CommandBackend::Do(const Remedy& remedy, const Deed&
   const auto result = Run(*words, remedy, deed.step);
   if (!result.ok()) return result.status();
   if (auto status = StatusOf(*result, words->front()); !status.ok()) return status;
-  const std::string said = FirstLineOf(result->output);
+  const std::string said = PrintableLine(result->output);
   return said.empty() ? Cat(words->front(), " is done") : said;
 }
 

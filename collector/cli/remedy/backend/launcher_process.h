@@ -5,8 +5,8 @@
 // FATHOM_RECOVERY in its environment, which its children inherit, and is the topmost that has it. A
 // process is known by its pid and the tick at which it began.
 //
-// Thread-safety: reads /proc. Errors: NotFound, FailedPrecondition (it did not end),
-// Internal (it could not be started). Cost: one walk over /proc to find a tag.
+// Thread-safety: reads /proc. Errors: NotFound, DeadlineExceeded (it did not end),
+// FailedPrecondition (it could not be started). Cost: one walk over /proc to find a tag.
 #ifndef FATHOM_COLLECTOR_CLI_REMEDY_BACKEND_LAUNCHER_PROCESS_H_
 #define FATHOM_COLLECTOR_CLI_REMEDY_BACKEND_LAUNCHER_PROCESS_H_
 

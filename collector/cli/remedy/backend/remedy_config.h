@@ -1,9 +1,8 @@
 // Which back-end a recovery uses, read from a file, and that back-end made.
 //
-//   backend: torchrun                     backend: slurm            backend: command
-//   on_node: [ssh, -oBatchMode=yes, "{node}"]   scontrol: [scontrol]      isolate: [./leave,
-//   "{sick}"] start: [/scratch/train/start.sh]      slurm_job: "1234"         restart: [./start,
-//   "{spare}"]
+//   backend: torchrun                          backend: slurm          backend: command
+//   on_node: [ssh, -oBatchMode=yes, "{node}"]  scontrol: [scontrol]    isolate: [./a, "{sick}"]
+//   start: [/scratch/train/start.sh]           slurm_job: "1234"       restart: [./b, "{spare}"]
 //
 // Used by `fathom recover run` and `undo`; docs/operations/recover.md has every key. A key that is
 // none is an error, so that a slip does not go unseen.

@@ -22,10 +22,6 @@ bool Numeric(const std::string& id) {
   return !id.empty() && id.find_first_not_of("0123456789") == id.npos;
 }
 
-std::string FirstLine(const std::string& text) {
-  return Printable(text.substr(0, text.find('\n')));
-}
-
 }  // namespace
 
 SlurmJob ReadSlurmJob(const std::string& text) {
@@ -57,7 +53,7 @@ absl::Status RequeueBackend::Scontrol(std::vector<std::string> words) const {
   const auto result = run_(argv, Nanos::FromSeconds(options_.command_s));
   if (!result.ok()) return absl::UnavailableError(Message(result.status()));
   if (result->exit_code == 0) return absl::OkStatus();
-  return absl::UnknownError(Cat("scontrol ", words[0], ": ", FirstLine(result->errors)));
+  return absl::UnknownError(Cat("scontrol ", words[0], ": ", PrintableLine(result->errors)));
 }
 
 absl::StatusOr<SlurmJob> RequeueBackend::Read(const Remedy& remedy) const {
@@ -70,7 +66,7 @@ absl::StatusOr<SlurmJob> RequeueBackend::Read(const Remedy& remedy) const {
   const auto result = run_(argv, Nanos::FromSeconds(options_.command_s));
   if (!result.ok()) return absl::UnavailableError(Message(result.status()));
   if (result->exit_code != 0)
-    return absl::UnavailableError(Cat("scontrol: ", FirstLine(result->errors)));
+    return absl::UnavailableError(Cat("scontrol: ", PrintableLine(result->errors)));
   return ReadSlurmJob(result->output);
 }
 
@@ -86,7 +82,7 @@ absl::Status RequeueBackend::Check(const Remedy& remedy) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<Json> RequeueBackend::Before(const Remedy& remedy, Step /*step*/, int /*attempt*/) {
+absl::StatusOr<Json> RequeueBackend::Before(const Remedy& remedy, Step /*step*/) {
   const auto job = Read(remedy);
   if (!job.ok()) return job.status();
   return Json{{"state", Field(*job, "JobState")},

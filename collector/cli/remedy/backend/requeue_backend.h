@@ -47,7 +47,7 @@ class RequeueBackend final : public RemedyBackend {
 
   std::string Name() const override { return "slurm"; }
   absl::Status Check(const Remedy& remedy) override;
-  absl::StatusOr<Json> Before(const Remedy& remedy, Step step, int attempt) override;
+  absl::StatusOr<Json> Before(const Remedy& remedy, Step step) override;
   absl::StatusOr<std::string> Do(const Remedy& remedy, const Deed& deed) override;
   absl::StatusOr<bool> WasDone(const Remedy& remedy, const Deed& deed) override;
   absl::StatusOr<std::string> Undo(const Remedy& remedy, const Deed& deed) override;

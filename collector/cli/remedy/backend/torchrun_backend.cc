@@ -99,7 +99,7 @@ absl::Status TorchrunBackend::Check(const Remedy& remedy) {
   return absl::IsNotFound(spare.status()) ? absl::OkStatus() : spare.status();
 }
 
-absl::StatusOr<Json> TorchrunBackend::Before(const Remedy& remedy, Step step, int /*attempt*/) {
+absl::StatusOr<Json> TorchrunBackend::Before(const Remedy& remedy, Step step) {
   return step == Step::kIsolate ? SickLauncher(remedy) : Json::object();
 }
 
