@@ -117,8 +117,11 @@ Response Api::Bandwidth(const std::shared_ptr<JobState>& job, const Request& req
   diagnosis::RowsWanted wanted{RanksOf(view), {}};
   wanted.ranks.resize(std::min(wanted.ranks.size(), kMostBandwidthRanks));
   for (const Picture& each : *chosen) wanted.iterations.push_back(each.iteration);
-  for (std::size_t i = 0; chosen->empty() && i < std::min(kMostPictures, view.window.size()); ++i) {
-    wanted.iterations.push_back(view.window[view.window.size() - 1 - i].index);
+  if (chosen->empty()) {
+    const std::size_t newest = std::min(kMostPictures, view.window.size());
+    for (auto it = view.window.rbegin(); wanted.iterations.size() < newest; ++it) {
+      wanted.iterations.push_back(it->index);
+    }
   }
   const int asked = parts_.rows && !wanted.iterations.empty() ? parts_.rows(job, wanted) : 0;
   job->FillShownRows(wanted, view);

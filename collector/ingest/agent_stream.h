@@ -117,7 +117,7 @@ class AgentStream final : public grpc::ServerBidiReactor<v1::AgentMessage, v1::C
   std::deque<v1::CollectorMessage> queue_;
   Taken taken_;          // of all that was read
   Taken awaited_;        // of it, what is written now
-  bool awaits_ = false;  // its word on that
+  bool awaits_ = false;  // until told that it is
   std::uint64_t to_acknowledge_ = 0;
   std::uint64_t acknowledged_ = 0;
   bool greeted_ = false;

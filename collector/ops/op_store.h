@@ -13,7 +13,8 @@
 //
 // Bounds: kMaxPendingBytes in blocks, kMaxQueuedBytes behind them; what a disk that stands still
 // does not take beyond that is dropped and counted. A job of which nothing came for kIdle is let go
-// of. After kill -9 the blocks that were not written are missing, kBlockAge at most.
+// of. After kill -9 nothing is missing that was settled: a record is once its block is on the disk
+// and synced, or was given up and counted. The rest its agents have not let go of, and send again.
 //
 // Units: bytes; wall ns of this machine. Thread-safety: thread-safe; callbacks come from its
 // thread, without its lock. Ownership: owns thread and files; the destructor writes what waits.

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_format.h"
 #include "collector/import/reading/group_claims.h"
+#include "diagnosis/model/lookup.h"
 
 namespace fathom::collector::flight_recorder {
 namespace {
@@ -68,10 +69,6 @@ bool HasSilentGroup(const Dump& dump) {
   });
 }
 
-bool Contains(const std::vector<RankId>& ranks, RankId rank) {
-  return std::find(ranks.begin(), ranks.end(), rank) != ranks.end();
-}
-
 }  // namespace
 
 DumpSet::DumpSet(std::map<RankId, Dump> dumps) : dumps_(std::move(dumps)) {
@@ -103,7 +100,7 @@ void DumpSet::AddConfig(RankId rank, const Dump& dump) {
     std::vector<RankId> members;
     for (const std::uint32_t r : from.ranks) members.emplace_back(r);
     // With Gloo the only group has no name and often no ranks.
-    if (from.name.empty() || !Contains(members, rank)) continue;
+    if (from.name.empty() || !diagnosis::Contains(members, rank)) continue;
     JobGroup& group = groups_[from.name];
     if (group.members.empty()) {
       group.members = std::move(members);
@@ -130,7 +127,7 @@ void DumpSet::AddEntries(RankId rank, const Dump& dump) {
     JobGroup& group = groups_[name];
     if (group.members.empty()) group.guessed = true;
     if (group.description.empty()) group.description = entry.description;
-    if (group.guessed && !Contains(group.members, rank)) group.members.push_back(rank);
+    if (group.guessed && !diagnosis::Contains(group.members, rank)) group.members.push_back(rank);
     // op_id counts both kinds of ops, collective_seq_id only collectives.
     group.point_to_point |= entry.is_p2p || (entry.op_id && entry.op_id != entry.collective_seq);
   }

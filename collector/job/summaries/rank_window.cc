@@ -28,14 +28,18 @@ RankWindow::RankWindow(const RankWindow& other)
       group_cells_(other.group_cells_),
       history_(other.history_ ? std::make_unique<History>(*other.history_) : nullptr) {}
 
+std::size_t RankWindow::SlotBytes(std::size_t columns, bool rare) {
+  return sizeof(Cell) + sizeof(GroupCell) * std::min(columns, kMaxGroupColumnsPerRank) +
+         (rare ? sizeof(RareCell) : 0);
+}
+
 std::size_t RankWindow::SlotBytesWith(const diagnosis::RankIteration& row) const {
   std::size_t columns = groups_.size();
   for (const auto& g : row.groups) {
     columns += std::find(groups_.begin(), groups_.end(), g.group) == groups_.end();
   }
   const bool rare = rare_ != nullptr || row.device_wait.count > 0 || row.batch_elements > 0;
-  return sizeof(Cell) + sizeof(GroupCell) * std::min(columns, kMaxGroupColumnsPerRank) +
-         (rare ? sizeof(RareCell) : 0);
+  return SlotBytes(columns, rare);
 }
 
 void RankWindow::PutRare(std::size_t slot, const RareCell& cell) {

@@ -37,11 +37,10 @@ class RankWindow {
   RankWindow(const RankWindow& other);
   RankWindow& operator=(const RankWindow&) = delete;
 
-  static constexpr std::size_t kSlotBytes = 24 + 10;  // with one communicator
-
+  // Of a rank with so many communicators.
+  static std::size_t SlotBytes(std::size_t columns, bool rare);
   // What a slot of this rank takes if `row` came with it.
   std::size_t SlotBytesWith(const diagnosis::RankIteration& row) const;
-  std::size_t columns() const { return groups_.size(); }
 
   // False: the slot already holds something (a repeat), nothing changes.
   bool Put(std::size_t slot, const diagnosis::RankIteration& row);

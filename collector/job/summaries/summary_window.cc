@@ -22,7 +22,7 @@ Nanos Us(std::uint32_t us) { return Nanos(std::int64_t{us} * 1000); }
 }  // namespace
 
 SummaryWindow::SummaryWindow()
-    : slots_(SlotsFor(RankWindow::kSlotBytes)),
+    : slots_(SlotsFor(widest_)),
       begin_(slots_.size()),
       reports_(slots_.size()),
       issued_(slots_.size()) {}
@@ -189,14 +189,14 @@ void SummaryWindow::MarkIrregular(const std::vector<diagnosis::IrregularIteratio
 void SummaryWindow::Pin(std::int64_t onset) { slots_.Pin(onset - kPinBefore, onset + kPinAfter); }
 
 void SummaryWindow::Clear() {
-  slots_ = IterationSlots(SlotsFor(RankWindow::kSlotBytes));
+  widest_ = RankWindow::SlotBytes(1, false);
+  slots_ = IterationSlots(SlotsFor(widest_));
   begin_.assign(slots_.size(), WallNs());
   reports_.assign(slots_.size(), 0);
   issued_.assign(slots_.size(), {});
   aligner_.Clear();
   entries_.clear();
   strip_.clear();
-  widest_ = RankWindow::kSlotBytes;
   iterations_seen_ = 0;
   completed_up_to_ = -1;
   whole_ = -1;

@@ -147,14 +147,14 @@ class SummaryWindow {
   StripEntry* FindStrip(std::int64_t iteration);
   void NoteStrip(std::int64_t iteration, WallNs begin);
 
+  std::size_t widest_ = RankWindow::SlotBytes(1, false);  // of all ranks: bytes of a slot
   IterationSlots slots_;
   std::vector<WallNs> begin_;         // by slot
   std::vector<std::size_t> reports_;  // ranks that reported, by slot
   std::vector<IssueLatency> issued_;  // of those ranks, by slot
   IterationAligner aligner_;
   std::map<RankId, RankEntry> entries_;
-  std::deque<StripEntry> strip_;                 // ascending
-  std::size_t widest_ = RankWindow::kSlotBytes;  // of all ranks: bytes of a slot
+  std::deque<StripEntry> strip_;  // ascending
   std::int64_t iterations_seen_ = 0;
   std::int64_t completed_up_to_ = -1;
   std::int64_t whole_ = -1;

@@ -147,6 +147,17 @@ std::string SectionOf(const std::string& page, const std::string& title) {
   return page.substr(from, to == std::string::npos ? to : to - from);
 }
 
+// Where a section that is not there yet belongs: before the next one of the list.
+std::size_t PlaceOf(const std::string& sections, const std::string& title) {
+  bool behind = false;
+  for (const ExperimentEntry& entry : kExperiments) {
+    const std::size_t at = sections.find(absl::StrCat("\n## ", entry.title, "\n"));
+    if (behind && at != std::string::npos) return at;
+    behind = behind || title == entry.title;
+  }
+  return sections.size();
+}
+
 }  // namespace
 
 absl::Status RunExperiments(const std::string& names, const ExperimentOptions& options) {
@@ -174,28 +185,14 @@ absl::Status RunExperiments(const std::string& names, const ExperimentOptions& o
   return absl::OkStatus();
 }
 
-namespace {
-
-// Where a section that is not there yet belongs: before the next one of the list.
-std::size_t PlaceOf(const std::string& sections, const std::string& title) {
-  bool behind = false;
-  for (const ExperimentEntry& entry : kExperiments) {
-    const std::size_t at = sections.find(absl::StrCat("\n## ", entry.title, "\n"));
-    if (behind && at != std::string::npos) return at;
-    behind = behind || title == entry.title;
-  }
-  return sections.size();
-}
-
-}  // namespace
-
 std::string PageWith(const std::string& page, const std::string& title,
                      const std::string& section) {
   const std::size_t first = page.find("\n## ");
   std::string rest = first == std::string::npos ? "" : page.substr(first);
-  const std::string before = SectionOf(rest, title);
-  if (!before.empty()) return kPage + rest.replace(rest.find(before), before.size(), section);
-  return kPage + rest.insert(PlaceOf(rest, title), section);
+  const std::size_t there = SectionOf(rest, title).size();
+  const std::size_t at =
+      there > 0 ? rest.find(absl::StrCat("\n## ", title, "\n")) : PlaceOf(rest, title);
+  return kPage + rest.replace(at, there, section);
 }
 
 bool IsPage(std::string_view text) {
