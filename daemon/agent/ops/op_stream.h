@@ -22,7 +22,6 @@
 #include <cstdint>
 #include <map>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "daemon/agent/ops/op_stream_counters.h"

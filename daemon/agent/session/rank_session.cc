@@ -202,16 +202,14 @@ absl::Status RankSession::AskWindow(std::uint64_t request_id, GroupId group, Win
   return window_.Ask(*region_, request_id, order);
 }
 
-bool RankSession::TellsByStepsOnly() const {
+bool RankSession::HasGroupOf(abi::SourceBit source) const {
   return std::any_of(group_facts_.begin(), group_facts_.end(),
-                     [](const GroupFacts& group) { return group.backend == abi::kSourcePython; });
+                     [source](const GroupFacts& group) { return group.backend == source; });
 }
 
-bool RankSession::OnlyThePluginTells() const {
-  return std::any_of(group_facts_.begin(), group_facts_.end(), [](const GroupFacts& group) {
-    return group.backend == abi::kSourceNcclPlugin;
-  });
-}
+bool RankSession::TellsByStepsOnly() const { return HasGroupOf(abi::kSourcePython); }
+
+bool RankSession::OnlyThePluginTells() const { return HasGroupOf(abi::kSourceNcclPlugin); }
 
 std::optional<std::uint32_t> RankSession::SlotOf(GroupId group) const {
   for (std::size_t slot = 0; slot < group_facts_.size(); ++slot) {

@@ -134,6 +134,7 @@ class RankSession {
   std::string FunctionName(std::uint32_t number);
 
  private:
+  bool HasGroupOf(abi::SourceBit source) const;
   absl::Status Drain(std::int64_t now_ns, bool last_call, PollResult& result);
   void TakeGroups(PollResult& result);
   void TakeGpu(PollResult& result);

@@ -30,7 +30,7 @@ struct OpKey {
 };
 
 // `alone`: the job has one rank, whose ops tell its iterations though nobody answers them.
-OpKey KeyOf(const OpRow& row, GroupId group, std::uint32_t group_size, bool alone = false);
+OpKey KeyOf(const OpRow& row, GroupId group, std::uint32_t group_size, bool alone);
 
 }  // namespace fathom::agent
 

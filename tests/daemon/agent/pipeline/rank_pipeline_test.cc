@@ -12,16 +12,20 @@ using fakes::RecordsOf;
 
 constexpr std::int64_t kMs = 1'000'000;
 
+GroupFacts GroupOf(const std::string& name, std::vector<std::uint32_t> members) {
+  GroupFacts group;
+  group.ready = true;
+  group.name = name;
+  group.size = static_cast<std::uint32_t>(members.size());
+  group.members = std::move(members);
+  return group;
+}
+
 // A rank that does a bucket and a loss all-reduce a step.
 class RankPipelineTest : public testing::Test {
  protected:
   RankPipelineTest() : pipeline_(PipelineSettings{}) {
-    GroupFacts world;
-    world.ready = true;
-    world.name = "0";
-    world.size = 2;
-    world.members = {0, 1};
-    pipeline_.TakeGroups(std::vector{world}, 2);
+    pipeline_.TakeGroups(std::vector{GroupOf("0", {0, 1})}, 2);
   }
 
   void Collective(std::uint64_t bytes, std::int64_t lasts) {
@@ -249,13 +253,7 @@ TEST_F(RankPipelineTest, AJobThatEndsEarlyIsClosedByFinish) {
 class HeartbeatTest : public RankPipelineTest {
  protected:
   HeartbeatTest() {
-    GroupFacts world, beat;
-    world.ready = beat.ready = true;
-    world.size = beat.size = 2;
-    world.name = "0";
-    beat.name = "1";
-    world.members = beat.members = {0, 1};
-    pipeline_.TakeGroups(std::vector{world, beat}, 2);
+    pipeline_.TakeGroups(std::vector{GroupOf("0", {0, 1}), GroupOf("1", {0, 1})}, 2);
     pipeline_.SetMainThread(7);
   }
   void Beat(std::int64_t at) {
@@ -303,12 +301,7 @@ TEST_F(HeartbeatTest, WhereItsThreadTrainsItCounts) {
 class AloneTest : public testing::Test {
  protected:
   AloneTest() : pipeline_(PipelineSettings{}) {
-    GroupFacts steps;
-    steps.ready = true;
-    steps.name = "optimizer";
-    steps.size = 1;
-    steps.members = {0};
-    pipeline_.TakeGroups(std::vector{steps}, 1);
+    pipeline_.TakeGroups(std::vector{GroupOf("optimizer", {0})}, 1);
   }
 
   void Take(abi::RecordKind kind, std::int64_t time, std::uint64_t extra) {
