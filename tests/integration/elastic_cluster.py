@@ -18,16 +18,13 @@ import tempfile
 import time
 import urllib.request
 
+from harness import environment
+from slurm_cluster import free_ports
+
 HERE = pathlib.Path(__file__).resolve().parent
 NODES = ["n1", "n2", "n3", "n4"]
 STANDBY, SICK = "n5", "n3"
 JOB = "elastic"
-
-
-def free_port():
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return one.getsockname()[1]
 
 
 def listens(port):
@@ -42,7 +39,7 @@ class ElasticCluster:
         self.checkpoints = self.folder / "checkpoints"
         self.checkpoints.mkdir()
         self.processes, self.launchers = [], {}
-        self.environment = {k: v for k, v in os.environ.items() if not k.startswith("FATHOM_")}
+        self.environment = environment()
 
     def __enter__(self):
         try:
@@ -84,7 +81,7 @@ class ElasticCluster:
 
     def _write_files(self):
         """The job's own torchrun command, for whichever node, and what recover needs to know of it."""
-        self.port = free_port()
+        self.port = free_ports(1)[0]
         self.launch = self.folder / "launch"
         self.launch.write_text(f"""#!/bin/sh
 export NODE="$1" SICK={SICK} FIRST_SLOW={self.first_slow} OMP_NUM_THREADS=1 PYTHONUNBUFFERED=1

@@ -186,6 +186,14 @@ class RunTest(unittest.TestCase):
         before = run_folders()
         self.addCleanup(lambda: self.assertEqual(run_folders() - before, set(), "left in /dev/shm"))
 
+    def collector_on(self, store):
+        """A collector of that store, and its HTTP address."""
+        collector = start([str(BUILD / "fathom-collector"), "--store", str(store), "--grpc", "127.0.0.1:0", "--http",
+                           "127.0.0.1:0"], env=environment(), start_new_session=True)
+        self.addCleanup(end, collector)
+        ready = wait_for(collector.stdout.readline).decode()
+        return collector, next(word[5:] for word in ready.split() if word.startswith("http="))
+
     def stage(self, **options):
         stage = Stage(**options)
         self.addCleanup(stage.close)

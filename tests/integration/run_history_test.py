@@ -7,7 +7,7 @@ import tempfile
 import unittest
 
 import harness
-from harness import BUILD, ROOT, RunTest, end, environment, run, start, torchrun, wait_for
+from harness import BUILD, ROOT, RunTest, end, environment, run, start, torchrun
 
 FATHOM = str(BUILD / "fathom")
 SCRIPT = ROOT / "deploy/demo_job/train.py"
@@ -34,11 +34,7 @@ class History(RunTest):
 
     def kept(self):
         """What a collector of that store answers."""
-        collector = start([str(BUILD / "fathom-collector"), "--store", str(self.history), "--grpc", "127.0.0.1:0",
-                           "--http", "127.0.0.1:0"], env=environment(), start_new_session=True)
-        self.addCleanup(end, collector)
-        ready = wait_for(collector.stdout.readline).decode()
-        address = next(word[5:] for word in ready.split() if word.startswith("http="))
+        collector, address = self.collector_on(self.history)
 
         def ask(*words):
             done = run([FATHOM, *words, "-o", "json", "--collector-http", address])

@@ -6,7 +6,7 @@ import tempfile
 import unittest
 import urllib.request
 
-from harness import BUILD, RunTest, end, environment, run, start, wait_for
+from harness import BUILD, RunTest, end, environment, run
 
 FATHOM = str(BUILD / "fathom")
 TRAIN = str(BUILD / "tests/fake_train")
@@ -42,11 +42,7 @@ class IssueLatency(RunTest):
 
     def runs_of(self, history):
         """What is kept of each run, the newest first."""
-        collector = start([str(BUILD / "fathom-collector"), "--store", str(history), "--grpc", "127.0.0.1:0", "--http",
-                           "127.0.0.1:0"], env=environment(), start_new_session=True)
-        self.addCleanup(end, collector)
-        ready = wait_for(collector.stdout.readline).decode()
-        address = next(word[5:] for word in ready.split() if word.startswith("http="))
+        collector, address = self.collector_on(history)
 
         def ask(path):
             with urllib.request.urlopen(f"http://{address}/api/v1/{path}", timeout=10) as reply:

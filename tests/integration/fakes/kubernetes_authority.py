@@ -1,7 +1,7 @@
 """A local Kubernetes API server for what deploy/k8s/authority asks of one: Secrets, ConfigMaps, pods, requests for
 certificates, and RBAC as the manifests grant it.
 
-    with AuthorityServer(pki, bindings_of(DEPLOY)) as server:
+    with AuthorityServer(pki, rights_of([FOLDER])) as server:
         server.tokens["secret"] = {"username": "system:serviceaccount:…", "extra": {…}}
 
 `granted` are the rights of each account, `used` those that were needed: none may be left over.
@@ -59,7 +59,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         body = json.loads(self.rfile.read(int(self.headers.get("Content-Length", 0))) or "null")
         query = dict(urllib.parse.parse_qsl(where.query))
         verb = "watch" if query.get("watch") else verb
-        user = self.server.api.tokens.get(self.headers.get("Authorization", "").removeprefix("Bearer "))
+        user = self.server.tokens.get(self.headers.get("Authorization", "").removeprefix("Bearer "))
         resource = f"{kind}/{part}" if part else kind
         if user is None:
             return self.answer(401, {"message": "Unauthorized"})
@@ -67,40 +67,40 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if part:  # the signer itself is a right as well
             wanted.append((None, group, "signers", SIGNER, {"approval": "approve", "status": "sign"}[part]))
         for right in wanted:
-            if not self.server.api.allows(user["username"], right):
+            if not self.server.allows(user["username"], right):
                 return self.answer(403, {"kind": "Status", "message": f"{user['username']} cannot {right}"})
         if verb == "watch":
             return self.watch(float(query["timeoutSeconds"]))
         return self.answer(*getattr(self, verb)(kind, space, name, part, body, user))
 
     def get(self, kind, space, name, *_):
-        found = self.server.api.objects.get((kind, space, name))
+        found = self.server.objects.get((kind, space, name))
         return (200, found) if found else (404, {"message": f"{kind} {name} not found"})
 
     def create(self, kind, space, _, part, body, user):
         key = (kind, space, body["metadata"]["name"])
-        if key in self.server.api.objects:
+        if key in self.server.objects:
             return 409, {"message": f"{key} already exists"}
         if kind == "certificatesigningrequests":
             body["spec"].update(user)  # the server says who asks, whatever the request says
-        self.server.api.put(key, body)
+        self.server.put(key, body)
         return 201, body
 
     def update(self, kind, space, name, part, body, _):
         key = (kind, space, name)
-        if key not in self.server.api.objects:
+        if key not in self.server.objects:
             return 404, {"message": f"{key} not found"}
         if part == "status" and not any(c["type"] == "Approved" for c in body["status"].get("conditions", [])):
             return 422, {"message": "it is not approved"}
-        self.server.api.put(key, body)
+        self.server.put(key, body)
         return 200, body
 
     def watch(self, seconds):
         self.close_connection = True
         self.wfile.write(b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n")
         shown, until = set(), time.monotonic() + seconds
-        while time.monotonic() < until and not self.server.api.stopping.wait(0.1):
-            for key, body in list(self.server.api.objects.items()):
+        while time.monotonic() < until and not self.server.stopping.wait(0.1):
+            for key, body in list(self.server.objects.items()):
                 if key[0] == "certificatesigningrequests" and key not in shown and body["spec"]["signerName"] == SIGNER:
                     shown.add(key)
                     self.wfile.write(json.dumps({"type": "ADDED", "object": body}).encode() + b"\n")
@@ -118,7 +118,7 @@ class AuthorityServer(http.server.ThreadingHTTPServer):
 
     def __init__(self, pki, granted):
         super().__init__(("127.0.0.1", 0), Handler)
-        self.api, self.granted, self.used = self, granted, {}
+        self.granted, self.used = granted, {}
         self.objects, self.tokens, self.lock, self.stopping = {}, {}, threading.Lock(), threading.Event()
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(*map(str, pki.sign("api")))
