@@ -75,6 +75,7 @@ struct CollectorConfig {
   NodeHistorySettings node_history;
   bool parent_death_signal = false;
   diagnosis::DiagnosisConfig diagnosis;
+  std::vector<std::string> unread;  // settings of earlier versions that were given, and where
 };
 
 class FinalizedCollectorConfig {

@@ -2,7 +2,10 @@
 
 #include <absl/strings/str_cat.h>
 
+#include <algorithm>
+#include <array>
 #include <cstdlib>
+#include <string_view>
 #include <utility>
 
 #include "collector/config/login_settings.h"
@@ -208,13 +211,6 @@ std::vector<Setting> DiagnosisSettings() {
       Of("imbalance_iterations", &D::imbalance_iterations),
       Of("imbalance_ratio", &D::imbalance_ratio),
       Of("imbalance_wait", &D::imbalance_wait),
-      Of("always_late_iterations", &D::always_late_iterations),
-      Of("always_late_ratio", &D::always_late_ratio),
-      Of("always_late_wait", &D::always_late_wait),
-      Of("always_late_few", &D::always_late_few),
-      Of("odd_group_iterations", &D::odd_group_iterations),
-      Of("odd_group_ratio", &D::odd_group_ratio),
-      Of("odd_group_siblings", &D::odd_group_siblings),
       Of("slow_worker_ratio", &D::slow_worker_ratio),
       Of("straggling_slowdown", &D::straggling_slowdown),
       Of("replay_error", &D::replay_error),
@@ -225,8 +221,6 @@ std::vector<Setting> DiagnosisSettings() {
       Of("recorded_baseline", &D::recorded_baseline),
       Of("recorded_irregular", &D::recorded_irregular),
       Of("recorded_imbalance", &D::recorded_imbalance),
-      Of("recorded_always_late", &D::recorded_always_late),
-      Of("recorded_odd_group", &D::recorded_odd_group),
       Of("recorded_at_fault", &D::recorded_at_fault),
       Of("recorded_chance", &D::recorded_chance),
       Of("recorded_look_back", &D::recorded_look_back),
@@ -234,6 +228,16 @@ std::vector<Setting> DiagnosisSettings() {
       Of("regression_established_chance", &D::regression_established_chance),
       Of("regression_shared", &D::regression_shared),
   };
+}
+
+bool WasRemoved(const std::string& name) {
+  constexpr std::array<std::string_view, 9> kRemoved = {
+      "diagnosis.always_late_few",      "diagnosis.always_late_iterations",
+      "diagnosis.always_late_ratio",    "diagnosis.always_late_wait",
+      "diagnosis.odd_group_iterations", "diagnosis.odd_group_ratio",
+      "diagnosis.odd_group_siblings",   "diagnosis.recorded_always_late",
+      "diagnosis.recorded_odd_group"};
+  return std::find(kRemoved.begin(), kRemoved.end(), name) != kRemoved.end();
 }
 
 }  // namespace
@@ -246,6 +250,10 @@ const std::vector<Setting>& Settings() {
 
 absl::Status Apply(const Texts& texts, const std::string& origin, CollectorConfig& config) {
   for (const auto& [name, text] : texts) {
+    if (WasRemoved(name)) {
+      config.unread.push_back(absl::StrCat(origin, ": ", name));
+      continue;
+    }
     auto status = ApplySetting(Settings(), origin, name, text, config);
     if (!status.ok()) return status;
   }

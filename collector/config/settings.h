@@ -25,7 +25,8 @@ const std::vector<Setting>& Settings();
 
 using Texts = std::map<std::string, std::string>;  // by setting name
 
-// `origin` prefixes errors: a file's name, "environment", "command line".
+// `origin` prefixes errors: a file's name, "environment", "command line". A setting that only an
+// earlier version had is no error, or an upgrade would stop the collector: it goes to `unread`.
 absl::Status Apply(const Texts& texts, const std::string& origin, CollectorConfig& config);
 Texts LoadEnvironment();
 absl::Status LoadFile(const std::string& file, Texts& texts);

@@ -6,11 +6,11 @@
 // and whoever records one does so because something is wrong. So the baseline is learned from the
 // first third of the recording, and a quarter of it must be irregular before a culprit is sought.
 // Never fewer than recorded_baseline and recorded_irregular; never more than the settings of live
-// jobs say. The rules always_late and odd_group, which are not asked of live jobs, are asked here,
-// and imbalance gives leads. The prior that a given rank is at fault is that of a job known to be
-// slow: half for all ranks together, half for what is no rank's fault; never less than the settings
-// say. It only weighs where a slow episode was found, and dozens of ranks bring it down to the
-// settings' own. What a verdict needs to be called supported or established is not lowered.
+// jobs say. The rule imbalance gives leads. The prior that a given rank is at fault is that of a
+// job known to be slow: half for all ranks together, half for what is no rank's fault; never less
+// than the settings say. It only weighs where a slow episode was found, and dozens of ranks bring
+// it down to the settings' own. What a verdict needs to be called supported or established is not
+// lowered.
 //
 // Thread-safety: pure function. Errors: none.
 #ifndef FATHOM_COLLECTOR_IMPORT_SHORT_RECORDING_H_
@@ -36,10 +36,6 @@ inline diagnosis::DiagnosisConfig ConfigForRecording(diagnosis::DiagnosisConfig 
   config.recent_window = std::min(config.recent_window, std::max(config.recorded_irregular, count));
   config.imbalance_iterations =
       std::min(config.imbalance_iterations, std::max(config.recorded_imbalance, count * 2 / 3));
-  if (config.always_late_iterations == 0) {
-    config.always_late_iterations = config.recorded_always_late;
-  }
-  if (config.odd_group_iterations == 0) config.odd_group_iterations = config.recorded_odd_group;
   config.prior_rank = std::max(config.prior_rank, config.recorded_at_fault / std::max(1U, ranks));
   return config;
 }

@@ -84,6 +84,9 @@ int Run(const ReadSettings& read, const FinalizedCollectorConfig& config) {
   if (config->parent_death_signal) prctl(PR_SET_PDEATHSIG, SIGTERM);
   LogLines::SetUp("collector", config->log_format, config->log_level);
   RaiseDescriptors();
+  for (const std::string& setting : config->unread) {
+    spdlog::warn("{}: a setting of an earlier version, which is not read any more", setting);
+  }
   const SystemClock clock;
   const auto diagnose = [topology = config.topology()](const auto& view, const auto& suspicion,
                                                        const auto& thresholds) {

@@ -1,6 +1,6 @@
 // How the members of a communicator lie to one another: what makes two of them alike.
 //
-// Used by graph/group_families and ledger/channels. Thread-safety: pure functions. Errors: none.
+// Used by ledger/channels. Thread-safety: pure functions. Errors: none.
 // Cost: O(members × log members).
 #ifndef FATHOM_DIAGNOSIS_GRAPH_GROUP_SHAPE_H_
 #define FATHOM_DIAGNOSIS_GRAPH_GROUP_SHAPE_H_

@@ -1,8 +1,8 @@
 // Which groups carry messages between two ranks, as those of a pipeline do, rather than collectives
 // of all their members.
 //
-// Used by graph/group_transfers, graph/group_families, slowness/judge/slow_messages,
-// slowness/rules/imbalance and slowness/rules/always_late. Model: a group is seen to carry messages
+// Used by graph/group_transfers, slowness/judge/slow_messages, slowness/network/network_channels
+// and slowness/rules/imbalance. Model: a group is seen to carry messages
 // where rows hold a send or a receive on it. Rows of large jobs are those of a few ranks, so groups
 // of the same shape (size, and one distance between neighbouring ranks) count likewise, unless a
 // group of that shape is seen with collectives only.

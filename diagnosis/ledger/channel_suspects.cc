@@ -69,16 +69,7 @@ class ChannelSuspects {
   }
 
   OddGroup OddOf(const Outlier& outlier) const {
-    OddGroup odd;
-    odd.group = &channels_.groups[outlier.entity];
-    odd.mine = outlier.usual + outlier.excess;
-    odd.usual = outlier.usual;
-    odd.next = outlier.usual + outlier.next;
-    odd.lost = outlier.excess;
-    odd.siblings = outlier.peers;
-    odd.sure = true;
-    odd.iterations = outlier.iterations;
-    return odd;
+    return {&channels_.groups[outlier.entity], outlier.excess};
   }
 
   // Of the families in which one was found.

@@ -35,13 +35,6 @@ Ranks RanksInCommon(const std::vector<OddGroup>& odd) {
   return common;
 }
 
-// What it is compared with: most siblings first.
-const OddGroup* MostTelling(const std::vector<OddGroup>& odd) {
-  return &*std::max_element(odd.begin(), odd.end(), [](const OddGroup& a, const OddGroup& b) {
-    return a.siblings != b.siblings ? a.siblings < b.siblings : a.lost < b.lost;
-  });
-}
-
 // Those of well groups whose paths are like those of the odd ones.
 std::vector<const Group*> Clearing(const JobView& view, const std::vector<OddGroup>& odd,
                                    const std::vector<const Group*>& well) {
@@ -58,7 +51,6 @@ OddPlace OfGroup(const JobView& view, const OddGroup& odd) {
   place.entity.ranks = odd.group->members;
   place.where = absl::StrCat("of ", GroupName(view, odd.group->id), ", ",
                              RanksInWords(place.entity.ranks), ",");
-  place.told = &odd;
   return place;
 }
 
@@ -67,7 +59,7 @@ std::optional<OddPlace> OfInnermost(const JobView& view, const std::vector<OddGr
                                     const Ranks& ranks) {
   const OddGroup* innermost = nullptr;
   for (const OddGroup& each : odd) {
-    if (!each.sure || MembersOf(*each.group) != ranks) continue;
+    if (MembersOf(*each.group) != ranks) continue;
     if (innermost == nullptr || each.lost > innermost->lost) innermost = &each;
   }
   if (innermost == nullptr) return std::nullopt;
@@ -96,7 +88,6 @@ std::optional<OddPlace> OfRank(const JobView& view, const std::vector<OddGroup>&
   }
   place.where = absl::StrFormat("in %d communicators that have only %s in common", odd.size(),
                                 RanksInWords(place.entity.ranks));
-  place.told = MostTelling(odd);
   AddVictims(odd, place);
   return place;
 }
@@ -121,7 +112,6 @@ std::optional<OddPlace> OfNode(const JobView& view, const std::vector<OddGroup>&
   place.entity.ranks.assign(on_node.begin(), on_node.end());
   place.where = absl::StrFormat("in %d communicators that have only node %s in common", odd.size(),
                                 place.entity.node);
-  place.told = MostTelling(odd);
   AddVictims(odd, place);
   return place;
 }
@@ -152,7 +142,6 @@ OddPlace OfSwitch(const std::vector<OddGroup>& odd, const std::map<RankId, std::
   place.where =
       absl::StrFormat("in %d communicators that have only %sswitch %s in common, with %s,",
                       odd.size(), leaf ? "leaf " : "", name, RanksInWords(place.entity.ranks));
-  place.told = MostTelling(odd);
   AddVictims(odd, place);
   return place;
 }

@@ -1,6 +1,6 @@
 // What groups have in common whose communication is slower than that of groups like them.
 //
-// Used by slowness/rules/odd_group. Model: one group is named by itself. Of several, the one that
+// Used by ledger/channel_suspects. Model: one group is named by itself. Of several, the one that
 // lies inside all others; or the only rank that is in all; or the only node that all reach. A rank
 // or node that is also in a group that is well is not named, for its paths are well there; a group
 // within a node says nothing of paths between nodes, where all odd groups cross nodes. Only there a
@@ -9,8 +9,7 @@
 // switch on which all odd groups have ranks and no well one that crosses nodes has, and then a
 // switch above the leaves, are named likewise.
 //
-// Thread-safety: pure. Units: seconds. Lifetime: groups are of the view,
-// `told` is one of those given.
+// Thread-safety: pure. Units: seconds. Lifetime: groups are of the view.
 // Cost: O(members of the odd and the well groups × log).
 #ifndef FATHOM_DIAGNOSIS_LEDGER_ODD_PLACE_H_
 #define FATHOM_DIAGNOSIS_LEDGER_ODD_PLACE_H_
@@ -26,16 +25,9 @@
 
 namespace fathom::diagnosis {
 
-// All times of the median iteration.
 struct OddGroup {
   const Group* group = nullptr;
-  double mine = 0;
-  double usual = 0;            // of its family
-  double next = 0;             // of the slowest of those that are well
-  double lost = 0;             // beyond the usual, in which all members were blocked
-  std::size_t siblings = 0;    // that are well
-  bool sure = false;           // enough siblings to tell which is odd
-  std::size_t iterations = 0;  // in which they were compared
+  double lost = 0;  // beyond the usual of its family, in the median iteration
 };
 
 struct OddPlace {
@@ -43,7 +35,6 @@ struct OddPlace {
   Entity entity;
   std::vector<RankId> victims;  // the other members of the odd groups
   std::string where;            // "of TENSOR (3), ranks 4 and 5,"
-  const OddGroup* told = nullptr;
 };
 
 // Null where they have nothing in common that can be told. Requires: at least one odd group.

@@ -121,18 +121,6 @@ struct DiagnosisConfig {
   double imbalance_ratio = 2.0;            // own time of a stage against the median of its peers
   double imbalance_wait = 0.25;            // of an iteration that each of its peers waits
 
-  // A rank of equals that is late in all of a recording.
-  // Fewest in which, also for a lead on a heavy stage; 0: not asked, live there is a past.
-  std::int32_t always_late_iterations = 0;
-  double always_late_ratio = 1.5;  // own time against the median of the others
-  double always_late_wait = 0.25;  // of the time that each of the others waits
-  double always_late_few = 2;      // over the pairs of iterations, and 1: the ratio asked of few
-
-  // A group that is slower than those like it in all of a recording.
-  std::int32_t odd_group_iterations = 0;  // fewest in which; 0: not asked, live there is a past
-  double odd_group_ratio = 2.0;           // its transfers against every one that is well
-  std::int32_t odd_group_siblings = 2;    // others like it that are well, at least
-
   // Jobs whose trace names their ops (schedules).
   double slow_worker_ratio = 1.1;    // computing of a worker against its peers' in other replicas
   double straggling_slowdown = 1.1;  // S above which a job's stragglers are worth a verdict
@@ -143,15 +131,13 @@ struct DiagnosisConfig {
   std::int32_t length_pairs = 16;    // of the two, fewest to correlate
 
   // Recordings, which are short and known whole.
-  bool recorded = false;                  // this is one
-  std::int32_t recorded_baseline = 4;     // baseline iterations, at least: a third of them
-  std::int32_t recorded_irregular = 3;    // irregular ones, at least: a quarter
-  std::int32_t recorded_imbalance = 8;    // for a verdict on a heavy stage, at least: two thirds
-  std::int32_t recorded_always_late = 3;  // always_late_iterations, where that is 0
-  std::int32_t recorded_odd_group = 5;    // odd_group_iterations, where that is 0
-  double recorded_at_fault = 0.5;         // prior that some rank is; the rest is no rank's fault
-  double recorded_chance = 0.01;          // that an onset is found where there is none
-  std::int32_t recorded_look_back = 60;   // iterations; longer ones are watched as live jobs are
+  bool recorded = false;                 // this is one
+  std::int32_t recorded_baseline = 4;    // baseline iterations, at least: a third of them
+  std::int32_t recorded_irregular = 3;   // irregular ones, at least: a quarter
+  std::int32_t recorded_imbalance = 8;   // for a verdict on a heavy stage, at least: two thirds
+  double recorded_at_fault = 0.5;        // prior that some rank is; the rest is no rank's fault
+  double recorded_chance = 0.01;         // that an onset is found where there is none
+  std::int32_t recorded_look_back = 60;  // iterations; longer ones are watched as live jobs are
 
   // Two recordings of a job.
   double regression_chance = 0.01;              // that iterations differ so by chance, at most

@@ -1,7 +1,7 @@
 // Stretches of time, overlapping or nested as events are, and the time they cover together.
 //
 // Used by collector/import/kineto for the busy time of a thread and of a device, and where waits or
-// transfers that overlap count once (slowness/judge/unnamed_waits, graph/group_families).
+// transfers that overlap count once (slowness/judge/unnamed_waits).
 //
 // Units: ns of one clock; a stretch is [begin, end).
 // Thread-safety: single-threaded while adding; Seal() once, then only read.

@@ -54,9 +54,8 @@ bool AlwaysLonger(const std::map<RankId, Load>& loads, RankId rank, const Diagno
 
 // A recording of few iterations still gives a lead.
 std::int32_t FewestIterations(const DiagnosisConfig& config) {
-  return config.always_late_iterations > 0
-             ? std::min(config.always_late_iterations, config.imbalance_iterations)
-             : config.imbalance_iterations;
+  return config.recorded ? std::min(config.recorded_irregular, config.imbalance_iterations)
+                         : config.imbalance_iterations;
 }
 
 std::vector<RankId> AlwaysLongest(const Case& c, const std::map<RankId, Load>& loads) {

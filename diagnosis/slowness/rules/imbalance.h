@@ -5,7 +5,7 @@
 // the model's cut, not a device: which would be slow in one replica only. Where the stage
 // is one rank, of one pipeline, both look the same, and it says so. Speaks only on jobs that are
 // not slow against their own past, with messages between ranks (graph/pipelines), and grades
-// supported at most: a lead where fewer iterations are recorded (as few as always_late asks for).
+// supported at most: a lead where fewer iterations are recorded (recorded_irregular at least).
 //
 // Thread-safety: pure. Cost: O(ranks² × window).
 // Source: What-if (OSDI'25) on the last pipeline stage.

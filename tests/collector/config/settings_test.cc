@@ -51,6 +51,14 @@ TEST_F(SettingsTest, FlagBeatsEnvironmentBeatsFileBeatsDefault) {
   EXPECT_EQ(line->config.grpc, "127.0.0.1:7071");
 }
 
+TEST_F(SettingsTest, ASettingOfAnEarlierVersionIsToldAndNotRead) {
+  Write("diagnosis:\n  odd_group_ratio: 3\n  delta: 1.2\n");
+  const auto line = Parse({"--config", file.c_str()});
+  ASSERT_TRUE(line.ok()) << line.status();
+  EXPECT_EQ(line->config.diagnosis.delta, 1.2);
+  EXPECT_THAT(line->config.unread, testing::ElementsAre(file + ": diagnosis.odd_group_ratio"));
+}
+
 TEST_F(SettingsTest, AnUnknownKeyNamesTheNearest) {
   Write("log_levle: info\n");
   EXPECT_THAT(Error({"--config", file.c_str()}), HasSubstr("did you mean 'log_level'"));

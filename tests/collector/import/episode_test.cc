@@ -149,7 +149,6 @@ TEST(ConfigForRecording, FitsShortRecordingsOnly) {
   const auto small = ConfigForRecording(live, 12, 4);
   EXPECT_EQ(small.baseline_iterations, 4);
   EXPECT_EQ(small.min_irregular, 3);
-  EXPECT_EQ(small.always_late_iterations, 3);
   EXPECT_DOUBLE_EQ(small.prior_rank, 0.125);
   EXPECT_EQ(small.supported_odds, live.supported_odds);
   const auto large = ConfigForRecording(live, 1000, 4096);
