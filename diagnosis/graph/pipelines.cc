@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "diagnosis/graph/rings.h"
 #include "diagnosis/model/lookup.h"
 
 namespace fathom::diagnosis {
@@ -40,10 +41,11 @@ void TieMembers(const JobView& view, GroupId id, Ties& ties) {
 
 Pipelines::Pipelines(const JobView& view) : view_(view) {
   Ties ties;
+  const std::set<GroupId> rings = RingsOf(view);
   std::set<GroupId> without_peer;
   for (const auto& [rank, rows] : view.rows) {
     for (const CommOp& op : rows.ops) {
-      if (!IsPointToPoint(op.kind)) continue;
+      if (!IsPointToPoint(op.kind) || rings.contains(op.group)) continue;
       if (op.peer != kNoRank) {
         ties.Tie(rank, op.peer);
       } else {

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "absl/types/span.h"
+#include "diagnosis/graph/rings.h"
 #include "diagnosis/model/lookup.h"
 #include "diagnosis/stats/interval_set.h"
 #include "diagnosis/stats/robust.h"
@@ -27,13 +28,14 @@ Deed DeedOf(const JobView& view, GroupId id, CollectiveKind kind, int direction)
   return {SizeOf(*group), group->description, kind, direction};
 }
 
-Deeds DeedsOfRows(const JobView& view, RankId rank, const RankRows& rows,
-                  const std::vector<Iteration>& iterations) {
+Deeds DeedsOfRows(const JobView& view, const std::set<GroupId>& rings, RankId rank,
+                  const RankRows& rows, const std::vector<Iteration>& iterations) {
   Deeds deeds;
   for (const CommOp& op : rows.ops) {
     if (!std::binary_search(iterations.begin(), iterations.end(), op.iteration)) continue;
     const bool message = IsPointToPoint(op.kind) && op.peer != kNoRank;
-    const int direction = !message ? 0 : op.peer < rank ? -1 : 1;
+    const bool directed = message && !rings.contains(op.group);
+    const int direction = !directed ? 0 : op.peer < rank ? -1 : 1;
     ++deeds[DeedOf(view, op.group, op.kind, direction)];
   }
   return deeds;
@@ -159,9 +161,10 @@ Peers PeersOf(const JobView& view, std::size_t most) {
   const bool rows =
       std::all_of(seen.begin(), seen.end(), [&](RankId rank) { return view.rows.contains(rank); });
   const IterationSummary* whole = rows ? nullptr : NewestWhole(window, seen.size());
+  const std::set<GroupId> rings = rows ? RingsOf(view) : std::set<GroupId>();
   std::map<Deeds, std::size_t> roles;
   for (const RankId rank : seen) {
-    const Deeds deeds = rows ? DeedsOfRows(view, rank, view.rows.at(rank), peers.iterations)
+    const Deeds deeds = rows ? DeedsOfRows(view, rings, rank, view.rows.at(rank), peers.iterations)
                              : DeedsOfSummaries(view, window, whole, rank);
     peers.role.push_back(roles.try_emplace(deeds, roles.size()).first->second);
     AddRank(view, window, rank, peers);

@@ -2,7 +2,8 @@
 //
 // Used by diagnosis/ledger, watch/peer_look and slowness/rules/imbalance. Model: two ranks have one
 // role if they enter the same ops as often: kind, size and description of the communicator, for
-// messages whether the other end has a higher or a lower number. How many bytes is left out: it is
+// messages whether the other end has a higher or a lower number, unless they go round a ring
+// (graph/rings), all of whose places are alike. How many bytes is left out: it is
 // work, which may vary. Without rows the counts by communicator tell what they can. Own time is the
 // iteration without what of it the rank was blocked on communication or waited for a core. Where a
 // device carries communication out and its kernels are not known, it is blocked while one of its

@@ -123,6 +123,23 @@ void WriteTensorData(const JobSpec& spec, std::uint32_t rank, Writer& w) {
   w.Work(0.15);
 }
 
+// Keys and values go round; every rank attends to those that it has.
+void WriteRing(const JobSpec& spec, std::uint32_t rank, Writer& w) {
+  w.Loader();
+  w.ExtraCompute(1);
+  for (std::uint32_t hop = 0; hop < spec.ranks; ++hop) {
+    w.Work(0.6 / spec.ranks);
+    if (hop + 1 == spec.ranks) break;
+    w.Send((rank + 1) % spec.ranks);
+    w.Recv((rank + spec.ranks - 1) % spec.ranks);
+  }
+  w.WaitSends();
+  w.Work(0.3);
+  w.BeforeStep();
+  w.Loss();
+  w.Work(0.1);
+}
+
 class Stage {
  public:
   Stage(const JobSpec& spec, std::uint32_t rank, Writer& w)
@@ -213,6 +230,9 @@ Program ProgramOf(const JobSpec& spec, std::uint32_t rank, int iteration) {
       break;
     case JobType::kTensorData:
       WriteTensorData(spec, rank, writer);
+      break;
+    case JobType::kRing:
+      WriteRing(spec, rank, writer);
       break;
     case JobType::kPipeline:
       Stage(spec, rank, writer).Run();

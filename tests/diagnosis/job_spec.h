@@ -10,7 +10,7 @@
 
 namespace fathom::diagnosis::testing {
 
-enum class JobType { kDdp, kTensorData, kPipeline };
+enum class JobType { kDdp, kTensorData, kPipeline, kRing };
 
 enum class FaultKind {
   kNone,

@@ -37,7 +37,8 @@ std::function<void(const YAML::Node&)> Into(std::optional<T>& target) {
 JobType TypeNamed(const std::string& name) {
   static const std::map<std::string, JobType> kTypes = {{"ddp", JobType::kDdp},
                                                         {"tensor_data", JobType::kTensorData},
-                                                        {"pipeline", JobType::kPipeline}};
+                                                        {"pipeline", JobType::kPipeline},
+                                                        {"ring", JobType::kRing}};
   return kTypes.at(name);
 }
 
