@@ -174,9 +174,10 @@ class LaneBuilder {
     const MonoNs begin = std::max(wait.begin, at_);
     for (; k < line_->ops.size() && line_->ops[k]->arrival() < wait.end; ++k) Arrive(k, begin);
     const CommOp* op = wait.op == kNoOp ? nullptr : line_->ops[wait.op];
-    const bool sends = op != nullptr && op->kind == CollectiveKind::kSend && !op->device_known();
-    const bool told = op != nullptr && !sends && op->done() && op->end >= begin &&
-                      op->end <= wait.end + kWakeUp && arrived_.contains({l_, wait.op});
+    const bool told =
+        op != nullptr && op->done() && op->end >= begin && op->end <= wait.end + kWakeUp &&
+        arrived_.contains({l_, wait.op}) &&
+        (op->kind != CollectiveKind::kSend || op->device_known() || AwaitsReceiver(wait));
     LaneStep& step = Add(told ? LaneAct::kWait : LaneAct::kBlocked, begin);
     step.seconds = (wait.end - begin).Seconds();
     if (told) step.join = JoinOf(wait.op);
@@ -188,6 +189,19 @@ class LaneBuilder {
       at_ = at;
     }
     return k;
+  }
+
+  // A thread that sends goes on once the message has been taken over, at once where somebody keeps
+  // it for the receiver. One that stood still, and came before the receiver did, waited for that.
+  bool AwaitsReceiver(const Wait& wait) const {
+    const Instance* instance = graph_.instances().Of({l_, wait.op});
+    if (instance == nullptr || wait.end - wait.begin < kWakeUp) return false;
+    const Nanos mine = line_->ops[wait.op]->elapsed();
+    return std::any_of(
+        instance->members.begin(), instance->members.end(), [&](const OpRef& member) {
+          const CommOp& op = graph_.instances().OpAt(member);
+          return op.kind == CollectiveKind::kRecv && op.done() && op.elapsed() <= mine;
+        });
   }
 
   std::size_t JoinOf(std::size_t k) {

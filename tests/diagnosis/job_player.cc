@@ -79,10 +79,12 @@ bool JobPlayer::Step(PlayedRank& rank, const Action& action) {
     case Action::What::kRecv:
       return Receive(rank, action);
     case Action::What::kWaitSends:
-      for (std::size_t op : rank.sends) rank.ops[op].wait_start = MonoNs(rank.now.time);
-      for (std::size_t op : rank.sends) rank.ops[op].wait_end = MonoNs(rank.now.time + 2000);
-      rank.sends.clear();
+      return WaitMessages(rank, rank.sends);
+    case Action::What::kPostRecv:
+      rank.receives.push_back(EnterOp(rank, action));
       return true;
+    case Action::What::kWaitRecvs:
+      return WaitMessages(rank, rank.receives);
     case Action::What::kHang:
       rank.hung = true;
       return false;
@@ -138,16 +140,21 @@ std::size_t JobPlayer::EnterOp(PlayedRank& rank, const Action& action) {
   op.api_return = MonoNs(rank.now.time);
   if (IsPointToPoint(action.kind)) {
     op.peer = RankId(action.peer);
-    if (action.kind == CollectiveKind::kSend) {
-      op.end = MonoNs(rank.now.time);
-      mail_[{rank.rank, action.peer}].push_back(rank.now.time +
-                                                Transfer(action.group, rank.iteration));
-    }
+    const bool sends = action.kind == CollectiveKind::kSend;
+    if (sends && !spec_.rendezvous) op.end = MonoNs(rank.now.time);
+    auto& mine = sends ? offers_[{rank.rank, action.peer}] : posted_[{action.peer, rank.rank}];
+    mine.push_back(rank.ops.size());
   } else {
     op.sequence = Sequence(rank.next_sequence[action.group]++);
   }
   rank.ops.push_back(op);
-  if (!IsPointToPoint(action.kind)) Join(rank, action, rank.ops.size() - 1);
+  if (!IsPointToPoint(action.kind)) {
+    Join(rank, action, rank.ops.size() - 1);
+  } else if (action.kind == CollectiveKind::kSend) {
+    Meet(rank.rank, action.peer, rank.iteration);
+  } else {
+    Meet(action.peer, rank.rank, rank.iteration);
+  }
   return rank.ops.size() - 1;
 }
 
@@ -224,14 +231,40 @@ bool JobPlayer::WaitAll(PlayedRank& rank) {
   return true;
 }
 
+bool JobPlayer::WaitMessages(PlayedRank& rank, std::vector<std::size_t>& messages) {
+  for (std::size_t op : messages) {
+    if (!rank.ops[op].wait_start.known()) rank.ops[op].wait_start = MonoNs(rank.now.time);
+    if (!rank.ops[op].done()) return false;
+  }
+  std::int64_t until = rank.now.time + 2000;
+  for (std::size_t op : messages) until = std::max(until, rank.ops[op].end.ns);
+  for (std::size_t op : messages) rank.ops[op].wait_end = MonoNs(until);
+  if (spec_.rendezvous) {
+    rank.now.blocked += until - rank.now.time;
+    rank.now.time = until;
+  }
+  messages.clear();
+  return true;
+}
+
+// A message goes when both sides have come; or when it is sent, and somebody keeps it.
+void JobPlayer::Meet(std::uint32_t from, std::uint32_t to, int iteration) {
+  auto& offers = offers_[{from, to}];
+  auto& posted = posted_[{from, to}];
+  while (!offers.empty() && !posted.empty()) {
+    CommOp& send = ranks_[from].ops[offers.front()];
+    CommOp& receive = ranks_[to].ops[posted.front()];
+    const std::int64_t taken = Transfer(0, iteration);
+    const std::int64_t both = std::max(send.enter.ns, receive.enter.ns);
+    receive.end = MonoNs(spec_.rendezvous ? both + taken : std::max(both, send.end.ns + taken));
+    if (spec_.rendezvous) send.end = receive.end;
+    offers.pop_front();
+    posted.pop_front();
+  }
+}
+
 bool JobPlayer::Receive(PlayedRank& rank, const Action& action) {
   if (!rank.entered) rank.waiting_op = EnterOp(rank, action), rank.entered = true;
-  CommOp& op = rank.ops[rank.waiting_op];
-  auto& box = mail_[{action.peer, rank.rank}];
-  if (!box.empty()) {
-    op.end = MonoNs(std::max(box.front(), rank.now.time));
-    box.pop_front();
-  }
   return BlockOn(rank, rank.waiting_op);
 }
 

@@ -34,7 +34,7 @@ struct PlayedRank {
   std::vector<Mark> marks;
   std::vector<Clockwork> iteration_ends;
   bool hung = false;  // in a hang of its own
-  std::vector<std::size_t> unwaited, sends;
+  std::vector<std::size_t> unwaited, sends, receives;
   std::vector<std::uint64_t> next_sequence;
   Program program;
   std::size_t at = 0;
@@ -70,6 +70,8 @@ class JobPlayer {
   bool BlockOn(PlayedRank& rank, std::size_t op);
   bool Receive(PlayedRank& rank, const Action& action);
   bool WaitAll(PlayedRank& rank);
+  bool WaitMessages(PlayedRank& rank, std::vector<std::size_t>& messages);
+  void Meet(std::uint32_t from, std::uint32_t to, int iteration);
   void EndIteration(PlayedRank& rank);
   std::int64_t Transfer(std::size_t group, int iteration);
   bool LinkDown(std::size_t group, int iteration) const;
@@ -80,7 +82,8 @@ class JobPlayer {
   std::vector<Group> groups_;
   std::vector<PlayedRank> ranks_;
   std::map<std::pair<std::size_t, std::uint64_t>, Rendezvous> meetings_;
-  std::map<std::pair<std::uint32_t, std::uint32_t>, std::deque<std::int64_t>> mail_;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::deque<std::size_t>> offers_,
+      posted_;  // sends and receives that the other side has not come to
   std::mt19937_64 random_;
   std::uniform_real_distribution<double> uniform_{0, 1};
   std::normal_distribution<double> normal_{0, 1};

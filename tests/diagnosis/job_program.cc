@@ -36,7 +36,11 @@ class Writer {
   void Recv(std::uint32_t from) {
     Add({What::kRecv, 0, 0, CollectiveKind::kRecv, kActivation, from});
   }
+  void PostRecv(std::uint32_t from) {
+    Add({What::kPostRecv, 0, 0, CollectiveKind::kRecv, kActivation, from});
+  }
   void WaitSends() { Add({What::kWaitSends}); }
+  void WaitRecvs() { Add({What::kWaitRecvs}); }
 
   void Loader() {
     double ms = 0.3;
@@ -131,9 +135,10 @@ void WriteRing(const JobSpec& spec, std::uint32_t rank, Writer& w) {
     w.Work(0.6 / spec.ranks);
     if (hop + 1 == spec.ranks) break;
     w.Send((rank + 1) % spec.ranks);
-    w.Recv((rank + spec.ranks - 1) % spec.ranks);
+    w.PostRecv((rank + spec.ranks - 1) % spec.ranks);
+    w.WaitSends();
+    w.WaitRecvs();
   }
-  w.WaitSends();
   w.Work(0.3);
   w.BeforeStep();
   w.Loss();

@@ -23,6 +23,8 @@ struct Action {
     kSend,
     kRecv,
     kWaitSends,
+    kPostRecv,  // not waited for
+    kWaitRecvs,
     kHang,  // never returns
   };
   What what = What::kCompute;

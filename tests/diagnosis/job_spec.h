@@ -51,6 +51,7 @@ struct JobSpec {
   int iterations = 60;
   double iteration_ms = 30;    // computing of a rank in an iteration
   double transfer_ms = 0.6;    // of a collective
+  bool rendezvous = false;     // a message leaves its sender when its receiver asks for it
   double jitter = 0.10;        // sigma of the logarithm of each piece of computing
   double preempt_rate = 0.05;  // pieces that lose a core …
   double preempt_ms = 8;       // … for up to this long

@@ -86,6 +86,7 @@ void ReadJob(const YAML::Node& node, JobSpec& job, const std::string& where) {
         {"iterations", Into(job.iterations)},
         {"iteration_ms", Into(job.iteration_ms)},
         {"transfer_ms", Into(job.transfer_ms)},
+        {"rendezvous", Into(job.rendezvous)},
         {"jitter", Into(job.jitter)},
         {"preempt_rate", Into(job.preempt_rate)},
         {"preempt_ms", Into(job.preempt_ms)},

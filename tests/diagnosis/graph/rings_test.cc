@@ -11,11 +11,11 @@
 namespace fathom::diagnosis {
 namespace {
 
-constexpr std::uint64_t kGroup = 1;
+constexpr std::uint64_t kOfMessages = 1;
 
 void Add(JobView& view, CollectiveKind kind, std::uint32_t rank, RankId peer) {
   CommOp op;
-  op.group = GroupId(kGroup);
+  op.group = GroupId(kOfMessages);
   op.kind = kind;
   op.peer = peer;
   op.iteration = Iteration(0);
@@ -25,7 +25,7 @@ void Add(JobView& view, CollectiveKind kind, std::uint32_t rank, RankId peer) {
 // A job whose messages go from the first to the second of each pair.
 JobView Messages(const std::vector<std::pair<std::uint32_t, std::uint32_t>>& sends) {
   JobView view;
-  AddGroup(view, kGroup, {0, 1, 2, 3, 4, 5});
+  AddGroup(view, kOfMessages, {0, 1, 2, 3, 4, 5});
   for (const auto& [from, to] : sends) {
     Add(view, CollectiveKind::kSend, from, RankId(to));
     Add(view, CollectiveKind::kRecv, to, RankId(from));
@@ -33,7 +33,7 @@ JobView Messages(const std::vector<std::pair<std::uint32_t, std::uint32_t>>& sen
   return view;
 }
 
-bool IsRing(const JobView& view) { return RingsOf(view).contains(GroupId(kGroup)); }
+bool IsRing(const JobView& view) { return RingsOf(view).contains(GroupId(kOfMessages)); }
 
 TEST(RingsTest, MessagesThatComeRound) {
   EXPECT_TRUE(IsRing(Messages({{0, 1}, {1, 2}, {2, 3}, {3, 0}})));
