@@ -132,7 +132,7 @@ class Session {
     limits.in_doubt = options_.in_doubt;
     limits.restart_s = kPatience * (options_.restart_s > 0 ? options_.restart_s : kAssumedRestart);
     return RecoveryRun(
-        Folded(journal_->records()),
+        History(),
         {.backend = *backend_,
          .verdicts = [&api, job] { return api.Verdicts(job, true); },
          .job = [&api, job] { return api.Job(job); },
@@ -147,6 +147,7 @@ class Session {
         limits);
   }
 
+  RecoveryHistory History() const { return Folded(journal_->records()); }
   RemedyBackend& backend() { return *backend_; }
 
  private:
@@ -217,10 +218,11 @@ int UndoIt(const RecoverOptions& options) {
   }
   Session session(options);
   if (auto open = session.Open(files[0]); !open.ok()) return Fail("recover", open);
-  RecoveryRun run = session.Run(*api, "");
-  const Recovery* last = run.history().Find();
+  const RecoveryHistory history = session.History();
+  const Recovery* last = history.Find();
   if (last == nullptr) return Fail("recover", absl::NotFoundError("nothing was ever begun"));
-  if (run.history().Find(options.job) != nullptr && last->id != options.job)
+  RecoveryRun run = session.Run(*api, last->Plan("job"));
+  if (history.Find(options.job) != nullptr && last->id != options.job)
     return Fail("recover", absl::FailedPreconditionError(Cat(last->id, " came after it")));
   if (!Confirmed(Cat(RecoveryRecordText(*last), "Undo it?"), options.yes))
     return Fail("recover", absl::FailedPreconditionError("nobody said yes; nothing was done"));
