@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <iostream>
@@ -31,6 +32,11 @@ constexpr double kAssumedRestart = 180;
 
 fs::path JournalFolder(const RecoverOptions& options) {
   return options.journal.empty() ? DefaultJournalFolder() : fs::path(options.journal);
+}
+
+MonoNs MonoNow() {
+  const auto now = std::chrono::steady_clock::now().time_since_epoch();
+  return MonoNs(std::chrono::duration_cast<std::chrono::nanoseconds>(now).count());
 }
 
 RecoveryHistory Folded(const std::vector<RecoveryRecord>& records) {
@@ -118,9 +124,10 @@ class Session {
     if (!journal.ok()) return journal.status();
     journal_ = *std::move(journal);
     auto backend = ReadRemedyConfig(
-        options_.config, {.fathom = ThisInstallation().folder / "fathom",
-                          .run = &collector::RunCommand,
-                          .pause = [this](std::chrono::milliseconds time) { return Pause(time); }});
+        options_.config,
+        {.fathom = ThisInstallation().folder / "fathom",
+         .run = &collector::RunCommand,
+         .waiting = {.pause = [this](auto time) { return Pause(time); }, .now = &MonoNow}});
     if (!backend.ok()) return backend.status();
     backend_ = *std::move(backend);
     return absl::OkStatus();
@@ -258,7 +265,7 @@ void AddDoing(CLI::App& verb, RecoverOptions* options) {
   verb.add_flag("--yes", options->yes, "do not ask");
   verb.add_option("--in-doubt", options->in_doubt,
                   "what you found of a step of which it is not known whether it was done")
-      ->check(CLI::IsMember({"done", "not-done"}));
+      ->check(CLI::IsMember({"done", "in-part", "not-done"}));
   AddCollectorOptions(verb, &options->collector, false);
 }
 
