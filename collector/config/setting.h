@@ -14,8 +14,10 @@
 
 #include <absl/status/status.h>
 #include <absl/strings/ascii.h>
+#include <absl/strings/match.h>
 #include <absl/strings/numbers.h>
 #include <absl/strings/str_cat.h>
+#include <absl/strings/str_replace.h>
 
 #include <algorithm>
 #include <cmath>
@@ -30,6 +32,16 @@
 #include "proto/types/time_units.h"
 
 namespace fathom::collector {
+
+// A text as the YAML file takes it: in quotes where it would be read as something else.
+inline std::string YamlText(const std::string& text) {
+  if (text.empty()) return "\"\"";
+  const bool begins_plain = absl::ascii_isalnum(static_cast<unsigned char>(text[0])) ||
+                            text[0] == '/' || text[0] == '.' || text[0] == '_';
+  const bool plain = begins_plain && !absl::StrContains(text, ": ") &&
+                     !absl::StrContains(text, " #") && text.back() != ':' && text.back() != ' ';
+  return plain ? text : absl::StrCat("'", absl::StrReplaceAll(text, {{"'", "''"}}), "'");
+}
 
 template <typename Config>
 struct SettingOf {
@@ -50,7 +62,7 @@ struct SettingOf {
   // As a value of the YAML file.
   std::string Printed(const Config& config) const {
     const std::string value = show ? show(config) : get(config);
-    return value.empty() ? "\"\"" : value;
+    return YamlText(value);
   }
 
  private:

@@ -42,14 +42,17 @@ class KubernetesCase(cordon_case.CordonCase):
 
     def setUp(self):
         super().setUp()
-        self.server = KubernetesServer(self.pki, {OURS: set(CLUSTER_RULES), ADMIN: EVERYTHING},
-                                       {"secret-of-cordon": OURS, "secret-of-admin": ADMIN}, self.certificate)
-        self.addCleanup(self.server.stop)
+        self.server = self.make_server({OURS: set(CLUSTER_RULES), ADMIN: EVERYTHING},
+                                       {"secret-of-cordon": OURS, "secret-of-admin": ADMIN})
+        self.addCleanup(self.server.close)
         for name in NODES:
             self.server.objects.create(name, [FOREIGN])
         (self.folder / "token").write_text("secret-of-cordon\n")
         self.BACKEND = (f"backend: kubernetes\nkubernetes_server: {self.server.url}\n"
                         f"kubernetes_ca_file: {self.pki.authority}\nkubernetes_token_file: {self.folder}/token\n")
+
+    def make_server(self, rules, tokens):
+        return KubernetesServer(self.pki, rules, tokens, self.certificate)
 
     def node(self, name):
         return self.server.objects.get(name)

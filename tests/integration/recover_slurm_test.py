@@ -113,10 +113,10 @@ class RecoverSlurmTest(harness.ProcessCase):
         self.assertIn("no verdict stands", run.stderr)
         self.assertEqual((self.where(), self.collector.fields()["Restarts"]), (self.sick, "0"))
 
-    def test_what_a_crash_left_is_undone(self):
-        """scontrol release fails, as if the controller went away after the job was held."""
+    def run_without(self, verb):
+        """A run in which that verb of scontrol fails, as if the controller went away just then."""
         wrapper = self.folder / "scontrol"
-        wrapper.write_text("#!/bin/sh\n[ \"$1\" = release ] && exit 1\nexec scontrol \"$@\"\n")
+        wrapper.write_text(f"#!/bin/sh\n[ \"$1\" = {verb} ] && exit 1\nexec scontrol \"$@\"\n")
         wrapper.chmod(0o755)
         plain = self.config
         broken = self.folder / "broken.yaml"
@@ -124,13 +124,28 @@ class RecoverSlurmTest(harness.ProcessCase):
         self.config = str(broken)
         run = self.recover("run", "--despite", "no-checkpoint,cost")
         self.assertEqual(run.returncode, 1, run.stdout)
-        self.assertEqual(self.collector.fields()["ExcNodeList"], self.sick)
         self.config = plain
+
+    def assert_let_go(self):
+        """Slurm starts it some two minutes later (AuthInfo=cred_expire)."""
+        job = self.collector.fields()
+        self.assertEqual(job["ExcNodeList"], "(null)")
+        self.assertNotEqual((job["JobState"], job["Priority"]), ("PENDING", "0"))
+
+    def test_what_a_crash_left_is_undone(self):
+        self.run_without("release")
+        self.assertEqual(self.collector.fields()["ExcNodeList"], self.sick)
         undo = self.recover("undo")
         self.assertEqual(undo.returncode, 0, undo.stdout + undo.stderr)
-        self.assertEqual(self.collector.fields()["ExcNodeList"], "(null)")
-        # Slurm starts it some two minutes later (AuthInfo=cred_expire).
-        self.assertNotEqual((self.collector.fields()["JobState"], self.collector.fields()["Priority"]), ("PENDING", "0"))
+        self.assert_let_go()
+
+    def test_a_job_that_was_only_held_is_let_go(self):
+        self.run_without("update")
+        job = self.collector.fields()
+        self.assertEqual((job["JobState"], job["Priority"], job["ExcNodeList"]), ("PENDING", "0", "(null)"))
+        undo = self.recover("undo")
+        self.assertEqual(undo.returncode, 0, undo.stdout + undo.stderr)
+        self.assert_let_go()
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <iostream>
@@ -31,6 +32,11 @@ constexpr double kAssumedRestart = 180;
 
 fs::path JournalFolder(const RecoverOptions& options) {
   return options.journal.empty() ? DefaultJournalFolder() : fs::path(options.journal);
+}
+
+MonoNs MonoNow() {
+  const auto now = std::chrono::steady_clock::now().time_since_epoch();
+  return MonoNs(std::chrono::duration_cast<std::chrono::nanoseconds>(now).count());
 }
 
 RecoveryHistory Folded(const std::vector<RecoveryRecord>& records) {
@@ -118,9 +124,10 @@ class Session {
     if (!journal.ok()) return journal.status();
     journal_ = *std::move(journal);
     auto backend = ReadRemedyConfig(
-        options_.config, {.fathom = ThisInstallation().folder / "fathom",
-                          .run = &collector::RunCommand,
-                          .pause = [this](std::chrono::milliseconds time) { return Pause(time); }});
+        options_.config,
+        {.fathom = ThisInstallation().folder / "fathom",
+         .run = &collector::RunCommand,
+         .waiting = {.pause = [this](auto time) { return Pause(time); }, .now = &MonoNow}});
     if (!backend.ok()) return backend.status();
     backend_ = *std::move(backend);
     return absl::OkStatus();
@@ -132,7 +139,7 @@ class Session {
     limits.in_doubt = options_.in_doubt;
     limits.restart_s = kPatience * (options_.restart_s > 0 ? options_.restart_s : kAssumedRestart);
     return RecoveryRun(
-        Folded(journal_->records()),
+        History(),
         {.backend = *backend_,
          .verdicts = [&api, job] { return api.Verdicts(job, true); },
          .job = [&api, job] { return api.Job(job); },
@@ -147,6 +154,7 @@ class Session {
         limits);
   }
 
+  RecoveryHistory History() const { return Folded(journal_->records()); }
   RemedyBackend& backend() { return *backend_; }
 
  private:
@@ -217,10 +225,11 @@ int UndoIt(const RecoverOptions& options) {
   }
   Session session(options);
   if (auto open = session.Open(files[0]); !open.ok()) return Fail("recover", open);
-  RecoveryRun run = session.Run(*api, "");
-  const Recovery* last = run.history().Find();
+  const RecoveryHistory history = session.History();
+  const Recovery* last = history.Find();
   if (last == nullptr) return Fail("recover", absl::NotFoundError("nothing was ever begun"));
-  if (run.history().Find(options.job) != nullptr && last->id != options.job)
+  RecoveryRun run = session.Run(*api, last->Plan("job"));
+  if (history.Find(options.job) != nullptr && last->id != options.job)
     return Fail("recover", absl::FailedPreconditionError(Cat(last->id, " came after it")));
   if (!Confirmed(Cat(RecoveryRecordText(*last), "Undo it?"), options.yes))
     return Fail("recover", absl::FailedPreconditionError("nobody said yes; nothing was done"));
@@ -256,7 +265,7 @@ void AddDoing(CLI::App& verb, RecoverOptions* options) {
   verb.add_flag("--yes", options->yes, "do not ask");
   verb.add_option("--in-doubt", options->in_doubt,
                   "what you found of a step of which it is not known whether it was done")
-      ->check(CLI::IsMember({"done", "not-done"}));
+      ->check(CLI::IsMember({"done", "in-part", "not-done"}));
   AddCollectorOptions(verb, &options->collector, false);
 }
 

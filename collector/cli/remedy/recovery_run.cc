@@ -78,18 +78,29 @@ std::string RecoveryRun::WhyNot(Step step) const {
 // A deed of which the outcome is not on disk. `found`: what a person saw, who looked before this
 // run.
 absl::Status RecoveryRun::SettleDoubt(StepKey key, const std::string& found) {
-  absl::StatusOr<bool> was = parts_.backend.WasDone(TheRemedy(), DeedOf(key));
-  if (!was.ok() && !found.empty()) was = found == "done";
+  absl::StatusOr<Extent> was = parts_.backend.HowFar(TheRemedy(), DeedOf(key));
+  if (!was.ok() && !found.empty()) {
+    was = found == "done" ? Extent::kAll : found == "in-part" ? Extent::kPart : Extent::kNone;
+  }
   if (!was.ok()) {
     return Stop(Cat("it is not known whether ", Named(key), " was done (", Message(was.status()),
-                    "); look, then say so by --in-doubt done or --in-doubt not-done"));
+                    "); look, then say so by --in-doubt done, in-part or not-done"));
   }
-  return *was ? Write(Mark::kDone, key, "found done") : Write(Mark::kFailed, key, "found not done");
+  // It stays in doubt: neither may it be taken for done, nor be forgotten by an undo.
+  if (*was == Extent::kPart) {
+    parts_.say(Cat(Named(key), " was done in part"));
+    return absl::OkStatus();
+  }
+  return *was == Extent::kAll ? Write(Mark::kDone, key, "found done")
+                              : Write(Mark::kFailed, key, "found not done");
 }
 
 absl::Status RecoveryRun::Act(StepKey key) {
   const Remedy remedy = TheRemedy();
-  auto before = parts_.backend.Before(remedy, key.first);
+  // Of a deed that was done in part, what was there before its first half.
+  const bool in_part = history_.Find()->StateOf(key.first, key.second) == StepState::kInDoubt;
+  absl::StatusOr<Json> before = DeedOf(key).before;
+  if (!in_part) before = parts_.backend.Before(remedy, key.first);
   if (!before.ok()) return Stop(Cat(Named(key), ": ", Message(before.status())));
   // Looking took its time; the verdict is read last.
   if (const std::string why = WhyNot(key.first); !why.empty()) return Stop(why);
@@ -103,7 +114,7 @@ absl::Status RecoveryRun::Act(StepKey key) {
     if (auto settled = SettleDoubt(key, ""); !settled.ok()) return settled;
     if (history_.Find()->StateOf(key.first, key.second) == StepState::kDone)
       return absl::OkStatus();
-    return AttemptFailed(Cat(Named(key), " was not done: ", Message(done.status())));
+    return AttemptFailed(Cat(Named(key), " did not get done: ", Message(done.status())));
   }
   if (auto written = Write(Mark::kFailed, key, Message(done.status())); !written.ok())
     return written;
@@ -168,7 +179,7 @@ absl::Status RecoveryRun::Finish() {
 
 absl::Status RecoveryRun::GiveUp() {
   const std::string text = Cat("the restart failed twice; a person must look: ",
-                               parts_.backend.ByHand(TheRemedy(), Step::kRestart));
+                               parts_.backend.ByHand(TheRemedy(), DeedOf({Step::kRestart, 1})));
   if (auto written = Write(Mark::kEnded, {}, text, {{"outcome", "given up"}}); !written.ok())
     return written;
   return absl::AbortedError(text);

@@ -49,8 +49,8 @@ class RecoveryRun {
   };
   struct Limits {
     bool weak = false;  // a verdict of any grade will do
-    // "done", "not-done": what a person found of the step that was in doubt before this run; empty:
-    // nobody looked.
+    // "done", "in-part", "not-done": what a person found of the step that was in doubt before this
+    // run; empty: nobody looked.
     std::string in_doubt;
     double restart_s = 540;
     double warm_s = 120;

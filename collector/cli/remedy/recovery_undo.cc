@@ -12,6 +12,7 @@ absl::Status RecoveryRun::UndoStep(StepKey key, std::string* not_undone) {
   if (state == StepState::kInDoubt) {
     if (auto settled = SettleDoubt(key, limits_.in_doubt); !settled.ok()) return settled;
   }
+  // What is still in doubt was done in part.
   const StepState settled = history_.Find()->StateOf(key.first, key.second);
   if (settled == StepState::kNot || settled == StepState::kUndone) return absl::OkStatus();
   if (auto written = Write(Mark::kUndoIntent, key, ""); !written.ok()) return written;
@@ -37,7 +38,7 @@ absl::Status RecoveryRun::Undo() {
     return absl::FailedPreconditionError(
         Cat("the job runs without ", TheRemedy().sick,
             "; to move it back would cost it another restart, which is nobody's undo. By hand: ",
-            parts_.backend.ByHand(TheRemedy(), Step::kIsolate)));
+            parts_.backend.ByHand(TheRemedy(), DeedOf({Step::kIsolate, 0}))));
   }
   std::string not_undone;
   constexpr std::array<StepKey, 4> kLastFirst = {

@@ -8,16 +8,18 @@
 //   restart   the job starts anew from its checkpoint; a second attempt may do more than the first
 //
 // A step that a back-end has no need of does nothing and says so. Before() is written to the
-// journal with the intent; after a crash WasDone() tells by it whether the deed was done.
+// journal with the intent; after a crash HowFar() tells by it how much of the deed was done. What
+// was done in part only, Do finishes and Undo takes back.
 //
 // Thread-safety: single-threaded. Errors: of Check why nothing may be begun; of Do and Undo a
-// status for which NothingChanged() is true, or one after which it is not known; of WasDone that it
+// status for which NothingChanged() is true, or one after which it is not known; of HowFar that it
 // cannot be told. Cost: bounded by the back-end's time limits.
 #ifndef FATHOM_COLLECTOR_CLI_REMEDY_REMEDY_BACKEND_H_
 #define FATHOM_COLLECTOR_CLI_REMEDY_REMEDY_BACKEND_H_
 
 #include <absl/status/statusor.h>
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -37,6 +39,8 @@ struct Deed {
   Json before = Json::object();
 };
 
+enum class Extent : std::uint8_t { kNone, kPart, kAll };
+
 class RemedyBackend {
  public:
   virtual ~RemedyBackend() = default;
@@ -45,11 +49,11 @@ class RemedyBackend {
   virtual absl::StatusOr<Json> Before(const Remedy& remedy, Step step) = 0;
   // What was done, in words.
   virtual absl::StatusOr<std::string> Do(const Remedy& remedy, const Deed& deed) = 0;
-  virtual absl::StatusOr<bool> WasDone(const Remedy& remedy, const Deed& deed) = 0;
+  virtual absl::StatusOr<Extent> HowFar(const Remedy& remedy, const Deed& deed) = 0;
   // Safe to call again after an Undo of which it is not known whether it was done.
   virtual absl::StatusOr<std::string> Undo(const Remedy& remedy, const Deed& deed) = 0;
   // What a person does, or looks at, when fathom cannot go on.
-  virtual std::string ByHand(const Remedy& remedy, Step step) const = 0;
+  virtual std::string ByHand(const Remedy& remedy, const Deed& deed) const = 0;
 };
 
 inline bool NothingChanged(const absl::Status& status) {

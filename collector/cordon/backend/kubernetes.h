@@ -22,8 +22,8 @@
 // watch is tried again after kRelist.
 //
 // Rights needed: nodes get, list, patch; nodes/status patch; events create; to watch, nodes watch.
-// Thread-safety, errors: see backend.h. Run against a local server that answers as a real 1.20 was
-// measured to; not yet against a cluster.
+// Thread-safety, errors: see backend.h. Run against a real kube-apiserver 1.20.2 and
+// a stand-in for its faults; not yet against a cluster.
 #ifndef FATHOM_COLLECTOR_CORDON_BACKEND_KUBERNETES_H_
 #define FATHOM_COLLECTOR_CORDON_BACKEND_KUBERNETES_H_
 

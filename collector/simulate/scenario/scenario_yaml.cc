@@ -158,6 +158,8 @@ Scenario ReadScenario(const YAML::Node& node) {
         {"noise", NoiseSetter(s.noise)},
         {"faults",
          [&s](const YAML::Node& n) {
+           if (!n.IsSequence() && !n.IsNull())
+             throw Wrong{n.Mark().line + 1, "faults: a list is expected"};
            for (const auto& fault : n) s.faults.push_back(ReadFault(fault));
          }},
         {"iterations", Into(s.iterations)},

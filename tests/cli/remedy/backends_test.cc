@@ -30,7 +30,16 @@ const Remedy kRemedy{.id = "r1",
                      .spare = "n5",
                      .checkpoint = "/ckpt/step-7",
                      .sick_pids = {4711}};
-const auto kNoPause = [](std::chrono::milliseconds) { return true; };
+
+// Time passes in pauses alone.
+Waiting NoWaiting() {
+  const auto now = std::make_shared<MonoNs>(1);
+  return {[now](std::chrono::milliseconds time) {
+            *now = *now + Nanos(std::chrono::nanoseconds(time).count());
+            return true;
+          },
+          [now] { return *now; }};
+}
 
 std::string Text(const absl::Status& status) { return std::string(status.message()); }
 
@@ -76,29 +85,29 @@ struct FakeJob {
 
 TEST(RequeueBackend, HoldsExcludesAndReleases) {
   FakeJob job;
-  RequeueBackend backend({}, job.Runner(), kNoPause);
+  RequeueBackend backend({}, job.Runner(), NoWaiting());
   ASSERT_TRUE(backend.Check(kRemedy).ok());
   const auto before = backend.Before(kRemedy, Step::kIsolate);
   ASSERT_TRUE(before.ok());
   const Deed isolate{Step::kIsolate, 0, *before}, restart{Step::kRestart, 1, *before};
-  EXPECT_FALSE(*backend.WasDone(kRemedy, isolate));
+  EXPECT_EQ(*backend.HowFar(kRemedy, isolate), Extent::kNone);
   ASSERT_TRUE(backend.Do(kRemedy, isolate).ok());
   EXPECT_EQ(job.excluded, "n3");
   EXPECT_EQ(job.restarts, 1);
-  EXPECT_TRUE(*backend.WasDone(kRemedy, isolate));
+  EXPECT_EQ(*backend.HowFar(kRemedy, isolate), Extent::kAll);
   ASSERT_TRUE(backend.Do(kRemedy, restart).ok());
   EXPECT_EQ(job.state, "RUNNING");
-  EXPECT_TRUE(*backend.WasDone(kRemedy, restart));
+  EXPECT_EQ(*backend.HowFar(kRemedy, restart), Extent::kAll);
   EXPECT_THAT(Text(backend.Undo(kRemedy, isolate).status()), HasSubstr("is running already"));
   EXPECT_EQ(job.excluded, "n3");
 }
 
 TEST(RequeueBackend, AJobThatIsHeldAlreadyIsNotRequeuedAgain) {
   FakeJob job;
-  RequeueBackend backend({}, job.Runner(), kNoPause);
+  RequeueBackend backend({}, job.Runner(), NoWaiting());
   const Deed isolate{Step::kIsolate, 0, *backend.Before(kRemedy, Step::kIsolate)};
   job.state = "PENDING", job.priority = "0", job.restarts = 1;  // a crash came after the first half
-  EXPECT_FALSE(*backend.WasDone(kRemedy, isolate));
+  EXPECT_EQ(*backend.HowFar(kRemedy, isolate), Extent::kPart);
   ASSERT_TRUE(backend.Do(kRemedy, isolate).ok());
   EXPECT_EQ(job.restarts, 1);
   EXPECT_EQ(job.excluded, "n3");
@@ -107,9 +116,36 @@ TEST(RequeueBackend, AJobThatIsHeldAlreadyIsNotRequeuedAgain) {
   EXPECT_EQ(job.state, "RUNNING");
 }
 
+TEST(RequeueBackend, UndoLetsAJobGoThatIsHeldAndExcludesNothing) {
+  FakeJob job;
+  RequeueBackend backend({}, job.Runner(), NoWaiting());
+  const Deed isolate{Step::kIsolate, 0, *backend.Before(kRemedy, Step::kIsolate)};
+  job.state = "COMPLETING";  // scontrol requeuehold has returned, Slurm is still at it
+  EXPECT_EQ(*backend.HowFar(kRemedy, isolate), Extent::kPart);
+  job.state = "PENDING", job.priority = "0", job.restarts = 1;
+  ASSERT_TRUE(backend.Undo(kRemedy, isolate).ok());
+  EXPECT_EQ(job.state, "RUNNING");
+  EXPECT_EQ(job.excluded, "(null)") << "there was nothing to take off the list";
+  EXPECT_TRUE(backend.Undo(kRemedy, isolate).ok()) << "may be called again";
+}
+
+TEST(RequeueBackend, UndoLeavesWhatOthersExcluded) {
+  for (const auto& [before, now, after] :
+       {std::tuple{"n1", "n1,n3,n9", "n1,n9"}, {"n3", "n3,n9", "n3,n9"}, {"", "n3", ""}}) {
+    FakeJob job;
+    RequeueBackend backend({}, job.Runner(), NoWaiting());
+    job.excluded = before;
+    const Deed isolate{Step::kIsolate, 0, *backend.Before(kRemedy, Step::kIsolate)};
+    EXPECT_THAT(backend.ByHand(kRemedy, isolate), HasSubstr(Cat("ExcNodeList=", before, " (")));
+    job.state = "PENDING", job.priority = "0", job.restarts = 1, job.excluded = now;
+    ASSERT_TRUE(backend.Undo(kRemedy, isolate).ok());
+    EXPECT_EQ(job.excluded, after);
+  }
+}
+
 TEST(RequeueBackend, RefusesWhatCannotBeRequeued) {
   FakeJob job;
-  RequeueBackend backend({}, job.Runner(), kNoPause);
+  RequeueBackend backend({}, job.Runner(), NoWaiting());
   job.requeue = "0";
   EXPECT_THAT(Text(backend.Check(kRemedy)), HasSubstr("--no-requeue"));
   job.requeue = "1", job.state = "PENDING";
@@ -155,7 +191,7 @@ TEST(TorchrunBackend, StartsTheStandbyThenEndsTheSickOne) {
                  {0, R"({"ended":true})", ""}},
                 {}};
   TorchrunBackend backend({.on_node = {"ssh", "{node}"}, .start = {"/run.sh", "{node}", "{job}"}},
-                          nodes.Runner(), kNoPause);
+                          nodes.Runner(), NoWaiting());
   ASSERT_TRUE(backend.Do(kRemedy, {Step::kStandby, 0}).ok());
   const auto before = backend.Before(kRemedy, Step::kIsolate);
   ASSERT_TRUE(before.ok());
@@ -169,22 +205,55 @@ TEST(TorchrunBackend, StartsTheStandbyThenEndsTheSickOne) {
 
 TEST(TorchrunBackend, AStandbyThatEndsIsAFailureAndANodeOutOfReachADoubt) {
   Answers nodes{{{0, R"({"pid":1})", ""}, {2, "", "fathom recover node: nothing runs\n"}}, {}};
-  TorchrunBackend backend({.on_node = {}, .start = {"/run.sh"}}, nodes.Runner(), kNoPause);
+  TorchrunBackend backend({.on_node = {}, .start = {"/run.sh"}}, nodes.Runner(), NoWaiting());
   EXPECT_TRUE(NothingChanged(backend.Do(kRemedy, {Step::kStandby, 0}).status()));
   nodes.results = {{255, "", "ssh: connect to host n5 port 22: No route to host\n"}};
   const auto away = backend.Do(kRemedy, {Step::kStandby, 0});
   EXPECT_FALSE(NothingChanged(away.status()));
-  EXPECT_FALSE(backend.WasDone(kRemedy, {Step::kStandby, 0}).ok());
+  EXPECT_FALSE(backend.HowFar(kRemedy, {Step::kStandby, 0}).ok());
 }
 
 TEST(TorchrunBackend, ALauncherThatIsStillEndingWasEnded) {
   const CommandResult there{0, kElastic, ""}, gone{2, "", "fathom recover node: it has ended\n"};
   const Deed isolate{Step::kIsolate, 0, Json::parse(kElastic)};
   Answers nodes{{there, there, gone}, {}};
-  TorchrunBackend backend({.on_node = {}, .start = {"/run.sh"}}, nodes.Runner(), kNoPause);
-  EXPECT_TRUE(*backend.WasDone(kRemedy, isolate));
+  TorchrunBackend backend({.on_node = {}, .start = {"/run.sh"}}, nodes.Runner(), NoWaiting());
+  EXPECT_EQ(*backend.HowFar(kRemedy, isolate), Extent::kAll);
   nodes.results.assign(1'000, there);
-  EXPECT_FALSE(*backend.WasDone(kRemedy, isolate)) << "it would have been killed by now";
+  EXPECT_EQ(*backend.HowFar(kRemedy, isolate), Extent::kNone) << "it would be killed by now";
+}
+
+// Each look takes half a minute, as an ssh to a node that does not answer.
+TEST(Waiting, CountsTheTimeOfLooks) {
+  MonoNs now(1);
+  int looks = 0;
+  const Waiting slow{[](std::chrono::milliseconds) { return true; }, [&] { return now; }};
+  const auto look = [&]() -> absl::StatusOr<bool> {
+    ++looks;
+    now = now + Nanos::FromSeconds(30);
+    return false;
+  };
+  EXPECT_FALSE(*ComesToBe(slow, 120, look));
+  EXPECT_EQ(looks, 5) << "and a last one";
+  EXPECT_TRUE(absl::IsCancelled(
+      ComesToBe({[](std::chrono::milliseconds) { return false; }, [&] { return now; }}, 120, look)
+          .status()));
+}
+
+TEST(TorchrunBackend, AStandbyThatNeverAnswersIsWaitedForNoLongerThanWasSaid) {
+  MonoNs now(1);
+  int asked = 0;
+  const collector::CommandRunner away = [&](const std::vector<std::string>& argv,
+                                            Nanos limit) -> absl::StatusOr<CommandResult> {
+    ++asked;
+    if (Join(argv, " ").find(" start ") != std::string::npos) return CommandResult{0, "{}", ""};
+    now = now + limit;
+    return absl::DeadlineExceededError("no answer");
+  };
+  TorchrunBackend backend({.on_node = {}, .start = {"/run.sh"}, .ready_s = 60}, away,
+                          {[](std::chrono::milliseconds) { return true; }, [&] { return now; }});
+  EXPECT_FALSE(backend.Do(kRemedy, {Step::kStandby, 0}).ok());
+  EXPECT_EQ(asked, 5) << "start, three looks, stop";
 }
 
 TEST(CommandBackend, PassesWordsAsTheyAreAndReadsExitCodes) {
@@ -197,7 +266,7 @@ TEST(CommandBackend, PassesWordsAsTheyAreAndReadsExitCodes) {
   EXPECT_EQ(shell.asked[0], "leave n3 slurm-42; isolate");
   EXPECT_TRUE(absl::IsFailedPrecondition(backend.Do(kRemedy, {Step::kIsolate, 0}).status()));
   EXPECT_FALSE(NothingChanged(backend.Do(kRemedy, {Step::kIsolate, 0}).status()));
-  EXPECT_FALSE(*backend.WasDone(kRemedy, {Step::kIsolate, 0}));
+  EXPECT_EQ(*backend.HowFar(kRemedy, {Step::kIsolate, 0}), Extent::kNone);
   EXPECT_TRUE(absl::IsFailedPrecondition(backend.Undo(kRemedy, {Step::kIsolate, 0}).status()));
   EXPECT_TRUE(backend.Do(kRemedy, {Step::kStandby, 0}).ok()) << "no command: nothing to do";
 }
@@ -215,7 +284,7 @@ TEST(RemedyConfig, TakesWhatIsThereAndRefusesASlip) {
   const fs::path file = fs::temp_directory_path() / ("remedy_" + std::to_string(getpid()));
   const auto read = [&](const std::string& text) {
     std::ofstream(file) << text;
-    const auto made = ReadRemedyConfig(file, {"fathom", Answers().Runner(), kNoPause});
+    const auto made = ReadRemedyConfig(file, {"fathom", Answers().Runner(), NoWaiting()});
     return made.ok() ? (*made)->Name() : Text(made.status());
   };
   EXPECT_EQ(read("backend: torchrun\nstart: [a, '{node}']\nstop_s: 5\n"), "torchrun");

@@ -54,7 +54,7 @@ class World final : public RemedyBackend {
       return;
     }
     if (Outcome() == "undone") {
-      EXPECT_FALSE(standby_ || isolated_);
+      EXPECT_FALSE(standby_ || held_ || isolated_);
     } else {
       EXPECT_NE(said_why_.find("it cannot be"), std::string::npos) << said_why_;
     }
@@ -77,21 +77,25 @@ class World final : public RemedyBackend {
   std::string Name() const override { return "world"; }
   absl::Status Check(const Remedy&) override { return absl::OkStatus(); }
   absl::StatusOr<Json> Before(const Remedy&, Step) override { return Json{{"seen", 1}}; }
-  std::string ByHand(const Remedy&, Step) const override { return "look"; }
+  std::string ByHand(const Remedy&, const Deed&) const override { return "look"; }
 
   absl::StatusOr<std::string> Do(const Remedy& remedy, const Deed& deed) override {
     CheckDeed(remedy, deed);
     if (Trouble()) return absl::FailedPreconditionError("refused");
     MayCrash();
     const bool unclear = Trouble();
+    if (deed.step == Step::kIsolate && (!unclear || Chance(0.7))) {
+      held_ = true;
+      MayCrash();
+    }
     if (!unclear || Chance(0.5)) Take(deed);
     MayCrash();
     if (unclear) return absl::UnavailableError("the answer was lost");
     return "done";
   }
-  absl::StatusOr<bool> WasDone(const Remedy&, const Deed& deed) override {
+  absl::StatusOr<Extent> HowFar(const Remedy&, const Deed& deed) override {
     if (blind_ || Trouble()) return absl::UnavailableError("cannot tell");
-    return taken_[{deed.step, deed.attempt}] > 0;
+    return TrueExtent({deed.step, deed.attempt});
   }
   absl::StatusOr<std::string> Undo(const Remedy&, const Deed& deed) override {
     if (undo_impossible_) return absl::FailedPreconditionError("it cannot be");
@@ -99,7 +103,7 @@ class World final : public RemedyBackend {
     if (deed.step == Step::kStandby) standby_ = false;
     if (deed.step == Step::kIsolate) {
       EXPECT_TRUE(!runs_again_ || collector_away_) << "a job that runs was moved back";
-      isolated_ = runs_again_ = false;
+      held_ = isolated_ = runs_again_ = false;
     }
     MayCrash();
     if (Trouble()) return absl::UnavailableError("the answer was lost");
@@ -113,6 +117,11 @@ class World final : public RemedyBackend {
     if (!Trouble()) return;
     ++crashes_;
     throw Crash();
+  }
+
+  Extent TrueExtent(StepKey key) {
+    if (taken_[key] > 0) return Extent::kAll;
+    return key.first == Step::kIsolate && held_ ? Extent::kPart : Extent::kNone;
   }
 
   void DrawTroubles() {
@@ -137,8 +146,9 @@ class World final : public RemedyBackend {
     const RecoveryHistory history = Folded();
     if (const Recovery* last = history.Find(); last != nullptr) {
       for (const auto& [key, life] : last->steps) {
+        static constexpr const char* kFound[] = {"not-done", "in-part", "done"};
         if (life.state == StepState::kInDoubt)
-          limits.in_doubt = taken_[key] > 0 ? "done" : "not-done";
+          limits.in_doubt = kFound[static_cast<int>(TrueExtent(key))];
       }
     }
     return RecoveryRun(history,
@@ -227,7 +237,7 @@ class World final : public RemedyBackend {
     if (deed.step == Step::kStandby) standby_ = true;
     if (deed.step == Step::kIsolate) {
       EXPECT_TRUE(standby_) << "no spare is ready";
-      isolated_ = true;
+      held_ = isolated_ = true;
     }
   }
 
@@ -240,7 +250,7 @@ class World final : public RemedyBackend {
   int deeds_ = 0, crashes_ = 0;
   bool closed_ = false, other_culprit_ = false, collector_away_ = false, disk_full_ = false;
   bool blind_ = false, undo_impossible_ = false, restart_helps_ = true, undone_once_ = false;
-  bool standby_ = false, isolated_ = false, runs_again_ = false;
+  bool standby_ = false, held_ = false, isolated_ = false, runs_again_ = false;
 };
 
 TEST(PlayedRecovery, NothingIsDoneTwiceNorOnAClosedVerdictAndAllIsUndoneOrSaysWhyNot) {

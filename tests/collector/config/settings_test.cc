@@ -126,6 +126,18 @@ TEST_F(SettingsTest, WhatIsPrintedReadsBackTheSame) {
   EXPECT_TRUE(again->config.reflection);
 }
 
+TEST_F(SettingsTest, TextsThatYamlWouldReadOtherwiseArePrintedInQuotes) {
+  for (const char* store : {":memory:", "it's: here", "a #b", "[a]", "- a", "a:"}) {
+    const auto line = Parse({"--store", store, "--stream", "ops", "--stream-jobs", "*"});
+    ASSERT_TRUE(line.ok()) << line.status();
+    Write(Print(line->config));
+    const auto again = Parse({"--config", file.c_str()});
+    ASSERT_TRUE(again.ok()) << store << ": " << again.status();
+    EXPECT_EQ(again->config.store, store);
+    EXPECT_EQ(Print(again->config), Print(line->config));
+  }
+}
+
 TEST_F(SettingsTest, SecretsAreNotPrinted) {
   const auto line = Parse({"--notify",
                            "slack=https://hooks.slack.com/services/T0/B0/hush,"

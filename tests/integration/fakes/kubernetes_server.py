@@ -193,24 +193,36 @@ class Listener(http.server.ThreadingHTTPServer):
 
 
 class KubernetesServer:
+    HANDLER = Handler
+
     def __init__(self, pki, rules, tokens, certificate=None):
         """rules: user → set of (verb, resource); tokens: token → user."""
-        self.pki, self.objects, self.rules, self.tokens = pki, Objects(), rules, tokens
+        self.pki, self.objects, self.rules, self.tokens = pki, self.make_objects(), rules, tokens
         self.certificate = certificate or pki.sign("server")
         self.requests, self.faults, self.lock = [], [], threading.Lock()
         self.port, self.listener = 0, None
         self.start()
+
+    def make_objects(self):
+        return Objects()
+
+    def attach(self, listener):
+        """What its requests are answered from."""
+        for name in ("objects", "rules", "tokens", "log", "next_fault"):
+            setattr(listener, name, getattr(self, name))
+
+    def close(self):
+        self.stop()
 
     def start(self):
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(*map(str, self.certificate))
         context.load_verify_locations(str(self.pki.authority))
         context.verify_mode = ssl.CERT_OPTIONAL
-        self.listener = Listener(("127.0.0.1", self.port), Handler)
+        self.listener = Listener(("127.0.0.1", self.port), self.HANDLER)
         self.listener.socket = context.wrap_socket(self.listener.socket, server_side=True,
                                                    do_handshake_on_connect=False)
-        for name in ("objects", "rules", "tokens", "log", "next_fault"):
-            setattr(self.listener, name, getattr(self, name))
+        self.attach(self.listener)
         self.port = self.listener.server_address[1]
         threading.Thread(target=self.listener.serve_forever, args=(0.02,), daemon=True).start()
 

@@ -49,13 +49,13 @@ absl::StatusOr<std::string> CommandBackend::Do(const Remedy& remedy, const Deed&
   return said.empty() ? Cat(words->front(), " is done") : said;
 }
 
-absl::StatusOr<bool> CommandBackend::WasDone(const Remedy& remedy, const Deed& deed) {
-  if (CommandOf(deed.step) == nullptr) return true;
+absl::StatusOr<Extent> CommandBackend::HowFar(const Remedy& remedy, const Deed& deed) {
+  if (CommandOf(deed.step) == nullptr) return Extent::kAll;
   if (options_.look.empty()) return absl::UnavailableError("no command to look is configured");
   const auto result = Run(options_.look, remedy, deed.step);
   if (!result.ok()) return result.status();
   if (result->exit_code > 1) return StatusOf(*result, options_.look[0]);
-  return result->exit_code == 0;
+  return result->exit_code == 0 ? Extent::kAll : Extent::kNone;
 }
 
 absl::StatusOr<std::string> CommandBackend::Undo(const Remedy& remedy, const Deed& deed) {
@@ -68,10 +68,10 @@ absl::StatusOr<std::string> CommandBackend::Undo(const Remedy& remedy, const Dee
   return Cat(options_.undo[0], " is done");
 }
 
-std::string CommandBackend::ByHand(const Remedy& remedy, Step step) const {
-  const auto* words = CommandOf(step);
+std::string CommandBackend::ByHand(const Remedy& remedy, const Deed& deed) const {
+  const auto* words = CommandOf(deed.step);
   if (words == nullptr) return "see how the job is started";
-  return Join(Filled(*words, remedy, remedy.spare, step), " ");
+  return Join(Filled(*words, remedy, remedy.spare, deed.step), " ");
 }
 
 }  // namespace fathom::cli

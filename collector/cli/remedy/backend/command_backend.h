@@ -36,9 +36,9 @@ class CommandBackend final : public RemedyBackend {
   absl::Status Check(const Remedy& remedy) override;
   absl::StatusOr<Json> Before(const Remedy& remedy, Step step) override;
   absl::StatusOr<std::string> Do(const Remedy& remedy, const Deed& deed) override;
-  absl::StatusOr<bool> WasDone(const Remedy& remedy, const Deed& deed) override;
+  absl::StatusOr<Extent> HowFar(const Remedy& remedy, const Deed& deed) override;
   absl::StatusOr<std::string> Undo(const Remedy& remedy, const Deed& deed) override;
-  std::string ByHand(const Remedy& remedy, Step step) const override;
+  std::string ByHand(const Remedy& remedy, const Deed& deed) const override;
 
  private:
   const std::vector<std::string>* CommandOf(Step step) const;

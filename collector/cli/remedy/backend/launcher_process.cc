@@ -20,6 +20,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::chrono::milliseconds kEndLook{50};
+constexpr std::chrono::milliseconds kTagLook{1};
+constexpr std::chrono::seconds kTagSeen{5};
 constexpr int kMostAncestors = 64;
 constexpr int kDefaultPort = 29400;  // of c10d
 
@@ -112,6 +114,17 @@ int Spawn(const std::vector<std::string>& argv, const std::string& tag, const st
   return error;
 }
 
+// A spawn returns before the kernel has put the new environment in place; until then nobody would
+// find the launcher by its tag, and a second one would be started.
+void AwaitTag(const fs::path& proc, pid_t pid, const std::string& tag) {
+  const auto until = std::chrono::steady_clock::now() + kTagSeen;
+  const ProcessFiles process(proc, pid);
+  while (process.Variable(kRecoveryTag) != tag && process.Age().start != 0 &&
+         std::chrono::steady_clock::now() < until) {
+    std::this_thread::sleep_for(kTagLook);
+  }
+}
+
 }  // namespace
 
 absl::StatusOr<Launcher> LauncherOf(const fs::path& proc, std::int64_t rank_pid) {
@@ -191,6 +204,7 @@ absl::StatusOr<Launcher> StartLauncher(const fs::path& proc, const std::string& 
   pid_t pid = 0;
   if (const int error = Spawn(argv, tag, log, &pid); error != 0)
     return absl::FailedPreconditionError(Cat(argv[0], ": ", std::strerror(error)));
+  AwaitTag(proc, pid, tag);
   const ProcessAge age = ProcessFiles(proc, pid).Age();
   if (age.start == 0) return absl::FailedPreconditionError(Cat(argv[0], " ended at once: ", log));
   return Launcher{pid, age.start};

@@ -76,7 +76,7 @@ std::unique_ptr<RemedyBackend> Torchrun(Keys& keys, const BackendParts& parts) {
   options.log = keys.Text("log", options.log);
   options.stop_s = keys.Seconds("stop_s", options.stop_s);
   options.ready_s = keys.Seconds("ready_s", options.ready_s);
-  return std::make_unique<TorchrunBackend>(std::move(options), parts.run, parts.pause);
+  return std::make_unique<TorchrunBackend>(std::move(options), parts.run, parts.waiting);
 }
 
 std::unique_ptr<RemedyBackend> Slurm(Keys& keys, const BackendParts& parts) {
@@ -85,7 +85,7 @@ std::unique_ptr<RemedyBackend> Slurm(Keys& keys, const BackendParts& parts) {
   options.slurm_job = keys.Text("slurm_job", "");
   options.command_s = keys.Seconds("command_s", options.command_s);
   options.pending_s = keys.Seconds("pending_s", options.pending_s);
-  return std::make_unique<RequeueBackend>(std::move(options), parts.run, parts.pause);
+  return std::make_unique<RequeueBackend>(std::move(options), parts.run, parts.waiting);
 }
 
 std::unique_ptr<RemedyBackend> Commands(Keys& keys, const BackendParts& parts) {

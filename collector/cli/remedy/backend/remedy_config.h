@@ -13,11 +13,10 @@
 
 #include <absl/status/statusor.h>
 
-#include <chrono>
-#include <functional>
 #include <memory>
 #include <string>
 
+#include "collector/cli/remedy/backend/waiting.h"
 #include "collector/cli/remedy/remedy_backend.h"
 #include "collector/process/command.h"
 
@@ -26,7 +25,7 @@ namespace fathom::cli {
 struct BackendParts {
   std::string fathom;  // this program's path, which the nodes are taken to have as well
   collector::CommandRunner run;
-  std::function<bool(std::chrono::milliseconds)> pause;
+  Waiting waiting;
 };
 
 absl::StatusOr<std::unique_ptr<RemedyBackend>> ReadRemedyConfig(const std::string& file,

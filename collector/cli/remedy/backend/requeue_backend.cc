@@ -8,8 +8,6 @@
 namespace fathom::cli {
 namespace {
 
-constexpr std::chrono::milliseconds kPendingLook{200};
-
 std::string Field(const SlurmJob& job, const char* name) {
   const auto at = job.find(name);
   return at == job.end() || at->second == "(null)" ? "" : at->second;
@@ -17,6 +15,21 @@ std::string Field(const SlurmJob& job, const char* name) {
 
 bool Pending(const SlurmJob& job) { return Field(job, "JobState") == "PENDING"; }
 bool Held(const SlurmJob& job) { return Pending(job) && Field(job, "Priority") == "0"; }
+
+// Its run was ended and is being cleared away.
+bool Leaving(const SlurmJob& job) {
+  const std::string state = Field(job, "JobState");
+  return state == "COMPLETING" || state.starts_with("REQUEUE");
+}
+
+// The run that was there before the deed is over, or about to be.
+bool Ended(const SlurmJob& job, const Json& before) {
+  return Field(job, "Restarts") != TextField(before, "restarts") || Held(job) || Leaving(job);
+}
+
+bool Lists(const std::string& list, const std::string& node) {
+  return !list.empty() && WithNode(list, node) == list;
+}
 
 bool Numeric(const std::string& id) {
   return !id.empty() && id.find_first_not_of("0123456789") == id.npos;
@@ -40,6 +53,14 @@ std::string WithNode(const std::string& list, const std::string& node) {
     if (each == node) return list;
   }
   return Cat(list, ",", node);
+}
+
+std::string WithoutNode(const std::string& list, const std::string& node) {
+  std::vector<std::string> left;
+  for (const std::string_view each : SplitWords(list, ",")) {
+    if (each != node) left.emplace_back(each);
+  }
+  return Join(left, ",");
 }
 
 std::string RequeueBackend::IdOf(const Remedy& remedy) const {
@@ -90,18 +111,22 @@ absl::StatusOr<Json> RequeueBackend::Before(const Remedy& remedy, Step /*step*/)
               {"excluded", Field(*job, "ExcNodeList")}};
 }
 
+absl::StatusOr<SlurmJob> RequeueBackend::ReadWhenPending(const Remedy& remedy) const {
+  absl::StatusOr<SlurmJob> job = Read(remedy);
+  const auto came = ComesToBe(waiting_, options_.pending_s, [&]() -> absl::StatusOr<bool> {
+    job = Read(remedy);
+    return job.ok() && Pending(*job);
+  });
+  return came.ok() ? job : came.status();
+}
+
 absl::Status RequeueBackend::Isolate(const Remedy& remedy, const Json& before) const {
   auto job = Read(remedy);
   if (!job.ok()) return job.status();
-  const bool ended = Field(*job, "Restarts") != TextField(before, "restarts") || Held(*job);
-  if (!ended) {
+  if (!Ended(*job, before)) {
     if (auto held = Scontrol({"requeuehold", IdOf(remedy)}); !held.ok()) return held;
   }
-  for (double waited = 0; waited < options_.pending_s; waited += 1e-3 * kPendingLook.count()) {
-    job = Read(remedy);
-    if (job.ok() && Pending(*job)) break;
-    if (!pause_(kPendingLook)) return absl::CancelledError("asked to stop");
-  }
+  job = ReadWhenPending(remedy);
   if (!job.ok()) return job.status();
   return Scontrol({"update", Cat("JobId=", IdOf(remedy)),
                    Cat("ExcNodeList=", WithNode(Field(*job, "ExcNodeList"), remedy.sick))});
@@ -128,38 +153,51 @@ absl::StatusOr<std::string> RequeueBackend::Do(const Remedy& remedy, const Deed&
   return Cat("job ", IdOf(remedy), " is held, ", remedy.sick, " excluded");
 }
 
-absl::StatusOr<bool> RequeueBackend::WasDone(const Remedy& remedy, const Deed& deed) {
-  if (deed.step == Step::kStandby) return true;
+absl::StatusOr<Extent> RequeueBackend::HowFar(const Remedy& remedy, const Deed& deed) {
+  if (deed.step == Step::kStandby) return Extent::kAll;
   const auto job = Read(remedy);
   if (!job.ok()) return job.status();
-  const std::string excluded = Field(*job, "ExcNodeList");
-  if (deed.step == Step::kIsolate)
-    return !excluded.empty() && WithNode(excluded, remedy.sick) == excluded;
+  if (deed.step == Step::kIsolate) {
+    const bool ended = Ended(*job, deed.before);
+    if (Lists(Field(*job, "ExcNodeList"), remedy.sick)) return ended ? Extent::kAll : Extent::kNone;
+    return ended ? Extent::kPart : Extent::kNone;
+  }
   const bool requeued = Field(*job, "Restarts") != TextField(deed.before, "restarts");
-  return deed.attempt > 1 ? requeued : !Held(*job);
+  return (deed.attempt > 1 ? requeued : !Held(*job)) ? Extent::kAll : Extent::kNone;
 }
 
 absl::StatusOr<std::string> RequeueBackend::Undo(const Remedy& remedy, const Deed& deed) {
   if (deed.step == Step::kStandby) return "nothing was done";
   if (deed.step == Step::kRestart) return "the job is Slurm's again";
   const std::string id = IdOf(remedy);
-  const auto job = Read(remedy);
+  auto job = Read(remedy);
+  if (job.ok() && Leaving(*job)) job = ReadWhenPending(remedy);
   if (!job.ok()) return job.status();
+  const std::string state = LowerCase(Field(*job, "JobState"));
+  const std::string excluded = Field(*job, "ExcNodeList");
+  const bool ours =
+      Lists(excluded, remedy.sick) && !Lists(TextField(deed.before, "excluded"), remedy.sick);
+  if (!Pending(*job) && !ours) return Cat("job ", id, " is ", state, "; nothing of it is left");
   if (!Pending(*job))
-    return absl::FailedPreconditionError(Cat("job ", id, " is ", LowerCase(Field(*job, "JobState")),
-                                             " already, without ", remedy.sick));
-  const std::string before = TextField(deed.before, "excluded");
-  if (auto done = Scontrol({"update", Cat("JobId=", id), Cat("ExcNodeList=", before)}); !done.ok())
-    return done;
+    return absl::FailedPreconditionError(
+        Cat("job ", id, " is ", state, " already, without ", remedy.sick));
+  const std::string left = WithoutNode(excluded, remedy.sick);
+  if (ours) {
+    const absl::Status done = Scontrol({"update", Cat("JobId=", id), Cat("ExcNodeList=", left)});
+    if (!done.ok()) return done;
+  }
   if (Held(*job)) {
     if (auto done = Scontrol({"release", id}); !done.ok()) return done;
   }
   return Cat("job ", id, " may run on ", remedy.sick, " again; the run that was ended is gone");
 }
 
-std::string RequeueBackend::ByHand(const Remedy& remedy, Step step) const {
+std::string RequeueBackend::ByHand(const Remedy& remedy, const Deed& deed) const {
   const std::string id = IdOf(remedy);
-  if (step == Step::kIsolate) return Cat("scontrol update JobId=", id, " ExcNodeList=");
+  if (deed.step == Step::kIsolate)
+    return Cat("scontrol requeuehold ", id, ", scontrol update JobId=", id,
+               " ExcNodeList=", TextField(deed.before, "excluded"), " (what it excluded before), ",
+               "scontrol release ", id);
   return Cat("scontrol show job ", id, " says why it does not run; its output says why it ended");
 }
 

@@ -9,7 +9,6 @@ namespace {
 
 constexpr double kAskSeconds = 30;
 constexpr double kStartSeconds = 3;  // until a start that was ordered is seen
-constexpr std::chrono::milliseconds kStandbyLook{200};
 
 // Of the launcher that stands by, and of the one that an undo starts on the sick node.
 std::string TagOf(const Remedy& remedy, int attempt) {
@@ -107,15 +106,15 @@ absl::StatusOr<std::string> TorchrunBackend::StandBy(const Remedy& remedy,
                                                      const std::string& tag) const {
   if (options_.start.empty()) return "a standby is taken to wait already";
   if (auto started = Start(remedy, remedy.spare, tag); !started.ok()) return started;
-  for (double waited = 0; waited < options_.ready_s; waited += 1e-3 * kStandbyLook.count()) {
+  const auto ready = ComesToBe(waiting_, options_.ready_s, [&]() -> absl::StatusOr<bool> {
     const auto told = AskTagged(remedy, remedy.spare, tag);
-    if (told.ok() && BoolField(*told, "reached_rendezvous"))
-      return Cat("torchrun on ", remedy.spare, " waits at the rendezvous");
-    if (absl::IsNotFound(told.status()))
-      return absl::FailedPreconditionError(Cat("torchrun on ", remedy.spare, " has ended; see ",
-                                               Filled(options_.log, remedy, remedy.spare)));
-    if (!pause_(kStandbyLook)) break;
-  }
+    if (absl::IsNotFound(told.status())) return told.status();
+    return told.ok() && BoolField(*told, "reached_rendezvous");
+  });
+  if (absl::IsNotFound(ready.status()))
+    return absl::FailedPreconditionError(Cat("torchrun on ", remedy.spare, " has ended; see ",
+                                             Filled(options_.log, remedy, remedy.spare)));
+  if (ready.ok() && *ready) return Cat("torchrun on ", remedy.spare, " waits at the rendezvous");
   if (auto stopped = StopTagged(remedy, remedy.spare, tag); !stopped.ok()) return stopped;
   return absl::FailedPreconditionError(
       Cat("torchrun on ", remedy.spare, " did not reach the rendezvous; it was ended"));
@@ -145,31 +144,31 @@ absl::StatusOr<std::string> TorchrunBackend::Do(const Remedy& remedy, const Deed
 
 // What an earlier run had ordered may still be under way on the node: a launcher that is there, or
 // not there yet, is looked at for so long as that can take.
-absl::StatusOr<bool> TorchrunBackend::ComesToBe(
+absl::StatusOr<Extent> TorchrunBackend::Becomes(
     bool there, double within_s, const std::function<absl::StatusOr<Json>()>& look) const {
-  for (double waited = 0;; waited += 1e-3 * static_cast<double>(kStandbyLook.count())) {
+  const auto became = ComesToBe(waiting_, within_s, [&]() -> absl::StatusOr<bool> {
     const auto told = look();
     if (!told.ok() && !absl::IsNotFound(told.status())) return told.status();
-    if (told.ok() == there) return true;
-    if (waited >= within_s) return false;
-    if (!pause_(kStandbyLook)) return absl::CancelledError("asked to stop");
-  }
+    return told.ok() == there;
+  });
+  if (!became.ok()) return became.status();
+  return *became ? Extent::kAll : Extent::kNone;
 }
 
-absl::StatusOr<bool> TorchrunBackend::WasDone(const Remedy& remedy, const Deed& deed) {
-  if (deed.step == Step::kRestart && deed.attempt == 1) return true;
+absl::StatusOr<Extent> TorchrunBackend::HowFar(const Remedy& remedy, const Deed& deed) {
+  if (deed.step == Step::kRestart && deed.attempt == 1) return Extent::kAll;
   if (deed.step == Step::kIsolate) {
-    if (deed.before.empty()) return true;
-    return ComesToBe(false, options_.stop_s, [&] {
+    if (deed.before.empty()) return Extent::kAll;
+    return Becomes(false, options_.stop_s, [&] {
       return Ask(remedy, remedy.sick,
                  {"look", "--launcher", std::to_string(IntField(deed.before, "pid")), "--start",
                   std::to_string(IntField(deed.before, "start"))},
                  kAskSeconds);
     });
   }
-  if (options_.start.empty()) return true;
-  return ComesToBe(true, kStartSeconds,
-                   [&] { return AskTagged(remedy, remedy.spare, TagOf(remedy, deed.attempt)); });
+  if (options_.start.empty()) return Extent::kAll;
+  return Becomes(true, kStartSeconds,
+                 [&] { return AskTagged(remedy, remedy.spare, TagOf(remedy, deed.attempt)); });
 }
 
 absl::StatusOr<std::string> TorchrunBackend::Undo(const Remedy& remedy, const Deed& deed) {
@@ -187,9 +186,9 @@ absl::StatusOr<std::string> TorchrunBackend::Undo(const Remedy& remedy, const De
   return Cat("torchrun on ", remedy.spare, " was ended");
 }
 
-std::string TorchrunBackend::ByHand(const Remedy& remedy, Step step) const {
+std::string TorchrunBackend::ByHand(const Remedy& remedy, const Deed& deed) const {
   const std::string start = Join(Filled(options_.start, remedy, remedy.spare), " ");
-  if (step == Step::kIsolate)
+  if (deed.step == Step::kIsolate)
     return Cat("start the job's torchrun on ", remedy.sick, ", then end the one on ", remedy.spare);
   return Cat("look at ", Filled(options_.log, remedy, remedy.spare), " on ", remedy.spare,
              "; end what is left of the job on all nodes and start it anew without ", remedy.sick,

@@ -17,11 +17,11 @@
 #ifndef FATHOM_COLLECTOR_CLI_REMEDY_BACKEND_TORCHRUN_BACKEND_H_
 #define FATHOM_COLLECTOR_CLI_REMEDY_BACKEND_TORCHRUN_BACKEND_H_
 
-#include <chrono>
 #include <functional>
 #include <string>
 #include <vector>
 
+#include "collector/cli/remedy/backend/waiting.h"
 #include "collector/cli/remedy/remedy_backend.h"
 #include "collector/process/command.h"
 
@@ -38,17 +38,16 @@ struct TorchrunOptions {
 
 class TorchrunBackend final : public RemedyBackend {
  public:
-  TorchrunBackend(TorchrunOptions options, collector::CommandRunner run,
-                  std::function<bool(std::chrono::milliseconds)> pause)
-      : options_(std::move(options)), run_(std::move(run)), pause_(std::move(pause)) {}
+  TorchrunBackend(TorchrunOptions options, collector::CommandRunner run, Waiting waiting)
+      : options_(std::move(options)), run_(std::move(run)), waiting_(std::move(waiting)) {}
 
   std::string Name() const override { return "torchrun"; }
   absl::Status Check(const Remedy& remedy) override;
   absl::StatusOr<Json> Before(const Remedy& remedy, Step step) override;
   absl::StatusOr<std::string> Do(const Remedy& remedy, const Deed& deed) override;
-  absl::StatusOr<bool> WasDone(const Remedy& remedy, const Deed& deed) override;
+  absl::StatusOr<Extent> HowFar(const Remedy& remedy, const Deed& deed) override;
   absl::StatusOr<std::string> Undo(const Remedy& remedy, const Deed& deed) override;
-  std::string ByHand(const Remedy& remedy, Step step) const override;
+  std::string ByHand(const Remedy& remedy, const Deed& deed) const override;
 
  private:
   // NotFound: the node says that there is none; Unavailable: it was not reached.
@@ -61,14 +60,14 @@ class TorchrunBackend final : public RemedyBackend {
                           const std::string& tag) const;
   absl::StatusOr<std::string> StandBy(const Remedy& remedy, const std::string& tag) const;
   absl::StatusOr<std::string> Isolate(const Remedy& remedy, const Json& before) const;
-  absl::StatusOr<bool> ComesToBe(bool there, double within_s,
+  absl::StatusOr<Extent> Becomes(bool there, double within_s,
                                  const std::function<absl::StatusOr<Json>()>& look) const;
   // The launcher of the job's ranks on the sick node; empty: there is none any more.
   absl::StatusOr<Json> SickLauncher(const Remedy& remedy) const;
 
   const TorchrunOptions options_;
   const collector::CommandRunner run_;
-  const std::function<bool(std::chrono::milliseconds)> pause_;
+  const Waiting waiting_;
 };
 
 // Why a launcher as TellLauncher told it cannot give its place away; empty: it can.

@@ -38,6 +38,8 @@ TEST(ScenarioYamlTest, SaysWhereAndWhy) {
                     HasSubstr("micro_batches")));
   EXPECT_THAT(ErrorOf("faults:\n  - kind: slow_gpu\n  - kind: slow_cpu\n"),
               AllOf(HasSubstr("dir/job.yaml:3: "), HasSubstr("unknown name slow_cpu")));
+  EXPECT_THAT(ErrorOf("about: x\nfaults: none\n"),
+              AllOf(HasSubstr("dir/job.yaml:2: "), HasSubstr("a list is expected")));
   EXPECT_THAT(ErrorOf("about: x\nplan: {data: many}\n"), HasSubstr("dir/job.yaml:2: "));
   EXPECT_THAT(ErrorOf("plan: {tensor: 4}\nworld_size: 5\n"),
               AllOf(HasSubstr("job.yaml:2: "), HasSubstr("world_size (5)")));

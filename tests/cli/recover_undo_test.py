@@ -1,0 +1,56 @@
+#!/usr/bin/env python3
+"""`fathom recover undo` asks about the job that the journal names: by its name, or by a recovery's id.
+
+    FATHOM_BINARY_DIR=build/release tests/cli/recover_undo_test.py
+"""
+import json
+import os
+import pathlib
+import subprocess
+import tempfile
+import unittest
+
+from cli_test import Server
+
+FATHOM = pathlib.Path(os.environ.get("FATHOM_BINARY_DIR", "build/release")) / "fathom"
+# A run that ended after the restart, before it saw an iteration.
+BEGUN = {"mark": "begun", "id": "r1", "wall_ns": 1,
+         "facts": {"job": "train", "isolate": "n3", "spare": "n5", "verdict": "v1", "backend": "command"}}
+STEPS = [BEGUN] + [{"id": "r1", "wall_ns": 2, "mark": mark, "step": step, **({"attempt": 1} if step == "restart" else {})}
+                   for step in ("standby", "isolate", "restart") for mark in ("intent", "done")]
+
+
+class Undo(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        (self.folder / "train.jsonl").write_text("".join(json.dumps(each) + "\n" for each in STEPS))
+        (self.folder / "recover.yaml").write_text(
+            f"backend: command\nisolate: ['true']\nundo: [touch, '{self.folder}/{{step}}']\n")
+
+    def undo(self, what, nodes):
+        """`nodes`: where the collector says that the ranks of train are."""
+        ranks = [{"rank": i, "node": node, "state": "running"} for i, node in enumerate(nodes)]
+        job = {"name": "train", "world_size": 2, "iteration": 9, "iteration_s": 0.1, "rank_info": ranks}
+        clean = {k: v for k, v in os.environ.items() if not k.startswith("FATHOM_")}
+        with Server({"/api/v1/jobs/train": (200, job), "/api/v1/jobs/train/verdicts?active=1": (200, {"verdicts": []})}) as at:
+            return subprocess.run([FATHOM, "recover", "undo", what, "--yes", "--journal", self.folder, "--config",
+                                   self.folder / "recover.yaml", "--collector-http", at.address],
+                                  capture_output=True, text=True, timeout=60, env=clean)
+
+    def test_a_job_that_runs_without_the_sick_node_is_left_alone(self):
+        for what in ("train", "r1"):
+            run = self.undo(what, ["n1", "n5"])
+            self.assertEqual(run.returncode, 1, run.stdout)
+            self.assertIn("the job runs without n3", run.stderr)
+            self.assertFalse((self.folder / "isolate").exists())
+
+    def test_one_that_does_not_is_moved_back(self):
+        run = self.undo("train", ["n1", "n3"])
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertTrue((self.folder / "isolate").exists())
+
+
+if __name__ == "__main__":
+    unittest.main()
