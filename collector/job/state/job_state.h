@@ -86,7 +86,7 @@ struct JobFigures {
   Nanos baseline;  // what is expected; 0 while not known
   double slowdown = 1;
   bool slow = false, stalled = false;
-  std::int64_t slow_since = -1;  // iteration, where it is slow
+  std::int64_t slow_since = -1;                            // iteration, where it is slow
   std::map<std::string_view, std::uint32_t> switched_off;  // source → living ranks without it
   bool recalled = false;       // what is usual was learnt before this collector started
   bool authenticated = false;  // of each agent that told of it, it is known whose it is
