@@ -29,7 +29,7 @@ void WriteDistribution(const char* name, const Distribution& from, JsonWriter& j
   json.Field("computing_s", from.mean.computing_s);
   json.Field("communication_s", from.mean.communication_s).Field("host_s", from.mean.host_s());
   json.Field("cores_s", from.mean.cores_s).Field("gc_s", from.mean.gc_s);
-  json.Field("dataloader_s", from.mean.dataloader_s).Field("own_s", from.own_s);
+  json.Field("dataloader_s", from.mean.dataloader_s).Field("net_s", from.net_s);
   json.Field("void_between_s", from.mean.void_between_s);
   json.Field("void_within_s", from.mean.void_within_s);
   json.Field("flop", diagnosis::SumOf(from.mean.flop));

@@ -26,7 +26,7 @@ void Put(const diagnosis::Distribution& from, v1::RunRecord::Distribution& out) 
     out.mutable_flop()->Add(from.mean.flop.begin(), from.mean.flop.end());
   }
   out.set_flop_known(from.mean.flop_known);
-  out.set_own_s(from.own_s);
+  out.set_net_s(from.net_s);
   if (!diagnosis::Known(from.mean.issued)) return;
   for (const float share : from.mean.issued) out.add_issued(share);
 }
@@ -47,7 +47,7 @@ diagnosis::Distribution Get(const v1::RunRecord::Distribution& in) {
   const int classes = std::min(in.flop_size(), static_cast<int>(kFlopClasses));
   std::copy_n(in.flop().begin(), classes, out.mean.flop.begin());
   out.mean.flop_known = in.flop_known();
-  out.own_s = in.own_s();
+  out.net_s = in.net_s();
   if (in.issued_size() == static_cast<int>(kIssueBuckets)) {
     std::copy(in.issued().begin(), in.issued().end(), out.mean.issued.begin());
   }

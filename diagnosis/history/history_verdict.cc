@@ -59,7 +59,7 @@ std::string SentenceOf(const HistoryCase& c) {
   const std::string part = LeadingPart(j.before, j.after);
   if (j.by_shape)
     absl::StrAppend(&sentence, " in the mean, by iterations that are longer at times");
-  if (j.by_own || j.by_metric) absl::StrAppend(&sentence, " beside waiting for cores");
+  if (j.by_net || j.by_metric) absl::StrAppend(&sentence, " beside waiting for cores");
   if (!part.empty() && !j.by_issue) absl::StrAppend(&sentence, ", most of it ", part);
   sentence += MovedInWords(j);
   if (j.issue.fallen) absl::StrAppend(&sentence, "; ", IssueInWords(j.issue));

@@ -10,7 +10,7 @@ namespace fathom::diagnosis {
 namespace {
 
 // What runs that do the same differ by at least: times by the machine, operations by nothing.
-constexpr double kLeastOfOwn = 0.003, kLeastOfVoid = 0.02, kLeastOfRate = 0.005;
+constexpr double kLeastOfNet = 0.003, kLeastOfVoid = 0.02, kLeastOfRate = 0.005;
 constexpr double kLeastOfWork = 0.001;
 // Fewer iterations that tell it are no mean of the run.
 constexpr double kMostTell = 0.8;
@@ -67,8 +67,8 @@ double FlopRate(const IterationParts& parts) {
 
 MetricShifts ShiftsOf(const Distribution& run, const std::vector<Distribution>& history) {
   MetricShifts shifts;
-  shifts.own = Compare(run, history, std::max(kLeastOfOwn, NoiseOf(history)),
-                       [](const Distribution& each) { return each.own_s; });
+  shifts.net = Compare(run, history, std::max(kLeastOfNet, NoiseOf(history)),
+                       [](const Distribution& each) { return each.net_s; });
   shifts.between = Compare(run, history, kLeastOfVoid, [](const Distribution& each) {
     return VoidOr0(each.mean, each.mean.void_between_s);
   });

@@ -38,7 +38,7 @@ MetricShift ShiftOf(double run, const std::vector<double>& history, double least
 
 // Those of a run. In seconds, FLOP/s and FLOP, of a rank.
 struct MetricShifts {
-  MetricShift own, between, within, rate, work;
+  MetricShift net, between, within, rate, work;
 };
 MetricShifts ShiftsOf(const Distribution& run, const std::vector<Distribution>& history);
 

@@ -126,17 +126,17 @@ bool Starved(const RunJudgement& out) {
 }
 
 // What is left without waiting for cores tells by itself, or together with a metric that has moved.
-void ConcludeOwn(RunJudgement& out) {
-  const MetricShift& own = out.shifts.own;
+void ConcludeNet(RunJudgement& out) {
+  const MetricShift& net = out.shifts.net;
   const bool moved = out.more_between || out.more_within || out.more_work || out.lower_rate;
-  out.by_own = own.known && own.chance_above < Limits::kMostChance &&
-               own.growth() > LeastGrowth(out.iterations);
-  out.by_metric = own.known && !out.by_own && moved && own.chance_above < Limits::kMetricChance &&
-                  own.growth() > Limits::kMetricGrowth;
-  if (!out.by_own && !out.by_metric) return;
-  out.before_s = own.before;
-  out.after_s = own.after;
-  out.chance = own.chance_above;
+  out.by_net = net.known && net.chance_above < Limits::kMostChance &&
+               net.growth() > LeastGrowth(out.iterations);
+  out.by_metric = net.known && !out.by_net && moved && net.chance_above < Limits::kMetricChance &&
+                  net.growth() > Limits::kMetricGrowth;
+  if (!out.by_net && !out.by_metric) return;
+  out.before_s = net.before;
+  out.after_s = net.after;
+  out.chance = net.chance_above;
   out.by_shape = out.by_issue = false;
 }
 
@@ -160,8 +160,8 @@ void Conclude(double chance_slower, RunJudgement& out) {
   out.outcome = by_duration ? RunOutcome::kStarved
                 : faster    ? RunOutcome::kFaster
                             : RunOutcome::kSame;
-  if (!faster) ConcludeOwn(out);
-  if (out.by_own || out.by_metric) out.outcome = RunOutcome::kSlower;
+  if (!faster) ConcludeNet(out);
+  if (out.by_net || out.by_metric) out.outcome = RunOutcome::kSlower;
 }
 
 }  // namespace

@@ -80,7 +80,7 @@ struct RunJudgement {
   double usual_shape_s = 0;
   bool by_shape = false;   // only its shape tells
   bool by_issue = false;   // only its issue latency tells
-  bool by_own = false;     // only what is left without waiting for cores tells
+  bool by_net = false;     // only what is left without waiting for cores tells
   bool by_metric = false;  // only void time or floating-point operations tell
   IssueShift issue;
   MetricShifts shifts;

@@ -92,11 +92,11 @@ double TrimmedMean(const std::vector<double>& quantiles) {
 template <typename Kept>
 Distribution DistributionOf(const std::vector<Kept>& kept, std::int64_t end) {
   Distribution out;
-  std::vector<double> durations, own;
+  std::vector<double> durations, net;
   for (const Kept& each : kept) {
     if (each.iteration >= end) break;
     durations.push_back(each.parts.duration_s);
-    own.push_back(each.parts.own_s());
+    net.push_back(each.parts.net_s());
     out.mean += each.parts;
   }
   if (durations.empty()) return out;
@@ -104,7 +104,7 @@ Distribution DistributionOf(const std::vector<Kept>& kept, std::int64_t end) {
   out.mean = out.mean / static_cast<double>(durations.size());
   Normalise(out.mean.issued);
   out.noise = BlockNoise(durations);
-  out.own_s = TrimmedMean(QuantilesOf(std::move(own)));
+  out.net_s = TrimmedMean(QuantilesOf(std::move(net)));
   out.quantiles = QuantilesOf(std::move(durations));
   return out;
 }
@@ -115,7 +115,7 @@ double IterationParts::host_s() const {
   return std::max(0.0, duration_s - computing_s - gc_s - communication_s - cores_s);
 }
 
-double IterationParts::own_s() const { return std::max(0.0, duration_s - cores_s); }
+double IterationParts::net_s() const { return std::max(0.0, duration_s - cores_s); }
 
 double Distribution::Location() const { return TrimmedMean(quantiles); }
 

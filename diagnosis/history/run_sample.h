@@ -49,7 +49,7 @@ struct IterationParts {
   // Neither computing nor waiting for communication or a core.
   double host_s() const;
   // Without waiting for cores, which is somebody else's load.
-  double own_s() const;
+  double net_s() const;
   double void_s() const { return void_between_s + void_within_s; }
 };
 
@@ -60,7 +60,7 @@ struct Distribution {
   std::int64_t count = 0;         // iterations
   std::vector<double> quantiles;  // of the duration, at (i + 0.5) / kQuantiles
   IterationParts mean;
-  double own_s = 0;  // as Location(), of what is left without waiting for cores
+  double net_s = 0;  // as Location(), of what is left without waiting for cores
   double noise = 0;  // of means of blocks of iterations, relative: what is not averaged away
 
   bool known() const { return count > 0; }

@@ -209,14 +209,14 @@ TEST(HistoryRegression, HealthyRerunsWithAllMetricsAreSilent) {
 TEST(HistoryRegression, WhatIsLeftWithoutWaitingForCoresIsHeldAgainstTheirs) {
   Machine machine;
   auto history = machine.History(5, RunSample::kStart);
-  for (Distribution& each : history) each.own_s = 0.06 * std::exp(machine.Normal(0.003));
+  for (Distribution& each : history) each.net_s = 0.06 * std::exp(machine.Normal(0.003));
   Distribution run = *machine.Run(RunSample::kStart).Upto(RunSample::kStart);
-  run.own_s = 0.066;
+  run.net_s = 0.066;
   const RunJudgement j = JudgeRun(run, history);
   EXPECT_EQ(j.outcome, RunOutcome::kSlower);
-  EXPECT_TRUE(j.by_own);
+  EXPECT_TRUE(j.by_net);
   EXPECT_NEAR(j.growth(), 0.1, 0.02);
-  run.own_s = 0;  // of an older version
+  run.net_s = 0;  // of an older version
   EXPECT_EQ(JudgeRun(run, history).outcome, RunOutcome::kSame);
 }
 
@@ -240,7 +240,7 @@ TEST(HistoryRegression, WaitingForCoresIsSomebodyElsesLoad) {
   const auto history = machine.History(5, RunSample::kFirst);
   Distribution run = *machine.Run(RunSample::kFirst, 0.3).Upto(RunSample::kFirst);
   run.mean.cores_s = run.mean.duration_s - kIteration_s;
-  run.own_s = kIteration_s;
+  run.net_s = kIteration_s;
   EXPECT_EQ(JudgeRun(run, history).outcome, RunOutcome::kStarved);
 }
 
