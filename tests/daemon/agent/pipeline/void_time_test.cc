@@ -36,7 +36,7 @@ INSTANTIATE_TEST_SUITE_P(
         VoidCase{"ThreadsAtOnce", {{1000, 1600, 600}, {1100, 1700, 600}}, true, 300, 0},
         VoidCase{"InAnyOrder", {{1800, 2000, 200}, {1000, 1500, 500}}, true, 300, 0},
         VoidCase{"OutsideOfIt", {{100, 900, 800}, {2100, 2200, 100}}, true, 1000, 0}),
-    [](const auto& info) { return info.param.name; });
+    [](const auto& each) { return each.param.name; });
 
 TEST(VoidOfNothing, AnIterationWithoutLengthIsNotKnown) {
   EXPECT_FALSE(VoidOf({{1000, 1000, 0}}, 1000, 1000).known);
