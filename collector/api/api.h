@@ -106,6 +106,7 @@ class Api {
   Response Capture(const JobState& job, const Request& request) const;
   Response Pictures(const std::shared_ptr<JobState>& job, const Request& request) const;
   Response Perfetto(const JobState& job) const;
+  Response Work(const JobState& job) const;
   Response Bandwidth(const std::shared_ptr<JobState>& job, const Request& request) const;
   Response Communicators(const JobState& job, const Request& request) const;
   Response Verdicts(const Request& request) const;

@@ -7,6 +7,7 @@
 #include "collector/export/hardware_json.h"
 #include "collector/export/job_ledger_proto.h"
 #include "collector/export/report.h"
+#include "collector/runs/work_figures.h"
 #include "diagnosis/hardware/tell/tell_hardware.h"
 #include "fathom/v1/report.pb.h"
 
@@ -18,6 +19,19 @@ std::string JobObject(const JobState& job, const VerdictLedger& ledger) {
   json.BeginObject();
   WriteJob(job.Figures(), ledger.Of(job.name()), json);
   return json.EndObject().Take();
+}
+
+void PutWork(const WorkFigures& figures, const JobWork& work, v1::Work& out) {
+  out.set_iterations(static_cast<std::uint64_t>(figures.iterations));
+  out.set_device(work.device);
+  out.set_flop_per_s(figures.flop_per_s);
+  out.set_mfu_ratio(figures.mfu.value_or(0));
+  out.set_mfu_unknown(figures.mfu_unknown);
+  out.set_peak_source(figures.peak_source);
+  out.set_void_between_ratio(figures.void_between.value_or(0));
+  out.set_void_within_ratio(figures.void_within.value_or(0));
+  out.set_void_known(figures.void_between.has_value());
+  out.set_sentence(InWords(figures, work.ranks));
 }
 
 }  // namespace
@@ -59,10 +73,11 @@ Response Api::AnswerJob(const Request& request) const {
   if (what == "pictures") return Pictures(job, request);
   if (what == "perfetto") return Perfetto(*job);
   if (what == "bandwidth") return Bandwidth(job, request);
+  if (what == "work") return Work(*job);
   if (what == "communicators") return Communicators(*job, request);
   return Response::Error(404,
                          "a job has report, iterations, health, hardware, profile, capture, trace, "
-                         "stacks, pictures, perfetto, bandwidth and communicators");
+                         "stacks, pictures, perfetto, bandwidth, work and communicators");
 }
 
 Response Api::Job(const JobState& job) const {
@@ -126,6 +141,8 @@ std::string Api::ReportOf(const JobState& job) const {
   TellOfHistory(job.name(), report);
   const auto account = parts_.account ? parts_.account(job.name()) : std::nullopt;
   if (account) ToProto(*account, *report.mutable_job_ledger());
+  const JobWork work = job.Work();
+  PutWork(FiguresOf(work, PeakOfRank(job, work, parts_.store)), work, *report.mutable_work());
   return ToJson(report);
 }
 

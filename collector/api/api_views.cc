@@ -13,6 +13,8 @@
 #include "collector/export/html/one_iteration.h"
 #include "collector/export/perfetto/job_trace.h"
 #include "collector/http/json_writer.h"
+#include "collector/runs/work_figures.h"
+#include "collector/runs/work_json.h"
 
 namespace fathom::collector {
 namespace {
@@ -107,6 +109,12 @@ Response Api::Pictures(const std::shared_ptr<JobState>& job, const Request& requ
   json.Key("pictures");
   WritePictures(view, *pictures, ranks, json);
   return Response::Json(json.EndObject().Take());
+}
+
+Response Api::Work(const JobState& job) const {
+  const JobWork work = job.Work();
+  return Response::Json(
+      WorkJson(job.name(), work, job.WorkOfRanks(), PeakOfRank(job, work, parts_.store)));
 }
 
 Response Api::Bandwidth(const std::shared_ptr<JobState>& job, const Request& request) const {

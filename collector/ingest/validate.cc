@@ -10,6 +10,7 @@
 #include "proto/packing/pack_ops.h"
 #include "proto/types/bounds.h"
 #include "proto/types/collective_kind.h"
+#include "proto/types/flop_class.h"
 #include "proto/types/gpu.h"
 #include "proto/types/hardware_metric.h"
 #include "proto/types/issue_latency.h"
@@ -107,7 +108,12 @@ bool AbsentOrOfLength(int length, int wanted) { return length == 0 || length == 
 bool SoundRareColumns(const v1::SummaryBatch& batch, int n) {
   return AbsentOrOfLength(batch.device_wait_us_size(), n) &&
          AbsentOrOfLength(batch.batch_elements_size(), n) &&
-         AbsentOrOfLength(batch.issued_size(), n * static_cast<int>(kIssueBuckets));
+         AbsentOrOfLength(batch.issued_size(), n * static_cast<int>(kIssueBuckets)) &&
+         AbsentOrOfLength(batch.void_between_us_size(), n) &&
+         batch.void_within_us_size() == batch.void_between_us_size() &&
+         static_cast<std::size_t>(batch.flop_size()) <= kFlopClasses &&
+         std::all_of(batch.flop().begin(), batch.flop().end(),
+                     [n](const auto& column) { return column.flop_size() == n; });
 }
 
 Rejection Check(const v1::SummaryBatch& batch) {

@@ -70,6 +70,27 @@ void WriteJobs(const std::vector<JobRow>& rows, MetricPage& page) {
   for (const auto& row : rows) hung.Set(row.hung, {{"job", row.figures.name}});
 }
 
+// Of jobs that run, and of which it is known.
+void WriteWork(const std::vector<JobRow>& rows, const JobTable& jobs,
+               const std::function<WorkFigures(const JobState&)>& work, MetricPage& page) {
+  std::map<std::string, WorkFigures> of_jobs;
+  for (const auto& row : rows) {
+    const auto job = row.figures.ended || !work ? nullptr : jobs.Find(row.figures.name);
+    if (job != nullptr) of_jobs.emplace(row.figures.name, work(*job));
+  }
+  auto flop = page.Gauge("fathom_job_flops", "FLOP/s of a job's products of matrices, all ranks.");
+  auto mfu = page.Gauge("fathom_job_mfu_ratio", "Those over what its devices can do at most.");
+  auto silent = page.Gauge("fathom_job_void_ratio",
+                           "Share of an iteration in which nothing that is seen runs.");
+  for (const auto& [name, figures] : of_jobs) {
+    if (figures.flop_per_s > 0) flop.Set(figures.flop_per_s, {{"job", name}});
+    if (figures.mfu) mfu.Set(*figures.mfu, {{"job", name}});
+    if (figures.void_between)
+      silent.Set(*figures.void_between, {{"job", name}, {"where", "between"}});
+    if (figures.void_within) silent.Set(*figures.void_within, {{"job", name}, {"where", "within"}});
+  }
+}
+
 // By cause and owner, a few a job; with what is unexplained they sum to what the job lost. Of jobs
 // that run: the series end with the job.
 void WriteLosses(const std::vector<JobRow>& rows, const AccountOf& account, MetricPage& page) {
@@ -241,6 +262,7 @@ std::string PrometheusExporter::Scrape() const {
   const std::vector<JobRow> rows = JobRows(sources_.jobs, sources_.ledger);
   WriteJobs(rows, page);
   WriteLosses(rows, sources_.account, page);
+  WriteWork(rows, sources_.jobs, sources_.work, page);
   WriteVerdicts(sources_.ledger.Open(), page);
   WriteAgents(sources_.registry, sources_.streams(), page);
   WriteIngest(sources_.counters, page);

@@ -23,6 +23,7 @@
 #include "collector/journal/journal.h"
 #include "collector/notify/notifier.h"
 #include "collector/ops/op_store.h"
+#include "collector/runs/work_figures.h"
 #include "collector/store/store.h"
 #include "collector/verdict/verdict_ledger.h"
 #include "diagnosis/ledger/running/running_account.h"
@@ -54,6 +55,8 @@ class PrometheusExporter {
     // The account of a job so far. Empty: none is kept.
     std::function<std::optional<diagnosis::RunningAccount::State>(const std::string& job)>
         account{};
+    // How a running job computes. Empty: not told.
+    std::function<WorkFigures(const JobState& job)> work{};
   };
 
   explicit PrometheusExporter(Sources sources) : sources_(std::move(sources)) {}

@@ -85,8 +85,7 @@ void RunKeeper::Looked(const JobState& job) {
   if (parts_.clock.Mono() - kept.saved >= kEvery) Save(kept);
 }
 
-bool RunKeeper::Sick(const JobFigures& figures) const {
-  if (figures.slow || figures.stalled) return true;
+bool RunKeeper::Convicted(const JobFigures& figures) const {
   const auto episodes = parts_.ledger.Of(figures.name);
   return std::any_of(episodes.begin(), episodes.end(), [](const Episode& each) {
     // Work that is unequal by design is so in every run.
@@ -97,8 +96,9 @@ bool RunKeeper::Sick(const JobFigures& figures) const {
 }
 
 void RunKeeper::Take(const JobState& job, const JobFigures& figures, Kept& kept) const {
-  const bool sick = Sick(figures);
+  const bool all_sick = figures.stalled || Convicted(figures);
   for (const auto& [iteration, parts] : job.IterationsAfter(kept.sample.newest())) {
+    const bool sick = all_sick || (figures.slow && iteration >= figures.slow_since);
     sick ? kept.sample.Skip(iteration) : kept.sample.Add(iteration, parts);
   }
   RunRecord& record = kept.record;
@@ -151,7 +151,7 @@ void RunKeeper::Tell(const JobFigures& figures, const diagnosis::RunJudgement& j
     return;
   }
   // Who is convicted explains the loss.
-  if (Sick(figures)) return;
+  if (Convicted(figures)) return;
   diagnosis::HistoryCase c;
   c.judgement = judgement;
   c.profile = kept.record.profile;

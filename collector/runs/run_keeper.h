@@ -9,12 +9,12 @@
 //                                             not any more ─► it is withdrawn
 //
 // Model: a run is one life of a job (a restart begins another). Iterations while the job is slow,
-// stands still, or some rank is convicted are sick: they are no history. A run that is slower than
-// its history, or was starved of cores, is kept and listed, and no later one is held against it. A
-// job in which somebody is convicted has its culprit: no verdict stands beside that. Stretches:
-// 50 and 300 iterations, then all of it at 1,000, 3,000, 10,000 … A run is compared once its
-// profile is known; a run that is like none says so. After a restart of the collector a run goes on
-// from what the store has of it.
+// stands still, or some rank is convicted are sick: they are no history; those before it became
+// slow are. A run that is slower than its history, or was starved of cores, is kept and listed, and
+// no later one is held against it. A job in which somebody is convicted has its culprit: no verdict
+// stands beside that. Stretches: 50 and 300 iterations, then all of it at 1,000, 3,000, 10,000 … A
+// run is compared once its profile is known; a run that is like none says so. After a restart of
+// the collector a run goes on from what the store has of it.
 //
 // Units: iterations of the job; wall time for display. Thread-safety: Looked, Ended and SaveAll by
 // one thread at a time; RunOf from any. Errors: of the store, which counts and shows them. Cost: a
@@ -68,7 +68,7 @@ class RunKeeper {
 
   Kept Begin(const JobFigures& figures) const;
   void Take(const JobState& job, const JobFigures& figures, Kept& kept) const;
-  bool Sick(const JobFigures& figures) const;
+  bool Convicted(const JobFigures& figures) const;
   void CompareIfDue(const JobFigures& figures, Kept& kept);
   void Tell(const JobFigures& figures, const diagnosis::RunJudgement& judgement,
             const std::vector<RunRecord>& earlier, Kept& kept);

@@ -244,7 +244,11 @@ PrometheusExporter::Sources Collector::Parts::Sources() {
           [this] { return trigger.counts(); },
           [this] { return journal ? journal->counters() : JournalCounters(); },
           [this] { return ops ? ops->counters() : OpStoreCounters(); },
-          [this](const std::string& job) { return accounts.Of(job); }};
+          [this](const std::string& job) { return accounts.Of(job); },
+          [this](const JobState& job) {
+            const JobWork work = job.Work();
+            return FiguresOf(work, PeakOfRank(job, work, *store));
+          }};
 }
 
 // Without its folder the collector goes on, as it does without its store.

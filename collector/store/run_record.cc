@@ -19,6 +19,14 @@ void Put(const diagnosis::Distribution& from, v1::RunRecord::Distribution& out) 
   out.set_gc_s(from.mean.gc_s);
   out.set_dataloader_s(from.mean.dataloader_s);
   out.set_noise(from.noise);
+  out.set_void_between_s(from.mean.void_between_s);
+  out.set_void_within_s(from.mean.void_within_s);
+  out.set_void_known(from.mean.void_known);
+  if (from.mean.flop_known > 0) {
+    out.mutable_flop()->Add(from.mean.flop.begin(), from.mean.flop.end());
+  }
+  out.set_flop_known(from.mean.flop_known);
+  out.set_net_s(from.net_s);
   if (!diagnosis::Known(from.mean.issued)) return;
   for (const float share : from.mean.issued) out.add_issued(share);
 }
@@ -27,8 +35,19 @@ diagnosis::Distribution Get(const v1::RunRecord::Distribution& in) {
   diagnosis::Distribution out;
   out.count = in.count();
   out.quantiles.assign(in.quantiles_s().begin(), in.quantiles_s().end());
-  out.mean = {in.duration_s(), in.computing_s(), in.communication_s(),
-              in.cores_s(),    in.gc_s(),        in.dataloader_s()};
+  out.mean.duration_s = in.duration_s();
+  out.mean.computing_s = in.computing_s();
+  out.mean.communication_s = in.communication_s();
+  out.mean.cores_s = in.cores_s();
+  out.mean.gc_s = in.gc_s();
+  out.mean.dataloader_s = in.dataloader_s();
+  out.mean.void_between_s = in.void_between_s();
+  out.mean.void_within_s = in.void_within_s();
+  out.mean.void_known = in.void_known();
+  const int classes = std::min(in.flop_size(), static_cast<int>(kFlopClasses));
+  std::copy_n(in.flop().begin(), classes, out.mean.flop.begin());
+  out.mean.flop_known = in.flop_known();
+  out.net_s = in.net_s();
   if (in.issued_size() == static_cast<int>(kIssueBuckets)) {
     std::copy(in.issued().begin(), in.issued().end(), out.mean.issued.begin());
   }

@@ -48,6 +48,7 @@ namespace fathom::abi {
 //   kDeviceCalls caller   counts          counts          launches     ns; see device_calls.h
 //   kSyncStart   caller   kNone           0               none         SyncKind
 //   kSyncEnd     caller   kNone           0               none         SyncKind
+//   kProducts    caller   busy, products  FLOP            none         times; see products.h
 //
 // kOpEnter.extra is 0 where the CPU clock cannot be read without a system call (then the agent
 // fills it in from /proc). kExec*, kWait* and kWire carry op_id where the tracer knows it, else 0.
@@ -75,8 +76,9 @@ enum class RecordKind : std::uint8_t {
   kDeviceCalls = 16,
   kSyncStart = 17,
   kSyncEnd = 18,
+  kProducts = 19,
 };
-inline constexpr std::uint8_t kRecordKindCount = 19;
+inline constexpr std::uint8_t kRecordKindCount = 20;
 
 // What a host thread waits for in kSyncStart and kSyncEnd.
 enum class SyncKind : std::uint64_t {
@@ -121,7 +123,7 @@ struct EventRecord {
   std::uint32_t thread_id;       // kernel tid, as gettid() gives it
   std::uint8_t record_kind;      // RecordKind
   std::uint8_t collective_kind;  // fathom::CollectiveKind
-  std::uint8_t data_type;        // fathom::DataType
+  std::uint8_t data_type;        // fathom::DataType; of kProducts fathom::FlopClass
   std::uint8_t flags;            // RecordFlag bits
   std::uint16_t group_slot;      // index into the group table, or kNoGroupSlot
   std::uint8_t reduction;        // of kOpEnter and kOpReturn: ncclRedOp_t + 1; 0 = none or not told

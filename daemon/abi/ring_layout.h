@@ -47,7 +47,7 @@ namespace fathom::abi {
 
 inline constexpr std::uint64_t kMagic = 0x31474e524d485446;  // "FTHMRNG1" in memory
 inline constexpr std::uint16_t kVersionMajor = 1;
-inline constexpr std::uint16_t kVersionMinor = 7;
+inline constexpr std::uint16_t kVersionMinor = 8;
 
 inline constexpr std::size_t kPageBytes = 4096;
 inline constexpr std::uint32_t kGroupSlots = 256;
@@ -86,10 +86,12 @@ enum SourceBit : std::uint32_t {
   kSourceNcclPlugin = 16,
   kSourceCupti = 32,
   kSourceNcclTransfers = 64,  // of the profiler plugin: TransferSlot
+  kSourceProducts = 128,      // of matrices, by the BLAS of the CPU and by cuBLAS
 };
 // Those that may be switched while a job runs (source_switch.h tells why the others may not).
-inline constexpr std::uint32_t kSwitchableSources =
-    kSourcePython | kSourceCuda | kSourceNcclPlugin | kSourceCupti | kSourceNcclTransfers;
+inline constexpr std::uint32_t kSwitchableSources = kSourcePython | kSourceCuda |
+                                                    kSourceNcclPlugin | kSourceCupti |
+                                                    kSourceNcclTransfers | kSourceProducts;
 
 // Written by the tracer before `ready` is set, then never again.
 struct RegionHeader {

@@ -28,6 +28,28 @@ std::string IssueInWords(const IssueShift& issue) {
                       ": the host no longer runs ahead, as where it waits for the GPU");
 }
 
+std::string Rate(double flop_per_s) { return absl::StrFormat("%.4g GFLOP/s", flop_per_s / 1e9); }
+
+// The metrics that have moved, each with what it was.
+std::string MovedInWords(const RunJudgement& j) {
+  std::string out;
+  const auto grew = [&](const char* where, const MetricShift& shift) {
+    absl::StrAppend(&out, "; ", where, " nothing that is seen runs for ", Duration(shift.after),
+                    " instead of ", Duration(shift.before), " (void)");
+  };
+  if (j.more_between) grew("between its iterations", j.shifts.between);
+  if (j.more_within) grew("within them", j.shifts.within);
+  if (j.more_work) {
+    absl::StrAppend(&out, absl::StrFormat("; it computes %.4g GFLOP an iteration instead of %.4g",
+                                          j.shifts.work.after / 1e9, j.shifts.work.before / 1e9));
+  }
+  if (j.lower_rate) {
+    absl::StrAppend(&out, "; its products run at ", Rate(j.shifts.rate.after), " instead of ",
+                    Rate(j.shifts.rate.before));
+  }
+  return out;
+}
+
 std::string SentenceOf(const HistoryCase& c) {
   const RunJudgement& j = c.judgement;
   std::string sentence = absl::StrFormat(
@@ -37,7 +59,9 @@ std::string SentenceOf(const HistoryCase& c) {
   const std::string part = LeadingPart(j.before, j.after);
   if (j.by_shape)
     absl::StrAppend(&sentence, " in the mean, by iterations that are longer at times");
+  if (j.by_net || j.by_metric) absl::StrAppend(&sentence, " beside waiting for cores");
   if (!part.empty() && !j.by_issue) absl::StrAppend(&sentence, ", most of it ", part);
+  sentence += MovedInWords(j);
   if (j.issue.fallen) absl::StrAppend(&sentence, "; ", IssueInWords(j.issue));
   return absl::StrCat(sentence, "; ", WhatChanged(c), ".");
 }
@@ -54,8 +78,8 @@ Grade GradeOf(const HistoryCase& c) {
       [](const SetupChange& change) { return !change.usual && MayMeanMoreWork(change); });
   if (more_work) return Grade::kHypothesis;
   const RunJudgement& j = c.judgement;
-  const bool sure =
-      j.runs >= Limits::kSureRuns && j.chance < Limits::kSureChance && !j.by_shape && !j.by_issue;
+  const bool sure = j.runs >= Limits::kSureRuns && j.chance < Limits::kSureChance && !j.by_shape &&
+                    !j.by_issue && !j.by_metric;
   return sure ? Grade::kEstablished : Grade::kSupported;
 }
 
@@ -87,6 +111,13 @@ void AddEvidence(const HistoryCase& c, Verdict& verdict) {
         {"Wasserstein distance of its issue latency in decades, against the largest among theirs.",
          j.issue.distance, "", j.issue.usual_distance, kSource});
   }
+  const auto add_shift = [&](const char* what, const MetricShift& shift, const char* unit) {
+    if (shift.known) verdict.evidence.push_back({what, shift.after, unit, shift.before, kSource});
+  };
+  add_shift("Void between iterations, of a rank.", j.shifts.between, "s");
+  add_shift("Void within iterations, of a rank.", j.shifts.within, "s");
+  add_shift("Floating-point operations an iteration, of a rank.", j.shifts.work, "FLOP");
+  add_shift("Rate of its products, of a rank.", j.shifts.rate, "FLOP/s");
   AddPart("computing on the CPU", j.before.computing_s, j.after.computing_s, verdict);
   AddPart("communication, with the waits in it", j.before.communication_s, j.after.communication_s,
           verdict);

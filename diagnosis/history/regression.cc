@@ -68,6 +68,11 @@ IterationParts MeanParts(const std::vector<Distribution>& history) {
     mean.cores_s += each.mean.cores_s / runs;
     mean.gc_s += each.mean.gc_s / runs;
     mean.dataloader_s += each.mean.dataloader_s / runs;
+    mean.void_between_s += each.mean.void_between_s / runs;
+    mean.void_within_s += each.mean.void_within_s / runs;
+    mean.void_known += each.mean.void_known / runs;
+    for (std::size_t i = 0; i < kFlopClasses; ++i) mean.flop[i] += each.mean.flop[i] / runs;
+    mean.flop_known += each.mean.flop_known / runs;
   }
   return mean;
 }
@@ -92,6 +97,49 @@ void CompareShapes(const Distribution& run, const std::vector<Distribution>& his
                  run.Bulk() > (1 + LeastGrowth(run.count)) * largest;
 }
 
+// Waiting for cores lies in void time too, wherever it is.
+bool GrewBy(const MetricShift& shift, double least_s, double cores_s) {
+  return shift.known && shift.chance_above < Limits::kMostChance &&
+         shift.after - shift.before - std::max(0.0, cores_s) > least_s;
+}
+
+void CompareMetrics(const Distribution& run, const std::vector<Distribution>& history,
+                    RunJudgement& out) {
+  out.shifts = ShiftsOf(run, history);
+  const double least_s = LeastGrowth(run.count) * out.before.duration_s;
+  const double cores_s = out.after.cores_s - out.before.cores_s;
+  out.more_between = GrewBy(out.shifts.between, least_s, cores_s);
+  out.more_within = GrewBy(out.shifts.within, least_s, cores_s);
+  const MetricShift& work = out.shifts.work;
+  out.more_work =
+      work.known && work.chance_above < Limits::kMostChance && work.growth() > Limits::kMoreWork;
+  const MetricShift& rate = out.shifts.rate;
+  out.lower_rate =
+      rate.known && rate.chance_below < Limits::kMostChance && rate.growth() < -Limits::kLowerRate;
+}
+
+// A growth that is mostly waiting for cores.
+bool Starved(const RunJudgement& out) {
+  const double growth = out.after.duration_s - out.before.duration_s;
+  const double cores = out.after.cores_s - out.before.cores_s;
+  return growth > 0 && cores > Limits::kCoresShare * growth;
+}
+
+// What is left without waiting for cores tells by itself, or together with a metric that has moved.
+void ConcludeNet(RunJudgement& out) {
+  const MetricShift& net = out.shifts.net;
+  const bool moved = out.more_between || out.more_within || out.more_work || out.lower_rate;
+  out.by_net = net.known && net.chance_above < Limits::kMostChance &&
+               net.growth() > LeastGrowth(out.iterations);
+  out.by_metric = net.known && !out.by_net && moved && net.chance_above < Limits::kMetricChance &&
+                  net.growth() > Limits::kMetricGrowth;
+  if (!out.by_net && !out.by_metric) return;
+  out.before_s = net.before;
+  out.after_s = net.after;
+  out.chance = net.chance_above;
+  out.by_shape = out.by_issue = false;
+}
+
 // What the caller gets is named by what decides.
 void Conclude(double chance_slower, RunJudgement& out) {
   const double least = LeastGrowth(out.iterations);
@@ -101,17 +149,19 @@ void Conclude(double chance_slower, RunJudgement& out) {
   out.by_issue = out.issue.fallen && !slower && !out.by_shape &&
                  chance_slower < Limits::kIssueChance && out.growth() > Limits::kIssueGrowth;
   out.chance = faster ? 1 - chance_slower : chance_slower;
-  out.outcome = RunOutcome::kSame;
-  if (faster) out.outcome = RunOutcome::kFaster;
-  if (!slower && !out.by_shape && !out.by_issue) return;
-  if (out.by_shape) {
+  const bool by_duration = slower || out.by_shape || out.by_issue;
+  if (by_duration && !Starved(out)) {
+    out.outcome = RunOutcome::kSlower;
+    if (!out.by_shape) return;
     out.before_s = out.before.duration_s;
     out.after_s = out.after.duration_s;
+    return;
   }
-  const double growth = out.after.duration_s - out.before.duration_s;
-  const double cores = out.after.cores_s - out.before.cores_s;
-  const bool starved = growth > 0 && cores > Limits::kCoresShare * growth;
-  out.outcome = starved ? RunOutcome::kStarved : RunOutcome::kSlower;
+  out.outcome = by_duration ? RunOutcome::kStarved
+                : faster    ? RunOutcome::kFaster
+                            : RunOutcome::kSame;
+  if (!faster) ConcludeNet(out);
+  if (out.by_net || out.by_metric) out.outcome = RunOutcome::kSlower;
 }
 
 }  // namespace
@@ -157,6 +207,7 @@ RunJudgement JudgeRun(const Distribution& run, const std::vector<Distribution>& 
   out.told_from = std::max(LeastGrowth(run.count), std::exp(told) - 1);
   CompareShapes(run, history, out);
   out.issue = CompareIssue(run, history);
+  CompareMetrics(run, history, out);
   const double t = (std::log(out.after_s) - Mean(logs)) / scale.of_new;
   Conclude(StudentTail(t, scale.degrees), out);
   return out;

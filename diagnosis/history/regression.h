@@ -15,6 +15,12 @@
 // A run whose iterations grow by less still shows in its issue latency (issue_shift.h): where that
 // has fallen, kIssueGrowth is enough at a chance below kIssueChance.
 //
+// What is left of an iteration without waiting for cores is held against theirs in the same way:
+// on a machine that others load it tells what the duration is too uncertain for. Where it has grown
+// by kMetricGrowth at a chance below kMetricChance, another metric that has moved for certain is
+// enough (metric_shift.h): void time that grew by LeastGrowth of the iteration, more operations by
+// kMoreWork, a rate of operations that fell by kLowerRate.
+//
 // A growth that is mostly waiting for cores is somebody else's load on the machine: no regression.
 //
 // Units: seconds; relative where it says so. Thread-safety: pure functions. Errors: kUnknown, with
@@ -29,6 +35,7 @@
 #include <string>
 #include <vector>
 
+#include "diagnosis/history/metric_shift.h"
 #include "diagnosis/history/run_sample.h"
 
 namespace fathom::diagnosis {
@@ -47,6 +54,10 @@ struct HistoryLimits {
   static constexpr double kCoresShare = 0.5;             // of the growth
   static constexpr double kIssueGrowth = 0.005;
   static constexpr double kIssueChance = 0.05;
+  static constexpr double kMetricGrowth = 0.005;
+  static constexpr double kMetricChance = 0.05;
+  static constexpr double kMoreWork = 0.01;
+  static constexpr double kLowerRate = 0.03;
 };
 
 // Relative, of a stretch of so many iterations.
@@ -67,9 +78,14 @@ struct RunJudgement {
   double told_from = 0;  // the least growth that would be told, relative
   double shape_s = 0;    // distance of its shape from theirs, and the largest among theirs
   double usual_shape_s = 0;
-  bool by_shape = false;  // only its shape tells
-  bool by_issue = false;  // only its issue latency tells
+  bool by_shape = false;   // only its shape tells
+  bool by_issue = false;   // only its issue latency tells
+  bool by_net = false;     // only what is left without waiting for cores tells
+  bool by_metric = false;  // only void time or floating-point operations tell
   IssueShift issue;
+  MetricShifts shifts;
+  // Those that have moved for certain, and by enough to matter.
+  bool more_between = false, more_within = false, more_work = false, lower_rate = false;
   IterationParts before, after;  // means
 
   double growth() const { return before_s > 0 ? after_s / before_s - 1 : 0; }

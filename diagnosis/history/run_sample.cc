@@ -18,14 +18,31 @@ IterationParts& operator+=(IterationParts& sum, const IterationParts& each) {
   sum.gc_s += each.gc_s;
   sum.dataloader_s += each.dataloader_s;
   for (std::size_t i = 0; i < sum.issued.size(); ++i) sum.issued[i] += each.issued[i];
+  sum.void_between_s += each.void_between_s;
+  sum.void_within_s += each.void_within_s;
+  sum.void_known += each.void_known;
+  for (std::size_t i = 0; i < sum.flop.size(); ++i) sum.flop[i] += each.flop[i];
+  sum.flop_known += each.flop_known;
   return sum;
 }
 
 // The shares stay a sum: iterations of which they are not known do not count.
 IterationParts operator/(const IterationParts& sum, double by) {
-  return {sum.duration_s / by, sum.computing_s / by, sum.communication_s / by,
-          sum.cores_s / by,    sum.gc_s / by,        sum.dataloader_s / by,
-          sum.issued};
+  IterationParts mean;
+  mean.duration_s = sum.duration_s / by;
+  mean.computing_s = sum.computing_s / by;
+  mean.communication_s = sum.communication_s / by;
+  mean.cores_s = sum.cores_s / by;
+  mean.gc_s = sum.gc_s / by;
+  mean.dataloader_s = sum.dataloader_s / by;
+  mean.issued = sum.issued;
+  const double told = std::max(1.0, sum.void_known), seen = std::max(1.0, sum.flop_known);
+  mean.void_between_s = sum.void_between_s / told;
+  mean.void_within_s = sum.void_within_s / told;
+  mean.void_known = sum.void_known / by;
+  for (std::size_t i = 0; i < sum.flop.size(); ++i) mean.flop[i] = sum.flop[i] / seen;
+  mean.flop_known = sum.flop_known / by;
+  return mean;
 }
 
 void Normalise(IssueShares& shares) {
@@ -64,13 +81,22 @@ std::vector<double> QuantilesOf(std::vector<double> durations) {
   return quantiles;
 }
 
+double TrimmedMean(const std::vector<double>& quantiles) {
+  const std::size_t cut = quantiles.size() / 10;
+  double sum = 0;
+  std::size_t taken = 0;
+  for (std::size_t i = cut; i + cut < quantiles.size(); ++i, ++taken) sum += quantiles[i];
+  return taken == 0 ? 0 : sum / static_cast<double>(taken);
+}
+
 template <typename Kept>
 Distribution DistributionOf(const std::vector<Kept>& kept, std::int64_t end) {
   Distribution out;
-  std::vector<double> durations;
+  std::vector<double> durations, net;
   for (const Kept& each : kept) {
     if (each.iteration >= end) break;
     durations.push_back(each.parts.duration_s);
+    net.push_back(each.parts.net_s());
     out.mean += each.parts;
   }
   if (durations.empty()) return out;
@@ -78,6 +104,7 @@ Distribution DistributionOf(const std::vector<Kept>& kept, std::int64_t end) {
   out.mean = out.mean / static_cast<double>(durations.size());
   Normalise(out.mean.issued);
   out.noise = BlockNoise(durations);
+  out.net_s = TrimmedMean(QuantilesOf(std::move(net)));
   out.quantiles = QuantilesOf(std::move(durations));
   return out;
 }
@@ -88,13 +115,9 @@ double IterationParts::host_s() const {
   return std::max(0.0, duration_s - computing_s - gc_s - communication_s - cores_s);
 }
 
-double Distribution::Location() const {
-  const std::size_t cut = quantiles.size() / 10;
-  double sum = 0;
-  std::size_t taken = 0;
-  for (std::size_t i = cut; i + cut < quantiles.size(); ++i, ++taken) sum += quantiles[i];
-  return taken == 0 ? 0 : sum / static_cast<double>(taken);
-}
+double IterationParts::net_s() const { return std::max(0.0, duration_s - cores_s); }
+
+double Distribution::Location() const { return TrimmedMean(quantiles); }
 
 double Distribution::Bulk() const {
   if (quantiles.size() <= kTail) return 0;

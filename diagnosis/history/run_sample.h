@@ -26,6 +26,7 @@
 #include <vector>
 
 #include "diagnosis/history/issue_shift.h"
+#include "proto/types/flop_class.h"
 
 namespace fathom::diagnosis {
 
@@ -38,9 +39,18 @@ struct IterationParts {
   double gc_s = 0;
   double dataloader_s = 0;
   IssueShares issued{};  // of its ops; 0: no device tells
+  // Nothing that is seen ran (docs/rules/void.md); mean of the ranks and iterations that tell.
+  double void_between_s = 0;
+  double void_within_s = 0;
+  double void_known = 0;  // 1; of a mean the share of the iterations
+  FlopByClass flop{};     // of products of matrices, of a rank; likewise
+  double flop_known = 0;
 
   // Neither computing nor waiting for communication or a core.
   double host_s() const;
+  // Without waiting for cores, which is somebody else's load.
+  double net_s() const;
+  double void_s() const { return void_between_s + void_within_s; }
 };
 
 struct Distribution {
@@ -50,6 +60,7 @@ struct Distribution {
   std::int64_t count = 0;         // iterations
   std::vector<double> quantiles;  // of the duration, at (i + 0.5) / kQuantiles
   IterationParts mean;
+  double net_s = 0;  // as Location(), of what is left without waiting for cores
   double noise = 0;  // of means of blocks of iterations, relative: what is not averaged away
 
   bool known() const { return count > 0; }

@@ -21,6 +21,7 @@
 #include "diagnosis/model/comm_op.h"
 #include "diagnosis/model/rank_record.h"
 #include "diagnosis/model/schedule_trace.h"
+#include "proto/types/flop_class.h"
 #include "proto/types/gpu.h"
 #include "proto/types/ids.h"
 #include "proto/types/issue_latency.h"
@@ -60,6 +61,10 @@ struct RankIteration {
   Nanos device;                      // its device computed or copied; 0 where no device was traced
   std::uint64_t blocks = 0;          // of threads, that its kernels ran; 0 where grids are not told
   std::uint64_t batch_elements = 0;  // of the largest tensors of its batches; 0: not known
+  // Nothing that is seen ran: the longest stretch, and the rest; both 0 where it is not known.
+  Nanos void_between;
+  Nanos void_within;
+  std::uint32_t mega_flop = 0;  // of its products of matrices, in 10^6; 0: not known
   std::uint32_t ops = 0;
   std::vector<GroupIteration> groups;
 };
@@ -69,6 +74,7 @@ struct IterationSummary {
   WallNs begin;
   std::vector<RankIteration> ranks;  // sorted by rank; those that reported
   IssueLatency issued;               // of all of them; empty: no device tells when it begins an op
+  FlopByClass flop{};                // of all of them; 0 where no product was seen
 };
 
 // An op that has not ended, as the agent sees it in the ring.

@@ -29,6 +29,7 @@ constexpr const char* kExamples =
     "  fathom get runs --job train -o wide      what is normal for it\n"
     "  fathom get ledger train                  where the GPU time of all its iterations went\n"
     "  fathom get bandwidth train               how fast its communicators move bytes\n"
+    "  fathom get work train                    FLOP/s, MFU, and how long nothing runs\n"
     "Exit code of `get verdicts`: 2 when an active verdict is established or supported.";
 
 bool AnyActiveConviction(const Json& verdicts) {
@@ -61,6 +62,7 @@ absl::StatusOr<Json> Fetch(const CollectorApi& api, const ListRequest& request) 
   absl::StatusOr<std::string> job = OnlyJob(api, request.job);
   if (!job.ok()) return job.status();
   if (request.noun == "bandwidth") return FetchBandwidth(api, *job);
+  if (request.noun == "work") return api.Work(*job);
   return request.noun == "ledger" ? api.Report(*job) : api.Health(*job);
 }
 
@@ -138,6 +140,10 @@ absl::StatusOr<int> Get(const CollectorApi& api, const ListRequest& request, con
                                   : Serialize(LedgerObject(*reply), request.format);
     return kNothingFound;
   }
+  if (request.noun == "work") {
+    *out = IsText(request.format) ? WorkTable(*reply) : Serialize(*reply, request.format);
+    return kNothingFound;
+  }
   const Json& list = ListField(*reply, request.noun.c_str());
   *out = IsText(request.format) ? Render(request.noun, list, style)
                                 : Serialize(*reply, request.format);
@@ -146,17 +152,18 @@ absl::StatusOr<int> Get(const CollectorApi& api, const ListRequest& request, con
 
 void AddGetVerb(CLI::App& root, Invocation* invocation) {
   CLI::App* verb = root.add_subcommand(
-      "get", "List jobs, ranks, verdicts, nodes, runs or actions; a job's ledger or bandwidth");
+      "get",
+      "List jobs, ranks, verdicts, nodes, runs or actions; a job's ledger, bandwidth or work");
   auto collector = std::make_shared<CollectorOptions>();
   auto request = std::make_shared<ListRequest>();
   request->format = "table";
   verb->add_option("NOUN", request->noun,
-                   "jobs, ranks, verdicts, nodes, runs, actions, ledger or bandwidth")
+                   "jobs, ranks, verdicts, nodes, runs, actions, ledger, bandwidth or work")
       ->required()
-      ->check(CLI::IsMember(
-          {"jobs", "ranks", "verdicts", "nodes", "runs", "actions", "ledger", "bandwidth"}));
+      ->check(CLI::IsMember({"jobs", "ranks", "verdicts", "nodes", "runs", "actions", "ledger",
+                             "bandwidth", "work"}));
   verb->add_option("-j,--job,JOB", request->job,
-                   "the job (ranks, verdicts, runs, ledger, bandwidth)")
+                   "the job (ranks, verdicts, runs, ledger, bandwidth, work)")
       ->type_name("NAME");
   verb->add_option("--node", request->node, "verdicts on this node, of all jobs")
       ->type_name("NAME");

@@ -108,6 +108,10 @@ absl::StatusOr<Json> CollectorApi::Bandwidth(std::string_view job,
   return FetchJob(job, Cat("/bandwidth?iteration=", iterations));
 }
 
+absl::StatusOr<Json> CollectorApi::Work(std::string_view job) const {
+  return FetchJob(job, "/work");
+}
+
 absl::StatusOr<Json> CollectorApi::Runs(std::string_view job) const {
   return Fetch(job.empty() ? "/api/v1/runs" : Cat("/api/v1/runs?job=", PercentEncode(job)), "runs");
 }

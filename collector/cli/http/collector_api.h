@@ -55,6 +55,8 @@ class CollectorApi {
   absl::StatusOr<Json> NodeProbes(std::string_view name) const;
   absl::StatusOr<Json> Actions() const { return Fetch("/api/v1/actions", "actions"); }
   // Kept runs, the newest first; empty `job`: of all jobs.
+  // Operations, MFU and void time of its newest iterations.
+  absl::StatusOr<Json> Work(std::string_view job) const;
   absl::StatusOr<Json> Runs(std::string_view job) const;
   // What was used and lost in the last so many hours.
   absl::StatusOr<Json> Losses(std::int64_t hours) const;

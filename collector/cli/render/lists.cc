@@ -165,6 +165,42 @@ std::string BandwidthTable(const Json& rows) {
   return table.ToString();
 }
 
+namespace {
+
+// Of a job, or of one of its ranks: "-" for what is not known.
+std::string Rate(const Json& of) {
+  constexpr double kGiga = 1e9;
+  const double flop_per_s = NumberField(of, "flop_per_s");
+  return flop_per_s > 0 ? Number(flop_per_s / kGiga) : "-";
+}
+
+std::string Share(const Json& of, const char* field) {
+  return of.contains(field) ? Percent(NumberField(of, field)) : "-";
+}
+
+}  // namespace
+
+std::string WorkTable(const Json& work) {
+  Table table({{"RANK"},
+               {"ITERATION", kRight},
+               {"GFLOP/S", kRight},
+               {"MFU", kRight},
+               {"VOID BETWEEN", kRight},
+               {"WITHIN", kRight}});
+  for (const Json& rank : ListField(work, "ranks")) {
+    table.Add({Count(rank, "rank"), Seconds(NumberField(rank, "iteration_s")), Rate(rank),
+               Share(rank, "mfu_ratio"), Share(rank, "void_between_ratio"),
+               Share(rank, "void_within_ratio")});
+  }
+  std::string out =
+      Cat("Of its newest ", IntField(work, "of_iterations"), " iterations: ", Rate(work),
+          " GFLOP/s, MFU ", Share(work, "mfu_ratio"), ", void ", Share(work, "void_between_ratio"),
+          " between them and ", Share(work, "void_within_ratio"), " within\n");
+  const std::string why = TextField(work, "mfu_unknown");
+  if (!why.empty()) AppendTo(&out, "No MFU: ", why, "\n");
+  return Cat(out, table.empty() ? "" : table.ToString());
+}
+
 std::string VerdictsTable(const Json& verdicts, const ListStyle& style) {
   std::vector<Table::Column> columns = {
       {"ID"},      {"STATE"},         {"GRADE"},           {"CAUSE"},

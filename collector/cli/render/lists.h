@@ -1,4 +1,4 @@
-// What `fathom get` lists, as tables: jobs, ranks, verdicts, nodes, runs, bandwidth.
+// What `fathom get` lists, as tables: jobs, ranks, verdicts, nodes, runs, bandwidth, work.
 //
 // Each takes the collector's JSON and gives text. `wide` adds columns. Times are shown relative to
 // `now_unix_ns`. Thread-safety: pure functions. Errors: none; missing fields show as "-".
@@ -24,6 +24,8 @@ std::string JobsTable(const Json& jobs, const ListStyle& style);
 std::string NodesTable(const Json& nodes, const ListStyle& style);
 std::string RunsTable(const Json& runs, const ListStyle& style);
 std::string BandwidthTable(const Json& rows);
+// What GET …/jobs/JOB/work answers.
+std::string WorkTable(const Json& work);
 std::string VerdictsTable(const Json& verdicts, const ListStyle& style);
 // The `ranks` of a job's health.
 std::string RanksTable(const Json& ranks, const ListStyle& style);

@@ -29,6 +29,8 @@ std::string Parts(const Json& before, const Json& after) {
                                                         {"cores_s", "waiting for cores"},
                                                         {"dataloader_s", "waiting for batches"},
                                                         {"gc_s", "garbage collection"},
+                                                        {"void_between_s", "void between them"},
+                                                        {"void_within_s", "void within"},
                                                         {"issue_s", "issue latency (GPU)"}};
   Table table({{"  AN ITERATION"}, {"BEFORE", kRight}, {"AFTER", kRight}, {"CHANGE", kRight}});
   for (const auto& [field, name] : kParts) {

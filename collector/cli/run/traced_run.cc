@@ -7,8 +7,8 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
+#include <thread>
 
-#include "collector/cli/http/collector_api.h"
 #include "collector/cli/process/child_process.h"
 #include "collector/cli/text/text.h"
 
@@ -16,6 +16,8 @@ namespace fathom::cli {
 namespace {
 
 constexpr std::chrono::milliseconds kReportTimeout{4000};
+constexpr std::chrono::milliseconds kLastLookTimeout{3000};
+constexpr std::chrono::milliseconds kLookEvery{50};
 
 using Clock = std::chrono::steady_clock;
 
@@ -198,10 +200,25 @@ void TracedRun::Finish() {
   if (options_.hold) Hold();
 }
 
+void TracedRun::AwaitLastLook(const CollectorApi& api) const {
+  const Clock::time_point deadline = Clock::now() + kLastLookTimeout;
+  while (Clock::now() < deadline) {
+    const absl::StatusOr<Json> jobs = api.Jobs();
+    if (!jobs.ok()) return;
+    const Json& all = ListField(*jobs, "jobs");
+    const auto ours = std::find_if(all.begin(), all.end(), [&](const Json& job) {
+      return TextField(job, "name") == options_.session.job;
+    });
+    if (ours == all.end() || TextField(*ours, "state") == "ended") return;
+    std::this_thread::sleep_for(kLookEvery);
+  }
+}
+
 Json TracedRun::FetchReport() const {
   HttpClient::Options options;
   options.timeout = kReportTimeout;
   const CollectorApi api(HttpClient(session_->http(), options));
+  AwaitLastLook(api);
   absl::StatusOr<Json> report = api.Report(options_.session.job);
   if (report.ok()) return *std::move(report);
   // A job that the collector never heard of is one of which nothing was traced.

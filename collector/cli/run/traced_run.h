@@ -20,6 +20,7 @@
 #include <string>
 #include <vector>
 
+#include "collector/cli/http/collector_api.h"
 #include "collector/cli/process/signal_gate.h"
 #include "collector/cli/process/signal_relay.h"
 #include "collector/cli/process/signal_witness.h"
@@ -56,6 +57,8 @@ class TracedRun {
   void OnCommandStatus(int wait_status);
   void OnEvents();
   void Finish();
+  // Until the collector has looked at the job for the last time, so that the report has all of it.
+  void AwaitLastLook(const CollectorApi& api) const;
   Json FetchReport() const;
   void WriteReport(const Json& report) const;
   void Hold();

@@ -87,7 +87,8 @@ std::string VerdictNarrator::Summary(const Json& report) const {
   for (const std::string& paragraph : StepParagraphs(ObjectField(report, "step"))) {
     out += Line(terminal_, paragraph);
   }
-  return out;
+  const std::string work = TextField(ObjectField(report, "work"), "sentence");
+  return work.empty() ? out : Cat(out, Line(terminal_, work));
 }
 
 std::string VerdictNarrator::Conclusion(const Json& report, const std::string& measured) const {

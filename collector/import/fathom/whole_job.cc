@@ -76,6 +76,8 @@ void WholeJob::Add(const v1::SummaryBatch& batch) {
     if (at != summary.ranks.end() && at->rank == rank) continue;  // a repeat
     summary.ranks.insert(at, row);
     summary.issued += ToIssueLatency(batch, i);
+    const FlopByClass flop = ToFlop(batch, i);
+    for (std::size_t which = 0; which < kFlopClasses; ++which) summary.flop[which] += flop[which];
     ++summaries_;
   }
   ForgetOldest();

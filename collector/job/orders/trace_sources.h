@@ -24,7 +24,8 @@ inline constexpr TraceSource kTraceSources[] = {{"gloo", kGloo, false},
                                                 {"cuda", kCuda, true},
                                                 {"gpu_window", kCupti, true},
                                                 {"python", kPython, true},
-                                                {"nccl_transfers", kNcclTransfers, true}};
+                                                {"nccl_transfers", kNcclTransfers, true},
+                                                {"products", kProducts, true}};
 
 // Null where there is none of that name.
 constexpr const TraceSource* TraceSourceNamed(std::string_view name) {

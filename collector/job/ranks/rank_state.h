@@ -30,6 +30,7 @@ enum SourceBit : std::uint32_t {
   kNcclPlugin = 16,
   kCupti = 32,
   kNcclTransfers = 64,
+  kProducts = 128,
 };
 
 struct RankProcess {

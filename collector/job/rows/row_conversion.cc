@@ -1,5 +1,9 @@
 #include "collector/job/rows/row_conversion.h"
 
+#include <algorithm>
+#include <cmath>
+
+#include "diagnosis/model/device_peak.h"
 #include "fathom/v1/row.pb.h"
 #include "fathom/v1/summary.pb.h"
 
@@ -7,6 +11,12 @@ namespace fathom::collector {
 namespace {
 
 Nanos Us(std::uint32_t us) { return Nanos(std::int64_t{us} * 1000); }
+
+// What is seen is not none.
+std::uint32_t ToMega(double flop) {
+  constexpr double kMega = 1e6, kMost = 4e9;
+  return flop <= 0 ? 0 : static_cast<std::uint32_t>(std::clamp(flop / kMega, 1.0, kMost));
+}
 
 }  // namespace
 
@@ -64,12 +74,26 @@ diagnosis::RankIteration ToRankIteration(const v1::SummaryBatch& batch, int i, M
   row.device_wait = batch.device_wait_us().empty() ? Nanos() : Us(batch.device_wait_us(i));
   row.batch_elements = batch.batch_elements().empty() ? 0 : batch.batch_elements(i);
   row.ops = batch.op_count(i);
+  const bool void_known = i < batch.void_between_us_size() && i < batch.void_within_us_size();
+  if (void_known) row.void_between = Us(batch.void_between_us(i));
+  if (void_known) row.void_within = Us(batch.void_within_us(i));
+  row.mega_flop = ToMega(diagnosis::SumOf(ToFlop(batch, i)));
   for (const auto& g : batch.groups()) {
     if (g.count(i) == 0) continue;
     row.groups.push_back({GroupId(g.group()), g.count(i), Us(g.elapsed_us(i)), Us(g.min_us(i)),
                           Us(g.max_us(i)), Us(g.first_us(i))});
   }
   return row;
+}
+
+FlopByClass ToFlop(const v1::SummaryBatch& batch, int i) {
+  FlopByClass flop{};
+  for (const v1::FlopColumn& column : batch.flop()) {
+    const bool here = column.flop_class() < kFlopClasses && i < column.flop_size();
+    const double told = here ? static_cast<double>(column.flop(i)) : 0;
+    if (std::isfinite(told) && told > 0) flop[column.flop_class()] += told;
+  }
+  return flop;
 }
 
 IssueLatency ToIssueLatency(const v1::SummaryBatch& batch, int i) {

@@ -29,6 +29,9 @@ std::optional<diagnosis::Mark> ToMark(const v1::Mark& mark, Iteration iteration)
 // Of the rank's ops in the batch's i-th iteration.
 IssueLatency ToIssueLatency(const v1::SummaryBatch& batch, int i);
 
+// Of its products of matrices in it.
+FlopByClass ToFlop(const v1::SummaryBatch& batch, int i);
+
 // Column `i` of a batch, which begins at `begin`. Requires: the batch is valid.
 diagnosis::RankIteration ToRankIteration(const v1::SummaryBatch& batch, int i, MonoNs begin);
 

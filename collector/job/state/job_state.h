@@ -86,12 +86,28 @@ struct JobFigures {
   Nanos baseline;  // what is expected; 0 while not known
   double slowdown = 1;
   bool slow = false, stalled = false;
+  std::int64_t slow_since = -1;                            // iteration, where it is slow
   std::map<std::string_view, std::uint32_t> switched_off;  // source → living ranks without it
   bool recalled = false;       // what is usual was learnt before this collector started
   bool authenticated = false;  // of each agent that told of it, it is known whose it is
   WallNs started;
   WallNs last_seen;
   Nanos unheard;  // since its agents' last word; 0 while that is fresh
+};
+
+// What a job's newest whole iterations computed, and how long nothing ran; for the API and metrics.
+struct JobWork {
+  static constexpr std::int64_t kIterations = 16;
+  std::string device;  // "cpu", a GPU's model; empty: not known
+  std::uint32_t ranks = 0;
+  std::vector<std::pair<std::int64_t, diagnosis::IterationParts>> iterations;  // ascending
+};
+
+// The same of one rank: means over the iterations that tell.
+struct RankWork {
+  RankId rank;
+  Nanos duration, void_between, void_within;
+  double flop = 0;  // an iteration; 0: not known
 };
 
 class JobState {
@@ -162,6 +178,9 @@ class JobState {
   };
   RunSeen Run() const;
   // See SummaryWindow::PartsAfter.
+  // Of its newest whole iterations, mean over the ranks; and of each rank, by rank.
+  JobWork Work() const;
+  std::vector<RankWork> WorkOfRanks() const;
   std::vector<std::pair<std::int64_t, diagnosis::IterationParts>> IterationsAfter(
       std::int64_t after) const;
 

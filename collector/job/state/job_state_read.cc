@@ -244,6 +244,7 @@ JobFigures JobState::Figures() const {
   figures.recent = window_.RecentDuration(kRecentIterations);
   figures.baseline = suspicion_.expected;
   figures.slow = suspicion_.slow;
+  figures.slow_since = suspicion_.onset.value;
   figures.stalled = suspicion_.stalled;
   figures.authenticated = !heard_from_anybody_;
   figures.recalled = of_this_life_;

@@ -1,5 +1,6 @@
 // The part of SummaryWindow that says where whole iterations went, mean over the ranks.
 #include <algorithm>
+#include <initializer_list>
 
 #include "collector/job/summaries/summary_window.h"
 
@@ -14,6 +15,16 @@ void AddTo(const diagnosis::RankIteration& row, diagnosis::IterationParts& sum) 
   sum.cores_s += row.runqueue.Seconds();
   sum.gc_s += row.gc.Seconds();
   sum.dataloader_s += row.dataloader.Seconds();
+  sum.void_between_s += row.void_between.Seconds();
+  sum.void_within_s += row.void_within.Seconds();
+  if (row.void_between.count > 0) ++sum.void_known;
+  if (row.mega_flop > 0) ++sum.flop_known;
+}
+
+// Of the ranks that told it; known is then whether any did.
+void MeanOfThoseThatTold(double& known, std::initializer_list<double*> sums) {
+  for (double* sum : sums) *sum = known > 0 ? *sum / known : 0;
+  known = known > 0 ? 1 : 0;
 }
 
 }  // namespace
@@ -27,23 +38,40 @@ diagnosis::IterationParts SummaryWindow::PartsOf(std::size_t slot) const {
     AddTo(entry.window->Get(slot), sum);
     ++taken;
   }
+  diagnosis::IterationParts mean;
   const double share = taken == 0 ? 0 : 1 / static_cast<double>(taken);
-  return {MedianDuration(slot).Seconds(),
-          sum.computing_s * share,
-          sum.communication_s * share,
-          sum.cores_s * share,
-          sum.gc_s * share,
-          sum.dataloader_s * share,
-          diagnosis::SharesOf(issued_[slot])};
+  mean.duration_s = MedianDuration(slot).Seconds();
+  mean.computing_s = sum.computing_s * share;
+  mean.communication_s = sum.communication_s * share;
+  mean.cores_s = sum.cores_s * share;
+  mean.gc_s = sum.gc_s * share;
+  mean.dataloader_s = sum.dataloader_s * share;
+  mean.issued = diagnosis::SharesOf(sums_[slot].issued);
+  MeanOfThoseThatTold(sum.void_known, {&sum.void_between_s, &sum.void_within_s});
+  mean.void_between_s = sum.void_between_s;
+  mean.void_within_s = sum.void_within_s;
+  mean.void_known = sum.void_known;
+  // The sums are of all ranks, those that were passed over too.
+  const double ranks = sum.flop_known * static_cast<double>(every);
+  for (std::size_t i = 0; i < kFlopClasses && ranks > 0; ++i) {
+    mean.flop[i] = sums_[slot].flop[i] / ranks;
+  }
+  mean.flop_known = ranks > 0 ? 1 : 0;
+  return mean;
 }
 
 std::vector<std::pair<std::int64_t, diagnosis::IterationParts>> SummaryWindow::PartsAfter(
     std::int64_t after) const {
   std::vector<std::pair<std::int64_t, diagnosis::IterationParts>> out;
+  for (const auto& kept : parts_) {
+    if (kept.first > after && !slots_.Find(kept.first)) out.push_back(kept);
+  }
   for (const std::int64_t iteration : slots_.Sorted()) {
     if (iteration <= after || iteration > whole_) continue;
     out.emplace_back(iteration, PartsOf(*slots_.Find(iteration)));
   }
+  // An iteration that an episode pins stays among the slots.
+  std::sort(out.begin(), out.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   return out;
 }
 

@@ -25,7 +25,7 @@ SummaryWindow::SummaryWindow()
     : slots_(SlotsFor(widest_)),
       begin_(slots_.size()),
       reports_(slots_.size()),
-      issued_(slots_.size()) {}
+      sums_(slots_.size()) {}
 
 SummaryWindow::RankEntry& SummaryWindow::Entry(RankId rank) {
   return entries_.try_emplace(rank, RankEntry{SharedRankWindow(slots_.size()), std::nullopt, {}})
@@ -49,7 +49,8 @@ SummaryWindow::Added SummaryWindow::Add(const v1::SummaryBatch& batch) {
     if (iteration >= 0) {
       entry.offset = iteration - (batch.first_iteration() + i);
       PutRow(entry, iteration, ToRankIteration(batch, i, begin),
-             WallNs(begin.ns + batch.mono_to_wall_ns()), ToIssueLatency(batch, i), added);
+             WallNs(begin.ns + batch.mono_to_wall_ns()),
+             {ToIssueLatency(batch, i), ToFlop(batch, i)}, added);
     } else {
       ++added.too_old;
     }
@@ -87,8 +88,8 @@ std::optional<SummaryWindow::Anchor> SummaryWindow::AnchorOf(RankId rank) const 
 }
 
 bool SummaryWindow::PutRow(RankEntry& entry, std::int64_t iteration,
-                           const diagnosis::RankIteration& row, WallNs begin,
-                           const IssueLatency& issued, Added& added) {
+                           const diagnosis::RankIteration& row, WallNs begin, const RankSums& own,
+                           Added& added) {
   FitSlots(entry.window->SlotBytesWith(row));
   auto slot = slots_.Find(iteration);
   if (!slot) {
@@ -100,14 +101,17 @@ bool SummaryWindow::PutRow(RankEntry& entry, std::int64_t iteration,
     slot = claimed->slot;
     begin_[*slot] = begin;
     reports_[*slot] = 0;
-    issued_[*slot] = {};
+    sums_[*slot] = {};
     NoteStrip(iteration, begin);
     iterations_seen_ += iteration > newest_before;
   }
   const bool put = !entry.window->Has(*slot) && entry.window.Own().Put(*slot, row);
   ++(put ? added.rows : added.repeats);
   reports_[*slot] += put;
-  if (put) issued_[*slot] += issued;
+  if (put) {
+    sums_[*slot].issued += own.issued;
+    for (std::size_t i = 0; i < kFlopClasses; ++i) sums_[*slot].flop[i] += own.flop[i];
+  }
   if (reports_[*slot] == entries_.size() && iteration > whole_) {
     whole_ = iteration;
     whole_duration_ = MedianDuration(*slot);
@@ -126,19 +130,19 @@ void SummaryWindow::FitSlots(std::size_t slot_bytes) {
   std::vector<std::size_t> to(slots_.size(), static_cast<std::size_t>(-1));
   std::vector<WallNs> begin(wanted);
   std::vector<std::size_t> reports(wanted);
-  std::vector<IssueLatency> issued(wanted);
+  std::vector<RankSums> sums(wanted);
   for (const std::int64_t iteration : fewer.Sorted()) {
     const std::size_t slot = *slots_.Find(iteration), at = *fewer.Find(iteration);
     to[slot] = at;
     begin[at] = begin_[slot];
     reports[at] = reports_[slot];
-    issued[at] = issued_[slot];
+    sums[at] = sums_[slot];
   }
   for (auto& [rank, entry] : entries_) entry.window.Own().Relayout(to, wanted);
   slots_ = std::move(fewer);
   begin_ = std::move(begin);
   reports_ = std::move(reports);
-  issued_ = std::move(issued);
+  sums_ = std::move(sums);
 }
 
 void SummaryWindow::Fold(std::size_t slot, std::int64_t iteration) {
@@ -146,6 +150,10 @@ void SummaryWindow::Fold(std::size_t slot, std::int64_t iteration) {
   std::size_t i = 0;
   for (auto& [rank, entry] : entries_) entry.window.Own().Remember(iteration, cells[i++]);
   if (StripEntry* strip = FindStrip(iteration)) strip->duration = MedianDuration(slot);
+  const bool newer = parts_.empty() || parts_.back().first < iteration;
+  if (!newer || iteration > whole_) return;
+  if (parts_.size() == kPartsKept) parts_.pop_front();
+  parts_.emplace_back(iteration, PartsOf(slot));
 }
 
 std::vector<Nanos> SummaryWindow::MedianDurations(const std::vector<std::size_t>& slots) const {
@@ -193,13 +201,14 @@ void SummaryWindow::Clear() {
   slots_ = IterationSlots(SlotsFor(widest_));
   begin_.assign(slots_.size(), WallNs());
   reports_.assign(slots_.size(), 0);
-  issued_.assign(slots_.size(), {});
+  sums_.assign(slots_.size(), {});
   aligner_.Clear();
   entries_.clear();
   strip_.clear();
   iterations_seen_ = 0;
   completed_up_to_ = -1;
   whole_ = -1;
+  parts_.clear();
   whole_duration_ = Nanos();
 }
 

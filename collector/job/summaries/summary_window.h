@@ -53,6 +53,12 @@ class SummaryWindow {
  public:
   SummaryWindow();
 
+  // Of an iteration, over the ranks that reported it.
+  struct RankSums {
+    IssueLatency issued;
+    FlopByClass flop{};
+  };
+
   struct Added {
     int rows = 0;
     int repeats = 0;
@@ -69,7 +75,7 @@ class SummaryWindow {
       Iteration index;
       WallNs begin;
       std::size_t reports = 0;
-      IssueLatency issued;  // of all ranks that reported
+      RankSums sums;
     };
     std::vector<Slot> slots;  // by iteration
     std::vector<std::pair<RankId, std::shared_ptr<const RankWindow>>> ranks;
@@ -94,6 +100,8 @@ class SummaryWindow {
   Nanos whole_duration() const { return whole_duration_; }  // of it, the median over the ranks
   std::int64_t iterations_seen() const { return iterations_seen_; }
   // Where each iteration after `after` that all ranks have reported went, ascending.
+  // Those that have left the slots since are among them, as far as kPartsKept goes.
+  static constexpr std::size_t kPartsKept = 512;
   std::vector<std::pair<std::int64_t, diagnosis::IterationParts>> PartsAfter(
       std::int64_t after) const;
   Nanos RecentDuration(std::size_t iterations) const;  // median of the last complete ones; 0: none
@@ -137,7 +145,7 @@ class SummaryWindow {
   RankEntry& Entry(RankId rank);
   static void NoteAnchor(const v1::SummaryBatch& batch, std::int64_t last_placed, Anchor& anchor);
   bool PutRow(RankEntry& entry, std::int64_t iteration, const diagnosis::RankIteration& row,
-              WallNs begin, const IssueLatency& issued, Added& added);
+              WallNs begin, const RankSums& own, Added& added);
   void FitSlots(std::size_t slot_bytes);
   void Fold(std::size_t slot, std::int64_t iteration);
   diagnosis::IterationParts PartsOf(std::size_t slot) const;
@@ -151,13 +159,15 @@ class SummaryWindow {
   IterationSlots slots_;
   std::vector<WallNs> begin_;         // by slot
   std::vector<std::size_t> reports_;  // ranks that reported, by slot
-  std::vector<IssueLatency> issued_;  // of those ranks, by slot
+  std::vector<RankSums> sums_;        // of those ranks, by slot
   IterationAligner aligner_;
   std::map<RankId, RankEntry> entries_;
   std::deque<StripEntry> strip_;  // ascending
   std::int64_t iterations_seen_ = 0;
   std::int64_t completed_up_to_ = -1;
   std::int64_t whole_ = -1;
+  // Of whole iterations that have left the slots, ascending.
+  std::deque<std::pair<std::int64_t, diagnosis::IterationParts>> parts_;
   Nanos whole_duration_;
 };
 

@@ -68,7 +68,7 @@ SummaryWindow::Snapshot SummaryWindow::Share(const std::vector<std::int64_t>& wh
   for (const std::int64_t iteration : which) {
     const std::size_t slot = *slots_.Find(iteration);
     snapshot.slots.push_back(
-        {slot, Iteration(iteration), begin_[slot], reports_[slot], issued_[slot]});
+        {slot, Iteration(iteration), begin_[slot], reports_[slot], sums_[slot]});
   }
   snapshot.ranks.reserve(entries_.size());
   for (const auto& [rank, entry] : entries_) {
@@ -83,7 +83,8 @@ std::vector<diagnosis::IterationSummary> SummaryWindow::Snapshot::View() const {
     diagnosis::IterationSummary& summary = view.emplace_back();
     summary.index = slot.index;
     summary.begin = slot.begin;
-    summary.issued = slot.issued;
+    summary.issued = slot.sums.issued;
+    summary.flop = slot.sums.flop;
     summary.ranks.reserve(slot.reports);
   }
   // Rank by rank: what a rank holds lies together, ranks lie apart.

@@ -3,6 +3,7 @@
 import { object, objects, text, type Json } from "./json";
 import { decodeLedger, type ActionLedger } from "../model/action";
 import { decodeCommunicators, type Communicators } from "../model/communicator";
+import { decodeWork, type Work } from "../model/work";
 import { decodeHardware, type Hardware } from "../model/hardware";
 import { decodeGroups, decodeHealth, decodeJob, type GroupInfo, type Health, type Job } from "../model/job";
 import { decodeIterations, type Iterations } from "../model/iterations";
@@ -41,6 +42,10 @@ export class Client {
 
   async health(name: string): Promise<Health> {
     return decodeHealth(await this.get(`jobs/${encodeURIComponent(name)}/health`));
+  }
+
+  async work(name: string): Promise<Work> {
+    return decodeWork(await this.get(`jobs/${encodeURIComponent(name)}/work`));
   }
 
   async hardware(name: string): Promise<Hardware> {

@@ -171,10 +171,11 @@ export class Feed {
     if (this.stopped || !this.state.current) return;
     Object.assign(this.state.current, { health, nodes });
     this.arrived();
-    // Its own question: a collector of an older version has no answer, which hides the strips alone.
-    const hardware = await this.client.hardware(this.job!).catch(() => null);
+    // Questions of their own: a collector of an older version has no answer, which hides the strips alone.
+    const [hardware, work] = await Promise.all([
+      this.client.hardware(this.job!).catch(() => null), this.client.work(this.job!).catch(() => null)]);
     if (this.stopped || !this.state.current) return;
-    this.state.current.hardware = hardware;
+    Object.assign(this.state.current, { hardware, work });
     this.arrived();
   }
 

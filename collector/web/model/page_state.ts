@@ -3,6 +3,7 @@ import type { LiveState } from "../api/live";
 import type { ActionLedger } from "./action";
 import type { Communicators } from "./communicator";
 import type { Hardware } from "./hardware";
+import type { Work } from "./work";
 import type { GroupInfo, Health, Job } from "./job";
 import { emptyIterations, type Iterations } from "./iterations";
 import { defaultLook, type Look } from "./look";
@@ -23,6 +24,7 @@ export interface JobState {
   history: Verdict[]; // newest first
   health: Health | null;
   hardware: Hardware | null;
+  work: Work | null;
   nodes: NodeState[];
   iterations: Iterations;
   communicators: Communicators | null; // asked for while that part is open
@@ -47,7 +49,7 @@ export interface PageState {
 
 export function emptyJobState(name: string): JobState {
   return {
-    name, job: null, groups: [], report: null, history: [], health: null, hardware: null, nodes: [],
+    name, job: null, groups: [], report: null, history: [], health: null, hardware: null, work: null, nodes: [],
     iterations: emptyIterations(), communicators: null, pictures: null, picturesProblem: "",
   };
 }

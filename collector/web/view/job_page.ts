@@ -20,6 +20,7 @@ import { agoTime } from "./time_text";
 import { Timeline } from "./timeline";
 import { verdictCard } from "./verdict_card";
 import { VerdictHistory } from "./verdict_history";
+import { WorkStrips } from "./work_strips";
 
 export class JobPage {
   readonly node: HTMLElement;
@@ -29,6 +30,7 @@ export class JobPage {
   private readonly ledger = new LedgerBar();
   private readonly timeline: Timeline;
   private readonly hardware = new HardwareStrips();
+  private readonly work = new WorkStrips();
   private readonly iteration: LiveIteration;
   private readonly communicators: CommunicatorMatrix;
   private readonly table = new RankTable();
@@ -43,7 +45,7 @@ export class JobPage {
     this.communicators = new CommunicatorMatrix(onLook);
     this.timeline.node.append(this.table.node);
     this.node = element("div", { class: "job-page" }, this.line.node, this.spoken, this.card.node, this.ledger.node, this.timeline.node,
-      this.hardware.node, this.iteration.node, this.communicators.node, element("div", { class: "pair" }, this.health.node, this.history.node));
+      this.work.node, this.hardware.node, this.iteration.node, this.communicators.node, element("div", { class: "pair" }, this.health.node, this.history.node));
   }
 
   update(page: PageState): this {
@@ -61,6 +63,7 @@ export class JobPage {
     const look = (this.look = page.look);
     this.timeline.update(state, verdict, look);
     this.table.update(state, ...this.timeline.range(), this.timeline.rows(), look.sort !== "rank", culprits);
+    this.work.update(state.work);
     this.hardware.update(state.hardware, verdict, culpritNodes(state, verdict));
     this.iteration.update(state, look, culprits);
     this.communicators.update(state, look, culprits);

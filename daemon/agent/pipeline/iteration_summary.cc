@@ -63,21 +63,77 @@ void AddMarks(const OpLog& log, IterationSummary& out) {
   }
 }
 
+// The anchor before the iteration, else its first op.
+const OpRow* AnchorBefore(const OpLog& log, const IterationSpan& span) {
+  const OpRow* before = span.first_row == 0 ? nullptr : log.Find(span.first_row - 1);
+  return before != nullptr ? before : log.Find(std::max(span.first_row, log.first()));
+}
+
 // The sums of an op are those at its entry, so that what came behind an anchor is the next
 // iteration's.
 void AddDeviceWaits(const OpLog& log, IterationSummary& out) {
   const OpRow* anchor = log.Find(out.span.anchor_row);
-  const OpRow* before = out.span.first_row == 0 ? nullptr : log.Find(out.span.first_row - 1);
-  if (before == nullptr) before = log.Find(std::max(out.span.first_row, log.first()));
+  const OpRow* before = AnchorBefore(log, out.span);
   if (anchor == nullptr || before == nullptr) return;
   const std::int64_t waited = anchor->device_calls.waiting_ns - before->device_calls.waiting_ns;
   const std::int64_t lasted = out.span.end_ns - out.span.begin_ns;
   out.device_wait_ns = std::max<std::int64_t>(0, std::min(waited, lasted));
 }
 
+void AddFlop(const OpLog& log, const ProductLog& products, IterationSummary& out) {
+  const OpRow* anchor = log.Find(out.span.anchor_row);
+  const OpRow* before = AnchorBefore(log, out.span);
+  if (anchor == nullptr || before == nullptr) return;
+  if (anchor->device_calls.graphs != before->device_calls.graphs) return;
+  // Of the first iteration nobody knows when it began.
+  const bool first = before == log.Find(std::max(out.span.first_row, log.first()));
+  const std::int64_t after = first ? out.span.begin_ns - 1 : before->enter_ns;
+  out.flop = products.Flop(after, anchor->enter_ns);
+}
+
+// A stream was busy from the launch of an op on, and with what came before it.
+void AddDeviceIntervals(const OpLog& log, const IterationSpan& span,
+                        std::vector<SeenInterval>& seen) {
+  std::int64_t before_end = span.begin_ns;
+  for (std::uint64_t i = std::max(span.first_row, log.first()); i <= span.anchor_row; ++i) {
+    const OpRow& row = log.At(i);
+    if (!row.on_device() || row.exec_start_ns == 0 || !row.done()) continue;
+    const std::int64_t begin = std::min(std::max(row.enter_ns, before_end), row.exec_start_ns);
+    seen.push_back({begin, row.end_ns, row.end_ns - begin});
+    before_end = std::max(before_end, row.end_ns);
+  }
+}
+
+// Those of the threads that communicate: others help them, at the same time.
+void AddStretches(const ProductLog& products, const std::set<std::uint32_t>& tids,
+                  const IterationSpan& span, std::vector<SeenInterval>& seen) {
+  for (const ProductStretch& each : products.stretches()) {
+    const bool overlaps = each.begin_ns < span.end_ns && each.end_ns > span.begin_ns;
+    if (overlaps && each.busy_ns > 0 && tids.contains(each.thread_id)) {
+      seen.push_back({each.begin_ns, each.end_ns, each.busy_ns});
+    }
+  }
+}
+
+VoidTime VoidIn(const OpLog& log, const ProductLog& products, const std::set<std::uint32_t>& tids,
+                const std::vector<std::pair<std::int64_t, std::int64_t>>& waits,
+                const IterationSummary& summary) {
+  std::vector<SeenInterval> seen;
+  if (summary.issued.known()) {
+    AddDeviceIntervals(log, summary.span, seen);
+  } else {
+    AddStretches(products, tids, summary.span, seen);
+    // Without any product it is not known when the rank computes.
+    if (seen.empty() || products.on_device()) return {};
+    for (const auto& [start, end] : waits) seen.push_back({start, end, end - start});
+  }
+  return VoidOf(std::move(seen), summary.span.begin_ns, summary.span.end_ns);
+}
+
 }  // namespace
 
-IterationSummary Summarise(const OpLog& log, const ThreadClock& clock, const IterationSpan& span) {
+IterationSummary Summarise(const OpLog& log, const ProductLog& products, const ThreadClock& clock,
+                           const IterationSpan& span) {
   IterationSummary out;
   out.span = span;
   std::set<std::uint32_t> tids;
@@ -95,6 +151,8 @@ IterationSummary Summarise(const OpLog& log, const ThreadClock& clock, const Ite
       waits.emplace_back(row.wait_start_ns, row.wait_end_ns);
     }
   }
+  out.void_time = VoidIn(log, products, tids, waits, out);
+  AddFlop(log, products, out);
   out.blocked_ns = Union(std::move(waits), span);
   AddThreads(tids, clock, out);
   AddMarks(log, out);

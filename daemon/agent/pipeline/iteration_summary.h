@@ -9,15 +9,18 @@
 // while the host waits. blocked, gc and dataloader are clipped to [begin, end]; waits for the
 // device are those between the entries of two anchors, and no more than the iteration took.
 // Thread-safety: pure. Errors: none; a CPU time that is not known is 0.
-// Cost: one pass over the iteration's rows.
+// Cost: one pass over the iteration's rows and products.
 #ifndef FATHOM_DAEMON_AGENT_PIPELINE_ITERATION_SUMMARY_H_
 #define FATHOM_DAEMON_AGENT_PIPELINE_ITERATION_SUMMARY_H_
 
 #include <cstdint>
 #include <map>
 
+#include "daemon/agent/pipeline/iteration/products.h"
 #include "daemon/agent/pipeline/op_log.h"
 #include "daemon/agent/pipeline/thread_clock.h"
+#include "daemon/agent/pipeline/void_time.h"
+#include "proto/types/flop_class.h"
 #include "proto/types/issue_latency.h"
 
 namespace fathom::agent {
@@ -49,13 +52,18 @@ struct IterationSummary {
   std::uint64_t batch_elements = 0;  // of the batches that came in it
   std::int64_t device_wait_ns = 0;   // its threads stood still for a device
   IssueLatency issued;               // of ops whose device told when it began them
+  // Of products of matrices; 0 where none was seen, or graphs were launched, whose products are
+  // not.
+  FlopByClass flop{};
+  VoidTime void_time;
   std::uint32_t ops = 0;
   std::map<std::uint16_t, GroupSummary> groups;  // by group slot
 };
 
 // Requires: span.first_row <= span.anchor_row < log.next(). Rows that the log no longer has are
 // left out.
-IterationSummary Summarise(const OpLog& log, const ThreadClock& clock, const IterationSpan& span);
+IterationSummary Summarise(const OpLog& log, const ProductLog& products, const ThreadClock& clock,
+                           const IterationSpan& span);
 
 }  // namespace fathom::agent
 

@@ -79,6 +79,10 @@ OpJoiner::Outcome OpJoiner::Take(const EventRecord& record) {
       sources_seen_ |= abi::kSourceCuda;
       device_calls_.Take(record);
       return {};
+    case RecordKind::kProducts:
+      sources_seen_ |= abi::kSourceProducts;
+      products_.Take(record);
+      return {};
     case RecordKind::kNone:
       return {};
   }

@@ -35,6 +35,7 @@
 #include "daemon/abi/event_record.h"
 #include "daemon/agent/pipeline/gpu_clock.h"
 #include "daemon/agent/pipeline/iteration/device_calls.h"
+#include "daemon/agent/pipeline/iteration/products.h"
 #include "daemon/agent/pipeline/op_log.h"
 
 namespace fathom::agent {
@@ -72,6 +73,8 @@ class OpJoiner {
   std::vector<std::uint64_t> OpenRows();
   const JoinCounters& counters() const { return counters_; }
   const GpuClock& gpu_clock() const { return gpu_clock_; }
+  ProductLog& products() { return products_; }
+  const ProductLog& products() const { return products_; }
   // abi::SourceBit of those that something has come from.
   std::uint32_t sources_seen() const { return sources_seen_; }
 
@@ -116,6 +119,7 @@ class OpJoiner {
   absl::flat_hash_map<std::uint16_t, std::deque<std::uint64_t>> on_device_;
   GpuClock gpu_clock_;
   DeviceCallSums device_calls_;
+  ProductLog products_;
   std::uint32_t sources_seen_ = 0;
   std::int64_t device_busy_ns_ = 1;  // 0 would mean "not known"
   std::int64_t device_end_ns_ = 0;   // newest end of communication on the device

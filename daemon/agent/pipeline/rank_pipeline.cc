@@ -162,12 +162,18 @@ void RankPipeline::Close(bool last_call) {
                          closed_.back().anchor_group != front.anchor_group ||
                          closed_.back().summaries.back().span.number + 1 != front.span.number;
     if (new_run) closed_.push_back({front.anchor_group, front.relearned, {}});
-    closed_.back().summaries.push_back(Summarise(log_, clock_, front.span));
+    closed_.back().summaries.push_back(Summarise(log_, joiner_.products(), clock_, front.span));
     durations_.push_back(front.span.end_ns - front.span.begin_ns);
     if (durations_.size() > kDurationsKept) durations_.pop_front();
     ++iterations_closed_;
     pending_.pop_front();
+    ForgetProducts();
   }
+}
+
+void RankPipeline::ForgetProducts() {
+  const OpRow* next = span_first_row_ == 0 ? nullptr : log_.Find(span_first_row_ - 1);
+  if (pending_.empty() && next != nullptr) joiner_.products().ForgetBefore(next->enter_ns);
 }
 
 void RankPipeline::Pause() {

@@ -133,6 +133,8 @@ class RankPipeline {
   void Boundary(std::uint64_t row_number);
   std::int64_t FirstNumber(std::uint64_t first_anchor_row, std::uint64_t anchors) const;
   bool AllEnded(const IterationSpan& span) const;
+  // What no iteration to come can hold.
+  void ForgetProducts();
   OpKey KeyOfRow(const OpRow& row) const;
 
   OpLog log_;

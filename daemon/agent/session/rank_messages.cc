@@ -73,6 +73,26 @@ void AddRareColumns(const ClosedIterations& run, v1::SummaryBatch& batch) {
   }
 }
 
+// The columns of flop_class.h's classes of which an operation was seen, and of void time.
+void AddWorkColumns(const ClosedIterations& run, v1::SummaryBatch& batch) {
+  for (std::size_t which = 0; which < kFlopClasses; ++which) {
+    const bool seen = std::any_of(run.summaries.begin(), run.summaries.end(),
+                                  [&](const auto& each) { return each.flop[which] > 0; });
+    if (!seen) continue;
+    v1::FlopColumn& column = *batch.add_flop();
+    column.set_flop_class(static_cast<std::uint32_t>(which));
+    for (const auto& each : run.summaries) column.add_flop(static_cast<float>(each.flop[which]));
+  }
+  const bool known = std::any_of(run.summaries.begin(), run.summaries.end(),
+                                 [](const auto& each) { return each.void_time.known; });
+  if (!known) return;
+  for (const auto& each : run.summaries) {
+    const bool here = each.void_time.known;  // what is known is not 0
+    batch.add_void_between_us(here ? std::max(1U, Micros(each.void_time.between_ns)) : 0);
+    batch.add_void_within_us(here ? Micros(each.void_time.within_ns) : 0);
+  }
+}
+
 // Rows of ops that may tell why the rank stands still, oldest first. What a thread beside the
 // training waits in does not, while the training waits itself (one that waits for orders is always
 // inside) or while it goes on. Where the training is in no op, it may wait for such a thread.
@@ -279,6 +299,7 @@ v1::SummaryBatch SummaryBatchOf(const RankSession& session, const ClosedIteratio
   }
   AddGroups(session.pipeline(), run, batch);
   AddRareColumns(run, batch);
+  AddWorkColumns(run, batch);
   return batch;
 }
 

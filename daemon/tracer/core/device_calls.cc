@@ -1,5 +1,7 @@
 #include "daemon/tracer/core/device_calls.h"
 
+#include "daemon/tracer/core/products.h"
+
 namespace fathom::tracer {
 namespace {
 
@@ -57,9 +59,13 @@ std::uint32_t AddNs(std::uint32_t sum, std::int64_t ns) {
 
 void WriteDeviceCalls(const TracerState& state, std::int64_t now_ns) {
   DeviceThread& device = thread_state.device;
-  abi::EventRecord record = RecordAt(RecordKind::kDeviceCalls, now_ns);
-  PackDeviceCalls(device.sum, record);
-  AppendRecord(state.region, record);
+  const std::uint32_t products = thread_state.products.uncounted;
+  if (products != 0) WriteProducts(state, now_ns);
+  if (device.calls > products) {
+    abi::EventRecord record = RecordAt(RecordKind::kDeviceCalls, now_ns);
+    PackDeviceCalls(device.sum, record);
+    AppendRecord(state.region, record);
+  }
   device.sum = {};
   device.calls = 0;
   device.since_ns = 0;

@@ -97,6 +97,11 @@ void CountDoneOnDevice(const TracerState& state, const Frame& frame) {
   Count(state, slot, &abi::GroupSlot::completed);
 }
 
+// What the thread computed up to a wait is told before it, not with the next op.
+void FlushBeforeWait(const TracerState& state) {
+  if (thread_state.device.calls != 0) WriteDeviceCallsNow(state);
+}
+
 // What is captured does not run: it has no number, and one rank may capture what others have.
 void TakeBackEntry(const TracerState& state, PackedRecord* record) {
   record->sequence = abi::kNoSequence64;
@@ -331,6 +336,7 @@ bool BeginWait(TracerState& state, std::uint64_t work, Frame* frame) {
   if (op.op_id == 0) return false;
   frame->entry = RecordOf(op, work);
   Link(frame, FrameType::kWait);
+  FlushBeforeWait(state);
   Write(state, RecordKind::kWaitStart, frame->entry);
   return true;
 }
@@ -339,6 +345,7 @@ void BeginWaitAll(TracerState& state, Frame* frame) {
   frame->entry = RecordOf(thread_state.last_op, 0);
   frame->entry.add_flags(abi::kFlagWaitAll);
   Link(frame, FrameType::kWait);
+  FlushBeforeWait(state);
   Write(state, RecordKind::kWaitStart, frame->entry);
 }
 

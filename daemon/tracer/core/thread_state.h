@@ -13,9 +13,9 @@
 #include <cstdint>
 
 #include "daemon/abi/device_calls.h"
+#include "daemon/tracer/core/host/thread_clock.h"
 #include "daemon/tracer/core/ring/packed_record.h"
 #include "daemon/tracer/core/table/address_table.h"
-#include "daemon/tracer/core/thread_clock.h"
 
 namespace fathom::tracer {
 
@@ -53,9 +53,19 @@ struct DeviceThread {
   std::uint32_t capturing = 0;  // calls go into a graph
   std::uint32_t to_sample = 1;  // calls until the next one that is timed
   std::uint32_t random = 0;     // state of the generator that draws it
-  std::uint32_t calls = 0;      // counted in `sum`
+  std::uint32_t calls = 0;      // counted in `sum`, and products of matrices
   std::int64_t since_ns = 0;    // time of the first sample since the last record; 0: none yet
   abi::DeviceCalls sum;
+};
+
+// The products of matrices of a thread since its last kProducts record; see products.h.
+struct ProductThread {
+  std::int64_t begin_ns = 0;  // of its stretch, where count is not 0
+  std::int64_t end_ns = 0;
+  std::int64_t busy_ns = 0;
+  std::uint32_t count = 0;      // in the stretch
+  std::uint32_t uncounted = 0;  // DeviceThread::calls that are products
+  std::uint32_t tf32 = 0;       // the library was told last that FP32 may be multiplied as TF32
 };
 
 struct ThreadState {
@@ -67,6 +77,7 @@ struct ThreadState {
   PendingGroup pending;
   ThreadClock clock;
   DeviceThread device;
+  ProductThread products;
 };
 
 extern constinit thread_local ThreadState thread_state __attribute__((visibility("hidden")));

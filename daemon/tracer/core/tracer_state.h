@@ -17,6 +17,7 @@
 #include "daemon/tracer/core/ring/region.h"
 #include "daemon/tracer/core/table/address_table.h"
 #include "daemon/tracer/core/thread_state.h"
+#include "proto/types/flop_class.h"
 
 namespace fathom::tracer {
 
@@ -35,6 +36,9 @@ struct TracerState {
   std::atomic<bool> window_open;
   std::atomic<bool> window_busy;        // a thread is opening or closing it
   std::atomic<std::uint32_t> switched;  // ticket of the newest SwitchOrder that took hold
+  // FLOP of products that no record has told yet, by FlopClass; of the CPU, and put on GPUs.
+  mutable std::atomic<std::uint64_t> host_flop[kFlopClasses];
+  mutable std::atomic<std::uint64_t> device_flop[kFlopClasses];
   AddressTable works;
   AddressTable buffers;
 };

@@ -27,8 +27,10 @@ double Longer(const OwnTime& own) {
 
 bool Explains(const Case& c, const Ledger& ledger, RankId rank, const WorkGrowth& work) {
   const OwnTime own = OwnTimeOf(c, rank);
+  // What did not grow explains nothing, nor is there anything to explain where no time was lost.
   const double excess = own.now - own.before;
-  if (own.before <= 0 || excess < c.config.explains_share * ledger.excess) return false;
+  const bool grew = own.before > 0 && excess > 0 && !work.what.empty();
+  if (!grew || excess < c.config.explains_share * ledger.excess) return false;
   // With its earlier work it would take less today by so much, its waits for cores included.
   const double spared = own.now * (1 - 1 / work.times);
   return spared >= c.config.mostly_share * excess &&

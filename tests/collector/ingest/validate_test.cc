@@ -67,6 +67,18 @@ TEST(Validate, EveryColumnOfASummaryIsChecked) {
          for (int i = 0; i < b.duration_us_size(); ++i) b.add_issued(1);
        },
        kColumnLengths},
+      {"void between", [](auto& b) { b.add_void_between_us(1); }, kColumnLengths},
+      {"void within", [](auto& b) { b.add_void_within_us(1); }, kColumnLengths},
+      {"operations", [](auto& b) { b.add_flop()->add_flop(1); }, kColumnLengths},
+      {"many classes of operations",
+       [](auto& b) {
+         for (int which = 0; which < 7; ++which) {
+           for (int i = 0; i < b.duration_us_size(); ++i) {
+             (i == 0 ? b.add_flop() : b.mutable_flop(which))->add_flop(1);
+           }
+         }
+       },
+       kColumnLengths},
       {"group count", [](auto& b) { b.mutable_groups(0)->clear_count(); }, kColumnLengths},
       {"group elapsed", [](auto& b) { b.mutable_groups(0)->add_elapsed_us(1); }, kColumnLengths},
       {"group min", [](auto& b) { b.mutable_groups(0)->clear_min_us(); }, kColumnLengths},

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "daemon/abi/device_calls.h"
+#include "daemon/abi/products.h"
 #include "daemon/abi/ring_layout.h"
 #include "daemon/abi/window_file.h"
 
@@ -159,6 +160,16 @@ TEST(LayoutTest, DeviceCallsComeBackAsTheyWerePacked) {
   EXPECT_EQ(record.extra, 0x76543210fedcba98u);
 }
 
+TEST(LayoutTest, ProductsComeBackAsTheyWerePacked) {
+  const Products products = {FlopClass::kFp8, 0x123456789abcdef0, 7, 0xfedcba98, 0x76543210, 9};
+  EventRecord record = {};
+  PackProducts(products, record);
+  EXPECT_EQ(UnpackProducts(record), products);
+  EXPECT_EQ(record.op_id, 0u);
+  EXPECT_EQ(record.data_type, 4);
+  EXPECT_EQ(record.sequence, 0xfedcba9800000007u);
+}
+
 TEST(LayoutTest, GroupFieldsLieWhereDocumented) {
   EXPECT_EQ(sizeof(GroupSlot), 256u);
   EXPECT_EQ(offsetof(GroupSlot, state), 0u);
@@ -196,6 +207,7 @@ TEST(LayoutTest, NumbersAreNeverReassigned) {
   EXPECT_EQ(static_cast<int>(RecordKind::kDeviceCalls), 16);
   EXPECT_EQ(static_cast<int>(RecordKind::kSyncStart), 17);
   EXPECT_EQ(static_cast<int>(RecordKind::kSyncEnd), 18);
+  EXPECT_EQ(static_cast<int>(RecordKind::kProducts), 19);
   EXPECT_EQ(static_cast<int>(SyncKind::kDevice), 1);
   EXPECT_EQ(static_cast<int>(SyncKind::kLaunch), 5);
   EXPECT_EQ(kFlagAsync | kFlagBytesUnknown | kFlagSequenceGuess | kFlagFailed | kFlagWaitAll, 31);
@@ -205,6 +217,7 @@ TEST(LayoutTest, NumbersAreNeverReassigned) {
   EXPECT_EQ(static_cast<int>(DropReason::kInternal), 7);
   EXPECT_EQ(static_cast<int>(kSourceGloo), 1);
   EXPECT_EQ(static_cast<int>(kSourceCupti), 32);
+  EXPECT_EQ(static_cast<int>(kSourceProducts), 128);
 }
 
 }  // namespace

@@ -147,6 +147,79 @@ TEST(HistoryRegression, HealthyRerunsWithIssueLatencyAreSilent) {
   EXPECT_EQ(Slower(Machine{}, 200, 5, RunSample::kStart, 0), 0);
 }
 
+// Void and operations of a run whose iterations are busy for the rest.
+Distribution WithWork(Distribution run, double between_s, double flop) {
+  run.mean.void_between_s = between_s;
+  run.mean.void_within_s = 0.01;
+  run.mean.void_known = run.mean.flop_known = 1;
+  run.mean.flop[static_cast<std::size_t>(FlopClass::kFp32)] = flop;
+  return run;
+}
+
+struct WorkDraw {
+  double growth = 0;
+  double between_s = 0.02;
+  double flop = 1e9;
+};
+
+RunJudgement JudgeWork(Machine& machine, const WorkDraw& draw) {
+  std::vector<Distribution> history;
+  for (const Distribution& each : machine.History(5, RunSample::kStart)) {
+    history.push_back(WithWork(each, 0.02 * std::exp(machine.Normal(0.02)), 1e9));
+  }
+  const Distribution run = *machine.Run(RunSample::kStart, draw.growth).Upto(RunSample::kStart);
+  return JudgeRun(WithWork(run, draw.between_s, draw.flop), history);
+}
+
+int Told(const Machine& machine, const WorkDraw& draw, bool RunJudgement::*metric) {
+  Machine own = machine;
+  int told = 0;
+  for (int i = 0; i < 100; ++i) {
+    const RunJudgement j = JudgeWork(own, draw);
+    told += j.outcome == RunOutcome::kSlower && j.*metric;
+  }
+  return told;
+}
+
+// On a machine whose runs differ by 3 percent no duration tells 10 percent more for certain.
+TEST(HistoryRegression, MoreOperationsAndMoreVoidAreToldWhereTheDurationIsTooUncertain) {
+  const Machine machine{.between = 0.03};
+  EXPECT_LE(Slower(machine, 100, 5, RunSample::kStart, 0.1), 40);
+  EXPECT_GE(Told(machine, {.growth = 0.1, .flop = 1.1e9}, &RunJudgement::more_work), 80);
+  EXPECT_GE(Told(machine, {.growth = 0.1, .between_s = 0.03}, &RunJudgement::more_between), 80);
+}
+
+TEST(HistoryRegression, AMetricThatMovedCostsNothingByItself) {
+  const Machine machine{.between = 0.003};
+  EXPECT_EQ(Told(machine, {.growth = -0.02, .flop = 1.1e9}, &RunJudgement::more_work), 0);
+  EXPECT_EQ(Told(machine, {.growth = -0.02, .between_s = 0.03}, &RunJudgement::more_between), 0);
+}
+
+TEST(HistoryRegression, HealthyRerunsWithAllMetricsAreSilent) {
+  Machine machine;
+  int slower = 0;
+  for (int i = 0; i < 200; ++i) {
+    slower += JudgeWork(machine, {.between_s = 0.02 * std::exp(machine.Normal(0.02))}).outcome ==
+              RunOutcome::kSlower;
+  }
+  EXPECT_EQ(slower, 0);
+}
+
+// As long in all, of which what others take of the machine has become less.
+TEST(HistoryRegression, WhatIsLeftWithoutWaitingForCoresIsHeldAgainstTheirs) {
+  Machine machine;
+  auto history = machine.History(5, RunSample::kStart);
+  for (Distribution& each : history) each.net_s = 0.06 * std::exp(machine.Normal(0.003));
+  Distribution run = *machine.Run(RunSample::kStart).Upto(RunSample::kStart);
+  run.net_s = 0.066;
+  const RunJudgement j = JudgeRun(run, history);
+  EXPECT_EQ(j.outcome, RunOutcome::kSlower);
+  EXPECT_TRUE(j.by_net);
+  EXPECT_NEAR(j.growth(), 0.1, 0.02);
+  run.net_s = 0;  // of an older version
+  EXPECT_EQ(JudgeRun(run, history).outcome, RunOutcome::kSame);
+}
+
 TEST(HistoryRegression, AFasterRunIsNoRegression) {
   Machine machine;
   EXPECT_EQ(machine.Judge(5, RunSample::kFirst, -0.2).outcome, RunOutcome::kFaster);
@@ -167,6 +240,7 @@ TEST(HistoryRegression, WaitingForCoresIsSomebodyElsesLoad) {
   const auto history = machine.History(5, RunSample::kFirst);
   Distribution run = *machine.Run(RunSample::kFirst, 0.3).Upto(RunSample::kFirst);
   run.mean.cores_s = run.mean.duration_s - kIteration_s;
+  run.net_s = kIteration_s;
   EXPECT_EQ(JudgeRun(run, history).outcome, RunOutcome::kStarved);
 }
 

@@ -113,6 +113,7 @@ export class MockCollector {
     if (part === "report") return job.report();
     if (part === "health") return job.health();
     if (part === "hardware") return job.hardware ?? { nodes: [] };
+    if (part === "work") return job.work ?? { of_iterations: 0, iterations: [], ranks: [] };
     if (part === "communicators") return job.communicators();
     if (part === "pictures") return job.pictures((query.get("iteration") ?? "").split(",").filter(Boolean).map(Number), query.has("rank") ? Number(query.get("rank")) : null);
     return job.iterations(Number(query.get("after") ?? -1), Number(query.get("limit") ?? 300));

@@ -37,6 +37,7 @@ void DeviceCallSums::TakeCalls(const abi::EventRecord& record) {
     mean_ns_ = mean_ns_ == 0 ? mean : mean_ns_ + kNewest * (mean - mean_ns_);
   }
   totals_.launches += launches;
+  totals_.graphs += calls.graphs;
   const double lasted = mean_ns_ * static_cast<double>(all);
   AddBounded(totals_.launch_ns,
              static_cast<std::int64_t>(std::min(lasted, static_cast<double>(kFarMonoNs))));

@@ -4,6 +4,7 @@
 #include "proto/types/bounds.h"
 #include "proto/types/collective_kind.h"
 #include "proto/types/data_type.h"
+#include "proto/types/flop_class.h"
 
 namespace fathom::agent {
 namespace {
@@ -41,6 +42,8 @@ bool KindFieldsOk(const abi::EventRecord& r) {
       return r.extra != 0;
     case RecordKind::kDeviceCalls:
       return r.op_id == 0;
+    case RecordKind::kProducts:
+      return r.op_id == 0 && r.data_type < kFlopClasses;
     case RecordKind::kSyncStart:
     case RecordKind::kSyncEnd:
       return r.extra != 0 && r.extra < abi::kSyncKindCount;

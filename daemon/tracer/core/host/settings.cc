@@ -21,6 +21,7 @@ constexpr SourceName kSourceNames[] = {
     {"nccl", abi::kSourceNccl | abi::kSourceNcclPlugin | abi::kSourceNcclTransfers},
     {"gloo", abi::kSourceGloo},
     {"python", abi::kSourcePython},
+    {"products", abi::kSourceProducts},
 };
 
 bool Given(const char* text) { return text != nullptr && *text != '\0'; }

@@ -26,8 +26,9 @@ struct Settings {
   // SourceBit that may be on.
   std::uint32_t sources = abi::kSourceGloo | abi::kSourcePython | abi::kSourceCuda |
                           abi::kSourceCupti | abi::kSourceNccl | abi::kSourceNcclPlugin |
-                          abi::kSourceNcclTransfers;  // FATHOM_TRACE, FATHOM_NCCL_TRANSFERS
-  char job[abi::kNameBytes] = {};                     // FATHOM_JOB; empty: not given
+                          abi::kSourceNcclTransfers |
+                          abi::kSourceProducts;  // FATHOM_TRACE, FATHOM_NCCL_TRANSFERS
+  char job[abi::kNameBytes] = {};                // FATHOM_JOB; empty: not given
   std::uint32_t bad_settings = 0;
 };
 

@@ -17,9 +17,9 @@ namespace {
 
 constexpr std::uint32_t kMaxGenerations = 1000;
 constexpr char kVersion[] = "0.1.0";
-constexpr std::uint32_t kBuiltSources = abi::kSourceGloo | abi::kSourcePython | abi::kSourceCuda |
-                                        abi::kSourceCupti | abi::kSourceNccl |
-                                        abi::kSourceNcclPlugin | abi::kSourceNcclTransfers;
+constexpr std::uint32_t kBuiltSources =
+    abi::kSourceGloo | abi::kSourcePython | abi::kSourceCuda | abi::kSourceCupti |
+    abi::kSourceNccl | abi::kSourceNcclPlugin | abi::kSourceNcclTransfers | abi::kSourceProducts;
 
 // Field 22 of /proc/self/stat; 0 when it cannot be read. The name in field 2 may hold anything, so
 // counting starts at the last ')'.

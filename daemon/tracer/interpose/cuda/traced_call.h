@@ -20,8 +20,9 @@ namespace fathom::tracer {
 // it, as the program would have seen from the loader.
 inline constexpr int kCudaNotFound = 500;
 
+// One copy a hook: what is seldom run is kept small.
 template <DeviceCall call, typename Real>
-[[gnu::noinline]] int TimedCall(TracerState& state, Real& real) {
+[[gnu::noinline, gnu::cold]] int TimedCall(TracerState& state, Real& real) {
   const std::int64_t begin_ns = NowNs();
   const int result = real();
   if (state.epoch == thread_state.epoch) NoteSample(state, begin_ns);
@@ -29,7 +30,7 @@ template <DeviceCall call, typename Real>
 }
 
 template <DeviceCall call, typename Real>
-[[gnu::noinline]] int BlockingCall(TracerState& state, Real& real) {
+[[gnu::noinline, gnu::cold]] int BlockingCall(TracerState& state, Real& real) {
   BeginSync(state, call);
   const int result = real();
   EndSync(state, call);

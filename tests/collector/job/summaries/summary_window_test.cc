@@ -56,7 +56,49 @@ TEST(SummaryWindow, WhatFewRanksHaveIsKeptOfThem) {
   EXPECT_NEAR(view[2].ranks[1].device_wait.Millis(), 30, 0.01);
   EXPECT_EQ(view[2].ranks[0].device_wait, Nanos());
   EXPECT_EQ(window.BytesOf(RankId(1)),
-            window.BytesOf(RankId(0)) + sizeof(std::vector<int>) + 4 * window.slots());
+            window.BytesOf(RankId(0)) + sizeof(std::vector<int>) + 10 * window.slots());
+}
+
+TEST(SummaryWindow, GivesBackOperationsAndVoidTime) {
+  SummaryWindow window;
+  v1::SummaryBatch batch = Batch(Shape(0, 0, 3));
+  for (const std::uint32_t us : {40'000, 0, 10'000}) batch.add_void_between_us(us);
+  for (const std::uint32_t us : {5'000, 0, 1'000}) batch.add_void_within_us(us);
+  v1::FlopColumn& column = *batch.add_flop();
+  column.set_flop_class(static_cast<std::uint32_t>(FlopClass::kFp16));
+  for (const float flop : {3e9F, 0.0F, 5e15F}) column.add_flop(flop);
+  v1::FlopColumn& unknown = *batch.add_flop();  // a class that a newer agent knows
+  unknown.set_flop_class(77);
+  for (int i = 0; i < 3; ++i) unknown.add_flop(1e9F);
+  window.Add(batch);
+  const auto view = window.View();
+  EXPECT_NEAR(view[0].ranks[0].void_between.Millis(), 40, 0.02);
+  EXPECT_NEAR(view[0].ranks[0].void_within.Millis(), 5, 0.01);
+  EXPECT_NEAR(view[0].ranks[0].mega_flop, 3000, 1);
+  EXPECT_NEAR(view[0].flop[static_cast<std::size_t>(FlopClass::kFp16)], 3e9, 1e3);
+  EXPECT_EQ(view[1].ranks[0].mega_flop, 0u);
+  EXPECT_GE(view[2].ranks[0].mega_flop, 3'900'000'000u) << "what is larger is cut";
+  const auto parts = window.PartsAfter(-1);
+  ASSERT_EQ(parts.size(), 3u);
+  EXPECT_NEAR(parts[0].second.void_between_s, 0.04, 1e-4);
+  EXPECT_EQ(parts[0].second.void_known, 1);
+  EXPECT_EQ(parts[1].second.void_known, 0);
+  EXPECT_EQ(parts[1].second.flop_known, 0);
+  EXPECT_NEAR(parts[2].second.flop[static_cast<std::size_t>(FlopClass::kFp16)], 5e15, 1e10);
+}
+
+// Iterations of a few milliseconds leave the slots before anybody has looked.
+TEST(SummaryWindow, WhereIterationsWentIsKeptBeyondTheSlots) {
+  SummaryWindow window;
+  const int many = static_cast<int>(window.slots()) + 30;
+  for (int i = 0; i < many; ++i) {
+    for (std::uint32_t rank = 0; rank < 2; ++rank) window.Add(Batch(Shape(rank, i, 1)));
+  }
+  const auto parts = window.PartsAfter(-1);
+  ASSERT_EQ(parts.size(), static_cast<std::size_t>(many));
+  for (int i = 0; i < many; ++i) EXPECT_EQ(parts[static_cast<std::size_t>(i)].first, i);
+  EXPECT_NEAR(parts[0].second.duration_s, 0.1, 1e-9);
+  EXPECT_EQ(window.PartsAfter(many - 5).size(), 4u);
 }
 
 TEST(SummaryWindow, AnIterationIsWholeOnceAllRanksReportedIt) {

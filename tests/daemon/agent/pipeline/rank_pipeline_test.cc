@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "daemon/abi/device_calls.h"
+#include "daemon/abi/products.h"
 #include "tests/fakes/ring_writer.h"
 
 namespace fathom::agent {
@@ -152,16 +154,73 @@ TEST_F(RankPipelineTest, WaitsForTheDeviceBelongToTheStepBetweenTwoAnchors) {
   EXPECT_EQ(closed[21].device_wait_ns, 40 * kMs);
 }
 
+// 60 ms between two steps, of which two products take 20 and 10 ms of a stretch of 40.
+TEST_F(RankPipelineTest, ProductsBelongToTheStepThatTellsThem) {
+  for (int i = 0; i < 30; ++i) {
+    abi::EventRecord record{};
+    record.thread_id = 7;
+    record.record_kind = static_cast<std::uint8_t>(abi::RecordKind::kProducts);
+    record.time_ns = now_ + 60 * kMs;
+    const auto ms = static_cast<std::uint32_t>(kMs);
+    abi::PackProducts(
+        {FlopClass::kFp32, i == 20 ? 9'000'000u : 8'000'000u, 2, 30 * ms, 45 * ms, 5 * ms}, record);
+    pipeline_.Take(std::vector{record});
+    Step();
+  }
+  const auto closed = Closed();
+  ASSERT_EQ(closed.size(), 30u);
+  constexpr auto kSingle = static_cast<std::size_t>(FlopClass::kFp32);
+  EXPECT_EQ(closed[19].flop[kSingle], 8e6);
+  EXPECT_EQ(closed[20].flop[kSingle], 9e6);
+  EXPECT_EQ(closed[21].flop[kSingle], 8e6);
+  // 15 ms before the first product, 10 within the stretch, 5 behind it.
+  ASSERT_TRUE(closed[20].void_time.known);
+  EXPECT_NEAR(static_cast<double>(closed[20].void_time.between_ns), 15e6, 1e4);
+  EXPECT_NEAR(static_cast<double>(closed[20].void_time.within_ns), 15e6, 1e4);
+}
+
+TEST_F(RankPipelineTest, NothingIsVoidWhereNoProductWasSeen) {
+  for (int i = 0; i < 30; ++i) Step();
+  const auto closed = Closed();
+  EXPECT_FALSE(closed[20].void_time.known);
+  EXPECT_EQ(closed[20].flop, FlopByClass{});
+}
+
+// Their products are no calls of the library: what a step takes is not known.
+TEST_F(RankPipelineTest, GraphsLeaveOperationsOpen) {
+  for (int i = 0; i < 30; ++i) {
+    abi::EventRecord record{};
+    record.thread_id = 7;
+    record.record_kind = static_cast<std::uint8_t>(abi::RecordKind::kProducts);
+    record.flags = abi::kFlagDevice;
+    record.time_ns = now_;
+    abi::PackProducts({FlopClass::kFp16, 8'000'000}, record);
+    pipeline_.Take(std::vector{record});
+    record = {};
+    record.thread_id = 7;
+    record.time_ns = now_;
+    record.record_kind = static_cast<std::uint8_t>(abi::RecordKind::kDeviceCalls);
+    abi::PackDeviceCalls({.graphs = static_cast<std::uint16_t>(i == 20 ? 1 : 0)}, record);
+    pipeline_.Take(std::vector{record});
+    Step();
+  }
+  const auto closed = Closed();
+  constexpr auto kHalf = static_cast<std::size_t>(FlopClass::kFp16);
+  EXPECT_EQ(closed[19].flop[kHalf], 8e6);
+  EXPECT_EQ(closed[20].flop[kHalf], 0);
+  EXPECT_EQ(closed[21].flop[kHalf], 8e6);
+}
+
 // A job of very many ops: the oldest rows go before their iteration is summed up.
 TEST(IterationSummaryTest, RowsThatAreGoneAreLeftOut) {
   OpLog log({.max_rows = 2});
   for (int i = 0; i < 5; ++i) log.Add(OpRow());
   const IterationSpan span{.first_row = 0, .anchor_row = 1, .begin_ns = 0, .end_ns = kMs};
-  const IterationSummary all_gone = Summarise(log, ThreadClock(), span);
+  const IterationSummary all_gone = Summarise(log, ProductLog(), ThreadClock(), span);
   EXPECT_EQ(all_gone.ops, 0u);
   EXPECT_EQ(all_gone.device_wait_ns, 0);
   const IterationSpan later{.first_row = 1, .anchor_row = 4, .begin_ns = 0, .end_ns = kMs};
-  EXPECT_EQ(Summarise(log, ThreadClock(), later).ops, 2u);
+  EXPECT_EQ(Summarise(log, ProductLog(), ThreadClock(), later).ops, 2u);
 }
 
 TEST_F(RankPipelineTest, MarksAreClippedToTheirIteration) {

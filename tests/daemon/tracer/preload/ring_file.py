@@ -5,7 +5,8 @@ from collections import namedtuple
 MAGIC = 0x31474E524D485446
 NONE32, NONE64 = 0xFFFFFFFF, 0xFFFFFFFFFFFFFFFF
 KINDS = ("none", "enter", "return", "exec_start", "exec_end", "wait_start", "wait_end", "wire", "mark",
-         "gpu_start", "gpu_end", *(f"free_{kind}" for kind in range(11, 16)), "device_calls", "sync_start", "sync_end")
+         "gpu_start", "gpu_end", *(f"free_{kind}" for kind in range(11, 16)), "device_calls", "sync_start", "sync_end",
+         "products")
 COLLECTIVES = ("unknown", "all_reduce", "all_gather", "reduce_scatter", "broadcast", "reduce", "all_to_all",
                "gather", "scatter", "barrier", "send", "recv", "step")
 DROPS = ("reentrant", "group_table_full", "member_arena_full", "symbol_missing", "bad_setting", "after_fork",

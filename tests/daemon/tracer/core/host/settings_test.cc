@@ -26,7 +26,7 @@ TEST(SettingsTest, DefaultsAreOnAndCountNothing) {
   EXPECT_EQ(settings.records, abi::kDefaultRecords);
   EXPECT_EQ(settings.sources, abi::kSourceGloo | abi::kSourcePython | abi::kSourceCuda |
                                   abi::kSourceCupti | abi::kSourceNccl | abi::kSourceNcclPlugin |
-                                  abi::kSourceNcclTransfers);
+                                  abi::kSourceProducts | abi::kSourceNcclTransfers);
   EXPECT_STREQ(settings.job, "");
   EXPECT_EQ(settings.bad_settings, 0u);
 }

@@ -1,4 +1,4 @@
-#include "daemon/tracer/core/thread_clock.h"
+#include "daemon/tracer/core/host/thread_clock.h"
 
 #include <gtest/gtest.h>
 

@@ -15,8 +15,8 @@
 // CLOCK_MONOTONIC; ticks of the time-stamp counter; rate in ns a tick × 2^32. Thread-safety: each
 // thread has its own, in ThreadState; zero-filled is an empty one. Errors: none; what cannot be
 // trusted is read from the system. Cost: hot path, 10 instructions; no system call.
-#ifndef FATHOM_DAEMON_TRACER_CORE_THREAD_CLOCK_H_
-#define FATHOM_DAEMON_TRACER_CORE_THREAD_CLOCK_H_
+#ifndef FATHOM_DAEMON_TRACER_CORE_HOST_THREAD_CLOCK_H_
+#define FATHOM_DAEMON_TRACER_CORE_HOST_THREAD_CLOCK_H_
 
 #include <cstdint>
 
@@ -80,4 +80,4 @@ inline Moment Now(ThreadClock& clock) {
 
 }  // namespace fathom::tracer
 
-#endif  // FATHOM_DAEMON_TRACER_CORE_THREAD_CLOCK_H_
+#endif  // FATHOM_DAEMON_TRACER_CORE_HOST_THREAD_CLOCK_H_
