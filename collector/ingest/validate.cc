@@ -107,6 +107,7 @@ bool AbsentOrOfLength(int length, int wanted) { return length == 0 || length == 
 bool SoundRareColumns(const v1::SummaryBatch& batch, int n) {
   return AbsentOrOfLength(batch.device_wait_us_size(), n) &&
          AbsentOrOfLength(batch.batch_elements_size(), n) &&
+         AbsentOrOfLength(batch.loader_starved_us_size(), n) &&
          AbsentOrOfLength(batch.issued_size(), n * static_cast<int>(kIssueBuckets));
 }
 

@@ -38,13 +38,13 @@ std::size_t RankWindow::SlotBytesWith(const diagnosis::RankIteration& row) const
   for (const auto& g : row.groups) {
     columns += std::find(groups_.begin(), groups_.end(), g.group) == groups_.end();
   }
-  const bool rare = rare_ != nullptr || row.device_wait.count > 0 || row.batch_elements > 0;
+  const bool rare = rare_ != nullptr || row.device_wait.count > 0 || row.batch_elements > 0 ||
+                    row.loader_starved.count > 0;
   return SlotBytes(columns, rare);
 }
 
 void RankWindow::PutRare(std::size_t slot, const RareCell& cell) {
-  const bool any = cell.device_wait != 0 || cell.batch_elements != 0;
-  if (any && !rare_) rare_ = std::make_unique<std::vector<RareCell>>(cells_.size());
+  if (cell.any() && !rare_) rare_ = std::make_unique<std::vector<RareCell>>(cells_.size());
   if (rare_) (*rare_)[slot] = cell;
 }
 
@@ -77,7 +77,8 @@ bool RankWindow::Put(std::size_t slot, const diagnosis::RankIteration& row) {
                   Code(row.gc),
                   Code(row.dataloader),
                   ToMicro16(row.ops)};
-  PutRare(slot, {Code(row.device_wait), ToMicro16(Saturated(row.batch_elements))});
+  PutRare(slot, {Code(row.device_wait), ToMicro16(Saturated(row.batch_elements)),
+                 Code(row.loader_starved)});
   for (const auto& g : row.groups) {
     const auto at = std::find(groups_.begin(), groups_.end(), g.group);
     if (at == groups_.end()) continue;
@@ -100,6 +101,7 @@ diagnosis::RankIteration RankWindow::Get(std::size_t slot) const {
   const RareCell rare = rare_ ? (*rare_)[slot] : RareCell();
   row.device_wait = Decode(rare.device_wait);
   row.batch_elements = FromMicro16(rare.batch_elements);
+  row.loader_starved = Decode(rare.loader_starved);
   row.ops = static_cast<std::uint32_t>(FromMicro16(cell.ops));
   row.groups.reserve(groups_.size());
   for (std::size_t g = 0; g < groups_.size(); ++g) {

@@ -1,7 +1,7 @@
 // The columns of one rank: its recent iterations exactly, older ones as four bytes for display.
 //
 // Owned by SummaryWindow, one a rank. Detail lies in slots that IterationSlots hands out (24 bytes,
-// 10 a communicator, and 4 where a device was waited for or batches were counted); history is a
+// 10 a communicator, and 6 where a device was waited for or batches were counted); history is a
 // ring over the last kHistoryIterations, one byte a series.
 //
 // Units: µs, coded (micro_codes.h); begin in ns of the node's monotonic clock.
@@ -68,7 +68,9 @@ class RankWindow {
     Micro16 cpu = 0, runqueue = 0, blocked = 0, gc = 0, dataloader = 0, ops = 0;
   };
   struct RareCell {
-    Micro16 device_wait = 0, batch_elements = 0;
+    Micro16 device_wait = 0, batch_elements = 0, loader_starved = 0;
+
+    bool any() const { return device_wait != 0 || batch_elements != 0 || loader_starved != 0; }
   };
   struct GroupCell {
     Micro16 count = 0, elapsed = 0, shortest = 0, longest = 0, first = 0;

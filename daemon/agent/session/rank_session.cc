@@ -49,6 +49,7 @@ RankSession::RankSession(std::string name, RegionReader region, const SessionSet
       consumer_(std::make_unique<RingConsumer>(*region_)),
       table_(std::make_unique<GroupTable>(*region_)),
       sampler_(std::make_unique<ThreadSampler>(settings.roots, identity_.pid)),
+      workers_(std::make_unique<WorkerSampler>(settings.roots, identity_.pid)),
       pipeline_(settings.pipeline),
       window_(settings.folder) {
   if (identity_.job.empty()) identity_.job = "default";
@@ -63,7 +64,10 @@ absl::StatusOr<RankSession::PollResult> RankSession::Poll(std::int64_t now_ns) {
     broken_ = true;
     return status;
   }
-  if (result.records > 0) SampleThreads(now_ns);
+  if (result.records > 0) {
+    SampleThreads(now_ns);
+    SampleWorkers(now_ns);
+  }
   pipeline_.Close();
   return result;
 }
@@ -154,6 +158,14 @@ void RankSession::SampleThreads(std::int64_t now_ns) {
   }
 }
 
+void RankSession::SampleWorkers(std::int64_t now_ns) {
+  if (now_ns - last_worker_sample_ns_ < settings_.workers_every_ns) return;
+  last_worker_sample_ns_ = now_ns;
+  if (!pipeline_.LoadsBatches()) return;
+  const std::map<std::uint32_t, std::int64_t> waits = workers_->Read(now_ns);
+  if (!waits.empty()) pipeline_.workers().Add(now_ns, waits);
+}
+
 RankSession::~RankSession() {
   if (pidfd_ >= 0) close(pidfd_);
 }
@@ -190,6 +202,7 @@ RankSession::PollResult RankSession::Retire(std::int64_t now_ns) {
   consumer_.reset();
   table_.reset();
   sampler_.reset();
+  workers_.reset();
   region_.reset();
   return result;
 }

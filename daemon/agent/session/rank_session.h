@@ -31,6 +31,7 @@
 #include "daemon/agent/session/window_watch.h"
 #include "daemon/agent/source/process/process_facts.h"
 #include "daemon/agent/source/process/thread_sampler.h"
+#include "daemon/agent/source/process/worker_sampler.h"
 #include "daemon/agent/source/ring/group_table.h"
 #include "daemon/agent/source/ring/region_reader.h"
 #include "daemon/agent/source/ring/ring_consumer.h"
@@ -43,6 +44,7 @@ struct SessionSettings {
   KernelRoots roots;
   std::uint64_t max_records_per_poll = 1 << 20;
   std::int64_t sample_every_ns = 5'000'000;
+  std::int64_t workers_every_ns = 250'000'000;  // processes that make its batches
   // A ring whose process /proc never showed (another pid namespace, or it ended before this agent
   // started) is let go after so long a silence; that says nothing of the process. One that said
   // itself that it exits is believed after two seconds.
@@ -141,6 +143,7 @@ class RankSession {
   // Whether a communicator may have told its device since the last look.
   bool DeviceDue(std::int64_t now_ns);
   void SampleThreads(std::int64_t now_ns);
+  void SampleWorkers(std::int64_t now_ns);
   void ReadFunctionNames();
   // The place of a communicator in the process's table; none where it is not a member.
   std::optional<std::uint32_t> SlotOf(GroupId group) const;
@@ -154,6 +157,7 @@ class RankSession {
   std::unique_ptr<RingConsumer> consumer_;
   std::unique_ptr<GroupTable> table_;
   std::unique_ptr<ThreadSampler> sampler_;
+  std::unique_ptr<WorkerSampler> workers_;
   RankPipeline pipeline_;
   WindowWatch window_;
   SwitchWatch switches_;
@@ -170,6 +174,7 @@ class RankSession {
   std::uint64_t first_oom_kills_ = 0;
   int pidfd_ = -1;  // of a process that was seen alive
   std::int64_t last_sample_ns_ = 0;
+  std::int64_t last_worker_sample_ns_ = 0;
   std::int64_t last_heartbeat_ns_ = 0;
   std::int64_t last_device_look_ns_ = 0;
 };

@@ -13,14 +13,15 @@
 #include "diagnosis/evidence/cost.h"
 #include "diagnosis/graph/message_groups.h"
 #include "diagnosis/model/lookup.h"
+#include "diagnosis/model/rank_times.h"
 #include "diagnosis/stats/robust.h"
 #include "diagnosis/wording/phrase.h"
 
 namespace fathom::diagnosis {
 namespace {
 
-double OwnTime(const RankIteration& r) { return (r.duration - r.blocked - r.runqueue).Seconds(); }
-double Worked(const RankIteration& r) { return (r.device.count > 0 ? r.device : r.cpu).Seconds(); }
+double OwnTime(const RankIteration& r) { return OwnTimeOf(r).Seconds(); }
+double Worked(const RankIteration& r) { return BusyOf(r).Seconds(); }
 
 using Part = std::function<double(const RankIteration&)>;
 
@@ -121,7 +122,7 @@ Cause CauseOfLateness(const Case& c, std::size_t first, RankId rank, double beyo
     return Beyond(PairsOf(view, first, rank, part)) >= c.config.mostly_share * beyond;
   };
   if (mostly([](const RankIteration& r) { return r.gc.Seconds(); })) return Cause::kGc;
-  if (mostly([](const RankIteration& r) { return r.dataloader.Seconds(); })) {
+  if (mostly([](const RankIteration& r) { return LoadingOf(r).Seconds(); })) {
     return Cause::kDataLoader;
   }
   if (mostly(Worked)) return Cause::kComputeSlow;
