@@ -96,6 +96,7 @@ class RankPipeline {
   }
 
   const OpLog& log() const { return log_; }
+  void LimitLog(std::size_t rows) { log_.LimitRows(rows); }
   OpJoiner& joiner() { return joiner_; }
   const JoinCounters& joiner_counters() const { return joiner_.counters(); }
   std::uint32_t sources_seen() const { return joiner_.sources_seen(); }
