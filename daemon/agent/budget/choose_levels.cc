@@ -66,6 +66,26 @@ std::vector<Partial> WithPart(const std::vector<Partial>& before, const std::vec
   return all;
 }
 
+// All that nobody beats; with a limit, only those within it, of which there may be none.
+std::vector<Partial> Combined(const Levels& parts, const Spend* limit) {
+  const std::vector<Spend> to_come = LeastToCome(parts);
+  std::vector<Partial> partials(1);
+  for (std::size_t p = 0; p < parts.size(); ++p) {
+    if (parts[p].empty()) {
+      for (Partial& partial : partials) partial.level.push_back(0);
+      continue;
+    }
+    partials = WithPart(partials, parts[p]);
+    if (limit != nullptr) {
+      std::erase_if(partials, [&](const Partial& partial) {
+        return !(partial.spend + to_come[p + 1]).Within(*limit);
+      });
+    }
+    partials = Unbeaten(std::move(partials));
+  }
+  return partials;
+}
+
 }  // namespace
 
 Choice Priced(const Levels& parts, const std::vector<std::size_t>& level, const Spend& budget) {
@@ -80,22 +100,8 @@ Choice Priced(const Levels& parts, const std::vector<std::size_t>& level, const 
 }
 
 Choice ChooseLevels(const Levels& parts, const Spend& budget) {
-  const std::vector<Spend> to_come = LeastToCome(parts);
-  std::vector<Partial> partials(1);
-  for (std::size_t p = 0; p < parts.size(); ++p) {
-    if (parts[p].empty()) {
-      for (Partial& partial : partials) partial.level.push_back(0);
-      continue;
-    }
-    partials = WithPart(partials, parts[p]);
-    const auto can_fit = [&](const Partial& partial) {
-      return (partial.spend + to_come[p + 1]).Within(budget);
-    };
-    if (std::any_of(partials.begin(), partials.end(), can_fit)) {
-      std::erase_if(partials, [&](const Partial& partial) { return !can_fit(partial); });
-    }
-    partials = Unbeaten(std::move(partials));
-  }
+  std::vector<Partial> partials = Combined(parts, &budget);
+  if (partials.empty()) partials = Combined(parts, nullptr);
   const auto over = [&](const Partial& partial) {
     return partial.spend.Within(budget) ? 0 : std::ceil((partial.spend.Times(budget) - 1) / kStep);
   };

@@ -11,8 +11,8 @@
 //
 // Method: exact. Parts are taken in one after the other, and of what the parts so far can be only
 // those combinations are kept that no other beats in loss and in every resource. Of what is still
-// to come the least is known, so that a combination which cannot fit any more goes at once, while
-// some other still can.
+// to come the least is known, so that a combination which cannot fit any more goes at once; only
+// where none is left all are looked at.
 //
 // Thread-safety: pure. Errors: none; a part without a level is passed over. Cost: combinations that
 // nobody beats × levels, for each part; of eight parts with four levels well below a millisecond

@@ -208,6 +208,7 @@ bool NodePlanner::Decide(const Levels& levels, MonoNs now) {
            now);
     return true;
   }
+  if (present.loss == 0) return false;
   const Choice finer = ChooseLevels(levels, plan_.budget.Scaled(kFinerShare));
   const bool better = finer.fits && finer.loss < present.loss;
   calm_ = better ? calm_ + 1 : 0;

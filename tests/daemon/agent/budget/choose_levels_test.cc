@@ -63,7 +63,8 @@ TEST(ChooseLevelsTest, IsAsGoodAsTryingAll) {
     ASSERT_EQ(found.fits, best.fits) << "round " << round;
     ASSERT_EQ(found.loss, best.loss) << "round " << round;
     for (std::size_t p = 0; p < parts.size(); ++p) {
-      if (!parts[p].empty()) ASSERT_TRUE(parts[p][found.level[p]].allowed) << "round " << round;
+      const bool allowed = parts[p].empty() || parts[p][found.level[p]].allowed;
+      ASSERT_TRUE(allowed) << "round " << round;
     }
     fit += found.fits ? 1 : 0;
   }
@@ -82,7 +83,7 @@ TEST(ChooseLevelsTest, TakesTheFinestWhereNothingIsLimited) {
 TEST(ChooseLevelsTest, WhatDoesNotHelpStaysFineWhereNothingFits) {
   // The fixed part alone is twice the budget: a knob of a thousandth of it is left alone, one of a
   // tenth is not.
-  const Levels parts = {{{{0.02, 0, 0}, 0}},
+  const Levels parts = {{{{0.0202, 0, 0}, 0}},
                         {{{0.00001, 0, 0}, 0}, {{0, 0, 0}, 0.5}},
                         {{{0.001, 0, 0}, 0}, {{0, 0, 0}, 0.5}}};
   const Choice choice = ChooseLevels(parts, {0.01, kNoLimit, kNoLimit});
