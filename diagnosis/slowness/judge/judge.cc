@@ -199,13 +199,13 @@ void JudgeCandidate(const Case& c, const Ledger& ledger, const RankAccount& acco
                     const Accounts& candidates, double explained, Findings& findings) {
   const std::string rank = absl::StrCat("rank ", account.rank.value);
   double unnamed = 0;
-  if (!StandsOut(c, ledger, account, candidates)) {
-    return Abstain(findings, absl::StrCat("a difference between ", rank,
-                                          " and its peers: they take longer too"));
-  }
   if (MostlyHeldBack(c, account)) {
     return Abstain(findings, absl::StrCat("who takes the cores for which ", rank,
                                           " waits: other processes on its node are not traced"));
+  }
+  if (!StandsOut(c, ledger, account, candidates)) {
+    return Abstain(findings, absl::StrCat("a difference between ", rank,
+                                          " and its peers: they take longer too"));
   }
   if (candidates.size() == 1 && !KeepsOthersWaiting(c, ledger, account, unnamed)) {
     return Abstain(findings, NobodyWaitsFor(c, rank));
