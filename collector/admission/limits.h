@@ -32,6 +32,7 @@ inline constexpr int kMaxTransfers = 256;  // of a rank
 inline constexpr std::size_t kMaxFrameBytes = 200;
 inline constexpr int kMaxHealthGroups = 64;
 inline constexpr int kMaxDropReasons = 32;
+inline constexpr int kMaxPlanParts = 64;
 inline constexpr int kMaxHardwareDevices = 512;  // of a node, in a message
 
 // With what a job was started, told by one rank a node.

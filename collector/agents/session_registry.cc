@@ -91,6 +91,13 @@ void SessionRegistry::Counters(std::string_view node, const v1::AgentCounters& c
   }
 }
 
+void SessionRegistry::Plan(std::string_view node, const v1::NodePlan& plan) {
+  auto kept = std::make_shared<const v1::NodePlan>(plan);
+  const std::lock_guard lock(mutex_);
+  const auto at = agents_.find(node);
+  if (at != agents_.end()) at->second.facts.plan = std::move(kept);
+}
+
 template <typename Told>
 bool SessionRegistry::AddGrown(const Told& told, Counts& last, Counts& total) {
   bool grown = false;

@@ -29,6 +29,7 @@ class AgentCounters;
 class CaptureRequest;
 class Hello;
 class NodeHealth;
+class NodePlan;
 class ProbeOrder;
 class RowsRequest;
 class StackRequest;
@@ -52,6 +53,8 @@ class RowsChannel {
 };
 
 struct AgentFacts {
+  // What it does at which rate, and what it takes; null: it has not told.
+  std::shared_ptr<const v1::NodePlan> plan;
   std::string node;
   std::string version;
   std::uint32_t cores = 0;
@@ -89,6 +92,8 @@ class SessionRegistry {
   void Seen(std::string_view node);
   void Health(std::string_view node, const v1::NodeHealth& health);
   void Counters(std::string_view node, const v1::AgentCounters& counters);
+  // Requires: `plan` is valid (ingest/validate.h).
+  void Plan(std::string_view node, const v1::NodePlan& plan);
 
   bool Connected(std::string_view node) const;
   std::shared_ptr<RowsChannel> ChannelOf(std::string_view node) const;

@@ -67,6 +67,7 @@ Response Api::AnswerApi(const Request& request) const {
   if (at[2] == "runs" && at.size() == 4) return Run(at[3]);
   if (at[2] == "runs" && at.size() == 6 && at[4] == "against") return CompareRuns(at[5], at[3]);
   if (at[2] == "losses" && at.size() == 3) return Losses(request);
+  if (at[2] == "plan" && at.size() == 3) return Plan(request);
   if (at[2] == "nodes" && at.size() == 3) return Nodes();
   if (at[2] == "nodes" && at.size() == 4) return Node(at[3]);
   if (at[2] == "nodes" && at.size() == 5 && at[4] == "probes") return Probes(request);

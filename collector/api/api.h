@@ -115,6 +115,7 @@ class Api {
   Response Losses(const Request& request) const;
   Response Nodes() const;
   Response Node(const std::string& name) const;
+  Response Plan(const Request& request) const;
   Response Probes(const Request& request) const;
   bool IsRunning(const RunRecord& run) const;
   Response Runs(const Request& request) const;

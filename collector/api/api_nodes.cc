@@ -1,8 +1,10 @@
 // The part of Api below /api/v1/nodes.
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "collector/api/api.h"
+#include "collector/api/plan/plan_json.h"
 #include "collector/export/report.h"
 #include "collector/http/json_writer.h"
 
@@ -43,6 +45,14 @@ std::map<std::string, std::uint32_t> RanksByNode(JobTable& jobs) {
   return ranks;
 }
 
+std::set<std::string> NodesOf(const JobState& job) {
+  std::set<std::string> nodes;
+  job.Read([&](const RankTable& table, const GroupTable&, const SummaryWindow&) {
+    for (const auto& [rank, state] : table.ranks()) nodes.insert(table.NodeOf(state));
+  });
+  return nodes;
+}
+
 // Those with an agent, and those that something counts against.
 std::map<std::string, NodeFacts> FactsOf(const Api::Parts& parts) {
   std::map<std::string, NodeFacts> nodes;
@@ -76,6 +86,23 @@ Response Api::Nodes() const {
   json.EndArray().Field("repeat_days", parts_.node_history.days);
   json.Field("repeat_jobs", parts_.node_history.repeat_jobs);
   return Response::Json(json.EndObject().Take());
+}
+
+// Of one node, of those that a job is on, or of all.
+Response Api::Plan(const Request& request) const {
+  const std::string node = request.Text("node"), job = request.Text("job");
+  std::vector<AgentFacts> agents = parts_.registry.Agents();
+  if (!job.empty()) {
+    const auto state = parts_.jobs.Find(job);
+    if (state == nullptr) return Response::Error(404, "no job " + job + "; see /api/v1/jobs");
+    const std::set<std::string> nodes = NodesOf(*state);
+    std::erase_if(agents, [&](const AgentFacts& agent) { return !nodes.contains(agent.node); });
+  }
+  if (!node.empty()) {
+    std::erase_if(agents, [&](const AgentFacts& agent) { return agent.node != node; });
+    if (agents.empty()) return Response::Error(404, "no node " + node + "; see /api/v1/nodes");
+  }
+  return Response::Json(PlanJson(agents));
 }
 
 Response Api::Node(const std::string& name) const {

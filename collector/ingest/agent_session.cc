@@ -95,6 +95,9 @@ Rejection AgentSession::Take(const v1::AgentMessage& message) {
     case v1::AgentMessage::kCounters:
       context_.registry.Counters(node_, message.counters());
       return std::nullopt;
+    case v1::AgentMessage::kPlan:
+      context_.registry.Plan(node_, message.plan());
+      return std::nullopt;
     case v1::AgentMessage::kRows: {
       const Rejection rejected = context_.requests.OnReply(node_, message.rows());
       if (!rejected) Took(message.rows().job(), context_.jobs.Find(message.rows().job()).get());

@@ -108,6 +108,7 @@ bool AbsentOrOfLength(int length, int wanted) { return length == 0 || length == 
 bool SoundRareColumns(const v1::SummaryBatch& batch, int n) {
   return AbsentOrOfLength(batch.device_wait_us_size(), n) &&
          AbsentOrOfLength(batch.batch_elements_size(), n) &&
+         AbsentOrOfLength(batch.loader_starved_us_size(), n) &&
          AbsentOrOfLength(batch.issued_size(), n * static_cast<int>(kIssueBuckets)) &&
          AbsentOrOfLength(batch.void_between_us_size(), n) &&
          batch.void_within_us_size() == batch.void_between_us_size() &&
@@ -391,6 +392,27 @@ Rejection Check(const v1::ProbeAnswer& answer) {
   return answer.lines().size() <= ProbeRequests::kMostBytes ? Rejection() : kTooManyRows;
 }
 
+bool Sound(const v1::PlanSpend& spend) {
+  const auto sound = [](double value) { return std::isfinite(value) && value >= 0; };
+  return sound(spend.cores()) && sound(spend.bytes_per_s()) && sound(spend.memory_bytes());
+}
+
+Rejection Check(const v1::NodePlan& plan) {
+  if (plan.parts_size() > kMaxPlanParts) return kTooManyRows;
+  if (!Printable(plan.why(), kMaxTextBytes)) return kBadString;
+  if (!Sound(plan.budget()) || !Sound(plan.spend())) return kBadNumber;
+  if (!Within(plan.told_wall_ns(), kFarWallNs) || !Within(plan.changed_wall_ns(), kFarWallNs)) {
+    return kBadNumber;
+  }
+  for (const v1::PlanPart& part : plan.parts()) {
+    if (!Name(part.name()) || !Printable(part.rate(), kMaxNameBytes)) return kBadString;
+    const bool numbers = Sound(part.spend()) && std::isfinite(part.ns_per_event()) &&
+                         std::isfinite(part.events_per_s());
+    if (!numbers) return kBadNumber;
+  }
+  return std::nullopt;
+}
+
 Rejection Check(const v1::AgentCounters& counters) {
   if (counters.records_dropped_size() > kMaxDropReasons) return kBadNumber;
   for (const auto& [reason, count] : counters.records_dropped()) {
@@ -433,6 +455,8 @@ Rejection Validate(const v1::AgentMessage& message) {
       return Check(message.health());
     case v1::AgentMessage::kCounters:
       return Check(message.counters());
+    case v1::AgentMessage::kPlan:
+      return Check(message.plan());
     case v1::AgentMessage::BODY_NOT_SET:
       return std::nullopt;  // a body of a later version: ignored, acknowledged
   }

@@ -10,7 +10,6 @@
 #include "absl/strings/str_cat.h"
 #include "daemon/agent/capture/stack_recording.h"
 #include "daemon/agent/session/rank_messages.h"
-#include "daemon/agent/session/rows_reply.h"
 #include "daemon/agent/source/stack/inside_stack.h"
 #include "daemon/agent/source/stack/stack_reader.h"
 #include "daemon/agent/version.h"
@@ -21,14 +20,24 @@ namespace {
 constexpr std::int64_t kScanEveryNs = 250'000'000;
 constexpr std::int64_t kHealthEveryNs = 1'000'000'000;
 constexpr std::int64_t kCountersEveryNs = 5'000'000'000;
+constexpr std::int64_t kPlanEveryNs = 5'000'000'000;
 constexpr std::int64_t kKeepRetiredNs = 60'000'000'000;
 constexpr std::size_t kMaxRetired = 64;
 constexpr int kMaxRejectionsSaid = 5;
 constexpr std::int64_t kFlowingNs = 250'000'000;
 constexpr std::int64_t kReadyWithinNs = 5'000'000'000;
 
-SessionSettings SessionSettingsOf(const Settings& settings, const KernelRoots& roots) {
+// What is not limited is as good as endless.
+Spend BudgetOf(const Settings& settings) {
+  const auto or_none = [](double value) { return value > 0 ? value : kNoLimit; };
+  return {or_none(settings.budget_cpu / 100), or_none(settings.budget_kbit * 1000.0 / 8),
+          or_none(settings.budget_mib * static_cast<double>(1 << 20))};
+}
+
+SessionSettings SessionSettingsOf(const Settings& settings, const KernelRoots& roots,
+                                  CostMeter& meter) {
   SessionSettings out;
+  out.meter = &meter;
   out.roots = roots;
   out.folder = settings.shm_dir;
   out.pipeline.log.max_rows = settings.log_rows;
@@ -51,7 +60,9 @@ Agent::Agent(Settings settings, AgentWorld world)
     : settings_(std::move(settings)),
       world_(std::move(world)),
       node_(NodeName(settings_)),
-      session_settings_(SessionSettingsOf(settings_, world_.roots)),
+      meter_(world_.thread_cpu ? world_.thread_cpu : ThreadCpuNs),
+      planner_(BudgetOf(settings_)),
+      session_settings_(SessionSettingsOf(settings_, world_.roots, meter_)),
       directory_(settings_.shm_dir, settings_.max_rings, world_.roots.proc),
       sockets_(world_.roots, EstablishedSockets),
       facts_([roots = world_.roots](std::uint32_t pid) { return ReadProcessSetup(roots, pid); }),
@@ -69,6 +80,10 @@ absl::Status Agent::Start() {
   if (!settings_.stack_tool.empty()) {
     stacks_ = std::make_unique<StackWatch>(StackToolOf(settings_));
     orders_.ReadStacksWith(StackToolOf(settings_));
+    orders_.LimitCaptures(
+        [this](std::size_t processes, double seconds, std::uint32_t asked, std::int64_t now_ns) {
+          return planner_.CaptureRate(processes, seconds, asked, MonoNs(now_ns));
+        });
     orders_.CaptureWith(settings_.stack_tool,
                         [roots = world_.roots](const RecordingPlan& plan, const auto& stop) {
                           return RecordStacks(plan, roots, stop);
@@ -128,6 +143,7 @@ void Agent::Run(const std::function<void()>& between, const std::function<void()
 }
 
 Nanos Agent::Step() {
+  const CostMeter::In in(&meter_, WorkPart::kPolling);
   const std::int64_t now = world_.mono_now().ns;
   last_step_ns_ = now;
   const bool scan = now >= next_scan_ns_ || SomebodyExited();
@@ -155,6 +171,10 @@ Nanos Agent::Step() {
     next_counters_ns_ = now + kCountersEveryNs;
     SendCounters();
   }
+  if (now >= next_plan_ns_) {
+    next_plan_ns_ = now + kPlanEveryNs;
+    LookAtPlan(now);
+  }
   return Rest(records, now);
 }
 
@@ -166,7 +186,9 @@ Nanos Agent::Rest(std::uint64_t records, std::int64_t now_ns) {
   const bool flows = now_ns - last_record_ns_ < kFlowingNs;
   const double quick = std::min(1.5 * settings_.poll_min_ms, settings_.poll_max_ms);
   const double ms = pours ? settings_.poll_min_ms : flows ? quick : settings_.poll_max_ms;
-  return Nanos::FromSeconds(ms / 1e3);
+  rest_ = Nanos::FromSeconds(ms / 1e3);
+  const double times = pours ? 1 : planner_.plan().paces.Of(Knob::kPolling);
+  return Nanos::FromSeconds(times * ms / 1e3);
 }
 
 std::uint64_t Agent::PollAll(std::int64_t now_ns) {
@@ -256,6 +278,7 @@ void Agent::Open(OpenedRing ring) {
   spdlog::info("ring {}: job {} rank {} of {} pid {}", ring.name, id.job,
                static_cast<std::int32_t>(id.rank), id.world_size, id.pid);
   Announce(*session, {});
+  KeepPacesOf(*session);
   sessions_[ring.name] = std::move(session);
 }
 
@@ -308,17 +331,20 @@ void Agent::RetireSession(const std::string& name, bool remove, std::int64_t now
 
 void Agent::SendSummaries(RankSession& session) {
   if (!session.rank_known()) return;
+  const CostMeter::In in(&meter_, WorkPart::kSummaries);
   std::uint64_t closed_rows = 0;
   while (true) {
     const ClosedIterations run = session.pipeline().TakeClosed();
     if (run.summaries.empty()) break;
     closed_rows = run.summaries.back().span.anchor_row + 1;
+    meter_.Handled(WorkPart::kSummaries, run.summaries.size());
     v1::AgentMessage message;
     *message.mutable_summary() = SummaryBatchOf(session, run, MonoToWall());
     Record(message);
     outbox_.PutDurable(std::move(message));
   }
   if (recorder_ != nullptr) recorder_->TakeRows(session, closed_rows, Moment());
+  const CostMeter::In streaming(&meter_, WorkPart::kOps);
   ops_.Take(session, closed_rows, world_.mono_now());
 }
 
@@ -326,7 +352,10 @@ void Agent::StreamOps(std::int64_t now_ns) {
   if (link_ != nullptr) {
     if (auto wanted = link_->TakeStreamOps()) ops_.Want(*std::move(wanted));
   }
+  const CostMeter::In in(&meter_, WorkPart::kOps);
+  const std::uint64_t before = ops_.counters().ops;
   ops_.Tick(MonoNs(now_ns));
+  meter_.Handled(WorkPart::kOps, ops_.counters().ops - before);
 }
 
 // Who takes part is standing before what it does: the key says so.
@@ -365,6 +394,8 @@ void Agent::LookBelow(const RankSession& session, std::optional<ProcessTree>& tr
 }
 
 void Agent::SendHealth(std::int64_t now_ns) {
+  const CostMeter::In in(&meter_, WorkPart::kHealth);
+  meter_.Handled(WorkPart::kHealth, std::max<std::size_t>(1, sessions_.size()));
   v1::AgentMessage message;
   v1::HealthBatch& health = *message.mutable_health();
   const std::set<std::string> silent = SilentJobs(now_ns);
@@ -415,36 +446,6 @@ RankSession* Agent::SessionOf(const std::string& job, std::uint32_t rank) {
     if (is(*it->session)) found = it->session.get();
   }
   return found;
-}
-
-void Agent::AnswerRequests() {
-  if (link_ == nullptr) return;
-  for (const v1::RowsRequest& request : link_->TakeRequests()) {
-    std::vector<RankSession*> sessions;
-    for (const std::uint32_t rank : request.ranks()) {
-      if (RankSession* session = SessionOf(request.job(), rank); session != nullptr) {
-        sessions.push_back(session);
-      }
-    }
-    ++totals_.rows_requests;
-    v1::AgentMessage message;
-    *message.mutable_rows() = AnswerRows(request, sessions, Outbox::kMaxMessageBytes);
-    outbox_.PutMomentary(std::move(message));
-  }
-}
-
-void Agent::CarryOutOrders(std::int64_t now_ns) {
-  if (link_ == nullptr) return;
-  for (const auto& request : link_->TakeWindowRequests()) orders_.OpenWindow(request, now_ns);
-  for (const auto& order : link_->TakeTraceOrders()) orders_.Switch(order, now_ns);
-  for (const auto& request : link_->TakeStackRequests()) orders_.ReadStacks(request, now_ns);
-  orders_.ReportCaptures(now_ns, [this](const auto& message) { Record(message); });
-  for (const auto& request : link_->TakeCaptureRequests()) orders_.Capture(request, now_ns);
-  orders_.ReportStacks(now_ns);
-  for (const auto& order : link_->TakeProbeOrders()) {
-    probes_.Carry(order, sessions_.size(), world_.wall_now().ns);
-  }
-  probes_.Report(sessions_.size());
 }
 
 std::string Agent::WhyNotReady() const {

@@ -8,9 +8,11 @@
 //
 //   every step     poll each ring, answer requests for rows, carry out orders
 //   every 250 ms   scan the folder, notice deaths, send summaries
-//   every second   health of ranks and node, metrics; every 5 s the agent's counters
+//   every second   health of ranks and node, metrics; every 5 s the agent's counters, and a look at
+//                  its plan: what all this costs, and how finely it may go on within the budget
 //
-// Its members lie in agent.cc and, those that tell of itself, in agent_report.cc.
+// Its members lie in agent.cc and, those that tell of itself, in agent_report.cc, those of its plan
+// in agent_plan.cc; what the centre asks for is answered in agent_orders.cc.
 //
 // Start order: folder, HTTP, uplink, loop. Stop: loop, a last drain, uplink (linger), HTTP.
 //
@@ -35,6 +37,8 @@
 
 #include "absl/status/status.h"
 #include "daemon/agent/agent_world.h"
+#include "daemon/agent/budget/cost_meter.h"
+#include "daemon/agent/budget/node_planner.h"
 #include "daemon/agent/config/settings.h"
 #include "daemon/agent/ops/op_stream.h"
 #include "daemon/agent/probe/probe_orders.h"
@@ -80,6 +84,7 @@ class Agent {
   const AgentTotals& totals() const { return totals_; }
   bool connected() const { return link_ != nullptr && link_->connected(); }
   std::size_t sessions() const { return sessions_.size(); }
+  const NodePlan& plan() const { return planner_.plan(); }
 
  private:
   struct Retired {
@@ -109,6 +114,13 @@ class Agent {
   void SendCounters();
   static void AddToTotals(const RankSession& session, AgentTotals& totals);
   void UpdateTotals();
+  void LookAtPlan(std::int64_t now_ns);
+  void ObserveRings(double seconds, Observed& seen);
+  Observed Observe(std::int64_t now_ns);
+  // As the plan's paces say.
+  void KeepPaces();
+  void KeepPacesOf(RankSession& session) const;
+  void SendPlan();
   void AnswerRequests();
   void CarryOutOrders(std::int64_t now_ns);
   RankSession* SessionOf(const std::string& job, std::uint32_t rank);
@@ -121,6 +133,8 @@ class Agent {
   const Settings settings_;
   const AgentWorld world_;
   const std::string node_;
+  CostMeter meter_;
+  NodePlanner planner_;
   SessionSettings session_settings_;
   RingDirectory directory_;
   std::unique_ptr<StackWatch> stacks_;  // null: off
@@ -144,6 +158,14 @@ class Agent {
   std::int64_t next_scan_ns_ = 0;
   std::int64_t next_health_ns_ = 0;
   std::int64_t next_counters_ns_ = 0;
+  std::int64_t next_plan_ns_ = 0;
+  std::int64_t planned_ns_ = 0;                  // when the plan was last looked at
+  Nanos rest_;                                   // of the last turn, before the plan stretches it
+  std::vector<double> rows_bytes_;               // of answers, since the last look at the plan
+  std::map<std::string, std::uint64_t> read_;    // records of a ring at the last look
+  std::map<std::string, std::uint64_t> logged_;  // ops likewise
+  std::uint64_t planned_bytes_ = 0;              // sent, at the last look
+  OpStreamCounters planned_ops_;
   std::int64_t last_record_ns_ = 0;
   bool said_over_limit_ = false;
   bool said_no_folder_ = false;

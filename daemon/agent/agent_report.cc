@@ -48,6 +48,7 @@ void Agent::UpdateTotals() {
   totals.streams = link_ == nullptr ? 0 : link_->streams();
   totals.connected = connected();
   if (hardware_ != nullptr) totals.hardware = hardware_->States();
+  totals.plan = planner_.plan();
   totals.cpu_seconds = ProcessCpuSeconds();
   totals_ = std::move(totals);
   metrics_.Update(totals_);

@@ -1,5 +1,7 @@
 #include "daemon/agent/agent_world.h"
 
+#include <sys/resource.h>
+
 #include <cstdint>
 #include <ctime>
 
@@ -17,7 +19,19 @@ std::int64_t ClockNs(clockid_t clock) {
 AgentWorld AgentWorld::Real() {
   return {.mono_now = [] { return MonoNs(ClockNs(CLOCK_MONOTONIC)); },
           .wall_now = [] { return WallNs(ClockNs(CLOCK_REALTIME)); },
-          .roots = {}};
+          .roots = {},
+          .thread_cpu = ThreadCpuNs};
+}
+
+std::int64_t ThreadCpuNs() { return ClockNs(CLOCK_THREAD_CPUTIME_ID); }
+
+double ChildrenCpuSeconds() {
+  rusage used{};
+  getrusage(RUSAGE_CHILDREN, &used);
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
+  };
+  return seconds(used.ru_utime) + seconds(used.ru_stime);
 }
 
 double ProcessCpuSeconds() { return static_cast<double>(ClockNs(CLOCK_PROCESS_CPUTIME_ID)) * 1e-9; }

@@ -17,11 +17,15 @@ struct AgentWorld {
   std::function<MonoNs()> mono_now;
   std::function<WallNs()> wall_now;
   KernelRoots roots;
+  // Processor time of the thread that asks, ns; empty: that of the system.
+  std::function<std::int64_t()> thread_cpu = {};
   static AgentWorld Real();
 };
 
-// Processor time of this process.
+std::int64_t ThreadCpuNs();
+// Processor time of this process, and of the tools that it ran and that have ended.
 double ProcessCpuSeconds();
+double ChildrenCpuSeconds();
 
 }  // namespace fathom::agent
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "diagnosis/model/lookup.h"
+#include "diagnosis/model/rank_times.h"
 #include "diagnosis/stats/robust.h"
 
 namespace fathom::diagnosis {
@@ -20,7 +21,7 @@ double Mean(const std::vector<double>& values) {
 
 // Of one rank, in the iterations before `since` that were regular or the irregular ones after.
 struct Times {
-  std::vector<double> cpu, runqueue;
+  std::vector<double> cpu, runqueue, starved;
 
   double WaitPerCpu() const {
     const double all = Mean(cpu);
@@ -36,8 +37,9 @@ Times TimesOf(const Case& c, RankId rank, const std::set<Iteration>& irregular, 
     if (it.index < c.suspicion.usual_from) continue;
     const RankIteration* mine = RankIn(it, rank);
     if (mine == nullptr) continue;
-    times.cpu.push_back(mine->cpu.Seconds());
+    times.cpu.push_back(BusyOf(*mine).Seconds());
     times.runqueue.push_back(mine->runqueue.Seconds());
+    times.starved.push_back((CoreWaitOf(*mine) - mine->runqueue).Seconds());
   }
   return times;
 }
@@ -66,6 +68,7 @@ std::optional<SummaryShares> SharesOf(const Case& c, RankId rank, double own_exc
   if (usual <= 0 || after.cpu.empty() || own_excess <= 0) return std::nullopt;
   SummaryShares shares{(Mean(after.cpu) - usual) / own_excess,
                        (Mean(after.runqueue) - Mean(before.runqueue)) / own_excess};
+  shares.starved = (Mean(after.starved) - Mean(before.starved)) / own_excess;
   if (shares.runqueue > 0 && shares.cpu > 0) {
     shares.wait_per_cpu = std::max(before.WaitPerCpu(), WaitsOfPeers(c, rank, irregular, since));
   }
@@ -87,6 +90,9 @@ Excess PartsOf(const Excess& typical, const std::optional<SummaryShares>& shares
   parts.unsplit = 0;
   parts.crowding =
       std::clamp(shares->wait_per_cpu * parts.compute, 0.0, std::max(0.0, parts.runqueue));
+  const double starved = std::clamp(shares->starved * typical.total, 0.0, parts.dataloader);
+  parts.dataloader -= starved;
+  parts.runqueue += starved;
   return parts;
 }
 

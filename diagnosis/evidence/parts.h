@@ -4,6 +4,9 @@
 // iterations over those before the onset (means, since the agent's samples smear over neighbouring
 // iterations), as shares of its own excess. What is neither is host time.
 //
+// What its batches took longer because the processes that make them waited for a core is waiting
+// for a core as well.
+//
 // Crowding: who computes more on a full machine also waits longer for cores, and by how much its
 // surroundings tell: for each second of CPU time as long as itself before the onset, or as the
 // other ranks of its node since, whichever is longer. Waiting beyond that is somebody else's doing.
@@ -25,6 +28,7 @@ struct SummaryShares {
   double cpu = 0;
   double runqueue = 0;
   double wait_per_cpu = 0;  // seconds for cores per second of CPU time; 0: not asked
+  double starved = 0;       // of its batches: their makers waited for a core
 };
 
 // Null where the summaries do not know the CPU time of the rank, or `own_excess` is not positive.

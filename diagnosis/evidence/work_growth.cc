@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "diagnosis/model/lookup.h"
+#include "diagnosis/model/rank_times.h"
 #include "diagnosis/stats/robust.h"
 
 namespace fathom::diagnosis {
@@ -65,9 +66,7 @@ std::vector<double> FiguresIn(const Case& c, RankId rank, const std::vector<Iter
 
 double ElementsOf(const RankIteration& row) { return static_cast<double>(row.batch_elements); }
 double OwnSeconds(const RankIteration& row) { return (row.duration - row.blocked).Seconds(); }
-double WorkingSeconds(const RankIteration& row) {
-  return (row.duration - row.blocked - row.runqueue).Seconds();
-}
+double WorkingSeconds(const RankIteration& row) { return OwnTimeOf(row).Seconds(); }
 
 void Raise(const std::vector<double>& before, const std::vector<double>& now, std::string what,
            WorkGrowth& most) {

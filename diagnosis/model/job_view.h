@@ -57,6 +57,7 @@ struct RankIteration {
   Nanos blocked;   // in waits on communication
   Nanos gc;
   Nanos dataloader;
+  Nanos loader_starved;              // of that: processes that make its batches waited for a core
   Nanos device_wait;                 // its host stood still for its device
   Nanos device;                      // its device computed or copied; 0 where no device was traced
   std::uint64_t blocks = 0;          // of threads, that its kernels ran; 0 where grids are not told

@@ -12,6 +12,7 @@
 #include "absl/types/span.h"
 #include "diagnosis/graph/rings.h"
 #include "diagnosis/model/lookup.h"
+#include "diagnosis/model/rank_times.h"
 #include "diagnosis/stats/interval_set.h"
 #include "diagnosis/stats/robust.h"
 
@@ -108,14 +109,14 @@ OwnPieces PiecesOf(const RankIteration& rank, const RowSums& sums) {
   const bool unseen = !sums.on_device.empty() && rank.device.count == 0;
   const Nanos blocked = unseen ? Covered(rank, sums.on_device) : rank.blocked;
   OwnPieces pieces;
-  pieces.own = std::max(0.0, (rank.duration - blocked - rank.runqueue).Seconds());
+  pieces.own = std::max(0.0, (rank.duration - blocked - CoreWaitOf(rank)).Seconds());
   pieces.wall = std::max(0.0, (rank.duration - blocked).Seconds());
-  pieces.compute = (rank.device.count > 0 ? rank.device : rank.cpu).Seconds();
+  pieces.compute = BusyOf(rank).Seconds();
   if (unseen) {
     pieces.compute = std::max(0.0, pieces.own - (rank.duration - sums.device_wait).Seconds());
   }
   pieces.gc = rank.gc.Seconds();
-  pieces.dataloader = rank.dataloader.Seconds();
+  pieces.dataloader = LoadingOf(rank).Seconds();
   pieces.stage_work = StageWorkOf(rank).Seconds();
   pieces.work = {static_cast<double>(rank.blocks), static_cast<double>(rank.batch_elements),
                  sums.bytes};
@@ -142,11 +143,11 @@ void AddRank(const JobView& view, const Window& window, RankId rank, Peers& peer
 }  // namespace
 
 Nanos StageWorkOf(const RankIteration& rank) {
-  if (rank.device.count > 0) return rank.device;
-  const Nanos own = std::max(Nanos(), rank.duration - rank.blocked - rank.runqueue);
-  if (rank.cpu.count <= 0) return std::max(Nanos(), own - rank.gc - rank.dataloader);
+  if (rank.device.count > 0 || rank.device_wait.count > 0) return BusyOf(rank);
+  const Nanos own = OwnTimeOf(rank);
+  if (rank.cpu.count <= 0) return std::max(Nanos(), own - rank.gc - LoadingOf(rank));
   const Nanos idle = std::max(Nanos(), own - rank.cpu);
-  const Nanos preparing = std::max(Nanos(), rank.dataloader - idle);
+  const Nanos preparing = std::max(Nanos(), LoadingOf(rank) - idle);
   return std::max(Nanos(), rank.cpu - rank.gc - preparing);
 }
 

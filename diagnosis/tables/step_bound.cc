@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "diagnosis/model/rank_times.h"
 #include "diagnosis/stats/robust.h"
 #include "diagnosis/watch/group_levels.h"
 
@@ -76,7 +77,8 @@ double AddBlocked(const RankIteration& rank, double waiting, Cut& cut, Seconds& 
 }
 
 void AddMarks(const RankIteration& rank, Cut& cut, Seconds& sum) {
-  At(sum, StepPart::kInput) += cut.Take(rank.dataloader.Seconds());
+  At(sum, StepPart::kInput) += cut.Take(LoadingOf(rank).Seconds());
+  At(sum, StepPart::kCores) += cut.Take((rank.dataloader - LoadingOf(rank)).Seconds());
   At(sum, StepPart::kGarbage) += cut.Take(rank.gc.Seconds());
 }
 

@@ -5,16 +5,11 @@
 #include <limits>
 
 #include "diagnosis/model/lookup.h"
+#include "diagnosis/model/rank_times.h"
 #include "diagnosis/watch/group_levels.h"
 
 namespace fathom::diagnosis {
 namespace {
-
-// A host that waits for its device spins, so that its CPU time tells nothing of the work.
-Nanos BusyOf(const RankIteration& rank) {
-  if (rank.device.count > 0) return rank.device;
-  return rank.device_wait.count > 0 ? std::max(Nanos(), rank.device_wait - rank.blocked) : rank.cpu;
-}
 
 // `entry`: of the rank's first group.
 void Add(const RankIteration& rank, const GroupLevels& levels, std::size_t entry, RankTotals& sum) {

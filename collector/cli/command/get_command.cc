@@ -10,6 +10,7 @@
 #include "absl/time/time.h"
 #include "collector/cli/command/action_command.h"
 #include "collector/cli/command/verb.h"
+#include "collector/cli/plan/plan_text.h"
 #include "collector/cli/render/verdict_view.h"
 #include "collector/cli/render/yaml.h"
 #include "collector/cli/report/ledger_block.h"
@@ -30,6 +31,8 @@ constexpr const char* kExamples =
     "  fathom get ledger train                  where the GPU time of all its iterations went\n"
     "  fathom get bandwidth train               how fast its communicators move bytes\n"
     "  fathom get work train                    FLOP/s, MFU, and how long nothing runs\n"
+    "  fathom get plan --node n17               what its agent does at which rate, and what it "
+    "takes\n"
     "Exit code of `get verdicts`: 2 when an active verdict is established or supported.";
 
 bool AnyActiveConviction(const Json& verdicts) {
@@ -58,6 +61,7 @@ absl::StatusOr<Json> Fetch(const CollectorApi& api, const ListRequest& request) 
   if (request.noun == "nodes") return api.Nodes();
   if (request.noun == "verdicts" && !request.node.empty()) return api.Node(request.node);
   if (request.noun == "runs") return api.Runs(request.job);
+  if (request.noun == "plan") return api.Plan(request.node, request.job);
   if (request.noun == "verdicts") return api.Verdicts(request.job, !request.all);
   absl::StatusOr<std::string> job = OnlyJob(api, request.job);
   if (!job.ok()) return job.status();
@@ -93,6 +97,7 @@ std::string Render(const std::string& noun, const Json& list, const ListStyle& s
   if (noun == "nodes") return NodesTable(list, style);
   if (noun == "runs") return RunsTable(list, style);
   if (noun == "bandwidth") return BandwidthTable(list);
+  if (noun == "plan") return PlanText(list, style);
   return noun == "verdicts" ? VerdictsTable(list, style) : RanksTable(list, style);
 }
 
@@ -151,21 +156,21 @@ absl::StatusOr<int> Get(const CollectorApi& api, const ListRequest& request, con
 }
 
 void AddGetVerb(CLI::App& root, Invocation* invocation) {
-  CLI::App* verb = root.add_subcommand(
-      "get",
-      "List jobs, ranks, verdicts, nodes, runs or actions; a job's ledger, bandwidth or work");
+  CLI::App* verb = root.add_subcommand("get",
+                                       "List jobs, ranks, verdicts, nodes, runs or actions; a "
+                                       "job's ledger, bandwidth or work; plans");
   auto collector = std::make_shared<CollectorOptions>();
   auto request = std::make_shared<ListRequest>();
   request->format = "table";
   verb->add_option("NOUN", request->noun,
-                   "jobs, ranks, verdicts, nodes, runs, actions, ledger, bandwidth or work")
+                   "jobs, ranks, verdicts, nodes, runs, actions, ledger, bandwidth, work or plan")
       ->required()
       ->check(CLI::IsMember({"jobs", "ranks", "verdicts", "nodes", "runs", "actions", "ledger",
-                             "bandwidth", "work"}));
+                             "bandwidth", "work", "plan"}));
   verb->add_option("-j,--job,JOB", request->job,
-                   "the job (ranks, verdicts, runs, ledger, bandwidth, work)")
+                   "the job (ranks, verdicts, runs, ledger, bandwidth, work, plan)")
       ->type_name("NAME");
-  verb->add_option("--node", request->node, "verdicts on this node, of all jobs")
+  verb->add_option("--node", request->node, "verdicts on this node, of all jobs; its plan")
       ->type_name("NAME");
   verb->add_flag("-a,--all", request->all, "closed verdicts too");
   AddFormatOption(*verb, &request->format, "table, wide, json or yaml");

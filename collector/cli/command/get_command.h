@@ -15,7 +15,7 @@
 namespace fathom::cli {
 
 struct ListRequest {
-  std::string noun;    // jobs, ranks, verdicts, nodes, runs, actions
+  std::string noun;    // jobs, ranks, verdicts, nodes, runs, actions, ledger, bandwidth, plan
   std::string job;     // for ranks and verdicts; empty: the only job, or all
   std::string node;    // for verdicts: those on this node, of all jobs; closed ones too
   std::string format;  // table, wide, json, yaml

@@ -116,6 +116,13 @@ absl::StatusOr<Json> CollectorApi::Runs(std::string_view job) const {
   return Fetch(job.empty() ? "/api/v1/runs" : Cat("/api/v1/runs?job=", PercentEncode(job)), "runs");
 }
 
+absl::StatusOr<Json> CollectorApi::Plan(const std::string& node, const std::string& job) const {
+  std::string query;
+  if (!node.empty()) AppendTo(&query, "?node=", PercentEncode(node));
+  if (!job.empty()) AppendTo(&query, query.empty() ? "?" : "&", "job=", PercentEncode(job));
+  return Fetch(Cat("/api/v1/plan", query), "plan");
+}
+
 absl::StatusOr<Json> CollectorApi::Losses(std::int64_t hours) const {
   return Fetch(Cat("/api/v1/losses?hours=", hours), "by_cause");
 }

@@ -23,6 +23,8 @@ class CollectorApi {
   explicit CollectorApi(HttpClient client) : client_(std::move(client)) {}
 
   absl::StatusOr<Json> Jobs() const { return Fetch("/api/v1/jobs", "jobs"); }
+  // What agents do at which rate: of a node or of those of a job, empty: all.
+  absl::StatusOr<Json> Plan(const std::string& node, const std::string& job) const;
   absl::StatusOr<Json> Nodes() const { return Fetch("/api/v1/nodes", "nodes"); }
   absl::StatusOr<Json> Node(std::string_view name) const;
   absl::StatusOr<Json> Job(std::string_view job) const { return FetchJob(job, ""); }

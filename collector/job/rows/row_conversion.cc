@@ -72,6 +72,7 @@ diagnosis::RankIteration ToRankIteration(const v1::SummaryBatch& batch, int i, M
   row.gc = Us(batch.gc_us(i));
   row.dataloader = Us(batch.dataloader_us(i));
   row.device_wait = batch.device_wait_us().empty() ? Nanos() : Us(batch.device_wait_us(i));
+  row.loader_starved = batch.loader_starved_us().empty() ? Nanos() : Us(batch.loader_starved_us(i));
   row.batch_elements = batch.batch_elements().empty() ? 0 : batch.batch_elements(i);
   row.ops = batch.op_count(i);
   const bool void_known = i < batch.void_between_us_size() && i < batch.void_within_us_size();

@@ -43,8 +43,9 @@ std::size_t RankWindow::SlotBytesWith(const diagnosis::RankIteration& row) const
 }
 
 RankWindow::RareCell RankWindow::RareOf(const diagnosis::RankIteration& row) {
-  return {Code(row.device_wait), ToMicro16(Saturated(row.batch_elements)), Code(row.void_between),
-          Code(row.void_within), ToMicro16(row.mega_flop)};
+  return {Code(row.device_wait),    ToMicro16(Saturated(row.batch_elements)),
+          Code(row.loader_starved), Code(row.void_between),
+          Code(row.void_within),    ToMicro16(row.mega_flop)};
 }
 
 void RankWindow::PutRare(std::size_t slot, const RareCell& cell) {
@@ -108,6 +109,7 @@ diagnosis::RankIteration RankWindow::Get(std::size_t slot) const {
   row.void_between = Decode(rare.void_between);
   row.void_within = Decode(rare.void_within);
   row.mega_flop = Saturated(FromMicro16(rare.mega_flop));
+  row.loader_starved = Decode(rare.loader_starved);
   row.ops = static_cast<std::uint32_t>(FromMicro16(cell.ops));
   row.groups.reserve(groups_.size());
   for (std::size_t g = 0; g < groups_.size(); ++g) {

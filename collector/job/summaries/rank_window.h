@@ -1,8 +1,8 @@
 // The columns of one rank: its recent iterations exactly, older ones as four bytes for display.
 //
 // Owned by SummaryWindow, one a rank. Detail lies in slots that IterationSlots hands out (24 bytes,
-// 10 a communicator, and 10 where a device was waited for, batches were counted or
-// products of matrices seen); history is a
+// 10 a communicator, and 12 where a device was waited for, batches were counted, their loader had
+// no core, or products of matrices were seen); history is a
 // ring over the last kHistoryIterations, one byte a series.
 //
 // Units: µs, coded (micro_codes.h); begin in ns of the node's monotonic clock.
@@ -69,7 +69,8 @@ class RankWindow {
     Micro16 cpu = 0, runqueue = 0, blocked = 0, gc = 0, dataloader = 0, ops = 0;
   };
   struct RareCell {
-    Micro16 device_wait = 0, batch_elements = 0, void_between = 0, void_within = 0, mega_flop = 0;
+    Micro16 device_wait = 0, batch_elements = 0, loader_starved = 0, void_between = 0,
+            void_within = 0, mega_flop = 0;
     friend bool operator==(const RareCell&, const RareCell&) = default;
   };
   struct GroupCell {

@@ -85,6 +85,7 @@ absl::Status CheckRanges(const Settings& s) {
   }
   if (s.record_gib == 0 || s.record_gib > 65'536) return Bad("record-gib", "must be 1 to 65536");
   if (s.nice > 19) return Bad("nice", "must be 0 to 19");
+  if (!(s.budget_cpu >= 0 && s.budget_cpu <= 6400)) return Bad("budget-cpu", "must be 0 to 6400");
   return absl::OkStatus();
 }
 

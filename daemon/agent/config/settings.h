@@ -43,7 +43,10 @@ struct Settings {
   std::uint32_t spool_mib = 1024;
   double spool_hours = 24;
   std::uint32_t nice = 5;
-  bool hardware = true;  // sample GPUs, ports, disks, processors, memory
+  double budget_cpu = 1;             // per cent of a core that the agent may take; 0 = no limit
+  std::uint32_t budget_mib = 64;     // of memory; likewise
+  std::uint32_t budget_kbit = 1000;  // a second to the collector; likewise
+  bool hardware = true;              // sample GPUs, ports, disks, processors, memory
   std::string nvml_library = "libnvidia-ml.so.1";
   std::string stack_tool = "py-spy";                     // reads stacks of suspects; empty = never
   std::string probe_tool = "fathom-probe";               // measures the node; empty = never

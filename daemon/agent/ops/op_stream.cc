@@ -11,7 +11,13 @@ namespace fathom::agent {
 
 void OpStream::Take(RankSession& session, std::uint64_t closed_end, MonoNs now) {
   if (!session.rank_known() || !NamesJob(wanted_, session.identity().job)) return;
-  Add(session, cursor_.Due(session, closed_end), now);
+  const RowSpan due = cursor_.Due(session, closed_end);
+  held_ ? PassOver(session, due) : Add(session, due, now);
+}
+
+void OpStream::PassOver(const RankSession& session, const RowSpan& span) {
+  if (cursor_.Knows(session)) counters_.missed += span.missed + (span.last - span.first);
+  cursor_.MoveTo(session, span.last);
 }
 
 void OpStream::TakeLast(RankSession& session, MonoNs now) {

@@ -44,6 +44,9 @@ class OpStream {
 
   // The jobs that the collector wants all ops of.
   void Want(std::vector<std::string> jobs) { wanted_ = std::move(jobs); }
+  bool wanted() const { return !wanted_.empty(); }
+  // While it is held, ops are passed over and count as missed.
+  void Hold(bool held) { held_ = held; }
   // `closed_end`: as RowCursor takes it.
   void Take(RankSession& session, std::uint64_t closed_end, MonoNs now);
   // The session ends: what is left of it, and nothing more after that.
@@ -63,11 +66,13 @@ class OpStream {
     MonoNs since;
   };
 
+  void PassOver(const RankSession& session, const RowSpan& span);
   void Add(RankSession& session, RowSpan span, MonoNs now);
   void Send(Gathered& gathered);
 
   Outbox& outbox_;
   std::vector<std::string> wanted_;
+  bool held_ = false;
   RowCursor cursor_;
   std::map<std::string, Gathered> jobs_;
   std::uint64_t next_serial_;

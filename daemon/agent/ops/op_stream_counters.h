@@ -11,7 +11,7 @@ namespace fathom::agent {
 struct OpStreamCounters {
   std::uint64_t ops = 0;     // packed
   std::uint64_t bytes = 0;   // of the blocks
-  std::uint64_t missed = 0;  // left the log before they were taken
+  std::uint64_t missed = 0;  // left the log before they were taken, or passed over
 };
 
 }  // namespace fathom::agent

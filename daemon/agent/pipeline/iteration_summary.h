@@ -49,9 +49,10 @@ struct IterationSummary {
   std::int64_t blocked_ns = 0;
   std::int64_t gc_ns = 0;
   std::int64_t dataloader_ns = 0;
-  std::uint64_t batch_elements = 0;  // of the batches that came in it
-  std::int64_t device_wait_ns = 0;   // its threads stood still for a device
-  IssueLatency issued;               // of ops whose device told when it began them
+  std::int64_t loader_starved_ns = 0;  // of that: its workers waited for a core
+  std::uint64_t batch_elements = 0;    // of the batches that came in it
+  std::int64_t device_wait_ns = 0;     // its threads stood still for a device
+  IssueLatency issued;                 // of ops whose device told when it began them
   // Of products of matrices; 0 where none was seen, or graphs were launched, whose products are
   // not.
   FlopByClass flop{};

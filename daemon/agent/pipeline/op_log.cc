@@ -5,7 +5,7 @@
 namespace fathom::agent {
 
 std::uint64_t OpLog::Add(const OpRow& row) {
-  if (rows_.size() >= limits_.max_rows) {
+  while (rows_.size() >= limits_.max_rows) {
     rows_.pop_front();
     ++first_;
   }

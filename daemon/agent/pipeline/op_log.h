@@ -34,6 +34,9 @@ class OpLog {
   std::uint64_t Add(const OpRow& row);
   void AddMark(const MarkRow& mark);
 
+  // From now on at most so many rows.
+  void LimitRows(std::size_t most) { limits_.max_rows = most; }
+
   // Drops what began before now − max_age, or − `at_least_ns` if that is longer.
   void DropOld(std::int64_t now_ns, std::int64_t at_least_ns = 0);
 
@@ -51,7 +54,7 @@ class OpLog {
   const std::deque<MarkRow>& marks() const { return marks_; }
 
  private:
-  const OpLogLimits limits_;
+  OpLogLimits limits_;
   std::deque<OpRow> rows_;
   std::deque<MarkRow> marks_;
   std::uint64_t first_ = 0;

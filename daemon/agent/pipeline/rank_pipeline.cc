@@ -8,6 +8,7 @@ namespace fathom::agent {
 namespace {
 
 constexpr std::size_t kDurationsKept = 51;
+constexpr std::ptrdiff_t kMarksLookedAt = 32;
 constexpr std::size_t kMaxPending = 4096;
 
 }  // namespace
@@ -162,7 +163,10 @@ void RankPipeline::Close(bool last_call) {
                          closed_.back().anchor_group != front.anchor_group ||
                          closed_.back().summaries.back().span.number + 1 != front.span.number;
     if (new_run) closed_.push_back({front.anchor_group, front.relearned, {}});
-    closed_.back().summaries.push_back(Summarise(log_, joiner_.products(), clock_, front.span));
+    IterationSummary& summary = closed_.back().summaries.emplace_back(
+        Summarise(log_, joiner_.products(), clock_, front.span));
+    summary.loader_starved_ns =
+        std::min(summary.dataloader_ns, workers_.Starved(front.span.begin_ns, front.span.end_ns));
     durations_.push_back(front.span.end_ns - front.span.begin_ns);
     if (durations_.size() > kDurationsKept) durations_.pop_front();
     ++iterations_closed_;
@@ -174,6 +178,14 @@ void RankPipeline::Close(bool last_call) {
 void RankPipeline::ForgetProducts() {
   const OpRow* next = span_first_row_ == 0 ? nullptr : log_.Find(span_first_row_ - 1);
   if (pending_.empty() && next != nullptr) joiner_.products().ForgetBefore(next->enter_ns);
+}
+
+bool RankPipeline::LoadsBatches() const {
+  const auto newest = log_.marks().rbegin();
+  const auto looked_at = std::min<std::ptrdiff_t>(kMarksLookedAt, log_.marks().rend() - newest);
+  return std::any_of(newest, newest + looked_at, [](const MarkRow& mark) {
+    return mark.kind == abi::MarkKind::kDataLoaderBegin;
+  });
 }
 
 void RankPipeline::Pause() {

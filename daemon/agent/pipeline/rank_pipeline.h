@@ -32,6 +32,7 @@
 #include "daemon/agent/pipeline/op_log.h"
 #include "daemon/agent/pipeline/thread_clock.h"
 #include "daemon/agent/pipeline/thread_roles.h"
+#include "daemon/agent/pipeline/worker_clock.h"
 #include "daemon/agent/source/ring/group_table.h"
 
 namespace fathom::agent {
@@ -95,6 +96,7 @@ class RankPipeline {
   }
 
   const OpLog& log() const { return log_; }
+  void LimitLog(std::size_t rows) { log_.LimitRows(rows); }
   OpJoiner& joiner() { return joiner_; }
   const JoinCounters& joiner_counters() const { return joiner_.counters(); }
   std::uint32_t sources_seen() const { return joiner_.sources_seen(); }
@@ -102,6 +104,9 @@ class RankPipeline {
   ThreadClock& clock() { return clock_; }
   const ThreadClock& clock() const { return clock_; }
   const IterationFinder& finder() const { return finder_; }
+  WorkerClock& workers() { return workers_; }
+  // Its newest marks tell of batches: who makes them is worth asking.
+  bool LoadsBatches() const;
   // Number that the next closed iteration gets; the iteration in progress.
   std::int64_t iteration_in_progress() const { return finder_.anchor() ? next_number_ : -1; }
   std::int64_t iterations_closed() const { return iterations_closed_; }
@@ -141,6 +146,7 @@ class RankPipeline {
   OpJoiner joiner_;
   IterationFinder finder_;
   ThreadClock clock_;
+  WorkerClock workers_;
   std::vector<GroupIdentity> groups_;
   std::vector<std::uint32_t> group_sizes_;
   bool alone_ = false;  // the job has one rank

@@ -2,6 +2,7 @@
 
 #include <prometheus/text_serializer.h>
 
+#include <cmath>
 #include <sstream>
 
 namespace fathom::agent {
@@ -62,12 +63,26 @@ AgentMetrics::AgentMetrics(const std::string& version, const std::string& node)
                         .Register(registry_)),
       gpu_clock_slack_(Gauges(registry_, "fathom_gpu_clock_slack_seconds",
                               "How far GPU times may be off, of the rank where they may most")
-                           .Add({})) {
+                           .Add({})),
+      budget_(Gauges(registry_, "fathom_budget",
+                     "What the agent may take of its node, by resource; absent: no limit")),
+      planned_(Gauges(registry_, "fathom_budget_spent",
+                      "What its plan takes as measured, by resource, in the budget's units")),
+      part_cpu_(Gauges(registry_, "fathom_plan_cpu_ratio",
+                       "Share of a core that a part of its work takes, by part")),
+      part_level_(Gauges(registry_, "fathom_plan_level",
+                         "How coarsely it does a part of its work, 0 is the finest, by part")),
+      plan_changes_(Count("fathom_plan_changes_total", "Times that the plan was changed")) {
   Gauges(registry_, "fathom_build_info", "1; version in the label")
       .Add({{"version", version}, {"component", "fathomd"}, {"node", node}})
       .Set(1);
   dropped_.Add({{"reason", "overwritten"}});
   messages_dropped_.Add({{"kind", "summary"}});
+  for (std::size_t knob = 0; knob < kKnobs; ++knob) {
+    const char* part = FactsOf(static_cast<Knob>(knob)).name;
+    part_cpu_.Add({{"part", part}});
+    part_level_.Add({{"part", part}});
+  }
 }
 
 prometheus::Counter& AgentMetrics::Count(const std::string& name, const std::string& help) {
@@ -114,6 +129,23 @@ void AgentMetrics::Update(const AgentTotals& totals) {
   rings_.Add({{"state", "over_limit"}}).Set(static_cast<double>(totals.rings_over_limit));
   connected_.Set(totals.connected ? 1 : 0);
   gpu_clock_slack_.Set(totals.gpu_clock_slack_s);
+  UpdatePlan(totals.plan);
+}
+
+void AgentMetrics::UpdatePlan(const NodePlan& plan) {
+  const auto tell = [&](const char* resource, double limit, double spent) {
+    if (std::isfinite(limit)) budget_.Add({{"resource", resource}}).Set(limit);
+    planned_.Add({{"resource", resource}}).Set(spent);
+  };
+  tell("cores", plan.budget.cores, plan.spend.cores);
+  tell("bytes_per_second", plan.budget.bytes_per_s, plan.spend.bytes_per_s);
+  tell("memory_bytes", plan.budget.memory, plan.spend.memory);
+  for (const PlanPart& part : plan.parts) {
+    part_cpu_.Add({{"part", part.name}}).Set(part.spend.cores);
+    if (part.levels > 1)
+      part_level_.Add({{"part", part.name}}).Set(static_cast<double>(part.level));
+  }
+  SetTo(plan_changes_, static_cast<double>(plan.changes));
 }
 
 std::string AgentMetrics::Text() const {

@@ -17,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "daemon/agent/budget/node_plan.h"
 #include "daemon/agent/ops/op_stream_counters.h"
 #include "daemon/agent/source/hardware/source_runner.h"
 #include "daemon/agent/spool/spool.h"
@@ -43,6 +44,7 @@ struct AgentTotals {
   std::vector<SourceState> hardware;
   bool connected = false;
   double cpu_seconds = 0;
+  NodePlan plan;
   double gpu_clock_slack_s = 0;  // of the rank that has most now; 0: no GPU times come
 };
 
@@ -55,6 +57,7 @@ class AgentMetrics {
 
  private:
   prometheus::Counter& Count(const std::string& name, const std::string& help);
+  void UpdatePlan(const NodePlan& plan);
   static void SetTo(prometheus::Counter& counter, double total);
 
   prometheus::Registry registry_;
@@ -83,6 +86,11 @@ class AgentMetrics {
   prometheus::Family<prometheus::Counter>& hardware_samples_;
   prometheus::Family<prometheus::Counter>& hardware_cpu_;
   prometheus::Gauge& gpu_clock_slack_;
+  prometheus::Family<prometheus::Gauge>& budget_;
+  prometheus::Family<prometheus::Gauge>& planned_;
+  prometheus::Family<prometheus::Gauge>& part_cpu_;
+  prometheus::Family<prometheus::Gauge>& part_level_;
+  prometheus::Counter& plan_changes_;
 };
 
 }  // namespace fathom::agent

@@ -42,6 +42,7 @@ class HardwareWatch {
   // Nothing: there is no news. `lost`: of messages like the one it goes into, so far; once more
   // are, all is told again.
   std::optional<v1::NodeHardware> Look(MonoNs now, WallNs now_wall, std::uint64_t lost);
+  void SetPace(Nanos pace) { runner_->SetPace(pace); }
   std::vector<SourceState> States() const { return runner_->States(); }
   bool AllTried() const { return runner_->AllTried(); }
 

@@ -119,6 +119,12 @@ std::string Orders::PlanOf(const v1::CaptureRequest& request, std::uint32_t rank
   return "";
 }
 
+void Orders::LimitRate(double seconds, std::int64_t now_ns,
+                       std::vector<CaptureRunner::Task>& tasks) const {
+  const std::uint32_t rate = capture_rate_(tasks.size(), seconds, tasks.front().plan.rate, now_ns);
+  for (CaptureRunner::Task& task : tasks) task.plan.rate = rate;
+}
+
 void Orders::Capture(const v1::CaptureRequest& request, std::int64_t now_ns) {
   const bool busy = captures_ != nullptr && captures_->busy();
   std::vector<CaptureRunner::Task> tasks;
@@ -144,7 +150,10 @@ void Orders::Capture(const v1::CaptureRequest& request, std::int64_t now_ns) {
   if (!busy) {
     capture_head_.set_request_id(request.request_id());
     capture_head_.set_job(request.job());
-    if (!tasks.empty()) captures_->Begin(std::move(tasks));
+    if (!tasks.empty()) {
+      if (capture_rate_) LimitRate(request.seconds(), now_ns, tasks);
+      captures_->Begin(std::move(tasks));
+    }
   }
   if (refused.ranks_size() == 0) return;
   v1::AgentMessage message;

@@ -44,6 +44,11 @@ class Orders {
   // Likewise captures; `program`: py-spy.
   void CaptureWith(std::string program, CaptureRunner::Tool tool);
 
+  // What a capture of so many processes may sample a second, of what was asked.
+  using CaptureRate = std::function<std::uint32_t(std::size_t processes, double seconds,
+                                                  std::uint32_t asked, std::int64_t now_ns)>;
+  void LimitCaptures(CaptureRate rate) { capture_rate_ = std::move(rate); }
+
   void OpenWindow(const v1::WindowRequest& request, std::int64_t now_ns);
   void Switch(const v1::TraceOrder& order, std::int64_t now_ns);
   void ReadStacks(const v1::StackRequest& request, std::int64_t now_ns);
@@ -71,6 +76,8 @@ class Orders {
   // Why this rank is not captured; empty: it is, by `plan`.
   std::string PlanOf(const v1::CaptureRequest& request, std::uint32_t rank, std::int64_t now_ns,
                      RecordingPlan& plan);
+  void LimitRate(double seconds, std::int64_t now_ns,
+                 std::vector<CaptureRunner::Task>& tasks) const;
   void SendCapture(v1::RankCapture capture, const Keep& keep);
   bool Answer(const AwaitedStack& awaited, std::int64_t now_ns);
 
@@ -80,6 +87,7 @@ class Orders {
   std::unique_ptr<StackSampler> sampler_;
   std::vector<AwaitedStack> awaited_;
   std::string capture_program_;
+  CaptureRate capture_rate_;
   CaptureCues cues_;
   std::unique_ptr<CaptureRunner> captures_;
   v1::CaptureReply capture_head_;  // of the answers to the one under way

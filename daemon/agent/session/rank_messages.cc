@@ -57,12 +57,14 @@ void AddRareColumns(const ClosedIterations& run, v1::SummaryBatch& batch) {
   for (const IterationSummary& summary : run.summaries) {
     batch.add_device_wait_us(Micros(summary.device_wait_ns));
     batch.add_batch_elements(summary.batch_elements);
+    batch.add_loader_starved_us(Micros(summary.loader_starved_ns));
   }
   const auto zeros = [](const auto& column) {
     return std::all_of(column.begin(), column.end(), [](auto value) { return value == 0; });
   };
   if (zeros(batch.device_wait_us())) batch.clear_device_wait_us();
   if (zeros(batch.batch_elements())) batch.clear_batch_elements();
+  if (zeros(batch.loader_starved_us())) batch.clear_loader_starved_us();
   const bool issued = std::any_of(run.summaries.begin(), run.summaries.end(),
                                   [](const IterationSummary& each) { return each.issued.known(); });
   if (!issued) return;

@@ -49,8 +49,10 @@ RankSession::RankSession(std::string name, RegionReader region, const SessionSet
       consumer_(std::make_unique<RingConsumer>(*region_)),
       table_(std::make_unique<GroupTable>(*region_)),
       sampler_(std::make_unique<ThreadSampler>(settings.roots, identity_.pid)),
+      workers_(std::make_unique<WorkerSampler>(settings.roots, identity_.pid)),
       pipeline_(settings.pipeline),
-      window_(settings.folder) {
+      window_(settings.folder),
+      pace_(settings.pace) {
   if (identity_.job.empty()) identity_.job = "default";
   pipeline_.SetMainThread(identity_.pid);
 }
@@ -63,7 +65,11 @@ absl::StatusOr<RankSession::PollResult> RankSession::Poll(std::int64_t now_ns) {
     broken_ = true;
     return status;
   }
-  if (result.records > 0) SampleThreads(now_ns);
+  if (result.records > 0) {
+    SampleThreads(now_ns);
+    SampleWorkers(now_ns);
+  }
+  const CostMeter::In in(settings_.meter, WorkPart::kSummaries);
   pipeline_.Close();
   return result;
 }
@@ -84,11 +90,13 @@ absl::Status RankSession::Drain(std::int64_t now_ns, bool last_call, PollResult&
                          if (consumer_->counters().lost > 0 && pipeline_.log().next() == 0) {
                            pipeline_.StartIsMissing();
                          }
+                         const CostMeter::In in(settings_.meter, WorkPart::kRecords);
                          pipeline_.Take(records);
                        });
   ring_counters_ = consumer_->counters();
   if (!moved.ok()) return moved.status();
   result.records = *moved;
+  Handled(WorkPart::kRecords, *moved);
   if (now_ns - last_heartbeat_ns_ >= kHeartbeatEveryNs) {
     last_heartbeat_ns_ = now_ns;
     return region_->WriteHeartbeat(now_ns);
@@ -144,14 +152,30 @@ std::vector<TransferSeen> RankSession::Transfers() const {
 }
 
 void RankSession::SampleThreads(std::int64_t now_ns) {
-  if (now_ns - last_sample_ns_ < settings_.sample_every_ns) return;
+  if (now_ns - last_sample_ns_ < pace_.threads_ns) return;
   last_sample_ns_ = now_ns;
+  const CostMeter::In in(settings_.meter, WorkPart::kThreads);
   for (const std::uint32_t tid : pipeline_.clock().Threads()) {
     const std::optional<ThreadTimes> times = sampler_->Read(tid);
+    Handled(WorkPart::kThreads, 1);
     if (times.has_value()) {
       pipeline_.clock().Add(tid, {now_ns, times->cpu_ns, times->runqueue_ns});
     }
   }
+}
+
+void RankSession::Handled(WorkPart part, std::uint64_t events) const {
+  if (settings_.meter != nullptr) settings_.meter->Handled(part, events);
+}
+
+void RankSession::SampleWorkers(std::int64_t now_ns) {
+  if (now_ns - last_worker_sample_ns_ < pace_.workers_ns) return;
+  last_worker_sample_ns_ = now_ns;
+  if (!pipeline_.LoadsBatches()) return;
+  const CostMeter::In in(settings_.meter, WorkPart::kWorkers);
+  const std::map<std::uint32_t, std::int64_t> waits = workers_->Read(now_ns);
+  Handled(WorkPart::kWorkers, waits.size());
+  if (!waits.empty()) pipeline_.workers().Add(now_ns, waits);
 }
 
 RankSession::~RankSession() {
@@ -190,6 +214,7 @@ RankSession::PollResult RankSession::Retire(std::int64_t now_ns) {
   consumer_.reset();
   table_.reset();
   sampler_.reset();
+  workers_.reset();
   region_.reset();
   return result;
 }

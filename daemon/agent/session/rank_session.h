@@ -26,23 +26,32 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "daemon/agent/budget/cost_meter.h"
 #include "daemon/agent/pipeline/rank_pipeline.h"
 #include "daemon/agent/session/switch_watch.h"
 #include "daemon/agent/session/window_watch.h"
 #include "daemon/agent/source/process/process_facts.h"
 #include "daemon/agent/source/process/thread_sampler.h"
+#include "daemon/agent/source/process/worker_sampler.h"
 #include "daemon/agent/source/ring/group_table.h"
 #include "daemon/agent/source/ring/region_reader.h"
 #include "daemon/agent/source/ring/ring_consumer.h"
 
 namespace fathom::agent {
 
+// How often the clocks of its threads, and of what makes its batches, are read.
+struct SamplePace {
+  std::int64_t threads_ns = 5'000'000;
+  std::int64_t workers_ns = 250'000'000;
+};
+
 struct SessionSettings {
   std::string folder;  // of the rings
   PipelineSettings pipeline;
   KernelRoots roots;
   std::uint64_t max_records_per_poll = 1 << 20;
-  std::int64_t sample_every_ns = 5'000'000;
+  SamplePace pace;
+  CostMeter* meter = nullptr;  // of what its polls cost; outlives it
   // A ring whose process /proc never showed (another pid namespace, or it ended before this agent
   // started) is let go after so long a silence; that says nothing of the process. One that said
   // itself that it exits is believed after two seconds.
@@ -62,6 +71,8 @@ class RankSession {
     bool gpu_changed = false;
   };
   absl::StatusOr<PollResult> Poll(std::int64_t now_ns);
+
+  void SetPace(const SamplePace& pace) { pace_ = pace; }
 
   // Whether the process is gone, as /proc tells it, or out of sight for too long.
   bool IsGone(std::int64_t now_ns);
@@ -141,6 +152,8 @@ class RankSession {
   // Whether a communicator may have told its device since the last look.
   bool DeviceDue(std::int64_t now_ns);
   void SampleThreads(std::int64_t now_ns);
+  void SampleWorkers(std::int64_t now_ns);
+  void Handled(WorkPart part, std::uint64_t events) const;
   void ReadFunctionNames();
   // The place of a communicator in the process's table; none where it is not a member.
   std::optional<std::uint32_t> SlotOf(GroupId group) const;
@@ -154,6 +167,7 @@ class RankSession {
   std::unique_ptr<RingConsumer> consumer_;
   std::unique_ptr<GroupTable> table_;
   std::unique_ptr<ThreadSampler> sampler_;
+  std::unique_ptr<WorkerSampler> workers_;
   RankPipeline pipeline_;
   WindowWatch window_;
   SwitchWatch switches_;
@@ -169,7 +183,9 @@ class RankSession {
   std::string cgroup_;
   std::uint64_t first_oom_kills_ = 0;
   int pidfd_ = -1;  // of a process that was seen alive
+  SamplePace pace_;
   std::int64_t last_sample_ns_ = 0;
+  std::int64_t last_worker_sample_ns_ = 0;
   std::int64_t last_heartbeat_ns_ = 0;
   std::int64_t last_device_look_ns_ = 0;
 };

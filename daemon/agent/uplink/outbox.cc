@@ -25,6 +25,8 @@ const char* NameOf(Body body) {
       return "rows";
     case Body::kOps:
       return "ops";
+    case Body::kPlan:
+      return "plan";
     case Body::kWindow:
     case Body::kTrace:
     case Body::kStacks:
@@ -99,7 +101,9 @@ void Outbox::PutMomentary(v1::AgentMessage message) {
     ++counters_.momentary_lost;
     return;
   }
-  if (message.has_health() || message.has_counters()) DropSuperseded(message);
+  if (message.has_health() || message.has_counters() || message.has_plan()) {
+    DropSuperseded(message);
+  }
   Push(std::move(message), Kind::kMomentary);
 }
 

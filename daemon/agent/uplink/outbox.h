@@ -10,8 +10,8 @@
 //   death      that a process has ended: kept until acknowledged, sent again on the next stream;
 //   durable    summaries and what became of orders: likewise;
 //   momentary  health, counters, answers: worth nothing later; dropped when no stream is up. Of
-//              health and counters the newest alone waits: a stream that stands still must not
-//              begin with old ones.
+//              health, counters and plan the newest alone waits: a stream that stands still must
+//              not begin with old ones.
 //   bulk       blocks of ops: kept until acknowledged and sent again on the next stream, in memory
 //              only.
 // Beyond the limit the oldest bulk message is dropped, then the oldest momentary one, then the

@@ -7,6 +7,7 @@
 
 #include "absl/types/span.h"
 #include "diagnosis/model/lookup.h"
+#include "diagnosis/model/rank_times.h"
 
 namespace fathom::diagnosis {
 namespace {
@@ -67,12 +68,13 @@ void IterationAccountant::ReadRank(const RankIteration& rank, std::size_t& place
   Row& row = rows_.emplace_back();
   row.own = std::max(0.0, (rank.duration - rank.blocked).Seconds());
   row.blocked = rank.blocked.Seconds();
-  row.compute = (rank.device.count > 0 ? rank.device : rank.cpu).Seconds();
+  row.cores = std::min(row.own, CoreWaitOf(rank).Seconds());
+  row.compute = BusyOf(rank).Seconds();
   row.gc = rank.gc.Seconds();
-  row.dataloader = rank.dataloader.Seconds();
+  row.dataloader = LoadingOf(rank).Seconds();
   row.elements = static_cast<double>(rank.batch_elements);
   const double marked = row.dataloader + (rank.device.count > 0 ? row.gc : 0);
-  row.host = std::max(0.0, row.own - row.compute - marked) + row.gc + row.dataloader;
+  row.host = std::max(0.0, row.own - row.cores - row.compute - marked) + row.gc + row.dataloader;
   on_device_ = on_device_ || rank.device.count > 0;
   std::uint64_t signature = 0;
   begins_at_.push_back(place);
@@ -191,10 +193,13 @@ void IterationAccountant::Refer() {
       continue;
     }
     role.own = MedianOf(role, [](const Row& row) { return row.own; });
+    const double doing = MedianOf(role, [](const Row& row) { return row.own - row.cores; });
+    const double cores = MedianOf(role, [](const Row& row) { return row.cores; });
     for (std::size_t i = role.begin; i < role.end; ++i) {
       Row& row = rows_[by_role_[i]];
       row.reference = role.own;
-      row.excess = std::max(0.0, row.own - role.own);
+      row.excess = std::max(0.0, row.own - row.cores - doing);
+      row.waits = std::max(0.0, row.cores - cores);
     }
   }
 }
@@ -228,7 +233,7 @@ void IterationAccountant::ChargeFor(const RankIteration& rank, std::size_t r, do
   const Row& row = rows_[r];
   const double floor = limits_.least_cost * out.used_s;
   const double own = row.excess >= floor || row.channels == 0 ? row.excess : 0;
-  const double all = own + row.channels;
+  const double all = own + row.waits + row.channels;
   if (own > 0) out.charges.push_back({rank.rank, {}, CauseOf(row), seconds * own / all});
   if (row.channels == 0) return;
   double sum = 0;

@@ -11,18 +11,20 @@
 //
 // Model: a rank's own time is its iteration without what it was blocked in communication; the
 // reference is the median of its role (ranks that use communicators of the same sizes and
-// descriptions as often). What computes longer on as much more in its batches is imbalance. A rank
-// of a role of one or two is held against all ranks in what its host spends on garbage, on batches
-// or on neither computing nor waiting. A channel is a communicator: its transfer is the least time
-// that one of its members spent in its ops, and where it takes channel_ratio times the lower
-// quartile of its family, what it takes longer is added to the load of its members, as far as they
-// were blocked. Families of which more than at_once are slow differ by design and accuse none. The
-// loss of an iteration is then an airport game: mending all of a set of ranks wins back what the
-// largest load falls. Its Shapley value has a closed form (each slice of the loss is shared equally
-// by those that reach above it), so shares sum to the loss exactly. Accused are ranks that lie
-// least_cost of the iteration above their reference; below the largest load of all others nobody is
-// to blame, and that much is unexplained. Where the caller knows that the job is slower than its
-// past by more than that, the rest of it is unexplained too.
+// descriptions as often). What of its own time it waited for a core (model/rank_times) is part of
+// its load and nobody's fault: a rank is accused without it, and its share of the loss is smaller
+// by what it waited beyond its role. What computes longer on as much more in its batches is
+// imbalance. A rank of a role of one or two is held against all ranks in what its host spends on
+// garbage, on batches or on neither computing nor waiting. A channel is a communicator: its
+// transfer is the least time that one of its members spent in its ops, and where it takes
+// channel_ratio times the lower quartile of its family, what it takes longer is added to the load
+// of its members, as far as they were blocked. Families of which more than at_once are slow differ
+// by design and accuse none. The loss of an iteration is then an airport game: mending all of a set
+// of ranks wins back what the largest load falls. Its Shapley value has a closed form (each slice
+// of the loss is shared equally by those that reach above it), so shares sum to the loss exactly.
+// Accused are ranks that lie least_cost of the iteration above their reference; below the largest
+// load of all others nobody is to blame, and that much is unexplained. Where the caller knows that
+// the job is slower than its past by more than that, the rest of it is unexplained too.
 //
 // Units: seconds of the iteration (times the ranks: GPU-seconds). Thread-safety: thread-compatible;
 // the accountant remembers roles and communicators. Errors: none; of fewer than two ranks nothing
@@ -72,11 +74,13 @@ class IterationAccountant {
  private:
   struct Row {
     double own = 0, blocked = 0;
-    double host = 0;  // of `own`: no stage's work
+    double cores = 0;  // of `own`: it waited for a core
+    double host = 0;   // of `own`: no stage's work
     double compute = 0, gc = 0, dataloader = 0;
     double elements = 0;   // of its batches
     double reference = 0;  // what `own` should be
     double excess = 0;     // of `own`, that may be the rank's fault
+    double waits = 0;      // of `cores`, beyond its role's
     double channels = 0;   // what slow channels add
     std::size_t role = 0;
   };

@@ -46,12 +46,25 @@ Accounts Candidates(const Case& c, const Ledger& ledger) {
   return out;
 }
 
-// Its excess stands out from that of every rank that is not a candidate.
+// Too little of it is its own doing to explain the slow iterations: it waits for cores, and others
+// on its node are the reason.
+bool MostlyHeldBack(const Case& c, const RankAccount& account) {
+  if (WaitsForCores(account.typical, c.config)) return true;
+  if (account.typical.total <= 0) return false;
+  const double own = AnswerableFor(account.typical, c.config) / account.typical.total;
+  const auto shows = std::count_if(account.share.begin(), account.share.end(), [&](double share) {
+    return own * share >= c.config.explains_share;
+  });
+  return Ratio(static_cast<std::size_t>(shows), account.judged) < c.config.consistent_share;
+}
+
+// What it is answerable for stands out from that of every rank that is not a candidate.
 bool StandsOut(const Case& c, const Ledger& ledger, const RankAccount& account,
                const Accounts& candidates) {
+  const double own = AnswerableFor(account.typical, c.config);
   for (const RankAccount& other : ledger.ranks) {
     if (Contains(candidates, other.rank)) continue;
-    if (account.typical.total < c.config.peer_contrast * other.typical.total) return false;
+    if (own < c.config.peer_contrast * AnswerableFor(other.typical, c.config)) return false;
   }
   return true;
 }
@@ -81,7 +94,8 @@ Grade GradeOf(const Case& c, const Ledger& ledger, const RankAccount& account, d
     return Grade::kEstablished;
   }
   // A second culprit that is always ready a little before the first is never waited for.
-  const bool large = account.typical.total >= c.config.explained_share * ledger.excess;
+  const bool large =
+      AnswerableFor(account.typical, c.config) >= c.config.explained_share * ledger.excess;
   if (odds >= c.config.supported_odds && (waited || on_chain || large)) return Grade::kSupported;
   return Grade::kHypothesis;
 }
@@ -185,13 +199,13 @@ void JudgeCandidate(const Case& c, const Ledger& ledger, const RankAccount& acco
                     const Accounts& candidates, double explained, Findings& findings) {
   const std::string rank = absl::StrCat("rank ", account.rank.value);
   double unnamed = 0;
+  if (MostlyHeldBack(c, account)) {
+    return Abstain(findings, absl::StrCat("who takes the cores for which ", rank,
+                                          " waits: other processes on its node are not traced"));
+  }
   if (!StandsOut(c, ledger, account, candidates)) {
     return Abstain(findings, absl::StrCat("a difference between ", rank,
                                           " and its peers: they take longer too"));
-  }
-  if (WaitsForCores(account.typical, c.config)) {
-    return Abstain(findings, absl::StrCat("who takes the cores for which ", rank,
-                                          " waits: other processes on its node are not traced"));
   }
   if (candidates.size() == 1 && !KeepsOthersWaiting(c, ledger, account, unnamed)) {
     return Abstain(findings, NobodyWaitsFor(c, rank));
@@ -255,6 +269,11 @@ bool JudgeTogether(const Case& c, const Ledger& ledger, const Accounts& candidat
 bool WaitsForCores(const Excess& parts, const DiagnosisConfig& config) {
   return parts.runqueue - parts.crowding >= config.mostly_share * parts.total &&
          parts.compute < config.cpu_leads_share * parts.total;
+}
+
+double AnswerableFor(const Excess& parts, const DiagnosisConfig& config) {
+  if (parts.compute >= config.cpu_leads_share * parts.total) return parts.total;
+  return parts.total - std::max(0.0, parts.runqueue - parts.crowding);
 }
 
 Cause CauseOf(const Excess& parts, const DiagnosisConfig& config) {

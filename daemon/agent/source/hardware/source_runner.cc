@@ -25,7 +25,7 @@ double ThreadCpuSeconds() {
 
 struct SourceRunner::Worker {
   Worker(std::unique_ptr<HardwareSource> of, const std::function<MonoNs()>& now, RunnerPace at)
-      : source(std::move(of)), pace(at), doing(now) {
+      : source(std::move(of)), doing(now), pace(at) {
     state.name = source->name();
     state.state = "starts";
   }
@@ -34,9 +34,9 @@ struct SourceRunner::Worker {
   Nanos RestAfter(const absl::Status& status, double cpu) const;
 
   const std::unique_ptr<HardwareSource> source;
-  const RunnerPace pace;
   CallInProgress doing;
   mutable std::mutex mutex;  // guards everything below
+  RunnerPace pace;
   std::condition_variable wake;
   std::vector<Reading> fresh;
   SourceState state;
@@ -50,6 +50,7 @@ void SourceRunner::Worker::Note(const absl::Status& status, std::vector<Reading>
   ++state.samples;
   state.cpu_seconds += cpu;
   state.rest = rest;
+  if (status.ok()) state.least_rest_s = cpu / std::max(source->budget(), 1e-6);
   state.state = status.ok() ? "on" : absl::IsNotFound(status) ? "missing" : "failed";
   state.reason = std::string(status.message());
   if (status.ok()) fresh = std::move(readings);
@@ -80,8 +81,8 @@ void SourceRunner::Run(const std::shared_ptr<Worker>& worker) {
     const absl::Status status = worker->source->Sample(worker->doing, readings);
     worker->doing.Leave();
     const double cpu = ThreadCpuSeconds() - before;
-    const Nanos rest = worker->RestAfter(status, cpu);
     lock.lock();
+    const Nanos rest = worker->RestAfter(status, cpu);
     worker->Note(status, std::move(readings), cpu, rest);
     worker->wake.wait_for(lock, std::chrono::nanoseconds(rest.count), [&] { return worker->stop; });
   }
@@ -106,6 +107,13 @@ SourceRunner::~SourceRunner() {
     } else {
       thread.detach();
     }
+  }
+}
+
+void SourceRunner::SetPace(Nanos pace) {
+  for (const auto& worker : workers_) {
+    const std::lock_guard lock(worker->mutex);
+    worker->pace.pace = pace;
   }
 }
 

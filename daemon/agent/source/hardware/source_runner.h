@@ -32,7 +32,8 @@ struct SourceState {
   std::string reason;
   std::uint64_t samples = 0;
   double cpu_seconds = 0;
-  Nanos rest;  // between its last two samples
+  Nanos rest;               // between its last two samples
+  double least_rest_s = 0;  // that its budget wants, whatever the pace
 
   bool SaysTheSame(const SourceState& other) const {
     return state == other.state && reason == other.reason;
@@ -54,6 +55,9 @@ class SourceRunner {
   SourceRunner(const SourceRunner&) = delete;
   SourceRunner& operator=(const SourceRunner&) = delete;
   ~SourceRunner();
+
+  // From now on between two samples; thread-safe.
+  void SetPace(Nanos pace);
 
   // The newest readings of each source that was sampled since the last call.
   std::vector<Reading> Take();

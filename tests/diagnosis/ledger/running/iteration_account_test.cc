@@ -96,6 +96,29 @@ TEST(IterationAccountTest, TheCauseIsWhatTheExcessMostlyIs) {
   EXPECT_EQ(CauseOf(job.Account(), 2), Cause::kHostSlow);
 }
 
+TEST(IterationAccountTest, WhatIsWaitedForACoreIsNobodys) {
+  Job job({0.1, 0.1, 0.15, 0.1});
+  job.iteration.ranks[2].cpu = job.iteration.ranks[0].cpu;
+  job.iteration.ranks[2].runqueue = Nanos::FromSeconds(0.05);
+  const IterationAccount all = job.Account();
+  EXPECT_NEAR(all.lost_s, 0.05, 1e-9) << "lost it is";
+  EXPECT_TRUE(all.charges.empty());
+  EXPECT_NEAR(all.unexplained_s, 0.05, 1e-9);
+  job.iteration.ranks[2].runqueue = Nanos::FromSeconds(0.02);
+  const IterationAccount part = job.Account();
+  EXPECT_NEAR(SecondsOf(part, RankId(2)), 0.03, 1e-9) << "the rest is its own";
+  EXPECT_NEAR(SumOf(part), part.lost_s, 1e-9);
+}
+
+TEST(IterationAccountTest, NorWhatTheMakersOfBatchesWaited) {
+  Job job({0.1, 0.1, 0.15, 0.1});
+  job.iteration.ranks[2].dataloader = Nanos::FromSeconds(0.05);
+  job.iteration.ranks[2].loader_starved = Nanos::FromSeconds(0.05);
+  EXPECT_TRUE(job.Account().charges.empty());
+  job.iteration.ranks[2].loader_starved = {};
+  EXPECT_EQ(CauseOf(job.Account(), 2), Cause::kDataLoader);
+}
+
 TEST(IterationAccountTest, OfTwoThatAreSlowTheSlicesAreShared) {
   // 40 ms are lost by both, 20 more by rank 3 alone: Shapley's shares are 20 and 40.
   const IterationAccount account = Job({0.1, 0.1, 0.14, 0.16, 0.1, 0.1}).Account();

@@ -56,6 +56,28 @@ TEST(PartsTest, MoreComputingOnACrowdedNodeBringsItsWaitsAlong) {
   EXPECT_TRUE(WaitsForCores(PartsOf(typical, SummaryShares{-0.1, 0.9, 12}), {}));
 }
 
+TEST(PartsTest, WhatTheMakersOfBatchesWaitForCoresIsNoLoader) {
+  Excess typical = Of(0.010, 0, 0.040, 0.020, 0.030);
+  SummaryShares shares;
+  shares.starved = 0.3;
+  const Excess parts = PartsOf(typical, shares);
+  EXPECT_NEAR(parts.dataloader, 0.010, 1e-9);
+  EXPECT_NEAR(parts.runqueue, 0.050, 1e-9);
+  EXPECT_NEAR(parts.total, typical.total, 1e-9);
+  shares.starved = 2;
+  EXPECT_NEAR(PartsOf(typical, shares).dataloader, 0, 1e-9) << "no more than it waited for batches";
+  shares.starved = -1;
+  EXPECT_NEAR(PartsOf(typical, shares).dataloader, 0.040, 1e-9);
+}
+
+TEST(AnswerableTest, IsAllButTheWaitsForCoresThatOthersMake) {
+  EXPECT_NEAR(AnswerableFor(Of(0.01, 0, 0.01, 0.07, 0.01), {}), 0.03, 1e-9);
+  Excess crowded = Of(0.01, 0, 0.01, 0.07, 0.01);
+  crowded.crowding = 0.04;
+  EXPECT_NEAR(AnswerableFor(crowded, {}), 0.07, 1e-9) << "its computing brings waits along";
+  EXPECT_NEAR(AnswerableFor(Of(0.05, 0, 0, 0.05, 0), {}), 0.10, 1e-9) << "it computes much more";
+}
+
 TEST(OddsTest, GrowWithEveryShowAndFallWithEveryMiss) {
   EXPECT_NEAR(PosteriorOdds(0.01, 0, 0, 0.2, 0.9), 0.01, 1e-12);
   EXPECT_NEAR(PosteriorOdds(0.01, 1, 1, 0.2, 0.9), 0.01 * 4.5, 1e-12);

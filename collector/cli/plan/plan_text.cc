@@ -1,0 +1,94 @@
+#include "collector/cli/plan/plan_text.h"
+
+#include <cstdint>
+
+#include "absl/strings/str_format.h"
+#include "collector/cli/render/quantity.h"
+#include "collector/cli/render/table.h"
+#include "collector/cli/text/text.h"
+
+namespace fathom::cli {
+namespace {
+
+constexpr double kMiB = 1 << 20;
+constexpr double kKbit = 1000.0 / 8;
+
+std::string Cores(double cores) {
+  return cores > 0 ? absl::StrFormat("%.3f %%", 100 * cores) : std::string("-");
+}
+std::string Kbit(double bytes_per_s) {
+  return bytes_per_s > 0 ? absl::StrFormat("%.1f", bytes_per_s / kKbit) : std::string("-");
+}
+std::string MiB(double bytes) {
+  return bytes > 0 ? absl::StrFormat("%.1f", bytes / kMiB) : std::string("-");
+}
+
+std::string OfLimit(double limit, const char* unit, double factor) {
+  return limit > 0 ? absl::StrFormat("%g %s", limit * factor, unit) : std::string("no limit");
+}
+
+std::vector<std::string> Row(const std::string& name, const std::string& rate,
+                             const std::string& level, const Json& part) {
+  const Json spend = ObjectField(part, "spend");
+  const double one = NumberField(part, "ns_per_event");
+  return {name,
+          rate,
+          level,
+          Cores(NumberField(spend, "cores")),
+          Kbit(NumberField(spend, "bytes_per_s")),
+          MiB(NumberField(spend, "memory_bytes")),
+          one > 0 ? Seconds(one * 1e-9) : "-",
+          one > 0 ? Number(NumberField(part, "events_per_s")) : "-"};
+}
+
+std::string LevelOf(const Json& part) {
+  const std::int64_t levels = IntField(part, "levels");
+  return levels > 1 ? Cat(IntField(part, "level") + 1, " of ", levels) : std::string("-");
+}
+
+std::string PlanOfNode(const Json& plan, const ListStyle& style) {
+  const Json budget = ObjectField(plan, "budget");
+  std::string out = Cat(TextField(plan, "node"), ": may take ",
+                        OfLimit(NumberField(budget, "cores"), "% of a core", 100), ", ",
+                        OfLimit(NumberField(budget, "bytes_per_s"), "kbit/s", 1 / kKbit), ", ",
+                        OfLimit(NumberField(budget, "memory_bytes"), "MiB", 1 / kMiB), "; told ",
+                        Ago(IntField(plan, "told_unix_ns"), style.now_unix_ns), "\n");
+  Table table({{"PART"},
+               {"RATE"},
+               {"LEVEL"},
+               {"CPU", Table::Align::kRight},
+               {"KBIT/S", Table::Align::kRight},
+               {"MIB", Table::Align::kRight},
+               {"ONE TAKES", Table::Align::kRight},
+               {"A SECOND", Table::Align::kRight}});
+  for (const Json& part : ListField(plan, "parts")) {
+    const std::string rate = TextField(part, "rate");
+    table.Add(Row(TextField(part, "name"), rate.empty() ? "-" : rate, LevelOf(part), part));
+  }
+  table.Add(Row("in all", "", "", plan));
+  out += table.ToString();
+  if (!BoolField(plan, "fits")) {
+    out +=
+        "It does not fit, although all that can be done more coarsely is as coarse as it helps.\n";
+  }
+  const std::int64_t changes = IntField(plan, "changes");
+  if (changes > 0) {
+    out += Cat("Changed ", changes, changes == 1 ? " time, " : " times, last ",
+               Ago(IntField(plan, "changed_unix_ns"), style.now_unix_ns), ": ",
+               TextField(plan, "why"), ".\n");
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string PlanText(const Json& plans, const ListStyle& style) {
+  std::string out;
+  for (const Json& plan : plans) {
+    if (!out.empty()) out += "\n";
+    out += PlanOfNode(plan, style);
+  }
+  return out;
+}
+
+}  // namespace fathom::cli

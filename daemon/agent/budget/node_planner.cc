@@ -1,0 +1,296 @@
+#include "daemon/agent/budget/node_planner.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+
+namespace fathom::agent {
+namespace {
+
+constexpr double kSmooth = 0.3;        // of the newest look, in what is smoothed
+constexpr double kAnswersKept_s = 60;  // rows are asked for now and then
+constexpr std::array kLoopParts = {WorkPart::kPolling, WorkPart::kRecords,   WorkPart::kThreads,
+                                   WorkPart::kWorkers, WorkPart::kSummaries, WorkPart::kHealth,
+                                   WorkPart::kOps,     WorkPart::kRows};
+
+std::size_t At(Knob knob) { return static_cast<std::size_t>(knob); }
+
+double Smoothed(double before, double now) {
+  return before == 0 ? now : before + kSmooth * (now - before);
+}
+
+std::string RateInWords(Knob knob, std::size_t level) {
+  const double value = FactsOf(knob).values[level];
+  switch (knob) {
+    case Knob::kPolling:
+      return value == 1 ? "as set" : absl::StrFormat("%.0f times the rest", value);
+    case Knob::kThreads:
+    case Knob::kWorkers:
+    case Knob::kHardware:
+      return absl::StrFormat("every %.0f ms", value);
+    case Knob::kOps:
+      return level == 0 ? "all that are wanted" : "none";
+    case Knob::kRows:
+      return absl::StrFormat("at most %.0f KiB an answer", value / 1024);
+    case Knob::kLog:
+      return level == 0 ? "as set" : absl::StrFormat("%.1f %% of the rows", 100 * value);
+  }
+  return "";
+}
+
+}  // namespace
+
+void NodePlanner::LearnPart(const Observed& seen, WorkPart part) {
+  const PartCost& cost = seen.costs[static_cast<std::size_t>(part)];
+  Measure& measure = measures_[static_cast<std::size_t>(part)];
+  const auto cpu_ns = static_cast<double>(cost.cpu_ns);
+  if (cost.events > 0) {
+    measure.ns_per_event =
+        Smoothed(measure.ns_per_event, cpu_ns / static_cast<double>(cost.events));
+  }
+  if (cost.runs > 0) {
+    measure.ns_per_run = Smoothed(measure.ns_per_run, cpu_ns / static_cast<double>(cost.runs));
+  }
+  const double now = static_cast<double>(cost.events) / seen.seconds;
+  measure.smooth_per_s = Smoothed(measure.smooth_per_s, now);
+  measure.per_s = std::max(now, measure.smooth_per_s);
+}
+
+void NodePlanner::LearnRows(const Observed& seen) {
+  for (const double bytes : seen.rows_bytes) answers_.emplace_back(clock_s_, bytes);
+  while (!answers_.empty() && clock_s_ - answers_.front().first > kAnswersKept_s) {
+    answers_.pop_front();
+  }
+}
+
+void NodePlanner::Learn(const Observed& seen) {
+  clock_s_ += seen.seconds;
+  for (const WorkPart part : kLoopParts) LearnPart(seen, part);
+  LearnRows(seen);
+  double loop_s = 0;
+  for (const PartCost& cost : seen.costs) loop_s += static_cast<double>(cost.cpu_ns) * 1e-9;
+  double sampled_s = 0;
+  for (std::size_t s = 0; s < std::min(hardware_.size(), seen.hardware.size()); ++s) {
+    sampled_s += seen.hardware[s].cpu_seconds - hardware_[s].cpu_seconds;
+  }
+  const bool first = process_cpu_s_ < 0;
+  const double grown = first ? 0 : seen.process_cpu_s - process_cpu_s_;
+  const double none = static_cast<double>(seen.costs[0].cpu_ns) * 1e-9;
+  others_cores_ =
+      Smoothed(others_cores_, std::max(0.0, grown - loop_s - sampled_s + none) / seen.seconds);
+  const double ran = first ? 0 : seen.children_cpu_s - children_cpu_s_;
+  if (samples_asked_ > 0 && ran > 0) sample_s_ = Smoothed(sample_s_, ran / samples_asked_);
+  if (ran > 0) samples_asked_ = 0;
+  process_cpu_s_ = seen.process_cpu_s;
+  children_cpu_s_ = seen.children_cpu_s;
+  hardware_ = seen.hardware;
+  bytes_per_s_ = Smoothed(bytes_per_s_, seen.bytes / seen.seconds);
+  ops_bytes_per_s_ = Smoothed(ops_bytes_per_s_, seen.ops_bytes / seen.seconds);
+  const double ops_now = (seen.ops_sent + seen.ops_passed) / seen.seconds;
+  ops_per_s_ = std::max(ops_now, Smoothed(ops_per_s_, ops_now));
+  if (seen.ops_sent > 0) bytes_of_op_ = Smoothed(bytes_of_op_, seen.ops_bytes / seen.ops_sent);
+}
+
+void NodePlanner::PredictTurns(const Observed& seen, Levels& levels) const {
+  const Measure& turn = Of(WorkPart::kPolling);
+  const Measure &threads = Of(WorkPart::kThreads), &workers = Of(WorkPart::kWorkers);
+  std::vector<Level>& polling = levels[At(Knob::kPolling)];
+  for (std::size_t l = 0; l < polling.size(); ++l) {
+    const double rest = seen.rest_s * FactsOf(Knob::kPolling).values[l];
+    polling[l].spend.cores = turn.ns_per_run * 1e-9 / (rest + turn.ns_per_run * 1e-9);
+    polling[l].allowed = l == 0 || seen.ring_s == 0 || rest * kTurnsOfARing <= seen.ring_s;
+  }
+  // What was sampled at the pace that holds tells how many clocks there are.
+  const auto sampled = [&](Knob knob, const Measure& measure) {
+    const double holds = std::max(plan_.paces.Of(knob) / 1e3, seen.rest_s);
+    for (std::size_t l = 0; l < levels[At(knob)].size(); ++l) {
+      const double period = std::max(FactsOf(knob).values[l] / 1e3, seen.rest_s);
+      const double per_s = measure.per_s * holds / period;
+      levels[At(knob)][l].spend.cores = measure.ns_per_event * 1e-9 * per_s;
+    }
+  };
+  sampled(Knob::kThreads, threads);
+  sampled(Knob::kWorkers, workers);
+}
+
+void NodePlanner::PredictHardware(const Observed& seen, std::vector<Level>& levels) const {
+  for (std::size_t l = 0; l < levels.size(); ++l) {
+    for (const SourceCost& source : seen.hardware) {
+      if (source.samples == 0) continue;
+      const double one = source.cpu_seconds / static_cast<double>(source.samples);
+      const double pace = FactsOf(Knob::kHardware).values[l] / 1e3;
+      levels[l].spend.cores += one / std::max(pace, source.own_rest_s);
+    }
+  }
+}
+
+void NodePlanner::PredictRows(std::vector<Level>& levels) const {
+  const double window = std::min(clock_s_, kAnswersKept_s);
+  for (std::size_t l = 0; l < levels.size() && window > 0; ++l) {
+    for (const auto& [when, bytes] : answers_) {
+      levels[l].spend.bytes_per_s += std::min(bytes, FactsOf(Knob::kRows).values[l]) / window;
+    }
+    levels[l].spend.cores = Of(WorkPart::kRows).ns_per_event * 1e-9 * Of(WorkPart::kRows).per_s;
+  }
+}
+
+void NodePlanner::PredictLog(const Observed& seen, std::vector<Level>& levels) const {
+  for (std::size_t l = 0; l < levels.size(); ++l) {
+    const double most = seen.log_most_rows * FactsOf(Knob::kLog).values[l];
+    for (const LogUse& log : seen.logs) {
+      const double rows = std::min(most, std::max(log.rows, log.rows_per_s * log.kept_s));
+      levels[l].spend.memory += rows * seen.log_row_bytes;
+    }
+  }
+}
+
+Levels NodePlanner::Predict(const Observed& seen) const {
+  Levels levels(kKnobs + 1);
+  for (std::size_t k = 0; k < kKnobs; ++k) {
+    const Knob knob = static_cast<Knob>(k);
+    levels[k].resize(FactsOf(knob).levels);
+    for (std::size_t l = 0; l < levels[k].size(); ++l) levels[k][l].loss = FactsOf(knob).loss[l];
+  }
+  PredictTurns(seen, levels);
+  PredictHardware(seen, levels[At(Knob::kHardware)]);
+  PredictRows(levels[At(Knob::kRows)]);
+  PredictLog(seen, levels[At(Knob::kLog)]);
+  Level& ops = levels[At(Knob::kOps)][0];
+  if (seen.ops_wanted) {
+    ops.spend.cores = Of(WorkPart::kOps).ns_per_event * 1e-9 * ops_per_s_;
+    ops.spend.bytes_per_s = bytes_of_op_ * ops_per_s_;
+  }
+  levels[kKnobs].push_back({Unchosen(seen), 0, true});
+  return levels;
+}
+
+// What no knob changes.
+Spend NodePlanner::Unchosen(const Observed& seen) const {
+  Spend rest;
+  for (const WorkPart part : {WorkPart::kRecords, WorkPart::kSummaries, WorkPart::kHealth}) {
+    rest.cores += Of(part).ns_per_event * 1e-9 * Of(part).per_s;
+  }
+  rest.cores += others_cores_ + captures_cores_;
+  double logs = 0;
+  for (const LogUse& log : seen.logs) logs += log.rows * seen.log_row_bytes;
+  rest.memory = std::max(0.0, seen.memory - logs);
+  double answered = 0;
+  for (const auto& [when, bytes] : answers_) answered += bytes;
+  const double window = std::max(1.0, std::min(clock_s_, kAnswersKept_s));
+  rest.bytes_per_s = std::max(0.0, bytes_per_s_ - ops_bytes_per_s_ - answered / window);
+  return rest;
+}
+
+void NodePlanner::Change(const Choice& to, std::string why, MonoNs now) {
+  std::copy_n(to.level.begin(), kKnobs, plan_.paces.level.begin());
+  ++plan_.changes;
+  plan_.since = now;
+  plan_.why = std::move(why);
+  calm_ = 0;
+}
+
+bool NodePlanner::Decide(const Levels& levels, MonoNs now) {
+  std::vector<std::size_t> holds(plan_.paces.level.begin(), plan_.paces.level.end());
+  holds.push_back(0);
+  const Choice present = Priced(levels, holds, plan_.budget);
+  bool late = false;
+  for (std::size_t k = 0; k < kKnobs; ++k) late = late || !levels[k][holds[k]].allowed;
+  if (late || !present.fits) {
+    const Choice best = ChooseLevels(levels, plan_.budget);
+    calm_ = 0;
+    if (best.level == holds) return false;
+    Change(best,
+           late ? "the rings fill faster"
+                : absl::StrFormat("it would take %.1f times the budget",
+                                  present.spend.Times(plan_.budget)),
+           now);
+    return true;
+  }
+  if (present.loss == 0) return false;
+  const Choice finer = ChooseLevels(levels, plan_.budget.Scaled(kFinerShare));
+  const bool better = finer.fits && finer.loss < present.loss;
+  calm_ = better ? calm_ + 1 : 0;
+  if (calm_ < kCalmLooks) return false;
+  Change(finer, "a finer plan fits well", now);
+  return true;
+}
+
+void NodePlanner::Tell(const Observed& seen, const Levels& levels) {
+  const Spend& rest = levels[kKnobs].front().spend;
+  plan_.parts.clear();
+  plan_.spend = rest;
+  for (std::size_t k = 0; k < kKnobs; ++k) {
+    const Knob knob = static_cast<Knob>(k);
+    if (knob == Knob::kOps && !seen.ops_wanted) continue;
+    const std::size_t level = plan_.paces.level[k];
+    PlanPart& part = plan_.parts.emplace_back();
+    part.name = FactsOf(knob).name;
+    part.rate = RateInWords(knob, level);
+    part.level = level;
+    part.levels = levels[k].size();
+    part.spend = levels[k][level].spend;
+    part.loss = levels[k][level].loss;
+    plan_.spend += part.spend;
+  }
+  const auto tell = [&](WorkPart of, PlanPart& part) {
+    part.ns_per_event = Of(of).ns_per_event;
+    part.events_per_s = Of(of).per_s;
+  };
+  for (PlanPart& part : plan_.parts) {
+    if (part.name == NameOf(WorkPart::kThreads)) tell(WorkPart::kThreads, part);
+    if (part.name == NameOf(WorkPart::kWorkers)) tell(WorkPart::kWorkers, part);
+    if (part.name == NameOf(WorkPart::kOps)) tell(WorkPart::kOps, part);
+    if (part.name == NameOf(WorkPart::kRows)) tell(WorkPart::kRows, part);
+  }
+  for (const WorkPart of : {WorkPart::kRecords, WorkPart::kSummaries, WorkPart::kHealth}) {
+    PlanPart& part = plan_.parts.emplace_back();
+    part.name = NameOf(of);
+    tell(of, part);
+    part.spend.cores = part.ns_per_event * 1e-9 * part.events_per_s;
+  }
+  if (captures_cores_ > 0) {
+    PlanPart& captures = plan_.parts.emplace_back();
+    captures.name = "captures";
+    captures.spend.cores = captures_cores_;
+    captures.ns_per_event = sample_s_ * 1e9;
+  }
+  PlanPart& others = plan_.parts.emplace_back();
+  others.name = "others";
+  others.spend = {others_cores_, rest.bytes_per_s, rest.memory};
+  plan_.fits = plan_.spend.Within(plan_.budget);
+}
+
+bool NodePlanner::Look(const Observed& seen, MonoNs now) {
+  if (seen.seconds <= 0) return false;
+  Learn(seen);
+  captures_cores_ = CapturesTook(now) / kBurst_s;
+  const Levels levels = Predict(seen);
+  const bool changed = Decide(levels, now);
+  Tell(seen, levels);
+  return changed;
+}
+
+double NodePlanner::CapturesTook(MonoNs now) {
+  while (!captures_.empty() && (now - captures_.front().first).Seconds() > kBurst_s) {
+    captures_.pop_front();
+  }
+  double took = 0;
+  for (const auto& [when, cost] : captures_) took += cost;
+  return took;
+}
+
+std::uint32_t NodePlanner::CaptureRate(std::size_t processes, double seconds, std::uint32_t asked,
+                                       MonoNs now) {
+  const double left = kCaptureShare * plan_.budget.cores * kBurst_s - CapturesTook(now);
+  const double of_one_a_second = static_cast<double>(processes) * seconds * sample_s_;
+  const double may = of_one_a_second > 0 ? left / of_one_a_second : asked;
+  const double most = std::max<double>(asked, 1);
+  const double rate = std::clamp(may, std::min<double>(kLeastRate, most), most);
+  captures_.emplace_back(now, of_one_a_second * rate);
+  samples_asked_ += static_cast<double>(processes) * seconds * rate;
+  return static_cast<std::uint32_t>(rate);
+}
+
+}  // namespace fathom::agent
