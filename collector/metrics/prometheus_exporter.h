@@ -29,6 +29,8 @@
 
 namespace fathom::collector {
 
+class MetricPage;
+
 class PrometheusExporter {
  public:
   static constexpr std::size_t kMaxJobs = 100;
@@ -54,6 +56,8 @@ class PrometheusExporter {
     // The account of a job so far. Empty: none is kept.
     std::function<std::optional<diagnosis::RunningAccount::State>(const std::string& job)>
         account{};
+    // What else is to be told, as of a cluster. Empty: nothing.
+    std::function<void(MetricPage& page)> more{};
   };
 
   explicit PrometheusExporter(Sources sources) : sources_(std::move(sources)) {}
