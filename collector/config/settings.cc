@@ -39,7 +39,7 @@ std::string HistoryPlace(const std::string& place) { return MaskedDatabase(place
 std::string BusServers(const std::string& urls) {
   std::string shown;
   for (const auto& url : absl::StrSplit(urls, absl::ByAnyChar(", "), absl::SkipEmpty())) {
-    absl::StrAppend(&shown, shown.empty() ? "" : ",", WithoutUser(url));
+    absl::StrAppend(&shown, shown.empty() ? "" : ",", WithoutUser(std::string(url)));
   }
   return shown;
 }

@@ -17,6 +17,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests/integration"))
 from collector_cluster import CollectorCluster, missing  # noqa: E402  the cluster that the tests use
 
+BUILD = pathlib.Path(os.environ.get("FATHOM_BINARY_DIR", ROOT / "build/release"))
 JOB = "demo-cluster"
 NAMES = ("c1", "c2", "c3")
 SICK = 2  # rank
@@ -53,8 +54,7 @@ class Story:
     def run_job(self):
         self.stage("a real 4-rank PyTorch job; its agent may connect to any of the three")
         doors = ",".join(self.cluster.where[name]["grpc"] for name in NAMES)
-        fathom = ROOT / "build/release/fathom"
-        words = [fathom, "run", "--job", JOB, "--collector", doors, "--collector-http",
+        words = [BUILD / "fathom", "run", "--job", JOB, "--collector", doors, "--collector-http",
                  self.cluster.where[NAMES[-1]]["http"], "--", ROOT / ".venv/bin/torchrun", "--nproc-per-node", "4",
                  ROOT / "deploy/demo_job/train.py", "--iterations", "100000", "--from-iteration", str(FIRST_SLOW),
                  "--fault", "slow-python", "--rank", str(SICK)]
@@ -172,7 +172,7 @@ def main():
         return 1
     story = None
     try:
-        with CollectorCluster(ROOT / "build/release", LEASE_S) as cluster:
+        with CollectorCluster(BUILD, LEASE_S) as cluster:
             story = Story(cluster, "--hold" in sys.argv[1:])
             try:
                 killed, stopped = story.tell()

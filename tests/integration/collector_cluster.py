@@ -130,7 +130,8 @@ class CollectorCluster:
                  "cluster-bus": self.bus, "cluster-name": name, "cluster-lease-s": self.lease_s, **settings}
         words = [self.build / "fathom-collector"] + [f"--{flag}={value}" for flag, value in flags.items()]
         process = self.run(name, words, stdout=subprocess.PIPE)
-        ready = process.stdout.readline()
+        with process.stdout:
+            ready = process.stdout.readline()
         self.where[name] = dict(re.findall(r"(grpc|http)=(\S+)", ready))
         if not self.where[name]:
             raise RuntimeError(f"{name} does not start: {self.log(name)}")
