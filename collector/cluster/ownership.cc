@@ -69,7 +69,6 @@ void Ownership::SetFailing(const absl::Status& status) {
 }
 
 void Ownership::Run() {
-  const Nanos quarter(parts_.leases.term().count / 4);
   MonoNs next = parts_.clock.Mono();
   while (true) {
     {
@@ -79,7 +78,7 @@ void Ownership::Run() {
       if (stop_) return;
     }
     Turn();
-    next = parts_.clock.Mono() + quarter;
+    next = parts_.clock.Mono() + Turns();
   }
 }
 
@@ -201,8 +200,8 @@ void Ownership::Contest(MonoNs now) {
       continue;
     }
     const MonoNs since = free_since_.try_emplace(job, now).first->second;
-    const auto others = static_cast<std::int64_t>(parts_.before_me(mine));
-    if (now - since < Nanos(kPatience.count * others)) continue;
+    const auto others = static_cast<double>(parts_.before_me(mine));
+    if (now - since < Nanos::FromSeconds(kPatience * others * Turns().Seconds())) continue;
     Take(job, now);
     mine = Mine().size();
   }

@@ -2,9 +2,9 @@
 //
 // Owned by Cluster. Model: a job is free (nobody's lease stands), another's, or ours; ours is read
 // until its log has been caught up with, and judged then. Of a free job the collector with the
-// fewest jobs tries at once, the others a little later each. A lease that could not be renewed for
-// a term, less kMargin, is lost: the job is forgotten here, whatever the others do. Whoever keeps
-// the history refuses what a former owner writes (Parts::taken gives it the token).
+// fewest jobs tries at once, the others a turn and a half later each. A lease that could not be
+// renewed for a term, less kMargin, is lost: the job is forgotten here, whatever the others do.
+// Whoever keeps the history refuses what a former owner writes (Parts::taken gives it the token).
 //
 //   free ─ Take ─► reading ─ caught up ─► judged ─ lease lost, or handed over ─► another's
 //
@@ -39,7 +39,8 @@ class Ownership {
  public:
   static constexpr Nanos kMargin{500'000'000};
   static constexpr Nanos kHeardFor{3'000'000'000};
-  static constexpr Nanos kPatience{300'000'000};  // for each collector that has fewer jobs
+  // Turns that a collector waits for each other that has fewer jobs.
+  static constexpr double kPatience = 1.5;
   // A job of which the log has nothing is forgotten after this.
   static constexpr Nanos kEmptyFor{60'000'000'000};
 
@@ -91,6 +92,7 @@ class Ownership {
     std::shared_ptr<JobFollower> follower;
   };
 
+  Nanos Turns() const { return Nanos(parts_.leases.term().count / 4); }  // between two of them
   void Run();
   void Turn();
   void OpenHeard(MonoNs now);

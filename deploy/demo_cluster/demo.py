@@ -98,8 +98,10 @@ class Story:
         verdict, job, gap = self.cluster.wait_for("verdict that goes on", judged, AFTER_S)
         owner = self.cluster.owner()
         say(f"{owner} owns the job now; its next word on {number} came {gap:.1f} s after that")
-        say(f"iteration {before['iteration']} then, {job['iteration']} now: no iteration is missing: "
-            f"{self.lost(asked)} lost")
+        missing_ones = self.missing(asked, before["iteration"])
+        say(f"iteration {before['iteration']} then, {job['iteration']} now, {len(missing_ones)} missing between them")
+        if missing_ones:
+            raise Failed(f"iterations {missing_ones} were lost")
         if verdict["id"] != number or verdict.get("until"):
             raise Failed("it is another verdict, or it was closed")
         others = [v["id"] for v in self.cluster.verdicts(asked, JOB)
@@ -108,8 +110,10 @@ class Story:
             raise Failed(f"there are others of the same culprit: {others}")
         return gap
 
-    def lost(self, name):
-        return int(sum(self.cluster.metric(each, "fathom_bus_lost_records_total") for each in self.cluster.living()))
+    def missing(self, name, then):
+        """Of the iterations from a little before then to now, those that nobody knows of."""
+        known = self.cluster.get(name, f"jobs/{JOB}/iterations?after={then - 10}&limit=1000")["iterations"]
+        return sorted(set(range(then - 9, known[-1] + 1)) - set(known))
 
     def state(self, name, number):
         return {"iteration": self.at(name)["iteration"], "verdict": self.cluster.get(name, f"verdicts/{number}")}

@@ -30,7 +30,7 @@ Episode Sample(const std::string& id, std::int64_t opened = 100, const std::stri
   return episode;
 }
 
-RunRecord Run(const std::string& id, std::int64_t started) {
+RunRecord RunFrom(const std::string& id, std::int64_t started) {
   RunRecord run;
   run.id = id;
   run.job = "train";
@@ -132,7 +132,7 @@ TEST_P(HistoryTest, JobsLearntAccountsAndNoticesAreKept) {
 TEST_P(HistoryTest, RunsAndProbesAreKept) {
   const auto store = Store::Open(place);
   for (int i = 0; i < 40; ++i) {
-    ASSERT_TRUE(store->Save(Run(std::string("r").append(std::to_string(i)), i)).ok());
+    ASSERT_TRUE(store->Save(RunFrom(std::string("r").append(std::to_string(i)), i)).ok());
   }
   EXPECT_EQ(store->Runs("", 5)[0].id, "r39");
   EXPECT_EQ(store->Runs("train", 100).size(), store->Runs("", 100).size());
@@ -162,7 +162,7 @@ TEST_P(HistoryTest, AFormerOwnerIsRefused) {
   EXPECT_TRUE(absl::IsAborted(store->Save(Sample("v3"))));
   EXPECT_TRUE(absl::IsAborted(store->Save("train", Learnt())));
   EXPECT_TRUE(absl::IsAborted(store->KeepAccount("train", WallNs(1), "x")));
-  EXPECT_TRUE(absl::IsAborted(store->Save(Run("r1", 1))));
+  EXPECT_TRUE(absl::IsAborted(store->Save(RunFrom("r1", 1))));
   EXPECT_GE(store->refused(), 5u);
   // It is neither tried again nor a fault of the store, and other jobs are written.
   EXPECT_EQ(store->unwritten(), 0u);
