@@ -18,9 +18,12 @@ struct ClusterTest : testing::TestWithParam<std::string> {
     if (!wires.skips().empty()) GTEST_SKIP() << wires.skips();
     a = std::make_unique<Member>(wires, clock, "a");
     b = std::make_unique<Member>(wires, clock, "b");
-    // So that it is settled which of them goes first.
-    ASSERT_TRUE(Eventually(
-        [&] { return a->cluster->figures().members == 2 && b->cluster->figures().members == 2; }));
+    door = std::make_unique<Member>(wires, clock, "door");
+    door->cluster->Drain();
+    ASSERT_TRUE(Eventually([&] {
+      return a->cluster->figures().members == 3 && b->cluster->figures().members == 3 &&
+             door->cluster->figures().members == 3;
+    }));
   }
   // Two ranks of "train", and their iterations from `first` on.
   void Introduce(StreamSession& agent) {
