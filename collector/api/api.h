@@ -24,6 +24,7 @@
 #include "collector/agents/session_registry.h"
 #include "collector/evaluate/diagnoser.h"
 #include "collector/evaluate/hand_captures.h"
+#include "collector/http/answerer.h"
 #include "collector/http/request.h"
 #include "collector/job/state/job_table.h"
 #include "collector/process/clock.h"
@@ -39,7 +40,7 @@ class Report;
 
 namespace fathom::collector {
 
-class Api {
+class Api final : public Answerer {
  public:
   static constexpr std::int64_t kMaxIterations = 2000;
   static constexpr std::int64_t kDefaultIterations = 300;
@@ -87,9 +88,8 @@ class Api {
 
   explicit Api(Parts parts) : parts_(std::move(parts)) {}
 
-  Response Answer(const Request& request) const;
-  // Job objects as they stand now, for a new listener; of all jobs when `job` is empty.
-  std::vector<std::string> JobObjects(const std::string& job) const;
+  Response Answer(const Request& request) const override;
+  std::vector<std::string> JobObjects(const std::string& job) const override;
   // The report of a job of the table as proto-JSON.
   std::string ReportOf(const JobState& job) const;
 

@@ -91,7 +91,7 @@ Role Needed(const Request& request) {
 
 class HttpServer::Impl {
  public:
-  Impl(const HttpOptions& options, const Api& api, EventHub& events, Login& login)
+  Impl(const HttpOptions& options, const Answerer& api, EventHub& events, Login& login)
       : options_(options), api_(api), events_(events), login_(login) {}
 
   absl::Status Start() {
@@ -211,7 +211,7 @@ class HttpServer::Impl {
   }
 
   const HttpOptions options_;
-  const Api& api_;
+  const Answerer& api_;
   EventHub& events_;
   Login& login_;
   std::unique_ptr<Listener> listener_;
@@ -221,7 +221,7 @@ HttpServer::HttpServer(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 HttpServer::~HttpServer() = default;
 
 absl::StatusOr<std::unique_ptr<HttpServer>> HttpServer::Start(const HttpOptions& options,
-                                                              const Api& api, EventHub& events,
+                                                              const Answerer& api, EventHub& events,
                                                               Login& login) {
   auto impl = std::make_unique<Impl>(options, api, events, login);
   if (auto status = impl->Start(); !status.ok()) return status;

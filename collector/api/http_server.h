@@ -21,7 +21,7 @@
 #include <string>
 #include <vector>
 
-#include "collector/api/api.h"
+#include "collector/http/answerer.h"
 #include "collector/http/event_hub.h"
 #include "collector/http/login.h"
 #include "daemon/service/tls_files.h"
@@ -39,7 +39,7 @@ struct HttpOptions {
 class HttpServer {
  public:
   static absl::StatusOr<std::unique_ptr<HttpServer>> Start(const HttpOptions& options,
-                                                           const Api& api, EventHub& events,
+                                                           const Answerer& api, EventHub& events,
                                                            Login& login);
   ~HttpServer();  // waits for the requests at hand
 

@@ -17,7 +17,7 @@ std::string IterationsNews(const std::string& job, std::int64_t last) {
 }  // namespace
 
 void JobNews::Looked(const std::string& name, const VerdictLedger& ledger) {
-  if (hub_.subscribers() == 0) return;
+  if (!hub_.wanted()) return;
   const auto job = jobs_.Find(name);
   if (job == nullptr) return;
   const JobFigures figures = job->Figures();

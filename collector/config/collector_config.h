@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "collector/config/cluster_settings.h"
 #include "collector/evaluate/capture_settings.h"
 #include "collector/evaluate/look_schedule.h"
 #include "collector/evaluate/probe_settings.h"
@@ -73,6 +74,7 @@ struct CollectorConfig {
   LoginOptions login{.local_owner = true};
   service::TlsFiles tls;  // of both ports; who must show a certificate are agents only
   NodeHistorySettings node_history;
+  ClusterConfig cluster;
   bool parent_death_signal = false;
   diagnosis::DiagnosisConfig diagnosis;
   std::vector<std::string> unread;  // settings of earlier versions that were given, and where

@@ -14,6 +14,7 @@
 #include "collector/net/listen_probe.h"
 #include "collector/net/local_agents.h"
 #include "collector/process/clock.h"
+#include "collector/store/database/database.h"
 #include "daemon/service/log_lines.h"
 #include "daemon/service/loopback.h"
 
@@ -32,9 +33,11 @@ std::string DefaultStore() {
   return absl::StrCat(home, "/.local/state/fathom/fathom.db");
 }
 
+bool OfFile(const std::string& store) { return store != ":memory:" && !Database::IsShared(store); }
+
 std::string JournalFolder(const CollectorConfig& config) {
-  if (config.journal == "off") return "";
-  if (!config.journal.empty() || config.store == ":memory:") return config.journal;
+  if (config.journal == "off" || config.cluster.on()) return "";  // the bus has it
+  if (!config.journal.empty() || !OfFile(config.store)) return config.journal;
   return absl::StrCat(config.store, ".journal");
 }
 
@@ -44,7 +47,7 @@ KeptJobs KeptJobsOf(const CollectorConfig& config) {
 }
 
 std::string OpsFolder(const CollectorConfig& config) {
-  if (!config.ops_store.empty() || config.store == ":memory:") return config.ops_store;
+  if (!config.ops_store.empty() || !OfFile(config.store)) return config.ops_store;
   return absl::StrCat(config.store, ".ops");
 }
 
@@ -126,6 +129,7 @@ absl::Status Check(const CollectorConfig& c) {
         CheckRange("captures_per_hour", static_cast<double>(c.captures.per_hour), 1, 1000),
         CheckRange("look_share", c.looks.share, 0.01, 1),
         CheckRange("look_reserve_s", c.looks.reserve_s, 0, 60),
+        CheckCluster(c.cluster, c.store, c.stream == "ops" || !c.stream_jobs.empty(), c.insecure),
         CheckThresholds(c)}) {
     if (!status.ok()) return status;
   }
@@ -137,6 +141,7 @@ absl::Status Check(const CollectorConfig& c) {
 absl::StatusOr<FinalizedCollectorConfig> Finalize(CollectorConfig config) {
   if (auto status = Check(config); !status.ok()) return status;
   if (config.store.empty()) config.store = DefaultStore();
+  if (config.cluster.on() && config.cluster.name.empty()) config.cluster.name = MachineName();
   if (auto status = Login::Check(config.login); !status.ok()) return status;
   FinalizedCollectorConfig finalized;
   finalized.allowed_hosts_ =

@@ -1,6 +1,7 @@
 #include "collector/config/settings.h"
 
 #include <absl/strings/str_cat.h>
+#include <absl/strings/str_split.h>
 
 #include <algorithm>
 #include <array>
@@ -35,13 +36,26 @@ Setting Of(std::string name, T DiagnosisConfig::*field) {
 
 std::string Address(const std::string& url) { return WithoutUser(url); }
 
+std::string HistoryPlace(const std::string& place) { return MaskedDatabase(place); }
+
+// With commas.
+std::string BusServers(const std::string& urls) {
+  std::string shown;
+  for (const auto& url : absl::StrSplit(urls, absl::ByAnyChar(", "), absl::SkipEmpty())) {
+    absl::StrAppend(&shown, shown.empty() ? "" : ",", WithoutUser(std::string(url)));
+  }
+  return shown;
+}
+
 std::vector<Setting> ServerSettings() {
   return {
       Of("grpc", &Config::grpc, "HOST:PORT that agents connect to; port 0: any; off: none"),
       Of("agent_socket", &Config::agent_socket,
          "unix socket for agents of this machine; auto: beside grpc; off: none"),
       Of("http", &Config::http, "HOST:PORT of page, API and metrics; port 0: any"),
-      Of("store", &Config::store, "file of the history, or :memory:"),
+      Masked(Of("store", &Config::store,
+                "file of the history, :memory:, or postgresql://USER@HOST/DATABASE"),
+             &HistoryPlace),
       Of("journal", &Config::journal, "folder of what agents told, beside the store; off: none"),
       Of("journal_mib", &Config::journal_mib, "MiB of it on the disk, then the oldest goes"),
       Of("journal_days", &Config::journal_days, "and what is older"),
@@ -102,6 +116,26 @@ std::vector<Setting> ServerSettings() {
       Of("tls_key", &Config::tls, &service::TlsFiles::key_file, "its key"),
       Of("tls_client_ca", &Config::tls, &service::TlsFiles::peer_ca_file,
          "authority of agents' certificates; then they must show one"),
+  };
+}
+
+std::vector<Setting> ClusterSettings() {
+  using C = ClusterConfig;
+  return {
+      Masked(Of("cluster_bus", &Config::cluster, &C::bus,
+                "NATS servers that several collectors share: nats://HOST:PORT or tls://…, with "
+                "commas; empty: one collector alone"),
+             &BusServers),
+      Of("cluster_name", &Config::cluster, &C::name,
+         "of this collector, unlike all others'; empty: the machine's"),
+      Of("cluster_lease_s", &Config::cluster, &C::lease_s,
+         "a job's owner that is not heard of for so long is none"),
+      Of("cluster_replicas", &Config::cluster, &C::replicas,
+         "NATS servers that keep what agents told; taken when the stream is made"),
+      Of("cluster_log_gib", &Config::cluster, &C::log_gib,
+         "GiB of it on each of them, then the oldest goes; taken when the stream is made"),
+      Of("cluster_credentials", &Config::cluster, &C::credentials, "credentials file of NATS"),
+      Of("cluster_ca", &Config::cluster, &C::ca, "authority of its servers' certificates"),
   };
 }
 
@@ -243,8 +277,9 @@ bool WasRemoved(const std::string& name) {
 }  // namespace
 
 const std::vector<Setting>& Settings() {
-  static const std::vector<Setting> all = JoinSettings<Config>(
-      {ServerSettings(), LoginSettings(&Config::login), HistorySettings(), DiagnosisSettings()});
+  static const std::vector<Setting> all =
+      JoinSettings<Config>({ServerSettings(), LoginSettings(&Config::login), ClusterSettings(),
+                            HistorySettings(), DiagnosisSettings()});
   return all;
 }
 

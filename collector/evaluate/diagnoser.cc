@@ -78,11 +78,16 @@ Nanos Diagnoser::RunDue() {
   const auto jobs = parts_.jobs.All();
   Nanos next = LookSchedule::kIdle;
   for (const auto& job : jobs) {
+    if (parts_.mine && !parts_.mine(job->name())) continue;
     Watched& watched = WatchedOf(*job);
     watched.news = watched.news || news.contains(job->name());
     next = std::min(next, LookIfDue(job, watched));
   }
-  std::erase_if(watched_, [&](const auto& entry) { return !parts_.jobs.Find(entry.first); });
+  std::erase_if(watched_, [&](const auto& entry) {
+    const bool left = parts_.jobs.Find(entry.first) == nullptr;
+    if (left && parts_.forgotten) parts_.forgotten(entry.first);
+    return left;
+  });
   parts_.ledger.CloseAbsent(
       parts_.clock.Wall(), parts_.clock.Mono(), job_timeout_,
       [this](const std::string& job) { return parts_.jobs.Find(job) != nullptr; });

@@ -74,6 +74,10 @@ class Diagnoser {
     std::function<void(JobState& job)> met = {};
     // What the nodes' hardware says. Null: nothing is known of it.
     const HardwareTable* hardware = nullptr;
+    // Whether a job of the table may be judged here now. Empty: all may.
+    std::function<bool(const std::string& job)> mine = {};
+    // Called when a job that was looked at has left the table. May be empty.
+    std::function<void(const std::string& job)> forgotten = {};
   };
 
   Diagnoser(Parts parts, DiagnosisFunctions functions, diagnosis::DiagnosisConfig config,

@@ -34,6 +34,11 @@ std::string EventHub::Format(std::string_view type, std::string_view json) {
 }
 
 void EventHub::Publish(std::string_view type, std::string_view job, std::string_view json) {
+  if (wanted_elsewhere_ && wanted_elsewhere_()) out_(type, job, json);
+  PublishHere(type, job, json);
+}
+
+void EventHub::PublishHere(std::string_view type, std::string_view job, std::string_view json) {
   const std::lock_guard lock(mutex_);
   if (subscriptions_.empty()) return;
   const auto text = std::make_shared<const std::string>(Format(type, json));

@@ -16,11 +16,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace fathom::collector {
 
@@ -59,7 +61,20 @@ class EventHub {
   std::unique_ptr<Subscription> Subscribe(const std::string& job);
   // `json` must hold no newline.
   void Publish(std::string_view type, std::string_view job, std::string_view json);
+  // Only to who listens here: what another collector has published.
+  void PublishHere(std::string_view type, std::string_view job, std::string_view json);
   void Stop();
+
+  // Who listens elsewhere: `out` is told of what is published while `wanted` says that there is
+  // somebody. Both thread-safe. Requires: before anything is published.
+  using Out =
+      std::function<void(std::string_view type, std::string_view job, std::string_view json)>;
+  void Relay(Out out, std::function<bool()> wanted) {
+    out_ = std::move(out);
+    wanted_elsewhere_ = std::move(wanted);
+  }
+  // Whether anybody listens, here or elsewhere.
+  bool wanted() const { return subscribers() > 0 || (wanted_elsewhere_ && wanted_elsewhere_()); }
 
   std::size_t subscribers() const;
   std::uint64_t dropped() const { return dropped_; }
@@ -71,6 +86,8 @@ class EventHub {
   void Leave(Subscription* subscription);
 
   const std::size_t max_subscribers_;
+  Out out_;
+  std::function<bool()> wanted_elsewhere_;
   mutable std::mutex mutex_;  // guards everything below
   std::set<Subscription*> subscriptions_;
   bool stopped_ = false;

@@ -40,7 +40,8 @@ AgentSession::Outcome AgentSession::OnMessage(const v1::AgentMessage& message) {
   context_.registry.Seen(node_);
   if (auto malformed = Validate(message)) return Malformed(*malformed);
   // What comes late or twice after a reconnection is no misbehaviour: counted, nothing more.
-  const Rejection unwanted = Take(message);
+  last_ = {};
+  const Rejection unwanted = last_.unwanted = Take(message);
   if (unwanted) context_.counters.Reject(*unwanted);
   Outcome outcome;
   // On a new stream the agent says again who takes part.
@@ -206,6 +207,7 @@ Rejection AgentSession::TakeRank(const v1::RankInfo& info) {
   }
   NoteForeign(info, result.rejected);
   if (result.rejected) return result.rejected;
+  last_.anew = result.restarted;
   ranks_ = std::min(ranks_ + 1, kMostRanksCounted);
   Took(info.job(), job.get());
   v1::AgentMessage message;

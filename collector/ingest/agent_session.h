@@ -26,7 +26,9 @@
 #include "collector/agents/probe_requests.h"
 #include "collector/agents/row_requests.h"
 #include "collector/agents/session_registry.h"
+#include "collector/ingest/stream_session.h"
 #include "collector/job/state/job_table.h"
+#include "collector/journal/durable_log.h"
 #include "fathom/v1/job.pb.h"
 
 namespace fathom::v1 {
@@ -64,35 +66,38 @@ struct IngestContext {
   OpStore* ops = nullptr;
   // Takes in what probes that were ordered found. Null: nobody orders any.
   ProbeRequests* probes = nullptr;
+  // What agents tell is durable once this log says so. Null: the journal.
+  DurableLog* durable = nullptr;
+  // Makes what a stream drives. Empty: an AgentSession.
+  std::function<std::unique_ptr<StreamSession>(std::uint64_t id, std::weak_ptr<RowsChannel> channel,
+                                               Witness witness)>
+      make_session = {};
 };
 
-class AgentSession {
+class AgentSession final : public StreamSession {
  public:
-  struct Outcome {
-    bool greet = false;   // answer with a HelloReply
-    std::string refused;  // goes into it; the stream closes
-    bool close = false;
-  };
-
   static constexpr std::size_t kMostRanksCounted = 4096;
+
+  // What became of the last message.
+  struct Last {
+    Rejection unwanted = {};  // sound, and yet not taken in
+    bool anew = false;        // a new life of its job began with it
+  };
 
   AgentSession(std::uint64_t id, IngestContext& context, std::weak_ptr<RowsChannel> channel,
                Witness witness = {});
-  ~AgentSession();
-  // It is known whose agent this is. Requires: before the first message.
-  void Authenticate() { authenticated_ = true; }
+  ~AgentSession() override;
+  void Authenticate() override { authenticated_ = true; }
   AgentSession(const AgentSession&) = delete;
   AgentSession& operator=(const AgentSession&) = delete;
 
-  Outcome OnMessage(const v1::AgentMessage& message);
-  std::uint64_t acknowledged() const { return acknowledged_; }  // highest number taken in
-  // Once this record of the journal is durable, all of that is.
-  std::uint64_t journaled() const { return journaled_; }
-  // Likewise, once this record of the store of ops is settled.
-  std::uint64_t stored() const { return stored_; }
+  Outcome OnMessage(const v1::AgentMessage& message) override;
+  std::uint64_t acknowledged() const override { return acknowledged_; }
+  std::uint64_t journaled() const override { return journaled_; }
+  std::uint64_t stored() const override { return stored_; }
   const std::string& node() const { return node_; }  // empty before Hello
-  // Announcements of ranks on this stream that were taken in, as far as they are counted.
-  std::size_t ranks() const { return ranks_; }
+  std::size_t ranks() const override { return ranks_; }
+  const Last& last() const { return last_; }
 
  private:
   Outcome Greet(const v1::AgentMessage& message);
@@ -130,6 +135,7 @@ class AgentSession {
   std::uint64_t journaled_ = 0;
   std::uint64_t stored_ = 0;
   std::size_t ranks_ = 0;
+  Last last_;
   std::uint64_t healths_ = 0;  // batches of health that were stored, whole or in part
   int malformed_ = 0;
   bool refused_ = false;    // an announcement, for want of room

@@ -14,6 +14,14 @@ MonoNs ToMono(std::chrono::steady_clock::time_point time) {
   return MonoNs(std::chrono::duration_cast<std::chrono::nanoseconds>(since).count());
 }
 
+std::unique_ptr<StreamSession> MakeSession(std::uint64_t id, IngestContext& context,
+                                           std::weak_ptr<RowsChannel> channel, Witness witness) {
+  if (context.make_session) {
+    return context.make_session(id, std::move(channel), std::move(witness));
+  }
+  return std::make_unique<AgentSession>(id, context, std::move(channel), std::move(witness));
+}
+
 }  // namespace
 
 bool AgentStream::Outbox::Pass(v1::CollectorMessage message) {
@@ -75,9 +83,9 @@ void AgentStream::Outbox::Detach() {
 AgentStream::AgentStream(std::uint64_t id, IngestContext& context, Witness witness,
                          std::string version, AgentStreams& streams)
     : outbox_(std::make_shared<Outbox>(this)),
-      journal_(context.journal),
+      durable_(context.durable != nullptr ? context.durable : context.journal),
       ops_(context.ops),
-      session_(id, context, outbox_, std::move(witness)),
+      session_(MakeSession(id, context, outbox_, std::move(witness))),
       counters_(context.counters),
       budget_(streams.rate()),
       version_(std::move(version)),
@@ -138,11 +146,11 @@ void AgentStream::OnReadDone(bool ok) {
     FinishLocked(grpc::Status::OK);
     return;
   }
-  const AgentSession::Outcome outcome = session_.OnMessage(in_);
+  const StreamSession::Outcome outcome = session_->OnMessage(in_);
   if (outcome.greet) Greet(outcome.refused);
   {
     const std::lock_guard lock(mutex_);
-    taken_ = {session_.acknowledged(), session_.journaled(), session_.stored()};
+    taken_ = {session_->acknowledged(), session_->journaled(), session_->stored()};
     AwaitLocked();
     greeted_ = true;
     if (outcome.close) {
@@ -157,7 +165,7 @@ void AgentStream::OnReadDone(bool ok) {
 // Whoever sends more than one agent may is not read for a while: the rest waits at its own end.
 void AgentStream::ReadNext() {
   const auto now = std::chrono::steady_clock::now();
-  const Nanos pause = budget_.Take(in_.ByteSizeLong(), session_.ranks(), ToMono(now));
+  const Nanos pause = budget_.Take(in_.ByteSizeLong(), session_->ranks(), ToMono(now));
   in_.Clear();
   if (pause.count <= 0) return StartRead(&in_);
   ++counters_.pauses;
@@ -180,7 +188,7 @@ bool AgentStream::AwaitsDiskLocked() {
   const auto committed = [outbox = std::weak_ptr<Outbox>(outbox_)] {
     if (const auto held = outbox.lock()) held->Committed();
   };
-  return (journal_ != nullptr && journal_->WhenDurable(awaited_.journaled, committed)) ||
+  return (durable_ != nullptr && durable_->WhenDurable(awaited_.journaled, committed)) ||
          (ops_ != nullptr && ops_->WhenSettled(awaited_.stored, committed));
 }
 

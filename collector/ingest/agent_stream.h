@@ -54,7 +54,7 @@ class AgentStream final : public grpc::ServerBidiReactor<v1::AgentMessage, v1::C
   AgentStream(std::uint64_t id, IngestContext& context, Witness witness, std::string version,
               AgentStreams& streams);
   ~AgentStream() override;
-  void Authenticate() { session_.Authenticate(); }
+  void Authenticate() { session_->Authenticate(); }
 
   void OnReadDone(bool ok) override;
   void OnWriteDone(bool ok) override;
@@ -101,9 +101,9 @@ class AgentStream final : public grpc::ServerBidiReactor<v1::AgentMessage, v1::C
   void Greet(const std::string& refused);
 
   const std::shared_ptr<Outbox> outbox_;
-  Journal* const journal_;  // null: what is taken in is acknowledged
-  OpStore* const ops_;      // null: no ops are wanted all the time
-  AgentSession session_;    // reads only
+  DurableLog* const durable_;                     // null: what is taken in is acknowledged
+  OpStore* const ops_;                            // null: no ops are wanted all the time
+  const std::unique_ptr<StreamSession> session_;  // reads only
   IngestCounters& counters_;
   AgentBudget budget_;  // reads only
   grpc::Alarm alarm_;   // ends a pause

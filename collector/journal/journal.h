@@ -34,6 +34,7 @@
 #include <utility>
 #include <vector>
 
+#include "collector/journal/durable_log.h"
 #include "collector/journal/journal_record.h"
 #include "collector/process/clock.h"
 #include "daemon/service/segment_log.h"
@@ -58,7 +59,7 @@ struct JournalCounters {
   std::uint64_t pushed_out = 0;  // segments of running jobs that max_bytes or max_age took
 };
 
-class Journal {
+class Journal final : public DurableLog {
  public:
   static constexpr std::size_t kMaxQueuedBytes = 64u << 20;
 
@@ -70,7 +71,7 @@ class Journal {
 
   static absl::StatusOr<std::unique_ptr<Journal>> Open(const JournalSettings& settings,
                                                        const Clock& clock);
-  ~Journal();
+  ~Journal() override;
   Journal(const Journal&) = delete;
   Journal& operator=(const Journal&) = delete;
 
@@ -84,8 +85,7 @@ class Journal {
   std::uint64_t Append(const Teller& teller, const v1::AgentMessage& message, std::int64_t newest);
   void Concluded(const std::string& job);
 
-  // Calls `done` once `record` is durable. False: it is already, and `done` is not called.
-  bool WhenDurable(std::uint64_t record, std::function<void()> done);
+  bool WhenDurable(std::uint64_t record, std::function<void()> done) override;
 
   std::string failing() const;  // why nothing is written now; empty: all is well
   JournalCounters counters() const;

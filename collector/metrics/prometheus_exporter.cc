@@ -277,6 +277,8 @@ std::string PrometheusExporter::Scrape() const {
       .Set(Number(sources_.store.unwritten()));
   page.Counter("fathom_store_errors_total", "Writes to the store that failed.")
       .Set(Number(sources_.store.errors()));
+  page.Counter("fathom_store_refused_total", "Writes of jobs that another collector owns by now.")
+      .Set(Number(sources_.store.refused()));
   WriteJournal(sources_.journal(), page);
   WriteOps(sources_.ops(), page);
   auto notices = page.Counter("fathom_notices_total", "Notices of verdicts, by what came of them.");
@@ -290,6 +292,7 @@ std::string PrometheusExporter::Scrape() const {
       .Set(Number(sources_.event_dropped()));
   WriteLoginFailures(sources_.login_failures(), page);
   WriteCaptures(sources_.captures(), page);
+  if (sources_.more) sources_.more(page);
   page.Gauge("fathom_build_info", "The version that runs; the value is 1.")
       .Set(1, {{"version", sources_.version}, {"component", "collector"}});
   return page.Text();

@@ -30,6 +30,8 @@
 
 namespace fathom::collector {
 
+class MetricPage;
+
 class PrometheusExporter {
  public:
   static constexpr std::size_t kMaxJobs = 100;
@@ -57,6 +59,8 @@ class PrometheusExporter {
         account{};
     // How a running job computes. Empty: not told.
     std::function<WorkFigures(const JobState& job)> work{};
+    // What else is to be told, as of a cluster. Empty: nothing.
+    std::function<void(MetricPage& page)> more{};
   };
 
   explicit PrometheusExporter(Sources sources) : sources_(std::move(sources)) {}

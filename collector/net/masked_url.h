@@ -25,6 +25,14 @@ inline std::string WithoutUser(std::string_view url) {
   return std::string(url.substr(0, begin)).append("***").append(url.substr(begin + at));
 }
 
+// The address of a database: a password may stand before the host, and behind a question mark.
+inline std::string MaskedDatabase(std::string_view place) {
+  if (place.find("://") == place.npos) return std::string(place);  // a file
+  const auto query = place.find('?');
+  const std::string masked = WithoutUser(place.substr(0, query));
+  return query == place.npos ? masked : masked + "?***";
+}
+
 inline std::string MaskedUrl(std::string_view url) {
   const std::string masked = WithoutUser(url);
   const auto scheme = masked.find("://");

@@ -85,6 +85,20 @@ void Notifier::Tell(Notice notice) {
   wake_.notify_all();
 }
 
+void Notifier::Adopt(const std::vector<Outbox::Entry>& entries) {
+  const std::lock_guard lock(mutex_);
+  for (const Outbox::Entry& entry : entries) TakeUp(entry);
+}
+
+void Notifier::Drop(const std::set<std::string>& keys) {
+  const std::lock_guard lock(mutex_);
+  const auto dropped = [&](const auto& each) { return keys.contains(each.first.second); };
+  std::erase_if(waiting_, dropped);
+  std::erase_if(told_, dropped);
+  std::erase_if(kept_, dropped);
+  std::erase_if(threads_, dropped);
+}
+
 void Notifier::TellOne(const Key& key, const Receiver& receiver, const Notice& notice) {
   const auto waiting = waiting_.find(key);
   const bool known = waiting != waiting_.end();

@@ -31,6 +31,7 @@
 #include <cstdint>
 #include <map>
 #include <mutex>
+#include <set>
 #include <string>
 #include <thread>
 #include <utility>
@@ -61,6 +62,10 @@ class Notifier {
   ~Notifier();  // gives up what waits, but for what the outbox has
 
   void Tell(Notice notice);
+  // What another collector had kept of matters that are told from here from now on.
+  void Adopt(const std::vector<Outbox::Entry>& entries);
+  // Episodes of which another collector tells from now on; the outbox keeps what it has.
+  void Drop(const std::set<std::string>& keys);
   void Use(const std::vector<Receiver>& receivers, Routes routes = {});
   const Counters& counters() const { return counters_; }
 

@@ -232,6 +232,11 @@ void AccountKeeper::Ended(const JobState& job) {
   parts_.store.ForgetAccount(job.name()).IgnoreError();
 }
 
+void AccountKeeper::Forget(const std::string& job) {
+  const std::lock_guard lock(mutex_);
+  kept_.erase(job);
+}
+
 void AccountKeeper::SaveAll() {
   const std::lock_guard lock(mutex_);
   for (auto& [job, kept] : kept_) {

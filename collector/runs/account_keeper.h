@@ -54,6 +54,8 @@ class AccountKeeper {
 
   void Looked(const JobState& job);
   void Ended(const JobState& job);
+  // Another collector counts it from now on.
+  void Forget(const std::string& job);
   // Before the store is closed.
   void SaveAll();
 

@@ -191,6 +191,11 @@ void RunKeeper::Ended(const JobState& job) {
   kept_.erase(at);
 }
 
+void RunKeeper::Forget(const std::string& job) {
+  const std::lock_guard lock(mutex_);
+  kept_.erase(job);
+}
+
 void RunKeeper::SaveAll() {
   const std::lock_guard lock(mutex_);
   for (auto& [job, kept] : kept_) Save(kept);

@@ -50,6 +50,8 @@ class RunKeeper {
 
   void Looked(const JobState& job);
   void Ended(const JobState& job);
+  // Another collector keeps its run from now on.
+  void Forget(const std::string& job);
   // Before the store is closed.
   void SaveAll();
 

@@ -150,4 +150,9 @@ WorkFigures FiguresOf(const JobWork& work, const DevicePeak& peak) {
   return figures;
 }
 
+WorkFigures FiguresOf(const JobState& job, Store& store) {
+  const JobWork work = job.Work();
+  return FiguresOf(work, PeakOfRank(job, work, store));
+}
+
 }  // namespace fathom::collector

@@ -37,6 +37,8 @@ WorkFigures FiguresOf(const diagnosis::IterationParts& parts, std::uint32_t rank
                       const diagnosis::DevicePeak& peak, const std::string& device);
 // Of the means over its iterations.
 WorkFigures FiguresOf(const JobWork& work, const diagnosis::DevicePeak& peak);
+// Against the peak of its ranks' device.
+WorkFigures FiguresOf(const JobState& job, Store& store);
 
 // "Its 2 ranks compute 12.3 GFLOP/s, …"; empty where nothing is known.
 std::string InWords(const WorkFigures& figures, std::uint32_t ranks);

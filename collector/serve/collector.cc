@@ -19,6 +19,7 @@
 #include "collector/api/http_server.h"
 #include "collector/api/job_news.h"
 #include "collector/api/probes/probe_api.h"
+#include "collector/cluster/cluster_metrics.h"
 #include "collector/evaluate/capture_trigger.h"
 #include "collector/evaluate/hand_captures.h"
 #include "collector/evaluate/probe_trigger.h"
@@ -36,6 +37,7 @@
 #include "collector/process/version.h"
 #include "collector/runs/account_keeper.h"
 #include "collector/runs/run_keeper.h"
+#include "collector/serve/cluster_duties.h"
 #include "collector/serve/kept_outbox.h"
 #include "collector/store/learnt_keeper.h"
 #include "collector/store/store.h"
@@ -47,6 +49,10 @@ namespace {
 
 constexpr std::int64_t kMostPastProbes = 1000;  // that a run is held against
 
+void LogLine(bool error, const std::string& line) {
+  error ? spdlog::error("{}", line) : spdlog::info("{}", line);
+}
+
 }  // namespace
 
 // In order of construction; destroyed in reverse.
@@ -55,12 +61,15 @@ struct Collector::Parts {
         std::unique_ptr<Login> login_in);
   ~Parts();
 
+  absl::Status Join(const FinalizedCollectorConfig& config, ClusterWires wires);
   absl::Status Listen(const FinalizedCollectorConfig& config);
   void OpenJournal(const FinalizedCollectorConfig& config);
   void OpenOpStore(const FinalizedCollectorConfig& config);
   std::string Failing() const;
   void OnVerdict(VerdictChange change, const Episode& episode);
   void AdoptLate(Episode episode);
+  void Tell(const Episode& open);
+  void Forgotten(const std::string& job);
   void OnProbed(const ProbeRequest& request);
   void OnLooked(const JobState& job);
   void OnEnded(const JobState& job);
@@ -111,6 +120,8 @@ struct Collector::Parts {
   CordonRelay relay;
   ProbeApi probe_api;
   Api api;
+  ClusterDuties duties;
+  std::unique_ptr<Cluster> cluster;  // null: this collector is alone
   std::unique_ptr<HttpServer> http;
   std::thread diagnosis_thread;
   std::atomic<std::uint64_t> turns_seen{0};  // of the diagnoser, by Turned
@@ -138,7 +149,7 @@ Collector::Parts::Parts(const FinalizedCollectorConfig& config, DiagnosisFunctio
           [this](const ProbeRequest& request) { OnProbed(request); }),
       events(static_cast<std::size_t>(config->max_event_clients)),
       news(events, jobs, clock),
-      outbox(*store),
+      outbox(*store, config->cluster.on()),
       notifier(config.receivers(), outside, clock, &outbox, config.routes()),
       page_url(config->page_url),
       learnt(*store, clock),
@@ -148,7 +159,9 @@ Collector::Parts::Parts(const FinalizedCollectorConfig& config, DiagnosisFunctio
       diagnoser(
           {jobs, registry, requests, ledger, clock, [this](const JobState& job) { OnLooked(job); },
            [this](const JobState& job) { OnEnded(job); },
-           [this](JobState& job) { learnt.Met(job); }, &hardware},
+           [this](JobState& job) { learnt.Met(job); }, &hardware,
+           [this](const std::string& job) { return !cluster || cluster->Owns(job); },
+           [this](const std::string& job) { Forgotten(job); }},
           std::move(functions), config->diagnosis, Nanos::FromSeconds(config->job_timeout_s),
           config->looks),
       trigger(config->captures,
@@ -199,13 +212,17 @@ Collector::Parts::Parts(const FinalizedCollectorConfig& config, DiagnosisFunctio
            &hardware,
            &by_hand,
            [this](const std::string& job) { return accounts.Of(job); },
-           [this](const Request& request) { return probe_api.Answer(request); }}) {
+           [this](const Request& request) { return probe_api.Answer(request); }}),
+      duties(
+          {*store, jobs, ledger, notifier, outbox, [this](const Episode& open) { Tell(open); }}) {
   OpenJournal(config);
   OpenOpStore(config);
-  for (const Episode& open : store->Verdicts("", true, Store::kMaxVerdicts)) {
+  // Of several collectors each takes up what stands of a job when it becomes its owner.
+  const bool alone = !config->cluster.on();
+  for (const Episode& open :
+       alone ? store->Verdicts("", true, Store::kMaxVerdicts) : std::vector<Episode>()) {
     ledger.Adopt(open);
-    // Who has heard of it does not hear of it again.
-    if (WorthTelling(open)) notifier.Tell(NoticeOf(open, PageUrl()));
+    Tell(open);
   }
   keeper = std::make_unique<StoreKeeper>(
       *store, [this](const Episode& late) { AdoptLate(late); },
@@ -221,11 +238,41 @@ Collector::Parts::~Parts() {
   http.reset();
   if (grpc) grpc->SetServing(false);
   grpc.reset();
+  if (cluster) cluster->Drain();
   keeper.reset();
   diagnoser.Stop();
   if (diagnosis_thread.joinable()) diagnosis_thread.join();
   runs.SaveAll();
   accounts.SaveAll();
+  if (cluster) cluster->HandOver();
+  cluster.reset();
+}
+
+// Who has heard of it does not hear of it again.
+void Collector::Parts::Tell(const Episode& open) {
+  if (WorthTelling(open)) notifier.Tell(NoticeOf(open, PageUrl()));
+}
+
+absl::Status Collector::Parts::Join(const FinalizedCollectorConfig& config, ClusterWires wires) {
+  if (!config->cluster.on()) return absl::OkStatus();
+  auto joined = JoinCluster(
+      config, std::move(wires),
+      {ingest, events, api, clock,
+       [this](const std::string& job, Leases::Token token) { return duties.Taken(job, token); },
+       [this](const std::string& job) { diagnoser.Notify(job); },
+       [this](const std::string& job) { duties.Lost(job); }, LogLine});
+  if (!joined.ok()) return joined.status();
+  cluster = *std::move(joined);
+  return absl::OkStatus();
+}
+
+// Of the diagnoser's thread: the job may have another owner by now.
+void Collector::Parts::Forgotten(const std::string& job) {
+  if (!cluster) return;
+  runs.Forget(job);
+  accounts.Forget(job);
+  learnt.Ended(job);
+  trigger.Forget(job);
 }
 
 PrometheusExporter::Sources Collector::Parts::Sources() {
@@ -245,9 +292,9 @@ PrometheusExporter::Sources Collector::Parts::Sources() {
           [this] { return journal ? journal->counters() : JournalCounters(); },
           [this] { return ops ? ops->counters() : OpStoreCounters(); },
           [this](const std::string& job) { return accounts.Of(job); },
-          [this](const JobState& job) {
-            const JobWork work = job.Work();
-            return FiguresOf(work, PeakOfRank(job, work, *store));
+          [this](const JobState& job) { return FiguresOf(job, *store); },
+          [this](MetricPage& page) {
+            if (cluster) WriteClusterMetrics(*cluster, page);
           }};
 }
 
@@ -257,10 +304,7 @@ void Collector::Parts::OpenJournal(const FinalizedCollectorConfig& config) {
   auto opened = Journal::Open({.folder = config.journal_folder(),
                                .max_bytes = static_cast<std::uint64_t>(config->journal_mib) << 20,
                                .max_age = Nanos::FromSeconds(config->journal_days * 24 * 3600),
-                               .log =
-                                   [](bool error, const std::string& line) {
-                                     error ? spdlog::error("{}", line) : spdlog::info("{}", line);
-                                   }},
+                               .log = LogLine},
                               clock);
   if (!opened.ok()) {
     journal_unopened = absl::StrCat("journal: ", opened.status().message(),
@@ -287,10 +331,7 @@ void Collector::Parts::OpenOpStore(const FinalizedCollectorConfig& config) {
                      .jobs = config.kept_jobs(),
                      .bounds = {.max_bytes = static_cast<std::uint64_t>(config->ops_gib * kGib),
                                 .max_age = Nanos::FromSeconds(config->ops_days * 24 * 3600)},
-                     .log =
-                         [](bool error, const std::string& line) {
-                           error ? spdlog::error("{}", line) : spdlog::info("{}", line);
-                         }},
+                     .log = LogLine},
                     clock);
   if (!opened.ok()) {
     ops_unopened = absl::StrCat("store of ops: ", opened.status().message());
@@ -303,6 +344,7 @@ void Collector::Parts::OpenOpStore(const FinalizedCollectorConfig& config) {
 }
 
 std::string Collector::Parts::Failing() const {
+  if (cluster && !cluster->failing().empty()) return cluster->failing();
   const std::string of_journal = journal ? journal->failing() : "";
   if (!of_journal.empty()) return absl::StrCat("journal: ", of_journal);
   const std::string of_ops = ops ? ops->failing() : "";
@@ -347,7 +389,7 @@ absl::Status Collector::Parts::Listen(const FinalizedCollectorConfig& config) {
                          .allowed_hosts = config.allowed_hosts(),
                          .max_event_clients = static_cast<std::size_t>(config->max_event_clients),
                          .tls = config->tls},
-                        api, events, *login);
+                        cluster ? cluster->api() : api, events, *login);
   if (!server.ok()) return server.status();
   http = *std::move(server);
   diagnosis_thread = std::thread([this] { diagnoser.Run(); });
@@ -365,11 +407,12 @@ void Collector::Parts::OnVerdict(VerdictChange change, const Episode& episode) {
                  episode.verdict.sentence, episode.closed_because);
   }
   news.Verdict(episode);
-  if (WorthTelling(episode)) notifier.Tell(NoticeOf(episode, PageUrl()));
+  Tell(episode);
 }
 
 // Of a file that could not be read at the start.
 void Collector::Parts::AdoptLate(Episode episode) {
+  if (cluster && !cluster->Owns(episode.job)) return;
   if (ledger.Adopt(episode)) return;
   episode.closed = episode.updated = clock.Wall();
   episode.closed_because = "the collector went on without its store meanwhile";
@@ -413,6 +456,7 @@ void Collector::Parts::OnEnded(const JobState& job) {
                                           f.last_seen, f.iteration + 1, api.ReportOf(job)});
   if (!saved.ok()) spdlog::warn("{}", std::string(saved.message()));
   if (journal) journal->Concluded(f.name);
+  if (cluster) cluster->Ended(f.name);
   spdlog::info("job {} ended after iteration {}", f.name, f.iteration);
 }
 
@@ -421,10 +465,12 @@ Collector::~Collector() = default;
 
 absl::StatusOr<std::unique_ptr<Collector>> Collector::Start(const FinalizedCollectorConfig& config,
                                                             DiagnosisFunctions functions,
-                                                            const Clock& clock) {
+                                                            const Clock& clock,
+                                                            ClusterWires wires) {
   auto login = Login::Make(config->login, clock);
   if (!login.ok()) return login.status();
   auto parts = std::make_unique<Parts>(config, std::move(functions), clock, *std::move(login));
+  if (auto status = parts->Join(config, std::move(wires)); !status.ok()) return status;
   if (auto status = parts->Listen(config); !status.ok()) return status;
   return std::unique_ptr<Collector>(new Collector(std::move(parts)));
 }

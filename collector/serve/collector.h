@@ -11,6 +11,10 @@
 // `cordon_http` is the address of a fathom-cordon whose actions the page shows; empty: none. With
 // `cordon_changes` operators tell it what to do through the page.
 //
+// With `cluster_bus` it is one of several (collector/cluster): agents' streams go by the bus, only
+// jobs that it owns are judged, and at the end, after all was saved, it hands them over. `wires`
+// are bus and leases in place of those that the settings name.
+//
 // Threads: one for the diagnoser, gRPC's, civetweb's. Thread-safety: the public functions are.
 // Errors: Start gives one line that says which address and what to do.
 #ifndef FATHOM_COLLECTOR_SERVE_COLLECTOR_H_
@@ -21,6 +25,7 @@
 #include <memory>
 #include <string>
 
+#include "collector/cluster/cluster.h"
 #include "collector/config/collector_config.h"
 #include "collector/evaluate/diagnoser.h"
 #include "collector/process/clock.h"
@@ -31,7 +36,8 @@ class Collector {
  public:
   static absl::StatusOr<std::unique_ptr<Collector>> Start(const FinalizedCollectorConfig& config,
                                                           DiagnosisFunctions functions,
-                                                          const Clock& clock);
+                                                          const Clock& clock,
+                                                          ClusterWires wires = {});
   ~Collector();
 
   absl::Status Reload(const FinalizedCollectorConfig& config);

@@ -26,7 +26,7 @@ absl::Status Store::Save(const Episode& episode) {
   const absl::Status status = Note(Write(episode));
   if (status.ok()) {
     Flush();
-  } else {
+  } else if (!absl::IsAborted(status)) {
     errors_ += unwritten_.Put(episode);
   }
   return status;
@@ -38,7 +38,7 @@ absl::Status Store::Save(const StoredJob& job) {
   const absl::Status status = Note(Write(job));
   if (status.ok()) {
     Flush();
-  } else {
+  } else if (!absl::IsAborted(status)) {
     errors_ += unwritten_.Put(job);
   }
   return status;
@@ -49,16 +49,20 @@ absl::Status Store::Write(const Episode& episode) {
   v1::Verdict message;
   ToProto(episode, message);
   Statement put = database_->Prepare(
-      "INSERT OR REPLACE INTO verdicts(id, job, opened_ns, updated_ns, closed_ns, active, grade, "
+      "INSERT INTO verdicts(id, job, opened_ns, updated_ns, closed_ns, active, grade, "
       "cause, message, superseded, node, seen_ns, authenticated) "
-      "VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+      "VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT(id) DO UPDATE SET "
+      "job = excluded.job, opened_ns = excluded.opened_ns, updated_ns = excluded.updated_ns, "
+      "closed_ns = excluded.closed_ns, active = excluded.active, grade = excluded.grade, "
+      "cause = excluded.cause, message = excluded.message, superseded = excluded.superseded, "
+      "node = excluded.node, seen_ns = excluded.seen_ns, authenticated = excluded.authenticated");
   put.Bind(1, episode.id).Bind(2, episode.job).Bind(3, episode.opened.ns);
   put.Bind(4, episode.updated.ns).Bind(5, episode.closed.ns);
   put.Bind(6, std::int64_t{episode.open()}).Bind(7, message.grade()).Bind(8, message.cause());
   put.BindBlob(9, message.SerializeAsString()).Bind(10, std::int64_t{episode.superseded});
   put.Bind(11, episode.verdict.entity.node).Bind(12, episode.seen.ns);
   put.Bind(13, std::int64_t{episode.authenticated});
-  absl::Status status = put.Run();
+  absl::Status status = Fenced(episode.job, put);
   if (status.ok() && ++writes_ % kTrimEvery == 0) status = Trim();
   return status;
 }
@@ -66,12 +70,15 @@ absl::Status Store::Write(const Episode& episode) {
 absl::Status Store::Write(const StoredJob& job) {
   if (!database_) return absl::UnavailableError("no memory");
   Statement put = database_->Prepare(
-      "INSERT OR REPLACE INTO jobs(name, ranks, world_size, nodes, started_ns, last_seen_ns, "
-      "iterations, report) VALUES(?, ?, ?, ?, ?, ?, ?, ?)");
+      "INSERT INTO jobs(name, ranks, world_size, nodes, started_ns, last_seen_ns, "
+      "iterations, report) VALUES(?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT(name) DO UPDATE SET "
+      "ranks = excluded.ranks, world_size = excluded.world_size, nodes = excluded.nodes, "
+      "started_ns = excluded.started_ns, last_seen_ns = excluded.last_seen_ns, "
+      "iterations = excluded.iterations, report = excluded.report");
   put.Bind(1, job.name).Bind(2, std::int64_t{job.ranks}).Bind(3, std::int64_t{job.world_size});
   put.Bind(4, std::int64_t{job.nodes}).Bind(5, job.started.ns).Bind(6, job.last_seen.ns);
   put.Bind(7, job.iterations).Bind(8, job.report_json);
-  absl::Status status = put.Run();
+  absl::Status status = Fenced(job.name, put);
   if (status.ok() && ++writes_ % kTrimEvery == 0) status = Trim();
   return status;
 }
@@ -80,10 +87,12 @@ absl::Status Store::Save(const std::string& job, const Learnt& learnt) {
   const std::string record = ToRecord(learnt);
   const std::lock_guard lock(mutex_);
   if (!database_) return Note(absl::UnavailableError("no memory"));
-  Statement put =
-      database_->Prepare("INSERT OR REPLACE INTO learnt(job, kept_ns, message) VALUES(?, ?, ?)");
+  Statement put = database_->Prepare(
+      "INSERT INTO learnt(job, kept_ns, message) VALUES(?, ?, ?) ON CONFLICT(job) DO UPDATE SET "
+      "kept_ns = excluded.kept_ns, message = excluded.message");
   // Trimmed with the rest: this comes often, and mostly in place of what was there.
-  return Note(put.Bind(1, job).Bind(2, learnt.kept.ns).BindBlob(3, record).Run());
+  put.Bind(1, job).Bind(2, learnt.kept.ns).BindBlob(3, record);
+  return Note(Fenced(job, put));
 }
 
 absl::Status Store::Trim() {

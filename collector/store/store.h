@@ -1,10 +1,10 @@
 // The history: verdicts and ended jobs, and what was learnt of running ones, in one SQLite file
-// that survives kill -9.
+// that survives kill -9, or in PostgreSQL, for several collectors.
 //
 // Its members lie in store.cc (what is written and read), store_runs.cc (runs of jobs),
-// store_accounts.cc (accounts of running jobs), store_month.cc (who used what over weeks),
-// store_probes.cc (what probes found of nodes) and store_upkeep.cc (how it stays in its file, and
-// notices).
+// store_accounts.cc (accounts of running jobs), store_fence.cc (who may write), store_month.cc (who
+// used what over weeks), store_probes.cc (what probes found of nodes) and store_upkeep.cc (how it
+// stays in its file, and notices).
 //
 // Written by the verdict ledger's listener, by the diagnoser (ended jobs) and by LearntKeeper; read
 // by the API, at the start by the collector (open verdicts), and by LearntKeeper.
@@ -17,6 +17,10 @@
 // at the next write and by Upkeep; degraded() says so until all of it is written. A file that was
 // deleted is written anew from what the open one holds; one that another took the place of is told.
 //
+// Where several collectors write, each has a token for the jobs that it owns (Fence): what is
+// written of such a job is refused with Aborted once a later owner has a higher one. It is counted
+// and not tried again. Without a token nothing is asked.
+//
 // Units: wall ns. Thread-safety: thread-safe (one lock, one connection). Bounds: kMaxVerdicts
 // closed verdicts, kMaxJobs jobs, kMaxRunsOfProfile runs of a profile and kMaxRuns of all, and of
 // kMaxRunTimes runs how long they held their GPUs; oldest leave; of Unwritten. A run that cannot be
@@ -28,6 +32,7 @@
 #include <absl/status/status.h>
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -63,8 +68,11 @@ class Store {
   static constexpr std::int64_t kMaxProbes = 20'000;  // some 4 KB each
 
   // Never fails: falls back to memory. Makes missing folders of `file`, and the file for its owner
-  // and their group only.
+  // and their group only. Or a postgresql:// address.
   static std::unique_ptr<Store> Open(const std::string& file);
+
+  // From now on what is written of the job has this token. Aborted: a later owner has a higher one.
+  absl::Status Fence(const std::string& job, std::uint64_t token);
 
   // To be called every few seconds: tries what failed, and looks whether the file is still in its
   // place. The open verdicts of a file that could be opened only now, which nobody here knows.
@@ -116,7 +124,7 @@ class Store {
   std::string degraded() const;  // why, naming the file; empty: all is well
   std::uint64_t errors() const;
   std::uint64_t unwritten() const;  // verdicts and jobs that wait
-  const std::string& file() const { return file_; }
+  std::uint64_t refused() const;    // writes of jobs that another owns
 
  private:
   explicit Store(std::string file) : file_(std::move(file)) {}
@@ -128,10 +136,14 @@ class Store {
   absl::Status Write(const KeptNotice& notice);
   std::vector<KeptNotice> ReadNotices();
   absl::Status Note(absl::Status status);
+  // Runs the statement if what it writes of the job may be written by us.
+  absl::Status Fenced(const std::string& job, Statement& statement);
+  absl::Status CheckToken(const std::string& job, std::uint64_t token);
   // Tries what waits; the last error.
   void Flush();
   void TakeFromMemory();
   void CheckPlace();
+  void CheckServer();
   absl::Status WriteAnew();
   absl::Status Trim();
   absl::Status TrimRuns();
@@ -153,6 +165,8 @@ class Store {
   Unwritten unwritten_;
   std::string failing_;  // why the last write failed
   std::uint64_t errors_ = 0;
+  std::map<std::string, std::uint64_t> fences_;  // tokens, by job
+  std::uint64_t refused_ = 0;
   std::uint64_t writes_ = 0;
   std::uint64_t run_writes_ = 0;
 };

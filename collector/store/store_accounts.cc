@@ -6,9 +6,11 @@ namespace fathom::collector {
 absl::Status Store::KeepAccount(const std::string& job, WallNs kept, std::string_view bytes) {
   const std::lock_guard lock(mutex_);
   if (!database_) return Note(absl::UnavailableError("no memory"));
-  Statement put =
-      database_->Prepare("INSERT OR REPLACE INTO accounts(job, kept_ns, message) VALUES(?, ?, ?)");
-  absl::Status status = Note(put.Bind(1, job).Bind(2, kept.ns).BindBlob(3, bytes).Run());
+  Statement put = database_->Prepare(
+      "INSERT INTO accounts(job, kept_ns, message) VALUES(?, ?, ?) ON CONFLICT(job) DO UPDATE SET "
+      "kept_ns = excluded.kept_ns, message = excluded.message");
+  put.Bind(1, job).Bind(2, kept.ns).BindBlob(3, bytes);
+  absl::Status status = Note(Fenced(job, put));
   if (!status.ok()) return status;
   // Of jobs that were never seen to end.
   Statement trim = database_->Prepare(
@@ -20,7 +22,8 @@ absl::Status Store::KeepAccount(const std::string& job, WallNs kept, std::string
 absl::Status Store::ForgetAccount(const std::string& job) {
   const std::lock_guard lock(mutex_);
   if (!database_) return Note(absl::UnavailableError("no memory"));
-  return Note(database_->Prepare("DELETE FROM accounts WHERE job = ?").Bind(1, job).Run());
+  Statement drop = database_->Prepare("DELETE FROM accounts WHERE job = ?");
+  return Note(Fenced(job, drop.Bind(1, job)));
 }
 
 std::optional<std::string> Store::FindAccount(const std::string& job) {

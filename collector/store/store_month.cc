@@ -24,16 +24,18 @@ std::string TeamOf(const RunRecord& run) {
 
 absl::Status Store::WriteTime(const RunRecord& run) {
   Statement put = database_->Prepare(
-      "INSERT OR REPLACE INTO run_times(id, job, team, started_ns, last_seen_ns, ranks) "
-      "VALUES(?, ?, ?, ?, ?, ?)");
+      "INSERT INTO run_times(id, job, team, started_ns, last_seen_ns, ranks) "
+      "VALUES(?, ?, ?, ?, ?, ?) ON CONFLICT(id) DO UPDATE SET job = excluded.job, "
+      "team = excluded.team, started_ns = excluded.started_ns, "
+      "last_seen_ns = excluded.last_seen_ns, ranks = excluded.ranks");
   put.Bind(1, run.id).Bind(2, run.job).Bind(3, TeamOf(run)).Bind(4, run.started.ns);
   return put.Bind(5, run.last_seen.ns).Bind(6, std::int64_t{run.ranks}).Run();
 }
 
 absl::Status Store::TrimTimes() {
   Statement times = database_->Prepare(
-      "DELETE FROM run_times WHERE id IN (SELECT id FROM run_times ORDER BY last_seen_ns DESC "
-      "LIMIT -1 OFFSET ?)");
+      "DELETE FROM run_times WHERE id NOT IN (SELECT id FROM run_times ORDER BY last_seen_ns DESC "
+      "LIMIT ?)");
   return times.Bind(1, kMaxRunTimes).Run();
 }
 

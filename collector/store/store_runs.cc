@@ -25,7 +25,7 @@ absl::Status Store::Save(const RunRecord& run) {
       "INSERT INTO runs(id, job, profile, message) VALUES(?, ?, ?, ?) ON CONFLICT(id) DO UPDATE "
       "SET profile = excluded.profile, message = excluded.message");
   put.Bind(1, run.id).Bind(2, run.job).Bind(3, ProfileId(run.profile)).BindBlob(4, bytes);
-  absl::Status status = Note(put.Run());
+  absl::Status status = Note(Fenced(run.job, put));
   if (status.ok()) status = Note(WriteTime(run));
   if (status.ok() && ++run_writes_ % kTrimEvery == 0) status = Note(TrimRuns());
   return status;
@@ -34,7 +34,8 @@ absl::Status Store::Save(const RunRecord& run) {
 absl::Status Store::TrimRuns() {
   Statement of_profile = database_->Prepare(
       "DELETE FROM runs WHERE place IN (SELECT place FROM (SELECT place, ROW_NUMBER() OVER "
-      "(PARTITION BY profile ORDER BY place DESC) AS number FROM runs) WHERE number > ?)");
+      "(PARTITION BY profile ORDER BY place DESC) AS number FROM runs) AS numbered "
+      "WHERE number > ?)");
   if (auto status = of_profile.Bind(1, kMaxRunsOfProfile).Run(); !status.ok()) return status;
   Statement all = database_->Prepare(
       "DELETE FROM runs WHERE place NOT IN (SELECT place FROM runs ORDER BY place DESC LIMIT ?)");

@@ -11,7 +11,6 @@
 #include <system_error>
 #include <utility>
 
-#include "collector/store/database/schema.h"
 #include "collector/store/store.h"
 #include "fathom/v1/report.pb.h"
 
@@ -25,7 +24,7 @@ constexpr std::int64_t kAll = -1;
 absl::StatusOr<std::unique_ptr<Database>> OpenSound(const std::string& file) {
   auto database = Database::Open(file);
   if (!database.ok()) return database;
-  if (auto status = Migrate(**database); !status.ok()) return status;
+  if (auto status = (*database)->Migrate(); !status.ok()) return status;
   return database;
 }
 
@@ -65,7 +64,8 @@ std::unique_ptr<Store> Store::Open(const std::string& file) {
 absl::Status Store::OpenFile() {
   std::unique_ptr<FileLock> held;
   absl::Status status;
-  if (file_ != kInMemory) {
+  const bool of_file = file_ != kInMemory && !Database::IsShared(file_);
+  if (of_file) {
     MakeFolder(file_);
     auto lock = FileLock::Take(file_);
     status = lock.status();
@@ -76,7 +76,7 @@ absl::Status Store::OpenFile() {
       status.ok() ? OpenSound(file_) : absl::StatusOr<std::unique_ptr<Database>>(std::move(status));
   if (!opened.ok()) {
     opened_ = absl::StrCat("cannot use the store ", opened.status().message(),
-                           "; history is kept in memory only, and the file is tried again");
+                           "; history is kept in memory only, and it is tried again");
     return opened.status();
   }
   // What is in memory is to be written to the file.
@@ -85,7 +85,7 @@ absl::Status Store::OpenFile() {
   database_ = *std::move(opened);
   for (const KeptNotice& notice : notices) Write(notice).IgnoreError();
   lock_ = std::move(held);
-  place_ = PlaceOf(file_);
+  if (of_file) place_ = PlaceOf(file_);
   opened_.clear();
   moved_.clear();
   FillNodes();
@@ -105,6 +105,7 @@ void Store::TakeFromMemory() {
 }
 
 absl::Status Store::Note(absl::Status status) {
+  if (absl::IsAborted(status)) return status;  // refused, and that is well
   errors_ += !status.ok();
   if (!status.ok()) failing_ = absl::StrCat("cannot write the store ", status.message());
   if (status.ok() && unwritten_.empty()) failing_.clear();
@@ -118,7 +119,8 @@ void Store::Flush() {
       const absl::Status status = Write(at->second);
       if (!status.ok()) failing_ = absl::StrCat("cannot write the store ", status.message());
       failures += !status.ok();
-      at = status.ok() ? waiting.erase(at) : std::next(at);
+      const bool over = status.ok() || absl::IsAborted(status);  // another writes it now
+      at = over ? waiting.erase(at) : std::next(at);
     }
   };
   settle(unwritten_.verdicts);
@@ -140,8 +142,16 @@ std::vector<Episode> Store::Upkeep() {
     }
   }
   if (lock_ != nullptr) CheckPlace();
+  if (opened_.empty() && Database::IsShared(file_)) CheckServer();
   if (!unwritten_.empty()) Flush();
   return adopt;
+}
+
+// What was not written says so by itself; a server that nothing is written to does not.
+void Store::CheckServer() {
+  const absl::Status status = database_->Check();
+  if (!status.ok()) Note(status).IgnoreError();
+  if (status.ok() && unwritten_.empty()) failing_.clear();
 }
 
 void Store::CheckPlace() {
@@ -191,7 +201,7 @@ void Store::FillNodes() {
     nodes.emplace_back(rows.Text(0), message.entity().node());
   }
   if (nodes.empty()) return;
-  absl::Status status = database_->Execute("BEGIN IMMEDIATE");
+  absl::Status status = database_->Begin();
   for (const auto& [id, node] : nodes) {
     if (!status.ok()) break;
     status = database_->Prepare("UPDATE verdicts SET node = ? WHERE id = ?")
@@ -212,7 +222,9 @@ absl::Status Store::Keep(const KeptNotice& notice) {
 absl::Status Store::Write(const KeptNotice& notice) {
   if (!database_) return absl::UnavailableError("no memory");
   Statement put = database_->Prepare(
-      "INSERT OR REPLACE INTO notices(receiver, key, waits, message) VALUES(?, ?, ?, ?)");
+      "INSERT INTO notices(receiver, key, waits, message) VALUES(?, ?, ?, ?) "
+      "ON CONFLICT(receiver, key) DO UPDATE SET waits = excluded.waits, "
+      "message = excluded.message");
   put.Bind(1, notice.receiver).Bind(2, notice.key).Bind(3, std::int64_t{notice.waits});
   return put.BindBlob(4, notice.message).Run();
 }

@@ -104,6 +104,12 @@ void VerdictLedger::Restart(const JobMoment& now) {
   if (at != jobs_.end()) jobs_.erase(at);
 }
 
+void VerdictLedger::Forget(std::string_view job) {
+  const std::lock_guard lock(mutex_);
+  const auto at = jobs_.find(job);
+  if (at != jobs_.end()) jobs_.erase(at);
+}
+
 bool VerdictLedger::Adopt(const Episode& episode) {
   const std::lock_guard lock(mutex_);
   return jobs_[episode.job].verdicts.Adopt(episode);

@@ -45,6 +45,8 @@ class VerdictLedger {
   void CloseAll(const JobMoment& now, const std::string& because);
   // The job began anew: what belongs to its former life leaves the report (the store keeps it).
   void Restart(const JobMoment& now);
+  // Another collector tells of the job from now on: nothing is closed, nobody hears of it.
+  void Forget(std::string_view job);
   // See JobVerdicts::Adopt.
   bool Adopt(const Episode& episode);
   // Closes what stands of jobs that nobody tells of: `known` says which jobs are. An episode that

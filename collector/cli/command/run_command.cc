@@ -1,9 +1,12 @@
 // `fathom run -- CMD…`: its options; run/traced_run.h does the work.
+#include <absl/strings/str_split.h>
 #include <unistd.h>
 
 #include <filesystem>
 #include <memory>
+#include <string>
 #include <system_error>
+#include <vector>
 
 #include "collector/cli/command/verb.h"
 #include "collector/cli/run/traced_run.h"
@@ -29,7 +32,10 @@ struct RunFlags {
 
 // Only the collector's HTTP address may be a URL.
 absl::Status CheckAddresses(const SessionOptions& session) {
-  for (const std::string& text : {session.collector, session.http}) {
+  std::vector<std::string> addresses =
+      absl::StrSplit(session.collector, ',', absl::SkipEmpty());  // of several collectors
+  addresses.push_back(session.http);
+  for (const std::string& text : addresses) {
     if (text.empty()) continue;
     if (absl::Status s = ParseHostPort(text).status(); !s.ok()) return s;
   }
@@ -101,7 +107,8 @@ void AddRunVerb(CLI::App& root, Invocation* invocation) {
       root.add_subcommand("run", "Run a command traced: fathom run [OPTIONS] -- CMD...");
   auto flags = std::make_shared<RunFlags>();
   SessionOptions& session = flags->options.session;
-  verb->add_option("--collector", session.collector, "report to this collector (gRPC)")
+  verb->add_option("--collector", session.collector,
+                   "report to this collector (gRPC); of several, with commas")
       ->type_name("HOST:PORT")
       ->envname("FATHOM_COLLECTOR");
   verb->add_option("--collector-http", session.collector_http, "where its verdicts are read")

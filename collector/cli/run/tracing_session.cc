@@ -1,5 +1,8 @@
 #include "collector/cli/run/tracing_session.h"
 
+#include <absl/strings/str_join.h>
+#include <absl/strings/str_split.h>
+
 #include "collector/cli/http/access.h"
 #include "collector/cli/run/served_folder.h"
 #include "collector/cli/text/text.h"
@@ -89,9 +92,11 @@ absl::Status TracingSession::StartCollector(const SessionOptions& options,
 }
 
 absl::Status TracingSession::UseTheirs(const SessionOptions& options) {
-  absl::StatusOr<HostPort> grpc = ParseHostPort(options.collector);
+  // Of several collectors any answers for all jobs.
+  const std::vector<std::string> all = absl::StrSplit(options.collector, ',', absl::SkipEmpty());
+  absl::StatusOr<HostPort> grpc = ParseHostPort(all.empty() ? "" : all.front());
   if (!grpc.ok()) return grpc.status();
-  agents_ = grpc->ToString();
+  agents_ = all.size() == 1 ? grpc->ToString() : absl::StrJoin(all, ",");
   absl::StatusOr<HostPort> http =
       ServerOf(options.collector_http.empty() ? HostPort{grpc->host, kDefaultHttpPort}.ToString()
                                               : options.collector_http,

@@ -74,7 +74,7 @@ absl::Status Migrate(Database& database) {
   if (!asked.status().ok()) return asked.status();
   if (version < 0 || version > kSchemaVersion) {
     return absl::FailedPreconditionError(
-        absl::StrCat(database.file(), ": written by a later fathom (schema ", version,
+        absl::StrCat(database.name(), ": written by a later fathom (schema ", version,
                      ", this one knows ", kSchemaVersion, ")"));
   }
   for (std::int64_t v = version; v < kSchemaVersion; ++v) {

@@ -8,6 +8,7 @@
 #include <chrono>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "daemon/service/agent_socket.h"
 #include "daemon/service/log_lines.h"
 #include "daemon/service/loopback.h"
@@ -19,14 +20,22 @@ absl::Status Bad(const char* name, const std::string& why) {
   return absl::InvalidArgumentError(absl::StrCat("--", name, ": ", why));
 }
 
+absl::Status CheckCollector(const std::string& collector) {
+  HostPort address;
+  const bool socket = collector.rfind("unix:/", 0) == 0;
+  if (socket && collector.size() > service::kLongestSocketPath + 5) {
+    return Bad("collector", absl::StrCat("'", collector, "' is too long for a unix socket"));
+  }
+  if (!socket && (!ParseHostPort(collector, address) || address.port == 0)) {
+    return Bad("collector", absl::StrCat("'", collector, "' is not HOST:PORT, nor unix:/PATH"));
+  }
+  return absl::OkStatus();
+}
+
 absl::Status CheckAddresses(const Settings& s) {
   HostPort address;
-  const bool socket = s.collector.rfind("unix:/", 0) == 0;
-  if (socket && s.collector.size() > service::kLongestSocketPath + 5) {
-    return Bad("collector", absl::StrCat("'", s.collector, "' is too long for a unix socket"));
-  }
-  if (!socket && (!ParseHostPort(s.collector, address) || address.port == 0)) {
-    return Bad("collector", absl::StrCat("'", s.collector, "' is not HOST:PORT, nor unix:/PATH"));
+  for (const std::string& collector : CollectorsOf(s.collector)) {
+    if (auto status = CheckCollector(collector); !status.ok()) return status;
   }
   if (s.http.empty()) return absl::OkStatus();
   if (!ParseHostPort(s.http, address)) {
@@ -119,6 +128,12 @@ service::TlsFiles HttpTls(const Settings& settings) {
 }
 
 service::TlsNames HttpTlsNames() { return {"--http-cert", "--http-key", "--http-client-ca"}; }
+
+std::vector<std::string> CollectorsOf(const std::string& collector) {
+  std::vector<std::string> all = absl::StrSplit(collector, ',', absl::SkipEmpty());
+  if (all.empty()) all.push_back(collector);
+  return all;
+}
 
 absl::Status Validate(const Settings& settings) {
   if (absl::Status status = CheckAddresses(settings); !status.ok()) return status;

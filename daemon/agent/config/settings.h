@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "daemon/service/tls_files.h"
@@ -63,6 +64,8 @@ struct HostPort {
 // "host:port", "[v6]:port". False if it is neither.
 bool ParseHostPort(const std::string& text, HostPort& out);
 
+// The collectors that `collector` names, with commas; as it is where that is none.
+std::vector<std::string> CollectorsOf(const std::string& collector);
 // Ranges and addresses; the files of TLS are read.
 absl::Status Validate(const Settings& settings);
 // For the connection to the collector.

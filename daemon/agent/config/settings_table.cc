@@ -71,8 +71,10 @@ SettingEntry Reloads(SettingEntry entry) {
 std::vector<SettingEntry> MakeTable() {
   using S = Settings;
   return {
-      Text("collector", "HOST:PORT of the collector's gRPC, or unix:/PATH of its socket",
-           &S::collector),
+      Text(
+          "collector",
+          "HOST:PORT of the collector's gRPC, or unix:/PATH of its socket; of several, with commas",
+          &S::collector),
       Text("collector-ca", "authority of the collector's certificate; turns TLS on",
            &S::collector_ca),
       Text("collector-cert", "this agent's certificate, where the collector asks for one",

@@ -5,6 +5,7 @@
 
 #include <utility>
 
+#include "daemon/agent/config/settings.h"
 #include "daemon/agent/uplink/way_to_collector.h"
 
 namespace fathom::agent {
@@ -46,7 +47,11 @@ std::shared_ptr<grpc::Channel> MakeChannel(const std::string& target,
 }  // namespace
 
 CollectorLink::CollectorLink(LinkSettings settings, v1::Hello hello, Outbox& outbox)
-    : settings_(std::move(settings)), hello_(std::move(hello)), outbox_(outbox) {}
+    : settings_(std::move(settings)),
+      targets_(CollectorsOf(settings_.target)),
+      hello_(std::move(hello)),
+      outbox_(outbox),
+      at_(settings_.jitter_seed % targets_.size()) {}
 
 CollectorLink::~CollectorLink() { Stop(milliseconds(0)); }
 
@@ -73,12 +78,24 @@ void CollectorLink::Run() {
     const bool good = PrepareChannel() && WaitForChannel() && RunStream();
     if (good) backoff.Reset();
     const bool refused = refused_.exchange(false);
-    if (!Sleep(refused ? settings_.refused_wait : backoff.Next())) return;
+    const bool another = TurnToNext(good);
+    const Nanos pause = another   ? settings_.first_backoff
+                        : refused ? settings_.refused_wait
+                                  : backoff.Next();
+    if (!Sleep(pause)) return;
   }
 }
 
+bool CollectorLink::TurnToNext(bool good) {
+  tried_ = good ? 1 : tried_ + 1;
+  at_ = (at_ + 1) % targets_.size();
+  if (tried_ < targets_.size()) return true;
+  tried_ = 0;
+  return false;
+}
+
 bool CollectorLink::PrepareChannel() {
-  const auto way = WayToCollector(settings_.target, !settings_.tls.peer_ca_file.empty());
+  const auto way = WayToCollector(targets_[at_], !settings_.tls.peer_ca_file.empty());
   if (!way.ok()) {
     SayMissing(std::string(way.status().message()));
     return false;
@@ -145,8 +162,7 @@ void CollectorLink::TakeMessage(const v1::CollectorMessage& message) {
   outbox_.Acknowledge(message.acknowledged());
   if (message.has_hello()) {
     if (!message.hello().refused().empty()) {
-      spdlog::error("collector at {} refuses this agent: {}", settings_.target,
-                    message.hello().refused());
+      spdlog::error("collector at {} refuses this agent: {}", way_, message.hello().refused());
       refused_ = true;
       outbox_.EndStream();
       return;

@@ -6,9 +6,11 @@
 // hands out; a second one reads while the stream is up. Whatever goes wrong ends the stream; the
 // next try comes after a back-off with jitter. That there is no collector is said once, and once
 // more when it is back; training never notices. A collector that refuses the agent is left alone
-// for `refused_wait`. With TLS the collector must show a certificate of its authority that names
-// the host of `target`; files that change are taken within ten seconds. Before each try the way is
-// chosen anew (way_to_collector): a collector of this machine is reached by its unix socket.
+// for `refused_wait`. Of several collectors, which share what agents tell them, it connects to one;
+// when that is gone, or refuses the agent, it tries the next at once. With TLS the collector must
+// show a certificate of its authority that names the host of `target`; files that change are taken
+// within ten seconds. Before each try the way is chosen anew (way_to_collector): a collector of
+// this machine is reached by its unix socket.
 //
 // Units: ns. Thread-safety: thread-safe.
 // Ownership: owns its threads and channel; `outbox` must outlive it. Stop (or the destructor) joins
@@ -40,8 +42,8 @@
 namespace fathom::agent {
 
 struct LinkSettings {
-  std::string target = "127.0.0.1:7071";
-  service::TlsFiles tls{};  // with peer_ca_file: TLS
+  std::string target = "127.0.0.1:7071";  // of several, with commas
+  service::TlsFiles tls{};                // with peer_ca_file: TLS
   Nanos first_backoff = Nanos::FromSeconds(0.1);
   Nanos max_backoff = Nanos::FromSeconds(10);
   Nanos refused_wait = Nanos::FromSeconds(60);
@@ -84,6 +86,8 @@ class CollectorLink {
 
   void Run();
   bool PrepareChannel();
+  // Turns to the next collector. False: all have been tried since one was good.
+  bool TurnToNext(bool good);
   bool WaitForChannel();
   bool RunStream();  // true if the collector said hello
   void ReadLoop(Stream& stream);
@@ -94,9 +98,12 @@ class CollectorLink {
   bool Sleep(Nanos time);  // false when stopped
 
   const LinkSettings settings_;
+  const std::vector<std::string> targets_;  // at least one
   const v1::Hello hello_;
   Outbox& outbox_;
-  std::string way_;  // of channel_
+  std::size_t at_ = 0;     // in targets_
+  std::size_t tried_ = 0;  // since one was good
+  std::string way_;        // of channel_
   std::shared_ptr<grpc::Channel> channel_;
   std::unique_ptr<v1::AgentService::Stub> stub_;
   std::thread thread_;

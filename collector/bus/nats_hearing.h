@@ -1,0 +1,127 @@
+// Subscriptions of NatsBus, each as a Hearing: words, questions, and the log of a job.
+//
+// Made by NatsBus. Model: the library calls back from its own threads and may still do so while a
+// subscription ends; what it calls is an Ear that outlives the subscription and is shut by the
+// Hearing. A log is followed by an ephemeral consumer of the server, which a restart of that
+// forgets: each time that the connection is back it is made anew, behind the newest record that was
+// heard.
+//
+// Thread-safety: as bus.h. Threads: NatsAnswering has kWorkers of its own, for an answer may take
+// its time. Ownership: a Hearing refers to the connection. Errors: Start gives the reason.
+#ifndef FATHOM_COLLECTOR_BUS_NATS_HEARING_H_
+#define FATHOM_COLLECTOR_BUS_NATS_HEARING_H_
+
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "collector/bus/bus.h"
+#include "collector/bus/nats_connection.h"
+
+namespace fathom::collector {
+
+struct NatsEar {
+  std::mutex mutex;  // held while it is called; guards everything below
+  bool open = true;
+  std::function<void(natsMsg*)> call;
+};
+
+// Words to a subject.
+class NatsHearing final : public Hearing {
+ public:
+  static absl::StatusOr<std::unique_ptr<NatsHearing>> Start(NatsConnection& connection,
+                                                            const std::string& subject,
+                                                            std::function<void(natsMsg*)> call);
+  ~NatsHearing() override;
+
+ private:
+  std::shared_ptr<NatsEar> ear_;
+  NatsSubscription subscription_;
+};
+
+// Questions to a subject. The answer goes in parts that a message holds, the last of them marked.
+class NatsAnswering final : public Hearing {
+ public:
+  static constexpr int kWorkers = 2;
+  static constexpr std::size_t kPartBytes = 512u << 10;
+  static constexpr char kMore = '+', kLast = '.';
+  static constexpr std::size_t kMaxWaiting = 256;
+
+  static absl::StatusOr<std::unique_ptr<NatsAnswering>> Start(NatsConnection& connection,
+                                                              const std::string& subject,
+                                                              Bus::OnAsked on_asked);
+  ~NatsAnswering() override;
+
+ private:
+  struct Question {
+    std::string reply, bytes;
+  };
+
+  NatsAnswering(NatsConnection& connection, Bus::OnAsked on_asked)
+      : connection_(connection), on_asked_(std::move(on_asked)) {}
+  void Take(natsMsg* message);
+  void Work();
+  void Reply(const Question& question, std::string_view answer);
+
+  NatsConnection& connection_;
+  const Bus::OnAsked on_asked_;
+  std::mutex mutex_;  // guards questions_ and stop_
+  std::condition_variable wake_;
+  std::deque<Question> questions_;
+  bool stop_ = false;
+  std::vector<std::thread> workers_;
+  std::unique_ptr<NatsHearing> hearing_;
+};
+
+// The log of a job.
+class NatsFollowing final : public Hearing {
+ public:
+  static absl::StatusOr<std::unique_ptr<NatsFollowing>> Start(NatsConnection& connection,
+                                                              std::string subject,
+                                                              Bus::OnKept on_kept,
+                                                              std::function<void()> caught_up);
+  ~NatsFollowing() override;
+
+ private:
+  NatsFollowing(NatsConnection& connection, std::string subject, Bus::OnKept on_kept,
+                std::function<void()> caught_up)
+      : connection_(connection),
+        subject_(std::move(subject)),
+        on_kept_(std::move(on_kept)),
+        caught_up_(std::move(caught_up)) {}
+  absl::Status Subscribe();
+  void Take(natsMsg* message);
+  void Run();
+  // Requires, of all that end so: the ear's mutex is held.
+  void CaughtUpLocked();
+
+  NatsConnection& connection_;
+  const std::string subject_;
+  const Bus::OnKept on_kept_;
+  const std::function<void()> caught_up_;
+  const std::shared_ptr<NatsEar> ear_ = std::make_shared<NatsEar>();
+  NatsSubscription subscription_;  // of Start, then of the thread
+
+  // Guarded by the ear's mutex.
+  std::uint64_t newest_ = 0;
+  std::uint64_t heard_ = 0;  // records, by the present subscription
+  std::uint64_t until_ = 0;  // as many were there when it began; 0: not known
+  bool told_ = false;        // that it has caught up
+
+  std::mutex mutex_;  // guards everything below
+  std::condition_variable wake_;
+  bool again_ = false;
+  bool stop_ = false;
+  std::thread thread_;
+};
+
+}  // namespace fathom::collector
+
+#endif  // FATHOM_COLLECTOR_BUS_NATS_HEARING_H_

@@ -1,0 +1,253 @@
+#include "collector/cluster/cluster.h"
+
+#include "collector/cluster/bus_message.h"
+#include "tests/collector/cluster/member.h"
+
+namespace fathom::collector {
+namespace {
+
+struct ClusterTest : testing::TestWithParam<std::string> {
+  SystemClock clock;
+  Wires wires{GetParam(), clock, Nanos::FromSeconds(2)};
+  std::unique_ptr<Member> a, b, door;  // the last owns nothing
+  Member *owner = nullptr, *other = nullptr;
+  std::shared_ptr<KeptOrders> orders = std::make_shared<KeptOrders>();
+  std::uint64_t number = 1;
+
+  void SetUp() override {
+    if (!wires.skips().empty()) GTEST_SKIP() << wires.skips();
+    a = std::make_unique<Member>(wires, clock, "a");
+    b = std::make_unique<Member>(wires, clock, "b");
+    door = std::make_unique<Member>(wires, clock, "door");
+    door->cluster->Drain();
+    ASSERT_TRUE(Eventually([&] {
+      return a->cluster->figures().members == 3 && b->cluster->figures().members == 3 &&
+             door->cluster->figures().members == 3;
+    }));
+  }
+  // Two ranks of "train", and their iterations from `first` on.
+  void Introduce(StreamSession& agent) {
+    for (std::uint32_t r = 0; r < 2; ++r) {
+      agent.OnMessage(Message(++number, RankOf(r, 2)));
+      agent.OnMessage(Message(++number, GroupOf(r, 2)));
+    }
+  }
+  void Iterate(StreamSession& agent, std::int64_t first, int count) {
+    for (std::uint32_t r = 0; r < 2; ++r) {
+      BatchShape shape;
+      shape.rank = r;
+      shape.first = first;
+      shape.count = count;
+      shape.anchor = static_cast<std::uint64_t>(1000 + first * shape.step);
+      agent.OnMessage(Message(++number, Batch(shape)));
+    }
+  }
+  bool Owns(Member& member) {
+    return Eventually([&] { return member.cluster->Owns("train"); });
+  }
+  // Which of the two took the job.
+  bool AwaitOwner() {
+    return Eventually([&] {
+      owner = a->cluster->Owns("train") ? a.get() : b->cluster->Owns("train") ? b.get() : nullptr;
+      other = owner == a.get() ? b.get() : a.get();
+      return owner != nullptr;
+    });
+  }
+};
+
+TEST_P(ClusterTest, WhatAnAgentTellsAtAnyDoorReachesTheOwner) {
+  const auto agent = door->Connect("n0", orders);
+  Introduce(*agent);
+  Iterate(*agent, 0, 20);
+  ASSERT_TRUE(AwaitOwner());
+  EXPECT_TRUE(Eventually([&] { return owner->NewestOf("train") == 19; }));
+  EXPECT_EQ(owner->RanksOf("train"), 2u);
+  EXPECT_FALSE(other->cluster->Owns("train"));
+  EXPECT_EQ(other->RanksOf("train"), 0u);
+  EXPECT_TRUE(owner->registry.Connected("n0"));
+  Iterate(*agent, 20, 5);
+  EXPECT_TRUE(Eventually([&] { return owner->NewestOf("train") == 24; }));
+  EXPECT_EQ(agent->acknowledged(), number);
+}
+
+TEST_P(ClusterTest, AnOrderGoesByTheDoorAndItsAnswerComesBack) {
+  const auto agent = door->Connect("n0", orders);
+  Introduce(*agent);
+  Iterate(*agent, 0, 20);
+  ASSERT_TRUE(AwaitOwner());
+  ASSERT_TRUE(Eventually([&] { return owner->NewestOf("train") == 19; }));
+  const auto job = owner->jobs.Find("train");
+  RowsAsk ask{"n0", {RankId(0), RankId(1)}, {3}, {3}};
+  ASSERT_EQ(owner->requests.Ask(job, {ask}, Nanos::FromSeconds(60)), 1);
+  ASSERT_TRUE(Eventually([&] { return !orders->rows().empty(); }));
+  v1::RowsReply reply;
+  reply.set_request_id(orders->rows().front().request_id());
+  reply.set_job("train");
+  for (std::uint32_t r = 0; r < 2; ++r) {
+    auto& rows = *reply.add_ranks();
+    rows.set_rank(r);
+    rows.add_ops()->set_iteration(3);
+  }
+  agent->OnMessage(Message(++number, reply));
+  EXPECT_TRUE(Eventually([&] { return owner->requests.Outstanding("train") == 0; }));
+  EXPECT_EQ(owner->counters.op_rows, 2u);
+}
+
+TEST_P(ClusterTest, WhenTheOwnerDiesAnotherReadsAllOfItAgain) {
+  const auto agent = door->Connect("n0", orders);
+  Introduce(*agent);
+  Iterate(*agent, 0, 20);
+  ASSERT_TRUE(AwaitOwner());
+  ASSERT_TRUE(Eventually([&] { return owner->NewestOf("train") == 19; }));
+  const Leases::Token before = owner->token();
+  owner->Die();
+  Iterate(*agent, 20, 3);
+  ASSERT_TRUE(Owns(*other));
+  EXPECT_TRUE(Eventually([&] { return other->NewestOf("train") == 22; }));
+  EXPECT_EQ(other->RanksOf("train"), 2u);
+  EXPECT_GT(other->token(), before);
+  EXPECT_GT(other->cluster->counters().replayed, 0u);
+  EXPECT_EQ(other->counters.late_rows, 0u);
+}
+
+TEST_P(ClusterTest, WhoIsStoppedHandsOver) {
+  const auto agent = door->Connect("n0", orders);
+  Introduce(*agent);
+  Iterate(*agent, 0, 20);
+  ASSERT_TRUE(AwaitOwner());
+  owner->cluster->Drain();
+  owner->cluster->HandOver();
+  EXPECT_FALSE(owner->cluster->Owns("train"));
+  EXPECT_EQ(owner->cluster->counters().handed_over, 1u);
+  ASSERT_TRUE(Owns(*other));
+  EXPECT_TRUE(Eventually([&] { return other->NewestOf("train") == 19; }));
+}
+
+TEST_P(ClusterTest, AnAgentThatTellsTwiceThroughTwoDoorsIsHeardOnce) {
+  const auto first = a->Connect("n0", orders);
+  Introduce(*first);
+  Iterate(*first, 0, 20);
+  const auto second = b->Connect("n0", orders);
+  Introduce(*second);
+  Iterate(*second, 0, 25);
+  ASSERT_TRUE(AwaitOwner());
+  ASSERT_TRUE(Eventually([&] { return owner->NewestOf("train") == 24; }));
+  EXPECT_EQ(owner->counters.summary_rows, 50u);
+  EXPECT_EQ(owner->counters.repeated_rows, 40u);
+}
+
+TEST_P(ClusterTest, OfANewLifeOfAJobTheFormerIsNotReadAgain) {
+  const auto agent = door->Connect("n0", orders);
+  Introduce(*agent);
+  Iterate(*agent, 0, 20);
+  ASSERT_TRUE(AwaitOwner());
+  ASSERT_TRUE(Eventually([&] { return owner->NewestOf("train") == 19; }));
+  for (std::uint32_t r = 0; r < 2; ++r) {
+    v1::RankInfo again = RankOf(r, 2);
+    again.set_pid(5000 + r);
+    again.set_start_time_ticks(9000);
+    again.set_restart_count(1);
+    agent->OnMessage(Message(++number, again));
+    agent->OnMessage(Message(++number, GroupOf(r, 2)));
+  }
+  Iterate(*agent, 0, 7);
+  ASSERT_TRUE(Eventually([&] { return owner->NewestOf("train") == 6; }));
+  std::this_thread::sleep_for(std::chrono::seconds(1));  // in which what is of the former life goes
+  owner->Die();
+  ASSERT_TRUE(Owns(*other));
+  EXPECT_TRUE(Eventually([&] { return other->NewestOf("train") == 6; }));
+  EXPECT_EQ(other->jobs.Find("train")->Figures().incarnation, 1u);
+}
+
+TEST_P(ClusterTest, WhatALaterVersionSaysIsLeftOutAndCounted) {
+  const auto agent = door->Connect("n0", orders);
+  Introduce(*agent);
+  v1::BusRecord later;
+  later.set_version(kBusVersion + 1);
+  const ClusterWires third = wires.Join("third");
+  third.bus->Append({"train", "r0.s"}, later.SerializeAsString());
+  third.bus->Append({"train", "r0.s"}, "no message at all");
+  Iterate(*agent, 0, 20);
+  ASSERT_TRUE(AwaitOwner());
+  EXPECT_TRUE(Eventually([&] { return owner->NewestOf("train") == 19; }));
+  EXPECT_EQ(owner->cluster->counters().later, 1u);
+  EXPECT_EQ(owner->cluster->counters().damaged, 1u);
+}
+
+TEST_P(ClusterTest, ARankThatTheLogHasLostIsAnnouncedAgain) {
+  const auto agent = door->Connect("n0", orders);
+  Introduce(*agent);
+  ASSERT_TRUE(AwaitOwner());
+  ASSERT_TRUE(Eventually([&] { return owner->RanksOf("train") == 2; }));
+  const ClusterWires third = wires.Join("third");
+  third.bus->Forget("train", std::uint64_t{1} << 40);
+  owner->Die();
+  ASSERT_TRUE(Owns(*other));
+  // The stream is closed: on the next one the agent says who takes part.
+  EXPECT_TRUE(Eventually([&] {
+    BatchShape shape;
+    return agent->OnMessage(Message(++number, Batch(shape))).close;
+  }));
+  EXPECT_EQ(other->cluster->counters().announce_again, 1u);
+}
+
+TEST_P(ClusterTest, AnyCollectorAnswersForAllJobs) {
+  const auto agent = door->Connect("n0", orders);
+  Introduce(*agent);
+  ASSERT_TRUE(AwaitOwner());
+  ASSERT_TRUE(Eventually([&] { return owner->RanksOf("train") == 2; }));
+  Request request = *ParseTarget("/api/v1/jobs/train/report", "");
+  request.method = "GET";
+  request.person.name = "ann";
+  // What the store of leases has is a second old at most.
+  EXPECT_TRUE(Eventually([&] {
+    const Response response = door->cluster->api().Answer(request);
+    return response.body ==
+           "{\"at\":\"" + owner->name + "\",\"path\":\"/api/v1/jobs/train/report\",\"by\":\"ann\"}";
+  }));
+  Request list = *ParseTarget("/api/v1/jobs", "");
+  list.method = "GET";
+  EXPECT_EQ(door->cluster->api().Answer(list).body,
+            "{\"jobs\":[{\"name\":\"train\",\"at\":\"" + owner->name + "\"}]}");
+  EXPECT_EQ(door->cluster->api().JobObjects("").size(), 3u);
+  owner->Die();
+  EXPECT_TRUE(Eventually([&] {
+    return door->cluster->api().Answer(request).status == 503 || other->cluster->Owns("train");
+  }));
+}
+
+TEST_P(ClusterTest, WhatIsPublishedReachesWhoListensElsewhere) {
+  const auto subscription = b->events.Subscribe("");
+  ASSERT_TRUE(Eventually([&] { return a->events.wanted(); }));
+  std::string text;
+  ASSERT_TRUE(Eventually([&] {
+    a->events.Publish("job", "train", "{}");
+    return subscription->Next(std::chrono::milliseconds(100), text) == Subscription::Wake::kEvent;
+  }));
+  EXPECT_EQ(text, EventHub::Format("job", "{}"));
+}
+
+TEST_P(ClusterTest, TwoOfOneNameAreRefused) {
+  EventHub events{1};
+  const auto second = Cluster::Start(
+      {"a"}, wires.Join("a"),
+      {a->ingest, events, a->near, clock,
+       [](const std::string&, Leases::Token) { return absl::OkStatus(); },
+       [](const std::string&) {}, [](const std::string&) {}, [](bool, const std::string&) {}});
+  ASSERT_FALSE(second.ok());
+  EXPECT_NE(std::string(second.status().message()).find("cluster_name"), std::string::npos);
+}
+
+TEST_P(ClusterTest, AnOwnerThatTheHistoryRefusesTakesNothing) {
+  a->refuse = absl::AbortedError("a later owner");
+  const auto agent = door->Connect("n0", orders);
+  Introduce(*agent);
+  ASSERT_TRUE(Owns(*b));
+  EXPECT_FALSE(a->cluster->Owns("train"));
+}
+
+INSTANTIATE_TEST_SUITE_P(Both, ClusterTest, testing::Values("memory", "nats"),
+                         [](const auto& info) { return info.param; });
+
+}  // namespace
+}  // namespace fathom::collector

@@ -1,0 +1,130 @@
+// One collector of several, without ports: what a cluster needs of it, and an agent at its door.
+//
+// Used by cluster_test. Thread-safety: of one thread; callbacks come from the cluster's. Ownership:
+// the wires and the clock outlive it. Errors: asserted by the test.
+#ifndef FATHOM_TESTS_COLLECTOR_CLUSTER_MEMBER_H_
+#define FATHOM_TESTS_COLLECTOR_CLUSTER_MEMBER_H_
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "collector/cluster/cluster.h"
+#include "fathom/v1/agent.pb.h"
+#include "fathom/v1/row.pb.h"
+#include "tests/collector/bus/wires.h"
+#include "tests/collector/messages.h"
+
+namespace fathom::collector {
+
+// Says who was asked what.
+class NearAnswers final : public Answerer {
+ public:
+  explicit NearAnswers(std::string name, const JobTable& jobs)
+      : name_(std::move(name)), jobs_(jobs) {}
+  Response Answer(const Request& request) const override {
+    if (request.path == "/api/v1/jobs") {
+      std::string list;
+      for (const auto& job : jobs_.All()) {
+        list += (list.empty() ? "" : ",") +
+                ("{\"name\":\"" + job->name() + "\",\"at\":\"" + name_) + "\"}";
+      }
+      return Response::Json("{\"jobs\":[" + list + "]}");
+    }
+    return Response::Json("{\"at\":\"" + name_ + "\",\"path\":\"" + request.path + "\",\"by\":\"" +
+                          request.person.name + "\"}");
+  }
+  std::vector<std::string> JobObjects(const std::string&) const override {
+    return {"{\"of\":\"" + name_ + "\"}"};
+  }
+
+ private:
+  const std::string name_;
+  const JobTable& jobs_;
+};
+
+// The way down to an agent.
+class KeptOrders final : public RowsChannel {
+ public:
+  bool Send(const v1::RowsRequest& request) override {
+    const std::lock_guard lock(mutex_);
+    rows_.push_back(request);
+    return true;
+  }
+  bool SendWindow(const v1::WindowRequest&) override { return false; }
+  bool SendTrace(const v1::TraceOrder&) override { return false; }
+  bool SendStacks(const v1::StackRequest&) override { return false; }
+  std::vector<v1::RowsRequest> rows() const {
+    const std::lock_guard lock(mutex_);
+    return rows_;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::vector<v1::RowsRequest> rows_;
+};
+
+struct Member {
+  Member(Wires& wires, const Clock& clock_in, std::string name_in)
+      : clock(clock_in), name(std::move(name_in)), near(name, jobs) {
+    auto started = Cluster::Start({name}, wires.Join(name),
+                                  {ingest, events, near, clock,
+                                   [this](const std::string& job, Leases::Token token) {
+                                     const std::lock_guard lock(mutex);
+                                     taken.emplace_back(job, token);
+                                     return refuse;
+                                   },
+                                   [](const std::string&) {},
+                                   [this](const std::string& job) {
+                                     jobs.Forget(job);
+                                     const std::lock_guard lock(mutex);
+                                     lost.push_back(job);
+                                   },
+                                   [](bool, const std::string&) {}});
+    EXPECT_TRUE(started.ok()) << started.status();
+    if (started.ok()) cluster = *std::move(started);
+  }
+
+  // As kill -9 would: nothing is handed over.
+  void Die() { cluster.reset(); }
+
+  std::unique_ptr<StreamSession> Connect(const std::string& node,
+                                         const std::shared_ptr<KeptOrders>& orders) {
+    auto session = ingest.make_session(++streams, orders, {});
+    EXPECT_EQ(session->OnMessage(HelloFrom(node)).refused, "");
+    return session;
+  }
+  std::size_t RanksOf(const std::string& job) const {
+    const auto state = jobs.Find(job);
+    return state == nullptr ? 0 : state->rank_count();
+  }
+  std::int64_t NewestOf(const std::string& job) const {
+    const auto state = jobs.Find(job);
+    return state == nullptr ? -1 : state->progress().whole;
+  }
+  Leases::Token token() const {
+    const std::lock_guard lock(mutex);
+    return taken.empty() ? 0 : taken.back().second;
+  }
+
+  const Clock& clock;
+  const std::string name;
+  JobTable jobs{clock, {}};
+  SessionRegistry registry{clock};
+  IngestCounters counters;
+  RowRequests requests{registry, counters, clock};
+  IngestContext ingest{jobs, registry, requests, counters, [](const std::string&) {}};
+  EventHub events{4};
+  NearAnswers near;
+  absl::Status refuse;
+  mutable std::mutex mutex;  // guards taken and lost
+  std::vector<std::pair<std::string, Leases::Token>> taken;
+  std::vector<std::string> lost;
+  std::uint64_t streams = 0;
+  std::unique_ptr<Cluster> cluster;
+};
+
+}  // namespace fathom::collector
+
+#endif  // FATHOM_TESTS_COLLECTOR_CLUSTER_MEMBER_H_

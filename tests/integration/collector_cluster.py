@@ -1,0 +1,204 @@
+"""Several collectors on this machine, with a real nats-server and a real PostgreSQL between them.
+
+Used by cluster_test and by `deploy/demo cluster`.
+
+    with CollectorCluster(BUILD, folder) as cluster: cluster.add("c1"); cluster.get("c1", "jobs")
+
+Each part is a process of its own in `folder`; leaving the block ends them all. PostgreSQL does not run as root: as
+root it runs as the user `postgres` of Debian's package.
+"""
+import json
+import os
+import pathlib
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+import urllib.error
+import urllib.request
+
+POSTGRES = pathlib.Path("/usr/lib/postgresql/15/bin")
+
+
+def missing():
+    """What is not installed; empty: all is."""
+    parts = {"nats-server": shutil.which("nats-server") or os.access("/usr/sbin/nats-server", os.X_OK),
+             "postgresql-15": os.access(POSTGRES / "postgres", os.X_OK)}
+    return [name for name, there in parts.items() if not there]
+
+
+def free_port():
+    with socket.socket() as it:
+        it.bind(("127.0.0.1", 0))
+        return it.getsockname()[1]
+
+
+def answers(port):
+    with socket.socket() as it:
+        it.settimeout(1)
+        return it.connect_ex(("127.0.0.1", port)) == 0
+
+
+class CollectorCluster:
+    def __init__(self, build, lease_s=3):
+        self.build, self.lease_s = pathlib.Path(build), lease_s
+        self.processes, self.where = {}, {}
+        self.nats_port, self.sql_port = free_port(), free_port()
+
+    def __enter__(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="fathom-cluster-"))
+        self.folder.chmod(0o755)
+        try:
+            self.start_nats()
+            self.make_database()
+            self.start_postgres()
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *_):
+        order = [name for name in self.processes if name not in ("nats", "postgres")] + ["nats", "postgres"]
+        for name in order:
+            process = self.processes.get(name)
+            if process is None or process.poll() is not None:
+                continue
+            # PostgreSQL's fast shutdown does not wait for whoever is connected.
+            process.send_signal(signal.SIGINT if name == "postgres" else signal.SIGTERM)
+            try:
+                process.wait(15)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    # --- the parts ---
+
+    def run(self, name, words, environment=None, **more):
+        clean = {k: v for k, v in os.environ.items() if not k.startswith("FATHOM_")}
+        with open(self.folder / f"{name}.log", "ab") as log:
+            self.processes[name] = subprocess.Popen([str(word) for word in words], stderr=log, text=True,
+                                                    env={**clean, **(environment or {})}, **more)
+        return self.processes[name]
+
+    def start_nats(self):
+        settings = self.folder / "nats.conf"
+        settings.write_text(f"listen: 127.0.0.1:{self.nats_port}\nmax_payload: 8MB\n"
+                            f"jetstream {{ store_dir: \"{self.folder}/nats\" }}\n")
+        program = shutil.which("nats-server") or "/usr/sbin/nats-server"
+        self.run("nats", [program, "-c", settings])
+        self.wait_for("nats-server", lambda: answers(self.nats_port))
+
+    def as_postgres(self, words):
+        drop = ["setpriv", "--reuid", "postgres", "--regid", "postgres", "--init-groups", "--"]
+        return [*drop, *words] if os.geteuid() == 0 else words
+
+    def make_database(self):
+        data = self.folder / "sql"
+        data.mkdir()
+        if os.geteuid() == 0:
+            shutil.chown(data, "postgres", "postgres")
+        subprocess.run(self.as_postgres([POSTGRES / "initdb", "-D", data, "-U", "fathom", "-A", "trust", "--no-sync"]),
+                       check=True, stdout=subprocess.DEVNULL, cwd="/")
+
+    def start_postgres(self):
+        data = self.folder / "sql"
+        self.run("postgres", self.as_postgres(
+            [POSTGRES / "postgres", "-D", data, "-p", str(self.sql_port), "-c", "listen_addresses=127.0.0.1", "-c",
+             f"unix_socket_directories={data}"]), stdout=subprocess.DEVNULL, cwd="/")
+        self.wait_for("postgres", lambda: subprocess.run(
+            [POSTGRES / "pg_isready", "-q", "-h", "127.0.0.1", "-p", str(self.sql_port)]).returncode == 0)
+
+    def sql(self, text):
+        return subprocess.run([POSTGRES / "psql", "-At", "-h", "127.0.0.1", "-p", str(self.sql_port), "-U", "fathom", "-d",
+                               "postgres", "-c", text], check=True, capture_output=True, text=True).stdout.strip()
+
+    @property
+    def history(self):
+        return f"postgresql://fathom@127.0.0.1:{self.sql_port}/postgres"
+
+    @property
+    def bus(self):
+        return f"nats://127.0.0.1:{self.nats_port}"
+
+    def add(self, name, **settings):
+        """Starts a collector and waits until it is ready."""
+        flags = {"grpc": "127.0.0.1:0", "http": "127.0.0.1:0", "agent-socket": "off", "store": self.history,
+                 "cluster-bus": self.bus, "cluster-name": name, "cluster-lease-s": self.lease_s, **settings}
+        words = [self.build / "fathom-collector"] + [f"--{flag}={value}" for flag, value in flags.items()]
+        process = self.run(name, words, stdout=subprocess.PIPE)
+        with process.stdout:
+            ready = process.stdout.readline()
+        self.where[name] = dict(re.findall(r"(grpc|http)=(\S+)", ready))
+        if not self.where[name]:
+            raise RuntimeError(f"{name} does not start: {self.log(name)}")
+        return process
+
+    def kill(self, name):
+        """As a machine that is gone."""
+        self.processes[name].kill()
+        self.processes[name].wait()
+        return time.monotonic()
+
+    def terminate(self, name):
+        began = time.monotonic()
+        self.processes[name].terminate()
+        self.processes[name].wait(30)
+        return began
+
+    def log(self, name):
+        return (self.folder / f"{name}.log").read_text(errors="replace")
+
+    # --- what they say ---
+
+    def living(self):
+        return [name for name in self.where if self.processes[name].poll() is None]
+
+    def fetch(self, name, path):
+        """Status and text of an answer."""
+        try:
+            with urllib.request.urlopen(f"http://{self.where[name]['http']}/{path}", timeout=15) as answer:
+                return answer.status, answer.read().decode()
+        except urllib.error.HTTPError as error:
+            return error.code, error.read().decode()
+        except (urllib.error.URLError, OSError) as error:
+            return 0, str(error)
+
+    def get(self, name, path):
+        """What the API answers; None: nothing that is well."""
+        status, text = self.fetch(name, f"api/v1/{path}")
+        return json.loads(text) if status == 200 else None
+
+    def metric(self, name, metric):
+        """The sum over its labels."""
+        _, text = self.fetch(name, "metrics")
+        return sum(float(line.rsplit(" ", 1)[1]) for line in text.splitlines()
+                   if re.match(rf"{re.escape(metric)}(\{{| )", line))
+
+    def owner(self):
+        """Who owns a job; None: nobody."""
+        return next((name for name in self.living() if self.metric(name, "fathom_leases_held") > 0), None)
+
+    def job(self, name, job):
+        jobs = self.get(name, "jobs") or {"jobs": []}
+        return next((each for each in jobs["jobs"] if each["name"] == job), None)
+
+    def verdicts(self, name, job):
+        found = self.get(name, f"verdicts?job={job}") or {"verdicts": []}
+        return found["verdicts"]
+
+    def wait_for(self, what, condition, seconds=60):
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline:
+            value = condition()
+            if value:
+                return value
+            dead = [name for name, process in self.processes.items()
+                    if name in ("nats", "postgres") and process.poll() is not None]
+            if dead:
+                raise RuntimeError(f"{dead[0]} ended: {self.log(dead[0])[-400:]}")
+            time.sleep(0.05)
+        raise RuntimeError(f"no {what} within {seconds} s")
