@@ -9,7 +9,7 @@
 namespace fathom::agent {
 namespace {
 
-constexpr double kMiB = 1 << 20;
+constexpr double kMebi = 1 << 20;
 
 // All combinations, one after the other.
 Choice BruteForce(const Levels& parts, const Spend& budget) {
@@ -43,7 +43,8 @@ Levels Drawn(std::mt19937& random) {
     for (int l = 0; l < count; ++l) {
       // Multiples of powers of two: sums in any order are the same.
       Level& level = part.emplace_back();
-      level.spend = {percent(random) / 4096.0, percent(random) * 256.0, percent(random) * kMiB / 8};
+      level.spend = {percent(random) / 4096.0, percent(random) * 256.0,
+                     percent(random) * kMebi / 8};
       level.loss = l == 0 ? 0 : percent(random) / 64.0;
       level.allowed = l == 0 || percent(random) < 85;
     }
@@ -58,7 +59,7 @@ TEST(ChooseLevelsTest, IsAsGoodAsTryingAll) {
   for (int round = 0; round < 2000; ++round) {
     const Levels parts = Drawn(random);
     const Spend budget{percent(random) / 1024.0, percent(random) * 512.0,
-                       percent(random) * kMiB / 4};
+                       percent(random) * kMebi / 4};
     const Choice found = ChooseLevels(parts, budget), best = BruteForce(parts, budget);
     ASSERT_EQ(found.fits, best.fits) << "round " << round;
     ASSERT_EQ(found.loss, best.loss) << "round " << round;

@@ -5,48 +5,49 @@
 namespace fathom::agent {
 namespace {
 
-constexpr std::int64_t kMs = 1'000'000;
+constexpr std::int64_t kMilli = 1'000'000;
 
 TEST(WorkerClockTest, KnowsNothingBeforeTheSecondReading) {
   WorkerClock clock;
-  EXPECT_EQ(clock.Starved(0, 100 * kMs), 0);
-  clock.Add(0, {{10, 5 * kMs}});
-  EXPECT_EQ(clock.Starved(0, 100 * kMs), 0);
+  EXPECT_EQ(clock.Starved(0, 100 * kMilli), 0);
+  clock.Add(0, {{10, 5 * kMilli}});
+  EXPECT_EQ(clock.Starved(0, 100 * kMilli), 0);
 }
 
 TEST(WorkerClockTest, TellsTheMeanOfTheWorkersBetweenReadings) {
   WorkerClock clock;
-  clock.Add(0, {{10, 0}, {11, 50 * kMs}});
-  clock.Add(100 * kMs, {{10, 60 * kMs}, {11, 70 * kMs}});
-  EXPECT_EQ(clock.Starved(0, 100 * kMs), 40 * kMs);
-  EXPECT_EQ(clock.Starved(25 * kMs, 50 * kMs), 10 * kMs);
-  EXPECT_EQ(clock.Starved(50 * kMs, 25 * kMs), 0);
+  clock.Add(0, {{10, 0}, {11, 50 * kMilli}});
+  clock.Add(100 * kMilli, {{10, 60 * kMilli}, {11, 70 * kMilli}});
+  EXPECT_EQ(clock.Starved(0, 100 * kMilli), 40 * kMilli);
+  EXPECT_EQ(clock.Starved(25 * kMilli, 50 * kMilli), 10 * kMilli);
+  EXPECT_EQ(clock.Starved(50 * kMilli, 25 * kMilli), 0);
 }
 
 TEST(WorkerClockTest, GoesOnBehindTheNewestReading) {
   WorkerClock clock;
   clock.Add(0, {{10, 0}});
-  clock.Add(100 * kMs, {{10, 50 * kMs}});
-  EXPECT_EQ(clock.Starved(100 * kMs, 140 * kMs), 20 * kMs);
-  EXPECT_EQ(clock.Starved(90 * kMs, 110 * kMs), 10 * kMs);
+  clock.Add(100 * kMilli, {{10, 50 * kMilli}});
+  EXPECT_EQ(clock.Starved(100 * kMilli, 140 * kMilli), 20 * kMilli);
+  EXPECT_EQ(clock.Starved(90 * kMilli, 110 * kMilli), 10 * kMilli);
 }
 
 TEST(WorkerClockTest, OldTimesAreNotMadeUp) {
   WorkerClock clock;
-  clock.Add(1000 * kMs, {{10, 0}});
-  clock.Add(1100 * kMs, {{10, 50 * kMs}});
-  EXPECT_EQ(clock.Starved(0, 1000 * kMs), 0);
+  clock.Add(1000 * kMilli, {{10, 0}});
+  clock.Add(1100 * kMilli, {{10, 50 * kMilli}});
+  EXPECT_EQ(clock.Starved(0, 1000 * kMilli), 0);
 }
 
 TEST(WorkerClockTest, AWorkerThatCameOrWentIsNoWait) {
   WorkerClock clock;
-  clock.Add(0, {{10, 900 * kMs}});
-  clock.Add(100 * kMs, {{11, 700 * kMs}});
-  EXPECT_EQ(clock.Starved(0, 100 * kMs), 0) << "nobody is in both readings";
-  clock.Add(200 * kMs, {{11, 100 * kMs}});
-  EXPECT_EQ(clock.Starved(100 * kMs, 200 * kMs), 0) << "its number was given to another process";
-  clock.Add(300 * kMs, {{11, 130 * kMs}, {12, 5 * kMs}});
-  EXPECT_EQ(clock.Starved(200 * kMs, 300 * kMs), 30 * kMs);
+  clock.Add(0, {{10, 900 * kMilli}});
+  clock.Add(100 * kMilli, {{11, 700 * kMilli}});
+  EXPECT_EQ(clock.Starved(0, 100 * kMilli), 0) << "nobody is in both readings";
+  clock.Add(200 * kMilli, {{11, 100 * kMilli}});
+  EXPECT_EQ(clock.Starved(100 * kMilli, 200 * kMilli), 0)
+      << "its number was given to another process";
+  clock.Add(300 * kMilli, {{11, 130 * kMilli}, {12, 5 * kMilli}});
+  EXPECT_EQ(clock.Starved(200 * kMilli, 300 * kMilli), 30 * kMilli);
 }
 
 }  // namespace
