@@ -10,7 +10,6 @@
 #include "proto/packing/pack_ops.h"
 #include "proto/types/bounds.h"
 #include "proto/types/collective_kind.h"
-#include "proto/types/flop_class.h"
 #include "proto/types/gpu.h"
 #include "proto/types/hardware_metric.h"
 #include "proto/types/issue_latency.h"
@@ -102,6 +101,9 @@ bool SameLength(const v1::SummaryBatch& b, int n) {
          b.op_count_size() == n;
 }
 
+// Newer agents may know more classes of operations than this collector.
+constexpr int kMaxFlopColumns = 16;
+
 // Columns that agents leave out where they say nothing, and that older ones do not know.
 bool AbsentOrOfLength(int length, int wanted) { return length == 0 || length == wanted; }
 
@@ -112,7 +114,7 @@ bool SoundRareColumns(const v1::SummaryBatch& batch, int n) {
          AbsentOrOfLength(batch.issued_size(), n * static_cast<int>(kIssueBuckets)) &&
          AbsentOrOfLength(batch.void_between_us_size(), n) &&
          batch.void_within_us_size() == batch.void_between_us_size() &&
-         static_cast<std::size_t>(batch.flop_size()) <= kFlopClasses &&
+         batch.flop_size() <= kMaxFlopColumns &&
          std::all_of(batch.flop().begin(), batch.flop().end(),
                      [n](const auto& column) { return column.flop_size() == n; });
 }
