@@ -10,6 +10,7 @@ cluster has and a lone API server has not, a controller that taints nodes which 
 import http.client
 import json
 import pathlib
+import socket
 import sys
 import threading
 import time
@@ -32,7 +33,7 @@ def status(code, answer):
 class Objects:
     def __init__(self, api):
         self.api, self.history, self.stopping, self.forgets = api, [], threading.Event(), False
-        self.lock = threading.Lock()
+        self.connection = None
         for node in api.must("GET", "/api/v1/nodes")["items"]:
             api.must("DELETE", f"/api/v1/nodes/{node['metadata']['name']}")
         api.must("DELETE", "/api/v1/namespaces/default/events")
@@ -42,7 +43,12 @@ class Objects:
 
     def close(self):
         self.stopping.set()
-        self.watcher.join(timeout=10)
+        while self.watcher.is_alive():
+            try:
+                self.connection.sock.shutdown(socket.SHUT_RDWR)  # it waits for a change
+            except (AttributeError, OSError):
+                pass  # between two watches
+            self.watcher.join(timeout=0.1)
 
     @property
     def keep(self):
@@ -83,7 +89,7 @@ class Objects:
 
     def _watch(self, version):
         while not self.stopping.is_set():
-            connection = self.api.pki.connect(f"127.0.0.1:{self.api.port}")
+            self.connection = connection = self.api.pki.connect(f"127.0.0.1:{self.api.port}")
             try:
                 connection.request("GET", f"/api/v1/nodes?watch=1&timeoutSeconds=5&resourceVersion={version}",
                                    headers={"Authorization": f"Bearer {self.api.token}"})
