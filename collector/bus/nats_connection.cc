@@ -36,7 +36,12 @@ absl::StatusOr<std::unique_ptr<NatsConnection>> NatsConnection::Open(NatsSetting
 
 NatsConnection::~NatsConnection() {
   js_.reset();
-  if (connection_ != nullptr) natsConnection_Close(connection_);
+  if (connection_ != nullptr) {
+    natsConnection_Close(connection_);
+    // That it is closed is the last thing that the library tells, from a thread of its own.
+    std::unique_lock lock(mutex_);
+    closed_.wait(lock, [this] { return over_; });
+  }
   natsConnection_Destroy(connection_);
 }
 
@@ -61,6 +66,7 @@ absl::Status NatsConnection::SetOptions(natsOptions* options) {
   and_then(natsOptions_UseGlobalMessageDelivery(options, true));
   and_then(natsOptions_SetDisconnectedCB(options, &OnLost, this));
   and_then(natsOptions_SetReconnectedCB(options, &OnBack, this));
+  and_then(natsOptions_SetClosedCB(options, &OnClosed, this));
   if (!settings_.credentials_file.empty()) {
     and_then(natsOptions_SetUserCredentialsFromFiles(options, settings_.credentials_file.c_str(),
                                                      nullptr));
@@ -143,6 +149,13 @@ void NatsConnection::OnBack(natsConnection*, void* self) {
   mine.Log(false, "connected again");
   const std::lock_guard lock(mine.mutex_);
   for (const auto& [whose, back] : mine.back_) back();
+}
+
+void NatsConnection::OnClosed(natsConnection*, void* self) {
+  auto& mine = *static_cast<NatsConnection*>(self);
+  const std::lock_guard lock(mine.mutex_);
+  mine.over_ = true;
+  mine.closed_.notify_all();
 }
 
 void NatsConnection::AddBack(const void* whose, std::function<void()> back) {

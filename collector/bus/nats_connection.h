@@ -17,6 +17,7 @@
 #include <nats/nats.h>
 
 #include <atomic>
+#include <condition_variable>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -80,13 +81,16 @@ class NatsConnection {
   absl::Status MakeStream();
   static void OnLost(natsConnection*, void* self);
   static void OnBack(natsConnection*, void* self);
+  static void OnClosed(natsConnection*, void* self);
 
   const NatsSettings settings_;
   natsConnection* connection_ = nullptr;
   NatsContext js_;
   std::atomic<bool> connected_{false};
   std::atomic<std::uint64_t> reconnects_{0};
-  std::mutex mutex_;  // guards back_; held while they are called
+  std::mutex mutex_;  // guards everything below; held while `back_` are called
+  std::condition_variable closed_;
+  bool over_ = false;  // the library calls nothing any more
   std::vector<std::pair<const void*, std::function<void()>>> back_;
 };
 
