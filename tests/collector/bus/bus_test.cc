@@ -185,7 +185,7 @@ TEST(BusNames, TwoNamesNeverMeetInOneToken) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Both, BusTest, testing::Values("memory", "nats"),
-                         [](const auto& info) { return info.param; });
+                         [](const auto& each) { return each.param; });
 
 }  // namespace
 }  // namespace fathom::collector

@@ -95,7 +95,7 @@ TEST_P(LeasesTest, AClosedJobIsNobodysToTakeUntilItIsOpenedAgain) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Both, LeasesTest, testing::Values("memory", "nats"),
-                         [](const auto& info) { return info.param; });
+                         [](const auto& each) { return each.param; });
 
 }  // namespace
 }  // namespace fathom::collector

@@ -247,7 +247,7 @@ TEST_P(ClusterTest, AnOwnerThatTheHistoryRefusesTakesNothing) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Both, ClusterTest, testing::Values("memory", "nats"),
-                         [](const auto& info) { return info.param; });
+                         [](const auto& each) { return each.param; });
 
 }  // namespace
 }  // namespace fathom::collector

@@ -223,7 +223,7 @@ TEST_P(HistoryTest, APasswordIsNotTold) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Everywhere, HistoryTest, testing::Values("memory", "file", "postgres"),
-                         [](const auto& info) { return info.param; });
+                         [](const auto& each) { return each.param; });
 
 }  // namespace
 }  // namespace fathom::collector
