@@ -83,7 +83,8 @@ class NodePlanner {
  public:
   static constexpr double kFinerShare = 0.8;
   static constexpr int kCalmLooks = 6;
-  static constexpr double kTurnsOfARing = 4;
+  static constexpr double kTurnsOfARing =
+      16;  // so that ten times the rate overruns none before it is seen
   static constexpr double kBurst_s = 600;
   static constexpr double kCaptureShare = 0.5;
   static constexpr std::uint32_t kLeastRate = 25;  // of a capture: fewer samples tell too little
