@@ -60,11 +60,11 @@ TEST_F(PlanAgentTest, WithoutALimitAllIsAsFineAsItIsSet) {
 
 TEST_F(PlanAgentTest, TenTimesTheOpsLoseNothingAtTheCoarsestPaces) {
   StartJob(1e-7);
-  Play(12, 500);
+  Play(12, 50);
   EXPECT_GT(LevelOf(Knob::kPolling), 0u);
   EXPECT_GT(LevelOf(Knob::kThreads), 0u);
   EXPECT_FALSE(agent_->plan().fits) << "nothing is as cheap as that";
-  Play(12, 5000);
+  Play(12, 500);
   agent_->Drain();
   EXPECT_EQ(agent_->totals().records_dropped.at("overwritten"), 0u);
   EXPECT_EQ(agent_->totals().ops, written_);
