@@ -3,6 +3,8 @@
 #include <absl/strings/str_join.h>
 #include <absl/strings/str_split.h>
 
+#include <cstdlib>
+
 #include "collector/cli/http/access.h"
 #include "collector/cli/run/served_folder.h"
 #include "collector/cli/text/text.h"
@@ -29,6 +31,21 @@ absl::Status CheckInstallation(const Installation& installation, bool own_collec
     return Missing("fathom-collector", installation);
   }
   return absl::OkStatus();
+}
+
+// Whoever watches one job of his own wants it seen finely; a service's node gets fathomd's
+// defaults.
+void AddOwnBudget(std::vector<std::string>& argv) {
+  struct Limit {
+    const char* variable;
+    const char* flag;
+    const char* value;
+  };
+  for (const Limit& limit : {Limit{"FATHOM_BUDGET_CPU", "--budget-cpu", "5"},
+                             Limit{"FATHOM_BUDGET_MIB", "--budget-mib", "0"},
+                             Limit{"FATHOM_BUDGET_KBIT", "--budget-kbit", "0"}}) {
+    if (std::getenv(limit.variable) == nullptr) argv.insert(argv.end(), {limit.flag, limit.value});
+  }
 }
 
 }  // namespace
@@ -128,6 +145,7 @@ absl::Status TracingSession::StartAgent(const SessionOptions& options,
   if (!options.stack_tool.empty()) {
     argv.insert(argv.end(), {"--stack-tool", options.stack_tool});
   }
+  if (options.collector.empty()) AddOwnBudget(argv);
   absl::StatusOr<std::unique_ptr<Companion>> agent = Companion::Start(
       {"fathomd", std::move(argv), folder_->path() / "agent.log", kAgentGrace}, gate, deadline);
   if (!agent.ok()) return agent.status();
