@@ -49,7 +49,7 @@ inline constexpr std::size_t kMaxShownRowsPerJob = 100'000;  // four pictures of
 
 // The window of summaries: what one rank may cost, everything counted (architecture, section 5).
 inline constexpr std::size_t kMaxBytesPerRank = 4096;
-inline constexpr std::size_t kDetailBytesPerRank = 2304;  // exact columns
+inline constexpr std::size_t kDetailBytesPerRank = 2240;  // exact columns
 inline constexpr std::size_t kHistoryIterations = 300;    // 4 bytes each, for display
 inline constexpr std::size_t kStripIterations = 2000;     // per job: index, begin, duration
 inline constexpr std::size_t kMaxSlots = 96;

@@ -69,7 +69,12 @@ TEST(Validate, EveryColumnOfASummaryIsChecked) {
        kColumnLengths},
       {"void between", [](auto& b) { b.add_void_between_us(1); }, kColumnLengths},
       {"void within", [](auto& b) { b.add_void_within_us(1); }, kColumnLengths},
-      {"operations", [](auto& b) { b.add_flop()->add_flop(1); }, kColumnLengths},
+      {"operations",
+       [](auto& b) {
+         auto* column = b.add_flop();
+         for (int i = 0; i <= b.duration_us_size(); ++i) column->add_flop(1);
+       },
+       kColumnLengths},
       {"many classes of operations",
        [](auto& b) {
          for (int which = 0; which < 17; ++which) {

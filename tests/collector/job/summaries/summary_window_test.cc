@@ -56,7 +56,7 @@ TEST(SummaryWindow, WhatFewRanksHaveIsKeptOfThem) {
   EXPECT_NEAR(view[2].ranks[1].device_wait.Millis(), 30, 0.01);
   EXPECT_EQ(view[2].ranks[0].device_wait, Nanos());
   EXPECT_EQ(window.BytesOf(RankId(1)),
-            window.BytesOf(RankId(0)) + sizeof(std::vector<int>) + 10 * window.slots());
+            window.BytesOf(RankId(0)) + sizeof(std::vector<int>) + 12 * window.slots());
 }
 
 TEST(SummaryWindow, GivesBackOperationsAndVoidTime) {

@@ -116,6 +116,7 @@ std::string MissingIn(const JobView& view) {
     account.rank = RankId(rank);
     account.judged = kOnset;
     if (rank == 1) account.shows = kOnset;
+    if (rank == 1) account.share.assign(kOnset, 1);
     if (rank == 1) account.typical.total = account.typical.compute = kExcess;
     ledger.ranks.push_back(account);
   }
