@@ -283,7 +283,7 @@ TEST(RunRecords, ComeBackAsTheyWere) {
   run.iterations = 60;
   run.profile = {"big", "train.py", "cpu", "torch", 2, {{2, CollectiveKind::kAllReduce, 3, 1e6}}};
   run.setup.variants = {{{{"torch", "2.4"}}, {"a", "b"}}};
-  run.first = {45, std::vector<double>(41, 0.25), {0.25, 0.125, 0, 0, 0, 0}, 0.5};
+  run.first = {45, std::vector<double>(41, 0.25), {0.25, 0.125, 0, 0, 0, 0}, 0.25, 0.5};
   run.first.mean.issued[3] = 0.75F;
   run.first.mean.issued[8] = 0.25F;
   run.outcome = RunOutcome::kFaster;
@@ -292,6 +292,7 @@ TEST(RunRecords, ComeBackAsTheyWere) {
   EXPECT_EQ(back->profile, run.profile);
   EXPECT_EQ(back->setup.variants[0].nodes, run.setup.variants[0].nodes);
   EXPECT_EQ(back->first.quantiles, run.first.quantiles);
+  EXPECT_EQ(back->first.net_s, 0.25);
   EXPECT_EQ(back->first.noise, 0.5);
   EXPECT_EQ(back->first.mean.issued, run.first.mean.issued);
   EXPECT_FALSE(back->start.known());
