@@ -112,11 +112,14 @@ class Story:
 
     def missing(self, name, then):
         """Of the iterations from a little before then to now, those that nobody knows of."""
-        known = self.cluster.get(name, f"jobs/{JOB}/iterations?after={then - 10}&limit=1000")["iterations"]
+        path = f"jobs/{JOB}/iterations?after={then - 10}&limit=1000"
+        known = self.cluster.wait_for("iterations", lambda: self.cluster.get(name, path), AFTER_S)["iterations"]
         return sorted(set(range(then - 9, known[-1] + 1)) - set(known))
 
     def state(self, name, number):
-        return {"iteration": self.at(name)["iteration"], "verdict": self.cluster.get(name, f"verdicts/{number}")}
+        job = self.cluster.wait_for("job", lambda: self.at(name), AFTER_S)
+        verdict = self.cluster.wait_for("verdict", lambda: self.cluster.get(name, f"verdicts/{number}"), AFTER_S)
+        return {"iteration": job["iteration"], "verdict": verdict}
 
     def kill_owner(self, number):
         owner = self.cluster.owner()
