@@ -61,7 +61,7 @@ class ClusterTest(unittest.TestCase):
         first = self.cluster.wait_for("a verdict", lambda: self.verdict("c3"), 120)
         number = first["id"]
         for name in NAMES:
-            self.assertEqual(self.verdict(name)["id"], number)
+            self.assertEqual(self.cluster.wait_for("its verdict", lambda: self.verdict(name))["id"], number)
             self.assertEqual(self.cluster.job(name, JOB)["name"], JOB)
             self.assertEqual(self.cluster.fetch(name, f"api/v1/jobs/{JOB}/iterations")[0], 200)
             self.assertIn(f'"{number}"', self.cluster.fetch(name, f"api/v1/jobs/{JOB}/report")[1])
@@ -78,7 +78,7 @@ class ClusterTest(unittest.TestCase):
             self.cluster.terminate(heir)
             third = self.goes_on("c3", number, second)
             self.assertEqual(third["entity"], first["entity"])
-            self.assertEqual(self.cluster.owner(), "c3")
+            self.assertEqual(self.cluster.wait_for("the last owner", self.cluster.owner), "c3")
         self.assertEqual(self.cluster.sql(f"SELECT active FROM fathom.verdicts WHERE id = '{number}'"), "1")
         self.assertEqual(sum(self.cluster.metric(name, "fathom_bus_lost_records_total")
                              for name in self.cluster.living()), 0)
