@@ -5,7 +5,7 @@
 // (compare and swap), so that of two who take a lease one does. An entry that keeps its revision
 // for a term, as this collector's monotonic clock has it, stands no more: no two clocks are
 // compared, and no server has to forget in time (what replicated buckets of nats-server 2.9 do
-// late, issue 3653 of nats-io/nats-server). A token is the revision at which a lease was taken.
+// late, nats-io/nats-server#3653). A token is the revision at which a lease was taken.
 //
 // Thread-safety: thread-safe. Ownership: refers to the connection. Errors: as leases.h. Cost:
 // Refresh reads the newest value of each key through an ephemeral consumer.
