@@ -291,19 +291,24 @@ Cause CauseOf(const Excess& parts, const DiagnosisConfig& config) {
 void JudgeSlowness(const Case& c, const Ledger& ledger, Findings& findings) {
   if (!EnoughToJudge(c, ledger, findings)) return;
   const Accounts candidates = Candidates(c, ledger);
+  Accounts left = candidates;
   if (auto more_work = JudgeWork(c, ledger, candidates)) {
+    const std::vector<RankId>& loaded = more_work->entity.ranks;
+    std::erase_if(left, [&](const RankAccount* account) {
+      return loaded.empty() || std::binary_search(loaded.begin(), loaded.end(), account->rank);
+    });
     findings.verdicts.push_back(*std::move(more_work));
-    return;
+    if (left.empty()) return;
   }
   if (candidates.empty()) {
     JudgeGroups(c, ledger, findings);
     if (findings.verdicts.empty()) Abstain(findings, NobodyTakesLonger(c, ledger));
     return;
   }
-  if (JudgeTogether(c, ledger, candidates, findings)) return;
+  if (JudgeTogether(c, ledger, left, findings)) return;
   double explained = 0;
   for (const RankAccount* account : candidates) explained += account->path_typical / ledger.excess;
-  for (const RankAccount* account : candidates) {
+  for (const RankAccount* account : left) {
     JudgeCandidate(c, ledger, *account, candidates, explained, findings);
   }
 }

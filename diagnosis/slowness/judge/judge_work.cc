@@ -92,6 +92,17 @@ Verdict OfSome(const Case& c, const Ledger& ledger, Workers workers) {
   return verdict;
 }
 
+// Others take longer too, for another reason: they are judged by themselves.
+std::optional<Verdict> OfSomeCandidates(const Case& c, const Ledger& ledger, Workers workers,
+                                        const Accounts& candidates) {
+  const auto is_candidate = [&](RankId rank) { return Contains(candidates, rank); };
+  const std::size_t known = workers.loaded.size() + workers.others.size();
+  std::erase_if(workers.loaded, [&](RankId rank) { return !is_candidate(rank); });
+  std::erase_if(workers.others, is_candidate);
+  if (workers.loaded.empty() || 2 * workers.loaded.size() > known) return std::nullopt;
+  return OfSome(c, ledger, std::move(workers));
+}
+
 Verdict OfAll(const Case& c, const Ledger& ledger, const Workers& workers) {
   Verdict verdict = SlowVerdict(c, Cause::kRegression, EntityType::kJob);
   verdict.owner = Owner::kAlgorithm;
@@ -109,10 +120,13 @@ Verdict OfAll(const Case& c, const Ledger& ledger, const Workers& workers) {
 
 std::optional<Verdict> JudgeWork(const Case& c, const Ledger& ledger, const Accounts& candidates) {
   Workers workers = WorkersOf(c, ledger);
-  const bool all = std::all_of(candidates.begin(), candidates.end(), [&](const auto* account) {
-    return std::binary_search(workers.loaded.begin(), workers.loaded.end(), account->rank);
-  });
-  if (workers.loaded.empty() || !all) return std::nullopt;
+  const auto loaded = [&](RankId rank) {
+    return std::binary_search(workers.loaded.begin(), workers.loaded.end(), rank);
+  };
+  const bool all = std::all_of(candidates.begin(), candidates.end(),
+                               [&](const auto* account) { return loaded(account->rank); });
+  if (!all) return OfSomeCandidates(c, ledger, std::move(workers), candidates);
+  if (workers.loaded.empty()) return std::nullopt;
   if (!workers.others.empty()) return OfSome(c, ledger, std::move(workers));
   if (!SpeakForAll(c, workers.loaded)) return std::nullopt;
   return OfAll(c, ledger, workers);
