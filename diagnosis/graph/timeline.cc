@@ -68,19 +68,37 @@ void AddDeviceWaits(const RankTimeline& line, const RankRows& rows, std::vector<
   }
 }
 
+// When the thread of each op entered its next one; unknown where it did not.
+std::vector<MonoNs> NextEntries(const RankTimeline& line) {
+  std::vector<MonoNs> next(line.ops.size());
+  std::map<std::uint64_t, MonoNs> of_thread;
+  for (std::size_t k = line.ops.size(); k-- > 0;) {
+    const CommOp& op = *line.ops[k];
+    if (op.thread == 0) continue;
+    MonoNs& entered = of_thread[op.thread];
+    next[k] = entered;
+    entered = op.enter;
+  }
+  return next;
+}
+
 // Where the caller is known to have been blocked: traced waits, and calls that return done. In the
 // time of a device a call's return says nothing: the host may have slept in it long after the op.
+// A wait whose end is not told goes on as far as ops are known, unless its thread entered another:
+// then the record was lost, or had not come when the row was told.
 Stretches TracedWaits(const RankTimeline& line, const RankRows& rows, double floor) {
   std::vector<Stretch> waits;
   AddDeviceWaits(line, rows, waits);
   const bool on_host = std::none_of(line.ops.begin(), line.ops.end(),
                                     [](const CommOp* op) { return op->in_device_time(); });
+  const std::vector<MonoNs> next = NextEntries(line);
   for (std::size_t k = 0; k < line.ops.size(); ++k) {
     const CommOp& op = *line.ops[k];
     if (op.device_known()) continue;
     if (op.wait_start.known()) {
-      const MonoNs open_end = std::max(line.ops.back()->place(), op.wait_start);
-      waits.push_back({op.wait_start, op.wait_end.known() ? op.wait_end : open_end, k});
+      const MonoNs open_end = next[k].known() ? next[k] : line.ops.back()->place();
+      const MonoNs end = op.wait_end.known() ? op.wait_end : open_end;
+      waits.push_back({op.wait_start, std::max(end, op.wait_start), k});
     } else if (on_host && op.api_return.known() && op.done() && op.end <= op.api_return &&
                (op.api_return - op.enter).Seconds() > floor) {
       waits.push_back({op.enter, op.api_return, k});

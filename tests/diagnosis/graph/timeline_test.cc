@@ -40,6 +40,25 @@ TEST(TimelineTest, SplitsAGapIntoOwnAndBlocked) {
   EXPECT_EQ(line.gaps[1].waited_op, 0u);
 }
 
+TEST(TimelineTest, AWaitWithoutAnEndIsOverWhenItsThreadEntersTheNextOp) {
+  RankRows rows;
+  rows.ops = {Op(100, 140, 0, 0), Op(200, 210, 0, 1), Op(300, 310, 0, 2), Op(400, 410, 0, 3)};
+  rows.ops[0].wait_start = MonoNs(110 * kMs);
+  const RankTimeline line = BuildTimeline(RankId(0), rows, {}, kFloor);
+  EXPECT_NEAR(line.gaps[1].blocked, 0.090, 1e-9);
+  EXPECT_NEAR(line.gaps[2].own(), 0.100, 1e-9);
+  EXPECT_NEAR(line.gaps[3].own(), 0.100, 1e-9);
+}
+
+TEST(TimelineTest, ItGoesOnWhereOnlyOtherThreadsDo) {
+  RankRows rows;
+  rows.ops = {Op(100, 140, 0, 0), Op(200, 210, 0, 1), Op(300, 310, 0, 2)};
+  rows.ops[0].wait_start = MonoNs(110 * kMs);
+  rows.ops[1].thread = rows.ops[2].thread = 8;
+  const RankTimeline line = BuildTimeline(RankId(0), rows, {}, kFloor);
+  EXPECT_NEAR(line.gaps[2].blocked, 0.100, 1e-9);
+}
+
 TEST(TimelineTest, TheFirstGapBeginsWithTheIteration) {
   RankRows rows;
   rows.ops = {Op(100, 140, 3, 0), Op(200, 210, 4, 1)};
