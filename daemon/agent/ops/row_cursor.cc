@@ -6,9 +6,11 @@ namespace fathom::agent {
 
 RowSpan RowCursor::Due(const RankSession& session, std::uint64_t closed_end) const {
   const OpLog& log = session.pipeline().log();
+  RowSpan span = UpTo(session, closed_end);
+  span.last = log.FirstAwaited(span.first, span.last);
   const std::uint64_t held = log.next() - log.first();
-  if (held > kRowsAtOnce * 2) closed_end = std::max(closed_end, log.next() - held / 2);
-  return UpTo(session, closed_end);
+  if (held > kRowsAtOnce * 2) span.last = std::max(span.last, log.next() - held / 2);
+  return span;
 }
 
 RowSpan RowCursor::Rest(const RankSession& session) const {

@@ -3,11 +3,12 @@
 // Used by recorder (into a file) and by op_stream (to the collector), each with one of its own.
 //
 // Model: rows are taken up to and with the newest iteration that closed, because before that an op
-// may lack its end and its iteration. In a log without a period nothing closes: there the older
-// half of what it holds is taken as it is, before it leaves the log.
+// may lack its end and its iteration; and not beyond an op that a thread may still be blocked in,
+// whose end comes before that of its wait. In a log without a period nothing closes: there the
+// older half of what it holds is taken as it is, before it leaves the log.
 //
 // Units: numbers of rows, as the log has them. Thread-safety: single-threaded, the poll loop.
-// Errors: rows that left the log before they were taken are counted. Cost: one look-up a call.
+// Errors: rows that left the log before they were taken are counted. Cost: O(rows not taken yet).
 #ifndef FATHOM_DAEMON_AGENT_OPS_ROW_CURSOR_H_
 #define FATHOM_DAEMON_AGENT_OPS_ROW_CURSOR_H_
 

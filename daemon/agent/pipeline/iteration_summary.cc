@@ -147,8 +147,9 @@ IterationSummary Summarise(const OpLog& log, const ProductLog& products, const T
     if (row.on_device() && row.exec_start_ns != 0) {
       out.issued.Add(row.exec_start_ns - row.enter_ns);
       if (row.done()) waits.emplace_back(row.exec_start_ns, row.end_ns);  // its stream did no more
-    } else if (row.wait_start_ns != 0 && row.wait_end_ns != 0) {
-      waits.emplace_back(row.wait_start_ns, row.wait_end_ns);
+    } else if (row.wait_start_ns != 0 && (row.wait_end_ns != 0 || i == span.anchor_row)) {
+      // Who waits for the op that ends the iteration may wake up later than it is summed up.
+      waits.emplace_back(row.wait_start_ns, row.wait_end_ns != 0 ? row.wait_end_ns : span.end_ns);
     }
   }
   out.void_time = VoidIn(log, products, tids, waits, out);

@@ -6,8 +6,9 @@
 // Units: ns, CLOCK_MONOTONIC of the node. An op belongs to the iteration in which it was entered
 // (API order); it counts with its whole elapsed time. Ops that have not ended count, but have no
 // elapsed time. An op whose device told when it began blocks while the device carries it out, not
-// while the host waits. blocked, gc and dataloader are clipped to [begin, end]; waits for the
-// device are those between the entries of two anchors, and no more than the iteration took.
+// while the host waits. blocked, gc and dataloader are clipped to [begin, end]; a wait for the
+// anchor that has not ended yet reaches to the end. Waits for the device are those between the
+// entries of two anchors, and no more than the iteration took.
 // Thread-safety: pure. Errors: none; a CPU time that is not known is 0.
 // Cost: one pass over the iteration's rows and products.
 #ifndef FATHOM_DAEMON_AGENT_PIPELINE_ITERATION_SUMMARY_H_

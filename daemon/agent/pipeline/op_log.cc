@@ -1,6 +1,7 @@
 #include "daemon/agent/pipeline/op_log.h"
 
 #include <algorithm>
+#include <vector>
 
 namespace fathom::agent {
 
@@ -34,6 +35,19 @@ OpRow* OpLog::Find(std::uint64_t number) {
 
 const OpRow* OpLog::Find(std::uint64_t number) const {
   return number >= first_ && number < next() ? &rows_[number - first_] : nullptr;
+}
+
+std::uint64_t OpLog::FirstAwaited(std::uint64_t begin, std::uint64_t end) const {
+  std::uint64_t first = end;
+  std::vector<std::uint32_t> went_on;  // threads that entered a later op; few
+  for (std::uint64_t number = next(); number-- > begin;) {
+    const OpRow& row = At(number);
+    const bool open = row.wait_start_ns != 0 && row.wait_end_ns == 0;
+    const bool newest = std::find(went_on.begin(), went_on.end(), row.thread_id) == went_on.end();
+    if (open && newest && number < first) first = number;
+    if (newest) went_on.push_back(row.thread_id);
+  }
+  return first;
 }
 
 }  // namespace fathom::agent

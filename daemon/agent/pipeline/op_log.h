@@ -46,6 +46,11 @@ class OpLog {
   const OpRow& At(std::uint64_t number) const { return rows_[number - first_]; }
   OpRow& At(std::uint64_t number) { return rows_[number - first_]; }
 
+  // The first of these rows in which a thread may still be blocked; `end` if there is none. What
+  // entered another op since is blocked no more, though no record said so.
+  // Requires: first() <= begin, end <= next(). Cost: O(rows from `begin` on).
+  std::uint64_t FirstAwaited(std::uint64_t begin, std::uint64_t end) const;
+
   std::uint64_t first() const { return first_; }
   std::uint64_t next() const { return first_ + rows_.size(); }
   bool empty() const { return rows_.empty(); }

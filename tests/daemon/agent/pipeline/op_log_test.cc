@@ -46,6 +46,33 @@ TEST(OpLogTest, KeepsAtLeastAsLongAsIsAskedFor) {
   EXPECT_EQ(log.At(log.first()).enter_ns, 900);
 }
 
+OpRow Of(std::uint32_t thread, std::int64_t wait_start, std::int64_t wait_end) {
+  OpRow row = Done(10);
+  row.thread_id = thread;
+  row.wait_start_ns = wait_start;
+  row.wait_end_ns = wait_end;
+  return row;
+}
+
+TEST(OpLogTest, TheNewestOpOfAThreadMayStillBeAwaited) {
+  OpLog log({});
+  for (const OpRow& row : {Of(1, 11, 12), Of(2, 11, 0), Of(1, 11, 0)}) log.Add(row);
+  EXPECT_EQ(log.FirstAwaited(0, 3), 1u);
+  EXPECT_EQ(log.FirstAwaited(2, 3), 2u);
+  EXPECT_EQ(log.FirstAwaited(0, 1), 1u);
+  log.At(1).wait_end_ns = 13;
+  EXPECT_EQ(log.FirstAwaited(0, 3), 2u);
+  log.At(2).wait_end_ns = 13;
+  EXPECT_EQ(log.FirstAwaited(0, 3), 3u);
+}
+
+TEST(OpLogTest, WhatEnteredAnotherOpWaitsNoMore) {
+  OpLog log({});
+  for (const OpRow& row : {Of(1, 11, 0), Of(1, 0, 0), Of(2, 11, 12)}) log.Add(row);
+  EXPECT_EQ(log.FirstAwaited(0, 3), 3u);
+  EXPECT_EQ(log.FirstAwaited(0, 1), 1u);
+}
+
 TEST(OpLogTest, MarksAreBoundedByCountAndAge) {
   OpLog log({.max_marks = 2, .max_age_ns = 100});
   for (int i = 1; i <= 3; ++i) log.AddMark({.begin_ns = i * 100});

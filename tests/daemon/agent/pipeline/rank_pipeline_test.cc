@@ -223,6 +223,21 @@ TEST(IterationSummaryTest, RowsThatAreGoneAreLeftOut) {
   EXPECT_EQ(Summarise(log, ProductLog(), ThreadClock(), later).ops, 2u);
 }
 
+// The op that ends an iteration is over before whoever waits for it has woken up.
+TEST(IterationSummaryTest, AWaitForTheLastOpThatIsNotOverYetBlocksToTheEnd) {
+  OpLog log({});
+  OpRow early, last;
+  early.wait_start_ns = kMs;  // its end was lost
+  last.enter_ns = last.wait_start_ns = 6 * kMs;
+  last.end_ns = 10 * kMs;
+  log.Add(early);
+  log.Add(last);
+  const IterationSpan span{.first_row = 0, .anchor_row = 1, .begin_ns = 0, .end_ns = 10 * kMs};
+  EXPECT_EQ(Summarise(log, ProductLog(), ThreadClock(), span).blocked_ns, 4 * kMs);
+  log.At(1).wait_end_ns = 11 * kMs;
+  EXPECT_EQ(Summarise(log, ProductLog(), ThreadClock(), span).blocked_ns, 4 * kMs);
+}
+
 TEST_F(RankPipelineTest, MarksAreClippedToTheirIteration) {
   for (int i = 0; i < 30; ++i) {
     abi::EventRecord mark{};
