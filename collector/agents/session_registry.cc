@@ -17,6 +17,42 @@ std::uint64_t Grown(std::uint64_t& last, std::uint64_t now) {
 
 }  // namespace
 
+bool RowsChannel::Send(const v1::RowsRequest& request) {
+  v1::CollectorMessage message;
+  *message.mutable_rows() = request;
+  return Pass(std::move(message));
+}
+
+bool RowsChannel::SendWindow(const v1::WindowRequest& request) {
+  v1::CollectorMessage message;
+  *message.mutable_window() = request;
+  return Pass(std::move(message));
+}
+
+bool RowsChannel::SendTrace(const v1::TraceOrder& order) {
+  v1::CollectorMessage message;
+  *message.mutable_trace() = order;
+  return Pass(std::move(message));
+}
+
+bool RowsChannel::SendStacks(const v1::StackRequest& request) {
+  v1::CollectorMessage message;
+  *message.mutable_stacks() = request;
+  return Pass(std::move(message));
+}
+
+bool RowsChannel::SendCapture(const v1::CaptureRequest& request) {
+  v1::CollectorMessage message;
+  *message.mutable_capture() = request;
+  return Pass(std::move(message));
+}
+
+bool RowsChannel::SendProbe(const v1::ProbeOrder& order) {
+  v1::CollectorMessage message;
+  *message.mutable_probe() = order;
+  return Pass(std::move(message));
+}
+
 Rejection SessionRegistry::Connect(std::uint64_t session, const v1::Hello& hello,
                                    std::weak_ptr<RowsChannel> channel,
                                    const std::string& identity) {

@@ -27,6 +27,7 @@
 namespace fathom::v1 {
 class AgentCounters;
 class CaptureRequest;
+class CollectorMessage;
 class Hello;
 class NodeHealth;
 class NodePlan;
@@ -43,13 +44,14 @@ namespace fathom::collector {
 class RowsChannel {
  public:
   virtual ~RowsChannel() = default;
-  // False: the queue is full or the stream is over.
-  virtual bool Send(const v1::RowsRequest& request) = 0;
-  virtual bool SendWindow(const v1::WindowRequest& request) = 0;
-  virtual bool SendTrace(const v1::TraceOrder& order) = 0;
-  virtual bool SendStacks(const v1::StackRequest& request) = 0;
-  virtual bool SendCapture(const v1::CaptureRequest& /*request*/) { return false; }
-  virtual bool SendProbe(const v1::ProbeOrder& /*order*/) { return false; }
+  // False, of all of these: the queue is full or the stream is over.
+  virtual bool Pass(v1::CollectorMessage message) = 0;
+  bool Send(const v1::RowsRequest& request);
+  bool SendWindow(const v1::WindowRequest& request);
+  bool SendTrace(const v1::TraceOrder& order);
+  bool SendStacks(const v1::StackRequest& request);
+  bool SendCapture(const v1::CaptureRequest& request);
+  bool SendProbe(const v1::ProbeOrder& order);
 };
 
 struct AgentFacts {

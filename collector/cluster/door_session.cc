@@ -78,10 +78,18 @@ DoorSession::DoorSession(std::uint64_t id, DoorContext& context, std::weak_ptr<R
 DoorSession::~DoorSession() {
   context_.doors.Remove(connection_);
   for (const std::string& job : jobs_) {
-    record_.clear_message();
-    record_.set_told_unix_ns(context_.clock.Wall().ns);
-    context_.bus.Append({job, absl::StrCat("n.", BusToken(near_.node()))}, BusBytes(record_));
+    context_.bus.Append({job, absl::StrCat("n.", BusToken(near_.node()))}, Record(nullptr));
   }
+}
+
+std::string DoorSession::Record(const v1::AgentMessage* message) {
+  record_.set_told_unix_ns(context_.clock.Wall().ns);
+  if (message != nullptr) {
+    *record_.mutable_message() = *message;
+  } else {
+    record_.clear_message();
+  }
+  return BusBytes(record_);
 }
 
 void DoorSession::Authenticate() {
@@ -125,13 +133,11 @@ StreamSession::Outcome DoorSession::OnSound(const v1::AgentMessage& message) {
     return {};
   }
   if (const std::string* const job = JobAnswered(message)) {
-    TellWord(*job, message);
+    TellWord(WordsOfJob(*job), message);
     return {};
   }
   if (message.has_probe()) {
-    record_.set_told_unix_ns(context_.clock.Wall().ns);
-    *record_.mutable_message() = message;
-    context_.bus.Tell(kProbesTopic, BusBytes(record_));
+    TellWord(kProbesTopic, message);
     return {};
   }
   if (message.has_health()) {
@@ -153,15 +159,11 @@ bool DoorSession::Admit(const std::string& job) {
 void DoorSession::Append(const std::string& job, const std::string& key,
                          const v1::AgentMessage& message) {
   context_.ingest.registry.Seen(near_.node());
-  record_.set_told_unix_ns(context_.clock.Wall().ns);
-  *record_.mutable_message() = message;
-  appended_ = context_.bus.Append({job, key}, BusBytes(record_));
+  appended_ = context_.bus.Append({job, key}, Record(&message));
 }
 
-void DoorSession::TellWord(const std::string& job, const v1::AgentMessage& message) {
-  record_.set_told_unix_ns(context_.clock.Wall().ns);
-  *record_.mutable_message() = message;
-  context_.bus.Tell(WordsOfJob(job), BusBytes(record_));
+void DoorSession::TellWord(const std::string& topic, const v1::AgentMessage& message) {
+  context_.bus.Tell(topic, Record(&message));
 }
 
 // Of each job what is of it, with what is of the node; the latter is taken in here as well.
@@ -176,7 +178,7 @@ void DoorSession::TellHealth(const v1::AgentMessage& message) {
     if (!jobs_.contains(rank.job())) continue;
     *of_jobs.try_emplace(rank.job(), of_node).first->second.mutable_health()->add_ranks() = rank;
   }
-  for (const auto& [job, told] : of_jobs) TellWord(job, told);
+  for (const auto& [job, told] : of_jobs) TellWord(WordsOfJob(job), told);
 }
 
 }  // namespace fathom::collector

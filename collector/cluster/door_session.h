@@ -60,14 +60,16 @@ class DoorSession final : public StreamSession {
   Outcome OnSound(const v1::AgentMessage& message);
   Outcome Malformed(RejectReason reason);
   void Append(const std::string& job, const std::string& key, const v1::AgentMessage& message);
-  void TellWord(const std::string& job, const v1::AgentMessage& message);
+  void TellWord(const std::string& topic, const v1::AgentMessage& message);
   void TellHealth(const v1::AgentMessage& message);
+  // The record of this stream as bytes, told now. Null: its stream has ended.
+  std::string Record(const v1::AgentMessage* message);
   // False: it may tell of no more jobs.
   bool Admit(const std::string& job);
 
   DoorContext& context_;
   AgentSession near_;     // what is of the node
-  v1::BusRecord record_;  // without its message
+  v1::BusRecord record_;  // of Record
   const std::shared_ptr<std::atomic<bool>> again_ = std::make_shared<std::atomic<bool>>(false);
   std::uint64_t connection_ = 0;
   std::set<std::string> jobs_;

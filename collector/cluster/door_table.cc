@@ -31,25 +31,10 @@ bool DoorTable::Pass(const v1::BusOrder& order) {
   if (order.announce_again()) *entry.again = true;
   const auto channel = entry.channel.lock();
   if (channel == nullptr) return false;
-  const v1::CollectorMessage& message = order.order();
-  switch (message.body_case()) {
-    case v1::CollectorMessage::kRows:
-      return channel->Send(message.rows());
-    case v1::CollectorMessage::kWindow:
-      return channel->SendWindow(message.window());
-    case v1::CollectorMessage::kTrace:
-      return channel->SendTrace(message.trace());
-    case v1::CollectorMessage::kStacks:
-      return channel->SendStacks(message.stacks());
-    case v1::CollectorMessage::kCapture:
-      return channel->SendCapture(message.capture());
-    case v1::CollectorMessage::kProbe:
-      return channel->SendProbe(message.probe());
-    case v1::CollectorMessage::kHello:
-    case v1::CollectorMessage::BODY_NOT_SET:
-      break;
-  }
-  return order.announce_again();
+  const auto what = order.order().body_case();
+  const bool ordered =
+      what != v1::CollectorMessage::BODY_NOT_SET && what != v1::CollectorMessage::kHello;
+  return ordered ? channel->Pass(order.order()) : order.announce_again();
 }
 
 }  // namespace fathom::collector

@@ -21,39 +21,9 @@ class FarChannel final : public RowsChannel {
         door_(std::move(door)),
         connection_(connection) {}
 
-  bool Send(const v1::RowsRequest& request) override {
+  bool Pass(v1::CollectorMessage message) override {
     v1::BusOrder order;
-    *order.mutable_order()->mutable_rows() = request;
-    return Pass(std::move(order));
-  }
-  bool SendWindow(const v1::WindowRequest& request) override {
-    v1::BusOrder order;
-    *order.mutable_order()->mutable_window() = request;
-    return Pass(std::move(order));
-  }
-  bool SendTrace(const v1::TraceOrder& trace) override {
-    v1::BusOrder order;
-    *order.mutable_order()->mutable_trace() = trace;
-    return Pass(std::move(order));
-  }
-  bool SendStacks(const v1::StackRequest& request) override {
-    v1::BusOrder order;
-    *order.mutable_order()->mutable_stacks() = request;
-    return Pass(std::move(order));
-  }
-  bool SendCapture(const v1::CaptureRequest& request) override {
-    v1::BusOrder order;
-    *order.mutable_order()->mutable_capture() = request;
-    return Pass(std::move(order));
-  }
-  bool SendProbe(const v1::ProbeOrder& probe) override {
-    v1::BusOrder order;
-    *order.mutable_order()->mutable_probe() = probe;
-    return Pass(std::move(order));
-  }
-
- private:
-  bool Pass(v1::BusOrder order) {
+    *order.mutable_order() = std::move(message);
     order.set_node(node_);
     order.set_connection(connection_);
     ++counters_.orders;
@@ -61,6 +31,7 @@ class FarChannel final : public RowsChannel {
     return bus_.failing().empty();
   }
 
+ private:
   Bus& bus_;
   ClusterCounters& counters_;
   const std::string node_, door_;

@@ -29,42 +29,6 @@ bool AgentStream::Outbox::Pass(v1::CollectorMessage message) {
   return stream_ != nullptr && stream_->Queue(std::move(message));
 }
 
-bool AgentStream::Outbox::Send(const v1::RowsRequest& request) {
-  v1::CollectorMessage message;
-  *message.mutable_rows() = request;
-  return Pass(std::move(message));
-}
-
-bool AgentStream::Outbox::SendWindow(const v1::WindowRequest& request) {
-  v1::CollectorMessage message;
-  *message.mutable_window() = request;
-  return Pass(std::move(message));
-}
-
-bool AgentStream::Outbox::SendTrace(const v1::TraceOrder& order) {
-  v1::CollectorMessage message;
-  *message.mutable_trace() = order;
-  return Pass(std::move(message));
-}
-
-bool AgentStream::Outbox::SendStacks(const v1::StackRequest& request) {
-  v1::CollectorMessage message;
-  *message.mutable_stacks() = request;
-  return Pass(std::move(message));
-}
-
-bool AgentStream::Outbox::SendCapture(const v1::CaptureRequest& request) {
-  v1::CollectorMessage message;
-  *message.mutable_capture() = request;
-  return Pass(std::move(message));
-}
-
-bool AgentStream::Outbox::SendProbe(const v1::ProbeOrder& order) {
-  v1::CollectorMessage message;
-  *message.mutable_probe() = order;
-  return Pass(std::move(message));
-}
-
 void AgentStream::Outbox::Committed() {
   const std::lock_guard lock(mutex_);
   if (stream_ != nullptr) stream_->Committed();

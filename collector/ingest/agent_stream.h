@@ -1,6 +1,6 @@
-// One agent's gRPC stream: reads feed an AgentSession, writes carry acknowledgements and requests.
-// What was taken in is acknowledged once the journal and the store of ops, where there are such,
-// have it on the disk.
+// One agent's gRPC stream: reads feed a StreamSession, writes carry acknowledgements and requests.
+// What was taken in is acknowledged once the durable log (the journal, or the bus of several
+// collectors) and the store of ops, where there are such, have it on the disk.
 //
 // Made by AgentService for each call, deletes itself when gRPC says it is done. Included by
 // agent_service.cc only (gRPC headers).
@@ -69,24 +69,17 @@ class AgentStream final : public grpc::ServerBidiReactor<v1::AgentMessage, v1::C
   class Outbox final : public RowsChannel {
    public:
     explicit Outbox(AgentStream* stream) : stream_(stream) {}
-    bool Send(const v1::RowsRequest& request) override;
-    bool SendWindow(const v1::WindowRequest& request) override;
-    bool SendTrace(const v1::TraceOrder& order) override;
-    bool SendStacks(const v1::StackRequest& request) override;
-    bool SendCapture(const v1::CaptureRequest& request) override;
-    bool SendProbe(const v1::ProbeOrder& order) override;
+    bool Pass(v1::CollectorMessage message) override;
     void Committed();  // what the stream awaits is on the disk
     void ReadOn();     // the pause is over
     void Detach();
 
    private:
-    bool Pass(v1::CollectorMessage message);
-
     std::mutex mutex_;  // guards stream_
     AgentStream* stream_;
   };
 
-  // What may be acknowledged once these records of the journal and of the store of ops are kept.
+  // What may be acknowledged once these records of the durable log and the store of ops are kept.
   struct Taken {
     std::uint64_t number = 0, journaled = 0, stored = 0;
   };

@@ -17,12 +17,9 @@ namespace fathom::collector {
 
 // To an agent that takes orders to capture, and none else.
 struct CaptureChannel final : RowsChannel {
-  bool Send(const v1::RowsRequest&) override { return false; }
-  bool SendWindow(const v1::WindowRequest&) override { return false; }
-  bool SendTrace(const v1::TraceOrder&) override { return false; }
-  bool SendStacks(const v1::StackRequest&) override { return false; }
-  bool SendCapture(const v1::CaptureRequest& request) override {
-    sent.push_back(request);
+  bool Pass(v1::CollectorMessage message) override {
+    if (!message.has_capture()) return false;
+    sent.push_back(message.capture());
     return true;
   }
   std::vector<v1::CaptureRequest> sent;

@@ -17,12 +17,9 @@ namespace {
 using testing::HasSubstr;
 
 struct Channel final : RowsChannel {
-  bool Send(const v1::RowsRequest&) override { return false; }
-  bool SendWindow(const v1::WindowRequest&) override { return false; }
-  bool SendTrace(const v1::TraceOrder&) override { return false; }
-  bool SendStacks(const v1::StackRequest&) override { return false; }
-  bool SendProbe(const v1::ProbeOrder& order) override {
-    sent.push_back(order);
+  bool Pass(v1::CollectorMessage message) override {
+    if (!message.has_probe()) return false;
+    sent.push_back(message.probe());
     return true;
   }
   std::vector<v1::ProbeOrder> sent;

@@ -11,16 +11,13 @@ namespace fathom::collector {
 namespace {
 
 struct Channel final : RowsChannel {
-  bool Send(const v1::RowsRequest& request) override {
-    if (full) return false;
-    sent.push_back(request);
+  bool Pass(v1::CollectorMessage message) override {
+    if (full || !message.has_rows()) return false;
+    sent.push_back(message.rows());
     return true;
   }
   bool full = false;
   std::vector<v1::RowsRequest> sent;
-  bool SendWindow(const v1::WindowRequest&) override { return false; }
-  bool SendTrace(const v1::TraceOrder&) override { return false; }
-  bool SendStacks(const v1::StackRequest&) override { return false; }
 };
 
 struct RowRequestsTest : testing::Test {

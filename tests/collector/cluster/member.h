@@ -47,14 +47,12 @@ class NearAnswers final : public Answerer {
 // The way down to an agent.
 class KeptOrders final : public RowsChannel {
  public:
-  bool Send(const v1::RowsRequest& request) override {
+  bool Pass(v1::CollectorMessage message) override {
+    if (!message.has_rows()) return false;
     const std::lock_guard lock(mutex_);
-    rows_.push_back(request);
+    rows_.push_back(message.rows());
     return true;
   }
-  bool SendWindow(const v1::WindowRequest&) override { return false; }
-  bool SendTrace(const v1::TraceOrder&) override { return false; }
-  bool SendStacks(const v1::StackRequest&) override { return false; }
   std::vector<v1::RowsRequest> rows() const {
     const std::lock_guard lock(mutex_);
     return rows_;

@@ -11,14 +11,12 @@ namespace fathom::collector {
 namespace {
 
 struct Channel final : RowsChannel {
-  bool Send(const v1::RowsRequest& request) override {
-    sent.push_back(request);
+  bool Pass(v1::CollectorMessage message) override {
+    if (!message.has_rows()) return false;
+    sent.push_back(message.rows());
     return true;
   }
   std::vector<v1::RowsRequest> sent;
-  bool SendWindow(const v1::WindowRequest&) override { return false; }
-  bool SendTrace(const v1::TraceOrder&) override { return false; }
-  bool SendStacks(const v1::StackRequest&) override { return false; }
 };
 
 // Answers by script: what Watch says next, ahead of time too, and a verdict on rank 1 from

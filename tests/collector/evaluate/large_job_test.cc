@@ -44,13 +44,11 @@ simulate::Scenario JobOf512(double factor, std::uint64_t seed) {
 }
 
 struct Channel final : RowsChannel {
-  bool Send(const v1::RowsRequest& request) override {
-    sent.push_back(request);
+  bool Pass(v1::CollectorMessage message) override {
+    if (!message.has_rows()) return false;
+    sent.push_back(message.rows());
     return true;
   }
-  bool SendWindow(const v1::WindowRequest&) override { return false; }
-  bool SendTrace(const v1::TraceOrder&) override { return false; }
-  bool SendStacks(const v1::StackRequest&) override { return false; }
   std::vector<v1::RowsRequest> sent;
 };
 

@@ -17,11 +17,8 @@ using diagnosis::Cause;
 using testing::ElementsAre;
 
 struct Channel final : RowsChannel {
-  bool Send(const v1::RowsRequest&) override { return false; }
-  bool SendWindow(const v1::WindowRequest&) override { return false; }
-  bool SendTrace(const v1::TraceOrder&) override { return false; }
-  bool SendStacks(const v1::StackRequest&) override { return false; }
-  bool SendProbe(const v1::ProbeOrder&) override {
+  bool Pass(v1::CollectorMessage message) override {
+    if (!message.has_probe()) return false;
     ++sent;
     return true;
   }
