@@ -57,7 +57,7 @@ class Bus : public DurableLog {
 
   struct Place {
     std::string job;
-    std::string key;  // letters, digits and '.'
+    std::string key;  // tokens (bus_names.h) with '.' between them
   };
   struct Kept {
     std::uint64_t sequence = 0;

@@ -16,10 +16,7 @@ constexpr std::chrono::milliseconds kTick{100};
 // Why the stream does not keep it; empty: it does.
 std::string RefusalIn(natsMsg* message) {
   if (natsMsg_IsNoResponders(message)) return "the stream has no leader";
-  const auto answer = nlohmann::json::parse(
-      std::string_view(natsMsg_GetData(message),
-                       static_cast<std::size_t>(natsMsg_GetDataLength(message))),
-      nullptr, false);
+  const auto answer = nlohmann::json::parse(BytesOf(message), nullptr, false);
   if (!answer.is_object()) return "an answer that is no JSON";
   if (!answer.contains("error")) return "";
   return answer["error"].value("description", "an error without words");
@@ -29,13 +26,12 @@ std::string RefusalIn(natsMsg* message) {
 
 absl::StatusOr<std::unique_ptr<NatsAppender>> NatsAppender::Start(NatsConnection& connection) {
   std::unique_ptr<NatsAppender> appender(new NatsAppender(connection));
-  natsInbox* inbox = nullptr;
-  natsStatus s = natsInbox_Create(&inbox);
-  if (s != NATS_OK) return NatsFailure("bus", s);
-  appender->inbox_ = absl::StrCat(inbox, ".");
-  natsInbox_Destroy(inbox);
+  const auto inbox = NewInbox();
+  if (!inbox.ok()) return inbox.status();
+  appender->inbox_ = absl::StrCat(*inbox, ".");
   natsSubscription* raw = nullptr;
-  s = natsConnection_Subscribe(&raw, connection.get(), absl::StrCat(appender->inbox_, "*").c_str(),
+  const natsStatus s =
+      natsConnection_Subscribe(&raw, connection.get(), absl::StrCat(appender->inbox_, "*").c_str(),
                                &OnAnswer, appender.get());
   if (s != NATS_OK) return NatsFailure("bus", s);
   natsSubscription_SetPendingLimits(raw, -1, -1);

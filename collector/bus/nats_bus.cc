@@ -30,8 +30,7 @@ absl::StatusOr<std::string> PartsOf(natsSubscription* inbox, const std::string& 
       return absl::NotFoundError(absl::StrCat("nobody answers to ", name));
     }
     if (s != NATS_OK) return NatsFailure(absl::StrCat("no answer of ", name), s);
-    const std::string_view part(natsMsg_GetData(raw),
-                                static_cast<std::size_t>(natsMsg_GetDataLength(raw)));
+    const std::string_view part = BytesOf(raw);
     if (part.empty()) return absl::InternalError(absl::StrCat("an empty answer of ", name));
     answer.append(part.substr(1));
     if (part[0] == NatsAnswering::kLast) return answer;
@@ -79,23 +78,19 @@ void NatsBus::Tell(const std::string& topic, std::string_view bytes) {
 
 absl::StatusOr<std::unique_ptr<Hearing>> NatsBus::Hear(const std::string& topic, OnWord on_word) {
   return NatsHearing::Start(
-      connection_, WordsOf(topic), [on_word = std::move(on_word)](natsMsg* message) {
-        on_word(
-            {natsMsg_GetData(message), static_cast<std::size_t>(natsMsg_GetDataLength(message))});
-      });
+      connection_, WordsOf(topic),
+      [on_word = std::move(on_word)](natsMsg* message) { on_word(BytesOf(message)); });
 }
 
 absl::StatusOr<std::string> NatsBus::Ask(const std::string& name, std::string_view bytes,
                                          Nanos patience) {
-  natsInbox* inbox = nullptr;
-  if (const natsStatus s = natsInbox_Create(&inbox); s != NATS_OK) return NatsFailure("bus", s);
-  const std::string reply = inbox;
-  natsInbox_Destroy(inbox);
+  const auto reply = NewInbox();
+  if (!reply.ok()) return reply.status();
   natsSubscription* raw = nullptr;
-  natsStatus s = natsConnection_SubscribeSync(&raw, connection_.get(), reply.c_str());
+  natsStatus s = natsConnection_SubscribeSync(&raw, connection_.get(), reply->c_str());
   const NatsSubscription subscription(raw);
   if (s == NATS_OK) {
-    s = natsConnection_PublishRequest(connection_.get(), QuestionsTo(name).c_str(), reply.c_str(),
+    s = natsConnection_PublishRequest(connection_.get(), QuestionsTo(name).c_str(), reply->c_str(),
                                       bytes.data(), static_cast<int>(bytes.size()));
   }
   if (s != NATS_OK) return NatsFailure(absl::StrCat("a question to ", name), s);

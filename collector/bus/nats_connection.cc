@@ -15,6 +15,18 @@ constexpr int kTimeout_ms = 2000;
 
 }  // namespace
 
+std::string_view BytesOf(natsMsg* message) {
+  return {natsMsg_GetData(message), static_cast<std::size_t>(natsMsg_GetDataLength(message))};
+}
+
+absl::StatusOr<std::string> NewInbox() {
+  natsInbox* raw = nullptr;
+  if (const natsStatus s = natsInbox_Create(&raw); s != NATS_OK) return NatsFailure("bus", s);
+  std::string inbox = raw;
+  natsInbox_Destroy(raw);
+  return inbox;
+}
+
 absl::Status NatsFailure(const std::string& what, natsStatus status, int code) {
   const char* last = nats_GetLastError(nullptr);
   const std::string why = last != nullptr && *last != '\0' ? last : natsStatus_GetText(status);

@@ -23,6 +23,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -47,6 +48,12 @@ using NatsMessage = std::unique_ptr<natsMsg, NatsDestroy<natsMsg, natsMsg_Destro
 using NatsSubscription =
     std::unique_ptr<natsSubscription, NatsDestroy<natsSubscription, natsSubscription_Destroy>>;
 using NatsContext = std::unique_ptr<jsCtx, NatsDestroy<jsCtx, jsCtx_Destroy>>;
+
+// Stands as long as the message.
+std::string_view BytesOf(natsMsg* message);
+
+// A subject for answers, which nobody else has.
+absl::StatusOr<std::string> NewInbox();
 
 // What went wrong, in words. `code`: of JetStream; 0: none.
 absl::Status NatsFailure(const std::string& what, natsStatus status, int code = 0);

@@ -11,10 +11,6 @@ namespace {
 
 using Shared = std::shared_ptr<NatsEar>;
 
-std::string_view BytesOf(natsMsg* message) {
-  return {natsMsg_GetData(message), static_cast<std::size_t>(natsMsg_GetDataLength(message))};
-}
-
 void OnMessage(natsConnection*, natsSubscription*, natsMsg* raw, void* closure) {
   const NatsMessage message(raw);
   const Shared ear = *static_cast<Shared*>(closure);

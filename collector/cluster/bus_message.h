@@ -17,8 +17,9 @@ namespace fathom::collector {
 
 inline constexpr std::uint32_t kBusVersion = 1;
 
+// Stamps the message with the version, where it lies.
 template <typename Message>
-std::string BusBytes(Message message) {
+std::string BusBytes(Message&& message) {
   message.set_version(kBusVersion);
   return message.SerializeAsString();
 }

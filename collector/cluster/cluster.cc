@@ -74,12 +74,16 @@ void Cluster::OpenDoor() {
   };
 }
 
-absl::Status Cluster::HearOrders() {
-  auto hearing = wires_.bus->Hear(OrdersTo(settings_.name), [this](std::string_view bytes) {
-    if (const auto order = ReadBus<v1::BusOrder>(bytes, counters_)) doors_.Pass(*order);
-  });
+absl::Status Cluster::Hear(const std::string& topic, Bus::OnWord on_word) {
+  auto hearing = wires_.bus->Hear(topic, std::move(on_word));
   if (hearing.ok()) hearings_.push_back(*std::move(hearing));
   return hearing.status();
+}
+
+absl::Status Cluster::HearOrders() {
+  return Hear(OrdersTo(settings_.name), [this](std::string_view bytes) {
+    if (const auto order = ReadBus<v1::BusOrder>(bytes, counters_)) doors_.Pass(*order);
+  });
 }
 
 absl::Status Cluster::HearEvents() {
@@ -93,35 +97,27 @@ absl::Status Cluster::HearEvents() {
         wires_.bus->Tell(kEventsTopic, BusBytes(std::move(event)));
       },
       [this] { return members_.AnybodyListens(); });
-  auto hearing = wires_.bus->Hear(kEventsTopic, [this](std::string_view bytes) {
+  return Hear(kEventsTopic, [this](std::string_view bytes) {
     const auto event = ReadBus<v1::BusEvent>(bytes, counters_);
     if (!event || event->from() == settings_.name) return;
     parts_.events.PublishHere(event->type(), event->job(), event->json());
   });
-  if (hearing.ok()) hearings_.push_back(*std::move(hearing));
-  return hearing.status();
 }
 
 // Whoever ordered the probe knows its number; to all others it is nothing.
 absl::Status Cluster::HearProbes() {
-  auto hearing = wires_.bus->Hear(kProbesTopic, [this](std::string_view bytes) {
+  return Hear(kProbesTopic, [this](std::string_view bytes) {
     const auto record = ReadBus<v1::BusRecord>(bytes, counters_);
     if (!record || parts_.ingest.probes == nullptr) return;
     const Rejection unasked =
         parts_.ingest.probes->OnAnswer(record->hello().node(), record->message().probe());
     (void)unasked;
   });
-  if (hearing.ok()) hearings_.push_back(*std::move(hearing));
-  return hearing.status();
 }
 
 void Cluster::Say(bool leaves) {
   v1::BusMember member;
-  const auto jobs = parts_.ingest.jobs.All();
-  std::uint64_t ranks = 0;
-  for (const auto& job : jobs) ranks += job->rank_count();
   member.set_jobs(static_cast<std::uint32_t>(ownership_->figures().jobs));
-  member.set_ranks(ranks);
   member.set_listened(parts_.events.subscribers() > 0);
   member.set_leaves(leaves);
   members_.Say(std::move(member));

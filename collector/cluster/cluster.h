@@ -4,15 +4,14 @@
 // Made by Collector where `cluster_bus` is set; absent otherwise, and then nothing of it costs
 // anything. docs/operations/cluster.md, docs/design/0019-several-collectors.md.
 //
-//   agent ─ stream ─► DoorSession ─ log and words of the job ─► JobFollower ─► FarAgents ─►
-//   JobState
+//   agent ─ stream ─► DoorSession ─ log and words of the job ─► JobFollower ─► FarAgents ─► job
 //         ◄─ stream ─ DoorTable ◄─ orders, by the door's name ─────────────────────┘ (the owner's)
 //
 // Start: bus and leases are there; nothing is owned yet. Drain: no more jobs are taken; what agents
 // told is at the bus, or two seconds are over. HandOver: leases are given up; requires that nothing
 // judges any more. Threads: one that says every second who we are. Thread-safety: the public
-// functions are. Ownership: refers to Parts, which outlive it. Errors: Start says which address and
-// what to do.
+// functions are. Ownership: refers to Parts, which outlive it. Errors: Start says what to do; of
+// two collectors with one name it refuses the later.
 #ifndef FATHOM_COLLECTOR_CLUSTER_CLUSTER_H_
 #define FATHOM_COLLECTOR_CLUSTER_CLUSTER_H_
 
@@ -89,6 +88,7 @@ class Cluster {
   Cluster(ClusterSettings settings, ClusterWires wires, Parts parts);
   absl::Status Begin();
   void OpenDoor();
+  absl::Status Hear(const std::string& topic, Bus::OnWord on_word);
   absl::Status HearOrders();
   absl::Status HearEvents();
   absl::Status HearProbes();

@@ -3,8 +3,8 @@
 // Owned by Cluster. Model: each says its name, how much it owns and whether anybody listens to its
 // events; one that was not heard for kGoneAfter, or that said it leaves, is none.
 //
-// Thread-safety: thread-safe. Ownership: refers to its parts. Errors: Start gives the reason; a
-// name that two have is refused by the later of them. Cost: a small word a second from each.
+// Thread-safety: thread-safe. Ownership: refers to its parts. Errors: Start gives the reason. Cost:
+// a small word a second from each.
 #ifndef FATHOM_COLLECTOR_CLUSTER_MEMBERS_H_
 #define FATHOM_COLLECTOR_CLUSTER_MEMBERS_H_
 

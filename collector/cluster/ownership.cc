@@ -11,11 +11,12 @@ Ownership::Ownership(Parts parts) : parts_(std::move(parts)) {
   thread_ = std::thread([this] { Run(); });
 }
 
-Ownership::~Ownership() {
-  Close();
+Ownership::~Ownership() { Stop(); }
+
+void Ownership::Stop() {
   {
     const std::lock_guard lock(mutex_);
-    stop_ = true;
+    closed_ = stop_ = true;
     wake_.notify_all();
   }
   if (thread_.joinable()) thread_.join();
@@ -44,7 +45,7 @@ bool Ownership::Owns(const std::string& job) const {
   const MonoNs now = parts_.clock.Mono();
   const std::lock_guard lock(mutex_);
   const auto at = owned_.find(job);
-  return at != owned_.end() && at->second.follower != nullptr && at->second.follower->caught_up() &&
+  return at != owned_.end() && at->second.follower->caught_up() &&
          now - at->second.renewed < parts_.leases.term() - kMargin;
 }
 
@@ -118,28 +119,24 @@ void Ownership::RenewAll() {
     const absl::Status status = away.ok() ? parts_.leases.Renew(job) : away;
     if (absl::IsUnavailable(status)) away = status;
     std::string why;
+    Owned* owned = nullptr;
     {
       const std::lock_guard lock(mutex_);
-      Owned& owned = owned_[job];
-      if (status.ok()) owned.renewed = asked;
-      const Nanos ago = parts_.clock.Mono() - owned.renewed;
+      owned = &owned_[job];  // only this thread removes it
+      if (status.ok()) owned->renewed = asked;
+      const Nanos ago = parts_.clock.Mono() - owned->renewed;
       if (absl::IsAborted(status)) {
         why = std::string(status.message());
       } else if (!status.ok() && ago > parts_.leases.term() - kMargin) {
         why = absl::StrCat("it could not be renewed for ", ago.Seconds(), " s");
       }
     }
-    if (!why.empty()) {
-      ++parts_.counters.lost;
-      Drop(job, why);
+    if (why.empty()) {
+      LookAfter(job, *owned);
       continue;
     }
-    Owned* owned = nullptr;
-    {
-      const std::lock_guard lock(mutex_);
-      owned = &owned_[job];  // only this thread removes it
-    }
-    LookAfter(job, *owned);
+    ++parts_.counters.lost;
+    Drop(job, why);
   }
 }
 
@@ -218,7 +215,6 @@ void Ownership::Take(const std::string& job, MonoNs now) {
       ++parts_.counters.taken;
       const std::lock_guard lock(mutex_);
       Owned& owned = owned_[job];
-      owned.token = *token;
       owned.renewed = owned.begun = now;
       owned.follower = *std::move(follower);
       free_since_.erase(job);
@@ -232,36 +228,26 @@ void Ownership::Take(const std::string& job, MonoNs now) {
   parts_.leases.Release(job);
 }
 
+bool Ownership::TakeOut(const std::string& job) {
+  std::unique_ptr<JobFollower> follower;  // ends without the lock, which what it calls may take
+  const std::lock_guard lock(mutex_);
+  const auto at = owned_.find(job);
+  if (at == owned_.end()) return false;
+  follower = std::move(at->second.follower);
+  owned_.erase(at);
+  return true;
+}
+
 void Ownership::Drop(const std::string& job, const std::string& why) {
-  std::shared_ptr<JobFollower> follower;
-  {
-    const std::lock_guard lock(mutex_);
-    const auto at = owned_.find(job);
-    if (at == owned_.end()) return;
-    follower = std::move(at->second.follower);
-    owned_.erase(at);
-  }
-  follower.reset();  // nothing of it comes in any more
+  if (!TakeOut(job)) return;
   if (!why.empty()) parts_.log(true, absl::StrCat("job ", job, ": owned no more: ", why));
   parts_.lost(job);
 }
 
 void Ownership::HandOver() {
-  Close();
-  {
-    const std::lock_guard lock(mutex_);
-    stop_ = true;
-    wake_.notify_all();
-  }
-  if (thread_.joinable()) thread_.join();
+  Stop();
   for (const std::string& job : Mine()) {
-    std::shared_ptr<JobFollower> follower;
-    {
-      const std::lock_guard lock(mutex_);
-      follower = std::move(owned_[job].follower);
-      owned_.erase(job);
-    }
-    follower.reset();
+    TakeOut(job);
     parts_.leases.Release(job);
     ++parts_.counters.handed_over;
   }
@@ -274,7 +260,7 @@ Ownership::Figures Ownership::figures() const {
   figures.jobs = owned_.size();
   figures.failing = failing_;
   for (const auto& [job, owned] : owned_) {
-    if (owned.follower != nullptr) figures.behind += owned.follower->behind();
+    figures.behind += owned.follower->behind();
     figures.renewed_ago_s = std::max(figures.renewed_ago_s, (now - owned.renewed).Seconds());
   }
   return figures;

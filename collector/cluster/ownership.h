@@ -67,7 +67,6 @@ class Ownership {
   void Ended(const std::string& job);
   // Whether the job may be judged here.
   bool Owns(const std::string& job) const;
-  std::string OwnerOf(const std::string& job) const { return parts_.leases.HolderOf(job); }
   // Takes no more jobs.
   void Close();
   // Gives all leases up, so that others go on at once. Requires: nothing writes any more.
@@ -83,17 +82,17 @@ class Ownership {
 
  private:
   struct Owned {
-    Leases::Token token = 0;
     MonoNs renewed;      // when the last renewal that went well was asked for
     MonoNs begun;        // when it was taken
     bool ended = false;  // and to be closed
     bool closed = false;
-    bool told = false;  // that it has caught up
-    std::shared_ptr<JobFollower> follower;
+    bool told = false;                      // that it has caught up
+    std::unique_ptr<JobFollower> follower;  // never null
   };
 
   Nanos Turns() const { return Nanos(parts_.leases.term().count / 4); }  // between two of them
   void Run();
+  void Stop();
   void Turn();
   void OpenHeard(MonoNs now);
   void RenewAll();
@@ -101,6 +100,8 @@ class Ownership {
   void Take(const std::string& job, MonoNs now);
   void LookAfter(const std::string& job, Owned& owned);
   void CloseEnded(const std::string& job, Owned& owned);
+  // Nothing of the job comes in any more. False: it was not owned.
+  bool TakeOut(const std::string& job);
   void Drop(const std::string& job, const std::string& why);
   std::vector<std::string> Mine() const;
   void SetFailing(const absl::Status& status);

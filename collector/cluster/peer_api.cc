@@ -2,6 +2,7 @@
 
 #include <absl/strings/str_cat.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "collector/cluster/bus_message.h"
@@ -94,15 +95,18 @@ std::string PeerApi::OwnerOf(const std::string& job) const {
   return owner == parts_.name ? "" : owner;
 }
 
+std::optional<v1::BusResponse> PeerApi::Ask(const std::string& collector, v1::BusRequest request,
+                                            Nanos patience) const {
+  const auto bytes = parts_.bus.Ask(collector, BusBytes(request), patience);
+  auto answer = bytes.ok() ? ReadBus<v1::BusResponse>(*bytes, parts_.counters) : std::nullopt;
+  ++(answer ? parts_.counters.forwarded : parts_.counters.unanswered);
+  return answer;
+}
+
 std::optional<Response> PeerApi::Ask(const std::string& collector, const Request& request,
                                      Nanos patience) const {
-  const auto bytes = parts_.bus.Ask(collector, BusBytes(ToBus(request)), patience);
-  const auto answer = bytes.ok() ? ReadBus<v1::BusResponse>(*bytes, parts_.counters) : std::nullopt;
-  if (!answer) {
-    ++parts_.counters.unanswered;
-    return std::nullopt;
-  }
-  ++parts_.counters.forwarded;
+  const auto answer = Ask(collector, ToBus(request), patience);
+  if (!answer) return std::nullopt;
   return Response{static_cast<int>(answer->status()), answer->type(), answer->body(), ""};
 }
 
@@ -179,11 +183,8 @@ std::vector<std::string> PeerApi::JobObjects(const std::string& job) const {
   std::vector<std::string> objects = parts_.near.JobObjects(job);
   v1::BusRequest request;
   (*request.mutable_parameters())["job"] = job;
-  const std::string bytes = BusBytes(std::move(request));
   for (const std::string& other : parts_.members.Others()) {
-    const auto answer = parts_.bus.Ask(other, bytes, kListPatience);
-    const auto theirs =
-        answer.ok() ? ReadBus<v1::BusResponse>(*answer, parts_.counters) : std::nullopt;
+    const auto theirs = Ask(other, request, kListPatience);
     if (!theirs) continue;
     objects.insert(objects.end(), theirs->objects().begin(), theirs->objects().end());
   }

@@ -24,6 +24,7 @@
 #include "collector/cluster/cluster_counters.h"
 #include "collector/cluster/members.h"
 #include "collector/http/answerer.h"
+#include "fathom/v1/bus.pb.h"
 
 namespace fathom::collector {
 
@@ -52,6 +53,9 @@ class PeerApi final : public Answerer {
   std::string OnAsked(std::string_view bytes) const;
   // Empty: it is answered here.
   std::string OwnerOf(const std::string& job) const;
+  // Nothing: it does not answer, or not so that it can be read; counted.
+  std::optional<v1::BusResponse> Ask(const std::string& collector, v1::BusRequest request,
+                                     Nanos patience) const;
   std::optional<Response> Ask(const std::string& collector, const Request& request,
                               Nanos patience) const;
   Response Forward(const std::string& owner, const std::string& job, const Request& request) const;
