@@ -52,6 +52,7 @@ constexpr std::int64_t kMostPastProbes = 1000;  // that a run is held against
 void LogLine(bool error, const std::string& line) {
   error ? spdlog::error("{}", line) : spdlog::info("{}", line);
 }
+void LogInfo(const std::string& line) { LogLine(false, line); }
 
 }  // namespace
 
@@ -164,15 +165,9 @@ Collector::Parts::Parts(const FinalizedCollectorConfig& config, DiagnosisFunctio
            [this](const std::string& job) { Forgotten(job); }},
           std::move(functions), config->diagnosis, Nanos::FromSeconds(config->job_timeout_s),
           config->looks),
-      trigger(config->captures,
-              {captures, ledger, [](const std::string& line) { spdlog::info("{}", line); },
-               diagnoser.Connected(), clock}),
-      by_hand(config->captures,
-              {captures, ledger, [](const std::string& line) { spdlog::info("{}", line); },
-               diagnoser.Connected(), clock}),
-      probe_trigger(config->probes,
-                    {probes, ledger, registry,
-                     [](const std::string& line) { spdlog::info("{}", line); }, clock}),
+      trigger(config->captures, {captures, ledger, LogInfo, diagnoser.Connected(), clock}),
+      by_hand(config->captures, {captures, ledger, LogInfo, diagnoser.Connected(), clock}),
+      probe_trigger(config->probes, {probes, ledger, registry, LogInfo, clock}),
       ingest{jobs,
              registry,
              requests,
@@ -218,11 +213,11 @@ Collector::Parts::Parts(const FinalizedCollectorConfig& config, DiagnosisFunctio
   OpenJournal(config);
   OpenOpStore(config);
   // Of several collectors each takes up what stands of a job when it becomes its owner.
-  const bool alone = !config->cluster.on();
-  for (const Episode& open :
-       alone ? store->Verdicts("", true, Store::kMaxVerdicts) : std::vector<Episode>()) {
-    ledger.Adopt(open);
-    Tell(open);
+  if (!config->cluster.on()) {
+    for (const Episode& open : store->Verdicts("", true, Store::kMaxVerdicts)) {
+      ledger.Adopt(open);
+      Tell(open);
+    }
   }
   keeper = std::make_unique<StoreKeeper>(
       *store, [this](const Episode& late) { AdoptLate(late); },
@@ -344,7 +339,8 @@ void Collector::Parts::OpenOpStore(const FinalizedCollectorConfig& config) {
 }
 
 std::string Collector::Parts::Failing() const {
-  if (cluster && !cluster->failing().empty()) return cluster->failing();
+  const std::string of_cluster = cluster ? cluster->failing() : "";
+  if (!of_cluster.empty()) return of_cluster;
   const std::string of_journal = journal ? journal->failing() : "";
   if (!of_journal.empty()) return absl::StrCat("journal: ", of_journal);
   const std::string of_ops = ops ? ops->failing() : "";

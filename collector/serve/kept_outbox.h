@@ -3,8 +3,8 @@
 // Owned by Collector, used by its Notifier. Where several collectors share the store, each takes up
 // what was kept of a job when it becomes its owner (OfEpisodes), and nothing at its start.
 //
-// Thread-safety: the store's. Ownership: refers to the
-// store. Errors: counted by the store. Cost: a small write a notice.
+// Thread-safety: the store's. Ownership: refers to the store. Errors: counted by the store. Cost: a
+// small write a notice; OfEpisodes reads all that are kept.
 #ifndef FATHOM_COLLECTOR_SERVE_KEPT_OUTBOX_H_
 #define FATHOM_COLLECTOR_SERVE_KEPT_OUTBOX_H_
 

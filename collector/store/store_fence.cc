@@ -12,11 +12,8 @@ absl::Status Store::Fence(const std::string& job, std::uint64_t token) {
   // In a file nobody else writes it is made when it is needed.
   absl::Status status = database_->Execute(
       "CREATE TABLE IF NOT EXISTS fences(job TEXT PRIMARY KEY, token BIGINT NOT NULL)");
-  if (status.ok()) status = database_->Begin();
-  if (status.ok()) status = CheckToken(job, token);
-  if (status.ok()) status = database_->Execute("COMMIT");
+  if (status.ok()) status = database_->Transact([&] { return CheckToken(job, token); });
   if (status.ok()) return status;
-  database_->Execute("ROLLBACK").IgnoreError();
   // A store that is away learns of it with the next write.
   Note(status).IgnoreError();
   return absl::IsAborted(status) ? status : absl::OkStatus();
@@ -41,12 +38,10 @@ absl::Status Store::CheckToken(const std::string& job, std::uint64_t token) {
 absl::Status Store::Fenced(const std::string& job, Statement& statement) {
   const auto fence = fences_.find(job);
   if (fence == fences_.end()) return statement.Run();
-  absl::Status status = database_->Begin();
-  if (status.ok()) status = CheckToken(job, fence->second);
-  if (status.ok()) status = statement.Run();
-  if (status.ok()) status = database_->Execute("COMMIT");
-  if (!status.ok()) database_->Execute("ROLLBACK").IgnoreError();
-  return status;
+  return database_->Transact([&] {
+    absl::Status status = CheckToken(job, fence->second);
+    return status.ok() ? statement.Run() : status;
+  });
 }
 
 std::uint64_t Store::refused() const {

@@ -142,16 +142,10 @@ std::vector<Episode> Store::Upkeep() {
     }
   }
   if (lock_ != nullptr) CheckPlace();
-  if (opened_.empty() && Database::IsShared(file_)) CheckServer();
+  // What was not written says so by itself; a server that nothing is written to does not.
+  if (opened_.empty() && Database::IsShared(file_)) Note(database_->Check()).IgnoreError();
   if (!unwritten_.empty()) Flush();
   return adopt;
-}
-
-// What was not written says so by itself; a server that nothing is written to does not.
-void Store::CheckServer() {
-  const absl::Status status = database_->Check();
-  if (!status.ok()) Note(status).IgnoreError();
-  if (status.ok() && unwritten_.empty()) failing_.clear();
 }
 
 void Store::CheckPlace() {
@@ -201,17 +195,15 @@ void Store::FillNodes() {
     nodes.emplace_back(rows.Text(0), message.entity().node());
   }
   if (nodes.empty()) return;
-  absl::Status status = database_->Begin();
-  for (const auto& [id, node] : nodes) {
-    if (!status.ok()) break;
-    status = database_->Prepare("UPDATE verdicts SET node = ? WHERE id = ?")
-                 .Bind(1, node)
-                 .Bind(2, id)
-                 .Run();
-  }
-  if (status.ok()) status = database_->Execute("COMMIT");
-  if (!status.ok()) database_->Execute("ROLLBACK").IgnoreError();
-  Note(std::move(status)).IgnoreError();
+  Note(database_->Transact([&] {
+    absl::Status status;
+    for (const auto& [id, node] : nodes) {
+      Statement put = database_->Prepare("UPDATE verdicts SET node = ? WHERE id = ?");
+      status = put.Bind(1, node).Bind(2, id).Run();
+      if (!status.ok()) break;
+    }
+    return status;
+  })).IgnoreError();
 }
 
 absl::Status Store::Keep(const KeptNotice& notice) {

@@ -11,6 +11,7 @@
 #include <absl/status/statusor.h>
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -84,7 +85,8 @@ class Database {
   virtual absl::Status Migrate() = 0;
   virtual absl::Status Execute(const std::string& sql) = 0;
   virtual Statement Prepare(const std::string& sql) = 0;
-  virtual absl::Status Begin() = 0;  // a transaction that writes
+  // Runs what `write` does in one transaction; nothing of it stands where that fails.
+  absl::Status Transact(const std::function<absl::Status()>& write);
   // Whether it answers now. Tries to connect again where it does not.
   virtual absl::Status Check() = 0;
   const std::string& name() const { return name_; }  // without secrets
@@ -93,6 +95,8 @@ class Database {
   explicit Database(std::string name) : name_(std::move(name)) {}
 
  private:
+  virtual absl::Status Begin() = 0;  // a transaction that writes
+
   const std::string name_;
 };
 

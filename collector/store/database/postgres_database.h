@@ -34,7 +34,6 @@ class PostgresDatabase final : public Database {
   absl::Status Migrate() override;
   absl::Status Execute(const std::string& sql) override;
   Statement Prepare(const std::string& sql) override;
-  absl::Status Begin() override { return Execute("BEGIN"); }
   absl::Status Check() override;
 
   struct Clear {
@@ -54,6 +53,7 @@ class PostgresDatabase final : public Database {
   };
   PostgresDatabase(pg_conn* connection, std::string name)
       : Database(std::move(name)), connection_(connection) {}
+  absl::Status Begin() override { return Execute("BEGIN"); }
   absl::Status Failure() const;
   absl::Status SetUp();
   absl::Status ConnectAgain();

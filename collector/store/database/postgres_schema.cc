@@ -87,17 +87,15 @@ absl::Status MigratePostgres(Database& database) {
                      ", this one knows ", kPostgresVersion, ")"));
   }
   if (*before == kPostgresVersion) return absl::OkStatus();
-  absl::Status status = database.Begin();
-  if (status.ok()) {
-    status = database.Execute(absl::StrCat("SELECT pg_advisory_xact_lock(", kLock, ")"));
-  }
-  // Whoever held the lock may have made them.
-  const auto now = status.ok() ? VersionOf(database) : absl::StatusOr<std::int64_t>(status);
-  if (now.ok() && *now < kPostgresVersion) status = Raise(database, *now);
-  if (status.ok()) status = now.status();
-  if (status.ok()) status = database.Execute("COMMIT");
-  if (!status.ok()) database.Execute("ROLLBACK").IgnoreError();
-  return status;
+  return database.Transact([&] {
+    absl::Status status =
+        database.Execute(absl::StrCat("SELECT pg_advisory_xact_lock(", kLock, ")"));
+    if (!status.ok()) return status;
+    // Whoever held the lock may have made them.
+    const auto now = VersionOf(database);
+    if (!now.ok()) return now.status();
+    return *now < kPostgresVersion ? Raise(database, *now) : absl::OkStatus();
+  });
 }
 
 }  // namespace fathom::collector

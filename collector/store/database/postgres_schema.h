@@ -4,8 +4,7 @@
 //
 //   fathom.version(number)       of these tables
 //   fathom.fences(job, token)    the newest lease of each job (bus/leases.h): whoever writes with
-//   an
-//                                older one is refused
+//                                an older one is refused
 //
 // Collectors that start at once wait for one another. Tables of a later version are refused.
 // Thread-safety: thread-compatible. Errors: of Database; FailedPrecondition for a later version.

@@ -1,7 +1,7 @@
-// The tables of the store and how an older file becomes today's.
+// The tables of the store in a SQLite file, and how an older file becomes today's.
 //
-// Used by Store when it opens a file. The version stands in SQLite's user_version; each step goes
-// from one version to the next, in one transaction. A file of a later version is refused.
+// Used by SqliteDatabase. The version stands in SQLite's user_version; each step goes from one
+// version to the next, in one transaction. A file of a later version is refused.
 //
 //   verdicts(id, job, opened_ns, updated_ns, closed_ns, active, grade, cause, superseded, message,
 //            node, seen_ns, authenticated)
@@ -14,8 +14,13 @@
 //     message: a fathom.v1.RunRecord
 //   accounts(job, kept_ns, message)
 //     message: a fathom.v1.KeptAccount, of jobs that run
+//   learnt(job, kept_ns, message)
+//     message: see learnt_record.h
 //   notices(receiver, key, waits, message)
 //     message: see KeptNotice
+//   run_times(id, job, team, started_ns, last_seen_ns, ranks)
+//   probes(place, node, message)
+//     message: a fathom.v1.NodeProbe
 //
 // Thread-safety: thread-compatible. Errors: of Database; FailedPrecondition for a later version.
 #ifndef FATHOM_COLLECTOR_STORE_DATABASE_SCHEMA_H_

@@ -21,10 +21,10 @@ class SqliteDatabase final : public Database {
   absl::Status Migrate() override;
   absl::Status Execute(const std::string& sql) override;
   Statement Prepare(const std::string& sql) override;
-  absl::Status Begin() override { return Execute("BEGIN IMMEDIATE"); }
   absl::Status Check() override { return absl::OkStatus(); }
 
  private:
+  absl::Status Begin() override { return Execute("BEGIN IMMEDIATE"); }
   struct Close {
     void operator()(sqlite3* db) const;
   };
