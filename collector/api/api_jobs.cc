@@ -21,9 +21,9 @@ std::string JobObject(const JobState& job, const VerdictLedger& ledger) {
   return json.EndObject().Take();
 }
 
-void PutWork(const WorkFigures& figures, const JobWork& work, v1::Work& out) {
+void PutWork(const WorkFigures& figures, v1::Work& out) {
   out.set_iterations(static_cast<std::uint64_t>(figures.iterations));
-  out.set_device(work.device);
+  out.set_device(figures.device);
   out.set_flop_per_s(figures.flop_per_s);
   out.set_mfu_ratio(figures.mfu.value_or(0));
   out.set_mfu_unknown(figures.mfu_unknown);
@@ -31,7 +31,7 @@ void PutWork(const WorkFigures& figures, const JobWork& work, v1::Work& out) {
   out.set_void_between_ratio(figures.void_between.value_or(0));
   out.set_void_within_ratio(figures.void_within.value_or(0));
   out.set_void_known(figures.void_between.has_value());
-  out.set_sentence(InWords(figures, work.ranks));
+  out.set_sentence(InWords(figures));
 }
 
 }  // namespace
@@ -141,8 +141,7 @@ std::string Api::ReportOf(const JobState& job) const {
   TellOfHistory(job.name(), report);
   const auto account = parts_.account ? parts_.account(job.name()) : std::nullopt;
   if (account) ToProto(*account, *report.mutable_job_ledger());
-  const JobWork work = job.Work();
-  PutWork(FiguresOf(work, PeakOfRank(job, work, parts_.store)), work, *report.mutable_work());
+  PutWork(FiguresOf(job, parts_.store), *report.mutable_work());
   return ToJson(report);
 }
 

@@ -45,14 +45,6 @@ std::map<std::string, std::uint32_t> RanksByNode(JobTable& jobs) {
   return ranks;
 }
 
-std::set<std::string> NodesOf(const JobState& job) {
-  std::set<std::string> nodes;
-  job.Read([&](const RankTable& table, const GroupTable&, const SummaryWindow&) {
-    for (const auto& [rank, state] : table.ranks()) nodes.insert(table.NodeOf(state));
-  });
-  return nodes;
-}
-
 // Those with an agent, and those that something counts against.
 std::map<std::string, NodeFacts> FactsOf(const Api::Parts& parts) {
   std::map<std::string, NodeFacts> nodes;
@@ -95,7 +87,7 @@ Response Api::Plan(const Request& request) const {
   if (!job.empty()) {
     const auto state = parts_.jobs.Find(job);
     if (state == nullptr) return Response::Error(404, "no job " + job + "; see /api/v1/jobs");
-    const std::set<std::string> nodes = NodesOf(*state);
+    const std::set<std::string> nodes = state->Nodes();
     std::erase_if(agents, [&](const AgentFacts& agent) { return !nodes.contains(agent.node); });
   }
   if (!node.empty()) {

@@ -16,14 +16,6 @@ bool InANode(const diagnosis::Verdict& verdict) {
           verdict.cause == Cause::kHostSlow);
 }
 
-std::set<std::string> NodesOf(const JobState& job) {
-  std::set<std::string> nodes;
-  job.Read([&](const RankTable& table, const GroupTable&, const SummaryWindow&) {
-    for (const auto& [rank, state] : table.ranks()) nodes.insert(std::string(table.NodeOf(state)));
-  });
-  return nodes;
-}
-
 }  // namespace
 
 absl::StatusOr<std::vector<std::string>> SuspectsAndPeers(const std::string& name,
@@ -42,7 +34,7 @@ absl::StatusOr<std::vector<std::string>> SuspectsAndPeers(const std::string& nam
   }
   std::vector<std::string> nodes(suspects.begin(), suspects.end());
   if (job == nullptr) return nodes;
-  for (const std::string& node : NodesOf(*job)) {
+  for (const std::string& node : job->Nodes()) {
     if (nodes.size() >= suspects.size() + peers) break;
     if (!suspects.contains(node) && registry.Connected(node)) nodes.push_back(node);
   }

@@ -3,7 +3,6 @@
 #include "collector/http/json_writer.h"
 #include "collector/runs/run_words.h"
 #include "diagnosis/history/metric_shift.h"
-#include "diagnosis/model/device_peak.h"
 #include "diagnosis/wording/phrase.h"
 
 namespace fathom::collector {
@@ -32,7 +31,7 @@ void WriteDistribution(const char* name, const Distribution& from, JsonWriter& j
   json.Field("dataloader_s", from.mean.dataloader_s).Field("net_s", from.net_s);
   json.Field("void_between_s", from.mean.void_between_s);
   json.Field("void_within_s", from.mean.void_within_s);
-  json.Field("flop", diagnosis::SumOf(from.mean.flop));
+  json.Field("flop", SumOf(from.mean.flop));
   json.Field("busy_flop_per_s", diagnosis::FlopRate(from.mean));
   json.Field("issue_s", diagnosis::TypicalIssue_s(from.mean.issued));
   json.Key("quantiles_s").BeginArray();

@@ -64,26 +64,6 @@ std::string WhyNoMfu(const DevicePeak& peak, const std::string& device) {
                       : absl::StrCat("no peak is known of ", device);
 }
 
-IterationParts MeanOf(const JobWork& work) {
-  IterationParts sum;
-  double told = 0, seen = 0;
-  const auto count = static_cast<double>(std::max<std::size_t>(1, work.iterations.size()));
-  for (const auto& [iteration, parts] : work.iterations) {
-    sum.duration_s += parts.duration_s / count;
-    sum.void_between_s += parts.void_between_s;
-    sum.void_within_s += parts.void_within_s;
-    told += parts.void_known;
-    for (std::size_t i = 0; i < kFlopClasses; ++i) sum.flop[i] += parts.flop[i];
-    seen += parts.flop_known;
-  }
-  sum.void_known = told > 0 ? 1 : 0;
-  sum.flop_known = seen > 0 ? 1 : 0;
-  sum.void_between_s /= std::max(1.0, told);
-  sum.void_within_s /= std::max(1.0, told);
-  for (double& flop : sum.flop) flop /= std::max(1.0, seen);
-  return sum;
-}
-
 }  // namespace
 
 DevicePeak PeakOfRank(const JobState& job, const JobWork& work, Store& store) {
@@ -97,6 +77,8 @@ DevicePeak PeakOfRank(const JobState& job, const JobWork& work, Store& store) {
 WorkFigures FiguresOf(const IterationParts& parts, std::uint32_t ranks, const DevicePeak& peak,
                       const std::string& device) {
   WorkFigures figures;
+  figures.device = device;
+  figures.ranks = ranks;
   if (parts.duration_s <= 0) return figures;
   figures.iterations = 1;
   if (parts.void_known > 0) {
@@ -107,7 +89,7 @@ WorkFigures FiguresOf(const IterationParts& parts, std::uint32_t ranks, const De
     figures.mfu_unknown = "no product of matrices was seen";
     return figures;
   }
-  figures.flop_per_s = ranks * diagnosis::SumOf(parts.flop) / parts.duration_s;
+  figures.flop_per_s = ranks * SumOf(parts.flop) / parts.duration_s;
   const auto seconds = peak.Seconds(parts.flop);
   if (seconds) {
     figures.mfu = *seconds / parts.duration_s;
@@ -118,13 +100,13 @@ WorkFigures FiguresOf(const IterationParts& parts, std::uint32_t ranks, const De
   return figures;
 }
 
-std::string InWords(const WorkFigures& figures, std::uint32_t ranks) {
+std::string InWords(const WorkFigures& figures) {
   constexpr double kGiga = 1e9, kPercent = 100;
   std::string text;
   if (figures.flop_per_s > 0) {
     absl::StrAppendFormat(
         &text, "%s %.4g GFLOP/s in products of matrices",
-        ranks == 1 ? "It computes" : absl::StrCat("Its ", ranks, " ranks compute"),
+        figures.ranks == 1 ? "It computes" : absl::StrCat("Its ", figures.ranks, " ranks compute"),
         figures.flop_per_s / kGiga);
     if (figures.mfu) {
       absl::StrAppendFormat(&text, ", %.3g %% of what its devices can (MFU, peak by %s)",
@@ -144,7 +126,10 @@ std::string InWords(const WorkFigures& figures, std::uint32_t ranks) {
 }
 
 WorkFigures FiguresOf(const JobWork& work, const DevicePeak& peak) {
-  WorkFigures figures = FiguresOf(MeanOf(work), work.ranks, peak, work.device);
+  IterationParts sum;
+  for (const auto& [iteration, parts] : work.iterations) sum += parts;
+  WorkFigures figures =
+      FiguresOf(diagnosis::MeanOf(sum, work.iterations.size()), work.ranks, peak, work.device);
   if (figures.iterations > 0)
     figures.iterations = static_cast<std::int64_t>(work.iterations.size());
   return figures;

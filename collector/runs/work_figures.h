@@ -11,6 +11,7 @@
 #ifndef FATHOM_COLLECTOR_RUNS_WORK_FIGURES_H_
 #define FATHOM_COLLECTOR_RUNS_WORK_FIGURES_H_
 
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -21,6 +22,8 @@
 namespace fathom::collector {
 
 struct WorkFigures {
+  std::string device;  // of the job: "cpu", a GPU's model; empty: not known
+  std::uint32_t ranks = 0;
   std::int64_t iterations = 0;  // that they are of; 0: none of the figures is known
   double flop_per_s = 0;        // of all ranks; 0: no product was seen
   std::optional<double> mfu;
@@ -41,7 +44,7 @@ WorkFigures FiguresOf(const JobWork& work, const diagnosis::DevicePeak& peak);
 WorkFigures FiguresOf(const JobState& job, Store& store);
 
 // "Its 2 ranks compute 12.3 GFLOP/s, …"; empty where nothing is known.
-std::string InWords(const WorkFigures& figures, std::uint32_t ranks);
+std::string InWords(const WorkFigures& figures);
 
 }  // namespace fathom::collector
 

@@ -3,14 +3,14 @@
 #include <algorithm>
 #include <cmath>
 
-#include "diagnosis/model/device_peak.h"
+#include "diagnosis/stats/robust.h"
 #include "diagnosis/stats/student_t.h"
 
 namespace fathom::diagnosis {
 namespace {
 
 // What runs that do the same differ by at least: times by the machine, operations by nothing.
-constexpr double kLeastOfNet = 0.003, kLeastOfVoid = 0.02, kLeastOfRate = 0.005;
+constexpr double kLeastOfTime = 0.003, kLeastOfVoid = 0.02, kLeastOfRate = 0.005;
 constexpr double kLeastOfWork = 0.001;
 // Fewer iterations that tell it are no mean of the run.
 constexpr double kMostTell = 0.8;
@@ -24,9 +24,9 @@ MetricShift Compare(const Distribution& run, const std::vector<Distribution>& hi
 }
 
 double NoiseOf(const std::vector<Distribution>& history) {
-  double sum = 0;
-  for (const Distribution& each : history) sum += each.noise;
-  return history.empty() ? 0 : sum / static_cast<double>(history.size());
+  std::vector<double> noises;
+  for (const Distribution& each : history) noises.push_back(each.noise);
+  return Mean(noises);
 }
 
 double VoidOr0(const IterationParts& parts, double seconds) {
@@ -45,16 +45,20 @@ MetricShift ShiftOf(double run, const std::vector<double>& history, double least
   double mean = 0, squares = 0;
   for (const double value : history) mean += std::log(value) / runs;
   for (const double value : history) squares += std::pow(std::log(value) - mean, 2);
-  const int degrees = MetricShift::kPriorDegrees + static_cast<int>(history.size()) - 1;
+  shift.degrees = MetricShift::kPriorDegrees + static_cast<int>(history.size()) - 1;
   const double variance =
-      (MetricShift::kPriorDegrees * least_spread * least_spread + squares) / degrees;
-  const double t = (std::log(run) - mean) / std::sqrt(variance * (1 + 1 / runs));
+      (MetricShift::kPriorDegrees * least_spread * least_spread + squares) / shift.degrees;
+  shift.scale = std::sqrt(variance * (1 + 1 / runs));
   shift.before = std::exp(mean);
   shift.after = run;
   shift.spread = std::sqrt(squares / (runs - 1));
-  shift.chance_above = StudentTail(t, degrees);
+  shift.chance_above = StudentTail((std::log(run) - mean) / shift.scale, shift.degrees);
   shift.chance_below = 1 - shift.chance_above;
   return shift;
+}
+
+double MetricShift::GrowthAt(double chance) const {
+  return std::exp(StudentQuantile(chance, degrees) * scale) - 1;
 }
 
 double FlopRate(const IterationParts& parts) {
@@ -67,8 +71,11 @@ double FlopRate(const IterationParts& parts) {
 
 MetricShifts ShiftsOf(const Distribution& run, const std::vector<Distribution>& history) {
   MetricShifts shifts;
-  shifts.net = Compare(run, history, std::max(kLeastOfNet, NoiseOf(history)),
-                       [](const Distribution& each) { return each.net_s; });
+  const double least_of_time = std::max(kLeastOfTime, NoiseOf(history));
+  shifts.duration = Compare(run, history, least_of_time,
+                            [](const Distribution& each) { return each.Location(); });
+  shifts.net =
+      Compare(run, history, least_of_time, [](const Distribution& each) { return each.net_s; });
   shifts.between = Compare(run, history, kLeastOfVoid, [](const Distribution& each) {
     return VoidOr0(each.mean, each.mean.void_between_s);
   });

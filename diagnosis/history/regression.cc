@@ -2,52 +2,14 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 
 #include "absl/strings/str_cat.h"
-#include "diagnosis/stats/student_t.h"
+#include "diagnosis/stats/robust.h"
 
 namespace fathom::diagnosis {
 namespace {
 
 using Limits = HistoryLimits;
-
-double Mean(const std::vector<double>& values) {
-  double sum = 0;
-  for (const double value : values) sum += value;
-  return values.empty() ? 0 : sum / static_cast<double>(values.size());
-}
-
-std::vector<double> LogLocations(const std::vector<Distribution>& history) {
-  std::vector<double> out;
-  for (const Distribution& each : history) out.push_back(std::log(each.Location()));
-  return out;
-}
-
-double SumOfSquares(const std::vector<double>& values) {
-  const double mean = Mean(values);
-  double sum = 0;
-  for (const double value : values) sum += (value - mean) * (value - mean);
-  return sum;
-}
-
-struct Scale {
-  int degrees = 1;
-  double of_new = 0;  // standard deviation of a new run's logarithm from their mean
-};
-
-Scale ScaleOf(const std::vector<double>& logs, const std::vector<Distribution>& history) {
-  std::vector<double> noises;
-  for (const Distribution& each : history) noises.push_back(each.noise);
-  const double prior = std::max(Limits::kLeastSpread, Mean(noises));
-  const auto runs = static_cast<double>(logs.size());
-  Scale scale;
-  scale.degrees = Limits::kPriorDegrees + static_cast<int>(logs.size()) - 1;
-  const double variance =
-      (Limits::kPriorDegrees * prior * prior + SumOfSquares(logs)) / scale.degrees;
-  scale.of_new = std::sqrt(variance * (1 + 1 / runs));
-  return scale;
-}
 
 double MeanDistance(const Distribution& run, const std::vector<Distribution>& history,
                     std::size_t without) {
@@ -59,22 +21,9 @@ double MeanDistance(const Distribution& run, const std::vector<Distribution>& hi
 }
 
 IterationParts MeanParts(const std::vector<Distribution>& history) {
-  IterationParts mean;
-  const auto runs = static_cast<double>(history.size());
-  for (const Distribution& each : history) {
-    mean.duration_s += each.mean.duration_s / runs;
-    mean.computing_s += each.mean.computing_s / runs;
-    mean.communication_s += each.mean.communication_s / runs;
-    mean.cores_s += each.mean.cores_s / runs;
-    mean.gc_s += each.mean.gc_s / runs;
-    mean.dataloader_s += each.mean.dataloader_s / runs;
-    mean.void_between_s += each.mean.void_between_s / runs;
-    mean.void_within_s += each.mean.void_within_s / runs;
-    mean.void_known += each.mean.void_known / runs;
-    for (std::size_t i = 0; i < kFlopClasses; ++i) mean.flop[i] += each.mean.flop[i] / runs;
-    mean.flop_known += each.mean.flop_known / runs;
-  }
-  return mean;
+  IterationParts sum;
+  for (const Distribution& each : history) sum += each.mean;
+  return MeanOf(sum, history.size());
 }
 
 IssueShift CompareIssue(const Distribution& run, const std::vector<Distribution>& history) {
@@ -103,10 +52,8 @@ bool GrewBy(const MetricShift& shift, double least_s, double cores_s) {
          shift.after - shift.before - std::max(0.0, cores_s) > least_s;
 }
 
-void CompareMetrics(const Distribution& run, const std::vector<Distribution>& history,
-                    RunJudgement& out) {
-  out.shifts = ShiftsOf(run, history);
-  const double least_s = LeastGrowth(run.count) * out.before.duration_s;
+void CompareMetrics(RunJudgement& out) {
+  const double least_s = LeastGrowth(out.iterations) * out.before.duration_s;
   const double cores_s = out.after.cores_s - out.before.cores_s;
   out.more_between = GrewBy(out.shifts.between, least_s, cores_s);
   out.more_within = GrewBy(out.shifts.within, least_s, cores_s);
@@ -196,20 +143,18 @@ RunJudgement JudgeRun(const Distribution& run, const std::vector<Distribution>& 
                            " of at least ", Limits::kLeastRuns);
     return out;
   }
-  const std::vector<double> logs = LogLocations(history);
-  const Scale scale = ScaleOf(logs, history);
-  out.before_s = std::exp(Mean(logs));
-  out.after_s = run.Location();
+  out.shifts = ShiftsOf(run, history);
+  const MetricShift& duration = out.shifts.duration;
+  out.before_s = duration.before;
+  out.after_s = duration.after;
+  out.spread = duration.spread;
+  out.told_from = std::max(LeastGrowth(run.count), duration.GrowthAt(Limits::kMostChance));
   out.before = MeanParts(history);
   out.after = run.mean;
-  out.spread = std::sqrt(SumOfSquares(logs) / static_cast<double>(logs.size() - 1));
-  const double told = StudentQuantile(Limits::kMostChance, scale.degrees) * scale.of_new;
-  out.told_from = std::max(LeastGrowth(run.count), std::exp(told) - 1);
   CompareShapes(run, history, out);
   out.issue = CompareIssue(run, history);
-  CompareMetrics(run, history, out);
-  const double t = (std::log(out.after_s) - Mean(logs)) / scale.of_new;
-  Conclude(StudentTail(t, scale.degrees), out);
+  CompareMetrics(out);
+  Conclude(duration.chance_above, out);
   return out;
 }
 

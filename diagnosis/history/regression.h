@@ -2,15 +2,12 @@
 //
 // Called by collector/runs when a run has come to the end of a stretch (run_sample.h).
 //
-// Model: of each earlier run and the new one the location of the iteration's duration over the same
-// stretch, in logarithms. With n earlier ones of mean m and spread s, the new x is held against a
-// Student t of x - m in units of s × √(1 + 1/n). Of few runs s is uncertain: it is drawn towards
-// what the runs' own blocks differ by (at least kLeastSpread), which counts as kPriorDegrees more
-// runs. Slower: chance below kMostChance and the growth at least LeastGrowth. A run that takes as
-// long as they in the middle but has a heavier tail shows in its shape: the Wasserstein distance to
-// theirs, each less its location, is above kShapeFactor × the largest among themselves while its
-// mean is above all of theirs by LeastGrowth; a twentieth at the top is left out, so that spikes
-// are no shape.
+// Model: the location of the iteration's duration is held against that of the earlier runs over the
+// same stretch (metric_shift.h). Slower: chance below kMostChance and the growth at least
+// LeastGrowth. A run that takes as long as they in the middle but has a heavier tail shows in its
+// shape: the Wasserstein distance to theirs, each less its location, is above kShapeFactor × the
+// largest among themselves while its mean is above all of theirs by LeastGrowth; a twentieth at the
+// top is left out, so that spikes are no shape.
 //
 // A run whose iterations grow by less still shows in its issue latency (issue_shift.h): where that
 // has fallen, kIssueGrowth is enough at a chance below kIssueChance.
@@ -25,8 +22,7 @@
 //
 // Units: seconds; relative where it says so. Thread-safety: pure functions. Errors: kUnknown, with
 // the reason. Cost: O(runs² × quantiles).
-// Sources: methods of XPUTimer (Wasserstein distance to healthy runs); the t of a single new
-// observation, e.g. Gelman and others, Bayesian Data Analysis, 3.2.
+// Source: methods of XPUTimer (Wasserstein distance to healthy runs).
 #ifndef FATHOM_DIAGNOSIS_HISTORY_REGRESSION_H_
 #define FATHOM_DIAGNOSIS_HISTORY_REGRESSION_H_
 
@@ -46,8 +42,6 @@ struct HistoryLimits {
   static constexpr std::size_t kSureRuns = 5;  // fewer establish nothing
   static constexpr double kMostChance = 5e-4;  // of a healthy run that is called slower
   static constexpr double kSureChance = 1e-5;  // that establishes
-  static constexpr double kLeastSpread = 0.003;
-  static constexpr int kPriorDegrees = 3;
   static constexpr double kShapeFactor = 3;
   static constexpr double kShapeShare = 0.02;            // of the iteration, at least
   static constexpr std::int64_t kShapeIterations = 150;  // fewer have no shape to speak of

@@ -10,41 +10,6 @@ namespace {
 
 constexpr std::size_t kBlocks = 5;  // of a stretch, for its noise
 
-IterationParts& operator+=(IterationParts& sum, const IterationParts& each) {
-  sum.duration_s += each.duration_s;
-  sum.computing_s += each.computing_s;
-  sum.communication_s += each.communication_s;
-  sum.cores_s += each.cores_s;
-  sum.gc_s += each.gc_s;
-  sum.dataloader_s += each.dataloader_s;
-  for (std::size_t i = 0; i < sum.issued.size(); ++i) sum.issued[i] += each.issued[i];
-  sum.void_between_s += each.void_between_s;
-  sum.void_within_s += each.void_within_s;
-  sum.void_known += each.void_known;
-  for (std::size_t i = 0; i < sum.flop.size(); ++i) sum.flop[i] += each.flop[i];
-  sum.flop_known += each.flop_known;
-  return sum;
-}
-
-// The shares stay a sum: iterations of which they are not known do not count.
-IterationParts operator/(const IterationParts& sum, double by) {
-  IterationParts mean;
-  mean.duration_s = sum.duration_s / by;
-  mean.computing_s = sum.computing_s / by;
-  mean.communication_s = sum.communication_s / by;
-  mean.cores_s = sum.cores_s / by;
-  mean.gc_s = sum.gc_s / by;
-  mean.dataloader_s = sum.dataloader_s / by;
-  mean.issued = sum.issued;
-  const double told = std::max(1.0, sum.void_known), seen = std::max(1.0, sum.flop_known);
-  mean.void_between_s = sum.void_between_s / told;
-  mean.void_within_s = sum.void_within_s / told;
-  mean.void_known = sum.void_known / by;
-  for (std::size_t i = 0; i < sum.flop.size(); ++i) mean.flop[i] = sum.flop[i] / seen;
-  mean.flop_known = sum.flop_known / by;
-  return mean;
-}
-
 void Normalise(IssueShares& shares) {
   float sum = 0;
   for (const float share : shares) sum += share;
@@ -101,8 +66,7 @@ Distribution DistributionOf(const std::vector<Kept>& kept, std::int64_t end) {
   }
   if (durations.empty()) return out;
   out.count = static_cast<std::int64_t>(durations.size());
-  out.mean = out.mean / static_cast<double>(durations.size());
-  Normalise(out.mean.issued);
+  out.mean = MeanOf(out.mean, durations.size());
   out.noise = BlockNoise(durations);
   out.net_s = TrimmedMean(QuantilesOf(std::move(net)));
   out.quantiles = QuantilesOf(std::move(durations));
@@ -116,6 +80,43 @@ double IterationParts::host_s() const {
 }
 
 double IterationParts::net_s() const { return std::max(0.0, duration_s - cores_s); }
+
+IterationParts& IterationParts::operator+=(const IterationParts& each) {
+  duration_s += each.duration_s;
+  computing_s += each.computing_s;
+  communication_s += each.communication_s;
+  cores_s += each.cores_s;
+  gc_s += each.gc_s;
+  dataloader_s += each.dataloader_s;
+  for (std::size_t i = 0; i < issued.size(); ++i) issued[i] += each.issued[i];
+  void_between_s += each.void_known * each.void_between_s;
+  void_within_s += each.void_known * each.void_within_s;
+  void_known += each.void_known;
+  for (std::size_t i = 0; i < flop.size(); ++i) flop[i] += each.flop_known * each.flop[i];
+  flop_known += each.flop_known;
+  return *this;
+}
+
+IterationParts MeanOf(const IterationParts& sum, std::size_t count) {
+  const double by = std::max(1.0, static_cast<double>(count));
+  const double told = sum.void_known > 0 ? sum.void_known : 1;
+  const double seen = sum.flop_known > 0 ? sum.flop_known : 1;
+  IterationParts mean;
+  mean.duration_s = sum.duration_s / by;
+  mean.computing_s = sum.computing_s / by;
+  mean.communication_s = sum.communication_s / by;
+  mean.cores_s = sum.cores_s / by;
+  mean.gc_s = sum.gc_s / by;
+  mean.dataloader_s = sum.dataloader_s / by;
+  mean.issued = sum.issued;
+  Normalise(mean.issued);
+  mean.void_between_s = sum.void_between_s / told;
+  mean.void_within_s = sum.void_within_s / told;
+  mean.void_known = sum.void_known / by;
+  for (std::size_t i = 0; i < sum.flop.size(); ++i) mean.flop[i] = sum.flop[i] / seen;
+  mean.flop_known = sum.flop_known / by;
+  return mean;
+}
 
 double Distribution::Location() const { return TrimmedMean(quantiles); }
 

@@ -16,7 +16,7 @@
 // iteration is kept, k doubling as it fills.
 //
 // Units: seconds; mean over the ranks. Thread-safety: thread-compatible. Cost: Add O(1); a
-// distribution O(n log n). Memory: 80 KB at most.
+// distribution O(n log n). Memory: 180 KB at most.
 #ifndef FATHOM_DIAGNOSIS_HISTORY_RUN_SAMPLE_H_
 #define FATHOM_DIAGNOSIS_HISTORY_RUN_SAMPLE_H_
 
@@ -51,7 +51,14 @@ struct IterationParts {
   // Without waiting for cores, which is somebody else's load.
   double net_s() const;
   double void_s() const { return void_between_s + void_within_s; }
+
+  // Void time and operations as often as `each` knows them.
+  IterationParts& operator+=(const IterationParts& each);
 };
+
+// Of `count` parts that were added up: void time and operations of those that know them, *_known
+// then is their share; `issued` likewise.
+IterationParts MeanOf(const IterationParts& sum, std::size_t count);
 
 struct Distribution {
   static constexpr std::size_t kQuantiles = 41;

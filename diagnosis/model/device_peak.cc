@@ -66,10 +66,4 @@ DevicePeak PeakOf(std::string_view gpu) {
   return peak;
 }
 
-double SumOf(const FlopByClass& flop) {
-  double sum = 0;
-  for (const double each : flop) sum += each;
-  return sum;
-}
-
 }  // namespace fathom::diagnosis

@@ -1,7 +1,7 @@
 // What a device can compute at most, by the class of its operations: what MFU is rated against.
 //
-// Used by collector/job and collector/runs. MFU, as its authors define it, is the operations that a
-// model needs over what the device could have done in that time; ours are those that were seen.
+// Used by collector/runs. MFU, as its authors define it, is the operations that a model needs over
+// what the device could have done in that time; ours are those that were seen.
 //
 // Model: a table of GPUs by the exact name that their driver gives, of dense products, without
 // sparsity, with tensor cores where the class has them. A GPU that is not in it has no peak, never
@@ -32,8 +32,6 @@ struct DevicePeak {
 };
 
 DevicePeak PeakOf(std::string_view gpu);
-
-double SumOf(const FlopByClass& flop);
 
 }  // namespace fathom::diagnosis
 

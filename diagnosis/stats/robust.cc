@@ -11,6 +11,12 @@ constexpr double kMadToSigma = 1.4826;
 
 }  // namespace
 
+double Mean(const std::vector<double>& values) {
+  double sum = 0;
+  for (double v : values) sum += v;
+  return values.empty() ? 0 : sum / static_cast<double>(values.size());
+}
+
 double Median(std::vector<double> values) { return Quantile(std::move(values), 0.5); }
 
 double MadSigma(const std::vector<double>& values, double center) {

@@ -1,6 +1,7 @@
-// Location and spread that a few wild values do not move: median, scaled MAD, quantiles.
+// Location and spread that a few wild values do not move: median, scaled MAD, quantiles. Beside
+// them the plain mean, of values that have none.
 //
-// Used by diagnosis/engine (iteration times) and diagnosis/graph (baselines of segments).
+// Used all over diagnosis, such as by engine (iteration times) and graph (baselines of segments).
 //
 // Units: those of the values. Empty input gives 0.
 // Thread-safety: pure functions. Cost: O(n), one copy of the values.
@@ -11,6 +12,8 @@
 #include <vector>
 
 namespace fathom::diagnosis {
+
+double Mean(const std::vector<double>& values);
 
 // The middle value; of an even number, the mean of the two in the middle.
 double Median(std::vector<double> values);

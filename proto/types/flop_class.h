@@ -9,7 +9,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <string_view>
 
 namespace fathom {
 
@@ -23,11 +22,12 @@ enum class FlopClass : std::uint8_t {
 };
 inline constexpr std::size_t kFlopClasses = 6;
 
-using FlopByClass = std::array<double, kFlopClasses>;
+using FlopByClass = std::array<double, kFlopClasses>;  // FLOP, or FLOP/s
 
-constexpr std::string_view FlopClassName(FlopClass which) {
-  constexpr std::string_view kNames[kFlopClasses] = {"fp64", "fp32", "tf32", "fp16", "fp8", "fp4"};
-  return kNames[static_cast<std::size_t>(which) % kFlopClasses];
+constexpr double SumOf(const FlopByClass& flop) {
+  double sum = 0;
+  for (const double each : flop) sum += each;
+  return sum;
 }
 
 }  // namespace fathom

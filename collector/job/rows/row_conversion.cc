@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "diagnosis/model/device_peak.h"
 #include "fathom/v1/row.pb.h"
 #include "fathom/v1/summary.pb.h"
 
@@ -78,7 +77,7 @@ diagnosis::RankIteration ToRankIteration(const v1::SummaryBatch& batch, int i, M
   const bool void_known = i < batch.void_between_us_size() && i < batch.void_within_us_size();
   if (void_known) row.void_between = Us(batch.void_between_us(i));
   if (void_known) row.void_within = Us(batch.void_within_us(i));
-  row.mega_flop = ToMega(diagnosis::SumOf(ToFlop(batch, i)));
+  row.mega_flop = ToMega(SumOf(ToFlop(batch, i)));
   for (const auto& g : batch.groups()) {
     if (g.count(i) == 0) continue;
     row.groups.push_back({GroupId(g.group()), g.count(i), Us(g.elapsed_us(i)), Us(g.min_us(i)),

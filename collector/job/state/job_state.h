@@ -22,6 +22,7 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -177,10 +178,12 @@ class JobState {
     diagnosis::RunSetup setup;
   };
   RunSeen Run() const;
-  // See SummaryWindow::PartsAfter.
+  // That a rank of it is on.
+  std::set<std::string> Nodes() const;
   // Of its newest whole iterations, mean over the ranks; and of each rank, by rank.
   JobWork Work() const;
   std::vector<RankWork> WorkOfRanks() const;
+  // See SummaryWindow::PartsAfter.
   std::vector<std::pair<std::int64_t, diagnosis::IterationParts>> IterationsAfter(
       std::int64_t after) const;
 

@@ -24,6 +24,13 @@ JobState::RunSeen JobState::Run() const {
   return seen;
 }
 
+std::set<std::string> JobState::Nodes() const {
+  const std::lock_guard lock(mutex_);
+  std::set<std::string> nodes;
+  for (const auto& [rank, state] : ranks_.ranks()) nodes.insert(ranks_.NodeOf(state));
+  return nodes;
+}
+
 std::vector<std::pair<std::int64_t, diagnosis::IterationParts>> JobState::IterationsAfter(
     std::int64_t after) const {
   const std::lock_guard lock(mutex_);

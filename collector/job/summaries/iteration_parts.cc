@@ -1,6 +1,5 @@
 // The part of SummaryWindow that says where whole iterations went, mean over the ranks.
 #include <algorithm>
-#include <initializer_list>
 
 #include "collector/job/summaries/summary_window.h"
 
@@ -21,12 +20,6 @@ void AddTo(const diagnosis::RankIteration& row, diagnosis::IterationParts& sum) 
   if (row.mega_flop > 0) ++sum.flop_known;
 }
 
-// Of the ranks that told it; known is then whether any did.
-void MeanOfThoseThatTold(double& known, std::initializer_list<double*> sums) {
-  for (double* sum : sums) *sum = known > 0 ? *sum / known : 0;
-  known = known > 0 ? 1 : 0;
-}
-
 }  // namespace
 
 diagnosis::IterationParts SummaryWindow::PartsOf(std::size_t slot) const {
@@ -38,19 +31,10 @@ diagnosis::IterationParts SummaryWindow::PartsOf(std::size_t slot) const {
     AddTo(entry.window->Get(slot), sum);
     ++taken;
   }
-  diagnosis::IterationParts mean;
-  const double share = taken == 0 ? 0 : 1 / static_cast<double>(taken);
+  diagnosis::IterationParts mean = diagnosis::MeanOf(sum, taken);
   mean.duration_s = MedianDuration(slot).Seconds();
-  mean.computing_s = sum.computing_s * share;
-  mean.communication_s = sum.communication_s * share;
-  mean.cores_s = sum.cores_s * share;
-  mean.gc_s = sum.gc_s * share;
-  mean.dataloader_s = sum.dataloader_s * share;
   mean.issued = diagnosis::SharesOf(sums_[slot].issued);
-  MeanOfThoseThatTold(sum.void_known, {&sum.void_between_s, &sum.void_within_s});
-  mean.void_between_s = sum.void_between_s;
-  mean.void_within_s = sum.void_within_s;
-  mean.void_known = sum.void_known;
+  mean.void_known = sum.void_known > 0 ? 1 : 0;
   // The sums are of all ranks, those that were passed over too.
   const double ranks = sum.flop_known * static_cast<double>(every);
   for (std::size_t i = 0; i < kFlopClasses && ranks > 0; ++i) {

@@ -4,9 +4,11 @@
 // iteration_parts.cc. Rows of all ranks lie in shared slots (iteration_slots.h), placed by
 // iteration_aligner.h. An iteration that leaves the slots is folded: late arrival and wait of each
 // rank are computed over the members of each communicator and kept as four bytes a rank; its
-// duration stays in a strip of the last kStripIterations.
+// duration stays in a strip of the last kStripIterations, and its parts, mean over the ranks, among
+// the last kPartsKept.
 //
 //   strip    |···················································|  per job, 2,000 iterations
+//   parts             |··········································|  per job, 512 iterations
 //   history                     |································|  4 bytes a rank, 300 iterations
 //   slots         |pinned onset|                      |··········|  exact, 20 to 96 iterations
 //
@@ -99,9 +101,10 @@ class SummaryWindow {
   std::int64_t whole() const { return whole_; }
   Nanos whole_duration() const { return whole_duration_; }  // of it, the median over the ranks
   std::int64_t iterations_seen() const { return iterations_seen_; }
-  // Where each iteration after `after` that all ranks have reported went, ascending.
-  // Those that have left the slots since are among them, as far as kPartsKept goes.
+  // Of iterations that have left the slots: so many at most.
   static constexpr std::size_t kPartsKept = 512;
+  // Where each iteration after `after` that all ranks have reported went, ascending; of those that
+  // have left the slots the last kPartsKept.
   std::vector<std::pair<std::int64_t, diagnosis::IterationParts>> PartsAfter(
       std::int64_t after) const;
   Nanos RecentDuration(std::size_t iterations) const;  // median of the last complete ones; 0: none

@@ -39,8 +39,8 @@ TEST(WorkFigures, AreOfAllRanksAndOfTheirPeak) {
   EXPECT_NEAR(figures.mfu.value_or(0), 0.2, 1e-9);
   EXPECT_NEAR(figures.void_between.value_or(0), 0.2, 1e-9);
   EXPECT_NEAR(figures.void_within.value_or(0), 0.1, 1e-9);
-  EXPECT_NE(InWords(figures, 4).find("Its 4 ranks compute 40 GFLOP/s"), std::string::npos);
-  EXPECT_NE(InWords(figures, 4).find("20 % of what its devices can"), std::string::npos);
+  EXPECT_NE(InWords(figures).find("Its 4 ranks compute 40 GFLOP/s"), std::string::npos);
+  EXPECT_NE(InWords(figures).find("20 % of what its devices can"), std::string::npos);
 }
 
 TEST(WorkFigures, WithoutAPeakThereIsNoMfuAndItSaysWhy) {
@@ -71,7 +71,7 @@ TEST(WorkFigures, WhatNobodyToldIsNotKnown) {
   EXPECT_FALSE(figures.mfu);
   EXPECT_FALSE(figures.void_between);
   EXPECT_EQ(figures.mfu_unknown, "no product of matrices was seen");
-  EXPECT_EQ(InWords(figures, 4), "");
+  EXPECT_EQ(InWords(figures), "");
 }
 
 // A job of two ranks on one node that was probed.
