@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <string>
 
 #include "collector/admission/limits.h"
@@ -31,6 +32,10 @@ constexpr std::int64_t kLongNs = std::int64_t{1} << 57;  // of a duration: four 
 
 bool Within(std::int64_t number, std::int64_t most) { return number >= -most && number <= most; }
 bool Duration(std::int64_t ns) { return ns >= 0 && ns <= kLongNs; }
+// Neither an infinity nor what is no number.
+bool Amount(double x, double most = std::numeric_limits<double>::max()) {
+  return x >= 0 && x <= most;
+}
 bool Counted(std::uint64_t ns) { return ns <= static_cast<std::uint64_t>(kFarMonoNs); }
 
 bool Name(const std::string& text) { return !text.empty() && Printable(text, kMaxNameBytes); }
@@ -353,8 +358,7 @@ Rejection Check(const v1::RankCapture& capture) {
   for (const auto& [name, looks] : capture.doing()) {
     if (!Name(name)) return kBadString;
   }
-  const bool lasted = std::isfinite(capture.seconds()) && capture.seconds() >= 0 &&
-                      capture.seconds() <= kMaxCaptureSeconds;
+  const bool lasted = Amount(capture.seconds(), kMaxCaptureSeconds);
   return lasted && SoundStacks(capture) ? Rejection() : kBadNumber;
 }
 
@@ -369,9 +373,8 @@ Rejection Check(const v1::CaptureReply& reply) {
 
 bool Sound(const v1::GroupWork& work) {
   constexpr double kMostCalls = 1e9, kMostBytes = 1e18;  // an iteration
-  const auto within = [](double x, double most) { return std::isfinite(x) && x >= 0 && x <= most; };
   return work.size() <= kMaxWorldSize && work.kind() < kCollectiveKindCount &&
-         within(work.calls(), kMostCalls) && within(work.bytes(), kMostBytes);
+         Amount(work.calls(), kMostCalls) && Amount(work.bytes(), kMostBytes);
 }
 
 Rejection Check(const v1::RunFacts& run) {
@@ -395,8 +398,7 @@ Rejection Check(const v1::ProbeAnswer& answer) {
 }
 
 bool Sound(const v1::PlanSpend& spend) {
-  const auto sound = [](double value) { return std::isfinite(value) && value >= 0; };
-  return sound(spend.cores()) && sound(spend.bytes_per_s()) && sound(spend.memory_bytes());
+  return Amount(spend.cores()) && Amount(spend.bytes_per_s()) && Amount(spend.memory_bytes());
 }
 
 Rejection Check(const v1::NodePlan& plan) {

@@ -46,13 +46,16 @@ std::string LevelOf(const Json& part) {
   return levels > 1 ? Cat(IntField(part, "level") + 1, " of ", levels) : std::string("-");
 }
 
-std::string PlanOfNode(const Json& plan, const ListStyle& style) {
+std::string BudgetLine(const Json& plan, const ListStyle& style) {
   const Json budget = ObjectField(plan, "budget");
-  std::string out = Cat(TextField(plan, "node"), ": may take ",
-                        OfLimit(NumberField(budget, "cores"), "% of a core", 100), ", ",
-                        OfLimit(NumberField(budget, "bytes_per_s"), "kbit/s", 1 / kKbit), ", ",
-                        OfLimit(NumberField(budget, "memory_bytes"), "MiB", 1 / kMiB), "; told ",
-                        Ago(IntField(plan, "told_unix_ns"), style.now_unix_ns), "\n");
+  return Cat(TextField(plan, "node"), ": may take ",
+             OfLimit(NumberField(budget, "cores"), "% of a core", 100), ", ",
+             OfLimit(NumberField(budget, "bytes_per_s"), "kbit/s", 1 / kKbit), ", ",
+             OfLimit(NumberField(budget, "memory_bytes"), "MiB", 1 / kMiB), "; told ",
+             Ago(IntField(plan, "told_unix_ns"), style.now_unix_ns), "\n");
+}
+
+std::string Parts(const Json& plan) {
   Table table({{"PART"},
                {"RATE"},
                {"LEVEL"},
@@ -66,7 +69,12 @@ std::string PlanOfNode(const Json& plan, const ListStyle& style) {
     table.Add(Row(TextField(part, "name"), rate.empty() ? "-" : rate, LevelOf(part), part));
   }
   table.Add(Row("in all", "", "", plan));
-  out += table.ToString();
+  return table.ToString();
+}
+
+// Whether it fits, and when and why it was changed last.
+std::string Notes(const Json& plan, const ListStyle& style) {
+  std::string out;
   if (!BoolField(plan, "fits")) {
     out +=
         "It does not fit, although all that can be done more coarsely is as coarse as it helps.\n";
@@ -86,7 +94,7 @@ std::string PlanText(const Json& plans, const ListStyle& style) {
   std::string out;
   for (const Json& plan : plans) {
     if (!out.empty()) out += "\n";
-    out += PlanOfNode(plan, style);
+    out += Cat(BudgetLine(plan, style), Parts(plan), Notes(plan, style));
   }
   return out;
 }

@@ -101,7 +101,7 @@ absl::StatusOr<v1::NodeProbe> RunProbeProcess(const std::vector<std::string>& ar
   const absl::Status read = collector::ReadProbeLines(out, run);
   if (!read.ok()) return read;
   if (run.results().empty()) {
-    const std::string why = Printable(error.substr(0, error.find('\n')));
+    const std::string why = PrintableLine(error);
     return absl::InternalError(why.empty() ? Cat("fathom-probe: ", DescribeStatus(status)) : why);
   }
   return run;

@@ -44,6 +44,17 @@ std::int64_t SumOfValues(const Json& object) {
   return sum;
 }
 
+// Of a job, or of one of its ranks: "-" for what is not known.
+std::string Rate(const Json& of) {
+  constexpr double kGiga = 1e9;
+  const double flop_per_s = NumberField(of, "flop_per_s");
+  return flop_per_s > 0 ? Number(flop_per_s / kGiga) : "-";
+}
+
+std::string Share(const Json& of, const char* field) {
+  return of.contains(field) ? Percent(NumberField(of, field)) : "-";
+}
+
 Row VerdictRow(const VerdictView& v, const ListStyle& style) {
   Row row = {v.id,
              v.closed ? "closed" : "active",
@@ -164,21 +175,6 @@ std::string BandwidthTable(const Json& rows) {
   }
   return table.ToString();
 }
-
-namespace {
-
-// Of a job, or of one of its ranks: "-" for what is not known.
-std::string Rate(const Json& of) {
-  constexpr double kGiga = 1e9;
-  const double flop_per_s = NumberField(of, "flop_per_s");
-  return flop_per_s > 0 ? Number(flop_per_s / kGiga) : "-";
-}
-
-std::string Share(const Json& of, const char* field) {
-  return of.contains(field) ? Percent(NumberField(of, field)) : "-";
-}
-
-}  // namespace
 
 std::string WorkTable(const Json& work) {
   Table table({{"RANK"},

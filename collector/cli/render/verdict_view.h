@@ -74,7 +74,7 @@ VerdictView ReadVerdict(const Json& verdict);
 // All in `list` (an array of verdicts), in its order.
 std::vector<VerdictView> ReadVerdicts(const Json& list);
 
-// Whether it stands still.
+// Whether it is neither over nor closed.
 bool IsOpen(const Json& verdict);
 
 // established 3, supported 2, hypothesis 1, anything else 0.

@@ -112,7 +112,7 @@ absl::StatusOr<Json> RequeueBackend::Before(const Remedy& remedy, Step /*step*/)
 }
 
 absl::StatusOr<SlurmJob> RequeueBackend::ReadWhenPending(const Remedy& remedy) const {
-  absl::StatusOr<SlurmJob> job = Read(remedy);
+  absl::StatusOr<SlurmJob> job;
   const auto came = ComesToBe(waiting_, options_.pending_s, [&]() -> absl::StatusOr<bool> {
     job = Read(remedy);
     return job.ok() && Pending(*job);
@@ -158,9 +158,8 @@ absl::StatusOr<Extent> RequeueBackend::HowFar(const Remedy& remedy, const Deed& 
   const auto job = Read(remedy);
   if (!job.ok()) return job.status();
   if (deed.step == Step::kIsolate) {
-    const bool ended = Ended(*job, deed.before);
-    if (Lists(Field(*job, "ExcNodeList"), remedy.sick)) return ended ? Extent::kAll : Extent::kNone;
-    return ended ? Extent::kPart : Extent::kNone;
+    if (!Ended(*job, deed.before)) return Extent::kNone;
+    return Lists(Field(*job, "ExcNodeList"), remedy.sick) ? Extent::kAll : Extent::kPart;
   }
   const bool requeued = Field(*job, "Restarts") != TextField(deed.before, "restarts");
   return (deed.attempt > 1 ? requeued : !Held(*job)) ? Extent::kAll : Extent::kNone;
@@ -181,10 +180,10 @@ absl::StatusOr<std::string> RequeueBackend::Undo(const Remedy& remedy, const Dee
   if (!Pending(*job))
     return absl::FailedPreconditionError(
         Cat("job ", id, " is ", state, " already, without ", remedy.sick));
-  const std::string left = WithoutNode(excluded, remedy.sick);
   if (ours) {
-    const absl::Status done = Scontrol({"update", Cat("JobId=", id), Cat("ExcNodeList=", left)});
-    if (!done.ok()) return done;
+    const std::string left = WithoutNode(excluded, remedy.sick);
+    if (auto done = Scontrol({"update", Cat("JobId=", id), Cat("ExcNodeList=", left)}); !done.ok())
+      return done;
   }
   if (Held(*job)) {
     if (auto done = Scontrol({"release", id}); !done.ok()) return done;
