@@ -13,12 +13,6 @@
 namespace fathom::diagnosis {
 namespace {
 
-double Mean(const std::vector<double>& values) {
-  double sum = 0;
-  for (double v : values) sum += v;
-  return values.empty() ? 0 : sum / static_cast<double>(values.size());
-}
-
 // Of one rank, in the iterations before `since` that were regular or the irregular ones after.
 struct Times {
   std::vector<double> cpu, runqueue, starved;
@@ -39,7 +33,7 @@ Times TimesOf(const Case& c, RankId rank, const std::set<Iteration>& irregular, 
     if (mine == nullptr) continue;
     times.cpu.push_back(BusyOf(*mine).Seconds());
     times.runqueue.push_back(mine->runqueue.Seconds());
-    times.starved.push_back((CoreWaitOf(*mine) - mine->runqueue).Seconds());
+    times.starved.push_back(StarvedOf(*mine).Seconds());
   }
   return times;
 }

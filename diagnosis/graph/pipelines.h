@@ -1,13 +1,13 @@
 // Which ranks send one another activations, as the stages of a pipeline do, and which ranks are the
 // same stage of all pipelines of a job.
 //
-// Used by slowness/rules/imbalance. Model: ranks that exchange messages, directly or over others,
-// are one pipeline; with tensor or data parallelism there are several side by side. Messages are
-// those of the rows, but for those that go round a ring (graph/rings); a group that carries
-// messages whose peers are not known ties all its members. Peers are a group with no two members in
-// one pipeline: the tensor group of a stage, or one stage of all replicas. Peers have equal work by
-// design. A group with two members in one pipeline (of the whole job, of the first and last stage
-// for shared embeddings) tells nothing of that kind.
+// Used by slowness/rules/imbalance and slowness/judge/judge_work. Model: ranks that exchange
+// messages, directly or over others, are one pipeline; with tensor or data parallelism there are
+// several side by side. Messages are those of the rows, but for those that go round a ring
+// (graph/rings); a group that carries messages whose peers are not known ties all its members.
+// Peers are a group with no two members in one pipeline: the tensor group of a stage, or one stage
+// of all replicas. Peers have equal work by design. A group with two members in one pipeline (of
+// the whole job, of the first and last stage for shared embeddings) tells nothing of that kind.
 //
 // Thread-safety: immutable once built. Cost: O(ops in the rows + members of all groups).
 #ifndef FATHOM_DIAGNOSIS_GRAPH_PIPELINES_H_

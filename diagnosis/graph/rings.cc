@@ -1,7 +1,6 @@
 #include "diagnosis/graph/rings.h"
 
 #include <algorithm>
-#include <cstddef>
 #include <map>
 
 namespace fathom::diagnosis {
@@ -13,29 +12,16 @@ struct Neighbours {
 
 using Members = std::map<RankId, Neighbours>;
 
-// Ranks from `first` on until it comes again; 0: it does not.
-std::size_t LengthFrom(const Members& members, RankId first) {
-  RankId at = first;
-  for (std::size_t length = 1; length <= members.size(); ++length) {
-    const auto mine = members.find(at);
-    if (mine == members.end()) return 0;
-    const RankId next = *mine->second.after.begin();
-    const auto theirs = members.find(next);
-    if (theirs == members.end() || *theirs->second.before.begin() != at) return 0;
-    if (next == first) return length;
-    at = next;
-  }
-  return 0;
-}
-
+// Each sends to one rank, which receives from it alone: then all lie on rounds. In a round of two,
+// or of one that sends to itself, who comes before is who comes after.
 bool IsRing(const Members& members) {
-  constexpr std::size_t kShortest = 3;
-  const bool single = std::all_of(members.begin(), members.end(), [](const auto& each) {
-    return each.second.before.size() == 1 && each.second.after.size() == 1;
+  return std::all_of(members.begin(), members.end(), [&](const auto& each) {
+    const auto& [rank, mine] = each;
+    if (mine.before.size() != 1 || mine.after.size() != 1) return false;
+    const auto next = members.find(*mine.after.begin());
+    return next != members.end() && next->second.before == std::set<RankId>{rank} &&
+           mine.before != mine.after;
   });
-  return single && std::all_of(members.begin(), members.end(), [&](const auto& each) {
-           return LengthFrom(members, each.first) >= kShortest;
-         });
 }
 
 }  // namespace

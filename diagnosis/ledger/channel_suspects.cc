@@ -27,18 +27,14 @@ class ChannelSuspects {
     }
   }
 
-  std::vector<Suspect> All() {
-    std::vector<Suspect> out;
-    if (found_.empty()) return out;
+  std::vector<Suspect> All() const {
+    if (found_.empty()) return {};
     std::vector<OddGroup> odd;
-    for (const Outlier* outlier : found_) odd.push_back(OddOf(*outlier));
-    std::optional<OddPlace> place = PlaceOfOdd(view_, odd, Well(), topology_);
-    if (place) {
-      out.push_back(At(*place, found_));
-      return out;
+    for (const Outlier* outlier : found_) {
+      odd.push_back({&channels_.groups[outlier->entity], outlier->excess});
     }
-    out.push_back(At(OfAll(odd), found_));
-    return out;
+    const std::optional<OddPlace> place = PlaceOfOdd(view_, odd, Well(), topology_);
+    return {At(place ? *place : OfAll(odd))};
   }
 
  private:
@@ -68,10 +64,6 @@ class ChannelSuspects {
     return place;
   }
 
-  OddGroup OddOf(const Outlier& outlier) const {
-    return {&channels_.groups[outlier.entity], outlier.excess};
-  }
-
   // Of the families in which one was found.
   std::vector<const Group*> Well() const {
     std::set<std::size_t> families, found;
@@ -88,16 +80,16 @@ class ChannelSuspects {
     return well;
   }
 
-  Suspect At(const OddPlace& place, const std::vector<const Outlier*>& outliers) const {
+  Suspect At(const OddPlace& place) const {
     Suspect suspect;
     Accused& accused = suspect.accused;
-    accused.outlier = *outliers.front();
+    accused.outlier = *found_.front();
     accused.where = place.where;
     accused.victims = place.victims;
     accused.share.entity = place.entity;
     accused.share.cause = place.cause;
-    for (const Outlier* outlier : outliers) suspect.channels.push_back(outlier->entity);
-    if (outliers.size() == 1 && channels_.pair[outliers.front()->entity]) NameLink(accused);
+    for (const Outlier* outlier : found_) suspect.channels.push_back(outlier->entity);
+    if (found_.size() == 1 && channels_.pair[found_.front()->entity]) NameLink(accused);
     DateShare(accused.outlier, iterations_, accused.share);
     return suspect;
   }

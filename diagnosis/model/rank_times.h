@@ -1,7 +1,7 @@
 // What an iteration of a rank was made of, as all rules see it.
 //
-// Used by peers, watch, ledger, evidence and slowness, so that none of them takes for a rank's
-// doing what another does not.
+// Used by peers, watch, ledger, evidence and tables, so that none of them takes for a rank's doing
+// what another does not.
 //
 // Model: a rank is answerable for its iteration less what it was blocked on communication and less
 // what it waited for a core: its own threads, and, as far as it waited for a batch, the processes
@@ -23,6 +23,9 @@ namespace fathom::diagnosis {
 
 // It computed, on its device where that was traced.
 Nanos BusyOf(const RankIteration& rank);
+
+// Of its wait for batches, their makers waited for a core.
+Nanos StarvedOf(const RankIteration& rank);
 
 // It waited for its batches beyond what their makers waited for a core.
 Nanos LoadingOf(const RankIteration& rank);

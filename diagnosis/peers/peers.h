@@ -3,13 +3,13 @@
 // Used by diagnosis/ledger, watch/peer_look and slowness/rules/imbalance. Model: two ranks have one
 // role if they enter the same ops as often: kind, size and description of the communicator, for
 // messages whether the other end has a higher or a lower number, unless they go round a ring
-// (graph/rings), all of whose places are alike. How many bytes is left out: it is
-// work, which may vary. Without rows the counts by communicator tell what they can. Own time is the
-// iteration without what of it the rank was blocked on communication or waited for a core, who
-// makes its batches included (model/rank_times). Where a device carries communication out and its
-// kernels are not known, it is blocked while one of its communications is carried out; it computes
-// for as much of its own time as its host stood still for it, for a host that waits may spin and so
-// tells nothing by its processor time. Work is what of it can be counted.
+// (graph/rings), all of whose places are alike. How many bytes is left out: it is work, which may
+// vary. Without rows the counts by communicator tell what they can. Own time is the iteration
+// without what of it the rank was blocked on communication or waited for a core, who makes its
+// batches included (model/rank_times). Where a device carries communication out and its kernels are
+// not known, it is blocked while one of its communications is carried out; it computes for as much
+// of its own time as its host stood still for it, for a host that waits may spin and so tells
+// nothing by its processor time. Work is what of it can be counted.
 //
 // Units: seconds; work in its own unit, 0 where it is not known. Thread-safety: pure function.
 // Errors: none; what is not known is NaN. Cost: O(rows + ranks × iterations).

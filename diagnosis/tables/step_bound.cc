@@ -78,7 +78,7 @@ double AddBlocked(const RankIteration& rank, double waiting, Cut& cut, Seconds& 
 
 void AddMarks(const RankIteration& rank, Cut& cut, Seconds& sum) {
   At(sum, StepPart::kInput) += cut.Take(LoadingOf(rank).Seconds());
-  At(sum, StepPart::kCores) += cut.Take((rank.dataloader - LoadingOf(rank)).Seconds());
+  At(sum, StepPart::kCores) += cut.Take(StarvedOf(rank).Seconds());
   At(sum, StepPart::kGarbage) += cut.Take(rank.gc.Seconds());
 }
 

@@ -16,6 +16,7 @@
 //            what else of it the host stood still for (the GPU's), waiting for a core, the host's
 //            own CPU time, the rest. Where the host stands still for no GPU the rest is the GPU's
 //
+// What of the input the makers of batches waited for a core is waiting for a core (rank_times).
 // Communication is split by how much longer its ops took than on the last member to arrive: that
 // much was waiting for others. Parts are means over ranks and iterations; iterations of more than
 // kSpike times the median are left out. The largest part bounds the step, unless the next one is
