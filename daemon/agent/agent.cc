@@ -60,7 +60,7 @@ Agent::Agent(Settings settings, AgentWorld world)
     : settings_(std::move(settings)),
       world_(std::move(world)),
       node_(NodeName(settings_)),
-      meter_(world_.thread_cpu ? world_.thread_cpu : ThreadCpuNs),
+      meter_(world_.thread_cpu),
       planner_(BudgetOf(settings_)),
       session_settings_(SessionSettingsOf(settings_, world_.roots, meter_)),
       directory_(settings_.shm_dir, settings_.max_rings, world_.roots.proc),

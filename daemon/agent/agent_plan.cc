@@ -59,8 +59,7 @@ Observed Agent::Observe(std::int64_t now_ns) {
   seen.children_cpu_s = ChildrenCpuSeconds();
   if (hardware_ != nullptr) {
     for (const SourceState& source : hardware_->States()) {
-      seen.hardware.push_back(
-          {source.name, source.cpu_seconds, source.samples, source.least_rest_s});
+      seen.hardware.push_back({source.cpu_seconds, source.samples, source.least_rest_s});
     }
   }
   seen.rest_s = rest_.Seconds();

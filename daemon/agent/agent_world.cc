@@ -2,7 +2,6 @@
 
 #include <sys/resource.h>
 
-#include <cstdint>
 #include <ctime>
 
 namespace fathom::agent {
@@ -19,8 +18,7 @@ std::int64_t ClockNs(clockid_t clock) {
 AgentWorld AgentWorld::Real() {
   return {.mono_now = [] { return MonoNs(ClockNs(CLOCK_MONOTONIC)); },
           .wall_now = [] { return WallNs(ClockNs(CLOCK_REALTIME)); },
-          .roots = {},
-          .thread_cpu = ThreadCpuNs};
+          .roots = {}};
 }
 
 std::int64_t ThreadCpuNs() { return ClockNs(CLOCK_THREAD_CPUTIME_ID); }

@@ -5,6 +5,7 @@
 #ifndef FATHOM_DAEMON_AGENT_AGENT_WORLD_H_
 #define FATHOM_DAEMON_AGENT_AGENT_WORLD_H_
 
+#include <cstdint>
 #include <functional>
 
 #include "daemon/agent/source/process/proc_file.h"
@@ -12,20 +13,20 @@
 
 namespace fathom::agent {
 
+// Processor time of the thread that asks.
+std::int64_t ThreadCpuNs();
+// Processor time of this process, and of the tools that it ran and that have ended.
+double ProcessCpuSeconds();
+double ChildrenCpuSeconds();
+
 // Clocks and kernel files, given so that tests can turn them.
 struct AgentWorld {
   std::function<MonoNs()> mono_now;
   std::function<WallNs()> wall_now;
   KernelRoots roots;
-  // Processor time of the thread that asks, ns; empty: that of the system.
-  std::function<std::int64_t()> thread_cpu = {};
+  std::function<std::int64_t()> thread_cpu = ThreadCpuNs;
   static AgentWorld Real();
 };
-
-std::int64_t ThreadCpuNs();
-// Processor time of this process, and of the tools that it ran and that have ended.
-double ProcessCpuSeconds();
-double ChildrenCpuSeconds();
 
 }  // namespace fathom::agent
 

@@ -8,11 +8,8 @@
 namespace fathom::agent {
 namespace {
 
-struct Partial {
-  Spend spend;
-  double loss = 0;
-  std::vector<std::size_t> level;
-};
+// Of the first parts only.
+using Partial = Choice;
 
 bool NoWorse(const Partial& a, const Partial& b) {
   return a.loss <= b.loss && a.spend.cores <= b.spend.cores &&
@@ -102,14 +99,14 @@ Choice Priced(const Levels& parts, const std::vector<std::size_t>& level, const 
 Choice ChooseLevels(const Levels& parts, const Spend& budget) {
   std::vector<Partial> partials = Combined(parts, &budget);
   if (partials.empty()) partials = Combined(parts, nullptr);
-  const auto over = [&](const Partial& partial) {
-    return partial.spend.Within(budget) ? 0 : std::ceil((partial.spend.Times(budget) - 1) / kStep);
+  for (Partial& each : partials) each.fits = each.spend.Within(budget);
+  const auto over = [&](const Choice& choice) {
+    return choice.fits ? 0 : std::ceil((choice.spend.Times(budget) - 1) / kStep);
   };
-  const auto better = [&](const Partial& a, const Partial& b) {
+  const auto better = [&](const Choice& a, const Choice& b) {
     return std::pair(over(a), a.loss) < std::pair(over(b), b.loss);
   };
-  const Partial& best = *std::min_element(partials.begin(), partials.end(), better);
-  return Priced(parts, best.level, budget);
+  return *std::min_element(partials.begin(), partials.end(), better);
 }
 
 }  // namespace fathom::agent

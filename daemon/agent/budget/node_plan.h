@@ -25,13 +25,13 @@ inline constexpr std::size_t kKnobs = 7;
 
 inline constexpr std::size_t kMostLevels = 4;
 
-using LevelValues = std::array<double, kMostLevels>;
+using OfLevels = std::array<double, kMostLevels>;  // the finest first
 
 struct KnobFacts {
   const char* name;
   std::size_t levels;
-  LevelValues values;  // of its levels, the finest first
-  std::array<double, kMostLevels> loss;
+  OfLevels values;
+  OfLevels loss;
 };
 
 // Polling: times the rest between two looks at the rings. Threads, workers, hardware: ms between
@@ -54,7 +54,6 @@ struct PlanPart {
   Spend spend;              // as measured, at the level that holds
   double ns_per_event = 0;  // processor time
   double events_per_s = 0;
-  double loss = 0;
 };
 
 struct NodePlan {

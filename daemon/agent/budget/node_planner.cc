@@ -14,6 +14,7 @@ constexpr double kAnswersKept_s = 60;  // rows are asked for now and then
 constexpr std::array kLoopParts = {WorkPart::kPolling, WorkPart::kRecords,   WorkPart::kThreads,
                                    WorkPart::kWorkers, WorkPart::kSummaries, WorkPart::kHealth,
                                    WorkPart::kOps,     WorkPart::kRows};
+constexpr std::array kUnchosenParts = {WorkPart::kRecords, WorkPart::kSummaries, WorkPart::kHealth};
 
 std::size_t At(Knob knob) { return static_cast<std::size_t>(knob); }
 
@@ -65,27 +66,34 @@ void NodePlanner::LearnRows(const Observed& seen) {
   }
 }
 
+// What the process did beside the parts of its loop and the sources of hardware.
+void NodePlanner::LearnOthers(const Observed& seen) {
+  double counted_s = 0, hardware_cpu_s = 0;
+  for (const WorkPart part : kLoopParts) {
+    counted_s += static_cast<double>(seen.costs[static_cast<std::size_t>(part)].cpu_ns) * 1e-9;
+  }
+  for (const SourceCost& source : seen.hardware) hardware_cpu_s += source.cpu_seconds;
+  counted_s += hardware_cpu_s - hardware_cpu_s_;
+  const double grown = process_cpu_s_ < 0 ? 0 : seen.process_cpu_s - process_cpu_s_;
+  others_cores_ = Smoothed(others_cores_, std::max(0.0, grown - counted_s) / seen.seconds);
+  process_cpu_s_ = seen.process_cpu_s;
+  hardware_cpu_s_ = hardware_cpu_s;
+}
+
+void NodePlanner::LearnCaptures(const Observed& seen) {
+  const double ran = children_cpu_s_ < 0 ? 0 : seen.children_cpu_s - children_cpu_s_;
+  children_cpu_s_ = seen.children_cpu_s;
+  if (ran <= 0) return;
+  if (samples_asked_ > 0) sample_s_ = Smoothed(sample_s_, ran / samples_asked_);
+  samples_asked_ = 0;
+}
+
 void NodePlanner::Learn(const Observed& seen) {
   clock_s_ += seen.seconds;
   for (const WorkPart part : kLoopParts) LearnPart(seen, part);
   LearnRows(seen);
-  double loop_s = 0;
-  for (const PartCost& cost : seen.costs) loop_s += static_cast<double>(cost.cpu_ns) * 1e-9;
-  double sampled_s = 0;
-  for (std::size_t s = 0; s < std::min(hardware_.size(), seen.hardware.size()); ++s) {
-    sampled_s += seen.hardware[s].cpu_seconds - hardware_[s].cpu_seconds;
-  }
-  const bool first = process_cpu_s_ < 0;
-  const double grown = first ? 0 : seen.process_cpu_s - process_cpu_s_;
-  const double none = static_cast<double>(seen.costs[0].cpu_ns) * 1e-9;
-  others_cores_ =
-      Smoothed(others_cores_, std::max(0.0, grown - loop_s - sampled_s + none) / seen.seconds);
-  const double ran = first ? 0 : seen.children_cpu_s - children_cpu_s_;
-  if (samples_asked_ > 0 && ran > 0) sample_s_ = Smoothed(sample_s_, ran / samples_asked_);
-  if (ran > 0) samples_asked_ = 0;
-  process_cpu_s_ = seen.process_cpu_s;
-  children_cpu_s_ = seen.children_cpu_s;
-  hardware_ = seen.hardware;
+  LearnOthers(seen);
+  LearnCaptures(seen);
   bytes_per_s_ = Smoothed(bytes_per_s_, seen.bytes / seen.seconds);
   ops_bytes_per_s_ = Smoothed(ops_bytes_per_s_, seen.ops_bytes / seen.seconds);
   const double ops_now = (seen.ops_sent + seen.ops_passed) / seen.seconds;
@@ -95,7 +103,6 @@ void NodePlanner::Learn(const Observed& seen) {
 
 void NodePlanner::PredictTurns(const Observed& seen, Levels& levels) const {
   const Measure& turn = Of(WorkPart::kPolling);
-  const Measure &threads = Of(WorkPart::kThreads), &workers = Of(WorkPart::kWorkers);
   std::vector<Level>& polling = levels[At(Knob::kPolling)];
   for (std::size_t l = 0; l < polling.size(); ++l) {
     const double rest = seen.rest_s * FactsOf(Knob::kPolling).values[l];
@@ -111,8 +118,8 @@ void NodePlanner::PredictTurns(const Observed& seen, Levels& levels) const {
       levels[At(knob)][l].spend.cores = measure.ns_per_event * 1e-9 * per_s;
     }
   };
-  sampled(Knob::kThreads, threads);
-  sampled(Knob::kWorkers, workers);
+  sampled(Knob::kThreads, Of(WorkPart::kThreads));
+  sampled(Knob::kWorkers, Of(WorkPart::kWorkers));
 }
 
 void NodePlanner::PredictHardware(const Observed& seen, std::vector<Level>& levels) const {
@@ -132,7 +139,7 @@ void NodePlanner::PredictRows(std::vector<Level>& levels) const {
     for (const auto& [when, bytes] : answers_) {
       levels[l].spend.bytes_per_s += std::min(bytes, FactsOf(Knob::kRows).values[l]) / window;
     }
-    levels[l].spend.cores = Of(WorkPart::kRows).ns_per_event * 1e-9 * Of(WorkPart::kRows).per_s;
+    levels[l].spend.cores = Of(WorkPart::kRows).cores();
   }
 }
 
@@ -169,9 +176,7 @@ Levels NodePlanner::Predict(const Observed& seen) const {
 // What no knob changes.
 Spend NodePlanner::Unchosen(const Observed& seen) const {
   Spend rest;
-  for (const WorkPart part : {WorkPart::kRecords, WorkPart::kSummaries, WorkPart::kHealth}) {
-    rest.cores += Of(part).ns_per_event * 1e-9 * Of(part).per_s;
-  }
+  for (const WorkPart part : kUnchosenParts) rest.cores += Of(part).cores();
   rest.cores += others_cores_ + captures_cores_;
   double logs = 0;
   for (const LogUse& log : seen.logs) logs += log.rows * seen.log_row_bytes;
@@ -191,9 +196,15 @@ void NodePlanner::Change(const Choice& to, std::string why, MonoNs now) {
   calm_ = 0;
 }
 
+// The levels that hold, and the only one of what no knob changes.
+std::vector<std::size_t> NodePlanner::Held() const {
+  std::vector<std::size_t> level(plan_.paces.level.begin(), plan_.paces.level.end());
+  level.push_back(0);
+  return level;
+}
+
 bool NodePlanner::Decide(const Levels& levels, MonoNs now) {
-  std::vector<std::size_t> holds(plan_.paces.level.begin(), plan_.paces.level.end());
-  holds.push_back(0);
+  const std::vector<std::size_t> holds = Held();
   const Choice present = Priced(levels, holds, plan_.budget);
   bool late = false;
   for (std::size_t k = 0; k < kKnobs; ++k) late = late || !levels[k][holds[k]].allowed;
@@ -217,49 +228,51 @@ bool NodePlanner::Decide(const Levels& levels, MonoNs now) {
   return true;
 }
 
+PlanPart& NodePlanner::Add(std::string name) {
+  PlanPart& part = plan_.parts.emplace_back();
+  part.name = std::move(name);
+  return part;
+}
+
+void NodePlanner::TellKnob(Knob knob, const std::vector<Level>& levels) {
+  const std::size_t level = plan_.paces.level[At(knob)];
+  PlanPart& part = Add(FactsOf(knob).name);
+  part.rate = RateInWords(knob, level);
+  part.level = level;
+  part.levels = levels.size();
+  part.spend = levels[level].spend;
+  for (const WorkPart of :
+       {WorkPart::kThreads, WorkPart::kWorkers, WorkPart::kOps, WorkPart::kRows}) {
+    if (part.name == NameOf(of)) TellEvents(of, part);
+  }
+}
+
+void NodePlanner::TellEvents(WorkPart of, PlanPart& part) const {
+  part.ns_per_event = Of(of).ns_per_event;
+  part.events_per_s = Of(of).per_s;
+}
+
 void NodePlanner::Tell(const Observed& seen, const Levels& levels) {
-  const Spend& rest = levels[kKnobs].front().spend;
   plan_.parts.clear();
-  plan_.spend = rest;
   for (std::size_t k = 0; k < kKnobs; ++k) {
     const Knob knob = static_cast<Knob>(k);
-    if (knob == Knob::kOps && !seen.ops_wanted) continue;
-    const std::size_t level = plan_.paces.level[k];
-    PlanPart& part = plan_.parts.emplace_back();
-    part.name = FactsOf(knob).name;
-    part.rate = RateInWords(knob, level);
-    part.level = level;
-    part.levels = levels[k].size();
-    part.spend = levels[k][level].spend;
-    part.loss = levels[k][level].loss;
-    plan_.spend += part.spend;
+    if (knob != Knob::kOps || seen.ops_wanted) TellKnob(knob, levels[k]);
   }
-  const auto tell = [&](WorkPart of, PlanPart& part) {
-    part.ns_per_event = Of(of).ns_per_event;
-    part.events_per_s = Of(of).per_s;
-  };
-  for (PlanPart& part : plan_.parts) {
-    if (part.name == NameOf(WorkPart::kThreads)) tell(WorkPart::kThreads, part);
-    if (part.name == NameOf(WorkPart::kWorkers)) tell(WorkPart::kWorkers, part);
-    if (part.name == NameOf(WorkPart::kOps)) tell(WorkPart::kOps, part);
-    if (part.name == NameOf(WorkPart::kRows)) tell(WorkPart::kRows, part);
-  }
-  for (const WorkPart of : {WorkPart::kRecords, WorkPart::kSummaries, WorkPart::kHealth}) {
-    PlanPart& part = plan_.parts.emplace_back();
-    part.name = NameOf(of);
-    tell(of, part);
-    part.spend.cores = part.ns_per_event * 1e-9 * part.events_per_s;
+  for (const WorkPart of : kUnchosenParts) {
+    PlanPart& part = Add(NameOf(of));
+    TellEvents(of, part);
+    part.spend.cores = Of(of).cores();
   }
   if (captures_cores_ > 0) {
-    PlanPart& captures = plan_.parts.emplace_back();
-    captures.name = "captures";
+    PlanPart& captures = Add("captures");
     captures.spend.cores = captures_cores_;
     captures.ns_per_event = sample_s_ * 1e9;
   }
-  PlanPart& others = plan_.parts.emplace_back();
-  others.name = "others";
-  others.spend = {others_cores_, rest.bytes_per_s, rest.memory};
-  plan_.fits = plan_.spend.Within(plan_.budget);
+  const Spend& rest = levels[kKnobs].front().spend;
+  Add("others").spend = {others_cores_, rest.bytes_per_s, rest.memory};
+  const Choice held = Priced(levels, Held(), plan_.budget);
+  plan_.spend = held.spend;
+  plan_.fits = held.fits;
 }
 
 bool NodePlanner::Look(const Observed& seen, MonoNs now) {

@@ -47,7 +47,6 @@ namespace fathom::agent {
 
 // Of one source of hardware readings, since it began.
 struct SourceCost {
-  std::string name;
   double cpu_seconds = 0;
   std::uint64_t samples = 0;
   double own_rest_s = 0;  // that its own budget wants at least
@@ -105,11 +104,15 @@ class NodePlanner {
     double per_s = 0;         // the rate to plan with
     double smooth_per_s = 0;
     double ns_per_run = 0;
+
+    double cores() const { return ns_per_event * 1e-9 * per_s; }
   };
 
   void Learn(const Observed& seen);
   void LearnPart(const Observed& seen, WorkPart part);
   void LearnRows(const Observed& seen);
+  void LearnOthers(const Observed& seen);
+  void LearnCaptures(const Observed& seen);
   Levels Predict(const Observed& seen) const;
   void PredictTurns(const Observed& seen, Levels& levels) const;
   void PredictHardware(const Observed& seen, std::vector<Level>& levels) const;
@@ -117,20 +120,24 @@ class NodePlanner {
   void PredictLog(const Observed& seen, std::vector<Level>& levels) const;
   double CapturesTook(MonoNs now);  // in the last kBurst_s
   Spend Unchosen(const Observed& seen) const;
+  std::vector<std::size_t> Held() const;
   bool Decide(const Levels& levels, MonoNs now);
   void Change(const Choice& to, std::string why, MonoNs now);
+  PlanPart& Add(std::string name);
+  void TellKnob(Knob knob, const std::vector<Level>& levels);
+  void TellEvents(WorkPart of, PlanPart& part) const;
   void Tell(const Observed& seen, const Levels& levels);
   const Measure& Of(WorkPart part) const { return measures_[static_cast<std::size_t>(part)]; }
 
   NodePlan plan_;
   std::array<Measure, kWorkParts> measures_{};
-  double clock_s_ = 0;                              // sum of the looks' seconds
-  std::deque<std::pair<double, double>> answers_;   // of the last minute: when, bytes
-  double process_cpu_s_ = -1, children_cpu_s_ = 0;  // at the last look
-  double others_cores_ = 0;                         // of the process, outside of the loop
+  double clock_s_ = 0;                               // sum of the looks' seconds
+  std::deque<std::pair<double, double>> answers_;    // of the last minute: when, bytes
+  double process_cpu_s_ = -1, children_cpu_s_ = -1;  // at the last look; -1: there was none
+  double hardware_cpu_s_ = 0;                        // likewise, of all sources
+  double others_cores_ = 0;                          // of the process, outside of the loop
   double bytes_per_s_ = 0, ops_bytes_per_s_ = 0;
   double ops_per_s_ = 0, bytes_of_op_ = 0;          // of all that are wanted
-  std::vector<SourceCost> hardware_;                // at the last look
   int calm_ = 0;                                    // looks in a row at which a finer one fitted
   std::deque<std::pair<MonoNs, double>> captures_;  // when, processor seconds
   double captures_cores_ = 0;                       // that they took lately

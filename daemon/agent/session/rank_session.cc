@@ -51,8 +51,7 @@ RankSession::RankSession(std::string name, RegionReader region, const SessionSet
       sampler_(std::make_unique<ThreadSampler>(settings.roots, identity_.pid)),
       workers_(std::make_unique<WorkerSampler>(settings.roots, identity_.pid)),
       pipeline_(settings.pipeline),
-      window_(settings.folder),
-      pace_(settings.pace) {
+      window_(settings.folder) {
   if (identity_.job.empty()) identity_.job = "default";
   pipeline_.SetMainThread(identity_.pid);
 }

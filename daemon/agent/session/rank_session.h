@@ -3,10 +3,11 @@
 // Made by agent for each ring that ring_directory opens; polled by the agent's loop.
 //
 // Model: Poll reads the control block, refreshes the group table when it grew, drains the ring into
-// the pipeline, samples the API-calling threads, and closes iterations, in this order (each step
-// needs what the one before saw). A region that cannot be read any more (truncated) makes the
-// session broken: it stays until its process is gone, says why once, and reads no more.
-// Retire drains a last time and lets go of the region; the pipeline stays for late row requests.
+// the pipeline, samples the API-calling threads and what makes batches at the plan's paces, and
+// closes iterations, in this order (each step needs what the one before saw). A region that cannot
+// be read any more (truncated) makes the session broken: it stays until its process is gone, says
+// why once, and reads no more. Retire drains a last time and lets go of the region; the pipeline
+// stays for late row requests.
 //
 // A rank that the launcher's variables did not give is taken from the first group, if that is all.
 //
@@ -50,7 +51,6 @@ struct SessionSettings {
   PipelineSettings pipeline;
   KernelRoots roots;
   std::uint64_t max_records_per_poll = 1 << 20;
-  SamplePace pace;
   CostMeter* meter = nullptr;  // of what its polls cost; outlives it
   // A ring whose process /proc never showed (another pid namespace, or it ended before this agent
   // started) is let go after so long a silence; that says nothing of the process. One that said

@@ -1,7 +1,7 @@
 // Counts the floating-point operations of products of matrices, and times those of the CPU.
 //
 // Called by daemon/tracer/interpose/blas with plain values; knows no library. device_calls.cc
-// writes what was counted before each kOpEnter, together with the CUDA calls of the thread.
+// writes what was counted before each op and wait, together with the CUDA calls of the thread.
 //
 // Model: the operations are summed for the process, by class, because a library computes a product
 // in threads of its own; the time is that of the thread that called. Products of one thread that

@@ -1,6 +1,6 @@
 // Which copy of a function a caller is bound to.
 //
-// Used by the shims of the CUDA runtime and of NCCL. A process may hold two runtimes
+// Used by the shims of the CUDA runtime, of NCCL and of BLAS. A process may hold two runtimes
 // (libcudart.so.12 for one framework, libcudart.so.13 for another), or two copies of NCCL, whose
 // functions must never be swapped: a wrapper that kept one address for all callers would do that.
 // So what is found is kept for each calling library. What the tracer itself asks of a copy

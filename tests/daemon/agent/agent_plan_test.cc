@@ -47,8 +47,9 @@ struct PlanAgentTest : AgentTest {
 };
 
 TEST_F(PlanAgentTest, WithoutALimitAllIsAsFineAsItIsSet) {
-  StartJob(0);
   settings_.budget_mib = 0;
+  settings_.budget_kbit = 0;
+  StartJob(0);
   Play(12, 50);
   EXPECT_EQ(LevelOf(Knob::kPolling), 0u);
   EXPECT_EQ(LevelOf(Knob::kThreads), 0u);

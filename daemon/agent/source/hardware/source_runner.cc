@@ -31,6 +31,8 @@ struct SourceRunner::Worker {
   }
 
   void Note(const absl::Status& status, std::vector<Reading> readings, double cpu, Nanos rest);
+  // Seconds of rest that keep samples of so much processor time within the source's budget.
+  double LeastRest(double cpu) const { return cpu / std::max(source->budget(), 1e-6); }
   Nanos RestAfter(const absl::Status& status, double cpu) const;
 
   const std::unique_ptr<HardwareSource> source;
@@ -50,7 +52,7 @@ void SourceRunner::Worker::Note(const absl::Status& status, std::vector<Reading>
   ++state.samples;
   state.cpu_seconds += cpu;
   state.rest = rest;
-  if (status.ok()) state.least_rest_s = cpu / std::max(source->budget(), 1e-6);
+  if (status.ok()) state.least_rest_s = LeastRest(cpu);
   state.state = status.ok() ? "on" : absl::IsNotFound(status) ? "missing" : "failed";
   state.reason = std::string(status.message());
   if (status.ok()) fresh = std::move(readings);
@@ -58,7 +60,7 @@ void SourceRunner::Worker::Note(const absl::Status& status, std::vector<Reading>
 
 Nanos SourceRunner::Worker::RestAfter(const absl::Status& status, double cpu) const {
   if (!status.ok()) return pace.retry;
-  const Nanos wanted = Nanos::FromSeconds(cpu / std::max(source->budget(), 1e-6));
+  const Nanos wanted = Nanos::FromSeconds(LeastRest(cpu));
   return std::clamp(wanted, pace.pace, std::max(pace.pace, kLongestRest));
 }
 
