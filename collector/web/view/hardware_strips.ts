@@ -4,10 +4,10 @@ import { strips, type Hardware, type Point, type Strip } from "../model/hardware
 import type { Verdict } from "../model/verdict";
 import { measured } from "../text/quantity";
 import { element, Slot } from "./element";
+import { HEIGHT, heightOf, strip, WIDTH } from "./strip";
 import { draw } from "./svg";
 import { clockTime } from "./time_text";
 
-const WIDTH = 760, HEIGHT = 34, PAD = 3;
 const SHOWN_MS = 30 * 60_000; // the newest of what is known
 
 interface Range {
@@ -18,32 +18,28 @@ interface Range {
 // Steps: a value stands until the next.
 function path(points: Point[], range: Range, low: number, high: number): string {
   const x = (ms: number): number => ((Math.min(Math.max(ms, range.from), range.to) - range.from) / Math.max(1, range.to - range.from)) * WIDTH;
-  const y = (value: number): number => HEIGHT - PAD - ((value - low) / Math.max(1e-9, high - low)) * (HEIGHT - 2 * PAD);
-  const drawn = points.map(({ ms, value }, i) => `${i === 0 ? "M" : "H"}${x(ms).toFixed(1)}${i === 0 ? "," : "V"}${y(value).toFixed(1)}`);
+  const drawn = points.map(({ ms, value }, i) => `${i === 0 ? "M" : "H"}${x(ms).toFixed(1)}${i === 0 ? "," : "V"}${heightOf(value, low, high).toFixed(1)}`);
   return `${drawn.join("")}H${WIDTH}`;
 }
 
-function newest(strip: Strip, culprit: boolean): string {
-  const line = strip.lines.find((one) => one.culprit === culprit);
+function newest(metric: Strip, culprit: boolean): string {
+  const line = metric.lines.find((one) => one.culprit === culprit);
   const value = line?.points[line.points.length - 1]?.value;
   if (value === undefined) return "";
-  return strip.unit === "ratio" ? `${(100 * value).toFixed(0)} %` : measured(value, strip.unit);
+  return metric.unit === "ratio" ? `${(100 * value).toFixed(0)} %` : measured(value, metric.unit);
 }
 
-function row(strip: Strip, range: Range, onsetMs: number): HTMLElement {
-  const values = strip.lines.flatMap((line) => line.points.map((point) => point.value));
+function row(metric: Strip, range: Range, onsetMs: number): HTMLElement {
+  const values = metric.lines.flatMap((line) => line.points.map((point) => point.value));
   const [low, high] = [Math.min(0, ...values), Math.max(...values, 1e-9)];
-  const picture = draw("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, preserveAspectRatio: "none", role: "img", "aria-label": strip.title });
-  for (const line of [...strip.lines].sort((a, b) => Number(a.culprit) - Number(b.culprit))) {
-    picture.append(draw("path", { class: line.culprit ? "culprit" : "peer", d: path(line.points, range, low, high) }, draw("title", {}, line.label)));
-  }
+  const drawn = [...metric.lines].sort((a, b) => Number(a.culprit) - Number(b.culprit)).map((line) =>
+    draw("path", { class: line.culprit ? "culprit" : "peer", d: path(line.points, range, low, high) }, draw("title", {}, line.label)));
   if (onsetMs > range.from && onsetMs < range.to) {
     const at = ((onsetMs - range.from) / (range.to - range.from)) * WIDTH;
-    picture.append(draw("line", { class: "onset", x1: at, x2: at, y1: 0, y2: HEIGHT }));
+    drawn.push(draw("line", { class: "onset", x1: at, x2: at, y1: 0, y2: HEIGHT }));
   }
-  const [own, peers] = [newest(strip, true), newest(strip, false)];
-  return element("div", { class: "strip" }, element("span", { class: "strip-name" }, strip.title), picture,
-    element("span", { class: "strip-value" }, own || peers, own && peers ? element("span", { class: "more" }, ` peers ${peers}`) : null));
+  const [own, peers] = [newest(metric, true), newest(metric, false)];
+  return strip(metric.title, drawn, own || peers, own && peers ? element("span", { class: "more" }, ` peers ${peers}`) : null);
 }
 
 export class HardwareStrips {
@@ -61,13 +57,13 @@ export class HardwareStrips {
     this.node.hidden = shown.length === 0 && broken.length === 0;
     if (!hardware || this.node.hidden) return;
     const to = hardware.newestMs;
-    const oldest = Math.min(...shown.flatMap((strip) => strip.lines.map((line) => line.points[0]!.ms)), to);
+    const oldest = Math.min(...shown.flatMap((metric) => metric.lines.map((line) => line.points[0]!.ms)), to);
     const range = { from: Math.max(oldest, to - SHOWN_MS), to };
     const onset = verdict?.since.unixMs ?? 0;
     this.slot.show([shown, broken, range, onset], () => [
       element("div", { class: "panel-head" }, element("h2", {}, "What the hardware says"),
         element("p", { class: "caption" }, "from ", clockTime(range.from), " to ", clockTime(range.to), verdict ? "; orange: the culprit's, line: the onset" : "")),
-      ...shown.map((strip) => row(strip, range, onset)),
+      ...shown.map((metric) => row(metric, range, onset)),
       ...broken.map((source) => element("p", { class: "none" }, `${source.name} on ${source.node} ${source.state}: ${source.reason}`)),
     ]);
   }

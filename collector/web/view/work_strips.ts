@@ -2,9 +2,9 @@
 import type { Work, WorkStrip } from "../model/work";
 import { decimal } from "../text/quantity";
 import { element, Slot } from "./element";
+import { heightOf, strip, WIDTH } from "./strip";
 import { draw } from "./svg";
 
-const WIDTH = 760, HEIGHT = 34, PAD = 3;
 const UNITS: [number, string][] = [[1e15, "PFLOP/s"], [1e12, "TFLOP/s"], [1e9, "GFLOP/s"], [1e6, "MFLOP/s"]];
 
 function measured(value: number, ratio: boolean): string {
@@ -17,15 +17,11 @@ function path({ points }: WorkStrip): string {
   const first = points[0]!.index, last = points[points.length - 1]!.index;
   const high = Math.max(...points.map((point) => point.value), 1e-9);
   const x = (index: number): number => ((index - first) / Math.max(1, last - first)) * WIDTH;
-  const y = (value: number): number => HEIGHT - PAD - (value / high) * (HEIGHT - 2 * PAD);
-  return points.map(({ index, value }, i) => `${i === 0 ? "M" : "L"}${x(index).toFixed(1)},${y(value).toFixed(1)}`).join("");
+  return points.map(({ index, value }, i) => `${i === 0 ? "M" : "L"}${x(index).toFixed(1)},${heightOf(value, 0, high).toFixed(1)}`).join("");
 }
 
-function row(strip: WorkStrip): HTMLElement {
-  const picture = draw("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, preserveAspectRatio: "none", role: "img", "aria-label": strip.title });
-  picture.append(draw("path", { d: path(strip) }));
-  return element("div", { class: "strip" }, element("span", { class: "strip-name" }, strip.title), picture,
-    element("span", { class: "strip-value" }, measured(strip.newest, strip.ratio)));
+function row(figure: WorkStrip): HTMLElement {
+  return strip(figure.title, [draw("path", { d: path(figure) })], measured(figure.newest, figure.ratio));
 }
 
 export class WorkStrips {
