@@ -14,8 +14,9 @@ import sys
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "tests/integration"))
+sys.path[:0] = [str(ROOT / "deploy"), str(ROOT / "tests/integration")]
 from collector_cluster import CollectorCluster, missing  # noqa: E402  the cluster that the tests use
+from demo_story import Failed, Stages, end_by_signals, say  # noqa: E402
 
 BUILD = pathlib.Path(os.environ.get("FATHOM_BINARY_DIR", ROOT / "build/release"))
 JOB = "demo-cluster"
@@ -27,21 +28,11 @@ VERDICT_S = 300  # on a very busy machine iterations take ten times as long
 AFTER_S = 60
 
 
-class Failed(Exception):
-    """A stage did not do what it says."""
-
-
-def say(text=""):
-    print(text, flush=True)
-
-
-class Story:
+class Story(Stages):
     def __init__(self, cluster, hold):
-        self.cluster, self.hold, self.began = cluster, hold, time.monotonic()
+        super().__init__()
+        self.cluster, self.hold = cluster, hold
         self.job = None
-
-    def stage(self, name):
-        say(f"\n== {name}  [{time.monotonic() - self.began:.0f} s]")
 
     def set_up(self):
         self.stage("three collectors; NATS is their bus, PostgreSQL their history")
@@ -167,13 +158,8 @@ class Story:
             self.job.wait()
 
 
-def on_signal(number, _frame):
-    raise KeyboardInterrupt(signal.Signals(number).name)
-
-
 def main():
-    for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
-        signal.signal(number, on_signal)
+    end_by_signals()
     if missing():
         say(f"demo cluster: {', '.join(missing())} is missing; deploy/setup cluster installs it")
         return 1

@@ -10,23 +10,18 @@ import sys
 import time
 
 import parts
-from parts import NODES, SLOW_RANK, Failed, Parts, get_json, wait_for
+from parts import NODES, SLOW_RANK, Parts, get_json, wait_for
+
+from demo_story import SIGNALS, Failed, Stages, end_by_signals, say  # found by way of parts
 
 FIRST_SLOW = 80  # iteration; fathom wants some ten healthy ones, and a job's first are unlike the rest
 VERDICT_S = 600  # on a very busy machine iterations take ten times as long
 
 
-def say(text=""):
-    print(text, flush=True)
-
-
-class Story:
+class Story(Stages):
     def __init__(self, all_parts, by_hand):
-        self.parts, self.by_hand = all_parts, by_hand
-        self.began, self.latency = time.monotonic(), {}
-
-    def stage(self, name):
-        say(f"\n== {name}  [{time.monotonic() - self.began:.0f} s]")
+        super().__init__()
+        self.parts, self.by_hand, self.latency = all_parts, by_hand, {}
 
     def bring_up(self):
         self.stage("a Slurm cluster of four nodes, Alertmanager, a collector, an agent for each node, fathom-cordon")
@@ -169,8 +164,7 @@ class Story:
 
 
 def main():
-    for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
-        signal.signal(number, parts.on_signal)
+    end_by_signals()
     all_parts = Parts()
     try:
         Story(all_parts, "--hold" in sys.argv[1:]).tell()
@@ -183,7 +177,7 @@ def main():
         say("\ndemo cordon: interrupted; cleaning up")
         return 130
     finally:
-        for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
+        for number in SIGNALS:
             signal.signal(number, signal.SIG_IGN)  # a second Ctrl-C must not leave anything behind
         all_parts.close()
 

@@ -10,7 +10,6 @@ import pathlib
 import re
 import secrets
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
@@ -20,8 +19,9 @@ import urllib.request
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = ROOT / "build/release"
-sys.path.insert(0, str(ROOT / "tests/integration"))
+sys.path[:0] = [str(ROOT / "deploy"), str(ROOT / "tests/integration")]
 import slurm_cluster  # noqa: E402  the Slurm that fathom-cordon is tested with
+from demo_story import Failed  # noqa: E402
 
 NODES = ["n1", "n2", "n3", "n4"]
 SLOW_RANK = 2
@@ -37,10 +37,6 @@ max_nodes: 1
 max_ratio: 0.25
 min_available_per_partition: 0.75
 """
-
-
-class Failed(Exception):
-    """A stage did not do what it says."""
 
 
 def wait_for(what, condition, seconds=30.0):
@@ -201,7 +197,3 @@ class Parts:
     def established(self):
         found = get_json(f"http://{self.collector}/api/v1/verdicts?active=1")["verdicts"]
         return [v for v in found if v["grade"] == "established"]
-
-
-def on_signal(number, _frame):
-    raise KeyboardInterrupt(signal.Signals(number).name)

@@ -5,34 +5,23 @@ A real elastic torchrun on four nodes with a fifth that stands by, all on this m
 really went on, on the standby, from its checkpoint. --hold leaves the answer to `fathom recover run` to you.
 """
 import pathlib
-import signal
 import subprocess
 import sys
-import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "tests/integration"))
+sys.path[:0] = [str(ROOT / "deploy"), str(ROOT / "tests/integration")]
 import elastic_cluster  # noqa: E402  the nodes that the recovery is tested with
+from demo_story import Failed, Stages, end_by_signals, say  # noqa: E402
 from elastic_cluster import JOB, NODES, SICK, STANDBY  # noqa: E402
 
 FIRST_SLOW = 80  # iteration; fathom wants some ten healthy ones, and a job's first are unlike the rest
 VERDICT_S = 600  # on a very busy machine iterations take ten times as long
 
 
-class Failed(Exception):
-    """A stage did not do what it says."""
-
-
-def say(text=""):
-    print(text, flush=True)
-
-
-class Story:
+class Story(Stages):
     def __init__(self, cluster, by_hand):
-        self.cluster, self.by_hand, self.began = cluster, by_hand, time.monotonic()
-
-    def stage(self, name):
-        say(f"\n== {name}  [{time.monotonic() - self.began:.0f} s]")
+        super().__init__()
+        self.cluster, self.by_hand = cluster, by_hand
 
     def run_job(self):
         self.stage("an elastic torchrun on n1 to n4; n5 has an agent and nothing to do")
@@ -102,13 +91,8 @@ class Story:
             stage()
 
 
-def on_signal(number, _frame):
-    raise KeyboardInterrupt(signal.Signals(number).name)
-
-
 def main():
-    for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
-        signal.signal(number, on_signal)
+    end_by_signals()
     cluster = elastic_cluster.ElasticCluster(ROOT / "build/release", ROOT / ".venv/bin/python", FIRST_SLOW)
     try:
         with cluster:
