@@ -4,15 +4,12 @@
     FATHOM_BINARY_DIR=build/release tests/cli/recover_undo_test.py
 """
 import json
-import os
 import pathlib
-import subprocess
 import tempfile
 import unittest
 
-from cli_test import Server
+from cli_test import Server, fathom
 
-FATHOM = pathlib.Path(os.environ.get("FATHOM_BINARY_DIR", "build/release")) / "fathom"
 # A run that ended after the restart, before it saw an iteration.
 BEGUN = {"mark": "begun", "id": "r1", "wall_ns": 1,
          "facts": {"job": "train", "isolate": "n3", "spare": "n5", "verdict": "v1", "backend": "command"}}
@@ -33,11 +30,9 @@ class Undo(unittest.TestCase):
         """`nodes`: where the collector says that the ranks of train are."""
         ranks = [{"rank": i, "node": node, "state": "running"} for i, node in enumerate(nodes)]
         job = {"name": "train", "world_size": 2, "iteration": 9, "iteration_s": 0.1, "rank_info": ranks}
-        clean = {k: v for k, v in os.environ.items() if not k.startswith("FATHOM_")}
         with Server({"/api/v1/jobs/train": (200, job), "/api/v1/jobs/train/verdicts?active=1": (200, {"verdicts": []})}) as at:
-            return subprocess.run([FATHOM, "recover", "undo", what, "--yes", "--journal", self.folder, "--config",
-                                   self.folder / "recover.yaml", "--collector-http", at.address],
-                                  capture_output=True, text=True, timeout=60, env=clean)
+            return fathom("recover", "undo", what, "--yes", "--journal", self.folder, "--config",
+                          self.folder / "recover.yaml", "--collector-http", at.address, timeout=60)
 
     def test_a_job_that_runs_without_the_sick_node_is_left_alone(self):
         for what in ("train", "r1"):

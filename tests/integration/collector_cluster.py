@@ -2,10 +2,10 @@
 
 Used by cluster_test and by `deploy/demo cluster`.
 
-    with CollectorCluster(BUILD, folder) as cluster: cluster.add("c1"); cluster.get("c1", "jobs")
+    with CollectorCluster(BUILD, lease_s=3) as cluster: cluster.add("c1"); cluster.get("c1", "jobs")
 
-Each part is a process of its own in `folder`; leaving the block ends them all. PostgreSQL does not run as root: as
-root it runs as the user `postgres` of Debian's package.
+Each part is a process of its own, their files lie in a new folder; leaving the block ends them all. PostgreSQL does not
+run as root: as root it runs as the user `postgres` of Debian's package.
 """
 import json
 import os
@@ -13,12 +13,13 @@ import pathlib
 import re
 import shutil
 import signal
-import socket
 import subprocess
 import tempfile
 import time
 import urllib.error
 import urllib.request
+
+from harness import environment, free_ports, listens
 
 POSTGRES = pathlib.Path("/usr/lib/postgresql/15/bin")
 
@@ -30,23 +31,11 @@ def missing():
     return [name for name, there in parts.items() if not there]
 
 
-def free_port():
-    with socket.socket() as it:
-        it.bind(("127.0.0.1", 0))
-        return it.getsockname()[1]
-
-
-def answers(port):
-    with socket.socket() as it:
-        it.settimeout(1)
-        return it.connect_ex(("127.0.0.1", port)) == 0
-
-
 class CollectorCluster:
     def __init__(self, build, lease_s=3):
         self.build, self.lease_s = pathlib.Path(build), lease_s
         self.processes, self.where = {}, {}
-        self.nats_port, self.sql_port = free_port(), free_port()
+        self.nats_port, self.sql_port = free_ports(2)
 
     def __enter__(self):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="fathom-cluster-"))
@@ -77,11 +66,10 @@ class CollectorCluster:
 
     # --- the parts ---
 
-    def run(self, name, words, environment=None, **more):
-        clean = {k: v for k, v in os.environ.items() if not k.startswith("FATHOM_")}
+    def run(self, name, words, **more):
         with open(self.folder / f"{name}.log", "ab") as log:
             self.processes[name] = subprocess.Popen([str(word) for word in words], stderr=log, text=True,
-                                                    env={**clean, **(environment or {})}, **more)
+                                                    env=environment(), **more)
         return self.processes[name]
 
     def start_nats(self):
@@ -90,7 +78,7 @@ class CollectorCluster:
                             f"jetstream {{ store_dir: \"{self.folder}/nats\" }}\n")
         program = shutil.which("nats-server") or "/usr/sbin/nats-server"
         self.run("nats", [program, "-c", settings])
-        self.wait_for("nats-server", lambda: answers(self.nats_port))
+        self.wait_for("nats-server", lambda: listens(self.nats_port))
 
     def as_postgres(self, words):
         drop = ["setpriv", "--reuid", "postgres", "--regid", "postgres", "--init-groups", "--"]

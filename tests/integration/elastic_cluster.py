@@ -12,24 +12,17 @@ import pathlib
 import re
 import shutil
 import signal
-import socket
 import subprocess
 import tempfile
 import time
 import urllib.request
 
-from harness import environment
-from slurm_cluster import free_ports
+from harness import environment, free_ports, listens
 
 HERE = pathlib.Path(__file__).resolve().parent
 NODES = ["n1", "n2", "n3", "n4"]
 STANDBY, SICK = "n5", "n3"
 JOB = "elastic"
-
-
-def listens(port):
-    with socket.socket() as one:
-        return one.connect_ex(("127.0.0.1", port)) == 0
 
 
 class ElasticCluster:

@@ -22,7 +22,7 @@ import urllib.request
 import yaml
 
 import harness
-from slurm_cluster import end_all, free_ports
+from slurm_cluster import end_all
 
 ROOT = harness.ROOT
 DASHBOARDS = sorted((ROOT / "deploy/grafana/dashboards").glob("*.json"))
@@ -81,7 +81,7 @@ class GrafanaTest(unittest.TestCase):
             scrape["static_configs"] = [{"targets": [addresses.pop(scrape["job_name"])]}]
         assert not addresses, f"prometheus.yml does not scrape {addresses}"
         (cls.folder / "prometheus.yml").write_text(yaml.safe_dump(config))
-        port = free_ports(1)[0]
+        port = harness.free_ports(1)[0]
         cls.prometheus = f"http://127.0.0.1:{port}"
         cls.run_process("prometheus", f"--config.file={cls.folder}/prometheus.yml", f"--storage.tsdb.path={cls.folder}/tsdb",
                         f"--web.listen-address=127.0.0.1:{port}")

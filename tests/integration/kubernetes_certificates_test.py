@@ -115,6 +115,11 @@ class KubernetesCertificatesTest(daemon_case.DaemonCase):
             words = [w.replace(old, str(new)) for w in words]
         return [w.split("#")[0] for w in words if w != "--shared"]
 
+    def request(self, name, pod, request):
+        """Hands in a request for a certificate that no script of ours made, with the token of that pod."""
+        self.server.put(("certificatesigningrequests", None, name), {"metadata": {"name": name}, "spec": {
+            "signerName": "fathom.dev/agents", "request": request, **self.server.tokens[f"secret-of-{pod}"]}})
+
     def ask(self, pod):
         return self.script("ask_certificate", pod, self.folder / f"certificate-{pod}")
 
@@ -159,10 +164,8 @@ class KubernetesCertificatesTest(daemon_case.DaemonCase):
                                           "subjectAltName=DNS:n2\nbasicConstraints=CA:TRUE\n")
         subprocess.run(["openssl", "req", "-new", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=n2", "-keyout", "k", "-out",
                         "r", "-config", "wish"], cwd=self.folder, check=True, capture_output=True)
-        request = base64.b64encode((self.folder / "r").read_bytes()).decode()
+        self.request("mine", "fathomd-x", base64.b64encode((self.folder / "r").read_bytes()).decode())
         key = ("certificatesigningrequests", None, "mine")
-        self.server.put(key, {"metadata": {"name": "mine"}, "spec": {
-            "signerName": "fathom.dev/agents", "request": request, **self.server.tokens["secret-of-fathomd-x"]}})
         harness.wait_for(lambda: "certificate" in self.server.objects[key].get("status", {}))
         text = base64.b64decode(self.server.objects[key]["status"]["certificate"])
         shown = subprocess.run(["openssl", "x509", "-noout", "-text"], input=text, capture_output=True, check=True).stdout.decode()

@@ -15,6 +15,8 @@ import subprocess
 import tempfile
 import time
 
+from harness import free_ports
+
 PROGRAMS = ("munged", "slurmctld", "slurmd", "scontrol", "sinfo")
 PATH = os.environ.get("PATH", "") + ":/usr/sbin:/sbin"
 
@@ -39,16 +41,6 @@ def end_all(processes, seconds):
             process.wait()
         if process.stdout is not None:
             process.stdout.close()
-
-
-def free_ports(count):
-    sockets = [socket.socket() for _ in range(count)]
-    for each in sockets:
-        each.bind(("127.0.0.1", 0))
-    ports = [each.getsockname()[1] for each in sockets]
-    for each in sockets:
-        each.close()
-    return ports
 
 
 class SlurmCluster:

@@ -2,6 +2,7 @@
 
     why_not_here()                 why there is none, with the command that makes one; None: there is one
     with ApiServer(pki) as server: server.ask("GET", "/api/v1/nodes")
+    for_module(manifests), main()  what the scripts of tests beside this one begin with; importing this finds harness
 
 Made by tests/kubernetes/make_server. There are no controllers and no kubelets: what is asked for is stored and judged,
 nothing runs. Every request stands in the audit log (`audit()`), with what the authoriser said.
@@ -10,32 +11,57 @@ import json
 import pathlib
 import secrets
 import shutil
-import socket
 import ssl
 import subprocess
+import sys
 import tempfile
 import time
+import unittest
+import urllib.error
 import urllib.request
 
 HERE = pathlib.Path(__file__).resolve().parent
-MERGE_PATCH = "application/merge-patch+json"
+sys.path.insert(0, str(HERE.parent / "integration"))
+import harness  # noqa: E402
+from pki import Pki  # noqa: E402
+
 AUDIT_POLICY = "apiVersion: audit.k8s.io/v1\nkind: Policy\nomitStages: [RequestReceived]\nrules: [{level: Metadata}]\n"
+
+
+def check():
+    return subprocess.run([HERE / "make_server", "--check"], capture_output=True, text=True)
 
 
 def programs():
     """The folder of kube-apiserver, etcd and kubectl, or None."""
-    run = subprocess.run([HERE / "make_server", "--check"], capture_output=True, text=True)
+    run = check()
     return pathlib.Path(run.stdout.strip()) if run.returncode == 0 else None
 
 
 def why_not_here():
-    run = subprocess.run([HERE / "make_server", "--check"], capture_output=True, text=True)
+    run = check()
     return None if run.returncode == 0 else run.stderr.strip()
 
 
-def free_port():
-    with socket.create_server(("127.0.0.1", 0)) as at:
-        return at.getsockname()[1]
+def for_module(manifests):
+    """For setUpModule: a server to which those files were applied; it ends after the module's tests."""
+    folder = pathlib.Path(tempfile.mkdtemp(prefix="fathom-pki-"))
+    unittest.addModuleCleanup(shutil.rmtree, folder)
+    server = ApiServer(Pki(folder))
+    server.__enter__()
+    unittest.addModuleCleanup(server.__exit__)
+    for file in manifests:
+        run = server.kubectl("apply", "-f", str(file))
+        assert run.returncode == 0, run.stderr
+    return server
+
+
+def main():
+    """Runs the tests of the script; skips all where there is no server."""
+    if why := why_not_here():
+        print(f"skipped: {why}")
+        sys.exit(harness.SKIPPED)
+    unittest.main()
 
 
 class ApiServer:
@@ -47,7 +73,8 @@ class ApiServer:
         self.token = secrets.token_hex(16)
         (self.folder / "tokens").write_text(f"{self.token},admin,admin,system:masters\n")
         (self.folder / "audit.yaml").write_text(AUDIT_POLICY)
-        self.port, self.etcd_port, self.server, self.etcd = free_port(), free_port(), None, None
+        self.port, self.etcd_port, self.peer_port = harness.free_ports(3)
+        self.server = self.etcd = None
         self.opener = urllib.request.build_opener(urllib.request.HTTPSHandler(
             context=ssl.create_default_context(cafile=str(pki.authority))), urllib.request.ProxyHandler({}))
 
@@ -55,7 +82,7 @@ class ApiServer:
         try:
             self.etcd = self.run("etcd", "--data-dir", self.folder / "etcd", "--listen-client-urls", self.etcd_url,
                                  "--advertise-client-urls", self.etcd_url, "--listen-peer-urls",
-                                 f"http://127.0.0.1:{free_port()}", "--log-level", "error")
+                                 f"http://127.0.0.1:{self.peer_port}", "--log-level", "error")
             self.start()
         except BaseException:
             self.__exit__()

@@ -6,19 +6,12 @@ Runs the tests of tests/integration/kubernetes_certificates_test.py that need no
 server was made.
 """
 import base64
-import pathlib
 import shutil
-import subprocess
-import sys
-import tempfile
-import unittest
 
-import relay  # noqa: F401  first: it knows where the others are
-import api_server
+import api_server  # first: it knows where the others are
 import harness
 import kubernetes_certificates_test as shared
 from fakes.kubernetes_authority import rights_of
-from pki import Pki
 
 CSRS = "/apis/certificates.k8s.io/v1/certificatesigningrequests"
 API = None
@@ -26,16 +19,8 @@ API = None
 
 def setUpModule():
     global API
-    folder = pathlib.Path(tempfile.mkdtemp(prefix="fathom-pki-"))
-    unittest.addModuleCleanup(shutil.rmtree, folder)
-    API = api_server.ApiServer(Pki(folder))
-    API.__enter__()
-    unittest.addModuleCleanup(API.__exit__)
-    files = [shared.K8S / part for part in ("collector/namespace.yaml", "agent/namespace.yaml", "agent/serviceaccount.yaml",
-                                            "authority/rbac.yaml")]
-    for file in files:
-        run = API.kubectl("apply", "-f", str(file))
-        assert run.returncode == 0, run.stderr
+    API = api_server.for_module(shared.K8S / part for part in ("collector/namespace.yaml", "agent/namespace.yaml",
+                                                               "agent/serviceaccount.yaml", "authority/rbac.yaml"))
 
 
 def path_of(key):
@@ -53,7 +38,8 @@ class Things:
         return thing
 
     def __delitem__(self, key):
-        API.must("DELETE", path_of(key))
+        """At once, where a pod would have a time to end."""
+        API.must("DELETE", path_of(key), {"kind": "DeleteOptions", "apiVersion": "v1", "gracePeriodSeconds": 0})
 
 
 class Server:
@@ -63,19 +49,17 @@ class Server:
 
 class CertificatesTest(shared.KubernetesCertificatesTest):
     test_who_is_no_agent_gets_no_certificate = None  # forges pods; below without
-    test_a_request_may_ask_for_nothing_but_its_key = None
     test_it_is_made_once_and_every_right_is_needed = None
 
     def setUp(self):
         shared.daemon_case.DaemonCase.setUp(self)
         self.folder.joinpath("ca.crt").write_bytes(API.pki.authority.read_bytes())
+        self.server = Server()
         for space in ("fathom", "fathom-agent"):
             for kind in ("secrets", "configmaps", "pods"):
                 for thing in API.must("GET", f"/api/v1/namespaces/{space}/{kind}")["items"]:
-                    grace = {"kind": "DeleteOptions", "apiVersion": "v1", "gracePeriodSeconds": 0}
-                    API.must("DELETE", path_of((kind, space, thing["metadata"]["name"])), grace)
+                    del self.server.objects[(kind, space, thing["metadata"]["name"])]
         API.must("DELETE", CSRS)
-        self.server = Server()
         self.account("maker", shared.MAKER)
         self.account("signer", shared.SIGNER)
 
@@ -91,6 +75,12 @@ class CertificatesTest(shared.KubernetesCertificatesTest):
             "containers": [{"name": "fathomd", "image": "fathom"}]}}
         uid = API.must("POST", "/api/v1/namespaces/fathom-agent/pods", pod)["metadata"]["uid"]
         self.account(name, shared.AGENT, {"kind": "Pod", "apiVersion": "v1", "name": name, "uid": uid})
+
+    def request(self, name, pod, request):
+        body = {"apiVersion": "certificates.k8s.io/v1", "kind": "CertificateSigningRequest", "metadata": {"name": name},
+                "spec": {"signerName": "fathom.dev/agents", "usages": ["client auth"], "request": request}}
+        code, answer = API.ask("POST", CSRS, body, token=(self.folder / pod / "token").read_text())
+        self.assertEqual(code, 201, answer)
 
     def test_who_is_not_in_a_pod_of_the_agent_gets_none(self):
         self.make()
@@ -112,32 +102,10 @@ class CertificatesTest(shared.KubernetesCertificatesTest):
         self.make()
         self.sign()
         self.pod("gone", "n1")
-        API.must("DELETE", path_of(("pods", "fathom-agent", "gone")),
-                 {"kind": "DeleteOptions", "apiVersion": "v1", "gracePeriodSeconds": 0})
+        del self.server.objects[("pods", "fathom-agent", "gone")]
         run = self.ask("gone")
         self.assertEqual(run.returncode, 1)
         self.assertIn("401", run.stderr)
-
-    def test_a_request_may_ask_for_nothing_but_its_key_of_the_real_server(self):
-        self.make()
-        self.sign()
-        self.pod("fathomd-x", "n1")
-        (self.folder / "wish").write_text("[req]\ndistinguished_name=d\nreq_extensions=e\n[d]\n[e]\n"
-                                          "subjectAltName=DNS:n2\nbasicConstraints=CA:TRUE\n")
-        subprocess.run(["openssl", "req", "-new", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=n2", "-keyout", "k", "-out",
-                        "r", "-config", "wish"], cwd=self.folder, check=True, capture_output=True)
-        request = {"apiVersion": "certificates.k8s.io/v1", "kind": "CertificateSigningRequest", "metadata": {"name": "mine"},
-                   "spec": {"signerName": "fathom.dev/agents", "usages": ["client auth"],
-                            "request": base64.b64encode((self.folder / "r").read_bytes()).decode()}}
-        code, answer = API.ask("POST", CSRS, request, token=(self.folder / "fathomd-x/token").read_text())
-        self.assertEqual(code, 201, answer)
-        key = ("certificatesigningrequests", None, "mine")
-        harness.wait_for(lambda: "certificate" in self.server.objects[key].get("status", {}))
-        text = base64.b64decode(self.server.objects[key]["status"]["certificate"])
-        shown = subprocess.run(["openssl", "x509", "-noout", "-text"], input=text, capture_output=True, check=True).stdout.decode()
-        self.assertIn("DNS:n1", shown)
-        self.assertNotIn("n2", shown)
-        self.assertNotIn("CA:TRUE", shown)
 
     def test_it_is_made_once_and_the_audit_log_has_every_right(self):
         start = {user: len(API.audit(user)) for user in (shared.MAKER, shared.SIGNER, shared.AGENT)}
@@ -170,7 +138,4 @@ class CertificatesTest(shared.KubernetesCertificatesTest):
 
 
 if __name__ == "__main__":
-    if why := api_server.why_not_here():
-        print(f"skipped: {why}")
-        sys.exit(harness.SKIPPED)
-    unittest.main()
+    api_server.main()

@@ -2,17 +2,10 @@
 """fathom-cordon against a real kube-apiserver: all tests of tests/integration/cordon_kubernetes_test.py, with the real
 authoriser, conflicts, patches, watch and 410, and what only a real one shows. Skips (77) where none was made.
 """
-import pathlib
-import shutil
-import sys
-import tempfile
-import unittest
-
-import relay  # first: it knows where the others are
-import api_server
+import api_server  # first: it knows where the others are
 import cordon_kubernetes_test as shared
 import harness
-from pki import Pki
+import relay
 
 RBAC = harness.ROOT / "deploy/k8s/cordon/rbac.yaml"
 SPACES = [harness.ROOT / "deploy/k8s" / part / "namespace.yaml" for part in ("collector", "agent")]
@@ -21,14 +14,7 @@ API = None
 
 def setUpModule():
     global API
-    folder = pathlib.Path(tempfile.mkdtemp(prefix="fathom-pki-"))
-    unittest.addModuleCleanup(shutil.rmtree, folder)
-    API = api_server.ApiServer(Pki(folder))
-    API.__enter__()
-    unittest.addModuleCleanup(API.__exit__)
-    for file in [*SPACES, RBAC]:
-        run = API.kubectl("apply", "-f", str(file))
-        assert run.returncode == 0, run.stderr
+    API = api_server.for_module([*SPACES, RBAC])
 
 
 class RealServer:
@@ -159,7 +145,4 @@ class WatchTest(RealServer, shared.CordonKubernetesWatchTest):
 
 
 if __name__ == "__main__":
-    if why := api_server.why_not_here():
-        print(f"skipped: {why}")
-        sys.exit(harness.SKIPPED)
-    unittest.main()
+    api_server.main()

@@ -7,16 +7,14 @@ refused. Also tried with the machine's own kubectl where there is a later one. S
 import json
 import pathlib
 import shutil
-import sys
 import tempfile
 import unittest
 
 import yaml
 
-import relay  # noqa: F401  first: it knows where the others are
-import api_server
+import api_server  # first: it knows where the others are
 import harness
-from pki import Pki
+from fakes.kubernetes_authority import rights_of
 
 K8S = harness.ROOT / "deploy/k8s"
 API = None
@@ -26,14 +24,7 @@ JOB = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "train", "n
 
 def setUpModule():
     global API
-    folder = pathlib.Path(tempfile.mkdtemp(prefix="fathom-pki-"))
-    unittest.addModuleCleanup(shutil.rmtree, folder)
-    API = api_server.ApiServer(Pki(folder))
-    API.__enter__()
-    unittest.addModuleCleanup(API.__exit__)
-    for part in ("collector", "agent"):
-        run = API.kubectl("apply", "-f", str(K8S / part / "namespace.yaml"))
-        assert run.returncode == 0, run.stderr
+    API = api_server.for_module(K8S / part / "namespace.yaml" for part in ("collector", "agent"))
 
 
 def kubectls():
@@ -162,7 +153,6 @@ class Rights(unittest.TestCase):
         [("apps", "daemonsets"), ("rbac.authorization.k8s.io", "clusterroles"), ("batch", "jobs")]
 
     def test_the_real_authoriser_grants_exactly_what_is_written(self):
-        from fakes.kubernetes_authority import rights_of
         self.assertEqual(API.kubectl("apply", "-k", str(K8S)).returncode, 0)
         granted = rights_of([K8S / "authority", K8S / "cordon"])
         self.assertEqual(len(granted), 4)
@@ -179,7 +169,4 @@ class Rights(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    if why := api_server.why_not_here():
-        print(f"skipped: {why}")
-        sys.exit(harness.SKIPPED)
-    unittest.main()
+    api_server.main()

@@ -9,15 +9,13 @@ cluster has and a lone API server has not, a controller that taints nodes which 
 """
 import http.client
 import json
-import pathlib
 import socket
-import sys
 import threading
 import time
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "integration"))
-from fakes import kubernetes_server  # noqa: E402
-from fakes.kubernetes_objects import JSON_PATCH, MERGE_PATCH, Refused, no_node  # noqa: E402
+import api_server  # noqa: F401  first: it knows where the others are
+from fakes import kubernetes_server
+from fakes.kubernetes_objects import JSON_PATCH, MERGE_PATCH, Refused, no_node
 
 UNSCHEDULABLE = {"key": "node.kubernetes.io/unschedulable", "effect": "NoSchedule"}
 ROLE = "/apis/rbac.authorization.k8s.io/v1/clusterroles/fathom-cordon"

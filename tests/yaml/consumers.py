@@ -4,7 +4,6 @@ A consumer's `take(file, text)` starts it with that text and returns an Answer; 
 holds then, parsed, or None where it says nothing.
 """
 import json
-import os
 import pathlib
 import shutil
 import subprocess
@@ -16,10 +15,9 @@ import urllib.request
 import yaml
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE.parent / "kubernetes"), str(HERE.parent / "integration")]
+sys.path.insert(0, str(HERE.parent / "kubernetes"))
+import api_server  # noqa: E402  first: it knows where harness is
 import harness  # noqa: E402
-import api_server  # noqa: E402
-from api_server import free_port  # noqa: E402
 from scoring import WILDCARD  # noqa: E402
 
 K8S = harness.ROOT / "deploy/k8s"
@@ -43,13 +41,21 @@ class Consumer:
     def why_not_here(self):
         return None
 
-    def close(self):
-        pass
-
     def write(self, name, text):
         path = self.folder / name
         path.write_text(text)
         return path
+
+    def comes_up(self, argv, environment):
+        """Whether that daemon tells its address, and what it said; it is ended again."""
+        process = subprocess.Popen(argv, env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                   cwd=self.folder)
+        try:
+            line = process.stdout.readline()
+            return "http=" in line, line or process.stderr.read()
+        finally:
+            process.kill()
+            process.communicate()
 
 
 class Manifests(Consumer):
@@ -132,7 +138,7 @@ class Prometheus(Consumer):
         shutil.rmtree(self.folder / "data", ignore_errors=True)
         self.write("prometheus.yml", text)
         self.write("fathom.rules.yml", rules)
-        port = free_port()
+        port = harness.free_ports(1)[0]
         with open(self.folder / "prometheus.log", "w") as log:
             process = subprocess.Popen(["prometheus", f"--config.file={self.folder}/prometheus.yml", "--log.level=error",
                                         f"--storage.tsdb.path={self.folder}/data", f"--web.listen-address=127.0.0.1:{port}"],
@@ -215,14 +221,8 @@ class Daemon(Consumer):
         printed, said = ran([harness.BUILD / self.program, "--config", settings, "--print-config"], env=environment)
         if printed.returncode != 0:
             return Answer(False, said)
-        process = subprocess.Popen([harness.BUILD / self.program, "--config", settings], env=environment, text=True,
-                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=self.folder)
-        try:
-            line = process.stdout.readline()
-            return Answer("http=" in line, line or process.stderr.read(), self.held(text, printed.stdout))
-        finally:
-            process.kill()
-            process.communicate()
+        up, said = self.comes_up([harness.BUILD / self.program, "--config", settings], environment)
+        return Answer(up, said, self.held(text, printed.stdout))
 
     def held(self, text, printed):
         """Those of its settings that the file sets; what is secret or a file here is shown otherwise than written."""
@@ -241,14 +241,8 @@ class CollectorFile(Consumer):
     def take(self, file, text):
         environment = harness.environment(FATHOM_HTTP="127.0.0.1:0", FATHOM_GRPC="127.0.0.1:0", FATHOM_STORE=":memory:",
                                           FATHOM_AGENT_SOCKET="off")
-        process = subprocess.Popen([harness.BUILD / "fathom-collector", *self.more, self.flag, self.write("file.yaml", text)], env=environment, text=True, stdout=subprocess.PIPE,
-                                   stderr=subprocess.PIPE, cwd=self.folder)
-        try:
-            line = process.stdout.readline()
-            return Answer("http=" in line, line or process.stderr.read())
-        finally:
-            process.kill()
-            process.communicate()
+        return Answer(*self.comes_up([harness.BUILD / "fathom-collector", *self.more, self.flag,
+                                      self.write("file.yaml", text)], environment))
 
 
 class Played(Consumer):
@@ -271,6 +265,6 @@ class Recoveries(Consumer):
     def take(self, file, text):
         self.write("train.jsonl", json.dumps(self.BEGUN) + "\n")
         run, said = ran([harness.BUILD / "fathom", "recover", "undo", "train", "--yes", "--journal", self.folder, "--config",
-                         self.write("recover.yaml", text), "--collector-http", f"127.0.0.1:{free_port()}"],
-                        env=harness.environment(HOME=os.environ.get("HOME", "/")))
+                         self.write("recover.yaml", text), "--collector-http", f"127.0.0.1:{harness.free_ports(1)[0]}"],
+                        env=harness.environment())
         return Answer(run.returncode == 0, said)
