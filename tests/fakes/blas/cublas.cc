@@ -6,6 +6,16 @@
 
 #define FAKE_EXPORT __attribute__((visibility("default")))
 
+#ifndef FAKE_CUBLAS_WITHOUT_GETTERS
+// As an attribute of type T, of which the caller must have the size right.
+template <typename T>
+static cublasStatus_t Give(unsigned long long word, void* value, size_t bytes) {
+  if (bytes != sizeof(T)) return CUBLAS_STATUS_INVALID_VALUE;
+  *static_cast<T*>(value) = static_cast<T>(word);
+  return CUBLAS_STATUS_SUCCESS;
+}
+#endif
+
 extern "C" {
 
 // Calls that came through, of all functions.
@@ -57,21 +67,13 @@ FAKE_EXPORT cublasStatus_t cublasLtMatrixLayoutGetAttribute(cublasLtMatrixLayout
   *written = bytes;
   switch (which) {
     case CUBLASLT_MATRIX_LAYOUT_TYPE:
-      return bytes == 4 ? (*static_cast<unsigned*>(value) = static_cast<unsigned>(words[0]),
-                           CUBLAS_STATUS_SUCCESS)
-                        : CUBLAS_STATUS_INVALID_VALUE;
+      return Give<unsigned>(words[0], value, bytes);
     case CUBLASLT_MATRIX_LAYOUT_ROWS:
-      return bytes == 8
-                 ? (*static_cast<unsigned long long*>(value) = words[1], CUBLAS_STATUS_SUCCESS)
-                 : CUBLAS_STATUS_INVALID_VALUE;
+      return Give<unsigned long long>(words[1], value, bytes);
     case CUBLASLT_MATRIX_LAYOUT_COLS:
-      return bytes == 8
-                 ? (*static_cast<unsigned long long*>(value) = words[2], CUBLAS_STATUS_SUCCESS)
-                 : CUBLAS_STATUS_INVALID_VALUE;
+      return Give<unsigned long long>(words[2], value, bytes);
     case CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT:
-      return bytes == 4
-                 ? (*static_cast<int*>(value) = static_cast<int>(words[3]), CUBLAS_STATUS_SUCCESS)
-                 : CUBLAS_STATUS_INVALID_VALUE;
+      return Give<int>(words[3], value, bytes);
     default:
       return CUBLAS_STATUS_INVALID_VALUE;
   }
