@@ -54,11 +54,18 @@ add_library(fathom::specs ALIAS fathom_specs)
 
 find_program(FATHOM_CCACHE ccache)
 if(FATHOM_CCACHE)
-  # Precompiled headers are only cacheable with these; see ccache(1), PRECOMPILED HEADERS.
+  # Precompiled headers are only cacheable with these; see ccache(1), PRECOMPILED HEADERS. Paths count
+  # from the top of the project, so that a second checkout finds what the first has compiled; where
+  # there is debug information, it names the folder and is compiled again.
+  set(FATHOM_CCACHE_SETTINGS
+      CCACHE_DEPEND=1  # a miss costs no run of the preprocessor
+      CCACHE_BASEDIR=${PROJECT_SOURCE_DIR}
+      CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime)
+  if(CMAKE_BUILD_TYPE STREQUAL "Release" AND NOT FATHOM_SANITIZE)
+    list(APPEND FATHOM_CCACHE_SETTINGS CCACHE_NOHASHDIR=1)
+  endif()
   foreach(lang C CXX)
-    set(CMAKE_${lang}_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env
-        CCACHE_DEPEND=1  # a miss costs no run of the preprocessor
-        CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime ${FATHOM_CCACHE})
+    set(CMAKE_${lang}_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env ${FATHOM_CCACHE_SETTINGS} ${FATHOM_CCACHE})
   endforeach()
 endif()
 find_program(FATHOM_LLD ld.lld)

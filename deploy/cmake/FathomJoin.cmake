@@ -6,7 +6,8 @@
 # both must find it alone), those that apart.txt names, because a name of theirs stands in a neighbour too, and
 # the libraries of which `fathom` takes a few files, so as not to load what the others need
 # (FATHOM_TAKEN_IN_PART; docs/design/0010-quick-start.md).
-# Called last, when all targets are known.
+# The joined file names its parts from the top of the project, so that the compiler's cache knows it in another
+# checkout as well. Called last, when all targets are known.
 option(FATHOM_JOIN "Compile the sources of one folder as one: a faster whole build, a slower change of one file")
 set(FATHOM_NOT_JOINED daemon/tracer daemon/abi tests/daemon/tracer tests/fakes tests/fuzz tests/bench kernels tests/kernels)
 set(FATHOM_TAKEN_IN_PART fathom_collector_lib fathom_collector_net fathom_service)
@@ -51,6 +52,7 @@ function(fathom_join_target target)
     endif()
   endforeach()
   fathom_sources_of(${target} names)
+  set(groups)
   foreach(name IN LISTS names)
     get_property(count GLOBAL PROPERTY fathom_targets_of_${name})
     if(NOT count STREQUAL "+" OR name IN_LIST fathom_apart)
@@ -58,9 +60,29 @@ function(fathom_join_target target)
     endif()
     get_filename_component(group ${name} DIRECTORY)
     string(MAKE_C_IDENTIFIER ${group} group)
-    set_source_files_properties(${PROJECT_SOURCE_DIR}/${name} TARGET_DIRECTORY ${target} PROPERTIES UNITY_GROUP ${group})
+    list(APPEND groups ${group})
+    list(APPEND parts_${group} ${name})
   endforeach()
-  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+  list(REMOVE_DUPLICATES groups)
+  foreach(group IN LISTS groups)
+    fathom_join_parts(${target} ${group} ${parts_${group}})
+  endforeach()
+endfunction()
+
+# Compiles those sources of the target as one; one alone stays as it is.
+function(fathom_join_parts target group)
+  list(LENGTH ARGN count)
+  if(count LESS 2)
+    return()
+  endif()
+  set(text "")
+  foreach(name IN LISTS ARGN)
+    string(APPEND text "#include \"${name}\"\n")
+    set_source_files_properties(${PROJECT_SOURCE_DIR}/${name} TARGET_DIRECTORY ${target} PROPERTIES HEADER_FILE_ONLY ON)
+  endforeach()
+  set(joined ${CMAKE_BINARY_DIR}/joined/${target}/${group}.cc)
+  file(CONFIGURE OUTPUT ${joined} CONTENT "${text}" @ONLY)
+  target_sources(${target} PRIVATE ${joined})
 endfunction()
 
 # Calls `what` with each target of a folder and of those below it.
