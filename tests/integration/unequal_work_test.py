@@ -1,5 +1,8 @@
 #!/usr/bin/env python3
-"""Real PyTorch jobs in which one rank's batches hold more: that is told as unequal work, and accuses no device."""
+"""Real PyTorch jobs in which one rank's batches hold more: that is told as unequal work, and accuses no device.
+
+Where others take the machine's cores a job may end before anything stands out: then it is run again. A device that is
+accused fails the test at once."""
 import json
 import pathlib
 import tempfile
@@ -9,6 +12,7 @@ import harness
 from harness import BUILD, HERE, RunTest, environment, run, torchrun
 
 JOB = HERE / "jobs/uneven.py"
+TRIES = 4
 
 
 class UnequalWork(RunTest):
@@ -22,20 +26,22 @@ class UnequalWork(RunTest):
             return [v for v in json.loads(report.read_text())["verdicts"]
                     if v["grade"] in ("established", "supported")], done.stderr.decode()
 
-    def check(self, verdicts, said, rank):
-        self.assertTrue(verdicts, said)
-        for verdict in verdicts:
-            self.assertEqual(verdict["cause"], "imbalance", said)
-            self.assertEqual(verdict["entity"]["ranks"], [rank], said)
-            self.assertIn("elements of", verdict["sentence"])
+    def told_as_more_work(self, rank, *options):
+        for _ in range(TRIES):
+            verdicts, said = self.convictions("--rank", rank, "--times", 3, *options)
+            for verdict in verdicts:
+                self.assertEqual(verdict["cause"], "imbalance", said)
+                self.assertEqual(verdict["entity"]["ranks"], [rank], said)
+                self.assertIn("elements of", verdict["sentence"])
+            if verdicts:
+                return
+        self.fail(f"nothing told in {TRIES} runs; the last: {said}")
 
-    def test_twice_as_long_sequences_since_the_start(self):
-        verdicts, said = self.convictions("--rank", 2)
-        self.check(verdicts, said, 2)
+    def test_longer_sequences_since_the_start(self):
+        self.told_as_more_work(2)
 
-    def test_twice_as_long_sequences_since_an_iteration(self):
-        verdicts, said = self.convictions("--rank", 1, "--from-iteration", 60)
-        self.check(verdicts, said, 1)
+    def test_longer_sequences_since_an_iteration(self):
+        self.told_as_more_work(1, "--from-iteration", 60)
 
     def test_lengths_that_are_drawn_accuse_nobody(self):
         verdicts, said = self.convictions("--vary")
