@@ -16,22 +16,33 @@ namespace {
 constexpr const char* kExamples =
     "Examples:\n"
     "  fathom recover plan train --checkpoints /scratch/train/ckpt --left-hours 20\n"
+    "  fathom recover plan train --migrate --node n17\n"
     "  fathom recover run train --config recover.yaml --checkpoints /scratch/train/ckpt\n"
     "  fathom recover undo train --config recover.yaml\n"
     "  fathom recover show train\n"
     "A plan changes nothing; run asks before it does. Exit codes of plan: 2 it advises to act, 0 "
     "it does not, 1 there is no plan; of run and undo: 0 done, 1 not, and why.";
 
+std::string PlanText(const PlannedRecovery& planned, const RecoverOptions& options) {
+  const SickJob& job = planned.facts.job;
+  const MigrationPlan moved =
+      options.migrate ? PlanMigration(planned.facts.layout, job.node, planned.plan.spare)
+                      : MigrationPlan();
+  if (IsText(options.format)) {
+    const std::string restart = RecoveryText(job, planned.plan);
+    return options.migrate ? Cat(restart, "\n", MigrationText(moved)) : restart;
+  }
+  Json json = RecoveryJson(job, planned.plan);
+  if (options.migrate) json["migration"] = MigrationJson(moved);
+  return Serialize(json, options.format);
+}
+
 int Plan(const RecoverOptions& options) {
   const absl::StatusOr<CollectorApi> api = ApiOf(options.collector);
   if (!api.ok()) return Fail("recover", api.status());
   const auto planned = PlanOf(*api, options);
   if (!planned.ok()) return Fail("recover", planned.status());
-  const SickJob& job = planned->facts.job;
-  const std::string out = IsText(options.format)
-                              ? RecoveryText(job, planned->plan)
-                              : Serialize(RecoveryJson(job, planned->plan), options.format);
-  std::fputs(out.c_str(), stdout);
+  std::fputs(PlanText(*planned, options).c_str(), stdout);
   return planned->plan.advice == "act" && !options.collector.exit_zero ? kCulpritFound
                                                                        : kNothingFound;
 }
@@ -48,6 +59,7 @@ absl::StatusOr<PlannedRecovery> PlanOf(const CollectorApi& api, const RecoverOpt
   if (!job.ok()) return job.status();
   absl::StatusOr<RecoveryFacts> facts = AskForFacts(api, *job);
   if (!facts.ok()) return facts.status();
+  if (!options.node.empty()) facts->job.node = options.node;
   std::vector<Checkpoint> checkpoints;
   if (!options.checkpoints.empty()) {
     auto found = FindCheckpoints(options.checkpoints);
@@ -82,6 +94,10 @@ void AddRecoverVerb(CLI::App& root, Invocation* invocation) {
   CLI::App* plan =
       verb->add_subcommand("plan", "Isolate, spare, checkpoint, and what each way costs");
   AddPlanOptions(*plan, options.get());
+  CLI::Option* migrate = plan->add_flag(
+      "--migrate", options->migrate, "also what moving the node's ranks without a restart takes");
+  plan->add_option("--node", options->node, "the node to move off [the one the verdict names]")
+      ->needs(migrate);
   AddFormatOption(*plan, &options->format, "table, json or yaml");
   AddCollectorOptions(*plan, &options->collector, true);
   plan->callback(

@@ -18,6 +18,9 @@ struct RecoverOptions {
   CollectorOptions collector;
   std::string job, checkpoints, format = "table";
   double left_hours = 0, restart_s = 0;
+  // Of plan.
+  bool migrate = false;
+  std::string node;
   // Of run, undo and show.
   std::string config, journal, in_doubt;
   std::vector<std::string> despite;

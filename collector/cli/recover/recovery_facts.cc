@@ -88,7 +88,7 @@ absl::StatusOr<RecoveryFacts> AskForFacts(const CollectorApi& api, const std::st
   if (!nodes.ok()) return nodes.status();
   const absl::StatusOr<Json> actions = api.Actions();  // there may be no fathom-cordon
   RecoveryFacts facts{SickJobOf(*told, *verdicts),
-                      NodesOf(*nodes, actions.ok() ? *actions : Json::object())};
+                      NodesOf(*nodes, actions.ok() ? *actions : Json::object()), LayoutOf(*told)};
   std::size_t asked = 0;
   for (SpareNode& node : facts.nodes) {
     const bool matters = node.name == facts.job.node || (node.connected && node.ranks == 0);

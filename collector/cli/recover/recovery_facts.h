@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "collector/cli/http/collector_api.h"
+#include "collector/cli/recover/migration_plan.h"
 #include "collector/cli/recover/recovery_plan.h"
 
 namespace fathom::cli {
@@ -21,6 +22,7 @@ inline constexpr std::size_t kMostAsked = 64;
 struct RecoveryFacts {
   SickJob job;
   std::vector<SpareNode> nodes;
+  JobLayout layout;
 };
 
 absl::StatusOr<RecoveryFacts> AskForFacts(const CollectorApi& api, const std::string& job);
