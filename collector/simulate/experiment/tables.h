@@ -27,6 +27,8 @@ void ByShape(const ExperimentOptions& options);
 void FalseAlarms(const ExperimentOptions& options);
 void ByClass(const ExperimentOptions& options);
 void CostByScale(const ExperimentOptions& options);
+// Of a model, not of jobs that are played.
+void MigrationByScale(const ExperimentOptions& options);
 // By options.end_to_end.
 void OverTheNetwork(const ExperimentOptions& options);
 
