@@ -15,7 +15,6 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <set>
 #include <string>
 #include <string_view>
@@ -23,6 +22,7 @@
 
 #include "collector/admission/reject_reason.h"
 #include "collector/process/clock.h"
+#include "daemon/service/mutex.h"
 
 namespace fathom::v1 {
 class AgentCounters;
@@ -120,12 +120,12 @@ class SessionRegistry {
   template <typename Told>
   static bool AddGrown(const Told& told, Counts& last, Counts& total);
 
-  void ForgetOld(MonoNs now);
+  void ForgetOld(MonoNs now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const Clock& clock_;
-  mutable std::mutex mutex_;  // guards everything below
-  std::map<std::string, Entry, std::less<>> agents_;
-  AgentTotals totals_;
+  mutable service::Mutex mutex_;
+  std::map<std::string, Entry, std::less<>> agents_ ABSL_GUARDED_BY(mutex_);
+  AgentTotals totals_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace fathom::collector

@@ -14,42 +14,42 @@ Ownership::Ownership(Parts parts) : parts_(std::move(parts)) {
 Ownership::~Ownership() {
   Close();
   {
-    const std::lock_guard lock(mutex_);
+    const service::MutexLock lock(mutex_);
     stop_ = true;
-    wake_.notify_all();
+    wake_.NotifyAll();
   }
   if (thread_.joinable()) thread_.join();
 }
 
 void Ownership::Close() {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   closed_ = true;
 }
 
 void Ownership::Heard(const std::string& job) {
   const MonoNs now = parts_.clock.Mono();
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   const auto [at, first] = heard_.try_emplace(job, now);
   at->second = now;
-  if (first) wake_.notify_all();
+  if (first) wake_.NotifyAll();
 }
 
 void Ownership::Ended(const std::string& job) {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   const auto at = owned_.find(job);
   if (at != owned_.end()) at->second.ended = true;
 }
 
 bool Ownership::Owns(const std::string& job) const {
   const MonoNs now = parts_.clock.Mono();
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   const auto at = owned_.find(job);
   return at != owned_.end() && at->second.follower != nullptr && at->second.follower->caught_up() &&
          now - at->second.renewed < parts_.leases.term() - kMargin;
 }
 
 std::vector<std::string> Ownership::Mine() const {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   std::vector<std::string> jobs;
   for (const auto& [job, owned] : owned_) jobs.push_back(job);
   return jobs;
@@ -59,7 +59,7 @@ void Ownership::SetFailing(const absl::Status& status) {
   const std::string why(status.message());
   bool changed = false;
   {
-    const std::lock_guard lock(mutex_);
+    const service::MutexLock lock(mutex_);
     changed = failing_.empty() != why.empty();
     failing_ = why;
   }
@@ -72,9 +72,9 @@ void Ownership::Run() {
   MonoNs next = parts_.clock.Mono();
   while (true) {
     {
-      std::unique_lock lock(mutex_);
+      service::MutexLock lock(mutex_);
       const Nanos left = next - parts_.clock.Mono();
-      wake_.wait_for(lock, std::chrono::nanoseconds(std::max<std::int64_t>(left.count, 0)));
+      wake_.WaitFor(mutex_, std::chrono::nanoseconds(std::max<std::int64_t>(left.count, 0)));
       if (stop_) return;
     }
     Turn();
@@ -95,7 +95,7 @@ void Ownership::Turn() {
 void Ownership::OpenHeard(MonoNs now) {
   std::vector<std::string> jobs;
   {
-    const std::lock_guard lock(mutex_);
+    const service::MutexLock lock(mutex_);
     std::erase_if(heard_, [&](const auto& each) { return now - each.second > kHeardFor; });
     for (const auto& [job, when] : heard_) {
       const auto mine = owned_.find(job);
@@ -119,7 +119,7 @@ void Ownership::RenewAll() {
     if (absl::IsUnavailable(status)) away = status;
     std::string why;
     {
-      const std::lock_guard lock(mutex_);
+      const service::MutexLock lock(mutex_);
       Owned& owned = owned_[job];
       if (status.ok()) owned.renewed = asked;
       const Nanos ago = parts_.clock.Mono() - owned.renewed;
@@ -136,7 +136,7 @@ void Ownership::RenewAll() {
     }
     Owned* owned = nullptr;
     {
-      const std::lock_guard lock(mutex_);
+      const service::MutexLock lock(mutex_);
       owned = &owned_[job];  // only this thread removes it
     }
     LookAfter(job, *owned);
@@ -159,7 +159,7 @@ void Ownership::LookAfter(const std::string& job, Owned& owned) {
 void Ownership::CloseEnded(const std::string& job, Owned& owned) {
   bool ended = false;
   {
-    const std::lock_guard lock(mutex_);
+    const service::MutexLock lock(mutex_);
     ended = owned.ended;
   }
   const auto state = parts_.follow.jobs.Find(job);
@@ -168,7 +168,7 @@ void Ownership::CloseEnded(const std::string& job, Owned& owned) {
     // It has begun again.
     if (!parts_.leases.Open(job).ok()) return;
     owned.closed = false;
-    const std::lock_guard lock(mutex_);
+    const service::MutexLock lock(mutex_);
     owned.ended = false;
     return;
   }
@@ -191,7 +191,7 @@ void Ownership::Contest(MonoNs now) {
   });
   for (const std::string& job : open) {
     {
-      const std::lock_guard lock(mutex_);
+      const service::MutexLock lock(mutex_);
       if (closed_) return;
       if (owned_.contains(job)) continue;
     }
@@ -216,7 +216,7 @@ void Ownership::Take(const std::string& job, MonoNs now) {
     status = follower.status();
     if (follower.ok()) {
       ++parts_.counters.taken;
-      const std::lock_guard lock(mutex_);
+      const service::MutexLock lock(mutex_);
       Owned& owned = owned_[job];
       owned.token = *token;
       owned.renewed = owned.begun = now;
@@ -235,7 +235,7 @@ void Ownership::Take(const std::string& job, MonoNs now) {
 void Ownership::Drop(const std::string& job, const std::string& why) {
   std::shared_ptr<JobFollower> follower;
   {
-    const std::lock_guard lock(mutex_);
+    const service::MutexLock lock(mutex_);
     const auto at = owned_.find(job);
     if (at == owned_.end()) return;
     follower = std::move(at->second.follower);
@@ -249,15 +249,15 @@ void Ownership::Drop(const std::string& job, const std::string& why) {
 void Ownership::HandOver() {
   Close();
   {
-    const std::lock_guard lock(mutex_);
+    const service::MutexLock lock(mutex_);
     stop_ = true;
-    wake_.notify_all();
+    wake_.NotifyAll();
   }
   if (thread_.joinable()) thread_.join();
   for (const std::string& job : Mine()) {
     std::shared_ptr<JobFollower> follower;
     {
-      const std::lock_guard lock(mutex_);
+      const service::MutexLock lock(mutex_);
       follower = std::move(owned_[job].follower);
       owned_.erase(job);
     }
@@ -269,7 +269,7 @@ void Ownership::HandOver() {
 
 Ownership::Figures Ownership::figures() const {
   const MonoNs now = parts_.clock.Mono();
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   Figures figures;
   figures.jobs = owned_.size();
   figures.failing = failing_;
