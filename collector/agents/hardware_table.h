@@ -55,7 +55,7 @@ class HardwareTable {
     MonoNs heard;
   };
 
-  bool MakeRoom(std::string_view node) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  [[nodiscard]] bool MakeRoom(std::string_view node) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Put(const v1::NodeHardware& news, Entry& entry) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const Clock& clock_;

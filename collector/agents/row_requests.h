@@ -53,7 +53,7 @@ class RowRequests {
     MonoNs deadline;
   };
 
-  bool SendOne(const std::shared_ptr<JobState>& job, RowsAsk ask, MonoNs deadline);
+  [[nodiscard]] bool SendOne(const std::shared_ptr<JobState>& job, RowsAsk ask, MonoNs deadline);
 
   const SessionRegistry& registry_;
   IngestCounters& counters_;

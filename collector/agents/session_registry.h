@@ -45,11 +45,11 @@ class RowsChannel {
   virtual ~RowsChannel() = default;
   // False: the queue is full or the stream is over.
   virtual bool Send(const v1::RowsRequest& request) = 0;
-  virtual bool SendWindow(const v1::WindowRequest& request) = 0;
-  virtual bool SendTrace(const v1::TraceOrder& order) = 0;
-  virtual bool SendStacks(const v1::StackRequest& request) = 0;
-  virtual bool SendCapture(const v1::CaptureRequest& /*request*/) { return false; }
-  virtual bool SendProbe(const v1::ProbeOrder& /*order*/) { return false; }
+  [[nodiscard]] virtual bool SendWindow(const v1::WindowRequest& request) = 0;
+  [[nodiscard]] virtual bool SendTrace(const v1::TraceOrder& order) = 0;
+  [[nodiscard]] virtual bool SendStacks(const v1::StackRequest& request) = 0;
+  [[nodiscard]] virtual bool SendCapture(const v1::CaptureRequest& /*request*/) { return false; }
+  [[nodiscard]] virtual bool SendProbe(const v1::ProbeOrder& /*order*/) { return false; }
 };
 
 struct AgentFacts {

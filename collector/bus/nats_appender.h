@@ -34,7 +34,7 @@ class NatsAppender {
   ~NatsAppender();
 
   std::uint64_t Append(std::string subject, std::string bytes);
-  bool WhenDurable(std::uint64_t record, std::function<void()> done);
+  [[nodiscard]] bool WhenDurable(std::uint64_t record, std::function<void()> done);
   std::string failing() const;
   BusCounters counters() const;
 

@@ -63,7 +63,7 @@ class DoorSession final : public StreamSession {
   void TellWord(const std::string& job, const v1::AgentMessage& message);
   void TellHealth(const v1::AgentMessage& message);
   // False: it may tell of no more jobs.
-  bool Admit(const std::string& job);
+  [[nodiscard]] bool Admit(const std::string& job);
 
   DoorContext& context_;
   AgentSession near_;     // what is of the node

@@ -76,7 +76,7 @@ class Actuator {
   // False: nothing more may be done in this look.
   bool Take(const Step& step) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Reads the advice again; if the record's verdict is no longer one to act on, that is written.
-  bool StillWanted(const Record& record) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  [[nodiscard]] bool StillWanted(const Record& record) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void HoldBack(const Record& record) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Release(const Record& record) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Forget(const Record& record) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);

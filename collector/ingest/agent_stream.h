@@ -70,11 +70,11 @@ class AgentStream final : public grpc::ServerBidiReactor<v1::AgentMessage, v1::C
    public:
     explicit Outbox(AgentStream* stream) : stream_(stream) {}
     bool Send(const v1::RowsRequest& request) override;
-    bool SendWindow(const v1::WindowRequest& request) override;
-    bool SendTrace(const v1::TraceOrder& order) override;
-    bool SendStacks(const v1::StackRequest& request) override;
-    bool SendCapture(const v1::CaptureRequest& request) override;
-    bool SendProbe(const v1::ProbeOrder& order) override;
+    [[nodiscard]] bool SendWindow(const v1::WindowRequest& request) override;
+    [[nodiscard]] bool SendTrace(const v1::TraceOrder& order) override;
+    [[nodiscard]] bool SendStacks(const v1::StackRequest& request) override;
+    [[nodiscard]] bool SendCapture(const v1::CaptureRequest& request) override;
+    [[nodiscard]] bool SendProbe(const v1::ProbeOrder& order) override;
     void Committed();  // what the stream awaits is on the disk
     void ReadOn();     // the pause is over
     void Detach();
@@ -95,7 +95,7 @@ class AgentStream final : public grpc::ServerBidiReactor<v1::AgentMessage, v1::C
   void Committed();
   void ReadNext();
   void AwaitLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  bool AwaitsDiskLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  [[nodiscard]] bool AwaitsDiskLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void WriteNextLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void FinishLocked(const grpc::Status& status) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Greet(const std::string& refused);

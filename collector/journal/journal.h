@@ -84,7 +84,7 @@ class Journal final : public DurableLog {
   std::uint64_t Append(const Teller& teller, const v1::AgentMessage& message, std::int64_t newest);
   void Concluded(const std::string& job);
 
-  bool WhenDurable(std::uint64_t record, std::function<void()> done) override;
+  [[nodiscard]] bool WhenDurable(std::uint64_t record, std::function<void()> done) override;
 
   std::string failing() const;  // why nothing is written now; empty: all is well
   JournalCounters counters() const;
@@ -112,7 +112,7 @@ class Journal final : public DurableLog {
   std::vector<std::string> Heads() const;
   void Run();
   void Log(bool error, const std::string& line) const;
-  bool GiveBack(std::vector<std::string>& batch, std::size_t bytes)
+  [[nodiscard]] bool GiveBack(std::vector<std::string>& batch, std::size_t bytes)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Lets go of the lock meanwhile.
   void CallDurable() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);

@@ -86,12 +86,13 @@ class Notifier {
   void TellOne(const Key& key, const Receiver& receiver, const Notice& notice)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Whether it was over before anybody was told.
-  bool Passed(const Key& key, const Notice& notice) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  [[nodiscard]] bool Passed(const Key& key, const Notice& notice)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // The first that is due; false: none. `until`: when the next one is.
   bool Next(MonoNs now, Key& key, Waiting& waiting, MonoNs& until)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Whether the receiver has heard as much already; else it is noted that it hears it now.
-  bool Heard(const Key& key, Shape shape, const Notice& notice)
+  [[nodiscard]] bool Heard(const Key& key, Shape shape, const Notice& notice)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void NoteThread(const Key& key, const Notice& notice, const std::string& thread)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);

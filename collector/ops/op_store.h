@@ -87,7 +87,7 @@ class OpStore {
   // health or ops. Once the record that it returns is settled, all that was kept so far is.
   std::uint64_t Keep(const std::string& job, const Teller& teller, const v1::AgentMessage& message);
   // Calls `done` once `record` is settled. False: it is already, and `done` is not called.
-  bool WhenSettled(std::uint64_t record, std::function<void()> done);
+  [[nodiscard]] bool WhenSettled(std::uint64_t record, std::function<void()> done);
 
   std::string failing() const;  // why nothing is written now; empty: all is well
   OpStoreCounters counters() const;

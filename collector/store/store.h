@@ -86,7 +86,7 @@ class Store {
   // The account of a running job, as bytes: the newest. Not tried again: it comes again.
   absl::Status KeepAccount(const std::string& job, WallNs kept, std::string_view bytes);
   absl::Status ForgetAccount(const std::string& job);
-  std::optional<std::string> FindAccount(const std::string& job);
+  [[nodiscard]] std::optional<std::string> FindAccount(const std::string& job);
 
   // Of a receiver and an episode the newest is kept. Not tried again: whoever keeps it still has
   // it.
@@ -101,14 +101,14 @@ class Store {
   // scan of the verdicts since.
   NodeRecords NodeRecordsSince(WallNs since);
   std::optional<Episode> Find(const std::string& id);
-  std::optional<StoredJob> FindJob(const std::string& name);
+  [[nodiscard]] std::optional<StoredJob> FindJob(const std::string& name);
   // Nothing of a job that was never kept, and of a record that is damaged.
-  std::optional<Learnt> FindLearnt(const std::string& job);
+  [[nodiscard]] std::optional<Learnt> FindLearnt(const std::string& job);
 
   // The newest first, in the order in which they were first kept; empty `job`: of all jobs.
   std::vector<RunRecord> RunsOfProfile(const std::string& profile);
   std::vector<RunRecord> Runs(const std::string& job, std::int64_t limit);
-  std::optional<RunRecord> FindRun(const std::string& id);
+  [[nodiscard]] std::optional<RunRecord> FindRun(const std::string& id);
 
   // Of runs that were there since then, also those whose records have left.
   std::vector<RunTime> RunTimesSince(WallNs since);

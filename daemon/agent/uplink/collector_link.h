@@ -74,7 +74,7 @@ class CollectorLink {
 
   // Names of the jobs whose ops the collector wants all the time, as its newest hello has them;
   // nothing: they are as they were at the last call.
-  std::optional<std::vector<std::string>> TakeStreamOps();
+  [[nodiscard]] std::optional<std::vector<std::string>> TakeStreamOps();
 
   bool connected() const { return connected_.load(); }
   std::uint64_t streams() const { return streams_.load(); }
@@ -84,11 +84,11 @@ class CollectorLink {
   using Stream = grpc::ClientReaderWriter<v1::AgentMessage, v1::CollectorMessage>;
 
   void Run();
-  bool PrepareChannel();
+  [[nodiscard]] bool PrepareChannel();
   // Turns to the next collector. False: all have been tried since one was good.
   bool TurnToNext(bool good);
-  bool WaitForChannel();
-  bool RunStream();  // true if the collector said hello
+  [[nodiscard]] bool WaitForChannel();
+  [[nodiscard]] bool RunStream();  // true if the collector said hello
   void ReadLoop(Stream& stream);
   void TakeMessage(const v1::CollectorMessage& message);
   template <typename Request>

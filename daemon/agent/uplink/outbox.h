@@ -107,7 +107,7 @@ class Outbox {
   // An older one of the same kind that was not sent yet.
   void DropSuperseded(const v1::AgentMessage& message) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Whether it can be left on the disk for later.
-  bool Spill(std::uint64_t serial, const v1::AgentMessage& message, std::size_t bytes)
+  [[nodiscard]] bool Spill(std::uint64_t serial, const v1::AgentMessage& message, std::size_t bytes)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Takes the next messages from the disk. Lets go of the lock while it reads.
   void Refill() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
