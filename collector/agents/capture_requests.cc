@@ -9,7 +9,7 @@ namespace fathom::collector {
 absl::Status CaptureRequests::Ask(const JobState& job, const CaptureWish& wish) {
   const WallNs wall = clock_.Wall();
   const MonoNs mono = clock_.Mono();
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   const std::uint64_t id = next_id_++;
   StackCaptures& captures = jobs_[job.name()];
   absl::StatusOr<std::vector<CaptureAsk>> asks;
@@ -47,38 +47,38 @@ bool CaptureRequests::Send(const JobState& job, std::uint64_t id, const CaptureA
 }
 
 Rejection CaptureRequests::OnReply(std::string_view node, const v1::CaptureReply& reply) {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   const auto at = jobs_.find(reply.job());
   return at == jobs_.end() ? RejectReason::kUnasked : at->second.Take(reply, node);
 }
 
 bool CaptureRequests::UnderWay(const std::string& job) const {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   const auto at = jobs_.find(job);
   return at != jobs_.end() && at->second.UnderWay(clock_.Mono());
 }
 
 std::size_t CaptureRequests::BegunSince(const std::string& job, MonoNs since) const {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   const auto at = jobs_.find(job);
   return at == jobs_.end() ? 0 : at->second.BegunSince(since);
 }
 
 std::shared_ptr<const diagnosis::StackCapture> CaptureRequests::TakeFinished(
     const std::string& job) {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   const auto at = jobs_.find(job);
   return at == jobs_.end() ? nullptr : at->second.TakeFinished(clock_.Mono());
 }
 
 ShownCapture CaptureRequests::Shown(const std::string& job) const {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   const auto at = jobs_.find(job);
   return at == jobs_.end() ? ShownCapture() : at->second.Shown(clock_.Mono());
 }
 
 void CaptureRequests::Forget(const std::string& job) {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   jobs_.erase(job);
 }
 

@@ -14,13 +14,13 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <string_view>
 
 #include "collector/agents/session_registry.h"
 #include "collector/job/orders/stack_captures.h"
 #include "collector/job/state/job_state.h"
+#include "daemon/service/mutex.h"
 
 namespace fathom::collector {
 
@@ -46,9 +46,9 @@ class CaptureRequests {
 
   const SessionRegistry& registry_;
   const Clock& clock_;
-  mutable std::mutex mutex_;  // guards everything below
-  std::map<std::string, StackCaptures, std::less<>> jobs_;
-  std::uint64_t next_id_ = 1;
+  mutable service::Mutex mutex_;
+  std::map<std::string, StackCaptures, std::less<>> jobs_ ABSL_GUARDED_BY(mutex_);
+  std::uint64_t next_id_ ABSL_GUARDED_BY(mutex_) = 1;
 };
 
 }  // namespace fathom::collector

@@ -89,7 +89,7 @@ void HardwareTable::Put(const v1::NodeHardware& news, Entry& entry) {
 }
 
 void HardwareTable::Apply(std::string_view node, const v1::NodeHardware& news) {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   if (!MakeRoom(node)) {
     ++left_out_;
     return;
@@ -115,7 +115,7 @@ void HardwareTable::Apply(std::string_view node, const v1::NodeHardware& news) {
 
 std::vector<diagnosis::NodeHardware> HardwareTable::Of(
     const std::vector<std::string>& nodes) const {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   std::vector<diagnosis::NodeHardware> out;
   for (const std::string& node : nodes) {
     const auto at = nodes_.find(node);
@@ -125,12 +125,12 @@ std::vector<diagnosis::NodeHardware> HardwareTable::Of(
 }
 
 std::uint64_t HardwareTable::readings() const {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   return readings_;
 }
 
 std::uint64_t HardwareTable::left_out() const {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   return left_out_;
 }
 

@@ -18,12 +18,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "collector/process/clock.h"
+#include "daemon/service/mutex.h"
 #include "diagnosis/model/hardware.h"
 
 namespace fathom::v1 {
@@ -55,13 +55,14 @@ class HardwareTable {
     MonoNs heard;
   };
 
-  bool MakeRoom(std::string_view node);
-  void Put(const v1::NodeHardware& news, Entry& entry);
+  [[nodiscard]] bool MakeRoom(std::string_view node) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Put(const v1::NodeHardware& news, Entry& entry) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const Clock& clock_;
-  mutable std::mutex mutex_;  // guards everything below
-  std::map<std::string, Entry, std::less<>> nodes_;
-  std::uint64_t readings_ = 0, left_out_ = 0;
+  mutable service::Mutex mutex_;
+  std::map<std::string, Entry, std::less<>> nodes_ ABSL_GUARDED_BY(mutex_);
+  std::uint64_t readings_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::uint64_t left_out_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace fathom::collector

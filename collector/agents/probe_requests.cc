@@ -115,7 +115,7 @@ absl::StatusOr<std::uint64_t> ProbeRequests::Ask(const ProbeWish& wish) {
   ProbeRequest over;
   std::uint64_t id = 0;
   {
-    const std::lock_guard lock(mutex_);
+    const service::MutexLock lock(mutex_);
     if (UnderWay() >= kMostUnderWay) {
       return absl::ResourceExhaustedError(
           absl::StrCat(kMostUnderWay, " orders are under way; wait for one of them"));
@@ -145,7 +145,7 @@ absl::StatusOr<std::uint64_t> ProbeRequests::Ask(const ProbeWish& wish) {
 }
 
 absl::Status ProbeRequests::Stop(std::uint64_t id) {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   const auto at = requests_.find(id);
   if (at == requests_.end()) return absl::NotFoundError(absl::StrCat("no order ", id));
   v1::ProbeOrder order;
@@ -159,7 +159,7 @@ Rejection ProbeRequests::OnAnswer(std::string_view node, const v1::ProbeAnswer& 
   v1::NodeProbe run = RunOf(node, answer);
   ProbeRequest over;
   {
-    const std::lock_guard lock(mutex_);
+    const service::MutexLock lock(mutex_);
     const auto at = requests_.find(answer.request_id());
     if (at == requests_.end()) return RejectReason::kUnasked;
     ProbeRequest& request = at->second.request;
@@ -176,7 +176,7 @@ Rejection ProbeRequests::OnAnswer(std::string_view node, const v1::ProbeAnswer& 
 void ProbeRequests::Expire() {
   std::vector<ProbeRequest> over;
   {
-    const std::lock_guard lock(mutex_);
+    const service::MutexLock lock(mutex_);
     for (auto& [id, entry] : requests_) {
       ProbeRequest& request = entry.request;
       if (request.waits.empty() || clock_.Mono() < entry.deadline) continue;
@@ -204,7 +204,7 @@ void ProbeRequests::Conclude(ProbeRequest request) {
   }
   request.ended = clock_.Wall();
   {
-    const std::lock_guard lock(mutex_);
+    const service::MutexLock lock(mutex_);
     if (const auto at = requests_.find(request.id); at != requests_.end()) {
       at->second.request = request;
     }
@@ -219,7 +219,7 @@ void ProbeRequests::ForgetOld() {
 }
 
 std::vector<ProbeRequest> ProbeRequests::All() const {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   std::vector<ProbeRequest> all;
   for (auto at = requests_.rbegin(); at != requests_.rend(); ++at)
     all.push_back(at->second.request);
@@ -227,7 +227,7 @@ std::vector<ProbeRequest> ProbeRequests::All() const {
 }
 
 absl::StatusOr<ProbeRequest> ProbeRequests::Find(std::uint64_t id) const {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   const auto at = requests_.find(id);
   if (at == requests_.end()) return absl::NotFoundError(absl::StrCat("no order ", id));
   return at->second.request;

@@ -17,13 +17,13 @@
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <mutex>
 #include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "collector/agents/session_registry.h"
+#include "daemon/service/mutex.h"
 #include "fathom/v1/probe.pb.h"
 
 namespace fathom::collector {
@@ -81,18 +81,18 @@ class ProbeRequests {
   };
 
   bool Send(const std::string& node, const v1::ProbeOrder& order) const;
-  std::size_t UnderWay() const;
+  std::size_t UnderWay() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Judges and tells an order that nobody waits for any more.
   void Conclude(ProbeRequest request);
-  void ForgetOld();
+  void ForgetOld() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const SessionRegistry& registry_;
   const Clock& clock_;
   const History history_;
   const Listener done_;
-  mutable std::mutex mutex_;  // guards everything below
-  std::map<std::uint64_t, Entry> requests_;
-  std::uint64_t last_id_ = 0;
+  mutable service::Mutex mutex_;
+  std::map<std::uint64_t, Entry> requests_ ABSL_GUARDED_BY(mutex_);
+  std::uint64_t last_id_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace fathom::collector

@@ -56,7 +56,7 @@ bool RowRequests::SendOne(const std::shared_ptr<JobState>& job, RowsAsk ask, Mon
   for (const std::int64_t own : ask.own) request.add_iterations(own);
   request.set_max_rows_per_rank(kMaxRowsPerRank);
   {
-    const std::lock_guard lock(mutex_);
+    const service::MutexLock lock(mutex_);
     if (open_.size() >= kMaxOpen) return false;
     request.set_request_id(next_id_++);
     open_[request.request_id()] = {job, std::move(ask), deadline};
@@ -66,7 +66,7 @@ bool RowRequests::SendOne(const std::shared_ptr<JobState>& job, RowsAsk ask, Mon
     ++counters_.row_requests;
     return true;
   }
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   open_.erase(request.request_id());
   return false;
 }
@@ -74,7 +74,7 @@ bool RowRequests::SendOne(const std::shared_ptr<JobState>& job, RowsAsk ask, Mon
 Rejection RowRequests::OnReply(std::string_view node, const v1::RowsReply& reply) {
   Open open;
   {
-    const std::lock_guard lock(mutex_);
+    const service::MutexLock lock(mutex_);
     const auto at = open_.find(reply.request_id());
     if (at == open_.end() || at->second.ask.node != node) return RejectReason::kUnasked;
     open = std::move(at->second);
@@ -87,12 +87,12 @@ Rejection RowRequests::OnReply(std::string_view node, const v1::RowsReply& reply
 }
 
 void RowRequests::OnDisconnect(std::string_view node) {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   std::erase_if(open_, [&](const auto& entry) { return entry.second.ask.node == node; });
 }
 
 int RowRequests::Outstanding(std::string_view job, RowsFor whom) {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   const MonoNs now = clock_.Mono();
   counters_.row_requests_expired +=
       std::erase_if(open_, [&](const auto& entry) { return entry.second.deadline <= now; });

@@ -16,7 +16,6 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string_view>
 #include <vector>
 
@@ -24,6 +23,7 @@
 #include "collector/agents/session_registry.h"
 #include "collector/job/state/job_state.h"
 #include "collector/process/clock.h"
+#include "daemon/service/mutex.h"
 
 namespace fathom::collector {
 
@@ -53,14 +53,14 @@ class RowRequests {
     MonoNs deadline;
   };
 
-  bool SendOne(const std::shared_ptr<JobState>& job, RowsAsk ask, MonoNs deadline);
+  [[nodiscard]] bool SendOne(const std::shared_ptr<JobState>& job, RowsAsk ask, MonoNs deadline);
 
   const SessionRegistry& registry_;
   IngestCounters& counters_;
   const Clock& clock_;
-  std::mutex mutex_;  // guards everything below
-  std::map<std::uint64_t, Open> open_;
-  std::uint64_t next_id_ = 1;
+  service::Mutex mutex_;
+  std::map<std::uint64_t, Open> open_ ABSL_GUARDED_BY(mutex_);
+  std::uint64_t next_id_ ABSL_GUARDED_BY(mutex_) = 1;
 };
 
 }  // namespace fathom::collector

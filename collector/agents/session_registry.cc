@@ -56,7 +56,7 @@ bool RowsChannel::SendProbe(const v1::ProbeOrder& order) {
 Rejection SessionRegistry::Connect(std::uint64_t session, const v1::Hello& hello,
                                    std::weak_ptr<RowsChannel> channel,
                                    const std::string& identity) {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   const MonoNs now = clock_.Mono();
   if (agents_.size() >= kMaxNodes) ForgetOld(now);
   if (agents_.size() >= kMaxNodes && !agents_.contains(hello.node())) {
@@ -77,7 +77,7 @@ Rejection SessionRegistry::Connect(std::uint64_t session, const v1::Hello& hello
 }
 
 void SessionRegistry::Disconnect(std::uint64_t session, std::string_view node) {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   const auto at = agents_.find(node);
   // Another stream of this node may have taken over.
   if (at == agents_.end() || at->second.session != session) return;
@@ -93,7 +93,7 @@ void SessionRegistry::ForgetOld(MonoNs now) {
 }
 
 void SessionRegistry::Seen(std::string_view node) {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   const auto at = agents_.find(node);
   if (at == agents_.end()) return;
   at->second.facts.last_seen = clock_.Wall();
@@ -101,7 +101,7 @@ void SessionRegistry::Seen(std::string_view node) {
 }
 
 void SessionRegistry::Health(std::string_view node, const v1::NodeHealth& health) {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   const auto at = agents_.find(node);
   if (at == agents_.end()) return;
   AgentFacts& facts = at->second.facts;
@@ -115,7 +115,7 @@ void SessionRegistry::Health(std::string_view node, const v1::NodeHealth& health
 }
 
 void SessionRegistry::Counters(std::string_view node, const v1::AgentCounters& counters) {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   const auto at = agents_.find(node);
   if (at == agents_.end()) return;
   Entry& entry = at->second;
@@ -129,7 +129,7 @@ void SessionRegistry::Counters(std::string_view node, const v1::AgentCounters& c
 
 void SessionRegistry::Plan(std::string_view node, const v1::NodePlan& plan) {
   auto kept = std::make_shared<const v1::NodePlan>(plan);
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   const auto at = agents_.find(node);
   if (at != agents_.end()) at->second.facts.plan = std::move(kept);
 }
@@ -149,30 +149,31 @@ bool SessionRegistry::AddGrown(const Told& told, Counts& last, Counts& total) {
 }
 
 std::size_t SessionRegistry::Shedding(const std::set<std::string>& nodes) const {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   const MonoNs now = clock_.Mono();
   return static_cast<std::size_t>(
-      std::count_if(nodes.begin(), nodes.end(), [&](const std::string& node) {
-        const auto at = agents_.find(node);
-        return at != agents_.end() && at->second.shed_mono.known() &&
-               now - at->second.shed_mono < kSheddingFor;
-      }));
+      std::count_if(nodes.begin(), nodes.end(),
+                    [&](const std::string& node) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+                      const auto at = agents_.find(node);
+                      return at != agents_.end() && at->second.shed_mono.known() &&
+                             now - at->second.shed_mono < kSheddingFor;
+                    }));
 }
 
 bool SessionRegistry::Connected(std::string_view node) const {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   const auto at = agents_.find(node);
   return at != agents_.end() && at->second.facts.connected;
 }
 
 std::shared_ptr<RowsChannel> SessionRegistry::ChannelOf(std::string_view node) const {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   const auto at = agents_.find(node);
   return at == agents_.end() ? nullptr : at->second.channel.lock();
 }
 
 std::vector<AgentFacts> SessionRegistry::Agents() const {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   std::vector<AgentFacts> agents;
   agents.reserve(agents_.size());
   for (const auto& [node, entry] : agents_) agents.push_back(entry.facts);
@@ -180,14 +181,14 @@ std::vector<AgentFacts> SessionRegistry::Agents() const {
 }
 
 std::size_t SessionRegistry::connected_count() const {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   std::size_t count = 0;
   for (const auto& [node, entry] : agents_) count += entry.facts.connected;
   return count;
 }
 
 AgentTotals SessionRegistry::Totals() const {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   return totals_;
 }
 

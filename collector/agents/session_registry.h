@@ -15,7 +15,6 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <set>
 #include <string>
 #include <string_view>
@@ -23,6 +22,7 @@
 
 #include "collector/admission/reject_reason.h"
 #include "collector/process/clock.h"
+#include "daemon/service/mutex.h"
 
 namespace fathom::v1 {
 class AgentCounters;
@@ -47,11 +47,11 @@ class RowsChannel {
   // False, of all of these: the queue is full or the stream is over.
   virtual bool Pass(v1::CollectorMessage message) = 0;
   bool Send(const v1::RowsRequest& request);
-  bool SendWindow(const v1::WindowRequest& request);
-  bool SendTrace(const v1::TraceOrder& order);
-  bool SendStacks(const v1::StackRequest& request);
-  bool SendCapture(const v1::CaptureRequest& request);
-  bool SendProbe(const v1::ProbeOrder& order);
+  [[nodiscard]] bool SendWindow(const v1::WindowRequest& request);
+  [[nodiscard]] bool SendTrace(const v1::TraceOrder& order);
+  [[nodiscard]] bool SendStacks(const v1::StackRequest& request);
+  [[nodiscard]] bool SendCapture(const v1::CaptureRequest& request);
+  [[nodiscard]] bool SendProbe(const v1::ProbeOrder& order);
 };
 
 struct AgentFacts {
@@ -122,12 +122,12 @@ class SessionRegistry {
   template <typename Told>
   static bool AddGrown(const Told& told, Counts& last, Counts& total);
 
-  void ForgetOld(MonoNs now);
+  void ForgetOld(MonoNs now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const Clock& clock_;
-  mutable std::mutex mutex_;  // guards everything below
-  std::map<std::string, Entry, std::less<>> agents_;
-  AgentTotals totals_;
+  mutable service::Mutex mutex_;
+  std::map<std::string, Entry, std::less<>> agents_ ABSL_GUARDED_BY(mutex_);
+  AgentTotals totals_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace fathom::collector

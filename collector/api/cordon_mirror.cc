@@ -60,20 +60,20 @@ CordonMirror::CordonMirror(const std::string& address, std::string token_file,
 }
 
 void CordonMirror::Forget() {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   asked_ = MonoNs();
 }
 
 std::string CordonMirror::Json() {
   {
-    const std::lock_guard lock(mutex_);
+    const service::MutexLock lock(mutex_);
     const bool fresh = asked_.known() && clock_.Mono() - asked_ < kFresh;
     if (url_.empty() || fresh || asking_) return answer_;
     asking_ = true;
     asked_ = clock_.Mono();
   }
   auto fields = Ask();
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   if (fields.ok()) {
     known_ = *std::move(fields);
     known_at_ = clock_.Wall();

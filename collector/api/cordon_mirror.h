@@ -17,11 +17,11 @@
 
 #include <absl/status/statusor.h>
 
-#include <mutex>
 #include <string>
 
 #include "collector/net/http_transport.h"
 #include "collector/process/clock.h"
+#include "daemon/service/mutex.h"
 
 namespace fathom::collector {
 
@@ -44,18 +44,19 @@ class CordonMirror {
  private:
   absl::StatusOr<std::string> Ask();  // the fields that fathom-cordon gave, without braces
   absl::StatusOr<std::string> Get(const std::string& path);
-  std::string Answer(const std::string& state, const std::string& why) const;
+  std::string Answer(const std::string& state, const std::string& why) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const std::string url_;
   const std::string token_file_;
   HttpTransport& transport_;
   const Clock& clock_;
-  std::mutex mutex_;  // guards everything below
-  bool asking_ = false;
-  MonoNs asked_;       // not known: to be asked anew
-  std::string known_;  // fields of the last good answer
-  WallNs known_at_;
-  std::string answer_;
+  service::Mutex mutex_;
+  bool asking_ ABSL_GUARDED_BY(mutex_) = false;
+  MonoNs asked_ ABSL_GUARDED_BY(mutex_);       // not known: to be asked anew
+  std::string known_ ABSL_GUARDED_BY(mutex_);  // fields of the last good answer
+  WallNs known_at_ ABSL_GUARDED_BY(mutex_);
+  std::string answer_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace fathom::collector

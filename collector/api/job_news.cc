@@ -29,7 +29,7 @@ void JobNews::Looked(const std::string& name, const VerdictLedger& ledger) {
   std::string headline(JobStateName(figures, episodes));
   if (!episodes.empty()) headline += episodes.front().id + episodes.front().verdict.sentence;
 
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   Told& told = told_[name];
   const bool due = clock_.Mono() - told.at >= kGap;
   if (due || told.headline != headline) {

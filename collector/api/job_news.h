@@ -8,13 +8,13 @@
 #define FATHOM_COLLECTOR_API_JOB_NEWS_H_
 
 #include <map>
-#include <mutex>
 #include <string>
 
 #include "collector/http/event_hub.h"
 #include "collector/job/state/job_table.h"
 #include "collector/process/clock.h"
 #include "collector/verdict/verdict_ledger.h"
+#include "daemon/service/mutex.h"
 
 namespace fathom::collector {
 
@@ -38,8 +38,8 @@ class JobNews {
   EventHub& hub_;
   const JobTable& jobs_;
   const Clock& clock_;
-  std::mutex mutex_;  // guards told_
-  std::map<std::string, Told> told_;
+  service::Mutex mutex_;
+  std::map<std::string, Told> told_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace fathom::collector

@@ -14,7 +14,7 @@
 namespace fathom::collector {
 
 std::string ProfileJson(const JobState& job);
-std::optional<WindowWish> ParseWish(const Request& request);
+[[nodiscard]] std::optional<WindowWish> ParseWish(const Request& request);
 
 }  // namespace fathom::collector
 

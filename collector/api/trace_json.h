@@ -24,7 +24,7 @@ std::string StacksJson(const JobState& job);
 
 absl::StatusOr<SwitchWish> ParseSwitch(const Request& request);
 // Of a list like "0,3,5"; empty for none. Nothing: not such a list.
-std::optional<std::vector<RankId>> ParseRanks(const std::string& list);
+[[nodiscard]] std::optional<std::vector<RankId>> ParseRanks(const std::string& list);
 
 }  // namespace fathom::collector
 

@@ -4,11 +4,14 @@
 
 #include <utility>
 
+#include "daemon/service/mutex.h"
+
 namespace fathom::collector {
 
 struct MemoryBus::Ear {
-  std::mutex mutex;  // held while it is called; guards open
-  bool open = true;
+  service::Mutex mutex;  // held while it is called
+  bool open ABSL_GUARDED_BY(mutex) = true;
+  // Set before anybody else knows of it.
   OnKept on_kept;
   OnWord on_word;
   OnAsked on_asked;
@@ -20,10 +23,10 @@ class MemoryBus::Held final : public Hearing {
       : bus_(bus), ears_(ears), ear_(std::move(ear)) {}
   ~Held() override {
     {
-      const std::lock_guard lock(bus_.mutex_);
+      const service::MutexLock lock(bus_.mutex_);
       std::erase_if(ears_, [this](const auto& each) { return each.second == ear_; });
     }
-    const std::lock_guard lock(ear_->mutex);
+    const service::MutexLock lock(ear_->mutex);
     ear_->open = false;
   }
 
@@ -37,30 +40,30 @@ MemoryBus::MemoryBus() : thread_([this] { Run(); }) {}
 
 MemoryBus::~MemoryBus() {
   {
-    const std::lock_guard lock(mutex_);
+    const service::MutexLock lock(mutex_);
     stop_ = true;
-    wake_.notify_all();
+    wake_.NotifyAll();
   }
   thread_.join();
 }
 
 void MemoryBus::Run() {
-  std::unique_lock lock(mutex_);
+  service::MutexLock lock(mutex_);
   while (true) {
-    wake_.wait(lock, [this] { return stop_ || !calls_.empty(); });
+    wake_.Wait(mutex_,
+               [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { return stop_ || !calls_.empty(); });
     if (stop_) return;
     const std::function<void()> call = std::move(calls_.front());
     calls_.pop_front();
-    lock.unlock();
+    lock.Unlock();
     call();
-    lock.lock();
+    lock.Lock();
   }
 }
 
-// Requires: mutex_ is held.
 void MemoryBus::Later(std::function<void()> call) {
   calls_.push_back(std::move(call));
-  wake_.notify_one();
+  wake_.NotifyOne();
 }
 
 std::unique_ptr<Hearing> MemoryBus::Add(Ears& ears, const std::string& name,
@@ -70,7 +73,7 @@ std::unique_ptr<Hearing> MemoryBus::Add(Ears& ears, const std::string& name,
 }
 
 std::uint64_t MemoryBus::Append(const Place& place, std::string bytes) {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   const std::uint64_t sequence = ++sequence_;
   Log& log = logs_[place.job];
   std::deque<std::uint64_t>& of_place = log.places[place.key];
@@ -82,7 +85,7 @@ std::uint64_t MemoryBus::Append(const Place& place, std::string bytes) {
   const auto [begin, end] = followers_.equal_range(place.job);
   for (auto at = begin; at != end; ++at) {
     Later([ear = at->second, sequence, bytes] {
-      const std::lock_guard held(ear->mutex);
+      const service::MutexLock held(ear->mutex);
       if (ear->open) ear->on_kept({sequence, 0, bytes});
     });
   }
@@ -96,13 +99,13 @@ absl::StatusOr<std::unique_ptr<Hearing>> MemoryBus::Follow(const std::string& jo
                                                            std::function<void()> caught_up) {
   const auto ear = std::make_shared<Ear>();
   ear->on_kept = std::move(on_kept);
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   std::vector<std::pair<std::uint64_t, std::string>> old;
   for (const auto& [sequence, record] : logs_[job].records) {
     old.emplace_back(sequence, record.second);
   }
   Later([ear, old = std::move(old), caught_up = std::move(caught_up)] {
-    const std::lock_guard held(ear->mutex);
+    const service::MutexLock held(ear->mutex);
     for (std::size_t i = 0; ear->open && i < old.size(); ++i) {
       ear->on_kept({old[i].first, old.size() - 1 - i, old[i].second});
     }
@@ -112,7 +115,7 @@ absl::StatusOr<std::unique_ptr<Hearing>> MemoryBus::Follow(const std::string& jo
 }
 
 void MemoryBus::Forget(const std::string& job, std::uint64_t before) {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   Log& log = logs_[job];
   log.records.erase(log.records.begin(), log.records.lower_bound(before));
   for (auto& [key, sequences] : log.places) {
@@ -123,11 +126,11 @@ void MemoryBus::Forget(const std::string& job, std::uint64_t before) {
 }
 
 void MemoryBus::Tell(const std::string& topic, std::string_view bytes) {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   const auto [begin, end] = hearers_.equal_range(topic);
   for (auto at = begin; at != end; ++at) {
     Later([ear = at->second, text = std::string(bytes)] {
-      const std::lock_guard held(ear->mutex);
+      const service::MutexLock held(ear->mutex);
       if (ear->open) ear->on_word(text);
     });
   }
@@ -136,19 +139,19 @@ void MemoryBus::Tell(const std::string& topic, std::string_view bytes) {
 absl::StatusOr<std::unique_ptr<Hearing>> MemoryBus::Hear(const std::string& topic, OnWord on_word) {
   const auto ear = std::make_shared<Ear>();
   ear->on_word = std::move(on_word);
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   return Add(hearers_, topic, ear);
 }
 
 absl::StatusOr<std::string> MemoryBus::Ask(const std::string& name, std::string_view bytes, Nanos) {
   std::shared_ptr<Ear> ear;
   {
-    const std::lock_guard lock(mutex_);
+    const service::MutexLock lock(mutex_);
     const auto at = answerers_.find(name);
     if (at != answerers_.end()) ear = at->second;
   }
   if (ear == nullptr) return absl::NotFoundError(absl::StrCat("nobody answers to ", name));
-  const std::lock_guard held(ear->mutex);
+  const service::MutexLock held(ear->mutex);
   if (!ear->open) return absl::NotFoundError(absl::StrCat(name, " has left"));
   return ear->on_asked(bytes);
 }
@@ -157,12 +160,12 @@ absl::StatusOr<std::unique_ptr<Hearing>> MemoryBus::Answer(const std::string& na
                                                            OnAsked on_asked) {
   const auto ear = std::make_shared<Ear>();
   ear->on_asked = std::move(on_asked);
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   return Add(answerers_, name, ear);
 }
 
 BusCounters MemoryBus::counters() const {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   BusCounters counters;
   counters.appended = sequence_;
   return counters;

@@ -6,16 +6,15 @@
 #ifndef FATHOM_COLLECTOR_BUS_MEMORY_BUS_H_
 #define FATHOM_COLLECTOR_BUS_MEMORY_BUS_H_
 
-#include <condition_variable>
 #include <cstddef>
 #include <deque>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <thread>
 
 #include "collector/bus/bus.h"
+#include "daemon/service/mutex.h"
 
 namespace fathom::collector {
 
@@ -25,7 +24,7 @@ class MemoryBus final : public Bus {
   ~MemoryBus() override;
 
   std::uint64_t Append(const Place& place, std::string bytes) override;
-  bool WhenDurable(std::uint64_t record, std::function<void()> done) override;
+  [[nodiscard]] bool WhenDurable(std::uint64_t record, std::function<void()> done) override;
   absl::StatusOr<std::unique_ptr<Hearing>> Follow(const std::string& job, OnKept on_kept,
                                                   std::function<void()> caught_up) override;
   void Forget(const std::string& job, std::uint64_t before) override;
@@ -48,16 +47,18 @@ class MemoryBus final : public Bus {
   using Ears = std::multimap<std::string, std::shared_ptr<Ear>>;
 
   std::unique_ptr<Hearing> Add(Ears& ears, const std::string& name, std::shared_ptr<Ear> ear);
-  void Later(std::function<void()> call);
+  void Later(std::function<void()> call) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Run();
 
-  mutable std::mutex mutex_;  // guards everything below
-  std::condition_variable wake_;
-  std::map<std::string, Log> logs_;
-  Ears followers_, hearers_, answerers_;
-  std::deque<std::function<void()>> calls_;
-  std::uint64_t sequence_ = 0;
-  bool stop_ = false;
+  mutable service::Mutex mutex_;
+  service::ConditionVariable wake_;
+  std::map<std::string, Log> logs_ ABSL_GUARDED_BY(mutex_);
+  Ears followers_ ABSL_GUARDED_BY(mutex_);
+  Ears hearers_ ABSL_GUARDED_BY(mutex_);
+  Ears answerers_ ABSL_GUARDED_BY(mutex_);
+  std::deque<std::function<void()>> calls_ ABSL_GUARDED_BY(mutex_);
+  std::uint64_t sequence_ ABSL_GUARDED_BY(mutex_) = 0;
+  bool stop_ ABSL_GUARDED_BY(mutex_) = false;
   std::thread thread_;
 };
 

@@ -20,7 +20,7 @@ MemoryLeaseBook::Entry* MemoryLeases::Mine(const std::string& job) {
 }
 
 absl::StatusOr<Leases::Token> MemoryLeases::Take(const std::string& job) {
-  const std::lock_guard lock(book_.mutex_);
+  const service::MutexLock lock(book_.mutex_);
   const auto at = book_.jobs_.find(job);
   if (at == book_.jobs_.end() || !at->second.open) {
     return absl::AbortedError(absl::StrCat("job ", job, " is not open"));
@@ -35,7 +35,7 @@ absl::StatusOr<Leases::Token> MemoryLeases::Take(const std::string& job) {
 }
 
 absl::Status MemoryLeases::Renew(const std::string& job) {
-  const std::lock_guard lock(book_.mutex_);
+  const service::MutexLock lock(book_.mutex_);
   MemoryLeaseBook::Entry* const entry = Mine(job);
   if (entry == nullptr) return NotHeld(job);
   entry->until = book_.clock_.Mono() + book_.term_;
@@ -43,19 +43,19 @@ absl::Status MemoryLeases::Renew(const std::string& job) {
 }
 
 void MemoryLeases::Release(const std::string& job) {
-  const std::lock_guard lock(book_.mutex_);
+  const service::MutexLock lock(book_.mutex_);
   if (MemoryLeaseBook::Entry* const entry = Mine(job)) entry->holder.clear();
   held_.erase(job);
 }
 
 absl::Status MemoryLeases::Open(const std::string& job) {
-  const std::lock_guard lock(book_.mutex_);
+  const service::MutexLock lock(book_.mutex_);
   book_.jobs_[job].open = true;
   return absl::OkStatus();
 }
 
 absl::Status MemoryLeases::Close(const std::string& job) {
-  const std::lock_guard lock(book_.mutex_);
+  const service::MutexLock lock(book_.mutex_);
   MemoryLeaseBook::Entry* const entry = Mine(job);
   if (entry == nullptr) return NotHeld(job);
   entry->open = false;
@@ -63,19 +63,19 @@ absl::Status MemoryLeases::Close(const std::string& job) {
 }
 
 void MemoryLeases::Forget(const std::string& job) {
-  const std::lock_guard lock(book_.mutex_);
+  const service::MutexLock lock(book_.mutex_);
   book_.jobs_.erase(job);
   held_.erase(job);
 }
 
 std::string MemoryLeases::HolderOf(const std::string& job) const {
-  const std::lock_guard lock(book_.mutex_);
+  const service::MutexLock lock(book_.mutex_);
   const auto at = book_.jobs_.find(job);
   return at != book_.jobs_.end() && book_.Stands(at->second) ? at->second.holder : std::string();
 }
 
 std::vector<std::string> MemoryLeases::Jobs() const {
-  const std::lock_guard lock(book_.mutex_);
+  const service::MutexLock lock(book_.mutex_);
   std::vector<std::string> open;
   for (const auto& [job, entry] : book_.jobs_) {
     if (entry.open) open.push_back(job);

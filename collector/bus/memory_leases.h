@@ -6,13 +6,13 @@
 #define FATHOM_COLLECTOR_BUS_MEMORY_LEASES_H_
 
 #include <map>
-#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "collector/bus/leases.h"
 #include "collector/process/clock.h"
+#include "daemon/service/mutex.h"
 
 namespace fathom::collector {
 
@@ -28,16 +28,15 @@ class MemoryLeaseBook {
     Leases::Token token = 0;
     MonoNs until;
   };
-  // Requires: mutex_ is held.
   bool Stands(const Entry& entry) const {
     return !entry.holder.empty() && clock_.Mono() < entry.until;
   }
 
   const Clock& clock_;
   const Nanos term_;
-  mutable std::mutex mutex_;  // guards everything below
-  std::map<std::string, Entry> jobs_;
-  Leases::Token newest_ = 0;
+  mutable service::Mutex mutex_;
+  std::map<std::string, Entry> jobs_ ABSL_GUARDED_BY(mutex_);
+  Leases::Token newest_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 
 class MemoryLeases final : public Leases {
@@ -58,12 +57,12 @@ class MemoryLeases final : public Leases {
   Nanos term() const override { return book_.term_; }
 
  private:
-  // The entry that this holder has. Null: it has none. Requires: the book's mutex is held.
-  MemoryLeaseBook::Entry* Mine(const std::string& job);
+  // The entry that this holder has. Null: it has none.
+  MemoryLeaseBook::Entry* Mine(const std::string& job) ABSL_EXCLUSIVE_LOCKS_REQUIRED(book_.mutex_);
 
   MemoryLeaseBook& book_;
   const std::string holder_;
-  std::map<std::string, Token> held_;  // guarded by the book's mutex
+  std::map<std::string, Token> held_ ABSL_GUARDED_BY(book_.mutex_);
 };
 
 }  // namespace fathom::collector

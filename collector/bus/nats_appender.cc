@@ -36,11 +36,10 @@ absl::StatusOr<std::unique_ptr<NatsAppender>> NatsAppender::Start(NatsConnection
   if (s != NATS_OK) return NatsFailure("bus", s);
   natsSubscription_SetPendingLimits(raw, -1, -1);
   appender->answers_.reset(raw);
-  appender->progress_ = std::chrono::steady_clock::now();
   connection.AddBack(appender.get(), [mine = appender.get()] {
-    const std::lock_guard lock(mine->mutex_);
+    const service::MutexLock lock(mine->mutex_);
     mine->again_ = true;
-    mine->wake_.notify_all();
+    mine->wake_.NotifyAll();
   });
   appender->thread_ = std::thread([mine = appender.get()] { mine->Run(); });
   return appender;
@@ -49,9 +48,9 @@ absl::StatusOr<std::unique_ptr<NatsAppender>> NatsAppender::Start(NatsConnection
 NatsAppender::~NatsAppender() {
   connection_.RemoveBack(this);
   {
-    const std::lock_guard lock(mutex_);
+    const service::MutexLock lock(mutex_);
     stop_ = true;
-    wake_.notify_all();
+    wake_.NotifyAll();
   }
   if (thread_.joinable()) thread_.join();
   if (answers_) natsSubscription_DrainTimeout(answers_.get(), 1000);
@@ -59,7 +58,7 @@ NatsAppender::~NatsAppender() {
 }
 
 std::uint64_t NatsAppender::Append(std::string subject, std::string bytes) {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   const std::uint64_t number = ++appended_;
   waiting_bytes_ += bytes.size();
   if (waiting_.empty()) progress_ = std::chrono::steady_clock::now();
@@ -88,7 +87,7 @@ void NatsAppender::OnAnswer(natsConnection*, natsSubscription*, natsMsg* raw, vo
 }
 
 void NatsAppender::Answered(std::uint64_t number, const std::string& why) {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   const auto at = waiting_.find(number);
   if (at == waiting_.end() || at->second.answered) return;
   if (!why.empty()) {
@@ -102,7 +101,7 @@ void NatsAppender::Answered(std::uint64_t number, const std::string& why) {
   failing_.clear();
   if (number == waiting_.begin()->first) {
     DropAnsweredLocked();
-    wake_.notify_all();
+    wake_.NotifyAll();
   }
 }
 
@@ -121,7 +120,7 @@ void NatsAppender::GiveUpLocked() {
     waiting_.erase(waiting_.begin());
   }
   DropAnsweredLocked();
-  wake_.notify_all();
+  wake_.NotifyAll();
 }
 
 void NatsAppender::SendAgainLocked() {
@@ -135,23 +134,23 @@ void NatsAppender::SendAgainLocked() {
 }
 
 void NatsAppender::Run() {
-  std::unique_lock lock(mutex_);
+  service::MutexLock lock(mutex_);
   while (!stop_) {
-    wake_.wait_for(lock, kTick);
+    wake_.WaitFor(mutex_, kTick);
     const bool late = std::chrono::steady_clock::now() - progress_ > kPatience;
     if (!waiting_.empty() && (again_ || late) && connection_.connected()) SendAgainLocked();
     std::vector<std::function<void()>> due;
     const auto end = callers_.upper_bound(durable_);
     for (auto at = callers_.begin(); at != end; ++at) due.push_back(std::move(at->second));
     callers_.erase(callers_.begin(), end);
-    lock.unlock();
+    lock.Unlock();
     for (const auto& each : due) each();
-    lock.lock();
+    lock.Lock();
   }
 }
 
 bool NatsAppender::WhenDurable(std::uint64_t record, std::function<void()> done) {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   if (record <= durable_) return false;
   callers_.emplace(record, std::move(done));
   return true;
@@ -161,12 +160,12 @@ std::string NatsAppender::failing() const {
   if (!connection_.connected()) {
     return absl::StrCat("no connection to ", connection_.settings().urls);
   }
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   return failing_;
 }
 
 BusCounters NatsAppender::counters() const {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   BusCounters counters = counters_;
   counters.waiting = waiting_.size();
   counters.reconnects = connection_.reconnects();

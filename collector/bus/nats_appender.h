@@ -13,17 +13,16 @@
 #define FATHOM_COLLECTOR_BUS_NATS_APPENDER_H_
 
 #include <chrono>
-#include <condition_variable>
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <thread>
 
 #include "collector/bus/bus.h"
 #include "collector/bus/nats_connection.h"
+#include "daemon/service/mutex.h"
 
 namespace fathom::collector {
 
@@ -35,7 +34,7 @@ class NatsAppender {
   ~NatsAppender();
 
   std::uint64_t Append(std::string subject, std::string bytes);
-  bool WhenDurable(std::uint64_t record, std::function<void()> done);
+  [[nodiscard]] bool WhenDurable(std::uint64_t record, std::function<void()> done);
   std::string failing() const;
   BusCounters counters() const;
 
@@ -50,27 +49,27 @@ class NatsAppender {
   void Answered(std::uint64_t number, const std::string& why);
   void Publish(std::uint64_t number, const Waiting& record);
   void Run();
-  // Requires, of all that end so: mutex_ is held.
-  void SendAgainLocked();
-  void DropAnsweredLocked();
-  void GiveUpLocked();
+  void SendAgainLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void DropAnsweredLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void GiveUpLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   NatsConnection& connection_;
   std::string inbox_;
   NatsSubscription answers_;
 
-  mutable std::mutex mutex_;  // guards everything below
-  std::condition_variable wake_;
-  std::map<std::uint64_t, Waiting> waiting_;
-  std::size_t waiting_bytes_ = 0;
-  std::uint64_t appended_ = 0;
-  std::uint64_t durable_ = 0;
-  std::multimap<std::uint64_t, std::function<void()>> callers_;
-  std::chrono::steady_clock::time_point progress_;  // when an answer came, or all was sent again
-  bool again_ = false;                              // to be sent again at once
-  std::string failing_;
-  bool stop_ = false;
-  BusCounters counters_;
+  mutable service::Mutex mutex_;
+  service::ConditionVariable wake_;
+  std::map<std::uint64_t, Waiting> waiting_ ABSL_GUARDED_BY(mutex_);
+  std::size_t waiting_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::uint64_t appended_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::uint64_t durable_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::multimap<std::uint64_t, std::function<void()>> callers_ ABSL_GUARDED_BY(mutex_);
+  std::chrono::steady_clock::time_point progress_ ABSL_GUARDED_BY(mutex_) =
+      std::chrono::steady_clock::now();         // when an answer came, or all was sent again
+  bool again_ ABSL_GUARDED_BY(mutex_) = false;  // to be sent again at once
+  std::string failing_ ABSL_GUARDED_BY(mutex_);
+  bool stop_ ABSL_GUARDED_BY(mutex_) = false;
+  BusCounters counters_ ABSL_GUARDED_BY(mutex_);
   std::thread thread_;
 };
 

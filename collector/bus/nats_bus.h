@@ -26,7 +26,7 @@ class NatsBus final : public Bus {
   static absl::StatusOr<std::unique_ptr<NatsBus>> Start(NatsConnection& connection);
 
   std::uint64_t Append(const Place& place, std::string bytes) override;
-  bool WhenDurable(std::uint64_t record, std::function<void()> done) override;
+  [[nodiscard]] bool WhenDurable(std::uint64_t record, std::function<void()> done) override;
   absl::StatusOr<std::unique_ptr<Hearing>> Follow(const std::string& job, OnKept on_kept,
                                                   std::function<void()> caught_up) override;
   void Forget(const std::string& job, std::uint64_t before) override;

@@ -51,8 +51,8 @@ NatsConnection::~NatsConnection() {
   if (connection_ != nullptr) {
     natsConnection_Close(connection_);
     // That it is closed is the last thing that the library tells, from a thread of its own.
-    std::unique_lock lock(mutex_);
-    closed_.wait(lock, [this] { return over_; });
+    service::MutexLock lock(mutex_);
+    closed_.Wait(mutex_, [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { return over_; });
   }
   natsConnection_Destroy(connection_);
 }
@@ -159,24 +159,24 @@ void NatsConnection::OnBack(natsConnection*, void* self) {
   mine.connected_ = true;
   ++mine.reconnects_;
   mine.Log(false, "connected again");
-  const std::lock_guard lock(mine.mutex_);
+  const service::MutexLock lock(mine.mutex_);
   for (const auto& [whose, back] : mine.back_) back();
 }
 
 void NatsConnection::OnClosed(natsConnection*, void* self) {
   auto& mine = *static_cast<NatsConnection*>(self);
-  const std::lock_guard lock(mine.mutex_);
+  const service::MutexLock lock(mine.mutex_);
   mine.over_ = true;
-  mine.closed_.notify_all();
+  mine.closed_.NotifyAll();
 }
 
 void NatsConnection::AddBack(const void* whose, std::function<void()> back) {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   back_.emplace_back(whose, std::move(back));
 }
 
 void NatsConnection::RemoveBack(const void* whose) {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   std::erase_if(back_, [whose](const auto& each) { return each.first == whose; });
 }
 

@@ -17,15 +17,15 @@
 #include <nats/nats.h>
 
 #include <atomic>
-#include <condition_variable>
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
+
+#include "daemon/service/mutex.h"
 
 namespace fathom::collector {
 
@@ -95,10 +95,10 @@ class NatsConnection {
   NatsContext js_;
   std::atomic<bool> connected_{false};
   std::atomic<std::uint64_t> reconnects_{0};
-  std::mutex mutex_;  // guards everything below; held while `back_` are called
-  std::condition_variable closed_;
-  bool over_ = false;  // the library calls nothing any more
-  std::vector<std::pair<const void*, std::function<void()>>> back_;
+  service::Mutex mutex_;  // held while `back_` are called
+  service::ConditionVariable closed_;
+  bool over_ ABSL_GUARDED_BY(mutex_) = false;  // the library calls nothing any more
+  std::vector<std::pair<const void*, std::function<void()>>> back_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace fathom::collector

@@ -14,7 +14,7 @@ using Shared = std::shared_ptr<NatsEar>;
 void OnMessage(natsConnection*, natsSubscription*, natsMsg* raw, void* closure) {
   const NatsMessage message(raw);
   const Shared ear = *static_cast<Shared*>(closure);
-  const std::lock_guard lock(ear->mutex);
+  const service::MutexLock lock(ear->mutex);
   if (ear->open) ear->call(message.get());
 }
 
@@ -47,7 +47,7 @@ absl::StatusOr<std::unique_ptr<NatsHearing>> NatsHearing::Start(
 
 NatsHearing::~NatsHearing() {
   subscription_.reset();
-  const std::lock_guard lock(ear_->mutex);
+  const service::MutexLock lock(ear_->mutex);
   ear_->open = false;
 }
 
@@ -68,9 +68,9 @@ absl::StatusOr<std::unique_ptr<NatsAnswering>> NatsAnswering::Start(NatsConnecti
 NatsAnswering::~NatsAnswering() {
   hearing_.reset();
   {
-    const std::lock_guard lock(mutex_);
+    const service::MutexLock lock(mutex_);
     stop_ = true;
-    wake_.notify_all();
+    wake_.NotifyAll();
   }
   for (std::thread& worker : workers_) worker.join();
 }
@@ -79,22 +79,24 @@ NatsAnswering::~NatsAnswering() {
 void NatsAnswering::Take(natsMsg* message) {
   const char* reply = natsMsg_GetReply(message);
   if (reply == nullptr) return;
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   if (questions_.size() >= kMaxWaiting) return;
   questions_.push_back({reply, std::string(BytesOf(message))});
-  wake_.notify_one();
+  wake_.NotifyOne();
 }
 
 void NatsAnswering::Work() {
-  std::unique_lock lock(mutex_);
+  service::MutexLock lock(mutex_);
   while (true) {
-    wake_.wait(lock, [this] { return stop_ || !questions_.empty(); });
+    wake_.Wait(mutex_, [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+      return stop_ || !questions_.empty();
+    });
     if (stop_) return;
     const Question question = std::move(questions_.front());
     questions_.pop_front();
-    lock.unlock();
+    lock.Unlock();
     Reply(question, on_asked_(question.bytes));
-    lock.lock();
+    lock.Lock();
   }
 }
 
@@ -115,27 +117,29 @@ absl::StatusOr<std::unique_ptr<NatsFollowing>> NatsFollowing::Start(
     std::function<void()> caught_up) {
   std::unique_ptr<NatsFollowing> following(
       new NatsFollowing(connection, std::move(subject), std::move(on_kept), std::move(caught_up)));
-  following->ear_->call = [mine = following.get()](natsMsg* message) { mine->Take(message); };
+  NatsFollowing* const mine = following.get();
+  mine->ear_->call = [mine](natsMsg* message)
+                         ABSL_EXCLUSIVE_LOCKS_REQUIRED(mine->ear_->mutex) { mine->Take(message); };
   if (auto status = following->Subscribe(); !status.ok()) return status;
-  connection.AddBack(following.get(), [mine = following.get()] {
-    const std::lock_guard lock(mine->mutex_);
+  connection.AddBack(mine, [mine] {
+    const service::MutexLock lock(mine->mutex_);
     mine->again_ = true;
-    mine->wake_.notify_all();
+    mine->wake_.NotifyAll();
   });
-  following->thread_ = std::thread([mine = following.get()] { mine->Run(); });
+  mine->thread_ = std::thread([mine] { mine->Run(); });
   return following;
 }
 
 NatsFollowing::~NatsFollowing() {
   connection_.RemoveBack(this);
   {
-    const std::lock_guard lock(mutex_);
+    const service::MutexLock lock(mutex_);
     stop_ = true;
-    wake_.notify_all();
+    wake_.NotifyAll();
   }
   if (thread_.joinable()) thread_.join();
   subscription_.reset();
-  const std::lock_guard lock(ear_->mutex);
+  const service::MutexLock lock(ear_->mutex);
   ear_->open = false;
 }
 
@@ -146,7 +150,7 @@ absl::Status NatsFollowing::Subscribe() {
   options.Stream = NatsConnection::kStream;
   options.Ordered = true;
   {
-    const std::lock_guard lock(ear_->mutex);
+    const service::MutexLock lock(ear_->mutex);
     options.Config.DeliverPolicy = js_DeliverByStartSequence;
     options.Config.OptStartSeq = newest_ + 1;
     heard_ = until_ = 0;
@@ -164,7 +168,7 @@ absl::Status NatsFollowing::Subscribe() {
   if (natsSubscription_GetConsumerInfo(&info, raw, nullptr, nullptr) == NATS_OK) {
     const std::uint64_t there = info->NumPending + info->Delivered.Consumer;
     jsConsumerInfo_Destroy(info);
-    const std::lock_guard lock(ear_->mutex);
+    const service::MutexLock lock(ear_->mutex);
     until_ = there;
     if (heard_ >= until_) CaughtUpLocked();
   }
@@ -192,17 +196,18 @@ void NatsFollowing::Take(natsMsg* message) {
 
 void NatsFollowing::Run() {
   constexpr std::chrono::milliseconds kTryAgain{250};
-  std::unique_lock lock(mutex_);
+  service::MutexLock lock(mutex_);
   while (true) {
-    wake_.wait(lock, [this] { return stop_ || again_; });
+    wake_.Wait(mutex_, [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { return stop_ || again_; });
     if (stop_) return;
     again_ = false;
-    lock.unlock();
+    lock.Unlock();
     const absl::Status status = Subscribe();
-    lock.lock();
+    lock.Lock();
     if (status.ok() || stop_) continue;
     again_ = true;
-    wake_.wait_for(lock, kTryAgain, [this] { return stop_; });
+    wake_.WaitFor(mutex_, kTryAgain,
+                  [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { return stop_; });
   }
 }
 

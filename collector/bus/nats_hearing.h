@@ -11,12 +11,10 @@
 #ifndef FATHOM_COLLECTOR_BUS_NATS_HEARING_H_
 #define FATHOM_COLLECTOR_BUS_NATS_HEARING_H_
 
-#include <condition_variable>
 #include <cstdint>
 #include <deque>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <thread>
 #include <utility>
@@ -24,13 +22,14 @@
 
 #include "collector/bus/bus.h"
 #include "collector/bus/nats_connection.h"
+#include "daemon/service/mutex.h"
 
 namespace fathom::collector {
 
 struct NatsEar {
-  std::mutex mutex;  // held while it is called; guards everything below
-  bool open = true;
-  std::function<void(natsMsg*)> call;
+  service::Mutex mutex;  // held while it is called
+  bool open ABSL_GUARDED_BY(mutex) = true;
+  std::function<void(natsMsg*)> call;  // set before anybody hears
 };
 
 // Words to a subject.
@@ -72,10 +71,10 @@ class NatsAnswering final : public Hearing {
 
   NatsConnection& connection_;
   const Bus::OnAsked on_asked_;
-  std::mutex mutex_;  // guards questions_ and stop_
-  std::condition_variable wake_;
-  std::deque<Question> questions_;
-  bool stop_ = false;
+  service::Mutex mutex_;
+  service::ConditionVariable wake_;
+  std::deque<Question> questions_ ABSL_GUARDED_BY(mutex_);
+  bool stop_ ABSL_GUARDED_BY(mutex_) = false;
   std::vector<std::thread> workers_;
   std::unique_ptr<NatsHearing> hearing_;
 };
@@ -97,10 +96,9 @@ class NatsFollowing final : public Hearing {
         on_kept_(std::move(on_kept)),
         caught_up_(std::move(caught_up)) {}
   absl::Status Subscribe();
-  void Take(natsMsg* message);
+  void Take(natsMsg* message) ABSL_EXCLUSIVE_LOCKS_REQUIRED(ear_->mutex);
   void Run();
-  // Requires, of all that end so: the ear's mutex is held.
-  void CaughtUpLocked();
+  void CaughtUpLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(ear_->mutex);
 
   NatsConnection& connection_;
   const std::string subject_;
@@ -109,16 +107,16 @@ class NatsFollowing final : public Hearing {
   const std::shared_ptr<NatsEar> ear_ = std::make_shared<NatsEar>();
   NatsSubscription subscription_;  // of Start, then of the thread
 
-  // Guarded by the ear's mutex.
-  std::uint64_t newest_ = 0;
-  std::uint64_t heard_ = 0;  // records, by the present subscription
-  std::uint64_t until_ = 0;  // as many were there when it began; 0: not known
-  bool told_ = false;        // that it has caught up
+  std::uint64_t newest_ ABSL_GUARDED_BY(ear_->mutex) = 0;
+  std::uint64_t heard_ ABSL_GUARDED_BY(ear_->mutex) = 0;  // records, by the present subscription
+  // As many were there when it began; 0: not known.
+  std::uint64_t until_ ABSL_GUARDED_BY(ear_->mutex) = 0;
+  bool told_ ABSL_GUARDED_BY(ear_->mutex) = false;  // that it has caught up
 
-  std::mutex mutex_;  // guards everything below
-  std::condition_variable wake_;
-  bool again_ = false;
-  bool stop_ = false;
+  service::Mutex mutex_;
+  service::ConditionVariable wake_;
+  bool again_ ABSL_GUARDED_BY(mutex_) = false;
+  bool stop_ ABSL_GUARDED_BY(mutex_) = false;
   std::thread thread_;
 };
 

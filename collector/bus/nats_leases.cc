@@ -78,7 +78,7 @@ absl::Status NatsLeases::Refresh() {
   auto all = ReadAll();
   if (!all.ok()) return all.status();
   const MonoNs now = clock_.Mono();
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   for (auto& [job, entry] : *all) {
     const auto before = entries_.find(job);
     entry.since = now;
@@ -97,7 +97,7 @@ absl::Status NatsLeases::Swap(const std::string& job, bool open, const std::stri
   const natsStatus s = kvStore_Update(&now, bucket_.get(), BusToken(job).c_str(), value.data(),
                                       static_cast<int>(value.size()), revision);
   if (s == NATS_OK) {
-    const std::lock_guard lock(mutex_);
+    const service::MutexLock lock(mutex_);
     entries_[job] = {open, holder, now, before};
     return absl::OkStatus();
   }
@@ -111,7 +111,7 @@ absl::Status NatsLeases::Swap(const std::string& job, bool open, const std::stri
 absl::StatusOr<Leases::Token> NatsLeases::Take(const std::string& job) {
   std::uint64_t revision = 0;
   {
-    const std::lock_guard lock(mutex_);
+    const service::MutexLock lock(mutex_);
     const auto at = entries_.find(job);
     if (at == entries_.end() || !at->second.open) {
       return absl::AbortedError(absl::StrCat("job ", job, " is not open"));
@@ -122,12 +122,12 @@ absl::StatusOr<Leases::Token> NatsLeases::Take(const std::string& job) {
     revision = at->second.revision;
   }
   if (auto status = Swap(job, true, holder_, revision); !status.ok()) return status;
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   return entries_[job].revision;
 }
 
 absl::StatusOr<NatsLeases::Entry> NatsLeases::Mine(const std::string& job) const {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   const auto at = entries_.find(job);
   if (at != entries_.end() && at->second.holder == holder_) return at->second;
   return absl::AbortedError(absl::StrCat("the lease of ", job, " is not held any more"));
@@ -149,7 +149,7 @@ void NatsLeases::Release(const std::string& job) {
 absl::Status NatsLeases::Open(const std::string& job) {
   Entry entry;
   {
-    const std::lock_guard lock(mutex_);
+    const service::MutexLock lock(mutex_);
     const auto at = entries_.find(job);
     if (at != entries_.end()) entry = at->second;
   }
@@ -160,7 +160,7 @@ absl::Status NatsLeases::Open(const std::string& job) {
   const natsStatus s = kvStore_Create(&revision, bucket_.get(), BusToken(job).c_str(), value.data(),
                                       static_cast<int>(value.size()));
   if (s != NATS_OK) return NatsFailure(absl::StrCat("job ", job), s);
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   entries_[job] = {true, "", revision, clock_.Mono()};
   return absl::OkStatus();
 }
@@ -172,18 +172,18 @@ absl::Status NatsLeases::Close(const std::string& job) {
 
 void NatsLeases::Forget(const std::string& job) {
   kvStore_Purge(bucket_.get(), BusToken(job).c_str(), nullptr);
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   entries_.erase(job);
 }
 
 std::string NatsLeases::HolderOf(const std::string& job) const {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   const auto at = entries_.find(job);
   return at != entries_.end() && Stands(at->second) ? at->second.holder : std::string();
 }
 
 std::vector<std::string> NatsLeases::Jobs() const {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   std::vector<std::string> open;
   for (const auto& [job, entry] : entries_) {
     if (entry.open) open.push_back(job);

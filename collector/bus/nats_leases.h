@@ -14,7 +14,6 @@
 
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -23,6 +22,7 @@
 #include "collector/bus/leases.h"
 #include "collector/bus/nats_connection.h"
 #include "collector/process/clock.h"
+#include "daemon/service/mutex.h"
 
 namespace fathom::collector {
 
@@ -71,8 +71,8 @@ class NatsLeases final : public Leases {
   const Nanos term_;
   const Clock& clock_;
   Bucket bucket_;
-  mutable std::mutex mutex_;  // guards entries_
-  std::map<std::string, Entry> entries_;
+  mutable service::Mutex mutex_;
+  std::map<std::string, Entry> entries_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace fathom::collector

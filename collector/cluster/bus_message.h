@@ -25,7 +25,7 @@ std::string BusBytes(Message&& message) {
 }
 
 template <typename Message>
-std::optional<Message> ReadBus(std::string_view bytes, ClusterCounters& counters) {
+[[nodiscard]] std::optional<Message> ReadBus(std::string_view bytes, ClusterCounters& counters) {
   Message message;
   if (!message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())) ||
       message.version() == 0) {

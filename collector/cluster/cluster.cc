@@ -124,11 +124,12 @@ void Cluster::Say(bool leaves) {
 }
 
 void Cluster::Run() {
-  std::unique_lock lock(mutex_);
-  while (!wake_.wait_for(lock, kSayEvery, [this] { return stop_; })) {
-    lock.unlock();
+  service::MutexLock lock(mutex_);
+  while (!wake_.WaitFor(mutex_, kSayEvery,
+                        [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { return stop_; })) {
+    lock.Unlock();
     Say(false);
-    lock.lock();
+    lock.Lock();
   }
 }
 
@@ -149,9 +150,9 @@ void Cluster::HandOver() {
 
 Cluster::~Cluster() {
   {
-    const std::lock_guard lock(mutex_);
+    const service::MutexLock lock(mutex_);
     stop_ = true;
-    wake_.notify_all();
+    wake_.NotifyAll();
   }
   if (thread_.joinable()) thread_.join();
   hearings_.clear();

@@ -17,11 +17,9 @@
 
 #include <absl/status/statusor.h>
 
-#include <condition_variable>
 #include <cstddef>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <thread>
 #include <utility>
@@ -36,6 +34,7 @@
 #include "collector/cluster/ownership.h"
 #include "collector/cluster/peer_api.h"
 #include "collector/http/event_hub.h"
+#include "daemon/service/mutex.h"
 
 namespace fathom::collector {
 
@@ -107,9 +106,9 @@ class Cluster {
   std::unique_ptr<PeerApi> api_;
   std::vector<std::unique_ptr<Hearing>> hearings_;
   std::unique_ptr<Ownership> ownership_;
-  std::mutex mutex_;  // guards stop_
-  std::condition_variable wake_;
-  bool stop_ = false;
+  service::Mutex mutex_;
+  service::ConditionVariable wake_;
+  bool stop_ ABSL_GUARDED_BY(mutex_) = false;
   std::thread thread_;
 };
 

@@ -65,7 +65,7 @@ class DoorSession final : public StreamSession {
   // The record of this stream as bytes, told now. Null: its stream has ended.
   std::string Record(const v1::AgentMessage* message);
   // False: it may tell of no more jobs.
-  bool Admit(const std::string& job);
+  [[nodiscard]] bool Admit(const std::string& job);
 
   DoorContext& context_;
   AgentSession near_;     // what is of the node

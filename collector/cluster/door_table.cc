@@ -9,21 +9,21 @@ namespace fathom::collector {
 
 std::uint64_t DoorTable::Add(std::weak_ptr<RowsChannel> channel,
                              std::shared_ptr<std::atomic<bool>> again) {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   newest_ = std::max(newest_ + 1, static_cast<std::uint64_t>(clock_.Wall().ns));
   entries_[newest_] = {std::move(channel), std::move(again)};
   return newest_;
 }
 
 void DoorTable::Remove(std::uint64_t connection) {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   entries_.erase(connection);
 }
 
 bool DoorTable::Pass(const v1::BusOrder& order) {
   Entry entry;
   {
-    const std::lock_guard lock(mutex_);
+    const service::MutexLock lock(mutex_);
     const auto at = entries_.find(order.connection());
     if (at == entries_.end()) return false;
     entry = at->second;

@@ -10,10 +10,10 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <mutex>
 
 #include "collector/agents/session_registry.h"
 #include "collector/process/clock.h"
+#include "daemon/service/mutex.h"
 
 namespace fathom::v1 {
 class BusOrder;
@@ -38,9 +38,9 @@ class DoorTable {
   };
 
   const Clock& clock_;
-  std::mutex mutex_;  // guards everything below
-  std::map<std::uint64_t, Entry> entries_;
-  std::uint64_t newest_ = 0;
+  service::Mutex mutex_;
+  std::map<std::uint64_t, Entry> entries_ ABSL_GUARDED_BY(mutex_);
+  std::uint64_t newest_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace fathom::collector

@@ -41,7 +41,7 @@ class FarChannel final : public RowsChannel {
 }  // namespace
 
 std::shared_ptr<FarAgents::Agent> FarAgents::AgentOf(const std::string& node) {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   auto& agent = agents_[node];
   if (agent == nullptr) agent = std::make_shared<Agent>();
   return agent;
@@ -82,7 +82,7 @@ void FarAgents::AskAgain(const v1::BusRecord& record, Agent& agent) {
 
 bool FarAgents::Take(const v1::BusRecord& record, From from) {
   const auto agent = AgentOf(record.hello().node());
-  const std::lock_guard lock(agent->mutex);
+  const service::MutexLock lock(agent->mutex);
   if (!record.has_message()) {
     const bool present = agent->door == record.door() && agent->connection == record.connection();
     if (present) agent->session.reset();

@@ -15,12 +15,12 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 
 #include "collector/bus/bus.h"
 #include "collector/cluster/cluster_counters.h"
 #include "collector/ingest/agent_session.h"
+#include "daemon/service/mutex.h"
 #include "fathom/v1/bus.pb.h"
 
 namespace fathom::collector {
@@ -39,24 +39,26 @@ class FarAgents {
 
  private:
   struct Agent {
-    std::mutex mutex;  // guards everything below
-    std::string door;
-    std::uint64_t connection = 0;
-    std::shared_ptr<RowsChannel> channel;
-    std::unique_ptr<AgentSession> session;  // null: it has left
-    bool told_again = false;
+    service::Mutex mutex;
+    std::string door ABSL_GUARDED_BY(mutex);
+    std::uint64_t connection ABSL_GUARDED_BY(mutex) = 0;
+    std::shared_ptr<RowsChannel> channel ABSL_GUARDED_BY(mutex);
+    std::unique_ptr<AgentSession> session ABSL_GUARDED_BY(mutex);  // null: it has left
+    bool told_again ABSL_GUARDED_BY(mutex) = false;
   };
 
   std::shared_ptr<Agent> AgentOf(const std::string& node);
-  void Connect(const v1::BusRecord& record, Agent& agent);
-  void AskAgain(const v1::BusRecord& record, Agent& agent);
+  void Connect(const v1::BusRecord& record, Agent& agent)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(agent.mutex);
+  void AskAgain(const v1::BusRecord& record, Agent& agent)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(agent.mutex);
 
   IngestContext& ingest_;
   Bus& bus_;
   ClusterCounters& counters_;
   std::atomic<std::uint64_t> sessions_{0};
-  std::mutex mutex_;  // guards agents_
-  std::map<std::string, std::shared_ptr<Agent>> agents_;
+  service::Mutex mutex_;
+  std::map<std::string, std::shared_ptr<Agent>> agents_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace fathom::collector

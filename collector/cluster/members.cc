@@ -20,7 +20,7 @@ void Members::Say(v1::BusMember member) {
 void Members::OnWord(std::string_view bytes) {
   auto member = ReadBus<v1::BusMember>(bytes, counters_);
   if (!member || member->name() == me_) return;
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   if (member->leaves()) {
     known_.erase(member->name());
     return;
@@ -32,7 +32,7 @@ void Members::OnWord(std::string_view bytes) {
 }
 
 std::vector<std::string> Members::Others() const {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   std::vector<std::string> others;
   for (const auto& [name, known] : known_) {
     if (Lives(known)) others.push_back(name);
@@ -41,7 +41,7 @@ std::vector<std::string> Members::Others() const {
 }
 
 std::size_t Members::Before(std::size_t jobs) const {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   return static_cast<std::size_t>(
       std::count_if(known_.begin(), known_.end(), [&](const auto& each) {
         if (!Lives(each.second)) return false;
@@ -51,7 +51,7 @@ std::size_t Members::Before(std::size_t jobs) const {
 }
 
 bool Members::AnybodyListens() const {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   return std::any_of(known_.begin(), known_.end(), [this](const auto& each) {
     return Lives(each.second) && each.second.said.listened();
   });

@@ -11,7 +11,6 @@
 #include <cstddef>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -20,6 +19,7 @@
 #include "collector/bus/bus.h"
 #include "collector/cluster/cluster_counters.h"
 #include "collector/process/clock.h"
+#include "daemon/service/mutex.h"
 #include "fathom/v1/bus.pb.h"
 
 namespace fathom::collector {
@@ -45,15 +45,14 @@ class Members {
     MonoNs when;
   };
   void OnWord(std::string_view bytes);
-  // Requires: mutex_ is held.
   bool Lives(const Known& known) const { return clock_.Mono() - known.when < kGoneAfter; }
 
   Bus& bus_;
   const Clock& clock_;
   ClusterCounters& counters_;
   const std::string me_;
-  mutable std::mutex mutex_;  // guards known_
-  std::map<std::string, Known> known_;
+  mutable service::Mutex mutex_;
+  std::map<std::string, Known> known_ ABSL_GUARDED_BY(mutex_);
   std::unique_ptr<Hearing> hearing_;
 };
 

@@ -15,42 +15,42 @@ Ownership::~Ownership() { Stop(); }
 
 void Ownership::Stop() {
   {
-    const std::lock_guard lock(mutex_);
+    const service::MutexLock lock(mutex_);
     closed_ = stop_ = true;
-    wake_.notify_all();
+    wake_.NotifyAll();
   }
   if (thread_.joinable()) thread_.join();
 }
 
 void Ownership::Close() {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   closed_ = true;
 }
 
 void Ownership::Heard(const std::string& job) {
   const MonoNs now = parts_.clock.Mono();
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   const auto [at, first] = heard_.try_emplace(job, now);
   at->second = now;
-  if (first) wake_.notify_all();
+  if (first) wake_.NotifyAll();
 }
 
 void Ownership::Ended(const std::string& job) {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   const auto at = owned_.find(job);
   if (at != owned_.end()) at->second.ended = true;
 }
 
 bool Ownership::Owns(const std::string& job) const {
   const MonoNs now = parts_.clock.Mono();
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   const auto at = owned_.find(job);
   return at != owned_.end() && at->second.follower->caught_up() &&
          now - at->second.renewed < parts_.leases.term() - kMargin;
 }
 
 std::vector<std::string> Ownership::Mine() const {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   std::vector<std::string> jobs;
   for (const auto& [job, owned] : owned_) jobs.push_back(job);
   return jobs;
@@ -60,7 +60,7 @@ void Ownership::SetFailing(const absl::Status& status) {
   const std::string why(status.message());
   bool changed = false;
   {
-    const std::lock_guard lock(mutex_);
+    const service::MutexLock lock(mutex_);
     changed = failing_.empty() != why.empty();
     failing_ = why;
   }
@@ -73,9 +73,9 @@ void Ownership::Run() {
   MonoNs next = parts_.clock.Mono();
   while (true) {
     {
-      std::unique_lock lock(mutex_);
+      service::MutexLock lock(mutex_);
       const Nanos left = next - parts_.clock.Mono();
-      wake_.wait_for(lock, std::chrono::nanoseconds(std::max<std::int64_t>(left.count, 0)));
+      wake_.WaitFor(mutex_, std::chrono::nanoseconds(std::max<std::int64_t>(left.count, 0)));
       if (stop_) return;
     }
     Turn();
@@ -96,7 +96,7 @@ void Ownership::Turn() {
 void Ownership::OpenHeard(MonoNs now) {
   std::vector<std::string> jobs;
   {
-    const std::lock_guard lock(mutex_);
+    const service::MutexLock lock(mutex_);
     std::erase_if(heard_, [&](const auto& each) { return now - each.second > kHeardFor; });
     for (const auto& [job, when] : heard_) {
       const auto mine = owned_.find(job);
@@ -121,7 +121,7 @@ void Ownership::RenewAll() {
     std::string why;
     Owned* owned = nullptr;
     {
-      const std::lock_guard lock(mutex_);
+      const service::MutexLock lock(mutex_);
       owned = &owned_[job];  // only this thread removes it
       if (status.ok()) owned->renewed = asked;
       const Nanos ago = parts_.clock.Mono() - owned->renewed;
@@ -156,7 +156,7 @@ void Ownership::LookAfter(const std::string& job, Owned& owned) {
 void Ownership::CloseEnded(const std::string& job, Owned& owned) {
   bool ended = false;
   {
-    const std::lock_guard lock(mutex_);
+    const service::MutexLock lock(mutex_);
     ended = owned.ended;
   }
   const auto state = parts_.follow.jobs.Find(job);
@@ -165,7 +165,7 @@ void Ownership::CloseEnded(const std::string& job, Owned& owned) {
     // It has begun again.
     if (!parts_.leases.Open(job).ok()) return;
     owned.closed = false;
-    const std::lock_guard lock(mutex_);
+    const service::MutexLock lock(mutex_);
     owned.ended = false;
     return;
   }
@@ -188,7 +188,7 @@ void Ownership::Contest(MonoNs now) {
   });
   for (const std::string& job : open) {
     {
-      const std::lock_guard lock(mutex_);
+      const service::MutexLock lock(mutex_);
       if (closed_) return;
       if (owned_.contains(job)) continue;
     }
@@ -213,7 +213,7 @@ void Ownership::Take(const std::string& job, MonoNs now) {
     status = follower.status();
     if (follower.ok()) {
       ++parts_.counters.taken;
-      const std::lock_guard lock(mutex_);
+      const service::MutexLock lock(mutex_);
       Owned& owned = owned_[job];
       owned.renewed = owned.begun = now;
       owned.follower = *std::move(follower);
@@ -230,7 +230,7 @@ void Ownership::Take(const std::string& job, MonoNs now) {
 
 bool Ownership::TakeOut(const std::string& job) {
   std::unique_ptr<JobFollower> follower;  // ends without the lock, which what it calls may take
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   const auto at = owned_.find(job);
   if (at == owned_.end()) return false;
   follower = std::move(at->second.follower);
@@ -255,7 +255,7 @@ void Ownership::HandOver() {
 
 Ownership::Figures Ownership::figures() const {
   const MonoNs now = parts_.clock.Mono();
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   Figures figures;
   figures.jobs = owned_.size();
   figures.failing = failing_;

@@ -15,13 +15,11 @@
 #ifndef FATHOM_COLLECTOR_CLUSTER_OWNERSHIP_H_
 #define FATHOM_COLLECTOR_CLUSTER_OWNERSHIP_H_
 
-#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <set>
 #include <string>
 #include <thread>
@@ -32,6 +30,7 @@
 #include "collector/cluster/cluster_counters.h"
 #include "collector/cluster/job_follower.h"
 #include "collector/process/clock.h"
+#include "daemon/service/mutex.h"
 
 namespace fathom::collector {
 
@@ -107,14 +106,14 @@ class Ownership {
   void SetFailing(const absl::Status& status);
 
   Parts parts_;
-  mutable std::mutex mutex_;  // guards everything below but thread_
-  std::condition_variable wake_;
-  std::map<std::string, Owned> owned_;
-  std::map<std::string, MonoNs> heard_;
+  mutable service::Mutex mutex_;
+  service::ConditionVariable wake_;
+  std::map<std::string, Owned> owned_ ABSL_GUARDED_BY(mutex_);
+  std::map<std::string, MonoNs> heard_ ABSL_GUARDED_BY(mutex_);
   std::map<std::string, MonoNs> free_since_;  // of the thread only
-  std::string failing_;
-  bool closed_ = false;
-  bool stop_ = false;
+  std::string failing_ ABSL_GUARDED_BY(mutex_);
+  bool closed_ ABSL_GUARDED_BY(mutex_) = false;
+  bool stop_ ABSL_GUARDED_BY(mutex_) = false;
   std::thread thread_;
 };
 

@@ -56,7 +56,7 @@ Record Followed(const Record& record, RecordKind kind, WallNs now, std::string t
 }  // namespace
 
 void Actuator::Use(Limits limits) {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   policy_.Use(std::move(limits));
 }
 
@@ -72,7 +72,7 @@ void Actuator::Look() {
     if (!why.empty()) problems.push_back(why);
   }
 
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   view_ = std::move(view);
   problems_ = std::move(problems);
   const Moment now = Now();
@@ -202,7 +202,7 @@ void Actuator::Count(const Record& record, const std::string& result) {
 }
 
 Actuator::Standing Actuator::Stand() const {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   Standing standing;
   for (const auto& [id, action] : ledger_.actions()) standing.actions.push_back(action);
   standing.outlooks = policy_.Outlooks(ledger_, view_, parts_.clock.Wall());
@@ -216,24 +216,24 @@ Actuator::Standing Actuator::Stand() const {
 }
 
 std::vector<std::string> Actuator::Problems() const {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   return problems_;
 }
 
 absl::Status Actuator::Approve(const std::string& action, const std::string& actor) {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   const auto record = policy_.Approve(ledger_, action, actor, parts_.clock.Wall());
   return record.ok() ? Write(*record) : record.status();
 }
 
 absl::Status Actuator::Undo(const std::string& action, const std::string& actor) {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   const auto record = policy_.Undo(ledger_, action, actor, parts_.clock.Wall());
   return record.ok() ? Write(*record) : record.status();
 }
 
 absl::Status Actuator::Command(RecordKind kind, const std::string& text, const std::string& actor) {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   Record record;
   record.kind = kind;
   record.time = parts_.clock.Wall();

@@ -20,7 +20,6 @@
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <mutex>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -29,6 +28,7 @@
 #include "collector/cordon/policy/policy.h"
 #include "collector/notify/notice.h"
 #include "collector/process/clock.h"
+#include "daemon/service/mutex.h"
 
 namespace fathom::cordon {
 
@@ -72,25 +72,25 @@ class Actuator {
 
  private:
   Moment Now() const { return {parts_.clock.Wall(), parts_.clock.Mono()}; }
-  absl::Status Write(const Record& record);
+  absl::Status Write(const Record& record) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // False: nothing more may be done in this look.
-  bool Take(const Step& step);
+  bool Take(const Step& step) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Reads the advice again; if the record's verdict is no longer one to act on, that is written.
-  bool StillWanted(const Record& record);
-  void HoldBack(const Record& record);
-  void Release(const Record& record);
-  void Forget(const Record& record);
+  [[nodiscard]] bool StillWanted(const Record& record) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void HoldBack(const Record& record) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Release(const Record& record) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Forget(const Record& record) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status Tell(const Record& record);
-  void Count(const Record& record, const std::string& result);
+  void Count(const Record& record, const std::string& result) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const Parts parts_;
-  mutable std::mutex mutex_;  // guards everything below
-  Policy policy_;
-  Ledger ledger_;
-  View view_;
-  std::vector<std::string> problems_;
-  Counts counts_;
-  WallNs last_look_;
+  mutable service::Mutex mutex_;
+  Policy policy_ ABSL_GUARDED_BY(mutex_);
+  Ledger ledger_ ABSL_GUARDED_BY(mutex_);
+  View view_ ABSL_GUARDED_BY(mutex_);
+  std::vector<std::string> problems_ ABSL_GUARDED_BY(mutex_);
+  Counts counts_ ABSL_GUARDED_BY(mutex_);
+  WallNs last_look_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace fathom::cordon

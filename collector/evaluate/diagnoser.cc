@@ -42,27 +42,29 @@ Diagnoser::Diagnoser(Parts parts, DiagnosisFunctions functions, diagnosis::Diagn
       pace_(pace) {}
 
 void Diagnoser::Notify(const std::string& job) {
-  const std::lock_guard lock(mutex_);
-  if (news_.insert(job).second) wake_.notify_one();
+  const service::MutexLock lock(mutex_);
+  if (news_.insert(job).second) wake_.NotifyOne();
 }
 
 void Diagnoser::Stop() {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   stop_ = true;
-  wake_.notify_all();
+  wake_.NotifyAll();
 }
 
 void Diagnoser::Run() {
   for (;;) {
     const Nanos next = RunDue();
     ++turns_;
-    std::unique_lock lock(mutex_);
+    service::MutexLock lock(mutex_);
     // News may make a job due at once; 10 ms, so that what comes together is looked at together.
     if (next > Nanos(0)) {
-      wake_.wait_for(lock, std::chrono::nanoseconds(std::min(next, LookSchedule::kGap).count),
-                     [this] { return stop_ || !news_.empty(); });
+      wake_.WaitFor(mutex_, std::chrono::nanoseconds(std::min(next, LookSchedule::kGap).count),
+                    [this]()
+                        ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { return stop_ || !news_.empty(); });
       if (!stop_ && !news_.empty()) {
-        wake_.wait_for(lock, std::chrono::milliseconds(10), [this] { return stop_; });
+        wake_.WaitFor(mutex_, std::chrono::milliseconds(10),
+                      [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { return stop_; });
       }
     }
     if (stop_) return;
@@ -72,7 +74,7 @@ void Diagnoser::Run() {
 Nanos Diagnoser::RunDue() {
   std::set<std::string> news;
   {
-    const std::lock_guard lock(mutex_);
+    const service::MutexLock lock(mutex_);
     news.swap(news_);
   }
   const auto jobs = parts_.jobs.All();
@@ -120,7 +122,7 @@ Nanos Diagnoser::LookIfDue(const std::shared_ptr<JobState>& job, Watched& watche
   const MonoNs end = parts_.clock.Mono();
   watched.schedule.Looked(reasons, watched.findings, begin, end, parts_.clock.ThreadCpu() - cpu);
   {
-    const std::lock_guard lock(mutex_);
+    const service::MutexLock lock(mutex_);
     latencies_.look.Observe(end - begin);
   }
   return watched.schedule.Left(ReasonsFor(*job, watched), end);
@@ -258,7 +260,7 @@ void Diagnoser::Localize(JobState& job, const Sight& sight, const diagnosis::Dia
   watched.findings.verdict_waits = sight.suspicion.stalled && parts_.ledger.Waits(moment.job);
   if (!opened || watched.localized) return;
   watched.localized = true;
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   latencies_.localization.Observe(parts_.clock.Mono() - watched.suspected);
 }
 
@@ -286,7 +288,7 @@ Diagnoser::Fresh Diagnoser::DiagnoseNow(const JobState& job) const {
 }
 
 Diagnoser::Latencies Diagnoser::latencies() const {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   return latencies_;
 }
 

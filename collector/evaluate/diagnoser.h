@@ -27,10 +27,8 @@
 #define FATHOM_COLLECTOR_EVALUATE_DIAGNOSER_H_
 
 #include <atomic>
-#include <condition_variable>
 #include <functional>
 #include <map>
-#include <mutex>
 #include <optional>
 #include <set>
 #include <string>
@@ -42,6 +40,7 @@
 #include "collector/job/summaries/histogram.h"
 #include "collector/process/clock.h"
 #include "collector/verdict/verdict_ledger.h"
+#include "daemon/service/mutex.h"
 #include "diagnosis/model/config.h"
 #include "diagnosis/watch/watch.h"
 
@@ -165,11 +164,11 @@ class Diagnoser {
   const LookPace pace_;
   std::map<std::string, Watched> watched_;  // RunDue's thread only
 
-  mutable std::mutex mutex_;  // guards everything below
-  std::condition_variable wake_;
-  std::set<std::string> news_;
-  Latencies latencies_;
-  bool stop_ = false;
+  mutable service::Mutex mutex_;
+  service::ConditionVariable wake_;
+  std::set<std::string> news_ ABSL_GUARDED_BY(mutex_);
+  Latencies latencies_ ABSL_GUARDED_BY(mutex_);
+  bool stop_ ABSL_GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace fathom::collector

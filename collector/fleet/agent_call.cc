@@ -14,7 +14,7 @@ AgentCall::AgentCall(v1::AgentService::Stub& stub, Listener listener)
 }
 
 void AgentCall::Send(v1::AgentMessage message) {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   if (closing_ || broken_) return;
   message.set_number(++sent_);
   queue_.push_back(std::move(message));
@@ -22,7 +22,7 @@ void AgentCall::Send(v1::AgentMessage message) {
 }
 
 void AgentCall::Close() {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   if (closing_) return;
   closing_ = true;
   WriteNextLocked();
@@ -44,7 +44,7 @@ void AgentCall::WriteNextLocked() {
 }
 
 void AgentCall::OnWriteDone(bool ok) {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   writing_ = false;
   broken_ = broken_ || !ok;
   WriteNextLocked();
@@ -52,7 +52,7 @@ void AgentCall::OnWriteDone(bool ok) {
 
 void AgentCall::OnReadDone(bool ok) {
   if (!ok) {
-    const std::lock_guard lock(mutex_);
+    const service::MutexLock lock(mutex_);
     broken_ = true;
     return;
   }

@@ -13,8 +13,8 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
-#include <mutex>
 
+#include "daemon/service/mutex.h"
 #include "fathom/v1/agent.grpc.pb.h"
 
 namespace fathom::simulate {
@@ -38,21 +38,21 @@ class AgentCall final : public grpc::ClientBidiReactor<v1::AgentMessage, v1::Col
   void OnDone(const grpc::Status& status) override;
 
  private:
-  void WriteNextLocked();  // Requires: mutex_ is held
+  void WriteNextLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const Listener listener_;
   grpc::ClientContext context_;
   v1::CollectorMessage in_;
   std::uint64_t confirmed_ = 0;  // reads only
 
-  std::mutex mutex_;  // guards everything below
-  v1::AgentMessage out_;
-  std::deque<v1::AgentMessage> queue_;
-  std::uint64_t sent_ = 0;
-  bool writing_ = false;
-  bool closing_ = false;
-  bool closed_ = false;
-  bool broken_ = false;
+  service::Mutex mutex_;
+  v1::AgentMessage out_ ABSL_GUARDED_BY(mutex_);
+  std::deque<v1::AgentMessage> queue_ ABSL_GUARDED_BY(mutex_);
+  std::uint64_t sent_ ABSL_GUARDED_BY(mutex_) = 0;
+  bool writing_ ABSL_GUARDED_BY(mutex_) = false;
+  bool closing_ ABSL_GUARDED_BY(mutex_) = false;
+  bool closed_ ABSL_GUARDED_BY(mutex_) = false;
+  bool broken_ ABSL_GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace fathom::simulate

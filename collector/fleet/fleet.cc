@@ -4,12 +4,11 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include <condition_variable>
-#include <mutex>
 #include <optional>
 
 #include "absl/strings/str_cat.h"
 #include "collector/fleet/agent_call.h"
+#include "daemon/service/mutex.h"
 
 namespace fathom::simulate {
 namespace {
@@ -46,7 +45,7 @@ struct Fleet::Parts {
   }
 
   void Heard(std::uint32_t node, const v1::CollectorMessage& message, std::uint64_t confirmed) {
-    const std::lock_guard lock(mutex);
+    const service::MutexLock lock(mutex);
     unconfirmed -= static_cast<std::int64_t>(confirmed);
     if (message.has_hello()) {
       ++greeted;
@@ -59,13 +58,13 @@ struct Fleet::Parts {
   }
 
   void Over(const grpc::Status& status) {
-    const std::lock_guard lock(mutex);
+    const service::MutexLock lock(mutex);
     ++over;
     if (!closing && trouble.ok()) {
       trouble = absl::UnavailableError(absl::StrCat("a stream ended: ", status.error_message()));
     }
     Wake();
-    all_over.notify_all();
+    all_over.NotifyAll();
   }
 
   const std::vector<std::string> nodes;
@@ -74,14 +73,14 @@ struct Fleet::Parts {
   std::vector<std::unique_ptr<v1::AgentService::Stub>> connections;
   std::vector<std::unique_ptr<AgentCall>> calls;
 
-  mutable std::mutex mutex;  // guards everything below
-  std::condition_variable all_over;
-  std::vector<Request> requests;
-  std::int64_t unconfirmed = 0;
-  std::size_t greeted = 0;
-  std::size_t over = 0;
-  bool closing = false;
-  absl::Status trouble;
+  mutable service::Mutex mutex;
+  service::ConditionVariable all_over;
+  std::vector<Request> requests ABSL_GUARDED_BY(mutex);
+  std::int64_t unconfirmed ABSL_GUARDED_BY(mutex) = 0;
+  std::size_t greeted ABSL_GUARDED_BY(mutex) = 0;
+  std::size_t over ABSL_GUARDED_BY(mutex) = 0;
+  bool closing ABSL_GUARDED_BY(mutex) = false;
+  absl::Status trouble ABSL_GUARDED_BY(mutex);
 };
 
 Fleet::Fleet(const std::string& collector, const std::vector<std::string>& nodes)
@@ -103,12 +102,14 @@ Fleet::Fleet(const std::string& collector, const std::vector<std::string>& nodes
 
 Fleet::~Fleet() {
   {
-    const std::lock_guard lock(parts_->mutex);
+    const service::MutexLock lock(parts_->mutex);
     parts_->closing = true;
   }
   for (const auto& call : parts_->calls) call->Close();
-  std::unique_lock lock(parts_->mutex);
-  parts_->all_over.wait(lock, [this] { return parts_->over == parts_->calls.size(); });
+  service::MutexLock lock(parts_->mutex);
+  parts_->all_over.Wait(parts_->mutex, [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(parts_->mutex) {
+    return parts_->over == parts_->calls.size();
+  });
   close(parts_->wake);
 }
 
@@ -116,7 +117,7 @@ absl::Status Fleet::Connect(std::chrono::steady_clock::time_point deadline) {
   for (std::uint32_t i = 0; i < parts_->nodes.size(); ++i) Send(i, HelloOf(parts_->nodes[i]));
   for (;;) {
     {
-      const std::lock_guard lock(parts_->mutex);
+      const service::MutexLock lock(parts_->mutex);
       if (!parts_->trouble.ok()) return parts_->trouble;
       if (parts_->greeted == parts_->calls.size()) return absl::OkStatus();
     }
@@ -140,21 +141,21 @@ void Fleet::Send(std::uint32_t node, v1::AgentMessage message) {
     (message.has_summary() ? parts_->traffic.summaries : parts_->traffic.others) += bytes;
   }
   {
-    const std::lock_guard lock(parts_->mutex);
+    const service::MutexLock lock(parts_->mutex);
     ++parts_->unconfirmed;
   }
   parts_->calls[node]->Send(std::move(message));
 }
 
 bool Fleet::Quiet() const {
-  const std::lock_guard lock(parts_->mutex);
+  const service::MutexLock lock(parts_->mutex);
   return parts_->unconfirmed <= 0;
 }
 
 std::vector<Fleet::Request> Fleet::TakeRequests() {
   std::vector<Request> taken;
   {
-    const std::lock_guard lock(parts_->mutex);
+    const service::MutexLock lock(parts_->mutex);
     taken.swap(parts_->requests);
   }
   for (const Request& request : taken) {
@@ -165,7 +166,7 @@ std::vector<Fleet::Request> Fleet::TakeRequests() {
 }
 
 absl::Status Fleet::trouble() const {
-  const std::lock_guard lock(parts_->mutex);
+  const service::MutexLock lock(parts_->mutex);
   return parts_->trouble;
 }
 

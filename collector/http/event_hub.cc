@@ -5,8 +5,10 @@ namespace fathom::collector {
 Subscription::~Subscription() { hub_.Leave(this); }
 
 Subscription::Wake Subscription::Next(std::chrono::milliseconds patience, std::string& text) {
-  std::unique_lock lock(mutex_);
-  ready_.wait_for(lock, patience, [this] { return over_ || !queue_.empty(); });
+  service::MutexLock lock(mutex_);
+  ready_.WaitFor(mutex_, patience, [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    return over_ || !queue_.empty();
+  });
   if (over_) return Wake::kOver;
   if (queue_.empty()) return Wake::kIdle;
   text = *queue_.front();
@@ -15,7 +17,7 @@ Subscription::Wake Subscription::Next(std::chrono::milliseconds patience, std::s
 }
 
 std::unique_ptr<Subscription> EventHub::Subscribe(const std::string& job) {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   if (stopped_ || subscriptions_.size() >= max_subscribers_) return nullptr;
   std::unique_ptr<Subscription> subscription(new Subscription(*this, job));
   subscriptions_.insert(subscription.get());
@@ -23,7 +25,7 @@ std::unique_ptr<Subscription> EventHub::Subscribe(const std::string& job) {
 }
 
 void EventHub::Leave(Subscription* subscription) {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   subscriptions_.erase(subscription);
 }
 
@@ -39,12 +41,12 @@ void EventHub::Publish(std::string_view type, std::string_view job, std::string_
 }
 
 void EventHub::PublishHere(std::string_view type, std::string_view job, std::string_view json) {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   if (subscriptions_.empty()) return;
   const auto text = std::make_shared<const std::string>(Format(type, json));
   for (Subscription* subscription : subscriptions_) {
     if (!subscription->job_.empty() && subscription->job_ != job) continue;
-    const std::lock_guard queue_lock(subscription->mutex_);
+    const service::MutexLock queue_lock(subscription->mutex_);
     if (subscription->over_) continue;
     if (subscription->queue_.size() >= kMaxQueued) {
       subscription->over_ = true;
@@ -52,22 +54,22 @@ void EventHub::PublishHere(std::string_view type, std::string_view job, std::str
     } else {
       subscription->queue_.push_back(text);
     }
-    subscription->ready_.notify_one();
+    subscription->ready_.NotifyOne();
   }
 }
 
 void EventHub::Stop() {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   stopped_ = true;
   for (Subscription* subscription : subscriptions_) {
-    const std::lock_guard queue_lock(subscription->mutex_);
+    const service::MutexLock queue_lock(subscription->mutex_);
     subscription->over_ = true;
-    subscription->ready_.notify_one();
+    subscription->ready_.NotifyOne();
   }
 }
 
 std::size_t EventHub::subscribers() const {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   return subscriptions_.size();
 }
 

@@ -12,17 +12,17 @@
 
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <set>
 #include <string>
 #include <string_view>
 #include <utility>
+
+#include "daemon/service/mutex.h"
 
 namespace fathom::collector {
 
@@ -45,10 +45,10 @@ class Subscription {
 
   EventHub& hub_;
   const std::string job_;  // empty: all jobs
-  std::mutex mutex_;       // guards everything below
-  std::condition_variable ready_;
-  std::deque<std::shared_ptr<const std::string>> queue_;
-  bool over_ = false;
+  service::Mutex mutex_;
+  service::ConditionVariable ready_;
+  std::deque<std::shared_ptr<const std::string>> queue_ ABSL_GUARDED_BY(mutex_);
+  bool over_ ABSL_GUARDED_BY(mutex_) = false;
 };
 
 class EventHub {
@@ -88,9 +88,9 @@ class EventHub {
   const std::size_t max_subscribers_;
   Out out_;
   std::function<bool()> wanted_elsewhere_;
-  mutable std::mutex mutex_;  // guards everything below
-  std::set<Subscription*> subscriptions_;
-  bool stopped_ = false;
+  mutable service::Mutex mutex_;
+  std::set<Subscription*> subscriptions_ ABSL_GUARDED_BY(mutex_);
+  bool stopped_ ABSL_GUARDED_BY(mutex_) = false;
   std::atomic<std::uint64_t> dropped_{0};
 };
 

@@ -57,7 +57,7 @@ absl::StatusOr<std::unique_ptr<Login>> Login::Make(const LoginOptions& options,
 }
 
 absl::Status Login::Use(const LoginOptions& options) {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   auto rules = Read(options);
   if (!rules.ok()) return rules.status();
   rules_ = *std::move(rules);
@@ -138,10 +138,10 @@ absl::StatusOr<Person> Login::Who(const Credentials& who) {
 }
 
 absl::StatusOr<Person> Login::Admit(const Credentials& who, Role needed) {
-  std::unique_lock lock(mutex_);
+  service::MutexLock lock(mutex_);
   if (!rules_.options.on() && rules_.options.local_owner) {
     if (needed == Role::kViewer) return Person{"", Role::kViewer};
-    lock.unlock();  // the kernel's table can be long
+    lock.Unlock();  // the kernel's table can be long
     return LocalOwner(who.peer);
   }
   auto person = Who(who);
@@ -158,12 +158,12 @@ absl::StatusOr<Person> Login::Admit(const Credentials& who, Role needed) {
 }
 
 std::string Login::proxy_header() const {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   return rules_.options.proxy_header;
 }
 
 Login::Failures Login::failures() const {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   return failures_;
 }
 

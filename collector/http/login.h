@@ -29,7 +29,6 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
@@ -38,6 +37,7 @@
 #include "collector/http/token_list.h"
 #include "collector/net/peer.h"
 #include "collector/process/clock.h"
+#include "daemon/service/mutex.h"
 
 namespace fathom::collector {
 
@@ -106,18 +106,19 @@ class Login {
 
   Login(Rules rules, const Clock& clock) : clock_(clock), rules_(std::move(rules)) {}
   static absl::StatusOr<Rules> Read(const LoginOptions& options);
-  absl::StatusOr<Person> Who(const Credentials& who);
-  absl::StatusOr<Person> OfToken(const Credentials& who);
-  Person OfProxy(const std::string& user) const;
-  absl::Status Freshen();
-  absl::Status Wrong(const Peer& peer, const absl::Status& why);
+  absl::StatusOr<Person> Who(const Credentials& who) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  absl::StatusOr<Person> OfToken(const Credentials& who) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  Person OfProxy(const std::string& user) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  absl::Status Freshen() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  absl::Status Wrong(const Peer& peer, const absl::Status& why)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   static Stamp StampOf(const std::string& file);
 
   const Clock& clock_;
-  mutable std::mutex mutex_;  // guards all below
-  Rules rules_;
-  std::map<std::string, Bucket> buckets_;  // by address
-  Failures failures_;
+  mutable service::Mutex mutex_;
+  Rules rules_ ABSL_GUARDED_BY(mutex_);
+  std::map<std::string, Bucket> buckets_ ABSL_GUARDED_BY(mutex_);  // by address
+  Failures failures_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace fathom::collector

@@ -46,10 +46,12 @@ std::vector<std::string_view> Split(std::string_view text, char separator) {
   return parts;
 }
 
-// Without the port; an IPv6 address keeps its brackets.
+// Without the port; an IPv6 address keeps its brackets. Empty: no name.
 std::string_view HostName(std::string_view host) {
-  return host.starts_with('[') ? host.substr(0, host.find(']') + 1)
-                               : host.substr(0, host.find(':'));
+  if (!host.starts_with('[')) return host.substr(0, host.find(':'));
+  const std::size_t end = host.find(']') + 1;
+  const bool whole = end == host.size() || host.substr(end).starts_with(':');
+  return whole ? host.substr(0, end) : std::string_view();
 }
 
 }  // namespace

@@ -48,19 +48,19 @@ struct Response {
 };
 
 // Fills method-independent parts from a request target. Nothing: over 4 KiB, bad escapes, NUL.
-std::optional<Request> ParseTarget(std::string_view path, std::string_view query);
+[[nodiscard]] std::optional<Request> ParseTarget(std::string_view path, std::string_view query);
 
 // Whether a POST that says it comes from a page of `origin` comes from one that `host` served. True
 // where it says nothing: no browser sent it.
-bool SameOrigin(std::string_view origin, std::string_view host,
-                const std::vector<std::string>& allowed);
+[[nodiscard]] bool SameOrigin(std::string_view origin, std::string_view host,
+                              const std::vector<std::string>& allowed);
 
 // What a POST that is not JSON is answered; nothing for one that is. A page of another origin can
 // send a POST, but not one of JSON.
 std::optional<Response> RefusedUnlessJson(const Request& request);
 
 // Whether `host` (a Host header, port allowed) names this machine's loopback or one of `allowed`.
-bool HostAllowed(std::string_view host, const std::vector<std::string>& allowed);
+[[nodiscard]] bool HostAllowed(std::string_view host, const std::vector<std::string>& allowed);
 
 }  // namespace fathom::collector
 

@@ -42,8 +42,8 @@ struct PassedStretch {
   Iteration until{-1};  // that iteration
 };
 
-std::optional<PassedStretch> FindPassedStretch(const diagnosis::JobView& view,
-                                               const diagnosis::DiagnosisConfig& config);
+[[nodiscard]] std::optional<PassedStretch> FindPassedStretch(
+    const diagnosis::JobView& view, const diagnosis::DiagnosisConfig& config);
 
 // Adds what is to be said of such a stretch, and returns its last iteration; −1: there is none.
 // `view` is as before when it returns.

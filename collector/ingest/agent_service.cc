@@ -11,10 +11,8 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <functional>
 #include <map>
-#include <mutex>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -26,6 +24,7 @@
 #include "collector/net/door.h"
 #include "collector/net/listen_probe.h"
 #include "daemon/service/agent_socket.h"
+#include "daemon/service/mutex.h"
 
 namespace fathom::collector {
 namespace {
@@ -76,10 +75,10 @@ class AgentService::Impl final : public v1::AgentService::CallbackService {
 
   ~Impl() override {
     {
-      const std::lock_guard lock(watch_mutex_);
+      const service::MutexLock lock(watch_mutex_);
       stop_ = true;
     }
-    watch_wakes_.notify_all();
+    watch_wakes_.NotifyAll();
     if (watch_.joinable()) watch_.join();
     if (door_) door_->End();
     if (server_) server_->Shutdown(std::chrono::system_clock::now() + std::chrono::seconds(2));
@@ -190,9 +189,11 @@ class AgentService::Impl final : public v1::AgentService::CallbackService {
 
   // Ends the streams that do not say whose they are, and finds out whether new ones are taken in.
   void Watch() {
-    std::unique_lock lock(watch_mutex_);
-    while (!watch_wakes_.wait_for(lock, kWatchEvery, [this] { return stop_; })) {
-      lock.unlock();
+    service::MutexLock lock(watch_mutex_);
+    while (!watch_wakes_.WaitFor(
+        watch_mutex_, kWatchEvery,
+        [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(watch_mutex_) { return stop_; })) {
+      lock.Unlock();
       context_.counters.hellos_missing += streams_.EndUngreeted(steady_clock::now() - kHelloWithin);
       GiveBack();
       const bool answers =
@@ -202,7 +203,7 @@ class AgentService::Impl final : public v1::AgentService::CallbackService {
           health->SetServingStatus(answers && serving_);
         }
       }
-      lock.lock();
+      lock.Lock();
     }
   }
 
@@ -241,11 +242,11 @@ class AgentService::Impl final : public v1::AgentService::CallbackService {
   // once would add up to.
   absl::StatusOr<std::string> WhoseIs(std::uint64_t connection, const Peer& peer) {
     {
-      const std::lock_guard lock(whose_mutex_);
+      const service::MutexLock lock(whose_mutex_);
       if (const auto at = whose_.find(connection); at != whose_.end()) return at->second;
     }
     absl::StatusOr<std::string> whose = options_.local_agents.Check(peer);
-    const std::lock_guard lock(whose_mutex_);
+    const service::MutexLock lock(whose_mutex_);
     if (whose_.size() >= kMostRemembered) whose_.erase(whose_.begin());
     return whose_.insert_or_assign(connection, std::move(whose)).first->second;
   }
@@ -273,12 +274,13 @@ class AgentService::Impl final : public v1::AgentService::CallbackService {
   std::unique_ptr<LocalPort> local_;
   std::atomic<std::uint64_t> begun_{0};  // streams, since the last look
   std::atomic<bool> serving_{false}, answers_{true};
-  std::mutex whose_mutex_;                                      // guards whose_
-  std::map<std::uint64_t, absl::StatusOr<std::string>> whose_;  // a connection, by its serial
-  std::mutex watch_mutex_;                                      // guards stop_
-  std::condition_variable watch_wakes_;
+  service::Mutex whose_mutex_;
+  // A connection, by its serial.
+  std::map<std::uint64_t, absl::StatusOr<std::string>> whose_ ABSL_GUARDED_BY(whose_mutex_);
+  service::Mutex watch_mutex_;
+  service::ConditionVariable watch_wakes_;
   int trims_due_ = 0;  // of the thread that watches
-  bool stop_ = false;
+  bool stop_ ABSL_GUARDED_BY(watch_mutex_) = false;
   std::thread watch_;
 };
 

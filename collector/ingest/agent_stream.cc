@@ -25,22 +25,22 @@ std::unique_ptr<StreamSession> MakeSession(std::uint64_t id, IngestContext& cont
 }  // namespace
 
 bool AgentStream::Outbox::Pass(v1::CollectorMessage message) {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   return stream_ != nullptr && stream_->Queue(std::move(message));
 }
 
 void AgentStream::Outbox::Committed() {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   if (stream_ != nullptr) stream_->Committed();
 }
 
 void AgentStream::Outbox::ReadOn() {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   if (stream_ != nullptr) stream_->StartRead(&stream_->in_);
 }
 
 void AgentStream::Outbox::Detach() {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   stream_ = nullptr;
 }
 
@@ -64,29 +64,29 @@ AgentStream::~AgentStream() {
 }
 
 bool AgentStream::EndUngreeted(std::chrono::steady_clock::time_point born) {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   if (greeted_ || finished_ || born_ >= born) return false;
   FinishLocked({grpc::StatusCode::DEADLINE_EXCEEDED, "no Hello came"});
   return true;
 }
 
 void AgentStreams::Add(AgentStream* stream) {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   streams_.insert(stream);
 }
 
 void AgentStreams::Remove(AgentStream* stream) {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   streams_.erase(stream);
 }
 
 std::size_t AgentStreams::size() const {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   return streams_.size();
 }
 
 std::size_t AgentStreams::EndUngreeted(std::chrono::steady_clock::time_point born) {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   std::size_t ended = 0;
   for (AgentStream* stream : streams_) ended += stream->EndUngreeted(born);
   return ended;
@@ -106,14 +106,14 @@ void AgentStream::Greet(const std::string& refused) {
 
 void AgentStream::OnReadDone(bool ok) {
   if (!ok) {
-    const std::lock_guard lock(mutex_);
+    const service::MutexLock lock(mutex_);
     FinishLocked(grpc::Status::OK);
     return;
   }
   const StreamSession::Outcome outcome = session_->OnMessage(in_);
   if (outcome.greet) Greet(outcome.refused);
   {
-    const std::lock_guard lock(mutex_);
+    const service::MutexLock lock(mutex_);
     taken_ = {session_->acknowledged(), session_->journaled(), session_->stored()};
     AwaitLocked();
     greeted_ = true;
@@ -141,7 +141,7 @@ void AgentStream::ReadNext() {
 }
 
 bool AgentStream::Queue(v1::CollectorMessage message) {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   if (finished_ || finish_with_ || queue_.size() >= kMaxQueuedRequestsPerStream) return false;
   queue_.push_back(std::move(message));
   WriteNextLocked();
@@ -165,7 +165,7 @@ void AgentStream::AwaitLocked() {
 }
 
 void AgentStream::Committed() {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   awaits_ = AwaitsDiskLocked();  // the one is done, the other may not be
   if (awaits_) return;
   to_acknowledge_ = awaited_.number;
@@ -191,7 +191,7 @@ void AgentStream::WriteNextLocked() {
 }
 
 void AgentStream::OnWriteDone(bool ok) {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   writing_ = false;
   if (!ok) {
     FinishLocked(grpc::Status::OK);
@@ -201,7 +201,7 @@ void AgentStream::OnWriteDone(bool ok) {
 }
 
 void AgentStream::OnCancel() {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   FinishLocked(grpc::Status::CANCELLED);
 }
 

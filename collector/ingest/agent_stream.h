@@ -17,13 +17,13 @@
 #include <chrono>
 #include <deque>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <unordered_set>
 
 #include "collector/ingest/agent_budget.h"
 #include "collector/ingest/agent_session.h"
+#include "daemon/service/mutex.h"
 #include "fathom/v1/agent.grpc.pb.h"
 
 namespace fathom::collector {
@@ -45,8 +45,8 @@ class AgentStreams {
 
  private:
   const double rate_;
-  mutable std::mutex mutex_;  // guards streams_; a stream's own is taken after it
-  std::unordered_set<AgentStream*> streams_;
+  mutable service::Mutex mutex_;  // a stream's own is taken after it
+  std::unordered_set<AgentStream*> streams_ ABSL_GUARDED_BY(mutex_);
 };
 
 class AgentStream final : public grpc::ServerBidiReactor<v1::AgentMessage, v1::CollectorMessage> {
@@ -75,8 +75,8 @@ class AgentStream final : public grpc::ServerBidiReactor<v1::AgentMessage, v1::C
     void Detach();
 
    private:
-    std::mutex mutex_;  // guards stream_
-    AgentStream* stream_;
+    service::Mutex mutex_;
+    AgentStream* stream_ ABSL_GUARDED_BY(mutex_);
   };
 
   // What may be acknowledged once these records of the durable log and the store of ops are kept.
@@ -87,10 +87,10 @@ class AgentStream final : public grpc::ServerBidiReactor<v1::AgentMessage, v1::C
   bool Queue(v1::CollectorMessage message);
   void Committed();
   void ReadNext();
-  void AwaitLocked();  // Requires, as all that end so: mutex_ is held
-  bool AwaitsDiskLocked();
-  void WriteNextLocked();
-  void FinishLocked(const grpc::Status& status);
+  void AwaitLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  [[nodiscard]] bool AwaitsDiskLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void WriteNextLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void FinishLocked(const grpc::Status& status) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Greet(const std::string& refused);
 
   const std::shared_ptr<Outbox> outbox_;
@@ -105,18 +105,18 @@ class AgentStream final : public grpc::ServerBidiReactor<v1::AgentMessage, v1::C
   const std::chrono::steady_clock::time_point born_ = std::chrono::steady_clock::now();
   v1::AgentMessage in_;
 
-  std::mutex mutex_;  // guards everything below
-  v1::CollectorMessage out_;
-  std::deque<v1::CollectorMessage> queue_;
-  Taken taken_;          // of all that was read
-  Taken awaited_;        // of it, what is written now
-  bool awaits_ = false;  // until told that it is
-  std::uint64_t to_acknowledge_ = 0;
-  std::uint64_t acknowledged_ = 0;
-  bool greeted_ = false;
-  bool writing_ = false;
-  bool finished_ = false;
-  std::optional<grpc::Status> finish_with_;  // once the queue is empty
+  service::Mutex mutex_;
+  v1::CollectorMessage out_ ABSL_GUARDED_BY(mutex_);
+  std::deque<v1::CollectorMessage> queue_ ABSL_GUARDED_BY(mutex_);
+  Taken taken_ ABSL_GUARDED_BY(mutex_);          // of all that was read
+  Taken awaited_ ABSL_GUARDED_BY(mutex_);        // of it, what is written now
+  bool awaits_ ABSL_GUARDED_BY(mutex_) = false;  // until told that it is
+  std::uint64_t to_acknowledge_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::uint64_t acknowledged_ ABSL_GUARDED_BY(mutex_) = 0;
+  bool greeted_ ABSL_GUARDED_BY(mutex_) = false;
+  bool writing_ ABSL_GUARDED_BY(mutex_) = false;
+  bool finished_ ABSL_GUARDED_BY(mutex_) = false;
+  std::optional<grpc::Status> finish_with_ ABSL_GUARDED_BY(mutex_);  // once the queue is empty
 };
 
 }  // namespace fathom::collector

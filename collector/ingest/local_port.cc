@@ -12,6 +12,7 @@
 #include "collector/ingest/agent_stream.h"
 #include "collector/ingest/port_bounds.h"
 #include "collector/net/local_listener.h"
+#include "daemon/service/mutex.h"
 
 namespace fathom::collector {
 namespace {
@@ -43,7 +44,7 @@ class LocalPort::Gate final : public grpc::AuthMetadataProcessor {
  private:
   bool MayStream() {
     {
-      const std::lock_guard lock(mutex_);
+      const service::MutexLock lock(mutex_);
       const auto now = steady_clock::now();
       // Nobody is let in meanwhile: what still comes was on connections that are cut.
       if (now < cut_until_) return false;
@@ -62,9 +63,10 @@ class LocalPort::Gate final : public grpc::AuthMetadataProcessor {
   const Parts& parts_;
   const std::string who_;
   Door& door_;
-  std::mutex mutex_;  // guards the rest
-  steady_clock::time_point since_ = steady_clock::now(), cut_until_;
-  int streams_ = 0;
+  service::Mutex mutex_;
+  steady_clock::time_point since_ ABSL_GUARDED_BY(mutex_) = steady_clock::now();
+  steady_clock::time_point cut_until_ ABSL_GUARDED_BY(mutex_);
+  int streams_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 
 // What one user's agents speak to.
@@ -136,7 +138,7 @@ LocalPort::~LocalPort() {
 }
 
 void LocalPort::Take(int fd, int listener, const std::string& who) {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   auto at = servers_.find(who);
   if (at == servers_.end() && servers_.size() < parts_.max_users) {
     auto server = std::make_unique<UserServer>(parts_, who, *door_);

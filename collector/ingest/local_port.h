@@ -23,12 +23,12 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 
 #include "collector/ingest/agent_session.h"
 #include "collector/net/door.h"
 #include "collector/net/local_agents.h"
+#include "daemon/service/mutex.h"
 
 namespace fathom::collector {
 
@@ -65,8 +65,9 @@ class LocalPort {
   const Parts parts_;
   std::string path_;
   std::unique_ptr<Door> door_;
-  std::mutex mutex_;                                            // guards servers_
-  std::map<std::string, std::unique_ptr<UserServer>> servers_;  // of a user; they refer to the door
+  service::Mutex mutex_;
+  // Of a user; they refer to the door.
+  std::map<std::string, std::unique_ptr<UserServer>> servers_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace fathom::collector

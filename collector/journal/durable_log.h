@@ -15,7 +15,7 @@ class DurableLog {
  public:
   virtual ~DurableLog() = default;
   // Calls `done` once `record` is durable. False: it is already, and `done` is not called.
-  virtual bool WhenDurable(std::uint64_t record, std::function<void()> done) = 0;
+  [[nodiscard]] virtual bool WhenDurable(std::uint64_t record, std::function<void()> done) = 0;
 };
 
 }  // namespace fathom::collector

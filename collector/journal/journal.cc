@@ -35,6 +35,7 @@ absl::Status Journal::OpenLog() {
       [this](const std::string& problem) { Log(true, problem); });
   if (!log.ok()) return log.status();
   log_ = *std::move(log);
+  const service::MutexLock lock(mutex_);
   counters_.damaged = log_->counters().torn + log_->counters().corrupt;
   counters_.bytes = log_->counters().bytes;
   return absl::OkStatus();
@@ -46,9 +47,9 @@ void Journal::Log(bool error, const std::string& line) const {
 
 Journal::~Journal() {
   {
-    const std::lock_guard lock(mutex_);
+    const service::MutexLock lock(mutex_);
     stop_ = true;
-    wake_.notify_all();
+    wake_.NotifyAll();
   }
   if (thread_.joinable()) thread_.join();
 }
@@ -60,10 +61,11 @@ void Journal::Read(const Reader& reader) {
     const auto after = std::upper_bound(segments.begin(), segments.end(), sequence);
     if (after != segments.begin()) segment = *std::prev(after);
     if (const auto job = ConcludedIn(record)) {
-      jobs_.erase(*job);
+      Forget(*job);
       reader.concluded(*job);
     } else if (const auto told = ToldOf(record)) {
       const std::int64_t newest = reader.told(*told);
+      const service::MutexLock lock(mutex_);
       if (const auto place = PlaceOf(told->message)) {
         NoteHead(told->teller, *place, std::string(record));
       } else {
@@ -73,6 +75,11 @@ void Journal::Read(const Reader& reader) {
     }
   });
   thread_ = std::thread([this] { Run(); });
+}
+
+void Journal::Forget(const std::string& job) {
+  const service::MutexLock lock(mutex_);
+  jobs_.erase(job);
 }
 
 bool Journal::NoteHead(const Teller& teller, const HeadPlace& place, const std::string& record) {
@@ -105,7 +112,7 @@ std::uint64_t Journal::Append(const Teller& teller, const v1::AgentMessage& mess
                               std::int64_t newest) {
   std::string record = RecordOf(teller, message, clock_.Wall());
   const std::optional<HeadPlace> place = PlaceOf(message);
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   if (!place) {
     NoteReach(message.summary().job(), newest);
     Enqueue(std::move(record));
@@ -116,7 +123,7 @@ std::uint64_t Journal::Append(const Teller& teller, const v1::AgentMessage& mess
 }
 
 void Journal::Concluded(const std::string& job) {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   jobs_.erase(job);
   Enqueue(ConclusionOf(job));
 }
@@ -125,12 +132,12 @@ void Journal::Enqueue(std::string record) {
   ++appended_;
   queued_bytes_ += record.size();
   queue_.push_back(std::move(record));
-  if (failing_.empty()) wake_.notify_one();
+  if (failing_.empty()) wake_.NotifyOne();
 }
 
 // Called by the log within Append.
 std::vector<std::string> Journal::Heads() const {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   std::vector<std::string> heads;
   for (const auto& [job, facts] : jobs_) {
     for (const auto& [rank, records] : facts.ranks) {
@@ -141,20 +148,24 @@ std::vector<std::string> Journal::Heads() const {
 }
 
 void Journal::Run() {
-  std::unique_lock lock(mutex_);
+  service::MutexLock lock(mutex_);
   while (true) {
-    if (failing_.empty()) wake_.wait(lock, [this] { return stop_ || !queue_.empty(); });
-    wake_.wait_for(lock, failing_.empty() ? kGather : kTryAgain, [this] { return stop_; });
+    if (failing_.empty())
+      wake_.Wait(mutex_, [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+        return stop_ || !queue_.empty();
+      });
+    wake_.WaitFor(mutex_, failing_.empty() ? kGather : kTryAgain,
+                  [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { return stop_; });
     const bool last = stop_;
     std::vector<std::string> batch = std::exchange(queue_, {});
     const std::size_t bytes = std::exchange(queued_bytes_, 0);
     const std::uint64_t until = appended_;
-    lock.unlock();
+    lock.Unlock();
     Write(batch);
-    lock.lock();
+    lock.Lock();
     if (failing_.empty() || (!last && !GiveBack(batch, bytes))) {
       durable_ = std::max(durable_, until);
-      CallDurable(lock);
+      CallDurable();
     }
     if (last) return;
   }
@@ -173,14 +184,14 @@ bool Journal::GiveBack(std::vector<std::string>& batch, std::size_t bytes) {
   return true;
 }
 
-void Journal::CallDurable(std::unique_lock<std::mutex>& lock) {
+void Journal::CallDurable() {
   std::vector<std::function<void()>> done;
   const auto end = waiting_.upper_bound(durable_);
   for (auto at = waiting_.begin(); at != end; ++at) done.push_back(std::move(at->second));
   waiting_.erase(waiting_.begin(), end);
-  lock.unlock();
+  mutex_.Unlock();
   for (const auto& each : done) each();
-  lock.lock();
+  mutex_.Lock();
 }
 
 void Journal::Write(const std::vector<std::string>& batch) {
@@ -188,7 +199,7 @@ void Journal::Write(const std::vector<std::string>& batch) {
   absl::Status status = log_->Append(records, clock_.Wall());
   if (status.ok()) status = log_->Sync();
   if (status.ok()) LetGo();
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   counters_.bytes = log_->counters().bytes;
   counters_.write_errors = log_->counters().write_errors;
   counters_.records += status.ok() ? batch.size() : 0;
@@ -209,43 +220,45 @@ void Journal::LetGo() {
   if (segments.empty()) return;
   std::uint64_t keep_from = segments.front();
   {
-    const std::lock_guard lock(mutex_);
+    const service::MutexLock lock(mutex_);
     Attribute(segments.back());
     for (auto at = reaches_.begin(); at != reaches_.end() && at->first < segments.front();
          at = reaches_.erase(at)) {
       counters_.pushed_out += Needed(at->second) ? 1 : 0;
     }
-    keep_from = *std::find_if(segments.begin(), segments.end() - 1, [this](std::uint64_t segment) {
-      const auto reach = reaches_.find(segment);
-      return reach != reaches_.end() && Needed(reach->second);
-    });
+    keep_from = *std::find_if(segments.begin(), segments.end() - 1,
+                              [this](std::uint64_t segment) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+                                const auto reach = reaches_.find(segment);
+                                return reach != reaches_.end() && Needed(reach->second);
+                              });
     std::erase_if(reaches_, [keep_from](const auto& each) { return each.first < keep_from; });
   }
   log_->RemoveBefore(keep_from);
 }
 
 bool Journal::Needed(const Reach& reach) const {
-  return std::any_of(reach.begin(), reach.end(), [this](const auto& each) {
-    const auto job = jobs_.find(each.first);
-    if (job == jobs_.end()) return false;
-    return each.second + static_cast<std::int64_t>(kStripIterations) >= job->second.newest;
-  });
+  return std::any_of(
+      reach.begin(), reach.end(), [this](const auto& each) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+        const auto job = jobs_.find(each.first);
+        if (job == jobs_.end()) return false;
+        return each.second + static_cast<std::int64_t>(kStripIterations) >= job->second.newest;
+      });
 }
 
 bool Journal::WhenDurable(std::uint64_t record, std::function<void()> done) {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   if (record <= durable_) return false;
   waiting_.emplace(record, std::move(done));
   return true;
 }
 
 std::string Journal::failing() const {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   return failing_;
 }
 
 JournalCounters Journal::counters() const {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   return counters_;
 }
 

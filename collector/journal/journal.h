@@ -23,12 +23,10 @@
 
 #include <absl/status/statusor.h>
 
-#include <condition_variable>
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <thread>
 #include <utility>
@@ -37,6 +35,7 @@
 #include "collector/journal/durable_log.h"
 #include "collector/journal/journal_record.h"
 #include "collector/process/clock.h"
+#include "daemon/service/mutex.h"
 #include "daemon/service/segment_log.h"
 
 namespace fathom::collector {
@@ -85,7 +84,7 @@ class Journal final : public DurableLog {
   std::uint64_t Append(const Teller& teller, const v1::AgentMessage& message, std::int64_t newest);
   void Concluded(const std::string& job);
 
-  bool WhenDurable(std::uint64_t record, std::function<void()> done) override;
+  [[nodiscard]] bool WhenDurable(std::uint64_t record, std::function<void()> done) override;
 
   std::string failing() const;  // why nothing is written now; empty: all is well
   JournalCounters counters() const;
@@ -104,36 +103,42 @@ class Journal final : public DurableLog {
       : settings_(settings), clock_(clock) {}
   absl::Status OpenLog();
   // Notes what it says of who takes part. False: that is known already.
-  bool NoteHead(const Teller& teller, const HeadPlace& place, const std::string& record);
-  void NoteReach(const std::string& job, std::int64_t newest);
-  void Attribute(std::uint64_t segment);
-  void Enqueue(std::string record);
+  bool NoteHead(const Teller& teller, const HeadPlace& place, const std::string& record)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Forget(const std::string& job);
+  void NoteReach(const std::string& job, std::int64_t newest) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Attribute(std::uint64_t segment) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Enqueue(std::string record) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   std::vector<std::string> Heads() const;
   void Run();
   void Log(bool error, const std::string& line) const;
-  bool GiveBack(std::vector<std::string>& batch, std::size_t bytes);
-  void CallDurable(std::unique_lock<std::mutex>& lock);
+  [[nodiscard]] bool GiveBack(std::vector<std::string>& batch, std::size_t bytes)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Lets go of the lock meanwhile.
+  void CallDurable() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Write(const std::vector<std::string>& batch);
   void LetGo();
-  bool Needed(const Reach& reach) const;
+  bool Needed(const Reach& reach) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const JournalSettings settings_;
   const Clock& clock_;
   std::unique_ptr<service::SegmentLog> log_;  // by the thread only, once that runs
 
-  mutable std::mutex mutex_;  // guards everything below
-  std::condition_variable wake_;
-  std::map<std::string, JobHeads> jobs_;
-  std::map<std::uint64_t, Reach> reaches_;  // by the first sequence of a segment
-  Reach fresh_;                             // of what is in no segment yet
-  std::vector<std::string> queue_;
-  std::size_t queued_bytes_ = 0;
-  std::uint64_t appended_ = 0;
-  std::uint64_t durable_ = 0;
-  std::multimap<std::uint64_t, std::function<void()>> waiting_;
-  std::string failing_;
-  bool stop_ = false;
-  JournalCounters counters_;
+  mutable service::Mutex mutex_;
+  service::ConditionVariable wake_;
+  std::map<std::string, JobHeads> jobs_ ABSL_GUARDED_BY(mutex_);
+  // By the first sequence of a segment.
+  std::map<std::uint64_t, Reach> reaches_ ABSL_GUARDED_BY(mutex_);
+  // Of what is in no segment yet.
+  Reach fresh_ ABSL_GUARDED_BY(mutex_);
+  std::vector<std::string> queue_ ABSL_GUARDED_BY(mutex_);
+  std::size_t queued_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::uint64_t appended_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::uint64_t durable_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::multimap<std::uint64_t, std::function<void()>> waiting_ ABSL_GUARDED_BY(mutex_);
+  std::string failing_ ABSL_GUARDED_BY(mutex_);
+  bool stop_ ABSL_GUARDED_BY(mutex_) = false;
+  JournalCounters counters_ ABSL_GUARDED_BY(mutex_);
   std::thread thread_;
 };
 

@@ -80,7 +80,7 @@ CurlTransport::CurlTransport(TlsOptions tls)
 CurlTransport::~CurlTransport() = default;
 
 absl::StatusOr<HttpAnswer> CurlTransport::Send(const HttpCall& call) {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   CURL* curl = handle_->curl;
   if (curl == nullptr) return absl::ResourceExhaustedError("libcurl cannot be set up");
   curl_easy_reset(curl);

@@ -11,11 +11,11 @@
 #define FATHOM_COLLECTOR_NET_CURL_TRANSPORT_H_
 
 #include <memory>
-#include <mutex>
 #include <string>
 #include <utility>
 
 #include "collector/net/http_transport.h"
+#include "daemon/service/mutex.h"
 
 namespace fathom::collector {
 
@@ -35,8 +35,8 @@ class CurlTransport final : public HttpTransport {
  private:
   struct Handle;
   const TlsOptions tls_;
-  std::mutex mutex_;  // guards handle_
-  std::unique_ptr<Handle> handle_;
+  service::Mutex mutex_;
+  std::unique_ptr<Handle> handle_ ABSL_GUARDED_BY(mutex_);
 };
 
 // A connection of its own for each request: callers do not wait for one another. Thread-safety,

@@ -206,7 +206,7 @@ void Door::LetIn(int fd, const Where& where) {
   }
   std::string why;
   {
-    const std::lock_guard lock(mutex_);
+    const service::MutexLock lock(mutex_);
     why = WhyNot(where.first);
     const int own = why.empty() ? fcntl(fd, F_DUPFD_CLOEXEC, 0) : -1;
     if (why.empty() && own < 0) why = "no descriptor is left";
@@ -246,7 +246,7 @@ void Door::Erase(const Where& where) {
 
 void Door::Forget() {
   std::array<epoll_event, 256> events{};
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   const int n = epoll_wait(ended_, events.data(), static_cast<int>(events.size()), 0);
   for (int i = 0; i < n; ++i) {
     const int fd = events[static_cast<std::size_t>(i)].data.fd;
@@ -257,13 +257,13 @@ void Door::Forget() {
 }
 
 std::size_t Door::connections() const {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   return connections_.size();
 }
 
 bool Door::MayStream(const Peer& peer) {
   {
-    const std::lock_guard lock(mutex_);
+    const service::MutexLock lock(mutex_);
     const auto at = connections_.find({peer.address, peer.port});
     if (at == connections_.end()) return true;
     Connection& connection = at->second;
@@ -280,7 +280,7 @@ bool Door::MayStream(const Peer& peer) {
 
 void Door::Cut(const std::string& address, const std::string& why) {
   {
-    const std::lock_guard lock(mutex_);
+    const service::MutexLock lock(mutex_);
     for (const auto& [where, connection] : connections_) {
       if (where.first == address) shutdown(connection.fd, SHUT_RDWR);
     }
@@ -290,33 +290,36 @@ void Door::Cut(const std::string& address, const std::string& why) {
 }
 
 std::uint64_t Door::Serial(const Peer& peer) const {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   const auto at = connections_.find({peer.address, peer.port});
   const bool there = at != connections_.end() && at->second.streams <= limits_.streams;
   return there ? at->second.serial : 0;
 }
 
 bool Door::IsProbe(const Where& where) {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   if (where != probe_) return false;
   probe_came_ = true;
-  probed_.notify_all();
+  probed_.NotifyAll();
   return true;
 }
 
 bool Door::Answers(std::chrono::milliseconds patience) {
-  const std::lock_guard one(probing_);
+  const service::MutexLock one(probing_);
   return socket_ ? SocketAnswers(patience) : PortAnswers(patience);
 }
 
 bool Door::SocketAnswers(std::chrono::milliseconds patience) {
-  std::unique_lock lock(mutex_);
+  service::MutexLock lock(mutex_);
   probe_ = kKnock;
   probe_came_ = false;
-  lock.unlock();
+  lock.Unlock();
   const bool reached = service::CheckAgentSocket(socket_->path()).ok();
-  lock.lock();
-  const bool came = reached && probed_.wait_for(lock, patience, [this] { return probe_came_; });
+  lock.Lock();
+  const bool came =
+      reached && probed_.WaitFor(mutex_, patience, [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+        return probe_came_;
+      });
   probe_ = {};
   return came;
 }
@@ -332,11 +335,12 @@ bool Door::PortAnswers(std::chrono::milliseconds patience) {
   bool came = bind(fd, reinterpret_cast<const sockaddr*>(&own), length) == 0 &&
               getsockname(fd, reinterpret_cast<sockaddr*>(&own), &own_length) == 0;
   if (came) {
-    std::unique_lock lock(mutex_);
+    service::MutexLock lock(mutex_);
     probe_ = WhereOf(own, own_length);
     probe_came_ = false;
     connect(fd, reinterpret_cast<const sockaddr*>(&to), length);
-    came = probed_.wait_for(lock, patience, [this] { return probe_came_; });
+    came = probed_.WaitFor(mutex_, patience,
+                           [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { return probe_came_; });
     probe_ = {};
   }
   close(fd);

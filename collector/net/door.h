@@ -22,19 +22,18 @@
 #include <absl/status/statusor.h>
 
 #include <chrono>
-#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <thread>
 #include <utility>
 
 #include "collector/net/local_listener.h"
 #include "collector/net/peer.h"
+#include "daemon/service/mutex.h"
 
 namespace fathom::collector {
 
@@ -92,12 +91,12 @@ class Door {
   void Accept();
   void LetIn(int fd, const Where& where);
   void LetInUser(int fd);
-  std::string WhyNot(const std::string& address);  // Requires: mutex_ is held
+  std::string WhyNot(const std::string& address) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Forget();
-  void Erase(const Where& where);  // Requires: mutex_ is held
+  void Erase(const Where& where) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   bool IsProbe(const Where& where);
-  bool PortAnswers(std::chrono::milliseconds patience);  // Requires, as the next: probing_ is held
-  bool SocketAnswers(std::chrono::milliseconds patience);
+  bool PortAnswers(std::chrono::milliseconds patience) ABSL_EXCLUSIVE_LOCKS_REQUIRED(probing_);
+  bool SocketAnswers(std::chrono::milliseconds patience) ABSL_EXCLUSIVE_LOCKS_REQUIRED(probing_);
 
   const int listener_;
   const int port_;
@@ -111,16 +110,17 @@ class Door {
   Whose whose_;
   int users_let_in_ = 0;  // of the thread
 
-  mutable std::mutex mutex_;  // guards everything below
-  std::condition_variable probed_;
-  std::uint64_t let_in_ = 0;
-  std::map<Where, Connection> connections_;
-  std::map<int, Where> by_fd_;
-  std::map<std::string, std::size_t> of_address_;
-  std::map<std::string, std::chrono::steady_clock::time_point> shut_until_;  // after Cut
-  Where probe_;
-  bool probe_came_ = false;
-  std::mutex probing_;  // one probe at a time; taken before mutex_
+  mutable service::Mutex mutex_;
+  service::ConditionVariable probed_;
+  std::uint64_t let_in_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::map<Where, Connection> connections_ ABSL_GUARDED_BY(mutex_);
+  std::map<int, Where> by_fd_ ABSL_GUARDED_BY(mutex_);
+  std::map<std::string, std::size_t> of_address_ ABSL_GUARDED_BY(mutex_);
+  // After Cut.
+  std::map<std::string, std::chrono::steady_clock::time_point> shut_until_ ABSL_GUARDED_BY(mutex_);
+  Where probe_ ABSL_GUARDED_BY(mutex_);
+  bool probe_came_ ABSL_GUARDED_BY(mutex_) = false;
+  service::Mutex probing_ ABSL_ACQUIRED_BEFORE(mutex_);  // one probe at a time
   std::thread thread_;
 };
 

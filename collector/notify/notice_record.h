@@ -15,7 +15,7 @@
 namespace fathom::collector {
 
 std::string WriteNotice(const Notice& notice);
-std::optional<Notice> ReadNotice(std::string_view text);
+[[nodiscard]] std::optional<Notice> ReadNotice(std::string_view text);
 
 }  // namespace fathom::collector
 

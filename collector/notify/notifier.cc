@@ -11,7 +11,7 @@ Notifier::Notifier(const std::vector<Receiver>& receivers, HttpTransport& transp
     : transport_(transport), clock_(clock), outbox_(outbox) {
   Use(receivers, std::move(routes));
   if (outbox_ == nullptr) return;
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   for (const Outbox::Entry& entry : outbox_->All()) TakeUp(entry);
 }
 
@@ -30,7 +30,7 @@ void Notifier::TakeUp(const Outbox::Entry& entry) {
   // What quiet hours held back is held back again; nobody has heard of what only waited.
   const Nanos quiet = entry.waits ? routes_.QuietFor(entry.notice, clock_.Wall()) : Nanos();
   waiting_[key] = {entry.notice, clock_.Mono() + quiet, kRetry, ++version_, quiet.count > 0};
-  wake_.notify_all();
+  wake_.NotifyAll();
 }
 
 void Notifier::Keep(const Key& key, const Notice& notice, bool waits) {
@@ -53,15 +53,15 @@ void Notifier::Forget(const Key& key) {
 
 Notifier::~Notifier() {
   {
-    const std::lock_guard lock(mutex_);
+    const service::MutexLock lock(mutex_);
     stop_ = true;
   }
-  wake_.notify_all();
+  wake_.NotifyAll();
   if (thread_.joinable()) thread_.join();
 }
 
 void Notifier::Use(const std::vector<Receiver>& receivers, Routes routes) {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   routes_ = std::move(routes);
   std::map<Id, Receiver> now;
   for (const Receiver& each : receivers) {
@@ -70,7 +70,9 @@ void Notifier::Use(const std::vector<Receiver>& receivers, Routes routes) {
     now.emplace(same == receivers_.end() ? next_id_++ : same->first, each);
   }
   receivers_ = std::move(now);
-  const auto gone = [&](const auto& each) { return !receivers_.contains(each.first.first); };
+  const auto gone = [&](const auto& each) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    return !receivers_.contains(each.first.first);
+  };
   std::erase_if(waiting_, gone);
   std::erase_if(told_, gone);
   std::erase_if(kept_, gone);
@@ -79,19 +81,19 @@ void Notifier::Use(const std::vector<Receiver>& receivers, Routes routes) {
 }
 
 void Notifier::Tell(Notice notice) {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   routes_.Mark(notice);
   for (const auto& [id, receiver] : receivers_) TellOne({id, notice.key}, receiver, notice);
-  wake_.notify_all();
+  wake_.NotifyAll();
 }
 
 void Notifier::Adopt(const std::vector<Outbox::Entry>& entries) {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   for (const Outbox::Entry& entry : entries) TakeUp(entry);
 }
 
 void Notifier::Drop(const std::set<std::string>& keys) {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   const auto dropped = [&](const auto& each) { return keys.contains(each.first.second); };
   std::erase_if(waiting_, dropped);
   std::erase_if(told_, dropped);
@@ -188,7 +190,7 @@ void Notifier::NoteThread(const Key& key, const Notice& notice, const std::strin
 }
 
 void Notifier::Run() {
-  std::unique_lock lock(mutex_);
+  service::MutexLock lock(mutex_);
   while (!stop_) {
     Key key;
     Waiting waiting;
@@ -196,16 +198,17 @@ void Notifier::Run() {
     const MonoNs now = clock_.Mono();
     if (!Next(now, key, waiting, until)) {
       const Nanos left = std::min(until - now, kRefresh);
-      wake_.wait_for(lock, std::chrono::nanoseconds(std::max<std::int64_t>(left.count, 1'000'000)));
+      wake_.WaitFor(mutex_,
+                    std::chrono::nanoseconds(std::max<std::int64_t>(left.count, 1'000'000)));
       continue;
     }
     const Receiver receiver = receivers_.at(key.first);
     const auto known = threads_.find(key);
     std::string thread = known == threads_.end() ? "" : known->second;
-    lock.unlock();
+    lock.Unlock();
     const absl::Status status =
         Deliver(receiver, waiting.notice, clock_.Wall(), transport_, &thread);
-    lock.lock();
+    lock.Lock();
     NoteThread(key, waiting.notice, thread);
     Settle(key, waiting, status, clock_.Mono());
   }

@@ -27,10 +27,8 @@
 #define FATHOM_COLLECTOR_NOTIFY_NOTIFIER_H_
 
 #include <atomic>
-#include <condition_variable>
 #include <cstdint>
 #include <map>
-#include <mutex>
 #include <set>
 #include <string>
 #include <thread>
@@ -41,6 +39,7 @@
 #include "collector/notify/outbox.h"
 #include "collector/notify/routes.h"
 #include "collector/process/clock.h"
+#include "daemon/service/mutex.h"
 
 namespace fathom::collector {
 
@@ -81,34 +80,43 @@ class Notifier {
   using Key = std::pair<Id, std::string>;  // receiver, episode
 
   void Run();
-  void TakeUp(const Outbox::Entry& entry);
-  void Keep(const Key& key, const Notice& notice, bool waits);
-  void Forget(const Key& key);
-  void TellOne(const Key& key, const Receiver& receiver, const Notice& notice);
+  void TakeUp(const Outbox::Entry& entry) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Keep(const Key& key, const Notice& notice, bool waits) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Forget(const Key& key) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void TellOne(const Key& key, const Receiver& receiver, const Notice& notice)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Whether it was over before anybody was told.
-  bool Passed(const Key& key, const Notice& notice);
+  [[nodiscard]] bool Passed(const Key& key, const Notice& notice)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // The first that is due; false: none. `until`: when the next one is.
-  bool Next(MonoNs now, Key& key, Waiting& waiting, MonoNs& until);
+  bool Next(MonoNs now, Key& key, Waiting& waiting, MonoNs& until)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Whether the receiver has heard as much already; else it is noted that it hears it now.
-  bool Heard(const Key& key, Shape shape, const Notice& notice);
-  void NoteThread(const Key& key, const Notice& notice, const std::string& thread);
-  void Settle(const Key& key, const Waiting& tried, const absl::Status& status, MonoNs now);
+  [[nodiscard]] bool Heard(const Key& key, Shape shape, const Notice& notice)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void NoteThread(const Key& key, const Notice& notice, const std::string& thread)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Settle(const Key& key, const Waiting& tried, const absl::Status& status, MonoNs now)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   HttpTransport& transport_;
   const Clock& clock_;
   Outbox* const outbox_;
   Counters counters_;
-  std::mutex mutex_;  // guards everything below
-  std::condition_variable wake_;
-  std::map<Id, Receiver> receivers_;
-  Routes routes_;
-  Id next_id_ = 0;
-  std::map<Key, Waiting> waiting_;
-  std::map<Key, std::string> told_;     // Notice::matter, of episodes that last
-  std::map<Key, bool> kept_;            // in the outbox; whether as one that waits
-  std::map<Key, std::string> threads_;  // where receivers have them, of episodes that last
-  std::uint64_t version_ = 0;
-  bool stop_ = false;
+  service::Mutex mutex_;
+  service::ConditionVariable wake_;
+  std::map<Id, Receiver> receivers_ ABSL_GUARDED_BY(mutex_);
+  Routes routes_ ABSL_GUARDED_BY(mutex_);
+  Id next_id_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::map<Key, Waiting> waiting_ ABSL_GUARDED_BY(mutex_);
+  // Notice::matter, of episodes that last.
+  std::map<Key, std::string> told_ ABSL_GUARDED_BY(mutex_);
+  // In the outbox; whether as one that waits.
+  std::map<Key, bool> kept_ ABSL_GUARDED_BY(mutex_);
+  // Where receivers have them, of episodes that last.
+  std::map<Key, std::string> threads_ ABSL_GUARDED_BY(mutex_);
+  std::uint64_t version_ ABSL_GUARDED_BY(mutex_) = 0;
+  bool stop_ ABSL_GUARDED_BY(mutex_) = false;
   std::thread thread_;
 };
 

@@ -54,23 +54,26 @@ absl::StatusOr<std::unique_ptr<OpStore>> OpStore::Open(const OpStoreSettings& se
                                                        const Clock& clock) {
   std::unique_ptr<OpStore> store(new OpStore(settings, clock));
   if (absl::Status opened = store->files_.Open(); !opened.ok()) return opened;
-  store->counters_.files = store->files_.counters();
+  {
+    const service::MutexLock lock(store->mutex_);
+    store->counters_.files = store->files_.counters();
+  }
   store->thread_ = std::thread([raw = store.get()] { raw->Run(); });
   return store;
 }
 
 OpStore::~OpStore() {
   {
-    const std::lock_guard lock(mutex_);
+    const service::MutexLock lock(mutex_);
     stop_ = true;
   }
-  wake_.notify_all();
+  wake_.NotifyAll();
   if (thread_.joinable()) thread_.join();
 }
 
 std::uint64_t OpStore::Keep(const std::string& job, const Teller& teller,
                             const v1::AgentMessage& message) {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   Job& held = jobs_[job];
   held.heard = clock_.Mono();
   const std::string key = absl::StrCat(std::string(teller.node), "\n", std::string(teller.boot_id));
@@ -120,7 +123,7 @@ void OpStore::Seal(Block& block, const std::string& name, bool who) {
   } else {
     queued_bytes_ += block.raw.size();
     queue_.push_back({name, who, std::move(block)});
-    wake_.notify_all();
+    wake_.NotifyAll();
   }
   block = Block();
 }
@@ -138,39 +141,41 @@ void OpStore::SealAll(MonoNs begun_before) {
 }
 
 void OpStore::Run() {
-  std::unique_lock lock(mutex_);
+  service::MutexLock lock(mutex_);
   while (true) {
-    wake_.wait_for(lock, kTick, [this] { return stop_ || !queue_.empty(); });
+    wake_.WaitFor(mutex_, kTick, [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+      return stop_ || !queue_.empty();
+    });
     const bool last = stop_;  // once: what comes to wait meanwhile is written in another round
     SealAll(last ? clock_.Mono() : clock_.Mono() - kBlockAge);
     std::erase_if(jobs_, [this](const auto& each) {
       return clock_.Mono() - each.second.heard > kIdle && each.second.data.raw.empty() &&
              each.second.who.raw.empty();
     });
-    WriteQueue(lock);
+    WriteQueue();
     settled_ = SettledNow();
-    CallSettled(lock);
-    lock.unlock();
+    CallSettled();
+    lock.Unlock();
     files_.LetGo(clock_.Wall());
-    lock.lock();
+    lock.Lock();
     counters_.files = files_.counters();
     if (last) return;
   }
 }
 
-void OpStore::WriteQueue(std::unique_lock<std::mutex>& lock) {
+void OpStore::WriteQueue() {
   if (queue_.empty()) return;
   while (!queue_.empty()) {
     const Sealed sealed = std::move(queue_.front());
     queue_.pop_front();
-    lock.unlock();
+    mutex_.Unlock();
     Write(sealed);
-    lock.lock();
+    mutex_.Lock();
     queued_bytes_ -= sealed.block.raw.size();
   }
-  lock.unlock();
+  mutex_.Unlock();
   const absl::Status synced = files_.Sync();
-  lock.lock();
+  mutex_.Lock();
   if (!synced.ok()) Note(synced);
 }
 
@@ -185,18 +190,18 @@ std::uint64_t OpStore::SettledNow() const {
   return settled;
 }
 
-void OpStore::CallSettled(std::unique_lock<std::mutex>& lock) {
+void OpStore::CallSettled() {
   std::vector<std::function<void()>> done;
   const auto end = waiting_.upper_bound(settled_);
   for (auto at = waiting_.begin(); at != end; ++at) done.push_back(std::move(at->second));
   waiting_.erase(waiting_.begin(), end);
-  lock.unlock();
+  mutex_.Unlock();
   for (const auto& each : done) each();
-  lock.lock();
+  mutex_.Lock();
 }
 
 bool OpStore::WhenSettled(std::uint64_t record, std::function<void()> done) {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   if (record <= settled_) return false;
   waiting_.emplace(record, std::move(done));
   return true;
@@ -207,7 +212,7 @@ void OpStore::Write(const Sealed& sealed) {
   const absl::Status written =
       sealed.who ? files_.AppendWho(sealed.job, bytes)
                  : files_.Append(sealed.job, sealed.block.begin, clock_.Wall(), bytes);
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   Note(written);
   if (written.ok()) return;
   ++counters_.dropped_blocks;
@@ -228,12 +233,12 @@ void OpStore::Note(const absl::Status& written) {
 }
 
 std::string OpStore::failing() const {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   return failing_;
 }
 
 OpStoreCounters OpStore::counters() const {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   return counters_;
 }
 

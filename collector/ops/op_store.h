@@ -25,13 +25,11 @@
 
 #include <absl/status/statusor.h>
 
-#include <condition_variable>
 #include <cstdint>
 #include <deque>
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -41,6 +39,7 @@
 #include "collector/ops/recent_serials.h"
 #include "collector/ops/segment_files.h"
 #include "collector/process/clock.h"
+#include "daemon/service/mutex.h"
 
 namespace fathom::v1 {
 class AgentMessage;
@@ -88,7 +87,7 @@ class OpStore {
   // health or ops. Once the record that it returns is settled, all that was kept so far is.
   std::uint64_t Keep(const std::string& job, const Teller& teller, const v1::AgentMessage& message);
   // Calls `done` once `record` is settled. False: it is already, and `done` is not called.
-  bool WhenSettled(std::uint64_t record, std::function<void()> done);
+  [[nodiscard]] bool WhenSettled(std::uint64_t record, std::function<void()> done);
 
   std::string failing() const;  // why nothing is written now; empty: all is well
   OpStoreCounters counters() const;
@@ -115,36 +114,37 @@ class OpStore {
 
   OpStore(const OpStoreSettings& settings, const Clock& clock)
       : settings_(settings), clock_(clock), files_(settings.folder, settings.bounds) {}
-  // These require: mutex_ is held.
   void SayOnce(Job& job, const std::string& name, const Teller& teller,
-               const v1::AgentMessage& message);
-  void Append(Block& block, const std::string& name, bool who, const std::string& entry);
-  void Seal(Block& block, const std::string& name, bool who);
-  void SealAll(MonoNs begun_before);
-  void WriteQueue(std::unique_lock<std::mutex>& lock);
-  std::uint64_t SettledNow() const;
-  void CallSettled(std::unique_lock<std::mutex>& lock);
+               const v1::AgentMessage& message) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Append(Block& block, const std::string& name, bool who, const std::string& entry)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Seal(Block& block, const std::string& name, bool who) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void SealAll(MonoNs begun_before) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // These two let go of the lock meanwhile.
+  void WriteQueue() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void CallSettled() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  std::uint64_t SettledNow() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   void Run();
   void Write(const Sealed& sealed);
-  void Note(const absl::Status& written);  // Requires: mutex_ is held
+  void Note(const absl::Status& written) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const OpStoreSettings settings_;
   const Clock& clock_;
   SegmentFiles files_;  // of the thread, once that runs
 
-  mutable std::mutex mutex_;  // guards everything below
-  std::condition_variable wake_;
-  std::map<std::string, Job, std::less<>> jobs_;
-  std::size_t pending_bytes_ = 0;
-  std::deque<Sealed> queue_;
-  std::size_t queued_bytes_ = 0;
-  std::uint64_t kept_ = 0;     // records
-  std::uint64_t settled_ = 0;  // of them
-  std::multimap<std::uint64_t, std::function<void()>> waiting_;
-  OpStoreCounters counters_;
-  std::string failing_;
-  bool stop_ = false;
+  mutable service::Mutex mutex_;
+  service::ConditionVariable wake_;
+  std::map<std::string, Job, std::less<>> jobs_ ABSL_GUARDED_BY(mutex_);
+  std::size_t pending_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::deque<Sealed> queue_ ABSL_GUARDED_BY(mutex_);
+  std::size_t queued_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::uint64_t kept_ ABSL_GUARDED_BY(mutex_) = 0;     // records
+  std::uint64_t settled_ ABSL_GUARDED_BY(mutex_) = 0;  // of them
+  std::multimap<std::uint64_t, std::function<void()>> waiting_ ABSL_GUARDED_BY(mutex_);
+  OpStoreCounters counters_ ABSL_GUARDED_BY(mutex_);
+  std::string failing_ ABSL_GUARDED_BY(mutex_);
+  bool stop_ ABSL_GUARDED_BY(mutex_) = false;
   std::thread thread_;
 };
 

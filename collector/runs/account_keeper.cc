@@ -185,7 +185,7 @@ void AccountKeeper::Take(const JobState& job, const JobFigures& figures, Kept& k
 void AccountKeeper::Looked(const JobState& job) {
   const JobFigures figures = job.Figures();
   if (figures.ended || figures.ranks == 0) return;
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   auto at = kept_.find(figures.name);
   if (at == kept_.end()) {
     at = kept_.emplace(figures.name, Begin(figures)).first;
@@ -222,7 +222,7 @@ void AccountKeeper::ForgetEnded(const std::string& job) {
 }
 
 void AccountKeeper::Ended(const JobState& job) {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   const auto at = kept_.find(job.name());
   if (at == kept_.end()) return;
   Take(job, job.Figures(), at->second);
@@ -233,19 +233,19 @@ void AccountKeeper::Ended(const JobState& job) {
 }
 
 void AccountKeeper::Forget(const std::string& job) {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   kept_.erase(job);
 }
 
 void AccountKeeper::SaveAll() {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   for (auto& [job, kept] : kept_) {
     if (kept.changed) Save(job, kept);
   }
 }
 
 std::optional<diagnosis::RunningAccount::State> AccountKeeper::Of(const std::string& job) const {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   const auto kept = kept_.find(job);
   const diagnosis::RunningAccount::State* state =
       kept != kept_.end() ? &kept->second.account.state() : FindEnded(job);

@@ -23,7 +23,6 @@
 
 #include <deque>
 #include <map>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <utility>
@@ -34,6 +33,7 @@
 #include "collector/process/clock.h"
 #include "collector/store/store.h"
 #include "collector/verdict/verdict_ledger.h"
+#include "daemon/service/mutex.h"
 #include "diagnosis/ledger/running/iteration_account.h"
 #include "diagnosis/ledger/running/running_account.h"
 
@@ -76,8 +76,9 @@ class AccountKeeper {
     bool changed = false;
   };
   struct Fresh;
-  const diagnosis::RunningAccount::State* FindEnded(const std::string& job) const;
-  void ForgetEnded(const std::string& job);
+  const diagnosis::RunningAccount::State* FindEnded(const std::string& job) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void ForgetEnded(const std::string& job) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   Kept Begin(const JobFigures& figures) const;
   void Take(const JobState& job, const JobFigures& figures, Kept& kept) const;
@@ -87,9 +88,11 @@ class AccountKeeper {
   void Save(const std::string& job, Kept& kept);
 
   const Parts parts_;
-  mutable std::mutex mutex_;  // guards what follows against readers
-  std::map<std::string, Kept> kept_;
-  std::deque<std::pair<std::string, diagnosis::RunningAccount::State>> ended_;  // oldest first
+  mutable service::Mutex mutex_;
+  std::map<std::string, Kept> kept_ ABSL_GUARDED_BY(mutex_);
+  // Oldest first.
+  std::deque<std::pair<std::string, diagnosis::RunningAccount::State>> ended_
+      ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace fathom::collector

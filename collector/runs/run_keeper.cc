@@ -67,7 +67,7 @@ RunKeeper::Kept RunKeeper::Begin(const JobFigures& figures) const {
 void RunKeeper::Looked(const JobState& job) {
   const JobFigures figures = job.Figures();
   if (figures.ended || figures.ranks == 0) return;
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   auto at = kept_.find(figures.name);
   if (at != kept_.end() && at->second.incarnation != figures.incarnation) {
     at->second.record.ended = true;
@@ -176,7 +176,7 @@ void RunKeeper::Save(Kept& kept) {
 }
 
 void RunKeeper::Ended(const JobState& job) {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   const auto at = kept_.find(job.name());
   if (at == kept_.end()) return;
   const JobFigures figures = job.Figures();
@@ -192,17 +192,17 @@ void RunKeeper::Ended(const JobState& job) {
 }
 
 void RunKeeper::Forget(const std::string& job) {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   kept_.erase(job);
 }
 
 void RunKeeper::SaveAll() {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   for (auto& [job, kept] : kept_) Save(kept);
 }
 
 RunRecord RunKeeper::RunOf(const std::string& job) const {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   const auto at = kept_.find(job);
   if (at != kept_.end()) return at->second.record;
   const auto ended = ended_.find(job);

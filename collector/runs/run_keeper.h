@@ -24,7 +24,6 @@
 #define FATHOM_COLLECTOR_RUNS_RUN_KEEPER_H_
 
 #include <map>
-#include <mutex>
 #include <string>
 #include <vector>
 
@@ -32,6 +31,7 @@
 #include "collector/process/clock.h"
 #include "collector/store/store.h"
 #include "collector/verdict/verdict_ledger.h"
+#include "daemon/service/mutex.h"
 #include "diagnosis/history/run_sample.h"
 
 namespace fathom::collector {
@@ -77,9 +77,10 @@ class RunKeeper {
   void Save(Kept& kept);
 
   const Parts parts_;
-  mutable std::mutex mutex_;  // guards what follows against readers
-  std::map<std::string, Kept> kept_;
-  std::map<std::string, RunRecord> ended_;  // of jobs, for their reports; at most kMostEnded
+  mutable service::Mutex mutex_;
+  std::map<std::string, Kept> kept_ ABSL_GUARDED_BY(mutex_);
+  // Of jobs, for their reports; at most kMostEnded.
+  std::map<std::string, RunRecord> ended_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace fathom::collector

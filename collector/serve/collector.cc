@@ -4,7 +4,6 @@
 #include <spdlog/spdlog.h>
 
 #include <atomic>
-#include <mutex>
 #include <thread>
 #include <utility>
 
@@ -42,6 +41,7 @@
 #include "collector/store/learnt_keeper.h"
 #include "collector/store/store.h"
 #include "collector/store/store_keeper.h"
+#include "daemon/service/mutex.h"
 #include "fathom/v1/probe.pb.h"
 
 namespace fathom::collector {
@@ -101,8 +101,8 @@ struct Collector::Parts {
   CurlTransport outside;
   KeptOutbox outbox;
   Notifier notifier;
-  std::mutex page_url_mutex;
-  std::string page_url;  // guarded by it
+  service::Mutex page_url_mutex;
+  std::string page_url ABSL_GUARDED_BY(page_url_mutex);
   LearntKeeper learnt;
   VerdictLedger ledger;
   RunKeeper runs;          // of the diagnoser's thread
@@ -428,7 +428,7 @@ void Collector::Parts::OnProbed(const ProbeRequest& request) {
 }
 
 std::string Collector::Parts::PageUrl() {
-  const std::lock_guard lock(page_url_mutex);
+  const service::MutexLock lock(page_url_mutex);
   return page_url;
 }
 
@@ -474,7 +474,7 @@ absl::StatusOr<std::unique_ptr<Collector>> Collector::Start(const FinalizedColle
 absl::Status Collector::Reload(const FinalizedCollectorConfig& config) {
   if (auto status = parts_->login->Use(config->login); !status.ok()) return status;
   parts_->notifier.Use(config.receivers(), config.routes());
-  const std::lock_guard lock(parts_->page_url_mutex);
+  const service::MutexLock lock(parts_->page_url_mutex);
   parts_->page_url = config->page_url;
   return absl::OkStatus();
 }

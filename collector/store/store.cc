@@ -21,7 +21,7 @@ constexpr char kSelectVerdicts[] =
 }  // namespace
 
 absl::Status Store::Save(const Episode& episode) {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   unwritten_.verdicts.erase(episode.id);
   const absl::Status status = Note(Write(episode));
   if (status.ok()) {
@@ -33,7 +33,7 @@ absl::Status Store::Save(const Episode& episode) {
 }
 
 absl::Status Store::Save(const StoredJob& job) {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   unwritten_.jobs.erase(job.name);
   const absl::Status status = Note(Write(job));
   if (status.ok()) {
@@ -85,7 +85,7 @@ absl::Status Store::Write(const StoredJob& job) {
 
 absl::Status Store::Save(const std::string& job, const Learnt& learnt) {
   const std::string record = ToRecord(learnt);
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   if (!database_) return Note(absl::UnavailableError("no memory"));
   Statement put = database_->Prepare(
       "INSERT INTO learnt(job, kept_ns, message) VALUES(?, ?, ?) ON CONFLICT(job) DO UPDATE SET "
@@ -123,7 +123,7 @@ Episode Store::EpisodeOf(const Statement& row) {
 }
 
 std::vector<Episode> Store::Verdicts(const std::string& job, bool only_active, std::int64_t limit) {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   std::vector<Episode> found;
   if (!database_) return found;
   Statement rows = database_->Prepare(
@@ -139,7 +139,7 @@ std::vector<Episode> Store::Verdicts(const std::string& job, bool only_active, s
 }
 
 std::vector<Episode> Store::VerdictsOnNode(const std::string& node, std::int64_t limit) {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   std::vector<Episode> found;
   if (!database_ || node.empty()) return found;
   Statement rows = database_->Prepare(
@@ -153,7 +153,7 @@ std::vector<Episode> Store::VerdictsOnNode(const std::string& node, std::int64_t
 }
 
 NodeRecords Store::NodeRecordsSince(WallNs since) {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   NodeRecords records;
   if (!database_) return records;
   std::string causes;
@@ -170,7 +170,7 @@ NodeRecords Store::NodeRecordsSince(WallNs since) {
 }
 
 std::optional<Episode> Store::Find(const std::string& id) {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   const auto waits = unwritten_.verdicts.find(id);
   if (waits != unwritten_.verdicts.end()) return waits->second;
   if (!database_) return std::nullopt;
@@ -187,7 +187,7 @@ StoredJob Store::JobOf(const Statement& row) {
 }
 
 std::optional<StoredJob> Store::FindJob(const std::string& name) {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   const auto waits = unwritten_.jobs.find(name);
   if (waits != unwritten_.jobs.end()) return waits->second;
   if (!database_) return std::nullopt;
@@ -199,7 +199,7 @@ std::optional<StoredJob> Store::FindJob(const std::string& name) {
 }
 
 std::optional<Learnt> Store::FindLearnt(const std::string& job) {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   if (!database_) return std::nullopt;
   Statement row = database_->Prepare("SELECT message FROM learnt WHERE job = ?");
   if (!row.Bind(1, job).Step()) return std::nullopt;
@@ -207,7 +207,7 @@ std::optional<Learnt> Store::FindLearnt(const std::string& job) {
 }
 
 std::string Store::degraded() const {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   if (!opened_.empty()) return opened_;
   if (!moved_.empty()) return moved_;
   if (unwritten_.empty()) return failing_;
@@ -215,12 +215,12 @@ std::string Store::degraded() const {
 }
 
 std::uint64_t Store::unwritten() const {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   return unwritten_.size();
 }
 
 std::uint64_t Store::errors() const {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   return errors_;
 }
 

@@ -34,7 +34,6 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -50,6 +49,7 @@
 #include "collector/store/stored_job.h"
 #include "collector/store/unwritten.h"
 #include "collector/verdict/episode.h"
+#include "daemon/service/mutex.h"
 
 namespace fathom::v1 {
 class NodeProbe;
@@ -86,7 +86,7 @@ class Store {
   // The account of a running job, as bytes: the newest. Not tried again: it comes again.
   absl::Status KeepAccount(const std::string& job, WallNs kept, std::string_view bytes);
   absl::Status ForgetAccount(const std::string& job);
-  std::optional<std::string> FindAccount(const std::string& job);
+  [[nodiscard]] std::optional<std::string> FindAccount(const std::string& job);
 
   // Of a receiver and an episode the newest is kept. Not tried again: whoever keeps it still has
   // it.
@@ -101,14 +101,14 @@ class Store {
   // scan of the verdicts since.
   NodeRecords NodeRecordsSince(WallNs since);
   std::optional<Episode> Find(const std::string& id);
-  std::optional<StoredJob> FindJob(const std::string& name);
+  [[nodiscard]] std::optional<StoredJob> FindJob(const std::string& name);
   // Nothing of a job that was never kept, and of a record that is damaged.
-  std::optional<Learnt> FindLearnt(const std::string& job);
+  [[nodiscard]] std::optional<Learnt> FindLearnt(const std::string& job);
 
   // The newest first, in the order in which they were first kept; empty `job`: of all jobs.
   std::vector<RunRecord> RunsOfProfile(const std::string& profile);
   std::vector<RunRecord> Runs(const std::string& job, std::int64_t limit);
-  std::optional<RunRecord> FindRun(const std::string& id);
+  [[nodiscard]] std::optional<RunRecord> FindRun(const std::string& id);
 
   // Of runs that were there since then, also those whose records have left.
   std::vector<RunTime> RunTimesSince(WallNs since);
@@ -129,45 +129,48 @@ class Store {
  private:
   explicit Store(std::string file) : file_(std::move(file)) {}
 
-  // Requires, of all that follow: mutex_ is held.
-  absl::Status OpenFile();
-  absl::Status Write(const Episode& episode);
-  absl::Status Write(const StoredJob& job);
-  absl::Status Write(const KeptNotice& notice);
-  std::vector<KeptNotice> ReadNotices();
-  absl::Status Note(absl::Status status);
+  absl::Status OpenFile() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  absl::Status Write(const Episode& episode) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  absl::Status Write(const StoredJob& job) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  absl::Status Write(const KeptNotice& notice) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  std::vector<KeptNotice> ReadNotices() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  absl::Status Note(absl::Status status) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Runs the statement if what it writes of the job may be written by us.
-  absl::Status Fenced(const std::string& job, Statement& statement);
-  absl::Status CheckToken(const std::string& job, std::uint64_t token);
+  absl::Status Fenced(const std::string& job, Statement& statement)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  absl::Status CheckToken(const std::string& job, std::uint64_t token)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Tries what waits; the last error.
-  void Flush();
-  void TakeFromMemory();
-  void CheckPlace();
-  absl::Status WriteAnew();
-  absl::Status Trim();
-  absl::Status TrimRuns();
-  absl::Status WriteTime(const RunRecord& run);
-  absl::Status TrimTimes();
-  void FillTimes();
-  absl::Status TrimProbes(const std::string& node);
-  void FillNodes();
+  void Flush() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void TakeFromMemory() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void CheckPlace() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  absl::Status WriteAnew() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  absl::Status Trim() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  absl::Status TrimRuns() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  absl::Status WriteTime(const RunRecord& run) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  absl::Status TrimTimes() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void FillTimes() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  absl::Status TrimProbes(const std::string& node) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void FillNodes() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   static Episode EpisodeOf(const Statement& row);
   static StoredJob JobOf(const Statement& row);
 
-  mutable std::mutex mutex_;  // guards everything below
-  std::unique_ptr<Database> database_;
-  std::unique_ptr<FileLock> lock_;                 // null: in memory
-  std::pair<std::uint64_t, std::uint64_t> place_;  // device and inode of the file
+  mutable service::Mutex mutex_;
+  std::unique_ptr<Database> database_ ABSL_GUARDED_BY(mutex_);
+  std::unique_ptr<FileLock> lock_ ABSL_GUARDED_BY(mutex_);  // null: in memory
+  // Device and inode of the file.
+  std::pair<std::uint64_t, std::uint64_t> place_ ABSL_GUARDED_BY(mutex_);
   const std::string file_;
-  std::string opened_;  // why it could not be opened
-  std::string moved_;   // what became of the file
-  Unwritten unwritten_;
-  std::string failing_;  // why the last write failed
-  std::uint64_t errors_ = 0;
-  std::map<std::string, std::uint64_t> fences_;  // tokens, by job
-  std::uint64_t refused_ = 0;
-  std::uint64_t writes_ = 0;
-  std::uint64_t run_writes_ = 0;
+  std::string opened_ ABSL_GUARDED_BY(mutex_);  // why it could not be opened
+  std::string moved_ ABSL_GUARDED_BY(mutex_);   // what became of the file
+  Unwritten unwritten_ ABSL_GUARDED_BY(mutex_);
+  std::string failing_ ABSL_GUARDED_BY(mutex_);  // why the last write failed
+  std::uint64_t errors_ ABSL_GUARDED_BY(mutex_) = 0;
+  // Tokens, by job.
+  std::map<std::string, std::uint64_t> fences_ ABSL_GUARDED_BY(mutex_);
+  std::uint64_t refused_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::uint64_t writes_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::uint64_t run_writes_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace fathom::collector

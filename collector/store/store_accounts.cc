@@ -4,7 +4,7 @@
 namespace fathom::collector {
 
 absl::Status Store::KeepAccount(const std::string& job, WallNs kept, std::string_view bytes) {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   if (!database_) return Note(absl::UnavailableError("no memory"));
   Statement put = database_->Prepare(
       "INSERT INTO accounts(job, kept_ns, message) VALUES(?, ?, ?) ON CONFLICT(job) DO UPDATE SET "
@@ -20,14 +20,14 @@ absl::Status Store::KeepAccount(const std::string& job, WallNs kept, std::string
 }
 
 absl::Status Store::ForgetAccount(const std::string& job) {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   if (!database_) return Note(absl::UnavailableError("no memory"));
   Statement drop = database_->Prepare("DELETE FROM accounts WHERE job = ?");
   return Note(Fenced(job, drop.Bind(1, job)));
 }
 
 std::optional<std::string> Store::FindAccount(const std::string& job) {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   if (!database_) return std::nullopt;
   Statement row = database_->Prepare("SELECT message FROM accounts WHERE job = ?");
   if (!row.Bind(1, job).Step()) return std::nullopt;

@@ -6,7 +6,7 @@
 namespace fathom::collector {
 
 absl::Status Store::Fence(const std::string& job, std::uint64_t token) {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   fences_[job] = token;
   if (!database_) return absl::OkStatus();
   // In a file nobody else writes it is made when it is needed.
@@ -45,7 +45,7 @@ absl::Status Store::Fenced(const std::string& job, Statement& statement) {
 }
 
 std::uint64_t Store::refused() const {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   return refused_;
 }
 

@@ -13,23 +13,24 @@ StoreKeeper::StoreKeeper(Store& store, std::function<void(const Episode&)> adopt
 
 StoreKeeper::~StoreKeeper() {
   {
-    const std::lock_guard lock(mutex_);
+    const service::MutexLock lock(mutex_);
     stop_ = true;
   }
-  wake_.notify_all();
+  wake_.NotifyAll();
   thread_.join();
 }
 
 void StoreKeeper::Run() {
   std::string state = store_.degraded();
-  std::unique_lock lock(mutex_);
-  while (!wake_.wait_for(lock, std::chrono::duration<double>(kEvery_s), [this] { return stop_; })) {
-    lock.unlock();
+  service::MutexLock lock(mutex_);
+  while (!wake_.WaitFor(mutex_, std::chrono::duration<double>(kEvery_s),
+                        [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { return stop_; })) {
+    lock.Unlock();
     for (const Episode& episode : store_.Upkeep()) adopt_(episode);
     const std::string now = store_.degraded();
     if (now.empty() != state.empty()) told_(now);
     state = now;
-    lock.lock();
+    lock.Lock();
   }
 }
 

@@ -8,13 +8,12 @@
 #ifndef FATHOM_COLLECTOR_STORE_STORE_KEEPER_H_
 #define FATHOM_COLLECTOR_STORE_STORE_KEEPER_H_
 
-#include <condition_variable>
 #include <functional>
-#include <mutex>
 #include <string>
 #include <thread>
 
 #include "collector/store/store.h"
+#include "daemon/service/mutex.h"
 
 namespace fathom::collector {
 
@@ -32,9 +31,9 @@ class StoreKeeper {
   Store& store_;
   const std::function<void(const Episode&)> adopt_;
   const std::function<void(const std::string&)> told_;
-  std::mutex mutex_;  // guards stop_
-  std::condition_variable wake_;
-  bool stop_ = false;
+  service::Mutex mutex_;
+  service::ConditionVariable wake_;
+  bool stop_ ABSL_GUARDED_BY(mutex_) = false;
   std::thread thread_;
 };
 

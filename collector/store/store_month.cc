@@ -51,7 +51,7 @@ void Store::FillTimes() {
 }
 
 std::vector<RunTime> Store::RunTimesSince(WallNs since) {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   std::vector<RunTime> times;
   if (!database_) return times;
   Statement rows = database_->Prepare(
@@ -68,7 +68,7 @@ std::vector<RunTime> Store::RunTimesSince(WallNs since) {
 }
 
 std::vector<Episode> Store::VerdictsSince(WallNs since) {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   std::vector<Episode> found;
   if (!database_) return found;
   Statement rows = database_->Prepare(
@@ -84,7 +84,7 @@ std::vector<Episode> Store::VerdictsSince(WallNs since) {
 }
 
 WallNs Store::VerdictsReachBackTo() {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   if (!database_) return WallNs();
   Statement row = database_->Prepare("SELECT COUNT(*), MIN(opened_ns) FROM verdicts");
   // Fewer than the bound: none has left.

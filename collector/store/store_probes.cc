@@ -6,7 +6,7 @@ namespace fathom::collector {
 
 absl::Status Store::SaveProbe(const v1::NodeProbe& run) {
   const std::string bytes = run.SerializeAsString();
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   if (!database_) return Note(absl::UnavailableError("no memory"));
   Statement put = database_->Prepare("INSERT INTO probes(node, message) VALUES(?, ?)");
   put.Bind(1, run.node()).BindBlob(2, bytes);
@@ -29,7 +29,7 @@ absl::Status Store::TrimProbes(const std::string& node) {
 
 std::vector<v1::NodeProbe> Store::Probes(const std::string& node, std::int64_t limit) {
   std::vector<v1::NodeProbe> runs;
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   if (!database_) return runs;
   Statement rows = database_->Prepare(
       "SELECT message FROM probes WHERE (?1 = '' OR node = ?1) ORDER BY place DESC LIMIT ?2");

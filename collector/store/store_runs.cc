@@ -19,7 +19,7 @@ std::vector<RunRecord> RunsOf(Statement& rows) {
 
 absl::Status Store::Save(const RunRecord& run) {
   const std::string bytes = ToBytes(run);
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   if (!database_) return Note(absl::UnavailableError("no memory"));
   Statement put = database_->Prepare(
       "INSERT INTO runs(id, job, profile, message) VALUES(?, ?, ?, ?) ON CONFLICT(id) DO UPDATE "
@@ -44,7 +44,7 @@ absl::Status Store::TrimRuns() {
 }
 
 std::vector<RunRecord> Store::RunsOfProfile(const std::string& profile) {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   if (!database_) return {};
   Statement rows =
       database_->Prepare("SELECT message FROM runs WHERE profile = ? ORDER BY place DESC LIMIT ?");
@@ -53,7 +53,7 @@ std::vector<RunRecord> Store::RunsOfProfile(const std::string& profile) {
 }
 
 std::vector<RunRecord> Store::Runs(const std::string& job, std::int64_t limit) {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   if (!database_) return {};
   Statement rows = database_->Prepare(
       "SELECT message FROM runs WHERE (?1 = '' OR job = ?1) ORDER BY place DESC LIMIT ?2");
@@ -62,7 +62,7 @@ std::vector<RunRecord> Store::Runs(const std::string& job, std::int64_t limit) {
 }
 
 std::optional<RunRecord> Store::FindRun(const std::string& id) {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   if (!database_) return std::nullopt;
   Statement row = database_->Prepare("SELECT message FROM runs WHERE id = ?");
   if (!row.Bind(1, id).Step()) return std::nullopt;

@@ -54,7 +54,7 @@ std::pair<std::uint64_t, std::uint64_t> PlaceOf(const std::string& file) {
 
 std::unique_ptr<Store> Store::Open(const std::string& file) {
   std::unique_ptr<Store> store(new Store(file));
-  const std::lock_guard lock(store->mutex_);
+  const service::MutexLock lock(store->mutex_);
   if (store->OpenFile().ok()) return store;
   auto memory = OpenSound(kInMemory);
   if (memory.ok()) store->database_ = *std::move(memory);
@@ -114,7 +114,7 @@ absl::Status Store::Note(absl::Status status) {
 
 void Store::Flush() {
   int failures = 0;
-  const auto settle = [&](auto& waiting) {
+  const auto settle = [&](auto& waiting) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     for (auto at = waiting.begin(); at != waiting.end() && failures < kMaxFailures;) {
       const absl::Status status = Write(at->second);
       if (!status.ok()) failing_ = absl::StrCat("cannot write the store ", status.message());
@@ -131,7 +131,7 @@ void Store::Flush() {
 
 std::vector<Episode> Store::Upkeep() {
   std::vector<Episode> adopt;
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   if (!opened_.empty() && file_ != kInMemory && OpenFile().ok()) {
     Statement rows = database_->Prepare(
         "SELECT message, opened_ns, updated_ns, closed_ns, superseded, seen_ns, authenticated "
@@ -207,7 +207,7 @@ void Store::FillNodes() {
 }
 
 absl::Status Store::Keep(const KeptNotice& notice) {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   return Note(Write(notice));
 }
 
@@ -222,14 +222,14 @@ absl::Status Store::Write(const KeptNotice& notice) {
 }
 
 absl::Status Store::ForgetNotice(const std::string& receiver, const std::string& key) {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   if (!database_) return Note(absl::UnavailableError("no memory"));
   Statement drop = database_->Prepare("DELETE FROM notices WHERE receiver = ? AND key = ?");
   return Note(drop.Bind(1, receiver).Bind(2, key).Run());
 }
 
 std::vector<KeptNotice> Store::KeptNotices() {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   return ReadNotices();
 }
 

@@ -23,7 +23,7 @@ bool VerdictLedger::Update(const JobMoment& now, const diagnosis::Suspicion& sus
                            const diagnosis::Diagnosis* diagnosis) {
   Changes changes;
   {
-    const std::lock_guard lock(mutex_);
+    const service::MutexLock lock(mutex_);
     changes = JobOf(now).Update(now, suspicion, diagnosis);
   }
   Tell(changes);
@@ -32,7 +32,7 @@ bool VerdictLedger::Update(const JobMoment& now, const diagnosis::Suspicion& sus
 }
 
 void VerdictLedger::Foresee(const JobMoment& now, const diagnosis::Diagnosis& ahead) {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   JobOf(now).Foresee(ahead);
 }
 
@@ -40,7 +40,7 @@ void VerdictLedger::Explain(std::string_view job, const std::string& id,
                             const diagnosis::Detail& detail, WallNs wall, MonoNs mono) {
   Changes changes;
   {
-    const std::lock_guard lock(mutex_);
+    const service::MutexLock lock(mutex_);
     const auto at = jobs_.find(job);
     if (at != jobs_.end()) changes = at->second.verdicts.Explain(id, detail, wall, mono);
   }
@@ -50,7 +50,7 @@ void VerdictLedger::Explain(std::string_view job, const std::string& id,
 void VerdictLedger::Prove(const JobVerdicts::Prover& prover, WallNs wall, MonoNs mono) {
   Changes changes;
   {
-    const std::lock_guard lock(mutex_);
+    const service::MutexLock lock(mutex_);
     for (auto& [job, kept] : jobs_) {
       for (auto& change : kept.verdicts.Prove(prover, wall, mono)) {
         changes.push_back(std::move(change));
@@ -63,7 +63,7 @@ void VerdictLedger::Prove(const JobVerdicts::Prover& prover, WallNs wall, MonoNs
 void VerdictLedger::Stand(const JobMoment& now, const diagnosis::Verdict& verdict) {
   Changes changes;
   {
-    const std::lock_guard lock(mutex_);
+    const service::MutexLock lock(mutex_);
     changes = JobOf(now).Stand(now, verdict);
   }
   Tell(changes);
@@ -72,7 +72,7 @@ void VerdictLedger::Stand(const JobMoment& now, const diagnosis::Verdict& verdic
 void VerdictLedger::Withdraw(const JobMoment& now, const std::string& because) {
   Changes changes;
   {
-    const std::lock_guard lock(mutex_);
+    const service::MutexLock lock(mutex_);
     changes = JobOf(now).Withdraw(now, because);
   }
   Tell(changes);
@@ -81,7 +81,7 @@ void VerdictLedger::Withdraw(const JobMoment& now, const std::string& because) {
 void VerdictLedger::CloseAll(const JobMoment& now, const std::string& because) {
   Changes changes;
   {
-    const std::lock_guard lock(mutex_);
+    const service::MutexLock lock(mutex_);
     const auto at = jobs_.find(now.job);
     if (at != jobs_.end()) changes = at->second.verdicts.CloseAll(now, because);
   }
@@ -91,7 +91,7 @@ void VerdictLedger::CloseAll(const JobMoment& now, const std::string& because) {
 void VerdictLedger::Conclude(const JobMoment& now, const diagnosis::Diagnosis& last) {
   Changes changes;
   {
-    const std::lock_guard lock(mutex_);
+    const service::MutexLock lock(mutex_);
     changes = JobOf(now).Conclude(now, last);
   }
   Tell(changes);
@@ -99,19 +99,19 @@ void VerdictLedger::Conclude(const JobMoment& now, const diagnosis::Diagnosis& l
 
 void VerdictLedger::Restart(const JobMoment& now) {
   CloseAll(now, "the job was restarted");
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   const auto at = jobs_.find(now.job);
   if (at != jobs_.end()) jobs_.erase(at);
 }
 
 void VerdictLedger::Forget(std::string_view job) {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   const auto at = jobs_.find(job);
   if (at != jobs_.end()) jobs_.erase(at);
 }
 
 bool VerdictLedger::Adopt(const Episode& episode) {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   return jobs_[episode.job].verdicts.Adopt(episode);
 }
 
@@ -119,7 +119,7 @@ void VerdictLedger::CloseAbsent(WallNs wall, MonoNs mono, Nanos patience,
                                 const std::function<bool(const std::string&)>& known) {
   Changes changes;
   {
-    const std::lock_guard lock(mutex_);
+    const service::MutexLock lock(mutex_);
     for (auto& [job, kept] : jobs_) {
       if (!kept.verdicts.HasOpen() || known(job)) continue;
       if (!kept.touched.known()) kept.touched = mono;
@@ -136,19 +136,19 @@ void VerdictLedger::CloseAbsent(WallNs wall, MonoNs mono, Nanos patience,
 }
 
 bool VerdictLedger::Waits(std::string_view job) const {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   const auto at = jobs_.find(job);
   return at != jobs_.end() && at->second.verdicts.Waits();
 }
 
 std::vector<Episode> VerdictLedger::Of(std::string_view job) const {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   const auto at = jobs_.find(job);
   return at == jobs_.end() ? std::vector<Episode>() : at->second.verdicts.Episodes();
 }
 
 std::vector<Episode> VerdictLedger::Open() const {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   std::vector<Episode> open;
   for (const auto& [job, kept] : jobs_) {
     for (Episode& episode : kept.verdicts.Episodes()) {

@@ -10,12 +10,12 @@
 
 #include <functional>
 #include <map>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "collector/verdict/job_verdicts.h"
+#include "daemon/service/mutex.h"
 
 namespace fathom::collector {
 
@@ -62,15 +62,15 @@ class VerdictLedger {
 
  private:
   void Tell(const Changes& changes) const;
-  JobVerdicts& JobOf(const JobMoment& now);
+  JobVerdicts& JobOf(const JobMoment& now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const Listener listener_;
-  mutable std::mutex mutex_;  // guards everything below
   struct Kept {
     JobVerdicts verdicts;
     MonoNs touched;
   };
-  std::map<std::string, Kept, std::less<>> jobs_;
+  mutable service::Mutex mutex_;
+  std::map<std::string, Kept, std::less<>> jobs_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace fathom::collector

@@ -101,7 +101,9 @@ absl::Status Agent::Start() {
   if (!status.ok()) return status;
   if (!settings_.http.empty()) {
     HostPort address;
-    ParseHostPort(settings_.http, address);
+    if (!ParseHostPort(settings_.http, address)) {
+      return absl::InvalidArgumentError("http: no address: " + settings_.http);
+    }
     auto http = HttpServer::Start(address,
                                   {.metrics = [this] { return metrics_.Text(); },
                                    .not_ready = [this] { return WhyNotReady(); }},

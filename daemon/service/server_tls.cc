@@ -10,8 +10,9 @@
 #include <array>
 #include <chrono>
 #include <filesystem>
-#include <mutex>
 #include <utility>
+
+#include "daemon/service/mutex.h"
 
 namespace fathom::service {
 namespace {
@@ -85,6 +86,7 @@ class ServerTls::Impl {
 
   absl::Status Start() {
     if (auto status = LoadStandIns(names_.cert); !status.ok()) return status;
+    const MutexLock lock(mutex_);
     stamp_ = Stamp();
     if (auto status = Load(files_, names_, fresh_.get()); !status.ok()) return status;
     SSL_CTX_set_cert_cb(context_.get(), &Impl::OnHandshake, this);
@@ -110,12 +112,12 @@ class ServerTls::Impl {
 
   static int OnHandshake(SSL* connection, void* self) {
     auto* tls = static_cast<Impl*>(self);
-    const std::lock_guard lock(tls->mutex_);
+    const MutexLock lock(tls->mutex_);
     tls->Freshen();
     return SSL_set_SSL_CTX(connection, tls->fresh_.get()) != nullptr;
   }
 
-  void Freshen() {
+  void Freshen() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     const auto now = std::chrono::steady_clock::now();
     if (now < next_look_) return;
     next_look_ = now + std::chrono::seconds(1);
@@ -134,10 +136,10 @@ class ServerTls::Impl {
   const TlsFiles files_;
   const TlsNames names_;
   const Context context_;  // what civetweb holds; each handshake takes the fresh one's certificate
-  std::mutex mutex_;       // guards all below
-  Context fresh_;
-  std::array<std::int64_t, 3> stamp_{};
-  std::chrono::steady_clock::time_point next_look_{};
+  Mutex mutex_;
+  Context fresh_ ABSL_GUARDED_BY(mutex_);
+  std::array<std::int64_t, 3> stamp_ ABSL_GUARDED_BY(mutex_){};
+  std::chrono::steady_clock::time_point next_look_ ABSL_GUARDED_BY(mutex_){};
 };
 
 ServerTls::ServerTls(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}

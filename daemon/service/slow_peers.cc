@@ -60,12 +60,12 @@ std::vector<int> Descriptors() {
 
 SlowPeers::Answering::Answering(SlowPeers& peers, const std::string& address, int port)
     : peers_(peers), peer_(NameOf(address, port)) {
-  const std::lock_guard lock(peers_.mutex_);
+  const MutexLock lock(peers_.mutex_);
   peers_.answering_.insert(peer_);
 }
 
 SlowPeers::Answering::~Answering() {
-  const std::lock_guard lock(peers_.mutex_);
+  const MutexLock lock(peers_.mutex_);
   peers_.answering_.erase(peers_.answering_.find(peer_));
 }
 
@@ -76,22 +76,23 @@ SlowPeers::SlowPeers(int port, std::size_t threads)
 
 SlowPeers::~SlowPeers() {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     stop_ = true;
   }
-  wake_.notify_all();
+  wake_.NotifyAll();
   thread_.join();
 }
 
 void SlowPeers::Run() {
-  std::unique_lock lock(mutex_);
+  MutexLock lock(mutex_);
   while (!stop_) {
-    lock.unlock();
+    lock.Unlock();
     const auto begin = Clock::now();
     const bool crowded = Look();
     const auto least = std::max<Clock::duration>(kCalm, (Clock::now() - begin) * 50);
-    lock.lock();
-    wake_.wait_for(lock, crowded ? Clock::duration(kCrowded) : least, [this] { return stop_; });
+    lock.Lock();
+    wake_.WaitFor(mutex_, crowded ? Clock::duration(kCrowded) : least,
+                  [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { return stop_; });
   }
 }
 
@@ -121,7 +122,7 @@ bool SlowPeers::ShutIfSlow(int fd, const std::string& peer, Clock::time_point no
   int unread = 0;
   bool answering = false;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     answering = answering_.contains(peer);
   }
   const bool ours = PeerAt(own, port_) == peer;

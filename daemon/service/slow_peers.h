@@ -18,14 +18,14 @@
 
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <mutex>
 #include <set>
 #include <string>
 #include <thread>
+
+#include "daemon/service/mutex.h"
 
 namespace fathom::service {
 
@@ -67,10 +67,10 @@ class SlowPeers {
   const std::size_t most_;
   std::atomic<std::uint64_t> shut_{0};
   std::map<std::string, Clock::time_point> silent_;  // since when; the thread's own
-  std::mutex mutex_;                                 // guards what follows
-  std::condition_variable wake_;
-  std::multiset<std::string> answering_;
-  bool stop_ = false;
+  Mutex mutex_;
+  ConditionVariable wake_;
+  std::multiset<std::string> answering_ ABSL_GUARDED_BY(mutex_);
+  bool stop_ ABSL_GUARDED_BY(mutex_) = false;
   std::thread thread_;
 };
 

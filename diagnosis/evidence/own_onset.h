@@ -31,7 +31,7 @@ struct OwnOnset {
 
 // Null where the rank did not begin later than the job. `excess`: its present own time beyond the
 // usual, seconds.
-std::optional<OwnOnset> FindOwnOnset(const Case& c, RankId rank, double excess);
+[[nodiscard]] std::optional<OwnOnset> FindOwnOnset(const Case& c, RankId rank, double excess);
 
 // The suspicion as if it had begun there.
 Suspicion Since(const OwnOnset& onset, const Suspicion& suspicion);

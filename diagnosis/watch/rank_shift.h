@@ -33,8 +33,8 @@
 namespace fathom::diagnosis {
 
 // `series` is that of the view. Ranks that lack one of its iterations are left out.
-std::optional<Shift> FindRankShift(const JobView& view, const JobSeries& series,
-                                   const DiagnosisConfig& config);
+[[nodiscard]] std::optional<Shift> FindRankShift(const JobView& view, const JobSeries& series,
+                                                 const DiagnosisConfig& config);
 
 }  // namespace fathom::diagnosis
 

@@ -40,7 +40,8 @@ struct Shift {
 // Of both kinds of small steps.
 StepLimits StepLimitsOf(const DiagnosisConfig& config);
 
-std::optional<Shift> FindShift(const JobSeries& series, const DiagnosisConfig& config);
+[[nodiscard]] std::optional<Shift> FindShift(const JobSeries& series,
+                                             const DiagnosisConfig& config);
 
 }  // namespace fathom::diagnosis
 

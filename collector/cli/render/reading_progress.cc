@@ -67,9 +67,9 @@ ReadingProgress::ReadingProgress(const std::vector<std::string>& paths, bool dra
 ReadingProgress::~ReadingProgress() {
   if (thread_.joinable()) {
     {
-      const std::lock_guard lock(mutex_);
+      const service::MutexLock lock(mutex_);
       ending_ = true;
-      ended_.notify_one();
+      ended_.NotifyOne();
     }
     thread_.join();
   }
@@ -80,14 +80,17 @@ ReadingProgress::~ReadingProgress() {
 const std::atomic<bool>& ReadingProgress::interrupted() const { return interrupted_flag; }
 
 void ReadingProgress::Draw(std::uint64_t total) {
-  std::unique_lock lock(mutex_);
-  if (ended_.wait_for(lock, kQuietFor, [this] { return ending_; })) return;
+  service::MutexLock lock(mutex_);
+  if (ended_.WaitFor(mutex_, kQuietFor,
+                     [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { return ending_; }))
+    return;
   do {
     const std::uint64_t done = bytes_read_;
     const bool read = total > 0 && done >= total;
     std::fprintf(stderr, "\r\033[K%s", read ? "judging" : ProgressText(done, total).c_str());
     std::fflush(stderr);
-  } while (!ended_.wait_for(lock, kRedraw, [this] { return ending_; }));
+  } while (!ended_.WaitFor(mutex_, kRedraw,
+                           [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { return ending_; }));
   std::fputs("\r\033[K", stderr);
   std::fflush(stderr);
 }

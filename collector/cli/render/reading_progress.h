@@ -12,13 +12,13 @@
 #define FATHOM_COLLECTOR_CLI_RENDER_READING_PROGRESS_H_
 
 #include <atomic>
-#include <condition_variable>
 #include <csignal>
 #include <cstdint>
-#include <mutex>
 #include <string>
 #include <thread>
 #include <vector>
+
+#include "daemon/service/mutex.h"
 
 namespace fathom::cli {
 
@@ -39,9 +39,9 @@ class ReadingProgress {
   std::atomic<std::uint64_t> bytes_read_{0};
   struct sigaction interrupt_before_ {};
   struct sigaction terminate_before_ {};
-  std::mutex mutex_;
-  std::condition_variable ended_;
-  bool ending_ = false;  // guarded by mutex_
+  service::Mutex mutex_;
+  service::ConditionVariable ended_;
+  bool ending_ ABSL_GUARDED_BY(mutex_) = false;
   std::thread thread_;
 };
 

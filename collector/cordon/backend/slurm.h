@@ -53,8 +53,8 @@ class SlurmBackend final : public Backend {
 };
 
 // One line of sinfo -o "%N|%T|%R|%f|%E" folded into `nodes`. False: not such a line.
-bool ReadSinfoLine(const std::string& line, const std::string& rack_feature,
-                   std::map<std::string, NodeFact>& nodes);
+[[nodiscard]] bool ReadSinfoLine(const std::string& line, const std::string& rack_feature,
+                                 std::map<std::string, NodeFact>& nodes);
 // The action of a tagged reason; empty: somebody else's.
 std::string OwnerOfReason(const std::string& reason);
 

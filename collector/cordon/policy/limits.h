@@ -25,7 +25,7 @@ enum class Mode : std::uint8_t {
 };
 std::string_view ToString(Mode mode);
 // False: no such mode.
-bool ParseMode(std::string_view text, Mode& out);
+[[nodiscard]] bool ParseMode(std::string_view text, Mode& out);
 
 struct NodeGroup {
   std::string name = "all";

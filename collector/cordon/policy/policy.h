@@ -77,7 +77,7 @@ class Policy {
   void Consider(const VerdictFact& verdict, const Scene& scene, std::vector<Step>& steps) const;
   // Writes once for each reason why a verdict that was seen for long enough leads to nothing.
   void ForgetDeclined(const View& view);
-  bool Decline(const VerdictFact& verdict, Moment now, std::vector<Step>& steps);
+  [[nodiscard]] bool Decline(const VerdictFact& verdict, Moment now, std::vector<Step>& steps);
   // In words, of one that Willing() refuses.
   static std::string WhyUnwilling(const Action* known, Mode mode);
   bool Willing(const Action* action, Mode mode, WallNs now) const;

@@ -49,7 +49,7 @@ enum class RecordKind : std::uint8_t {
 };
 std::string_view ToString(RecordKind kind);
 // False: no such kind.
-bool ParseRecordKind(std::string_view text, RecordKind& out);
+[[nodiscard]] bool ParseRecordKind(std::string_view text, RecordKind& out);
 
 struct Record {
   RecordKind kind = RecordKind::kObserved;

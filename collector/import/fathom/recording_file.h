@@ -40,7 +40,7 @@ class RecordingFile {
   absl::StatusOr<bool> Need(std::size_t size);
   // Whether a whole block header stands at the buffer's front; looks further where none does.
   absl::StatusOr<bool> FindHeader();
-  bool Inflate(std::string_view stored, std::size_t raw_bytes);
+  [[nodiscard]] bool Inflate(std::string_view stored, std::size_t raw_bytes);
   void Note(std::string_view what);
   // Of the block at at_; the search for the next one says no more.
   void LeaveOut(std::string_view why);

@@ -39,12 +39,12 @@ struct PickledNumber {
   double real = 0;
 };
 
-PickledNumber DecodeLong(std::string_view little_endian);           // two's complement
-std::optional<PickledNumber> DecodeDecimal(std::string_view line);  // of INT and LONG
-std::optional<double> DecodeReal(std::string_view line);            // of FLOAT
-double DecodeBinFloat(std::string_view eight);                      // big endian; Requires: size 8
-std::optional<std::string> DecodeQuoted(std::string_view line);     // of STRING
-std::optional<std::string> DecodeUnicodeEscape(std::string_view line);  // of UNICODE
+PickledNumber DecodeLong(std::string_view little_endian);  // two's complement
+[[nodiscard]] std::optional<PickledNumber> DecodeDecimal(std::string_view line);  // of INT and LONG
+[[nodiscard]] std::optional<double> DecodeReal(std::string_view line);            // of FLOAT
+double DecodeBinFloat(std::string_view eight);  // big endian; Requires: size 8
+[[nodiscard]] std::optional<std::string> DecodeQuoted(std::string_view line);         // of STRING
+[[nodiscard]] std::optional<std::string> DecodeUnicodeEscape(std::string_view line);  // of UNICODE
 
 }  // namespace fathom::collector::flight_recorder
 

@@ -17,8 +17,8 @@
 namespace fathom::collector::parquet {
 
 // Fills `out` with `count` values of `width` bits. Requires: the caller has bounded `count`.
-bool DecodeRuns(std::string_view bytes, unsigned width, std::size_t count,
-                std::vector<std::uint32_t>& out);
+[[nodiscard]] bool DecodeRuns(std::string_view bytes, unsigned width, std::size_t count,
+                              std::vector<std::uint32_t>& out);
 
 }  // namespace fathom::collector::parquet
 

@@ -54,7 +54,7 @@ class ThriftReader {
 
   // The next field of the struct being read. False at its end or after an error. Requires: `field`
   // is the one that the last call filled, of the same struct; a new struct starts with {}.
-  bool NextField(ThriftField& field);
+  [[nodiscard]] bool NextField(ThriftField& field);
 
   std::int64_t ReadI64();  // any integer of up to 64 bits
   std::string_view ReadBinary();

@@ -32,7 +32,7 @@ struct Repetition {
   std::size_t end = 0;
 };
 
-std::optional<Repetition> FindPeriod(std::span<const std::uint64_t> keys);
+[[nodiscard]] std::optional<Repetition> FindPeriod(std::span<const std::uint64_t> keys);
 
 // The first op of the stretch that ends an iteration. `gap`: from the end of op `op` of a line to
 // the arrival at its next one, in any unit.

@@ -15,9 +15,9 @@ enum class Kind { kNone, kProcesses, kSockets, kStack, kOutput };
 
 Kind KindOf(std::string_view path, std::string_view head);
 
-bool AddProcesses(std::string_view text, Recording& recording);
-bool AddSockets(std::string_view text, Recording& recording);
-bool AddStack(std::string_view text, RankId rank, Recording& recording);
+[[nodiscard]] bool AddProcesses(std::string_view text, Recording& recording);
+[[nodiscard]] bool AddSockets(std::string_view text, Recording& recording);
+[[nodiscard]] bool AddStack(std::string_view text, RankId rank, Recording& recording);
 bool AddOutput(std::string_view text, RankId rank, Recording& recording);
 
 // Null if no importer has found that rank.

@@ -83,18 +83,18 @@ void JobState::ResetForRestart() {
 }
 
 void JobState::HeardFromAnybody() {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   heard_from_anybody_ = true;
 }
 
 void JobState::HeardAt(WallNs when) {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   last_seen_ = when;
 }
 
 JobState::RankResult JobState::Apply(const v1::RankInfo& info, std::string_view node,
                                      std::size_t room, std::string_view boot_id) {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   const auto admission = ranks_.Admit(info, {node, boot_id, clock_.Mono()}, room);
   if (admission.restarted) ResetForRestart();
   if (!admission.rejected) {
@@ -107,13 +107,13 @@ JobState::RankResult JobState::Apply(const v1::RankInfo& info, std::string_view 
 }
 
 Rejection JobState::Apply(const v1::GroupInfo& info, std::string_view node) {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   if (auto bad = ranks_.CheckOwner(RankId(info.rank()), node)) return bad;
   return groups_.Merge(info, ranks_.ranks().size(), ranks_.world_size());
 }
 
 Rejection JobState::Apply(const v1::RankGone& gone, std::string_view node) {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   v1::RankGone named;
   const Rejection rejected = ranks_.Gone(WithPeers(groups_, gone, named), node);
   if (ranks_.AllGone()) {
@@ -123,7 +123,7 @@ Rejection JobState::Apply(const v1::RankGone& gone, std::string_view node) {
 }
 
 Rejection JobState::Apply(const v1::RankHealth& health, std::string_view node) {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   v1::RankHealth named;
   const Rejection rejected = ranks_.Health(WithPeers(groups_, health, named), node, clock_.Mono());
   if (!rejected) {
@@ -134,7 +134,7 @@ Rejection JobState::Apply(const v1::RankHealth& health, std::string_view node) {
 }
 
 JobState::SummaryResult JobState::Apply(const v1::SummaryBatch& batch, std::string_view node) {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   if (auto bad = ranks_.CheckOwner(RankId(batch.rank()), node)) return {.rejected = bad};
   const bool none_partial = window_.newest() <= window_.whole();
   const auto added = window_.Add(batch);
@@ -150,14 +150,17 @@ void JobState::AddRankRows(const v1::RankRows& reply, const RowsAsk& ask, std::s
   const RankId rank(reply.rank());
   std::map<std::int64_t, diagnosis::RankRows> by_iteration;
   for (const std::int64_t iteration : ask.iterations) by_iteration[iteration];
-  const auto place = [&](std::int64_t own) -> diagnosis::RankRows* {
+  const auto place = [&](std::int64_t own)
+                         ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) -> diagnosis::RankRows* {
     // An op in flight belongs to no finished iteration: it is kept with the newest one asked for.
     const std::int64_t iteration =
         own < 0 ? by_iteration.rbegin()->first : window_.JobIteration(rank, own);
     const auto at = by_iteration.find(iteration);
     return at == by_iteration.end() ? nullptr : &at->second;
   };
-  const auto number = [&](std::int64_t own) { return Iteration(window_.JobIteration(rank, own)); };
+  const auto number = [&](std::int64_t own) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    return Iteration(window_.JobIteration(rank, own));
+  };
   for (const auto& op : reply.ops()) {
     auto* rows = place(op.iteration());
     if (rows == nullptr) continue;
@@ -185,7 +188,7 @@ void JobState::AddRankRows(const v1::RankRows& reply, const RowsAsk& ask, std::s
 }
 
 std::size_t JobState::AddRows(const v1::RowsReply& reply, const RowsAsk& ask) {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   std::size_t taken = 0;
   if (ask.iterations.empty()) return taken;
   std::set<RankId> cut;
@@ -207,19 +210,19 @@ std::size_t JobState::AddRows(const v1::RowsReply& reply, const RowsAsk& ask) {
 }
 
 void JobState::FillRows(const diagnosis::RowsWanted& wanted, diagnosis::JobView& view) const {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   view.rows = rows_.Collect(wanted.ranks, wanted.iterations);
 }
 
 void JobState::FillShownRows(const diagnosis::RowsWanted& wanted, diagnosis::JobView& view) const {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   view.rows = rows_.Collect(wanted.ranks, wanted.iterations, &shown_);
 }
 
 std::vector<RowsAsk> JobState::MissingRows(const diagnosis::RowsWanted& wanted,
                                            RowsFor whom) const {
-  const std::lock_guard lock(mutex_);
-  const auto has = [&](RankId rank, std::int64_t iteration) {
+  const service::MutexLock lock(mutex_);
+  const auto has = [&](RankId rank, std::int64_t iteration) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     return rows_.Has(rank, iteration) || (whom == RowsFor::kPage && shown_.Has(rank, iteration));
   };
   // Ranks of one node that lack the same iterations and count alike share one request.
@@ -256,7 +259,7 @@ std::vector<RowsAsk> JobState::MissingRows(const diagnosis::RowsWanted& wanted,
 }
 
 void JobState::SetSuspicion(const diagnosis::Suspicion& suspicion) {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   suspicion_ = suspicion;
   rows_.Prefer(suspicion.rows.ranks, suspicion.rows.iterations, suspicion.onset);
   window_.MarkIrregular(suspicion.irregular);
@@ -268,7 +271,7 @@ void JobState::SetSuspicion(const diagnosis::Suspicion& suspicion) {
 }
 
 void JobState::Recall(Learnt learnt) {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   recalled_ = std::move(learnt);
   of_this_life_ = false;
   for (const auto& [rank, state] : ranks_.ranks()) NoteLifeOf(state);
@@ -281,14 +284,14 @@ void JobState::NoteLifeOf(const RankState& rank) {
 }
 
 void JobState::SetDiagnosis(const diagnosis::Diagnosis& diagnosis) {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   diagnosis_ = diagnosis;
   diagnosis::Remember(diagnosis, suspicion_.episode);
   window_.MarkIrregular(diagnosis.irregular);
 }
 
 bool JobState::UpdateEnded(MonoNs deadline) {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   ended_ = ranks_.AllGone() || last_seen_mono_ < deadline;
   return ended_;
 }

@@ -20,7 +20,6 @@
 
 #include <functional>
 #include <map>
-#include <mutex>
 #include <optional>
 #include <set>
 #include <string>
@@ -41,6 +40,7 @@
 #include "collector/job/summaries/learnt.h"
 #include "collector/job/summaries/summary_window.h"
 #include "collector/process/clock.h"
+#include "daemon/service/mutex.h"
 #include "diagnosis/model/job_view.h"
 #include "diagnosis/model/verdict.h"
 #include "diagnosis/watch/watch.h"
@@ -239,39 +239,41 @@ class JobState {
  private:
   static constexpr std::size_t kRecentIterations = 9;
 
-  void ResetForRestart();
+  void ResetForRestart() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   RowCache& CacheOf(RowsFor whom) { return whom == RowsFor::kPage ? shown_ : rows_; }
-  void AddRankRows(const v1::RankRows& rows, const RowsAsk& ask, std::size_t& taken);
-  diagnosis::RankFacts FactsOf(RankId rank, const RankState& state, bool connected) const;
-  void JoinSockets(diagnosis::JobView& view) const;
-  std::vector<diagnosis::SignalState> Signals() const;
+  void AddRankRows(const v1::RankRows& rows, const RowsAsk& ask, std::size_t& taken)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  diagnosis::RankFacts FactsOf(RankId rank, const RankState& state, bool connected) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void JoinSockets(diagnosis::JobView& view) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  std::vector<diagnosis::SignalState> Signals() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Whether what was recalled is of the life that this rank takes part in.
-  void NoteLifeOf(const RankState& rank);
-  void GoOnFromRecalled(diagnosis::JobView& view) const;
+  void NoteLifeOf(const RankState& rank) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void GoOnFromRecalled(diagnosis::JobView& view) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const std::string name_;
   const std::string begun_by_;
   const Clock& clock_;
-  mutable std::mutex mutex_;  // guards everything below
-  RankTable ranks_;
-  GroupTable groups_;
-  RunFactsTable run_facts_;
-  SummaryWindow window_;
-  RowCache rows_{kMaxCachedRowsPerJob};
-  RowCache shown_{kMaxShownRowsPerJob};  // what only the page asked for
-  DetailWindows detail_;
-  SourceSwitches switches_;
-  AskedStacks stacks_;
-  IterationHistogram histogram_;
-  diagnosis::Suspicion suspicion_;
-  diagnosis::Diagnosis diagnosis_;
-  std::optional<Learnt> recalled_;
-  bool of_this_life_ = false;  // what was recalled
-  bool ended_ = false;
-  bool heard_from_anybody_ = false;
-  WallNs last_seen_;
-  MonoNs last_seen_mono_;
-  MonoNs partial_since_;
+  mutable service::Mutex mutex_;
+  RankTable ranks_ ABSL_GUARDED_BY(mutex_);
+  GroupTable groups_ ABSL_GUARDED_BY(mutex_);
+  RunFactsTable run_facts_ ABSL_GUARDED_BY(mutex_);
+  SummaryWindow window_ ABSL_GUARDED_BY(mutex_);
+  RowCache rows_ ABSL_GUARDED_BY(mutex_){kMaxCachedRowsPerJob};
+  RowCache shown_ ABSL_GUARDED_BY(mutex_){kMaxShownRowsPerJob};  // what only the page asked for
+  DetailWindows detail_ ABSL_GUARDED_BY(mutex_);
+  SourceSwitches switches_ ABSL_GUARDED_BY(mutex_);
+  AskedStacks stacks_ ABSL_GUARDED_BY(mutex_);
+  IterationHistogram histogram_ ABSL_GUARDED_BY(mutex_);
+  diagnosis::Suspicion suspicion_ ABSL_GUARDED_BY(mutex_);
+  diagnosis::Diagnosis diagnosis_ ABSL_GUARDED_BY(mutex_);
+  std::optional<Learnt> recalled_ ABSL_GUARDED_BY(mutex_);
+  bool of_this_life_ ABSL_GUARDED_BY(mutex_) = false;  // what was recalled
+  bool ended_ ABSL_GUARDED_BY(mutex_) = false;
+  bool heard_from_anybody_ ABSL_GUARDED_BY(mutex_) = false;
+  WallNs last_seen_ ABSL_GUARDED_BY(mutex_);
+  MonoNs last_seen_mono_ ABSL_GUARDED_BY(mutex_);
+  MonoNs partial_since_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace fathom::collector

@@ -20,14 +20,14 @@ Rejection CheckOwners(const RankTable& ranks, const Reply& reply, std::string_vi
 }  // namespace
 
 Rejection JobState::Apply(const v1::WindowReply& reply, std::string_view node) {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   if (auto bad = CheckOwners(ranks_, reply, node)) return bad;
   return detail_.Take(reply);
 }
 
 absl::StatusOr<JobState::WindowOrders> JobState::PlanWindow(std::uint64_t id,
                                                             const WindowWish& wish) {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   auto asks = detail_.Plan(id, wish, ranks_, window_, window_.RecentDuration(kRecentIterations),
                            clock_.Mono());
   if (!asks.ok()) return asks.status();
@@ -35,53 +35,53 @@ absl::StatusOr<JobState::WindowOrders> JobState::PlanWindow(std::uint64_t id,
 }
 
 void JobState::RefuseWindow(std::uint64_t id, const WindowAsk& ask, const std::string& why) {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   detail_.Refuse(id, ask, why);
 }
 
 Rejection JobState::Apply(const v1::TraceReply& reply, std::string_view node) {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   if (auto bad = CheckOwners(ranks_, reply, node)) return bad;
   return switches_.Take(reply, ranks_);
 }
 
 absl::StatusOr<JobState::SwitchOrders> JobState::PlanSwitch(std::uint64_t id,
                                                             const SwitchWish& wish) {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   auto asks = switches_.Plan(id, wish, ranks_, window_, window_.RecentDuration(kRecentIterations));
   if (!asks.ok()) return asks.status();
   return SwitchOrders{*std::move(asks), switches_.patience()};
 }
 
 void JobState::RefuseSwitch(std::uint64_t id, const SwitchAsk& ask, const std::string& why) {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   switches_.Refuse(id, ask, why);
 }
 
 SourceSwitches JobState::switches() const {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   return switches_;
 }
 
 Rejection JobState::Apply(const v1::StackReply& reply, std::string_view node) {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   if (auto bad = CheckOwners(ranks_, reply, node)) return bad;
   return stacks_.Take(reply);
 }
 
 absl::StatusOr<std::vector<StackAsk>> JobState::PlanStacks(std::uint64_t id,
                                                            const std::vector<RankId>& ranks) {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   return stacks_.Plan(id, ranks, ranks_);
 }
 
 void JobState::RefuseStacks(std::uint64_t id, const StackAsk& ask, const std::string& why) {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   stacks_.Refuse(id, ask, why);
 }
 
 AskedStacks JobState::stacks() const {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   return stacks_;
 }
 

@@ -170,7 +170,7 @@ std::vector<diagnosis::SignalState> JobState::Signals() const {
 
 // The window is most of it, and is unfolded once the lock is let go of.
 diagnosis::JobView JobState::View(const NodeConnected& connected) const {
-  std::unique_lock lock(mutex_);
+  service::MutexLock lock(mutex_);
   diagnosis::JobView view;
   view.name = name_;
   view.world_size = ranks_.world_size();
@@ -193,11 +193,11 @@ diagnosis::JobView JobState::View(const NodeConnected& connected) const {
   view.episode = suspicion_.episode;
   view.past = suspicion_.past;
   std::optional<SummaryWindow::Snapshot> window(window_.Share());
-  lock.unlock();
+  lock.Unlock();
   view.window = window->View();
   window.reset();
   if (!view.window.empty()) view.iterations_seen = view.window.back().index.value + 1;
-  lock.lock();
+  lock.Lock();
   // Agents that were without a collector bring more iterations than a first look has otherwise.
   const bool first_look = suspicion_.past.empty();
   if (first_look || view.window.size() < kFirstIterations) GoOnFromRecalled(view);
@@ -214,24 +214,24 @@ void JobState::GoOnFromRecalled(diagnosis::JobView& view) const {
 }
 
 std::optional<Learnt> JobState::learnt() const {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   if (ended_ || suspicion_.past.empty()) return std::nullopt;
   return Learnt{clock_.Wall(), ranks_.Life(), suspicion_.episode, suspicion_.past};
 }
 
 Iteration JobState::onset() const {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   return suspicion_.episode.onset;
 }
 
 JobState::Progress JobState::progress() const {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   return {window_.newest(),         window_.whole(),     partial_since_,
           window_.whole_duration(), suspicion_.expected, suspicion_.noise};
 }
 
 JobFigures JobState::Figures() const {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   JobFigures figures;
   figures.name = name_;
   figures.world_size = ranks_.world_size();
@@ -265,47 +265,47 @@ JobFigures JobState::Figures() const {
 }
 
 diagnosis::Suspicion JobState::suspicion() const {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   return suspicion_;
 }
 
 diagnosis::Diagnosis JobState::last_diagnosis() const {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   return diagnosis_;
 }
 
 IterationHistogram JobState::Histogram() const {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   return histogram_;
 }
 
 std::vector<diagnosis::SignalState> JobState::SignalStates() const {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   return Signals();
 }
 
 DetailWindows JobState::detail() const {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   return detail_;
 }
 
 std::size_t JobState::RanksOn(std::string_view node) const {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   return ranks_.RanksOn(node);
 }
 
 bool JobState::ended() const {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   return ended_;
 }
 
 std::size_t JobState::rank_count() const {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   return ranks_.ranks().size();
 }
 
 std::size_t JobState::BytesPerRank() const {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   constexpr std::size_t kMapNode = 4 * sizeof(void*);
   std::size_t largest = 0;
   for (const auto& [rank, state] : ranks_.ranks()) {
@@ -316,7 +316,7 @@ std::size_t JobState::BytesPerRank() const {
 
 void JobState::Read(const std::function<void(const RankTable&, const GroupTable&,
                                              const SummaryWindow&)>& read) const {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   read(ranks_, groups_, window_);
 }
 

@@ -9,14 +9,14 @@
 namespace fathom::collector {
 
 Rejection JobState::Apply(const v1::RunFacts& facts, std::string_view node) {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   if (auto bad = ranks_.CheckOwner(RankId(facts.rank()), node)) return bad;
   run_facts_.Take(facts, node);
   return std::nullopt;
 }
 
 JobState::RunSeen JobState::Run() const {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   RunSeen seen;
   seen.known = run_facts_.known(ranks_.nodes().size());
   seen.profile = run_facts_.Profile(ranks_.world_size());
@@ -25,7 +25,7 @@ JobState::RunSeen JobState::Run() const {
 }
 
 std::set<std::string> JobState::Nodes() const {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   std::set<std::string> nodes;
   for (const auto& [rank, state] : ranks_.ranks()) nodes.insert(ranks_.NodeOf(state));
   return nodes;
@@ -33,12 +33,12 @@ std::set<std::string> JobState::Nodes() const {
 
 std::vector<std::pair<std::int64_t, diagnosis::IterationParts>> JobState::IterationsAfter(
     std::int64_t after) const {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   return window_.PartsAfter(after);
 }
 
 JobWork JobState::Work() const {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   JobWork work;
   work.device = run_facts_.Profile(ranks_.world_size()).device;
   work.ranks = static_cast<std::uint32_t>(ranks_.ranks().size());
@@ -49,7 +49,7 @@ JobWork JobState::Work() const {
 std::vector<RankWork> JobState::WorkOfRanks() const {
   SummaryWindow::Snapshot newest;
   {
-    const std::lock_guard lock(mutex_);
+    const service::MutexLock lock(mutex_);
     newest = window_.SettledAfter(window_.whole() - JobWork::kIterations, true);
   }
   struct Sum {

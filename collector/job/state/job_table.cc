@@ -5,13 +5,13 @@
 namespace fathom::collector {
 
 std::shared_ptr<JobState> JobTable::Find(std::string_view name) const {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   const auto at = jobs_.find(name);
   return at == jobs_.end() ? nullptr : at->second;
 }
 
 std::shared_ptr<JobState> JobTable::FindOrAdd(const std::string& name, const std::string& node) {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   const auto at = jobs_.find(name);
   if (at != jobs_.end()) return at->second;
   if (JobsBegunBy(node) >= limits_.max_agent_jobs) return nullptr;
@@ -20,7 +20,7 @@ std::shared_ptr<JobState> JobTable::FindOrAdd(const std::string& name, const std
 }
 
 void JobTable::Forget(std::string_view name) {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   const auto at = jobs_.find(name);
   if (at != jobs_.end()) jobs_.erase(at);
 }
@@ -56,7 +56,7 @@ bool JobTable::ForgetOldestEnded() {
 }
 
 std::vector<std::shared_ptr<JobState>> JobTable::All() const {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   std::vector<std::shared_ptr<JobState>> all;
   all.reserve(jobs_.size());
   for (const auto& [name, job] : jobs_) all.push_back(job);
@@ -70,7 +70,7 @@ std::size_t JobTable::Used() const {
 }
 
 bool JobTable::HasRoom(const std::string& node) const {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   if (JobsBegunBy(node) >= limits_.max_agent_jobs || RoomOf(node) == 0) return false;
   if (jobs_.size() < limits_.max_jobs && Used() < limits_.max_ranks) return true;
   return std::any_of(jobs_.begin(), jobs_.end(),
@@ -78,7 +78,7 @@ bool JobTable::HasRoom(const std::string& node) const {
 }
 
 std::size_t JobTable::MakeRoom(const std::string& node) {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   std::size_t used = Used();
   while (used >= limits_.max_ranks && ForgetOldestEnded()) used = Used();
   return std::min(limits_.max_ranks - std::min(limits_.max_ranks, used), RoomOf(node));

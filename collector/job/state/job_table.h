@@ -14,13 +14,13 @@
 #include <cstddef>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "collector/job/state/job_state.h"
 #include "collector/process/clock.h"
+#include "daemon/service/mutex.h"
 
 namespace fathom::collector {
 
@@ -48,15 +48,15 @@ class JobTable {
   bool HasRoom(const std::string& node = {}) const;
 
  private:
-  bool ForgetOldestEnded();
-  std::size_t Used() const;
-  std::size_t JobsBegunBy(const std::string& node) const;
-  std::size_t RoomOf(const std::string& node) const;
+  bool ForgetOldestEnded() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  std::size_t Used() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  std::size_t JobsBegunBy(const std::string& node) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  std::size_t RoomOf(const std::string& node) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const Clock& clock_;
   const JobLimits limits_;
-  mutable std::mutex mutex_;  // guards jobs_
-  std::map<std::string, std::shared_ptr<JobState>, std::less<>> jobs_;
+  mutable service::Mutex mutex_;
+  std::map<std::string, std::shared_ptr<JobState>, std::less<>> jobs_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace fathom::collector

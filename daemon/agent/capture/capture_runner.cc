@@ -17,14 +17,14 @@ void CaptureRunner::Join() {
 }
 
 bool CaptureRunner::busy() const {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   return running_ > 0 || !done_.empty();
 }
 
 void CaptureRunner::Begin(std::vector<Task> tasks) {
   Join();
   {
-    const std::lock_guard lock(mutex_);
+    const service::MutexLock lock(mutex_);
     running_ = tasks.size();
   }
   for (Task& task : tasks) {
@@ -41,13 +41,13 @@ void CaptureRunner::Run(const Task& task) {
   if (!recorded.ok()) {
     capture.set_reason(CleanFrame(std::string(recorded.status().message())));
   }
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   done_.push_back(std::move(capture));
   --running_;
 }
 
 std::vector<v1::RankCapture> CaptureRunner::Take() {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   return std::exchange(done_, {});
 }
 

@@ -11,13 +11,13 @@
 #include <atomic>
 #include <cstddef>
 #include <functional>
-#include <mutex>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "daemon/agent/capture/stack_recording.h"
+#include "daemon/service/mutex.h"
 #include "fathom/v1/capture.pb.h"
 
 namespace fathom::agent {
@@ -51,9 +51,9 @@ class CaptureRunner {
 
   const Tool tool_;
   std::atomic<bool> stop_{false};
-  mutable std::mutex mutex_;  // guards the two below
-  std::vector<v1::RankCapture> done_;
-  std::size_t running_ = 0;
+  mutable service::Mutex mutex_;
+  std::vector<v1::RankCapture> done_ ABSL_GUARDED_BY(mutex_);
+  std::size_t running_ ABSL_GUARDED_BY(mutex_) = 0;
   std::vector<std::thread> threads_;
 };
 

@@ -62,7 +62,7 @@ struct HostPort {
 };
 
 // "host:port", "[v6]:port". False if it is neither.
-bool ParseHostPort(const std::string& text, HostPort& out);
+[[nodiscard]] bool ParseHostPort(const std::string& text, HostPort& out);
 
 // The collectors that `collector` names, with commas; as it is where that is none.
 std::vector<std::string> CollectorsOf(const std::string& collector);

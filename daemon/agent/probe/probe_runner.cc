@@ -56,14 +56,14 @@ void ProbeRunner::End() {
 }
 
 bool ProbeRunner::busy() const {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   return running_ || done_.has_value();
 }
 
 void ProbeRunner::Begin(const v1::ProbeOrder& order, std::int64_t now_wall_ns) {
   End();
   {
-    const std::lock_guard lock(mutex_);
+    const service::MutexLock lock(mutex_);
     running_ = true;
     stopped_because_.clear();
   }
@@ -72,7 +72,7 @@ void ProbeRunner::Begin(const v1::ProbeOrder& order, std::int64_t now_wall_ns) {
 }
 
 void ProbeRunner::Stop(const std::string& why) {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   if (!running_ || stop_.exchange(true)) return;
   stopped_because_ = why;
 }
@@ -82,7 +82,7 @@ void ProbeRunner::Run(const v1::ProbeOrder& order, std::int64_t began_wall_ns) {
   v1::ProbeAnswer answer;
   answer.set_request_id(order.request_id());
   answer.set_began_wall_ns(began_wall_ns);
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   if (!stopped_because_.empty()) {
     answer.set_refused(stopped_because_);
   } else if (lines.ok()) {
@@ -95,7 +95,7 @@ void ProbeRunner::Run(const v1::ProbeOrder& order, std::int64_t began_wall_ns) {
 }
 
 std::optional<v1::ProbeAnswer> ProbeRunner::Take() {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   return std::exchange(done_, std::nullopt);
 }
 

@@ -11,12 +11,12 @@
 
 #include <atomic>
 #include <functional>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <thread>
 
 #include "absl/status/statusor.h"
+#include "daemon/service/mutex.h"
 #include "fathom/v1/probe.pb.h"
 
 namespace fathom::agent {
@@ -45,10 +45,10 @@ class ProbeRunner {
 
   const Tool tool_;
   std::atomic<bool> stop_{false};
-  mutable std::mutex mutex_;  // guards the three below
-  bool running_ = false;
-  std::string stopped_because_;
-  std::optional<v1::ProbeAnswer> done_;
+  mutable service::Mutex mutex_;
+  bool running_ ABSL_GUARDED_BY(mutex_) = false;
+  std::string stopped_because_ ABSL_GUARDED_BY(mutex_);
+  std::optional<v1::ProbeAnswer> done_ ABSL_GUARDED_BY(mutex_);
   std::thread thread_;
 };
 

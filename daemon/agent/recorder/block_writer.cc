@@ -32,22 +32,22 @@ BlockWriter::~BlockWriter() {
 }
 
 void BlockWriter::Append(std::string raw) {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   if (failed_ || waiting_bytes_ + raw.size() > kMaxWaitingBytes) {
     ++blocks_dropped_;
     return;
   }
   waiting_bytes_ += raw.size();
   waiting_.push_back(std::move(raw));
-  changed_.notify_one();
+  changed_.NotifyOne();
 }
 
 void BlockWriter::Close() {
   if (!thread_.joinable()) return;
   {
-    const std::lock_guard lock(mutex_);
+    const service::MutexLock lock(mutex_);
     closing_ = true;
-    changed_.notify_one();
+    changed_.NotifyOne();
   }
   thread_.join();
 }
@@ -56,8 +56,10 @@ void BlockWriter::Run() {
   while (true) {
     std::string raw;
     {
-      std::unique_lock lock(mutex_);
-      changed_.wait(lock, [this] { return closing_ || !waiting_.empty(); });
+      service::MutexLock lock(mutex_);
+      changed_.Wait(mutex_, [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+        return closing_ || !waiting_.empty();
+      });
       if (waiting_.empty()) return;
       raw = std::move(waiting_.front());
       waiting_.pop_front();

@@ -14,16 +14,15 @@
 #define FATHOM_DAEMON_AGENT_RECORDER_BLOCK_WRITER_H_
 
 #include <atomic>
-#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <thread>
 
 #include "absl/status/statusor.h"
+#include "daemon/service/mutex.h"
 
 namespace fathom::agent {
 
@@ -53,11 +52,11 @@ class BlockWriter {
 
   const std::string path_;
   const int descriptor_;
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::deque<std::string> waiting_;  // guarded by mutex_, as the two below
-  std::size_t waiting_bytes_ = 0;
-  bool closing_ = false;
+  service::Mutex mutex_;
+  service::ConditionVariable changed_;
+  std::deque<std::string> waiting_ ABSL_GUARDED_BY(mutex_);
+  std::size_t waiting_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
+  bool closing_ ABSL_GUARDED_BY(mutex_) = false;
   std::atomic<std::uint64_t> bytes_written_{0};
   std::atomic<std::uint64_t> blocks_dropped_{0};
   std::atomic<bool> failed_{false};

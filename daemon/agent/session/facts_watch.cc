@@ -1,16 +1,17 @@
 #include "daemon/agent/session/facts_watch.h"
 
 #include <algorithm>
-#include <mutex>
 #include <system_error>
 #include <thread>
 #include <utility>
 
+#include "daemon/service/mutex.h"
+
 namespace fathom::agent {
 
 struct FactsWatch::Reading {
-  std::mutex mutex;  // guards what follows
-  std::optional<ProcessSetup> setup;
+  service::Mutex mutex;
+  std::optional<ProcessSetup> setup ABSL_GUARDED_BY(mutex);
 };
 
 namespace {
@@ -79,7 +80,7 @@ void FactsWatch::Begin(const RankSession& session, Asked& asked) const {
   asked = {session.name(), std::make_shared<Reading>(), false};
   auto read = [reading = asked.reading, read = read_, pid = session.identity().pid] {
     ProcessSetup setup = read(pid);
-    const std::lock_guard lock(reading->mutex);
+    const service::MutexLock lock(reading->mutex);
     reading->setup = std::move(setup);
   };
   try {
@@ -98,7 +99,7 @@ std::vector<FactsWatch::Told> FactsWatch::Look(const std::vector<const RankSessi
     Asked& asked = asked_[job];
     if (asked.session != session->name()) Begin(*session, asked);
     if (asked.told) continue;
-    const std::lock_guard lock(asked.reading->mutex);
+    const service::MutexLock lock(asked.reading->mutex);
     if (!asked.reading->setup) continue;
     asked.told = true;
     told.push_back({session, FactsOf(*session, *asked.reading->setup)});

@@ -33,7 +33,7 @@ void Put(const ReadingBoard::News& news, v1::NodeHardware& out) {
 HardwareWatch::HardwareWatch(const Parts& parts) {
   std::vector<std::unique_ptr<HardwareSource>> sources = MakeSystemSources(parts.roots, parts.now);
   const auto traced = [shared = shared_] {
-    const std::lock_guard lock(shared->mutex);
+    const service::MutexLock lock(shared->mutex);
     return shared->traced;
   };
   sources.push_back(std::make_unique<NvmlSource>(
@@ -42,7 +42,7 @@ HardwareWatch::HardwareWatch(const Parts& parts) {
 }
 
 void HardwareWatch::Traced(std::set<std::uint32_t> processes) {
-  const std::lock_guard lock(shared_->mutex);
+  const service::MutexLock lock(shared_->mutex);
   shared_->traced = std::move(processes);
 }
 

@@ -13,7 +13,6 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <set>
 #include <string>
@@ -22,6 +21,7 @@
 #include "daemon/agent/source/hardware/reading_board.h"
 #include "daemon/agent/source/hardware/source_runner.h"
 #include "daemon/agent/source/process/proc_file.h"
+#include "daemon/service/mutex.h"
 #include "fathom/v1/hardware.pb.h"
 
 namespace fathom::agent {
@@ -49,8 +49,8 @@ class HardwareWatch {
  private:
   // Outlives a source whose thread was left behind.
   struct Shared {
-    std::mutex mutex;
-    std::set<std::uint32_t> traced;  // guarded by the mutex
+    service::Mutex mutex;
+    std::set<std::uint32_t> traced ABSL_GUARDED_BY(mutex);
   };
 
   // True if one is not as it was told.

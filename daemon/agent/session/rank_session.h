@@ -129,7 +129,7 @@ class RankSession {
   // NotFound where the process is not in that group, and those of WindowWatch.
   absl::Status AskWindow(std::uint64_t request_id, GroupId group, WindowOrder order);
   // What became of it, once; also when the process is gone.
-  std::optional<WindowOutcome> TakeWindow(std::int64_t now_ns);
+  [[nodiscard]] std::optional<WindowOutcome> TakeWindow(std::int64_t now_ns);
   const WindowWatch& window() const { return window_; }
   // Orders the process to switch its sources: `words` with the slot of `group` filled in. Errors:
   // as AskWindow; FailedPrecondition with a word for why the process may not.

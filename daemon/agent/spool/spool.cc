@@ -58,6 +58,7 @@ absl::StatusOr<std::unique_ptr<Spool>> Spool::Open(const SpoolSettings& settings
 Spool::~Spool() { Close(); }
 
 absl::Status Spool::OpenLog() {
+  const service::MutexLock log_lock(log_mutex_);
   auto log = service::SegmentLog::Open(
       settings_.folder, {settings_.segment_bytes, settings_.max_bytes}, [this] { return Heads(); },
       [](const std::string& problem) { spdlog::error("spool: {}", problem); });
@@ -68,8 +69,10 @@ absl::Status Spool::OpenLog() {
 }
 
 void Spool::ReadLeft() {
+  const service::MutexLock log_lock(log_mutex_);
   std::uint64_t held = 0;
-  log_->ReadEarlier([&](std::uint64_t sequence, std::string_view record) {
+  log_->ReadEarlier([&](std::uint64_t sequence,
+                        std::string_view record) ABSL_EXCLUSIVE_LOCKS_REQUIRED(log_mutex_) {
     if (const auto serial = SerialOf(record, kAcknowledged)) {
       left_.acknowledged = std::max(left_.acknowledged, *serial);
     } else if (const auto durable = SerialOf(record, kMessage)) {
@@ -87,10 +90,13 @@ void Spool::ReadLeft() {
     held += record.size();
   });
   left_.last = std::max(left_.last, left_.acknowledged);
-  acknowledged_ = noted_ = left_.acknowledged;
   if (left_.last == left_.acknowledged) left_.standing.clear();
-  for (const auto& [key, message] : left_.standing) standing_[key] = message.SerializeAsString();
-  counters_.damaged = log_->counters().torn + log_->counters().corrupt;
+  {
+    const service::MutexLock lock(mutex_);
+    acknowledged_ = noted_ = left_.acknowledged;
+    for (const auto& [key, message] : left_.standing) standing_[key] = message.SerializeAsString();
+    counters_.damaged = log_->counters().torn + log_->counters().corrupt;
+  }
   Tidy();
   if (left_.last > left_.acknowledged) {
     spdlog::info("spool: {} bytes of an earlier agent, messages {} to {} wait for the collector",
@@ -100,7 +106,7 @@ void Spool::ReadLeft() {
 
 // Called by the log within Append, under log_mutex_.
 std::vector<std::string> Spool::Heads() const {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   std::vector<std::string> heads{NumberRecord(kAcknowledged, acknowledged_)};
   for (const auto& [key, message] : standing_) heads.push_back(StandingRecord(key, message));
   return heads;
@@ -108,7 +114,7 @@ std::vector<std::string> Spool::Heads() const {
 
 void Spool::PutStanding(const std::string& key, const v1::AgentMessage& message) {
   std::string bytes = message.SerializeAsString();
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   std::string& kept = standing_[key];
   if (kept == bytes) return;
   kept = std::move(bytes);
@@ -116,14 +122,14 @@ void Spool::PutStanding(const std::string& key, const v1::AgentMessage& message)
 }
 
 void Spool::ForgetStanding(const std::string& key) {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   if (standing_.erase(key) > 0) Enqueue({kForgotten + key, 0});
 }
 
 void Spool::PutDurable(std::uint64_t serial, const v1::AgentMessage& message) {
   std::string record = NumberRecord(kMessage, serial);
   message.AppendToString(&record);
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   Enqueue({std::move(record), serial});
 }
 
@@ -135,23 +141,26 @@ void Spool::Enqueue(Queued queued) {
     queued_bytes_ -= queue_.front().record.size();
     queue_.pop_front();
   }
-  if (!failing_) wake_.notify_one();
+  if (!failing_) wake_.NotifyOne();
 }
 
 void Spool::Acknowledge(std::uint64_t serial) {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   if (serial <= acknowledged_) return;
   acknowledged_ = serial;
-  if (!failing_) wake_.notify_one();
+  if (!failing_) wake_.NotifyOne();
 }
 
 void Spool::Run() {
   std::int64_t synced_ns = 0;
-  std::unique_lock lock(mutex_);
+  service::MutexLock lock(mutex_);
   while (true) {
-    const auto due = [this] { return stop_ || !queue_.empty() || acknowledged_ != noted_; };
-    if (!failing_) wake_.wait_for(lock, kTryAgain, due);
-    wake_.wait_for(lock, failing_ ? kTryAgain : kGather, [this] { return stop_; });
+    const auto due = [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+      return stop_ || !queue_.empty() || acknowledged_ != noted_;
+    };
+    if (!failing_) wake_.WaitFor(mutex_, kTryAgain, due);
+    wake_.WaitFor(mutex_, failing_ ? kTryAgain : kGather,
+                  [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { return stop_; });
     std::vector<Queued> batch(std::make_move_iterator(queue_.begin()),
                               std::make_move_iterator(queue_.end()));
     queue_.clear();
@@ -160,9 +169,9 @@ void Spool::Run() {
     if (acknowledged != noted_) batch.push_back({NumberRecord(kAcknowledged, acknowledged), 0});
     writing_ = true;
     const bool last = stop_;
-    lock.unlock();
+    lock.Unlock();
     {
-      const std::lock_guard log_lock(log_mutex_);
+      const service::MutexLock log_lock(log_mutex_);
       WriteBatch(batch);
       const std::int64_t now_ns = wall_now_().ns;
       if (last || now_ns - synced_ns >= kSyncEveryNs || now_ns < synced_ns) {
@@ -172,7 +181,7 @@ void Spool::Run() {
       }
       Tidy();
     }
-    lock.lock();
+    lock.Lock();
     writing_ = false;
     if (last) return;
   }
@@ -189,7 +198,7 @@ void Spool::WriteBatch(std::vector<Queued>& batch) {
   const absl::Status status = log_->Append(records, wall_now_());
   mark.sequence = log_->next();
   if (status.ok() && mark.serial != 0) marks_.push_back(mark);
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   if (status.ok()) {
     if (std::exchange(failing_, false)) spdlog::info("spool: the disk takes messages again");
     if (const auto noted = SerialOf(batch.back().record, kAcknowledged)) noted_ = *noted;
@@ -205,11 +214,10 @@ void Spool::WriteBatch(std::vector<Queued>& batch) {
   }
 }
 
-// Requires: log_mutex_ is held, or the thread does not run yet.
 void Spool::Tidy() {
   std::uint64_t acknowledged = 0;
   {
-    const std::lock_guard lock(mutex_);
+    const service::MutexLock lock(mutex_);
     acknowledged = noted_;
   }
   std::uint64_t done = 0;
@@ -224,7 +232,7 @@ void Spool::Tidy() {
 void Spool::CountPushedOut() {
   const std::uint64_t oldest = log_->oldest();
   std::uint64_t gone = 0, before = 0;
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   before = noted_;
   while (!marks_.empty() && marks_.front().sequence <= oldest) {
     if (marks_.front().serial > before) gone += marks_.front().serial - before;
@@ -238,7 +246,7 @@ void Spool::CountPushedOut() {
 
 std::vector<Spool::Message> Spool::After(std::uint64_t serial, std::uint64_t bytes) {
   std::vector<Message> messages;
-  const std::lock_guard lock(log_mutex_);
+  const service::MutexLock lock(log_mutex_);
   std::uint64_t from = read_.serial == serial && serial != 0 ? read_.sequence : log_->oldest();
   while (messages.empty() && from < log_->next()) {
     const std::uint64_t before = from;
@@ -255,26 +263,26 @@ std::vector<Spool::Message> Spool::After(std::uint64_t serial, std::uint64_t byt
 }
 
 bool Spool::healthy() const {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   return !failing_;
 }
 
 bool Spool::settled() const {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   return queue_.empty() && !writing_;
 }
 
 SpoolCounters Spool::counters() const {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   return counters_;
 }
 
 void Spool::Close() {
   if (!thread_.joinable()) return;
   {
-    const std::lock_guard lock(mutex_);
+    const service::MutexLock lock(mutex_);
     stop_ = true;
-    wake_.notify_all();
+    wake_.NotifyAll();
   }
   thread_.join();
 }

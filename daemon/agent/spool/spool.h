@@ -17,18 +17,17 @@
 #ifndef FATHOM_DAEMON_AGENT_SPOOL_SPOOL_H_
 #define FATHOM_DAEMON_AGENT_SPOOL_SPOOL_H_
 
-#include <condition_variable>
 #include <cstdint>
 #include <deque>
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "daemon/service/mutex.h"
 #include "daemon/service/segment_log.h"
 #include "fathom/v1/agent.pb.h"
 #include "proto/types/time_units.h"
@@ -102,32 +101,33 @@ class Spool {
   absl::Status OpenLog();
   void ReadLeft();
   std::vector<std::string> Heads() const;
-  void Enqueue(Queued queued);
+  void Enqueue(Queued queued) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Run();
-  void WriteBatch(std::vector<Queued>& batch);
-  void Tidy();
-  void CountPushedOut();
+  void WriteBatch(std::vector<Queued>& batch) ABSL_EXCLUSIVE_LOCKS_REQUIRED(log_mutex_);
+  void Tidy() ABSL_EXCLUSIVE_LOCKS_REQUIRED(log_mutex_);
+  void CountPushedOut() ABSL_EXCLUSIVE_LOCKS_REQUIRED(log_mutex_);
 
   const SpoolSettings settings_;
   const WallClock wall_now_;
   Left left_;
 
-  mutable std::mutex log_mutex_;  // guards the log and what belongs to it; taken before mutex_
-  std::unique_ptr<service::SegmentLog> log_;
-  std::deque<Mark> marks_;
-  Mark read_;  // where After ended
+  mutable service::Mutex log_mutex_
+      ABSL_ACQUIRED_BEFORE(mutex_);  // of the log and what belongs to it
+  std::unique_ptr<service::SegmentLog> log_ ABSL_GUARDED_BY(log_mutex_);
+  std::deque<Mark> marks_ ABSL_GUARDED_BY(log_mutex_);
+  Mark read_ ABSL_GUARDED_BY(log_mutex_);  // where After ended
 
-  mutable std::mutex mutex_;  // guards everything below
-  std::condition_variable wake_;
-  std::map<std::string, std::string> standing_;  // key → message
-  std::deque<Queued> queue_;
-  std::size_t queued_bytes_ = 0;
-  std::uint64_t acknowledged_ = 0;
-  std::uint64_t noted_ = 0;  // of acknowledged_, on the disk
-  bool writing_ = false;
-  bool failing_ = false;
-  bool stop_ = false;
-  SpoolCounters counters_;
+  mutable service::Mutex mutex_;
+  service::ConditionVariable wake_;
+  std::map<std::string, std::string> standing_ ABSL_GUARDED_BY(mutex_);  // key → message
+  std::deque<Queued> queue_ ABSL_GUARDED_BY(mutex_);
+  std::size_t queued_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::uint64_t acknowledged_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::uint64_t noted_ ABSL_GUARDED_BY(mutex_) = 0;  // of acknowledged_, on the disk
+  bool writing_ ABSL_GUARDED_BY(mutex_) = false;
+  bool failing_ ABSL_GUARDED_BY(mutex_) = false;
+  bool stop_ ABSL_GUARDED_BY(mutex_) = false;
+  SpoolCounters counters_ ABSL_GUARDED_BY(mutex_);
   std::thread thread_;
 };
 

@@ -63,10 +63,10 @@ void CollectorLink::Stop(milliseconds linger) {
   if (!thread_.joinable()) return;
   if (connected_) outbox_.WaitUntilEmpty(steady_clock::now() + linger);
   {
-    const std::lock_guard lock(mutex_);
+    const service::MutexLock lock(mutex_);
     stopping_ = true;
     if (open_context_ != nullptr) open_context_->TryCancel();
-    stopped_.notify_all();
+    stopped_.NotifyAll();
   }
   outbox_.EndStream();
   thread_.join();
@@ -125,7 +125,7 @@ bool CollectorLink::RunStream() {
   grpc::ClientContext context;
   const std::unique_ptr<Stream> stream = stub_->Connect(&context);
   {
-    const std::lock_guard lock(mutex_);
+    const service::MutexLock lock(mutex_);
     if (stopping_) context.TryCancel();
     open_context_ = &context;
   }
@@ -144,7 +144,7 @@ bool CollectorLink::RunStream() {
   reader.join();
   const grpc::Status status = stream->Finish();
   connected_ = false;
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   open_context_ = nullptr;
   if (!stopping_) SayMissing(status.error_message());
   return greeted_;
@@ -169,13 +169,14 @@ void CollectorLink::TakeMessage(const v1::CollectorMessage& message) {
     }
     spdlog::info("connected to collector {} at {}", message.hello().version(), way_);
     {
-      const std::lock_guard lock(mutex_);
+      const service::MutexLock lock(mutex_);
       stream_ops_.emplace(message.hello().stream_ops().begin(), message.hello().stream_ops().end());
     }
     said_missing_ = false;
     greeted_ = true;
     connected_ = true;
   }
+  const service::MutexLock lock(mutex_);
   if (message.has_rows()) Keep(message.rows(), requests_);
   if (message.has_window()) Keep(message.window(), windows_);
   if (message.has_trace()) Keep(message.trace(), switches_);
@@ -186,7 +187,6 @@ void CollectorLink::TakeMessage(const v1::CollectorMessage& message) {
 
 template <typename Request>
 void CollectorLink::Keep(const Request& request, std::vector<Request>& waiting) {
-  const std::lock_guard lock(mutex_);
   if (waiting.size() < settings_.max_requests) {
     waiting.push_back(request);
   } else {
@@ -195,44 +195,44 @@ void CollectorLink::Keep(const Request& request, std::vector<Request>& waiting) 
 }
 
 std::vector<v1::RowsRequest> CollectorLink::TakeRequests() {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   return std::exchange(requests_, {});
 }
 
 std::vector<v1::WindowRequest> CollectorLink::TakeWindowRequests() {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   return std::exchange(windows_, {});
 }
 
 std::vector<v1::TraceOrder> CollectorLink::TakeTraceOrders() {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   return std::exchange(switches_, {});
 }
 
 std::vector<v1::StackRequest> CollectorLink::TakeStackRequests() {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   return std::exchange(stacks_, {});
 }
 
 std::vector<v1::CaptureRequest> CollectorLink::TakeCaptureRequests() {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   return std::exchange(captures_, {});
 }
 
 std::optional<std::vector<std::string>> CollectorLink::TakeStreamOps() {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   return std::exchange(stream_ops_, std::nullopt);
 }
 
 std::vector<v1::ProbeOrder> CollectorLink::TakeProbeOrders() {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   return std::exchange(probes_, {});
 }
 
 bool CollectorLink::Sleep(Nanos time) {
-  std::unique_lock lock(mutex_);
-  return !stopped_.wait_for(lock, std::chrono::nanoseconds(time.count),
-                            [this] { return stopping_; });
+  service::MutexLock lock(mutex_);
+  return !stopped_.WaitFor(mutex_, std::chrono::nanoseconds(time.count),
+                           [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { return stopping_; });
 }
 
 }  // namespace fathom::agent

@@ -24,10 +24,8 @@
 
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <thread>
@@ -35,6 +33,7 @@
 
 #include "daemon/agent/uplink/backoff.h"
 #include "daemon/agent/uplink/outbox.h"
+#include "daemon/service/mutex.h"
 #include "daemon/service/tls_files.h"
 #include "fathom/v1/agent.grpc.pb.h"
 #include "proto/types/time_units.h"
@@ -75,7 +74,7 @@ class CollectorLink {
 
   // Names of the jobs whose ops the collector wants all the time, as its newest hello has them;
   // nothing: they are as they were at the last call.
-  std::optional<std::vector<std::string>> TakeStreamOps();
+  [[nodiscard]] std::optional<std::vector<std::string>> TakeStreamOps();
 
   bool connected() const { return connected_.load(); }
   std::uint64_t streams() const { return streams_.load(); }
@@ -85,15 +84,16 @@ class CollectorLink {
   using Stream = grpc::ClientReaderWriter<v1::AgentMessage, v1::CollectorMessage>;
 
   void Run();
-  bool PrepareChannel();
+  [[nodiscard]] bool PrepareChannel();
   // Turns to the next collector. False: all have been tried since one was good.
   bool TurnToNext(bool good);
-  bool WaitForChannel();
-  bool RunStream();  // true if the collector said hello
+  [[nodiscard]] bool WaitForChannel();
+  [[nodiscard]] bool RunStream();  // true if the collector said hello
   void ReadLoop(Stream& stream);
   void TakeMessage(const v1::CollectorMessage& message);
   template <typename Request>
-  void Keep(const Request& request, std::vector<Request>& waiting);
+  void Keep(const Request& request, std::vector<Request>& waiting)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void SayMissing(const std::string& why);
   bool Sleep(Nanos time);  // false when stopped
 
@@ -108,17 +108,17 @@ class CollectorLink {
   std::unique_ptr<v1::AgentService::Stub> stub_;
   std::thread thread_;
 
-  std::mutex mutex_;
-  std::condition_variable stopped_;
-  bool stopping_ = false;
-  grpc::ClientContext* open_context_ = nullptr;  // guarded by mutex_; of the stream that is up
-  std::vector<v1::RowsRequest> requests_;
-  std::vector<v1::WindowRequest> windows_;
-  std::vector<v1::TraceOrder> switches_;
-  std::vector<v1::StackRequest> stacks_;
-  std::vector<v1::CaptureRequest> captures_;
-  std::optional<std::vector<std::string>> stream_ops_;
-  std::vector<v1::ProbeOrder> probes_;
+  service::Mutex mutex_;
+  service::ConditionVariable stopped_;
+  bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
+  grpc::ClientContext* open_context_ ABSL_GUARDED_BY(mutex_) = nullptr;  // of the stream that is up
+  std::vector<v1::RowsRequest> requests_ ABSL_GUARDED_BY(mutex_);
+  std::vector<v1::WindowRequest> windows_ ABSL_GUARDED_BY(mutex_);
+  std::vector<v1::TraceOrder> switches_ ABSL_GUARDED_BY(mutex_);
+  std::vector<v1::StackRequest> stacks_ ABSL_GUARDED_BY(mutex_);
+  std::vector<v1::CaptureRequest> captures_ ABSL_GUARDED_BY(mutex_);
+  std::optional<std::vector<std::string>> stream_ops_ ABSL_GUARDED_BY(mutex_);
+  std::vector<v1::ProbeOrder> probes_ ABSL_GUARDED_BY(mutex_);
 
   std::atomic<bool> said_missing_{false};
   std::atomic<bool> refused_{false};

@@ -46,7 +46,7 @@ const char* NameOf(Body body) {
 }  // namespace
 
 void Outbox::KeepIn(Spool& spool) {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   spool_ = &spool;
   const Spool::Left& left = spool.left();
   last_serial_ = left.last;
@@ -56,14 +56,14 @@ void Outbox::KeepIn(Spool& spool) {
 }
 
 void Outbox::PutStanding(const std::string& key, v1::AgentMessage message) {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   if (spool_ != nullptr) spool_->PutStanding(key, message);
   if (streaming_) Push(message, Kind::kStanding);
   standing_[key] = {std::move(message), 0};
 }
 
 void Outbox::RetireStanding(const std::string& key) {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   const auto at = standing_.find(key);
   if (at == standing_.end()) return;
   at->second.until = last_serial_ + 1;
@@ -82,7 +82,7 @@ std::uint64_t Outbox::Done() const {
 
 void Outbox::ForgetRetired() {
   const std::uint64_t done = Done();
-  std::erase_if(standing_, [this, done](const auto& each) {
+  std::erase_if(standing_, [this, done](const auto& each) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     const bool over = each.second.until != 0 && each.second.until <= done + 1;
     if (over && spool_ != nullptr) spool_->ForgetStanding(each.first);
     return over;
@@ -90,13 +90,13 @@ void Outbox::ForgetRetired() {
 }
 
 void Outbox::PutDurable(v1::AgentMessage message) {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   const Kind kind = message.has_gone() ? Kind::kDeath : Kind::kDurable;
   Push(std::move(message), kind);
 }
 
 void Outbox::PutMomentary(v1::AgentMessage message) {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   if (!streaming_) {
     ++counters_.momentary_lost;
     return;
@@ -108,7 +108,7 @@ void Outbox::PutMomentary(v1::AgentMessage message) {
 }
 
 void Outbox::PutBulk(v1::AgentMessage message) {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   Push(std::move(message), Kind::kBulk);
 }
 
@@ -132,7 +132,7 @@ void Outbox::Push(v1::AgentMessage message, Kind kind) {
   bytes_ += bytes;
   entries_.push_back({std::move(message), bytes, 0, kind, serial});
   Shrink();
-  changed_.notify_all();
+  changed_.NotifyAll();
 }
 
 bool Outbox::Spill(std::uint64_t serial, const v1::AgentMessage& message, std::size_t bytes) {
@@ -143,22 +143,23 @@ bool Outbox::Spill(std::uint64_t serial, const v1::AgentMessage& message, std::s
     return false;
   }
   if (!std::exchange(spilled_, true)) loaded_ = serial - 1;
-  changed_.notify_all();
+  changed_.NotifyAll();
   return true;
 }
 
-void Outbox::Refill(std::unique_lock<std::mutex>& lock) {
+void Outbox::Refill() {
   const std::uint64_t after = loaded_, until = last_serial_;
-  lock.unlock();
-  const bool settled = spool_->settled();
-  std::vector<Spool::Message> messages = spool_->After(after, kRefillBytes);
-  lock.lock();
+  Spool& spool = *spool_;
+  mutex_.Unlock();
+  const bool settled = spool.settled();
+  std::vector<Spool::Message> messages = spool.After(after, kRefillBytes);
+  mutex_.Lock();
   if (messages.empty()) {
     // Of what is written nothing is left: the rest, if there is any, was lost on the disk.
-    if (settled && spool_->healthy() && until == last_serial_) {
+    if (settled && spool.healthy() && until == last_serial_) {
       spilled_ = false;
       ForgetRetired();
-      changed_.notify_all();
+      changed_.NotifyAll();
     }
     return;
   }
@@ -207,8 +208,8 @@ void Outbox::Shrink() {
 }
 
 void Outbox::BeginStream(const v1::Hello& hello) {
-  const std::lock_guard lock(mutex_);
-  std::erase_if(entries_, [this](const Entry& entry) {
+  const service::MutexLock lock(mutex_);
+  std::erase_if(entries_, [this](const Entry& entry) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     const bool keep = entry.serial != 0 || entry.kind == Kind::kBulk;
     if (!keep) bytes_ -= entry.bytes;
     counters_.momentary_lost += entry.kind == Kind::kMomentary ? 1 : 0;
@@ -228,26 +229,30 @@ void Outbox::BeginStream(const v1::Hello& hello) {
   sent_ = 0;
   next_number_ = 1;
   streaming_ = true;
-  changed_.notify_all();
+  changed_.NotifyAll();
 }
 
 void Outbox::EndStream() {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   streaming_ = false;
-  changed_.notify_all();
+  changed_.NotifyAll();
 }
 
 std::optional<v1::AgentMessage> Outbox::Next(std::chrono::steady_clock::time_point deadline) {
-  std::unique_lock lock(mutex_);
-  const auto has_one = [this] { return !streaming_ || sent_ < entries_.size(); };
+  service::MutexLock lock(mutex_);
+  const auto has_one = [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    return !streaming_ || sent_ < entries_.size();
+  };
   while (!has_one()) {
     const bool look = MayRefill();
-    if (look) Refill(lock);
+    if (look) Refill();
     if (has_one() || std::chrono::steady_clock::now() >= deadline) break;
     // What was put a moment ago is not on the disk yet.
     const auto soon = std::chrono::steady_clock::now() + kDiskTakes;
-    changed_.wait_until(lock, look && spilled_ ? std::min(soon, deadline) : deadline,
-                        [&] { return has_one() || (!look && MayRefill()); });
+    changed_.WaitUntil(mutex_, look && spilled_ ? std::min(soon, deadline) : deadline,
+                       [&]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+                         return has_one() || (!look && MayRefill());
+                       });
   }
   if (!streaming_ || sent_ >= entries_.size()) return std::nullopt;
   Entry& entry = entries_[sent_++];
@@ -259,7 +264,7 @@ std::optional<v1::AgentMessage> Outbox::Next(std::chrono::steady_clock::time_poi
 }
 
 void Outbox::Acknowledge(std::uint64_t number) {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   while (sent_ > 0 && entries_.front().number <= number) {
     bytes_ -= entries_.front().bytes;
     entries_.pop_front();
@@ -267,16 +272,18 @@ void Outbox::Acknowledge(std::uint64_t number) {
   }
   ForgetRetired();
   if (spool_ != nullptr) spool_->Acknowledge(Done());
-  if (entries_.empty() || spilled_) changed_.notify_all();
+  if (entries_.empty() || spilled_) changed_.NotifyAll();
 }
 
 bool Outbox::WaitUntilEmpty(std::chrono::steady_clock::time_point deadline) {
-  std::unique_lock lock(mutex_);
-  return changed_.wait_until(lock, deadline, [this] { return entries_.empty() && !spilled_; });
+  service::MutexLock lock(mutex_);
+  return changed_.WaitUntil(mutex_, deadline, [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    return entries_.empty() && !spilled_;
+  });
 }
 
 OutboxCounters Outbox::counters() const {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   OutboxCounters out = counters_;
   out.waiting = entries_.size() + (spilled_ ? last_serial_ - loaded_ : 0);
   return out;

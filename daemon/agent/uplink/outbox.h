@@ -29,16 +29,15 @@
 #define FATHOM_DAEMON_AGENT_UPLINK_OUTBOX_H_
 
 #include <chrono>
-#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <map>
-#include <mutex>
 #include <optional>
 #include <string>
 
 #include "daemon/agent/spool/spool.h"
+#include "daemon/service/mutex.h"
 #include "fathom/v1/agent.pb.h"
 
 namespace fathom::agent {
@@ -100,38 +99,43 @@ class Outbox {
     std::uint64_t until = 0;  // retired: the serial after the last kept of it; else 0
   };
 
-  void Push(v1::AgentMessage message, Kind kind);
-  void Shrink();
-  bool DropOldest(Kind kind);
-  void Drop(std::deque<Entry>::iterator at);
-  void CountDrop(const v1::AgentMessage& message, Kind kind);
+  void Push(v1::AgentMessage message, Kind kind) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Shrink() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  bool DropOldest(Kind kind) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Drop(std::deque<Entry>::iterator at) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void CountDrop(const v1::AgentMessage& message, Kind kind) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // An older one of the same kind that was not sent yet.
-  void DropSuperseded(const v1::AgentMessage& message);
+  void DropSuperseded(const v1::AgentMessage& message) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Whether it can be left on the disk for later.
-  bool Spill(std::uint64_t serial, const v1::AgentMessage& message, std::size_t bytes);
+  [[nodiscard]] bool Spill(std::uint64_t serial, const v1::AgentMessage& message, std::size_t bytes)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Takes the next messages from the disk. Lets go of the lock while it reads.
-  void Refill(std::unique_lock<std::mutex>& lock);
-  bool MayRefill() const { return spilled_ && bytes_ < limit_bytes_; }
+  void Refill() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  bool MayRefill() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    return spilled_ && bytes_ < limit_bytes_;
+  }
   // The serial up to which nothing waits.
-  std::uint64_t Done() const;
+  std::uint64_t Done() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Those whose last message is not waiting any more.
-  void ForgetRetired();
+  void ForgetRetired() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const std::size_t limit_bytes_;
-  mutable std::mutex mutex_;
-  std::condition_variable changed_;
-  std::map<std::string, Standing> standing_;
-  std::uint64_t last_serial_ = 0;
-  std::deque<Entry> entries_;  // sent ones first
-  std::size_t sent_ = 0;       // how many entries of the front were sent
-  std::size_t bytes_ = 0;
-  std::uint64_t next_number_ = 1;
-  bool streaming_ = false;
-  Spool* spool_ = nullptr;
-  bool spilled_ = false;      // later messages than `loaded_` are on the disk alone
-  std::uint64_t loaded_ = 0;  // serial
-  bool disordered_ = false;   // entries were kept in memory while older ones were on the disk
-  OutboxCounters counters_;
+  mutable service::Mutex mutex_;
+  service::ConditionVariable changed_;
+  std::map<std::string, Standing> standing_ ABSL_GUARDED_BY(mutex_);
+  std::uint64_t last_serial_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::deque<Entry> entries_ ABSL_GUARDED_BY(mutex_);  // sent ones first
+  std::size_t sent_ ABSL_GUARDED_BY(mutex_) = 0;       // how many entries of the front were sent
+  std::size_t bytes_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::uint64_t next_number_ ABSL_GUARDED_BY(mutex_) = 1;
+  bool streaming_ ABSL_GUARDED_BY(mutex_) = false;
+  Spool* spool_ ABSL_GUARDED_BY(mutex_) = nullptr;
+  // Later messages than `loaded_` are on the disk alone.
+  bool spilled_ ABSL_GUARDED_BY(mutex_) = false;
+  std::uint64_t loaded_ ABSL_GUARDED_BY(mutex_) = 0;  // serial
+  // Entries were kept in memory while older ones were on the disk.
+  bool disordered_ ABSL_GUARDED_BY(mutex_) = false;
+  OutboxCounters counters_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace fathom::agent

@@ -25,7 +25,7 @@ struct CutOffNode {
   std::vector<RankId> ranks;
 };
 
-std::optional<CutOffNode> FindCutOffNode(const JobView& view, const WaitFor& graph);
+[[nodiscard]] std::optional<CutOffNode> FindCutOffNode(const JobView& view, const WaitFor& graph);
 
 }  // namespace fathom::diagnosis
 

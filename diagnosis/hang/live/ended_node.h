@@ -26,7 +26,7 @@ struct EndedNode {
   std::vector<RankId> ranks;  // all of it
 };
 
-std::optional<EndedNode> FindEndedNode(const StuckJob& job);
+[[nodiscard]] std::optional<EndedNode> FindEndedNode(const StuckJob& job);
 
 Verdict ConvictEndedNode(const StuckJob& job, const EndedNode& ended);
 

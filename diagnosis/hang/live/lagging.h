@@ -28,7 +28,7 @@ struct Lagging {
   std::vector<RankId> begun;             // members whose part of it runs
 };
 
-std::optional<Lagging> FindLagging(const StuckJob& job);
+[[nodiscard]] std::optional<Lagging> FindLagging(const StuckJob& job);
 
 // At most supported: a long computation looks the same.
 Verdict ConvictLagging(const StuckJob& job, const Lagging& lagging);

@@ -27,7 +27,7 @@ struct LeftBehind {
 };
 
 // Nothing where a rank is active, is inside of an op, is out of reach, or tells no counts.
-std::optional<LeftBehind> FindLeftBehind(const StuckJob& job);
+[[nodiscard]] std::optional<LeftBehind> FindLeftBehind(const StuckJob& job);
 
 // A lead: a rank may also have been kept from calling more by what the GPUs wait for.
 Verdict LeadOnLeftBehind(const StuckJob& job, const LeftBehind& behind);

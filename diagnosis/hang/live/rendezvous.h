@@ -31,7 +31,7 @@ struct Rendezvous {
 
 // Nothing where no rank is in such a call, a rank is inside of an op, has died or is out of reach,
 // or one that is not inside goes on.
-std::optional<Rendezvous> FindRendezvous(const StuckJob& job);
+[[nodiscard]] std::optional<Rendezvous> FindRendezvous(const StuckJob& job);
 
 // A verdict on the one that is absent, or why there is none.
 void JudgeRendezvous(const StuckJob& job, const Rendezvous& found, Findings& out);

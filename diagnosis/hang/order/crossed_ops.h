@@ -34,7 +34,7 @@ struct CrossedOps {
   std::vector<RankId> Ranks() const;  // of both, sorted
 };
 
-std::optional<CrossedOps> FindCrossedOps(const WaitFor& graph);
+[[nodiscard]] std::optional<CrossedOps> FindCrossedOps(const WaitFor& graph);
 
 // Of these ranks exactly one left its usual order: it, supported. Else a lead on the smaller side,
 // on both if they are equal.

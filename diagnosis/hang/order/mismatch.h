@@ -40,7 +40,7 @@ struct Mismatch {
 };
 
 // The mismatch at the lowest sequence, if there is one.
-std::optional<Mismatch> FindMismatch(const JobView& view);
+[[nodiscard]] std::optional<Mismatch> FindMismatch(const JobView& view);
 
 }  // namespace fathom::diagnosis
 

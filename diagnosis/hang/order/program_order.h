@@ -51,8 +51,8 @@ inline constexpr std::size_t kTail = 48;     // last ops of a rank that are look
 
 // The one of `ring` that broke its order. `steps`: ops of each rank in order of entry, oldest
 // first.
-std::optional<OrderBreak> FindOrderBreak(const std::map<RankId, std::vector<OpStep>>& steps,
-                                         const std::vector<RankId>& ring);
+[[nodiscard]] std::optional<OrderBreak> FindOrderBreak(
+    const std::map<RankId, std::vector<OpStep>>& steps, const std::vector<RankId>& ring);
 
 }  // namespace fathom::diagnosis
 

@@ -38,7 +38,7 @@ struct Mismatch {
 };
 
 // The first mismatch in a group that has an open op; in any group if `ended`.
-std::optional<Mismatch> FindMismatch(const JobView& view, bool ended);
+[[nodiscard]] std::optional<Mismatch> FindMismatch(const JobView& view, bool ended);
 
 struct Skipped {
   RankId rank;

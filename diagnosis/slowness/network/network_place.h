@@ -41,7 +41,7 @@ struct NetworkPlace {
 };
 
 // `excess`: of an iteration, seconds.
-std::optional<NetworkPlace> FindNetworkPlace(const Case& c, double excess);
+[[nodiscard]] std::optional<NetworkPlace> FindNetworkPlace(const Case& c, double excess);
 
 }  // namespace fathom::diagnosis
 

@@ -40,8 +40,9 @@ struct SlowNetwork {
   std::vector<PathTime> paths;  // most excess first
 };
 
-std::optional<SlowNetwork> FindSlowNetwork(const JobView& view, const std::vector<RankId>& members,
-                                           const DiagnosisConfig& config);
+[[nodiscard]] std::optional<SlowNetwork> FindSlowNetwork(const JobView& view,
+                                                         const std::vector<RankId>& members,
+                                                         const DiagnosisConfig& config);
 
 // Turns the verdict on a group into one on the network of a rank or on a link. Requires: `verdict`
 // is one of communication_slow.

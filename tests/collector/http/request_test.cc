@@ -42,7 +42,7 @@ TEST(HostAllowed, LoopbackAndConfiguredNamesOnly) {
     EXPECT_TRUE(HostAllowed(host, {"fathom"})) << host;
   }
   for (const char* host :
-       {"", "evil.com", "evil.com:7070", "localhost.evil.com", "127.0.0.1.x", "[::2]"}) {
+       {"", "evil.com", "evil.com:7070", "localhost.evil.com", "127.0.0.1.x", "[::2]", "[::1].x"}) {
     EXPECT_FALSE(HostAllowed(host, {"fathom"})) << host;
   }
 }

@@ -33,8 +33,8 @@ class EventParser {
 
  private:
   void ReadField(const char* key, std::string_view token);
-  bool ReadArgs(simdjson::ondemand::value& from);
-  bool ReadArgsAgain(simdjson::ondemand::object& from);
+  [[nodiscard]] bool ReadArgs(simdjson::ondemand::value& from);
+  [[nodiscard]] bool ReadArgsAgain(simdjson::ondemand::object& from);
 
   TraceSink& sink_;
   TraceEvent event_;
@@ -44,7 +44,8 @@ class EventParser {
 
 // Fields of the top level, `traceEvents` excepted, into the header. False: broken, as far as read.
 bool ParseHeader(simdjson::ondemand::object& object, TraceHeader& header);
-bool ParseHeaderField(std::string_view key, simdjson::ondemand::value value, TraceHeader& header);
+[[nodiscard]] bool ParseHeaderField(std::string_view key, simdjson::ondemand::value value,
+                                    TraceHeader& header);
 
 // "4389833215042.254" → 4389833215042254. False: not a number, or beyond 64 bits.
 bool ParseMicroseconds(std::string_view token, std::int64_t& ns);

@@ -33,7 +33,7 @@ struct Anchor {
 };
 
 // `period`: the keys of one iteration, any rotation.
-std::optional<Anchor> ChooseAnchor(std::span<const OpKey> period, bool sizeless);
+[[nodiscard]] std::optional<Anchor> ChooseAnchor(std::span<const OpKey> period, bool sizeless);
 
 class AnchorMatcher {
  public:

@@ -38,7 +38,8 @@ struct TimedKey {
   std::int64_t time_ns = 0;
 };
 
-std::optional<std::size_t> FindPeriod(std::span<const TimedKey> keys, const PeriodRule& rule);
+[[nodiscard]] std::optional<std::size_t> FindPeriod(std::span<const TimedKey> keys,
+                                                    const PeriodRule& rule);
 
 // Share of positions in [from, size) where keys[i] == keys[i - lag]. 0 if there are none.
 double AgreementAtLag(std::span<const TimedKey> keys, std::size_t lag, std::size_t from);

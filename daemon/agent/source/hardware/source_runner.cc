@@ -2,13 +2,12 @@
 
 #include <algorithm>
 #include <chrono>
-#include <condition_variable>
 #include <ctime>
-#include <mutex>
 #include <thread>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "daemon/service/mutex.h"
 
 namespace fathom::agent {
 namespace {
@@ -30,20 +29,22 @@ struct SourceRunner::Worker {
     state.state = "starts";
   }
 
-  void Note(const absl::Status& status, std::vector<Reading> readings, double cpu, Nanos rest);
+  void Note(const absl::Status& status, std::vector<Reading> readings, double cpu, Nanos rest)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex);
   // Seconds of rest that keep samples of so much processor time within the source's budget.
   double LeastRest(double cpu) const { return cpu / std::max(source->budget(), 1e-6); }
-  Nanos RestAfter(const absl::Status& status, double cpu) const;
+  Nanos RestAfter(const absl::Status& status, double cpu) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex);
 
   const std::unique_ptr<HardwareSource> source;
   CallInProgress doing;
-  mutable std::mutex mutex;  // guards everything below
-  RunnerPace pace;
-  std::condition_variable wake;
-  std::vector<Reading> fresh;
-  SourceState state;
-  bool stop = false;
-  bool ended = false;
+  mutable service::Mutex mutex;
+  RunnerPace pace ABSL_GUARDED_BY(mutex);
+  service::ConditionVariable wake;
+  std::vector<Reading> fresh ABSL_GUARDED_BY(mutex);
+  SourceState state ABSL_GUARDED_BY(mutex);
+  bool stop ABSL_GUARDED_BY(mutex) = false;
+  bool ended ABSL_GUARDED_BY(mutex) = false;
   std::thread thread;
 };
 
@@ -75,35 +76,39 @@ SourceRunner::SourceRunner(std::vector<std::unique_ptr<HardwareSource>> sources,
 }
 
 void SourceRunner::Run(const std::shared_ptr<Worker>& worker) {
-  std::unique_lock lock(worker->mutex);
+  service::MutexLock lock(worker->mutex);
   while (!worker->stop) {
-    lock.unlock();
+    lock.Unlock();
     const double before = ThreadCpuSeconds();
     std::vector<Reading> readings;
     const absl::Status status = worker->source->Sample(worker->doing, readings);
     worker->doing.Leave();
     const double cpu = ThreadCpuSeconds() - before;
-    lock.lock();
+    lock.Lock();
     const Nanos rest = worker->RestAfter(status, cpu);
     worker->Note(status, std::move(readings), cpu, rest);
-    worker->wake.wait_for(lock, std::chrono::nanoseconds(rest.count), [&] { return worker->stop; });
+    worker->wake.WaitFor(worker->mutex, std::chrono::nanoseconds(rest.count),
+                         [&]()
+                             ABSL_EXCLUSIVE_LOCKS_REQUIRED(worker->mutex) { return worker->stop; });
   }
   worker->ended = true;
-  worker->wake.notify_all();
+  worker->wake.NotifyAll();
 }
 
 SourceRunner::~SourceRunner() {
   for (const auto& worker : workers_) {
-    const std::lock_guard lock(worker->mutex);
+    const service::MutexLock lock(worker->mutex);
     worker->stop = true;
-    worker->wake.notify_all();
+    worker->wake.NotifyAll();
   }
   const auto until = std::chrono::steady_clock::now() + kFarewell;
   for (const auto& worker : workers_) {
-    std::unique_lock lock(worker->mutex);
-    const bool ended = worker->wake.wait_until(lock, until, [&] { return worker->ended; });
+    service::MutexLock lock(worker->mutex);
+    const bool ended = worker->wake.WaitUntil(
+        worker->mutex, until,
+        [&]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(worker->mutex) { return worker->ended; });
     std::thread thread = std::move(worker->thread);
-    lock.unlock();
+    lock.Unlock();
     if (ended) {
       thread.join();
     } else {
@@ -114,7 +119,7 @@ SourceRunner::~SourceRunner() {
 
 void SourceRunner::SetPace(Nanos pace) {
   for (const auto& worker : workers_) {
-    const std::lock_guard lock(worker->mutex);
+    const service::MutexLock lock(worker->mutex);
     worker->pace.pace = pace;
   }
 }
@@ -122,7 +127,7 @@ void SourceRunner::SetPace(Nanos pace) {
 std::vector<Reading> SourceRunner::Take() {
   std::vector<Reading> all;
   for (const auto& worker : workers_) {
-    const std::lock_guard lock(worker->mutex);
+    const service::MutexLock lock(worker->mutex);
     for (Reading& reading : worker->fresh) all.push_back(std::move(reading));
     worker->fresh.clear();
   }
@@ -132,7 +137,7 @@ std::vector<Reading> SourceRunner::Take() {
 std::vector<SourceState> SourceRunner::States() const {
   std::vector<SourceState> states;
   for (const auto& worker : workers_) {
-    const std::lock_guard lock(worker->mutex);
+    const service::MutexLock lock(worker->mutex);
     SourceState state = worker->state;
     const char* call = worker->doing.call();
     if (call != nullptr && now_() - worker->doing.since() > pace_.patience) {

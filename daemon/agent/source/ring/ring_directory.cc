@@ -76,9 +76,9 @@ void RingDirectory::Try(const std::string& name, ScanResult& result) {
   }
   std::uint32_t pid = 0;
   std::uint32_t generation = 0;
-  ParseRingName(name, pid, generation);
+  const bool named = ParseRingName(name, pid, generation);
   if (region.ok() &&
-      (region->identity().pid != pid || region->identity().generation != generation)) {
+      (!named || region->identity().pid != pid || region->identity().generation != generation)) {
     region = absl::InvalidArgumentError("region header: pid or generation is not the file name's");
   }
   if (region.ok()) {

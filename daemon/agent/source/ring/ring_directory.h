@@ -59,7 +59,8 @@ struct RingCensus {
 };
 
 // `<pid>-<generation>.ring` → (pid, generation); false for any other name.
-bool ParseRingName(std::string_view name, std::uint32_t& pid, std::uint32_t& generation);
+[[nodiscard]] bool ParseRingName(std::string_view name, std::uint32_t& pid,
+                                 std::uint32_t& generation);
 
 class RingDirectory {
  public:

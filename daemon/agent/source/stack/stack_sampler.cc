@@ -12,15 +12,15 @@ StackSampler::StackSampler(Tool tool) : tool_(std::move(tool)), thread_([this] {
 StackSampler::~StackSampler() {
   stop_.store(true);
   {
-    const std::lock_guard lock(mutex_);
-    wake_.notify_all();
+    const service::MutexLock lock(mutex_);
+    wake_.NotifyAll();
   }
   thread_.join();
 }
 
 void StackSampler::Want(const std::string& ring, std::uint32_t pid, SamplePlan plan,
                         std::int64_t now_ns) {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   Kept& kept = kept_[ring];
   if (kept.view.given_up) return;
   const std::int64_t every = kept.asked < plan.most ? kEveryNs : plan.then_every_ns;
@@ -29,11 +29,11 @@ void StackSampler::Want(const std::string& ring, std::uint32_t pid, SamplePlan p
   kept.asked_ns = now_ns;
   ++kept.asked;
   queue_.push_back({ring, pid});
-  wake_.notify_one();
+  wake_.NotifyOne();
 }
 
 std::optional<StackView> StackSampler::Latest(const std::string& ring) const {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   const auto at = kept_.find(ring);
   if (at == kept_.end()) return std::nullopt;
   if (at->second.view.samples == 0 && at->second.view.error.empty()) return std::nullopt;
@@ -41,22 +41,22 @@ std::optional<StackView> StackSampler::Latest(const std::string& ring) const {
 }
 
 void StackSampler::Forget(const std::string& ring) {
-  const std::lock_guard lock(mutex_);
+  const service::MutexLock lock(mutex_);
   kept_.erase(ring);
 }
 
 void StackSampler::Run() {
-  std::unique_lock lock(mutex_);
+  service::MutexLock lock(mutex_);
   while (!stop_.load()) {
     if (queue_.empty()) {
-      wake_.wait(lock);
+      wake_.Wait(mutex_);
       continue;
     }
     const Job job = std::move(queue_.front());
     queue_.pop_front();
-    lock.unlock();
+    lock.Unlock();
     absl::StatusOr<StackReading> reading = tool_(job.pid, stop_);
-    lock.lock();
+    lock.Lock();
     Keep(job, std::move(reading));
   }
 }

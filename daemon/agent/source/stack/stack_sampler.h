@@ -18,12 +18,10 @@
 #define FATHOM_DAEMON_AGENT_SOURCE_STACK_STACK_SAMPLER_H_
 
 #include <atomic>
-#include <condition_variable>
 #include <cstdint>
 #include <deque>
 #include <functional>
 #include <map>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <thread>
@@ -31,6 +29,7 @@
 
 #include "absl/status/statusor.h"
 #include "daemon/agent/source/stack/stack_reading.h"
+#include "daemon/service/mutex.h"
 
 namespace fathom::agent {
 
@@ -81,14 +80,15 @@ class StackSampler {
   };
 
   void Run();
-  void Keep(const Job& job, absl::StatusOr<StackReading> reading);
+  void Keep(const Job& job, absl::StatusOr<StackReading> reading)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const Tool tool_;
   std::atomic<bool> stop_{false};
-  mutable std::mutex mutex_;  // guards everything below
-  std::condition_variable wake_;
-  std::deque<Job> queue_;
-  std::map<std::string, Kept> kept_;
+  mutable service::Mutex mutex_;
+  service::ConditionVariable wake_;
+  std::deque<Job> queue_ ABSL_GUARDED_BY(mutex_);
+  std::map<std::string, Kept> kept_ ABSL_GUARDED_BY(mutex_);
   std::thread thread_;  // last: it uses all of the above
 };
 
