@@ -78,6 +78,8 @@ class Bus : public DurableLog {
   virtual void Tell(const std::string& topic, std::string_view bytes) = 0;
   virtual absl::StatusOr<std::unique_ptr<Hearing>> Hear(const std::string& topic,
                                                         OnWord on_word) = 0;
+  // NotFound: nobody of that name is there. Internal: whoever was asked ended instead. Unavailable:
+  // no answer within `patience`, or the connection broke before one came.
   virtual absl::StatusOr<std::string> Ask(const std::string& name, std::string_view bytes,
                                           Nanos patience) = 0;
   virtual absl::StatusOr<std::unique_ptr<Hearing>> Answer(const std::string& name,

@@ -5,11 +5,13 @@
 //
 // Model: jobs are opened by whoever hears of them and closed by their owner when they are over. Of
 // a job one collector at a time holds the lease. It stands for `term` after it was taken or
-// renewed, and an open job whose lease does not stand may be taken. Its holder must stop by itself
-// when it could not renew for a term. The token of a lease is higher than those of all leases of
-// the job before it, so that whoever keeps the history can refuse a former owner (fencing).
+// renewed, and an open job whose lease does not stand may be taken, by its holder also one whose
+// lease stands: it was started again, or gave up what a late answer renewed all the same. Its
+// holder must stop by itself when it could not renew for a term. The token of a lease is higher
+// than those of all leases of the job before it, so that whoever keeps the history can refuse a
+// former owner (fencing).
 //
-// HolderOf and Jobs tell what the last Refresh saw; all else asks the store.
+// HolderOf, IsMine and Jobs tell what the last Refresh saw; all else asks the store.
 // Units: ns of a monotonic clock. Thread-safety: thread-safe. Errors: AlreadyExists: another holds
 // it; Aborted: it is not held any more; Unavailable: the store does not answer, and nothing is
 // known. Cost: a round trip, up to two seconds where the store does not answer; Refresh one, and
@@ -48,6 +50,7 @@ class Leases {
   virtual void Forget(const std::string& job) = 0;
 
   virtual std::string HolderOf(const std::string& job) const = 0;  // empty: nobody
+  virtual bool IsMine(const std::string& job) const = 0;           // a lease of ours stands
   virtual std::vector<std::string> Jobs() const = 0;               // open ones, by name
   virtual Nanos term() const = 0;
 };

@@ -25,7 +25,7 @@ absl::StatusOr<Leases::Token> MemoryLeases::Take(const std::string& job) {
   if (at == book_.jobs_.end() || !at->second.open) {
     return absl::AbortedError(absl::StrCat("job ", job, " is not open"));
   }
-  if (book_.Stands(at->second)) {
+  if (book_.Stands(at->second) && at->second.holder != holder_) {
     return absl::AlreadyExistsError(absl::StrCat(at->second.holder, " owns ", job));
   }
   at->second.holder = holder_;

@@ -2,6 +2,7 @@
 
 #include <absl/strings/str_cat.h>
 
+#include <algorithm>
 #include <string_view>
 
 #include "collector/bus/bus_names.h"
@@ -18,16 +19,34 @@ std::string QuestionsTo(const std::string& name) {
   return absl::StrCat("fathom.ask.", BusToken(name));
 }
 
+// The next message to `inbox`. What was asked over a connection that broke meanwhile may not have
+// come to anybody.
+natsStatus NextPart(natsSubscription* inbox, const NatsConnection& connection, Nanos patience,
+                    natsMsg** part) {
+  constexpr Nanos kLook{250'000'000};
+  const std::uint64_t reconnects = connection.reconnects();
+  for (Nanos left = patience;; left = left - kLook) {
+    const natsStatus s =
+        natsSubscription_NextMsg(part, inbox, std::min(left, kLook).count / 1'000'000);
+    if (s != NATS_TIMEOUT || left <= kLook) return s;
+    const bool broke = !connection.connected() || connection.reconnects() != reconnects;
+    if (broke) return NATS_CONNECTION_DISCONNECTED;
+  }
+}
+
 // The answer that comes in parts to `inbox`.
-absl::StatusOr<std::string> PartsOf(natsSubscription* inbox, const std::string& name,
-                                    Nanos patience) {
+absl::StatusOr<std::string> PartsOf(natsSubscription* inbox, const NatsConnection& connection,
+                                    const std::string& name, Nanos patience) {
   std::string answer;
   while (true) {
     natsMsg* raw = nullptr;
-    const natsStatus s = natsSubscription_NextMsg(&raw, inbox, patience.count / 1'000'000);
+    const natsStatus s = NextPart(inbox, connection, patience, &raw);
     const NatsMessage message(raw);
     if (s == NATS_NO_RESPONDERS || (raw != nullptr && natsMsg_IsNoResponders(raw))) {
       return absl::NotFoundError(absl::StrCat("nobody answers to ", name));
+    }
+    if (s == NATS_CONNECTION_DISCONNECTED) {
+      return absl::UnavailableError(absl::StrCat("no answer of ", name, ": the connection broke"));
     }
     if (s != NATS_OK) return NatsFailure(absl::StrCat("no answer of ", name), s);
     const std::string_view part = BytesOf(raw);
@@ -94,7 +113,7 @@ absl::StatusOr<std::string> NatsBus::Ask(const std::string& name, std::string_vi
                                       bytes.data(), static_cast<int>(bytes.size()));
   }
   if (s != NATS_OK) return NatsFailure(absl::StrCat("a question to ", name), s);
-  return PartsOf(raw, name, patience);
+  return PartsOf(raw, connection_, name, patience);
 }
 
 absl::StatusOr<std::unique_ptr<Hearing>> NatsBus::Answer(const std::string& name,

@@ -67,10 +67,16 @@ absl::StatusOr<std::unique_ptr<NatsAnswering>> NatsAnswering::Start(NatsConnecti
 
 NatsAnswering::~NatsAnswering() {
   hearing_.reset();
+  std::deque<Question> left;
   {
     const service::MutexLock lock(mutex_);
     stop_ = true;
+    left.swap(questions_);
     wake_.NotifyAll();
+  }
+  // Nothing at all: whoever asks need not wait any longer.
+  for (const Question& each : left) {
+    natsConnection_Publish(connection_.get(), each.reply.c_str(), "", 0);
   }
   for (std::thread& worker : workers_) worker.join();
 }

@@ -116,7 +116,7 @@ absl::StatusOr<Leases::Token> NatsLeases::Take(const std::string& job) {
     if (at == entries_.end() || !at->second.open) {
       return absl::AbortedError(absl::StrCat("job ", job, " is not open"));
     }
-    if (Stands(at->second)) {
+    if (Stands(at->second) && at->second.holder != holder_) {
       return absl::AlreadyExistsError(absl::StrCat(at->second.holder, " owns ", job));
     }
     revision = at->second.revision;

@@ -43,6 +43,7 @@ class NatsLeases final : public Leases {
   absl::Status Close(const std::string& job) override;
   void Forget(const std::string& job) override;
   std::string HolderOf(const std::string& job) const override;
+  bool IsMine(const std::string& job) const override { return HolderOf(job) == holder_; }
   std::vector<std::string> Jobs() const override;
   Nanos term() const override { return term_; }
 

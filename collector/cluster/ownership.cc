@@ -192,6 +192,11 @@ void Ownership::Contest(MonoNs now) {
       if (closed_) return;
       if (owned_.contains(job)) continue;
     }
+    if (parts_.leases.IsMine(job)) {  // so nobody else's, whoever has fewer jobs
+      Take(job, now);
+      mine = Mine().size();
+      continue;
+    }
     if (!parts_.leases.HolderOf(job).empty()) {
       free_since_.erase(job);
       continue;

@@ -2,8 +2,9 @@
 //
 // Owned by Cluster. Model: a job is free (nobody's lease stands), another's, or ours; ours is read
 // until its log has been caught up with, and judged then. Of a free job the collector with the
-// fewest jobs tries at once, the others a turn and a half later each. A lease that could not be
-// renewed for a term, less kMargin, is lost: the job is forgotten here, whatever the others do.
+// fewest jobs tries at once, the others a turn and a half later each; a lease that stands in our
+// name, of before a restart or of a renewal given up too soon, is ours at once. One that could not
+// be renewed for a term, less kMargin, is lost: the job is forgotten here, whatever the others do.
 // Whoever keeps the history refuses what a former owner writes (Parts::taken gives it the token).
 //
 //   free ─ Take ─► reading ─ caught up ─► judged ─ lease lost, or handed over ─► another's

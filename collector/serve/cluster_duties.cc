@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "collector/cluster/nats_wires.h"
@@ -9,7 +10,10 @@
 namespace fathom::collector {
 
 absl::Status ClusterDuties::Taken(const std::string& job, Leases::Token token) {
-  if (auto status = parts_.store.Fence(job, token); !status.ok()) return status;
+  absl::Status status = parts_.store.Fence(job, token);
+  if (absl::IsUnavailable(status)) status = WithoutHistory(job, std::move(status));
+  if (!status.ok()) return status;
+  waits_.erase(job);
   const std::vector<Episode> open = parts_.store.Verdicts(job, true, Store::kMaxVerdicts);
   std::set<std::string> ids;
   for (const Episode& each : open) ids.insert(each.id);
@@ -18,6 +22,14 @@ absl::Status ClusterDuties::Taken(const std::string& job, Leases::Token token) {
     if (parts_.ledger.Adopt(each)) parts_.tell(each);
   }
   return absl::OkStatus();
+}
+
+absl::Status ClusterDuties::WithoutHistory(const std::string& job, absl::Status away) {
+  const MonoNs now = parts_.clock.Mono();
+  MonoNs& since = waits_.try_emplace(job, now).first->second;
+  // Another may have had the job since it was waited for.
+  if (now - since > Nanos(2 * kHistoryPatience.count)) since = now;
+  return now - since < kHistoryPatience ? std::move(away) : absl::OkStatus();
 }
 
 void ClusterDuties::Lost(const std::string& job) {

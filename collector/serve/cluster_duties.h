@@ -3,10 +3,13 @@
 // Owned by Collector, called by cluster/Ownership. Model: the new owner raises the job's fence in
 // the history, takes up the verdicts that stand there with their ids, and what was told of them;
 // what was learnt of the job and its account come from the history with the first look, as after a
-// restart. The former owner forgets the job: it closes nothing and tells nobody.
+// restart. A history that does not answer is waited for, kHistoryPatience at most: without it the
+// verdicts that stand would get ids anew. The former owner forgets the job: it closes nothing and
+// tells nobody.
 //
-// Thread-safety: thread-safe, as its parts. Ownership: refers to them. Errors: Aborted where a
-// later owner's fence stands. Cost: reads of the history.
+// Thread-safety: Ownership's thread only. Ownership: refers to its parts. Errors of Taken: Aborted
+// where a later owner's fence stands, Unavailable while the history is waited for; the job is not
+// taken then, and asked for again. Cost: reads of the history.
 #ifndef FATHOM_COLLECTOR_SERVE_CLUSTER_DUTIES_H_
 #define FATHOM_COLLECTOR_SERVE_CLUSTER_DUTIES_H_
 
@@ -14,6 +17,7 @@
 #include <absl/status/statusor.h>
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -23,6 +27,7 @@
 #include "collector/config/collector_config.h"
 #include "collector/job/state/job_table.h"
 #include "collector/notify/notifier.h"
+#include "collector/process/clock.h"
 #include "collector/serve/kept_outbox.h"
 #include "collector/store/store.h"
 #include "collector/verdict/verdict_ledger.h"
@@ -31,6 +36,9 @@ namespace fathom::collector {
 
 class ClusterDuties {
  public:
+  // Longer than Upkeep of a store lets pass between its tries.
+  static constexpr Nanos kHistoryPatience{6'000'000'000};
+
   struct Parts {
     Store& store;
     JobTable& jobs;
@@ -38,6 +46,7 @@ class ClusterDuties {
     Notifier& notifier;
     KeptOutbox& outbox;
     std::function<void(const Episode& open)> tell;  // again: who has heard of it does not hear
+    const Clock& clock;
   };
 
   explicit ClusterDuties(Parts parts) : parts_(std::move(parts)) {}
@@ -46,7 +55,11 @@ class ClusterDuties {
   void Lost(const std::string& job);
 
  private:
+  // Of a fence that could not be raised: whether the job is taken all the same.
+  absl::Status WithoutHistory(const std::string& job, absl::Status away);
+
   const Parts parts_;
+  std::map<std::string, MonoNs> waits_;  // job, since when its history is waited for
 };
 
 // Starts what makes a collector one of several. `wires`: bus and leases in place of those that the

@@ -208,8 +208,8 @@ Collector::Parts::Parts(const FinalizedCollectorConfig& config, DiagnosisFunctio
            &by_hand,
            [this](const std::string& job) { return accounts.Of(job); },
            [this](const Request& request) { return probe_api.Answer(request); }}),
-      duties(
-          {*store, jobs, ledger, notifier, outbox, [this](const Episode& open) { Tell(open); }}) {
+      duties({*store, jobs, ledger, notifier, outbox, [this](const Episode& open) { Tell(open); },
+              clock}) {
   OpenJournal(config);
   OpenOpStore(config);
   // Of several collectors each takes up what stands of a job when it becomes its owner.

@@ -72,6 +72,7 @@ class Store {
   static std::unique_ptr<Store> Open(const std::string& file);
 
   // From now on what is written of the job has this token. Aborted: a later owner has a higher one.
+  // Unavailable: the store does not answer, and learns of it with the next write.
   absl::Status Fence(const std::string& job, std::uint64_t token);
 
   // To be called every few seconds: tries what failed, and looks whether the file is still in its

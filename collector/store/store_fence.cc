@@ -1,6 +1,8 @@
 // The part of Store that lets only the owner of a job write of it.
 #include <absl/strings/str_cat.h>
 
+#include <utility>
+
 #include "collector/store/store.h"
 
 namespace fathom::collector {
@@ -8,15 +10,18 @@ namespace fathom::collector {
 absl::Status Store::Fence(const std::string& job, std::uint64_t token) {
   const service::MutexLock lock(mutex_);
   fences_[job] = token;
-  if (!database_) return absl::OkStatus();
+  if (!database_) return absl::UnavailableError("no memory");
+  // A server that was started again meanwhile is there once it is asked.
+  absl::Status status = database_->Check();
   // In a file nobody else writes it is made when it is needed.
-  absl::Status status = database_->Execute(
-      "CREATE TABLE IF NOT EXISTS fences(job TEXT PRIMARY KEY, token BIGINT NOT NULL)");
+  if (status.ok()) {
+    status = database_->Execute(
+        "CREATE TABLE IF NOT EXISTS fences(job TEXT PRIMARY KEY, token BIGINT NOT NULL)");
+  }
   if (status.ok()) status = database_->Transact([&] { return CheckToken(job, token); });
-  if (status.ok()) return status;
-  // A store that is away learns of it with the next write.
-  Note(status).IgnoreError();
-  return absl::IsAborted(status) ? status : absl::OkStatus();
+  status = Note(std::move(status));
+  // A memory that stands in for it has nothing of what others wrote.
+  return status.ok() && !opened_.empty() ? absl::UnavailableError(opened_) : status;
 }
 
 // Within a transaction: the row is ours until it ends, so that nobody becomes owner meanwhile.

@@ -1,9 +1,16 @@
 #include "collector/bus/bus.h"
 
+#include <absl/strings/match.h>
+
+#include <algorithm>
+#include <condition_variable>
+#include <future>
 #include <mutex>
+#include <thread>
 #include <vector>
 
 #include "collector/bus/bus_names.h"
+#include "collector/bus/nats_hearing.h"
 #include "tests/collector/bus/wires.h"
 
 namespace fathom::collector {
@@ -150,6 +157,77 @@ TEST_P(BusTest, AQuestionIsAnsweredHoweverLongTheAnswer) {
   EXPECT_EQ(*one.bus->Ask("two", "hi", patience), "you said hi");
   EXPECT_EQ(one.bus->Ask("two", "big", patience)->size(), 3'000'000u);
   EXPECT_TRUE(absl::IsNotFound(one.bus->Ask("nobody", "hi", patience).status()));
+}
+
+// Answers nothing before it is opened.
+struct Gate {
+  std::mutex mutex;
+  std::condition_variable moved;
+  int asked = 0;
+  bool open = false;
+
+  Bus::OnAsked OnAsked() {
+    return [this](std::string_view) {
+      std::unique_lock lock(mutex);
+      ++asked;
+      moved.wait(lock, [this] { return open; });
+      return std::string("late");
+    };
+  }
+  int Asked() {
+    const std::lock_guard lock(mutex);
+    return asked;
+  }
+  void Open() {
+    const std::lock_guard lock(mutex);
+    open = true;
+    moved.notify_all();
+  }
+};
+
+TEST_P(BusTest, WhoEndsTellsThoseWhoWaitForItsAnswer) {
+  if (!wires.real()) GTEST_SKIP() << "of a server only";
+  constexpr int kAsked = 5;
+  Gate gate;
+  auto answer = two.bus->Answer("two", gate.OnAsked());
+  ASSERT_TRUE(answer.ok());
+  std::vector<std::future<absl::StatusOr<std::string>>> asked;
+  for (int i = 0; i < kAsked; ++i) {
+    asked.push_back(std::async(std::launch::async,
+                               [&] { return one.bus->Ask("two", "hi", Nanos::FromSeconds(120)); }));
+  }
+  ASSERT_TRUE(Eventually([&] { return gate.Asked() == NatsAnswering::kWorkers; }));
+  // By now the others wait behind those.
+  std::this_thread::sleep_for(std::chrono::milliseconds(500));
+  std::thread ends([&] { answer->reset(); });
+  const auto ready = [](auto& each) {
+    return each.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
+  };
+  Eventually([&] {
+    return std::count_if(asked.begin(), asked.end(), ready) == kAsked - NatsAnswering::kWorkers;
+  });
+  gate.Open();
+  ends.join();
+  for (auto& each : asked) {
+    const auto told = each.get();
+    EXPECT_TRUE(told.ok() || absl::IsInternal(told.status()) || absl::IsNotFound(told.status()))
+        << told.status();
+  }
+}
+
+TEST_P(BusTest, WhoAsksDoesNotWaitOverTheEndOfTheConnection) {
+  if (!wires.real()) GTEST_SKIP() << "of a server only";
+  Gate gate;
+  const auto answer = two.bus->Answer("two", gate.OnAsked());
+  ASSERT_TRUE(answer.ok());
+  auto asked = std::async(std::launch::async,
+                          [&] { return one.bus->Ask("two", "hi", Nanos::FromSeconds(120)); });
+  ASSERT_TRUE(Eventually([&] { return gate.Asked() == 1; }));
+  wires.server().Stop();
+  const auto told = asked.get();
+  EXPECT_TRUE(absl::StrContains(told.status().message(), "the connection broke")) << told.status();
+  gate.Open();
+  wires.server().Start();
 }
 
 TEST_P(BusTest, AServerThatDiesLosesNothingThatWasAppended) {

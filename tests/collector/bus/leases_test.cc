@@ -60,6 +60,26 @@ TEST_P(LeasesTest, ALeaseThatIsRenewedStandsAndOneThatIsNotIsFree) {
   EXPECT_EQ(a.leases->HolderOf("j"), "b");
 }
 
+TEST_P(LeasesTest, AHolderThatWasStartedAgainTakesItsOwnAndNobodyElseDoes) {
+  ASSERT_TRUE(a.leases->Open("j").ok());
+  Refresh();
+  const auto first = a.leases->Take("j");
+  ASSERT_TRUE(first.ok());
+  const ClusterWires again = wires.Join("a");
+  ASSERT_TRUE(again.leases->Refresh().ok());
+  Refresh();
+  EXPECT_TRUE(again.leases->IsMine("j"));
+  EXPECT_FALSE(b.leases->IsMine("j"));
+  EXPECT_TRUE(absl::IsAlreadyExists(b.leases->Take("j").status()));
+  const auto second = again.leases->Take("j");
+  ASSERT_TRUE(second.ok()) << second.status();
+  EXPECT_GT(*second, *first);
+  // Whoever it was before holds nothing.
+  EXPECT_TRUE(absl::IsAborted(a.leases->Renew("j")));
+  clock.AdvanceSeconds(5);
+  EXPECT_FALSE(again.leases->IsMine("j"));
+}
+
 TEST_P(LeasesTest, AReleasedLeaseIsFreeAtOnce) {
   ASSERT_TRUE(a.leases->Open("j").ok());
   Refresh();

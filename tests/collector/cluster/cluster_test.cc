@@ -110,6 +110,22 @@ TEST_P(ClusterTest, WhenTheOwnerDiesAnotherReadsAllOfItAgain) {
   EXPECT_EQ(other->counters.late_rows, 0u);
 }
 
+// Else it would wait for the end of its own lease: here an hour.
+TEST_P(ClusterTest, AnOwnerThatIsStartedAgainGoesOnAtOnce) {
+  Wires hour(GetParam(), clock, Nanos::FromSeconds(3600));
+  const auto begin = [&](Member& member) {
+    const auto agent = member.Connect("n0", orders);
+    Introduce(*agent);
+    return Owns(member);
+  };
+  Member first(hour, clock, "first");
+  ASSERT_TRUE(begin(first));
+  first.Die();
+  Member again(hour, clock, "first");
+  EXPECT_TRUE(begin(again));
+  EXPECT_GT(again.token(), first.token());
+}
+
 TEST_P(ClusterTest, WhoIsStoppedHandsOver) {
   const auto agent = door->Connect("n0", orders);
   Introduce(*agent);

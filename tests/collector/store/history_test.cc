@@ -182,7 +182,16 @@ TEST_P(HistoryTest, AServerThatIsAwayIsWaitedFor) {
   EXPECT_EQ(store->unwritten(), 1u);
   EXPECT_NE(store->degraded(), "");
   EXPECT_TRUE(store->Find("v2"));
+  // Whoever becomes owner now must know that nothing can be taken up.
+  EXPECT_TRUE(absl::IsUnavailable(store->Fence("train", 6)));
+  EXPECT_TRUE(absl::IsUnavailable(Store::Open(place)->Fence("train", 7)));
   server->Start();
+  // Without Upkeep, which comes seldom.
+  absl::Status back;
+  for (int i = 0; i < 100 && !(back = store->Fence("train", 8)).ok(); ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  }
+  EXPECT_TRUE(back.ok()) << back;
   for (int i = 0; i < 100 && store->unwritten() > 0; ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
     store->Upkeep();

@@ -1,0 +1,217 @@
+"""One round of tests/faults/cluster: several collectors and a job with a fault, of which something is killed again and
+again, and what must be true after each kill."""
+import http.client
+import json
+import os
+import pathlib
+import random
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import threading
+import time
+import urllib.request
+
+import harness
+from collector_cluster import CollectorCluster
+from parts import Broken, own_ports, played_train, wait
+from rows import Rows
+
+JOB = "steady"
+NAMES = ("c1", "c2", "c3")
+FIRST_SLOW = 100
+COMPARED = 200  # newest iterations; the bus keeps 256 records of each rank
+PATIENCE_S = 120  # far beyond what is promised: how long it took is told, and judged by who reads
+ANSWER_S = 2
+LONGEST_AWAY_S = 3  # until what was killed is started again
+KINDS = {"owner -9": 4, "owner TERM": 3, "NATS -9": 2, "NATS TERM": 1, "PostgreSQL -9": 2, "PostgreSQL INT": 1,
+         "another collector -9": 1, "owner and NATS -9": 2, "owner and PostgreSQL -9": 2, "NATS and PostgreSQL -9": 1}  # how often
+SIGNALS = {"-9": signal.SIGKILL, "TERM": signal.SIGTERM, "INT": signal.SIGINT}
+
+
+class Kills:
+    """run() raises Broken where a rule does not hold; `took` has seconds by kind of kill, `compared` is how many
+    iterations were looked for afterwards."""
+
+    def __init__(self, seed, kills, lease_s, left_out=()):
+        self.draw, self.kills = random.Random(seed), kills
+        self.kinds = {kind: often for kind, often in KINDS.items() if kind not in left_out}
+        ports = [port for n in range(4) for port in own_ports(4 * seed + n)]
+        self.ports = dict(zip(NAMES, zip(ports[:3], ports[3:6])))
+        self.cluster = CollectorCluster(harness.BUILD, lease_s)
+        self.cluster.nats_port, self.cluster.sql_port = ports[6:8]
+        self.beside = pathlib.Path(tempfile.mkdtemp(prefix="fathom-kills-"))
+        self.stop = self.beside / "stop"
+        self.running, self.took, self.compared, self.unanswered, self.back = {}, [], 0, 0, []
+
+    # --- the parts ---
+
+    def add(self, name):
+        grpc, http = self.ports[name]
+        self.cluster.add(name, grpc=f"127.0.0.1:{grpc}", http=f"127.0.0.1:{http}")
+
+    def start(self, name, words, **more):
+        with open(self.beside / f"{name}.log", "ab") as log:
+            self.running[name] = subprocess.Popen(list(map(str, words)), stdout=log, stderr=log, start_new_session=True,
+                                                  env=harness.environment(**more))
+
+    def start_job(self):
+        (self.beside / "shm").mkdir(mode=0o700)
+        doors = ",".join(f"127.0.0.1:{self.ports[name][0]}" for name in NAMES)
+        self.start("agent", [harness.BUILD / "fathomd", "--collector", doors, "--node", "sick", "--shm-dir", self.beside / "shm",
+                             "--spool", self.beside / "spool", "--http", "", "--stack-tool", ""])
+        self.start("job", played_train(FIRST_SLOW, self.stop), LD_PRELOAD=str(harness.BUILD / "libfathom.so"), FATHOM_JOB=JOB,
+                   NCCL_PROFILER_PLUGIN="STATIC_PLUGIN", FATHOM_SHM_DIR=str(self.beside / "shm"))
+
+    def start_again(self, name, after_s):
+        """As a service manager does, until it stays up; without being waited for."""
+        def again():
+            time.sleep(after_s)
+            for _ in range(100):
+                try:
+                    {"nats": self.cluster.start_nats, "postgres": self.cluster.start_postgres}.get(
+                        name, lambda: self.add(name))()
+                    return
+                except RuntimeError:
+                    time.sleep(0.3)  # what it needs is away as well, or what was before it is not gone yet
+        self.back.append(threading.Thread(target=again))
+        self.back[-1].start()
+
+    # --- what they say ---
+
+    def nats_listens(self):
+        with socket.socket() as one:
+            return one.connect_ex(("127.0.0.1", self.cluster.nats_port)) == 0
+
+    def ask(self, name, path):
+        """None: no answer at once."""
+        began = time.monotonic()
+        try:
+            with urllib.request.urlopen(f"http://127.0.0.1:{self.ports[name][1]}/{path}", timeout=ANSWER_S) as answer:
+                return answer.read().decode()
+        except (OSError, http.client.HTTPException):
+            self.unanswered += time.monotonic() - began > ANSWER_S
+            return None
+
+    def metric(self, name, metric):
+        page = self.ask(name, "metrics") or ""
+        return sum(float(x.rsplit(" ", 1)[1]) for x in page.splitlines() if x.startswith((metric + " ", metric + "{")))
+
+    def living(self):
+        return [name for name in NAMES if self.cluster.processes[name].poll() is None]
+
+    def owner(self):
+        return next((name for name in self.living() if self.metric(name, "fathom_leases_held") > 0), None)
+
+    def wait(self, what, condition, seconds=PATIENCE_S):
+        return wait(what, condition, seconds)
+
+    def rows(self, name):
+        return Rows(json.loads(self.ask(name, f"api/v1/jobs/{JOB}/iterations?limit={COMPARED}") or "null"))
+
+    def open_verdicts(self, name):
+        said = json.loads(self.ask(name, f"api/v1/verdicts?job={JOB}&active=1") or "{}")
+        return [v for v in said.get("verdicts", []) if v["entity"].get("ranks") == [1]]
+
+    def judged_since(self, wall_ns, besides=()):
+        """Who tells that a diagnosis has seen the fault since then, and the verdicts; None: nobody."""
+        for name in self.living():
+            if name in besides:
+                continue
+            open_now = self.open_verdicts(name)
+            if open_now and max(int(v["seen_unix_ns"]) for v in open_now) > wall_ns:
+                return name, open_now
+        return None
+
+    # --- a kill ---
+
+    def strike(self, who, how):
+        process = self.cluster.processes.pop(who) if who in ("nats", "postgres") else self.cluster.processes[who]
+        process.send_signal(SIGNALS[how])
+        process.wait(60)
+
+    def kill(self, kind):
+        *whom, how = kind.split(" ")
+        owner = self.wait("an owner", self.owner)
+        others = [name for name in NAMES if name != owner]
+        names = {"owner": owner, "NATS": "nats", "PostgreSQL": "postgres", "another": self.draw.choice(others)}
+        before = self.wait("iterations", lambda: self.rows(owner))
+        struck = [names[word] for word in whom if word in names]
+        began = time.monotonic()
+        for each in struck:
+            self.strike(each, how)
+        for each in struck:
+            self.start_again(each, self.draw.uniform(0, LONGEST_AWAY_S))
+        self.wait_judged(kind, struck, began, before)
+
+    def wait_judged(self, kind, struck, began, before):
+        if "nats" in struck:
+            self.wait("NATS", self.nats_listens)
+        gone = time.time_ns()  # what was seen before then does not count
+        name, verdicts = self.wait(f"a word on the verdict after {kind}", lambda: self.judged_since(gone))
+        self.took.append((kind, time.monotonic() - began))
+        print(f"{kind} ({', '.join(struck)}): {self.took[-1][1]:.1f} s, told by {name}; {self.unanswered} questions unanswered", flush=True)
+        self.check_verdicts(kind, [v["id"] for v in verdicts])
+        owner = self.wait("an owner that knows the job", lambda: (who := self.owner()) and len(self.rows(who)) and who)
+        after = self.rows(owner)
+        if lost := before.lost_in(after, after.newest - COMPARED + 1):
+            told = [f"{i}: {rows.duration_us.get(i)} {rows.told.get(i)}\n" for i in lost for rows in (before, after)]
+            (self.beside / "lost").write_text("".join(told))
+            raise Broken(f"{len(lost)} of {len(before)} confirmed iterations are lost or changed after {kind}: {lost[:5]}")
+        self.compared += len(before)
+
+    def check_verdicts(self, kind, ids):
+        if ids != [self.first]:
+            raise Broken(f"after {kind} the verdict {self.first} is told as {ids}")
+
+    # --- the round ---
+
+    def run(self):
+        with self.cluster:
+            try:
+                self.kill_all()
+            except BaseException:
+                self.wait_back()
+                for log in self.cluster.folder.glob("*.log"):
+                    shutil.copy(log, self.beside)
+                raise
+
+    def kill_all(self):
+        for name in NAMES:
+            self.add(name)
+        self.start_job()
+        _, verdicts = self.wait("a verdict", lambda: self.judged_since(0), 300)
+        self.first = verdicts[0]["id"]
+        for _ in range(self.kills):
+            self.kill(*self.draw.choices(list(self.kinds), self.kinds.values()))
+            time.sleep(self.draw.uniform(0, 2))
+            self.wait_back()
+        self.check_end()
+
+    def wait_back(self):
+        for each in self.back:
+            each.join()
+        self.back.clear()
+
+    def check_end(self):
+        self.wait("a history that has all", lambda: all(self.metric(name, "fathom_store_unwritten") == 0 for name in NAMES))
+        ids = self.cluster.sql(f"SELECT id FROM fathom.verdicts WHERE job = '{JOB}'").split()
+        self.check_verdicts("all", ids)
+        if lost := sum(self.metric(name, "fathom_bus_lost_records_total") for name in NAMES):
+            raise Broken(f"{lost:.0f} records found no room")
+        self.stop.touch()
+        self.wait("the end of the job", lambda: self.running["job"].poll() is not None)
+        if self.running["job"].returncode != 0:
+            raise Broken("the job failed")
+
+    def end(self, keep):
+        for process in self.running.values():
+            try:
+                os.killpg(process.pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+            process.wait()
+        if not keep:
+            shutil.rmtree(self.beside, ignore_errors=True)
