@@ -63,7 +63,9 @@ void SetUpProcess(const Settings& settings) {
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     if (getppid() == 1) raise(SIGTERM);  // the parent was gone before we asked
   }
-  setpriority(PRIO_PROCESS, 0, static_cast<int>(settings.nice));
+  // Who was started to stand further back stays there, also where root could come forward.
+  const int wanted = static_cast<int>(settings.nice);
+  if (getpriority(PRIO_PROCESS, 0) < wanted) setpriority(PRIO_PROCESS, 0, wanted);
   rlimit files{};
   if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
     files.rlim_cur = files.rlim_max;

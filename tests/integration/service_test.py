@@ -74,6 +74,11 @@ class ServiceTest(daemon_case.DaemonCase):
         with self.assertRaises(TimeoutError):
             manager.socket.recv(4096)
 
+    def test_an_agent_never_comes_forward(self):
+        for started, stands in ((0, 5), (12, 12)):
+            process = self.start("fathomd", preexec_fn=lambda: os.setpriority(os.PRIO_PROCESS, 0, started))
+            self.assertEqual(os.getpriority(os.PRIO_PROCESS, process.pid), stands)
+
     def test_sighup_takes_who_may_do_what_and_keeps_the_old_on_an_error(self):
         tokens, config = self.folder / "tokens", self.folder / "settings.yaml"
         tokens.write_text(f"ann viewer sha256:{'0' * 64}\n")

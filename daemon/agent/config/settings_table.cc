@@ -106,7 +106,7 @@ std::vector<SettingEntry> MakeTable() {
       Number("spool-hours", "hours that a message is kept in it", &S::spool_hours),
       Text("record", "folder to keep a recording in, for `fathom analyze`", &S::record),
       Whole("record-gib", "GiB of a recording after which ops are left out", &S::record_gib),
-      Whole("nice", "niceness of the agent itself", &S::nice),
+      Whole("nice", "niceness of the agent itself, at least", &S::nice),
       Number("budget-cpu", "per cent of a core that the agent may take; 0 = no limit",
              &S::budget_cpu),
       Whole("budget-mib", "MiB of memory that it may take; 0 = no limit", &S::budget_mib),
