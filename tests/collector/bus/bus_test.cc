@@ -159,15 +159,22 @@ TEST_P(BusTest, AQuestionIsAnsweredHoweverLongTheAnswer) {
   EXPECT_TRUE(absl::IsNotFound(one.bus->Ask("nobody", "hi", patience).status()));
 }
 
-// Answers nothing before it is opened.
+// Answers nothing but whether it is there before it is opened.
 struct Gate {
   std::mutex mutex;
   std::condition_variable moved;
   int asked = 0;
   bool open = false;
 
+  static constexpr char kThere[] = "are you there?";
+
+  // That somebody answers reaches a server in its time.
+  static bool IsThere(Bus& bus) {
+    return Eventually([&] { return bus.Ask("two", kThere, Nanos::FromSeconds(20)).ok(); });
+  }
   Bus::OnAsked OnAsked() {
-    return [this](std::string_view) {
+    return [this](std::string_view question) {
+      if (question == kThere) return std::string("yes");
       std::unique_lock lock(mutex);
       ++asked;
       moved.wait(lock, [this] { return open; });
@@ -190,7 +197,7 @@ TEST_P(BusTest, WhoEndsTellsThoseWhoWaitForItsAnswer) {
   constexpr int kAsked = 5;
   Gate gate;
   auto answer = two.bus->Answer("two", gate.OnAsked());
-  ASSERT_TRUE(answer.ok());
+  ASSERT_TRUE(answer.ok() && Gate::IsThere(*one.bus));
   std::vector<std::future<absl::StatusOr<std::string>>> asked;
   for (int i = 0; i < kAsked; ++i) {
     asked.push_back(std::async(std::launch::async,
@@ -219,7 +226,7 @@ TEST_P(BusTest, WhoAsksDoesNotWaitOverTheEndOfTheConnection) {
   if (!wires.real()) GTEST_SKIP() << "of a server only";
   Gate gate;
   const auto answer = two.bus->Answer("two", gate.OnAsked());
-  ASSERT_TRUE(answer.ok());
+  ASSERT_TRUE(answer.ok() && Gate::IsThere(*one.bus));
   auto asked = std::async(std::launch::async,
                           [&] { return one.bus->Ask("two", "hi", Nanos::FromSeconds(120)); });
   ASSERT_TRUE(Eventually([&] { return gate.Asked() == 1; }));
