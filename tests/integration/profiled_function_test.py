@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """PyTorch's own profiler records a real job with a slow function on one rank: `fathom analyze` names the function.
 
-With the stacks of Python by function, file and the line where it begins; without them it says what is missing."""
+With the stacks of Python by function, file and the line where it begins; without them it says what is missing. Nothing
+of fathom is in the job. PyTorch itself now and then aborts one as it ends ("terminate called without an active
+exception"): such a job is recorded again."""
 import json
 import os
 import pathlib
@@ -21,12 +23,20 @@ def line_of(text):
 
 
 class Profiled(RunTest):
+    def record(self, folder, case, *options):
+        command = torchrun(JOBS / "train.py", "--case", case, "--rank", 1, "--from-iteration", 30, "--iterations", 46,
+                           "--profile", folder, *options, ranks=3)
+        for _ in range(3):
+            done = run(command, env=environment(OMP_NUM_THREADS="1"), timeout=300)
+            if b"terminate called without an active exception" not in done.stderr:
+                break
+            for trace in os.listdir(folder):
+                os.unlink(pathlib.Path(folder) / trace)
+        self.assertEqual(done.returncode, 0, done.stderr)
+
     def judged(self, case, *options):
         with tempfile.TemporaryDirectory() as folder:
-            command = torchrun(JOBS / "train.py", "--case", case, "--rank", 1, "--from-iteration", 30, "--iterations",
-                               46, "--profile", folder, *options, ranks=3)
-            done = run(command, env=environment(OMP_NUM_THREADS="1"), timeout=300)
-            self.assertEqual(done.returncode, 0, done.stderr)
+            self.record(folder, case, *options)
             self.assertEqual(len(os.listdir(folder)), 3)
             told = run([FATHOM, "analyze", folder, "-o", "json", "--exit-zero"], timeout=120)
             self.assertEqual(told.returncode, 0, told.stderr)
