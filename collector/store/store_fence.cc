@@ -18,7 +18,8 @@ absl::Status Store::Fence(const std::string& job, std::uint64_t token) {
     status = database_->Execute(
         "CREATE TABLE IF NOT EXISTS fences(job TEXT PRIMARY KEY, token BIGINT NOT NULL)");
   }
-  if (status.ok()) status = database_->Transact([&] { return CheckToken(job, token); });
+  const auto check = [&]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { return CheckToken(job, token); };
+  if (status.ok()) status = database_->Transact(check);
   status = Note(std::move(status));
   // A memory that stands in for it has nothing of what others wrote.
   return status.ok() && !opened_.empty() ? absl::UnavailableError(opened_) : status;
@@ -43,7 +44,7 @@ absl::Status Store::CheckToken(const std::string& job, std::uint64_t token) {
 absl::Status Store::Fenced(const std::string& job, Statement& statement) {
   const auto fence = fences_.find(job);
   if (fence == fences_.end()) return statement.Run();
-  return database_->Transact([&] {
+  return database_->Transact([&]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     absl::Status status = CheckToken(job, fence->second);
     return status.ok() ? statement.Run() : status;
   });

@@ -195,7 +195,7 @@ void Store::FillNodes() {
     nodes.emplace_back(rows.Text(0), message.entity().node());
   }
   if (nodes.empty()) return;
-  Note(database_->Transact([&] {
+  Note(database_->Transact([&]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     absl::Status status;
     for (const auto& [id, node] : nodes) {
       Statement put = database_->Prepare("UPDATE verdicts SET node = ? WHERE id = ?");
