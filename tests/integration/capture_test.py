@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """A real PyTorch job turns slow under `fathom run`: the verdict names function, file and line, with no hint.
 
-Needs py-spy beside the Python of the tests; without it the verdict must say that it is missing."""
+Needs py-spy beside the Python of the tests; without it the verdict must say that it is missing. Where others take the
+machine's cores during the capture, the function may hold too little of what the job loses to be named: then the job is
+run again. What is named wrongly fails the test at once."""
 import json
 import os
 import pathlib
@@ -38,11 +40,17 @@ class Capture(RunTest):
     def named(self, verdicts):
         return [v for v in verdicts if v.get("detail", {}).get("function")]
 
+    def told(self, *options):
+        """Verdicts that name a function, of the first of some runs in which one does, and all that was said then."""
+        for _ in range(3):
+            verdicts, said = self.verdicts(*options)
+            if self.named(verdicts):
+                return self.named(verdicts), said
+        self.fail((verdicts, said))
+
     @unittest.skipUnless(PY_SPY.exists(), "no py-spy beside the Python of the tests")
     def test_a_slow_function(self):
-        verdicts, said = self.verdicts("--fault", "slow-python")
-        told = self.named(verdicts)
-        self.assertTrue(told, (verdicts, said))
+        told, said = self.told("--fault", "slow-python")
         line = line_of("faults.py", "    time.sleep(seconds)")
         for verdict in told:
             self.assertEqual(verdict["entity"]["ranks"], [1])
@@ -55,9 +63,7 @@ class Capture(RunTest):
 
     @unittest.skipUnless(PY_SPY.exists(), "no py-spy beside the Python of the tests")
     def test_a_slow_data_loader(self):
-        verdicts, said = self.verdicts("--fault", "dataloader")
-        told = self.named(verdicts)
-        self.assertTrue(told, (verdicts, said))
+        told, _ = self.told("--fault", "dataloader")
         line = line_of("faults.py", "            time.sleep(self.args.seconds)")
         for verdict in told:
             self.assertEqual(verdict["entity"]["ranks"], [1])
