@@ -38,6 +38,7 @@ const OpRow* OpLog::Find(std::uint64_t number) const {
 }
 
 std::uint64_t OpLog::FirstAwaited(std::uint64_t begin, std::uint64_t end) const {
+  if (begin == end) return end;  // as in most looks: nothing is due
   std::uint64_t first = end;
   std::vector<std::uint32_t> went_on;  // threads that entered a later op; few
   for (std::uint64_t number = next(); number-- > begin;) {

@@ -48,7 +48,7 @@ class OpLog {
 
   // The first of these rows in which a thread may still be blocked; `end` if there is none. What
   // entered another op since is blocked no more, though no record said so.
-  // Requires: first() <= begin, end <= next(). Cost: O(rows from `begin` on).
+  // Requires: first() <= begin <= end <= next(). Cost: O(rows from `begin` on), if it is not `end`.
   std::uint64_t FirstAwaited(std::uint64_t begin, std::uint64_t end) const;
 
   std::uint64_t first() const { return first_; }
