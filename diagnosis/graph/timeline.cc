@@ -68,8 +68,13 @@ void AddDeviceWaits(const RankTimeline& line, const RankRows& rows, std::vector<
   }
 }
 
-// When the thread of each op entered its next one; unknown where it did not.
+// When the thread of each op entered its next one; unknown where it did not. Empty where it is not
+// asked for: each wait has its end.
 std::vector<MonoNs> NextEntries(const RankTimeline& line) {
+  const bool asked = std::any_of(line.ops.begin(), line.ops.end(), [](const CommOp* op) {
+    return op->wait_start.known() && !op->wait_end.known();
+  });
+  if (!asked) return {};
   std::vector<MonoNs> next(line.ops.size());
   std::map<std::uint64_t, MonoNs> of_thread;
   for (std::size_t k = line.ops.size(); k-- > 0;) {
@@ -96,8 +101,8 @@ Stretches TracedWaits(const RankTimeline& line, const RankRows& rows, double flo
     const CommOp& op = *line.ops[k];
     if (op.device_known()) continue;
     if (op.wait_start.known()) {
-      const MonoNs open_end = next[k].known() ? next[k] : line.ops.back()->place();
-      const MonoNs end = op.wait_end.known() ? op.wait_end : open_end;
+      MonoNs end = op.wait_end;
+      if (!end.known()) end = next[k].known() ? next[k] : line.ops.back()->place();
       waits.push_back({op.wait_start, std::max(end, op.wait_start), k});
     } else if (on_host && op.api_return.known() && op.done() && op.end <= op.api_return &&
                (op.api_return - op.enter).Seconds() > floor) {
