@@ -15,42 +15,37 @@ std::uint64_t Grown(std::uint64_t& last, std::uint64_t now) {
   return by;
 }
 
+template <typename Part>
+v1::CollectorMessage MessageOf(Part* (v1::CollectorMessage::*mutable_part)(), const Part& part) {
+  v1::CollectorMessage message;
+  *(message.*mutable_part)() = part;
+  return message;
+}
+
 }  // namespace
 
 bool RowsChannel::Send(const v1::RowsRequest& request) {
-  v1::CollectorMessage message;
-  *message.mutable_rows() = request;
-  return Pass(std::move(message));
+  return Pass(MessageOf(&v1::CollectorMessage::mutable_rows, request));
 }
 
 bool RowsChannel::SendWindow(const v1::WindowRequest& request) {
-  v1::CollectorMessage message;
-  *message.mutable_window() = request;
-  return Pass(std::move(message));
+  return Pass(MessageOf(&v1::CollectorMessage::mutable_window, request));
 }
 
 bool RowsChannel::SendTrace(const v1::TraceOrder& order) {
-  v1::CollectorMessage message;
-  *message.mutable_trace() = order;
-  return Pass(std::move(message));
+  return Pass(MessageOf(&v1::CollectorMessage::mutable_trace, order));
 }
 
 bool RowsChannel::SendStacks(const v1::StackRequest& request) {
-  v1::CollectorMessage message;
-  *message.mutable_stacks() = request;
-  return Pass(std::move(message));
+  return Pass(MessageOf(&v1::CollectorMessage::mutable_stacks, request));
 }
 
 bool RowsChannel::SendCapture(const v1::CaptureRequest& request) {
-  v1::CollectorMessage message;
-  *message.mutable_capture() = request;
-  return Pass(std::move(message));
+  return Pass(MessageOf(&v1::CollectorMessage::mutable_capture, request));
 }
 
 bool RowsChannel::SendProbe(const v1::ProbeOrder& order) {
-  v1::CollectorMessage message;
-  *message.mutable_probe() = order;
-  return Pass(std::move(message));
+  return Pass(MessageOf(&v1::CollectorMessage::mutable_probe, order));
 }
 
 Rejection SessionRegistry::Connect(std::uint64_t session, const v1::Hello& hello,
