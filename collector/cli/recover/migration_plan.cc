@@ -128,20 +128,21 @@ void WriteSteps(MigrationPlan& plan) {
       Cat("go on; ", plan.from, " is free")};
 }
 
-void TellWhatIsMissing(const MigrationPlan& plan, std::vector<std::string>& missing) {
+void TellWhatIsMissing(MigrationPlan& plan) {
   const auto none = [&](auto&& is) {
     return std::none_of(plan.movers.begin(), plan.movers.end(), is);
   };
   if (!none([](const Mover& mover) { return mover.role == "unknown"; })) {
-    missing.push_back(
+    plan.missing.push_back(
         "the roles: no communicator says that it is a pipeline, and of some it is not known what "
         "they are for");
   }
   if (none([](const Mover& mover) { return mover.replica.has_value(); })) {
-    missing.push_back("a replica of the ranks that move: no data-parallel communicator is known");
+    plan.missing.push_back(
+        "a replica of the ranks that move: no data-parallel communicator is known");
   }
-  if (plan.to.empty()) missing.push_back("a spare to move to");
-  missing.push_back(
+  if (plan.to.empty()) plan.missing.push_back("a spare to move to");
+  plan.missing.push_back(
       "who does the switch: the framework must exchange members of running communicators; "
       "fathom recover run restarts the job instead");
 }
@@ -186,7 +187,7 @@ MigrationPlan PlanMigration(const JobLayout& layout, const std::string& from,
     plan.movers.push_back(std::move(mover));
   }
   WriteSteps(plan);
-  TellWhatIsMissing(plan, plan.missing);
+  TellWhatIsMissing(plan);
   return plan;
 }
 

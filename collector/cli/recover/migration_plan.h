@@ -18,7 +18,7 @@
 // communicator of kind "data" in which the mover is, or of the world where a job has no other.
 //
 // Thread-safety: pure functions. Errors: none; what is not known makes an entry of `missing`.
-// Cost: O(members of all communicators × log ranks).
+// Cost: O(movers × members of all communicators).
 // Source: TrainMover (OSDI '26), two phases, general standby; joining ranks of one node is ours.
 #ifndef FATHOM_COLLECTOR_CLI_RECOVER_MIGRATION_PLAN_H_
 #define FATHOM_COLLECTOR_CLI_RECOVER_MIGRATION_PLAN_H_
