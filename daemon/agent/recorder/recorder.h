@@ -5,10 +5,11 @@
 //
 // Model: every message that goes to the outbox unasked, and every capture of stacks, is put here
 // too, with the time. The rows of a rank follow its summaries: TakeRows writes the log's rows that
-// were not written yet, up to and with the newest iteration that closed; TakeAll the rest, at the
-// end. A row is written once. Entries gather in a block, which goes to disk after kBlockBytes or
-// kBlockAge, whatever comes first. Past `limit_bytes` rows are left out and counted, summaries and
-// health go on: who was late in an op can no longer be told then, but everything else can.
+// were not written yet, up to and with the newest iteration that closed, as RowCursor has them due;
+// TakeAll the rest, at the end. A row is written once. Entries gather in a block, which goes to
+// disk after kBlockBytes or kBlockAge, whatever comes first. Past `limit_bytes` rows are left out
+// and counted, summaries and health go on: who was late in an op can no longer be told then, but
+// everything else can.
 //
 // Units: ns of CLOCK_MONOTONIC and of the wall. Thread-safety: single-threaded, the poll loop; the
 // disk is the writer's thread.
