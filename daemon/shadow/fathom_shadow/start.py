@@ -6,36 +6,19 @@ would join the running job as a second process of the same rank.
 import os
 import sys
 
-from .settings import Settings, replays
+from fathom_python import watch as modules
 
-GROUPS = "torch.distributed.distributed_c10d"
+from .settings import Settings, replays
 
 
 class _Finder:
-    """Stands before the other finders, until the one module that it waits for has been found."""
+    """Stands before the other finders, until the one module that it waits for is asked for."""
 
     def find_spec(self, name, path=None, target=None):
-        if name != GROUPS:
+        if name != modules.GROUPS:
             return None
         sys.meta_path.remove(self)
-        for finder in list(sys.meta_path):
-            spec = finder.find_spec(name, path, target) if hasattr(finder, "find_spec") else None
-            if spec is not None:
-                _follow(spec)
-                return spec
-        return None
-
-
-def _follow(spec):
-    """Has `begin` called once the module has been executed."""
-    execute = spec.loader.exec_module
-
-    def exec_module(module):
-        del spec.loader.exec_module
-        execute(module)
-        begin(module)
-
-    spec.loader.exec_module = exec_module
+        return modules.spec_of(self, name, path, target, lambda _, module: begin(module))
 
 
 def watch():

@@ -1,4 +1,5 @@
-"""What is done when a module of interest has just been executed. Loaded with the first of them."""
+"""What is done when a module of interest has just been executed. Loaded with the first of them, and by fathom_shadow,
+which acts otherwise."""
 import sys
 
 from . import functions, library, phases
@@ -10,11 +11,11 @@ COMPILER = "torch.compiler"
 MODULES = {GROUPS, LOADER, COMPILER, phases.OPTIMIZER, *phases.PHASES}  # sitecustomize names them too
 
 
-def spec_of(finder, name, path, target):
-    """What the finders beside `finder` find, its loader wrapped."""
+def spec_of(finder, name, path, target, act=None):
+    """What the finders beside `finder` find, its loader wrapped: it calls act(name, module) once it has executed."""
     spec = _find(finder, name, path, target)
     if spec is not None and spec.loader is not None and hasattr(spec.loader, "exec_module"):
-        spec.loader = _Loader(spec.loader, name)
+        spec.loader = _Loader(spec.loader, name, act or _act)
     return spec
 
 
@@ -31,8 +32,8 @@ def _find(ours, name, path, target):
 class _Loader:
     """The real loader in all else (runpy asks for code, inspect for source), and one call after it has executed."""
 
-    def __init__(self, real, name):
-        self._real, self._name = real, name
+    def __init__(self, real, name, act):
+        self._real, self._name, self._act = real, name, act
 
     def __getattr__(self, name):
         if name == "_real":  # of one that copy or pickle is just making
@@ -48,7 +49,7 @@ class _Loader:
         module.__spec__.loader = self._real
         module.__loader__ = self._real
         self._real.exec_module(module)
-        _act(self._name, module)
+        self._act(self._name, module)
 
 
 def _act(name, module):
