@@ -6,8 +6,8 @@
 
 #include "collector/cordon/advice/advice_source.h"
 #include "collector/cordon/backend/kubernetes.h"
-#include "collector/cordon/backend/slurm.h"
 #include "collector/cordon/backend/webhook.h"
+#include "tests/collector/cordon/scripted_slurm.h"
 #include "tests/collector/fake_clock.h"
 
 namespace fathom::cordon {
@@ -34,44 +34,31 @@ TEST(SlurmTest, ReadsSinfo) {
   EXPECT_EQ(nodes["n4"].note, "ops: a|b");
 }
 
-// Answers sinfo with `line`; counts what scontrol is asked.
-struct FakeSlurm {
-  std::string line = "n1|idle|debug|(null)|none";
-  int updates = 0;
-  collector::CommandRunner Runner() {
-    return [this](const std::vector<std::string>& argv,
-                  Nanos) -> absl::StatusOr<collector::CommandResult> {
-      if (argv[0] == "sinfo") return collector::CommandResult{0, line + "\n", ""};
-      ++updates;
-      return collector::CommandResult{1, "", "scontrol: error: Access/permission denied\n"};
-    };
-  }
-};
-
 TEST(SlurmTest, LeavesAReasonOfSomebodyElseAlone) {
   for (const char* line : {"n1|drained|debug|(null)|ops: disk", "n1|idle|debug|(null)|NHC: look"}) {
-    FakeSlurm slurm{line, 0};
-    SlurmBackend backend({}, slurm.Runner());
+    ScriptedSlurm slurm{{ScriptedSlurm::Line(line)}};
+    SlurmBackend backend = slurm.Backend();
     EXPECT_TRUE(absl::IsFailedPrecondition(backend.HoldBack(kHold)));
     EXPECT_TRUE(absl::IsFailedPrecondition(backend.Release("n1", "a0123456789ab")));
-    EXPECT_EQ(slurm.updates, 0);
+    EXPECT_EQ(slurm.updates(), 0);
   }
 }
 
 TEST(SlurmTest, NeverAsksForMoreThanOneNode) {
-  FakeSlurm slurm;
-  SlurmBackend backend({}, slurm.Runner());
+  ScriptedSlurm slurm{{ScriptedSlurm::Line("n1|idle|debug|(null)|none")}};
+  SlurmBackend backend = slurm.Backend();
   for (const char* name : {"ALL", "n[1-4]", "n1,n2", "", "-n1", "n1 State=DOWN"}) {
     Hold hold = kHold;
     hold.node = name;
     EXPECT_TRUE(absl::IsInvalidArgument(backend.HoldBack(hold))) << name;
   }
-  EXPECT_EQ(slurm.updates, 0);
+  EXPECT_EQ(slurm.updates(), 0);
 }
 
 TEST(SlurmTest, RevokedRightsAreCertainlyNotDone) {
-  FakeSlurm slurm;
-  SlurmBackend backend({}, slurm.Runner());
+  ScriptedSlurm slurm{{ScriptedSlurm::Line("n1|idle|debug|(null)|none")}};
+  slurm.scontrol = collector::CommandResult{1, "", "scontrol: error: Access/permission denied\n"};
+  SlurmBackend backend = slurm.Backend();
   const auto status = backend.HoldBack(kHold);
   EXPECT_TRUE(Certain(status)) << status.message();
   EXPECT_NE(std::string(status.message()).find("permission denied"), std::string::npos);

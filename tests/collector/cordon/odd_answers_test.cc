@@ -7,8 +7,8 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "collector/cordon/backend/slurm.h"
 #include "collector/cordon/backend/webhook.h"
+#include "tests/collector/cordon/scripted_slurm.h"
 
 namespace fathom::cordon {
 namespace {
@@ -18,26 +18,6 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 
 const Hold kWanted{"n1", "a1", "compute_slow", "v1", "rank 1 is \"slow\""};
-
-// Answers each sinfo with the next line, the last for ever; remembers what is asked.
-struct ScriptedSlurm {
-  std::vector<absl::StatusOr<CommandResult>> sinfo;
-  absl::StatusOr<CommandResult> scontrol = CommandResult{0, "", ""};
-  std::vector<std::vector<std::string>> asked = {};
-  std::size_t next = 0;
-
-  static CommandResult Line(const std::string& line) { return {0, line + "\n", ""}; }
-  SlurmBackend Backend(SlurmOptions options = {}) {
-    return SlurmBackend(
-        std::move(options),
-        [this](const std::vector<std::string>& argv, Nanos) -> absl::StatusOr<CommandResult> {
-          asked.push_back(argv);
-          const bool changes = std::find(argv.begin(), argv.end(), "update") != argv.end();
-          if (changes) return scontrol;
-          return sinfo[std::min(next++, sinfo.size() - 1)];
-        });
-  }
-};
 
 TEST(SlurmOddTest, DrainsWithOurReasonAndBelievesOnlyWhatItReadsAfter) {
   ScriptedSlurm slurm{{ScriptedSlurm::Line("n1|idle|p|(null)|none"),
