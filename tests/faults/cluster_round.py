@@ -1,25 +1,18 @@
 """One round of tests/faults/cluster: several collectors and a job with a fault, of which something is killed again and
 again, and what must be true after each kill."""
-import http.client
-import json
-import os
 import pathlib
 import random
 import shutil
 import signal
-import socket
-import subprocess
 import tempfile
 import threading
 import time
-import urllib.request
 
 import harness
 from collector_cluster import CollectorCluster
-from parts import Broken, own_ports, played_train, wait
+from parts import JOB, NODE, Broken, Processes, own_ports, played_train, wait
 from rows import Rows
 
-JOB = "steady"
 NAMES = ("c1", "c2", "c3")
 FIRST_SLOW = 100
 COMPARED = 200  # newest iterations; the bus keeps 256 records of each rank
@@ -31,20 +24,19 @@ KINDS = {"owner -9": 4, "owner TERM": 3, "NATS -9": 2, "NATS TERM": 1, "PostgreS
 SIGNALS = {"-9": signal.SIGKILL, "TERM": signal.SIGTERM, "INT": signal.SIGINT}
 
 
-class Kills:
+class Kills(Processes):
     """run() raises Broken where a rule does not hold; `took` has seconds by kind of kill, `compared` is how many
     iterations were looked for afterwards."""
 
     def __init__(self, seed, kills, lease_s, left_out=()):
+        super().__init__(pathlib.Path(tempfile.mkdtemp(prefix="fathom-kills-")))
         self.draw, self.kills = random.Random(seed), kills
         self.kinds = {kind: often for kind, often in KINDS.items() if kind not in left_out}
         ports = [port for n in range(4) for port in own_ports(4 * seed + n)]
         self.ports = dict(zip(NAMES, zip(ports[:3], ports[3:6])))
-        self.cluster = CollectorCluster(harness.BUILD, lease_s)
+        self.cluster = CollectorCluster(harness.BUILD, lease_s, ANSWER_S)
         self.cluster.nats_port, self.cluster.sql_port = ports[6:8]
-        self.beside = pathlib.Path(tempfile.mkdtemp(prefix="fathom-kills-"))
-        self.stop = self.beside / "stop"
-        self.running, self.took, self.compared, self.unanswered, self.back = {}, [], 0, 0, []
+        self.took, self.compared, self.back = [], 0, []
 
     # --- the parts ---
 
@@ -52,18 +44,10 @@ class Kills:
         grpc, http = self.ports[name]
         self.cluster.add(name, grpc=f"127.0.0.1:{grpc}", http=f"127.0.0.1:{http}")
 
-    def start(self, name, words, **more):
-        with open(self.beside / f"{name}.log", "ab") as log:
-            self.running[name] = subprocess.Popen(list(map(str, words)), stdout=log, stderr=log, start_new_session=True,
-                                                  env=harness.environment(**more))
-
-    def start_job(self):
-        (self.beside / "shm").mkdir(mode=0o700)
+    def start_agent(self):
         doors = ",".join(f"127.0.0.1:{self.ports[name][0]}" for name in NAMES)
-        self.start("agent", [harness.BUILD / "fathomd", "--collector", doors, "--node", "sick", "--shm-dir", self.beside / "shm",
-                             "--spool", self.beside / "spool", "--http", "", "--stack-tool", ""])
-        self.start("job", played_train(FIRST_SLOW, self.stop), LD_PRELOAD=str(harness.BUILD / "libfathom.so"), FATHOM_JOB=JOB,
-                   NCCL_PROFILER_PLUGIN="STATIC_PLUGIN", FATHOM_SHM_DIR=str(self.beside / "shm"))
+        self.start("agent", harness.BUILD / "fathomd", "--collector", doors, "--node", NODE, "--shm-dir", self.folder / "shm",
+                   "--spool", self.folder / "spool", "--http", "", "--stack-tool", "")
 
     def start_again(self, name, after_s):
         """As a service manager does, until it stays up; without being waited for."""
@@ -81,43 +65,19 @@ class Kills:
 
     # --- what they say ---
 
-    def nats_listens(self):
-        with socket.socket() as one:
-            return one.connect_ex(("127.0.0.1", self.cluster.nats_port)) == 0
-
-    def ask(self, name, path):
-        """None: no answer at once."""
-        began = time.monotonic()
-        try:
-            with urllib.request.urlopen(f"http://127.0.0.1:{self.ports[name][1]}/{path}", timeout=ANSWER_S) as answer:
-                return answer.read().decode()
-        except (OSError, http.client.HTTPException):
-            self.unanswered += time.monotonic() - began > ANSWER_S
-            return None
-
-    def metric(self, name, metric):
-        page = self.ask(name, "metrics") or ""
-        return sum(float(x.rsplit(" ", 1)[1]) for x in page.splitlines() if x.startswith((metric + " ", metric + "{")))
-
-    def living(self):
-        return [name for name in NAMES if self.cluster.processes[name].poll() is None]
-
-    def owner(self):
-        return next((name for name in self.living() if self.metric(name, "fathom_leases_held") > 0), None)
-
     def wait(self, what, condition, seconds=PATIENCE_S):
         return wait(what, condition, seconds)
 
     def rows(self, name):
-        return Rows(json.loads(self.ask(name, f"api/v1/jobs/{JOB}/iterations?limit={COMPARED}") or "null"))
+        return Rows(self.cluster.get(name, f"jobs/{JOB}/iterations?limit={COMPARED}"))
 
     def open_verdicts(self, name):
-        said = json.loads(self.ask(name, f"api/v1/verdicts?job={JOB}&active=1") or "{}")
-        return [v for v in said.get("verdicts", []) if v["entity"].get("ranks") == [1]]
+        said = self.cluster.get(name, f"verdicts?job={JOB}&active=1") or {"verdicts": []}
+        return [v for v in said["verdicts"] if v["entity"].get("ranks") == [1]]
 
     def judged_since(self, wall_ns, besides=()):
         """Who tells that a diagnosis has seen the fault since then, and the verdicts; None: nobody."""
-        for name in self.living():
+        for name in self.cluster.living():
             if name in besides:
                 continue
             open_now = self.open_verdicts(name)
@@ -134,7 +94,7 @@ class Kills:
 
     def kill(self, kind):
         *whom, how = kind.split(" ")
-        owner = self.wait("an owner", self.owner)
+        owner = self.wait("an owner", self.cluster.owner)
         others = [name for name in NAMES if name != owner]
         names = {"owner": owner, "NATS": "nats", "PostgreSQL": "postgres", "another": self.draw.choice(others)}
         before = self.wait("iterations", lambda: self.rows(owner))
@@ -148,17 +108,17 @@ class Kills:
 
     def wait_judged(self, kind, struck, began, before):
         if "nats" in struck:
-            self.wait("NATS", self.nats_listens)
+            self.wait("NATS", lambda: harness.listens(self.cluster.nats_port))
         gone = time.time_ns()  # what was seen before then does not count
         name, verdicts = self.wait(f"a word on the verdict after {kind}", lambda: self.judged_since(gone))
         self.took.append((kind, time.monotonic() - began))
-        print(f"{kind} ({', '.join(struck)}): {self.took[-1][1]:.1f} s, told by {name}; {self.unanswered} questions unanswered", flush=True)
+        print(f"{kind} ({', '.join(struck)}): {self.took[-1][1]:.1f} s, told by {name}; {self.cluster.unanswered} questions unanswered", flush=True)
         self.check_verdicts(kind, [v["id"] for v in verdicts])
-        owner = self.wait("an owner that knows the job", lambda: (who := self.owner()) and len(self.rows(who)) and who)
+        owner = self.wait("an owner that knows the job", lambda: (who := self.cluster.owner()) and len(self.rows(who)) and who)
         after = self.rows(owner)
         if lost := before.lost_in(after, after.newest - COMPARED + 1):
             told = [f"{i}: {rows.duration_us.get(i)} {rows.told.get(i)}\n" for i in lost for rows in (before, after)]
-            (self.beside / "lost").write_text("".join(told))
+            (self.folder / "lost").write_text("".join(told))
             raise Broken(f"{len(lost)} of {len(before)} confirmed iterations are lost or changed after {kind}: {lost[:5]}")
         self.compared += len(before)
 
@@ -171,17 +131,18 @@ class Kills:
     def run(self):
         with self.cluster:
             try:
-                self.kill_all()
+                self.strike_all()
             except BaseException:
                 self.wait_back()
                 for log in self.cluster.folder.glob("*.log"):
-                    shutil.copy(log, self.beside)
+                    shutil.copy(log, self.folder)
                 raise
 
-    def kill_all(self):
+    def strike_all(self):
         for name in NAMES:
             self.add(name)
-        self.start_job()
+        self.start_agent()
+        self.start_job(played_train(FIRST_SLOW, self.stop))
         _, verdicts = self.wait("a verdict", lambda: self.judged_since(0), 300)
         self.first = verdicts[0]["id"]
         for _ in range(self.kills):
@@ -196,10 +157,10 @@ class Kills:
         self.back.clear()
 
     def check_end(self):
-        self.wait("a history that has all", lambda: all(self.metric(name, "fathom_store_unwritten") == 0 for name in NAMES))
+        self.wait("a history that has all", lambda: all(self.cluster.metric(name, "fathom_store_unwritten") == 0 for name in NAMES))
         ids = self.cluster.sql(f"SELECT id FROM fathom.verdicts WHERE job = '{JOB}'").split()
         self.check_verdicts("all", ids)
-        if lost := sum(self.metric(name, "fathom_bus_lost_records_total") for name in NAMES):
+        if lost := sum(self.cluster.metric(name, "fathom_bus_lost_records_total") for name in NAMES):
             raise Broken(f"{lost:.0f} records found no room")
         self.stop.touch()
         self.wait("the end of the job", lambda: self.running["job"].poll() is not None)
@@ -207,11 +168,6 @@ class Kills:
             raise Broken("the job failed")
 
     def end(self, keep):
-        for process in self.running.values():
-            try:
-                os.killpg(process.pid, signal.SIGKILL)
-            except ProcessLookupError:
-                pass
-            process.wait()
+        self.kill_all()
         if not keep:
-            shutil.rmtree(self.beside, ignore_errors=True)
+            shutil.rmtree(self.folder, ignore_errors=True)

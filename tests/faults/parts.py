@@ -21,6 +21,7 @@ from rows import Rows
 HERE = pathlib.Path(__file__).resolve().parent
 FIRST_PORT = 16000
 NODE = "sick"
+JOB = "steady"
 PLAYED = [f"sim-node-{i:04}" for i in range(2)]
 PLAYERS_PACE_S = 0.4
 FRESH_S = 5
@@ -78,16 +79,40 @@ def wait(what, condition, seconds, every_s=0.1):
     raise Broken(f"after {seconds} s there is still not: {what}")
 
 
-class Parts:
-    """Each is started by a method, and ended with all others by end(). `folder` has their logs."""
+class Processes:
+    """In sessions of their own, by name in `running`; `folder` has their logs."""
+
+    def __init__(self, folder):
+        self.folder, self.running = folder, {}
+        self.stop = folder / "stop"  # ends a job that is told of it
+        (folder / "shm").mkdir(mode=0o700)
+
+    def start(self, name, *arguments, **environment):
+        with open(self.folder / f"{name}.log", "ab") as log:
+            self.running[name] = subprocess.Popen(list(map(str, arguments)), stdout=log, stderr=log,
+                                                  env=harness.environment(**environment), start_new_session=True)
+
+    def start_job(self, command):
+        self.start("job", *command, LD_PRELOAD=str(harness.BUILD / "libfathom.so"), FATHOM_JOB=JOB,
+                   NCCL_PROFILER_PLUGIN="STATIC_PLUGIN", FATHOM_SHM_DIR=str(self.folder / "shm"))
+
+    def kill_all(self):
+        for process in self.running.values():
+            try:
+                os.killpg(process.pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+            process.wait()
+
+
+class Parts(Processes):
+    """Each is started by a method, and ended with all others by end()."""
 
     def __init__(self, seed, shim):
-        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="fathom-faults-"))
+        super().__init__(pathlib.Path(tempfile.mkdtemp(prefix="fathom-faults-")))
         self.http, self.grpc = own_ports(seed)
         self.relay = Relay(self.grpc)
-        self.stop = self.folder / "stop"
-        (self.folder / "shm").mkdir(mode=0o700)
-        self.running, self.cordons = {}, 0
+        self.cordons = 0
         self.disks = {name: Disk(self.folder / name) for name in ("collector", "agent")}
         self.clocks = {name: Clock(self.folder / f"{name}.clock", shim) for name in ("collector", "agent", "cordon")}
         self.holds = Holds([NODE, *PLAYED, *(f"other-{i}" for i in range(9))], self.verdicts_now, FRESH_S)
@@ -95,11 +120,6 @@ class Parts:
     def wait(self, what, condition, seconds, every_s=0.1):
         """Until `condition` holds."""
         wait(what, condition, seconds, every_s)
-
-    def start(self, name, *arguments, **environment):
-        with open(self.folder / f"{name}.log", "ab") as log:
-            self.running[name] = subprocess.Popen(list(map(str, arguments)), stdout=log, stderr=log,
-                                                  env=harness.environment(**environment), start_new_session=True)
 
     def start_collector(self):
         self.start("collector", harness.BUILD / "fathom-collector", "--grpc", f"127.0.0.1:{self.grpc}", "--http",
@@ -132,10 +152,6 @@ class Parts:
             os.killpg(self.running["player"].pid, signal.SIGKILL)
         self.running["player"].wait()
 
-    def start_job(self, command):
-        self.start("job", *command, LD_PRELOAD=str(harness.BUILD / "libfathom.so"), FATHOM_JOB="steady",
-                   NCCL_PROFILER_PLUGIN="STATIC_PLUGIN", FATHOM_SHM_DIR=str(self.folder / "shm"))
-
     def kill(self, name):
         self.running[name].kill()
         self.running[name].wait()
@@ -150,7 +166,7 @@ class Parts:
 
     def rows(self, limit=2000):
         """Of the newest iterations; none while there is no such job."""
-        return Rows(self.get(f"/api/v1/jobs/steady/iterations?limit={limit}"))
+        return Rows(self.get(f"/api/v1/jobs/{JOB}/iterations?limit={limit}"))
 
     def newest(self):
         return self.rows(1).newest
@@ -184,12 +200,7 @@ class Parts:
                 time.sleep(0.05)
 
     def end(self, keep):
-        for process in self.running.values():
-            try:
-                os.killpg(process.pid, signal.SIGKILL)
-            except ProcessLookupError:
-                pass
-            process.wait()
+        self.kill_all()
         self.relay.close()
         self.holds.close()
         for disk in self.disks.values():

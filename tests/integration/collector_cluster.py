@@ -1,12 +1,13 @@
 """Several collectors on this machine, with a real nats-server and a real PostgreSQL between them.
 
-Used by cluster_test and by `deploy/demo cluster`.
+Used by cluster_test, by `deploy/demo cluster` and by tests/faults/cluster.
 
     with CollectorCluster(BUILD, lease_s=3) as cluster: cluster.add("c1"); cluster.get("c1", "jobs")
 
 Each part is a process of its own, their files lie in a new folder; leaving the block ends them all. PostgreSQL does not
 run as root: as root it runs as the user `postgres` of Debian's package.
 """
+import http.client
 import json
 import os
 import pathlib
@@ -32,8 +33,10 @@ def missing():
 
 
 class CollectorCluster:
-    def __init__(self, build, lease_s=3):
-        self.build, self.lease_s = pathlib.Path(build), lease_s
+    """`unanswered`: questions that had no answer within `answer_s`."""
+
+    def __init__(self, build, lease_s=3, answer_s=15):
+        self.build, self.lease_s, self.answer_s, self.unanswered = pathlib.Path(build), lease_s, answer_s, 0
         self.processes, self.where = {}, {}
         self.nats_port, self.sql_port = free_ports(2)
 
@@ -120,9 +123,10 @@ class CollectorCluster:
         process = self.run(name, words, stdout=subprocess.PIPE)
         with process.stdout:
             ready = process.stdout.readline()
-        self.where[name] = dict(re.findall(r"(grpc|http)=(\S+)", ready))
-        if not self.where[name]:
+        where = dict(re.findall(r"(grpc|http)=(\S+)", ready))
+        if not where:
             raise RuntimeError(f"{name} does not start: {self.log(name)}")
+        self.where[name] = where
         return process
 
     def kill(self, name):
@@ -146,13 +150,15 @@ class CollectorCluster:
         return [name for name in self.where if self.processes[name].poll() is None]
 
     def fetch(self, name, path):
-        """Status and text of an answer."""
+        """Status and text of an answer; 0 and why where there is none."""
+        began = time.monotonic()
         try:
-            with urllib.request.urlopen(f"http://{self.where[name]['http']}/{path}", timeout=15) as answer:
+            with urllib.request.urlopen(f"http://{self.where[name]['http']}/{path}", timeout=self.answer_s) as answer:
                 return answer.status, answer.read().decode()
         except urllib.error.HTTPError as error:
             return error.code, error.read().decode()
-        except (urllib.error.URLError, OSError) as error:
+        except (OSError, http.client.HTTPException) as error:  # it may be killed in the middle of an answer
+            self.unanswered += time.monotonic() - began > self.answer_s
             return 0, str(error)
 
     def get(self, name, path):
