@@ -24,8 +24,9 @@ enum class DeviceKind : std::uint8_t {
   kDisk = 4,     // by its block device, "nvme0n1"
   kCpu = 5,      // all of the node: "cpu"
   kMemory = 6,   // all of the node: "memory"
+  kProcess = 7,  // a traced one, by its pid
 };
-inline constexpr std::uint8_t kDeviceKindCount = 7;
+inline constexpr std::uint8_t kDeviceKindCount = 8;
 
 enum class HardwareMetric : std::uint8_t {
   kUnknown = 0,
@@ -71,8 +72,10 @@ enum class HardwareMetric : std::uint8_t {
   kMemoryAvailable = 40,    // share of all, 0 to 1
   kSwappedPages = 41,       // counter: in and out
   kOomKills = 42,           // counter
+  kCpuLimit = 43,           // cores that its control groups let a process use
+  kHeldBack = 44,           // share of the periods in which that was used up, 0 to 1
 };
-inline constexpr std::uint8_t kHardwareMetricCount = 43;
+inline constexpr std::uint8_t kHardwareMetricCount = 45;
 
 struct MetricTraits {
   std::string_view name, unit;
@@ -125,6 +128,8 @@ constexpr MetricTraits TraitsOf(HardwareMetric metric) {
       {"memory_available", "ratio", false, 0.02, 0.1},
       {"swapped_pages", "pages", true},
       {"oom_kills", "kills", true},
+      {"cpu_limit", "cores"},
+      {"held_back", "ratio", false, 0.1, 0.1},
   };
   const auto i = static_cast<std::uint8_t>(metric);
   return i < kHardwareMetricCount ? kTraits[i] : kTraits[0];
@@ -132,7 +137,7 @@ constexpr MetricTraits TraitsOf(HardwareMetric metric) {
 
 constexpr std::string_view DeviceKindName(DeviceKind kind) {
   constexpr std::string_view kNames[kDeviceKindCount] = {"unknown", "gpu", "network", "rdma",
-                                                         "disk",    "cpu", "memory"};
+                                                         "disk",    "cpu", "memory",  "process"};
   const auto i = static_cast<std::uint8_t>(kind);
   return i < kDeviceKindCount ? kNames[i] : kNames[0];
 }

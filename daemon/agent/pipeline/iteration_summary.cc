@@ -25,10 +25,10 @@ std::int64_t Union(std::vector<std::pair<std::int64_t, std::int64_t>> waits,
   return sum;
 }
 
-void AddOp(const OpRow& row, GroupSummary& group) {
+void AddOp(const OpRow& row, const HeldBack& held, GroupSummary& group) {
   ++group.count;
   if (!row.done()) return;
-  const std::int64_t elapsed = row.end_ns - row.arrival_ns();
+  const std::int64_t elapsed = row.end_ns - row.arrival_ns(held);
   const bool first = group.elapsed_ns == 0;
   group.first_ns = first ? elapsed : group.first_ns;
   if (row.kind != CollectiveKind::kRecv) {
@@ -133,7 +133,7 @@ VoidTime VoidIn(const OpLog& log, const ProductLog& products, const std::set<std
 }  // namespace
 
 IterationSummary Summarise(const OpLog& log, const ProductLog& products, const ThreadClock& clock,
-                           const IterationSpan& span) {
+                           const HeldBack& held, const IterationSpan& span) {
   IterationSummary out;
   out.span = span;
   std::set<std::uint32_t> tids;
@@ -142,14 +142,15 @@ IterationSummary Summarise(const OpLog& log, const ProductLog& products, const T
     const OpRow& row = log.At(i);
     ++out.ops;
     tids.insert(row.thread_id);
-    if (row.group_slot != abi::kNoGroupSlot) AddOp(row, out.groups[row.group_slot]);
+    if (row.group_slot != abi::kNoGroupSlot) AddOp(row, held, out.groups[row.group_slot]);
     // A host that waits for an op on a device asks its streams to wait and goes on at once.
     if (row.on_device() && row.exec_start_ns != 0) {
       out.issued.Add(row.exec_start_ns - row.enter_ns);
       if (row.done()) waits.emplace_back(row.exec_start_ns, row.end_ns);  // its stream did no more
     } else if (row.wait_start_ns != 0 && (row.wait_end_ns != 0 || i == span.anchor_row)) {
       // Who waits for the op that ends the iteration may wake up later than it is summed up.
-      waits.emplace_back(row.wait_start_ns, row.wait_end_ns != 0 ? row.wait_end_ns : span.end_ns);
+      const std::int64_t end = row.wait_end_ns != 0 ? row.wait_end_ns : span.end_ns;
+      waits.emplace_back(held.Arrival(row.wait_start_ns, end), end);
     }
   }
   out.void_time = VoidIn(log, products, tids, waits, out);

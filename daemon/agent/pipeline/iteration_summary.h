@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <map>
 
+#include "daemon/agent/pipeline/held_back.h"
 #include "daemon/agent/pipeline/iteration/products.h"
 #include "daemon/agent/pipeline/op_log.h"
 #include "daemon/agent/pipeline/thread_clock.h"
@@ -65,7 +66,7 @@ struct IterationSummary {
 // Requires: span.first_row <= span.anchor_row < log.next(). Rows that the log no longer has are
 // left out.
 IterationSummary Summarise(const OpLog& log, const ProductLog& products, const ThreadClock& clock,
-                           const IterationSpan& span);
+                           const HeldBack& held, const IterationSpan& span);
 
 }  // namespace fathom::agent
 

@@ -164,7 +164,7 @@ void RankPipeline::Close(bool last_call) {
                          closed_.back().summaries.back().span.number + 1 != front.span.number;
     if (new_run) closed_.push_back({front.anchor_group, front.relearned, {}});
     IterationSummary& summary = closed_.back().summaries.emplace_back(
-        Summarise(log_, joiner_.products(), clock_, front.span));
+        Summarise(log_, joiner_.products(), clock_, held_back_, front.span));
     summary.loader_starved_ns =
         std::min(summary.dataloader_ns, workers_.Starved(front.span.begin_ns, front.span.end_ns));
     durations_.push_back(front.span.end_ns - front.span.begin_ns);

@@ -24,6 +24,7 @@
 
 #include "daemon/abi/event_record.h"
 #include "daemon/agent/pipeline/group_identity.h"
+#include "daemon/agent/pipeline/held_back.h"
 #include "daemon/agent/pipeline/iteration/anchor.h"
 #include "daemon/agent/pipeline/iteration/iteration_finder.h"
 #include "daemon/agent/pipeline/iteration/rhythm.h"
@@ -105,6 +106,8 @@ class RankPipeline {
   const ThreadClock& clock() const { return clock_; }
   const IterationFinder& finder() const { return finder_; }
   WorkerClock& workers() { return workers_; }
+  HeldBack& held_back() { return held_back_; }
+  const HeldBack& held_back() const { return held_back_; }
   // Its newest marks tell of batches: who makes them is worth asking.
   bool LoadsBatches() const;
   // Number that the next closed iteration gets; the iteration in progress.
@@ -147,6 +150,7 @@ class RankPipeline {
   IterationFinder finder_;
   ThreadClock clock_;
   WorkerClock workers_;
+  HeldBack held_back_;
   std::vector<GroupIdentity> groups_;
   std::vector<std::uint32_t> group_sizes_;
   bool alone_ = false;  // the job has one rank

@@ -18,6 +18,10 @@ constexpr std::int64_t kDeviceLookEveryNs = 1'000'000'000;
 constexpr std::int64_t kSilentAtLeastNs = 2'000'000'000;
 constexpr std::int64_t kSilentIterations = 3;
 constexpr std::int64_t kExitTakesNs = 2'000'000'000;
+// A wait for a core that may be the CPU limit's doing; limits hold back for a tenth of a second.
+constexpr std::int64_t kLongWaitNs = 1'000'000;
+constexpr std::int64_t kLongSilenceNs = 20'000'000;
+constexpr std::int64_t kLimitEveryNs = 10'000'000;
 
 constexpr char kUnreadable[] = "its ring cannot be read any more";
 constexpr char kNoMember[] = "not a member of that communicator";
@@ -50,6 +54,7 @@ RankSession::RankSession(std::string name, RegionReader region, const SessionSet
       table_(std::make_unique<GroupTable>(*region_)),
       sampler_(std::make_unique<ThreadSampler>(settings.roots, identity_.pid)),
       workers_(std::make_unique<WorkerSampler>(settings.roots, identity_.pid)),
+      limit_(std::make_unique<CpuLimitReader>(settings.roots, identity_.pid)),
       pipeline_(settings.pipeline),
       window_(settings.folder) {
   if (identity_.job.empty()) identity_.job = "default";
@@ -152,14 +157,32 @@ std::vector<TransferSeen> RankSession::Transfers() const {
 
 void RankSession::SampleThreads(std::int64_t now_ns) {
   if (now_ns - last_sample_ns_ < pace_.threads_ns) return;
-  last_sample_ns_ = now_ns;
+  const std::int64_t silent_ns = now_ns - std::exchange(last_sample_ns_, now_ns);
   const CostMeter::In in(settings_.meter, WorkPart::kThreads);
+  HeldBack& held = pipeline_.held_back();
+  std::vector<std::pair<std::uint32_t, ThreadTimes>> threads;
+  std::int64_t waited_ns = 0;
   for (const std::uint32_t tid : pipeline_.clock().Threads()) {
     const std::optional<ThreadTimes> times = sampler_->Read(tid);
     Handled(WorkPart::kThreads, 1);
-    if (times.has_value()) {
-      pipeline_.clock().Add(tid, {now_ns, times->cpu_ns, times->runqueue_ns});
-    }
+    if (!times.has_value()) continue;
+    threads.emplace_back(tid, *times);
+    waited_ns = std::max(waited_ns, held.Growth(tid, times->runqueue_ns));
+  }
+  // Whoever neither waited for a core nor was silent was not held back.
+  if (waited_ns >= kLongWaitNs || silent_ns >= kLongSilenceNs) ReadLimit(now_ns);
+  for (const auto& [tid, times] : threads) {
+    pipeline_.clock().Add(tid,
+                          {now_ns, times.cpu_ns, held.Without(tid, now_ns, times.runqueue_ns)});
+  }
+}
+
+void RankSession::ReadLimit(std::int64_t now_ns) {
+  if (now_ns - last_limit_ns_ < kLimitEveryNs) return;
+  last_limit_ns_ = now_ns;
+  if (const std::optional<CpuLimit> limit = limit_->Read(now_ns)) {
+    pipeline_.held_back().Throttled(now_ns, limit->throttled_ns);
+    workers_held_back_.Throttled(now_ns, limit->throttled_ns);
   }
 }
 
@@ -172,8 +195,10 @@ void RankSession::SampleWorkers(std::int64_t now_ns) {
   last_worker_sample_ns_ = now_ns;
   if (!pipeline_.LoadsBatches()) return;
   const CostMeter::In in(settings_.meter, WorkPart::kWorkers);
-  const std::map<std::uint32_t, std::int64_t> waits = workers_->Read(now_ns);
+  std::map<std::uint32_t, std::int64_t> waits = workers_->Read(now_ns);
   Handled(WorkPart::kWorkers, waits.size());
+  if (!waits.empty()) ReadLimit(now_ns);
+  for (auto& [pid, waited] : waits) waited = workers_held_back_.Without(pid, now_ns, waited);
   if (!waits.empty()) pipeline_.workers().Add(now_ns, waits);
 }
 
@@ -214,6 +239,7 @@ RankSession::PollResult RankSession::Retire(std::int64_t now_ns) {
   table_.reset();
   sampler_.reset();
   workers_.reset();
+  limit_.reset();
   region_.reset();
   return result;
 }

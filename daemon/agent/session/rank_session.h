@@ -28,9 +28,11 @@
 
 #include "absl/status/status.h"
 #include "daemon/agent/budget/cost_meter.h"
+#include "daemon/agent/pipeline/held_back.h"
 #include "daemon/agent/pipeline/rank_pipeline.h"
 #include "daemon/agent/session/switch_watch.h"
 #include "daemon/agent/session/window_watch.h"
+#include "daemon/agent/source/process/cpu_limit.h"
 #include "daemon/agent/source/process/process_facts.h"
 #include "daemon/agent/source/process/thread_sampler.h"
 #include "daemon/agent/source/process/worker_sampler.h"
@@ -153,6 +155,7 @@ class RankSession {
   bool DeviceDue(std::int64_t now_ns);
   void SampleThreads(std::int64_t now_ns);
   void SampleWorkers(std::int64_t now_ns);
+  void ReadLimit(std::int64_t now_ns);
   void Handled(WorkPart part, std::uint64_t events) const;
   void ReadFunctionNames();
   // The place of a communicator in the process's table; none where it is not a member.
@@ -168,6 +171,8 @@ class RankSession {
   std::unique_ptr<GroupTable> table_;
   std::unique_ptr<ThreadSampler> sampler_;
   std::unique_ptr<WorkerSampler> workers_;
+  std::unique_ptr<CpuLimitReader> limit_;
+  HeldBack workers_held_back_;
   RankPipeline pipeline_;
   WindowWatch window_;
   SwitchWatch switches_;
@@ -186,6 +191,7 @@ class RankSession {
   SamplePace pace_;
   std::int64_t last_sample_ns_ = 0;
   std::int64_t last_worker_sample_ns_ = 0;
+  std::int64_t last_limit_ns_ = 0;
   std::int64_t last_heartbeat_ns_ = 0;
   std::int64_t last_device_look_ns_ = 0;
 };

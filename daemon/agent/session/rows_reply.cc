@@ -25,16 +25,17 @@ void FillTimes(const ThreadClock& clock, const OpRow& row, v1::CommOp& op) {
 // Where a device carries communication out and tells when, a rank's timeline is the device's: it
 // comes to an op when its stream does, and is at work where the device is. No host thread is that,
 // and when the host's call came back, or its wait, which only asks the streams to wait, is nothing
-// of it.
+// of it. What its CPU limit held a process back for while an op was open counts as before it.
 void FillArrival(const RankPipeline& pipeline, const OpRow& row, v1::CommOp& op) {
-  op.set_enter_ns(row.arrival_ns());
+  const HeldBack& held = pipeline.held_back();
+  op.set_enter_ns(row.arrival_ns(held));
   if (row.on_device() && (row.flags & abi::kFlagAsync) != 0) {
     op.set_cpu_at_enter_ns(row.device_busy_ns);
     return;
   }
-  op.set_wait_start_ns(row.wait_start_ns);
+  op.set_wait_start_ns(held.Arrival(row.wait_start_ns, row.wait_end_ns));
   op.set_wait_end_ns(row.wait_end_ns);
-  op.set_return_ns(row.return_ns);
+  op.set_return_ns(held.Arrival(row.return_ns, row.end_ns));
   op.set_thread_id(row.thread_id);
   FillTimes(pipeline.clock(), row, op);
 }

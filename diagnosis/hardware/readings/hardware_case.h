@@ -33,6 +33,9 @@ struct HardwareCase {
   bool node_decides = false;
   Stretch now, lately;
   std::optional<Stretch> before;  // none: the trouble was there from the start
+  // The process of the accused, and those of ranks that are not; null: it has no CPU limit.
+  const HardwareDevice* process = nullptr;
+  std::vector<const HardwareDevice*> peer_processes;
 };
 
 struct HardwareFinding {

@@ -11,6 +11,7 @@
 #include "absl/strings/string_view.h"
 #include "diagnosis/hardware/readings/hardware_case.h"
 #include "diagnosis/hardware/rules/cpu_clocks.h"
+#include "diagnosis/hardware/rules/cpu_limit.h"
 #include "diagnosis/hardware/rules/disk_wait.h"
 #include "diagnosis/hardware/rules/gpu_clocks.h"
 #include "diagnosis/hardware/rules/gpu_faults.h"
@@ -34,8 +35,9 @@ constexpr Nanos kBeforeOnset{2'000'000'000};     // readings come so much late
 // What tells most of a cause comes first.
 const std::vector<HardwareRule>& AllHardwareRules() {
   static const std::vector<HardwareRule> kRules = {
-      GpuFaultsRule(),   GpuMemoryRule(),      GpuClocksRule(), GpuNeighbourRule(), GpuLinkRule(),
-      NetworkPortRule(), MemoryPressureRule(), DiskWaitRule(),  CpuClocksRule()};
+      GpuFaultsRule(), GpuMemoryRule(), GpuClocksRule(),   GpuNeighbourRule(),
+      GpuLinkRule(),   CpuLimitRule(),  NetworkPortRule(), MemoryPressureRule(),
+      DiskWaitRule(),  CpuClocksRule()};
   return kRules;
 }
 
@@ -78,6 +80,18 @@ const HardwareDevice* DeviceOf(const NodeHardware& node, const RankFacts& facts)
   return nullptr;
 }
 
+bool OfNode(const HardwareDevice& device) {
+  return device.kind != DeviceKind::kGpu && device.kind != DeviceKind::kProcess;
+}
+
+const HardwareDevice* ProcessOf(const NodeHardware& node, const RankFacts& facts) {
+  const std::string pid = absl::StrCat(facts.pid);
+  for (const HardwareDevice& device : node.devices) {
+    if (device.kind == DeviceKind::kProcess && device.name == pid) return &device;
+  }
+  return nullptr;
+}
+
 // What all verdicts of a diagnosis share.
 struct Scene {
   const JobView& view;
@@ -90,13 +104,15 @@ void AddPeers(const Scene& scene, HardwareCase& c) {
   for (const RankFacts& facts : scene.view.ranks) {
     if (scene.accused.contains(facts.rank)) continue;
     const NodeHardware* node = HardwareOf(scene.hardware, facts.node);
-    const HardwareDevice* gpu = node == nullptr ? nullptr : DeviceOf(*node, facts);
+    if (node == nullptr) continue;
+    const HardwareDevice* gpu = DeviceOf(*node, facts);
     if (gpu != nullptr && gpu != c.gpu) c.peer_gpus.push_back(gpu);
+    c.peer_processes.push_back(ProcessOf(*node, facts));
   }
   for (const NodeHardware& node : scene.hardware) {
     if (scene.accused_nodes.contains(node.node)) continue;
     for (const HardwareDevice& device : node.devices) {
-      if (device.kind != DeviceKind::kGpu) c.peer_devices.push_back(&device);
+      if (OfNode(device)) c.peer_devices.push_back(&device);
     }
   }
 }
@@ -125,12 +141,13 @@ std::optional<HardwareCase> CaseOf(const Scene& scene, const Verdict& verdict,
                                    const RankFacts& facts, bool one_rank) {
   const NodeHardware* node = HardwareOf(scene.hardware, facts.node);
   if (node == nullptr) return std::nullopt;
-  HardwareCase c{verdict, facts.node, nullptr, {}, {}, {}, false, {}, {}, {}};
+  HardwareCase c{verdict, facts.node, nullptr, {}, {}, {}, false, {}, {}, {}, nullptr, {}};
   SetStretches(*node, c);
   if (c.now.to <= c.now.from) return std::nullopt;
   if (one_rank) c.gpu = DeviceOf(*node, facts);
+  if (one_rank) c.process = ProcessOf(*node, facts);
   for (const HardwareDevice& device : node->devices) {
-    if (device.kind != DeviceKind::kGpu) c.devices.push_back(&device);
+    if (OfNode(device)) c.devices.push_back(&device);
   }
   AddPeers(scene, c);
   c.node_decides = HalfOfNodeAccused(scene, verdict, facts.node);

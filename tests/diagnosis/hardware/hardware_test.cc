@@ -102,6 +102,7 @@ struct Played {
   void AddRank(std::uint32_t rank, std::uint32_t per_node) {
     RankFacts facts;
     facts.rank = RankId(rank);
+    facts.pid = 100 + rank;
     facts.node = "n" + std::to_string(rank / per_node);
     facts.gpu = Gpu{rank % per_node, BusId(rank % per_node), ""};
     if (hardware.empty() || hardware.back().node != facts.node) {
@@ -230,7 +231,7 @@ TEST(HardwareRules, EachHasItsFiveCases) {
       if (file.substr(slash + 1).starts_with(kind)) kinds[file.substr(0, slash)].insert(kind);
     }
   }
-  EXPECT_EQ(kinds.size(), 9u);
+  EXPECT_EQ(kinds.size(), 10u);
   for (const auto& [rule, has] : kinds) EXPECT_EQ(has.size(), 5u) << rule;
 }
 

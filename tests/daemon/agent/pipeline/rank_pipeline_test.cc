@@ -216,11 +216,11 @@ TEST(IterationSummaryTest, RowsThatAreGoneAreLeftOut) {
   OpLog log({.max_rows = 2});
   for (int i = 0; i < 5; ++i) log.Add(OpRow());
   const IterationSpan span{.first_row = 0, .anchor_row = 1, .begin_ns = 0, .end_ns = kMs};
-  const IterationSummary all_gone = Summarise(log, ProductLog(), ThreadClock(), span);
+  const IterationSummary all_gone = Summarise(log, ProductLog(), ThreadClock(), HeldBack(), span);
   EXPECT_EQ(all_gone.ops, 0u);
   EXPECT_EQ(all_gone.device_wait_ns, 0);
   const IterationSpan later{.first_row = 1, .anchor_row = 4, .begin_ns = 0, .end_ns = kMs};
-  EXPECT_EQ(Summarise(log, ProductLog(), ThreadClock(), later).ops, 2u);
+  EXPECT_EQ(Summarise(log, ProductLog(), ThreadClock(), HeldBack(), later).ops, 2u);
 }
 
 // The op that ends an iteration is over before whoever waits for it has woken up.
@@ -233,9 +233,29 @@ TEST(IterationSummaryTest, AWaitForTheLastOpThatIsNotOverYetBlocksToTheEnd) {
   log.Add(early);
   log.Add(last);
   const IterationSpan span{.first_row = 0, .anchor_row = 1, .begin_ns = 0, .end_ns = 10 * kMs};
-  EXPECT_EQ(Summarise(log, ProductLog(), ThreadClock(), span).blocked_ns, 4 * kMs);
+  EXPECT_EQ(Summarise(log, ProductLog(), ThreadClock(), HeldBack(), span).blocked_ns, 4 * kMs);
   log.At(1).wait_end_ns = 11 * kMs;
-  EXPECT_EQ(Summarise(log, ProductLog(), ThreadClock(), span).blocked_ns, 4 * kMs);
+  EXPECT_EQ(Summarise(log, ProductLog(), ThreadClock(), HeldBack(), span).blocked_ns, 4 * kMs);
+}
+
+// What its CPU limit holds a rank back for is its own doing, also where its thread waits for an op.
+TEST(IterationSummaryTest, WhoIsHeldBackWithinAnOpWasNotWaitingForOthers) {
+  OpLog log({});
+  OpRow op;
+  op.group_slot = 0;
+  op.enter_ns = op.wait_start_ns = 10 * kMs;
+  op.end_ns = op.wait_end_ns = 100 * kMs;
+  log.Add(op);
+  HeldBack held;
+  held.Throttled(0, 0);
+  held.Throttled(95 * kMs, 75 * kMs);
+  const IterationSpan span{.first_row = 0, .anchor_row = 0, .begin_ns = 0, .end_ns = 100 * kMs};
+  IterationSummary summary = Summarise(log, ProductLog(), ThreadClock(), held, span);
+  EXPECT_EQ(summary.blocked_ns, 15 * kMs);
+  EXPECT_EQ(summary.groups[0].longest_ns, 15 * kMs);
+  summary = Summarise(log, ProductLog(), ThreadClock(), HeldBack(), span);
+  EXPECT_EQ(summary.blocked_ns, 90 * kMs);
+  EXPECT_EQ(summary.groups[0].longest_ns, 90 * kMs);
 }
 
 TEST_F(RankPipelineTest, MarksAreClippedToTheirIteration) {

@@ -6,10 +6,12 @@
 #include <fstream>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <thread>
 #include <utility>
 
+#include "daemon/agent/source/hardware/limit_source.h"
 #include "daemon/agent/source/hardware/reading_board.h"
 #include "daemon/agent/source/hardware/source_runner.h"
 #include "daemon/agent/source/hardware/system_sources.h"
@@ -51,6 +53,27 @@ class HardwareSources : public testing::Test {
   absl::Status status_;
   fakes::RingFolder folder_;
 };
+
+TEST_F(HardwareSources, TellsHowOftenALimitHeldATracedProcessBack) {
+  std::set<std::uint32_t> traced = {7, 8};
+  Put("proc/7/cgroup", "0::/pod\n");
+  Put("proc/8/cgroup", "0::/\n");
+  Put("cgroup/pod/cpu.max", "50000 100000\n");
+  Put("cgroup/pod/cpu.stat", "nr_periods 10\nnr_throttled 9\nthrottled_usec 900\n");
+  LimitSource source(
+      roots(), [&] { return traced; }, [this] { return now_; });
+  EXPECT_EQ(Value(source, "7", M::kHeldBack), 0) << "of what was before nothing is known";
+  Put("cgroup/pod/cpu.stat", "nr_periods 20\nnr_throttled 14\nthrottled_usec 1900\n");
+  std::vector<Reading> readings;
+  EXPECT_TRUE(source.Sample(doing_, readings).ok());
+  EXPECT_EQ(In(readings, "7", M::kHeldBack), 0.5);
+  EXPECT_EQ(In(readings, "7", M::kCpuLimit), 0.5);
+  EXPECT_FALSE(In(readings, "8", M::kHeldBack)) << "it has no limit";
+  EXPECT_EQ(Value(source, "7", M::kHeldBack), 0) << "no period went by";
+  traced = {};
+  EXPECT_FALSE(Value(source, "7", M::kCpuLimit));
+  EXPECT_TRUE(status_.ok());
+}
 
 TEST_F(HardwareSources, TellsCarrierAndErrorsOfRealNetworkDevicesAlone) {
   Put("sys/class/net/eth0/device/vendor", "0x15b3\n");
