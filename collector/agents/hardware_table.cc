@@ -113,6 +113,14 @@ void HardwareTable::Apply(std::string_view node, const v1::NodeHardware& news) {
   }
 }
 
+void HardwareTable::NothingNew(std::string_view node, WallNs at) {
+  const service::MutexLock lock(mutex_);
+  const auto known = nodes_.find(node);
+  if (known == nodes_.end()) return;
+  known->second.heard = clock_.Mono();
+  known->second.hardware.newest = std::max(known->second.hardware.newest, at);
+}
+
 std::vector<diagnosis::NodeHardware> HardwareTable::Of(
     const std::vector<std::string>& nodes) const {
   const service::MutexLock lock(mutex_);

@@ -43,6 +43,8 @@ class HardwareTable {
 
   // Requires: `news` is valid (ingest/validate.h).
   void Apply(std::string_view node, const v1::NodeHardware& news);
+  // At that time, by the clock of the node, all was as it had told. 0: not known.
+  void NothingNew(std::string_view node, WallNs at);
   // Of those that have said something, in the order asked.
   std::vector<diagnosis::NodeHardware> Of(const std::vector<std::string>& nodes) const;
   std::uint64_t readings() const;  // taken in

@@ -236,6 +236,9 @@ Rejection AgentSession::TakeSummary(const v1::AgentMessage& message) {
 
 Rejection AgentSession::TakeHealth(const v1::HealthBatch& batch) {
   if (batch.has_node()) context_.registry.Health(node_, batch.node());
+  if (context_.hardware != nullptr && batch.has_node() && !batch.has_hardware()) {
+    context_.hardware->NothingNew(node_, WallNs(batch.node().sampled_wall_ns()));
+  }
   if (batch.has_hardware() && context_.hardware != nullptr) {
     context_.hardware->Apply(node_, batch.hardware());
   }

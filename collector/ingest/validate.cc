@@ -263,6 +263,7 @@ Rejection Check(const v1::HealthBatch& batch) {
     const auto& node = batch.node();
     if (!Printable(node.node(), kMaxNameBytes)) return kBadString;
     if (!std::isfinite(node.cpu_busy_ratio()) || !std::isfinite(node.load1())) return kBadNumber;
+    if (node.sampled_wall_ns() < 0 || node.sampled_wall_ns() > kFarWallNs) return kBadNumber;
   }
   for (const auto& rank : batch.ranks()) {
     if (auto bad = Check(rank)) return bad;

@@ -46,6 +46,16 @@ TEST_F(HardwareTableTest, KeepsWhereAValueChanged) {
   EXPECT_TRUE(table_.Of({"n1"}).empty());
 }
 
+TEST_F(HardwareTableTest, WhatIsNotToldAgainStands) {
+  table_.NothingNew("n0", WallNs(kSecond));
+  EXPECT_TRUE(table_.Of({"n0"}).empty());
+  table_.Apply("n0", News(2, HardwareMetric::kSmClock, 1200));
+  table_.NothingNew("n0", WallNs(9 * kSecond));
+  table_.NothingNew("n0", WallNs(5 * kSecond));
+  EXPECT_EQ(Points().size(), 1u);
+  EXPECT_EQ(nodes_[0].newest, WallNs(9 * kSecond));
+}
+
 TEST_F(HardwareTableTest, LongAgoIsKnownInLessDetailAndNeverForgotten) {
   for (int i = 1; i <= 1000; ++i) {
     table_.Apply("n0", News(i, HardwareMetric::kSmClock, 1000 + i));
