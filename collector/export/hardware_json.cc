@@ -1,6 +1,7 @@
 #include "collector/export/hardware_json.h"
 
 #include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 #include "collector/http/json_writer.h"
 
 namespace fathom::collector {
@@ -8,8 +9,12 @@ namespace {
 
 constexpr double kMsOfNs = 1e-6;
 
-bool Drives(const diagnosis::RankFacts& facts, const std::string& node,
-            const diagnosis::HardwareDevice& device) {
+// The GPU that the rank drives, or its process.
+bool IsOf(const diagnosis::RankFacts& facts, const std::string& node,
+          const diagnosis::HardwareDevice& device) {
+  if (device.kind == DeviceKind::kProcess) {
+    return facts.node == node && device.name == absl::StrCat(facts.pid);
+  }
   const bool gpu = device.kind == DeviceKind::kGpu && facts.gpu && facts.node == node;
   // CUDA writes four digits of the domain, NVML eight.
   return gpu && !facts.gpu->bus_id.empty() &&
@@ -34,7 +39,7 @@ void WriteDevice(const diagnosis::JobView& view, const std::string& node,
   json.BeginObject().Field("kind", DeviceKindName(device.kind)).Field("name", device.name);
   json.Key("ranks").BeginArray();
   for (const diagnosis::RankFacts& facts : view.ranks) {
-    if (Drives(facts, node, device)) json.Value(facts.rank.value);
+    if (IsOf(facts, node, device)) json.Value(facts.rank.value);
   }
   json.EndArray().Key("series").BeginArray();
   for (const diagnosis::HardwareSeries& series : device.series) WriteSeries(series, json);

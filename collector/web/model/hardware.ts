@@ -18,7 +18,7 @@ export interface Device {
   node: string;
   kind: string;
   name: string;
-  ranks: number[]; // that drive the GPU
+  ranks: number[]; // that drive the GPU, or whose process it is
   series: Series[];
 }
 
@@ -72,6 +72,7 @@ const SHOWN: [kind: string, metric: string, title: string][] = [
   ["gpu", "sm_clock", "SM clock"], ["gpu", "memory_clock", "memory clock of the GPU"], ["gpu", "temperature", "temperature of the GPU"],
   ["gpu", "power", "power of the GPU"], ["gpu", "other_processes", "processes of others on the GPU"], ["gpu", "xid_errors", "Xid errors"],
   ["gpu", "ecc_uncorrected", "uncorrected memory errors"], ["gpu", "pcie_width", "PCIe lanes"], ["gpu", "nvlinks_up", "NVLinks up"],
+  ["process", "held_back", "held back by the CPU limit"],
   ["rdma", "link_downed", "RDMA link losses"], ["rdma", "symbol_errors", "RDMA symbol errors"],
   ["network", "carrier_changes", "carrier changes"], ["network", "link_errors", "network errors"],
   ["memory", "pressure_memory", "waits for memory"], ["memory", "pressure_io", "waits for storage"],
@@ -81,7 +82,7 @@ const SHOWN: [kind: string, metric: string, title: string][] = [
 const STEADY = ["sm_clock", "temperature", "power", "pressure_memory", "pressure_io", "pressure_cpu"]; // shown also where nothing moves
 
 function isCulprit(device: Device, ranks: Set<number>, nodes: Set<string>): boolean {
-  return device.kind === "gpu" ? device.ranks.some((rank) => ranks.has(rank)) : nodes.has(device.node);
+  return device.kind === "gpu" || device.kind === "process" ? device.ranks.some((rank) => ranks.has(rank)) : nodes.has(device.node);
 }
 
 export function strips(hardware: Hardware, ranks: Set<number>, nodes: Set<string>): Strip[] {

@@ -45,6 +45,19 @@ TEST(HardwareJsonTest, AGpuNamesTheRanksThatDriveItOnItsOwnNode) {
   EXPECT_EQ(devices[0]["kind"], std::string(DeviceKindName(DeviceKind::kGpu)));
 }
 
+TEST(HardwareJsonTest, AProcessIsThatOfItsRankOnItsOwnNode) {
+  diagnosis::JobView view = GpuJob();
+  for (auto& rank : view.ranks) rank.pid = rank.rank.value == 1 ? 71 : 70;
+  diagnosis::NodeHardware node;
+  node.node = "n1";
+  node.devices = {Gpu("70"), Gpu("71"), Gpu("72")};
+  for (auto& device : node.devices) device.kind = DeviceKind::kProcess;
+  const Json devices = Json::parse(HardwareJson(view, {node}))["nodes"][0]["devices"];
+  EXPECT_EQ(devices[0]["ranks"], Json({0})) << "rank 2 has the same number on another node";
+  EXPECT_EQ(devices[1]["ranks"], Json({1}));
+  EXPECT_EQ(devices[2]["ranks"], Json::array());
+}
+
 TEST(HardwareJsonTest, ARankWhoseGpuIsNotKnownDrivesNone) {
   diagnosis::JobView view = GpuJob();
   view.ranks[0].gpu->bus_id = "";
