@@ -61,6 +61,7 @@ inline constexpr int kMaxActivitySums = 128;
 // A capture of one rank's stacks; the agent sends at most 30 KiB.
 inline constexpr int kMaxCaptureFrames = 4096;
 inline constexpr int kMaxCaptureDepth = 256;
+inline constexpr int kMaxCaptureOrder = 8192;
 inline constexpr int kMaxCaptureDoing = 16;
 inline constexpr double kMaxCaptureSeconds = 3600;
 

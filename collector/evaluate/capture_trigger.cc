@@ -14,6 +14,9 @@ namespace {
 
 constexpr Nanos kHour{3600ll * 1'000'000'000};
 constexpr std::size_t kRoleIterations = 8;
+constexpr std::size_t kRecentIterations = 9;
+constexpr double kIterations = 10;   // of a capture, where they take longer than its usual seconds
+constexpr double kMostSeconds = 30;  // that an agent records
 
 std::vector<RankId> Alive(const diagnosis::JobView& view) {
   std::vector<RankId> ranks;
@@ -40,6 +43,15 @@ std::vector<RankId> PeersOfRoles(const diagnosis::JobView& view, const std::set<
   const std::size_t count = std::min(most, alike.size());
   for (std::size_t i = 0; i < count; ++i) chosen.push_back(alike[i * alike.size() / count]);
   return chosen;
+}
+
+// Enough iterations that what one function takes in them is no chance.
+double SecondsFor(const JobState& job) {
+  Nanos iteration;
+  job.Read([&](const RankTable&, const GroupTable&, const SummaryWindow& window) {
+    iteration = window.RecentDuration(kRecentIterations);
+  });
+  return std::min(kMostSeconds, kIterations * iteration.Seconds());
 }
 
 }  // namespace
@@ -86,6 +98,7 @@ CaptureWish CaptureTrigger::WishFor(const JobState& job, const Verdicts& waiting
       alive.size() <= kAllUpTo ? alive : PeersOfRoles(view, accused, kPeers);
   all.insert(others.begin(), others.end());
   wish.ranks.assign(all.begin(), all.end());
+  wish.seconds = std::max(wish.seconds, SecondsFor(job));
   return wish;
 }
 

@@ -76,6 +76,7 @@ void Put(const diagnosis::Detail& detail, v1::Detail& out) {
   out.set_peers_share(detail.where.peers_share);
   out.set_doing(detail.doing);
   out.set_missing(detail.missing);
+  if (detail.of_loss > 0) out.set_of_loss(detail.of_loss);
   for (const diagnosis::HotFunction& each : detail.functions) {
     v1::HotFunction& told = *out.add_functions();
     told.set_function(each.function);
@@ -92,6 +93,7 @@ diagnosis::Detail Get(const v1::Detail& in) {
   detail.where = {in.function(), in.file(), in.line(), in.share(), in.peers_share()};
   detail.doing = in.doing();
   detail.missing = in.missing();
+  detail.of_loss = in.of_loss();
   for (const auto& each : in.functions()) {
     detail.functions.push_back(
         {each.function(), each.file(), each.line(), each.share(), each.peers_share()});

@@ -335,10 +335,16 @@ bool SoundStacks(const Patterns& patterns, int frames, std::uint64_t left_out,
   return samples <= of_samples;
 }
 
+// Pairs; which stack they name is looked up where they are read.
+bool SoundOrder(const google::protobuf::RepeatedField<std::uint32_t>& order) {
+  return order.size() % 2 == 0 && order.size() <= kMaxCaptureOrder;
+}
+
 bool SoundStacks(const v1::RankCapture& capture) {
   const int frames = capture.frames_size();
   return SoundStacks(capture.stacks(), frames, capture.left_out(), capture.samples()) &&
-         SoundStacks(capture.worker_stacks(), frames, 0, capture.worker_samples());
+         SoundStacks(capture.worker_stacks(), frames, 0, capture.worker_samples()) &&
+         SoundOrder(capture.order());
 }
 
 Rejection Check(const v1::RankCapture& capture) {

@@ -1,26 +1,18 @@
 #include "diagnosis/functions/compare.h"
 
 #include <algorithm>
-#include <cmath>
+#include <string>
 #include <string_view>
 #include <utility>
 
+#include "absl/strings/str_format.h"
+#include "diagnosis/functions/chance.h"
 #include "diagnosis/functions/function_shares.h"
+#include "diagnosis/functions/name_function.h"
 #include "diagnosis/stats/robust.h"
 
 namespace fathom::diagnosis {
 namespace {
-
-struct Candidate {
-  Place place;
-  PlaceShare mine;
-  double peers = 0;
-  double own_peers = 0;
-
-  double excess() const { return mine.whole - peers; }
-};
-
-using Candidates = std::vector<Candidate>;
 
 std::vector<const RankStacks*> Usable(const StackCapture& capture, const std::vector<RankId>& ranks,
                                       const CompareLimits& limits) {
@@ -31,90 +23,6 @@ std::vector<const RankStacks*> Usable(const StackCapture& capture, const std::ve
     usable.push_back(&at->second);
   }
   return usable;
-}
-
-double MedianShare(const std::vector<PlaceShares>& peers, const Place& place, bool own) {
-  std::vector<double> shares;
-  for (const PlaceShares& each : peers) {
-    const auto at = each.find(place);
-    shares.push_back(at == each.end() ? 0 : own ? at->second.own : at->second.whole);
-  }
-  return Median(std::move(shares));
-}
-
-Candidates CandidatesOf(const PlaceShares& mine, const std::vector<PlaceShares>& peers) {
-  Candidates all;
-  for (const auto& [place, share] : mine) {
-    all.push_back(
-        {place, share, MedianShare(peers, place, false), MedianShare(peers, place, true)});
-  }
-  return all;
-}
-
-// All that the culprit has beyond its peers, each sample at its innermost line.
-double ExcessOf(const Candidates& all) {
-  double sum = 0;
-  for (const Candidate& each : all) {
-    if (each.mine.line) sum += std::max(0.0, each.mine.own - each.own_peers);
-  }
-  return sum;
-}
-
-// What so few samples may show by chance.
-double ChanceOf(const Candidate& each, std::uint64_t mine, std::uint64_t peers) {
-  const auto variance = [](double share, std::uint64_t samples) {
-    return share * (1 - share) / static_cast<double>(samples);
-  };
-  return std::sqrt(variance(each.mine.whole, mine) + variance(each.peers, peers));
-}
-
-// Further in: less of the time, or as much of it deeper.
-bool Inner(const Candidate& a, const Candidate& b) {
-  constexpr double kSame = 0.95;
-  if (a.mine.whole < kSame * b.mine.whole) return true;
-  if (b.mine.whole < kSame * a.mine.whole) return false;
-  if (a.mine.depth != b.mine.depth) return a.mine.depth < b.mine.depth;
-  return a.place.line != 0 && b.place.line == 0;
-}
-
-const Candidate* InnermostOf(const Candidates& all, double needed, std::uint64_t samples,
-                             std::uint64_t peer_samples, const CompareLimits& limits) {
-  const Candidate* best = nullptr;
-  for (const Candidate& each : all) {
-    const double chance = limits.sigmas * ChanceOf(each, samples, peer_samples);
-    if (each.excess() < std::max({needed, chance, limits.least_excess})) continue;
-    if (best == nullptr || Inner(each, *best)) best = &each;
-  }
-  return best;
-}
-
-// Whether most of what the culprit does besides has grown as the place has.
-bool GrownAlike(const Candidates& all, const Candidate& named, const CompareLimits& limits) {
-  if (named.peers < limits.shared) return false;
-  const double growth = named.mine.whole / named.peers - 1;
-  double grown = 0, besides = 0;
-  for (const Candidate& each : all) {
-    const bool same =
-        each.place.function == named.place.function && each.place.file == named.place.file;
-    if (!each.mine.line || same || each.own_peers < limits.shared) continue;
-    besides += each.own_peers;
-    if (each.mine.own / each.own_peers - 1 >= limits.alike * growth) grown += each.own_peers;
-  }
-  return besides > 0 && grown >= besides / 2;
-}
-
-// Of a function whose lines share the excess, the line with most of it.
-std::uint32_t LineOf(const Candidates& all, const Candidate& named) {
-  if (named.place.line != 0) return named.place.line;
-  const Candidate* most = nullptr;
-  for (const Candidate& each : all) {
-    if (each.place.line == 0 || each.place.function != named.place.function ||
-        each.place.file != named.place.file) {
-      continue;
-    }
-    if (most == nullptr || each.excess() > most->excess()) most = &each;
-  }
-  return most == nullptr ? 0 : most->place.line;
 }
 
 HotFunction HotOf(const Candidate& each, std::uint32_t line) {
@@ -161,6 +69,58 @@ void AddDoing(const RankStacks& mine, const std::vector<const RankStacks*>& peer
   }
 }
 
+double IterationsIn(const StackCapture& capture, const RankStacks& mine) {
+  if (capture.iterations > 0) return static_cast<double>(capture.iterations);
+  if (capture.iteration.count <= 0) return 0;
+  return std::max(1.0, mine.lasted.Seconds() / capture.iteration.Seconds());
+}
+
+// What it waited for a core beyond its peers, of all that it does.
+double CoreWaitOf(const RankStacks& mine, const std::vector<const RankStacks*>& peers) {
+  std::vector<double> usual;
+  for (const RankStacks* each : peers) usual.push_back(each->core_wait);
+  return std::max(0.0, mine.core_wait - Median(std::move(usual)));
+}
+
+// Leaves those of `large` that are more than chance and waiting for a core; says why where none is.
+// A place has its part of that waiting, as it has of what the rank does.
+std::string SiftOut(const Compared& compared, const CompareLimits& limits, Candidates& large) {
+  const Candidate most = *InnermostOf(large);
+  const double waited = CoreWaitOf(compared.mine, compared.peers);
+  const auto own = [&](const Candidate& each) { return each.excess() - waited * each.mine.whole; };
+  std::erase_if(large, [&](const Candidate& each) {
+    return own(each) < limits.least_excess ||
+           !BeyondChance(compared, each.place, own(each), {limits.sigmas, limits.least_excess});
+  });
+  if (!large.empty()) return "";
+  if (own(most) < limits.least_excess) {
+    return absl::StrFormat(
+        "a function with more time of its own: it waited for a core %.0f %% of the time longer "
+        "than its peers",
+        100 * waited);
+  }
+  return absl::StrFormat(
+      "more iterations: the %.0f %% of the time that %s holds beyond its peers may be chance in so "
+      "few of them",
+      100 * most.excess(), FunctionInWords(HotOf(most, most.place.line)));
+}
+
+// Why no place has enough of it.
+std::string TooSmallInWords(const std::vector<HotFunction>& table, double excess,
+                            const CompareLimits& limits) {
+  const std::string spread = "one function that holds most of it: it is spread over several";
+  if (table.empty()) return spread;
+  const HotFunction& most = table.front();
+  const double beyond = std::max(0.0, most.share - most.peers_share);
+  if (excess < limits.least_excess || beyond >= limits.explains_excess * excess) {
+    return absl::StrFormat(
+        "one function that holds %.0f %% of its time beyond its peers: the most is %.1f %%, in %s",
+        100 * limits.least_excess, 100 * beyond, FunctionInWords(most));
+  }
+  return absl::StrFormat("%s, of which %s holds most, %.0f %%", spread, FunctionInWords(most),
+                         100 * beyond / excess);
+}
+
 std::string MissingOn(const StackCapture& capture, RankId culprit, const CompareLimits& limits) {
   const auto at = capture.ranks.find(culprit);
   if (at == capture.ranks.end()) return "its stacks";
@@ -188,22 +148,28 @@ Detail CompareFunctions(const StackCapture& capture, RankId culprit,
     return out;
   }
   std::vector<PlaceShares> shares;
-  std::uint64_t peer_samples = 0;
-  for (const RankStacks* each : others) {
-    shares.push_back(SharesOf(*each));
-    peer_samples += each->samples;
-  }
+  for (const RankStacks* each : others) shares.push_back(SharesOf(*each));
   const Candidates all = CandidatesOf(SharesOf(mine), shares);
   out.functions = TableOf(all, limits);
-  const double needed =
-      std::max(limits.explains_loss * lost, limits.explains_excess * ExcessOf(all));
-  const Candidate* named = InnermostOf(all, needed, mine.samples, peer_samples, limits);
-  if (named == nullptr) {
-    out.missing = "one function that holds most of it: it is spread over several";
-  } else if (GrownAlike(all, *named, limits)) {
+  const double excess = ExcessOf(all);
+  if (lost > 0 && excess < limits.part_of_loss * lost) {
+    out.missing = absl::StrFormat(
+        "most of what is lost: the capture shows %.0f %% of it as more than its peers spend",
+        100 * excess / lost);
+    return out;
+  }
+  const Compared compared{mine, others, IterationsIn(capture, mine)};
+  Candidates large = LargeOf(all, std::max({limits.part_of_loss * lost,
+                                            limits.explains_excess * excess, limits.least_excess}));
+  out.missing = large.empty() ? TooSmallInWords(out.functions, excess, limits)
+                              : SiftOut(compared, limits, large);
+  if (!out.missing.empty()) return out;
+  const Candidate* named = InnermostOf(large);
+  if (GrownAlike(all, *named, {limits.shared, limits.alike})) {
     out.missing = "a function that has grown more than others: all that it does takes longer alike";
   } else {
     out.where = HotOf(*named, LineOf(all, *named));
+    out.of_loss = lost > 0 ? std::min(1.0, named->excess() / lost) : 0;
     AddDoing(mine, others, named->excess(), limits, out);
   }
   return out;

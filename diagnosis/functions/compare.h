@@ -4,8 +4,9 @@
 //
 // Model: ranks of one job take as long for an iteration, so a share of the capture is a time an
 // iteration. The excess of a place is its share on the culprit less the median of its peers'. Named
-// is the innermost place that holds most of what the job loses and most of all excess that the
-// capture shows, beyond what chance makes of so few samples. Nobody's place is named where what the
+// is the innermost place that holds most of all excess that the capture shows, a fair part of what
+// the job loses, and more than chance makes of so few iterations (chance.h). Of its own time is not
+// what the culprit waited for a core beyond its peers. Nobody's place is named where what the
 // culprit does besides has grown alike: then the rank is slow at all it does.
 //
 // Units: shares of the culprit's time, 0 to 1. Thread-safety: pure.
@@ -24,9 +25,9 @@ namespace fathom::diagnosis {
 
 struct CompareLimits {
   std::uint64_t least_samples = 40;  // of the culprit, and of each peer
-  double explains_loss = 0.5;        // of what the job loses
+  double part_of_loss = 0.2;         // of what the job loses
   double explains_excess = 0.6;      // of all that the culprit has beyond its peers
-  double sigmas = 4;                 // beyond chance
+  double sigmas = 4;                 // beyond chance; as normal deviates
   double least_excess = 0.02;        // of its time
   double shared = 0.02;              // a place that peers spend so much of their time in as well
   double alike = 0.5;                // as much growth, of that of the place, is growth alike

@@ -1,9 +1,40 @@
 #include "diagnosis/functions/function_shares.h"
 
 #include <algorithm>
+#include <iterator>
 #include <set>
+#include <utility>
+
+#include "diagnosis/stats/robust.h"
 
 namespace fathom::diagnosis {
+namespace {
+
+double MedianShare(const std::vector<PlaceShares>& peers, const Place& place, bool own) {
+  std::vector<double> shares;
+  for (const PlaceShares& each : peers) {
+    const auto at = each.find(place);
+    shares.push_back(at == each.end() ? 0 : own ? at->second.own : at->second.whole);
+  }
+  return Median(std::move(shares));
+}
+
+// Further in: less of the time, or as much of it deeper.
+bool Inner(const Candidate& a, const Candidate& b) {
+  constexpr double kSame = 0.95;
+  if (a.mine.whole < kSame * b.mine.whole) return true;
+  if (b.mine.whole < kSame * a.mine.whole) return false;
+  if (a.mine.depth != b.mine.depth) return a.mine.depth < b.mine.depth;
+  return a.place.line != 0 && b.place.line == 0;
+}
+
+// What calls all that the rank does, and has no excess in itself, is no place of it.
+bool OnePlace(const Candidate& each, double least, double all_it_does) {
+  constexpr double kAll = 0.95;
+  return each.mine.own - each.own_peers >= least || each.mine.whole < kAll * all_it_does;
+}
+
+}  // namespace
 
 bool WaitsInCollective(const RankStacks& stacks, const CapturedStack& stack) {
   return std::any_of(stack.frames.begin(), stack.frames.end(), [&](std::uint32_t at) {
@@ -15,6 +46,19 @@ bool WaitsInCollective(const RankStacks& stacks, const CapturedStack& stack) {
            file.ends_with("torch/distributed/c10d_logger.py") ||
            file.ends_with("torch/distributed/_functional_collectives.py");
   });
+}
+
+std::vector<bool> ShowsPlace(const RankStacks& stacks, const Place& place) {
+  std::vector<bool> shows;
+  for (const CapturedStack& stack : stacks.stacks) {
+    const bool there = std::any_of(stack.frames.begin(), stack.frames.end(), [&](std::uint32_t at) {
+      const CapturedFrame& frame = stacks.frames[at];
+      return !frame.internal && frame.function == place.function && frame.file == place.file &&
+             (place.line == 0 || place.line == frame.line);
+    });
+    shows.push_back(there && !WaitsInCollective(stacks, stack));
+  }
+  return shows;
 }
 
 PlaceShares SharesOf(const RankStacks& stacks) {
@@ -42,6 +86,68 @@ PlaceShares SharesOf(const RankStacks& stacks) {
   }
   for (auto& [place, told] : shares) told.depth /= told.whole;
   return shares;
+}
+
+Candidates CandidatesOf(const PlaceShares& mine, const std::vector<PlaceShares>& peers) {
+  Candidates all;
+  for (const auto& [place, share] : mine) {
+    all.push_back(
+        {place, share, MedianShare(peers, place, false), MedianShare(peers, place, true)});
+  }
+  return all;
+}
+
+double ExcessOf(const Candidates& all) {
+  double sum = 0;
+  for (const Candidate& each : all) {
+    if (each.mine.line) sum += std::max(0.0, each.mine.own - each.own_peers);
+  }
+  return sum;
+}
+
+Candidates LargeOf(const Candidates& all, double least) {
+  double all_it_does = 0;
+  for (const Candidate& each : all) all_it_does = std::max(all_it_does, each.mine.whole);
+  Candidates large;
+  std::copy_if(all.begin(), all.end(), std::back_inserter(large), [&](const Candidate& each) {
+    return each.excess() >= least && OnePlace(each, least, all_it_does);
+  });
+  return large;
+}
+
+const Candidate* InnermostOf(const Candidates& all) {
+  const Candidate* best = nullptr;
+  for (const Candidate& each : all) {
+    if (best == nullptr || Inner(each, *best)) best = &each;
+  }
+  return best;
+}
+
+bool GrownAlike(const Candidates& all, const Candidate& named, const AlikeLimits& limits) {
+  if (named.peers < limits.shared) return false;
+  const double growth = named.mine.whole / named.peers - 1;
+  double grown = 0, besides = 0;
+  for (const Candidate& each : all) {
+    const bool same =
+        each.place.function == named.place.function && each.place.file == named.place.file;
+    if (!each.mine.line || same || each.own_peers < limits.shared) continue;
+    besides += each.own_peers;
+    if (each.mine.own / each.own_peers - 1 >= limits.alike * growth) grown += each.own_peers;
+  }
+  return besides > 0 && grown >= besides / 2;
+}
+
+std::uint32_t LineOf(const Candidates& all, const Candidate& named) {
+  if (named.place.line != 0) return named.place.line;
+  const Candidate* most = nullptr;
+  for (const Candidate& each : all) {
+    if (each.place.line == 0 || each.place.function != named.place.function ||
+        each.place.file != named.place.file) {
+      continue;
+    }
+    if (most == nullptr || each.excess() > most->excess()) most = &each;
+  }
+  return most == nullptr ? 0 : most->place.line;
 }
 
 }  // namespace fathom::diagnosis

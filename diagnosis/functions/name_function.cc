@@ -18,6 +18,8 @@ namespace {
 
 constexpr char kSource[] = "stack capture";
 constexpr char kTrace[] = "trace";
+constexpr double kConvictedSigmas = 2.5;  // its verdict says who, and how much
+constexpr double kMostOfLoss = 0.5;       // less is told as the part that it is
 
 std::string BaseOf(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
@@ -38,8 +40,20 @@ std::string WithDoing(const Detail& detail) {
   return doing.empty() ? where : absl::StrCat(where, ", ", doing, ",");
 }
 
+// "Of the 97 ms lost an iteration 30 ms lie in …": all that stands out holds a part of it alone.
+void AddPart(const Detail& detail, Verdict& verdict) {
+  const double lost = verdict.cost.seconds_per_iteration;
+  const std::string part = lost > 0 ? absl::StrCat("Of the ", Duration(lost), " lost an iteration ",
+                                                   Duration(detail.of_loss * lost))
+                                    : absl::StrFormat("Of the loss %.0f %%", 100 * detail.of_loss);
+  absl::StrAppend(&verdict.sentence, " ", part, " lie in ", FunctionInWords(detail.where),
+                  ", which holds most of what the rank does beyond its peers; the rest shows in no "
+                  "function.");
+}
+
 // In place of host time, which says less; behind any other cause; at the end where none is told.
 void PutIntoSentence(const Detail& detail, Verdict& verdict) {
+  if (detail.of_loss > 0 && detail.of_loss < kMostOfLoss) return AddPart(detail, verdict);
   const std::string cause = CauseInWords(verdict.cause);
   const std::string where = WithDoing(detail);
   const std::size_t at = verdict.sentence.find(cause);
@@ -146,7 +160,10 @@ Detail FindFunction(const JobView& view, const StackCapture& capture, const Verd
   // A trace also holds iterations from before; then its excess alone tells.
   const auto mine = capture.ranks.find(rank);
   const bool traced = mine != capture.ranks.end() && mine->second.source.starts_with("trace");
-  const Detail seen = CompareFunctions(capture, rank, peers, traced ? 0 : LostShare(verdict));
+  CompareLimits limits;
+  limits.sigmas = kConvictedSigmas;
+  const Detail seen =
+      CompareFunctions(capture, rank, peers, traced ? 0 : LostShare(verdict), limits);
   return LookIntoWorkers(capture, rank, peers, seen);
 }
 

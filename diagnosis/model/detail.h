@@ -27,6 +27,7 @@ struct Detail {
   HotFunction where;    // function empty: not known
   std::string missing;  // why it is not, once a capture was made
   std::string doing;    // what the thread does there: "running", "sleep", "lock"; empty: not known
+  double of_loss = 0;   // so much of what the job loses the function holds; 0: not known
   bool in_workers = false;  // of its data loader: the shares are of their time
   double doing_share = 0, doing_peers_share = 0;
   std::vector<HotFunction> functions;  // most beyond the peers first

@@ -28,6 +28,12 @@ struct CapturedStack {
   std::uint64_t samples = 0;
 };
 
+// Samples on end that show one stack.
+struct CapturedRun {
+  std::uint32_t stack = 0;  // a place in the stacks, or none of them
+  std::uint32_t samples = 0;
+};
+
 struct RankStacks {
   std::string refused;  // why there are none; else empty
   std::string source;   // "py-spy"
@@ -37,9 +43,11 @@ struct RankStacks {
   std::uint64_t raw_bytes = 0;  // before they were reduced
   std::vector<CapturedFrame> frames;
   std::vector<CapturedStack> stacks;
+  std::vector<CapturedRun> order;  // in which they were seen; empty: not told
   // Of the processes that the rank started (a loader's workers), over the same frames.
   std::uint64_t worker_samples = 0;
   std::vector<CapturedStack> worker_stacks;
+  double core_wait = 0;  // share of the time that the thread waited for a core; 0: or not known
   // Looks at the thread, by what it was in: "running", "sleep", "lock", "network", "file", "child".
   std::map<std::string, std::uint64_t> doing;
 };
@@ -49,6 +57,7 @@ struct StackCapture {
   std::vector<RankId> accused;        // whom it was made for; the others are there to compare with
   std::int64_t first_iteration = -1;  // all ranks began with it; -1: as their agents heard of it
   std::int64_t iterations = 0;
+  Nanos iteration;      // how long one took as it was asked for; 0: not known
   bool native = false;  // frames of native code are among them
   std::map<RankId, RankStacks> ranks;
 };

@@ -6,6 +6,11 @@
 #include "collector/job/orders/stack_captures.h"
 
 namespace fathom::collector {
+namespace {
+
+constexpr std::size_t kRecentIterations = 9;
+
+}  // namespace
 
 void RecordedCaptures::Take(const v1::CaptureReply& reply, const Clock& clock) {
   Gathered& gathered = jobs_[reply.job()];
@@ -33,6 +38,9 @@ void RecordedCaptures::Tell(const JobTable& jobs, VerdictLedger& ledger, const C
     }
     gathered.capture.accused.assign(accused.begin(), accused.end());
     if (const auto job = jobs.Find(name); job != nullptr) {
+      job->Read([&](const RankTable&, const GroupTable&, const SummaryWindow& window) {
+        gathered.capture.iteration = window.RecentDuration(kRecentIterations);
+      });
       const diagnosis::JobView view = job->View([](std::string_view) { return true; });
       TellFunctions(view, gathered.capture, ledger, clock, nullptr);
     }

@@ -24,6 +24,13 @@ std::vector<diagnosis::CapturedStack> PatternsOf(
   return stacks;
 }
 
+std::vector<diagnosis::CapturedRun> RunsOf(
+    const google::protobuf::RepeatedField<std::uint32_t>& pairs) {
+  std::vector<diagnosis::CapturedRun> runs;
+  for (int i = 0; i + 1 < pairs.size(); i += 2) runs.push_back({pairs[i], pairs[i + 1]});
+  return runs;
+}
+
 // Where the ranks of a capture of iterations begin and end.
 struct Cues {
   bool wanted = false;
@@ -109,6 +116,8 @@ diagnosis::RankStacks StacksOf(const v1::RankCapture& from) {
   }
   stacks.stacks = PatternsOf(from.stacks());
   stacks.worker_stacks = PatternsOf(from.worker_stacks());
+  stacks.order = RunsOf(from.order());
+  stacks.core_wait = std::clamp(from.core_wait(), 0.0, 1.0);
   for (const auto& [name, looks] : from.doing()) stacks.doing[name] = looks;
   return stacks;
 }
@@ -132,6 +141,7 @@ absl::StatusOr<std::vector<CaptureAsk>> StackCaptures::Plan(std::uint64_t id,
   capture->at = wall;
   capture->accused = wish.accused;
   capture->native = wish.native;
+  capture->iteration = window.RecentDuration(kRecentIterations);
   capture_ = std::move(capture);
   Await(asks, wish, mono);
   begun_.push_back(mono);

@@ -15,6 +15,7 @@ using Ranked = std::vector<std::pair<Frames, std::uint64_t>>;
 constexpr std::size_t kFrameOverhead = 16;  // tags, lengths and the line of a frame
 constexpr std::size_t kStackOverhead = 12;
 constexpr std::size_t kPlaceBytes = 2;
+constexpr std::size_t kRunBytes = 4;  // of two numbers below 16,384
 
 // Most samples first; of as many, in the order of their frames, so that it is the same each time.
 Ranked RankedOf(const Counts& counts) {
@@ -94,13 +95,14 @@ Ranked Shortened(const Ranked& ranked, std::size_t whole) {
 
 struct Reduced {
   std::uint64_t samples = 0, left_out = 0;
+  std::map<Frames, std::uint32_t> places;  // in the patterns
 };
 
-Reduced Reduce(const std::vector<FoldedStack>& stacks, std::size_t most_bytes, v1::RankCapture& out,
-               Patterns& patterns) {
+Reduced Reduce(const std::vector<SampledStack>& stacks, std::size_t most_bytes,
+               v1::RankCapture& out, Patterns& patterns) {
   Counts counts;
   Reduced told;
-  for (const FoldedStack& stack : stacks) {
+  for (const SampledStack& stack : stacks) {
     counts[stack.frames] += stack.samples;
     told.samples += stack.samples;
   }
@@ -111,22 +113,77 @@ Reduced Reduce(const std::vector<FoldedStack>& stacks, std::size_t most_bytes, v
     ranked = Shortened(all, whole);
   }
   Table table(most_bytes, out, patterns);
-  for (const auto& [frames, count] : ranked) told.left_out += table.Add(frames, count) ? 0 : count;
+  for (const auto& [frames, count] : ranked) {
+    const auto next = static_cast<std::uint32_t>(patterns.size());
+    if (table.Add(frames, count)) {
+      told.places[frames] = next;
+    } else {
+      told.left_out += count;
+    }
+  }
   return told;
+}
+
+// The pattern that each stack became.
+std::vector<std::uint32_t> PatternOf(const std::vector<SampledStack>& stacks,
+                                     const Reduced& reduced) {
+  const auto none = static_cast<std::uint32_t>(reduced.places.size());
+  std::vector<std::uint32_t> out;
+  for (const SampledStack& stack : stacks) {
+    auto at = reduced.places.find(stack.frames);
+    if (at == reduced.places.end()) at = reduced.places.find(OwnPart(stack.frames));
+    out.push_back(at == reduced.places.end() ? none : at->second);
+  }
+  return out;
+}
+
+using Order = google::protobuf::RepeatedField<std::uint32_t>;
+
+struct Run {
+  std::uint32_t stack = 0, samples = 0;
+};
+
+// Of each so manyth sample.
+std::vector<Run> RunsOf(const std::vector<std::uint32_t>& order, std::uint32_t step) {
+  std::vector<Run> runs;
+  for (std::size_t i = 0; i < order.size(); i += step) {
+    if (runs.empty() || runs.back().stack != order[i]) runs.push_back({order[i], 0});
+    runs.back().samples += step;
+  }
+  return runs;
+}
+
+// As many as there is room for.
+std::vector<Run> FittingRuns(const std::vector<std::uint32_t>& order) {
+  std::vector<Run> runs = RunsOf(order, 1);
+  for (std::uint32_t step = 2; kRunBytes * runs.size() > kMaxOrderBytes; ++step) {
+    runs = RunsOf(order, step);
+  }
+  return runs;
+}
+
+void TellOrder(const std::vector<Run>& runs, const std::vector<std::uint32_t>& patterns,
+               Order& out) {
+  for (const Run& run : runs) {
+    out.Add(patterns[run.stack]);
+    out.Add(run.samples);
+  }
 }
 
 }  // namespace
 
-void ReduceStacks(const std::vector<FoldedStack>& stacks, std::size_t most_bytes,
-                  v1::RankCapture& out) {
-  const Reduced told = Reduce(stacks, most_bytes, out, *out.mutable_stacks());
+void ReduceStacks(const SampledThread& thread, std::size_t most_bytes, v1::RankCapture& out) {
+  const std::vector<Run> runs = FittingRuns(thread.order);
+  const std::size_t room = most_bytes - kRunBytes * runs.size();
+  const Reduced told = Reduce(thread.stacks, room, out, *out.mutable_stacks());
   out.set_samples(static_cast<std::uint32_t>(told.samples));
   out.set_left_out(static_cast<std::uint32_t>(told.left_out));
+  TellOrder(runs, PatternOf(thread.stacks, told), *out.mutable_order());
 }
 
-void ReduceWorkerStacks(const std::vector<FoldedStack>& stacks, std::size_t most_bytes,
+void ReduceWorkerStacks(const SampledThread& workers, std::size_t most_bytes,
                         v1::RankCapture& out) {
-  const Reduced told = Reduce(stacks, most_bytes, out, *out.mutable_worker_stacks());
+  const Reduced told = Reduce(workers.stacks, most_bytes, out, *out.mutable_worker_stacks());
   out.set_worker_samples(static_cast<std::uint32_t>(told.samples));
 }
 

@@ -8,9 +8,10 @@
 #include <thread>
 
 #include "absl/strings/str_cat.h"
-#include "daemon/agent/capture/folded_stacks.h"
+#include "daemon/agent/capture/sampled_stacks.h"
 #include "daemon/agent/capture/stack_patterns.h"
 #include "daemon/agent/capture/thread_doing.h"
+#include "daemon/agent/source/process/thread_sampler.h"
 #include "daemon/agent/source/stack/stack_text.h"
 #include "daemon/agent/source/stack/tool_process.h"
 
@@ -19,7 +20,7 @@ namespace {
 
 constexpr std::chrono::milliseconds kLookEvery{20};
 constexpr std::chrono::milliseconds kStartUp{10'000};  // of py-spy, on a machine that is busy
-constexpr std::size_t kMostRawBytes = 8 << 20;
+constexpr std::size_t kMostRawBytes = 32 << 20;
 
 absl::Status CheckWatched(const KernelRoots& roots, std::uint32_t pid) {
   const auto status = ReadSmallFile(absl::StrCat(roots.proc, "/", pid, "/status"));
@@ -40,7 +41,7 @@ ToolPlan ToolPlanOf(const RecordingPlan& plan, int seconds, std::uint32_t rate) 
                                       "--threads",
                                       "--full-filenames",
                                       "--format",
-                                      "raw",
+                                      "speedscope",
                                       "--rate",
                                       std::to_string(rate),
                                       "--duration",
@@ -75,6 +76,40 @@ absl::Status Explained(const absl::Status& status) {
       absl::StrCat("py-spy: ", ExplainStackError(std::string(status.message()))));
 }
 
+// How much of the time since it was made a thread has waited for a core.
+class CoreWait {
+ public:
+  CoreWait(const KernelRoots& roots, const RecordingPlan& plan)
+      : times_(roots, plan.pid), thread_(plan.thread), before_(times_.Read(thread_)) {}
+
+  // 0: it has not, or nothing tells.
+  double Share() {
+    const std::optional<ThreadTimes> now = times_.Read(thread_);
+    const std::chrono::duration<double, std::nano> lasted =
+        std::chrono::steady_clock::now() - began_;
+    if (!before_ || !now || lasted.count() <= 0) return 0;
+    const auto waited = static_cast<double>(now->runqueue_ns - before_->runqueue_ns);
+    return std::clamp(waited / lasted.count(), 0.0, 1.0);
+  }
+
+ private:
+  ThreadSampler times_;
+  const std::uint32_t thread_;
+  const std::optional<ThreadTimes> before_;
+  const std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
+};
+
+absl::Status TellStacks(std::string_view text, std::uint32_t thread, v1::RankCapture& out) {
+  const std::optional<SampledThreads> threads = ParseSampled(text, thread);
+  if (!threads) return absl::InternalError("what py-spy wrote cannot be read");
+  const std::size_t for_workers = threads->workers.stacks.empty() ? 0 : kWorkerPatternBytes;
+  ReduceStacks(threads->training, kMaxPatternBytes - for_workers, out);
+  ReduceWorkerStacks(threads->workers, for_workers, out);
+  if (out.samples() == 0) return absl::InternalError("py-spy saw no Python frame of the thread");
+  out.set_raw_bytes(text.size());
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::StatusOr<v1::RankCapture> RecordStacks(const RecordingPlan& plan, const KernelRoots& roots,
@@ -91,6 +126,7 @@ absl::StatusOr<v1::RankCapture> RecordStacks(const RecordingPlan& plan, const Ke
     const auto doing = DoingNow(roots, plan.pid, plan.thread);
     if (doing) ++(*out.mutable_doing())[std::string(*doing)];
   };
+  CoreWait core_wait(roots, plan);
   const auto began = std::chrono::steady_clock::now();
   std::chrono::duration<double> lasted(seconds);
   if (cued) {
@@ -101,15 +137,11 @@ absl::StatusOr<v1::RankCapture> RecordStacks(const RecordingPlan& plan, const Ke
   }
   const absl::StatusOr<std::string> text = RunTool(tool, stop);
   if (!text.ok()) return Explained(text.status());
-  const FoldedThreads threads = ParseFolded(*text, plan.thread);
-  const std::size_t for_workers = threads.workers.empty() ? 0 : kWorkerPatternBytes;
-  ReduceStacks(threads.training, kMaxPatternBytes - for_workers, out);
-  ReduceWorkerStacks(threads.workers, for_workers, out);
-  if (out.samples() == 0) return absl::InternalError("py-spy saw no Python frame of the thread");
+  out.set_core_wait(core_wait.Share());
+  if (absl::Status told = TellStacks(*text, plan.thread, out); !told.ok()) return told;
   out.set_source("py-spy");
   out.set_seconds(std::min(lasted.count(), wanted));
   out.set_native(plan.native);
-  out.set_raw_bytes(text->size());
   return out;
 }
 

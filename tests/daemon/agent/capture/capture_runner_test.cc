@@ -13,6 +13,7 @@
 
 #include "absl/status/status.h"
 #include "daemon/agent/session/capture_cues.h"
+#include "tests/daemon/agent/capture/speedscope_fake.h"
 
 namespace fathom::agent {
 namespace {
@@ -87,6 +88,11 @@ class Recording : public testing::Test {
     chmod((folder_ / "tool").c_str(), 0755);
     return folder_ / "tool";
   }
+  // A command that prints what py-spy would write of these samples.
+  std::string Prints(const std::string& folded) {
+    Write(folder_ / "answer", Speedscope(folded));
+    return "cat " + (folder_ / "answer").string();
+  }
   absl::StatusOr<v1::RankCapture> Record(const std::string& program) {
     return RecordStacks({.program = program, .pid = 7, .thread = 7, .seconds = 1}, roots_, stop_);
   }
@@ -97,11 +103,23 @@ class Recording : public testing::Test {
 };
 
 TEST_F(Recording, ReducesWhatTheToolPrints) {
-  const auto capture = Record(Tool("echo 'thread (7): MainThread;f (/job/a.py:3) 60'\n"));
+  const auto capture = Record(Tool(Prints("thread (7): MainThread;f (/job/a.py:3) 60\n")));
   ASSERT_TRUE(capture.ok()) << capture.status();
   EXPECT_EQ(capture->samples(), 60u);
   EXPECT_EQ(capture->frames(0).function(), "f");
   EXPECT_GT(capture->raw_bytes(), 0u);
+}
+
+TEST_F(Recording, TellsHowMuchOfItTheThreadWaitedForACore) {
+  std::filesystem::create_directories(folder_ / "7/task/7");
+  const std::string times = folder_ / "7/task/7/schedstat";
+  Write(times, "1000 5000 3\n");
+  const std::string answer = Prints("thread (7): MainThread;f (/job/a.py:3) 60\n");
+  const auto capture = Record(Tool("echo '1000 60000000000005000 9' > " + times + "\n" + answer));
+  ASSERT_TRUE(capture.ok()) << capture.status();
+  EXPECT_EQ(capture->core_wait(), 1);  // more than it lasted: all of it
+  Write(times, "1000 5000 3\n");
+  EXPECT_EQ(Record(Tool(answer))->core_wait(), 0);
 }
 
 TEST_F(Recording, LeavesAProcessAloneThatAnotherWatches) {
@@ -120,10 +138,11 @@ TEST_F(Recording, BeginsAndEndsWithTheIterationsThatWereNamed) {
   const auto newest = [&](const CueOrder&) { return at; };
   RecordingPlan plan{.pid = 7, .thread = 7, .workers = true};
   // Ends with an answer when it is interrupted, as py-spy does.
-  plan.program = Tool(
-      "trap 'echo \"process 7:\\\"a\\\";thread (7): MainThread;f (/job/a.py:3) 60\"; exit 0' INT\n"
-      "echo $* > " +
-      (folder_ / "options").string() + "\nwhile true; do sleep 0.01; done\n");
+  plan.program =
+      Tool("trap '" + Prints("process 7:\"a\";thread (7): MainThread;f (/job/a.py:3) 60\n") +
+           "; exit 0' INT\n"
+           "echo $* > " +
+           (folder_ / "options").string() + "\nwhile true; do sleep 0.01; done\n");
   plan.cue = cues.Add({.job = "j", .open_sequence = 20, .close_sequence = 30, .deadline_ns = 1000});
   absl::StatusOr<v1::RankCapture> capture = absl::UnknownError("");
   std::thread recording([&] { capture = RecordStacks(plan, roots_, stop_); });
@@ -161,13 +180,12 @@ TEST_F(Recording, GivesUpOnARankThatDoesNotComeToThem) {
 }
 
 TEST_F(Recording, HaltsTheProcessOnlyForNativeFrames) {
-  const RecordingPlan plan{
-      .program = Tool("echo \"thread (7): MainThread;f (/job/a.py:3) 60\"; echo $* > " +
-                      (folder_ / "options").string() + "\n"),
-      .pid = 7,
-      .thread = 7,
-      .seconds = 1,
-      .native = true};
+  const RecordingPlan plan{.program = Tool(Prints("thread (7): MainThread;f (/job/a.py:3) 60\n") +
+                                           "; echo $* > " + (folder_ / "options").string() + "\n"),
+                           .pid = 7,
+                           .thread = 7,
+                           .seconds = 1,
+                           .native = true};
   const auto capture = RecordStacks(plan, roots_, stop_);
   ASSERT_TRUE(capture.ok()) << capture.status();
   EXPECT_TRUE(capture->native());
@@ -181,8 +199,10 @@ TEST_F(Recording, SaysWhatIsMissing) {
   EXPECT_TRUE(absl::IsNotFound(Record((folder_ / "absent").string()).status()));
   const auto denied = Record(Tool("echo 'Error: Permission denied'; exit 1\n"));
   EXPECT_NE(denied.status().message().find("ptrace_scope"), std::string::npos);
-  const auto nothing = Record(Tool("echo 'thread (9): other;f (a.py:1) 3'\n"));
+  const auto nothing = Record(Tool(Prints("thread (9): other;f (a.py:1) 3\n")));
   EXPECT_EQ(nothing.status().message(), "py-spy saw no Python frame of the thread");
+  EXPECT_EQ(Record(Tool("echo 'thread (7): MainThread;f (a.py:1) 3'\n")).status().message(),
+            "what py-spy wrote cannot be read");
   std::filesystem::remove_all(folder_ / "7");
   EXPECT_EQ(Record(Tool("true")).status().message(), "the process is gone");
 }

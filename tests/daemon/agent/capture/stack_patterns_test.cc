@@ -2,27 +2,32 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <numeric>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "daemon/agent/capture/thread_doing.h"
+#include "tests/daemon/agent/capture/speedscope_fake.h"
 
 namespace fathom::agent {
 namespace {
 
 constexpr char kText[] =
-    "py-spy> Sampling process 100 times a second for 4 seconds. Press Control-C to exit.\n"
     "thread (7): MainThread;<module> (/job/train.py:127);train (/job/train.py:103);"
     "write (/job/a b.py:85) 224\n"
     "thread (7): MainThread;<module> (/job/train.py:127);train (/job/train.py:101) 3\n"
-    "thread (9): pt_main_thread;run (/usr/lib/python3.11/threading.py:5) 400\n"
-    "py-spy> Wrote raw flamegraph data to '/dev/stdout'. Samples: 398 Errors: 1\n";
+    "thread (9): pt_main_thread;run (/usr/lib/python3.11/threading.py:5) 400\n";
 
-TEST(FoldedStacks, AreReadInnermostFirstOfTheThreadAskedFor) {
-  const auto stacks = ParseFolded(kText, 7).training;
+SampledThreads Parsed(const std::string& folded, std::uint32_t thread) {
+  return ParseSampled(Speedscope(folded), thread).value();
+}
+
+TEST(SampledStacks, AreReadInnermostFirstOfTheThreadAskedFor) {
+  const auto stacks = Parsed(kText, 7).training.stacks;
   ASSERT_EQ(stacks.size(), 2u);
   EXPECT_EQ(stacks[0].samples, 224u);
   ASSERT_EQ(stacks[0].frames.size(), 3u);
@@ -30,14 +35,14 @@ TEST(FoldedStacks, AreReadInnermostFirstOfTheThreadAskedFor) {
   EXPECT_EQ(stacks[0].frames[2], (StackFrame{"<module>", "/job/train.py", 127}));
 }
 
-TEST(FoldedStacks, OfAThreadThatIsNotThereAreThoseOfTheMainThread) {
-  EXPECT_EQ(ParseFolded(kText, 8).training.size(), 2u);
-  EXPECT_TRUE(ParseFolded("thread (9): other;f (a.py:1) 4\n", 8).training.empty());
+TEST(SampledStacks, OfAThreadThatIsNotThereAreThoseOfTheMainThread) {
+  EXPECT_EQ(Parsed(kText, 8).training.stacks.size(), 2u);
+  EXPECT_TRUE(Parsed("thread (9): other;f (a.py:1) 4\n", 8).training.stacks.empty());
 }
 
 // As py-spy 0.4 writes it with --subprocesses, of a real job.
 constexpr char kProcesses[] =
-    "process 7:\"/v/bin/python train.py; x\";thread (7): MainThread;train (/job/train.py:9) 50\n"
+    "process 7:\"/v/bin/python train.py\";thread (7): MainThread;train (/job/train.py:9) 50\n"
     "process 7:\"/v/bin/python train.py\";process 8:\"/v/bin/python train.py\";"
     "thread (8): MainThread;train (/job/train.py:9);"
     "BaseProcess._bootstrap (/usr/lib/python3.11/multiprocessing/process.py:314);"
@@ -45,18 +50,18 @@ constexpr char kProcesses[] =
     "process 7:\"/v/bin/python\";process 8:\"/v/bin/python\";thread (9): QueueFeederThread;"
     "f (/job/q.py:1) 100\n";
 
-TEST(FoldedStacks, OfProcessesThatWereStartedAreToldApart) {
-  const FoldedThreads threads = ParseFolded(kProcesses, 7);
-  ASSERT_EQ(threads.training.size(), 1u);
-  EXPECT_EQ(threads.training[0].samples, 50u);
-  ASSERT_EQ(threads.workers.size(), 1u);  // its main thread alone
-  EXPECT_EQ(threads.workers[0].samples, 90u);
+TEST(SampledStacks, OfProcessesThatWereStartedAreToldApart) {
+  const SampledThreads threads = Parsed(kProcesses, 7);
+  ASSERT_EQ(threads.training.stacks.size(), 1u);
+  EXPECT_EQ(threads.training.stacks[0].samples, 50u);
+  ASSERT_EQ(threads.workers.stacks.size(), 1u);  // its main thread alone
+  EXPECT_EQ(threads.workers.stacks[0].samples, 90u);
   // Without the frames of the process that forked it.
-  ASSERT_EQ(threads.workers[0].frames.size(), 2u);
-  EXPECT_EQ(threads.workers[0].frames[0], (StackFrame{"read", "/job/data.py", 4}));
+  ASSERT_EQ(threads.workers.stacks[0].frames.size(), 2u);
+  EXPECT_EQ(threads.workers.stacks[0].frames[0], (StackFrame{"read", "/job/data.py", 4}));
 }
 
-TEST(FoldedStacks, NativeFramesAreTheUsersWhereTheirLibraryIs) {
+TEST(SampledStacks, NativeFramesAreTheUsersWhereTheirLibraryIs) {
   const auto internal = [](const char* function, const char* file) {
     return IsInternal({function, file, 0});
   };
@@ -67,44 +72,78 @@ TEST(FoldedStacks, NativeFramesAreTheUsersWhereTheirLibraryIs) {
   EXPECT_FALSE(internal("burn", "/job/spin.cpython-311-x86_64-linux-gnu.so"));
 }
 
-TEST(FoldedStacks, AComprehensionIsPartOfItsFunction) {
-  const auto stacks = ParseFolded(
+TEST(SampledStacks, AComprehensionIsPartOfItsFunction) {
+  const auto stacks = Parsed(
       "thread (7): MainThread;f (/job/a.py:1);f.<locals>.<listcomp>.<locals>.<genexpr> "
       "(/job/a.py:2);"
       "f.<locals>.<lambda> (/job/a.py:3);<listcomp> (/job/a.py:4) 9\n",
       7);
-  const auto& frames = stacks.training.at(0).frames;
+  const auto& frames = stacks.training.stacks.at(0).frames;
   EXPECT_EQ(frames[0].function, "<listcomp>") << "older Pythons do not say whose it is";
   EXPECT_EQ(frames[1].function, "f.<locals>.<lambda>");
   EXPECT_EQ(frames[2], (StackFrame{"f", "/job/a.py", 2}));
 }
 
-TEST(FoldedStacks, GarbageGivesNoStackAndNoHarm) {
+TEST(SampledStacks, KeepTheirOrder) {
+  const auto thread =
+      Parsed(
+          "thread (7): MainThread;f (a.py:1) 2\nthread (7): MainThread;g (a.py:2) 1\n"
+          "thread (9): other;h (a.py:3) 5\nthread (7): MainThread;f (a.py:1) 1\n",
+          7)
+          .training;
+  EXPECT_EQ(thread.order, (std::vector<std::uint32_t>{0, 0, 1, 0}));
+  EXPECT_EQ(thread.stacks[0].samples, 3u);
+}
+
+TEST(SampledStacks, GarbageIsNotReadAndDoesNoHarm) {
   for (const char* text :
-       {"", ";", "thread (", "thread (1);x", "thread (1): M;f (a.py:9) -4",
-        "thread (1): M;f (a.py:99999999999999999999) 2\n", "\0\n;;;; 1", "process ",
-        "process 1:\"a\";thread (", "process 1:\"a;thread (1): M;f 3"}) {
-    const FoldedThreads threads = ParseFolded(text, 1);
-    for (const FoldedStack& stack : threads.training) EXPECT_LE(stack.frames.size(), 4u);
-    for (const FoldedStack& stack : threads.workers) EXPECT_LE(stack.frames.size(), 4u);
+       {"", "{\"$schema\"", "{\"$schema\":1,\"profiles\":[{\"samples\":[[0]]}]}",
+        "{\"$schema\":1,\"profiles\":[{\"samples\":[[9999999999]]}]}", "{\"$schema\":[[[[",
+        "{\"$schema\":\"\\", "{\"$schema\":\"\\u00", "Error: Permission denied"}) {
+    EXPECT_FALSE(ParseSampled(text, 1).has_value()) << text;
   }
+  EXPECT_FALSE(ParseSampled("{\"$schema\":" + std::string(100'000, '['), 1).has_value());
+}
+
+// Cut anywhere, or with bytes changed: nothing, or something of its shape.
+TEST(SampledStacks, WhatIsDamagedDoesNoHarm) {
+  const std::string whole = Speedscope(kProcesses);
+  ASSERT_TRUE(ParseSampled(whole, 7).has_value());
+  std::mt19937 random(5);
+  std::size_t read = 0;
+  for (int round = 0; round < 4000; ++round) {
+    std::string text = round % 2 == 0 ? whole.substr(0, random() % whole.size()) : whole;
+    for (std::uint32_t i = random() % 4; i > 0 && !text.empty(); --i) {
+      text[random() % text.size()] = "\"[]{},:9\\ x"[random() % 12];
+    }
+    const auto threads = ParseSampled(text, 7);
+    if (!threads) continue;
+    ++read;
+    for (const std::uint32_t at : threads->training.order) {
+      EXPECT_LT(at, threads->training.stacks.size());
+    }
+  }
+  EXPECT_GT(read, 100u);
+}
+
+TEST(SampledStacks, OfADeepStackTheInnerFramesAreKept) {
   std::string deep = "thread (1): MainThread";
   for (int i = 0; i < 2000; ++i) deep += ";f (a.py:" + std::to_string(i) + ")";
-  const auto stacks = ParseFolded(deep + " 5\n", 1).training;
+  const auto stacks = Parsed(deep + " 5\n", 1).training.stacks;
   ASSERT_EQ(stacks.size(), 1u);
-  EXPECT_EQ(stacks[0].frames.size(), kMaxFoldedFrames);
+  EXPECT_EQ(stacks[0].frames.size(), kMaxStackFrames);
   EXPECT_EQ(stacks[0].frames[0].line, 1999u);  // the inner ones are those that tell
 }
 
-TEST(FoldedStacks, LongNamesAreCut) {
+TEST(SampledStacks, LongNamesAreCut) {
   const std::string name(64 * 1024, 'n');
-  const auto stacks = ParseFolded("thread (1): M;" + name + " (" + name + ":3) 5\n", 1).training;
+  const auto stacks = Parsed("thread (1): M;" + name + " (" + name + ":3) 5\n", 1).training.stacks;
   ASSERT_EQ(stacks.size(), 1u);
   EXPECT_LE(stacks[0].frames[0].function.size(), 200u);
   EXPECT_LE(stacks[0].frames[0].file.size(), 200u);
 }
 
-TEST(FoldedStacks, WhatIsNobodysOwnIsKnown) {
+TEST(SampledStacks, WhatIsNobodysOwnIsKnown) {
   const auto internal = [](const char* file) { return IsInternal({"f", file, 1}); };
   EXPECT_TRUE(internal("/v/lib/python3.11/site-packages/torch/nn/modules/module.py"));
   EXPECT_TRUE(internal("/usr/lib/python3.11/threading.py"));
@@ -118,9 +157,9 @@ TEST(FoldedStacks, WhatIsNobodysOwnIsKnown) {
 // What the patterns say of a line of the user's, against the samples themselves.
 using LineSamples = std::map<StackFrame, std::uint64_t>;
 
-LineSamples OfSamples(const std::vector<FoldedStack>& stacks) {
+LineSamples OfSamples(const std::vector<SampledStack>& stacks) {
   LineSamples sums;
-  for (const FoldedStack& stack : stacks) {
+  for (const SampledStack& stack : stacks) {
     std::map<StackFrame, bool> seen;
     for (const StackFrame& frame : stack.frames) seen[frame] = !IsInternal(frame);
     for (const auto& [frame, own] : seen) {
@@ -145,10 +184,10 @@ LineSamples OfPatterns(const v1::RankCapture& capture) {
   return sums;
 }
 
-std::vector<FoldedStack> Drawn(std::mt19937& random, std::size_t stacks, std::uint32_t lines) {
-  std::vector<FoldedStack> out;
+std::vector<SampledStack> Drawn(std::mt19937& random, std::size_t stacks, std::uint32_t lines) {
+  std::vector<SampledStack> out;
   for (std::size_t i = 0; i < stacks; ++i) {
-    FoldedStack stack;
+    SampledStack stack;
     stack.samples = 1 + random() % 40;
     const std::size_t inside = random() % 12;
     for (std::size_t k = 0; k < inside; ++k) {
@@ -165,9 +204,19 @@ std::vector<FoldedStack> Drawn(std::mt19937& random, std::size_t stacks, std::ui
   return out;
 }
 
-std::uint64_t SamplesOf(const std::vector<FoldedStack>& stacks) {
+std::uint64_t SamplesOf(const std::vector<SampledStack>& stacks) {
   return std::accumulate(stacks.begin(), stacks.end(), std::uint64_t{0},
                          [](std::uint64_t sum, const auto& each) { return sum + each.samples; });
+}
+
+// All samples of each on end.
+SampledThread InOrder(std::vector<SampledStack> stacks) {
+  SampledThread thread;
+  for (std::uint32_t i = 0; i < stacks.size(); ++i) {
+    thread.order.insert(thread.order.end(), stacks[i].samples, i);
+  }
+  thread.stacks = std::move(stacks);
+  return thread;
 }
 
 TEST(StackPatterns, SayOfEachLineWhatTheSamplesSay) {
@@ -175,7 +224,7 @@ TEST(StackPatterns, SayOfEachLineWhatTheSamplesSay) {
   for (int round = 0; round < 2000; ++round) {
     const auto stacks = Drawn(random, random() % 30, 40);
     v1::RankCapture out;
-    ReduceStacks(stacks, kMaxPatternBytes, out);
+    ReduceStacks(InOrder(stacks), kMaxPatternBytes, out);
     EXPECT_EQ(out.left_out(), 0u);
     EXPECT_EQ(out.samples(), SamplesOf(stacks));
     EXPECT_EQ(OfPatterns(out), OfSamples(stacks));
@@ -186,8 +235,8 @@ TEST(StackPatterns, OfWorkersShareTheFramesAndTheBytes) {
   std::mt19937 random(3);
   const auto training = Drawn(random, 2000, 100'000), workers = Drawn(random, 2000, 100'000);
   v1::RankCapture out;
-  ReduceStacks(training, kMaxPatternBytes - kWorkerPatternBytes, out);
-  ReduceWorkerStacks(workers, kWorkerPatternBytes, out);
+  ReduceStacks(InOrder(training), kMaxPatternBytes - kWorkerPatternBytes, out);
+  ReduceWorkerStacks(InOrder(workers), kWorkerPatternBytes, out);
   EXPECT_LE(out.ByteSizeLong(), kMaxPatternBytes);
   EXPECT_EQ(out.worker_samples(), SamplesOf(workers));
   ASSERT_GT(out.worker_stacks_size(), 0);
@@ -203,7 +252,7 @@ TEST(StackPatterns, StayWithinTheirBytesAndCountWhatIsLeftOut) {
   for (int round = 0; round < 60; ++round) {
     const auto stacks = Drawn(random, 500 + random() % 3000, 100'000);
     v1::RankCapture out;
-    ReduceStacks(stacks, kMaxPatternBytes, out);
+    ReduceStacks(InOrder(stacks), kMaxPatternBytes, out);
     EXPECT_LE(out.ByteSizeLong(), kMaxPatternBytes);
     std::uint64_t kept = out.left_out();
     for (const auto& pattern : out.stacks()) kept += pattern.count();
@@ -214,9 +263,9 @@ TEST(StackPatterns, StayWithinTheirBytesAndCountWhatIsLeftOut) {
 
 // A profile deeper in PyTorch than there is room for: the user's lines are told in full.
 TEST(StackPatterns, WithoutRoomLoseTheFramesInsideFirst) {
-  std::vector<FoldedStack> stacks;
+  std::vector<SampledStack> stacks;
   for (std::uint32_t i = 0; i < 2000; ++i) {
-    FoldedStack stack;
+    SampledStack stack;
     stack.samples = i < 20 ? 50 : 1;
     for (std::uint32_t k = 0; k < 8; ++k) {
       stack.frames.push_back({"inner", "/v/site-packages/torch/nn/f.py", i * 8 + k});
@@ -225,9 +274,64 @@ TEST(StackPatterns, WithoutRoomLoseTheFramesInsideFirst) {
     stacks.push_back(std::move(stack));
   }
   v1::RankCapture out;
-  ReduceStacks(stacks, 200 * 1024, out);
+  ReduceStacks(InOrder(stacks), 200 * 1024, out);
   EXPECT_EQ(out.left_out(), 0u);
   EXPECT_EQ(OfPatterns(out), OfSamples(stacks));
+}
+
+// What its pairs say, sample by sample.
+std::vector<std::uint32_t> OrderOf(const v1::RankCapture& capture) {
+  std::vector<std::uint32_t> order;
+  for (int i = 0; i + 1 < capture.order_size(); i += 2) {
+    order.insert(order.end(), capture.order(i + 1), capture.order(i));
+  }
+  return order;
+}
+
+TEST(StackPatterns, KeepTheOrderOfTheSamples) {
+  std::mt19937 random(4);
+  for (int round = 0; round < 500; ++round) {
+    SampledThread thread = InOrder(Drawn(random, 1 + random() % 20, 40));
+    std::shuffle(thread.order.begin(), thread.order.end(), random);
+    v1::RankCapture out;
+    ReduceStacks(thread, kMaxPatternBytes, out);
+    const std::vector<std::uint32_t> order = OrderOf(out);
+    ASSERT_EQ(order.size(), thread.order.size());
+    std::vector<std::uint64_t> counts(static_cast<std::size_t>(out.stacks_size()), 0);
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      ASSERT_LT(order[i], counts.size());
+      ++counts[order[i]];
+      const auto& pattern = out.stacks(static_cast<int>(order[i]));
+      const StackFrame& inner = thread.stacks[thread.order[i]].frames.front();
+      EXPECT_EQ(out.frames(static_cast<int>(pattern.frames(0))).line(), inner.line);
+    }
+    for (std::size_t i = 0; i < counts.size(); ++i) {
+      EXPECT_EQ(counts[i], out.stacks(static_cast<int>(i)).count());
+    }
+  }
+}
+
+TEST(StackPatterns, ThinAnOrderThatIsTooLong) {
+  SampledThread thread =
+      InOrder({{{{"f", "/job/a.py", 1}}, 4000}, {{{"g", "/job/a.py", 2}}, 2000}});
+  std::mt19937 random(6);
+  std::shuffle(thread.order.begin(), thread.order.end(), random);
+  v1::RankCapture out;
+  ReduceStacks(thread, kMaxPatternBytes, out);
+  EXPECT_LE(out.order_size(), static_cast<int>(kMaxOrderBytes / 2));
+  const std::vector<std::uint32_t> order = OrderOf(out);
+  EXPECT_NEAR(static_cast<double>(order.size()), 6000, 10);
+  EXPECT_NEAR(static_cast<double>(std::count(order.begin(), order.end(), 0u)), 4000, 300);
+}
+
+TEST(StackPatterns, WhatFoundNoRoomIsNoneOfTheStacksInTheOrder) {
+  std::mt19937 random(2);
+  v1::RankCapture out;
+  ReduceStacks(InOrder(Drawn(random, 3000, 100'000)), kMaxPatternBytes / 4, out);
+  ASSERT_GT(out.left_out(), 0u);
+  const std::vector<std::uint32_t> order = OrderOf(out);
+  EXPECT_GT(std::count(order.begin(), order.end(), static_cast<std::uint32_t>(out.stacks_size())),
+            0);
 }
 
 TEST(ThreadDoing, IsToldByTheSystemCall) {
