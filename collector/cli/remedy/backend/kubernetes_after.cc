@@ -88,10 +88,11 @@ absl::StatusOr<std::string> KubernetesRemedy::LetJobGo(const Remedy& remedy, con
   if (absl::IsNotFound(job.status()) || absl::IsFailedPrecondition(job.status()))
     return Message(job.status());
   if (!job.ok()) return job.status();
-  if (!IsOurMark(remedy, kubernetes::MarkOf(*job)))
-    return Cat(name, kubernetes::IsSuspended(*job, options_.kind)
-                         ? " stays suspended: it is not by us"
-                         : " is left as it is");
+  const std::string mark = kubernetes::MarkOf(*job);
+  const bool suspended = kubernetes::IsSuspended(*job, options_.kind);
+  if (suspended && !IsOurSuspension(remedy, mark))
+    return Cat(name, " stays suspended: it is not by us");
+  if (!IsOurMark(remedy, mark)) return Cat(name, " is left as it is");
   if (auto done = Mark(remedy, before, false, ""); !done.ok()) return done;
   return Cat(name, " is not suspended; the pods that were ended are gone");
 }
@@ -100,7 +101,9 @@ absl::StatusOr<std::string> KubernetesRemedy::Undo(const Remedy& remedy, const D
   if (deed.step == Step::kStandby) return "nothing was done";
   if (deed.step == Step::kRestart) return "the job is its controller's again";
   const auto node = LetNodeGo(remedy);
-  if (!node.ok()) return node;
+  // Whatever else it was may be over when it is asked for again.
+  if (absl::IsPermissionDenied(node.status())) return node;
+  if (!node.ok()) return absl::UnknownError(Message(node.status()));
   const auto job = LetJobGo(remedy, deed.before);
   if (!job.ok()) return InPart(*node, job.status());
   return Cat(*node, "; ", *job);
@@ -114,9 +117,10 @@ std::string KubernetesRemedy::ByHand(const Remedy& remedy, const Deed& deed) con
   if (deed.step == Step::kIsolate)
     return options_.suspend ? Cat(let_go, "; ", kubernetes::SuspendCommand(workload, false))
                             : let_go;
-  return Cat("kubectl -n ", workload.space, " describe pods -l ", kubernetes::PodLabel(workload),
-             " says why they do not run, their logs why they ended; ", remedy.sick,
-             " stays cordoned");
+  return Cat(
+      "kubectl -n ", workload.space, " describe pods -l ", kubernetes::PodLabel(workload),
+      " says why they do not run, their logs why they ended; ", remedy.sick,
+      " stays cordoned; where the job is suspended: ", kubernetes::SuspendCommand(workload, false));
 }
 
 }  // namespace fathom::cli

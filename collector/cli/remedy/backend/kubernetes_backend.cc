@@ -59,6 +59,19 @@ absl::StatusOr<KubernetesRemedy::Object> KubernetesRemedy::ReadJob(const Remedy&
   return job;
 }
 
+// A job that stands still by our own hand is worth waiting for a server that is away.
+absl::StatusOr<KubernetesRemedy::Object> KubernetesRemedy::AwaitJob(const Remedy& remedy,
+                                                                    const Json& before) {
+  absl::StatusOr<Object> job;
+  const auto came = ComesToBe(waiting_, options_.ended_s, [&]() -> absl::StatusOr<bool> {
+    job = ReadJob(remedy, before);
+    const absl::Status& status = job.status();
+    return !absl::IsUnavailable(status) && !absl::IsDeadlineExceeded(status) &&
+           !absl::IsResourceExhausted(status);
+  });
+  return came.ok() ? job : came.status();
+}
+
 absl::StatusOr<KubernetesRemedy::Pods> KubernetesRemedy::PodsOf(const Remedy& remedy) {
   const auto body = client_.Send("GET", kubernetes::PodsPath(WorkloadOf(remedy)));
   if (!body.ok()) return body.status();
@@ -201,7 +214,7 @@ absl::Status KubernetesRemedy::Mark(const Remedy& remedy, const Json& before, bo
       return absl::FailedPreconditionError(Cat(name, " was made anew by somebody"));
     if (kubernetes::IsFinished(*job)) return absl::FailedPreconditionError(Cat(name, " has ended"));
     const bool is = kubernetes::IsSuspended(*job, workload.kind);
-    if (is && !IsOurMark(remedy, kubernetes::MarkOf(*job)))
+    if (is && !IsOurSuspension(remedy, kubernetes::MarkOf(*job)))
       return absl::FailedPreconditionError(Cat(name, " is suspended by somebody else"));
     if (is == suspended && kubernetes::MarkOf(*job) == mark) return absl::AlreadyExistsError(name);
     return kubernetes::MarkPatch(*job, workload.kind, suspended, mark);
@@ -263,7 +276,7 @@ absl::StatusOr<std::string> KubernetesRemedy::Restart(const Remedy& remedy, cons
     if (auto done = Delete(*pods, ""); !done.ok()) return InPart("some pods may be deleted", done);
     return Cat(pods->size(), " pods of ", name, " were deleted to be made anew");
   }
-  const auto job = ReadJob(remedy, deed.before);
+  const auto job = AwaitJob(remedy, deed.before);
   if (!job.ok()) return job.status();
   const bool runs = !kubernetes::IsSuspended(*job, options_.kind);
   if (runs && deed.attempt == 1) return Cat(name, " was resumed by somebody already");

@@ -71,6 +71,7 @@ class KubernetesRemedy final : public RemedyBackend {
   absl::StatusOr<Object> Read(const std::string& path);
   // As it is now; an error where it is finished or another than `before` tells.
   absl::StatusOr<Object> ReadJob(const Remedy& remedy, const Json& before);
+  absl::StatusOr<Object> AwaitJob(const Remedy& remedy, const Json& before);
   // Those that are not over.
   absl::StatusOr<Pods> PodsOf(const Remedy& remedy);
   absl::StatusOr<Pods> PodsOn(const Remedy& remedy, const std::string& node);

@@ -21,6 +21,11 @@ inline std::string AgainMark(const Remedy& remedy) { return MarkWord(remedy, "ag
 inline std::string RestartMark(const Remedy& remedy, int attempt) {
   return MarkWord(remedy, Cat("restart-", attempt));
 }
+// Whether we suspended the job that carries it. One that we resumed and that is suspended again was
+// suspended by somebody else.
+inline bool IsOurSuspension(const Remedy& remedy, const std::string& mark) {
+  return mark == IsolateMark(remedy) || mark == AgainMark(remedy);
+}
 inline bool IsOurMark(const Remedy& remedy, const std::string& mark) {
   return mark.starts_with(MarkWord(remedy, ""));
 }
