@@ -3,65 +3,33 @@
 
 The collector is a stand-in that tells where Slurm runs the job; everything else is real. Skips (77) without Slurm.
 """
-import http.server
-import json
 import re
 import subprocess
 import sys
-import threading
-import time
 import unittest
 
 import harness
 import slurm_cluster
+from recover_case import Collector
 
 NODES = ["n1", "n2", "n3"]
 
 
-class Collector(http.server.ThreadingHTTPServer):
-    """One verdict on the node `sick`, open until it is closed, and one job, as Slurm runs it."""
+class SlurmCollector(Collector):
+    """Tells of the job as Slurm runs it."""
 
     def __init__(self, slurm, job):
-        self.slurm, self.job, self.sick, self.open, self.iteration = slurm, job, None, True, 0
-        outer = self
-
-        class Handler(http.server.BaseHTTPRequestHandler):
-            def do_GET(self):
-                body = json.dumps(outer.answer(self.path)).encode()
-                self.send_response(200)
-                self.send_header("Content-Length", str(len(body)))
-                self.end_headers()
-                self.wfile.write(body)
-
-            def log_message(self, *_):
-                pass
-
-        super().__init__(("127.0.0.1", 0), Handler)
-        self.handle_error = lambda *_: None
-        threading.Thread(target=self.serve_forever, daemon=True).start()
+        self.slurm, self.id = slurm, job
+        super().__init__(f"slurm-{job}", 1, NODES, self.nodes_of)
 
     def fields(self):
-        text = self.slurm.scontrol("show", "job", self.job, "-o", check=False)
+        text = self.slurm.scontrol("show", "job", self.id, "-o", check=False)
         return dict(re.findall(r"(\w+)=(\S*)", text))
 
-    def answer(self, path):
+    def nodes_of(self):
         job = self.fields()
         node = job.get("NodeList", "") if job.get("JobState") == "RUNNING" else ""
-        node = "" if node == "(null)" else node
-        if "/verdicts" in path:
-            verdict = {"id": "v1", "grade": "established", "cause": "compute_slow", "class": "noncommunication_slow",
-                       "entity": {"type": "rank", "ranks": [0], "node": self.sick}, "sentence": "it is slow",
-                       "cost": {"slowdown": 2}, "since": {"time_unix_ns": time.time_ns()}}
-            return {"verdicts": [verdict] if self.open else []}
-        if "/nodes" in path:
-            return {"nodes": [{"name": n, "connected": True, "ranks": int(n == node)} for n in NODES], "probes": []}
-        if "/actions" in path:
-            return {"actions": []}
-        self.iteration += 1
-        ranks = [{"rank": 0, "node": node, "pid": 1, "state": "running"}] if node else []
-        one = {"name": f"slurm-{self.job}", "world_size": 1, "ranks": 1, "iteration": self.iteration, "iteration_s": 0.1,
-               "baseline_s": 0.1, "slowdown": 2, "rank_info": ranks}
-        return one if f"slurm-{self.job}" in path else {"jobs": [one]}
+        return [node] if node not in ("", "(null)") else []
 
 
 class RecoverSlurmTest(harness.ProcessCase):
@@ -80,9 +48,8 @@ class RecoverSlurmTest(harness.ProcessCase):
         self.job = subprocess.run(submit, env=self.slurm.environment, check=True, capture_output=True, text=True,
                                   timeout=30, cwd=self.folder).stdout.strip()
         self.addCleanup(subprocess.run, ["scancel", self.job], env=self.slurm.environment, timeout=30)
-        self.collector = Collector(self.slurm, self.job)
-        self.addCleanup(self.collector.server_close)
-        self.addCleanup(self.collector.shutdown)
+        self.collector = SlurmCollector(self.slurm, self.job)
+        self.addCleanup(self.collector.close)
         self.sick = self.collector.sick = harness.wait_for(self.where)
         config = self.folder / "recover.yaml"
         config.write_text("backend: slurm\n")
@@ -93,7 +60,7 @@ class RecoverSlurmTest(harness.ProcessCase):
         return job.get("NodeList") if job.get("JobState") == "RUNNING" else None
 
     def recover(self, noun, *more):
-        environment = {**self.slurm.environment, "FATHOM_COLLECTOR_HTTP": f"127.0.0.1:{self.collector.server_address[1]}"}
+        environment = {**self.slurm.environment, "FATHOM_COLLECTOR_HTTP": self.collector.address}
         return subprocess.run([harness.BUILD / "fathom", "recover", noun, f"slurm-{self.job}", "--journal",
                                self.folder / "journal", "--config", self.config, "--yes", *more],
                               env=environment, capture_output=True, text=True, timeout=300)

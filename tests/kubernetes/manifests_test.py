@@ -150,12 +150,14 @@ class Rights(unittest.TestCase):
     KINDS = [("", k) for k in ("nodes", "nodes/status", "events", "secrets", "configmaps", "pods", "pods/exec", "services",
                                "serviceaccounts")] + \
         [("certificates.k8s.io", f"certificatesigningrequests{p}") for p in ("", "/approval", "/status")] + \
-        [("apps", "daemonsets"), ("rbac.authorization.k8s.io", "clusterroles"), ("batch", "jobs")]
+        [("apps", "daemonsets"), ("rbac.authorization.k8s.io", "clusterroles"), ("batch", "jobs"),
+         ("jobset.x-k8s.io", "jobsets"), ("kubeflow.org", "pytorchjobs")]
 
     def test_the_real_authoriser_grants_exactly_what_is_written(self):
-        self.assertEqual(API.kubectl("apply", "-k", str(K8S)).returncode, 0)
-        granted = rights_of([K8S / "authority", K8S / "cordon"])
-        self.assertEqual(len(granted), 4)
+        for folder in (K8S, K8S / "recover"):
+            self.assertEqual(API.kubectl("apply", "-k", str(folder)).returncode, 0)
+        granted = rights_of([K8S / "authority", K8S / "cordon", K8S / "recover"])
+        self.assertEqual(len(granted), 5)
         for user, rights in granted.items():
             for space in ("fathom", "fathom-agent", "default", "kube-system"):
                 for group, resource in self.KINDS:

@@ -44,10 +44,11 @@ class ManifestsTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.all = list(built(K8S))
+        cls.optional = list(built(K8S / "recover"))  # applied by itself
         cls.pods = {t["metadata"]["name"]: t for _, t in cls.all if t["kind"] in WORKLOADS}
 
     def named(self, kind):
-        return {(t["metadata"].get("namespace"), t["metadata"]["name"]): t for _, t in self.all if t["kind"] == kind}
+        return {(t["metadata"].get("namespace"), t["metadata"]["name"]): t for _, t in self.all + self.optional if t["kind"] == kind}
 
     def containers(self, init=True):
         for name, thing in self.pods.items():
@@ -56,10 +57,11 @@ class ManifestsTest(unittest.TestCase):
                 yield name, pod, container
 
     def test_every_file_is_listed_and_of_a_known_shape(self):
-        listed = {path for path, _ in self.all if path.suffix == ".yaml"}
+        everything = self.all + self.optional
+        listed = {path for path, _ in everything if path.suffix == ".yaml"}
         there = {p for p in K8S.rglob("*.yaml") if p.name not in ("kustomization.yaml", "job_patch.yaml")}
         self.assertEqual(listed, there)
-        found = [m for path, t in self.all for m in kubernetes_shapes.misfits_of_object(t, path.name)]
+        found = [m for path, t in everything for m in kubernetes_shapes.misfits_of_object(t, path.name)]
         self.assertEqual(found, [])
         # kubectl 1.20 takes folders as bases only.
         for plan in K8S.rglob("kustomization.yaml"):

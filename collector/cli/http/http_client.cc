@@ -59,7 +59,9 @@ absl::StatusOr<HttpReply> HttpClient::Send(const std::string& request) const {
       return absl::DeadlineExceededError("no whole answer in time");
     }
   }
-  return HttpReply{parser.status(), parser.TakeBody()};
+  double retry_after_s = 0;
+  ReadNumber(parser.header("retry-after"), &retry_after_s);
+  return HttpReply{parser.status(), parser.TakeBody(), retry_after_s};
 }
 
 }  // namespace fathom::cli

@@ -1,6 +1,6 @@
 // A request to a collector or fathom-cordon: one connection, one deadline.
 //
-// Used by CollectorApi, CordonClient, `fathom doctor` and the support bundle.
+// Used by CollectorApi, CordonClient, CallTransport, `fathom doctor` and the support bundle.
 // Thread-safety: thread-compatible. Errors: those of Socket and ResponseParser; an HTTP status that
 // is not 200 is a reply, not an error. The deadline covers resolving excepted, everything.
 #ifndef FATHOM_COLLECTOR_CLI_HTTP_HTTP_CLIENT_H_
@@ -20,6 +20,7 @@ namespace fathom::cli {
 struct HttpReply {
   int status = 0;
   std::string body;
+  double retry_after_s = 0;  // 0: not said
 };
 
 class HttpClient {
@@ -37,11 +38,12 @@ class HttpClient {
   absl::StatusOr<HttpReply> Get(std::string_view target) const;
   absl::StatusOr<HttpReply> Post(std::string_view target, std::string_view json) const;
 
+  // Requires: `request` holds the bytes of a whole request.
+  absl::StatusOr<HttpReply> Send(const std::string& request) const;
+
   const HostPort& server() const { return server_; }
 
  private:
-  absl::StatusOr<HttpReply> Send(const std::string& request) const;
-
   HostPort server_;
   Options options_;
 };

@@ -186,8 +186,13 @@ absl::Status BeginNew(const CollectorApi& api, const RecoverOptions& options, Se
   const std::string id = absl::StrFormat("r%012x", (WallNow() / 1'000) & 0xffff'ffff'ffff);
   const Remedy remedy = RemedyOf(id, facts);
   if (auto fits = session.backend().Check(remedy); !fits.ok()) return fits;
-  const std::string question = Cat("Take ", remedy.sick, " out of ", remedy.job, " and let ",
-                                   remedy.spare, " take its place?");
+  const std::string places = session.backend().WhoPlaces();
+  if (!places.empty())
+    std::printf("placement   by %s: the spare is where it could go, not where it must\n",
+                places.c_str());
+  const std::string question =
+      Cat("Take ", remedy.sick, " out of ", remedy.job,
+          places.empty() ? Cat(" and let ", remedy.spare, " take its place?") : "?");
   if (!Confirmed(question, options.yes))
     return absl::FailedPreconditionError("nobody said yes; nothing was done");
   return run.Begin(id, facts);
@@ -258,7 +263,8 @@ int ShowIt(const RecoverOptions& options) {
 }
 
 void AddDoing(CLI::App& verb, RecoverOptions* options) {
-  verb.add_option("--config", options->config, "the back-end: torchrun, slurm or command")
+  verb.add_option("--config", options->config,
+                  "the back-end: torchrun, slurm, kubernetes or command")
       ->type_name("FILE")
       ->envname("FATHOM_RECOVER_CONFIG")
       ->required();

@@ -110,7 +110,8 @@ absl::Status RecoveryRun::Act(StepKey key) {
     parts_.say(Cat(Named(key), ": ", *done));
     return Write(Mark::kDone, key, *done);
   }
-  if (!NothingChanged(done.status())) {
+  // A refusal to finish what was done in part leaves that part done.
+  if (in_part || !NothingChanged(done.status())) {
     if (auto settled = SettleDoubt(key, ""); !settled.ok()) return settled;
     if (history_.Find()->StateOf(key.first, key.second) == StepState::kDone)
       return absl::OkStatus();

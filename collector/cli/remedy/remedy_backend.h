@@ -1,5 +1,5 @@
 // What can take a sick node out of a job and start the job anew without it: elastic torchrun,
-// Slurm, commands of one's own.
+// Slurm, Kubernetes, commands of one's own.
 //
 // Owned by the verb, called by RecoveryRun, one call at a time. The steps, in their order:
 //
@@ -45,6 +45,8 @@ class RemedyBackend {
  public:
   virtual ~RemedyBackend() = default;
   virtual std::string Name() const = 0;
+  // Who chooses the node that comes, in words; empty: it is the spare.
+  virtual std::string WhoPlaces() const { return ""; }
   virtual absl::Status Check(const Remedy& remedy) = 0;
   virtual absl::StatusOr<Json> Before(const Remedy& remedy, Step step) = 0;
   // What was done, in words.

@@ -1,19 +1,13 @@
 // Holds nodes back in Kubernetes: cordons, taints, sets a condition and writes an event.
 //
-//   annotation  fathom.dev/held-by: a0123456789ab      the tag
-//   taint       fathom.dev/suspect=compute_slow:NoSchedule
+//   annotation, taint, spec                            collector/kubernetes/node_hold.h
 //   condition   FathomSuspect (status subresource)     why, for people and other controllers
 //   event       FathomCordoned, FathomReleased
 //
-// The change itself is one JSON patch with `test` on metadata.resourceVersion and on what it
-// replaces, so that it applies to the node that was read and to no other state of it: 409 and 422
-// mean that somebody was faster; then the node is read and judged anew, kTries times at most. The
-// list of taints is never replaced, only our own place in it, because a merge patch of it would
-// wipe other people's taints. Undo tests our annotation and our taint's place in the list. A node
-// that anybody else has cordoned is left alone. When a person has uncordoned a node of ours, Forget
-// takes away our annotation and taint, which would still keep work from it. Condition and event are
-// for information: if they fail, the hold stands. A server that says Retry-After (429, 503) is not
-// asked again before, for kMaxWait at most. Ailing() says why the last one failed.
+// The change itself is one patch of collector/kubernetes/api_client.h. When a person has uncordoned
+// a node of ours, Forget takes away our annotation and taint, which would still keep work from it.
+// Condition and event are for information: if they fail, the hold stands. Ailing() says why the
+// last one failed.
 //
 // Looks list all nodes. With `watch` only the first does: the next ask for the changes since its
 // resourceVersion, during one second (a look takes that long then), and it is listed anew when that
@@ -27,11 +21,11 @@
 #ifndef FATHOM_COLLECTOR_CORDON_BACKEND_KUBERNETES_H_
 #define FATHOM_COLLECTOR_CORDON_BACKEND_KUBERNETES_H_
 
-#include <functional>
 #include <string>
 #include <string_view>
 
 #include "collector/cordon/backend/backend.h"
+#include "collector/kubernetes/api_client.h"
 #include "collector/net/http_transport.h"
 #include "collector/process/clock.h"
 
@@ -48,10 +42,11 @@ class KubernetesBackend final : public Backend {
  public:
   KubernetesBackend(KubernetesOptions options, collector::HttpTransport& transport,
                     const collector::Clock& clock)
-      : options_(std::move(options)), transport_(transport), clock_(clock) {}
+      : options_(std::move(options)),
+        clock_(clock),
+        client_({options_.server, options_.token_file, "fathom-cordon/" FATHOM_VERSION}, transport,
+                [&clock] { return clock.Mono(); }) {}
 
-  static constexpr int kTries = 3;
-  static constexpr Nanos kMaxWait{60'000'000'000};
   static constexpr Nanos kRelist{600'000'000'000};
 
   absl::Status Nodes(std::map<std::string, NodeFact>& nodes) override;
@@ -62,22 +57,16 @@ class KubernetesBackend final : public Backend {
   std::string Ailing() const override { return ailing_; }
 
  private:
-  // From the node as it is now to the patch that changes it; an error: it must not be changed.
-  using PatchOf = std::function<absl::StatusOr<std::string>(const std::string& node_json)>;
-
-  absl::StatusOr<std::string> Send(const std::string& method, const std::string& path,
-                                   const std::string& type, const std::string& body);
   absl::Status List();
   absl::Status Watch();
   bool Watches() const;
-  absl::Status Change(const std::string& node, const PatchOf& patch_of);
+  absl::Status Change(const std::string& node, const kubernetes::ApiClient::PatchOf& patch_of);
   void Inform(const Hold& hold, bool held);
 
   const KubernetesOptions options_;
-  collector::HttpTransport& transport_;
   const collector::Clock& clock_;
-  MonoNs not_before_;  // unknown: no wait was asked for
-  MonoNs unwatched_;   // since when the right to watch was missing; unknown: it is not
+  kubernetes::ApiClient client_;
+  MonoNs unwatched_;  // since when the right to watch was missing; unknown: it is not
   std::string ailing_;
   std::map<std::string, NodeFact> known_;
   std::string version_;  // of known_; empty: to be listed anew

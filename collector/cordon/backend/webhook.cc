@@ -2,15 +2,17 @@
 
 #include <absl/strings/str_cat.h>
 
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "collector/http/json_writer.h"
+#include "collector/http/remote_call.h"
 #include "collector/net/redacted.h"
 
 namespace fathom::cordon {
 namespace {
 
+using collector::AddBearer;
+using collector::StatusOfHttp;
 using Json = nlohmann::json;
 
 std::string Text(const Json& object, const char* name) {
@@ -39,42 +41,6 @@ bool ReadNode(const Json& json, NodeFact& node) {
 }
 
 }  // namespace
-
-absl::Status StatusOfHttp(int status, const std::string& text) {
-  if (status >= 200 && status < 300) return absl::OkStatus();
-  const std::string said =
-      absl::StrCat("HTTP status ", status, ": ", collector::CutText(text, 200));
-  switch (status) {
-    case 400:
-    case 422:
-      return absl::FailedPreconditionError(said);
-    case 401:
-      return absl::UnauthenticatedError(said);
-    case 403:
-      return absl::PermissionDeniedError(said);
-    case 404:
-      return absl::NotFoundError(said);
-    case 409:
-      return absl::AbortedError(said);
-    case 410:
-      return absl::OutOfRangeError(said);
-    case 429:
-      return absl::ResourceExhaustedError(said);
-    default:
-      return absl::UnavailableError(said);
-  }
-}
-
-absl::Status AddBearer(const std::string& token_file, std::vector<std::string>& headers) {
-  if (token_file.empty()) return absl::OkStatus();
-  std::ifstream file(token_file);
-  std::string token;
-  if (!std::getline(file, token) || token.empty()) {
-    return absl::FailedPreconditionError(token_file + ": the token cannot be read");
-  }
-  headers.push_back("Authorization: Bearer " + token);
-  return absl::OkStatus();
-}
 
 absl::Status ReadWebhookNodes(std::string_view text, std::map<std::string, NodeFact>& nodes) {
   const Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);

@@ -44,12 +44,6 @@ class WebhookBackend final : public Backend {
 // Errors: InvalidArgument with what is wrong.
 absl::Status ReadWebhookNodes(std::string_view json, std::map<std::string, NodeFact>& nodes);
 
-// What an HTTP status of a change means for Certain().
-absl::Status StatusOfHttp(int status, const std::string& text);
-
-// "Authorization: Bearer …" from the first line of a file. Errors: FailedPrecondition.
-absl::Status AddBearer(const std::string& token_file, std::vector<std::string>& headers);
-
 }  // namespace fathom::cordon
 
 #endif  // FATHOM_COLLECTOR_CORDON_BACKEND_WEBHOOK_H_

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "collector/cli/http/call_transport.h"
 #include "collector/cli/http/collector_api.h"
 #include "tests/cli/http/scripted_server.h"
 
@@ -29,6 +30,25 @@ TEST(HttpClientTest, GetsABody) {
   EXPECT_EQ(reply->body, "{}");
   EXPECT_EQ(server.request().substr(0, 27), "GET /api/v1/jobs?x=1 HTTP/1");
   EXPECT_NE(server.request().find("Host: " + server.address().ToString()), std::string::npos);
+}
+
+TEST(CallTransportTest, SendsACallAsItIsAndReadsWhenToComeBack) {
+  ScriptedServer server({"HTTP/1.1 429 -\r\nRetry-After: 7\r\nContent-Length: 2\r\n\r\nno"},
+                        End::kClose);
+  CallTransport transport("");
+  const auto answer = transport.Send({"PATCH",
+                                      "http://" + server.address().ToString() + "/api/v1/x?y=1",
+                                      {"Content-Type: a/b"},
+                                      "body",
+                                      1});
+  ASSERT_TRUE(answer.ok()) << answer.status();
+  EXPECT_EQ(answer->status, 429);
+  EXPECT_EQ(answer->body, "no");
+  EXPECT_EQ(answer->retry_after_s, 7);
+  EXPECT_EQ(server.request().substr(0, 26), "PATCH /api/v1/x?y=1 HTTP/1");
+  EXPECT_NE(server.request().find("\r\nContent-Type: a/b\r\n"), std::string::npos);
+  EXPECT_TRUE(server.request().ends_with("\r\n\r\nbody"));
+  EXPECT_TRUE(absl::IsInvalidArgument(transport.Send({"GET", "nowhere", {}, "", 1}).status()));
 }
 
 TEST(HttpClientTest, DoesNotWaitForTheCloseOfASizedBody) {

@@ -294,7 +294,19 @@ TEST(RemedyConfig, TakesWhatIsThereAndRefusesASlip) {
   EXPECT_THAT(read("backend: torchrun\nstart: a b\n"), HasSubstr("must be a list"));
   EXPECT_THAT(read("backend: torchrun\nstop_s: soon\n"), HasSubstr("seconds"));
   EXPECT_THAT(read("backend: command\nisolate: ['{nod}']\n"), HasSubstr("there is no {nod}"));
-  EXPECT_THAT(read("backend: magic\n"), HasSubstr("torchrun, slurm or command"));
+  EXPECT_THAT(read("backend: magic\n"), HasSubstr("slurm, kubernetes or command"));
+  EXPECT_EQ(read("backend: kubernetes\nkubernetes_server: https://api:6443\nkind: JobSet\n"),
+            "kubernetes");
+  EXPECT_EQ(read("backend: kubernetes\nkubernetes_server: http://127.0.0.1:8001\nrestart: pods\n"),
+            "kubernetes");
+  EXPECT_THAT(read("backend: kubernetes\n"), HasSubstr("kubernetes_server is needed"));
+  EXPECT_THAT(read("backend: kubernetes\nkubernetes_server: https://a:1\nkind: Pod\n"),
+              HasSubstr("Job, JobSet or PyTorchJob"));
+  EXPECT_THAT(read("backend: kubernetes\nkubernetes_server: https://a:1\nnode: keep\n"),
+              HasSubstr("hold or held"));
+  EXPECT_THAT(read("backend: kubernetes\nkubernetes_server: http://a:1\n"
+                   "kubernetes_token_file: /t\n"),
+              HasSubstr("https://"));
   EXPECT_THAT(read("backend: [\n"), HasSubstr(file.string()));
   fs::remove(file);
   EXPECT_THAT(read("- a\n"), HasSubstr("no map"));

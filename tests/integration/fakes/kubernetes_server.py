@@ -19,7 +19,8 @@ import yaml
 
 from fakes.kubernetes_objects import Objects, Refused
 
-PATHS = re.compile(r"^/api/v1/(?:namespaces/[^/]+/)?(nodes|events)(?:/([^/]+))?(?:/(status))?$")
+PATHS = re.compile(r"^/(?:api|apis/[^/]+)/v1\w*/(?:namespaces/[^/]+/)?(nodes|events|pods|jobs|jobsets|pytorchjobs)"
+                   r"(?:/([^/]+))?(?:/(status))?$")
 
 
 def rules_of(path):
@@ -118,13 +119,15 @@ class Handler(http.server.BaseHTTPRequestHandler):
         return answer
 
     def act(self, verb, found, query, body):
-        objects = self.server.objects
+        objects = self.server.objects.of(found[1])
         if verb == "watch":
             self.watch(int(query.get("resourceVersion", 0)), float(query.get("timeoutSeconds", "inf")),
                        "allowWatchBookmarks" in query)
             return 0, None
         if verb == "list":
-            return 200, objects.list()
+            return 200, objects.list(query)
+        if verb == "delete" and found[1] == "pods":
+            return 200, objects.delete(found[2], json.loads(body), query.get("dryRun") == "All")
         if verb == "get":
             return 200, objects.get(found[2])
         if verb == "patch":
@@ -196,7 +199,7 @@ class KubernetesServer:
     HANDLER = Handler
 
     def __init__(self, pki, rules, tokens, certificate=None):
-        """rules: user → set of (verb, resource); tokens: token → user."""
+        """rules: user → set of (verb, resource); tokens: token → user. `make_objects` may give more than nodes and events."""
         self.pki, self.objects, self.rules, self.tokens = pki, self.make_objects(), rules, tokens
         self.certificate = certificate or pki.sign("server")
         self.requests, self.faults, self.lock = [], [], threading.Lock()

@@ -2,9 +2,12 @@
 
 #include <yaml-cpp/yaml.h>
 
+#include <cstdlib>
 #include <set>
 
+#include "collector/cli/http/call_transport.h"
 #include "collector/cli/remedy/backend/command_backend.h"
+#include "collector/cli/remedy/backend/kubernetes_backend.h"
 #include "collector/cli/remedy/backend/placeholders.h"
 #include "collector/cli/remedy/backend/requeue_backend.h"
 #include "collector/cli/remedy/backend/torchrun_backend.h"
@@ -49,6 +52,15 @@ class Keys {
     if (auto fits = CheckPlaceholders(words); !fits.ok()) Complain(Cat(key, ": ", Message(fits)));
     return words;
   }
+  // One of a few words.
+  bool Is(const char* key, const char* usual, const char* other) {
+    const std::string word = Text(key, usual);
+    if (word != usual && word != other) Complain(Cat(key, " must be ", usual, " or ", other));
+    return word == usual;
+  }
+  void Complain(std::string why) {
+    if (wrong_.empty()) wrong_ = std::move(why);
+  }
   // The first thing that is wrong.
   absl::Status Wrong() {
     for (const auto& entry : root_) {
@@ -59,10 +71,6 @@ class Keys {
   }
 
  private:
-  void Complain(std::string why) {
-    if (wrong_.empty()) wrong_ = std::move(why);
-  }
-
   const YAML::Node root_;
   std::set<std::string> taken_;
   std::string wrong_;
@@ -99,6 +107,40 @@ std::unique_ptr<RemedyBackend> Commands(Keys& keys, const BackendParts& parts) {
   return std::make_unique<CommandBackend>(std::move(options), parts.run);
 }
 
+// Of the pod that this runs in.
+std::string ServerOfPod() {
+  const char* host = std::getenv("KUBERNETES_SERVICE_HOST");
+  const char* port = std::getenv("KUBERNETES_SERVICE_PORT");
+  if (host == nullptr) return "";
+  const bool six = std::string_view(host).find(':') != std::string_view::npos;
+  return Cat("https://", six ? Cat("[", host, "]") : std::string(host), ":",
+             port == nullptr ? "443" : port);
+}
+
+std::unique_ptr<RemedyBackend> Kubernetes(Keys& keys, const BackendParts& parts) {
+  static constexpr const char* kAccount = "/var/run/secrets/kubernetes.io/serviceaccount/";
+  KubernetesRemedyOptions options;
+  options.server = keys.Text("kubernetes_server", ServerOfPod());
+  const bool plain = options.server.starts_with("http://");
+  options.token_file =
+      keys.Text("kubernetes_token_file", plain ? "" : std::string(kAccount) + "token");
+  const std::string ca_file =
+      keys.Text("kubernetes_ca_file", plain ? "" : std::string(kAccount) + "ca.crt");
+  const auto kind = kubernetes::ReadWorkloadKind(keys.Text("kind", "Job"));
+  if (options.server.empty()) keys.Complain("kubernetes_server is needed outside of a pod");
+  if (plain && !options.token_file.empty())
+    keys.Complain("a token goes to https:// only; kubectl proxy needs none");
+  if (!kind.ok()) keys.Complain(Message(kind.status()));
+  options.kind = kind.ok() ? *kind : kubernetes::WorkloadKind::kJob;
+  options.space = keys.Text("namespace", options.space);
+  options.name = keys.Text("name", "");
+  options.suspend = keys.Is("restart", "suspend", "pods");
+  options.hold = keys.Is("node", "hold", "held");
+  options.ended_s = keys.Seconds("ended_s", options.ended_s);
+  return std::make_unique<KubernetesRemedy>(
+      std::move(options), std::make_unique<CallTransport>(ca_file), parts.waiting);
+}
+
 absl::StatusOr<std::unique_ptr<RemedyBackend>> Made(const YAML::Node& root,
                                                     const BackendParts& parts) {
   if (!root.IsMap()) return absl::InvalidArgumentError("it is no map of keys");
@@ -107,9 +149,10 @@ absl::StatusOr<std::unique_ptr<RemedyBackend>> Made(const YAML::Node& root,
   std::unique_ptr<RemedyBackend> backend;
   if (name == "torchrun") backend = Torchrun(keys, parts);
   if (name == "slurm") backend = Slurm(keys, parts);
+  if (name == "kubernetes") backend = Kubernetes(keys, parts);
   if (name == "command") backend = Commands(keys, parts);
   if (backend == nullptr)
-    return absl::InvalidArgumentError("backend must be torchrun, slurm or command");
+    return absl::InvalidArgumentError("backend must be torchrun, slurm, kubernetes or command");
   if (auto wrong = keys.Wrong(); !wrong.ok()) return wrong;
   return backend;
 }

@@ -48,6 +48,7 @@ class RequeueBackend final : public RemedyBackend {
       : options_(std::move(options)), run_(std::move(run)), waiting_(std::move(waiting)) {}
 
   std::string Name() const override { return "slurm"; }
+  std::string WhoPlaces() const override { return "Slurm"; }
   absl::Status Check(const Remedy& remedy) override;
   absl::StatusOr<Json> Before(const Remedy& remedy, Step step) override;
   absl::StatusOr<std::string> Do(const Remedy& remedy, const Deed& deed) override;
