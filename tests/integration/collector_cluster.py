@@ -116,10 +116,11 @@ class CollectorCluster:
         return f"nats://127.0.0.1:{self.nats_port}"
 
     def add(self, name, **settings):
-        """Starts a collector and waits until it is ready."""
+        """Starts a collector and waits until it is ready. A setting that is None is not given."""
         flags = {"grpc": "127.0.0.1:0", "http": "127.0.0.1:0", "agent-socket": "off", "store": self.history,
                  "cluster-bus": self.bus, "cluster-name": name, "cluster-lease-s": self.lease_s, **settings}
-        words = [self.build / "fathom-collector"] + [f"--{flag}={value}" for flag, value in flags.items()]
+        words = [self.build / "fathom-collector"] + [f"--{flag}={value}" for flag, value in flags.items()
+                                                           if value is not None]
         process = self.run(name, words, stdout=subprocess.PIPE)
         with process.stdout:
             ready = process.stdout.readline()
