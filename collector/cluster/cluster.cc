@@ -13,12 +13,18 @@ namespace {
 constexpr std::chrono::seconds kSayEvery{1};
 constexpr Nanos kNamePatience{500'000'000};
 
+IngestContext WithoutOps(IngestContext context) {
+  context.ops = nullptr;
+  return context;
+}
+
 }  // namespace
 
 Cluster::Cluster(ClusterSettings settings, ClusterWires wires, Parts parts)
     : settings_(std::move(settings)),
       wires_(std::move(wires)),
       parts_(std::move(parts)),
+      far_ingest_(WithoutOps(parts_.ingest)),
       doors_(parts_.clock),
       door_{parts_.ingest,
             *wires_.bus,
@@ -27,7 +33,7 @@ Cluster::Cluster(ClusterSettings settings, ClusterWires wires, Parts parts)
             settings_.name,
             settings_.max_agent_jobs,
             [this](const std::string& job) { ownership_->Heard(job); }},
-      far_(parts_.ingest, *wires_.bus, counters_),
+      far_(far_ingest_, *wires_.bus, counters_),
       members_(*wires_.bus, parts_.clock, counters_, settings_.name) {}
 
 absl::StatusOr<std::unique_ptr<Cluster>> Cluster::Start(ClusterSettings settings,
@@ -44,9 +50,9 @@ absl::Status Cluster::Begin() {
     return absl::AlreadyExistsError(absl::StrCat("cluster_name: another collector answers to '",
                                                  settings_.name, "'; give each its own"));
   }
-  api_ = std::make_unique<PeerApi>(
-      PeerApi::Parts{parts_.near, *wires_.bus, members_, counters_, settings_.name,
-                     [this](const std::string& job) { return wires_.leases->HolderOf(job); }});
+  api_ = std::make_unique<PeerApi>(PeerApi::Parts{
+      parts_.near, *wires_.bus, members_, counters_, settings_.name,
+      [this](const std::string& job) { return wires_.leases->HolderOf(job); }, parts_.kept_ops});
   for (const absl::Status& status :
        {api_->Start(), members_.Start(), HearOrders(), HearEvents(), HearProbes()}) {
     if (!status.ok()) return status;

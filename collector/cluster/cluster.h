@@ -62,6 +62,8 @@ class Cluster {
     std::function<void(const std::string& job)> caught_up;
     std::function<void(const std::string& job)> lost;
     std::function<void(bool error, const std::string& line)> log;
+    // See PeerApi::Parts.
+    std::function<absl::StatusOr<std::vector<KeptOps>>(const std::string& job)> kept_ops = {};
   };
 
   static absl::StatusOr<std::unique_ptr<Cluster>> Start(ClusterSettings settings,
@@ -99,6 +101,7 @@ class Cluster {
   const ClusterWires wires_;
   const Parts parts_;
   ClusterCounters counters_;
+  IngestContext far_ingest_;  // as parts_.ingest; ops are kept by doors, not by owners
   DoorTable doors_;
   DoorContext door_;
   FarAgents far_;

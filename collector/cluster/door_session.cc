@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "collector/admission/limits.h"
 #include "collector/bus/bus_names.h"
@@ -68,6 +69,7 @@ DoorSession::DoorSession(std::uint64_t id, DoorContext& context, std::weak_ptr<R
                          const Witness& witness)
     : context_(context),
       near_(id, context.ingest, channel, witness),
+      kept_(context.ingest.ops),
       connection_(context.doors.Add(std::move(channel), again_)) {
   record_.set_door(context_.name);
   record_.set_connection(connection_);
@@ -100,7 +102,10 @@ void DoorSession::Authenticate() {
 StreamSession::Outcome DoorSession::Greet(const v1::AgentMessage& message) {
   const Outcome outcome = near_.OnMessage(message);
   acknowledged_ = near_.acknowledged();
-  if (!near_.node().empty()) *record_.mutable_hello() = message.hello();
+  if (!near_.node().empty()) {
+    *record_.mutable_hello() = message.hello();
+    kept_.Greeted(near_.node(), message.hello().boot_id());
+  }
   return outcome;
 }
 
@@ -130,8 +135,10 @@ StreamSession::Outcome DoorSession::OnSound(const v1::AgentMessage& message) {
     if (!Admit(kept->job)) return Malformed(RejectReason::kTooManyJobs);
     if (message.has_rank()) ranks_ = std::min(ranks_ + 1, AgentSession::kMostRanksCounted);
     Append(kept->job, kept->key, message);
+    kept_.Keep(kept->job, message);
     return {};
   }
+  if (message.has_ops()) return TakeOps(message);
   if (const std::string* const job = JobAnswered(message)) {
     TellWord(WordsOfJob(*job), message);
     return {};
@@ -145,6 +152,22 @@ StreamSession::Outcome DoorSession::OnSound(const v1::AgentMessage& message) {
     return {};
   }
   return near_.OnMessage(message);
+}
+
+// They may be of a rank that has died, which is not announced again on a new stream.
+StreamSession::Outcome DoorSession::TakeOps(const v1::AgentMessage& message) {
+  const std::string& job = message.ops().job();
+  if (!kept_.Holds(job)) {
+    context_.ingest.counters.Reject(RejectReason::kUnasked);
+    return {};
+  }
+  if (jobs_of_ops_.size() >= context_.max_jobs && !jobs_of_ops_.contains(job)) {
+    return Malformed(RejectReason::kTooManyJobs);
+  }
+  jobs_of_ops_.insert(job);
+  context_.ingest.registry.Seen(near_.node());
+  kept_.Keep(job, message);
+  return {};
 }
 
 bool DoorSession::Admit(const std::string& job) {
@@ -174,11 +197,14 @@ void DoorSession::TellHealth(const v1::AgentMessage& message) {
   of_node.mutable_health()->clear_ranks();
   near_.OnMessage(of_node);
   std::map<std::string, v1::AgentMessage> of_jobs;
+  std::vector<const v1::RankHealth*> taken;
   for (const v1::RankHealth& rank : message.health().ranks()) {
     if (!jobs_.contains(rank.job())) continue;
+    taken.push_back(&rank);
     *of_jobs.try_emplace(rank.job(), of_node).first->second.mutable_health()->add_ranks() = rank;
   }
   for (const auto& [job, told] : of_jobs) TellWord(WordsOfJob(job), told);
+  kept_.KeepHealth(taken);
 }
 
 }  // namespace fathom::collector

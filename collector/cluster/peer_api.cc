@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "collector/cluster/bus_message.h"
+#include "collector/cluster/kept_ops_answer.h"
 
 namespace fathom::collector {
 namespace {
@@ -162,6 +163,28 @@ Response PeerApi::Verdict(const Request& request) const {
   return theirs && theirs->status == 200 ? *std::move(theirs) : near;
 }
 
+Response PeerApi::Ops(const Request& request) const {
+  const Response near = parts_.near.Answer(request);
+  const auto stretch = OpsStretchOf(request);
+  if (near.status != 200 || !stretch) return near;
+  std::vector<std::string> lists = {near.body};
+  for (const std::string& other : parts_.members.Others()) {
+    const auto response = Ask(other, request, kListPatience);
+    if (response && response->status == 200) lists.push_back(response->body);
+  }
+  absl::StatusOr<std::vector<KeptOps>> told = std::vector<KeptOps>();
+  if (parts_.kept_ops) told = parts_.kept_ops(request.segments[3]);
+  return Response::Json(JoinedKeptOps(lists, told, *stretch));
+}
+
+Response PeerApi::PartOfOps(const Request& request) const {
+  const std::string& collector = request.segments[4];
+  if (collector == parts_.name) return parts_.near.Answer(request);
+  if (auto response = Ask(collector, request, kPatience)) return *std::move(response);
+  return Response::Error(503, absl::StrCat("collector ", collector,
+                                           ", which keeps these ops, does not answer; ask again"));
+}
+
 Response PeerApi::Answer(const Request& request) const {
   const auto& at = request.segments;
   const bool of_api = at.size() >= 3 && at[0] == "api" && at[1] == "v1";
@@ -176,6 +199,8 @@ Response PeerApi::Answer(const Request& request) const {
   if (at[2] == "nodes" && at.size() == 3) return Joined(request, "nodes");
   if (at[2] == "nodes" && at.size() == 4) return Node(request);
   if (at[2] == "verdicts" && at.size() == 4) return Verdict(request);
+  if (at[2] == "ops" && at.size() == 4) return Ops(request);
+  if (at[2] == "ops" && at.size() == 6) return PartOfOps(request);
   return parts_.near.Answer(request);
 }
 

@@ -1,7 +1,8 @@
 // The API of the whole cluster: any collector answers for all jobs.
 //
 // Put by Cluster between HttpServer and this collector's Api. Model: what is of one job its owner
-// answers; lists of jobs and nodes are those of all collectors, joined; everything else comes from
+// answers; lists of jobs and nodes, and what is kept of a job's ops, are those of all collectors,
+// joined; a file of ops is read at the collector that keeps it; everything else comes from
 // the history, which they share, and is answered here. Who asks was found out here, and the other
 // collector takes that as said: whoever may write to the bus is trusted (docs/security.md). A
 // request is passed on once.
@@ -11,6 +12,8 @@
 // owner, or to every collector one after the other.
 #ifndef FATHOM_COLLECTOR_CLUSTER_PEER_API_H_
 #define FATHOM_COLLECTOR_CLUSTER_PEER_API_H_
+
+#include <absl/status/statusor.h>
 
 #include <functional>
 #include <memory>
@@ -24,6 +27,7 @@
 #include "collector/cluster/cluster_counters.h"
 #include "collector/cluster/members.h"
 #include "collector/http/answerer.h"
+#include "collector/store/kept_ops.h"
 #include "fathom/v1/bus.pb.h"
 
 namespace fathom::collector {
@@ -40,6 +44,8 @@ class PeerApi final : public Answerer {
     ClusterCounters& counters;
     std::string name;
     std::function<std::string(const std::string& job)> owner_of;  // empty: nobody
+    // What collectors have told the history that they keep of the job's ops. Empty: nothing.
+    std::function<absl::StatusOr<std::vector<KeptOps>>(const std::string& job)> kept_ops = {};
   };
 
   explicit PeerApi(Parts parts) : parts_(std::move(parts)) {}
@@ -61,6 +67,8 @@ class PeerApi final : public Answerer {
   Response Forward(const std::string& owner, const std::string& job, const Request& request) const;
   Response Joined(const Request& request, const std::string& list) const;
   Response Node(const Request& request) const;
+  Response Ops(const Request& request) const;
+  Response PartOfOps(const Request& request) const;
   Response Verdict(const Request& request) const;
 
   const Parts parts_;

@@ -43,8 +43,7 @@ absl::Status Within(const char* name, double value, double least, double most) {
 
 }  // namespace
 
-absl::Status CheckCluster(const ClusterConfig& cluster, const std::string& store, bool streams_ops,
-                          bool insecure) {
+absl::Status CheckCluster(const ClusterConfig& cluster, const std::string& store, bool insecure) {
   for (const absl::Status& status :
        {Within("cluster_lease_s", cluster.lease_s, 2, 60),
         Within("cluster_replicas", static_cast<double>(cluster.replicas), 1, 5),
@@ -68,11 +67,6 @@ absl::Status CheckCluster(const ClusterConfig& cluster, const std::string& store
     return Bad(
         "cluster_bus: several collectors share one history; give store as "
         "postgresql://USER@HOST/DATABASE");
-  }
-  if (streams_ops) {
-    return Bad(
-        "stream: a collector of several keeps no ops of its own; leave stream at summaries "
-        "and stream_jobs empty");
   }
   return absl::OkStatus();
 }

@@ -23,10 +23,8 @@ struct ClusterConfig {
   bool on() const { return !bus.empty(); }
 };
 
-// `store`: of the same collector; `streams_ops`: it keeps every op of some jobs; `insecure`: clear
-// text beyond this machine is allowed.
-absl::Status CheckCluster(const ClusterConfig& cluster, const std::string& store, bool streams_ops,
-                          bool insecure);
+// `store`: of the same collector; `insecure`: clear text beyond this machine is allowed.
+absl::Status CheckCluster(const ClusterConfig& cluster, const std::string& store, bool insecure);
 
 // The name that a collector has where none is set.
 std::string MachineName();

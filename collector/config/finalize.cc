@@ -129,7 +129,7 @@ absl::Status Check(const CollectorConfig& c) {
         CheckRange("captures_per_hour", static_cast<double>(c.captures.per_hour), 1, 1000),
         CheckRange("look_share", c.looks.share, 0.01, 1),
         CheckRange("look_reserve_s", c.looks.reserve_s, 0, 60),
-        CheckCluster(c.cluster, c.store, c.stream == "ops" || !c.stream_jobs.empty(), c.insecure),
+        CheckCluster(c.cluster, c.store, c.insecure),
         CheckThresholds(c)}) {
     if (!status.ok()) return status;
   }

@@ -8,14 +8,17 @@
 #include "collector/admission/limits.h"
 #include "collector/ingest/validate.h"
 #include "collector/journal/journal.h"
-#include "collector/ops/op_store.h"
 #include "fathom/v1/agent.pb.h"
 
 namespace fathom::collector {
 
 AgentSession::AgentSession(std::uint64_t id, IngestContext& context,
                            std::weak_ptr<RowsChannel> channel, Witness witness)
-    : id_(id), context_(context), channel_(std::move(channel)), witness_(std::move(witness)) {
+    : id_(id),
+      context_(context),
+      channel_(std::move(channel)),
+      witness_(std::move(witness)),
+      kept_(context.ops) {
   ++context_.counters.streams_opened;
 }
 
@@ -77,6 +80,7 @@ AgentSession::Outcome AgentSession::Greet(const v1::AgentMessage& message) {
   if (bad) return refuse(*bad, "too many nodes");
   node_ = node;
   boot_id_ = message.hello().boot_id();
+  kept_.Greeted(node_, boot_id_);
   acknowledged_ = message.number();
   return {.greet = true, .refused = "", .close = false};
 }
@@ -144,13 +148,8 @@ Rejection AgentSession::KeptIfTaken(const v1::AgentMessage& message, Rejection r
 
 Rejection AgentSession::StoredIfTaken(const v1::AgentMessage& message, Rejection rejected,
                                       const std::string& job) {
-  if (!rejected) Store(job, message);
+  if (!rejected) kept_.Keep(job, message);
   return rejected;
-}
-
-void AgentSession::Store(const std::string& job, const v1::AgentMessage& message) {
-  if (context_.ops == nullptr || !context_.ops->jobs().Holds(job)) return;
-  stored_ = context_.ops->Keep(job, {node_, boot_id_}, message);
 }
 
 template <typename Message>
@@ -213,7 +212,7 @@ Rejection AgentSession::TakeRank(const v1::RankInfo& info) {
   v1::AgentMessage message;
   *message.mutable_rank() = info;
   Keep(message, result.restarted, -1);
-  Store(info.job(), message);
+  kept_.Keep(info.job(), message);
   return std::nullopt;
 }
 
@@ -228,7 +227,7 @@ Rejection AgentSession::TakeSummary(const v1::AgentMessage& message) {
   if (result.rows > 0) {
     Took(batch.job(), job.get());
     Keep(message, false, result.newest);
-    Store(batch.job(), message);
+    kept_.Keep(batch.job(), message);
   }
   if (result.rejected) AnnounceAgain(batch.job(), batch.rank());
   return result.rejected;
@@ -249,29 +248,13 @@ Rejection AgentSession::TakeHealth(const v1::HealthBatch& batch) {
     if (!bad) taken.push_back(&health);
     if (bad && !first) first = bad;
   }
-  if (context_.ops != nullptr) StoreHealth(taken);
+  kept_.KeepHealth(taken);
   return first;
-}
-
-// They are of all jobs of a node. Of ranks that go on one in five is enough to know that they do.
-void AgentSession::StoreHealth(const std::vector<const v1::RankHealth*>& taken) {
-  constexpr std::uint64_t kEvery = 5;
-  constexpr std::int64_t kGoesOnNs = 2'000'000'000;
-  const bool all = healths_++ % kEvery == 0;
-  std::map<std::string, v1::AgentMessage> jobs;
-  for (const v1::RankHealth* health : taken) {
-    const bool goes_on = health->last_event_age_ns() < kGoesOnNs && health->open_ops().empty();
-    if ((goes_on && !all) || !context_.ops->jobs().Holds(health->job())) continue;
-    *jobs[health->job()].mutable_health()->add_ranks() = *health;
-  }
-  for (const auto& [job, message] : jobs) Store(job, message);
 }
 
 Rejection AgentSession::TakeOps(const v1::AgentMessage& message) {
   const v1::OpsBlock& block = message.ops();
-  if (context_.ops == nullptr || !context_.ops->jobs().Holds(block.job())) {
-    return RejectReason::kUnasked;
-  }
+  if (!kept_.Holds(block.job())) return RejectReason::kUnasked;
   const auto job = context_.jobs.Find(block.job());
   if (job == nullptr) return RejectReason::kUnknownRank;
   Rejection rejected;

@@ -26,6 +26,7 @@
 #include "collector/agents/probe_requests.h"
 #include "collector/agents/row_requests.h"
 #include "collector/agents/session_registry.h"
+#include "collector/ingest/kept_stream.h"
 #include "collector/ingest/stream_session.h"
 #include "collector/job/state/job_table.h"
 #include "collector/journal/durable_log.h"
@@ -94,7 +95,7 @@ class AgentSession final : public StreamSession {
   Outcome OnMessage(const v1::AgentMessage& message) override;
   std::uint64_t acknowledged() const override { return acknowledged_; }
   std::uint64_t journaled() const override { return journaled_; }
-  std::uint64_t stored() const override { return stored_; }
+  std::uint64_t stored() const override { return kept_.record(); }
   const std::string& node() const { return node_; }  // empty before Hello
   std::size_t ranks() const override { return ranks_; }
   const Last& last() const { return last_; }
@@ -108,9 +109,6 @@ class AgentSession final : public StreamSession {
   Rejection TakeHealth(const v1::HealthBatch& batch);
   Rejection TakeOps(const v1::AgentMessage& message);
   void Keep(const v1::AgentMessage& message, bool anew, std::int64_t newest);
-  // Into the store of ops, if the job's are kept.
-  void Store(const std::string& job, const v1::AgentMessage& message);
-  void StoreHealth(const std::vector<const v1::RankHealth*>& taken);
   Rejection KeptIfTaken(const v1::AgentMessage& message, Rejection rejected,
                         const std::string& job);
   Rejection StoredIfTaken(const v1::AgentMessage& message, Rejection rejected,
@@ -129,14 +127,13 @@ class AgentSession final : public StreamSession {
   IngestContext& context_;
   const std::weak_ptr<RowsChannel> channel_;
   const Witness witness_;
+  KeptStream kept_;
   std::string node_, boot_id_;
   bool authenticated_ = false;
   std::uint64_t acknowledged_ = 0;
   std::uint64_t journaled_ = 0;
-  std::uint64_t stored_ = 0;
   std::size_t ranks_ = 0;
   Last last_;
-  std::uint64_t healths_ = 0;  // batches of health that were stored, whole or in part
   int malformed_ = 0;
   bool refused_ = false;    // an announcement, for want of room
   bool told_full_ = false;  // that a bound refused a rank

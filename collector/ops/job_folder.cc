@@ -82,6 +82,17 @@ std::vector<SegmentFile> SegmentsIn(const std::string& folder) {
   return found;
 }
 
+std::vector<SegmentFile> Overlapping(const std::vector<SegmentFile>& segments, WallNs from,
+                                     WallNs to) {
+  std::vector<SegmentFile> within;
+  for (std::size_t i = 0; i < segments.size(); ++i) {
+    const bool over = i + 1 < segments.size() && from.known() && segments[i + 1].begin < from;
+    const bool later = to.known() && segments[i].begin > to;
+    if (!over && !later) within.push_back(segments[i]);
+  }
+  return within;
+}
+
 std::vector<std::string> JobsIn(const std::string& store) {
   std::vector<std::string> jobs;
   std::error_code error;

@@ -37,6 +37,10 @@ std::string SegmentName(WallNs begin);
 
 // By begin.
 std::vector<SegmentFile> SegmentsIn(const std::string& folder);
+// Of those, what may have entries between the two moments, each 0 for no bound: a segment ends
+// where the next one begins.
+std::vector<SegmentFile> Overlapping(const std::vector<SegmentFile>& segments, WallNs from,
+                                     WallNs to);
 // Names of the jobs in a store, sorted.
 std::vector<std::string> JobsIn(const std::string& store);
 

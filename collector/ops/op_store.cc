@@ -85,6 +85,10 @@ std::uint64_t OpStore::Keep(const std::string& job, const Teller& teller,
   } else if (message.has_ops() && held.serials.Repeated(teller.node, message.ops().serial())) {
     ++counters_.repeats;
   } else {
+    if (message.has_ops()) {
+      stretches_.Heard(job, {message.ops().ranks().begin(), message.ops().ranks().end()},
+                       clock_.Wall());
+    }
     counters_.ops += message.ops().rows();
     held.data.ops += message.ops().rows();
     Append(held.data, job, false, EntryOf(clock_.Wall(), teller.node, message));
@@ -230,6 +234,11 @@ void OpStore::Note(const absl::Status& written) {
                                             : absl::StrCat("the store of ops: ", why));
   }
   failing_ = why;
+}
+
+std::vector<KeptStretch> OpStore::TakeStretches() {
+  const service::MutexLock lock(mutex_);
+  return stretches_.TakeChanged();
 }
 
 std::string OpStore::failing() const {

@@ -34,8 +34,10 @@
 #include <string_view>
 #include <thread>
 #include <unordered_set>
+#include <vector>
 
 #include "collector/ops/kept_jobs.h"
+#include "collector/ops/kept_stretches.h"
 #include "collector/ops/recent_serials.h"
 #include "collector/ops/segment_files.h"
 #include "collector/process/clock.h"
@@ -89,6 +91,9 @@ class OpStore {
   // Calls `done` once `record` is settled. False: it is already, and `done` is not called.
   [[nodiscard]] bool WhenSettled(std::uint64_t record, std::function<void()> done);
 
+  // As KeptStretches, of all jobs; one caller.
+  std::vector<KeptStretch> TakeStretches();
+  const std::string& folder() const { return settings_.folder; }
   std::string failing() const;  // why nothing is written now; empty: all is well
   OpStoreCounters counters() const;
 
@@ -136,6 +141,7 @@ class OpStore {
   mutable service::Mutex mutex_;
   service::ConditionVariable wake_;
   std::map<std::string, Job, std::less<>> jobs_ ABSL_GUARDED_BY(mutex_);
+  KeptStretches stretches_ ABSL_GUARDED_BY(mutex_);
   std::size_t pending_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
   std::deque<Sealed> queue_ ABSL_GUARDED_BY(mutex_);
   std::size_t queued_bytes_ ABSL_GUARDED_BY(mutex_) = 0;

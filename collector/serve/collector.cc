@@ -17,6 +17,7 @@
 #include "collector/api/cordon_relay.h"
 #include "collector/api/http_server.h"
 #include "collector/api/job_news.h"
+#include "collector/api/ops/with_ops.h"
 #include "collector/api/probes/probe_api.h"
 #include "collector/cluster/cluster_metrics.h"
 #include "collector/evaluate/capture_trigger.h"
@@ -26,7 +27,6 @@
 #include "collector/http/event_hub.h"
 #include "collector/http/login.h"
 #include "collector/ingest/agent_service.h"
-#include "collector/ingest/journal_replay.h"
 #include "collector/journal/journal.h"
 #include "collector/metrics/prometheus_exporter.h"
 #include "collector/net/curl_transport.h"
@@ -37,7 +37,9 @@
 #include "collector/runs/account_keeper.h"
 #include "collector/runs/run_keeper.h"
 #include "collector/serve/cluster_duties.h"
+#include "collector/serve/kept_ops_teller.h"
 #include "collector/serve/kept_outbox.h"
+#include "collector/serve/opened_folders.h"
 #include "collector/store/learnt_keeper.h"
 #include "collector/store/store.h"
 #include "collector/store/store_keeper.h"
@@ -120,9 +122,13 @@ struct Collector::Parts {
   CurlEach for_people;  // a command may take long: neither page nor other commands wait for it
   CordonRelay relay;
   ProbeApi probe_api;
+  OpsApi ops_api;
+  KeptOpsTable kept_ops;
   Api api;
+  WithOps with_ops;
   ClusterDuties duties;
-  std::unique_ptr<Cluster> cluster;  // null: this collector is alone
+  std::unique_ptr<Cluster> cluster;           // null: this collector is alone
+  std::unique_ptr<KeptOpsTeller> ops_teller;  // null: alone, or no ops are kept
   std::unique_ptr<HttpServer> http;
   std::thread diagnosis_thread;
   std::atomic<std::uint64_t> turns_seen{0};  // of the diagnoser, by Turned
@@ -185,6 +191,9 @@ Collector::Parts::Parts(const FinalizedCollectorConfig& config, DiagnosisFunctio
       for_people({config->cordon_ca_file, "", ""}),
       relay(config->cordon_http, config->cordon_changes, for_people),
       probe_api({probes, jobs, registry, ledger, *store}),
+      ops_api([this] { return ops ? ops->folder() : ""; },
+              config->cluster.on() ? config->cluster.name : MachineName()),
+      kept_ops(config->store),
       api({jobs,
            registry,
            ledger,
@@ -208,6 +217,7 @@ Collector::Parts::Parts(const FinalizedCollectorConfig& config, DiagnosisFunctio
            &by_hand,
            [this](const std::string& job) { return accounts.Of(job); },
            [this](const Request& request) { return probe_api.Answer(request); }}),
+      with_ops(api, ops_api),
       duties({*store, jobs, ledger, notifier, outbox, [this](const Episode& open) { Tell(open); },
               clock}) {
   OpenJournal(config);
@@ -234,6 +244,7 @@ Collector::Parts::~Parts() {
   if (grpc) grpc->SetServing(false);
   grpc.reset();
   if (cluster) cluster->Drain();
+  ops_teller.reset();
   keeper.reset();
   diagnoser.Stop();
   if (diagnosis_thread.joinable()) diagnosis_thread.join();
@@ -252,12 +263,18 @@ absl::Status Collector::Parts::Join(const FinalizedCollectorConfig& config, Clus
   if (!config->cluster.on()) return absl::OkStatus();
   auto joined = JoinCluster(
       config, std::move(wires),
-      {ingest, events, api, clock,
+      {ingest, events, with_ops, clock,
        [this](const std::string& job, Leases::Token token) { return duties.Taken(job, token); },
        [this](const std::string& job) { diagnoser.Notify(job); },
-       [this](const std::string& job) { duties.Lost(job); }, LogLine});
+       [this](const std::string& job) { duties.Lost(job); }, LogLine,
+       [this](const std::string& job) { return kept_ops.Of(job); }});
   if (!joined.ok()) return joined.status();
   cluster = *std::move(joined);
+  if (ops) {
+    ops_teller = std::make_unique<KeptOpsTeller>(
+        KeptOpsTeller::Parts{*ops, kept_ops, clock, config->cluster.name,
+                             Nanos::FromSeconds(config->ops_days * 24 * 3600)});
+  }
   return absl::OkStatus();
 }
 
@@ -289,53 +306,29 @@ PrometheusExporter::Sources Collector::Parts::Sources() {
           [this](const std::string& job) { return accounts.Of(job); },
           [this](const JobState& job) { return FiguresOf(job, *store); },
           [this](MetricPage& page) {
-            if (cluster) WriteClusterMetrics(*cluster, page);
+            page.Counter("fathom_ops_read_bytes_total",
+                         "Of kept ops, handed to whoever reads them.")
+                .Set(static_cast<double>(ops_api.bytes_read()));
+            if (!cluster) return;
+            WriteClusterMetrics(*cluster, page);
+            page.Gauge("fathom_cluster_untold_ops",
+                       "Stretches of kept ops that the history has not been told.")
+                .Set(ops_teller ? static_cast<double>(ops_teller->waiting()) : 0);
           }};
 }
 
-// Without its folder the collector goes on, as it does without its store.
 void Collector::Parts::OpenJournal(const FinalizedCollectorConfig& config) {
-  if (config.journal_folder().empty()) return;
-  auto opened = Journal::Open({.folder = config.journal_folder(),
-                               .max_bytes = static_cast<std::uint64_t>(config->journal_mib) << 20,
-                               .max_age = Nanos::FromSeconds(config->journal_days * 24 * 3600),
-                               .log = LogLine},
-                              clock);
-  if (!opened.ok()) {
-    journal_unopened = absl::StrCat("journal: ", opened.status().message(),
-                                    "; what agents tell is acknowledged from memory");
-    return;
-  }
-  journal = *std::move(opened);
-  const MonoNs begin = clock.Mono();
-  const Replayed replayed = ReplayJournal(*journal, jobs);
+  auto opened = OpenJournalOf(config, jobs, clock, LogLine);
+  journal = std::move(opened.part);
+  journal_unopened = opened.why;
   ingest.journal = journal.get();
-  if (replayed.messages == 0) return;
-  spdlog::info(
-      "journal: {} messages of an earlier collector read in {:.1f} s, {} jobs run; {} were not "
-      "taken",
-      replayed.messages, (clock.Mono() - begin).Seconds(), jobs.All().size(), replayed.refused);
 }
 
-// Likewise: live verdicts need none of it.
 void Collector::Parts::OpenOpStore(const FinalizedCollectorConfig& config) {
-  if (config.kept_jobs().names().empty()) return;
-  constexpr double kGib = 1u << 30;
-  auto opened =
-      OpStore::Open({.folder = config.ops_folder(),
-                     .jobs = config.kept_jobs(),
-                     .bounds = {.max_bytes = static_cast<std::uint64_t>(config->ops_gib * kGib),
-                                .max_age = Nanos::FromSeconds(config->ops_days * 24 * 3600)},
-                     .log = LogLine},
-                    clock);
-  if (!opened.ok()) {
-    ops_unopened = absl::StrCat("store of ops: ", opened.status().message());
-    spdlog::error("{}", ops_unopened);
-    return;
-  }
-  ops = *std::move(opened);
+  auto opened = OpenOpStoreOf(config, clock, LogLine);
+  ops = std::move(opened.part);
+  ops_unopened = opened.why;
   ingest.ops = ops.get();
-  spdlog::info("every op is kept in {}", config.ops_folder());
 }
 
 std::string Collector::Parts::Failing() const {
@@ -385,7 +378,7 @@ absl::Status Collector::Parts::Listen(const FinalizedCollectorConfig& config) {
                          .allowed_hosts = config.allowed_hosts(),
                          .max_event_clients = static_cast<std::size_t>(config->max_event_clients),
                          .tls = config->tls},
-                        cluster ? cluster->api() : api, events, *login);
+                        cluster ? cluster->api() : with_ops, events, *login);
   if (!server.ok()) return server.status();
   http = *std::move(server);
   diagnosis_thread = std::thread([this] { diagnoser.Run(); });

@@ -116,7 +116,7 @@ class ClusterTest(unittest.TestCase):
         self.assertIn("is not nats://", refused(**{"cluster-bus": "http://127.0.0.1:1"}))
         self.assertIn("127.0.0.1:1", refused(**{"cluster-bus": "nats://127.0.0.1:1"}))
         self.assertIn("cluster_lease_s", refused(**{"cluster-lease-s": 0.1}))
-        self.assertIn("stream", refused(stream="ops"))
+        self.assertIn("ops_store", refused(stream="ops"))
         self.cluster.add("c1")
         self.assertIn("cluster_name", refused(**{"cluster-name": "c1"}))
 

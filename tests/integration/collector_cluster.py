@@ -1,4 +1,4 @@
-"""Several collectors on this machine, with a real nats-server and a real PostgreSQL between them.
+"""Several collectors on this machine, with a real nats-server (or a cluster of three) and a real PostgreSQL between them.
 
 Used by cluster_test, by `deploy/demo cluster` and by tests/faults/cluster.
 
@@ -33,18 +33,22 @@ def missing():
 
 
 class CollectorCluster:
-    """`unanswered`: questions that had no answer within `answer_s`."""
+    """`nats`: how many servers, each of which keeps all; `unanswered`: questions that had no answer within `answer_s`."""
 
-    def __init__(self, build, lease_s=3, answer_s=15):
+    def __init__(self, build, lease_s=3, answer_s=15, nats=1):
         self.build, self.lease_s, self.answer_s, self.unanswered = pathlib.Path(build), lease_s, answer_s, 0
         self.processes, self.where = {}, {}
-        self.nats_port, self.sql_port = free_ports(2)
+        self.nats_names = ["nats"] if nats == 1 else [f"nats{n + 1}" for n in range(nats)]
+        self.sql_port, *self.nats_ports = free_ports(1 + nats)
 
     def __enter__(self):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="fathom-cluster-"))
         self.folder.chmod(0o755)
         try:
-            self.start_nats()
+            self.route_ports, self.look_ports = free_ports(len(self.nats_names)), free_ports(len(self.nats_names))
+            for name in self.nats_names:
+                self.start_nats(name)
+            self.wait_for("a NATS that keeps what it is told", self.nats_well)
             self.make_database()
             self.start_postgres()
         except BaseException:
@@ -53,7 +57,8 @@ class CollectorCluster:
         return self
 
     def __exit__(self, *_):
-        order = [name for name in self.processes if name not in ("nats", "postgres")] + ["nats", "postgres"]
+        beside = [*self.nats_names, "postgres"]
+        order = [name for name in self.processes if name not in beside] + beside
         for name in order:
             process = self.processes.get(name)
             if process is None or process.poll() is not None:
@@ -75,13 +80,40 @@ class CollectorCluster:
                                                     env=environment(), **more)
         return self.processes[name]
 
-    def start_nats(self):
-        settings = self.folder / "nats.conf"
-        settings.write_text(f"listen: 127.0.0.1:{self.nats_port}\nmax_payload: 8MB\n"
-                            f"jetstream {{ store_dir: \"{self.folder}/nats\" }}\n")
+    def start_nats(self, name="nats"):
+        at = self.nats_names.index(name)
+        settings = self.folder / f"{name}.conf"
+        text = (f"listen: 127.0.0.1:{self.nats_ports[at]}\nhttp: 127.0.0.1:{self.look_ports[at]}\nmax_payload: 8MB\n"
+                f"server_name: {name}\njetstream {{ store_dir: \"{self.folder}/{name}\" }}\n")
+        if len(self.nats_names) > 1:
+            routes = ", ".join(f"nats://127.0.0.1:{port}" for port in self.route_ports if port != self.route_ports[at])
+            text += f"cluster {{ name: fathom, listen: 127.0.0.1:{self.route_ports[at]}, routes: [{routes}] }}\n"
+        settings.write_text(text)
         program = shutil.which("nats-server") or "/usr/sbin/nats-server"
-        self.run("nats", [program, "-c", settings])
-        self.wait_for("nats-server", lambda: listens(self.nats_port))
+        self.run(name, [program, "-c", settings])
+        self.wait_for("nats-server", lambda: listens(self.nats_ports[at]))
+
+    def look_at_nats(self, at, path):
+        try:
+            with urllib.request.urlopen(f"http://127.0.0.1:{self.look_ports[at]}/{path}", timeout=5) as answer:
+                return json.loads(answer.read())
+        except (OSError, http.client.HTTPException):
+            return None
+
+    def nats_well(self):
+        return all((self.look_at_nats(at, "healthz") or {}).get("status") == "ok" for at in range(len(self.nats_names)))
+
+    def nats_leader(self):
+        """Which server leads the stream of the jobs' logs; None: none does now."""
+        if len(self.nats_names) == 1:
+            return self.nats_names[0]
+        for at in range(len(self.nats_names)):
+            told = self.look_at_nats(at, "jsz?streams=1") or {}
+            for account in told.get("account_details") or []:
+                for stream in account.get("stream_detail") or []:
+                    if stream["name"] == "FATHOM" and (leader := stream.get("cluster", {}).get("leader")):
+                        return leader
+        return None
 
     def as_postgres(self, words):
         drop = ["setpriv", "--reuid", "postgres", "--regid", "postgres", "--init-groups", "--"]
@@ -113,13 +145,15 @@ class CollectorCluster:
 
     @property
     def bus(self):
-        return f"nats://127.0.0.1:{self.nats_port}"
+        return ",".join(f"nats://127.0.0.1:{port}" for port in self.nats_ports)
 
     def add(self, name, **settings):
-        """Starts a collector and waits until it is ready."""
+        """Starts a collector and waits until it is ready. A setting that is None is not given."""
         flags = {"grpc": "127.0.0.1:0", "http": "127.0.0.1:0", "agent-socket": "off", "store": self.history,
-                 "cluster-bus": self.bus, "cluster-name": name, "cluster-lease-s": self.lease_s, **settings}
-        words = [self.build / "fathom-collector"] + [f"--{flag}={value}" for flag, value in flags.items()]
+                 "cluster-bus": self.bus, "cluster-name": name, "cluster-lease-s": self.lease_s,
+                 "cluster-replicas": len(self.nats_names), **settings}
+        words = [self.build / "fathom-collector"] + [f"--{flag}={value}" for flag, value in flags.items()
+                                                           if value is not None]
         process = self.run(name, words, stdout=subprocess.PIPE)
         with process.stdout:
             ready = process.stdout.readline()
@@ -191,7 +225,7 @@ class CollectorCluster:
             if value:
                 return value
             dead = [name for name, process in self.processes.items()
-                    if name in ("nats", "postgres") and process.poll() is not None]
+                    if name in (*self.nats_names, "postgres") and process.poll() is not None]
             if dead:
                 raise RuntimeError(f"{dead[0]} ended: {self.log(dead[0])[-400:]}")
             time.sleep(0.05)

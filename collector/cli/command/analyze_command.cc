@@ -11,6 +11,7 @@
 
 #include "collector/cli/command/get_command.h"
 #include "collector/cli/command/verb.h"
+#include "collector/cli/http/fetched_ops.h"
 #include "collector/cli/render/reading_progress.h"
 #include "collector/cli/render/verdict_view.h"
 #include "collector/cli/report/analysis_page.h"
@@ -43,11 +44,13 @@ constexpr const char* kExamples =
     "  fathom analyze job://train --from 2h --to 90m    from a collector's store of ops\n"
     "  fathom analyze job://train --from 2h --against job://train --against-from 1d --against-to "
     "22h\n"
+    "  fathom analyze job://train --collector-http any:7070 --from 2h    from several collectors\n"
     "Recognised by content; plain, gzip or zstd; folders, .tar and .zip. What lies beside dumps\n"
     "(py-spy stacks, process states, sockets) is used where it is there.\n"
     "Exit code: 2 when a verdict is established or supported, 0 when there is none.";
 
-constexpr std::size_t kIterationsForSpread = 7;  // of fewer, no tenth is anything
+constexpr std::chrono::seconds kFetchTimeout{60};  // of one part
+constexpr std::size_t kIterationsForSpread = 7;    // of fewer, no tenth is anything
 
 struct AnalyzeOptions {
   std::vector<std::string> paths;
@@ -65,6 +68,8 @@ struct AnalyzeOptions {
   bool quiet = false;
   double limit_gib = 0;  // 0: the importers' own limits
   std::string store;
+  CollectorOptions collector{
+      "", {}, false};  // to fetch kept ops from; empty: they are in the store
   std::string from, to;
   std::string against_from, against_to;
 };
@@ -100,8 +105,29 @@ absl::StatusOr<Stretch> StretchOf(const std::string& from, const std::string& to
   return Stretch{*begin, *end};
 }
 
-// What there is of jobs in a store instead of their names.
-absl::Status ResolveStored(const std::string& store, const Stretch& stretch,
+// What was fetched from collectors, until all is read.
+using Fetched = std::vector<std::unique_ptr<FetchedOps>>;
+
+absl::StatusOr<std::vector<std::string>> FilesOf(const AnalyzeOptions& options,
+                                                 const std::string& job, const Stretch& stretch,
+                                                 Fetched& fetched) {
+  if (options.collector.http.empty() || !options.store.empty()) {
+    return collector::FilesOfStoredJob(options.store.empty() ? DefaultOpsStore() : options.store,
+                                       job, stretch.from, stretch.to);
+  }
+  auto server =
+      ServerOf(options.collector.http, options.collector.access.OrElse(AccessFromEnvironment()));
+  if (!server.ok()) return server.status();
+  HttpClient::Options patient;
+  patient.timeout = kFetchTimeout;
+  auto ops = FetchedOps::Of(HttpClient(*std::move(server), patient), job, stretch.from, stretch.to);
+  if (!ops.ok()) return ops.status();
+  fetched.push_back(*std::move(ops));
+  return fetched.back()->paths();
+}
+
+// What there is of jobs instead of their names.
+absl::Status ResolveStored(const AnalyzeOptions& options, const Stretch& stretch, Fetched& fetched,
                            std::vector<std::string>& paths) {
   std::vector<std::string> out;
   for (const std::string& path : paths) {
@@ -110,13 +136,24 @@ absl::Status ResolveStored(const std::string& store, const Stretch& stretch,
       out.push_back(path);
       continue;
     }
-    const auto files = collector::FilesOfStoredJob(store.empty() ? DefaultOpsStore() : store, *job,
-                                                   stretch.from, stretch.to);
+    const auto files = FilesOf(options, *job, stretch, fetched);
     if (!files.ok()) return files.status();
     out.insert(out.end(), files->begin(), files->end());
   }
   paths = std::move(out);
   return absl::OkStatus();
+}
+
+// In JSON there are no notes.
+void TellMissing(const AnalyzeOptions& options, const Fetched& fetched,
+                 collector::Analysis& analysis) {
+  for (const auto& ops : fetched) {
+    for (const std::string& note : ops->notes()) {
+      analysis.notes.push_back(note);
+      if (options.output != "json") continue;
+      std::fputs(Cat("fathom analyze: ", Printable(note), "\n").c_str(), stderr);
+    }
+  }
 }
 
 AnalysisRemarks RemarksOf(const collector::Analysis& analysis) {
@@ -201,14 +238,15 @@ collector::ImportLimits LimitsOf(const AnalyzeOptions& options) {
 }
 
 // Without a stretch of its own, what is compared with is of the same one.
-absl::StatusOr<collector::Against> AgainstOf(const AnalyzeOptions& options, Stretch stretch) {
+absl::StatusOr<collector::Against> AgainstOf(const AnalyzeOptions& options, Stretch stretch,
+                                             Fetched& fetched) {
   if (!options.against_from.empty() || !options.against_to.empty()) {
     const auto own = StretchOf(options.against_from, options.against_to, "against-");
     if (!own.ok()) return own.status();
     stretch = *own;
   }
   collector::Against against{options.against, stretch.from, stretch.to};
-  if (absl::Status s = ResolveStored(options.store, stretch, against.paths); !s.ok()) return s;
+  if (absl::Status s = ResolveStored(options, stretch, fetched, against.paths); !s.ok()) return s;
   return against;
 }
 
@@ -220,8 +258,9 @@ absl::StatusOr<collector::Analysis> Read(const AnalyzeOptions& options) {
   const auto stretch = StretchOf(options.from, options.to, "");
   if (!stretch.ok()) return stretch.status();
   std::vector<std::string> paths = options.paths;
-  if (absl::Status s = ResolveStored(options.store, *stretch, paths); !s.ok()) return s;
-  const auto against = AgainstOf(options, *stretch);
+  Fetched fetched;
+  if (absl::Status s = ResolveStored(options, *stretch, fetched, paths); !s.ok()) return s;
+  const auto against = AgainstOf(options, *stretch, fetched);
   if (!against.ok()) return against.status();
   std::vector<std::string> all = paths;
   all.insert(all.end(), against->paths.begin(), against->paths.end());
@@ -232,7 +271,9 @@ absl::StatusOr<collector::Analysis> Read(const AnalyzeOptions& options) {
   limits.bytes_read = &progress.bytes_read();
   limits.stop = &progress.interrupted();
   limits.topology = topology->get();
-  return collector::Analyze(paths, options.format, limits, *thresholds, *against);
+  auto analysis = collector::Analyze(paths, options.format, limits, *thresholds, *against);
+  if (analysis.ok()) TellMissing(options, fetched, *analysis);
+  return analysis;
 }
 
 int Judge(const AnalyzeOptions& options, absl::StatusOr<collector::Analysis> analysis) {
@@ -338,6 +379,10 @@ void AddAnalyzeVerb(CLI::App& root, Invocation* invocation) {
                    "the collector's store of ops, for job://NAME [that of this user's collector]")
       ->type_name("DIR")
       ->envname("FATHOM_OPS_STORE");
+  AddCollectorOptions(*verb, &options->collector, false);
+  verb->get_option("--collector-http")
+      ->description(
+          "a collector, to fetch from it what it keeps of job://NAME, and others with it");
   verb->add_option("--from", options->from,
                    "judge what was since then: 2026-11-21T13:40:15, or 2h for two hours ago")
       ->type_name("TIME");

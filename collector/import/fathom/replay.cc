@@ -127,9 +127,26 @@ void Replay::Keep(const v1::RecordingEntry& entry) {
   whole->second.Add(batch);
 }
 
+// What a collector of several keeps it took in without asking whose the ranks are.
+bool Replay::OfAnother(const std::string& node, const v1::OpsBlock& block) const {
+  const auto job = parts_->jobs.Find(block.job());
+  bool another = false;
+  if (job == nullptr) return another;
+  job->Read([&](const RankTable& ranks, const GroupTable&, const SummaryWindow&) {
+    for (const std::uint32_t rank : block.ranks()) {
+      another = another || ranks.CheckOwner(RankId(rank), node) == RejectReason::kNotOwner;
+    }
+  });
+  return another;
+}
+
 // A block that the disk had when its collector died is sent again to the next one.
 void Replay::KeepOps(const std::string& node, const v1::OpsBlock& block) {
   if (serials_.Repeated(node, block.serial())) return;
+  if (!node.empty() && OfAnother(node, block)) {
+    ++rejected_;
+    return;
+  }
   const auto rows = UnpackOps(block);
   if (rows.ok()) {
     KeepRows(*rows);

@@ -72,6 +72,7 @@ class Replay {
   AgentSession& SessionOf(std::size_t file, const v1::RecordingEntry& entry);
   void Keep(const v1::RecordingEntry& entry);
   void KeepOps(const std::string& node, const v1::OpsBlock& block);
+  bool OfAnother(const std::string& node, const v1::OpsBlock& block) const;
   void KeepRows(const v1::RowsReply& reply);
   void KeepCapture(const v1::AgentMessage& message);
   void Look();

@@ -28,18 +28,6 @@ absl::Status NoJob(const std::string& store, const std::string& job) {
                                           " there are"));
 }
 
-// A segment ends where the next one begins.
-std::vector<std::string> Overlapping(const std::vector<SegmentFile>& segments, WallNs from,
-                                     WallNs to) {
-  std::vector<std::string> paths;
-  for (std::size_t i = 0; i < segments.size(); ++i) {
-    const bool over = i + 1 < segments.size() && from.known() && segments[i + 1].begin < from;
-    const bool later = to.known() && segments[i].begin > to;
-    if (!over && !later) paths.push_back(segments[i].path);
-  }
-  return paths;
-}
-
 std::optional<absl::Duration> Before(std::string_view text) {
   if (text.size() < 2 ||
       (text.back() != 'd' && text.back() != 'h' && text.back() != 'm' && text.back() != 's')) {
@@ -75,7 +63,8 @@ absl::StatusOr<std::vector<std::string>> FilesOfStoredJob(const std::string& sto
   const std::vector<SegmentFile> segments = SegmentsIn(folder);
   if (job.empty() || segments.empty()) return NoJob(store, job);
   const std::string who = absl::StrCat(folder, "/", std::string(kWhoFile));
-  std::vector<std::string> paths = Overlapping(segments, from, to);
+  std::vector<std::string> paths;
+  for (const SegmentFile& each : Overlapping(segments, from, to)) paths.push_back(each.path);
   if (paths.empty()) {
     return absl::NotFoundError(absl::StrCat(
         "nothing of job ", job, " is kept before ",

@@ -10,7 +10,9 @@
 #include <string>
 #include <vector>
 
+#include "collector/api/ops/ops_api.h"
 #include "collector/cluster/cluster.h"
+#include "collector/ops/op_store.h"
 #include "fathom/v1/agent.pb.h"
 #include "fathom/v1/row.pb.h"
 #include "tests/collector/bus/wires.h"
@@ -21,9 +23,12 @@ namespace fathom::collector {
 // Says who was asked what.
 class NearAnswers final : public Answerer {
  public:
-  explicit NearAnswers(std::string name, const JobTable& jobs)
-      : name_(std::move(name)), jobs_(jobs) {}
+  NearAnswers(std::string name, const JobTable& jobs, OpStore* ops)
+      : name_(std::move(name)),
+        jobs_(jobs),
+        ops_([ops] { return ops == nullptr ? "" : ops->folder(); }, name_) {}
   Response Answer(const Request& request) const override {
+    if (request.segments.size() > 3 && request.segments[2] == "ops") return ops_.Answer(request);
     if (request.path == "/api/v1/jobs") {
       std::string list;
       for (const auto& job : jobs_.All()) {
@@ -42,6 +47,7 @@ class NearAnswers final : public Answerer {
  private:
   const std::string name_;
   const JobTable& jobs_;
+  const OpsApi ops_;
 };
 
 // The way down to an agent.
@@ -64,22 +70,24 @@ class KeptOrders final : public RowsChannel {
 };
 
 struct Member {
-  Member(Wires& wires, const Clock& clock_in, std::string name_in)
-      : clock(clock_in), name(std::move(name_in)), near(name, jobs) {
-    auto started = Cluster::Start({name}, wires.Join(name),
-                                  {ingest, events, near, clock,
-                                   [this](const std::string& job, Leases::Token token) {
-                                     const std::lock_guard lock(mutex);
-                                     taken.emplace_back(job, token);
-                                     return refuse;
-                                   },
-                                   [](const std::string&) {},
-                                   [this](const std::string& job) {
-                                     jobs.Forget(job);
-                                     const std::lock_guard lock(mutex);
-                                     lost.push_back(job);
-                                   },
-                                   [](bool, const std::string&) {}});
+  Member(Wires& wires, const Clock& clock_in, std::string name_in, OpStore* ops = nullptr)
+      : clock(clock_in), name(std::move(name_in)), near(name, jobs, ops) {
+    ingest.ops = ops;
+    auto started = Cluster::Start(
+        {name}, wires.Join(name),
+        {ingest, events, near, clock,
+         [this](const std::string& job, Leases::Token token) {
+           const std::lock_guard lock(mutex);
+           taken.emplace_back(job, token);
+           return refuse;
+         },
+         [](const std::string&) {},
+         [this](const std::string& job) {
+           jobs.Forget(job);
+           const std::lock_guard lock(mutex);
+           lost.push_back(job);
+         },
+         [](bool, const std::string&) {}, [this](const std::string&) { return told; }});
     EXPECT_TRUE(started.ok()) << started.status();
     if (started.ok()) cluster = *std::move(started);
   }
@@ -116,7 +124,8 @@ struct Member {
   EventHub events{4};
   NearAnswers near;
   absl::Status refuse;
-  mutable std::mutex mutex;  // guards taken and lost
+  std::vector<KeptOps> told;  // in the history
+  mutable std::mutex mutex;   // guards taken and lost
   std::vector<std::pair<std::string, Leases::Token>> taken;
   std::vector<std::string> lost;
   std::uint64_t streams = 0;
