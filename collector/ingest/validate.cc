@@ -119,6 +119,9 @@ bool SoundRareColumns(const v1::SummaryBatch& batch, int n) {
          AbsentOrOfLength(batch.issued_size(), n * static_cast<int>(kIssueBuckets)) &&
          AbsentOrOfLength(batch.void_between_us_size(), n) &&
          batch.void_within_us_size() == batch.void_between_us_size() &&
+         AbsentOrOfLength(batch.unsure_us_size(), n) &&
+         batch.beside_us_size() == batch.unsure_us_size() &&
+         batch.leading_us_size() == batch.unsure_us_size() &&
          batch.flop_size() <= kMaxFlopColumns &&
          std::all_of(batch.flop().begin(), batch.flop().end(),
                      [n](const auto& column) { return column.flop_size() == n; });

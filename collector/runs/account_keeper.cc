@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "diagnosis/model/lookup.h"
+#include "diagnosis/peers/beside_time.h"
 #include "diagnosis/wording/phrase.h"
 
 namespace fathom::collector {
@@ -177,6 +178,7 @@ void AccountKeeper::Take(const JobState& job, const JobFigures& figures, Kept& k
   fresh.episodes = parts_.ledger.Of(figures.name);
   fresh.expected_s = figures.slow ? figures.baseline.Seconds() : 0;
   for (diagnosis::IterationSummary& each : fresh.iterations) {
+    diagnosis::SettleBlocked(fresh.groups, each);
     Count(job, std::move(each), fresh, kept);
   }
   if (!figures.ended) CountHang(figures, fresh.episodes, kept);

@@ -43,7 +43,7 @@ std::vector<Wait> WaitsOf(const RankTimeline& line, const RankRows& rows) {
   }
   for (std::size_t k = 0; k < line.ops.size(); ++k) {
     const CommOp& op = *line.ops[k];
-    if (op.device_known()) continue;
+    if (op.device_known() || op.hidden) continue;
     if (op.in_device_time()) {
       // What else its device does meanwhile is not known: it is taken to stand still.
       if (op.done()) waits.push_back({op.exec_start, op.end, k});

@@ -10,11 +10,12 @@
 // Model: a lane is the device of a rank where its kernels were traced, else its training thread.
 // A communication op runs beside the lane, so overlap is not a special case: the lane waits only
 // where the rows say that it did; in the time of a device whose kernels are not known it stands
-// still while an op is carried out. An op that started as soon as the one before it of its
-// communicator had ended is chained to that one, not to the lane. A wait for something that is not
-// known keeps its recorded length in every replay, and is nobody's.
-// Rows of iterations that do not follow one another make stretches, which are played one by one;
-// all ranks begin a stretch together, since iterations are cut at the end of a collective.
+// still while an op is carried out, but for one that is known to have been hidden. An op that
+// started as soon as the one before it of its communicator had ended is chained to that one, not to
+// the lane. A wait for something that is not known keeps its recorded length in every replay, and
+// is nobody's. Rows of iterations that do not follow one another make stretches, which are played
+// one by one; all ranks begin a stretch together, since iterations are cut at the end of a
+// collective.
 //
 // Units: seconds; times of one rank are compared with each other only, but for messages within a
 // node. Thread-safety: plain values. Lifetime: independent of the view.

@@ -50,6 +50,7 @@ struct CommOp {
   // Of such an op, where all kernels were traced: the time the device had computed or copied, in
   // sum, when this kernel started. Negative: not known.
   Nanos device_at_arrival{-1};
+  bool hidden = false;  // its device computed all the while: nothing waited for it
 
   bool done() const { return end.known(); }
   MonoNs arrival() const { return on_device && exec_start.known() ? exec_start : enter; }

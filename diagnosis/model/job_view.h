@@ -55,6 +55,13 @@ struct RankIteration {
   Nanos cpu;       // of the training thread
   Nanos runqueue;  // runnable, waiting for a core
   Nanos blocked;   // in waits on communication
+  // Where communication runs beside computing (peers/beside_time). Of `blocked`, ops that computing
+  // may have hidden; between such ops and during those that it hid it computed; the longest op from
+  // which on that is not known. All 0: none such is known.
+  Nanos unsure;
+  Nanos beside;
+  Nanos leading;
+  bool settled = false;  // so was `blocked`; its rows tell no more of it
   Nanos gc;
   Nanos dataloader;
   Nanos loader_starved;              // of that: processes that make its batches waited for a core

@@ -107,7 +107,8 @@ Nanos Covered(const RankIteration& rank, const std::vector<std::pair<MonoNs, Mon
 
 OwnPieces PiecesOf(const RankIteration& rank, const RowSums& sums) {
   const bool unseen = !sums.on_device.empty() && rank.device.count == 0;
-  const Nanos blocked = unseen ? Covered(rank, sums.on_device) : rank.blocked;
+  const bool covered = unseen && !rank.settled;
+  const Nanos blocked = covered ? Covered(rank, sums.on_device) : rank.blocked;
   OwnPieces pieces;
   pieces.own = std::max(0.0, (rank.duration - blocked - CoreWaitOf(rank)).Seconds());
   pieces.wall = std::max(0.0, (rank.duration - blocked).Seconds());
@@ -136,6 +137,7 @@ void AddRank(const JobView& view, const Window& window, RankId rank, Peers& peer
                          ? OwnPieces()
                          : PiecesOf(*mine, sum == sums.end() ? RowSums() : sum->second));
     if (mine != nullptr && mine->device.count > 0) peers.on_device = true;
+    if (mine != nullptr && mine->settled) peers.beside = true;
   }
   peers.ranks.push_back(rank);
 }

@@ -50,6 +50,7 @@ struct Peers {
   std::vector<std::vector<OwnPieces>> pieces;  // by rank, then by iteration
   std::size_t roles = 0;
   bool on_device = false;  // compute is that of devices
+  bool beside = false;     // own times are those of devices that communicate beside computing
 };
 
 // What of an iteration is the work of a rank's stage: not the wait for a core (a full machine must

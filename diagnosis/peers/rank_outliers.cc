@@ -45,7 +45,7 @@ OutlierTable HostTimes(const Peers& peers, double iteration_s) {
 }  // namespace
 
 Outliers OutliersOfRanks(const Peers& peers, double iteration_s, const AccountLimits& limits) {
-  const OutlierLimits& of_clock = peers.on_device ? limits.ranks : limits.host;
+  const OutlierLimits& of_clock = peers.on_device || peers.beside ? limits.ranks : limits.host;
   const OutlierTable own = OwnTimesOf(peers, iteration_s);
   Outliers out = FindOutliers(own, of_clock);
   const std::vector<std::size_t> sizes = SizesOfRoles(peers);

@@ -117,6 +117,7 @@ class Packer {
     columns_.add_launch(Amount(op.launch_ns(), kPackedTime));
     columns_.add_gpu_wait(Amount(op.gpu_wait_ns(), kPackedTime));
     if (op.failed()) columns_.add_failed(ops_);
+    if (op.hidden()) columns_.add_hidden(ops_);
     ++ops_;
   }
 

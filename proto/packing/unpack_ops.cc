@@ -132,6 +132,10 @@ class Unpacker {
         failed_ < c.failed_size() && c.failed(failed_) == static_cast<std::uint32_t>(i);
     op.set_failed(failed);
     failed_ += failed ? 1 : 0;
+    const bool hidden =
+        hidden_ < c.hidden_size() && c.hidden(hidden_) == static_cast<std::uint32_t>(i);
+    op.set_hidden(hidden);
+    hidden_ += hidden ? 1 : 0;
   }
 
   void TakeMark(v1::Mark& mark) {
@@ -152,7 +156,7 @@ class Unpacker {
   const v1::OpColumns& columns_;
   const std::uint32_t time_, cpu_;
   PartHistory history_;
-  int op_ = 0, mark_ = 0, failed_ = 0;
+  int op_ = 0, mark_ = 0, failed_ = 0, hidden_ = 0;
 };
 
 }  // namespace

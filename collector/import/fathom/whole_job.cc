@@ -7,6 +7,7 @@
 
 #include "collector/admission/limits.h"
 #include "collector/job/rows/row_conversion.h"
+#include "diagnosis/peers/beside_time.h"
 #include "fathom/v1/row.pb.h"
 #include "fathom/v1/summary.pb.h"
 
@@ -152,6 +153,7 @@ void WholeJob::TakeInto(diagnosis::JobView& view) {
       const auto at = ranks_.find(row.rank);
       row.begin = Shift(row.begin, at->second.mono_to_wall.value_or(0));
     }
+    diagnosis::SettleBlocked(view.groups, summary);
     view.window.push_back(std::move(summary));
   }
   view.rows.clear();

@@ -47,7 +47,7 @@ class WholeJob {
   // The rows asked for, ops sorted by entry.
   std::map<RankId, diagnosis::RankRows> Rows(const diagnosis::RowsWanted& wanted) const;
 
-  // Moves window and rows into the view.
+  // Moves window and rows into the view. Requires: the view has its groups.
   void TakeInto(diagnosis::JobView& view);
   std::int64_t forgotten() const { return forgotten_; }  // iterations left out for the bounds
 

@@ -41,6 +41,7 @@ diagnosis::CommOp ToCommOp(const v1::CommOp& op, Iteration iteration) {
   row.launches = op.launches();
   row.launching = Nanos(op.launch_ns());
   row.device_wait = Nanos(op.gpu_wait_ns());
+  row.hidden = op.hidden();
   return row;
 }
 
@@ -78,6 +79,12 @@ diagnosis::RankIteration ToRankIteration(const v1::SummaryBatch& batch, int i, M
   if (void_known) row.void_between = Us(batch.void_between_us(i));
   if (void_known) row.void_within = Us(batch.void_within_us(i));
   row.mega_flop = ToMega(SumOf(ToFlop(batch, i)));
+  if (i < batch.unsure_us_size() && i < batch.beside_us_size() && i < batch.leading_us_size()) {
+    row.unsure = std::min(row.blocked, Us(batch.unsure_us(i)));
+    row.beside =
+        std::min(row.duration - std::min(row.blocked, row.duration), Us(batch.beside_us(i)));
+    row.leading = std::min(row.unsure, Us(batch.leading_us(i)));
+  }
   for (const auto& g : batch.groups()) {
     if (g.count(i) == 0) continue;
     row.groups.push_back({GroupId(g.group()), g.count(i), Us(g.elapsed_us(i)), Us(g.min_us(i)),

@@ -10,6 +10,7 @@
 
 #include "collector/job/orders/trace_sources.h"
 #include "collector/job/state/job_state.h"
+#include "diagnosis/peers/beside_time.h"
 
 namespace fathom::collector {
 namespace {
@@ -196,6 +197,9 @@ diagnosis::JobView JobState::View(const NodeConnected& connected) const {
   lock.Unlock();
   view.window = window->View();
   window.reset();
+  for (diagnosis::IterationSummary& each : view.window) {
+    diagnosis::SettleBlocked(view.groups, each);
+  }
   if (!view.window.empty()) view.iterations_seen = view.window.back().index.value + 1;
   lock.Lock();
   // Agents that were without a collector bring more iterations than a first look has otherwise.

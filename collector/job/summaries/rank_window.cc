@@ -24,13 +24,14 @@ Nanos Decode(Micro16 code) { return Nanos(static_cast<std::int64_t>(FromMicro16(
 RankWindow::RankWindow(const RankWindow& other)
     : cells_(other.cells_),
       rare_(other.rare_ ? std::make_unique<std::vector<RareCell>>(*other.rare_) : nullptr),
+      beside_(other.beside_ ? std::make_unique<std::vector<BesideCell>>(*other.beside_) : nullptr),
       groups_(other.groups_),
       group_cells_(other.group_cells_),
       history_(other.history_ ? std::make_unique<History>(*other.history_) : nullptr) {}
 
-std::size_t RankWindow::SlotBytes(std::size_t columns, bool rare) {
+std::size_t RankWindow::SlotBytes(std::size_t columns, bool rare, bool beside) {
   return sizeof(Cell) + sizeof(GroupCell) * std::min(columns, kMaxGroupColumnsPerRank) +
-         (rare ? sizeof(RareCell) : 0);
+         (rare ? sizeof(RareCell) : 0) + (beside ? sizeof(BesideCell) : 0);
 }
 
 std::size_t RankWindow::SlotBytesWith(const diagnosis::RankIteration& row) const {
@@ -39,7 +40,8 @@ std::size_t RankWindow::SlotBytesWith(const diagnosis::RankIteration& row) const
     columns += std::find(groups_.begin(), groups_.end(), g.group) == groups_.end();
   }
   const bool rare = rare_ != nullptr || RareOf(row) != RareCell();
-  return SlotBytes(columns, rare);
+  const bool beside = beside_ != nullptr || BesideOf(row) != BesideCell();
+  return SlotBytes(columns, rare, beside);
 }
 
 RankWindow::RareCell RankWindow::RareOf(const diagnosis::RankIteration& row) {
@@ -48,10 +50,15 @@ RankWindow::RareCell RankWindow::RareOf(const diagnosis::RankIteration& row) {
           Code(row.void_within),    ToMicro16(row.mega_flop)};
 }
 
-void RankWindow::PutRare(std::size_t slot, const RareCell& cell) {
-  const bool any = cell != RareCell();
-  if (any && !rare_) rare_ = std::make_unique<std::vector<RareCell>>(cells_.size());
-  if (rare_) (*rare_)[slot] = cell;
+RankWindow::BesideCell RankWindow::BesideOf(const diagnosis::RankIteration& row) {
+  return {Code(row.unsure), Code(row.beside), Code(row.leading)};
+}
+
+template <typename T>
+void RankWindow::PutRare(std::size_t slot, const T& cell, std::unique_ptr<std::vector<T>>& cells) {
+  const bool any = cell != T();
+  if (any && !cells) cells = std::make_unique<std::vector<T>>(cells_.size());
+  if (cells) (*cells)[slot] = cell;
 }
 
 void RankWindow::AddColumns(const diagnosis::RankIteration& row) {
@@ -83,7 +90,8 @@ bool RankWindow::Put(std::size_t slot, const diagnosis::RankIteration& row) {
                   Code(row.gc),
                   Code(row.dataloader),
                   ToMicro16(row.ops)};
-  PutRare(slot, RareOf(row));
+  PutRare(slot, RareOf(row), rare_);
+  PutRare(slot, BesideOf(row), beside_);
   for (const auto& g : row.groups) {
     const auto at = std::find(groups_.begin(), groups_.end(), g.group);
     if (at == groups_.end()) continue;
@@ -110,6 +118,10 @@ diagnosis::RankIteration RankWindow::Get(std::size_t slot) const {
   row.void_within = Decode(rare.void_within);
   row.mega_flop = Saturated(FromMicro16(rare.mega_flop));
   row.loader_starved = Decode(rare.loader_starved);
+  const BesideCell beside = beside_ ? (*beside_)[slot] : BesideCell();
+  row.unsure = Decode(beside.unsure);
+  row.beside = Decode(beside.beside);
+  row.leading = Decode(beside.leading);
   row.ops = static_cast<std::uint32_t>(FromMicro16(cell.ops));
   row.groups.reserve(groups_.size());
   for (std::size_t g = 0; g < groups_.size(); ++g) {
@@ -130,6 +142,7 @@ HeatCell RankWindow::Own(std::size_t slot) const {
 void RankWindow::ClearSlot(std::size_t slot) {
   cells_[slot] = Cell();
   if (rare_) (*rare_)[slot] = {};
+  if (beside_) (*beside_)[slot] = {};
   for (std::size_t g = 0; g < groups_.size(); ++g) group_cells_[slot * groups_.size() + g] = {};
 }
 
@@ -137,16 +150,19 @@ void RankWindow::Relayout(const std::vector<std::size_t>& to, std::size_t slots)
   std::vector<Cell> cells(slots);
   std::vector<GroupCell> group_cells(slots * groups_.size());
   std::vector<RareCell> rare(rare_ ? slots : 0);
+  std::vector<BesideCell> beside(beside_ ? slots : 0);
   for (std::size_t s = 0; s < cells_.size(); ++s) {
     if (to[s] >= slots) continue;
     cells[to[s]] = cells_[s];
     if (rare_) rare[to[s]] = (*rare_)[s];
+    if (beside_) beside[to[s]] = (*beside_)[s];
     for (std::size_t g = 0; g < groups_.size(); ++g) {
       group_cells[to[s] * groups_.size() + g] = group_cells_[s * groups_.size() + g];
     }
   }
   cells_ = std::move(cells);
   if (rare_) *rare_ = std::move(rare);
+  if (beside_) *beside_ = std::move(beside);
   group_cells_ = std::move(group_cells);
 }
 
@@ -184,7 +200,9 @@ HeatCell RankWindow::Recall(std::int64_t iteration) const {
 
 std::size_t RankWindow::bytes() const {
   const std::size_t rare = rare_ ? sizeof(*rare_) + rare_->capacity() * sizeof(RareCell) : 0;
-  return sizeof(*this) + cells_.capacity() * sizeof(Cell) + rare +
+  const std::size_t beside =
+      beside_ ? sizeof(*beside_) + beside_->capacity() * sizeof(BesideCell) : 0;
+  return sizeof(*this) + cells_.capacity() * sizeof(Cell) + rare + beside +
          groups_.capacity() * sizeof(GroupId) + group_cells_.capacity() * sizeof(GroupCell) +
          (history_ ? sizeof(History) : 0);
 }

@@ -2,7 +2,7 @@
 //
 // Owned by SummaryWindow, one a rank. Detail lies in slots that IterationSlots hands out (24 bytes,
 // 10 a communicator, and 12 where a device was waited for, batches were counted, their loader had
-// no core, or products of matrices were seen); history is a
+// no core, or products of matrices were seen, 6 where ops ran beside computing); history is a
 // ring over the last kHistoryIterations, one byte a series.
 //
 // Units: µs, coded (micro_codes.h); begin in ns of the node's monotonic clock.
@@ -39,7 +39,7 @@ class RankWindow {
   RankWindow& operator=(const RankWindow&) = delete;
 
   // Of a rank with so many communicators.
-  static std::size_t SlotBytes(std::size_t columns, bool rare);
+  static std::size_t SlotBytes(std::size_t columns, bool rare, bool beside = false);
   // What a slot of this rank takes if `row` came with it.
   std::size_t SlotBytesWith(const diagnosis::RankIteration& row) const;
 
@@ -73,6 +73,10 @@ class RankWindow {
             void_within = 0, mega_flop = 0;
     friend bool operator==(const RareCell&, const RareCell&) = default;
   };
+  struct BesideCell {
+    Micro16 unsure = 0, beside = 0, leading = 0;
+    friend bool operator==(const BesideCell&, const BesideCell&) = default;
+  };
   struct GroupCell {
     Micro16 count = 0, elapsed = 0, shortest = 0, longest = 0, first = 0;
   };
@@ -86,10 +90,14 @@ class RankWindow {
 
   void AddColumns(const diagnosis::RankIteration& row);
   static RareCell RareOf(const diagnosis::RankIteration& row);
-  void PutRare(std::size_t slot, const RareCell& cell);
+  static BesideCell BesideOf(const diagnosis::RankIteration& row);
+  // What is left out while it was always zero.
+  template <typename T>
+  void PutRare(std::size_t slot, const T& cell, std::unique_ptr<std::vector<T>>& cells);
 
   std::vector<Cell> cells_;
-  std::unique_ptr<std::vector<RareCell>> rare_;  // by slot; null while it was always zero
+  std::unique_ptr<std::vector<RareCell>> rare_;      // by slot; null while it was always zero
+  std::unique_ptr<std::vector<BesideCell>> beside_;  // likewise
   std::vector<GroupId> groups_;
   std::vector<GroupCell> group_cells_;  // slot-major: slot × columns
   std::unique_ptr<History> history_;

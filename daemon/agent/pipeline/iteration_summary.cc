@@ -5,16 +5,19 @@
 #include <utility>
 #include <vector>
 
+#include "daemon/agent/pipeline/hidden_ops.h"
+
 namespace fathom::agent {
 namespace {
+
+using Spans = std::vector<std::pair<std::int64_t, std::int64_t>>;
 
 std::int64_t Overlap(std::int64_t begin, std::int64_t end, const IterationSpan& span) {
   return std::max<std::int64_t>(0, std::min(end, span.end_ns) - std::max(begin, span.begin_ns));
 }
 
 // One wait may be for many ops: the time is counted once.
-std::int64_t Union(std::vector<std::pair<std::int64_t, std::int64_t>> waits,
-                   const IterationSpan& span) {
+std::int64_t Union(Spans waits, const IterationSpan& span) {
   std::sort(waits.begin(), waits.end());
   std::int64_t sum = 0;
   std::int64_t covered = 0;
@@ -116,8 +119,7 @@ void AddStretches(const ProductLog& products, const std::set<std::uint32_t>& tid
 }
 
 VoidTime VoidIn(const OpLog& log, const ProductLog& products, const std::set<std::uint32_t>& tids,
-                const std::vector<std::pair<std::int64_t, std::int64_t>>& waits,
-                const IterationSummary& summary) {
+                const Spans& waits, const IterationSummary& summary) {
   std::vector<SeenInterval> seen;
   if (summary.issued.known()) {
     AddDeviceIntervals(log, summary.span, seen);
@@ -130,6 +132,36 @@ VoidTime VoidIn(const OpLog& log, const ProductLog& products, const std::set<std
   return VoidOf(std::move(seen), summary.span.begin_ns, summary.span.end_ns);
 }
 
+// When the rank waited for communication, for certain and at most; and its runs of ops of which
+// computing hid some.
+struct Waits {
+  Spans sure, at_most, runs;
+  std::uint32_t run = 0;  // the last of them
+};
+
+void AddDeviceOp(const OpRow& row, const OpCover& cover, Waits& waits, IterationSummary& out) {
+  out.issued.Add(row.exec_start_ns - row.enter_ns);
+  if (!row.done()) return;
+  const std::pair<std::int64_t, std::int64_t> span(row.exec_start_ns, row.end_ns);
+  const bool another = cover.run != std::exchange(waits.run, cover.run);
+  if (cover.run != 0 && another) {
+    waits.runs.emplace_back(cover.goes_on ? out.span.begin_ns : span.first, span.second);
+  }
+  if (cover.run != 0) waits.runs.back().second = span.second;
+  if (cover.state == OpCover::State::kHidden) return;
+  waits.at_most.push_back(span);  // its stream did no more
+  if (cover.state != OpCover::State::kUnsure) waits.sure.push_back(span);
+  if (cover.leads) out.leading_ns = std::max(out.leading_ns, span.second - span.first);
+}
+
+void AddBlocked(const Waits& waits, IterationSummary& out) {
+  out.blocked_ns = Union(waits.at_most, out.span);
+  out.unsure_ns = out.blocked_ns - Union(waits.sure, out.span);
+  Spans all = waits.at_most;
+  all.insert(all.end(), waits.runs.begin(), waits.runs.end());
+  out.beside_ns = Union(std::move(all), out.span) - out.blocked_ns;
+}
+
 }  // namespace
 
 IterationSummary Summarise(const OpLog& log, const ProductLog& products, const ThreadClock& clock,
@@ -137,25 +169,28 @@ IterationSummary Summarise(const OpLog& log, const ProductLog& products, const T
   IterationSummary out;
   out.span = span;
   std::set<std::uint32_t> tids;
-  std::vector<std::pair<std::int64_t, std::int64_t>> waits;
-  for (std::uint64_t i = std::max(span.first_row, log.first()); i <= span.anchor_row; ++i) {
+  Waits waits;
+  const std::uint64_t first = std::max(span.first_row, log.first());
+  std::vector<OpCover> covers;
+  if (first <= span.anchor_row) covers = CoversOf(log, first, span.anchor_row);
+  for (std::uint64_t i = first; i <= span.anchor_row; ++i) {
     const OpRow& row = log.At(i);
     ++out.ops;
     tids.insert(row.thread_id);
     if (row.group_slot != abi::kNoGroupSlot) AddOp(row, held, out.groups[row.group_slot]);
     // A host that waits for an op on a device asks its streams to wait and goes on at once.
     if (row.on_device() && row.exec_start_ns != 0) {
-      out.issued.Add(row.exec_start_ns - row.enter_ns);
-      if (row.done()) waits.emplace_back(row.exec_start_ns, row.end_ns);  // its stream did no more
+      AddDeviceOp(row, covers[i - first], waits, out);
     } else if (row.wait_start_ns != 0 && (row.wait_end_ns != 0 || i == span.anchor_row)) {
       // Who waits for the op that ends the iteration may wake up later than it is summed up.
       const std::int64_t end = row.wait_end_ns != 0 ? row.wait_end_ns : span.end_ns;
-      waits.emplace_back(held.Arrival(row.wait_start_ns, end), end);
+      waits.at_most.emplace_back(held.Arrival(row.wait_start_ns, end), end);
+      waits.sure.push_back(waits.at_most.back());
     }
   }
-  out.void_time = VoidIn(log, products, tids, waits, out);
+  out.void_time = VoidIn(log, products, tids, waits.at_most, out);
   AddFlop(log, products, out);
-  out.blocked_ns = Union(std::move(waits), span);
+  AddBlocked(waits, out);
   AddThreads(tids, clock, out);
   AddMarks(log, out);
   AddDeviceWaits(log, out);

@@ -6,9 +6,9 @@
 // Units: ns, CLOCK_MONOTONIC of the node. An op belongs to the iteration in which it was entered
 // (API order); it counts with its whole elapsed time. Ops that have not ended count, but have no
 // elapsed time. An op whose device told when it began blocks while the device carries it out, not
-// while the host waits. blocked, gc and dataloader are clipped to [begin, end]; a wait for the
-// anchor that has not ended yet reaches to the end. Waits for the device are those between the
-// entries of two anchors, and no more than the iteration took.
+// while the host waits, but for those that computing hid. blocked, gc and dataloader are clipped to
+// [begin, end]; a wait for the anchor that has not ended yet reaches to the end. Waits for the
+// device are those between the entries of two anchors, and no more than the iteration took.
 // Thread-safety: pure. Errors: none; a CPU time that is not known is 0.
 // Cost: one pass over the iteration's rows and products.
 #ifndef FATHOM_DAEMON_AGENT_PIPELINE_ITERATION_SUMMARY_H_
@@ -48,7 +48,12 @@ struct IterationSummary {
   IterationSpan span;
   std::int64_t cpu_ns = 0;       // of the threads that called the API in it
   std::int64_t runqueue_ns = 0;  // likewise
-  std::int64_t blocked_ns = 0;
+  std::int64_t blocked_ns = 0;   // at most
+  // Of that, ops that computing may have hidden (hidden_ops); the time in runs of ops in which it
+  // computed for certain; and the longest op from which on it is not known.
+  std::int64_t unsure_ns = 0;
+  std::int64_t beside_ns = 0;
+  std::int64_t leading_ns = 0;
   std::int64_t gc_ns = 0;
   std::int64_t dataloader_ns = 0;
   std::int64_t loader_starved_ns = 0;  // of that: its workers waited for a core

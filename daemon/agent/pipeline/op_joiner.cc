@@ -99,7 +99,11 @@ OpJoiner::Outcome OpJoiner::Enter(const EventRecord& record) {
   const bool on_device = (record.flags & abi::kFlagDevice) != 0;
   sources_seen_ |= SourceOf(static_cast<CollectiveKind>(record.collective_kind), on_device);
   row.device_calls = device_calls_.totals();
-  if (!on_device) row.cpu_at_enter_ns = static_cast<std::int64_t>(record.extra);
+  if (on_device) {
+    row.stream = record.extra;
+  } else {
+    row.cpu_at_enter_ns = static_cast<std::int64_t>(record.extra);
+  }
   row.thread_id = record.thread_id;
   row.peer = record.peer;
   row.group_slot = record.group_slot;

@@ -8,7 +8,7 @@
 //
 // Thread-safety: single-threaded, owned by the poll loop.
 // Errors: none; Find returns nullptr for what is no longer there.
-// Cost: O(1) amortised; about 120 bytes a row, allocated as rows come.
+// Cost: O(1) amortised; about 170 bytes a row, allocated as rows come.
 #ifndef FATHOM_DAEMON_AGENT_PIPELINE_OP_LOG_H_
 #define FATHOM_DAEMON_AGENT_PIPELINE_OP_LOG_H_
 

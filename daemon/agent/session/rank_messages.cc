@@ -75,6 +75,19 @@ void AddRareColumns(const ClosedIterations& run, v1::SummaryBatch& batch) {
   }
 }
 
+// Of ops that ran beside computing, where any is known to.
+void AddBesideColumns(const ClosedIterations& run, v1::SummaryBatch& batch) {
+  const bool any = std::any_of(run.summaries.begin(), run.summaries.end(), [](const auto& each) {
+    return each.unsure_ns > 0 || each.beside_ns > 0;
+  });
+  if (!any) return;
+  for (const IterationSummary& each : run.summaries) {
+    batch.add_unsure_us(Micros(each.unsure_ns));
+    batch.add_beside_us(Micros(each.beside_ns));
+    batch.add_leading_us(Micros(each.leading_ns));
+  }
+}
+
 // The columns of flop_class.h's classes of which an operation was seen, and of void time.
 void AddWorkColumns(const ClosedIterations& run, v1::SummaryBatch& batch) {
   for (std::size_t which = 0; which < kFlopClasses; ++which) {
@@ -301,6 +314,7 @@ v1::SummaryBatch SummaryBatchOf(const RankSession& session, const ClosedIteratio
   }
   AddGroups(session.pipeline(), run, batch);
   AddRareColumns(run, batch);
+  AddBesideColumns(run, batch);
   AddWorkColumns(run, batch);
   return batch;
 }

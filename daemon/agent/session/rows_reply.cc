@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "daemon/agent/pipeline/hidden_ops.h"
 
 namespace fathom::agent {
 namespace {
@@ -46,6 +47,10 @@ void FillDeviceCalls(const OpRow* before, const OpRow& row, v1::CommOp& op) {
   op.set_launches(row.device_calls.launches - before->device_calls.launches);
   op.set_launch_ns(row.device_calls.launch_ns - before->device_calls.launch_ns);
   op.set_gpu_wait_ns(row.device_calls.waiting_ns - before->device_calls.waiting_ns);
+}
+
+void FillCover(const OpCover& cover, v1::CommOp& op) {
+  if (cover.state == OpCover::State::kHidden) op.set_hidden(true);
 }
 
 void FillOp(const RankPipeline& pipeline, std::uint64_t number, v1::CommOp& op) {
@@ -133,12 +138,14 @@ void AddIterations(const v1::RowsRequest& request, RankSession& session, std::si
       out.set_truncated(true);
       return;
     }
+    const std::vector<OpCover> covers = CoversOf(log, first, last - 1);
     for (std::uint64_t i = first; i < last; ++i) {
       if (static_cast<std::size_t>(out.ops_size()) >= max_rows) {
         out.set_truncated(true);
         return;
       }
       FillOp(pipeline, i, *out.add_ops());
+      FillCover(covers[i - first], *out.mutable_ops()->rbegin());
     }
     AddMarks(session, first, last, out);
   }
@@ -161,10 +168,13 @@ v1::RowsReply RowsBetween(RankSession& session, std::uint64_t first, std::uint64
   reply.set_job(session.identity().job);
   v1::RankRows& out = *reply.add_ranks();
   out.set_rank(session.identity().rank);
+  if (first == last) return reply;
+  const std::vector<OpCover> covers = CoversOf(session.pipeline().log(), first, last - 1);
   for (std::uint64_t i = first; i < last; ++i) {
     FillOp(session.pipeline(), i, *out.add_ops());
+    FillCover(covers[i - first], *out.mutable_ops()->rbegin());
   }
-  if (first < last) AddMarks(session, first, last, out);
+  AddMarks(session, first, last, out);
   return reply;
 }
 

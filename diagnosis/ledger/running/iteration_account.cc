@@ -142,12 +142,18 @@ void IterationAccountant::JudgeChannels(double iteration_s) {
 void IterationAccountant::AddChannels(const IterationSummary& iteration) {
   for (std::size_t r = 0; r < rows_.size(); ++r) {
     std::size_t place = begins_at_[r];
-    double excess = 0;
-    for (std::size_t g = 0; g < iteration.ranks[r].groups.size(); ++g) {
+    double excess = 0, usual = 0;
+    const RankIteration& rank = iteration.ranks[r];
+    for (const GroupIteration& group : rank.groups) {
       const std::size_t c = channel_at_[place++];
-      if (c != kNotFound) excess += channels_[c].excess;
+      if (c == kNotFound || channels_[c].excess == 0) continue;
+      excess += channels_[c].excess;
+      const double op = (channels_[c].transfer - channels_[c].excess) / group.count;
+      usual = std::max(usual, op);
     }
-    rows_[r].channels = std::min(excess, rows_[r].blocked);
+    // Of ops beside computing the last one is waited for as it is.
+    const double exposed = rows_[r].blocked - (rank.settled ? usual : 0);
+    rows_[r].channels = std::min(excess, std::max(0.0, exposed));
   }
 }
 

@@ -18,13 +18,14 @@
 // garbage, on batches or on neither computing nor waiting. A channel is a communicator: its
 // transfer is the least time that one of its members spent in its ops, and where it takes
 // channel_ratio times the lower quartile of its family, what it takes longer is added to the load
-// of its members, as far as they were blocked. Families of which more than at_once are slow differ
-// by design and accuse none. The loss of an iteration is then an airport game: mending all of a set
-// of ranks wins back what the largest load falls. Its Shapley value has a closed form (each slice
-// of the loss is shared equally by those that reach above it), so shares sum to the loss exactly.
-// Accused are ranks that lie least_cost of the iteration above their reference; below the largest
-// load of all others nobody is to blame, and that much is unexplained. Where the caller knows that
-// the job is slower than its past by more than that, the rest of it is unexplained too.
+// of its members, as far as they were blocked; where it runs beside computing, but for one op.
+// Families of which more than at_once are slow differ by design and accuse none. The loss of an
+// iteration is then an airport game: mending all of a set of ranks wins back what the largest load
+// falls. Its Shapley value has a closed form (each slice of the loss is shared equally by those
+// that reach above it), so shares sum to the loss exactly. Accused are ranks that lie least_cost of
+// the iteration above their reference; below the largest load of all others nobody is to blame, and
+// that much is unexplained. Where the caller knows that the job is slower than its past by more
+// than that, the rest of it is unexplained too.
 //
 // Units: seconds of the iteration (times the ranks: GPU-seconds). Thread-safety: thread-compatible;
 // the accountant remembers roles and communicators. Errors: none; of fewer than two ranks nothing

@@ -69,6 +69,9 @@ TEST(Validate, EveryColumnOfASummaryIsChecked) {
        kColumnLengths},
       {"void between", [](auto& b) { b.add_void_between_us(1); }, kColumnLengths},
       {"void within", [](auto& b) { b.add_void_within_us(1); }, kColumnLengths},
+      {"unsure", [](auto& b) { b.add_unsure_us(1); }, kColumnLengths},
+      {"beside", [](auto& b) { b.add_beside_us(1); }, kColumnLengths},
+      {"leading", [](auto& b) { b.add_leading_us(1); }, kColumnLengths},
       {"operations",
        [](auto& b) {
          auto* column = b.add_flop();

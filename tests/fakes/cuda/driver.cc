@@ -210,6 +210,7 @@ FAKE CUresult cuEventCreate(CUevent* event, unsigned) {
   return CUDA_SUCCESS;
 }
 FAKE CUresult cuEventRecord(CUevent event, CUstream stream) {
+  if (IsForeign(stream)) return executor.load()->record(stream, event), CUDA_SUCCESS;
   Of(event).over_ns = std::max(Of(stream).free_ns, fake_cuda::NowNs());
   return CUDA_SUCCESS;
 }
@@ -218,6 +219,7 @@ FAKE CUresult cuEventSynchronize(CUevent event) {
   return CUDA_SUCCESS;
 }
 FAKE CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned) {
+  if (IsForeign(stream)) return executor.load()->wait(stream, event), CUDA_SUCCESS;
   Of(stream).Wait(Of(event));
   return CUDA_SUCCESS;
 }

@@ -58,6 +58,8 @@ struct Executor {
   using Done = void (*)(void* kernel, void* stream, std::int64_t start_ns, std::int64_t end_ns);
   void (*run)(void* stream, std::int64_t busy_ns, void* kernel, Done done);
   void (*synchronize)(void* stream);
+  void (*record)(void* stream, void* event);
+  void (*wait)(void* stream, void* event);
 };
 
 struct Event {

@@ -4,6 +4,11 @@
 
 #include <cuda_runtime_api.h>
 
+#include <future>
+#include <map>
+#include <memory>
+#include <utility>
+
 #include "tests/fakes/cuda/virtual_gpu.h"
 
 // Of libnccl.so.2 (fake_nccl.h, which names CUDA's types for itself) and of libcuda.so.1.
@@ -34,18 +39,58 @@ void Run(void* stream, std::int64_t busy_ns, void* name, fake_cuda::Executor::Do
   FakeComputeThen(stream, busy_ns, Over, new Kernel{name, stream, done});
 }
 
-constexpr fake_cuda::Executor kExecutor = {Run, FakeStreamSynchronize};
+// Of one thread: what each event stands for, as it was recorded last.
+using Moment = std::shared_ptr<std::promise<void>>;
+std::map<void*, std::shared_future<void>> recorded;
+
+void Reach(void* user, std::int64_t) {
+  const std::unique_ptr<Moment> moment(static_cast<Moment*>(user));
+  (*moment)->set_value();
+}
+
+void Await(void* user, std::int64_t) {
+  const std::unique_ptr<std::shared_future<void>> moment(
+      static_cast<std::shared_future<void>*>(user));
+  moment->wait();
+}
+
+void Record(void* stream, void* event) {
+  auto moment = std::make_shared<std::promise<void>>();
+  recorded[event] = moment->get_future().share();
+  FakeComputeThen(stream, 0, Reach, new Moment(std::move(moment)));
+}
+
+void Wait(void* stream, void* event) {
+  FakeComputeThen(stream, 0, Await, new std::shared_future<void>(recorded.at(event)));
+}
+
+constexpr fake_cuda::Executor kExecutor = {Run, FakeStreamSynchronize, Record, Wait};
+
+void BeReady() {
+  static const bool ready = (fake_cuda_execute_by(&kExecutor), true);
+  static_cast<void>(ready);
+}
 
 }  // namespace
 
 void Launch(void* stream, const char* name, std::int64_t microseconds) {
-  static const bool ready = (fake_cuda_execute_by(&kExecutor), true);
-  static_cast<void>(ready);
+  BeReady();
   const dim3 grid = {static_cast<unsigned>(microseconds), 1, 1};
   cudaLaunchKernel(name, grid, {1, 1, 1}, nullptr, 0, static_cast<cudaStream_t>(stream));
 }
 
 void Synchronize(void* stream) { cudaStreamSynchronize(static_cast<cudaStream_t>(stream)); }
+
+void WaitFor(void* stream, void* other) {
+  static const cudaEvent_t event = [] {
+    cudaEvent_t made = nullptr;
+    cudaEventCreate(&made);
+    return made;
+  }();
+  BeReady();
+  cudaEventRecord(event, static_cast<cudaStream_t>(other));
+  cudaStreamWaitEvent(static_cast<cudaStream_t>(stream), event, 0);
+}
 
 void BeginGraph(void* stream) {
   cudaStreamBeginCapture(static_cast<cudaStream_t>(stream), cudaStreamCaptureModeGlobal);
@@ -82,6 +127,10 @@ void Launch(void* stream, const char*, std::int64_t microseconds) {
   FakeCompute(static_cast<cudaStream_t>(stream), microseconds);
 }
 void Synchronize(void* stream) { FakeStreamSynchronize(static_cast<cudaStream_t>(stream)); }
+void WaitFor(void*, void*) {
+  fprintf(stderr, "fake_train: built without CUDA's headers: it has no events\n");
+  exit(2);
+}
 void BeginGraph(void*) {
   fprintf(stderr, "fake_train: built without CUDA's headers: it has no graphs\n");
   exit(2);

@@ -15,6 +15,8 @@ namespace fakes {
 // `name` must live as long as the program.
 void Launch(void* stream, const char* name, std::int64_t microseconds);
 void Synchronize(void* stream);
+// `stream` goes on when what was launched on `other` so far is over, by an event, as PyTorch does.
+void WaitFor(void* stream, void* other);
 
 // CUDA graphs; without the stand-ins there are none: ends the process.
 void BeginGraph(void* stream);

@@ -1,13 +1,15 @@
 // A training program in miniature: tensor, pipeline, data and expert parallel, on libnccl.so.2.
 //
 //   fake_train --spawn [--tp N] [--pp N] [--dp N] [--ep] [--iterations N] [--micro N] [--small N]
-//              [--graph N] [--fault KIND --rank R --at ITERATION --ms N]
+//              [--graph N] [--overlap N] [--fault KIND --rank R --at ITERATION --ms N]
 //
 // It starts one process a rank, each with RANK, WORLD_SIZE and LOCAL_RANK, and ends with the worst
 // of their codes. Rank order: tensor fastest, then pipeline, then data. It knows of no tracer.
 //   --pace N           N ms before each iteration
 //   --until FILE       ends, some iterations after FILE is there, on all ranks alike
 //   --graph N          forward and backward are a CUDA graph from iteration N on
+//   --overlap N        a data-parallel job of 97 ms an iteration, N buckets of which are reduced on
+//                      a stream of their own while it computes; knows slow_gpu alone
 //   --small N          elementwise kernels after each large one (default 3)
 //   --fault slow_gpu   one of the rank's kernels takes N ms more an iteration
 //           slow_host  the rank sleeps N ms before it launches its gradients' reduction
@@ -64,6 +66,8 @@ Options Parse(int argc, char** argv) {
       o.dp = number();
     else if (name == "--iterations")
       o.iterations = number();
+    else if (name == "--overlap")
+      o.overlap = number();
     else if (name == "--micro")
       o.micro = number();
     else if (name == "--graph")

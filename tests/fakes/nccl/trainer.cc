@@ -15,7 +15,8 @@ namespace {
 constexpr std::size_t kActivations = 32 << 10;
 constexpr std::size_t kGradients = 512 << 10;
 constexpr int kBadShapesUs = 600;
-constexpr int kForEver = 2'000'000'000;  // µs
+constexpr int kForwardUs = 30'000, kBackwardUs = 60'000, kOptimizerUs = 5'000;  // with overlap
+constexpr int kForEver = 2'000'000'000;                                         // µs
 
 void Check(ncclResult_t result, const char* what) {
   if (result == ncclSuccess) return;
@@ -51,7 +52,7 @@ ncclUniqueId ShareId(int rank) {
 }  // namespace
 
 Trainer::Trainer(const Training& o, int rank, int world)
-    : o_(o), rank_(rank), stream_(FakeStreamCreate()) {
+    : o_(o), rank_(rank), stream_(FakeStreamCreate()), side_(FakeStreamCreate()) {
   tp_rank_ = rank % o.tp;
   stage_ = rank / o.tp % o.pp;
   replica_ = rank / (o.tp * o.pp);
@@ -96,6 +97,11 @@ void Trainer::Iterate(int iteration) {
   // The same launches, of which one kernel takes longer.
   throttled_us_ = faulty && o_.fault == "slow_gpu" ? o_.ms * 1000 / o_.micro : 0;
   if (iteration >= o_.at && o_.fault == "bad_shapes") throttled_us_ = kBadShapesUs;
+  if (o_.overlap > 0) {
+    throttled_us_ *= o_.micro;
+    BackwardBesideBuckets();
+    return fakes::Synchronize(stream_);
+  }
   ForwardAndBackward(iteration);
   if (faulty && o_.fault == "hang") pause();
   if (faulty && o_.fault == "stuck_gpu") fakes::Launch(stream_, "spin", kForEver);
@@ -120,6 +126,20 @@ void Trainer::End() {
 
 // Kernels in a graph take what they took when it was made: a fault that slows one down wants it
 // made anew.
+// As DDP: each bucket is reduced as soon as it is there, and the optimizer waits for all.
+void Trainer::BackwardBesideBuckets() {
+  fakes::Launch(stream_, "gemm_forward", kForwardUs + throttled_us_ / 3);
+  for (int b = 0; b < o_.overlap; ++b) {
+    const int slower_us = throttled_us_ / 3 * 2 / o_.overlap;
+    fakes::Launch(stream_, "gemm_backward", kBackwardUs / o_.overlap + slower_us);
+    fakes::WaitFor(side_, stream_);
+    const std::size_t elements = (o_.overlap + static_cast<std::size_t>(b)) << 10;
+    CHECK(ncclAllReduce(nullptr, nullptr, elements, ncclFloat32, ncclSum, data_, side_));
+  }
+  for (int b = 0; b < o_.overlap; ++b) fakes::WaitFor(stream_, side_);
+  fakes::Launch(stream_, "optimizer", kOptimizerUs);
+}
+
 void Trainer::ForwardAndBackward(int iteration) {
   if (o_.graph == 0 || iteration < o_.graph) return Compute();
   if (graph_ == nullptr || (iteration == o_.at && rank_ == o_.rank)) {

@@ -23,6 +23,7 @@ struct Training {
   bool grouped = false;  // the communicators are split in one group
   bool shrink = false;   // in the end that of all ranks is cut short, and shrunk by its last rank
   bool revoke = false;   // in the end the data-parallel one is revoked and shrunk by its last rank
+  int overlap = 0;       // buckets, that are reduced on a stream of their own; 0: none
   int rank = -1, at = 0, ms = 0;
 };
 
@@ -37,6 +38,7 @@ class Trainer {
   void Shrink();
   void Revoke();
   void ForwardAndBackward(int iteration);
+  void BackwardBesideBuckets();
   void Compute();
   void Forward();
   void Backward();
@@ -48,7 +50,7 @@ class Trainer {
   const Training o_;
   const int rank_;
   int tp_rank_ = 0, stage_ = 0, replica_ = 0;
-  cudaStream_t stream_;
+  cudaStream_t stream_, side_;
   int throttled_us_ = 0;
   void* graph_ = nullptr;
   ncclComm_t world_ = nullptr, tensor_ = nullptr, pipeline_ = nullptr, data_ = nullptr;

@@ -78,6 +78,8 @@ TEST(PackOps, GivesBackWhatWasPacked) {
   odd.set_wait_end_ns(0);
   odd.set_iteration(-1);
   odd.set_failed(true);
+  rows.mutable_ranks(1)->mutable_ops(8)->set_hidden(true);
+  rows.mutable_ranks(2)->mutable_ops(3)->set_hidden(true);
   odd.set_launches(12);
   odd.set_launch_ns(3);
   odd.set_gpu_wait_ns(5 * kMs);

@@ -38,6 +38,7 @@ void DeviceCallSums::TakeCalls(const abi::EventRecord& record) {
   }
   totals_.launches += launches;
   totals_.graphs += calls.graphs;
+  totals_.stream_waits += calls.waits;
   const double lasted = mean_ns_ * static_cast<double>(all);
   AddBounded(totals_.launch_ns,
              static_cast<std::int64_t>(std::min(lasted, static_cast<double>(kFarMonoNs))));
@@ -50,6 +51,7 @@ void DeviceCallSums::TakeEndOfWait(const abi::EventRecord& record) {
   waits_since_.erase(since);
   const bool launch = record.extra == static_cast<std::uint64_t>(abi::SyncKind::kLaunch);
   AddBounded(launch ? totals_.launch_ns : totals_.waiting_ns, lasted);
+  if (!launch) ++totals_.syncs;
 }
 
 }  // namespace fathom::agent

@@ -22,10 +22,12 @@ namespace fathom::agent {
 
 // Cumulative since the process was first seen.
 struct DeviceTotals {
-  std::uint64_t launches = 0;   // kernels and graphs
-  std::uint64_t graphs = 0;     // of them whole graphs
-  std::int64_t launch_ns = 0;   // in launches, copies and the like
-  std::int64_t waiting_ns = 0;  // blocked until the GPU was done with something
+  std::uint64_t launches = 0;      // kernels and graphs
+  std::uint64_t graphs = 0;        // of them whole graphs
+  std::int64_t launch_ns = 0;      // in launches, copies and the like
+  std::int64_t waiting_ns = 0;     // blocked until the GPU was done with something
+  std::uint32_t stream_waits = 0;  // streams made to wait for an event; wraps
+  std::uint32_t syncs = 0;         // of waiting_ns, how often; wraps
 };
 
 class DeviceCallSums {

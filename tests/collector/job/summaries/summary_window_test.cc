@@ -59,6 +59,24 @@ TEST(SummaryWindow, WhatFewRanksHaveIsKeptOfThem) {
             window.BytesOf(RankId(0)) + sizeof(std::vector<int>) + 12 * window.slots());
 }
 
+TEST(SummaryWindow, GivesBackWhatRanBesideComputing) {
+  SummaryWindow window;
+  v1::SummaryBatch batch = Batch(Shape(0, 0, 2));
+  const std::uint32_t blocked = batch.blocked_us(0);
+  const std::uint32_t own = batch.duration_us(0) - blocked;
+  ASSERT_GT(blocked, 0u);
+  for (const std::uint32_t us : {blocked / 2, 0U}) batch.add_unsure_us(us);
+  for (const std::uint32_t us : {own / 2, 0U}) batch.add_beside_us(us);
+  for (const std::uint32_t us : {blocked * 2, 0U}) batch.add_leading_us(us);
+  window.Add(batch);
+  const auto view = window.View();
+  const diagnosis::RankIteration& first = view[0].ranks[0];
+  EXPECT_NEAR(first.unsure.Millis(), blocked / 2e3, 0.01);
+  EXPECT_NEAR(first.beside.Millis(), own / 2e3, 0.02);
+  EXPECT_EQ(first.leading, first.unsure) << "it is one of those ops";
+  EXPECT_EQ(view[1].ranks[0].beside, Nanos());
+}
+
 TEST(SummaryWindow, GivesBackOperationsAndVoidTime) {
   SummaryWindow window;
   v1::SummaryBatch batch = Batch(Shape(0, 0, 3));
