@@ -169,6 +169,14 @@ class Nccl(RunTest):
                   for series in device["series"] if series["metric"] == "sm_clock"}
         self.assertEqual(clocks, {0: 1980, 1: 1980, 2: 1200, 3: 1980})
 
+    def test_a_throttled_gpu_whose_buckets_are_reduced_beside_its_computing(self):
+        """It is ahead of nobody, so that its peers' ops begin earlier, fifty times an iteration: that is charged once."""
+        report = self.verdict_of("--tp", 1, "--dp", 4, "--overlap", 50, "--fault", "slow_gpu", "--rank", 2, "--ms", 40,
+                                 causes=("compute_slow",), ranks=[2])
+        cost = report["verdicts"][0]["cost"]
+        # Of an iteration of 140 ms that was one of 100; charged bucket by bucket it is 80 and more.
+        self.assertLess(cost["slowdown"], 1.8, cost)
+
     def test_a_throttled_gpu_among_sixteen(self):
         self.verdict_of_sixteen("--tp", 2, "--pp", 2, "--dp", 4, "--fault", "slow_gpu", "--rank", 9, "--at", 60, "--ms", 500,
                                 causes=("compute_slow",), ranks=[9])

@@ -124,8 +124,6 @@ void Trainer::End() {
   }
 }
 
-// Kernels in a graph take what they took when it was made: a fault that slows one down wants it
-// made anew.
 // As DDP: each bucket is reduced as soon as it is there, and the optimizer waits for all.
 void Trainer::BackwardBesideBuckets() {
   fakes::Launch(stream_, "gemm_forward", kForwardUs + throttled_us_ / 3);
@@ -140,6 +138,8 @@ void Trainer::BackwardBesideBuckets() {
   fakes::Launch(stream_, "optimizer", kOptimizerUs);
 }
 
+// Kernels in a graph take what they took when it was made: a fault that slows one down wants it
+// made anew.
 void Trainer::ForwardAndBackward(int iteration) {
   if (o_.graph == 0 || iteration < o_.graph) return Compute();
   if (graph_ == nullptr || (iteration == o_.at && rank_ == o_.rank)) {
