@@ -70,7 +70,8 @@ class Kills(Processes):
     def start_agent(self):
         doors = ",".join(f"127.0.0.1:{self.ports[name][0]}" for name in self.names)
         self.start("agent", harness.BUILD / "fathomd", "--collector", doors, "--node", NODE, "--shm-dir", self.folder / "shm",
-                   "--spool", self.folder / "spool", "--http", "", "--stack-tool", "")
+                   "--spool", self.folder / "spool", "--http", "", "--stack-tool", "",
+                   *(["--budget-cpu", "0"] if self.ops else []))  # else it leaves out ops of such short iterations
 
     def start_again(self, name, after_s):
         """As a service manager does, until it stays up; without being waited for."""
