@@ -1,7 +1,8 @@
 // The shape that every source of hardware readings has: a name, a pace, a budget, and one function
 // that reads all of its devices once.
 //
-// Implemented in this folder (NVML, network devices, RDMA ports, disks, processors, memory), run by
+// Implemented in this folder (NVML, network devices, RDMA ports, disks, processors, memory,
+// CPU limits), run by
 // source_runner, each on a thread of its own, because a driver or a file of /sys may hang.
 //
 // Model: Sample() reads and returns; what changed, and what leaves the node, is decided elsewhere

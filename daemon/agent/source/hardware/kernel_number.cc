@@ -11,15 +11,6 @@
 
 namespace fathom::agent {
 
-std::optional<double> NumberIn(const std::string& path) {
-  const auto text = ReadSmallFile(path);
-  if (!text.ok()) return std::nullopt;
-  const absl::string_view first = absl::string_view(*text).substr(0, text->find_first_of(" \n"));
-  double value = 0;
-  if (!absl::SimpleAtod(first, &value)) return std::nullopt;
-  return value;
-}
-
 std::vector<std::string> NamesIn(const std::string& folder, std::size_t most) {
   std::vector<std::string> names;
   std::error_code error;

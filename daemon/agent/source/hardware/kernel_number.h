@@ -14,9 +14,6 @@ namespace fathom::agent {
 
 inline constexpr std::size_t kMostDevices = 64;  // of one kind; what comes after is left out
 
-// The number that a file of one line begins with.
-std::optional<double> NumberIn(const std::string& path);
-
 // The names in a folder, sorted, but those that begin with a dot; at most `most`.
 std::vector<std::string> NamesIn(const std::string& folder, std::size_t most = kMostDevices);
 

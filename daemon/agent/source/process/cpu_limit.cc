@@ -4,30 +4,11 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
-#include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
+#include "daemon/agent/source/process/control_groups.h"
 
 namespace fathom::agent {
-namespace {
-
-bool HasCpu(absl::string_view controllers) {
-  for (const absl::string_view each : absl::StrSplit(controllers, ',')) {
-    if (each == "cpu") return true;
-  }
-  return false;
-}
-
-std::optional<double> NumberOf(const std::string& path) {
-  const auto text = ReadSmallFile(path);
-  double value = 0;
-  if (!text.ok() || !absl::SimpleAtod(absl::StripAsciiWhitespace(*text), &value)) {
-    return std::nullopt;
-  }
-  return value;
-}
-
-}  // namespace
 
 std::optional<double> CpuLimitReader::CoresIn(const std::string& folder) {
   if (const auto text = ReadSmallFile(folder + "/cpu.max"); text.ok()) {
@@ -38,39 +19,28 @@ std::optional<double> CpuLimitReader::CoresIn(const std::string& folder) {
                          absl::SimpleAtod(parts[1], &period) && quota > 0 && period > 0;
     return limited ? std::optional<double>(quota / period) : std::nullopt;  // "max 100000"
   }
-  const auto quota = NumberOf(folder + "/cpu.cfs_quota_us");  // −1: none
-  const auto period = NumberOf(folder + "/cpu.cfs_period_us");
+  const auto quota = NumberIn(folder + "/cpu.cfs_quota_us");  // −1: none
+  const auto period = NumberIn(folder + "/cpu.cfs_period_us");
   if (!quota || !period || *quota <= 0 || *period <= 0) return std::nullopt;
   return *quota / *period;
 }
 
 std::optional<CpuLimitReader::Counters> CpuLimitReader::ReadCounters(const std::string& folder) {
   const auto text = ReadSmallFile(folder + "/cpu.stat");
-  if (!text.ok()) return std::nullopt;
-  const auto us = NumberAfter(*text, "throttled_usec");
-  const auto ns = us ? std::optional(*us * 1000) : NumberAfter(*text, "throttled_time");
+  const auto ns = text.ok() ? ThrottledNsIn(*text) : std::nullopt;
   if (!ns) return std::nullopt;
-  return Counters{static_cast<std::int64_t>(*ns), NumberAfter(*text, "nr_periods").value_or(0),
+  return Counters{*ns, NumberAfter(*text, "nr_periods").value_or(0),
                   NumberAfter(*text, "nr_throttled").value_or(0)};
 }
 
 void CpuLimitReader::LookUp() {
   std::vector<Group> found;
-  const auto cgroups = ReadSmallFile(absl::StrCat(roots_.proc, "/", pid_, "/cgroup"));
-  if (!cgroups.ok()) return groups_.clear();
-  for (const absl::string_view line : absl::StrSplit(*cgroups, '\n', absl::SkipEmpty())) {
-    const std::vector<absl::string_view> parts = absl::StrSplit(line, absl::MaxSplits(':', 2));
-    if (parts.size() != 3) continue;
-    const bool unified = parts[0] == "0" && parts[1].empty();
-    if (!unified && !HasCpu(parts[1])) continue;
-    const std::string root = roots_.cgroup + (unified ? "" : "/cpu");
-    // Outside of the agent's own namespace a path begins with "/..".
-    if (absl::StrContains(parts[2], "/..")) continue;
-    std::string path(parts[2]);
-    while (path.size() > 1 && found.size() < kMostGroups) {
-      const std::string folder = root + path;
+  for (ControlGroup at : ControlGroupsOf(roots_, pid_)) {
+    if (absl::StrContains(at.path, "/..")) continue;  // of another namespace
+    while (at.path.size() > 1 && found.size() < kMostGroups) {
+      const std::string folder = at.folder();
       if (const auto cores = CoresIn(folder)) found.push_back({folder, *cores, std::nullopt});
-      path.resize(path.rfind('/'));
+      at.path.resize(at.path.rfind('/'));
     }
   }
   for (Group& group : found) {

@@ -6,7 +6,9 @@
 #include <cerrno>
 #include <charconv>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
 
 namespace fathom::agent {
 namespace {
@@ -35,6 +37,15 @@ absl::StatusOr<std::string> ReadSmallFile(const std::string& path) {
   close(fd);
   if (!status.ok()) return status;
   return text;
+}
+
+std::optional<double> NumberIn(const std::string& path) {
+  const auto text = ReadSmallFile(path);
+  if (!text.ok()) return std::nullopt;
+  const absl::string_view first = absl::string_view(*text).substr(0, text->find_first_of(" \n"));
+  double value = 0;
+  if (!absl::SimpleAtod(first, &value)) return std::nullopt;
+  return value;
 }
 
 std::optional<std::uint64_t> NumberAfter(std::string_view text, std::string_view key) {

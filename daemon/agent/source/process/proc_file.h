@@ -27,6 +27,9 @@ struct KernelRoots {
 // At most 64 KiB of the file.
 absl::StatusOr<std::string> ReadSmallFile(const std::string& path);
 
+// The number that a file of one line begins with.
+std::optional<double> NumberIn(const std::string& path);
+
 // The number after `key` and blanks or colon, at the beginning of a line.
 std::optional<std::uint64_t> NumberAfter(std::string_view text, std::string_view key);
 

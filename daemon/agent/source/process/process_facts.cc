@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <charconv>
+#include <optional>
 #include <vector>
 
 #include "absl/strings/match.h"
@@ -10,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
+#include "daemon/agent/source/process/control_groups.h"
 
 namespace fathom::agent {
 namespace {
@@ -18,15 +20,10 @@ std::string PidPath(const KernelRoots& roots, std::uint32_t pid, absl::string_vi
   return absl::StrCat(roots.proc, "/", pid, "/", file);
 }
 
-// cpu.stat of the process's cgroup: version 2 says throttled_usec, version 1 throttled_time (ns).
 void ReadThrottling(const std::string& folder, ProcessFacts& out) {
   const auto stat = ReadSmallFile(absl::StrCat(folder, "/cpu.stat"));
-  if (!stat.ok()) return;
-  if (const auto us = NumberAfter(*stat, "throttled_usec"); us.has_value()) {
-    out.cgroup_throttled_us = *us;
-  } else if (const auto ns = NumberAfter(*stat, "throttled_time"); ns.has_value()) {
-    out.cgroup_throttled_us = *ns / 1000;
-  }
+  const auto ns = stat.ok() ? ThrottledNsIn(*stat) : std::nullopt;
+  if (ns) out.cgroup_throttled_us = static_cast<std::uint64_t>(*ns / 1000);
 }
 
 void ReadEvents(const std::string& folder, ProcessFacts& out) {
@@ -37,18 +34,9 @@ void ReadEvents(const std::string& folder, ProcessFacts& out) {
 }
 
 void ReadCgroup(const KernelRoots& roots, std::uint32_t pid, ProcessFacts& out) {
-  const auto cgroups = ReadSmallFile(PidPath(roots, pid, "cgroup"));
-  if (!cgroups.ok()) return;
-  for (absl::string_view line : absl::StrSplit(*cgroups, '\n', absl::SkipEmpty())) {
-    const std::vector<absl::string_view> parts = absl::StrSplit(line, absl::MaxSplits(':', 2));
-    if (parts.size() != 3) continue;
-    const bool unified = parts[0] == "0" && parts[1].empty();
-    const bool cpu = parts[1] == "cpu" || absl::StrContains(parts[1], "cpu,") ||
-                     absl::EndsWith(parts[1], ",cpu");
-    if (!unified && !cpu) continue;
-    const std::string folder = absl::StrCat(roots.cgroup, unified ? "" : "/cpu", parts[2]);
-    ReadThrottling(folder, out);
-    if (unified) ReadEvents(folder, out);
+  for (const ControlGroup& group : ControlGroupsOf(roots, pid)) {
+    ReadThrottling(group.folder(), out);
+    if (group.unified) ReadEvents(group.folder(), out);
   }
 }
 

@@ -1,0 +1,33 @@
+#include "daemon/agent/source/process/control_groups.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/string_view.h"
+
+namespace fathom::agent {
+
+std::vector<ControlGroup> ControlGroupsOf(const KernelRoots& roots, std::uint32_t pid) {
+  std::vector<ControlGroup> groups;
+  const auto text = ReadSmallFile(absl::StrCat(roots.proc, "/", pid, "/cgroup"));
+  if (!text.ok()) return groups;
+  for (const absl::string_view line : absl::StrSplit(*text, '\n', absl::SkipEmpty())) {
+    const std::vector<absl::string_view> parts = absl::StrSplit(line, absl::MaxSplits(':', 2));
+    if (parts.size() != 3) continue;
+    const bool unified = parts[0] == "0" && parts[1].empty();
+    const std::vector<absl::string_view> controllers = absl::StrSplit(parts[1], ',');
+    const bool cpu = std::find(controllers.begin(), controllers.end(), "cpu") != controllers.end();
+    if (!unified && !cpu) continue;
+    groups.push_back({unified, roots.cgroup + (unified ? "" : "/cpu"), std::string(parts[2])});
+  }
+  return groups;
+}
+
+// Version 2 says throttled_usec, version 1 throttled_time (ns).
+std::optional<std::int64_t> ThrottledNsIn(std::string_view stat) {
+  if (const auto us = NumberAfter(stat, "throttled_usec")) return *us * 1000;
+  return NumberAfter(stat, "throttled_time");
+}
+
+}  // namespace fathom::agent
