@@ -128,14 +128,16 @@ class Unpacker {
     op.set_launches(At(c.launches(), i));
     op.set_launch_ns(Times(At(c.launch(), i), time_));
     op.set_gpu_wait_ns(Times(At(c.gpu_wait(), i), time_));
-    const bool failed =
-        failed_ < c.failed_size() && c.failed(failed_) == static_cast<std::uint32_t>(i);
-    op.set_failed(failed);
-    failed_ += failed ? 1 : 0;
-    const bool hidden =
-        hidden_ < c.hidden_size() && c.hidden(hidden_) == static_cast<std::uint32_t>(i);
-    op.set_hidden(hidden);
-    hidden_ += hidden ? 1 : 0;
+    op.set_failed(TakePlace(c.failed(), i, failed_));
+    op.set_hidden(TakePlace(c.hidden(), i, hidden_));
+  }
+
+  // Whether op `i` is the next of those whose places are listed, rising.
+  static bool TakePlace(const google::protobuf::RepeatedField<std::uint32_t>& places, int i,
+                        int& next) {
+    const bool listed = next < places.size() && places[next] == static_cast<std::uint32_t>(i);
+    next += listed ? 1 : 0;
+    return listed;
   }
 
   void TakeMark(v1::Mark& mark) {

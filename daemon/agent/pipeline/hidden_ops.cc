@@ -31,7 +31,7 @@ class RunWalk {
         covers_(last - first + 1) {}
 
   std::vector<OpCover> Walk() {
-    if (!InRange(NextOnDevice(first_))) return std::move(covers_);
+    if (!AnyOnDevice()) return std::move(covers_);
     const std::uint64_t from = first_ - std::min(first_ - log_.first(), kMostBefore);
     FindComputing(from);
     for (std::uint64_t i = NextOnDevice(from); i < end_ && (IsBeforeEnd(i) || !run_.empty());) {
@@ -49,6 +49,13 @@ class RunWalk {
  private:
   bool InRange(std::uint64_t i) const { return i - first_ < covers_.size(); }
   bool IsBeforeEnd(std::uint64_t i) const { return i < first_ + covers_.size(); }
+
+  // Of those asked for: a job without a device has none, and no row behind them is looked at.
+  bool AnyOnDevice() const {
+    std::uint64_t i = first_;
+    while (IsBeforeEnd(i) && !log_.At(i).on_device()) ++i;
+    return IsBeforeEnd(i);
+  }
 
   std::uint64_t NextOnDevice(std::uint64_t i) const {
     while (i < end_ && !log_.At(i).on_device()) ++i;

@@ -49,11 +49,8 @@ void FillDeviceCalls(const OpRow* before, const OpRow& row, v1::CommOp& op) {
   op.set_gpu_wait_ns(row.device_calls.waiting_ns - before->device_calls.waiting_ns);
 }
 
-void FillCover(const OpCover& cover, v1::CommOp& op) {
-  if (cover.state == OpCover::State::kHidden) op.set_hidden(true);
-}
-
-void FillOp(const RankPipeline& pipeline, std::uint64_t number, v1::CommOp& op) {
+void FillOp(const RankPipeline& pipeline, std::uint64_t number, const OpCover& cover,
+            v1::CommOp& op) {
   const OpRow& row = pipeline.log().At(number);
   op.set_op_id(row.op_id);
   op.set_group(pipeline.Group(row.group_slot).id.value);
@@ -66,6 +63,7 @@ void FillOp(const RankPipeline& pipeline, std::uint64_t number, v1::CommOp& op) 
   op.set_end_ns(row.end_ns);
   op.set_failed(row.failed());
   op.set_iteration(row.iteration);
+  op.set_hidden(cover.state == OpCover::State::kHidden);
   FillDeviceCalls(number == 0 ? nullptr : pipeline.log().Find(number - 1), row, op);
   FillArrival(pipeline, row, op);
 }
@@ -144,8 +142,7 @@ void AddIterations(const v1::RowsRequest& request, RankSession& session, std::si
         out.set_truncated(true);
         return;
       }
-      FillOp(pipeline, i, *out.add_ops());
-      FillCover(covers[i - first], *out.mutable_ops()->rbegin());
+      FillOp(pipeline, i, covers[i - first], *out.add_ops());
     }
     AddMarks(session, first, last, out);
   }
@@ -157,7 +154,7 @@ void AddInFlight(RankPipeline& pipeline, std::size_t max_rows, v1::RankRows& out
       out.set_truncated(true);
       return;
     }
-    FillOp(pipeline, number, *out.add_ops());
+    FillOp(pipeline, number, OpCover(), *out.add_ops());
   }
 }
 
@@ -171,8 +168,7 @@ v1::RowsReply RowsBetween(RankSession& session, std::uint64_t first, std::uint64
   if (first == last) return reply;
   const std::vector<OpCover> covers = CoversOf(session.pipeline().log(), first, last - 1);
   for (std::uint64_t i = first; i < last; ++i) {
-    FillOp(session.pipeline(), i, *out.add_ops());
-    FillCover(covers[i - first], *out.mutable_ops()->rbegin());
+    FillOp(session.pipeline(), i, covers[i - first], *out.add_ops());
   }
   AddMarks(session, first, last, out);
   return reply;
