@@ -235,11 +235,10 @@ Rejection AgentSession::TakeSummary(const v1::AgentMessage& message) {
 
 Rejection AgentSession::TakeHealth(const v1::HealthBatch& batch) {
   if (batch.has_node()) context_.registry.Health(node_, batch.node());
-  if (context_.hardware != nullptr && batch.has_node() && !batch.has_hardware()) {
-    context_.hardware->NothingNew(node_, WallNs(batch.node().sampled_wall_ns()));
-  }
-  if (batch.has_hardware() && context_.hardware != nullptr) {
+  if (context_.hardware != nullptr && batch.has_hardware()) {
     context_.hardware->Apply(node_, batch.hardware());
+  } else if (context_.hardware != nullptr && batch.has_node()) {
+    context_.hardware->NothingNew(node_, WallNs(batch.node().sampled_wall_ns()));
   }
   Rejection first;
   std::vector<const v1::RankHealth*> taken;
