@@ -2,26 +2,25 @@
 
     class CordonSlurmTest(cordon_case.CordonCase): ...
 """
-import http.server
 import json
 import re
 import subprocess
-import threading
 import time
 import urllib.request
 
 import harness
+from fakes.local_server import Handler, LocalServer
 from harness import TOKEN, hashed
 
 
-class Collector(http.server.ThreadingHTTPServer):
+class Collector(LocalServer):
     """Serves the verdicts it is given."""
 
     def __init__(self):
         self.verdicts = []
         outer = self
 
-        class Handler(http.server.BaseHTTPRequestHandler):
+        class Answers(Handler):
             def do_GET(self):
                 active = "active=1" in self.path
                 now = time.time_ns()
@@ -29,21 +28,9 @@ class Collector(http.server.ThreadingHTTPServer):
                             for v in outer.verdicts if not (active and "until" in v)]
                 body = json.dumps({"now_unix_ns": now, "verdicts": verdicts} if "/verdicts" in self.path else
                                   {"state": "running", "rank_info": [{"node": v["entity"]["node"]} for v in verdicts]}).encode()
-                self.send_response(200)
-                self.send_header("Content-Length", str(len(body)))
-                self.end_headers()
-                self.wfile.write(body)
+                self.reply(200, body)
 
-            def log_message(self, *_):
-                pass
-
-        super().__init__(("127.0.0.1", 0), Handler)
-        self.handle_error = lambda *_: None  # a reader that was ended in the middle
-        threading.Thread(target=self.serve_forever, daemon=True).start()
-
-    @property
-    def url(self):
-        return f"http://127.0.0.1:{self.server_address[1]}"
+        super().__init__(Answers)
 
     def accuse(self, node, identity, cause="compute_slow"):
         self.verdicts.append({"id": identity, "job": "job-" + identity, "grade": "established", "cause": cause,
@@ -59,8 +46,7 @@ class CordonCase(harness.ProcessCase):
 
     def setUp(self):
         self.collector = Collector()
-        self.addCleanup(self.collector.server_close)
-        self.addCleanup(self.collector.shutdown)
+        self.addCleanup(self.collector.close)
         super().setUp()  # last: what reads the collector ends before it
         (self.folder / "tokens").write_text(f"ann operator {hashed(TOKEN)}\nbob viewer {hashed(TOKEN[::-1])}\n")
         (self.folder / "tokens").chmod(0o600)

@@ -6,19 +6,17 @@ expired, forbids, or answers wrongly. Every version of every node is watched: at
 foreign taint be missing.
 """
 import json
-import pathlib
 import resource
 import shutil
 import subprocess
 import sys
-import tempfile
 import unittest
 
 import cordon_case
 import harness
 from fakes.kubernetes_objects import JSON_PATCH, MERGE_PATCH, STRATEGIC
 from fakes.kubernetes_server import KubernetesServer, rules_of
-from pki import Pki
+from pki import WithPki
 
 OURS, ADMIN = "system:serviceaccount:fathom:fathom-cordon", "admin"
 # The rights that are shipped: too few or too many fail a test.
@@ -29,17 +27,7 @@ FOREIGN = {"key": "site/rack-work", "effect": "NoExecute"}
 NODES = ["n1", "n2", "n3", "n4"]
 
 
-class KubernetesCase(cordon_case.CordonCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.pki_folder = pathlib.Path(tempfile.mkdtemp(prefix="fathom-pki-"))
-        cls.pki = Pki(cls.pki_folder)
-        cls.certificate = cls.pki.sign("server")
-
-    @classmethod
-    def tearDownClass(cls):
-        shutil.rmtree(cls.pki_folder)
-
+class KubernetesCase(WithPki, cordon_case.CordonCase):
     def setUp(self):
         super().setUp()
         self.server = self.make_server({OURS: set(CLUSTER_RULES), ADMIN: EVERYTHING},

@@ -1,22 +1,21 @@
 #!/usr/bin/env python3
 """fathom-cordon with the webhook back-end: its three requests, malformed answers, a flood of verdicts."""
-import http.server
 import json
 import re
 import signal
 import subprocess
-import threading
 import unittest
 import urllib.error
 import urllib.request
 
 import cordon_case
 import harness
+from fakes.local_server import Handler, LocalServer
 
 TOKEN = "secret-of-cordon"
 
 
-class Service(http.server.ThreadingHTTPServer):
+class Service(LocalServer):
     """Somebody's own service that holds nodes; `words` answers GET /nodes instead when it is set."""
 
     def __init__(self):
@@ -24,7 +23,7 @@ class Service(http.server.ThreadingHTTPServer):
         self.posts, self.words, self.code = [], None, 200
         outer = self
 
-        class Handler(http.server.BaseHTTPRequestHandler):
+        class Answers(Handler):
             def do_GET(self):
                 text = outer.words if outer.words is not None else json.dumps({"nodes": list(outer.nodes.values())}).encode()
                 self.reply(200, text)
@@ -40,28 +39,16 @@ class Service(http.server.ThreadingHTTPServer):
                     node.update(withheld=held, owner=asked["action"] if held else "")
                 return self.reply(outer.code, b"{}")
 
-            def reply(self, code, text):
-                self.send_response(code)
-                self.send_header("Content-Length", str(len(text)))
-                self.end_headers()
-                self.wfile.write(text)
-
-            def log_message(self, *_):
-                pass
-
-        super().__init__(("127.0.0.1", 0), Handler)
-        self.handle_error = lambda *_: None
-        threading.Thread(target=self.serve_forever, daemon=True).start()
+        super().__init__(Answers)
 
 
 class CordonWebhookTest(cordon_case.CordonCase):
     def setUp(self):
         super().setUp()
         self.service = Service()
-        self.addCleanup(self.service.server_close)
-        self.addCleanup(self.service.shutdown)
+        self.addCleanup(self.service.close)
         (self.folder / "token").write_text(TOKEN + "\n")
-        self.BACKEND = (f"backend: webhook\nwebhook_url: http://127.0.0.1:{self.service.server_address[1]}\n"
+        self.BACKEND = (f"backend: webhook\nwebhook_url: {self.service.url}\n"
                         f"webhook_token_file: {self.folder}/token\n")
 
     def test_holds_and_releases(self):

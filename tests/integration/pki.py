@@ -1,7 +1,10 @@
 """Certificates for the tests: an authority, what it signs, and connections that trust it."""
 import http.client
+import pathlib
+import shutil
 import ssl
 import subprocess
+import tempfile
 
 
 class Pki:
@@ -34,3 +37,15 @@ class Pki:
         if cert:
             context.load_cert_chain(cert, key)
         return http.client.HTTPSConnection(address, timeout=10, context=context)
+
+
+class WithPki:
+    """For a TestCase whose server has a certificate: `pki` and `certificate`, made once for all of its tests."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        folder = pathlib.Path(tempfile.mkdtemp(prefix="fathom-pki-"))
+        cls.addClassCleanup(shutil.rmtree, folder)
+        cls.pki = Pki(folder)
+        cls.certificate = cls.pki.sign("server")

@@ -1,11 +1,11 @@
 """A stand-in for the collector for tests of `fathom recover`: one verdict on one node, and one job as it runs elsewhere."""
-import http.server
 import json
-import threading
 import time
 
+from fakes.local_server import Handler, LocalServer
 
-class Collector(http.server.ThreadingHTTPServer):
+
+class Collector(LocalServer):
     """A verdict on the node `sick`, open until it is closed, and a job of `size` ranks, which are on the nodes that `where` names."""
 
     def __init__(self, job, size, nodes, where):
@@ -13,28 +13,11 @@ class Collector(http.server.ThreadingHTTPServer):
         self.sick, self.open, self.iteration = None, True, 0
         outer = self
 
-        class Handler(http.server.BaseHTTPRequestHandler):
+        class Answers(Handler):
             def do_GET(self):
-                body = json.dumps(outer.answer(self.path)).encode()
-                self.send_response(200)
-                self.send_header("Content-Length", str(len(body)))
-                self.end_headers()
-                self.wfile.write(body)
+                self.reply(200, json.dumps(outer.answer(self.path)).encode())
 
-            def log_message(self, *_):
-                pass
-
-        super().__init__(("127.0.0.1", 0), Handler)
-        self.handle_error = lambda *_: None
-        threading.Thread(target=self.serve_forever, daemon=True).start()
-
-    @property
-    def address(self):
-        return f"127.0.0.1:{self.server_address[1]}"
-
-    def close(self):
-        self.shutdown()
-        self.server_close()
+        super().__init__(Answers)
 
     def answer(self, path):
         on = [n for n in self.where() if n]

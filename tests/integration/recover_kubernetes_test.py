@@ -3,18 +3,15 @@
 rights of deploy/k8s/recover: a Job, a JobSet and a PyTorchJob move off a node, and what happens when people, the server
 or rights are in the way.
 """
-import pathlib
-import shutil
 import signal
 import subprocess
-import tempfile
 import unittest
 
 import harness
 from fakes.kubernetes_jobs import JobServer
 from fakes.kubernetes_objects import MERGE_PATCH
 from fakes.kubernetes_server import rules_of
-from pki import Pki
+from pki import WithPki
 from recover_case import Collector
 
 OURS = "system:serviceaccount:fathom:fathom-recover"
@@ -23,18 +20,8 @@ KINDS = {"jobs": "Job", "jobsets": "JobSet", "pytorchjobs": "PyTorchJob"}
 NODES = ["n1", "n2", "n3"]
 
 
-class RecoverCase(harness.ProcessCase):
+class RecoverCase(WithPki, harness.ProcessCase):
     KIND = "jobs"
-
-    @classmethod
-    def setUpClass(cls):
-        cls.pki_folder = pathlib.Path(tempfile.mkdtemp(prefix="fathom-pki-"))
-        cls.pki = Pki(cls.pki_folder)
-        cls.certificate = cls.pki.sign("server")
-
-    @classmethod
-    def tearDownClass(cls):
-        shutil.rmtree(cls.pki_folder)
 
     def setUp(self):
         super().setUp()

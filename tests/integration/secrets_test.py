@@ -6,7 +6,6 @@ Looked for: command lines of all processes while the parts run, what parts say w
 every answer of every API, the page, metrics, the support bundle, the store, journal, audit log, recordings, spool.
 Receivers answer with what they were asked.
 """
-import http.server
 import os
 import pathlib
 import re
@@ -21,45 +20,36 @@ import urllib.request
 
 import daemon_case
 import harness
+from fakes.local_server import Handler, LocalServer
 from pki import Pki
 
 
-
-class Echo(http.server.ThreadingHTTPServer):
+class Echo(LocalServer):
     """A receiver that fails, and sends back all that it was sent."""
 
     def __init__(self):
         outer = self
         self.came = []
 
-        class Handler(http.server.BaseHTTPRequestHandler):
+        class Answers(Handler):
             def do_POST(self):
                 body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
                 outer.came.append(self.path)
                 said = f"{self.path} {self.headers} ".encode() + body
-                self.send_response(500)
-                self.send_header("Content-Length", str(len(said)))
-                self.end_headers()
-                self.wfile.write(said)
+                self.reply(500, said)
 
             do_GET = do_POST
 
-            def log_message(self, *_):
-                pass
-
-        super().__init__(("127.0.0.1", 0), Handler)
-        self.handle_error = lambda *_: None
-        threading.Thread(target=self.serve_forever, daemon=True).start()
+        super().__init__(Answers)
 
 
 class SecretsCase(daemon_case.DaemonCase):
     def setUp(self):
         self.echo = Echo()
-        self.addCleanup(self.echo.server_close)
-        self.addCleanup(self.echo.shutdown)
+        self.addCleanup(self.echo.close)
         super().setUp()
         self.planted = {}
-        self.host = f"127.0.0.1:{self.echo.server_address[1]}"
+        self.host = self.echo.address
 
     def secret(self, name):
         return self.planted.setdefault(name, f"hush{secrets.token_hex(12)}")
