@@ -6,7 +6,8 @@
 //
 // Units and clocks: MonoNs of the rank's node; ranks on different nodes must never be compared by
 // it, durations may. A time that is not known is 0. An op with end not known is in flight.
-// cpu_at_enter and runqueue_at_enter are cumulative counters of the calling thread.
+// cpu_at_enter and runqueue_at_enter are cumulative counters of the calling thread. What the CPU
+// limit of a rank held it back for is in neither, and comes before the arrival at an op.
 // Thread-safety: plain values.
 #ifndef FATHOM_DIAGNOSIS_MODEL_COMM_OP_H_
 #define FATHOM_DIAGNOSIS_MODEL_COMM_OP_H_

@@ -7,7 +7,8 @@
 // the value is interpolated linearly, so an answer is as sharp as the points are dense. Outside the
 // series there is no answer.
 //
-// Units: CLOCK_MONOTONIC ns; CPU and run-queue in ns since the thread began.
+// Units: CLOCK_MONOTONIC ns; CPU and run-queue in ns since the thread began. Run-queue time is
+// without what the process's CPU limit held it back for (held_back.h).
 // Thread-safety: single-threaded, owned by the poll loop.
 // Errors: nullopt where nothing is known.
 // Cost: O(log points) an answer; kMaxPoints × 24 bytes a thread, at most kMaxThreads threads.

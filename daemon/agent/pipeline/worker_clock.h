@@ -8,7 +8,7 @@
 // workers at once; what their counters grew since the one before, on average over those that are in
 // both, is added to one sum, and between two readings that sum is interpolated. Behind the newest
 // reading it goes on as between the last two: an iteration is summed up sooner than its workers are
-// read again.
+// read again. What their CPU limit held them back for is not in the counters (held_back.h).
 //
 // Units: CLOCK_MONOTONIC ns; ns of all threads of a process since they began. Thread-safety:
 // single-threaded, owned by the poll loop. Errors: none; before the second reading nothing is known
