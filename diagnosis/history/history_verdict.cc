@@ -50,8 +50,18 @@ std::string MovedInWords(const RunJudgement& j) {
   return out;
 }
 
+std::string UnpricedSentence(const HistoryCase& c) {
+  const RunJudgement& j = c.judgement;
+  return absl::StrFormat(
+      "The hosts of the job wait for their GPUs as in none of its last %d healthy runs, from the "
+      "start: %s; what it costs is not told, for iterations of these runs differ by %.0f %% "
+      "anyway; %s.",
+      j.runs, IssueInWords(j.issue), 100 * j.spread, WhatChanged(c));
+}
+
 std::string SentenceOf(const HistoryCase& c) {
   const RunJudgement& j = c.judgement;
+  if (j.unpriced) return UnpricedSentence(c);
   std::string sentence = absl::StrFormat(
       "The job is slower than its last %d healthy runs, from the start: an iteration takes %s "
       "instead of %s (%.2fx)",
@@ -160,8 +170,10 @@ Verdict SlowerThanHistory(const HistoryCase& c) {
   verdict.entity.type = EntityType::kJob;
   verdict.from_start = true;
   verdict.since_iteration = Iteration(0);
-  verdict.cost.slowdown = j.after_s / j.before_s;
-  verdict.cost.seconds_per_iteration = j.after_s - j.before_s;
+  if (!j.unpriced) {
+    verdict.cost.slowdown = j.after_s / j.before_s;
+    verdict.cost.seconds_per_iteration = j.after_s - j.before_s;
+  }
   verdict.cost.gpu_hours =
       verdict.cost.seconds_per_iteration * static_cast<double>(j.iterations * c.ranks) / 3600;
   verdict.sentence = SentenceOf(c);

@@ -75,7 +75,12 @@ IssueShift ShiftOf(const IssueShares& run, const std::vector<IssueShares>& histo
   shift.distance = MeanDistance(run, history, history.size());
   const double least =
       std::max(IssueShift::kLeastFall, IssueShift::kFallFactor * shift.usual_distance);
-  shift.fallen = shift.distance > least && MeanDecade(run) < lowest - IssueShift::kLeastFall;
+  const auto by = [&](double times) {
+    return shift.distance > times * least &&
+           MeanDecade(run) < lowest - times * IssueShift::kLeastFall;
+  };
+  shift.fallen = by(1);
+  shift.far = by(2);
   return shift;
 }
 

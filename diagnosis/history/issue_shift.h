@@ -9,7 +9,7 @@
 // (issue_latency.h, as shares of ops) are held against each other by the Wasserstein-1 distance of
 // their logarithms, in decades. Fallen: the run's mean lies kLeastFall below the lowest of the
 // earlier runs', and its mean distance from them is kFallFactor × the largest among themselves, and
-// kLeastFall.
+// kLeastFall. Fallen far: twice as much of each.
 //
 // Units: decades; seconds where it says so. Thread-safety: pure functions. Errors: not known where
 // one of the runs has no shares. Cost: O(runs² × buckets).
@@ -39,6 +39,7 @@ struct IssueShift {
 
   bool known = false;
   bool fallen = false;
+  bool far = false;                  // so that it needs no other witness
   double before_s = 0, after_s = 0;  // typical
   double distance = 0;               // of the run from the earlier ones, decades
   double usual_distance = 0;         // the largest among them

@@ -82,7 +82,7 @@ MetricShifts ShiftsOf(const Distribution& run, const std::vector<Distribution>& 
   shifts.within = Compare(run, history, kLeastOfVoid, [](const Distribution& each) {
     return VoidOr0(each.mean, each.mean.void_within_s);
   });
-  shifts.rate = Compare(run, history, kLeastOfRate,
+  shifts.rate = Compare(run, history, std::max(kLeastOfRate, NoiseOf(history)),
                         [](const Distribution& each) { return FlopRate(each.mean); });
   shifts.work = Compare(run, history, kLeastOfWork, [](const Distribution& each) {
     return each.mean.flop_known >= kMostTell ? SumOf(each.mean.flop) : 0;

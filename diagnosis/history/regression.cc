@@ -76,9 +76,10 @@ bool Starved(const RunJudgement& out) {
 void ConcludeNet(RunJudgement& out) {
   const MetricShift& net = out.shifts.net;
   const bool moved = out.more_between || out.more_within || out.more_work || out.lower_rate;
+  const double chance = out.more_work ? Limits::kWorkChance : Limits::kMetricChance;
   out.by_net = net.known && net.chance_above < Limits::kMostChance &&
                net.growth() > LeastGrowth(out.iterations);
-  out.by_metric = net.known && !out.by_net && moved && net.chance_above < Limits::kMetricChance &&
+  out.by_metric = net.known && !out.by_net && moved && net.chance_above < chance &&
                   net.growth() > Limits::kMetricGrowth;
   if (!out.by_net && !out.by_metric) return;
   out.before_s = net.before;
@@ -93,11 +94,13 @@ void Conclude(double chance_slower, RunJudgement& out) {
   const bool slower = chance_slower < Limits::kMostChance && out.growth() > least;
   const bool faster = 1 - chance_slower < Limits::kMostChance && out.growth() < -least;
   out.by_shape = out.by_shape && !slower && !faster;
-  out.by_issue = out.issue.fallen && !slower && !out.by_shape &&
-                 chance_slower < Limits::kIssueChance && out.growth() > Limits::kIssueGrowth;
+  const bool grew = chance_slower < Limits::kIssueChance && out.growth() > Limits::kIssueGrowth;
+  out.unpriced = out.issue.far && !grew && !faster && out.told_from > Limits::kBlindTo;
+  out.by_issue = out.issue.fallen && !slower && !out.by_shape && (grew || out.unpriced);
+  out.unpriced = out.unpriced && out.by_issue;
   out.chance = faster ? 1 - chance_slower : chance_slower;
   const bool by_duration = slower || out.by_shape || out.by_issue;
-  if (by_duration && !Starved(out)) {
+  if (out.unpriced || (by_duration && !Starved(out))) {
     out.outcome = RunOutcome::kSlower;
     if (!out.by_shape) return;
     out.before_s = out.before.duration_s;

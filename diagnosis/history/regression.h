@@ -10,13 +10,16 @@
 // top is left out, so that spikes are no shape.
 //
 // A run whose iterations grow by less still shows in its issue latency (issue_shift.h): where that
-// has fallen, kIssueGrowth is enough at a chance below kIssueChance.
+// has fallen, kIssueGrowth is enough at a chance below kIssueChance. Where runs differ by so much
+// that kBlindTo more would not be told, iterations do not tell that it costs nothing either: there
+// a far fall is told by itself, without a cost.
 //
 // What is left of an iteration without waiting for cores is held against theirs in the same way:
 // on a machine that others load it tells what the duration is too uncertain for. Where it has grown
 // by kMetricGrowth at a chance below kMetricChance, another metric that has moved for certain is
 // enough (metric_shift.h): void time that grew by LeastGrowth of the iteration, more operations by
-// kMoreWork, a rate of operations that fell by kLowerRate.
+// kMoreWork, a rate of operations that fell by kLowerRate. Operations are counted, not measured:
+// beside more of them a chance below kWorkChance is enough.
 //
 // A growth that is mostly waiting for cores is somebody else's load on the machine: no regression.
 //
@@ -50,7 +53,9 @@ struct HistoryLimits {
   static constexpr double kIssueChance = 0.05;
   static constexpr double kMetricGrowth = 0.005;
   static constexpr double kMetricChance = 0.05;
+  static constexpr double kBlindTo = 0.05;
   static constexpr double kMoreWork = 0.01;
+  static constexpr double kWorkChance = 0.25;
   static constexpr double kLowerRate = 0.03;
 };
 
@@ -74,6 +79,7 @@ struct RunJudgement {
   double usual_shape_s = 0;
   bool by_shape = false;   // only its shape tells
   bool by_issue = false;   // only its issue latency tells
+  bool unpriced = false;   // likewise, and what it costs cannot be told
   bool by_net = false;     // only what is left without waiting for cores tells
   bool by_metric = false;  // only void time or floating-point operations tell
   IssueShift issue;

@@ -142,8 +142,27 @@ TEST(HistoryRegression, IssueLatencyThatFallsCostsNothingByItself) {
   EXPECT_EQ(ToldByIssue(Machine{.between = 0.003}, 200, {.growth = -0.01, .ahead = 0.1F}), 0);
 }
 
+// Whose runs differ by a tenth: no iteration tells whether a synchronisation costs 3 percent.
+TEST(HistoryRegression, WhereIterationsTellNothingAFarFallIsToldWithoutACost) {
+  Machine machine{.between = 0.1};
+  EXPECT_GE(ToldByIssue(machine, 100, {.growth = 0.03, .ahead = 0.1F}), 95);
+  EXPECT_EQ(ToldByIssue(machine, 100, {.growth = 0.03, .ahead = 0.75F}), 0);
+  int unpriced = 0;
+  for (int i = 0; i < 20; ++i) {
+    std::vector<Distribution> history;
+    for (const Distribution& each : machine.History(5, RunSample::kStart)) {
+      history.push_back(WithIssue(each, 0.8F));
+    }
+    const Distribution run = *machine.Run(RunSample::kStart).Upto(RunSample::kStart);
+    const RunJudgement j = JudgeRun(WithIssue(run, 0.1F), history);
+    unpriced += j.outcome == RunOutcome::kSlower && j.by_issue && j.unpriced;
+  }
+  EXPECT_GE(unpriced, 15);
+}
+
 TEST(HistoryRegression, HealthyRerunsWithIssueLatencyAreSilent) {
   EXPECT_EQ(ToldByIssue(Machine{}, 200, {}), 0);
+  EXPECT_EQ(ToldByIssue(Machine{.between = 0.1}, 200, {}), 0);
   EXPECT_EQ(Slower(Machine{}, 200, 5, RunSample::kStart, 0), 0);
 }
 
@@ -187,6 +206,22 @@ TEST(HistoryRegression, MoreOperationsAndMoreVoidAreToldWhereTheDurationIsTooUnc
   EXPECT_LE(Slower(machine, 100, 5, RunSample::kStart, 0.1), 40);
   EXPECT_GE(Told(machine, {.growth = 0.1, .flop = 1.1e9}, &RunJudgement::more_work), 80);
   EXPECT_GE(Told(machine, {.growth = 0.1, .between_s = 0.03}, &RunJudgement::more_between), 80);
+  EXPECT_GE(Told(machine, {.growth = 0.05, .flop = 1.1e9}, &RunJudgement::more_work), 80);
+}
+
+// All runs of a machine have products as fast as it is at the time.
+TEST(HistoryRegression, AMachineThatIsSlowerThanUsualByItsOwnNoiseIsSilent) {
+  Machine machine{.between = 0.004, .within = 0.4};
+  int told = 0;
+  for (int i = 0; i < 100; ++i) {
+    std::vector<Distribution> history;
+    for (const Distribution& each : machine.History(4, RunSample::kStart)) {
+      history.push_back(WithWork(each, 0.02, 1e9));
+    }
+    const Distribution run = *machine.Run(RunSample::kStart, 0.05).Upto(RunSample::kStart);
+    told += JudgeRun(WithWork(run, 0.02, 1e9), history).outcome == RunOutcome::kSlower;
+  }
+  EXPECT_LE(told, 5);
 }
 
 TEST(HistoryRegression, AMetricThatMovedCostsNothingByItself) {
