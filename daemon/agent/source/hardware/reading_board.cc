@@ -16,6 +16,7 @@ void ReadingBoard::Put(std::vector<Reading> readings) {
     Entry& entry = entries_[key];
     entry.value = reading.value;
     entry.note = std::move(reading.note);
+    entry.sampled = true;
   }
 }
 
@@ -29,8 +30,20 @@ bool ReadingBoard::WorthTelling(HardwareMetric metric, const Entry& entry, MonoN
   return moved >= traits.absolute && moved >= traits.relative * larger;
 }
 
+void ReadingBoard::Forget(MonoNs now) {
+  for (auto& [key, entry] : entries_) {
+    if (std::exchange(entry.sampled, false)) entry.sampled_at = now;
+  }
+  std::erase_if(entries_, [&](const auto& each) {
+    const DeviceKind kind = std::get<DeviceKind>(each.first);
+    const bool goes = kind == DeviceKind::kProcess || kind == DeviceKind::kConnection;
+    return goes && now - each.second.sampled_at > kForgetAfter;
+  });
+}
+
 ReadingBoard::News ReadingBoard::Take(MonoNs now) {
   News news;
+  Forget(now);
   if (entries_.empty()) return news;
   news.whole = !whole_at_.known() || now - whole_at_ >= kWholeEvery;
   if (news.whole) whole_at_ = now;

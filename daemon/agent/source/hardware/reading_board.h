@@ -28,7 +28,8 @@ class ReadingBoard {
  public:
   static constexpr std::size_t kMostReadings = 2048;
   static constexpr Nanos kWholeEvery{30'000'000'000};
-  static constexpr Nanos kCounterGap{2'000'000'000};
+  static constexpr Nanos kCounterGap{1'500'000'000};
+  static constexpr Nanos kForgetAfter{120'000'000'000};  // longer than any source rests
 
   struct News {
     std::vector<Reading> readings;  // by device
@@ -46,6 +47,8 @@ class ReadingBoard {
   struct Entry {
     double value = 0;
     std::string note;
+    bool sampled = true;  // since the last Take
+    MonoNs sampled_at;    // the Take after it
     bool told = false;
     double told_value = 0;
     std::string told_note;
@@ -53,6 +56,7 @@ class ReadingBoard {
   };
 
   static bool WorthTelling(HardwareMetric metric, const Entry& entry, MonoNs now);
+  void Forget(MonoNs now);
 
   std::map<Key, Entry> entries_;
   MonoNs whole_at_;  // not known: never

@@ -330,14 +330,28 @@ TEST(ReadingBoard, ManySmallStepsAddUp) {
   EXPECT_LE(told, 10u);
 }
 
-TEST(ReadingBoard, ACounterThatRunsIsToldAtMostEveryTwoSeconds) {
+TEST(ReadingBoard, ACounterThatRunsIsToldOnceAGapAtMost) {
   ReadingBoard board;
   std::size_t told = 0;
   for (int i = 0; i < 100; ++i) {
     board.Put({{DeviceKind::kRdma, "mlx5_0/1", M::kSymbolErrors, 1.0 * i, ""}});
     told += board.Take(MonoNs(kSecond + i * kSecond / 10)).readings.size();
   }
-  EXPECT_EQ(told, 5u);
+  EXPECT_EQ(told, 7u) << "of 10 s";
+}
+
+TEST(ReadingBoard, ForgetsProcessesThatNoSampleNamesAnyMoreButNoDevice) {
+  ReadingBoard board;
+  board.Put({{DeviceKind::kProcess, "71", M::kHeldBack, 0.5, ""},
+             {DeviceKind::kNetwork, "eth0", M::kCarrier, 1, ""}});
+  EXPECT_EQ(board.Take(MonoNs(kSecond)).readings.size(), 2u);
+  const MonoNs later = MonoNs(kSecond) + ReadingBoard::kForgetAfter + Nanos(1);
+  board.Put({{DeviceKind::kProcess, "72", M::kHeldBack, 0.5, ""}});
+  const ReadingBoard::News news = board.Take(later);
+  EXPECT_TRUE(news.whole);
+  ASSERT_EQ(news.readings.size(), 2u);
+  EXPECT_EQ(news.readings[0].device, "eth0");
+  EXPECT_EQ(news.readings[1].device, "72");
 }
 
 TEST(ReadingBoard, HoldsNoMoreThanItsBound) {
