@@ -1,6 +1,7 @@
 #include "collector/agents/hardware_table.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "fathom/v1/hardware.pb.h"
@@ -121,13 +122,21 @@ void HardwareTable::NothingNew(std::string_view node, WallNs at) {
   known->second.hardware.newest = std::max(known->second.hardware.newest, at);
 }
 
-std::vector<diagnosis::NodeHardware> HardwareTable::Of(
-    const std::vector<std::string>& nodes) const {
+std::vector<diagnosis::NodeHardware> HardwareTable::Of(const std::vector<std::string>& nodes,
+                                                       std::optional<DeviceKind> kind) const {
   const service::MutexLock lock(mutex_);
   std::vector<diagnosis::NodeHardware> out;
   for (const std::string& node : nodes) {
     const auto at = nodes_.find(node);
-    if (at != nodes_.end()) out.push_back(at->second.hardware);
+    if (at == nodes_.end()) continue;
+    const diagnosis::NodeHardware& known = at->second.hardware;
+    if (!kind) {
+      out.push_back(known);
+      continue;
+    }
+    out.push_back({known.node, known.newest, {}, known.sources});
+    std::copy_if(known.devices.begin(), known.devices.end(), std::back_inserter(out.back().devices),
+                 [&](const HardwareDevice& device) { return device.kind == *kind; });
   }
   return out;
 }

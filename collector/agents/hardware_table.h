@@ -18,6 +18,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -45,8 +46,9 @@ class HardwareTable {
   void Apply(std::string_view node, const v1::NodeHardware& news);
   // At that time, by the clock of the node, all was as it had told. 0: not known.
   void NothingNew(std::string_view node, WallNs at);
-  // Of those that have said something, in the order asked.
-  std::vector<diagnosis::NodeHardware> Of(const std::vector<std::string>& nodes) const;
+  // Of those that have said something, in the order asked; of one kind of device, or of all.
+  std::vector<diagnosis::NodeHardware> Of(const std::vector<std::string>& nodes,
+                                          std::optional<DeviceKind> kind = std::nullopt) const;
   std::uint64_t readings() const;  // taken in
   std::uint64_t left_out() const;  // for want of room
 

@@ -9,6 +9,7 @@
 
 #include "collector/job/state/job_moment.h"
 #include "diagnosis/engine/look_ahead.h"
+#include "diagnosis/hardware/tell/path_flows.h"
 #include "diagnosis/hardware/tell/tell_hardware.h"
 #include "diagnosis/watch/series.h"
 #include "diagnosis/watch/stall.h"
@@ -224,6 +225,7 @@ bool Diagnoser::AskForRows(const std::shared_ptr<JobState>& job,
 void Diagnoser::Judge(JobState& job, Sight sight, Watched& watched, JobMoment moment) {
   if (sight.ahead) watched.foreseen = EvidenceOf(sight.view);
   job.FillRows(sight.suspicion.rows, sight.view);
+  AskFlows(sight.suspicion, sight.view);
   diagnosis::Diagnosis diagnosis =
       functions_.diagnose(sight.view, sight.suspicion, sight.ahead ? ahead_ : config_);
   AskHardware(sight.view, diagnosis);
@@ -235,6 +237,13 @@ void Diagnoser::Judge(JobState& job, Sight sight, Watched& watched, JobMoment mo
   }
   watched.ahead.asked = std::move(sight.suspicion.rows.ranks);
   parts_.ledger.Foresee(moment, diagnosis);
+}
+
+void Diagnoser::AskFlows(const diagnosis::Suspicion& suspicion, diagnosis::JobView& view) const {
+  if (parts_.hardware == nullptr || !suspicion.slow || !suspicion.onset_time.known()) return;
+  const std::vector<std::string> nodes = diagnosis::FlowNodesWanted(view);
+  diagnosis::TellFlows(parts_.hardware->Of(nodes, DeviceKind::kConnection), suspicion.onset_time,
+                       view);
 }
 
 void Diagnoser::AskHardware(const diagnosis::JobView& view, diagnosis::Diagnosis& diagnosis) const {
@@ -281,6 +290,7 @@ Diagnoser::Fresh Diagnoser::DiagnoseNow(const JobState& job) const {
   TellShedding(fresh.view);
   const diagnosis::Suspicion suspicion = functions_.watch(fresh.view, config_);
   job.FillRows(suspicion.rows, fresh.view);
+  AskFlows(suspicion, fresh.view);
   fresh.diagnosis = functions_.diagnose(fresh.view, suspicion, config_);
   AskHardware(fresh.view, fresh.diagnosis);
   fresh.diagnosis.ranks = diagnosis::TotalsOf(fresh.view);

@@ -148,6 +148,8 @@ class Diagnoser {
   bool AskForRows(const std::shared_ptr<JobState>& job, const diagnosis::RowsWanted& wanted,
                   Watched& watched);
   void Judge(JobState& job, Sight sight, Watched& watched, JobMoment moment);
+  // What the ranks of a slow job sent each other, before and since.
+  void AskFlows(const diagnosis::Suspicion& suspicion, diagnosis::JobView& view) const;
   // Puts what the hardware of the accused says into their verdicts.
   void AskHardware(const diagnosis::JobView& view, diagnosis::Diagnosis& diagnosis) const;
   void TellShedding(diagnosis::JobView& view) const;

@@ -25,8 +25,10 @@ enum class DeviceKind : std::uint8_t {
   kCpu = 5,      // all of the node: "cpu"
   kMemory = 6,   // all of the node: "memory"
   kProcess = 7,  // a traced one, by its pid
+  // A TCP connection of a traced process: "PID LOCAL PEER", "4711 10.0.0.3:41234 10.0.0.4:5512"
+  kConnection = 8,
 };
-inline constexpr std::uint8_t kDeviceKindCount = 8;
+inline constexpr std::uint8_t kDeviceKindCount = 9;
 
 enum class HardwareMetric : std::uint8_t {
   kUnknown = 0,
@@ -74,8 +76,10 @@ enum class HardwareMetric : std::uint8_t {
   kOomKills = 42,           // counter
   kCpuLimit = 43,           // cores that its control groups let a process use
   kHeldBack = 44,           // share of the periods in which that was used up, 0 to 1
+  kConfirmedBytes = 45,     // counter: sent, and confirmed by the other end
+  kSendingTime = 46,        // counter, s: with data on its way, the other end ready to take it
 };
-inline constexpr std::uint8_t kHardwareMetricCount = 45;
+inline constexpr std::uint8_t kHardwareMetricCount = 47;
 
 struct MetricTraits {
   std::string_view name, unit;
@@ -130,14 +134,16 @@ constexpr MetricTraits TraitsOf(HardwareMetric metric) {
       {"oom_kills", "kills", true},
       {"cpu_limit", "cores"},
       {"held_back", "ratio", false, 0.1, 0.1},
+      {"confirmed_bytes", "bytes", true},
+      {"sending_time", "s", true},
   };
   const auto i = static_cast<std::uint8_t>(metric);
   return i < kHardwareMetricCount ? kTraits[i] : kTraits[0];
 }
 
 constexpr std::string_view DeviceKindName(DeviceKind kind) {
-  constexpr std::string_view kNames[kDeviceKindCount] = {"unknown", "gpu", "network", "rdma",
-                                                         "disk",    "cpu", "memory",  "process"};
+  constexpr std::string_view kNames[kDeviceKindCount] = {
+      "unknown", "gpu", "network", "rdma", "disk", "cpu", "memory", "process", "connection"};
   const auto i = static_cast<std::uint8_t>(kind);
   return i < kDeviceKindCount ? kNames[i] : kNames[0];
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "daemon/agent/source/hardware/connection_source.h"
 #include "daemon/agent/source/hardware/limit_source.h"
 #include "daemon/agent/source/hardware/nvml_source.h"
 #include "daemon/agent/source/hardware/system_sources.h"
@@ -38,6 +39,7 @@ HardwareWatch::HardwareWatch(const Parts& parts) {
     return shared->traced;
   };
   sources.push_back(std::make_unique<LimitSource>(parts.roots, traced, parts.now));
+  sources.push_back(std::make_unique<ConnectionSource>(parts.roots, traced, parts.now));
   sources.push_back(std::make_unique<NvmlSource>(
       NvmlSource::Parts{.roots = parts.roots, .traced = traced, .library = parts.nvml}));
   runner_ = std::make_unique<SourceRunner>(std::move(sources), parts.now, parts.pace);

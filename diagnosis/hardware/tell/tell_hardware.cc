@@ -81,7 +81,8 @@ const HardwareDevice* DeviceOf(const NodeHardware& node, const RankFacts& facts)
 }
 
 bool OfNode(const HardwareDevice& device) {
-  return device.kind != DeviceKind::kGpu && device.kind != DeviceKind::kProcess;
+  return device.kind != DeviceKind::kGpu && device.kind != DeviceKind::kProcess &&
+         device.kind != DeviceKind::kConnection;
 }
 
 const HardwareDevice* ProcessOf(const NodeHardware& node, const RankFacts& facts) {

@@ -120,6 +120,9 @@ Verdict JudgeOne(const Case& c, const Ledger& ledger, const GroupAccount& accoun
   if (const auto network = FindSlowNetwork(c.view, verdict.entity.ranks, c.config)) {
     NameSlowNetwork(c.view, *network, verdict);
   } else if (!NarrowByMessages(c, verdict)) {
+    if (NetworkMayTellSoon(c.view, verdict.entity.ranks, c.suspicion, c.config)) {
+      verdict.grade = Grade::kHypothesis;
+    }
     AskForTimesPerPeer(verdict,
                        "Look at the links between the nodes of these ranks: errors, speed, load.",
                        "ss -ti; ip -s link");

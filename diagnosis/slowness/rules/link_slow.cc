@@ -14,34 +14,59 @@ namespace {
 
 constexpr double kBytesPerMegabyte = 1e6;
 constexpr std::size_t kPathsShown = 3;
+constexpr Nanos kSoon{8'000'000'000};  // three tellings of a source, and their way
 
-std::optional<PathTime> TimeOf(RankId src, const PathFlow& flow, const DiagnosisConfig& config) {
-  const double before_mb = static_cast<double>(flow.bytes_before) / kBytesPerMegabyte;
-  const double since_mb = static_cast<double>(flow.bytes_since) / kBytesPerMegabyte;
-  if (std::min(before_mb, since_mb) < config.link_megabytes) return std::nullopt;
-  PathTime path{src, flow.peer};
-  path.before_s_per_mb = flow.busy_before.Seconds() / before_mb;
-  path.since_s_per_mb = flow.busy_since.Seconds() / since_mb;
-  path.excess_s = since_mb * (path.since_s_per_mb - path.before_s_per_mb);
-  return path;
-}
+double MegabytesOf(std::uint64_t bytes) { return static_cast<double>(bytes) / kBytesPerMegabyte; }
 
+// Of the flows between members that carried enough since; with their usual time where enough went
+// before, else 0.
 std::vector<PathTime> PathsOf(const JobView& view, const std::vector<RankId>& members,
                               const DiagnosisConfig& config) {
   std::vector<PathTime> paths;
   for (const RankFacts& facts : view.ranks) {
     if (!Contains(members, facts.rank)) continue;
     for (const PathFlow& flow : facts.flows) {
-      if (!Contains(members, flow.peer)) continue;
-      if (const auto path = TimeOf(facts.rank, flow, config)) paths.push_back(*path);
+      const double before = MegabytesOf(flow.bytes_before), since = MegabytesOf(flow.bytes_since);
+      if (!Contains(members, flow.peer) || since < config.link_megabytes) continue;
+      PathTime path{facts.rank, flow.peer, 0, flow.busy_since.Seconds() / since, since};
+      if (before >= config.link_megabytes)
+        path.usual_s_per_mb = flow.busy_before.Seconds() / before;
+      paths.push_back(path);
     }
   }
-  if (paths.empty()) return paths;
+  return paths;
+}
+
+// Paths within a node and between nodes are not alike.
+bool AllAlike(const JobView& view, const std::vector<PathTime>& paths) {
+  std::size_t within = 0;
+  for (const PathTime& path : paths) within += NodeOf(view, path.src) == NodeOf(view, path.dst);
+  return within == 0 || within == paths.size();
+}
+
+// False where too few can be compared. Requires: excess_s holds megabytes.
+bool GiveUsual(const JobView& view, const DiagnosisConfig& config, SlowNetwork& network) {
+  const auto enough = static_cast<std::size_t>(config.link_paths);
+  std::vector<PathTime> dated = network.paths;
+  std::erase_if(dated, [](const PathTime& path) { return path.usual_s_per_mb <= 0; });
+  if (dated.size() >= enough) {
+    network.paths = std::move(dated);
+    return true;
+  }
+  if (network.paths.size() < enough || !AllAlike(view, network.paths)) return false;
+  network.young = true;
+  double fastest = network.paths.front().since_s_per_mb;
+  for (const PathTime& path : network.paths) fastest = std::min(fastest, path.since_s_per_mb);
+  for (PathTime& path : network.paths) path.usual_s_per_mb = fastest;
+  return fastest > 0;
+}
+
+void ToExcess(std::vector<PathTime>& paths) {
+  for (PathTime& path : paths) path.excess_s *= path.since_s_per_mb - path.usual_s_per_mb;
   std::sort(paths.begin(), paths.end(),
             [](const PathTime& a, const PathTime& b) { return a.excess_s > b.excess_s; });
   const double common = paths.back().excess_s;
   for (PathTime& path : paths) path.excess_s -= common;
-  return paths;
 }
 
 // Ranks by the mean excess of the paths they are an end of, most first.
@@ -74,8 +99,9 @@ void AddPaths(const SlowNetwork& network, Verdict& verdict) {
         network.end == kNoRank ? i == 0 : path.src == network.end || path.dst == network.end;
     auto& list = speaks_for ? verdict.evidence : verdict.counter_evidence;
     if (list.size() >= kPathsShown + 1) continue;
-    list.push_back({absl::StrCat("Time per megabyte from ", Name(path), ", and before."),
-                    path.since_s_per_mb, "s", path.before_s_per_mb, "link_slow"});
+    const char* against = network.young ? ", and of the fastest path." : ", and before.";
+    list.push_back({absl::StrCat("Time per megabyte from ", Name(path), against),
+                    path.since_s_per_mb, "s", path.usual_s_per_mb, "link_slow"});
   }
 }
 
@@ -85,9 +111,10 @@ std::optional<SlowNetwork> FindSlowNetwork(const JobView& view, const std::vecto
                                            const DiagnosisConfig& config) {
   SlowNetwork network;
   network.paths = PathsOf(view, members, config);
-  if (network.paths.size() < static_cast<std::size_t>(config.link_paths)) return std::nullopt;
+  if (!GiveUsual(view, config, network)) return std::nullopt;
+  ToExcess(network.paths);
   const PathTime& worst = network.paths.front();
-  if (worst.since_s_per_mb < config.link_factor * worst.before_s_per_mb) return std::nullopt;
+  if (worst.since_s_per_mb < config.link_factor * worst.usual_s_per_mb) return std::nullopt;
   if (worst.excess_s > config.link_contrast * network.paths[1].excess_s) return network;
   const auto ends = RankedEnds(network.paths);
   if (ends.size() < 2 || ends[0].first <= config.link_contrast * ends[1].first) {
@@ -95,6 +122,19 @@ std::optional<SlowNetwork> FindSlowNetwork(const JobView& view, const std::vecto
   }
   network.end = ends[0].second;
   return network;
+}
+
+bool NetworkMayTellSoon(const JobView& view, const std::vector<RankId>& members,
+                        const Suspicion& suspicion, const DiagnosisConfig& config) {
+  if (view.window.empty() || view.window.back().begin - suspicion.onset_time > kSoon) return false;
+  bool carried = false;
+  for (const RankFacts& facts : view.ranks) {
+    for (const PathFlow& flow : facts.flows) {
+      carried |= Contains(members, facts.rank) && Contains(members, flow.peer);
+    }
+  }
+  return carried &&
+         PathsOf(view, members, config).size() < static_cast<std::size_t>(config.link_paths);
 }
 
 void NameSlowNetwork(const JobView& view, const SlowNetwork& network, Verdict& verdict) {
@@ -113,9 +153,10 @@ void NameSlowNetwork(const JobView& view, const SlowNetwork& network, Verdict& v
                       absl::StrCat("rank ", worst.dst.value)};
     where = absl::StrCat("the path from ", Name(worst), " is slow");
   }
-  absl::StrAppend(&verdict.sentence, " Of its paths, ", where, ": ",
-                  absl::StrFormat("%s a megabyte instead of %s.", Duration(worst.since_s_per_mb),
-                                  Duration(worst.before_s_per_mb)));
+  absl::StrAppend(
+      &verdict.sentence, " Of its paths, ", where, ": ",
+      absl::StrFormat("%s a megabyte instead of %s%s.", Duration(worst.since_s_per_mb),
+                      Duration(worst.usual_s_per_mb), network.young ? " as on the fastest" : ""));
   AddPaths(network, verdict);
   verdict.action_text = absl::StrCat("Look at the network device and link of rank ",
                                      network.end != kNoRank ? network.end.value : worst.src.value,

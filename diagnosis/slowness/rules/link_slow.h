@@ -8,7 +8,9 @@
 // less the smallest of the group, is what the path has of its own: load on the network lengthens
 // all. A device that is slow shows on the paths at both its sides, for the confirmations of what
 // comes in wait behind what goes out; so ends are compared by the mean excess of their paths, and
-// where one path alone stands out, that path is named.
+// where one path alone stands out, that path is named. Of a job that was young when it became slow
+// no time before is known: its paths are compared with the fastest of them, where all lie between
+// nodes or all within one.
 //
 // Abstains (nullopt) with fewer than three paths, where nothing is slower by link_factor, or where
 // no end and no path has link_contrast times the excess of the next.
@@ -24,25 +26,32 @@
 #include "diagnosis/model/config.h"
 #include "diagnosis/model/job_view.h"
 #include "diagnosis/model/verdict.h"
+#include "diagnosis/watch/watch.h"
 
 namespace fathom::diagnosis {
 
 struct PathTime {
   RankId src;
   RankId dst;
-  double before_s_per_mb = 0;
+  double usual_s_per_mb = 0;  // before; else that of the fastest path
   double since_s_per_mb = 0;
-  double excess_s = 0;  // beyond its earlier time per byte, less the smallest of the group
+  double excess_s = 0;  // beyond its usual time per byte, less the smallest of the group
 };
 
 struct SlowNetwork {
   RankId end = kNoRank;         // whose device all slow paths share; kNoRank: only one path is slow
   std::vector<PathTime> paths;  // most excess first
+  bool young = false;           // no time before is known
 };
 
 [[nodiscard]] std::optional<SlowNetwork> FindSlowNetwork(const JobView& view,
                                                          const std::vector<RankId>& members,
                                                          const DiagnosisConfig& config);
+
+// Whether the transport is known to carry what these ranks send each other, and has not told enough
+// of it since the slowness: a few seconds later it may tell which path it is.
+[[nodiscard]] bool NetworkMayTellSoon(const JobView& view, const std::vector<RankId>& members,
+                                      const Suspicion& suspicion, const DiagnosisConfig& config);
 
 // Turns the verdict on a group into one on the network of a rank or on a link. Requires: `verdict`
 // is one of communication_slow.

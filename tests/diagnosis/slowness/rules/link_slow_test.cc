@@ -67,6 +67,38 @@ TEST(LinkSlow, MissingPaths) {
   EXPECT_FALSE(Find({{1, 0, 400, 2400}, {2, 1, 400, 2000}}));
 }
 
+JobView YoungJob(const std::vector<Path>& paths) {
+  JobView view = Job(paths);
+  for (RankFacts& facts : view.ranks) {
+    facts.node = "n" + std::to_string(facts.rank.value);
+    for (PathFlow& flow : facts.flows) flow.bytes_before = 0;
+  }
+  return view;
+}
+
+TEST(LinkSlow, WithoutAPastPathsAreComparedWithTheFastest) {
+  JobView view = YoungJob({{0, 3, 0, 420}, {1, 0, 0, 2400}, {2, 1, 0, 2000}, {3, 2, 0, 400}});
+  const auto found = FindSlowNetwork(view, kMembers, DiagnosisConfig{});
+  ASSERT_TRUE(found);
+  EXPECT_TRUE(found->young);
+  EXPECT_EQ(found->end, RankId(1));
+  Verdict verdict;
+  NameSlowNetwork(view, *found, verdict);
+  EXPECT_THAT(verdict.sentence,
+              ::testing::HasSubstr("24 ms a megabyte instead of 4.0 ms as on the fastest"));
+}
+
+TEST(LinkSlow, WithoutAPastPathsWithinAndBetweenNodesAreNotCompared) {
+  JobView view = YoungJob({{0, 3, 0, 420}, {1, 0, 0, 2400}, {2, 1, 0, 2000}, {3, 2, 0, 400}});
+  view.ranks[3].node = view.ranks[0].node;
+  EXPECT_FALSE(FindSlowNetwork(view, kMembers, DiagnosisConfig{}));
+}
+
+TEST(LinkSlow, WithoutAPastAllAlikeNamesNobody) {
+  const JobView view = YoungJob({{0, 3, 0, 420}, {1, 0, 0, 440}, {2, 1, 0, 410}, {3, 2, 0, 400}});
+  EXPECT_FALSE(FindSlowNetwork(view, kMembers, DiagnosisConfig{}));
+}
+
 TEST(LinkSlow, SmallFlowsMeasureNothing) {
   JobView view = Job({{0, 3, 400, 800}, {1, 0, 400, 2400}, {2, 1, 400, 2000}, {3, 2, 400, 900}});
   for (RankFacts& facts : view.ranks) facts.flows[0].bytes_since = kMegabytes / 2;

@@ -9,6 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <optional>
 #include <thread>
@@ -102,6 +103,58 @@ TEST_F(TcpSocketsTest, AReceiverThatDoesNotReadLeavesBytesAtBothEndsAndTheTimerD
   EXPECT_GE(sender->backoff, 2u);
   EXPECT_GT(sender->queued, 0u);
   EXPECT_GT(Find(connection.to, sender->local)->unread, 0u);
+}
+
+TEST_F(TcpSocketsTest, CountsWhatTheOtherEndConfirmedAndNotTheTimeInWhichItDidNotRead) {
+  const Connection connection;
+  const std::string block(1 << 16, 'x');
+  std::string read(1 << 16, ' ');
+  for (int i = 0; i < 16; ++i) {
+    ASSERT_EQ(write(connection.sender, block.data(), block.size()),
+              static_cast<ssize_t>(block.size()));
+    ASSERT_EQ(recv(connection.receiver, read.data(), read.size(), MSG_WAITALL),
+              static_cast<ssize_t>(read.size()));
+  }
+  const auto sent = Find("", connection.to);
+  ASSERT_TRUE(sent.has_value());
+  EXPECT_NEAR(static_cast<double>(sent->confirmed), 1 << 20, 1 << 16);
+  EXPECT_EQ(Find(connection.to, sent->local)->confirmed, 0u);
+  connection.Fill();
+  const auto full = Find("", connection.to);
+  std::this_thread::sleep_for(std::chrono::milliseconds(500));
+  const auto later = Find("", connection.to);
+  ASSERT_TRUE(full && later);
+  EXPECT_LT((later->sending - full->sending).count, 250'000'000);
+}
+
+TEST_F(TcpSocketsTest, OneConnectionIsAskedForByItselfUntilItIsClosed) {
+  std::optional<TcpSocket> found;
+  const auto table = SocketTable::Own();
+  ASSERT_TRUE(table.ok());
+  {
+    const Connection connection;
+    found = Find("", connection.to);
+    ASSERT_TRUE(found.has_value());
+    ASSERT_EQ(write(connection.sender, "four", 4), 4);
+    const auto now = table->Now(*found);
+    ASSERT_TRUE(now.ok()) << now.status();
+    EXPECT_EQ(now->inode, found->inode);
+    EXPECT_EQ(now->local, found->local);
+    EXPECT_NEAR(static_cast<double>(now->confirmed), 4, 1) << "its first packet may count";
+  }
+  EXPECT_TRUE(absl::IsNotFound(table->Now(*found).status())) << table->Now(*found).status();
+}
+
+TEST_F(TcpSocketsTest, TheTableOfAProcessIsThatOfItsNetworkNamespace) {
+  const Connection connection;
+  const auto table = SocketTable::Of(KernelRoots(), static_cast<std::uint32_t>(getpid()));
+  if (absl::IsPermissionDenied(table.status())) GTEST_SKIP() << table.status();
+  ASSERT_TRUE(table.ok()) << table.status();
+  const auto sockets = table->Established();
+  ASSERT_TRUE(sockets.ok());
+  EXPECT_TRUE(std::any_of(sockets->begin(), sockets->end(),
+                          [&](const TcpSocket& socket) { return socket.peer == connection.to; }));
+  EXPECT_TRUE(absl::IsNotFound(SocketTable::Of(KernelRoots(), 1u << 22).status()));
 }
 
 TEST_F(TcpSocketsTest, AProcessThatIsGoneHasNone) {
