@@ -108,6 +108,16 @@ TEST(RanksToDrawTest, AskedForComesBeforeNamedAndNamedBeforeTheRest) {
   EXPECT_EQ(drawn.size(), kMostRanksDrawn) << "ranks of which no rows came take no place";
 }
 
+TEST(RanksToDrawTest, OfAVerdictOnManyThoseThatAreThereAreDrawn) {
+  std::vector<RankId> available = RanksFrom(0, 100);
+  for (std::uint32_t rank = 520; rank < 530; ++rank) available.emplace_back(rank);
+  const auto drawn = RanksToDraw(available, Naming(RanksFrom(500, 30), 0), {});
+  for (std::uint32_t rank = 520; rank < 528; ++rank) {
+    EXPECT_TRUE(drawn.contains(RankId(rank))) << rank << ": of the first twenty no rows came";
+  }
+  EXPECT_EQ(drawn.size(), kMostRanksDrawn);
+}
+
 // Two ranks of which the rows of one iteration are there; rank 1 comes 30 µs later.
 struct Pictured {
   Pictured() {
@@ -225,6 +235,17 @@ TEST(WritePicturesTest, ARankWithoutASummaryIsDrawnFromItsOps) {
   const Json picture = job.Only();
   EXPECT_EQ(picture["duration_us"], 50) << "from the first op to the last end";
   EXPECT_EQ(picture["ranks"][1]["ops"], Json::parse("[[0,0,30,50,0,0,0]]"));
+}
+
+TEST(WritePicturesTest, WithoutASummaryTheLineEndsWithTheLastThatIsKnownOfAnyOp) {
+  Pictured job;
+  job.view.window[0].ranks.clear();
+  job.AddOp(0, 1'060, 1'070);                 // inside the one before
+  job.AddOp(1, 1'080, 1'095).end = MonoNs();  // in flight
+  const Json picture = job.Only();
+  EXPECT_EQ(picture["duration_us"], 50);
+  EXPECT_EQ(picture["ranks"][0]["ops"][0][3], 50);
+  EXPECT_EQ(picture["ranks"][1]["ops"][1], Json::parse("[0,0,40,50,0,0,1]"));
 }
 
 TEST(WritePicturesTest, ANodeWithAnotherClockIsMovedByItsSharedCollectives) {
