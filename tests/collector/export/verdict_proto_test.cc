@@ -153,6 +153,17 @@ TEST(VerdictProtoTest, EveryKindOfOpThatIsWaitedInComesBack) {
   }
 }
 
+TEST(VerdictProtoTest, TimesComeBackToTheNanosecond) {
+  for (const std::int64_t ns :
+       {0LL, 1LL, 29LL, 1'234'567LL, 999'999'999LL, 1'000'000'001LL, 86'400'000'000'003LL}) {
+    Episode episode;
+    episode.verdict.waits.emplace_back().waited = Nanos(ns);
+    episode.verdict.stacks.emplace_back().pause = Nanos(ns);
+    EXPECT_EQ(Back(episode).verdict.waits.at(0).waited, Nanos(ns));
+    EXPECT_EQ(Back(episode).verdict.stacks.at(0).pause, Nanos(ns));
+  }
+}
+
 TEST(VerdictProtoTest, NamesOfALaterVersionAreNotKnown) {
   v1::Verdict in;
   in.set_grade("certain");
