@@ -71,14 +71,23 @@ AccountSlice Get(const v1::JobLedger::Slice& in) {
   return slice;
 }
 
+// What no account can hold would be counted on from; a value that is no number is no amount either.
+bool Amount(double gpu_s) { return gpu_s >= 0; }
+
+bool Sound(const AccountSlice& slice, std::size_t losses) {
+  return slice.iterations >= 0 && Amount(slice.used_gpu_s) && Amount(slice.unexplained_gpu_s) &&
+         slice.lost_gpu_s.size() <= losses && std::ranges::all_of(slice.lost_gpu_s, Amount);
+}
+
 bool Sound(const State& state) {
-  const bool amounts = std::all_of(state.losses.begin(), state.losses.end(),
-                                   [](const Loss& loss) { return loss.gpu_s >= 0; });
-  const bool places = std::all_of(
-      state.slices.begin(), state.slices.end(),
-      [&](const AccountSlice& slice) { return slice.lost_gpu_s.size() <= state.losses.size(); });
-  return amounts && places && state.used_gpu_s >= 0 && state.unexplained_gpu_s >= 0 &&
-         state.slice_iterations > 0;
+  const bool losses =
+      std::ranges::all_of(state.losses, [](const Loss& loss) { return Amount(loss.gpu_s); });
+  const bool causes =
+      std::ranges::all_of(state.by_cause, [](const auto& each) { return Amount(each.second); });
+  const bool slices = std::ranges::all_of(
+      state.slices, [&](const AccountSlice& slice) { return Sound(slice, state.losses.size()); });
+  return losses && causes && slices && state.iterations >= 0 && Amount(state.used_gpu_s) &&
+         Amount(state.unexplained_gpu_s) && state.slice_iterations > 0;
 }
 
 }  // namespace

@@ -4,7 +4,7 @@
 // entity's ranks where there are at most 64 (account_keeper). Names of enumerators are those of
 // diagnosis' ToString; an unknown name reads as the first enumerator.
 // Units: as the messages. Thread-safety: pure functions. Errors: nothing of bytes that are no
-// record, or that hold negative amounts. Cost: O(shares × slices).
+// record, or that hold negative amounts or counts. Cost: O(shares × slices).
 #ifndef FATHOM_COLLECTOR_EXPORT_JOB_LEDGER_PROTO_H_
 #define FATHOM_COLLECTOR_EXPORT_JOB_LEDGER_PROTO_H_
 

@@ -1,5 +1,6 @@
 // The table of scalar settings, validation and printing.
 #include <absl/strings/str_cat.h>
+#include <absl/strings/str_replace.h>
 
 #include <utility>
 
@@ -105,6 +106,11 @@ std::vector<CordonSetting> LimitSettings() {
   };
 }
 
+// Within a list or map of one line, in which more characters mean something than in a line.
+std::string Quoted(const std::string& text) {
+  return absl::StrCat("'", absl::StrReplaceAll(text, {{"'", "''"}}), "'");
+}
+
 absl::Status CheckHttp(const CordonConfig& config) {
   const bool closed = config.tls.on() && config.login.on() && !config.login.open_reading;
   return collector::CheckAddress("http", config.http, closed || config.insecure,
@@ -126,8 +132,12 @@ absl::Status ValidateCordonConfig(const CordonConfig& config) {
     return absl::InvalidArgumentError("backend: '" + config.backend +
                                       "' is none of slurm, kubernetes, webhook");
   }
-  if (config.poll_s < 0.05 || config.poll_s > 60) {
+  // Of no number both comparisons are false.
+  if (!(config.poll_s >= 0.05 && config.poll_s <= 60)) {
     return absl::InvalidArgumentError("poll_s: not between 0.05 and 60");
+  }
+  if (!(config.slurm_timeout_s >= 0.1 && config.slurm_timeout_s <= 3600)) {
+    return absl::InvalidArgumentError("slurm_timeout_s: not between 0.1 and 3600");
   }
   if (config.limits.sight_gap_s < 3 * config.poll_s) {
     return absl::InvalidArgumentError("sight_gap_s: must be three times poll_s or more");
@@ -163,10 +173,10 @@ std::string PrintCordonConfig(const CordonConfig& config) {
   }
   text += "]\ngroups:\n";
   for (const NodeGroup& group : config.limits.groups) {
-    text += absl::StrCat("  - {name: ", group.name, ", mode: ", std::string(ToString(group.mode)),
-                         ", nodes: [");
+    text += absl::StrCat("  - {name: ", Quoted(group.name),
+                         ", mode: ", std::string(ToString(group.mode)), ", nodes: [");
     for (const std::string& pattern : group.patterns) {
-      text += absl::StrCat(text.back() == '[' ? "'" : ", '", pattern, "'");
+      text += absl::StrCat(text.back() == '[' ? "" : ", ", Quoted(pattern));
     }
     text += "]}\n";
   }

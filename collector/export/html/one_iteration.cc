@@ -83,7 +83,7 @@ Line LineOf(const JobView& view, RankId rank, const diagnosis::IterationSummary&
     line.end = row->begin.ns + row->duration.count;
   } else if (!line.ops.empty()) {
     line.begin = line.ops.front()->arrival().ns;
-    line.end = std::max(line.begin, line.ops.back()->end.ns);
+    for (const CommOp* op : line.ops) line.end = std::max({line.end, op->arrival().ns, op->end.ns});
   }
   for (const diagnosis::Mark& mark : rows.marks) {
     const bool gc = mark.kind == diagnosis::MarkKind::kGc;
@@ -288,10 +288,13 @@ std::set<RankId> RanksToDraw(const std::vector<RankId>& available,
                              const std::vector<Episode>& verdicts,
                              const std::vector<RankId>& first) {
   std::set<RankId> chosen;
+  // At most `most` of those that are there.
   const auto take = [&](const std::vector<RankId>& ranks, std::size_t most) {
-    for (std::size_t i = 0; i < std::min(ranks.size(), most); ++i) {
-      if (chosen.size() == kMostRanksDrawn) return;
-      if (std::ranges::binary_search(available, ranks[i])) chosen.insert(ranks[i]);
+    for (const RankId rank : ranks) {
+      if (most == 0 || chosen.size() == kMostRanksDrawn) return;
+      if (!std::ranges::binary_search(available, rank)) continue;
+      chosen.insert(rank);
+      --most;
     }
   };
   take(first, kMostRanksDrawn);

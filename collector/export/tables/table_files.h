@@ -4,8 +4,8 @@
 // separated, first line the names of the columns, text quoted where it needs to be (RFC 4180),
 // times in seconds with nine decimals, ratios 0 to 1.
 //
-// Thread-safety: pure but for writing files. Errors: NotFound, PermissionDenied, Unavailable with
-// the path. Files of the same names are replaced. Cost: O(rows).
+// Thread-safety: pure but for writing files. Errors: Unavailable, with the path, where a
+// folder or file cannot be made. Files of the same names are replaced. Cost: O(rows).
 #ifndef FATHOM_COLLECTOR_EXPORT_TABLES_TABLE_FILES_H_
 #define FATHOM_COLLECTOR_EXPORT_TABLES_TABLE_FILES_H_
 

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace fathom::cordon {
@@ -72,6 +73,84 @@ TEST(CordonConfigTest, WhatIsPrintedCanBeRead) {
   const auto again = Parse(PrintCordonConfig(line->config));
   ASSERT_TRUE(again.ok()) << again.status().message();
   EXPECT_EQ(PrintCordonConfig(again->config), PrintCordonConfig(line->config));
+}
+
+TEST(CordonConfigTest, WordsThatYamlWouldTakeForSomethingElseArePrintedSoThatTheyAreRead) {
+  CordonConfig config;
+  config.limits.groups = {{"it's: a, b #1", {"[ab]*", "o'n", "n{1,2}", "*"}, Mode::kAdvise},
+                          {"- x", {"plain-1"}, Mode::kAuto},
+                          {"null", {"~"}, Mode::kObserve},
+                          {"gr\xC3\xBCn", {"&a", "!b", "%c"}, Mode::kApprove}};
+  config.slurm_sinfo = "sinfo --cluster 'a: b' # all";
+  const auto again = Parse(PrintCordonConfig(config));
+  ASSERT_TRUE(again.ok()) << again.status().message();
+  const Limits& read = again->config.limits;
+  ASSERT_EQ(read.groups.size(), config.limits.groups.size());
+  for (std::size_t i = 0; i < read.groups.size(); ++i) {
+    EXPECT_EQ(read.groups[i].name, config.limits.groups[i].name);
+    EXPECT_EQ(read.groups[i].patterns, config.limits.groups[i].patterns);
+    EXPECT_EQ(read.groups[i].mode, config.limits.groups[i].mode);
+  }
+  EXPECT_EQ(again->config.slurm_sinfo, config.slurm_sinfo);
+}
+
+TEST(CordonConfigTest, ValuesThatNoProgramCanGoByAreRefusedByName) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"poll_s: 0.04\n", "poll_s"},
+      {"poll_s: 61\n", "poll_s"},
+      {"poll_s: nan\n", "poll_s"},
+      {"poll_s: soon\n", "poll_s"},
+      {"poll_s: 10\nsight_gap_s: 29\n", "sight_gap_s"},
+      {"slurm_timeout_s: 0\n", "slurm_timeout_s"},
+      {"slurm_timeout_s: -1\n", "slurm_timeout_s"},
+      {"slurm_timeout_s: inf\n", "slurm_timeout_s"},
+      {"slurm_timeout_s: nan\n", "slurm_timeout_s"},
+      {"backend: pbs\n", "backend"},
+      {"backend: webhook\n", "webhook_url"},
+      {"insecure: perhaps\n", "insecure"},
+      {"tokens: /no/such/tokens\n", "/no/such/tokens"},
+      {"tls_cert: /no/such/cert\n", "tls_"},
+      {"notify: pagerduty=https://events.example\n", "notify"},
+      {"max_ratio: [1]\n", "max_ratio"},
+      {"groups: all\n", "groups"},
+      {"groups: [all]\n", "groups"},
+      {"groups: [{name: g, nodes: n1}]\n", "groups"},
+      {"groups: [{name: g, racks: [r1]}]\n", "racks"},
+      {"groups: []\n", "groups"},
+      {"- a list\n", "NAME: VALUE"},
+      {"max_nodes: 3\n  bad: [\n", "fathom-cordon-config.yaml"},
+  };
+  for (const auto& [yaml, named] : cases) {
+    const absl::Status status = Parse(yaml).status();
+    EXPECT_FALSE(status.ok()) << yaml;
+    EXPECT_NE(std::string(status.message()).find(named), std::string::npos) << status.message();
+  }
+}
+
+TEST(CordonConfigTest, BoundsThemselvesAndAnEmptyFileAreTaken) {
+  for (const char* yaml : {"", "# nothing\n", "poll_s: 0.05\n", "poll_s: 60\nsight_gap_s: 180\n",
+                           "slurm_timeout_s: 0.1\n", "causes: []\n"}) {
+    EXPECT_TRUE(Parse(yaml).ok()) << yaml << Parse(yaml).status().message();
+  }
+  const char* argv[] = {"fathom-cordon", "--config=/no/such/file.yaml"};
+  EXPECT_NE(std::string(ParseCordonCommandLine(2, argv).status().message()).find("/no/such/file"),
+            std::string::npos);
+}
+
+TEST(CordonConfigTest, WhatIsAskedForIsToldFromTheFlags) {
+  using Ask = CordonCommandLine::Ask;
+  const std::pair<const char*, Ask> asked[] = {
+      {"--check-config", Ask::kCheckConfig}, {"--print-config", Ask::kPrintConfig},
+      {"--verify-audit", Ask::kVerifyAudit}, {"--version", Ask::kPrintText},
+      {"--help", Ask::kPrintText},           {"--insecure", Ask::kRun}};
+  for (const auto& [flag, ask] : asked) {
+    const auto line = Parse("", flag);
+    ASSERT_TRUE(line.ok()) << flag;
+    EXPECT_EQ(line->ask, ask) << flag;
+    EXPECT_EQ(line->text.empty(), ask != Ask::kPrintText) << flag;
+  }
+  EXPECT_TRUE(absl::IsInvalidArgument(Parse("", "--max-node=3").status()));
+  EXPECT_TRUE(absl::IsInvalidArgument(Parse("", "stray").status()));
 }
 
 TEST(CordonConfigTest, AChangeBehindTheHostOfTheWebhookIsSeenAndNotPrinted) {

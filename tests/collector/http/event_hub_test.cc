@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+#include <string_view>
 #include <thread>
+#include <vector>
 
 namespace fathom::collector {
 namespace {
@@ -56,6 +59,37 @@ TEST(EventHub, StopWakesEverybody) {
   EXPECT_EQ(waiting->Next(kLong, text), Wake::kOver);
   stopper.join();
   EXPECT_EQ(hub.Subscribe(""), nullptr);
+}
+
+TEST(EventHub, WhoListensElsewhereIsToldWhileThereIsSomebody) {
+  EventHub hub(1);
+  EXPECT_FALSE(hub.wanted()) << "nobody listens, here or elsewhere";
+  bool wanted = false;
+  std::vector<std::string> told;
+  hub.Relay(
+      [&](std::string_view type, std::string_view job, std::string_view json) {
+        told.push_back(std::string(type) + " " + std::string(job) + " " + std::string(json));
+      },
+      [&] { return wanted; });
+  hub.Publish("job", "a", "{}");
+  EXPECT_FALSE(hub.wanted());
+  wanted = true;
+  EXPECT_TRUE(hub.wanted());
+  hub.Publish("verdict", "b", "[]");
+  hub.PublishHere("verdict", "c", "[]");
+  EXPECT_EQ(told, std::vector<std::string>{"verdict b []"}) << "what came from there stays here";
+}
+
+TEST(EventHub, WhatIsPublishedForElsewhereIsToldHereAsWell) {
+  EventHub hub(1);
+  int relayed = 0;
+  hub.Relay([&](auto, auto, auto) { ++relayed; }, [] { return true; });
+  const auto here = hub.Subscribe("");
+  hub.Publish("job", "a", "{}");
+  std::string text;
+  EXPECT_EQ(here->Next(kNow, text), Wake::kEvent);
+  EXPECT_EQ(here->Next(kNow, text), Wake::kIdle) << "once";
+  EXPECT_EQ(relayed, 1);
 }
 
 }  // namespace

@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
+#include <limits>
+#include <nlohmann/json.hpp>
+
 namespace fathom::collector {
 namespace {
 
@@ -26,6 +30,47 @@ TEST(JsonWriterTest, BytesThatAreNoCharacterAreReplaced) {
   EXPECT_EQ(Quoted("\xC0\xAF"), '"' + (sign + sign) + '"');             // overlong
   EXPECT_EQ(Quoted("\xED\xA0\x80"), '"' + (sign + sign + sign) + '"');  // surrogate
   EXPECT_EQ(Quoted("\xC3\""), '"' + (sign + "\\\"") + '"');             // the quote is not eaten
+}
+
+TEST(JsonWriterTest, NumbersComeBackAsTheyWere) {
+  const double numbers[] = {0,
+                            -0.0,
+                            0.1,
+                            1.0 / 3,
+                            -2.5e-9,
+                            1e22,
+                            123'456'789.123'456'789,
+                            std::numeric_limits<double>::denorm_min(),
+                            std::numeric_limits<double>::max(),
+                            std::numeric_limits<double>::lowest()};
+  for (const double number : numbers) {
+    JsonWriter json;
+    json.Value(number);
+    EXPECT_EQ(nlohmann::json::parse(json.Take()).get<double>(), number);
+  }
+  JsonWriter whole;
+  whole.BeginArray().Value(std::numeric_limits<std::int64_t>::min());
+  whole.Value(std::numeric_limits<std::uint64_t>::max()).EndArray();
+  EXPECT_EQ(whole.Take(), "[-9223372036854775808,18446744073709551615]");
+}
+
+TEST(JsonWriterTest, WhatIsNoNumberIsNull) {
+  for (const double none :
+       {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity(),
+        -std::numeric_limits<double>::infinity()}) {
+    JsonWriter json;
+    json.BeginObject().Field("value", none).EndObject();
+    EXPECT_EQ(json.Take(), R"({"value":null})");
+  }
+}
+
+TEST(JsonWriterTest, KeysAreQuotedAsTextsAreAndValuesFollowEachOther) {
+  JsonWriter json;
+  json.BeginObject().Field("a\"\n", 1).Key("nested").BeginObject().Key("list").BeginArray();
+  json.EndArray().EndObject().Field("", "").Key("raw").Raw("[1,{}]").Field("last", false);
+  const auto read = nlohmann::json::parse(json.EndObject().Take());
+  EXPECT_EQ(read, nlohmann::json::parse(R"({"a\"\n":1,"nested":{"list":[]},"":"","raw":[1,{}],)"
+                                        R"("last":false})"));
 }
 
 TEST(CutTextTest, CutsAtTheBorderOfACharacter) {

@@ -5,6 +5,9 @@
 
 #include <cstdlib>
 #include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <string_view>
 
 namespace fathom::collector {
 namespace {
@@ -134,10 +137,32 @@ TEST(WriteHtmlTest, NamesOfARecordingNeverBecomeMarkup) {
   EXPECT_THAT(text, Not(HasSubstr("<!--<script>")));
 }
 
+TEST(WriteHtmlTest, ThePageHoldsItsDataAsItIs) {
+  JobView view = MakeJob(3, 20, RankId(2), 10);
+  view.ranks[1].node = "<!-- \\u003c & \"<\"";
+  const std::vector<Episode> verdicts = Blame(RankId(2), 10);
+  const std::vector<std::string> notes = {"a < b"};
+  const PageInput input{view, verdicts, R"({"a":"<"})", notes, {{"<rec>", "kineto"}}};
+  const std::string path = testing::TempDir() + "whole.html";
+  const absl::Status written = WriteHtml(input, path);
+  if (absl::IsFailedPrecondition(written)) GTEST_SKIP() << "built without the page";
+  ASSERT_TRUE(written.ok()) << written;
+  std::ifstream in(path);
+  const std::string text{std::istreambuf_iterator<char>(in), {}};
+  const std::string_view opened = "id=\"recording\">";
+  const std::size_t begin = text.find(opened) + opened.size();
+  const std::string held = text.substr(begin, text.find("</script>", begin) - begin);
+  EXPECT_EQ(nlohmann::json::parse(held), nlohmann::json::parse(PageData(input)));
+}
+
 TEST(WriteHtmlTest, AFileThatCannotBeWrittenIsSaid) {
   const JobView view = MakeJob(1, 1, RankId(9), 9);
-  const absl::Status written = WriteHtml({view, {}, "{}", {}, {}}, "/proc/no/page.html");
-  EXPECT_FALSE(written.ok());
+  for (const std::string path : {"/proc/no/page.html", "/dev/full"}) {
+    const absl::Status written = WriteHtml({view, {}, "{}", {}, {}}, path);
+    if (absl::IsFailedPrecondition(written)) GTEST_SKIP() << "built without the page";
+    EXPECT_TRUE(absl::IsUnavailable(written)) << written;
+    EXPECT_THAT(std::string(written.message()), HasSubstr(path));
+  }
 }
 
 // A page of 1,000 ranks, which tests/web opens in a browser.

@@ -54,6 +54,10 @@ TEST(LinkSlow, NearMissNothingTwiceAsSlow) {
   EXPECT_FALSE(Find({{0, 3, 400, 410}, {1, 0, 400, 780}, {2, 1, 400, 700}, {3, 2, 400, 420}}));
 }
 
+TEST(LinkSlow, HealthyIsSilent) {
+  EXPECT_FALSE(Find({{0, 3, 400, 400}, {1, 0, 400, 390}, {2, 1, 400, 420}, {3, 2, 400, 400}}));
+}
+
 TEST(LinkSlow, ConfuserAllPathsSlow) {
   EXPECT_FALSE(Find({{0, 3, 400, 2300}, {1, 0, 400, 2400}, {2, 1, 400, 2200}, {3, 2, 400, 1500}}));
 }
