@@ -147,13 +147,27 @@ class GrafanaTest(unittest.TestCase):
                 if panel["title"] not in MAY_BE_EMPTY and NOT_KNOWN_HERE not in expression:
                     self.assertTrue(found, f"{where}: {panel['title']}: {expression} finds nothing")
 
+    def suspects(self):
+        """Of the panels, and of the collector itself, as they are now."""
+        found = self.query('max by (node, cause) (fathom_node_suspect{grade="established"}) == 1')
+        verdicts = get(f"{self.collector}/api/v1/jobs/{JOB}/report")["verdicts"]
+        told = [v for v in verdicts if v["grade"] == "established" and not v.get("closed_because")]
+        return sorted((s["metric"]["node"], s["metric"]["cause"]) for s in found), told
+
     def test_what_the_panels_say_is_what_happened(self):
         value = lambda expression: float(self.query(expression)[0]["value"][1])  # noqa: E731
         self.assertEqual(value("count(fathom_job_info)"), 1)
         self.assertEqual(value(f'max(fathom_job_ranks{{job="{JOB}"}})'), RANKS)
-        self.assertGreater(value(f'max(fathom_job_slowdown_ratio{{job="{JOB}"}})'), 1.2)
-        suspects = self.query('max by (node, cause) (fathom_node_suspect{grade="established"}) == 1')
-        self.assertEqual([s["metric"] for s in suspects], [{"node": NODE, "cause": "compute_slow"}])
+        self.assertGreater(value(f'max(max_over_time(fathom_job_slowdown_ratio{{job="{JOB}"}}[10m]))'), 1.2)
+
+        def as_told():  # a scrape behind
+            shown, told = self.suspects()
+            return shown and shown == sorted({(NODE, v["cause"]) for v in told})
+        harness.wait_for(as_told, 60)
+        shown, told = self.suspects()
+        self.assertIn((NODE, "compute_slow"), shown)
+        # A second cause of the same rank may be true on a machine that others use as well.
+        self.assertEqual({tuple(v["entity"]["ranks"]) for v in told}, {(2,)}, [v["sentence"] for v in told])
         self.assertFalse(self.query('{exported_job!=""}'), "honor_labels is missing")
 
     def test_the_rules_see_the_training_job(self):
