@@ -78,8 +78,11 @@ enum class HardwareMetric : std::uint8_t {
   kHeldBack = 44,           // share of the periods in which that was used up, 0 to 1
   kConfirmedBytes = 45,     // counter: sent, and confirmed by the other end
   kSendingTime = 46,        // counter, s: with data on its way, the other end ready to take it
+  kAllowedCores = 47,       // cores that a process may run on
+  kCoresTaken = 48,         // share of their time that others spent, 0 to 1
+  kPriority = 49,           // niceness of a process; 40: it runs where nobody else wants to
 };
-inline constexpr std::uint8_t kHardwareMetricCount = 47;
+inline constexpr std::uint8_t kHardwareMetricCount = 50;
 
 struct MetricTraits {
   std::string_view name, unit;
@@ -136,6 +139,9 @@ constexpr MetricTraits TraitsOf(HardwareMetric metric) {
       {"held_back", "ratio", false, 0.1, 0.1},
       {"confirmed_bytes", "bytes", true},
       {"sending_time", "s", true},
+      {"allowed_cores", "cores"},
+      {"cores_taken", "ratio", false, 0.15, 0.1},
+      {"priority", ""},
   };
   const auto i = static_cast<std::uint8_t>(metric);
   return i < kHardwareMetricCount ? kTraits[i] : kTraits[0];

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "daemon/agent/source/hardware/connection_source.h"
+#include "daemon/agent/source/hardware/core_source.h"
 #include "daemon/agent/source/hardware/limit_source.h"
 #include "daemon/agent/source/hardware/nvml_source.h"
 #include "daemon/agent/source/hardware/system_sources.h"
@@ -39,6 +40,7 @@ HardwareWatch::HardwareWatch(const Parts& parts) {
     return shared->traced;
   };
   sources.push_back(std::make_unique<LimitSource>(parts.roots, traced, parts.now));
+  sources.push_back(std::make_unique<CoreSource>(parts.roots, traced));
   sources.push_back(std::make_unique<ConnectionSource>(parts.roots, traced, parts.now));
   sources.push_back(std::make_unique<NvmlSource>(
       NvmlSource::Parts{.roots = parts.roots, .traced = traced, .library = parts.nvml}));

@@ -45,6 +45,7 @@ struct HardwareFinding {
   Cause cause = Cause::kUnknown;  // unknown: it leaves the verdict's
   bool names_gpu = false;         // the GPU is the entity
   bool decides = true;            // false: told as evidence alone
+  bool convicts = false;          // a lead becomes supported by it
   std::string action;
 };
 

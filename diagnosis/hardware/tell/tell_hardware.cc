@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "diagnosis/hardware/readings/hardware_case.h"
+#include "diagnosis/hardware/rules/core_share.h"
 #include "diagnosis/hardware/rules/cpu_clocks.h"
 #include "diagnosis/hardware/rules/cpu_limit.h"
 #include "diagnosis/hardware/rules/disk_wait.h"
@@ -35,9 +36,9 @@ constexpr Nanos kBeforeOnset{2'000'000'000};     // readings come so much late
 // What tells most of a cause comes first.
 const std::vector<HardwareRule>& AllHardwareRules() {
   static const std::vector<HardwareRule> kRules = {
-      GpuFaultsRule(), GpuMemoryRule(), GpuClocksRule(),   GpuNeighbourRule(),
-      GpuLinkRule(),   CpuLimitRule(),  NetworkPortRule(), MemoryPressureRule(),
-      DiskWaitRule(),  CpuClocksRule()};
+      GpuFaultsRule(),      GpuMemoryRule(), GpuClocksRule(), GpuNeighbourRule(),
+      GpuLinkRule(),        CpuLimitRule(),  CoreShareRule(), NetworkPortRule(),
+      MemoryPressureRule(), DiskWaitRule(),  CpuClocksRule()};
   return kRules;
 }
 
@@ -189,6 +190,7 @@ void PutIntoSentence(const HardwareFinding& finding, const std::string& node, Ca
 
 void Decide(const HardwareFinding& finding, const HardwareCase& c, Verdict& verdict) {
   PutIntoSentence(finding, c.node, verdict.cause, verdict);
+  if (finding.convicts) verdict.grade = std::max(verdict.grade, Grade::kSupported);
   if (finding.cause != Cause::kUnknown) {
     verdict.cause = finding.cause;
     verdict.owner = OwnerOf(finding.cause);

@@ -5,8 +5,9 @@
 // Model: for each rank that a verdict accuses (of a group or link: each node) the rules of
 // hardware/rules look at its GPU and its node, against their own past and those of ranks that
 // nobody accuses. The first finding that decides goes into the sentence, and may give the cause
-// (memory_slow) and the entity (gpu); all findings are evidence; readings that are as they should
-// be are counter-evidence; a source that does not work is named in would_change.
+// (memory_slow) and the entity (gpu); one that convicts makes a lead supported; all findings are
+// evidence; readings that are as they should be are counter-evidence; a source that does not work
+// is named in would_change.
 //
 // Thread-safety: pure. Errors: a verdict whose readings are missing stays as it is.
 // Cost: O(verdicts × devices of the nodes handed in × points).

@@ -135,7 +135,7 @@ struct Played {
     }
   }
   void SetVerdict(const YAML::Node& said) {
-    verdict.grade = Grade::kEstablished;
+    verdict.grade = Named<Grade>(said["grade"].as<std::string>("established"), 4);
     verdict.cause = Named<Cause>(said["cause"].as<std::string>("compute_slow"), 15);
     verdict.owner = OwnerOf(verdict.cause);
     verdict.entity.type = Named<EntityType>(said["type"].as<std::string>("rank"), 9);
@@ -196,6 +196,7 @@ TEST_P(HardwareCases, SaysWhatTheFileExpects) {
   };
   same("type", ToString(after.entity.type));
   same("cause", ToString(after.cause));
+  same("grade", ToString(after.grade));
   same("owner", ToString(after.owner));
   same("counter", after.counter);
   ExpectParts(expects["says"], after.sentence);
@@ -231,7 +232,7 @@ TEST(HardwareRules, EachHasItsFiveCases) {
       if (file.substr(slash + 1).starts_with(kind)) kinds[file.substr(0, slash)].insert(kind);
     }
   }
-  EXPECT_EQ(kinds.size(), 10u);
+  EXPECT_EQ(kinds.size(), 11u);
   for (const auto& [rule, has] : kinds) EXPECT_EQ(has.size(), 5u) << rule;
 }
 

@@ -1,5 +1,6 @@
 #include "daemon/agent/source/process/process_facts.h"
 
+#include <sched.h>
 #include <unistd.h>
 
 #include <charconv>
@@ -111,6 +112,8 @@ absl::StatusOr<StatLine> ParseStat(absl::string_view text) {
   line.children_ticks = number(16) + number(17);
   line.start_time_ticks = number(22);
   line.rss_pages = number(24);
+  if (!absl::SimpleAtoi(fields[19 - 3], &line.nice)) line.nice = 0;
+  line.idle_policy = number(41) == SCHED_IDLE;
   if (fields.size() >= 50) line.exit_code = static_cast<int>(number(52));
   return line;
 }

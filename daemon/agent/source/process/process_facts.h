@@ -60,6 +60,8 @@ struct StatLine {
   std::uint64_t system_ticks = 0;
   std::uint64_t start_time_ticks = 0;
   std::uint64_t rss_pages = 0;
+  int nice = 0;
+  bool idle_policy = false;  // SCHED_IDLE: it runs where nobody else wants to
   int exit_code = -1;
 };
 

@@ -11,6 +11,7 @@
 #include <thread>
 #include <utility>
 
+#include "daemon/agent/source/hardware/core_source.h"
 #include "daemon/agent/source/hardware/limit_source.h"
 #include "daemon/agent/source/hardware/reading_board.h"
 #include "daemon/agent/source/hardware/source_runner.h"
@@ -73,6 +74,43 @@ TEST_F(HardwareSources, TellsHowOftenALimitHeldATracedProcessBack) {
   traced = {};
   EXPECT_FALSE(Value(source, "7", M::kCpuLimit));
   EXPECT_TRUE(status_.ok());
+}
+
+TEST_F(HardwareSources, TellsWhoElseTakesTheCoresOfAProcessAndBehindWhomItStands) {
+  const auto put_process = [&](int pid, const std::string& cores, int ticks, int nice, int policy) {
+    const std::string number = std::to_string(pid);
+    Put("proc/" + number + "/status", "Name:\tx\nCpus_allowed_list:\t" + cores + "\n");
+    std::string line = number + " (a b) c) R 1 0 0 0 0 0 0 0 0 0 " + std::to_string(ticks) +
+                       " 10 0 0 20 " + std::to_string(nice) + " 1 0 100 0 50";
+    for (int field = 25; field <= 40; ++field) line += " 0";
+    Put("proc/" + number + "/stat", line + " " + std::to_string(policy) + " 0 0 0\n");
+  };
+  std::set<std::uint32_t> traced = {7, 8, 9};
+  Put("proc/stat",
+      "cpu  9 9 9 9 9 9 9 9\ncpu0 100 0 0 100 0 0 0 0 0 0\ncpu1 0 0 0 200 0 0 0 0 0 0\n");
+  put_process(7, "0", 50, 0, 0);
+  put_process(8, "0-1", 0, -5, 5);
+  CoreSource source(roots(), [&] { return traced; });
+  EXPECT_FALSE(Value(source, "7", M::kCoresTaken)) << "of what was before nothing is known";
+  Put("proc/stat", "cpu0 200 0 0 100 0 0 0 0 0 0\ncpu1 0 0 0 300 0 0 0 0 0 0\n");
+  put_process(7, "0", 75, 0, 0);
+  std::vector<Reading> readings;
+  EXPECT_TRUE(source.Sample(doing_, readings).ok());
+  EXPECT_EQ(In(readings, "7", M::kAllowedCores), 1);
+  EXPECT_EQ(In(readings, "7", M::kCoresTaken), 0.75);
+  EXPECT_EQ(In(readings, "7", M::kPriority), 0);
+  EXPECT_EQ(In(readings, "8", M::kAllowedCores), 2);
+  EXPECT_EQ(In(readings, "8", M::kCoresTaken), 0.5);
+  EXPECT_EQ(In(readings, "8", M::kPriority), CoreSource::kIdle);
+  EXPECT_FALSE(In(readings, "9", M::kAllowedCores)) << "it is gone";
+}
+
+TEST(CoresIn, ReadsListsOfTheKernel) {
+  EXPECT_EQ(CoresIn("0-3,8,10-11"), (std::set<std::uint32_t>{0, 1, 2, 3, 8, 10, 11}));
+  EXPECT_EQ(CoresIn("5"), (std::set<std::uint32_t>{5}));
+  for (const char* bad : {"", "-", "3-1", "a", "0-99999", "1,,2", "1-2-3"}) {
+    EXPECT_TRUE(CoresIn(bad).empty()) << bad;
+  }
 }
 
 TEST_F(HardwareSources, TellsCarrierAndErrorsOfRealNetworkDevicesAlone) {

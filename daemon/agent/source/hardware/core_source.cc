@@ -1,0 +1,116 @@
+#include "daemon/agent/source/hardware/core_source.h"
+
+#include <algorithm>
+#include <string>
+
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
+#include "daemon/agent/source/process/process_facts.h"
+
+namespace fathom::agent {
+namespace {
+
+constexpr std::uint32_t kMostCores = 8192;
+
+std::set<std::uint32_t> CoresOf(const KernelRoots& roots, std::uint32_t pid) {
+  const auto text = ReadSmallFile(absl::StrCat(roots.proc, "/", pid, "/status"));
+  if (!text.ok()) return {};
+  for (absl::string_view line : absl::StrSplit(*text, '\n')) {
+    if (absl::ConsumePrefix(&line, "Cpus_allowed_list:")) {
+      const absl::string_view list = absl::StripAsciiWhitespace(line);
+      return CoresIn({list.data(), list.size()});
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+std::set<std::uint32_t> CoresIn(std::string_view list) {
+  std::set<std::uint32_t> cores;
+  for (const absl::string_view part :
+       absl::StrSplit(absl::string_view(list.data(), list.size()), ',')) {
+    const std::pair<absl::string_view, absl::string_view> ends =
+        absl::StrSplit(part, absl::MaxSplits('-', 1));
+    std::uint32_t first = 0, last = 0;
+    if (!absl::SimpleAtoi(ends.first, &first)) return {};
+    last = first;
+    if (!ends.second.empty() && !absl::SimpleAtoi(ends.second, &last)) return {};
+    if (last < first || last >= kMostCores) return {};
+    for (std::uint32_t core = first; core <= last; ++core) cores.insert(core);
+  }
+  return cores;
+}
+
+// cpuN user nice system idle iowait irq softirq steal; guest times are part of user and nice.
+CoreSource::Cores CoreSource::ParseStat(std::string_view text) {
+  Cores cores;
+  for (const absl::string_view line :
+       absl::StrSplit(absl::string_view(text.data(), text.size()), '\n')) {
+    std::vector<absl::string_view> words = absl::StrSplit(line, ' ', absl::SkipEmpty());
+    std::uint32_t number = 0;
+    if (words.size() < 9 || !absl::ConsumePrefix(&words[0], "cpu") ||
+        !absl::SimpleAtoi(words[0], &number)) {
+      continue;
+    }
+    Core& core = cores[number];
+    for (std::size_t i = 1; i < 9; ++i) {
+      std::uint64_t ticks = 0;
+      if (!absl::SimpleAtoi(words[i], &ticks)) continue;
+      core.all += ticks;
+      if (i != 4 && i != 5) core.spent += ticks;  // idle, iowait
+    }
+  }
+  return cores;
+}
+
+void CoreSource::SampleProcess(std::uint32_t pid, const Cores& now, std::vector<Reading>& out) {
+  const auto line = ReadStat(roots_, pid);
+  const std::set<std::uint32_t> allowed = CoresOf(roots_, pid);
+  if (!line.ok() || allowed.empty()) return;
+  const std::string device = absl::StrCat(pid);
+  const auto put = [&](HardwareMetric metric, double value) {
+    out.push_back({DeviceKind::kProcess, device, metric, value, ""});
+  };
+  put(HardwareMetric::kPriority, line->idle_policy ? kIdle : line->nice);
+  std::uint64_t spent = 0, all = 0;
+  std::size_t cores = 0;
+  for (const auto& [number, core] : now) {
+    const auto before = last_.find(number);
+    if (!allowed.contains(number)) continue;
+    ++cores;
+    if (before == last_.end() || core.all < before->second.all) continue;
+    spent += core.spent - std::min(core.spent, before->second.spent);
+    all += core.all - before->second.all;
+  }
+  put(HardwareMetric::kAllowedCores, static_cast<double>(cores));
+  const std::uint64_t own = line->user_ticks + line->system_ticks;
+  const auto [known, fresh] = own_.try_emplace(pid, own);
+  const std::uint64_t used = own - std::min(own, known->second);
+  known->second = own;
+  if (fresh || all == 0) return;
+  put(HardwareMetric::kCoresTaken,
+      static_cast<double>(spent - std::min(spent, used)) / static_cast<double>(all));
+}
+
+absl::Status CoreSource::Sample(CallInProgress& doing, std::vector<Reading>& out) {
+  doing.Enter("reading /proc/stat and processes");
+  const std::set<std::uint32_t> traced = traced_();
+  std::erase_if(own_, [&](const auto& each) { return !traced.contains(each.first); });
+  if (traced.empty()) return absl::OkStatus();
+  const auto text = ReadSmallFile(roots_.proc + "/stat");
+  if (!text.ok()) return absl::NotFoundError("/proc/stat cannot be read");
+  Cores now = ParseStat(*text);
+  std::size_t sampled = 0;
+  for (const std::uint32_t pid : traced) {
+    if (sampled++ < kMostProcesses) SampleProcess(pid, now, out);
+  }
+  last_ = std::move(now);
+  return absl::OkStatus();
+}
+
+}  // namespace fathom::agent
