@@ -33,7 +33,8 @@ inline constexpr std::size_t kMaxFrameBytes = 200;
 inline constexpr int kMaxHealthGroups = 64;
 inline constexpr int kMaxDropReasons = 32;
 inline constexpr int kMaxPlanParts = 64;
-inline constexpr int kMaxHardwareDevices = 512;  // of a node, in a message
+inline constexpr int kMaxHardwareDevices = 512;   // of a node, in a message
+inline constexpr int kMaxHardwareReadings = 256;  // of a device
 
 // With what a job was started, told by one rank a node.
 inline constexpr int kMaxRunFacts = 400;

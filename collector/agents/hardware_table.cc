@@ -64,9 +64,17 @@ bool HardwareTable::MakeRoom(std::string_view node) {
 void HardwareTable::Put(const v1::NodeHardware& news, Entry& entry) {
   const WallNs at(news.sampled_wall_ns());
   for (const auto& told : news.devices()) {
+    if (told.kind() >= kDeviceKindCount) {  // of an agent that knows more
+      ++left_out_;
+      continue;
+    }
     const auto kind = static_cast<DeviceKind>(told.kind());
     HardwareDevice* device = Find(entry.hardware.devices, kind, told.name());
     for (const auto& reading : told.readings()) {
+      if (reading.metric() >= kHardwareMetricCount) {
+        ++left_out_;
+        continue;
+      }
       const auto metric = static_cast<HardwareMetric>(reading.metric());
       HardwareSeries* series = device == nullptr ? nullptr : Find(*device, metric);
       if (series == nullptr && entry.series >= kMostSeries) {

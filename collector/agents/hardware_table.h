@@ -9,9 +9,9 @@
 // kForgetAfter is forgotten, when there is need of room. Times are the node's own.
 //
 // Thread-safety: thread-safe. Ownership: owns the readings. Errors: past the bounds readings are
-// left out and counted. Cost: O(readings) a message, a copy of the nodes asked for a look.
-// Memory: some 40 KiB a node with eight GPUs after an hour, at most kMostSeries × kMostPoints × 16
-// B.
+// left out and counted, and those of kinds that only a later agent knows. Cost: O(readings) a
+// message, a copy of the nodes asked for a look. Memory: some 40 KiB a node with eight GPUs after
+// an hour, at most kMostSeries × kMostPoints × 16 B.
 #ifndef FATHOM_COLLECTOR_AGENTS_HARDWARE_TABLE_H_
 #define FATHOM_COLLECTOR_AGENTS_HARDWARE_TABLE_H_
 

@@ -240,17 +240,14 @@ Rejection Check(const v1::NodeHardware& hardware) {
     return kTooManyRows;
   }
   for (const auto& device : hardware.devices()) {
-    if (device.kind() >= kDeviceKindCount) return kBadNumber;
     if (!Name(device.name())) return kBadString;
     if (device.kind() == static_cast<std::uint32_t>(DeviceKind::kGpu) &&
         !IsPciBusId(device.name())) {
       return kBadString;
     }
-    if (device.readings_size() > kHardwareMetricCount) return kTooManyRows;
+    if (device.readings_size() > kMaxHardwareReadings) return kTooManyRows;
     for (const auto& reading : device.readings()) {
-      if (reading.metric() >= kHardwareMetricCount || !std::isfinite(reading.value())) {
-        return kBadNumber;
-      }
+      if (!std::isfinite(reading.value())) return kBadNumber;
       if (!Printable(reading.note(), kMaxNameBytes)) return kBadString;
     }
   }

@@ -78,6 +78,32 @@ TEST_F(HardwareTableTest, AWholeTellingDropsDevicesThatItDoesNotName) {
   EXPECT_EQ(table_.Of({"n0"})[0].devices[0].name, "0000:1C:00.0");
 }
 
+TEST_F(HardwareTableTest, WhatOnlyALaterAgentKnowsIsLeftOutAndTheRestTaken) {
+  v1::NodeHardware news = News(1, HardwareMetric::kSmClock, 1980);
+  news.mutable_devices(0)->add_readings()->set_metric(kHardwareMetricCount);
+  v1::HardwareDevice& unknown = *news.add_devices();
+  unknown.set_kind(kDeviceKindCount);
+  unknown.set_name("new");
+  unknown.add_readings()->set_metric(1);
+  table_.Apply("n0", news);
+  ASSERT_EQ(Points().size(), 1u);
+  EXPECT_EQ(nodes_[0].devices.size(), 1u);
+  EXPECT_EQ(nodes_[0].devices[0].series.size(), 1u);
+  EXPECT_EQ(table_.left_out(), 2u);
+}
+
+TEST_F(HardwareTableTest, OneKindOfDeviceIsAskedForByItself) {
+  v1::NodeHardware news = News(1, HardwareMetric::kSmClock, 1980);
+  *news.add_devices() = news.devices(0);
+  news.mutable_devices(1)->set_kind(static_cast<std::uint32_t>(DeviceKind::kProcess));
+  table_.Apply("n0", news);
+  const auto of = table_.Of({"n0", "n1"}, DeviceKind::kProcess);
+  ASSERT_EQ(of.size(), 1u);
+  ASSERT_EQ(of[0].devices.size(), 1u);
+  EXPECT_EQ(of[0].devices[0].kind, DeviceKind::kProcess);
+  EXPECT_EQ(of[0].newest, WallNs(kSecond));
+}
+
 TEST_F(HardwareTableTest, AnAgentThatMakesUpDevicesFillsNoMoreThanItsBound) {
   for (std::size_t i = 0; i < HardwareTable::kMostSeries + 20; ++i) {
     table_.Apply("n0", News(1, HardwareMetric::kSmClock, 1, "gpu" + std::to_string(i)));
