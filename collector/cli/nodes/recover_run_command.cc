@@ -13,6 +13,7 @@
 #include "collector/cli/command/get_command.h"
 #include "collector/cli/nodes/recover_planning.h"
 #include "collector/cli/process/signal_gate.h"
+#include "collector/cli/recover/recovery_text.h"
 #include "collector/cli/remedy/backend/remedy_config.h"
 #include "collector/cli/remedy/recovery_journal.h"
 #include "collector/cli/remedy/recovery_run.h"
@@ -20,6 +21,7 @@
 #include "collector/cli/run/installation.h"
 #include "collector/cli/text/exit_code.h"
 #include "collector/cli/text/text.h"
+#include "collector/recovery/recovery_json.h"
 
 namespace fathom::cli {
 namespace {
@@ -68,8 +70,8 @@ bool Despite(const RecoverOptions& options, const char* what) {
 
 std::string WhyRefused(const PlannedRecovery& planned, const RecoverOptions& options) {
   const auto may = [&](const char* what) { return Despite(options, what); };
-  const SickJob& job = planned.facts.job;
-  const RecoveryPlan& plan = planned.plan;
+  const collector::SickJob& job = planned.facts.job;
+  const collector::RecoveryPlan& plan = planned.plan;
   const bool weak = job.grade != "established" && job.proof != "confirmed";
   if (job.verdict.empty() || job.node.empty() || job.proof == "refuted") return plan.why;
   if (weak && !may("weak")) return Cat(plan.why, " (--despite weak)");
@@ -85,8 +87,8 @@ std::string WhyRefused(const PlannedRecovery& planned, const RecoverOptions& opt
 }
 
 Json PlanFacts(const PlannedRecovery& planned, const Json& job, const std::string& backend) {
-  const SickJob& sick = planned.facts.job;
-  Json facts = RecoveryJson(sick, planned.plan);
+  const collector::SickJob& sick = planned.facts.job;
+  Json facts = collector::RecoveryJson(sick, planned.plan);
   for (const char* words : {"steps", "no_spares", "not_known"}) facts.erase(words);
   const char* user = std::getenv("USER");
   facts["backend"] = backend;

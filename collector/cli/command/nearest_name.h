@@ -1,8 +1,8 @@
 // The known name nearest to a mistyped one, for error messages.
 //
 // Thread-safety: pure function. Cost: O(names x length^2). Source: Levenshtein distance.
-#ifndef FATHOM_COLLECTOR_CLI_TEXT_NEAREST_NAME_H_
-#define FATHOM_COLLECTOR_CLI_TEXT_NEAREST_NAME_H_
+#ifndef FATHOM_COLLECTOR_CLI_COMMAND_NEAREST_NAME_H_
+#define FATHOM_COLLECTOR_CLI_COMMAND_NEAREST_NAME_H_
 
 #include <string>
 #include <string_view>
@@ -15,4 +15,4 @@ std::string NearestName(std::string_view typed, const std::vector<std::string>& 
 
 }  // namespace fathom::cli
 
-#endif  // FATHOM_COLLECTOR_CLI_TEXT_NEAREST_NAME_H_
+#endif  // FATHOM_COLLECTOR_CLI_COMMAND_NEAREST_NAME_H_

@@ -1,14 +1,15 @@
-#include "collector/cli/recover/recovery_plan.h"
+#include "collector/recovery/recovery_plan.h"
 
 #include <algorithm>
 #include <cmath>
 
 #include "absl/strings/str_format.h"
-#include "collector/cli/render/quantity.h"
 #include "collector/cli/text/text.h"
 
-namespace fathom::cli {
+namespace fathom::collector {
 namespace {
+
+using cli::Cat;
 
 constexpr double kHour = 3600;
 
@@ -103,8 +104,8 @@ void CountCosts(const SickJob& job, const RecoveryWish& wish, RecoveryPlan& plan
             : -1;
   }
   if (wish.restart_assumed) {
-    plan.missing.push_back(Cat(
-        "how long a start takes (--restart-seconds): ", Seconds(wish.restart_s), " is assumed"));
+    plan.missing.push_back(Cat("how long a start takes (--restart-seconds): ",
+                               absl::StrFormat("%.0f s", wish.restart_s), " is assumed"));
   }
 }
 
@@ -176,4 +177,4 @@ RecoveryPlan PlanRecovery(const SickJob& job, const std::vector<SpareNode>& node
   return plan;
 }
 
-}  // namespace fathom::cli
+}  // namespace fathom::collector

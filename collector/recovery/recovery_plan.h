@@ -1,7 +1,7 @@
 // What would get a job that a sick node holds back to run well again, what that costs, and whether
 // it is worth it.
 //
-// Made by `fathom recover plan` of what the collector tells. A plan changes nothing.
+// Made by `fathom recover` and by the API of what the collector tells. A plan changes nothing.
 //
 // Model: N processes, each of them a GPU (or a core on CPU jobs). Carrying on at the slowdown s for
 // the H hours of work that are left costs N · H · (s − 1) beyond what a healthy job takes; a job
@@ -19,17 +19,17 @@
 //
 // Units: seconds, hours, GPU-hours. Thread-safety: pure functions. Errors: none; what is missing
 // makes an entry of `missing`, and the advice "unknown" or "do not act". Cost: O(nodes).
-#ifndef FATHOM_COLLECTOR_CLI_RECOVER_RECOVERY_PLAN_H_
-#define FATHOM_COLLECTOR_CLI_RECOVER_RECOVERY_PLAN_H_
+#ifndef FATHOM_COLLECTOR_RECOVERY_RECOVERY_PLAN_H_
+#define FATHOM_COLLECTOR_RECOVERY_RECOVERY_PLAN_H_
 
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "collector/cli/recover/checkpoints.h"
+#include "collector/recovery/checkpoint.h"
 
-namespace fathom::cli {
+namespace fathom::collector {
 
 // A node that could stand in.
 struct SpareNode {
@@ -88,6 +88,6 @@ struct RecoveryPlan {
 RecoveryPlan PlanRecovery(const SickJob& job, const std::vector<SpareNode>& nodes,
                           const std::vector<Checkpoint>& checkpoints, const RecoveryWish& wish);
 
-}  // namespace fathom::cli
+}  // namespace fathom::collector
 
-#endif  // FATHOM_COLLECTOR_CLI_RECOVER_RECOVERY_PLAN_H_
+#endif  // FATHOM_COLLECTOR_RECOVERY_RECOVERY_PLAN_H_

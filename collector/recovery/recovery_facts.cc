@@ -1,15 +1,23 @@
-#include "collector/cli/recover/recovery_facts.h"
+#include "collector/recovery/recovery_facts.h"
 
 #include <algorithm>
 #include <set>
 
-#include "collector/cli/render/verdict_view.h"
-#include "collector/cli/text/json_fields.h"
-#include "collector/cli/text/text.h"
+#include "collector/cli/text/verdict_fields.h"
 #include "collector/probe/probe_run.h"
 
-namespace fathom::cli {
+namespace fathom::collector {
 namespace {
+
+using cli::BoolField;
+using cli::GradeStrength;
+using cli::IntField;
+using cli::IsOpen;
+using cli::Json;
+using cli::ListField;
+using cli::NumberField;
+using cli::ObjectField;
+using cli::TextField;
 
 int Strength(const Json& verdict) {
   const int grade = GradeStrength(TextField(verdict, "grade"));
@@ -21,9 +29,9 @@ int Strength(const Json& verdict) {
 void ReadProbe(const Json& answer, std::string& state, std::string& hardware) {
   for (const Json& json : ListField(answer, "probes")) {
     v1::NodeProbe run;
-    if (!collector::ReadProbeRun(json.dump(), run).ok() || run.results().empty()) continue;
+    if (!ReadProbeRun(json.dump(), run).ok() || run.results().empty()) continue;
     state = run.judgement().state();
-    hardware = Printable(collector::HardwareOf(run));
+    hardware = cli::Printable(HardwareOf(run));
     return;
   }
 }
@@ -79,21 +87,21 @@ std::vector<SpareNode> NodesOf(const Json& nodes, const Json& actions) {
   return all;
 }
 
-absl::StatusOr<RecoveryFacts> AskForFacts(const CollectorApi& api, const std::string& job) {
-  const absl::StatusOr<Json> told = api.Job(job);
-  if (!told.ok()) return told.status();
-  const absl::StatusOr<Json> verdicts = api.Verdicts(job, true);
+absl::StatusOr<RecoveryFacts> AskForFacts(const RecoveryQuestions& questions) {
+  const absl::StatusOr<Json> job = questions.job();
+  if (!job.ok()) return job.status();
+  const absl::StatusOr<Json> verdicts = questions.verdicts();
   if (!verdicts.ok()) return verdicts.status();
-  const absl::StatusOr<Json> nodes = api.Nodes();
+  const absl::StatusOr<Json> nodes = questions.nodes();
   if (!nodes.ok()) return nodes.status();
-  const absl::StatusOr<Json> actions = api.Actions();  // there may be no fathom-cordon
-  RecoveryFacts facts{SickJobOf(*told, *verdicts),
-                      NodesOf(*nodes, actions.ok() ? *actions : Json::object()), LayoutOf(*told)};
+  const absl::StatusOr<Json> actions = questions.actions();  // there may be no fathom-cordon
+  RecoveryFacts facts{SickJobOf(*job, *verdicts),
+                      NodesOf(*nodes, actions.ok() ? *actions : Json::object())};
   std::size_t asked = 0;
   for (SpareNode& node : facts.nodes) {
     const bool matters = node.name == facts.job.node || (node.connected && node.ranks == 0);
     if (!matters || ++asked > kMostAsked) continue;
-    const absl::StatusOr<Json> probes = api.NodeProbes(node.name);
+    const absl::StatusOr<Json> probes = questions.probes(node.name);
     if (!probes.ok()) continue;
     ReadProbe(*probes, node.probe, node.hardware);
     if (node.name == facts.job.node) facts.job.hardware = node.hardware;
@@ -101,4 +109,4 @@ absl::StatusOr<RecoveryFacts> AskForFacts(const CollectorApi& api, const std::st
   return facts;
 }
 
-}  // namespace fathom::cli
+}  // namespace fathom::collector

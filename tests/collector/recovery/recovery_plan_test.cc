@@ -1,14 +1,16 @@
 // When a recovery pays, which spare and which checkpoint are taken, and what is never advised.
-#include "collector/cli/recover/recovery_plan.h"
+#include "collector/recovery/recovery_plan.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "collector/cli/recover/recovery_facts.h"
+#include "collector/recovery/recovery_facts.h"
+#include "collector/recovery/recovery_json.h"
 
-namespace fathom::cli {
+namespace fathom::collector {
 namespace {
 
+using cli::Json;
 using ::testing::Contains;
 using ::testing::HasSubstr;
 
@@ -160,13 +162,11 @@ TEST(RecoveryFacts, NodesThatAreHeldAreNoSpares) {
   EXPECT_TRUE(all[0].connected);
 }
 
-TEST_F(RecoveryPlanTest, TheTextSaysBothCostsInGpuHours) {
-  const std::string text = RecoveryText(job, Plan());
-  EXPECT_THAT(text, HasSubstr("train: act; the restart costs 24.53 GPU-hours, carrying on 320.00"));
-  EXPECT_THAT(text, HasSubstr("ckpt/step-200 (step 200)"));
+TEST_F(RecoveryPlanTest, TheJsonHasTheCheckpoint) {
   const Json json = RecoveryJson(job, Plan());
   EXPECT_EQ(json["checkpoint"]["step"], 200);
+  EXPECT_EQ(json["advice"], "act");
 }
 
 }  // namespace
-}  // namespace fathom::cli
+}  // namespace fathom::collector
