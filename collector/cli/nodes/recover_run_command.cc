@@ -17,7 +17,7 @@
 #include "collector/cli/remedy/backend/remedy_config.h"
 #include "collector/cli/remedy/recovery_journal.h"
 #include "collector/cli/remedy/recovery_run.h"
-#include "collector/cli/remedy/recovery_stages.h"
+#include "collector/cli/remedy/recovery_story.h"
 #include "collector/cli/run/installation.h"
 #include "collector/cli/text/exit_code.h"
 #include "collector/cli/text/text.h"
@@ -89,15 +89,11 @@ std::string WhyRefused(const PlannedRecovery& planned, const RecoverOptions& opt
 Json PlanFacts(const PlannedRecovery& planned, const Json& job, const std::string& backend) {
   const collector::SickJob& sick = planned.facts.job;
   Json facts = collector::RecoveryJson(sick, planned.plan);
-  for (const char* words : {"steps", "no_spares", "not_known"}) facts.erase(words);
+  for (const char* words : {"steps", "no_spares", "not_known", "sentence"}) facts.erase(words);
   const char* user = std::getenv("USER");
   facts["backend"] = backend;
   facts["by"] = user == nullptr ? Cat("uid ", getuid()) : Printable(user);
-  facts["cause"] = sick.cause;
-  facts["processes"] = sick.processes;
-  facts["slowdown"] = sick.slowdown;
   facts["usual_s"] = sick.usual_s;
-  facts["stands_still"] = sick.stands_still;
   facts["since_unix_ns"] = sick.since_ns;
   facts["planned_unix_ns"] = WallNow();
   facts["sick_pids"] = PidsOn(job, sick.node);

@@ -188,7 +188,7 @@ TEST_F(StoredMonthTest, AStoreOfAnEarlierFathomTellsWhatItsRunsUsed) {
     auto database = Database::Open(file_);
     ASSERT_TRUE(database.ok());
     ASSERT_TRUE((*database)
-                    ->Execute("DROP TABLE run_times; DROP TABLE probes; PRAGMA user_version=7")
+                    ->Execute("DROP TABLE run_times; DROP TABLE probes; DROP TABLE recoveries; PRAGMA user_version=7")
                     .ok());
   }
   const auto store = Store::Open(file_);

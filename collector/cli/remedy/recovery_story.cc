@@ -1,4 +1,4 @@
-#include "collector/cli/remedy/recovery_stages.h"
+#include "collector/cli/remedy/recovery_story.h"
 
 #include <algorithm>
 
@@ -9,12 +9,7 @@
 namespace fathom::cli {
 namespace {
 
-constexpr double kHour = 3600;
-
-double Between(std::int64_t from, std::int64_t to) {
-  return from == 0 || to == 0 ? -1
-                              : 1e-9 * static_cast<double>(std::max<std::int64_t>(0, to - from));
-}
+using collector::RecoveryStages;
 
 std::int64_t FirstIntent(const Recovery& recovery) {
   std::int64_t first = 0;
@@ -53,51 +48,45 @@ std::string HowItStands(const Recovery& recovery) {
   return recovery.undoing ? "being undone" : "under way";
 }
 
-Json StagesJson(const RecoveryStages& stages) {
-  Json json = Json::object();
-  const auto add = [&](const char* name, double value) {
-    if (value >= 0) json[name] = value;
-  };
-  add("detection_s", stages.detection_s);
-  add("decision_s", stages.decision_s);
-  add("isolation_s", stages.isolation_s);
-  add("restart_s", stages.restart_s);
-  add("warm_up_s", stages.warm_s);
-  add("lost_work_s", stages.lost_work_s);
-  add("stood_s", stages.stood_s);
-  return json;
-}
-
 }  // namespace
 
-RecoveryStages StagesOf(const Recovery& recovery) {
-  RecoveryStages stages;
-  const std::int64_t onset = IntField(recovery.plan, "since_unix_ns");
-  const std::int64_t told = IntField(recovery.plan, "planned_unix_ns");
-  const std::int64_t first = FirstIntent(recovery);
+collector::RecoveryTimes TimesOf(const Recovery& recovery) {
   const StepLife* isolate = LifeOf(recovery, Step::kIsolate);
-  const std::int64_t out = isolate == nullptr ? 0 : isolate->done_ns;
-  stages.detection_s = Between(onset, told);
-  stages.decision_s = Between(told == 0 ? recovery.begun_ns : told, first);
-  stages.isolation_s = Between(first, out);
-  stages.restart_s = Between(out, recovery.running_ns);
-  stages.warm_s = Between(recovery.running_ns, recovery.warm_ns);
-  stages.stood_s = Between(isolate == nullptr ? 0 : isolate->begun_ns, recovery.running_ns);
-  // What was done between the plan and the isolation is lost as well.
-  const double slowdown = std::max(1.0, NumberField(recovery.plan, "slowdown", 1));
-  const double since_plan = std::max(0.0, Between(recovery.begun_ns, out));
-  const bool stood = BoolField(recovery.plan, "stands_still");
-  stages.lost_work_s =
-      NumberField(recovery.plan, "lost_work_s") + (stood ? 0 : since_plan / slowdown);
-  const double processes = NumberField(recovery.plan, "processes");
-  if (stages.stood_s >= 0)
-    stages.lost_gpu_hours = processes * (stages.stood_s + stages.lost_work_s) / kHour;
-  stages.won_per_hour = processes * (stood ? 1 : slowdown - 1);
-  return stages;
+  return {.onset_ns = IntField(recovery.plan, "since_unix_ns"),
+          .planned_ns = IntField(recovery.plan, "planned_unix_ns"),
+          .begun_ns = recovery.begun_ns,
+          .first_step_ns = FirstIntent(recovery),
+          .isolating_ns = isolate == nullptr ? 0 : isolate->begun_ns,
+          .isolated_ns = isolate == nullptr ? 0 : isolate->done_ns,
+          .running_ns = recovery.running_ns,
+          .warm_ns = recovery.warm_ns,
+          .ended_ns = recovery.ended_ns,
+          .processes = static_cast<int>(IntField(recovery.plan, "processes")),
+          .slowdown = std::max(1.0, NumberField(recovery.plan, "slowdown", 1)),
+          .stood_still = BoolField(recovery.plan, "stands_still"),
+          .plan_lost_work_s = NumberField(recovery.plan, "lost_work_s")};
+}
+
+collector::ToldRecovery ToldOf(const Recovery& recovery) {
+  return {.id = recovery.id,
+          .job = recovery.Plan("job"),
+          .state = HowItStands(recovery),
+          .said = recovery.said,
+          .verdict = recovery.Plan("verdict"),
+          .grade = recovery.Plan("grade"),
+          .cause = recovery.Plan("cause"),
+          .node = recovery.Plan("isolate"),
+          .spare = recovery.Plan("spare"),
+          .checkpoint = TextField(ObjectField(recovery.plan, "checkpoint"), "path"),
+          .backend = recovery.Plan("backend"),
+          .by = recovery.Plan("by"),
+          .told_by = "",
+          .told_ns = 0,
+          .times = TimesOf(recovery)};
 }
 
 std::string RecoveryRecordText(const Recovery& recovery) {
-  const RecoveryStages stages = StagesOf(recovery);
+  const RecoveryStages stages = StagesOf(TimesOf(recovery));
   std::string out = Cat(recovery.id, "  ", recovery.Plan("job"), ": ", HowItStands(recovery), "\n");
   if (!recovery.said.empty()) AppendTo(&out, "            ", recovery.said, "\n");
   AppendTo(&out, "verdict     ", recovery.Plan("verdict"), " (", recovery.Plan("grade"), ", ",
@@ -124,7 +113,7 @@ std::string RecoveryListText(const std::vector<Recovery>& all) {
 }
 
 Json RecoveryRecordJson(const Recovery& recovery) {
-  const RecoveryStages stages = StagesOf(recovery);
+  const RecoveryStages stages = StagesOf(TimesOf(recovery));
   Json steps = Json::array();
   for (const auto& [key, life] : recovery.steps) {
     static constexpr const char* kStates[] = {"not done", "in doubt", "done", "undo in doubt",
