@@ -15,6 +15,7 @@ import { HardwareStrips } from "./hardware_strips";
 import { stateMark } from "./job_list";
 import { LedgerBar } from "./ledger_bar";
 import { LiveIteration, type LiveAsks } from "./live_iteration";
+import { RecoveryPanel } from "./recovery_panel";
 import { RankTable } from "./rank_table";
 import { agoTime } from "./time_text";
 import { Timeline } from "./timeline";
@@ -27,6 +28,7 @@ export class JobPage {
   private readonly line = new Slot(element("div", { class: "job-line" }));
   private readonly card = new Slot(element("div", { class: "verdicts" }));
   private readonly spoken = element("p", { class: "unseen", role: "status" });
+  private readonly recovery = new RecoveryPanel();
   private readonly ledger = new LedgerBar();
   private readonly timeline: Timeline;
   private readonly hardware = new HardwareStrips();
@@ -44,7 +46,7 @@ export class JobPage {
     this.iteration = new LiveIteration(onLook, asks);
     this.communicators = new CommunicatorMatrix(onLook);
     this.timeline.node.append(this.table.node);
-    this.node = element("div", { class: "job-page" }, this.line.node, this.spoken, this.card.node, this.ledger.node, this.timeline.node,
+    this.node = element("div", { class: "job-page" }, this.line.node, this.spoken, this.card.node, this.recovery.node, this.ledger.node, this.timeline.node,
       this.work.node, this.hardware.node, this.iteration.node, this.communicators.node, element("div", { class: "pair" }, this.health.node, this.history.node));
   }
 
@@ -58,7 +60,8 @@ export class JobPage {
       others.length > 0 && element("ul", { class: "others", "aria-label": "Other open verdicts" }, ...others.map(otherRow)),
       abstentions(state),
     ]);
-    this.ledger.update(state.report?.ledger ?? null);
+    this.recovery.update(state.name, state.recovery, verdict);
+    this.ledger.update(state.report?.ledger ?? null, state.recovery?.recoveries ?? []);
     const culprits = new Set(verdict?.entity.ranks ?? []);
     const look = (this.look = page.look);
     this.timeline.update(state, verdict, look);

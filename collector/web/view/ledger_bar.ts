@@ -2,6 +2,7 @@
 // stacked by who lost it. The largest culprits have colours of their own, then all others, then what
 // nobody is to blame for.
 import type { JobLedger, LedgerSlice, Loss } from "../model/job_ledger";
+import type { Recovery } from "../model/recovery";
 import { count, decimal } from "../text/quantity";
 import { rankNames } from "../text/ranks";
 import { causeText, ownerText } from "../text/words";
@@ -101,16 +102,21 @@ export class LedgerBar {
     this.node.hidden = true;
   }
 
-  update(ledger: JobLedger | null): void {
+  // `recoveries`: after a restart the ledger begins anew, and what the restart took is in none.
+  update(ledger: JobLedger | null, recoveries: Recovery[]): void {
     this.node.hidden = ledger === null || ledger.slices.length === 0;
     if (!ledger || this.node.hidden) return;
     const layers = layersOf(ledger);
-    this.slot.show(ledger, () => [
+    const sinceMs = ledger.slices[0]!.beginMs;
+    const downtime = recoveries.filter((each) => each.runningMs >= sinceMs).reduce((sum, each) => sum + (each.lostHours ?? 0), 0);
+    this.slot.show([ledger, downtime], () => [
       element("div", { class: "panel-head" }, element("h2", {}, "Where the GPU time went"),
         element("p", { class: "caption" }, `${gpuTime(ledger.usedGpuS)} used, ${gpuTime(ledger.idealGpuS)} needed, ${gpuTime(ledger.lostGpuS)} lost (${percent(ledger.lostGpuS, ledger.usedGpuS)}) in ${count(ledger.iterations)} iterations since `,
-          clockTime(ledger.slices[0]!.beginMs))),
+          clockTime(sinceMs))),
       picture(ledger, layers),
-      element("ul", { class: "layers" }, ...layers.filter((layer) => layer.gpuS > 0).map((layer) => row(layer, ledger))),
+      element("ul", { class: "layers" }, ...layers.filter((layer) => layer.gpuS > 0).map((layer) => row(layer, ledger)),
+        downtime > 0 && element("li", { class: "downtime" }, element("i", { "aria-hidden": "true" }), element("span", { class: "who" }, "recoveries: downtime"),
+          element("span", { class: "amount" }, `${gpuTime(downtime * 3600)} of standing still and work done anew, not in the bar`))),
     ]);
   }
 }

@@ -26,6 +26,7 @@ export class LossesPage {
       part("Lost by node", ["node", "lost", "share", "verdicts", "jobs"], losses.byNode, (sum) => [link(sum.name), hours(sum.lostHours), percent(sum.lostHours, losses.lostHours), count(sum.verdicts), count(sum.jobs)]),
       part("By team", ["team", "used", "lost", "share"], losses.byTeam, (sum) => [sum.name, hours(sum.usedHours), hours(sum.lostHours), percent(sum.lostHours, sum.usedHours)]),
       part("By job", ["job", "used", "lost", "share", "verdicts"], losses.byJob, (sum) => [sum.name, hours(sum.usedHours), hours(sum.lostHours), percent(sum.lostHours, sum.usedHours), count(sum.verdicts)]),
+      recoveries(losses),
       offenders(losses),
     ]);
     return this;
@@ -51,6 +52,16 @@ function part(title: string, columns: string[], sums: LossSum[], cells: (sum: Lo
     element("div", { class: "scroll" }, element("table", { class: "grid" },
       gridHead(columns.map((name, i) => [name, kinds[i]!])), element("tbody", {}, ...rows))),
     sums.length > MOST && element("p", { class: "none" }, `and ${sums.length - MOST} more: fathom report --top ${sums.length}`));
+}
+
+// Before the isolation and after the restart the job ran: what it lost then is its verdict's.
+function recoveries(losses: Losses): HTMLElement | null {
+  if (losses.recoveries === 0) return null;
+  return element("section", { class: "losses-part", "aria-label": "Recoveries" },
+    element("h2", {}, `Recoveries: ${count(losses.recoveries)}, ${count(losses.recovered)} of them to the end`),
+    element("table", { class: "grid" }, gridHead([["stage", ""], ["minutes", "num"], ["GPU-hours", "num"]]),
+      element("tbody", {}, ...losses.stages.map((each) => element("tr", {}, element("th", { scope: "row" }, each.stage),
+        cell("num", decimal(each.minutes)), cell("num", each.hours > 0 ? hours(each.hours) : "–"))))));
 }
 
 function offenders(losses: Losses): HTMLElement | null {
