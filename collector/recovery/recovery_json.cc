@@ -34,7 +34,8 @@ Json RecoveryJson(const SickJob& job, const RecoveryPlan& plan) {
                {"restart_gpu_hours", plan.restart_gpu_hours},
                {"carry_on_gpu_hours", plan.carry_on_gpu_hours},
                {"carry_on_gpu_hours_per_hour", plan.carry_on_per_hour},
-               {"pays_from_hours", plan.pays_from_hours}};
+               {"pays_from_hours", plan.pays_from_hours},
+               {"pays_at_best_hours", plan.pays_at_best_hours}};
   if (plan.checkpoint) {
     json["checkpoint"] = {{"path", Printable(plan.checkpoint->path)},
                           {"step", plan.checkpoint->step},

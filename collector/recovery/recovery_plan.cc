@@ -85,8 +85,10 @@ void ChooseCheckpoint(const SickJob& job, const std::vector<Checkpoint>& checkpo
   }
   const double each = job.usual_s > 0 ? job.usual_s : job.iteration_s;
   plan.lost_work_s = each * static_cast<double>(std::max<std::int64_t>(0, job.iteration + 1));
-  plan.missing.push_back(
-      "a whole checkpoint (--checkpoints): all work since the start is counted as lost");
+  plan.missing.push_back(wish.looked ? "a whole checkpoint (--checkpoints): all work since the "
+                                       "start is counted as lost"
+                                     : "the newest checkpoint (fathom recover plan --checkpoints): "
+                                       "the work since it is lost too, at most all of it");
 }
 
 void CountCosts(const SickJob& job, const RecoveryWish& wish, RecoveryPlan& plan) {
@@ -95,14 +97,14 @@ void CountCosts(const SickJob& job, const RecoveryWish& wish, RecoveryPlan& plan
   plan.restart_gpu_hours = processes * (wish.restart_s + plan.lost_work_s) / kHour;
   plan.carry_on_per_hour = processes * (job.stands_still ? 1 : std::max(0.0, job.slowdown - 1));
   plan.carry_on_gpu_hours = job.stands_still ? 0 : plan.carry_on_per_hour * wish.left_hours;
-  if (job.stands_still) {
-    plan.pays_from_hours = 0;
-  } else {
-    plan.pays_from_hours =
-        plan.carry_on_per_hour > 0
-            ? RecoveryPlan::kMargin * plan.restart_gpu_hours / plan.carry_on_per_hour
-            : -1;
-  }
+  const auto pays_from = [&](double restart_gpu_hours) {
+    if (job.stands_still) return 0.0;
+    return plan.carry_on_per_hour > 0
+               ? RecoveryPlan::kMargin * restart_gpu_hours / plan.carry_on_per_hour
+               : -1;
+  };
+  plan.pays_from_hours = pays_from(plan.restart_gpu_hours);
+  plan.pays_at_best_hours = pays_from(processes * wish.restart_s / kHour);
   if (wish.restart_assumed) {
     plan.missing.push_back(Cat("how long a start takes (--restart-seconds): ",
                                absl::StrFormat("%.0f s", wish.restart_s), " is assumed"));
@@ -120,26 +122,43 @@ std::string WhyNotAtAll(const SickJob& job, const RecoveryPlan& plan) {
   return plan.spare.empty() ? "there is no spare" : "";
 }
 
+// What somebody must say, or look for, before it can be told; empty: nothing.
+std::string WhatIsOpen(const RecoveryWish& wish, const RecoveryPlan& plan) {
+  const bool said = wish.left_hours > 0;
+  if (wish.looked) {
+    return said ? ""
+                : Cat("it pays from ", Hours(plan.pays_from_hours),
+                      " hours of work left on; say how many are (--left-hours)");
+  }
+  const bool surely = said && (wish.left_hours >= plan.pays_from_hours ||
+                               wish.left_hours < plan.pays_at_best_hours);
+  return surely ? ""
+                : Cat("it pays from ", Hours(plan.pays_at_best_hours),
+                      " hours of work left on with a checkpoint of just now, from ",
+                      Hours(plan.pays_from_hours), " without any");
+}
+
 void Advise(const SickJob& job, const RecoveryWish& wish, RecoveryPlan& plan) {
+  const char* most = wish.looked ? "" : "at most ";
   plan.why = WhyNotAtAll(job, plan);
   if (!plan.why.empty()) {
     plan.advice = "do not act";
   } else if (job.stands_still) {
     plan.advice = "act";
     plan.why = Cat("the job stands still: each hour costs ", Hours(plan.carry_on_per_hour),
-                   " GPU-hours, the restart ", Hours(plan.restart_gpu_hours));
+                   " GPU-hours, the restart ", most, Hours(plan.restart_gpu_hours));
   } else if (plan.pays_from_hours < 0) {
     plan.advice = "do not act";
     plan.why = "the job loses nothing as it is";
-  } else if (wish.left_hours <= 0) {
+  } else if (const std::string open = WhatIsOpen(wish, plan); !open.empty()) {
     plan.advice = "unknown";
-    plan.why = Cat("it pays from ", Hours(plan.pays_from_hours),
-                   " hours of work left on; say how many are (--left-hours)");
+    plan.why = open;
   } else {
     const bool pays = wish.left_hours >= plan.pays_from_hours;
     plan.advice = pays ? "act" : "do not act";
-    plan.why = Cat("the restart costs ", Hours(plan.restart_gpu_hours), " GPU-hours, carrying on ",
-                   Hours(plan.carry_on_gpu_hours), "; it pays from ", Hours(plan.pays_from_hours),
+    plan.why = Cat("the restart costs ", most, Hours(plan.restart_gpu_hours),
+                   " GPU-hours, carrying on ", Hours(plan.carry_on_gpu_hours), "; it pays from ",
+                   Hours(pays || wish.looked ? plan.pays_from_hours : plan.pays_at_best_hours),
                    " hours of work left on");
   }
 }

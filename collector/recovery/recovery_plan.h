@@ -8,7 +8,8 @@
 // that stands still costs N for each hour. A restart costs N times what the start takes, and the
 // work since the checkpoint anew, at healthy speed: (time since then) / s. It advises to act where
 // the restart costs less than carrying on by kMargin; where H is not known, it says from how many
-// hours on that is so.
+// hours on that is so. Where nobody looked for checkpoints, that lies between a restart that loses
+// no work and one that loses all of it, and between them it advises nothing.
 //
 //   isolate ─ take the spare ─ restart from the newest whole checkpoint
 //
@@ -61,6 +62,7 @@ struct RecoveryWish {
   double left_hours = 0;        // of work, at healthy speed; 0: not known
   double restart_s = 180;       // from the order until the first iteration
   bool restart_assumed = true;  // nobody said so
+  bool looked = true;           // for checkpoints; false: there may be some
   std::int64_t now_ns = 0;
 };
 
@@ -81,6 +83,7 @@ struct RecoveryPlan {
   double carry_on_gpu_hours = 0;  // until the work is done; 0: not known
   double carry_on_per_hour = 0;   // GPU-hours lost in each hour of work that goes on as it is
   double pays_from_hours = 0;     // of work left; 0: always, negative: never
+  double pays_at_best_hours = 0;  // the same, if no work is lost
   std::vector<std::string> steps;
   std::vector<std::string> missing;
 };

@@ -42,6 +42,7 @@ std::optional<RecoveryWish> WishOf(const Request& request, WallNs now) {
   RecoveryWish wish{.left_hours = static_cast<double>(*left), .now_ns = now.ns};
   if (*restart > 0) wish.restart_s = static_cast<double>(*restart);
   wish.restart_assumed = *restart == 0;
+  wish.looked = false;  // the job's files are not here
   return wish;
 }
 

@@ -95,6 +95,27 @@ TEST_F(RecoveryPlanTest, WithoutACheckpointAllWorkIsLost) {
   EXPECT_THAT(plan.missing, Contains(HasSubstr("a whole checkpoint")));
 }
 
+TEST_F(RecoveryPlanTest, WhereNobodyLookedForCheckpointsItPaysBetweenTwoBounds) {
+  checkpoints.clear();
+  wish.looked = false;
+  wish.left_hours = 0;
+  RecoveryPlan plan = Plan();
+  EXPECT_NEAR(plan.pays_at_best_hours, 1.2 * (180 / 3600.0) / 0.5, 1e-9);
+  EXPECT_NEAR(plan.pays_from_hours, 1.2 * (10180 / 3600.0) / 0.5, 1e-9);
+  EXPECT_EQ(plan.advice, "unknown");
+  EXPECT_THAT(plan.why, HasSubstr("from 0.12 hours of work left on with a checkpoint of just now, "
+                                  "from 6.79 without any"));
+  EXPECT_THAT(plan.missing, Contains(HasSubstr("the newest checkpoint")));
+  wish.left_hours = 5;
+  EXPECT_EQ(Plan().advice, "unknown") << "it depends on the checkpoint";
+  wish.left_hours = 7;
+  EXPECT_EQ(Plan().advice, "act") << "even if all work is lost";
+  EXPECT_THAT(Plan().why, HasSubstr("costs at most 180.98 GPU-hours"));
+  wish.left_hours = 0.1;
+  EXPECT_EQ(Plan().advice, "do not act") << "not even if none is";
+  EXPECT_THAT(Plan().why, HasSubstr("it pays from 0.12 hours"));
+}
+
 TEST_F(RecoveryPlanTest, NothingWithoutASpareAndEachNodeSaysWhy) {
   nodes = {{.name = "a", .connected = true, .ranks = 8},
            {.name = "b", .connected = false},

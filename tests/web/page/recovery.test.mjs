@@ -6,7 +6,7 @@ const BEGUN_NS = 1_764_547_200e9;
 
 function plan(change = {}) {
   return {
-    job: "llama-ft-4", advice: "unknown", why: "it pays from 1.20 hours of work left on", verdict: "llama-ft-4-v1", grade: "established", isolate: "gpu-01", spare: "gpu-09",
+    job: "llama-ft-4", advice: "unknown", why: "it pays from 1.20 hours of work left on with a checkpoint of just now", verdict: "llama-ft-4-v1", grade: "established", isolate: "gpu-01", spare: "gpu-09",
     spare_because: "its probe is clean, the same hardware", processes: 4, slowdown: 2.05, stands_still: false, restart_s: 180, lost_work_s: 76, restart_gpu_hours: 0.28,
     carry_on_gpu_hours: 0, carry_on_gpu_hours_per_hour: 4.2, pays_from_hours: 1.2, steps: [], not_known: ["how long a start takes: 180 s is assumed"], torn: [],
     no_spares: ["gpu-02: ranks run on it"], ...change,
@@ -33,7 +33,7 @@ test("beside the verdict stands what would be done, what it costs, and the comma
   await withRecovery({ plan: plan() }, {}, async ({ page }) => {
     await page.waitForSelector(".recovery-plan");
     const said = await text(page, ".recovery-plan");
-    assert.match(said, /depends on the work that is left: it pays from 1\.20 hours/);
+    assert.match(said, /it depends: it pays from 1\.20 hours/);
     assert.match(said, /Isolate\s+gpu-01[\s\S]*Spare\s+gpu-09\s+its probe is clean/);
     assert.match(said, /Restart\s+0\.2 GPU-hours\s+3 min 0 s for 4 processes, and the work since the last checkpoint; without one 1 min 16 s/);
     assert.match(said, /Carrying on\s+4\.2 GPU-hours an hour/);

@@ -12,7 +12,7 @@ import { clockTime } from "../dom/time_text";
 const WIDTH = 900, HEIGHT = 16;
 const PLAIN = /^[A-Za-z0-9._-]+$/;
 
-const ADVICE: Record<string, string> = { act: "worth it", "do not act": "not advised", unknown: "depends on the work that is left" };
+const ADVICE: Record<string, string> = { act: "worth it", "do not act": "not advised", unknown: "it depends" };
 
 // `job` as one word of a shell.
 function shellWord(job: string): string {
