@@ -92,11 +92,12 @@ absl::StatusOr<RecoveryFacts> AskForFacts(const RecoveryQuestions& questions) {
   if (!job.ok()) return job.status();
   const absl::StatusOr<Json> verdicts = questions.verdicts();
   if (!verdicts.ok()) return verdicts.status();
+  RecoveryFacts facts{SickJobOf(*job, *verdicts), {}};
+  if (facts.job.node.empty() && !questions.anyway) return facts;
   const absl::StatusOr<Json> nodes = questions.nodes();
   if (!nodes.ok()) return nodes.status();
   const absl::StatusOr<Json> actions = questions.actions();  // there may be no fathom-cordon
-  RecoveryFacts facts{SickJobOf(*job, *verdicts),
-                      NodesOf(*nodes, actions.ok() ? *actions : Json::object())};
+  facts.nodes = NodesOf(*nodes, actions.ok() ? *actions : Json::object());
   std::size_t asked = 0;
   for (SpareNode& node : facts.nodes) {
     const bool matters = node.name == facts.job.node || (node.connected && node.ranks == 0);

@@ -4,7 +4,7 @@
 // gives its way of asking. Thread-safety: that of the questions. Errors: those of the questions
 // about the job, its verdicts and the nodes; where nobody tells what is held back or what a probe
 // found, that is not known. Cost: four questions, and one for each node of interest, at most
-// kMostAsked of them.
+// kMostAsked of them; two where nothing is asked of nodes.
 #ifndef FATHOM_COLLECTOR_RECOVERY_RECOVERY_FACTS_H_
 #define FATHOM_COLLECTOR_RECOVERY_RECOVERY_FACTS_H_
 
@@ -27,6 +27,8 @@ struct RecoveryQuestions {
 
   Ask job, verdicts, nodes, actions;
   std::function<absl::StatusOr<cli::Json>(const std::string& node)> probes;
+  // Whether nodes are asked about although no verdict names one.
+  bool anyway = true;
 };
 
 struct RecoveryFacts {

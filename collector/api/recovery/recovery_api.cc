@@ -15,6 +15,7 @@ using cli::Json;
 
 constexpr std::int64_t kMostHours = 1'000'000;
 constexpr std::int64_t kMostSeconds = 1'000'000;
+constexpr char kProbesOfSpare[] = "5";  // the newest; the first that measured anything counts
 constexpr Nanos kClocksDiffer{3'600'000'000'000};
 
 bool IsOfRecovery(const Request& request) {
@@ -103,28 +104,29 @@ absl::StatusOr<RecoveryFacts> RecoveryApi::Facts(const Request& request) const {
                                     std::map<std::string, std::string> parameters = {}) {
     return Ask(request, std::move(segments), std::move(parameters));
   };
-  return AskForFacts({.job = [&]() -> absl::StatusOr<Json> {
-                        const std::vector<std::string> objects = parts_.rest.JobObjects(job);
-                        if (objects.empty())
-                          return absl::NotFoundError("no job " + job + "; see /api/v1/jobs");
-                        return Parsed(objects.front());
-                      },
-                      .verdicts =
-                          [&] {
-                            return ask({"api", "v1", "verdicts"}, {{"job", job}, {"active", "1"}});
-                          },
-                      .nodes =
-                          [&] {
-                            return ask({"api", "v1", "nodes"});
-                          },
-                      .actions =
-                          [&] {
-                            return ask({"api", "v1", "actions"});
-                          },
-                      .probes =
-                          [&](const std::string& node) {
-                            return ask({"api", "v1", "nodes", node, "probes"});
-                          }});
+  return AskForFacts(
+      {.job = [&]() -> absl::StatusOr<Json> {
+         const std::vector<std::string> objects = parts_.rest.JobObjects(job);
+         if (objects.empty()) return absl::NotFoundError("no job " + job + "; see /api/v1/jobs");
+         return Parsed(objects.front());
+       },
+       .verdicts =
+           [&] {
+             return ask({"api", "v1", "verdicts"}, {{"job", job}, {"active", "1"}});
+           },
+       .nodes =
+           [&] {
+             return ask({"api", "v1", "nodes"});
+           },
+       .actions =
+           [&] {
+             return ask({"api", "v1", "actions"});
+           },
+       .probes =
+           [&](const std::string& node) {
+             return ask({"api", "v1", "nodes", node, "probes"}, {{"limit", kProbesOfSpare}});
+           },
+       .anyway = false});
 }
 
 Response RecoveryApi::Tell(const Request& request) const {

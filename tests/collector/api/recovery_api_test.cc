@@ -89,6 +89,7 @@ TEST_F(RecoveryApiTest, WhereNobodyIsConvictedItSaysWhy) {
   Json answer = Told();
   EXPECT_TRUE(answer["plan"].is_null());
   EXPECT_EQ(answer["why_no_plan"], "no verdict stands");
+  EXPECT_EQ(rest.asked, std::vector<std::string>{"/api/v1/verdicts"}) << "pages ask often";
   rest.answers["/api/v1/verdicts"] =
       R"({"verdicts":[{"id":"v2","grade":"established","cause":"regression","entity":{}}]})";
   EXPECT_THAT(Told()["why_no_plan"].get<std::string>(), HasSubstr("names no node (regression)"));
