@@ -163,7 +163,7 @@ void Advise(const SickJob& job, const RecoveryWish& wish, RecoveryPlan& plan) {
   }
 }
 
-void WriteSteps(const SickJob& job, RecoveryPlan& plan) {
+void WriteSteps(const SickJob& job, const RecoveryWish& wish, RecoveryPlan& plan) {
   if (plan.advice == "do not act" || plan.spare.empty()) return;
   plan.steps.push_back(
       Cat("fathom recover run ", job.name, " does it, where a back-end is configured; by hand:"));
@@ -179,7 +179,9 @@ void WriteSteps(const SickJob& job, RecoveryPlan& plan) {
                            " with the same --rdzv-id and --rdzv-endpoint, then end the one on ",
                            job.node, "; the rendezvous restarts the workers"));
   plan.steps.push_back(plan.checkpoint ? Cat("the workers load ", plan.checkpoint->path)
-                                       : std::string("the workers begin anew"));
+                                       : std::string(wish.looked ? "the workers begin anew"
+                                                                 : "the workers load their newest "
+                                                                   "checkpoint, or begin anew"));
 }
 
 }  // namespace
@@ -192,7 +194,7 @@ RecoveryPlan PlanRecovery(const SickJob& job, const std::vector<SpareNode>& node
   ChooseCheckpoint(job, checkpoints, wish, plan);
   CountCosts(job, wish, plan);
   Advise(job, wish, plan);
-  WriteSteps(job, plan);
+  WriteSteps(job, wish, plan);
   return plan;
 }
 

@@ -111,6 +111,7 @@ TEST_F(RecoveryPlanTest, WhereNobodyLookedForCheckpointsItPaysBetweenTwoBounds) 
   wish.left_hours = 7;
   EXPECT_EQ(Plan().advice, "act") << "even if all work is lost";
   EXPECT_THAT(Plan().why, HasSubstr("costs at most 180.98 GPU-hours"));
+  EXPECT_THAT(Plan().steps, Contains(HasSubstr("load their newest checkpoint, or begin anew")));
   wish.left_hours = 0.1;
   EXPECT_EQ(Plan().advice, "do not act") << "not even if none is";
   EXPECT_THAT(Plan().why, HasSubstr("it pays from 0.12 hours"));
