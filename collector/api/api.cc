@@ -136,7 +136,8 @@ Response Api::Losses(const Request& request) const {
   const WallNs since = until - Nanos::FromSeconds(3600.0 * static_cast<double>(*hours));
   auto verdicts = parts_.store.VerdictsSince(since);
   TakeStanding(parts_.ledger, verdicts);
-  const auto account = LossesOf(parts_.store.RunTimesSince(since), verdicts, since, until);
+  const auto account = LossesOf(parts_.store.RunTimesSince(since), verdicts,
+                                parts_.store.RecoveriesSince(since), since, until);
   return Response::Json(LossJson(account, parts_.store.NodeRecordsSince(since), parts_.node_history,
                                  parts_.store.VerdictsReachBackTo()));
 }

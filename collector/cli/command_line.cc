@@ -4,12 +4,12 @@
 #include <cstdio>
 
 #include "CLI/CLI.hpp"
+#include "collector/cli/command/nearest_name.h"
 #include "collector/cli/command/verb.h"
 #include "collector/cli/command/version_command.h"
 #include "collector/cli/doctor/fathom_checks.h"
 #include "collector/cli/nodes/probe_command.h"
 #include "collector/cli/text/exit_code.h"
-#include "collector/cli/text/nearest_name.h"
 #include "collector/cli/text/text.h"
 
 namespace fathom::cli {

@@ -78,6 +78,29 @@ void Spread(const Episode& episode, const std::vector<Stretch>& weeks, WallNs un
   }
 }
 
+std::string TeamOf(const std::map<std::string, std::string>& teams, const std::string& job) {
+  const auto at = teams.find(job);
+  return at == teams.end() ? "" : at->second;
+}
+
+void AddRecovery(const ToldRecovery& recovery, const std::string& team,
+                 const std::vector<Stretch>& weeks, Rows& rows) {
+  for (const Stretch& week : weeks) {
+    const double hours = RecoveryHours(recovery, week.begin, week.end);
+    if (hours <= 0) continue;
+    RowOf(rows, {week.begin,
+                 team,
+                 recovery.job,
+                 kRecoveryCause,
+                 std::string(ToString(diagnosis::Owner::kOperations)),
+                 recovery.node,
+                 0,
+                 0,
+                 {}})
+        .lost_h += hours;
+  }
+}
+
 // A job cannot lose more than it used.
 void Bound(Rows& rows) {
   std::map<std::pair<WallNs, std::string>, std::pair<double, double>> sums;  // used, lost
@@ -141,7 +164,7 @@ void FillSums(LossAccount& account) {
 }  // namespace
 
 LossAccount LossesOf(const std::vector<RunTime>& runs, const std::vector<Episode>& verdicts,
-                     WallNs since, WallNs until) {
+                     const std::vector<ToldRecovery>& recoveries, WallNs since, WallNs until) {
   LossAccount account;
   account.since = since;
   account.until = until;
@@ -154,14 +177,13 @@ LossAccount LossesOf(const std::vector<RunTime>& runs, const std::vector<Episode
   }
   for (const Episode& each : verdicts) {
     if (each.superseded || !(each.verdict.cost.gpu_hours > 0)) continue;
-    const auto team = teams.find(each.job);
     Spread(each, weeks, until, [&](const Stretch& week, double hours) {
       if (!diagnosis::Convicts(each.verdict)) {
         account.leads_h += hours;
         return;
       }
       LossRow& row = RowOf(rows, {week.begin,
-                                  team == teams.end() ? "" : team->second,
+                                  TeamOf(teams, each.job),
                                   each.job,
                                   std::string(ToString(each.verdict.cause)),
                                   std::string(ToString(each.verdict.owner)),
@@ -173,6 +195,9 @@ LossAccount LossesOf(const std::vector<RunTime>& runs, const std::vector<Episode
       row.verdicts.insert(each.id);
     });
   }
+  for (const ToldRecovery& each : recoveries)
+    AddRecovery(each, TeamOf(teams, each.job), weeks, rows);
+  account.recoveries = RecoveryLossesOf(recoveries, since, until);
   Bound(rows);
   for (auto& [key, row] : rows) {
     account.used_h += row.used_h;

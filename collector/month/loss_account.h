@@ -12,7 +12,8 @@
 // the newest is whole and the oldest may be short.
 //
 // Units: wall time; GPU-hours (process hours of jobs on the CPU). Thread-safety: pure function.
-// Errors: none; times that are set back count nothing. Cost: O((runs + verdicts) × weeks × log).
+// Errors: none; times that are set back count nothing. Cost: O((runs + verdicts + recoveries) ×
+// weeks × log).
 #ifndef FATHOM_COLLECTOR_MONTH_LOSS_ACCOUNT_H_
 #define FATHOM_COLLECTOR_MONTH_LOSS_ACCOUNT_H_
 
@@ -22,11 +23,15 @@
 #include <string>
 #include <vector>
 
+#include "collector/month/recovery_loss.h"
+#include "collector/recovery/told_recovery.h"
 #include "collector/store/run_record.h"
 #include "collector/verdict/episode.h"
 #include "proto/types/time_units.h"
 
 namespace fathom::collector {
+
+inline constexpr char kRecoveryCause[] = "recovery";
 
 // What was used (no cause) or lost (to a cause) by a job in a week.
 struct LossRow {
@@ -56,13 +61,14 @@ struct LossAccount {
   double leads_h = 0;  // what leads say; no part of lost_h
   std::size_t runs = 0;
   std::size_t jobs = 0;
+  RecoveryLosses recoveries;
   std::vector<LossRow> rows;  // by week, team, job, cause, node
   // Largest loss first; weeks by time.
   std::vector<LossSum> by_week, by_cause, by_node, by_team, by_job;
 };
 
 LossAccount LossesOf(const std::vector<RunTime>& runs, const std::vector<Episode>& verdicts,
-                     WallNs since, WallNs until);
+                     const std::vector<ToldRecovery>& recoveries, WallNs since, WallNs until);
 
 }  // namespace fathom::collector
 

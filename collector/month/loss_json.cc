@@ -35,6 +35,16 @@ void WriteRows(const std::vector<LossRow>& rows, JsonWriter& json) {
   json.EndArray();
 }
 
+void WriteRecoveries(const RecoveryLosses& recoveries, JsonWriter& json) {
+  json.Key("recoveries").BeginObject().Field("count", recoveries.count);
+  json.Field("recovered", recoveries.recovered).Key("stages").BeginArray();
+  for (const StageLoss& stage : recoveries.stages) {
+    json.BeginObject().Field("stage", stage.stage).Field("minutes", stage.seconds / 60);
+    json.Field("gpu_hours", stage.gpu_hours).EndObject();
+  }
+  json.EndArray().EndObject();
+}
+
 void WriteOffenders(const NodeRecords& records, const NodeHistorySettings& settings,
                     JsonWriter& json) {
   json.Key("repeat_offenders").BeginArray();
@@ -62,6 +72,7 @@ std::string LossJson(const LossAccount& account, const NodeRecords& offenders,
   WriteSums("by_node", account.by_node, json);
   WriteSums("by_team", account.by_team, json);
   WriteSums("by_job", account.by_job, json);
+  WriteRecoveries(account.recoveries, json);
   WriteOffenders(offenders, settings, json);
   WriteRows(account.rows, json);
   return json.EndObject().Take();

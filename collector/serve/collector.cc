@@ -29,6 +29,7 @@
 #include "collector/ingest/agent_service.h"
 #include "collector/journal/journal.h"
 #include "collector/metrics/prometheus_exporter.h"
+#include "collector/metrics/recovery_metric.h"
 #include "collector/net/curl_transport.h"
 #include "collector/notify/notifier.h"
 #include "collector/notify/verdict_notice.h"
@@ -129,6 +130,7 @@ struct Collector::Parts {
   ClusterDuties duties;
   std::unique_ptr<Cluster> cluster;           // null: this collector is alone
   std::unique_ptr<KeptOpsTeller> ops_teller;  // null: alone, or no ops are kept
+  std::unique_ptr<RecoveryApi> recoveries;    // before the API of all; made by Listen
   std::unique_ptr<HttpServer> http;
   std::thread diagnosis_thread;
   std::atomic<std::uint64_t> turns_seen{0};  // of the diagnoser, by Turned
@@ -251,6 +253,7 @@ Collector::Parts::~Parts() {
   runs.SaveAll();
   accounts.SaveAll();
   if (cluster) cluster->HandOver();
+  recoveries.reset();
   cluster.reset();
 }
 
@@ -309,6 +312,7 @@ PrometheusExporter::Sources Collector::Parts::Sources() {
             page.Counter("fathom_ops_read_bytes_total",
                          "Of kept ops, handed to whoever reads them.")
                 .Set(static_cast<double>(ops_api.bytes_read()));
+            WriteRecoveryMetric(recoveries.get(), page);
             if (!cluster) return;
             WriteClusterMetrics(*cluster, page);
             page.Gauge("fathom_cluster_untold_ops",
@@ -373,12 +377,14 @@ absl::Status Collector::Parts::Listen(const FinalizedCollectorConfig& config) {
       ingest);
   if (!agents.ok()) return agents.status();
   grpc = *std::move(agents);
+  recoveries = std::make_unique<RecoveryApi>(RecoveryApi::Parts{
+      cluster ? cluster->api() : static_cast<const Answerer&>(with_ops), *store, clock});
   auto server =
       HttpServer::Start({.address = config->http,
                          .allowed_hosts = config.allowed_hosts(),
                          .max_event_clients = static_cast<std::size_t>(config->max_event_clients),
                          .tls = config->tls},
-                        cluster ? cluster->api() : with_ops, events, *login);
+                        *recoveries, events, *login);
   if (!server.ok()) return server.status();
   http = *std::move(server);
   diagnosis_thread = std::thread([this] { diagnoser.Run(); });

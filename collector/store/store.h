@@ -3,8 +3,8 @@
 //
 // Its members lie in store.cc (what is written and read), store_runs.cc (runs of jobs),
 // store_accounts.cc (accounts of running jobs), store_fence.cc (who may write), store_month.cc (who
-// used what over weeks), store_probes.cc (what probes found of nodes) and store_upkeep.cc (how it
-// stays in its file, and notices).
+// used what over weeks), store_probes.cc (what probes found of nodes), store_recoveries.cc (records
+// of recoveries) and store_upkeep.cc (how it stays in its file, and notices).
 //
 // Written by the verdict ledger's listener, by the diagnoser (ended jobs) and by LearntKeeper; read
 // by the API, at the start by the collector (open verdicts), and by LearntKeeper.
@@ -23,7 +23,8 @@
 //
 // Units: wall ns. Thread-safety: thread-safe (one lock, one connection). Bounds: kMaxVerdicts
 // closed verdicts, kMaxJobs jobs, kMaxRunsOfProfile runs of a profile and kMaxRuns of all, and of
-// kMaxRunTimes runs how long they held their GPUs; oldest leave; of Unwritten. A run that cannot be
+// kMaxRunTimes runs how long they held their GPUs, kMaxRecoveries records of recoveries, none older
+// than kMaxRecoveryDays; oldest leave; of Unwritten. A run that cannot be
 // written is not tried again: it is written anew as it goes on. Cost: a write some 50 µs, on a
 // server a round trip, and four more where the job has a token; never per iteration.
 #ifndef FATHOM_COLLECTOR_STORE_STORE_H_
@@ -41,6 +42,7 @@
 #include <vector>
 
 #include "collector/job/summaries/learnt.h"
+#include "collector/recovery/told_recovery.h"
 #include "collector/store/database/database.h"
 #include "collector/store/database/file_lock.h"
 #include "collector/store/kept_notice.h"
@@ -66,6 +68,9 @@ class Store {
   static constexpr std::int64_t kMaxRunTimes = 100'000;  // some 100 bytes each
   static constexpr std::int64_t kMaxProbesOfNode = 50;
   static constexpr std::int64_t kMaxProbes = 20'000;  // some 4 KB each
+  static constexpr std::int64_t kMaxRecoveriesOfJob = 100;
+  static constexpr std::int64_t kMaxRecoveries = 5'000;      // some 1 KB each
+  static constexpr std::int64_t kMaxRecoveryDays = 2 * 366;  // as far as losses reach back
 
   // Never fails: falls back to memory. Makes missing folders of `file`, and the file for its owner
   // and their group only. Or a postgresql:// address.
@@ -122,6 +127,14 @@ class Store {
   // The newest first; empty `node`: of all nodes, the newest kMaxRuns of them at most.
   std::vector<v1::NodeProbe> Probes(const std::string& node, std::int64_t limit);
 
+  // How a recovery stands; the newest takes the place of the one before. Not tried again where it
+  // cannot be written: whoever tells it tells it again.
+  absl::Status Save(const ToldRecovery& recovery);
+  // Those begun last first; empty `job`: of all jobs.
+  std::vector<ToldRecovery> Recoveries(const std::string& job, std::int64_t limit);
+  // Of which anything was heard since then.
+  std::vector<ToldRecovery> RecoveriesSince(WallNs since);
+
   std::string degraded() const;  // why, naming the file; empty: all is well
   std::uint64_t errors() const;
   std::uint64_t unwritten() const;  // verdicts and jobs that wait
@@ -151,6 +164,11 @@ class Store {
   absl::Status WriteTime(const RunRecord& run) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status TrimTimes() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void FillTimes() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  absl::Status Write(const ToldRecovery& recovery) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  absl::Status TrimRecoveries(const ToldRecovery& newest) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  std::vector<ToldRecovery> ReadRecoveries(const std::string& job, std::int64_t since_ns,
+                                           std::int64_t limit)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status TrimProbes(const std::string& node) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void FillNodes() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   static Episode EpisodeOf(const Statement& row);

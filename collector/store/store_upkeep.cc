@@ -82,8 +82,10 @@ absl::Status Store::OpenFile() {
   // What is in memory is to be written to the file.
   if (database_) TakeFromMemory();
   const std::vector<KeptNotice> notices = ReadNotices();
+  const std::vector<ToldRecovery> recoveries = ReadRecoveries("", 0, kMaxRecoveries);
   database_ = *std::move(opened);
   for (const KeptNotice& notice : notices) Write(notice).IgnoreError();
+  for (const ToldRecovery& recovery : recoveries) Write(recovery).IgnoreError();
   lock_ = std::move(held);
   if (of_file) place_ = PlaceOf(file_);
   opened_.clear();

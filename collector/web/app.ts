@@ -10,17 +10,17 @@ import { emptyPageState, headline, type PageState, type Route } from "./model/pa
 import { parseRoute } from "./model/route";
 import { culpritName, isActive } from "./model/verdict";
 import { rankNames } from "./text/ranks";
-import { ActionList } from "./view/action_list";
-import { DeedDialog } from "./view/deed_dialog";
-import { element } from "./view/element";
-import { Header } from "./view/header";
-import { JobList } from "./view/job_list";
-import { JobPage } from "./view/job_page";
-import { LossesPage } from "./view/losses_page";
-import { NodeList } from "./view/node_list";
-import { NodePage } from "./view/node_page";
-import { applyTheme } from "./view/theme";
-import { refreshAgo } from "./view/time_text";
+import { ActionList } from "./view/action/action_list";
+import { DeedDialog } from "./view/action/deed_dialog";
+import { element } from "./view/dom/element";
+import { Header } from "./view/page/header";
+import { JobList } from "./view/job/job_list";
+import { JobPage } from "./view/job/job_page";
+import { LossesPage } from "./view/page/losses_page";
+import { NodeList } from "./view/page/node_list";
+import { NodePage } from "./view/page/node_page";
+import { applyTheme } from "./view/dom/theme";
+import { refreshAgo } from "./view/dom/time_text";
 
 const SECOND_MS = 1000;
 

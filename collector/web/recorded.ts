@@ -9,17 +9,17 @@ import { parseRoute, verdictLink } from "./model/route";
 import { culpritName, type Verdict } from "./model/verdict";
 import { plural, seconds } from "./text/quantity";
 import { rankNames } from "./text/ranks";
-import { basis } from "./view/basis";
-import { abstentions, calmCard } from "./view/calm_card";
-import { element, Slot } from "./view/element";
-import { OpTimeline } from "./view/op_timeline";
-import { comparisonPanel, whatIfPanel } from "./view/other_runs";
-import { RankTable } from "./view/rank_table";
-import { applyTheme, themeButton } from "./view/theme";
-import { Timeline } from "./view/timeline";
-import { TotalsTable } from "./view/totals_table";
-import { verdictCard } from "./view/verdict_card";
-import { workTables } from "./view/work_tables";
+import { basis } from "./view/recorded/basis";
+import { abstentions, calmCard } from "./view/verdict/calm_card";
+import { element, Slot } from "./view/dom/element";
+import { OpTimeline } from "./view/ops/op_timeline";
+import { comparisonPanel, whatIfPanel } from "./view/recorded/other_runs";
+import { RankTable } from "./view/job/rank_table";
+import { applyTheme, themeButton } from "./view/dom/theme";
+import { Timeline } from "./view/job/timeline";
+import { TotalsTable } from "./view/recorded/totals_table";
+import { verdictCard } from "./view/verdict/verdict_card";
+import { workTables } from "./view/recorded/work_tables";
 
 class RecordedPage {
   private readonly card = new Slot(element("div", { class: "verdicts" }));

@@ -48,6 +48,8 @@ class Story(Stages):
         say(plan.stdout.rstrip())
         if plan.returncode != 2 or STANDBY not in plan.stdout:
             raise Failed("it does not advise to act: " + plan.stderr)
+        shown = self.cluster.get(f"jobs/{JOB}/recovery?left_hours=10&restart_seconds=30")["plan"]
+        say(f"the page shows it too: {shown['isolate']} out, {shown['spare']} in")
 
     def wishes(self):
         return ["--checkpoints", self.cluster.checkpoints, "--left-hours", "10", "--restart-seconds", "30"]
@@ -85,6 +87,12 @@ class Story(Stages):
     def record(self):
         self.stage("the record")
         say(self.cluster.recover("show").stdout.rstrip())
+        [record] = self.cluster.get(f"jobs/{JOB}/recovery")["recoveries"]
+        if record["state"] != "recovered":
+            raise Failed(f"the collector has it as {record['state']}")
+        stages = self.cluster.get("losses")["recoveries"]["stages"]
+        say("in the collector, for the page and the month: "
+            + ", ".join(f"{each['stage']} {60 * each['minutes']:.0f} s" for each in stages))
 
     def tell(self):
         for stage in (self.run_job, self.see_verdict, self.plan, self.act, self.goes_on, self.record, self.compare):

@@ -58,6 +58,18 @@ TEST(LossTablesTest, TheFirstLineTellsUsedAndLost) {
   EXPECT_THAT(text, Not(HasSubstr("have left the store")));
 }
 
+TEST(LossTablesTest, RecoveriesAreToldByStageWhereAnyRan) {
+  EXPECT_THAT(LossTables(Losses(), 12, Terminal()), Not(HasSubstr("Recoveries")));
+  Json losses = Losses();
+  losses["recoveries"] = Json::parse(R"({"count": 2, "recovered": 1, "stages": [
+      {"stage": "detection", "minutes": 12, "gpu_hours": 0},
+      {"stage": "restart", "minutes": 3.25, "gpu_hours": 0.4}]})");
+  const std::string text = LossTables(losses, 12, Terminal());
+  EXPECT_THAT(text, HasSubstr("of 2 recoveries, 1 to the end"));
+  EXPECT_THAT(text, testing::ContainsRegex("detection +12.0 +-"));
+  EXPECT_THAT(text, testing::ContainsRegex("restart +3.2 +0.4"));
+}
+
 TEST(LossTablesTest, OfLongTablesTheRestIsCounted) {
   EXPECT_THAT(LossTables(Losses(), 1, Terminal()), HasSubstr("and 1 more"));
   EXPECT_THAT(LossTables(Losses(), 1, Terminal()), Not(HasSubstr("compute_slow")));

@@ -1,4 +1,4 @@
-#include "collector/cli/text/nearest_name.h"
+#include "collector/cli/command/nearest_name.h"
 
 #include <gtest/gtest.h>
 

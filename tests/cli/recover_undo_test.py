@@ -26,11 +26,14 @@ class Undo(unittest.TestCase):
         (self.folder / "recover.yaml").write_text(
             f"backend: command\nisolate: ['true']\nundo: [touch, '{self.folder}/{{step}}']\n")
 
-    def undo(self, what, nodes):
-        """`nodes`: where the collector says that the ranks of train are."""
+    def undo(self, what, nodes, keeps=True):
+        """`nodes`: where the collector says that the ranks of train are; `keeps`: whether it takes records."""
         ranks = [{"rank": i, "node": node, "state": "running"} for i, node in enumerate(nodes)]
         job = {"name": "train", "world_size": 2, "iteration": 9, "iteration_s": 0.1, "rank_info": ranks}
-        with Server({"/api/v1/jobs/train": (200, job), "/api/v1/jobs/train/verdicts?active=1": (200, {"verdicts": []})}) as at:
+        replies = {"/api/v1/jobs/train": (200, job), "/api/v1/jobs/train/verdicts?active=1": (200, {"verdicts": []})}
+        if keeps:
+            replies["/api/v1/jobs/train/recovery"] = (200, {"kept": "r1"})
+        with Server(replies) as at:
             return fathom("recover", "undo", what, "--yes", "--journal", self.folder, "--config",
                           self.folder / "recover.yaml", "--collector-http", at.address, timeout=60)
 
@@ -45,6 +48,13 @@ class Undo(unittest.TestCase):
         run = self.undo("train", ["n1", "n3"])
         self.assertEqual(run.returncode, 0, run.stderr)
         self.assertTrue((self.folder / "isolate").exists())
+        self.assertNotIn("was not told", run.stderr)
+
+    def test_a_collector_that_takes_no_records_stops_nothing_and_that_is_said(self):
+        run = self.undo("train", ["n1", "n3"], keeps=False)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertTrue((self.folder / "isolate").exists())
+        self.assertIn("the collector was not told of 7 records of this recovery (no /api/v1/jobs/train/recovery", run.stderr)
 
 
 if __name__ == "__main__":

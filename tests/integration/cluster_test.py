@@ -2,10 +2,12 @@
 """Three collectors with a real nats-server and a real PostgreSQL: the owner of a job is killed in the middle of a
 fault, the next is stopped, and the verdict goes on under its id; any collector answers for all jobs. The job is
 played by the simulator's agents. docs/operations/cluster.md."""
+import json
 import re
 import subprocess
 import sys
 import unittest
+import urllib.request
 
 import harness
 from collector_cluster import CollectorCluster, missing
@@ -53,6 +55,16 @@ class ClusterTest(unittest.TestCase):
             return now and now["cost"] != before["cost"] and now
         return self.cluster.wait_for(f"{number} that goes on", grown)
 
+    def any_collector_has_the_plan_and_takes_the_record(self, node):
+        record = {"id": "r1", "job": JOB, "state": "under way", "begun_unix_ns": 1}
+        tell = urllib.request.Request(f"http://{self.cluster.where['c2']['http']}/api/v1/jobs/{JOB}/recovery",
+                                      json.dumps(record).encode(), {"Content-Type": "application/json"})
+        with urllib.request.urlopen(tell, timeout=10) as answer:
+            self.assertEqual(json.load(answer), {"kept": "r1"})
+        for name in NAMES:
+            told = self.cluster.get(name, f"jobs/{JOB}/recovery")
+            self.assertEqual((told["plan"]["isolate"], [each["id"] for each in told["recoveries"]]), (node, ["r1"]))
+
     def test_the_verdict_goes_on_when_its_owner_dies(self):
         self.start_all()
         self.play("c3")
@@ -66,6 +78,7 @@ class ClusterTest(unittest.TestCase):
             self.assertEqual(self.cluster.fetch(name, f"api/v1/jobs/{JOB}/iterations")[0], 200)
             self.assertIn(f'"{number}"', self.cluster.fetch(name, f"api/v1/jobs/{JOB}/report")[1])
         self.assertTrue(self.cluster.get("c3", "nodes")["nodes"])
+        self.any_collector_has_the_plan_and_takes_the_record(first["entity"]["node"])
 
         self.cluster.kill(owner)
         second = self.goes_on("c3", number, first)

@@ -11,11 +11,16 @@ class Collector(LocalServer):
     def __init__(self, job, size, nodes, where):
         self.job, self.size, self.nodes, self.where = job, size, nodes, where
         self.sick, self.open, self.iteration = None, True, 0
+        self.told = []  # how its recoveries stood, in the order in which they were told
         outer = self
 
         class Answers(Handler):
             def do_GET(self):
                 self.reply(200, json.dumps(outer.answer(self.path)).encode())
+
+            def do_POST(self):
+                outer.told.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+                self.reply(200, json.dumps({"kept": outer.told[-1]["id"]}).encode())
 
         super().__init__(Answers)
 

@@ -101,6 +101,7 @@ class RecoverTest(RecoverCase):
             used |= self.used()
         self.server = self.make_server("jobs")
         self.assertIn("recovered", self.run_it("restart: pods\n"))
+        self.assertEqual(self.collector.told[-1]["state"], "recovered")
         self.assertEqual(self.where(), ["n2", "n3"])
         self.assertEqual(used | self.used(), RULES)
 

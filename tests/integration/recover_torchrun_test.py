@@ -23,6 +23,7 @@ class RecoverTorchrunTest(unittest.TestCase):
             self.assertEqual(run.returncode, 0, run.stdout + run.stderr + cluster.tail())
             self.assert_it_runs_on_the_standby(cluster)
             self.assert_the_record_is_whole(cluster)
+            self.assert_the_collector_has_the_record(cluster)
             self.assert_it_is_not_done_twice(cluster)
             result = cluster.finish()
             first, last = cluster.lines(STANDBY, "loaded")[-1], int(result.splitlines()[0])
@@ -75,6 +76,19 @@ class RecoverTorchrunTest(unittest.TestCase):
             self.assertGreaterEqual(record["stages"][stage], 0)
         self.assertGreater(record["lost_gpu_hours"], 0)
         self.assertGreater(record["won_gpu_hours_per_hour"], 0)
+
+    def assert_the_collector_has_the_record(self, cluster):
+        """Though the run that began it was killed: the one that went on told it again."""
+        answer = cluster.get(f"jobs/{elastic_cluster.JOB}/recovery")
+        [record] = answer["recoveries"]
+        self.assertEqual((record["state"], record["isolate"], record["spare"]), ("recovered", SICK, STANDBY))
+        shown = json.loads(cluster.recover("show", "-o", "json").stdout)["recoveries"][0]
+        self.assertEqual(record["stages"], shown["stages"])
+        self.assertEqual(record["lost_gpu_hours"], shown["lost_gpu_hours"])
+        losses = cluster.get("losses")
+        self.assertIn("recovery", [row["cause"] for row in losses["rows"]])
+        self.assertEqual(losses["recoveries"]["recovered"], 1)
+        self.assertAlmostEqual(sum(s["gpu_hours"] for s in losses["recoveries"]["stages"]), record["lost_gpu_hours"], delta=0.2 * record["lost_gpu_hours"])
 
     def assert_it_is_not_done_twice(self, cluster):
         again = cluster.recover("run", "--yes", "--checkpoints", cluster.checkpoints)

@@ -30,7 +30,7 @@ Response OrderOr(const absl::StatusOr<ProbeRequest>& order) {
 }  // namespace
 
 Response ProbeApi::Answer(const Request& request) const {
-  return request.segments[2] == "nodes" ? OfNode(request.segments[3]) : Probes(request);
+  return request.segments[2] == "nodes" ? OfNode(request) : Probes(request);
 }
 
 Response ProbeApi::Ask(const Request& request) const {
@@ -71,10 +71,15 @@ Response ProbeApi::Probes(const Request& request) const {
   return stopped.ok() ? OrderOr(parts_.probes.Find(id)) : Refused(stopped);
 }
 
-Response ProbeApi::OfNode(const std::string& name) const {
+Response ProbeApi::OfNode(const Request& request) const {
+  const std::string& name = request.segments[3];
+  const auto limit = request.Number("limit", Store::kMaxProbesOfNode);
+  if (!limit || *limit < 1 || *limit > Store::kMaxProbesOfNode) {
+    return Response::Error(400, "limit is a number from 1 to 50");
+  }
   JsonWriter json;
   json.BeginObject().Field("node", name).Key("probes").BeginArray();
-  for (const v1::NodeProbe& run : parts_.store.Probes(name, Store::kMaxProbesOfNode)) {
+  for (const v1::NodeProbe& run : parts_.store.Probes(name, *limit)) {
     json.Raw(ProbeRunJson(run));
   }
   return Response::Json(json.EndArray().EndObject().Take());

@@ -36,7 +36,7 @@ class ProbeApi {
  private:
   Response Probes(const Request& request) const;
   Response Ask(const Request& request) const;
-  Response OfNode(const std::string& name) const;
+  Response OfNode(const Request& request) const;
 
   const Parts parts_;
 };

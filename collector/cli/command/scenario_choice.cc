@@ -4,7 +4,7 @@
 #include <iterator>
 #include <vector>
 
-#include "collector/cli/text/nearest_name.h"
+#include "collector/cli/command/nearest_name.h"
 #include "collector/cli/text/text.h"
 #include "collector/simulate/scenario/library.h"
 #include "collector/simulate/scenario/scenario_yaml.h"

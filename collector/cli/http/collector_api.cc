@@ -84,6 +84,11 @@ absl::StatusOr<Json> CollectorApi::AskStacks(std::string_view job, std::string_v
   return Read(client_.Post(path, "{}"), "ranks");
 }
 
+absl::Status CollectorApi::TellRecovery(std::string_view job, std::string_view told) const {
+  const std::string path = Cat("/api/v1/jobs/", PercentEncode(job), "/recovery");
+  return Read(client_.Post(path, told), "kept").status();
+}
+
 absl::StatusOr<Json> CollectorApi::ProbeOrder(std::string_view id) const {
   return Fetch(Cat("/api/v1/probes/", PercentEncode(id)), "runs");
 }

@@ -64,6 +64,8 @@ class CollectorApi {
   absl::StatusOr<Json> Losses(std::int64_t hours) const;
   absl::StatusOr<Json> CompareRuns(std::string_view before, std::string_view after) const;
   absl::StatusOr<Json> Verdicts(std::string_view job, bool active_only) const;
+  // Tells how a recovery of the job stands: recovery/told_recovery.h.
+  absl::Status TellRecovery(std::string_view job, std::string_view told) const;
   absl::StatusOr<Json> Verdict(std::string_view id) const;
 
   const HostPort& server() const { return client_.server(); }

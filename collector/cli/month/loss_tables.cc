@@ -101,6 +101,23 @@ std::string Offenders(const Json& losses, const Terminal& terminal) {
              IntField(losses, "repeat_jobs"), " jobs or more\n");
 }
 
+// Before the isolation and after the restart the job ran: what it lost then is its verdict's.
+std::string Recoveries(const Json& losses, const Terminal& terminal) {
+  const Json& recoveries = ObjectField(losses, "recoveries");
+  const auto count = static_cast<std::size_t>(IntField(recoveries, "count"));
+  if (count == 0) return "";
+  Table table({{"  STAGE"}, {"MINUTES", kRight}, {"GPU-HOURS", kRight}});
+  for (const Json& stage : ListField(recoveries, "stages")) {
+    const double hours = NumberField(stage, "gpu_hours");
+    table.Add({Cat("  ", TextField(stage, "stage")),
+               absl::StrFormat("%.1f", NumberField(stage, "minutes")),
+               hours > 0 ? Hours(hours) : "-"});
+  }
+  return Cat(Title("Recoveries", terminal), table.ToString(), "  of ", count,
+             count == 1 ? " recovery, " : " recoveries, ", IntField(recoveries, "recovered"),
+             " to the end\n");
+}
+
 std::string Head(const Json& losses, std::size_t columns) {
   const double used = NumberField(losses, "used_gpu_hours");
   const double lost = NumberField(losses, "lost_gpu_hours");
@@ -141,7 +158,7 @@ std::string LossTables(const Json& losses, std::size_t most, const Terminal& ter
              Losers(ListField(losses, "by_node"), "Lost by node", "NODE", lost, most, terminal),
              Users(ListField(losses, "by_team"), "By team", "TEAM", most, terminal),
              Users(ListField(losses, "by_job"), "By job", "JOB", most, terminal),
-             Offenders(losses, terminal));
+             Recoveries(losses, terminal), Offenders(losses, terminal));
 }
 
 std::string LossCsv(const Json& losses) {

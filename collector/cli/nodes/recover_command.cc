@@ -3,12 +3,17 @@
 #include <chrono>
 #include <cstdio>
 #include <memory>
+#include <optional>
 
 #include "collector/cli/command/get_command.h"
 #include "collector/cli/command/verb.h"
 #include "collector/cli/nodes/recover_planning.h"
+#include "collector/cli/recover/checkpoints.h"
+#include "collector/cli/recover/migration_plan.h"
+#include "collector/cli/recover/recovery_text.h"
 #include "collector/cli/text/exit_code.h"
 #include "collector/cli/text/text.h"
+#include "collector/recovery/recovery_json.h"
 
 namespace fathom::cli {
 namespace {
@@ -23,18 +28,16 @@ constexpr const char* kExamples =
     "A plan changes nothing; run asks before it does. Exit codes of plan: 2 it advises to act, 0 "
     "it does not, 1 there is no plan; of run and undo: 0 done, 1 not, and why.";
 
-std::string PlanText(const PlannedRecovery& planned, const RecoverOptions& options) {
-  const SickJob& job = planned.facts.job;
-  const MigrationPlan moved =
-      options.migrate ? PlanMigration(planned.facts.layout, job.node, planned.plan.spare)
-                      : MigrationPlan();
-  if (IsText(options.format)) {
+std::string PlanText(const PlannedRecovery& planned, const MigrationPlan* moved,
+                     const std::string& format) {
+  const collector::SickJob& job = planned.facts.job;
+  if (IsText(format)) {
     const std::string restart = RecoveryText(job, planned.plan);
-    return options.migrate ? Cat(restart, "\n", MigrationText(moved)) : restart;
+    return moved == nullptr ? restart : Cat(restart, "\n", MigrationText(*moved));
   }
-  Json json = RecoveryJson(job, planned.plan);
-  if (options.migrate) json["migration"] = MigrationJson(moved);
-  return Serialize(json, options.format);
+  Json json = collector::RecoveryJson(job, planned.plan);
+  if (moved != nullptr) json["migration"] = MigrationJson(*moved);
+  return Serialize(json, format);
 }
 
 int Plan(const RecoverOptions& options) {
@@ -42,7 +45,14 @@ int Plan(const RecoverOptions& options) {
   if (!api.ok()) return Fail("recover", api.status());
   const auto planned = PlanOf(*api, options);
   if (!planned.ok()) return Fail("recover", planned.status());
-  std::fputs(PlanText(*planned, options).c_str(), stdout);
+  const collector::SickJob& sick = planned->facts.job;
+  std::optional<MigrationPlan> moved;
+  if (options.migrate) {
+    const absl::StatusOr<Json> job = api->Job(sick.name);
+    if (!job.ok()) return Fail("recover", job.status());
+    moved = PlanMigration(LayoutOf(*job), sick.node, planned->plan.spare);
+  }
+  std::fputs(PlanText(*planned, moved ? &*moved : nullptr, options.format).c_str(), stdout);
   return planned->plan.advice == "act" && !options.collector.exit_zero ? kCulpritFound
                                                                        : kNothingFound;
 }
@@ -54,10 +64,18 @@ std::int64_t WallNow() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(now).count();
 }
 
+collector::RecoveryQuestions QuestionsTo(const CollectorApi& api, const std::string& job) {
+  return {.job = [&api, job] { return api.Job(job); },
+          .verdicts = [&api, job] { return api.Verdicts(job, true); },
+          .nodes = [&api] { return api.Nodes(); },
+          .actions = [&api] { return api.Actions(); },
+          .probes = [&api](const std::string& node) { return api.NodeProbes(node); }};
+}
+
 absl::StatusOr<PlannedRecovery> PlanOf(const CollectorApi& api, const RecoverOptions& options) {
   const absl::StatusOr<std::string> job = OnlyJob(api, options.job);
   if (!job.ok()) return job.status();
-  absl::StatusOr<RecoveryFacts> facts = AskForFacts(api, *job);
+  auto facts = AskForFacts(QuestionsTo(api, *job));
   if (!facts.ok()) return facts.status();
   if (!options.node.empty()) facts->job.node = options.node;
   std::vector<Checkpoint> checkpoints;
@@ -66,10 +84,10 @@ absl::StatusOr<PlannedRecovery> PlanOf(const CollectorApi& api, const RecoverOpt
     if (!found.ok()) return found.status();
     checkpoints = *std::move(found);
   }
-  RecoveryWish wish{.left_hours = options.left_hours, .now_ns = WallNow()};
+  collector::RecoveryWish wish{.left_hours = options.left_hours, .now_ns = WallNow()};
   if (options.restart_s > 0) wish.restart_s = options.restart_s;
   wish.restart_assumed = options.restart_s <= 0;
-  RecoveryPlan plan = PlanRecovery(facts->job, facts->nodes, checkpoints, wish);
+  auto plan = PlanRecovery(facts->job, facts->nodes, checkpoints, wish);
   return PlannedRecovery{*std::move(facts), std::move(plan)};
 }
 

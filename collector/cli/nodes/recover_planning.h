@@ -10,7 +10,8 @@
 #include <vector>
 
 #include "collector/cli/command/verb.h"
-#include "collector/cli/recover/recovery_facts.h"
+#include "collector/recovery/recovery_facts.h"
+#include "collector/recovery/recovery_plan.h"
 
 namespace fathom::cli {
 
@@ -28,11 +29,13 @@ struct RecoverOptions {
 };
 
 struct PlannedRecovery {
-  RecoveryFacts facts;
-  RecoveryPlan plan;
+  collector::RecoveryFacts facts;
+  collector::RecoveryPlan plan;
 };
 
 std::int64_t WallNow();
+// What a plan is made of, asked of the collector over the network.
+collector::RecoveryQuestions QuestionsTo(const CollectorApi& api, const std::string& job);
 absl::StatusOr<PlannedRecovery> PlanOf(const CollectorApi& api, const RecoverOptions& options);
 
 void AddPlanOptions(CLI::App& verb, RecoverOptions* options);

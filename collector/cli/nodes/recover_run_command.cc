@@ -13,13 +13,16 @@
 #include "collector/cli/command/get_command.h"
 #include "collector/cli/nodes/recover_planning.h"
 #include "collector/cli/process/signal_gate.h"
+#include "collector/cli/recover/recovery_text.h"
 #include "collector/cli/remedy/backend/remedy_config.h"
 #include "collector/cli/remedy/recovery_journal.h"
 #include "collector/cli/remedy/recovery_run.h"
-#include "collector/cli/remedy/recovery_stages.h"
+#include "collector/cli/remedy/recovery_story.h"
+#include "collector/cli/remedy/recovery_teller.h"
 #include "collector/cli/run/installation.h"
 #include "collector/cli/text/exit_code.h"
 #include "collector/cli/text/text.h"
+#include "collector/recovery/recovery_json.h"
 
 namespace fathom::cli {
 namespace {
@@ -68,8 +71,8 @@ bool Despite(const RecoverOptions& options, const char* what) {
 
 std::string WhyRefused(const PlannedRecovery& planned, const RecoverOptions& options) {
   const auto may = [&](const char* what) { return Despite(options, what); };
-  const SickJob& job = planned.facts.job;
-  const RecoveryPlan& plan = planned.plan;
+  const collector::SickJob& job = planned.facts.job;
+  const collector::RecoveryPlan& plan = planned.plan;
   const bool weak = job.grade != "established" && job.proof != "confirmed";
   if (job.verdict.empty() || job.node.empty() || job.proof == "refuted") return plan.why;
   if (weak && !may("weak")) return Cat(plan.why, " (--despite weak)");
@@ -85,17 +88,13 @@ std::string WhyRefused(const PlannedRecovery& planned, const RecoverOptions& opt
 }
 
 Json PlanFacts(const PlannedRecovery& planned, const Json& job, const std::string& backend) {
-  const SickJob& sick = planned.facts.job;
-  Json facts = RecoveryJson(sick, planned.plan);
-  for (const char* words : {"steps", "no_spares", "not_known"}) facts.erase(words);
+  const collector::SickJob& sick = planned.facts.job;
+  Json facts = collector::RecoveryJson(sick, planned.plan);
+  for (const char* words : {"steps", "no_spares", "not_known", "sentence"}) facts.erase(words);
   const char* user = std::getenv("USER");
   facts["backend"] = backend;
   facts["by"] = user == nullptr ? Cat("uid ", getuid()) : Printable(user);
-  facts["cause"] = sick.cause;
-  facts["processes"] = sick.processes;
-  facts["slowdown"] = sick.slowdown;
   facts["usual_s"] = sick.usual_s;
-  facts["stands_still"] = sick.stands_still;
   facts["since_unix_ns"] = sick.since_ns;
   facts["planned_unix_ns"] = WallNow();
   facts["sick_pids"] = PidsOn(job, sick.node);
@@ -117,7 +116,13 @@ bool Confirmed(const std::string& question, bool yes) {
 // A verb under way: journal, back-end, collector, and the signals that stop it.
 class Session {
  public:
-  explicit Session(const RecoverOptions& options) : options_(options) {}
+  Session(const CollectorApi& api, const RecoverOptions& options)
+      : api_(api),
+        options_(options),
+        teller_(
+            {.post = [&api](const std::string& job,
+                            const std::string& told) { return api.TellRecovery(job, told); },
+             .pause = [](std::chrono::milliseconds time) { std::this_thread::sleep_for(time); }}) {}
 
   absl::Status Open(const fs::path& file) {
     auto journal = RecoveryJournal::Open(file);
@@ -130,34 +135,50 @@ class Session {
          .waiting = {.pause = [this](auto time) { return Pause(time); }, .now = &MonoNow}});
     if (!backend.ok()) return backend.status();
     backend_ = *std::move(backend);
+    history_ = Folded(journal_->records());
+    teller_.Again(history_);
     return absl::OkStatus();
   }
 
-  RecoveryRun Run(const CollectorApi& api, const std::string& job) {
+  RecoveryRun Run(const std::string& job) {
     RecoveryRun::Limits limits;
     limits.weak = Despite(options_, "weak");
     limits.in_doubt = options_.in_doubt;
     limits.restart_s = kPatience * (options_.restart_s > 0 ? options_.restart_s : kAssumedRestart);
-    return RecoveryRun(
-        History(),
-        {.backend = *backend_,
-         .verdicts = [&api, job] { return api.Verdicts(job, true); },
-         .job = [&api, job] { return api.Job(job); },
-         .append = [this](const RecoveryRecord& record) { return journal_->Append(record); },
-         .wall_ns = &WallNow,
-         .pause = [this](std::chrono::milliseconds time) { return Pause(time); },
-         .say =
-             [](const std::string& line) {
-               std::printf("%s\n", Printable(line).c_str());
-               std::fflush(stdout);
-             }},
-        limits);
+    return RecoveryRun(history_,
+                       {.backend = *backend_,
+                        .verdicts = [this, job] { return api_.Verdicts(job, true); },
+                        .job = [this, job] { return api_.Job(job); },
+                        .append = [this](const RecoveryRecord& record) { return Append(record); },
+                        .wall_ns = &WallNow,
+                        .pause = [this](std::chrono::milliseconds time) { return Pause(time); },
+                        .say =
+                            [](const std::string& line) {
+                              std::printf("%s\n", Printable(line).c_str());
+                              std::fflush(stdout);
+                            }},
+                       limits);
   }
 
-  RecoveryHistory History() const { return Folded(journal_->records()); }
+  // What the journal has, with what this verb added.
+  const RecoveryHistory& history() const { return history_; }
   RemedyBackend& backend() { return *backend_; }
 
+  // What came of it, and what the collector does not know of it.
+  int Told(const absl::Status& done) const {
+    if (const std::string untold = teller_.UntoldText(); !untold.empty())
+      std::fprintf(stderr, "fathom recover: %s\n", Printable(untold).c_str());
+    return done.ok() ? kNothingFound : Fail("recover", done);
+  }
+
  private:
+  absl::Status Append(const RecoveryRecord& record) {
+    if (auto written = journal_->Append(record); !written.ok()) return written;
+    history_.Fold(record);
+    teller_.OnRecord(record.mark, *history_.Find());
+    return absl::OkStatus();
+  }
+
   bool Pause(std::chrono::milliseconds time) const {
     std::this_thread::sleep_for(time);
     const std::vector<signalfd_siginfo> taken = gate_.Take();
@@ -166,8 +187,11 @@ class Session {
     });
   }
 
+  const CollectorApi& api_;
   const RecoverOptions& options_;
   const SignalGate gate_;
+  RecoveryTeller teller_;
+  RecoveryHistory history_;
   std::unique_ptr<RecoveryJournal> journal_;
   std::unique_ptr<RemedyBackend> backend_;
 };
@@ -203,20 +227,19 @@ int RunIt(const RecoverOptions& options) {
   if (!api.ok()) return Fail("recover", api.status());
   const absl::StatusOr<std::string> job = OnlyJob(*api, options.job);
   if (!job.ok()) return Fail("recover", job.status());
-  Session session(options);
+  Session session(*api, options);
   if (auto open = session.Open(JournalOf(JournalFolder(options), *job)); !open.ok())
     return Fail("recover", open);
-  RecoveryRun run = session.Run(*api, *job);
+  RecoveryRun run = session.Run(*job);
   const Recovery* last = run.history().Find();
   if (last == nullptr || !last->under_way()) {
-    if (auto begun = BeginNew(*api, options, session, run); !begun.ok())
-      return Fail("recover", begun);
+    if (auto begun = BeginNew(*api, options, session, run); !begun.ok()) return session.Told(begun);
   } else if (!Confirmed(Cat(RecoveryRecordText(*last), "Go on with it?"), options.yes)) {
     return Fail("recover", absl::FailedPreconditionError("nobody said yes; nothing was done"));
   }
   const absl::Status done = run.GoOn();
   std::fputs(RecoveryRecordText(*run.history().Find()).c_str(), stdout);
-  return done.ok() ? kNothingFound : Fail("recover", done);
+  return session.Told(done);
 }
 
 int UndoIt(const RecoverOptions& options) {
@@ -228,18 +251,17 @@ int UndoIt(const RecoverOptions& options) {
                 absl::NotFoundError(files.empty() ? "no such recovery; see fathom recover show"
                                                   : "there are several; say which"));
   }
-  Session session(options);
+  Session session(*api, options);
   if (auto open = session.Open(files[0]); !open.ok()) return Fail("recover", open);
-  const RecoveryHistory history = session.History();
+  const RecoveryHistory history = session.history();
   const Recovery* last = history.Find();
   if (last == nullptr) return Fail("recover", absl::NotFoundError("nothing was ever begun"));
-  RecoveryRun run = session.Run(*api, last->Plan("job"));
+  RecoveryRun run = session.Run(last->Plan("job"));
   if (history.Find(options.job) != nullptr && last->id != options.job)
     return Fail("recover", absl::FailedPreconditionError(Cat(last->id, " came after it")));
   if (!Confirmed(Cat(RecoveryRecordText(*last), "Undo it?"), options.yes))
     return Fail("recover", absl::FailedPreconditionError("nobody said yes; nothing was done"));
-  const absl::Status done = run.Undo();
-  return done.ok() ? kNothingFound : Fail("recover", done);
+  return session.Told(run.Undo());
 }
 
 int ShowIt(const RecoverOptions& options) {

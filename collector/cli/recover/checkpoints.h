@@ -15,19 +15,14 @@
 
 #include <absl/status/statusor.h>
 
-#include <cstdint>
 #include <filesystem>
-#include <string>
 #include <vector>
+
+#include "collector/recovery/checkpoint.h"
 
 namespace fathom::cli {
 
-struct Checkpoint {
-  std::string path;
-  std::int64_t step = 0;
-  std::int64_t written_ns = 0;  // of what was written last in it
-  std::string torn;             // why it is not whole; empty: it is
-};
+using collector::Checkpoint;
 
 inline constexpr std::size_t kMostLooked = 32;
 

@@ -1,11 +1,15 @@
+#include "collector/cli/recover/recovery_text.h"
+
 #include "absl/strings/str_format.h"
-#include "collector/cli/recover/recovery_facts.h"
 #include "collector/cli/render/quantity.h"
 #include "collector/cli/text/json_fields.h"
 #include "collector/cli/text/text.h"
 
 namespace fathom::cli {
 namespace {
+
+using collector::RecoveryPlan;
+using collector::SickJob;
 
 std::string GpuHours(double hours) { return absl::StrFormat("%.2f GPU-hours", hours); }
 
@@ -25,12 +29,6 @@ void AppendList(std::string* out, const char* heading, const std::vector<std::st
   if (lines.empty()) return;
   AppendTo(out, heading, "\n");
   for (const std::string& line : lines) AppendTo(out, "  - ", Printable(line), "\n");
-}
-
-Json ListOf(const std::vector<std::string>& lines) {
-  Json list = Json::array();
-  for (const std::string& line : lines) list.push_back(Printable(line));
-  return list;
 }
 
 }  // namespace
@@ -54,34 +52,6 @@ std::string RecoveryText(const SickJob& job, const RecoveryPlan& plan) {
   AppendList(&out, "checkpoints that are not whole", plan.torn);
   AppendList(&out, "no spares", plan.not_spares);
   return out;
-}
-
-Json RecoveryJson(const SickJob& job, const RecoveryPlan& plan) {
-  Json json = {{"job", job.name},
-               {"advice", plan.advice},
-               {"why", plan.why},
-               {"verdict", job.verdict},
-               {"grade", job.grade},
-               {"proof", job.proof},
-               {"isolate", plan.isolate},
-               {"spare", plan.spare},
-               {"spare_because", plan.spare_because},
-               {"restart_s", plan.restart_s},
-               {"lost_work_s", plan.lost_work_s},
-               {"restart_gpu_hours", plan.restart_gpu_hours},
-               {"carry_on_gpu_hours", plan.carry_on_gpu_hours},
-               {"carry_on_gpu_hours_per_hour", plan.carry_on_per_hour},
-               {"pays_from_hours", plan.pays_from_hours}};
-  if (plan.checkpoint) {
-    json["checkpoint"] = {{"path", Printable(plan.checkpoint->path)},
-                          {"step", plan.checkpoint->step},
-                          {"written_unix_ns", plan.checkpoint->written_ns}};
-  }
-  json["steps"] = ListOf(plan.steps);
-  json["not_known"] = ListOf(plan.missing);
-  json["torn"] = ListOf(plan.torn);
-  json["no_spares"] = ListOf(plan.not_spares);
-  return json;
 }
 
 }  // namespace fathom::cli

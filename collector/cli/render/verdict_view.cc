@@ -51,16 +51,6 @@ void ReadEntity(const Json& entity, VerdictView* out) {
 
 }  // namespace
 
-bool IsOpen(const Json& verdict) {
-  return !HasField(verdict, "until") && TextField(verdict, "closed_because").empty();
-}
-
-int GradeStrength(const std::string& grade) {
-  if (grade == "established") return 3;
-  if (grade == "supported") return 2;
-  return grade == "hypothesis" ? 1 : 0;
-}
-
 bool VerdictView::Convicts() const { return GradeStrength(grade) >= 2; }
 
 std::string RankList(std::vector<std::int64_t> ranks) {

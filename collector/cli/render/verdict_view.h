@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "collector/cli/text/json_fields.h"
+#include "collector/cli/text/verdict_fields.h"
 
 namespace fathom::cli {
 
@@ -73,12 +74,6 @@ VerdictView ReadVerdict(const Json& verdict);
 
 // All in `list` (an array of verdicts), in its order.
 std::vector<VerdictView> ReadVerdicts(const Json& list);
-
-// Whether it is neither over nor closed.
-bool IsOpen(const Json& verdict);
-
-// established 3, supported 2, hypothesis 1, anything else 0.
-int GradeStrength(const std::string& grade);
 
 // "0-3, 7" from {0,1,2,3,7}.
 std::string RankList(std::vector<std::int64_t> ranks);

@@ -45,6 +45,12 @@ CREATE TABLE probes(
   message BYTEA NOT NULL);
 CREATE INDEX probes_by_node ON probes(node, place);
 CREATE TABLE fences(job TEXT PRIMARY KEY, token BIGINT NOT NULL);
+)sql",
+    R"sql(
+CREATE TABLE recoveries(
+  id TEXT PRIMARY KEY, job TEXT NOT NULL, begun_ns BIGINT NOT NULL, told_ns BIGINT NOT NULL,
+  message TEXT NOT NULL);
+CREATE INDEX recoveries_by_job ON recoveries(job, begun_ns);
 )sql"};
 
 // −1: there are no tables yet.

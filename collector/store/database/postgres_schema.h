@@ -17,7 +17,7 @@
 
 namespace fathom::collector {
 
-inline constexpr std::int64_t kPostgresVersion = 1;
+inline constexpr std::int64_t kPostgresVersion = 2;
 
 absl::Status MigratePostgres(Database& database);
 

@@ -64,6 +64,12 @@ CREATE INDEX run_times_by_job ON run_times(job);
     R"sql(
 CREATE TABLE probes(place INTEGER PRIMARY KEY AUTOINCREMENT, node TEXT NOT NULL, message BLOB NOT NULL);
 CREATE INDEX probes_by_node ON probes(node, place);
+)sql",
+    R"sql(
+CREATE TABLE recoveries(
+  id TEXT PRIMARY KEY, job TEXT NOT NULL, begun_ns INTEGER NOT NULL, told_ns INTEGER NOT NULL,
+  message TEXT NOT NULL) WITHOUT ROWID;
+CREATE INDEX recoveries_by_job ON recoveries(job, begun_ns);
 )sql"};
 
 }  // namespace

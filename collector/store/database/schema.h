@@ -21,6 +21,8 @@
 //   run_times(id, job, team, started_ns, last_seen_ns, ranks)
 //   probes(place, node, message)
 //     message: a fathom.v1.NodeProbe
+//   recoveries(id, job, begun_ns, told_ns, message)
+//     message: JSON, see recovery/told_recovery.h
 //
 // Thread-safety: thread-compatible. Errors: of Database; FailedPrecondition for a later version.
 #ifndef FATHOM_COLLECTOR_STORE_DATABASE_SCHEMA_H_
@@ -32,7 +34,7 @@
 
 namespace fathom::collector {
 
-inline constexpr std::int64_t kSchemaVersion = 9;
+inline constexpr std::int64_t kSchemaVersion = 10;
 
 absl::Status Migrate(Database& database);
 

@@ -10,6 +10,7 @@ import { decodeIterations, type Iterations } from "../model/iterations";
 import { decodeLosses, type Losses } from "../model/losses";
 import { decodeReport, type Report } from "../model/report";
 import { decodeNodeHistory, decodeNodes, type NodeHistory, type NodeState } from "../model/node";
+import { decodeRecovery, type JobRecovery } from "../model/recovery";
 import { decodeLivePictures, type LivePictures } from "../model/picture";
 import { loginLink } from "../model/route";
 import { decodeVerdict, type Verdict } from "../model/verdict";
@@ -50,6 +51,10 @@ export class Client {
 
   async hardware(name: string): Promise<Hardware> {
     return decodeHardware(await this.get(`jobs/${encodeURIComponent(name)}/hardware`));
+  }
+
+  async recovery(name: string): Promise<JobRecovery> {
+    return decodeRecovery(await this.get(`jobs/${encodeURIComponent(name)}/recovery`));
   }
 
   async nodes(): Promise<NodeState[]> {

@@ -171,11 +171,11 @@ export class Feed {
     if (this.stopped || !this.state.current) return;
     Object.assign(this.state.current, { health, nodes });
     this.arrived();
-    // Questions of their own: a collector of an older version has no answer, which hides the strips alone.
-    const [hardware, work] = await Promise.all([
-      this.client.hardware(this.job!).catch(() => null), this.client.work(this.job!).catch(() => null)]);
+    // Questions of their own: a collector of an older version has no answer, which hides these parts alone.
+    const [hardware, work, recovery] = await Promise.all([this.client.hardware(this.job!).catch(() => null),
+      this.client.work(this.job!).catch(() => null), this.client.recovery(this.job!).catch(() => null)]);
     if (this.stopped || !this.state.current) return;
-    Object.assign(this.state.current, { hardware, work });
+    Object.assign(this.state.current, { hardware, work, recovery });
     this.arrived();
   }
 

@@ -17,6 +17,12 @@ export interface Offender {
   lastConvictedMs: number;
 }
 
+export interface StageLoss {
+  stage: string;
+  minutes: number;
+  hours: number; // GPU-hours
+}
+
 export interface Losses {
   sinceMs: number;
   untilMs: number;
@@ -32,11 +38,15 @@ export interface Losses {
   byTeam: LossSum[];
   byJob: LossSum[];
   offenders: Offender[];
+  recoveries: number;
+  recovered: number;
+  stages: StageLoss[]; // of all recoveries
 }
 
 export function decodeLosses(value: unknown): Losses {
   const answer = object(value);
   const sums = (list: unknown): LossSum[] => objects(list).map(decodeSum);
+  const recoveries = object(answer.recoveries);
   return {
     sinceMs: unixMs(answer.since_unix_ns), untilMs: unixMs(answer.until_unix_ns), verdictsSinceMs: unixMs(answer.verdicts_since_unix_ns),
     usedHours: number(answer.used_gpu_hours), lostHours: number(answer.lost_gpu_hours), leadsHours: number(answer.leads_gpu_hours),
@@ -45,6 +55,8 @@ export function decodeLosses(value: unknown): Losses {
     offenders: objects(answer.repeat_offenders).map((node) => ({
       node: text(node.node), convictedJobs: number(node.convicted_jobs), lastConvictedMs: unixMs(node.last_convicted_unix_ns),
     })),
+    recoveries: number(recoveries.count), recovered: number(recoveries.recovered),
+    stages: objects(recoveries.stages).map((each) => ({ stage: text(each.stage), minutes: number(each.minutes), hours: number(each.gpu_hours) })),
   };
 }
 

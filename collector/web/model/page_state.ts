@@ -10,6 +10,7 @@ import { defaultLook, type Look } from "./look";
 import type { Losses } from "./losses";
 import type { NodeHistory, NodeState } from "./node";
 import type { LivePictures } from "./picture";
+import type { JobRecovery } from "./recovery";
 import type { Report } from "./report";
 import { isActive, type Verdict } from "./verdict";
 
@@ -25,6 +26,7 @@ export interface JobState {
   health: Health | null;
   hardware: Hardware | null;
   work: Work | null;
+  recovery: JobRecovery | null;
   nodes: NodeState[];
   iterations: Iterations;
   communicators: Communicators | null; // asked for while that part is open
@@ -49,7 +51,7 @@ export interface PageState {
 
 export function emptyJobState(name: string): JobState {
   return {
-    name, job: null, groups: [], report: null, history: [], health: null, hardware: null, work: null, nodes: [],
+    name, job: null, groups: [], report: null, history: [], health: null, hardware: null, work: null, recovery: null, nodes: [],
     iterations: emptyIterations(), communicators: null, pictures: null, picturesProblem: "",
   };
 }

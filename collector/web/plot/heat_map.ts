@@ -2,8 +2,8 @@
 // pen and keyboard. It knows nothing of jobs; the timeline feeds it and hears what was pointed at.
 import type { Iterations } from "../model/iterations";
 import type { Shown } from "../model/look";
-import { color, currentTheme } from "../view/theme";
-import { element } from "../view/element";
+import { color, currentTheme } from "../view/dom/theme";
+import { element } from "../view/dom/element";
 import { drawMarks } from "./heat_map_marks";
 import { HeatMapInput } from "./heat_map_input";
 import { palette } from "./palette";

@@ -4,8 +4,8 @@ import uPlot from "uplot";
 import type { Iterations } from "../model/iterations";
 import { clock } from "../text/moment";
 import { count, seconds } from "../text/quantity";
-import { element } from "../view/element";
-import { color } from "../view/theme";
+import { element } from "../view/dom/element";
+import { color } from "../view/dom/theme";
 import { GUTTER_PX, MARGIN_PX } from "./heat_map";
 
 const HEIGHT_PX = 138;

@@ -8,7 +8,7 @@
 #include <fstream>
 
 #include "collector/cli/remedy/recovery_history.h"
-#include "collector/cli/remedy/recovery_stages.h"
+#include "collector/cli/remedy/recovery_story.h"
 
 namespace fathom::cli {
 namespace {
@@ -91,7 +91,7 @@ TEST_F(RecoveryJournalTest, TheRecordTellsTheStages) {
   history.Fold(Of(Mark::kDone, Step::kIsolate, 120));
   history.Fold(Of(Mark::kRunning, Step::kNone, 135));
   history.Fold(Of(Mark::kWarm, Step::kNone, 140));
-  const RecoveryStages stages = StagesOf(*history.Find());
+  const collector::RecoveryStages stages = StagesOf(TimesOf(*history.Find()));
   EXPECT_DOUBLE_EQ(stages.detection_s, 40);
   EXPECT_DOUBLE_EQ(stages.decision_s, 12);
   EXPECT_DOUBLE_EQ(stages.isolation_s, 8);

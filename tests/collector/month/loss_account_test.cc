@@ -42,8 +42,9 @@ Episode Lost(const std::string& id, const std::string& job, double hours, double
   return episode;
 }
 
-LossAccount Month(const std::vector<RunTime>& runs, const std::vector<Episode>& verdicts) {
-  return LossesOf(runs, verdicts, DaysAgo(30), WallNs(kNow));
+LossAccount Month(const std::vector<RunTime>& runs, const std::vector<Episode>& verdicts,
+                  const std::vector<ToldRecovery>& recoveries = {}) {
+  return LossesOf(runs, verdicts, recoveries, DaysAgo(30), WallNs(kNow));
 }
 
 double SumOf(const std::vector<LossSum>& sums, double LossSum::*field) {
@@ -61,6 +62,36 @@ TEST(LossAccountTest, ARunIsUsedInEachOfItsWeeks) {
   EXPECT_NEAR(account.by_week[0].used_h, 3 * 24 * 8, kExact);
   EXPECT_NEAR(account.by_week[1].used_h, 2 * 24 * 8, kExact);
   EXPECT_EQ(account.by_team[0].key, "vision");
+}
+
+TEST(LossAccountTest, WhatARecoveryCostsIsACauseOfItsOwn) {
+  ToldRecovery recovery;
+  recovery.id = "r1";
+  recovery.job = "train";
+  recovery.node = "n3";
+  recovery.state = "recovered";
+  recovery.told_ns = DaysAgo(1).ns;
+  recovery.times.processes = 8;
+  recovery.times.begun_ns = recovery.times.first_step_ns = recovery.times.isolating_ns =
+      DaysAgo(2).ns;
+  recovery.times.isolated_ns = DaysAgo(2).ns + kHour / 2;
+  recovery.times.running_ns = DaysAgo(2).ns + kHour;
+  recovery.times.stood_still = true;
+  recovery.times.plan_lost_work_s = 7200;
+  const LossAccount account = Month({Held("train", "vision", 10, 0, 8)}, {}, {recovery});
+  EXPECT_NEAR(account.lost_h, 8 * (1 + 2), kExact) << "an hour it stood, two were done anew";
+  ASSERT_EQ(account.by_cause.size(), 1u);
+  EXPECT_EQ(account.by_cause[0].key, kRecoveryCause);
+  EXPECT_EQ(account.by_cause[0].owner, "operations");
+  EXPECT_EQ(account.by_node[0].key, "n3");
+  EXPECT_EQ(account.by_team[0].key, "vision");
+  EXPECT_NEAR(account.by_team[0].lost_h, 24, kExact);
+  EXPECT_EQ(account.recoveries.count, 1u);
+  const auto json = nlohmann::json::parse(LossJson(account, {}, {}, WallNs()));
+  EXPECT_EQ(json["recoveries"]["recovered"], 1);
+  EXPECT_EQ(json["recoveries"]["stages"][3]["stage"], "restart");
+  EXPECT_NEAR(json["recoveries"]["stages"][3]["minutes"].get<double>(), 30, kExact);
+  EXPECT_NEAR(json["recoveries"]["stages"][3]["gpu_hours"].get<double>(), 4, kExact);
 }
 
 TEST(LossAccountTest, WhatLiesBeforeTheTimeAskedForIsLeftOut) {
@@ -168,7 +199,7 @@ TEST_F(StoredMonthTest, RunsCountAlsoOnceTheirRecordsHaveLeft) {
   const auto times = store->RunTimesSince(DaysAgo(30));
   ASSERT_EQ(times.size(), 200u);
   EXPECT_EQ(times[0].team, "vision");
-  EXPECT_NEAR(LossesOf(times, {}, DaysAgo(30), WallNs(kNow)).used_h, 200 * 8, 1e-6);
+  EXPECT_NEAR(LossesOf(times, {}, {}, DaysAgo(30), WallNs(kNow)).used_h, 200 * 8, 1e-6);
   EXPECT_EQ(store->RunTimesSince(DaysAgo(1)).size(), 25u);
 }
 
@@ -179,7 +210,7 @@ TEST_F(StoredMonthTest, AJobThatWasTooShortForAProfileCountsOnce) {
   ASSERT_TRUE(store->Save(Record(1, kNow)).ok());
   const auto times = store->RunTimesSince(DaysAgo(30));
   ASSERT_EQ(times.size(), 2u);
-  EXPECT_NEAR(LossesOf(times, {}, DaysAgo(30), WallNs(kNow)).used_h, 8 + 4 * 24, 1e-6);
+  EXPECT_NEAR(LossesOf(times, {}, {}, DaysAgo(30), WallNs(kNow)).used_h, 8 + 4 * 24, 1e-6);
 }
 
 TEST_F(StoredMonthTest, AStoreOfAnEarlierFathomTellsWhatItsRunsUsed) {
@@ -188,7 +219,8 @@ TEST_F(StoredMonthTest, AStoreOfAnEarlierFathomTellsWhatItsRunsUsed) {
     auto database = Database::Open(file_);
     ASSERT_TRUE(database.ok());
     ASSERT_TRUE((*database)
-                    ->Execute("DROP TABLE run_times; DROP TABLE probes; PRAGMA user_version=7")
+                    ->Execute("DROP TABLE run_times; DROP TABLE probes; DROP TABLE recoveries; "
+                              "PRAGMA user_version=7")
                     .ok());
   }
   const auto store = Store::Open(file_);

@@ -149,6 +149,44 @@ TEST_P(HistoryTest, RunsAndProbesAreKept) {
   EXPECT_EQ(store->Probes("", 1000).size(), static_cast<std::size_t>(Store::kMaxProbesOfNode));
 }
 
+TEST_P(HistoryTest, RecordsOfRecoveriesAreKept) {
+  const auto told = [](const char* id, const char* job, std::int64_t begun, const char* state) {
+    ToldRecovery recovery;
+    recovery.id = id;
+    recovery.job = job;
+    recovery.state = state;
+    recovery.said = "it's \"back\", ü";
+    recovery.times.begun_ns = recovery.told_ns = begun;
+    return recovery;
+  };
+  auto store = Store::Open(place);
+  ASSERT_TRUE(store->Save(told("r1", "train", 100, "under way")).ok());
+  ASSERT_TRUE(store->Save(told("r2", "other", 200, "given up")).ok());
+  ASSERT_TRUE(store->Save(told("r3", "train", 300, "undone")).ok());
+  ASSERT_TRUE(store->Save(told("r1", "train", 100, "recovered")).ok());
+  if (lasts()) {
+    store.reset();
+    store = Store::Open(place);
+  }
+  const auto of_job = store->Recoveries("train", 10);
+  ASSERT_EQ(of_job.size(), 2u);
+  EXPECT_EQ(of_job[0].id, "r3");
+  EXPECT_EQ(of_job[1].state, "recovered");
+  EXPECT_EQ(of_job[1].said, "it's \"back\", ü");
+  EXPECT_EQ(store->RecoveriesSince(WallNs(200)).size(), 2u);
+}
+
+TEST_P(HistoryTest, TablesOfAnEarlierFathomGetWhatIsNew) {
+  if (!shared()) GTEST_SKIP() << "of a server only; of files store_test";
+  { ASSERT_TRUE(Store::Open(place)->Save(Sample("v1")).ok()); }
+  ASSERT_TRUE(server->Sql(server->newest(),
+                          "DROP TABLE fathom.recoveries; UPDATE fathom.version SET number = 1"));
+  const auto store = Store::Open(place);
+  EXPECT_EQ(store->degraded(), "");
+  EXPECT_TRUE(store->Find("v1"));
+  EXPECT_TRUE(store->Recoveries("", 10).empty());
+}
+
 TEST_P(HistoryTest, AFormerOwnerIsRefused) {
   const auto store = Store::Open(place);
   ASSERT_TRUE(store->Fence("train", 5).ok());

@@ -139,14 +139,16 @@ TEST_F(StoreTest, VerdictsOfAnEarlierFathomCountToo) {
   { ASSERT_TRUE(Store::Open(file)->Save(Convicting("v1", "a", 100)).ok()); }
   sqlite3* db = nullptr;
   ASSERT_EQ(sqlite3_open(file.c_str(), &db), SQLITE_OK);
-  ASSERT_EQ(sqlite3_exec(db,
-                         "DROP INDEX verdicts_by_node; ALTER TABLE verdicts DROP COLUMN node;"
-                         "ALTER TABLE verdicts DROP COLUMN seen_ns;"
-                         "ALTER TABLE verdicts DROP COLUMN authenticated;"
-                         "DROP TABLE learnt; DROP TABLE notices; DROP TABLE runs; DROP TABLE "
-                         "accounts; DROP TABLE run_times; DROP TABLE probes; PRAGMA user_version=2",
-                         nullptr, nullptr, nullptr),
-            SQLITE_OK);
+  ASSERT_EQ(
+      sqlite3_exec(db,
+                   "DROP INDEX verdicts_by_node; ALTER TABLE verdicts DROP COLUMN node;"
+                   "ALTER TABLE verdicts DROP COLUMN seen_ns;"
+                   "ALTER TABLE verdicts DROP COLUMN authenticated;"
+                   "DROP TABLE learnt; DROP TABLE notices; DROP TABLE runs; DROP TABLE "
+                   "accounts; DROP TABLE run_times; DROP TABLE probes; DROP TABLE recoveries; "
+                   "PRAGMA user_version=2",
+                   nullptr, nullptr, nullptr),
+      SQLITE_OK);
   sqlite3_close(db);
   const auto store = Store::Open(file);
   EXPECT_EQ(store->degraded(), "");

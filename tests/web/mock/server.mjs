@@ -112,6 +112,7 @@ export class MockCollector {
     if (!part) return job.detail();
     if (part === "report") return job.report();
     if (part === "health") return job.health();
+    if (part === "recovery") return { job: name, plan: null, why_no_plan: "no verdict stands", recoveries: [], ...job.recovery };
     if (part === "hardware") return job.hardware ?? { nodes: [] };
     if (part === "work") return job.work ?? { of_iterations: 0, iterations: [], ranks: [] };
     if (part === "communicators") return job.communicators();

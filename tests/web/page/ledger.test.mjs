@@ -55,3 +55,13 @@ test("no bar where the collector keeps no account", async () => {
     assert.equal(await page.locator(".ledger").isVisible(), false);
   });
 });
+
+test("what the recovery took that the ledger began after stands below the bar, of earlier ones nothing", async () => {
+  const job = withLedger();
+  const record = (runningMs, hours) => ({ id: `r${runningMs}`, state: "recovered", isolate: "gpu-01", begun_unix_ns: (runningMs - 60_000) * 1e6, running_unix_ns: runningMs * 1e6, stages: {}, lost_gpu_hours: hours });
+  job.recovery = { recoveries: [record(job.timeMs(2), 0.5), record(job.timeMs(0) - 60_000, 9)] };
+  await withPage([job], "", {}, async ({ page }) => {
+    await page.waitForSelector(".ledger .downtime");
+    assert.match(await text(page, ".ledger .downtime"), /recoveries: downtime\s+0\.5 GPU-hours of standing still and work done anew, not in the bar/);
+  });
+});

@@ -30,9 +30,18 @@ test("the month: used and lost, the causes with their shares, nodes that lead to
     assert.match(await text(page, "[aria-label='By week'] tbody tr"), /2025-11-24\s+500\s+25\s+5 %/);
     assert.match(await text(page, "[aria-label='By job']"), /and 8 more/);
     assert.match(await text(page, "[aria-label='Repeat offenders']"), /n17: convicted in 4 jobs, last on 2025-11-30/);
+    assert.equal(await page.locator("[aria-label='Recoveries']").count(), 0, "none ran");
     assert.equal(await text(page, "[aria-label='By team'] tbody th"), "<b>vision</b>", "names are text");
     assert.equal(await page.getAttribute("[aria-label='Lost by node'] a", "href"), "#/node/n17");
     assert.equal(await page.title(), "losses · fathom");
+  });
+});
+
+test("recoveries are told by stage", async () => {
+  await withPage(named("healthy-8"), "", {}, async ({ page, collector }) => {
+    const stages = [{ stage: "detection", minutes: 12, gpu_hours: 0 }, { stage: "restart", minutes: 3, gpu_hours: 0.4 }];
+    await opened(page, collector, losses({ recoveries: { count: 2, recovered: 1, stages } }));
+    assert.match(await text(page, "[aria-label='Recoveries']"), /Recoveries: 2, 1 of them to the end[\s\S]*detection\s+12\s+–[\s\S]*restart\s+3\s+0\.4/);
   });
 });
 
