@@ -10,7 +10,8 @@
 // Model: each iteration is counted once, when nothing more of it is to come (SummaryWindow::
 // SettledAfter). While a verdict on a hang stands, the time since it began is counted for all ranks
 // as the time passes; the iteration in which it lies is counted without that much when it ends.
-// A restart of the job goes on with the same account. After a restart of the collector it goes on
+// A restart goes on with the same account, unless the job had ended: then it begins a new one.
+// After a restart of the collector it goes on
 // from what the store has, behind the newest iteration that was counted, as far as it is the same
 // start of the job; so none is counted twice, and after a kill what the last kEvery cost may be
 // missing unless the journal still holds its iterations.
