@@ -57,7 +57,11 @@ absl::Status Cluster::Begin() {
        {api_->Start(), members_.Start(), HearOrders(), HearEvents(), HearProbes()}) {
     if (!status.ok()) return status;
   }
+  checkpoints_ = std::make_unique<CheckpointKeeper>(CheckpointKeeper::Parts{
+      *wires_.checkpoints, parts_.checkpoints, counters_, parts_.clock, settings_.name,
+      [this](const std::string& job) { return ownership_->PlaceOf(job); }});
   ownership_ = std::make_unique<Ownership>(OwnershipParts());
+  checkpoints_->Start();
   OpenDoor();
   Say(false);
   thread_ = std::thread([this] { Run(); });
@@ -65,11 +69,27 @@ absl::Status Cluster::Begin() {
 }
 
 Ownership::Parts Cluster::OwnershipParts() {
-  return {*wires_.leases, {*wires_.bus, far_, parts_.ingest.jobs, counters_},
-          counters_,      parts_.clock,
-          parts_.taken,   parts_.caught_up,
-          parts_.lost,    [this](std::size_t jobs) { return members_.Before(jobs); },
+  return {*wires_.leases,
+          {*wires_.bus, far_, parts_.ingest.jobs, counters_},
+          counters_,
+          parts_.clock,
+          [this](const std::string& job, Leases::Token token) { return Taken(job, token); },
+          parts_.caught_up,
+          parts_.lost,
+          [this](const std::string& job) { checkpoints_->Forget(job); },
+          [this](std::size_t jobs) { return members_.Before(jobs); },
           parts_.log};
+}
+
+absl::Status Cluster::Taken(const std::string& job, Leases::Token token) {
+  const auto checkpoint = checkpoints_->Read(job, token);
+  if (!checkpoint.ok()) return checkpoint.status();
+  const v1::BusCheckpoint* const read = *checkpoint ? &**checkpoint : nullptr;
+  if (read != nullptr) {
+    parts_.log(false, absl::StrCat("job ", job, ": ", read->owner(), " knew its log up to record ",
+                                   read->position(), " when it wrote its checkpoint"));
+  }
+  return parts_.taken(job, token, read);
 }
 
 void Cluster::OpenDoor() {
@@ -151,6 +171,7 @@ void Cluster::Drain() {
 
 void Cluster::HandOver() {
   Say(true);
+  checkpoints_->Stop();
   ownership_->HandOver();
 }
 
@@ -162,6 +183,7 @@ Cluster::~Cluster() {
   }
   if (thread_.joinable()) thread_.join();
   hearings_.clear();
+  if (checkpoints_) checkpoints_->End();
   ownership_.reset();
   parts_.ingest.make_session = nullptr;
   parts_.ingest.durable = nullptr;
@@ -175,7 +197,8 @@ std::string Cluster::failing() const {
 }
 
 Cluster::Figures Cluster::figures() const {
-  return {wires_.bus->counters(), ownership_->figures(), members_.Others().size() + 1};
+  return {wires_.bus->counters(), ownership_->figures(), checkpoints_->bytes(),
+          members_.Others().size() + 1};
 }
 
 }  // namespace fathom::collector

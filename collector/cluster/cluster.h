@@ -1,5 +1,5 @@
-// What makes a collector one of several: puts bus, leases, doors, ownership and the joined API
-// together.
+// What makes a collector one of several: puts bus, leases, checkpoints, doors, ownership and the
+// joined API together.
 //
 // Made by Collector where `cluster_bus` is set; absent otherwise, and then nothing of it costs
 // anything. docs/operations/cluster.md, docs/design/0019-several-collectors.md.
@@ -8,16 +8,17 @@
 //         ◄─ stream ─ DoorTable ◄─ orders, by the door's name ─────────────────────┘ (the owner's)
 //
 // Start: bus and leases are there; nothing is owned yet. Drain: no more jobs are taken; what agents
-// told is at the bus, or two seconds are over. HandOver: leases are given up; requires that nothing
-// judges any more. Threads: one that says every second who we are. Thread-safety: the public
-// functions are. Ownership: refers to Parts, which outlive it. Errors: Start says what to do; of
-// two collectors with one name it refuses the later.
+// told is at the bus, or two seconds are over. HandOver: the last checkpoints are written and
+// leases given up; requires that nothing judges any more. Threads: one that says every second who
+// we are. Thread-safety: the public functions are. Ownership: refers to Parts, which outlive it.
+// Errors: Start says what to do; of two collectors with one name it refuses the later.
 #ifndef FATHOM_COLLECTOR_CLUSTER_CLUSTER_H_
 #define FATHOM_COLLECTOR_CLUSTER_CLUSTER_H_
 
 #include <absl/status/statusor.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -26,7 +27,10 @@
 #include <vector>
 
 #include "collector/bus/bus.h"
+#include "collector/bus/checkpoints.h"
 #include "collector/bus/leases.h"
+#include "collector/checkpoint/job_checkpoints.h"
+#include "collector/cluster/checkpoint_keeper.h"
 #include "collector/cluster/door_session.h"
 #include "collector/cluster/door_table.h"
 #include "collector/cluster/far_agents.h"
@@ -38,11 +42,12 @@
 
 namespace fathom::collector {
 
-// The bus and the leases, and what they stand on.
+// The bus, the leases and the checkpoints, and what they stand on.
 struct ClusterWires {
   std::shared_ptr<void> ground = nullptr;  // a connection; outlives the others
   std::shared_ptr<Bus> bus = nullptr;
   std::shared_ptr<Leases> leases = nullptr;
+  std::shared_ptr<Checkpoints> checkpoints = nullptr;
 };
 
 struct ClusterSettings {
@@ -57,8 +62,11 @@ class Cluster {
     EventHub& events;
     const Answerer& near;
     const Clock& clock;
-    // See Ownership::Parts.
-    std::function<absl::Status(const std::string& job, Leases::Token token)> taken;
+    JobCheckpoints& checkpoints;  // of the jobs that are owned here
+    // See Ownership::Parts. `checkpoint`: of the owner before; null: there is none.
+    std::function<absl::Status(const std::string& job, Leases::Token token,
+                               const v1::BusCheckpoint* checkpoint)>
+        taken;
     std::function<void(const std::string& job)> caught_up;
     std::function<void(const std::string& job)> lost;
     std::function<void(bool error, const std::string& line)> log;
@@ -80,6 +88,7 @@ class Cluster {
   struct Figures {
     BusCounters bus;
     Ownership::Figures ownership;
+    std::uint64_t checkpoint_bytes = 0;
     std::size_t members = 1;  // with this one
   };
   Figures figures() const;
@@ -94,6 +103,7 @@ class Cluster {
   absl::Status HearEvents();
   absl::Status HearProbes();
   Ownership::Parts OwnershipParts();
+  absl::Status Taken(const std::string& job, Leases::Token token);
   void Say(bool leaves);
   void Run();
 
@@ -108,6 +118,7 @@ class Cluster {
   Members members_;
   std::unique_ptr<PeerApi> api_;
   std::vector<std::unique_ptr<Hearing>> hearings_;
+  std::unique_ptr<CheckpointKeeper> checkpoints_;
   std::unique_ptr<Ownership> ownership_;
   service::Mutex mutex_;
   service::ConditionVariable wake_;

@@ -23,6 +23,14 @@ struct ClusterCounters {
   Counter announce_again{0};  // agents that were asked to say again who takes part
   Counter forwarded{0};       // requests that another collector answered
   Counter unanswered{0};      // requests that another collector was to answer, and did not
+
+  Counter checkpoints_kept{0};     // that the bus has
+  Counter checkpoints_refused{0};  // of jobs that have a later owner
+  Counter checkpoints_failed{0};   // that the bus did not take; tried again
+  Counter checkpoints_read{0};     // of jobs that were taken
+  // What checkpoints that would be too large went without.
+  Counter left_out_told{0}, left_out_run{0}, left_out_account{0}, left_out_learnt{0},
+      left_out_verdicts{0};
 };
 
 }  // namespace fathom::collector

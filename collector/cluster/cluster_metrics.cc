@@ -38,6 +38,24 @@ void WriteLeases(const Cluster::Figures& figures, const ClusterCounters& counter
   changes.Set(Value(counters.handed_over), {{"what", "handed_over"}});
 }
 
+void WriteCheckpoints(const Cluster::Figures& figures, const ClusterCounters& counters,
+                      MetricPage& page) {
+  auto kept = page.Counter("fathom_cluster_checkpoints_total", "Checkpoints of owned jobs.");
+  kept.Set(Value(counters.checkpoints_kept), {{"what", "kept"}});
+  kept.Set(Value(counters.checkpoints_refused), {{"what", "refused"}});
+  kept.Set(Value(counters.checkpoints_failed), {{"what", "failed"}});
+  kept.Set(Value(counters.checkpoints_read), {{"what", "read"}});
+  page.Gauge("fathom_cluster_checkpoint_bytes", "Of the newest ones, of all owned jobs together.")
+      .Set(Value(figures.checkpoint_bytes));
+  auto left = page.Counter("fathom_cluster_checkpoint_left_out_total",
+                           "Records that checkpoints of too many bytes went without.");
+  left.Set(Value(counters.left_out_told), {{"what", "told"}});
+  left.Set(Value(counters.left_out_run), {{"what", "run"}});
+  left.Set(Value(counters.left_out_account), {{"what", "account"}});
+  left.Set(Value(counters.left_out_learnt), {{"what", "learnt"}});
+  left.Set(Value(counters.left_out_verdicts), {{"what", "verdict"}});
+}
+
 }  // namespace
 
 void WriteClusterMetrics(const Cluster& cluster, MetricPage& page) {
@@ -45,6 +63,7 @@ void WriteClusterMetrics(const Cluster& cluster, MetricPage& page) {
   const ClusterCounters& counters = cluster.counters();
   WriteBus(figures, cluster.failing().empty(), page);
   WriteLeases(figures, counters, page);
+  WriteCheckpoints(figures, counters, page);
   page.Counter("fathom_bus_read_records_total", "Records of owned jobs that were read.")
       .Set(Value(counters.records));
   page.Counter("fathom_bus_replayed_records_total", "Of them, when a job was taken.")

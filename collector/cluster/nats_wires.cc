@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "collector/bus/nats_bus.h"
+#include "collector/bus/nats_checkpoints.h"
 #include "collector/bus/nats_leases.h"
 
 namespace fathom::collector {
@@ -16,7 +17,9 @@ absl::StatusOr<ClusterWires> OpenNatsWires(NatsSettings settings, Nanos term, co
   if (!bus.ok()) return bus.status();
   auto leases = NatsLeases::Open(*ground, name, term, clock);
   if (!leases.ok()) return leases.status();
-  return ClusterWires{ground, *std::move(bus), *std::move(leases)};
+  auto checkpoints = NatsCheckpoints::Open(*ground);
+  if (!checkpoints.ok()) return checkpoints.status();
+  return ClusterWires{ground, *std::move(bus), *std::move(leases), *std::move(checkpoints)};
 }
 
 }  // namespace fathom::collector

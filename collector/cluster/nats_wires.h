@@ -1,4 +1,4 @@
-// Bus and leases on NATS, as the settings of a collector say.
+// Bus, leases and checkpoints on NATS, as the settings of a collector say.
 //
 // Called by Collector at its start. Errors: what cannot be reached, and what to do. Cost: some
 // round trips.

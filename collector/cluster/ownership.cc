@@ -49,6 +49,15 @@ bool Ownership::Owns(const std::string& job) const {
          now - at->second.renewed < parts_.leases.term() - kMargin;
 }
 
+std::optional<CheckpointKeeper::Place> Ownership::PlaceOf(const std::string& job) const {
+  const service::MutexLock lock(mutex_);
+  const auto at = owned_.find(job);
+  if (at == owned_.end() || at->second.ended || !at->second.follower->caught_up()) {
+    return std::nullopt;
+  }
+  return CheckpointKeeper::Place{at->second.token, at->second.follower->newest()};
+}
+
 std::vector<std::string> Ownership::Mine() const {
   const service::MutexLock lock(mutex_);
   std::vector<std::string> jobs;
@@ -172,11 +181,13 @@ void Ownership::CloseEnded(const std::string& job, Owned& owned) {
   const bool empty = parts_.clock.Mono() - owned.begun > kEmptyFor;
   if (state == nullptr && (owned.closed || empty)) {
     parts_.leases.Forget(job);
+    parts_.over(job);
     Drop(job, "");
     return;
   }
   if (!ended || owned.closed) return;
   parts_.follow.bus.Forget(job, owned.follower->newest() + 1);
+  parts_.over(job);
   owned.closed = parts_.leases.Close(job).ok();
 }
 
@@ -220,6 +231,7 @@ void Ownership::Take(const std::string& job, MonoNs now) {
       ++parts_.counters.taken;
       const service::MutexLock lock(mutex_);
       Owned& owned = owned_[job];
+      owned.token = *token;
       owned.renewed = owned.begun = now;
       owned.follower = *std::move(follower);
       free_since_.erase(job);

@@ -21,6 +21,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <thread>
@@ -28,6 +29,7 @@
 #include <vector>
 
 #include "collector/bus/leases.h"
+#include "collector/cluster/checkpoint_keeper.h"
 #include "collector/cluster/cluster_counters.h"
 #include "collector/cluster/job_follower.h"
 #include "collector/process/clock.h"
@@ -53,6 +55,7 @@ class Ownership {
     std::function<absl::Status(const std::string& job, Leases::Token token)> taken;
     std::function<void(const std::string& job)> caught_up;  // from any thread
     std::function<void(const std::string& job)> lost;
+    std::function<void(const std::string& job)> over;  // its end was reported, or it never began
     // How many of the other collectors go first when a job is free.
     std::function<std::size_t(std::size_t jobs)> before_me;
     std::function<void(bool error, const std::string& line)> log;
@@ -67,6 +70,8 @@ class Ownership {
   void Ended(const std::string& job);
   // Whether the job may be judged here.
   bool Owns(const std::string& job) const;
+  // For its checkpoint. Nothing: it is not ours, its log is not read yet, or it is over.
+  std::optional<CheckpointKeeper::Place> PlaceOf(const std::string& job) const;
   // Takes no more jobs.
   void Close();
   // Gives all leases up, so that others go on at once. Requires: nothing writes any more.
@@ -82,6 +87,7 @@ class Ownership {
 
  private:
   struct Owned {
+    Leases::Token token = 0;
     MonoNs renewed;      // when the last renewal that went well was asked for
     MonoNs begun;        // when it was taken
     bool ended = false;  // and to be closed

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "collector/api/ops/kept_ops_answer.h"
 #include "collector/cluster/bus_message.h"
-#include "collector/cluster/kept_ops_answer.h"
 
 namespace fathom::collector {
 namespace {

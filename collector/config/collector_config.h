@@ -22,7 +22,7 @@
 #include "collector/notify/delivery.h"
 #include "collector/notify/routes.h"
 #include "collector/ops/kept_jobs.h"
-#include "collector/store/node_history.h"
+#include "collector/verdict/node_history.h"
 #include "daemon/service/tls_files.h"
 #include "diagnosis/model/config.h"
 #include "diagnosis/model/topology.h"

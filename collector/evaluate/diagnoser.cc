@@ -133,7 +133,6 @@ void Diagnoser::Look(const std::shared_ptr<JobState>& job, Watched& watched) {
   const bool ended = job->UpdateEnded(parts_.clock.Mono() - job_timeout_);
   const JobFigures figures = job->Figures();
   if (figures.ranks == 0) return;
-  if (watched.incarnation == 0 && parts_.met) parts_.met(*job);
   const JobMoment moment = MomentOf(figures, parts_.clock);
   if (watched.incarnation != 0 && watched.incarnation != figures.incarnation) {
     parts_.ledger.Restart(moment);

@@ -69,8 +69,6 @@ class Diagnoser {
     std::function<void(const JobState& job)> looked;
     // Called once when a job has ended, after its verdicts were closed. May be empty.
     std::function<void(const JobState& job)> ended;
-    // Called before the first look at a job. May be empty.
-    std::function<void(JobState& job)> met = {};
     // What the nodes' hardware says. Null: nothing is known of it.
     const HardwareTable* hardware = nullptr;
     // Whether a job of the table may be judged here now. Empty: all may.

@@ -9,7 +9,7 @@
 #include <string>
 
 #include "collector/month/loss_account.h"
-#include "collector/store/node_history.h"
+#include "collector/verdict/node_history.h"
 
 namespace fathom::collector {
 

@@ -9,11 +9,11 @@
 
 namespace fathom::collector {
 
-absl::Status ClusterDuties::Taken(const std::string& job, Leases::Token token) {
-  absl::Status status = parts_.store.Fence(job, token);
-  if (absl::IsUnavailable(status)) status = WithoutHistory(job, std::move(status));
-  if (!status.ok()) return status;
-  waits_.erase(job);
+absl::Status ClusterDuties::Taken(const std::string& job, Leases::Token token,
+                                  const v1::BusCheckpoint* checkpoint) {
+  const absl::Status status = parts_.store.Fence(job, token);
+  if (!status.ok() && !absl::IsUnavailable(status)) return status;
+  parts_.store.TakeUp(job, checkpoint == nullptr ? nullptr : &checkpoint->memory());
   const std::vector<Episode> open = parts_.store.Verdicts(job, true, Store::kMaxVerdicts);
   std::set<std::string> ids;
   for (const Episode& each : open) ids.insert(each.id);
@@ -24,20 +24,13 @@ absl::Status ClusterDuties::Taken(const std::string& job, Leases::Token token) {
   return absl::OkStatus();
 }
 
-absl::Status ClusterDuties::WithoutHistory(const std::string& job, absl::Status away) {
-  const MonoNs now = parts_.clock.Mono();
-  MonoNs& since = waits_.try_emplace(job, now).first->second;
-  // Another may have had the job since it was waited for.
-  if (now - since > Nanos(2 * kHistoryPatience.count)) since = now;
-  return now - since < kHistoryPatience ? std::move(away) : absl::OkStatus();
-}
-
 void ClusterDuties::Lost(const std::string& job) {
   std::set<std::string> ids;
   for (const Episode& each : parts_.ledger.Of(job)) ids.insert(each.id);
   parts_.notifier.Drop(ids);
   parts_.ledger.Forget(job);
   parts_.jobs.Forget(job);
+  parts_.checkpoints.Forget(job);
 }
 
 absl::StatusOr<std::unique_ptr<Cluster>> JoinCluster(const FinalizedCollectorConfig& config,

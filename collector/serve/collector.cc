@@ -19,6 +19,7 @@
 #include "collector/api/job_news.h"
 #include "collector/api/ops/with_ops.h"
 #include "collector/api/probes/probe_api.h"
+#include "collector/checkpoint/job_checkpoints.h"
 #include "collector/cluster/cluster_metrics.h"
 #include "collector/evaluate/capture_trigger.h"
 #include "collector/evaluate/hand_captures.h"
@@ -85,6 +86,7 @@ struct Collector::Parts {
 
   const Clock& clock;
   std::unique_ptr<Login> login;
+  JobCheckpoints checkpoints;  // of jobs that are owned here; empty where this collector is alone
   std::unique_ptr<Store> store;
   JobTable jobs;
   std::unique_ptr<Journal> journal;  // null: there is none
@@ -145,7 +147,8 @@ Collector::Parts::Parts(const FinalizedCollectorConfig& config, DiagnosisFunctio
       jobs(clock,
            {static_cast<std::size_t>(config->max_jobs), static_cast<std::size_t>(config->max_ranks),
             static_cast<std::size_t>(config->max_agent_jobs),
-            static_cast<std::size_t>(config->max_agent_ranks)}),
+            static_cast<std::size_t>(config->max_agent_ranks)},
+           [this](JobState& job) { learnt.Met(job); }),
       registry(clock),
       hardware(clock),
       requests(registry, counters, clock),
@@ -167,8 +170,7 @@ Collector::Parts::Parts(const FinalizedCollectorConfig& config, DiagnosisFunctio
       accounts({*store, ledger, clock}),
       diagnoser(
           {jobs, registry, requests, ledger, clock, [this](const JobState& job) { OnLooked(job); },
-           [this](const JobState& job) { OnEnded(job); },
-           [this](JobState& job) { learnt.Met(job); }, &hardware,
+           [this](const JobState& job) { OnEnded(job); }, &hardware,
            [this](const std::string& job) { return !cluster || cluster->Owns(job); },
            [this](const std::string& job) { Forgotten(job); }},
           std::move(functions), config->diagnosis, Nanos::FromSeconds(config->job_timeout_s),
@@ -221,7 +223,8 @@ Collector::Parts::Parts(const FinalizedCollectorConfig& config, DiagnosisFunctio
            [this](const Request& request) { return probe_api.Answer(request); }}),
       with_ops(api, ops_api),
       duties({*store, jobs, ledger, notifier, outbox, [this](const Episode& open) { Tell(open); },
-              clock}) {
+              checkpoints}) {
+  if (config->cluster.on()) store->KeepCheckpoints(&checkpoints);
   OpenJournal(config);
   OpenOpStore(config);
   // Of several collectors each takes up what stands of a job when it becomes its owner.
@@ -266,8 +269,10 @@ absl::Status Collector::Parts::Join(const FinalizedCollectorConfig& config, Clus
   if (!config->cluster.on()) return absl::OkStatus();
   auto joined = JoinCluster(
       config, std::move(wires),
-      {ingest, events, with_ops, clock,
-       [this](const std::string& job, Leases::Token token) { return duties.Taken(job, token); },
+      {ingest, events, with_ops, clock, checkpoints,
+       [this](const std::string& job, Leases::Token token, const v1::BusCheckpoint* checkpoint) {
+         return duties.Taken(job, token, checkpoint);
+       },
        [this](const std::string& job) { diagnoser.Notify(job); },
        [this](const std::string& job) { duties.Lost(job); }, LogLine,
        [this](const std::string& job) { return kept_ops.Of(job); }});

@@ -1,9 +1,9 @@
 // Keeps what was learnt of each running job in the store, and hands it back after a restart.
 //
-// Owned by the collector, called by the diagnoser's thread before the first look at a job, after
-// each look, and at its end. Thread-safety: thread-compatible. Errors: those of the store, which
-// counts and shows them. Cost: a write of some KB each kEvery a job, and when an episode begins or
-// ends.
+// Owned by the collector: called by JobTable with each new job (Met, from any thread), and by the
+// diagnoser's thread after each look and at its end. Thread-safety: Met is thread-safe, the others
+// are of one thread. Errors: those of the store, which counts and shows them. Cost: a write of some
+// KB each kEvery a job, and when an episode begins or ends.
 #ifndef FATHOM_COLLECTOR_STORE_LEARNT_KEEPER_H_
 #define FATHOM_COLLECTOR_STORE_LEARNT_KEEPER_H_
 

@@ -8,10 +8,39 @@ namespace {
 std::uint64_t Unsigned(WallNs time) { return static_cast<std::uint64_t>(time.ns); }
 WallNs Time(std::uint64_t ns) { return WallNs(static_cast<std::int64_t>(ns)); }
 
+constexpr std::uint64_t kMostIterations = std::uint64_t{1} << 48;
+
 bool EqualLengths(const v1::Learnt& record) {
   const int count = record.indexes_size();
   return record.begins_ns_size() == count && record.durations_ns_size() == count &&
          record.regular_size() == count;
+}
+
+// Columns as their first value and by how much they rise: both rise together.
+void Put(const KnownAnchors& known, v1::Learnt::Numbering& out) {
+  out.set_group(known.group);
+  std::uint64_t sequence = 0, iteration = 0;
+  for (const auto& [next_sequence, next] : known.anchors) {
+    const auto next_iteration = static_cast<std::uint64_t>(next);
+    out.add_sequences(next_sequence - sequence);
+    out.add_iterations(next_iteration - iteration);
+    sequence = next_sequence;
+    iteration = next_iteration;
+  }
+}
+
+// Nothing: the columns differ in length, or a number is out of all bounds.
+std::optional<KnownAnchors> Get(const v1::Learnt::Numbering& in) {
+  if (in.sequences_size() != in.iterations_size()) return std::nullopt;
+  KnownAnchors known{in.group(), {}};
+  std::uint64_t sequence = 0, iteration = 0;
+  for (int i = 0; i < in.sequences_size(); ++i) {
+    sequence += in.sequences(i);
+    iteration += in.iterations(i);
+    if (iteration > kMostIterations) return std::nullopt;
+    known.anchors.emplace_back(sequence, static_cast<std::int64_t>(iteration));
+  }
+  return known;
 }
 
 }  // namespace
@@ -31,6 +60,7 @@ std::string ToRecord(const Learnt& learnt) {
     record.add_durations_ns(it.duration.count);
     record.add_regular(it.regular);
   }
+  for (const KnownAnchors& known : learnt.numbering) Put(known, *record.add_numbering());
   return record.SerializeAsString();
 }
 
@@ -49,6 +79,11 @@ std::optional<Learnt> FromRecord(std::string_view bytes) {
   for (int i = 0; i < record.indexes_size(); ++i) {
     learnt.past.push_back({Iteration(record.indexes(i)), Time(record.begins_ns(i)),
                            Nanos(record.durations_ns(i)), record.regular(i)});
+  }
+  for (const v1::Learnt::Numbering& each : record.numbering()) {
+    auto known = Get(each);
+    if (!known) return std::nullopt;
+    learnt.numbering.push_back(*std::move(known));
   }
   return learnt;
 }

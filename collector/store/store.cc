@@ -28,6 +28,7 @@ absl::Status Store::Save(const Episode& episode) {
     Flush();
   } else if (!absl::IsAborted(status)) {
     errors_ += unwritten_.Put(episode);
+    Remember(episode, false);
   }
   return status;
 }
@@ -63,6 +64,7 @@ absl::Status Store::Write(const Episode& episode) {
   put.Bind(11, episode.verdict.entity.node).Bind(12, episode.seen.ns);
   put.Bind(13, std::int64_t{episode.authenticated});
   absl::Status status = Fenced(episode.job, put);
+  if (status.ok()) Remember(episode, true);
   if (status.ok() && ++writes_ % kTrimEvery == 0) status = Trim();
   return status;
 }
@@ -92,7 +94,9 @@ absl::Status Store::Save(const std::string& job, const Learnt& learnt) {
       "kept_ns = excluded.kept_ns, message = excluded.message");
   // Trimmed with the rest: this comes often, and mostly in place of what was there.
   put.Bind(1, job).Bind(2, learnt.kept.ns).BindBlob(3, record);
-  return Note(Fenced(job, put));
+  absl::Status status = Note(Fenced(job, put));
+  if (!absl::IsAborted(status)) Remember(job, learnt, record);
+  return status;
 }
 
 absl::Status Store::Trim() {
@@ -120,6 +124,19 @@ Episode Store::EpisodeOf(const Statement& row) {
   episode.seen = WallNs(row.Integer(5));
   episode.authenticated = row.Integer(6) != 0;
   return episode;
+}
+
+std::vector<Episode> Store::OpenIn(const std::string& job) {
+  std::vector<Episode> open;
+  if (!database_) return open;
+  Statement rows =
+      database_->Prepare(absl::StrCat(kSelectVerdicts, "WHERE job = ? AND active = 1"));
+  rows.Bind(1, job);
+  while (rows.Step()) {
+    Episode each = EpisodeOf(rows);
+    if (!unwritten_.verdicts.contains(each.id)) open.push_back(std::move(each));
+  }
+  return open;
 }
 
 std::vector<Episode> Store::Verdicts(const std::string& job, bool only_active, std::int64_t limit) {
@@ -172,7 +189,10 @@ NodeRecords Store::NodeRecordsSince(WallNs since) {
 std::optional<Episode> Store::Find(const std::string& id) {
   const service::MutexLock lock(mutex_);
   const auto waits = unwritten_.verdicts.find(id);
-  if (waits != unwritten_.verdicts.end()) return waits->second;
+  return waits != unwritten_.verdicts.end() ? waits->second : FindWritten(id);
+}
+
+std::optional<Episode> Store::FindWritten(const std::string& id) {
   if (!database_) return std::nullopt;
   Statement row = database_->Prepare(absl::StrCat(kSelectVerdicts, "WHERE id = ?"));
   if (!row.Bind(1, id).Step()) return std::nullopt;
@@ -200,10 +220,8 @@ std::optional<StoredJob> Store::FindJob(const std::string& name) {
 
 std::optional<Learnt> Store::FindLearnt(const std::string& job) {
   const service::MutexLock lock(mutex_);
-  if (!database_) return std::nullopt;
-  Statement row = database_->Prepare("SELECT message FROM learnt WHERE job = ?");
-  if (!row.Bind(1, job).Step()) return std::nullopt;
-  return FromRecord(row.Text(0));
+  const auto newest = Newest(kLearntTable, job);
+  return newest ? FromRecord(newest->second) : std::nullopt;
 }
 
 std::string Store::degraded() const {

@@ -2,9 +2,10 @@
 // that survives kill -9, or in PostgreSQL, for several collectors.
 //
 // Its members lie in store.cc (what is written and read), store_runs.cc (runs of jobs),
-// store_accounts.cc (accounts of running jobs), store_fence.cc (who may write), store_month.cc (who
-// used what over weeks), store_probes.cc (what probes found of nodes), store_recoveries.cc (records
-// of recoveries) and store_upkeep.cc (how it stays in its file, and notices).
+// store_accounts.cc (accounts of running jobs), store_fence.cc (who may write), store_checkpoint.cc
+// (what owners hand on by the bus), store_month.cc (who used what over weeks), store_probes.cc
+// (what probes found of nodes), store_recoveries.cc (records of recoveries) and store_upkeep.cc
+// (how it stays in its file, and notices).
 //
 // Written by the verdict ledger's listener, by the diagnoser (ended jobs) and by LearntKeeper; read
 // by the API, at the start by the collector (open verdicts), and by LearntKeeper.
@@ -19,7 +20,9 @@
 //
 // Where several collectors write, each has a token for the jobs that it owns (Fence): what is
 // written of such a job is refused with Aborted once a later owner has a higher one. It is counted
-// and not tried again. Without a token nothing is asked.
+// and not tried again. Without a token nothing is asked. What it is told of such a job it puts into
+// JobCheckpoints too, and of what the owner before had put on the bus (TakeUp) and of what it has
+// itself it reads the newer.
 //
 // Units: wall ns. Thread-safety: thread-safe (one lock, one connection). Bounds: kMaxVerdicts
 // closed verdicts, kMaxJobs jobs, kMaxRunsOfProfile runs of a profile and kMaxRuns of all, and of
@@ -46,18 +49,21 @@
 #include "collector/store/database/database.h"
 #include "collector/store/database/file_lock.h"
 #include "collector/store/kept_notice.h"
-#include "collector/store/node_history.h"
 #include "collector/store/run_record.h"
 #include "collector/store/stored_job.h"
 #include "collector/store/unwritten.h"
 #include "collector/verdict/episode.h"
+#include "collector/verdict/node_history.h"
 #include "daemon/service/mutex.h"
 
 namespace fathom::v1 {
+class JobMemory;
 class NodeProbe;
-}
+}  // namespace fathom::v1
 
 namespace fathom::collector {
+
+class JobCheckpoints;
 
 class Store {
  public:
@@ -79,6 +85,12 @@ class Store {
   // From now on what is written of the job has this token. Aborted: a later owner has a higher one.
   // Unavailable: the store does not answer, and learns of it with the next write.
   absl::Status Fence(const std::string& job, std::uint64_t token);
+
+  // Where what is told of owned jobs is put, too; it outlives the store. Null: nowhere.
+  void KeepCheckpoints(JobCheckpoints* checkpoints);
+  // The job is owned here from now on. `memory`: of the checkpoint of the owner before; null: there
+  // is none. Requires: Fence was called for the job.
+  void TakeUp(const std::string& job, const v1::JobMemory* memory);
 
   // To be called every few seconds: tries what failed, and looks whether the file is still in its
   // place. The open verdicts of a file that could be opened only now, which nobody here knows.
@@ -154,6 +166,26 @@ class Store {
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status CheckToken(const std::string& job, std::uint64_t token)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  static constexpr char kLearntTable[] = "learnt", kAccountTable[] = "accounts";
+  // To be in the job's next checkpoint.
+  void Remember(const Episode& episode, bool written) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Remember(const std::string& job, const Learnt& learnt, std::string_view record)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Remember(const RunRecord& run, std::string_view bytes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Remember(const KeptNotice& notice) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void RememberAccount(const std::string& job, WallNs kept, std::string_view bytes)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void TakeUp(const Episode& of_bus) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // The record of the job that was kept last, be it here or on the bus, and when.
+  std::optional<std::pair<WallNs, std::string>> Newest(const std::string& table,
+                                                       const std::string& job)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  std::optional<RunRecord> FindRememberedRun(const std::string& id) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  std::vector<KeptNotice> WithRemembered(std::vector<KeptNotice> kept) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  std::vector<Episode> OpenIn(const std::string& job) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  std::optional<Episode> FindWritten(const std::string& id) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Tries what waits; the last error.
   void Flush() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void TakeFromMemory() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -187,6 +219,7 @@ class Store {
   std::uint64_t errors_ ABSL_GUARDED_BY(mutex_) = 0;
   // Tokens, by job.
   std::map<std::string, std::uint64_t> fences_ ABSL_GUARDED_BY(mutex_);
+  JobCheckpoints* checkpoints_ ABSL_GUARDED_BY(mutex_) = nullptr;
   std::uint64_t refused_ ABSL_GUARDED_BY(mutex_) = 0;
   std::uint64_t writes_ ABSL_GUARDED_BY(mutex_) = 0;
   std::uint64_t run_writes_ ABSL_GUARDED_BY(mutex_) = 0;

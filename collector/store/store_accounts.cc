@@ -1,4 +1,6 @@
 // The part of Store that keeps the accounts of running jobs, so that they go on after a restart.
+#include <utility>
+
 #include "collector/store/store.h"
 
 namespace fathom::collector {
@@ -11,6 +13,7 @@ absl::Status Store::KeepAccount(const std::string& job, WallNs kept, std::string
       "kept_ns = excluded.kept_ns, message = excluded.message");
   put.Bind(1, job).Bind(2, kept.ns).BindBlob(3, bytes);
   absl::Status status = Note(Fenced(job, put));
+  if (!absl::IsAborted(status)) RememberAccount(job, kept, bytes);
   if (!status.ok()) return status;
   // Of jobs that were never seen to end.
   Statement trim = database_->Prepare(
@@ -23,15 +26,16 @@ absl::Status Store::ForgetAccount(const std::string& job) {
   const service::MutexLock lock(mutex_);
   if (!database_) return Note(absl::UnavailableError("no memory"));
   Statement drop = database_->Prepare("DELETE FROM accounts WHERE job = ?");
-  return Note(Fenced(job, drop.Bind(1, job)));
+  absl::Status status = Note(Fenced(job, drop.Bind(1, job)));
+  if (!absl::IsAborted(status)) RememberAccount(job, WallNs(), "");
+  return status;
 }
 
 std::optional<std::string> Store::FindAccount(const std::string& job) {
   const service::MutexLock lock(mutex_);
-  if (!database_) return std::nullopt;
-  Statement row = database_->Prepare("SELECT message FROM accounts WHERE job = ?");
-  if (!row.Bind(1, job).Step()) return std::nullopt;
-  return row.Text(0);
+  auto newest = Newest(kAccountTable, job);
+  if (!newest) return std::nullopt;
+  return std::move(newest->second);
 }
 
 }  // namespace fathom::collector

@@ -26,6 +26,7 @@ absl::Status Store::Save(const RunRecord& run) {
       "SET profile = excluded.profile, message = excluded.message");
   put.Bind(1, run.id).Bind(2, run.job).Bind(3, ProfileId(run.profile)).BindBlob(4, bytes);
   absl::Status status = Note(Fenced(run.job, put));
+  if (!absl::IsAborted(status)) Remember(run, bytes);
   if (status.ok()) status = Note(WriteTime(run));
   if (status.ok() && ++run_writes_ % kTrimEvery == 0) status = Note(TrimRuns());
   return status;
@@ -63,10 +64,13 @@ std::vector<RunRecord> Store::Runs(const std::string& job, std::int64_t limit) {
 
 std::optional<RunRecord> Store::FindRun(const std::string& id) {
   const service::MutexLock lock(mutex_);
-  if (!database_) return std::nullopt;
+  std::optional<RunRecord> found = FindRememberedRun(id);
+  if (!database_) return found;
   Statement row = database_->Prepare("SELECT message FROM runs WHERE id = ?");
-  if (!row.Bind(1, id).Step()) return std::nullopt;
-  return RunFromBytes(row.Text(0));
+  if (!row.Bind(1, id).Step()) return found;
+  auto kept = RunFromBytes(row.Text(0));
+  if (!kept || (found && found->last_seen > kept->last_seen)) return found;
+  return kept;
 }
 
 }  // namespace fathom::collector

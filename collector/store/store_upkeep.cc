@@ -11,6 +11,7 @@
 #include <system_error>
 #include <utility>
 
+#include "collector/checkpoint/job_checkpoints.h"
 #include "collector/store/store.h"
 #include "fathom/v1/report.pb.h"
 
@@ -210,6 +211,7 @@ void Store::FillNodes() {
 
 absl::Status Store::Keep(const KeptNotice& notice) {
   const service::MutexLock lock(mutex_);
+  Remember(notice);
   return Note(Write(notice));
 }
 
@@ -225,6 +227,7 @@ absl::Status Store::Write(const KeptNotice& notice) {
 
 absl::Status Store::ForgetNotice(const std::string& receiver, const std::string& key) {
   const service::MutexLock lock(mutex_);
+  if (checkpoints_ != nullptr) checkpoints_->DropTold(receiver, key);
   if (!database_) return Note(absl::UnavailableError("no memory"));
   Statement drop = database_->Prepare("DELETE FROM notices WHERE receiver = ? AND key = ?");
   return Note(drop.Bind(1, receiver).Bind(2, key).Run());
@@ -232,7 +235,7 @@ absl::Status Store::ForgetNotice(const std::string& receiver, const std::string&
 
 std::vector<KeptNotice> Store::KeptNotices() {
   const service::MutexLock lock(mutex_);
-  return ReadNotices();
+  return WithRemembered(ReadNotices());
 }
 
 std::vector<KeptNotice> Store::ReadNotices() {

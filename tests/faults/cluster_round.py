@@ -48,10 +48,10 @@ class Kills(Processes):
     """run() raises Broken where a rule does not hold; `took` has seconds by kind of kill, `compared` is how many
     iterations were looked for afterwards, `told` how many collectives were read back of every op kept."""
 
-    def __init__(self, seed, kills, lease_s, left_out=(), collectors=3, ops=False, nats=1):
+    def __init__(self, seed, kills, lease_s, kinds=tuple(KINDS), collectors=3, ops=False, nats=1, away=None):
         super().__init__(pathlib.Path(tempfile.mkdtemp(prefix="fathom-kills-")))
         self.draw, self.kills = random.Random(seed), kills
-        self.kinds = {kind: often for kind, often in KINDS.items() if kind not in left_out}
+        self.kinds, self.away = {kind: KINDS[kind] for kind in kinds}, away or {}
         self.names, self.ops = [f"c{n + 1}" for n in range(collectors)], ops
         pairs = [own_ports((collectors + 3) * seed + n) for n in range(collectors + 3)]
         self.ports = dict(zip(self.names, pairs))
@@ -132,7 +132,9 @@ class Kills(Processes):
         for each in struck:
             self.strike(each, how)
         for each in struck:
-            self.start_again(each, self.draw.uniform(0, LONGEST_AWAY_S))
+            away_s = self.draw.uniform(0, LONGEST_AWAY_S)
+            told = self.away.get("collector" if each in self.names else each)
+            self.start_again(each, away_s if told is None else told)
         self.wait_judged(kind, struck, began, before)
 
     def wait_judged(self, kind, struck, began, before):
@@ -186,7 +188,9 @@ class Kills(Processes):
         self.back.clear()
 
     def check_end(self):
-        self.wait("a history that has all", lambda: all(self.cluster.metric(name, "fathom_store_unwritten") == 0 for name in self.names))
+        # One that was started without it is in memory, and one whose connection broke reads nothing, until it is well.
+        well = ("fathom_store_degraded", "fathom_store_unwritten")
+        self.wait("a history that has all", lambda: not any(self.cluster.metric(name, each) for name in self.names for each in well))
         said = self.wait("a history", lambda: self.cluster.get(self.names[0], f"verdicts?job={JOB}&limit=1000"))
         # What was said of other ranks is of the machine: where it is full, a stand-in for a GPU computes longer, too.
         self.check_verdicts("all", [v["id"] for v in said["verdicts"] if v["entity"].get("ranks") == [1]])

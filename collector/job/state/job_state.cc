@@ -76,7 +76,8 @@ void JobState::ResetForRestart() {
   stacks_ = AskedStacks();
   suspicion_ = {};
   diagnosis_ = {};
-  recalled_.reset();
+  // What was recalled of no life so far may be of the one that begins.
+  if (of_this_life_) recalled_.reset();
   of_this_life_ = false;
   ended_ = false;
   heard_from_anybody_ = false;
@@ -281,6 +282,7 @@ void JobState::NoteLifeOf(const RankState& rank) {
   if (!recalled_ || of_this_life_) return;
   const std::vector<std::uint64_t>& life = recalled_->life;
   of_this_life_ = std::binary_search(life.begin(), life.end(), rank.process.mark);
+  if (of_this_life_) window_.GoOnNumbering(recalled_->numbering);
 }
 
 void JobState::SetDiagnosis(const diagnosis::Diagnosis& diagnosis) {

@@ -11,10 +11,10 @@
 //
 // Model: one lock a job; every public function takes it but name(), begun_by(), InReach() and
 // HeardAgo(). A restart (rank_table.h) voids the window, groups, rows, detail, orders, what was
-// recalled and the last diagnosis; the incarnation number rises. Units: wall time for display, the
-// collector's monotonic clock for ages. Thread-safety: thread-safe. Errors: RejectReason for what a
-// peer sent. Cost: View() O(ranks) under the lock, and without it O(ranks × iterations ×
-// communicators), some 100 ns a row; all else as its parts say.
+// recalled of the former life and the last diagnosis; the incarnation number rises. Units: wall
+// time for display, the collector's monotonic clock for ages. Thread-safety: thread-safe. Errors:
+// RejectReason for what a peer sent. Cost: View() O(ranks) under the lock, and without it O(ranks ×
+// iterations × communicators), some 100 ns a row; all else as its parts say.
 #ifndef FATHOM_COLLECTOR_JOB_STATE_JOB_STATE_H_
 #define FATHOM_COLLECTOR_JOB_STATE_JOB_STATE_H_
 
@@ -166,7 +166,7 @@ class JobState {
   // Where the episode that it saw began; −1: there is none.
   Iteration onset() const;
   // What an earlier collector had learnt of a job of this name: it is gone on from if it is of this
-  // life of the job, once the first iteration is known.
+  // life of the job. Before the first iteration: these get the numbers that they had then.
   void Recall(Learnt learnt);
   // Ends a job whose agents have been away since `deadline`, or whose ranks are all gone.
   bool UpdateEnded(MonoNs deadline);

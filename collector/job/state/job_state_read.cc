@@ -220,7 +220,8 @@ void JobState::GoOnFromRecalled(diagnosis::JobView& view) const {
 std::optional<Learnt> JobState::learnt() const {
   const service::MutexLock lock(mutex_);
   if (ended_ || suspicion_.past.empty()) return std::nullopt;
-  return Learnt{clock_.Wall(), ranks_.Life(), suspicion_.episode, suspicion_.past};
+  return Learnt{clock_.Wall(), ranks_.Life(), suspicion_.episode, suspicion_.past,
+                window_.Numbering()};
 }
 
 Iteration JobState::onset() const {

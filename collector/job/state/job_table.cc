@@ -11,12 +11,24 @@ std::shared_ptr<JobState> JobTable::Find(std::string_view name) const {
 }
 
 std::shared_ptr<JobState> JobTable::FindOrAdd(const std::string& name, const std::string& node) {
-  const service::MutexLock lock(mutex_);
-  const auto at = jobs_.find(name);
-  if (at != jobs_.end()) return at->second;
-  if (JobsBegunBy(node) >= limits_.max_agent_jobs) return nullptr;
-  if (jobs_.size() >= limits_.max_jobs && !ForgetOldestEnded()) return nullptr;
-  return jobs_.emplace(name, std::make_shared<JobState>(name, clock_, node)).first->second;
+  service::MutexLock lock(mutex_);
+  if (const auto at = jobs_.find(name); at != jobs_.end()) return at->second;
+  if (!MayAdd(node)) return nullptr;
+  const auto job = std::make_shared<JobState>(name, clock_, node);
+  if (met_) {
+    lock.Unlock();
+    met_(*job);
+    lock.Lock();
+    // Others may have come meanwhile, this very job among them.
+    if (const auto at = jobs_.find(name); at != jobs_.end()) return at->second;
+    if (!MayAdd(node)) return nullptr;
+  }
+  return jobs_.emplace(name, job).first->second;
+}
+
+bool JobTable::MayAdd(const std::string& node) {
+  if (JobsBegunBy(node) >= limits_.max_agent_jobs) return false;
+  return jobs_.size() < limits_.max_jobs || ForgetOldestEnded();
 }
 
 void JobTable::Forget(std::string_view name) {

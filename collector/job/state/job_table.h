@@ -12,10 +12,12 @@
 #define FATHOM_COLLECTOR_JOB_STATE_JOB_TABLE_H_
 
 #include <cstddef>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "collector/job/state/job_state.h"
@@ -33,7 +35,9 @@ struct JobLimits {
 
 class JobTable {
  public:
-  JobTable(const Clock& clock, JobLimits limits) : clock_(clock), limits_(limits) {}
+  // `met` is called with each new job before anybody else sees it, without the lock; may be empty.
+  JobTable(const Clock& clock, JobLimits limits, std::function<void(JobState& job)> met = {})
+      : clock_(clock), limits_(limits), met_(std::move(met)) {}
 
   std::shared_ptr<JobState> Find(std::string_view name) const;
   // Nothing when full of running jobs, or of those that `node` began.
@@ -48,6 +52,8 @@ class JobTable {
   bool HasRoom(const std::string& node = {}) const;
 
  private:
+  // Whether there is room for one more that `node` begins, be it in the place of an ended one.
+  bool MayAdd(const std::string& node) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   bool ForgetOldestEnded() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   std::size_t Used() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   std::size_t JobsBegunBy(const std::string& node) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -55,6 +61,7 @@ class JobTable {
 
   const Clock& clock_;
   const JobLimits limits_;
+  const std::function<void(JobState& job)> met_;
   mutable service::Mutex mutex_;
   std::map<std::string, std::shared_ptr<JobState>, std::less<>> jobs_ ABSL_GUARDED_BY(mutex_);
 };

@@ -2,11 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 namespace fathom::collector {
 
 // The advance between the two newest known iterations, for a rank that does not tell its own.
-std::int64_t IterationAligner::StepOf(const Known& known) {
+std::int64_t IterationAligner::StepOf(const OfGroup& known) {
   if (known.size() < 2) return 1;
   const auto last = std::prev(known.end());
   const auto before = std::prev(last);
@@ -15,7 +16,8 @@ std::int64_t IterationAligner::StepOf(const Known& known) {
   return iterations > 0 ? std::max<std::int64_t>(1, sequences / iterations) : 1;
 }
 
-std::int64_t IterationAligner::Near(const Known& known, std::uint64_t sequence, std::int64_t step) {
+std::int64_t IterationAligner::Near(const OfGroup& known, std::uint64_t sequence,
+                                    std::int64_t step) {
   auto at = known.lower_bound(sequence);
   if (at != known.end() && at->first == sequence) return at->second;
   if (at == known.end() || at != known.begin()) --at;
@@ -27,15 +29,32 @@ std::int64_t IterationAligner::Near(const Known& known, std::uint64_t sequence, 
   return std::max<std::int64_t>(at->second + std::llround(steps), -1);
 }
 
-void IterationAligner::Learn(Known& known, std::uint64_t sequence, std::int64_t number) {
+void IterationAligner::Learn(OfGroup& known, std::uint64_t sequence, std::int64_t number) {
   known.emplace(sequence, number);
   if (known.size() > kKnownPerGroup) known.erase(known.begin());
+}
+
+std::vector<KnownAnchors> IterationAligner::Known() const {
+  std::vector<KnownAnchors> all;
+  for (const auto& [group, known] : groups_) {
+    const std::size_t told = std::min(known.size(), kToldPerGroup);
+    const auto from = std::prev(known.end(), static_cast<std::ptrdiff_t>(told));
+    if (told > 0) all.push_back({group, {from, known.end()}});
+  }
+  return all;
+}
+
+void IterationAligner::GoOnFrom(const std::vector<KnownAnchors>& known) {
+  if (!groups_.empty()) return;
+  for (const KnownAnchors& each : known) {
+    if (groups_.size() < kGroups) groups_[each.group] = {each.anchors.begin(), each.anchors.end()};
+  }
 }
 
 std::vector<std::int64_t> IterationAligner::Place(const Batch& batch) {
   std::vector<std::int64_t> placed(batch.steps.size(), -1);
   if (!groups_.contains(batch.group) && groups_.size() >= kGroups) groups_.erase(groups_.begin());
-  Known& known = groups_[batch.group];
+  OfGroup& known = groups_[batch.group];
   if (known.empty() && groups_.size() > 1) unanchored_ += placed.size();
   const std::optional<std::int64_t> offset =
       known.empty() ? batch.offset.value_or(0) : batch.offset;

@@ -11,6 +11,10 @@
 // of a batch is not known to the agent (0), hence the third. A rank whose anchor group nobody else
 // has used keeps its own count until a group is shared (counted by unanchored()).
 //
+// Known() hands out how it numbers, and GoOnFrom() takes that up before the first iteration: so
+// another collector that reads a shorter log, in which another rank comes first, gives the same
+// numbers.
+//
 // Thread-safety: thread-compatible. Cost: O(log known) an iteration; at most kKnownPerGroup
 // sequences a group and kGroups groups are remembered.
 #ifndef FATHOM_COLLECTOR_JOB_SUMMARIES_ITERATION_ALIGNER_H_
@@ -21,9 +25,17 @@
 #include <map>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace fathom::collector {
+
+// Iterations of the job by the op that closes them on one communicator, ascending.
+struct KnownAnchors {
+  std::uint64_t group = 0;
+  std::vector<std::pair<std::uint64_t, std::int64_t>> anchors;  // sequence, iteration of the job
+  friend bool operator==(const KnownAnchors&, const KnownAnchors&) = default;
+};
 
 class IterationAligner {
  public:
@@ -41,19 +53,24 @@ class IterationAligner {
   // job's first).
   std::vector<std::int64_t> Place(const Batch& batch);
   void Clear() { groups_.clear(), unanchored_ = 0; }
+  // The newest kToldPerGroup of each communicator, by communicator.
+  std::vector<KnownAnchors> Known() const;
+  // Nothing happens once an iteration was placed.
+  void GoOnFrom(const std::vector<KnownAnchors>& known);
   std::uint64_t unanchored() const { return unanchored_; }
 
   static constexpr std::size_t kKnownPerGroup = 1024;
+  static constexpr std::size_t kToldPerGroup = 256;  // more than a window of iterations
   static constexpr std::size_t kGroups = 64;
 
  private:
-  using Known = std::map<std::uint64_t, std::int64_t>;  // sequence → iteration of the job
+  using OfGroup = std::map<std::uint64_t, std::int64_t>;  // sequence → iteration of the job
 
-  static std::int64_t StepOf(const Known& known);
-  static void Learn(Known& known, std::uint64_t sequence, std::int64_t number);
-  static std::int64_t Near(const Known& known, std::uint64_t sequence, std::int64_t step);
+  static std::int64_t StepOf(const OfGroup& known);
+  static void Learn(OfGroup& known, std::uint64_t sequence, std::int64_t number);
+  static std::int64_t Near(const OfGroup& known, std::uint64_t sequence, std::int64_t step);
 
-  std::map<std::uint64_t, Known> groups_;
+  std::map<std::uint64_t, OfGroup> groups_;
   std::uint64_t unanchored_ = 0;
 };
 

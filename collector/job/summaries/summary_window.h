@@ -136,6 +136,9 @@ class SummaryWindow {
   std::size_t slots() const { return slots_.size(); }
   std::size_t BytesOf(RankId rank) const;
   std::uint64_t unanchored() const { return aligner_.unanchored(); }
+  // See IterationAligner::Known and GoOnFrom.
+  std::vector<KnownAnchors> Numbering() const { return aligner_.Known(); }
+  void GoOnNumbering(const std::vector<KnownAnchors>& known) { aligner_.GoOnFrom(known); }
 
  private:
   struct RankEntry {

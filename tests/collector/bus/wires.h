@@ -1,4 +1,4 @@
-// Bus and leases in both their forms, for tests that are the same for both.
+// Bus, leases and checkpoints in all their forms, for tests that are the same for both.
 //
 // Used as the parameter of the tests of bus and cluster: "memory", and "nats" with a real server.
 // Each collector has a bus and leases of its own (Join), as separate processes would.
@@ -12,6 +12,7 @@
 #include <string>
 
 #include "collector/bus/memory_bus.h"
+#include "collector/bus/memory_checkpoints.h"
 #include "collector/bus/memory_leases.h"
 #include "collector/cluster/nats_wires.h"
 #include "tests/collector/bus/nats_server.h"
@@ -34,7 +35,9 @@ class Wires {
   NatsServer& server() { return *server_; }
 
   ClusterWires Join(const std::string& name) {
-    if (!server_) return {nullptr, bus_, std::make_shared<MemoryLeases>(book_, name)};
+    if (!server_) {
+      return {nullptr, bus_, std::make_shared<MemoryLeases>(book_, name), checkpoints_};
+    }
     auto wires = OpenNatsWires({.urls = server_->url(), .name = name}, term_, clock_);
     EXPECT_TRUE(wires.ok()) << wires.status();
     return wires.ok() ? *std::move(wires) : ClusterWires();
@@ -45,6 +48,7 @@ class Wires {
   const Nanos term_;
   std::unique_ptr<NatsServer> server_;
   std::shared_ptr<MemoryBus> bus_;
+  std::shared_ptr<MemoryCheckpoints> checkpoints_ = std::make_shared<MemoryCheckpoints>();
   MemoryLeaseBook book_;
 };
 

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <tuple>
 
-#include "collector/cluster/kept_ops_answer.h"
+#include "collector/api/ops/kept_ops_answer.h"
 #include "collector/import/fathom/fathom_importer.h"
 #include "proto/packing/pack_ops.h"
 #include "tests/collector/cluster/member.h"

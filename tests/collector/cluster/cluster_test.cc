@@ -126,6 +126,83 @@ TEST_P(ClusterTest, AnOwnerThatIsStartedAgainGoesOnAtOnce) {
   EXPECT_GT(again.token(), first.token());
 }
 
+v1::JobMemory::Standing Standing(const std::string& grade) {
+  v1::JobMemory::Standing standing;
+  standing.mutable_verdict()->set_id("v1");
+  standing.mutable_verdict()->set_job("train");
+  standing.mutable_verdict()->set_grade(grade);
+  return standing;
+}
+
+TEST_P(ClusterTest, WhatTheOwnerKnewTheNextOneFinds) {
+  const auto agent = door->Connect("n0", orders);
+  Introduce(*agent);
+  Iterate(*agent, 0, 20);
+  ASSERT_TRUE(AwaitOwner());
+  ASSERT_TRUE(Eventually([&] { return owner->NewestOf("train") == 19; }));
+  EXPECT_FALSE(owner->found);
+  const Leases::Token before = owner->token();
+  owner->checkpoints.Put("train", JobCheckpoints::Kind::kLearnt, WallNs(7), "baseline");
+  const auto kept = [&] { return owner->cluster->counters().checkpoints_kept.load(); };
+  ASSERT_TRUE(Eventually([&] { return kept() == 1; }));
+  // A verdict that opens is not kept waiting; what grows on it is.
+  owner->checkpoints.Put("train", Standing("supported"), true);
+  ASSERT_TRUE(Eventually([&] { return kept() == 2; }));
+  owner->checkpoints.Put("train", Standing("supported"), true);
+  owner->checkpoints.Put("train", Standing("established"), true);
+  ASSERT_TRUE(Eventually([&] { return kept() == 3; }));
+  owner->Die();
+  ASSERT_TRUE(Owns(*other));
+  ASSERT_TRUE(other->found);
+  EXPECT_EQ(other->found->owner(), owner->name);
+  EXPECT_EQ(other->found->token(), before);
+  EXPECT_GT(other->found->position(), 0u);
+  EXPECT_EQ(other->found->memory().learnt().bytes(), "baseline");
+  ASSERT_EQ(other->found->memory().verdicts_size(), 1);
+  EXPECT_EQ(other->found->memory().verdicts(0).verdict().grade(), "established");
+  EXPECT_EQ(other->cluster->counters().checkpoints_read, 1u);
+}
+
+TEST_P(ClusterTest, ACheckpointOfALaterVersionIsNoneAndCounted) {
+  v1::BusCheckpoint later;
+  later.set_version(kBusVersion + 1);
+  const ClusterWires third = wires.Join("third");
+  ASSERT_TRUE(third.checkpoints->Put("train", 1, later.SerializeAsString()).ok());
+  const auto agent = door->Connect("n0", orders);
+  Introduce(*agent);
+  ASSERT_TRUE(AwaitOwner());
+  EXPECT_FALSE(owner->found);
+  EXPECT_EQ(owner->cluster->counters().later, 1u);
+  EXPECT_EQ(owner->cluster->counters().checkpoints_read, 0u);
+}
+
+TEST_P(ClusterTest, ACheckpointThatIsDamagedIsNoneAndCounted) {
+  const ClusterWires third = wires.Join("third");
+  ASSERT_TRUE(third.checkpoints->Put("train", 1, "no message at all").ok());
+  const auto agent = door->Connect("n0", orders);
+  Introduce(*agent);
+  ASSERT_TRUE(AwaitOwner());
+  EXPECT_FALSE(owner->found);
+  EXPECT_EQ(owner->cluster->counters().damaged, 1u);
+  // The owner's own takes its place.
+  owner->checkpoints.Put("train", Standing("supported"), true);
+  ASSERT_TRUE(Eventually([&] { return owner->cluster->counters().checkpoints_kept.load() == 1; }));
+}
+
+TEST_P(ClusterTest, WhoHandsOverWritesWhatItKnowsFirst) {
+  const auto agent = door->Connect("n0", orders);
+  Introduce(*agent);
+  ASSERT_TRUE(AwaitOwner());
+  owner->checkpoints.Put("train", JobCheckpoints::Kind::kAccount, WallNs(7), "first");
+  ASSERT_TRUE(Eventually([&] { return owner->cluster->counters().checkpoints_kept.load() == 1; }));
+  owner->checkpoints.Put("train", JobCheckpoints::Kind::kAccount, WallNs(8), "last");
+  owner->cluster->Drain();
+  owner->cluster->HandOver();
+  ASSERT_TRUE(Owns(*other));
+  ASSERT_TRUE(other->found);
+  EXPECT_EQ(other->found->memory().account().bytes(), "last");
+}
+
 TEST_P(ClusterTest, WhoIsStoppedHandsOver) {
   const auto agent = door->Connect("n0", orders);
   Introduce(*agent);
@@ -247,8 +324,8 @@ TEST_P(ClusterTest, TwoOfOneNameAreRefused) {
   EventHub events{1};
   const auto second = Cluster::Start(
       {"a"}, wires.Join("a"),
-      {a->ingest, events, a->near, clock,
-       [](const std::string&, Leases::Token) { return absl::OkStatus(); },
+      {a->ingest, events, a->near, clock, a->checkpoints,
+       [](const std::string&, Leases::Token, const v1::BusCheckpoint*) { return absl::OkStatus(); },
        [](const std::string&) {}, [](const std::string&) {}, [](bool, const std::string&) {}});
   ASSERT_FALSE(second.ok());
   EXPECT_NE(std::string(second.status().message()).find("cluster_name"), std::string::npos);

@@ -7,6 +7,7 @@
 
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -75,15 +76,18 @@ struct Member {
     ingest.ops = ops;
     auto started = Cluster::Start(
         {name}, wires.Join(name),
-        {ingest, events, near, clock,
-         [this](const std::string& job, Leases::Token token) {
+        {ingest, events, near, clock, checkpoints,
+         [this](const std::string& job, Leases::Token token, const v1::BusCheckpoint* checkpoint) {
            const std::lock_guard lock(mutex);
            taken.emplace_back(job, token);
+           found = checkpoint == nullptr ? std::nullopt : std::optional(*checkpoint);
+           if (refuse.ok()) checkpoints.Begin(job, found ? found->memory() : v1::JobMemory());
            return refuse;
          },
          [](const std::string&) {},
          [this](const std::string& job) {
            jobs.Forget(job);
+           checkpoints.Forget(job);
            const std::lock_guard lock(mutex);
            lost.push_back(job);
          },
@@ -125,7 +129,9 @@ struct Member {
   NearAnswers near;
   absl::Status refuse;
   std::vector<KeptOps> told;  // in the history
-  mutable std::mutex mutex;   // guards taken and lost
+  JobCheckpoints checkpoints;
+  mutable std::mutex mutex;                // guards found, taken and lost
+  std::optional<v1::BusCheckpoint> found;  // by the last that was taken
   std::vector<std::pair<std::string, Leases::Token>> taken;
   std::vector<std::string> lost;
   std::uint64_t streams = 0;

@@ -61,7 +61,7 @@ struct SoakTest : testing::Test {
   const fs::path folder = fs::path(testing::TempDir()) / ("soak_" + std::to_string(getpid()));
   FakeClock clock;
   std::unique_ptr<Store> store;
-  JobTable jobs{clock, {}};
+  JobTable jobs{clock, {}, [this](JobState& job) { learnt->Met(job); }};
   std::unique_ptr<Journal> journal;
   std::unique_ptr<OpStore> ops;
   SessionRegistry registry{clock};
@@ -93,8 +93,7 @@ struct SoakTest : testing::Test {
     diagnoser = std::make_unique<Diagnoser>(
         Diagnoser::Parts{jobs, registry, requests, ledger, clock,
                          [this](const JobState& job) { runs->Looked(job), learnt->Looked(job); },
-                         [this](const JobState& job) { Ended(job); },
-                         [this](JobState& job) { learnt->Met(job); }},
+                         [this](const JobState& job) { Ended(job); }},
         DiagnosisFunctions{diagnosis::Watch, diagnosis::Diagnose}, diagnosis::DiagnosisConfig{},
         Nanos::FromSeconds(600));
     for (std::uint32_t node = 0; node < kNodes; ++node) {

@@ -57,11 +57,13 @@ class Life {
     shape.first = own;
     shape.duration_us = duration_us;
     shape.begin_mono_ns += 1000 * (at_us - own * duration_us);
-    shape.anchor += 5 * static_cast<std::uint64_t>(own);
+    shape.anchor += 5 * static_cast<std::uint64_t>(own + behind_);
     for (shape.rank = 0; shape.rank < 2; ++shape.rank) {
       ASSERT_FALSE(job_.Apply(Batch(shape), "n0").rejected);
     }
   }
+  // The ranks count so many iterations less than the first collector numbered.
+  void CountLess(std::int64_t by) { behind_ = by; }
   void Look() {
     const auto view = job_.View([](std::string_view) { return true; });
     suspicion_ = diagnosis::Watch(view, {});
@@ -74,6 +76,7 @@ class Life {
  private:
   LearntKeeper keeper_;
   JobState job_;
+  std::int64_t behind_ = 0;
   diagnosis::Suspicion suspicion_;
 };
 
@@ -158,6 +161,19 @@ TEST_F(LearntKeeperTest, NumbersOfAnotherRankAreTranslated) {
   EXPECT_EQ(second.suspicion().onset, Iteration(kOnset - 7));
 }
 
+// A log that was cut begins with another rank, whose agent found its period later.
+TEST_F(LearntKeeperTest, NumbersGoOnWhereAnotherRankComesFirst) {
+  BecomeSlow();
+  Life second(*store, clock);
+  second.Begin();
+  second.CountLess(7);
+  iteration -= 30, at_us -= 30 * std::int64_t{kSlowUs};
+  Pass(second, 33, kSlowUs, 7);
+  EXPECT_EQ(second.figures().iteration, iteration - 1);
+  ASSERT_TRUE(second.suspicion().slow);
+  EXPECT_EQ(second.suspicion().onset, Iteration(kOnset));
+}
+
 TEST_F(LearntKeeperTest, AJobThatIsWellIsNotLearntAnew) {
   Life first(*store, clock);
   first.Begin();
@@ -233,7 +249,8 @@ TEST_F(LearntKeeperTest, ARecordThatIsDamagedIsNone) {
   EXPECT_FALSE(store->FindLearnt("other"));
   auto database = Database::Open(file);
   ASSERT_TRUE(database.ok());
-  for (const char* bad : {"08", "4802"}) {  // cut; columns of different lengths
+  // Cut; columns of different lengths; likewise of a numbering.
+  for (const char* bad : {"08", "4802", "7203120105"}) {
     const std::string put = std::string("UPDATE learnt SET message = x'") + bad + "'";
     ASSERT_TRUE((*database)->Execute(put).ok());
     EXPECT_FALSE(store->FindLearnt("train")) << bad;

@@ -46,6 +46,44 @@ TEST_F(JobLivesTest, ARestartVoidsWhatWasKnown) {
   EXPECT_EQ(job.Figures().incarnation, 2u);
 }
 
+// A log is read again in which the former life still stands.
+TEST_F(JobLivesTest, WhatWasLearntOfALifeIsRecalledWhenThatBegins) {
+  Learnt learnt;
+  {
+    JobState earlier("train", clock);
+    for (std::uint32_t r = 0; r < 2; ++r) earlier.Apply(Restarted(r, 2), "n0", kRoom);
+    BatchShape shape;
+    shape.first = 30;
+    earlier.Apply(Batch(shape), "n0");
+    diagnosis::Suspicion suspicion;
+    suspicion.past.push_back({Iteration(30), clock.Wall(), Nanos(5), true});
+    earlier.SetSuspicion(suspicion);
+    ASSERT_TRUE(earlier.learnt());
+    learnt = *earlier.learnt();
+    ASSERT_EQ(learnt.numbering.size(), 1u);
+  }
+  job.Recall(learnt);
+  Start(2);
+  job.Apply(Batch({}), "n0");
+  EXPECT_FALSE(job.Figures().recalled);
+  EXPECT_EQ(job.progress().newest, BatchShape{}.first + BatchShape{}.count - 1);
+  for (std::uint32_t r = 0; r < 2; ++r) job.Apply(Restarted(r, 2), "n0", kRoom);
+  EXPECT_TRUE(job.Figures().recalled);
+  // By its own count it would be the first; by its anchor it is known.
+  job.Apply(Batch({}), "n0");
+  EXPECT_EQ(job.progress().newest, 30 + BatchShape{}.count - 1);
+  job.Apply(
+      [] {
+        v1::RankInfo third = Restarted(0, 2);
+        third.set_pid(9900);
+        third.set_restart_count(2);
+        third.set_start_time_ticks(900);
+        return third;
+      }(),
+      "n0", kRoom);
+  EXPECT_FALSE(job.Figures().recalled);
+}
+
 TEST_F(JobLivesTest, AnOlderProcessDoesNotRestartTheJob) {
   Start(2);
   ASSERT_TRUE(job.Apply(Restarted(0, 2), "n0", kRoom).restarted);

@@ -47,6 +47,20 @@ TEST_F(JobTableTest, AnEndedJobStaysWhileThereIsRoom) {
   EXPECT_NE(jobs.Find("first"), nullptr);
 }
 
+TEST_F(JobTableTest, ANewJobIsMetOnceBeforeAnybodySeesIt) {
+  std::vector<std::string> met;
+  const JobTable* table = nullptr;
+  JobTable shared(clock, {.max_jobs = 1}, [&](JobState& job) {
+    met.push_back(job.name());
+    EXPECT_EQ(table->Find(job.name()), nullptr);
+  });
+  table = &shared;
+  const auto job = shared.FindOrAdd("a");
+  EXPECT_EQ(shared.FindOrAdd("a"), job);
+  EXPECT_EQ(shared.FindOrAdd("b"), nullptr) << "there is no room";
+  EXPECT_EQ(met, std::vector<std::string>{"a"});
+}
+
 TEST_F(JobTableTest, OneAgentsJunkShutsNobodyElseOut) {
   JobTable shared(clock,
                   {.max_jobs = 8, .max_ranks = 20, .max_agent_jobs = 3, .max_agent_ranks = 4});

@@ -81,6 +81,34 @@ TEST(IterationAligner, AGroupNobodySharesKeepsItsOwnCountAndIsCounted) {
   EXPECT_EQ(aligner.unanchored(), 1u);
 }
 
+// What came first to the one is no longer there for the other, to whom another rank comes first.
+TEST(IterationAligner, WhoGoesOnGivesTheSameNumbers) {
+  IterationAligner before;
+  Place(before, 7, 100, 3, Numbers{5, 5, 5, 5});
+  EXPECT_EQ(Place(before, 7, 110, 0, Numbers{5, 5, 5}), (Numbers{5, 6, 7}));
+  IterationAligner alone, after;
+  after.GoOnFrom(before.Known());
+  EXPECT_EQ(after.Known(), before.Known());
+  EXPECT_EQ(Place(alone, 7, 110, 0, Numbers{5, 5, 5}), (Numbers{0, 1, 2}));
+  EXPECT_EQ(Place(after, 7, 110, 0, Numbers{5, 5, 5}), (Numbers{5, 6, 7}));
+  EXPECT_EQ(Place(after, 7, 125, 8, Numbers{5, 0}), (Numbers{8, 9})) << "and goes on";
+  // Once it has numbers of its own they stay.
+  alone.GoOnFrom(before.Known());
+  EXPECT_EQ(Place(alone, 7, 110, 0, Numbers{5, 5, 5}), (Numbers{0, 1, 2}));
+}
+
+TEST(IterationAligner, OfALongJobTheNewestAreToldOfEachGroup) {
+  IterationAligner aligner;
+  const Numbers steps(600, 5);
+  Place(aligner, 7, 100, 0, steps);
+  Place(aligner, 9, 50, 0, Numbers{2, 2});
+  const std::vector<KnownAnchors> known = aligner.Known();
+  ASSERT_EQ(known.size(), 2u);
+  EXPECT_EQ(known[0].anchors.size(), IterationAligner::kToldPerGroup);
+  EXPECT_EQ(known[0].anchors.back(), (std::pair<std::uint64_t, std::int64_t>(3095, 599)));
+  EXPECT_EQ(known[1].anchors.size(), 2u);
+}
+
 TEST(IterationAligner, AbsurdSequencesDoNotOverflow) {
   IterationAligner aligner;
   Place(aligner, 7, 100, 0, Numbers{5});

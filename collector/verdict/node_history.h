@@ -9,8 +9,8 @@
 //
 // Units: wall time; windows in days. Thread-safety: plain values. docs/operations/nodes.md gives
 // the reasons.
-#ifndef FATHOM_COLLECTOR_STORE_NODE_HISTORY_H_
-#define FATHOM_COLLECTOR_STORE_NODE_HISTORY_H_
+#ifndef FATHOM_COLLECTOR_VERDICT_NODE_HISTORY_H_
+#define FATHOM_COLLECTOR_VERDICT_NODE_HISTORY_H_
 
 #include <array>
 #include <cstdint>
@@ -41,4 +41,4 @@ using NodeRecords = std::map<std::string, NodeRecord, std::less<>>;
 
 }  // namespace fathom::collector
 
-#endif  // FATHOM_COLLECTOR_STORE_NODE_HISTORY_H_
+#endif  // FATHOM_COLLECTOR_VERDICT_NODE_HISTORY_H_

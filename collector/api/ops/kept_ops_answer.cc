@@ -1,4 +1,4 @@
-#include "collector/cluster/kept_ops_answer.h"
+#include "collector/api/ops/kept_ops_answer.h"
 
 #include <absl/strings/str_cat.h>
 

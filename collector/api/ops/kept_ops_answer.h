@@ -7,8 +7,8 @@
 //
 // Units: wall ns. Pure functions. Errors: a list that is none is left out; where the history does
 // not answer, `lacks` says so. Cost: O(parts + stretches).
-#ifndef FATHOM_COLLECTOR_CLUSTER_KEPT_OPS_ANSWER_H_
-#define FATHOM_COLLECTOR_CLUSTER_KEPT_OPS_ANSWER_H_
+#ifndef FATHOM_COLLECTOR_API_OPS_KEPT_OPS_ANSWER_H_
+#define FATHOM_COLLECTOR_API_OPS_KEPT_OPS_ANSWER_H_
 
 #include <absl/status/statusor.h>
 
@@ -27,4 +27,4 @@ std::string JoinedKeptOps(const std::vector<std::string>& lists,
 
 }  // namespace fathom::collector
 
-#endif  // FATHOM_COLLECTOR_CLUSTER_KEPT_OPS_ANSWER_H_
+#endif  // FATHOM_COLLECTOR_API_OPS_KEPT_OPS_ANSWER_H_
