@@ -47,9 +47,11 @@ void Add(WallNs at, double value, std::vector<diagnosis::HardwarePoint>& points)
 }
 
 bool Names(const v1::NodeHardware& news, const HardwareDevice& device) {
-  return std::any_of(news.devices().begin(), news.devices().end(), [&](const auto& told) {
+  const auto is = [&](const v1::HardwareDevice& told) {
     return told.kind() == static_cast<std::uint32_t>(device.kind) && told.name() == device.name;
-  });
+  };
+  return std::any_of(news.devices().begin(), news.devices().end(), is) ||
+         std::any_of(news.later().begin(), news.later().end(), is);
 }
 
 }  // namespace
@@ -61,39 +63,33 @@ bool HardwareTable::MakeRoom(std::string_view node) {
   return nodes_.size() < kMostNodes;
 }
 
-void HardwareTable::Put(const v1::NodeHardware& news, Entry& entry) {
-  const WallNs at(news.sampled_wall_ns());
-  for (const auto& told : news.devices()) {
-    if (told.kind() >= kDeviceKindCount) {  // of an agent that knows more
+void HardwareTable::Put(const v1::HardwareDevice& told, WallNs at, Entry& entry) {
+  if (told.kind() >= kDeviceKindCount) {  // of an agent that knows more
+    ++left_out_;
+    return;
+  }
+  const auto kind = static_cast<DeviceKind>(told.kind());
+  HardwareDevice* device = Find(entry.hardware.devices, kind, told.name());
+  for (const auto& reading : told.readings()) {
+    const auto metric = static_cast<HardwareMetric>(reading.metric());
+    HardwareSeries* series = device == nullptr ? nullptr : Find(*device, metric);
+    const bool full = series == nullptr && entry.series >= kMostSeries;
+    if (full || reading.metric() >= kHardwareMetricCount) {
       ++left_out_;
       continue;
     }
-    const auto kind = static_cast<DeviceKind>(told.kind());
-    HardwareDevice* device = Find(entry.hardware.devices, kind, told.name());
-    for (const auto& reading : told.readings()) {
-      if (reading.metric() >= kHardwareMetricCount) {
-        ++left_out_;
-        continue;
-      }
-      const auto metric = static_cast<HardwareMetric>(reading.metric());
-      HardwareSeries* series = device == nullptr ? nullptr : Find(*device, metric);
-      if (series == nullptr && entry.series >= kMostSeries) {
-        ++left_out_;
-        continue;
-      }
-      if (device == nullptr) {
-        entry.hardware.devices.push_back({kind, told.name(), {}});
-        device = &entry.hardware.devices.back();
-      }
-      if (series == nullptr) {
-        device->series.push_back({metric, {}, ""});
-        series = &device->series.back();
-        ++entry.series;
-      }
-      Add(at, reading.value(), series->points);
-      series->note = reading.note();
-      ++readings_;
+    if (device == nullptr) {
+      entry.hardware.devices.push_back({kind, told.name(), {}});
+      device = &entry.hardware.devices.back();
     }
+    if (series == nullptr) {
+      device->series.push_back({metric, {}, ""});
+      series = &device->series.back();
+      ++entry.series;
+    }
+    Add(at, reading.value(), series->points);
+    series->note = reading.note();
+    ++readings_;
   }
 }
 
@@ -114,7 +110,9 @@ void HardwareTable::Apply(std::string_view node, const v1::NodeHardware& news) {
       return true;
     });
   }
-  Put(news, entry);
+  const WallNs at(news.sampled_wall_ns());
+  for (const auto& device : news.devices()) Put(device, at, entry);
+  for (const auto& device : news.later()) Put(device, at, entry);
   if (news.sources().empty()) return;
   entry.hardware.sources.clear();
   for (const auto& source : news.sources()) {

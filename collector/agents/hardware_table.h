@@ -28,6 +28,7 @@
 #include "diagnosis/model/hardware.h"
 
 namespace fathom::v1 {
+class HardwareDevice;
 class NodeHardware;
 }  // namespace fathom::v1
 
@@ -60,7 +61,8 @@ class HardwareTable {
   };
 
   [[nodiscard]] bool MakeRoom(std::string_view node) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void Put(const v1::NodeHardware& news, Entry& entry) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Put(const v1::HardwareDevice& told, WallNs at, Entry& entry)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const Clock& clock_;
   mutable service::Mutex mutex_;

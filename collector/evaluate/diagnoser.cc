@@ -247,9 +247,18 @@ void Diagnoser::AskFlows(const diagnosis::Suspicion& suspicion, diagnosis::JobVi
 
 void Diagnoser::AskHardware(const diagnosis::JobView& view, diagnosis::Diagnosis& diagnosis) const {
   if (parts_.hardware == nullptr) return;
-  const std::vector<std::string> nodes = diagnosis::HardwareNodesWanted(view, diagnosis.verdicts);
-  if (nodes.empty()) return;
-  diagnosis::TellHardware(view, parts_.hardware->Of(nodes), diagnosis.verdicts);
+  for (auto* verdicts : {&diagnosis.verdicts, &diagnosis.held_back}) {
+    const std::vector<std::string> nodes = diagnosis::HardwareNodesWanted(view, *verdicts);
+    if (nodes.empty()) continue;
+    diagnosis::TellHardware(view, parts_.hardware->Of(nodes), *verdicts);
+  }
+  for (diagnosis::Verdict& verdict : diagnosis.held_back) {
+    if (!Convicts(verdict)) continue;
+    diagnosis.verdicts.push_back(std::move(verdict));
+    diagnosis.named = true;
+    diagnosis.undecided = false;
+  }
+  diagnosis.held_back.clear();
 }
 
 Diagnoser::Evidence Diagnoser::EvidenceOf(const diagnosis::JobView& view) {

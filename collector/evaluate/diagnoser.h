@@ -148,7 +148,8 @@ class Diagnoser {
   void Judge(JobState& job, Sight sight, Watched& watched, JobMoment moment);
   // What the ranks of a slow job sent each other, before and since.
   void AskFlows(const diagnosis::Suspicion& suspicion, diagnosis::JobView& view) const;
-  // Puts what the hardware of the accused says into their verdicts.
+  // Puts what the hardware of the accused says into their verdicts, and names those who are held
+  // back where it says why.
   void AskHardware(const diagnosis::JobView& view, diagnosis::Diagnosis& diagnosis) const;
   void TellShedding(diagnosis::JobView& view) const;
   static Evidence EvidenceOf(const diagnosis::JobView& view);

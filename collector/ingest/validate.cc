@@ -234,22 +234,30 @@ Rejection Check(const v1::RankHealth& health) {
   return sound ? Rejection() : kBadNumber;
 }
 
+// Kinds and metrics that only a later agent knows are the table's to leave out.
+Rejection Check(const v1::HardwareDevice& device) {
+  if (!Name(device.name())) return kBadString;
+  const bool gpu = device.kind() == static_cast<std::uint32_t>(DeviceKind::kGpu);
+  if (gpu && !IsPciBusId(device.name())) return kBadString;
+  if (device.readings_size() > kMaxHardwareReadings) return kTooManyRows;
+  for (const auto& reading : device.readings()) {
+    if (!std::isfinite(reading.value())) return kBadNumber;
+    if (!Printable(reading.note(), kMaxNameBytes)) return kBadString;
+  }
+  return std::nullopt;
+}
+
 Rejection Check(const v1::NodeHardware& hardware) {
   if (hardware.sampled_wall_ns() < 0 || hardware.sampled_wall_ns() > kFarWallNs) return kBadNumber;
-  if (hardware.devices_size() > kMaxHardwareDevices || hardware.sources_size() > kMaxDropReasons) {
+  if (hardware.devices_size() > kMaxHardwareDevices ||
+      hardware.later_size() > kMaxHardwareDevices || hardware.sources_size() > kMaxDropReasons) {
     return kTooManyRows;
   }
   for (const auto& device : hardware.devices()) {
-    if (!Name(device.name())) return kBadString;
-    if (device.kind() == static_cast<std::uint32_t>(DeviceKind::kGpu) &&
-        !IsPciBusId(device.name())) {
-      return kBadString;
-    }
-    if (device.readings_size() > kMaxHardwareReadings) return kTooManyRows;
-    for (const auto& reading : device.readings()) {
-      if (!std::isfinite(reading.value())) return kBadNumber;
-      if (!Printable(reading.note(), kMaxNameBytes)) return kBadString;
-    }
+    if (Rejection why = Check(device)) return why;
+  }
+  for (const auto& device : hardware.later()) {
+    if (Rejection why = Check(device)) return why;
   }
   for (const auto& source : hardware.sources()) {
     if (!Name(source.name()) || !Name(source.state())) return kBadString;

@@ -178,6 +178,7 @@ Diagnosis DiagnoseOne(const JobView& view, const Suspicion& suspicion,
   std::stable_sort(findings.verdicts.begin(), findings.verdicts.end(), Stronger);
   out.verdicts = std::move(findings.verdicts);
   out.abstained = std::move(findings.abstained);
+  out.held_back = std::move(findings.held_back);
   out.irregular = suspicion.irregular;
   if (replay) out.what_if = WhatIfOf(view.schedule, *replay);
   out.iterations = std::max(view.iterations_seen, static_cast<std::int64_t>(view.window.size()));

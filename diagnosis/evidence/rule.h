@@ -42,6 +42,7 @@ struct Findings {
   std::vector<CausedWait> caused_waits;
   std::vector<Verdict> verdicts;
   std::vector<Abstention> abstained;
+  std::vector<Verdict> held_back;  // as in Diagnosis
 };
 
 struct Rule {

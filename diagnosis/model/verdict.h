@@ -127,6 +127,8 @@ inline bool IsHang(const Verdict& verdict) {
 struct Diagnosis {
   std::vector<Verdict> verdicts;  // strongest first
   std::vector<Abstention> abstained;
+  // Of ranks that wait for cores, which accuses nobody unless their hardware says why it is they.
+  std::vector<Verdict> held_back;
   std::vector<IrregularIteration> irregular;
   std::vector<RankTotals> ranks;  // for reports; else empty
   std::int64_t iterations = 0;

@@ -14,16 +14,29 @@
 namespace fathom::agent {
 namespace {
 
+// What collectors before 0.2 refuse (hardware.proto).
+bool IsLater(const Reading& reading) {
+  return reading.kind > DeviceKind::kProcess || reading.metric > HardwareMetric::kHeldBack;
+}
+
+// The last one if it is of the reading, else a new one.
+v1::HardwareDevice& DeviceOf(const Reading& reading,
+                             google::protobuf::RepeatedPtrField<v1::HardwareDevice>& devices) {
+  const auto kind = static_cast<std::uint32_t>(reading.kind);
+  const int last = devices.size() - 1;
+  if (last >= 0 && devices[last].kind() == kind && devices[last].name() == reading.device) {
+    return devices[last];
+  }
+  v1::HardwareDevice& device = *devices.Add();
+  device.set_kind(kind);
+  device.set_name(reading.device);
+  return device;
+}
+
 void Put(const ReadingBoard::News& news, v1::NodeHardware& out) {
-  v1::HardwareDevice* device = nullptr;
   for (const Reading& reading : news.readings) {
-    const auto kind = static_cast<std::uint32_t>(reading.kind);
-    if (device == nullptr || device->kind() != kind || device->name() != reading.device) {
-      device = out.add_devices();
-      device->set_kind(kind);
-      device->set_name(reading.device);
-    }
-    v1::HardwareReading& told = *device->add_readings();
+    auto& devices = IsLater(reading) ? *out.mutable_later() : *out.mutable_devices();
+    v1::HardwareReading& told = *DeviceOf(reading, devices).add_readings();
     told.set_metric(static_cast<std::uint32_t>(reading.metric));
     told.set_value(reading.value);
     told.set_note(reading.note);

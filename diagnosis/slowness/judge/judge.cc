@@ -195,10 +195,10 @@ std::string NobodyWaitsFor(const Case& c, const std::string& rank) {
                                "(PyTorch's profiler does with record_shapes=True)");
 }
 
-// It waits for cores, and nobody else does by half as much. A lead: on a machine that is full who
+// It waits for cores, and nobody else takes half as much longer. On a machine that is full who
 // waits is luck, unless its hardware says why it is this one (hardware/rules/core_share).
-void LeadToHeldBack(const Case& c, const Ledger& ledger, const RankAccount& account,
-                    const Accounts& candidates, Findings& findings) {
+void NoteHeldBack(const Case& c, const Ledger& ledger, const RankAccount& account,
+                  const Accounts& candidates, Findings& findings) {
   for (const RankAccount& other : ledger.ranks) {
     const bool less = account.typical.total >= c.config.peer_contrast * other.typical.total;
     if (other.rank != account.rank && !less) return;
@@ -209,16 +209,18 @@ void LeadToHeldBack(const Case& c, const Ledger& ledger, const RankAccount& acco
   verdict.grade = Grade::kHypothesis;
   verdict.sentence = absl::StrFormat(
       "%s waits for a core %s, %s more in each slow iteration, and holds the job back: an "
-      "iteration "
-      "takes %s instead of %s.",
+      "iteration takes %s instead of %s.",
       RankName(c.view, account.rank), SinceInWords(c.suspicion.onset),
       Duration(account.typical.total - AnswerableFor(account.typical, c.config)),
       Duration(c.suspicion.measured.Seconds()), Duration(ledger.expected));
   verdict.would_change.push_back(
       "Who takes its cores: other processes on its node are not traced.");
   verdict.action_text = "See who else runs on the cores of this rank.";
-  verdict.action_command = "ps -eo pid,psr,ni,cls,pcpu,comm --sort=-pcpu | head; taskset -cp PID";
-  findings.verdicts.push_back(std::move(verdict));
+  verdict.action_command = "ps -eo pid,psr,ni,cls,pcpu,comm --sort=-pcpu | head";
+  if (const RankFacts* facts = FactsOf(c.view, account.rank); facts != nullptr && facts->pid > 0) {
+    absl::StrAppend(&verdict.action_command, "; taskset -cp ", facts->pid);
+  }
+  findings.held_back.push_back(std::move(verdict));
 }
 
 void JudgeCandidate(const Case& c, const Ledger& ledger, const RankAccount& account,
@@ -226,7 +228,7 @@ void JudgeCandidate(const Case& c, const Ledger& ledger, const RankAccount& acco
   const std::string rank = absl::StrCat("rank ", account.rank.value);
   double unnamed = 0;
   if (MostlyHeldBack(c, account)) {
-    LeadToHeldBack(c, ledger, account, candidates, findings);
+    NoteHeldBack(c, ledger, account, candidates, findings);
     return Abstain(findings, absl::StrCat("who takes the cores for which ", rank,
                                           " waits: other processes on its node are not traced"));
   }

@@ -92,6 +92,17 @@ TEST_F(HardwareTableTest, WhatOnlyALaterAgentKnowsIsLeftOutAndTheRestTaken) {
   EXPECT_EQ(table_.left_out(), 2u);
 }
 
+TEST_F(HardwareTableTest, MoreReadingsOfADeviceMayComeApart) {
+  v1::NodeHardware news = News(1, HardwareMetric::kSmClock, 1980);
+  *news.add_later() = News(1, HardwareMetric::kPower, 300).devices(0);
+  news.set_whole(true);
+  table_.Apply("n0", news);
+  table_.Apply("n0", news);
+  const auto nodes = table_.Of({"n0"});
+  ASSERT_EQ(nodes[0].devices.size(), 1u);
+  EXPECT_EQ(nodes[0].devices[0].series.size(), 2u);
+}
+
 TEST_F(HardwareTableTest, OneKindOfDeviceIsAskedForByItself) {
   v1::NodeHardware news = News(1, HardwareMetric::kSmClock, 1980);
   *news.add_devices() = news.devices(0);

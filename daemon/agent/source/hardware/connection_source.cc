@@ -84,7 +84,9 @@ void ConnectionSource::SampleProcess(std::uint32_t pid, std::size_t most, Proces
   const auto table = tables_.find(process.space);
   if (table == tables_.end() || !table->second.ok()) return;
   for (TcpSocket& socket : process.sockets) {
-    if (auto now = table->second->Now(socket); now.ok()) socket = *std::move(now);
+    // Of one that is closed the kernel may tell what is left of it.
+    auto now = table->second->Now(socket);
+    if (now.ok() && now->inode == socket.inode) socket = *std::move(now);
     const auto known = process.told.find(socket.inode);
     const std::uint64_t told = known == process.told.end() ? 0 : known->second;
     const std::uint64_t carried = CarriedBy(socket);
