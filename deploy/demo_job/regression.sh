@@ -14,7 +14,7 @@ run() {  # TITLE, options of fathom run up to --, options of the job
   while [[ $1 != -- ]]; do options+=("$1"); shift; done
   build/release/fathom run --job demo-regression --history "$history" "${options[@]}" -- \
     .venv/bin/torchrun --nproc-per-node "${RANKS:-4}" deploy/demo_job/train.py \
-    --iterations 70 --seconds 0.3 "${@:2}"
+    --iterations 200 --seconds 0.1 "${@:2}"
 }
 
 for number in 1 2 3; do run "run $number of the job as it is" --; done
