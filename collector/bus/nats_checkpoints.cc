@@ -8,37 +8,22 @@
 namespace fathom::collector {
 namespace {
 
-using CheckpointEntry = std::unique_ptr<kvEntry, NatsDestroy<kvEntry, kvEntry_Destroy>>;
-
 constexpr int kTries = 3;
 
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<NatsCheckpoints>> NatsCheckpoints::Open(NatsConnection& connection) {
   std::unique_ptr<NatsCheckpoints> checkpoints(new NatsCheckpoints);
-  kvStore* raw = nullptr;
-  natsStatus s = js_KeyValue(&raw, connection.js(), kBucket);
-  if (s != NATS_OK) {
-    kvConfig config;
-    kvConfig_Init(&config);
-    config.Bucket = kBucket;
-    config.History = 1;
-    config.TTL = kKept.count;
-    config.StorageType = js_FileStorage;
-    config.Replicas = static_cast<int>(connection.settings().replicas);
-    s = js_CreateKeyValue(&raw, connection.js(), &config);
-    // Another collector that starts beside this one may have been first.
-    if (s != NATS_OK) s = js_KeyValue(&raw, connection.js(), kBucket);
-  }
-  if (s != NATS_OK) return NatsFailure(absl::StrCat("bus: bucket ", kBucket), s);
-  checkpoints->bucket_.reset(raw);
+  auto bucket = OpenBucket(connection, kBucket, kKept);
+  if (!bucket.ok()) return bucket.status();
+  checkpoints->bucket_ = *std::move(bucket);
   return checkpoints;
 }
 
 absl::StatusOr<NatsCheckpoints::Entry> NatsCheckpoints::Read(const std::string& job) {
   kvEntry* raw = nullptr;
   const natsStatus s = kvStore_Get(&raw, bucket_.get(), BusToken(job).c_str());
-  const CheckpointEntry entry(raw);
+  const NatsEntry entry(raw);
   if (s == NATS_NOT_FOUND) return Entry();
   if (s != NATS_OK) return NatsFailure(absl::StrCat("checkpoint of ", job), s);
   Entry read;
@@ -69,11 +54,7 @@ absl::Status NatsCheckpoints::Swap(const std::string& job, std::string_view valu
     revisions_[job] = now;
     return absl::OkStatus();
   }
-  const char* last = nats_GetLastError(nullptr);
-  const bool changed = last != nullptr &&
-                       std::string_view(last).find("wrong last sequence") != std::string_view::npos;
-  if (!changed) return NatsFailure(absl::StrCat("checkpoint of ", job), s);
-  return absl::AlreadyExistsError(absl::StrCat("the checkpoint of ", job, " has changed"));
+  return SwapFailure(absl::StrCat("checkpoint of ", job), s);
 }
 
 absl::Status NatsCheckpoints::Put(const std::string& job, Leases::Token token,

@@ -18,6 +18,7 @@
 #include <string_view>
 
 #include "collector/bus/checkpoints.h"
+#include "collector/bus/nats_bucket.h"
 #include "collector/bus/nats_connection.h"
 #include "daemon/service/mutex.h"
 
@@ -35,7 +36,6 @@ class NatsCheckpoints final : public Checkpoints {
   void Forget(const std::string& job) override;
 
  private:
-  using Bucket = std::unique_ptr<kvStore, NatsDestroy<kvStore, kvStore_Destroy>>;
   struct Entry {
     std::uint64_t revision = 0;  // 0: there is none
     Leases::Token token = 0;     // 0: what is there is no checkpoint
@@ -47,7 +47,7 @@ class NatsCheckpoints final : public Checkpoints {
   // AlreadyExists: another revision is there.
   absl::Status Swap(const std::string& job, std::string_view value, std::uint64_t revision);
 
-  Bucket bucket_;
+  NatsBucket bucket_;
   service::Mutex mutex_;
   // What was written or read last, by job.
   std::map<std::string, std::uint64_t> revisions_ ABSL_GUARDED_BY(mutex_);

@@ -7,7 +7,6 @@
 namespace fathom::collector {
 namespace {
 
-using KvEntry = std::unique_ptr<kvEntry, NatsDestroy<kvEntry, kvEntry_Destroy>>;
 using Watcher = std::unique_ptr<kvWatcher, NatsDestroy<kvWatcher, kvWatcher_Destroy>>;
 
 constexpr std::int64_t kPatience_ms = 2000;
@@ -18,21 +17,9 @@ absl::StatusOr<std::unique_ptr<NatsLeases>> NatsLeases::Open(NatsConnection& con
                                                              std::string holder, Nanos term,
                                                              const Clock& clock) {
   std::unique_ptr<NatsLeases> leases(new NatsLeases(std::move(holder), term, clock));
-  kvStore* raw = nullptr;
-  natsStatus s = js_KeyValue(&raw, connection.js(), kBucket);
-  if (s != NATS_OK) {
-    kvConfig config;
-    kvConfig_Init(&config);
-    config.Bucket = kBucket;
-    config.History = 1;
-    config.StorageType = js_FileStorage;
-    config.Replicas = static_cast<int>(connection.settings().replicas);
-    s = js_CreateKeyValue(&raw, connection.js(), &config);
-    // Another collector that starts beside this one may have been first.
-    if (s != NATS_OK) s = js_KeyValue(&raw, connection.js(), kBucket);
-  }
-  if (s != NATS_OK) return NatsFailure(absl::StrCat("bus: bucket ", kBucket), s);
-  leases->bucket_.reset(raw);
+  auto bucket = OpenBucket(connection, kBucket);
+  if (!bucket.ok()) return bucket.status();
+  leases->bucket_ = *std::move(bucket);
   if (auto status = leases->Refresh(); !status.ok()) return status;
   return leases;
 }
@@ -64,7 +51,7 @@ absl::StatusOr<std::map<std::string, NatsLeases::Entry>> NatsLeases::ReadAll() {
   while (s == NATS_OK) {
     kvEntry* next = nullptr;
     s = kvWatcher_Next(&next, raw, kPatience_ms);
-    const KvEntry entry(next);
+    const NatsEntry entry(next);
     if (s != NATS_OK) break;
     if (next == nullptr) return all;  // all of it has come
     const std::string_view value(static_cast<const char*>(kvEntry_Value(next)),
@@ -101,11 +88,7 @@ absl::Status NatsLeases::Swap(const std::string& job, bool open, const std::stri
     entries_[job] = {open, holder, now, before};
     return absl::OkStatus();
   }
-  const char* last = nats_GetLastError(nullptr);
-  const bool changed = last != nullptr &&
-                       std::string_view(last).find("wrong last sequence") != std::string_view::npos;
-  if (!changed) return NatsFailure(absl::StrCat("lease of ", job), s);
-  return absl::AlreadyExistsError(absl::StrCat("the lease of ", job, " has changed"));
+  return SwapFailure(absl::StrCat("lease of ", job), s);
 }
 
 absl::StatusOr<Leases::Token> NatsLeases::Take(const std::string& job) {

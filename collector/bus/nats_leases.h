@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "collector/bus/leases.h"
+#include "collector/bus/nats_bucket.h"
 #include "collector/bus/nats_connection.h"
 #include "collector/process/clock.h"
 #include "daemon/service/mutex.h"
@@ -48,7 +49,6 @@ class NatsLeases final : public Leases {
   Nanos term() const override { return term_; }
 
  private:
-  using Bucket = std::unique_ptr<kvStore, NatsDestroy<kvStore, kvStore_Destroy>>;
   struct Entry {
     bool open = true;
     std::string holder;  // empty: nobody
@@ -71,7 +71,7 @@ class NatsLeases final : public Leases {
   const std::string holder_;
   const Nanos term_;
   const Clock& clock_;
-  Bucket bucket_;
+  NatsBucket bucket_;
   mutable service::Mutex mutex_;
   std::map<std::string, Entry> entries_ ABSL_GUARDED_BY(mutex_);
 };
