@@ -128,21 +128,29 @@ void HardwareTable::NothingNew(std::string_view node, WallNs at) {
   known->second.hardware.newest = std::max(known->second.hardware.newest, at);
 }
 
-std::vector<diagnosis::NodeHardware> HardwareTable::Of(const std::vector<std::string>& nodes,
-                                                       std::optional<DeviceKind> kind) const {
+std::vector<diagnosis::NodeHardware> HardwareTable::Of(
+    const std::vector<std::string>& nodes) const {
+  return Chosen(nodes, false);
+}
+
+std::vector<diagnosis::NodeHardware> HardwareTable::ConnectionsOf(
+    const std::vector<std::string>& nodes) const {
+  return Chosen(nodes, true);
+}
+
+std::vector<diagnosis::NodeHardware> HardwareTable::Chosen(const std::vector<std::string>& nodes,
+                                                           bool connections) const {
   const service::MutexLock lock(mutex_);
   std::vector<diagnosis::NodeHardware> out;
   for (const std::string& node : nodes) {
     const auto at = nodes_.find(node);
     if (at == nodes_.end()) continue;
     const diagnosis::NodeHardware& known = at->second.hardware;
-    if (!kind) {
-      out.push_back(known);
-      continue;
-    }
     out.push_back({known.node, known.newest, {}, known.sources});
     std::copy_if(known.devices.begin(), known.devices.end(), std::back_inserter(out.back().devices),
-                 [&](const HardwareDevice& device) { return device.kind == *kind; });
+                 [&](const HardwareDevice& device) {
+                   return (device.kind == DeviceKind::kConnection) == connections;
+                 });
   }
   return out;
 }

@@ -3,7 +3,8 @@
 // Filled by ingest/agent_session, read by evaluate (what the hardware of accused ranks says) and by
 // the API (strips on the page).
 //
-// Model: a series keeps where its value changed, at most kMostPoints: then every other point of its
+// Model: connections are many and matter to the rules on links alone, so they are asked for apart.
+// A series keeps where its value changed, at most kMostPoints: then every other point of its
 // older half goes, so that long ago is known in less detail. Readings that are not in a message are
 // as before; one that is whole drops what it does not name. A node that was not heard of for
 // kForgetAfter is forgotten, when there is need of room. Times are the node's own.
@@ -18,7 +19,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -47,9 +47,9 @@ class HardwareTable {
   void Apply(std::string_view node, const v1::NodeHardware& news);
   // At that time, by the clock of the node, all was as it had told. 0: not known.
   void NothingNew(std::string_view node, WallNs at);
-  // Of those that have said something, in the order asked; of one kind of device, or of all.
-  std::vector<diagnosis::NodeHardware> Of(const std::vector<std::string>& nodes,
-                                          std::optional<DeviceKind> kind = std::nullopt) const;
+  // Of those that have said something, in the order asked: all but connections, and these alone.
+  std::vector<diagnosis::NodeHardware> Of(const std::vector<std::string>& nodes) const;
+  std::vector<diagnosis::NodeHardware> ConnectionsOf(const std::vector<std::string>& nodes) const;
   std::uint64_t readings() const;  // taken in
   std::uint64_t left_out() const;  // for want of room
 
@@ -61,6 +61,8 @@ class HardwareTable {
   };
 
   [[nodiscard]] bool MakeRoom(std::string_view node) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  std::vector<diagnosis::NodeHardware> Chosen(const std::vector<std::string>& nodes,
+                                              bool connections) const;
   void Put(const v1::HardwareDevice& told, WallNs at, Entry& entry)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 

@@ -241,8 +241,7 @@ void Diagnoser::Judge(JobState& job, Sight sight, Watched& watched, JobMoment mo
 void Diagnoser::AskFlows(const diagnosis::Suspicion& suspicion, diagnosis::JobView& view) const {
   if (parts_.hardware == nullptr || !suspicion.slow || !suspicion.onset_time.known()) return;
   const std::vector<std::string> nodes = diagnosis::FlowNodesWanted(view);
-  diagnosis::TellFlows(parts_.hardware->Of(nodes, DeviceKind::kConnection), suspicion.onset_time,
-                       view);
+  diagnosis::TellFlows(parts_.hardware->ConnectionsOf(nodes), suspicion.onset_time, view);
 }
 
 void Diagnoser::AskHardware(const diagnosis::JobView& view, diagnosis::Diagnosis& diagnosis) const {

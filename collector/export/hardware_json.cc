@@ -62,8 +62,6 @@ std::string HardwareJson(const diagnosis::JobView& view,
     }
     json.EndArray().Key("devices").BeginArray();
     for (const diagnosis::HardwareDevice& device : node.devices) {
-      // Connections are many, and what the rules make of them stands in the verdict.
-      if (device.kind == DeviceKind::kConnection) continue;
       WriteDevice(view, node.node, device, json);
     }
     json.EndArray().EndObject();

@@ -82,8 +82,7 @@ const HardwareDevice* DeviceOf(const NodeHardware& node, const RankFacts& facts)
 }
 
 bool OfNode(const HardwareDevice& device) {
-  return device.kind != DeviceKind::kGpu && device.kind != DeviceKind::kProcess &&
-         device.kind != DeviceKind::kConnection;
+  return device.kind != DeviceKind::kGpu && device.kind != DeviceKind::kProcess;
 }
 
 const HardwareDevice* ProcessOf(const NodeHardware& node, const RankFacts& facts) {

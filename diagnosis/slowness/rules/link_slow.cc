@@ -44,7 +44,7 @@ bool AllAlike(const JobView& view, const std::vector<PathTime>& paths) {
   return within == 0 || within == paths.size();
 }
 
-// False where too few can be compared. Requires: excess_s holds megabytes.
+// False where too few can be compared.
 bool GiveUsual(const JobView& view, const DiagnosisConfig& config, SlowNetwork& network) {
   const auto enough = static_cast<std::size_t>(config.link_paths);
   std::vector<PathTime> dated = network.paths;
@@ -62,7 +62,9 @@ bool GiveUsual(const JobView& view, const DiagnosisConfig& config, SlowNetwork& 
 }
 
 void ToExcess(std::vector<PathTime>& paths) {
-  for (PathTime& path : paths) path.excess_s *= path.since_s_per_mb - path.usual_s_per_mb;
+  for (PathTime& path : paths) {
+    path.excess_s = path.since_mb * (path.since_s_per_mb - path.usual_s_per_mb);
+  }
   std::sort(paths.begin(), paths.end(),
             [](const PathTime& a, const PathTime& b) { return a.excess_s > b.excess_s; });
   const double common = paths.back().excess_s;

@@ -35,6 +35,7 @@ struct PathTime {
   RankId dst;
   double usual_s_per_mb = 0;  // before; else that of the fastest path
   double since_s_per_mb = 0;
+  double since_mb = 0;  // what it carried since
   double excess_s = 0;  // beyond its usual time per byte, less the smallest of the group
 };
 

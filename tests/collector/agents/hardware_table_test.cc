@@ -103,16 +103,18 @@ TEST_F(HardwareTableTest, MoreReadingsOfADeviceMayComeApart) {
   EXPECT_EQ(nodes[0].devices[0].series.size(), 2u);
 }
 
-TEST_F(HardwareTableTest, OneKindOfDeviceIsAskedForByItself) {
+TEST_F(HardwareTableTest, ConnectionsAreAskedForByThemselves) {
   v1::NodeHardware news = News(1, HardwareMetric::kSmClock, 1980);
   *news.add_devices() = news.devices(0);
-  news.mutable_devices(1)->set_kind(static_cast<std::uint32_t>(DeviceKind::kProcess));
+  news.mutable_devices(1)->set_kind(static_cast<std::uint32_t>(DeviceKind::kConnection));
   table_.Apply("n0", news);
-  const auto of = table_.Of({"n0", "n1"}, DeviceKind::kProcess);
+  const auto of = table_.ConnectionsOf({"n0", "n1"});
   ASSERT_EQ(of.size(), 1u);
   ASSERT_EQ(of[0].devices.size(), 1u);
-  EXPECT_EQ(of[0].devices[0].kind, DeviceKind::kProcess);
+  EXPECT_EQ(of[0].devices[0].kind, DeviceKind::kConnection);
   EXPECT_EQ(of[0].newest, WallNs(kSecond));
+  ASSERT_EQ(table_.Of({"n0"})[0].devices.size(), 1u);
+  EXPECT_EQ(table_.Of({"n0"})[0].devices[0].kind, DeviceKind::kGpu);
 }
 
 TEST_F(HardwareTableTest, AnAgentThatMakesUpDevicesFillsNoMoreThanItsBound) {
