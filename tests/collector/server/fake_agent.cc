@@ -161,6 +161,16 @@ int FakeAgent::requests() const {
   return impl_->requests_;
 }
 
+std::optional<v1::RowsReply> FakeAgent::AnOpOfEach(const v1::RowsRequest& request) {
+  v1::RowsReply reply;
+  for (const std::uint32_t rank : request.ranks()) {
+    auto& rows = *reply.add_ranks();
+    rows.set_rank(rank);
+    for (const std::int64_t i : request.iterations()) rows.add_ops()->set_iteration(i);
+  }
+  return reply;
+}
+
 bool FakeAgent::Serving(int port) {
   const auto channel = ChannelTo(port);
   grpc::ClientContext context;

@@ -37,6 +37,8 @@ class FakeAgent {
   bool WaitOver();  // the collector ended the stream
   int requests() const;
 
+  // An Answer: of each rank and iteration that is asked for, one op.
+  static std::optional<v1::RowsReply> AnOpOfEach(const v1::RowsRequest& request);
   // What the health service answers: SERVING.
   static bool Serving(int port);
 

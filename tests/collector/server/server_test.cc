@@ -47,15 +47,7 @@ TEST_F(ServerTest, FromAnAgentsStreamToTheApi) {
 
 TEST_F(ServerTest, FromSuspicionOverRowsToVerdictReportMetricsAndBack) {
   want_rows_ = true;
-  FakeAgent agent(collector_->grpc_port(), "n0", [](const v1::RowsRequest& request) {
-    v1::RowsReply reply;
-    for (const std::uint32_t rank : request.ranks()) {
-      auto& rows = *reply.add_ranks();
-      rows.set_rank(rank);
-      for (const std::int64_t i : request.iterations()) rows.add_ops()->set_iteration(i);
-    }
-    return std::optional(reply);
-  });
+  FakeAgent agent(collector_->grpc_port(), "n0", FakeAgent::AnOpOfEach);
   agent.Hello();
   EventReader events(collector_->http_port(), "/api/v1/events?job=train");
   ASSERT_TRUE(events.Wait("retry:"));

@@ -46,24 +46,19 @@ std::set<std::uint32_t> CoresIn(std::string_view list) {
   return cores;
 }
 
-// cpuN user nice system idle iowait irq softirq steal; guest times are part of user and nice.
 CoreSource::Cores CoreSource::ParseStat(std::string_view text) {
   Cores cores;
-  for (const absl::string_view line :
-       absl::StrSplit(absl::string_view(text.data(), text.size()), '\n')) {
-    std::vector<absl::string_view> words = absl::StrSplit(line, ' ', absl::SkipEmpty());
+  for (absl::string_view line : absl::StrSplit(absl::string_view(text.data(), text.size()), '\n')) {
+    const std::size_t blank = line.find(' ');
     std::uint32_t number = 0;
-    if (words.size() < 9 || !absl::ConsumePrefix(&words[0], "cpu") ||
-        !absl::SimpleAtoi(words[0], &number)) {
+    constexpr std::ptrdiff_t kNumbers = 8;
+    if (std::count(line.begin(), line.end(), ' ') < kNumbers ||
+        !absl::ConsumePrefix(&line, "cpu") ||
+        !absl::SimpleAtoi(line.substr(0, blank - 3), &number)) {
       continue;
     }
-    Core& core = cores[number];
-    for (std::size_t i = 1; i < 9; ++i) {
-      std::uint64_t ticks = 0;
-      if (!absl::SimpleAtoi(words[i], &ticks)) continue;
-      core.all += ticks;
-      if (i != 4 && i != 5) core.spent += ticks;  // idle, iowait
-    }
+    const absl::string_view rest = line.substr(blank - 3);
+    cores[number] = CpuTicksIn({rest.data(), rest.size()});
   }
   return cores;
 }

@@ -45,10 +45,7 @@ class CoreSource : public HardwareSource {
   absl::Status Sample(CallInProgress& doing, std::vector<Reading>& out) override;
 
  private:
-  struct Core {
-    std::uint64_t spent = 0, all = 0;  // ticks
-  };
-  using Cores = std::map<std::uint32_t, Core>;
+  using Cores = std::map<std::uint32_t, CpuTicks>;
 
   static Cores ParseStat(std::string_view text);
   void SampleProcess(std::uint32_t pid, const Cores& now, std::vector<Reading>& out);

@@ -2,12 +2,10 @@
 
 #include <string>
 #include <thread>
-#include <vector>
 
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 
 namespace fathom::agent {
@@ -32,18 +30,7 @@ NodeFacts NodeFactsReader::Read() {
 double NodeFactsReader::BusyRatio() {
   const auto text = ReadSmallFile(roots_.proc + "/stat");
   if (!text.ok() || !absl::StartsWith(*text, "cpu ")) return 0;
-  const std::vector<absl::string_view> parts = absl::StrSplit(
-      absl::string_view(*text).substr(4, text->find('\n') - 4), ' ', absl::SkipEmpty());
-  std::uint64_t all = 0;
-  std::uint64_t idle = 0;
-  // user nice system idle iowait irq softirq steal; guest times are part of user and nice.
-  for (std::size_t i = 0; i < parts.size() && i < 8; ++i) {
-    std::uint64_t ticks = 0;
-    (void)absl::SimpleAtoi(parts[i], &ticks);
-    all += ticks;
-    if (i == 3 || i == 4) idle += ticks;
-  }
-  const std::uint64_t busy = all - idle;
+  const auto [busy, all] = CpuTicksIn(std::string_view(*text).substr(4, text->find('\n') - 4));
   const bool first = last_all_ == 0;
   const std::uint64_t d_all = all - last_all_;
   const std::uint64_t d_busy = busy - last_busy_;

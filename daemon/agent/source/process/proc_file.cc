@@ -5,9 +5,11 @@
 
 #include <cerrno>
 #include <charconv>
+#include <vector>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 
 namespace fathom::agent {
@@ -63,6 +65,20 @@ std::optional<std::uint64_t> NumberAfter(std::string_view text, std::string_view
     if (parsed.ec == std::errc()) return value;
   }
   return std::nullopt;
+}
+
+CpuTicks CpuTicksIn(std::string_view numbers) {
+  constexpr std::size_t kIdle = 3, kIoWait = 4, kGuest = 8;
+  const std::vector<absl::string_view> parts =
+      absl::StrSplit(absl::string_view(numbers.data(), numbers.size()), ' ', absl::SkipEmpty());
+  CpuTicks sum;
+  for (std::size_t i = 0; i < parts.size() && i < kGuest; ++i) {
+    std::uint64_t ticks = 0;
+    (void)absl::SimpleAtoi(parts[i], &ticks);
+    sum.all += ticks;
+    if (i != kIdle && i != kIoWait) sum.spent += ticks;
+  }
+  return sum;
 }
 
 }  // namespace fathom::agent

@@ -33,6 +33,15 @@ std::optional<double> NumberIn(const std::string& path);
 // The number after `key` and blanks or colon, at the beginning of a line.
 std::optional<std::uint64_t> NumberAfter(std::string_view text, std::string_view key);
 
+// What a line of /proc/stat says of a core, or of all.
+struct CpuTicks {
+  std::uint64_t spent = 0, all = 0;
+};
+
+// `numbers`: what stands behind the name: user nice system idle iowait irq softirq steal, and guest
+// times, which are part of user and nice. What is no number counts as 0.
+CpuTicks CpuTicksIn(std::string_view numbers);
+
 }  // namespace fathom::agent
 
 #endif  // FATHOM_DAEMON_AGENT_SOURCE_PROCESS_PROC_FILE_H_

@@ -1,9 +1,7 @@
 // Real connections of this process on loopback, told as those of a traced process.
 #include "daemon/agent/source/hardware/connection_source.h"
 
-#include <arpa/inet.h>
 #include <gtest/gtest.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include <map>
@@ -13,53 +11,18 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "tests/fakes/loopback_connection.h"
 
 namespace fathom::agent {
 namespace {
 
 constexpr std::int64_t kOneSecond = 1'000'000'000;
 
-// Two ends of one connection, both of this process.
-class Pair {
- public:
-  Pair() {
-    const int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    socklen_t size = sizeof(address);
-    EXPECT_EQ(bind(listener, reinterpret_cast<sockaddr*>(&address), size), 0);
-    EXPECT_EQ(listen(listener, 1), 0);
-    getsockname(listener, reinterpret_cast<sockaddr*>(&address), &size);
-    sender_ = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    EXPECT_EQ(connect(sender_, reinterpret_cast<sockaddr*>(&address), size), 0);
-    receiver_ = accept4(listener, nullptr, nullptr, SOCK_CLOEXEC);
-    close(listener);
-    const std::string receiver = absl::StrCat("127.0.0.1:", ntohs(address.sin_port));
-    getsockname(sender_, reinterpret_cast<sockaddr*>(&address), &size);
-    ends_ = absl::StrCat("127.0.0.1:", ntohs(address.sin_port), " ", receiver);
-  }
-  Pair(const Pair&) = delete;
-  Pair& operator=(const Pair&) = delete;
-  ~Pair() {
-    close(sender_);
-    close(receiver_);
-  }
+using Pair = fakes::LoopbackConnection;
 
-  void Send(std::size_t bytes) const {
-    std::string block(1 << 12, 'x');
-    for (std::size_t sent = 0; sent < bytes; sent += block.size()) {
-      ASSERT_EQ(write(sender_, block.data(), block.size()), static_cast<ssize_t>(block.size()));
-      ASSERT_EQ(recv(receiver_, block.data(), block.size(), MSG_WAITALL),
-                static_cast<ssize_t>(block.size()));
-    }
-  }
-  std::string DeviceOf(std::uint32_t pid) const { return absl::StrCat(pid, " ", ends_); }
-
- private:
-  int sender_ = -1, receiver_ = -1;
-  std::string ends_;
-};
+std::string DeviceOf(std::uint32_t pid, const Pair& pair) {
+  return absl::StrCat(pid, " ", pair.from, " ", pair.to);
+}
 
 class ConnectionSourceTest : public testing::Test {
  protected:
@@ -92,27 +55,27 @@ class ConnectionSourceTest : public testing::Test {
 
 TEST_F(ConnectionSourceTest, TellsWhatATracedProcessSentOnceItIsWorthIt) {
   const Pair pair;
-  EXPECT_FALSE(Sample().contains(pair.DeviceOf(own_))) << "it has sent nothing";
+  EXPECT_FALSE(Sample().contains(DeviceOf(own_, pair))) << "it has sent nothing";
   pair.Send(ConnectionSource::kWorthTelling - (1 << 13));
-  EXPECT_FALSE(Sample().contains(pair.DeviceOf(own_)));
+  EXPECT_FALSE(Sample().contains(DeviceOf(own_, pair)));
   pair.Send(1 << 20);
   const auto told = Sample();
-  ASSERT_TRUE(told.contains(pair.DeviceOf(own_)));
-  EXPECT_GE(told.at(pair.DeviceOf(own_)), 1 << 20);
+  ASSERT_TRUE(told.contains(DeviceOf(own_, pair)));
+  EXPECT_GE(told.at(DeviceOf(own_, pair)), 1 << 20);
   EXPECT_EQ(told.size(), 2u) << "and the other end, which has sent nothing";
-  EXPECT_FALSE(Sample().contains(pair.DeviceOf(own_))) << "nothing since";
+  EXPECT_FALSE(Sample().contains(DeviceOf(own_, pair))) << "nothing since";
 }
 
 TEST_F(ConnectionSourceTest, ConnectionsThatComeLaterAreFoundAtTheNextLookUp) {
   Sample();
   const Pair first;
   first.Send(1 << 20);
-  EXPECT_TRUE(Sample().contains(first.DeviceOf(own_))) << "a young process is looked up always";
+  EXPECT_TRUE(Sample().contains(DeviceOf(own_, first))) << "a young process is looked up always";
   const Pair second;
   second.Send(1 << 20);
-  EXPECT_FALSE(Sample().contains(second.DeviceOf(own_)));
+  EXPECT_FALSE(Sample().contains(DeviceOf(own_, second)));
   now_ = now_ + Nanos(ConnectionSource::kLookUpNs);
-  EXPECT_TRUE(Sample().contains(second.DeviceOf(own_)));
+  EXPECT_TRUE(Sample().contains(DeviceOf(own_, second)));
 }
 
 TEST_F(ConnectionSourceTest, WhoIsNotTracedOrIsGoneHasNone) {
@@ -132,7 +95,7 @@ TEST_F(ConnectionSourceTest, OfManyTheBusiestAreTold) {
   }
   const auto told = Sample();
   EXPECT_EQ(told.size(), ConnectionSource::kMostOfANode) << "both ends of each";
-  for (std::size_t i = 0; i < 4; ++i) EXPECT_FALSE(told.contains(pairs[i]->DeviceOf(own_)));
+  for (std::size_t i = 0; i < 4; ++i) EXPECT_FALSE(told.contains(DeviceOf(own_, *pairs[i])));
 }
 
 }  // namespace

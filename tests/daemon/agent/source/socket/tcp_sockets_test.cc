@@ -2,11 +2,8 @@
 // them.
 #include "daemon/agent/source/socket/tcp_sockets.h"
 
-#include <arpa/inet.h>
-#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -15,50 +12,14 @@
 #include <thread>
 
 #include "daemon/agent/session/socket_watch.h"
+#include "tests/fakes/loopback_connection.h"
 
 namespace fathom::agent {
 namespace {
 
 using ::testing::IsEmpty;
 
-// Two ends of one connection.
-class Connection {
- public:
-  Connection() {
-    const int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    socklen_t size = sizeof(address);
-    EXPECT_EQ(bind(listener, reinterpret_cast<sockaddr*>(&address), size), 0);
-    EXPECT_EQ(listen(listener, 1), 0);
-    getsockname(listener, reinterpret_cast<sockaddr*>(&address), &size);
-    sender = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    EXPECT_EQ(connect(sender, reinterpret_cast<sockaddr*>(&address), size), 0);
-    receiver = accept4(listener, nullptr, nullptr, SOCK_CLOEXEC);
-    close(listener);
-    to = "127.0.0.1:" + std::to_string(ntohs(address.sin_port));
-  }
-  Connection(const Connection&) = delete;
-  Connection& operator=(const Connection&) = delete;
-  ~Connection() {
-    close(sender);
-    close(receiver);
-  }
-
-  void Fill() const {
-    fcntl(sender, F_SETFL, O_NONBLOCK);
-    const std::string block(1 << 16, 'x');
-    for (int pause = 0; pause < 5;) {
-      if (write(sender, block.data(), block.size()) > 0) continue;
-      std::this_thread::sleep_for(std::chrono::milliseconds(10));
-      ++pause;
-    }
-  }
-
-  int sender = -1, receiver = -1;
-  std::string to;  // address of the receiver
-};
+using Connection = fakes::LoopbackConnection;
 
 std::optional<TcpSocket> Find(const std::string& local, const std::string& peer) {
   const auto all = EstablishedSockets();
@@ -107,14 +68,7 @@ TEST_F(TcpSocketsTest, AReceiverThatDoesNotReadLeavesBytesAtBothEndsAndTheTimerD
 
 TEST_F(TcpSocketsTest, CountsWhatTheOtherEndConfirmedAndNotTheTimeInWhichItDidNotRead) {
   const Connection connection;
-  const std::string block(1 << 16, 'x');
-  std::string read(1 << 16, ' ');
-  for (int i = 0; i < 16; ++i) {
-    ASSERT_EQ(write(connection.sender, block.data(), block.size()),
-              static_cast<ssize_t>(block.size()));
-    ASSERT_EQ(recv(connection.receiver, read.data(), read.size(), MSG_WAITALL),
-              static_cast<ssize_t>(read.size()));
-  }
+  connection.Send(1 << 20);
   const auto sent = Find("", connection.to);
   ASSERT_TRUE(sent.has_value());
   EXPECT_NEAR(static_cast<double>(sent->confirmed), 1 << 20, 1 << 16);
