@@ -2,8 +2,7 @@
 """PyTorch's own profiler records a real job with a slow function on one rank: `fathom analyze` names the function.
 
 With the stacks of Python by function, file and the line where it begins; without them it says what is missing. Nothing
-of fathom is in the job. PyTorch itself now and then aborts one as it ends ("terminate called without an active
-exception"): such a job is recorded again."""
+of fathom is in the job."""
 import json
 import os
 import pathlib
@@ -11,7 +10,7 @@ import tempfile
 import unittest
 
 import harness
-from harness import BUILD, RunTest, environment, run, torchrun
+from harness import BUILD, RunTest, ended_well, environment, run, torchrun
 
 FATHOM = str(BUILD / "fathom")
 JOBS = pathlib.Path(__file__).resolve().parents[1] / "truth/case_jobs"
@@ -26,12 +25,12 @@ class Profiled(RunTest):
     def record(self, folder, case, *options):
         command = torchrun(JOBS / "train.py", "--case", case, "--rank", 1, "--from-iteration", 30, "--iterations", 46,
                            "--profile", folder, *options, ranks=3)
-        for _ in range(3):
-            done = run(command, env=environment(OMP_NUM_THREADS="1"), timeout=300)
-            if b"terminate called without an active exception" not in done.stderr:
-                break
+
+        def undo():
             for trace in os.listdir(folder):
                 os.unlink(pathlib.Path(folder) / trace)
+
+        done = ended_well(lambda: run(command, env=environment(OMP_NUM_THREADS="1"), timeout=300), undo)
         self.assertEqual(done.returncode, 0, done.stderr)
 
     def judged(self, case, *options):

@@ -7,7 +7,7 @@ import tempfile
 import unittest
 
 import harness
-from harness import BUILD, ROOT, RunTest, end, environment, run, start, torchrun
+from harness import BUILD, ROOT, RunTest, end, ended_well, environment, run, torchrun
 
 FATHOM = str(BUILD / "fathom")
 SCRIPT = ROOT / "deploy/demo_job/train.py"
@@ -23,22 +23,20 @@ class History(RunTest):
         self.report = self.folder / "report.json"
 
     def run_job(self, *job, **more):
-        """PyTorch aborts a process now and then as it ends: such a run leaves the history as it was, and is made again."""
         before = self.history.read_bytes() if self.history.exists() else None
-        for left in (2, 1, 0):
-            process = start([FATHOM, "run", "--job", "train", "--history", str(self.history), "--report", str(self.report),
-                             "--", *torchrun(SCRIPT, "--iterations", ITERATIONS, "--seconds", 0.1, *job, ranks=2)],
-                            env=environment(OMP_NUM_THREADS="1", PYTHONUNBUFFERED="1", **more), start_new_session=True)
-            self.addCleanup(end, process)
-            _, err = process.communicate(timeout=300)
-            if process.returncode == 0 or not left or b"terminate called without an active exception" not in err:
-                break
+
+        def undo():
             for file in self.folder.glob("runs.db*"):
                 file.unlink()
             if before is not None:
                 self.history.write_bytes(before)
-        self.assertEqual(process.returncode, 0, err)
-        return json.loads(self.report.read_text()), err
+
+        command = [FATHOM, "run", "--job", "train", "--history", str(self.history), "--report", str(self.report), "--",
+                   *torchrun(SCRIPT, "--iterations", ITERATIONS, "--seconds", 0.1, *job, ranks=2)]
+        env = environment(OMP_NUM_THREADS="1", PYTHONUNBUFFERED="1", **more)
+        done = ended_well(lambda: run(command, env=env, timeout=300), undo)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return json.loads(self.report.read_text()), done.stderr
 
     def kept(self):
         """What a collector of that store answers."""

@@ -9,7 +9,7 @@ import tempfile
 import unittest
 
 import harness
-from harness import BUILD, HERE, RunTest, environment, run, torchrun
+from harness import BUILD, HERE, RunTest, ended_well, environment, run, torchrun
 
 JOB = HERE / "jobs/uneven.py"
 TRIES = 4
@@ -21,7 +21,8 @@ class UnequalWork(RunTest):
         env = environment(OMP_NUM_THREADS="1", PYTHONUNBUFFERED="1")
         with tempfile.TemporaryDirectory() as folder:
             report = pathlib.Path(folder) / "report.json"
-            done = run([str(BUILD / "fathom"), "run", "--report", str(report), "--", *command], env=env, timeout=300)
+            fathom = [str(BUILD / "fathom"), "run", "--report", str(report), "--", *command]
+            done = ended_well(lambda: run(fathom, env=env, timeout=300))
             self.assertEqual(done.returncode, 0, done.stderr)
             return [v for v in json.loads(report.read_text())["verdicts"]
                     if v["grade"] in ("established", "supported")], done.stderr.decode()

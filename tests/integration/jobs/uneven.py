@@ -4,6 +4,7 @@
     torchrun --nproc-per-node=4 uneven.py --vary                                    lengths are drawn, on all ranks
 """
 import argparse
+import time
 
 import torch
 import torch.distributed as dist
@@ -45,15 +46,17 @@ class Model(nn.Module):
         return self.head(self.layers(self.embed(tokens)))
 
 
-def main():
+def arguments():
     parser = argparse.ArgumentParser()
     parser.add_argument("--rank", type=int, default=-1)
     parser.add_argument("--times", type=float, default=2)
     parser.add_argument("--from-iteration", type=int, default=0)
     parser.add_argument("--iterations", type=int, default=150)
     parser.add_argument("--vary", action="store_true")
-    args = parser.parse_args()
-    dist.init_process_group("gloo")
+    return parser.parse_args()
+
+
+def train(args):
     torch.set_num_threads(1)
     torch.manual_seed(7)
     model = nn.parallel.DistributedDataParallel(Model())
@@ -65,6 +68,15 @@ def main():
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
+
+
+def main():
+    args = arguments()
+    dist.init_process_group("gloo")
+    train(args)
+    # Gloo's threads let go of the last works of backward meanwhile: while the interpreter ends, one that wants Python's
+    # lock for it aborts the process (pytorch/pytorch#190489), and DDP's reducer keeps them to the end.
+    time.sleep(0.1)
     dist.destroy_process_group()
 
 

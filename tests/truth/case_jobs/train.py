@@ -102,6 +102,15 @@ def join(args):
 def main():
     args = arguments()
     join(args)
+    run(args)
+    dist.barrier()
+    # Gloo's threads let go of the last works of backward meanwhile: while the interpreter ends, one that wants Python's
+    # lock for it aborts the process (pytorch/pytorch#190489), and DDP's reducer keeps them to the end.
+    time.sleep(0.1)
+    dist.destroy_process_group()
+
+
+def run(args):
     torch.set_num_threads(1)
     torch.manual_seed(1)
     plant = Plant(args)
@@ -120,8 +129,6 @@ def main():
     batches = iter(loader)
     with profiler(args) as profiled:
         train(args, plant, plain, model, optimizer, batches, profiled)
-    dist.barrier()
-    dist.destroy_process_group()
 
 
 def train(args, plant, plain, model, optimizer, batches, profiled):
