@@ -11,12 +11,15 @@
 #include "diagnosis/engine/look_ahead.h"
 #include "diagnosis/hardware/tell/path_flows.h"
 #include "diagnosis/hardware/tell/tell_hardware.h"
+#include "diagnosis/slowness/rules/odd_path.h"
 #include "diagnosis/watch/series.h"
 #include "diagnosis/watch/stall.h"
 #include "diagnosis/watch/totals.h"
 
 namespace fathom::collector {
 namespace {
+
+constexpr Nanos kPathsGap{2'000'000'000};  // between looks at the paths of a job that seems well
 
 std::map<RankId, std::string> OutOfSight(const diagnosis::JobView& view) {
   std::map<RankId, std::string> ranks;
@@ -186,6 +189,7 @@ Diagnoser::Sight Diagnoser::See(JobState& job, Watched& watched, JobMoment momen
   diagnosis::Episode asked_ahead = std::exchange(watched.ahead, {});
   if (sight.view.episode.onset.value < 0) sight.view.episode = asked_ahead;
   sight.suspicion = functions_.watch(sight.view, config_);
+  LookAtPaths(sight, watched, moment);
   job.SetSuspicion(sight.suspicion);
   if (sight.suspicion.slow || sight.suspicion.stalled || sight.suspicion.differs) {
     if (!watched.suspected.known()) watched.suspected = moment.mono;
@@ -239,9 +243,24 @@ void Diagnoser::Judge(JobState& job, Sight sight, Watched& watched, JobMoment mo
 }
 
 void Diagnoser::AskFlows(const diagnosis::Suspicion& suspicion, diagnosis::JobView& view) const {
-  if (parts_.hardware == nullptr || !suspicion.slow || !suspicion.onset_time.known()) return;
+  if (parts_.hardware == nullptr || view.window.empty()) return;
+  const bool told = std::any_of(view.ranks.begin(), view.ranks.end(),
+                                [](const auto& facts) { return !facts.flows.empty(); });
+  if (told || suspicion.stalled || (suspicion.slow && !suspicion.onset_time.known())) return;
+  const WallNs from = suspicion.slow ? suspicion.onset_time : diagnosis::PathStretchOf(view);
   const std::vector<std::string> nodes = diagnosis::FlowNodesWanted(view);
-  diagnosis::TellFlows(parts_.hardware->ConnectionsOf(nodes), suspicion.onset_time, view);
+  diagnosis::TellFlows(parts_.hardware->ConnectionsOf(nodes), from, view);
+}
+
+void Diagnoser::LookAtPaths(Sight& sight, Watched& watched, const JobMoment& moment) const {
+  diagnosis::Suspicion& suspicion = sight.suspicion;
+  if (parts_.hardware == nullptr || suspicion.slow || suspicion.stalled) return;
+  const bool due = !watched.paths_looked.known() || moment.mono - watched.paths_looked >= kPathsGap;
+  if (!due && !watched.path_differs) return;
+  watched.paths_looked = moment.mono;
+  AskFlows(suspicion, sight.view);
+  watched.path_differs = diagnosis::FindOddPath(sight.view, config_).has_value();
+  suspicion.differs |= watched.path_differs;
 }
 
 void Diagnoser::AskHardware(const diagnosis::JobView& view, diagnosis::Diagnosis& diagnosis) const {

@@ -129,6 +129,8 @@ class Diagnoser {
     // What the last look ahead was made of, without rows: made of the same it would say the same.
     std::optional<Evidence> foreseen = {};
     diagnosis::Episode ahead = {};  // whose rows a look ahead asked for
+    MonoNs paths_looked = {};       // not known: never
+    bool path_differs = false;      // by that look
     std::uint32_t incarnation = 0;
     bool ended = false;
   };
@@ -146,8 +148,10 @@ class Diagnoser {
   bool AskForRows(const std::shared_ptr<JobState>& job, const diagnosis::RowsWanted& wanted,
                   Watched& watched);
   void Judge(JobState& job, Sight sight, Watched& watched, JobMoment moment);
-  // What the ranks of a slow job sent each other, before and since.
+  // What the ranks sent each other: of a slow job before and since; else lately. Once a view.
   void AskFlows(const diagnosis::Suspicion& suspicion, diagnosis::JobView& view) const;
+  // Whether a path of a job that is not slow against its past differs from the others.
+  void LookAtPaths(Sight& sight, Watched& watched, const JobMoment& moment) const;
   // Puts what the hardware of the accused says into their verdicts, and names those who are held
   // back where it says why.
   void AskHardware(const diagnosis::JobView& view, diagnosis::Diagnosis& diagnosis) const;

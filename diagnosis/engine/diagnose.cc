@@ -19,6 +19,7 @@
 #include "diagnosis/slowness/judge/judge.h"
 #include "diagnosis/slowness/judge/ranking.h"
 #include "diagnosis/slowness/rules/hot_experts.h"
+#include "diagnosis/slowness/rules/odd_path.h"
 
 namespace fathom::diagnosis {
 namespace {
@@ -153,6 +154,15 @@ void AddAccount(const Case& c, Findings& findings, Diagnosis& out) {
   for (Abstention& each : AbstainedOn(*accounting)) findings.abstained.push_back(std::move(each));
 }
 
+// A slow path holds all ranks up alike: nobody's own time tells of it.
+void AddPath(const Case& c, Findings& findings) {
+  if (c.suspicion.slow || c.suspicion.stalled) return;
+  if (std::any_of(findings.verdicts.begin(), findings.verdicts.end(), Convicts)) return;
+  if (auto verdict = FindOddPath(c.view, c.config)) {
+    findings.verdicts.push_back(*std::move(verdict));
+  }
+}
+
 Diagnosis DiagnoseOne(const JobView& view, const Suspicion& suspicion,
                       const std::set<Iteration>& explained, const DiagnosisConfig& config,
                       const Topology* topology) {
@@ -174,6 +184,7 @@ Diagnosis DiagnoseOne(const JobView& view, const Suspicion& suspicion,
   out.named = std::any_of(findings.verdicts.begin(), findings.verdicts.end(),
                           [](const Verdict& verdict) { return NamesSomebody(verdict); });
   AddAccount(c, findings, out);
+  AddPath(c, findings);
   DropSlownessWhenStuck(findings.verdicts);
   std::stable_sort(findings.verdicts.begin(), findings.verdicts.end(), Stronger);
   out.verdicts = std::move(findings.verdicts);

@@ -39,8 +39,8 @@ def planted(name, at="step", causes=OWN, also=(), group="software", outside=None
 
 
 def disturbed(name, outside, sick, causes=OWN, functions=(), counter="", **options):
-    """From outside, at iteration 60. Without options the job itself does nothing unusual."""
-    given = {"case": "outside", "at": "outside", **options, "mark": 60}
+    """From outside, at iteration 60 or `mark`. Without options the job itself does nothing unusual."""
+    given = {"case": "outside", "at": "outside", "mark": 60, **options}
     return Case(name, "hardware", given, causes, functions, outside, sick, counter)
 
 
@@ -158,9 +158,13 @@ CASES = (
     # The machine: network.
     disturbed("a card of 100 Mbit/s", lambda: SlowCard(100), 1, (LINK, COMMUNICATION)),
     disturbed("a card of 40 Mbit/s", lambda: SlowCard(40), 2, (LINK, COMMUNICATION)),
+    disturbed("a card of 100 Mbit/s since the job began", lambda: SlowCard(100), 1, (LINK,), mark=0),
+    disturbed("a card of 60 Mbit/s since the job began", lambda: SlowCard(60), 2, (LINK,), mark=0),
     disturbed("a quarter of a core and a network of its own",
               lambda: Together(SlowCard(10_000), CpuQuota(0.25)), 0, counter="held_back"),
     # Looks like a fault, and is none.
+    Case("networks of their own", "none", {"case": "outside", "at": "outside", "mark": 0, "iterations": 350}, (),
+         outside=lambda: SlowCard(10_000)),
     Case("others spin on all cores", "none", {"case": "outside", "at": "outside", "mark": 60, "iterations": 350}, (),
          outside=lambda: Load(count=2)),
     Case("others fill the memory bus", "none", {"case": "outside", "at": "outside", "mark": 60, "iterations": 350}, (),

@@ -18,8 +18,7 @@ constexpr Nanos kSoon{8'000'000'000};  // three tellings of a source, and their 
 
 double MegabytesOf(std::uint64_t bytes) { return static_cast<double>(bytes) / kBytesPerMegabyte; }
 
-// Of the flows between members that carried enough since; with their usual time where enough went
-// before, else 0.
+// Of the flows between members that carried enough since.
 std::vector<PathTime> PathsOf(const JobView& view, const std::vector<RankId>& members,
                               const DiagnosisConfig& config) {
   std::vector<PathTime> paths;
@@ -28,9 +27,10 @@ std::vector<PathTime> PathsOf(const JobView& view, const std::vector<RankId>& me
     for (const PathFlow& flow : facts.flows) {
       const double before = MegabytesOf(flow.bytes_before), since = MegabytesOf(flow.bytes_since);
       if (!Contains(members, flow.peer) || since < config.link_megabytes) continue;
-      PathTime path{facts.rank, flow.peer, 0, flow.busy_since.Seconds() / since, since};
-      if (before >= config.link_megabytes)
-        path.usual_s_per_mb = flow.busy_before.Seconds() / before;
+      PathTime path{facts.rank, flow.peer, 0, flow.busy_since.Seconds() / since, 0, since};
+      if (before >= config.link_megabytes) {
+        path.before_s_per_mb = flow.busy_before.Seconds() / before;
+      }
       paths.push_back(path);
     }
   }
@@ -44,16 +44,22 @@ bool AllAlike(const JobView& view, const std::vector<PathTime>& paths) {
   return within == 0 || within == paths.size();
 }
 
+bool AreEnough(const std::vector<PathTime>& paths, const DiagnosisConfig& config) {
+  return paths.size() >= static_cast<std::size_t>(config.link_paths);
+}
+
 // False where too few can be compared.
-bool GiveUsual(const JobView& view, const DiagnosisConfig& config, SlowNetwork& network) {
-  const auto enough = static_cast<std::size_t>(config.link_paths);
+bool TakeBefore(const DiagnosisConfig& config, SlowNetwork& network) {
   std::vector<PathTime> dated = network.paths;
-  std::erase_if(dated, [](const PathTime& path) { return path.usual_s_per_mb <= 0; });
-  if (dated.size() >= enough) {
-    network.paths = std::move(dated);
-    return true;
-  }
-  if (network.paths.size() < enough || !AllAlike(view, network.paths)) return false;
+  std::erase_if(dated, [](const PathTime& path) { return path.before_s_per_mb <= 0; });
+  if (!AreEnough(dated, config)) return false;
+  for (PathTime& path : dated) path.usual_s_per_mb = path.before_s_per_mb;
+  network.paths = std::move(dated);
+  return true;
+}
+
+bool TakeFastest(const JobView& view, const DiagnosisConfig& config, SlowNetwork& network) {
+  if (!AreEnough(network.paths, config) || !AllAlike(view, network.paths)) return false;
   network.young = true;
   double fastest = network.paths.front().since_s_per_mb;
   for (const PathTime& path : network.paths) fastest = std::min(fastest, path.since_s_per_mb);
@@ -107,13 +113,8 @@ void AddPaths(const SlowNetwork& network, Verdict& verdict) {
   }
 }
 
-}  // namespace
-
-std::optional<SlowNetwork> FindSlowNetwork(const JobView& view, const std::vector<RankId>& members,
-                                           const DiagnosisConfig& config) {
-  SlowNetwork network;
-  network.paths = PathsOf(view, members, config);
-  if (!GiveUsual(view, config, network)) return std::nullopt;
+// Requires: each path has its usual time.
+std::optional<SlowNetwork> Compared(SlowNetwork network, const DiagnosisConfig& config) {
   ToExcess(network.paths);
   const PathTime& worst = network.paths.front();
   if (worst.since_s_per_mb < config.link_factor * worst.usual_s_per_mb) return std::nullopt;
@@ -124,6 +125,24 @@ std::optional<SlowNetwork> FindSlowNetwork(const JobView& view, const std::vecto
   }
   network.end = ends[0].second;
   return network;
+}
+
+}  // namespace
+
+std::optional<SlowNetwork> FindSlowNetwork(const JobView& view, const std::vector<RankId>& members,
+                                           const DiagnosisConfig& config) {
+  SlowNetwork network;
+  network.paths = PathsOf(view, members, config);
+  if (!TakeBefore(config, network) && !TakeFastest(view, config, network)) return std::nullopt;
+  return Compared(std::move(network), config);
+}
+
+std::optional<SlowNetwork> FindOddNetwork(const JobView& view, const std::vector<RankId>& members,
+                                          const DiagnosisConfig& config) {
+  SlowNetwork network;
+  network.paths = PathsOf(view, members, config);
+  if (!TakeFastest(view, config, network)) return std::nullopt;
+  return Compared(std::move(network), config);
 }
 
 bool NetworkMayTellSoon(const JobView& view, const std::vector<RankId>& members,

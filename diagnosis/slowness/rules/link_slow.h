@@ -1,7 +1,7 @@
 // Rule link_slow: which link of a group whose communication has become slow?
 // docs/rules/link_slow.md.
 //
-// Used by slowness/judge/judge, once communication_slow has named the group.
+// Used by slowness/judge/judge, once communication_slow has named the group, and by odd_path.
 //
 // Model: for every path (sender, receiver) the time per byte since the slowness against the time
 // per byte before it, from what the transport counted (RankFacts::flows). The excess in seconds,
@@ -33,10 +33,11 @@ namespace fathom::diagnosis {
 struct PathTime {
   RankId src;
   RankId dst;
-  double usual_s_per_mb = 0;  // before; else that of the fastest path
+  double before_s_per_mb = 0;  // 0: it carried too little then
   double since_s_per_mb = 0;
-  double since_mb = 0;  // what it carried since
-  double excess_s = 0;  // beyond its usual time per byte, less the smallest of the group
+  double usual_s_per_mb = 0;  // what it should take: before; else what the fastest path takes
+  double since_mb = 0;        // what it carried since
+  double excess_s = 0;        // beyond its usual time per byte, less the smallest of the group
 };
 
 struct SlowNetwork {
@@ -49,13 +50,18 @@ struct SlowNetwork {
                                                          const std::vector<RankId>& members,
                                                          const DiagnosisConfig& config);
 
+// The same with all paths compared with the fastest of them, whatever was before.
+[[nodiscard]] std::optional<SlowNetwork> FindOddNetwork(const JobView& view,
+                                                        const std::vector<RankId>& members,
+                                                        const DiagnosisConfig& config);
+
 // Whether the transport is known to carry what these ranks send each other, and has not told enough
 // of it since the slowness: a few seconds later it may tell which path it is.
 [[nodiscard]] bool NetworkMayTellSoon(const JobView& view, const std::vector<RankId>& members,
                                       const Suspicion& suspicion, const DiagnosisConfig& config);
 
 // Turns the verdict on a group into one on the network of a rank or on a link. Requires: `verdict`
-// is one of communication_slow.
+// is one on communication.
 void NameSlowNetwork(const JobView& view, const SlowNetwork& network, Verdict& verdict);
 
 }  // namespace fathom::diagnosis

@@ -1,0 +1,115 @@
+#include "diagnosis/slowness/rules/odd_path.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_format.h"
+#include "diagnosis/evidence/cost.h"
+#include "diagnosis/peers/account_limits.h"
+#include "diagnosis/slowness/rules/link_slow.h"
+#include "diagnosis/wording/phrase.h"
+
+namespace fathom::diagnosis {
+namespace {
+
+constexpr double kNoPast = 2;  // × link_factor: nothing before confirms that it was ever faster
+constexpr double kMuchOfMost = 0.5;    // of the bytes of the busiest path: carries as much as it
+constexpr double kAsSlowBefore = 0.7;  // of the time per byte
+
+std::vector<RankId> RanksWithFlows(const JobView& view) {
+  std::vector<RankId> ranks;
+  for (const RankFacts& facts : view.ranks) ranks.push_back(facts.rank);
+  return ranks;
+}
+
+// A path that carries little carries it in small messages, whose time is latency.
+DiagnosisConfig AmongBusyPaths(const JobView& view, DiagnosisConfig config) {
+  std::uint64_t most = 0;
+  for (const RankFacts& facts : view.ranks) {
+    for (const PathFlow& flow : facts.flows) most = std::max(most, flow.bytes_since);
+  }
+  config.link_megabytes =
+      std::max(config.link_megabytes, kMuchOfMost * static_cast<double>(most) / 1e6);
+  config.link_factor *= kNoPast;
+  return config;
+}
+
+bool BecameSo(const SlowNetwork& network) {
+  const PathTime& worst = network.paths.front();
+  return worst.before_s_per_mb > 0 && worst.before_s_per_mb < kAsSlowBefore * worst.since_s_per_mb;
+}
+
+// Of the rank that waits least, an iteration.
+double LeastBlocked(const JobView& view) {
+  std::map<RankId, std::pair<double, double>> blocked;
+  for (const IterationSummary& it : view.window) {
+    for (const RankIteration& mine : it.ranks) {
+      blocked[mine.rank].first += mine.blocked.Seconds();
+      ++blocked[mine.rank].second;
+    }
+  }
+  double least = -1;
+  for (const auto& [rank, sum] : blocked) {
+    const double mean = sum.first / sum.second;
+    least = least < 0 ? mean : std::min(least, mean);
+  }
+  return std::max(least, 0.0);
+}
+
+double LostAnIteration(const JobView& view, const SlowNetwork& network) {
+  const double iteration = MedianDuration(view);
+  const double known =
+      iteration * static_cast<double>(std::max<std::int64_t>(
+                      view.iterations_seen, static_cast<std::int64_t>(view.window.size())));
+  const double stretch = std::min(kPathStretch.Seconds(), known);
+  if (stretch <= 0) return 0;
+  return std::min(iteration * network.paths.front().excess_s / stretch, LeastBlocked(view));
+}
+
+Verdict VerdictOnPath(const JobView& view, const SlowNetwork& network, double lost) {
+  const double iteration = MedianDuration(view);
+  Verdict verdict;
+  verdict.cause = Cause::kLinkSlow;
+  verdict.grade = Grade::kSupported;
+  verdict.problem = ClassOf(verdict.cause);
+  verdict.owner = OwnerOf(verdict.cause);
+  verdict.since_iteration = view.window.front().index;
+  verdict.since_time = view.window.front().begin;
+  verdict.from_start = true;
+  verdict.cost = CostOfWindow(view, lost);
+  verdict.cost.slowdown = iteration / std::max(iteration - lost, 1e-9);
+  verdict.sentence = absl::StrFormat(
+      "Communication is slow on part of the network, since the job began: an iteration takes %s, "
+      "and would take some %s if all paths were as fast as the fastest one (%.2fx).",
+      Duration(iteration), Duration(iteration - lost), verdict.cost.slowdown);
+  NameSlowNetwork(view, network, verdict);
+  verdict.problem = ClassOf(verdict.cause);
+  for (const RankFacts& facts : view.ranks) {
+    const auto& named = verdict.entity.ranks;
+    if (std::find(named.begin(), named.end(), facts.rank) == named.end()) {
+      verdict.victims.push_back(facts.rank);
+    }
+  }
+  verdict.counter_evidence.push_back(
+      {"Iterations before it began: none is known, so it may always have been so.", 0, "iterations",
+       static_cast<double>(view.window.size()), "odd_path"});
+  verdict.would_change.push_back("Paths that are longer by design, such as to another site.");
+  return verdict;
+}
+
+}  // namespace
+
+WallNs PathStretchOf(const JobView& view) { return view.window.back().begin - kPathStretch; }
+
+std::optional<Verdict> FindOddPath(const JobView& view, const DiagnosisConfig& config) {
+  if (view.window.empty()) return std::nullopt;
+  const auto network = FindOddNetwork(view, RanksWithFlows(view), AmongBusyPaths(view, config));
+  if (!network || BecameSo(*network)) return std::nullopt;
+  const double lost = LostAnIteration(view, *network);
+  if (lost < AccountLimits().alone_cost * MedianDuration(view)) return std::nullopt;
+  return VerdictOnPath(view, *network, lost);
+}
+
+}  // namespace fathom::diagnosis
