@@ -31,7 +31,9 @@ diagnosis::JobProfile ProfileOf(const v1::RunFacts& told) {
 }  // namespace
 
 void RunFactsTable::Take(const v1::RunFacts& facts, std::string_view node) {
-  told_.emplace(node);
+  const auto [spoke, first] = told_.emplace(node, facts.rank());
+  if (!first && spoke->second < facts.rank()) return;
+  spoke->second = facts.rank();
   for (auto& [held, nodes] : nodes_of_) {
     if (const auto at = nodes.find(node); at != nodes.end()) nodes.erase(at);
   }

@@ -4,7 +4,9 @@
 //
 // Model: the profile comes from the lowest rank that told; it is known once rank 0 has, or all
 // nodes have. Nodes that told the same share a variant; beyond kMaxRunVariants further ones are
-// counted only. A node that tells again replaces what it told.
+// counted only. A node that tells again replaces what it told, where the same rank speaks for it or
+// a lower one: as a job ends its first rank may go first, and of the next one, which is going too,
+// little is to be read.
 //
 // Units: calls and bytes an iteration. Thread-safety: thread-compatible (JobState's lock). Errors:
 // none. Cost: O(facts) a message. Memory: O(variants × facts + nodes).
@@ -40,7 +42,7 @@ class RunFactsTable {
 
  private:
   std::map<diagnosis::RunFacts, std::set<std::string, std::less<>>> nodes_of_;
-  std::set<std::string, std::less<>> told_;  // nodes
+  std::map<std::string, std::uint32_t, std::less<>> told_;  // nodes, and the rank that spoke
   diagnosis::JobProfile profile_;
   std::int64_t told_by_ = -1;  // rank that the profile is of
   std::uint64_t left_out_ = 0;
