@@ -91,6 +91,12 @@ void AddTo(const Connection& connection, WallNs onset, PathFlow& flow) {
   flow.busy_since = flow.busy_since + NanosOf(since(HardwareMetric::kSendingTime));
 }
 
+bool LooksForConnections(const NodeHardware& node) {
+  return std::any_of(node.sources.begin(), node.sources.end(), [](const auto& source) {
+    return source.name == "connection" && source.state == "on";
+  });
+}
+
 }  // namespace
 
 std::vector<std::string> FlowNodesWanted(const JobView& view) {
@@ -114,6 +120,10 @@ void TellFlows(const std::vector<NodeHardware>& hardware, WallNs onset, JobView&
     PathFlow& flow = flows[{each.rank, other->second}];
     flow.peer = other->second;
     AddTo(each, onset, flow);
+  }
+  if (flows.empty() && std::any_of(hardware.begin(), hardware.end(), LooksForConnections)) {
+    view.signals.push_back({kPathsAwaited, SignalState::Level::kPartly,
+                            "which path of a slow group it is: no connection is known yet"});
   }
   for (RankFacts& facts : view.ranks) {
     for (auto at = flows.lower_bound({facts.rank, RankId(0)});

@@ -27,7 +27,11 @@ inline constexpr std::size_t kMostFlowNodes = 64;
 // The nodes of a job; empty where they are more than kMostFlowNodes.
 std::vector<std::string> FlowNodesWanted(const JobView& view);
 
-// Fills RankFacts::flows, up to `onset` and from then on. Requires: the flows are empty.
+// Of the view's signals: agents look for connections, and have not told of one yet.
+inline constexpr char kPathsAwaited[] = "paths";
+
+// Fills RankFacts::flows, up to `onset` and from then on; where there are none though a node's
+// agent looks for connections, a signal says so. Requires: the flows are empty.
 void TellFlows(const std::vector<NodeHardware>& hardware, WallNs onset, JobView& view);
 
 }  // namespace fathom::diagnosis

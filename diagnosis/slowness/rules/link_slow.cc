@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "diagnosis/hardware/tell/path_flows.h"
 #include "diagnosis/model/lookup.h"
 #include "diagnosis/wording/phrase.h"
 
@@ -14,7 +15,8 @@ namespace {
 
 constexpr double kBytesPerMegabyte = 1e6;
 constexpr std::size_t kPathsShown = 3;
-constexpr Nanos kSoon{8'000'000'000};  // three tellings of a source, and their way
+constexpr Nanos kSoon{8'000'000'000};    // three tellings of a source, and their way
+constexpr Nanos kFound{12'000'000'000};  // agents look for new connections every 10 s
 
 double MegabytesOf(std::uint64_t bytes) { return static_cast<double>(bytes) / kBytesPerMegabyte; }
 
@@ -113,6 +115,14 @@ void AddPaths(const SlowNetwork& network, Verdict& verdict) {
   }
 }
 
+// Of a job so young that its agents may not have found its connections.
+bool AwaitsPaths(const JobView& view) {
+  const bool whole = view.iterations_seen <= static_cast<std::int64_t>(view.window.size());
+  if (!whole || view.window.back().begin - view.window.front().begin > kFound) return false;
+  return std::any_of(view.signals.begin(), view.signals.end(),
+                     [](const SignalState& signal) { return signal.name == kPathsAwaited; });
+}
+
 // Requires: each path has its usual time.
 std::optional<SlowNetwork> Compared(SlowNetwork network, const DiagnosisConfig& config) {
   ToExcess(network.paths);
@@ -148,6 +158,7 @@ std::optional<SlowNetwork> FindOddNetwork(const JobView& view, const std::vector
 bool NetworkMayTellSoon(const JobView& view, const std::vector<RankId>& members,
                         const Suspicion& suspicion, const DiagnosisConfig& config) {
   if (view.window.empty() || view.window.back().begin - suspicion.onset_time > kSoon) return false;
+  if (AwaitsPaths(view)) return true;
   bool carried = false;
   for (const RankFacts& facts : view.ranks) {
     for (const PathFlow& flow : facts.flows) {

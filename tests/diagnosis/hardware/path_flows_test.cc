@@ -123,6 +123,21 @@ TEST(PathFlows, NamesThatAreNoConnectionAreLeftOut) {
   EXPECT_TRUE(view.ranks[0].flows.empty());
 }
 
+TEST(PathFlows, ASignalSaysThatTheyAreAwaited) {
+  const auto awaited = [](std::vector<HardwareDevice> devices, const char* state) {
+    JobView view = Job(2);
+    NodeHardware node = Node("n0", std::move(devices));
+    node.sources = {{"cpu", "on", ""}, {"connection", state, ""}};
+    TellFlows({node}, InSeconds(9), view);
+    return !view.signals.empty() && view.signals.front().name == kPathsAwaited;
+  };
+  EXPECT_TRUE(awaited({}, "on"));
+  EXPECT_FALSE(awaited({}, "missing"));
+  EXPECT_FALSE(awaited({Connection("100 127.0.0.1:1 127.0.0.1:2", {{12, kMegabyte, 1}}),
+                        Connection("101 127.0.0.1:2 127.0.0.1:1", {{12, 1, 1}})},
+                       "on"));
+}
+
 TEST(PathFlows, AsksTheNodesOfSmallJobs) {
   EXPECT_EQ(FlowNodesWanted(Job(4)), (std::vector<std::string>{"n0", "n1"}));
   EXPECT_TRUE(FlowNodesWanted(Job(2 * kMostFlowNodes + 2)).empty());

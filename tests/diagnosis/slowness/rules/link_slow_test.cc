@@ -2,6 +2,7 @@
 // counts them.
 #include "diagnosis/slowness/rules/link_slow.h"
 
+#include "diagnosis/hardware/tell/path_flows.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -101,6 +102,34 @@ TEST(LinkSlow, WithoutAPastPathsWithinAndBetweenNodesAreNotCompared) {
 TEST(LinkSlow, WithoutAPastAllAlikeNamesNobody) {
   const JobView view = YoungJob({{0, 3, 0, 420}, {1, 0, 0, 440}, {2, 1, 0, 410}, {3, 2, 0, 400}});
   EXPECT_FALSE(FindSlowNetwork(view, kMembers, DiagnosisConfig{}));
+}
+
+// Of a job that began so many seconds ago, and was slow from its fifth second on.
+JobView JobWithoutPaths(int seconds, bool awaited) {
+  JobView view = Job({});
+  for (int second = 0; second <= seconds; ++second) {
+    IterationSummary& it = view.window.emplace_back();
+    it.index = Iteration(second);
+    it.begin = WallNs(second * 1'000'000'000LL);
+  }
+  view.iterations_seen = seconds + 1;
+  if (awaited) view.signals.push_back({kPathsAwaited, SignalState::Level::kPartly, ""});
+  return view;
+}
+
+bool MayTellSoon(const JobView& view) {
+  Suspicion suspicion;
+  suspicion.onset_time = WallNs(5'000'000'000);
+  return NetworkMayTellSoon(view, kMembers, suspicion, DiagnosisConfig{});
+}
+
+TEST(LinkSlow, OfAJobThatHasJustBegunPathsAreWaitedFor) {
+  EXPECT_TRUE(MayTellSoon(JobWithoutPaths(8, true)));
+  EXPECT_FALSE(MayTellSoon(JobWithoutPaths(8, false))) << "nobody looks for them";
+  EXPECT_FALSE(MayTellSoon(JobWithoutPaths(13, true))) << "they would have been found";
+  JobView old = JobWithoutPaths(8, true);
+  old.iterations_seen = 1000;
+  EXPECT_FALSE(MayTellSoon(old));
 }
 
 TEST(LinkSlow, SmallFlowsMeasureNothing) {
