@@ -212,3 +212,5 @@ bool IsDataLoading(std::string_view name) {
 }
 
 }  // namespace fathom::collector::kineto
+bool IsWait(std::string_view name) { return name.ends_with("c10d_functional::wait_tensor"); }
+

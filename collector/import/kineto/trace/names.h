@@ -54,4 +54,6 @@ bool IsDataLoading(std::string_view name);
 
 }  // namespace fathom::collector::kineto
 
+// An op that does nothing but wait for a communication: functional collectives (DTensor) have it.
+bool IsWait(std::string_view name);
 #endif  // FATHOM_COLLECTOR_IMPORT_KINETO_TRACE_NAMES_H_

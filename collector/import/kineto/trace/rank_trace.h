@@ -82,6 +82,7 @@ struct PythonCall {
 // The ops (cpu_op) of a thread.
 struct ThreadOps {
   IntervalSet busy;
+  IntervalSet waiting;               // those that only wait for a communication
   std::vector<std::int64_t> begins;  // of every op, nested ones too; sorted
 };
 

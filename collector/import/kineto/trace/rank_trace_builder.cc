@@ -138,7 +138,7 @@ void RankTraceBuilder::OnHost(Category category, const TraceEvent& event, const 
   }
   log_.AddHostOp(event);
   calls_.AddOp(event);
-  ops_->busy.Add(event.begin, event.end());
+  (IsWait(name) ? ops_->waiting : ops_->busy).Add(event.begin, event.end());
   ops_->begins.push_back(event.begin);
 }
 
@@ -240,7 +240,10 @@ RankTrace RankTraceBuilder::Take(ReadSummary summary) {
     std::sort(ops.begins.begin(), ops.begins.end());
   }
   trace_.device_busy.Seal();
+    // Ops that wrap a wait are no busier for it.
+    ops.waiting.Seal();
   const std::int64_t thread = TrainingThread(trace_);
+    ops.busy = ops.busy.Without(ops.waiting);
   trace_.work = log_.Take(trace_.launches, thread);
   const bool marked = !trace_.steps.empty();
   const std::int64_t begin = marked ? trace_.steps.front().begin : trace_.first;
