@@ -283,6 +283,12 @@ std::optional<Accounting> AccountFor(const JobView& view, const ExecutionGraph& 
   Accounting out = ShareLoss(world, peers.ranks.size(), std::move(suspects), limits);
   out.account.measured_s = MeasuredSeconds(view, stretches);
   out.differ = PairsThatDiffer(peers, iteration_s, limits);
+  double unknown_waits = 0;
+  for (const LaneGraph& each : stretches) unknown_waits += each.unknown_waits;
+  out.partners_unknown = unknown_waits > limits.least_cost * out.account.used_gpu_s;
+  if (out.partners_unknown) {
+    std::erase_if(out.account.shares, [](const AccountShare& share) { return share.hidden; });
+  }
   out.replayed_well = std::abs(out.account.replayed_s - out.account.measured_s) <=
                       limits.replay_error * out.account.measured_s;
   return out;

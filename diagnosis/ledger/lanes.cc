@@ -215,6 +215,9 @@ class LaneBuilder {
         (op->kind != CollectiveKind::kSend || op->device_known() || AwaitsReceiver(wait));
     LaneStep& step = Add(told ? LaneAct::kWait : LaneAct::kBlocked, begin);
     step.seconds = (wait.end - begin).Seconds();
+    if (op != nullptr && IsPointToPoint(op->kind) && op->peer == kNoRank) {
+      out_.unknown_waits += step.seconds;
+    }
     if (told) step.join = JoinOf(wait.op);
     at_ = told ? std::clamp(op->end, begin, std::max(begin, wait.end)) : wait.end;
     while (iteration_ + 1 < ends_.size() && ends_[iteration_] < at_) {
