@@ -121,6 +121,16 @@ class LaneBuilder {
   }
 
  private:
+  // Messages alone let each rank end an iteration at another time.
+  static bool EndsTogether(const RankTimeline& line, Iteration iteration) {
+    const auto range = line.iterations.find(iteration);
+    if (range == line.iterations.end()) return false;
+    for (std::size_t k = range->second.first; k < range->second.second; ++k) {
+      if (!IsPointToPoint(line.ops[k]->kind)) return true;
+    }
+    return false;
+  }
+
   // By how much each line began the stretch after the first: ranks are together again at the end of
   // the first iteration in which they communicate.
   std::vector<double> LateBegins(const std::vector<RankTimeline>& lines,
@@ -133,7 +143,8 @@ class LaneBuilder {
             return std::any_of(lines.begin(), lines.end(),
                                [&](const auto& any) { return any.iterations.contains(it); });
           });
-      if (met == out_.iterations.end()) return std::vector<double>(lines.size(), 0);
+      const bool together = met != out_.iterations.end() && EndsTogether(line, *met);
+      if (!together) return std::vector<double>(lines.size(), 0);
       until.push_back((own.at(*met).end - own.at(out_.iterations.front()).begin).Seconds());
     }
     const double longest = *std::max_element(until.begin(), until.end());

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "diagnosis/ledger/account_verdicts.h"
+#include "diagnosis/ledger/lanes.h"
 #include "diagnosis/model/config.h"
 #include "tests/diagnosis/job_builder.h"
 
@@ -173,6 +174,23 @@ TEST(AccountingTest, WhatWasBeforeTheRecordingIsNobodysAndSpoilsNoReplay) {
   EXPECT_EQ(verdicts[0].entity.ranks, std::vector<RankId>{RankId(2)});
   const double of_two = 2 * 0.060 * 4;
   EXPECT_NEAR(accounting->account.lost_gpu_s, of_two, 0.2 * of_two);
+}
+
+// The near miss: where ranks exchange nothing but messages each ends its iterations at another
+// time.
+TEST(AccountingTest, OfMessagesAloneNobodyBeganLate) {
+  JobView view = PlayJob(Spec(JobType::kPipeline, 4, 4, 5));
+  for (auto& [rank, rows] : view.rows) {
+    std::erase_if(rows.ops, [](const CommOp& op) { return !IsPointToPoint(op.kind); });
+  }
+  for (RankIteration& rank : view.window.front().ranks) {
+    if (rank.rank == RankId(2)) rank.duration = rank.duration + Nanos(90'000'000);
+  }
+  const DiagnosisConfig config;
+  const ExecutionGraph graph(view, {}, Iteration(-1), config);
+  for (const LaneGraph& each : BuildLanes(view, graph)) {
+    EXPECT_EQ(each.late, std::vector<double>(4, 0));
+  }
 }
 
 // Ranks that average their weights now and then have steps without any op: they are played as well.
