@@ -275,6 +275,22 @@ bool ExplainsTheLoss(const Accounting& accounting, const AccountLimits& limits) 
   return explained >= limits.explains * accounting.account.lost_gpu_s;
 }
 
+// Ranks that take longer and seem to cost nothing, as nobody is known to wait for them.
+std::vector<Abstention> AbstainedOnMessages(const Accounting& accounting) {
+  std::vector<RankId> longer;
+  for (const Accused& accused : accounting.accused) {
+    if (!accused.share.hidden || OfChannels(accused)) continue;
+    const auto& ranks = accused.share.entity.ranks;
+    longer.insert(longer.end(), ranks.begin(), ranks.end());
+  }
+  if (!accounting.partners_unknown || longer.empty()) return {};
+  std::sort(longer.begin(), longer.end());
+  return {{absl::StrCat("what ", RanksInWords(longer),
+                        longer.size() == 1 ? " costs, which takes longer by itself"
+                                           : " cost, which take longer by themselves"),
+           "the other end of each message: record_shapes=True of PyTorch's profiler"}};
+}
+
 }  // namespace
 
 std::vector<Verdict> VerdictsOn(const JobView& view, const Accounting& accounting,
@@ -290,7 +306,7 @@ std::vector<Verdict> VerdictsOn(const JobView& view, const Accounting& accountin
 }
 
 std::vector<Abstention> AbstainedOn(const Accounting& accounting) {
-  std::vector<Abstention> out;
+  std::vector<Abstention> out = AbstainedOnMessages(accounting);
   std::vector<RankId> together;
   for (const Accused& accused : accounting.accused) {
     if (!accused.common || accused.share.hidden) continue;

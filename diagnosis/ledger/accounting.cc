@@ -223,16 +223,22 @@ std::size_t ShowsPlayed(const Outlier& outlier, const Peers& peers,
   return count;
 }
 
+// Ranks end a stretch together, and need not do so with each of its iterations: one in which they
+// do not meet is shorter for those that wait later.
 double MeasuredSeconds(const JobView& view, const std::vector<LaneGraph>& stretches) {
-  std::set<Iteration> played;
-  for (const LaneGraph& graph : stretches) {
-    played.insert(graph.iterations.begin(), graph.iterations.end());
-  }
   double sum = 0;
-  for (const IterationSummary& it : view.window) {
-    if (!played.contains(it.index)) continue;
+  for (const LaneGraph& graph : stretches) {
+    std::map<RankId, double> of_rank;
+    for (std::size_t l = 0; l < graph.lanes.size(); ++l) {
+      of_rank[graph.lanes[l].rank] = graph.late[l];
+    }
+    for (const IterationSummary& it : view.window) {
+      const auto& played = graph.iterations;
+      if (!std::binary_search(played.begin(), played.end(), it.index)) continue;
+      for (const RankIteration& rank : it.ranks) of_rank[rank.rank] += rank.duration.Seconds();
+    }
     std::vector<double> seconds;
-    for (const RankIteration& rank : it.ranks) seconds.push_back(rank.duration.Seconds());
+    for (const auto& [rank, whole] : of_rank) seconds.push_back(whole);
     sum += Median(std::move(seconds));
   }
   return sum;
@@ -277,6 +283,12 @@ std::optional<Accounting> AccountFor(const JobView& view, const ExecutionGraph& 
   Accounting out = ShareLoss(world, peers.ranks.size(), std::move(suspects), limits);
   out.account.measured_s = MeasuredSeconds(view, stretches);
   out.differ = PairsThatDiffer(peers, iteration_s, limits);
+  double unknown_waits = 0;
+  for (const LaneGraph& each : stretches) unknown_waits += each.unknown_waits;
+  out.partners_unknown = unknown_waits > limits.least_cost * out.account.used_gpu_s;
+  if (out.partners_unknown) {
+    std::erase_if(out.account.shares, [](const AccountShare& share) { return share.hidden; });
+  }
   out.replayed_well = std::abs(out.account.replayed_s - out.account.measured_s) <=
                       limits.replay_error * out.account.measured_s;
   return out;

@@ -46,6 +46,9 @@ struct Accounting {
   std::vector<Accused> accused;  // as account.shares
   // The replay of the iterations as recorded takes what they took: else it tells nothing of others.
   bool replayed_well = false;
+  // Ranks wait in messages whose other end is not known, so that the replay does not tell for whom:
+  // what takes longer and seems to cost nothing may cost all of it. It is no share then.
+  bool partners_unknown = false;
   // Two ranks that alone do the same work and differ: which one is wrong cannot be told.
   std::vector<std::pair<RankId, RankId>> differ;
 };

@@ -77,17 +77,28 @@ std::map<RankId, SpanOf> SpansOf(const JobView& view) {
   return spans;
 }
 
-// Iterations of which every line has ops and a span, in stretches that follow one another.
+// Ranks that meet in some steps only have others without any op.
+bool NobodyCommunicated(const IterationSummary& it, const std::vector<RankTimeline>& lines) {
+  return std::all_of(
+             it.ranks.begin(), it.ranks.end(),
+             [](const RankIteration& rank) { return rank.ops == 0 && rank.groups.empty(); }) &&
+         std::none_of(lines.begin(), lines.end(),
+                      [&](const RankTimeline& line) { return line.iterations.contains(it.index); });
+}
+
+// Iterations of which every line has ops, or none had any, and a span, in stretches that follow one
+// another.
 std::vector<std::vector<Iteration>> StretchesOf(const JobView& view,
                                                 const std::vector<RankTimeline>& lines,
                                                 const std::map<RankId, SpanOf>& spans) {
   std::vector<std::vector<Iteration>> stretches;
   bool open = false;
   for (const IterationSummary& it : view.window) {
+    const bool alone = NobodyCommunicated(it, lines);
     const bool whole = std::all_of(lines.begin(), lines.end(), [&](const RankTimeline& line) {
       const auto of = spans.find(line.rank);
       return of != spans.end() && of->second.contains(it.index) &&
-             line.iterations.contains(it.index);
+             (alone || line.iterations.contains(it.index));
     });
     if (whole && !open) stretches.emplace_back();
     if (whole) stretches.back().push_back(it.index);
@@ -103,17 +114,52 @@ class LaneBuilder {
 
   void Build(const std::map<RankId, SpanOf>& spans) {
     const std::vector<RankTimeline>& lines = graph_.lines();
+    out_.late = LateBegins(lines, spans);
     for (std::size_t l = 0; l < lines.size(); ++l) AddLane(l, spans.at(lines[l].rank));
     for (auto& [instance, join] : join_of_) Measure(*instance, out_.joins[join]);
     MeasureMessages();
   }
 
  private:
+  // Messages alone let each rank end an iteration at another time.
+  static bool EndsTogether(const RankTimeline& line, Iteration iteration) {
+    const auto range = line.iterations.find(iteration);
+    if (range == line.iterations.end()) return false;
+    for (std::size_t k = range->second.first; k < range->second.second; ++k) {
+      if (!IsPointToPoint(line.ops[k]->kind)) return true;
+    }
+    return false;
+  }
+
+  // By how much each line began the stretch after the first: ranks are together again at the end of
+  // the first iteration in which they communicate.
+  std::vector<double> LateBegins(const std::vector<RankTimeline>& lines,
+                                 const std::map<RankId, SpanOf>& spans) const {
+    std::vector<double> until, late;
+    for (const RankTimeline& line : lines) {
+      const SpanOf& own = spans.at(line.rank);
+      const auto met =
+          std::find_if(out_.iterations.begin(), out_.iterations.end(), [&](const Iteration it) {
+            return std::any_of(lines.begin(), lines.end(),
+                               [&](const auto& any) { return any.iterations.contains(it); });
+          });
+      const bool together = met != out_.iterations.end() && EndsTogether(line, *met);
+      if (!together) return std::vector<double>(lines.size(), 0);
+      until.push_back((own.at(*met).end - own.at(out_.iterations.front()).begin).Seconds());
+    }
+    const double longest = *std::max_element(until.begin(), until.end());
+    for (const double each : until) {
+      late.push_back(longest - each > kWakeUp.Seconds() ? longest - each : 0);
+    }
+    return late;
+  }
+
   void AddLane(std::size_t l, const SpanOf& spans) {
     line_ = &graph_.lines()[l];
     l_ = l;
     Lane& lane = out_.lanes.emplace_back();
     lane.rank = line_->rank;
+    if (out_.late[l] > 0) lane.steps.push_back({.act = LaneAct::kBlocked, .seconds = out_.late[l]});
     lane_ = &lane;
     at_ = spans.at(out_.iterations.front()).begin;
     iteration_ = 0;
@@ -180,6 +226,9 @@ class LaneBuilder {
         (op->kind != CollectiveKind::kSend || op->device_known() || AwaitsReceiver(wait));
     LaneStep& step = Add(told ? LaneAct::kWait : LaneAct::kBlocked, begin);
     step.seconds = (wait.end - begin).Seconds();
+    if (op != nullptr && IsPointToPoint(op->kind) && op->peer == kNoRank) {
+      out_.unknown_waits += step.seconds;
+    }
     if (told) step.join = JoinOf(wait.op);
     at_ = told ? std::clamp(op->end, begin, std::max(begin, wait.end)) : wait.end;
     while (iteration_ + 1 < ends_.size() && ends_[iteration_] < at_) {

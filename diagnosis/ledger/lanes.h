@@ -14,8 +14,11 @@
 // started as soon as the one before it of its communicator had ended is chained to that one, not to
 // the lane. A wait for something that is not known keeps its recorded length in every replay, and
 // is nobody's. Rows of iterations that do not follow one another make stretches, which are played
-// one by one; all ranks begin a stretch together, since iterations are cut at the end of a
-// collective.
+// one by one. Iterations end at the end of a collective (where there is any), so that ranks end the
+// first in which they communicate together; whoever took less time until then began the stretch
+// later, by what is nobody's in the replay. (The first of a recording begins where it was marked,
+// and a rank that was late before is late with that.) Iterations in which nobody communicates are
+// pieces of the rank alone.
 //
 // Units: seconds; times of one rank are compared with each other only, but for messages within a
 // node. Thread-safety: plain values. Lifetime: independent of the view.
@@ -75,9 +78,12 @@ struct LaneGraph {
   std::vector<Iteration> iterations;
   std::vector<Lane> lanes;
   std::vector<Join> joins;
+  std::vector<double> late;  // by lane: later than the first it began
+  double unknown_waits = 0;  // of all lanes, in messages whose other end is not known
 };
 
-// One for each stretch of iterations of which all ranks with rows have rows and summaries.
+// One for each stretch of iterations of which all ranks with rows have rows and summaries, or in
+// which, by their summaries, no rank communicated.
 std::vector<LaneGraph> BuildLanes(const JobView& view, const ExecutionGraph& graph);
 
 }  // namespace fathom::diagnosis

@@ -44,6 +44,23 @@ Deeds DeedsOfRows(const JobView& view, const std::set<GroupId>& rings, RankId ra
 
 using Window = absl::Span<const IterationSummary>;
 
+// Those of which all ranks were recorded: elsewhere who is missing would seem to do less.
+std::vector<Iteration> SharedOf(const JobView& view, const Window& window,
+                                const std::set<RankId>& ranks) {
+  std::vector<Iteration> all, shared;
+  for (const IterationSummary& it : window) {
+    all.push_back(it.index);
+    if (it.ranks.size() == ranks.size()) shared.push_back(it.index);
+  }
+  const bool told = std::any_of(ranks.begin(), ranks.end(), [&](RankId rank) {
+    const auto& ops = view.rows.at(rank).ops;
+    return std::any_of(ops.begin(), ops.end(), [&](const CommOp& op) {
+      return std::binary_search(shared.begin(), shared.end(), op.iteration);
+    });
+  });
+  return told ? shared : all;
+}
+
 // The newest iteration that all have told of; null: there is none.
 const IterationSummary* NewestWhole(const Window& window, std::size_t ranks) {
   const auto whole = std::find_if(window.rbegin(), window.rend(),
@@ -165,9 +182,11 @@ Peers PeersOf(const JobView& view, std::size_t most) {
       std::all_of(seen.begin(), seen.end(), [&](RankId rank) { return view.rows.contains(rank); });
   const IterationSummary* whole = rows ? nullptr : NewestWhole(window, seen.size());
   const std::set<GroupId> rings = rows ? RingsOf(view) : std::set<GroupId>();
+  const std::vector<Iteration> shared =
+      rows ? SharedOf(view, window, seen) : std::vector<Iteration>();
   std::map<Deeds, std::size_t> roles;
   for (const RankId rank : seen) {
-    const Deeds deeds = rows ? DeedsOfRows(view, rings, rank, view.rows.at(rank), peers.iterations)
+    const Deeds deeds = rows ? DeedsOfRows(view, rings, rank, view.rows.at(rank), shared)
                              : DeedsOfSummaries(view, window, whole, rank);
     peers.role.push_back(roles.try_emplace(deeds, roles.size()).first->second);
     AddRank(view, window, rank, peers);

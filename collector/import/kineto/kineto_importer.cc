@@ -17,6 +17,7 @@
 #include "collector/import/kineto/trace/comm_joiner.h"
 #include "collector/import/kineto/trace/rank_trace_builder.h"
 #include "collector/import/kineto/trace/trace_reader.h"
+#include "collector/import/kineto/user_marks.h"
 #include "collector/import/kineto/windows.h"
 #include "collector/import/reading/group_claims.h"
 #include "collector/import/reading/input_file.h"
@@ -170,7 +171,9 @@ absl::Status KinetoImporter::Read(const std::vector<std::string>& paths, const I
                        : failed;
   }
   NameGroupsApart(traces);
-  if (std::string how = MarkSteps(traces); !how.empty()) recording.notes.push_back(std::move(how));
+  std::string how = MarkStepsOfUser(traces);
+  if (how.empty()) how = MarkSteps(traces);
+  if (!how.empty()) recording.notes.push_back(std::move(how));
   AddTraces(traces, recording);
   KeepTimelines(traces, recording);
   KeepStacks(traces, recording);

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "diagnosis/ledger/account_verdicts.h"
+#include "diagnosis/ledger/lanes.h"
 #include "diagnosis/model/config.h"
 #include "tests/diagnosis/job_builder.h"
 
@@ -151,6 +152,86 @@ TEST(AccountingTest, AStageIsNamedByWhatItsHostSpends) {
       EXPECT_EQ(verdicts[0].cause, cause) << rank;
     }
   }
+}
+
+// A recording may begin at the mark of a step: what the late rank did before is not in it, and the
+// others wait for it all the same.
+TEST(AccountingTest, WhatWasBeforeTheRecordingIsNobodysAndSpoilsNoReplay) {
+  JobSpec spec = Spec(JobType::kDdp, 4, 3, 5);
+  spec.faults = {{FaultKind::kSleep, 2, 0, 1, 1 << 30, 60}};
+  JobView view = PlayJob(spec);
+  for (RankIteration& rank : view.window.front().ranks) {
+    if (rank.rank != RankId(2)) continue;
+    rank.begin = rank.begin + Nanos(55'000'000);
+    rank.duration = rank.duration - Nanos(55'000'000);
+  }
+  const auto accounting = AccountOf(view);
+  ASSERT_TRUE(accounting);
+  EXPECT_NEAR(accounting->account.replayed_s, accounting->account.measured_s,
+              0.05 * accounting->account.measured_s);
+  const std::vector<Verdict> verdicts = VerdictsOn(view, *accounting);
+  ASSERT_EQ(verdicts.size(), 1u);
+  EXPECT_EQ(verdicts[0].entity.ranks, std::vector<RankId>{RankId(2)});
+  const double of_two = 2 * 0.060 * 4;
+  EXPECT_NEAR(accounting->account.lost_gpu_s, of_two, 0.2 * of_two);
+}
+
+// The near miss: where ranks exchange nothing but messages each ends its iterations at another
+// time.
+TEST(AccountingTest, OfMessagesAloneNobodyBeganLate) {
+  JobView view = PlayJob(Spec(JobType::kPipeline, 4, 4, 5));
+  for (auto& [rank, rows] : view.rows) {
+    std::erase_if(rows.ops, [](const CommOp& op) { return !IsPointToPoint(op.kind); });
+  }
+  for (RankIteration& rank : view.window.front().ranks) {
+    if (rank.rank == RankId(2)) rank.duration = rank.duration + Nanos(90'000'000);
+  }
+  const DiagnosisConfig config;
+  const ExecutionGraph graph(view, {}, Iteration(-1), config);
+  for (const LaneGraph& each : BuildLanes(view, graph)) {
+    EXPECT_EQ(each.late, std::vector<double>(4, 0));
+  }
+}
+
+// Ranks that average their weights now and then have steps without any op: they are played as well.
+TEST(AccountingTest, IterationsInWhichNobodyCommunicatesArePlayed) {
+  JobView view = PlayJob(Spec(JobType::kDdp, 4, 5, 5));
+  const Iteration quiet = view.window[2].index;
+  for (RankIteration& rank : view.window[2].ranks) {
+    rank.groups.clear();
+    rank.ops = 0;
+  }
+  for (auto& [rank, rows] : view.rows) {
+    std::erase_if(rows.ops, [&](const CommOp& op) { return op.iteration == quiet; });
+  }
+  const auto accounting = AccountOf(view);
+  ASSERT_TRUE(accounting);
+  EXPECT_EQ(accounting->account.iterations, 5);
+  view.window[2].ranks.front().groups = view.window[1].ranks.front().groups;
+  EXPECT_EQ(AccountOf(view)->account.iterations, 4) << "there were ops, and rows tell none";
+}
+
+// Of messages whose other end was not recorded nobody knows who waits for whom.
+TEST(AccountingTest, MessagesWithoutTheirOtherEndTellNotWhoWaits) {
+  JobView view = PlayJob(Spec(JobType::kPipeline, 4, 8, 7));
+  EXPECT_FALSE(AccountOf(view)->partners_unknown);
+  for (auto& [rank, rows] : view.rows) {
+    for (CommOp& op : rows.ops) op.peer = kNoRank;
+  }
+  EXPECT_TRUE(AccountOf(view)->partners_unknown);
+}
+
+TEST(AccountingTest, WhoSeemsToCostNothingThereIsAskedAbout) {
+  Accounting accounting;
+  accounting.replayed_well = true;
+  Accused& accused = accounting.accused.emplace_back();
+  accused.share.hidden = true;
+  accused.share.entity.ranks = {RankId(1)};
+  EXPECT_TRUE(AbstainedOn(accounting).empty()) << "it is hidden, and that is known";
+  accounting.partners_unknown = true;
+  const std::vector<Abstention> asked = AbstainedOn(accounting);
+  ASSERT_EQ(asked.size(), 1u);
+  EXPECT_EQ(asked[0].question, "what rank 1 costs, which takes longer by itself");
 }
 
 std::size_t VerdictsLive(int every, int last, bool live) {

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -42,6 +43,35 @@ TEST_F(PeersTest, WhereNoIterationIsWholeTheNewestThatEachHasToldOfCounts) {
     Add({2});
   }
   EXPECT_EQ(PeersOf(view, 8).roles, 1u);
+}
+
+// As many ops of the communicator in the rows of each iteration that the rank was recorded in.
+void AddRows(JobView& view, RankId rank, std::size_t ops) {
+  for (const IterationSummary& it : view.window) {
+    const bool there = std::any_of(it.ranks.begin(), it.ranks.end(),
+                                   [&](const RankIteration& told) { return told.rank == rank; });
+    for (std::size_t i = 0; there && i < ops; ++i) {
+      CommOp& op = view.rows[rank].ops.emplace_back();
+      op.group = GroupId(7);
+      op.kind = CollectiveKind::kAllReduce;
+      op.iteration = it.index;
+    }
+  }
+}
+
+TEST_F(PeersTest, WhoseRecordingEndedEarlierHasTheRoleOfTheOthers) {
+  for (int i = 0; i < 3; ++i) Add({0, 1, 2});
+  Add({1, 2});
+  for (std::uint32_t rank = 0; rank < kRanks; ++rank) AddRows(view, RankId(rank), 2);
+  EXPECT_EQ(PeersOf(view, 8).roles, 1u);
+}
+
+TEST_F(PeersTest, WhoEntersMoreOpsInTheIterationsOfAllHasARoleOfItsOwn) {
+  for (int i = 0; i < 3; ++i) Add({0, 1, 2});
+  Add({1, 2});
+  AddRows(view, RankId(0), 3);
+  for (std::uint32_t rank = 1; rank < kRanks; ++rank) AddRows(view, RankId(rank), 2);
+  EXPECT_EQ(PeersOf(view, 8).roles, 2u);
 }
 
 TEST_F(PeersTest, WhoEntersMoreOpsHasARoleOfItsOwn) {

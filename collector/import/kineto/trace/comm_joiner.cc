@@ -325,6 +325,13 @@ bool SetWaitAfterCall(JoinedOp& op, const std::vector<std::int64_t>& begins) {
   return true;
 }
 
+// The waiter went on, and the worker that woke it had no core for what it had left to do.
+bool EndedLate(const JoinedOp& op, const Stretch& gap) {
+  const std::int64_t late = op.run_end - gap.end;
+  return op.call.begin <= gap.begin && op.run_begin < gap.end &&
+         late <= std::min(kLostCore, (gap.end - gap.begin) / 4);
+}
+
 // Collectives in flight at some time of the gap that end in it, by end.
 void SetWaits(std::vector<JoinedOp*>& by_end, const std::vector<Stretch>& gaps) {
   auto op = by_end.begin();
@@ -335,6 +342,11 @@ void SetWaits(std::vector<JoinedOp*>& by_end, const std::vector<Stretch>& gaps) 
       if ((*op)->call.begin > gap.begin) continue;
       (*op)->wait_begin = waiting_since;
       (*op)->wait_end = waiting_since = std::min((*op)->run_end, gap.end);
+    }
+    if (waiting_since == gap.begin && op != by_end.end() && EndedLate(**op, gap)) {
+      (*op)->wait_begin = gap.begin;
+      (*op)->wait_end = (*op)->run_end = gap.end;
+      ++op;
     }
   }
 }

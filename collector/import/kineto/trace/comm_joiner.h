@@ -18,7 +18,10 @@
 //   thread, longer than kShortestGap, the ops in flight that end inside it were waited for, one
 //   after the other, from the begin of the gap. The rest of the gap is the host's own. (DDP's wait
 //   for its buckets has no event; it is the gap at the end of backward.) The waiter is woken before
-//   the event of the run ends, so an end may lie up to kLateEnd after the gap. A message is its own
+//   the event of the run ends, so an end may lie up to kLateEnd after the gap. Where none does, the
+//   worker may have lost its core to the waiter: of the ops in flight the first to end, at most
+//   kLostCore and a quarter of the gap later, was waited for, and ended with the gap. Ops that only
+//   wait (ThreadOps::waiting) are gaps as well. A message is its own
 //   wait, unless the thread does something meanwhile (isend, irecv): its run then ends when wait()
 //   on it returns, and it was waited for from the last event of the thread before that. The end of
 //   an isend stays unknown, for the data may have gone long before.
@@ -41,6 +44,8 @@ namespace fathom::collector::kineto {
 inline constexpr std::int64_t kShortestGap = 50'000;
 // 10 to 30 µs where cores are free; a worker may lose its core between the wake-up and the end.
 inline constexpr std::int64_t kLateEnd = 1'000'000;
+// Until a worker that lost its core has it again: some turns of others.
+inline constexpr std::int64_t kLostCore = 10'000'000;
 // Of the kernels whose External id is that of some call, those that cannot be of it.
 inline constexpr double kMostWrongIds = 0.1;
 // By so much the clocks of host and device may differ.

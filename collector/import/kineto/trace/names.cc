@@ -196,6 +196,16 @@ std::vector<std::uint32_t> RanksOfText(std::string_view text) {
   return ranks;
 }
 
+std::string WithoutNumbers(std::string_view name) {
+  std::string out;
+  for (const char each : name) {
+    const bool digit = each >= '0' && each <= '9';
+    if (!digit) out.push_back(each);
+    if (digit && (out.empty() || out.back() != '#')) out.push_back('#');
+  }
+  return out;
+}
+
 bool IsLaunch(std::string_view name) {
   for (const std::string_view part : {"aunch", "emcpy", "emset"}) {
     if (name.find(part) != std::string_view::npos) return true;
@@ -206,6 +216,8 @@ bool IsLaunch(std::string_view name) {
 bool IsCollection(std::string_view name) {
   return name == "Python GC" || name == "<built-in function collect>";
 }
+
+bool IsWait(std::string_view name) { return name.ends_with("c10d_functional::wait_tensor"); }
 
 bool IsDataLoading(std::string_view name) {
   return name.starts_with("enumerate(DataLoader)#") && name.ends_with(".__next__");

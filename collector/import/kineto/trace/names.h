@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -43,6 +44,9 @@ std::uint32_t BytesOf(DataType type);  // 0 for kUnknown
 // N of "ProfilerStep#N".
 std::optional<std::int64_t> StepNumber(std::string_view name);
 
+// "step 12" and "step 7" are of one name, "step #".
+std::string WithoutNumbers(std::string_view name);
+
 // "[0, 1, 2, 3]". "[0, 1, ..., 7]", as printed for many, tells nothing.
 std::vector<std::uint32_t> RanksOfText(std::string_view text);
 
@@ -50,6 +54,8 @@ std::vector<std::uint32_t> RanksOfText(std::string_view text);
 bool IsLaunch(std::string_view name);
 
 bool IsCollection(std::string_view name);  // garbage collection
+// An op that does nothing but wait for a communication: functional collectives (DTensor) have it.
+bool IsWait(std::string_view name);
 bool IsDataLoading(std::string_view name);
 
 }  // namespace fathom::collector::kineto

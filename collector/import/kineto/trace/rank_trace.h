@@ -82,6 +82,7 @@ struct PythonCall {
 // The ops (cpu_op) of a thread.
 struct ThreadOps {
   IntervalSet busy;
+  IntervalSet waiting;               // those that only wait for a communication
   std::vector<std::int64_t> begins;  // of every op, nested ones too; sorted
 };
 
@@ -102,6 +103,7 @@ struct RankTrace {
   std::vector<CommEvent> comms;  // by begin
   std::vector<MarkEvent> marks;
   std::vector<PythonCall> python;
+  std::vector<PythonCall> annotations;            // by begin; numbers in their names left out
   diagnosis::RankStacks stacks;                   // of its training thread, in its steps
   std::vector<diagnosis::NamedPattern> patterns;  // in its steps; where they are asked for
   std::map<std::int64_t, ThreadOps> ops_by_thread;

@@ -130,6 +130,9 @@ void RankTraceBuilder::OnHost(Category category, const TraceEvent& event, const 
     trace_.comms.back().source = CallSource::kParameters;
   } else if (event.duration >= kLongPythonNs) {
     long_ops_.push_back({std::string(event.name), event.begin, event.end(), event.thread});
+    if (category == Category::kAnnotation) {
+      trace_.annotations.push_back({WithoutNumbers(name), event.begin, event.end(), event.thread});
+    }
   }
   if (category != Category::kHostOp) return;
   if (ops_ == nullptr || ops_thread_ != event.thread) {
@@ -138,7 +141,7 @@ void RankTraceBuilder::OnHost(Category category, const TraceEvent& event, const 
   }
   log_.AddHostOp(event);
   calls_.AddOp(event);
-  ops_->busy.Add(event.begin, event.end());
+  (IsWait(name) ? ops_->waiting : ops_->busy).Add(event.begin, event.end());
   ops_->begins.push_back(event.begin);
 }
 
@@ -233,10 +236,14 @@ RankTrace RankTraceBuilder::Take(ReadSummary summary) {
   std::stable_sort(trace_.comms.begin(), trace_.comms.end(), by_begin);
   std::stable_sort(trace_.marks.begin(), trace_.marks.end(), by_begin);
   std::stable_sort(trace_.grids.begin(), trace_.grids.end(), by_begin);
+  std::stable_sort(trace_.annotations.begin(), trace_.annotations.end(), by_begin);
   if (trace_.python.empty()) trace_.python = std::move(long_ops_);
   std::stable_sort(trace_.python.begin(), trace_.python.end(), by_begin);
   for (auto& [thread, ops] : trace_.ops_by_thread) {
+    // Ops that wrap a wait are no busier for it.
+    ops.waiting.Seal();
     ops.busy.Seal();
+    ops.busy = ops.busy.Without(ops.waiting);
     std::sort(ops.begins.begin(), ops.begins.end());
   }
   trace_.device_busy.Seal();

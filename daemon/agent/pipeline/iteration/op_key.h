@@ -3,8 +3,9 @@
 // Made by rank_pipeline from each kOpEnter, consumed by iteration_finder and anchor.
 //
 // Model: `exact` has all five; `sizeless` leaves the bytes out, for jobs whose sizes change from
-// iteration to iteration. Both are hashes; equal keys stand for equal ops (64 bits, collisions
-// ignored).
+// iteration to iteration. How much a rank sends in an all-to-all changes with what it routes, while
+// all else stays: of it the bytes tell no more than whether it carries data. Both are hashes; equal
+// keys stand for equal ops (64 bits, collisions ignored).
 // Thread-safety: plain values.
 // Source: methods, section 1 (kind, communicator, bytes, dtype).
 #ifndef FATHOM_DAEMON_AGENT_PIPELINE_ITERATION_OP_KEY_H_

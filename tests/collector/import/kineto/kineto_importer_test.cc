@@ -200,6 +200,44 @@ TEST_F(KinetoImporterTest, TellsIterationsByWhatRepeatsWhereNoneIsMarked) {
   }
 }
 
+// Three steps in the user's own marks, with an annotation of each half within; the rank comes
+// `late` µs later to the all-reduce of each, of which there are `ops`.
+std::vector<std::string> StepsOfUser(double late, int ops = 1) {
+  std::vector<std::string> events;
+  for (int i = 0; i < 3; ++i) {
+    const double at = 10'000.0 * i;
+    events.push_back(Event("user_annotation", absl::StrCat("train step ", 7 + i), 1, at, 9'900));
+    for (const double half : {0.0, 5000.0}) {
+      events.push_back(Event("user_annotation", "half", 1, at + half, 4'900));
+    }
+    events.push_back(Event("cpu_op", "aten::mm", 1, at + 100, 1000 + late));
+    for (int op = 0; op < ops; ++op) {
+      for (auto& event : GlooAllReduce(at + 2000 + late, at + 9000 + 100 * op, false)) {
+        events.push_back(event);
+      }
+    }
+  }
+  return events;
+}
+
+TEST_F(KinetoImporterTest, TakesTheUsersMarksOfStepsWhereThereAreNoOthers) {
+  Write("rank0.json", Trace(Header(0, 2), StepsOfUser(0)));
+  Write("rank1.json", Trace(Header(1, 2), StepsOfUser(3000)));
+  ASSERT_TRUE(Read().ok());
+  EXPECT_THAT(recording_.notes, ElementsAre(HasSubstr("each \"train step #\" is taken for one")));
+  ASSERT_EQ(recording_.view.window.size(), 3);
+  EXPECT_EQ(recording_.view.window[1].ranks[0].duration, Nanos(10'000'000));
+  EXPECT_EQ(recording_.view.window[1].ranks[1].ops, 1u);
+}
+
+// The near miss: what the ranks did within their marks differs, so these tell no common steps.
+TEST_F(KinetoImporterTest, TakesNoMarksInWhichRanksRanOtherOps) {
+  Write("rank0.json", Trace(Header(0, 2), StepsOfUser(0)));
+  Write("rank1.json", Trace(Header(1, 2), StepsOfUser(0, 2)));
+  ASSERT_TRUE(Read().ok());
+  EXPECT_THAT(recording_.view.window, IsEmpty());
+}
+
 TEST_F(KinetoImporterTest, DoesNotCompareRanksThatBeganAtDifferentOps) {
   Write("rank0.json", Trace(Header(0, 2), UnmarkedSteps(0)));
   Write("rank1.json", Trace(Header(1, 2), UnmarkedSteps(0, 3)));

@@ -62,6 +62,40 @@ TEST(CommJoiner, AllowsARunToEndALittleAfterItsWaiterWasWoken) {
   EXPECT_EQ(joined.ops[0].wait_end, 2'990'000);
 }
 
+// The worker woke its waiter at 40 ms, lost its core to it, and ended its event at 44 ms.
+TEST(CommJoiner, AllowsAWorkerToLoseItsCoreToItsWaiter) {
+  const auto joined =
+      Join(std::vector{Op(0, 1000), Op(40'000, 500)} + GlooAllReduce(900, 44'000, true));
+  ASSERT_EQ(joined.ops.size(), 1);
+  EXPECT_EQ(joined.ops[0].wait_begin, 1'000'000);
+  EXPECT_EQ(joined.ops[0].wait_end, 40'000'000);
+  EXPECT_EQ(joined.ops[0].run_end, 40'000'000);
+}
+
+// The near misses: a thread that slept while an op went on for long, or for as long as it slept.
+TEST(CommJoiner, SeesNoWaitWhereTheRunWentOnBehindTheGap) {
+  const std::pair<double, double> slept_and_ended[] = {{40'000, 60'000}, {3'000, 6'000}};
+  for (const auto& [slept, ended] : slept_and_ended) {
+    const auto joined =
+        Join(std::vector{Op(0, 1000), Op(slept, 90'000)} + GlooAllReduce(900, ended, true));
+    ASSERT_EQ(joined.ops.size(), 1);
+    EXPECT_EQ(joined.ops[0].wait_begin, kAbsent) << slept;
+  }
+}
+
+// DTensor's ops wait in an op of their own, inside that of a Python autograd function.
+TEST(CommJoiner, AnOpThatOnlyWaitsIsAWait) {
+  const auto events = std::vector{Event("cpu_op", "_FromTorchTensor", 1, 0, 9000),
+                                  Event("cpu_op", "_c10d_functional::wait_tensor", 1, 1000, 7000)} +
+                      GlooAllReduce(500, 7990, true);
+  const auto joined = Join(events);
+  ASSERT_EQ(joined.ops.size(), 1);
+  EXPECT_EQ(joined.ops[0].wait_begin, 1'000'000);
+  EXPECT_EQ(joined.ops[0].wait_end, 7'990'000);
+  const RankTrace trace = Sift(Trace(Header(0, 2), events));
+  EXPECT_EQ(trace.ops_by_thread.at(1).busy.Covered(), 2'000'000);
+}
+
 TEST(CommJoiner, SeesNoWaitWhereTheRunWasHiddenBehindWork) {
   const auto joined = Join(std::vector{Op(0, 5000)} + GlooAllReduce(200, 3000, true));
   ASSERT_EQ(joined.ops.size(), 1);

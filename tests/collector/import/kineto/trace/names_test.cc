@@ -69,6 +69,10 @@ TEST(Names, KnowTheMarks) {
   EXPECT_TRUE(IsCollection("Python GC"));
   EXPECT_TRUE(IsCollection("<built-in function collect>"));
   EXPECT_FALSE(IsCollection("collect.py(3): collect"));
+  EXPECT_TRUE(IsWait("_c10d_functional::wait_tensor"));
+  EXPECT_FALSE(IsWait("_c10d_functional::all_reduce"));
+  EXPECT_EQ(WithoutNumbers("step 12 of 300"), "step # of #");
+  EXPECT_EQ(WithoutNumbers("train_step"), "train_step");
   EXPECT_TRUE(IsDataLoading("enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__"));
   EXPECT_FALSE(IsDataLoading("enumerate(DataLoader)#_SingleProcessDataLoaderIter.__init__"));
 }

@@ -197,6 +197,26 @@ TEST_F(IterationFinderTest, ChangingSizesAreFollowedWithoutSizes) {
   EXPECT_EQ(finder_.period(), 2u);
 }
 
+// Experts get as many tokens as were routed to them: other amounts in each step, some of them
+// again.
+TEST_F(IterationFinderTest, UnevenExchangesAreTheSameOp) {
+  constexpr Op kCounts{.kind = CollectiveKind::kAllToAll, .bytes = 32};
+  for (std::uint64_t i = 0; i < 40; ++i) {
+    Op there{.kind = CollectiveKind::kAllToAll, .bytes = kMiB + 768 * (i * 37 % 23)};
+    Op back{.kind = CollectiveKind::kAllToAll, .bytes = kMiB + 768 * (i * 41 % 19)};
+    Feed({kCounts, there, back, kBucket});
+  }
+  ASSERT_EQ(learned_, 1);
+  EXPECT_EQ(finder_.period(), 4u);
+  EXPECT_EQ(finder_.misses_total(), 0u);
+}
+
+// The near miss: other ops whose sizes change and come again have no period yet.
+TEST_F(IterationFinderTest, SizesOfOtherOpsTellThemApart) {
+  for (std::uint64_t i = 0; i < 40; ++i) Feed({{.bytes = kMiB + 768 * (i * 37 % 23)}, kBucket});
+  EXPECT_EQ(learned_, 0);
+}
+
 TEST_F(IterationFinderTest, ASlowStartIsNotTakenForChangingSizes) {
   // Slow steps span a second long before the exact pattern has repeated ten times: the all-reduces,
   // alike but for their sizes, must not pass for iterations of one op.
