@@ -59,6 +59,8 @@ Response Api::AnswerJob(const Request& request) const {
   if (job == nullptr || job->rank_count() == 0) {
     const auto stored = what == "report" ? parts_.store.FindJob(at[3]) : std::nullopt;
     if (stored && !stored->report_json.empty()) return Response::Json(stored->report_json);
+    auto unread = what == "report" ? Unread() : std::nullopt;
+    if (unread && !stored) return *std::move(unread);
     return Response::Error(404, "no job " + at[3] + "; see /api/v1/jobs");
   }
   if (at.size() == 4) return Job(*job);
