@@ -1,5 +1,6 @@
 #include "collector/api/api.h"
 
+#include <algorithm>
 #include <map>
 #include <utility>
 #include <vector>
@@ -26,6 +27,17 @@ void TakeStanding(const VerdictLedger& ledger, std::vector<Episode>& episodes) {
   for (Episode& each : episodes) {
     const auto at = standing.find(each.id);
     if (each.open() && at != standing.end()) each = std::move(at->second);
+  }
+}
+
+// What the history lacks of them while it does not answer.
+template <typename Wanted>
+void AddStanding(const VerdictLedger& ledger, const Wanted& wanted,
+                 std::vector<Episode>& episodes) {
+  for (Episode& each : ledger.Open()) {
+    const bool known = std::any_of(episodes.begin(), episodes.end(),
+                                   [&](const Episode& other) { return other.id == each.id; });
+    if (!known && wanted(each)) episodes.push_back(std::move(each));
   }
 }
 
@@ -104,6 +116,16 @@ Response Api::Ready() const {
   return response;
 }
 
+void Api::WriteLacks(JsonWriter& json) const {
+  if (const std::string why = parts_.store.lacks(); !why.empty()) json.Field("lacks", why);
+}
+
+std::optional<Response> Api::Unread() const {
+  const std::string why = parts_.store.unread();
+  if (why.empty()) return std::nullopt;
+  return Response::Error(503, "not known now: " + why + "; ask again");
+}
+
 Response Api::Verdicts(const Request& request) const {
   const auto limit = request.Number("limit", 200);
   const auto active = request.Number("active", 0);
@@ -112,8 +134,12 @@ Response Api::Verdicts(const Request& request) const {
   }
   auto verdicts = parts_.store.Verdicts(request.Text("job"), *active != 0, *limit);
   TakeStanding(parts_.ledger, verdicts);
+  const std::string job = request.Text("job");
+  const auto of_job = [&](const Episode& each) { return job.empty() || each.job == job; };
+  if (!parts_.store.lacks().empty()) AddStanding(parts_.ledger, of_job, verdicts);
   JsonWriter json;
   json.BeginObject().Field("now_unix_ns", parts_.clock.Wall().ns);
+  WriteLacks(json);
   json.Key("verdicts").BeginArray();
   for (const Episode& each : verdicts) json.Raw(VerdictJson(each));
   return Response::Json(json.EndArray().EndObject().Take());
@@ -121,8 +147,14 @@ Response Api::Verdicts(const Request& request) const {
 
 Response Api::Verdict(const std::string& id) const {
   const auto episode = parts_.store.Find(id);
-  if (!episode) return Response::Error(404, "no verdict " + id + "; see /api/v1/verdicts");
-  std::vector<Episode> one = {*episode};
+  std::vector<Episode> one;
+  if (episode) one.push_back(*episode);
+  const auto is = [&](const Episode& each) { return each.id == id; };
+  AddStanding(parts_.ledger, is, one);
+  if (one.empty()) {
+    if (auto unread = Unread()) return *std::move(unread);
+    return Response::Error(404, "no verdict " + id + "; see /api/v1/verdicts");
+  }
   TakeStanding(parts_.ledger, one);
   return Response::Json(VerdictJson(one[0]));
 }
@@ -135,6 +167,7 @@ Response Api::Losses(const Request& request) const {
   const WallNs until = parts_.clock.Wall();
   const WallNs since = until - Nanos::FromSeconds(3600.0 * static_cast<double>(*hours));
   auto verdicts = parts_.store.VerdictsSince(since);
+  if (auto unread = Unread()) return *std::move(unread);
   TakeStanding(parts_.ledger, verdicts);
   const auto account = LossesOf(parts_.store.RunTimesSince(since), verdicts,
                                 parts_.store.RecoveriesSince(since), since, until);
@@ -153,9 +186,11 @@ Response Api::Runs(const Request& request) const {
   if (!limit || *limit < 1 || *limit > kMaxRuns) {
     return Response::Error(400, "limit is a number from 1 to 1000");
   }
+  const auto runs = parts_.store.Runs(request.Text("job"), *limit);
+  if (auto unread = Unread()) return *std::move(unread);
   JsonWriter json;
   json.BeginObject().Field("now_unix_ns", parts_.clock.Wall().ns).Key("runs").BeginArray();
-  for (const RunRecord& run : parts_.store.Runs(request.Text("job"), *limit)) {
+  for (const RunRecord& run : runs) {
     json.Raw(RunJson(run, IsRunning(run)));
   }
   return Response::Json(json.EndArray().EndObject().Take());
@@ -163,13 +198,17 @@ Response Api::Runs(const Request& request) const {
 
 Response Api::Run(const std::string& id) const {
   const auto run = parts_.store.FindRun(id);
-  if (!run) return Response::Error(404, "no run " + id + "; see /api/v1/runs");
+  if (!run) {
+    if (auto unread = Unread()) return *std::move(unread);
+    return Response::Error(404, "no run " + id + "; see /api/v1/runs");
+  }
   return Response::Json(WholeRunJson(*run, IsRunning(*run)));
 }
 
 Response Api::CompareRuns(const std::string& before, const std::string& after) const {
   const auto a = parts_.store.FindRun(before), b = parts_.store.FindRun(after);
   if (!a || !b) {
+    if (auto unread = Unread()) return *std::move(unread);
     return Response::Error(404, "no run " + (a ? after : before) + "; see /api/v1/runs");
   }
   return Response::Json(

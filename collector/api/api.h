@@ -8,7 +8,8 @@
 //
 // Thread-safety: thread-safe (reads thread-safe parts). Ownership: refers to Parts, which outlive
 // it; …/pictures and …/bandwidth ask agents for rows through them. Errors: JSON {"error": what to
-// do} with 400, 403, 404, 405, 409, 415, 429 or 503. Cost: jobs and verdicts cheap; …/report runs
+// do} with 400, 403, 404, 405, 409, 415, 429 or 503; where the history does not answer, lists say
+// what they lack, and what comes from it alone is 503. Cost: jobs and verdicts cheap; …/report runs
 // one diagnosis (some ms, 0.3 s at 10,000 ranks), …/iterations writes one number a rank, iteration
 // and series; …/pictures, …/perfetto and …/communicators copy the job's window first; losses reads
 // the verdicts of all its weeks.
@@ -17,6 +18,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,6 +27,7 @@
 #include "collector/evaluate/diagnoser.h"
 #include "collector/evaluate/hand_captures.h"
 #include "collector/http/answerer.h"
+#include "collector/http/json_writer.h"
 #include "collector/http/request.h"
 #include "collector/job/state/job_table.h"
 #include "collector/process/clock.h"
@@ -123,6 +126,10 @@ class Api final : public Answerer {
   Response CompareRuns(const std::string& before, const std::string& after) const;
   // That its history is not there to compare with, in a report.
   void TellOfHistory(const std::string& job, v1::Report& report) const;
+  // Of a list that is read from the history, why it may lack something: the field `lacks`.
+  void WriteLacks(JsonWriter& json) const;
+  // 503 where what was read a moment ago could not be; nothing where it could.
+  std::optional<Response> Unread() const;
   Response Ready() const;
   static Response Page(const Request& request);
 

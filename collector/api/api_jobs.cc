@@ -7,6 +7,7 @@
 #include "collector/export/hardware_json.h"
 #include "collector/export/job_ledger_proto.h"
 #include "collector/export/report.h"
+#include "collector/month/recovery_loss.h"
 #include "collector/runs/work_figures.h"
 #include "diagnosis/hardware/tell/tell_hardware.h"
 #include "fathom/v1/report.pb.h"
@@ -34,6 +35,33 @@ void PutWork(const WorkFigures& figures, v1::Work& out) {
   out.set_sentence(InWords(figures));
 }
 
+// Until when it took the job's time, as far as is known.
+std::int64_t LastedUntil(const ToldRecovery& told) {
+  if (told.under_way()) return told.told_ns;
+  return std::max(told.times.running_ns, told.times.ended_ns);
+}
+
+// Of recoveries that the account began with, or that came since; nothing where there is none.
+void PutDowntime(std::vector<ToldRecovery> told, WallNs since, WallNs now, v1::Report& out) {
+  constexpr double kHour = 3600;
+  std::erase_if(told, [&](const ToldRecovery& each) { return LastedUntil(each) < since.ns; });
+  if (told.empty()) return;
+  const RecoveryLosses losses = RecoveryLossesOf(told, WallNs(), now);
+  v1::JobLedger::Downtime& downtime = *out.mutable_job_ledger()->mutable_downtime();
+  downtime.set_recoveries(static_cast<std::int64_t>(losses.count));
+  downtime.set_recovered(static_cast<std::int64_t>(losses.recovered));
+  double hours = 0;
+  for (const StageLoss& each : losses.stages) {
+    hours += each.gpu_hours;
+    if (each.seconds <= 0) continue;
+    v1::JobLedger::Downtime::Stage& stage = *downtime.add_stages();
+    stage.set_stage(each.stage);
+    stage.set_seconds(each.seconds);
+    stage.set_lost_gpu_s(kHour * each.gpu_hours);
+  }
+  downtime.set_lost_gpu_s(kHour * hours);
+}
+
 }  // namespace
 
 std::vector<std::string> Api::JobObjects(const std::string& name) const {
@@ -59,6 +87,8 @@ Response Api::AnswerJob(const Request& request) const {
   if (job == nullptr || job->rank_count() == 0) {
     const auto stored = what == "report" ? parts_.store.FindJob(at[3]) : std::nullopt;
     if (stored && !stored->report_json.empty()) return Response::Json(stored->report_json);
+    auto unread = what == "report" ? Unread() : std::nullopt;
+    if (unread && !stored) return *std::move(unread);
     return Response::Error(404, "no job " + at[3] + "; see /api/v1/jobs");
   }
   if (at.size() == 4) return Job(*job);
@@ -141,6 +171,11 @@ std::string Api::ReportOf(const JobState& job) const {
   TellOfHistory(job.name(), report);
   const auto account = parts_.account ? parts_.account(job.name()) : std::nullopt;
   if (account) ToProto(*account, *report.mutable_job_ledger());
+  // An account begins anew where all processes did.
+  const bool counted = account && !account->slices.empty();
+  PutDowntime(parts_.store.Recoveries(job.name(), Store::kMaxRecoveriesOfJob),
+              counted ? account->slices.front().begin : job.Figures().started, parts_.clock.Wall(),
+              report);
   PutWork(FiguresOf(job, parts_.store), *report.mutable_work());
   return ToJson(report);
 }

@@ -77,6 +77,7 @@ Response Api::Nodes() const {
   }
   json.EndArray().Field("repeat_days", parts_.node_history.days);
   json.Field("repeat_jobs", parts_.node_history.repeat_jobs);
+  WriteLacks(json);
   return Response::Json(json.EndObject().Take());
 }
 
@@ -98,10 +99,17 @@ Response Api::Plan(const Request& request) const {
 }
 
 Response Api::Node(const std::string& name) const {
-  const auto verdicts = parts_.store.VerdictsOnNode(name, kMaxVerdicts);
+  auto verdicts = parts_.store.VerdictsOnNode(name, kMaxVerdicts);
+  const bool lacks = !parts_.store.lacks().empty();
+  for (Episode& each : lacks ? parts_.ledger.Open() : std::vector<Episode>()) {
+    const bool known = std::any_of(verdicts.begin(), verdicts.end(),
+                                   [&](const Episode& other) { return other.id == each.id; });
+    if (!known && each.verdict.entity.node == name) verdicts.push_back(std::move(each));
+  }
   const auto nodes = FactsOf(parts_);
   const auto at = nodes.find(name);
   if (at == nodes.end() && verdicts.empty()) {
+    if (auto unread = Unread()) return *std::move(unread);
     return Response::Error(404, "no node " + name + "; see /api/v1/nodes");
   }
   NodeFacts unseen;
@@ -110,7 +118,9 @@ Response Api::Node(const std::string& name) const {
   json.BeginObject();
   WriteNode(at == nodes.end() ? unseen : at->second, parts_.node_history, json);
   json.Field("repeat_days", parts_.node_history.days);
-  json.Field("repeat_jobs", parts_.node_history.repeat_jobs).Key("verdicts").BeginArray();
+  json.Field("repeat_jobs", parts_.node_history.repeat_jobs);
+  WriteLacks(json);
+  json.Key("verdicts").BeginArray();
   for (const Episode& episode : verdicts) json.Raw(VerdictJson(episode));
   return Response::Json(json.EndArray().EndObject().Take());
 }

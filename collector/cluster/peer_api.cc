@@ -61,6 +61,15 @@ void Join(const Json& more, Json& all) {
   }
 }
 
+void JoinById(const Json& more, Json& all) {
+  for (const Json& each : more) {
+    const std::string id = each.value("id", "");
+    const bool known = std::any_of(all.begin(), all.end(),
+                                   [&](const Json& one) { return one.value("id", "") == id; });
+    if (!known) all.push_back(each);
+  }
+}
+
 }  // namespace
 
 absl::Status PeerApi::Start() {
@@ -142,19 +151,47 @@ Response PeerApi::Node(const Request& request) const {
     const Json node = Json::parse(response.body, nullptr, false);
     return response.status == 200 && node.is_object() && node.value("connected", false);
   };
-  if (connected(best)) return best;
+  if (connected(best)) return WithTheirs(std::move(best), request);
   for (const std::string& other : parts_.members.Others()) {
     auto response = Ask(other, request, kListPatience);
     if (!response || response->status != 200) continue;
     const bool better = best.status != 200 || connected(*response);
     if (better) best = *std::move(response);
   }
-  return best;
+  return WithTheirs(std::move(best), request);
+}
+
+Response PeerApi::WithTheirs(Response near, const Request& request) const {
+  Json all = Json::parse(near.body, nullptr, false);
+  const bool lacks = all.is_object() && all.contains("lacks") && all.contains("verdicts");
+  if (near.status != 200 || !lacks) return near;
+  std::string silent;
+  for (const std::string& other : parts_.members.Others()) {
+    const auto response = Ask(other, request, kListPatience);
+    const Json more = response ? Json::parse(response->body, nullptr, false) : Json();
+    if (more.is_object() && more.contains("verdicts")) {
+      JoinById(more["verdicts"], all["verdicts"]);
+    } else if (!response || response->status != 404) {
+      absl::StrAppend(&silent, silent.empty() ? "" : ", ", other);
+    }
+  }
+  if (!silent.empty()) {
+    all["lacks"] = absl::StrCat(all["lacks"].get<std::string>(), "; and of ", silent,
+                                ", which does not answer, what stands");
+  }
+  near.body = all.dump();
+  return near;
 }
 
 // As it stands, where it does: the history hears of changes only.
 Response PeerApi::Verdict(const Request& request) const {
   Response near = parts_.near.Answer(request);
+  if (near.status == 503) {  // the history does not answer
+    for (const std::string& other : parts_.members.Others()) {
+      auto theirs = Ask(other, request, kListPatience);
+      if (theirs && theirs->status == 200) return *std::move(theirs);
+    }
+  }
   if (near.status != 200) return near;
   const Json verdict = Json::parse(near.body, nullptr, false);
   const std::string owner = verdict.is_object() ? OwnerOf(verdict.value("job", "")) : "";
@@ -198,6 +235,9 @@ Response PeerApi::Answer(const Request& request) const {
   if (at[2] == "jobs" && at.size() == 3) return Joined(request, "jobs");
   if (at[2] == "nodes" && at.size() == 3) return Joined(request, "nodes");
   if (at[2] == "nodes" && at.size() == 4) return Node(request);
+  if (at[2] == "verdicts" && at.size() == 3) {
+    return WithTheirs(parts_.near.Answer(request), request);
+  }
   if (at[2] == "verdicts" && at.size() == 4) return Verdict(request);
   if (at[2] == "ops" && at.size() == 4) return Ops(request);
   if (at[2] == "ops" && at.size() == 6) return PartOfOps(request);

@@ -3,9 +3,10 @@
 // Put by Cluster between HttpServer and this collector's Api. Model: what is of one job its owner
 // answers; lists of jobs and nodes, and what is kept of a job's ops, are those of all collectors,
 // joined; a file of ops is read at the collector that keeps it; everything else comes from
-// the history, which they share, and is answered here. Who asks was found out here, and the other
-// collector takes that as said: whoever may write to the bus is trusted (docs/security.md). A
-// request is passed on once.
+// the history, which they share, and is answered here; where the history does not answer, the
+// verdicts that others have are joined, and who is silent is named. Who asks was found out here,
+// and the other collector takes that as said: whoever may write to the bus is trusted
+// (docs/security.md). A request is passed on once.
 //
 // Thread-safety: thread-safe. Ownership: refers to its parts. Errors: 503 where the owner does not
 // answer, with what to do; a list without those that do not, counted. Cost: a question to the
@@ -70,6 +71,8 @@ class PeerApi final : public Answerer {
   Response Ops(const Request& request) const;
   Response PartOfOps(const Request& request) const;
   Response Verdict(const Request& request) const;
+  // With the verdicts that others have of those that `near` lacks.
+  Response WithTheirs(Response near, const Request& request) const;
 
   const Parts parts_;
   std::unique_ptr<Hearing> answering_;

@@ -45,6 +45,9 @@ bool WorthTelling(RecordKind kind) {
   }
 }
 
+// Notices of one action are one matter; so are those of fathom-cordon as a whole.
+std::string KeyOf(const Record& record) { return record.action.empty() ? kOwnName : record.action; }
+
 Record Followed(const Record& record, RecordKind kind, WallNs now, std::string text) {
   Record next = record;
   next.kind = kind;
@@ -78,22 +81,28 @@ void Actuator::Look() {
   const Moment now = Now();
   if (view_.verdicts_known && view_.nodes_known) last_look_ = now.wall;
   for (const Step& step : policy_.Next(ledger_, view_, now)) {
-    if (!Take(step)) return;
+    if (!Take(step)) break;
   }
+  TellOfLog();
 }
 
 absl::Status Actuator::Write(const Record& record) {
   if (auto status = parts_.append(record); !status.ok()) {
-    problems_.push_back("the audit log cannot be written, so nothing is done: " + Text(status));
+    unwritable_ = "the audit log cannot be written, so nothing is done: " + Text(status);
+    problems_.push_back(unwritable_);
     return status;
   }
+  unwritable_.clear();
+  heard_.Forget(KeyOf(record));
   ledger_.Fold(record);
   return absl::OkStatus();
 }
 
 bool Actuator::Take(const Step& step) {
   const Record& record = step.record;
+  bool heard = false;  // while the log could not be written
   if (step.change == Step::Change::kHold) {
+    heard = heard_.Heard(NoticeOf(record), parts_.clock.Mono());
     if (auto told = Tell(record); !told.ok()) {
       problems_.push_back("nobody could be told beforehand, so nothing is done: " + Text(told));
       return false;
@@ -101,6 +110,7 @@ bool Actuator::Take(const Step& step) {
   }
   if (step.change == Step::Change::kHold && !StillWanted(record)) return false;
   if (step.write && !Write(record).ok()) return false;
+  if (heard && !ToldAnew(record)) return false;
   switch (step.change) {
     case Step::Change::kHold:
       HoldBack(record);
@@ -131,6 +141,16 @@ bool Actuator::StillWanted(const Record& record) {
   Count(declined, std::string(ToString(declined.kind)));
   Write(declined).IgnoreError();
   Tell(declined).IgnoreError();
+  return false;
+}
+
+bool Actuator::ToldAnew(const Record& record) {
+  const absl::Status told = Tell(record);
+  if (told.ok()) return true;
+  const std::string why = "nobody could be told beforehand, so nothing was done: " + Text(told);
+  problems_.push_back(why);
+  Count(record, std::string(ToString(RecordKind::kFailed)));
+  Write(Followed(record, RecordKind::kFailed, parts_.clock.Wall(), why)).IgnoreError();
   return false;
 }
 
@@ -168,9 +188,11 @@ void Actuator::Forget(const Record& record) {
     problems_.push_back("what is left of ours on " + record.node + ": " + Text(status));
 }
 
-absl::Status Actuator::Tell(const Record& record) {
+absl::Status Actuator::Tell(const Record& record) { return TellNews(NoticeOf(record)); }
+
+collector::Notice Actuator::NoticeOf(const Record& record) const {
   collector::Notice notice;
-  notice.key = record.action.empty() ? kOwnName : record.action;
+  notice.key = KeyOf(record);
   notice.title = Title(record.kind);
   notice.severity = collector::Severity::kWarning;
   notice.summary = record.action.empty()
@@ -194,7 +216,35 @@ absl::Status Actuator::Tell(const Record& record) {
                     record.kind == RecordKind::kRelinquished ||
                     record.kind == RecordKind::kDeclined;
   if (over) notice.over = record.time;
-  return parts_.tell(notice);
+  return notice;
+}
+
+absl::Status Actuator::TellNews(const collector::Notice& notice) {
+  const MonoNs now = parts_.clock.Mono();
+  if (heard_.Heard(notice, now)) return absl::OkStatus();
+  const absl::Status told = parts_.tell(notice);
+  if (told.ok()) heard_.Note(notice, now);
+  return told;
+}
+
+void Actuator::TellOfLog() {
+  if (unwritable_.empty() && !unwritable_since_.known()) return;
+  const WallNs now = parts_.clock.Wall();
+  if (!unwritable_since_.known()) unwritable_since_ = now;
+  collector::Notice notice;
+  notice.key = absl::StrCat(kOwnName, "-log");
+  notice.title = "FathomCordonCannotWrite";
+  notice.severity = collector::Severity::kWarning;
+  notice.began = unwritable_since_;
+  notice.summary = unwritable_;
+  notice.description = "What was told to begin has not begun; it is told again when it does.";
+  if (unwritable_.empty()) {
+    notice.summary = "the audit log can be written again";
+    notice.description.clear();
+    notice.over = now;
+    unwritable_since_ = {};
+  }
+  TellNews(notice).IgnoreError();
 }
 
 void Actuator::Count(const Record& record, const std::string& result) {

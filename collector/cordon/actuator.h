@@ -6,6 +6,10 @@
 //   look ─ advice, nodes ─► Policy::Next ─► before-notice ─► advice ─► record on disk ─► back-end
 //              the verdict is over, or not to be trusted: declined ┘    └─ cannot be written:
 //                                                                          nothing is done
+// While the log cannot be written each look comes to the same: people are told once that an action
+// begins, once that the log cannot be written, and again when that changes or after a long time.
+// When it can be written, they are told once more right before the node is changed.
+//
 //   the answer of the back-end: done, failed (certainly nothing changed), or neither: then the
 //   action counts as held until a later look settles it.
 //
@@ -25,6 +29,7 @@
 #include <vector>
 
 #include "collector/cordon/backend/backend.h"
+#include "collector/cordon/heard_notices.h"
 #include "collector/cordon/policy/policy.h"
 #include "collector/notify/notice.h"
 #include "collector/process/clock.h"
@@ -80,7 +85,15 @@ class Actuator {
   void HoldBack(const Record& record) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Release(const Record& record) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Forget(const Record& record) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  absl::Status Tell(const Record& record);
+  collector::Notice NoticeOf(const Record& record) const;
+  absl::Status Tell(const Record& record) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Of what was told to begin while the log could not be written: that it begins now. False: nobody
+  // hears, and it is written that nothing was done.
+  [[nodiscard]] bool ToldAnew(const Record& record) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Those that are news.
+  absl::Status TellNews(const collector::Notice& notice) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // That nothing can be written to the log, or can be again.
+  void TellOfLog() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Count(const Record& record, const std::string& result) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const Parts parts_;
@@ -91,6 +104,10 @@ class Actuator {
   std::vector<std::string> problems_ ABSL_GUARDED_BY(mutex_);
   Counts counts_ ABSL_GUARDED_BY(mutex_);
   WallNs last_look_ ABSL_GUARDED_BY(mutex_);
+  HeardNotices heard_ ABSL_GUARDED_BY(mutex_);
+  std::string unwritable_ ABSL_GUARDED_BY(mutex_);  // why; empty: the log takes what comes
+  WallNs unwritable_since_
+      ABSL_GUARDED_BY(mutex_);  // as people were told; not known: they were not
 };
 
 }  // namespace fathom::cordon

@@ -136,6 +136,7 @@ std::vector<Episode> Store::OpenIn(const std::string& job) {
     Episode each = EpisodeOf(rows);
     if (!unwritten_.verdicts.contains(each.id)) open.push_back(std::move(each));
   }
+  NoteRead(rows);
   return open;
 }
 
@@ -149,6 +150,7 @@ std::vector<Episode> Store::Verdicts(const std::string& job, bool only_active, s
   const auto more = static_cast<std::int64_t>(unwritten_.verdicts.size());
   rows.Bind(1, job).Bind(2, std::int64_t{only_active}).Bind(3, limit + more);
   while (rows.Step()) found.push_back(EpisodeOf(rows));
+  NoteRead(rows);
   unwritten_.MergeInto(found, static_cast<std::size_t>(limit), [&](const Episode& each) {
     return (job.empty() || each.job == job) && (!only_active || each.open());
   });
@@ -164,6 +166,7 @@ std::vector<Episode> Store::VerdictsOnNode(const std::string& node, std::int64_t
   const auto more = static_cast<std::int64_t>(unwritten_.verdicts.size());
   rows.Bind(1, node).Bind(2, limit + more);
   while (rows.Step()) found.push_back(EpisodeOf(rows));
+  NoteRead(rows);
   unwritten_.MergeInto(found, static_cast<std::size_t>(limit),
                        [&](const Episode& each) { return each.verdict.entity.node == node; });
   return found;
@@ -183,6 +186,7 @@ NodeRecords Store::NodeRecordsSince(WallNs since) {
       causes, ") GROUP BY node"));
   rows.Bind(1, since.ns);
   while (rows.Step()) records[rows.Text(0)] = {rows.Integer(1), WallNs(rows.Integer(2))};
+  NoteRead(rows);
   return records;
 }
 
@@ -195,8 +199,9 @@ std::optional<Episode> Store::Find(const std::string& id) {
 std::optional<Episode> Store::FindWritten(const std::string& id) {
   if (!database_) return std::nullopt;
   Statement row = database_->Prepare(absl::StrCat(kSelectVerdicts, "WHERE id = ?"));
-  if (!row.Bind(1, id).Step()) return std::nullopt;
-  return EpisodeOf(row);
+  const bool found = row.Bind(1, id).Step();
+  NoteRead(row);
+  return found ? std::optional(EpisodeOf(row)) : std::nullopt;
 }
 
 StoredJob Store::JobOf(const Statement& row) {
@@ -214,8 +219,9 @@ std::optional<StoredJob> Store::FindJob(const std::string& name) {
   Statement row = database_->Prepare(
       "SELECT name, ranks, world_size, nodes, started_ns, last_seen_ns, iterations, report "
       "FROM jobs WHERE name = ?");
-  if (!row.Bind(1, name).Step()) return std::nullopt;
-  return JobOf(row);
+  const bool found = row.Bind(1, name).Step();
+  NoteRead(row);
+  return found ? std::optional(JobOf(row)) : std::nullopt;
 }
 
 std::optional<Learnt> Store::FindLearnt(const std::string& job) {
@@ -230,6 +236,16 @@ std::string Store::degraded() const {
   if (!moved_.empty()) return moved_;
   if (unwritten_.empty()) return failing_;
   return absl::StrCat(failing_, "; ", unwritten_.size(), " verdicts and jobs wait to be written");
+}
+
+std::string Store::unread() const {
+  const service::MutexLock lock(mutex_);
+  return unread_;
+}
+
+std::string Store::lacks() const {
+  const service::MutexLock lock(mutex_);
+  return opened_.empty() ? unread_ : opened_;
 }
 
 std::uint64_t Store::unwritten() const {

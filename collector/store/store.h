@@ -15,8 +15,10 @@
 // A file that cannot be opened, is damaged, of a later version or another collector's is left
 // alone: the store goes on in memory, degraded() says why (metric fathom_store_degraded, /readyz),
 // and Upkeep tries again. What could not be written is kept and read as if it were, and tried again
-// at the next write and by Upkeep; degraded() says so until all of it is written. A file that was
-// deleted is written anew from what the open one holds; one that another took the place of is told.
+// at the next write and by Upkeep; degraded() says so until all of it is written. Where the history
+// does not answer, what is read is empty, or no more than what waits: unread() says so. A file that
+// was deleted is written anew from what the open one holds; one that another took the place of is
+// told.
 //
 // Where several collectors write, each has a token for the jobs that it owns (Fence): what is
 // written of such a job is refused with Aborted once a later owner has a higher one. It is counted
@@ -148,6 +150,10 @@ class Store {
   std::vector<ToldRecovery> RecoveriesSince(WallNs since);
 
   std::string degraded() const;  // why, naming the file; empty: all is well
+  // Why what was last asked of the history could not be read; empty: it was.
+  std::string unread() const;
+  // Why what is read may lack something that is kept: that, or that it is kept in memory only.
+  std::string lacks() const;
   std::uint64_t errors() const;
   std::uint64_t unwritten() const;  // verdicts and jobs that wait
   std::uint64_t refused() const;    // writes of jobs that another owns
@@ -161,6 +167,8 @@ class Store {
   absl::Status Write(const KeptNotice& notice) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   std::vector<KeptNotice> ReadNotices() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status Note(absl::Status status) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // What came of reading, once all of it was.
+  void NoteRead(const Statement& rows) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Runs the statement if what it writes of the job may be written by us.
   absl::Status Fenced(const std::string& job, Statement& statement)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -216,6 +224,7 @@ class Store {
   std::string moved_ ABSL_GUARDED_BY(mutex_);   // what became of the file
   Unwritten unwritten_ ABSL_GUARDED_BY(mutex_);
   std::string failing_ ABSL_GUARDED_BY(mutex_);  // why the last write failed
+  std::string unread_ ABSL_GUARDED_BY(mutex_);   // why the last read failed
   std::uint64_t errors_ ABSL_GUARDED_BY(mutex_) = 0;
   // Tokens, by job.
   std::map<std::string, std::uint64_t> fences_ ABSL_GUARDED_BY(mutex_);

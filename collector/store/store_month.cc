@@ -64,6 +64,7 @@ std::vector<RunTime> Store::RunTimesSince(WallNs since) {
     times.push_back({rows.Text(0), rows.Text(1), rows.Text(2), WallNs(rows.Integer(3)),
                      WallNs(rows.Integer(4)), static_cast<std::uint32_t>(rows.Integer(5))});
   }
+  NoteRead(rows);
   return times;
 }
 
@@ -77,6 +78,7 @@ std::vector<Episode> Store::VerdictsSince(WallNs since) {
       "ORDER BY opened_ns DESC, id");
   rows.Bind(1, since.ns);
   while (rows.Step()) found.push_back(EpisodeOf(rows));
+  NoteRead(rows);
   unwritten_.MergeInto(found, found.size() + unwritten_.verdicts.size(), [&](const Episode& each) {
     return !each.superseded && (each.open() || each.closed >= since);
   });

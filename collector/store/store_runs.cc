@@ -59,7 +59,9 @@ std::vector<RunRecord> Store::Runs(const std::string& job, std::int64_t limit) {
   Statement rows = database_->Prepare(
       "SELECT message FROM runs WHERE (?1 = '' OR job = ?1) ORDER BY place DESC LIMIT ?2");
   rows.Bind(1, job).Bind(2, limit);
-  return RunsOf(rows);
+  std::vector<RunRecord> runs = RunsOf(rows);
+  NoteRead(rows);
+  return runs;
 }
 
 std::optional<RunRecord> Store::FindRun(const std::string& id) {
@@ -67,7 +69,9 @@ std::optional<RunRecord> Store::FindRun(const std::string& id) {
   std::optional<RunRecord> found = FindRememberedRun(id);
   if (!database_) return found;
   Statement row = database_->Prepare("SELECT message FROM runs WHERE id = ?");
-  if (!row.Bind(1, id).Step()) return found;
+  const bool is_kept = row.Bind(1, id).Step();
+  NoteRead(row);
+  if (!is_kept) return found;
   auto kept = RunFromBytes(row.Text(0));
   if (!kept || (found && found->last_seen > kept->last_seen)) return found;
   return kept;

@@ -115,6 +115,11 @@ absl::Status Store::Note(absl::Status status) {
   return status;
 }
 
+void Store::NoteRead(const Statement& rows) {
+  const absl::Status& status = rows.status();
+  unread_ = status.ok() ? "" : absl::StrCat("cannot read the store ", status.message());
+}
+
 void Store::Flush() {
   int failures = 0;
   const auto settle = [&](auto& waiting) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {

@@ -426,8 +426,16 @@ void Agent::SendHealth(std::int64_t now_ns) {
 void Agent::LookAtHardware(std::int64_t now_ns, v1::HealthBatch& health) {
   if (hardware_ == nullptr) return;
   std::set<std::uint32_t> traced;
-  for (const auto& entry : sessions_) traced.insert(entry.second->identity().pid);
+  std::vector<Reading> stopped;
+  for (const auto& entry : sessions_) {
+    const std::uint32_t pid = entry.second->identity().pid;
+    traced.insert(pid);
+    const double seconds = static_cast<double>(entry.second->stopped_ns()) / 1e9;
+    stopped.push_back(
+        {DeviceKind::kProcess, absl::StrCat(pid), HardwareMetric::kStoppedTime, seconds, ""});
+  }
   hardware_->Traced(std::move(traced));
+  hardware_->Add(std::move(stopped));
   const std::uint64_t lost = outbox_.counters().momentary_lost;
   auto news = hardware_->Look(MonoNs(now_ns), world_.wall_now(), lost);
   if (news) *health.mutable_hardware() = *std::move(news);

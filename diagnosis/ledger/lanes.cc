@@ -9,13 +9,11 @@
 #include <utility>
 
 #include "diagnosis/model/lookup.h"
+#include "proto/types/chained_ops.h"
 
 namespace fathom::diagnosis {
 namespace {
 
-// Between the end of an op and the start of the next that only waited for it: a launch that was
-// queued on the device. Source: ours, above what NCCL kernels in one stream lie apart.
-constexpr Nanos kChainGap{30'000};
 // What the ends of a wait and of its op may lie apart: a thread that has to wake up.
 constexpr Nanos kWakeUp{2'000'000};
 
@@ -207,7 +205,8 @@ class LaneBuilder {
     const auto before = last_of_.find(op.group);
     const CommOp* previous = before == last_of_.end() ? nullptr : line_->ops[before->second];
     const bool chained = op.device_known() && previous != nullptr && previous->done() &&
-                         op.arrival() >= previous->end && op.arrival() - previous->end <= kChainGap;
+                         op.arrival() >= previous->end &&
+                         op.arrival() - previous->end <= kChainedWithin;
     LaneStep& step = Add(chained ? LaneAct::kChained : LaneAct::kArrive, lane_at);
     step.join = join;
     if (chained) step.after = JoinOf(before->second);

@@ -81,8 +81,9 @@ enum class HardwareMetric : std::uint8_t {
   kAllowedCores = 47,       // cores that a process may run on
   kCoresTaken = 48,         // share of their time that others spent, 0 to 1
   kPriority = 49,           // niceness of a process; 40: it runs where nobody else wants to
+  kStoppedTime = 50,        // counter, s: a process was stopped from outside
 };
-inline constexpr std::uint8_t kHardwareMetricCount = 50;
+inline constexpr std::uint8_t kHardwareMetricCount = 51;
 
 struct MetricTraits {
   std::string_view name, unit;
@@ -142,6 +143,7 @@ constexpr MetricTraits TraitsOf(HardwareMetric metric) {
       {"allowed_cores", "cores"},
       {"cores_taken", "ratio", false, 0.15, 0.1},
       {"priority", ""},
+      {"stopped_time", "s", true},
   };
   const auto i = static_cast<std::uint8_t>(metric);
   return i < kHardwareMetricCount ? kTraits[i] : kTraits[0];

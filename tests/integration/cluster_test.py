@@ -118,6 +118,36 @@ class ClusterTest(unittest.TestCase):
         self.cluster.wait_for("degraded", lambda: "read-only" in self.cluster.fetch("c1", "readyz")[1], 90)
         self.assertEqual(self.verdict("c1")["id"], first["id"])
 
+    def test_while_postgres_is_away_every_collector_has_the_verdicts_and_says_what_it_lacks(self):
+        self.start_all()
+        self.play("c3")
+        first = self.cluster.wait_for("a verdict", lambda: self.verdict("c3"), 120)
+        number, node = first["id"], first["entity"]["node"]
+        for name in NAMES:
+            self.cluster.wait_for("its verdict", lambda: self.verdict(name))
+            self.assertNotIn("lacks", self.cluster.get(name, "verdicts"))
+        self.cluster.kill("postgres")
+        self.cluster.processes.pop("postgres")
+        for name in NAMES:
+            told = self.cluster.wait_for("a list that says what it lacks", lambda: (
+                lambda answer: answer and "lacks" in answer and answer)(self.cluster.get(name, "verdicts?active=1")))
+            self.assertEqual([each["id"] for each in told["verdicts"]], [number], name)
+            self.assertEqual(self.cluster.get(name, f"verdicts/{number}")["id"], number)
+            of_node = self.cluster.get(name, f"nodes/{node}")
+            self.assertEqual([each["id"] for each in of_node["verdicts"]], [number], name)
+            self.assertIn("cannot read the store", of_node["lacks"])
+            for path in ("losses", "runs"):
+                self.assertEqual(self.cluster.fetch(name, f"api/v1/{path}")[0], 503, path)
+            listed = subprocess.run([harness.BUILD / "fathom", "get", "verdicts", "--collector-http",
+                                     self.cluster.where[name]["http"]], capture_output=True, text=True)
+            self.assertEqual(listed.returncode, 2, listed.stderr)
+            self.assertIn("the history is not all here", listed.stdout)
+        self.cluster.start_postgres()
+        for name in NAMES:
+            self.cluster.wait_for("all of it", lambda: "lacks" not in (
+                self.cluster.get(name, "verdicts") or {"lacks": ""}))
+            self.assertEqual(self.verdict(name)["id"], number)
+
     def test_settings_that_cannot_work_are_refused(self):
         def refused(**settings):
             with self.assertRaises(RuntimeError) as caught:

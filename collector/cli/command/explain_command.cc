@@ -36,6 +36,10 @@ absl::StatusOr<Json> Strongest(const CollectorApi& api) {
     const auto strength = [](const Json& v) { return GradeStrength(TextField(v, "grade")); };
     if (best == nullptr || strength(each) > strength(*best)) best = &each;
   }
+  const std::string lacks = TextField(*reply, "lacks");
+  if (best == nullptr && !lacks.empty()) {
+    return absl::UnavailableError(Cat("whether there is an active verdict is not known: ", lacks));
+  }
   if (best == nullptr) {
     return absl::NotFoundError(
         "there is no active verdict; `fathom get verdicts --all` lists the closed ones");

@@ -33,7 +33,8 @@ constexpr const char* kExamples =
     "  fathom get work train                    FLOP/s, MFU, and how long nothing runs\n"
     "  fathom get plan --node n17               what its agent does at which rate, and what it "
     "takes\n"
-    "Exit code of `get verdicts`: 2 when an active verdict is established or supported.";
+    "Exit code of `get verdicts`: 2 when an active verdict is established or supported, 1 when the "
+    "collector cannot tell because its history is away.";
 
 bool AnyActiveConviction(const Json& verdicts) {
   const std::vector<VerdictView> all = ReadVerdicts(verdicts);
@@ -152,7 +153,13 @@ absl::StatusOr<int> Get(const CollectorApi& api, const ListRequest& request, con
   const Json& list = ListField(*reply, request.noun.c_str());
   *out = IsText(request.format) ? Render(request.noun, list, style)
                                 : Serialize(*reply, request.format);
-  return request.noun == "verdicts" && AnyActiveConviction(list) ? kCulpritFound : kNothingFound;
+  const std::string lacks = TextField(*reply, "lacks");
+  if (!lacks.empty() && IsText(request.format)) {
+    AppendTo(out, "There may be more than that, for the history is not all here: ", lacks, "\n");
+  }
+  if (request.noun != "verdicts") return kNothingFound;
+  if (AnyActiveConviction(list)) return kCulpritFound;
+  return lacks.empty() ? kNothingFound : kFailure;  // not known is not well
 }
 
 void AddGetVerb(CLI::App& root, Invocation* invocation) {

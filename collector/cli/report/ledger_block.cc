@@ -69,6 +69,24 @@ std::string JobShareName(const Json& share) {
   return Cat(members, node.empty() ? "" : Cat(" on ", node), " ", cause);
 }
 
+// Empty where there were no recoveries.
+std::string Downtime(const Json& downtime, const Terminal& terminal) {
+  const std::int64_t count = IntField(downtime, "recoveries");
+  if (count == 0) return "";
+  const std::int64_t ended = IntField(downtime, "recovered");
+  std::string text = Cat("beside that, ", GpuTime(NumberField(downtime, "lost_gpu_s") / kHour),
+                         " by ", count == 1 ? std::string("a recovery") : Cat(count, " recoveries"),
+                         ended == count ? ""
+                         : count == 1   ? " that is not over"
+                                        : Cat(", ", ended, " to the end"));
+  const char* before = ": ";
+  for (const Json& stage : ListField(downtime, "stages")) {
+    AppendTo(&text, before, TextField(stage, "stage"), " ", Seconds(NumberField(stage, "seconds")));
+    before = ", ";
+  }
+  return Cat("  ", Wrap(text, TextColumns(terminal) - 2, "    "), "\n");
+}
+
 }  // namespace
 
 std::string LedgerBlock(const Json& ledger, const Terminal& terminal) {
@@ -116,7 +134,7 @@ std::string JobLedgerBlock(const Json& ledger, std::size_t most, const Terminal&
   }
   if (more > 0) AppendTo(&out, Row(Cat("and ", more, " more: -o json"), more_s, lost, ""));
   AppendTo(&out, Row("unexplained", NumberField(ledger, "unexplained_gpu_s"), lost, ""));
-  return out;
+  return Cat(out, Downtime(ObjectField(ledger, "downtime"), terminal));
 }
 
 }  // namespace fathom::cli

@@ -1,5 +1,6 @@
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -85,7 +86,7 @@ class Process {
     api_.Activate(actuator);
     do {
       actuator.Look();
-      for (const auto& problem : actuator.Problems()) spdlog::warn("{}", problem);
+      LogNews(actuator.Problems());
     } while (!Stopped(signals, [&] { actuator.Use(config_.limits); }));
     manager_.Stopping();
     signals.Insist();
@@ -162,10 +163,20 @@ class Process {
     }
   }
 
+  // What the look before this one had as well was said.
+  void LogNews(std::vector<std::string> problems) {
+    for (const std::string& problem : problems) {
+      const bool said = std::find(said_.begin(), said_.end(), problem) != said_.end();
+      if (!said) spdlog::warn("{}", problem);
+    }
+    said_ = std::move(problems);
+  }
+
   absl::Status Append(const Record& record) {
+    if (auto status = log_->Append(record); !status.ok()) return status;
     spdlog::info("{} {} {} {} by {}: {}", std::string(ToString(record.kind)), record.action,
                  record.node, record.cause, record.actor, record.text);
-    return log_->Append(record);
+    return absl::OkStatus();
   }
 
   absl::Status Tell(const Notice& notice) {
@@ -187,6 +198,7 @@ class Process {
   AdviceSource advice_;
   std::unique_ptr<Backend> backend_;
   std::unique_ptr<AuditLog> log_;
+  std::vector<std::string> said_;  // problems of the newest look
   std::unique_ptr<Login> login_;
   CordonApi api_;
 };

@@ -70,8 +70,10 @@ export class Client {
     return decodeLosses(await this.get("losses"));
   }
 
-  async verdicts(job: string): Promise<Verdict[]> {
-    return objects((await this.get(`verdicts?job=${encodeURIComponent(job)}`)).verdicts).map(decodeVerdict);
+  // `historyLacks`: why there may be more of them; empty = there are not.
+  async verdicts(job: string): Promise<{ history: Verdict[]; historyLacks: string }> {
+    const answer = await this.get(`verdicts?job=${encodeURIComponent(job)}`);
+    return { history: objects(answer.verdicts).map(decodeVerdict), historyLacks: text(answer.lacks) };
   }
 
   async verdict(id: string): Promise<Verdict> {

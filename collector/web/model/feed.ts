@@ -158,11 +158,11 @@ export class Feed {
 
   private async loadReport(): Promise<void> {
     const name = this.job!;
-    const [{ job, groups }, report, history] = await Promise.all([
+    const [{ job, groups }, report, verdicts] = await Promise.all([
       this.client.job(name), this.client.report(name), this.client.verdicts(name),
     ]);
     if (this.stopped || !this.state.current) return;
-    Object.assign(this.state.current, { job, groups, report, history });
+    Object.assign(this.state.current, { job, groups, report, ...verdicts });
     this.arrived();
   }
 

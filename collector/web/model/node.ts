@@ -21,6 +21,7 @@ export interface NodeHistory {
   repeatDays: number;
   repeatJobs: number; // so many make a repeat offender
   verdicts: Verdict[]; // newest first
+  lacks: string; // why there may be more of them; empty = there are not
 }
 
 export function decodeNodes(value: unknown): NodeState[] {
@@ -31,7 +32,7 @@ export function decodeNodeHistory(value: unknown): NodeHistory {
   const answer = object(value);
   return {
     node: decodeNode(answer), repeatDays: number(answer.repeat_days), repeatJobs: number(answer.repeat_jobs),
-    verdicts: objects(answer.verdicts).map(decodeVerdict),
+    verdicts: objects(answer.verdicts).map(decodeVerdict), lacks: text(answer.lacks),
   };
 }
 

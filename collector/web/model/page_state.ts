@@ -23,6 +23,7 @@ export interface JobState {
   groups: GroupInfo[];
   report: Report | null;
   history: Verdict[]; // newest first
+  historyLacks: string; // why there may be more of them; empty = there are not
   health: Health | null;
   hardware: Hardware | null;
   work: Work | null;
@@ -51,7 +52,7 @@ export interface PageState {
 
 export function emptyJobState(name: string): JobState {
   return {
-    name, job: null, groups: [], report: null, history: [], health: null, hardware: null, work: null, recovery: null, nodes: [],
+    name, job: null, groups: [], report: null, history: [], historyLacks: "", health: null, hardware: null, work: null, recovery: null, nodes: [],
     iterations: emptyIterations(), communicators: null, pictures: null, picturesProblem: "",
   };
 }

@@ -1,141 +1,94 @@
 #include "daemon/agent/capture/speedscope_text.h"
 
 #include <algorithm>
-#include <charconv>
-#include <functional>
+#include <nlohmann/json.hpp>
 
 namespace fathom::agent {
 namespace {
 
 constexpr std::string_view kBegins = "{\"$schema\"";
-constexpr int kMaxNesting = 16;
+constexpr std::size_t kMaxNesting = 16;
+constexpr std::uint64_t kMaxNumber = ~std::uint32_t{0};
 
-// Walks over JSON. After the first thing that is not as it should be nothing more is taken.
-class Scanner {
+// Takes what is known from a JSON reader that tells one thing after the other. False: no more is
+// read.
+class SpeedscopeReader final : public nlohmann::json_sax<nlohmann::json> {
  public:
-  explicit Scanner(std::string_view text) : text_(text) {}
+  explicit SpeedscopeReader(SpeedscopeText& told) : told_(told) {}
 
-  bool ok() const { return ok_; }
-
-  // Calls `field` with each name; it takes the value.
-  void Object(const std::function<void(const std::string& name)>& field) {
-    List('{', '}', [&] {
-      const std::string name = String();
-      Expect(':');
-      field(name);
-    });
+  bool start_object(std::size_t) override { return Enter(ObjectHere()); }
+  bool start_array(std::size_t) override { return Enter(ListHere()); }
+  bool end_object() override { return Leave(); }
+  bool end_array() override { return Leave(); }
+  bool key(string_t& name) override {
+    key_.swap(name);
+    return true;
   }
-  void Array(const std::function<void()>& element) { List('[', ']', element); }
-
-  // What is escaped by number is of no use in a name, and told as '?'.
-  std::string String() {
-    std::string out;
-    Expect('"');
-    while (ok_ && at_ < text_.size() && text_[at_] != '"') {
-      if (text_[at_] != '\\') {
-        out.push_back(text_[at_++]);
-        continue;
-      }
-      const char escaped = at_ + 1 < text_.size() ? text_[at_ + 1] : '\0';
-      const bool itself = escaped == '"' || escaped == '\\' || escaped == '/';
-      out.push_back(itself ? escaped : '?');
-      at_ += escaped == 'u' ? 6 : 2;
-    }
-    Expect('"');
-    return out;
+  bool string(string_t& text) override {
+    if (Here() == In::kFrame && key_ == "name") told_.frames.back().name.swap(text);
+    if (Here() == In::kFrame && key_ == "file") told_.frames.back().file.swap(text);
+    return Here() != In::kSample;
   }
-
-  // 0 for what is none.
-  std::uint32_t Number() {
-    if (Next() < '0' || Next() > '9') {
-      SkipWord();
-      return 0;
-    }
-    std::uint32_t number = 0;
-    const char* const begin = text_.data() + std::min(at_, text_.size());
-    const auto [end, error] = std::from_chars(begin, text_.data() + text_.size(), number);
-    ok_ = ok_ && error == std::errc();
-    at_ += static_cast<std::size_t>(end - begin);
-    return number;
+  bool number_unsigned(number_unsigned_t number) override {
+    const bool line = Here() == In::kFrame && key_ == "line", place = Here() == In::kSample;
+    if ((line || place) && number > kMaxNumber) return false;
+    if (line) told_.frames.back().line = static_cast<std::uint32_t>(number);
+    if (place) told_.threads.back().back().push_back(static_cast<std::uint32_t>(number));
+    return true;
   }
-
-  void Skip() {
-    switch (Next()) {
-      case '{':
-        return Object([this](const std::string&) { Skip(); });
-      case '[':
-        return Array([this] { Skip(); });
-      case '"':
-        String();
-        return;
-      default:
-        SkipWord();
-    }
+  // A frame without a line has 0; a sample has places only.
+  bool null() override { return Here() != In::kSample; }
+  bool boolean(bool) override { return Here() != In::kSample; }
+  bool number_integer(number_integer_t) override { return Here() != In::kSample; }
+  bool number_float(number_float_t, const string_t&) override { return Here() != In::kSample; }
+  bool binary(binary_t&) override { return false; }  // not of a text
+  bool parse_error(std::size_t, const std::string&, const nlohmann::detail::exception&) override {
+    return false;
   }
 
  private:
-  void Space() { at_ = std::min(text_.find_first_not_of(" \t\r\n", at_), text_.size()); }
-  char Next() {
-    Space();
-    return at_ < text_.size() ? text_[at_] : '\0';
+  enum class In : std::uint8_t {
+    kNothing,
+    kWhole,
+    kProfiles,
+    kProfile,
+    kSamples,
+    kSample,
+    kShared,
+    kFrames,
+    kFrame,
+    kOther
+  };
+
+  In Here() const { return within_.empty() ? In::kNothing : within_.back(); }
+  In ObjectHere() const {
+    if (Here() == In::kNothing) return In::kWhole;
+    if (Here() == In::kProfiles) return In::kProfile;
+    if (Here() == In::kFrames) return In::kFrame;
+    return Here() == In::kWhole && key_ == "shared" ? In::kShared : In::kOther;
   }
-  bool Take(char wanted) {
-    if (!ok_ || Next() != wanted) return false;
-    ++at_;
+  In ListHere() const {
+    if (Here() == In::kWhole && key_ == "profiles") return In::kProfiles;
+    if (Here() == In::kProfile && key_ == "samples") return In::kSamples;
+    if (Here() == In::kSamples) return In::kSample;
+    return Here() == In::kShared && key_ == "frames" ? In::kFrames : In::kOther;
+  }
+  bool Enter(In part) {
+    if (part == In::kProfile) told_.threads.emplace_back();
+    if (part == In::kSample) told_.threads.back().emplace_back();
+    if (part == In::kFrame) told_.frames.emplace_back();
+    within_.push_back(part);
+    return within_.size() <= kMaxNesting;
+  }
+  bool Leave() {
+    within_.pop_back();
     return true;
   }
-  void Expect(char wanted) { ok_ = Take(wanted) && ok_; }
-  // A number, true, false, null.
-  void SkipWord() {
-    const std::size_t end = std::min(text_.find_first_of(",]} \t\r\n", at_), text_.size());
-    ok_ = ok_ && end > at_;
-    at_ = end;
-  }
-  void List(char open, char close, const std::function<void()>& element) {
-    Expect(open);
-    if (++nesting_ > kMaxNesting) ok_ = false;
-    if (!Take(close)) {
-      do {
-        if (ok_) element();
-      } while (Take(','));
-      Expect(close);
-    }
-    --nesting_;
-  }
 
-  const std::string_view text_;
-  std::size_t at_ = 0;
-  int nesting_ = 0;
-  bool ok_ = true;
+  SpeedscopeText& told_;
+  std::vector<In> within_;
+  std::string key_;  // the newest
 };
-
-SpeedscopeFrame FrameOf(Scanner& scanner) {
-  SpeedscopeFrame frame;
-  scanner.Object([&](const std::string& name) {
-    if (name == "name") {
-      frame.name = scanner.String();
-    } else if (name == "file") {
-      frame.file = scanner.String();
-    } else if (name == "line") {
-      frame.line = scanner.Number();
-    } else {
-      scanner.Skip();
-    }
-  });
-  return frame;
-}
-
-std::vector<SpeedscopeSample> SamplesOf(Scanner& scanner) {
-  std::vector<SpeedscopeSample> samples;
-  scanner.Object([&](const std::string& name) {
-    if (name != "samples") return scanner.Skip();
-    scanner.Array([&] {
-      SpeedscopeSample& sample = samples.emplace_back();
-      scanner.Array([&] { sample.push_back(scanner.Number()); });
-    });
-  });
-  return samples;
-}
 
 bool AllThere(const SpeedscopeText& told) {
   for (const auto& thread : told.threads) {
@@ -154,21 +107,13 @@ bool AllThere(const SpeedscopeText& told) {
 std::optional<SpeedscopeText> ReadSpeedscope(std::string_view text) {
   const std::size_t begin = text.find(kBegins);
   if (begin == std::string_view::npos) return std::nullopt;
-  Scanner scanner(text.substr(begin));
+  text.remove_prefix(begin);
   SpeedscopeText told;
-  scanner.Object([&](const std::string& name) {
-    if (name == "profiles") {
-      scanner.Array([&] { told.threads.push_back(SamplesOf(scanner)); });
-    } else if (name == "shared") {
-      scanner.Object([&](const std::string& inner) {
-        if (inner != "frames") return scanner.Skip();
-        scanner.Array([&] { told.frames.push_back(FrameOf(scanner)); });
-      });
-    } else {
-      scanner.Skip();
-    }
-  });
-  if (!scanner.ok() || !AllThere(told)) return std::nullopt;
+  SpeedscopeReader reader(told);
+  // Not strict: behind it py-spy says how it went.
+  const bool whole = nlohmann::json::sax_parse(text.begin(), text.end(), &reader,
+                                               nlohmann::json::input_format_t::json, false);
+  if (!whole || !AllThere(told)) return std::nullopt;
   return told;
 }
 

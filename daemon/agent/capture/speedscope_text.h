@@ -4,7 +4,8 @@
 //    "shared":{"frames":[{"name":"train","file":"/job/train.py","line":103,"col":null},…]},…}
 //
 // Used by sampled_stacks. A sample names its frames by their places, the outermost first. Of the
-// rest nothing is looked at, nor what py-spy says to people before and after it.
+// rest nothing is looked at, nor what py-spy says to people before and after it. nlohmann's reader
+// is told to hand over one thing after the other, so that no tree of the text is made.
 //
 // Thread-safety: pure. Errors: nullopt for what is not whole or not of this shape; the text comes
 // from beside a process that is not trusted, so nesting and numbers are bounded. Cost: O(text).

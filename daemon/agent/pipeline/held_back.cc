@@ -13,8 +13,21 @@ void HeldBack::Throttled(std::int64_t time_ns, std::int64_t throttled_ns) {
   credit_ns_ = std::min(rise, time_ns - risen_ns_);
   risen_ns_ = time_ns;
   ++rises_;
+  AddHold(time_ns - credit_ns_, time_ns);
+}
+
+void HeldBack::Stopped(std::int64_t begin_ns, std::int64_t end_ns) { AddHold(begin_ns, end_ns); }
+
+void HeldBack::AddHold(std::int64_t begin_ns, std::int64_t end_ns) {
+  if (!holds_.empty()) begin_ns = std::max(begin_ns, holds_.back().end_ns);
+  if (begin_ns >= end_ns) return;
+  if (!holds_.empty() && holds_.back().end_ns == begin_ns) {
+    holds_.back().end_ns = end_ns;
+    holds_.back().sum_ns += end_ns - begin_ns;
+    return;
+  }
   const std::int64_t before = holds_.empty() ? 0 : holds_.back().sum_ns;
-  holds_.push_back({time_ns - credit_ns_, time_ns, before + credit_ns_});
+  holds_.push_back({begin_ns, end_ns, before + end_ns - begin_ns});
   if (holds_.size() > kMaxHolds) holds_.pop_front();
 }
 

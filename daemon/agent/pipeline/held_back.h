@@ -1,8 +1,8 @@
-// When a process was held back by its own CPU limit, and what of its threads' waits for a core that
-// was.
+// When a process was held back by its own CPU limit or stopped from outside, and what of its
+// threads' waits for a core the limit was.
 //
-// Fed by session/rank_session from source/process/cpu_limit; asked by iteration_summary,
-// session/rows_reply, and for what goes into thread_clock and worker_clock.
+// Fed by session/rank_session from source/held; asked by
+// iteration_summary, session/rows_reply, and for what goes into thread_clock and worker_clock.
 //
 // Model: a thread that its limit holds back and one that finds all cores taken are both runnable
 // without a core, and the kernel counts both as run-queue time. The second is the doing of whoever
@@ -16,8 +16,9 @@
 //   run-queue time   ____/‾‾‾‾ 80 ms          of which the limit, 75 ms, is taken out:
 //   limit's counter  __/‾‾‾‾‾‾ 75 ms          5 ms of waiting for a core are left
 //
-// A process that is held back within a communication op, where others carry its calls out, takes
-// part in it so much later: it arrives as if it had been held back before.
+// A process that is held back or stopped within a communication op, where others carry its calls
+// out, takes part in it so much later: it arrives as if that had been before. Who is stopped is not
+// runnable either, so that its waits for a core hold nothing of it.
 //
 // Units: CLOCK_MONOTONIC ns. Thread-safety: single-threaded, owned by the poll loop. Errors: none.
 // Cost: O(log threads), O(log holds); 24 bytes a hold, kMaxHolds of them; some 64 bytes a thread,
@@ -41,6 +42,8 @@ class HeldBack {
 
   // How long the limit held processors back in all. Requires: neither falls from call to call.
   void Throttled(std::int64_t time_ns, std::int64_t throttled_ns);
+  // It was stopped in this stretch. Requires: stretches come in order.
+  void Stopped(std::int64_t begin_ns, std::int64_t end_ns);
   // The run-queue time of thread (or process) `id`, without what the limit held it back for.
   std::int64_t Without(std::uint32_t id, std::int64_t time_ns, std::int64_t runqueue_ns);
   // How much it grew since it was asked for last; 0 for one that was not.
@@ -59,6 +62,8 @@ class HeldBack {
     std::int64_t sum_ns = 0;  // of all up to its end
   };
 
+  // What of it lies behind the newest hold.
+  void AddHold(std::int64_t begin_ns, std::int64_t end_ns);
   std::int64_t HeldUntil(std::int64_t time_ns) const;
 
   std::map<std::uint32_t, Thread> threads_;

@@ -6,12 +6,11 @@
 #include <set>
 #include <utility>
 
+#include "proto/types/chained_ops.h"
+
 namespace fathom::agent {
 namespace {
 
-// Between the end of an op and the start of the next that only waited for it. Source: ours, above
-// what NCCL's kernels in one stream lie apart; that of diagnosis/ledger/lanes.
-constexpr std::int64_t kChainGapNs = 30'000;
 constexpr std::uint64_t kMostBefore = 256;   // rows that are looked at before those asked for
 constexpr std::uint64_t kMostBehind = 4096;  // and behind them
 
@@ -91,7 +90,7 @@ class RunWalk {
   bool BeginsByItself(const OpRow& row) const {
     const auto free = free_.find(row.stream);
     return free != free_.end() && free->second != 0 && RanOnDevice(row) &&
-           row.exec_start_ns > free->second + kChainGapNs;
+           row.exec_start_ns > free->second + kChainedWithin.count;
   }
 
   // Where it begins by itself computing has come so far: what had ended by then was hidden.

@@ -16,6 +16,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "daemon/agent/source/hardware/reading_board.h"
@@ -39,6 +40,8 @@ class HardwareWatch {
 
   // The processes that are traced now: whoever else is on a GPU is somebody else.
   void Traced(std::set<std::uint32_t> processes);
+  // What others have read of processes, for the next Look.
+  void Add(std::vector<Reading> readings) { board_.Put(std::move(readings)); }
   // Nothing: there is no news. `lost`: of messages like the one it goes into, so far; once more
   // are, all is told again.
   std::optional<v1::NodeHardware> Look(MonoNs now, WallNs now_wall, std::uint64_t lost);

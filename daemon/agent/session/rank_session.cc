@@ -55,6 +55,7 @@ RankSession::RankSession(std::string name, RegionReader region, const SessionSet
       sampler_(std::make_unique<ThreadSampler>(settings.roots, identity_.pid)),
       workers_(std::make_unique<WorkerSampler>(settings.roots, identity_.pid)),
       limit_(std::make_unique<CpuLimitReader>(settings.roots, identity_.pid)),
+      stops_(std::make_unique<StopWatch>(settings.roots, identity_.pid)),
       pipeline_(settings.pipeline),
       window_(settings.folder) {
   if (identity_.job.empty()) identity_.job = "default";
@@ -73,6 +74,7 @@ absl::StatusOr<RankSession::PollResult> RankSession::Poll(std::int64_t now_ns) {
     SampleThreads(now_ns);
     SampleWorkers(now_ns);
   }
+  LookForStops(now_ns);
   const CostMeter::In in(settings_.meter, WorkPart::kSummaries);
   pipeline_.Close();
   return result;
@@ -186,6 +188,15 @@ void RankSession::ReadLimit(std::int64_t now_ns) {
   }
 }
 
+// Before its first op nothing is compared, and it may well sleep.
+void RankSession::LookForStops(std::int64_t now_ns) {
+  const std::int64_t moved_ns = pipeline_.newest_op_ns();
+  if (moved_ns == 0 || !stops_->Due(now_ns, moved_ns, pace_.threads_ns)) return;
+  const CostMeter::In in(settings_.meter, WorkPart::kThreads);
+  const auto stopped = stops_->Look(now_ns, moved_ns, pace_.threads_ns);
+  if (stopped) pipeline_.held_back().Stopped(stopped->begin_ns, stopped->end_ns);
+}
+
 void RankSession::Handled(WorkPart part, std::uint64_t events) const {
   if (settings_.meter != nullptr) settings_.meter->Handled(part, events);
 }
@@ -240,6 +251,7 @@ RankSession::PollResult RankSession::Retire(std::int64_t now_ns) {
   sampler_.reset();
   workers_.reset();
   limit_.reset();
+  stops_.reset();
   region_.reset();
   return result;
 }

@@ -3,8 +3,9 @@
 // Made by agent for each ring that ring_directory opens; polled by the agent's loop.
 //
 // Model: Poll reads the control block, refreshes the group table when it grew, drains the ring into
-// the pipeline, samples the API-calling threads and what makes batches at the plan's paces, and
-// closes iterations, in this order (each step needs what the one before saw). A region that cannot
+// the pipeline, samples the API-calling threads and what makes batches at the plan's paces, looks
+// whether a process that is silent was stopped, and closes iterations, in this order (each step
+// needs what the one before saw). A region that cannot
 // be read any more (truncated) makes the session broken: it stays until its process is gone, says
 // why once, and reads no more. Retire drains a last time and lets go of the region; the pipeline
 // stays for late row requests.
@@ -32,7 +33,8 @@
 #include "daemon/agent/pipeline/rank_pipeline.h"
 #include "daemon/agent/session/switch_watch.h"
 #include "daemon/agent/session/window_watch.h"
-#include "daemon/agent/source/process/cpu_limit.h"
+#include "daemon/agent/source/held/cpu_limit.h"
+#include "daemon/agent/source/held/stop_watch.h"
 #include "daemon/agent/source/process/process_facts.h"
 #include "daemon/agent/source/process/thread_sampler.h"
 #include "daemon/agent/source/process/worker_sampler.h"
@@ -115,6 +117,8 @@ class RankSession {
   // creation.
   std::int64_t last_event_ns() const;
   std::uint32_t training_thread() const;
+  // How long it was seen to be stopped from outside, in all.
+  std::int64_t stopped_ns() const { return stops_ == nullptr ? 0 : stops_->stopped_ns(); }
   // Keeps what of its facts is asked for after its end.
   void Note(const ProcessFacts& facts);
   // Killed for want of memory in its cgroup since the first Note, as is told now.
@@ -156,6 +160,7 @@ class RankSession {
   void SampleThreads(std::int64_t now_ns);
   void SampleWorkers(std::int64_t now_ns);
   void ReadLimit(std::int64_t now_ns);
+  void LookForStops(std::int64_t now_ns);
   void Handled(WorkPart part, std::uint64_t events) const;
   void ReadFunctionNames();
   // The place of a communicator in the process's table; none where it is not a member.
@@ -172,6 +177,7 @@ class RankSession {
   std::unique_ptr<ThreadSampler> sampler_;
   std::unique_ptr<WorkerSampler> workers_;
   std::unique_ptr<CpuLimitReader> limit_;
+  std::unique_ptr<StopWatch> stops_;
   HeldBack workers_held_back_;
   RankPipeline pipeline_;
   WindowWatch window_;

@@ -21,6 +21,7 @@
 #include "diagnosis/hardware/rules/gpu_neighbour.h"
 #include "diagnosis/hardware/rules/memory_pressure.h"
 #include "diagnosis/hardware/rules/network_port.h"
+#include "diagnosis/hardware/rules/stopped_time.h"
 #include "diagnosis/model/lookup.h"
 #include "diagnosis/wording/phrase.h"
 
@@ -36,9 +37,9 @@ constexpr Nanos kBeforeOnset{2'000'000'000};     // readings come so much late
 // What tells most of a cause comes first.
 const std::vector<HardwareRule>& AllHardwareRules() {
   static const std::vector<HardwareRule> kRules = {
-      GpuFaultsRule(),      GpuMemoryRule(), GpuClocksRule(), GpuNeighbourRule(),
-      GpuLinkRule(),        CpuLimitRule(),  CoreShareRule(), NetworkPortRule(),
-      MemoryPressureRule(), DiskWaitRule(),  CpuClocksRule()};
+      GpuFaultsRule(),   GpuMemoryRule(),      GpuClocksRule(), GpuNeighbourRule(),
+      GpuLinkRule(),     StoppedTimeRule(),    CpuLimitRule(),  CoreShareRule(),
+      NetworkPortRule(), MemoryPressureRule(), DiskWaitRule(),  CpuClocksRule()};
   return kRules;
 }
 

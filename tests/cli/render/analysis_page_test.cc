@@ -49,6 +49,19 @@ std::size_t LinesIn(const std::string& text) {
   return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
 }
 
+TEST(LedgerBlockTest, TheDowntimeOfRecoveriesStandsBesideTheLoss) {
+  Json ledger = Json::parse(R"({"iterations": "100", "used_gpu_s": 7200, "ideal_gpu_s": 7000,
+    "lost_gpu_s": 200, "unexplained_gpu_s": 200})");
+  EXPECT_THAT(JobLedgerBlock(ledger, 8, Terminal()), Not(HasSubstr("recover")));
+  ledger["downtime"] = Json::parse(R"({"recoveries": "1", "recovered": "1", "lost_gpu_s": 1800,
+    "stages": [{"stage": "isolation", "seconds": 12}, {"stage": "restart", "seconds": 48}]})");
+  EXPECT_THAT(JobLedgerBlock(ledger, 8, Terminal()),
+              HasSubstr("  beside that, 0.50 GPU-hours by a recovery: isolation 12.0 s, "
+                        "restart 48.0 s\n"));
+  ledger["downtime"]["recoveries"] = "3";
+  EXPECT_THAT(JobLedgerBlock(ledger, 8, Terminal()), HasSubstr("by 3 recoveries, 1 to the end:"));
+}
+
 TEST(AnalysisPageTest, HoweverMuchThereIsItFitsOneScreen) {
   UseUtc();
   AnalysisRemarks remarks;

@@ -309,6 +309,25 @@ TEST_P(ClusterTest, AnyCollectorAnswersForAllJobs) {
   }));
 }
 
+TEST_P(ClusterTest, WithoutAHistoryEachTellsOfTheVerdictsOfAll) {
+  Request list = *ParseTarget("/api/v1/verdicts", "");
+  list.method = "GET";
+  const Response whole = a->cluster->api().Answer(list);
+  for (const char* id : {"of-a", "of-b", "of-door", "of-all"}) {
+    const std::string field = std::string("{\"id\":\"") + id + "\"}";
+    const std::size_t at = whole.body.find(field);
+    EXPECT_NE(at, std::string::npos) << whole.body;
+    EXPECT_EQ(whole.body.find(field, at + 1), std::string::npos) << "once: " << whole.body;
+  }
+  EXPECT_NE(whole.body.find("\"lacks\":\"no history\""), std::string::npos) << whole.body;
+  Request one = *ParseTarget("/api/v1/verdicts/of-b", "");
+  one.method = "GET";
+  EXPECT_EQ(a->cluster->api().Answer(one).body, "{\"id\":\"mine\"}");
+  b->Die();
+  EXPECT_NE(a->cluster->api().Answer(list).body.find("of b, which does not answer"),
+            std::string::npos);
+}
+
 TEST_P(ClusterTest, WhatIsPublishedReachesWhoListensElsewhere) {
   const auto subscription = b->events.Subscribe("");
   ASSERT_TRUE(Eventually([&] { return a->events.wanted(); }));

@@ -38,6 +38,13 @@ class NearAnswers final : public Answerer {
       }
       return Response::Json("{\"jobs\":[" + list + "]}");
     }
+    if (request.path == "/api/v1/verdicts") {
+      // As without a history: what stands here, and that it may not be all.
+      return Response::Json("{\"lacks\":\"no history\",\"verdicts\":[{\"id\":\"of-" + name_ +
+                            "\"},{\"id\":\"of-all\"}]}");
+    }
+    if (request.path == "/api/v1/verdicts/of-" + name_) return Response::Json("{\"id\":\"mine\"}");
+    if (request.path.starts_with("/api/v1/verdicts/")) return Response::Error(503, "no history");
     return Response::Json("{\"at\":\"" + name_ + "\",\"path\":\"" + request.path + "\",\"by\":\"" +
                           request.person.name + "\"}");
   }

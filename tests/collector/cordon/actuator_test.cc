@@ -71,6 +71,11 @@ class ActuatorTest : public ::testing::Test {
     for (const Record& record : log_) kinds.emplace_back(ToString(record.kind));
     return kinds;
   }
+  std::vector<std::string> Titles() const {
+    std::vector<std::string> titles;
+    for (const collector::Notice& notice : told_) titles.push_back(notice.title);
+    return titles;
+  }
   bool Wrote(RecordKind kind) const {
     return std::any_of(log_.begin(), log_.end(), [&](auto& each) { return each.kind == kind; });
   }
@@ -121,6 +126,54 @@ TEST_F(ActuatorTest, WhatCannotBeWrittenIsNotDoneUntilThereIsRoomAgain) {
   Live(1);
   EXPECT_EQ(cluster_.held, 1);
   EXPECT_EQ(ProblemsNow(), "");
+}
+
+TEST_F(ActuatorTest, WhileTheLogCannotBeWrittenPeopleAreToldOnce) {
+  disk_ = absl::ResourceExhaustedError("no space left");
+  Live(50);
+  EXPECT_THAT(Titles(), ElementsAre("FathomNodeActionBegins", "FathomCordonCannotWrite"));
+  EXPECT_THAT(told_[1].summary, HasSubstr("no space left"));
+  EXPECT_THAT(ProblemsNow(), HasSubstr("no space left")) << "the page says so all the time";
+  verdict_.sentence = "slow, and 4 GPU-seconds later";
+  Live(5);
+  EXPECT_EQ(told_.size(), 2u) << "evidence that grows is no news";
+  disk_ = absl::PermissionDeniedError("read-only file system");
+  Live(5);
+  ASSERT_EQ(told_.size(), 3u);
+  EXPECT_THAT(told_[2].summary, HasSubstr("read-only"));
+  clock_.AdvanceSeconds(HeardNotices::kAgain.Seconds());
+  Live(5);
+  EXPECT_EQ(told_.size(), 5u) << "both again";
+  disk_ = absl::OkStatus();
+  Live(2);
+  EXPECT_THAT(Kinds(), ElementsAre("intended", "done"));
+  ASSERT_EQ(told_.size(), 8u);
+  EXPECT_EQ(told_[5].title, "FathomNodeActionBegins") << "right before the node is changed";
+  EXPECT_EQ(told_[6].title, "FathomNodeHeld");
+  EXPECT_EQ(told_[7].title, "FathomCordonCannotWrite");
+  EXPECT_FALSE(told_[7].active());
+}
+
+TEST_F(ActuatorTest, OnceTheLogCanBeWrittenNothingBeginsOfWhichNobodyHears) {
+  disk_ = absl::ResourceExhaustedError("no space left");
+  Live(5);
+  disk_ = absl::OkStatus();
+  deaf_to_ = "FathomNodeActionBegins";
+  Live(1);
+  EXPECT_THAT(Kinds(), ElementsAre("intended", "failed"));
+  EXPECT_EQ(cluster_.held, 0);
+  EXPECT_THAT(ProblemsNow(), HasSubstr("nobody hears"));
+}
+
+TEST_F(ActuatorTest, WhatCouldBeWrittenIsToldEachTime) {
+  limits_.min_spacing_s = 0;
+  cluster_.fault = [] { return FakeCluster::Fault::kRefused; };
+  Live(10);
+  const std::vector<std::string> titles = Titles();
+  const std::vector<std::string> kinds = Kinds();
+  const auto begun = std::count(kinds.begin(), kinds.end(), "intended");
+  EXPECT_GT(begun, 1) << "it is tried again";
+  EXPECT_EQ(std::count(titles.begin(), titles.end(), "FathomNodeActionBegins"), begun);
 }
 
 TEST_F(ActuatorTest, NothingBeginsOfWhichNobodyCouldBeToldBefore) {

@@ -6,12 +6,14 @@
 #include <filesystem>
 
 #include "collector/recovery/told_recovery.h"
+#include "tests/collector/fake_clock.h"
 #include "tests/collector/server/server_fixture.h"
 
 namespace fathom::collector {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 constexpr char kPath[] = "/api/v1/jobs/train/recovery";
 constexpr char kJson[] = "Content-Type: application/json\r\n";
@@ -66,6 +68,25 @@ TEST_F(RecoveryTest, WhatWasToldIsThereAfterARestartAndInTheMonth) {
   EXPECT_THAT(Get("/metrics").body, HasSubstr("fathom_recovery_records_total{result=\"kept\"} 0"));
   collector_.reset();
   std::filesystem::remove_all(folder);
+}
+
+TEST_F(RecoveryTest, TheLedgerOfTheJobHasItsDowntime) {
+  FakeAgent agent(collector_->grpc_port(), "n0");
+  agent.Hello();
+  Feed(agent, 10);
+  ASSERT_TRUE(Eventually("/api/v1/jobs/train/report", "\"iterations\":"));
+  EXPECT_THAT(Get("/api/v1/jobs/train/report").body, Not(HasSubstr("\"downtime\"")));
+  ToldRecovery old = Told(WallNs(FakeClock::kStart - 3'600'000'000'000));
+  old.id = "r0";
+  for (const ToldRecovery& each : {old, Told(clock_.Wall())}) {
+    EXPECT_EQ(
+        HttpRequest(collector_->http_port(), "POST", kPath, kJson, ToldRecoveryText(each)).status,
+        200);
+  }
+  const std::string report = Get("/api/v1/jobs/train/report").body;
+  EXPECT_THAT(report,
+              HasSubstr(R"("downtime":{"recoveries":"1","recovered":"1","lost_gpu_s":3600)"));
+  EXPECT_THAT(report, HasSubstr(R"({"stage":"restart","seconds":60)"));
 }
 
 }  // namespace

@@ -239,6 +239,28 @@ TEST_P(HistoryTest, AServerThatIsAwayIsWaitedFor) {
   EXPECT_TRUE(Store::Open(place)->Find("v2"));
 }
 
+TEST_P(HistoryTest, WhatCannotBeReadIsNotTakenForNothing) {
+  if (!shared()) GTEST_SKIP() << "of a server only";
+  const auto store = Store::Open(place);
+  ASSERT_TRUE(store->Save(Sample("v1")).ok());
+  EXPECT_EQ(store->Verdicts("", false, 10).size(), 1u);
+  EXPECT_EQ(store->lacks(), "");
+  server->Stop();
+  EXPECT_TRUE(store->Verdicts("", false, 10).empty());
+  EXPECT_NE(store->unread(), "");
+  EXPECT_EQ(store->lacks(), store->unread());
+  EXPECT_TRUE(store->VerdictsOnNode("n0", 10).empty());
+  EXPECT_FALSE(store->Find("v1"));
+  EXPECT_NE(store->unread(), "");
+  server->Start();
+  for (int i = 0; i < 100 && store->Verdicts("", false, 10).empty(); ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    store->Upkeep();
+  }
+  EXPECT_EQ(store->Verdicts("", false, 10).size(), 1u);
+  EXPECT_EQ(store->unread(), "");
+}
+
 TEST_P(HistoryTest, AServerThatOnlyReadsIsTold) {
   if (!shared()) GTEST_SKIP() << "of a server only";
   { ASSERT_EQ(Store::Open(place)->degraded(), ""); }

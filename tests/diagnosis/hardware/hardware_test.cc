@@ -232,7 +232,7 @@ TEST(HardwareRules, EachHasItsFiveCases) {
       if (file.substr(slash + 1).starts_with(kind)) kinds[file.substr(0, slash)].insert(kind);
     }
   }
-  EXPECT_EQ(kinds.size(), 11u);
+  EXPECT_EQ(kinds.size(), 12u);
   for (const auto& [rule, has] : kinds) EXPECT_EQ(has.size(), 5u) << rule;
 }
 

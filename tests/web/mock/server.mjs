@@ -103,7 +103,7 @@ export class MockCollector {
     if (what === "jobs" && !name) return { jobs: jobs.map((job) => job.job()) };
     if (what === "actions") return this.ledger;
     if (what === "verdicts" && name) return verdicts.find((verdict) => verdict.id === name);
-    if (what === "verdicts") return { verdicts: verdicts.filter((verdict) => verdict.job === query.get("job")) };
+    if (what === "verdicts") return { ...this.away(), verdicts: verdicts.filter((verdict) => verdict.job === query.get("job")) };
     if (what === "losses") return this.losses;
     if (what === "nodes" && name) return this.node(name, verdicts);
     if (what === "nodes") return { nodes: jobs.flatMap((job) => nodesOf(job)) };
@@ -120,10 +120,15 @@ export class MockCollector {
     return job.iterations(Number(query.get("after") ?? -1), Number(query.get("limit") ?? 300));
   }
 
+  // What lists say while the history does not answer: `historyAway` has why.
+  away() {
+    return this.historyAway ? { lacks: this.historyAway } : {};
+  }
+
   node(name, verdicts) {
     const node = [...this.jobs.values()].flatMap((job) => nodesOf(job)).find((known) => known.name === name);
     const mine = verdicts.filter((verdict) => verdict.entity.node === name);
-    return node && { ...node, repeat_days: 30, repeat_jobs: 3, verdicts: mine };
+    return node && { ...node, repeat_days: 30, repeat_jobs: 3, ...this.away(), verdicts: mine };
   }
 
   events(url, request, response) {

@@ -36,6 +36,22 @@ test("a node without a past, and one that nobody knows", async () => {
   });
 });
 
+test("while the history is away nothing that is not known looks like health", async () => {
+  const away = "cannot read the store db: connection refused";
+  await withPage(named("healthy-8"), "", {}, async ({ page, collector }) => {
+    await page.waitForSelector("[aria-label='Verdict history']");
+    assert.match(await text(page, "[aria-label='Verdict history']"), /None on this job/);
+    collector.historyAway = away;
+    await page.waitForFunction(() => /connection refused/.test(document.querySelector("[aria-label='Verdict history'] .lacks")?.textContent ?? ""));
+    assert.doesNotMatch(await text(page, "[aria-label='Verdict history']"), /None/);
+    const node = collector.jobs.get("healthy-8").health().agents[0].node;
+    await page.goto(`${collector.url}#/node/${node}`);
+    await page.waitForSelector(".node-card");
+    assert.match(await text(page, ".node-card"), /is not known now/);
+    assert.match(await text(page, "[aria-label='Verdicts on this node']"), /Not known now whether there are more: .*connection refused/);
+  });
+});
+
 test("both views fit a phone", async () => {
   await withPage(jobs(), "#/nodes", { width: 390, height: 844 }, async ({ page, collector }) => {
     const culprit = collector.jobs.get("llama-ft-4").verdicts[0].entity.node;

@@ -5,14 +5,16 @@ import { isActive, type Verdict } from "../../model/verdict";
 import { count, decimal, plural, times } from "../../text/quantity";
 import { causeText } from "../../text/words";
 import { element, Slot } from "../dom/element";
+import { historyLacks } from "../verdict/verdict_history";
 import { nodeMark } from "./node_list";
 import { agoTime, clockTime } from "../dom/time_text";
 
 const SHOWN = 200;
 
 // In words, because a bare score says nothing to whoever must decide on the node.
-function judgement({ node, repeatDays, repeatJobs }: NodeHistory): string {
+function judgement({ node, repeatDays, repeatJobs, lacks }: NodeHistory): string {
   const days = plural(Math.round(repeatDays), "day");
+  if (lacks !== "" && node.convictedJobs === 0) return `Whether fathom was ever sure of this node is not known now.`;
   if (node.convictedJobs === 0) return `No established verdict on this node itself in the last ${days}.`;
   const said = `fathom was sure of this node in ${plural(node.convictedJobs, "job")} of the last ${days}.`;
   return node.repeatOffender ? `${said} From ${repeatJobs} on it is a repeat offender: drain it, test it, send it back.`
@@ -24,7 +26,7 @@ export class NodePage {
   private readonly slot = new Slot(this.node);
 
   update(history: NodeHistory): this {
-    this.slot.show(history, () => [this.line(history), this.card(history), this.verdicts(history.verdicts)]);
+    this.slot.show(history, () => [this.line(history), this.card(history), this.verdicts(history)]);
     return this;
   }
 
@@ -43,12 +45,13 @@ export class NodePage {
       element("p", { class: "none" }, "Counted: jobs with an established verdict on the node itself (compute, host, memory, a process that stopped or died), each job once."));
   }
 
-  private verdicts(all: Verdict[]): HTMLElement {
+  private verdicts({ verdicts: all, lacks }: NodeHistory): HTMLElement {
     const part = element("section", { class: "panel", "aria-label": "Verdicts on this node" },
       element("div", { class: "panel-head" }, element("h2", {}, "Verdicts on this node"),
         element("p", { class: "caption" }, all.length > SHOWN ? `the newest ${SHOWN} of ${count(all.length)}` : "newest first")));
-    const list = element("div", { class: "history" }, all.length === 0 ? element("p", { class: "none" }, "None.")
-      : element("ol", {}, ...all.slice(0, SHOWN).map(verdictRow)));
+    const list = element("div", { class: "history" },
+      lacks !== "" ? historyLacks(lacks) : all.length === 0 ? element("p", { class: "none" }, "None.") : null,
+      all.length > 0 && element("ol", {}, ...all.slice(0, SHOWN).map(verdictRow)));
     part.append(list);
     return part;
   }

@@ -19,6 +19,11 @@ function lasted(v: Verdict): string {
   return v.until!.unixMs > v.since.unixMs && v.since.unixMs > 0 ? `${span((v.until!.unixMs - v.since.unixMs) / 1e3)}${closed}` : `over${closed}`;
 }
 
+// What is not known must not look like what is not there.
+export function historyLacks(why: string): HTMLElement {
+  return element("p", { class: "none lacks" }, `Not known now whether there are more: ${why}.`);
+}
+
 export class VerdictHistory {
   readonly node: HTMLElement;
   private readonly slot = new Slot(element("div", { class: "history" }));
@@ -30,9 +35,10 @@ export class VerdictHistory {
 
   update(state: JobState, shown: Verdict | null): void {
     const history = state.history.slice(0, SHOWN);
-    this.slot.show([history, shown?.id], () => [history.length === 0
-      ? element("p", { class: "none" }, "None on this job.")
-      : element("ol", {}, ...history.map((v) => this.row(v, v.id === shown?.id)))]);
+    const lacks = state.historyLacks;
+    this.slot.show([history, lacks, shown?.id], () => [
+      lacks !== "" ? historyLacks(lacks) : history.length === 0 ? element("p", { class: "none" }, "None on this job.") : null,
+      history.length > 0 && element("ol", {}, ...history.map((v) => this.row(v, v.id === shown?.id)))]);
   }
 
   private row(v: Verdict, shown: boolean): HTMLElement {

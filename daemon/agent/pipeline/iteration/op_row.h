@@ -49,7 +49,7 @@ struct OpRow {
   std::int64_t arrival_ns() const {
     return on_device() && exec_start_ns != 0 ? exec_start_ns : enter_ns;
   }
-  // The same of a process that its CPU limit may have held back meanwhile (pipeline/held_back).
+  // The same of a process that may have been held back or stopped meanwhile (pipeline/held_back).
   template <typename HeldBack>
   std::int64_t arrival_ns(const HeldBack& held) const {
     return on_device() ? arrival_ns() : held.Arrival(enter_ns, end_ns);

@@ -2,7 +2,7 @@
 //
 // Made by session/hardware_watch, run by source_runner.
 //
-// Model: of each traced process whose control groups have a quota (source/process/cpu_limit) the
+// Model: of each traced process whose control groups have a quota (source/held/cpu_limit) the
 // cores that it may use, and the share of the periods since the last sample in which it had used up
 // its quota. A process without a limit has no readings. A device is named by its process.
 //
@@ -20,7 +20,7 @@
 #include <vector>
 
 #include "daemon/agent/source/hardware/hardware_source.h"
-#include "daemon/agent/source/process/cpu_limit.h"
+#include "daemon/agent/source/held/cpu_limit.h"
 #include "daemon/agent/source/process/proc_file.h"
 
 namespace fathom::agent {

@@ -1,8 +1,8 @@
-// The control groups of a process that tell of its processor time, and what they say of it.
+// The control groups of a process, and what they say of its processor time.
 //
-// Used by process_facts and cpu_limit. Model: /proc/PID/cgroup names one group a hierarchy. Version
-// 2 has one hierarchy ("0::/path"); of version 1 that with the controller `cpu` is meant. Outside
-// of the agent's own cgroup namespace a path begins with "/..".
+// Used by process_facts, cpu_limit and stop_watch. Model: /proc/PID/cgroup names one group a
+// hierarchy. Version 2 has one hierarchy ("0::/path"); of version 1 that with the controller asked
+// for is meant. Outside of the agent's own cgroup namespace a path begins with "/..".
 //
 // Units: ns. Thread-safety: pure. Errors: none where the process is gone, or names no group.
 // Cost: one small file.
@@ -27,7 +27,8 @@ struct ControlGroup {
   std::string folder() const { return root + path; }
 };
 
-std::vector<ControlGroup> ControlGroupsOf(const KernelRoots& roots, std::uint32_t pid);
+std::vector<ControlGroup> ControlGroupsOf(const KernelRoots& roots, std::uint32_t pid,
+                                          std::string_view controller = "cpu");
 
 // How long a group was held back by its quota, as its cpu.stat tells.
 std::optional<std::int64_t> ThrottledNsIn(std::string_view stat);

@@ -76,5 +76,26 @@ TEST(HeldBackTest, WithinAnOpItComesLater) {
   EXPECT_EQ(held.Arrival(10 * kOneMs, 300 * kOneMs), 140 * kOneMs);
 }
 
+TEST(HeldBackTest, WhoIsStoppedWithinAnOpComesLaterToo) {
+  HeldBack held;
+  held.Stopped(30 * kOneMs, 80 * kOneMs);
+  held.Stopped(80 * kOneMs, 120 * kOneMs);  // it goes on
+  EXPECT_EQ(held.Arrival(10 * kOneMs, 130 * kOneMs), 100 * kOneMs);
+  EXPECT_EQ(held.Arrival(10 * kOneMs, 60 * kOneMs), 40 * kOneMs);
+  EXPECT_EQ(held.Without(1, 130 * kOneMs, 7), 7) << "who is stopped waits for no core";
+  held.Stopped(200 * kOneMs, 300 * kOneMs);
+  EXPECT_EQ(held.Arrival(150 * kOneMs, 310 * kOneMs), 250 * kOneMs);
+}
+
+TEST(HeldBackTest, StoppedAndHeldBackAtOnceCountsOnce) {
+  HeldBack held;
+  held.Throttled(0, 0);
+  held.Stopped(30 * kOneMs, 80 * kOneMs);
+  held.Throttled(100 * kOneMs, 60 * kOneMs);  // from 40 on
+  EXPECT_EQ(held.Arrival(10 * kOneMs, 200 * kOneMs), 80 * kOneMs);
+  held.Stopped(90 * kOneMs, 110 * kOneMs);
+  EXPECT_EQ(held.Arrival(10 * kOneMs, 200 * kOneMs), 90 * kOneMs);
+}
+
 }  // namespace
 }  // namespace fathom::agent

@@ -1,4 +1,4 @@
-#include "daemon/agent/source/process/cpu_limit.h"
+#include "daemon/agent/source/held/cpu_limit.h"
 
 #include <algorithm>
 

@@ -16,8 +16,8 @@
 // namespace alone). Cost: at a look-up two small files a group, at a reading one a group with a
 // limit.
 // Source: Documentation/scheduler/sched-bwc.rst of the kernel.
-#ifndef FATHOM_DAEMON_AGENT_SOURCE_PROCESS_CPU_LIMIT_H_
-#define FATHOM_DAEMON_AGENT_SOURCE_PROCESS_CPU_LIMIT_H_
+#ifndef FATHOM_DAEMON_AGENT_SOURCE_HELD_CPU_LIMIT_H_
+#define FATHOM_DAEMON_AGENT_SOURCE_HELD_CPU_LIMIT_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -74,4 +74,4 @@ class CpuLimitReader {
 
 }  // namespace fathom::agent
 
-#endif  // FATHOM_DAEMON_AGENT_SOURCE_PROCESS_CPU_LIMIT_H_
+#endif  // FATHOM_DAEMON_AGENT_SOURCE_HELD_CPU_LIMIT_H_
