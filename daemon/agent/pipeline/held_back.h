@@ -1,8 +1,8 @@
 // When a process was held back by its own CPU limit or stopped from outside, and what of its
 // threads' waits for a core the limit was.
 //
-// Fed by session/rank_session from source/held; asked by
-// iteration_summary, session/rows_reply, and for what goes into thread_clock and worker_clock.
+// Fed by session/rank_session from source/held; asked by iteration_summary, session/rows_reply, and
+// for what goes into thread_clock and worker_clock.
 //
 // Model: a thread that its limit holds back and one that finds all cores taken are both runnable
 // without a core, and the kernel counts both as run-queue time. The second is the doing of whoever

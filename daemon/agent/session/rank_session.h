@@ -5,10 +5,9 @@
 // Model: Poll reads the control block, refreshes the group table when it grew, drains the ring into
 // the pipeline, samples the API-calling threads and what makes batches at the plan's paces, looks
 // whether a process that is silent was stopped, and closes iterations, in this order (each step
-// needs what the one before saw). A region that cannot
-// be read any more (truncated) makes the session broken: it stays until its process is gone, says
-// why once, and reads no more. Retire drains a last time and lets go of the region; the pipeline
-// stays for late row requests.
+// needs what the one before saw). A region that cannot be read any more (truncated) makes the
+// session broken: it stays until its process is gone, says why once, and reads no more. Retire
+// drains a last time and lets go of the region; the pipeline stays for late row requests.
 //
 // A rank that the launcher's variables did not give is taken from the first group, if that is all.
 //
