@@ -4,8 +4,6 @@ torchrun --nproc-per-node 3 train.py --case send_metrics --at step --rank 1
 """
 import argparse
 import contextlib
-import ctypes
-import os
 import time
 
 import torch
@@ -15,6 +13,7 @@ import torch.nn.functional as F
 from torch.nn.parallel import DistributedDataParallel
 from torch.utils.data import DataLoader, Dataset, get_worker_info
 
+import meeting
 import slow_code
 import slow_parts
 import slow_services
@@ -87,27 +86,11 @@ class Samples(Dataset):
         return torch.randn(BATCH, WIDTH, generator=generator)
 
 
-def join(args):
-    """The other ranks; in a network of its own, if it was told one."""
-    if not args.network:
-        return dist.init_process_group("gloo")
-    rank, world = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
-    with open(f"/run/netns/{args.network}-{rank}") as space:
-        if ctypes.CDLL(None, use_errno=True).setns(space.fileno(), 0) != 0:
-            raise OSError(ctypes.get_errno(), "setns")
-    os.environ["GLOO_SOCKET_IFNAME"] = "eth0"
-    return dist.init_process_group("gloo", init_method=f"file://{args.store}", rank=rank, world_size=world)
-
-
 def main():
     args = arguments()
-    join(args)
+    meeting.join(args)
     run(args)
-    dist.barrier()
-    # Gloo's threads let go of the last works of backward meanwhile: while the interpreter ends, one that wants Python's
-    # lock for it aborts the process (pytorch/pytorch#190489), and DDP's reducer keeps them to the end.
-    time.sleep(0.1)
-    dist.destroy_process_group()
+    meeting.part()
 
 
 def run(args):

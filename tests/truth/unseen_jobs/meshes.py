@@ -8,7 +8,7 @@ from torch.distributed.pipelining import PipelineStage, Schedule1F1B, ScheduleGP
 from torch.distributed.tensor.parallel import ColwiseParallel, RowwiseParallel, parallelize_module
 
 from parts import ROWS, WIDTH, Marked, average, loss_of
-from replicas import finish, sgd
+from replicas import finish, sgd, training
 
 
 def sharded(job, mesh, **more):
@@ -17,16 +17,6 @@ def sharded(job, mesh, **more):
         fully_shard(part, mesh=mesh, **more)
     fully_shard(model, mesh=mesh, **more)
     return model
-
-
-def training(job, model):
-    optimizer, batches = sgd(model), job.batches()
-
-    def step():
-        loss_of(model(next(batches))).backward()
-        finish(job, optimizer)
-
-    return step
 
 
 def hsdp(job):

@@ -23,8 +23,7 @@ def finish(job, optimizer):
     optimizer.zero_grad()
 
 
-def plain(job, **more):
-    model = DistributedDataParallel(job.layers(), bucket_cap_mb=1, **more)
+def training(job, model):
     optimizer, batches = sgd(model), job.batches()
 
     def step():
@@ -32,6 +31,10 @@ def plain(job, **more):
         finish(job, optimizer)
 
     return step
+
+
+def plain(job, **more):
+    return training(job, DistributedDataParallel(job.layers(), bucket_cap_mb=1, **more))
 
 
 def unused(job):

@@ -4,8 +4,8 @@ torchrun --nproc-per-node 4 train.py --shape hsdp --plant sleep:backward:3:1:0.0
 """
 import argparse
 import contextlib
-import ctypes
-import os
+import pathlib
+import sys
 
 import torch
 import torch.distributed as dist
@@ -15,6 +15,9 @@ import meshes
 import replicas
 from parts import Job
 from plants import Plants
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "case_jobs"))
+import meeting  # noqa: E402
 
 SHAPES = {**replicas.SHAPES, **meshes.SHAPES, **exchanging.SHAPES}
 
@@ -35,18 +38,6 @@ def arguments():
     return parser.parse_args()
 
 
-def join(args):
-    """The other ranks; in a network of its own, if it was told one."""
-    if not args.network:
-        return dist.init_process_group("gloo")
-    rank, world = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
-    with open(f"/run/netns/{args.network}-{rank}") as space:
-        if ctypes.CDLL(None, use_errno=True).setns(space.fileno(), 0) != 0:
-            raise OSError(ctypes.get_errno(), "setns")
-    os.environ["GLOO_SOCKET_IFNAME"] = "eth0"
-    return dist.init_process_group("gloo", init_method=f"file://{args.store}", rank=rank, world_size=world)
-
-
 def profiler(args):
     if not args.profile:
         return contextlib.nullcontext()
@@ -63,7 +54,7 @@ def profiler(args):
 
 def main():
     args = arguments()
-    join(args)
+    meeting.join(args)
     torch.set_num_threads(1)
     torch.manual_seed(1)
     plants = Plants(args.plant, dist.get_rank(), args.from_iteration)
@@ -77,9 +68,8 @@ def main():
             step()
             if profiled is not None:
                 profiled.step()
-    dist.barrier()
+    meeting.part()
     plants.end()
-    dist.destroy_process_group()
 
 
 if __name__ == "__main__":
