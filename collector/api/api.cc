@@ -30,17 +30,6 @@ void TakeStanding(const VerdictLedger& ledger, std::vector<Episode>& episodes) {
   }
 }
 
-// What the history lacks of them while it does not answer.
-template <typename Wanted>
-void AddStanding(const VerdictLedger& ledger, const Wanted& wanted,
-                 std::vector<Episode>& episodes) {
-  for (Episode& each : ledger.Open()) {
-    const bool known = std::any_of(episodes.begin(), episodes.end(),
-                                   [&](const Episode& other) { return other.id == each.id; });
-    if (!known && wanted(each)) episodes.push_back(std::move(each));
-  }
-}
-
 bool TakesPost(const std::vector<std::string>& at) {
   if (at.size() < 3 || at[0] != "api" || at[1] != "v1") return false;
   if (at[2] == "probes") return at.size() == 3 || (at.size() == 5 && at[4] == "stop");
@@ -116,6 +105,15 @@ Response Api::Ready() const {
   return response;
 }
 
+void Api::AddStanding(const std::function<bool(const Episode&)>& wanted,
+                      std::vector<Episode>& episodes) const {
+  for (Episode& each : parts_.ledger.Open()) {
+    const bool known = std::any_of(episodes.begin(), episodes.end(),
+                                   [&](const Episode& other) { return other.id == each.id; });
+    if (!known && wanted(each)) episodes.push_back(std::move(each));
+  }
+}
+
 void Api::WriteLacks(JsonWriter& json) const {
   if (const std::string why = parts_.store.lacks(); !why.empty()) json.Field("lacks", why);
 }
@@ -132,11 +130,11 @@ Response Api::Verdicts(const Request& request) const {
   if (!limit || !active || *limit < 1 || *limit > kMaxVerdicts) {
     return Response::Error(400, "active is 0 or 1, limit a number from 1 to 1000");
   }
-  auto verdicts = parts_.store.Verdicts(request.Text("job"), *active != 0, *limit);
-  TakeStanding(parts_.ledger, verdicts);
   const std::string job = request.Text("job");
+  auto verdicts = parts_.store.Verdicts(job, *active != 0, *limit);
+  TakeStanding(parts_.ledger, verdicts);
   const auto of_job = [&](const Episode& each) { return job.empty() || each.job == job; };
-  if (!parts_.store.lacks().empty()) AddStanding(parts_.ledger, of_job, verdicts);
+  if (!parts_.store.lacks().empty()) AddStanding(of_job, verdicts);
   JsonWriter json;
   json.BeginObject().Field("now_unix_ns", parts_.clock.Wall().ns);
   WriteLacks(json);
@@ -150,7 +148,7 @@ Response Api::Verdict(const std::string& id) const {
   std::vector<Episode> one;
   if (episode) one.push_back(*episode);
   const auto is = [&](const Episode& each) { return each.id == id; };
-  AddStanding(parts_.ledger, is, one);
+  AddStanding(is, one);
   if (one.empty()) {
     if (auto unread = Unread()) return *std::move(unread);
     return Response::Error(404, "no verdict " + id + "; see /api/v1/verdicts");

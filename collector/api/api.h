@@ -126,6 +126,9 @@ class Api final : public Answerer {
   Response CompareRuns(const std::string& before, const std::string& after) const;
   // That its history is not there to compare with, in a report.
   void TellOfHistory(const std::string& job, v1::Report& report) const;
+  // Adds what stands and the history lacks while it does not answer.
+  void AddStanding(const std::function<bool(const Episode&)>& wanted,
+                   std::vector<Episode>& episodes) const;
   // Of a list that is read from the history, why it may lack something: the field `lacks`.
   void WriteLacks(JsonWriter& json) const;
   // 503 where what was read a moment ago could not be; nothing where it could.

@@ -100,12 +100,8 @@ Response Api::Plan(const Request& request) const {
 
 Response Api::Node(const std::string& name) const {
   auto verdicts = parts_.store.VerdictsOnNode(name, kMaxVerdicts);
-  const bool lacks = !parts_.store.lacks().empty();
-  for (Episode& each : lacks ? parts_.ledger.Open() : std::vector<Episode>()) {
-    const bool known = std::any_of(verdicts.begin(), verdicts.end(),
-                                   [&](const Episode& other) { return other.id == each.id; });
-    if (!known && each.verdict.entity.node == name) verdicts.push_back(std::move(each));
-  }
+  const auto on_node = [&](const Episode& each) { return each.verdict.entity.node == name; };
+  if (!parts_.store.lacks().empty()) AddStanding(on_node, verdicts);
   const auto nodes = FactsOf(parts_);
   const auto at = nodes.find(name);
   if (at == nodes.end() && verdicts.empty()) {

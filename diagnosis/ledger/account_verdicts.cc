@@ -254,9 +254,8 @@ Verdict VerdictOn(const JobView& view, const Account& account, const Accused& ac
   verdict.cost = CostOf(view, account, accused);
   verdict.victims = accused.victims;
   if (!OfChannels(accused)) {
-    for (const RankFacts& facts : view.ranks) {
-      if (!Contains(verdict.entity.ranks, facts.rank)) verdict.victims.push_back(facts.rank);
-    }
+    const std::vector<RankId> others = RanksBeside(view, verdict.entity.ranks);
+    verdict.victims.insert(verdict.victims.end(), others.begin(), others.end());
   }
   verdict.sentence = OfChannels(accused) ? SentenceOnChannel(view, account, accused)
                      : verdict.cause == Cause::kImbalance

@@ -133,16 +133,19 @@ class LaneBuilder {
   // the first iteration in which they communicate.
   std::vector<double> LateBegins(const std::vector<RankTimeline>& lines,
                                  const std::map<RankId, SpanOf>& spans) const {
+    const auto met =
+        std::find_if(out_.iterations.begin(), out_.iterations.end(), [&](const Iteration it) {
+          return std::any_of(lines.begin(), lines.end(),
+                             [&](const auto& any) { return any.iterations.contains(it); });
+        });
+    const bool together = met != out_.iterations.end() &&
+                          std::all_of(lines.begin(), lines.end(), [&](const RankTimeline& line) {
+                            return EndsTogether(line, *met);
+                          });
+    if (!together) return std::vector<double>(lines.size(), 0);
     std::vector<double> until, late;
     for (const RankTimeline& line : lines) {
       const SpanOf& own = spans.at(line.rank);
-      const auto met =
-          std::find_if(out_.iterations.begin(), out_.iterations.end(), [&](const Iteration it) {
-            return std::any_of(lines.begin(), lines.end(),
-                               [&](const auto& any) { return any.iterations.contains(it); });
-          });
-      const bool together = met != out_.iterations.end() && EndsTogether(line, *met);
-      if (!together) return std::vector<double>(lines.size(), 0);
       until.push_back((own.at(*met).end - own.at(out_.iterations.front()).begin).Seconds());
     }
     const double longest = *std::max_element(until.begin(), until.end());

@@ -42,6 +42,14 @@ bool Contains(const std::vector<RankId>& ranks, RankId rank) {
   return std::find(ranks.begin(), ranks.end(), rank) != ranks.end();
 }
 
+std::vector<RankId> RanksBeside(const JobView& view, const std::vector<RankId>& ranks) {
+  std::vector<RankId> out;
+  for (const RankFacts& facts : view.ranks) {
+    if (!Contains(ranks, facts.rank)) out.push_back(facts.rank);
+  }
+  return out;
+}
+
 std::string NodeOf(const JobView& view, RankId rank) {
   const RankFacts* facts = FactsOf(view, rank);
   return facts == nullptr ? "" : facts->node;

@@ -25,6 +25,9 @@ std::size_t SizeOf(const Group& group);
 
 bool Contains(const std::vector<RankId>& ranks, RankId rank);
 
+// Of the view, those that are not among `ranks`.
+std::vector<RankId> RanksBeside(const JobView& view, const std::vector<RankId>& ranks);
+
 // Empty where it is not known.
 std::string NodeOf(const JobView& view, RankId rank);
 // Of the GPU that it drives its PCI bus id, or else its number; empty where neither is known.

@@ -78,6 +78,11 @@ std::vector<const HardwareDevice*> OfKind(const std::vector<const HardwareDevice
   return out;
 }
 
+bool ConcernsOwnTime(const Verdict& verdict) {
+  return verdict.cause == Cause::kHostSlow || verdict.cause == Cause::kComputeSlow ||
+         verdict.cause == Cause::kDataLoader || verdict.cause == Cause::kUnknown;
+}
+
 std::optional<double> MedianIncrease(const std::vector<const HardwareDevice*>& devices,
                                      HardwareMetric metric, Stretch when) {
   std::vector<double> rises;

@@ -33,7 +33,7 @@ struct HardwareCase {
   bool node_decides = false;
   Stretch now, lately;
   std::optional<Stretch> before;  // none: the trouble was there from the start
-  // The process of the accused, and those of ranks that are not; null: it has no CPU limit.
+  // The process of the accused, and those of ranks that are not; null: no reading is of it.
   const HardwareDevice* process = nullptr;
   std::vector<const HardwareDevice*> peer_processes;
 };
@@ -68,6 +68,9 @@ HardwareFinding OnNode(const HardwareCase& c, std::string words, std::string_vie
                        Evidence evidence);
 
 inline constexpr char kHardwareReadings[] = "hardware readings";
+
+// Whether a rank is accused of what keeps its host from running: what `concerns` is of such rules.
+bool ConcernsOwnTime(const Verdict& verdict);
 
 // A reading of the accused against its own past and its peers.
 struct Compared {

@@ -19,11 +19,6 @@ constexpr double kFewer = 0.5;      // of the peers' cores
 constexpr double kTaken = 0.4;      // of its cores, by others
 constexpr double kTakenMore = 0.3;  // than of the peers'
 
-bool ConcernsCores(const Verdict& verdict) {
-  return verdict.cause == Cause::kHostSlow || verdict.cause == Cause::kComputeSlow ||
-         verdict.cause == Cause::kDataLoader || verdict.cause == Cause::kUnknown;
-}
-
 std::optional<double> MedianOfPeers(const HardwareCase& c, HardwareMetric metric) {
   std::vector<double> levels;
   for (const HardwareDevice* peer : c.peer_processes) {
@@ -99,6 +94,6 @@ void ExamineShare(const HardwareCase& c, HardwareFindings& out) {
 
 }  // namespace
 
-HardwareRule CoreShareRule() { return {"core_share", ConcernsCores, ExamineShare}; }
+HardwareRule CoreShareRule() { return {"core_share", ConcernsOwnTime, ExamineShare}; }
 
 }  // namespace fathom::diagnosis

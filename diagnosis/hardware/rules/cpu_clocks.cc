@@ -12,11 +12,6 @@ namespace {
 constexpr double kLower = 0.15;  // clocks of processors go up and down with their load
 constexpr double kThrottlesPerSecond = 1;
 
-bool Concerns(const Verdict& verdict) {
-  return verdict.cause == Cause::kHostSlow || verdict.cause == Cause::kComputeSlow ||
-         verdict.cause == Cause::kDataLoader || verdict.cause == Cause::kUnknown;
-}
-
 void Tell(const HardwareCase& c, const std::string& words, const char* metric, Evidence evidence,
           HardwareFindings& out) {
   HardwareFinding finding = OnNode(c, words, metric, std::move(evidence));
@@ -58,6 +53,6 @@ void Examine(const HardwareCase& c, HardwareFindings& out) {
 
 }  // namespace
 
-HardwareRule CpuClocksRule() { return {"cpu_clocks", Concerns, Examine}; }
+HardwareRule CpuClocksRule() { return {"cpu_clocks", ConcernsOwnTime, Examine}; }
 
 }  // namespace fathom::diagnosis

@@ -13,11 +13,6 @@ namespace {
 
 constexpr double kOften = 0.1;  // of its periods
 
-bool Concerns(const Verdict& verdict) {
-  return verdict.cause == Cause::kHostSlow || verdict.cause == Cause::kComputeSlow ||
-         verdict.cause == Cause::kDataLoader || verdict.cause == Cause::kUnknown;
-}
-
 // A process without a limit is never held back.
 double PeersHeldBack(const HardwareCase& c) {
   std::vector<double> shares;
@@ -56,6 +51,6 @@ void Examine(const HardwareCase& c, HardwareFindings& out) {
 
 }  // namespace
 
-HardwareRule CpuLimitRule() { return {"cpu_limit", Concerns, Examine}; }
+HardwareRule CpuLimitRule() { return {"cpu_limit", ConcernsOwnTime, Examine}; }
 
 }  // namespace fathom::diagnosis

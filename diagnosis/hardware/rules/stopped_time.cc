@@ -15,11 +15,6 @@ namespace {
 
 constexpr double kSeldom = 0.02;  // of the time: what a rank may lose without being accused
 
-bool ConcernsStops(const Verdict& verdict) {
-  return verdict.cause == Cause::kHostSlow || verdict.cause == Cause::kComputeSlow ||
-         verdict.cause == Cause::kDataLoader || verdict.cause == Cause::kUnknown;
-}
-
 std::optional<double> ShareStopped(const HardwareDevice& process, Stretch when) {
   const HardwareSeries* series = SeriesOf(process, HardwareMetric::kStoppedTime);
   const auto seconds = IncreaseIn(process, HardwareMetric::kStoppedTime, when);
@@ -62,6 +57,6 @@ void ExamineStops(const HardwareCase& c, HardwareFindings& out) {
 
 }  // namespace
 
-HardwareRule StoppedTimeRule() { return {"stopped_time", ConcernsStops, ExamineStops}; }
+HardwareRule StoppedTimeRule() { return {"stopped_time", ConcernsOwnTime, ExamineStops}; }
 
 }  // namespace fathom::diagnosis

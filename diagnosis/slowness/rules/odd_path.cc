@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_format.h"
 #include "diagnosis/evidence/cost.h"
+#include "diagnosis/model/lookup.h"
 #include "diagnosis/peers/account_limits.h"
 #include "diagnosis/slowness/rules/link_slow.h"
 #include "diagnosis/wording/phrase.h"
@@ -17,12 +18,6 @@ namespace {
 constexpr double kNoPast = 2;  // × link_factor: nothing before confirms that it was ever faster
 constexpr double kMuchOfMost = 0.5;    // of the bytes of the busiest path: carries as much as it
 constexpr double kAsSlowBefore = 0.7;  // of the time per byte
-
-std::vector<RankId> RanksWithFlows(const JobView& view) {
-  std::vector<RankId> ranks;
-  for (const RankFacts& facts : view.ranks) ranks.push_back(facts.rank);
-  return ranks;
-}
 
 // A path that carries little carries it in small messages, whose time is latency.
 DiagnosisConfig AmongBusyPaths(const JobView& view, DiagnosisConfig config) {
@@ -85,13 +80,7 @@ Verdict VerdictOnPath(const JobView& view, const SlowNetwork& network, double lo
       "and would take some %s if all paths were as fast as the fastest one (%.2fx).",
       Duration(iteration), Duration(iteration - lost), verdict.cost.slowdown);
   NameSlowNetwork(view, network, verdict);
-  verdict.problem = ClassOf(verdict.cause);
-  for (const RankFacts& facts : view.ranks) {
-    const auto& named = verdict.entity.ranks;
-    if (std::find(named.begin(), named.end(), facts.rank) == named.end()) {
-      verdict.victims.push_back(facts.rank);
-    }
-  }
+  verdict.victims = RanksBeside(view, verdict.entity.ranks);
   verdict.counter_evidence.push_back(
       {"Iterations before it began: none is known, so it may always have been so.", 0, "iterations",
        static_cast<double>(view.window.size()), "odd_path"});
@@ -105,7 +94,7 @@ WallNs PathStretchOf(const JobView& view) { return view.window.back().begin - kP
 
 std::optional<Verdict> FindOddPath(const JobView& view, const DiagnosisConfig& config) {
   if (view.window.empty()) return std::nullopt;
-  const auto network = FindOddNetwork(view, RanksWithFlows(view), AmongBusyPaths(view, config));
+  const auto network = FindOddNetwork(view, RanksBeside(view, {}), AmongBusyPaths(view, config));
   if (!network || BecameSo(*network)) return std::nullopt;
   const double lost = LostAnIteration(view, *network);
   if (lost < AccountLimits().alone_cost * MedianDuration(view)) return std::nullopt;

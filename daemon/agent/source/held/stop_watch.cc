@@ -29,11 +29,9 @@ std::string_view TextOf(int file, char (&text)[kSize]) {
   return got <= 0 ? std::string_view() : std::string_view(text, static_cast<std::size_t>(got));
 }
 
-// Of a file stat: the letter behind the name, which ends with the last ')'.
 char StateIn(std::string_view stat) {
-  const std::size_t name_end = stat.rfind(')');
-  return name_end == std::string_view::npos || name_end + 2 >= stat.size() ? '?'
-                                                                           : stat[name_end + 2];
+  const std::string_view fields = AfterName(stat);
+  return fields.size() < 2 ? '?' : fields[1];
 }
 
 bool SaysFrozen(std::string_view freezer) {

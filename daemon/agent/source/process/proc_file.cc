@@ -81,4 +81,9 @@ CpuTicks CpuTicksIn(std::string_view numbers) {
   return sum;
 }
 
+std::string_view AfterName(std::string_view stat) {
+  const std::size_t name_end = stat.rfind(')');
+  return name_end == std::string_view::npos ? std::string_view() : stat.substr(name_end + 1);
+}
+
 }  // namespace fathom::agent

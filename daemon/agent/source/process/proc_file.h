@@ -42,6 +42,10 @@ struct CpuTicks {
 // times, which are part of user and nice. What is no number counts as 0.
 CpuTicks CpuTicksIn(std::string_view numbers);
 
+// Of a file stat of a process or thread what stands behind its name: " S 1 …", where the state is
+// the third field. A name may hold anything, a ')' too. Empty: there is none.
+std::string_view AfterName(std::string_view stat);
+
 }  // namespace fathom::agent
 
 #endif  // FATHOM_DAEMON_AGENT_SOURCE_PROCESS_PROC_FILE_H_

@@ -89,11 +89,10 @@ std::uint64_t ReadOomKills(const std::string& cgroup) {
 }
 
 absl::StatusOr<StatLine> ParseStat(absl::string_view text) {
-  const std::size_t name_end = text.rfind(')');
-  if (name_end == absl::string_view::npos) return absl::InvalidArgumentError("stat: no ')'");
-  // Field 3 (state) is the first after the name.
-  const std::vector<absl::string_view> fields =
-      absl::StrSplit(text.substr(name_end + 1), absl::ByAnyChar(" \n"), absl::SkipEmpty());
+  const std::string_view behind = AfterName({text.data(), text.size()});
+  if (behind.empty()) return absl::InvalidArgumentError("stat: no ')', or nothing behind it");
+  const std::vector<absl::string_view> fields = absl::StrSplit(
+      absl::string_view(behind.data(), behind.size()), absl::ByAnyChar(" \n"), absl::SkipEmpty());
   const auto number = [&fields](std::size_t field) {
     std::uint64_t value = 0;
     if (field - 3 < fields.size()) (void)absl::SimpleAtoi(fields[field - 3], &value);
