@@ -87,21 +87,23 @@ class AgentService::Impl final : public v1::AgentService::CallbackService {
 
   grpc::ServerBidiReactor<v1::AgentMessage, v1::CollectorMessage>* Connect(
       grpc::CallbackServerContext* call) override {
-    const std::uint64_t connection = door_->Serial(PeerOfGrpc(call->peer(), port()));
-    if (connection == 0) {
+    Peer peer = PeerOfGrpc(call->peer(), port());
+    Door::Entrance entrance = door_->EntranceOf(peer);
+    peer.server_address = std::move(entrance.server_address);
+    if (entrance.serial == 0) {
       return new Refusal(grpc::StatusCode::UNAVAILABLE, "the connection is over");
     }
     if (streams_.size() >= options_.max_streams) {
       return Refuse(grpc::StatusCode::RESOURCE_EXHAUSTED, "too many agents");
     }
-    absl::StatusOr<Witness> witness = WitnessOf(*call, connection);
+    absl::StatusOr<Witness> witness = WitnessOf(*call, entrance.serial, peer);
     if (!witness.ok()) {
       return Refuse(grpc::StatusCode::PERMISSION_DENIED, std::string(witness.status().message()));
     }
     auto* stream =
         new AgentStream(next_id_++, context_, *std::move(witness), options_.version, streams_);
     const bool certified = options_.tls.on() && !options_.tls.peer_ca_file.empty();
-    if (certified || options_.local_agents.Tells(PeerOfGrpc(call->peer(), port()))) {
+    if (certified || options_.local_agents.Tells(peer)) {
       stream->Authenticate();
     }
     return stream;
@@ -228,18 +230,18 @@ class AgentService::Impl final : public v1::AgentService::CallbackService {
   }
 
   absl::StatusOr<Witness> WitnessOf(const grpc::CallbackServerContext& call,
-                                    std::uint64_t connection) {
+                                    std::uint64_t connection, const Peer& peer) {
     if (options_.tls.on() && !options_.tls.peer_ca_file.empty()) {
       return WitnessOfCertificate(*call.auth_context(), options_.tls.cert_file,
                                   options_.agent_wildcards);
     }
-    auto whose = WhoseIs(connection, PeerOfGrpc(call.peer(), port()));
+    auto whose = WhoseIs(connection, peer);
     if (!whose.ok()) return whose.status();
     return Witness{.identity = *std::move(whose), .names = std::nullopt};
   }
 
-  // Asked of the kernel once a connection: it takes milliseconds, which streams that are reset at
-  // once would add up to.
+  // Asked of the kernel once a connection: where its tables must be searched that takes
+  // milliseconds, which streams that are reset at once would add up to.
   absl::StatusOr<std::string> WhoseIs(std::uint64_t connection, const Peer& peer) {
     {
       const service::MutexLock lock(whose_mutex_);

@@ -41,11 +41,16 @@ std::pair<std::string, int> WhereOf(const sockaddr_storage& from, socklen_t leng
   return {std::move(address), std::atoi(port.data())};
 }
 
-int PortOf(int fd) {
+std::pair<std::string, int> OwnEnd(int fd) {
   sockaddr_storage own{};
   socklen_t length = sizeof own;
-  if (getsockname(fd, reinterpret_cast<sockaddr*>(&own), &length) != 0) return 0;
-  return WhereOf(own, length).second;
+  if (getsockname(fd, reinterpret_cast<sockaddr*>(&own), &length) != 0) return {};
+  return WhereOf(own, length);
+}
+
+bool HasEnded(int fd) {
+  pollfd look{fd, POLLRDHUP, 0};
+  return poll(&look, 1, 0) > 0 && (look.revents & (POLLRDHUP | POLLHUP | POLLERR)) != 0;
 }
 
 int Listen(const addrinfo& info) {
@@ -95,7 +100,7 @@ absl::StatusOr<std::unique_ptr<Door>> Door::Open(const std::string& address, Doo
   const int listener = Listen(*found);
   if (listener < 0) return absl::ErrnoToStatus(errno, absl::StrCat("cannot listen on ", address));
   return std::unique_ptr<Door>(
-      new Door(listener, PortOf(listener), limits, std::move(refused), std::move(cut)));
+      new Door(listener, OwnEnd(listener).second, limits, std::move(refused), std::move(cut)));
 }
 
 std::unique_ptr<Door> Door::OfSocket(std::unique_ptr<LocalListener> socket, DoorLimits limits,
@@ -184,7 +189,8 @@ void Door::LetInUser(int fd) {
   LetIn(fd, {*who, ++users_let_in_});
 }
 
-std::string Door::WhyNot(const std::string& address) {
+std::string Door::WhyNot(const Where& where) {
+  const std::string& address = where.first;
   const auto shut = shut_until_.find(address);
   if (shut != shut_until_.end()) {
     if (std::chrono::steady_clock::now() < shut->second) {
@@ -193,6 +199,10 @@ std::string Door::WhyNot(const std::string& address) {
     shut_until_.erase(shut);
   }
   if (connections_.size() >= limits_.connections) return "too many connections";
+  const auto twin = connections_.find(where);
+  if (twin != connections_.end() && !HasEnded(twin->second.fd)) {
+    return absl::StrCat(address, " has a connection from that port, to another address");
+  }
   const auto at = of_address_.find(address);
   const bool crowd = at != of_address_.end() && at->second >= limits_.of_one_address;
   if (!crowd || service::IsLoopback(address)) return {};
@@ -207,7 +217,7 @@ void Door::LetIn(int fd, const Where& where) {
   std::string why;
   {
     const service::MutexLock lock(mutex_);
-    why = WhyNot(where.first);
+    why = WhyNot(where);
     const int own = why.empty() ? fcntl(fd, F_DUPFD_CLOEXEC, 0) : -1;
     if (why.empty() && own < 0) why = "no descriptor is left";
     if (why.empty()) {
@@ -216,7 +226,8 @@ void Door::LetIn(int fd, const Where& where) {
       event.events = EPOLLRDHUP | EPOLLET;
       event.data.fd = own;
       epoll_ctl(ended_, EPOLL_CTL_ADD, own, &event);
-      connections_[where] = {own, ++let_in_, 0, std::chrono::steady_clock::now()};
+      connections_[where] = {own, ++let_in_, 0, std::chrono::steady_clock::now(),
+                             socket_ ? std::string() : OwnEnd(own).first};
       by_fd_[own] = where;
       ++of_address_[where.first];
     }
@@ -268,8 +279,10 @@ bool Door::MayStream(const Peer& peer) {
     if (at == connections_.end()) return true;
     Connection& connection = at->second;
     const auto now = std::chrono::steady_clock::now();
-    if (now - connection.since > kStreamSpan)
-      connection = {connection.fd, connection.serial, 0, now};
+    if (now - connection.since > kStreamSpan) {
+      connection.streams = 0;
+      connection.since = now;
+    }
     if (++connection.streams <= limits_.streams) return true;
     shutdown(connection.fd, SHUT_RDWR);
     if (connection.streams > limits_.streams + 1) return false;  // told already
@@ -289,11 +302,11 @@ void Door::Cut(const std::string& address, const std::string& why) {
   cut_(why);
 }
 
-std::uint64_t Door::Serial(const Peer& peer) const {
+Door::Entrance Door::EntranceOf(const Peer& peer) const {
   const service::MutexLock lock(mutex_);
   const auto at = connections_.find({peer.address, peer.port});
   const bool there = at != connections_.end() && at->second.streams <= limits_.streams;
-  return there ? at->second.serial : 0;
+  return there ? Entrance{at->second.serial, at->second.server_address} : Entrance{};
 }
 
 bool Door::IsProbe(const Where& where) {

@@ -9,8 +9,10 @@
 // loopback; so is all while descriptors are short, for which one is held in reserve. A connection
 // on which more than `streams` begin within ten seconds is cut. Whoever had all connections cut
 // stays out for kShutFor: what is refused here costs a hundredth of what the server library does
-// with it. At a unix socket the kernel tells at once whose process connects; `whose` says who is
-// believed, and the name that it gives the user stands for the address in all that is counted.
+// with it. Two connections never have the same other end at a time, as they may where a port has
+// several addresses: what comes in on one could be taken for the other's. At a unix socket the
+// kernel tells at once whose process connects; `whose` says who is believed, and the name that it
+// gives the user stands for the address in all that is counted.
 //
 // Units: streams per ten seconds. Thread-safety: thread-safe. Ownership: a descriptor that is
 // handed on belongs to who takes it. Errors: Open says which address and why; afterwards the door
@@ -71,9 +73,13 @@ class Door {
   bool MayStream(const Peer& peer);
   // Cuts all connections of that address, or user, and refuses new ones for kShutFor.
   void Cut(const std::string& address, const std::string& why);
-  // Which connection that is, of all that were ever let in; 0: it was cut or has ended, and streams
-  // of it may still come in.
-  std::uint64_t Serial(const Peer& peer) const;
+  struct Entrance {
+    std::uint64_t serial = 0;    // of all that were ever let in; 0: none
+    std::string server_address;  // that it reached; of a port
+  };
+  // Of which connection that is; of none: it was cut or has ended, and streams of it may still come
+  // in.
+  Entrance EntranceOf(const Peer& peer) const;
   // Connects to the port and waits until this door has accepted that.
   bool Answers(std::chrono::milliseconds patience);
 
@@ -84,6 +90,7 @@ class Door {
     std::uint64_t serial = 0;
     int streams = 0;
     std::chrono::steady_clock::time_point since;
+    std::string server_address = {};
   };
 
   Door(int listener, int port, DoorLimits limits, Tell refused, Tell cut);
@@ -91,7 +98,7 @@ class Door {
   void Accept();
   void LetIn(int fd, const Where& where);
   void LetInUser(int fd);
-  std::string WhyNot(const std::string& address) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  std::string WhyNot(const Where& where) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Forget();
   void Erase(const Where& where) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   bool IsProbe(const Where& where);

@@ -12,6 +12,7 @@
 #include <set>
 #include <sstream>
 
+#include "collector/net/socket_owner.h"
 #include "daemon/service/loopback.h"
 
 namespace fathom::collector {
@@ -43,6 +44,27 @@ bool LoopbackWithPort(const std::string& text, int port) {
                         (text.size() == 13 && text.substr(6, 2) == "7F");
   return loopback &&
          text.ends_with(absl::AsciiStrToUpper(absl::StrCat(":", absl::Hex(port, absl::kZeroPad4))));
+}
+
+// Columns of /proc/net/tcp (proc(5)): sl, local_address, rem_address, st, queues, timer,
+// retransmits, uid. Where two users' connections fit, nobody is told apart.
+std::optional<uid_t> OwnerInTables(const Peer& peer, const std::string& folder) {
+  const std::string from = KernelText(peer.address, peer.port);
+  std::set<uid_t> owners;
+  for (const char* table : {"/tcp", "/tcp6"}) {
+    std::ifstream lines(folder + table);
+    for (std::string line; std::getline(lines, line);) {
+      if (line.find(from) == std::string::npos) continue;  // cheap, and true of nearly all
+      std::istringstream words(line);
+      std::string slot, local, remote, state, queues, timer, retransmits;
+      uid_t uid = 0;
+      words >> slot >> local >> remote >> state >> queues >> timer >> retransmits >> uid;
+      if (!words || state != "01" || Unmapped(local) != from) continue;
+      if (LoopbackWithPort(Unmapped(remote), peer.server_port)) owners.insert(uid);
+    }
+  }
+  if (owners.size() != 1) return std::nullopt;
+  return *owners.begin();
 }
 
 }  // namespace
@@ -90,26 +112,14 @@ bool Networks::Has(const std::string& address) const {
   return false;
 }
 
-// Columns of /proc/net/tcp (proc(5)): sl, local_address, rem_address, st, queues, timer,
-// retransmits, uid. Where two users' connections fit, nobody is told apart.
 std::optional<uid_t> LoopbackOwner(const Peer& peer, const std::string& folder) {
   if (!service::IsLoopback(peer.address)) return std::nullopt;
-  const std::string from = KernelText(peer.address, peer.port);
-  std::set<uid_t> owners;
-  for (const char* table : {"/tcp", "/tcp6"}) {
-    std::ifstream lines(folder + table);
-    for (std::string line; std::getline(lines, line);) {
-      if (line.find(from) == std::string::npos) continue;  // cheap, and true of nearly all
-      std::istringstream words(line);
-      std::string slot, local, remote, state, queues, timer, retransmits;
-      uid_t uid = 0;
-      words >> slot >> local >> remote >> state >> queues >> timer >> retransmits >> uid;
-      if (!words || state != "01" || Unmapped(local) != from) continue;
-      if (LoopbackWithPort(Unmapped(remote), peer.server_port)) owners.insert(uid);
-    }
+  if (!peer.server_address.empty()) {
+    const auto owner =
+        SocketOwner({peer.address, peer.port}, {peer.server_address, peer.server_port});
+    if (owner) return owner;
   }
-  if (owners.size() != 1) return std::nullopt;
-  return *owners.begin();
+  return OwnerInTables(peer, folder);
 }
 
 }  // namespace fathom::collector

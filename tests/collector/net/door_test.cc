@@ -26,7 +26,7 @@ class DoorTest : public testing::Test {
     for (const int fd : taken_) close(fd);
   }
 
-  void Open(DoorLimits limits) {
+  void Open(DoorLimits limits, const std::string& address = "127.0.0.1:0") {
     const auto note = [this](std::string& last, std::atomic<int>& count) {
       return [this, &last, &count](const std::string& why) {
         const std::lock_guard lock(mutex_);
@@ -34,8 +34,7 @@ class DoorTest : public testing::Test {
         ++count;
       };
     };
-    auto door =
-        Door::Open("127.0.0.1:0", limits, note(why_refused_, refused_), note(why_cut_, cut_));
+    auto door = Door::Open(address, limits, note(why_refused_, refused_), note(why_cut_, cut_));
     ASSERT_TRUE(door.ok()) << door.status();
     door_ = *std::move(door);
     door_->Begin([this](int fd, int) {
@@ -45,13 +44,22 @@ class DoorTest : public testing::Test {
     });
   }
 
-  // The port of our end.
-  int Connect() {
+  // The port of our end. `host`: the last number of the address that is reached; `from`: our port.
+  int Connect(std::uint32_t host = 1, int from = 0) {
     sockaddr_in to{};
     to.sin_family = AF_INET;
     to.sin_port = htons(static_cast<std::uint16_t>(door_->port()));
-    to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    to.sin_addr.s_addr = htonl(INADDR_LOOPBACK - 1 + host);
     const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (from != 0) {
+      const int on = 1;
+      setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+      sockaddr_in ours{};
+      ours.sin_family = AF_INET;
+      ours.sin_port = htons(static_cast<std::uint16_t>(from));
+      ours.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+      EXPECT_EQ(bind(fd, reinterpret_cast<sockaddr*>(&ours), sizeof ours), 0);
+    }
     EXPECT_EQ(connect(fd, reinterpret_cast<sockaddr*>(&to), sizeof to), 0);
     ours_.push_back(fd);
     sockaddr_in own{};
@@ -104,6 +112,25 @@ TEST_F(DoorTest, TooManyStreamsCostTheirConnection) {
   char byte = 0;
   EXPECT_EQ(read(ours_.front(), &byte, 1), 0);
   EXPECT_TRUE(Wait([&] { return door_->connections() == 1; }));
+}
+
+// Else what comes in on one could be taken for the other's, which may be of another user.
+TEST_F(DoorTest, ASecondConnectionFromAPortIsRefusedUntilTheFirstHasEnded) {
+  Open({}, "0.0.0.0:0");
+  constexpr int kPort = 23'457;  // below those that the kernel gives out
+  Connect(1, kPort);
+  ASSERT_TRUE(Wait([&] { return let_in_ == 1; }));
+  const Door::Entrance first = door_->EntranceOf({"127.0.0.1", kPort});
+  EXPECT_EQ(first.server_address, "127.0.0.1");
+  Connect(5, kPort);
+  EXPECT_TRUE(Wait([&] { return refused_ == 1; }));
+  EXPECT_THAT(why_refused_, HasSubstr("from that port"));
+  EXPECT_EQ(door_->EntranceOf({"127.0.0.1", kPort}).serial, first.serial);
+  close(ours_.front());
+  ours_.erase(ours_.begin());
+  Connect(6, kPort);
+  EXPECT_TRUE(Wait([&] { return let_in_ == 2; }));
+  EXPECT_EQ(door_->EntranceOf({"127.0.0.1", kPort}).server_address, "127.0.0.6");
 }
 
 TEST_F(DoorTest, WithoutDescriptorsItSaysNoAndGoesOnAfterwards) {
