@@ -36,14 +36,30 @@ const Distribution& StretchOf(const RunRecord& run, std::int64_t mark) {
   return mark == RunSample::kStart ? run.start : run.whole;
 }
 
-std::vector<Distribution> StretchesOf(const std::vector<RunRecord>& runs, std::int64_t mark) {
-  std::vector<Distribution> out;  // the newest last
-  for (auto run = runs.rbegin(); run != runs.rend(); ++run) {
-    const Distribution& stretch = StretchOf(*run, mark);
+// Of `runs`, the newest first, those that a new one is held against at this mark.
+std::vector<RunRecord> HeldAgainst(const std::vector<RunRecord>& runs, std::int64_t mark) {
+  std::vector<RunRecord> out;
+  for (const RunRecord& run : runs) {
+    if (out.size() == diagnosis::HistoryLimits::kMostRuns) break;
+    const Distribution& stretch = StretchOf(run, mark);
     const bool long_enough = mark < kWholeFrom || stretch.count >= RunSample::kStart;
-    if (stretch.known() && long_enough) out.push_back(stretch);
+    if (stretch.known() && long_enough) out.push_back(run);
   }
   return out;
+}
+
+std::vector<Distribution> StretchesOf(const std::vector<RunRecord>& runs, std::int64_t mark) {
+  std::vector<Distribution> out;  // the newest last
+  for (auto run = runs.rbegin(); run != runs.rend(); ++run) out.push_back(StretchOf(*run, mark));
+  return out;
+}
+
+double SpanOf(const std::vector<RunRecord>& runs) {
+  if (runs.empty()) return 0;
+  const auto [first, last] = std::minmax_element(
+      runs.begin(), runs.end(),
+      [](const RunRecord& a, const RunRecord& b) { return a.started < b.started; });
+  return (last->started - first->started).Seconds();
 }
 
 }  // namespace
@@ -126,9 +142,10 @@ void RunKeeper::CompareIfDue(const JobFigures& figures, Kept& kept) {
   while (kept.sample.newest() + 1 >= After(mark)) mark = After(mark);
   kept.next_mark = After(mark);
   const auto of_profile = parts_.store.RunsOfProfile(ProfileId(kept.record.profile));
-  const auto earlier = Comparable(kept.record, of_profile);
+  const auto comparable = Comparable(kept.record, of_profile);
+  const auto earlier = HeldAgainst(comparable, mark);
   const auto judgement = JudgeRun(StretchOf(kept.record, mark), StretchesOf(earlier, mark));
-  if (earlier.empty()) {
+  if (comparable.empty()) {
     kept.record.sentence = LikeNone(kept.record, parts_.store.Runs("", kListed));
   } else if (judgement.outcome != RunOutcome::kUnknown) {
     kept.record.outcome = judgement.outcome;
@@ -161,6 +178,7 @@ void RunKeeper::Tell(const JobFigures& figures, const diagnosis::RunJudgement& j
   for (std::size_t i = 1; i < earlier.size(); ++i) before.push_back(earlier[i].setup);
   c.changes = ChangesBetween(earlier.front().setup, kept.record.setup, before);
   c.setup_known = earlier.front().setup.known() && kept.record.setup.known();
+  c.span_s = SpanOf(earlier);
   c.ranks = figures.ranks;
   diagnosis::Verdict verdict = SlowerThanHistory(c);
   verdict.since_time = figures.started;

@@ -82,11 +82,16 @@ const SetupChange* FirstUnusual(const HistoryCase& c) {
   return at == c.changes.end() ? nullptr : &*at;
 }
 
+// A machine that became slower would look the same.
+bool MayBeTheMachine(const HistoryCase& c) {
+  return FirstUnusual(c) == nullptr && c.span_s < Limits::kSitting_s && !Witnessed(c.judgement);
+}
+
 Grade GradeOf(const HistoryCase& c) {
   const bool more_work = std::any_of(
       c.changes.begin(), c.changes.end(),
       [](const SetupChange& change) { return !change.usual && MayMeanMoreWork(change); });
-  if (more_work) return Grade::kHypothesis;
+  if (more_work || MayBeTheMachine(c)) return Grade::kHypothesis;
   const RunJudgement& j = c.judgement;
   const bool sure = j.runs >= Limits::kSureRuns && j.chance < Limits::kSureChance && !j.by_shape &&
                     !j.by_issue && !j.by_metric;
@@ -148,6 +153,13 @@ void AddDoubts(const HistoryCase& c, Verdict& verdict) {
     if (change.usual || !MayMeanMoreWork(change)) continue;
     verdict.counter_evidence.push_back(
         {absl::StrCat(InWords(change), " may mean more work, by intent."), 0, "", 0, "setup"});
+  }
+  if (MayBeTheMachine(c)) {
+    verdict.counter_evidence.push_back(
+        {"The earlier runs began within minutes or a few hours, nothing that is known was changed, "
+         "and all of the iteration is longer alike: the machine may have become slower.",
+         c.span_s, "s", Limits::kSitting_s, kSource});
+    verdict.would_change.push_back("Healthy runs of other hours that are as slow, or are not.");
   }
   verdict.would_change.push_back(
       "A run with the change undone that is as slow: then it is the machine, not the change.");

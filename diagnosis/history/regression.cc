@@ -11,6 +11,8 @@ namespace {
 
 using Limits = HistoryLimits;
 
+constexpr double kMarkedShare = 0.5;  // of the growth, in what sources mark
+
 double MeanDistance(const Distribution& run, const std::vector<Distribution>& history,
                     std::size_t without) {
   std::vector<double> distances;
@@ -161,12 +163,29 @@ RunJudgement JudgeRun(const Distribution& run, const std::vector<Distribution>& 
   return out;
 }
 
+bool Witnessed(const RunJudgement& j) {
+  if (j.issue.fallen || j.more_work) return true;
+  const double growth = j.growth();
+  const auto out_of_place = [&](bool grew, const MetricShift& shift) {
+    return grew && shift.growth() > Limits::kOutOfPlace * growth;
+  };
+  if (out_of_place(j.more_between, j.shifts.between)) return true;
+  if (out_of_place(j.more_within, j.shifts.within)) return true;
+  const MetricShift& rate = j.shifts.rate;
+  if (rate.known && rate.before / rate.after - 1 < Limits::kPaceShare * growth) return true;
+  const double longer_s = j.after.duration_s - j.before.duration_s;
+  const double marked_s =
+      std::max(j.after.gc_s - j.before.gc_s, j.after.dataloader_s - j.before.dataloader_s);
+  return marked_s > kMarkedShare * longer_s;
+}
+
 std::string LeadingPart(const IterationParts& before, const IterationParts& after) {
-  constexpr double kMarked = 0.5, kLeads = 0.4;  // of the growth
+  constexpr double kLeads = 0.4;  // of the growth
   const double growth = after.duration_s - before.duration_s;
   if (growth <= 0) return "";
-  if (after.gc_s - before.gc_s > kMarked * growth) return "garbage collection";
-  if (after.dataloader_s - before.dataloader_s > kMarked * growth) return "waiting for batches";
+  if (after.gc_s - before.gc_s > kMarkedShare * growth) return "garbage collection";
+  if (after.dataloader_s - before.dataloader_s > kMarkedShare * growth)
+    return "waiting for batches";
   const std::pair<double, const char*> parts[] = {
       {after.computing_s - before.computing_s, "computing on the CPU"},
       {after.communication_s - before.communication_s, "communication, with the waits in it"},

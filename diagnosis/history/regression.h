@@ -23,6 +23,11 @@
 //
 // A growth that is mostly waiting for cores is somebody else's load on the machine: no regression.
 //
+// A machine that has become slower makes all that its hosts do longer by about the same factor.
+// What it does not explain is a witness that the job does something else (Witnessed): issue latency
+// that fell, more operations, operations that run as fast as before beside a longer iteration, void
+// time that grew out of proportion, a growth that is mostly garbage collection or batches.
+//
 // Units: seconds; relative where it says so. Thread-safety: pure functions. Errors: kUnknown, with
 // the reason. Cost: O(runs² × quantiles).
 // Source: methods of XPUTimer (Wasserstein distance to healthy runs).
@@ -57,6 +62,10 @@ struct HistoryLimits {
   static constexpr double kMoreWork = 0.01;
   static constexpr double kWorkChance = 0.25;
   static constexpr double kLowerRate = 0.03;
+  // Earlier runs that began within so long do not tell how the machine changes over hours.
+  static constexpr double kSitting_s = 7200;
+  static constexpr double kPaceShare = 0.5;  // of the growth, that slower operations explain
+  static constexpr double kOutOfPlace = 3;   // × the growth of the iteration
 };
 
 // Relative, of a stretch of so many iterations.
@@ -93,6 +102,10 @@ struct RunJudgement {
 
 // `history`: the same stretch of earlier healthy runs, the newest last.
 RunJudgement JudgeRun(const Distribution& run, const std::vector<Distribution>& history);
+
+// Whether more than its duration tells that the run differs from the earlier ones, so that a slower
+// machine does not explain it. Requires: the judgement is kSlower.
+bool Witnessed(const RunJudgement& judgement);
 
 // The part that grew most with the iteration, as a sentence says it; empty where none leads.
 std::string LeadingPart(const IterationParts& before, const IterationParts& after);

@@ -152,6 +152,18 @@ TEST_F(RunKeeperTest, HealthyRerunsAreSilentAndListed) {
   EXPECT_NE(runs[0].sentence.find("as its history"), std::string::npos) << runs[0].sentence;
 }
 
+TEST_F(RunKeeperTest, RunsOfOneSittingGiveALeadThoseOfDaysAVerdict) {
+  RunHealthy(3);
+  Run({.iteration_us = 130'000});
+  ASSERT_EQ(Opened().size(), 1u);
+  EXPECT_EQ(Opened()[0].verdict.grade, diagnosis::Grade::kHypothesis);
+  constexpr std::int64_t kDay = 86'400'000'000'000;
+  for (int day = 1; day <= 3; ++day) Run({.iteration_us = 100'100, .started_ns = day * kDay});
+  Run({.iteration_us = 130'000, .started_ns = 4 * kDay});
+  ASSERT_EQ(Opened().size(), 2u);
+  EXPECT_EQ(Opened()[1].verdict.grade, diagnosis::Grade::kSupported);
+}
+
 TEST_F(RunKeeperTest, WhatWasSlowerIsNoHistory) {
   RunHealthy(3);
   for (int i = 0; i < 6; ++i) Run({.iteration_us = 150'000});

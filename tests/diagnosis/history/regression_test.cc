@@ -320,5 +320,56 @@ TEST(StudentT, AgreesWithTables) {
   EXPECT_NEAR(StudentQuantile(0.0005, 7), 5.408, 2e-3);
 }
 
+// Ten percent longer, all of it alike.
+RunJudgement TenPercentLonger() {
+  RunJudgement j;
+  j.outcome = RunOutcome::kSlower;
+  j.before_s = j.before.duration_s = 0.1;
+  j.after_s = j.after.duration_s = 0.11;
+  return j;
+}
+
+MetricShift Moved(double before, double after) {
+  MetricShift shift;
+  shift.known = true;
+  shift.before = before;
+  shift.after = after;
+  return shift;
+}
+
+TEST(RegressionWitness, TheDurationAloneIsNone) { EXPECT_FALSE(Witnessed(TenPercentLonger())); }
+
+TEST(RegressionWitness, OperationsThatRunAsFastAsBeforeAreOne) {
+  RunJudgement j = TenPercentLonger();
+  j.shifts.rate = Moved(100e9, 99.5e9);
+  EXPECT_TRUE(Witnessed(j));
+  j.shifts.rate = Moved(100e9, 91e9);  // as a slower machine has it
+  EXPECT_FALSE(Witnessed(j));
+}
+
+TEST(RegressionWitness, VoidThatGrewOutOfProportionIsOne) {
+  RunJudgement j = TenPercentLonger();
+  j.more_within = true;
+  j.shifts.within = Moved(0.01, 0.018);
+  EXPECT_TRUE(Witnessed(j));
+  j.shifts.within = Moved(0.05, 0.056);  // in proportion
+  EXPECT_FALSE(Witnessed(j));
+  j.more_within = false;  // by chance
+  j.shifts.within = Moved(0.01, 0.018);
+  EXPECT_FALSE(Witnessed(j));
+}
+
+TEST(RegressionWitness, MoreOperationsIssueLatencyAndBatchesAreEach) {
+  RunJudgement work = TenPercentLonger(), issue = work, batches = work, some = work;
+  work.more_work = true;
+  EXPECT_TRUE(Witnessed(work));
+  issue.issue.fallen = true;
+  EXPECT_TRUE(Witnessed(issue));
+  batches.after.dataloader_s = 0.008;
+  EXPECT_TRUE(Witnessed(batches));
+  some.after.dataloader_s = 0.004;
+  EXPECT_FALSE(Witnessed(some));
+}
+
 }  // namespace
 }  // namespace fathom::diagnosis

@@ -102,6 +102,7 @@ HistoryCase Slower() {
   c.run = "r2";
   c.last_run = "r1";
   c.setup_known = true;
+  c.span_s = 86'400;
   c.ranks = 4;
   return c;
 }
@@ -128,6 +129,26 @@ TEST(HistoryVerdict, AnotherBatchIsALeadOnly) {
   EXPECT_EQ(verdict.grade, Grade::kHypothesis);
   EXPECT_EQ(verdict.owner, Owner::kAlgorithm);
   ASSERT_EQ(verdict.counter_evidence.size(), 1u);
+}
+
+// Runs of a quarter of an hour do not tell how the machine changes over hours.
+TEST(HistoryVerdict, WithinOneSittingTheDurationAloneIsALeadOnly) {
+  HistoryCase c = Slower();
+  c.span_s = 900;
+  const Verdict lead = SlowerThanHistory(c);
+  EXPECT_EQ(lead.grade, Grade::kHypothesis);
+  ASSERT_EQ(lead.counter_evidence.size(), 1u);
+  EXPECT_NE(lead.counter_evidence[0].statement.find("machine may have become slower"),
+            std::string::npos);
+  EXPECT_NE(lead.would_change[0].find("other hours"), std::string::npos);
+
+  HistoryCase witnessed = c;
+  witnessed.judgement.issue.fallen = true;
+  EXPECT_EQ(SlowerThanHistory(witnessed).grade, Grade::kEstablished);
+  c.changes = {{"environment NCCL_ALGO", "Ring", "Tree", 2, 2, false}};
+  EXPECT_EQ(SlowerThanHistory(c).grade, Grade::kEstablished);
+  c.changes[0].usual = true;
+  EXPECT_EQ(SlowerThanHistory(c).grade, Grade::kHypothesis);
 }
 
 TEST(HistoryVerdict, FewRunsEstablishNothing) {
