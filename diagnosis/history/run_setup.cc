@@ -16,9 +16,9 @@ constexpr char kNodes[] = "nodes";
 constexpr std::size_t kTold = 3;
 constexpr std::size_t kLongestValue = 60;
 // In this order changes are told; what is in no place comes before the nodes.
-constexpr std::array<std::string_view, 10> kOrder = {"argument", "environment", "torch", "nccl",
+constexpr std::array<std::string_view, 11> kOrder = {"argument", "environment", "torch", "nccl",
                                                      "cuda",     "python",      "image", "revision",
-                                                     "driver",   "kernel"};
+                                                     "code",     "driver",      "kernel"};
 
 std::size_t PlaceOf(std::string_view what) {
   const std::string_view kind = what.substr(0, what.find(' '));
@@ -162,7 +162,9 @@ std::string InWords(const std::vector<SetupChange>& changes) {
 
 Owner OwnerOf(const SetupChange& change) {
   const std::string_view what = change.what;
-  if (what.starts_with("argument") || what == "revision") return Owner::kAlgorithm;
+  if (what.starts_with("argument") || what == "revision" || what == "code") {
+    return Owner::kAlgorithm;
+  }
   if (what == "driver" || what == "kernel" || what == "gpu" || what == kNodes) {
     return Owner::kOperations;
   }

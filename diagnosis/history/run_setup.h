@@ -10,6 +10,7 @@
 //   "environment X"   variable of a list of names; masked likewise
 //   "torch", "nccl", "cuda", "python", "image"   versions of what the job brings
 //   "revision"        of the repository that the job was started in
+//   "code"            checksum of the script and the files beside it
 //   "driver", "kernel", "gpu"                    of the node
 //   "nodes"           which nodes take part, made here
 //

@@ -20,6 +20,25 @@ constexpr std::size_t kShownDigits = 12;
 constexpr int kLevels = 12;  // from the script up
 constexpr std::size_t kMaxPackedRefs = 1 << 20;
 
+template <typename May>
+std::string ReadIf(const std::string& path, std::size_t most, May&& may) {
+  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+  if (fd < 0) return "";
+  std::string text;
+  struct stat what {};
+  if (fstat(fd, &what) == 0 && S_ISREG(what.st_mode) && may(what)) {
+    char chunk[16384];
+    while (text.size() < most) {
+      const ssize_t got = read(fd, chunk, std::min(sizeof(chunk), most - text.size()));
+      if (got < 0 && errno == EINTR) continue;
+      if (got <= 0) break;
+      text.append(chunk, static_cast<std::size_t>(got));
+    }
+  }
+  close(fd);
+  return text;
+}
+
 // A commit's hash at the beginning of `text`; empty where there is none.
 std::string HashIn(const std::string& text) {
   const auto hex = [](char c) { return absl::ascii_isxdigit(static_cast<unsigned char>(c)); };
@@ -62,32 +81,28 @@ std::string RevisionAbove(std::string folder) {
 }  // namespace
 
 std::string ReadRegular(const std::string& path, std::size_t most) {
-  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-  if (fd < 0) return "";
-  std::string text;
-  struct stat what {};
-  if (fstat(fd, &what) == 0 && S_ISREG(what.st_mode)) {
-    char chunk[16384];
-    while (text.size() < most) {
-      const ssize_t got = read(fd, chunk, std::min(sizeof(chunk), most - text.size()));
-      if (got < 0 && errno == EINTR) continue;
-      if (got <= 0) break;
-      text.append(chunk, static_cast<std::size_t>(got));
-    }
+  return ReadIf(path, most, [](const struct stat&) { return true; });
+}
+
+std::string ReadRegularAs(uid_t user, const std::string& path, std::size_t most) {
+  return ReadIf(path, most, [user](const struct stat& what) {
+    return what.st_uid == user || (what.st_mode & S_IROTH) != 0;
+  });
+}
+
+std::string ScriptOf(const std::string& folder, const std::vector<std::string>& command) {
+  for (const std::string& word : command) {
+    if (!absl::EndsWith(word, ".py")) continue;
+    return absl::StrCat(folder, absl::StartsWith(word, "/") ? "/root" : "/cwd/", word);
   }
-  close(fd);
-  return text;
+  return "";
 }
 
 std::string ReadRevision(const std::string& folder, const std::vector<std::string>& command) {
-  for (const std::string& word : command) {
-    if (!absl::EndsWith(word, ".py")) continue;
-    const std::size_t slash = word.rfind('/');
-    const std::string where = slash == std::string::npos ? "" : word.substr(0, slash);
-    const std::string from = absl::StartsWith(word, "/") ? "/root" : "/cwd/";
-    std::string revision = RevisionAbove(absl::StrCat(folder, from, where));
+  const std::string script = ScriptOf(folder, command);
+  if (!script.empty()) {
+    std::string revision = RevisionAbove(script.substr(0, script.rfind('/')));
     if (!revision.empty()) return revision;
-    break;
   }
   return RevisionAbove(folder + "/cwd");
 }

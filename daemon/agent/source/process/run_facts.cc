@@ -8,6 +8,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "daemon/agent/source/process/code_mark.h"
 #include "daemon/agent/source/process/library_versions.h"
 #include "daemon/agent/source/process/process_files.h"
 
@@ -198,6 +199,8 @@ ProcessSetup ReadProcessSetup(const KernelRoots& roots, std::uint32_t pid) {
   }
   const std::string revision = ReadRevision(folder, command);
   if (!revision.empty()) Put("revision", revision, setup);
+  const std::string code = ReadCodeMark(folder, command);
+  if (!code.empty()) Put("code", code, setup);
   return setup;
 }
 

@@ -8,11 +8,12 @@
 // is: of the environment only variables of a list of prefixes are taken, and what is told of places
 // and ranks of one run alone is left out; values of names that speak of secrets, values that look
 // like one, and passwords in URLs are masked. The files of a process are its user's: what is not a
-// regular file is not opened, versions and revisions are taken only where they look like one.
+// regular file is not opened, versions and revisions are taken only where they look like one, of
+// code a checksum.
 //
 // Thread-safety: pure. Errors: a fact that cannot be read is left out.
-// Bounds: kMaxFacts facts, kMaxFactBytes a value. Cost: some 30 files, about 1 ms; of a process
-// with a large map of memory some ms more.
+// Bounds: kMaxFacts facts, kMaxFactBytes a value. Cost: some 30 files, about 1 ms, and the code's;
+// of a process with a large map of memory some ms more.
 #ifndef FATHOM_DAEMON_AGENT_SOURCE_PROCESS_RUN_FACTS_H_
 #define FATHOM_DAEMON_AGENT_SOURCE_PROCESS_RUN_FACTS_H_
 
