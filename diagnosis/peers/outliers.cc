@@ -83,33 +83,34 @@ class Search {
   Search(const OutlierTable& table, const OutlierLimits& limits)
       : table_(table), limits_(limits), taken_(table.seconds.size(), false) {
     for (std::size_t e = 0; e < table.role.size(); ++e) of_role_[table.role[e]].push_back(e);
+    for (const auto& [role, entities] : of_role_) left_[role] = entities.size();
     if (!table.seconds.empty()) iterations_ = table.seconds.front().size();
   }
 
   Outliers Find() {
     Outliers out;
-    Learn();
+    reference_.assign(table_.seconds.size(), std::vector<double>(iterations_, kUnknown));
+    excess_ = reference_;
+    for (const auto& [role, entities] : of_role_) Learn(entities);
     while (out.found.size() < kMostFound) {
       const std::optional<std::size_t> next = Largest();
       if (!next) break;
       std::optional<Outlier> found = Judge(*next);
       if (!found) break;
+      const std::size_t role = table_.role[*next];
       taken_[*next] = true;
+      --left_[role];
       out.found.push_back(*std::move(found));
-      Learn();
+      Learn(of_role_.at(role));
     }
     out.reference = std::move(reference_);
     return out;
   }
 
  private:
-  // References of all from those that are not taken.
-  void Learn() {
-    reference_.assign(table_.seconds.size(), std::vector<double>(iterations_, kUnknown));
-    excess_ = reference_;
-    for (const auto& [role, entities] : of_role_) {
-      for (std::size_t i = 0; i < iterations_; ++i) LearnIteration(entities, i);
-    }
+  // References of those of a role from those of it that are not taken.
+  void Learn(const std::vector<std::size_t>& entities) {
+    for (std::size_t i = 0; i < iterations_; ++i) LearnIteration(entities, i);
   }
 
   void LearnIteration(const std::vector<std::size_t>& entities, std::size_t i) {
@@ -122,6 +123,7 @@ class Search {
     for (const std::size_t e : entities) {
       const double mine = table_.seconds[e][i];
       const std::size_t others = sorted.size() - (taken_[e] || std::isnan(mine) ? 0 : 1);
+      reference_[e][i] = excess_[e][i] = kUnknown;
       if (others < limits_.fewest_peers) continue;
       reference_[e][i] =
           QuantileWithout(sorted, taken_[e] ? kUnknown : mine, limits_.reference_quantile);
@@ -151,10 +153,7 @@ class Search {
   }
 
   std::size_t PeersOf(std::size_t e) const {
-    const auto& entities = of_role_.at(table_.role[e]);
-    return static_cast<std::size_t>(
-        std::count_if(entities.begin(), entities.end(),
-                      [&](std::size_t other) { return other != e && !taken_[other]; }));
+    return left_.at(table_.role[e]) - (taken_[e] ? 0 : 1);
   }
 
   std::optional<Outlier> Judge(std::size_t e) const {
@@ -326,6 +325,7 @@ class Search {
   const OutlierTable& table_;
   const OutlierLimits& limits_;
   std::map<std::size_t, std::vector<std::size_t>> of_role_;
+  std::map<std::size_t, std::size_t> left_;  // of a role, those that are not taken
   std::size_t iterations_ = 0;
   std::vector<bool> taken_;
   Rows reference_, excess_;

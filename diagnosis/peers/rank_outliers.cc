@@ -68,19 +68,19 @@ Outliers OutliersOfRanks(const Peers& peers, double iteration_s, const AccountLi
 
 std::vector<std::pair<RankId, RankId>> PairsThatDiffer(const Peers& peers, double iteration_s,
                                                        const AccountLimits& limits) {
-  const std::vector<std::size_t> sizes = SizesOfRoles(peers);
+  std::vector<std::vector<std::size_t>> of_role(peers.roles);
+  for (std::size_t r = 0; r < peers.ranks.size(); ++r) of_role[peers.role[r]].push_back(r);
+  std::erase_if(of_role, [](const auto& ranks) { return ranks.size() != 2; });
+  std::sort(of_role.begin(), of_role.end());
   std::vector<std::pair<RankId, RankId>> out;
-  for (std::size_t a = 0; a < peers.ranks.size(); ++a) {
-    for (std::size_t b = a + 1; b < peers.ranks.size(); ++b) {
-      if (peers.role[a] != peers.role[b] || sizes[peers.role[a]] != 2) continue;
-      std::vector<double> apart;
-      for (std::size_t i = 0; i < peers.iterations.size(); ++i) {
-        const OwnPieces &first = peers.pieces[a][i], &second = peers.pieces[b][i];
-        if (first.known && second.known) apart.push_back(first.own - second.own);
-      }
-      if (std::abs(Median(std::move(apart))) < limits.pair_differs * iteration_s) continue;
-      out.emplace_back(peers.ranks[a], peers.ranks[b]);
+  for (const auto& pair : of_role) {
+    std::vector<double> apart;
+    for (std::size_t i = 0; i < peers.iterations.size(); ++i) {
+      const OwnPieces &first = peers.pieces[pair[0]][i], &second = peers.pieces[pair[1]][i];
+      if (first.known && second.known) apart.push_back(first.own - second.own);
     }
+    if (std::abs(Median(std::move(apart))) < limits.pair_differs * iteration_s) continue;
+    out.emplace_back(peers.ranks[pair[0]], peers.ranks[pair[1]]);
   }
   return out;
 }
