@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -20,15 +21,22 @@ constexpr Nanos kFound{12'000'000'000};  // agents look for new connections ever
 
 double MegabytesOf(std::uint64_t bytes) { return static_cast<double>(bytes) / kBytesPerMegabyte; }
 
+bool AnyFlows(const JobView& view) {
+  return std::any_of(view.ranks.begin(), view.ranks.end(),
+                     [](const RankFacts& facts) { return !facts.flows.empty(); });
+}
+
 // Of the flows between members that carried enough since.
 std::vector<PathTime> PathsOf(const JobView& view, const std::vector<RankId>& members,
                               const DiagnosisConfig& config) {
   std::vector<PathTime> paths;
+  if (!AnyFlows(view)) return paths;
+  const std::set<RankId> within(members.begin(), members.end());
   for (const RankFacts& facts : view.ranks) {
-    if (!Contains(members, facts.rank)) continue;
+    if (!within.contains(facts.rank)) continue;
     for (const PathFlow& flow : facts.flows) {
       const double before = MegabytesOf(flow.bytes_before), since = MegabytesOf(flow.bytes_since);
-      if (!Contains(members, flow.peer) || since < config.link_megabytes) continue;
+      if (!within.contains(flow.peer) || since < config.link_megabytes) continue;
       PathTime path{facts.rank, flow.peer, 0, flow.busy_since.Seconds() / since, 0, since};
       if (before >= config.link_megabytes) {
         path.before_s_per_mb = flow.busy_before.Seconds() / before;
@@ -159,10 +167,11 @@ bool NetworkMayTellSoon(const JobView& view, const std::vector<RankId>& members,
                         const Suspicion& suspicion, const DiagnosisConfig& config) {
   if (view.window.empty() || view.window.back().begin - suspicion.onset_time > kSoon) return false;
   if (AwaitsPaths(view)) return true;
+  const std::set<RankId> within(members.begin(), members.end());
   bool carried = false;
   for (const RankFacts& facts : view.ranks) {
     for (const PathFlow& flow : facts.flows) {
-      carried |= Contains(members, facts.rank) && Contains(members, flow.peer);
+      carried |= within.contains(facts.rank) && within.contains(flow.peer);
     }
   }
   return carried &&
