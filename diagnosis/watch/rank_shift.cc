@@ -22,13 +22,23 @@ struct Places {
 };
 
 bool IsRise(const Step& job, const DiagnosisConfig& config) {
-  return job.sigma <= config.shift_noise * job.before &&
-         job.after >= config.rank_shift_delta * job.before &&
-         job.Score() >= config.rank_shift_job_sigmas;
+  const bool quiet = job.sigma <= config.shift_noise * job.before;
+  return job.after >= config.rank_shift_delta * job.before &&
+         job.Score() >= (quiet ? config.rank_shift_job_sigmas : config.shift_sigmas);
 }
 
-Places PlacesOfRise(const std::vector<double>& job, const DiagnosisConfig& config) {
-  const auto low = static_cast<std::size_t>(std::max(1, config.learning_iterations));
+// The points of which ranks are known.
+JobSeries WindowOf(JobSeries series) {
+  std::erase_if(series.points, [](const SeriesPoint& point) { return point.past; });
+  return series;
+}
+
+// `known`: the first point of which ranks are known, if not all.
+Places PlacesOfRise(const std::vector<double>& job, std::size_t known,
+                    const DiagnosisConfig& config) {
+  const auto few = static_cast<std::size_t>(std::max(1, config.baseline_rows));
+  const auto low = std::max(static_cast<std::size_t>(std::max(1, config.learning_iterations)),
+                            known == 0 ? 0 : known + few);
   const auto least = static_cast<std::size_t>(std::max(1, config.shift_iterations));
   const auto slack = static_cast<std::size_t>(config.onset_slack);
   const StepLimits limits = StepLimitsOf(config);
@@ -155,20 +165,28 @@ std::optional<Shift> GoesOn(const JobView& view, const JobSeries& series, Diagno
 std::optional<Shift> FindRankShift(const JobView& view, const JobSeries& series,
                                    const DiagnosisConfig& config) {
   if (series.reference <= 0) return std::nullopt;
-  if (series.episode.value >= 0) return GoesOn(view, series, config);
+  const JobSeries window = WindowOf(series);
+  if (series.episode.value >= 0) {
+    std::optional<Shift> goes_on = GoesOn(view, window, config);
+    if (goes_on) goes_on->first = series.PlaceOf(series.episode);
+    return goes_on;
+  }
+  const std::size_t known = series.points.size() - window.points.size();
   const std::vector<double> times = SecondsOf(series, 0, series.points.size());
-  const Places places = PlacesOfRise(times, config);
+  const Places places = PlacesOfRise(times, known, config);
   if (places.high == 0) return std::nullopt;
-  const OwnTimes ranks(view, series);
-  const RankStep rank = Largest(ranks, places, config);
+  const OwnTimes ranks(view, window);
+  const RankStep rank = Largest(
+      ranks, {places.low - known, places.high - known, places.best - known, places.rise}, config);
   if (rank.seconds.empty()) return std::nullopt;
   const StepLimits limits = StepLimitsOf(config);
-  const Step job = StepAt(times, rank.split, limits);
+  const std::size_t split = known + rank.split;
+  const Step job = StepAt(times, split, limits);
   if (!IsRise(job, config) || !RoseThere(times, job, config) || !Explains(rank, job, config) ||
       !IsApart(rank, config) || StandsOutBy(ranks, rank, limits) < config.rank_shift_sigmas) {
     return std::nullopt;
   }
-  return Shift{rank.split, job.before, (job.before + job.after) / 2};
+  return Shift{split, job.before, (job.before + job.after) / 2};
 }
 
 }  // namespace fathom::diagnosis

@@ -51,16 +51,6 @@ double Measured(const JobSeries& series, const Onset& onset, const DiagnosisConf
   return Median(std::move(recent));
 }
 
-// Of single ranks no more is known than the window holds.
-std::optional<Shift> RankShiftIn(const JobView& view, const JobSeries& series,
-                                 const DiagnosisConfig& config) {
-  JobSeries window = series;
-  std::erase_if(window.points, [](const SeriesPoint& point) { return point.past; });
-  std::optional<Shift> shift = FindRankShift(view, window, config);
-  if (shift) shift->first = series.PlaceOf(window.points[shift->first].index);
-  return shift;
-}
-
 // Judges the points by the step; none: there is no onset.
 Onset OnsetOf(const std::optional<Shift>& shift, JobSeries& series) {
   const std::size_t n = series.points.size();
@@ -75,7 +65,7 @@ Onset OnsetOf(const std::optional<Shift>& shift, JobSeries& series) {
 // A lasting step is told by many points together, none of which is irregular by itself.
 Onset FindStep(const JobView& view, JobSeries& series, const DiagnosisConfig& config) {
   std::optional<Shift> shift = FindShift(series, config);
-  if (!shift) shift = RankShiftIn(view, series, config);
+  if (!shift) shift = FindRankShift(view, series, config);
   return OnsetOf(shift, series);
 }
 

@@ -194,5 +194,35 @@ TEST(RankShiftTest, IsToldUntilItIsOver) {
   }
 }
 
+// Of many communicators the window holds fewer iterations than teach a baseline: what it has let go
+// tells the job's step, and what it holds whose it is.
+Iteration OnsetInAShortWindow(const Play& play, std::uint64_t seed) {
+  constexpr std::size_t kSlots = 24;
+  Player player(play, seed);
+  JobView view;
+  view.world_size = kRanks;
+  for (int i = 0; i < kBefore + kAfter; ++i) {
+    view.window.push_back(player.Next(i));
+    if (view.window.size() > kSlots) view.window.erase(view.window.begin());
+    const JobSeries series = BuildSeries(view, {});
+    if (const auto shift = FindRankShift(view, series, {}))
+      return series.points[shift->first].index;
+    view.past = PastOf(series, {}, {});
+  }
+  return Iteration(-1);
+}
+
+TEST(RankShiftTest, IsToldFromAShortWindowOfANoisyJob) {
+  const Play slow{.job_step = 0.055, .own_step = 0.4, .job_noise = 0.018};
+  const Play others{.job_step = 0.055, .own_step = 0, .job_noise = 0.018};
+  int right = 0, told = 0;
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+    right += std::abs(OnsetInAShortWindow(slow, seed).value - kBefore) <= 3 ? 1 : 0;
+    told += OnsetInAShortWindow(others, seed).value >= 0 ? 1 : 0;
+  }
+  EXPECT_GE(right, 30);
+  EXPECT_EQ(told, 0) << "a step that no rank explains";
+}
+
 }  // namespace
 }  // namespace fathom::diagnosis
