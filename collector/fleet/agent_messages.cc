@@ -1,5 +1,7 @@
 #include "collector/fleet/agent_messages.h"
 
+#include <algorithm>
+
 #include "collector/simulate/play/layout.h"
 
 namespace fathom::simulate {
@@ -19,14 +21,23 @@ std::string StateLetter(diagnosis::ProcessState state) {
   return state == diagnosis::ProcessState::kSleeping ? "S" : "R";
 }
 
-void AddColumns(const diagnosis::GroupIteration& group, v1::SummaryBatch& batch) {
-  v1::GroupColumns& columns = *batch.add_groups();
-  columns.set_group(group.group.value);
+void AddValues(const diagnosis::GroupIteration& group, v1::GroupColumns& columns) {
   columns.add_count(group.count);
   columns.add_elapsed_us(Us(group.elapsed));
   columns.add_min_us(Us(group.shortest));
   columns.add_max_us(Us(group.longest));
   columns.add_first_us(Us(group.first));
+}
+
+void AddValues(const diagnosis::RankIteration& rank, v1::SummaryBatch& batch) {
+  batch.add_duration_us(Us(rank.duration));
+  batch.add_cpu_us(Us(rank.cpu));
+  batch.add_runqueue_us(Us(rank.runqueue));
+  batch.add_blocked_us(Us(rank.blocked));
+  batch.add_gc_us(Us(rank.gc));
+  batch.add_dataloader_us(Us(rank.dataloader));
+  if (rank.batch_elements > 0) batch.add_batch_elements(rank.batch_elements);
+  batch.add_op_count(rank.ops);
 }
 
 void AddOpenOp(const diagnosis::OpenOp& from, v1::RankHealth& health) {
@@ -94,16 +105,29 @@ v1::SummaryBatch ToBatch(const std::string& job, const diagnosis::IterationSumma
   batch.add_anchor_step(anchor.count);
   batch.set_first_begin_mono_ns(rank.begin.ns);
   batch.set_mono_to_wall_ns(iteration.begin.ns - rank.begin.ns + wall_shift.count);
-  batch.add_duration_us(Us(rank.duration));
-  batch.add_cpu_us(Us(rank.cpu));
-  batch.add_runqueue_us(Us(rank.runqueue));
-  batch.add_blocked_us(Us(rank.blocked));
-  batch.add_gc_us(Us(rank.gc));
-  batch.add_dataloader_us(Us(rank.dataloader));
-  if (rank.batch_elements > 0) batch.add_batch_elements(rank.batch_elements);
-  batch.add_op_count(rank.ops);
-  for (const diagnosis::GroupIteration& group : rank.groups) AddColumns(group, batch);
+  AddValues(rank, batch);
+  for (const diagnosis::GroupIteration& group : rank.groups) {
+    v1::GroupColumns& columns = *batch.add_groups();
+    columns.set_group(group.group.value);
+    AddValues(group, columns);
+  }
   return batch;
+}
+
+bool AddIteration(const diagnosis::RankIteration& rank, v1::SummaryBatch& batch) {
+  const bool alike =
+      std::equal(rank.groups.begin(), rank.groups.end(), batch.groups().begin(),
+                 batch.groups().end(),
+                 [](const auto& a, const auto& b) { return a.group.value == b.group(); }) &&
+      batch.anchor_step(0) == rank.groups.back().count &&
+      (batch.batch_elements_size() > 0) == (rank.batch_elements > 0);
+  if (!alike) return false;
+  batch.add_anchor_step(rank.groups.back().count);
+  AddValues(rank, batch);
+  for (int g = 0; g < batch.groups_size(); ++g) {
+    AddValues(rank.groups[static_cast<std::size_t>(g)], *batch.mutable_groups(g));
+  }
+  return true;
 }
 
 v1::RankHealth ToHealth(const std::string& job, const diagnosis::RankFacts& facts, Nanos cpu) {

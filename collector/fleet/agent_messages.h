@@ -36,6 +36,10 @@ v1::GroupInfo ToGroupInfo(const std::string& job, const diagnosis::Group& group,
 v1::SummaryBatch ToBatch(const std::string& job, const diagnosis::IterationSummary& iteration,
                          const diagnosis::RankIteration& rank, Nanos wall_shift);
 
+// Adds the rank's next iteration to a batch of the one before; false where its communicators or
+// the steps of its anchor differ, and nothing is added.
+bool AddIteration(const diagnosis::RankIteration& rank, v1::SummaryBatch& batch);
+
 // `cpu`: of its process so far, without that of a silence.
 v1::RankHealth ToHealth(const std::string& job, const diagnosis::RankFacts& facts, Nanos cpu);
 

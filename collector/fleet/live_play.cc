@@ -3,6 +3,7 @@
 #include <poll.h>
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "collector/fleet/agent_messages.h"
@@ -145,26 +146,32 @@ void LivePlay::TellHealth() {
     }
     fleet_.Send(node, std::move(message));
   }
-  health_due_ = steady_clock::now() + kHealthEvery;
+  health_due_ = steady_clock::now() + kHealthEvery * std::max(1u, nodes_ / kNodesASecond);
 }
 
-void LivePlay::TellIteration(std::size_t index) {
-  const diagnosis::IterationSummary& iteration = rehearsal_.iterations[index];
-  std::vector<v1::AgentMessage> messages(iteration.ranks.size());
-  for (std::size_t i = 0; i < messages.size(); ++i) {
-    const diagnosis::RankIteration& rank = iteration.ranks[i];
-    busy_[rank.rank.value] += rank.cpu;
-    now_[rank.rank.value].typical_iteration = rank.duration;
-    now_[rank.rank.value].iterations_seen = iteration.index.value + 1;
-    *messages[i].mutable_summary() = ToBatch(settings_.job, iteration, rank, wall_shift_);
+void LivePlay::TellIterations(std::size_t first, std::size_t end) {
+  std::vector<v1::AgentMessage> messages;
+  std::map<RankId, std::size_t> of_rank;  // its newest message
+  for (std::size_t index = first; index < end; ++index) {
+    const diagnosis::IterationSummary& iteration = rehearsal_.iterations[index];
+    for (const diagnosis::RankIteration& rank : iteration.ranks) {
+      busy_[rank.rank.value] += rank.cpu;
+      now_[rank.rank.value].typical_iteration = rank.duration;
+      now_[rank.rank.value].iterations_seen = iteration.index.value + 1;
+      const auto [at, is_new] = of_rank.try_emplace(rank.rank, messages.size());
+      if (!is_new && AddIteration(rank, *messages[at->second].mutable_summary())) continue;
+      at->second = messages.size();
+      *messages.emplace_back().mutable_summary() =
+          ToBatch(settings_.job, iteration, rank, wall_shift_);
+    }
   }
   // A real agent makes those of its node only, while the others make theirs.
-  sent_.push_back(steady_clock::now());
+  sent_.resize(end, steady_clock::now());
   for (v1::AgentMessage& message : messages) {
     const std::uint32_t node = message.summary().rank() / scenario_.cluster.gpus_per_node;
     fleet_.Send(node, std::move(message));
   }
-  if (AwaitQuiet()) ++outcome_.iterations;
+  if (AwaitQuiet()) outcome_.iterations += static_cast<std::int64_t>(end - first);
 }
 
 void LivePlay::Stick() {
@@ -200,9 +207,13 @@ absl::StatusOr<PlayOutcome> LivePlay::Run() {
   const std::size_t onset = OnsetOf(scenario_);
   const auto told = [this] { return outcome_.verdict_iteration >= 0; };
   const auto enough = [&] { return settings_.until_verdict && told(); };
-  for (std::size_t i = 0; i < rehearsal_.iterations.size() && !Over() && !enough(); ++i) {
-    TellIteration(i);
+  const std::size_t together = std::clamp<std::size_t>(now_.size() / kRanksOfOne, 1, kMostTogether);
+  const std::size_t all = rehearsal_.iterations.size();
+  for (std::size_t i = 0; i < all && !Over() && !enough();) {
+    const std::size_t end = i < onset ? std::min({i + together, onset, all}) : i + 1;
+    TellIterations(i, end);
     if (i >= onset) Wait(sent_.back() + Span(settings_.pace_s), enough);
+    i = end;
   }
   if (rehearsal_.outcome.hung && !Over()) Stick();
   if (!enough()) Wait(steady_clock::now() + Span(settings_.linger_s), told);

@@ -6,10 +6,11 @@
 //   say hello ─► ranks, communicators ─► iterations ─► (how it hangs) ─► ranks are gone
 //                                         └ rows are served whenever they are asked for
 //
-// Model: iterations before the first fault go out as fast as the collector takes them; from then on
-// one comes every `pace`, as it would from a job that runs. Every second the agents tell of the
-// state of their ranks. A job that hangs is not waited for: its agents say how long they have been
-// stuck.
+// Model: iterations before the first fault go out as fast as the collector takes them, several in
+// a message where it is a large job, as from agents that were without a collector; from then on one
+// comes every `pace`, as it would from a job that runs. Every second (of more than kNodesASecond
+// nodes more seldom) the agents tell of the state of their ranks. A job that hangs is not waited
+// for: its agents say how long they have been stuck.
 //
 // A localisation is timed from the first summary of the newest iteration that was on its way when
 // the verdict came, to the verdict's arrival as an event. So `pace` must be longer than that: it
@@ -62,6 +63,10 @@ struct PlayOutcome {
 class LivePlay {
  public:
   static constexpr std::chrono::milliseconds kRoundGap{100};
+  // One machine plays all agents: what it sends is bounded by its own cores.
+  static constexpr std::uint32_t kNodesASecond = 4096;
+  static constexpr std::size_t kRanksOfOne = 16'384;  // × as many: so many iterations a message
+  static constexpr std::size_t kMostTogether = 8;
 
   // All must outlive it. Requires: the fleet is connected, the watch open.
   LivePlay(const Scenario& scenario, const Rehearsal& rehearsal, RowLog& rows, Fleet& fleet,
@@ -73,7 +78,8 @@ class LivePlay {
   using Time = std::chrono::steady_clock::time_point;
 
   void Introduce();
-  void TellIteration(std::size_t index);
+  // Iterations [first, end).
+  void TellIterations(std::size_t first, std::size_t end);
   void TellHealth();
   void Stick();
   void SayGoodbye();

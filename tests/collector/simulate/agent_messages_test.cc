@@ -26,5 +26,43 @@ TEST(AgentMessagesTest, AJobThatIsPlayedAgainIsARestart) {
   EXPECT_EQ(table.world_size(), 16u);
 }
 
+diagnosis::RankIteration Iteration10Ms(std::uint32_t anchored) {
+  diagnosis::RankIteration rank;
+  rank.rank = RankId(3);
+  rank.begin = MonoNs(1'000'000'000);
+  rank.duration = Nanos(10'000'000);
+  rank.ops = 2 + anchored;
+  rank.groups = {{.group = GroupId(7), .count = 2, .elapsed = Nanos(4'000'000)},
+                 {.group = GroupId(9), .count = anchored, .elapsed = Nanos(1'000'000)}};
+  return rank;
+}
+
+TEST(AgentMessagesTest, IterationsOfARankGoTogether) {
+  const diagnosis::IterationSummary first{Iteration(5), WallNs(1'790'000'000'000'000'000), {}, {}};
+  v1::SummaryBatch batch = ToBatch("job", first, Iteration10Ms(3), Nanos());
+  diagnosis::RankIteration next = Iteration10Ms(3);
+  next.duration = Nanos(12'000'000);
+  next.groups[0].elapsed = Nanos(6'000'000);
+  ASSERT_TRUE(AddIteration(next, batch));
+  EXPECT_FALSE(collector::Check(batch).has_value());
+  EXPECT_EQ(batch.first_iteration(), 5);
+  EXPECT_EQ(batch.first_anchor_sequence(), 18u);
+  ASSERT_EQ(batch.anchor_step_size(), 2);
+  EXPECT_EQ(batch.anchor_step(1), 3);
+  EXPECT_EQ(batch.duration_us(1), 12'000u);
+  ASSERT_EQ(batch.groups_size(), 2);
+  EXPECT_EQ(batch.groups(0).elapsed_us(1), 6'000u);
+}
+
+TEST(AgentMessagesTest, AnIterationOfOtherCommunicatorsDoesNotJoin) {
+  const diagnosis::IterationSummary first{Iteration(5), WallNs(1), {}, {}};
+  v1::SummaryBatch batch = ToBatch("job", first, Iteration10Ms(3), Nanos());
+  diagnosis::RankIteration other = Iteration10Ms(3);
+  other.groups[0].group = GroupId(8);
+  EXPECT_FALSE(AddIteration(other, batch));
+  EXPECT_FALSE(AddIteration(Iteration10Ms(4), batch)) << "its anchor's sequence moves on by more";
+  EXPECT_EQ(batch.duration_us_size(), 1);
+}
+
 }  // namespace
 }  // namespace fathom::simulate
