@@ -1,7 +1,9 @@
 // What simulated agents say of themselves, as the collector takes it.
 #include "collector/fleet/agent_messages.h"
 
+#include "collector/ingest/validate.h"
 #include "collector/job/ranks/rank_table.h"
+#include "fathom/v1/agent.pb.h"
 #include "gtest/gtest.h"
 
 namespace fathom::simulate {
@@ -32,8 +34,8 @@ diagnosis::RankIteration Iteration10Ms(std::uint32_t anchored) {
   rank.begin = MonoNs(1'000'000'000);
   rank.duration = Nanos(10'000'000);
   rank.ops = 2 + anchored;
-  rank.groups = {{.group = GroupId(7), .count = 2, .elapsed = Nanos(4'000'000)},
-                 {.group = GroupId(9), .count = anchored, .elapsed = Nanos(1'000'000)}};
+  rank.groups = {{GroupId(7), 2, Nanos(4'000'000), {}, {}, {}},
+                 {GroupId(9), anchored, Nanos(1'000'000), {}, {}, {}}};
   return rank;
 }
 
@@ -44,7 +46,9 @@ TEST(AgentMessagesTest, IterationsOfARankGoTogether) {
   next.duration = Nanos(12'000'000);
   next.groups[0].elapsed = Nanos(6'000'000);
   ASSERT_TRUE(AddIteration(next, batch));
-  EXPECT_FALSE(collector::Check(batch).has_value());
+  v1::AgentMessage message;
+  *message.mutable_summary() = batch;
+  EXPECT_FALSE(collector::Validate(message).has_value());
   EXPECT_EQ(batch.first_iteration(), 5);
   EXPECT_EQ(batch.first_anchor_sequence(), 18u);
   ASSERT_EQ(batch.anchor_step_size(), 2);
