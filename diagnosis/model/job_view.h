@@ -129,6 +129,7 @@ struct PathFlow {
   std::uint64_t bytes_since = 0;
   Nanos busy_before;
   Nanos busy_since;
+  bool within_host = false;  // both ends have one address: no device of the network carries it
 };
 
 enum class ProcessState : std::uint8_t {

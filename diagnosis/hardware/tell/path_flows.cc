@@ -64,6 +64,9 @@ std::map<BothEnds, RankId> EndsOf(const std::vector<Connection>& connections) {
   return ends;
 }
 
+// Of "10.0.0.3:41234" without the port.
+std::string_view AddressOf(std::string_view end) { return end.substr(0, end.rfind(':')); }
+
 // A counter of the connection's whole life: what it was at the first point, and its increase.
 double UpTo(const HardwareDevice& device, HardwareMetric metric, WallNs end) {
   const HardwareSeries* series = SeriesOf(device, metric);
@@ -119,6 +122,7 @@ void TellFlows(const std::vector<NodeHardware>& hardware, WallNs onset, JobView&
     if (other->second == each.rank) continue;
     PathFlow& flow = flows[{each.rank, other->second}];
     flow.peer = other->second;
+    flow.within_host = AddressOf(each.local) == AddressOf(each.peer);
     AddTo(each, onset, flow);
   }
   if (flows.empty() && std::any_of(hardware.begin(), hardware.end(), LooksForConnections)) {

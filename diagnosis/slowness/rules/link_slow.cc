@@ -38,6 +38,7 @@ std::vector<PathTime> PathsOf(const JobView& view, const std::vector<RankId>& me
       const double before = MegabytesOf(flow.bytes_before), since = MegabytesOf(flow.bytes_since);
       if (!within.contains(flow.peer) || since < config.link_megabytes) continue;
       PathTime path{facts.rank, flow.peer, 0, flow.busy_since.Seconds() / since, 0, since};
+      path.within_host = flow.within_host;
       if (before >= config.link_megabytes) {
         path.before_s_per_mb = flow.busy_before.Seconds() / before;
       }
@@ -68,7 +69,10 @@ bool TakeBefore(const DiagnosisConfig& config, SlowNetwork& network) {
   return true;
 }
 
+// What stays within a host is as fast as its cores let sender and receiver be: that one path is
+// slower than another says nothing of the network.
 bool TakeFastest(const JobView& view, const DiagnosisConfig& config, SlowNetwork& network) {
+  std::erase_if(network.paths, [](const PathTime& path) { return path.within_host; });
   if (!AreEnough(network.paths, config) || !AllAlike(view, network.paths)) return false;
   network.young = true;
   double fastest = network.paths.front().since_s_per_mb;

@@ -38,6 +38,7 @@ struct PathTime {
   double usual_s_per_mb = 0;  // what it should take: before; else what the fastest path takes
   double since_mb = 0;        // what it carried since
   double excess_s = 0;        // beyond its usual time per byte, less the smallest of the group
+  bool within_host = false;   // as of PathFlow
 };
 
 struct SlowNetwork {

@@ -61,6 +61,7 @@ TEST(PathFlows, JoinsTheEndsOverNodesAndSplitsAtTheOnset) {
   ASSERT_EQ(view.ranks[1].flows.size(), 1u);
   const PathFlow& flow = view.ranks[1].flows[0];
   EXPECT_EQ(flow.peer, RankId(2));
+  EXPECT_FALSE(flow.within_host);
   EXPECT_EQ(flow.bytes_before, 16'000'000u);
   EXPECT_EQ(flow.bytes_since, 8'000'000u);
   EXPECT_NEAR(flow.busy_before.Seconds(), 0.4, 1e-6);
@@ -79,6 +80,7 @@ TEST(PathFlows, ConnectionsBetweenTheSameRanksAreOneFlow) {
             InSeconds(9), view);
   ASSERT_EQ(view.ranks[0].flows.size(), 1u);
   EXPECT_EQ(view.ranks[0].flows[0].bytes_before, 7'000'000u);
+  EXPECT_TRUE(view.ranks[0].flows[0].within_host);
   EXPECT_NEAR(view.ranks[0].flows[0].busy_before.Seconds(), 3, 1e-6);
 }
 
