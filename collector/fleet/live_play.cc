@@ -67,7 +67,11 @@ bool LivePlay::Over() const {
 }
 
 void LivePlay::Serve() {
-  for (const Fleet::Request& request : fleet_.TakeRequests()) {
+  const std::vector<Fleet::Request> requests = fleet_.TakeRequests();
+  std::vector<v1::RowsRequest> wanted;
+  for (const Fleet::Request& request : requests) wanted.push_back(request.rows);
+  rows_.Prepare(wanted);
+  for (const Fleet::Request& request : requests) {
     const Time now = steady_clock::now();
     if (rounds_ == 0 || now - last_asked_ > kRoundGap) {
       ++rounds_;

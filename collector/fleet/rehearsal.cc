@@ -5,7 +5,9 @@ namespace fathom::simulate {
 Rehearsal Rehearse(const Scenario& scenario, const std::function<double()>& now,
                    const std::function<bool()>& stopped) {
   Rehearsal rehearsal;
+  constexpr std::size_t kSlots = 29;  // that a collector keeps of a rank of five communicators
   SessionOptions options;
+  options.window = kSlots;
   options.now = now;
   options.stopped = stopped;
   // As often as a collector looks that is not busy.

@@ -32,24 +32,39 @@ void RowLog::Make(std::int64_t iteration, const std::vector<std::uint32_t>& rank
   }
 }
 
-v1::RowsReply RowLog::Answer(const v1::RowsRequest& request) {
-  v1::RowsReply reply;
-  reply.set_request_id(request.request_id());
-  reply.set_job(request.job());
-  const auto played = static_cast<std::int64_t>(rehearsal_.outcome.begin_s.size());
+std::vector<std::uint32_t> RowLog::RanksOf(const v1::RowsRequest& request) const {
   std::set<std::uint32_t> ranks;
   for (std::uint32_t rank : request.ranks()) {
     if (rank < player_.layout().world()) ranks.insert(rank);
   }
-  for (std::uint32_t rank : ranks) reply.add_ranks()->set_rank(rank);
+  return {ranks.begin(), ranks.end()};
+}
+
+void RowLog::Prepare(const std::vector<v1::RowsRequest>& requests) {
+  const auto played = static_cast<std::int64_t>(rehearsal_.outcome.begin_s.size());
+  std::map<std::int64_t, std::set<std::uint32_t>> missing;
+  for (const v1::RowsRequest& request : requests) {
+    const std::vector<std::uint32_t> ranks = RanksOf(request);
+    for (std::int64_t iteration : request.iterations()) {
+      if (iteration < 0 || iteration >= played) continue;
+      for (std::uint32_t rank : ranks) {
+        if (!rows_.contains({iteration, rank})) missing[iteration].insert(rank);
+      }
+    }
+  }
+  for (const auto& [iteration, ranks] : missing) Make(iteration, {ranks.begin(), ranks.end()});
+  made_late_ += static_cast<int>(missing.size());
+}
+
+v1::RowsReply RowLog::Answer(const v1::RowsRequest& request) {
+  Prepare({request});
+  v1::RowsReply reply;
+  reply.set_request_id(request.request_id());
+  reply.set_job(request.job());
+  const auto played = static_cast<std::int64_t>(rehearsal_.outcome.begin_s.size());
+  for (std::uint32_t rank : RanksOf(request)) reply.add_ranks()->set_rank(rank);
   for (std::int64_t iteration : request.iterations()) {
     if (iteration < 0 || iteration >= played) continue;
-    std::vector<std::uint32_t> missing;
-    for (std::uint32_t rank : ranks) {
-      if (!rows_.contains({iteration, rank})) missing.push_back(rank);
-    }
-    made_late_ += !missing.empty();
-    if (!missing.empty()) Make(iteration, missing);
     for (v1::RankRows& to : *reply.mutable_ranks()) {
       const diagnosis::RankRows& from = rows_.at({iteration, to.rank()});
       for (const diagnosis::CommOp& op : from.ops) AddOp(op, to);

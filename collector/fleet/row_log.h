@@ -27,6 +27,10 @@ class RowLog {
   // Both must outlive it. Makes the rows that the rehearsal fetched.
   RowLog(const Scenario& scenario, const Rehearsal& rehearsal);
 
+  // Makes what these requests, which came together, want and is not there: each iteration is played
+  // again once for all of them.
+  void Prepare(const std::vector<v1::RowsRequest>& requests);
+
   v1::RowsReply Answer(const v1::RowsRequest& request);
   // Iterations played again while somebody waited for them.
   int made_late() const { return made_late_; }
@@ -34,6 +38,7 @@ class RowLog {
  private:
   using Place = std::pair<std::int64_t, std::uint32_t>;  // iteration, rank
 
+  std::vector<std::uint32_t> RanksOf(const v1::RowsRequest& request) const;
   void Make(std::int64_t iteration, const std::vector<std::uint32_t>& ranks);
   Nanos BusyBefore(std::int64_t iteration, std::uint32_t rank) const;
 
