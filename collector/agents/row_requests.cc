@@ -71,6 +71,12 @@ bool RowRequests::SendOne(const std::shared_ptr<JobState>& job, RowsAsk ask, Mon
   return false;
 }
 
+int RowRequests::AskForPage(const std::shared_ptr<JobState>& job,
+                            const diagnosis::RowsWanted& wanted, Nanos timeout) {
+  const int open = Outstanding(job->name(), RowsFor::kPage);
+  return open > 0 ? open : Ask(job, job->MissingRows(wanted, RowsFor::kPage), timeout);
+}
+
 Rejection RowRequests::OnReply(std::string_view node, const v1::RowsReply& reply) {
   Open open;
   {

@@ -1,6 +1,6 @@
 // Asks agents for rows and takes in their answers: request ids, deadlines, partial answers.
 //
-// Used by the diagnoser and, for the page, by Collector (Ask, Outstanding), and by sessions
+// Used by the diagnoser (Ask, Outstanding), for the page by Collector (AskForPage), and by sessions
 // (OnReply, OnDisconnect). An answer counts only if it carries an open request's id, comes from the
 // node that was asked and names its job; it goes straight to one of the job's two row caches, by
 // whom it is for. What has not come by the deadline is given up and counted.
@@ -40,6 +40,9 @@ class RowRequests {
 
   // Sends what can be sent; the number of requests that are on their way.
   int Ask(const std::shared_ptr<JobState>& job, const std::vector<RowsAsk>& asks, Nanos timeout);
+  // For a page, one question at a time: one that asks again waits for the answers to the first.
+  int AskForPage(const std::shared_ptr<JobState>& job, const diagnosis::RowsWanted& wanted,
+                 Nanos timeout);
   Rejection OnReply(std::string_view node, const v1::RowsReply& reply);
   // The agent went away: its requests will not be answered.
   void OnDisconnect(std::string_view node);

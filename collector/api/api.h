@@ -43,6 +43,8 @@ class Report;
 
 namespace fathom::collector {
 
+struct CentrePlan;
+
 class Api final : public Answerer {
  public:
   static constexpr std::int64_t kMaxIterations = 2000;
@@ -87,6 +89,8 @@ class Api final : public Answerer {
         account{};
     // What is asked and told about probes of nodes (api/probes). Empty: not offered.
     std::function<Response(const Request&)> probes{};
+    // What this collector does at which rate. Empty: not told.
+    std::function<CentrePlan()> plan{};
   };
 
   explicit Api(Parts parts) : parts_(std::move(parts)) {}

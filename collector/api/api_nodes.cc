@@ -81,7 +81,7 @@ Response Api::Nodes() const {
   return Response::Json(json.EndObject().Take());
 }
 
-// Of one node, of those that a job is on, or of all.
+// Of one node, of those that a job is on, or of all and of this collector.
 Response Api::Plan(const Request& request) const {
   const std::string node = request.Text("node"), job = request.Text("job");
   std::vector<AgentFacts> agents = parts_.registry.Agents();
@@ -95,7 +95,11 @@ Response Api::Plan(const Request& request) const {
     std::erase_if(agents, [&](const AgentFacts& agent) { return agent.node != node; });
     if (agents.empty()) return Response::Error(404, "no node " + node + "; see /api/v1/nodes");
   }
-  return Response::Json(PlanJson(agents));
+  if (!job.empty() || !node.empty() || !parts_.plan) {
+    return Response::Json(PlanJson(nullptr, agents));
+  }
+  const CentrePlan centre = parts_.plan();
+  return Response::Json(PlanJson(&centre, agents));
 }
 
 Response Api::Node(const std::string& name) const {

@@ -18,6 +18,7 @@ std::string IterationsNews(const std::string& job, std::int64_t last) {
 
 void JobNews::Looked(const std::string& name, const VerdictLedger& ledger) {
   if (!hub_.wanted()) return;
+  const Doing telling(work_, CentrePart::kNews);
   const auto job = jobs_.Find(name);
   if (job == nullptr) return;
   const JobFigures figures = job->Figures();
@@ -31,7 +32,7 @@ void JobNews::Looked(const std::string& name, const VerdictLedger& ledger) {
 
   const service::MutexLock lock(mutex_);
   Told& told = told_[name];
-  const bool due = clock_.Mono() - told.at >= kGap;
+  const bool due = clock_.Mono() - told.at >= GapOf(work_, CentreKnob::kNews);
   if (due || told.headline != headline) {
     hub_.Publish("job", name, object);
     told.headline = headline;

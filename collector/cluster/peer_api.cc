@@ -41,13 +41,19 @@ Request FromBus(const v1::BusRequest& bus) {
   return request;
 }
 
+// Of a plan, whose it is.
+std::string NameOf(const Json& each) {
+  if (each.contains("collector")) return each.value("collector", "") + " (collector)";
+  return each.contains("name") ? each.value("name", "") : each.value("node", "");
+}
+
 // Adds what `more` has and `all` has not, by name. One that is connected is worth more than one
 // that is not, and ranks are counted by whoever owns their job.
 void Join(const Json& more, Json& all) {
   for (const Json& each : more) {
-    const std::string name = each.value("name", "");
-    const auto same = std::find_if(
-        all.begin(), all.end(), [&](const Json& known) { return known.value("name", "") == name; });
+    const std::string name = NameOf(each);
+    const auto same = std::find_if(all.begin(), all.end(),
+                                   [&](const Json& known) { return NameOf(known) == name; });
     if (same == all.end()) {
       all.push_back(each);
       continue;
@@ -56,6 +62,7 @@ void Join(const Json& more, Json& all) {
     const auto ranks = same->value("ranks", std::int64_t{0}) + each.value("ranks", std::int64_t{0});
     const bool suspect = same->value("suspect", false) || each.value("suspect", false);
     if (each.value("connected", false) && !same->value("connected", false)) *same = each;
+    if (!same->contains("ranks")) continue;
     (*same)["ranks"] = ranks;
     (*same)["suspect"] = suspect;
   }
@@ -234,6 +241,7 @@ Response PeerApi::Answer(const Request& request) const {
   if (!reads) return parts_.near.Answer(request);
   if (at[2] == "jobs" && at.size() == 3) return Joined(request, "jobs");
   if (at[2] == "nodes" && at.size() == 3) return Joined(request, "nodes");
+  if (at[2] == "plan" && at.size() == 3) return Joined(request, "plan");
   if (at[2] == "nodes" && at.size() == 4) return Node(request);
   if (at[2] == "verdicts" && at.size() == 3) {
     return WithTheirs(parts_.near.Answer(request), request);

@@ -1,9 +1,9 @@
 // The API of the whole cluster: any collector answers for all jobs.
 //
 // Put by Cluster between HttpServer and this collector's Api. Model: what is of one job its owner
-// answers; lists of jobs and nodes, and what is kept of a job's ops, are those of all collectors,
-// joined; a file of ops is read at the collector that keeps it; everything else comes from
-// the history, which they share, and is answered here; where the history does not answer, the
+// answers; lists of jobs, nodes and plans, and what is kept of a job's ops, are those of all
+// collectors, joined; a file of ops is read at the collector that keeps it; everything else comes
+// from the history, which they share, and is answered here; where the history does not answer, the
 // verdicts that others have are joined, and who is silent is named. Who asks was found out here,
 // and the other collector takes that as said: whoever may write to the bus is trusted
 // (docs/security.md). A request is passed on once.

@@ -57,7 +57,9 @@ struct CollectorConfig {
   std::string agent_users;       // of this machine, believed beside root and the collector's own
   bool agent_wildcards = false;  // certificates of *.DOMAIN speak for every node of it
   std::int64_t max_event_clients = 32;
-  double job_timeout_s = 600;  // a job not heard of for so long has ended
+  double job_timeout_s = 600;   // a job not heard of for so long has ended
+  double budget_cpu = 0;        // per cent of a core that the collector may take; 0: no limit
+  std::int64_t budget_mib = 0;  // of memory, likewise
   LookPace looks;
   CaptureSettings captures;
   ProbeSettings probes;
@@ -92,6 +94,8 @@ class FinalizedCollectorConfig {
   bool socket_beside_port() const { return socket_beside_port_; }
   const std::string& agent_socket() const { return agent_socket_; }
   const Routes& routes() const { return routes_; }
+  // By which the collector is told from others.
+  const std::string& name() const { return name_; }
   const std::string& journal_folder() const { return journal_folder_; }  // empty: no journal
   // Null: none is told.
   const std::shared_ptr<const diagnosis::Topology>& topology() const { return topology_; }
@@ -107,6 +111,7 @@ class FinalizedCollectorConfig {
   std::vector<std::string> allowed_hosts_;
   std::vector<Receiver> receivers_;
   Routes routes_;
+  std::string name_;
   std::string journal_folder_;
   std::string agent_socket_;
   bool socket_beside_port_ = false;

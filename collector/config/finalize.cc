@@ -127,6 +127,8 @@ absl::Status Check(const CollectorConfig& c) {
         CheckCaptures(c.captures),
         CheckProbes(c.probes),
         CheckRange("captures_per_hour", static_cast<double>(c.captures.per_hour), 1, 1000),
+        CheckRange("budget_cpu", c.budget_cpu, 0, 100 * 1024),
+        CheckRange("budget_mib", static_cast<double>(c.budget_mib), 0, 1 << 24),
         CheckRange("look_share", c.looks.share, 0.01, 1),
         CheckRange("look_reserve_s", c.looks.reserve_s, 0, 60),
         CheckCluster(c.cluster, c.store, c.insecure),
@@ -152,6 +154,7 @@ absl::StatusOr<FinalizedCollectorConfig> Finalize(CollectorConfig config) {
   auto routes = ReadRoutes(config.notify_routes, finalized.receivers_);
   if (!routes.ok()) return Bad("notify_routes: " + std::string(routes.status().message()));
   finalized.routes_ = Routes(*std::move(routes), config.runbook_url);
+  finalized.name_ = config.cluster.on() ? config.cluster.name : MachineName();
   finalized.journal_folder_ = JournalFolder(config);
   // With certificates only who shows one, or was given the path, is an agent.
   finalized.socket_beside_port_ =

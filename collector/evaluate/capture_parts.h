@@ -9,6 +9,7 @@
 #include <string>
 
 #include "collector/agents/capture_requests.h"
+#include "collector/budget/centre_work.h"
 #include "collector/job/state/job_state.h"
 #include "collector/verdict/verdict_ledger.h"
 
@@ -20,6 +21,7 @@ struct CaptureParts {
   std::function<void(const std::string& line)> say;
   NodeConnected connected;
   const Clock& clock;
+  CentreWork* work = nullptr;  // where what it costs is counted; may be null
 };
 
 }  // namespace fathom::collector

@@ -70,13 +70,16 @@ CaptureTrigger::Verdicts CaptureTrigger::Waiting(const std::string& job,
 
 bool CaptureTrigger::Limited(const JobState& job, const Verdicts& waiting, MonoNs now) {
   const std::size_t begun = parts_.captures.BegunSince(job.name(), now - kHour);
-  if (begun < static_cast<std::size_t>(settings_.per_hour)) return false;
+  const double share = PaceOf(parts_.work, CentreKnob::kCaptures);
+  const double most = std::max(1.0, share * static_cast<double>(settings_.per_hour));
+  if (static_cast<double>(begun) < most) return false;
   for (const Episode* episode : waiting) {
     Tried& tried = tried_[job.name()][episode->id];
     if (std::exchange(tried.limited, true)) continue;
     ++limited_;
     parts_.say(absl::StrCat("job ", job.name(), ": no capture of stacks for verdict ", episode->id,
-                            ": captures_per_hour (", settings_.per_hour, ") is reached"));
+                            ": captures_per_hour (", settings_.per_hour,
+                            share < 1 ? "; fewer by the budget" : "", ") is reached"));
   }
   return true;
 }
@@ -117,6 +120,7 @@ void CaptureTrigger::Forget(const std::string& job) {
 }
 
 void CaptureTrigger::Looked(const JobState& job) {
+  const Doing comparing(parts_.work, CentrePart::kCaptures);
   Judge(job);
   if (settings_.mode != "on") return;
   const std::vector<Episode> episodes = parts_.ledger.Of(job.name());

@@ -19,7 +19,15 @@
 namespace fathom::collector {
 namespace {
 
-constexpr Nanos kPathsGap{2'000'000'000};  // between looks at the paths of a job that seems well
+// Iterations in a row above the usual: hardly by chance, and fewer than a small step must last
+// until it is looked into (DiagnosisConfig::shift_iterations).
+constexpr int kRising = 8;
+// Without an iteration for so many times the usual, and so long at least: well before a job counts
+// as stalled.
+constexpr double kOverdue = 2;
+constexpr Nanos kOverdueAtLeast{1'000'000'000};
+// A path that was slow from the beginning is seen by then: later ones show in the job's past.
+constexpr int kPathsSettled = 30;
 
 std::map<RankId, std::string> OutOfSight(const diagnosis::JobView& view) {
   std::map<RankId, std::string> ranks;
@@ -76,6 +84,7 @@ void Diagnoser::Run() {
 }
 
 Nanos Diagnoser::RunDue() {
+  const Doing turn(parts_.work, CentrePart::kTurns);
   std::set<std::string> news;
   {
     const service::MutexLock lock(mutex_);
@@ -94,6 +103,14 @@ Nanos Diagnoser::RunDue() {
     if (left && parts_.forgotten) parts_.forgotten(entry.first);
     return left;
   });
+  std::vector<CalmLook> calm;
+  for (const auto& [job, watched] : watched_) {
+    if (watched.calm.cpu_s > 0) calm.push_back(watched.calm);
+  }
+  {
+    const service::MutexLock lock(mutex_);
+    calm_looks_ = std::move(calm);
+  }
   parts_.ledger.CloseAbsent(
       parts_.clock.Wall(), parts_.clock.Mono(), job_timeout_,
       [this](const std::string& job) { return parts_.jobs.Find(job) != nullptr; });
@@ -104,6 +121,13 @@ Diagnoser::Watched& Diagnoser::WatchedOf(const JobState& job) {
   return watched_.try_emplace(job.name(), Watched{.schedule = LookSchedule(pace_)}).first->second;
 }
 
+bool Diagnoser::Shows(const JobState::Progress& progress) const {
+  if (progress.usual <= Nanos(0) || progress.rank_lost || progress.rising >= kRising) return true;
+  const Nanos patience =
+      std::max(kOverdueAtLeast, Nanos::FromSeconds(kOverdue * progress.usual.Seconds()));
+  return parts_.clock.Mono() - progress.whole_since > patience;
+}
+
 LookReasons Diagnoser::ReasonsFor(const JobState& job, const Watched& watched) {
   const JobState::Progress progress = job.progress();
   // The look that asked for rows is not over yet: its second half is not kept waiting.
@@ -112,8 +136,14 @@ LookReasons Diagnoser::ReasonsFor(const JobState& job, const Watched& watched) {
   const Nanos limit = Nanos::FromSeconds(
       diagnosis::IrregularAbove(config_, progress.usual.Seconds(), progress.noise.Seconds()));
   const bool slower = progress.usual > Nanos(0) && progress.took > limit;
-  return {watched.news,           rows_are_in, progress.newest, progress.whole,
-          progress.partial_since, slower};
+  return {.news = watched.news,
+          .rows_are_in = rows_are_in,
+          .newest = progress.newest,
+          .whole = progress.whole,
+          .partial_since = progress.partial_since,
+          .slower = slower,
+          .shows = Shows(progress),
+          .calm_gap = GapOf(parts_.work, CentreKnob::kLooks)};
 }
 
 Nanos Diagnoser::LookIfDue(const std::shared_ptr<JobState>& job, Watched& watched) {
@@ -122,9 +152,15 @@ Nanos Diagnoser::LookIfDue(const std::shared_ptr<JobState>& job, Watched& watche
   if (const Nanos left = watched.schedule.Left(reasons, begin); left > Nanos(0)) return left;
   const Nanos cpu = parts_.clock.ThreadCpu();
   watched.news = false;
-  Look(job, watched);
+  const bool well = watched.schedule.Well(reasons);
+  {
+    const Doing looking(parts_.work, well ? CentrePart::kLooks : CentrePart::kUrgent);
+    Look(job, watched);
+  }
   const MonoNs end = parts_.clock.Mono();
-  watched.schedule.Looked(reasons, watched.findings, begin, end, parts_.clock.ThreadCpu() - cpu);
+  const Nanos cost = parts_.clock.ThreadCpu() - cpu;
+  watched.schedule.Looked(reasons, watched.findings, begin, end, cost);
+  watched.calm = well ? CalmLook{cost.Seconds(), watched.schedule.gap().Seconds()} : CalmLook();
   {
     const service::MutexLock lock(mutex_);
     latencies_.look.Observe(end - begin);
@@ -185,6 +221,7 @@ void Diagnoser::LookAtRunning(const std::shared_ptr<JobState>& job, Watched& wat
 }
 
 Diagnoser::Sight Diagnoser::See(JobState& job, Watched& watched, JobMoment moment) {
+  job.BeginLook();
   Sight sight{job.View(Connected()), {}};
   diagnosis::Episode asked_ahead = std::exchange(watched.ahead, {});
   if (sight.view.episode.onset.value < 0) sight.view.episode = asked_ahead;
@@ -228,10 +265,12 @@ bool Diagnoser::AskForRows(const std::shared_ptr<JobState>& job,
 void Diagnoser::Judge(JobState& job, Sight sight, Watched& watched, JobMoment moment) {
   if (sight.ahead) watched.foreseen = EvidenceOf(sight.view);
   job.FillRows(sight.suspicion.rows, sight.view);
+  std::optional<Doing> diagnosing(std::in_place, parts_.work, CentrePart::kDiagnosis);
   AskFlows(sight.suspicion, sight.view);
   diagnosis::Diagnosis diagnosis =
       functions_.diagnose(sight.view, sight.suspicion, sight.ahead ? ahead_ : config_);
   AskHardware(sight.view, diagnosis);
+  diagnosing.reset();
   const Evidence before = std::exchange(watched.judged, EvidenceOf(sight.view));
   if (!sight.ahead) {
     // A stall brings no new data, and what is said of it is confirmed by that.
@@ -255,11 +294,15 @@ void Diagnoser::AskFlows(const diagnosis::Suspicion& suspicion, diagnosis::JobVi
 void Diagnoser::LookAtPaths(Sight& sight, Watched& watched, const JobMoment& moment) const {
   diagnosis::Suspicion& suspicion = sight.suspicion;
   if (parts_.hardware == nullptr || suspicion.slow || suspicion.stalled) return;
-  const bool due = !watched.paths_looked.known() || moment.mono - watched.paths_looked >= kPathsGap;
+  const bool settled = watched.paths_alike >= kPathsSettled;
+  const Nanos gap = GapOf(settled ? parts_.work : nullptr, CentreKnob::kPaths);
+  const bool due = !watched.paths_looked.known() || moment.mono - watched.paths_looked >= gap;
   if (!due && !watched.path_differs) return;
+  const Doing comparing(parts_.work, CentrePart::kPaths);
   watched.paths_looked = moment.mono;
   AskFlows(suspicion, sight.view);
   watched.path_differs = diagnosis::FindOddPath(sight.view, config_).has_value();
+  watched.paths_alike = watched.path_differs ? 0 : watched.paths_alike + 1;
   suspicion.differs |= watched.path_differs;
 }
 
@@ -321,6 +364,11 @@ Diagnoser::Fresh Diagnoser::DiagnoseNow(const JobState& job) const {
   AskHardware(fresh.view, fresh.diagnosis);
   fresh.diagnosis.ranks = diagnosis::TotalsOf(fresh.view);
   return fresh;
+}
+
+std::vector<CalmLook> Diagnoser::calm_looks() const {
+  const service::MutexLock lock(mutex_);
+  return calm_looks_;
 }
 
 Diagnoser::Latencies Diagnoser::latencies() const {

@@ -15,14 +15,18 @@
 // iterations but the last at hand when that comes. What was seen when rows were asked for is judged
 // when they are in, unless ranks are stalled.
 //
+// Of a job that is well the gap between looks may be longer, where the collector's budget wants it;
+// one whose iterations rise or fail to come, or that loses a rank, is looked at as if there were
+// none (docs/operations/budget.md).
+//
 // Looks at a job take a share of one core in the long run, so that a very large one cannot take the
 // whole thread; what a quiet job leaves pays for looks that follow one another when something is
 // wrong. Localisation time is measured from the first suspicion of an episode to the first verdict
 // opened in it.
 //
-// Thread-safety: Notify, DiagnoseNow, Connected, latencies, turns and Stop from any thread; RunDue
-// by one thread at a time. Time: injected; Run waits on real time. Errors: none; what is missing
-// Diagnose() abstains on.
+// Thread-safety: Notify, DiagnoseNow, Connected, calm_looks, latencies, turns and Stop from any
+// thread; RunDue by one thread at a time. Time: injected; Run waits on real time. Errors: none;
+// what is missing Diagnose() abstains on.
 #ifndef FATHOM_COLLECTOR_EVALUATE_DIAGNOSER_H_
 #define FATHOM_COLLECTOR_EVALUATE_DIAGNOSER_H_
 
@@ -32,9 +36,11 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "collector/agents/hardware_table.h"
 #include "collector/agents/row_requests.h"
+#include "collector/budget/centre_planner.h"
 #include "collector/evaluate/look_schedule.h"
 #include "collector/job/state/job_table.h"
 #include "collector/job/summaries/histogram.h"
@@ -75,6 +81,8 @@ class Diagnoser {
     std::function<bool(const std::string& job)> mine = {};
     // Called when a job that was looked at has left the table. May be empty.
     std::function<void(const std::string& job)> forgotten = {};
+    // Where what looks cost is counted, and how often jobs that are well are looked at. Null: none.
+    CentreWork* work = nullptr;
   };
 
   Diagnoser(Parts parts, DiagnosisFunctions functions, diagnosis::DiagnosisConfig config,
@@ -101,6 +109,9 @@ class Diagnoser {
     LatencyHistogram look;          // one look, whatever it did
   };
   Latencies latencies() const;
+
+  // Of the jobs that were well when they were last looked at.
+  std::vector<CalmLook> calm_looks() const;
 
   NodeConnected Connected() const;
 
@@ -131,11 +142,15 @@ class Diagnoser {
     diagnosis::Episode ahead = {};  // whose rows a look ahead asked for
     MonoNs paths_looked = {};       // not known: never
     bool path_differs = false;      // by that look
+    int paths_alike = 0;            // looks in a row that found no difference
+    CalmLook calm = {};             // the last look, where the job was well before and after it
     std::uint32_t incarnation = 0;
     bool ended = false;
   };
 
   Watched& WatchedOf(const JobState& job);
+  // Something that is worth a look soon, although no single iteration is beyond what is usual.
+  bool Shows(const JobState::Progress& progress) const;
   LookReasons ReasonsFor(const JobState& job, const Watched& watched);
   // How long the job may wait after it was looked at, if it was due.
   Nanos LookIfDue(const std::shared_ptr<JobState>& job, Watched& watched);
@@ -173,6 +188,7 @@ class Diagnoser {
   service::ConditionVariable wake_;
   std::set<std::string> news_ ABSL_GUARDED_BY(mutex_);
   Latencies latencies_ ABSL_GUARDED_BY(mutex_);
+  std::vector<CalmLook> calm_looks_ ABSL_GUARDED_BY(mutex_);
   bool stop_ ABSL_GUARDED_BY(mutex_) = false;
 };
 

@@ -17,8 +17,14 @@ Nanos LookSchedule::Saved(MonoNs now) const {
   return std::min(reserve_, saved_ + Scaled(now - ended_, pace_.share));
 }
 
+bool LookSchedule::Well(const LookReasons& reasons) const {
+  const bool told = reasons.shows || reasons.slower || reasons.rows_are_in;
+  return ended_.known() && !told && !findings_.uneasy && !findings_.verdict_waits;
+}
+
 MonoNs LookSchedule::Calm(const LookReasons& reasons) const {
-  const MonoNs due = reasons.news ? next_ : next_ + kIdle;
+  MonoNs due = reasons.news ? next_ : next_ + kIdle;
+  if (Well(reasons)) due = std::max(due, began_ + reasons.calm_gap);
   const bool coming = reasons.newest > newest_ && reasons.whole <= whole_;
   return coming ? std::max(due, reasons.partial_since + gap_) : due;
 }

@@ -14,6 +14,11 @@
 // job that stands still, a verdict that was seen once and waits to be seen again. Another needs new
 // data to be confirmed: iterations, reports or rows.
 //
+// A job that is well, of which nothing shows that would want a look (LookReasons::shows), may be
+// looked at less often than that, where the collector's budget wants it
+// (docs/operations/budget.md): `calm_gap` is at least between two such looks. As soon as anything
+// shows the rest counts as above.
+//
 // An iteration that only some ranks have reported is not looked at before it is a gap old: that
 // would cost as much and see half. Where there is always one, as of a job whose ranks report in
 // turns or of which one no longer does, nothing is waited for.
@@ -44,6 +49,8 @@ struct LookReasons {
   std::int64_t whole = -1;   // the newest that all ranks reported
   MonoNs partial_since;      // since when `newest` is beyond `whole`
   bool slower = false;       // the one of `whole` took longer than is usual
+  bool shows = true;         // something that wants a look soon, or what is usual is not known yet
+  Nanos calm_gap{0};         // between looks at a job that is well
 };
 
 // What a look made of it.
@@ -62,6 +69,10 @@ class LookSchedule {
 
   // How long the job may wait. Not positive: look now.
   Nanos Left(const LookReasons& reasons, MonoNs now) const;
+  // Whether all is well with the job: the last look found nothing, and nothing has shown since.
+  bool Well(const LookReasons& reasons) const;
+  // The shortest rest that the job's share lets it have between two looks.
+  Nanos gap() const { return gap_; }
   // A look has been, for these reasons.
   void Looked(const LookReasons& reasons, const LookFindings& findings, MonoNs begin, MonoNs end,
               Nanos cost);

@@ -50,6 +50,18 @@ ProbeProof ProofOf(const diagnosis::Verdict& verdict, const v1::NodeProbe& run,
   return proof;
 }
 
+void KeepProbes(const ProbeRequest& request, Store& store,
+                const std::function<void(bool error, const std::string& line)>& say) {
+  for (const auto& [node, run] : request.runs) {
+    const bool refused = !run.refused().empty();
+    say(false, absl::StrCat("probe ", request.id, " of ", node, ": ",
+                            refused ? run.refused() : run.judgement().state()));
+    if (refused) continue;
+    const absl::Status saved = store.SaveProbe(run);
+    if (!saved.ok()) say(true, absl::StrCat("probe of ", node, ": ", saved.message()));
+  }
+}
+
 void ProveVerdicts(const ProbeRequest& request, const Clock& clock, VerdictLedger& ledger) {
   const WallNs now = clock.Wall();
   for (const auto& [node, run] : request.runs) {

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "collector/admission/limits.h"
+#include "collector/budget/centre_work.h"
 #include "collector/ingest/validate.h"
 #include "collector/journal/journal.h"
 #include "fathom/v1/agent.pb.h"
@@ -36,6 +37,7 @@ AgentSession::Outcome AgentSession::Malformed(RejectReason reason) {
 }
 
 AgentSession::Outcome AgentSession::OnMessage(const v1::AgentMessage& message) {
+  const Doing taking(context_.work, CentrePart::kMessages);
   ++context_.counters.messages;
   context_.counters.bytes += message.ByteSizeLong();
   if (node_.empty()) return Greet(message);
@@ -104,6 +106,7 @@ Rejection AgentSession::Take(const v1::AgentMessage& message) {
       context_.registry.Plan(node_, message.plan());
       return std::nullopt;
     case v1::AgentMessage::kRows: {
+      const Doing unpacking(context_.work, CentrePart::kRows);
       const Rejection rejected = context_.requests.OnReply(node_, message.rows());
       if (!rejected) Took(message.rows().job(), context_.jobs.Find(message.rows().job()).get());
       return rejected;
@@ -137,6 +140,7 @@ void AgentSession::Took(const std::string& name, JobState* job) {
 
 void AgentSession::Keep(const v1::AgentMessage& message, bool anew, std::int64_t newest) {
   if (context_.journal == nullptr) return;
+  const Doing keeping(context_.work, CentrePart::kJournal);
   journaled_ = context_.journal->Append({node_, boot_id_, authenticated_, anew}, message, newest);
 }
 

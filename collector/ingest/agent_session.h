@@ -43,6 +43,7 @@ class SummaryBatch;
 
 namespace fathom::collector {
 
+class CentreWork;
 class Journal;
 class OpStore;
 
@@ -67,6 +68,8 @@ struct IngestContext {
   OpStore* ops = nullptr;
   // Takes in what probes that were ordered found. Null: nobody orders any.
   ProbeRequests* probes = nullptr;
+  // Where what it costs is counted. Null: nowhere.
+  CentreWork* work = nullptr;
   // What agents tell is durable once this log says so. Null: the journal.
   DurableLog* durable = nullptr;
   // Makes what a stream drives. Empty: an AgentSession.

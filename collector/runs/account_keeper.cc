@@ -185,6 +185,7 @@ void AccountKeeper::Take(const JobState& job, const JobFigures& figures, Kept& k
 }
 
 void AccountKeeper::Looked(const JobState& job) {
+  const Doing accounting(parts_.work, CentrePart::kAccounts);
   const JobFigures figures = job.Figures();
   if (figures.ended || figures.ranks == 0) return;
   const service::MutexLock lock(mutex_);
@@ -201,10 +202,12 @@ void AccountKeeper::Looked(const JobState& job) {
     kept.hung_s = 0;
   }
   Take(job, figures, kept);
-  if (kept.changed && parts_.clock.Mono() - kept.saved >= kEvery) Save(figures.name, kept);
+  if (kept.changed && parts_.clock.Mono() - kept.saved >= RestOf(parts_.work, kEvery))
+    Save(figures.name, kept);
 }
 
 void AccountKeeper::Save(const std::string& job, Kept& kept) {
+  const Doing writing(parts_.work, CentrePart::kWrites);
   kept.saved = parts_.clock.Mono();
   kept.changed = false;
   const std::string bytes =

@@ -29,6 +29,7 @@
 #include <utility>
 #include <vector>
 
+#include "collector/budget/centre_work.h"
 #include "collector/export/job_ledger_proto.h"
 #include "collector/job/state/job_state.h"
 #include "collector/process/clock.h"
@@ -50,6 +51,7 @@ class AccountKeeper {
     Store& store;
     const VerdictLedger& ledger;
     const Clock& clock;
+    CentreWork* work = nullptr;  // where what it costs is counted; may be null
   };
   explicit AccountKeeper(Parts parts) : parts_(parts) {}
 

@@ -81,6 +81,7 @@ RunKeeper::Kept RunKeeper::Begin(const JobFigures& figures) const {
 }
 
 void RunKeeper::Looked(const JobState& job) {
+  const Doing accounting(parts_.work, CentrePart::kAccounts);
   const JobFigures figures = job.Figures();
   if (figures.ended || figures.ranks == 0) return;
   const service::MutexLock lock(mutex_);
@@ -98,7 +99,7 @@ void RunKeeper::Looked(const JobState& job) {
   Kept& kept = at->second;
   Take(job, figures, kept);
   CompareIfDue(figures, kept);
-  if (parts_.clock.Mono() - kept.saved >= kEvery) Save(kept);
+  if (parts_.clock.Mono() - kept.saved >= RestOf(parts_.work, kEvery)) Save(kept);
 }
 
 bool RunKeeper::Convicted(const JobFigures& figures) const {
@@ -188,6 +189,7 @@ void RunKeeper::Tell(const JobFigures& figures, const diagnosis::RunJudgement& j
 }
 
 void RunKeeper::Save(Kept& kept) {
+  const Doing writing(parts_.work, CentrePart::kWrites);
   kept.saved = parts_.clock.Mono();
   if (!kept.record.profile.known()) return;
   parts_.store.Save(kept.record).IgnoreError();  // counted, and shown as degraded

@@ -27,6 +27,7 @@
 #include <string>
 #include <vector>
 
+#include "collector/budget/centre_work.h"
 #include "collector/job/state/job_state.h"
 #include "collector/process/clock.h"
 #include "collector/store/store.h"
@@ -45,6 +46,7 @@ class RunKeeper {
     Store& store;
     VerdictLedger& ledger;
     const Clock& clock;
+    CentreWork* work = nullptr;  // where what it costs is counted; may be null
   };
   explicit RunKeeper(Parts parts) : parts_(parts) {}
 

@@ -18,7 +18,10 @@
 #include "collector/api/http_server.h"
 #include "collector/api/job_news.h"
 #include "collector/api/ops/with_ops.h"
+#include "collector/api/plan/metered_answers.h"
+#include "collector/api/plan/plan_json.h"
 #include "collector/api/probes/probe_api.h"
+#include "collector/budget/centre_work.h"
 #include "collector/checkpoint/job_checkpoints.h"
 #include "collector/cluster/cluster_metrics.h"
 #include "collector/evaluate/capture_trigger.h"
@@ -29,6 +32,7 @@
 #include "collector/http/login.h"
 #include "collector/ingest/agent_service.h"
 #include "collector/journal/journal.h"
+#include "collector/metrics/plan_metric.h"
 #include "collector/metrics/prometheus_exporter.h"
 #include "collector/metrics/recovery_metric.h"
 #include "collector/net/curl_transport.h"
@@ -38,6 +42,7 @@
 #include "collector/process/version.h"
 #include "collector/runs/account_keeper.h"
 #include "collector/runs/run_keeper.h"
+#include "collector/serve/budget_keeper.h"
 #include "collector/serve/cluster_duties.h"
 #include "collector/serve/kept_ops_teller.h"
 #include "collector/serve/kept_outbox.h"
@@ -46,7 +51,6 @@
 #include "collector/store/store.h"
 #include "collector/store/store_keeper.h"
 #include "daemon/service/mutex.h"
-#include "fathom/v1/probe.pb.h"
 
 namespace fathom::collector {
 namespace {
@@ -75,16 +79,15 @@ struct Collector::Parts {
   void AdoptLate(Episode episode);
   void Tell(const Episode& open);
   void Forgotten(const std::string& job);
-  void OnProbed(const ProbeRequest& request);
   void OnLooked(const JobState& job);
   void OnEnded(const JobState& job);
   std::string PageUrl();
   PrometheusExporter::Sources Sources();
   std::string Actions(const Request& request);
   Response Command(const Request& request);
-  int AskForRows(const std::shared_ptr<JobState>& job, const diagnosis::RowsWanted& wanted);
 
   const Clock& clock;
+  CentreWork work;
   std::unique_ptr<Login> login;
   JobCheckpoints checkpoints;  // of jobs that are owned here; empty where this collector is alone
   std::unique_ptr<Store> store;
@@ -117,6 +120,7 @@ struct Collector::Parts {
   HandCaptures by_hand;
   ProbeTrigger probe_trigger;  // likewise
   IngestContext ingest;
+  BudgetKeeper budget;
   std::atomic<bool> serving{false};
   std::unique_ptr<AgentService> grpc;
   PrometheusExporter exporter;
@@ -133,6 +137,7 @@ struct Collector::Parts {
   std::unique_ptr<Cluster> cluster;           // null: this collector is alone
   std::unique_ptr<KeptOpsTeller> ops_teller;  // null: alone, or no ops are kept
   std::unique_ptr<RecoveryApi> recoveries;    // before the API of all; made by Listen
+  std::unique_ptr<MeteredAnswers> answers;    // likewise
   std::unique_ptr<HttpServer> http;
   std::thread diagnosis_thread;
   std::atomic<std::uint64_t> turns_seen{0};  // of the diagnoser, by Turned
@@ -142,6 +147,7 @@ struct Collector::Parts {
 Collector::Parts::Parts(const FinalizedCollectorConfig& config, DiagnosisFunctions functions,
                         const Clock& clock_in, std::unique_ptr<Login> login_in)
     : clock(clock_in),
+      work(clock),
       login(std::move(login_in)),
       store(Store::Open(config->store)),
       jobs(clock,
@@ -158,24 +164,27 @@ Collector::Parts::Parts(const FinalizedCollectorConfig& config, DiagnosisFunctio
       probes(
           registry, clock,
           [this](const std::string& node) { return store->Probes(node, kMostPastProbes); },
-          [this](const ProbeRequest& request) { OnProbed(request); }),
+          [this](const ProbeRequest& request) {
+            KeepProbes(request, *store, LogLine);
+            ProveVerdicts(request, clock, ledger);
+          }),
       events(static_cast<std::size_t>(config->max_event_clients)),
-      news(events, jobs, clock),
+      news(events, jobs, clock, &work),
       outbox(*store, config->cluster.on()),
       notifier(config.receivers(), outside, clock, &outbox, config.routes()),
       page_url(config->page_url),
-      learnt(*store, clock),
+      learnt(*store, clock, &work),
       ledger([this](VerdictChange change, const Episode& e) { OnVerdict(change, e); }),
-      runs({*store, ledger, clock}),
-      accounts({*store, ledger, clock}),
+      runs({*store, ledger, clock, &work}),
+      accounts({*store, ledger, clock, &work}),
       diagnoser(
           {jobs, registry, requests, ledger, clock, [this](const JobState& job) { OnLooked(job); },
            [this](const JobState& job) { OnEnded(job); }, &hardware,
            [this](const std::string& job) { return !cluster || cluster->Owns(job); },
-           [this](const std::string& job) { Forgotten(job); }},
+           [this](const std::string& job) { Forgotten(job); }, &work},
           std::move(functions), config->diagnosis, Nanos::FromSeconds(config->job_timeout_s),
           config->looks),
-      trigger(config->captures, {captures, ledger, LogInfo, diagnoser.Connected(), clock}),
+      trigger(config->captures, {captures, ledger, LogInfo, diagnoser.Connected(), clock, &work}),
       by_hand(config->captures, {captures, ledger, LogInfo, diagnoser.Connected(), clock}),
       probe_trigger(config->probes, {probes, ledger, registry, LogInfo, clock}),
       ingest{jobs,
@@ -188,15 +197,16 @@ Collector::Parts::Parts(const FinalizedCollectorConfig& config, DiagnosisFunctio
              nullptr,  // the journal, once it is open
              &hardware,
              nullptr,  // likewise the store of ops
-             &probes},
+             &probes,
+             &work},
+      budget({work, jobs, diagnoser, counters, clock, LogInfo}, BudgetOf(*config)),
       exporter(Sources()),
       to_cordon({config->cordon_ca_file, "", ""}),
       cordon(config->cordon_http, config->cordon_token_file, to_cordon, clock),
       for_people({config->cordon_ca_file, "", ""}),
       relay(config->cordon_http, config->cordon_changes, for_people),
       probe_api({probes, jobs, registry, ledger, *store}),
-      ops_api([this] { return ops ? ops->folder() : ""; },
-              config->cluster.on() ? config->cluster.name : MachineName()),
+      ops_api([this] { return ops ? ops->folder() : ""; }, config.name()),
       kept_ops(config->store),
       api({jobs,
            registry,
@@ -208,7 +218,9 @@ Collector::Parts::Parts(const FinalizedCollectorConfig& config, DiagnosisFunctio
            clock,
            config->node_history,
            [this](JobState& job, const WindowWish& wish) { return windows.Ask(job, wish); },
-           [this](const auto& job, const auto& wanted) { return AskForRows(job, wanted); },
+           [this](const auto& job, const auto& wanted) {
+             return requests.AskForPage(job, wanted, Diagnoser::kRowsTimeout);
+           },
            [this](const Request& request) { return Actions(request); },
            [this](const Request& request) { return Command(request); },
            [this](JobState& job, const SwitchWish& wish) { return traces.Switch(job, wish); },
@@ -220,7 +232,10 @@ Collector::Parts::Parts(const FinalizedCollectorConfig& config, DiagnosisFunctio
            &hardware,
            &by_hand,
            [this](const std::string& job) { return accounts.Of(job); },
-           [this](const Request& request) { return probe_api.Answer(request); }}),
+           [this](const Request& request) { return probe_api.Answer(request); },
+           [this, name = config.name()] {
+             return CentrePlan{name, budget.Message()};
+           }}),
       with_ops(api, ops_api),
       duties({*store, jobs, ledger, notifier, outbox, [this](const Episode& open) { Tell(open); },
               checkpoints}) {
@@ -318,6 +333,7 @@ PrometheusExporter::Sources Collector::Parts::Sources() {
                          "Of kept ops, handed to whoever reads them.")
                 .Set(static_cast<double>(ops_api.bytes_read()));
             WriteRecoveryMetric(recoveries.get(), page);
+            WritePlanMetrics(budget.plan(), page);
             if (!cluster) return;
             WriteClusterMetrics(*cluster, page);
             page.Gauge("fathom_cluster_untold_ops",
@@ -350,14 +366,6 @@ std::string Collector::Parts::Failing() const {
   return journal_unopened.empty() ? ops_unopened : journal_unopened;
 }
 
-// One question at a time: a page that asks again waits for the answers to the first.
-int Collector::Parts::AskForRows(const std::shared_ptr<JobState>& job,
-                                 const diagnosis::RowsWanted& wanted) {
-  const int open = requests.Outstanding(job->name(), RowsFor::kPage);
-  if (open > 0) return open;
-  return requests.Ask(job, job->MissingRows(wanted, RowsFor::kPage), Diagnoser::kRowsTimeout);
-}
-
 std::string Collector::Parts::Actions(const Request& request) {
   std::string text = cordon.Json();
   text.insert(text.size() - 1, ",\"you\":" + relay.You(request));
@@ -384,15 +392,17 @@ absl::Status Collector::Parts::Listen(const FinalizedCollectorConfig& config) {
   grpc = *std::move(agents);
   recoveries = std::make_unique<RecoveryApi>(RecoveryApi::Parts{
       cluster ? cluster->api() : static_cast<const Answerer&>(with_ops), *store, clock});
+  answers = std::make_unique<MeteredAnswers>(*recoveries, work);
   auto server =
       HttpServer::Start({.address = config->http,
                          .allowed_hosts = config.allowed_hosts(),
                          .max_event_clients = static_cast<std::size_t>(config->max_event_clients),
                          .tls = config->tls},
-                        *recoveries, events, *login);
+                        *answers, events, *login);
   if (!server.ok()) return server.status();
   http = *std::move(server);
   diagnosis_thread = std::thread([this] { diagnoser.Run(); });
+  budget.Start();
   serving = true;
   grpc->SetServing(true);
   return absl::OkStatus();
@@ -417,18 +427,6 @@ void Collector::Parts::AdoptLate(Episode episode) {
   episode.closed = episode.updated = clock.Wall();
   episode.closed_because = "the collector went on without its store meanwhile";
   store->Save(episode).IgnoreError();
-}
-
-// What was measured is kept and told to the verdicts on those nodes.
-void Collector::Parts::OnProbed(const ProbeRequest& request) {
-  for (const auto& [node, run] : request.runs) {
-    spdlog::info("probe {} of {}: {}", request.id, node,
-                 run.refused().empty() ? run.judgement().state() : run.refused());
-    if (!run.refused().empty()) continue;
-    const absl::Status saved = store->SaveProbe(run);
-    if (!saved.ok()) spdlog::warn("probe of {}: {}", node, std::string(saved.message()));
-  }
-  ProveVerdicts(request, clock, ledger);
 }
 
 std::string Collector::Parts::PageUrl() {

@@ -29,7 +29,7 @@ constexpr std::int64_t kReadyWithinNs = 5'000'000'000;
 
 // What is not limited is as good as endless.
 Spend BudgetOf(const Settings& settings) {
-  const auto or_none = [](double value) { return value > 0 ? value : kNoLimit; };
+  const auto or_none = [](double value) { return value > 0 ? value : service::kNoLimit; };
   return {or_none(settings.budget_cpu / 100), or_none(settings.budget_kbit * 1000.0 / 8),
           or_none(settings.budget_mib * static_cast<double>(1 << 20))};
 }

@@ -37,8 +37,8 @@
 
 #include "absl/status/status.h"
 #include "daemon/agent/agent_world.h"
-#include "daemon/agent/budget/cost_meter.h"
 #include "daemon/agent/budget/node_planner.h"
+#include "daemon/agent/budget/work_part.h"
 #include "daemon/agent/config/settings.h"
 #include "daemon/agent/ops/op_stream.h"
 #include "daemon/agent/probe/probe_orders.h"

@@ -1,29 +1,13 @@
 #include <spdlog/spdlog.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <utility>
 
-#include "absl/strings/numbers.h"
-#include "absl/strings/str_split.h"
 #include "daemon/agent/agent.h"
-#include "daemon/agent/budget/plan_message.h"
+#include "daemon/service/budget/plan_message.h"
+#include "daemon/service/budget/process_use.h"
 
 namespace fathom::agent {
-namespace {
-
-// What the process has for itself alone: rings are shared with those that write them.
-double PrivateBytes(const KernelRoots& roots) {
-  const auto text = ReadSmallFile(roots.proc + "/self/statm");
-  if (!text.ok()) return 0;
-  const std::vector<std::string> pages = absl::StrSplit(*text, ' ');
-  double resident = 0, shared = 0;
-  const bool read = pages.size() > 2 && absl::SimpleAtod(pages[1], &resident) &&
-                    absl::SimpleAtod(pages[2], &shared);
-  return read ? (resident - shared) * static_cast<double>(sysconf(_SC_PAGESIZE)) : 0;
-}
-
-}  // namespace
 
 // How fast the rings are written to, and what the logs of their ranks hold.
 void Agent::ObserveRings(double seconds, Observed& seen) {
@@ -55,7 +39,7 @@ Observed Agent::Observe(std::int64_t now_ns) {
   seen.seconds = planned_ns_ == 0 ? 0 : static_cast<double>(now_ns - planned_ns_) * 1e-9;
   planned_ns_ = now_ns;
   seen.costs = meter_.Take();
-  seen.process_cpu_s = ProcessCpuSeconds();
+  seen.process_cpu_s = service::ProcessCpuSeconds();
   seen.children_cpu_s = ChildrenCpuSeconds();
   if (hardware_ != nullptr) {
     for (const SourceState& source : hardware_->States()) {
@@ -73,7 +57,7 @@ Observed Agent::Observe(std::int64_t now_ns) {
   seen.ops_passed = static_cast<double>(ops.missed - planned_ops_.missed);
   planned_ops_ = ops;
   seen.rows_bytes = std::exchange(rows_bytes_, {});
-  seen.memory = PrivateBytes(world_.roots);
+  seen.memory = service::PrivateBytes(world_.roots.proc);
   return seen;
 }
 
@@ -95,7 +79,8 @@ void Agent::KeepPaces() {
 
 void Agent::SendPlan() {
   v1::AgentMessage message;
-  *message.mutable_plan() = PlanMessageOf(planner_.plan(), world_.mono_now(), MonoToWall());
+  *message.mutable_plan() =
+      service::PlanMessageOf(planner_.plan(), world_.mono_now(), MonoToWall());
   outbox_.PutMomentary(std::move(message));
 }
 

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "daemon/agent/agent.h"
 #include "daemon/agent/session/drop_reason_name.h"
+#include "daemon/service/budget/process_use.h"
 
 namespace fathom::agent {
 
@@ -49,7 +50,7 @@ void Agent::UpdateTotals() {
   totals.connected = connected();
   if (hardware_ != nullptr) totals.hardware = hardware_->States();
   totals.plan = planner_.plan();
-  totals.cpu_seconds = ProcessCpuSeconds();
+  totals.cpu_seconds = service::ProcessCpuSeconds();
   totals_ = std::move(totals);
   metrics_.Update(totals_);
 }

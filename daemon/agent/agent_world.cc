@@ -32,6 +32,4 @@ double ChildrenCpuSeconds() {
   return seconds(used.ru_utime) + seconds(used.ru_stime);
 }
 
-double ProcessCpuSeconds() { return static_cast<double>(ClockNs(CLOCK_PROCESS_CPUTIME_ID)) * 1e-9; }
-
 }  // namespace fathom::agent

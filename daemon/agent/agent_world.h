@@ -15,8 +15,7 @@ namespace fathom::agent {
 
 // Processor time of the thread that asks.
 std::int64_t ThreadCpuNs();
-// Processor time of this process, and of the tools that it ran and that have ended.
-double ProcessCpuSeconds();
+// Processor time of the tools that this process ran and that have ended.
 double ChildrenCpuSeconds();
 
 // Clocks and kernel files, given so that tests can turn them.

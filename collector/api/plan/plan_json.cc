@@ -1,7 +1,6 @@
 #include "collector/api/plan/plan_json.h"
 
 #include "collector/http/json_writer.h"
-#include "fathom/v1/plan.pb.h"
 
 namespace fathom::collector {
 namespace {
@@ -20,9 +19,8 @@ void WritePart(const v1::PlanPart& part, JsonWriter& json) {
   json.EndObject();
 }
 
-void WriteNode(const AgentFacts& agent, JsonWriter& json) {
-  const v1::NodePlan& plan = *agent.plan;
-  json.BeginObject().Field("node", agent.node).Field("connected", agent.connected);
+// After whose it is.
+void WritePlan(const v1::NodePlan& plan, JsonWriter& json) {
   json.Field("told_unix_ns", plan.told_wall_ns()).Field("fits", plan.fits());
   WriteSpend("budget", plan.budget(), json);
   WriteSpend("spend", plan.spend(), json);
@@ -34,11 +32,17 @@ void WriteNode(const AgentFacts& agent, JsonWriter& json) {
 
 }  // namespace
 
-std::string PlanJson(const std::vector<AgentFacts>& agents) {
+std::string PlanJson(const CentrePlan* centre, const std::vector<AgentFacts>& agents) {
   JsonWriter json;
   json.BeginObject().Key("plan").BeginArray();
+  if (centre != nullptr) {
+    json.BeginObject().Field("collector", centre->collector);
+    WritePlan(centre->plan, json);
+  }
   for (const AgentFacts& agent : agents) {
-    if (agent.plan != nullptr) WriteNode(agent, json);
+    if (agent.plan == nullptr) continue;
+    json.BeginObject().Field("node", agent.node).Field("connected", agent.connected);
+    WritePlan(*agent.plan, json);
   }
   return json.EndArray().EndObject().Take();
 }

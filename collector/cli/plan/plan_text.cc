@@ -1,5 +1,6 @@
 #include "collector/cli/plan/plan_text.h"
 
+#include <algorithm>
 #include <cstdint>
 
 #include "absl/strings/str_format.h"
@@ -48,7 +49,8 @@ std::string LevelOf(const Json& part) {
 
 std::string BudgetLine(const Json& plan, const ListStyle& style) {
   const Json budget = ObjectField(plan, "budget");
-  return Cat(TextField(plan, "node"), ": may take ",
+  const std::string collector = TextField(plan, "collector");
+  return Cat(collector.empty() ? TextField(plan, "node") : "collector " + collector, ": may take ",
              OfLimit(NumberField(budget, "cores"), "% of a core", 100), ", ",
              OfLimit(NumberField(budget, "bytes_per_s"), "kbit/s", 1 / kKbit), ", ",
              OfLimit(NumberField(budget, "memory_bytes"), "MiB", 1 / kMiB), "; told ",
@@ -72,12 +74,25 @@ std::string Parts(const Json& plan) {
   return table.ToString();
 }
 
+// Of what exceeds its limit most; 0 is no limit.
+double TimesTheBudget(const Json& plan) {
+  const Json budget = ObjectField(plan, "budget"), spend = ObjectField(plan, "spend");
+  double times = 0;
+  for (const char* resource : {"cores", "bytes_per_s", "memory_bytes"}) {
+    const double limit = NumberField(budget, resource);
+    if (limit > 0) times = std::max(times, NumberField(spend, resource) / limit);
+  }
+  return times;
+}
+
 // Whether it fits, and when and why it was changed last.
 std::string Notes(const Json& plan, const ListStyle& style) {
   std::string out;
   if (!BoolField(plan, "fits")) {
-    out +=
-        "It does not fit, although all that can be done more coarsely is as coarse as it helps.\n";
+    out += absl::StrFormat(
+        "It does not fit, although all that can be done more coarsely is as coarse as it helps: it "
+        "takes %.1f times what it may.\n",
+        TimesTheBudget(plan));
   }
   const std::int64_t changes = IntField(plan, "changes");
   if (changes > 0) {

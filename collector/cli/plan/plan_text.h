@@ -1,5 +1,5 @@
-// `fathom get plan`: of each node what its agent does at which rate and what that takes of the
-// budget.
+// `fathom get plan`: of each collector, and of each node what its agent does, at which rate, and
+// what that takes of the budget.
 //
 // Called by get_command. Takes the array of the reply. Thread-safety: pure. Errors: none; missing
 // fields show as "-".

@@ -11,9 +11,21 @@ void RowCache::Put(RankId rank, std::int64_t iteration, diagnosis::RankRows rows
   if (!added) rows_ -= Size(at->second);
   rows_ += Size(rows);
   at->second = std::move(rows);
+  MakeRoom(rank, iteration);
+}
+
+// What came last stays, however much it is.
+void RowCache::MakeRoom(RankId newest, std::int64_t iteration) {
   while (rows_ > most_ && by_iteration_.size() > 1) {
-    if (!DropOthers(rank)) Drop(Dispensable(iteration));
+    if (!DropOthers(newest)) Drop(Dispensable(iteration));
   }
+}
+
+void RowCache::Limit(std::size_t most) {
+  most_ = most;
+  if (by_iteration_.empty()) return;
+  const auto& [iteration, ranks] = *by_iteration_.rbegin();
+  if (!ranks.empty()) MakeRoom(ranks.begin()->first, iteration);
 }
 
 void RowCache::Prefer(const std::vector<RankId>& ranks, const std::vector<Iteration>& iterations,

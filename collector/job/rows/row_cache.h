@@ -26,6 +26,9 @@ class RowCache {
  public:
   explicit RowCache(std::size_t most) : most_(most) {}
 
+  // Takes another bound; what is beyond it leaves.
+  void Limit(std::size_t most);
+
   // Replaces what was known of (rank, iteration). Empty `rows`: the agent has none.
   void Put(RankId rank, std::int64_t iteration, diagnosis::RankRows rows);
   // Whose rows are wanted now, of which iterations; those from `onset` on are the slow ones. Until
@@ -47,6 +50,7 @@ class RowCache {
 
  private:
   bool DropOthers(RankId newest);
+  void MakeRoom(RankId newest, std::int64_t iteration);
   // The iteration to do without; `newest` only if there is no other.
   std::int64_t Dispensable(std::int64_t newest) const;
   void Drop(std::int64_t iteration);
@@ -58,7 +62,7 @@ class RowCache {
   std::set<RankId> preferred_;
   std::set<std::int64_t> wanted_;
   std::int64_t onset_ = -1;
-  const std::size_t most_;
+  std::size_t most_;
   std::size_t rows_ = 0;
 };
 

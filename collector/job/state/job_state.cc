@@ -14,6 +14,9 @@
 namespace fathom::collector {
 namespace {
 
+// Times the usual iteration: half of the smallest step that is ever looked into.
+constexpr double kRise = 1.0025;
+
 // Agents tell a peer by its place where they do not know the group's members. Message: one that has
 // `group`, `peer` and `place_of_peer`.
 template <typename Message>
@@ -117,6 +120,7 @@ Rejection JobState::Apply(const v1::RankGone& gone, std::string_view node) {
   const service::MutexLock lock(mutex_);
   v1::RankGone named;
   const Rejection rejected = ranks_.Gone(WithPeers(groups_, gone, named), node);
+  rank_lost_ = rank_lost_ || !rejected;
   if (ranks_.AllGone()) {
     for (const Nanos d : window_.TakeCompleted(true)) histogram_.Observe(d);
   }
@@ -128,6 +132,9 @@ Rejection JobState::Apply(const v1::RankHealth& health, std::string_view node) {
   v1::RankHealth named;
   const Rejection rejected = ranks_.Health(WithPeers(groups_, health, named), node, clock_.Mono());
   if (!rejected) {
+    const diagnosis::ProcessState state = ranks_.Find(RankId(health.rank()))->health.state;
+    rank_lost_ = rank_lost_ || state == diagnosis::ProcessState::kGone ||
+                 state == diagnosis::ProcessState::kZombie;
     last_seen_ = clock_.Wall();
     last_seen_mono_ = clock_.Mono();
   }
@@ -138,7 +145,9 @@ JobState::SummaryResult JobState::Apply(const v1::SummaryBatch& batch, std::stri
   const service::MutexLock lock(mutex_);
   if (auto bad = ranks_.CheckOwner(RankId(batch.rank()), node)) return {.rejected = bad};
   const bool none_partial = window_.newest() <= window_.whole();
+  const std::int64_t whole_before = window_.whole();
   const auto added = window_.Add(batch);
+  if (window_.whole() > whole_before) whole_since_ = clock_.Mono();
   if (none_partial && window_.newest() > window_.whole()) partial_since_ = clock_.Mono();
   ranks_.Find(RankId(batch.rank()))->summary_mono = clock_.Mono();
   for (const Nanos d : window_.TakeCompleted(false)) histogram_.Observe(d);
@@ -259,9 +268,16 @@ std::vector<RowsAsk> JobState::MissingRows(const diagnosis::RowsWanted& wanted,
   return list;
 }
 
+void JobState::BeginLook() {
+  const service::MutexLock lock(mutex_);
+  rank_lost_ = false;
+  window_.BeginLook();
+}
+
 void JobState::SetSuspicion(const diagnosis::Suspicion& suspicion) {
   const service::MutexLock lock(mutex_);
   suspicion_ = suspicion;
+  window_.RiseAbove(Nanos::FromSeconds(suspicion.expected.Seconds() * kRise));
   rows_.Prefer(suspicion.rows.ranks, suspicion.rows.iterations, suspicion.onset);
   window_.MarkIrregular(suspicion.irregular);
   if (suspicion.slow && suspicion.onset.value >= 0) {
@@ -269,6 +285,11 @@ void JobState::SetSuspicion(const diagnosis::Suspicion& suspicion) {
   } else {
     window_.Unpin();
   }
+}
+
+void JobState::LimitShownRows(std::size_t most) {
+  const service::MutexLock lock(mutex_);
+  shown_.Limit(most);
 }
 
 void JobState::Recall(Learnt learnt) {

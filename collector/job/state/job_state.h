@@ -138,6 +138,9 @@ class JobState {
   Rejection Apply(const v1::TraceReply& reply, std::string_view node);
   Rejection Apply(const v1::StackReply& reply, std::string_view node);
   Rejection Apply(const v1::RunFacts& facts, std::string_view node);
+  // Of what only pages asked for: rows that are kept of it, and how many may be.
+  std::size_t shown_rows() const;
+  void LimitShownRows(std::size_t most);
   // Something of it came from an agent of which nobody knows whose it is.
   void HeardFromAnybody();
   // What was applied last an earlier collector heard then.
@@ -145,7 +148,8 @@ class JobState {
   // Rows of a reply to `ask`; ranks that were not asked for are ignored. Rows taken in.
   std::size_t AddRows(const v1::RowsReply& reply, const RowsAsk& ask);
 
-  // For the diagnoser.
+  // For the diagnoser. What shows from BeginLook on is left to the next look (progress).
+  void BeginLook();
   diagnosis::JobView View(const NodeConnected& connected) const;
   void FillRows(const diagnosis::RowsWanted& wanted, diagnosis::JobView& view) const;
   // How far its iterations have come.
@@ -153,8 +157,11 @@ class JobState {
     std::int64_t newest = -1;  // that some rank reported
     std::int64_t whole = -1;   // that all did
     MonoNs partial_since;      // since when `newest` is beyond `whole`; else old
-    Nanos took;                // the one of `whole`, the median over the ranks
-    Nanos usual, noise;        // as the last look saw them; 0: not known
+    Nanos took;              // the longest whole one since the last look, the median over the ranks
+    Nanos usual, noise;      // as the last look saw them; 0: not known
+    MonoNs whole_since;      // when `whole` became so
+    int rising = 0;          // whole ones in a row that took longer than usual, if by little
+    bool rank_lost = false;  // since the last look
   };
   Progress progress() const;
   std::vector<RowsAsk> MissingRows(const diagnosis::RowsWanted& wanted,
@@ -274,6 +281,8 @@ class JobState {
   WallNs last_seen_ ABSL_GUARDED_BY(mutex_);
   MonoNs last_seen_mono_ ABSL_GUARDED_BY(mutex_);
   MonoNs partial_since_ ABSL_GUARDED_BY(mutex_);
+  MonoNs whole_since_ ABSL_GUARDED_BY(mutex_);
+  bool rank_lost_ ABSL_GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace fathom::collector

@@ -231,8 +231,20 @@ Iteration JobState::onset() const {
 
 JobState::Progress JobState::progress() const {
   const service::MutexLock lock(mutex_);
-  return {window_.newest(),         window_.whole(),     partial_since_,
-          window_.whole_duration(), suspicion_.expected, suspicion_.noise};
+  return {.newest = window_.newest(),
+          .whole = window_.whole(),
+          .partial_since = partial_since_,
+          .took = window_.longest_whole(),
+          .usual = suspicion_.expected,
+          .noise = suspicion_.noise,
+          .whole_since = whole_since_,
+          .rising = window_.rising(),
+          .rank_lost = rank_lost_};
+}
+
+std::size_t JobState::shown_rows() const {
+  const service::MutexLock lock(mutex_);
+  return shown_.rows();
 }
 
 JobFigures JobState::Figures() const {

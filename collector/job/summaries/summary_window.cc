@@ -114,9 +114,14 @@ bool SummaryWindow::PutRow(RankEntry& entry, std::int64_t iteration,
   }
   if (reports_[*slot] == entries_.size() && iteration > whole_) {
     whole_ = iteration;
-    whole_duration_ = MedianDuration(*slot);
+    NoteWhole(MedianDuration(*slot));
   }
   return put;
+}
+
+void SummaryWindow::NoteWhole(Nanos duration) {
+  longest_whole_ = std::max(longest_whole_, duration);
+  rising_ = rises_above_ > Nanos(0) && duration > rises_above_ ? rising_ + 1 : 0;
 }
 
 void SummaryWindow::FitSlots(std::size_t slot_bytes) {
@@ -209,7 +214,8 @@ void SummaryWindow::Clear() {
   completed_up_to_ = -1;
   whole_ = -1;
   parts_.clear();
-  whole_duration_ = Nanos();
+  longest_whole_ = rises_above_ = Nanos();
+  rising_ = 0;
 }
 
 std::size_t SummaryWindow::BytesOf(RankId rank) const {

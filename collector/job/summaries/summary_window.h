@@ -99,7 +99,12 @@ class SummaryWindow {
   std::int64_t newest() const { return slots_.newest(); }
   // The newest iteration that all ranks have reported that ever reported one; -1: none yet.
   std::int64_t whole() const { return whole_; }
-  Nanos whole_duration() const { return whole_duration_; }  // of it, the median over the ranks
+  // Of whole iterations, the median over the ranks: the longest since BeginLook, and how many in a
+  // row, up to the newest, took longer than what RiseAbove said.
+  Nanos longest_whole() const { return longest_whole_; }
+  int rising() const { return rising_; }
+  void BeginLook() { longest_whole_ = Nanos(); }
+  void RiseAbove(Nanos duration) { rises_above_ = duration; }  // 0: nothing is known
   std::int64_t iterations_seen() const { return iterations_seen_; }
   // Of iterations that have left the slots: so many at most.
   static constexpr std::size_t kPartsKept = 512;
@@ -153,6 +158,8 @@ class SummaryWindow {
   bool PutRow(RankEntry& entry, std::int64_t iteration, const diagnosis::RankIteration& row,
               WallNs begin, const RankSums& own, Added& added);
   void FitSlots(std::size_t slot_bytes);
+  // Another iteration is whole.
+  void NoteWhole(Nanos duration);
   void Fold(std::size_t slot, std::int64_t iteration);
   diagnosis::IterationParts PartsOf(std::size_t slot) const;
   std::vector<HeatCell> Cells(std::size_t slot) const;
@@ -174,7 +181,8 @@ class SummaryWindow {
   std::int64_t whole_ = -1;
   // Of whole iterations that have left the slots, ascending.
   std::deque<std::pair<std::int64_t, diagnosis::IterationParts>> parts_;
-  Nanos whole_duration_;
+  Nanos longest_whole_, rises_above_;
+  int rising_ = 0;
 };
 
 }  // namespace fathom::collector

@@ -1,5 +1,7 @@
 #include "daemon/agent/budget/node_plan.h"
 
+#include "daemon/agent/budget/work_part.h"
+
 namespace fathom::agent {
 namespace {
 
@@ -17,6 +19,12 @@ constexpr std::array<KnobFacts, kKnobs> kFacts = {{
 }};
 
 }  // namespace
+
+const char* NameOf(WorkPart part) {
+  constexpr std::array<const char*, kWorkParts> kNames = {
+      "polling", "records", "threads", "workers", "summaries", "health", "ops", "rows"};
+  return kNames[static_cast<std::size_t>(part)];
+}
 
 const KnobFacts& FactsOf(Knob knob) { return kFacts[static_cast<std::size_t>(knob)]; }
 

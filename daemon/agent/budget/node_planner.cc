@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <cmath>
 
-#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 
 namespace fathom::agent {
 namespace {
 
-constexpr double kSmooth = 0.3;        // of the newest look, in what is smoothed
+using service::Smoothed;
+
 constexpr double kAnswersKept_s = 60;  // rows are asked for now and then
 constexpr std::array kLoopParts = {WorkPart::kPolling, WorkPart::kRecords,   WorkPart::kThreads,
                                    WorkPart::kWorkers, WorkPart::kSummaries, WorkPart::kHealth,
@@ -17,10 +17,6 @@ constexpr std::array kLoopParts = {WorkPart::kPolling, WorkPart::kRecords,   Wor
 constexpr std::array kUnchosenParts = {WorkPart::kRecords, WorkPart::kSummaries, WorkPart::kHealth};
 
 std::size_t At(Knob knob) { return static_cast<std::size_t>(knob); }
-
-double Smoothed(double before, double now) {
-  return before == 0 ? now : before + kSmooth * (now - before);
-}
 
 std::string RateInWords(Knob knob, std::size_t level) {
   const double value = FactsOf(knob).values[level];
@@ -42,22 +38,6 @@ std::string RateInWords(Knob knob, std::size_t level) {
 }
 
 }  // namespace
-
-void NodePlanner::LearnPart(const Observed& seen, WorkPart part) {
-  const PartCost& cost = seen.costs[static_cast<std::size_t>(part)];
-  Measure& measure = measures_[static_cast<std::size_t>(part)];
-  const auto cpu_ns = static_cast<double>(cost.cpu_ns);
-  if (cost.events > 0) {
-    measure.ns_per_event =
-        Smoothed(measure.ns_per_event, cpu_ns / static_cast<double>(cost.events));
-  }
-  if (cost.runs > 0) {
-    measure.ns_per_run = Smoothed(measure.ns_per_run, cpu_ns / static_cast<double>(cost.runs));
-  }
-  const double now = static_cast<double>(cost.events) / seen.seconds;
-  measure.smooth_per_s = Smoothed(measure.smooth_per_s, now);
-  measure.per_s = std::max(now, measure.smooth_per_s);
-}
 
 void NodePlanner::LearnRows(const Observed& seen) {
   for (const double bytes : seen.rows_bytes) answers_.emplace_back(clock_s_, bytes);
@@ -90,7 +70,10 @@ void NodePlanner::LearnCaptures(const Observed& seen) {
 
 void NodePlanner::Learn(const Observed& seen) {
   clock_s_ += seen.seconds;
-  for (const WorkPart part : kLoopParts) LearnPart(seen, part);
+  for (const WorkPart part : kLoopParts) {
+    const auto p = static_cast<std::size_t>(part);
+    measures_[p].Learn(seen.costs[p], seen.seconds);
+  }
   LearnRows(seen);
   LearnOthers(seen);
   LearnCaptures(seen);
@@ -102,7 +85,7 @@ void NodePlanner::Learn(const Observed& seen) {
 }
 
 void NodePlanner::PredictTurns(const Observed& seen, Levels& levels) const {
-  const Measure& turn = Of(WorkPart::kPolling);
+  const service::PartMeasure& turn = Of(WorkPart::kPolling);
   std::vector<Level>& polling = levels[At(Knob::kPolling)];
   for (std::size_t l = 0; l < polling.size(); ++l) {
     const double rest = seen.rest_s * FactsOf(Knob::kPolling).values[l];
@@ -110,7 +93,7 @@ void NodePlanner::PredictTurns(const Observed& seen, Levels& levels) const {
     polling[l].allowed = l == 0 || seen.ring_s == 0 || rest * kTurnsOfARing <= seen.ring_s;
   }
   // What was sampled at the pace that holds tells how many clocks there are.
-  const auto sampled = [&](Knob knob, const Measure& measure) {
+  const auto sampled = [&](Knob knob, const service::PartMeasure& measure) {
     const double holds = std::max(plan_.paces.Of(knob) / 1e3, seen.rest_s);
     for (std::size_t l = 0; l < levels[At(knob)].size(); ++l) {
       const double period = std::max(FactsOf(knob).values[l] / 1e3, seen.rest_s);
@@ -153,7 +136,7 @@ void NodePlanner::PredictLog(const Observed& seen, std::vector<Level>& levels) c
   }
 }
 
-Levels NodePlanner::Predict(const Observed& seen) const {
+service::Levels NodePlanner::Predict(const Observed& seen) const {
   Levels levels(kKnobs + 1);
   for (std::size_t k = 0; k < kKnobs; ++k) {
     const Knob knob = static_cast<Knob>(k);
@@ -188,55 +171,9 @@ Spend NodePlanner::Unchosen(const Observed& seen) const {
   return rest;
 }
 
-void NodePlanner::Change(const Choice& to, std::string why, MonoNs now) {
-  std::copy_n(to.level.begin(), kKnobs, plan_.paces.level.begin());
-  ++plan_.changes;
-  plan_.since = now;
-  plan_.why = std::move(why);
-  calm_ = 0;
-}
-
-// The levels that hold, and the only one of what no knob changes.
-std::vector<std::size_t> NodePlanner::Held() const {
-  std::vector<std::size_t> level(plan_.paces.level.begin(), plan_.paces.level.end());
-  level.push_back(0);
-  return level;
-}
-
-bool NodePlanner::Decide(const Levels& levels, MonoNs now) {
-  const std::vector<std::size_t> holds = Held();
-  const Choice present = Priced(levels, holds, plan_.budget);
-  bool late = false;
-  for (std::size_t k = 0; k < kKnobs; ++k) late = late || !levels[k][holds[k]].allowed;
-  if (late || !present.fits) {
-    const Choice best = ChooseLevels(levels, plan_.budget);
-    calm_ = 0;
-    if (best.level == holds) return false;
-    Change(best,
-           late ? "the rings fill faster"
-                : absl::StrFormat("it would take %.1f times the budget",
-                                  present.spend.Times(plan_.budget)),
-           now);
-    return true;
-  }
-  if (present.loss == 0) return false;
-  const Choice finer = ChooseLevels(levels, plan_.budget.Scaled(kFinerShare));
-  const bool better = finer.fits && finer.loss < present.loss;
-  calm_ = better ? calm_ + 1 : 0;
-  if (calm_ < kCalmLooks) return false;
-  Change(finer, "a finer plan fits well", now);
-  return true;
-}
-
-PlanPart& NodePlanner::Add(std::string name) {
-  PlanPart& part = plan_.parts.emplace_back();
-  part.name = std::move(name);
-  return part;
-}
-
 void NodePlanner::TellKnob(Knob knob, const std::vector<Level>& levels) {
   const std::size_t level = plan_.paces.level[At(knob)];
-  PlanPart& part = Add(FactsOf(knob).name);
+  PlanPart& part = plan_.Add(FactsOf(knob).name);
   part.rate = RateInWords(knob, level);
   part.level = level;
   part.levels = levels.size();
@@ -259,20 +196,17 @@ void NodePlanner::Tell(const Observed& seen, const Levels& levels) {
     if (knob != Knob::kOps || seen.ops_wanted) TellKnob(knob, levels[k]);
   }
   for (const WorkPart of : kUnchosenParts) {
-    PlanPart& part = Add(NameOf(of));
+    PlanPart& part = plan_.Add(NameOf(of));
     TellEvents(of, part);
     part.spend.cores = Of(of).cores();
   }
   if (captures_cores_ > 0) {
-    PlanPart& captures = Add("captures");
+    PlanPart& captures = plan_.Add("captures");
     captures.spend.cores = captures_cores_;
     captures.ns_per_event = sample_s_ * 1e9;
   }
   const Spend& rest = levels[kKnobs].front().spend;
-  Add("others").spend = {others_cores_, rest.bytes_per_s, rest.memory};
-  const Choice held = Priced(levels, Held(), plan_.budget);
-  plan_.spend = held.spend;
-  plan_.fits = held.fits;
+  plan_.Add("others").spend = {others_cores_, rest.bytes_per_s, rest.memory};
 }
 
 bool NodePlanner::Look(const Observed& seen, MonoNs now) {
@@ -280,7 +214,8 @@ bool NodePlanner::Look(const Observed& seen, MonoNs now) {
   Learn(seen);
   captures_cores_ = CapturesTook(now) / kBurst_s;
   const Levels levels = Predict(seen);
-  const bool changed = Decide(levels, now);
+  const bool changed = keeper_.Decide(levels, now, plan_);
+  std::copy_n(keeper_.held().begin(), kKnobs, plan_.paces.level.begin());
   Tell(seen, levels);
   return changed;
 }

@@ -17,12 +17,9 @@
 //   log        rows that the logs of all ranks hold, or would by their rate and age
 //
 // The rest (summaries, health, what threads of libraries do, memory that is no log) is taken as it
-// is. choose_levels picks the levels. A level of polling at which a ring could be overrun within
-// kTurnsOfARing turns is not allowed: the work gets coarser, never late.
-//
-// Hysteresis: beyond the budget the plan changes at once, since measuring takes seconds anyway. It
-// becomes finer only once a finer one has fitted into kFinerShare of the budget for kCalmLooks
-// looks in a row, so that a rate that swings around a limit does not make the plan swing.
+// is. level_keeper picks the levels and keeps to them (daemon/service/budget). A level of polling
+// at which a ring could be overrun within kTurnsOfARing turns is not allowed: the work gets
+// coarser, never late.
 //
 // Captures are bursts: in kBurst_s they may take kCaptureShare of what the budget gives in that
 // time. CaptureRate says how many samples a second of each process that allows, and what they took
@@ -39,9 +36,10 @@
 #include <utility>
 #include <vector>
 
-#include "daemon/agent/budget/choose_levels.h"
-#include "daemon/agent/budget/cost_meter.h"
 #include "daemon/agent/budget/node_plan.h"
+#include "daemon/agent/budget/work_part.h"
+#include "daemon/service/budget/level_keeper.h"
+#include "daemon/service/budget/part_measure.h"
 
 namespace fathom::agent {
 
@@ -80,8 +78,7 @@ struct Observed {
 
 class NodePlanner {
  public:
-  static constexpr double kFinerShare = 0.8;
-  static constexpr int kCalmLooks = 6;
+  static constexpr int kCalmLooks = service::LevelKeeper::kCalmLooks;
   static constexpr double kTurnsOfARing =
       16;  // so that ten times the rate overruns none before it is seen
   static constexpr double kBurst_s = 600;
@@ -99,17 +96,10 @@ class NodePlanner {
   std::uint32_t CaptureRate(std::size_t processes, double seconds, std::uint32_t asked, MonoNs now);
 
  private:
-  struct Measure {
-    double ns_per_event = 0;  // smoothed; 0: none was seen yet
-    double per_s = 0;         // the rate to plan with
-    double smooth_per_s = 0;
-    double ns_per_run = 0;
-
-    double cores() const { return ns_per_event * 1e-9 * per_s; }
-  };
+  using Level = service::Level;
+  using Levels = service::Levels;
 
   void Learn(const Observed& seen);
-  void LearnPart(const Observed& seen, WorkPart part);
   void LearnRows(const Observed& seen);
   void LearnOthers(const Observed& seen);
   void LearnCaptures(const Observed& seen);
@@ -120,17 +110,16 @@ class NodePlanner {
   void PredictLog(const Observed& seen, std::vector<Level>& levels) const;
   double CapturesTook(MonoNs now);  // in the last kBurst_s
   Spend Unchosen(const Observed& seen) const;
-  std::vector<std::size_t> Held() const;
-  bool Decide(const Levels& levels, MonoNs now);
-  void Change(const Choice& to, std::string why, MonoNs now);
-  PlanPart& Add(std::string name);
   void TellKnob(Knob knob, const std::vector<Level>& levels);
   void TellEvents(WorkPart of, PlanPart& part) const;
   void Tell(const Observed& seen, const Levels& levels);
-  const Measure& Of(WorkPart part) const { return measures_[static_cast<std::size_t>(part)]; }
+  const service::PartMeasure& Of(WorkPart part) const {
+    return measures_[static_cast<std::size_t>(part)];
+  }
 
   NodePlan plan_;
-  std::array<Measure, kWorkParts> measures_{};
+  service::LevelKeeper keeper_{kKnobs, "the rings fill faster"};
+  std::array<service::PartMeasure, kWorkParts> measures_{};
   double clock_s_ = 0;                               // sum of the looks' seconds
   std::deque<std::pair<double, double>> answers_;    // of the last minute: when, bytes
   double process_cpu_s_ = -1, children_cpu_s_ = -1;  // at the last look; -1: there was none
@@ -138,7 +127,6 @@ class NodePlanner {
   double others_cores_ = 0;                          // of the process, outside of the loop
   double bytes_per_s_ = 0, ops_bytes_per_s_ = 0;
   double ops_per_s_ = 0, bytes_of_op_ = 0;          // of all that are wanted
-  int calm_ = 0;                                    // looks in a row at which a finer one fitted
   std::deque<std::pair<MonoNs, double>> captures_;  // when, processor seconds
   double captures_cores_ = 0;                       // that they took lately
   double sample_s_ = 3e-4;    // of a capture: until it is measured, 3 % of a core at 100 a second

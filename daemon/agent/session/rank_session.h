@@ -27,7 +27,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "daemon/agent/budget/cost_meter.h"
+#include "daemon/agent/budget/work_part.h"
 #include "daemon/agent/pipeline/held_back.h"
 #include "daemon/agent/pipeline/rank_pipeline.h"
 #include "daemon/agent/session/switch_watch.h"

@@ -309,6 +309,19 @@ TEST_P(ClusterTest, AnyCollectorAnswersForAllJobs) {
   }));
 }
 
+TEST_P(ClusterTest, ThePlansOfAllCollectorsStandTogether) {
+  Request list = *ParseTarget("/api/v1/plan", "");
+  list.method = "GET";
+  const std::string body = a->cluster->api().Answer(list).body;
+  for (const char* name : {"a", "b", "door"}) {
+    const std::string field = std::string("{\"collector\":\"") + name + "\"}";
+    EXPECT_NE(body.find(field), std::string::npos) << body;
+  }
+  const std::string node = "{\"node\":\"n0\",\"connected\":true}";
+  EXPECT_NE(body.find(node), std::string::npos) << "as told by whom it is connected to: " << body;
+  EXPECT_EQ(body.find("\"connected\":false"), std::string::npos) << "once: " << body;
+}
+
 TEST_P(ClusterTest, WithoutAHistoryEachTellsOfTheVerdictsOfAll) {
   Request list = *ParseTarget("/api/v1/verdicts", "");
   list.method = "GET";

@@ -38,6 +38,11 @@ class NearAnswers final : public Answerer {
       }
       return Response::Json("{\"jobs\":[" + list + "]}");
     }
+    if (request.path == "/api/v1/plan") {
+      return Response::Json(
+          "{\"plan\":[{\"collector\":\"" + name_ +
+          "\"},{\"node\":\"n0\",\"connected\":" + (name_ == "door" ? "true}]}" : "false}]}"));
+    }
     if (request.path == "/api/v1/verdicts") {
       // As without a history: what stands here, and that it may not be all.
       return Response::Json("{\"lacks\":\"no history\",\"verdicts\":[{\"id\":\"of-" + name_ +

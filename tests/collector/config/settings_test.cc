@@ -51,6 +51,19 @@ TEST_F(SettingsTest, FlagBeatsEnvironmentBeatsFileBeatsDefault) {
   EXPECT_EQ(line->config.grpc, "127.0.0.1:7071");
 }
 
+TEST_F(SettingsTest, ABudgetIsNoneOrAShareOfTheMachine) {
+  Write("budget_cpu: 50\n");
+  const auto line = Parse({"--config", file.c_str(), "--budget-mib", "512"});
+  ASSERT_TRUE(line.ok()) << line.status();
+  EXPECT_EQ(line->config.budget_cpu, 50);
+  EXPECT_EQ(line->config.budget_mib, 512);
+  EXPECT_EQ(CollectorConfig().budget_cpu, 0) << "no limit unless it is asked for";
+  EXPECT_EQ(Error({"--budget-cpu", "0.5"}), "");
+  EXPECT_THAT(Error({"--budget-cpu", "-1"}), HasSubstr("budget_cpu"));
+  EXPECT_THAT(Error({"--budget-mib", "-1"}), HasSubstr("budget_mib"));
+  EXPECT_THAT(Error({"--budget-cpu", "half"}), HasSubstr("is not a number"));
+}
+
 TEST_F(SettingsTest, ASettingOfAnEarlierVersionIsToldAndNotRead) {
   Write("diagnosis:\n  odd_group_ratio: 3\n  delta: 1.2\n");
   const auto line = Parse({"--config", file.c_str()});

@@ -54,6 +54,36 @@ TEST_F(LookScheduleTest, AQuietJobKeepsTheGap) {
   EXPECT_NEAR(looks, 80, 3) << "four a second, however cheap they are";
 }
 
+TEST_F(LookScheduleTest, AJobThatIsWellMayBeLeftAloneForLonger) {
+  cost = Ms(1);
+  reasons.calm_gap = Ms(1000);
+  Run(Ms(20'000), Ms(100));
+  EXPECT_NEAR(looks, 80, 3) << "as long as something shows it is not";
+  reasons.shows = false;
+  looks = 0;
+  Run(Ms(20'000), Ms(100));
+  EXPECT_NEAR(looks, 20, 2);
+  findings.uneasy = true;
+  looks = 0;
+  Run(Ms(20'000), Ms(100));
+  EXPECT_NEAR(looks, 80, 5) << "from the first look that found something on";
+}
+
+TEST_F(LookScheduleTest, WhatShowsEndsTheLongerRest) {
+  cost = Ms(1);
+  reasons.shows = false;
+  reasons.calm_gap = Ms(2000);
+  ASSERT_TRUE(Look());
+  now = now + Ms(300);
+  EXPECT_EQ(schedule.Left(reasons, now), Ms(1699));
+  reasons.shows = true;
+  EXPECT_LE(schedule.Left(reasons, now), Nanos(0));
+  reasons.shows = false;
+  Iteration();
+  reasons.slower = true;
+  EXPECT_LE(schedule.Left(reasons, now), Nanos(0));
+}
+
 TEST_F(LookScheduleTest, ASlowJobsIterationDoesNotWaitForTheGap) {
   findings.uneasy = true;
   ASSERT_TRUE(Look());

@@ -85,6 +85,24 @@ TEST_F(ServerTest, FromSuspicionOverRowsToVerdictReportMetricsAndBack) {
   EXPECT_THAT(Get("/api/v1/jobs/train/report").body, HasSubstr("\"until\":{"));
 }
 
+TEST_F(ServerTest, ThePlanTellsOfTheCollectorAndWithANodeOfAgentsOnly) {
+  collector_.reset();
+  CollectorConfig config;
+  config.budget_cpu = 0.001;  // as much as nothing
+  Start(":memory:", config);
+  FakeAgent agent(collector_->grpc_port(), "n0");
+  agent.Hello();
+  Feed(agent, 10);
+  ASSERT_TRUE(Eventually("/api/v1/plan", "\"name\":\"messages\""));
+  EXPECT_THAT(Get("/api/v1/plan").body,
+              AllOf(HasSubstr("{\"plan\":[{\"collector\":\""), HasSubstr("\"fits\":false"),
+                    HasSubstr("\"budget\":{\"cores\":1e-05,\"bytes_per_s\":0,")));
+  EXPECT_THAT(Get("/metrics").body, AllOf(HasSubstr("fathom_budget{resource=\"cores\"} 1e-05"),
+                                          HasSubstr("fathom_plan_cpu_ratio{part=\"messages\"}"),
+                                          HasSubstr("fathom_plan_level{part=\"looks\"}")));
+  EXPECT_EQ(Get("/api/v1/plan?node=n0").body, "{\"plan\":[]}") << "its agent has told none";
+}
+
 TEST_F(ServerTest, AJobThatEndedKeepsItsReport) {
   {
     FakeAgent agent(collector_->grpc_port(), "n0");

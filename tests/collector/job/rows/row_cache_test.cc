@@ -19,6 +19,19 @@ TEST(RowCacheTest, WithoutPreferenceTheOldestIterationLeavesFirst) {
   EXPECT_EQ(cache.rows(), 93u);
 }
 
+TEST(RowCacheTest, AnotherBoundHoldsAtOnce) {
+  RowCache cache(100);
+  for (std::int64_t i = 0; i < 3; ++i) cache.Put(RankId(1), i, Ops(30));
+  cache.Limit(50);
+  EXPECT_EQ(cache.rows(), 31u);
+  EXPECT_TRUE(cache.Has(RankId(1), 2)) << "the newest stays";
+  cache.Limit(10);
+  EXPECT_EQ(cache.rows(), 31u) << "however much it is";
+  cache.Limit(100);
+  for (std::int64_t i = 3; i < 5; ++i) cache.Put(RankId(1), i, Ops(30));
+  EXPECT_EQ(cache.rows(), 93u);
+}
+
 TEST(RowCacheTest, WhoIsNoLongerWantedLeavesBeforeTheBaselineDoes) {
   RowCache cache(100);
   cache.Prefer({RankId(1), RankId(2)}, {}, Iteration(-1));

@@ -1,6 +1,6 @@
-// Which level of each part of the agent's work is worth what it takes, within a budget.
+// Which level of each part of a daemon's work is worth what it takes, within a budget.
 //
-// Used by node_planner. A part of the work (a sampler, a stream) can be done at one of several
+// Used by level_keeper. A part of the work (a sampler, a stream) can be done at one of several
 // levels, from the finest to the coarsest. Each level has what it takes and a loss: how much less
 // is known with it, on one scale for all parts.
 //
@@ -16,18 +16,18 @@
 //
 // Thread-safety: pure. Errors: none; a part without a level is passed over. Cost: combinations that
 // nobody beats × levels, for each part; of eight parts with four levels well below a millisecond
-// (tests/daemon/agent/budget/choose_levels_test compares it with a search of all).
+// (tests/daemon/service/budget/choose_levels_test compares it with a search of all).
 // Source: dominance in the multidimensional multiple-choice knapsack, Kellerer, Pferschy and
 // Pisinger 2004, chapter 11.
-#ifndef FATHOM_DAEMON_AGENT_BUDGET_CHOOSE_LEVELS_H_
-#define FATHOM_DAEMON_AGENT_BUDGET_CHOOSE_LEVELS_H_
+#ifndef FATHOM_DAEMON_SERVICE_BUDGET_CHOOSE_LEVELS_H_
+#define FATHOM_DAEMON_SERVICE_BUDGET_CHOOSE_LEVELS_H_
 
 #include <cstddef>
 #include <vector>
 
-#include "daemon/agent/budget/spend.h"
+#include "daemon/service/budget/spend.h"
 
-namespace fathom::agent {
+namespace fathom::service {
 
 struct Level {
   Spend spend;
@@ -52,6 +52,6 @@ Choice ChooseLevels(const Levels& parts, const Spend& budget);
 // What a given choice takes and loses; `fits` likewise.
 Choice Priced(const Levels& parts, const std::vector<std::size_t>& level, const Spend& budget);
 
-}  // namespace fathom::agent
+}  // namespace fathom::service
 
-#endif  // FATHOM_DAEMON_AGENT_BUDGET_CHOOSE_LEVELS_H_
+#endif  // FATHOM_DAEMON_SERVICE_BUDGET_CHOOSE_LEVELS_H_

@@ -1,14 +1,14 @@
-// What something takes of a node, and what the agent may take of it.
+// What something takes of a machine, and what a daemon may take of it.
 //
 // Used by everything in this folder. Units: cores (1 is one core all the time), bytes, bytes a
 // second. Thread-safety: plain values.
-#ifndef FATHOM_DAEMON_AGENT_BUDGET_SPEND_H_
-#define FATHOM_DAEMON_AGENT_BUDGET_SPEND_H_
+#ifndef FATHOM_DAEMON_SERVICE_BUDGET_SPEND_H_
+#define FATHOM_DAEMON_SERVICE_BUDGET_SPEND_H_
 
 #include <algorithm>
 #include <limits>
 
-namespace fathom::agent {
+namespace fathom::service {
 
 struct Spend {
   double cores = 0;
@@ -37,6 +37,6 @@ struct Spend {
 
 inline constexpr double kNoLimit = std::numeric_limits<double>::infinity();
 
-}  // namespace fathom::agent
+}  // namespace fathom::service
 
-#endif  // FATHOM_DAEMON_AGENT_BUDGET_SPEND_H_
+#endif  // FATHOM_DAEMON_SERVICE_BUDGET_SPEND_H_

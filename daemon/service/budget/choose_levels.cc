@@ -1,11 +1,11 @@
-#include "daemon/agent/budget/choose_levels.h"
+#include "daemon/service/budget/choose_levels.h"
 
 #include <algorithm>
 #include <cmath>
 #include <tuple>
 #include <utility>
 
-namespace fathom::agent {
+namespace fathom::service {
 namespace {
 
 // Of the first parts only.
@@ -109,4 +109,4 @@ Choice ChooseLevels(const Levels& parts, const Spend& budget) {
   return *std::min_element(partials.begin(), partials.end(), better);
 }
 
-}  // namespace fathom::agent
+}  // namespace fathom::service

@@ -1,4 +1,4 @@
-#include "daemon/agent/budget/choose_levels.h"
+#include "daemon/service/budget/choose_levels.h"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 #include <optional>
 #include <random>
 
-namespace fathom::agent {
+namespace fathom::service {
 namespace {
 
 constexpr double kMebi = 1 << 20;
@@ -93,4 +93,4 @@ TEST(ChooseLevelsTest, WhatDoesNotHelpStaysFineWhereNothingFits) {
 }
 
 }  // namespace
-}  // namespace fathom::agent
+}  // namespace fathom::service

@@ -1,8 +1,8 @@
-#include "daemon/agent/budget/plan_message.h"
+#include "daemon/service/budget/plan_message.h"
 
 #include <cmath>
 
-namespace fathom::agent {
+namespace fathom::service {
 namespace {
 
 void Fill(const Spend& spend, v1::PlanSpend& out) {
@@ -14,7 +14,7 @@ void Fill(const Spend& spend, v1::PlanSpend& out) {
 
 }  // namespace
 
-v1::NodePlan PlanMessageOf(const NodePlan& plan, MonoNs now, std::int64_t mono_to_wall_ns) {
+v1::NodePlan PlanMessageOf(const WorkPlan& plan, MonoNs now, std::int64_t mono_to_wall_ns) {
   v1::NodePlan out;
   out.set_told_wall_ns(now.ns + mono_to_wall_ns);
   Fill(plan.budget, *out.mutable_budget());
@@ -36,4 +36,4 @@ v1::NodePlan PlanMessageOf(const NodePlan& plan, MonoNs now, std::int64_t mono_t
   return out;
 }
 
-}  // namespace fathom::agent
+}  // namespace fathom::service
