@@ -18,6 +18,7 @@ namespace {
 constexpr double kNoPast = 2;  // × link_factor: nothing before confirms that it was ever faster
 constexpr double kMuchOfMost = 0.5;    // of the bytes of the busiest path: carries as much as it
 constexpr double kAsSlowBefore = 0.7;  // of the time per byte
+constexpr double kBeyondCores = 2;  // × what an end of the path waits for a core: the least loss
 
 // A path that carries little carries it in small messages, whose time is latency.
 DiagnosisConfig AmongBusyPaths(const JobView& view, DiagnosisConfig config) {
@@ -63,6 +64,23 @@ double LostAnIteration(const JobView& view, const SlowNetwork& network) {
   return std::min(iteration * network.paths.front().excess_s / stretch, LeastBlocked(view));
 }
 
+// What the worse end of the slowest path waits for a core, an iteration: who has none neither sends
+// nor receives, and so does the kernel for it.
+double StarvedAtItsEnds(const JobView& view, const SlowNetwork& network) {
+  const PathTime& worst = network.paths.front();
+  double most = 0;
+  for (const RankId end : {worst.src, worst.dst}) {
+    double starved = 0;
+    for (const IterationSummary& it : view.window) {
+      for (const RankIteration& mine : it.ranks) {
+        if (mine.rank == end) starved += mine.runqueue.Seconds();
+      }
+    }
+    most = std::max(most, starved / static_cast<double>(view.window.size()));
+  }
+  return most;
+}
+
 Verdict VerdictOnPath(const JobView& view, const SlowNetwork& network, double lost) {
   const double iteration = MedianDuration(view);
   Verdict verdict;
@@ -98,6 +116,7 @@ std::optional<Verdict> FindOddPath(const JobView& view, const DiagnosisConfig& c
   if (!network || BecameSo(*network)) return std::nullopt;
   const double lost = LostAnIteration(view, *network);
   if (lost < AccountLimits().alone_cost * MedianDuration(view)) return std::nullopt;
+  if (lost < kBeyondCores * StarvedAtItsEnds(view, *network)) return std::nullopt;
   return VerdictOnPath(view, *network, lost);
 }
 

@@ -125,6 +125,17 @@ TEST(OddPath, ConfuserWhatStaysWithinAHost) {
   EXPECT_FALSE(FindIn(view));
 }
 
+TEST(OddPath, ConfuserAnEndThatWaitsForCores) {
+  const std::vector<RingPath> slow = {{0, 3, 900}, {1, 0, 9000}, {2, 1, 1000}, {3, 2, 1000}};
+  const auto starved = [&](int ms) {
+    JobView view = RingJob(slow);
+    for (IterationSummary& it : view.window) it.ranks[0].runqueue = Nanos(ms * 1'000'000LL);
+    return view;
+  };
+  EXPECT_FALSE(FindIn(starved(100)));
+  EXPECT_TRUE(FindIn(starved(20))) << "it costs 162 ms, eight times as much";
+}
+
 TEST(OddPath, HealthyIsSilent) {
   EXPECT_FALSE(FindIn(RingJob({{0, 3, 9000}, {1, 0, 8900}, {2, 1, 9600}, {3, 2, 9300}})));
 }
