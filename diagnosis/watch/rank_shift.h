@@ -12,10 +12,13 @@
 // the next, steps of chance are larger than their standard errors say, and those of other ranks
 // tell by how much. It must lie apart point by point, be better than a straight line, and explain a
 // share of what the job lost, and no other place may explain the job's step better than chance
-// would. Only the question follows from it, and since when: who is at fault is told from rows, by
+// would. Where a rank tells the place, shift_goes_on (half) of what watch/shift asks of the job's
+// step is enough; of the rank as many standard errors are asked beyond shift_sigmas, for thousands
+// of ranks are looked at.
+// Only the question follows from it, and since when: who is at fault is told from rows, by
 // the same rules as always.
 //
-// During an episode handed back by the caller the place is its onset, and half as much is enough,
+// During an episode handed back by the caller the place is its onset, and half of that is enough,
 // while the rank's newest iterations lie nearer to its step than to its time before.
 //
 // Units: seconds. Thread-safety: pure. Cost: O(points²), and where the job may have taken a step
