@@ -3,13 +3,11 @@
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_split.h>
 
-#include <algorithm>
-#include <array>
 #include <cstdlib>
-#include <string_view>
 #include <utility>
 
 #include "collector/config/login_settings.h"
+#include "collector/config/removed_settings.h"
 #include "collector/net/masked_url.h"
 
 namespace fathom::collector {
@@ -158,65 +156,31 @@ std::vector<Setting> DiagnosisSettings() {
   return {
       Of("delta", &D::delta),
       Of("noise_factor", &D::noise_factor),
-      Of("noise_floor", &D::noise_floor),
       Of("learning_noise", &D::learning_noise),
       Of("learning_iterations", &D::learning_iterations),
       Of("baseline_iterations", &D::baseline_iterations),
-      Of("trailing_window", &D::trailing_window),
       Of("min_irregular", &D::min_irregular),
-      Of("settled_iterations", &D::settled_iterations),
-      Of("recent_window", &D::recent_window),
       Of("fluctuation_share", &D::fluctuation_share),
-      Of("persistent_share", &D::persistent_share),
-      Of("change_probability", &D::change_probability),
-      Of("change_hazard", &D::change_hazard),
-      Of("wild_factor", &D::wild_factor),
-      Of("spike_sigmas", &D::spike_sigmas),
-      Of("onset_slack", &D::onset_slack),
       Of("shift_delta", &D::shift_delta),
-      Of("shift_sigmas", &D::shift_sigmas),
-      Of("shift_noise", &D::shift_noise),
       Of("noisy_shift_delta", &D::noisy_shift_delta),
-      Of("shift_iterations", &D::shift_iterations),
-      Of("rank_shift_delta", &D::rank_shift_delta),
-      Of("rank_shift_job_sigmas", &D::rank_shift_job_sigmas),
-      Of("rank_shift_sigmas", &D::rank_shift_sigmas),
-      Of("rank_shift_place_sigmas", &D::rank_shift_place_sigmas),
+      Of("shift_sigmas", &D::shift_sigmas),
       Of("shift_goes_on", &D::shift_goes_on),
-      Of("level_sigmas", &D::level_sigmas),
-      Of("step_noise_floor", &D::step_noise_floor),
-      Of("line_share", &D::line_share),
-      Of("irregular_rows", &D::irregular_rows),
-      Of("baseline_rows", &D::baseline_rows),
+      Of("spike_sigmas", &D::spike_sigmas),
       Of("all_ranks_up_to", &D::all_ranks_up_to),
-      Of("ranks_per_suspect", &D::ranks_per_suspect),
       Of("wait_floor_s", &D::wait_floor),
       Of("device_wait_floor_s", &D::device_wait_floor),
       Of("explains_share", &D::explains_share),
-      Of("explained_share", &D::explained_share),
+      Of("mostly_share", &D::mostly_share),
       Of("consistent_share", &D::consistent_share),
+      Of("supported_odds", &D::supported_odds),
+      Of("prior_rank", &D::prior_rank),
       Of("peer_contrast", &D::peer_contrast),
       Of("most_culprit_nodes", &D::most_culprit_nodes),
-      Of("alike_ratio", &D::alike_ratio),
-      Of("established_iterations", &D::established_iterations),
-      Of("established_odds", &D::established_odds),
-      Of("supported_odds", &D::supported_odds),
-      Of("chance_share", &D::chance_share),
-      Of("most_chance", &D::most_chance),
-      Of("guilty_share", &D::guilty_share),
-      Of("usual_samples", &D::usual_samples),
-      Of("mostly_share", &D::mostly_share),
-      Of("cpu_leads_share", &D::cpu_leads_share),
-      Of("node_ranks", &D::node_ranks),
-      Of("unnamed_share", &D::unnamed_share),
-      Of("function_share", &D::function_share),
-      Of("kernel_peers", &D::kernel_peers),
-      Of("kernel_count_share", &D::kernel_count_share),
-      Of("prior_rank", &D::prior_rank),
-      Of("prior_host", &D::prior_host),
-      Of("prior_link", &D::prior_link),
-      Of("shared_decay", &D::shared_decay),
-      Of("ranked_devices", &D::ranked_devices),
+      Of("link_megabytes", &D::link_megabytes),
+      Of("link_factor", &D::link_factor),
+      Of("slow_worker_ratio", &D::slow_worker_ratio),
+      Of("length_correlation", &D::length_correlation),
+      Of("recorded_chance", &D::recorded_chance),
       Of("stall_factor", &D::stall_factor),
       Of("stall_floor_s", &D::stall_floor),
       Of("stall_history_factor", &D::stall_history_factor),
@@ -240,41 +204,7 @@ std::vector<Setting> DiagnosisSettings() {
       Of("order_iterations", &D::order_iterations),
       Of("death_gap_s", &D::death_gap),
       Of("same_work_ops", &D::same_work_ops),
-      Of("innocent_share", &D::innocent_share),
-      Of("link_megabytes", &D::link_megabytes),
-      Of("link_factor", &D::link_factor),
-      Of("link_contrast", &D::link_contrast),
-      Of("link_paths", &D::link_paths),
-      Of("imbalance_iterations", &D::imbalance_iterations),
-      Of("imbalance_ratio", &D::imbalance_ratio),
-      Of("imbalance_wait", &D::imbalance_wait),
-      Of("slow_worker_ratio", &D::slow_worker_ratio),
-      Of("straggling_slowdown", &D::straggling_slowdown),
-      Of("replay_error", &D::replay_error),
-      Of("stage_share", &D::stage_share),
-      Of("heavy_stage_ratio", &D::heavy_stage_ratio),
-      Of("length_correlation", &D::length_correlation),
-      Of("length_pairs", &D::length_pairs),
-      Of("recorded_baseline", &D::recorded_baseline),
-      Of("recorded_irregular", &D::recorded_irregular),
-      Of("recorded_imbalance", &D::recorded_imbalance),
-      Of("recorded_at_fault", &D::recorded_at_fault),
-      Of("recorded_chance", &D::recorded_chance),
-      Of("recorded_look_back", &D::recorded_look_back),
-      Of("regression_chance", &D::regression_chance),
-      Of("regression_established_chance", &D::regression_established_chance),
-      Of("regression_shared", &D::regression_shared),
   };
-}
-
-bool WasRemoved(const std::string& name) {
-  constexpr std::array<std::string_view, 9> kRemoved = {
-      "diagnosis.always_late_few",      "diagnosis.always_late_iterations",
-      "diagnosis.always_late_ratio",    "diagnosis.always_late_wait",
-      "diagnosis.odd_group_iterations", "diagnosis.odd_group_ratio",
-      "diagnosis.odd_group_siblings",   "diagnosis.recorded_always_late",
-      "diagnosis.recorded_odd_group"};
-  return std::find(kRemoved.begin(), kRemoved.end(), name) != kRemoved.end();
 }
 
 }  // namespace
@@ -288,8 +218,8 @@ const std::vector<Setting>& Settings() {
 
 absl::Status Apply(const Texts& texts, const std::string& origin, CollectorConfig& config) {
   for (const auto& [name, text] : texts) {
-    if (WasRemoved(name)) {
-      config.unread.push_back(absl::StrCat(origin, ": ", name));
+    if (const auto instead = RemovedSetting(name)) {
+      config.unread.push_back(absl::StrCat(origin, ": ", name, " (", *instead, ")"));
       continue;
     }
     auto status = ApplySetting(Settings(), origin, name, text, config);

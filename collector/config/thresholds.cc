@@ -3,6 +3,8 @@
 #include <absl/strings/numbers.h>
 #include <absl/strings/str_cat.h>
 
+#include <utility>
+
 #include "collector/config/collector_config.h"
 #include "collector/config/settings.h"
 
@@ -48,21 +50,28 @@ absl::Status CheckThresholds(const CollectorConfig& config) {
         Range{"diagnosis.min_irregular", static_cast<double>(d.min_irregular), 2, 1e4},
         Range{"diagnosis.stall_factor", d.stall_factor, 1, 1e6},
         Range{"diagnosis.stall_floor_s", d.stall_floor.Seconds(), 0.1, 86'400},
-        Range{"diagnosis.change_hazard", d.change_hazard, 1e-9, 0.5},
-        Range{"diagnosis.wild_factor", d.wild_factor, 1, 1e6},
-        Range{"diagnosis.chance_share", d.chance_share, 1e-6, 0.999},
-        Range{"diagnosis.most_chance", d.most_chance, 1e-6, 0.999},
-        Range{"diagnosis.guilty_share", d.guilty_share, 1e-6, 0.999},
-        Range{"diagnosis.link_paths", static_cast<double>(d.link_paths), 2, 1e6},
-        Range{"diagnosis.recorded_look_back", static_cast<double>(d.recorded_look_back), 1, 1000},
-        Range{"diagnosis.recorded_at_fault", d.recorded_at_fault, 1e-9, 1}}) {
+        Range{"diagnosis.learning_iterations", static_cast<double>(d.learning_iterations), 3, 500},
+        Range{"diagnosis.fluctuation_share", d.fluctuation_share, 1e-3, 1},
+        Range{"diagnosis.shift_delta", d.shift_delta, 1.0001, 100},
+        Range{"diagnosis.shift_goes_on", d.shift_goes_on, 0.01, 1},
+        Range{"diagnosis.explains_share", d.explains_share, 1e-6, 1},
+        Range{"diagnosis.mostly_share", d.mostly_share, 1e-6, 1},
+        Range{"diagnosis.consistent_share", d.consistent_share, 0.5, 0.999},
+        Range{"diagnosis.supported_odds", d.supported_odds, 1, 1e6},
+        Range{"diagnosis.peer_contrast", d.peer_contrast, 1, 1e6},
+        Range{"diagnosis.link_factor", d.link_factor, 1, 1e6}}) {
     auto status = CheckRange(range.setting, range.value, range.low, range.high);
     if (!status.ok()) return status;
   }
   return absl::OkStatus();
 }
 
-absl::StatusOr<diagnosis::DiagnosisConfig> ReadThresholds(const std::string& file) {
+std::string UnreadInWords(const std::string& setting) {
+  return absl::StrCat(setting, ": a setting of an earlier version, which is not read any more");
+}
+
+absl::StatusOr<diagnosis::DiagnosisConfig> ReadThresholds(const std::string& file,
+                                                          std::vector<std::string>& unread) {
   CollectorConfig config;
   if (file.empty()) return config.diagnosis;
   Texts texts;
@@ -71,6 +80,7 @@ absl::StatusOr<diagnosis::DiagnosisConfig> ReadThresholds(const std::string& fil
   if (auto status = CheckThresholds(config); !status.ok()) {
     return absl::InvalidArgumentError(absl::StrCat(file, ": ", status.message()));
   }
+  unread = std::move(config.unread);
   return config.diagnosis;
 }
 

@@ -14,6 +14,7 @@
 #include <absl/status/statusor.h>
 
 #include <string>
+#include <vector>
 
 #include "diagnosis/model/config.h"
 
@@ -25,8 +26,13 @@ struct CollectorConfig;
 // default: a rule that is not asked.
 absl::Status CheckThresholds(const CollectorConfig& config);
 
-// Defaults where `file` is empty.
-absl::StatusOr<diagnosis::DiagnosisConfig> ReadThresholds(const std::string& file);
+// Defaults where `file` is empty. A setting that only an earlier version had is no error; one line
+// for each goes to `unread`.
+absl::StatusOr<diagnosis::DiagnosisConfig> ReadThresholds(const std::string& file,
+                                                          std::vector<std::string>& unread);
+
+// The settings of an earlier version that were given, as lines for people.
+std::string UnreadInWords(const std::string& setting);
 
 // OK if low ≤ value ≤ high; else InvalidArgument that names the setting and both.
 absl::Status CheckRange(const char* setting, double value, double low, double high);

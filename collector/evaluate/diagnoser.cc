@@ -20,7 +20,7 @@ namespace fathom::collector {
 namespace {
 
 // Iterations in a row above the usual: hardly by chance, and fewer than a small step must last
-// until it is looked into (DiagnosisConfig::shift_iterations).
+// until it is looked into (DiagnosisConfig::baseline_iterations).
 constexpr int kRising = 8;
 // Without an iteration for so many times the usual, and so long at least: well before a job counts
 // as stalled.

@@ -17,6 +17,7 @@
 #include "collector/import/short_recording.h"
 #include "diagnosis/engine/diagnose.h"
 #include "diagnosis/schedule/repairs.h"
+#include "diagnosis/stats/robust.h"
 #include "diagnosis/tables/comparison.h"
 #include "diagnosis/tables/comparison_verdict.h"
 #include "diagnosis/watch/totals.h"
@@ -133,22 +134,19 @@ double ChanceThatSecondRanksSo(std::vector<double> first, const std::vector<doub
 }
 
 std::optional<diagnosis::Chances> ChancesOf(const diagnosis::JobTables& before,
-                                            const diagnosis::JobTables& after,
-                                            const diagnosis::DiagnosisConfig& config) {
+                                            const diagnosis::JobTables& after) {
   const std::vector<double> then = diagnosis::Durations(before), now = diagnosis::Durations(after);
-  if (then.size() < static_cast<std::size_t>(config.recorded_baseline) ||
-      now.size() < static_cast<std::size_t>(config.recorded_irregular)) {
+  if (then.size() < diagnosis::kFewestForMedian || now.size() < diagnosis::kFewestForMedian) {
     return std::nullopt;
   }
   return diagnosis::Chances{ChanceThatSecondRanksSo(then, now), ChanceThatSecondRanksSo(now, then)};
 }
 
 // What a recording is too short for is not told as if it were not there.
-void AbstainOnShort(const Recording& recording, const diagnosis::DiagnosisConfig& config,
-                    diagnosis::Diagnosis& diagnosis) {
+void AbstainOnShort(const Recording& recording, diagnosis::Diagnosis& diagnosis) {
   const diagnosis::JobView& view = recording.view;
   const std::size_t count = view.window.size();
-  const auto least = static_cast<std::size_t>(config.recorded_baseline + config.recorded_irregular);
+  constexpr std::size_t least = 2 * diagnosis::kFewestForMedian;
   // Dumps alone are asked why the job stands still, and not for its iterations.
   const bool other = count == 0 && view.rows.empty() && !view.records.empty();
   if (recording.replayed || count >= least || !view.schedule.empty() || other) return;
@@ -171,7 +169,7 @@ absl::StatusOr<diagnosis::Comparison> CompareWith(const Against& against, std::s
   if (!other.ok()) return other.status();
   for (std::string& note : other->notes) recording.notes.push_back("against: " + std::move(note));
   const auto before = diagnosis::TablesOf(other->view, std::move(other->tables));
-  return diagnosis::Compare(tables, before, ChancesOf(before, tables, config), config);
+  return diagnosis::Compare(tables, before, ChancesOf(before, tables), config);
 }
 
 // What repairing one alone would win back, beside what it alone leaves of S.
@@ -248,7 +246,7 @@ absl::StatusOr<Analysis> Analyze(const std::vector<std::string>& paths, std::str
                               ? JudgePassedStretch(recording->view, fitted, diagnosis)
                               : Iteration(-1);
   const std::size_t passed = until.value >= 0 ? diagnosis.verdicts.size() : 0;
-  AbstainOnShort(*recording, fitted, diagnosis);
+  AbstainOnShort(*recording, diagnosis);
   Analysis analysis;
   analysis.tables = diagnosis::TablesOf(recording->view, recording->tables);
   analysis.tables.totals = diagnosis.ranks;

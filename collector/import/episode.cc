@@ -67,9 +67,8 @@ diagnosis::Episode FindEpisode(const diagnosis::JobView& view,
   std::vector<double> values;
   for (const RecordedIteration& point : points) values.push_back(point.seconds);
   const std::size_t n = values.size();
-  const auto earlier = static_cast<std::size_t>(config.recorded_baseline);
-  const auto later = static_cast<std::size_t>(config.recorded_irregular);
-  if (n < earlier + later || n > static_cast<std::size_t>(config.recorded_look_back)) return {};
+  const std::size_t earlier = diagnosis::kFewestForMedian, later = earlier;
+  if (n < earlier + later || n > static_cast<std::size_t>(config.trailing_window())) return {};
   double least = 1;
   std::size_t best = 0;
   for (std::size_t cut = earlier; cut + later <= n; ++cut) {

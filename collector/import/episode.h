@@ -28,7 +28,7 @@ namespace fathom::collector {
 
 inline constexpr std::size_t kExactIterations = 40;
 
-// Recordings of more than recorded_look_back iterations teach Watch() as a live job does.
+// Recordings of more than trailing_window iterations teach Watch() as a live job does.
 diagnosis::Episode FindEpisode(const diagnosis::JobView& view,
                                const diagnosis::DiagnosisConfig& config);
 

@@ -50,10 +50,8 @@ double HeightOf(const std::vector<double>& sums, const Stretch& stretch) {
 }
 
 // The highest stretch, and of how many. Its end is 0 where there is none.
-Stretch Highest(const Series& series, const diagnosis::DiagnosisConfig& config,
-                std::size_t& tried) {
-  const auto before = static_cast<std::size_t>(config.recorded_baseline);
-  const auto least = static_cast<std::size_t>(config.recorded_irregular);
+Stretch Highest(const Series& series, std::size_t& tried) {
+  const std::size_t before = diagnosis::kFewestForMedian, least = before;
   const std::vector<double> sums = RankSums(series);
   Stretch best;
   double height = 0;
@@ -153,7 +151,7 @@ std::optional<PassedStretch> FindPassedStretch(const diagnosis::JobView& view,
   const Series series = RecordedSeries(view);
   if (!view.schedule.empty() || series.size() > kLongestSearched) return std::nullopt;
   std::size_t tried = 0;
-  const Stretch found = Highest(series, config, tried);
+  const Stretch found = Highest(series, tried);
   if (found.end == 0) return std::nullopt;
   auto first = series.cbegin() + static_cast<std::ptrdiff_t>(found.begin);
   auto last = series.cbegin() + static_cast<std::ptrdiff_t>(found.end);
@@ -170,9 +168,9 @@ std::optional<PassedStretch> FindPassedStretch(const diagnosis::JobView& view,
   }
   const double middle = (rest + slow) / 2;
   Trim(middle, first, last);
-  if (last - first < config.recorded_irregular || slow < config.delta * rest ||
-      !MostlyBelow(before, middle, config.persistent_share) ||
-      !MostlyBelow(behind, middle, config.persistent_share)) {
+  if (last - first < static_cast<std::ptrdiff_t>(diagnosis::kFewestForMedian) ||
+      slow < config.delta * rest || !MostlyBelow(before, middle, config.consistent_share) ||
+      !MostlyBelow(behind, middle, config.consistent_share)) {
     return std::nullopt;
   }
   PassedStretch passed;

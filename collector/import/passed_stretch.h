@@ -5,10 +5,10 @@
 //
 //   50 52 49 51 | 120 118 123 119 121 | 50 53 51 52      iterations of 50 ms, five of 120 ms
 //
-// Model: of all stretches with recorded_baseline iterations before them and recorded_irregular in
-// and behind them, the one that lies highest above the rest by rank sum. It counts if its chance,
+// Model: of all stretches with three iterations (kFewestForMedian) or more before, in and behind
+// them, the one that lies highest above the rest by rank sum. It counts if its chance,
 // times the number of stretches tried, stays below recorded_chance, its median is above delta ×
-// that of the rest, and both before and behind it config.persistent_share of the iterations lie
+// that of the rest, and both before and behind it config.consistent_share of the iterations lie
 // below the middle of the two medians: what comes and goes is no stretch. Iterations at its edges
 // that lie below the middle are cut off.
 //

@@ -5,12 +5,12 @@
 // Model: a live job has hundreds of iterations to learn from; a profiler's trace has ten or twenty,
 // and whoever records one does so because something is wrong. So the baseline is learned from the
 // first third of the recording, and a quarter of it must be irregular before a culprit is sought.
-// Never fewer than recorded_baseline and recorded_irregular; never more than the settings of live
-// jobs say. The rule imbalance gives leads. The prior that a given rank is at fault is that of a
-// job known to be slow: half for all ranks together, half for what is no rank's fault; never less
-// than the settings say. It only weighs where a slow episode was found, and dozens of ranks bring
-// it down to the settings' own. What a verdict needs to be called supported or established is not
-// lowered.
+// Never fewer than kFewestForMedian of either; never more than the settings of live jobs say. What
+// else is counted in iterations follows from the two (model/config). The rule imbalance gives
+// leads. The prior that a given rank is at fault is that of a job known to be slow: half
+// for all ranks together, half for what is no rank's fault; never less than the settings say. It
+// only weighs where a slow episode was found, and dozens of ranks bring it down to the settings'
+// own. What a verdict needs to be called supported or established is not lowered.
 //
 // Thread-safety: pure function. Errors: none.
 #ifndef FATHOM_COLLECTOR_IMPORT_SHORT_RECORDING_H_
@@ -21,22 +21,18 @@
 #include <cstdint>
 
 #include "diagnosis/model/config.h"
+#include "diagnosis/stats/robust.h"
 
 namespace fathom::collector {
 
 inline diagnosis::DiagnosisConfig ConfigForRecording(diagnosis::DiagnosisConfig config,
                                                      std::size_t iterations, std::uint32_t ranks) {
   config.recorded = true;
+  constexpr auto fewest = static_cast<std::int32_t>(diagnosis::kFewestForMedian);
   const auto count = static_cast<std::int32_t>(std::min<std::size_t>(iterations, 1 << 20));
-  config.baseline_iterations =
-      std::min(config.baseline_iterations, std::max(config.recorded_baseline, count / 3));
-  config.min_irregular =
-      std::min(config.min_irregular, std::max(config.recorded_irregular, count / 4));
-  config.settled_iterations = std::min(config.settled_iterations, std::max(1, count / 3));
-  config.recent_window = std::min(config.recent_window, std::max(config.recorded_irregular, count));
-  config.imbalance_iterations =
-      std::min(config.imbalance_iterations, std::max(config.recorded_imbalance, count * 2 / 3));
-  config.prior_rank = std::max(config.prior_rank, config.recorded_at_fault / std::max(1U, ranks));
+  config.baseline_iterations = std::min(config.baseline_iterations, std::max(fewest, count / 3));
+  config.min_irregular = std::min(config.min_irregular, std::max(fewest, count / 4));
+  config.prior_rank = std::max(config.prior_rank, 0.5 / std::max(1U, ranks));
   return config;
 }
 

@@ -9,6 +9,7 @@
 
 #include "collector/config/command_line.h"
 #include "collector/config/settings.h"
+#include "collector/config/thresholds.h"
 #include "collector/net/listen_probe.h"
 #include "collector/net/secret_file.h"
 #include "collector/process/stop_signals.h"
@@ -85,7 +86,7 @@ int Run(const ReadSettings& read, const FinalizedCollectorConfig& config) {
   LogLines::SetUp("collector", config->log_format, config->log_level);
   RaiseDescriptors();
   for (const std::string& setting : config->unread) {
-    spdlog::warn("{}: a setting of an earlier version, which is not read any more", setting);
+    spdlog::warn("{}", UnreadInWords(setting));
   }
   const SystemClock clock;
   const auto diagnose = [topology = config.topology()](const auto& view, const auto& suspicion,

@@ -7,7 +7,7 @@ namespace fathom::diagnosis {
 
 DiagnosisConfig LookingAhead(DiagnosisConfig config) {
   --config.min_irregular;
-  config.supported_odds *= config.chance_share;
+  config.supported_odds *= config.chance_share();
   return config;
 }
 

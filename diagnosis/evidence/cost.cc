@@ -76,7 +76,7 @@ double ChanceToShow(const Ledger& ledger, const RankAccount& account,
                     const DiagnosisConfig& config) {
   const double seen = static_cast<double>(account.baseline_shows + 1) /
                       static_cast<double>(ledger.baseline_iterations + 2);
-  return std::min(std::max(seen, config.chance_share), config.most_chance);
+  return std::min(std::max(seen, config.chance_share()), config.consistent_share);
 }
 
 }  // namespace fathom::diagnosis

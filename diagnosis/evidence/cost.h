@@ -11,6 +11,7 @@
 #include "diagnosis/model/config.h"
 #include "diagnosis/model/job_view.h"
 #include "diagnosis/model/verdict.h"
+#include "diagnosis/stats/robust.h"
 #include "diagnosis/watch/watch.h"
 
 namespace fathom::diagnosis {
@@ -33,6 +34,10 @@ Cost CostOfSteps(const JobView& view, std::size_t steps, double step_s, double r
 // faster it would be is not told: a slowdown of 1.
 Cost CostOfWindow(const JobView& view, double lost);
 
+// Iterations that an established verdict rests on, at least: twice the fewest that a supported one
+// does in a recording, where the odds alone would be content with those.
+inline constexpr std::size_t kEstablishedIterations = 2 * kFewestForMedian;
+
 // Odds of "this entity is the cause" against "nobody in particular is" after `shows` of
 // `iterations` observations. A true cause shows in `guilty` (config.guilty_share) of irregular
 // iterations, another entity in `chance` of them. Requires: both between 0 and 1.
@@ -40,8 +45,8 @@ double PosteriorOdds(double prior, std::size_t shows, std::size_t iterations, do
                      double guilty);
 
 // How often this rank shows in an iteration without being at fault: as often as it did before, but
-// at least chance_share, and no more than most_chance: who shows ever so often may still show more
-// often.
+// at least chance_share, and no more than consistent_share, so that showing always tells something
+// of everybody: it lies below guilty_share.
 double ChanceToShow(const Ledger& ledger, const RankAccount& account,
                     const DiagnosisConfig& config);
 

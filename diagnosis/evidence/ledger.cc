@@ -98,10 +98,10 @@ void AddGroups(const Findings& findings, const std::map<Iteration, double>& exce
     account.group = charge.group;
     account.seconds.push_back(charge.seconds);
     of_all[charge.iteration] += charge.seconds;
-    if (charge.seconds >= config.explained_share * whole->second) ++account.shows;
+    if (charge.seconds >= config.mostly_share * whole->second) ++account.shows;
   }
   for (const auto& [iteration, seconds] : of_all) {
-    if (seconds >= config.explained_share * excess.at(iteration)) ++ledger.groups_show;
+    if (seconds >= config.mostly_share * excess.at(iteration)) ++ledger.groups_show;
   }
   for (auto& [id, account] : accounts) {
     account.seconds.resize(std::max(account.seconds.size(), ledger.iterations), 0.0);

@@ -42,7 +42,7 @@ struct RankAccount {
 struct GroupAccount {
   GroupId group;
   std::vector<double> seconds;  // transfer beyond the usual
-  std::size_t shows = 0;        // iterations in which it reaches explained_share
+  std::size_t shows = 0;        // iterations in which it reaches mostly_share
   double typical = 0;
 };
 
@@ -53,7 +53,7 @@ struct Ledger {
   double expected = 0;
   std::vector<RankAccount> ranks;
   std::vector<GroupAccount> groups;
-  std::size_t groups_show = 0;  // iterations in which all groups together reach explained_share
+  std::size_t groups_show = 0;  // iterations in which all groups together reach mostly_share
 };
 
 Ledger GatherEvidence(const Case& c, const Findings& findings);

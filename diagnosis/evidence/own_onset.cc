@@ -30,15 +30,15 @@ std::vector<OwnTime> OwnTimesSince(const JobView& view, Iteration onset, RankId 
 // 0: it has been so all the while, or there is no one place where it began.
 std::size_t PlaceOfRise(const std::vector<double>& own, double rise,
                         const DiagnosisConfig& config) {
-  const auto calm = static_cast<std::size_t>(std::max(1, config.settled_iterations));
+  const auto calm = static_cast<std::size_t>(std::max(1, config.baseline_iterations));
   const auto least = static_cast<std::size_t>(std::max(1, config.min_irregular));
   if (own.size() < calm + least) return 0;
   const std::size_t at = BestSplit(own, calm, own.size() - least + 1, StepLimitsOf(config)).at;
   const auto split = own.begin() + static_cast<std::ptrdiff_t>(at);
   const std::vector<double> before(own.begin(), split), after(split, own.end());
   const double limit = Median(after) - rise / 2;
-  const bool apart = Apart(before, limit, false, config.persistent_share) &&
-                     Apart(after, limit, true, config.persistent_share);
+  const bool apart = Apart(before, limit, false, config.consistent_share) &&
+                     Apart(after, limit, true, config.consistent_share);
   return apart ? at : 0;
 }
 

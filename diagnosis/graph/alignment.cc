@@ -54,7 +54,7 @@ void Spread(const Differences& differences, RankId first, ClockAlignment& out) {
     const RankId at = open.front();
     open.pop_front();
     for (const auto& [other, values] : differences.at(at)) {
-      if (values.size() < kFewestShared || out.ranks.contains(other)) continue;
+      if (values.size() < kFewestForMedian || out.ranks.contains(other)) continue;
       const double apart = Median(values);
       if (std::abs(apart) > kFarthest) continue;
       const RankClock from = out.ranks[at];

@@ -22,8 +22,6 @@
 
 namespace fathom::diagnosis {
 
-inline constexpr std::size_t kFewestShared = 3;  // a median of fewer is moved by one wild value
-
 struct RankClock {
   Nanos offset;            // its clock less that of the reference
   Nanos residual;          // 0 for the reference

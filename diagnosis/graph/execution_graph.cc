@@ -55,7 +55,7 @@ Excess Excess::Scaled(double factor) const {
 
 ExecutionGraph::ExecutionGraph(const JobView& view, const std::set<Iteration>& irregular,
                                Iteration onset, const DiagnosisConfig& config)
-    : samples_(static_cast<std::size_t>(config.usual_samples)),
+    : samples_(kFewestForMedian),
       wait_floor_((OnDevice(view) ? config.device_wait_floor : config.wait_floor).Seconds()) {
   for (const auto& [rank, rows] : view.rows) {
     if (rows.ops.empty()) continue;

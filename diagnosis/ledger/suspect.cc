@@ -3,10 +3,11 @@
 #include <algorithm>
 #include <map>
 
+#include "diagnosis/stats/robust.h"
+
 namespace fathom::diagnosis {
 namespace {
 
-constexpr std::size_t kFewestShows = 3;  // two are a distance, not a period
 constexpr double kAgree = 0.8;  // of those in which it shows, and of those in which it should
 
 struct Shows {
@@ -41,14 +42,14 @@ bool Fits(const Shows& shows, std::int64_t period) {
   const auto due = [&](std::int64_t number) { return number % period == phase; };
   const auto hits = static_cast<double>(std::count_if(shows.in.begin(), shows.in.end(), due));
   const auto all = static_cast<double>(std::count_if(shows.known.begin(), shows.known.end(), due));
-  return hits >= kFewestShows && hits >= kAgree * static_cast<double>(shows.in.size()) &&
+  return hits >= kFewestForMedian && hits >= kAgree * static_cast<double>(shows.in.size()) &&
          hits >= kAgree * all;
 }
 
 // 0: none. A hiccup of its own, or one occurrence that is hidden, does not end a period. The
 // longest that fits: where few iterations are known between, shorter ones fit as well.
 std::int64_t PeriodOf(const Shows& shows) {
-  if (shows.in.size() < kFewestShows) return 0;
+  if (shows.in.size() < kFewestForMedian) return 0;
   const std::int64_t longest = (shows.in.back() - shows.in.front()) / 2;
   for (std::int64_t period = longest; period >= 2; --period) {
     if (Fits(shows, period)) return period;

@@ -8,6 +8,7 @@
 
 #include "diagnosis/schedule/worker_load.h"
 #include "diagnosis/stats/robust.h"
+#include "diagnosis/stats/student_t.h"
 
 namespace fathom::diagnosis {
 namespace {
@@ -107,7 +108,7 @@ Lengths Levelled(const Schedule& schedule, const Lengths& lengths) {
 }
 
 std::optional<double> CorrelationOfLengths(const Schedule& schedule, const Lengths& lengths,
-                                           const Lengths& level, std::int32_t fewest) {
+                                           const Lengths& level, double most_chance) {
   const std::size_t lanes = schedule.lanes();
   const auto parts = EqualWork(schedule);
   std::vector<std::pair<double, double>> pairs;
@@ -126,8 +127,9 @@ std::optional<double> CorrelationOfLengths(const Schedule& schedule, const Lengt
       }
     }
   }
-  if (pairs.size() < static_cast<std::size_t>(fewest)) return std::nullopt;
-  return Pearson(pairs);
+  const double correlation = Pearson(pairs);
+  if (ChanceOfCorrelation(correlation, pairs.size()) >= most_chance) return std::nullopt;
+  return correlation;
 }
 
 }  // namespace fathom::diagnosis

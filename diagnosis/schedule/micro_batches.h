@@ -11,7 +11,6 @@
 #ifndef FATHOM_DIAGNOSIS_SCHEDULE_MICRO_BATCHES_H_
 #define FATHOM_DIAGNOSIS_SCHEDULE_MICRO_BATCHES_H_
 
-#include <cstdint>
 #include <optional>
 
 #include "diagnosis/schedule/replay.h"
@@ -19,9 +18,9 @@
 namespace fathom::diagnosis {
 
 // Of forward with backward computing, each against `level`, which is Levelled(schedule, lengths),
-// over all pairs; none with fewer than `fewest`.
+// over all pairs; none where so many pairs would correlate so by chance with this chance or more.
 std::optional<double> CorrelationOfLengths(const Schedule& schedule, const Lengths& lengths,
-                                           const Lengths& level, std::int32_t fewest);
+                                           const Lengths& level, double most_chance);
 
 // `lengths` with the computing of each step levelled: all micro-batches and replicas of a stage,
 // chunk and direction take their mean, times what is constant for the worker.

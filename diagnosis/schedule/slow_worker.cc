@@ -25,10 +25,10 @@ RankId RankOf(const ScheduleTrace& trace, std::size_t replica, std::size_t stage
 }
 
 Grade GradeOf(const Case& c, const SlowWorker& slow, double odds) {
-  const auto enough = static_cast<std::size_t>(std::max(1, c.config.established_iterations));
   const bool contrasted = c.replay->schedule().stages > 1;
   const bool costly = slow.step_s >= c.config.delta * slow.repaired_s;
-  if (contrasted && costly && slow.steps >= enough && odds >= c.config.established_odds) {
+  if (contrasted && costly && slow.steps >= kEstablishedIterations &&
+      odds >= c.config.established_odds()) {
     return Grade::kEstablished;
   }
   return odds >= c.config.supported_odds ? Grade::kSupported : Grade::kUnknown;
@@ -76,7 +76,7 @@ Verdict Convict(const Case& c, const SlowWorker& slow) {
   Verdict verdict;
   verdict.cause = Cause::kComputeSlow;
   verdict.posterior_odds = PosteriorOdds(c.config.prior_rank, slow.shows, slow.steps,
-                                         c.config.chance_share, c.config.guilty_share);
+                                         c.config.chance_share(), c.config.guilty_share());
   verdict.grade = GradeOf(c, slow, verdict.posterior_odds);
   verdict.problem = ClassOf(verdict.cause);
   verdict.owner = OwnerOf(verdict.cause);

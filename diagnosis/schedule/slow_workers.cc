@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "diagnosis/evidence/cost.h"
+#include "diagnosis/peers/account_limits.h"
 #include "diagnosis/schedule/worker_load.h"
 #include "diagnosis/stats/robust.h"
 
@@ -43,13 +45,15 @@ class Finder {
     }
     // A few steps at the end are above by chance more often than all of a short recording.
     const auto whole = static_cast<std::size_t>(std::max(1, config_.min_irregular));
-    const auto tail = static_cast<std::size_t>(std::max(1, config_.established_iterations));
+    const auto tail = kEstablishedIterations;
     for (std::size_t since = 0; since < ratios.size(); ++since) {
       if (ratios.size() - since < (since == 0 ? whole : tail)) break;
       const std::size_t shows = above.back() - above[since];
       const bool begins = ratios[since] >= config_.slow_worker_ratio;
       const bool holds = Share(shows, ratios.size() - since) >= config_.consistent_share;
-      if (begins && holds && Share(above[since], since) <= config_.chance_share) {
+      const bool as_others =
+          since == 0 || Share(since - above[since], since) >= config_.consistent_share;
+      if (begins && holds && as_others) {
         return {since, shows, true};
       }
     }
@@ -126,7 +130,8 @@ class Finder {
       slow.repaired_s = slow.step_s - (replay_.MeanStep(without, slow.since) - all);
       const double part = (slow.step_s - slow.repaired_s) / std::max(1e-12, slow.step_s - all);
       const auto found = static_cast<double>(out_.workers.size());
-      if (slow.step_s >= config_.replay_error * all && part >= config_.explains_share / found) {
+      if (slow.step_s >= (1 + AccountLimits().least_cost) * all &&
+          part >= config_.explains_share / found) {
         kept.push_back(slow);
       }
     }

@@ -54,13 +54,13 @@ bool AlwaysHeavier(const WorkerLoads& loads, std::size_t stage, const Stages& he
       for (std::size_t other = 0; other < loads.stages; ++other) {
         if (!Holds(heavy, other)) usual.push_back(loads.at(replica, other, step));
       }
-      if (loads.at(replica, stage, step) >= config.heavy_stage_ratio * Median(std::move(usual))) {
+      if (loads.at(replica, stage, step) >= config.slow_worker_ratio * Median(std::move(usual))) {
         ++shows;
       }
     }
   }
   return static_cast<double>(shows) >=
-         config.guilty_share * static_cast<double>(loads.replicas * loads.steps);
+         config.guilty_share() * static_cast<double>(loads.replicas * loads.steps);
 }
 
 struct HeavyStages {
@@ -84,12 +84,12 @@ HeavyStages FindHeavyStages(const Case& c, const Lengths& base, const WorkerLoad
         },
         c.replay->ideal(), base);
     found.share = (base_s - c.replay->MeanStep(repaired)) / (base_s - ideal_s);
-    if (found.share >= c.config.stage_share) break;
+    if (found.share >= c.config.mostly_share) break;
   }
   const bool heavier = std::all_of(
       found.stages.begin(), found.stages.end(),
       [&](std::size_t stage) { return AlwaysHeavier(loads, stage, found.stages, c.config); });
-  if (found.share < c.config.stage_share || !heavier) found.stages.clear();
+  if (found.share < c.config.mostly_share || !heavier) found.stages.clear();
   return found;
 }
 
@@ -148,7 +148,7 @@ Verdict NameStages(const Case& c, const HeavyStages& heavy, const WorkerLoads& l
       {absl::StrCat(
            "Of what stragglers cost, giving its ops the usual length wins back",
            heavy.share > 1 ? " (above 100 %: the other stages take less than usual)." : "."),
-       100 * heavy.share, "%", 100 * c.config.stage_share, "what_if"});
+       100 * heavy.share, "%", 100 * c.config.mostly_share, "what_if"});
   verdict.evidence.push_back({"Step time of the replay, against one with the stages cut evenly.",
                               base_s, "s", even_s, "what_if"});
   verdict.evidence.push_back({"Replicas in which it is so.", static_cast<double>(loads.replicas),
@@ -183,7 +183,7 @@ void Examine(const Case& c, Findings& out) {
   const Lengths base = FindSlowWorkers(*c.replay, c.config).repaired;
   const double base_s = c.replay->MeanStep(base);
   const double ideal_s = c.replay->MeanStep(c.replay->ideal());
-  if (ideal_s <= 0 || base_s < c.config.straggling_slowdown * ideal_s) return;
+  if (ideal_s <= 0 || base_s < c.config.slow_worker_ratio * ideal_s) return;
   const WorkerLoads loads = LoadsOf(schedule, base);
   if (loads.stages > 1 &&
       schedule.steps.size() >= static_cast<std::size_t>(std::max(1, c.config.min_irregular))) {
@@ -194,7 +194,7 @@ void Examine(const Case& c, Findings& out) {
   }
   const Lengths level = Levelled(schedule, base);
   const double level_s = c.replay->MeanStep(level);
-  const auto correlation = CorrelationOfLengths(schedule, base, level, c.config.length_pairs);
+  const auto correlation = CorrelationOfLengths(schedule, base, level, c.config.sure_chance());
   if (correlation && *correlation >= c.config.length_correlation &&
       base_s >= c.config.delta * level_s) {
     out.verdicts.push_back(NameLengths(c, *correlation, base_s, level_s));

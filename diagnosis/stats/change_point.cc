@@ -21,7 +21,8 @@ class RunSet {
   explicit RunSet(const ChangePointPrior& prior) : prior_(prior) {}
 
   void Observe(double value, std::size_t index) {
-    const double log_change = std::log(prior_.hazard), log_stay = std::log1p(-prior_.hazard);
+    const double hazard = 1 / static_cast<double>(prior_.longest_run);
+    const double log_change = std::log(hazard), log_stay = std::log1p(-hazard);
     Run fresh = Fresh(index);
     fresh.log_weight = runs_.empty() ? 0 : log_change + Total();
     for (Run& run : runs_) run.log_weight += log_stay;

@@ -4,8 +4,9 @@
 //
 // Model: the run length r_t is the number of values since the last change. Each value is normal
 // with unknown mean and precision (normal-gamma prior), so its prediction is a Student t; a change
-// happens before any value with the constant hazard. The posterior over r_t is carried forward
-// value by value; run lengths beyond `longest_run` are folded into the longest.
+// happens before any value with a constant hazard, one in longest_run: what is seen decides. The
+// posterior over r_t is carried forward value by value; run lengths beyond `longest_run` are folded
+// into the longest.
 //
 // Units: of the series; the caller scales it so that 1 is about its noise.
 // Thread-safety: pure function. Cost: O(n × longest_run).
@@ -23,7 +24,6 @@ struct ChangePointPrior {
   double mean_weight = 0.05;  // kappa: how many values the prior mean is worth
   double shape = 2;           // alpha
   double rate = 2;            // beta; with shape 2 an expected variance of about 1 … 2
-  double hazard = 0.005;      // changes per value
   std::size_t longest_run = 400;
 };
 

@@ -9,9 +9,14 @@
 #ifndef FATHOM_DIAGNOSIS_STATS_ROBUST_H_
 #define FATHOM_DIAGNOSIS_STATS_ROBUST_H_
 
+#include <cstddef>
 #include <vector>
 
 namespace fathom::diagnosis {
+
+// As many values as tell what is usual, at least: a median of three is the first that one wild
+// value does not move, and of two that differ neither is odd.
+inline constexpr std::size_t kFewestForMedian = 3;
 
 double Mean(const std::vector<double>& values);
 

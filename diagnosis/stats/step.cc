@@ -88,7 +88,7 @@ Step StepAt(const std::vector<double>& values, std::size_t split, const StepLimi
   const double sigma = std::max({MadSigma(rest, 0), limits.noise_floor * low, 0.0});
   const double share =
       1 / static_cast<double>(before.size()) + 1 / static_cast<double>(after.size());
-  const double most = limits.level * sigma;
+  const double most = limits.spike * sigma;
   return {ClippedMean(before, most), ClippedMean(after, most), sigma, sigma * std::sqrt(share)};
 }
 
@@ -99,7 +99,7 @@ bool Apart(const std::vector<double>& values, double limit, bool above, double s
 }
 
 bool BetterThanALine(const std::vector<double>& earlier, const std::vector<double>& later,
-                     double share, const StepLimits& limits) {
+                     const StepLimits& limits) {
   const double origin = earlier.front();  // keeps the squares small
   std::vector<double> before = Clipped(earlier, limits), after = Clipped(later, limits);
   for (double& v : before) v -= origin;
@@ -107,7 +107,7 @@ bool BetterThanALine(const std::vector<double>& earlier, const std::vector<doubl
   std::vector<double> all = before;
   all.insert(all.end(), after.begin(), after.end());
   const double step = SpreadOf(before).about_mean + SpreadOf(after).about_mean;
-  return step <= share * SpreadOf(all).about_line;
+  return step <= SpreadOf(all).about_line;
 }
 
 }  // namespace fathom::diagnosis

@@ -16,10 +16,9 @@
 
 namespace fathom::diagnosis {
 
-// What keeps single values from deciding, in sigmas but for the last.
+// What keeps single values from deciding.
 struct StepLimits {
-  double spike;        // at which values are clipped to find the split
-  double level;        // at which they are clipped to tell a level
+  double spike;        // sigmas, at which values are clipped
   double noise_floor;  // of the median: the least spread
 };
 
@@ -40,8 +39,8 @@ struct Split {
 Split BestSplit(std::vector<double> values, std::size_t low, std::size_t high,
                 const StepLimits& limits);
 
-// Mean of the values, each no further than `most` from their median: with two sigmas nearly as
-// exact as the mean of normal values, and one spike of ten moves it by little.
+// Mean of the values, each no further than `most` from their median: with three sigmas nearly as
+// exact as the mean of normal values, and one spike of ten moves it by less than its error.
 double ClippedMean(const std::vector<double>& values, double most);
 
 // Levels on both sides of a split (ClippedMean), and one spread for both: few values tell theirs
@@ -63,10 +62,10 @@ Step StepAt(const std::vector<double>& values, std::size_t split, const StepLimi
 bool Apart(const std::vector<double>& values, double limit, bool above, double share);
 
 // What grows all the while has a best split too, but a straight line explains it better: a step
-// leaves `share` at most of what the line leaves unexplained; spikes of either side count as
-// clipped. Requires: neither is empty.
+// leaves no more unexplained than the line; spikes of either side count as clipped. Requires:
+// neither is empty.
 bool BetterThanALine(const std::vector<double>& earlier, const std::vector<double>& later,
-                     double share, const StepLimits& limits);
+                     const StepLimits& limits);
 
 }  // namespace fathom::diagnosis
 

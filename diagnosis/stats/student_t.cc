@@ -39,4 +39,12 @@ double StudentQuantile(double chance, int degrees) {
   return high;
 }
 
+double ChanceOfCorrelation(double correlation, std::size_t pairs) {
+  if (pairs < 3) return 1;
+  const double left = 1 - correlation * correlation;
+  if (left <= 0) return correlation > 0 ? 0 : 1;
+  const int degrees = static_cast<int>(pairs) - 2;
+  return StudentTail(correlation * std::sqrt(degrees / left), degrees);
+}
+
 }  // namespace fathom::diagnosis

@@ -112,11 +112,11 @@ std::vector<PartChange> LargestOf(Parts parts, const Comparison& comparison) {
 
 Outcome OutcomeOf(const Comparison& comparison, const Chances& chances,
                   const DiagnosisConfig& config) {
-  if (chances.rise < config.regression_chance &&
+  if (chances.rise < config.recorded_chance &&
       comparison.after > config.delta * comparison.before) {
     return Outcome::kSlower;
   }
-  if (chances.fall < config.regression_chance &&
+  if (chances.fall < config.recorded_chance &&
       comparison.before > config.delta * comparison.after) {
     return Outcome::kFaster;
   }
@@ -145,14 +145,14 @@ std::vector<double> Durations(const JobTables& tables) {
 Comparison Compare(const JobTables& after, const JobTables& before,
                    const std::optional<Chances>& chances, const DiagnosisConfig& config) {
   Comparison comparison;
-  comparison.most_chance = config.regression_chance;
-  comparison.established_chance = config.regression_established_chance;
+  comparison.most_chance = config.recorded_chance;
+  comparison.established_chance = config.sure_chance();
   comparison.after = Median(Durations(after));
   comparison.before = Median(Durations(before));
   Parts parts;
   AddParts(before, &PartChange::before, parts);
   AddParts(after, &PartChange::after, parts);
-  comparison.why = WhyUnrelated(after, before, parts, config.regression_shared);
+  comparison.why = WhyUnrelated(after, before, parts, config.mostly_share);
   if (!comparison.why.empty()) {
     comparison.outcome = Outcome::kUnrelated;
     return comparison;

@@ -64,8 +64,8 @@ struct Comparison {
   double before = 0;  // median iteration
   double after = 0;
   double chance = 1;              // of a change in this direction
-  double most_chance = 0;         // config.regression_chance, which it was held against
-  double established_chance = 0;  // config.regression_established_chance
+  double most_chance = 0;         // config.recorded_chance, which it was held against
+  double established_chance = 0;  // config.sure_chance()
   std::vector<PartChange> kinds;  // all four, in a fixed order
   std::vector<PartChange> parts;  // of the kind that changed most first, then by size of change
 

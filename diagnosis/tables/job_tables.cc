@@ -157,7 +157,7 @@ void FillGraphTables(const JobView& view, const DiagnosisConfig& config, JobTabl
   const Names names = NamesOf(view);
   const ExecutionGraph graph(view, {}, Iteration(-1), config);
   tables.collectives = CollectivesOf(graph, names, tables.gathers);
-  tables.path = PathOf(view, graph, names, config.wait_floor.Seconds(), config.function_share);
+  tables.path = PathOf(view, graph, names, config.wait_floor.Seconds(), config.mostly_share);
 }
 
 std::vector<BandwidthRow> BandwidthsIn(const JobView& view, const DiagnosisConfig& config,

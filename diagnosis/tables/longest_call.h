@@ -1,7 +1,7 @@
 // Which Python function a stretch of a rank's time was spent in, where the trace has stacks.
 //
 // Used by job_tables for the local segments of the critical path. Model: of the functions that
-// cover most of the stretch (config.function_share), the innermost, which is the shortest; where
+// cover most of the stretch (config.mostly_share), the innermost, which is the shortest; where
 // none covers so much, the one that covers most of it.
 //
 // Units: seconds. Thread-safety: built, then only read. Lifetime: the view must outlive it.

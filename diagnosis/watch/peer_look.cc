@@ -13,15 +13,13 @@
 namespace fathom::diagnosis {
 namespace {
 
-constexpr std::size_t kFewest = 8;       // iterations, for a question that costs rows
-constexpr std::int64_t kStartUp = 3;     // iterations of a job that are passed over
-constexpr std::size_t kFewestShows = 3;  // iterations: spikes alone are not asked about
-constexpr double kMostOfLoss = 0.6;      // of the slow iterations of an episode
-constexpr std::size_t kNewest = 64;      // looked at
+constexpr std::size_t kFewest = 8;    // iterations, for a question that costs rows
+constexpr std::int64_t kStartUp = 3;  // iterations of a job that are passed over
+constexpr double kMostOfLoss = 0.6;   // of the slow iterations of an episode
+constexpr std::size_t kNewest = 64;   // looked at
 // Values looked at: fewer iterations of a large job, so that a look stays cheap.
 constexpr std::size_t kMostValues = 1 << 18;
-constexpr std::size_t kRowsOf = 12;      // iterations whose rows are asked for
-constexpr std::size_t kFewestRanks = 3;  // of two it cannot be told which is unusual
+constexpr std::size_t kRowsOf = 12;  // iterations whose rows are asked for
 
 std::size_t IterationsOf(const JobView& view) {
   const std::size_t ranks = std::max<std::size_t>(1, view.window.back().ranks.size());
@@ -102,7 +100,7 @@ bool WasSoBefore(const Peers& peers, const Outlier& outlier, const SlowSince& si
   // As often before as after, or nearly.
   const std::size_t known_after = outlier.in.size() - known_before;
   const bool as_often = before >= 2 && 2 * before * known_after >= after * known_before;
-  if (has_past && before < kFewestShows && !as_often) return false;
+  if (has_past && before < kFewestForMedian && !as_often) return false;
   return explained >= kMostOfLoss * lost;
 }
 
@@ -123,7 +121,7 @@ bool OneIsHeavy(const Peers& peers, double iteration_s, const DiagnosisConfig& c
     work.push_back(MedianOf(pieces, [](const OwnPieces& p) { return p.stage_work; }));
     walls.push_back(MedianOf(pieces, [](const OwnPieces& p) { return p.wall; }));
   }
-  if (work.size() < kFewestRanks) return false;
+  if (work.size() < kFewestForMedian) return false;
   const auto most = std::max_element(work.begin(), work.end()) - work.begin();
   const double heavy = work[static_cast<std::size_t>(most)];
   const std::size_t role = peers.role[static_cast<std::size_t>(most)];
@@ -131,8 +129,8 @@ bool OneIsHeavy(const Peers& peers, double iteration_s, const DiagnosisConfig& c
   work.erase(work.begin() + most);
   walls.erase(walls.begin() + most);
   const double rest = *std::max_element(walls.begin(), walls.end());
-  return heavy >= config.imbalance_ratio * Median(std::move(work)) &&
-         rest <= (1 - config.imbalance_wait) * iteration_s;
+  return heavy >= config.peer_contrast * Median(std::move(work)) &&
+         rest <= (1 - config.explains_share) * iteration_s;
 }
 
 std::vector<Iteration> NewestOf(const Peers& peers) {
@@ -153,7 +151,7 @@ std::optional<RowsWanted> LookAtPeers(const JobView& view, const DiagnosisConfig
   const AccountLimits limits;
   const Outliers outliers = OutliersOfRanks(peers, iteration_s, limits);
   const bool any = std::any_of(outliers.found.begin(), outliers.found.end(), [&](const Outlier& o) {
-    if (o.shows < kFewestShows || o.excess < limits.least_cost * iteration_s) return false;
+    if (o.shows < kFewestForMedian || o.excess < limits.least_cost * iteration_s) return false;
     return since.first ? WasSoBefore(peers, o, since, config) : !IsRecent(view, peers, o, config);
   });
   const bool all_fit = peers.ranks.size() <= config.all_ranks_up_to;

@@ -21,10 +21,32 @@ struct Places {
   double rise = 0;  // of the job at the best one
 };
 
-bool IsRise(const Step& job, const DiagnosisConfig& config) {
-  const bool quiet = job.sigma <= config.shift_noise * job.before;
-  return job.after >= config.rank_shift_delta * job.before &&
-         job.Score() >= (quiet ? config.rank_shift_job_sigmas : config.shift_sigmas);
+// What a step of the job and of a rank at its place must measure.
+struct Needed {
+  double delta;  // × what the job took before
+  double sigmas;
+  double noisy_sigmas;  // in a job of more noise than this
+  double noise;         // of the median
+  double rank_sigmas;   // against the steps of all ranks
+};
+
+Needed NeededToBegin(const DiagnosisConfig& config) {
+  const double part = config.shift_goes_on;
+  return {1 + part * (config.shift_delta - 1), part * config.shift_sigmas, config.shift_sigmas,
+          config.quiet_noise(), (1 + part) * config.shift_sigmas};
+}
+
+Needed NeededToGoOn(const DiagnosisConfig& config) {
+  const double part = config.shift_goes_on;
+  const Needed begin = NeededToBegin(config);
+  return {1 + part * (begin.delta - 1), part * begin.sigmas, part * begin.noisy_sigmas,
+          begin.noise / part, part * begin.rank_sigmas};
+}
+
+bool IsRise(const Step& job, const Needed& needed) {
+  const bool quiet = job.sigma <= needed.noise * job.before;
+  return job.after >= needed.delta * job.before &&
+         job.Score() >= (quiet ? needed.sigmas : needed.noisy_sigmas);
 }
 
 // The points of which ranks are known.
@@ -36,17 +58,18 @@ JobSeries WindowOf(JobSeries series) {
 // `known`: the first point of which ranks are known, if not all.
 Places PlacesOfRise(const std::vector<double>& job, std::size_t known,
                     const DiagnosisConfig& config) {
-  const auto few = static_cast<std::size_t>(std::max(1, config.baseline_rows));
+  const auto few = static_cast<std::size_t>(std::max(1, config.baseline_iterations));
   const auto low = std::max(static_cast<std::size_t>(std::max(1, config.learning_iterations)),
                             known == 0 ? 0 : known + few);
-  const auto least = static_cast<std::size_t>(std::max(1, config.shift_iterations));
-  const auto slack = static_cast<std::size_t>(config.onset_slack);
+  const auto least = static_cast<std::size_t>(std::max(1, config.baseline_iterations));
+  const auto slack = static_cast<std::size_t>(config.onset_slack());
   const StepLimits limits = StepLimitsOf(config);
+  const Needed needed = NeededToBegin(config);
   Places places;
   double score = 0;
   for (std::size_t split = low; split + least <= job.size(); ++split) {
     const Step step = StepAt(job, split, limits);
-    if (!IsRise(step, config)) continue;
+    if (!IsRise(step, needed)) continue;
     if (step.Score() > score) {
       score = step.Score();
       places.best = split, places.rise = step.Rise();
@@ -72,14 +95,14 @@ double Explained(const Step& step, double sigma) {
 
 // The job may have risen there: no other place explains it better by more than chance.
 bool RoseThere(const std::vector<double>& job, const Step& there, const DiagnosisConfig& config) {
-  const auto least = static_cast<std::size_t>(std::max(1, config.shift_iterations));
+  const auto least = static_cast<std::size_t>(std::max(1, config.baseline_iterations));
   const StepLimits limits = StepLimitsOf(config);
   double most = 0;
   for (std::size_t split = least; split + least <= job.size(); ++split) {
     most = std::max(most, Explained(StepAt(job, split, limits), there.sigma));
   }
-  const double by_chance = config.rank_shift_place_sigmas * config.rank_shift_place_sigmas;
-  return Explained(there, there.sigma) >= most - by_chance;
+  const double by_chance = NeededToBegin(config).sigmas;
+  return Explained(there, there.sigma) >= most - by_chance * by_chance;
 }
 
 // Cheap, for most ranks are not: of the means on both sides.
@@ -121,9 +144,9 @@ bool IsApart(const RankStep& rank, const DiagnosisConfig& config) {
   const auto split = rank.seconds.begin() + static_cast<std::ptrdiff_t>(rank.split);
   const std::vector<double> before(rank.seconds.begin(), split), after(split, rank.seconds.end());
   const double limit = (Median(before) + Median(after)) / 2;
-  return BetterThanALine(before, after, config.line_share, StepLimitsOf(config)) &&
-         Apart(before, limit, false, config.persistent_share) &&
-         Apart(after, limit, true, config.persistent_share);
+  return BetterThanALine(before, after, StepLimitsOf(config)) &&
+         Apart(before, limit, false, config.consistent_share) &&
+         Apart(after, limit, true, config.consistent_share);
 }
 
 bool Explains(const RankStep& rank, const Step& job, const DiagnosisConfig& config) {
@@ -139,22 +162,20 @@ bool StillThere(const RankStep& rank, std::size_t newest, const StepLimits& limi
 }
 
 // At the onset of the episode, against its baseline.
-std::optional<Shift> GoesOn(const JobView& view, const JobSeries& series, DiagnosisConfig config) {
+std::optional<Shift> GoesOn(const JobView& view, const JobSeries& series,
+                            const DiagnosisConfig& config) {
   const std::size_t onset = series.PlaceOf(series.episode), n = series.points.size();
-  const auto least = static_cast<std::size_t>(std::max(1, config.shift_iterations));
-  const auto before = static_cast<std::size_t>(std::max(1, config.baseline_rows));
-  if (onset < before || n < onset + least) return std::nullopt;
-  config.rank_shift_delta = 1 + config.shift_goes_on * (config.rank_shift_delta - 1);
-  config.rank_shift_job_sigmas *= config.shift_goes_on;
-  config.shift_noise /= config.shift_goes_on;
+  const auto least = static_cast<std::size_t>(std::max(1, config.baseline_iterations));
+  if (onset < least || n < onset + least) return std::nullopt;
+  const Needed needed = NeededToGoOn(config);
   const StepLimits limits = StepLimitsOf(config);
   Step job = StepAt(SecondsOf(series, 0, n), onset, limits);
   job.before = series.reference;
-  if (!IsRise(job, config)) return std::nullopt;
+  if (!IsRise(job, needed)) return std::nullopt;
   const OwnTimes ranks(view, series);
   const RankStep rank = Largest(ranks, {onset, onset + 1, onset, job.Rise()}, config);
   if (rank.seconds.empty() || !Explains(rank, job, config) || !StillThere(rank, least, limits) ||
-      StandsOutBy(ranks, rank, limits) < config.shift_goes_on * config.rank_shift_sigmas) {
+      StandsOutBy(ranks, rank, limits) < needed.rank_sigmas) {
     return std::nullopt;
   }
   return Shift{onset, series.reference, (job.before + job.after) / 2};
@@ -182,8 +203,9 @@ std::optional<Shift> FindRankShift(const JobView& view, const JobSeries& series,
   const StepLimits limits = StepLimitsOf(config);
   const std::size_t split = known + rank.split;
   const Step job = StepAt(times, split, limits);
-  if (!IsRise(job, config) || !RoseThere(times, job, config) || !Explains(rank, job, config) ||
-      !IsApart(rank, config) || StandsOutBy(ranks, rank, limits) < config.rank_shift_sigmas) {
+  const Needed needed = NeededToBegin(config);
+  if (!IsRise(job, needed) || !RoseThere(times, job, config) || !Explains(rank, job, config) ||
+      !IsApart(rank, config) || StandsOutBy(ranks, rank, limits) < needed.rank_sigmas) {
     return std::nullopt;
   }
   return Shift{split, job.before, (job.before + job.after) / 2};

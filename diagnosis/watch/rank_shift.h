@@ -13,10 +13,13 @@
 // no rank's doing, and where noise goes on from one iteration to the next, steps of chance are
 // larger than their standard errors say, and those of other ranks tell by how much. It must lie
 // apart point by point, be better than a straight line, and explain a share of what the job lost,
-// and no other place may explain the job's step better than chance would. Only the question follows
-// from it, and since when: who is at fault is told from rows, by the same rules as always.
+// and no other place may explain the job's step better than chance would. Where a rank tells the
+// place, shift_goes_on (half) of what watch/shift asks of the job's step is enough; of the rank as
+// many standard errors are asked beyond shift_sigmas, for thousands of ranks are looked at. Only
+// the question follows from it, and since when: who is at fault is told from rows, by the same
+// rules as always.
 //
-// During an episode handed back by the caller the place is its onset, and half as much is enough,
+// During an episode handed back by the caller the place is its onset, and half of that is enough,
 // while the rank's newest iterations lie nearer to its step than to its time before.
 //
 // Units: seconds. Thread-safety: pure. Cost: O(points²), and where the job may have taken a step
@@ -34,7 +37,7 @@
 namespace fathom::diagnosis {
 
 // `series` is that of the view: the job's step is told by all of it, those of ranks by what the
-// window holds, of many communicators baseline_rows iterations before the step at least. Ranks that
+// window holds, of many communicators baseline_iterations before the step at least. Ranks that
 // lack one of these are left out.
 [[nodiscard]] std::optional<Shift> FindRankShift(const JobView& view, const JobSeries& series,
                                                  const DiagnosisConfig& config);

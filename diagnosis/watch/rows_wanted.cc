@@ -15,15 +15,19 @@ namespace {
 // What a collector keeps of a job, and asks for in a moment; 150 bytes each.
 constexpr std::size_t kMostRows = 400'000;
 
+std::size_t RanksPerSuspect(const DiagnosisConfig& config) {
+  return std::max<std::size_t>(1, config.all_ranks_up_to / 4);
+}
+
 // All ranks of a small job, fewer where an iteration has hundreds of ops.
 std::size_t RanksAtMost(const JobView& view, const DiagnosisConfig& config) {
   std::vector<double> ops;
   if (!view.window.empty()) {
     for (const RankIteration& r : view.window.back().ranks) ops.push_back(r.ops);
   }
-  const auto iterations = static_cast<std::size_t>(config.irregular_rows + config.baseline_rows);
+  const auto iterations = static_cast<std::size_t>(2 * config.baseline_iterations);
   const auto of_one = std::max<std::size_t>(1, static_cast<std::size_t>(Median(ops))) * iterations;
-  const std::size_t fewest = std::min(config.ranks_per_suspect, config.all_ranks_up_to);
+  const std::size_t fewest = RanksPerSuspect(config);
   return std::clamp<std::size_t>(kMostRows / of_one, fewest, config.all_ranks_up_to);
 }
 
@@ -245,8 +249,9 @@ std::set<Iteration> Newest(const JobSeries& series, std::size_t from, std::size_
 RowsWanted RowsForSlow(const JobView& view, const JobSeries& series, Iteration onset,
                        const Episode& known, const DiagnosisConfig& config) {
   const std::size_t first = series.PlaceOf(onset);
-  const auto irregular = Newest(series, first, series.points.size(), false, config.irregular_rows);
-  const auto baseline = Newest(series, 0, first, true, config.baseline_rows);
+  const auto irregular =
+      Newest(series, first, series.points.size(), false, config.baseline_iterations);
+  const auto baseline = Newest(series, 0, first, true, config.baseline_iterations);
   RowsWanted wanted;
   std::merge(irregular.begin(), irregular.end(), baseline.begin(), baseline.end(),
              std::back_inserter(wanted.iterations));
@@ -255,7 +260,7 @@ RowsWanted RowsForSlow(const JobView& view, const JobSeries& series, Iteration o
   if (wanted.ranks.size() > most) {
     const auto order = ByOwnExcess(view, wanted.ranks, irregular, baseline);
     const std::size_t suspects = SuspectsOf(order, ExcessOf(series, irregular), config);
-    const std::size_t few = suspects * config.ranks_per_suspect;
+    const std::size_t few = suspects * RanksPerSuspect(config);
     const bool fits = few < config.all_ranks_up_to && few <= most;
     const bool told = suspects > 0 && fits && !known.wide;
     const auto slow = suspects > 0 ? std::vector<RankId>()

@@ -6,7 +6,8 @@
 //
 //   summaries name suspects   those, the members of their smaller communicators, the next
 //                             suspicious ones and some innocent ones for comparison;
-//                             ranks_per_suspect for each, the same ranks again while they will do
+//                             a quarter of all_ranks_up_to for each, the same ranks again while
+//                             they will do
 //   nobody's own time grew,   those on most slow channels, and a quarter of innocent ones
 //   transfers did
 //   they do not, or rows of   all_ranks_up_to: those whose own time grew most, their communicators,

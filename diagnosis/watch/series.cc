@@ -29,14 +29,10 @@ Level LevelOf(const std::deque<double>& regular, const DiagnosisConfig& config) 
   const std::vector<double> values(regular.begin(), regular.end());
   Level level;
   level.reference = Median(values);
-  std::vector<double> tame;
-  for (double v : values) {
-    if (v <= config.wild_factor * level.reference) tame.push_back(v);
-  }
-  const double upper = (Quantile(tame, 0.9) - level.reference) / kUpperDecileZ;
+  const double upper = (Quantile(values, 0.9) - level.reference) / kUpperDecileZ;
   const bool learning = values.size() < static_cast<std::size_t>(config.learning_iterations);
-  const double floor = learning ? config.learning_noise : config.noise_floor;
-  level.noise = std::max({MadSigma(tame, level.reference), upper, floor * level.reference});
+  const double floor = learning ? config.learning_noise : config.quiet_noise();
+  level.noise = std::max({MadSigma(values, level.reference), upper, floor * level.reference});
   return level;
 }
 
@@ -44,7 +40,7 @@ Level LevelOf(const std::deque<double>& regular, const DiagnosisConfig& config) 
 // median may be that of a few early ones.
 std::vector<SeriesPoint> MedianOverRanks(const JobView& view, const DiagnosisConfig& config) {
   const std::size_t n = view.window.size();
-  const auto recent = static_cast<std::size_t>(config.recent_window);
+  const auto recent = static_cast<std::size_t>(config.recent_window());
   std::size_t most = 0;
   for (std::size_t i = n - std::min(n, recent); i < n; ++i) {
     most = std::max(most, view.window[i].ranks.size());
@@ -141,7 +137,7 @@ JobSeries Judged(std::vector<SeriesPoint> points, const Episode& episode,
     if (!judged) point.regular = point.seconds <= level.Limit(config);
     if (!point.regular || in_episode) continue;
     regular.push_back(point.seconds);
-    if (regular.size() > static_cast<std::size_t>(config.trailing_window)) regular.pop_front();
+    if (regular.size() > static_cast<std::size_t>(config.trailing_window())) regular.pop_front();
     stale = true;
   }
   if (stale) level = LevelOf(regular, config);
@@ -174,7 +170,7 @@ std::vector<double> SecondsOf(const JobSeries& series, std::size_t from, std::si
 
 std::vector<PastIteration> PastOf(const JobSeries& series, const Episode& episode,
                                   const DiagnosisConfig& config) {
-  const auto most = static_cast<std::size_t>(config.trailing_window);
+  const auto most = static_cast<std::size_t>(config.trailing_window());
   const std::size_t n = series.points.size();
   std::vector<PastIteration> past;
   const Iteration onset = episode.onset;
@@ -200,7 +196,7 @@ std::size_t IrregularAmongLast(const JobSeries& series, std::size_t count) {
 }
 
 std::size_t AfterCalm(const JobSeries& series, const DiagnosisConfig& config) {
-  const auto enough = static_cast<std::size_t>(std::max(1, config.settled_iterations));
+  const auto enough = static_cast<std::size_t>(std::max(1, config.baseline_iterations));
   std::size_t calm = 0;
   for (std::size_t i = series.points.size(); i-- > 0;) {
     calm = series.points[i].regular ? calm + 1 : 0;
@@ -217,7 +213,7 @@ std::size_t PersistentFrom(const JobSeries& series, const DiagnosisConfig& confi
   const std::size_t n = series.points.size();
   const auto least = static_cast<std::size_t>(std::max(1, config.min_irregular));
   const auto nearly_all = [&](std::size_t of_them, std::size_t points) {
-    return static_cast<double>(of_them) >= config.persistent_share * static_cast<double>(points);
+    return static_cast<double>(of_them) >= config.consistent_share * static_cast<double>(points);
   };
   std::size_t first = n, irregular = 0;
   for (std::size_t i = n; i-- > AfterCalm(series, config);) {
@@ -239,9 +235,8 @@ std::vector<double> Normalised(const JobSeries& series, std::size_t from, double
 }
 
 Onset Persistent(const JobSeries& series, std::size_t first, const DiagnosisConfig& config) {
-  ChangePointPrior prior;
-  prior.hazard = config.change_hazard;
-  const auto slack = static_cast<std::size_t>(config.onset_slack);
+  const ChangePointPrior prior;
+  const auto slack = static_cast<std::size_t>(config.onset_slack());
   const std::size_t n = series.points.size();
   // Nothing before it to change from: a baseline handed back by the caller says it is slow.
   if (first == 0) return {0, true, 1};
@@ -256,7 +251,7 @@ Onset Persistent(const JobSeries& series, std::size_t first, const DiagnosisConf
     onset.probability += start[i - from];
     if (start[i - from] > start[best - from]) best = i;
   }
-  onset.persistent = onset.probability >= config.change_probability;
+  onset.persistent = onset.probability >= config.supported_odds * (1 - onset.probability);
   // A spike shortly before the change belongs to the irregular points but not to the episode.
   while (best < n && series.points[best].regular) ++best;
   if (best < n && best > onset.first && best - onset.first <= 2 * slack) onset.first = best;
@@ -274,7 +269,7 @@ std::size_t Begun(const JobSeries& series) {
 
 Onset Fluctuating(const JobSeries& series, const DiagnosisConfig& config) {
   const std::size_t n = series.points.size();
-  const auto window = static_cast<std::size_t>(config.recent_window);
+  const auto window = static_cast<std::size_t>(config.recent_window());
   const auto least = static_cast<std::size_t>(std::max(1, config.min_irregular));
   std::size_t first = std::max(n - std::min(n, window), AfterCalm(series, config));
   const std::size_t among = IrregularFrom(series, first, n - first);
@@ -282,7 +277,7 @@ Onset Fluctuating(const JobSeries& series, const DiagnosisConfig& config) {
   // Enough by themselves, though no change that is certain: they are what is asked about.
   const std::size_t irregular = begun >= least ? among : gone;
   const double share = static_cast<double>(irregular) / static_cast<double>(window);
-  if (irregular < least || share < config.fluctuation_share) return {n, false, 0};
+  if (irregular < least) return {n, false, 0};
   if (begun >= least && gone < least) return {n - begun, false, share};
   while (first < n && series.points[first].regular) ++first;
   return {first, false, share};
@@ -292,7 +287,7 @@ Onset Fluctuating(const JobSeries& series, const DiagnosisConfig& config) {
 
 Onset FindOnset(const JobSeries& series, const DiagnosisConfig& config) {
   const std::size_t n = series.points.size();
-  const auto calm = static_cast<std::size_t>(config.settled_iterations);
+  const auto calm = static_cast<std::size_t>(config.baseline_iterations);
   if (series.reference <= 0 || (n >= calm && IrregularAmongLast(series, calm) <= 1)) {
     return {n, false, 0};
   }
@@ -312,7 +307,7 @@ bool IsOneEpisode(const JobSeries& series, std::size_t onset, const DiagnosisCon
   const double share = static_cast<double>(irregular) / static_cast<double>(onset - first);
   const bool fluctuates = irregular >= static_cast<std::size_t>(config.min_irregular) &&
                           share >= config.fluctuation_share;
-  return fluctuates || share >= config.persistent_share;
+  return fluctuates || share >= config.consistent_share;
 }
 
 }  // namespace fathom::diagnosis

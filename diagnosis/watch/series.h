@@ -4,13 +4,14 @@
 //
 // Model: the time of an iteration is the median over the ranks that reported it. It is irregular
 // when it is above delta × reference and above reference + noise_factor × noise, where reference
-// and noise (median; the larger of scaled MAD and upper-decile spread) are taken over the trailing
-// regular iterations only. The first baseline_iterations only teach. During an episode handed back
-// by the caller its baseline stays frozen, so that a long degradation never becomes normal.
-// Iterations handed back stay in the series as they were judged when they came, also those that
-// have left the window since: a window that is short, or full of a slow stretch that is over, would
-// teach something else. Only while there are few, during an episode, and where later reports
-// changed an iteration's time, what is in the window is judged anew.
+// and noise (median; the larger of scaled MAD and upper-decile spread, and no less than a quiet
+// job's, up to which delta decides) are taken over the trailing regular iterations only. The first
+// baseline_iterations only teach. During an episode handed back by the caller its baseline stays
+// frozen, so that a long degradation never becomes normal. Iterations handed back stay in the
+// series as they were judged when they came, also those that have left the window since: a window
+// that is short, or full of a slow stretch that is over, would teach something else. Only while
+// there are few, during an episode, and where later reports changed an iteration's time, what is in
+// the window is judged anew.
 //
 // Units: seconds. Thread-safety: plain values. Cost: O(ranks × window).
 // Source: Holmes (NSDI'25) for delta-irregularity; the noise term is ours.

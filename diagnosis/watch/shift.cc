@@ -9,13 +9,26 @@
 namespace fathom::diagnosis {
 namespace {
 
-bool IsStep(const Side& before, const Side& after, const DiagnosisConfig& config) {
+// What a step must measure: shift_goes_on of it is `part`, all of it 1.
+struct StepNeeded {
+  double sigmas;
+  double quiet_noise;  // of the median, up to which quiet_delta is enough
+  double quiet_delta;
+  double noisy_delta;
+};
+
+StepNeeded StepNeededOf(const DiagnosisConfig& config, double part) {
+  return {part * config.shift_sigmas, config.quiet_noise() / part, config.shift_delta,
+          1 + part * (config.noisy_shift_delta - 1)};
+}
+
+bool IsStep(const Side& before, const Side& after, const StepNeeded& needed) {
   const double sigma = std::max(before.sigma, after.sigma);
   const double error = sigma * std::sqrt(1 / before.count + 1 / after.count);
-  const bool quiet = sigma <= config.shift_noise * before.median;
-  const double delta = quiet ? config.shift_delta : config.noisy_shift_delta;
+  const bool quiet = sigma <= needed.quiet_noise * before.median;
+  const double delta = quiet ? needed.quiet_delta : needed.noisy_delta;
   return after.median >= delta * before.median &&
-         after.median - before.median >= config.shift_sigmas * error;
+         after.median - before.median >= needed.sigmas * error;
 }
 
 Shift From(const JobSeries& series, double after) {
@@ -26,30 +39,29 @@ Shift From(const JobSeries& series, double after) {
 std::optional<Shift> BeginsAnew(const JobSeries& series, const std::vector<double>& recent,
                                 const DiagnosisConfig& config) {
   const Side after = SideOf(recent, StepLimitsOf(config));
-  if (!IsStep({series.reference, after.sigma, after.count}, after, config)) return std::nullopt;
+  const StepNeeded needed = StepNeededOf(config, 1);
+  if (!IsStep({series.reference, after.sigma, after.count}, after, needed)) return std::nullopt;
   const Shift shift = From(series, after.median);
-  const bool apart = Apart(recent, shift.limit, true, config.persistent_share);
+  const bool apart = Apart(recent, shift.limit, true, config.consistent_share);
   return apart ? std::optional<Shift>(shift) : std::nullopt;
 }
 
 // All points since the onset are a step, by half of what it takes to begin an episode, and the
 // newest ones are nearer to it than to the baseline.
 std::optional<Shift> Lasts(const JobSeries& series, const std::vector<double>& recent,
-                           DiagnosisConfig config) {
+                           const DiagnosisConfig& config) {
   const std::size_t onset = series.PlaceOf(series.episode), n = series.points.size();
   if (n < onset + recent.size()) return std::nullopt;
   const Side after = SideOf(SecondsOf(series, onset, n), StepLimitsOf(config));
-  config.shift_sigmas *= config.shift_goes_on;
-  config.shift_noise /= config.shift_goes_on;
-  config.noisy_shift_delta = 1 + config.shift_goes_on * (config.noisy_shift_delta - 1);
-  if (!IsStep({series.reference, after.sigma, after.count}, after, config)) return std::nullopt;
+  const StepNeeded needed = StepNeededOf(config, config.shift_goes_on);
+  if (!IsStep({series.reference, after.sigma, after.count}, after, needed)) return std::nullopt;
   const Shift shift = From(series, after.median);
   return Median(recent) > shift.limit ? std::optional<Shift>(shift) : std::nullopt;
 }
 
 std::optional<Shift> GoesOn(const JobSeries& series, const DiagnosisConfig& config) {
   const std::size_t n = series.points.size();
-  const auto count = static_cast<std::size_t>(config.shift_iterations);
+  const auto count = static_cast<std::size_t>(config.baseline_iterations);
   if (n < count) return std::nullopt;
   const std::vector<double> recent = SecondsOf(series, n - count, n);
   const std::optional<Shift> anew = BeginsAnew(series, recent, config);
@@ -72,7 +84,7 @@ std::optional<Shift> BeginsAfter(const JobSeries& series, std::size_t origin,
                                  const DiagnosisConfig& config) {
   const std::size_t n = series.points.size();
   const auto low = static_cast<std::size_t>(config.learning_iterations);
-  const std::size_t least = static_cast<std::size_t>(config.shift_iterations);
+  const std::size_t least = static_cast<std::size_t>(config.baseline_iterations);
   if (n < origin + low + least) return std::nullopt;
   const StepLimits limits = StepLimitsOf(config);
   const std::vector<double> all = SecondsOf(series, origin, n);
@@ -80,11 +92,11 @@ std::optional<Shift> BeginsAfter(const JobSeries& series, std::size_t origin,
   const std::vector<double> earlier = SecondsOf(series, origin, split),
                             later = SecondsOf(series, split, n);
   const Side before = SideOf(earlier, limits), after = SideOf(later, limits);
-  if (!IsStep(before, after, config)) return std::nullopt;
+  if (!IsStep(before, after, StepNeededOf(config, 1))) return std::nullopt;
   const Shift shift{split, before.median, (before.median + after.median) / 2};
-  const bool apart = BetterThanALine(earlier, later, config.line_share, limits) &&
-                     Apart(earlier, shift.limit, false, config.persistent_share) &&
-                     Apart(later, shift.limit, true, config.persistent_share);
+  const bool apart = BetterThanALine(earlier, later, limits) &&
+                     Apart(earlier, shift.limit, false, config.consistent_share) &&
+                     Apart(later, shift.limit, true, config.consistent_share);
   return apart ? std::optional<Shift>(shift) : std::nullopt;
 }
 
@@ -113,7 +125,7 @@ std::optional<Shift> Begins(const JobSeries& series, const DiagnosisConfig& conf
 }  // namespace
 
 StepLimits StepLimitsOf(const DiagnosisConfig& config) {
-  return {config.spike_sigmas, config.level_sigmas, config.step_noise_floor};
+  return {config.spike_sigmas, (config.shift_delta - 1) / config.shift_sigmas};
 }
 
 std::optional<Shift> FindShift(const JobSeries& series, const DiagnosisConfig& config) {

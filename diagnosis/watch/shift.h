@@ -6,7 +6,7 @@
 //
 // Model: the window is split where the means before and after differ most, in units of their
 // standard error. It is a step if the sides lie apart point by point, differ by so many standard
-// errors, and a straight line would not explain as much. In quiet jobs (shift_noise) a hundredth is
+// errors, and a straight line would not explain as much. In quiet jobs (quiet_noise) a hundredth is
 // enough; in noisier ones noisy_shift_delta, for what others do on a machine comes in steps, too.
 // Where there is none, the points after the largest drop are asked alone, as long as one drops by
 // shift_sigmas: a wild start teaches neither level nor noise.
@@ -37,7 +37,8 @@ struct Shift {
   double limit = 0;       // halfway: above it a point since then counts as irregular
 };
 
-// Of both kinds of small steps.
+// Of both kinds of small steps. No noise is taken for smaller than that by which one value that
+// lies shift_delta above the others measures shift_sigmas: a step is told by many.
 StepLimits StepLimitsOf(const DiagnosisConfig& config);
 
 [[nodiscard]] std::optional<Shift> FindShift(const JobSeries& series,

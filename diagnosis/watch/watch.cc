@@ -38,7 +38,7 @@ std::vector<IrregularIteration> Irregular(const JobSeries& series, const Onset& 
 // was before the onset is neither.
 double Measured(const JobSeries& series, const Onset& onset, const DiagnosisConfig& config) {
   const std::size_t n = series.points.size();
-  std::size_t count = static_cast<std::size_t>(config.recent_window);
+  std::size_t count = static_cast<std::size_t>(config.recent_window());
   if (onset.first < n) count = std::min(count, n - onset.first);
   std::vector<double> recent;
   double sum = 0;
@@ -92,7 +92,7 @@ Suspicion SlownessOf(const JobView& view, const JobSeries& series, const Onset& 
                      const Episode& known, const DiagnosisConfig& config) {
   Suspicion out;
   const std::size_t n = series.points.size();
-  const auto calm = static_cast<std::size_t>(config.settled_iterations);
+  const auto calm = static_cast<std::size_t>(config.baseline_iterations);
   out.slow = onset.first < n;
   out.settled =
       !out.slow && series.reference > 0 && n >= calm && IrregularAmongLast(series, calm) <= 1;

@@ -38,7 +38,7 @@ std::string FunctionOf(const Case& c, RankId rank, double excess) {
   for (const auto& [name, sums] : SumsOf(rows->second)) {
     const double more =
         MedianOver(sums, c.graph.irregular()) - MedianOver(sums, c.graph.baseline());
-    if (more < c.config.function_share * excess) continue;
+    if (more < c.config.mostly_share * excess) continue;
     if (innermost.empty() || more < least) innermost = name, least = more;
   }
   return innermost;

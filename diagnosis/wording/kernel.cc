@@ -26,7 +26,7 @@ const ActivitySum* Find(const DeviceWindow& window, const std::string& name) {
 bool AsOften(double one, double other, std::int64_t iterations, const DiagnosisConfig& config) {
   const double most = std::max(one, other);
   const double cut = iterations >= kToldApart ? most / static_cast<double>(iterations) : 0;
-  return std::abs(one - other) <= std::max(config.kernel_count_share * most, cut);
+  return std::abs(one - other) <= std::max((config.delta - 1) * most, cut);
 }
 
 struct Peers {
@@ -66,7 +66,7 @@ std::optional<SlowKernel> Compared(const Case& c, RankId rank, const DeviceWindo
   if (kernel.kind != "kernel" || kernel.name.empty() || kernel.count == 0) return std::nullopt;
   Peers peers = PeersOf(c, rank, own, kernel);
   const std::size_t compared = peers.launch_s.size();
-  if (compared < static_cast<std::size_t>(c.config.kernel_peers)) return std::nullopt;
+  if (1 + compared < kFewestForMedian) return std::nullopt;
   const auto count = static_cast<double>(kernel.count);
   const double launches = std::max(count, peers.most) / static_cast<double>(own.iterations);
   const double usual = Median(std::move(peers.launch_s)) * launches;

@@ -9,7 +9,7 @@
 // those of an iteration: what is missing changes neither who is compared nor the times. In the
 // rows, what the host spent launching is compared with the iterations before the onset.
 // Source: methods 8 and 12 (kernels against peers; launch-bound hosts).
-// Errors: nothing where there is no such record, fewer than kernel_peers peers, or no difference
+// Errors: nothing where there is no such record, fewer than two peers, or no difference
 // that explains explains_share of the excess. Cost: O(ranks × names), O(rows of the rank).
 #ifndef FATHOM_DIAGNOSIS_WORDING_KERNEL_H_
 #define FATHOM_DIAGNOSIS_WORDING_KERNEL_H_

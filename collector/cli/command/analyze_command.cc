@@ -251,8 +251,12 @@ absl::StatusOr<collector::Against> AgainstOf(const AnalyzeOptions& options, Stre
 }
 
 absl::StatusOr<collector::Analysis> Read(const AnalyzeOptions& options) {
-  const auto thresholds = collector::ReadThresholds(options.config);
+  std::vector<std::string> unread;
+  const auto thresholds = collector::ReadThresholds(options.config, unread);
   if (!thresholds.ok()) return thresholds.status();
+  for (const std::string& setting : unread) {
+    std::fputs(Cat("fathom analyze: ", collector::UnreadInWords(setting), "\n").c_str(), stderr);
+  }
   const auto topology = collector::ReadTopology(options.topology);
   if (!topology.ok()) return topology.status();
   const auto stretch = StretchOf(options.from, options.to, "");

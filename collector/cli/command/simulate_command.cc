@@ -151,8 +151,12 @@ std::string ScoreText(const simulate::Scenario& scenario, const simulate::Outcom
 int SimulateOne(const SimulateOptions& options) {
   const auto scenario = ChooseScenario(options.scenario, options.seed, options.ranks);
   if (!scenario.ok()) return Fail("simulate", scenario.status());
-  auto thresholds = collector::ReadThresholds(options.config);
+  std::vector<std::string> unread;
+  auto thresholds = collector::ReadThresholds(options.config, unread);
   if (!thresholds.ok()) return Fail("simulate", thresholds.status());
+  for (const std::string& setting : unread) {
+    std::fputs(Cat("fathom simulate: ", collector::UnreadInWords(setting), "\n").c_str(), stderr);
+  }
   simulate::SessionOptions session_options;
   session_options.config = *std::move(thresholds);
   session_options.window = options.window;

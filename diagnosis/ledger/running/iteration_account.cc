@@ -8,14 +8,13 @@
 #include "absl/types/span.h"
 #include "diagnosis/model/lookup.h"
 #include "diagnosis/model/rank_times.h"
+#include "diagnosis/stats/robust.h"
 
 namespace fathom::diagnosis {
 namespace {
 
 constexpr std::size_t kNotFound = ~std::size_t{0};
 constexpr std::size_t kMostRoles = 4096;  // beyond the ranks: of jobs that never repeat themselves
-constexpr std::size_t kFewestOfFamily = 3;
-constexpr std::size_t kFewestOfRole = 3;  // of two it cannot be told which is unusual
 
 std::uint64_t Mix(std::uint64_t hash, std::uint64_t value) {
   hash ^= value + 0x9e3779b97f4a7c15 + (hash << 6) + (hash >> 2);
@@ -123,7 +122,7 @@ void IterationAccountant::JudgeChannels(double iteration_s) {
     const absl::Span<const std::pair<std::uint64_t, std::size_t>> family(
         &*first, static_cast<std::size_t>(last - first));
     first = last;
-    if (family.size() < kFewestOfFamily) continue;
+    if (family.size() < kFewestForMedian) continue;
     const double usual = QuantileOf(scratch_, limits_.channels.reference_quantile);
     const double least =
         std::max(limits_.channel_ratio * usual, usual + limits_.least_cost * iteration_s);
@@ -194,7 +193,7 @@ void IterationAccountant::Refer() {
   usual_host_ = MedianOf(all_, [](const Row& row) { return row.host; });
   for (Role& role : roles_) {
     if (role.begin == role.end) continue;
-    if (role.end - role.begin < kFewestOfRole) {
+    if (role.end - role.begin < kFewestForMedian) {
       ReferFew(role);
       continue;
     }
@@ -211,7 +210,7 @@ void IterationAccountant::Refer() {
 }
 
 Cause IterationAccountant::CauseOf(const Row& row) {
-  const bool few = roles_[row.role].end - roles_[row.role].begin < kFewestOfRole;
+  const bool few = roles_[row.role].end - roles_[row.role].begin < kFewestForMedian;
   // What hosts spend is compared over all where the role has too few.
   Role& role = few ? all_ : roles_[row.role];
   if (!std::exchange(role.parts_known, true)) {

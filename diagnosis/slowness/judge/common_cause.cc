@@ -6,6 +6,7 @@
 #include <set>
 
 #include "diagnosis/model/lookup.h"
+#include "diagnosis/peers/account_limits.h"
 
 namespace fathom::diagnosis {
 namespace {
@@ -70,7 +71,7 @@ bool OnManyNodes(const Case& c, const Accounts& accounts) {
 }
 
 bool WorkTogether(const Case& c, const Accounts& accounts) {
-  if (accounts.size() < 2 || !Alike(accounts, c.config.alike_ratio)) return false;
+  if (accounts.size() < 2 || !Alike(accounts, AccountLimits().alike_ratio)) return false;
   std::vector<std::size_t> block(accounts.size());
   std::iota(block.begin(), block.end(), std::size_t{0});
   for (const Group& group : c.view.groups) {

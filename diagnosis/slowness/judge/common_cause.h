@@ -2,9 +2,9 @@
 //
 // Used by slowness/judge/judge. Model: devices fail one by one. Slow ranks on more nodes than
 // most_culprit_nodes, or several on each of two, have a common cause. So have slow ranks that work
-// together and take longer alike (alike_ratio): communicators, smaller than the job, of which more
-// than half are slow tie them into one block. A replica with longer sequences, a busy expert, a
-// stage with more work look like that, and no device does.
+// together and take longer alike (AccountLimits::alike_ratio): communicators, smaller than the job,
+// of which more than half are slow tie them into one block. A replica with longer sequences, a busy
+// expert, a stage with more work look like that, and no device does.
 //
 // Thread-safety: pure. Cost: O(ranks + members of all groups × slow ranks).
 #ifndef FATHOM_DIAGNOSIS_SLOWNESS_JUDGE_COMMON_CAUSE_H_

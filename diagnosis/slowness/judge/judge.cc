@@ -72,7 +72,7 @@ bool StandsOut(const Case& c, const Ledger& ledger, const RankAccount& account,
 double OddsOf(const Case& c, const Ledger& ledger, const RankAccount& account) {
   const double chance = ChanceToShow(ledger, account, c.config);
   return PosteriorOdds(c.config.prior_rank, account.shows, account.judged, chance,
-                       c.config.guilty_share);
+                       c.config.guilty_share());
 }
 
 std::vector<RankId> VictimsOf(const Case& c, const Ledger& ledger, const Accounts& culprits) {
@@ -86,16 +86,16 @@ std::vector<RankId> VictimsOf(const Case& c, const Ledger& ledger, const Account
 
 Grade GradeOf(const Case& c, const Ledger& ledger, const RankAccount& account, double odds,
               double explained, Cause cause) {
-  const bool enough = account.judged >= static_cast<std::size_t>(c.config.established_iterations);
+  const bool enough = account.judged >= kEstablishedIterations;
   const bool waited = account.waited_for >= c.config.explains_share * ledger.excess;
   const bool on_chain = account.path_typical >= c.config.explains_share * ledger.excess;
-  if (enough && waited && on_chain && odds >= c.config.established_odds &&
-      explained >= c.config.explained_share && cause != Cause::kUnknown) {
+  if (enough && waited && on_chain && odds >= c.config.established_odds() &&
+      explained >= c.config.mostly_share && cause != Cause::kUnknown) {
     return Grade::kEstablished;
   }
   // A second culprit that is always ready a little before the first is never waited for.
   const bool large =
-      AnswerableFor(account.typical, c.config) >= c.config.explained_share * ledger.excess;
+      AnswerableFor(account.typical, c.config) >= c.config.mostly_share * ledger.excess;
   if (odds >= c.config.supported_odds && (waited || on_chain || large)) return Grade::kSupported;
   return Grade::kHypothesis;
 }
@@ -126,8 +126,9 @@ Verdict ConvictHost(const Case& c, const Ledger& ledger, const std::string& node
   verdict.entity.node = node;
   verdict.entity.ranks = RanksOf(ranks);
   verdict.victims = VictimsOf(c, ledger, ranks);
-  verdict.posterior_odds = PosteriorOdds(c.config.prior_host, ledger.iterations, ledger.iterations,
-                                         c.config.chance_share, c.config.guilty_share);
+  verdict.posterior_odds =
+      PosteriorOdds(c.config.prior_shared(), ledger.iterations, ledger.iterations,
+                    c.config.chance_share(), c.config.guilty_share());
   verdict.sentence = absl::StrFormat(
       "Node %s very likely holds the job back %s: all of its ranks (%s) take "
       "longer than before and those of other nodes do not; an iteration takes %s instead of %s.",
@@ -263,10 +264,6 @@ void JudgeMost(const Case& c, const Ledger& ledger, const Accounts& candidates,
           "uses the machine or the work itself has grown");
 }
 
-bool SpeakForNode(const Case& c, const Accounts& candidates) {
-  return candidates.size() >= static_cast<std::size_t>(c.config.node_ranks);
-}
-
 // Several that became slow at once are one matter: of what they share. False: they share nothing.
 bool JudgeTogether(const Case& c, const Ledger& ledger, const Accounts& candidates,
                    Findings& findings) {
@@ -275,7 +272,8 @@ bool JudgeTogether(const Case& c, const Ledger& ledger, const Accounts& candidat
   // More work for one replica is more computing; a host that fails is not.
   const bool more_work =
       together && CauseOf(candidates.front()->typical, c.config) == Cause::kComputeSlow;
-  if (SpeakForNode(c, candidates) && !node.empty() && !more_work) {
+  // One rank speaks for itself alone, and not for its node.
+  if (candidates.size() > 1 && !node.empty() && !more_work) {
     findings.verdicts.push_back(ConvictHost(c, ledger, node, candidates));
   } else if (2 * candidates.size() > ledger.ranks.size()) {
     JudgeMost(c, ledger, candidates, findings);
@@ -297,11 +295,11 @@ bool JudgeTogether(const Case& c, const Ledger& ledger, const Accounts& candidat
 
 bool WaitsForCores(const Excess& parts, const DiagnosisConfig& config) {
   return parts.runqueue - parts.crowding >= config.mostly_share * parts.total &&
-         parts.compute < config.cpu_leads_share * parts.total;
+         parts.compute < config.explains_share * parts.total;
 }
 
 double AnswerableFor(const Excess& parts, const DiagnosisConfig& config) {
-  if (parts.compute >= config.cpu_leads_share * parts.total) return parts.total;
+  if (parts.compute >= config.explains_share * parts.total) return parts.total;
   return parts.total - std::max(0.0, parts.runqueue - parts.crowding);
 }
 
@@ -310,7 +308,7 @@ Cause CauseOf(const Excess& parts, const DiagnosisConfig& config) {
   if (whole <= 0) return Cause::kUnknown;
   if (parts.gc >= config.mostly_share * whole) return Cause::kGc;
   if (parts.dataloader >= config.mostly_share * whole) return Cause::kDataLoader;
-  const bool cpu_leads = parts.compute >= config.cpu_leads_share * whole;
+  const bool cpu_leads = parts.compute >= config.explains_share * whole;
   const double computing = parts.compute + (cpu_leads ? parts.runqueue : parts.crowding);
   const double most = std::max({computing, parts.host, parts.unsplit});
   if (most == parts.unsplit) return Cause::kUnknown;

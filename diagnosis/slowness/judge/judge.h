@@ -26,7 +26,7 @@ namespace fathom::diagnosis {
 void JudgeSlowness(const Case& c, const Ledger& ledger, Findings& findings);
 
 // True if the excess is waiting for a core, more than the rank's own additional work brings along:
-// somebody else takes the cores. Where cpu_leads_share of the excess is CPU time, all of it is.
+// somebody else takes the cores. Where explains_share of the excess is CPU time, all of it is.
 bool WaitsForCores(const Excess& parts, const DiagnosisConfig& config);
 
 // Of the excess, what the rank itself did: all but what it waited for cores beyond what its own

@@ -25,7 +25,7 @@ using SlowAccounts = std::vector<const GroupAccount*>;
 
 bool AllInnocent(const Case& c, const Ledger& ledger) {
   return std::all_of(ledger.ranks.begin(), ledger.ranks.end(), [&](const RankAccount& a) {
-    return a.typical.total < c.config.innocent_share * ledger.excess;
+    return 2 * a.typical.total < c.config.explains_share * ledger.excess;
   });
 }
 
@@ -51,8 +51,8 @@ Verdict GroupVerdict(const Case& c, const Ledger& ledger, const GroupAccount& ac
   const Group* group = FindGroup(c.view, account.group);
   Verdict verdict = SlowVerdict(c, Cause::kCommunicationSlow, EntityType::kGroup);
   if (group != nullptr) verdict.entity.ranks = group->members;
-  verdict.posterior_odds = PosteriorOdds(c.config.prior_link, account.shows, ledger.iterations,
-                                         c.config.chance_share, c.config.guilty_share);
+  verdict.posterior_odds = PosteriorOdds(c.config.prior_shared(), account.shows, ledger.iterations,
+                                         c.config.chance_share(), c.config.guilty_share());
   verdict.evidence.push_back({"Transfer beyond the usual for the same group, kind and size.",
                               account.typical, "s", ledger.excess, "communication_slow"});
   verdict.would_change.push_back("A rank that comes late by as much.");
@@ -197,8 +197,9 @@ Verdict OnNetwork(const Case& c, const Ledger& ledger, const NetworkPlace& place
   Verdict verdict = SlowVerdict(c, Cause::kLinkSlow, EntityType::kLink);
   verdict.entity = place.entity;
   verdict.victims = place.victims;
-  verdict.posterior_odds = PosteriorOdds(c.config.prior_link, ledger.iterations, ledger.iterations,
-                                         c.config.chance_share, c.config.guilty_share);
+  verdict.posterior_odds =
+      PosteriorOdds(c.config.prior_shared(), ledger.iterations, ledger.iterations,
+                    c.config.chance_share(), c.config.guilty_share());
   verdict.sentence = SlowSentence(c, ledger, place.where, Duration(place.lost_s));
   AddNetworkEvidence(c, place, verdict);
   verdict.would_change.push_back("A rank that comes late by as much.");

@@ -5,7 +5,7 @@
 // there are any (slowness/rules/link_slow), else the messages of its members
 // (slowness/judge/slow_messages). Several are one matter: of what they share
 // (slowness/judge/shared_device), else narrowed by messages likewise. Supported at most. Silent
-// where any rank has more own excess than innocent_share.
+// where any rank has more own excess than half of explains_share.
 //
 // Thread-safety: pure. Cost: O(groups × iterations + ranks).
 // Source: Holmes (NSDI'25): all copies abnormal: the communication itself.

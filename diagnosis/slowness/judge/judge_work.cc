@@ -65,7 +65,7 @@ void DescribeWork(const Case& c, const Ledger& ledger, RankId one, const std::st
   const OwnTime own = OwnTimeOf(c, one);
   const double longer = Longer(own);
   verdict.posterior_odds = PosteriorOdds(c.config.prior_rank, ledger.iterations, ledger.iterations,
-                                         c.config.chance_share, c.config.guilty_share);
+                                         c.config.chance_share(), c.config.guilty_share());
   verdict.sentence = absl::StrFormat(
       "More work is asked of %s than before %s: %.2f times the %s and %.2f times the time of %s "
       "own; an iteration takes %s instead of %s. That is no fault of a device.",

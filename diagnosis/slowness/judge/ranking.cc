@@ -20,7 +20,7 @@ constexpr double kMostLog = 200;
 double LogEvidence(const DiagnosisConfig& config, const Ledger& ledger,
                    const RankAccount& account) {
   const double chance = ChanceToShow(ledger, account, config);
-  return std::log(PosteriorOdds(1, account.shows, account.judged, chance, config.guilty_share));
+  return std::log(PosteriorOdds(1, account.shows, account.judged, chance, config.guilty_share()));
 }
 
 double Odds(double prior, double log_evidence) {
@@ -58,11 +58,11 @@ void AddRanks(const JobView& view, const Ledger& ledger, const DiagnosisConfig& 
 void AddNodes(const DiagnosisConfig& config, const std::map<std::string, Node>& nodes,
               std::vector<RankedDevice>& out) {
   for (const auto& [name, node] : nodes) {
-    if (node.shows < static_cast<std::size_t>(config.node_ranks)) continue;
+    if (node.shows < 2) continue;
     const auto users = static_cast<double>(node.users.size());
-    const double evidence = node.log_evidence / users * std::pow(users, config.shared_decay);
+    const double evidence = node.log_evidence / users * std::sqrt(users);
     out.push_back(
-        {EntityType::kHost, node.users, name, Odds(config.prior_host, evidence), node.share});
+        {EntityType::kHost, node.users, name, Odds(config.prior_shared(), evidence), node.share});
   }
 }
 
@@ -71,8 +71,8 @@ void AddGroups(const JobView& view, const Ledger& ledger, const DiagnosisConfig&
   for (const GroupAccount& account : ledger.groups) {
     const Group* group = FindGroup(view, account.group);
     if (group == nullptr) continue;
-    const double odds = PosteriorOdds(config.prior_link, account.shows, ledger.iterations,
-                                      config.chance_share, config.guilty_share);
+    const double odds = PosteriorOdds(config.prior_shared(), account.shows, ledger.iterations,
+                                      config.chance_share(), config.guilty_share());
     out.push_back({EntityType::kGroup, group->members, "", odds, account.typical / ledger.excess});
   }
 }
@@ -94,7 +94,6 @@ std::vector<RankedDevice> RankDevices(const JobView& view, const Ledger& ledger,
   AddGroups(view, ledger, config, all);
   std::erase_if(all, [](const RankedDevice& device) { return device.posterior_odds <= 1; });
   std::stable_sort(all.begin(), all.end(), MoreSuspicious);
-  all.resize(std::min(all.size(), static_cast<std::size_t>(config.ranked_devices)));
   return all;
 }
 

@@ -7,9 +7,9 @@
 //
 // Model: every device has a prior by its kind. A rank's evidence is in how many slow iterations it
 // shows, against how often it did before. A node gathers that of its ranks: those that do not show
-// speak against it as loud as the others for it, and many users count less than as many witnesses
-// (shared_decay). A node stands for its ranks only where two or more of them show. What is as
-// likely guilty as not (odds of 1) or less is left out.
+// speak against it as loud as the others for it, and n users tell as much as the root of n
+// witnesses, since those of one device do not err independently. A node stands for its ranks only
+// where two or more of them show. What is as likely guilty as not (odds of 1) or less is left out.
 //
 // Thread-safety: pure. Cost: O(ranks + groups) of the ledger.
 // Source: Holmes (NSDI'25), maximum a posteriori with a topology-aware decay; formulas are ours.

@@ -54,7 +54,7 @@ SlowMessages FindSlowMessages(const Case& c, const std::vector<RankId>& members)
       found.others = std::max(found.others, growth);
     }
   }
-  if (found.others > c.config.link_contrast || 2 * found.ranks.size() > wanted.size()) return {};
+  if (found.others > c.config.link_contrast() || 2 * found.ranks.size() > wanted.size()) return {};
   return found;
 }
 

@@ -85,7 +85,7 @@ double OthersWaitLonger(const Case& c, const Ledger& ledger, RankId rank) {
       if (all >= needed || more >= needed) return 0;
       continue;
     }
-    if (more < needed || more < c.config.unnamed_share * all) return 0;
+    if (more < needed || more < c.config.mostly_share * all) return 0;
     least = std::min(least, more);
   }
   return least < std::numeric_limits<double>::infinity() ? least : 0;

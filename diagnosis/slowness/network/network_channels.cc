@@ -78,7 +78,7 @@ bool Compare(const Times& before, const Times& now, NetworkChannel& channel) {
 
 void Judge(const DiagnosisConfig& config, NetworkChannel& channel) {
   channel.slow = channel.growth >= config.link_factor;
-  channel.well = channel.growth < config.link_contrast;
+  channel.well = channel.growth < config.link_contrast();
 }
 
 std::vector<RankId> Sorted(std::vector<RankId> ranks) {

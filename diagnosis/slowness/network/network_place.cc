@@ -260,10 +260,10 @@ std::optional<NetworkPlace> FindNetworkPlace(const Case& c, double excess) {
     for (const auto& path : each.paths) channel.paths.push_back(wiring->ReachOf(path));
     if (!channel.paths.empty()) channels.push_back(std::move(channel));
   }
-  if (SlowOf(channels) == 0 || LostIn(channels) < c.config.innocent_share * excess) {
+  if (SlowOf(channels) == 0 || 2 * LostIn(channels) < c.config.explains_share * excess) {
     return std::nullopt;
   }
-  const std::optional<Fit> best = BestOf(channels, c.config.guilty_share, OnDevices(c.view));
+  const std::optional<Fit> best = BestOf(channels, c.config.guilty_share(), OnDevices(c.view));
   if (!best) return std::nullopt;
   return Describe(c.view, *wiring, channels, *best);
 }

@@ -6,7 +6,7 @@
 // explain guilty_share of the slow ones, and no more than the rest of that share of its users may
 // be well; of those the one that errs least is named, of equal ones the smaller device. Where two
 // of a kind err as little, nothing tells them apart, and none is named. What slow channels cost
-// together must be innocent_share of the excess.
+// together must be half of explains_share of the excess.
 //
 // NVLink is a candidate only where devices carry out the ops. Which leaf a rank is on is guessed
 // (slowness/network/wiring), which the verdict says.

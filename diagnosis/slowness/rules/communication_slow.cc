@@ -35,7 +35,7 @@ void ChargeBySummaries(const Case& c, Findings& out) {
     for (std::size_t i = 0; i < group.times.size(); ++i) {
       const Iteration iteration = c.graph.irregular()[i];
       const double more = group.times[i] - group.usual;
-      if (more < c.config.explained_share * whole[iteration]) continue;
+      if (more < c.config.mostly_share * whole[iteration]) continue;
       out.group_charges.push_back({iteration, group.group, std::min(more, whole[iteration])});
     }
   }

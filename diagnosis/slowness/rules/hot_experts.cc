@@ -13,6 +13,7 @@
 #include "diagnosis/evidence/cost.h"
 #include "diagnosis/model/lookup.h"
 #include "diagnosis/stats/robust.h"
+#include "diagnosis/stats/student_t.h"
 #include "diagnosis/wording/command.h"
 #include "diagnosis/wording/phrase.h"
 
@@ -91,7 +92,7 @@ Exchanges ExchangesOf(const JobView& view) {
 
 // From how many bytes on a member of the exchange is a loaded one.
 double LoadFrom(const Exchange& exchange, const DiagnosisConfig& config) {
-  return config.heavy_stage_ratio * MeanOf(exchange, &Share::bytes);
+  return config.slow_worker_ratio * MeanOf(exchange, &Share::bytes);
 }
 
 // Of tokens with work, each as a share of the mean of the exchange.
@@ -132,7 +133,7 @@ bool InProportion(const std::vector<Exchange>& exchanges, const DiagnosisConfig&
     }
   }
   return std::all_of(beyond.begin(), beyond.end(), [&](const auto& of_rank) {
-    return Median(of_rank.second) <= config.heavy_stage_ratio;
+    return Median(of_rank.second) <= config.slow_worker_ratio;
   });
 }
 
@@ -152,12 +153,12 @@ bool Explained(const HotGroup& hot, const DiagnosisConfig& config) {
     pairs += exchange.shares.size();
     loaded += Most(exchange, &Share::seconds).bytes >= LoadFrom(exchange, config);
   }
-  if (pairs < static_cast<std::size_t>(std::max(1, config.length_pairs))) return false;
+  if (ChanceOfCorrelation(hot.correlation, pairs) >= config.sure_chance()) return false;
   if (hot.iterations.size() < static_cast<std::size_t>(std::max(1, config.min_irregular))) {
     return false;
   }
   const auto count = static_cast<double>(hot.uneven.size());
-  return static_cast<double>(loaded) >= config.guilty_share * count &&
+  return static_cast<double>(loaded) >= config.guilty_share() * count &&
          hot.correlation >= config.length_correlation && InProportion(hot.uneven, config);
 }
 
@@ -183,7 +184,7 @@ std::vector<RankId> LoadedRanks(const HotGroup& hot, const DiagnosisConfig& conf
   for (const auto& [rank, times] : hot.leads) {
     ranks.push_back(rank);
     if (static_cast<double>(times) >=
-        config.guilty_share * static_cast<double>(hot.uneven.size())) {
+        config.guilty_share() * static_cast<double>(hot.uneven.size())) {
       return {rank};
     }
   }
@@ -215,7 +216,7 @@ std::string Sentence(const Case& c, const HotGroup& hot, const std::vector<RankI
 Verdict Name(const Case& c, const HotGroup& hot) {
   Verdict verdict;
   verdict.cause = Cause::kImbalance;
-  const auto few = static_cast<std::size_t>(std::max(0, c.config.imbalance_iterations));
+  const auto few = static_cast<std::size_t>(std::max(0, c.config.imbalance_iterations()));
   verdict.grade = hot.iterations.size() < few ? Grade::kHypothesis : Grade::kSupported;
   verdict.problem = ClassOf(verdict.cause);
   verdict.owner = OwnerOf(verdict.cause);
@@ -285,7 +286,7 @@ void SpareLoadedRanks(std::vector<Verdict>& verdicts, const DiagnosisConfig& con
     const auto explained = [&](RankId rank) {
       const auto since = loaded.find(rank);
       return since != loaded.end() &&
-             since->second.value + config.onset_slack >= verdict.since_iteration.value;
+             since->second.value + config.onset_slack() >= verdict.since_iteration.value;
     };
     return verdict.cause == Cause::kComputeSlow && !ranks.empty() &&
            std::all_of(ranks.begin(), ranks.end(), explained);

@@ -47,15 +47,15 @@ bool AlwaysLonger(const std::map<RankId, Load>& loads, RankId rank, const Diagno
   const Load& load = loads.at(rank);
   std::size_t shows = 0;
   for (std::size_t i = 0; i < load.own.size(); ++i) {
-    if (load.own[i] >= config.imbalance_ratio * MedianOfOthers(loads, rank, i)) ++shows;
+    if (load.own[i] >= config.peer_contrast * MedianOfOthers(loads, rank, i)) ++shows;
   }
-  return static_cast<double>(shows) >= config.guilty_share * static_cast<double>(load.own.size());
+  return static_cast<double>(shows) >= config.guilty_share() * static_cast<double>(load.own.size());
 }
 
 // A recording of few iterations still gives a lead.
 std::int32_t FewestIterations(const DiagnosisConfig& config) {
-  return config.recorded ? std::min(config.recorded_irregular, config.imbalance_iterations)
-                         : config.imbalance_iterations;
+  return config.recorded ? std::min<std::int32_t>(kFewestForMedian, config.imbalance_iterations())
+                         : config.imbalance_iterations();
 }
 
 std::vector<RankId> AlwaysLongest(const Case& c, const std::map<RankId, Load>& loads) {
@@ -90,7 +90,7 @@ double MedianOwn(const std::map<RankId, Load>& loads, const std::vector<RankId>&
 Grade GradeOf(const std::map<RankId, Load>& loads, const std::vector<RankId>& stage,
               const DiagnosisConfig& config) {
   const bool few = std::any_of(stage.begin(), stage.end(), [&](RankId rank) {
-    return loads.at(rank).own.size() < static_cast<std::size_t>(config.imbalance_iterations);
+    return loads.at(rank).own.size() < static_cast<std::size_t>(config.imbalance_iterations());
   });
   return few ? Grade::kHypothesis : Grade::kSupported;
 }
@@ -143,7 +143,7 @@ void Examine(const Case& c, Findings& out) {
   const std::map<RankId, Load> loads = LoadsOf(c.view);
   const std::vector<RankId> heavy = AlwaysLongest(c, loads);
   std::vector<RankId> others = OthersThan(heavy, loads);
-  if (heavy.empty() || others.empty() || !AllWait(loads, others, c.config.imbalance_wait)) {
+  if (heavy.empty() || others.empty() || !AllWait(loads, others, c.config.explains_share)) {
     return;
   }
   if (!Pipelines(c.view).AreOneStage(heavy)) return;

@@ -1,11 +1,11 @@
 // Rule imbalance: work that is unequal by design, from the start. docs/rules/imbalance.md.
 //
-// Model: one stage of all pipelines, which may be several ranks, takes imbalance_ratio × the own
+// Model: one stage of all pipelines, which may be several ranks, takes peer_contrast × the own
 // time of its peers in nearly every iteration of the window, and the others wait for it. That is
 // the model's cut, not a device: which would be slow in one replica only. Where the stage
 // is one rank, of one pipeline, both look the same, and it says so. Speaks only on jobs that are
 // not slow against their own past, with messages between ranks (graph/pipelines), and grades
-// supported at most: a lead where fewer iterations are recorded (recorded_irregular at least).
+// supported at most: a lead where fewer iterations are recorded (kFewestForMedian at least).
 //
 // Thread-safety: pure. Cost: O(ranks² × window).
 // Source: What-if (OSDI'25) on the last pipeline stage.

@@ -9,6 +9,7 @@
 #include "absl/strings/str_format.h"
 #include "diagnosis/hardware/tell/path_flows.h"
 #include "diagnosis/model/lookup.h"
+#include "diagnosis/stats/robust.h"
 #include "diagnosis/wording/phrase.h"
 
 namespace fathom::diagnosis {
@@ -55,15 +56,13 @@ bool AllAlike(const JobView& view, const std::vector<PathTime>& paths) {
   return within == 0 || within == paths.size();
 }
 
-bool AreEnough(const std::vector<PathTime>& paths, const DiagnosisConfig& config) {
-  return paths.size() >= static_cast<std::size_t>(config.link_paths);
-}
+bool AreEnough(const std::vector<PathTime>& paths) { return paths.size() >= kFewestForMedian; }
 
 // False where too few can be compared.
-bool TakeBefore(const DiagnosisConfig& config, SlowNetwork& network) {
+bool TakeBefore(SlowNetwork& network) {
   std::vector<PathTime> dated = network.paths;
   std::erase_if(dated, [](const PathTime& path) { return path.before_s_per_mb <= 0; });
-  if (!AreEnough(dated, config)) return false;
+  if (!AreEnough(dated)) return false;
   for (PathTime& path : dated) path.usual_s_per_mb = path.before_s_per_mb;
   network.paths = std::move(dated);
   return true;
@@ -71,9 +70,9 @@ bool TakeBefore(const DiagnosisConfig& config, SlowNetwork& network) {
 
 // What stays within a host is as fast as its cores let sender and receiver be: that one path is
 // slower than another says nothing of the network.
-bool TakeFastest(const JobView& view, const DiagnosisConfig& config, SlowNetwork& network) {
+bool TakeFastest(const JobView& view, SlowNetwork& network) {
   std::erase_if(network.paths, [](const PathTime& path) { return path.within_host; });
-  if (!AreEnough(network.paths, config) || !AllAlike(view, network.paths)) return false;
+  if (!AreEnough(network.paths) || !AllAlike(view, network.paths)) return false;
   network.young = true;
   double fastest = network.paths.front().since_s_per_mb;
   for (const PathTime& path : network.paths) fastest = std::min(fastest, path.since_s_per_mb);
@@ -135,14 +134,15 @@ bool AwaitsPaths(const JobView& view) {
                      [](const SignalState& signal) { return signal.name == kPathsAwaited; });
 }
 
-// Requires: each path has its usual time.
-std::optional<SlowNetwork> Compared(SlowNetwork network, const DiagnosisConfig& config) {
+// Requires: each path has its usual time. `factor`: of it, that the slowest takes.
+std::optional<SlowNetwork> Compared(SlowNetwork network, double factor,
+                                    const DiagnosisConfig& config) {
   ToExcess(network.paths);
   const PathTime& worst = network.paths.front();
-  if (worst.since_s_per_mb < config.link_factor * worst.usual_s_per_mb) return std::nullopt;
-  if (worst.excess_s > config.link_contrast * network.paths[1].excess_s) return network;
+  if (worst.since_s_per_mb < factor * worst.usual_s_per_mb) return std::nullopt;
+  if (worst.excess_s > config.link_contrast() * network.paths[1].excess_s) return network;
   const auto ends = RankedEnds(network.paths);
-  if (ends.size() < 2 || ends[0].first <= config.link_contrast * ends[1].first) {
+  if (ends.size() < 2 || ends[0].first <= config.link_contrast() * ends[1].first) {
     return std::nullopt;
   }
   network.end = ends[0].second;
@@ -155,16 +155,16 @@ std::optional<SlowNetwork> FindSlowNetwork(const JobView& view, const std::vecto
                                            const DiagnosisConfig& config) {
   SlowNetwork network;
   network.paths = PathsOf(view, members, config);
-  if (!TakeBefore(config, network) && !TakeFastest(view, config, network)) return std::nullopt;
-  return Compared(std::move(network), config);
+  if (!TakeBefore(network) && !TakeFastest(view, network)) return std::nullopt;
+  return Compared(std::move(network), config.link_factor, config);
 }
 
 std::optional<SlowNetwork> FindOddNetwork(const JobView& view, const std::vector<RankId>& members,
                                           const DiagnosisConfig& config) {
   SlowNetwork network;
   network.paths = PathsOf(view, members, config);
-  if (!TakeFastest(view, config, network)) return std::nullopt;
-  return Compared(std::move(network), config);
+  if (!TakeFastest(view, network)) return std::nullopt;
+  return Compared(std::move(network), config.link_factor * config.link_factor, config);
 }
 
 bool NetworkMayTellSoon(const JobView& view, const std::vector<RankId>& members,
@@ -178,8 +178,7 @@ bool NetworkMayTellSoon(const JobView& view, const std::vector<RankId>& members,
       carried |= within.contains(facts.rank) && within.contains(flow.peer);
     }
   }
-  return carried &&
-         PathsOf(view, members, config).size() < static_cast<std::size_t>(config.link_paths);
+  return carried && !AreEnough(PathsOf(view, members, config));
 }
 
 void NameSlowNetwork(const JobView& view, const SlowNetwork& network, Verdict& verdict) {

@@ -51,7 +51,8 @@ struct SlowNetwork {
                                                          const std::vector<RankId>& members,
                                                          const DiagnosisConfig& config);
 
-// The same with all paths compared with the fastest of them, whatever was before.
+// The same with all paths compared with the fastest of them, whatever was before. As nothing before
+// confirms that it was ever faster, the slowest must be slow by link_factor twice over.
 [[nodiscard]] std::optional<SlowNetwork> FindOddNetwork(const JobView& view,
                                                         const std::vector<RankId>& members,
                                                         const DiagnosisConfig& config);

@@ -15,7 +15,6 @@
 namespace fathom::diagnosis {
 namespace {
 
-constexpr double kNoPast = 2;  // × link_factor: nothing before confirms that it was ever faster
 constexpr double kMuchOfMost = 0.5;    // of the bytes of the busiest path: carries as much as it
 constexpr double kAsSlowBefore = 0.7;  // of the time per byte
 constexpr double kBeyondCores = 2;  // × what an end of the path waits for a core: the least loss
@@ -28,7 +27,6 @@ DiagnosisConfig AmongBusyPaths(const JobView& view, DiagnosisConfig config) {
   }
   config.link_megabytes =
       std::max(config.link_megabytes, kMuchOfMost * static_cast<double>(most) / 1e6);
-  config.link_factor *= kNoPast;
   return config;
 }
 

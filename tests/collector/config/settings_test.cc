@@ -7,8 +7,10 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <regex>
 
 #include "collector/config/command_line.h"
+#include "collector/config/removed_settings.h"
 #include "collector/config/thresholds.h"
 
 namespace fathom::collector {
@@ -65,11 +67,40 @@ TEST_F(SettingsTest, ABudgetIsNoneOrAShareOfTheMachine) {
 }
 
 TEST_F(SettingsTest, ASettingOfAnEarlierVersionIsToldAndNotRead) {
-  Write("diagnosis:\n  odd_group_ratio: 3\n  delta: 1.2\n");
+  Write("diagnosis:\n  odd_group_ratio: 3\n  persistent_share: 0.7\n  delta: 1.2\n");
   const auto line = Parse({"--config", file.c_str()});
   ASSERT_TRUE(line.ok()) << line.status();
   EXPECT_EQ(line->config.diagnosis.delta, 1.2);
-  EXPECT_THAT(line->config.unread, testing::ElementsAre(file + ": diagnosis.odd_group_ratio"));
+  EXPECT_THAT(
+      line->config.unread,
+      testing::ElementsAre(file + ": diagnosis.odd_group_ratio (nothing takes its place)",
+                           file + ": diagnosis.persistent_share (see diagnosis.consistent_share)"));
+  std::vector<std::string> unread;
+  const auto read = ReadThresholds(file, unread);
+  ASSERT_TRUE(read.ok()) << read.status();
+  EXPECT_EQ(read->delta, 1.2);
+  EXPECT_EQ(unread, line->config.unread);
+}
+
+TEST_F(SettingsTest, WhatIsNamedInsteadOfARemovedSettingExists) {
+  std::vector<std::string> known;
+  for (const Setting& setting : Settings()) known.push_back(setting.name);
+  std::ifstream source(std::string(std::getenv("FATHOM_SOURCE_DIR")) +
+                       "/collector/config/removed_settings.cc");
+  const std::regex row(R"re(    \{"(\w+)", "(\w*)"\},)re");
+  std::smatch cells;
+  std::size_t rows = 0;
+  for (std::string line; std::getline(source, line);) {
+    if (!std::regex_match(line, cells, row)) continue;
+    ++rows;
+    const std::string name = "diagnosis." + cells[1].str();
+    EXPECT_THAT(known, testing::Not(testing::Contains(name)));
+    EXPECT_TRUE(RemovedSetting(name)) << name;
+    if (cells[2].length() > 0) {
+      EXPECT_THAT(known, testing::Contains("diagnosis." + cells[2].str())) << name;
+    }
+  }
+  EXPECT_GT(rows, 50u);
 }
 
 TEST_F(SettingsTest, AnUnknownKeyNamesTheNearest) {
@@ -177,7 +208,8 @@ TEST_F(SettingsTest, EveryThresholdOfDiagnosisCanBeSet) {
   std::size_t fields = 0;
   for (std::string line; std::getline(header, line);) {
     for (const char* type : {"  double ", "  std::int32_t ", "  std::uint32_t ", "  Nanos "}) {
-      fields += line.rfind(type, 0) == 0;
+      const bool is_function = line.find("() const") != std::string::npos;
+      fields += line.rfind(type, 0) == 0 && !is_function;
     }
   }
   std::size_t settings = 0;
@@ -189,32 +221,37 @@ TEST_F(SettingsTest, EveryThresholdOfDiagnosisCanBeSet) {
 
 // For programs that judge without being a collector: of its file the thresholds, and nothing else.
 TEST_F(SettingsTest, ThresholdsAreReadFromTheFileOfACollector) {
-  Write("http: 0.0.0.0:1\ndiagnosis:\n  link_paths: 4\n  guilty_share: 0.8\n");
+  Write("http: 0.0.0.0:1\ndiagnosis:\n  min_irregular: 4\n  consistent_share: 0.7\n");
   setenv("FATHOM_DIAGNOSIS_DELTA", "1.3", 1);
-  const auto read = ReadThresholds(file);
+  std::vector<std::string> unread;
+  const auto read = ReadThresholds(file, unread);
   ASSERT_TRUE(read.ok()) << read.status();
-  EXPECT_EQ(read->link_paths, 4);
-  EXPECT_EQ(read->guilty_share, 0.8);
+  EXPECT_EQ(read->min_irregular, 4);
+  EXPECT_EQ(read->consistent_share, 0.7);
+  EXPECT_DOUBLE_EQ(read->chance_share(), 0.3);
+  EXPECT_THAT(unread, testing::IsEmpty());
   EXPECT_EQ(read->delta, diagnosis::DiagnosisConfig().delta) << "the environment is not asked";
-  EXPECT_EQ(ReadThresholds("")->link_paths, diagnosis::DiagnosisConfig().link_paths);
+  EXPECT_EQ(ReadThresholds("", unread)->min_irregular, diagnosis::DiagnosisConfig().min_irregular);
 }
 
 TEST_F(SettingsTest, ThresholdsThatCannotBeNameFileSettingAndReason) {
   const auto refused = [this](const std::string& text) {
     Write(text);
-    const auto read = ReadThresholds(file);
+    std::vector<std::string> unread;
+    const auto read = ReadThresholds(file, unread);
     EXPECT_THAT(read.status().message(), HasSubstr(file));
     return std::string(read.status().message());
   };
-  EXPECT_THAT(refused("diagnosis:\n  link_pahts: 4\n"),
-              HasSubstr("did you mean 'diagnosis.link_paths'"));
-  EXPECT_THAT(refused("diagnosis:\n  link_paths: 1\n"),
-              HasSubstr("diagnosis.link_paths: 1 is not between 2"));
-  EXPECT_THAT(refused("diagnosis:\n  guilty_share: 1\n"), HasSubstr("not between"));
+  EXPECT_THAT(refused("diagnosis:\n  link_fcator: 4\n"),
+              HasSubstr("did you mean 'diagnosis.link_factor'"));
+  EXPECT_THAT(refused("diagnosis:\n  min_irregular: 1\n"),
+              HasSubstr("diagnosis.min_irregular: 1 is not between 2"));
+  EXPECT_THAT(refused("diagnosis:\n  consistent_share: 1\n"), HasSubstr("not between"));
   EXPECT_THAT(refused("diagnosis:\n  delta: much\n"), HasSubstr("'much' is not a number"));
   EXPECT_THAT(refused("diagnosis: [1\n"), HasSubstr("line"));
   std::filesystem::remove(file);
-  EXPECT_THAT(ReadThresholds(file).status().message(), HasSubstr("cannot be read"));
+  std::vector<std::string> unread;
+  EXPECT_THAT(ReadThresholds(file, unread).status().message(), HasSubstr("cannot be read"));
 }
 
 TEST_F(SettingsTest, HelpAndVersionAreTexts) {

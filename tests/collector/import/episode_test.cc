@@ -154,7 +154,7 @@ TEST(ConfigForRecording, FitsShortRecordingsOnly) {
   const auto large = ConfigForRecording(live, 1000, 4096);
   EXPECT_EQ(large.baseline_iterations, live.baseline_iterations);
   EXPECT_EQ(large.min_irregular, live.min_irregular);
-  EXPECT_EQ(large.recent_window, live.recent_window);
+  EXPECT_EQ(large.recent_window(), live.recent_window());
   EXPECT_DOUBLE_EQ(large.prior_rank, live.prior_rank);
 }
 

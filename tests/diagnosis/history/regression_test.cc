@@ -371,5 +371,16 @@ TEST(RegressionWitness, MoreOperationsIssueLatencyAndBatchesAreEach) {
   EXPECT_FALSE(Witnessed(some));
 }
 
+// Critical values of Pearson's r, one-sided.
+TEST(StudentT, TellsHowLikelyACorrelationIsByChance) {
+  EXPECT_NEAR(ChanceOfCorrelation(0.7155, 10), 0.01, 1e-4);
+  EXPECT_NEAR(ChanceOfCorrelation(0.8054, 5), 0.05, 1e-4);
+  EXPECT_GT(ChanceOfCorrelation(0.9, 10), 1e-4);
+  EXPECT_LT(ChanceOfCorrelation(0.9, 11), 1e-4);
+  EXPECT_EQ(ChanceOfCorrelation(1, 3), 0);
+  EXPECT_EQ(ChanceOfCorrelation(1, 2), 1);
+  EXPECT_GT(ChanceOfCorrelation(-0.9, 20), 0.99);
+}
+
 }  // namespace
 }  // namespace fathom::diagnosis

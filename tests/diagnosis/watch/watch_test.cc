@@ -73,8 +73,8 @@ TEST(WatchTest, FindsTheOnsetOfADegradation) {
   EXPECT_GE(s.change_probability, 0.9);
   EXPECT_EQ(s.irregular.back().kind, "degradation");
   EXPECT_EQ(s.rows.ranks.size(), 2u);
-  EXPECT_EQ(s.rows.iterations.size(), 16u);  // 8 slow and 8 before them
-  EXPECT_EQ(s.rows.iterations.front().value, 42);
+  EXPECT_EQ(s.rows.iterations.size(), 18u);  // 8 slow and 10 before them
+  EXPECT_EQ(s.rows.iterations.front().value, 40);
 }
 
 // The longer it lasts, the less a spike before it and the regular iterations between weigh.
@@ -129,7 +129,7 @@ void ExpectRowsOnBothSides(const Suspicion& s) {
   const auto& rows = s.rows.iterations;
   const auto before =
       std::count_if(rows.begin(), rows.end(), [&](Iteration i) { return i < s.onset; });
-  EXPECT_EQ(before, DiagnosisConfig().baseline_rows);
+  EXPECT_EQ(before, DiagnosisConfig().baseline_iterations);
   EXPECT_GE(static_cast<std::int32_t>(rows.size()) - before, DiagnosisConfig().min_irregular);
 }
 
@@ -251,7 +251,7 @@ TEST(WatchTest, WhatIsRegularInAnEpisodePushesNoBaselineOut) {
   const auto known = std::count_if(last.past.begin(), last.past.end(), [&](const auto& past) {
     return past.regular && past.index < last.onset;
   });
-  EXPECT_GE(known, DiagnosisConfig().baseline_rows);
+  EXPECT_GE(known, DiagnosisConfig().baseline_iterations);
 }
 
 // Longer for good from 40 on, and longer yet from 100 on.
@@ -272,7 +272,7 @@ TEST(WatchTest, ARiseInAnEpisodeOfNobodysDoingIsComparedWithTheEpisode) {
     EXPECT_EQ(rise.usual_from.value, 40);
     const std::set<Iteration> asked(last.rows.iterations.begin(), last.rows.iterations.end());
     for (const Iteration iteration : rise.rows.iterations) EXPECT_TRUE(asked.contains(iteration));
-    const auto most = static_cast<std::size_t>(3 * DiagnosisConfig().trailing_window);
+    const auto most = static_cast<std::size_t>(3 * DiagnosisConfig().trailing_window());
     EXPECT_LE(last.past.size(), most + newest) << "what is not in the window any more is bounded";
   }
 }

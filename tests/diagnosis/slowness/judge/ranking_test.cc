@@ -98,11 +98,5 @@ TEST(RankingOfGroupsTest, ASlowCommunicatorIsADeviceToo) {
   EXPECT_NEAR(ranking[0].share, 0.9, 1e-9);
 }
 
-TEST(RankingOfGroupsTest, TheListIsNoLongerThanItsLimit) {
-  RankingCase many = kCases[0];
-  many.shows.assign(8, kIterations);
-  EXPECT_EQ(RankDevices(ViewOf(), LedgerOf(many), {}).size(), 5u);
-}
-
 }  // namespace
 }  // namespace fathom::diagnosis

@@ -191,10 +191,10 @@ TEST(HotExperts, ARankThatBecameSlowLaterIsNotSpared) {
   ASSERT_THAT(verdicts, SizeIs(1));
   const std::int64_t loaded = verdicts[0].since_iteration.value;
   verdicts.push_back(Slow(2, Cause::kComputeSlow));
-  verdicts[1].since_iteration = Iteration(loaded + DiagnosisConfig().onset_slack + 1);
+  verdicts[1].since_iteration = Iteration(loaded + DiagnosisConfig().onset_slack() + 1);
   SpareLoadedRanks(verdicts, DiagnosisConfig());
   EXPECT_THAT(verdicts, SizeIs(2));
-  verdicts[1].since_iteration = Iteration(loaded + DiagnosisConfig().onset_slack);
+  verdicts[1].since_iteration = Iteration(loaded + DiagnosisConfig().onset_slack());
   SpareLoadedRanks(verdicts, DiagnosisConfig());
   EXPECT_THAT(verdicts, SizeIs(1));
 }
