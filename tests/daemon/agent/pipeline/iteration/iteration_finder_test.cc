@@ -271,7 +271,7 @@ TEST_F(IterationFinderTest, WhereEachGroupRepeatsTheOtherGroupsTellAnIteration) 
 // The other rank of a pair has another second group, and ends its iterations at the same op.
 TEST_F(IterationFinderTest, MembersOfAGroupChooseAlikeByWhatOtherGroupsDo) {
   std::vector<std::size_t> places;
-  for (const auto [tensor, data] : {std::pair{2, 9}, std::pair{8, 3}}) {
+  for (const auto& [tensor, data] : {std::pair{2, 9}, std::pair{8, 3}}) {
     const std::vector<Op> step =
         StepOfEqualLayers(static_cast<std::uint64_t>(tensor), static_cast<std::uint64_t>(data));
     std::vector<OpKey> period;
