@@ -302,25 +302,57 @@ class LaneBuilder {
     join.transfer = least.value_or(0);
   }
 
-  // Of a message that a thread sends the sender does not wait, and when it could begin is not
-  // known: the shortest that its receiver was in one like it tells.
-  void MeasureMessages() {
-    using Like = std::tuple<RankId, RankId, std::uint64_t>;
-    const auto like = [&](const CommOp& receive, std::size_t line) {
-      return Like{receive.peer, graph_.lines()[line].rank, receive.bytes};
-    };
-    std::map<Like, double> least;
-    for (const bool measured : {false, true}) {
-      for (auto& [instance, join] : join_of_) {
-        for (const OpRef& ref : instance->members) {
-          const CommOp& op = graph_.instances().OpAt(ref);
-          if (op.kind != CollectiveKind::kRecv || op.device_known() || !op.done()) continue;
-          const double elapsed = std::max(0.0, op.elapsed().Seconds());
-          const auto [at, fresh] = least.try_emplace(like(op, ref.line), elapsed);
-          at->second = std::min(at->second, elapsed);
-          if (measured) out_.joins[join].transfer = at->second;
-        }
+  // The receive of a message that a thread sends, and the send where it is known.
+  struct Message {
+    std::size_t join = kNoJoin;
+    const CommOp* send = nullptr;
+    const CommOp* receive = nullptr;
+    RankId to;
+  };
+
+  std::vector<Message> MessagesOfThreads() const {
+    std::vector<Message> messages;
+    for (const auto& [instance, join] : join_of_) {
+      Message message;
+      message.join = join;
+      for (const OpRef& ref : instance->members) {
+        const CommOp& op = graph_.instances().OpAt(ref);
+        if (op.device_known() || !op.done()) continue;
+        if (op.kind == CollectiveKind::kSend) message.send = &op;
+        if (op.kind != CollectiveKind::kRecv) continue;
+        message.receive = &op;
+        message.to = graph_.lines()[ref.line].rank;
       }
+      if (message.receive != nullptr) messages.push_back(message);
+    }
+    return messages;
+  }
+
+  // When a message that a thread sends could begin is not known. What its receiver was in it is the
+  // transfer where it came after its sender: the shortest of its pair and size. A receiver that is
+  // first each time waits in all of them, and the shortest of any pair as far apart tells.
+  void MeasureMessages() {
+    std::map<std::tuple<RankId, RankId, std::uint64_t>, double> of_pair;
+    std::map<std::pair<bool, std::uint64_t>, double> of_any;
+    const auto least = [](auto& table, const auto& key, double seconds) {
+      const auto [at, fresh] = table.try_emplace(key, seconds);
+      at->second = std::min(at->second, seconds);
+    };
+    const auto apart = [&](const Message& message) {
+      return NodeOf(view_, message.receive->peer) != NodeOf(view_, message.to);
+    };
+    const std::vector<Message> messages = MessagesOfThreads();
+    for (const Message& each : messages) {
+      const CommOp& receive = *each.receive;
+      const double elapsed = std::max(0.0, receive.elapsed().Seconds());
+      least(of_any, std::pair(apart(each), receive.bytes), elapsed);
+      const bool second = each.send != nullptr && receive.elapsed() <= each.send->elapsed();
+      if (second) least(of_pair, std::tuple(receive.peer, each.to, receive.bytes), elapsed);
+    }
+    for (const Message& each : messages) {
+      const auto own = of_pair.find({each.receive->peer, each.to, each.receive->bytes});
+      out_.joins[each.join].transfer =
+          own != of_pair.end() ? own->second : of_any.at({apart(each), each.receive->bytes});
     }
   }
 

@@ -145,6 +145,27 @@ void WriteRing(const JobSpec& spec, std::uint32_t rank, Writer& w) {
   w.Work(0.1);
 }
 
+// Rank 0 gets each worker's gradients by a message, and sends the parameters back.
+void WriteServer(const JobSpec& spec, std::uint32_t rank, Writer& w) {
+  if (rank != 0) {
+    w.Loader();
+    w.ExtraCompute(1);
+    w.Work(0.9);
+    w.BeforeStep();
+    w.Send(0);
+    w.WaitSends();
+    w.Recv(0);
+    return;
+  }
+  for (std::uint32_t worker = 1; worker < spec.ranks; ++worker) w.Recv(worker);
+  w.Work(0.05);
+  w.BeforeStep();
+  for (std::uint32_t worker = 1; worker < spec.ranks; ++worker) {
+    w.Send(worker);
+    w.WaitSends();
+  }
+}
+
 class Stage {
  public:
   Stage(const JobSpec& spec, std::uint32_t rank, Writer& w)
@@ -238,6 +259,9 @@ Program ProgramOf(const JobSpec& spec, std::uint32_t rank, int iteration) {
       break;
     case JobType::kRing:
       WriteRing(spec, rank, writer);
+      break;
+    case JobType::kServer:
+      WriteServer(spec, rank, writer);
       break;
     case JobType::kPipeline:
       Stage(spec, rank, writer).Run();

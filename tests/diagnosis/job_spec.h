@@ -10,7 +10,7 @@
 
 namespace fathom::diagnosis::testing {
 
-enum class JobType { kDdp, kTensorData, kPipeline, kRing };
+enum class JobType { kDdp, kTensorData, kPipeline, kRing, kServer };
 
 enum class FaultKind {
   kNone,

@@ -193,6 +193,25 @@ TEST(AccountingTest, OfMessagesAloneNobodyBeganLate) {
   }
 }
 
+// Who is waited for in every message of a pair leaves none that tells what a transfer takes there.
+TEST(AccountingTest, WhatAServerWaitsForItsWorkersIsNoTransfer) {
+  for (std::uint32_t rank = 0; rank < 4; ++rank) {
+    JobSpec spec = Spec(JobType::kServer, 4, 5, 3 + rank);
+    spec.rendezvous = true;
+    spec.faults = {{FaultKind::kSleep, rank, 0, 1, 1 << 30, 50}};
+    const JobView view = PlayJob(spec);
+    const auto accounting = AccountOf(view);
+    ASSERT_TRUE(accounting);
+    EXPECT_NEAR(accounting->account.replayed_s, accounting->account.measured_s,
+                0.1 * accounting->account.measured_s)
+        << rank;
+    const std::vector<Verdict> verdicts = VerdictsOn(view, *accounting);
+    ASSERT_EQ(verdicts.size(), 1u) << rank;
+    EXPECT_EQ(verdicts[0].entity.ranks, std::vector<RankId>{RankId(rank)});
+    EXPECT_EQ(verdicts[0].cause, Cause::kHostSlow) << rank;
+  }
+}
+
 // Ranks that average their weights now and then have steps without any op: they are played as well.
 TEST(AccountingTest, IterationsInWhichNobodyCommunicatesArePlayed) {
   JobView view = PlayJob(Spec(JobType::kDdp, 4, 5, 5));

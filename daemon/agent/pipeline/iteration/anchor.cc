@@ -12,16 +12,23 @@ constexpr std::size_t kMaxContext = 16;
 
 std::uint64_t Pick(const OpKey& key, bool sizeless) { return sizeless ? key.sizeless : key.exact; }
 
-// Groups that can hold an anchor, best first: steps, synchronising ops, then size, then id (so that
-// all members go through the same order).
+// What an op is in the context of an anchor of `group`.
+std::uint64_t InContext(const OpKey& key, GroupId group, bool sizeless) {
+  return key.group == group ? Pick(key, sizeless) : key.from_outside;
+}
+
+// Groups that can hold an anchor, best first: steps, synchronising ops, then size, then how often
+// they are used (so that the ranks of a grid choose groups of one dimension), then id (so that all
+// members go through the same order).
 std::vector<GroupId> GroupsBySize(std::span<const OpKey> period) {
-  std::map<GroupId, std::tuple<bool, bool, std::uint32_t>> found;
+  std::map<GroupId, std::tuple<bool, bool, std::uint32_t, std::size_t>> found;
   for (const OpKey& key : period) {
     if (!key.numbered) continue;
-    auto& [step, synchronising, size] = found[key.group];
+    auto& [step, synchronising, size, uses] = found[key.group];
     step |= key.step;
     synchronising |= key.synchronising;
     size = key.group_size;
+    ++uses;
   }
   std::vector<GroupId> groups;
   for (const auto& entry : found) groups.push_back(entry.first);
@@ -76,26 +83,45 @@ std::vector<std::uint64_t> Candidates(const std::vector<OpKey>& ops, bool sizele
   return keys;
 }
 
+// An anchor of the group: a key that one stretch of the period's ops, of the group or of all, leads
+// to.
+std::optional<Anchor> AnchorOf(GroupId group, std::span<const OpKey> period, bool sizeless,
+                               bool across) {
+  const std::vector<OpKey> ops = OpsOf(group, period);
+  std::vector<std::uint64_t> cycle;
+  for (const OpKey& op : period) {
+    if (op.numbered && (across || op.group == group)) {
+      cycle.push_back(InContext(op, group, sizeless));
+    }
+  }
+  for (const std::uint64_t key : Candidates(ops, sizeless)) {
+    auto context = UniqueContext(cycle, key);
+    if (context.has_value()) return Anchor{group, sizeless, across, *std::move(context)};
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::optional<Anchor> ChooseAnchor(std::span<const OpKey> period, bool sizeless) {
-  for (const GroupId group : GroupsBySize(period)) {
-    const std::vector<OpKey> ops = OpsOf(group, period);
-    std::vector<std::uint64_t> cycle;
-    for (const OpKey& op : ops) cycle.push_back(Pick(op, sizeless));
-    for (const std::uint64_t key : Candidates(ops, sizeless)) {
-      auto context = UniqueContext(cycle, key);
-      if (context.has_value()) return Anchor{group, sizeless, *std::move(context)};
+  const std::vector<GroupId> groups = GroupsBySize(period);
+  for (const bool across : {false, true}) {
+    if (across && sizeless) break;
+    for (const GroupId group : groups) {
+      std::optional<Anchor> anchor = AnchorOf(group, period, sizeless, across);
+      if (anchor.has_value()) return anchor;
     }
   }
   return std::nullopt;
 }
 
 bool AnchorMatcher::Take(const OpKey& key) {
-  if (key.group != anchor_.group || !key.numbered) return false;
-  recent_.push_back(Pick(key, anchor_.sizeless));
+  const bool own = key.group == anchor_.group;
+  if (!key.numbered || (!own && !anchor_.across)) return false;
+  recent_.push_back(InContext(key, anchor_.group, anchor_.sizeless));
   if (recent_.size() > anchor_.context.size()) recent_.pop_front();
-  return std::equal(recent_.begin(), recent_.end(), anchor_.context.begin(), anchor_.context.end());
+  return own &&
+         std::equal(recent_.begin(), recent_.end(), anchor_.context.begin(), anchor_.context.end());
 }
 
 }  // namespace fathom::agent

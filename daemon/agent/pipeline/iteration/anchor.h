@@ -9,6 +9,13 @@
 // on nothing but the group's own op order is the same on all its members. Where no key comes once a
 // period, the anchor is a key with what came before it in its group (`context`).
 //
+//   tensor group   a a a             a a a             each alone repeats within an iteration;
+//   data group           w b w b w b       w b w b …   "a, w, b" comes once in an iteration
+//
+// Where equal layers leave no group with such a context, what came before it in all groups is one,
+// ops of other groups by what the members of this one can agree on (OpKey::from_outside): those
+// that do the same work choose alike.
+//
 // Thread-safety: values. Errors: no anchor is an answer (the finder abstains).
 // Cost: matching is one compare an op.
 #ifndef FATHOM_DAEMON_AGENT_PIPELINE_ITERATION_ANCHOR_H_
@@ -27,6 +34,7 @@ namespace fathom::agent {
 struct Anchor {
   GroupId group;
   bool sizeless = false;               // compare keys without bytes
+  bool across = false;                 // the context holds ops of other groups as well
   std::vector<std::uint64_t> context;  // last element: the anchor's own key
 
   friend bool operator==(const Anchor&, const Anchor&) = default;
@@ -46,7 +54,7 @@ class AnchorMatcher {
 
  private:
   Anchor anchor_;
-  std::deque<std::uint64_t> recent_;  // keys of the anchor's group, at most context's size
+  std::deque<std::uint64_t> recent_;  // keys that the context is of, at most its size
 };
 
 }  // namespace fathom::agent

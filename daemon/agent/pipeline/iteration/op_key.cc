@@ -26,6 +26,9 @@ OpKey KeyOf(const OpRow& row, GroupId group, std::uint32_t group_size, bool alon
   key.sizeless = Mix(group.value, static_cast<std::uint64_t>(row.kind) << 40 |
                                       static_cast<std::uint64_t>(row.data_type) << 32 | row.peer);
   key.exact = Mix(key.sizeless, SizeOf(row));
+  key.from_outside = Mix(Mix(group_size, static_cast<std::uint64_t>(row.kind) << 8 |
+                                             static_cast<std::uint64_t>(row.data_type)),
+                         SizeOf(row));
   key.group = group;
   key.group_size = group_size;
   key.bytes = row.bytes;

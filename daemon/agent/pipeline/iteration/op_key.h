@@ -4,8 +4,9 @@
 //
 // Model: `exact` has all five; `sizeless` leaves the bytes out, for jobs whose sizes change from
 // iteration to iteration. How much a rank sends in an all-to-all changes with what it routes, while
-// all else stays: of it the bytes tell no more than whether it carries data. Both are hashes; equal
-// keys stand for equal ops (64 bits, collisions ignored).
+// all else stays: of it the bytes tell no more than whether it carries data. `from_outside` is what
+// members of another group can agree on: kind, bytes, data type and the size of the group. All are
+// hashes; equal keys stand for equal ops (64 bits, collisions ignored).
 // Thread-safety: plain values.
 // Source: methods, section 1 (kind, communicator, bytes, dtype).
 #ifndef FATHOM_DAEMON_AGENT_PIPELINE_ITERATION_OP_KEY_H_
@@ -21,6 +22,7 @@ namespace fathom::agent {
 struct OpKey {
   std::uint64_t exact = 0;
   std::uint64_t sizeless = 0;
+  std::uint64_t from_outside = 0;
   GroupId group;
   std::uint32_t group_size = 0;
   std::uint64_t bytes = 0;

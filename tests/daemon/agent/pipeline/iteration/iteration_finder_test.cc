@@ -249,6 +249,46 @@ TEST_F(IterationFinderTest, WhereNoKeyComesOnceTheContextTellsThemApart) {
   EXPECT_EQ(FeedTimes(step, 10), 10);
 }
 
+// Equal layers cut over pairs of ranks, which are replicas in other pairs: as DTensor has them.
+std::vector<Op> StepOfEqualLayers(std::uint64_t tensor, std::uint64_t data) {
+  std::vector<Op> step(3, {.group = tensor, .group_size = 2, .bytes = 98'304});
+  for (int layer = 0; layer < 5; ++layer) {
+    step.push_back({.group = data, .group_size = 2, .bytes = 147'456});
+    step.push_back({.group = data, .group_size = 2, .bytes = 768});
+  }
+  return step;
+}
+
+TEST_F(IterationFinderTest, WhereEachGroupRepeatsTheOtherGroupsTellAnIteration) {
+  const std::vector<Op> step = StepOfEqualLayers(2, 3);
+  FeedTimes(step, 30);
+  ASSERT_EQ(learned_, 1);
+  EXPECT_EQ(finder_.period(), 13u);
+  EXPECT_TRUE(finder_.anchor()->across);
+  EXPECT_EQ(FeedTimes(step, 20), 20);
+}
+
+// The other rank of a pair has another second group, and ends its iterations at the same op.
+TEST_F(IterationFinderTest, MembersOfAGroupChooseAlikeByWhatOtherGroupsDo) {
+  std::vector<std::size_t> places;
+  for (const auto& [tensor, data] : {std::pair{2, 9}, std::pair{8, 3}}) {
+    const std::vector<Op> step =
+        StepOfEqualLayers(static_cast<std::uint64_t>(tensor), static_cast<std::uint64_t>(data));
+    std::vector<OpKey> period;
+    for (const Op& op : step) period.push_back(Key(op));
+    const std::optional<Anchor> anchor = ChooseAnchor(period, false);
+    ASSERT_TRUE(anchor.has_value());
+    EXPECT_EQ(anchor->group, GroupId(static_cast<std::uint64_t>(data)));
+    AnchorMatcher matcher(*anchor);
+    for (const OpKey& key : period) matcher.Take(key);
+    for (std::size_t k = 0; k < period.size(); ++k) {
+      if (matcher.Take(period[k])) places.push_back(k);
+    }
+  }
+  ASSERT_EQ(places.size(), 2u);
+  EXPECT_EQ(places[0], places[1]);
+}
+
 TEST_F(IterationFinderTest, AShortJobIsDecidedAtItsEnd) {
   step_ns_ = 1'000'000;
   FeedTimes(kDdp, 20);
