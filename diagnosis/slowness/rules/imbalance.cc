@@ -87,11 +87,13 @@ double MedianOwn(const std::map<RankId, Load>& loads, const std::vector<RankId>&
   return Median(std::move(own));
 }
 
+// A stage has no peers that do the same: of a short recording, too, each third must tell a median.
 Grade GradeOf(const std::map<RankId, Load>& loads, const std::vector<RankId>& stage,
               const DiagnosisConfig& config) {
-  const bool few = std::any_of(stage.begin(), stage.end(), [&](RankId rank) {
-    return loads.at(rank).own.size() < static_cast<std::size_t>(config.imbalance_iterations());
-  });
+  const std::size_t least =
+      std::max(static_cast<std::size_t>(config.imbalance_iterations()), 3 * kFewestForMedian);
+  const bool few = std::any_of(stage.begin(), stage.end(),
+                               [&](RankId rank) { return loads.at(rank).own.size() < least; });
   return few ? Grade::kHypothesis : Grade::kSupported;
 }
 

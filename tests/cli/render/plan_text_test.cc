@@ -29,7 +29,7 @@ Json Plan(const char* whose, const char* name) {
 }
 
 TEST(PlanTextTest, ACollectorIsToldFromANode) {
-  const std::string text = PlanText({Plan("collector", "c1"), Plan("node", "n1")}, {});
+  const std::string text = PlanText(Json::array({Plan("collector", "c1"), Plan("node", "n1")}), {});
   EXPECT_THAT(text, HasSubstr("collector c1: may take 50 % of a core, no limit, no limit;"));
   EXPECT_THAT(text, HasSubstr("\nn1: may take 50 % of a core"));
   EXPECT_THAT(text, HasSubstr("12.500 %"));
@@ -41,7 +41,7 @@ TEST(PlanTextTest, SaysByHowMuchItDoesNotFit) {
   Json plan = Plan("collector", "c1");
   plan["fits"] = false;
   plan["spend"]["cores"] = 0.7;
-  EXPECT_THAT(PlanText({plan}, {}), HasSubstr("it takes 1.4 times what it may."));
+  EXPECT_THAT(PlanText(Json::array({plan}), {}), HasSubstr("it takes 1.4 times what it may."));
 }
 
 }  // namespace
