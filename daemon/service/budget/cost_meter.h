@@ -93,7 +93,8 @@ class CostMeter {
   };
   Cell& At(Part part) { return cells_[static_cast<std::size_t>(part)]; }
 
-  static inline thread_local In* innermost_ = nullptr;
+  // Programs only, no library has a meter: they need not load what finds variables of threads.
+  [[gnu::tls_model("initial-exec")]] static inline constinit thread_local In* innermost_ = nullptr;
 
   const Clock clock_;
   std::array<Cell, kCount> cells_{};
