@@ -42,5 +42,5 @@ class DaemonCase(harness.ProcessCase):
         return subprocess.run([harness.BUILD / "fathom", *arguments], capture_output=True, text=True, timeout=30,
                               env=harness.environment(**environment))
 
-    def wait_log(self, process, words, seconds=20):
+    def wait_log(self, process, words, seconds=60):
         harness.wait_for(lambda: words in process.log(), seconds)
