@@ -32,6 +32,11 @@ void RowLog::Make(std::int64_t iteration, const std::vector<std::uint32_t>& rank
   }
 }
 
+bool RowLog::Played(std::int64_t iteration) const {
+  const auto played = static_cast<std::int64_t>(rehearsal_.outcome.begin_s.size());
+  return iteration >= 0 && iteration < played;
+}
+
 std::vector<std::uint32_t> RowLog::RanksOf(const v1::RowsRequest& request) const {
   std::set<std::uint32_t> ranks;
   for (std::uint32_t rank : request.ranks()) {
@@ -41,12 +46,11 @@ std::vector<std::uint32_t> RowLog::RanksOf(const v1::RowsRequest& request) const
 }
 
 void RowLog::Prepare(const std::vector<v1::RowsRequest>& requests) {
-  const auto played = static_cast<std::int64_t>(rehearsal_.outcome.begin_s.size());
   std::map<std::int64_t, std::set<std::uint32_t>> missing;
   for (const v1::RowsRequest& request : requests) {
     const std::vector<std::uint32_t> ranks = RanksOf(request);
     for (std::int64_t iteration : request.iterations()) {
-      if (iteration < 0 || iteration >= played) continue;
+      if (!Played(iteration)) continue;
       for (std::uint32_t rank : ranks) {
         if (!rows_.contains({iteration, rank})) missing[iteration].insert(rank);
       }
@@ -61,10 +65,9 @@ v1::RowsReply RowLog::Answer(const v1::RowsRequest& request) {
   v1::RowsReply reply;
   reply.set_request_id(request.request_id());
   reply.set_job(request.job());
-  const auto played = static_cast<std::int64_t>(rehearsal_.outcome.begin_s.size());
   for (std::uint32_t rank : RanksOf(request)) reply.add_ranks()->set_rank(rank);
   for (std::int64_t iteration : request.iterations()) {
-    if (iteration < 0 || iteration >= played) continue;
+    if (!Played(iteration)) continue;
     for (v1::RankRows& to : *reply.mutable_ranks()) {
       const diagnosis::RankRows& from = rows_.at({iteration, to.rank()});
       for (const diagnosis::CommOp& op : from.ops) AddOp(op, to);

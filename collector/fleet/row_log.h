@@ -38,6 +38,7 @@ class RowLog {
  private:
   using Place = std::pair<std::int64_t, std::uint32_t>;  // iteration, rank
 
+  bool Played(std::int64_t iteration) const;
   std::vector<std::uint32_t> RanksOf(const v1::RowsRequest& request) const;
   void Make(std::int64_t iteration, const std::vector<std::uint32_t>& ranks);
   Nanos BusyBefore(std::int64_t iteration, std::uint32_t rank) const;

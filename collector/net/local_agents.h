@@ -9,7 +9,7 @@
 // with "*". What comes from another machine is not judged here: see docs/security.md.
 //
 // Thread-safety: immutable. Errors: InvalidArgument names a user that does not exist.
-// Cost: one reading of /proc/net/tcp a stream, three where it does not tell.
+// Cost: that of LoopbackOwner a connection, three times where it does not tell.
 #ifndef FATHOM_COLLECTOR_NET_LOCAL_AGENTS_H_
 #define FATHOM_COLLECTOR_NET_LOCAL_AGENTS_H_
 

@@ -37,9 +37,11 @@ Nanos StallThreshold(const RankFacts& rank, Nanos longest, const DiagnosisConfig
   return std::max({config.stall_floor, own, history});
 }
 
-bool IsDead(const RankFacts& rank) {
-  return rank.state == ProcessState::kGone || rank.state == ProcessState::kZombie;
+bool IsDead(ProcessState state) {
+  return state == ProcessState::kGone || state == ProcessState::kZombie;
 }
+
+bool IsDead(const RankFacts& rank) { return IsDead(rank.state); }
 
 bool IsStalled(const RankFacts& rank, Nanos longest, const DiagnosisConfig& config) {
   if (IsDead(rank)) return !rank.exited_orderly;

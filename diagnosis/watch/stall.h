@@ -24,6 +24,7 @@ Nanos LongestIteration(const JobView& view);
 Nanos StallThreshold(const RankFacts& rank, Nanos longest, const DiagnosisConfig& config);
 
 // True for a process that vanished, or died and was not yet waited for.
+bool IsDead(ProcessState state);
 bool IsDead(const RankFacts& rank);
 
 bool IsStalled(const RankFacts& rank, Nanos longest, const DiagnosisConfig& config);

@@ -17,7 +17,6 @@
 #include "collector/cli/report/analysis_page.h"
 #include "collector/cli/text/exit_code.h"
 #include "collector/cli/text/text.h"
-#include "collector/config/thresholds.h"
 #include "collector/config/topology_file.h"
 #include "collector/export/html/page.h"
 #include "collector/export/perfetto/job_trace.h"
@@ -251,12 +250,8 @@ absl::StatusOr<collector::Against> AgainstOf(const AnalyzeOptions& options, Stre
 }
 
 absl::StatusOr<collector::Analysis> Read(const AnalyzeOptions& options) {
-  std::vector<std::string> unread;
-  const auto thresholds = collector::ReadThresholds(options.config, unread);
+  const auto thresholds = ThresholdsOf("analyze", options.config);
   if (!thresholds.ok()) return thresholds.status();
-  for (const std::string& setting : unread) {
-    std::fputs(Cat("fathom analyze: ", collector::UnreadInWords(setting), "\n").c_str(), stderr);
-  }
   const auto topology = collector::ReadTopology(options.topology);
   if (!topology.ok()) return topology.status();
   const auto stretch = StretchOf(options.from, options.to, "");

@@ -30,7 +30,6 @@
 #include "collector/cli/run/installation.h"
 #include "collector/cli/text/exit_code.h"
 #include "collector/cli/text/text.h"
-#include "collector/config/thresholds.h"
 #include "collector/import/analysis.h"
 #include "collector/simulate/experiment/cpu_time.h"
 #include "collector/simulate/experiment/experiment.h"
@@ -151,12 +150,8 @@ std::string ScoreText(const simulate::Scenario& scenario, const simulate::Outcom
 int SimulateOne(const SimulateOptions& options) {
   const auto scenario = ChooseScenario(options.scenario, options.seed, options.ranks);
   if (!scenario.ok()) return Fail("simulate", scenario.status());
-  std::vector<std::string> unread;
-  auto thresholds = collector::ReadThresholds(options.config, unread);
+  auto thresholds = ThresholdsOf("simulate", options.config);
   if (!thresholds.ok()) return Fail("simulate", thresholds.status());
-  for (const std::string& setting : unread) {
-    std::fputs(Cat("fathom simulate: ", collector::UnreadInWords(setting), "\n").c_str(), stderr);
-  }
   simulate::SessionOptions session_options;
   session_options.config = *std::move(thresholds);
   session_options.window = options.window;

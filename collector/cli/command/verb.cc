@@ -4,6 +4,7 @@
 
 #include "collector/cli/text/exit_code.h"
 #include "collector/cli/text/text.h"
+#include "collector/config/thresholds.h"
 
 namespace fathom::cli {
 
@@ -43,6 +44,16 @@ absl::StatusOr<CollectorApi> ApiOf(const CollectorOptions& options) {
       ServerOf(options.http, options.access.OrElse(AccessFromEnvironment()));
   if (!server.ok()) return server.status();
   return CollectorApi(HttpClient(*std::move(server)));
+}
+
+absl::StatusOr<diagnosis::DiagnosisConfig> ThresholdsOf(const std::string& verb,
+                                                        const std::string& file) {
+  std::vector<std::string> unread;
+  auto thresholds = collector::ReadThresholds(file, unread);
+  for (const std::string& setting : unread) {
+    std::fputs(Cat("fathom ", verb, ": ", collector::UnreadInWords(setting), "\n").c_str(), stderr);
+  }
+  return thresholds;
 }
 
 int Fail(const std::string& verb, const absl::Status& status) {

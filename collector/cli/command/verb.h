@@ -15,6 +15,7 @@
 #include "CLI/App.hpp"
 #include "collector/cli/http/access.h"
 #include "collector/cli/http/collector_api.h"
+#include "diagnosis/model/config.h"
 
 namespace fathom::cli {
 
@@ -53,6 +54,11 @@ bool IsText(const std::string& format);  // table or wide
 void AddPythonOption(CLI::App& verb, std::string* python);
 // Errors: kInvalidArgument for an address that is none, kNotFound for a file without a token.
 absl::StatusOr<CollectorApi> ApiOf(const CollectorOptions& options);
+
+// The thresholds of --config; defaults where `file` is empty. Settings of an earlier version are
+// told on stderr. Errors: those of ReadThresholds.
+absl::StatusOr<diagnosis::DiagnosisConfig> ThresholdsOf(const std::string& verb,
+                                                        const std::string& file);
 
 // "fathom VERB: message" on stderr, one line; returns kFailure.
 int Fail(const std::string& verb, const absl::Status& status);

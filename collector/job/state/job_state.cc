@@ -6,6 +6,7 @@
 #include "collector/admission/limits.h"
 #include "collector/job/rows/row_conversion.h"
 #include "diagnosis/engine/diagnose.h"
+#include "diagnosis/watch/stall.h"
 #include "fathom/v1/health.pb.h"
 #include "fathom/v1/job.pb.h"
 #include "fathom/v1/row.pb.h"
@@ -132,9 +133,8 @@ Rejection JobState::Apply(const v1::RankHealth& health, std::string_view node) {
   v1::RankHealth named;
   const Rejection rejected = ranks_.Health(WithPeers(groups_, health, named), node, clock_.Mono());
   if (!rejected) {
-    const diagnosis::ProcessState state = ranks_.Find(RankId(health.rank()))->health.state;
-    rank_lost_ = rank_lost_ || state == diagnosis::ProcessState::kGone ||
-                 state == diagnosis::ProcessState::kZombie;
+    const auto state = ranks_.Find(RankId(health.rank()))->health.state;
+    rank_lost_ = rank_lost_ || diagnosis::IsDead(state);
     last_seen_ = clock_.Wall();
     last_seen_mono_ = clock_.Mono();
   }

@@ -35,21 +35,26 @@ bool BecameSo(const SlowNetwork& network) {
   return worst.before_s_per_mb > 0 && worst.before_s_per_mb < kAsSlowBefore * worst.since_s_per_mb;
 }
 
-// Of the rank that waits least, an iteration.
-double LeastBlocked(const JobView& view) {
-  std::map<RankId, std::pair<double, double>> blocked;
+// Of each rank, seconds an iteration.
+std::map<RankId, double> MeansOf(const JobView& view, Nanos RankIteration::*what) {
+  std::map<RankId, std::pair<double, double>> sums;
   for (const IterationSummary& it : view.window) {
     for (const RankIteration& mine : it.ranks) {
-      blocked[mine.rank].first += mine.blocked.Seconds();
-      ++blocked[mine.rank].second;
+      sums[mine.rank].first += (mine.*what).Seconds();
+      ++sums[mine.rank].second;
     }
   }
-  double least = -1;
-  for (const auto& [rank, sum] : blocked) {
-    const double mean = sum.first / sum.second;
-    least = least < 0 ? mean : std::min(least, mean);
-  }
-  return std::max(least, 0.0);
+  std::map<RankId, double> means;
+  for (const auto& [rank, sum] : sums) means[rank] = sum.first / sum.second;
+  return means;
+}
+
+// Of the rank that waits least, an iteration.
+double LeastBlocked(const JobView& view) {
+  const auto means = MeansOf(view, &RankIteration::blocked);
+  const auto least = std::min_element(
+      means.begin(), means.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+  return least == means.end() ? 0 : std::max(least->second, 0.0);
 }
 
 double LostAnIteration(const JobView& view, const SlowNetwork& network) {
@@ -65,18 +70,9 @@ double LostAnIteration(const JobView& view, const SlowNetwork& network) {
 // What the worse end of the slowest path waits for a core, an iteration: who has none neither sends
 // nor receives, and so does the kernel for it.
 double StarvedAtItsEnds(const JobView& view, const SlowNetwork& network) {
+  auto means = MeansOf(view, &RankIteration::runqueue);
   const PathTime& worst = network.paths.front();
-  double most = 0;
-  for (const RankId end : {worst.src, worst.dst}) {
-    double starved = 0;
-    for (const IterationSummary& it : view.window) {
-      for (const RankIteration& mine : it.ranks) {
-        if (mine.rank == end) starved += mine.runqueue.Seconds();
-      }
-    }
-    most = std::max(most, starved / static_cast<double>(view.window.size()));
-  }
-  return most;
+  return std::max(means[worst.src], means[worst.dst]);
 }
 
 Verdict VerdictOnPath(const JobView& view, const SlowNetwork& network, double lost) {
