@@ -4,6 +4,12 @@
 #include <utility>
 
 namespace fathom::simulate {
+namespace {
+
+constexpr int kMostTogether = 64;  // behind the first, as of daemon/agent/uplink/outbox.h
+constexpr std::size_t kBytesTogether = 32 * 1024;
+
+}  // namespace
 
 AgentCall::AgentCall(v1::AgentService::Stub& stub, Listener listener)
     : listener_(std::move(listener)) {
@@ -35,6 +41,13 @@ void AgentCall::WriteNextLocked() {
   if (!queue_.empty()) {
     out_ = std::move(queue_.front());
     queue_.pop_front();
+    std::size_t bytes = out_.ByteSizeLong();
+    while (together_ && !queue_.empty() && out_.more_size() < kMostTogether) {
+      bytes += queue_.front().ByteSizeLong();
+      if (bytes > kBytesTogether) break;
+      *out_.add_more() = std::move(queue_.front());
+      queue_.pop_front();
+    }
     writing_ = true;
     StartWrite(&out_);
   } else if (closing_) {
@@ -55,6 +68,10 @@ void AgentCall::OnReadDone(bool ok) {
     const service::MutexLock lock(mutex_);
     broken_ = true;
     return;
+  }
+  if (in_.has_hello() && in_.hello().takes_more()) {
+    const service::MutexLock lock(mutex_);
+    together_ = true;
   }
   const std::uint64_t before = std::exchange(confirmed_, std::max(confirmed_, in_.acknowledged()));
   listener_.heard(in_, confirmed_ - before);

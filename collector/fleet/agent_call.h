@@ -1,7 +1,8 @@
 // One simulated agent's stream to the collector.
 //
-// Owned by Fleet. Model: messages are numbered and written one after the other; what the collector
-// says goes to a listener, on gRPC's threads. Included by fleet.cc only (gRPC headers).
+// Owned by Fleet. Model: messages are numbered and written one after the other, those that wait
+// together once the collector takes them so, as an agent does; what the collector says goes to a
+// listener, on gRPC's threads. Included by fleet.cc only (gRPC headers).
 //
 // Thread-safety: Send, Close from any thread. Errors: a stream that ends says so to the listener
 // once; messages sent after that are thrown away.
@@ -49,6 +50,7 @@ class AgentCall final : public grpc::ClientBidiReactor<v1::AgentMessage, v1::Col
   v1::AgentMessage out_ ABSL_GUARDED_BY(mutex_);
   std::deque<v1::AgentMessage> queue_ ABSL_GUARDED_BY(mutex_);
   std::uint64_t sent_ ABSL_GUARDED_BY(mutex_) = 0;
+  bool together_ ABSL_GUARDED_BY(mutex_) = false;
   bool writing_ ABSL_GUARDED_BY(mutex_) = false;
   bool closing_ ABSL_GUARDED_BY(mutex_) = false;
   bool closed_ ABSL_GUARDED_BY(mutex_) = false;

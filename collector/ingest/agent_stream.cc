@@ -97,6 +97,7 @@ void AgentStream::Greet(const std::string& refused) {
   message.mutable_hello()->set_version(version_);
   message.mutable_hello()->set_protocol(kProtocolVersion);
   message.mutable_hello()->set_refused(refused);
+  message.mutable_hello()->set_takes_more(true);
   if (ops_ != nullptr) {
     for (const std::string& name : ops_->jobs().names())
       message.mutable_hello()->add_stream_ops(name);
@@ -110,8 +111,7 @@ void AgentStream::OnReadDone(bool ok) {
     FinishLocked(grpc::Status::OK);
     return;
   }
-  const StreamSession::Outcome outcome = session_->OnMessage(in_);
-  if (outcome.greet) Greet(outcome.refused);
+  const StreamSession::Outcome outcome = TakeAll();
   {
     const service::MutexLock lock(mutex_);
     taken_ = {session_->acknowledged(), session_->journaled(), session_->stored()};
@@ -126,14 +126,34 @@ void AgentStream::OnReadDone(bool ok) {
   if (!outcome.close) ReadNext();
 }
 
+StreamSession::Outcome AgentStream::TakeAll() {
+  const MonoNs now = ToMono(std::chrono::steady_clock::now());
+  const auto take = [this, now](const v1::AgentMessage& message) {
+    StreamSession::Outcome outcome = session_->OnMessage(message);
+    if (outcome.greet) Greet(outcome.refused);
+    pause_ = budget_.Take(message.ByteSizeLong(), session_->ranks(), now);
+    return outcome;
+  };
+  google::protobuf::RepeatedPtrField<v1::AgentMessage> more;
+  more.Swap(in_.mutable_more());
+  StreamSession::Outcome outcome = take(in_);
+  in_.Clear();
+  if (more.size() > kMostMessagesTogether) {
+    outcome = {.greet = false, .refused = "too many messages in one", .close = true};
+  }
+  for (auto& message : more) {
+    if (outcome.close) break;
+    message.clear_more();
+    outcome = take(message);
+  }
+  return outcome;
+}
+
 // Whoever sends more than one agent may is not read for a while: the rest waits at its own end.
 void AgentStream::ReadNext() {
-  const auto now = std::chrono::steady_clock::now();
-  const Nanos pause = budget_.Take(in_.ByteSizeLong(), session_->ranks(), ToMono(now));
-  in_.Clear();
-  if (pause.count <= 0) return StartRead(&in_);
+  if (pause_.count <= 0) return StartRead(&in_);
   ++counters_.pauses;
-  alarm_.Set(std::chrono::system_clock::now() + std::chrono::nanoseconds(pause.count),
+  alarm_.Set(std::chrono::system_clock::now() + std::chrono::nanoseconds(pause_.count),
              [outbox = std::weak_ptr<Outbox>(outbox_)](bool rang) {
                const auto held = outbox.lock();
                if (rang && held) held->ReadOn();

@@ -1,4 +1,5 @@
 // One agent's gRPC stream: reads feed a StreamSession, writes carry acknowledgements and requests.
+// A message that holds others is taken in as if each had come by itself.
 // What was taken in is acknowledged once the durable log (the journal, or the bus of several
 // collectors) and the store of ops, where there are such, have it on the disk.
 //
@@ -86,6 +87,8 @@ class AgentStream final : public grpc::ServerBidiReactor<v1::AgentMessage, v1::C
 
   bool Queue(v1::CollectorMessage message);
   void Committed();
+  // Of what was read, one after the other; the outcome of the last that was taken in.
+  StreamSession::Outcome TakeAll();
   void ReadNext();
   void AwaitLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   [[nodiscard]] bool AwaitsDiskLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -104,6 +107,7 @@ class AgentStream final : public grpc::ServerBidiReactor<v1::AgentMessage, v1::C
   AgentStreams& streams_;
   const std::chrono::steady_clock::time_point born_ = std::chrono::steady_clock::now();
   v1::AgentMessage in_;
+  Nanos pause_;  // before the next read; reads only
 
   service::Mutex mutex_;
   v1::CollectorMessage out_ ABSL_GUARDED_BY(mutex_);

@@ -172,6 +172,7 @@ void CollectorLink::TakeMessage(const v1::CollectorMessage& message) {
       const service::MutexLock lock(mutex_);
       stream_ops_.emplace(message.hello().stream_ops().begin(), message.hello().stream_ops().end());
     }
+    if (message.hello().takes_more()) outbox_.SendTogether();
     said_missing_ = false;
     greeted_ = true;
     connected_ = true;

@@ -229,7 +229,13 @@ void Outbox::BeginStream(const v1::Hello& hello) {
   sent_ = 0;
   next_number_ = 1;
   streaming_ = true;
+  together_ = false;
   changed_.NotifyAll();
+}
+
+void Outbox::SendTogether() {
+  const service::MutexLock lock(mutex_);
+  together_ = true;
 }
 
 void Outbox::EndStream() {
@@ -255,12 +261,25 @@ std::optional<v1::AgentMessage> Outbox::Next(std::chrono::steady_clock::time_poi
                        });
   }
   if (!streaming_ || sent_ >= entries_.size()) return std::nullopt;
+  const Entry& first = TakeNext();
+  v1::AgentMessage out = first.message;
+  std::size_t bytes = first.bytes;
+  while (together_ && sent_ < entries_.size() && out.more_size() < kMostTogether &&
+         bytes + entries_[sent_].bytes <= kBytesTogether) {
+    const Entry& next = TakeNext();
+    bytes += next.bytes;
+    *out.add_more() = next.message;
+  }
+  return out;
+}
+
+const Outbox::Entry& Outbox::TakeNext() {
   Entry& entry = entries_[sent_++];
   entry.number = next_number_++;
   entry.message.set_number(entry.number);
   counters_.bytes_sent += entry.bytes;
   ++counters_.sent;
-  return entry.message;
+  return entry;
 }
 
 void Outbox::Acknowledge(std::uint64_t number) {

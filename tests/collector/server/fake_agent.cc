@@ -45,6 +45,7 @@ class FakeAgent::Impl {
   bool Send(v1::AgentMessage message) {
     const std::lock_guard lock(write_mutex_);
     message.set_number(++sent_);
+    for (auto& each : *message.mutable_more()) each.set_number(++sent_);
     return stream_->Write(message);
   }
 

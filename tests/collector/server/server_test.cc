@@ -45,6 +45,25 @@ TEST_F(ServerTest, FromAnAgentsStreamToTheApi) {
   EXPECT_EQ(Get("/api/v1/nodes/n7").status, 404);
 }
 
+TEST_F(ServerTest, MessagesThatComeTogetherAreTakenAsIfEachCameAlone) {
+  FakeAgent agent(collector_->grpc_port(), "n0");
+  agent.Hello();
+  ASSERT_EQ(agent.WaitGreeting(), "");
+  v1::AgentMessage first = Message(0, RankOf(0, 2));
+  *first.add_more() = Message(0, RankOf(1, 2));
+  *first.add_more() = Message(0, GroupOf(0, 2));
+  *first.add_more() = Message(0, GroupOf(1, 2));
+  for (std::uint32_t rank = 0; rank < 2; ++rank) {
+    *first.add_more() = Message(0, Batch({.rank = rank, .count = 10}));
+  }
+  ASSERT_TRUE(agent.Send(std::move(first)));
+  EXPECT_TRUE(agent.WaitAcknowledged());
+  EXPECT_THAT(Get("/api/v1/jobs").body,
+              AllOf(HasSubstr("\"name\":\"train\""), HasSubstr("\"iteration\":9")));
+  EXPECT_THAT(Get("/metrics").body,
+              HasSubstr("fathom_ingest_rows_total{kind=\"summary\"} 20\n"));
+}
+
 TEST_F(ServerTest, FromSuspicionOverRowsToVerdictReportMetricsAndBack) {
   want_rows_ = true;
   FakeAgent agent(collector_->grpc_port(), "n0", FakeAgent::AnOpOfEach);
@@ -163,6 +182,12 @@ TEST_F(ServerTest, AHostilePeerCostsOnlyItsOwnStream) {
   info.set_tracer_version(std::string(kMaxMessageBytes + 1, 'x'));
   large.Send(Message(0, info));
   EXPECT_TRUE(large.WaitOver());
+  FakeAgent crowd(collector_->grpc_port(), "n5");
+  crowd.Hello();
+  auto many = Message(0, RankOf(0, 1));
+  for (int i = 0; i <= kMostMessagesTogether; ++i) many.add_more();
+  crowd.Send(many);
+  EXPECT_TRUE(crowd.WaitOver());
   Feed(good, 5);
   EXPECT_THAT(Get("/metrics").body,
               AllOf(HasSubstr("fathom_ingest_rejected_total{reason=\"no_hello\"} 1\n"),

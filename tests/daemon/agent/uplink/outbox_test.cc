@@ -54,6 +54,36 @@ TEST_F(OutboxTest, NumbersFromOneAndSaysHelloFirst) {
   EXPECT_EQ(sent[1].number(), 2u);
 }
 
+TEST_F(OutboxTest, WhatWaitsGoesTogetherOnceTheCollectorTakesIt) {
+  box_.BeginStream({});
+  ASSERT_EQ(TakeAll().size(), 1u);  // hello
+  box_.SendTogether();
+  for (int i = 1; i <= 100; ++i) box_.PutDurable(Summary(i));
+  const auto sent = TakeAll();
+  ASSERT_EQ(sent.size(), 2u);
+  EXPECT_EQ(sent[0].more_size(), Outbox::kMostTogether);
+  EXPECT_EQ(sent[0].number(), 2u);
+  EXPECT_EQ(sent[0].more(0).number(), 3u);
+  EXPECT_EQ(sent[0].more(0).summary().first_iteration(), 2);
+  EXPECT_EQ(sent[1].more(34).number(), 101u);
+  box_.Acknowledge(100);  // all but the last
+  EXPECT_EQ(box_.counters().waiting, 1u);
+  // A collector of another version may be next.
+  box_.EndStream();
+  box_.BeginStream({});
+  EXPECT_EQ(TakeAll().size(), 2u);
+}
+
+TEST_F(OutboxTest, LargeOnesGoAlone) {
+  box_.BeginStream({});
+  ASSERT_EQ(TakeAll().size(), 1u);
+  box_.SendTogether();
+  box_.PutDurable(Summary(1));
+  box_.PutDurable(Summary(2, Outbox::kBytesTogether));
+  box_.PutDurable(Summary(3));
+  EXPECT_EQ(TakeAll().size(), 3u);
+}
+
 TEST_F(OutboxTest, SendsAgainWhatWasNotAcknowledged) {
   box_.BeginStream({});
   for (int i = 1; i <= 3; ++i) box_.PutDurable(Summary(i));
