@@ -37,6 +37,7 @@ void WriteAllStacks(const RankStacks& stacks, JsonWriter& json) {
   json.EndArray();
   WriteStacks("stacks", stacks.stacks, json);
   WriteStacks("worker_stacks", stacks.worker_stacks, json);
+  WriteStacks("beside_stacks", stacks.beside_stacks, json);
 }
 
 void WriteRank(RankId rank, const RankStacks& told, bool stacks, JsonWriter& json) {
@@ -62,6 +63,7 @@ void WriteFunctions(const diagnosis::RankFunctions& of, JsonWriter& json) {
   json.BeginObject().Field("rank", of.rank.value);
   WritePlace(detail.where, json);
   json.Field("doing", detail.doing).Field("in_workers", detail.in_workers);
+  json.Field("beside", detail.beside);
   json.Field("missing", detail.missing).Field("peers", detail.peers);
   json.Key("table").BeginArray();
   for (const HotFunction& place : detail.functions) {

@@ -352,6 +352,7 @@ bool SoundStacks(const v1::RankCapture& capture) {
   const int frames = capture.frames_size();
   return SoundStacks(capture.stacks(), frames, capture.left_out(), capture.samples()) &&
          SoundStacks(capture.worker_stacks(), frames, 0, capture.worker_samples()) &&
+         SoundStacks(capture.beside_stacks(), frames, 0, capture.beside_samples()) &&
          SoundOrder(capture.order());
 }
 
@@ -362,7 +363,8 @@ Rejection Check(const v1::RankCapture& capture) {
     return kBadString;
   }
   if (capture.frames_size() > kMaxCaptureFrames || capture.stacks_size() > kMaxCaptureFrames ||
-      capture.worker_stacks_size() > kMaxCaptureFrames || capture.doing_size() > kMaxCaptureDoing) {
+      capture.worker_stacks_size() > kMaxCaptureFrames ||
+      capture.beside_stacks_size() > kMaxCaptureFrames || capture.doing_size() > kMaxCaptureDoing) {
     return kTooManyRows;
   }
   for (const auto& frame : capture.frames()) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "diagnosis/functions/beside_threads.h"
 #include "diagnosis/functions/compare.h"
 #include "diagnosis/functions/loader_workers.h"
 #include "diagnosis/functions/role_peers.h"
@@ -23,7 +24,8 @@ std::vector<RankFunctions> CompareRanks(const JobView& view, const StackCapture&
   for (const auto& [rank, stacks] : capture.ranks) {
     const std::vector<RankId> peers = roles.Of(rank, capture);
     const Detail seen = CompareFunctions(capture, rank, peers, 0, limits);
-    out.push_back({rank, LookIntoWorkers(capture, rank, peers, seen)});
+    const Detail found = LookIntoWorkers(capture, rank, peers, seen);
+    out.push_back({rank, LookBeside(capture, rank, peers, found)});
   }
   std::stable_sort(out.begin(), out.end(), [](const RankFunctions& a, const RankFunctions& b) {
     return ExcessOf(a.detail) > ExcessOf(b.detail);

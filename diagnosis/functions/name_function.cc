@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "diagnosis/functions/beside_threads.h"
 #include "diagnosis/functions/compare.h"
 #include "diagnosis/functions/loader_workers.h"
 #include "diagnosis/functions/role_peers.h"
@@ -51,8 +52,18 @@ void AddPart(const Detail& detail, Verdict& verdict) {
                   "function.");
 }
 
+void AddBeside(const Detail& detail, Verdict& verdict) {
+  absl::StrAppend(&verdict.sentence,
+                  absl::StrFormat(" Meanwhile another thread of its process is in %s, %.0f %% of "
+                                  "the time, its peers' %.0f %%: "
+                                  "Python runs one thread at a time.",
+                                  FunctionInWords(detail.where), 100 * detail.where.share,
+                                  100 * detail.where.peers_share));
+}
+
 // In place of host time, which says less; behind any other cause; at the end where none is told.
 void PutIntoSentence(const Detail& detail, Verdict& verdict) {
+  if (detail.beside) return AddBeside(detail, verdict);
   if (detail.of_loss > 0 && detail.of_loss < kMostOfLoss) return AddPart(detail, verdict);
   const std::string cause = CauseInWords(verdict.cause);
   const std::string where = WithDoing(detail);
@@ -88,13 +99,16 @@ std::string SeenInWords(const Detail& detail) {
                          detail.in_workers ? "their stacks" : "its stack", lasted);
 }
 
+std::string ThreadInWords(const Detail& detail) {
+  if (detail.in_workers) return "The workers of its data loader are";
+  return detail.beside ? "Another thread of its process is" : "Its training thread is";
+}
+
 void AddEvidence(const Detail& detail, Verdict& verdict) {
   const char* source = detail.traced ? kTrace : kSource;
   const Evidence in_function{
-      absl::StrFormat(
-          "%s in %s for this part of the time, %s; %s.",
-          detail.in_workers ? "The workers of its data loader are" : "Its training thread is",
-          FunctionInWords(detail.where), SeenInWords(detail), PeersInWords(detail)),
+      absl::StrFormat("%s in %s for this part of the time, %s; %s.", ThreadInWords(detail),
+                      FunctionInWords(detail.where), SeenInWords(detail), PeersInWords(detail)),
       100 * detail.where.share, "%", 100 * detail.where.peers_share, source};
   const bool first = verdict.evidence.empty();
   verdict.evidence.insert(verdict.evidence.begin() + (first ? 0 : 1), in_function);
@@ -164,7 +178,7 @@ Detail FindFunction(const JobView& view, const StackCapture& capture, const Verd
   limits.sigmas = kConvictedSigmas;
   const Detail seen =
       CompareFunctions(capture, rank, peers, traced ? 0 : LostShare(verdict), limits);
-  return LookIntoWorkers(capture, rank, peers, seen);
+  return LookBeside(capture, rank, peers, LookIntoWorkers(capture, rank, peers, seen));
 }
 
 void TellFunction(const Detail& detail, Verdict& verdict) {

@@ -29,6 +29,7 @@ struct Detail {
   std::string doing;    // what the thread does there: "running", "sleep", "lock"; empty: not known
   double of_loss = 0;   // so much of what the job loses the function holds; 0: not known
   bool in_workers = false;  // of its data loader: the shares are of their time
+  bool beside = false;      // in another thread of its process
   double doing_share = 0, doing_peers_share = 0;
   std::vector<HotFunction> functions;  // most beyond the peers first
   std::size_t peers = 0;

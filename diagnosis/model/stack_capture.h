@@ -47,6 +47,9 @@ struct RankStacks {
   // Of the processes that the rank started (a loader's workers), over the same frames.
   std::uint64_t worker_samples = 0;
   std::vector<CapturedStack> worker_stacks;
+  // Of other threads of its process that used a core, likewise; each thread's sample is one.
+  std::uint64_t beside_samples = 0;
+  std::vector<CapturedStack> beside_stacks;
   double core_wait = 0;  // share of the time that the thread waited for a core; 0: or not known
   // Looks at the thread, by what it was in: "running", "sleep", "lock", "network", "file", "child".
   std::map<std::string, std::uint64_t> doing;

@@ -14,6 +14,7 @@ std::string Kilobytes(double bytes) { return absl::StrFormat("%.1f KB", bytes / 
 
 std::string Doing(const Json& of) {
   const std::string doing = TextField(of, "doing");
+  if (BoolField(of, "beside")) return "runs another thread";
   const std::string worker = BoolField(of, "in_workers") ? "in workers of its data loader" : "";
   if (doing == "sleep") return "asleep";
   if (doing == "lock") return "waits for a lock";

@@ -116,6 +116,8 @@ diagnosis::RankStacks StacksOf(const v1::RankCapture& from) {
   }
   stacks.stacks = PatternsOf(from.stacks());
   stacks.worker_stacks = PatternsOf(from.worker_stacks());
+  stacks.beside_samples = from.beside_samples();
+  stacks.beside_stacks = PatternsOf(from.beside_stacks());
   stacks.order = RunsOf(from.order());
   stacks.core_wait = std::clamp(from.core_wait(), 0.0, 1.0);
   for (const auto& [name, looks] : from.doing()) stacks.doing[name] = looks;

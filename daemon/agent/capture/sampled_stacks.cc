@@ -61,6 +61,8 @@ Parts PartsOf(const SpeedscopeSample& sample, const std::vector<SpeedscopeFrame>
   return parts;
 }
 
+std::string NameOf(std::uint32_t thread) { return "thread (" + std::to_string(thread) + ")"; }
+
 SampledStack StackOf(const SpeedscopeSample& sample, std::size_t begin,
                      const std::vector<SpeedscopeFrame>& frames) {
   SampledStack stack;
@@ -119,14 +121,21 @@ class Collected {
 
 }  // namespace
 
-std::optional<SampledThreads> ParseSampled(std::string_view text, std::uint32_t thread) {
+std::optional<SampledThreads> ParseSampled(std::string_view text, std::uint32_t thread,
+                                           const std::set<std::uint32_t>& beside) {
   const std::optional<SpeedscopeText> told = ReadSpeedscope(text);
   if (!told) return std::nullopt;
-  const std::string wanted = "thread (" + std::to_string(thread) + ")";
+  const std::string wanted = NameOf(thread);
+  std::vector<std::string> others;
+  for (const std::uint32_t each : beside) others.push_back(NameOf(each));
+  const auto is_beside = [&others](std::string_view name) {
+    return std::any_of(others.begin(), others.end(),
+                       [name](const std::string& each) { return name.starts_with(each); });
+  };
   SampledThreads out;
   SampledThread main;
   Collected training(told->frames, out.training), workers(told->frames, out.workers),
-      by_name(told->frames, main);
+      beside_it(told->frames, out.beside), by_name(told->frames, main);
   for (const auto& samples : told->threads) {
     for (const SpeedscopeSample& sample : samples) {
       const Parts parts = PartsOf(sample, told->frames);
@@ -135,6 +144,8 @@ std::optional<SampledThreads> ParseSampled(std::string_view text, std::uint32_t 
         if (named) workers.Add(sample, parts);
       } else if (parts.thread.starts_with(wanted)) {
         training.Add(sample, parts);
+      } else if (is_beside(parts.thread)) {
+        beside_it.Add(sample, parts);
       } else if (named) {
         by_name.Add(sample, parts);
       }

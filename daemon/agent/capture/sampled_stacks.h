@@ -16,6 +16,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -44,12 +45,15 @@ struct SampledThread {
 struct SampledThreads {
   SampledThread training;
   SampledThread workers;  // main threads of processes that were started, one after the other
+  SampledThread beside;   // other threads of the process that were asked for, likewise
 };
 
 // The training thread is that with this number of the kernel's, else the one called MainThread. A
-// forked process keeps the frames of the one that forked it: they are left out of its own. Nothing
-// where the text is not what py-spy writes.
-std::optional<SampledThreads> ParseSampled(std::string_view text, std::uint32_t thread);
+// forked process keeps the frames of the one that forked it: they are left out of its own.
+// `beside`: which of the other threads are wanted. Nothing where the text is not what py-spy
+// writes.
+std::optional<SampledThreads> ParseSampled(std::string_view text, std::uint32_t thread,
+                                           const std::set<std::uint32_t>& beside = {});
 
 // Of Python itself, of PyTorch, of the tracer, of the machine's libraries: nobody's own code.
 bool IsInternal(const StackFrame& frame);

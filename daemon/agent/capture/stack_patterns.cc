@@ -181,10 +181,9 @@ void ReduceStacks(const SampledThread& thread, std::size_t most_bytes, v1::RankC
   TellOrder(runs, PatternOf(thread.stacks, told), *out.mutable_order());
 }
 
-void ReduceWorkerStacks(const SampledThread& workers, std::size_t most_bytes,
-                        v1::RankCapture& out) {
-  const Reduced told = Reduce(workers.stacks, most_bytes, out, *out.mutable_worker_stacks());
-  out.set_worker_samples(static_cast<std::uint32_t>(told.samples));
+std::uint32_t ReduceOthers(const SampledThread& others, std::size_t most_bytes,
+                           v1::RankCapture& out, Patterns& patterns) {
+  return static_cast<std::uint32_t>(Reduce(others.stacks, most_bytes, out, patterns).samples);
 }
 
 }  // namespace fathom::agent

@@ -25,15 +25,20 @@ inline constexpr std::size_t kMaxPatternBytes = 30 * 1024;
 // Of these, for processes that the rank started, where there are any.
 inline constexpr std::size_t kWorkerPatternBytes = 8 * 1024;
 
+// Likewise, for other threads of the process.
+inline constexpr std::size_t kBesidePatternBytes = 4 * 1024;
+
 // Of these again, for the order in which the stacks were seen.
 inline constexpr std::size_t kMaxOrderBytes = 4 * 1024;
 
 // Fills samples, left_out, frames, stacks and order of `out`.
 void ReduceStacks(const SampledThread& thread, std::size_t most_bytes, v1::RankCapture& out);
 
-// Likewise worker_samples, frames behind those that are there, and worker_stacks; what finds no
-// room counts as a sample of no stack.
-void ReduceWorkerStacks(const SampledThread& workers, std::size_t most_bytes, v1::RankCapture& out);
+// Of other threads: adds frames behind those that are there, and to `patterns` of `out`. How many
+// samples they have; what finds no room counts as a sample of no stack.
+std::uint32_t ReduceOthers(const SampledThread& others, std::size_t most_bytes,
+                           v1::RankCapture& out,
+                           google::protobuf::RepeatedPtrField<v1::StackPattern>& patterns);
 
 }  // namespace fathom::agent
 

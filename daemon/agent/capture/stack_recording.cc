@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "absl/strings/str_cat.h"
+#include "daemon/agent/capture/busy_threads.h"
 #include "daemon/agent/capture/sampled_stacks.h"
 #include "daemon/agent/capture/stack_patterns.h"
 #include "daemon/agent/capture/thread_doing.h"
@@ -99,12 +100,17 @@ class CoreWait {
   const std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
 };
 
-absl::Status TellStacks(std::string_view text, std::uint32_t thread, v1::RankCapture& out) {
-  const std::optional<SampledThreads> threads = ParseSampled(text, thread);
+absl::Status TellStacks(std::string_view text, std::uint32_t thread,
+                        const std::set<std::uint32_t>& busy, v1::RankCapture& out) {
+  const std::optional<SampledThreads> threads = ParseSampled(text, thread, busy);
   if (!threads) return absl::InternalError("what py-spy wrote cannot be read");
   const std::size_t for_workers = threads->workers.stacks.empty() ? 0 : kWorkerPatternBytes;
-  ReduceStacks(threads->training, kMaxPatternBytes - for_workers, out);
-  ReduceWorkerStacks(threads->workers, for_workers, out);
+  const std::size_t for_beside = threads->beside.stacks.empty() ? 0 : kBesidePatternBytes;
+  ReduceStacks(threads->training, kMaxPatternBytes - for_workers - for_beside, out);
+  out.set_worker_samples(
+      ReduceOthers(threads->workers, for_workers, out, *out.mutable_worker_stacks()));
+  out.set_beside_samples(
+      ReduceOthers(threads->beside, for_beside, out, *out.mutable_beside_stacks()));
   if (out.samples() == 0) return absl::InternalError("py-spy saw no Python frame of the thread");
   out.set_raw_bytes(text.size());
   return absl::OkStatus();
@@ -127,6 +133,7 @@ absl::StatusOr<v1::RankCapture> RecordStacks(const RecordingPlan& plan, const Ke
     if (doing) ++(*out.mutable_doing())[std::string(*doing)];
   };
   CoreWait core_wait(roots, plan);
+  const BusyThreads busy(roots, plan.pid);
   const auto began = std::chrono::steady_clock::now();
   std::chrono::duration<double> lasted(seconds);
   if (cued) {
@@ -138,7 +145,8 @@ absl::StatusOr<v1::RankCapture> RecordStacks(const RecordingPlan& plan, const Ke
   const absl::StatusOr<std::string> text = RunTool(tool, stop);
   if (!text.ok()) return Explained(text.status());
   out.set_core_wait(core_wait.Share());
-  if (absl::Status told = TellStacks(*text, plan.thread, out); !told.ok()) return told;
+  if (absl::Status told = TellStacks(*text, plan.thread, busy.Take(plan.thread), out); !told.ok())
+    return told;
   out.set_source("py-spy");
   out.set_seconds(std::min(lasted.count(), wanted));
   out.set_native(plan.native);

@@ -60,8 +60,7 @@ TEST_F(ServerTest, MessagesThatComeTogetherAreTakenAsIfEachCameAlone) {
   EXPECT_TRUE(agent.WaitAcknowledged());
   EXPECT_THAT(Get("/api/v1/jobs").body,
               AllOf(HasSubstr("\"name\":\"train\""), HasSubstr("\"iteration\":9")));
-  EXPECT_THAT(Get("/metrics").body,
-              HasSubstr("fathom_ingest_rows_total{kind=\"summary\"} 20\n"));
+  EXPECT_THAT(Get("/metrics").body, HasSubstr("fathom_ingest_rows_total{kind=\"summary\"} 20\n"));
 }
 
 TEST_F(ServerTest, FromSuspicionOverRowsToVerdictReportMetricsAndBack) {

@@ -40,6 +40,17 @@ TEST(SampledStacks, OfAThreadThatIsNotThereAreThoseOfTheMainThread) {
   EXPECT_TRUE(Parsed("thread (9): other;f (a.py:1) 4\n", 8).training.stacks.empty());
 }
 
+TEST(SampledStacks, OfOtherThreadsThoseThatAreAskedFor) {
+  const std::string text = std::string(kText) + "thread (12): Thread-1;crunch (/job/b.py:7) 380\n";
+  EXPECT_TRUE(Parsed(text, 7).beside.stacks.empty());
+  const auto threads = ParseSampled(Speedscope(text), 7, {12, 1});
+  ASSERT_TRUE(threads.has_value());
+  ASSERT_EQ(threads->beside.stacks.size(), 1u);
+  EXPECT_EQ(threads->beside.stacks[0].samples, 380u);
+  EXPECT_EQ(threads->beside.stacks[0].frames[0], (StackFrame{"crunch", "/job/b.py", 7}));
+  EXPECT_EQ(threads->training.stacks.size(), 2u);
+}
+
 // As py-spy 0.4 writes it with --subprocesses, of a real job.
 constexpr char kProcesses[] =
     "process 7:\"/v/bin/python train.py\";thread (7): MainThread;train (/job/train.py:9) 50\n"
@@ -236,9 +247,10 @@ TEST(StackPatterns, OfWorkersShareTheFramesAndTheBytes) {
   const auto training = Drawn(random, 2000, 100'000), workers = Drawn(random, 2000, 100'000);
   v1::RankCapture out;
   ReduceStacks(InOrder(training), kMaxPatternBytes - kWorkerPatternBytes, out);
-  ReduceWorkerStacks(InOrder(workers), kWorkerPatternBytes, out);
+  const auto samples =
+      ReduceOthers(InOrder(workers), kWorkerPatternBytes, out, *out.mutable_worker_stacks());
   EXPECT_LE(out.ByteSizeLong(), kMaxPatternBytes);
-  EXPECT_EQ(out.worker_samples(), SamplesOf(workers));
+  EXPECT_EQ(samples, SamplesOf(workers));
   ASSERT_GT(out.worker_stacks_size(), 0);
   for (const auto& pattern : out.worker_stacks()) {
     for (const std::uint32_t at : pattern.frames()) {
