@@ -69,7 +69,7 @@ inline constexpr double kMaxCaptureSeconds = 3600;
 // Sessions.
 inline constexpr int kMaxRejectsPerStream = 1000;  // then the stream is closed
 inline constexpr std::size_t kMaxQueuedRequestsPerStream = 64;
-inline constexpr int kMostMessagesTogether = 256;  // that follow another within it
+inline constexpr int kMostMessagesTogether = 256;     // that follow another within it
 inline constexpr std::size_t kMaxForeignRanks = 256;  // announced, another's, remembered
 
 }  // namespace fathom::collector

@@ -42,8 +42,10 @@ bool Fits(const Shows& shows, std::int64_t period) {
   const auto due = [&](std::int64_t number) { return number % period == phase; };
   const auto hits = static_cast<double>(std::count_if(shows.in.begin(), shows.in.end(), due));
   const auto all = static_cast<double>(std::count_if(shows.known.begin(), shows.known.end(), due));
-  return hits >= kFewestForMedian && hits >= kAgree * static_cast<double>(shows.in.size()) &&
-         hits >= kAgree * all;
+  // That it rests between tells only who was looked at between.
+  const double between = static_cast<double>(shows.known.size()) - all;
+  return hits >= kFewestForMedian && between >= hits / 2 &&
+         hits >= kAgree * static_cast<double>(shows.in.size()) && hits >= kAgree * all;
 }
 
 // 0: none. A hiccup of its own, or one occurrence that is hidden, does not end a period. The

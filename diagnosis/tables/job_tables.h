@@ -17,7 +17,7 @@
 #include <string>
 #include <vector>
 
-#include "diagnosis/functions/pattern_table.h"
+#include "diagnosis/functions/patterns/pattern_table.h"
 #include "diagnosis/model/config.h"
 #include "diagnosis/model/job_view.h"
 #include "diagnosis/tables/bus_bandwidth.h"

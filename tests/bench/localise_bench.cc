@@ -14,7 +14,7 @@
 #include <thread>
 #include <vector>
 
-#include "diagnosis/functions/localise.h"
+#include "diagnosis/functions/patterns/localise.h"
 
 namespace {
 

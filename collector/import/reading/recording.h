@@ -22,7 +22,7 @@
 #include <vector>
 
 #include "collector/verdict/episode.h"
-#include "diagnosis/functions/pattern_table.h"
+#include "diagnosis/functions/patterns/pattern_table.h"
 #include "diagnosis/graph/alignment.h"
 #include "diagnosis/model/job_view.h"
 #include "diagnosis/model/stack_capture.h"

@@ -59,7 +59,7 @@ struct OutboxCounters {
 class Outbox {
  public:
   static constexpr std::size_t kMaxMessageBytes = 4 * 1024 * 1024 - 64 * 1024;
-  static constexpr int kMostTogether = 64;  // a collector takes four times as many
+  static constexpr int kMostTogether = 64;                  // a collector takes four times as many
   static constexpr std::size_t kBytesTogether = 32 * 1024;  // none is added beyond
 
   explicit Outbox(std::size_t limit_bytes) : limit_bytes_(limit_bytes) {}

@@ -9,93 +9,10 @@
 
 #include "diagnosis/functions/compare_ranks.h"
 #include "diagnosis/functions/name_function.h"
+#include "tests/diagnosis/functions/made_captures.h"
 
 namespace fathom::diagnosis {
 namespace {
-
-// A frame as "function file:line"; of PyTorch where the file says so.
-CapturedFrame FrameOf(const std::string& text) {
-  const auto space = text.find(' '), colon = text.rfind(':');
-  CapturedFrame frame{text.substr(0, space), text.substr(space + 1, colon - space - 1),
-                      static_cast<std::uint32_t>(std::stoul(text.substr(colon + 1))), false};
-  frame.internal = frame.file.find("/torch/") != std::string::npos;
-  return frame;
-}
-
-struct Stack {
-  std::vector<std::string> frames;  // innermost first
-  std::uint64_t samples = 0;
-};
-
-// Of so many iterations, in each of which all stacks are seen for their part.
-std::vector<CapturedRun> OrderOf(const std::vector<CapturedStack>& stacks,
-                                 std::uint64_t iterations = 40) {
-  std::vector<CapturedRun> order;
-  for (std::uint64_t i = 0; i < iterations; ++i) {
-    for (std::uint32_t k = 0; k < stacks.size(); ++k) {
-      const std::uint64_t samples = stacks[k].samples;
-      const std::uint64_t now = samples * (i + 1) / iterations - samples * i / iterations;
-      if (now > 0) order.push_back({k, static_cast<std::uint32_t>(now)});
-    }
-  }
-  return order;
-}
-
-RankStacks RankOf(const std::vector<Stack>& stacks,
-                  std::map<std::string, std::uint64_t> doing = {}) {
-  RankStacks rank;
-  rank.source = "py-spy";
-  rank.lasted = Nanos(4'000'000'000);
-  rank.doing = std::move(doing);
-  for (const Stack& stack : stacks) {
-    CapturedStack told;
-    told.samples = stack.samples;
-    rank.samples += stack.samples;
-    for (const std::string& frame : stack.frames) {
-      told.frames.push_back(static_cast<std::uint32_t>(rank.frames.size()));
-      rank.frames.push_back(FrameOf(frame));
-    }
-    rank.stacks.push_back(std::move(told));
-  }
-  rank.order = OrderOf(rank.stacks);
-  return rank;
-}
-
-const std::string kMain = "main /job/train.py:120";
-const std::string kForward = "train /job/train.py:99";
-const std::string kBackward = "train /job/train.py:101";
-const std::string kReduce = "train /job/train.py:108";
-const std::string kModule = "_call_impl /v/torch/nn/modules/module.py:1";
-const std::string kEngine = "_engine_run_backward /v/torch/autograd/graph.py:2";
-const std::string kCollective = "all_reduce /v/torch/distributed/distributed_c10d.py:3";
-
-// 400 samples: forward, backward, waiting in a collective, and what is additional.
-RankStacks Rank(std::uint64_t forward, std::uint64_t backward, const std::vector<Stack>& more = {},
-                std::map<std::string, std::uint64_t> doing = {}) {
-  std::vector<Stack> stacks = {{{kModule, kForward, kMain}, forward},
-                               {{kEngine, kBackward, kMain}, backward}};
-  std::uint64_t used = forward + backward;
-  for (const Stack& each : more) {
-    stacks.push_back(each);
-    used += each.samples;
-  }
-  stacks.push_back({{kCollective, kReduce, kMain}, 400 - std::min<std::uint64_t>(used, 400)});
-  return RankOf(stacks, std::move(doing));
-}
-
-StackCapture Captured(RankStacks culprit, int peers = 3) {
-  StackCapture capture;
-  capture.accused = {RankId(2)};
-  capture.ranks[RankId(2)] = std::move(culprit);
-  const std::uint32_t numbers[] = {0, 1, 3};
-  for (int i = 0; i < peers; ++i) {
-    capture.ranks[RankId(numbers[i])] =
-        Rank(60 + static_cast<std::uint64_t>(i), 120, {}, {{"lock", 60}, {"running", 40}});
-  }
-  return capture;
-}
-
-const std::vector<RankId> kPeers = {RankId(0), RankId(1), RankId(3)};
 
 Stack Sleep(std::uint64_t samples) {
   return {{"write_metrics /job/train.py:85", "train /job/train.py:103", kMain}, samples};
@@ -405,54 +322,6 @@ TEST(CompareFunctions, OfWorkersThatDoAsTheirPeersTheWaitingLineStays) {
   const Detail found = FindFunction(JobView(), WithWorkers(85), verdict);
   EXPECT_FALSE(found.in_workers);
   EXPECT_EQ(FunctionInWords(found.where), "train (train.py:95)");
-}
-
-// Another thread of its process, seen for so many of its samples.
-void AddBeside(RankStacks& rank, const std::string& frame, std::uint64_t samples) {
-  rank.beside_samples += samples;
-  rank.beside_stacks.push_back({{static_cast<std::uint32_t>(rank.frames.size())}, samples});
-  rank.frames.push_back(FrameOf(frame));
-}
-
-Verdict HostSlowOfTwo() {
-  Verdict verdict;
-  verdict.grade = Grade::kEstablished;
-  verdict.cause = Cause::kHostSlow;
-  verdict.entity.ranks = {RankId(2)};
-  verdict.cost.slowdown = 2;
-  verdict.sentence = "Rank 2 holds the job back: 40 ms more host time in each iteration.";
-  return verdict;
-}
-
-TEST(CompareFunctions, NamesAnotherThreadWhereTheTrainingThreadDoesAsItsPeers) {
-  StackCapture capture = Captured(Rank(60, 110, {}));
-  AddBeside(capture.ranks.at(RankId(2)), "crunch /job/beside.py:7", 390);
-  Verdict verdict = HostSlowOfTwo();
-  const Detail found = FindFunction(JobView(), capture, verdict);
-  ASSERT_TRUE(found.beside);
-  EXPECT_EQ(FunctionInWords(found.where), "crunch (beside.py:7)");
-  EXPECT_LE(found.where.share, 1);
-  TellFunction(found, verdict);
-  EXPECT_NE(verdict.sentence.find("another thread of its process is in crunch (beside.py:7)"),
-            std::string::npos)
-      << verdict.sentence;
-  EXPECT_NE(verdict.evidence.front().statement.find("Another thread of its process is in crunch"),
-            std::string::npos);
-}
-
-TEST(CompareFunctions, AThreadThatAllHaveIsNobodys) {
-  StackCapture capture = Captured(Rank(60, 110, {}));
-  for (auto& [rank, stacks] : capture.ranks) AddBeside(stacks, "log /job/beside.py:7", 390);
-  EXPECT_FALSE(FindFunction(JobView(), capture, HostSlowOfTwo()).known());
-}
-
-TEST(CompareFunctions, WhatTheTrainingThreadDoesGoesBeforeAnotherThread) {
-  StackCapture capture =
-      Captured(Rank(60, 110, {{{"write_metrics /job/train.py:85", kMain}, 220}}));
-  AddBeside(capture.ranks.at(RankId(2)), "crunch /job/beside.py:7", 390);
-  const Detail found = FindFunction(JobView(), capture, HostSlowOfTwo());
-  EXPECT_FALSE(found.beside);
-  EXPECT_EQ(FunctionInWords(found.where), "write_metrics (train.py:85)");
 }
 
 TEST(CompareFunctions, WorkersOfWhomNobodyWaitsForAreNotLookedInto) {

@@ -1,4 +1,4 @@
-#include "diagnosis/functions/patterns.h"
+#include "diagnosis/functions/patterns/patterns.h"
 
 #include <gtest/gtest.h>
 
@@ -9,9 +9,9 @@
 #include <random>
 #include <vector>
 
-#include "diagnosis/functions/critical_duration.h"
-#include "diagnosis/functions/localise.h"
-#include "diagnosis/functions/pattern_table.h"
+#include "diagnosis/functions/patterns/critical_duration.h"
+#include "diagnosis/functions/patterns/localise.h"
+#include "diagnosis/functions/patterns/pattern_table.h"
 
 namespace fathom::diagnosis {
 namespace {

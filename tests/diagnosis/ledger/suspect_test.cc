@@ -47,6 +47,10 @@ TEST(DateShareTest, FewKnownIterationsBetweenMakeNoShorterPeriod) {
   EXPECT_EQ(Dated(From(10, 60, 10), known).every, 10);
 }
 
+TEST(DateShareTest, WhereNothingIsKnownBetweenNothingRests) {
+  EXPECT_EQ(Dated(From(10, 60, 6), From(10, 60, 6)).every, 0);
+}
+
 TEST(DateShareTest, WhatComesAtRandomHasNone) {
   EXPECT_EQ(Dated({3, 9, 11, 24, 31, 32, 50}, From(0, 64)).every, 0);
   EXPECT_EQ(Dated({3, 9}, From(0, 64)).every, 0);

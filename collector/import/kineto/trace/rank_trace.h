@@ -22,7 +22,7 @@
 #include "collector/import/kineto/trace/trace_event.h"
 #include "collector/import/kineto/trace/trace_reader.h"
 #include "collector/import/kineto/trace/work_log.h"
-#include "diagnosis/functions/pattern_table.h"
+#include "diagnosis/functions/patterns/pattern_table.h"
 #include "diagnosis/model/comm_op.h"
 #include "diagnosis/model/stack_capture.h"
 #include "diagnosis/tables/device_timeline.h"

@@ -16,7 +16,7 @@
 
 #include "collector/import/kineto/trace/call_log.h"
 #include "collector/import/kineto/trace/rank_trace.h"
-#include "diagnosis/functions/pattern_table.h"
+#include "diagnosis/functions/patterns/pattern_table.h"
 
 namespace fathom::collector::kineto {
 

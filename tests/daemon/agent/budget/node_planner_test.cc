@@ -102,6 +102,23 @@ TEST(NodePlannerTest, ComesIntoTheBudgetAndStaysThere) {
   EXPECT_EQ(node.planner.plan().changes, changes) << "what does not change is left as it is";
 }
 
+// A pace that was changed is reckoned with at once: the next look plans with what it will cost.
+TEST(NodePlannerTest, ACoarserPaceIsPlannedWithAsItIs) {
+  Node node(kUsual);
+  node.sample_ns = 12'000;
+  for (int i = 0; i < 60 && node.LevelOf(Knob::kThreads) == 0; ++i) node.Look();
+  ASSERT_GT(node.LevelOf(Knob::kThreads), 0u);
+  const std::size_t chosen = node.LevelOf(Knob::kThreads);
+  node.Look();
+  EXPECT_EQ(node.LevelOf(Knob::kThreads), chosen);
+  const auto& parts = node.planner.plan().parts;
+  const auto at = std::find_if(parts.begin(), parts.end(),
+                               [](const auto& part) { return part.name == "threads"; });
+  ASSERT_NE(at, parts.end());
+  const double pace_s = node.planner.plan().paces.Of(Knob::kThreads) / 1e3;
+  EXPECT_NEAR(at->spend.cores, node.ranks / pace_s * node.sample_ns * 1e-9, 0.3 * at->spend.cores);
+}
+
 TEST(NodePlannerTest, TenTimesTheOpsAreMetAtOnceAndNeverLate) {
   Node node({0.012, 125'000, 64 * kMiB});
   node.ops_wanted = true;

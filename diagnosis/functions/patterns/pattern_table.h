@@ -4,11 +4,12 @@
 //
 // Model: a function is the same on two ranks by class, name, file and line. Utilisation of
 // collectives and copies comes as bytes a ns, and is divided by the best that any rank shows of the
-// function, so that it lies between 0 and 1. Then functions/localise, function by function.
+// function, so that it lies between 0 and 1. Then functions/patterns/localise, function by
+// function.
 //
-// Thread-safety: pure. Errors: none. Cost: that of functions/localise.
-#ifndef FATHOM_DIAGNOSIS_FUNCTIONS_PATTERN_TABLE_H_
-#define FATHOM_DIAGNOSIS_FUNCTIONS_PATTERN_TABLE_H_
+// Thread-safety: pure. Errors: none. Cost: that of functions/patterns/localise.
+#ifndef FATHOM_DIAGNOSIS_FUNCTIONS_PATTERNS_PATTERN_TABLE_H_
+#define FATHOM_DIAGNOSIS_FUNCTIONS_PATTERNS_PATTERN_TABLE_H_
 
 #include <cstdint>
 #include <map>
@@ -16,7 +17,7 @@
 #include <string_view>
 #include <vector>
 
-#include "diagnosis/functions/patterns.h"
+#include "diagnosis/functions/patterns/patterns.h"
 #include "proto/types/ids.h"
 
 namespace fathom::diagnosis {
@@ -46,4 +47,4 @@ std::string_view ClassName(FunctionClass of);
 
 }  // namespace fathom::diagnosis
 
-#endif  // FATHOM_DIAGNOSIS_FUNCTIONS_PATTERN_TABLE_H_
+#endif  // FATHOM_DIAGNOSIS_FUNCTIONS_PATTERNS_PATTERN_TABLE_H_

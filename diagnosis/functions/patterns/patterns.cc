@@ -1,10 +1,10 @@
-#include "diagnosis/functions/patterns.h"
+#include "diagnosis/functions/patterns/patterns.h"
 
 #include <algorithm>
 #include <cmath>
 #include <span>
 
-#include "diagnosis/functions/critical_duration.h"
+#include "diagnosis/functions/patterns/critical_duration.h"
 
 namespace fathom::diagnosis {
 namespace {

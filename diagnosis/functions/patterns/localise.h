@@ -15,14 +15,14 @@
 // Units: 0 to 1. Thread-safety: pure; functions may be judged on several threads. Errors: none.
 // Cost: workers × `peers` steps of three subtractions: 0.1 s for a million workers.
 // Source: EROICA; floors and scaling from its open points.
-#ifndef FATHOM_DIAGNOSIS_FUNCTIONS_LOCALISE_H_
-#define FATHOM_DIAGNOSIS_FUNCTIONS_LOCALISE_H_
+#ifndef FATHOM_DIAGNOSIS_FUNCTIONS_PATTERNS_LOCALISE_H_
+#define FATHOM_DIAGNOSIS_FUNCTIONS_PATTERNS_LOCALISE_H_
 
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
-#include "diagnosis/functions/critical_share.h"
+#include "diagnosis/functions/patterns/critical_share.h"
 
 namespace fathom::diagnosis {
 
@@ -57,4 +57,4 @@ std::vector<std::uint32_t> DifferencesOf(const PatternColumn& column, const Loca
 
 }  // namespace fathom::diagnosis
 
-#endif  // FATHOM_DIAGNOSIS_FUNCTIONS_LOCALISE_H_
+#endif  // FATHOM_DIAGNOSIS_FUNCTIONS_PATTERNS_LOCALISE_H_

@@ -1,6 +1,6 @@
 // The patterns of a rank's functions in a window: all that leaves the node of what it ran.
 //
-// Used on traces (collector/import) and by functions/localise. docs/rules/patterns.md.
+// Used on traces (collector/import) and by functions/patterns/localise. docs/rules/patterns.md.
 //
 // Model: β is the share of the window in which the function is on the critical path
 // (critical_share.h); μ and σ are mean and standard deviation of its resource's utilisation over
@@ -8,13 +8,13 @@
 // tells utilisation, μ is 1 and σ is 0 for all, so that they neither join nor part anybody.
 //
 // Units: 0 to 1. Thread-safety: pure. Errors: none. Cost: that of its parts.
-#ifndef FATHOM_DIAGNOSIS_FUNCTIONS_PATTERNS_H_
-#define FATHOM_DIAGNOSIS_FUNCTIONS_PATTERNS_H_
+#ifndef FATHOM_DIAGNOSIS_FUNCTIONS_PATTERNS_PATTERNS_H_
+#define FATHOM_DIAGNOSIS_FUNCTIONS_PATTERNS_PATTERNS_H_
 
 #include <cstdint>
 #include <vector>
 
-#include "diagnosis/functions/critical_share.h"
+#include "diagnosis/functions/patterns/critical_share.h"
 
 namespace fathom::diagnosis {
 
@@ -30,4 +30,4 @@ std::vector<FunctionPattern> PatternsOf(const std::vector<Execution>& executions
 
 }  // namespace fathom::diagnosis
 
-#endif  // FATHOM_DIAGNOSIS_FUNCTIONS_PATTERNS_H_
+#endif  // FATHOM_DIAGNOSIS_FUNCTIONS_PATTERNS_PATTERNS_H_

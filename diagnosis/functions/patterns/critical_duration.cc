@@ -1,4 +1,4 @@
-#include "diagnosis/functions/critical_duration.h"
+#include "diagnosis/functions/patterns/critical_duration.h"
 
 namespace fathom::diagnosis {
 namespace {

@@ -1,15 +1,15 @@
 // Which part of a window each function of a rank is on its critical path (EROICA's β).
 //
-// Used by functions/patterns. Model: at each moment the credit goes to one running execution: that
-// of the highest class (compute on a device before copies before collectives before the host's
-// code), and of these the one that began last, which is the innermost of nested ones. Time in which
-// nothing runs is nobody's.
+// Used by functions/patterns/patterns. Model: at each moment the credit goes to one running
+// execution: that of the highest class (compute on a device before copies before collectives before
+// the host's code), and of these the one that began last, which is the innermost of nested ones.
+// Time in which nothing runs is nobody's.
 //
 // Units: ns. Thread-safety: pure. Errors: none; executions outside of the window count for nothing.
 // Cost: O(executions × log).
 // Source: Guan et al., EROICA (NSDI 2026), behaviour patterns.
-#ifndef FATHOM_DIAGNOSIS_FUNCTIONS_CRITICAL_SHARE_H_
-#define FATHOM_DIAGNOSIS_FUNCTIONS_CRITICAL_SHARE_H_
+#ifndef FATHOM_DIAGNOSIS_FUNCTIONS_PATTERNS_CRITICAL_SHARE_H_
+#define FATHOM_DIAGNOSIS_FUNCTIONS_PATTERNS_CRITICAL_SHARE_H_
 
 #include <cstdint>
 #include <vector>
@@ -33,4 +33,4 @@ std::vector<double> CriticalShares(const std::vector<Execution>& executions, std
 
 }  // namespace fathom::diagnosis
 
-#endif  // FATHOM_DIAGNOSIS_FUNCTIONS_CRITICAL_SHARE_H_
+#endif  // FATHOM_DIAGNOSIS_FUNCTIONS_PATTERNS_CRITICAL_SHARE_H_

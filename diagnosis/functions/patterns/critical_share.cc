@@ -1,4 +1,4 @@
-#include "diagnosis/functions/critical_share.h"
+#include "diagnosis/functions/patterns/critical_share.h"
 
 #include <algorithm>
 #include <cstddef>

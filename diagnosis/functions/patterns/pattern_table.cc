@@ -1,10 +1,10 @@
-#include "diagnosis/functions/pattern_table.h"
+#include "diagnosis/functions/patterns/pattern_table.h"
 
 #include <algorithm>
 #include <tuple>
 #include <utility>
 
-#include "diagnosis/functions/localise.h"
+#include "diagnosis/functions/patterns/localise.h"
 
 namespace fathom::diagnosis {
 namespace {

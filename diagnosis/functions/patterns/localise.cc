@@ -1,4 +1,4 @@
-#include "diagnosis/functions/localise.h"
+#include "diagnosis/functions/patterns/localise.h"
 
 #include <algorithm>
 #include <array>
