@@ -7,9 +7,11 @@
 
 #include "collector/admission/limits.h"
 #include "collector/job/rows/row_conversion.h"
+#include "collector/job/summaries/one_rate.h"
 #include "diagnosis/peers/beside_time.h"
 #include "fathom/v1/row.pb.h"
 #include "fathom/v1/summary.pb.h"
+#include "proto/types/message_anchors.h"
 
 namespace fathom::collector {
 namespace {
@@ -57,6 +59,7 @@ void WholeJob::Add(const v1::SummaryBatch& batch) {
   const RankId rank(batch.rank());
   Placed& placed = ranks_[rank];
   if (batch.period_relearned()) placed.offset.reset();
+  by_messages_ = by_messages_ || batch.anchor_group() == kMessageAnchors.value;
   const std::vector<std::int64_t> steps(batch.anchor_step().begin(), batch.anchor_step().end());
   const auto numbers = aligner_.Place({batch.anchor_group(), batch.first_anchor_sequence(),
                                        batch.first_iteration(), steps, placed.offset});
@@ -156,6 +159,7 @@ void WholeJob::TakeInto(diagnosis::JobView& view) {
     diagnosis::SettleBlocked(view.groups, summary);
     view.window.push_back(std::move(summary));
   }
+  if (by_messages_) KeepOneRate(view.window);
   view.rows.clear();
   for (auto& [iteration, ranks] : rows_) {
     for (auto& [rank, rows] : ranks) Append(rows, view.rows[rank]);

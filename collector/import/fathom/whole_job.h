@@ -64,6 +64,7 @@ class WholeJob {
 
   IterationAligner aligner_;
   std::map<RankId, Placed> ranks_;
+  bool by_messages_ = false;  // ranks of which messages alone tell iterations
   std::map<std::int64_t, diagnosis::IterationSummary> window_;
   std::map<std::int64_t, ByRank> rows_;  // −1: of no iteration
   std::size_t summaries_ = 0;

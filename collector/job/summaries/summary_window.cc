@@ -5,6 +5,7 @@
 
 #include "collector/job/rows/row_conversion.h"
 #include "fathom/v1/summary.pb.h"
+#include "proto/types/message_anchors.h"
 
 namespace fathom::collector {
 namespace {
@@ -37,6 +38,7 @@ SummaryWindow::Added SummaryWindow::Add(const v1::SummaryBatch& batch) {
   const std::vector<std::int64_t> steps(batch.anchor_step().begin(), batch.anchor_step().end());
   RankEntry& entry = Entry(RankId(batch.rank()));
   if (batch.period_relearned()) entry.offset.reset();
+  by_messages_ = by_messages_ || batch.anchor_group() == kMessageAnchors.value;
   const auto placed = aligner_.Place({batch.anchor_group(), batch.first_anchor_sequence(),
                                       batch.first_iteration(), steps, entry.offset});
   MonoNs begin(batch.first_begin_mono_ns());
@@ -209,6 +211,7 @@ void SummaryWindow::Clear() {
   sums_.assign(slots_.size(), {});
   aligner_.Clear();
   entries_.clear();
+  by_messages_ = false;
   strip_.clear();
   iterations_seen_ = 0;
   completed_up_to_ = -1;

@@ -81,6 +81,7 @@ class SummaryWindow {
     };
     std::vector<Slot> slots;  // by iteration
     std::vector<std::pair<RankId, std::shared_ptr<const RankWindow>>> ranks;
+    bool by_messages = false;  // alone; ranks that count other iterations are left out
 
     std::vector<diagnosis::IterationSummary> View() const;
   };
@@ -174,6 +175,7 @@ class SummaryWindow {
   std::vector<std::size_t> reports_;  // ranks that reported, by slot
   std::vector<RankSums> sums_;        // of those ranks, by slot
   IterationAligner aligner_;
+  bool by_messages_ = false;  // ranks of which messages alone tell iterations
   std::map<RankId, RankEntry> entries_;
   std::deque<StripEntry> strip_;  // ascending
   std::int64_t iterations_seen_ = 0;

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "collector/admission/limits.h"
+#include "collector/job/summaries/one_rate.h"
 #include "collector/job/summaries/summary_window.h"
 
 namespace fathom::collector {
@@ -65,6 +66,7 @@ SummaryWindow::Snapshot SummaryWindow::SettledAfter(std::int64_t after, bool job
 
 SummaryWindow::Snapshot SummaryWindow::Share(const std::vector<std::int64_t>& which) const {
   Snapshot snapshot;
+  snapshot.by_messages = by_messages_;
   for (const std::int64_t iteration : which) {
     const std::size_t slot = *slots_.Find(iteration);
     snapshot.slots.push_back(
@@ -95,6 +97,7 @@ std::vector<diagnosis::IterationSummary> SummaryWindow::Snapshot::View() const {
       view[i].ranks.back().rank = rank;
     }
   }
+  if (by_messages) KeepOneRate(view);
   return view;
 }
 

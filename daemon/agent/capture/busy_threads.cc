@@ -1,7 +1,6 @@
 #include "daemon/agent/capture/busy_threads.h"
 
 #include <filesystem>
-#include <string_view>
 #include <system_error>
 
 #include "absl/strings/numbers.h"
@@ -21,8 +20,7 @@ std::map<std::uint32_t, std::int64_t> BusyThreads::CpuNs() const {
     std::uint32_t thread = 0;
     std::int64_t cpu_ns = 0;
     if (!text.ok() || !absl::SimpleAtoi(at->path().filename().string(), &thread)) continue;
-    const std::string_view first = std::string_view(*text).substr(0, text->find(' '));
-    if (absl::SimpleAtoi(first, &cpu_ns)) out[thread] = cpu_ns;
+    if (absl::SimpleAtoi(text->substr(0, text->find(' ')), &cpu_ns)) out[thread] = cpu_ns;
   }
   return out;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "proto/types/bounds.h"
+#include "proto/types/message_anchors.h"
 
 namespace fathom::agent {
 namespace {
@@ -86,13 +87,16 @@ void RankPipeline::TakeEntry(std::uint64_t row_number) {
 
 void RankPipeline::Boundary(std::uint64_t row_number) {
   const OpRow& row = log_.At(row_number);
+  const bool messages = matcher_->anchor().messages;
   if (pending_.size() >= kMaxPending) pending_.pop_front();
-  pending_.push_back({.span = {.number = next_number_,
-                               .first_row = span_first_row_,
-                               .anchor_row = row_number,
-                               .anchor_sequence = row.sequence},
-                      .anchor_group = matcher_->anchor().group,
-                      .relearned = relearned_});
+  pending_.push_back(
+      {.span = {.number = next_number_,
+                .first_row = span_first_row_,
+                .anchor_row = row_number,
+                .anchor_sequence =
+                    messages ? static_cast<std::uint64_t>(next_number_) : row.sequence},
+       .anchor_group = messages ? kMessageAnchors : matcher_->anchor().group,
+       .relearned = relearned_});
   relearned_ = false;
   ++next_number_;
   span_first_row_ = row_number + 1;
@@ -123,7 +127,7 @@ void RankPipeline::LabelAgain() {
 std::int64_t RankPipeline::FirstNumber(std::uint64_t first_anchor_row,
                                        std::uint64_t anchors) const {
   if (!start_missing_ && log_.first() == 0) return 0;
-  if (anchors < 2) return 0;
+  if (anchors < 2 || finder_.anchor()->messages) return 0;
   // The mean advance of the group's sequence from anchor to anchor tells how many came before.
   AnchorMatcher matcher(*finder_.anchor());
   const std::uint64_t first = log_.At(first_anchor_row).sequence;

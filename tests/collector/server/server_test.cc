@@ -183,7 +183,7 @@ TEST_F(ServerTest, AHostilePeerCostsOnlyItsOwnStream) {
   EXPECT_TRUE(large.WaitOver());
   FakeAgent crowd(collector_->grpc_port(), "n5");
   crowd.Hello();
-  auto many = Message(0, RankOf(0, 1));
+  auto many = Message(0, RankOf(0, 1, "crowd"));
   for (int i = 0; i <= kMostMessagesTogether; ++i) many.add_more();
   crowd.Send(many);
   EXPECT_TRUE(crowd.WaitOver());

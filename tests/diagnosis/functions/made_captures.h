@@ -71,7 +71,7 @@ inline const std::string kBackward = "train /job/train.py:101";
 inline const std::string kReduce = "train /job/train.py:108";
 inline const std::string kModule = "_call_impl /v/torch/nn/modules/module.py:1";
 inline const std::string kEngine = "_engine_run_backward /v/torch/autograd/graph.py:2";
-inline const std::string kCollective = "all_reduce /v/torch/distributed/distributed_c10d.py:3";
+inline const std::string kInAllReduce = "all_reduce /v/torch/distributed/distributed_c10d.py:3";
 
 // 400 samples: forward, backward, waiting in a collective, and what is additional.
 inline RankStacks Rank(std::uint64_t forward, std::uint64_t backward,
@@ -84,7 +84,7 @@ inline RankStacks Rank(std::uint64_t forward, std::uint64_t backward,
     stacks.push_back(each);
     used += each.samples;
   }
-  stacks.push_back({{kCollective, kReduce, kMain}, 400 - std::min<std::uint64_t>(used, 400)});
+  stacks.push_back({{kInAllReduce, kReduce, kMain}, 400 - std::min<std::uint64_t>(used, 400)});
   return RankOf(stacks, std::move(doing));
 }
 

@@ -17,13 +17,16 @@ std::uint64_t InContext(const OpKey& key, GroupId group, bool sizeless) {
   return key.group == group ? Pick(key, sizeless) : key.from_outside;
 }
 
+// Whether it may be an anchor, or lead to one.
+bool Counts(const OpKey& key, bool messages) { return messages ? key.message : key.numbered; }
+
 // Groups that can hold an anchor, best first: steps, synchronising ops, then size, then how often
 // they are used (so that the ranks of a grid choose groups of one dimension), then id (so that all
 // members go through the same order).
-std::vector<GroupId> GroupsBySize(std::span<const OpKey> period) {
+std::vector<GroupId> GroupsBySize(std::span<const OpKey> period, bool messages) {
   std::map<GroupId, std::tuple<bool, bool, std::uint32_t, std::size_t>> found;
   for (const OpKey& key : period) {
-    if (!key.numbered) continue;
+    if (!Counts(key, messages)) continue;
     auto& [step, synchronising, size, uses] = found[key.group];
     step |= key.step;
     synchronising |= key.synchronising;
@@ -37,11 +40,11 @@ std::vector<GroupId> GroupsBySize(std::span<const OpKey> period) {
   return groups;
 }
 
-// The numbered ops of the group in the period.
-std::vector<OpKey> OpsOf(GroupId group, std::span<const OpKey> period) {
+// The ops of the group in the period that count.
+std::vector<OpKey> OpsOf(GroupId group, std::span<const OpKey> period, bool messages) {
   std::vector<OpKey> ops;
   std::copy_if(period.begin(), period.end(), std::back_inserter(ops),
-               [&](const OpKey& k) { return k.group == group && k.numbered; });
+               [&](const OpKey& k) { return k.group == group && Counts(k, messages); });
   return ops;
 }
 
@@ -67,7 +70,7 @@ std::optional<std::vector<std::uint64_t>> UniqueContext(const std::vector<std::u
 // Keys in the order in which they would make an anchor.
 std::vector<std::uint64_t> Candidates(const std::vector<OpKey>& ops, bool sizeless) {
   struct Merit {
-    bool loose = false;  // not synchronising
+    bool loose = false;  // not synchronising, or sent
     std::size_t count = 0;
     std::uint64_t bytes = 0;
     auto operator<=>(const Merit&) const = default;
@@ -75,7 +78,8 @@ std::vector<std::uint64_t> Candidates(const std::vector<OpKey>& ops, bool sizele
   std::map<std::uint64_t, Merit> merits;
   for (const OpKey& op : ops) {
     Merit& merit = merits[Pick(op, sizeless)];
-    merit = {.loose = !op.synchronising, .count = merit.count + 1, .bytes = op.bytes};
+    merit = {
+        .loose = !op.synchronising && !op.receive, .count = merit.count + 1, .bytes = op.bytes};
   }
   std::vector<std::uint64_t> keys;
   for (const auto& entry : merits) keys.push_back(entry.first);
@@ -85,18 +89,22 @@ std::vector<std::uint64_t> Candidates(const std::vector<OpKey>& ops, bool sizele
 
 // An anchor of the group: a key that one stretch of the period's ops, of the group or of all, leads
 // to.
-std::optional<Anchor> AnchorOf(GroupId group, std::span<const OpKey> period, bool sizeless,
-                               bool across) {
-  const std::vector<OpKey> ops = OpsOf(group, period);
+std::optional<Anchor> AnchorOf(GroupId group, std::span<const OpKey> period, const Anchor& kind) {
+  const auto [sizeless, messages, across] = std::tuple(kind.sizeless, kind.messages, kind.across);
+  const std::vector<OpKey> ops = OpsOf(group, period, messages);
   std::vector<std::uint64_t> cycle;
   for (const OpKey& op : period) {
-    if (op.numbered && (across || op.group == group)) {
+    if (Counts(op, messages) && (across || op.group == group)) {
       cycle.push_back(InContext(op, group, sizeless));
     }
   }
   for (const std::uint64_t key : Candidates(ops, sizeless)) {
     auto context = UniqueContext(cycle, key);
-    if (context.has_value()) return Anchor{group, sizeless, across, *std::move(context)};
+    if (!context.has_value()) continue;
+    Anchor found = kind;
+    found.group = group;
+    found.context = *std::move(context);
+    return found;
   }
   return std::nullopt;
 }
@@ -104,11 +112,17 @@ std::optional<Anchor> AnchorOf(GroupId group, std::span<const OpKey> period, boo
 }  // namespace
 
 std::optional<Anchor> ChooseAnchor(std::span<const OpKey> period, bool sizeless) {
-  const std::vector<GroupId> groups = GroupsBySize(period);
+  const bool messages =
+      std::none_of(period.begin(), period.end(), [](const OpKey& key) { return key.numbered; });
+  const std::vector<GroupId> groups = GroupsBySize(period, messages);
   for (const bool across : {false, true}) {
     if (across && sizeless) break;
     for (const GroupId group : groups) {
-      std::optional<Anchor> anchor = AnchorOf(group, period, sizeless, across);
+      Anchor kind;
+      kind.sizeless = sizeless;
+      kind.messages = messages;
+      kind.across = across;
+      std::optional<Anchor> anchor = AnchorOf(group, period, kind);
       if (anchor.has_value()) return anchor;
     }
   }
@@ -117,7 +131,7 @@ std::optional<Anchor> ChooseAnchor(std::span<const OpKey> period, bool sizeless)
 
 bool AnchorMatcher::Take(const OpKey& key) {
   const bool own = key.group == anchor_.group;
-  if (!key.numbered || (!own && !anchor_.across)) return false;
+  if (!Counts(key, anchor_.messages) || (!own && !anchor_.across)) return false;
   recent_.push_back(InContext(key, anchor_.group, anchor_.sizeless));
   if (recent_.size() > anchor_.context.size()) recent_.pop_front();
   return own &&

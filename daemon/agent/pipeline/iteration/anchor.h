@@ -16,6 +16,10 @@
 // ops of other groups by what the members of this one can agree on (OpKey::from_outside): those
 // that do the same work choose alike.
 //
+// Where a period holds nothing that is numbered, messages alone tell it: the anchor is the message
+// that comes least often, a receive before a send, for who receives waits. Nothing makes ranks
+// agree on one; each counts its own (proto/types/message_anchors.h).
+//
 // Thread-safety: values. Errors: no anchor is an answer (the finder abstains).
 // Cost: matching is one compare an op.
 #ifndef FATHOM_DAEMON_AGENT_PIPELINE_ITERATION_ANCHOR_H_
@@ -34,6 +38,7 @@ namespace fathom::agent {
 struct Anchor {
   GroupId group;
   bool sizeless = false;               // compare keys without bytes
+  bool messages = false;               // they alone tell: nothing is numbered
   bool across = false;                 // the context holds ops of other groups as well
   std::vector<std::uint64_t> context;  // last element: the anchor's own key
 

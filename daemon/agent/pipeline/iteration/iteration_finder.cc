@@ -66,7 +66,17 @@ IterationFinder::News IterationFinder::TryView(View view, const PeriodRule& peri
   if (view == View::kWithoutRare && !RareEnough(rare, *lag)) return News::kNone;
   std::vector<OpKey> period;
   for (std::size_t i = ops.size() - *lag; i < ops.size(); ++i) period.push_back(*ops[i]);
+  if (!HasNumbered(period)) {
+    // Messages of micro-batches repeat as well, until a collective ends their iteration.
+    const auto newer = window_.begin() + static_cast<std::ptrdiff_t>(window_.size() / 4);
+    rule.repeats *= rule_.message_repeats;
+    if (HasNumbered({newer, window_.end()}) || FindPeriod(keys, rule) != lag) return News::kNone;
+  }
   return Adopt(view, std::move(period), std::move(rare));
+}
+
+bool IterationFinder::HasNumbered(std::span<const OpKey> ops) {
+  return std::any_of(ops.begin(), ops.end(), [](const OpKey& key) { return key.numbered; });
 }
 
 absl::flat_hash_set<std::uint64_t> IterationFinder::RareKeys() const {
@@ -163,7 +173,8 @@ void IterationFinder::Miss(const OpKey& key) {
     }
   }
   const bool young = tracked_ <= rule_.young_periods * pattern_.size();
-  if (!known && young && key.bytes >= rule_.period.heavy_bytes) return Relearn(window_.size());
+  const bool proof = key.bytes >= rule_.period.heavy_bytes || (anchor_->messages && key.numbered);
+  if (!known && young && proof) return Relearn(window_.size());
   if (misses_ >= rule_.relearn_misses) Relearn(2 * rule_.relearn_misses);
 }
 

@@ -8,6 +8,9 @@
 //      ▲                                                    │        carries data and is new in a
 //      └────────────────────────────────────────────────────┘        young pattern──► learning
 //
+// A job of messages alone is learned later than others: its period must repeat three times as
+// often, and nothing that is numbered may have come for three quarters of the window.
+//
 // While learning again the old anchor stays in force. Three views of the stream are tried in turn:
 // all ops exactly; without small ops that come rarely (a log line's all-reduce, a checkpoint's
 // barrier); without sizes, where most sizes do not come again (sequence lengths that change). A job
@@ -25,6 +28,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "absl/container/flat_hash_set.h"
@@ -41,6 +45,7 @@ struct FinderRule {
   std::uint64_t light_bytes = 4096;   // at most this: may be left out of the pattern if rare
   std::size_t rare_gap_periods = 4;   // a rare op comes at most once in so many periods
   std::size_t sizeless_window = 512;  // ops that must be seen before sizes are given up
+  std::size_t message_repeats = 3;    // times as many, where messages alone tell the period
   std::size_t max_window = 32'768;    // keys kept while learning
 };
 
@@ -74,6 +79,7 @@ class IterationFinder {
   News LearnAtOnce(std::size_t min_period);
   News Learn(const PeriodRule& period_rule);
   News TryView(View view, const PeriodRule& period_rule);
+  static bool HasNumbered(std::span<const OpKey> ops);
   absl::flat_hash_set<std::uint64_t> RareKeys() const;
   bool SizesChange() const;
   bool RareEnough(const absl::flat_hash_set<std::uint64_t>& rare, std::size_t period) const;

@@ -35,6 +35,8 @@ OpKey KeyOf(const OpRow& row, GroupId group, std::uint32_t group_size, bool alon
   key.time_ns = row.enter_ns;
   key.numbered =
       row.sequence != abi::kNoSequence64 && !IsPointToPoint(row.kind) && (group_size >= 2 || alone);
+  key.message = IsPointToPoint(row.kind) && group_size >= 2;
+  key.receive = key.message && row.kind == CollectiveKind::kRecv;
   key.step = row.kind == CollectiveKind::kStep;
   key.synchronising = IsSynchronising(row.kind);
   return key;

@@ -28,6 +28,8 @@ struct OpKey {
   std::uint64_t bytes = 0;
   std::int64_t time_ns = 0;    // CLOCK_MONOTONIC, of the entry
   bool numbered = false;       // has a sequence equal on all members: may be an anchor
+  bool message = false;        // a send or a receive: an anchor where nothing is numbered
+  bool receive = false;        // of these
   bool step = false;           // the end of a step, in a job of one rank
   bool synchronising = false;  // all members leave together
 };

@@ -65,7 +65,8 @@ TEST_F(OutboxTest, WhatWaitsGoesTogetherOnceTheCollectorTakesIt) {
   EXPECT_EQ(sent[0].number(), 2u);
   EXPECT_EQ(sent[0].more(0).number(), 3u);
   EXPECT_EQ(sent[0].more(0).summary().first_iteration(), 2);
-  EXPECT_EQ(sent[1].more(34).number(), 101u);
+  ASSERT_EQ(sent[1].more_size(), 34);
+  EXPECT_EQ(sent[1].more(33).number(), 101u);
   box_.Acknowledge(100);  // all but the last
   EXPECT_EQ(box_.counters().waiting, 1u);
   // A collector of another version may be next.

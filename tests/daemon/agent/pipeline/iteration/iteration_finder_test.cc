@@ -94,6 +94,44 @@ TEST_F(IterationFinderTest, NeedsTenRepeats) {
   EXPECT_EQ(learned_, 1);
 }
 
+// A server of parameters and its workers: nothing but messages, three times ten repeats.
+TEST_F(IterationFinderTest, MessagesAloneTellItWhereNothingElseDoes) {
+  Feed(kStartUp);
+  const std::vector<Op> worker = {{.kind = CollectiveKind::kSend, .bytes = kMiB},
+                                  {.kind = CollectiveKind::kRecv, .bytes = kMiB}};
+  FeedTimes(worker, 26);
+  EXPECT_EQ(learned_, 0);
+  FeedTimes(worker, 30);
+  ASSERT_EQ(learned_, 1);
+  EXPECT_TRUE(finder_.anchor()->messages);
+  EXPECT_EQ(AnchorKey(), Key(worker[1]).exact);
+  EXPECT_EQ(FeedTimes(worker, 20), 20);
+}
+
+std::vector<Op> StageOf(int micro_batches) {
+  std::vector<Op> step;
+  for (int i = 0; i < micro_batches; ++i) {
+    step.push_back({.kind = CollectiveKind::kRecv, .bytes = kMiB});
+    step.push_back({.kind = CollectiveKind::kSend, .bytes = kMiB});
+  }
+  step.push_back(kLoss);
+  return step;
+}
+
+TEST_F(IterationFinderTest, MessagesOfMicroBatchesAreNoIteration) {
+  FeedTimes(StageOf(16), 60);
+  ASSERT_TRUE(finder_.anchor().has_value());
+  EXPECT_FALSE(finder_.anchor()->messages);
+  EXPECT_EQ(finder_.period(), 33u);
+}
+
+TEST_F(IterationFinderTest, TheCollectiveBehindVeryManyMicroBatchesProvesThemNone) {
+  FeedTimes(StageOf(64), 60);
+  ASSERT_TRUE(finder_.anchor().has_value());
+  EXPECT_FALSE(finder_.anchor()->messages);
+  EXPECT_EQ(finder_.period(), 129u);
+}
+
 TEST_F(IterationFinderTest, AStreamWithoutAPeriodAbstains) {
   std::uint64_t state = 1;
   for (int i = 0; i < 3000; ++i) {
@@ -138,11 +176,14 @@ TEST_F(IterationFinderTest, TheAnchorIsInTheLargestGroup) {
   EXPECT_EQ(AnchorKey(), Key(kBucket).exact);  // the smaller of two
 }
 
-TEST_F(IterationFinderTest, PointToPointIsNoAnchor) {
+TEST_F(IterationFinderTest, AMessageIsNoAnchorBesideACollective) {
   const std::vector<Op> step = {{.kind = CollectiveKind::kSend, .bytes = 9},
+                                {.kind = CollectiveKind::kBroadcast, .bytes = kMiB},
                                 {.kind = CollectiveKind::kRecv, .bytes = 9}};
   FeedTimes(step, 100);
-  EXPECT_EQ(learned_, 0);
+  ASSERT_EQ(learned_, 1);
+  EXPECT_FALSE(finder_.anchor()->messages);
+  EXPECT_EQ(AnchorKey(), Key(step[1]).exact);
 }
 
 TEST_F(IterationFinderTest, APipelineIsAnchoredByItsCollective) {
