@@ -29,7 +29,7 @@ void AgentCall::Send(v1::AgentMessage message) {
 
 void AgentCall::Close() {
   const service::MutexLock lock(mutex_);
-  if (closing_) return;
+  if (closing_) return;  // or it broke
   closing_ = true;
   WriteNextLocked();
   RemoveHold();
@@ -67,6 +67,8 @@ void AgentCall::OnReadDone(bool ok) {
   if (!ok) {
     const service::MutexLock lock(mutex_);
     broken_ = true;
+    // Nothing more is begun, so that the stream may be over.
+    if (!std::exchange(closing_, true)) RemoveHold();
     return;
   }
   if (in_.has_hello() && in_.hello().takes_more()) {

@@ -1,5 +1,9 @@
 #include "collector/ingest/port_bounds.h"
 
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+
 #include <memory>
 #include <utility>
 #include <vector>
@@ -9,8 +13,13 @@
 namespace fathom::collector {
 namespace {
 
-constexpr int kKeepaliveMs = 5'000;  // a node that vanished is noticed within ten seconds
-constexpr int kKeepaliveTimeoutMs = 4'000;
+// A node that vanished is noticed within ten seconds: nothing is heard of it for the first of
+// these, and its kernel does not acknowledge what it is asked then within the second. An agent that
+// is there may take its time, on a machine that is full as well: a collector that cuts off those
+// that it reads too slowly itself would only have them all come again.
+constexpr int kKeepaliveMs = 5'000;
+constexpr unsigned kUnacknowledgedMs = 4'000;
+constexpr int kKeepaliveTimeoutMs = 60'000;
 constexpr int kHandshakeMs = 10'000;
 constexpr int kStreamsAtOnce = 4;  // of a connection; an agent has one
 constexpr std::size_t kBufferBytes = 512u << 20;
@@ -35,6 +44,8 @@ void SetBounds(grpc::ServerBuilder& builder, std::function<void(const std::strin
 }
 
 void HandOver(grpc::experimental::ExternalConnectionAcceptor& acceptor, int fd, int listener) {
+  // A socket of this machine has no such option, and needs none.
+  setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &kUnacknowledgedMs, sizeof(kUnacknowledgedMs));
   grpc::experimental::ExternalConnectionAcceptor::NewConnectionParameters connection;
   connection.fd = fd;
   connection.listener_fd = listener;

@@ -4,6 +4,7 @@
 
 #include "daemon/abi/device_calls.h"
 #include "daemon/abi/products.h"
+#include "proto/types/message_anchors.h"
 #include "tests/fakes/ring_writer.h"
 
 namespace fathom::agent {
@@ -105,6 +106,30 @@ TEST_F(RankPipelineTest, StartUpOpsBelongToTheFirstIteration) {
   EXPECT_EQ(closed[0].ops, 4u);
   EXPECT_EQ(closed[0].span.anchor_sequence, 3u);
   EXPECT_EQ(closed[1].span.anchor_sequence, 5u);
+}
+
+TEST_F(RankPipelineTest, OfMessagesAloneEachRankCountsItsOwn) {
+  const auto message = [&](CollectiveKind kind) {
+    const FakeOp op{.op_id = ++ids_,
+                    .sequence = abi::kNoSequence64,
+                    .kind = kind,
+                    .bytes = 1 << 20,
+                    .enter_ns = now_,
+                    .end_ns = now_ + 20 * kMs};
+    pipeline_.Take(RecordsOf(op));
+    now_ += 20 * kMs;
+  };
+  for (int i = 0; i < 40; ++i) {
+    now_ += 60 * kMs;
+    message(CollectiveKind::kSend);
+    message(CollectiveKind::kRecv);
+  }
+  pipeline_.Close();
+  const auto run = pipeline_.TakeClosed();
+  ASSERT_EQ(run.summaries.size(), 40u);
+  EXPECT_EQ(run.anchor_group, kMessageAnchors);
+  EXPECT_EQ(run.summaries[7].span.anchor_sequence, 7u);
+  EXPECT_EQ(run.summaries[7].span.end_ns - run.summaries[7].span.begin_ns, 100 * kMs);
 }
 
 TEST_F(RankPipelineTest, AMissingStartIsNumberedFromTheSequence) {
