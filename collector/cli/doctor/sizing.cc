@@ -23,12 +23,12 @@ constexpr double kOpWireBytes = 22;
 constexpr double kOpDiskBytes = 32;         // summaries and health beside them
 constexpr double kBaseMemory = 60e6;        // of a collector without jobs
 constexpr double kRankMemory = 32e3;        // while its job is looked at
-constexpr double kMessageSeconds = 15e-6;   // of a collector's core, for a message with summaries
+constexpr double kMessageSeconds = 18e-6;   // of a collector's core, for a message with summaries
 constexpr double kBlockSeconds = 30e-6;     // for a block of ops
 constexpr double kBlocksPerSecond = 0.5;    // of an agent
 constexpr double kLookRankSeconds = 70e-6;  // of a look
 constexpr double kAgentOpSeconds = 90e-6;   // of an agent's core, to pack an op
-constexpr double kMostRanks = 8'192;        // that one collector was measured with
+constexpr double kMostRanks = 32'768;       // that one collector was measured with
 
 struct Key {
   const char* name;
