@@ -28,7 +28,7 @@ TEST(BusyThreads, AreThoseThatUsedACoreAndDoNotTrain) {
   });
   while (busy == 0 || idle == 0) std::this_thread::yield();
   const BusyThreads threads(KernelRoots{}, static_cast<std::uint32_t>(getpid()));
-  // On a full machine it takes a while until it has had its tenth of a core.
+  // On a full machine it takes a while until it has had its part of a core.
   std::set<std::uint32_t> found;
   for (int i = 0; i < 200 && !found.contains(busy); ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
