@@ -25,6 +25,7 @@ class Plan:
         self.groups = [Group(0, "default_pg", range(size))]
         self.serial = {}
         self.scale = random.uniform(0.7, 1.5)
+        self.habits = None  # what ranks do between steps, by habits.py
 
     def add_groups(self, description, lists):
         mine = {}
@@ -57,7 +58,7 @@ class Plan:
         for name, kind, base in ((NORM, "memory", 60), (MATMUL, "gemm", 420), (MATMUL, "gemm", 260),
                                  (ADD, "memory", 70), (MATMUL, "gemm", 520), (ADD, "memory", 50)):
             yield from rank.kernel(name, base * share * work * self.scale, kind, int(256 * work))
-        if self.faults.synchronises(rank.number, step):
+        if rank.graph is None and self.faults.synchronises(rank.number, step):
             yield from rank.synchronise()
             rank.busy("aten::item", 150.0)
 
@@ -69,6 +70,8 @@ class Plan:
                   self.random_time(rank, 250) + self.faults.loading(rank.number, step))
         yield from rank.copy(600_000)
         yield from self.iterate(rank, step)
+        if self.habits:
+            yield from self.habits.after(self, rank, step)
         rank.events.append(("host", f"ProfilerStep#{step}", begin, rank.host - begin, "user_annotation"))
 
     def random_time(self, rank, base):
