@@ -1,7 +1,10 @@
 """Jobs of shapes that came after those of plans.py: gradients summed over micro-batches, optimisers that are
 shared out, sequence and context parallelism, pipelines with several stages a rank, graphs and offload."""
-from traces.plans import ADAM, MATMUL, Ddp, Fsdp, Parallel, Plan
+from traces.plans import ADAM, ADD, MATMUL, NORM, Ddp, Fsdp, Parallel, Plan
 
+FLASH = "void flash_fwd_kernel<Flash_fwd_kernel_traits<128, 128, 64, 4, cutlass::bfloat16_t>>(Flash_fwd_params)"
+KERNELS = ((NORM, "memory", 60), (MATMUL, "gemm", 420), (FLASH, "attention", 260), (ADD, "memory", 70),
+           (MATMUL, "gemm", 520), (ADD, "memory", 50))
 OFFLOAD, PREFETCH = 24, 25  # streams of copies
 
 
@@ -11,7 +14,7 @@ class AccumulatedDdp(Ddp):
     micro_batches = 4
 
     def iterate(self, rank, step):
-        work = self.faults.work(rank.number)
+        work = self.faults.work_in(rank.number, step)
         for _ in range(self.micro_batches - 1):
             for share in (1.0, 2.0):
                 for _ in range(self.layers):
@@ -24,7 +27,7 @@ class AccumulatedFsdp(Fsdp):
     layers = 4
 
     def iterate(self, rank, step):
-        group, work = self.shards()[rank.number], self.faults.work(rank.number)
+        group, work = self.shards()[rank.number], self.faults.work_in(rank.number, step)
         for _ in range(2):
             for share in (1.0, 2.0):
                 for _ in range(self.layers):
@@ -56,7 +59,7 @@ class SharedOptimiser(Plan):
             yield from rank.wait_for((yield from self.communicate(rank, "allreduce", group, 800_000, step, 20)))
 
     def iterate(self, rank, step):
-        data, work = self.data[rank.number], self.faults.work(rank.number)
+        data, work = self.data[rank.number], self.faults.work_in(rank.number, step)
         for index in range(self.layers):
             if index == 1 and rank in self.gathered:
                 yield from rank.wait_for(self.gathered.pop(rank))
@@ -85,7 +88,7 @@ class SequenceParallel(Plan):
         self.data = self.add_groups("DATA_PARALLEL_GROUP", [range(n, size, tensor) for n in range(tensor)])
 
     def iterate(self, rank, step):
-        group, data, work = self.tensor[rank.number], self.data[rank.number], self.faults.work(rank.number)
+        group, data, work = self.tensor[rank.number], self.data[rank.number], self.faults.work_in(rank.number, step)
         for share in (1.0, 2.0):
             for _ in range(self.layers):
                 for _ in range(2):
@@ -126,14 +129,16 @@ class ContextParallel(Plan):
         return (yield from rank.exchange(messages, group, 30, elements))
 
     def iterate(self, rank, step):
-        rounds, work = len(self.ring[rank.number].ranks), self.faults.work(rank.number)
+        ranks = self.ring[rank.number].ranks
+        rounds, at, work = len(ranks), ranks.index(rank.number), self.faults.work_in(rank.number, step)
         for share in (1.0, 2.0):
             for _ in range(self.layers):
                 yield from self.layer(rank, step, share / 2, work)
                 for turn in range(rounds):
                     moved = (yield from self.turn(rank, step, 600_000)) if turn + 1 < rounds else None
-                    yield from rank.kernel("flash_fwd_kernel", 800 / rounds * share * self.scale * work, "gemm",
-                                           int(512 * work))
+                    if self.faults.kind != "causal" or turn <= at:
+                        yield from rank.kernel(FLASH, 800 / rounds * share * self.scale * work, "attention",
+                                               int(512 * work))
                     if moved:
                         yield from rank.wait_for(moved)
             if share == 1.0:
@@ -218,7 +223,7 @@ class Graphs(Ddp):
             rank.replay()
             yield from super().iterate(rank, step)
             return
-        work, world = self.faults.work(rank.number), self.groups[0]
+        work, world = self.faults.work_in(rank.number, step), self.groups[0]
         rank.replay()
         for _ in range(self.layers):
             yield from self.layer(rank, step, 1.0, work)
@@ -249,12 +254,15 @@ class Offload(Fsdp):
     def layer(self, rank, step, share=1.0, work=1.0):
         fetched = None
         if share > 1.0:
-            fetched = yield from rank.copy(int(12_000_000 * work), PREFETCH, (), rate=22_000.0)
+            fetched = yield from rank.copy(int(12_000_000 * work), PREFETCH, (), rate=self.rate(rank, step))
             yield from rank.wait_for(fetched)
         yield from super().layer(rank, step, share, work)
         if share == 1.0:
             yield from rank.copy(int(12_000_000 * work), OFFLOAD, [rank.streams[7]],
-                                 "Memcpy DtoH (Device -> Pinned)", 22_000.0)
+                                 "Memcpy DtoH (Device -> Pinned)", self.rate(rank, step))
+
+    def rate(self, rank, step):
+        return 22_000.0 / self.faults.copying(rank.number, step)
 
 
 PLANS = {"accumulated_ddp": AccumulatedDdp, "accumulated_fsdp": AccumulatedFsdp, "shared_optimiser": SharedOptimiser,
