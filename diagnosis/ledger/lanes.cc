@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <string>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
@@ -300,6 +301,53 @@ class LaneBuilder {
       least = least ? std::min(*least, elapsed) : elapsed;
     }
     join.transfer = least.value_or(0);
+    if (device && IsPointToPoint(join.kind) && InOtherBatches(instance)) {
+      MeasureBatch(instance, join);
+    }
+  }
+
+  // The messages of the kernel that an op ran in (batch_isend_irecv makes one of several).
+  std::set<const Instance*> KernelOf(const OpRef& ref) const {
+    const std::vector<const CommOp*>& ops = graph_.lines()[ref.line].ops;
+    const CommOp& op = *ops[ref.op];
+    const auto here = [&](std::size_t k) {
+      const bool same = ops[k]->exec_start == op.exec_start && ops[k]->end == op.end;
+      return k == ref.op || (op.done() && same);
+    };
+    std::size_t first = ref.op;
+    while (first > 0 && here(first - 1)) --first;
+    std::set<const Instance*> messages;
+    for (std::size_t k = first; k < ops.size() && here(k); ++k) {
+      messages.insert(graph_.instances().Of({ref.line, k}));
+    }
+    return messages;
+  }
+
+  // A kernel goes on until the last of its messages is through: where both ends carry out the same
+  // ones they stay as long as these take, else one may wait for what is none of the other's.
+  bool InOtherBatches(const Instance& instance) const {
+    const std::set<const Instance*> messages = KernelOf(instance.members.front());
+    return std::any_of(instance.members.begin(), instance.members.end(),
+                       [&](const OpRef& ref) { return KernelOf(ref) != messages; });
+  }
+
+  // Such a message is through when the first of both kernels has ended, and could begin when both
+  // had begun; that takes one clock. Of two nodes it is not known, and compared with no other.
+  void MeasureBatch(const Instance& instance, Join& join) const {
+    std::set<std::string> nodes;
+    std::optional<MonoNs> begin, end;
+    for (const OpRef& ref : instance.members) {
+      const CommOp& op = graph_.instances().OpAt(ref);
+      nodes.insert(NodeOf(view_, graph_.lines()[ref.line].rank));
+      if (!op.done()) continue;
+      begin = begin ? std::max(*begin, op.arrival()) : op.arrival();
+      end = end ? std::min(*end, op.end) : op.end;
+    }
+    if (nodes.size() != 1 || nodes.contains("") || !begin) {
+      join.comparable = false;
+      return;
+    }
+    join.transfer = std::clamp((*end - *begin).Seconds(), 0.0, join.transfer);
   }
 
   // The receive of a message that a thread sends, and the send where it is known.
