@@ -15,6 +15,7 @@ namespace {
 
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 constexpr std::size_t kMostFound = 64;
+constexpr std::size_t kMostTried = 4;  // before the search ends: each costs a look at all others
 
 using Rows = std::vector<std::vector<double>>;
 
@@ -93,12 +94,10 @@ class Search {
     excess_ = reference_;
     for (const auto& [role, entities] : of_role_) Learn(entities);
     while (out.found.size() < kMostFound) {
-      const std::optional<std::size_t> next = Largest();
-      if (!next) break;
-      std::optional<Outlier> found = Judge(*next);
+      std::optional<Outlier> found = Next();
       if (!found) break;
-      const std::size_t role = table_.role[*next];
-      taken_[*next] = true;
+      const std::size_t role = table_.role[found->entity];
+      taken_[found->entity] = true;
       --left_[role];
       out.found.push_back(*std::move(found));
       Learn(of_role_.at(role));
@@ -142,14 +141,28 @@ class Search {
     return count == 0 ? 0 : sum / static_cast<double>(count);
   }
 
-  std::optional<std::size_t> Largest() const {
-    std::optional<std::size_t> best;
-    double most = 0;
+  // Who may be found, the largest mean excess first; not more than kMostTried.
+  std::vector<std::size_t> Candidates() const {
+    std::vector<std::pair<double, std::size_t>> by_mean;
     for (std::size_t e = 0; e < excess_.size(); ++e) {
       const double mean = taken_[e] ? 0 : MeanExcess(e);
-      if (mean > most) best = e, most = mean;
+      if (mean > 0) by_mean.emplace_back(-mean, e);
     }
-    return best;
+    const std::size_t count = std::min(kMostTried, by_mean.size());
+    std::partial_sort(by_mean.begin(), by_mean.begin() + static_cast<std::ptrdiff_t>(count),
+                      by_mean.end());
+    std::vector<std::size_t> candidates;
+    for (std::size_t i = 0; i < count; ++i) candidates.push_back(by_mean[i].second);
+    return candidates;
+  }
+
+  // One long iteration gives an entity a large mean, and says nothing of those behind it.
+  std::optional<Outlier> Next() const {
+    for (const std::size_t e : Candidates()) {
+      std::optional<Outlier> found = Judge(e);
+      if (found) return found;
+    }
+    return std::nullopt;
   }
 
   std::size_t PeersOf(std::size_t e) const {

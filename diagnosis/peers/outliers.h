@@ -19,10 +19,11 @@
 //                 of all such excesses than the others together that chance explains it with
 //                 `outnumbers_chance` only (binomial, times the entities)
 //
-// The entity with the largest mean excess is tried first; one that is found is taken out, and the
-// references are learned anew without it. An entity with fewer than
-// fewest_peers is never found: of two it can be told that they differ, and not who is wrong. What
-// hardware bounds from below is compared with a lower quantile of its peers than the median.
+// The entity with the largest mean excess is tried first, then the next, for a single long
+// iteration makes a large mean; one that is found is taken out, and the references are learned anew
+// without it. An entity with fewer than fewest_peers is never found: of two it can be told that
+// they differ, and not who is wrong. What hardware bounds from below is compared with a lower
+// quantile of its peers than the median.
 //
 // Units: seconds. Thread-safety: pure function. Errors: none; a value that is not known is NaN.
 // Cost: O(found × entities × iterations).

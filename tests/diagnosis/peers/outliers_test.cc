@@ -51,6 +51,19 @@ TEST(OutliersTest, WhatComesBackIsFound) {
   EXPECT_EQ(outliers.found[0].shows, 4u);
 }
 
+// A checkpoint of one rank makes its mean the largest, and is no reason not to look at the others.
+TEST(OutliersTest, ALongIterationOfOneHidesNobodyBehindIt) {
+  OutlierTable table = Noise(16, 4, 0.005, 9);
+  for (double& value : table.seconds[5]) value += 0.15;
+  for (double& value : table.seconds[8]) value += 0.13;
+  table.seconds[0][2] += 0.9;
+  const Outliers outliers = FindOutliers(table, {});
+  ASSERT_GE(outliers.found.size(), 2u);
+  EXPECT_EQ(outliers.found[0].entity, 5u);
+  EXPECT_EQ(outliers.found[1].entity, 8u);
+  for (const Outlier& each : outliers.found) EXPECT_EQ(each.single, each.entity == 0);
+}
+
 // On a machine with other work every rank has such iterations now and then; no chance gives one of
 // four so many more of them.
 TEST(OutliersTest, WhatComesBackIsFoundAmongHiccupsOfAll) {
