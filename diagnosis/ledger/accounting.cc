@@ -135,7 +135,8 @@ bool IsChanceLive(const Suspect& suspect, const AccountLimits& limits) {
   return !far || outlier.chance > most;
 }
 
-// A node all of whose ranks are slow by their hosts, where there are others.
+// A node all of whose ranks are slow, where there are others. That they may have more work in
+// common is ruled out where their kernels tell that they have as much as their peers.
 void JoinNodes(const JobView& view, const Peers& peers, std::vector<Suspect>& suspects) {
   std::map<std::string, std::set<std::size_t>> on_node;
   for (std::size_t r = 0; r < peers.ranks.size(); ++r) {
@@ -151,6 +152,10 @@ void JoinNodes(const JobView& view, const Peers& peers, std::vector<Suspect>& su
     }
     if (of_node.size() < ranks.size()) continue;
     Suspect joined = suspects[of_node.front()];
+    const bool work_told = std::all_of(of_node.begin(), of_node.end(), [&](std::size_t s) {
+      return suspects[s].accused.work == WorkKind::kBlocks;
+    });
+    if (work_told) joined.accused.common = false;
     joined.ranks.assign(ranks.begin(), ranks.end());
     Entity& entity = joined.accused.share.entity;
     entity.type = EntityType::kHost;
