@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <iterator>
 #include <map>
 #include <set>
 #include <string>
@@ -265,15 +266,16 @@ std::optional<Accounting> AccountFor(const JobView& view, const ExecutionGraph& 
   const Channels channels = ChannelsOf(view, stretches);
   const OutlierTable table{channels.seconds, channels.family, iteration_s};
   const Outliers of_channels = FindOutliers(table, limits.channels);
-  std::vector<Suspect> suspects;
+  std::vector<Suspect> suspects, once;
   for (const Outlier& outlier : of_ranks.found) {
-    suspects.push_back(SuspectOf(view, peers, outlier, limits));
-    suspects.back().accused.shows_played = ShowsPlayed(outlier, peers, played);
-    const Cause cause = suspects.back().accused.share.cause;
-    const bool marked = cause == Cause::kGc || cause == Cause::kDataLoader;
+    Suspect suspect = SuspectOf(view, peers, outlier, limits);
+    Accused& accused = suspect.accused;
+    accused.shows_played = ShowsPlayed(outlier, peers, played);
+    const Cause cause = accused.share.cause;
+    accused.once = outlier.single && cause != Cause::kGc && cause != Cause::kDataLoader;
     const bool live = view.iterations_seen > 0;
-    const bool chance = live && IsChanceLive(suspects.back(), limits);
-    if (chance || (outlier.single && !marked)) suspects.pop_back();
+    if (live && (accused.once || IsChanceLive(suspect, limits))) continue;
+    (accused.once ? once : suspects).push_back(std::move(suspect));
   }
   JoinImbalance(suspects);
   FindCommon(view, limits, suspects);
@@ -281,6 +283,7 @@ std::optional<Accounting> AccountFor(const JobView& view, const ExecutionGraph& 
   for (Suspect& suspect : SlowChannels(view, channels, of_channels, played, limits, topology)) {
     suspects.push_back(std::move(suspect));
   }
+  std::move(once.begin(), once.end(), std::back_inserter(suspects));
   for (Suspect& suspect : suspects) {
     suspect.accused.share.owner = OwnerOf(suspect.accused.share.cause);
   }

@@ -104,6 +104,22 @@ TEST(AccountingTest, HealthyJobsConvictNobody) {
   EXPECT_EQ(convicted, 0u);
 }
 
+// A checkpoint costs more than a slow rank, once: that is told, accuses nobody and hides nobody.
+TEST(AccountingTest, WhatOneIterationLostIsKnownAndConvictsNobody) {
+  JobSpec spec = Spec(JobType::kDdp, 8, 4, 5);
+  spec.jitter = 0.01;
+  spec.preempt_rate = 0;
+  spec.faults = {{FaultKind::kCompute, 5, 0, 1, 1 << 30, 4}, {FaultKind::kSleep, 0, 2, 1, 3, 300}};
+  const JobView view = PlayJob(spec);
+  const auto accounting = AccountOf(view);
+  ASSERT_TRUE(accounting);
+  EXPECT_LT(accounting->account.unexplained_gpu_s, 0.2 * accounting->account.lost_gpu_s);
+  EXPECT_EQ(accounting->account.shares.front().entity.ranks, std::vector<RankId>{RankId(0)});
+  const std::vector<Verdict> verdicts = VerdictsOn(view, *accounting);
+  ASSERT_EQ(verdicts.size(), 1u);
+  EXPECT_EQ(verdicts[0].entity.ranks, std::vector<RankId>{RankId(5)});
+}
+
 // Rank 2 computes longer; its batches hold `times` as much as those of the others.
 std::vector<Verdict> VerdictsWhereBatchesDiffer(double times) {
   JobSpec spec = Spec(JobType::kDdp, 4, 8, 11);
