@@ -301,6 +301,15 @@ TEST(TrainingThread, IsTheOneWithTheMarksElseTheBusiest) {
   EXPECT_EQ(TrainingThread(RankTrace{}), kAbsent);
 }
 
+// Times count from a base, and some events may lie before it.
+TEST(CommJoiner, ARunBeforeTheBaseHasAnEnd) {
+  const auto joined = Join(GlooAllReduce(-5000, -3000, false) + std::vector{Op(-2990, 50)});
+  ASSERT_EQ(joined.ops.size(), 1);
+  EXPECT_EQ(joined.ops[0].run_begin, -4'999'000);
+  EXPECT_EQ(joined.ops[0].run_end, -3'000'000);
+  EXPECT_EQ(joined.ops[0].wait_end, -3'000'000);
+}
+
 // ROCm's older tracer prints grids on the launch only; without them a rank with more work looks
 // slow.
 TEST(RankTraceBuilder, TakesTheGridOfAKernelFromItsLaunch) {
