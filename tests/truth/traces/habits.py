@@ -1,13 +1,18 @@
-"""What ranks do between steps without being sick: rank 0 writes its log or a checkpoint, all evaluate."""
+"""What ranks do between steps without being sick: rank 0 writes its log or a checkpoint, all evaluate, or all
+get memory in the first step, each for as long as it takes."""
 
-HABITS = ("none", "none", "logs", "saves", "evaluates")
+HABITS = ("none", "none", "logs", "saves", "evaluates", "starts")
 
 
 class Habits:
     def __init__(self, name, random, first, steps):
-        self.name = name
+        self.name, self.first = name, first
         self.at = first + random.randrange(1, max(2, steps - 1))  # the step with a checkpoint
         self.length = random.uniform(40_000, 150_000)
+
+    def before(self, rank, step):
+        if self.name == "starts" and step == self.first:
+            rank.busy("aten::empty_strided", rank.random.uniform(2_000, 50_000), "cpu_op")
 
     def after(self, plan, rank, step):
         if self.name == "logs" and rank.number == 0:

@@ -65,6 +65,8 @@ class Plan:
 
     def step(self, rank, step):
         begin = rank.host
+        if self.habits:
+            self.habits.before(rank, step)
         rank.launch_factor = self.faults.launches(rank.number, step)
         rank.kernel_factor = lambda kind: self.faults.computing(rank.number, step, kind)
         rank.busy("enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__",
@@ -260,6 +262,10 @@ class Parallel(Plan):
                 self.pause(rank, step)
         for _ in range(warm):
             yield from self.backward(rank, step)
+        yield from self.finish(rank, step)
+
+    def finish(self, rank, step):
+        """Gradients scattered, their norm, the optimiser, parameters gathered."""
         if self.d > 1:
             yield from rank.wait_for((yield from self.communicate(
                 rank, "_reduce_scatter_base", self.data[rank.number], 8_000_000, step, 40)))

@@ -1,6 +1,6 @@
 """Jobs of shapes that came after those of plans.py: gradients summed over micro-batches, optimisers that are
 shared out, sequence and context parallelism, pipelines with several stages a rank, graphs and offload."""
-from traces.plans import ADAM, ADD, MATMUL, NORM, Ddp, Fsdp, Parallel, Plan
+from traces.plans import ADAM, ADD, MATMUL, NODE, NORM, Ddp, Fsdp, Parallel, Plan
 
 FLASH = "void flash_fwd_kernel<Flash_fwd_kernel_traits<128, 128, 64, 4, cutlass::bfloat16_t>>(Flash_fwd_params)"
 KERNELS = ((NORM, "memory", 60), (MATMUL, "gemm", 420), (FLASH, "attention", 260), (ADD, "memory", 70),
@@ -114,7 +114,10 @@ class ContextParallel(Plan):
     def __init__(self, world, size, faults, random):
         super().__init__(world, size, faults, random)
         ring = random.choice((4, 8) if size > 8 else (4,))
-        self.ring = self.add_groups("CONTEXT_PARALLEL_GROUP", [range(n, n + ring) for n in range(0, size, ring)])
+        apart = NODE if size == 4 * NODE and random.random() < 0.4 else 1   # over nodes, or within one
+        rings = [range(n, size, NODE) for n in range(NODE)] if apart > 1 else [
+            range(n, n + ring) for n in range(0, size, ring)]
+        self.ring = self.add_groups("CONTEXT_PARALLEL_GROUP", rings)
 
     def turn(self, rank, step, elements):
         group = self.ring[rank.number]
@@ -198,15 +201,55 @@ class Interleaved(Parallel):
             done[forward] += 1
             if not forward and done[False] == 1:
                 self.pause(rank, step)
-        if self.d > 1:
-            yield from rank.wait_for((yield from self.communicate(
-                rank, "_reduce_scatter_base", self.data[rank.number], 8_000_000, step, 40)))
-        yield from rank.wait_for((yield from self.communicate(rank, "allreduce", self.groups[0], 1, step, 41)))
-        yield from self.optimise(rank)
-        if self.d > 1:
-            yield from rank.wait_for((yield from self.communicate(
-                rank, "_allgather_base", self.data[rank.number], 8_000_000, step, 40)))
-        yield from rank.synchronise()
+        yield from self.finish(rank, step)
+
+
+class BatchedPipeline(Parallel):
+    """One forward and one backward in turn, as Megatron's: what goes to a neighbour and comes from it is one
+    batch, and the compute stream waits for all of it."""
+
+    def __init__(self, world, size, faults, random):
+        tensor, pipeline = random.choice([(1, 2), (2, 2), (1, 4), (2, 4), (4, 2), (1, 8)])
+        super().__init__(world, size, faults, random, tensor, pipeline)
+
+    def batch(self, rank, step, *wanted):
+        """`wanted`: ("send" or "recv", whether to or from the stage behind); those without an end are left out."""
+        d, p, t = self.place[rank.number]
+        group, messages = self.pipe[rank.number], []
+        for op, behind in wanted:
+            if not 0 <= p + (1 if behind else -1) < self.p:
+                continue
+            peer = self.at(d, p + (1 if behind else -1), t)
+            way = (rank.number, peer) if op == "send" else (peer, rank.number)
+            count = (rank.number, group.name, way)
+            self.serial[count] = self.serial.get(count, 0) + 1
+            messages.append((op, (group.name, way, self.serial[count]),
+                             self.transfer(group, 800_000, step, peer, rank.number), peer))
+        if messages:
+            yield from rank.wait_for((yield from rank.exchange(messages, group, 30, 800_000)))
+
+    def iterate(self, rank, step):
+        p = self.place[rank.number][1]
+        warm = min(self.micro_batches, self.p - 1 - p)
+        rest = self.micro_batches - warm
+        for _ in range(warm):
+            yield from self.batch(rank, step, ("recv", False))
+            yield from self.stage(rank, step, 1.0)
+            yield from self.batch(rank, step, ("send", True))
+        if rest:
+            yield from self.batch(rank, step, ("recv", False))
+        for index in range(rest):
+            yield from self.stage(rank, step, 1.0)
+            if index == 0:
+                self.pause(rank, step)
+            yield from self.batch(rank, step, ("send", True), ("recv", True))
+            yield from self.stage(rank, step, 2.0)
+            yield from self.batch(rank, step, ("send", False), *([("recv", False)] if index + 1 < rest else []))
+        for _ in range(warm):
+            yield from self.batch(rank, step, ("recv", True))
+            yield from self.stage(rank, step, 2.0)
+            yield from self.batch(rank, step, ("send", False))
+        yield from self.finish(rank, step)
 
 
 class Graphs(Ddp):
@@ -266,5 +309,5 @@ class Offload(Fsdp):
 
 
 PLANS = {"accumulated_ddp": AccumulatedDdp, "accumulated_fsdp": AccumulatedFsdp, "shared_optimiser": SharedOptimiser,
-         "sequence": SequenceParallel, "context": ContextParallel, "interleaved": Interleaved, "graphs": Graphs,
+         "sequence": SequenceParallel, "context": ContextParallel, "interleaved": Interleaved, "batched_pipeline": BatchedPipeline, "graphs": Graphs,
          "offload": Offload}

@@ -80,7 +80,7 @@ def write(plan, folder, random, hosts, dialect="newest", ranks=None):
     """`hosts`: the traces tell them. Node clocks lie apart. `ranks`: only these were kept."""
     folder.mkdir(parents=True)
     dialect = dialects.DIALECTS[dialect]
-    shifts = [random.uniform(-5e4, 5e4) for _ in range(plan.size // NODE + 1)]
+    shifts = [6e4 + random.uniform(-5e4, 5e4) for _ in range(plan.size // NODE + 1)]
     for rank in plan.world.ranks:
         if ranks is not None and rank.number not in ranks:
             continue
