@@ -81,6 +81,21 @@ TEST(AccountingTest, AFaultOfKnownSizeIsChargedWithWhatItCosts) {
   EXPECT_GE(near, runs * 95 / 100);
 }
 
+// Stages at the median of their peers may take longer together than they did, by luck of the draw.
+TEST(AccountingTest, NoLessIsLostThanMendingTheOnlyOneWins) {
+  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+    JobSpec spec = Spec(JobType::kPipeline, 16, 4, seed);
+    spec.replicas = 4;
+    spec.faults = {{FaultKind::kCompute, static_cast<std::uint32_t>(seed % 16), 0, 1, 1 << 30, 6}};
+    const auto accounting = AccountOf(PlayJob(spec));
+    if (!accounting || accounting->account.shares.size() != 1) continue;
+    const Account& account = accounting->account;
+    const double won = account.shares[0].gain_s_per_iteration *
+                       static_cast<double>(account.iterations) * spec.ranks;
+    EXPECT_GE(account.lost_gpu_s, won - 1e-9) << seed;
+  }
+}
+
 TEST(AccountingTest, WhoOnlyWaitsGetsNothing) {
   JobSpec spec = Spec(JobType::kTensorData, 8, 6, 3);
   spec.faults = {{FaultKind::kSleep, 5, 0, 1, 1 << 30, 60}};
