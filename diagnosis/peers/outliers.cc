@@ -252,15 +252,18 @@ class Search {
     return MadSigma(singles, 0);
   }
 
-  double LargestOfOthers(std::size_t e) const {
-    double largest = 0;
+  // The largest excess of the others, and the second largest.
+  std::pair<double, double> LargestOfOthers(std::size_t e) const {
+    double largest = 0, second = 0;
     for (std::size_t other = 0; other < excess_.size(); ++other) {
       if (other == e || taken_[other]) continue;
       for (const double value : excess_[other]) {
-        if (!std::isnan(value)) largest = std::max(largest, value);
+        if (std::isnan(value) || value <= second) continue;
+        second = std::min(value, largest);
+        largest = std::max(value, largest);
       }
     }
-    return largest;
+    return {largest, second};
   }
 
   // How many excesses of the others are so large, and how many others there are.
@@ -291,11 +294,23 @@ class Search {
 
   bool Recurs(std::size_t e, Outlier& out) const {
     const double least = limits_.recurring_share * table_.iteration_s;
-    const double largest = LargestOfOthers(e);
+    const auto [largest, second] = LargestOfOthers(e);
     MarkRecurring(e, std::max(limits_.contrast * largest, least), out);
     out.next = largest;
     if (StandsAlone(largest, out)) return true;
+    MarkRecurring(e, std::max(limits_.contrast * second, least), out);
+    out.next = second;
+    if (StandsAloneButForOne(out)) return true;
     return Outnumbers(e, least, out);
+  }
+
+  // Of the k + 1 largest all but one are its own: the other, a checkpoint say, may be any of them.
+  bool StandsAloneButForOne(Outlier& out) const {
+    out.single = false;
+    const auto entities = static_cast<double>(std::max<std::size_t>(excess_.size(), 2));
+    const auto shows = static_cast<double>(out.shows);
+    out.chance = (shows + 1) * std::pow(entities, 1 - shows);
+    return out.shows >= limits_.least_iterations && out.chance <= limits_.recurring_chance;
   }
 
   // Others have such iterations too, now and then: that one has so many more of them is no chance.
@@ -307,7 +322,7 @@ class Search {
     const double limit = std::max({third / 2, least, limits_.lasting_sigmas * SpreadOfSingles(e)});
     MarkRecurring(e, limit, out);
     const auto [large, others] = CountOthers(e, limit);
-    out.next = large == 0 ? LargestOfOthers(e) : limit;
+    out.next = large == 0 ? LargestOfOthers(e).first : limit;
     out.single = false;
     // A tail of noise has most of its values near any limit; what recurs is of one size.
     if (others == 0 || out.excess < limits_.one_size * third) return false;
