@@ -116,6 +116,7 @@ class LaneBuilder {
     out_.late = LateBegins(lines, spans);
     for (std::size_t l = 0; l < lines.size(); ++l) AddLane(l, spans.at(lines[l].rank));
     for (auto& [instance, join] : join_of_) Measure(*instance, out_.joins[join]);
+    for (const auto& [where, turns] : exchanges_) MeasureExchange(turns);
     MeasureMessages();
   }
 
@@ -288,7 +289,7 @@ class LaneBuilder {
     return at->second;
   }
 
-  void Measure(const Instance& instance, Join& join) const {
+  void Measure(const Instance& instance, Join& join) {
     join.complete = instance.complete && join.lanes.size() == instance.members.size();
     const bool device = graph_.instances().OpAt(instance.members.front()).device_known();
     join.comparable =
@@ -332,8 +333,8 @@ class LaneBuilder {
   }
 
   // Such a message is through when the first of both kernels has ended, and could begin when both
-  // had begun; that takes one clock. Of two nodes it is not known, and compared with no other.
-  void MeasureBatch(const Instance& instance, Join& join) const {
+  // had begun; that takes one clock. Of two nodes it is told of all members together, if at all.
+  void MeasureBatch(const Instance& instance, Join& join) {
     std::set<std::string> nodes;
     std::optional<MonoNs> begin, end;
     for (const OpRef& ref : instance.members) {
@@ -345,9 +346,47 @@ class LaneBuilder {
     }
     if (nodes.size() != 1 || nodes.contains("") || !begin) {
       join.comparable = false;
+      Exchange& exchange = exchanges_[{instance.group, instance.iteration}];
+      exchange.messages.push_back(&instance);
+      for (const OpRef& ref : instance.members) {
+        const CommOp& op = graph_.instances().OpAt(ref);
+        if (op.done()) exchange.kernels[ref.line][op.exec_start] = op.elapsed().Seconds();
+      }
       return;
     }
     join.transfer = std::clamp((*end - *begin).Seconds(), 0.0, join.transfer);
+  }
+
+  // Such messages of a communicator in an iteration, and the kernels of each line by their begin.
+  struct Exchange {
+    std::vector<const Instance*> messages;
+    std::map<std::size_t, std::map<MonoNs, double>> kernels;
+  };
+
+  // Where all members take as many turns, the last to come to one finds its neighbours there: the
+  // shortest kernel of a turn tells what the exchange took, of the communicator and of no pair.
+  void MeasureExchange(const Exchange& exchange) {
+    const std::size_t turns = exchange.kernels.begin()->second.size();
+    const Group* group = FindGroup(view_, exchange.messages.front()->group);
+    if (group == nullptr || exchange.kernels.size() != group->members.size()) return;
+    std::vector<double> least(turns, 1e9);
+    for (const auto& [line, kernels] : exchange.kernels) {
+      if (kernels.size() != turns) return;
+      std::size_t turn = 0;
+      for (const auto& [begin, elapsed] : kernels) {
+        least[turn] = std::min(least[turn], elapsed);
+        ++turn;
+      }
+    }
+    for (const Instance* message : exchange.messages) {
+      const OpRef& ref = message->members.front();
+      const auto& kernels = exchange.kernels.at(ref.line);
+      const auto at = kernels.find(graph_.instances().OpAt(ref).exec_start);
+      Join& join = out_.joins[join_of_.at(message)];
+      if (!join.complete || at == kernels.end()) continue;
+      join.transfer = std::max(0.0, least[std::distance(kernels.begin(), at)]);
+      join.comparable = join.of_group = true;
+    }
   }
 
   // The receive of a message that a thread sends, and the send where it is known.
@@ -419,6 +458,7 @@ class LaneBuilder {
   std::unordered_map<const Instance*, std::size_t> join_of_;
   std::map<std::pair<std::size_t, std::size_t>, std::size_t> single_;
   std::set<std::pair<std::size_t, std::size_t>> arrived_;
+  std::map<std::pair<GroupId, Iteration>, Exchange> exchanges_;
 };
 
 }  // namespace
