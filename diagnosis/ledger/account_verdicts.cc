@@ -278,7 +278,7 @@ bool ExplainsTheLoss(const Accounting& accounting, const AccountLimits& limits) 
 std::vector<Abstention> AbstainedOnMessages(const Accounting& accounting) {
   std::vector<RankId> longer;
   for (const Accused& accused : accounting.accused) {
-    if (!accused.share.hidden || OfChannels(accused)) continue;
+    if (!accused.share.hidden || accused.once || OfChannels(accused)) continue;
     const auto& ranks = accused.share.entity.ranks;
     longer.insert(longer.end(), ranks.begin(), ranks.end());
   }
@@ -297,7 +297,7 @@ std::vector<Verdict> VerdictsOn(const JobView& view, const Accounting& accountin
   std::vector<Verdict> verdicts;
   if (!accounting.replayed_well || !ExplainsTheLoss(accounting, limits)) return verdicts;
   for (const Accused& accused : accounting.accused) {
-    if (accused.share.hidden || accused.common) continue;
+    if (accused.share.hidden || accused.common || accused.once) continue;
     if (!IsWorthALook(view, accounting.account, accused, limits)) continue;
     verdicts.push_back(VerdictOn(view, accounting.account, accused, limits));
   }

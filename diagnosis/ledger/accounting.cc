@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <iterator>
 #include <map>
 #include <set>
 #include <string>
@@ -135,7 +136,8 @@ bool IsChanceLive(const Suspect& suspect, const AccountLimits& limits) {
   return !far || outlier.chance > most;
 }
 
-// A node all of whose ranks are slow by their hosts, where there are others.
+// A node all of whose ranks are slow, where there are others. That they may have more work in
+// common is ruled out where their kernels tell that they have as much as their peers.
 void JoinNodes(const JobView& view, const Peers& peers, std::vector<Suspect>& suspects) {
   std::map<std::string, std::set<std::size_t>> on_node;
   for (std::size_t r = 0; r < peers.ranks.size(); ++r) {
@@ -151,6 +153,10 @@ void JoinNodes(const JobView& view, const Peers& peers, std::vector<Suspect>& su
     }
     if (of_node.size() < ranks.size()) continue;
     Suspect joined = suspects[of_node.front()];
+    const bool work_told = std::all_of(of_node.begin(), of_node.end(), [&](std::size_t s) {
+      return suspects[s].accused.work == WorkKind::kBlocks;
+    });
+    if (work_told) joined.accused.common = false;
     joined.ranks.assign(ranks.begin(), ranks.end());
     Entity& entity = joined.accused.share.entity;
     entity.type = EntityType::kHost;
@@ -260,15 +266,16 @@ std::optional<Accounting> AccountFor(const JobView& view, const ExecutionGraph& 
   const Channels channels = ChannelsOf(view, stretches);
   const OutlierTable table{channels.seconds, channels.family, iteration_s};
   const Outliers of_channels = FindOutliers(table, limits.channels);
-  std::vector<Suspect> suspects;
+  std::vector<Suspect> suspects, once;
   for (const Outlier& outlier : of_ranks.found) {
-    suspects.push_back(SuspectOf(view, peers, outlier, limits));
-    suspects.back().accused.shows_played = ShowsPlayed(outlier, peers, played);
-    const Cause cause = suspects.back().accused.share.cause;
-    const bool marked = cause == Cause::kGc || cause == Cause::kDataLoader;
+    Suspect suspect = SuspectOf(view, peers, outlier, limits);
+    Accused& accused = suspect.accused;
+    accused.shows_played = ShowsPlayed(outlier, peers, played);
+    const Cause cause = accused.share.cause;
+    accused.once = outlier.single && cause != Cause::kGc && cause != Cause::kDataLoader;
     const bool live = view.iterations_seen > 0;
-    const bool chance = live && IsChanceLive(suspects.back(), limits);
-    if (chance || (outlier.single && !marked)) suspects.pop_back();
+    if (live && (accused.once || IsChanceLive(suspect, limits))) continue;
+    (accused.once ? once : suspects).push_back(std::move(suspect));
   }
   JoinImbalance(suspects);
   FindCommon(view, limits, suspects);
@@ -276,6 +283,7 @@ std::optional<Accounting> AccountFor(const JobView& view, const ExecutionGraph& 
   for (Suspect& suspect : SlowChannels(view, channels, of_channels, played, limits, topology)) {
     suspects.push_back(std::move(suspect));
   }
+  std::move(once.begin(), once.end(), std::back_inserter(suspects));
   for (Suspect& suspect : suspects) {
     suspect.accused.share.owner = OwnerOf(suspect.accused.share.cause);
   }

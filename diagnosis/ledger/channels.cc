@@ -56,8 +56,9 @@ class Collector {
 
  private:
   std::size_t ChannelOf(const LaneGraph& graph, const Join& join) {
-    const std::vector<RankId> members = MembersOf(graph, join);
-    const bool pair = IsPointToPoint(join.kind);
+    const bool pair = IsPointToPoint(join.kind) && !join.of_group;
+    const Group* const whole = join.of_group ? FindGroup(view_, join.group) : nullptr;
+    const std::vector<RankId> members = whole ? whole->members : MembersOf(graph, join);
     const ChannelKey key = pair ? ChannelKey{join.group, members.front(), members.back()}
                                 : ChannelKey{join.group, kNoRank, kNoRank};
     const auto [at, fresh] = known_.try_emplace(key, out_.groups.size());

@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <string>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
@@ -115,6 +116,7 @@ class LaneBuilder {
     out_.late = LateBegins(lines, spans);
     for (std::size_t l = 0; l < lines.size(); ++l) AddLane(l, spans.at(lines[l].rank));
     for (auto& [instance, join] : join_of_) Measure(*instance, out_.joins[join]);
+    for (const auto& [where, turns] : exchanges_) MeasureExchange(turns);
     MeasureMessages();
   }
 
@@ -287,7 +289,7 @@ class LaneBuilder {
     return at->second;
   }
 
-  void Measure(const Instance& instance, Join& join) const {
+  void Measure(const Instance& instance, Join& join) {
     join.complete = instance.complete && join.lanes.size() == instance.members.size();
     const bool device = graph_.instances().OpAt(instance.members.front()).device_known();
     join.comparable =
@@ -300,6 +302,91 @@ class LaneBuilder {
       least = least ? std::min(*least, elapsed) : elapsed;
     }
     join.transfer = least.value_or(0);
+    if (device && IsPointToPoint(join.kind) && InOtherBatches(instance)) {
+      MeasureBatch(instance, join);
+    }
+  }
+
+  // The messages of the kernel that an op ran in (batch_isend_irecv makes one of several).
+  std::set<const Instance*> KernelOf(const OpRef& ref) const {
+    const std::vector<const CommOp*>& ops = graph_.lines()[ref.line].ops;
+    const CommOp& op = *ops[ref.op];
+    const auto here = [&](std::size_t k) {
+      const bool same = ops[k]->exec_start == op.exec_start && ops[k]->end == op.end;
+      return k == ref.op || (op.done() && same);
+    };
+    std::size_t first = ref.op;
+    while (first > 0 && here(first - 1)) --first;
+    std::set<const Instance*> messages;
+    for (std::size_t k = first; k < ops.size() && here(k); ++k) {
+      messages.insert(graph_.instances().Of({ref.line, k}));
+    }
+    return messages;
+  }
+
+  // A kernel goes on until the last of its messages is through: where both ends carry out the same
+  // ones they stay as long as these take, else one may wait for what is none of the other's.
+  bool InOtherBatches(const Instance& instance) const {
+    const std::set<const Instance*> messages = KernelOf(instance.members.front());
+    return std::any_of(instance.members.begin(), instance.members.end(),
+                       [&](const OpRef& ref) { return KernelOf(ref) != messages; });
+  }
+
+  // Such a message is through when the first of both kernels has ended, and could begin when both
+  // had begun; that takes one clock. Of two nodes it is told of all members together, if at all.
+  void MeasureBatch(const Instance& instance, Join& join) {
+    std::set<std::string> nodes;
+    std::optional<MonoNs> begin, end;
+    for (const OpRef& ref : instance.members) {
+      const CommOp& op = graph_.instances().OpAt(ref);
+      nodes.insert(NodeOf(view_, graph_.lines()[ref.line].rank));
+      if (!op.done()) continue;
+      begin = begin ? std::max(*begin, op.arrival()) : op.arrival();
+      end = end ? std::min(*end, op.end) : op.end;
+    }
+    if (nodes.size() != 1 || nodes.contains("") || !begin) {
+      join.comparable = false;
+      Exchange& exchange = exchanges_[{instance.group, instance.iteration}];
+      exchange.messages.push_back(&instance);
+      for (const OpRef& ref : instance.members) {
+        const CommOp& op = graph_.instances().OpAt(ref);
+        if (op.done()) exchange.kernels[ref.line][op.exec_start] = op.elapsed().Seconds();
+      }
+      return;
+    }
+    join.transfer = std::clamp((*end - *begin).Seconds(), 0.0, join.transfer);
+  }
+
+  // Such messages of a communicator in an iteration, and the kernels of each line by their begin.
+  struct Exchange {
+    std::vector<const Instance*> messages;
+    std::map<std::size_t, std::map<MonoNs, double>> kernels;
+  };
+
+  // Where all members take as many turns, the last to come to one finds its neighbours there: the
+  // shortest kernel of a turn tells what the exchange took, of the communicator and of no pair.
+  void MeasureExchange(const Exchange& exchange) {
+    const std::size_t turns = exchange.kernels.begin()->second.size();
+    const Group* group = FindGroup(view_, exchange.messages.front()->group);
+    if (group == nullptr || exchange.kernels.size() != group->members.size()) return;
+    std::vector<double> least(turns, 1e9);
+    for (const auto& [line, kernels] : exchange.kernels) {
+      if (kernels.size() != turns) return;
+      std::size_t turn = 0;
+      for (const auto& [begin, elapsed] : kernels) {
+        least[turn] = std::min(least[turn], elapsed);
+        ++turn;
+      }
+    }
+    for (const Instance* message : exchange.messages) {
+      const OpRef& ref = message->members.front();
+      const auto& kernels = exchange.kernels.at(ref.line);
+      const auto at = kernels.find(graph_.instances().OpAt(ref).exec_start);
+      Join& join = out_.joins[join_of_.at(message)];
+      if (!join.complete || at == kernels.end()) continue;
+      join.transfer = std::max(0.0, least[std::distance(kernels.begin(), at)]);
+      join.comparable = join.of_group = true;
+    }
   }
 
   // The receive of a message that a thread sends, and the send where it is known.
@@ -371,6 +458,7 @@ class LaneBuilder {
   std::unordered_map<const Instance*, std::size_t> join_of_;
   std::map<std::pair<std::size_t, std::size_t>, std::size_t> single_;
   std::set<std::pair<std::size_t, std::size_t>> arrived_;
+  std::map<std::pair<GroupId, Iteration>, Exchange> exchanges_;
 };
 
 }  // namespace

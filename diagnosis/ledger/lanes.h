@@ -15,12 +15,17 @@
 // the lane. A wait for something that is not known keeps its recorded length in every replay, and
 // is nobody's. What a receiver was in a message that a thread sends is its transfer where the
 // receiver came second; where it is always first, as a server is that its workers send to, the
-// shortest of the same size elsewhere is. Rows of iterations that do not follow one another make
-// stretches, which are played one by one. Iterations end at the end of a collective (where there is
-// any), so that ranks end the first in which they communicate together; whoever took less time
-// until then began the stretch later, by what is nobody's in the replay. (The first of a recording
-// begins where it was marked, and a rank that was late before is late with that.) Iterations in
-// which nobody communicates are pieces of the rank alone.
+// shortest of the same size elsewhere is. Messages of a device that share a kernel end with the
+// last of them; where the kernels of both ends carry out other ones, what one took by itself is
+// told within a node, by its clock. Between nodes it is told of the communicator as a whole, where
+// its members take as many turns: who comes last to one waits for nobody. Else it is compared with
+// none.
+// Rows of iterations that do not follow one another make stretches, which are played one by one.
+// Iterations end at the end of a collective (where there is any), so that ranks end the first in
+// which they communicate together; whoever took less time until then began the stretch later, by
+// what is nobody's in the replay. (The first of a recording begins where it was marked, and a rank
+// that was late before is late with that.) Iterations in which nobody communicates are pieces of
+// the rank alone.
 //
 // Units: seconds; times of one rank are compared with each other only, but for messages within a
 // node. Thread-safety: plain values. Lifetime: independent of the view.
@@ -67,6 +72,7 @@ struct Join {
   std::vector<std::size_t> lanes;  // of its members, those in the graph
   double transfer = 0;
   bool complete = false;    // all members of the communicator are in the graph
+  bool of_group = false;    // `transfer` is of an exchange of the whole communicator
   bool comparable = false;  // `transfer` is what the communication took, and no wait
 };
 

@@ -15,7 +15,7 @@ class Sharing {
 
   Accounting Share(const AccountLimits& limits) {
     const double recorded = world_.Seconds(world_.None());
-    const double ideal = std::min(recorded, world_.Seconds(world_.All()));
+    const double ideal = std::min({recorded, world_.Seconds(world_.All()), AllMended()});
     for (Suspect& suspect : suspects_) Ask(recorded, ideal, suspect);
     Accounting out;
     Account& account = out.account;
@@ -41,6 +41,15 @@ class Sharing {
   static void Put(const Suspect& suspect, bool value, Counterfactual::Repaired& repaired) {
     for (const std::size_t rank : suspect.ranks) repaired.ranks[rank] = value;
     for (const std::size_t channel : suspect.channels) repaired.channels[channel] = value;
+  }
+
+  // What everybody at their reference would take may be more than what the job took: whoever is
+  // faster than that holds others back less than it would. What mending the suspects wins is lost
+  // all the same.
+  double AllMended() {
+    Counterfactual::Repaired repaired = world_.None();
+    for (const Suspect& suspect : suspects_) Put(suspect, true, repaired);
+    return world_.Seconds(repaired);
   }
 
   void Ask(double recorded, double ideal, Suspect& suspect) {

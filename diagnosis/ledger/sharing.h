@@ -2,7 +2,7 @@
 //
 // Used by ledger/accounting, which describes the rule. Units: seconds. Thread-safety: pure function
 // but for the replay, which it uses alone. Errors: none.
-// Cost: 2 replays a suspect, and 2⁴ for each four of them.
+// Cost: 3 replays, 2 a suspect, and 2⁴ for each four of them.
 // Source: Shapley 1953.
 #ifndef FATHOM_DIAGNOSIS_LEDGER_SHARING_H_
 #define FATHOM_DIAGNOSIS_LEDGER_SHARING_H_

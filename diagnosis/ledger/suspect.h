@@ -29,6 +29,7 @@ struct Accused {
   std::vector<RankId> victims;
   double loss_share = 0;         // of the iterations: what taking it out wins back
   std::size_t shows_played = 0;  // of the iterations in which it shows: rows are at hand, a rank
+  bool once = false;             // in one iteration, and nothing says why: known, and not accused
   bool common = false;           // ranks that work together are slow alike: who is at fault is open
 };
 

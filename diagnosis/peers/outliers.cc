@@ -15,6 +15,7 @@ namespace {
 
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 constexpr std::size_t kMostFound = 64;
+constexpr std::size_t kMostTried = 4;  // before the search ends: each costs a look at all others
 
 using Rows = std::vector<std::vector<double>>;
 
@@ -93,12 +94,10 @@ class Search {
     excess_ = reference_;
     for (const auto& [role, entities] : of_role_) Learn(entities);
     while (out.found.size() < kMostFound) {
-      const std::optional<std::size_t> next = Largest();
-      if (!next) break;
-      std::optional<Outlier> found = Judge(*next);
+      std::optional<Outlier> found = Next();
       if (!found) break;
-      const std::size_t role = table_.role[*next];
-      taken_[*next] = true;
+      const std::size_t role = table_.role[found->entity];
+      taken_[found->entity] = true;
       --left_[role];
       out.found.push_back(*std::move(found));
       Learn(of_role_.at(role));
@@ -142,14 +141,28 @@ class Search {
     return count == 0 ? 0 : sum / static_cast<double>(count);
   }
 
-  std::optional<std::size_t> Largest() const {
-    std::optional<std::size_t> best;
-    double most = 0;
+  // Who may be found, the largest mean excess first; not more than kMostTried.
+  std::vector<std::size_t> Candidates() const {
+    std::vector<std::pair<double, std::size_t>> by_mean;
     for (std::size_t e = 0; e < excess_.size(); ++e) {
       const double mean = taken_[e] ? 0 : MeanExcess(e);
-      if (mean > most) best = e, most = mean;
+      if (mean > 0) by_mean.emplace_back(-mean, e);
     }
-    return best;
+    const std::size_t count = std::min(kMostTried, by_mean.size());
+    std::partial_sort(by_mean.begin(), by_mean.begin() + static_cast<std::ptrdiff_t>(count),
+                      by_mean.end());
+    std::vector<std::size_t> candidates;
+    for (std::size_t i = 0; i < count; ++i) candidates.push_back(by_mean[i].second);
+    return candidates;
+  }
+
+  // One long iteration gives an entity a large mean, and says nothing of those behind it.
+  std::optional<Outlier> Next() const {
+    for (const std::size_t e : Candidates()) {
+      std::optional<Outlier> found = Judge(e);
+      if (found) return found;
+    }
+    return std::nullopt;
   }
 
   std::size_t PeersOf(std::size_t e) const {
@@ -239,15 +252,18 @@ class Search {
     return MadSigma(singles, 0);
   }
 
-  double LargestOfOthers(std::size_t e) const {
-    double largest = 0;
+  // The largest excess of the others, and the second largest.
+  std::pair<double, double> LargestOfOthers(std::size_t e) const {
+    double largest = 0, second = 0;
     for (std::size_t other = 0; other < excess_.size(); ++other) {
       if (other == e || taken_[other]) continue;
       for (const double value : excess_[other]) {
-        if (!std::isnan(value)) largest = std::max(largest, value);
+        if (std::isnan(value) || value <= second) continue;
+        second = std::min(value, largest);
+        largest = std::max(value, largest);
       }
     }
-    return largest;
+    return {largest, second};
   }
 
   // How many excesses of the others are so large, and how many others there are.
@@ -278,11 +294,23 @@ class Search {
 
   bool Recurs(std::size_t e, Outlier& out) const {
     const double least = limits_.recurring_share * table_.iteration_s;
-    const double largest = LargestOfOthers(e);
+    const auto [largest, second] = LargestOfOthers(e);
     MarkRecurring(e, std::max(limits_.contrast * largest, least), out);
     out.next = largest;
     if (StandsAlone(largest, out)) return true;
+    MarkRecurring(e, std::max(limits_.contrast * second, least), out);
+    out.next = second;
+    if (StandsAloneButForOne(out)) return true;
     return Outnumbers(e, least, out);
+  }
+
+  // Of the k + 1 largest all but one are its own: the other, a checkpoint say, may be any of them.
+  bool StandsAloneButForOne(Outlier& out) const {
+    out.single = false;
+    const auto entities = static_cast<double>(std::max<std::size_t>(excess_.size(), 2));
+    const auto shows = static_cast<double>(out.shows);
+    out.chance = (shows + 1) * std::pow(entities, 1 - shows);
+    return out.shows >= limits_.least_iterations && out.chance <= limits_.recurring_chance;
   }
 
   // Others have such iterations too, now and then: that one has so many more of them is no chance.
@@ -294,7 +322,7 @@ class Search {
     const double limit = std::max({third / 2, least, limits_.lasting_sigmas * SpreadOfSingles(e)});
     MarkRecurring(e, limit, out);
     const auto [large, others] = CountOthers(e, limit);
-    out.next = large == 0 ? LargestOfOthers(e) : limit;
+    out.next = large == 0 ? LargestOfOthers(e).first : limit;
     out.single = false;
     // A tail of noise has most of its values near any limit; what recurs is of one size.
     if (others == 0 || out.excess < limits_.one_size * third) return false;

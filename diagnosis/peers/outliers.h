@@ -14,15 +14,17 @@
 //                 excesses come so often that one has as many in a row somewhere by chance
 //   single        the same in one iteration, with more contrast: the caller must know why
 //   recurring     in two iterations or more its excess is `contrast` times the largest that any
-//                 other entity shows in any iteration: were all n alike, the k largest would be
-//                 of one with a chance of n^(1−k) only; or it has so many more
+//                 other entity shows in any iteration: were all n alike, the k largest would be of
+//                 one with a chance of n^(1−k) only, and all but one of the k + 1 largest with one
+//                 of (k + 1)·n^(1−k), where the one is set aside; or it has so many more
 //                 of all such excesses than the others together that chance explains it with
 //                 `outnumbers_chance` only (binomial, times the entities)
 //
-// The entity with the largest mean excess is tried first; one that is found is taken out, and the
-// references are learned anew without it. An entity with fewer than
-// fewest_peers is never found: of two it can be told that they differ, and not who is wrong. What
-// hardware bounds from below is compared with a lower quantile of its peers than the median.
+// The entity with the largest mean excess is tried first, then the next, for a single long
+// iteration makes a large mean; one that is found is taken out, and the references are learned anew
+// without it. An entity with fewer than fewest_peers is never found: of two it can be told that
+// they differ, and not who is wrong. What hardware bounds from below is compared with a lower
+// quantile of its peers than the median.
 //
 // Units: seconds. Thread-safety: pure function. Errors: none; a value that is not known is NaN.
 // Cost: O(found × entities × iterations).

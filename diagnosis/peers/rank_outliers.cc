@@ -29,17 +29,48 @@ double OverheadOf(const OwnPieces& pieces, bool on_device) {
   return host + pieces.gc + pieces.dataloader;
 }
 
-OutlierTable HostTimes(const Peers& peers, double iteration_s) {
+// One part of the own time of each rank.
+template <typename Part>
+OutlierTable TableOf(const Peers& peers, double iteration_s, const Part& part) {
   OutlierTable table;
   table.iteration_s = iteration_s;
   table.role.assign(peers.ranks.size(), 0);
   for (const auto& pieces : peers.pieces) {
     std::vector<double>& row = table.seconds.emplace_back();
-    for (const OwnPieces& each : pieces) {
-      row.push_back(each.known ? OverheadOf(each, peers.on_device) : std::nan(""));
-    }
+    for (const OwnPieces& each : pieces) row.push_back(each.known ? part(each) : std::nan(""));
   }
   return table;
+}
+
+// Of host time alone: what mends it leaves the rest of the own time as it is.
+void AddOfHost(const Outlier& outlier, const OutlierTable& own, const OutlierTable& part,
+               const Outliers& of_part, Outliers& out) {
+  const std::size_t e = outlier.entity;
+  for (std::size_t i = 0; i < own.seconds[e].size(); ++i) {
+    out.reference[e][i] = own.seconds[e][i] - (part.seconds[e][i] - of_part.reference[e][i]);
+  }
+  out.found.push_back(outlier);
+  out.found.back().host_time = true;
+}
+
+bool IsFound(const Outliers& outliers, std::size_t entity) {
+  return std::any_of(outliers.found.begin(), outliers.found.end(),
+                     [&](const Outlier& each) { return each.entity == entity; });
+}
+
+// Collections and awaited batches are marked, so that they are told from whatever else makes
+// iterations of other ranks long: a checkpoint of one does not hide those of another.
+template <typename Part>
+void AddOfMarks(const Peers& peers, const OutlierTable& own, const OutlierLimits& limits,
+                const Part& part, Outliers& out) {
+  OutlierTable marked = TableOf(peers, own.iteration_s, part);
+  marked.role = peers.role;
+  const Outliers of_marks = FindOutliers(marked, limits);
+  for (const Outlier& outlier : of_marks.found) {
+    if (!outlier.single && !IsFound(out, outlier.entity)) {
+      AddOfHost(outlier, own, marked, of_marks, out);
+    }
+  }
 }
 
 }  // namespace
@@ -48,20 +79,19 @@ Outliers OutliersOfRanks(const Peers& peers, double iteration_s, const AccountLi
   const OutlierLimits& of_clock = peers.on_device || peers.beside ? limits.ranks : limits.host;
   const OutlierTable own = OwnTimesOf(peers, iteration_s);
   Outliers out = FindOutliers(own, of_clock);
+  AddOfMarks(
+      peers, own, of_clock, [](const OwnPieces& each) { return each.gc; }, out);
+  AddOfMarks(
+      peers, own, of_clock, [](const OwnPieces& each) { return each.dataloader; }, out);
   const std::vector<std::size_t> sizes = SizesOfRoles(peers);
   const bool alone = std::any_of(sizes.begin(), sizes.end(), [](std::size_t n) { return n < 3; });
   if (!alone || !ComputeKnown(peers)) return out;
-  const OutlierTable host = HostTimes(peers, iteration_s);
+  const OutlierTable host = TableOf(
+      peers, iteration_s, [&](const OwnPieces& each) { return OverheadOf(each, peers.on_device); });
   const Outliers of_hosts =
       peers.ranks.size() == 2 ? OutlierOfPair(host, of_clock) : FindOutliers(host, of_clock);
   for (const Outlier& outlier : of_hosts.found) {
-    const std::size_t e = outlier.entity;
-    if (sizes[peers.role[e]] > 2) continue;
-    for (std::size_t i = 0; i < own.seconds[e].size(); ++i) {
-      out.reference[e][i] = own.seconds[e][i] - (host.seconds[e][i] - of_hosts.reference[e][i]);
-    }
-    out.found.push_back(outlier);
-    out.found.back().host_time = true;
+    if (sizes[peers.role[outlier.entity]] <= 2) AddOfHost(outlier, own, host, of_hosts, out);
   }
   return out;
 }

@@ -182,7 +182,7 @@ class RankReader {
     std::int64_t collective = kAbsent, message = kAbsent;
     for (; op != joined.ops.end() && op->call.begin < span.end; ++op) {
       std::int64_t& latest = IsPointToPoint(op->call.kind) ? message : collective;
-      latest = std::max(latest, op->left());
+      latest = Later(latest, op->left());
     }
     return collective != kAbsent ? collective : message;
   }

@@ -81,6 +81,21 @@ TEST(AccountingTest, AFaultOfKnownSizeIsChargedWithWhatItCosts) {
   EXPECT_GE(near, runs * 95 / 100);
 }
 
+// Stages at the median of their peers may take longer together than they did, by luck of the draw.
+TEST(AccountingTest, NoLessIsLostThanMendingTheOnlyOneWins) {
+  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+    JobSpec spec = Spec(JobType::kPipeline, 16, 4, seed);
+    spec.replicas = 4;
+    spec.faults = {{FaultKind::kCompute, static_cast<std::uint32_t>(seed % 16), 0, 1, 1 << 30, 6}};
+    const auto accounting = AccountOf(PlayJob(spec));
+    if (!accounting || accounting->account.shares.size() != 1) continue;
+    const Account& account = accounting->account;
+    const double won = account.shares[0].gain_s_per_iteration *
+                       static_cast<double>(account.iterations) * spec.ranks;
+    EXPECT_GE(account.lost_gpu_s, won - 1e-9) << seed;
+  }
+}
+
 TEST(AccountingTest, WhoOnlyWaitsGetsNothing) {
   JobSpec spec = Spec(JobType::kTensorData, 8, 6, 3);
   spec.faults = {{FaultKind::kSleep, 5, 0, 1, 1 << 30, 60}};
@@ -102,6 +117,22 @@ TEST(AccountingTest, HealthyJobsConvictNobody) {
     if (accounting) convicted += VerdictsOn(view, *accounting).size();
   }
   EXPECT_EQ(convicted, 0u);
+}
+
+// A checkpoint costs more than a slow rank, once: that is told, accuses nobody and hides nobody.
+TEST(AccountingTest, WhatOneIterationLostIsKnownAndConvictsNobody) {
+  JobSpec spec = Spec(JobType::kDdp, 8, 4, 5);
+  spec.jitter = 0.01;
+  spec.preempt_rate = 0;
+  spec.faults = {{FaultKind::kCompute, 5, 0, 1, 1 << 30, 4}, {FaultKind::kSleep, 0, 2, 1, 3, 300}};
+  const JobView view = PlayJob(spec);
+  const auto accounting = AccountOf(view);
+  ASSERT_TRUE(accounting);
+  EXPECT_LT(accounting->account.unexplained_gpu_s, 0.2 * accounting->account.lost_gpu_s);
+  EXPECT_EQ(accounting->account.shares.front().entity.ranks, std::vector<RankId>{RankId(0)});
+  const std::vector<Verdict> verdicts = VerdictsOn(view, *accounting);
+  ASSERT_EQ(verdicts.size(), 1u);
+  EXPECT_EQ(verdicts[0].entity.ranks, std::vector<RankId>{RankId(5)});
 }
 
 // Rank 2 computes longer; its batches hold `times` as much as those of the others.

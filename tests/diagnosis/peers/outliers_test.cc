@@ -51,6 +51,42 @@ TEST(OutliersTest, WhatComesBackIsFound) {
   EXPECT_EQ(outliers.found[0].shows, 4u);
 }
 
+// A checkpoint of one rank makes its mean the largest, and is no reason not to look at the others.
+TEST(OutliersTest, ALongIterationOfOneHidesNobodyBehindIt) {
+  OutlierTable table = Noise(16, 4, 0.005, 9);
+  for (double& value : table.seconds[5]) value += 0.15;
+  for (double& value : table.seconds[8]) value += 0.13;
+  table.seconds[0][2] += 0.9;
+  const Outliers outliers = FindOutliers(table, {});
+  ASSERT_GE(outliers.found.size(), 2u);
+  EXPECT_EQ(outliers.found[0].entity, 5u);
+  EXPECT_EQ(outliers.found[1].entity, 8u);
+  for (const Outlier& each : outliers.found) EXPECT_EQ(each.single, each.entity == 0);
+}
+
+// The checkpoint is the largest of all, and the pauses are three of the four largest.
+TEST(OutliersTest, WhatComesBackIsFoundBesideOneLongIterationOfAnother) {
+  OutlierTable table = Noise(8, 13, 0.005, 3);
+  for (const std::size_t i : {6, 9, 12}) table.seconds[4][i] += 0.3;
+  table.seconds[0][7] += 0.9;
+  const Outliers outliers = FindOutliers(table, {});
+  ASSERT_FALSE(outliers.found.empty());
+  EXPECT_EQ(outliers.found[0].entity, 4u);
+  EXPECT_EQ(outliers.found[0].shows, 3u);
+  EXPECT_FALSE(outliers.found[0].single);
+}
+
+// The near miss: two of three may be of one by chance, and two long iterations are no one.
+TEST(OutliersTest, BesideLongIterationsOfOthersTwoAreChance) {
+  OutlierTable table = Noise(8, 13, 0.005, 3);
+  for (const std::size_t i : {6, 9}) table.seconds[4][i] += 0.3;
+  table.seconds[0][7] += 0.4;
+  EXPECT_TRUE(FindOutliers(table, {}).found.empty());
+  table.seconds[4][12] += 0.3;
+  table.seconds[2][3] += 0.4;
+  EXPECT_TRUE(FindOutliers(table, {}).found.empty());
+}
+
 // On a machine with other work every rank has such iterations now and then; no chance gives one of
 // four so many more of them.
 TEST(OutliersTest, WhatComesBackIsFoundAmongHiccupsOfAll) {

@@ -20,14 +20,14 @@ ProbedNode Node(std::string name, std::vector<ProbeFigure> figures) {
   return {std::move(name), "chip", std::move(figures), {}, {}};
 }
 
-std::vector<ProbedNode> Peers(const std::vector<double>& rates) {
+std::vector<ProbedNode> PeersAt(const std::vector<double>& rates) {
   std::vector<ProbedNode> peers;
   for (const double rate : rates) peers.push_back(Node("peer", {Rate(rate)}));
   return peers;
 }
 
 ProbeJudgement Judge(double rate, const std::vector<double>& peers) {
-  return JudgeProbe(Node("suspect", {Rate(rate)}), Peers(peers), {}, {});
+  return JudgeProbe(Node("suspect", {Rate(rate)}), PeersAt(peers), {}, {});
 }
 
 TEST(ProbeJudgement, FindsANodeThatIsFivePercentSlower) {
@@ -66,14 +66,14 @@ TEST(ProbeJudgement, TwoPeersAreTooFew) {
 }
 
 TEST(ProbeJudgement, OtherHardwareIsNoPeer) {
-  std::vector<ProbedNode> peers = Peers({100, 100, 100});
+  std::vector<ProbedNode> peers = PeersAt({100, 100, 100});
   for (ProbedNode& peer : peers) peer.hardware = "another chip";
   EXPECT_EQ(JudgeProbe(Node("suspect", {Rate(50)}), peers, {}, {}).state, State::kUnknown);
 }
 
 TEST(ProbeJudgement, WithoutPeersItsOwnPastTells) {
   const ProbeJudgement judgement =
-      JudgeProbe(Node("suspect", {Rate(80)}), {}, Peers({100, 101, 99}), {});
+      JudgeProbe(Node("suspect", {Rate(80)}), {}, PeersAt({100, 101, 99}), {});
   ASSERT_THAT(judgement.slow, SizeIs(1));
   EXPECT_TRUE(judgement.slow[0].of_past);
 }
@@ -127,7 +127,7 @@ TEST(ProbeJudgement, AFaultNeedsNoPeers) {
 }
 
 TEST(ProbeJudgement, OtherBitsThanPeersThatAgreeAreAFault) {
-  std::vector<ProbedNode> peers = Peers({100, 100, 100});
+  std::vector<ProbedNode> peers = PeersAt({100, 100, 100});
   for (ProbedNode& peer : peers) peer.digests["gemm"] = "avx2:aa";
   ProbedNode suspect = Node("s", {Rate(100)});
   suspect.digests["gemm"] = "avx2:ab";

@@ -1,24 +1,33 @@
 """What is wrong in a drawn job, and the truth of it. Times in microseconds."""
+import math
+import random
+
 from traces.plans import NODE
 
 KINDS = ("slow_gpu", "thermal", "slow_memory", "slow_host", "python_pause", "gc", "loader", "synchronises",
          "nic", "link", "nvlink", "two_ranks", "hidden", "healthy", "noisy", "longer_sequences", "heavy_stage")
+# Drawn where they are asked for: a node that is hot, a slow PCIe link, and what is nobody's fault: batches
+# of other sizes in each step, packed sequences whose attention takes longer without larger grids, rings in
+# which the ranks behind compute more, and averaged weights that rank 0 alone keeps.
+LATER_KINDS = ("slow_node", "slow_copies", "uneven", "packed", "causal", "averages")
+NOBODY = ("hidden", "healthy", "noisy", "longer_sequences", "heavy_stage", "uneven", "packed", "causal", "averages")
 
 
 class Faults:
-    def __init__(self, kind, random, size, first, steps, late):
-        self.kind, self.random, self.size = kind, random, size
+    def __init__(self, kind, dice, size, first, steps, late):
+        self.kind, self.size = kind, size
         self.begins = first + (steps // 2 if late else 0)
         self.first, self.steps = first, steps
-        self.rank = random.randrange(size)
-        self.other = random.choice([rank for rank in range(size) if rank != self.rank])
-        self.factor = random.choice((1.12, 1.2, 1.4, 2.0, 3.0))
-        self.every = random.choice((1, 1, 2)) if steps < 8 else random.choice((1, 2, 3))
-        self.length = random.uniform(20_000, 60_000)
+        self.rank = dice.randrange(size)
+        self.other = dice.choice([rank for rank in range(size) if rank != self.rank])
+        self.factor = dice.choice((1.12, 1.2, 1.4, 2.0, 3.0))
+        self.every = dice.choice((1, 1, 2)) if steps < 8 else dice.choice((1, 2, 3))
+        self.length = dice.uniform(20_000, 60_000)
         self.node = self.rank // NODE
         self.pair = ()
+        self.shares = lambda rank: rank   # the first of those that work on the same batch
         self.heavy_layers = 2 if kind == "heavy_stage" else 0
-        self.slow_by = random.choice((3.0, 5.0, 8.0))
+        self.slow_by = dice.choice((3.0, 5.0, 8.0))
 
     def on(self, step):
         return step >= self.begins
@@ -31,6 +40,10 @@ class Faults:
             return 1.0
         if self.kind == "two_ranks" and rank in (self.rank, self.other):
             return max(self.factor, 1.2)
+        if self.kind == "slow_node" and rank // NODE == self.node:
+            return max(self.factor, 1.2)
+        if self.kind == "packed" and kind == "attention":
+            return self.by_chance(rank, step, 0.25)
         if rank != self.rank:
             return 1.0
         if self.kind == "slow_gpu":
@@ -59,6 +72,16 @@ class Faults:
     def synchronises(self, rank, step):
         return self.kind == "synchronises" and rank == self.rank and self.on(step)
 
+    def by_chance(self, rank, step, sigma):
+        """Near 1, another for each rank and step."""
+        return math.exp(random.Random(self.shares(rank) * 7919 + step * 104_729).gauss(0, sigma))
+
+    def work_in(self, rank, step):
+        return self.work(rank) * (self.by_chance(rank, step, 0.15) if self.kind == "uneven" else 1.0)
+
+    def copying(self, rank, step):
+        return self.slow_by if self.kind == "slow_copies" and rank == self.rank and self.on(step) else 1.0
+
     def work(self, rank):
         return 1.5 if self.kind == "longer_sequences" and rank == self.rank else 1.0
 
@@ -78,9 +101,9 @@ class Faults:
     def truth(self):
         """Culprits, and what a verdict may name them as."""
         ranks = {"two_ranks": sorted((self.rank, self.other)), "link": list(self.pair)}.get(self.kind, [self.rank])
-        if self.kind in ("nic", "nvlink"):
+        if self.kind in ("nic", "nvlink", "slow_node"):
             ranks = [r for r in range(self.size) if r // NODE == self.node]
-        if self.kind in ("healthy", "noisy", "hidden", "longer_sequences", "heavy_stage"):
+        if self.kind in NOBODY:
             ranks = []
         return {"kind": self.kind, "culprit_ranks": ranks, "factor": self.factor, "every": self.every,
                 "first_faulty_step": self.begins, "pause_ms": self.length / 1000, "slow_by": self.slow_by}

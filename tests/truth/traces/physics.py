@@ -23,6 +23,18 @@ class Join:
             self.end = max(self.begins.values()) + self.duration
 
 
+class Batch(Join):
+    """Messages that one kernel carries out: it ends with the last of them."""
+
+    def __init__(self, joins):
+        self.joins = joins
+
+    @property
+    def end(self):
+        ends = [join.end for join in self.joins]
+        return None if None in ends else max(ends)
+
+
 class World:
     def __init__(self, ranks, seed, noisy=False):
         self.seed, self.random = seed, random.Random(seed)
@@ -57,12 +69,15 @@ class Rank:
         self.events = []       # of the trace, in true time
         self.ids = 10
         self.launch_factor = 1.0
+        self.graph = None      # the correlation id of the graph that is replayed, else None
         self.kernel_factor = lambda kind: 1.0
 
     def noise(self, sigma):
         return math.exp(self.random.gauss(0, sigma))
 
     def launch(self, name="cudaLaunchKernel", cost=4.5):
+        if self.graph is not None:
+            return self.graph
         cost *= self.launch_factor * self.noise(self.world.host_noise)
         if self.random.random() < 0.0004:
             cost += self.random.uniform(200, 1500)   # a hiccup of the host
@@ -92,18 +107,27 @@ class Rank:
         self.streams[COMPUTE] = begin + duration
         self.events.append(("kernel", name, begin, duration, correlation, COMPUTE, grid))
 
-    def copy(self, size):
+    def copy(self, size, stream=COMPUTE, after=(), name="Memcpy HtoD (Pinned -> Device)", rate=12_000.0):
+        """A copy behind all that the stream has; returns when it ends. `rate`: bytes a µs."""
         correlation = self.launch("cudaMemcpyAsync", 6.0)
-        begin = yield from self.begin_of(COMPUTE, ())
-        duration = size / 12_000.0 * self.noise(0.03)
-        self.streams[COMPUTE] = begin + duration
-        self.events.append(("copy", "Memcpy HtoD (Pinned -> Device)", begin, duration, correlation,
-                            COMPUTE, size))
+        begin = yield from self.begin_of(stream, after)
+        duration = size / rate * self.noise(0.03)
+        self.streams[stream] = begin + duration
+        self.events.append(("copy", name, begin, duration, correlation, stream, size))
+        return begin + duration
+
+    def replay(self, seconds=60.0):
+        """What follows is a graph that was captured before: one launch, until replayed()."""
+        self.graph = self.launch("cudaGraphLaunch", seconds)
+
+    def replayed(self):
+        self.graph = None
 
     def communicate(self, op, group, key, duration, elements, stream, after=None, peer=None):
         """Launches the op behind `after` (else all that the compute stream has); returns its Join."""
-        self.events.append(("params", op, self.host, 8.0, group, elements, peer))
-        self.host += 5.0
+        if self.graph is None:
+            self.events.append(("params", op, self.host, 8.0, group, elements, peer))
+            self.host += 5.0
         correlation = self.launch("cudaLaunchKernelExC", 5.0)
         deps = [self.streams.get(COMPUTE, 0.0)] if after is None else after
         begin = yield from self.begin_of(stream, deps)
@@ -112,12 +136,30 @@ class Rank:
         join.arrive(self.number, begin)
         self.world.progress += 1
         self.streams[stream] = join
-        self.events.append(("nccl", op, begin, join, correlation, stream, group, elements, peer))
+        known = group if self.graph is None else None   # a graph tells no parameters when it is replayed
+        self.events.append(("nccl", op, begin, join, correlation, stream, known, elements, peer))
         return join
+
+    def exchange(self, messages, group, stream, elements):
+        """batch_isend_irecv: [(op, key, microseconds, peer)] of one kernel, launched when the batch closes."""
+        for op, _, _, peer in messages:
+            self.events.append(("params", op, self.host, 8.0, group, elements, peer))
+            self.host += 9.0
+        correlation = self.launch("cudaLaunchKernelExC", 5.0)
+        begin = yield from self.begin_of(stream, [self.streams.get(COMPUTE, 0.0)])
+        joins = [self.world.join(key, 2, duration) for _, key, duration, _ in messages]
+        for join in joins:
+            join.arrive(self.number, begin)
+        self.world.progress += 1
+        batch = Batch(joins)
+        self.streams[stream] = batch
+        self.events.append(("nccl", "coalesced", begin, batch, correlation, stream, None, elements, None))
+        return batch
 
     def wait_for(self, join):
         """The compute stream waits for the op; the host does not."""
-        self.launch("cudaStreamWaitEvent", 1.5)
+        if self.graph is None:
+            self.launch("cudaStreamWaitEvent", 1.5)
         before = self.streams.get(COMPUTE, 0.0)
         end = yield from self.ended(join)
         self.streams[COMPUTE] = max((yield from self.ended(before)), end)

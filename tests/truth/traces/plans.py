@@ -19,12 +19,15 @@ class Group:
 class Plan:
     """What all plans share: layers, transfers, and what a fault changes in them."""
     layers = 8
+    kernels = ((NORM, "memory", 60), (MATMUL, "gemm", 420), (MATMUL, "gemm", 260), (ADD, "memory", 70),
+               (MATMUL, "gemm", 520), (ADD, "memory", 50))
 
     def __init__(self, world, size, faults, random):
         self.world, self.size, self.faults, self.random = world, size, faults, random
         self.groups = [Group(0, "default_pg", range(size))]
         self.serial = {}
         self.scale = random.uniform(0.7, 1.5)
+        self.habits = None  # what ranks do between steps, by habits.py
 
     def add_groups(self, description, lists):
         mine = {}
@@ -54,21 +57,24 @@ class Plan:
 
     def layer(self, rank, step, share=1.0, work=1.0):
         """One layer's kernels; `work`: more of it by design, told by the grids."""
-        for name, kind, base in ((NORM, "memory", 60), (MATMUL, "gemm", 420), (MATMUL, "gemm", 260),
-                                 (ADD, "memory", 70), (MATMUL, "gemm", 520), (ADD, "memory", 50)):
+        for name, kind, base in self.kernels:
             yield from rank.kernel(name, base * share * work * self.scale, kind, int(256 * work))
-        if self.faults.synchronises(rank.number, step):
+        if rank.graph is None and self.faults.synchronises(rank.number, step):
             yield from rank.synchronise()
             rank.busy("aten::item", 150.0)
 
     def step(self, rank, step):
         begin = rank.host
+        if self.habits:
+            self.habits.before(rank, step)
         rank.launch_factor = self.faults.launches(rank.number, step)
         rank.kernel_factor = lambda kind: self.faults.computing(rank.number, step, kind)
         rank.busy("enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__",
                   self.random_time(rank, 250) + self.faults.loading(rank.number, step))
-        yield from rank.copy(600_000)
+        yield from rank.copy(600_000, rate=12_000.0 / self.faults.copying(rank.number, step))
         yield from self.iterate(rank, step)
+        if self.habits:
+            yield from self.habits.after(self, rank, step)
         rank.events.append(("host", f"ProfilerStep#{step}", begin, rank.host - begin, "user_annotation"))
 
     def random_time(self, rank, base):
@@ -79,7 +85,8 @@ class Plan:
             rank.busy(name, duration, "python_function" if name != "Python GC" else "user_annotation")
 
     def optimise(self, rank):
-        for _ in range(4):
+        averages = 20 if self.faults.kind == "averages" and rank.number == 0 else 0
+        for _ in range(4 + averages):
             yield from rank.kernel(ADAM, 150 * self.scale, "memory", 512)
 
     def program(self, first, steps):
@@ -95,7 +102,7 @@ class Ddp(Plan):
 
     def iterate(self, rank, step):
         world = self.groups[0]
-        work = self.faults.work(rank.number)
+        work = self.faults.work_in(rank.number, step)
         for _ in range(self.layers):
             yield from self.layer(rank, step, 1.0, work)
         self.pause(rank, step)
@@ -118,7 +125,7 @@ class Fsdp(Plan):
 
     def iterate(self, rank, step):
         group = self.shards()[rank.number]
-        work = self.faults.work(rank.number)
+        work = self.faults.work_in(rank.number, step)
         for share, backward in ((1.0, False), (2.0, True)):
             gathered = yield from self.communicate(rank, "_allgather_base", group, 4_000_000, step, 20, after=[])
             reduced = []
@@ -172,7 +179,7 @@ class Moe(Plan):
 
     def iterate(self, rank, step):
         experts = self.expert[rank.number]
-        work = self.faults.work(rank.number)
+        work = self.faults.work_in(rank.number, step)
         for share in (1.0, 2.0):
             for _ in range(self.layers // 2):
                 yield from self.layer(rank, step, share, work)
@@ -210,7 +217,7 @@ class Parallel(Plan):
         _, p, _ = self.place[rank.number]
         layers = max(1, self.layers // self.p)
         for _ in range(layers):
-            yield from self.layer(rank, step, share, self.faults.work(rank.number))
+            yield from self.layer(rank, step, share, self.faults.work_in(rank.number, step))
             if self.t > 1:
                 yield from rank.wait_for((yield from self.communicate(
                     rank, "allreduce", self.tensor[rank.number], 800_000, step, 20)))
@@ -255,6 +262,10 @@ class Parallel(Plan):
                 self.pause(rank, step)
         for _ in range(warm):
             yield from self.backward(rank, step)
+        yield from self.finish(rank, step)
+
+    def finish(self, rank, step):
+        """Gradients scattered, their norm, the optimiser, parameters gathered."""
         if self.d > 1:
             yield from rank.wait_for((yield from self.communicate(
                 rank, "_reduce_scatter_base", self.data[rank.number], 8_000_000, step, 40)))

@@ -79,7 +79,7 @@ class Joiner {
   static void SetRun(JoinedOp& op, const CommEvent& run) {
     // A call can launch several kernels (coalesced ops): the op is from the first to the last.
     op.run_begin = op.run_begin == kAbsent ? run.begin : std::min(op.run_begin, run.begin);
-    op.run_end = std::max(op.run_end, run.end);
+    op.run_end = Later(op.run_end, run.end);
     op.run_thread = run.thread;
     op.on_device = run.part == CommPart::kKernel;
     if (op.call.group.empty()) op.call.group = run.group;
@@ -244,7 +244,7 @@ class Joiner {
     if (part.run_begin == kAbsent) return;
     const bool first = whole.run_begin == kAbsent;
     whole.run_begin = first ? part.run_begin : std::min(whole.run_begin, part.run_begin);
-    whole.run_end = std::max(whole.run_end, part.run_end);
+    whole.run_end = Later(whole.run_end, part.run_end);
     whole.run_thread = part.run_thread;
     whole.on_device = part.on_device;
   }

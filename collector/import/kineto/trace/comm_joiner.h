@@ -34,6 +34,7 @@
 #ifndef FATHOM_COLLECTOR_IMPORT_KINETO_TRACE_COMM_JOINER_H_
 #define FATHOM_COLLECTOR_IMPORT_KINETO_TRACE_COMM_JOINER_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -50,6 +51,11 @@ inline constexpr std::int64_t kLostCore = 10'000'000;
 inline constexpr double kMostWrongIds = 0.1;
 // By so much the clocks of host and device may differ.
 inline constexpr std::int64_t kDeviceClock = 10'000'000;
+
+// Of two times, where the first may be absent: events before the base have times below 0.
+inline std::int64_t Later(std::int64_t known, std::int64_t time) {
+  return known == kAbsent ? time : std::max(known, time);
+}
 
 struct JoinedOp {
   CommEvent call;                    // of a run without a call, the run itself

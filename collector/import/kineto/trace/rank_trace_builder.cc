@@ -101,6 +101,7 @@ void RankTraceBuilder::OnEvent(const TraceEvent& event, const EventArgs& args) {
     case Category::kRuntime:
       if (args.LaunchId() != kAbsent) {
         trace_.launches.emplace(args.LaunchId(), Stretch{event.begin, event.end()});
+        if (args.blocks > 0) blocks_of_launch_.emplace(args.LaunchId(), args.blocks);
       }
       return;
     case Category::kOther:
@@ -164,11 +165,27 @@ void RankTraceBuilder::OnDevice(Category category, const TraceEvent& event, cons
                         : diagnosis::WorkKind::kCompute,
                  name, event, args);
   if (!kind) {
-    if (args.blocks > 0) trace_.grids.push_back({event.begin, args.blocks});
+    if (!copy) AddGrid(event, args);
     return trace_.device_busy.Add(event.begin, event.end());
   }
   const CollectiveKind named = KindOfName(args.collective);
   AddComm(CommPart::kKernel, named != CollectiveKind::kUnknown ? named : *kind, event, args);
+}
+
+// Kernels of ROCm's older tracer tell no grid; their launches do.
+void RankTraceBuilder::AddGrid(const TraceEvent& event, const EventArgs& args) {
+  if (args.blocks > 0) {
+    trace_.grids.push_back({event.begin, args.blocks});
+  } else if (args.LaunchId() != kAbsent) {
+    without_grid_.emplace_back(event.begin, args.LaunchId());
+  }
+}
+
+void RankTraceBuilder::AddGridsOfLaunches() {
+  for (const auto& [begin, launch] : without_grid_) {
+    const auto known = blocks_of_launch_.find(launch);
+    if (known != blocks_of_launch_.end()) trace_.grids.push_back({begin, known->second});
+  }
 }
 
 void RankTraceBuilder::OnPython(const TraceEvent& event) {
@@ -231,6 +248,7 @@ void RankTraceBuilder::LearnGroup(const EventArgs& args) {
 }
 
 RankTrace RankTraceBuilder::Take(ReadSummary summary) {
+  AddGridsOfLaunches();
   const auto by_begin = [](const auto& a, const auto& b) { return a.begin < b.begin; };
   std::stable_sort(trace_.steps.begin(), trace_.steps.end(), by_begin);
   std::stable_sort(trace_.comms.begin(), trace_.comms.end(), by_begin);

@@ -19,6 +19,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "collector/import/kineto/trace/call_log.h"
 #include "collector/import/kineto/trace/names.h"
 #include "collector/import/kineto/trace/rank_trace.h"
@@ -54,6 +55,8 @@ class RankTraceBuilder final : public TraceSink {
   void AddMark(diagnosis::MarkKind kind, const TraceEvent& event);
   void AddComm(CommPart part, CollectiveKind kind, const TraceEvent& event, const EventArgs& args);
   void LearnGroup(const EventArgs& args);
+  void AddGrid(const TraceEvent& event, const EventArgs& args);
+  void AddGridsOfLaunches();
 
   const bool patterns_;
   RankTrace trace_;
@@ -65,6 +68,8 @@ class RankTraceBuilder final : public TraceSink {
   };
   std::vector<KernelName> kernel_names_;  // by WorkLog::NameOf
   std::vector<PythonCall> long_ops_;      // stand in for Python functions where there are none
+  std::vector<std::pair<std::int64_t, std::int64_t>> without_grid_;   // kernels: begin, launch
+  absl::flat_hash_map<std::int64_t, std::int64_t> blocks_of_launch_;  // where it tells them
   ThreadOps* ops_ = nullptr;  // of ops_thread_: most events follow one of the same thread
   std::int64_t ops_thread_ = kAbsent;
   bool seen_ = false;

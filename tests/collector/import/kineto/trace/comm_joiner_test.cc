@@ -301,5 +301,34 @@ TEST(TrainingThread, IsTheOneWithTheMarksElseTheBusiest) {
   EXPECT_EQ(TrainingThread(RankTrace{}), kAbsent);
 }
 
+// Times count from a base, and some events may lie before it.
+TEST(CommJoiner, ARunBeforeTheBaseHasAnEnd) {
+  const auto joined = Join(GlooAllReduce(-5000, -3000, false) + std::vector{Op(-2990, 50)});
+  ASSERT_EQ(joined.ops.size(), 1);
+  EXPECT_EQ(joined.ops[0].run_begin, -4'999'000);
+  EXPECT_EQ(joined.ops[0].run_end, -3'000'000);
+  EXPECT_EQ(joined.ops[0].wait_end, -3'000'000);
+}
+
+// ROCm's older tracer prints grids on the launch only; without them a rank with more work looks
+// slow.
+TEST(RankTraceBuilder, TakesTheGridOfAKernelFromItsLaunch) {
+  const RankTrace trace = Sift(Trace(
+      Header(0, 2),
+      {Event("kernel", "Cijk_Ailk_Bljk", 7, 10, 5, R"("stream": 7, "correlation": 1)"),
+       Event("kernel", "add", 7, 20, 5, R"("stream": 7, "correlation": 2, "grid": [3, 2, 1])"),
+       Event("kernel", "norm", 7, 30, 5, R"("stream": 7, "correlation": 4)"),
+       Event("gpu_memcpy", "Memcpy HtoD", 7, 40, 5, R"("stream": 7, "correlation": 3)"),
+       Event("cuda_runtime", "hipExtModuleLaunchKernel", 1, 1, 1,
+             R"("cid": 5, "correlation": 1, "grid": [64, 2, 1], "block": [256, 1, 1])"),
+       Event("cuda_runtime", "hipLaunchKernel", 1, 2, 1, R"("correlation": 2, "grid": [9, 9, 9])"),
+       Event("cuda_runtime", "hipMemcpyWithStream", 1, 3, 1, R"("correlation": 3)"),
+       Event("cuda_runtime", "cudaLaunchKernel", 1, 4, 1, R"("correlation": 4)")}));
+  ASSERT_EQ(trace.grids.size(), 2);
+  EXPECT_EQ(trace.grids[0].begin, 10'000);
+  EXPECT_EQ(trace.grids[0].blocks, 128);
+  EXPECT_EQ(trace.grids[1].blocks, 6);
+}
+
 }  // namespace
 }  // namespace fathom::collector::kineto
