@@ -63,6 +63,11 @@ bool IsFound(const Outliers& outliers, std::size_t entity) {
 template <typename Part>
 void AddOfMarks(const Peers& peers, const OutlierTable& own, const OutlierLimits& limits,
                 const Part& part, Outliers& out) {
+  const bool any = std::any_of(peers.pieces.begin(), peers.pieces.end(), [&](const auto& pieces) {
+    return std::any_of(pieces.begin(), pieces.end(),
+                       [&](const OwnPieces& each) { return each.known && part(each) > 0; });
+  });
+  if (!any) return;
   OutlierTable marked = TableOf(peers, own.iteration_s, part);
   marked.role = peers.role;
   const Outliers of_marks = FindOutliers(marked, limits);

@@ -10,8 +10,8 @@
 // of two ranks has one peer each; such time is never too short, so the longer one is at fault
 // (peers/pair_outlier).
 //
-// Units: seconds. Thread-safety: pure functions. Errors: none. Cost: that of FindOutliers(), four
-// times.
+// Units: seconds. Thread-safety: pure functions. Errors: none. Cost: that of FindOutliers(), up to
+// four times.
 #ifndef FATHOM_DIAGNOSIS_PEERS_RANK_OUTLIERS_H_
 #define FATHOM_DIAGNOSIS_PEERS_RANK_OUTLIERS_H_
 
