@@ -17,6 +17,7 @@
 //           hang       the rank sleeps for ever at iteration `at`
 //           bad_shapes the backward kernels of all ranks take 600 us more
 //           stray_sync the hosts of all ranks wait for their GPUs before the reduction
+//           costly_sync likewise, and do something with what they waited for
 // A fault may also be named by FAKE_TRAIN_FAULT, which no argument of the program tells.
 // Faults of the fabric are the library's: see fake_nccl.h.
 #include <signal.h>

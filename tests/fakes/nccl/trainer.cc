@@ -15,6 +15,7 @@ namespace {
 constexpr std::size_t kActivations = 32 << 10;
 constexpr std::size_t kGradients = 512 << 10;
 constexpr int kBadShapesUs = 600;
+constexpr unsigned kAfterSyncUs = 250;  // with what the sleep adds some 2.7 % of 12 ms
 constexpr int kForwardUs = 30'000, kBackwardUs = 60'000, kOptimizerUs = 5'000;  // with overlap
 constexpr int kForEver = 2'000'000'000;                                         // µs
 
@@ -109,7 +110,8 @@ void Trainer::Iterate(int iteration) {
     fakes::Synchronize(stream_);
     usleep(static_cast<unsigned>(o_.ms) * 1000);
   }
-  if (iteration >= o_.at && o_.fault == "stray_sync") fakes::Synchronize(stream_);
+  if (iteration >= o_.at && o_.fault.ends_with("_sync")) fakes::Synchronize(stream_);
+  if (iteration >= o_.at && o_.fault == "costly_sync") usleep(kAfterSyncUs);
   Reduce();
   fakes::Synchronize(stream_);  // the loss is printed
 }
