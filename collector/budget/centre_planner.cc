@@ -144,11 +144,8 @@ void CentrePlanner::Changed(const std::vector<std::size_t>& before, const Levels
   }
   plan_.why += changes;
   for (const auto& [knob, part] : kChosen) {
-    const std::vector<Level>& of_knob = levels[At(knob)];
-    const double was = of_knob[before[At(knob)]].spend.cores;
-    if (was > 0) {
-      measures_[static_cast<std::size_t>(part)].Scale(of_knob[LevelOf(knob)].spend.cores / was);
-    }
+    measures_[static_cast<std::size_t>(part)].Move(levels[At(knob)], before[At(knob)],
+                                                   LevelOf(knob));
   }
 }
 

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <utility>
 
-#include "diagnosis/functions/compare.h"
+#include "diagnosis/functions/other_stacks.h"
 #include "diagnosis/stats/robust.h"
 
 namespace fathom::diagnosis {
@@ -24,17 +24,6 @@ double LoaderShare(const RankStacks& stacks) {
     if (inside) waits += stack.samples;
   }
   return static_cast<double>(waits) / static_cast<double>(stacks.samples);
-}
-
-RankStacks WorkersOf(const RankStacks& stacks) {
-  RankStacks workers;
-  workers.refused = stacks.refused;
-  workers.source = stacks.source;
-  workers.lasted = stacks.lasted;
-  workers.samples = stacks.worker_samples;
-  workers.frames = stacks.frames;
-  workers.stacks = stacks.worker_stacks;
-  return workers;
 }
 
 bool WaitsForWorkers(const StackCapture& capture, RankId culprit, const std::vector<RankId>& peers,
@@ -59,10 +48,8 @@ bool WaitsForWorkers(const StackCapture& capture, RankId culprit, const std::vec
 Detail LookIntoWorkers(const StackCapture& capture, RankId culprit,
                        const std::vector<RankId>& peers, const Detail& seen) {
   if (!WaitsForWorkers(capture, culprit, peers, seen)) return seen;
-  StackCapture workers;
-  workers.at = capture.at;
-  for (const auto& [rank, stacks] : capture.ranks) workers.ranks[rank] = WorkersOf(stacks);
-  Detail found = CompareFunctions(workers, culprit, peers, 0);
+  constexpr OtherStacks kWorkers{&RankStacks::worker_stacks, &RankStacks::worker_samples};
+  Detail found = CompareOthers(capture, kWorkers, culprit, peers);
   if (!found.known()) return seen;
   found.in_workers = true;
   return found;

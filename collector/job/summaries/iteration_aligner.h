@@ -4,7 +4,9 @@
 // that rank's period, so the counts of two ranks may differ. The boundary of an iteration is an op
 // on a communicator (anchor_group) with a sequence number (anchor_sequence) that is the same on
 // all members: two ranks that name the same (group, sequence) speak of the same iteration. The
-// first rank's own count becomes the job's.
+// first rank's own count becomes the job's. Where messages alone tell iterations the sequence is
+// the rank's own count (proto/types/message_anchors.h), and one_rate leaves out who counts
+// otherwise.
 //
 // In this order: an anchor that is known; within a batch, one after the other; the rank's own count
 // plus the offset it had so far; the distance to the nearest known anchor, in steps. The last step

@@ -1,10 +1,10 @@
 // Leaves out ranks that count other iterations than most of a job.
 //
-// Used by job/state where messages alone tell iterations (proto/types/message_anchors.h): each rank
-// counts those of its own stream then, and nothing says that they are the job's. Model: ranks that
-// wait for one another take as long for one. Who takes another time, in the median over those it
-// told of, counts something else: a rank that evaluates now and then, a server that answers each
-// worker by itself.
+// Used by summary_window and by import/fathom where messages alone tell iterations
+// (proto/types/message_anchors.h): each rank counts those of its own stream then, and nothing says
+// that they are the job's. Model: ranks that wait for one another take as long for one. Who takes
+// another time, in the median over those it told of, counts something else: a rank that evaluates
+// now and then, a server that answers each worker by itself.
 //
 // Thread-safety: pure. Errors: none. Cost: O(iterations × ranks × log).
 #ifndef FATHOM_COLLECTOR_JOB_SUMMARIES_ONE_RATE_H_

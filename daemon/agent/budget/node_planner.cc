@@ -217,18 +217,17 @@ bool NodePlanner::Look(const Observed& seen, MonoNs now) {
   const bool changed = keeper_.Decide(levels, now, plan_);
   const Paces before = plan_.paces;
   std::copy_n(keeper_.held().begin(), kKnobs, plan_.paces.level.begin());
-  if (changed) Rescale(before, seen.rest_s);
+  if (changed) Rescale(before, levels);
   Tell(seen, levels);
   return changed;
 }
 
-void NodePlanner::Rescale(const Paces& before, double rest_s) {
+void NodePlanner::Rescale(const Paces& before, const Levels& levels) {
   constexpr std::array kSampled = {std::pair(Knob::kThreads, WorkPart::kThreads),
                                    std::pair(Knob::kWorkers, WorkPart::kWorkers)};
   for (const auto& [knob, part] : kSampled) {
-    const double was = std::max(before.Of(knob) / 1e3, rest_s);
-    const double is = std::max(plan_.paces.Of(knob) / 1e3, rest_s);
-    if (is > 0) measures_[static_cast<std::size_t>(part)].Scale(was / is);
+    measures_[static_cast<std::size_t>(part)].Move(levels[At(knob)], before.level[At(knob)],
+                                                   plan_.paces.level[At(knob)]);
   }
 }
 

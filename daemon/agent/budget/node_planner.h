@@ -109,7 +109,7 @@ class NodePlanner {
   void PredictRows(std::vector<Level>& levels) const;
   void PredictLog(const Observed& seen, std::vector<Level>& levels) const;
   // What is sampled at another pace from now on happens as much more seldom or more often.
-  void Rescale(const Paces& before, double rest_s);
+  void Rescale(const Paces& before, const Levels& levels);
   double CapturesTook(MonoNs now);  // in the last kBurst_s
   Spend Unchosen(const Observed& seen) const;
   void TellKnob(Knob knob, const std::vector<Level>& levels);

@@ -6,8 +6,8 @@
 // iteration, whose summary is made once the anchor and, if possible, all its other ops have ended
 // (at the latest when the next anchor has). Iterations are numbered by the ordinal of their anchor
 // from the start of the log, so that ranks that were seen from the start agree; where the start is
-// missing the number comes from the anchor's sequence. What a thread beside the training calls
-// (thread_roles) is logged, but is no progress and belongs to no pattern.
+// missing the number comes from the anchor's sequence, where that has one. What a thread beside the
+// training calls (thread_roles) is logged, but is no progress and belongs to no pattern.
 //
 // Thread-safety: single-threaded, owned by the poll loop.
 // Ownership: owns log, joiner, finder and clock.

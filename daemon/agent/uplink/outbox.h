@@ -22,7 +22,7 @@
 // first. Numbers start at 1 on every stream (the hello) and rise by 1.
 //
 // Once the collector takes them, what waits goes out together: a node's ranks tell of an iteration
-// at about one time, and most of what a short message costs either end is that it is a message.
+// at about one time, and each write less spares a read at the other end.
 //
 // Thread-safety: thread-safe.
 // Ownership: owns its messages; Next hands out copies. The spool must outlive it.

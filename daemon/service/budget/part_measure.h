@@ -7,7 +7,11 @@
 #ifndef FATHOM_DAEMON_SERVICE_BUDGET_PART_MEASURE_H_
 #define FATHOM_DAEMON_SERVICE_BUDGET_PART_MEASURE_H_
 
+#include <cstddef>
 #include <cstdint>
+#include <vector>
+
+#include "daemon/service/budget/choose_levels.h"
 
 namespace fathom::service {
 
@@ -32,6 +36,11 @@ struct PartMeasure {
   void Scale(double times) {
     per_s *= times;
     smooth_per_s *= times;
+  }
+  // Its knob went from one of these levels to another: it happens as often as they tell.
+  void Move(const std::vector<Level>& levels, std::size_t from, std::size_t to) {
+    const double was = levels[from].spend.cores;
+    if (was > 0) Scale(levels[to].spend.cores / was);
   }
   double cores() const { return ns_per_event * 1e-9 * per_s; }
 };
